@@ -1,0 +1,302 @@
+// What is here: arithmetic on arrays: walking strides, reductions, batched products. Kernels do the numbers.
+// What is not: views (array.cpp), gradients (ops/).
+// Read next: tensor.h.
+#include <cstring>
+
+#include "engine/array.h"
+#include "engine/kernels/gemm.h"
+#include "engine/parallel.h"
+
+namespace mote {
+namespace {
+
+constexpr Index grain = 16 * 1024;  // elements per task: some microseconds of work
+
+/// Axes of one element-wise loop over up to two inputs: axes of extent 1 are dropped and axes that lie one inside the
+/// other for all inputs are joined, so that most loops have one axis and the rest as few as possible.
+struct Loop {
+  int rank = 0;
+  std::array<Index, Shape::max_rank> extent{}, sa{}, sb{};
+
+  Loop(const Shape& shape, const Array::Strides& a, const Array::Strides& b) {
+    for (int i = 0; i < shape.rank(); ++i) {
+      const std::size_t s = static_cast<std::size_t>(i), last = static_cast<std::size_t>(rank - 1);
+      const Index n = shape[i];
+      if (n == 1) continue;
+      if (rank > 0 && sa[last] == a[s] * n && sb[last] == b[s] * n) {
+        extent[last] *= n, sa[last] = a[s], sb[last] = b[s];
+      } else {
+        const std::size_t next = static_cast<std::size_t>(rank++);
+        extent[next] = n, sa[next] = a[s], sb[next] = b[s];
+      }
+    }
+    if (rank == 0) rank = 1, extent[0] = 1;
+  }
+
+  Index inner() const { return extent[static_cast<std::size_t>(rank - 1)]; }
+  Index inner_a() const { return sa[static_cast<std::size_t>(rank - 1)]; }
+  Index inner_b() const { return sb[static_cast<std::size_t>(rank - 1)]; }
+
+  /// body(offset_a, offset_b, position in the output, count) for every stretch of the innermost axis.
+  template <class Body>
+  void run(Index numel, Body body) const {
+    if (numel == 0) return;
+    const Index n = inner();
+    if (rank == 1) {
+      parallel_for(n, grain, [&](Index lo, Index hi) { body(lo * sa[0], lo * sb[0], lo, hi - lo); });
+      return;
+    }
+    parallel_for(numel / n, std::max<Index>(1, grain / n), [&](Index lo, Index hi) {
+      for (Index row = lo; row < hi; ++row) {
+        Index left = row, oa = 0, ob = 0;
+        for (int i = rank - 2; i >= 0; --i) {
+          const std::size_t s = static_cast<std::size_t>(i);
+          oa += left % extent[s] * sa[s], ob += left % extent[s] * sb[s];
+          left /= extent[s];
+        }
+        body(oa, ob, row * n, n);
+      }
+    });
+  }
+};
+
+real* fresh(Array& a) { return const_cast<real*>(a.data()); }  // `a` was just made by Array::empty: nobody shares it
+
+void copy_run(const real* x, Index stride, real* y, Index n) {
+  if (stride == 1) {
+    std::memcpy(y, x, static_cast<std::size_t>(n) * sizeof(real));
+  } else {
+    for (Index i = 0; i < n; ++i) y[i] = x[i * stride];
+  }
+}
+
+Array zip_scalar(kernels::Binary* f, const Array& a, real b) { return zip(f, a, Array(b)); }
+Array zip_scalar(kernels::Binary* f, real a, const Array& b) { return zip(f, Array(a), b); }
+
+}  // namespace
+
+Array copy_of(const Array& x) {
+  Array y = Array::empty(x.shape());
+  real* const out = fresh(y);
+  const Loop loop(x.shape(), x.strides(), x.strides());
+  loop.run(x.numel(), [&](Index oa, Index, Index at, Index n) { copy_run(x.data() + oa, loop.inner_a(), out + at, n); });
+  return y;
+}
+
+Array Array::contiguous() const { return is_contiguous() ? *this : copy_of(*this); }
+
+Array map(kernels::Unary* f, const Array& x) {
+  Array y = Array::empty(x.shape());
+  real* const out = fresh(y);
+  const Loop loop(x.shape(), x.strides(), x.strides());
+  loop.run(x.numel(), [&](Index oa, Index, Index at, Index n) { f(x.data() + oa, loop.inner_a(), out + at, n); });
+  return y;
+}
+
+Array zip(kernels::Binary* f, const Array& a, const Array& b) {
+  const bool same = a.shape() == b.shape();
+  const Shape shape = same ? a.shape() : broadcast(a.shape(), b.shape());
+  Array y = Array::empty(shape);
+  real* const out = fresh(y);
+  if (same && y.numel() <= grain && a.is_contiguous() && b.is_contiguous()) {  // nearly every op of a small model
+    f(a.data(), 1, b.data(), 1, out, y.numel());
+    return y;
+  }
+  const Loop loop(shape, same ? a.strides() : a.expand(shape).strides(), same ? b.strides() : b.expand(shape).strides());
+  loop.run(y.numel(), [&](Index oa, Index ob, Index at, Index n) {
+    f(a.data() + oa, loop.inner_a(), b.data() + ob, loop.inner_b(), out + at, n);
+  });
+  return y;
+}
+
+using kernels::table;
+Array operator+(const Array& a, const Array& b) { return zip(table().add, a, b); }
+Array operator-(const Array& a, const Array& b) { return zip(table().sub, a, b); }
+Array operator*(const Array& a, const Array& b) { return zip(table().mul, a, b); }
+Array operator/(const Array& a, const Array& b) { return zip(table().div, a, b); }
+Array operator-(const Array& x) { return map(table().neg, x); }
+Array operator+(const Array& a, real b) { return zip_scalar(table().add, a, b); }
+Array operator-(const Array& a, real b) { return zip_scalar(table().sub, a, b); }
+Array operator*(const Array& a, real b) { return zip_scalar(table().mul, a, b); }
+Array operator/(const Array& a, real b) { return zip_scalar(table().div, a, b); }
+Array operator+(real a, const Array& b) { return zip_scalar(table().add, a, b); }
+Array operator-(real a, const Array& b) { return zip_scalar(table().sub, a, b); }
+Array operator*(real a, const Array& b) { return zip_scalar(table().mul, a, b); }
+Array operator/(real a, const Array& b) { return zip_scalar(table().div, a, b); }
+
+void accumulate(Array& total, const Array& x) {
+  const Array add = x.contiguous();
+  real* const out = total.mutate();
+  const auto f = table().add;
+  parallel_for(total.numel(), grain, [&](Index lo, Index hi) { f(out + lo, 1, add.data() + lo, 1, out + lo, hi - lo); });
+}
+
+void accumulate_slice(Array& total, int axis, Index start, Index end, Index step, const Array& x) {
+  real* const base = total.mutate();
+  const Array place = total.slice(axis, start, end, step);
+  check_in("accumulate_slice", place.shape() == x.shape(), "shape ", x.shape(), " does not fit the slice ", place.shape());
+  if (x.numel() == 0) return;
+  real* const first = base + (place.data() - total.data());
+  const Loop loop(x.shape(), place.strides(), x.strides());
+  const auto f = table().add;
+  loop.run(x.numel(), [&](Index to, Index from, Index, Index n) {
+    if (loop.inner_a() == 1) return f(first + to, 1, x.data() + from, loop.inner_b(), first + to, n);
+    for (Index i = 0; i < n; ++i) first[to + i * loop.inner_a()] += x.data()[from + i * loop.inner_b()];
+  });
+}
+
+std::vector<int> normalized_axes(int rank, std::span<const int> axes) {
+  std::vector<int> list;
+  for (const int a : axes) {
+    check_in("reduce", a >= -rank && a < rank, "axis ", a, " is out of range for rank ", rank);
+    list.push_back(a < 0 ? a + rank : a);
+  }
+  if (axes.empty())
+    for (int i = 0; i < rank; ++i) list.push_back(i);
+  std::sort(list.begin(), list.end());
+  check_in("reduce", std::adjacent_find(list.begin(), list.end()) == list.end(), "an axis stands twice");
+  return list;
+}
+
+Shape reduced_shape(const Shape& shape, std::span<const int> axes, bool keepdim) {
+  const std::vector<int> list = normalized_axes(shape.rank(), axes);
+  Shape result = shape;
+  for (auto axis = list.rbegin(); axis != list.rend(); ++axis)
+    result = keepdim ? result.with(*axis, 1) : result.without(*axis);
+  return result;
+}
+
+namespace {
+
+/// x seen as [outer, count, inner] contiguous numbers of which `count` are reduced. When the reduced axes do not lie
+/// side by side they are moved to the end, and inner is 1.
+struct Reduction {
+  Array x;
+  Index outer = 1, count = 1, inner = 1;
+  Shape shape;
+
+  Reduction(const Array& from, std::span<const int> axes, bool keepdim, bool to_rows)
+      : shape(reduced_shape(from.shape(), axes, keepdim)) {
+    const std::vector<int> list = normalized_axes(from.rank(), axes);
+    const bool together = list.empty() || list.back() - list.front() + 1 == static_cast<int>(list.size());
+    Index after = 1;
+    for (int i = list.empty() ? from.rank() : list.back() + 1; i < from.rank(); ++i) after *= from.shape()[i];
+    for (const int a : list) count *= from.shape()[a];
+    if (together && (after == 1 || !to_rows)) {
+      inner = after;
+      x = from.contiguous();
+    } else {
+      std::vector<int> order;
+      for (int i = 0; i < from.rank(); ++i)
+        if (!std::binary_search(list.begin(), list.end(), i)) order.push_back(i);
+      order.insert(order.end(), list.begin(), list.end());
+      x = from.permute(order).contiguous();
+    }
+    outer = shape.numel() / std::max<Index>(inner, 1);
+  }
+};
+
+constexpr Index sum_block = 4096;  // part of the definition of a sum: the blocks' sums are added in order
+
+real sum_row(const real* x, Index n) {
+  const auto f = table().sum;
+  if (n <= sum_block) return f(x, n);
+  const Index blocks = (n + sum_block - 1) / sum_block;
+  Array parts = Array::empty({blocks});
+  real* const part = parts.mutate();
+  parallel_for(blocks, grain / sum_block, [&](Index lo, Index hi) {
+    for (Index i = lo; i < hi; ++i) part[i] = f(x + i * sum_block, std::min(sum_block, n - i * sum_block));
+  });
+  real total = 0;
+  for (Index i = 0; i < blocks; ++i) total += part[i];
+  return total;
+}
+
+Array reduce_rows(kernels::Reduce* f, const Array& x, std::span<const int> axes, bool keepdim, const char* name) {
+  const Reduction r(x, axes, keepdim, true);
+  check_in(name, r.count > 0 || r.outer == 0, "of no elements: shape ", x.shape(), " has an empty axis to reduce");
+  Array y = Array::empty(r.shape);
+  real* const out = y.mutate();
+  parallel_for(r.outer, std::max<Index>(1, grain / std::max<Index>(r.count, 1)), [&](Index lo, Index hi) {
+    for (Index i = lo; i < hi; ++i) out[i] = f(r.x.data() + i * r.count, r.count);
+  });
+  return y;
+}
+
+}  // namespace
+
+Array sum(const Array& x, std::span<const int> axes, bool keepdim) {
+  const Reduction r(x, axes, keepdim, false);
+  Array y = Array::empty(r.shape);
+  real* const out = y.mutate();
+  const real* const in = r.x.data();
+  if (r.inner == 1) {
+    parallel_for(r.outer, std::max<Index>(1, grain / std::max<Index>(r.count, 1)), [&](Index lo, Index hi) {
+      for (Index i = lo; i < hi; ++i) out[i] = sum_row(in + i * r.count, r.count);
+    });
+    return y;
+  }
+  constexpr Index stripe = 64;  // columns per task: whole cache lines
+  const Index stripes = (r.inner + stripe - 1) / stripe;
+  const auto f = table().sum_columns;
+  parallel_for(r.outer * stripes, std::max<Index>(1, grain / (stripe * std::max<Index>(r.count, 1))),
+               [&](Index lo, Index hi) {
+                 for (Index task = lo; task < hi; ++task) {
+                   const Index o = task / stripes, j = task % stripes * stripe;
+                   f(in + o * r.count * r.inner + j, r.count, r.inner, out + o * r.inner + j,
+                     std::min(stripe, r.inner - j));
+                 }
+               });
+  return y;
+}
+
+Array max(const Array& x, std::span<const int> axes, bool keepdim) { return reduce_rows(table().max, x, axes, keepdim, "max"); }
+Array min(const Array& x, std::span<const int> axes, bool keepdim) { return reduce_rows(table().min, x, axes, keepdim, "min"); }
+
+Array sum_to(const Array& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  check_in("sum_to", x.rank() >= shape.rank(), "shape ", x.shape(), " is no broadcast of ", shape);
+  std::vector<int> axes;
+  const int extra = x.rank() - shape.rank();
+  for (int i = 0; i < x.rank(); ++i) {
+    const Index target = i < extra ? 1 : shape[i - extra];
+    check_in("sum_to", target == 1 || target == x.shape()[i], "shape ", x.shape(), " is no broadcast of ", shape);
+    if (i < extra || target != x.shape()[i]) axes.push_back(i);
+  }
+  return axes.empty() ? x.reshape(shape) : sum(x, axes, true).reshape(shape);
+}
+
+Array matmul(const Array& a, const Array& b) {
+  check_in("matmul", a.rank() >= 1 && b.rank() >= 1, "shapes ", a.shape(), " and ", b.shape(),
+           ": a single number has no rows or columns; multiply with * instead");
+  if (a.rank() == 1) return matmul(a.unsqueeze(0), b).squeeze(b.rank() == 1 ? 0 : -2);
+  if (b.rank() == 1) return matmul(a, b.unsqueeze(1)).squeeze(-1);
+  const Index m = a.shape()[-2], k = a.shape()[-1], n = b.shape()[-1];
+  check_in("matmul", b.shape()[-2] == k, "shapes ", a.shape(), " and ", b.shape(), " do not multiply (the ", k,
+           " columns of the first against the ", b.shape()[-2], " rows of the second)");
+  const Shape batch_a = a.shape().without(-1).without(-1), batch_b = b.shape().without(-1).without(-1);
+  const Shape batch = broadcast(batch_a, batch_b);
+  const Array x = a.expand(batch.insert(-1, m).insert(-1, k)), z = b.expand(batch.insert(-1, k).insert(-1, n));
+  Array y = Array::empty(batch.insert(-1, m).insert(-1, n));
+  real* const out = fresh(y);
+  const Index count = batch.numel();
+  const auto product = [&](Index i) {
+    Index left = i, oa = 0, ob = 0;
+    for (int axis = batch.rank() - 1; axis >= 0; --axis) {
+      oa += left % batch[axis] * x.stride(axis), ob += left % batch[axis] * z.stride(axis);
+      left /= batch[axis];
+    }
+    kernels::gemm(m, n, k, {x.data() + oa, x.stride(-2), x.stride(-1)}, {z.data() + ob, z.stride(-2), z.stride(-1)},
+                  out + i * m * n, n);
+  };
+  if (count < threads()) {  // few large products: each is split over the threads by gemm itself
+    for (Index i = 0; i < count; ++i) product(i);
+  } else {
+    parallel_for(count, std::max<Index>(1, (Index(1) << 17) / std::max<Index>(m * n * k, 1)), [&](Index lo, Index hi) {
+      for (Index i = lo; i < hi; ++i) product(i);
+    });
+  }
+  return y;
+}
+
+}  // namespace mote

@@ -1,0 +1,66 @@
+// What is here: which kernel table runs on this processor.
+// What is not: the kernels; target/table.cpp is compiled once per instruction set, each giving one table.
+// Read next: target/table.cpp.
+#include <atomic>
+#include <string>
+
+#include "engine/check.h"
+#include "engine/env.h"
+#include "engine/kernels/kernels.h"
+
+namespace mote::kernels {
+
+const Table& portable_table();
+#if defined(MOTE_WITH_AVX2)
+const Table& avx2_table();
+#endif
+#if defined(MOTE_WITH_AVX512)
+const Table& avx512_table();
+#endif
+#if defined(MOTE_WITH_NEON)
+const Table& neon_table();
+#endif
+
+std::vector<const Table*> available_tables() {
+  std::vector<const Table*> tables{&portable_table()};
+#if defined(MOTE_WITH_AVX2)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) tables.push_back(&avx2_table());
+#endif
+#if defined(MOTE_WITH_AVX512)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl"))
+    tables.push_back(&avx512_table());
+#endif
+#if defined(MOTE_WITH_NEON)
+  tables.push_back(&neon_table());  // every 64-bit ARM has it
+#endif
+  return tables;
+}
+
+namespace {
+
+std::atomic<const Table*> chosen{nullptr};
+
+const Table& choose() {
+  const std::vector<const Table*> tables = available_tables();
+  const std::string& wanted = settings().simd;
+  if (wanted.empty()) return *tables.back();
+  std::string names;
+  for (const Table* t : tables) {
+    if (wanted == t->name) return *t;
+    names += (names.empty() ? "" : ", ") + std::string(t->name);
+  }
+  throw Error("MOTE_SIMD=" + wanted + " is not available here: this processor and build run " + names);
+}
+
+}  // namespace
+
+const Table& table() {
+  const Table* t = chosen.load(std::memory_order_acquire);
+  if (!t) chosen.store(t = &choose(), std::memory_order_release);
+  return *t;
+}
+
+void use_table(const Table& t) { chosen.store(&t, std::memory_order_release); }
+
+}  // namespace mote::kernels

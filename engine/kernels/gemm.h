@@ -1,0 +1,21 @@
+// What is here: the matrix product on pointers and strides.
+// What is not: batches and broadcasting (array.cpp); the register tile (target/gemm_tile.h).
+// Read next: gemm.cpp.
+#pragma once
+
+#include "engine/real.h"
+
+namespace mote::kernels {
+
+/// A matrix somewhere in memory: element (i, j) is data[i * row + j * column]. A transpose is a swap of the two strides.
+struct Matrix {
+  const real* data;
+  Index row, column;
+};
+
+/// C = A B with A [m, k], B [k, n] of any strides and C [m, n] contiguous in each row (row stride c_row).
+/// Every element of C is one chain of fused multiply-adds over ascending k, starting from zero: the same bits for any
+/// instruction set, number of threads and block size, and whatever the other rows of A hold. k = 0 gives zeros.
+void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row);
+
+}  // namespace mote::kernels

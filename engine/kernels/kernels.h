@@ -1,0 +1,79 @@
+// What is here: the table of kernels, one per instruction set, and how to get the one in use.
+// What is not: shapes, broadcasting, threads; kernels know pointers and sizes, nothing else. Bits are the same in every table.
+// Read next: target/rows.h (the kernels), target/gemm_tile.h (the product), dispatch.cpp (the choice).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/real.h"
+
+namespace mote::kernels {
+
+/// y[i] = f(x[i * sx]) for i in [0, n). A stride of 0 repeats one element; y is contiguous.
+using Unary = void(const real* x, Index sx, real* y, Index n);
+/// y[i] = f(a[i * sa], b[i * sb]).
+using Binary = void(const real* a, Index sa, const real* b, Index sb, real* y, Index n);
+/// A number made of n contiguous elements.
+using Reduce = real(const real* x, Index n);
+
+/// The constants of one Adam or AdamW step and of one SGD step, worked out in double (train/adamw.h and train/sgd.h give
+/// the formulas).
+struct AdamStep {
+  real beta1, one_minus_beta1, beta2, one_minus_beta2, decay, l2, step_size, correction2_sqrt, eps;
+};
+struct SgdStep {
+  real lr, l2, momentum, keep;
+  bool nesterov, first;
+};
+
+struct Table {
+  const char* name;  ///< "portable", "avx2", "avx512" or "neon"
+
+  // Element-wise (target/elementwise.h)
+  Binary *add, *sub, *mul, *div, *maximum, *minimum, *pow;
+  Unary *neg, *abs, *sign, *sqrt, *exp, *log, *sin, *cos, *tanh, *sigmoid, *erf, *relu, *gelu, *gelu_tanh, *silu;
+  /// Gradients that need x again: dx[i] from (dy[i], x[i]).
+  Binary *relu_backward, *gelu_backward, *gelu_tanh_backward, *silu_backward;
+  /// Gradients that need y: dx[i] from (dy[i], y[i]).
+  Binary *tanh_backward, *sigmoid_backward;
+
+  // Reductions (target/rows.h). Element i goes to accumulator i mod 16; a fixed tree combines the sixteen.
+  Reduce *sum, *max, *min;
+  real (*sum_squared_difference)(const real* x, real centre, Index n);
+  real (*dot)(const real* a, const real* b, Index n);
+  /// y[j] = sum over rows of x[r * stride + j]: r ascending, in blocks of 128 rows.
+  void (*sum_columns)(const real* x, Index rows, Index stride, real* y, Index columns);
+
+  // Rows (target/rows.h): one contiguous row of n.
+  void (*softmax)(const real* x, const std::uint8_t* keep, real* y, Index n);  ///< keep may be null; all blocked: zeros
+  void (*softmax_backward)(const real* dy, const real* y, real* dx, Index n);
+  void (*log_softmax)(const real* x, real* y, Index n);
+  void (*log_softmax_backward)(const real* dy, const real* y, real* dx, Index n);
+  /// y = (x - mean) * inv_std * weight + bias; weight, bias may be null; stats receives {mean, inv_std}.
+  void (*layer_norm)(const real* x, const real* weight, const real* bias, real eps, real* y, real* stats, Index n);
+  void (*layer_norm_backward)(const real* dy, const real* x, const real* weight, const real* stats, real* dx, Index n);
+  void (*rms_norm)(const real* x, const real* weight, real eps, real* y, real* stats, Index n);
+  void (*rms_norm_backward)(const real* dy, const real* x, const real* weight, const real* stats, real* dx, Index n);
+  /// y[j] += dy[j] * (x[j] - shift) * scale: one row of a norm's weight gradient.
+  void (*add_scaled_product)(const real* dy, const real* x, real shift, real scale, real* y, Index n);
+
+  // Optimizer steps (target/optimizer.h), in place on n contiguous elements.
+  void (*adam)(const AdamStep& s, real* value, const real* grad, real* m, real* v, Index n);
+  void (*sgd)(const SgdStep& s, real* value, const real* grad, real* velocity, Index n);
+
+  // Matrix product (target/gemm_tile.h): C[i, j] (+)= sum over k of A[i, k] B[k, j], k ascending, for a tile of
+  // rows <= tile_rows by columns <= tile_columns; `resume` continues from what C holds.
+  Index tile_rows, tile_columns;
+  void (*gemm_tile)(Index k, const real* a, Index a_row, Index a_k, const real* b, Index b_k, real* c, Index c_row,
+                    Index rows, Index columns, bool resume);
+};
+
+/// The table in use: MOTE_SIMD, else the widest that this processor runs. Errors: MOTE_SIMD names one it cannot run.
+const Table& table();
+/// Every table this processor can run, slowest first; tests run over all of them.
+std::vector<const Table*> available_tables();
+/// Uses `t` from now on. For tests and benchmarks: results do not change.
+void use_table(const Table& t);
+
+}  // namespace mote::kernels

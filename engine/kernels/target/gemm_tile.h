@@ -1,0 +1,102 @@
+// What is here: the register tile: a few rows by a few Vecs of C, kept in registers while k runs.
+// What is not: blocks, packing and threads (kernels/gemm.cpp).
+// Read next: table.cpp.
+#pragma once
+
+#include "engine/kernels/target/simd.h"
+
+namespace mote {
+namespace {
+
+// The tile is as large as the registers allow: every element of A and B that is loaded is then used most often.
+// AVX-512: 14 x 2 accumulators of 32 registers; AVX2: 6 x 2 of 16; NEON: 6 x 4 of 32.
+#if defined(MOTE_TARGET_AVX512) && !defined(MOTE_REAL_DOUBLE)
+constexpr int tile_rows = 14, tile_vecs = 2;
+#elif defined(MOTE_TARGET_AVX512)
+constexpr int tile_rows = 14, tile_vecs = 1;
+#elif defined(MOTE_REAL_DOUBLE)
+constexpr int tile_rows = 3, tile_vecs = 1;
+#else
+constexpr int tile_rows = 6, tile_vecs = 1;
+#endif
+constexpr Index tile_columns = tile_vecs * Vec::lanes;
+
+/// What a tile works on; kernels.h says what the strides mean.
+struct Tile {
+  Index k;
+  const real *a, *b;
+  Index a_row, a_k, b_k;
+  real* c;
+  Index c_row, rows, columns;
+  bool resume;
+};
+
+/// Columns of Vec v that exist.
+MOTE_INLINE Index columns_of(const Tile& t, int v) {
+  const Index left = t.columns - v * Vec::lanes;
+  return left < 0 ? 0 : left < Vec::lanes ? left : Vec::lanes;
+}
+template <bool edge>
+MOTE_INLINE Vec load_columns(const Tile& t, const real* p, int v) {
+  if constexpr (!edge) return Vec::load(p + v * Vec::lanes);
+  const Index n = columns_of(t, v);
+  return Vec::load_first(n ? p + v * Vec::lanes : p, n);
+}
+
+/// Each element of C is one accumulator and k only goes up: that is the whole reason why the bits never change.
+/// Rows beyond t.rows repeat the last one (so nothing outside A is read) and are not stored.
+template <int rows, bool edge>
+MOTE_INLINE void multiply(const Tile& t) {
+  Vec sum[rows][tile_vecs];
+  const real* a[rows];
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r) {
+    a[r] = t.a + (r < t.rows ? r : t.rows - 1) * t.a_row;
+    const real* const c = t.c + (r < t.rows ? r : t.rows - 1) * t.c_row;
+#pragma GCC unroll 16
+    for (int v = 0; v < tile_vecs; ++v) sum[r][v] = t.resume ? load_columns<edge>(t, c, v) : Vec::zero();
+  }
+  for (Index p = 0; p < t.k; ++p) {
+    const real* const row = t.b + p * t.b_k;
+    Vec b[tile_vecs];
+#pragma GCC unroll 16
+    for (int v = 0; v < tile_vecs; ++v) b[v] = load_columns<edge>(t, row, v);
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r) {
+      const Vec x(a[r][p * t.a_k]);
+#pragma GCC unroll 16
+      for (int v = 0; v < tile_vecs; ++v) sum[r][v] = fma(x, b[v], sum[r][v]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r) {
+    if (r >= t.rows) break;
+#pragma GCC unroll 16
+    for (int v = 0; v < tile_vecs; ++v) {
+      if constexpr (edge) {
+        if (const Index n = columns_of(t, v)) sum[r][v].store_first(t.c + r * t.c_row + v * Vec::lanes, n);
+      } else {
+        sum[r][v].store(t.c + r * t.c_row + v * Vec::lanes);
+      }
+    }
+  }
+}
+
+template <int rows>
+void multiply_rows(const Tile& t) {
+  t.columns == tile_columns ? multiply<rows, false>(t) : multiply<rows, true>(t);
+}
+
+/// Few rows get a smaller tile: generation multiplies one row at a time and should not pay for fourteen.
+void gemm_tile(Index k, const real* a, Index a_row, Index a_k, const real* b, Index b_k, real* c, Index c_row,
+               Index rows, Index columns, bool resume) {
+  const Tile t{k, a, b, a_row, a_k, b_k, c, c_row, rows, columns, resume};
+  if (rows == 1) return multiply_rows<1>(t);
+  if (rows == 2) return multiply_rows<2>(t);
+  if (rows <= 4 && tile_rows > 4) return multiply_rows<4>(t);
+  if (rows <= 8 && tile_rows > 8) return multiply_rows<8>(t);
+  multiply_rows<tile_rows>(t);
+}
+
+}  // namespace
+}  // namespace mote

@@ -1,0 +1,182 @@
+// What is here: Reg, one machine register behind the interface of Vec, and PairOf, which makes a wider one of two.
+// What is not: what differs between machines (lanes_portable.h and its sisters, included before this file).
+// Read next: simd.h, which includes this file and pairs up to 16 lanes.
+#pragma once
+
+namespace mote {
+namespace {
+
+constexpr real counting[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+/// The same bits under another type of the same size.
+template <class To, class From>
+MOTE_INLINE To reinterpret_as(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+/// One machine register of bit patterns. Sums wrap around.
+struct RegBits {
+  using Real = struct Reg;
+  using UInt = NativeUInt;
+  NativeBits v;
+
+  RegBits() = default;
+  MOTE_INLINE explicit RegBits(UInt x) : v(NativeBits{} + x) {}
+  MOTE_INLINE explicit RegBits(NativeBits x) : v(x) {}
+  friend MOTE_INLINE RegBits operator+(RegBits a, RegBits b) { return RegBits(a.v + b.v); }
+  friend MOTE_INLINE RegBits operator-(RegBits a, RegBits b) { return RegBits(a.v - b.v); }
+  friend MOTE_INLINE RegBits operator&(RegBits a, RegBits b) { return RegBits(a.v & b.v); }
+  friend MOTE_INLINE RegBits operator|(RegBits a, RegBits b) { return RegBits(a.v | b.v); }
+  friend MOTE_INLINE RegBits operator^(RegBits a, RegBits b) { return RegBits(a.v ^ b.v); }
+  friend MOTE_INLINE RegBits operator~(RegBits a) { return RegBits(~a.v); }
+  friend MOTE_INLINE RegMask operator==(RegBits a, RegBits b) { return native_equal(a.v, b.v); }
+};
+template <int k>
+MOTE_INLINE RegBits shl(RegBits b) {
+  return RegBits(b.v << k);
+}
+template <int k>
+MOTE_INLINE RegBits shr(RegBits b) {
+  return RegBits(b.v >> k);
+}
+
+/// One machine register of numbers.
+struct Reg {
+  using Real = real;
+  using Mask = RegMask;
+  using Bits = RegBits;
+  static constexpr int lanes = native_lanes;
+  NativeReal v;
+
+  Reg() = default;
+  MOTE_INLINE Reg(real x) : v(x - NativeReal{}) {}  // x + 0 would turn -0 into +0; x - 0 keeps every x
+  MOTE_INLINE explicit Reg(NativeReal x) : v(x) {}
+  static MOTE_INLINE Reg zero() { return Reg(NativeReal{}); }
+  static MOTE_INLINE Reg iota(int start = 0) { return load(counting + start); }
+  static MOTE_INLINE Reg load(const real* p) {
+    Reg r;
+    std::memcpy(&r.v, p, sizeof r.v);
+    return r;
+  }
+  static MOTE_INLINE Reg load_first(const real* p, Index n) { return Reg(native_load_first(p, n)); }
+  static MOTE_INLINE Reg load_strided(const real* p, Index stride) { return load_strided_first(p, stride, lanes); }
+  static MOTE_INLINE Reg load_strided_first(const real* p, Index stride, Index n) {
+    Reg r(real(0));
+    for (Index i = 0; i < lanes && i < n; ++i) r.v[i] = p[i * stride];
+    return r;
+  }
+  MOTE_INLINE void store(real* p) const { std::memcpy(p, &v, sizeof v); }
+  MOTE_INLINE void store_first(real* p, Index n) const { native_store_first(p, n, v); }
+
+  friend MOTE_INLINE Reg operator+(Reg a, Reg b) { return Reg(a.v + b.v); }
+  friend MOTE_INLINE Reg operator-(Reg a, Reg b) { return Reg(a.v - b.v); }
+  friend MOTE_INLINE Reg operator*(Reg a, Reg b) { return Reg(a.v * b.v); }
+  friend MOTE_INLINE Reg operator/(Reg a, Reg b) { return Reg(a.v / b.v); }
+  friend MOTE_INLINE Reg fma(Reg a, Reg b, Reg c) { return Reg(native_fma(a.v, b.v, c.v)); }
+  friend MOTE_INLINE Reg sqrt(Reg a) { return Reg(native_sqrt(a.v)); }
+  friend MOTE_INLINE Mask operator<(Reg a, Reg b) { return native_less(a.v, b.v); }
+  friend MOTE_INLINE Mask operator<=(Reg a, Reg b) { return native_less_equal(a.v, b.v); }
+  friend MOTE_INLINE Mask operator==(Reg a, Reg b) { return native_equal(a.v, b.v); }
+  friend MOTE_INLINE Reg select(Mask m, Reg a, Reg b) { return Reg(native_select(m, a.v, b.v)); }
+  friend MOTE_INLINE Bits bits(Reg a) { return Bits(reinterpret_as<NativeBits>(a.v)); }
+};
+MOTE_INLINE Reg as_real(RegBits b) { return Reg(reinterpret_as<NativeReal>(b.v)); }
+
+// Registers narrower than 16 lanes are paired, and the pairs paired again, until there are 16. An operation on a pair
+// is the operation on both halves: no loop, so that the compiler keeps all of it in registers.
+
+template <class Half>
+struct PairMask {
+  Half lo, hi;
+  friend MOTE_INLINE PairMask operator&(PairMask a, PairMask b) { return {a.lo & b.lo, a.hi & b.hi}; }
+  friend MOTE_INLINE PairMask operator|(PairMask a, PairMask b) { return {a.lo | b.lo, a.hi | b.hi}; }
+  friend MOTE_INLINE PairMask operator~(PairMask a) { return {~a.lo, ~a.hi}; }
+  friend MOTE_INLINE bool any(PairMask a) { return any(a.lo | a.hi); }
+  friend MOTE_INLINE bool all(PairMask a) { return all(a.lo & a.hi); }
+};
+
+template <class Half>
+struct PairOf;
+
+template <class Half>
+struct PairBits {
+  using Real = PairOf<typename Half::Real>;
+  using UInt = NativeUInt;
+  using Mask = PairMask<decltype(Half() == Half())>;
+  Half lo, hi;
+
+  PairBits() = default;
+  MOTE_INLINE explicit PairBits(UInt x) : lo(x), hi(x) {}
+  MOTE_INLINE PairBits(Half a, Half b) : lo(a), hi(b) {}
+  friend MOTE_INLINE PairBits operator+(PairBits a, PairBits b) { return {a.lo + b.lo, a.hi + b.hi}; }
+  friend MOTE_INLINE PairBits operator-(PairBits a, PairBits b) { return {a.lo - b.lo, a.hi - b.hi}; }
+  friend MOTE_INLINE PairBits operator&(PairBits a, PairBits b) { return {a.lo & b.lo, a.hi & b.hi}; }
+  friend MOTE_INLINE PairBits operator|(PairBits a, PairBits b) { return {a.lo | b.lo, a.hi | b.hi}; }
+  friend MOTE_INLINE PairBits operator^(PairBits a, PairBits b) { return {a.lo ^ b.lo, a.hi ^ b.hi}; }
+  friend MOTE_INLINE PairBits operator~(PairBits a) { return {~a.lo, ~a.hi}; }
+  friend MOTE_INLINE Mask operator==(PairBits a, PairBits b) { return {a.lo == b.lo, a.hi == b.hi}; }
+  friend MOTE_INLINE Real as_real(PairBits a) { return {as_real(a.lo), as_real(a.hi)}; }
+};
+template <int k, class Half>
+MOTE_INLINE PairBits<Half> shl(PairBits<Half> b) {
+  return {shl<k>(b.lo), shl<k>(b.hi)};
+}
+template <int k, class Half>
+MOTE_INLINE PairBits<Half> shr(PairBits<Half> b) {
+  return {shr<k>(b.lo), shr<k>(b.hi)};
+}
+
+template <class Half>
+struct PairOf {
+  using Real = real;
+  using Mask = PairMask<typename Half::Mask>;
+  using Bits = PairBits<typename Half::Bits>;
+  static constexpr int lanes = 2 * Half::lanes;
+  Half lo, hi;
+
+  PairOf() = default;
+  MOTE_INLINE PairOf(real x) : lo(x), hi(x) {}
+  MOTE_INLINE PairOf(Half a, Half b) : lo(a), hi(b) {}
+  static MOTE_INLINE PairOf zero() { return {Half::zero(), Half::zero()}; }
+  static MOTE_INLINE PairOf iota(int start = 0) { return {Half::iota(start), Half::iota(start + Half::lanes)}; }
+  static MOTE_INLINE PairOf load(const real* p) { return {Half::load(p), Half::load(p + Half::lanes)}; }
+  static MOTE_INLINE PairOf load_first(const real* p, Index n) {
+    return {Half::load_first(p, low(n)), Half::load_first(n > Half::lanes ? p + Half::lanes : p, n - low(n))};
+  }
+  static MOTE_INLINE PairOf load_strided(const real* p, Index stride) {
+    return {Half::load_strided(p, stride), Half::load_strided(p + Half::lanes * stride, stride)};
+  }
+  static MOTE_INLINE PairOf load_strided_first(const real* p, Index stride, Index n) {
+    return {Half::load_strided_first(p, stride, low(n)),
+            Half::load_strided_first(n > Half::lanes ? p + Half::lanes * stride : p, stride, n - low(n))};
+  }
+  MOTE_INLINE void store(real* p) const {
+    lo.store(p);
+    hi.store(p + Half::lanes);
+  }
+  MOTE_INLINE void store_first(real* p, Index n) const {
+    lo.store_first(p, low(n));
+    hi.store_first(n > Half::lanes ? p + Half::lanes : p, n - low(n));
+  }
+  static MOTE_INLINE Index low(Index n) { return n < Half::lanes ? n : Half::lanes; }
+
+  friend MOTE_INLINE PairOf operator+(PairOf a, PairOf b) { return {a.lo + b.lo, a.hi + b.hi}; }
+  friend MOTE_INLINE PairOf operator-(PairOf a, PairOf b) { return {a.lo - b.lo, a.hi - b.hi}; }
+  friend MOTE_INLINE PairOf operator*(PairOf a, PairOf b) { return {a.lo * b.lo, a.hi * b.hi}; }
+  friend MOTE_INLINE PairOf operator/(PairOf a, PairOf b) { return {a.lo / b.lo, a.hi / b.hi}; }
+  friend MOTE_INLINE PairOf fma(PairOf a, PairOf b, PairOf c) { return {fma(a.lo, b.lo, c.lo), fma(a.hi, b.hi, c.hi)}; }
+  friend MOTE_INLINE PairOf sqrt(PairOf a) { return {sqrt(a.lo), sqrt(a.hi)}; }
+  friend MOTE_INLINE Mask operator<(PairOf a, PairOf b) { return {a.lo < b.lo, a.hi < b.hi}; }
+  friend MOTE_INLINE Mask operator<=(PairOf a, PairOf b) { return {a.lo <= b.lo, a.hi <= b.hi}; }
+  friend MOTE_INLINE Mask operator==(PairOf a, PairOf b) { return {a.lo == b.lo, a.hi == b.hi}; }
+  friend MOTE_INLINE PairOf select(Mask m, PairOf a, PairOf b) {
+    return {select(m.lo, a.lo, b.lo), select(m.hi, a.hi, b.hi)};
+  }
+  friend MOTE_INLINE Bits bits(PairOf a) { return {bits(a.lo), bits(a.hi)}; }
+};
+
+}  // namespace
+}  // namespace mote

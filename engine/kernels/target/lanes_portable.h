@@ -1,0 +1,112 @@
+// What is here: 16-byte registers for any machine, in the vector notation that GCC and Clang share, and a fused
+//   multiply-add for machines that have none.
+// What is not: comments on what each function means; simd.h has them. Its sisters differ from this file in little.
+// Read next: lanes_avx2.h.
+#pragma once
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace mote {
+namespace {
+
+#ifdef MOTE_REAL_DOUBLE
+using NativeUInt = std::uint64_t;
+using NativeSInt = std::int64_t;
+#else
+using NativeUInt = std::uint32_t;
+using NativeSInt = std::int32_t;
+#endif
+using NativeReal = real __attribute__((vector_size(16)));
+using NativeBits = NativeUInt __attribute__((vector_size(16)));
+using NativeInt = NativeSInt __attribute__((vector_size(16)));
+constexpr int native_lanes = 16 / sizeof(real);
+
+/// A true lane is all ones, a false one all zeros.
+struct RegMask {
+  NativeInt v;
+  friend MOTE_INLINE RegMask operator&(RegMask a, RegMask b) { return {a.v & b.v}; }
+  friend MOTE_INLINE RegMask operator|(RegMask a, RegMask b) { return {a.v | b.v}; }
+  friend MOTE_INLINE RegMask operator~(RegMask a) { return {~a.v}; }
+  friend MOTE_INLINE bool any(RegMask a) {
+    std::uint64_t word[2];
+    std::memcpy(word, &a.v, sizeof word);
+    return (word[0] | word[1]) != 0;
+  }
+  friend MOTE_INLINE bool all(RegMask a) { return !any(~a); }
+};
+
+MOTE_INLINE RegMask native_less(NativeReal a, NativeReal b) { return {(NativeInt)(a < b)}; }
+MOTE_INLINE RegMask native_less_equal(NativeReal a, NativeReal b) { return {(NativeInt)(a <= b)}; }
+MOTE_INLINE RegMask native_equal(NativeReal a, NativeReal b) { return {(NativeInt)(a == b)}; }
+MOTE_INLINE RegMask native_equal(NativeBits a, NativeBits b) { return {(NativeInt)(a == b)}; }
+MOTE_INLINE NativeReal native_select(RegMask m, NativeReal a, NativeReal b) {
+  return (NativeReal)((m.v & (NativeInt)a) | (~m.v & (NativeInt)b));
+}
+
+MOTE_INLINE NativeReal native_load_first(const real* p, Index n) {
+  NativeReal r = {};
+  for (int i = 0; i < native_lanes; ++i)
+    if (i < n) r[i] = p[i];
+  return r;
+}
+MOTE_INLINE void native_store_first(real* p, Index n, NativeReal v) {
+  for (int i = 0; i < native_lanes; ++i)
+    if (i < n) p[i] = v[i];
+}
+
+MOTE_INLINE NativeReal native_sqrt(NativeReal a) {
+#if defined(__SSE2__) && defined(MOTE_REAL_DOUBLE)
+  return (NativeReal)_mm_sqrt_pd((__m128d)a);
+#elif defined(__SSE2__)
+  return (NativeReal)_mm_sqrt_ps((__m128)a);
+#elif defined(MOTE_REAL_DOUBLE)
+  return NativeReal{__builtin_sqrt(a[0]), __builtin_sqrt(a[1])};
+#else
+  return NativeReal{__builtin_sqrtf(a[0]), __builtin_sqrtf(a[1]), __builtin_sqrtf(a[2]), __builtin_sqrtf(a[3])};
+#endif
+}
+
+#if defined(MOTE_REAL_DOUBLE)
+MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
+  return NativeReal{__builtin_fma(a[0], b[0], c[0]), __builtin_fma(a[1], b[1], c[1])};
+}
+#elif defined(__FMA__) || !defined(__SSE2__)
+MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
+  return NativeReal{__builtin_fmaf(a[0], b[0], c[0]), __builtin_fmaf(a[1], b[1], c[1]),
+                    __builtin_fmaf(a[2], b[2], c[2]), __builtin_fmaf(a[3], b[3], c[3])};
+}
+#else
+using TwoDoubles = double __attribute__((vector_size(16)));
+using TwoWords = std::uint64_t __attribute__((vector_size(16)));
+
+/// a*b + c in double, exact but for its last bit: that bit is 1 whenever the true sum is not a double ("rounded to
+/// odd"). The product of two floats fits a double. Rounding such a number to float gives the float nearest to the true
+/// sum, because an odd last bit is never half way between two floats (Boldo and Melquiond, 2008).
+MOTE_INLINE TwoDoubles multiply_add_to_odd(TwoDoubles a, TwoDoubles b, TwoDoubles c) {
+  const TwoDoubles p = a * b, s = p + c;
+  const TwoDoubles c_seen = s - p, p_seen = s - c_seen;
+  const TwoDoubles error = (p - p_seen) + (c - c_seen);  // Knuth's TwoSum: s + error == p + c
+  const TwoDoubles zero = {};
+  const TwoWords inexact = (TwoWords)(error < zero) | (TwoWords)(zero < error);  // false if s is infinite or NaN
+  const TwoWords even = ((TwoWords)s & 1) - 1;                                   // all ones if the last bit is 0
+  const TwoWords away = ((TwoWords)s ^ (TwoWords)error) >> 63;                   // 1 if the true sum is nearer to 0
+  return (TwoDoubles)((TwoWords)s + ((1 - 2 * away) & inexact & even));
+}
+
+// The conversions are intrinsics because GCC 12 miscompiles them in vector notation: from -O2 on it drops a double to
+// float to double round trip, and with it the rounding, when one result feeds the next call (simd_test.cpp sees it).
+MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
+  const __m128 x = (__m128)a, y = (__m128)b, z = (__m128)c;
+  const TwoDoubles lo =
+      multiply_add_to_odd((TwoDoubles)_mm_cvtps_pd(x), (TwoDoubles)_mm_cvtps_pd(y), (TwoDoubles)_mm_cvtps_pd(z));
+  const TwoDoubles hi =
+      multiply_add_to_odd((TwoDoubles)_mm_cvtps_pd(_mm_movehl_ps(x, x)), (TwoDoubles)_mm_cvtps_pd(_mm_movehl_ps(y, y)),
+                          (TwoDoubles)_mm_cvtps_pd(_mm_movehl_ps(z, z)));
+  return (NativeReal)_mm_movelh_ps(_mm_cvtpd_ps((__m128d)lo), _mm_cvtpd_ps((__m128d)hi));
+}
+#endif
+
+}  // namespace
+}  // namespace mote

@@ -1,0 +1,45 @@
+// What is here: the optimizer steps on a run of elements. The order of roundings is PyTorch's, operation by operation.
+// What is not: learning rates, parameter groups, bias corrections (train/).
+// Read next: table.cpp.
+#pragma once
+
+#include "engine/kernels/kernels.h"
+#include "engine/kernels/target/rows.h"
+
+namespace mote {
+namespace {
+
+// Where PyTorch adds a multiple of something it rounds once (fma): so do these, and the numbers are equal bit for bit.
+
+/// value *= decay;  g = grad + l2 value;  m = beta1 m + (1 - beta1) g;  v = beta2 v + ((1 - beta2) g) g;
+/// value -= (step_size m) / (sqrt(v) / correction2_sqrt + eps).
+void adam(const kernels::AdamStep& s, real* value, const real* grad, real* m, real* v, Index n) {
+  for_lanes(n, [&](Index i, Index k) {
+    const Vec p = load_n(value + i, k) * Vec(s.decay);
+    const Vec g = fma(Vec(s.l2), p, load_n(grad + i, k));
+    const Vec mean = fma(Vec(s.one_minus_beta1), g, load_n(m + i, k) * Vec(s.beta1));
+    const Vec square = fma(Vec(s.one_minus_beta2) * g, g, load_n(v + i, k) * Vec(s.beta2));
+    const Vec denominator = sqrt(square) / Vec(s.correction2_sqrt) + Vec(s.eps);
+    store_n(mean, m + i, k);
+    store_n(square, v + i, k);
+    store_n(p - Vec(s.step_size) * mean / denominator, value + i, k);
+  });
+}
+
+/// g = grad + l2 value;  velocity = first ? g : momentum velocity + keep g;
+/// value -= lr (nesterov ? g + momentum velocity : velocity). A null velocity means no momentum: value -= lr g.
+void sgd(const kernels::SgdStep& s, real* value, const real* grad, real* velocity, Index n) {
+  for_lanes(n, [&](Index i, Index k) {
+    const Vec p = load_n(value + i, k);
+    Vec g = fma(Vec(s.l2), p, load_n(grad + i, k));
+    if (velocity) {
+      const Vec moved = s.first ? g : fma(Vec(s.keep), g, load_n(velocity + i, k) * Vec(s.momentum));
+      store_n(moved, velocity + i, k);
+      g = s.nesterov ? fma(Vec(s.momentum), moved, g) : moved;
+    }
+    store_n(fma(Vec(-s.lr), g, p), value + i, k);
+  });
+}
+
+}  // namespace
+}  // namespace mote

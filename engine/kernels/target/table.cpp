@@ -1,0 +1,73 @@
+// What is here: one table of kernels. CMake compiles this file once per instruction set, with MOTE_TARGET_NAME set.
+// What is not: the choice between tables (dispatch.cpp).
+// Read next: gemm_tile.h.
+#include "engine/kernels/kernels.h"
+#include "engine/kernels/target/elementwise.h"
+#include "engine/kernels/target/gemm_tile.h"
+#include "engine/kernels/target/optimizer.h"
+#include "engine/kernels/target/rows.h"
+
+#define MOTE_JOIN(a, b) a##b
+#define MOTE_TABLE(name) MOTE_JOIN(name, _table)
+#define MOTE_QUOTE(name) #name
+#define MOTE_TEXT(name) MOTE_QUOTE(name)
+
+namespace mote::kernels {
+
+const Table& MOTE_TABLE(MOTE_TARGET_NAME)();
+const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
+  static constexpr Table table{
+      .name = MOTE_TEXT(MOTE_TARGET_NAME),
+      .add = binary<Plus>,
+      .sub = binary<Minus>,
+      .mul = binary<Times>,
+      .div = binary<Divided>,
+      .maximum = binary<Maximum>,
+      .minimum = binary<Minimum>,
+      .pow = binary<Pow>,
+      .neg = unary<Neg>,
+      .abs = unary<Abs>,
+      .sign = unary<Sign>,
+      .sqrt = unary<Sqrt>,
+      .exp = unary<Exp>,
+      .log = unary<Log>,
+      .sin = unary<Sin>,
+      .cos = unary<Cos>,
+      .tanh = unary<Tanh>,
+      .sigmoid = unary<Sigmoid>,
+      .erf = unary<Erf>,
+      .relu = unary<Relu>,
+      .gelu = unary<Gelu>,
+      .gelu_tanh = unary<GeluTanh>,
+      .silu = unary<Silu>,
+      .relu_backward = binary<ReluBackward>,
+      .gelu_backward = binary<GeluBackward>,
+      .gelu_tanh_backward = binary<GeluTanhBackward>,
+      .silu_backward = binary<SiluBackward>,
+      .tanh_backward = binary<TanhBackward>,
+      .sigmoid_backward = binary<SigmoidBackward>,
+      .sum = sum,
+      .max = max,
+      .min = min,
+      .sum_squared_difference = sum_squared_difference,
+      .dot = dot,
+      .sum_columns = sum_columns,
+      .softmax = softmax,
+      .softmax_backward = softmax_backward,
+      .log_softmax = log_softmax,
+      .log_softmax_backward = log_softmax_backward,
+      .layer_norm = layer_norm,
+      .layer_norm_backward = layer_norm_backward,
+      .rms_norm = rms_norm,
+      .rms_norm_backward = rms_norm_backward,
+      .add_scaled_product = add_scaled_product,
+      .adam = adam,
+      .sgd = sgd,
+      .tile_rows = tile_rows,
+      .tile_columns = tile_columns,
+      .gemm_tile = gemm_tile,
+  };
+  return table;
+}
+
+}  // namespace mote::kernels

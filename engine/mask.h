@@ -1,0 +1,84 @@
+// What is here: Mask, booleans with a shape; comparisons of tensors make them (ops/compare.h).
+// What is not: numbers. A mask is never a float that something is added to.
+// Read next: ops/compare.h.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/flat.h"
+#include "engine/nested.h"
+
+namespace mote {
+
+/// Booleans with a shape, one byte each.
+class Mask : public Flat<std::uint8_t> {
+ public:
+  using Flat::Flat;
+  Mask(Flat<std::uint8_t> flat) : Flat(std::move(flat)) {}
+  Mask reshape(const Shape& shape) const { return reshaped(shape); }
+  Index count() const {
+    Index n = 0;
+    for (const std::uint8_t b : values()) n += b;
+    return n;
+  }
+
+  /// Element i * stride(0) + j * stride(1) + ... of data() stands at [i, j, ...] of `shape`; 0 where an axis is stretched.
+  /// Errors: this mask does not broadcast to `shape`.
+  std::array<Index, Shape::max_rank> strides_in(const Shape& to) const {
+    check_in("mask", to.rank() >= rank() && broadcast(shape(), to) == to, "mask ", shape(), " does not broadcast to ", to);
+    std::array<Index, Shape::max_rank> strides{};
+    Index step = 1;
+    for (int i = 1; i <= rank(); ++i) {
+      strides[static_cast<std::size_t>(to.rank() - i)] = shape()[-i] == 1 ? 0 : step;
+      step *= shape()[-i];
+    }
+    return strides;
+  }
+  /// Written out to `shape`.
+  Mask expand(const Shape& to) const {
+    if (to == shape()) return *this;
+    const auto strides = strides_in(to);
+    Mask out(to);
+    std::uint8_t* const y = out.mutate();
+    for (Index i = 0; i < out.numel(); ++i) {
+      Index left = i, offset = 0;
+      for (int axis = to.rank() - 1; axis >= 0; --axis) {
+        offset += left % to[axis] * strides[static_cast<std::size_t>(axis)];
+        left /= to[axis];
+      }
+      y[i] = data()[offset];
+    }
+    return out;
+  }
+
+  friend Mask operator&(const Mask& a, const Mask& b) { return combine(a, b, [](bool x, bool y) { return x && y; }); }
+  friend Mask operator|(const Mask& a, const Mask& b) { return combine(a, b, [](bool x, bool y) { return x || y; }); }
+  friend Mask operator~(const Mask& a) {
+    Mask out = a;
+    std::uint8_t* const y = out.mutate();
+    for (Index i = 0; i < out.numel(); ++i) y[i] = !y[i];
+    return out;
+  }
+
+ private:
+  template <class F>
+  static Mask combine(const Mask& a, const Mask& b, F f) {
+    const Shape shape = broadcast(a.shape(), b.shape());
+    const Mask x = a.expand(shape), z = b.expand(shape);
+    Mask out(shape);
+    std::uint8_t* const y = out.mutate();
+    for (Index i = 0; i < out.numel(); ++i) y[i] = f(x.data()[i] != 0, z.data()[i] != 0);
+    return out;
+  }
+};
+
+/// mask({{true, false}, {true, true}}) is [2, 2]. Errors: lists of unequal lengths.
+inline Mask mask(const Nested<bool>& list) {
+  Shape shape;
+  const std::vector<bool> values = list.flatten(shape);
+  Mask m(shape);
+  std::copy(values.begin(), values.end(), m.mutate());
+  return m;
+}
+
+}  // namespace mote

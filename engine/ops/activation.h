@@ -1,0 +1,55 @@
+// What is here: the non-linearities of networks: tanh, sigmoid, relu, gelu (two forms), silu.
+// What is not: their layers (nn/activation.h); softmax, which mixes elements (softmax.h).
+// Read next: compare.h.
+#pragma once
+
+#include "engine/tensor.h"
+
+namespace mote {
+
+/// Hyperbolic tangent, in [-1, 1].
+inline Tensor tanh(const Tensor& x) {
+  Op op("tanh", x);
+  Array y = map(kernels::table().tanh, x.array());
+  return op.record(y, [y](const Array& dy, Grads& dx) { dx.add(0, zip(kernels::table().tanh_backward, dy, y)); });
+}
+
+/// 1 / (1 + e^-x), in [0, 1].
+inline Tensor sigmoid(const Tensor& x) {
+  Op op("sigmoid", x);
+  Array y = map(kernels::table().sigmoid, x.array());
+  return op.record(y, [y](const Array& dy, Grads& dx) { dx.add(0, zip(kernels::table().sigmoid_backward, dy, y)); });
+}
+
+/// max(x, 0). The gradient at exactly 0 is 0; NaN stays NaN.
+inline Tensor relu(const Tensor& x) {
+  Op op("relu", x);
+  return op.record(map(kernels::table().relu, x.array()), [x = x.array()](const Array& dy, Grads& dx) {
+    dx.add(0, zip(kernels::table().relu_backward, dy, x));
+  });
+}
+
+/// Which GELU: the exact one, or the tanh approximation that GPT-2 was trained with.
+enum class GeluForm { exact, tanh };
+
+/// x Phi(x) with Phi the normal distribution function (1 + erf(x / sqrt 2)) / 2; or, with GeluForm::tanh,
+/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). They differ by less than 5e-4. Source: Hendrycks and Gimpel 2016.
+inline Tensor gelu(const Tensor& x, GeluForm form = GeluForm::exact) {
+  Op op("gelu", x);
+  const kernels::Table& t = kernels::table();
+  const bool exact = form == GeluForm::exact;
+  return op.record(map(exact ? t.gelu : t.gelu_tanh, x.array()), [x = x.array(), exact](const Array& dy, Grads& dx) {
+    const kernels::Table& k = kernels::table();
+    dx.add(0, zip(exact ? k.gelu_backward : k.gelu_tanh_backward, dy, x));
+  });
+}
+
+/// x sigmoid(x), also called swish.
+inline Tensor silu(const Tensor& x) {
+  Op op("silu", x);
+  return op.record(map(kernels::table().silu, x.array()), [x = x.array()](const Array& dy, Grads& dx) {
+    dx.add(0, zip(kernels::table().silu_backward, dy, x));
+  });
+}
+
+}  // namespace mote

@@ -1,0 +1,123 @@
+// What is here: + - * / and negation with broadcasting, powers. The first file to read about ops.
+// What is not: functions of one number (unary.h, activation.h).
+// Read next: unary.h.
+#pragma once
+
+#include "engine/tensor.h"
+
+namespace mote {
+
+/// Element-wise a + b with broadcasting: a [...], b [...] -> broadcast(a, b). Errors: shapes that do not broadcast.
+inline Tensor add(const Tensor& a, const Tensor& b) {
+  Op op("add", a, b);
+  return op.record(a.array() + b.array(), [](const Array& dy, Grads& dx) {
+    if (dx.wants(0)) dx.add(0, dy);  // Grads::add sums over the axes that broadcasting stretched
+    if (dx.wants(1)) dx.add(1, dy);
+  });
+}
+
+/// Element-wise a - b with broadcasting. Errors: shapes that do not broadcast.
+inline Tensor sub(const Tensor& a, const Tensor& b) {
+  Op op("sub", a, b);
+  return op.record(a.array() - b.array(), [](const Array& dy, Grads& dx) {
+    if (dx.wants(0)) dx.add(0, dy);
+    if (dx.wants(1)) dx.add(1, -dy);
+  });
+}
+
+/// Element-wise a * b with broadcasting. Errors: shapes that do not broadcast.
+inline Tensor mul(const Tensor& a, const Tensor& b) {
+  Op op("mul", a, b);
+  return op.record(a.array() * b.array(), [a = a.array(), b = b.array()](const Array& dy, Grads& dx) {
+    if (dx.wants(0)) dx.add(0, dy * b);  // d(ab)/da = b
+    if (dx.wants(1)) dx.add(1, dy * a);  // d(ab)/db = a
+  });
+}
+
+/// Element-wise a / b with broadcasting; division by 0 gives infinity or NaN. Errors: shapes that do not broadcast.
+inline Tensor div(const Tensor& a, const Tensor& b) {
+  Op op("div", a, b);
+  return op.record(a.array() / b.array(), [a = a.array(), b = b.array()](const Array& dy, Grads& dx) {
+    if (dx.wants(0)) dx.add(0, dy / b);              // d(a/b)/da = 1/b
+    if (dx.wants(1)) dx.add(1, -(dy * (a / b)) / b);  // d(a/b)/db = -a/b^2
+  });
+}
+
+/// -x.
+inline Tensor neg(const Tensor& x) {
+  Op op("neg", x);
+  return op.record(-x.array(), [](const Array& dy, Grads& dx) { dx.add(0, -dy); });
+}
+
+/// x + s and x * s for a plain number: no array is made for it.
+inline Tensor add(const Tensor& x, real s) {
+  Op op("add", x);
+  return op.record(x.array() + s, [](const Array& dy, Grads& dx) { dx.add(0, dy); });
+}
+inline Tensor mul(const Tensor& x, real s) {
+  Op op("mul", x);
+  return op.record(x.array() * s, [s](const Array& dy, Grads& dx) { dx.add(0, dy * s); });
+}
+
+/// x^exponent for one fixed exponent. A negative x needs a whole exponent, else NaN. The gradient is
+/// exponent x^(exponent - 1), and 0 for exponent 0.
+inline Tensor pow(const Tensor& x, real exponent) {
+  Op op("pow", x);
+  const auto power = [](const Array& base, real e) {
+    if (e == 1) return base;  // the exponents that occur are exact, and far faster than logarithms
+    if (e == 2) return base * base;
+    if (e == 3) return base * base * base;
+    if (e == real(0.5)) return map(kernels::table().sqrt, base);
+    if (e == -1) return real(1) / base;
+    return zip(kernels::table().pow, base, Array(e));
+  };
+  return op.record(power(x.array(), exponent), [x = x.array(), exponent, power](const Array& dy, Grads& dx) {
+    dx.add(0, exponent == 0 ? Array::zeros(x.shape()) : dy * (power(x, exponent - 1) * exponent));
+  });
+}
+
+/// a^b, element by element with broadcasting. d/da = b a^(b-1), d/db = a^b log(a) (0 where a is 0 and b >= 0).
+inline Tensor pow(const Tensor& a, const Tensor& b) {
+  Op op("pow", a, b);
+  Array y = zip(kernels::table().pow, a.array(), b.array());
+  return op.record(y, [a = a.array(), b = b.array(), y](const Array& dy, Grads& dx) {
+    if (dx.wants(0)) {
+      const Array slope = b * zip(kernels::table().pow, a, b - real(1));
+      // 0 * 0^-1 would be NaN where the power is the constant 1
+      const Array exponent = b.expand(slope.shape()).contiguous();
+      Array masked = slope.contiguous();
+      real* const out = masked.mutate();
+      for (Index i = 0; i < masked.numel(); ++i)
+        if (exponent.data()[i] == 0) out[i] = 0;
+      dx.add(0, dy * masked);
+    }
+    if (dx.wants(1)) {
+      Array slope = (y * map(kernels::table().log, a)).contiguous();
+      const Array base = a.expand(slope.shape()).contiguous(), exponent = b.expand(slope.shape()).contiguous();
+      real* const out = slope.mutate();
+      for (Index i = 0; i < slope.numel(); ++i)
+        if (base.data()[i] == 0 && exponent.data()[i] >= 0) out[i] = 0;
+      dx.add(1, dy * slope);
+    }
+  });
+}
+
+inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
+inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
+inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
+inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
+inline Tensor operator-(const Tensor& x) { return neg(x); }
+inline Tensor operator+(const Tensor& x, real s) { return add(x, s); }
+inline Tensor operator-(const Tensor& x, real s) { return add(x, -s); }
+inline Tensor operator*(const Tensor& x, real s) { return mul(x, s); }
+inline Tensor operator/(const Tensor& x, real s) { return div(x, Tensor(s)); }
+inline Tensor operator+(real s, const Tensor& x) { return add(x, s); }
+inline Tensor operator-(real s, const Tensor& x) { return sub(Tensor(s), x); }
+inline Tensor operator*(real s, const Tensor& x) { return mul(x, s); }
+inline Tensor operator/(real s, const Tensor& x) { return div(Tensor(s), x); }
+inline Tensor& operator+=(Tensor& a, const Tensor& b) { return a = add(a, b); }
+inline Tensor& operator-=(Tensor& a, const Tensor& b) { return a = sub(a, b); }
+inline Tensor& operator*=(Tensor& a, const Tensor& b) { return a = mul(a, b); }
+inline Tensor& operator/=(Tensor& a, const Tensor& b) { return a = div(a, b); }
+
+}  // namespace mote

@@ -1,0 +1,119 @@
+// What is here: comparisons, which make Masks, and the ops that choose by them: where, masked_fill, maximum, clamp.
+// What is not: reductions to a maximum (reduce.h).
+// Read next: reduce.h.
+#pragma once
+
+#include <limits>
+
+#include "engine/mask.h"
+#include "engine/tensor.h"
+
+namespace mote {
+
+namespace detail {
+template <class F>
+Mask compare(const char* name, const Array& a, const Array& b, F f) {
+  const Op op(name);
+  const Shape shape = broadcast(a.shape(), b.shape());
+  const Array x = a.expand(shape).contiguous(), z = b.expand(shape).contiguous();
+  Mask m(shape);
+  std::uint8_t* const out = m.mutate();
+  for (Index i = 0; i < m.numel(); ++i) out[i] = f(x.data()[i], z.data()[i]);
+  return m;
+}
+
+/// Elements of x where the mask says `keep`, 0 elsewhere.
+inline Array keep_where(const Array& x, const Mask& mask, bool keep) {
+  Array y = x.contiguous();
+  const Mask full = mask.expand(y.shape());
+  real* const out = y.mutate();
+  for (Index i = 0; i < y.numel(); ++i)
+    if ((full.data()[i] != 0) != keep) out[i] = 0;
+  return y;
+}
+}  // namespace detail
+
+/// Element-wise comparisons with broadcasting; they make a Mask and have no gradient. NaN compares false (!=: true).
+inline Mask operator<(const Tensor& a, const Tensor& b) { return detail::compare("less", a.array(), b.array(), std::less<real>()); }
+inline Mask operator<=(const Tensor& a, const Tensor& b) { return detail::compare("less_equal", a.array(), b.array(), std::less_equal<real>()); }
+inline Mask operator>(const Tensor& a, const Tensor& b) { return detail::compare("greater", a.array(), b.array(), std::greater<real>()); }
+inline Mask operator>=(const Tensor& a, const Tensor& b) { return detail::compare("greater_equal", a.array(), b.array(), std::greater_equal<real>()); }
+inline Mask operator==(const Tensor& a, const Tensor& b) { return detail::compare("equal", a.array(), b.array(), std::equal_to<real>()); }
+inline Mask operator!=(const Tensor& a, const Tensor& b) { return detail::compare("not_equal", a.array(), b.array(), std::not_equal_to<real>()); }
+
+/// a where the mask is true, b elsewhere; all three broadcast. Errors: shapes that do not broadcast.
+inline Tensor where(const Mask& mask, const Tensor& a, const Tensor& b) {
+  Op op("where", a, b);
+  const Shape shape = broadcast(broadcast(a.shape(), b.shape()), mask.shape());
+  const Mask choice = mask.expand(shape);
+  Array y = copy_of(b.array().expand(shape));
+  const Array x = a.array().expand(shape).contiguous();
+  real* const out = y.mutate();
+  for (Index i = 0; i < y.numel(); ++i)
+    if (choice.data()[i]) out[i] = x.data()[i];
+  return op.record(y, [choice](const Array& dy, Grads& dx) {
+    if (dx.wants(0)) dx.add(0, detail::keep_where(dy, choice, true));
+    if (dx.wants(1)) dx.add(1, detail::keep_where(dy, choice, false));
+  });
+}
+
+/// x with `value` wherever the mask is true; the gradient there is 0. The mask broadcasts to x's shape.
+/// Errors: a mask that does not.
+inline Tensor masked_fill(const Tensor& x, const Mask& mask, real value) {
+  Op op("masked_fill", x);
+  op.allow_infinity();  // filling with -infinity before a softmax is what it is for
+  const Mask blocked = mask.expand(x.shape());
+  Array y = x.array().contiguous();
+  real* const out = y.mutate();
+  for (Index i = 0; i < y.numel(); ++i)
+    if (blocked.data()[i]) out[i] = value;
+  return op.record(y, [blocked](const Array& dy, Grads& dx) { dx.add(0, detail::keep_where(dy, blocked, false)); });
+}
+
+namespace detail {
+/// a's share of the gradient of max(a, b): 1 where a is larger, 0 where it is smaller, 1/2 where they are equal.
+inline Array larger_share(const Array& a, const Array& b) {
+  const Shape shape = broadcast(a.shape(), b.shape());
+  Array share = copy_of(a.expand(shape));
+  const Array other = b.expand(shape).contiguous();
+  real* const out = share.mutate();
+  for (Index i = 0; i < share.numel(); ++i)
+    out[i] = out[i] == other.data()[i] ? real(0.5) : out[i] > other.data()[i] ? real(1) : real(0);
+  return share;
+}
+}  // namespace detail
+
+/// The larger of a and b, element by element with broadcasting; NaN wins. Where they are equal each gets half the
+/// gradient, as in PyTorch.
+inline Tensor maximum(const Tensor& a, const Tensor& b) {
+  Op op("maximum", a, b);
+  Array y = zip(kernels::table().maximum, a.array(), b.array());
+  return op.record(y, [a = a.array(), b = b.array()](const Array& dy, Grads& dx) {
+    if (dx.wants(0)) dx.add(0, dy * detail::larger_share(a, b));
+    if (dx.wants(1)) dx.add(1, dy * detail::larger_share(b, a));
+  });
+}
+
+/// The smaller of a and b; the rest as maximum.
+inline Tensor minimum(const Tensor& a, const Tensor& b) {
+  Op op("minimum", a, b);
+  Array y = zip(kernels::table().minimum, a.array(), b.array());
+  return op.record(y, [a = a.array(), b = b.array()](const Array& dy, Grads& dx) {
+    if (dx.wants(0)) dx.add(0, dy * detail::larger_share(b, a));
+    if (dx.wants(1)) dx.add(1, dy * detail::larger_share(a, b));
+  });
+}
+
+/// x held within [low, high]. The gradient is 1 inside and at the limits, 0 outside, as in PyTorch; NaN stays NaN.
+/// Errors: low above high, or NaN.
+inline Tensor clamp(const Tensor& x, real low, real high = std::numeric_limits<real>::infinity()) {
+  Op op("clamp", x);
+  check(low <= high, "the lower limit ", low, " is above the upper limit ", high);
+  const Array limited = zip(kernels::table().maximum, x.array(), Array(low));
+  return op.record(zip(kernels::table().minimum, limited, Array(high)), [x = x.array(), low, high](const Array& dy, Grads& dx) {
+    const Mask inside = (Tensor(x) >= Tensor(low)) & (Tensor(x) <= Tensor(high));
+    dx.add(0, detail::keep_where(dy, inside, true));
+  });
+}
+
+}  // namespace mote

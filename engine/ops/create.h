@@ -1,0 +1,68 @@
+// What is here: making tensors: from lists as tutorials write them, filled, counted, random.
+// What is not: initial weights (nn/init.h).
+// Read next: ../gradcheck.h.
+#pragma once
+
+#include <cmath>
+
+#include "engine/nested.h"
+#include "engine/random.h"
+#include "engine/tensor.h"
+#include "engine/tokens.h"
+
+namespace mote {
+
+/// tensor({{0.43, 0.15}, {0.55, 0.87}}) is [2, 2]; tensor(3.0) has rank 0. Errors: lists of unequal lengths.
+inline Tensor tensor(const Nested<double>& list) {
+  Shape shape;
+  const std::vector<double> values = list.flatten(shape);
+  const std::vector<real> narrowed(values.begin(), values.end());
+  return Array(shape, narrowed);
+}
+
+inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
+inline Tensor ones(const Shape& shape) { return Array::full(shape, 1); }
+inline Tensor full(const Shape& shape, real value) { return Array::full(shape, value); }
+
+/// start, start + step, ... below end, each as start + i * step in double. Errors: step 0, or away from end.
+inline Tensor arange(double start, double end, double step = 1) {
+  check_in("arange", step != 0 && (end - start) / step >= 0, "step ", step, " never gets from ", start, " to ", end);
+  const Index count = static_cast<Index>(std::ceil((end - start) / step));
+  Array y = Array::empty({count});
+  real* const out = y.mutate();
+  for (Index i = 0; i < count; ++i) out[i] = static_cast<real>(start + static_cast<double>(i) * step);
+  return y;
+}
+/// 0, 1, ... below end.
+inline Tensor arange(double end) { return arange(0, end); }
+
+/// The identity matrix [n, n].
+inline Tensor eye(Index n) {
+  Array y = Array::zeros({n, n});
+  real* const out = y.mutate();
+  for (Index i = 0; i < n; ++i) out[i * n + i] = 1;
+  return y;
+}
+
+/// Uniform numbers in [0, 1): what torch.rand draws for the same seed and the same number type.
+inline Tensor rand(const Shape& shape, Generator& random) {
+  Array y = Array::empty(shape);
+  random.uniform(std::span<real>(y.mutate(), static_cast<std::size_t>(y.numel())));
+  return y;
+}
+
+/// Standard normal numbers: what torch.randn draws for the same seed and the same number type.
+inline Tensor randn(const Shape& shape, Generator& random) {
+  Array y = Array::empty(shape);
+  random.normal(std::span<real>(y.mutate(), static_cast<std::size_t>(y.numel())));
+  return y;
+}
+
+/// Whole numbers in [low, high). Errors: low >= high.
+inline Tokens randint(Index low, Index high, const Shape& shape, Generator& random) {
+  Tokens y(shape);
+  random.randint(std::span<Index>(y.mutate(), static_cast<std::size_t>(y.numel())), low, high);
+  return y;
+}
+
+}  // namespace mote

@@ -1,0 +1,29 @@
+// What is here: dropout.
+// What is not: the train/eval flag (nn/dropout.h decides whether to call this).
+// Read next: loss.h.
+#pragma once
+
+#include "engine/random.h"
+#include "engine/tensor.h"
+
+namespace mote {
+
+/// Each element is kept with probability 1 - p and then multiplied by 1 / (1 - p), so that the mean stays; the others are
+/// 0. The mask is PyTorch's: one 53-bit draw per element in row-major order. p = 0 is the identity and p = 1 gives zeros;
+/// neither draws. Errors: p outside [0, 1], NaN. Source: Srivastava et al. 2014.
+inline Tensor dropout(const Tensor& x, double p, Generator& random) {
+  Op op("dropout", x);
+  check(p >= 0 && p <= 1, "p = ", p, " is not a probability");
+  if (p == 0) return x;
+  Array noise = Array::zeros(x.shape());
+  if (p < 1) {
+    std::vector<std::uint8_t, CachedAllocator<std::uint8_t>> keep(static_cast<std::size_t>(x.numel()));
+    random.bernoulli(keep, 1 - p);
+    real* const out = noise.mutate();
+    const real scale = real(1) / static_cast<real>(1 - p);
+    for (Index i = 0; i < x.numel(); ++i) out[i] = keep[static_cast<std::size_t>(i)] ? scale : real(0);
+  }
+  return op.record(x.array() * noise, [noise](const Array& dy, Grads& dx) { dx.add(0, dy * noise); });
+}
+
+}  // namespace mote

@@ -1,0 +1,47 @@
+// What is here: embedding, rows of a table by id.
+// What is not: its parameters (nn/embedding.h).
+// Read next: dropout.h.
+#pragma once
+
+#include <algorithm>
+
+#include "engine/parallel.h"
+#include "engine/tensor.h"
+#include "engine/tokens.h"
+
+namespace mote {
+
+/// Row ids[...] of a table: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its occurrences, in
+/// the order of the tokens. padding_idx >= 0 names a row whose gradient stays zero, as in PyTorch.
+/// Errors: an id outside [0, V), a padding_idx that is.
+inline Tensor embedding(const Tensor& weight, const Tokens& ids, Index padding_idx = -1) {
+  Op op("embedding", weight);
+  check(weight.dim() == 2, "the table must be [V, C], but has shape ", weight.shape());
+  const Index vocabulary = weight.size(0), width = weight.size(1);
+  check(padding_idx < vocabulary, "padding_idx ", padding_idx, " is out of range for V = ", vocabulary);
+  for (const Index id : ids.values()) check(id >= 0 && id < vocabulary, "id ", id, " is out of range for V = ", vocabulary);
+  const Array table = weight.array().contiguous();
+  Array y = Array::empty(ids.shape().insert(-1, width));
+  real* const out = y.mutate();
+  parallel_for(ids.numel(), 1 + 8192 / std::max<Index>(width, 1), [&](Index lo, Index hi) {
+    for (Index i = lo; i < hi; ++i) std::copy_n(table.data() + ids.data()[i] * width, width, out + i * width);
+  });
+  return op.record(y, [ids, vocabulary, width, padding_idx](const Array& dy, Grads& dx) {
+    const Array g = dy.contiguous();
+    Array d = Array::zeros({vocabulary, width});
+    real* const to = d.mutate();
+    const auto add = kernels::table().add;
+    // Each task owns a stripe of columns and goes through all tokens, so every row is summed in token order.
+    parallel_for(width, std::max<Index>(16, 16384 / std::max<Index>(ids.numel(), 1) / 16 * 16), [&](Index lo, Index hi) {
+      for (Index i = 0; i < ids.numel(); ++i) {
+        const Index id = ids.data()[i];
+        if (id == padding_idx) continue;
+        real* const row = to + id * width;
+        add(row + lo, 1, g.data() + i * width + lo, 1, row + lo, hi - lo);
+      }
+    });
+    dx.add(0, d);
+  });
+}
+
+}  // namespace mote

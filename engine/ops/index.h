@@ -1,0 +1,44 @@
+// What is here: gather, choosing along an axis by an index for every element.
+// What is not: whole rows by id (embedding.h), the largest elements (reduce.h).
+// Read next: embedding.h.
+#pragma once
+
+#include "engine/tensor.h"
+#include "engine/tokens.h"
+
+namespace mote {
+
+/// y[..., i, ...] = x[..., index[..., i, ...], ...] along `axis`. index has x's rank and nowhere a larger extent except
+/// along `axis`; the result has index's shape. The gradient adds up where an index stands twice, in row-major order.
+/// Errors: another rank, an index outside [0, extent).
+inline Tensor gather(const Tensor& x, int axis, const Tokens& index) {
+  Op op("gather", x);
+  const int a = x.shape().axis(axis);
+  check(index.rank() == x.dim(), "index ", index.shape(), " must have the rank of x ", x.shape());
+  for (int i = 0; i < x.dim(); ++i)
+    check(i == a || index.shape()[i] <= x.shape()[i], "index ", index.shape(), " is larger than x ", x.shape(), " along axis ", i);
+  const Index extent = x.shape()[a];
+  for (const Index i : index.values())
+    check(i >= 0 && i < extent, "index ", i, " is out of range for axis ", axis, " of ", x.shape());
+  const Array in = x.array().contiguous();
+  const auto source = [strides = row_major(x.shape()), index, a](Index number) {  // where element `number` comes from
+    Index at = index.data()[number] * strides[static_cast<std::size_t>(a)];
+    for (int i = index.rank() - 1; i >= 0; --i) {
+      if (i != a) at += number % index.shape()[i] * strides[static_cast<std::size_t>(i)];
+      number /= index.shape()[i];
+    }
+    return at;
+  };
+  Array y = Array::empty(index.shape());
+  real* const out = y.mutate();
+  for (Index i = 0; i < y.numel(); ++i) out[i] = in.data()[source(i)];
+  return op.record(y, [shape = x.shape(), source](const Array& dy, Grads& dx) {
+    Array d = Array::zeros(shape);
+    real* const to = d.mutate();
+    const Array g = dy.contiguous();
+    for (Index i = 0; i < g.numel(); ++i) to[source(i)] += g.data()[i];
+    dx.add(0, d);
+  });
+}
+
+}  // namespace mote

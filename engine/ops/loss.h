@@ -1,0 +1,100 @@
+// What is here: cross_entropy and mse_loss.
+// What is not: other uses of log_softmax (softmax.h).
+// Read next: create.h.
+#pragma once
+
+#include <limits>
+
+#include "engine/ops/reduce.h"
+#include "engine/ops/softmax.h"
+#include "engine/tokens.h"
+
+namespace mote {
+
+/// What becomes of the losses of single rows or elements.
+enum class Reduction { none, mean, sum };
+
+/// The settings of cross_entropy, with PyTorch's names and defaults.
+struct CrossEntropyOptions {
+  Index ignore_index = -100;                ///< rows with this target count nowhere
+  Reduction reduction = Reduction::mean;    ///< mean: over the rows that are not ignored
+  real label_smoothing = 0;                 ///< this share of the target is spread evenly over all classes
+};
+
+namespace detail {
+
+/// The checked targets of cross_entropy and how many of them count.
+inline Index check_targets(const Tensor& logits, const Tokens& targets, const CrossEntropyOptions& options) {
+  check(logits.dim() >= 1, "logits need a last axis of classes");
+  check(targets.shape() == logits.shape().without(-1), "targets ", targets.shape(), " do not fit logits ", logits.shape(),
+        " without the last axis");
+  check(options.label_smoothing >= 0 && options.label_smoothing <= 1, "label_smoothing ", options.label_smoothing,
+        " is outside [0, 1]");
+  const Index classes = logits.size(-1);
+  Index counted = 0;
+  for (const Index t : targets.values()) {
+    check(t == options.ignore_index || (t >= 0 && t < classes), "target ", t, " is outside [0, ", classes,
+          ") and is not ignore_index ", options.ignore_index);
+    counted += t != options.ignore_index;
+  }
+  return counted;
+}
+
+}  // namespace detail
+
+/// -log softmax(logits)[target], the classes on the last axis: logits [..., V], targets [...] -> rank 0 (Reduction::none:
+/// [...], 0 where ignored). With label smoothing s the target is (1 - s) onehot + s / V. The mean of no rows is NaN, with
+/// zero gradients, as in PyTorch. Errors: a target outside [0, V) that is not ignore_index, shapes that do not fit.
+inline Tensor cross_entropy(const Tensor& logits, const Tokens& targets, const CrossEntropyOptions& options = {}) {
+  Op op("cross_entropy", logits);
+  const Index counted = detail::check_targets(logits, targets, options);
+  const Index classes = logits.size(-1);
+  const Array x = logits.array().contiguous();
+  Array logp = Array::empty(x.shape()), losses = Array::zeros(targets.shape());
+  real *const lp = logp.mutate(), *const out = losses.mutate();
+  const kernels::Table& t = kernels::table();
+  const real spread = options.label_smoothing / static_cast<real>(classes), sharp = 1 - options.label_smoothing;
+  detail::for_rows(x.shape(), [&](Index row, Index at) {
+    t.log_softmax(x.data() + at, lp + at, classes);
+    const Index target = targets.data()[row];
+    if (target == options.ignore_index) return;
+    out[row] = -lp[at + target] * sharp;
+    if (spread > 0) out[row] -= spread * t.sum(lp + at, classes);
+  });
+  const bool mean = options.reduction == Reduction::mean;
+  Array result = options.reduction == Reduction::none ? losses : sum(losses);
+  if (mean) result = counted ? result / static_cast<real>(counted) : Array(std::numeric_limits<real>::quiet_NaN());
+  return op.record(result, [logp, targets, options, counted, mean, classes, sharp, spread](const Array& dy, Grads& dx) {
+    const Array g = dy.expand(targets.shape()).contiguous();
+    Array d = Array::zeros(logp.shape());
+    real* const to = d.mutate();
+    const kernels::Table& k = kernels::table();
+    detail::for_rows(logp.shape(), [&](Index row, Index at) {
+      const Index target = targets.data()[row];
+      if (target == options.ignore_index) return;
+      const real scale = mean ? g.data()[row] / static_cast<real>(counted) : g.data()[row];
+      k.exp(logp.data() + at, 1, to + at, classes);  // softmax - target distribution
+      to[at + target] -= sharp;
+      if (spread > 0) k.sub(to + at, 1, &spread, 0, to + at, classes);
+      k.mul(to + at, 1, &scale, 0, to + at, classes);
+    });
+    dx.add(0, d);
+  });
+}
+
+/// (y - target)^2, averaged (default), summed, or element by element. Shapes broadcast. The mean of nothing is NaN.
+inline Tensor mse_loss(const Tensor& y, const Tensor& target, Reduction reduction = Reduction::mean) {
+  Op op("mse_loss", y, target);
+  const Array difference = y.array() - target.array();
+  const real scale = reduction == Reduction::mean ? real(1) / static_cast<real>(difference.numel()) : real(1);
+  Array result = difference * difference;
+  if (reduction != Reduction::none) result = sum(result);
+  if (reduction == Reduction::mean) result = result / static_cast<real>(difference.numel());
+  return op.record(result, [difference, scale](const Array& dy, Grads& dx) {
+    const Array d = difference * (dy * (2 * scale));
+    if (dx.wants(0)) dx.add(0, d);
+    if (dx.wants(1)) dx.add(1, -d);
+  });
+}
+
+}  // namespace mote

@@ -1,0 +1,50 @@
+// What is here: matmul and linear, where nearly all the time of a model goes.
+// What is not: the product itself (kernels/gemm.h).
+// Read next: softmax.h.
+#pragma once
+
+#include "engine/tensor.h"
+
+namespace mote {
+
+/// The matrix product of the last two axes; leading axes broadcast. a [..., M, K], b [..., K, N] -> [..., M, N].
+/// Rank 1 counts as a row on the left and a column on the right, and goes from the result. Each element is one chain of
+/// fused multiply-adds over ascending k. Errors: inner extents differ, rank 0, leading axes that do not broadcast.
+inline Tensor matmul(const Tensor& a, const Tensor& b) {
+  Op op("matmul", a, b);
+  Array y = matmul(a.array(), b.array());
+  return op.record(std::move(y), [a = a.array(), b = b.array()](const Array& dy, Grads& dx) {
+    const Array row = a.rank() == 1 ? a.unsqueeze(0) : a, column = b.rank() == 1 ? b.unsqueeze(1) : b;
+    Array d = a.rank() == 1 ? dy.unsqueeze(b.rank() == 1 ? -1 : -2) : dy;
+    if (b.rank() == 1) d = d.unsqueeze(-1);
+    const auto undo = [](const Array& grad, const Array& x, const Array& full) {
+      return sum_to(grad, full.shape()).reshape(x.shape());
+    };
+    if (dx.wants(0)) dx.add(0, undo(matmul(d, column.transpose(-2, -1)), a, row));  // dA = dY B^T
+    if (dx.wants(1)) dx.add(1, undo(matmul(row.transpose(-2, -1), d), b, column));  // dB = A^T dY
+  });
+}
+
+/// y = x W^T + bias: x [..., in], weight [out, in], bias [out] or undefined -> [..., out]. PyTorch's layout of weights.
+/// Errors: a last extent of x that is not `in`, a bias that is not [out].
+inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) {
+  Op op("linear", x, weight, bias);
+  check(weight.dim() == 2, "weight must be [out, in], but has shape ", weight.shape());
+  check(x.dim() >= 1 && x.size(-1) == weight.size(1), "x ", x.shape(), " needs a last extent of ", weight.size(1),
+        " for weight ", weight.shape());
+  check(!bias.defined() || bias.shape() == Shape{weight.size(0)}, "bias ", bias.shape(), " does not fit weight ",
+        weight.shape());
+  // All leading axes are rows of one product.
+  const Array rows = x.array().reshape({x.size(-1) ? x.numel() / x.size(-1) : x.shape().without(-1).numel(), x.size(-1)});
+  Array y = matmul(rows, weight.array().transpose(0, 1));
+  if (bias.defined()) y = y + bias.array();  // once, after the last k
+  return op.record(y.reshape(x.shape().with(-1, weight.size(0))),
+                   [rows, shape = x.shape(), weight = weight.array()](const Array& dy, Grads& dx) {
+                     const Array d = dy.reshape({rows.shape()[0], weight.shape()[0]});
+                     if (dx.wants(0)) dx.add(0, matmul(d, weight).reshape(shape));         // dX = dY W
+                     if (dx.wants(1)) dx.add(1, matmul(d.transpose(0, 1), rows));          // dW = dY^T X
+                     if (dx.wants(2)) dx.add(2, sum(d, std::array<int, 1>{0}));            // db = the sum of dY's rows
+                   });
+}
+
+}  // namespace mote

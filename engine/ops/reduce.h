@@ -1,0 +1,157 @@
+// What is here: sum, mean, var, max, min over any axes; argmax and topk, which have no gradient.
+// What is not: softmax (softmax.h), losses (loss.h).
+// Read next: view.h.
+#pragma once
+
+#include <limits>
+#include <numeric>
+
+#include "engine/tensor.h"
+#include "engine/tokens.h"
+
+namespace mote {
+
+/// The axes of a reduction: sum(x, {0, -1}), sum(x, 0), or none for all of them.
+class Axes {
+ public:
+  Axes() = default;
+  Axes(int axis) : list_{axis} {}
+  Axes(std::initializer_list<int> axes) : list_(axes) {}
+  std::span<const int> list() const { return list_; }
+
+ private:
+  std::vector<int> list_;
+};
+
+namespace detail {
+/// y with the reduced axes back as extents of 1, so that it broadcasts against x.
+inline Array kept(const Array& y, const Shape& x, const Axes& axes) { return y.reshape(reduced_shape(x, axes.list(), true)); }
+
+inline Index reduced_count(const Shape& shape, const Axes& axes) {
+  Index n = 1;
+  for (const int a : normalized_axes(shape.rank(), axes.list())) n *= shape[a];
+  return n;
+}
+}  // namespace detail
+
+/// The sum over `axes` (all when none are given). keepdim leaves them with extent 1. The sum of nothing is 0.
+/// Errors: an axis out of range or given twice.
+inline Tensor sum(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
+  Op op("sum", x);
+  return op.record(sum(x.array(), axes.list(), keepdim), [shape = x.shape(), axes](const Array& dy, Grads& dx) {
+    dx.add(0, detail::kept(dy, shape, axes).expand(shape));
+  });
+}
+
+/// The mean over `axes`: the sum divided by the number of elements summed. The mean of nothing is NaN.
+inline Tensor mean(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
+  Op op("mean", x);
+  const real count = static_cast<real>(detail::reduced_count(x.shape(), axes));
+  return op.record(sum(x.array(), axes.list(), keepdim) / count, [shape = x.shape(), axes, count](const Array& dy, Grads& dx) {
+    dx.add(0, detail::kept(dy / count, shape, axes).expand(shape));
+  });
+}
+
+/// The variance over `axes`: sum((x - mean)^2) / (count - correction), in two passes. correction 1, the default as in
+/// PyTorch, is the unbiased estimate; 0 the biased one that layer norm uses. One element with correction 1 gives NaN.
+inline Tensor var(const Tensor& x, const Axes& axes = {}, real correction = 1, bool keepdim = false) {
+  Op op("var", x);
+  const real count = static_cast<real>(detail::reduced_count(x.shape(), axes));
+  const real scale = std::max(count - correction, real(0));
+  const Array centred = x.array() - sum(x.array(), axes.list(), true) / count;
+  return op.record(sum(centred * centred, axes.list(), keepdim) / scale, [centred, axes, scale](const Array& dy, Grads& dx) {
+    // the mean's own share cancels, since the centred numbers sum to 0
+    dx.add(0, centred * (detail::kept(dy, centred.shape(), axes) * (real(2) / scale)));
+  });
+}
+
+namespace detail {
+/// Where several elements equal the extreme they share its gradient evenly.
+inline void share_extreme(const Array& x, const Array& y, const Axes& axes, const Array& dy, Grads& dx) {
+  Array equal = copy_of(x);
+  const Array best = kept(y, x.shape(), axes).expand(x.shape()).contiguous();
+  real* const out = equal.mutate();
+  for (Index i = 0; i < equal.numel(); ++i)
+    out[i] = out[i] == best.data()[i] || (out[i] != out[i] && best.data()[i] != best.data()[i]) ? real(1) : real(0);
+  dx.add(0, equal * (kept(dy, x.shape(), axes) / sum(equal, axes.list(), true)));
+}
+}  // namespace detail
+
+/// The largest element over `axes`. NaN wins. Equal largest elements share the gradient evenly (PyTorch's amax).
+/// Errors: nothing to choose from.
+inline Tensor max(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
+  Op op("max", x);
+  Array y = max(x.array(), axes.list(), keepdim);
+  return op.record(y, [x = x.array(), y, axes](const Array& dy, Grads& dx) { detail::share_extreme(x, y, axes, dy, dx); });
+}
+
+/// The smallest element over `axes`; the rest as max.
+inline Tensor min(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
+  Op op("min", x);
+  Array y = min(x.array(), axes.list(), keepdim);
+  return op.record(y, [x = x.array(), y, axes](const Array& dy, Grads& dx) { detail::share_extreme(x, y, axes, dy, dx); });
+}
+
+namespace detail {
+/// The order of a row: larger first, NaN before every number, equal ones by position.
+inline bool ranks_before(const real* row, Index a, Index b) {
+  const real x = row[a], y = row[b];
+  if (x != x || y != y) return x != x && (y == y || a < b);
+  return x > y || (x == y && a < b);
+}
+}  // namespace detail
+
+/// The position of the largest element along `axis` (the first of equals; NaN counts as largest). x [..., N, ...] -> the
+/// same without the axis. No gradient. Errors: an empty axis.
+inline Tokens argmax(const Tensor& x, int axis = -1, bool keepdim = false) {
+  const Op op("argmax");
+  const Index n = x.shape()[axis];
+  check(n > 0, "of no elements: shape ", x.shape(), " is empty along axis ", axis);
+  const Array rows = x.array().transpose(axis, -1).contiguous();
+  Tokens best(rows.shape().with(-1, 1));
+  Index* const out = best.mutate();
+  for (Index i = 0; i < best.numel(); ++i)
+    for (Index j = 1; j < n; ++j)
+      if (detail::ranks_before(rows.data() + i * n, j, out[i])) out[i] = j;
+  // undo the transpose: the two axes swap back, on integers
+  Tokens y(x.shape().with(axis, 1));
+  const int a = x.shape().axis(axis), last = x.dim() - 1;
+  Array ids = Array::empty(best.shape());
+  for (Index i = 0; i < best.numel(); ++i) ids.mutate()[i] = static_cast<real>(i);
+  const std::vector<real> from = ids.transpose(a, last).to_vector();
+  for (Index i = 0; i < y.numel(); ++i) y.mutate()[i] = out[static_cast<Index>(from[static_cast<std::size_t>(i)])];
+  return keepdim ? y : y.reshape(x.shape().without(axis));
+}
+
+/// What topk gives: the values and where they stood, both [..., k].
+struct TopK {
+  Array values;
+  Tokens indices;
+};
+
+/// The k largest elements along the last axis, largest first, equal ones by position. x [..., N] -> [..., k]. No gradient.
+/// Errors: k outside [0, N].
+inline TopK topk(const Tensor& x, Index k) {
+  const Op op("topk");
+  check(x.dim() >= 1, "needs at least one axis");
+  const Index n = x.shape()[-1];
+  check(k >= 0 && k <= n, "k = ", k, " is not between 0 and the ", n, " elements of shape ", x.shape());
+  const Array rows = x.array().contiguous();
+  TopK top{Array::empty(x.shape().with(-1, k)), Tokens(x.shape().with(-1, k))};
+  real* const values = top.values.mutate();
+  Index* const indices = top.indices.mutate();
+  std::vector<Index> order(static_cast<std::size_t>(n));
+  for (Index i = 0; n && i < rows.numel() / n; ++i) {
+    const real* const row = rows.data() + i * n;
+    std::iota(order.begin(), order.end(), Index(0));
+    std::partial_sort(order.begin(), order.begin() + k, order.end(),
+                      [row](Index a, Index b) { return detail::ranks_before(row, a, b); });
+    for (Index j = 0; j < k; ++j) {
+      indices[i * k + j] = order[static_cast<std::size_t>(j)];
+      values[i * k + j] = row[indices[i * k + j]];
+    }
+  }
+  return top;
+}
+
+}  // namespace mote

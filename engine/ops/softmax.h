@@ -1,0 +1,106 @@
+// What is here: softmax (also masked) and log_softmax along an axis.
+// What is not: losses made of them (loss.h).
+// Read next: norm.h.
+#pragma once
+
+#include "engine/mask.h"
+#include "engine/parallel.h"
+#include "engine/tensor.h"
+
+namespace mote {
+namespace detail {
+
+constexpr Index row_grain(Index n) { return n > 0 ? (8192 + n - 1) / n : 8192; }  // rows per task
+
+/// body(row number, offset of the row) over the rows of a contiguous array.
+template <class Body>
+void for_rows(const Shape& shape, Body body) {
+  const Index n = shape[-1];
+  if (shape.numel() == 0) return;
+  parallel_for(shape.numel() / n, row_grain(n), [&](Index lo, Index hi) {
+    for (Index row = lo; row < hi; ++row) body(row, row * n);
+  });
+}
+
+/// Where each row of `shape` starts in a mask that broadcasts to it.
+struct MaskRows {
+  Mask mask;
+  Shape shape;
+  std::array<Index, Shape::max_rank> strides;
+  MaskRows(const Mask& m, const Shape& s) : mask(m), shape(s), strides(m.strides_in(s)) {
+    if (strides[static_cast<std::size_t>(s.rank() - 1)] == 0 && s[-1] != 1) {  // the kernel wants a row of bytes
+      mask = m.expand(s);
+      strides = mask.strides_in(s);
+    }
+  }
+  const std::uint8_t* row(Index number) const {
+    Index offset = 0;
+    for (int axis = shape.rank() - 2; axis >= 0; --axis) {
+      offset += number % shape[axis] * strides[static_cast<std::size_t>(axis)];
+      number /= shape[axis];
+    }
+    return mask.data() + offset;
+  }
+};
+
+inline Array softmax_backward(const Array& dy, const Array& y) {
+  const Array g = dy.contiguous();
+  Array dx = Array::empty(y.shape());
+  real* const out = dx.mutate();
+  const auto f = kernels::table().softmax_backward;
+  for_rows(y.shape(), [&](Index, Index at) { f(g.data() + at, y.data() + at, out + at, y.shape()[-1]); });
+  return dx;
+}
+
+}  // namespace detail
+
+/// exp(x) / sum(exp(x)) along an axis; the largest element is subtracted first, so nothing overflows. A row of -infinity
+/// gives NaN, as in PyTorch; give a mask instead. Errors: an axis out of range.
+inline Tensor softmax(const Tensor& x, int axis = -1) {
+  Op op("softmax", x);
+  check(x.dim() >= 1, "needs at least one axis");
+  const Array rows = x.array().transpose(axis, -1).contiguous();
+  Array y = Array::empty(rows.shape());
+  real* const out = y.mutate();
+  const auto f = kernels::table().softmax;
+  detail::for_rows(y.shape(), [&](Index, Index at) { f(rows.data() + at, nullptr, out + at, y.shape()[-1]); });
+  return op.record(y.transpose(axis, -1), [y, axis](const Array& dy, Grads& dx) {
+    dx.add(0, detail::softmax_backward(dy.transpose(axis, -1), y).transpose(axis, -1));
+  });
+}
+
+/// Softmax over those elements of the last axis that the mask keeps; the others are exactly 0, whatever x holds there, and
+/// so is their gradient. A row that keeps nothing is all zeros. The mask (true = keep) broadcasts to x's shape.
+/// Errors: a mask that does not broadcast.
+inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
+  Op op("masked_softmax", x);
+  check(x.dim() >= 1, "needs at least one axis");
+  const Array rows = x.array().contiguous();
+  const detail::MaskRows mask(keep, x.shape());
+  Array y = Array::empty(rows.shape());
+  real* const out = y.mutate();
+  const auto f = kernels::table().softmax;
+  detail::for_rows(y.shape(), [&](Index row, Index at) { f(rows.data() + at, mask.row(row), out + at, y.shape()[-1]); });
+  return op.record(y, [y](const Array& dy, Grads& dx) { dx.add(0, detail::softmax_backward(dy, y)); });
+}
+
+/// log(softmax(x)), computed as x - max - log(sum(exp(x - max))): exact where softmax would round to 0.
+inline Tensor log_softmax(const Tensor& x, int axis = -1) {
+  Op op("log_softmax", x);
+  check(x.dim() >= 1, "needs at least one axis");
+  const Array rows = x.array().transpose(axis, -1).contiguous();
+  Array y = Array::empty(rows.shape());
+  real* const out = y.mutate();
+  const auto f = kernels::table().log_softmax;
+  detail::for_rows(y.shape(), [&](Index, Index at) { f(rows.data() + at, out + at, y.shape()[-1]); });
+  return op.record(y.transpose(axis, -1), [y, axis](const Array& dy, Grads& dx) {
+    const Array g = dy.transpose(axis, -1).contiguous();
+    Array d = Array::empty(y.shape());
+    real* const to = d.mutate();
+    const auto back = kernels::table().log_softmax_backward;
+    detail::for_rows(y.shape(), [&](Index, Index at) { back(g.data() + at, y.data() + at, to + at, y.shape()[-1]); });
+    dx.add(0, d.transpose(axis, -1));
+  });
+}
+
+}  // namespace mote

@@ -1,0 +1,226 @@
+// What is here: ops that move numbers without changing them: reshape, transpose, slice, concat, expand and their kin.
+// What is not: choosing by index tensors (index.h).
+// Read next: matmul.h.
+#pragma once
+
+#include "engine/tensor.h"
+
+namespace mote {
+
+/// The same elements in row-major order under another shape; one extent may be -1 and is worked out.
+/// Errors: a number of elements that does not match, two -1.
+inline Tensor reshape(const Tensor& x, std::initializer_list<Index> extents) {
+  Op op("reshape", x);
+  return op.record(x.array().reshape(extents),
+                   [shape = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(shape)); });
+}
+inline Tensor reshape(const Tensor& x, const Shape& shape) {
+  Op op("reshape", x);
+  return op.record(x.array().reshape(shape),
+                   [from = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(from)); });
+}
+
+/// As reshape, but never copies. Errors: the numbers do not lie in order (transposed, sliced): use reshape.
+inline Tensor view(const Tensor& x, std::initializer_list<Index> extents) {
+  Op op("view", x);
+  return op.record(x.array().view(std::span<const Index>(extents.begin(), extents.size())),
+                   [shape = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(shape)); });
+}
+
+/// The same numbers laid out row-major. mote's ops take any layout; this is for code that follows a tutorial.
+inline Tensor contiguous(const Tensor& x) {
+  Op op("contiguous", x);
+  return op.record(x.array().contiguous(), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
+}
+
+/// Two axes swapped: [..., A, ..., B, ...] -> [..., B, ..., A, ...]. Errors: an axis out of range.
+inline Tensor transpose(const Tensor& x, int axis0, int axis1) {
+  Op op("transpose", x);
+  return op.record(x.array().transpose(axis0, axis1),
+                   [axis0, axis1](const Array& dy, Grads& dx) { dx.add(0, dy.transpose(axis0, axis1)); });
+}
+
+/// Axis i of the result is axis axes[i] of x. Errors: not every axis exactly once.
+inline Tensor permute(const Tensor& x, std::initializer_list<int> axes) {
+  Op op("permute", x);
+  const std::vector<int> order(axes);
+  Array y = x.array().permute(order);
+  std::vector<int> inverse(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    inverse[static_cast<std::size_t>(x.shape().axis(order[i]))] = static_cast<int>(i);
+  return op.record(std::move(y), [inverse](const Array& dy, Grads& dx) { dx.add(0, dy.permute(inverse)); });
+}
+
+/// Positions start, start + step, ... below end of an axis. start and end count from the end when negative and are clamped
+/// to the extent, as in Python. Errors: an axis out of range, step < 1.
+inline Tensor slice(const Tensor& x, int axis, Index start, Index end, Index step = 1) {
+  Op op("slice", x);
+  return op.record(x.array().slice(axis, start, end, step),
+                   [axis, start, end, step](const Array& dy, Grads& dx) { dx.add_slice(0, axis, start, end, step, dy); });
+}
+
+/// One position of an axis; the axis goes. Errors: a position outside [-extent, extent).
+inline Tensor select(const Tensor& x, int axis, Index position) {
+  Op op("select", x);
+  Array y = x.array().select(axis, position);
+  const Index start = position < 0 ? position + x.shape()[axis] : position;
+  return op.record(std::move(y), [a = x.shape().axis(axis), start](const Array& dy, Grads& dx) {
+    dx.add_slice(0, a, start, start + 1, 1, dy.unsqueeze(a));
+  });
+}
+
+/// Parts of the given sizes along an axis, in order. Errors: sizes that do not add up to the extent.
+inline std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& sizes, int axis = 0) {
+  const Op op("split");
+  Index total = 0;
+  for (const Index n : sizes) {
+    check(n >= 0, "size ", n, " is negative");
+    total += n;
+  }
+  check(total == x.shape()[axis], "sizes add up to ", total, ", but axis ", axis, " of ", x.shape(), " has ",
+        x.shape()[axis]);
+  std::vector<Tensor> parts;
+  Index start = 0;
+  for (const Index n : sizes) {
+    parts.push_back(slice(x, axis, start, start + n));
+    start += n;
+  }
+  return parts;
+}
+
+/// Parts of `size` along an axis, the last one smaller where it does not divide. Errors: size < 1.
+inline std::vector<Tensor> split(const Tensor& x, Index size, int axis = 0) {
+  const Op op("split");
+  check(size >= 1, "size ", size, " must be at least 1");
+  std::vector<Index> sizes;
+  for (Index left = x.shape()[axis]; left > 0; left -= size) sizes.push_back(std::min(size, left));
+  return split(x, sizes, axis);
+}
+
+/// At most `count` parts of equal size (the last may be smaller) along an axis. Errors: count < 1.
+inline std::vector<Tensor> chunk(const Tensor& x, Index count, int axis = 0) {
+  const Op op("chunk");
+  check(count >= 1, "count ", count, " must be at least 1");
+  return split(x, std::max<Index>(1, (x.shape()[axis] + count - 1) / count), axis);
+}
+
+/// Every position of an axis as a tensor of its own, without that axis.
+inline std::vector<Tensor> unbind(const Tensor& x, int axis = 0) {
+  const Op op("unbind");
+  std::vector<Tensor> parts;
+  for (Index i = 0; i < x.shape()[axis]; ++i) parts.push_back(select(x, axis, i));
+  return parts;
+}
+
+/// Tensors one after the other along an axis. All other extents must be equal; empty parts are fine.
+/// Errors: no tensors, shapes that differ elsewhere.
+inline Tensor concat(const std::vector<Tensor>& parts, int axis = 0) {
+  Op op("concat", parts);
+  check(!parts.empty(), "needs at least one tensor");
+  const Shape& first = parts[0].shape();
+  const int a = first.axis(axis);
+  Index total = 0;
+  for (const Tensor& part : parts) {
+    check(part.dim() == first.rank() && part.shape().with(a, 0) == first.with(a, 0), "shapes ", first, " and ",
+          part.shape(), " differ in more than axis ", axis);
+    total += part.shape()[a];
+  }
+  Array y = Array::empty(first.with(a, total));
+  real* const out = y.mutate();
+  Index outer = 1, inner = 1;
+  for (int i = 0; i < first.rank(); ++i)
+    if (i != a) (i < a ? outer : inner) *= first[i];
+  std::vector<Index> sizes;
+  Index start = 0;
+  for (const Tensor& part : parts) {
+    const Array x = part.array().contiguous();
+    const Index run = part.shape()[a] * inner;
+    for (Index o = 0; o < outer; ++o) std::copy_n(x.data() + o * run, run, out + o * total * inner + start * inner);
+    sizes.push_back(part.shape()[a]);
+    start += part.shape()[a];
+  }
+  return op.record(y, [sizes, a](const Array& dy, Grads& dx) {
+    Index from = 0;
+    for (std::size_t i = 0; i < sizes.size(); from += sizes[i++])
+      if (dx.wants(i)) dx.add(i, dy.slice(a, from, from + sizes[i]));
+  });
+}
+
+/// A new axis with one repetition; gradient and value are the same numbers under another shape.
+inline Tensor unsqueeze(const Tensor& x, int axis) {
+  Op op("unsqueeze", x);
+  return op.record(x.array().unsqueeze(axis),
+                   [shape = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(shape)); });
+}
+
+/// The axis goes if its extent is 1; otherwise nothing happens, as in PyTorch.
+inline Tensor squeeze(const Tensor& x, int axis) {
+  Op op("squeeze", x);
+  return op.record(x.array().squeeze(axis),
+                   [shape = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(shape)); });
+}
+
+/// Tensors of one shape side by side along a new axis: n of [A, B] with axis 0 -> [n, A, B].
+/// Errors: no tensors, different shapes.
+inline Tensor stack(const std::vector<Tensor>& parts, int axis = 0) {
+  Op op("stack", parts);
+  check(!parts.empty(), "needs at least one tensor");
+  for (const Tensor& part : parts)
+    check(part.shape() == parts[0].shape(), "shapes ", parts[0].shape(), " and ", part.shape(), " differ");
+  const Shape shape = parts[0].shape().insert(axis, static_cast<Index>(parts.size()));
+  const int a = axis < 0 ? axis + shape.rank() : axis;
+  Array y = Array::empty(shape);
+  real* const out = y.mutate();
+  Index outer = 1, inner = 1;
+  for (int i = 0; i < shape.rank(); ++i)
+    if (i != a) (i < a ? outer : inner) *= shape[i];
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const Array x = parts[p].array().contiguous();
+    for (Index o = 0; o < outer; ++o)
+      std::copy_n(x.data() + o * inner, inner, out + (o * shape[a] + static_cast<Index>(p)) * inner);
+  }
+  return op.record(y, [count = parts.size(), a](const Array& dy, Grads& dx) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (dx.wants(i)) dx.add(i, dy.select(a, static_cast<Index>(i)));
+  });
+}
+
+/// Extents of 1, and new leading axes, repeated to `shape` without a copy. The gradient is summed over them.
+/// Errors: an extent that is neither equal nor 1.
+inline Tensor expand(const Tensor& x, const Shape& shape) {
+  Op op("expand", x);
+  return op.record(x.array().expand(shape), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
+}
+
+namespace detail {
+/// Zero where keep(row, column) is false, over the last two axes.
+template <class Keep>
+Array keep_triangle(const Array& x, Keep keep) {
+  Array y = copy_of(x);
+  const Index rows = x.shape()[-2], columns = x.shape()[-1];
+  real* const out = y.mutate();
+  for (Index i = 0; i < y.numel(); ++i)
+    if (!keep(i / columns % rows, i % columns)) out[i] = 0;
+  return y;
+}
+}  // namespace detail
+
+/// The lower triangle of the last two axes: zero where column - row > diagonal. Errors: rank below 2.
+inline Tensor tril(const Tensor& x, Index diagonal = 0) {
+  Op op("tril", x);
+  check(x.dim() >= 2, "needs at least two axes, but the shape is ", x.shape());
+  const auto keep = [diagonal](Index row, Index column) { return column - row <= diagonal; };
+  return op.record(detail::keep_triangle(x.array(), keep),
+                   [keep](const Array& dy, Grads& dx) { dx.add(0, detail::keep_triangle(dy, keep)); });
+}
+
+/// The upper triangle of the last two axes: zero where column - row < diagonal. Errors: rank below 2.
+inline Tensor triu(const Tensor& x, Index diagonal = 0) {
+  Op op("triu", x);
+  check(x.dim() >= 2, "needs at least two axes, but the shape is ", x.shape());
+  const auto keep = [diagonal](Index row, Index column) { return column - row >= diagonal; };
+  return op.record(detail::keep_triangle(x.array(), keep),
+                   [keep](const Array& dy, Grads& dx) { dx.add(0, detail::keep_triangle(dy, keep)); });
+}
+
+}  // namespace mote

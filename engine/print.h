@@ -1,0 +1,40 @@
+// What is here: arrays as text, exactly as PyTorch prints its tensors, so that a tutorial's printed numbers can be
+// compared. What is not: arrays; whoever has one passes its numbers and its shape. Read next: array.h, which prints
+// itself through this.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/real.h"
+#include "engine/shape.h"
+
+namespace mote {
+
+enum class Scientific { automatic, on, off };
+
+/// How to print: the names and defaults of torch.set_printoptions.
+struct PrintOptions {
+  int precision = 4;       ///< digits after the point, 0 to 100; floats without a fraction print as "1."
+  Index threshold = 1000;  ///< arrays with more elements than this print their edges and "..."
+  Index edgeitems = 3;     ///< how many at each end of an axis then, 1 or more
+  Index linewidth = 80;    ///< columns a line may take; a row of numbers that is longer goes on in the next line
+  Scientific scientific = Scientific::automatic;  ///< PyTorch's sci_mode
+  std::string suffix = {};  ///< one more remark before ")", without a comma, such as "grad_fn=<AddBackward0>"
+};
+
+/// What `str(tensor)` is in PyTorch: "tensor([[1., 2.],\n        [3., 4.]])", lines after the first indented to match.
+/// `data` holds shape.numel() numbers, row-major without gaps; it is not read when there are none.
+///
+/// All numbers of an array share one form, chosen from the finite ones that are not zero (of those shown): all whole,
+/// "1."; else `precision` digits; and "1.0000e+00" for all if the largest is above 1e8 or over 1000 times the smallest,
+/// or if there are fractions and the smallest is below 1e-4. Integers print plainly, the third form True and False.
+///
+/// Not printed: the type. PyTorch adds ", dtype=torch.float64" to what is not its default; mote's `real` is its default
+/// in either build. The text does not depend on the locale, nor its length, beyond `threshold`, on the array's size.
+/// Errors: a precision or edgeitems out of range.
+std::string to_text(const real* data, const Shape& shape, const PrintOptions& options = {});
+std::string to_text(const std::int64_t* data, const Shape& shape, const PrintOptions& options = {});
+std::string to_text(const std::uint8_t* booleans, const Shape& shape, const PrintOptions& options = {});
+
+}  // namespace mote

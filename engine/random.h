@@ -1,0 +1,117 @@
+// What is here: Generator, a handle to one stream of random numbers: the numbers PyTorch draws on a CPU for the same
+// seed. What is not: filling arrays and layers (array.h, nn/init.h call this), and the scalar functions it uses
+// (math.h). Read next: random.cpp, then array.h.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/real.h"
+
+namespace mote {
+
+/// Everything a stream remembers, as plain numbers: what a checkpoint saves. Two equal states draw equal numbers.
+struct GeneratorState {
+  std::uint64_t seed = 0;                  ///< the last manual_seed; a note only, the words below are the stream
+  std::array<std::uint32_t, 624> words{};  ///< the block of the Mersenne Twister being handed out
+  std::uint32_t used = 0;                  ///< how many of `words` are handed out already, 0 to 624
+  bool has_normal = false;                 ///< is there a cached half of a normal pair?
+  double cached_normal = 0;                ///< that half: mean 0, standard deviation 1
+
+  friend bool operator==(const GeneratorState&, const GeneratorState&) = default;
+};
+
+/// A handle to one stream: copies draw from the same stream in turn, so `Generator(other)` is no second chance at the
+/// same numbers (for that: `set_state(other.get_state())`). Drawing changes the stream and not the handle, so the
+/// drawing functions are const and a layer with a const `forward` can draw. One thread at a time per stream.
+///
+/// `Generator(123)` gives what PyTorch's CPU generator gives after `torch.manual_seed(123)` (2.7 and later, x86-64
+/// with AVX2, builds without MKL; where others differ, the function says so). float32 and integers agree in every bit,
+/// float64 standard normals within 2 units in the last place: PyTorch takes the C library's log and sin, which vary.
+///
+/// The stream is a row of 32-bit words, and every draw takes a known number of them, so order and sizes decide
+/// everything that follows:
+///
+///     uniform           float n                  double 2n
+///     normal, n < 16    4 for each pair, shared by float and double; a cached half costs 0
+///     normal, n >= 16   float n, + 16 if n % 16  double 2n, + 32 if n % 16
+///     randint           n; 2n for a range of 2^28 or more        random_int64   2
+///     randperm          n - 1, or 0 for n < 2                    bernoulli      2n
+///     an empty span     0
+///
+/// Source: M. Matsumoto, T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998); the rules were read off PyTorch.
+class Generator {
+ public:
+  /// The seed of a Generator nobody seeded: PyTorch's, so that it is the same stream there.
+  static constexpr std::uint64_t default_seed = 67280421310721;
+
+  Generator() : Generator(default_seed) {}
+  explicit Generator(std::integral auto seed) : state_(std::make_shared<GeneratorState>()) { manual_seed(seed); }
+  Generator(const Generator&) = default;  // no move: a handle is never empty
+  Generator& operator=(const Generator&) = default;
+  ~Generator() = default;
+
+  /// Starts the stream anew and empties the normal cache. Any integer will do, but only its low 32 bits count: -1 and
+  /// 4294967295 are the same stream, and so are s and s + 2^32.
+  void manual_seed(std::integral auto seed) const { seed_with(static_cast<std::uint64_t>(seed)); }
+  std::uint64_t initial_seed() const { return state_->seed; }
+
+  /// The stream as a value, and back. Errors: a state that was never a stream (all words zero, `used` above 624).
+  GeneratorState get_state() const { return *state_; }
+  void set_state(const GeneratorState& state) const;
+
+  /// The next word, all 32 bits; two words, the first as the high half.
+  std::uint32_t next_u32() const;
+  std::uint64_t next_u64() const;
+
+  /// Units in [0, 1): the low 24 bits of one word times 2^-24, the low 53 bits of two words times 2^-53.
+  float uniform_float() const { return static_cast<float>(next_u32() & 0xFFFFFF) * 0x1p-24f; }
+  double uniform_double() const { return static_cast<double>(next_u64() & 0x1FFFFFFFFFFFFF) * 0x1p-53; }
+
+  /// out[i] = unit * (high - low) + low, rounded once (fma): even over [low, high), though rounding may reach `high`.
+  /// The bounds are narrowed to out's type first. Errors: low > high, or bounds or a width that are not finite there.
+  /// Intel Macs and Windows round twice, which changes the last bit of about half of all values.
+  void uniform(std::span<float> out, double low = 0, double high = 1) const;
+  void uniform(std::span<double> out, double low = 0, double high = 1) const;
+
+  /// out[i] = mean + std * (a standard normal). Errors: std negative or NaN.
+  /// Below 16 elements: Box-Muller pairs in double; the unused half of a pair stays in the stream, unscaled, for the
+  /// next such call, whatever its type. From 16 on: blocks of 16 in out's type, which neither use nor leave a half; if
+  /// n % 16 != 0 the last 16 are drawn a second time. Hence normal of 15 and of 16 elements have no number in common.
+  /// ARM Macs use another sine in the blocks: equal to about 2.5e-6.
+  void normal(std::span<float> out, double mean = 0, double std = 1) const;
+  void normal(std::span<double> out, double mean = 0, double std = 1) const;
+
+  /// The draws of initial weights: always those of float32, widened where `real` is double, so that both builds of the
+  /// library start from the same weights.
+  void uniform_float32(std::span<real> out, double low = 0, double high = 1) const;
+  void normal_float32(std::span<real> out, double mean = 0, double std = 1) const;
+
+  /// out[i] = low + word % (high - low), in [low, high). The word has 64 bits when high - low >= 2^28, else 32 (PyTorch
+  /// before 2.7: 2^32). A plain remainder favours small numbers: by up to one in 16 just below 2^28, by next to nothing
+  /// for the usual small ranges. Errors: low >= high.
+  void randint(std::span<std::int64_t> out, std::int64_t low, std::int64_t high) const;
+
+  /// 63 random bits, never negative: PyTorch's `random_()` of an int64.
+  std::int64_t random_int64() const;
+
+  /// The numbers 0 to n-1 in random order (Fisher-Yates, from the front). Errors: n < 0, and n >= 2^32 / 20, from where
+  /// on the remainder is visibly uneven and PyTorch draws otherwise.
+  std::vector<std::int64_t> randperm(std::int64_t n) const;
+
+  /// out[i] = 1 with probability p, else 0: a double unit below p. Errors: p outside [0, 1] or NaN. PyTorch builds with
+  /// MKL (pip wheels for x86-64) draw their masks from another generator; Macs, ARM and this one do not.
+  void bernoulli(std::span<std::uint8_t> out, double p) const;
+
+ private:
+  void seed_with(std::uint64_t seed) const;
+  double standard_normal() const;
+
+  std::shared_ptr<GeneratorState> state_;
+};
+
+}  // namespace mote

@@ -1,0 +1,277 @@
+// What is here: Tensor and Parameter, the recording of ops (Op, Node, Grads), backward, NoGrad.
+// What is not: any particular op (ops/), layers (nn/).
+// Read next: ops/arithmetic.h for the first ops, graph.cpp for backward itself.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "engine/array.h"
+#include "engine/env.h"
+
+namespace mote {
+
+struct Node;
+class Grads;
+using NodePtr = std::shared_ptr<Node>;
+
+/// The lambda that sends an op's gradient back: any callable (const Array& dy, Grads& dx). What std::function would do,
+/// but its captures lie in a cached block, so that a warm training step asks the system for no memory.
+class BackwardRule {
+ public:
+  BackwardRule() = default;
+  template <class F, class = std::enable_if_t<!std::is_same_v<std::decay_t<F>, BackwardRule>>>
+  BackwardRule(F&& f) {
+    using Rule = std::decay_t<F>;
+    static_assert(alignof(Rule) <= 64);
+    captures_ = ::new (allocate_block(sizeof(Rule))) Rule(std::forward<F>(f));
+    call_ = [](void* rule, const Array& dy, Grads& dx) { (*static_cast<Rule*>(rule))(dy, dx); };
+    destroy_ = [](void* rule) {
+      static_cast<Rule*>(rule)->~Rule();
+      free_block(rule, sizeof(Rule));
+    };
+  }
+  BackwardRule(BackwardRule&& other) noexcept { *this = std::move(other); }
+  BackwardRule& operator=(BackwardRule&& other) noexcept {
+    std::swap(captures_, other.captures_);
+    std::swap(call_, other.call_);
+    std::swap(destroy_, other.destroy_);
+    return *this;
+  }
+  ~BackwardRule() {
+    if (captures_) destroy_(captures_);
+  }
+  explicit operator bool() const { return captures_ != nullptr; }
+  void operator()(const Array& dy, Grads& dx) const { call_(captures_, dy, dx); }
+
+ private:
+  void* captures_ = nullptr;
+  void (*call_)(void*, const Array&, Grads&) = nullptr;
+  void (*destroy_)(void*) = nullptr;
+};
+
+/// One recorded op, or a leaf. It holds no value: an activation lives only while a Tensor or a rule needs it.
+/// Ids grow with time, so creation order is a topological order. Nodes own their inputs, never their consumers; since rules
+/// hold only Arrays, there are no cycles.
+struct Node {
+  const char* op;
+  Shape shape;
+  std::uint64_t id;
+  std::uint64_t visit = 0;   ///< the last backward that saw this node
+  bool leaf = false;         ///< a Parameter or an input with requires_grad: its gradient stays until zero_grad
+  bool retain = false;       ///< an intermediate whose gradient somebody asked for
+  bool consumed = false;     ///< backward has been through and dropped the rule
+  Array grad;
+  BackwardRule backward;
+  std::unique_ptr<std::string> layer;  ///< the layer's path, kept only while MOTE_CHECK or MOTE_DEBUG is on
+
+  Node(const char* op, const Shape& shape);
+  ~Node();  // a loop, not a recursion: a chain of a million nodes may hang on this one
+  Node(const Node&) = delete;
+
+  std::size_t input_count() const { return count_; }
+  /// The i-th input's node; null when that input is not tracked.
+  const NodePtr& input(std::size_t i) const { return i < few ? first_[i] : rest_[i - few]; }
+  void add_input(NodePtr node) {
+    if (count_ < few) first_[count_] = std::move(node);
+    else rest_.push_back(std::move(node));
+    ++count_;
+  }
+  void clear_inputs();
+
+ private:
+  static constexpr std::size_t few = 4;  // nearly every op has at most four inputs
+  std::size_t count_ = 0;
+  std::array<NodePtr, few> first_;
+  std::vector<NodePtr, CachedAllocator<NodePtr>> rest_;
+};
+
+/// Nodes alive in this process. Back to its old value after a training step, or something leaks.
+Index live_nodes();
+
+/// What a backward rule may do with its inputs' gradients.
+class Grads {
+ public:
+  explicit Grads(const Node& node, const Array& dy) : node_(node), dy_(dy) {}
+  /// Whether input i is tracked: skip the work when it is not. Errors: an i that the op was not given.
+  bool wants(std::size_t i) const { return input(i) != nullptr; }
+  /// Adds `grad` to the gradient of input i, summed over the axes that broadcasting stretched. The first gradient is taken
+  /// over as it is. Errors: a shape that is no broadcast of the input's; an i that the op was not given.
+  void add(std::size_t i, Array grad);
+  /// Adds `grad` to positions start, start + step, ... of an axis of input i's gradient: several slices of one tensor then
+  /// share one gradient instead of a full-sized array each.
+  void add_slice(std::size_t i, int axis, Index start, Index end, Index step, const Array& grad);
+
+ private:
+  Node* input(std::size_t i) const {
+    check(i < node_.input_count(), "the rule asks for input ", i, ", but the op has ", node_.input_count());
+    return node_.input(i).get();
+  }
+  void inspect(std::size_t i, const Array& grad) const;
+  const Node& node_;
+  const Array& dy_;
+};
+
+/// An array that remembers where it came from. Copying shares both. Without a tracked input it is just the array.
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(Array value) : value_(std::move(value)) {}
+  Tensor(Array value, NodePtr node) : value_(std::move(value)), node_(std::move(node)) {}
+  /// One number, rank 0.
+  Tensor(real value) : value_(value) {}
+
+  bool defined() const { return value_.defined(); }
+  const Array& array() const { return value_; }
+  const Shape& shape() const { return value_.shape(); }
+  Index size(int axis) const { return value_.shape()[axis]; }
+  int dim() const { return value_.rank(); }
+  Index numel() const { return value_.numel(); }
+  real item() const { return value_.item(); }
+  std::vector<real> to_vector() const { return value_.to_vector(); }
+
+  /// Whether gradients flow to this tensor.
+  bool requires_grad() const { return node_ != nullptr; }
+  /// Makes this tensor a leaf whose gradient backward() keeps (or, with false, a plain one again). Copies made before are
+  /// not affected. Errors: it is the result of recorded ops; detach() it first.
+  Tensor& requires_grad_(bool on = true) &;
+  Tensor requires_grad_(bool on = true) && { return requires_grad_(on); }
+  /// The gradient that backward() left here, an undefined Array before. Kept for leaves, and for results after
+  /// retain_grad(). Gradients of several backward() calls add up until zero_grad().
+  const Array& grad() const;
+  void zero_grad();
+  /// Asks backward() to keep the gradient of this intermediate result. Errors: it is not tracked.
+  void retain_grad();
+  /// The same numbers without a past.
+  Tensor detach() const { return Tensor(value_); }
+
+  /// d(this)/d(leaf) for every leaf this was made from, added to the leaves' grad(). The recorded graph is consumed: each
+  /// node's rule, inputs and gradient are dropped as soon as they are used. Errors: not tracked; more than one element
+  /// (pass dy, of this shape); a graph that an earlier backward consumed.
+  void backward() const;
+  void backward(const Array& dy) const;
+
+  const NodePtr& node() const { return node_; }
+
+ private:
+  Array value_;
+  NodePtr node_;
+};
+
+/// A trainable array: a handle to one cell {value, grad, trainable}. Copies of the handle are the same parameter, so a
+/// module may move, and ties and optimizers share the cell. In an op it stands for its value.
+class Parameter {
+ public:
+  struct Cell {
+    Array value;
+    NodePtr node;
+    bool trainable = true;
+    Cell(Array v);
+    ~Cell();
+  };
+
+  Parameter() = default;
+  explicit Parameter(Array value) : cell_(std::make_shared<Cell>(std::move(value))) {}
+
+  operator Tensor() const { return cell_->trainable ? Tensor(cell_->value, cell_->node) : Tensor(cell_->value); }
+  bool defined() const { return cell_ != nullptr; }
+  const Array& value() const { return cell_->value; }
+  const Array& array() const { return cell_->value; }
+  const Shape& shape() const { return cell_->value.shape(); }
+  Index numel() const { return cell_->value.numel(); }
+  /// Replaces the numbers. A graph recorded before keeps the old ones. Errors: another shape.
+  void set(Array value) const;
+  /// Where an optimizer writes: the numbers, copied first if anything else (a live graph, a saved copy) still holds them.
+  real* mutate() const { return cell_->value.mutate(); }
+  const Array& grad() const { return cell_->node->grad; }
+  void set_grad(Array grad) const;
+  void zero_grad() const { cell_->node->grad = Array(); }
+  /// A frozen parameter takes part in ops as a constant: no gradient, no optimizer step.
+  bool trainable() const { return cell_->trainable; }
+  void set_trainable(bool on) const { cell_->trainable = on; }
+  /// Two handles to one cell.
+  bool same_as(const Parameter& other) const { return cell_ == other.cell_; }
+  const Cell* id() const { return cell_.get(); }
+
+ private:
+  std::shared_ptr<Cell> cell_;
+};
+
+/// Parameters alive in this process; tests find with it a field that a module's visit() forgot.
+Index live_parameters();
+
+/// While one lives, this thread records nothing: results are plain arrays. Nests; says nothing about dropout.
+class NoGrad {
+ public:
+  NoGrad() : before_(std::exchange(active_, true)) {}
+  ~NoGrad() { active_ = before_; }
+  NoGrad(const NoGrad&) = delete;
+  static bool active() { return active_; }
+
+ private:
+  static inline constinit thread_local bool active_ = false;
+  bool before_;
+};
+
+/// Opens every op: gives errors its name, and record() its inputs. Inputs must outlive the Op; they are the function's own
+/// arguments. Several inputs may be undefined Tensors: they count as not given.
+class Op {
+ public:
+  template <class... Inputs>
+  explicit Op(const char* name, const Inputs&... inputs) : Op(name) {
+    (add(inputs), ...);
+  }
+  explicit Op(const char* name) : outer_(std::exchange(place::op, name)), name_(name) {}
+  ~Op() { place::op = outer_; }
+  Op(const Op&) = delete;
+
+  /// The result as a Tensor. `backward` is kept only when an input is tracked and gradients are on.
+  template <class Backward>
+  Tensor record(Array value, Backward&& backward) {
+    if (watching_) inspect(value);
+    if (!tracked()) return Tensor(std::move(value));
+    NodePtr node = make_node(value.shape());
+    node->backward = BackwardRule(std::forward<Backward>(backward));
+    return Tensor(std::move(value), std::move(node));
+  }
+  /// The result of an op that has no gradient: argmax and the like never call record().
+  /// Tells MOTE_CHECK=finite that this op makes infinities on purpose (masked_fill).
+  void allow_infinity() { infinity_allowed_ = true; }
+
+ private:
+  void add(const Tensor& input) {
+    if (count_ < few) first_[count_] = &input;
+    else rest_.push_back(&input);
+    ++count_;
+  }
+  void add(std::span<const Tensor> inputs) {
+    for (const Tensor& t : inputs) add(t);
+  }
+  void add(const std::vector<Tensor>& inputs) { add(std::span<const Tensor>(inputs)); }
+  const Tensor& input(std::size_t i) const { return *(i < few ? first_[i] : rest_[i - few]); }
+  bool tracked() const {
+    if (NoGrad::active()) return false;
+    for (std::size_t i = 0; i < count_; ++i)
+      if (input(i).node()) return true;
+    return false;
+  }
+  NodePtr make_node(const Shape& shape) const;
+  void inspect(const Array& value) const;  // MOTE_DEBUG and MOTE_CHECK
+
+  static constexpr std::size_t few = 4;
+  const char* outer_;
+  const char* name_;
+  bool watching_ = settings().debug || settings().check_finite;
+  bool infinity_allowed_ = false;
+  std::size_t count_ = 0;
+  std::array<const Tensor*, few> first_;
+  std::vector<const Tensor*> rest_;
+};
+
+/// The recorded graph behind `result` as text, one line per node in the order of recording: "%3 = mul(%1, %2) [2, 3]".
+std::string graph_text(const Tensor& result);
+
+}  // namespace mote

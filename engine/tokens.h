@@ -1,0 +1,46 @@
+// What is here: Tokens, integer ids with a shape. They index; they have no gradient and are not tensors.
+// What is not: text (train/text.h).
+// Read next: ops/embedding.h.
+#pragma once
+
+#include "engine/flat.h"
+#include "engine/nested.h"
+
+namespace mote {
+
+/// Integer ids, usually [B, T].
+class Tokens : public Flat<Index> {
+ public:
+  using Flat::Flat;
+  Tokens(Flat<Index> flat) : Flat(std::move(flat)) {}
+  /// Errors: another number of elements.
+  Tokens reshape(const Shape& shape) const { return reshaped(shape); }
+  /// Positions [start, end) of an axis, as a copy; clamped and counted from the end as in Array::slice.
+  Tokens slice(int axis, Index start, Index end) const {
+    const int a = shape().axis(axis);
+    const Index extent = shape()[a];
+    const auto clamped = [extent](Index i) { return std::clamp<Index>(i < 0 ? i + extent : i, 0, extent); };
+    const Index first = clamped(start), count = std::max(first, clamped(end)) - first;
+    Index inner = 1, outer = 1;
+    for (int i = 0; i < rank(); ++i) (i < a ? outer : inner) *= i == a ? 1 : shape()[i];
+    Tokens out(shape().with(a, count));
+    Index* to = out.mutate();
+    for (Index o = 0; o < outer; ++o) {
+      const Index* const from = data() + (o * extent + first) * inner;
+      to = std::copy(from, from + count * inner, to);
+    }
+    return out;
+  }
+  friend bool operator==(const Tokens& a, const Tokens& b) {
+    return a.shape() == b.shape() && std::equal(a.data(), a.data() + a.numel(), b.data());
+  }
+};
+
+/// tokens({{1, 2}, {3, 4}}) is [2, 2]. Errors: lists of unequal lengths.
+inline Tokens tokens(const Nested<Index>& list) {
+  Shape shape;
+  const std::vector<Index> values = list.flatten(shape);
+  return Tokens(shape, std::span<const Index>(values));
+}
+
+}  // namespace mote

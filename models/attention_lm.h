@@ -1,0 +1,66 @@
+// What is here: AttentionLM, the smallest language model with attention: the repeat demo's.
+// What is not: residual connections, norms and feed-forward networks; GPT has them (gpt.h).
+// Read next: gpt.h.
+#pragma once
+
+#include "engine/ops/arithmetic.h"
+#include "engine/ops/loss.h"
+#include "nn/attention.h"
+#include "nn/embedding.h"
+#include "nn/position.h"
+
+namespace mote {
+
+struct AttentionLMConfig {
+  Index vocab_size = 64;
+  Index n_embd = 32;
+  Index n_head = 4;
+  Index block_size = 12;
+  double dropout = 0;
+};
+
+/// head(attn(token(ids) + position)): token embedding drawn N(0, 0.02), sinusoidal positions, one causal attention, a head
+/// with bias. ids [B, T] -> logits [B, T, V]. Errors: T above block_size, n_embd that n_head does not divide.
+struct AttentionLM : Layer<AttentionLM> {
+  Embedding token;
+  SinusoidalPositions position;
+  MultiHeadAttention attn;
+  Linear head;
+
+  AttentionLM(const AttentionLMConfig& c, const Generator& random)
+      : token(small_embedding(c, random)),
+        position(c.block_size, c.n_embd),
+        attn(c.n_embd, c.n_head, random,
+             {.causal = true, .bias = true, .dropout = c.dropout, .block_size = c.block_size}),
+        head(c.n_embd, c.vocab_size, random) {}
+
+  Tensor forward(const Tokens& ids) const { return head(attn(embed(ids))); }
+  Tensor loss(const Tokens& ids, const Tokens& targets) const {
+    const Tensor logits = (*this)(ids);
+    return cross_entropy(logits, targets, {.ignore_index = -1});
+  }
+  /// What each head looks at: [B, H, T, T].
+  Array attention_weights(const Tokens& ids) const { return attn.with_weights(embed(ids)).weights; }
+
+  void visit(Visitor& v) override {
+    v("token", token);
+    v("position", position);
+    v("attn", attn);
+    v("head", head);
+  }
+
+ private:
+  Tensor embed(const Tokens& ids) const {
+    check_in("AttentionLM", ids.rank() == 2, "ids ", ids.shape(), " must be [B, T]");
+    const Tensor x = token(ids);
+    return x + position(ids.shape()[1]);
+  }
+  /// The demo draws its table twice, as any Embedding and then smaller: kept, so that its numbers come out.
+  static Embedding small_embedding(const AttentionLMConfig& c, const Generator& random) {
+    Embedding table(c.vocab_size, c.n_embd, random);
+    init::normal(table.weight, 0, 0.02, random);
+    return table;
+  }
+};
+
+}  // namespace mote

@@ -1,0 +1,142 @@
+// What is here: GPT's construction, forward pass and generation.
+// What is not: its blocks (nn/transformer_block.h).
+// Read next: ../train/fit.h.
+#include "models/gpt.h"
+
+#include <cmath>
+
+namespace mote {
+namespace {
+
+const GPTConfig& checked(const GPTConfig& c) {
+  check_in("GPT", c.block_size >= 1, "block_size ", c.block_size, " must be at least 1");
+  check_in("GPT", c.vocab_size >= 1, "vocab_size ", c.vocab_size, " must be at least 1");
+  check_in("GPT", c.n_layer >= 1, "n_layer ", c.n_layer, " must be at least 1");
+  check_in("GPT", c.n_head >= 1, "n_head ", c.n_head, " must be at least 1");
+  check_in("GPT", c.n_embd >= 1, "n_embd ", c.n_embd, " must be at least 1");
+  check_in("GPT", c.n_embd % c.n_head == 0, "n_embd ", c.n_embd, " is not divisible by n_head ", c.n_head);
+  return c;
+}
+
+TransformerBlockOptions block_options(const GPTConfig& c) {
+  TransformerBlockOptions o;
+  o.causal = true;
+  o.dropout = c.dropout;
+  o.bias = c.bias;
+  o.attention_bias = c.attention_bias < 0 ? c.bias : c.attention_bias > 0;
+  o.mlp_bias = c.mlp_bias < 0 ? c.bias : c.mlp_bias > 0;
+  o.activation = c.activation;
+  o.block_size = c.block_size;
+  return o;
+}
+
+}  // namespace
+
+GPT::Transformer::Transformer(const GPTConfig& c, const Init& init)
+    : wte(c.vocab_size, c.n_embd, init),
+      wpe(c.block_size, c.n_embd, init),
+      drop(c.dropout, init.random()),
+      ln_f(c.n_embd, real(1e-5), c.bias) {
+  for (Index i = 0; i < c.n_layer; ++i) h.emplace_back(c.n_embd, c.n_head, init, block_options(c));
+}
+
+Tensor GPT::Transformer::embed(const Tokens& ids) const {
+  const Tensor token = wte(ids);                // [B, T, C]
+  const Tensor position = wpe(ids.shape()[1]);  // [T, C], the same for every row of the batch
+  return drop(token + position);
+}
+
+Tensor GPT::Transformer::forward(const Tokens& ids) const {
+  Tensor x = embed(ids);
+  for (const TransformerBlock& block : h) x = block(x);
+  return ln_f(x);
+}
+
+void GPT::Transformer::visit(Visitor& v) {
+  v("wte", wte);
+  v("wpe", wpe);
+  v("drop", drop);
+  v("h", h);
+  v("ln_f", ln_f);
+}
+
+GPT::GPT(const GPTConfig& c, const Generator& random)
+    : config(checked(c)),
+      transformer(c, Init::none(random)),
+      lm_head(c.n_embd, c.vocab_size, Init::none(random), false) {
+  if (c.tie_weights) lm_head.weight = transformer.wte.weight;
+  const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(c.n_layer));
+  for (const NamedParameter& p : named_parameters(*this)) {
+    if (p.parameter.shape().rank() < 2) continue;  // biases stay 0, norms 1
+    init::normal(p.parameter, 0, p.name.ends_with("c_proj.weight") ? residual : 0.02, random);
+  }
+}
+
+Tensor GPT::forward(const Tokens& ids) const {
+  check_in("GPT", ids.rank() == 2, "ids ", ids.shape(), " must be [B, T]");
+  check_in("GPT", ids.shape()[1] <= config.block_size, "T = ", ids.shape()[1], " is above block_size ", config.block_size);
+  return lm_head(transformer(ids));
+}
+
+Tensor GPT::loss(const Tokens& ids, const Tokens& targets) const {
+  const Tensor logits = (*this)(ids);
+  return cross_entropy(logits, targets, {.ignore_index = -1});
+}
+
+Array GPT::attention_weights(const Tokens& ids, Index layer) const {
+  check_in("attention_weights", layer >= 0 && layer < config.n_layer, "layer ", layer, " is not one of ", config.n_layer);
+  const NoGrad no_grad;
+  const std::size_t last = static_cast<std::size_t>(layer);
+  Tensor x = transformer.embed(ids);
+  for (std::size_t i = 0; i < last; ++i) x = transformer.h[i](x);
+  return transformer.h[last].attn.with_weights(transformer.h[last].ln_1(x)).weights;
+}
+
+namespace {
+
+/// One choice from a row of logits. Sampling draws one 53-bit unit and walks the cumulative sum of the probabilities.
+Index choose(const real* logits, Index classes, const GenerateOptions& options, const Generator& random) {
+  const Tensor row(Array(Shape{classes}, std::span<const real>(logits, static_cast<std::size_t>(classes))));
+  if (options.temperature == 0) return argmax(row).data()[0];
+  const Index k = options.top_k > 0 ? std::min(options.top_k, classes) : classes;
+  const TopK top = topk(row, k);
+  const Array p = softmax(Tensor(top.values * static_cast<real>(1 / options.temperature))).array();
+  const double u = random.uniform_double();
+  double total = 0;
+  for (Index i = 0; i < k; ++i)
+    if ((total += p.data()[i]) > u) return top.indices.data()[i];
+  return top.indices.data()[0];  // the sum fell short of 1 by rounding: the likeliest
+}
+
+}  // namespace
+
+Tokens GPT::generate(const Tokens& ids, Index count, const GenerateOptions& options, const Generator& random) {
+  check_in("generate", ids.rank() == 2 && ids.shape()[1] >= 1, "ids ", ids.shape(), " must be [B, T] with T at least 1");
+  check_in("generate", options.temperature >= 0 && std::isfinite(options.temperature), "temperature ", options.temperature,
+           " must be 0 or above");
+  check_in("generate", options.top_k >= 0, "top_k ", options.top_k, " must be 0 or above");
+  const NoGrad no_grad;
+  struct Restore {
+    GPT& model;
+    bool mode;
+    ~Restore() { model.train(mode); }
+  } const restore{*this, training()};
+  eval();
+  const Index B = ids.shape()[0], V = config.vocab_size;
+  Tokens all = ids;
+  for (Index step = 0; step < count; ++step) {
+    const Index T = all.shape()[1];
+    const Tensor logits = (*this)(all.slice(1, std::max<Index>(0, T - config.block_size), T));
+    const Array last = logits.array().select(1, -1).contiguous();  // [B, V]
+    Tokens longer({B, T + 1});
+    Index* const out = longer.mutate();
+    for (Index b = 0; b < B; ++b) {
+      std::copy_n(all.data() + b * T, T, out + b * (T + 1));
+      out[b * (T + 1) + T] = choose(last.data() + b * V, V, options, random);
+    }
+    all = longer;
+  }
+  return all;
+}
+
+}  // namespace mote

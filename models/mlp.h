@@ -1,0 +1,32 @@
+// What is here: MLP, the plain network of fully connected layers.
+// What is not: attention.
+// Read next: attention_lm.h.
+#pragma once
+
+#include "nn/activation.h"
+#include "nn/linear.h"
+
+namespace mote {
+
+/// Linear layers of the given widths with an activation between them, none after the last: MLP({2, 16, 16, 1}, random).
+/// x [..., widths.front()] -> [..., widths.back()]. Errors: fewer than two widths.
+struct MLP : Layer<MLP> {
+  std::vector<Linear> layers;
+  Activation activation;
+
+  MLP(const std::vector<Index>& widths, const Init& init, Activation act = Activation::relu) : activation(act) {
+    check_in("MLP", widths.size() >= 2, "needs at least an input and an output width, not ", widths.size());
+    for (std::size_t i = 0; i + 1 < widths.size(); ++i) layers.emplace_back(widths[i], widths[i + 1], init);
+  }
+  Tensor forward(const Tensor& x) const {
+    Tensor y = x;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      y = layers[i](y);
+      if (i + 1 < layers.size()) y = activate(activation, y);
+    }
+    return y;
+  }
+  void visit(Visitor& v) override { v("layers", layers); }
+};
+
+}  // namespace mote

@@ -1,0 +1,8 @@
+// What is here: the index of all models.
+// What is not: layers (nn/).
+// Read next: mlp.h, attention_lm.h, gpt.h.
+#pragma once
+
+#include "models/attention_lm.h"
+#include "models/gpt.h"
+#include "models/mlp.h"

@@ -1,0 +1,24 @@
+// What is here: Dropout, which looks at the train/eval flag.
+// What is not: the mask's draws (engine/ops/dropout.h).
+// Read next: activation.h.
+#pragma once
+
+#include "engine/ops/dropout.h"
+#include "nn/module.h"
+
+namespace mote {
+
+/// In training each element is 0 with probability p and else multiplied by 1 / (1 - p); in evaluation nothing happens and
+/// nothing is drawn. Keeps a handle to `random`: draws happen in program order. Errors: p outside [0, 1], NaN.
+struct Dropout : Layer<Dropout> {
+  double p;
+  mutable Generator random;
+
+  Dropout(double probability, const Generator& generator) : p(probability), random(generator) {
+    check_in("Dropout", p >= 0 && p <= 1, "p = ", p, " is not a probability");
+  }
+  Tensor forward(const Tensor& x) const { return training() ? dropout(x, p, random) : x; }
+  void visit(Visitor&) override {}
+};
+
+}  // namespace mote

@@ -1,0 +1,69 @@
+// What is here: initial numbers for parameters, as PyTorch's nn.init makes them.
+// What is not: which layer uses which (each layer's constructor says).
+// Read next: linear.h.
+#pragma once
+
+#include <cmath>
+
+#include "engine/random.h"
+#include "engine/tensor.h"
+
+namespace mote {
+
+/// What a layer's constructor is given. A Generator converts to it: the layer then draws PyTorch's default numbers.
+/// Init::none(random) draws nothing and leaves zeros, for models that draw their own weights, each once (GPT does).
+class Init {
+ public:
+  Init(const Generator& random) : random_(random) {}
+  static Init none(const Generator& random) {
+    Init init(random);
+    init.draws_ = false;
+    return init;
+  }
+  const Generator& random() const { return random_; }
+  bool draws() const { return draws_; }
+
+  /// Uniform in [low, high) or normal; zeros when nothing is to be drawn. float32 draws in both builds of the library.
+  Array uniform(const Shape& shape, double low, double high) const {
+    Array a = Array::zeros(shape);
+    if (draws_) random_.uniform_float32(values(a), low, high);
+    return a;
+  }
+  Array normal(const Shape& shape, double mean, double std) const {
+    Array a = Array::zeros(shape);
+    if (draws_) random_.normal_float32(values(a), mean, std);
+    return a;
+  }
+
+ private:
+  static std::span<real> values(Array& a) { return {a.mutate(), static_cast<std::size_t>(a.numel())}; }
+  Generator random_;
+  bool draws_ = true;
+};
+
+namespace init {
+
+/// Fills a parameter that exists with fresh draws: uniform in [low, high).
+inline void uniform(const Parameter& p, double low, double high, const Generator& random) {
+  p.set(Init(random).uniform(p.shape(), low, high));
+}
+/// Normal with the given mean and standard deviation.
+inline void normal(const Parameter& p, double mean, double std, const Generator& random) {
+  p.set(Init(random).normal(p.shape(), mean, std));
+}
+inline void constant(const Parameter& p, real value) { p.set(Array::full(p.shape(), value)); }
+
+/// Uniform within +-sqrt(3) gain sqrt(2 / (in + out)) for weight [out, in]. Source: Glorot and Bengio 2010.
+inline void xavier_uniform(const Parameter& p, const Generator& random, double gain = 1) {
+  check_in("xavier_uniform", p.shape().rank() == 2, "needs a weight [out, in], not ", p.shape());
+  const double bound = std::sqrt(3.0) * (gain * std::sqrt(2.0 / static_cast<double>(p.shape()[0] + p.shape()[1])));
+  uniform(p, -bound, bound, random);
+}
+/// Normal with standard deviation sqrt(2 / in) for weight [out, in]. Source: He et al. 2015.
+inline void kaiming_normal(const Parameter& p, const Generator& random) {
+  check_in("kaiming_normal", p.shape().rank() == 2, "needs a weight [out, in], not ", p.shape());
+  normal(p, 0, std::sqrt(2.0) / std::sqrt(static_cast<double>(p.shape()[1])), random);
+}
+
+}  // namespace init
+}  // namespace mote

@@ -1,0 +1,27 @@
+// What is here: LayerNorm.
+// What is not: its formula's derivation (engine/ops/norm.h, kernels/target/rows.h).
+// Read next: rms_norm.h.
+#pragma once
+
+#include "engine/ops/norm.h"
+#include "nn/module.h"
+
+namespace mote {
+
+/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis; weight starts as ones, bias as zeros. x [..., C].
+struct LayerNorm : Layer<LayerNorm> {
+  Parameter weight, bias;
+  real eps;
+
+  explicit LayerNorm(Index features, real epsilon = real(1e-5), bool with_bias = true)
+      : weight(Array::full({features}, 1)), eps(epsilon) {
+    if (with_bias) bias = Parameter(Array::zeros({features}));
+  }
+  Tensor forward(const Tensor& x) const { return layer_norm(x, weight, bias.defined() ? Tensor(bias) : Tensor(), eps); }
+  void visit(Visitor& v) override {
+    v("weight", weight);
+    v("bias", bias);
+  }
+};
+
+}  // namespace mote

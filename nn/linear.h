@@ -1,0 +1,29 @@
+// What is here: Linear, a matrix and a bias. The plainest layer: read it first.
+// What is not: the product (engine/ops/matmul.h).
+// Read next: embedding.h.
+#pragma once
+
+#include "engine/ops/matmul.h"
+#include "nn/init.h"
+#include "nn/module.h"
+
+namespace mote {
+
+/// y = x W^T + b. x [..., in] -> [..., out]; weight [out, in], bias [out]. Both are drawn uniform within +-1/sqrt(in),
+/// weight first, as in PyTorch. Errors: a last extent of x that is not `in`.
+struct Linear : Layer<Linear> {
+  Parameter weight, bias;
+
+  Linear(Index in_features, Index out_features, const Init& init, bool with_bias = true) {
+    const double bound = in_features > 0 ? 1 / std::sqrt(static_cast<double>(in_features)) : 0;
+    weight = Parameter(init.uniform({out_features, in_features}, -bound, bound));
+    if (with_bias) bias = Parameter(init.uniform({out_features}, -bound, bound));
+  }
+  Tensor forward(const Tensor& x) const { return linear(x, weight, bias.defined() ? Tensor(bias) : Tensor()); }
+  void visit(Visitor& v) override {
+    v("weight", weight);
+    v("bias", bias);
+  }
+};
+
+}  // namespace mote

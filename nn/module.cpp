@@ -1,0 +1,265 @@
+// What is here: what Module offers, each thing one small Visitor.
+// What is not: layers.
+// Read next: linear.h.
+#include "nn/module.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <iomanip>
+#include <set>
+#include <sstream>
+#include <typeinfo>
+
+namespace mote {
+
+Visitor::Name::Name(Visitor& v, const std::string& name) : visitor(v), length(v.path_.size()) {
+  check_in("visit", !name.empty() && name.find('.') == std::string::npos, "'", name,
+           "' is not a field's name: it must not be empty or have a dot");
+  if (length) v.path_ += '.';
+  v.path_ += name;
+}
+
+void Visitor::operator()(const std::string& name, Parameter& parameter) {
+  const Name here(*this, name);
+  if (parameter.defined()) on_parameter(parameter);  // a layer without a bias lists it all the same
+}
+void Visitor::operator()(const std::string& name, Module& child) {
+  const Name here(*this, name);
+  on_enter(child);
+  child.visit(*this);
+  on_leave(child);
+}
+void Visitor::buffer(const std::string& name, Array& array) {
+  const Name here(*this, name);
+  if (array.defined()) on_buffer(array);
+}
+
+namespace {
+
+/// A Visitor made of lambdas, for the one-purpose visits below.
+struct Each : Visitor {
+  std::function<void(const std::string&, Parameter&)> parameter;
+  std::function<void(const std::string&, Array&)> array;
+  std::function<void(const std::string&, Module&)> module;
+  void on_parameter(Parameter& p) override {
+    if (parameter) parameter(path(), p);
+  }
+  void on_buffer(Array& a) override {
+    if (array) array(path(), a);
+  }
+  void on_enter(Module& m) override {
+    if (module) module(path(), m);
+  }
+};
+
+}  // namespace
+
+Module::Module(const Module& other) : training_(other.training_) {
+  check(Cloning::depth > 0, "copying a module would share its parameters with the original: use clone() for an ",
+        "independent one, or pass a reference");
+  live_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Module::own_parameters(Module& copy) {
+  std::map<const Parameter::Cell*, Parameter> fresh;
+  Each each;
+  each.parameter = [&](const std::string&, Parameter& p) {
+    auto [place, added] = fresh.try_emplace(p.id());
+    if (added) {
+      place->second = Parameter(copy_of(p.value()));
+      place->second.set_trainable(p.trainable());
+    }
+    p = place->second;
+  };
+  copy.visit(each);
+}
+
+void Module::train(bool on) {
+  training_ = on;
+  Each each;
+  each.module = [on](const std::string&, Module& m) { m.training_ = on; };
+  visit(each);
+}
+
+std::string Module::type_name() const {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> readable(
+      abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status), std::free);
+  std::string name = status == 0 ? readable.get() : typeid(*this).name();
+  const std::size_t template_start = name.find('<');
+  const std::size_t colons = name.rfind("::", template_start);
+  return colons == std::string::npos ? name : name.substr(colons + 2);
+}
+
+std::string detail::layer_path(const LayerScope& innermost) {
+  std::vector<const Module*> stack;  // innermost first
+  for (const LayerScope* scope = &innermost; scope; scope = scope->outer)
+    stack.push_back(static_cast<const Module*>(scope->layer));
+  const Module* outer = stack.back();
+  std::string path;
+  for (auto inner = stack.rbegin() + 1; inner != stack.rend(); ++inner) {
+    Each find;
+    std::string found;
+    find.module = [&](const std::string& name, Module& m) {
+      if (&m == *inner && found.empty()) found = name;
+    };
+    outer->visit(find);
+    if (!path.empty()) path += '.';
+    path += found.empty() ? (*inner)->type_name() : found;
+    outer = *inner;
+  }
+  return path.empty() ? outer->type_name() : path;
+}
+
+namespace {
+
+/// The names met in one visit: parameters and buffers go into one file, so no two of them may share a name.
+class Names {
+ public:
+  void add(const std::string& name) {
+    check_in("visit", seen_.insert(name).second, "two fields are called '", name, "'");
+  }
+
+ private:
+  std::set<std::string> seen_;
+};
+
+}  // namespace
+
+std::vector<NamedParameter> named_parameters(const Module& module, bool ties) {
+  std::vector<NamedParameter> list;
+  Names names;
+  std::set<const Parameter::Cell*> seen;
+  Each each;
+  each.parameter = [&](const std::string& name, Parameter& p) {
+    names.add(name);
+    if (seen.insert(p.id()).second || ties) list.push_back({name, p});
+  };
+  each.array = [&](const std::string& name, Array&) { names.add(name); };
+  module.visit(each);
+  return list;
+}
+
+std::vector<Parameter> parameters(const Module& module) {
+  std::vector<Parameter> list;
+  for (NamedParameter& p : named_parameters(module)) list.push_back(std::move(p.parameter));
+  return list;
+}
+
+std::vector<NamedBuffer> named_buffers(const Module& module) {
+  std::vector<NamedBuffer> list;
+  Names names;
+  Each each;
+  each.parameter = [&](const std::string& name, Parameter&) { names.add(name); };
+  each.array = [&](const std::string& name, Array& a) {
+    names.add(name);
+    list.push_back({name, &a});
+  };
+  module.visit(each);
+  return list;
+}
+
+Index parameter_count(const Module& module) {
+  Index n = 0;
+  for (const Parameter& p : parameters(module)) n += p.numel();
+  return n;
+}
+
+void zero_grad(const Module& module) {
+  for (const Parameter& p : parameters(module)) p.zero_grad();
+}
+
+void set_trainable(const Module& module, bool on) {
+  for (const Parameter& p : parameters(module)) p.set_trainable(on);
+}
+
+std::vector<std::string> without_gradient(const Module& module) {
+  std::vector<std::string> names;
+  for (const NamedParameter& p : named_parameters(module))
+    if (p.parameter.trainable() && !p.parameter.grad().defined()) names.push_back(p.name);
+  return names;
+}
+
+void copy_weights(const Module& from, const Module& to) {
+  std::map<std::string, Array> source;
+  for (const NamedParameter& p : named_parameters(from, true)) source[p.name] = p.parameter.value();
+  for (const NamedBuffer& b : named_buffers(from)) source[b.name] = *b.array;
+  std::string problems;
+  const auto compare = [&](const std::string& name, const Shape& shape) {
+    const auto found = source.find(name);
+    if (found == source.end()) problems += "\n  " + name + " is missing in the source";
+    else if (!(found->second.shape() == shape))
+      problems += "\n  " + name + " is " + Shape::text(found->second.shape()) + " there and " + Shape::text(shape) + " here";
+  };
+  std::set<std::string> wanted;
+  const std::vector<NamedParameter> targets = named_parameters(to, true);
+  const std::vector<NamedBuffer> buffers = named_buffers(to);
+  for (const NamedParameter& p : targets) compare(p.name, p.parameter.shape()), wanted.insert(p.name);
+  for (const NamedBuffer& b : buffers) compare(b.name, b.array->shape()), wanted.insert(b.name);
+  for (const auto& [name, array] : source)
+    if (!wanted.contains(name)) problems += "\n  " + name + " has no place in the target";
+  check_in("copy_weights", problems.empty(), "the modules do not match:", problems);
+  for (const NamedParameter& p : targets) p.parameter.set(source[p.name]);
+  for (const NamedBuffer& b : buffers) *b.array = source[b.name];
+}
+
+namespace {
+
+struct Line {
+  std::string name, type, shapes;
+  Index count = 0;
+};
+
+/// Collects one line per module with parameters of its own; a parameter belongs to the innermost module on the stack.
+struct Summarize : Visitor {
+  std::vector<Line> lines;
+  std::vector<std::size_t> stack;
+  std::set<const Parameter::Cell*> seen;
+
+  void on_enter(Module& m) override {
+    stack.push_back(lines.size());
+    lines.push_back({path(), m.type_name(), "", 0});
+  }
+  void on_leave(Module&) override { stack.pop_back(); }
+  void on_parameter(Parameter& p) override {
+    Line& line = lines[stack.back()];
+    const bool tied = !seen.insert(p.id()).second;
+    const std::string field = path().substr(path().rfind('.') + 1);
+    line.shapes += (line.shapes.empty() ? "" : ", ") + field + " " + Shape::text(p.shape()) + (tied ? " (tied)" : "") +
+                   (p.trainable() ? "" : " (frozen)");
+    if (!tied) line.count += p.numel();
+  }
+};
+
+}  // namespace
+
+std::string summary(const Module& module) {
+  Summarize visitor;
+  visitor.lines.push_back({"(self)", module.type_name(), "", 0});
+  visitor.stack.push_back(0);
+  module.visit(visitor);
+  std::erase_if(visitor.lines, [](const Line& line) { return line.shapes.empty(); });
+  std::size_t name = 5, type = 4, shapes = 6;
+  Index total = 0;
+  for (const Line& line : visitor.lines) {
+    name = std::max(name, line.name.size());
+    type = std::max(type, line.type.size());
+    shapes = std::max(shapes, line.shapes.size());
+    total += line.count;
+  }
+  std::ostringstream text;
+  text.imbue(std::locale::classic());
+  const auto row = [&](const std::string& a, const std::string& b, const std::string& c, const std::string& count) {
+    text << std::left << std::setw(static_cast<int>(name) + 2) << a << std::setw(static_cast<int>(type) + 2) << b
+         << std::setw(static_cast<int>(shapes) + 2) << c << std::right << std::setw(9) << count << "\n";
+  };
+  row("layer", "type", "parameters", "count");
+  for (const Line& line : visitor.lines) row(line.name, line.type, line.shapes, std::to_string(line.count));
+  row("total", module.type_name(), "", std::to_string(total));
+  return text.str();
+}
+
+}  // namespace mote

@@ -1,0 +1,168 @@
+// What is here: Module and Layer, what every layer is made of; Visitor, which sees a module's fields; and what follows
+//   from one visit: names, parameters, train/eval, summary, clone, copy_weights.
+// What is not: any particular layer.
+// Read next: linear.h, the plainest layer.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/tensor.h"
+
+namespace mote {
+
+class Module;
+
+/// Sees the fields of a module tree in the order in which visit() lists them. Derive and override what you need; inside
+/// the hooks path() is the dotted name, such as `transformer.h.0.attn.c_attn.weight`.
+class Visitor {
+ public:
+  virtual ~Visitor() = default;
+
+  // What visit() calls, once per field. Errors: an empty name, or one with a dot.
+  void operator()(const std::string& name, Parameter& parameter);
+  void operator()(const std::string& name, Module& child);
+  /// Children in a list are named by position: h.0, h.1, ...
+  template <class M>
+  void operator()(const std::string& name, std::vector<M>& children) {
+    const Name here(*this, name);
+    for (std::size_t i = 0; i < children.size(); ++i) (*this)(std::to_string(i), children[i]);
+  }
+  template <class M>
+  void operator()(const std::string& name, std::unique_ptr<M>& child) {
+    if (child) (*this)(name, *child);
+  }
+  /// Numbers that belong to the module but are not trained: saved with it, never stepped.
+  void buffer(const std::string& name, Array& array);
+
+ protected:
+  virtual void on_parameter(Parameter&) {}
+  virtual void on_buffer(Array&) {}
+  virtual void on_enter(Module&) {}
+  virtual void on_leave(Module&) {}
+  const std::string& path() const { return path_; }
+
+ private:
+  struct Name {  // appends a name to the path while it lives
+    Name(Visitor& v, const std::string& name);
+    ~Name() { visitor.path_.resize(length); }
+    Visitor& visitor;
+    std::size_t length;
+  };
+  std::string path_;
+};
+
+/// The base of every layer and model: a plain struct whose fields are its parameters and children, listed once in visit().
+/// Modules move freely. They do not copy: a copy would share its parameters with the original while having flags of its
+/// own. clone() makes an independent one.
+class Module {
+ public:
+  virtual ~Module() { live_.fetch_sub(1, std::memory_order_relaxed); }
+  /// Lists every field that is a parameter, a buffer or a module, in the order in which they are drawn and printed.
+  virtual void visit(Visitor& v) = 0;
+  /// The same on a const module. The hooks still get plain references: a Parameter is a handle, as a pointer is.
+  void visit(Visitor& v) const { const_cast<Module*>(this)->visit(v); }
+
+  /// Training mode, the state a module starts in, or evaluation: for this module and all its children. Dropout looks at it;
+  /// gradients do not (that is NoGrad).
+  void train(bool on = true);
+  void eval() { train(false); }
+  bool training() const { return training_; }
+
+  /// "Linear", "TransformerBlock": the class's name without namespaces.
+  std::string type_name() const;
+
+  /// Modules alive in this process; tests find with it a child that visit() forgot.
+  static Index live() { return live_.load(); }
+
+ protected:
+  Module() { live_.fetch_add(1, std::memory_order_relaxed); }
+  Module(Module&& other) noexcept : training_(other.training_) { live_.fetch_add(1, std::memory_order_relaxed); }
+  Module& operator=(Module&&) noexcept = default;
+  /// Errors: always, but for clone(), the only one that may copy.
+  Module(const Module& other);
+  Module& operator=(const Module&) = delete;
+
+  struct Cloning {  // while one lives, this thread may copy modules
+    Cloning() { ++depth; }
+    ~Cloning() { --depth; }
+    static inline constinit thread_local int depth = 0;
+  };
+  /// Gives every parameter of a fresh copy a cell of its own; ties within the module stay ties.
+  static void own_parameters(Module& copy);
+
+ private:
+  static inline std::atomic<Index> live_{0};
+  bool training_ = true;
+};
+
+namespace detail {
+/// The layer stack's dotted path, worked out by visiting from the outermost module; LayerScope::path (check.h).
+std::string layer_path(const LayerScope& innermost);
+
+class OpenLayer {
+ public:
+  explicit OpenLayer(const Module& m) : scope_{&m, place::layer, layer_path} { place::layer = &scope_; }
+  ~OpenLayer() { place::layer = scope_.outer; }
+  OpenLayer(const OpenLayer&) = delete;
+
+ private:
+  LayerScope scope_;
+};
+}  // namespace detail
+
+/// What a layer derives from: `struct Mine : Layer<Mine>` with a forward(...) const of any signature. Calling the layer,
+/// mine(x), opens its scope and calls forward, so that errors, reports and traces know where they are.
+template <class Derived>
+class Layer : public Module {
+ public:
+  template <class... Arguments>
+  decltype(auto) operator()(Arguments&&... arguments) const {
+    const detail::OpenLayer here(*this);
+    return static_cast<const Derived*>(this)->forward(std::forward<Arguments>(arguments)...);
+  }
+
+  /// An independent copy: equal numbers in cells of its own, ties kept, nothing shared but the random streams.
+  Derived clone() const {
+    const Cloning allowed;
+    Derived copy(static_cast<const Derived&>(*this));
+    own_parameters(copy);
+    return copy;
+  }
+};
+
+/// One parameter with its dotted name.
+struct NamedParameter {
+  std::string name;
+  Parameter parameter;
+};
+
+/// Every parameter in visit order, a tied one once, under its first name. With ties: once per name.
+/// Errors: two fields of one name.
+std::vector<NamedParameter> named_parameters(const Module& module, bool ties = false);
+std::vector<Parameter> parameters(const Module& module);
+
+/// One buffer with its dotted name; `array` points into the module.
+struct NamedBuffer {
+  std::string name;
+  Array* array;
+};
+std::vector<NamedBuffer> named_buffers(const Module& module);
+
+/// Numbers in all parameters, tied ones once.
+Index parameter_count(const Module& module);
+void zero_grad(const Module& module);
+/// Freezes (false) or unfreezes every parameter of a module.
+void set_trainable(const Module& module, bool on);
+/// Names of trainable parameters that have no gradient: after backward(), the ones the loss does not depend on.
+std::vector<std::string> without_gradient(const Module& module);
+/// Copies numbers by name, buffers included. Errors: names that only one side has, shapes that differ; all of them are
+/// listed at once, and then nothing has been copied.
+void copy_weights(const Module& from, const Module& to);
+/// One line per layer that has parameters of its own: name, type, parameter shapes, count; then the total.
+std::string summary(const Module& module);
+
+}  // namespace mote

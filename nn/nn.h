@@ -1,0 +1,18 @@
+// What is here: the index of all layers.
+// What is not: models made of them (models/).
+// Read next: module.h, then linear.h.
+#pragma once
+
+#include "nn/activation.h"
+#include "nn/attention.h"
+#include "nn/dropout.h"
+#include "nn/embedding.h"
+#include "nn/feed_forward.h"
+#include "nn/init.h"
+#include "nn/layer_norm.h"
+#include "nn/linear.h"
+#include "nn/module.h"
+#include "nn/position.h"
+#include "nn/rms_norm.h"
+#include "nn/sequential.h"
+#include "nn/transformer_block.h"

@@ -1,0 +1,249 @@
+// What is here: every kernel of every table this processor runs gives the bits of the portable one, on all lengths,
+//   offsets and strides, and writes nothing beside its output.
+// What is not: whether the portable numbers are right (the tests of the ops, math_test.cpp).
+// Read next: ../ops/matmul_test.cpp.
+#include "engine/kernels/kernels.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+
+#include "engine/kernels/gemm.h"
+#include "tests/tools.h"
+
+namespace mote::test {
+namespace {
+
+using kernels::Table;
+constexpr Index margin = 16;
+constexpr real sentinel = real(-12345.678);
+
+bool equal(real a, real b) { return std::memcmp(&a, &b, sizeof(real)) == 0 || (std::isnan(a) && std::isnan(b)); }
+bool equal(const std::vector<real>& a, const std::vector<real>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](real x, real y) { return equal(x, y); });
+}
+
+/// Random numbers of every size, with special ones among them.
+std::vector<real> mixed(Index n, std::uint64_t seed, bool special = true) {
+  static const std::vector<real> specials{0, real(-0.0), inf, -inf, nan, std::numeric_limits<real>::denorm_min(),
+                                          -std::numeric_limits<real>::denorm_min(), std::numeric_limits<real>::min(),
+                                          std::numeric_limits<real>::max(), -std::numeric_limits<real>::max(),
+                                          1 + std::numeric_limits<real>::epsilon(), 1, -1, real(88.7), real(-103.9), real(1e5)};
+  std::vector<real> x = random_array({n}, seed, -8, 8).to_vector();
+  for (std::size_t i = seed % 5; special && i < x.size(); i += 5) x[i] = specials[(i / 5 + seed) % specials.size()];
+  return x;
+}
+
+/// 0..67 and around 1000: shorter than a vector, one vector, several, with every rest.
+std::vector<Index> lengths() {
+  std::vector<Index> list;
+  for (Index n = 0; n <= 67; ++n) list.push_back(n);
+  for (const Index n : {999, 1000, 1001}) list.push_back(n);
+  return list;
+}
+
+/// `write(t, y)` fills y[0, n): the same from every table, and nothing to either side. y starts `offset` elements into
+/// its buffer, and holds `start` there.
+template <class Write>
+void same_everywhere(const char* name, Index n, Index offset, Write write, const std::vector<real>& start = {}) {
+  std::vector<real> expected;
+  for (const Table* t : kernels::available_tables()) {
+    std::vector<real> buffer(static_cast<std::size_t>(n + offset + 2 * margin), sentinel);
+    std::copy(start.begin(), start.end(), buffer.begin() + margin + offset);
+    write(*t, buffer.data() + margin + offset);
+    bool untouched = true;
+    for (Index i = 0; i < margin + offset; ++i) untouched = untouched && buffer[static_cast<std::size_t>(i)] == sentinel;
+    for (Index i = 0; i < margin; ++i) untouched = untouched && buffer[buffer.size() - 1 - static_cast<std::size_t>(i)] == sentinel;
+    if (expected.empty()) expected = buffer;
+    const bool same = equal(buffer, expected);
+    if (untouched && same) continue;  // a check for each of these cases would take longer than the kernels
+    CAPTURE(name);
+    CAPTURE(t->name);
+    CAPTURE(n);
+    CAPTURE(offset);
+    CHECK(untouched);
+    CHECK(same);
+  }
+}
+
+struct UnaryKernel {
+  const char* name;
+  kernels::Unary* Table::*f;
+};
+struct BinaryKernel {
+  const char* name;
+  kernels::Binary* Table::*f;
+};
+const std::vector<UnaryKernel> unary{
+    {"neg", &Table::neg},         {"abs", &Table::abs},   {"sign", &Table::sign}, {"sqrt", &Table::sqrt},
+    {"exp", &Table::exp},         {"log", &Table::log},   {"sin", &Table::sin},   {"cos", &Table::cos},
+    {"tanh", &Table::tanh},       {"erf", &Table::erf},   {"relu", &Table::relu}, {"gelu", &Table::gelu},
+    {"sigmoid", &Table::sigmoid}, {"silu", &Table::silu}, {"gelu_tanh", &Table::gelu_tanh}};
+const std::vector<BinaryKernel> binary{{"add", &Table::add},
+                                       {"sub", &Table::sub},
+                                       {"mul", &Table::mul},
+                                       {"div", &Table::div},
+                                       {"maximum", &Table::maximum},
+                                       {"minimum", &Table::minimum},
+                                       {"pow", &Table::pow},
+                                       {"relu_backward", &Table::relu_backward},
+                                       {"gelu_backward", &Table::gelu_backward},
+                                       {"gelu_tanh_backward", &Table::gelu_tanh_backward},
+                                       {"silu_backward", &Table::silu_backward},
+                                       {"tanh_backward", &Table::tanh_backward},
+                                       {"sigmoid_backward", &Table::sigmoid_backward}};
+
+TEST_CASE("kernels: functions of one number, every length and offset, and that a rest is computed as a vector is") {
+  for (const auto& [name, f] : unary)
+    for (const Index n : lengths()) {
+      const Index offset = n % 16;
+      const std::vector<real> x = mixed(n + 16, static_cast<std::uint64_t>(n));
+      const real* const in = x.data() + offset;
+      same_everywhere(name, n, offset, [&, f = f](const Table& t, real* y) { (t.*f)(in, 1, y, n); });
+      std::vector<real> whole(static_cast<std::size_t>(n)), single(whole);
+      (kernels::available_tables()[0]->*f)(in, 1, whole.data(), n);
+      for (std::size_t i = 0; i < single.size(); ++i) (kernels::available_tables()[0]->*f)(in + i, 1, &single[i], 1);
+      CHECK(equal(whole, single));
+    }
+}
+
+TEST_CASE("kernels: functions of one number with strides 0, 2, -1, 3, at every offset of the output") {
+  const std::vector<real> x = mixed(512, 7);
+  for (const auto& [name, f] : unary)
+    for (const Index stride : {0, 2, -1, 3})
+      for (Index offset = 0; offset < 16; ++offset)
+        for (const Index n : {Index(0), Index(1), 15 + offset, Index(33)}) {
+          const real* const in = x.data() + 256 + offset;
+          same_everywhere(name, n, offset, [&, f = f](const Table& t, real* y) { (t.*f)(in, stride, y, n); });
+        }
+}
+
+TEST_CASE("kernels: functions of two numbers, every length, offset and pair of strides") {
+  const std::vector<real> a = mixed(3100, 3), b = mixed(3100, 8);
+  for (const auto& [name, f] : binary) {
+    for (const Index n : lengths())
+      for (const auto& [sa, sb] : {std::pair<Index, Index>{1, 1}, {1, 0}, {0, 1}}) {
+        const real *const x = a.data() + n % 13, *const z = b.data() + n % 16;
+        same_everywhere(name, n, n % 16, [&, f = f, sa = sa, sb = sb](const Table& t, real* y) { (t.*f)(x, sa, z, sb, y, n); });
+      }
+    for (const Index sa : {0, 1, 2, -1})
+      for (const Index sb : {0, 1, 2, -1, 3})
+        for (const Index n : {0, 1, 15, 16, 17, 40}) {
+          const real *const x = a.data() + 100, *const z = b.data() + 101;
+          same_everywhere(name, n, (n + sa + sb) & 15, [&, f = f](const Table& t, real* y) { (t.*f)(x, sa, z, sb, y, n); });
+        }
+  }
+}
+
+TEST_CASE("kernels: outputs that are inputs") {
+  for (const auto& [name, f] : unary)
+    for (const Index n : {1, 16, 37}) {
+      const std::vector<real> x = mixed(n, 5);
+      std::vector<real> apart(x.size());
+      (kernels::available_tables()[0]->*f)(x.data(), 1, apart.data(), n);
+      same_everywhere(name, n, 3, [&, f = f](const Table& t, real* y) {
+        (t.*f)(y, 1, y, n);
+        CHECK(equal(std::vector<real>(y, y + n), apart));
+      }, x);
+    }
+  for (const Index n : {1, 16, 37}) {
+    const std::vector<real> x = mixed(n, 5), z = mixed(n, 6);
+    same_everywhere("add", n, 3, [&](const Table& t, real* y) { t.add(y, 1, z.data(), 1, y, n); }, x);
+    same_everywhere("mul", n, 3, [&](const Table& t, real* y) { t.mul(y, 1, y, 1, y, n); }, x);
+  }
+}
+
+TEST_CASE("kernels: reductions") {
+  for (const Index n : lengths())
+    for (const bool special : {false, true})
+      for (const Index offset : {Index(0), n % 16}) {
+        const std::vector<real> x = mixed(n + 16, static_cast<std::uint64_t>(n), special), z = mixed(n + 16, 4, special);
+        const real *const a = x.data() + offset, *const b = z.data() + 15 - offset;
+        same_everywhere("sum", 1, 0, [&](const Table& t, real* y) { *y = t.sum(a, n); });
+        same_everywhere("max", 1, 0, [&](const Table& t, real* y) { *y = t.max(a, n); });
+        same_everywhere("min", 1, 0, [&](const Table& t, real* y) { *y = t.min(a, n); });
+        same_everywhere("dot", 1, 0, [&](const Table& t, real* y) { *y = t.dot(a, b, n); });
+        same_everywhere("ssd", 1, 0, [&](const Table& t, real* y) { *y = t.sum_squared_difference(a, real(0.3), n); });
+      }
+  for (const Index columns : lengths())
+    for (const Index rows : {0, 1, 5, 128, 129, 300}) {
+      if (columns > 100 && rows > 5) continue;
+      const std::vector<real> x = mixed(rows * (columns + 3) + 1, 2, false);
+      same_everywhere("sum_columns", columns, columns % 16,
+                      [&](const Table& t, real* y) { t.sum_columns(x.data(), rows, columns + 3, y, columns); });
+    }
+}
+
+TEST_CASE("kernels: rows") {
+  for (const Index n : lengths())
+    for (const bool special : {false, true}) {
+      const auto seed = static_cast<std::uint64_t>(n);
+      const std::vector<real> x = mixed(n, seed, special), dy = mixed(n, seed + 1, special), w = mixed(n, seed + 2, false);
+      std::vector<std::uint8_t> keep(static_cast<std::size_t>(n));
+      for (std::size_t i = 0; i < keep.size(); ++i) keep[i] = (i * 7 + seed) % 3 != 0;
+      const real stats[2] = {real(0.4), real(1.7)};
+      const Index o = n % 16;
+      const real *const px = x.data(), *const pd = dy.data();
+      for (const std::uint8_t* k : {static_cast<const std::uint8_t*>(nullptr), static_cast<const std::uint8_t*>(keep.data())})
+        same_everywhere("softmax", n, o, [&](const Table& t, real* y) { t.softmax(px, k, y, n); });
+      same_everywhere("softmax_backward", n, o, [&](const Table& t, real* y) { t.softmax_backward(pd, px, y, n); });
+      same_everywhere("log_softmax", n, o, [&](const Table& t, real* y) { t.log_softmax(px, y, n); });
+      same_everywhere("log_softmax_backward", n, o, [&](const Table& t, real* y) { t.log_softmax_backward(pd, px, y, n); });
+      for (const real* pw : {static_cast<const real*>(nullptr), w.data()}) {
+        if (n > 0)
+          same_everywhere("layer_norm", n + 2, o,
+                          [&](const Table& t, real* y) { t.layer_norm(px, pw, pw, real(1e-5), y, y + n, n); });
+        if (n > 0)
+          same_everywhere("rms_norm", n + 2, o, [&](const Table& t, real* y) { t.rms_norm(px, pw, real(1e-5), y, y + n, n); });
+        same_everywhere("layer_norm_backward", n, o,
+                        [&](const Table& t, real* y) { t.layer_norm_backward(pd, px, pw, stats, y, n); });
+        same_everywhere("rms_norm_backward", n, o,
+                        [&](const Table& t, real* y) { t.rms_norm_backward(pd, px, pw, stats, y, n); });
+      }
+      same_everywhere("add_scaled_product", n, o,
+                      [&](const Table& t, real* y) { t.add_scaled_product(pd, px, real(0.2), real(1.1), y, n); }, w);
+    }
+}
+
+TEST_CASE("kernels: optimizer steps") {
+  const kernels::AdamStep step{real(0.9), real(0.1), real(0.999), real(0.001), real(0.9999), real(0.01), real(0.003), real(0.7), real(1e-8)};
+  for (const Index n : lengths()) {
+    const std::vector<real> value = mixed(n, 1, false), grad = mixed(n, 2, false), m = mixed(n, 3, false);
+    std::vector<real> v = mixed(n, 4, false);
+    for (real& x : v) x *= x;
+    for (const bool written : {false, true})  // the value, then the moments
+      same_everywhere("adam", written ? 2 * n : n, n % 16, [&](const Table& t, real* y) {
+        std::vector<real> p = value, mean = m, square = v;
+        t.adam(step, written ? p.data() : std::copy(value.begin(), value.end(), y) - n, grad.data(), mean.data(), square.data(), n);
+        if (written) std::copy(square.begin(), square.end(), std::copy(mean.begin(), mean.end(), y));
+      });
+    for (const bool nesterov : {false, true})
+      for (const bool first : {false, true}) {
+        const kernels::SgdStep s{real(0.1), real(0.01), real(0.9), real(0.8), nesterov, first};
+        same_everywhere("sgd", n, n % 16, [&](const Table& t, real* y) {
+          std::vector<real> velocity = m;
+          t.sgd(s, y, grad.data(), nesterov || first ? velocity.data() : nullptr, n);
+        }, value);
+      }
+  }
+}
+
+TEST_CASE("kernels: the matrix product writes its rows and nothing between or around them") {
+  for (const Index m : {1, 2, 3, 5, 9, 15, 29})
+    for (const Index n : {1, 15, 16, 17, 31, 33, 65})
+      for (const Index k : {0, 1, 7, 40}) {
+        const std::vector<real> a = mixed(m * (k + 2) + 1, 1, false), b = mixed(std::max(k, n) * (std::max(k, n) + 3), 2, false);
+        const Index c_row = n + 5, size = (m - 1) * c_row + n;
+        for (const bool turned : {false, true})
+          same_everywhere("gemm", size, n % 16, [&](const Table& t, real* c) {
+            const Hardware use(t);
+            kernels::gemm(m, n, k, {a.data(), k + 2, 1}, {b.data(), turned ? 1 : n + 3, turned ? k + 3 : 1}, c, c_row);
+            for (Index i = 0; i + 1 < m; ++i)
+              for (Index j = n; j < c_row; ++j) REQUIRE(c[i * c_row + j] == sentinel);
+          });
+      }
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,162 @@
+// What is here: + - * / neg pow: check_op for each, every pair of special values, broadcasting case by case.
+// What is not: graphs of several ops (graph_test.cpp).
+// Read next: unary_test.cpp.
+#include "engine/ops/arithmetic.h"
+
+#include "engine/ops/create.h"
+#include "tests/support.h"
+
+namespace mote::test {
+namespace {
+
+const OpFunction add_op = [](In x) { return add(x[0], x[1]); };
+const OpFunction sub_op = [](In x) { return sub(x[0], x[1]); };
+const OpFunction mul_op = [](In x) { return mul(x[0], x[1]); };
+const OpFunction div_op = [](In x) { return div(x[0], x[1]); };
+const OpFunction pow_op = [](In x) { return pow(x[0], x[1]); };
+
+const std::vector<real> specials{0, real(-0.0), inf, -inf, nan,
+                                 std::numeric_limits<real>::denorm_min(), -std::numeric_limits<real>::denorm_min(),
+                                 std::numeric_limits<real>::min(), -std::numeric_limits<real>::min(),
+                                 std::numeric_limits<real>::max(), -std::numeric_limits<real>::max(),
+                                 1 + std::numeric_limits<real>::epsilon(), 1 - std::numeric_limits<real>::epsilon() / 2,
+                                 1, -1, 2, real(0.5), -3};
+
+TEST_CASE("add") {
+  check_op("add", add_op, each([](double a, double b) { return a + b; }), {random_array({3, 5}, 1), random_array({3, 5}, 2)},
+           {.broadcasts = true,
+            .error = [] { add(zeros({8, 16}), zeros({15})); },
+            .error_text = "add: shapes [8, 16] and [15] do not broadcast (axis -1: 16 against 15)"});
+  check_op("add", [](In x) { return add(x[0], real(1.5)); }, each([](double a) { return a + 1.5; }), {random_array({40}, 1)});
+}
+
+TEST_CASE("sub") {
+  check_op("sub", sub_op, each([](double a, double b) { return a - b; }), {random_array({3, 5}, 1), random_array({3, 5}, 2)},
+           {.broadcasts = true,
+            .error = [] { sub(zeros({2, 3}), zeros({3, 2})); },
+            .error_text = "sub: shapes [2, 3] and [3, 2] do not broadcast (axis -1: 3 against 2)"});
+}
+
+TEST_CASE("mul") {
+  check_op("mul", mul_op, each([](double a, double b) { return a * b; }), {random_array({2, 3, 4}, 1), random_array({2, 3, 4}, 2)},
+           {.broadcasts = true,
+            .error = [] { mul(zeros({0}), zeros({2})); },
+            .error_text = "mul: shapes [0] and [2] do not broadcast (axis -1: 0 against 2)"});
+  check_op("mul", [](In x) { return mul(x[0], real(-3)); }, each([](double a) { return a * -3; }), {random_array({40}, 1)});
+}
+
+TEST_CASE("div") {
+  check_op("div", div_op, each([](double a, double b) { return a / b; }),
+           {random_array({3, 5}, 1), random_array({3, 5}, 2, 0.5, 2)},
+           {.broadcasts = true,
+            .error = [] { div(zeros({2, 3}), zeros({2})); },
+            .error_text = "div: shapes [2, 3] and [2] do not broadcast (axis -1: 3 against 2)"});
+}
+
+TEST_CASE("neg") {
+  check_op("neg", [](In x) { return neg(x[0]); }, each([](double a) { return -a; }), {random_array({3, 17}, 1)});
+  CHECK(std::signbit(neg(Tensor(real(0))).item()));
+}
+
+TEST_CASE("pow with one exponent") {
+  for (const real e : {real(0), real(1), real(2), real(3), real(0.5), real(-1), real(2.5), real(-2), real(4)}) {
+    CAPTURE(e);
+    const auto power = [e](double x) { return std::pow(x, static_cast<double>(e)); };
+    check_op("pow", [e](In x) { return pow(x[0], e); }, each(power), {random_array({3, 6}, 1, 0.5, 2)},
+             {.tolerance = f64 ? 1e-12 : 1e-5, .constant = e == 0});
+  }
+  check_op("pow", [](In x) { return pow(x[0], real(3)); }, each([](double x) { return x * x * x; }), {random_array({3, 6}, 1)});
+  CHECK(pow(Tensor(real(-2)), real(3)).item() == -8);
+  CHECK(std::isnan(pow(Tensor(real(-2)), real(0.3)).item()));
+  // the derivative of x^0 is 0 also where x^-1 is infinite, and that of x^2 at 0 is 0
+  const Run at_zero([](In x) { return pow(x[0], real(0)); }, {array({2}, {0, 1})}, array({2}, {1, 1}));
+  CHECK(at_zero.dx[0].to_vector() == std::vector<real>{0, 0});
+  CHECK(Run([](In x) { return pow(x[0], real(2)); }, {array({1}, {0})}).dx[0].item() == 0);
+}
+
+TEST_CASE("pow with a tensor of exponents") {
+  check_op("pow", pow_op, each([](double a, double b) { return std::pow(a, b); }),
+           {random_array({3, 4}, 1, 0.5, 2), random_array({3, 4}, 2)},
+           {.tolerance = f64 ? 1e-12 : 1e-5,
+            .broadcasts = true,
+            .error = [] { pow(zeros({2}), zeros({3})); },
+            .error_text = "pow: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)"});
+  // 0^0 = 1 with both derivatives 0; 0^2: d/da = 0, d/db = 0
+  const Run r(pow_op, {array({2}, {0, 0}), array({2}, {0, 2})}, array({2}, {1, 1}));
+  CHECK(r.y.to_vector() == std::vector<real>{1, 0});
+  CHECK(r.dx[0].to_vector() == std::vector<real>{0, 0});
+  CHECK(r.dx[1].to_vector() == std::vector<real>{0, 0});
+}
+
+TEST_CASE("arithmetic: every pair of special values gives what IEEE says, in full vectors and in the rest") {
+  std::vector<real> left, right;
+  for (const real a : specials)
+    for (const real b : specials) left.push_back(a), right.push_back(b);
+  const Index n = static_cast<Index>(left.size());
+  const Array a(Shape{n}, left), b(Shape{n}, right);
+  const auto expect = [&](const Tensor& y, real (*f)(real, real)) {
+    std::vector<real> exact;
+    for (std::size_t i = 0; i < left.size(); ++i) exact.push_back(f(left[i], right[i]));
+    CHECK(same_bits(y.array(), Array(Shape{n}, exact)));
+  };
+  for (const kernels::Table* t : kernels::available_tables()) {
+    CAPTURE(t->name);
+    const Hardware use(*t);
+    expect(add(a, b), [](real x, real y) { return x + y; });
+    expect(sub(a, b), [](real x, real y) { return x - y; });
+    expect(mul(a, b), [](real x, real y) { return x * y; });
+    expect(div(a, b), [](real x, real y) { return x / y; });
+    for (Index i = 0; i < n; i += 7) {  // one at a time: the shortest rest there is
+      const Array x = a.slice(0, i, i + 1), y = b.slice(0, i, i + 1);
+      CHECK(same_bits((x * y), (a * b).slice(0, i, i + 1)));
+      CHECK(same_bits((x / y), (a / b).slice(0, i, i + 1)));
+    }
+  }
+}
+
+TEST_CASE("arithmetic: broadcast shapes, and gradients that come back in the input's shape") {
+  const std::vector<std::array<Shape, 3>> cases{{Shape{3, 1}, Shape{1, 4}, Shape{3, 4}}, {Shape{2, 3}, Shape{3}, Shape{2, 3}},
+                                                {Shape{2, 3}, Shape{}, Shape{2, 3}},     {Shape{0, 3}, Shape{1, 3}, Shape{0, 3}},
+                                                {Shape{1}, Shape{0}, Shape{0}},          {Shape{}, Shape{}, Shape{}},
+                                                {Shape{2, 1, 3}, Shape{5, 1}, Shape{2, 5, 3}}};
+  for (const auto& [a, b, y] : cases)
+    for (const OpFunction& f : {add_op, sub_op, mul_op, div_op}) {
+      CAPTURE(a);
+      CAPTURE(b);
+      const std::vector<Array> inputs{random_array(a, 1, 0.5, 2), random_array(b, 2, 0.5, 2)};
+      const Run r(f, inputs);
+      CHECK(r.y.shape() == y);
+      CHECK(r.dx[0].shape() == a);
+      CHECK(r.dx[1].shape() == b);
+      const GradcheckResult right = gradcheck(f, inputs);
+      CHECK_MESSAGE(right.ok, right.text);
+    }
+}
+
+TEST_CASE("arithmetic: operators are the functions") {
+  const Array a = random_array({3, 4}, 1), b = random_array({3, 4}, 2, 0.5, 2);
+  const Tensor x = a, y = b;
+  CHECK(same_bits((x + y).array(), a + b));
+  CHECK(same_bits((x - y).array(), a - b));
+  CHECK(same_bits((x * y).array(), a * b));
+  CHECK(same_bits((x / y).array(), a / b));
+  CHECK(same_bits((-x).array(), -a));
+  CHECK(same_bits((x + 2).array(), a + real(2)));
+  CHECK(same_bits((x - 2).array(), a - real(2)));
+  CHECK(same_bits((x * 3).array(), a * real(3)));
+  CHECK(same_bits((x / 3).array(), a / real(3)));
+  CHECK(same_bits((2 + x).array(), real(2) + a));
+  CHECK(same_bits((2 - x).array(), real(2) - a));
+  CHECK(same_bits((3 * x).array(), real(3) * a));
+  CHECK(same_bits((3 / y).array(), real(3) / b));
+  Tensor z = x;
+  z += y;
+  z -= x;
+  z *= y;
+  z /= x;
+  CHECK(same_bits(z.array(), ((((a + b) - a) * b) / a)));
+  CHECK(same_bits(x.array(), a));  // += makes a new tensor: x has not moved
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,118 @@
+// What is here: comparisons, where, masked_fill, maximum, minimum, clamp: check_op, ties, NaN.
+// What is not: Mask itself (array_test.cpp), reductions to a maximum (reduce_test.cpp).
+// Read next: reduce_test.cpp.
+#include "engine/ops/compare.h"
+
+#include "engine/ops/create.h"
+#include "tests/support.h"
+
+namespace mote::test {
+namespace {
+
+std::vector<int> bits(const Mask& m) { return {m.values().begin(), m.values().end()}; }
+using Bits = std::vector<int>;
+
+TEST_CASE("comparisons") {
+  const Tensor a = array({4}, {1, 2, 3, nan}), b = array({4}, {2, 2, 2, nan});
+  CHECK(bits(a < b) == Bits{1, 0, 0, 0});
+  CHECK(bits(a <= b) == Bits{1, 1, 0, 0});
+  CHECK(bits(a > b) == Bits{0, 0, 1, 0});
+  CHECK(bits(a >= b) == Bits{0, 1, 1, 0});
+  CHECK(bits(a == b) == Bits{0, 1, 0, 0});
+  CHECK(bits(a != b) == Bits{1, 0, 1, 1});
+  CHECK(bits(Tensor(array({2}, {0, -0.0})) == Tensor(real(0))) == Bits{1, 1});
+  const Mask wide = Tensor(array({2, 1}, {0, 1})) < Tensor(array({3}, {0, 1, 2}));
+  CHECK(wide.shape() == Shape{2, 3});
+  CHECK(bits(wide) == Bits{0, 1, 1, 0, 0, 1});
+  CHECK((zeros({0, 3}) < zeros({3})).shape() == Shape{0, 3});
+  CHECK(error_of([] { (void)(zeros({2}) < zeros({3})); }) ==
+        "less: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)");
+  CHECK(error_of([] { (void)(zeros({2}) == zeros({3})); }) ==
+        "equal: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)");
+}
+
+TEST_CASE("where") {
+  const Mask choice = mask({{true, false, true}, {false, false, true}});
+  const auto f = [choice](In x) { return where(x[0].numel() ? choice : Mask(Shape{0, 3}), x[0], x[1]); };
+  const Oracle oracle = [choice](const std::vector<Value>& in) {
+    std::vector<double> y;
+    for (std::size_t i = 0; i < in[0].x.size(); ++i) y.push_back(choice.data()[i] ? in[0].x[i] : in[1].x[i]);
+    return y;
+  };
+  check_op("where", f, oracle, {random_array({2, 3}, 1), random_array({2, 3}, 2)},
+           {.error = [choice] { where(choice, zeros({2}), zeros({1})); },
+            .error_text = "where: shapes [2] and [2, 3] do not broadcast (axis -1: 2 against 3)"});
+  const Tensor row = where(mask({{true}, {false}}), Tensor(real(1)), array({3}, {4, 5, 6}));
+  CHECK(row.to_vector() == std::vector<real>{1, 1, 1, 4, 5, 6});
+  // what is not chosen may be anything: neither value nor gradient sees it
+  const Run r([](In x) { return where(mask({true, false}), x[0], x[1]); }, {array({2}, {1, nan}), array({2}, {nan, 2})});
+  CHECK(r.y.to_vector() == std::vector<real>{1, 2});
+  CHECK(r.dx[0].at({1}) == 0);
+  const GradcheckResult stretched =
+      gradcheck([choice](In x) { return where(choice, x[0], x[1]); }, {random_array({2, 1}, 1), random_array({}, 2)});
+  CHECK_MESSAGE(stretched.ok, stretched.text);
+}
+
+TEST_CASE("masked_fill") {
+  const Mask blocked = mask({true, false, true, false});
+  const Oracle oracle = [](const std::vector<Value>& in) {
+    std::vector<double> y = in[0].x;
+    for (std::size_t i = 0; i < y.size(); i += 2) y[i] = -7;
+    return y;
+  };
+  check_op("masked_fill", [blocked](In x) { return masked_fill(x[0], blocked, -7); }, oracle, {random_array({3, 4}, 1)},
+           {.error = [blocked] { masked_fill(zeros({3}), blocked, 0); },
+            .error_text = "masked_fill: shapes [4] and [3] do not broadcast (axis -1: 4 against 3)"});
+  CHECK(error_of([] { masked_fill(zeros({3}), Mask(Shape{2, 3}), 0); }) ==
+        "masked_fill: mask [2, 3] does not broadcast to [3]");
+  const Array x = random_array({4}, 3), before = copy_of(x);
+  masked_fill(x, blocked, -inf);
+  CHECK(same_bits(x, before));  // the input keeps its numbers
+  CHECK(masked_fill(array({4}, {nan, 1, nan, 2}), blocked, 0).to_vector() == std::vector<real>{0, 1, 0, 2});
+}
+
+TEST_CASE("maximum") {
+  check_op("maximum", [](In x) { return maximum(x[0], x[1]); }, each([](double a, double b) { return a > b ? a : b; }),
+           {distinct_array({3, 4}, 1), distinct_array({3, 4}, 2) + real(0.05)},
+           {.broadcasts = true,
+            .error = [] { maximum(zeros({2}), zeros({3})); },
+            .error_text = "maximum: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)"});
+}
+TEST_CASE("minimum") {
+  check_op("minimum", [](In x) { return minimum(x[0], x[1]); }, each([](double a, double b) { return a < b ? a : b; }),
+           {distinct_array({3, 4}, 1), distinct_array({3, 4}, 2) + real(0.05)},
+           {.broadcasts = true,
+            .error = [] { minimum(zeros({2}), zeros({3})); },
+            .error_text = "minimum: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)"});
+}
+
+TEST_CASE("maximum, minimum: ties share the gradient, NaN wins from either side, in full vectors and in the rest") {
+  const auto larger = [](In x) { return maximum(x[0], x[1]); };
+  const Run tie(larger, {array({2}, {1, 3}), array({2}, {1, 2})}, array({2}, {1, 1}));
+  CHECK(tie.dx[0].to_vector() == std::vector<real>{real(0.5), 1});
+  CHECK(tie.dx[1].to_vector() == std::vector<real>{real(0.5), 0});
+  const Array one = Array::full({35}, 1), none = Array::full({35}, nan);
+  for (const kernels::Table* t : kernels::available_tables()) {
+    const Hardware use(*t);
+    CHECK(same_bits(maximum(one, none).array(), none));
+    CHECK(same_bits(maximum(none, one).array(), none));
+    CHECK(same_bits(minimum(one, none).array(), none));
+    CHECK(same_bits(minimum(none, one).array(), none));
+  }
+}
+
+TEST_CASE("clamp") {
+  const auto f = [](In x) { return clamp(x[0], real(-0.8), real(1.1)); };
+  check_op("clamp", f, each([](double x) { return x < real(-0.8) ? real(-0.8) : x > real(1.1) ? real(1.1) : x; }),
+           {distinct_array({3, 7}, 1)},
+           {.error = [] { clamp(zeros({1}), 2, 1); },
+            .error_text = "clamp: the lower limit 2 is above the upper limit 1"});
+  CHECK(error_of([] { clamp(zeros({1}), nan, 1); }) == "clamp: the lower limit nan is above the upper limit 1");
+  const Run r([](In x) { return clamp(x[0], 0, 1); }, {array({5}, {-1, 0, 1, 2, nan})}, array({5}, {1, 1, 1, 1, 1}));
+  CHECK(std::isnan(r.y.at({4})));
+  CHECK(r.dx[0].to_vector() == std::vector<real>{0, 1, 1, 0, 0});
+  CHECK(clamp(array({3}, {-inf, 5, inf}), 0).to_vector() == std::vector<real>{0, 5, inf});
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,70 @@
+// What is here: tensor, zeros, ones, full, arange, eye, rand, randn, randint, and the brace lists behind tensor().
+// What is not: which numbers a Generator draws (random_test.cpp).
+// Read next: ../gradcheck_test.cpp.
+#include "engine/ops/create.h"
+
+#include "tests/tools.h"
+
+#include <doctest/doctest.h>
+
+namespace mote::test {
+namespace {
+
+TEST_CASE("tensor: brace lists of any depth") {
+  CHECK(tensor(3.0).shape() == Shape{});
+  CHECK(tensor(3.0).item() == 3);
+  const Tensor x = tensor({{0.5, 0.25, 1}, {2, -3, 4e3}});
+  CHECK(x.shape() == Shape{2, 3});
+  CHECK(x.to_vector() == std::vector<real>{real(0.5), real(0.25), 1, 2, -3, 4000});
+  CHECK(tensor({{{1.0}}}).shape() == Shape{1, 1, 1});
+  CHECK(tensor({1, 2, 3}).shape() == Shape{3});
+  CHECK_FALSE(x.requires_grad());
+  CHECK(tensor({1.0}).requires_grad_().requires_grad());
+}
+
+TEST_CASE("tensor: lists of unequal lengths or depths") {
+  CHECK(error_of([] { tensor({{1, 2}, {3}}); }) == "nested: lists of unequal lengths: the first entries give shape [2, 2]");
+  CHECK(error_of([] { tensor({{1, 2}, 3}); }) == "nested: lists of unequal lengths: the first entries give shape [2, 2]");
+  CHECK(error_of([] { tensor({1, {2, 3}}); }) == "nested: lists of unequal lengths: the first entries give shape [2]");
+}
+
+TEST_CASE("zeros, ones, full, eye") {
+  CHECK(zeros({2, 2}).to_vector() == std::vector<real>(4, real(0)));
+  CHECK(ones({3}).to_vector() == std::vector<real>(3, real(1)));
+  CHECK(full({2}, real(2.5)).to_vector() == std::vector<real>(2, real(2.5)));
+  CHECK(full({}, 7).item() == 7);
+  CHECK(eye(2).to_vector() == std::vector<real>{1, 0, 0, 1});
+  CHECK(eye(0).shape() == Shape{0, 0});
+  CHECK(error_of([] { zeros({-1}); }) == "shape: extent -1 is negative");
+}
+
+TEST_CASE("arange") {
+  CHECK(arange(4).to_vector() == std::vector<real>{0, 1, 2, 3});
+  CHECK(arange(1, 4).to_vector() == std::vector<real>{1, 2, 3});
+  CHECK(arange(0, 1, 0.25).to_vector() == std::vector<real>{0, real(0.25), real(0.5), real(0.75)});
+  CHECK(arange(3, 0, -1).to_vector() == std::vector<real>{3, 2, 1});
+  CHECK(arange(0).shape() == Shape{0});
+  CHECK(arange(1e6).array().at({-1}) == 999999);
+  CHECK(error_of([] { arange(0, 4, 0); }) == "arange: step 0 never gets from 0 to 4");
+  CHECK(error_of([] { arange(0, 4, -1); }) == "arange: step -1 never gets from 0 to 4");
+}
+
+TEST_CASE("rand, randn, randint draw from the generator they are given, in order") {
+  Generator random(3), same(3);
+  const Tensor a = rand({5, 7}, random);
+  const Tensor b = randn({40}, random);
+  const Tokens c = randint(-2, 9, {3, 4}, random);
+  std::vector<real> u(35), n(40);
+  std::vector<Index> k(12);
+  same.uniform(std::span<real>(u));
+  same.normal(std::span<real>(n));
+  same.randint(k, -2, 9);
+  CHECK(a.to_vector() == u);
+  CHECK(b.to_vector() == n);
+  CHECK(c.to_vector() == k);
+  CHECK(random.get_state() == same.get_state());
+  CHECK(rand({0}, random).shape() == Shape{0});
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,48 @@
+// What is here: gather.
+// What is not: whole rows by id (embedding_test.cpp).
+// Read next: matmul_test.cpp.
+#include "engine/ops/index.h"
+
+#include "engine/ops/create.h"
+#include "tests/support.h"
+
+namespace mote::test {
+namespace {
+
+TEST_CASE("gather") {
+  const Tokens columns = tokens({{2, 0}, {1, 1}, {0, 2}}), rows = tokens({{2, 0, 1}, {0, 0, 2}});
+  const Oracle along_rows = [&](const std::vector<Value>& in) {
+    std::vector<double> y;
+    for (Index r = 0; r < in[0].shape[0]; ++r)
+      for (Index c = 0; c < 2; ++c) y.push_back(in[0].x[static_cast<std::size_t>(r * 3 + columns.at({r, c}))]);
+    return y;
+  };
+  const Oracle along_columns = [&](const std::vector<Value>& in) {
+    std::vector<double> y;
+    for (Index r = 0; r < 2 && in[0].shape[1]; ++r)
+      for (Index c = 0; c < 3; ++c) y.push_back(in[0].x[static_cast<std::size_t>(rows.at({r, c}) * 3 + c)]);
+    return y;
+  };
+  const Array x = random_array({3, 3}, 1);
+  check_op("gather", [&](In t) { return gather(t[0], 1, t[0].numel() ? columns : Tokens(Shape{0, 2})); }, along_rows, {x},
+           {.error = [] { gather(zeros({2, 3}), 1, tokens({{0}, {3}})); },
+            .error_text = "gather: index 3 is out of range for axis 1 of [2, 3]"});
+  check_op("gather", [&](In t) { return gather(t[0], -2, t[0].numel() ? rows : Tokens(Shape{2, 0})); }, along_columns, {x},
+           {.empty = {Array::zeros({3, 0})}});
+}
+
+TEST_CASE("gather: what is out of range, of the wrong rank, too large, empty") {
+  const Tensor x = zeros({2, 3});
+  CHECK(error_of([&] { gather(x, 1, tokens({{-1}})); }) == "gather: index -1 is out of range for axis 1 of [2, 3]");
+  CHECK(error_of([&] { gather(x, 1, tokens({{std::numeric_limits<Index>::max()}})); }) ==
+        "gather: index 9223372036854775807 is out of range for axis 1 of [2, 3]");
+  CHECK(error_of([&] { gather(x, 1, tokens({1})); }) == "gather: index [1] must have the rank of x [2, 3]");
+  CHECK(error_of([&] { gather(x, 1, Tokens(Shape{3, 1})); }) == "gather: index [3, 1] is larger than x [2, 3] along axis 0");
+  CHECK(error_of([&] { gather(x, 2, tokens({{0}})); }) == "gather: axis 2 is out of range for [2, 3]");
+  CHECK(gather(x, 1, Tokens(Shape{2, 0})).shape() == Shape{2, 0});
+  CHECK(gather(x, 1, Tokens(Shape{1, 7})).shape() == Shape{1, 7});  // along the axis the index may be longer
+  CHECK(gather(zeros({0, 3}), 1, Tokens(Shape{0, 2})).shape() == Shape{0, 2});
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,137 @@
+// What is here: cross_entropy and mse_loss: check_op, ignored rows, smoothing, extremes, targets out of range.
+// What is not: training (tests/train).
+// Read next: create_test.cpp.
+#include "engine/ops/loss.h"
+
+#include "engine/ops/create.h"
+#include "tests/support.h"
+
+namespace mote::test {
+namespace {
+
+const Tokens targets = tokens({2, 0, -100, 3});
+
+Oracle entropy_oracle(const CrossEntropyOptions& options) {
+  return [options](const std::vector<Value>& in) {
+    const std::size_t n = static_cast<std::size_t>(in[0].shape[-1]);
+    const double smooth = static_cast<double>(options.label_smoothing);
+    std::vector<double> losses;
+    double total = 0, counted = 0;
+    for (std::size_t row = 0; row * n < in[0].x.size(); ++row) {
+      const double* const x = in[0].x.data() + row * n;
+      const Index target = targets.data()[row];
+      double log_sum = 0, loss = 0;
+      for (std::size_t i = 0; i < n; ++i) log_sum += std::exp(x[i]);
+      log_sum = std::log(log_sum);
+      for (std::size_t i = 0; i < n; ++i) {
+        const double wanted = (static_cast<Index>(i) == target ? 1 - smooth : 0) + smooth / static_cast<double>(n);
+        if (target != options.ignore_index) loss -= wanted * (x[i] - log_sum);
+      }
+      losses.push_back(loss);
+      total += loss;
+      counted += target != options.ignore_index;
+    }
+    if (options.reduction == Reduction::none) return losses;
+    return std::vector<double>{options.reduction == Reduction::sum ? total : total / counted};
+  };
+}
+
+TEST_CASE("cross_entropy") {
+  for (const Reduction reduction : {Reduction::mean, Reduction::sum, Reduction::none})
+    for (const real smooth : {real(0), real(0.1)}) {
+      const CrossEntropyOptions options{.reduction = reduction, .label_smoothing = smooth};
+      check_op("cross_entropy",
+               [options](In x) { return cross_entropy(x[0], x[0].numel() ? targets : Tokens(Shape{0}), options); },
+               entropy_oracle(options), {random_array({4, 5}, 1)},
+               {.error = [] { cross_entropy(zeros({2, 3}), tokens({0, 3})); },
+                .error_text = "cross_entropy: target 3 is outside [0, 3) and is not ignore_index -100"});
+    }
+  const Array wide = random_array({4, 50}, 2, -20, 20);
+  check_op("cross_entropy", [](In x) { return cross_entropy(x[0], x[0].numel() ? targets : Tokens(Shape{0})); },
+           entropy_oracle({}), {wide}, {.tolerance = f64 ? 1e-12 : 2e-5});
+}
+
+TEST_CASE("cross_entropy: uniform logits, ignored rows, reductions, ignore_index 0") {
+  CHECK(static_cast<double>(cross_entropy(zeros({3, 65}), tokens({0, 7, 64})).item()) ==
+        doctest::Approx(4.174387).epsilon(1e-6));
+  const Array x = random_array({3, 5}, 1);
+  const Tokens some = tokens({1, -100, 4}), rest = tokens({1, 4});
+  const Run r([&](In t) { return cross_entropy(t[0], some); }, {x}, Array(real(1)));
+  const Array kept = Tensor(x).array().slice(0, 0, 3, 2);
+  CHECK(same_bits(r.y, cross_entropy(kept, rest).array()));
+  CHECK(same_bits(r.dx[0].select(0, 1), Array::zeros({5})));
+  const Array single = cross_entropy(x, some, {.reduction = Reduction::none}).array();
+  const Array total = cross_entropy(x, some, {.reduction = Reduction::sum}).array();
+  CHECK(single.at({1}) == 0);
+  CHECK(same_bits(total, sum(single)));
+  CHECK(same_bits(r.y, total / real(2)));
+  // class 0 is ignored as a target only; it still stands in every denominator
+  const Array with = cross_entropy(x, tokens({0, 1, 2}), {.ignore_index = 0}).array();
+  const Array without = cross_entropy(x.slice(0, 1, 3), tokens({1, 2})).array();
+  CHECK(same_bits(with, without));
+}
+
+TEST_CASE("cross_entropy: nothing to average gives NaN and zero gradients") {
+  const Run ignored([](In t) { return cross_entropy(t[0], tokens({-100, -100})); }, {random_array({2, 3}, 1)}, Array(real(1)));
+  CHECK(std::isnan(ignored.y.item()));
+  CHECK(same_bits(ignored.dx[0], Array::zeros({2, 3})));
+  CHECK(std::isnan(cross_entropy(zeros({0, 3}), Tokens(Shape{0})).item()));
+  CHECK(cross_entropy(zeros({0, 3}), Tokens(Shape{0}), {.reduction = Reduction::sum}).item() == 0);
+}
+
+TEST_CASE("cross_entropy: targets and shapes that do not fit") {
+  const Tensor x = zeros({2, 3});
+  CHECK(error_of([&] { cross_entropy(x, tokens({0, -1})); }) ==
+        "cross_entropy: target -1 is outside [0, 3) and is not ignore_index -100");
+  CHECK(error_of([&] { cross_entropy(x, tokens({0, std::numeric_limits<Index>::min()})); }) ==
+        "cross_entropy: target -9223372036854775808 is outside [0, 3) and is not ignore_index -100");
+  CHECK(error_of([&] { cross_entropy(x, tokens({0, -4}), {.ignore_index = -1}); }) ==
+        "cross_entropy: target -4 is outside [0, 3) and is not ignore_index -1");
+  CHECK(error_of([&] { cross_entropy(x, tokens({0})); }) ==
+        "cross_entropy: targets [1] do not fit logits [2, 3] without the last axis");
+  CHECK(error_of([&] { cross_entropy(x, tokens({0, 0}), {.label_smoothing = 2}); }) ==
+        "cross_entropy: label_smoothing 2 is outside [0, 1]");
+  CHECK(error_of([&] { cross_entropy(Tensor(real(1)), Tokens(Shape{})); }) ==
+        "cross_entropy: logits need a last axis of classes");
+  CHECK(cross_entropy(zeros({3}), Tokens(Shape{})).shape() == Shape{});  // one row
+  CHECK(cross_entropy(zeros({2, 4, 3}), Tokens(Shape{2, 4}), {.reduction = Reduction::none}).shape() == Shape{2, 4});
+}
+
+TEST_CASE("cross_entropy: extreme logits") {
+  const auto loss = [](const std::vector<double>& x, Index target) {
+    return cross_entropy(array({1, static_cast<Index>(x.size())}, x), tokens({target})).item();
+  };
+  CHECK(loss({1e4, -1e4, 0}, 0) == 0);
+  CHECK(loss({1e4, -1e4, 0}, 1) == 20000);
+  CHECK(std::isfinite(loss({-inf, 0, 1}, 1)));
+  CHECK(loss({-inf, 0, 1}, 0) == inf);
+  CHECK(std::isnan(loss({inf, 0, 1}, 1)));
+  const Run r([](In t) { return cross_entropy(t[0], tokens({1})); }, {array({1, 3}, {-inf, 0, 1})}, Array(real(1)));
+  for (const real d : r.dx[0].to_vector()) CHECK(std::isfinite(d));
+}
+
+TEST_CASE("mse_loss") {
+  const auto squares = [](const std::vector<Value>& in) {
+    std::vector<double> y;
+    for (std::size_t i = 0; i < in[0].x.size(); ++i) y.push_back(std::pow(in[0].x[i] - in[1].x[i], 2));
+    return y;
+  };
+  const auto summed = [squares](bool mean) {
+    return [=](const std::vector<Value>& in) {
+      double total = 0;
+      for (const double v : squares(in)) total += v;
+      return std::vector<double>{mean ? total / static_cast<double>(in[0].x.size()) : total};
+    };
+  };
+  const std::vector<Array> inputs{random_array({3, 4}, 1), random_array({3, 4}, 2)};
+  check_op("mse_loss", [](In x) { return mse_loss(x[0], x[1]); }, summed(true), inputs,
+           {.broadcasts = true,
+            .error = [] { mse_loss(zeros({2}), zeros({3})); },
+            .error_text = "mse_loss: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)"});
+  check_op("mse_loss", [](In x) { return mse_loss(x[0], x[1], Reduction::sum); }, summed(false), inputs, {.broadcasts = true});
+  check_op("mse_loss", [](In x) { return mse_loss(x[0], x[1], Reduction::none); }, squares, inputs, {.broadcasts = true});
+  CHECK(std::isnan(mse_loss(zeros({0}), zeros({0})).item()));
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,218 @@
+// What is here: matmul and linear: check_op, error bounds over many shapes, layouts, exact integers, NaN, batches, and the
+//   bits over rows, threads and instruction sets.
+// What is not: the tile on its own (kernels_test.cpp).
+// Read next: softmax_test.cpp.
+#include "engine/ops/matmul.h"
+
+#include "engine/ops/create.h"
+#include "tests/support.h"
+
+namespace mote::test {
+namespace {
+
+const OpFunction product = [](In x) { return matmul(x[0], x[1]); };
+
+/// One product, plus the sum of magnitudes |a||b| that bounds its rounding.
+std::vector<double> naive(const double* a, const double* b, Index m, Index k, Index n, bool magnitudes = false) {
+  std::vector<double> y;
+  for (Index i = 0; i < m; ++i)
+    for (Index j = 0; j < n; ++j) {
+      double total = 0;
+      for (Index p = 0; p < k; ++p) total += magnitudes ? std::abs(a[i * k + p] * b[p * n + j]) : a[i * k + p] * b[p * n + j];
+      y.push_back(total);
+    }
+  return y;
+}
+/// Rank 2 by rank 2, or equal batches of them.
+const Oracle oracle = [](const std::vector<Value>& in) {
+  const Index m = in[0].shape[-2], k = in[0].shape[-1], n = in[1].shape[-1];
+  std::vector<double> y;
+  const Index batches = in[0].shape.rank() > 2 ? in[0].shape[0] : 1;
+  for (Index i = 0; i < batches; ++i)
+    for (const double v : naive(in[0].x.data() + i * m * k, in[1].x.data() + i * k * n, m, k, n)) y.push_back(v);
+  return y;
+};
+
+TEST_CASE("matmul") {
+  check_op("matmul", product, oracle, {random_array({3, 4}, 1), random_array({4, 5}, 2)},
+           {.empty = {Array::zeros({3, 0}), Array::zeros({0, 5})},
+            .error = [] { matmul(zeros({2, 3}), zeros({4, 5})); },
+            .error_text = "matmul: shapes [2, 3] and [4, 5] do not multiply (the 3 columns of the first against the 4 rows of "
+                          "the second)"});
+  check_op("matmul", product, oracle, {random_array({5, 5}, 1), random_array({5, 5}, 2)},
+           {.empty = {Array::zeros({0, 5}), random_array({5, 5}, 2)}});
+  check_op("matmul", product, oracle, {random_array({2, 3, 4}, 1), random_array({2, 4, 2}, 2)});
+  check_op("matmul", product, oracle, {random_array({2, 17}, 1), random_array({17, 19}, 2)},
+           {.empty = {random_array({2, 3}, 1), Array::zeros({3, 0})}});
+  CHECK(error_of([] { matmul(Tensor(real(1)), zeros({1})); }) ==
+        "matmul: shapes [] and [1]: a single number has no rows or columns; multiply with * instead");
+  CHECK(error_of([] { matmul(zeros({2, 1, 2}), zeros({3, 2, 2})); }) ==
+        "matmul: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)");
+}
+
+TEST_CASE("matmul: rank 1 is a row on the left and a column on the right") {
+  const Array v = random_array({4}, 1), w = random_array({4}, 2), a = random_array({3, 4}, 3), batch = random_array({2, 4, 3}, 4);
+  CHECK(matmul(v, w).shape() == Shape{});
+  CHECK(same_bits(matmul(a, v), matmul(a, v.reshape({4, 1})).reshape({3})));
+  CHECK(same_bits(matmul(v, batch), matmul(v.reshape({1, 4}), batch).reshape({2, 3})));
+  CHECK(matmul(batch, random_array({3}, 5)).shape() == Shape{2, 4});
+  for (const std::vector<Array>& in : std::vector<std::vector<Array>>{
+           {v, w}, {a, v}, {v, batch}, {batch, random_array({3}, 5)}, {a, batch}, {random_array({2, 1, 3, 4}, 6), batch}}) {
+    const GradcheckResult right = gradcheck(product, in);
+    CHECK_MESSAGE(right.ok, right.text);
+  }
+}
+
+TEST_CASE("matmul: many shapes stay within the rounding of one chain of k multiply-adds, in any layout, on any hardware") {
+  const std::vector<Index> sizes{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 30, 31, 33, 63, 64, 65, 100};
+  const double u = static_cast<double>(std::numeric_limits<real>::epsilon()) / 2;
+  for (std::size_t s = 0; s < 120; ++s) {  // every size in every place, mixed
+    const Index m = sizes[s % 19], k = sizes[(s * 7 + s / 19) % 19], n = sizes[(s * 11 + s / 7) % 19];
+    CAPTURE(Shape({m, k, n}));
+    const Array a = random_array({m, k}, 2 * s), b = random_array({k, n}, 2 * s + 1);
+    const Array y = matmul(a, b);
+    const Value x(a), z(b);
+    const std::vector<double> exact = naive(x.x.data(), z.x.data(), m, k, n), size = naive(x.x.data(), z.x.data(), m, k, n, true);
+    const double gamma = static_cast<double>(k) * u / (1 - static_cast<double>(k) * u);
+    bool bounded = true;
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      bounded = bounded && std::abs(static_cast<double>(y.data()[i]) - exact[i]) <= gamma * size[i] * (f64 ? 2 : 1 + 1e-6);
+    CHECK(bounded);
+    CHECK(same_bits(matmul(transposed_layout(a), b), y));
+    CHECK(same_bits(matmul(a, transposed_layout(b)), y));
+    CHECK(same_bits(matmul(transposed_layout(a), transposed_layout(b)), y));
+    CHECK(same_bits(matmul(strided_layout(a), strided_layout(b)), y));
+    CHECK(same_bits(matmul(expanded_layout(a), b), matmul(copy_of(expanded_layout(a)), b)));
+    CHECK(same_bits(matmul(a, expanded_layout(b)), matmul(a, copy_of(expanded_layout(b)))));
+    for (const kernels::Table* t : kernels::available_tables()) {
+      const Hardware use(*t);
+      CHECK(same_bits(matmul(a, b), y));
+      CHECK(same_bits(matmul(transposed_layout(a), strided_layout(b)), y));
+    }
+  }
+}
+
+TEST_CASE("matmul: large enough for packing, blocks of k and several tasks: the same bits on 1, 2, 3, 7 threads") {
+  for (const auto& [m, k, n] : {std::array<Index, 3>{130, 500, 90}, {5, 800, 2100}, {300, 40, 300}, {1, 1000, 1000}}) {
+    CAPTURE(Shape({m, k, n}));
+    const Array a = random_array({m, k}, 1), b = random_array({k, n}, 2), turned = transposed_layout(b);
+    const Array y = matmul(a, b);
+    Array by_chain = Array::zeros({m, n});  // the definition: k ascending, one fused multiply-add after the other
+    real* const c = by_chain.mutate();
+    for (Index i = 0; i < m; i += 4)
+      for (Index j = 0; j < n; j += 7)
+        for (Index p = 0; p < k; ++p) c[i * n + j] = std::fma(a.data()[i * k + p], b.data()[p * n + j], c[i * n + j]);
+    bool chain = true;
+    for (Index i = 0; i < m; i += 4)
+      for (Index j = 0; j < n; j += 7) chain = chain && c[i * n + j] == y.data()[i * n + j];
+    CHECK(chain);
+    for (const kernels::Table* t : kernels::available_tables())
+      for (const int count : {1, 2, 3, 7}) {
+        if (std::string(t->name) == "portable" && count == 2) continue;  // slow, and 3 says the same
+        const Hardware use(*t, count);
+        CHECK(same_bits(matmul(a, b), y));
+        CHECK(same_bits(matmul(a, turned), y));
+      }
+    const Index row = m / 2;
+    CHECK(same_bits(matmul(a.slice(0, row, row + 1), b), y.slice(0, row, row + 1)));
+    CHECK(same_bits(matmul(a, b.slice(1, n / 3, n / 2)), y.slice(1, n / 3, n / 2)));
+  }
+}
+
+TEST_CASE("matmul: row i of the product is the product of row i, for every row") {
+  const Array a = random_array({37, 65}, 1), b = random_array({65, 50}, 2), y = matmul(a, b);
+  for (Index i = 0; i < 37; ++i) CHECK(same_bits(matmul(a.slice(0, i, i + 1), b), y.slice(0, i, i + 1)));
+  for (Index i = 0; i < 30; ++i) CHECK(same_bits(matmul(a.slice(0, i, i + 7), b), y.slice(0, i, i + 7)));
+}
+
+TEST_CASE("matmul: k = 0 gives zeros even where memory was used before; m = 0, n = 0 are empty") {
+  { const Array poison = Array::full({40, 40}, nan); }  // its block goes back to the cache, and comes out next
+  CHECK(same_bits(matmul(Array::zeros({40, 0}), Array::zeros({0, 40})), Array::zeros({40, 40})));
+  CHECK(matmul(Array::zeros({0, 3}), Array::zeros({3, 4})).shape() == Shape{0, 4});
+  CHECK(matmul(Array::zeros({4, 3}), Array::zeros({3, 0})).shape() == Shape{4, 0});
+  CHECK(matmul(Array::zeros({0, 4, 3}), Array::zeros({3, 2})).shape() == Shape{0, 4, 2});
+  CHECK(matmul(Array::zeros({0}), Array::zeros({0})).item() == 0);
+}
+
+TEST_CASE("matmul: whole numbers are exact") {
+  const auto whole = [](const Shape& shape, std::uint64_t seed) {
+    return map_each(random_array(shape, seed, -8.5, 8.5), [](real x) { return std::round(x); });
+  };
+  for (const Index k : {17, 1000, 1 << 17}) {
+    const Array a = whole({3, k}, 1), b = whole({k, 5}, 2);
+    const Value x(a), z(b);
+    const std::vector<double> exact = naive(x.x.data(), z.x.data(), 3, k, 5);
+    for (const kernels::Table* t : kernels::available_tables()) {
+      const Hardware use(*t);
+      CHECK(distance(matmul(a, b).to_vector(), exact) == 0);
+      CHECK(distance(matmul(transposed_layout(a), transposed_layout(b)).to_vector(), exact) == 0);
+    }
+  }
+}
+
+TEST_CASE("matmul: NaN and infinity stay in their row, and 0 times infinity is NaN") {
+  const Array b = random_array({33, 40}, 2), clean = random_array({20, 33}, 1), y = matmul(clean, b);
+  for (const kernels::Table* t : kernels::available_tables())
+    for (const real bad : {nan, inf}) {
+      const Hardware use(*t);
+      Array a = copy_of(clean);
+      a.mutate()[7 * 33 + 32] = bad;
+      const Array z = matmul(a, b);
+      for (Index j = 0; j < 40; ++j) CHECK_FALSE(std::isfinite(z.at({7, j})));
+      CHECK(same_bits(z.slice(0, 0, 7), y.slice(0, 0, 7)));
+      CHECK(same_bits(z.slice(0, 8, 20), y.slice(0, 8, 20)));
+      CHECK(std::isnan(matmul(array({1, 2}, {0, 1}), array({2, 1}, {static_cast<double>(bad), 1})).item()));
+    }
+}
+
+TEST_CASE("matmul: leading axes broadcast, and each product is that of its two matrices") {
+  const std::vector<std::array<Shape, 3>> cases{{Shape{7, 32, 16}, Shape{1, 16, 8}, Shape{7, 32, 8}},
+                                                {Shape{1, 3, 4}, Shape{2, 4, 5}, Shape{2, 3, 5}},
+                                                {Shape{5, 17}, Shape{3, 17, 2}, Shape{3, 5, 2}},
+                                                {Shape{2, 1, 3, 4}, Shape{3, 4, 2}, Shape{2, 3, 3, 2}}};
+  for (const auto& [a, b, shape] : cases) {
+    const Array x = random_array(a, 1), z = random_array(b, 2), y = matmul(x, z);
+    REQUIRE(y.shape() == shape);
+    const Index m = shape[-2], n = shape[-1], k = a[-1];
+    const Shape batch = shape.without(-1).without(-1);
+    const Array left = copy_of(x.expand(batch.insert(-1, m).insert(-1, k))).reshape({-1, m, k});
+    const Array right = copy_of(z.expand(batch.insert(-1, k).insert(-1, n))).reshape({-1, k, n});
+    for (Index i = 0; i < batch.numel(); ++i)
+      CHECK(same_bits(y.reshape({-1, m, n}).select(0, i), matmul(left.select(0, i), right.select(0, i))));
+    for (const int count : {1, 3, 7}) {
+      const Hardware use(kernels::table(), count);
+      CHECK(same_bits(matmul(x, z), y));
+    }
+  }
+}
+
+TEST_CASE("linear") {
+  const Oracle naive_linear = [](const std::vector<Value>& in) {
+    const Index features = in[1].shape[1], out = in[1].shape[0];
+    const Index rows = in[0].shape.without(-1).numel();
+    std::vector<double> y;
+    for (Index r = 0; r < rows; ++r)
+      for (Index o = 0; o < out; ++o) {
+        double total = in.size() > 2 ? in[2].x[static_cast<std::size_t>(o)] : 0;
+        for (Index i = 0; i < features; ++i)
+          total += in[0].x[static_cast<std::size_t>(r * features + i)] * in[1].x[static_cast<std::size_t>(o * features + i)];
+        y.push_back(total);
+      }
+    return y;
+  };
+  const Array x = random_array({2, 3, 4}, 1), weight = random_array({5, 4}, 2), bias = random_array({5}, 3);
+  check_op("linear", [](In t) { return linear(t[0], t[1], t[2]); }, naive_linear, {x, weight, bias},
+           {.empty = {Array::zeros({2, 0, 4}), weight, bias},
+            .error = [] { linear(zeros({2, 3}), zeros({5, 4})); },
+            .error_text = "linear: x [2, 3] needs a last extent of 4 for weight [5, 4]"});
+  check_op("linear", [](In t) { return linear(t[0], t[1]); }, naive_linear, {x, weight},
+           {.empty = {Array::zeros({2, 0}), Array::zeros({5, 0})}});
+  check_op("linear", [](In t) { return linear(t[0], t[1], t[2]); }, naive_linear, {random_array({4}, 1), weight, bias},
+           {.empty = {Array::zeros({4}), Array::zeros({0, 4}), Array::zeros({0})}});
+  CHECK(error_of([&] { linear(x, weight, zeros({4})); }) == "linear: bias [4] does not fit weight [5, 4]");
+  CHECK(error_of([&] { linear(x, zeros({4})); }) == "linear: weight must be [out, in], but has shape [4]");
+  CHECK(error_of([&] { linear(Tensor(real(1)), weight); }) == "linear: x [] needs a last extent of 4 for weight [5, 4]");
+}
+
+}  // namespace
+}  // namespace mote::test

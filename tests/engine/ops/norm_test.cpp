@@ -1,0 +1,108 @@
+// What is here: layer_norm and rms_norm: check_op, constant rows, far means, special rows.
+// What is not: the layers (tests/nn).
+// Read next: embedding_test.cpp.
+#include "engine/ops/norm.h"
+
+#include "engine/ops/create.h"
+#include "tests/support.h"
+
+namespace mote::test {
+namespace {
+
+std::vector<double> norm_rows(const std::vector<Value>& in, bool centre, double eps = 1e-5) {
+  std::vector<double> y(in[0].x.size());
+  const std::size_t n = static_cast<std::size_t>(in[0].shape[-1]);
+  for (std::size_t row = 0; row < y.size(); row += n) {
+    double mean = 0, square = 0;
+    for (std::size_t i = 0; centre && i < n; ++i) mean += in[0].x[row + i] / static_cast<double>(n);
+    for (std::size_t i = 0; i < n; ++i) square += std::pow(in[0].x[row + i] - mean, 2) / static_cast<double>(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      y[row + i] = (in[0].x[row + i] - mean) / std::sqrt(square + static_cast<double>(static_cast<real>(eps)));
+      if (in.size() > 1) y[row + i] *= in[1].x[i];
+      if (in.size() > 2) y[row + i] += in[2].x[i];
+    }
+  }
+  return y;
+}
+const Oracle layer_oracle = [](const std::vector<Value>& in) { return norm_rows(in, true); };
+const Oracle rms_oracle = [](const std::vector<Value>& in) { return norm_rows(in, false); };
+const OpFunction layer_full = [](In x) { return layer_norm(x[0], x[1], x[2]); };
+
+TEST_CASE("layer_norm") {
+  for (const Index n : {3, 5, 16, 35}) {
+    const Array x = random_array({2, 3, n}, 1), weight = random_array({n}, 2), bias = random_array({n}, 3);
+    check_op("layer_norm", layer_full, layer_oracle, {x, weight, bias},
+             {.empty = {Array::zeros({0, n}), weight, bias},
+              .error = [] { layer_norm(zeros({2, 3}), zeros({2})); },
+              .error_text = "layer_norm: weight [2] does not fit the last axis of x [2, 3]"});
+    check_op("layer_norm", [](In t) { return layer_norm(t[0], t[1]); }, layer_oracle, {x, weight},
+             {.empty = {Array::zeros({3, 0}), Array::zeros({0})}});
+    check_op("layer_norm", [](In t) { return layer_norm(t[0]); }, layer_oracle, {x});
+  }
+  check_op("layer_norm", [](In t) { return layer_norm(t[0], {}, t[1]); },
+           [](const std::vector<Value>& in) { return norm_rows({in[0], Value(Array::full(in[1].shape, 1)), in[1]}, true); },
+           {random_array({4, 7}, 1), random_array({7}, 2)}, {.empty = {Array::zeros({0, 7}), random_array({7}, 2)}});
+  CHECK(error_of([] { layer_norm(zeros({2, 3}), zeros({3}), zeros({3, 1})); }) ==
+        "layer_norm: bias [3, 1] does not fit the last axis of x [2, 3]");
+  CHECK(error_of([] { layer_norm(Tensor(real(1))); }) == "layer_norm: needs at least one axis");
+}
+
+TEST_CASE("rms_norm") {
+  const double size = f64 ? 0.01 : 0.5;  // near sqrt(eps), where eps counts; float steps are too wide for that
+  for (const Index n : {2, 5, 16, 35}) {
+    const Array x = random_array({2, 3, n}, 1), weight = random_array({n}, 2);
+    check_op("rms_norm", [](In t) { return rms_norm(t[0], t[1]); }, rms_oracle, {x, weight},
+             {.empty = {Array::zeros({0, n}), weight},
+              .error = [] { rms_norm(zeros({2, 3}), zeros({2})); },
+              .error_text = "rms_norm: weight [2] does not fit the last axis of x [2, 3]"});
+    check_op("rms_norm", [](In t) { return rms_norm(t[0]); }, rms_oracle, {random_array({4, n}, 1, -size, size)});
+  }
+}
+
+TEST_CASE("layer_norm: a constant row gives exactly the bias") {
+  for (const Index n : {1, 3, 16, 31})
+    for (const double c : {0.0, 0.1, -7.7, 1e4}) {
+      const Array bias = random_array({n}, 3);
+      const Array y = layer_norm(Array::full({2, n}, static_cast<real>(c)), random_array({n}, 2), bias).array();
+      CHECK(same_bits(y.select(0, 0), bias));
+      CHECK(same_bits(y.select(0, 1), bias));
+    }
+  for (const real y : layer_norm(Array::full({3}, 2), {}, {}, 0).to_vector()) CHECK(std::isnan(y));
+}
+
+TEST_CASE("layer_norm: a known row, scaled rows, far means, infinities and NaN only in their row") {
+  const Array y = layer_norm(array({4}, {1, 2, 3, 4})).array();
+  CHECK(distance(y.to_vector(), {-1.3416355, -0.4472118, 0.4472118, 1.3416355}) < 1e-6);
+  const Array x = random_array({4, 33}, 5);
+  const Array plain = layer_norm(x).array(), scaled = layer_norm(x * real(1024)).array();
+  CHECK(distance(plain.to_vector(), Value(scaled).x) < 2e-5);
+  Array far = Array::empty({100});
+  for (Index i = 0; i < 100; ++i) far.mutate()[i] = static_cast<real>(10000 + i % 2);
+  for (const real v : layer_norm(far).to_vector()) CHECK(static_cast<double>(std::abs(v)) == doctest::Approx(1).epsilon(1e-4));
+  for (const real bad : {nan, inf, -inf}) {
+    Array spoiled = copy_of(x);
+    spoiled.mutate()[33 + 5] = bad;
+    const Array z = layer_norm(spoiled).array();
+    CHECK(std::isnan(z.at({1, 5})));
+    CHECK(same_bits(z.slice(0, 2, 4), plain.slice(0, 2, 4)));
+    CHECK(same_bits(z.slice(0, 0, 1), plain.slice(0, 0, 1)));
+  }
+}
+
+TEST_CASE("layer_norm: weight and bias gradients over more rows than one block, for any number of threads") {
+  const Array x = random_array({700, 37}, 1), weight = random_array({37}, 2), bias = random_array({37}, 3);
+  const Array dy = random_array({700, 37}, 4);
+  const Run expected(layer_full, {x, weight, bias}, dy);
+  std::vector<double> db(37);
+  for (Index r = 0; r < 700; ++r)
+    for (Index c = 0; c < 37; ++c) db[static_cast<std::size_t>(c)] += static_cast<double>(dy.at({r, c}));
+  CHECK(distance(expected.dx[2].to_vector(), db) < (f64 ? 1e-12 : 1e-4));
+  for (const kernels::Table* t : kernels::available_tables())
+    for (const int n : {1, 2, 3, 7}) {
+      const Hardware use(*t, n);
+      CHECK(Run(layer_full, {x, weight, bias}, dy) == expected);
+    }
+}
+
+}  // namespace
+}  // namespace mote::test

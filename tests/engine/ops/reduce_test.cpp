@@ -1,0 +1,195 @@
+// What is here: sum mean var max min over all kinds of axes: check_op; argmax, topk; empty axes, NaN, ties, long sums.
+// What is not: the lanes that a sum runs in (kernels_test.cpp).
+// Read next: view_test.cpp.
+#include "engine/ops/reduce.h"
+
+#include "engine/ops/create.h"
+#include "tests/support.h"
+
+namespace mote::test {
+namespace {
+
+/// Collects, for every output, the numbers reduced into it, and applies `f`.
+Oracle reduced(const std::vector<int>& axes, std::function<double(const std::vector<double>&)> f) {
+  return [=](const std::vector<Value>& in) {
+    const Shape& shape = in[0].shape;
+    const Shape kept = reduced_shape(shape, axes, true);
+    std::vector<std::vector<double>> groups(static_cast<std::size_t>(kept.numel()));
+    for (Index i = 0; i < shape.numel(); ++i) {
+      Index left = i, to = 0, step = 1;
+      for (int a = shape.rank() - 1; a >= 0; --a) {
+        to += kept[a] == 1 ? 0 : left % shape[a] * step;
+        step *= kept[a];
+        left /= shape[a];
+      }
+      groups[static_cast<std::size_t>(to)].push_back(in[0].x[static_cast<std::size_t>(i)]);
+    }
+    std::vector<double> y;
+    for (const auto& group : groups) y.push_back(f(group));
+    return y;
+  };
+}
+
+double total(const std::vector<double>& x) {
+  double s = 0;
+  for (const double v : x) s += v;
+  return s;
+}
+double average(const std::vector<double>& x) { return total(x) / static_cast<double>(x.size()); }
+double largest(const std::vector<double>& x) { return *std::max_element(x.begin(), x.end()); }
+double smallest(const std::vector<double>& x) { return *std::min_element(x.begin(), x.end()); }
+std::function<double(const std::vector<double>&)> variance(double correction) {
+  return [correction](const std::vector<double>& x) {
+    double s = 0;
+    for (const double v : x) s += (v - average(x)) * (v - average(x));
+    return s / std::max(0.0, static_cast<double>(x.size()) - correction);
+  };
+}
+
+struct Case {
+  std::vector<int> list;
+  Axes axes;
+};
+const std::vector<Case> cases{{{}, {}}, {{0}, 0}, {{1}, 1}, {{2}, -1}, {{0, 1}, {0, 1}}, {{0, 2}, {-1, 0}}, {{0, 1, 2}, {0, 1, 2}}};
+
+TEST_CASE("sum") {
+  for (const auto& [list, axes] : cases)
+    for (const bool keep : {false, true})
+      check_op("sum", [axes = axes, keep](In x) { return sum(x[0], axes, keep); }, reduced(list, total),
+               {random_array({3, 4, 5}, 1)},
+               {.error = [] { sum(zeros({2, 3}), {0, -2}); }, .error_text = "sum: an axis stands twice"});
+  CHECK(error_of([] { sum(zeros({2, 3}), 2); }) == "sum: axis 2 is out of range for rank 2");
+  CHECK(sum(zeros({2, 3, 4}), {0, 2}, true).shape() == Shape{1, 3, 1});
+  CHECK(sum(Tensor(real(3))).item() == 3);
+}
+
+TEST_CASE("mean") {
+  for (const auto& [list, axes] : cases)
+    check_op("mean", [axes = axes](In x) { return mean(x[0], axes); }, reduced(list, average), {random_array({3, 4, 5}, 1, 1, 3)},
+             {.error = [] { mean(zeros({2}), 1); }, .error_text = "mean: axis 1 is out of range for rank 1"});
+}
+
+TEST_CASE("var") {
+  for (const auto& [list, axes] : cases)
+    for (const int correction : {0, 1})
+      check_op("var", [axes = axes, correction](In x) { return var(x[0], axes, static_cast<real>(correction)); },
+               reduced(list, variance(correction)), {random_array({3, 4, 5}, 1)},
+               {.error = [] { var(zeros({2}), -2); }, .error_text = "var: axis -2 is out of range for rank 1"});
+  CHECK(std::isnan(var(zeros({1})).item()));
+  CHECK(var(zeros({1}), {}, 0).item() == 0);
+  Array far = Array::empty({1000});
+  for (Index i = 0; i < 1000; ++i) far.mutate()[i] = static_cast<real>(10000 + i % 2);
+  CHECK(static_cast<double>(var(far, {}, 0).item()) == doctest::Approx(0.25).epsilon(1e-3));
+  CHECK(static_cast<double>(mean(far).item()) == doctest::Approx(10000.5).epsilon(1e-7));
+}
+
+TEST_CASE("max") {
+  for (const auto& [list, axes] : cases)
+    check_op("max", [axes = axes](In x) { return max(x[0], axes); }, reduced(list, largest), {distinct_array({3, 4, 5}, 1)},
+             {.empty = {Array::zeros({1, 1, 1})},  // a maximum of nothing is an error
+              .error = [] { max(zeros({2, 0}), 1); },
+              .error_text = "max: of no elements: shape [2, 0] has an empty axis to reduce"});
+}
+TEST_CASE("min") {
+  check_op("min", [](In x) { return min(x[0], 1); }, reduced({1}, smallest), {distinct_array({3, 4, 5}, 1)},
+           {.error = [] { min(zeros({0})); }, .error_text = "min: of no elements: shape [0] has an empty axis to reduce"});
+  check_op("min", [](In x) { return min(x[0]); }, reduced({}, smallest), {distinct_array({7, 5}, 1)},
+           {.empty = {Array::zeros({1})}});
+}
+
+TEST_CASE("max, min, argmax: NaN first, in the middle, last; ties; both zeros; infinities") {
+  for (const kernels::Table* t : kernels::available_tables()) {
+    const Hardware use(*t);
+    for (const Index n : {1, 5, 16, 17, 40})
+      for (const Index at : {Index(0), n / 2, n - 1}) {
+        Array x = random_array({n}, 4);
+        x.mutate()[at] = nan;
+        CHECK(std::isnan(max(Tensor(x)).item()));
+        CHECK(std::isnan(min(Tensor(x)).item()));
+        CHECK(argmax(x).at({}) == at);
+        x.mutate()[at] = inf;
+        CHECK(max(Tensor(x)).item() == inf);
+        x.mutate()[at] = -inf;
+        CHECK(min(Tensor(x)).item() == -inf);
+      }
+    CHECK(max(Tensor(Array::full({20}, -inf))).item() == -inf);
+    CHECK(max(Tensor(Array::full({3}, -5))).item() == -5);  // lanes without an element do not count
+    CHECK(min(Tensor(Array::full({3}, 5))).item() == 5);
+  }
+  const OpFunction largest_of = [](In x) { return max(x[0]); };
+  const Run ties(largest_of, {array({4}, {1, 7, 7, 0})}, Array(real(1)));
+  CHECK(ties.dx[0].to_vector() == std::vector<real>{0, real(0.5), real(0.5), 0});
+  const Run with_nan(largest_of, {array({3}, {1, nan, 2})}, Array(real(1)));
+  CHECK(with_nan.dx[0].to_vector() == std::vector<real>{0, 1, 0});
+  CHECK(argmax(array({4}, {1, 7, 7, 0})).at({}) == 1);
+  CHECK(argmax(array({2}, {-0.0, 0})).at({}) == 0);
+  CHECK(argmax(array({3}, {1, nan, nan})).at({}) == 1);
+}
+
+TEST_CASE("argmax along any axis") {
+  const Array x = distinct_array({3, 4, 5}, 2);
+  for (int axis = -3; axis < 3; ++axis) {
+    const Tokens best = argmax(x, axis), kept = argmax(x, axis, true);
+    CHECK(kept.shape() == x.shape().with(axis, 1));
+    CHECK(best == kept.reshape(x.shape().without(axis)));
+    const Array top = max(x, std::array<int, 1>{axis});
+    for (Index i = 0; i < best.numel(); ++i) {
+      const Index inner = axis == 0 || axis == -3 ? 20 : axis == 1 || axis == -2 ? 5 : 1, n = x.shape()[axis];
+      CHECK(x.data()[i / inner * inner * n + best.data()[i] * inner + i % inner] == top.contiguous().data()[i]);
+    }
+  }
+  CHECK(argmax(zeros({0, 3})).shape() == Shape{0});
+  CHECK(error_of([] { argmax(zeros({3, 0})); }) == "argmax: of no elements: shape [3, 0] is empty along axis -1");
+  CHECK(error_of([] { argmax(zeros({3}), 1); }) == "argmax: axis 1 is out of range for [3]");
+}
+
+TEST_CASE("topk") {
+  const TopK top = topk(array({2, 4}, {1, 9, 3, 9, nan, 0, 5, -inf}), 3);
+  CHECK(top.indices == tokens({{1, 3, 2}, {0, 2, 1}}));
+  CHECK(top.values.at({0, 0}) == 9);
+  CHECK(std::isnan(top.values.at({1, 0})));
+  CHECK(top.values.at({1, 2}) == 0);
+  CHECK(topk(zeros({2, 3}), 0).values.shape() == Shape{2, 0});
+  CHECK(topk(zeros({0, 3}), 2).indices.shape() == Shape{0, 2});
+  CHECK(topk(zeros({2, 0}), 0).values.shape() == Shape{2, 0});
+  CHECK(error_of([] { topk(zeros({2, 3}), 4); }) == "topk: k = 4 is not between 0 and the 3 elements of shape [2, 3]");
+  CHECK(error_of([] { topk(Tensor(real(1)), 1); }) == "topk: needs at least one axis");
+}
+
+TEST_CASE("reductions of nothing") {
+  CHECK(sum(zeros({0})).item() == 0);
+  CHECK(sum(zeros({2, 0, 3}), 1, true).shape() == Shape{2, 1, 3});
+  CHECK(sum(zeros({2, 0, 3}), 1).to_vector() == std::vector<real>(6, real(0)));
+  CHECK(sum(zeros({2, 0, 3}), 0).shape() == Shape{0, 3});
+  CHECK(std::isnan(mean(zeros({0})).item()));
+  for (const real x : mean(zeros({2, 0}), 1).to_vector()) CHECK(std::isnan(x));
+  CHECK(std::isnan(var(zeros({0})).item()));
+  CHECK(max(zeros({0, 3}), 1).shape() == Shape{0});
+}
+
+TEST_CASE("sum: small numbers beside a large one, alternating signs, the same bits everywhere") {
+  const Index n = (Index(1) << 20) + 1;
+  Array x = Array::full({n}, real(0x1p-25));
+  x.mutate()[0] = 1;
+  Array y = Array::empty({30003});
+  for (Index i = 0; i < y.numel(); ++i) y.mutate()[i] = i % 3 == 0 ? real(1e8) : i % 3 == 1 ? real(1) : real(-1e8);
+  const Array expected = sum(x), alternating = sum(y), columns = sum(random_array({5000, 70}, 1), std::array<int, 1>{0});
+  // The 1 shares its accumulator with 255 of the small numbers, and swallows them; all others count.
+  CHECK(std::abs(static_cast<double>(expected.item()) - 1.03125) <= 255 * 0x1p-25);
+  const double rounding = static_cast<double>(std::numeric_limits<real>::epsilon()) / 2;
+  CHECK(std::abs(static_cast<double>(alternating.item()) - 10001) <= 30003 * rounding * 2e8);
+  for (const kernels::Table* t : kernels::available_tables())
+    for (const int count : {1, 2, 3, 7}) {
+      const Hardware use(*t, count);
+      CHECK(same_bits(sum(x), expected));
+      CHECK(same_bits(sum(y), alternating));
+      CHECK(same_bits(sum(random_array({5000, 70}, 1), std::array<int, 1>{0}), columns));
+    }
+  double naive = 0;
+  const Array z = random_array({100, 999}, 3);
+  for (const real v : z.to_vector()) naive += static_cast<double>(v);
+  CHECK(static_cast<double>(sum(z).item()) == doctest::Approx(naive).epsilon(1e-5));
+}
+
+}  // namespace
+}  // namespace mote::test

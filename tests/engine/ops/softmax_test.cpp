@@ -1,0 +1,128 @@
+// What is here: softmax, masked_softmax, log_softmax: check_op, extremes, masks, rows of every length.
+// What is not: the kernels on their own (kernels_test.cpp).
+// Read next: norm_test.cpp.
+#include "engine/ops/softmax.h"
+
+#include "engine/ops/create.h"
+#include "tests/support.h"
+
+namespace mote::test {
+namespace {
+
+/// Rows along the last axis; `keep` (may be empty) says which elements count.
+std::vector<double> soft_rows(const Value& in, bool logarithm, const std::vector<std::uint8_t>& keep = {}) {
+  std::vector<double> y(in.x.size());
+  const std::size_t n = static_cast<std::size_t>(in.shape[-1]);
+  for (std::size_t row = 0; row < y.size(); row += n) {
+    const auto kept = [&](std::size_t i) { return keep.empty() || keep[i]; };
+    double top = -INFINITY, total = 0;
+    for (std::size_t i = row; i < row + n; ++i) top = kept(i) ? std::max(top, in.x[i]) : top;
+    for (std::size_t i = row; i < row + n; ++i) total += kept(i) ? std::exp(in.x[i] - top) : 0;
+    for (std::size_t i = row; i < row + n; ++i)
+      y[i] = logarithm ? in.x[i] - top - std::log(total) : kept(i) ? std::exp(in.x[i] - top) / total : 0;
+  }
+  return y;
+}
+Oracle rows(bool logarithm) {
+  return [=](const std::vector<Value>& in) { return soft_rows(in[0], logarithm); };
+}
+/// The same along axis 0 of [a, b].
+Oracle columns(bool logarithm) {
+  return [=](const std::vector<Value>& in) {
+    const Shape s = in[0].shape;
+    Value turned(Array::zeros({s[1], s[0]}));
+    const auto at = [](Index i) { return static_cast<std::size_t>(i); };
+    for (Index i = 0; i < s[0]; ++i)
+      for (Index j = 0; j < s[1]; ++j) turned.x[at(j * s[0] + i)] = in[0].x[at(i * s[1] + j)];
+    const std::vector<double> soft = soft_rows(turned, logarithm);
+    std::vector<double> y(soft.size());
+    for (Index i = 0; i < s[0]; ++i)
+      for (Index j = 0; j < s[1]; ++j) y[at(i * s[1] + j)] = soft[at(j * s[0] + i)];
+    return y;
+  };
+}
+
+TEST_CASE("softmax") {
+  for (const Index n : {1, 5, 16, 35})
+    check_op("softmax", [](In x) { return softmax(x[0]); }, rows(false), {random_array({3, n}, 1)},
+             {.constant = n == 1, .error = [] { softmax(Tensor(real(1))); }, .error_text = "softmax: needs at least one axis"});
+  check_op("softmax", [](In x) { return softmax(x[0], 0); }, columns(false), {random_array({3, 5}, 1)},
+           {.error = [] { softmax(zeros({2, 3}), 2); }, .error_text = "softmax: axis 2 is out of range for [2, 3]"});
+  CHECK(softmax(zeros({2, 0})).shape() == Shape{2, 0});
+}
+
+TEST_CASE("masked_softmax") {
+  const Mask keep = mask({{true, false, true, true}, {false, false, true, true}, {false, false, false, false}});
+  const Oracle oracle = [&](const std::vector<Value>& in) {
+    std::vector<std::uint8_t> flags;
+    for (std::size_t i = 0; i < in[0].x.size(); ++i) flags.push_back(keep.data()[i % 12]);
+    return soft_rows(in[0], false, flags);
+  };
+  check_op("masked_softmax", [&](In x) { return masked_softmax(x[0], keep); }, oracle, {random_array({2, 3, 4}, 1)},
+           {.error = [&] { masked_softmax(zeros({3, 5}), keep); },
+            .error_text = "masked_softmax: shapes [3, 4] and [3, 5] do not broadcast (axis -1: 4 against 5)"});
+}
+
+TEST_CASE("masked_softmax: blocked elements may hold anything, a row that keeps nothing is zeros, masks broadcast") {
+  const Mask keep = mask({{true, false, true}, {false, false, false}});
+  const Array x = array({2, 3}, {1, nan, 1, nan, inf, 3});
+  const Run r([&](In t) { return masked_softmax(t[0], keep); }, {x}, Array::full({2, 3}, 1));
+  CHECK(r.y.to_vector() == std::vector<real>{real(0.5), 0, real(0.5), 0, 0, 0});
+  for (const real d : r.dx[0].to_vector()) CHECK(d == 0);
+  const Array z = random_array({2, 3, 5, 4}, 2);
+  const Mask per_batch = mask({{{{true, true, false, true}}}, {{{false, true, true, true}}}});  // [2, 1, 1, 4]
+  const Mask per_row = Mask(Shape{5, 1}, 1);                                                  // whole rows
+  CHECK(same_bits(masked_softmax(z, per_batch).array(), masked_softmax(z, per_batch.expand(z.shape())).array()));
+  CHECK(same_bits(masked_softmax(z, per_row).array(), softmax(z).array()));
+  CHECK(same_bits(masked_softmax(z, Mask(Shape{}, 1)).array(), softmax(z).array()));
+}
+
+TEST_CASE("softmax: a row's bits do not depend on how many blocked elements follow it") {
+  const Array x = random_array({1, 40}, 3);
+  for (const Index n : {1, 7, 15, 16, 17, 33}) {
+    Mask keep(Shape{1, 40});
+    for (Index i = 0; i < n; ++i) keep.mutate()[i] = 1;
+    CHECK(same_bits(masked_softmax(x, keep).array().slice(1, 0, n), softmax(x.slice(1, 0, n)).array()));
+  }
+}
+
+TEST_CASE("softmax: extremes") {
+  const auto soft = [](const std::vector<double>& x) {
+    return softmax(array({static_cast<Index>(x.size())}, x)).array();
+  };
+  CHECK(soft({1000, 0, -1000}).to_vector() == std::vector<real>{1, 0, 0});
+  CHECK(soft({7}).item() == 1);
+  const double third = static_cast<double>(soft({88, 89, 90}).at({2}));
+  CHECK(third == doctest::Approx(std::exp(0) / (1 + std::exp(-1) + std::exp(-2))).epsilon(1e-6));
+  for (const Index n : {3, 16, 50}) {
+    const Array y = softmax(Array::full({n}, real(1e4))).array();
+    for (Index i = 0; i < n; ++i) CHECK(y.at({i}) == y.at({0}));
+    CHECK(static_cast<double>(sum(y).item()) == doctest::Approx(1).epsilon(1e-6));
+  }
+  for (const auto& row : std::vector<std::vector<double>>{{inf, 1, 2}, {inf, inf, 0}, {nan, 1, 2}, {1, 2, nan}, {-inf, -inf, -inf}}) {
+    bool any_nan = false;
+    for (const real y : soft(row).to_vector()) any_nan = any_nan || std::isnan(y);
+    CHECK(any_nan);
+  }
+  CHECK(std::isnan(soft({-inf, -inf}).at({0})));
+  CHECK(soft({-inf, 3, -inf}).to_vector() == std::vector<real>{0, 1, 0});
+  // NaN stays in its row; a constant added to a row changes nothing when the sums are exact
+  const Array y = softmax(array({2, 2}, {nan, 1, 2, 4})).array();
+  CHECK(std::isnan(y.at({0, 1})));
+  CHECK(same_bits(y.select(0, 1), soft({2, 4})));
+  CHECK(same_bits(soft({0.5, 2, -1}), soft({64.5, 66, 63})));
+}
+
+TEST_CASE("log_softmax") {
+  for (const Index n : {1, 5, 16, 35})
+    check_op("log_softmax", [](In x) { return log_softmax(x[0]); }, rows(true), {random_array({3, n}, 1)},
+             {.constant = n == 1,
+              .error = [] { log_softmax(Tensor(real(1))); },
+              .error_text = "log_softmax: needs at least one axis"});
+  check_op("log_softmax", [](In x) { return log_softmax(x[0], 0); }, columns(true), {random_array({3, 5}, 1)});
+  CHECK(log_softmax(array({2}, {0, -200})).to_vector() == std::vector<real>{0, -200});
+  CHECK(log_softmax(array({2}, {1e4, 0})).to_vector() == std::vector<real>{0, -10000});
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,243 @@
+// What is here: the ops that move numbers: check_op for each, chains and overlaps of views, errors.
+// What is not: Array's own views (array_test.cpp).
+// Read next: index_test.cpp.
+#include "engine/ops/view.h"
+
+#include "engine/ops/arithmetic.h"
+#include "engine/ops/create.h"
+#include "engine/ops/reduce.h"
+#include "tests/support.h"
+
+namespace mote::test {
+namespace {
+
+/// y[i, j, ...] = x[from(i, j, ...)]: `from` works on positions, one axis at a time, which is as naive as it gets.
+using Position = std::vector<Index>;
+Oracle moved(std::function<Shape(const Shape&)> shape_of, std::function<Position(Position, const Shape&)> from) {
+  return [=](const std::vector<Value>& in) {
+    const Shape &x = in[0].shape, y = shape_of(x);
+    std::vector<double> out;
+    for (Index i = 0; i < y.numel(); ++i) {
+      Position at(static_cast<std::size_t>(y.rank()));
+      Index left = i, offset = 0;
+      for (int a = y.rank() - 1; a >= 0; left /= y[a--]) at[static_cast<std::size_t>(a)] = left % y[a];
+      const Position source = from(at, x);
+      for (int a = 0; a < x.rank(); ++a) offset = offset * x[a] + source[static_cast<std::size_t>(a)];
+      out.push_back(in[0].x[static_cast<std::size_t>(offset)]);
+    }
+    return out;
+  };
+}
+const Oracle same_order = [](const std::vector<Value>& in) { return in[0].x; };
+
+TEST_CASE("reshape") {
+  const Array x = random_array({2, 3, 4}, 1);
+  check_op("reshape", [](In t) { return reshape(t[0], {-1, 4}); }, same_order, {x},
+           {.error = [] { reshape(zeros({2, 3}), {4, -1}); },
+            .error_text = "reshape: shape [2, 3] has 6 elements and does not fit [4, -1]"});
+  check_op("reshape", [](In t) { return reshape(t[0], t[0].numel() ? Shape{6, 2, 2} : Shape{0, 5}); }, same_order, {x});
+  CHECK(error_of([] { reshape(zeros({2, 3}), {-1, -1}); }) == "reshape: only one extent may be -1, not two, in [-1, -1]");
+  CHECK(error_of([] { reshape(zeros({2, 3}), {7}); }) == "reshape: shape [2, 3] has 6 elements and does not fit [7]");
+  CHECK(error_of([] { reshape(zeros({0, 3}), {0, -1}); }) == "reshape: -1 in [0, -1] could be any number for shape [0, 3]");
+  CHECK(reshape(Tensor(real(2)), {1, 1}).shape() == Shape{1, 1});
+}
+
+TEST_CASE("view") {
+  check_op("view", [](In t) { return view(t[0], {-1, 2, 2}); }, same_order, {random_array({2, 3, 4}, 1)},
+           {.any_layout = false,
+            .error = [] { view(transpose(zeros({2, 3}), 0, 1), {6}); },
+            .error_text = "view: the numbers of shape [3, 2] do not lie in order for [6] (they were transposed or sliced): use "
+                          "reshape"});
+}
+
+TEST_CASE("contiguous") {
+  check_op("contiguous", [](In t) { return contiguous(t[0]); }, same_order, {random_array({2, 3, 4}, 1)});
+  CHECK(contiguous(transpose(zeros({2, 3}), 0, 1)).array().is_contiguous());
+}
+
+TEST_CASE("transpose") {
+  check_op("transpose", [](In t) { return transpose(t[0], 0, -1); },
+           moved([](const Shape& s) { return Shape{s[2], s[1], s[0]}; },
+                 [](const Position& p, const Shape&) { return Position{p[2], p[1], p[0]}; }),
+           {random_array({2, 3, 4}, 1)},
+           {.error = [] { transpose(zeros({2, 3}), 0, 2); }, .error_text = "transpose: axis 2 is out of range for [2, 3]"});
+}
+
+TEST_CASE("permute") {
+  check_op("permute", [](In t) { return permute(t[0], {2, 0, -2}); },
+           moved([](const Shape& s) { return Shape{s[2], s[0], s[1]}; },
+                 [](const Position& p, const Shape&) { return Position{p[1], p[2], p[0]}; }),
+           {random_array({2, 3, 4}, 1)},
+           {.error = [] { permute(zeros({2, 3, 4}), {0, 1, 1}); }, .error_text = "permute: axis 1 stands twice"});
+  CHECK(error_of([] { permute(zeros({2, 3}), {0}); }) == "permute: 1 axes for shape [2, 3]");
+}
+
+TEST_CASE("slice") {
+  const auto rows = [](Index start, Index count, Index step) {
+    return moved([=](const Shape& s) { return s.with(1, std::min(count, s[1])); },
+                 [=](Position p, const Shape&) { return p[1] = start + p[1] * step, p; });
+  };
+  const Array x = random_array({2, 7, 3}, 1);
+  check_op("slice", [](In t) { return slice(t[0], 1, 1, 6, 2); }, rows(1, 3, 2), {x},
+           {.error = [] { slice(zeros({3}), 0, 0, 3, 0); }, .error_text = "slice: step 0 must be at least 1"});
+  check_op("slice", [](In t) { return slice(t[0], -2, -3, 100); }, rows(4, 3, 1), {x});
+  check_op("slice", [](In t) { return slice(t[0], 1, 0, 7, 3); }, rows(0, 3, 3), {x});
+  for (const auto& [start, end] : {std::pair<Index, Index>{3, 3}, {5, 2}, {7, 9}, {100, 200}, {-1, -3}}) {
+    const Run none([start = start, end = end](In t) { return slice(t[0], 1, start, end); }, {x});
+    CHECK(none.y.shape() == Shape{2, 0, 3});
+    CHECK(same_bits(none.dx[0], Array::zeros(x.shape())));
+  }
+}
+
+TEST_CASE("select") {
+  check_op("select", [](In t) { return select(t[0], 1, -2); },
+           moved([](const Shape& s) { return s.without(1); },
+                 [](const Position& p, const Shape& s) { return Position{p[0], s[1] - 2, p[1]}; }),
+           {random_array({2, 4, 3}, 1)},
+           {.error = [] { select(zeros({2, 3}), 1, 3); },
+            .error_text = "select: position 3 is out of range for axis 1 of [2, 3]"});
+  check_op("select", [](In t) { return select(t[0], -1, 0); },
+           moved([](const Shape& s) { return s.without(-1); },
+                 [](const Position& p, const Shape&) { return Position{p[0], p[1], 0}; }),
+           {random_array({2, 4, 3}, 1)});
+}
+
+TEST_CASE("split, chunk, unbind") {
+  const Oracle swapped = [](const std::vector<Value>& in) {  // columns 3, 4 before columns 0, 1, 2 of [rows, 5]
+    std::vector<double> y;
+    for (std::size_t r = 0; r + 5 <= in[0].x.size(); r += 5)
+      for (const std::size_t c : {3u, 4u, 0u, 1u, 2u}) y.push_back(in[0].x[r + c]);
+    return y;
+  };
+  const auto back_to_front = [](const std::vector<Tensor>& parts) { return concat({parts[1], parts[0]}, -1); };
+  const Array x = random_array({4, 5}, 1);
+  check_op("split", [&](In t) { return back_to_front(split(t[0], std::vector<Index>{3, 2}, 1)); }, swapped, {x},
+           {.error = [] { split(zeros({4, 5}), std::vector<Index>{3, 3}, 1); },
+            .error_text = "split: sizes add up to 6, but axis 1 of [4, 5] has 5"});
+  check_op("split", [&](In t) { return back_to_front(split(t[0], 3, -1)); }, swapped, {x},
+           {.error = [] { split(zeros({4}), 0); }, .error_text = "split: size 0 must be at least 1"});
+  check_op("chunk", [&](In t) { return back_to_front(chunk(t[0], 2, 1)); }, swapped, {x},
+           {.error = [] { chunk(zeros({4}), 0); }, .error_text = "chunk: count 0 must be at least 1"});
+  check_op("unbind", [](In t) { return stack(unbind(t[0], 1), 1); }, same_order, {x},
+           {.error = [] { unbind(zeros({4}), 1); }, .error_text = "unbind: axis 1 is out of range for [4]"});
+  CHECK(error_of([] { split(zeros({4}), std::vector<Index>{5, -1}); }) == "split: size -1 is negative");
+  CHECK(split(zeros({7}), 3).size() == 3);
+  CHECK(split(zeros({7}), 3)[2].shape() == Shape{1});
+  CHECK(chunk(zeros({7}), 3)[0].shape() == Shape{3});
+  CHECK(split(zeros({4}), std::vector<Index>{0, 4})[0].shape() == Shape{0});
+  CHECK(unbind(zeros({3, 2}))[2].shape() == Shape{2});
+}
+
+TEST_CASE("concat") {
+  const Oracle side_by_side = [](const std::vector<Value>& in) {
+    std::vector<double> y;
+    for (Index r = 0; r < in[0].shape[0]; ++r)
+      for (const Value& v : in)
+        for (Index c = 0; c < v.shape[1]; ++c) y.push_back(v.x[static_cast<std::size_t>(r * v.shape[1] + c)]);
+    return y;
+  };
+  const auto f = [](In x) { return concat(x, 1); };
+  check_op("concat", f, side_by_side, {random_array({2, 3}, 1), random_array({2, 2}, 2), random_array({2, 4}, 3)},
+           {.empty = {Array::zeros({2, 0}), Array::full({2, 2}, 3), Array::zeros({2, 0})},
+            .error = [] { concat({zeros({2, 3}), zeros({3, 2})}, 1); },
+            .error_text = "concat: shapes [2, 3] and [3, 2] differ in more than axis 1"});
+  std::vector<Array> many;
+  for (std::uint64_t i = 0; i < 7; ++i) many.push_back(random_array({2, 2}, i));
+  check_op("concat", f, side_by_side, many);
+  CHECK(error_of([] { concat({}); }) == "concat: needs at least one tensor");
+  CHECK(error_of([] { concat({zeros({2}), zeros({2, 2})}); }) == "concat: shapes [2] and [2, 2] differ in more than axis 0");
+  const Array x = random_array({2, 3}, 1);
+  CHECK(same_bits(concat({x}).array(), x));
+  CHECK(same_bits(concat({x, zeros({0, 3})}).array(), x));
+}
+
+TEST_CASE("stack") {
+  const Oracle layers = [](const std::vector<Value>& in) {
+    std::vector<double> y = in[0].x;
+    y.insert(y.end(), in[1].x.begin(), in[1].x.end());
+    return y;
+  };
+  check_op("stack", [](In x) { return stack(x); }, layers, {random_array({2, 3}, 1), random_array({2, 3}, 2)},
+           {.error = [] { stack({zeros({2}), zeros({3})}); }, .error_text = "stack: shapes [2] and [3] differ"});
+  const Oracle pairs = [](const std::vector<Value>& in) {
+    std::vector<double> y;
+    for (std::size_t i = 0; i < in[0].x.size(); ++i) y.push_back(in[0].x[i]), y.push_back(in[1].x[i]);
+    return y;
+  };
+  check_op("stack", [](In x) { return stack(x, -1); }, pairs, {random_array({2, 3}, 1), random_array({2, 3}, 2)});
+  CHECK(error_of([] { stack({}); }) == "stack: needs at least one tensor");
+  CHECK(stack({zeros({2}), zeros({2})}, 1).shape() == Shape{2, 2});
+}
+
+TEST_CASE("squeeze, unsqueeze") {
+  check_op("unsqueeze", [](In x) { return unsqueeze(x[0], -2); }, same_order, {random_array({2, 3}, 1)},
+           {.error = [] { unsqueeze(zeros({2}), 3); }, .error_text = "unsqueeze: axis 3 is out of range for inserting into [2]"});
+  check_op("squeeze", [](In x) { return squeeze(x[0], 1); }, same_order, {random_array({3, 1, 2}, 1)},
+           {.error = [] { squeeze(zeros({2}), 1); }, .error_text = "squeeze: axis 1 is out of range for [2]"});
+  CHECK(squeeze(zeros({2, 3}), 0).shape() == Shape{2, 3});
+  CHECK(unsqueeze(Tensor(real(1)), 0).shape() == Shape{1});
+}
+
+TEST_CASE("expand") {
+  check_op("expand", [](In x) { return expand(x[0], x[0].numel() ? Shape{2, 3, 4} : Shape{2, 0, 4}); },
+           moved([](const Shape& s) { return Shape{2, s[0], 4}; },
+                 [](const Position& p, const Shape&) { return Position{p[1], 0}; }),
+           {random_array({3, 1}, 1)},
+           {.error = [] { expand(zeros({3, 2}), {3, 4}); },
+            .error_text = "expand: shape [3, 2] does not expand to [3, 4] (axis -1: 2 against 4)"});
+  CHECK(error_of([] { expand(zeros({3, 2}), {2}); }) == "expand: shape [3, 2] does not expand to [2]");
+}
+
+TEST_CASE("tril, triu") {
+  for (const Index diagonal : {0, 1, -1, -9, 9}) {
+    const auto triangle = [diagonal](bool lower) {
+      return [=](const std::vector<Value>& in) {
+        std::vector<double> y = in[0].x;
+        for (std::size_t i = 0; i < y.size(); ++i) {
+          const Index column = static_cast<Index>(i) % 5, row = static_cast<Index>(i) / 5 % 4;
+          if (lower ? column > row + diagonal : column < row + diagonal) y[i] = 0;
+        }
+        return y;
+      };
+    };
+    check_op("tril", [diagonal](In x) { return tril(x[0], diagonal); }, triangle(true), {random_array({2, 4, 5}, 1)},
+             {.constant = diagonal == -9, .error = [] { tril(zeros({3})); },
+              .error_text = "tril: needs at least two axes, but the shape is [3]"});
+    check_op("triu", [diagonal](In x) { return triu(x[0], diagonal); }, triangle(false), {random_array({2, 4, 5}, 1)},
+             {.constant = diagonal == 9, .error = [] { triu(zeros({3})); },
+              .error_text = "triu: needs at least two axes, but the shape is [3]"});
+  }
+}
+
+TEST_CASE("views in a chain give the gradient of explicit copies, overlapping views add up") {
+  const Array x = random_array({4, 6}, 1);
+  const auto chain = [](const Tensor& t, auto step) {
+    const Tensor a = step(transpose(t, 0, 1));
+    const Tensor b = step(slice(a, 0, 1, 6, 2));
+    const Tensor c = step(reshape(b, {2, 6}));
+    return step(permute(c, {1, 0}));
+  };
+  const Run views([&](In t) { return chain(t[0], [](const Tensor& v) { return v; }); }, {x});
+  const Run copies([&](In t) { return chain(t[0], [](const Tensor& v) { return contiguous(v); }); }, {x});
+  CHECK(views == copies);
+
+  const Run overlap([](In t) { return slice(t[0], 0, 0, 3) + slice(t[0], 0, 1, 4); }, {array({4}, {1, 2, 3, 4})},
+                    array({3}, {1, 10, 100}));
+  CHECK(overlap.dx[0].to_vector() == std::vector<real>{1, 11, 110, 100});
+}
+
+TEST_CASE("a view outlives what it was taken from") {
+  Tensor part;
+  Tensor leaf = Tensor(random_array({3, 4}, 1)).requires_grad_();
+  {
+    const Tensor doubled = leaf * 2;
+    part = select(transpose(doubled, 0, 1), 0, 1);
+  }
+  CHECK(part.array().at({2}) == leaf.array().at({2, 1}) * 2);
+  sum(part).backward();
+  CHECK(leaf.grad().at({2, 1}) == 2);
+  CHECK(leaf.grad().at({2, 0}) == 0);
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,107 @@
+// What is here: what tests need of the system: environment variables for one scope, functions run in a forked child, this
+//   test program run again with other settings.
+// What is not: anything about tensors (tools.h).
+// Read next: engine/env_test.cpp, engine/parallel_test.cpp.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "engine/env.h"
+
+// Sanitizers keep large shadow memory and threads of their own: tests that limit or measure the process leave them out.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MOTE_TEST_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define MOTE_TEST_SANITIZED 1
+#endif
+#endif
+
+namespace mote::test {
+
+#ifdef MOTE_TEST_SANITIZED
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
+/// One environment variable for one scope, without the settings being read again.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) {
+    if (const char* old = std::getenv(name)) before_ = old, was_set_ = true;
+    ::setenv(name, value, 1);
+  }
+  ~Variable() {
+    if (was_set_) ::setenv(name_, before_.c_str(), 1);
+    else ::unsetenv(name_);
+  }
+  Variable(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  std::string before_;
+  bool was_set_ = false;
+};
+
+/// A MOTE_ setting for one scope.
+class Setting {
+ public:
+  Setting(const char* name, const char* value) : variable_(new Variable(name, value)) { reload_settings(); }
+  ~Setting() {
+    delete variable_;
+    reload_settings();
+  }
+  Setting(const Setting&) = delete;
+
+ private:
+  Variable* variable_;
+};
+
+/// What a child process came to: "exit 0", "signal 11", or "still running after 10 s" (then it is killed).
+inline std::string outcome(pid_t child) {
+  for (int i = 0; i < 1000; ++i) {
+    int status = 0;
+    if (::waitpid(child, &status, WNOHANG) == child)
+      return WIFEXITED(status) ? "exit " + std::to_string(WEXITSTATUS(status))
+                               : "signal " + std::to_string(WTERMSIG(status));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  return "still running after 10 s";
+}
+
+/// Runs f, which returns an exit code, in a forked child. An exception there gives "exit 99".
+template <class F>
+std::string in_child(F f) {
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child != 0) return outcome(child);
+  int code = 99;
+  try {
+    code = f();
+  } catch (...) {
+  }
+  std::_Exit(code);
+}
+
+/// Runs one test case of this program again in a new process, which reads the environment anew; "exit 0" if it passes.
+inline std::string run_again(const std::string& test_case) {
+  const std::string filter = "--test-case=" + test_case;
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child != 0) return outcome(child);
+  ::execl("/proc/self/exe", "mote_test", filter.c_str(), "--no-skip", "--minimal", static_cast<char*>(nullptr));
+  std::_Exit(98);
+}
+
+}  // namespace mote::test

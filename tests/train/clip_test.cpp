@@ -1,0 +1,122 @@
+// What is here: clip_grad_norm against torch 1.13 and at its edges.
+// What is not: the training loop that looks at the norm.
+// Read next: train/clip.h.
+#include "train/clip.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "tests/train/optimizer_cases.h"
+
+namespace {
+
+using namespace mote;
+using namespace mote::test;
+constexpr double NaN = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+
+std::vector<Parameter> with_gradients() {
+  std::vector<Parameter> list;
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    list.emplace_back(Array::zeros(shapes[k]));
+    list.back().set_grad(made(shapes[k], [&](Index i) { return gradient(0, static_cast<Index>(k), i); }));
+  }
+  return list;
+}
+std::vector<real> gradients(const std::vector<Parameter>& list) {
+  std::vector<real> all;
+  for (const Parameter& p : list)
+    for (const real g : p.grad().to_vector()) all.push_back(g);
+  return all;
+}
+bool close(double a, double b) { return std::abs(a - b) <= 2e-7 * std::abs(b); }
+
+}  // namespace
+
+TEST_CASE("clip_grad_norm: equal to torch") {
+  // ps: [1], [3], [17], [5, 7] with grad ((29 i + 7 k) % 97 - 48) / 32; torch.nn.utils.clip_grad_norm_(ps, 1.0), twice
+  const std::vector<Parameter> list = with_gradients();
+  CHECK(close(clip_grad_norm(list, 1), 6.63884163));
+  const std::vector<double> second{-0.192992985, -0.0564857498, 0.0800214782};
+  const std::vector<double> last{-0.127092943, 0.00941429194, 0.145921528, -0.1741644};
+  for (Index i = 0; i < 3; ++i)
+    CHECK(close(static_cast<double>(list[1].grad().at({i})), second[static_cast<std::size_t>(i)]));
+  for (Index i = 0; i < 4; ++i)
+    CHECK(close(static_cast<double>(list[3].grad().at({0, i})), last[static_cast<std::size_t>(i)]));
+  CHECK(close(clip_grad_norm(list, 1), 0.999999881));
+}
+
+TEST_CASE("clip_grad_norm: below, at and above the limit; limits 0 and infinity") {
+  const std::vector<Parameter> list = with_gradients();
+  const std::vector<real> before = gradients(list);
+  CHECK(close(clip_grad_norm(list, 100), 6.63884163));
+  CHECK(close(clip_grad_norm(list, inf), 6.63884163));
+  CHECK(gradients(list) == before);
+  CHECK(close(clip_grad_norm(list, 0), 6.63884163));
+  for (const real g : gradients(list)) CHECK(g == 0);
+  CHECK(clip_grad_norm(list, 1) == 0);  // a norm of 0: 1 / 1e-6 is above 1
+  CHECK(clip_grad_norm(list, 0) == 0);
+  CHECK(clip_grad_norm({}, 1) == 0);
+}
+
+TEST_CASE("clip_grad_norm: frozen and missing gradients do not count, shared ones are not written to") {
+  std::vector<Parameter> list = with_gradients();
+  list[0].set_trainable(false);
+  list[1].zero_grad();
+  const Array kept = list[2].grad();
+  const std::vector<real> before = kept.to_vector();
+  const real frozen = list[0].grad().item();
+  const double norm = clip_grad_norm(list, 0.5), clipped = clip_grad_norm(list, 0.5);
+  CHECK(norm > 1);
+  CHECK(std::abs(clipped - 0.5) < 1e-6);
+  CHECK(list[0].grad().item() == frozen);
+  CHECK_FALSE(list[1].grad().defined());
+  CHECK(kept.to_vector() == before);
+  list[3].set_grad(made({7, 5}, [](Index i) { return static_cast<double>(i); }).transpose(0, 1));  // any strides
+  CHECK(clip_grad_norm(list, 1) > 100);
+  CHECK(std::abs(clip_grad_norm(list, 2) - 1) < 1e-6);
+}
+
+TEST_CASE("clip_grad_norm: norms that are not finite leave gradients alone") {
+  for (const double bad : {NaN, inf, -inf}) {
+    const std::vector<Parameter> list = with_gradients();
+    list[2].set_grad(made({17}, [&](Index i) { return i == 16 ? bad : 1.0; }));
+    const double norm = clip_grad_norm(list, 1);
+    CHECK((std::isnan(bad) ? std::isnan(norm) : norm == inf));
+    CHECK(list[1].grad().to_vector() == with_gradients()[1].grad().to_vector());
+    CHECK(list[2].grad().at({0}) == 1);
+  }
+}
+
+TEST_CASE("clip_grad_norm: errors") {
+  const std::vector<Parameter> list = with_gradients();
+  const std::vector<real> before = gradients(list);
+  CHECK_THROWS_WITH_AS(clip_grad_norm(list, -1), "clip_grad_norm: max_norm is -1; it must be 0 or above", Error);
+  CHECK_THROWS_AS(clip_grad_norm(list, NaN), Error);
+  CHECK_THROWS_AS(clip_grad_norm({list[0], list[1], list[0]}, 1), Error);
+  CHECK(gradients(list) == before);
+}
+
+TEST_CASE("clip_grad_norm: equal bits for every number of threads and every instruction set") {
+  const int threads_before = threads();
+  const kernels::Table& table_before = kernels::table();
+  const auto run = [] {
+    std::vector<Parameter> list = with_gradients();
+    list.emplace_back(Array::zeros({100003}));
+    list.back().set_grad(made({100003}, [](Index i) { return gradient(i % 13, 4, i) * 1e-3; }));
+    const double norm = clip_grad_norm(list, 0.7);
+    std::vector<real> all = gradients(list);
+    all.push_back(static_cast<real>(norm));
+    return all;
+  };
+  const std::vector<real> expected = run();
+  for (const int n : {1, 2, 3}) {
+    set_threads(n);
+    for (const kernels::Table* t : kernels::available_tables()) {
+      kernels::use_table(*t);
+      CHECK(run() == expected);
+    }
+  }
+  kernels::use_table(table_before);
+  set_threads(threads_before);
+}

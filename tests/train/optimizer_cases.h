@@ -1,0 +1,51 @@
+// What is here: the parameters and gradients that the optimizer tests and torch_optimizer_vectors.h start from.
+// What is not: checks.
+// Read next: optimizer_test.cpp.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "train/optimizer.h"
+
+namespace mote::test {
+
+using Groups = std::vector<ParameterGroup>;
+
+inline Array made(const Shape& shape, const std::function<double(Index)>& f) {
+  Array a = Array::empty(shape);
+  real* const out = a.mutate();
+  for (Index i = 0; i < a.numel(); ++i) out[i] = static_cast<real>(f(i));
+  return a;
+}
+inline const std::vector<Shape> shapes{{1}, {3}, {17}, {5, 7}};
+inline double start(Index k, Index i) { return (static_cast<double>((37 * i + 11 * k + 5) % 64) - 31.5) / 16; }
+inline double gradient(Index s, Index k, Index i) { return static_cast<double>((29 * i + 53 * s + 7 * k) % 97 - 48) / 32; }
+
+/// Parameters p0 .. p3 in one group, starting from start().
+inline Groups four() {
+  Groups groups(1);
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    const Array value = made(shapes[k], [&](Index i) { return start(static_cast<Index>(k), i); });
+    groups[0].parameters.push_back({std::string(1, 'p') + std::to_string(k), Parameter(value)});
+  }
+  return groups;
+}
+inline void take_step(Optimizer& o, Index s) {
+  for (std::size_t k = 0; k < o.parameters().size(); ++k) {
+    const Parameter& p = o.parameters()[k];
+    const Index kk = static_cast<Index>(k);
+    p.zero_grad();
+    if (!(s == 3 && k == 2)) p.set_grad(made(p.shape(), [&](Index i) { return gradient(s, kk, i); }));
+  }
+  o.step();
+}
+inline std::vector<real> numbers(const Optimizer& o) {
+  std::vector<real> all;
+  for (const Parameter& p : o.parameters())
+    for (const real x : p.value().to_vector()) all.push_back(x);
+  return all;
+}
+
+}  // namespace mote::test

@@ -1,0 +1,128 @@
+// What is here: an optimizer's state taken and set; the promises of equal bits and of no new memory.
+// What is not: the formulas (optimizer_test.cpp).
+// Read next: train/optimizer.h.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "engine/parallel.h"
+#include "tests/train/optimizer_cases.h"
+#include "train/adamw.h"
+#include "train/clip.h"
+#include "train/sgd.h"
+
+namespace {
+
+using namespace mote;
+using namespace mote::test;
+
+/// Bits of four parameters, one of them long enough for several tasks, after three AdamW and three SGD steps.
+std::vector<real> long_run() {
+  Groups groups = four();
+  groups[0].parameters.push_back({"long", Parameter(made({3 * 16384 + 5}, [](Index i) { return start(9, i); }))});
+  AdamW adam(groups, {.lr = 0.01, .weight_decay = 0.1});
+  SGD sgd(groups, {.lr = 0.1, .momentum = 0.9, .weight_decay = 0.05, .nesterov = true});
+  for (Index s = 0; s < 3; ++s) take_step(adam, s), take_step(sgd, s);
+  return numbers(adam);
+}
+bool same_bits(const std::vector<real>& a, const std::vector<real>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(real)) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("optimizer: state goes on where it stopped") {
+  const Groups straight = four(), stopped = four();
+  AdamW all(straight, {.lr = 0.01});
+  SGD sgd_all(straight, {.lr = 0.1, .momentum = 0.9});
+  OptimizerState adam_state, sgd_state;
+  {
+    AdamW first(stopped, {.lr = 0.01});
+    SGD sgd_first(stopped, {.lr = 0.1, .momentum = 0.9});
+    for (Index s = 0; s < 5; ++s) take_step(all, s), take_step(sgd_all, s), take_step(first, s), take_step(sgd_first, s);
+    adam_state = first.state(), sgd_state = sgd_first.state();
+    CHECK(adam_state.counts.at("steps") == 5);
+    CHECK(adam_state.counts.at("p1.step") == 5);
+    CHECK(adam_state.counts.at("p2.step") == 4);  // no gradient in step 3
+    CHECK(adam_state.arrays.size() == 8);
+    CHECK(sgd_state.arrays.at("p3.momentum_buffer").shape() == Shape{5, 7});
+    const std::vector<real> kept = adam_state.arrays.at("p0.exp_avg").to_vector();
+    take_step(first, 9), first.set_state(adam_state);  // a taken state is a value: steps do not change it
+    CHECK(adam_state.arrays.at("p0.exp_avg").to_vector() == kept);
+    for (std::size_t k = 0; k < 4; ++k) stopped[0].parameters[k].parameter.set(straight[0].parameters[k].parameter.value());
+  }
+  AdamW second(stopped, {.lr = 0.01});
+  SGD sgd_second(stopped, {.lr = 0.1, .momentum = 0.9});
+  second.set_state(adam_state), sgd_second.set_state(sgd_state);
+  CHECK(second.steps() == 5);
+  for (Index s = 5; s < 9; ++s) take_step(all, s), take_step(sgd_all, s), take_step(second, s), take_step(sgd_second, s);
+  CHECK(same_bits(numbers(all), numbers(second)));
+}
+
+TEST_CASE("optimizer: a state that does not fit changes nothing") {
+  AdamW o(four());
+  take_step(o, 0);
+  const OptimizerState good = o.state();
+  OptimizerState bad = good;
+  bad.arrays["p1.exp_avg"] = Array::zeros({4});
+  bad.arrays.erase("p0.exp_avg_sq");
+  bad.arrays["q.exp_avg"] = Array::zeros({4});
+  bad.counts["p3.step"] = -1;
+  CHECK_THROWS_WITH_AS(o.set_state(bad),
+                       "AdamW: this state does not fit: array 'p0.exp_avg_sq' is missing; array 'p1.exp_avg' has shape "
+                       "[4], its parameter [3]; array 'p3.exp_avg' is given, but its parameter has had no step; array "
+                       "'p3.exp_avg_sq' is given, but its parameter has had no step; array 'q.exp_avg' is not of this "
+                       "optimizer; count 'p3.step' is below 0",
+                       Error);
+  CHECK(o.state().counts == good.counts);
+  CHECK(same_bits(o.state().arrays.at("p1.exp_avg").to_vector(), good.arrays.at("p1.exp_avg").to_vector()));
+  SGD plain(four(), {.lr = 0.1});
+  take_step(plain, 0);
+  CHECK(plain.state().arrays.empty());
+  CHECK_THROWS_AS(plain.set_state(good), Error);
+  plain.set_state(plain.state());
+}
+
+TEST_CASE("Adam: a step count beyond 32 bits") {
+  Adam o(four(), {.lr = 0.01});
+  take_step(o, 0);
+  OptimizerState late = o.state();
+  for (auto& [name, count] : late.counts) count = (Index(1) << 31) + 5;
+  o.set_state(late);
+  const std::vector<real> before = numbers(o);
+  take_step(o, 0);  // beta^t is 0 by now: no bias correction at all
+  CHECK(o.steps() == (Index(1) << 31) + 6);
+  const double g = gradient(0, 0, 0), m = 0.1 * g * 0.9 + 0.1 * g, v = 0.001 * g * g * 0.999 + 0.001 * g * g;
+  CHECK(std::abs(static_cast<double>(before[0] - numbers(o)[0]) - 0.01 * m / (std::sqrt(v) + 1e-8)) < 1e-6);
+}
+
+TEST_CASE("optimizers: equal bits for every number of threads and every instruction set") {
+  const int threads_before = threads();
+  const kernels::Table& table_before = kernels::table();
+  const std::vector<real> expected = long_run();
+  for (const int n : {1, 2, 3}) {
+    set_threads(n);
+    for (const kernels::Table* t : kernels::available_tables()) {
+      kernels::use_table(*t);
+      CAPTURE(n);
+      CAPTURE(t->name);
+      CHECK(same_bits(long_run(), expected));
+    }
+  }
+  kernels::use_table(table_before);
+  set_threads(threads_before);
+}
+
+TEST_CASE("optimizers: a warm step asks the system for no memory") {
+  const Groups groups = four();
+  AdamW adam(groups);
+  SGD sgd(groups, {.lr = 0.1, .momentum = 0.9});
+  for (Index s = 0; s < 3; ++s) take_step(adam, s), clip_grad_norm(adam.parameters(), 0.1), sgd.step();
+  const MemoryStats before = memory_stats();
+  adam.step(), sgd.step();
+  CHECK(memory_stats().live_blocks == before.live_blocks);
+  for (Index s = 0; s < 5; ++s) take_step(adam, s), clip_grad_norm(adam.parameters(), 0.1), sgd.step();
+  CHECK(memory_stats().system_requests == before.system_requests);
+  CHECK(memory_stats().live_blocks == before.live_blocks);
+}

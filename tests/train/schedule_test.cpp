@@ -1,0 +1,79 @@
+// What is here: learning-rate schedules against their closed forms and at their edges.
+// What is not: training.
+// Read next: train/schedule.h.
+#include "train/schedule.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace mote;
+constexpr double NaN = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+bool close(double a, double b) { return std::abs(a - b) <= 1e-15 * std::abs(b); }
+
+}  // namespace
+
+TEST_CASE("warmup_cosine: nanoGPT's numbers") {
+  // get_lr(it) with warmup_iters 10, lr_decay_iters 100, learning_rate 6e-4, min_lr 6e-5, in Python
+  const std::vector<std::pair<Index, double>> expected{
+      {0, 5.4545454545454539e-05},  {9, 0.00054545454545454537}, {10, 0.00059999999999999995},
+      {11, 0.00059983552329515586}, {37, 0.00048870201811896774}, {55, 0.00032999999999999994},
+      {99, 6.0164476704844146e-05}, {100, 6.0000000000000002e-05}, {500, 6.0000000000000002e-05}};
+  for (const auto& [step, lr] : expected) {
+    CAPTURE(step);
+    CHECK(close(warmup_cosine(step, {.max_lr = 6e-4, .min_lr = 6e-5, .warmup_steps = 10, .total_steps = 100}), lr));
+  }
+}
+
+TEST_CASE("linear and constant") {
+  const ScheduleOptions o{.max_lr = 1, .min_lr = 0.5, .warmup_steps = 4, .total_steps = 8};
+  const std::vector<double> line{0.2, 0.4, 0.6, 0.8, 1, 0.875, 0.75, 0.625, 0.5, 0.5};
+  for (std::size_t i = 0; i < line.size(); ++i) CHECK(close(linear(static_cast<Index>(i), o), line[i]));
+  for (std::size_t i = 0; i < line.size(); ++i)
+    CHECK(close(constant(static_cast<Index>(i), {.max_lr = 1, .warmup_steps = 4}), i < 4 ? line[i] : 1));
+  CHECK(constant(0, {.max_lr = 0.3}) == 0.3);
+}
+
+TEST_CASE("schedules stay between min and max and reach both exactly") {
+  for (const double min_lr : {0.0, 1e-5, 0.1, 0.3})
+    for (const Index warmup : {0, 1, 7, 50})
+      for (const auto f : {warmup_cosine, linear}) {
+        const ScheduleOptions o{.max_lr = 0.3, .min_lr = min_lr, .warmup_steps = warmup, .total_steps = 50};
+        double before = o.max_lr;
+        for (Index step = warmup; step < 60; ++step) {
+          const double lr = f(step, o);
+          CHECK((lr >= min_lr && lr <= before));
+          before = lr;
+        }
+        for (Index step = 0; step < warmup; ++step) CHECK((f(step, o) > 0 && f(step, o) < 0.3));
+        CHECK(f(50, o) == min_lr);
+        if (warmup < 50) CHECK(close(f(warmup, o), 0.3));
+        CHECK(f(std::numeric_limits<Index>::max(), o) == min_lr);
+      }
+  for (const auto f : {warmup_cosine, linear}) {
+    CHECK(f(0, {.max_lr = 1, .min_lr = 0.25, .total_steps = 0}) == 0.25);  // nothing to train: no division by 0
+    CHECK(f(0, {.max_lr = 1, .min_lr = 0.25, .total_steps = 1}) == 1);
+    CHECK(f(0, {.max_lr = 0, .total_steps = 5}) == 0);
+  }
+}
+
+TEST_CASE("schedules: errors") {
+  for (const auto f : {warmup_cosine, linear}) {
+    CHECK_THROWS_AS(f(0, {}), Error);  // total_steps forgotten
+    CHECK_THROWS_AS(f(-1, {.total_steps = 5}), Error);
+    CHECK_THROWS_AS(f(0, {.warmup_steps = -1, .total_steps = 5}), Error);
+    CHECK_THROWS_AS(f(0, {.max_lr = 1, .min_lr = 2, .total_steps = 5}), Error);
+    for (const double bad : {NaN, inf, -1.0}) {
+      CHECK_THROWS_AS(f(0, {.max_lr = bad, .total_steps = 5}), Error);
+      CHECK_THROWS_AS(f(0, {.min_lr = bad, .total_steps = 5}), Error);
+    }
+  }
+  CHECK_THROWS_WITH_AS(warmup_cosine(0, {.warmup_steps = 6, .total_steps = 5}),
+                       "warmup_cosine: warmup_steps 6 are more than total_steps 5", Error);
+  CHECK_THROWS_AS(constant(0, {.max_lr = -1}), Error);
+  CHECK_THROWS_AS(constant(-1, {}), Error);
+}

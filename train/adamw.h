@@ -1,0 +1,97 @@
+// What is here: Adam and AdamW, which divide each number's step by the running size of its gradient.
+// What is not: the arithmetic on runs of numbers (engine/kernels/target/optimizer.h); PyTorch's amsgrad and maximize.
+// Read next: schedule.h.
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "engine/kernels/kernels.h"
+#include "engine/math.h"
+#include "engine/parallel.h"
+#include "train/optimizer.h"
+
+namespace mote {
+
+/// PyTorch's names and defaults.
+struct AdamOptions {
+  double lr = 1e-3;
+  std::array<double, 2> betas = {0.9, 0.999};  ///< what stays, per step, of the running mean and of the running square
+  double eps = 1e-8;                           ///< added to the denominator: keeps a gradient of 0 from giving 0 / 0
+  double weight_decay = 0;                     ///< for groups that have none of their own
+};
+struct AdamWOptions {
+  double lr = 1e-3;
+  std::array<double, 2> betas = {0.9, 0.999};
+  double eps = 1e-8;
+  double weight_decay = 0.01;
+};
+
+namespace detail {
+/// What Adam and AdamW share: all but the way in which weights decay.
+class AdamBase : public Optimizer {
+ protected:
+  AdamBase(const char* name, std::vector<ParameterGroup> groups, const AdamOptions& options, bool decoupled)
+      : Optimizer(name, std::move(groups), options.lr, options.weight_decay, {"exp_avg", "exp_avg_sq"}),
+        options_(options),
+        decoupled_(decoupled) {
+    check_setting("eps", options.eps);
+    for (const double beta : options.betas)
+      check_in(name, beta >= 0 && beta < 1, "betas must lie in [0, 1), not ", options.betas[0], " and ", options.betas[1]);
+  }
+
+  void update(Slot& slot, double lr) override {
+    for (Array& moment : slot.arrays)
+      if (!moment.defined()) moment = Array::zeros(slot.parameter.shape());
+    const kernels::AdamStep s = constants(slot, lr);
+    const Array grad = slot.parameter.grad().contiguous();
+    const real* const g = grad.data();
+    real* const w = slot.parameter.mutate();
+    real* const m = slot.arrays[0].mutate();
+    real* const v = slot.arrays[1].mutate();
+    const auto run = kernels::table().adam;
+    parallel_for(grad.numel(), chunk, [&](Index lo, Index hi) { run(s, w + lo, g + lo, m + lo, v + lo, hi - lo); });
+  }
+
+ private:
+  /// m and v start at 0 and so begin too small, by the factors 1 - beta^t; dividing by those corrects it.
+  kernels::AdamStep constants(const Slot& slot, double lr) const {
+    const auto [beta1, beta2] = options_.betas;
+    const double t = static_cast<double>(slot.steps);
+    const double correction1 = 1 - math::pow(beta1, t), correction2 = 1 - math::pow(beta2, t);
+    return {static_cast<real>(beta1),
+            static_cast<real>(1 - beta1),
+            static_cast<real>(beta2),
+            static_cast<real>(1 - beta2),
+            static_cast<real>(decoupled_ ? 1 - lr * slot.weight_decay : 1),
+            static_cast<real>(decoupled_ ? 0 : slot.weight_decay),
+            static_cast<real>(lr / correction1),
+            static_cast<real>(std::sqrt(correction2)),
+            static_cast<real>(options_.eps)};
+  }
+
+  AdamOptions options_;
+  bool decoupled_;
+};
+}  // namespace detail
+
+/// g = grad + weight_decay w;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
+/// w -= lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps), t counting this parameter's updates from 1.
+/// Equal to torch.optim.Adam (one tensor at a time) bit for bit. Source: Kingma and Ba 2015.
+/// Errors: settings that are negative or not finite, betas outside [0, 1); those of Optimizer.
+class Adam : public detail::AdamBase {
+ public:
+  explicit Adam(std::vector<ParameterGroup> groups, const AdamOptions& options = {})
+      : AdamBase("Adam", std::move(groups), options, false) {}
+};
+
+/// Adam with decoupled decay: w *= 1 - lr weight_decay first, and the gradient alone goes into m and v, so that weights
+/// with large gradients decay no less than others. Equal to torch.optim.AdamW bit for bit. Source: Loshchilov and Hutter
+/// 2019. Errors: as Adam.
+class AdamW : public detail::AdamBase {
+ public:
+  explicit AdamW(std::vector<ParameterGroup> groups, const AdamWOptions& options = {})
+      : AdamBase("AdamW", std::move(groups), {options.lr, options.betas, options.eps, options.weight_decay}, true) {}
+};
+
+}  // namespace mote

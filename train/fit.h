@@ -1,0 +1,57 @@
+// What is here: fit, the training loop. It owns nothing and prints nothing: it tells its caller what happens.
+// What is not: models, tasks, files; the caller passes functions.
+// Read next: progress.h.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <functional>
+
+#include "engine/tensor.h"
+#include "train/clip.h"
+#include "train/optimizer.h"
+
+namespace mote {
+
+/// What happened in one step, told after the update.
+struct StepReport {
+  Index step = 0;           ///< counted from 0
+  Index steps = 0;          ///< how many there will be
+  double loss = 0;          ///< of this step's batch, before its update
+  double learning_rate = 0;
+  double grad_norm = 0;     ///< before clipping; 0 when clipping is off
+};
+
+struct FitOptions {
+  Index steps = 1000;
+  double clip = 1;  ///< largest global gradient norm; 0: no clipping
+  /// The learning rate of a step; without it the optimizer's own stays.
+  std::function<double(Index step)> schedule = {};
+  /// Called after every step; false ends the training early.
+  std::function<bool(const StepReport&)> on_step = {};
+};
+
+/// For each step: loss = compute(step), backward, clip, optimizer step. Returns the last loss. Gradients are cleared before
+/// each step, so what the caller left there does not count. Errors: a loss that is not finite; the weights are then still
+/// those of the step before.
+template <std::invocable<Index> Compute>
+double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
+  check_in("fit", options.steps >= 0, "steps ", options.steps, " must be 0 or above");
+  double last = 0;
+  for (Index step = 0; step < options.steps; ++step) {
+    optimizer.zero_grad();
+    const Tensor loss = compute(step);
+    last = static_cast<double>(loss.item());
+    check_in("fit", std::isfinite(last), "the loss of step ", step, " is ", last,
+             ": lower the learning rate, or run with MOTE_CHECK=finite to see where it starts");
+    loss.backward();
+    if (options.schedule) optimizer.set_learning_rate(options.schedule(step));
+    StepReport report{step, options.steps, last, optimizer.learning_rate(), 0};
+    if (options.clip > 0) report.grad_norm = clip_grad_norm(optimizer.parameters(), options.clip);
+    optimizer.step();
+    if (options.on_step && !options.on_step(report)) break;
+  }
+  return last;
+}
+
+}  // namespace mote

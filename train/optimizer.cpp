@@ -1,0 +1,178 @@
+// What is here: what all optimizers share: groups and their checks, the walk over parameters, the state.
+// What is not: the update formulas (sgd.h, adamw.h).
+// Read next: adamw.h.
+#include "train/optimizer.h"
+
+#include <charconv>
+#include <cmath>
+#include <set>
+
+namespace mote {
+namespace {
+
+std::string number_text(double x) {
+  char text[32];  // to_chars, unlike printf and streams, does not ask the locale
+  return std::string(text, std::to_chars(text, text + sizeof text, x).ptr);
+}
+
+/// 107520 as "107,520".
+std::string count_text(Index n) {
+  std::string text = std::to_string(n);
+  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
+  return text;
+}
+
+/// Takes entries out of an OptimizerState and collects what is wrong with it.
+class StateReader {
+ public:
+  explicit StateReader(const OptimizerState& state) : state_(state) {}
+
+  Index count(const std::string& name) {
+    asked_.insert(name);
+    const auto found = state_.counts.find(name);
+    if (found == state_.counts.end()) problems_.insert("count '" + name + "' is missing");
+    else if (found->second < 0) problems_.insert("count '" + name + "' is below 0");
+    else return found->second;
+    return 0;
+  }
+  /// Undefined for a parameter that has had no step: it has no state yet.
+  Array array(const std::string& name, const Shape& shape, bool stepped) {
+    asked_.insert(name);
+    const auto found = state_.arrays.find(name);
+    const bool given = found != state_.arrays.end() && found->second.defined();
+    if (given && !stepped) problems_.insert("array '" + name + "' is given, but its parameter has had no step");
+    if (!given && stepped) problems_.insert("array '" + name + "' is missing");
+    if (!given) return Array();
+    if (found->second.shape() != shape)
+      problems_.insert("array '" + name + "' has shape " + Shape::text(found->second.shape()) + ", its parameter " +
+                       Shape::text(shape));
+    return found->second;
+  }
+  /// All that is wrong, names nobody asked for included, as one sentence; "" when nothing is.
+  std::string problems() {
+    for (const auto& entry : state_.counts) expect("count", entry.first);
+    for (const auto& entry : state_.arrays) expect("array", entry.first);
+    std::string text;
+    for (const std::string& problem : problems_) text += (text.empty() ? "" : "; ") + problem;
+    return text;
+  }
+
+ private:
+  void expect(const std::string& kind, const std::string& name) {
+    if (!asked_.contains(name)) problems_.insert(kind + " '" + name + "' is not of this optimizer");
+  }
+  const OptimizerState& state_;
+  std::set<std::string> problems_, asked_;
+};
+
+}  // namespace
+
+std::vector<ParameterGroup> all_parameters(const Module& module, std::optional<double> weight_decay) {
+  return {{named_parameters(module), weight_decay}};
+}
+
+std::vector<ParameterGroup> decay_groups(const Module& module, double weight_decay) {
+  std::vector<ParameterGroup> groups{{{}, weight_decay}, {{}, 0.0}};
+  for (NamedParameter& p : named_parameters(module))
+    groups[p.parameter.shape().rank() >= 2 ? 0 : 1].parameters.push_back(std::move(p));
+  return groups;
+}
+
+std::string describe(const std::vector<ParameterGroup>& groups) {
+  std::string text;
+  for (const ParameterGroup& group : groups) {
+    const std::optional<double>& decay = group.weight_decay;
+    if (!decay) text += "decayed as the optimizer says";
+    else if (*decay == 0) text += "not decayed";
+    else text += "decayed (weight_decay " + number_text(*decay) + ")";
+    if (group.lr_scale != 1) text += ", learning rate times " + number_text(group.lr_scale);
+    Index numbers = 0;
+    for (const NamedParameter& p : group.parameters) numbers += p.parameter.numel();
+    const std::size_t tensors = group.parameters.size();
+    text += ": " + count_text(static_cast<Index>(tensors)) + (tensors == 1 ? " tensor, " : " tensors, ") +
+            count_text(numbers) + (numbers == 1 ? " number\n" : " numbers\n");
+  }
+  return text;
+}
+
+Optimizer::Optimizer(const char* name, std::vector<ParameterGroup> groups, double lr, double weight_decay,
+                     std::vector<std::string> state_names)
+    : name_(name), state_names_(std::move(state_names)), groups_(std::move(groups)), learning_rate_(lr) {
+  check_setting("the learning rate", lr);
+  check_setting("weight_decay", weight_decay);
+  for (ParameterGroup& group : groups_) {
+    if (!group.weight_decay) group.weight_decay = weight_decay;
+    check_setting("a group's weight_decay", *group.weight_decay);
+    check_setting("a group's lr_scale", group.lr_scale);
+    for (const NamedParameter& p : group.parameters) add_parameter(p, group);
+  }
+  check_in(name_, !slots_.empty(), "there are no parameters to optimize");
+  std::map<std::string, int> names;  // the state is kept by name
+  std::map<const Parameter::Cell*, const std::string*> cells;
+  for (const Slot& s : slots_) {
+    const auto [first, is_new] = cells.emplace(s.parameter.id(), &s.name);
+    check_in(name_, is_new, "'", *first->second, "' and '", s.name,
+             "' are the same parameter and would be stepped twice; list it once");
+    check_in(name_, ++names[s.name] == 1, "two parameters are named '", s.name, "'; give one of them a prefix");
+  }
+}
+
+void Optimizer::check_setting(const char* what, double value) const {
+  check_in(name_, std::isfinite(value) && value >= 0, what, " is ", value, "; it must be 0 or above and finite");
+}
+
+void Optimizer::add_parameter(const NamedParameter& named, const ParameterGroup& group) {
+  check_in(name_, named.parameter.defined(), "parameter '", named.name, "' is not defined");
+  slots_.push_back({named.name, named.parameter, *group.weight_decay, group.lr_scale, 0,
+                    std::vector<Array>(state_names_.size())});
+  parameters_.push_back(named.parameter);
+}
+
+std::size_t Optimizer::step() {
+  std::size_t updated = 0;
+  for (Slot& slot : slots_) {
+    if (!slot.parameter.trainable() || !slot.parameter.grad().defined()) continue;
+    ++slot.steps;
+    update(slot, learning_rate_ * slot.lr_scale);
+    ++updated;
+  }
+  ++steps_;
+  return updated;
+}
+
+void Optimizer::zero_grad() const {
+  for (const Parameter& p : parameters_) p.zero_grad();
+}
+
+void Optimizer::set_learning_rate(double lr) {
+  check_setting("the learning rate", lr);
+  learning_rate_ = lr;
+}
+
+OptimizerState Optimizer::state() const {
+  OptimizerState state;
+  state.counts["steps"] = steps_;
+  for (const Slot& slot : slots_) {
+    state.counts[slot.name + ".step"] = slot.steps;
+    for (std::size_t i = 0; i < slot.arrays.size(); ++i)
+      if (slot.arrays[i].defined()) state.arrays[slot.name + "." + state_names_[i]] = slot.arrays[i];
+  }
+  return state;
+}
+
+void Optimizer::set_state(const OptimizerState& state) {
+  StateReader read(state);
+  const Index steps = read.count("steps");
+  std::vector<Slot> slots = slots_;
+  for (Slot& slot : slots) {
+    slot.steps = read.count(slot.name + ".step");
+    for (std::size_t i = 0; i < slot.arrays.size(); ++i)
+      slot.arrays[i] = read.array(slot.name + "." + state_names_[i], slot.parameter.shape(), slot.steps > 0);
+  }
+  const std::string problems = read.problems();
+  check_in(name_, problems.empty(), "this state does not fit: ", problems);
+  slots_ = std::move(slots);
+  steps_ = steps;
+}
+
+}  // namespace mote

@@ -1,0 +1,102 @@
+// What is here: Optimizer, what every optimizer is made of: parameters in groups, a learning rate, the state of each
+//   parameter; and the ways to put a module's parameters into groups.
+// What is not: the update formulas (sgd.h, adamw.h), the learning rate's course (schedule.h), clipping (clip.h).
+// Read next: sgd.h, the plainest optimizer.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nn/module.h"
+
+namespace mote {
+
+/// Parameters that are stepped with the same settings.
+struct ParameterGroup {
+  std::vector<NamedParameter> parameters;
+  std::optional<double> weight_decay = {};  ///< not given: what the optimizer's options say
+  double lr_scale = 1;                      ///< the group's learning rate is this times the optimizer's
+};
+
+/// All parameters of a module in one group, in visit order; a tied one once.
+std::vector<ParameterGroup> all_parameters(const Module& module, std::optional<double> weight_decay = {});
+
+/// Two groups, in visit order: parameters of two or more axes (matrices, embeddings) decay with `weight_decay`, the others
+/// (biases, gains) do not: they are few, and a gain pulled to 0 would silence its layer. Source: nanoGPT's rule.
+std::vector<ParameterGroup> decay_groups(const Module& module, double weight_decay);
+
+/// One line per group: "decayed (weight_decay 0.1): 10 tensors, 107,520 numbers".
+std::string describe(const std::vector<ParameterGroup>& groups);
+
+/// What a checkpoint keeps of an optimizer. Learning rate and options are the caller's to repeat.
+struct OptimizerState {
+  std::map<std::string, Index> counts;  ///< "steps", and "<parameter>.step": the updates that parameter has had
+  std::map<std::string, Array> arrays;  ///< "<parameter>.exp_avg" and the like, in the parameter's shape
+};
+
+/// Changes parameters along their gradients. It holds handles to the parameters' cells, so the module may move or go.
+/// A new optimizer derives from it and says in update() what happens to one parameter; sgd.h shows how.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  /// One update of every parameter that is trainable and has a gradient; the others keep their numbers, their state and
+  /// their own step count, and do not decay. Returns how many parameters were updated. Gradients stay: call zero_grad().
+  /// NaN in a gradient reaches its parameter, as in PyTorch; clip_grad_norm() tells before it is too late.
+  std::size_t step();
+  /// Drops all gradients (PyTorch's set_to_none = true, its default since 2.0).
+  void zero_grad() const;
+
+  double learning_rate() const { return learning_rate_; }
+  /// Errors: negative, infinite or NaN.
+  void set_learning_rate(double lr);
+  /// Calls of step() so far.
+  Index steps() const { return steps_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+  /// The groups as given, with each weight_decay filled in.
+  const std::vector<ParameterGroup>& groups() const { return groups_; }
+
+  /// A copy of the state; cheap until the next step.
+  OptimizerState state() const;
+  /// Goes on from `state`, as if the steps had been taken here. Errors: names that only one side has, shapes that differ,
+  /// counts below 0; all of them are listed, and then nothing has changed.
+  void set_state(const OptimizerState& state);
+
+ protected:
+  /// One parameter and its state: as many arrays as there are state names, undefined before the first update.
+  struct Slot {
+    std::string name;
+    Parameter parameter;
+    double weight_decay;
+    double lr_scale;
+    Index steps;  ///< updates so far; in update() the current one counts
+    std::vector<Array> arrays;
+  };
+  static constexpr Index chunk = 16 * 1024;  ///< numbers per task of parallel_for
+
+  /// `name` opens the errors; `weight_decay` is for groups without one of their own. Errors: no parameters, an undefined
+  /// one, one cell twice, one name twice, settings that are negative or not finite.
+  Optimizer(const char* name, std::vector<ParameterGroup> groups, double lr, double weight_decay,
+            std::vector<std::string> state_names);
+  /// Updates one parameter, which has a gradient. `lr` is its own: learning_rate() times lr_scale.
+  virtual void update(Slot& slot, double lr) = 0;
+  /// Errors unless `value` is 0 or above and finite.
+  void check_setting(const char* what, double value) const;
+
+ private:
+  void add_parameter(const NamedParameter& named, const ParameterGroup& group);
+
+  const char* name_;
+  std::vector<std::string> state_names_;
+  std::vector<ParameterGroup> groups_;
+  std::vector<Parameter> parameters_;
+  std::vector<Slot> slots_;
+  double learning_rate_;
+  Index steps_ = 0;
+};
+
+}  // namespace mote

@@ -1,0 +1,167 @@
+// What is here: what a progress line says and when it is written.
+// What is not: the training loop.
+// Read next: fit.h.
+#include "train/progress.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+
+#ifdef __unix__
+#include <sys/ioctl.h>
+#include <unistd.h>
+#endif
+
+#include "engine/check.h"
+
+namespace mote {
+namespace {
+
+/// A number as text; std::to_chars, unlike printf and streams, does not ask the locale.
+std::string number_text(double x, std::chars_format format, int digits) {
+  if (std::isnan(x)) return "nan";
+  char text[64];  // `fixed` is only asked for numbers below 1e6
+  return std::string(text, std::to_chars(text, text + sizeof text, x, format, digits).ptr);
+}
+
+std::string loss_text(double x) {
+  const bool plain = x == 0 || (std::abs(x) >= 1e-3 && std::abs(x) < 1e6);
+  return plain ? number_text(x, std::chars_format::fixed, 4) : number_text(x, std::chars_format::scientific, 3);
+}
+
+std::string rate_text(double x) {
+  const bool plain = x >= 1 && x < 1e6;
+  return number_text(x, plain ? std::chars_format::fixed : std::chars_format::general, plain ? 1 : 3);
+}
+
+/// 3, 'h', 5, 'm' as "3h05m".
+std::string two_units(long long large, char large_unit, long long small, char small_unit) {
+  std::string text = std::to_string(large) + large_unit;
+  if (small < 10) text += '0';
+  return text + std::to_string(small) + small_unit;
+}
+
+}  // namespace
+
+std::string format_duration(double seconds) {
+  if (!std::isfinite(seconds)) return "?";
+  if (seconds >= 1000.0 * 24 * 3600) return "over 1000d";
+  const long long s = static_cast<long long>(std::max(0.0, seconds)), m = s / 60, h = m / 60, d = h / 24;
+  if (s < 60) return std::to_string(s) + "s";
+  if (h < 1) return two_units(m, 'm', s % 60, 's');
+  if (h < 100) return two_units(h, 'h', m % 60, 'm');
+  return two_units(d, 'd', h % 24, 'h');
+}
+
+int terminal_width() {
+#ifdef __unix__
+  for (const int file : {STDOUT_FILENO, STDERR_FILENO}) {
+    winsize size{};
+    if (isatty(file) && ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  }
+#endif
+  if (const char* const text = std::getenv("COLUMNS")) {
+    int columns = 0;
+    const std::string_view all(text);
+    const auto end = std::from_chars(all.data(), all.data() + all.size(), columns).ptr;
+    if (end == all.data() + all.size() && columns > 0) return columns;
+  }
+  return 80;
+}
+
+Progress::Progress(std::ostream& out, bool terminal, ProgressOptions options)
+    : out_(out), terminal_(terminal), options_(std::move(options)) {
+  check_in("Progress", options_.width >= 0 && options_.every_steps >= 0, "width ", options_.width, " and every_steps ",
+           options_.every_steps, " must be 0 or above");
+  check_in("Progress", options_.refresh >= 0 && options_.every_seconds >= 0 && std::isfinite(options_.refresh) &&
+           std::isfinite(options_.every_seconds), "refresh ", options_.refresh, " and every_seconds ",
+           options_.every_seconds, " must be 0 or above and finite");
+  const char* const term = std::getenv("TERM");
+  if (term && std::string_view(term) == "dumb") terminal_ = false;
+}
+
+Progress::~Progress() {
+  try {
+    if (shown_ > 0) out_ << '\n' << std::flush;  // an error message that follows starts on a line of its own
+  } catch (...) {                                // a stream told to throw is no reason to end the program
+  }
+}
+
+/// The clock, but never earlier than it has already been.
+double Progress::now() {
+  const double time = options_.clock ? options_.clock()
+                                     : std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  if (!started_ || time > newest_time_) newest_time_ = time;
+  return newest_time_;
+}
+
+void Progress::update(Index step, Index total, double loss, double learning_rate) {
+  const double time = now();
+  const bool begins = !started_ || step < step_;  // counting back means another run
+  if (begins) first_step_ = step, first_time_ = time;
+  started_ = true;
+  pending_ = true;
+  step_ = step, total_ = total, loss_ = loss, learning_rate_ = learning_rate;
+  if (begins || step == total || due(step, time)) write(time);
+}
+
+bool Progress::due(Index step, double time) const {
+  const double waited = time - written_time_;
+  if (terminal_) return waited >= options_.refresh;
+  const Index every = std::max<Index>(1, options_.every_steps);
+  return step / every != written_step_ / every && waited >= options_.every_seconds;
+}
+
+std::string Progress::text(double time) const {
+  std::string line = "step " + std::to_string(step_);
+  if (total_ > 0) line += "/" + std::to_string(total_);
+  line += " | loss " + loss_text(loss_) + " | lr " + number_text(learning_rate_, std::chars_format::scientific, 2);
+  const double rate = static_cast<double>(step_ - first_step_) / (time - first_time_);
+  if (!(rate > 0 && std::isfinite(rate))) return line;  // the first update, or a clock that stands still
+  line += " | " + rate_text(rate) + " steps/s";
+  if (total_ > 0)
+    line += " | " + format_duration(static_cast<double>(std::max<Index>(0, total_ - step_)) / rate) + " left";
+  return line;
+}
+
+void Progress::write(double time) {
+  std::string line = text(time);
+  if (terminal_) {
+    // One column stays free: many terminals go to the next line as soon as the last one is filled.
+    const int width = options_.width > 0 ? options_.width : terminal_width();
+    const std::size_t room = static_cast<std::size_t>(std::max(1, width - 1));
+    line.resize(std::min(line.size(), room));
+    const std::size_t now_shown = line.size();
+    line.resize(std::max(line.size(), std::min(shown_, room)), ' ');  // wipes what the line before has left
+    shown_ = now_shown;
+    out_ << '\r' << line << std::flush;
+  } else {
+    out_ << line << '\n' << std::flush;
+  }
+  pending_ = false;
+  written_step_ = step_;
+  written_time_ = time;
+}
+
+void Progress::clear_line() {
+  if (shown_ > 0) out_ << '\r' << std::string(shown_, ' ') << '\r';
+  shown_ = 0;
+}
+
+void Progress::note(const std::string& line) {
+  clear_line();
+  out_ << line << '\n' << std::flush;
+  if (terminal_ && started_) write(newest_time_);
+}
+
+void Progress::finish() {
+  if (pending_) write(newest_time_);
+  if (shown_ > 0) out_ << '\n' << std::flush;
+  shown_ = 0;
+  started_ = false;
+}
+
+}  // namespace mote

@@ -1,0 +1,63 @@
+// What is here: SGD, gradient descent with momentum, Nesterov's variant and weight decay.
+// What is not: the arithmetic on runs of numbers (engine/kernels/target/optimizer.h); PyTorch's maximize and foreach.
+// Read next: adamw.h.
+#pragma once
+
+#include <cmath>
+
+#include "engine/kernels/kernels.h"
+#include "engine/parallel.h"
+#include "train/optimizer.h"
+
+namespace mote {
+
+/// PyTorch's names and defaults; only lr had none in older versions.
+struct SGDOptions {
+  double lr = 1e-3;
+  double momentum = 0;      ///< the share of the velocity that stays, usually 0.9; 0: no velocity is kept
+  double dampening = 0;     ///< the share of each new gradient that is left out of the velocity
+  double weight_decay = 0;  ///< for groups that have none of their own
+  bool nesterov = false;    ///< look one step of momentum ahead
+};
+
+/// g = grad + weight_decay w;  velocity = momentum velocity + (1 - dampening) g (the first time: g itself);
+/// w -= lr (nesterov ? g + momentum velocity : velocity). Equal to torch.optim.SGD bit for bit.
+/// Errors: settings that are negative or not finite; nesterov without momentum or with dampening; those of Optimizer.
+class SGD : public Optimizer {
+ public:
+  explicit SGD(std::vector<ParameterGroup> groups, const SGDOptions& options = {})
+      : Optimizer("SGD", std::move(groups), options.lr, options.weight_decay,
+                  options.momentum > 0 ? std::vector<std::string>{"momentum_buffer"} : std::vector<std::string>{}),
+        options_(options) {
+    check_setting("momentum", options.momentum);
+    check_in("SGD", std::isfinite(options.dampening), "dampening is ", options.dampening, "; it must be finite");
+    check_in("SGD", !options.nesterov || (options.momentum > 0 && options.dampening == 0),
+             "nesterov needs a momentum above 0 and no dampening; momentum is ", options.momentum, " and dampening ",
+             options.dampening);
+  }
+
+ protected:
+  void update(Slot& slot, double lr) override {
+    const bool moving = !slot.arrays.empty(), first = moving && !slot.arrays[0].defined();
+    if (first) slot.arrays[0] = Array::empty(slot.parameter.shape());
+    const kernels::SgdStep s{static_cast<real>(lr),
+                             static_cast<real>(slot.weight_decay),
+                             static_cast<real>(options_.momentum),
+                             static_cast<real>(1 - options_.dampening),
+                             options_.nesterov,
+                             first};
+    const Array grad = slot.parameter.grad().contiguous();
+    const real* const g = grad.data();
+    real* const w = slot.parameter.mutate();
+    real* const velocity = moving ? slot.arrays[0].mutate() : nullptr;
+    const auto run = kernels::table().sgd;
+    parallel_for(grad.numel(), chunk, [&](Index lo, Index hi) {
+      run(s, w + lo, g + lo, velocity ? velocity + lo : nullptr, hi - lo);
+    });
+  }
+
+ private:
+  SGDOptions options_;
+};
+
+}  // namespace mote
