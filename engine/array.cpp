@@ -100,19 +100,19 @@ Shape resolve(const char* name, const Shape& from, std::span<const Index> extent
   for (std::size_t i = 0; i < extents.size(); ++i) {
     e[i] = extents[i];
     if (extents[i] == -1) {
-      check_in(name, unknown < 0, "only one extent may be -1, not two, in ", Shape::text(extents));
+      check_in(name, unknown < 0, "only one extent may be -1, not two, in ", Listed{extents});
       unknown = static_cast<int>(i);
       e[i] = 1;
     }
   }
   known = Shape(std::span<const Index>(e.data(), extents.size())).numel();
   if (unknown >= 0) {
-    check_in(name, known != 0, "-1 in ", Shape::text(extents), " could be any number for shape ", from);
+    check_in(name, known != 0, "-1 in ", Listed{extents}, " could be any number for shape ", from);
     e[static_cast<std::size_t>(unknown)] = from.numel() / known;
     known *= e[static_cast<std::size_t>(unknown)];
   }
   check_in(name, known == from.numel(), "shape ", from, " has ", from.numel(), " elements and does not fit ",
-           Shape::text(extents));
+           Listed{extents});
   return Shape(std::span<const Index>(e.data(), extents.size()));
 }
 

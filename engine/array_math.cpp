@@ -47,14 +47,22 @@ struct Loop {
       return;
     }
     parallel_for(numel / n, std::max<Index>(1, grain / n), [&](Index lo, Index hi) {
+      std::array<Index, Shape::max_rank> at{};  // where the outer axes stand; counted up like the digits of a clock
+      Index left = lo, oa = 0, ob = 0;
+      for (int i = rank - 2; i >= 0; --i) {
+        const std::size_t s = static_cast<std::size_t>(i);
+        at[s] = left % extent[s];
+        oa += at[s] * sa[s], ob += at[s] * sb[s];
+        left /= extent[s];
+      }
       for (Index row = lo; row < hi; ++row) {
-        Index left = row, oa = 0, ob = 0;
-        for (int i = rank - 2; i >= 0; --i) {
-          const std::size_t s = static_cast<std::size_t>(i);
-          oa += left % extent[s] * sa[s], ob += left % extent[s] * sb[s];
-          left /= extent[s];
-        }
         body(oa, ob, row * n, n);
+        for (std::size_t s = static_cast<std::size_t>(rank - 1); s-- > 0;) {
+          oa += sa[s], ob += sb[s];
+          if (++at[s] < extent[s]) break;
+          oa -= at[s] * sa[s], ob -= at[s] * sb[s];
+          at[s] = 0;
+        }
       }
     });
   }
@@ -63,8 +71,10 @@ struct Loop {
 real* fresh(Array& a) { return const_cast<real*>(a.data()); }  // `a` was just made by Array::empty: nobody shares it
 
 void copy_run(const real* x, Index stride, real* y, Index n) {
-  if (stride == 1) {
+  if (stride == 1 && n > 64) {  // below, the call costs more than the copying
     std::memcpy(y, x, static_cast<std::size_t>(n) * sizeof(real));
+  } else if (stride == 1) {
+    for (Index i = 0; i < n; ++i) y[i] = x[i];
   } else {
     for (Index i = 0; i < n; ++i) y[i] = x[i * stride];
   }

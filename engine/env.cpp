@@ -27,7 +27,7 @@ int thread_count(const std::string& text) {
 }
 
 bool one_of(const char* name, const std::string& text, const char* on, const char* off) {
-  check(text.empty() || text == on || text == off, name, "=", text, " is not known: use ", on);
+  check(text.empty() || text == on || text == off, name, "=", text, " is not known: use ", on, " or ", off);
   return text == on;
 }
 

@@ -230,7 +230,7 @@ NodePtr Op::make_node(const Shape& shape) const {
 void Op::inspect(const Array& value) const {
   std::string shapes;
   for (std::size_t i = 0; i < count_; ++i)
-    shapes += (i ? ", " : "") + (input(i).defined() ? Shape::text(input(i).shape()) : std::string("none"));
+    shapes.append(i ? ", " : "").append(input(i).defined() ? Shape::text(input(i).shape()) : "none");
   if (settings().debug) {
     const std::string layer = current_layer();
     std::cerr << (layer.empty() ? "" : layer + " ") << name_ << "(" << shapes << ") -> " << value.shape() << "\n";

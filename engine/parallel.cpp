@@ -163,14 +163,7 @@ void forget_pool_in_child() {
 
 }  // namespace
 
-int threads() {
-  State& s = state();
-  const int set = s.threads.load(std::memory_order_relaxed);  // no lock: bodies of a running job may ask
-  if (set > 0) return set;
-  const int n = configured_threads();
-  s.threads.store(n, std::memory_order_relaxed);
-  return n;
-}
+int threads() { return thread_count(state()); }
 
 void set_threads(int n) {
   check(n >= 1 && n <= 1024, "set_threads: ", n, " is not a number of threads from 1 to 1024");

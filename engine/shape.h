@@ -15,6 +15,16 @@
 
 namespace mote {
 
+/// A list of numbers that an error message may want to print: "[2, 3]". Nothing is put together until it is printed.
+struct Listed {
+  std::span<const Index> items;
+  friend std::ostream& operator<<(std::ostream& out, const Listed& list) {
+    out << '[';
+    for (std::size_t i = 0; i < list.items.size(); ++i) (i ? out << ", " : out) << list.items[i];
+    return out << ']';
+  }
+};
+
 /// The extents of an array, slowest axis first: Shape{2, 3} is 2 rows of 3. Rank 0 (`Shape{}`) is one number.
 /// A Shape that exists is valid: no extent is negative, the rank is at most 8, and the number of bytes fits 64 bits.
 class Shape {
@@ -30,7 +40,7 @@ class Shape {
     for (const Index extent : extents) {
       check_in("shape", extent >= 0, "extent ", extent, " is negative");
       check_in("shape", extent <= max_numel && product <= max_numel / std::max<Index>(extent, 1),
-               "too many elements in ", text(extents));
+               "too many elements in ", Listed{extents});
       product *= std::max<Index>(extent, 1);
       extents_[static_cast<std::size_t>(rank_++)] = extent;
     }
@@ -45,7 +55,7 @@ class Shape {
 
   /// Axis -1 is the last one, as everywhere in mote. Errors: an axis outside [-rank, rank).
   int axis(int axis) const {
-    check_in("shape", axis >= -rank_ && axis < rank_, "axis ", axis, " is out of range for ", text(*this));
+    check_in("shape", axis >= -rank_ && axis < rank_, "axis ", axis, " is out of range for ", *this);
     return axis < 0 ? axis + rank_ : axis;
   }
   Index operator[](int a) const { return extents_[static_cast<std::size_t>(axis(a))]; }
@@ -69,7 +79,7 @@ class Shape {
   }
   Shape insert(int axis_, Index extent) const {
     check_in("shape", axis_ >= -rank_ - 1 && axis_ <= rank_, "axis ", axis_, " is out of range for inserting into ",
-             text(*this));
+             *this);
     std::array<Index, max_rank + 1> e{};
     const int at = axis_ < 0 ? axis_ + rank_ + 1 : axis_;
     for (int i = 0, j = 0; i <= rank_; ++i)
@@ -81,13 +91,14 @@ class Shape {
     return a.rank_ == b.rank_ && std::equal(a.begin(), a.end(), b.begin());
   }
 
+  friend std::ostream& operator<<(std::ostream& out, const Shape& s) { return out << Listed{s}; }
   /// "[2, 3]", as it stands in every error message.
   static std::string text(std::span<const Index> extents) {
-    std::string s = "[";
-    for (std::size_t i = 0; i < extents.size(); ++i) s += (i ? ", " : "") + std::to_string(extents[i]);
-    return s + "]";
+    std::ostringstream out;
+    out.imbue(std::locale::classic());
+    out << Listed{extents};
+    return out.str();
   }
-  friend std::ostream& operator<<(std::ostream& out, const Shape& s) { return out << text(s); }
 
  private:
   std::array<Index, max_rank> extents_{};

@@ -1,5 +1,5 @@
-// What is here: what tests need of the system: environment variables for one scope, functions run in a forked child, this
-//   test program run again with other settings.
+// What is here: what tests need of the system: environment variables for one scope, functions run in a forked child,
+//   this test program run again with other settings.
 // What is not: anything about tensors (tools.h).
 // Read next: engine/env_test.cpp, engine/parallel_test.cpp.
 #pragma once

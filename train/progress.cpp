@@ -117,7 +117,7 @@ bool Progress::due(Index step, double time) const {
 
 std::string Progress::text(double time) const {
   std::string line = "step " + std::to_string(step_);
-  if (total_ > 0) line += "/" + std::to_string(total_);
+  if (total_ > 0) line.append("/").append(std::to_string(total_));
   line += " | loss " + loss_text(loss_) + " | lr " + number_text(learning_rate_, std::chars_format::scientific, 2);
   const double rate = static_cast<double>(step_ - first_step_) / (time - first_time_);
   if (!(rate > 0 && std::isfinite(rate))) return line;  // the first update, or a clock that stands still

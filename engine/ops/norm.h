@@ -15,6 +15,7 @@ using NormBackward = void(const real*, const real*, const real*, const real*, re
 struct NormRule {
   Array x, weight, stats;  // x contiguous [..., C]; stats {shift, scale} per row
   NormBackward* rule;
+  bool has_bias;           // rms_norm has no third input
 
   void operator()(const Array& dy, Grads& dx) const {
     const Array g = dy.contiguous();
@@ -42,7 +43,7 @@ struct NormRule {
       });
       dx.add(1, sum(parts, std::array<int, 1>{0}));
     }
-    if (dx.wants(2)) dx.add(2, sum(g.reshape({rows, n}), std::array<int, 1>{0}));
+    if (has_bias && dx.wants(2)) dx.add(2, sum(g.reshape({rows, n}), std::array<int, 1>{0}));
   }
 };
 
@@ -70,7 +71,7 @@ inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tenso
   detail::for_rows(in.shape(), [&](Index row, Index at) {
     f(in.data() + at, w.defined() ? w.data() : nullptr, b.defined() ? b.data() : nullptr, eps, out + at, s + 2 * row, n);
   });
-  return op.record(y, detail::NormRule{in, w, stats, kernels::table().layer_norm_backward});
+  return op.record(y, detail::NormRule{in, w, stats, kernels::table().layer_norm_backward, true});
 }
 
 /// y = x / sqrt(mean(x^2) + eps) * weight over the last axis. x [..., C], weight [C] or undefined.
@@ -87,7 +88,7 @@ inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, real eps = re
   detail::for_rows(in.shape(), [&](Index row, Index at) {
     f(in.data() + at, w.defined() ? w.data() : nullptr, eps, out + at, s + 2 * row, n);
   });
-  return op.record(y, detail::NormRule{in, w, stats, kernels::table().rms_norm_backward});
+  return op.record(y, detail::NormRule{in, w, stats, kernels::table().rms_norm_backward, false});
 }
 
 }  // namespace mote

@@ -1,5 +1,5 @@
 // What is here: graphs apart from ops: how gradients add up, what is refused and in which words, known answers.
-// What is not: long chains and threads (graph_deep_test.cpp), rules that go wrong and MOTE_CHECK (graph_watch_test.cpp).
+// What is not: chains and threads (graph_deep_test.cpp), wrong rules and MOTE_CHECK (graph_watch_test.cpp).
 // Read next: graph_deep_test.cpp.
 #include <doctest/doctest.h>
 
@@ -163,7 +163,8 @@ TEST_CASE("graph: what backward refuses") {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * real(2);
   CHECK(error_of([&] { y.backward(); }) ==
-        "backward: the result has shape [2], not one element: reduce it with sum() or mean(), or pass dy of that shape");
+        "backward: the result has shape [2], not one element: reduce it with sum() or mean(), or pass dy of that "
+        "shape");
   CHECK(error_of([&] { y.backward(Array::zeros({3})); }) == "backward: dy has shape [3], the result [2]");
   CHECK(error_of([&] { sum(y).backward(Array()); }) == "backward: dy is not defined");
   const std::string untracked =

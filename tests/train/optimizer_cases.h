@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "train/optimizer.h"
@@ -25,10 +24,11 @@ inline double gradient(Index s, Index k, Index i) { return static_cast<double>((
 
 /// Parameters p0 .. p3 in one group, starting from start().
 inline Groups four() {
+  const char* const names[] = {"p0", "p1", "p2", "p3"};
   Groups groups(1);
   for (std::size_t k = 0; k < shapes.size(); ++k) {
     const Array value = made(shapes[k], [&](Index i) { return start(static_cast<Index>(k), i); });
-    groups[0].parameters.push_back({std::string(1, 'p') + std::to_string(k), Parameter(value)});
+    groups[0].parameters.push_back({names[k], Parameter(value)});
   }
   return groups;
 }

@@ -126,3 +126,16 @@ TEST_CASE("optimizers: a warm step asks the system for no memory") {
   CHECK(memory_stats().system_requests == before.system_requests);
   CHECK(memory_stats().live_blocks == before.live_blocks);
 }
+
+TEST_CASE("optimizers: moments of a parameter without gradients end at 0") {
+  // At a tenth less each time a float would stop at five times the smallest number there is and stay there, slow for ever.
+  const Groups groups = four();
+  AdamW adam(groups, {.betas = {0.5, 0.5}});
+  SGD sgd(groups, {.momentum = 0.9});
+  take_step(adam, 0), sgd.step();
+  for (const Parameter& p : adam.parameters()) p.set_grad(Array::zeros(p.shape()));
+  for (int s = 0; s < 8000; ++s) adam.step(), sgd.step();
+  for (const OptimizerState& state : {adam.state(), sgd.state()})
+    for (const auto& entry : state.arrays)
+      for (const real x : entry.second.to_vector()) CHECK(x == 0);
+}

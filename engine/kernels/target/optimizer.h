@@ -11,14 +11,22 @@ namespace {
 
 // Where PyTorch adds a multiple of something it rounds once (fma): so do these, and the numbers are equal bit for bit.
 
+/// Numbers below the smallest normal one become 0. Without gradients (an embedding's row whose token does not occur) a
+/// moment shrinks to such a number and rounds to it for ever after; processors take ten times as long for those, and no
+/// weight feels a difference.
+MOTE_INLINE Vec flush(Vec x) {
+  constexpr real smallest = sizeof(real) == 4 ? static_cast<real>(__FLT_MIN__) : static_cast<real>(__DBL_MIN__);
+  return select(abs(x) < Vec(smallest), Vec::zero(), x);
+}
+
 /// value *= decay;  g = grad + l2 value;  m = beta1 m + (1 - beta1) g;  v = beta2 v + ((1 - beta2) g) g;
 /// value -= (step_size m) / (sqrt(v) / correction2_sqrt + eps).
 void adam(const kernels::AdamStep& s, real* value, const real* grad, real* m, real* v, Index n) {
   for_lanes(n, [&](Index i, Index k) {
     const Vec p = load_n(value + i, k) * Vec(s.decay);
     const Vec g = fma(Vec(s.l2), p, load_n(grad + i, k));
-    const Vec mean = fma(Vec(s.one_minus_beta1), g, load_n(m + i, k) * Vec(s.beta1));
-    const Vec square = fma(Vec(s.one_minus_beta2) * g, g, load_n(v + i, k) * Vec(s.beta2));
+    const Vec mean = flush(fma(Vec(s.one_minus_beta1), g, load_n(m + i, k) * Vec(s.beta1)));
+    const Vec square = flush(fma(Vec(s.one_minus_beta2) * g, g, load_n(v + i, k) * Vec(s.beta2)));
     const Vec denominator = sqrt(square) / Vec(s.correction2_sqrt) + Vec(s.eps);
     store_n(mean, m + i, k);
     store_n(square, v + i, k);
@@ -33,7 +41,7 @@ void sgd(const kernels::SgdStep& s, real* value, const real* grad, real* velocit
     const Vec p = load_n(value + i, k);
     Vec g = fma(Vec(s.l2), p, load_n(grad + i, k));
     if (velocity) {
-      const Vec moved = s.first ? g : fma(Vec(s.keep), g, load_n(velocity + i, k) * Vec(s.momentum));
+      const Vec moved = s.first ? g : flush(fma(Vec(s.keep), g, load_n(velocity + i, k) * Vec(s.momentum)));
       store_n(moved, velocity + i, k);
       g = s.nesterov ? fma(Vec(s.momentum), moved, g) : moved;
     }

@@ -1,0 +1,201 @@
+// What is here: what every module can do: names, ties, clone, move, train/eval, freezing, summary, copy_weights, paths.
+// What is not: what a particular layer computes (linear_test.cpp and its neighbours).
+// Read next: ../architecture_test.cpp.
+#include "nn/module.h"
+
+#include <doctest/doctest.h>
+
+#include "engine/ops/ops.h"
+#include "nn/activation.h"
+#include "nn/dropout.h"
+#include "nn/embedding.h"
+#include "nn/layer_norm.h"
+#include "nn/linear.h"
+#include "nn/sequential.h"
+#include "tests/tools.h"
+
+namespace mote::test {
+namespace {
+
+/// Two layers in a list, a norm that may be there or not, a buffer; the head is tied to the embedding.
+struct Small : Layer<Small> {
+  Embedding wte;
+  std::vector<Linear> h;
+  std::unique_ptr<LayerNorm> ln;
+  Dropout drop;
+  Array steps = Array::zeros({1});
+  Linear head;
+
+  explicit Small(Generator& random, bool norm = true)
+      : wte(5, 3, random), drop(0.5, random), head(3, 5, random, false) {
+    for (int i = 0; i < 2; ++i) h.push_back(Linear(3, 3, random));
+    if (norm) ln = std::make_unique<LayerNorm>(3);
+    head.weight = wte.weight;
+  }
+  Tensor forward(const Tokens& ids) const {
+    Tensor x = wte(ids);
+    for (const Linear& layer : h) x = layer(x);
+    return head(ln ? (*ln)(x) : x);
+  }
+  void visit(Visitor& v) override {
+    v("wte", wte);
+    v("h", h);
+    v("ln", ln);
+    v("drop", drop);
+    v.buffer("steps", steps);
+    v("head", head);
+  }
+};
+
+/// A module that can be cloned: no unique_ptr among its fields.
+struct Plain : Layer<Plain> {
+  Linear a, b;
+  Dropout drop;
+  Array mark = Array::zeros({2});
+  explicit Plain(Generator& random) : a(2, 2, random, false), b(2, 2, random), drop(0.5, random) {
+    b.weight = a.weight;
+  }
+  Tensor forward(const Tensor& x) const { return b(a(x)); }
+  void visit(Visitor& v) override {
+    v("a", a);
+    v("b", b);
+    v("drop", drop);
+    v.buffer("mark", mark);
+  }
+};
+
+std::vector<std::string> names_of(const Module& m, bool ties = false) {
+  std::vector<std::string> names;
+  for (const NamedParameter& p : named_parameters(m, ties)) names.push_back(p.name);
+  return names;
+}
+
+TEST_CASE("module: names in visit order, a tied parameter once under its first name") {
+  Generator random(1);
+  const Small m(random);
+  const std::vector<std::string> once{"wte.weight", "h.0.weight", "h.0.bias", "h.1.weight",
+                                      "h.1.bias",   "ln.weight",  "ln.bias"};
+  std::vector<std::string> all = once;
+  all.push_back("head.weight");
+  CHECK(names_of(m) == once);
+  CHECK(names_of(m, true) == all);
+  CHECK(parameters(m).size() == 7);
+  CHECK(parameter_count(m) == 15 + 2 * (9 + 3) + 6);
+  REQUIRE(named_buffers(m).size() == 1);
+  CHECK(named_buffers(m)[0].name == "steps");
+  CHECK(named_buffers(m)[0].array == &m.steps);
+  CHECK(names_of(Small(random, false)).size() == 5);  // a child that is not there has no names
+}
+
+TEST_CASE("module: a tied cell gets both gradients and is frozen as one") {
+  Generator random(1);
+  const Small m(random);
+  CHECK(m.head.weight.same_as(m.wte.weight));
+  sum(m(Tokens({1}, std::vector<Index>{2}))).backward();
+  const std::vector<real> g = m.wte.weight.grad().to_vector();
+  for (std::size_t row = 0; row < 5; ++row) CHECK(g[row * 3] != 0);  // the head's part; the embedding alone has row 2
+  m.head.weight.set_trainable(false);
+  CHECK(!m.wte.weight.trainable());
+}
+
+TEST_CASE("module: clone is equal, independent, and keeps ties, flags and freezing") {
+  Generator random(1);
+  Plain m(random);
+  m.eval();
+  m.b.bias.set_trainable(false);
+  const Index parameters_before = live_parameters(), modules_before = Module::live();
+  {
+    Plain copy = m.clone();
+    CHECK(live_parameters() == parameters_before + 2);
+    CHECK(Module::live() == modules_before + 4);
+    CHECK(same_bits(copy.a.weight.value(), m.a.weight.value()));
+    CHECK(copy.b.weight.same_as(copy.a.weight));
+    CHECK(!copy.a.weight.same_as(m.a.weight));
+    CHECK(!copy.training());
+    CHECK(!copy.drop.training());
+    CHECK(!copy.b.bias.trainable());
+    copy.a.weight.mutate()[0] = 77;
+    copy.mark.mutate()[0] = 5;
+    copy.train();
+    copy.b.bias.set_trainable(true);
+    CHECK(m.a.weight.value().data()[0] != 77);
+    CHECK(m.mark.data()[0] == 0);
+    CHECK(!m.training());
+    CHECK(!m.b.bias.trainable());
+    sum(copy(Tensor(Array::full({1, 2}, 1)))).backward();
+    CHECK(copy.a.weight.grad().defined());
+    CHECK(!m.a.weight.grad().defined());
+  }
+  CHECK(live_parameters() == parameters_before);
+  CHECK(Module::live() == modules_before);
+}
+
+TEST_CASE("module: copying is an error that names clone()") {
+  Generator random(1);
+  const Linear layer(2, 2, random);
+  const std::string text =
+      "copying a module would share its parameters with the original: use clone() for an independent one, or pass a "
+      "reference";
+  const Index modules = Module::live(), cells = live_parameters();
+  CHECK(error_of([&] { const Linear copy = layer; }) == text);
+  CHECK(error_of([&] { std::vector<Linear>(3, layer); }) == text);
+  CHECK(error_of([&] { const Sequential s = Sequential{ReLU()}, t = s; }) == text);
+  CHECK(error_of([&] { const auto f = [layer] { return layer.weight.numel(); }; f(); }) == text);
+  CHECK(Module::live() == modules);
+  CHECK(live_parameters() == cells);
+  (void)layer.clone();
+  CHECK(error_of([&] { const Linear copy = layer; }) == text);  // the permission ended with clone()
+}
+
+TEST_CASE("module: after a move the handles an optimizer took still are the parameters") {
+  Generator random(1);
+  auto m = std::make_unique<Plain>(random);
+  m->eval();
+  const std::vector<Parameter> held = parameters(*m);
+  Plain moved = std::move(*m);
+  m.reset();
+  CHECK(!moved.training());
+  sum(moved(Tensor(Array::full({1, 2}, 1)))).backward();
+  for (const Parameter& p : held) CHECK(p.grad().defined());
+  held[0].mutate()[0] = 9;
+  CHECK(moved.a.weight.value().data()[0] == 9);
+  std::vector<Linear> list;
+  for (int i = 0; i < 9; ++i) list.push_back(Linear(1, 1, random));  // grows, so moves
+  CHECK(list[0].weight.defined());
+}
+
+TEST_CASE("module: train and eval reach every child, and say nothing about gradients") {
+  Generator random(1);
+  Small m(random);
+  CHECK((m.training() && m.drop.training() && m.h[1].training()));
+  m.eval();
+  CHECK((!m.training() && !m.drop.training() && !m.h[1].training() && !m.ln->training()));
+  CHECK(m(Tokens({1}, std::vector<Index>{0})).requires_grad());
+  m.h[1].train();
+  CHECK((m.h[1].training() && !m.h[0].training()));
+  m.train();
+  CHECK((m.training() && m.drop.training()));
+}
+
+TEST_CASE("module: frozen parameters are constants; without_gradient names the trainable ones the loss missed") {
+  Generator random(1);
+  const Small m(random);
+  const auto loss = [&m] { return sum(m(Tokens({1}, std::vector<Index>{2})) * Tensor(random_array({1, 5}, 1))); };
+  CHECK(without_gradient(m) == names_of(m));
+  set_trainable(m.h[0], false);
+  loss().backward();
+  CHECK(!m.h[0].weight.grad().defined());
+  CHECK(m.h[1].weight.grad().defined());
+  CHECK(without_gradient(m).empty());
+  zero_grad(m);
+  CHECK(!m.wte.weight.grad().defined());
+  sum(m.h[1](Tensor(Array::zeros({1, 3})))).backward();
+  CHECK(without_gradient(m) == std::vector<std::string>{"wte.weight", "ln.weight", "ln.bias"});
+  set_trainable(m, false);
+  CHECK(!loss().requires_grad());
+  set_trainable(m, true);
+  CHECK(loss().requires_grad());
+}
+
+}  // namespace
+}  // namespace mote::test
