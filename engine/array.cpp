@@ -188,8 +188,9 @@ Array Array::slice(int axis, Index start, Index end, Index step) const {
   const auto clamped = [extent](Index i) { return std::clamp<Index>(i < 0 ? i + extent : i, 0, extent); };
   const Index first = clamped(start), last = std::max(first, clamped(end));
   Strides strides = strides_;
-  strides[static_cast<std::size_t>(a)] *= step;
-  return with_layout(shape_.with(a, (last - first + step - 1) / step), strides,
+  const Index stride_step = std::min(step, std::max<Index>(extent, 1));  // beyond the extent a step reaches nothing
+  strides[static_cast<std::size_t>(a)] *= stride_step;
+  return with_layout(shape_.with(a, last > first ? (last - first - 1) / stride_step + 1 : 0), strides,
                      offset_ + (last > first ? first * stride(a) : 0));
 }
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <iostream>
 #include <mutex>
-#include <sstream>
 
 #ifdef __unix__
 #include <pthread.h>
@@ -244,38 +243,6 @@ void Op::inspect(const Array& value) const {
   }
   check(!has_nan(value), "the result has a NaN: (", shapes, ") -> ", value.shape());
   check(infinite_input || !has_infinity(value), "the result has an infinity: (", shapes, ") -> ", value.shape());
-}
-
-std::string graph_text(const Tensor& result) {
-  std::ostringstream text;
-  text.imbue(std::locale::classic());
-  if (!result.node()) return "(no graph: nothing here requires a gradient)\n";
-  std::vector<NodePtr> nodes, stack{result.node()};
-  const std::uint64_t visit = next_visit.fetch_add(1, std::memory_order_relaxed);
-  while (!stack.empty()) {
-    const NodePtr node = stack.back();
-    stack.pop_back();
-    if (node->visit == visit) continue;
-    node->visit = visit;
-    nodes.push_back(node);
-    for (std::size_t i = 0; i < node->input_count(); ++i)
-      if (node->input(i)) stack.push_back(node->input(i));
-  }
-  std::sort(nodes.begin(), nodes.end(), [](const NodePtr& a, const NodePtr& b) { return a->id < b->id; });
-  const auto number = [&](const NodePtr& node) {
-    return std::lower_bound(nodes.begin(), nodes.end(), node->id,
-                            [](const NodePtr& a, std::uint64_t id) { return a->id < id; }) - nodes.begin() + 1;
-  };
-  for (const NodePtr& node : nodes) {
-    text << "%" << number(node) << " = " << node->op << "(";
-    for (std::size_t i = 0; i < node->input_count(); ++i) {
-      text << (i ? ", " : "");
-      if (node->input(i)) text << "%" << number(node->input(i));
-      else text << "constant";
-    }
-    text << ") " << node->shape << "\n";
-  }
-  return text.str();
 }
 
 }  // namespace mote

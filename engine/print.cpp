@@ -114,8 +114,8 @@ class Printer {
     if (axis == shape_.rank()) return number(*at);
     if (axis == shape_.rank() - 1) return row(at, indent);
     const Index step = steps_[static_cast<std::size_t>(axis)];
-    const std::string between =
-        "," + std::string(static_cast<std::size_t>(shape_.rank() - 1 - axis), '\n') + std::string(indent + 1, ' ');
+    std::string between = ",";
+    between.append(static_cast<std::size_t>(shape_.rank() - 1 - axis), '\n').append(indent + 1, ' ');
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "[" : between) + part; };
     each_shown(
@@ -129,7 +129,7 @@ class Printer {
     std::string text = "[";
     Index count = 0;
     const auto add = [&](const std::string& part) {
-      if (count > 0) text += count % per_line == 0 ? ",\n" + std::string(indent + 1, ' ') : ", ";
+      if (count > 0) text += count % per_line == 0 ? std::string(",\n").append(indent + 1, ' ') : ", ";
       text += part;
       ++count;
     };
@@ -191,6 +191,12 @@ std::string to_text(const std::int64_t* data, const Shape& shape, const PrintOpt
 }
 std::string to_text(const std::uint8_t* booleans, const Shape& shape, const PrintOptions& options) {
   return print(booleans, shape, options);
+}
+
+std::string to_text(const Tensor& x, PrintOptions options) {
+  if (options.suffix.empty() && x.requires_grad())
+    options.suffix = x.node()->leaf ? "requires_grad=True" : std::string("grad_fn=<").append(x.node()->op).append(">");
+  return to_text(x.array(), options);
 }
 
 }  // namespace mote

@@ -1,13 +1,15 @@
 // What is here: arrays as text, exactly as PyTorch prints its tensors, so that a tutorial's printed numbers can be
-// compared. What is not: arrays; whoever has one passes its numbers and its shape. Read next: array.h, which prints
-// itself through this.
+//   compared; and operator<< for all that has a shape.
+// What is not: the recorded graph as text (graph_text in tensor.h).
+// Read next: gradcheck.h.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "engine/real.h"
-#include "engine/shape.h"
+#include "engine/mask.h"
+#include "engine/tensor.h"
+#include "engine/tokens.h"
 
 namespace mote {
 
@@ -36,5 +38,22 @@ struct PrintOptions {
 std::string to_text(const real* data, const Shape& shape, const PrintOptions& options = {});
 std::string to_text(const std::int64_t* data, const Shape& shape, const PrintOptions& options = {});
 std::string to_text(const std::uint8_t* booleans, const Shape& shape, const PrintOptions& options = {});
+
+/// The same for what has a shape of its own. A Tensor adds where it came from, "grad_fn=<mul>" after the op's name in
+/// mote, or "requires_grad=True" for a leaf.
+inline std::string to_text(const Array& x, const PrintOptions& options = {}) {
+  return to_text(x.contiguous().data(), x.shape(), options);
+}
+std::string to_text(const Tensor& x, PrintOptions options = {});
+
+inline std::ostream& operator<<(std::ostream& out, const Array& x) {
+  return out << (x.defined() ? to_text(x) : std::string("(undefined)"));
+}
+inline std::ostream& operator<<(std::ostream& out, const Tensor& x) {
+  return out << (x.defined() ? to_text(x) : std::string("(undefined)"));
+}
+inline std::ostream& operator<<(std::ostream& out, const Parameter& p) { return out << Tensor(p); }
+inline std::ostream& operator<<(std::ostream& out, const Tokens& x) { return out << to_text(x.data(), x.shape()); }
+inline std::ostream& operator<<(std::ostream& out, const Mask& x) { return out << to_text(x.data(), x.shape()); }
 
 }  // namespace mote

@@ -1,196 +1,227 @@
-// What is here: the rules by which PyTorch prints a tensor: one form for all numbers, aligned columns, edges, suffixes.
-// What is not: PyTorch's code; the rules were read off its output.
-// Read next: tests/engine/print_test.cpp, which is a gallery of such outputs.
-#include "engine/print.h"
+// What is here: training a model end to end on a toy task, and what it learned: the loss as it falls, answers to questions
+//   it never saw, and what one attention head looks at.
+// What is not: text; a task of your own is a header beside train/tasks/copy.h.
+// Read next: train/tasks/copy.h, models/gpt.h, train/fit.h.
+#include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
-#include <limits>
-#include <string_view>
-#include <type_traits>
-#include <vector>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
 
-#include "engine/check.h"
+#include "examples/heatmap.h"
+#include "examples/options.h"
+#include "models/models.h"
+#include "train/adamw.h"
+#include "train/fit.h"
+#include "train/progress.h"
+#include "train/schedule.h"
+#include "train/tasks/copy.h"
+#include "train/tasks/repeat.h"
 
-namespace mote {
+using namespace mote;
+
 namespace {
 
-/// The one form all numbers of an array are printed in. The start is that of an array of zeros: "0.".
-struct Form {
-  int precision = 4;
-  bool scientific = false;
-  bool whole = true;      // no fractions: "1." instead of "1.0000"
-  std::size_t width = 1;  // shorter texts are filled up with spaces in front
+struct Config {
+  std::string task = "copy";
+  Index symbols = 0, length = 0, n_layer = 2, n_head = 4, n_embd = 0, batch_size = 0, steps = 0, warmup = 50, seed = 1;
+  Index sequences = 1000;
+  double learning_rate = 0, weight_decay = 0.1, dropout = 0, clip = 1;
 };
 
-std::string text_of(double x, const Form& form) {
-  if (std::isnan(x)) return "nan";  // without the sign that to_chars would show
-  if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
-  std::array<char, 512> buffer;  // a double has at most 309 digits before the point, and here 100 after it
-  const bool dotted = form.whole && !form.scientific;
-  const auto style = form.scientific ? std::chars_format::scientific : std::chars_format::fixed;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, style, dotted ? 0 : form.precision);
-  std::string text(buffer.data(), end.ptr);
-  if (dotted) text += '.';
+std::string word(Index id, Index separator) { return id == separator ? "|" : separator <= 26 ? std::string(1, static_cast<char>('a' + id)) : std::to_string(id); }
+
+std::string words(const Index* ids, Index count, Index separator) {
+  std::string text;
+  for (Index i = 0; i < count; ++i) text.append(separator > 26 && i ? " " : "").append(word(ids[i], separator));
   return text;
 }
 
-std::string text_of(std::int64_t x, const Form&) { return std::to_string(x); }
-std::string text_of(std::uint8_t x, const Form&) { return x != 0 ? "True" : "False"; }
+double log_of(Index n) { return math::log(static_cast<double>(n)); }
 
-template <class T>
-void widen(Form& form, const std::vector<T>& shown) {
-  for (const T x : shown) form.width = std::max(form.width, text_of(x, form).size());
-}
-
-template <class T>
-Form choose_form(std::vector<T> shown, const PrintOptions& options) {
-  Form form{.precision = options.precision};
-  if constexpr (std::is_floating_point_v<T>) {
-    std::erase_if(shown, [](T x) { return x == 0 || !std::isfinite(x); });  // these print in any form
-    if (shown.empty()) return form;
-    double least = std::numeric_limits<double>::infinity(), most = 0;
-    for (const T x : shown) {
-      least = std::min<double>(least, std::abs(x));
-      most = std::max<double>(most, std::abs(x));
-      form.whole = form.whole && x == std::ceil(x);
-    }
-    form.scientific = most / least > 1000 || most > 1e8 || (!form.whole && least < 1e-4);
-    widen(form, shown);  // before the caller's wish is heard: PyTorch keeps the width of its own choice
-    if (options.scientific != Scientific::automatic) form.scientific = options.scientific == Scientific::on;
-  } else {
-    widen(form, shown);
-  }
-  return form;
-}
-
-/// One array on its way to text.
-template <class T>
-class Printer {
+/// Tells a run as it goes: the first loss beside ln V, then a progress line.
+class Narrator {
  public:
-  Printer(const T* data, const Shape& shape, const PrintOptions& options)
-      : data_(data), shape_(shape), options_(options), summarize_(shape.numel() > options.threshold) {
-    Index step = 1;
-    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-      steps_[static_cast<std::size_t>(axis)] = step;
-      step *= shape[axis];
-    }
+  explicit Narrator(Index vocab) : vocab_(vocab), progress_(std::cout, isatty(STDOUT_FILENO) != 0) {}
+  bool operator()(const StepReport& report) {
+    if (report.step == 0)
+      std::printf("first loss %.4f; guessing among %lld ids costs ln %lld = %.4f\n", report.loss,
+                  static_cast<long long>(vocab_), static_cast<long long>(vocab_), log_of(vocab_)), std::fflush(stdout);
+    progress_.update(report.step + 1, report.steps, report.loss, report.learning_rate);
+    return true;
   }
-
-  std::string text() {
-    std::vector<T> shown;
-    collect(0, data_, shown);
-    form_ = choose_form(std::move(shown), options_);
-    return brackets(0, data_, std::string_view("tensor(").size());
-  }
+  void finish() { progress_.finish(); }
 
  private:
-  /// Calls item(i) for the positions of an axis that are shown, and dots() where some are left out.
-  template <class Item, class Dots>
-  void each_shown(Index extent, const Item& item, const Dots& dots) const {
-    const bool cut = summarize_ && extent > 2 * options_.edgeitems;
-    for (Index i = 0; i < (cut ? options_.edgeitems : extent); ++i) item(i);
-    if (!cut) return;
-    dots();
-    for (Index i = extent - options_.edgeitems; i < extent; ++i) item(i);
-  }
-
-  void collect(int axis, const T* at, std::vector<T>& shown) const {
-    if (axis == shape_.rank()) return shown.push_back(*at);
-    const Index step = steps_[static_cast<std::size_t>(axis)];
-    each_shown(
-        shape_[axis], [&](Index i) { collect(axis + 1, at + i * step, shown); }, [] {});
-  }
-
-  std::string number(T x) const {
-    const std::string text = text_of(x, form_);
-    return std::string(form_.width - std::min(form_.width, text.size()), ' ') + text;
-  }
-
-  /// The part of the array from `at` on that axes `axis`, axis + 1, ... span, its first character in column `indent`.
-  std::string brackets(int axis, const T* at, std::size_t indent) const {
-    if (axis == shape_.rank()) return number(*at);
-    if (axis == shape_.rank() - 1) return row(at, indent);
-    const Index step = steps_[static_cast<std::size_t>(axis)];
-    const std::string between =
-        std::string(",").append(static_cast<std::size_t>(shape_.rank() - 1 - axis), '\n').append(indent + 1, ' ');
-    std::string text;
-    const auto add = [&](const std::string& part) { text += (text.empty() ? "[" : between) + part; };
-    each_shown(
-        shape_[axis], [&](Index i) { add(brackets(axis + 1, at + i * step, indent + 1)); }, [&] { add("..."); });
-    return text + "]";
-  }
-
-  std::string row(const T* at, std::size_t indent) const {
-    const Index room = options_.linewidth - static_cast<Index>(indent);
-    const Index per_line = std::max<Index>(1, room / static_cast<Index>(form_.width + 2));
-    std::string text = "[";
-    Index count = 0;
-    const auto add = [&](const std::string& part) {
-      if (count > 0) text += count % per_line == 0 ? ",\n" + std::string(indent + 1, ' ') : ", ";
-      text += part;
-      ++count;
-    };
-    each_shown(
-        shape_[-1], [&](Index i) { add(number(at[i])); }, [&] { add(" ..."); });
-    return text + "]";
-  }
-
-  const T* data_;
-  const Shape& shape_;
-  const PrintOptions& options_;
-  bool summarize_;
-  std::array<Index, Shape::max_rank> steps_{};
-  Form form_;
+  Index vocab_;
+  Progress progress_;
 };
 
-/// Adds ", remark", in a line of its own when the last line would grow too long (by PyTorch's count, which is
-/// generous).
-void add_remark(std::string& text, std::size_t& last_line, const std::string& remark, Index linewidth) {
-  if (static_cast<Index>(last_line + remark.size() + 2) > linewidth) {
-    text += ",\n       " + remark;
-    last_line = 7 + remark.size();
-  } else {
-    text += ", " + remark;
-    last_line += remark.size() + 2;
-  }
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-template <class T>
-std::string print(const T* data, const Shape& shape, const PrintOptions& options) {
-  check_in("to_text", options.precision >= 0 && options.precision <= 100, "precision ", options.precision,
-           " is outside [0, 100]");
-  check_in("to_text", options.edgeitems >= 1, "edgeitems ", options.edgeitems, " is below 1");
-  std::vector<std::string> remarks;
-  std::string text = "tensor(";
-  if (shape.numel() > 0) {
-    text += Printer<T>(data, shape, options).text();
-  } else {
-    text += "[]";
-    const std::string extents = Shape::text(shape);  // "[0, 3]", which Python writes "(0, 3)"
-    if (shape.rank() != 1) remarks.push_back("size=(" + extents.substr(1, extents.size() - 2) + ")");
-    if constexpr (!std::is_floating_point_v<T>)  // with numbers to look at, these go without saying
-      remarks.push_back(std::is_same_v<T, std::int64_t> ? "dtype=torch.int64" : "dtype=torch.bool");
+/// How many of `total` held-out questions the model answers without a single wrong symbol, by greedy generation.
+Index count_exact(GPT& model, const CopyTask& task, Index total, const Generator& random, Index show) {
+  Index exact = 0;
+  for (Index done = 0; done < total;) {
+    const Index n = std::min<Index>(250, total - done), L = task.length;
+    const Batch q = task.questions(n, Split::test, random);
+    const Tokens answers = model.generate(q.ids, L).slice(1, L + 1, 2 * L + 1);
+    for (Index b = 0; b < n; ++b) {
+      const Index *const got = answers.data() + b * L, *const want = q.targets.data() + b * L;
+      const bool right = std::equal(got, got + L, want);
+      exact += right;
+      if (done + b < show)
+        std::cout << "  question " << words(want, L, task.separator()) << "   answer " << words(got, L, task.separator())
+                  << (right ? "   right\n" : "   wrong\n");
+    }
+    done += n;
   }
-  if (!options.suffix.empty()) remarks.push_back(options.suffix);
-  const std::size_t newline = text.rfind('\n');
-  std::size_t last_line = newline == std::string::npos ? text.size() + 2 : text.size() - newline + 1;
-  for (const std::string& remark : remarks) add_remark(text, last_line, remark, options.linewidth);
-  return text + ")";
+  return exact;
+}
+
+/// The head that looks most at the symbol to be copied: for the answer's i-th symbol, at position i of the question.
+void show_copying_head(GPT& model, const CopyTask& task, const Generator& random) {
+  const NoGrad no_grad;
+  model.eval();
+  const Batch example = task.batch(1, Split::test, random);
+  const Index T = task.block_size(), L = task.length;
+  double best = -1;
+  Index best_layer = 0, best_head = 0;
+  Array weights;
+  for (Index layer = 0; layer < model.config.n_layer; ++layer) {
+    const Array all = model.attention_weights(example.ids, layer).select(0, 0);  // [H, T, T]
+    for (Index head = 0; head < model.config.n_head; ++head) {
+      double looks = 0;  // from position L + i, which predicts answer symbol i, back to question symbol i
+      for (Index i = 0; i < L; ++i) looks += static_cast<double>(all.at({head, L + i, i})) / static_cast<double>(L);
+      if (looks > best) best = looks, best_layer = layer, best_head = head, weights = all.select(0, head);
+    }
+  }
+  std::vector<std::string> labels;
+  for (Index i = 0; i < T; ++i) labels.push_back(word(example.ids.data()[i], task.separator()));
+  std::printf("\nlayer %lld, head %lld, on one held-out sequence. A row is a query, a column a key;\n"
+              "'.' is a weight near 0, '@' one near 1, blank what lies in the future.\n"
+              "From the separator on, %.0f %% of its attention goes to the symbol that has to be copied:\n",
+              static_cast<long long>(best_layer), static_cast<long long>(best_head), 100 * best);
+  std::fflush(stdout);
+  print_heatmap(std::cout, weights, labels);
+}
+
+int run_copy(const Config& c) {
+  const CopyTask task(c.symbols ? c.symbols : 10, c.length ? c.length : 10);
+  GPTConfig config;
+  config.block_size = task.block_size();
+  config.vocab_size = task.vocab_size();
+  config.n_layer = c.n_layer;
+  config.n_head = c.n_head;
+  config.n_embd = c.n_embd ? c.n_embd : 64;
+  config.dropout = c.dropout;
+  const Generator random(c.seed), data(c.seed + 1), held_out(c.seed + 2);
+  GPT model(config, random);
+  const Index steps = c.steps ? c.steps : 600, batch_size = c.batch_size ? c.batch_size : 64;
+  const double lr = c.learning_rate > 0 ? c.learning_rate : 1e-3;
+  std::cout << "copy: " << task.length << " of " << task.symbols << " symbols, a separator, the same again\n\n"
+            << summary(model) << "\n";
+  const std::vector<ParameterGroup> groups = decay_groups(model, c.weight_decay);
+  std::cout << describe(groups) << "\n";
+  AdamW optimizer(groups, {.lr = lr});
+  Narrator narrator(config.vocab_size);
+  FitOptions options;
+  options.steps = steps;
+  options.clip = c.clip;
+  options.schedule = [&](Index step) {
+    return warmup_cosine(step, {.max_lr = lr, .min_lr = lr / 10, .warmup_steps = std::min(c.warmup, steps), .total_steps = steps});
+  };
+  options.on_step = [&](const StepReport& report) { return narrator(report); };
+  const auto start = std::chrono::steady_clock::now();
+  fit(optimizer, [&](Index) {
+    const Batch batch = task.batch(batch_size, Split::train, data);
+    return model.loss(batch.ids, batch.targets);
+  }, options);
+  narrator.finish();
+  std::printf("trained %lld steps in %.1f s\n\nthree held-out questions:\n", static_cast<long long>(steps), seconds_since(start));
+  std::fflush(stdout);
+  const Index exact = count_exact(model, task, c.sequences, held_out, 3);
+  std::printf("exact match on %lld held-out sequences: %lld (%.1f %%)\n", static_cast<long long>(c.sequences),
+              static_cast<long long>(exact), 100.0 * static_cast<double>(exact) / static_cast<double>(c.sequences));
+  std::fflush(stdout);
+  show_copying_head(model, task, held_out);
+  return 0;
+}
+
+int run_repeat(const Config& c) {
+  AttentionLMConfig config;
+  config.vocab_size = c.symbols ? c.symbols : 64;
+  config.block_size = c.length ? c.length : 12;
+  config.n_embd = c.n_embd ? c.n_embd : 32;
+  config.n_head = c.n_head;
+  config.dropout = c.dropout;
+  const RepeatTask task(config.vocab_size, config.block_size);
+  const Generator random(c.seed), data(c.seed);
+  AttentionLM model(config, random);
+  const Index steps = c.steps ? c.steps : 360, batch_size = c.batch_size ? c.batch_size : 16;
+  std::cout << "repeat: rows of one random id out of " << task.vocab << "\n\n" << summary(model) << "\n";
+  Adam optimizer(all_parameters(model), {.lr = c.learning_rate > 0 ? c.learning_rate : 5e-3});
+  Narrator narrator(config.vocab_size);
+  FitOptions options;
+  options.steps = steps;
+  options.clip = 0;
+  options.on_step = [&](const StepReport& report) { return narrator(report); };
+  const auto start = std::chrono::steady_clock::now();
+  const double last = fit(optimizer, [&](Index) {
+    const Batch batch = task.batch(batch_size, data);
+    return model.loss(batch.ids, batch.targets);
+  }, options);
+  narrator.finish();
+  std::printf("trained %lld steps in %.1f s, last loss %.4f\n\n", static_cast<long long>(steps), seconds_since(start), last);
+  const NoGrad no_grad;
+  model.eval();
+  const Batch q = task.batch(c.sequences, Generator(c.seed + 2));
+  const Tokens answers = argmax(model(q.ids));
+  Index right = 0;
+  for (Index b = 0; b < c.sequences; ++b) {
+    const Index *const got = answers.data() + b * task.length, *const want = q.targets.data() + b * task.length;
+    right += std::equal(got, got + task.length, want);
+    if (b < 3) std::printf("  row of %lld: predicted %lld after the first, %lld after the last\n", static_cast<long long>(want[0]),
+                           static_cast<long long>(got[0]), static_cast<long long>(got[task.length - 1]));
+  }
+  std::printf("exact match on %lld fresh rows: %lld (%.1f %%)\n\nhead 0 on one row of ids. A row is a query, a column a key;\n"
+              "'.' is a weight near 0, '@' one near 1, blank what lies in the future:\n",
+              static_cast<long long>(c.sequences), static_cast<long long>(right),
+              100.0 * static_cast<double>(right) / static_cast<double>(c.sequences));
+  std::fflush(stdout);
+  std::vector<std::string> labels;
+  for (Index i = 0; i < task.length; ++i) labels.push_back(std::to_string(i));
+  print_heatmap(std::cout, model.attention_weights(q.ids.slice(0, 0, 1)).select(0, 0).select(0, 0), labels);
+  return 0;
 }
 
 }  // namespace
 
-std::string to_text(const real* data, const Shape& shape, const PrintOptions& options) {
-  return print(data, shape, options);
+int main(int argc, char** argv) {
+  Config c;
+  Options options("Trains a small decoder language model on a toy task and shows what it learned.");
+  options.add("--task", c.task, "what to learn", {"copy", "repeat"});
+  options.add("--symbols", c.symbols, "different symbols; 0: 10 for copy, 64 for repeat");
+  options.add("--length", c.length, "symbols to copy, or the row's length; 0: 10 for copy, 12 for repeat");
+  options.add("--n_layer", c.n_layer, "blocks (copy)", 1);
+  options.add("--n_head", c.n_head, "attention heads per block", 1);
+  options.add("--n_embd", c.n_embd, "width; 0: 64 for copy, 32 for repeat");
+  options.add("--dropout", c.dropout, "probability of dropping, in training");
+  options.add("--batch_size", c.batch_size, "sequences per step; 0: 64 for copy, 16 for repeat");
+  options.add("--steps", c.steps, "training steps; 0: 600 for copy, 360 for repeat");
+  options.add("--learning_rate", c.learning_rate, "peak learning rate; 0: 1e-3 for copy, 5e-3 for repeat");
+  options.add("--warmup", c.warmup, "steps of linear warm-up (copy)");
+  options.add("--weight_decay", c.weight_decay, "AdamW's decay of matrices (copy)");
+  options.add("--clip", c.clip, "largest gradient norm; 0: no clipping (copy)");
+  options.add("--sequences", c.sequences, "held-out sequences to answer", 1);
+  options.add("--seed", c.seed, "seed of weights, data and questions");
+  options.parse_or_exit(argc, argv);
+  try {
+    return c.task == "copy" ? run_copy(c) : run_repeat(c);
+  } catch (const std::exception& e) {
+    std::cerr << argv[0] << ": " << e.what() << "\n";
+    return 1;
+  }
 }
-std::string to_text(const std::int64_t* data, const Shape& shape, const PrintOptions& options) {
-  return print(data, shape, options);
-}
-std::string to_text(const std::uint8_t* booleans, const Shape& shape, const PrintOptions& options) {
-  return print(booleans, shape, options);
-}
-
-}  // namespace mote

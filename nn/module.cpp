@@ -1,5 +1,5 @@
 // What is here: what Module offers, each thing one small Visitor.
-// What is not: layers.
+// What is not: layers; summary (summary.cpp).
 // Read next: linear.h.
 #include "nn/module.h"
 
@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <iomanip>
 #include <set>
-#include <sstream>
 #include <typeinfo>
 
 namespace mote {
@@ -204,62 +202,6 @@ void copy_weights(const Module& from, const Module& to) {
   check_in("copy_weights", problems.empty(), "the modules do not match:", problems);
   for (const NamedParameter& p : targets) p.parameter.set(source[p.name]);
   for (const NamedBuffer& b : buffers) *b.array = source[b.name];
-}
-
-namespace {
-
-struct Line {
-  std::string name, type, shapes;
-  Index count = 0;
-};
-
-/// Collects one line per module with parameters of its own; a parameter belongs to the innermost module on the stack.
-struct Summarize : Visitor {
-  std::vector<Line> lines;
-  std::vector<std::size_t> stack;
-  std::set<const Parameter::Cell*> seen;
-
-  void on_enter(Module& m) override {
-    stack.push_back(lines.size());
-    lines.push_back({path(), m.type_name(), "", 0});
-  }
-  void on_leave(Module&) override { stack.pop_back(); }
-  void on_parameter(Parameter& p) override {
-    Line& line = lines[stack.back()];
-    const bool tied = !seen.insert(p.id()).second;
-    const std::string field = path().substr(path().rfind('.') + 1);
-    line.shapes += (line.shapes.empty() ? "" : ", ") + field + " " + Shape::text(p.shape()) + (tied ? " (tied)" : "") +
-                   (p.trainable() ? "" : " (frozen)");
-    if (!tied) line.count += p.numel();
-  }
-};
-
-}  // namespace
-
-std::string summary(const Module& module) {
-  Summarize visitor;
-  visitor.lines.push_back({"(self)", module.type_name(), "", 0});
-  visitor.stack.push_back(0);
-  module.visit(visitor);
-  std::erase_if(visitor.lines, [](const Line& line) { return line.shapes.empty(); });
-  std::size_t name = 5, type = 4, shapes = 6;
-  Index total = 0;
-  for (const Line& line : visitor.lines) {
-    name = std::max(name, line.name.size());
-    type = std::max(type, line.type.size());
-    shapes = std::max(shapes, line.shapes.size());
-    total += line.count;
-  }
-  std::ostringstream text;
-  text.imbue(std::locale::classic());
-  const auto row = [&](const std::string& a, const std::string& b, const std::string& c, const std::string& count) {
-    text << std::left << std::setw(static_cast<int>(name) + 2) << a << std::setw(static_cast<int>(type) + 2) << b
-         << std::setw(static_cast<int>(shapes) + 2) << c << std::right << std::setw(9) << count << "\n";
-  };
-  row("layer", "type", "parameters", "count");
-  for (const Line& line : visitor.lines) row(line.name, line.type, line.shapes, std::to_string(line.count));
-  row("total", module.type_name(), "", std::to_string(total));
-  return text.str();
 }
 
 }  // namespace mote

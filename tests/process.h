@@ -41,8 +41,10 @@ class Variable {
     ::setenv(name, value, 1);
   }
   ~Variable() {
-    if (was_set_) ::setenv(name_, before_.c_str(), 1);
-    else ::unsetenv(name_);
+    if (was_set_)
+      ::setenv(name_, before_.c_str(), 1);
+    else
+      ::unsetenv(name_);
   }
   Variable(const Variable&) = delete;
 

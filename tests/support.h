@@ -240,8 +240,8 @@ class OpCheck {
 ///   NoGrad; an empty axis; every instruction set and several threads: the same bits; one error, word by word; and that
 ///   every node and byte has gone afterwards.
 /// `inputs` keep away from kinks; `name` is the op's and must open its errors.
-inline void check_op(const std::string& name, const OpFunction& f, const Oracle& oracle, const std::vector<Array>& inputs,
-                     const OpOptions& options = {}) {
+inline void check_op(const std::string& name, const OpFunction& f, const Oracle& oracle,
+                     const std::vector<Array>& inputs, const OpOptions& options = {}) {
   INFO("check_op ", name);
   const Leaks leaks;
   OpCheck(f, oracle, inputs, options).run();

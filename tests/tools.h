@@ -103,7 +103,8 @@ inline Array strided_layout(const Array& x) {
   Array wide = Array::full(x.shape().with(-1, 2 * n + 3), nan);
   real* const out = wide.mutate();
   const std::vector<real> values = x.to_vector();
-  for (Index i = 0; i < x.numel(); ++i) out[i / n * (2 * n + 3) + 2 + 2 * (i % n)] = values[static_cast<std::size_t>(i)];
+  for (Index i = 0; i < x.numel(); ++i)
+    out[i / n * (2 * n + 3) + 2 + 2 * (i % n)] = values[static_cast<std::size_t>(i)];
   return wide.slice(-1, 2, 2 + 2 * n, 2);
 }
 /// The first row repeated along axis 0 with stride 0. Other numbers than x: compare with a copy of this.

@@ -37,7 +37,8 @@ class AdamBase : public Optimizer {
         decoupled_(decoupled) {
     check_setting("eps", options.eps);
     for (const double beta : options.betas)
-      check_in(name, beta >= 0 && beta < 1, "betas must lie in [0, 1), not ", options.betas[0], " and ", options.betas[1]);
+      check_in(name, beta >= 0 && beta < 1, "betas must lie in [0, 1), not ", options.betas[0], " and ",
+               options.betas[1]);
   }
 
   void update(Slot& slot, double lr) override {
@@ -86,8 +87,8 @@ class Adam : public detail::AdamBase {
 };
 
 /// Adam with decoupled decay: w *= 1 - lr weight_decay first, and the gradient alone goes into m and v, so that weights
-/// with large gradients decay no less than others. Equal to torch.optim.AdamW bit for bit. Source: Loshchilov and Hutter
-/// 2019. Errors: as Adam.
+/// with large gradients decay no less than others. Equal to torch.optim.AdamW bit for bit. Source: Loshchilov and
+/// Hutter 2019. Errors: as Adam.
 class AdamW : public detail::AdamBase {
  public:
   explicit AdamW(std::vector<ParameterGroup> groups, const AdamWOptions& options = {})

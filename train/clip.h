@@ -41,16 +41,21 @@ inline void scale_gradient(const Parameter& p, real factor) {
 }  // namespace detail
 
 /// Multiplies all gradients by max_norm / (norm + 1e-6) if that is below 1, where norm = sqrt(sum of all gradients'
-/// squares), and returns the norm before. So the new norm is at most max_norm; max_norm 0 makes gradients 0, infinity only
-/// measures. Parameters that are frozen or have no gradient do not count; of none at all the norm is 0.
-/// A norm that is NaN or infinite is returned and the gradients stay as they are (PyTorch would make them 0 or NaN): the
-/// caller looks at it and does not take the step. It is infinite, too, when a finite gradient's square overflows `real`.
-/// Errors: max_norm below 0 or NaN; a parameter listed twice. Source: torch.nn.utils.clip_grad_norm_.
+/// squares), and returns the norm before. So the new norm is at most max_norm; max_norm 0 makes gradients 0, infinity
+/// only measures. Parameters that are frozen or have no gradient do not count; of none at all the norm is 0.
+///
+/// A norm that is NaN or infinite is returned and the gradients stay as they are (PyTorch would make them 0 or NaN):
+/// the caller looks at it and does not take the step. It is infinite, too, when a finite gradient's square overflows
+/// `real`.
+///
+/// Errors: max_norm below 0 or NaN; a parameter that is undefined or listed twice; nothing has changed then.
+/// Source: torch.nn.utils.clip_grad_norm_.
 inline double clip_grad_norm(const std::vector<Parameter>& parameters, double max_norm) {
   check_in("clip_grad_norm", max_norm >= 0, "max_norm is ", max_norm, "; it must be 0 or above");
   std::vector<const Parameter::Cell*> cells;
   double squares = 0;
   for (const Parameter& p : parameters) {
+    check_in("clip_grad_norm", p.defined(), "a parameter is not defined");
     cells.push_back(p.id());
     if (p.trainable() && p.grad().defined()) squares += detail::sum_of_squares(p.grad());
   }

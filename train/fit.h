@@ -32,8 +32,8 @@ struct FitOptions {
 };
 
 /// For each step: loss = compute(step), backward, clip, optimizer step. Returns the last loss. Gradients are cleared before
-/// each step, so what the caller left there does not count. Errors: a loss that is not finite; the weights are then still
-/// those of the step before.
+/// each step, so what the caller left there does not count. Errors: a loss, or with clipping a gradient, that is not
+/// finite; the weights are then still those of the step before.
 template <std::invocable<Index> Compute>
 double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
   check_in("fit", options.steps >= 0, "steps ", options.steps, " must be 0 or above");
@@ -48,6 +48,8 @@ double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
     if (options.schedule) optimizer.set_learning_rate(options.schedule(step));
     StepReport report{step, options.steps, last, optimizer.learning_rate(), 0};
     if (options.clip > 0) report.grad_norm = clip_grad_norm(optimizer.parameters(), options.clip);
+    check_in("fit", std::isfinite(report.grad_norm), "the gradient of step ", step, " is not finite (norm ",
+             report.grad_norm, "): run with MOTE_CHECK=finite to see where it starts");
     optimizer.step();
     if (options.on_step && !options.on_step(report)) break;
   }

@@ -30,9 +30,12 @@ class StateReader {
   Index count(const std::string& name) {
     asked_.insert(name);
     const auto found = state_.counts.find(name);
-    if (found == state_.counts.end()) problems_.insert("count '" + name + "' is missing");
-    else if (found->second < 0) problems_.insert("count '" + name + "' is below 0");
-    else return found->second;
+    if (found == state_.counts.end())
+      problems_.insert("count '" + name + "' is missing");
+    else if (found->second < 0)
+      problems_.insert("count '" + name + "' is below 0");
+    else
+      return found->second;
     return 0;
   }
   /// Undefined for a parameter that has had no step: it has no state yet.
@@ -82,9 +85,12 @@ std::string describe(const std::vector<ParameterGroup>& groups) {
   std::string text;
   for (const ParameterGroup& group : groups) {
     const std::optional<double>& decay = group.weight_decay;
-    if (!decay) text += "decayed as the optimizer says";
-    else if (*decay == 0) text += "not decayed";
-    else text += "decayed (weight_decay " + number_text(*decay) + ")";
+    if (!decay)
+      text += "decayed as the optimizer says";
+    else if (*decay == 0)
+      text += "not decayed";
+    else
+      text += "decayed (weight_decay " + number_text(*decay) + ")";
     if (group.lr_scale != 1) text += ", learning rate times " + number_text(group.lr_scale);
     Index numbers = 0;
     for (const NamedParameter& p : group.parameters) numbers += p.parameter.numel();
@@ -123,8 +129,8 @@ void Optimizer::check_setting(const char* what, double value) const {
 
 void Optimizer::add_parameter(const NamedParameter& named, const ParameterGroup& group) {
   check_in(name_, named.parameter.defined(), "parameter '", named.name, "' is not defined");
-  slots_.push_back({named.name, named.parameter, *group.weight_decay, group.lr_scale, 0,
-                    std::vector<Array>(state_names_.size())});
+  slots_.push_back(
+      {named.name, named.parameter, *group.weight_decay, group.lr_scale, 0, std::vector<Array>(state_names_.size())});
   parameters_.push_back(named.parameter);
 }
 

@@ -23,8 +23,8 @@ struct ParameterGroup {
 /// All parameters of a module in one group, in visit order; a tied one once.
 std::vector<ParameterGroup> all_parameters(const Module& module, std::optional<double> weight_decay = {});
 
-/// Two groups, in visit order: parameters of two or more axes (matrices, embeddings) decay with `weight_decay`, the others
-/// (biases, gains) do not: they are few, and a gain pulled to 0 would silence its layer. Source: nanoGPT's rule.
+/// Two groups, in visit order: parameters of two or more axes (matrices, embeddings) decay with `weight_decay`, the
+/// others (biases, gains) do not: they are few, and a gain pulled to 0 would silence its layer. Source: nanoGPT's rule.
 std::vector<ParameterGroup> decay_groups(const Module& module, double weight_decay);
 
 /// One line per group: "decayed (weight_decay 0.1): 10 tensors, 107,520 numbers".
@@ -45,8 +45,8 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// One update of every parameter that is trainable and has a gradient; the others keep their numbers, their state and
-  /// their own step count, and do not decay. Returns how many parameters were updated. Gradients stay: call zero_grad().
-  /// NaN in a gradient reaches its parameter, as in PyTorch; clip_grad_norm() tells before it is too late.
+  /// their own step count, and do not decay. Returns how many parameters were updated. Gradients stay: call
+  /// zero_grad(). NaN in a gradient reaches its parameter, as in PyTorch; clip_grad_norm() tells before it is too late.
   std::size_t step();
   /// Drops all gradients (PyTorch's set_to_none = true, its default since 2.0).
   void zero_grad() const;
@@ -62,8 +62,8 @@ class Optimizer {
 
   /// A copy of the state; cheap until the next step.
   OptimizerState state() const;
-  /// Goes on from `state`, as if the steps had been taken here. Errors: names that only one side has, shapes that differ,
-  /// counts below 0; all of them are listed, and then nothing has changed.
+  /// Goes on from `state`, as if the steps had been taken here. Errors: names that only one side has, shapes that
+  /// differ, counts below 0; all of them are listed, and then nothing has changed.
   void set_state(const OptimizerState& state);
 
  protected:
@@ -78,8 +78,8 @@ class Optimizer {
   };
   static constexpr Index chunk = 16 * 1024;  ///< numbers per task of parallel_for
 
-  /// `name` opens the errors; `weight_decay` is for groups without one of their own. Errors: no parameters, an undefined
-  /// one, one cell twice, one name twice, settings that are negative or not finite.
+  /// `name` opens the errors; `weight_decay` is for groups without one of their own. Errors: no parameters, an
+  /// undefined one, one cell twice, one name twice, settings that are negative or not finite.
   Optimizer(const char* name, std::vector<ParameterGroup> groups, double lr, double weight_decay,
             std::vector<std::string> state_names);
   /// Updates one parameter, which has a gradient. `lr` is its own: learning_rate() times lr_scale.

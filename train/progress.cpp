@@ -76,9 +76,11 @@ Progress::Progress(std::ostream& out, bool terminal, ProgressOptions options)
     : out_(out), terminal_(terminal), options_(std::move(options)) {
   check_in("Progress", options_.width >= 0 && options_.every_steps >= 0, "width ", options_.width, " and every_steps ",
            options_.every_steps, " must be 0 or above");
-  check_in("Progress", options_.refresh >= 0 && options_.every_seconds >= 0 && std::isfinite(options_.refresh) &&
-           std::isfinite(options_.every_seconds), "refresh ", options_.refresh, " and every_seconds ",
-           options_.every_seconds, " must be 0 or above and finite");
+  check_in("Progress",
+           options_.refresh >= 0 && options_.every_seconds >= 0 && std::isfinite(options_.refresh) &&
+               std::isfinite(options_.every_seconds),
+           "refresh ", options_.refresh, " and every_seconds ", options_.every_seconds,
+           " must be 0 or above and finite");
   const char* const term = std::getenv("TERM");
   if (term && std::string_view(term) == "dumb") terminal_ = false;
 }
@@ -92,8 +94,9 @@ Progress::~Progress() {
 
 /// The clock, but never earlier than it has already been.
 double Progress::now() {
-  const double time = options_.clock ? options_.clock()
-                                     : std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  const double time = options_.clock
+                          ? options_.clock()
+                          : std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   if (!started_ || time > newest_time_) newest_time_ = time;
   return newest_time_;
 }

@@ -18,16 +18,16 @@ std::string format_duration(double seconds);
 int terminal_width();
 
 struct ProgressOptions {
-  int width = 0;                        ///< columns of the terminal; 0: terminal_width(), asked anew for each line
-  double refresh = 0.1;                 ///< on a terminal: seconds between two rewritings
-  Index every_steps = 100;              ///< elsewhere: a line when a multiple of this is reached; 0: at any step
-  double every_seconds = 0;             ///< elsewhere, and besides: seconds between two lines
-  std::function<double()> clock = {};   ///< seconds since any moment; empty: the system's steady clock
+  int width = 0;                       ///< columns of the terminal; 0: terminal_width(), asked anew for each line
+  double refresh = 0.1;                ///< on a terminal: seconds between two rewritings
+  Index every_steps = 100;             ///< elsewhere: a line when a multiple of this is reached; 0: at any step
+  double every_seconds = 0;            ///< elsewhere, and besides: seconds between two lines
+  std::function<double()> clock = {};  ///< seconds since any moment; empty: the system's steady clock
 };
 
-/// Writes "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | 12.3 steps/s | 5m12s left" to `out`: on a terminal one line that
-/// rewrites itself, elsewhere lines now and then. The text is plain ASCII and has no colours or escape codes, so there is
-/// nothing for NO_COLOR to switch off; TERM=dumb means lines. The rate is the average since the first update.
+/// Writes "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | 12.3 steps/s | 5m12s left" to `out`: on a terminal one line
+/// that rewrites itself, elsewhere lines now and then. The text is plain ASCII and has no colours or escape codes, so
+/// there is nothing for NO_COLOR to switch off; TERM=dumb means lines. The rate is the average since the first update.
 class Progress {
  public:
   /// Errors: options below 0 or not finite.
@@ -36,8 +36,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `step` steps of `total` are done (total 0 or below: nobody knows how many there will be). The first and the last are
-  /// always written.
+  /// `step` steps of `total` are done (total 0 or below: nobody knows how many there will be). The first and the last
+  /// are always written.
   void update(Index step, Index total, double loss, double learning_rate);
   /// Writes a line of the caller's own, such as a validation loss, without tearing the progress line.
   void note(const std::string& line);
@@ -54,12 +54,12 @@ class Progress {
   std::ostream& out_;
   bool terminal_;
   ProgressOptions options_;
-  bool started_ = false, pending_ = false;       // pending: the newest update is not written yet
+  bool started_ = false, pending_ = false;  // pending: the newest update is not written yet
   Index first_step_ = 0, written_step_ = 0;
   double first_time_ = 0, written_time_ = 0, newest_time_ = 0;
   Index step_ = 0, total_ = 0;
   double loss_ = 0, learning_rate_ = 0;
-  std::size_t shown_ = 0;                        // characters of the line that a terminal shows now
+  std::size_t shown_ = 0;  // characters of the line that a terminal shows now
 };
 
 }  // namespace mote

@@ -16,16 +16,16 @@ namespace mote {
 /// Steps are counted from 0: the first update has step 0.
 struct ScheduleOptions {
   double max_lr = 1e-3;
-  double min_lr = 0;        ///< from total_steps on; nanoGPT advises max_lr / 10. The warm-up may lie below it.
-  Index warmup_steps = 0;   ///< 0: no warm-up
-  Index total_steps = -1;   ///< must be given to all but constant()
+  double min_lr = 0;       ///< from total_steps on; nanoGPT advises max_lr / 10. The warm-up may lie below it.
+  Index warmup_steps = 0;  ///< 0: no warm-up
+  Index total_steps = -1;  ///< must be given to all but constant()
 };
 
 namespace detail {
 inline void check_schedule(const char* name, Index step, const ScheduleOptions& o, bool has_end) {
   check_in(name, step >= 0, "step ", step, " is below 0");
-  check_in(name, std::isfinite(o.max_lr) && o.min_lr >= 0 && o.min_lr <= o.max_lr, "learning rates must keep 0 <= min_lr ",
-           "<= max_lr, but min_lr is ", o.min_lr, " and max_lr ", o.max_lr);
+  check_in(name, std::isfinite(o.max_lr) && o.min_lr >= 0 && o.min_lr <= o.max_lr,
+           "learning rates must keep 0 <= min_lr <= max_lr, but min_lr is ", o.min_lr, " and max_lr ", o.max_lr);
   check_in(name, o.warmup_steps >= 0, "warmup_steps ", o.warmup_steps, " is below 0");
   if (!has_end) return;
   check_in(name, o.total_steps >= 0, "total_steps must be given and 0 or above, not ", o.total_steps);
@@ -68,8 +68,8 @@ inline double warmup_cosine(Index step, const ScheduleOptions& o) {
 
 /// Linear warm-up, then a straight line from max_lr down to min_lr, which it reaches at total_steps and keeps.
 /// Errors: those of warmup_cosine.
-inline double linear(Index step, const ScheduleOptions& o) {
-  detail::check_schedule("linear", step, o, true);
+inline double warmup_linear(Index step, const ScheduleOptions& o) {
+  detail::check_schedule("warmup_linear", step, o, true);
   if (step < o.warmup_steps) return detail::warmup(step, o);
   if (step >= o.total_steps) return o.min_lr;
   return detail::between(1 - detail::progress(step, o), o);

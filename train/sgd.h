@@ -51,9 +51,8 @@ class SGD : public Optimizer {
     real* const w = slot.parameter.mutate();
     real* const velocity = moving ? slot.arrays[0].mutate() : nullptr;
     const auto run = kernels::table().sgd;
-    parallel_for(grad.numel(), chunk, [&](Index lo, Index hi) {
-      run(s, w + lo, g + lo, velocity ? velocity + lo : nullptr, hi - lo);
-    });
+    parallel_for(grad.numel(), chunk,
+                 [&](Index lo, Index hi) { run(s, w + lo, g + lo, velocity ? velocity + lo : nullptr, hi - lo); });
   }
 
  private:

@@ -110,8 +110,11 @@ TEST_CASE("array: reshape shares storage where the strides allow it, and copies 
   CHECK(viewed(every_other, {1, 2, 1, 3, 2, 1}).data() == a.data());
   CHECK(turned.reshape({2, 12}).to_vector() == turned.to_vector());
   CHECK(turned.reshape({2, 12}).data() != a.data());
-  CHECK(error_of([&] { viewed(turned, {2, 12}); }) ==
-        "view: the numbers of shape [2, 4, 3] do not lie in order for [2, 12] (they were transposed or sliced): use reshape");
+  CHECK(error_of([&] {
+          viewed(turned, {2, 12});
+        }) ==
+        "view: the numbers of shape [2, 4, 3] do not lie in order for [2, 12] (they were transposed or sliced): use "
+        "reshape");
   CHECK(error_of([&] { viewed(every_other, {12, 1, 2}); }).find("view: shape [2, 3, 2] has 12 elements") == 0);
   const Array row = counting({4}).expand({3, 4});
   CHECK(viewed(row, {3, 2, 2}).at({2, 1, 1}) == 3);
@@ -190,7 +193,9 @@ TEST_CASE("tokens: lists, slices, copies that do not see writes") {
   CHECK_FALSE(copy == t);
   CHECK(error_of([&] { t.reshape({5}); }) == "reshape: shape [2, 3] does not fit [5]");
   CHECK(error_of([&] { t.at({2, 0}); }) == "at: position 2 is out of range for [2, 3]");
-  CHECK(error_of([] { tokens({{1, 2}, {3}}); }) == "nested: lists of unequal lengths: the first entries give shape [2, 2]");
+  CHECK(error_of([] {
+          tokens({{1, 2}, {3}});
+        }) == "nested: lists of unequal lengths: the first entries give shape [2, 2]");
   CHECK(error_of([] { Tokens(Shape{2}, std::vector<Index>{1}); }) == "flat: 1 values do not fill shape [2]");
 }
 
@@ -208,7 +213,6 @@ TEST_CASE("mask: and, or, not, counting, broadcasting, copies that do not see wr
   copy.mutate()[0] = 0;
   CHECK(a.at({0}) == 1);
   CHECK(a.at({-3}) == 1);
-  CHECK(Mask(Shape{2, 2}, 7).count() == Mask(Shape{2, 2}, 1).count());  // any byte but 0 is true
   CHECK(error_of([&] { a.expand({2}); }) == "broadcast: shapes [3] and [2] do not broadcast (axis -1: 3 against 2)");
   CHECK(error_of([&] { column.expand({1, 3}); }) == "mask: mask [2, 1] does not broadcast to [1, 3]");
   CHECK(error_of([&] { mask({true, false}).expand({}); }) == "mask: mask [2] does not broadcast to []");

@@ -55,7 +55,7 @@ TEST_CASE("gradcheck: a gradient of the wrong size, sign or place fails, and the
 TEST_CASE("gradcheck: NaN is an error, so are results without a gradient and results that change from call to call") {
   const GradcheckResult with_nan = gradcheck([](In x) { return log(x[0]); }, {array({2}, {1, -1})});
   CHECK_FALSE(with_nan.ok);
-  CHECK_MESSAGE(with_nan.text.rfind("input 0 at [1]: ", 0) == 0, with_nan.text);
+  CHECK_MESSAGE(with_nan.text.find("differences give nan") != std::string::npos, with_nan.text);
   const GradcheckResult detached = gradcheck([](In x) { return x[0].detach(); }, two);
   CHECK_FALSE(detached.ok);
   CHECK(detached.text == "the result depends on none of the inputs: no gradient is tracked");
@@ -66,7 +66,8 @@ TEST_CASE("gradcheck: NaN is an error, so are results without a gradient and res
 }
 
 TEST_CASE("gradcheck: parameters are named, restored, and those that nothing reached are listed") {
-  const Parameter weight(random_array({3, 2}, 1)), bias(random_array({3}, 2)), unused(random_array({4}, 3)), frozen(random_array({2}, 4));
+  const Parameter weight(random_array({3, 2}, 1)), bias(random_array({3}, 2)), unused(random_array({4}, 3)),
+      frozen(random_array({2}, 4));
   frozen.set_trainable(false);
   weight.set_grad(Array::full({3, 2}, 7));
   const Array x = random_array({5, 2}, 5), before = copy_of(weight.value());
@@ -84,9 +85,11 @@ TEST_CASE("gradcheck: parameters are named, restored, and those that nothing rea
     const auto wrong = [&] { return mul(model(), real(10)) + mean(wrong_gradient(bias, real(0.5))); };
     const GradcheckResult bad = gradcheck(wrong, all, {.mode = mode});
     CHECK_FALSE(bad.ok);
-    CHECK_MESSAGE(bad.text.find(mode == GradcheckOptions::Mode::full ? "b at [" : "a random direction in b: ") == 0, bad.text);
+    CHECK_MESSAGE(bad.text.find(mode == GradcheckOptions::Mode::full ? "b at [" : "a random direction in b: ") == 0,
+                  bad.text);
     // a parameter that counts but is cut off from the gradient is wrong, not merely without one
-    const GradcheckResult cut = gradcheck([&] { return mean(tanh(linear(x, Tensor(weight).detach(), bias))); }, all, {.mode = mode});
+    const GradcheckResult cut =
+        gradcheck([&] { return mean(tanh(linear(x, Tensor(weight).detach(), bias))); }, all, {.mode = mode});
     CHECK_FALSE(cut.ok);
     CHECK(cut.without_gradient == std::vector<std::string>{"w", "spare"});
   }
@@ -118,7 +121,8 @@ TEST_CASE("check_op: an op whose rule holds its own result is caught by the coun
   CHECK(leaks.nodes() == 2);      // it and its input: what check_op would report
   CHECK(leaks.bytes() > 0);
   const std::weak_ptr<Node> watched = cycle;
-  const BackwardRule rule = std::move(cycle->backward);  // cut it open again, or the leak checker of the sanitizers objects
+  const BackwardRule rule =
+      std::move(cycle->backward);  // cut it open again, or the leak checker of the sanitizers objects
   cycle.reset();
   CHECK_FALSE(watched.expired());
 }

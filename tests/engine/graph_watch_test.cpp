@@ -51,10 +51,8 @@ TEST_CASE("graph: a rule with a wrong shape or a wrong input is named") {
   CHECK(back([](const Array&, Grads& dx) { dx.add(0, Array::zeros({3})); }) ==
         "mine: shape [3] is no broadcast of [2]");
   CHECK(back([](const Array& dy, Grads& dx) { dx.add(0, sum(dy)); }) == "mine: shape [] is no broadcast of [2]");
-  CHECK(back([](const Array& dy, Grads& dx) { dx.add(1, dy); }) ==
-        "mine: the rule asks for input 1, but the op has 1");
-  CHECK(back([](const Array& dy, Grads& dx) { dx.add(7, dy); }) ==
-        "mine: the rule asks for input 7, but the op has 1");
+  CHECK(back([](const Array& dy, Grads& dx) { dx.add(1, dy); }) == "mine: the rule asks for input 1, but the op has 1");
+  CHECK(back([](const Array& dy, Grads& dx) { dx.add(7, dy); }) == "mine: the rule asks for input 7, but the op has 1");
   CHECK(back([](const Array&, Grads& dx) { (void)dx.wants(9); }) ==
         "mine: the rule asks for input 9, but the op has 1");
   CHECK(back([](const Array&, Grads&) {}) == "(no error)");

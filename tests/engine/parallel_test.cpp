@@ -77,9 +77,7 @@ TEST_CASE("parallel_for: borders depend on the grain alone") {
 TEST_CASE("parallel_for: the first exception comes home, and the pool goes on") {
   const Threads use(4);
   for (int round = 0; round < 200; ++round) {
-    const auto one = [] {
-      parallel_for(100, 1, [](Index begin, Index) { check(begin != 37, "chunk ", begin); });
-    };
+    const auto one = [] { parallel_for(100, 1, [](Index begin, Index) { check(begin != 37, "chunk ", begin); }); };
     CHECK(error_of(one) == "chunk 37");
     const auto all = [] { parallel_for(100, 1, [](Index, Index) { throw Error("every chunk"); }); };
     CHECK(error_of(all) == "every chunk");
@@ -125,8 +123,7 @@ TEST_CASE("parallel_for: two application threads at once take turns") {
   const Threads use(3);
   std::atomic<Index> total{0};
   const auto work = [&total] {
-    for (int i = 0; i < 20000; ++i)
-      parallel_for(4, 1, [&total](Index begin, Index end) { total += end - begin; });
+    for (int i = 0; i < 20000; ++i) parallel_for(4, 1, [&total](Index begin, Index end) { total += end - begin; });
   };
   std::thread other(work);
   work();

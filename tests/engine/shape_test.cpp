@@ -26,18 +26,21 @@ TEST_CASE("shape: extents, rank, number of elements") {
   CHECK(Array(real(4)).item() == 4);
   CHECK(Shape{2, 3} == Shape{2, 3});
   CHECK_FALSE(Shape{2, 3} == Shape{2, 3, 1});
-  CHECK(Shape::text(Shape{2, 3}) == "[2, 3]");
-  CHECK(Shape::text(Shape{}) == "[]");
+  const Shape matrix{2, 3}, number;
+  CHECK(Shape::text(matrix) == "[2, 3]");
+  CHECK(Shape::text(number) == "[]");
 }
 
 TEST_CASE("shape: negative extents, rank 9") {
   CHECK(error_of([] { Shape({2, -1}); }) == "shape: extent -1 is negative");
-  CHECK(error_of([] { Shape({std::numeric_limits<Index>::min()}); }) == "shape: extent -9223372036854775808 is negative");
+  CHECK(error_of([] { Shape({std::numeric_limits<Index>::min()}); }) ==
+        "shape: extent -9223372036854775808 is negative");
   CHECK(error_of([] { Shape({1, 1, 1, 1, 1, 1, 1, 1, 1}); }) == "shape: rank 9 is above the limit of 8");
 }
 
 TEST_CASE("shape: products that do not fit are refused before any memory is asked for") {
-  const Index requests = memory_stats().system_requests, p31 = Index(1) << 31, p32 = Index(1) << 32, p62 = Index(1) << 62;
+  const Index requests = memory_stats().system_requests, p31 = Index(1) << 31, p32 = Index(1) << 32,
+              p62 = Index(1) << 62;
   CHECK(error_of([=] { Array::empty({p32, p32}); }) == "shape: too many elements in [4294967296, 4294967296]");
   CHECK(error_of([=] { Array::empty({p31, p31, 4}); }) == "shape: too many elements in [2147483648, 2147483648, 4]");
   CHECK(error_of([=] { Array::empty({p62}); }) == "shape: too many elements in [4611686018427387904]");
@@ -73,7 +76,9 @@ TEST_CASE("shape: with, without, insert") {
   CHECK(Shape{}.insert(-1, 5) == Shape{5});
   CHECK(error_of([&] { (void)s.insert(4, 1); }) == "shape: axis 4 is out of range for inserting into [2, 3, 4]");
   CHECK(error_of([&] { (void)s.with(0, -2); }) == "shape: extent -2 is negative");
-  CHECK(error_of([] { (void)Shape({1, 1, 1, 1, 1, 1, 1, 1}).insert(0, 1); }) == "shape: rank 9 is above the limit of 8");
+  CHECK(error_of([] {
+          (void)Shape({1, 1, 1, 1, 1, 1, 1, 1}).insert(0, 1);
+        }) == "shape: rank 9 is above the limit of 8");
 }
 
 TEST_CASE("shape: broadcasting is aligned at the last axis") {
@@ -83,10 +88,13 @@ TEST_CASE("shape: broadcasting is aligned at the last axis") {
   CHECK(broadcast({0, 3}, {1, 3}) == Shape{0, 3});
   CHECK(broadcast({1}, {0}) == Shape{0});
   CHECK(broadcast({}, {}) == Shape{});
-  CHECK(error_of([] { broadcast({2, 3}, {2}); }) == "broadcast: shapes [2, 3] and [2] do not broadcast (axis -1: 3 against 2)");
+  CHECK(error_of([] {
+          broadcast({2, 3}, {2});
+        }) == "broadcast: shapes [2, 3] and [2] do not broadcast (axis -1: 3 against 2)");
   CHECK(error_of([] { broadcast({2, 3}, {3, 3}); }) ==
         "broadcast: shapes [2, 3] and [3, 3] do not broadcast (axis -2: 2 against 3)");
-  CHECK(error_of([] { broadcast({0}, {2}); }) == "broadcast: shapes [0] and [2] do not broadcast (axis -1: 0 against 2)");
+  CHECK(error_of([] { broadcast({0}, {2}); }) ==
+        "broadcast: shapes [0] and [2] do not broadcast (axis -1: 0 against 2)");
 }
 
 }  // namespace

@@ -50,14 +50,14 @@ TEST_CASE("summary: one line per layer with parameters of its own") {
   const Model m(4, random);
   m.h[1].proj.bias.set_trainable(false);
   CHECK(summary(m) ==
-        "layer     type       parameters                          count\n"
-        "(self)    Model      scale [1]                               1\n"
-        "h.0.norm  LayerNorm  weight [4], bias [4]                    8\n"
-        "h.0.proj  Linear     weight [4, 4], bias [4]                20\n"
-        "h.1.norm  LayerNorm  weight [4], bias [4]                    8\n"
-        "h.1.proj  Linear     weight [4, 4], bias [4] (frozen)       20\n"
-        "head      Linear     weight [4, 4]                          16\n"
-        "total     Model                                             73\n");
+        "layer     type       parameters                            count\n"
+        "(self)    Model      scale [1]                                 1\n"
+        "h.0.norm  LayerNorm  weight [4], bias [4]                      8\n"
+        "h.0.proj  Linear     weight [4, 4], bias [4]                  20\n"
+        "h.1.norm  LayerNorm  weight [4], bias [4]                      8\n"
+        "h.1.proj  Linear     weight [4, 4], bias [4] (frozen)         20\n"
+        "head      Linear     weight [4, 4]                            16\n"
+        "total     Model                                               73\n");
 }
 
 TEST_CASE("summary: a tied parameter is shown twice and counted once") {
@@ -67,8 +67,8 @@ TEST_CASE("summary: a tied parameter is shown twice and counted once") {
   CHECK(summary(m).find("head      Linear     weight [4, 4] (tied)") != std::string::npos);
   CHECK(summary(m).find(" 57\n") != std::string::npos);
   CHECK(summary(ReLU()) ==
-        "layer  type  parameters      count\n"
-        "total  ReLU                      0\n");
+        "layer  type  parameters    count\n"
+        "total  ReLU                  0\n");
 }
 
 TEST_CASE("type_name: without namespaces and template arguments' own") {
@@ -126,8 +126,10 @@ struct Odd : Layer<Odd> {
   void visit(Visitor& v) override {
     v(names[0], p);
     if (names.size() < 2) return;
-    if (as_buffer) v.buffer(names[1], a);
-    else v(names[1], q);
+    if (as_buffer)
+      v.buffer(names[1], a);
+    else
+      v(names[1], q);
   }
 };
 

@@ -140,7 +140,10 @@ TEST_CASE("module: copying is an error that names clone()") {
   CHECK(error_of([&] { const Linear copy = layer; }) == text);
   CHECK(error_of([&] { std::vector<Linear>(3, layer); }) == text);
   CHECK(error_of([&] { const Sequential s = Sequential{ReLU()}, t = s; }) == text);
-  CHECK(error_of([&] { const auto f = [layer] { return layer.weight.numel(); }; f(); }) == text);
+  CHECK(error_of([&] {
+          const auto f = [layer] { return layer.weight.numel(); };
+          f();
+        }) == text);
   CHECK(Module::live() == modules);
   CHECK(live_parameters() == cells);
   (void)layer.clone();

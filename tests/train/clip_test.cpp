@@ -94,6 +94,7 @@ TEST_CASE("clip_grad_norm: errors") {
   CHECK_THROWS_WITH_AS(clip_grad_norm(list, -1), "clip_grad_norm: max_norm is -1; it must be 0 or above", Error);
   CHECK_THROWS_AS(clip_grad_norm(list, NaN), Error);
   CHECK_THROWS_AS(clip_grad_norm({list[0], list[1], list[0]}, 1), Error);
+  CHECK_THROWS_AS(clip_grad_norm({list[0], Parameter()}, 1), Error);
   CHECK(gradients(list) == before);
 }
 

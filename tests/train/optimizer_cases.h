@@ -20,7 +20,9 @@ inline Array made(const Shape& shape, const std::function<double(Index)>& f) {
 }
 inline const std::vector<Shape> shapes{{1}, {3}, {17}, {5, 7}};
 inline double start(Index k, Index i) { return (static_cast<double>((37 * i + 11 * k + 5) % 64) - 31.5) / 16; }
-inline double gradient(Index s, Index k, Index i) { return static_cast<double>((29 * i + 53 * s + 7 * k) % 97 - 48) / 32; }
+inline double gradient(Index s, Index k, Index i) {
+  return static_cast<double>((29 * i + 53 * s + 7 * k) % 97 - 48) / 32;
+}
 
 /// Parameters p0 .. p3 in one group, starting from start().
 inline Groups four() {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/env.h"
 #include "engine/parallel.h"
 #include "tests/train/optimizer_cases.h"
 #include "train/adamw.h"
@@ -40,7 +41,8 @@ TEST_CASE("optimizer: state goes on where it stopped") {
   {
     AdamW first(stopped, {.lr = 0.01});
     SGD sgd_first(stopped, {.lr = 0.1, .momentum = 0.9});
-    for (Index s = 0; s < 5; ++s) take_step(all, s), take_step(sgd_all, s), take_step(first, s), take_step(sgd_first, s);
+    for (Index s = 0; s < 5; ++s)
+      take_step(all, s), take_step(sgd_all, s), take_step(first, s), take_step(sgd_first, s);
     adam_state = first.state(), sgd_state = sgd_first.state();
     CHECK(adam_state.counts.at("steps") == 5);
     CHECK(adam_state.counts.at("p1.step") == 5);
@@ -50,13 +52,15 @@ TEST_CASE("optimizer: state goes on where it stopped") {
     const std::vector<real> kept = adam_state.arrays.at("p0.exp_avg").to_vector();
     take_step(first, 9), first.set_state(adam_state);  // a taken state is a value: steps do not change it
     CHECK(adam_state.arrays.at("p0.exp_avg").to_vector() == kept);
-    for (std::size_t k = 0; k < 4; ++k) stopped[0].parameters[k].parameter.set(straight[0].parameters[k].parameter.value());
+    for (std::size_t k = 0; k < 4; ++k)
+      stopped[0].parameters[k].parameter.set(straight[0].parameters[k].parameter.value());
   }
   AdamW second(stopped, {.lr = 0.01});
   SGD sgd_second(stopped, {.lr = 0.1, .momentum = 0.9});
   second.set_state(adam_state), sgd_second.set_state(sgd_state);
   CHECK(second.steps() == 5);
-  for (Index s = 5; s < 9; ++s) take_step(all, s), take_step(sgd_all, s), take_step(second, s), take_step(sgd_second, s);
+  for (Index s = 5; s < 9; ++s)
+    take_step(all, s), take_step(sgd_all, s), take_step(second, s), take_step(sgd_second, s);
   CHECK(same_bits(numbers(all), numbers(second)));
 }
 
@@ -123,12 +127,13 @@ TEST_CASE("optimizers: a warm step asks the system for no memory") {
   adam.step(), sgd.step();
   CHECK(memory_stats().live_blocks == before.live_blocks);
   for (Index s = 0; s < 5; ++s) take_step(adam, s), clip_grad_norm(adam.parameters(), 0.1), sgd.step();
-  CHECK(memory_stats().system_requests == before.system_requests);
+  if (!settings().system_alloc) CHECK(memory_stats().system_requests == before.system_requests);
   CHECK(memory_stats().live_blocks == before.live_blocks);
 }
 
 TEST_CASE("optimizers: moments of a parameter without gradients end at 0") {
-  // At a tenth less each time a float would stop at five times the smallest number there is and stay there, slow for ever.
+  // At a tenth less each time a float would stop at five times the smallest number there is and stay there, slow for
+  // ever.
   const Groups groups = four();
   AdamW adam(groups, {.betas = {0.5, 0.5}});
   SGD sgd(groups, {.momentum = 0.9});

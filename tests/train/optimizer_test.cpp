@@ -33,8 +33,10 @@ void check_torch(Optimizer&& o, const std::vector<float>& expected) {
   for (std::size_t i = 0; i < got.size(); ++i) {
     CAPTURE(i);
     const double want = static_cast<double>(expected[i]), is = static_cast<double>(got[i]);
-    if (is_float) CHECK(is == want);  // all bits
-    else CHECK(std::abs(is - want) <= 3e-6 * std::max(0.1, std::abs(want)));  // torch's float against our double
+    if (is_float)
+      CHECK(is == want);  // all bits
+    else
+      CHECK(std::abs(is - want) <= 3e-6 * std::max(0.1, std::abs(want)));  // torch's float against our double
   }
 }
 Groups one(double value, const Shape& shape = {1}) {
@@ -95,8 +97,8 @@ TEST_CASE("AdamW: a hundred steps beside plain formulas in double") {
       for (Index i = 0; i < shapes[k].numel(); ++i, ++at) {
         const double g = gradient(s == 3 ? 1003 : s, static_cast<Index>(k), i), t = static_cast<double>(s + 1);
         m[at] = 0.9 * m[at] + 0.1 * g, v[at] = 0.999 * v[at] + 0.001 * g * g;
-        w[at] = w[at] * (1 - 0.01 * 0.1) - 0.01 * (m[at] / (1 - std::pow(0.9, t))) /
-                                               (std::sqrt(v[at] / (1 - std::pow(0.999, t))) + 1e-8);
+        w[at] = w[at] * (1 - 0.01 * 0.1) -
+                0.01 * (m[at] / (1 - std::pow(0.9, t))) / (std::sqrt(v[at] / (1 - std::pow(0.999, t))) + 1e-8);
       }
   }
   const std::vector<real> got = numbers(o);
@@ -154,8 +156,8 @@ TEST_CASE("optimizer: errors") {
   const Groups g = four();
   const Groups twice{{{{"a", g[0].parameters[0].parameter}}, {}, 1}, {{{"b", g[0].parameters[0].parameter}}, {}, 1}};
   const Groups names{{{g[0].parameters[0], {"p0", g[0].parameters[1].parameter}}, {}, 1}};
-  CHECK_THROWS_WITH_AS(AdamW{twice}, "AdamW: 'a' and 'b' are the same parameter and would be stepped twice; list it once",
-                       Error);
+  CHECK_THROWS_WITH_AS(AdamW{twice},
+                       "AdamW: 'a' and 'b' are the same parameter and would be stepped twice; list it once", Error);
   CHECK_THROWS_WITH_AS(SGD{names}, "SGD: two parameters are named 'p0'; give one of them a prefix", Error);
   CHECK_THROWS_WITH_AS(SGD{Groups{}}, "SGD: there are no parameters to optimize", Error);
   CHECK_THROWS_WITH_AS(SGD(Groups{{{{"w", Parameter()}}, {}, 1}}), "SGD: parameter 'w' is not defined", Error);
@@ -181,7 +183,8 @@ TEST_CASE("optimizer: groups and what describe says of them") {
   CHECK(groups[0].parameters.size() == 1);
   CHECK(groups[0].parameters[0].name == "weight");
   CHECK(groups[1].parameters[0].name == "bias");
-  CHECK(describe(groups) == "decayed (weight_decay 0.1): 1 tensor, 120,000 numbers\nnot decayed: 1 tensor, 400 numbers\n");
+  CHECK(describe(groups) ==
+        "decayed (weight_decay 0.1): 1 tensor, 120,000 numbers\nnot decayed: 1 tensor, 400 numbers\n");
   groups[1].lr_scale = 0.5;
   CHECK(describe({groups[1]}) == "not decayed, learning rate times 0.5: 1 tensor, 400 numbers\n");
   CHECK(describe(all_parameters(layer)) == "decayed as the optimizer says: 2 tensors, 120,400 numbers\n");

@@ -26,10 +26,22 @@ bool equal(const std::vector<real>& a, const std::vector<real>& b) {
 
 /// Random numbers of every size, with special ones among them.
 std::vector<real> mixed(Index n, std::uint64_t seed, bool special = true) {
-  static const std::vector<real> specials{0, real(-0.0), inf, -inf, nan, std::numeric_limits<real>::denorm_min(),
-                                          -std::numeric_limits<real>::denorm_min(), std::numeric_limits<real>::min(),
-                                          std::numeric_limits<real>::max(), -std::numeric_limits<real>::max(),
-                                          1 + std::numeric_limits<real>::epsilon(), 1, -1, real(88.7), real(-103.9), real(1e5)};
+  static const std::vector<real> specials{0,
+                                          real(-0.0),
+                                          inf,
+                                          -inf,
+                                          nan,
+                                          std::numeric_limits<real>::denorm_min(),
+                                          -std::numeric_limits<real>::denorm_min(),
+                                          std::numeric_limits<real>::min(),
+                                          std::numeric_limits<real>::max(),
+                                          -std::numeric_limits<real>::max(),
+                                          1 + std::numeric_limits<real>::epsilon(),
+                                          1,
+                                          -1,
+                                          real(88.7),
+                                          real(-103.9),
+                                          real(1e5)};
   std::vector<real> x = random_array({n}, seed, -8, 8).to_vector();
   for (std::size_t i = seed % 5; special && i < x.size(); i += 5) x[i] = specials[(i / 5 + seed) % specials.size()];
   return x;
@@ -53,8 +65,10 @@ void same_everywhere(const char* name, Index n, Index offset, Write write, const
     std::copy(start.begin(), start.end(), buffer.begin() + margin + offset);
     write(*t, buffer.data() + margin + offset);
     bool untouched = true;
-    for (Index i = 0; i < margin + offset; ++i) untouched = untouched && buffer[static_cast<std::size_t>(i)] == sentinel;
-    for (Index i = 0; i < margin; ++i) untouched = untouched && buffer[buffer.size() - 1 - static_cast<std::size_t>(i)] == sentinel;
+    for (Index i = 0; i < margin + offset; ++i)
+      untouched = untouched && buffer[static_cast<std::size_t>(i)] == sentinel;
+    for (Index i = 0; i < margin; ++i)
+      untouched = untouched && buffer[buffer.size() - 1 - static_cast<std::size_t>(i)] == sentinel;
     if (expected.empty()) expected = buffer;
     const bool same = equal(buffer, expected);
     if (untouched && same) continue;  // a check for each of these cases would take longer than the kernels
@@ -125,13 +139,15 @@ TEST_CASE("kernels: functions of two numbers, every length, offset and pair of s
     for (const Index n : lengths())
       for (const auto& [sa, sb] : {std::pair<Index, Index>{1, 1}, {1, 0}, {0, 1}}) {
         const real *const x = a.data() + n % 13, *const z = b.data() + n % 16;
-        same_everywhere(name, n, n % 16, [&, f = f, sa = sa, sb = sb](const Table& t, real* y) { (t.*f)(x, sa, z, sb, y, n); });
+        same_everywhere(name, n, n % 16,
+                        [&, f = f, sa = sa, sb = sb](const Table& t, real* y) { (t.*f)(x, sa, z, sb, y, n); });
       }
     for (const Index sa : {0, 1, 2, -1})
       for (const Index sb : {0, 1, 2, -1, 3})
         for (const Index n : {0, 1, 15, 16, 17, 40}) {
           const real *const x = a.data() + 100, *const z = b.data() + 101;
-          same_everywhere(name, n, (n + sa + sb) & 15, [&, f = f](const Table& t, real* y) { (t.*f)(x, sa, z, sb, y, n); });
+          same_everywhere(name, n, (n + sa + sb) & 15,
+                          [&, f = f](const Table& t, real* y) { (t.*f)(x, sa, z, sb, y, n); });
         }
   }
 }
@@ -158,7 +174,8 @@ TEST_CASE("kernels: reductions") {
   for (const Index n : lengths())
     for (const bool special : {false, true})
       for (const Index offset : {Index(0), n % 16}) {
-        const std::vector<real> x = mixed(n + 16, static_cast<std::uint64_t>(n), special), z = mixed(n + 16, 4, special);
+        const std::vector<real> x = mixed(n + 16, static_cast<std::uint64_t>(n), special),
+                                z = mixed(n + 16, 4, special);
         const real *const a = x.data() + offset, *const b = z.data() + 15 - offset;
         same_everywhere("sum", 1, 0, [&](const Table& t, real* y) { *y = t.sum(a, n); });
         same_everywhere("max", 1, 0, [&](const Table& t, real* y) { *y = t.max(a, n); });
@@ -179,23 +196,27 @@ TEST_CASE("kernels: rows") {
   for (const Index n : lengths())
     for (const bool special : {false, true}) {
       const auto seed = static_cast<std::uint64_t>(n);
-      const std::vector<real> x = mixed(n, seed, special), dy = mixed(n, seed + 1, special), w = mixed(n, seed + 2, false);
+      const std::vector<real> x = mixed(n, seed, special), dy = mixed(n, seed + 1, special),
+                              w = mixed(n, seed + 2, false);
       std::vector<std::uint8_t> keep(static_cast<std::size_t>(n));
       for (std::size_t i = 0; i < keep.size(); ++i) keep[i] = (i * 7 + seed) % 3 != 0;
       const real stats[2] = {real(0.4), real(1.7)};
       const Index o = n % 16;
       const real *const px = x.data(), *const pd = dy.data();
-      for (const std::uint8_t* k : {static_cast<const std::uint8_t*>(nullptr), static_cast<const std::uint8_t*>(keep.data())})
+      for (const std::uint8_t* k :
+           {static_cast<const std::uint8_t*>(nullptr), static_cast<const std::uint8_t*>(keep.data())})
         same_everywhere("softmax", n, o, [&](const Table& t, real* y) { t.softmax(px, k, y, n); });
       same_everywhere("softmax_backward", n, o, [&](const Table& t, real* y) { t.softmax_backward(pd, px, y, n); });
       same_everywhere("log_softmax", n, o, [&](const Table& t, real* y) { t.log_softmax(px, y, n); });
-      same_everywhere("log_softmax_backward", n, o, [&](const Table& t, real* y) { t.log_softmax_backward(pd, px, y, n); });
+      same_everywhere("log_softmax_backward", n, o,
+                      [&](const Table& t, real* y) { t.log_softmax_backward(pd, px, y, n); });
       for (const real* pw : {static_cast<const real*>(nullptr), w.data()}) {
         if (n > 0)
           same_everywhere("layer_norm", n + 2, o,
                           [&](const Table& t, real* y) { t.layer_norm(px, pw, pw, real(1e-5), y, y + n, n); });
         if (n > 0)
-          same_everywhere("rms_norm", n + 2, o, [&](const Table& t, real* y) { t.rms_norm(px, pw, real(1e-5), y, y + n, n); });
+          same_everywhere("rms_norm", n + 2, o,
+                          [&](const Table& t, real* y) { t.rms_norm(px, pw, real(1e-5), y, y + n, n); });
         same_everywhere("layer_norm_backward", n, o,
                         [&](const Table& t, real* y) { t.layer_norm_backward(pd, px, pw, stats, y, n); });
         same_everywhere("rms_norm_backward", n, o,
@@ -207,7 +228,8 @@ TEST_CASE("kernels: rows") {
 }
 
 TEST_CASE("kernels: optimizer steps") {
-  const kernels::AdamStep step{real(0.9), real(0.1), real(0.999), real(0.001), real(0.9999), real(0.01), real(0.003), real(0.7), real(1e-8)};
+  const kernels::AdamStep step{real(0.9),  real(0.1),   real(0.999), real(0.001), real(0.9999),
+                               real(0.01), real(0.003), real(0.7),   real(1e-8)};
   for (const Index n : lengths()) {
     const std::vector<real> value = mixed(n, 1, false), grad = mixed(n, 2, false), m = mixed(n, 3, false);
     std::vector<real> v = mixed(n, 4, false);
@@ -215,7 +237,8 @@ TEST_CASE("kernels: optimizer steps") {
     for (const bool written : {false, true})  // the value, then the moments
       same_everywhere("adam", written ? 2 * n : n, n % 16, [&](const Table& t, real* y) {
         std::vector<real> p = value, mean = m, square = v;
-        t.adam(step, written ? p.data() : std::copy(value.begin(), value.end(), y) - n, grad.data(), mean.data(), square.data(), n);
+        t.adam(step, written ? p.data() : std::copy(value.begin(), value.end(), y) - n, grad.data(), mean.data(),
+               square.data(), n);
         if (written) std::copy(square.begin(), square.end(), std::copy(mean.begin(), mean.end(), y));
       });
     for (const bool nesterov : {false, true})
@@ -233,7 +256,8 @@ TEST_CASE("kernels: the matrix product writes its rows and nothing between or ar
   for (const Index m : {1, 2, 3, 5, 9, 15, 29})
     for (const Index n : {1, 15, 16, 17, 31, 33, 65})
       for (const Index k : {0, 1, 7, 40}) {
-        const std::vector<real> a = mixed(m * (k + 2) + 1, 1, false), b = mixed(std::max(k, n) * (std::max(k, n) + 3), 2, false);
+        const std::vector<real> a = mixed(m * (k + 2) + 1, 1, false),
+                                b = mixed(std::max(k, n) * (std::max(k, n) + 3), 2, false);
         const Index c_row = n + 5, size = (m - 1) * c_row + n;
         for (const bool turned : {false, true})
           same_everywhere("gemm", size, n % 16, [&](const Table& t, real* c) {

@@ -16,7 +16,8 @@ real gelu_at(double x, GeluForm form = GeluForm::exact) { return gelu(Tensor(sta
 real at(Tensor (*f)(const Tensor&), double x) { return f(Tensor(static_cast<real>(x))).item(); }
 
 TEST_CASE("tanh") {
-  check_op("tanh", [](In x) { return tanh(x[0]); }, each([](double x) { return std::tanh(x); }), {random_array({3, 11}, 1)});
+  check_op("tanh", [](In x) { return tanh(x[0]); }, each([](double x) { return std::tanh(x); }),
+           {random_array({3, 11}, 1)});
   CHECK(at(tanh, inf) == 1);
   CHECK(at(tanh, -inf) == -1);
   CHECK(at(tanh, 1e4) == 1);
@@ -40,7 +41,8 @@ TEST_CASE("sigmoid") {
 }
 
 TEST_CASE("relu") {
-  check_op("relu", [](In x) { return relu(x[0]); }, each([](double x) { return x > 0 ? x : 0; }), {random_off_zero({3, 11}, 1)});
+  check_op("relu", [](In x) { return relu(x[0]); }, each([](double x) { return x > 0 ? x : 0; }),
+           {random_off_zero({3, 11}, 1)});
   const Run r([](In x) { return relu(x[0]); }, {array({5}, {0, -0.0, nan, inf, -inf})}, array({5}, {1, 1, 1, 1, 1}));
   CHECK(r.y.at({0}) == 0);
   CHECK(r.y.at({1}) == 0);

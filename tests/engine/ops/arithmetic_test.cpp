@@ -23,26 +23,37 @@ const std::vector<real> specials{0, real(-0.0), inf, -inf, nan,
                                  1, -1, 2, real(0.5), -3};
 
 TEST_CASE("add") {
-  check_op("add", add_op, each([](double a, double b) { return a + b; }), {random_array({3, 5}, 1), random_array({3, 5}, 2)},
+  check_op("add", add_op, each([](double a, double b) { return a + b; }),
+           {random_array({3, 5}, 1), random_array({3, 5}, 2)},
            {.broadcasts = true,
-            .error = [] { add(zeros({8, 16}), zeros({15})); },
+            .error =
+                [] {
+                  add(zeros({8, 16}), zeros({15}));
+                },
             .error_text = "add: shapes [8, 16] and [15] do not broadcast (axis -1: 16 against 15)"});
-  check_op("add", [](In x) { return add(x[0], real(1.5)); }, each([](double a) { return a + 1.5; }), {random_array({40}, 1)});
+  check_op("add", [](In x) { return add(x[0], real(1.5)); }, each([](double a) { return a + 1.5; }),
+           {random_array({40}, 1)});
 }
 
 TEST_CASE("sub") {
-  check_op("sub", sub_op, each([](double a, double b) { return a - b; }), {random_array({3, 5}, 1), random_array({3, 5}, 2)},
+  check_op("sub", sub_op, each([](double a, double b) { return a - b; }),
+           {random_array({3, 5}, 1), random_array({3, 5}, 2)},
            {.broadcasts = true,
-            .error = [] { sub(zeros({2, 3}), zeros({3, 2})); },
+            .error =
+                [] {
+                  sub(zeros({2, 3}), zeros({3, 2}));
+                },
             .error_text = "sub: shapes [2, 3] and [3, 2] do not broadcast (axis -1: 3 against 2)"});
 }
 
 TEST_CASE("mul") {
-  check_op("mul", mul_op, each([](double a, double b) { return a * b; }), {random_array({2, 3, 4}, 1), random_array({2, 3, 4}, 2)},
+  check_op("mul", mul_op, each([](double a, double b) { return a * b; }),
+           {random_array({2, 3, 4}, 1), random_array({2, 3, 4}, 2)},
            {.broadcasts = true,
             .error = [] { mul(zeros({0}), zeros({2})); },
             .error_text = "mul: shapes [0] and [2] do not broadcast (axis -1: 0 against 2)"});
-  check_op("mul", [](In x) { return mul(x[0], real(-3)); }, each([](double a) { return a * -3; }), {random_array({40}, 1)});
+  check_op("mul", [](In x) { return mul(x[0], real(-3)); }, each([](double a) { return a * -3; }),
+           {random_array({40}, 1)});
 }
 
 TEST_CASE("div") {
@@ -65,7 +76,8 @@ TEST_CASE("pow with one exponent") {
     check_op("pow", [e](In x) { return pow(x[0], e); }, each(power), {random_array({3, 6}, 1, 0.5, 2)},
              {.tolerance = f64 ? 1e-12 : 1e-5, .constant = e == 0});
   }
-  check_op("pow", [](In x) { return pow(x[0], real(3)); }, each([](double x) { return x * x * x; }), {random_array({3, 6}, 1)});
+  check_op("pow", [](In x) { return pow(x[0], real(3)); }, each([](double x) { return x * x * x; }),
+           {random_array({3, 6}, 1)});
   CHECK(pow(Tensor(real(-2)), real(3)).item() == -8);
   CHECK(std::isnan(pow(Tensor(real(-2)), real(0.3)).item()));
   // the derivative of x^0 is 0 also where x^-1 is infinite, and that of x^2 at 0 is 0
@@ -115,9 +127,12 @@ TEST_CASE("arithmetic: every pair of special values gives what IEEE says, in ful
 }
 
 TEST_CASE("arithmetic: broadcast shapes, and gradients that come back in the input's shape") {
-  const std::vector<std::array<Shape, 3>> cases{{Shape{3, 1}, Shape{1, 4}, Shape{3, 4}}, {Shape{2, 3}, Shape{3}, Shape{2, 3}},
-                                                {Shape{2, 3}, Shape{}, Shape{2, 3}},     {Shape{0, 3}, Shape{1, 3}, Shape{0, 3}},
-                                                {Shape{1}, Shape{0}, Shape{0}},          {Shape{}, Shape{}, Shape{}},
+  const std::vector<std::array<Shape, 3>> cases{{Shape{3, 1}, Shape{1, 4}, Shape{3, 4}},
+                                                {Shape{2, 3}, Shape{3}, Shape{2, 3}},
+                                                {Shape{2, 3}, Shape{}, Shape{2, 3}},
+                                                {Shape{0, 3}, Shape{1, 3}, Shape{0, 3}},
+                                                {Shape{1}, Shape{0}, Shape{0}},
+                                                {Shape{}, Shape{}, Shape{}},
                                                 {Shape{2, 1, 3}, Shape{5, 1}, Shape{2, 5, 3}}};
   for (const auto& [a, b, y] : cases)
     for (const OpFunction& f : {add_op, sub_op, mul_op, div_op}) {

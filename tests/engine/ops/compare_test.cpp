@@ -45,7 +45,11 @@ TEST_CASE("where") {
   const Tensor row = where(mask({{true}, {false}}), Tensor(real(1)), array({3}, {4, 5, 6}));
   CHECK(row.to_vector() == std::vector<real>{1, 1, 1, 4, 5, 6});
   // what is not chosen may be anything: neither value nor gradient sees it
-  const Run r([](In x) { return where(mask({true, false}), x[0], x[1]); }, {array({2}, {1, nan}), array({2}, {nan, 2})});
+  const Run r(
+      [](In x) {
+        return where(mask({true, false}), x[0], x[1]);
+      },
+      {array({2}, {1, nan}), array({2}, {nan, 2})});
   CHECK(r.y.to_vector() == std::vector<real>{1, 2});
   CHECK(r.dx[0].at({1}) == 0);
   const GradcheckResult stretched =

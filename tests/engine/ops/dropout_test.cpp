@@ -24,8 +24,11 @@ TEST_CASE("dropout") {
   };
   check_op("dropout", [](In x) { return dropped(x[0], 0.3); }, oracle, {random_array({5, 13}, 1)},
            {.error = [] { dropped(zeros({2}), 1.5); }, .error_text = "dropout: p = 1.5 is not a probability"});
-  check_op("dropout", [](In x) { return dropped(x[0], 1); }, each([](double) { return 0.0; }), {random_array({5, 13}, 1)},
-           {.constant = true, .error = [] { dropped(zeros({2}), nan); }, .error_text = "dropout: p = nan is not a probability"});
+  check_op("dropout", [](In x) { return dropped(x[0], 1); }, each([](double) { return 0.0; }),
+           {random_array({5, 13}, 1)},
+           {.constant = true,
+            .error = [] { dropped(zeros({2}), nan); },
+            .error_text = "dropout: p = nan is not a probability"});
   CHECK(error_of([] { dropped(zeros({2}), -0.1); }) == "dropout: p = -0.1 is not a probability");
 }
 

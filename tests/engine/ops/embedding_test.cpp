@@ -14,7 +14,8 @@ TEST_CASE("embedding") {
   const Oracle oracle = [&](const std::vector<Value>& in) {
     std::vector<double> y;
     for (const Index id : ids.values())
-      for (Index c = 0; c < in[0].shape[1]; ++c) y.push_back(in[0].x[static_cast<std::size_t>(id * in[0].shape[1] + c)]);
+      for (Index c = 0; c < in[0].shape[1]; ++c)
+        y.push_back(in[0].x[static_cast<std::size_t>(id * in[0].shape[1] + c)]);
     return y;
   };
   for (const Index width : {1, 3, 17, 40})
@@ -29,7 +30,8 @@ TEST_CASE("embedding: ids out of range, empty ids, the wrong rank") {
   CHECK(error_of([&] { embedding(table, tokens({-1})); }) == "embedding: id -1 is out of range for V = 4");
   CHECK(error_of([&] { embedding(table, tokens({std::numeric_limits<Index>::max()})); }) ==
         "embedding: id 9223372036854775807 is out of range for V = 4");
-  CHECK(error_of([&] { embedding(zeros({4}), tokens({0})); }) == "embedding: the table must be [V, C], but has shape [4]");
+  CHECK(error_of([&] { embedding(zeros({4}), tokens({0})); }) ==
+        "embedding: the table must be [V, C], but has shape [4]");
   CHECK(error_of([&] { embedding(table, tokens({0}), 4); }) == "embedding: padding_idx 4 is out of range for V = 4");
   CHECK(embedding(table, Tokens(Shape{0})).shape() == Shape{0, 3});
   CHECK(embedding(table, Tokens(Shape{2, 2})).shape() == Shape{2, 2, 3});

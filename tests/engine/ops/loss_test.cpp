@@ -72,7 +72,11 @@ TEST_CASE("cross_entropy: uniform logits, ignored rows, reductions, ignore_index
 }
 
 TEST_CASE("cross_entropy: nothing to average gives NaN and zero gradients") {
-  const Run ignored([](In t) { return cross_entropy(t[0], tokens({-100, -100})); }, {random_array({2, 3}, 1)}, Array(real(1)));
+  const Run ignored(
+      [](In t) {
+        return cross_entropy(t[0], tokens({-100, -100}));
+      },
+      {random_array({2, 3}, 1)}, Array(real(1)));
   CHECK(std::isnan(ignored.y.item()));
   CHECK(same_bits(ignored.dx[0], Array::zeros({2, 3})));
   CHECK(std::isnan(cross_entropy(zeros({0, 3}), Tokens(Shape{0})).item()));
@@ -128,8 +132,10 @@ TEST_CASE("mse_loss") {
            {.broadcasts = true,
             .error = [] { mse_loss(zeros({2}), zeros({3})); },
             .error_text = "mse_loss: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)"});
-  check_op("mse_loss", [](In x) { return mse_loss(x[0], x[1], Reduction::sum); }, summed(false), inputs, {.broadcasts = true});
-  check_op("mse_loss", [](In x) { return mse_loss(x[0], x[1], Reduction::none); }, squares, inputs, {.broadcasts = true});
+  check_op("mse_loss", [](In x) { return mse_loss(x[0], x[1], Reduction::sum); }, summed(false), inputs,
+           {.broadcasts = true});
+  check_op("mse_loss", [](In x) { return mse_loss(x[0], x[1], Reduction::none); }, squares, inputs,
+           {.broadcasts = true});
   CHECK(std::isnan(mse_loss(zeros({0}), zeros({0})).item()));
 }
 

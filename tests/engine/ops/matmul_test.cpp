@@ -18,7 +18,8 @@ std::vector<double> naive(const double* a, const double* b, Index m, Index k, In
   for (Index i = 0; i < m; ++i)
     for (Index j = 0; j < n; ++j) {
       double total = 0;
-      for (Index p = 0; p < k; ++p) total += magnitudes ? std::abs(a[i * k + p] * b[p * n + j]) : a[i * k + p] * b[p * n + j];
+      for (Index p = 0; p < k; ++p)
+        total += magnitudes ? std::abs(a[i * k + p] * b[p * n + j]) : a[i * k + p] * b[p * n + j];
       y.push_back(total);
     }
   return y;
@@ -36,9 +37,13 @@ const Oracle oracle = [](const std::vector<Value>& in) {
 TEST_CASE("matmul") {
   check_op("matmul", product, oracle, {random_array({3, 4}, 1), random_array({4, 5}, 2)},
            {.empty = {Array::zeros({3, 0}), Array::zeros({0, 5})},
-            .error = [] { matmul(zeros({2, 3}), zeros({4, 5})); },
-            .error_text = "matmul: shapes [2, 3] and [4, 5] do not multiply (the 3 columns of the first against the 4 rows of "
-                          "the second)"});
+            .error =
+                [] {
+                  matmul(zeros({2, 3}), zeros({4, 5}));
+                },
+            .error_text =
+                "matmul: shapes [2, 3] and [4, 5] do not multiply (the 3 columns of the first against the 4 rows of "
+                "the second)"});
   check_op("matmul", product, oracle, {random_array({5, 5}, 1), random_array({5, 5}, 2)},
            {.empty = {Array::zeros({0, 5}), random_array({5, 5}, 2)}});
   check_op("matmul", product, oracle, {random_array({2, 3, 4}, 1), random_array({2, 4, 2}, 2)});
@@ -51,19 +56,25 @@ TEST_CASE("matmul") {
 }
 
 TEST_CASE("matmul: rank 1 is a row on the left and a column on the right") {
-  const Array v = random_array({4}, 1), w = random_array({4}, 2), a = random_array({3, 4}, 3), batch = random_array({2, 4, 3}, 4);
+  const Array v = random_array({4}, 1), w = random_array({4}, 2), a = random_array({3, 4}, 3),
+              batch = random_array({2, 4, 3}, 4);
   CHECK(matmul(v, w).shape() == Shape{});
   CHECK(same_bits(matmul(a, v), matmul(a, v.reshape({4, 1})).reshape({3})));
   CHECK(same_bits(matmul(v, batch), matmul(v.reshape({1, 4}), batch).reshape({2, 3})));
   CHECK(matmul(batch, random_array({3}, 5)).shape() == Shape{2, 4});
-  for (const std::vector<Array>& in : std::vector<std::vector<Array>>{
-           {v, w}, {a, v}, {v, batch}, {batch, random_array({3}, 5)}, {a, batch}, {random_array({2, 1, 3, 4}, 6), batch}}) {
+  for (const std::vector<Array>& in : std::vector<std::vector<Array>>{{v, w},
+                                                                      {a, v},
+                                                                      {v, batch},
+                                                                      {batch, random_array({3}, 5)},
+                                                                      {a, batch},
+                                                                      {random_array({2, 1, 3, 4}, 6), batch}}) {
     const GradcheckResult right = gradcheck(product, in);
     CHECK_MESSAGE(right.ok, right.text);
   }
 }
 
-TEST_CASE("matmul: many shapes stay within the rounding of one chain of k multiply-adds, in any layout, on any hardware") {
+TEST_CASE(
+    "matmul: many shapes stay within the rounding of one chain of k multiply-adds, in any layout, on any hardware") {
   const std::vector<Index> sizes{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 30, 31, 33, 63, 64, 65, 100};
   const double u = static_cast<double>(std::numeric_limits<real>::epsilon()) / 2;
   for (std::size_t s = 0; s < 120; ++s) {  // every size in every place, mixed
@@ -72,11 +83,13 @@ TEST_CASE("matmul: many shapes stay within the rounding of one chain of k multip
     const Array a = random_array({m, k}, 2 * s), b = random_array({k, n}, 2 * s + 1);
     const Array y = matmul(a, b);
     const Value x(a), z(b);
-    const std::vector<double> exact = naive(x.x.data(), z.x.data(), m, k, n), size = naive(x.x.data(), z.x.data(), m, k, n, true);
+    const std::vector<double> exact = naive(x.x.data(), z.x.data(), m, k, n),
+                              size = naive(x.x.data(), z.x.data(), m, k, n, true);
     const double gamma = static_cast<double>(k) * u / (1 - static_cast<double>(k) * u);
     bool bounded = true;
     for (std::size_t i = 0; i < exact.size(); ++i)
-      bounded = bounded && std::abs(static_cast<double>(y.data()[i]) - exact[i]) <= gamma * size[i] * (f64 ? 2 : 1 + 1e-6);
+      bounded =
+          bounded && std::abs(static_cast<double>(y.data()[i]) - exact[i]) <= gamma * size[i] * (f64 ? 2 : 1 + 1e-6);
     CHECK(bounded);
     CHECK(same_bits(matmul(transposed_layout(a), b), y));
     CHECK(same_bits(matmul(a, transposed_layout(b)), y));
@@ -195,7 +208,8 @@ TEST_CASE("linear") {
       for (Index o = 0; o < out; ++o) {
         double total = in.size() > 2 ? in[2].x[static_cast<std::size_t>(o)] : 0;
         for (Index i = 0; i < features; ++i)
-          total += in[0].x[static_cast<std::size_t>(r * features + i)] * in[1].x[static_cast<std::size_t>(o * features + i)];
+          total +=
+              in[0].x[static_cast<std::size_t>(r * features + i)] * in[1].x[static_cast<std::size_t>(o * features + i)];
         y.push_back(total);
       }
     return y;
@@ -211,7 +225,8 @@ TEST_CASE("linear") {
            {.empty = {Array::zeros({4}), Array::zeros({0, 4}), Array::zeros({0})}});
   CHECK(error_of([&] { linear(x, weight, zeros({4})); }) == "linear: bias [4] does not fit weight [5, 4]");
   CHECK(error_of([&] { linear(x, zeros({4})); }) == "linear: weight must be [out, in], but has shape [4]");
-  CHECK(error_of([&] { linear(Tensor(real(1)), weight); }) == "linear: x [] needs a last extent of 4 for weight [5, 4]");
+  CHECK(error_of([&] { linear(Tensor(real(1)), weight); }) ==
+        "linear: x [] needs a last extent of 4 for weight [5, 4]");
 }
 
 }  // namespace

@@ -39,9 +39,12 @@ TEST_CASE("layer_norm") {
              {.empty = {Array::zeros({3, 0}), Array::zeros({0})}});
     check_op("layer_norm", [](In t) { return layer_norm(t[0]); }, layer_oracle, {x});
   }
-  check_op("layer_norm", [](In t) { return layer_norm(t[0], {}, t[1]); },
-           [](const std::vector<Value>& in) { return norm_rows({in[0], Value(Array::full(in[1].shape, 1)), in[1]}, true); },
-           {random_array({4, 7}, 1), random_array({7}, 2)}, {.empty = {Array::zeros({0, 7}), random_array({7}, 2)}});
+  check_op(
+      "layer_norm", [](In t) { return layer_norm(t[0], {}, t[1]); },
+      [](const std::vector<Value>& in) {
+        return norm_rows({in[0], Value(Array::full(in[1].shape, 1)), in[1]}, true);
+      },
+      {random_array({4, 7}, 1), random_array({7}, 2)}, {.empty = {Array::zeros({0, 7}), random_array({7}, 2)}});
   CHECK(error_of([] { layer_norm(zeros({2, 3}), zeros({3}), zeros({3, 1})); }) ==
         "layer_norm: bias [3, 1] does not fit the last axis of x [2, 3]");
   CHECK(error_of([] { layer_norm(Tensor(real(1))); }) == "layer_norm: needs at least one axis");
@@ -78,7 +81,8 @@ TEST_CASE("layer_norm: a known row, scaled rows, far means, infinities and NaN o
   CHECK(distance(plain.to_vector(), Value(scaled).x) < 2e-5);
   Array far = Array::empty({100});
   for (Index i = 0; i < 100; ++i) far.mutate()[i] = static_cast<real>(10000 + i % 2);
-  for (const real v : layer_norm(far).to_vector()) CHECK(static_cast<double>(std::abs(v)) == doctest::Approx(1).epsilon(1e-4));
+  for (const real v : layer_norm(far).to_vector())
+    CHECK(static_cast<double>(std::abs(v)) == doctest::Approx(1).epsilon(1e-4));
   for (const real bad : {nan, inf, -inf}) {
     Array spoiled = copy_of(x);
     spoiled.mutate()[33 + 5] = bad;

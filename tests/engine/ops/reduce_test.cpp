@@ -50,7 +50,8 @@ struct Case {
   std::vector<int> list;
   Axes axes;
 };
-const std::vector<Case> cases{{{}, {}}, {{0}, 0}, {{1}, 1}, {{2}, -1}, {{0, 1}, {0, 1}}, {{0, 2}, {-1, 0}}, {{0, 1, 2}, {0, 1, 2}}};
+const std::vector<Case> cases{
+    {{}, {}}, {{0}, 0}, {{1}, 1}, {{2}, -1}, {{0, 1}, {0, 1}}, {{0, 2}, {-1, 0}}, {{0, 1, 2}, {0, 1, 2}}};
 
 TEST_CASE("sum") {
   for (const auto& [list, axes] : cases)
@@ -65,7 +66,8 @@ TEST_CASE("sum") {
 
 TEST_CASE("mean") {
   for (const auto& [list, axes] : cases)
-    check_op("mean", [axes = axes](In x) { return mean(x[0], axes); }, reduced(list, average), {random_array({3, 4, 5}, 1, 1, 3)},
+    check_op("mean", [axes = axes](In x) { return mean(x[0], axes); }, reduced(list, average),
+             {random_array({3, 4, 5}, 1, 1, 3)},
              {.error = [] { mean(zeros({2}), 1); }, .error_text = "mean: axis 1 is out of range for rank 1"});
 }
 
@@ -85,14 +87,19 @@ TEST_CASE("var") {
 
 TEST_CASE("max") {
   for (const auto& [list, axes] : cases)
-    check_op("max", [axes = axes](In x) { return max(x[0], axes); }, reduced(list, largest), {distinct_array({3, 4, 5}, 1)},
+    check_op("max", [axes = axes](In x) { return max(x[0], axes); }, reduced(list, largest),
+             {distinct_array({3, 4, 5}, 1)},
              {.empty = {Array::zeros({1, 1, 1})},  // a maximum of nothing is an error
-              .error = [] { max(zeros({2, 0}), 1); },
+              .error =
+                  [] {
+                    max(zeros({2, 0}), 1);
+                  },
               .error_text = "max: of no elements: shape [2, 0] has an empty axis to reduce"});
 }
 TEST_CASE("min") {
-  check_op("min", [](In x) { return min(x[0], 1); }, reduced({1}, smallest), {distinct_array({3, 4, 5}, 1)},
-           {.error = [] { min(zeros({0})); }, .error_text = "min: of no elements: shape [0] has an empty axis to reduce"});
+  check_op(
+      "min", [](In x) { return min(x[0], 1); }, reduced({1}, smallest), {distinct_array({3, 4, 5}, 1)},
+      {.error = [] { min(zeros({0})); }, .error_text = "min: of no elements: shape [0] has an empty axis to reduce"});
   check_op("min", [](In x) { return min(x[0]); }, reduced({}, smallest), {distinct_array({7, 5}, 1)},
            {.empty = {Array::zeros({1})}});
 }
@@ -173,8 +180,10 @@ TEST_CASE("sum: small numbers beside a large one, alternating signs, the same bi
   x.mutate()[0] = 1;
   Array y = Array::empty({30003});
   for (Index i = 0; i < y.numel(); ++i) y.mutate()[i] = i % 3 == 0 ? real(1e8) : i % 3 == 1 ? real(1) : real(-1e8);
-  const Array expected = sum(x), alternating = sum(y), columns = sum(random_array({5000, 70}, 1), std::array<int, 1>{0});
-  // The 1 shares its accumulator with 255 of the small numbers, and swallows them; all others count but for one rounding.
+  const Array expected = sum(x), alternating = sum(y),
+              columns = sum(random_array({5000, 70}, 1), std::array<int, 1>{0});
+  // The 1 shares its accumulator with 255 of the small numbers, and swallows them; all others count but for one
+  // rounding.
   CHECK(std::abs(static_cast<double>(expected.item()) - 1.03125) <= 256 * 0x1p-25);
   const double rounding = static_cast<double>(std::numeric_limits<real>::epsilon()) / 2;
   CHECK(std::abs(static_cast<double>(alternating.item()) - 10001) <= 30003 * rounding * 2e8);

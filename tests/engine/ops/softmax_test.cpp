@@ -45,7 +45,9 @@ Oracle columns(bool logarithm) {
 TEST_CASE("softmax") {
   for (const Index n : {1, 5, 16, 35})
     check_op("softmax", [](In x) { return softmax(x[0]); }, rows(false), {random_array({3, n}, 1)},
-             {.constant = n == 1, .error = [] { softmax(Tensor(real(1))); }, .error_text = "softmax: needs at least one axis"});
+             {.constant = n == 1,
+              .error = [] { softmax(Tensor(real(1))); },
+              .error_text = "softmax: needs at least one axis"});
   check_op("softmax", [](In x) { return softmax(x[0], 0); }, columns(false), {random_array({3, 5}, 1)},
            {.error = [] { softmax(zeros({2, 3}), 2); }, .error_text = "softmax: axis 2 is out of range for [2, 3]"});
   CHECK(softmax(zeros({2, 0})).shape() == Shape{2, 0});
@@ -99,7 +101,8 @@ TEST_CASE("softmax: extremes") {
     for (Index i = 0; i < n; ++i) CHECK(y.at({i}) == y.at({0}));
     CHECK(static_cast<double>(sum(y).item()) == doctest::Approx(1).epsilon(1e-6));
   }
-  for (const auto& row : std::vector<std::vector<double>>{{inf, 1, 2}, {inf, inf, 0}, {nan, 1, 2}, {1, 2, nan}, {-inf, -inf, -inf}}) {
+  for (const auto& row :
+       std::vector<std::vector<double>>{{inf, 1, 2}, {inf, inf, 0}, {nan, 1, 2}, {1, 2, nan}, {-inf, -inf, -inf}}) {
     bool any_nan = false;
     for (const real y : soft(row).to_vector()) any_nan = any_nan || std::isnan(y);
     CHECK(any_nan);

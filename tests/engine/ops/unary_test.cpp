@@ -11,23 +11,28 @@ namespace {
 real at(Tensor (*f)(const Tensor&), double x) { return f(Tensor(static_cast<real>(x))).item(); }
 
 TEST_CASE("exp") {
-  check_op("exp", [](In x) { return exp(x[0]); }, each([](double x) { return std::exp(x); }), {random_array({3, 11}, 1)});
+  check_op("exp", [](In x) { return exp(x[0]); }, each([](double x) { return std::exp(x); }),
+           {random_array({3, 11}, 1)});
 }
 TEST_CASE("log") {
-  check_op("log", [](In x) { return log(x[0]); }, each([](double x) { return std::log(x); }), {random_array({3, 11}, 1, 0.2, 4)});
+  check_op("log", [](In x) { return log(x[0]); }, each([](double x) { return std::log(x); }),
+           {random_array({3, 11}, 1, 0.2, 4)});
 }
 TEST_CASE("sqrt") {
   check_op("sqrt", [](In x) { return sqrt(x[0]); }, each([](double x) { return std::sqrt(x); }),
            {random_array({3, 11}, 1, 0.2, 4)});
 }
 TEST_CASE("sin") {
-  check_op("sin", [](In x) { return sin(x[0]); }, each([](double x) { return std::sin(x); }), {random_array({3, 11}, 1, -9, 9)});
+  check_op("sin", [](In x) { return sin(x[0]); }, each([](double x) { return std::sin(x); }),
+           {random_array({3, 11}, 1, -9, 9)});
 }
 TEST_CASE("cos") {
-  check_op("cos", [](In x) { return cos(x[0]); }, each([](double x) { return std::cos(x); }), {random_array({3, 11}, 1, -9, 9)});
+  check_op("cos", [](In x) { return cos(x[0]); }, each([](double x) { return std::cos(x); }),
+           {random_array({3, 11}, 1, -9, 9)});
 }
 TEST_CASE("abs") {
-  check_op("abs", [](In x) { return abs(x[0]); }, each([](double x) { return std::abs(x); }), {random_off_zero({3, 11}, 1)});
+  check_op("abs", [](In x) { return abs(x[0]); }, each([](double x) { return std::abs(x); }),
+           {random_off_zero({3, 11}, 1)});
   const Run r([](In x) { return abs(x[0]); }, {array({4}, {0, -0.0, -2, nan})}, array({4}, {1, 1, 1, 1}));
   CHECK(r.dx[0].at({0}) == 0);
   CHECK(r.dx[0].at({1}) == 0);

@@ -1,0 +1,49 @@
+// What is here: lesson 1. An expression of two numbers, the graph it leaves behind, and its gradient.
+// What is not: arrays, layers, training.
+// Read next: 02_fit_a_curve.cpp. This lesson is built with mote_f64 (real = double), as Python's numbers are.
+#include <cstdio>
+#include <iostream>
+
+#include "engine/engine.h"
+
+using namespace mote;
+
+/// The expression that micrograd's README made famous.
+Tensor expression(const Tensor& a, const Tensor& b) {
+  Tensor c = a + b;
+  Tensor d = a * b + pow(b, 3);
+  c += c + 1;
+  c += 1 + c + (-a);
+  d += d * 2 + relu(b + a);
+  d += 3 * d + relu(b - a);
+  const Tensor e = c - d;
+  const Tensor f = pow(e, 2);
+  Tensor g = f / 2;
+  g += 10 / f;
+  return g;
+}
+
+int main() {
+  Tensor a = tensor(-4.0).requires_grad_();
+  Tensor b = tensor(2.0).requires_grad_();
+
+  const Tensor g = expression(a, b);
+  std::printf("g = %.4f\n\n", static_cast<double>(g.item()));
+
+  std::cout << "What was recorded on the way, one line per step. %1 and %2 are a and b; every line names the\n"
+               "lines it was made from, which is all that the gradient needs:\n\n"
+            << graph_text(g) << "\n";
+
+  g.backward();  // walks these lines from the last to the first and applies the chain rule at each
+  const double da = static_cast<double>(a.grad().item()), db = static_cast<double>(b.grad().item());
+  std::printf("dg/da = %.4f\ndg/db = %.4f\n\n", da, db);
+
+  // The same slope without any graph: change a a little and look.
+  const real step = 0.01;
+  const NoGrad just_numbers;
+  const Tensor above = expression(a + step, b);
+  const Tensor below = expression(a - step, b);
+  const double slope = static_cast<double>((above.item() - below.item()) / (2 * step));
+  std::printf("(g(a + 0.01) - g(a - 0.01)) / 0.02 = %.2f, close to dg/da: the gradient is the slope\n", slope);
+  return std::abs(da - 138.8338) < 5e-5 && std::abs(db - 645.5773) < 5e-5 ? 0 : 1;
+}

@@ -1,0 +1,325 @@
+// What is here: check_module, the one line every layer is tested through.
+// What is not: any layer's formula: each test writes its own oracle, in double and as naively as it can. Ops: support.h.
+// Read next: nn/linear_test.cpp, the first user; nn/check_module_test.cpp, which shows that it notices mistakes.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "nn/module.h"
+#include "tests/support.h"
+
+namespace mote::test {
+
+/// A module's parameters by name, as an oracle sees them: exactly the numbers the module had.
+using Weights = std::map<std::string, Value>;
+using ModuleOracle = std::function<std::vector<double>(const Weights&, const std::vector<Value>&)>;
+
+/// What check_module cannot guess about a module.
+template <class M>
+struct ModuleOptions {
+  std::vector<std::string> names = {};  ///< all parameters in visit order, a tied one once
+  std::vector<Array> inputs = {};       ///< kept away from kinks
+  ModuleOracle oracle = nullptr;        ///< the result in double; the gradients are then held against its differences, too
+  double tolerance = f64 ? 1e-12 : 1e-5;          ///< of values, relative to max(1, |oracle|)
+  double gradient_tolerance = f64 ? 1e-6 : 1e-4;  ///< of gradients against the oracle's differences
+  std::function<void(const M&)> error = nullptr;  ///< a wrong call, and the sentence it must end in
+  std::string error_text = {};
+};
+
+/// Every module of a tree, the outermost first, and every parameter cell.
+struct Fields : Visitor {
+  std::vector<Module*> modules;
+  std::set<const Parameter::Cell*> cells;
+  explicit Fields(Module& m) : modules{&m} { m.visit(*this); }
+  void on_enter(Module& m) override { modules.push_back(&m); }
+  void on_parameter(Parameter& p) override { cells.insert(p.id()); }
+};
+
+/// What `make` brings to life and visit() does not list, "" if there is nothing: "visit() lists 1 of 2 parameters".
+template <class Make>
+std::string forgotten_fields(const Make& make) {
+  Generator random(1);
+  const Index parameters_before = live_parameters(), modules_before = Module::live();
+  auto m = make(random);
+  const Index parameters_made = live_parameters() - parameters_before, modules_made = Module::live() - modules_before;
+  const Fields listed(m);
+  const Index cells = static_cast<Index>(listed.cells.size()), modules = static_cast<Index>(listed.modules.size());
+  std::string text;
+  const auto compare = [&text](Index seen, Index made, const char* what) {
+    if (seen == made) return;
+    text += text.empty() ? "visit() lists " : " and ";
+    text.append(std::to_string(seen)).append(" of ").append(std::to_string(made)).append(what);
+  };
+  compare(cells, parameters_made, " parameters");
+  compare(modules, modules_made, " modules");
+  return text;
+}
+
+/// A module inside another one, so that paths get longer.
+template <class M>
+struct Inside : Layer<Inside<M>> {
+  M inner;
+  explicit Inside(M&& m) : inner(std::move(m)) {}
+  void forward(const std::function<void(const M&)>& f) const { f(inner); }
+  void visit(Visitor& v) override { v("inner", inner); }
+};
+
+/// Puts one cell in another's place, in every field that held it.
+struct ReplaceCell : Visitor {
+  const Parameter::Cell* old;
+  Parameter with;
+  ReplaceCell(const Parameter& before, const Parameter& after) : old(before.id()), with(after) {}
+  void on_parameter(Parameter& p) override {
+    if (p.id() == old) p = with;
+  }
+};
+
+/// Random numbers in [-1, 1) for every parameter: zeros and ones, as norms and biases start, hide mistakes.
+inline void scramble(const Module& m, std::uint64_t seed = 11) {
+  for (const Parameter& p : parameters(m)) p.set(random_array(p.shape(), seed++, -1, 1));
+}
+
+template <class M, class RunModule>
+class ModuleCheck {
+ public:
+  template <class Make>
+  ModuleCheck(const Make& make, const RunModule& run, const ModuleOptions<M>& options)
+      : run_(run), options_(options), module_(make(random_)), other_(make(random_)), start_(random_.get_state()) {
+    scramble(module_);
+    for (const Array& x : options_.inputs) places_.emplace_back("input " + std::to_string(places_.size()), Parameter(x));
+    for (const NamedParameter& p : named_parameters(module_)) places_.emplace_back(p.name, p.parameter);
+    plain_ = result(module_);
+  }
+
+  void run() {
+    names();
+    gradients();
+    CHECK_MESSAGE(result(module_) == plain_, "the same call gives the same bits");
+    if (options_.oracle) oracle();
+    hardware();
+    cloned();
+    untracked();
+    modes();
+    copied();
+    errors();
+    moved();  // last: module_ is empty afterwards
+  }
+
+ private:
+  using Named = std::vector<std::pair<std::string, Parameter>>;
+
+  /// The result, and the gradients of the inputs and of all parameters for one fixed dy.
+  struct Outcome {
+    Array y;
+    std::vector<Array> grads;
+    friend bool operator==(const Outcome& a, const Outcome& b) {
+      return same_bits(a.y, b.y) && std::equal(a.grads.begin(), a.grads.end(), b.grads.begin(), b.grads.end(), same_bits);
+    }
+  };
+
+  /// Every call draws the same random numbers.
+  Tensor call(const M& m, In x) const {
+    random_.set_state(start_);
+    return run_(m, x);
+  }
+  std::vector<Tensor> constants() const { return {options_.inputs.begin(), options_.inputs.end()}; }
+
+  Outcome result(const M& m) const {
+    std::vector<Tensor> x;
+    for (const Array& a : options_.inputs) x.push_back(Tensor(a).requires_grad_());
+    const Tensor y = call(m, x);
+    Outcome out{y.array(), {}};
+    if (!y.requires_grad()) return out;  // no inputs and no parameters
+    y.backward(random_array(y.shape(), 99, -1, 1.5));
+    CHECK(without_gradient(m) == std::vector<std::string>{});
+    for (const Tensor& t : x) out.grads.push_back(t.grad());
+    for (const Parameter& p : parameters(m)) out.grads.push_back(p.grad());
+    zero_grad(m);
+    return out;
+  }
+
+  void names() const {
+    std::vector<std::string> names;
+    for (const NamedParameter& p : named_parameters(module_)) names.push_back(p.name);
+    CHECK(names == options_.names);
+  }
+
+  /// Right as they are; wrong once one input's or parameter's is off by a thousandth. For that y is multiplied by a power
+  /// of two that lifts every largest gradient above 1, below which gradcheck counts errors as they are.
+  void gradients() const {
+    if (!f64 || places_.empty()) return;
+    double least = 1;
+    for (const Array& g : plain_.grads) {
+      double largest = 0;
+      for (const real d : g.to_vector()) largest = std::max(largest, std::abs(static_cast<double>(d)));
+      least = std::min(least, largest);
+    }
+    const real scale = least > 0 ? static_cast<real>(std::exp2(std::ceil(-std::log2(least)))) : real(1);
+    const GradcheckResult right = gradcheck([&] { return mul(call(module_, tracked_inputs()), scale); }, places_);
+    CHECK_MESSAGE(right.ok, right.text);
+    CHECK_MESSAGE(right.without_gradient.empty(), right.text);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const auto wrong = [&] { return mul(i < options_.inputs.size() ? wrong_input(i) : wrong_parameter(i), scale); };
+      CHECK_MESSAGE(!gradcheck(wrong, {places_[i]}).ok, "a wrong gradient of ", places_[i].first, " must be noticed");
+    }
+  }
+
+  std::vector<Tensor> tracked_inputs() const {
+    std::vector<Tensor> x;
+    for (std::size_t i = 0; i < options_.inputs.size(); ++i) x.push_back(places_[i].second);
+    return x;
+  }
+  Tensor wrong_input(std::size_t i) const {
+    std::vector<Tensor> x = tracked_inputs();
+    x[i] = wrong_gradient(x[i], real(1.001));
+    return call(module_, x);
+  }
+  /// The module's result, but its parameter also gets a thousandth of its gradient from a twin that shares this one cell.
+  Tensor wrong_parameter(std::size_t i) const {
+    const Tensor y = call(module_, tracked_inputs());
+    if (NoGrad::active()) return y;
+    M twin = module_.clone();
+    set_trainable(twin, false);
+    ReplaceCell share(parameters(twin)[i - options_.inputs.size()], places_[i].second);
+    twin.visit(share);
+    const Tensor again = call(twin, constants());
+    Op op("wrong_parameter", y, again);
+    return op.record(y.array(), [](const Array& dy, Grads& dx) {
+      dx.add(0, dy);
+      dx.add(1, dy * real(0.001));
+    });
+  }
+
+  /// The value, and each gradient against central differences of the oracle: in float, too, these are exact enough.
+  void oracle() const {
+    Weights w;
+    for (const NamedParameter& p : named_parameters(module_, true)) w.emplace(p.name, p.parameter.value());
+    std::vector<Value> x(options_.inputs.begin(), options_.inputs.end());
+    CHECK(distance(plain_.y.to_vector(), options_.oracle(w, x)) <= options_.tolerance);
+    const std::vector<NamedParameter> named = named_parameters(module_);
+    for (std::size_t k = 0; k < plain_.grads.size(); ++k) {
+      const bool input = k < x.size();
+      std::vector<double>& place = input ? x[k].x : w.at(named[k - x.size()].name).x;
+      if (!input) check_no_tie(named[k - x.size()]);
+      const double error = distance(plain_.grads[k].to_vector(), differences(place, w, x));
+      CHECK_MESSAGE(error <= options_.gradient_tolerance, "the gradient of ", places_[k].first, " is off by ", error);
+    }
+  }
+  /// Moving one name of a tied cell would not move the other.
+  void check_no_tie(const NamedParameter& p) const {
+    for (const NamedParameter& q : named_parameters(module_, true))
+      REQUIRE_MESSAGE((q.name == p.name || !q.parameter.same_as(p.parameter)), "give tied modules no oracle");
+  }
+  std::vector<double> differences(std::vector<double>& place, const Weights& w, const std::vector<Value>& x) const {
+    const Value dy(random_array(plain_.y.shape(), 99, -1, 1.5));
+    std::vector<double> slopes;
+    for (double& number : place) {
+      const double before = number, h = 1e-5 * std::max(1.0, std::abs(number));
+      number = before + h;
+      const std::vector<double> high = options_.oracle(w, x);
+      number = before - h;
+      const std::vector<double> low = options_.oracle(w, x);
+      number = before;
+      double total = 0;
+      for (std::size_t i = 0; i < high.size(); ++i) total += (high[i] - low[i]) * dy.x[i];
+      slopes.push_back(total / (2 * h));
+    }
+    return slopes;
+  }
+
+  void hardware() const {
+    for (const kernels::Table* t : kernels::available_tables())
+      for (const int n : {1, 3}) {
+        const Hardware use(*t, n);
+        CHECK_MESSAGE(result(module_) == plain_, "the same bits from ", t->name, " with ", n, " threads");
+      }
+  }
+
+  void cloned() const {
+    const M copy = module_.clone();
+    CHECK_MESSAGE(result(copy) == plain_, "a clone gives the same bits");
+    for (const Parameter& p : parameters(copy)) p.set(Array::full(p.shape(), real(3)));
+    for (const NamedBuffer& b : named_buffers(copy)) b.array->mutate()[0] += 1;
+    CHECK_MESSAGE(result(module_) == plain_, "what happens to a clone does not reach the original");
+  }
+
+  void untracked() const {
+    const NoGrad no_grad;
+    const Leaks leaks;
+    const Tensor y = call(module_, constants());
+    CHECK(leaks.nodes() == 0);
+    CHECK(!y.requires_grad());
+    CHECK(same_bits(y.array(), plain_.y));
+  }
+
+  void modes() {
+    for (const bool on : {false, true}) {
+      module_.train(on);
+      for (const Module* m : Fields(module_).modules) CHECK_MESSAGE(m->training() == on, m->type_name());
+      if (on) continue;
+      const Array y = call(module_, constants()).array();
+      CHECK_MESSAGE(random_.get_state() == start_, "evaluation draws nothing");
+      CHECK(same_bits(call(module_, constants()).array(), y));
+    }
+  }
+
+  /// From one seed's weights to another's, buffers included.
+  void copied() const {
+    copy_weights(module_, other_);
+    CHECK_MESSAGE(result(other_) == plain_, "copied weights give the same bits");
+  }
+
+  void errors() const {
+    if (!options_.error) return;
+    CHECK(error_of([&] { options_.error(module_); }) == options_.error_text);
+    const Inside<M> outer(module_.clone());
+    const std::size_t path = options_.error_text.rfind(" (in ");
+    REQUIRE(path != std::string::npos);
+    std::string rest = options_.error_text.substr(path + 5);
+    rest = rest == module_.type_name() + ")" ? ")" : "." + rest;  // a module on its own goes by its type
+    CHECK(error_of([&] { outer(options_.error); }) == options_.error_text.substr(0, path) + " (in inner" + rest);
+    CHECK_MESSAGE(result(module_) == plain_, "after an error all is as before");
+  }
+
+  void moved() {
+    const Parameter first = parameters(module_).empty() ? Parameter() : parameters(module_)[0];
+    std::vector<M> grown;
+    grown.push_back(std::move(module_));
+    grown.push_back(std::move(other_));
+    CHECK_MESSAGE(result(grown[0]) == plain_, "a module that has moved gives the same bits");
+    CHECK((!first.defined() || parameters(grown[0])[0].same_as(first)));
+  }
+
+  const RunModule& run_;
+  const ModuleOptions<M>& options_;
+  Generator random_{7};
+  M module_, other_;
+  const GeneratorState start_;
+  Named places_;  // the inputs as parameters, then the module's own
+  Outcome plain_;
+};
+
+/// Holds a layer against everything that is promised of every layer:
+///   visit() lists every field; names; gradients of inputs and parameters, in double, and that wrong ones would be noticed;
+///   value and gradients against the oracle; every instruction set and several threads: the same bits; clone() and
+///   copy_weights(); NoGrad; train() and eval() reach all children, evaluation draws nothing; an error names the layer;
+///   a moved module works; and that every node, byte, cell and module has gone afterwards.
+/// `make` builds the module from a Generator&; `run` maps (const module, inputs) to the result.
+template <class Make, class RunModule>
+void check_module(const std::string& name, const Make& make, const RunModule& run,
+                  const ModuleOptions<std::invoke_result_t<const Make&, Generator&>>& options) {
+  using M = std::invoke_result_t<const Make&, Generator&>;
+  static_assert(std::is_invocable_v<const RunModule&, const M&, In>, "a const module can be called");
+  INFO("check_module ", name);
+  const Leaks leaks;
+  const Index cells = live_parameters(), modules = Module::live();
+  CHECK(forgotten_fields(make) == "");
+  ModuleCheck<M, RunModule>(make, run, options).run();
+  CHECK_MESSAGE(leaks.nodes() == 0, "nodes stay alive");
+  CHECK_MESSAGE(leaks.bytes() == 0, "memory stays in use");
+  CHECK(live_parameters() == cells);
+  CHECK(Module::live() == modules);
+}
+
+}  // namespace mote::test

@@ -1,0 +1,37 @@
+# What is here: mote as a dependency. Run by ctest with cmake -DHOW=find_package|add_subdirectory -DSOURCE_DIR=...
+#   -DBINARY_DIR=... -DWORK_DIR=... -DCOMPILER=... -DGENERATOR=... -DSANITIZE=... -DCONFIG=... -P consumer.cmake
+# What is not: the program that uses it (consumer/main.cpp).
+# Read next: consumer/CMakeLists.txt.
+cmake_minimum_required(VERSION 3.22)
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\n${output}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK_DIR})
+# -O1 in a configuration of its own: the library is built again for add_subdirectory, and not to be fast.
+set(options -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Quick -DCMAKE_CXX_FLAGS_QUICK=-O1)
+if(HOW STREQUAL "find_package")
+  run(${CMAKE_COMMAND} --install ${BINARY_DIR} --config ${CONFIG} --prefix ${WORK_DIR}/installed)
+  if(NOT EXISTS ${WORK_DIR}/installed/include/mote/engine/tensor.h)
+    message(FATAL_ERROR "the headers are not under include/mote")
+  endif()
+  list(APPEND options -DCMAKE_PREFIX_PATH=${WORK_DIR}/installed)
+  if(SANITIZE)
+    list(APPEND options -DCMAKE_CXX_FLAGS=-fsanitize=${SANITIZE})
+  endif()
+  set(programs consumer_mote consumer_mote_f64)
+else()
+  list(APPEND options -DMOTE_FOLDER=${SOURCE_DIR})
+  set(programs consumer_mote)
+endif()
+run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/consumer -B ${WORK_DIR}/build ${options})
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --parallel 2 --target ${programs})
+foreach(program IN LISTS programs)
+  run(${WORK_DIR}/build/${program})
+endforeach()
+file(REMOVE_RECURSE ${WORK_DIR})

@@ -1,0 +1,26 @@
+// What is here: a user's program: a Linear learns y = 2 x + 1.
+// What is not: anything that needs more than the installed headers and library.
+// Read next: ../../examples.
+#include <cstdio>
+
+#include "engine/ops/ops.h"
+#include "nn/linear.h"
+
+int main() {
+  mote::Generator random(123);
+  const mote::Linear layer(1, 1, random);
+  const mote::Tensor x = mote::tensor({{-1.0}, {0.0}, {1.0}, {2.0}});
+  const mote::Tensor target = x * mote::real(2) + mote::real(1);
+  mote::real loss = 0;
+  for (int step = 0; step < 300; ++step) {
+    const mote::Tensor y = mote::mean(mote::pow(layer(x) - target, mote::real(2)));
+    y.backward();
+    loss = y.item();
+    for (const mote::Parameter& p : mote::parameters(layer)) {
+      p.mutate()[0] -= mote::real(0.1) * p.grad().item();
+      p.zero_grad();
+    }
+  }
+  std::printf("loss %g\n", static_cast<double>(loss));
+  return loss < mote::real(1e-6) ? 0 : 1;
+}

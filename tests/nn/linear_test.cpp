@@ -1,0 +1,87 @@
+// What is here: Linear: check_module, shapes, PyTorch's initial numbers.
+// What is not: the product itself (engine/ops/matmul_test.cpp).
+// Read next: embedding_test.cpp.
+#include "nn/linear.h"
+
+#include "engine/ops/reduce.h"
+#include "tests/check_module.h"
+#include "tests/nn/oracles.h"
+
+namespace mote::test {
+namespace {
+
+TEST_CASE("Linear") {
+  for (const bool bias : {true, false})
+    check_module("Linear", [&](Generator& random) { return Linear(3, 4, random, bias); },
+                 [](const Linear& m, In x) { return m(x[0]); },
+                 {.names = bias ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
+                  .inputs = {random_array({2, 5, 3}, 1)},
+                  .oracle = [](const Weights& w, const std::vector<Value>& x) { return linear_oracle(w, "", x[0].x); },
+                  .error = [](const Linear& m) { m(Tensor(Array::zeros({2, 5}))); },
+                  .error_text = "linear: x [2, 5] does not fit weight [4, 3] (in Linear)"});
+}
+
+TEST_CASE("Linear keeps the leading axes, whatever the sizes") {
+  Generator random(1);
+  const Linear m(3, 4, random);
+  const Array x = random_array({2, 5, 1, 3}, 1);
+  const Array y = m(x).array();
+  CHECK(y.shape() == Shape{2, 5, 1, 4});
+  CHECK(same_bits(m(x.reshape({10, 3})).array(), y.reshape({10, 4})));
+  for (Index row = 0; row < 10; ++row)  // a row on its own: the same bits
+    CHECK(same_bits(m(x.reshape({10, 3}).select(0, row)).array(), y.reshape({10, 4}).select(0, row)));
+  CHECK(m(Tensor(Array::zeros({0, 3}))).shape() == Shape{0, 4});
+}
+
+TEST_CASE("Linear with no inputs gives its bias, with no outputs nothing") {
+  Generator random(1);
+  const Linear none(0, 4, random), one(1, 4, random), nowhere(3, 0, random);
+  CHECK(none.weight.shape() == Shape{4, 0});
+  CHECK(same_bits(none(Tensor(Array::zeros({2, 0}))).array(), copy_of(none.bias.value().expand({2, 4}))));
+  CHECK(one(Tensor(Array::full({1, 1}, 2))).array().at({0, 3}) ==
+        std::fma(real(2), one.weight.value().at({3, 0}), real(0)) + one.bias.value().at({3}));
+  CHECK(nowhere(Tensor(Array::zeros({2, 3}))).shape() == Shape{2, 0});
+  sum(nowhere(Tensor(Array::zeros({2, 3})))).backward();
+  CHECK(nowhere.weight.grad().shape() == Shape{0, 3});
+}
+
+TEST_CASE("Linear draws PyTorch's numbers: weight, then bias") {
+  // torch.manual_seed(123); m = nn.Linear(3, 4); m.weight, m.bias
+  Generator random(123);
+  const Linear m(3, 4, random);
+  check_float32(m.weight.value(),
+                {-0.235429645f, 0.0191244762f, -0.286745936f, 0.217726618f, -0.49193421f, 0.423223078f, -0.419641405f,
+                 -0.459017664f, -0.364820182f, 0.261478186f, -0.213326395f, 0.216052175f});
+  check_float32(m.bias.value(), {-0.490014136f, -0.350292057f, -0.211989194f, -0.11346072f});
+  // torch.manual_seed(123); m = nn.Linear(20, 2); m.weight[0, :4], m.bias
+  random.manual_seed(123);
+  const Linear wide(20, 2, random);
+  check_float32(wide.weight.value().reshape({-1}).slice(0, 0, 4),
+                {-0.0911815092f, 0.00740687829f, -0.111056231f, 0.0843251571f});
+  check_float32(wide.bias.value(), {-0.0417490639f, -0.11993932f});
+}
+
+TEST_CASE("Linear's numbers are uniform within 1 / sqrt(in): mean and variance of a million") {
+  Generator random(5);
+  const Linear m(1000, 1000, random, false);
+  const double bound = 1 / std::sqrt(1000.0), n = 1e6;
+  double mean = 0, square = 0;
+  for (const real w : m.weight.value().to_vector()) {
+    REQUIRE((w >= static_cast<real>(static_cast<float>(-bound)) && w <= static_cast<real>(static_cast<float>(bound))));
+    mean += static_cast<double>(w) / n;
+    square += static_cast<double>(w) * static_cast<double>(w) / n;
+  }
+  CHECK(std::abs(mean) < 5 * bound / std::sqrt(3 * n));                              // variance bound^2 / 3
+  CHECK(std::abs(square - bound * bound / 3) < 5 * bound * bound * std::sqrt(4 / 45.0 / n));  // var of u^2: 4/45 bound^4
+}
+
+TEST_CASE("Linear without a drawing Init draws nothing and starts as zeros") {
+  Generator random(3);
+  const GeneratorState before = random.get_state();
+  const Linear m(3, 4, Init::none(random));
+  CHECK(random.get_state() == before);
+  CHECK(same_bits(m.weight.value(), Array::zeros({4, 3})));
+}
+
+}  // namespace
+}  // namespace mote::test

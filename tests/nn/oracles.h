@@ -1,0 +1,143 @@
+// What is here: the layers once more, in double and as plain loops, for oracles; and what initialisers are compared with.
+// What is not: check_module (../check_module.h).
+// Read next: linear_test.cpp.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/check_module.h"
+
+namespace mote::test {
+
+using Row = std::vector<double>;
+constexpr std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+/// `prefix` + "weight" [out, in] and, if there is one, "bias": x [n, in] -> [n, out].
+inline Row linear_oracle(const Weights& w, const std::string& prefix, const Row& x) {
+  const Value& weight = w.at(prefix + "weight");
+  const auto bias = w.find(prefix + "bias");
+  const std::size_t out = at(weight.shape[0]), in = at(weight.shape[1]);
+  Row y;
+  for (std::size_t row = 0; row < x.size(); row += in)
+    for (std::size_t o = 0; o < out; ++o) {
+      double total = bias == w.end() ? 0 : bias->second.x[o];
+      for (std::size_t i = 0; i < in; ++i) total += x[row + i] * weight.x[o * in + i];
+      y.push_back(total);
+    }
+  return y;
+}
+
+/// `prefix` + "weight" [C] and maybe "bias": rows of C.
+inline Row layer_norm_oracle(const Weights& w, const std::string& prefix, const Row& x, double eps = 1e-5) {
+  const Row& weight = w.at(prefix + "weight").x;
+  const auto bias = w.find(prefix + "bias");
+  const std::size_t n = weight.size();
+  Row y;
+  for (std::size_t row = 0; row < x.size(); row += n) {
+    double mean = 0, var = 0;
+    for (std::size_t i = 0; i < n; ++i) mean += x[row + i] / static_cast<double>(n);
+    for (std::size_t i = 0; i < n; ++i) var += (x[row + i] - mean) * (x[row + i] - mean) / static_cast<double>(n);
+    for (std::size_t i = 0; i < n; ++i)
+      y.push_back((x[row + i] - mean) / std::sqrt(var + eps) * weight[i] + (bias == w.end() ? 0 : bias->second.x[i]));
+  }
+  return y;
+}
+
+/// Who may attend to whom: batch, head, query, key. Empty: everybody.
+using May = std::function<bool(Index b, Index h, Index query, Index key)>;
+inline May causal() {
+  return [](Index, Index, Index query, Index key) { return key <= query; };
+}
+
+/// softmax(q k^T / sqrt(D)) v for q, k, v [B, H, T, D], one number at a time; a query that may see nothing gives zeros.
+/// `weights`, if given, receives [B, H, T, T].
+inline Row attention_oracle(const Row& q, const Row& k, const Row& v, Index B, Index H, Index T, Index D, const May& may,
+                            Row* weights = nullptr) {
+  Row y;
+  for (Index b = 0; b < B; ++b)
+    for (Index h = 0; h < H; ++h)
+      for (Index i = 0; i < T; ++i) {
+        const Index head = (b * H + h) * T;
+        Row p(at(T), 0);
+        double top = -INFINITY, total = 0;
+        for (Index j = 0; j < T; ++j) {
+          if (may && !may(b, h, i, j)) continue;
+          for (Index d = 0; d < D; ++d) p[at(j)] += q[at((head + i) * D + d)] * k[at((head + j) * D + d)];
+          p[at(j)] /= std::sqrt(static_cast<double>(D));
+          top = std::max(top, p[at(j)]);
+        }
+        for (Index j = 0; j < T; ++j) {
+          p[at(j)] = may && !may(b, h, i, j) ? 0 : std::exp(p[at(j)] - top);
+          total += p[at(j)];
+        }
+        for (double& weight : p) weight = total > 0 ? weight / total : 0;
+        for (Index d = 0; d < D; ++d) {
+          double sum = 0;
+          for (Index j = 0; j < T; ++j) sum += p[at(j)] * v[at((head + j) * D + d)];
+          y.push_back(sum);
+        }
+        if (weights) weights->insert(weights->end(), p.begin(), p.end());
+      }
+  return y;
+}
+
+/// MultiHeadAttention: x [B, T, C] -> [B, T, C].
+inline Row multi_head_oracle(const Weights& w, const std::string& prefix, const Row& x, const Shape& shape, Index H,
+                             const May& may, Row* weights = nullptr) {
+  const Index B = shape[0], T = shape[1], C = shape[2], D = C / H;
+  const Row qkv = linear_oracle(w, prefix + "c_attn.", x);  // [B, T, 3C]
+  const auto heads = [&](Index which) {
+    Row out;
+    for (Index b = 0; b < B; ++b)
+      for (Index h = 0; h < H; ++h)
+        for (Index t = 0; t < T; ++t)
+          for (Index d = 0; d < D; ++d) out.push_back(qkv[at((b * T + t) * 3 * C + which * C + h * D + d)]);
+    return out;
+  };
+  const Row attended = attention_oracle(heads(0), heads(1), heads(2), B, H, T, D, may, weights);
+  Row merged;
+  for (Index b = 0; b < B; ++b)
+    for (Index t = 0; t < T; ++t)
+      for (Index h = 0; h < H; ++h)
+        for (Index d = 0; d < D; ++d) merged.push_back(attended[at(((b * H + h) * T + t) * D + d)]);
+  return linear_oracle(w, prefix + "c_proj.", merged);
+}
+
+inline Row mapped(Row x, const std::function<double(double)>& f) {
+  for (double& v : x) v = f(v);
+  return x;
+}
+inline Row added(Row x, const Row& y) {
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] += y[i];
+  return x;
+}
+inline double gelu_oracle(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
+inline double gelu_tanh_oracle(double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }
+inline double silu_oracle(double x) { return x / (1 + std::exp(-x)); }
+
+/// FeedForward with GELU: x [n, C] -> [n, C].
+inline Row feed_forward_oracle(const Weights& w, const std::string& prefix, const Row& x,
+                               const std::function<double(double)>& f = gelu_oracle) {
+  return linear_oracle(w, prefix + "c_proj.", mapped(linear_oracle(w, prefix + "c_fc.", x), f));
+}
+
+/// Initial numbers are float32 in both builds: equal to PyTorch's in every bit.
+inline void check_float32(const Array& a, const std::vector<float>& expected) {
+  const std::vector<real> values = a.to_vector();
+  REQUIRE(values.size() == expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i) CHECK_MESSAGE(static_cast<float>(values[i]) == expected[i], "number ", i);
+  for (const real v : values) CHECK(static_cast<real>(static_cast<float>(v)) == v);
+}
+
+/// sin(a i + b) for i = 0, 1, ...: numbers that are easily made again elsewhere.
+inline Array wave(const Shape& shape, double a, double b) {
+  Array x = Array::empty(shape);
+  real* const out = x.mutate();
+  for (Index i = 0; i < x.numel(); ++i) out[i] = static_cast<real>(std::sin(a * static_cast<double>(i) + b));
+  return x;
+}
+
+}  // namespace mote::test

@@ -1,0 +1,42 @@
+# What is here: a look at the symbols of the kernel objects. Code for a wide instruction set must not define a function
+#   that the linker could choose for the whole program: no weak, COMDAT or unique symbol, and one global one, the table.
+#   Run by ctest with cmake -DNM=... -DOBJECTS=a.o|b.o -DSANITIZE=... -P symbols.cmake
+# What is not: what the kernels compute.
+# Read next: ../engine/kernels/dispatch.cpp.
+cmake_minimum_required(VERSION 3.22)
+
+if(NOT NM OR SANITIZE)
+  message(STATUS "skipped: no nm here, or sanitizers, which add symbols of their own")
+  return()
+endif()
+string(REPLACE "|" ";" objects "${OBJECTS}")
+list(LENGTH objects count)
+if(count LESS 2)
+  message(FATAL_ERROR "no kernel objects: ${OBJECTS}")
+endif()
+
+set(problems)
+foreach(object IN LISTS objects)
+  execute_process(COMMAND ${NM} -C ${object} OUTPUT_VARIABLE symbols RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "nm cannot read ${object}")
+  endif()
+  string(REPLACE ";" "," symbols "${symbols}")
+  string(REGEX MATCHALL "[^\n]+" lines "${symbols}")
+  set(tables 0)
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^[0-9a-fA-F ]+ T mote::kernels::[a-z0-9]+_table\\(\\)$")
+      math(EXPR tables "${tables} + 1")
+    elseif(line MATCHES "^[0-9a-fA-F ]+ [A-Zuvw] " AND NOT line MATCHES "^ +U ")
+      list(APPEND problems "${object}: ${line}")
+    endif()
+  endforeach()
+  if(NOT tables EQUAL 1)
+    list(APPEND problems "${object}: ${tables} tables instead of one")
+  endif()
+endforeach()
+if(problems)
+  list(JOIN problems "\n" text)
+  message(FATAL_ERROR "global symbols that kernels must not define:\n${text}")
+endif()
+message(STATUS "${count} kernel objects define their table and nothing else")

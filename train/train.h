@@ -1,0 +1,13 @@
+// What is here: the index of training: optimizers, schedules, clipping, the loop, progress, toy tasks.
+// What is not: models (models/models.h).
+// Read next: fit.h.
+#pragma once
+
+#include "train/adamw.h"
+#include "train/clip.h"
+#include "train/fit.h"
+#include "train/progress.h"
+#include "train/schedule.h"
+#include "train/sgd.h"
+#include "train/tasks/copy.h"
+#include "train/tasks/repeat.h"
