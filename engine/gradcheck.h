@@ -27,7 +27,8 @@ struct GradcheckOptions {
   double step = 0;
 };
 
-/// What gradcheck found. `text` is one sentence for a person: the worst place with both values, and what has no gradient.
+/// What gradcheck found. `text` is one sentence for a person: the worst place with both values, and what has no
+/// gradient.
 struct GradcheckResult {
   bool ok = false;
   double worst = 0;  ///< the largest |analytic - numeric| / max(1, |analytic|, |numeric|)
@@ -36,15 +37,15 @@ struct GradcheckResult {
   explicit operator bool() const { return ok; }
 };
 
-/// Compares the gradient of f at `inputs` with (f(x + h) - f(x - h)) / 2h, element by element. f gets one tracked tensor
-/// per input; a result of several elements is contracted with a fixed pseudo-random dy. f must give the same value for
-/// the same inputs (an f that draws makes its Generator anew inside); one that does not is reported as such, and so is a
-/// result that depends on no input.
+/// Compares the gradient of f at `inputs` with (f(x + h) - f(x - h)) / 2h, element by element. f gets one tracked
+/// tensor per input; a result of several elements is contracted with a fixed pseudo-random dy. f must give the same
+/// value for the same inputs (an f that draws makes its Generator anew inside); one that does not is reported as such,
+/// and so is a result that depends on no input.
 GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Array>& inputs,
                           const GradcheckOptions& options = {});
 
-/// The same for named parameters that f reads, such as a module's: values and gradients are afterwards what they were. A
-/// parameter with two names is checked once, under the first; a frozen one is left alone.
+/// The same for named parameters that f reads, such as a module's: values and gradients are afterwards what they were.
+/// A parameter with two names is checked once, under the first; a frozen one is left alone.
 GradcheckResult gradcheck(const std::function<Tensor()>& f,
                           const std::vector<std::pair<std::string, Parameter>>& parameters,
                           const GradcheckOptions& options = {});

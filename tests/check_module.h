@@ -1,13 +1,12 @@
 // What is here: check_module, the one line every layer is tested through.
-// What is not: any layer's formula: each test writes its own oracle, in double and as naively as it can. Ops: support.h.
+// What is not: any layer's formula: each test writes its own oracle, in double and as naively as it can. Ops: support.h;
+//   small tools: module_tools.h.
 // Read next: nn/linear_test.cpp, the first user; nn/check_module_test.cpp, which shows that it notices mistakes.
 #pragma once
 
 #include <map>
-#include <set>
 
-#include "nn/module.h"
-#include "tests/support.h"
+#include "tests/module_tools.h"
 
 namespace mote::test {
 
@@ -26,59 +25,6 @@ struct ModuleOptions {
   std::function<void(const M&)> error = nullptr;  ///< a wrong call, and the sentence it must end in
   std::string error_text = {};
 };
-
-/// Every module of a tree, the outermost first, and every parameter cell.
-struct Fields : Visitor {
-  std::vector<Module*> modules;
-  std::set<const Parameter::Cell*> cells;
-  explicit Fields(Module& m) : modules{&m} { m.visit(*this); }
-  void on_enter(Module& m) override { modules.push_back(&m); }
-  void on_parameter(Parameter& p) override { cells.insert(p.id()); }
-};
-
-/// What `make` brings to life and visit() does not list, "" if there is nothing: "visit() lists 1 of 2 parameters".
-template <class Make>
-std::string forgotten_fields(const Make& make) {
-  Generator random(1);
-  const Index parameters_before = live_parameters(), modules_before = Module::live();
-  auto m = make(random);
-  const Index parameters_made = live_parameters() - parameters_before, modules_made = Module::live() - modules_before;
-  const Fields listed(m);
-  const Index cells = static_cast<Index>(listed.cells.size()), modules = static_cast<Index>(listed.modules.size());
-  std::string text;
-  const auto compare = [&text](Index seen, Index made, const char* what) {
-    if (seen == made) return;
-    text += text.empty() ? "visit() lists " : " and ";
-    text.append(std::to_string(seen)).append(" of ").append(std::to_string(made)).append(what);
-  };
-  compare(cells, parameters_made, " parameters");
-  compare(modules, modules_made, " modules");
-  return text;
-}
-
-/// A module inside another one, so that paths get longer.
-template <class M>
-struct Inside : Layer<Inside<M>> {
-  M inner;
-  explicit Inside(M&& m) : inner(std::move(m)) {}
-  void forward(const std::function<void(const M&)>& f) const { f(inner); }
-  void visit(Visitor& v) override { v("inner", inner); }
-};
-
-/// Puts one cell in another's place, in every field that held it.
-struct ReplaceCell : Visitor {
-  const Parameter::Cell* old;
-  Parameter with;
-  ReplaceCell(const Parameter& before, const Parameter& after) : old(before.id()), with(after) {}
-  void on_parameter(Parameter& p) override {
-    if (p.id() == old) p = with;
-  }
-};
-
-/// Random numbers in [-1, 1) for every parameter: zeros and ones, as norms and biases start, hide mistakes.
-inline void scramble(const Module& m, std::uint64_t seed = 11) {
-  for (const Parameter& p : parameters(m)) p.set(random_array(p.shape(), seed++, -1, 1));
-}
 
 template <class M, class RunModule>
 class ModuleCheck {
@@ -198,11 +144,12 @@ class ModuleCheck {
     std::vector<Value> x(options_.inputs.begin(), options_.inputs.end());
     CHECK(distance(plain_.y.to_vector(), options_.oracle(w, x)) <= options_.tolerance);
     const std::vector<NamedParameter> named = named_parameters(module_);
+    const Value dy(random_array(plain_.y.shape(), 99, -1, 1.5));
     for (std::size_t k = 0; k < plain_.grads.size(); ++k) {
       const bool input = k < x.size();
       std::vector<double>& place = input ? x[k].x : w.at(named[k - x.size()].name).x;
       if (!input) check_no_tie(named[k - x.size()]);
-      const double error = distance(plain_.grads[k].to_vector(), differences(place, w, x));
+      const double error = distance(plain_.grads[k].to_vector(), differences(place, [&] { return options_.oracle(w, x); }, dy));
       CHECK_MESSAGE(error <= options_.gradient_tolerance, "the gradient of ", places_[k].first, " is off by ", error);
     }
   }
@@ -211,23 +158,6 @@ class ModuleCheck {
     for (const NamedParameter& q : named_parameters(module_, true))
       REQUIRE_MESSAGE((q.name == p.name || !q.parameter.same_as(p.parameter)), "give tied modules no oracle");
   }
-  std::vector<double> differences(std::vector<double>& place, const Weights& w, const std::vector<Value>& x) const {
-    const Value dy(random_array(plain_.y.shape(), 99, -1, 1.5));
-    std::vector<double> slopes;
-    for (double& number : place) {
-      const double before = number, h = 1e-5 * std::max(1.0, std::abs(number));
-      number = before + h;
-      const std::vector<double> high = options_.oracle(w, x);
-      number = before - h;
-      const std::vector<double> low = options_.oracle(w, x);
-      number = before;
-      double total = 0;
-      for (std::size_t i = 0; i < high.size(); ++i) total += (high[i] - low[i]) * dy.x[i];
-      slopes.push_back(total / (2 * h));
-    }
-    return slopes;
-  }
-
   void hardware() const {
     for (const kernels::Table* t : kernels::available_tables())
       for (const int n : {1, 3}) {

@@ -1,6 +1,6 @@
 // What is here: check_op, the one line every op is tested through.
-// What is not: any op's formula: each test writes its own oracle, in double and as naively as it can. Small tools: tools.h.
-// Read next: engine/ops/arithmetic_test.cpp, the first user.
+// What is not: any op's formula: each test writes its own oracle, in double and as naively as it can.
+// Read next: tools.h, then engine/ops/arithmetic_test.cpp, the first user.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -235,8 +235,8 @@ class OpCheck {
 };
 
 /// Holds an op against everything that is promised of every op:
-///   values against `oracle`; gradients against differences, and that a wrong gradient would be noticed; transposed, strided
-///   and repeated inputs and dy: the same bits; broadcasting; the same tensor as both inputs; only some inputs tracked;
+///   values against `oracle`; gradients against differences, and that a wrong gradient would be noticed; transposed,
+///   strided and repeated inputs and dy: the same bits; broadcasting; the same tensor as both inputs; only some inputs tracked;
 ///   NoGrad; an empty axis; every instruction set and several threads: the same bits; one error, word by word; and that
 ///   every node and byte has gone afterwards.
 /// `inputs` keep away from kinks; `name` is the op's and must open its errors.

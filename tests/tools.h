@@ -20,6 +20,15 @@ constexpr bool f64 = sizeof(real) == 8;
 constexpr real inf = std::numeric_limits<real>::infinity();
 constexpr real nan = std::numeric_limits<real>::quiet_NaN();
 
+/// Zeros, infinities, NaN, the smallest and largest numbers of both kinds, the neighbours of 1.
+inline std::vector<real> special_values() {
+  using Limits = std::numeric_limits<real>;
+  std::vector<real> list{0, inf, 1, Limits::denorm_min(), Limits::min(), Limits::max(), 1 + Limits::epsilon()};
+  for (const real x : std::vector<real>(list)) list.push_back(-x);
+  list.insert(list.end(), {nan, 1 - Limits::epsilon() / 2, 2, real(0.5), -3});
+  return list;
+}
+
 /// The message of the Error that f throws, or what it did instead.
 template <class F>
 std::string error_of(F f) {

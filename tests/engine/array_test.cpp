@@ -193,9 +193,8 @@ TEST_CASE("tokens: lists, slices, copies that do not see writes") {
   CHECK_FALSE(copy == t);
   CHECK(error_of([&] { t.reshape({5}); }) == "reshape: shape [2, 3] does not fit [5]");
   CHECK(error_of([&] { t.at({2, 0}); }) == "at: position 2 is out of range for [2, 3]");
-  CHECK(error_of([] {
-          tokens({{1, 2}, {3}});
-        }) == "nested: lists of unequal lengths: the first entries give shape [2, 2]");
+  CHECK(error_of([] { tokens({{1, 2}, {3}}); }) ==
+        "nested: lists of unequal lengths: the first entries give shape [2, 2]");
   CHECK(error_of([] { Tokens(Shape{2}, std::vector<Index>{1}); }) == "flat: 1 values do not fill shape [2]");
 }
 

@@ -76,9 +76,8 @@ TEST_CASE("shape: with, without, insert") {
   CHECK(Shape{}.insert(-1, 5) == Shape{5});
   CHECK(error_of([&] { (void)s.insert(4, 1); }) == "shape: axis 4 is out of range for inserting into [2, 3, 4]");
   CHECK(error_of([&] { (void)s.with(0, -2); }) == "shape: extent -2 is negative");
-  CHECK(error_of([] {
-          (void)Shape({1, 1, 1, 1, 1, 1, 1, 1}).insert(0, 1);
-        }) == "shape: rank 9 is above the limit of 8");
+  CHECK(error_of([] { (void)Shape({1, 1, 1, 1, 1, 1, 1, 1}).insert(0, 1); }) ==
+        "shape: rank 9 is above the limit of 8");
 }
 
 TEST_CASE("shape: broadcasting is aligned at the last axis") {
@@ -88,9 +87,8 @@ TEST_CASE("shape: broadcasting is aligned at the last axis") {
   CHECK(broadcast({0, 3}, {1, 3}) == Shape{0, 3});
   CHECK(broadcast({1}, {0}) == Shape{0});
   CHECK(broadcast({}, {}) == Shape{});
-  CHECK(error_of([] {
-          broadcast({2, 3}, {2});
-        }) == "broadcast: shapes [2, 3] and [2] do not broadcast (axis -1: 3 against 2)");
+  CHECK(error_of([] { broadcast({2, 3}, {2}); }) ==
+        "broadcast: shapes [2, 3] and [2] do not broadcast (axis -1: 3 against 2)");
   CHECK(error_of([] { broadcast({2, 3}, {3, 3}); }) ==
         "broadcast: shapes [2, 3] and [3, 3] do not broadcast (axis -2: 2 against 3)");
   CHECK(error_of([] { broadcast({0}, {2}); }) ==

@@ -42,7 +42,7 @@ void check_flawed(Flaw flaw) {
                {.names = {"fc.weight", "fc.bias", "scale"},
                 .inputs = {random_array({2, 2}, 1)},
                 .error = [](const Flawed& m) { m(Tensor(Array::zeros({1, 5}))); },
-                .error_text = "linear: x [1, 5] does not fit weight [3, 2] (in fc)"});
+                .error_text = "linear: x [1, 5] needs a last extent of 2 for weight [3, 2] (in fc)"});
 }
 
 TEST_CASE("check_module passes a module without mistakes, with dropout in training") { check_flawed(Flaw::none); }

@@ -39,7 +39,7 @@ TEST_CASE("linear and constant") {
 TEST_CASE("schedules stay between min and max and reach both exactly") {
   for (const double min_lr : {0.0, 1e-5, 0.1, 0.3})
     for (const Index warmup : {0, 1, 7, 50})
-      for (const auto f : {warmup_cosine, linear}) {
+      for (const auto f : {warmup_cosine, warmup_linear}) {
         const ScheduleOptions o{.max_lr = 0.3, .min_lr = min_lr, .warmup_steps = warmup, .total_steps = 50};
         double before = o.max_lr;
         for (Index step = warmup; step < 60; ++step) {
@@ -52,7 +52,7 @@ TEST_CASE("schedules stay between min and max and reach both exactly") {
         if (warmup < 50) CHECK(close(f(warmup, o), 0.3));
         CHECK(f(std::numeric_limits<Index>::max(), o) == min_lr);
       }
-  for (const auto f : {warmup_cosine, linear}) {
+  for (const auto f : {warmup_cosine, warmup_linear}) {
     CHECK(f(0, {.max_lr = 1, .min_lr = 0.25, .total_steps = 0}) == 0.25);  // nothing to train: no division by 0
     CHECK(f(0, {.max_lr = 1, .min_lr = 0.25, .total_steps = 1}) == 1);
     CHECK(f(0, {.max_lr = 0, .total_steps = 5}) == 0);
@@ -60,7 +60,7 @@ TEST_CASE("schedules stay between min and max and reach both exactly") {
 }
 
 TEST_CASE("schedules: errors") {
-  for (const auto f : {warmup_cosine, linear}) {
+  for (const auto f : {warmup_cosine, warmup_linear}) {
     CHECK_THROWS_AS(f(0, {}), Error);  // total_steps forgotten
     CHECK_THROWS_AS(f(-1, {.total_steps = 5}), Error);
     CHECK_THROWS_AS(f(0, {.warmup_steps = -1, .total_steps = 5}), Error);

@@ -26,22 +26,7 @@ bool equal(const std::vector<real>& a, const std::vector<real>& b) {
 
 /// Random numbers of every size, with special ones among them.
 std::vector<real> mixed(Index n, std::uint64_t seed, bool special = true) {
-  static const std::vector<real> specials{0,
-                                          real(-0.0),
-                                          inf,
-                                          -inf,
-                                          nan,
-                                          std::numeric_limits<real>::denorm_min(),
-                                          -std::numeric_limits<real>::denorm_min(),
-                                          std::numeric_limits<real>::min(),
-                                          std::numeric_limits<real>::max(),
-                                          -std::numeric_limits<real>::max(),
-                                          1 + std::numeric_limits<real>::epsilon(),
-                                          1,
-                                          -1,
-                                          real(88.7),
-                                          real(-103.9),
-                                          real(1e5)};
+  static const std::vector<real> specials = special_values();
   std::vector<real> x = random_array({n}, seed, -8, 8).to_vector();
   for (std::size_t i = seed % 5; special && i < x.size(); i += 5) x[i] = specials[(i / 5 + seed) % specials.size()];
   return x;

@@ -23,12 +23,10 @@ TEST_CASE("tensor: brace lists of any depth") {
 }
 
 TEST_CASE("tensor: lists of unequal lengths or depths") {
-  CHECK(error_of([] {
-          tensor({{1, 2}, {3}});
-        }) == "nested: lists of unequal lengths: the first entries give shape [2, 2]");
-  CHECK(error_of([] {
-          tensor({{1, 2}, 3});
-        }) == "nested: lists of unequal lengths: the first entries give shape [2, 2]");
+  CHECK(error_of([] { tensor({{1, 2}, {3}}); }) ==
+        "nested: lists of unequal lengths: the first entries give shape [2, 2]");
+  CHECK(error_of([] { tensor({{1, 2}, 3}); }) ==
+        "nested: lists of unequal lengths: the first entries give shape [2, 2]");
   CHECK(error_of([] { tensor({1, {2, 3}}); }) == "nested: lists of unequal lengths: the first entries give shape [2]");
 }
 

@@ -1,5 +1,5 @@
-// What is here: matmul and linear: check_op, error bounds over many shapes, layouts, exact integers, NaN, batches, and the
-//   bits over rows, threads and instruction sets.
+// What is here: matmul and linear: check_op, error bounds over many shapes, layouts, exact integers, NaN, batches, and
+//   the bits over rows, threads and instruction sets.
 // What is not: the tile on its own (kernels_test.cpp).
 // Read next: softmax_test.cpp.
 #include "engine/ops/matmul.h"
@@ -37,10 +37,7 @@ const Oracle oracle = [](const std::vector<Value>& in) {
 TEST_CASE("matmul") {
   check_op("matmul", product, oracle, {random_array({3, 4}, 1), random_array({4, 5}, 2)},
            {.empty = {Array::zeros({3, 0}), Array::zeros({0, 5})},
-            .error =
-                [] {
-                  matmul(zeros({2, 3}), zeros({4, 5}));
-                },
+            .error = [] { matmul(zeros({2, 3}), zeros({4, 5})); },
             .error_text =
                 "matmul: shapes [2, 3] and [4, 5] do not multiply (the 3 columns of the first against the 4 rows of "
                 "the second)"});

@@ -90,10 +90,7 @@ TEST_CASE("max") {
     check_op("max", [axes = axes](In x) { return max(x[0], axes); }, reduced(list, largest),
              {distinct_array({3, 4, 5}, 1)},
              {.empty = {Array::zeros({1, 1, 1})},  // a maximum of nothing is an error
-              .error =
-                  [] {
-                    max(zeros({2, 0}), 1);
-                  },
+              .error = [] { max(zeros({2, 0}), 1); },
               .error_text = "max: of no elements: shape [2, 0] has an empty axis to reduce"});
 }
 TEST_CASE("min") {

@@ -36,27 +36,18 @@ TEST_CASE("reshape") {
            {.error = [] { reshape(zeros({2, 3}), {4, -1}); },
             .error_text = "reshape: shape [2, 3] has 6 elements and does not fit [4, -1]"});
   check_op("reshape", [](In t) { return reshape(t[0], t[0].numel() ? Shape{6, 2, 2} : Shape{0, 5}); }, same_order, {x});
-  CHECK(error_of([] {
-          reshape(zeros({2, 3}), {-1, -1});
-        }) == "reshape: only one extent may be -1, not two, in [-1, -1]");
+  CHECK(error_of([] { reshape(zeros({2, 3}), {-1, -1}); }) ==
+        "reshape: only one extent may be -1, not two, in [-1, -1]");
   CHECK(error_of([] { reshape(zeros({2, 3}), {7}); }) == "reshape: shape [2, 3] has 6 elements and does not fit [7]");
-  CHECK(error_of([] {
-          reshape(zeros({0, 3}), {0, -1});
-        }) == "reshape: -1 in [0, -1] could be any number for shape [0, 3]");
+  CHECK(error_of([] { reshape(zeros({0, 3}), {0, -1}); }) ==
+        "reshape: -1 in [0, -1] could be any number for shape [0, 3]");
   CHECK(reshape(Tensor(real(2)), {1, 1}).shape() == Shape{1, 1});
 }
 
 TEST_CASE("view") {
-  check_op("view",
-           [](In t) {
-             return view(t[0], {-1, 2, 2});
-           },
-           same_order, {random_array({2, 3, 4}, 1)},
+  check_op("view", [](In t) { return view(t[0], {-1, 2, 2}); }, same_order, {random_array({2, 3, 4}, 1)},
            {.any_layout = false,
-            .error =
-                [] {
-                  view(transpose(zeros({2, 3}), 0, 1), {6});
-                },
+            .error = [] { view(transpose(zeros({2, 3}), 0, 1), {6}); },
             .error_text =
                 "view: the numbers of shape [3, 2] do not lie in order for [6] (they were transposed or sliced): use "
                 "reshape"});
@@ -77,10 +68,7 @@ TEST_CASE("transpose") {
                  return Position{p[2], p[1], p[0]};
                }),
            {random_array({2, 3, 4}, 1)},
-           {.error =
-                [] {
-                  transpose(zeros({2, 3}), 0, 2);
-                },
+           {.error = [] { transpose(zeros({2, 3}), 0, 2); },
             .error_text = "transpose: axis 2 is out of range for [2, 3]"});
 }
 
@@ -166,9 +154,8 @@ TEST_CASE("concat") {
   for (std::uint64_t i = 0; i < 7; ++i) many.push_back(random_array({2, 2}, i));
   check_op("concat", f, side_by_side, many);
   CHECK(error_of([] { concat({}); }) == "concat: needs at least one tensor");
-  CHECK(error_of([] {
-          concat({zeros({2}), zeros({2, 2})});
-        }) == "concat: shapes [2] and [2, 2] differ in more than axis 0");
+  CHECK(error_of([] { concat({zeros({2}), zeros({2, 2})}); }) ==
+        "concat: shapes [2] and [2, 2] differ in more than axis 0");
   const Array x = random_array({2, 3}, 1);
   CHECK(same_bits(concat({x}).array(), x));
   CHECK(same_bits(concat({x, zeros({0, 3})}).array(), x));

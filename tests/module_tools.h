@@ -1,0 +1,85 @@
+// What is here: the parts of check_module: a module's fields, the ones visit() forgot, differences of an oracle.
+// What is not: check_module (check_module.h).
+// Read next: check_module.h.
+#pragma once
+
+#include <set>
+
+#include "engine/random.h"
+#include "nn/module.h"
+#include "tests/support.h"
+
+namespace mote::test {
+
+/// Every module of a tree, the outermost first, and every parameter cell.
+struct Fields : Visitor {
+  std::vector<Module*> modules;
+  std::set<const Parameter::Cell*> cells;
+  explicit Fields(Module& m) : modules{&m} { m.visit(*this); }
+  void on_enter(Module& m) override { modules.push_back(&m); }
+  void on_parameter(Parameter& p) override { cells.insert(p.id()); }
+};
+
+/// What `make` brings to life and visit() does not list, "" if there is nothing: "visit() lists 1 of 2 parameters".
+template <class Make>
+std::string forgotten_fields(const Make& make) {
+  Generator random(1);
+  const Index parameters_before = live_parameters(), modules_before = Module::live();
+  auto m = make(random);
+  const Index parameters_made = live_parameters() - parameters_before, modules_made = Module::live() - modules_before;
+  const Fields listed(m);
+  const Index cells = static_cast<Index>(listed.cells.size()), modules = static_cast<Index>(listed.modules.size());
+  std::string text;
+  const auto compare = [&text](Index seen, Index made, const char* what) {
+    if (seen == made) return;
+    text += text.empty() ? "visit() lists " : " and ";
+    text.append(std::to_string(seen)).append(" of ").append(std::to_string(made)).append(what);
+  };
+  compare(cells, parameters_made, " parameters");
+  compare(modules, modules_made, " modules");
+  return text;
+}
+
+/// d(sum of y dy)/d(number) for every number in `place`, where y is what `oracle` makes of them: central differences.
+template <class DoubleOracle>
+std::vector<double> differences(std::vector<double>& place, const DoubleOracle& oracle, const Value& dy) {
+  std::vector<double> slopes;
+  for (double& number : place) {
+    const double before = number, h = 1e-5 * std::max(1.0, std::abs(number));
+    number = before + h;
+    const std::vector<double> high = oracle();
+    number = before - h;
+    const std::vector<double> low = oracle();
+    number = before;
+    double total = 0;
+    for (std::size_t i = 0; i < high.size(); ++i) total += (high[i] - low[i]) * dy.x[i];
+    slopes.push_back(total / (2 * h));
+  }
+  return slopes;
+}
+
+/// A module inside another one, so that paths get longer.
+template <class M>
+struct Inside : Layer<Inside<M>> {
+  M inner;
+  explicit Inside(M&& m) : inner(std::move(m)) {}
+  void forward(const std::function<void(const M&)>& f) const { f(inner); }
+  void visit(Visitor& v) override { v("inner", inner); }
+};
+
+/// Puts one cell in another's place, in every field that held it.
+struct ReplaceCell : Visitor {
+  const Parameter::Cell* old;
+  Parameter with;
+  ReplaceCell(const Parameter& before, const Parameter& after) : old(before.id()), with(after) {}
+  void on_parameter(Parameter& p) override {
+    if (p.id() == old) p = with;
+  }
+};
+
+/// Random numbers in [-1, 1) for every parameter: zeros and ones, as norms and biases start, hide mistakes.
+inline void scramble(const Module& m, std::uint64_t seed = 11) {
+  for (const Parameter& p : parameters(m)) p.set(random_array(p.shape(), seed++, -1, 1));
+}
+
+}  // namespace mote::test

@@ -1,0 +1,64 @@
+# Takes the code blocks of README.md and does with them what the README says: the tour is compiled and run; the op is put
+# into its family's header, the layer and the optimizer into headers of their own, and their tests are compiled and run.
+file(READ ${SOURCE_DIR}/README.md readme)
+file(MAKE_DIRECTORY ${WORK_DIR}/nn ${WORK_DIR}/train ${WORK_DIR}/engine/ops)
+
+function(block name result)
+  string(REGEX MATCH "<!-- block: ${name} -->\n```cpp\n" opening "${readme}")
+  if(NOT opening)
+    message(FATAL_ERROR "README.md has no block ${name}")
+  endif()
+  string(FIND "${readme}" "${opening}" start)
+  string(LENGTH "${opening}" length)
+  math(EXPR start "${start} + ${length}")
+  string(SUBSTRING "${readme}" ${start} -1 rest)
+  string(FIND "${rest}" "\n```" end)
+  string(SUBSTRING "${rest}" 0 ${end} code)
+  set(${result} "${code}\n" PARENT_SCOPE)
+endfunction()
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nended with ${status}:\n${output}")
+  endif()
+endfunction()
+
+set(flags -std=c++20 -O1 -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Werror -I${WORK_DIR} -I${SOURCE_DIR})
+if(SANITIZE)
+  list(APPEND flags -fsanitize=${SANITIZE})
+endif()
+
+block(tour tour)
+file(WRITE ${WORK_DIR}/tour.cpp "${tour}")
+run(${COMPILER} ${flags} ${WORK_DIR}/tour.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/tour)
+run(${WORK_DIR}/tour)
+
+block(op op)
+file(READ ${SOURCE_DIR}/engine/ops/activation.h family)
+string(REPLACE "}  // namespace mote\n" "${op}\n}  // namespace mote\n" family "${family}")
+file(WRITE ${WORK_DIR}/engine/ops/activation.h "${family}")
+foreach(name IN ITEMS layer optimizer op_test layer_test)
+  block(${name} ${name})
+endforeach()
+file(WRITE ${WORK_DIR}/nn/gated_mlp.h "${layer}")
+file(WRITE ${WORK_DIR}/train/sign_sgd.h "${optimizer}")
+file(WRITE ${WORK_DIR}/guide_test.cpp "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+${layer_test}
+#include \"train/sign_sgd.h\"
+#include \"engine/ops/reduce.h\"
+namespace mote::test {
+${op_test}
+TEST_CASE(\"SignSGD\") {
+  Parameter p(Array::full({3}, 1));
+  SignSGD optimizer({{{{\"p\", p}}}}, 0.25);
+  const Tensor loss = sum(Tensor(p));
+  loss.backward();
+  optimizer.step();
+  CHECK(p.value().at({1}) == real(0.75));
+}
+}  // namespace mote::test
+")
+run(${COMPILER} ${flags} -DMOTE_REAL_DOUBLE ${WORK_DIR}/guide_test.cpp ${LIBRARY_F64} -pthread -o ${WORK_DIR}/guide_test)
+run(${WORK_DIR}/guide_test)
