@@ -109,6 +109,7 @@ class ModuleCheck {
       const auto wrong = [&] { return mul(i < options_.inputs.size() ? wrong_input(i) : wrong_parameter(i), scale); };
       CHECK_MESSAGE(!gradcheck(wrong, {places_[i]}).ok, "a wrong gradient of ", places_[i].first, " must be noticed");
     }
+    zero_grad(module_);  // gradcheck restored the gradients of that one place only
   }
 
   std::vector<Tensor> tracked_inputs() const {

@@ -1,0 +1,55 @@
+// What is here: FeedForward.
+// What is not: its residual connection (transformer_block_test.cpp).
+// Read next: attention_test.cpp.
+#include "nn/feed_forward.h"
+
+#include "tests/nn/oracles.h"
+
+namespace mote::test {
+namespace {
+
+TEST_CASE("FeedForward") {
+  const std::vector<std::pair<Activation, double (*)(double)>> forms{
+      {Activation::gelu, gelu_oracle}, {Activation::gelu_tanh, gelu_tanh_oracle}, {Activation::silu, silu_oracle}};
+  for (const auto& [activation, f] : forms)
+    for (const bool bias : {true, false})
+      check_module("FeedForward",
+                   [form = activation, bias](Generator& random) { return FeedForward(3, 5, random, form, 0, bias); },
+                   [](const FeedForward& m, In x) { return m(x[0]); },
+                   {.names = bias ? std::vector<std::string>{"c_fc.weight", "c_fc.bias", "c_proj.weight", "c_proj.bias"}
+                                  : std::vector<std::string>{"c_fc.weight", "c_proj.weight"},
+                    .inputs = {random_array({2, 2, 3}, 1)},
+                    .oracle = [form = f](const Weights& w, const std::vector<Value>& x) {
+                      return feed_forward_oracle(w, "", x[0].x, form);
+                    },
+                    .error = [](const FeedForward& m) { m(Tensor(Array::zeros({2, 4}))); },
+                    .error_text = "linear: x [2, 4] needs a last extent of 3 for weight [5, 3] (in c_fc)"});
+}
+
+TEST_CASE("FeedForward drops its result in training only") {
+  check_module("FeedForward", [](Generator& random) { return FeedForward(3, 8, random, Activation::gelu, 0.5); },
+               [](const FeedForward& m, In x) { return m(x[0]); },
+               {.names = {"c_fc.weight", "c_fc.bias", "c_proj.weight", "c_proj.bias"},
+                .inputs = {random_array({8, 3}, 1)}});
+  Generator random(2);
+  FeedForward m(3, 8, random, Activation::gelu, 0.5);
+  const Array x = random_array({20, 3}, 1);
+  Index zeros = 0;
+  for (const real v : m(x).to_vector()) zeros += v == 0;
+  CHECK((zeros > 10 && zeros < 50));
+  m.eval();
+  for (const real v : m(x).to_vector()) CHECK(v != 0);
+}
+
+TEST_CASE("FeedForward draws c_fc first, then c_proj, each weight before its bias") {
+  Generator random(3), again(3);
+  const FeedForward m(3, 5, random);
+  const Linear first(3, 5, again);
+  const Linear second(5, 3, again);
+  CHECK(same_bits(m.c_fc.weight.value(), first.weight.value()));
+  CHECK(same_bits(m.c_proj.bias.value(), second.bias.value()));
+  CHECK(random.get_state() == again.get_state());
+}
+
+}  // namespace
+}  // namespace mote::test
