@@ -10,12 +10,13 @@
 namespace mote {
 
 /// A trained row per position: length T -> [T, C]. weight [max_length, C], drawn N(0, 1) as any Embedding.
-/// Errors: T above max_length.
+/// Errors: T below 0 or above max_length.
 struct LearnedPositions : Layer<LearnedPositions> {
   Parameter weight;
 
   LearnedPositions(Index max_length, Index width, const Init& init) : weight(init.normal({max_length, width}, 0, 1)) {}
   Tensor forward(Index length) const {
+    check_in("LearnedPositions", length >= 0, "length ", length, " is below 0");
     check_in("LearnedPositions", length <= weight.shape()[0], "length ", length, " is above the ", weight.shape()[0],
              " positions there are");
     return slice(weight, 0, 0, length);
@@ -24,7 +25,7 @@ struct LearnedPositions : Layer<LearnedPositions> {
 };
 
 /// Fixed waves: column 2i of row t is sin(t / 10000^(2i/C)), column 2i + 1 its cosine. length T -> [T, C].
-/// Errors: T above max_length. Source: Vaswani et al. 2017.
+/// Errors: T below 0 or above max_length. Source: Vaswani et al. 2017.
 struct SinusoidalPositions : Layer<SinusoidalPositions> {
   Array table;  ///< [max_length, C]: a buffer, not trained
 
@@ -38,6 +39,7 @@ struct SinusoidalPositions : Layer<SinusoidalPositions> {
       }
   }
   Tensor forward(Index length) const {
+    check_in("SinusoidalPositions", length >= 0, "length ", length, " is below 0");
     check_in("SinusoidalPositions", length <= table.shape()[0], "length ", length, " is above the ", table.shape()[0],
              " positions there are");
     return table.slice(0, 0, length);

@@ -38,10 +38,11 @@ class ModuleCheck {
     plain_ = result(module_);
   }
 
-  void run() {
+  /// Everything in turn; what does not hold, a sentence each.
+  std::vector<std::string> problems() {
     names();
     gradients();
-    CHECK_MESSAGE(result(module_) == plain_, "the same call gives the same bits");
+    expect(result(module_) == plain_, "the same call gives other bits");
     if (options_.oracle) oracle();
     hardware();
     cloned();
@@ -50,6 +51,7 @@ class ModuleCheck {
     copied();
     errors();
     moved();  // last: module_ is empty afterwards
+    return problems_;
   }
 
  private:
@@ -64,6 +66,17 @@ class ModuleCheck {
     }
   };
 
+  template <class... Parts>
+  void expect(bool holds, const Parts&... parts) {
+    if (holds) return;
+    std::ostringstream text;
+    (text << ... << parts);
+    if (std::find(problems_.begin(), problems_.end(), text.str()) == problems_.end()) problems_.push_back(text.str());
+  }
+  void expect_equal(const std::string& got, const std::string& wanted) {
+    expect(got == wanted, "'", got, "' should be '", wanted, "'");
+  }
+
   /// Every call draws the same random numbers.
   Tensor call(const M& m, In x) const {
     random_.set_state(start_);
@@ -71,29 +84,30 @@ class ModuleCheck {
   }
   std::vector<Tensor> constants() const { return {options_.inputs.begin(), options_.inputs.end()}; }
 
-  Outcome result(const M& m) const {
+  Outcome result(const M& m) {
     std::vector<Tensor> x;
     for (const Array& a : options_.inputs) x.push_back(Tensor(a).requires_grad_());
     const Tensor y = call(m, x);
     Outcome out{y.array(), {}};
     if (!y.requires_grad()) return out;  // no inputs and no parameters
     y.backward(random_array(y.shape(), 99, -1, 1.5));
-    CHECK(without_gradient(m) == std::vector<std::string>{});
+    for (const std::string& name : without_gradient(m)) expect(false, name, " receives no gradient");
     for (const Tensor& t : x) out.grads.push_back(t.grad());
     for (const Parameter& p : parameters(m)) out.grads.push_back(p.grad());
     zero_grad(m);
     return out;
   }
 
-  void names() const {
-    std::vector<std::string> names;
-    for (const NamedParameter& p : named_parameters(module_)) names.push_back(p.name);
-    CHECK(names == options_.names);
+  void names() {
+    std::string got, wanted;
+    for (const NamedParameter& p : named_parameters(module_)) got += p.name + " ";
+    for (const std::string& name : options_.names) wanted += name + " ";
+    expect_equal(got, wanted);
   }
 
   /// Right as they are; wrong once one input's or parameter's is off by a thousandth. For that y is multiplied by a power
   /// of two that lifts every largest gradient above 1, below which gradcheck counts errors as they are.
-  void gradients() const {
+  void gradients() {
     if (!f64 || places_.empty()) return;
     double least = 1;
     for (const Array& g : plain_.grads) {
@@ -103,11 +117,10 @@ class ModuleCheck {
     }
     const real scale = least > 0 ? static_cast<real>(std::exp2(std::ceil(-std::log2(least)))) : real(1);
     const GradcheckResult right = gradcheck([&] { return mul(call(module_, tracked_inputs()), scale); }, places_);
-    CHECK_MESSAGE(right.ok, right.text);
-    CHECK_MESSAGE(right.without_gradient.empty(), right.text);
+    expect(right.ok && right.without_gradient.empty(), right.text);
     for (std::size_t i = 0; i < places_.size(); ++i) {
       const auto wrong = [&] { return mul(i < options_.inputs.size() ? wrong_input(i) : wrong_parameter(i), scale); };
-      CHECK_MESSAGE(!gradcheck(wrong, {places_[i]}).ok, "a wrong gradient of ", places_[i].first, " must be noticed");
+      expect(!gradcheck(wrong, {places_[i]}).ok, "a wrong gradient of ", places_[i].first, " would not be noticed");
     }
     zero_grad(module_);  // gradcheck restored the gradients of that one place only
   }
@@ -139,11 +152,12 @@ class ModuleCheck {
   }
 
   /// The value, and each gradient against central differences of the oracle: in float, too, these are exact enough.
-  void oracle() const {
+  void oracle() {
     Weights w;
     for (const NamedParameter& p : named_parameters(module_, true)) w.emplace(p.name, p.parameter.value());
     std::vector<Value> x(options_.inputs.begin(), options_.inputs.end());
-    CHECK(distance(plain_.y.to_vector(), options_.oracle(w, x)) <= options_.tolerance);
+    const double off = distance(plain_.y.to_vector(), options_.oracle(w, x));
+    expect(off <= options_.tolerance, "the value differs from the oracle's by ", off);
     const std::vector<NamedParameter> named = named_parameters(module_);
     const Value dy(random_array(plain_.y.shape(), 99, -1, 1.5));
     for (std::size_t k = 0; k < plain_.grads.size(); ++k) {
@@ -151,66 +165,64 @@ class ModuleCheck {
       std::vector<double>& place = input ? x[k].x : w.at(named[k - x.size()].name).x;
       if (!input) check_no_tie(named[k - x.size()]);
       const double error = distance(plain_.grads[k].to_vector(), differences(place, [&] { return options_.oracle(w, x); }, dy));
-      CHECK_MESSAGE(error <= options_.gradient_tolerance, "the gradient of ", places_[k].first, " is off by ", error);
+      expect(error <= options_.gradient_tolerance, "the gradient of ", places_[k].first, " differs from the oracle's by ", error);
     }
   }
   /// Moving one name of a tied cell would not move the other.
-  void check_no_tie(const NamedParameter& p) const {
+  void check_no_tie(const NamedParameter& p) {
     for (const NamedParameter& q : named_parameters(module_, true))
-      REQUIRE_MESSAGE((q.name == p.name || !q.parameter.same_as(p.parameter)), "give tied modules no oracle");
+      expect(q.name == p.name || !q.parameter.same_as(p.parameter), "give tied modules no oracle");
   }
-  void hardware() const {
+  void hardware() {
     for (const kernels::Table* t : kernels::available_tables())
       for (const int n : {1, 3}) {
         const Hardware use(*t, n);
-        CHECK_MESSAGE(result(module_) == plain_, "the same bits from ", t->name, " with ", n, " threads");
+        expect(result(module_) == plain_, "other bits from ", t->name, " with ", n, " threads");
       }
   }
 
-  void cloned() const {
+  void cloned() {
     const M copy = module_.clone();
-    CHECK_MESSAGE(result(copy) == plain_, "a clone gives the same bits");
+    expect(result(copy) == plain_, "a clone gives other bits");
     for (const Parameter& p : parameters(copy)) p.set(Array::full(p.shape(), real(3)));
     for (const NamedBuffer& b : named_buffers(copy)) b.array->mutate()[0] += 1;
-    CHECK_MESSAGE(result(module_) == plain_, "what happens to a clone does not reach the original");
+    expect(result(module_) == plain_, "what happens to a clone reaches the original");
   }
 
-  void untracked() const {
+  void untracked() {
     const NoGrad no_grad;
     const Leaks leaks;
     const Tensor y = call(module_, constants());
-    CHECK(leaks.nodes() == 0);
-    CHECK(!y.requires_grad());
-    CHECK(same_bits(y.array(), plain_.y));
+    expect(leaks.nodes() == 0 && !y.requires_grad(), "NoGrad does not keep it from recording");
+    expect(same_bits(y.array(), plain_.y), "NoGrad changes the result");
   }
 
   void modes() {
     for (const bool on : {false, true}) {
       module_.train(on);
-      for (const Module* m : Fields(module_).modules) CHECK_MESSAGE(m->training() == on, m->type_name());
+      for (const Module* m : Fields(module_).modules) expect(m->training() == on, "train() and eval() do not reach ", m->type_name());
       if (on) continue;
       const Array y = call(module_, constants()).array();
-      CHECK_MESSAGE(random_.get_state() == start_, "evaluation draws nothing");
-      CHECK(same_bits(call(module_, constants()).array(), y));
+      expect(random_.get_state() == start_, "evaluation draws random numbers");
+      expect(same_bits(call(module_, constants()).array(), y), "evaluation gives other bits the second time");
     }
   }
 
   /// From one seed's weights to another's, buffers included.
-  void copied() const {
+  void copied() {
     copy_weights(module_, other_);
-    CHECK_MESSAGE(result(other_) == plain_, "copied weights give the same bits");
+    expect(result(other_) == plain_, "with copied weights another one gives other bits");
   }
 
-  void errors() const {
+  void errors() {
     if (!options_.error) return;
-    CHECK(error_of([&] { options_.error(module_); }) == options_.error_text);
+    expect_equal(error_of([&] { options_.error(module_); }), options_.error_text);
     const Inside<M> outer(module_.clone());
-    const std::size_t path = options_.error_text.rfind(" (in ");
-    REQUIRE(path != std::string::npos);
-    std::string rest = options_.error_text.substr(path + 5);
+    const std::size_t path = std::min(options_.error_text.rfind(" (in "), options_.error_text.size() - 1);
+    std::string rest = options_.error_text.substr(std::min(path + 5, options_.error_text.size()));
     rest = rest == module_.type_name() + ")" ? ")" : "." + rest;  // a module on its own goes by its type
-    CHECK(error_of([&] { outer(options_.error); }) == options_.error_text.substr(0, path) + " (in inner" + rest);
-    CHECK_MESSAGE(result(module_) == plain_, "after an error all is as before");
+    expect_equal(error_of([&] { outer(options_.error); }), options_.error_text.substr(0, path) + " (in inner" + rest);
+    expect(result(module_) == plain_, "after an error the same call gives other bits");
   }
 
   void moved() {
@@ -218,8 +230,8 @@ class ModuleCheck {
     std::vector<M> grown;
     grown.push_back(std::move(module_));
     grown.push_back(std::move(other_));
-    CHECK_MESSAGE(result(grown[0]) == plain_, "a module that has moved gives the same bits");
-    CHECK((!first.defined() || parameters(grown[0])[0].same_as(first)));
+    expect(result(grown[0]) == plain_, "a module that has moved gives other bits");
+    expect(!first.defined() || parameters(grown[0])[0].same_as(first), "moving makes new parameters");
   }
 
   const RunModule& run_;
@@ -229,7 +241,25 @@ class ModuleCheck {
   const GeneratorState start_;
   Named places_;  // the inputs as parameters, then the module's own
   Outcome plain_;
+  std::vector<std::string> problems_;
 };
+
+/// What check_module would say: a sentence for each thing that does not hold.
+template <class Make, class RunModule>
+std::vector<std::string> module_problems(const Make& make, const RunModule& run,
+                                         const ModuleOptions<std::invoke_result_t<const Make&, Generator&>>& options) {
+  using M = std::invoke_result_t<const Make&, Generator&>;
+  static_assert(std::is_invocable_v<const RunModule&, const M&, In>, "a const module can be called");
+  const Leaks leaks;
+  const Index cells = live_parameters(), modules = Module::live();
+  const std::string forgotten = forgotten_fields(make);
+  std::vector<std::string> problems = ModuleCheck<M, RunModule>(make, run, options).problems();
+  if (!forgotten.empty()) problems.insert(problems.begin(), forgotten);
+  if (leaks.nodes() != 0) problems.push_back("nodes stay alive");
+  if (leaks.bytes() != 0) problems.push_back("memory stays in use");
+  if (live_parameters() != cells || Module::live() != modules) problems.push_back("parameters or modules stay alive");
+  return problems;
+}
 
 /// Holds a layer against everything that is promised of every layer:
 ///   visit() lists every field; names; gradients of inputs and parameters, in double, and that wrong ones would be noticed;
@@ -240,17 +270,7 @@ class ModuleCheck {
 template <class Make, class RunModule>
 void check_module(const std::string& name, const Make& make, const RunModule& run,
                   const ModuleOptions<std::invoke_result_t<const Make&, Generator&>>& options) {
-  using M = std::invoke_result_t<const Make&, Generator&>;
-  static_assert(std::is_invocable_v<const RunModule&, const M&, In>, "a const module can be called");
-  INFO("check_module ", name);
-  const Leaks leaks;
-  const Index cells = live_parameters(), modules = Module::live();
-  CHECK(forgotten_fields(make) == "");
-  ModuleCheck<M, RunModule>(make, run, options).run();
-  CHECK_MESSAGE(leaks.nodes() == 0, "nodes stay alive");
-  CHECK_MESSAGE(leaks.bytes() == 0, "memory stays in use");
-  CHECK(live_parameters() == cells);
-  CHECK(Module::live() == modules);
+  for (const std::string& problem : module_problems(make, run, options)) FAIL_CHECK(name << ": " << problem);
 }
 
 }  // namespace mote::test

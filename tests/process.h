@@ -17,20 +17,23 @@
 #include "engine/env.h"
 
 // Sanitizers keep large shadow memory and threads of their own: tests that limit or measure the process leave them out.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MOTE_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define MOTE_TEST_SANITIZED 1
-#endif
+#if defined(__has_feature)
+#define MOTE_TEST_HAS(feature) __has_feature(feature)
+#else
+#define MOTE_TEST_HAS(feature) 0
 #endif
 
 namespace mote::test {
 
-#ifdef MOTE_TEST_SANITIZED
+#if defined(__SANITIZE_THREAD__) || MOTE_TEST_HAS(thread_sanitizer)
+constexpr bool thread_sanitizer = true;  // it ends a child of a process with threads that starts a thread
+#else
+constexpr bool thread_sanitizer = false;
+#endif
+#if defined(__SANITIZE_ADDRESS__) || MOTE_TEST_HAS(address_sanitizer) || MOTE_TEST_HAS(memory_sanitizer)
 constexpr bool sanitized = true;
 #else
-constexpr bool sanitized = false;
+constexpr bool sanitized = thread_sanitizer;
 #endif
 
 /// One environment variable for one scope, without the settings being read again.

@@ -124,6 +124,20 @@ inline Row feed_forward_oracle(const Weights& w, const std::string& prefix, cons
   return linear_oracle(w, prefix + "c_proj.", mapped(linear_oracle(w, prefix + "c_fc.", x), f));
 }
 
+/// TransformerBlock with GELU: x [B, T, C] -> [B, T, C].
+inline Row transformer_block_oracle(const Weights& w, const std::string& prefix, const Row& x, const Shape& shape, Index H,
+                                    const May& may, bool norm_first) {
+  const auto norm = [&](const char* name, const Row& in) { return layer_norm_oracle(w, prefix + name, in); };
+  const auto attn = [&](const Row& in) { return multi_head_oracle(w, prefix + "attn.", in, shape, H, may); };
+  const auto mlp = [&](const Row& in) { return feed_forward_oracle(w, prefix + "mlp.", in); };
+  if (norm_first) {
+    const Row y = added(x, attn(norm("ln_1.", x)));
+    return added(y, mlp(norm("ln_2.", y)));
+  }
+  const Row y = norm("ln_1.", added(x, attn(x)));
+  return norm("ln_2.", added(y, mlp(y)));
+}
+
 /// Initial numbers are float32 in both builds: equal to PyTorch's in every bit.
 inline void check_float32(const Array& a, const std::vector<float>& expected) {
   const std::vector<real> values = a.to_vector();

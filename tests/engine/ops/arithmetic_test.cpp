@@ -122,8 +122,9 @@ TEST_CASE("arithmetic: broadcast shapes, and gradients that come back in the inp
                                                 {Shape{1}, Shape{0}, Shape{0}},
                                                 {Shape{}, Shape{}, Shape{}},
                                                 {Shape{2, 1, 3}, Shape{5, 1}, Shape{2, 5, 3}}};
-  for (const auto& [a, b, y] : cases)
+  for (const auto& shapes : cases)
     for (const OpFunction& f : {add_op, sub_op, mul_op, div_op}) {
+      const Shape &a = shapes[0], &b = shapes[1], &y = shapes[2];
       CAPTURE(a);
       CAPTURE(b);
       const std::vector<Array> inputs{random_array(a, 1, 0.5, 2), random_array(b, 2, 0.5, 2)};

@@ -103,8 +103,9 @@ TEST_CASE(
 }
 
 TEST_CASE("matmul: large enough for packing, blocks of k and several tasks: the same bits on 1, 2, 3, 7 threads") {
-  for (const auto& [m, k, n] : {std::array<Index, 3>{130, 500, 90}, {5, 800, 2100}, {300, 40, 300}, {1, 1000, 1000}}) {
-    CAPTURE(Shape({m, k, n}));
+  for (const Shape& sizes : {Shape{130, 500, 90}, Shape{5, 800, 2100}, Shape{300, 40, 300}, Shape{1, 1000, 1000}}) {
+    const Index m = sizes[0], k = sizes[1], n = sizes[2];
+    CAPTURE(sizes);
     const Array a = random_array({m, k}, 1), b = random_array({k, n}, 2), turned = transposed_layout(b);
     const Array y = matmul(a, b);
     Array by_chain = Array::zeros({m, n});  // the definition: k ascending, one fused multiply-add after the other

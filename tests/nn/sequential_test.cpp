@@ -1,0 +1,98 @@
+// What is here: Sequential, and a layer written the way an outsider writes one, alone and inside a Sequential.
+// What is not: Sequential's names and errors in summaries (module_names_test.cpp).
+// Read next: init_test.cpp.
+#include "nn/sequential.h"
+
+#include "nn/nn.h"
+#include "tests/nn/oracles.h"
+
+namespace mote::test {
+namespace {
+
+TEST_CASE("Sequential") {
+  check_module("Sequential",
+               [](Generator& random) { return Sequential{Linear(2, 5, random), Tanh(), Linear(5, 3, random)}; },
+               [](const Sequential& m, In x) { return m(x[0]); },
+               {.names = {"0.weight", "0.bias", "2.weight", "2.bias"},
+                .inputs = {random_array({4, 2}, 1)},
+                .oracle = [](const Weights& w, const std::vector<Value>& x) {
+                  const Row y = mapped(linear_oracle(w, "0.", x[0].x), [](double v) { return std::tanh(v); });
+                  return linear_oracle(w, "2.", y);
+                },
+                .error = [](const Sequential& m) { m(Tensor(Array::zeros({4, 3}))); },
+                .error_text = "linear: x [4, 3] needs a last extent of 2 for weight [5, 2] (in 0)"});
+}
+
+TEST_CASE("Sequential inside Sequential, with dropout in training") {
+  check_module("Sequential",
+               [](Generator& random) {
+                 return Sequential{Sequential{Linear(2, 3, random), Dropout(0.4, random)}, LayerNorm(3)};
+               },
+               [](const Sequential& m, In x) { return m(x[0]); },
+               {.names = {"0.0.weight", "0.0.bias", "1.weight", "1.bias"},
+                .inputs = {random_array({4, 2}, 1)},
+                .error = [](const Sequential& m) { m(Tensor(Array::zeros({4, 3}))); },
+                .error_text = "linear: x [4, 3] needs a last extent of 2 for weight [3, 2] (in 0.0)"});
+}
+
+TEST_CASE("Sequential draws from left to right, as PyTorch does") {
+  // torch.manual_seed(123); m = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)); list(m.parameters())
+  Generator random(123);
+  const Sequential m{Linear(2, 3, random), Tanh(), Linear(3, 1, random)};
+  const std::vector<Parameter> p = parameters(m);
+  REQUIRE(p.size() == 4);
+  check_float32(p[0].value(), {-0.288341254f, 0.0234226044f, -0.351190627f, 0.266659558f, -0.602493882f, 0.51834029f});
+  check_float32(p[1].value(), {-0.513953686f, -0.562179506f, -0.446811616f});
+  check_float32(p[2].value(), {0.261478186f, -0.213326395f, 0.216052175f});
+  check_float32(p[3].value(), {-0.490014136f});
+}
+
+TEST_CASE("Sequential of nothing is the identity; add appends and chains") {
+  Sequential m;
+  const Tensor x = random_array({2, 3}, 1);
+  CHECK(m.size() == 0);
+  CHECK(same_bits(m(x).array(), x.array()));
+  m.add(ReLU()).add(Tanh());
+  CHECK(m.size() == 2);
+  CHECK(same_bits(m(x).array(), tanh(relu(x)).array()));
+}
+
+/// Gated feed-forward, as the design's page writes it: down(sigmoid(gate(x)) * up(x)).
+struct GatedMlp : Layer<GatedMlp> {
+  Linear gate, up, down;
+  GatedMlp(Index features, Index hidden, Generator& random)
+      : gate(features, hidden, random), up(features, hidden, random), down(hidden, features, random) {}
+  Tensor forward(const Tensor& x) const {
+    const Tensor open = sigmoid(gate(x));
+    const Tensor y = up(x);
+    return down(open * y);
+  }
+  void visit(Visitor& v) override {
+    v("gate", gate);
+    v("up", up);
+    v("down", down);
+  }
+};
+
+TEST_CASE("a layer of one's own holds to everything the library's do") {
+  const ModuleOracle oracle = [](const Weights& w, const std::vector<Value>& x) {
+    const Row up = linear_oracle(w, "up.", x[0].x);
+    Row y = mapped(linear_oracle(w, "gate.", x[0].x), [](double v) { return 1 / (1 + std::exp(-v)); });
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] *= up[i];
+    return linear_oracle(w, "down.", y);
+  };
+  check_module("GatedMlp", [](Generator& random) { return GatedMlp(3, 4, random); },
+               [](const GatedMlp& m, In x) { return m(x[0]); },
+               {.names = {"gate.weight", "gate.bias", "up.weight", "up.bias", "down.weight", "down.bias"},
+                .inputs = {random_array({2, 3}, 1)},
+                .oracle = oracle,
+                .error = [](const GatedMlp& m) { m(Tensor(Array::zeros({2, 4}))); },
+                .error_text = "linear: x [2, 4] needs a last extent of 3 for weight [4, 3] (in gate)"});
+  Generator random(1);
+  const Sequential stack{GatedMlp(3, 4, random), GatedMlp(3, 4, random)};
+  CHECK(named_parameters(stack)[11].name == "1.down.bias");
+  CHECK(stack(Tensor(random_array({2, 3}, 1))).shape() == Shape{2, 3});
+}
+
+}  // namespace
+}  // namespace mote::test
