@@ -93,7 +93,8 @@ namespace {
 
 /// Extents with a -1 worked out. Errors: two of them, a product that does not match, a -1 that any number would fit.
 Shape resolve(const char* name, const Shape& from, std::span<const Index> extents) {
-  check_in(name, extents.size() <= Shape::max_rank, "rank ", extents.size(), " is above the limit of ", Shape::max_rank);
+  check_in(name, extents.size() <= Shape::max_rank, "rank ", extents.size(), " is above the limit of ",
+           Shape::max_rank);
   std::array<Index, Shape::max_rank> e{};
   Index known = 1;
   int unknown = -1;
@@ -130,7 +131,8 @@ bool Array::try_view(const Shape& to, Array& out) const {
     // one run of old axes that behaves as a single axis with stride `step`
     const Index step = stride(old_axis);
     Index extent = shape_[old_axis];
-    while (old_axis > 0 && (shape_[old_axis - 1] == 1 || stride(old_axis - 1) == step * extent)) extent *= shape_[--old_axis];
+    while (old_axis > 0 && (shape_[old_axis - 1] == 1 || stride(old_axis - 1) == step * extent))
+      extent *= shape_[--old_axis];
     --old_axis;
     Index covered = 1;
     while (new_axis >= 0 && (covered < extent || to[new_axis] == 1)) {
@@ -197,9 +199,10 @@ Array Array::slice(int axis, Index start, Index end, Index step) const {
 Array Array::select(int axis, Index position) const {
   const int a = shape_.axis(axis);
   const Index extent = shape_[a];
-  check_in("select", position >= -extent && position < extent, "position ", position, " is out of range for axis ", axis,
-           " of ", shape_);
-  return slice(a, position < 0 ? position + extent : position, (position < 0 ? position + extent : position) + 1).squeeze(a);
+  check_in("select", position >= -extent && position < extent, "position ", position, " is out of range for axis ",
+           axis, " of ", shape_);
+  return slice(a, position < 0 ? position + extent : position, (position < 0 ? position + extent : position) + 1)
+      .squeeze(a);
 }
 
 Array Array::expand(const Shape& shape) const {

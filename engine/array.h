@@ -12,9 +12,9 @@
 
 namespace mote {
 
-/// Numbers with a shape. Copying is cheap (storage is shared) and safe: writing goes through mutate(), which first makes
-/// sure that nobody else sees the write. Views (reshape, transpose, slice ...) take constant time and share storage.
-/// A default-made Array is "not defined": it has no numbers at all.
+/// Numbers with a shape. Copying is cheap (storage is shared) and safe: writing goes through mutate(), which first
+/// makes sure that nobody else sees the write. Views (reshape, transpose, slice ...) take constant time and share
+/// storage. A default-made Array is "not defined": it has no numbers at all.
 class Array {
  public:
   using Strides = std::array<Index, Shape::max_rank>;
@@ -41,7 +41,8 @@ class Array {
 
   /// The first element; element [i, j, ...] is data()[i * stride(0) + j * stride(1) + ...].
   const real* data() const { return static_cast<const real*>(storage_.data()) + offset_; }
-  /// Where to write: afterwards this Array is contiguous and the only owner of its numbers; they are copied first if not.
+  /// Where to write: afterwards this Array is contiguous and the only owner of its numbers; they are copied first if
+  /// not.
   real* mutate();
   /// The same numbers, row-major: this Array itself if it already is.
   Array contiguous() const;
@@ -131,12 +132,13 @@ Array min(const Array& x, std::span<const int> axes = {}, bool keepdim = false);
 /// Summed down to `shape`, from which x's shape is a broadcast: how gradients undo broadcasting.
 Array sum_to(const Array& x, const Shape& shape);
 
-/// Matrix product of the last two axes; leading axes broadcast. a [..., M, K], b [..., K, N] -> [..., M, N]. Rank 1 counts
-/// as a row on the left and as a column on the right, and goes from the result. Any strides, nothing copied.
+/// Matrix product of the last two axes; leading axes broadcast. a [..., M, K], b [..., K, N] -> [..., M, N]. Rank 1
+/// counts as a row on the left and as a column on the right, and goes from the result. Any strides, nothing copied.
 /// Errors: inner extents differ, rank 0.
 Array matmul(const Array& a, const Array& b);
 
-/// Axes [0, rank) with `axes` removed (sorted), or an error for an axis twice or out of range; all axes when none given.
+/// Axes [0, rank) with `axes` removed (sorted), or an error for an axis twice or out of range; all axes when none
+/// given.
 std::vector<int> normalized_axes(int rank, std::span<const int> axes);
 /// The shape that a reduction over `axes` leaves.
 Shape reduced_shape(const Shape& shape, std::span<const int> axes, bool keepdim);

@@ -11,7 +11,8 @@
 
 namespace mote {
 
-/// Values of type T with a shape, row-major. Copying is cheap and safe, as with Array: mutate() copies shared values first.
+/// Values of type T with a shape, row-major. Copying is cheap and safe, as with Array: mutate() copies shared values
+/// first.
 template <class T>
 class Flat {
  public:

@@ -19,12 +19,12 @@ namespace {
 std::atomic<std::uint64_t> next_id{1}, next_visit{1};
 std::atomic<Index> nodes_alive{0}, parameters_alive{0};
 
-/// Leaves may be shared by graphs of several threads; everything else belongs to one thread's graph. Gradients then add up
-/// in the order of arrival.
+/// Leaves may be shared by graphs of several threads; everything else belongs to one thread's graph. Gradients then add
+/// up in the order of arrival.
 std::mutex leaf_mutex;
 #ifdef __unix__
-/// As with the memory cache, fork() waits until no other thread is inside. That one's lock is taken after this one, so it
-/// is registered first: handlers run backwards before the fork.
+/// As with the memory cache, fork() waits until no other thread is inside. That one's lock is taken after this one, so
+/// it is registered first: handlers run backwards before the fork.
 const int held_over_fork = [] {
   memory_stats();
   const auto unlock = [] { leaf_mutex.unlock(); };
@@ -33,9 +33,7 @@ const int held_over_fork = [] {
 #endif
 
 bool has_nan(const Array& x) { return x.numel() > 0 && std::isnan(max(x).item()); }
-bool has_infinity(const Array& x) {
-  return x.numel() > 0 && std::isinf(max(map(kernels::table().abs, x)).item());
-}
+bool has_infinity(const Array& x) { return x.numel() > 0 && std::isinf(max(map(kernels::table().abs, x)).item()); }
 
 std::string where(const Node& node) { return node.layer && !node.layer->empty() ? " (in " + *node.layer + ")" : ""; }
 
@@ -44,8 +42,7 @@ std::string where(const Node& node) { return node.layer && !node.layer->empty() 
 Index live_nodes() { return nodes_alive.load(); }
 Index live_parameters() { return parameters_alive.load(); }
 
-Node::Node(const char* name, const Shape& s)
-    : op(name), shape(s), id(next_id.fetch_add(1, std::memory_order_relaxed)) {
+Node::Node(const char* name, const Shape& s) : op(name), shape(s), id(next_id.fetch_add(1, std::memory_order_relaxed)) {
   nodes_alive.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -54,8 +51,8 @@ Node::~Node() {
   nodes_alive.fetch_sub(1, std::memory_order_relaxed);
 }
 
-/// Dropping an input may drop the last handle to it, then to its inputs, and so on down a chain of any length. Such nodes
-/// are moved to a list and emptied one by one, so that the stack never grows.
+/// Dropping an input may drop the last handle to it, then to its inputs, and so on down a chain of any length. Such
+/// nodes are moved to a list and emptied one by one, so that the stack never grows.
 void Node::clear_inputs() {
   std::vector<NodePtr, CachedAllocator<NodePtr>> dying;
   const auto let_go = [&dying](Node& node) {
@@ -78,8 +75,8 @@ void Node::clear_inputs() {
 void Grads::inspect(std::size_t i, const Array& grad) const {
   if (!settings().check_finite) return;
   const Shape& shape = node_.input(i)->shape;
-  check(!has_nan(grad), "backward: the gradient for input ", i, " of shape ", shape, " has a NaN (dy ", dy_.shape(), ")",
-        where(node_));
+  check(!has_nan(grad), "backward: the gradient for input ", i, " of shape ", shape, " has a NaN (dy ", dy_.shape(),
+        ")", where(node_));
   check(!has_infinity(grad) || has_infinity(dy_), "backward: the gradient for input ", i, " of shape ", shape,
         " has an infinity (dy ", dy_.shape(), ")", where(node_));
 }
@@ -91,8 +88,10 @@ void Grads::add(std::size_t i, Array grad) {
   if (!(grad.shape() == to->shape)) grad = sum_to(grad, to->shape);
   std::unique_lock lock(leaf_mutex, std::defer_lock);
   if (to->leaf) lock.lock();
-  if (!to->grad.defined()) to->grad = std::move(grad);
-  else accumulate(to->grad, grad);
+  if (!to->grad.defined())
+    to->grad = std::move(grad);
+  else
+    accumulate(to->grad, grad);
 }
 
 void Grads::add_slice(std::size_t i, int axis, Index start, Index end, Index step, const Array& grad) {
@@ -106,8 +105,8 @@ void Grads::add_slice(std::size_t i, int axis, Index start, Index end, Index ste
 }
 
 Tensor& Tensor::requires_grad_(bool on) & {
-  check_in("requires_grad_", !node_ || node_->leaf,
-           "this tensor is the result of '", node_ ? node_->op : "", "'; only leaves can be switched: detach() it first");
+  check_in("requires_grad_", !node_ || node_->leaf, "this tensor is the result of '", node_ ? node_->op : "",
+           "'; only leaves can be switched: detach() it first");
   if (!on) node_.reset();
   if (!on || node_) return *this;
   node_ = std::allocate_shared<Node>(CachedAllocator<Node>(), "leaf", shape());
@@ -135,7 +134,8 @@ void Tensor::backward() const {
 
 namespace {
 
-/// Every tracked node that `root` was made from, leaves excepted, oldest first. An explicit stack, since depth is unbounded.
+/// Every tracked node that `root` was made from, leaves excepted, oldest first. An explicit stack, since depth is
+/// unbounded.
 std::vector<NodePtr> collect(const NodePtr& root) {
   const std::uint64_t visit = next_visit.fetch_add(1, std::memory_order_relaxed);
   std::vector<NodePtr> found;
@@ -174,8 +174,7 @@ void run_rule(Node& node) {
   } restore{outer};
   Grads dx(node, held.dy);
   if (held.dy.defined()) held.rule(held.dy, dx);
-  if (settings().debug)
-    std::cerr << "backward " << node.op << " " << node.shape << where(node) << "\n";
+  if (settings().debug) std::cerr << "backward " << node.op << " " << node.shape << where(node) << "\n";
 }
 
 }  // namespace
@@ -187,8 +186,10 @@ void Tensor::backward(const Array& dy) const {
   check_in("backward", dy.shape() == shape(), "dy has shape ", dy.shape(), ", the result ", shape());
   const NoGrad rules_are_not_recorded;
   if (node_->leaf) {
-    if (!node_->grad.defined()) node_->grad = dy;
-    else accumulate(node_->grad, dy);
+    if (!node_->grad.defined())
+      node_->grad = dy;
+    else
+      accumulate(node_->grad, dy);
     return;
   }
   std::vector<NodePtr> nodes = collect(node_);

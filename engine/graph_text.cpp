@@ -26,14 +26,17 @@ std::string graph_text(const Tensor& result) {
   std::sort(nodes.begin(), nodes.end(), [](const NodePtr& a, const NodePtr& b) { return a->id < b->id; });
   const auto number = [&](const NodePtr& node) {
     return std::lower_bound(nodes.begin(), nodes.end(), node->id,
-                            [](const NodePtr& a, std::uint64_t id) { return a->id < id; }) - nodes.begin() + 1;
+                            [](const NodePtr& a, std::uint64_t id) { return a->id < id; }) -
+           nodes.begin() + 1;
   };
   for (const NodePtr& node : nodes) {
     text << "%" << number(node) << " = " << node->op << "(";
     for (std::size_t i = 0; i < node->input_count(); ++i) {
       text << (i ? ", " : "");
-      if (node->input(i)) text << "%" << number(node->input(i));
-      else text << "constant";
+      if (node->input(i))
+        text << "%" << number(node->input(i));
+      else
+        text << "constant";
     }
     text << ") " << node->shape << "\n";
   }

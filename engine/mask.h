@@ -18,14 +18,15 @@ class Mask : public Flat<std::uint8_t> {
   Mask reshape(const Shape& shape) const { return reshaped(shape); }
   Index count() const {
     Index n = 0;
-    for (const std::uint8_t b : values()) n += b;
+    for (const std::uint8_t b : values()) n += b != 0;
     return n;
   }
 
-  /// Element i * stride(0) + j * stride(1) + ... of data() stands at [i, j, ...] of `shape`; 0 where an axis is stretched.
-  /// Errors: this mask does not broadcast to `shape`.
+  /// Element i * stride(0) + j * stride(1) + ... of data() stands at [i, j, ...] of `shape`; 0 where an axis is
+  /// stretched. Errors: this mask does not broadcast to `shape`.
   std::array<Index, Shape::max_rank> strides_in(const Shape& to) const {
-    check_in("mask", to.rank() >= rank() && broadcast(shape(), to) == to, "mask ", shape(), " does not broadcast to ", to);
+    check_in("mask", to.rank() >= rank() && broadcast(shape(), to) == to, "mask ", shape(), " does not broadcast to ",
+             to);
     std::array<Index, Shape::max_rank> strides{};
     Index step = 1;
     for (int i = 1; i <= rank(); ++i) {
@@ -51,8 +52,12 @@ class Mask : public Flat<std::uint8_t> {
     return out;
   }
 
-  friend Mask operator&(const Mask& a, const Mask& b) { return combine(a, b, [](bool x, bool y) { return x && y; }); }
-  friend Mask operator|(const Mask& a, const Mask& b) { return combine(a, b, [](bool x, bool y) { return x || y; }); }
+  friend Mask operator&(const Mask& a, const Mask& b) {
+    return combine(a, b, [](bool x, bool y) { return x && y; });
+  }
+  friend Mask operator|(const Mask& a, const Mask& b) {
+    return combine(a, b, [](bool x, bool y) { return x || y; });
+  }
   friend Mask operator~(const Mask& a) {
     Mask out = a;
     std::uint8_t* const y = out.mutate();

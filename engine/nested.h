@@ -10,7 +10,8 @@
 
 namespace mote {
 
-/// A number or a list of equally shaped lists: {{0.43, 0.15}, {0.55, 0.87}}. Errors (in flatten): lists of unequal lengths.
+/// A number or a list of equally shaped lists: {{0.43, 0.15}, {0.55, 0.87}}. Errors (in flatten): lists of unequal
+/// lengths.
 template <class T>
 class Nested {
  public:

@@ -120,7 +120,7 @@ class Pool {
 };
 
 struct State {
-  std::mutex mutex;  // held while a job runs: two application threads take turns
+  std::mutex mutex;             // held while a job runs: two application threads take turns
   std::atomic<int> threads{0};  // 0: not asked for yet. Atomic, since a body may ask while its job holds the mutex
   std::unique_ptr<Pool> pool;
 };

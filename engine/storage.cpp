@@ -29,7 +29,8 @@ SizeClass size_class(std::size_t bytes) {
     const std::size_t steps = bytes ? (bytes + 63) / 64 : 1;
     return {steps - 1, steps * 64};
   }
-  const std::size_t doubling = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;  // 2^doubling < bytes <= 2^(doubling+1)
+  const std::size_t doubling =
+      static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;  // 2^doubling < bytes <= 2^(doubling+1)
   const std::size_t step = (std::size_t(1) << doubling) / 4;
   const std::size_t quarters = (bytes - (std::size_t(1) << doubling) + step - 1) / step;  // 1..4
   return {4 + (doubling - 8) * 4 + quarters - 1, (std::size_t(1) << doubling) + quarters * step};

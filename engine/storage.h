@@ -11,7 +11,8 @@
 
 namespace mote {
 
-/// Where the library's memory stands. Bytes are those of the size classes, which round a request up by at most a quarter.
+/// Where the library's memory stands. Bytes are those of the size classes, which round a request up by at most a
+/// quarter.
 struct MemoryStats {
   Index live_bytes = 0;       ///< in use now
   Index live_blocks = 0;      ///< blocks in use now
@@ -46,8 +47,8 @@ struct CachedAllocator {
   friend bool operator==(CachedAllocator, CachedAllocator) { return true; }
 };
 
-/// A handle to a counted block: copying shares it, the last handle frees it. Count and bytes lie in one block, so an array
-/// costs one allocation. The count is atomic: handles to one block may live in different threads.
+/// A handle to a counted block: copying shares it, the last handle frees it. Count and bytes lie in one block, so an
+/// array costs one allocation. The count is atomic: handles to one block may live in different threads.
 class Storage {
  public:
   Storage() = default;
@@ -64,7 +65,8 @@ class Storage {
   }
   ~Storage() {
     // acq_rel: what other handles wrote must be visible before the block is used for something else
-    if (head_ && head_->count.fetch_sub(1, std::memory_order_acq_rel) == 1) free_block(head_, head_->bytes + sizeof(Head));
+    if (head_ && head_->count.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      free_block(head_, head_->bytes + sizeof(Head));
   }
 
   explicit operator bool() const { return head_ != nullptr; }

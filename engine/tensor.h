@@ -10,60 +10,25 @@
 #include <vector>
 
 #include "engine/array.h"
+#include "engine/backward_rule.h"
 #include "engine/env.h"
 
 namespace mote {
 
 struct Node;
-class Grads;
 using NodePtr = std::shared_ptr<Node>;
 
-/// The lambda that sends an op's gradient back: any callable (const Array& dy, Grads& dx). What std::function would do,
-/// but its captures lie in a cached block, so that a warm training step asks the system for no memory.
-class BackwardRule {
- public:
-  BackwardRule() = default;
-  template <class F, class = std::enable_if_t<!std::is_same_v<std::decay_t<F>, BackwardRule>>>
-  BackwardRule(F&& f) {
-    using Rule = std::decay_t<F>;
-    static_assert(alignof(Rule) <= 64);
-    captures_ = ::new (allocate_block(sizeof(Rule))) Rule(std::forward<F>(f));
-    call_ = [](void* rule, const Array& dy, Grads& dx) { (*static_cast<Rule*>(rule))(dy, dx); };
-    destroy_ = [](void* rule) {
-      static_cast<Rule*>(rule)->~Rule();
-      free_block(rule, sizeof(Rule));
-    };
-  }
-  BackwardRule(BackwardRule&& other) noexcept { *this = std::move(other); }
-  BackwardRule& operator=(BackwardRule&& other) noexcept {
-    std::swap(captures_, other.captures_);
-    std::swap(call_, other.call_);
-    std::swap(destroy_, other.destroy_);
-    return *this;
-  }
-  ~BackwardRule() {
-    if (captures_) destroy_(captures_);
-  }
-  explicit operator bool() const { return captures_ != nullptr; }
-  void operator()(const Array& dy, Grads& dx) const { call_(captures_, dy, dx); }
-
- private:
-  void* captures_ = nullptr;
-  void (*call_)(void*, const Array&, Grads&) = nullptr;
-  void (*destroy_)(void*) = nullptr;
-};
-
 /// One recorded op, or a leaf. It holds no value: an activation lives only while a Tensor or a rule needs it.
-/// Ids grow with time, so creation order is a topological order. Nodes own their inputs, never their consumers; since rules
-/// hold only Arrays, there are no cycles.
+/// Ids grow with time, so creation order is a topological order. Nodes own their inputs, never their consumers; since
+/// rules hold only Arrays, there are no cycles.
 struct Node {
   const char* op;
   Shape shape;
   std::uint64_t id;
-  std::uint64_t visit = 0;   ///< the last backward that saw this node
-  bool leaf = false;         ///< a Parameter or an input with requires_grad: its gradient stays until zero_grad
-  bool retain = false;       ///< an intermediate whose gradient somebody asked for
-  bool consumed = false;     ///< backward has been through and dropped the rule
+  std::uint64_t visit = 0;  ///< the last backward that saw this node
+  bool leaf = false;        ///< a Parameter or an input with requires_grad: its gradient stays until zero_grad
+  bool retain = false;      ///< an intermediate whose gradient somebody asked for
+  bool consumed = false;    ///< backward has been through and dropped the rule
   Array grad;
   BackwardRule backward;
   std::unique_ptr<std::string> layer;  ///< the layer's path, kept only while MOTE_CHECK or MOTE_DEBUG is on
@@ -76,8 +41,10 @@ struct Node {
   /// The i-th input's node; null when that input is not tracked.
   const NodePtr& input(std::size_t i) const { return i < few ? first_[i] : rest_[i - few]; }
   void add_input(NodePtr node) {
-    if (count_ < few) first_[count_] = std::move(node);
-    else rest_.push_back(std::move(node));
+    if (count_ < few)
+      first_[count_] = std::move(node);
+    else
+      rest_.push_back(std::move(node));
     ++count_;
   }
   void clear_inputs();
@@ -98,11 +65,11 @@ class Grads {
   explicit Grads(const Node& node, const Array& dy) : node_(node), dy_(dy) {}
   /// Whether input i is tracked: skip the work when it is not. Errors: an i that the op was not given.
   bool wants(std::size_t i) const { return input(i) != nullptr; }
-  /// Adds `grad` to the gradient of input i, summed over the axes that broadcasting stretched. The first gradient is taken
-  /// over as it is. Errors: a shape that is no broadcast of the input's; an i that the op was not given.
+  /// Adds `grad` to the gradient of input i, summed over the axes that broadcasting stretched. The first gradient is
+  /// taken over as it is. Errors: a shape that is no broadcast of the input's; an i that the op was not given.
   void add(std::size_t i, Array grad);
-  /// Adds `grad` to positions start, start + step, ... of an axis of input i's gradient: several slices of one tensor then
-  /// share one gradient instead of a full-sized array each.
+  /// Adds `grad` to positions start, start + step, ... of an axis of input i's gradient: several slices of one tensor
+  /// then share one gradient instead of a full-sized array each.
   void add_slice(std::size_t i, int axis, Index start, Index end, Index step, const Array& grad);
 
  private:
@@ -135,8 +102,8 @@ class Tensor {
 
   /// Whether gradients flow to this tensor.
   bool requires_grad() const { return node_ != nullptr; }
-  /// Makes this tensor a leaf whose gradient backward() keeps (or, with false, a plain one again). Copies made before are
-  /// not affected. Errors: it is the result of recorded ops; detach() it first.
+  /// Makes this tensor a leaf whose gradient backward() keeps (or, with false, a plain one again). Copies made before
+  /// are not affected. Errors: it is the result of recorded ops; detach() it first.
   Tensor& requires_grad_(bool on = true) &;
   Tensor requires_grad_(bool on = true) && { return requires_grad_(on); }
   /// The gradient that backward() left here, an undefined Array before. Kept for leaves, and for results after
@@ -148,9 +115,9 @@ class Tensor {
   /// The same numbers without a past.
   Tensor detach() const { return Tensor(value_); }
 
-  /// d(this)/d(leaf) for every leaf this was made from, added to the leaves' grad(). The recorded graph is consumed: each
-  /// node's rule, inputs and gradient are dropped as soon as they are used. Errors: not tracked; more than one element
-  /// (pass dy, of this shape); a graph that an earlier backward consumed.
+  /// d(this)/d(leaf) for every leaf this was made from, added to the leaves' grad(). The recorded graph is consumed:
+  /// each node's rule, inputs and gradient are dropped as soon as they are used. Errors: not tracked; more than one
+  /// element (pass dy, of this shape); a graph that an earlier backward consumed.
   void backward() const;
   void backward(const Array& dy) const;
 
@@ -184,7 +151,8 @@ class Parameter {
   Index numel() const { return cell_->value.numel(); }
   /// Replaces the numbers. A graph recorded before keeps the old ones. Errors: another shape.
   void set(Array value) const;
-  /// Where an optimizer writes: the numbers, copied first if anything else (a live graph, a saved copy) still holds them.
+  /// Where an optimizer writes: the numbers, copied first if anything else (a live graph, a saved copy) still holds
+  /// them.
   real* mutate() const { return cell_->value.mutate(); }
   const Array& grad() const { return cell_->node->grad; }
   void set_grad(Array grad) const;
@@ -216,8 +184,8 @@ class NoGrad {
   bool before_;
 };
 
-/// Opens every op: gives errors its name, and record() its inputs. Inputs must outlive the Op; they are the function's own
-/// arguments. Several inputs may be undefined Tensors: they count as not given.
+/// Opens every op: gives errors its name, and record() its inputs. Inputs must outlive the Op; they are the function's
+/// own arguments. Several inputs may be undefined Tensors: they count as not given.
 class Op {
  public:
   template <class... Inputs>
@@ -243,8 +211,10 @@ class Op {
 
  private:
   void add(const Tensor& input) {
-    if (count_ < few) first_[count_] = &input;
-    else rest_.push_back(&input);
+    if (count_ < few)
+      first_[count_] = &input;
+    else
+      rest_.push_back(&input);
     ++count_;
   }
   void add(std::span<const Tensor> inputs) {

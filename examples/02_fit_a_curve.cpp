@@ -41,7 +41,8 @@ int main() {
   const NoGrad just_numbers;
   const Tensor prediction = model(x);
   for (Index i = 0; i < x.numel(); i += 4) {
-    const double want = static_cast<double>(y.array().at({i, 0})), got = static_cast<double>(prediction.array().at({i, 0}));
+    const double want = static_cast<double>(y.array().at({i, 0})),
+                 got = static_cast<double>(prediction.array().at({i, 0}));
     std::printf("%6.2f |%s|\n", static_cast<double>(x.array().at({i, 0})), plot(got, '*', plot(want, 'o')).c_str());
   }
   return last < 1e-3 && last < first / 100 ? 0 : 1;

@@ -29,13 +29,15 @@ class Options {
     entries_.push_back({name, help, text_of(value), [&value, low](const std::string& text) {
                           double parsed = 0;
                           if (!parse(text, parsed) || parsed != parsed) return std::string("is not a number");
-                          if (parsed < low || parsed > 1e9) return "must be at least " + text_of(low) + " and at most 1e9";
+                          if (parsed < low || parsed > 1e9)
+                            return "must be at least " + text_of(low) + " and at most 1e9";
                           value = parsed;
                           return std::string();
                         }});
   }
   /// One word of a list.
-  void add(const std::string& name, std::string& value, const std::string& help, const std::vector<std::string>& words) {
+  void add(const std::string& name, std::string& value, const std::string& help,
+           const std::vector<std::string>& words) {
     std::string list;
     for (const std::string& w : words) list += (list.empty() ? "" : "|") + w;
     entries_.push_back({name, help + " (" + list + ")", value, [&value, words, list](const std::string& text) {
@@ -121,7 +123,8 @@ class Options {
     for (const Entry& e : entries_) width = std::max(width, e.name.size());
     std::cout << about_ << "\n\nusage: " << program << " [options]\n\n";
     for (const Entry& e : entries_)
-      std::cout << "  " << e.name << std::string(width + 2 - e.name.size(), ' ') << e.help << " [" << e.fallback << "]\n";
+      std::cout << "  " << e.name << std::string(width + 2 - e.name.size(), ' ') << e.help << " [" << e.fallback
+                << "]\n";
     std::cout << "  --help" << std::string(width - 4, ' ') << "this text\n";
     std::exit(0);
   }

@@ -1,4 +1,5 @@
-// What is here: training a model end to end on a toy task, and what it learned: the loss as it falls, answers to questions
+// What is here: training a model end to end on a toy task, and what it learned: the loss as it falls, answers to
+// questions
 //   it never saw, and what one attention head looks at.
 // What is not: text; a task of your own is a header beside train/tasks/copy.h.
 // Read next: train/tasks/copy.h, models/gpt.h, train/fit.h.
@@ -29,7 +30,9 @@ struct Config {
   double learning_rate = 0, weight_decay = 0.1, dropout = 0, clip = 1;
 };
 
-std::string word(Index id, Index separator) { return id == separator ? "|" : separator <= 26 ? std::string(1, static_cast<char>('a' + id)) : std::to_string(id); }
+std::string word(Index id, Index separator) {
+  return id == separator ? "|" : separator <= 26 ? std::string(1, static_cast<char>('a' + id)) : std::to_string(id);
+}
 
 std::string words(const Index* ids, Index count, Index separator) {
   std::string text;
@@ -46,7 +49,8 @@ class Narrator {
   bool operator()(const StepReport& report) {
     if (report.step == 0)
       std::printf("first loss %.4f; guessing among %lld ids costs ln %lld = %.4f\n", report.loss,
-                  static_cast<long long>(vocab_), static_cast<long long>(vocab_), log_of(vocab_)), std::fflush(stdout);
+                  static_cast<long long>(vocab_), static_cast<long long>(vocab_), log_of(vocab_)),
+          std::fflush(stdout);
     progress_.update(report.step + 1, report.steps, report.loss, report.learning_rate);
     return true;
   }
@@ -73,8 +77,8 @@ Index count_exact(GPT& model, const CopyTask& task, Index total, const Generator
       const bool right = std::equal(got, got + L, want);
       exact += right;
       if (done + b < show)
-        std::cout << "  question " << words(want, L, task.separator()) << "   answer " << words(got, L, task.separator())
-                  << (right ? "   right\n" : "   wrong\n");
+        std::cout << "  question " << words(want, L, task.separator()) << "   answer "
+                  << words(got, L, task.separator()) << (right ? "   right\n" : "   wrong\n");
     }
     done += n;
   }
@@ -100,10 +104,11 @@ void show_copying_head(GPT& model, const CopyTask& task, const Generator& random
   }
   std::vector<std::string> labels;
   for (Index i = 0; i < T; ++i) labels.push_back(word(example.ids.data()[i], task.separator()));
-  std::printf("\nlayer %lld, head %lld, on one held-out sequence. A row is a query, a column a key;\n"
-              "'.' is a weight near 0, '@' one near 1, blank what lies in the future.\n"
-              "From the separator on, %.0f %% of its attention goes to the symbol that has to be copied:\n",
-              static_cast<long long>(best_layer), static_cast<long long>(best_head), 100 * best);
+  std::printf(
+      "\nlayer %lld, head %lld, on one held-out sequence. A row is a query, a column a key;\n"
+      "'.' is a weight near 0, '@' one near 1, blank what lies in the future.\n"
+      "From the separator on, %.0f %% of its attention goes to the symbol that has to be copied:\n",
+      static_cast<long long>(best_layer), static_cast<long long>(best_head), 100 * best);
   std::fflush(stdout);
   print_heatmap(std::cout, weights, labels);
 }
@@ -131,16 +136,21 @@ int run_copy(const Config& c) {
   options.steps = steps;
   options.clip = c.clip;
   options.schedule = [&](Index step) {
-    return warmup_cosine(step, {.max_lr = lr, .min_lr = lr / 10, .warmup_steps = std::min(c.warmup, steps), .total_steps = steps});
+    return warmup_cosine(
+        step, {.max_lr = lr, .min_lr = lr / 10, .warmup_steps = std::min(c.warmup, steps), .total_steps = steps});
   };
   options.on_step = [&](const StepReport& report) { return narrator(report); };
   const auto start = std::chrono::steady_clock::now();
-  fit(optimizer, [&](Index) {
-    const Batch batch = task.batch(batch_size, Split::train, data);
-    return model.loss(batch.ids, batch.targets);
-  }, options);
+  fit(
+      optimizer,
+      [&](Index) {
+        const Batch batch = task.batch(batch_size, Split::train, data);
+        return model.loss(batch.ids, batch.targets);
+      },
+      options);
   narrator.finish();
-  std::printf("trained %lld steps in %.1f s\n\nthree held-out questions:\n", static_cast<long long>(steps), seconds_since(start));
+  std::printf("trained %lld steps in %.1f s\n\nthree held-out questions:\n", static_cast<long long>(steps),
+              seconds_since(start));
   std::fflush(stdout);
   const Index exact = count_exact(model, task, c.sequences, held_out, 3);
   std::printf("exact match on %lld held-out sequences: %lld (%.1f %%)\n", static_cast<long long>(c.sequences),
@@ -169,12 +179,16 @@ int run_repeat(const Config& c) {
   options.clip = 0;
   options.on_step = [&](const StepReport& report) { return narrator(report); };
   const auto start = std::chrono::steady_clock::now();
-  const double last = fit(optimizer, [&](Index) {
-    const Batch batch = task.batch(batch_size, data);
-    return model.loss(batch.ids, batch.targets);
-  }, options);
+  const double last = fit(
+      optimizer,
+      [&](Index) {
+        const Batch batch = task.batch(batch_size, data);
+        return model.loss(batch.ids, batch.targets);
+      },
+      options);
   narrator.finish();
-  std::printf("trained %lld steps in %.1f s, last loss %.4f\n\n", static_cast<long long>(steps), seconds_since(start), last);
+  std::printf("trained %lld steps in %.1f s, last loss %.4f\n\n", static_cast<long long>(steps), seconds_since(start),
+              last);
   const NoGrad no_grad;
   model.eval();
   const Batch q = task.batch(c.sequences, Generator(c.seed + 2));
@@ -183,13 +197,16 @@ int run_repeat(const Config& c) {
   for (Index b = 0; b < c.sequences; ++b) {
     const Index *const got = answers.data() + b * task.length, *const want = q.targets.data() + b * task.length;
     right += std::equal(got, got + task.length, want);
-    if (b < 3) std::printf("  row of %lld: predicted %lld after the first, %lld after the last\n", static_cast<long long>(want[0]),
-                           static_cast<long long>(got[0]), static_cast<long long>(got[task.length - 1]));
+    if (b < 3)
+      std::printf("  row of %lld: predicted %lld after the first, %lld after the last\n",
+                  static_cast<long long>(want[0]), static_cast<long long>(got[0]),
+                  static_cast<long long>(got[task.length - 1]));
   }
-  std::printf("exact match on %lld fresh rows: %lld (%.1f %%)\n\nhead 0 on one row of ids. A row is a query, a column a key;\n"
-              "'.' is a weight near 0, '@' one near 1, blank what lies in the future:\n",
-              static_cast<long long>(c.sequences), static_cast<long long>(right),
-              100.0 * static_cast<double>(right) / static_cast<double>(c.sequences));
+  std::printf(
+      "exact match on %lld fresh rows: %lld (%.1f %%)\n\nhead 0 on one row of ids. A row is a query, a column a key;\n"
+      "'.' is a weight near 0, '@' one near 1, blank what lies in the future:\n",
+      static_cast<long long>(c.sequences), static_cast<long long>(right),
+      100.0 * static_cast<double>(right) / static_cast<double>(c.sequences));
   std::fflush(stdout);
   std::vector<std::string> labels;
   for (Index i = 0; i < task.length; ++i) labels.push_back(std::to_string(i));

@@ -19,8 +19,8 @@ struct AttentionLMConfig {
   double dropout = 0;
 };
 
-/// head(attn(token(ids) + position)): token embedding drawn N(0, 0.02), sinusoidal positions, one causal attention, a head
-/// with bias. ids [B, T] -> logits [B, T, V]. Errors: T above block_size, n_embd that n_head does not divide.
+/// head(attn(token(ids) + position)): token embedding drawn N(0, 0.02), sinusoidal positions, one causal attention, a
+/// head with bias. ids [B, T] -> logits [B, T, V]. Errors: T above block_size, n_embd that n_head does not divide.
 struct AttentionLM : Layer<AttentionLM> {
   Embedding token;
   SinusoidalPositions position;

@@ -3,6 +3,7 @@
 // Read next: ../train/fit.h.
 #include "models/gpt.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace mote {
@@ -74,7 +75,8 @@ GPT::GPT(const GPTConfig& c, const Generator& random)
 
 Tensor GPT::forward(const Tokens& ids) const {
   check_in("GPT", ids.rank() == 2, "ids ", ids.shape(), " must be [B, T]");
-  check_in("GPT", ids.shape()[1] <= config.block_size, "T = ", ids.shape()[1], " is above block_size ", config.block_size);
+  check_in("GPT", ids.shape()[1] <= config.block_size, "T = ", ids.shape()[1], " is above block_size ",
+           config.block_size);
   return lm_head(transformer(ids));
 }
 
@@ -84,7 +86,8 @@ Tensor GPT::loss(const Tokens& ids, const Tokens& targets) const {
 }
 
 Array GPT::attention_weights(const Tokens& ids, Index layer) const {
-  check_in("attention_weights", layer >= 0 && layer < config.n_layer, "layer ", layer, " is not one of ", config.n_layer);
+  check_in("attention_weights", layer >= 0 && layer < config.n_layer, "layer ", layer, " is not one of ",
+           config.n_layer);
   const NoGrad no_grad;
   const std::size_t last = static_cast<std::size_t>(layer);
   Tensor x = transformer.embed(ids);
@@ -110,24 +113,46 @@ Index choose(const real* logits, Index classes, const GenerateOptions& options, 
 
 }  // namespace
 
+namespace {
+
+/// Puts a model into evaluation mode, and each of its modules back into its own mode at the end.
+class Evaluation : Visitor {
+ public:
+  explicit Evaluation(Module& model) {
+    on_enter(model);
+    model.visit(*this);
+    model.eval();
+  }
+  ~Evaluation() override {
+    for (const auto& [module, training] : before_)
+      module->train(training);  // parents first: children have the last word
+  }
+
+ private:
+  void on_enter(Module& m) override { before_.emplace_back(&m, m.training()); }
+  std::vector<std::pair<Module*, bool>> before_;
+};
+
+}  // namespace
+
 Tokens GPT::generate(const Tokens& ids, Index count, const GenerateOptions& options, const Generator& random) {
-  check_in("generate", ids.rank() == 2 && ids.shape()[1] >= 1, "ids ", ids.shape(), " must be [B, T] with T at least 1");
-  check_in("generate", options.temperature >= 0 && std::isfinite(options.temperature), "temperature ", options.temperature,
-           " must be 0 or above");
+  check_in("generate", ids.rank() == 2 && ids.shape()[1] >= 1, "ids ", ids.shape(),
+           " must be [B, T] with T at least 1");
+  check_in("generate", options.temperature >= 0 && std::isfinite(options.temperature), "temperature ",
+           options.temperature, " must be 0 or above");
   check_in("generate", options.top_k >= 0, "top_k ", options.top_k, " must be 0 or above");
+  check_in("generate", count >= 0, "count ", count, " must be 0 or above");
   const NoGrad no_grad;
-  struct Restore {
-    GPT& model;
-    bool mode;
-    ~Restore() { model.train(mode); }
-  } const restore{*this, training()};
-  eval();
+  const Evaluation evaluation(*this);
   const Index B = ids.shape()[0], V = config.vocab_size;
+  const auto not_a_number = [](real x) { return std::isnan(x); };
   Tokens all = ids;
   for (Index step = 0; step < count; ++step) {
     const Index T = all.shape()[1];
     const Tensor logits = (*this)(all.slice(1, std::max<Index>(0, T - config.block_size), T));
     const Array last = logits.array().select(1, -1).contiguous();  // [B, V]
+    check_in("generate", std::none_of(last.data(), last.data() + B * V, not_a_number), "the logits after position ",
+             T - 1, " are not numbers");
     Tokens longer({B, T + 1});
     Index* const out = longer.mutate();
     for (Index b = 0; b < B; ++b) {

@@ -5,23 +5,23 @@
 
 #include <functional>
 
-#include "nn/nn.h"
 #include "engine/ops/ops.h"
+#include "nn/nn.h"
 
 namespace mote {
 
 /// The sizes and switches of a GPT. Defaults are nanoGPT's: the smallest GPT-2, without dropout.
 struct GPTConfig {
-  Index block_size = 1024;    ///< the longest context
-  Index vocab_size = 50304;   ///< V
+  Index block_size = 1024;   ///< the longest context
+  Index vocab_size = 50304;  ///< V
   Index n_layer = 12;
-  Index n_head = 12;          ///< must divide n_embd
-  Index n_embd = 768;         ///< C
+  Index n_head = 12;   ///< must divide n_embd
+  Index n_embd = 768;  ///< C
   double dropout = 0;
-  bool bias = true;           ///< in the layer norms and, unless the next two say otherwise, in the linear layers
-  int attention_bias = -1;    ///< 0 or 1: biases in the attention's projections; -1: as `bias`
-  int mlp_bias = -1;          ///< 0 or 1: biases in the feed-forward networks; -1: as `bias`
-  bool tie_weights = true;    ///< lm_head.weight and transformer.wte.weight are one parameter
+  bool bias = true;         ///< in the layer norms and, unless the next two say otherwise, in the linear layers
+  int attention_bias = -1;  ///< 0 or 1: biases in the attention's projections; -1: as `bias`
+  int mlp_bias = -1;        ///< 0 or 1: biases in the feed-forward networks; -1: as `bias`
+  bool tie_weights = true;  ///< lm_head.weight and transformer.wte.weight are one parameter
   Activation activation = Activation::gelu;
 };
 
@@ -64,8 +64,9 @@ struct GPT : Layer<GPT> {
   /// What each head of a block attends to: ids [B, T] -> [B, H, T, T]. Errors: no such layer.
   Array attention_weights(const Tokens& ids, Index layer) const;
 
-  /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens. Runs
-  /// without gradients and in evaluation mode, which is restored. Errors: an empty prompt, a temperature below 0 or NaN.
+  /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens.
+  /// Runs without gradients and in evaluation mode; afterwards every module is in the mode it was in. Errors: an empty
+  /// prompt, a count below 0, a temperature below 0 or not finite, logits that are NaN.
   Tokens generate(const Tokens& ids, Index count, const GenerateOptions& options, const Generator& random);
   /// The same, greedy.
   Tokens generate(const Tokens& ids, Index count) { return generate(ids, count, {0, 0}, Generator()); }

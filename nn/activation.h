@@ -38,11 +38,16 @@ enum class Activation { gelu, gelu_tanh, relu, silu, tanh };
 
 inline Tensor activate(Activation activation, const Tensor& x) {
   switch (activation) {
-    case Activation::gelu: return gelu(x);
-    case Activation::gelu_tanh: return gelu(x, GeluForm::tanh);
-    case Activation::relu: return relu(x);
-    case Activation::silu: return silu(x);
-    case Activation::tanh: return tanh(x);
+    case Activation::gelu:
+      return gelu(x);
+    case Activation::gelu_tanh:
+      return gelu(x, GeluForm::tanh);
+    case Activation::relu:
+      return relu(x);
+    case Activation::silu:
+      return silu(x);
+    case Activation::tanh:
+      return tanh(x);
   }
   throw Error("activate: unknown activation");
 }

@@ -23,9 +23,9 @@ struct Attended {
   Array weights;
 };
 
-/// Self-attention with H heads: x [B, T, C] -> [B, T, C]. One projection c_attn gives [q | k | v], each cut into H heads of
-/// C / H; every head attends on its own; c_proj mixes them again. Names are nanoGPT's. mask: true = may attend,
-/// broadcastable to [B, H, T, T]. Errors: C that H does not divide, x of another width, T above block_size.
+/// Self-attention with H heads: x [B, T, C] -> [B, T, C]. One projection c_attn gives [q | k | v], each cut into H
+/// heads of C / H; every head attends on its own; c_proj mixes them again. Names are nanoGPT's. mask: true = may
+/// attend, broadcastable to [B, H, T, T]. Errors: C that H does not divide, x of another width, T above block_size.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Linear c_attn, c_proj;
   Dropout attn_dropout, resid_dropout;
@@ -59,17 +59,19 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
 
  private:
   static Index checked(Index width, Index heads) {
-    check_in("MultiHeadAttention", width >= 1 && heads >= 1, "width ", width, " and heads ", heads, " must be at least 1");
+    check_in("MultiHeadAttention", width >= 1 && heads >= 1, "width ", width, " and heads ", heads,
+             " must be at least 1");
     check_in("MultiHeadAttention", width % heads == 0, "width ", width, " is not divisible by ", heads, " heads");
     return width;
   }
 
   Tensor attend(const Tensor& x, const Mask& mask, Array* weights) const {
-    check_in("MultiHeadAttention", x.dim() == 3 && x.size(2) == n_embd, "x ", x.shape(), " must be [B, T, ", n_embd, "]");
+    check_in("MultiHeadAttention", x.dim() == 3 && x.size(2) == n_embd, "x ", x.shape(), " must be [B, T, ", n_embd,
+             "]");
     check_in("MultiHeadAttention", options.block_size == 0 || x.size(1) <= options.block_size, "T = ", x.size(1),
              " is above block_size ", options.block_size);
     const Index B = x.size(0), T = x.size(1), head = n_embd / n_head;
-    const Tensor qkv = c_attn(x);  // [B, T, 3C]
+    const Tensor qkv = c_attn(x);          // [B, T, 3C]
     const auto heads = [&](Index which) {  // [B, T, C] -> [B, H, T, head]: views, nothing is copied
       return transpose(reshape(slice(qkv, 2, which * n_embd, (which + 1) * n_embd), {B, T, n_head, head}), 1, 2);
     };
@@ -77,8 +79,8 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
     const Tensor k = heads(1);
     const Tensor v = heads(2);
     AttentionOptions how{options.causal, mask, training() ? options.dropout : 0, &attn_dropout.random, weights};
-    const Tensor y = attention(q, k, v, how);                              // [B, H, T, head]
-    const Tensor merged = reshape(transpose(y, 1, 2), {B, T, n_embd});     // heads side by side again
+    const Tensor y = attention(q, k, v, how);                           // [B, H, T, head]
+    const Tensor merged = reshape(transpose(y, 1, 2), {B, T, n_embd});  // heads side by side again
     return resid_dropout(c_proj(merged));
   }
 };

@@ -8,8 +8,8 @@
 
 namespace mote {
 
-/// In training each element is 0 with probability p and else multiplied by 1 / (1 - p); in evaluation nothing happens and
-/// nothing is drawn. Keeps a handle to `random`: draws happen in program order. Errors: p outside [0, 1], NaN.
+/// In training each element is 0 with probability p and else multiplied by 1 / (1 - p); in evaluation nothing happens
+/// and nothing is drawn. Keeps a handle to `random`: draws happen in program order. Errors: p outside [0, 1], NaN.
 struct Dropout : Layer<Dropout> {
   double p;
   mutable Generator random;

@@ -17,7 +17,10 @@ struct FeedForward : Layer<FeedForward> {
 
   FeedForward(Index features, Index hidden, const Init& init, Activation act = Activation::gelu, double p = 0,
               bool bias = true)
-      : c_fc(features, hidden, init, bias), c_proj(hidden, features, init, bias), activation(act), dropout(p, init.random()) {}
+      : c_fc(features, hidden, init, bias),
+        c_proj(hidden, features, init, bias),
+        activation(act),
+        dropout(p, init.random()) {}
   Tensor forward(const Tensor& x) const { return dropout(c_proj(activate(activation, c_fc(x)))); }
   void visit(Visitor& v) override {
     v("c_fc", c_fc);

@@ -8,7 +8,8 @@
 
 namespace mote {
 
-/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis; weight starts as ones, bias as zeros. x [..., C].
+/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis; weight starts as ones, bias as zeros. x [...,
+/// C].
 struct LayerNorm : Layer<LayerNorm> {
   Parameter weight, bias;
   real eps;

@@ -188,9 +188,11 @@ void copy_weights(const Module& from, const Module& to) {
   std::string problems;
   const auto compare = [&](const std::string& name, const Shape& shape) {
     const auto found = source.find(name);
-    if (found == source.end()) problems += "\n  " + name + " is missing in the source";
+    if (found == source.end())
+      problems += "\n  " + name + " is missing in the source";
     else if (!(found->second.shape() == shape))
-      problems += "\n  " + name + " is " + Shape::text(found->second.shape()) + " there and " + Shape::text(shape) + " here";
+      problems +=
+          "\n  " + name + " is " + Shape::text(found->second.shape()) + " there and " + Shape::text(shape) + " here";
   };
   std::set<std::string> wanted;
   const std::vector<NamedParameter> targets = named_parameters(to, true);

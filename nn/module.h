@@ -55,9 +55,9 @@ class Visitor {
   std::string path_;
 };
 
-/// The base of every layer and model: a plain struct whose fields are its parameters and children, listed once in visit().
-/// Modules move freely. They do not copy: a copy would share its parameters with the original while having flags of its
-/// own. clone() makes an independent one.
+/// The base of every layer and model: a plain struct whose fields are its parameters and children, listed once in
+/// visit(). Modules move freely. They do not copy: a copy would share its parameters with the original while having
+/// flags of its own. clone() makes an independent one.
 class Module {
  public:
   virtual ~Module() { live_.fetch_sub(1, std::memory_order_relaxed); }
@@ -66,8 +66,8 @@ class Module {
   /// The same on a const module. The hooks still get plain references: a Parameter is a handle, as a pointer is.
   void visit(Visitor& v) const { const_cast<Module*>(this)->visit(v); }
 
-  /// Training mode, the state a module starts in, or evaluation: for this module and all its children. Dropout looks at it;
-  /// gradients do not (that is NoGrad).
+  /// Training mode, the state a module starts in, or evaluation: for this module and all its children. Dropout looks at
+  /// it; gradients do not (that is NoGrad).
   void train(bool on = true);
   void eval() { train(false); }
   bool training() const { return training_; }
@@ -114,8 +114,8 @@ class OpenLayer {
 };
 }  // namespace detail
 
-/// What a layer derives from: `struct Mine : Layer<Mine>` with a forward(...) const of any signature. Calling the layer,
-/// mine(x), opens its scope and calls forward, so that errors, reports and traces know where they are.
+/// What a layer derives from: `struct Mine : Layer<Mine>` with a forward(...) const of any signature. Calling the
+/// layer, mine(x), opens its scope and calls forward, so that errors, reports and traces know where they are.
 template <class Derived>
 class Layer : public Module {
  public:

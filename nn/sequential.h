@@ -8,14 +8,14 @@
 namespace mote {
 
 /// Calls its layers in turn, each on the result of the one before. Layers are named by position: 0, 1, ...
-/// Build it with braces, Sequential{Linear(2, 16, random), ReLU(), Linear(16, 1, random)}: C++ evaluates a brace list from
-/// left to right, while the arguments in parentheses may draw their weights in any order.
+/// Build it with braces, Sequential{Linear(2, 16, random), ReLU(), Linear(16, 1, random)}: C++ evaluates a brace list
+/// from left to right, while the arguments in parentheses may draw their weights in any order.
 struct Sequential : Layer<Sequential> {
   Sequential() = default;
   template <class... Layers>
-    requires((std::is_base_of_v<Module, std::remove_cvref_t<Layers>> && ...) &&
-             !(sizeof...(Layers) == 1 && (std::is_same_v<std::remove_cvref_t<Layers>, Sequential> && ...)))
-  Sequential(Layers&&... layers) {
+  requires((std::is_base_of_v<Module, std::remove_cvref_t<Layers>> && ...) &&
+           !(sizeof...(Layers) == 1 && (std::is_same_v<std::remove_cvref_t<Layers>, Sequential> && ...)))
+      Sequential(Layers&&... layers) {
     (add(std::forward<Layers>(layers)), ...);
   }
 

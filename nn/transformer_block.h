@@ -20,8 +20,8 @@ struct TransformerBlockOptions {
   bool mlp_bias = true;        ///< in the feed-forward network
   Activation activation = Activation::gelu;
   NormOrder order = NormOrder::pre;
-  Index hidden = 0;            ///< width inside the feed-forward network; 0: four times C
-  Index block_size = 0;        ///< the longest input; 0: any
+  Index hidden = 0;      ///< width inside the feed-forward network; 0: four times C
+  Index block_size = 0;  ///< the longest input; 0: any
 };
 
 /// pre:  x + attn(ln_1(x)), then x + mlp(ln_2(x)).    post: ln_1(x + attn(x)), then ln_2(x + mlp(x)).

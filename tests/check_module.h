@@ -1,30 +1,13 @@
 // What is here: check_module, the one line every layer is tested through.
-// What is not: any layer's formula: each test writes its own oracle, in double and as naively as it can. Ops: support.h;
+// What is not: any layer's formula: each test writes its own oracle, in double and as naively as it can. Ops:
+// support.h;
 //   small tools: module_tools.h.
 // Read next: nn/linear_test.cpp, the first user; nn/check_module_test.cpp, which shows that it notices mistakes.
 #pragma once
 
-#include <map>
-
 #include "tests/module_tools.h"
 
 namespace mote::test {
-
-/// A module's parameters by name, as an oracle sees them: exactly the numbers the module had.
-using Weights = std::map<std::string, Value>;
-using ModuleOracle = std::function<std::vector<double>(const Weights&, const std::vector<Value>&)>;
-
-/// What check_module cannot guess about a module.
-template <class M>
-struct ModuleOptions {
-  std::vector<std::string> names = {};  ///< all parameters in visit order, a tied one once
-  std::vector<Array> inputs = {};       ///< kept away from kinks
-  ModuleOracle oracle = nullptr;        ///< the result in double; the gradients are then held against its differences, too
-  double tolerance = f64 ? 1e-12 : 1e-5;          ///< of values, relative to max(1, |oracle|)
-  double gradient_tolerance = f64 ? 1e-6 : 1e-4;  ///< of gradients against the oracle's differences
-  std::function<void(const M&)> error = nullptr;  ///< a wrong call, and the sentence it must end in
-  std::string error_text = {};
-};
 
 template <class M, class RunModule>
 class ModuleCheck {
@@ -33,7 +16,8 @@ class ModuleCheck {
   ModuleCheck(const Make& make, const RunModule& run, const ModuleOptions<M>& options)
       : run_(run), options_(options), module_(make(random_)), other_(make(random_)), start_(random_.get_state()) {
     scramble(module_);
-    for (const Array& x : options_.inputs) places_.emplace_back("input " + std::to_string(places_.size()), Parameter(x));
+    for (const Array& x : options_.inputs)
+      places_.emplace_back("input " + std::to_string(places_.size()), Parameter(x));
     for (const NamedParameter& p : named_parameters(module_)) places_.emplace_back(p.name, p.parameter);
     plain_ = result(module_);
   }
@@ -51,7 +35,7 @@ class ModuleCheck {
     copied();
     errors();
     moved();  // last: module_ is empty afterwards
-    return problems_;
+    return problems_.list;
   }
 
  private:
@@ -62,19 +46,14 @@ class ModuleCheck {
     Array y;
     std::vector<Array> grads;
     friend bool operator==(const Outcome& a, const Outcome& b) {
-      return same_bits(a.y, b.y) && std::equal(a.grads.begin(), a.grads.end(), b.grads.begin(), b.grads.end(), same_bits);
+      return same_bits(a.y, b.y) &&
+             std::equal(a.grads.begin(), a.grads.end(), b.grads.begin(), b.grads.end(), same_bits);
     }
   };
 
   template <class... Parts>
   void expect(bool holds, const Parts&... parts) {
-    if (holds) return;
-    std::ostringstream text;
-    (text << ... << parts);
-    if (std::find(problems_.begin(), problems_.end(), text.str()) == problems_.end()) problems_.push_back(text.str());
-  }
-  void expect_equal(const std::string& got, const std::string& wanted) {
-    expect(got == wanted, "'", got, "' should be '", wanted, "'");
+    problems_.expect(holds, parts...);
   }
 
   /// Every call draws the same random numbers.
@@ -102,11 +81,11 @@ class ModuleCheck {
     std::string got, wanted;
     for (const NamedParameter& p : named_parameters(module_)) got += p.name + " ";
     for (const std::string& name : options_.names) wanted += name + " ";
-    expect_equal(got, wanted);
+    problems_.expect_equal(got, wanted);
   }
 
-  /// Right as they are; wrong once one input's or parameter's is off by a thousandth. For that y is multiplied by a power
-  /// of two that lifts every largest gradient above 1, below which gradcheck counts errors as they are.
+  /// Right as they are; wrong once one input's or parameter's is off by a thousandth. For that y is multiplied by a
+  /// power of two that lifts every largest gradient above 1, below which gradcheck counts errors as they are.
   void gradients() {
     if (!f64 || places_.empty()) return;
     double least = 1;
@@ -135,7 +114,8 @@ class ModuleCheck {
     x[i] = wrong_gradient(x[i], real(1.001));
     return call(module_, x);
   }
-  /// The module's result, but its parameter also gets a thousandth of its gradient from a twin that shares this one cell.
+  /// The module's result, but its parameter also gets a thousandth of its gradient from a twin that shares this one
+  /// cell.
   Tensor wrong_parameter(std::size_t i) const {
     const Tensor y = call(module_, tracked_inputs());
     if (NoGrad::active()) return y;
@@ -164,8 +144,10 @@ class ModuleCheck {
       const bool input = k < x.size();
       std::vector<double>& place = input ? x[k].x : w.at(named[k - x.size()].name).x;
       if (!input) check_no_tie(named[k - x.size()]);
-      const double error = distance(plain_.grads[k].to_vector(), differences(place, [&] { return options_.oracle(w, x); }, dy));
-      expect(error <= options_.gradient_tolerance, "the gradient of ", places_[k].first, " differs from the oracle's by ", error);
+      const double error = distance(plain_.grads[k].to_vector(), differences(
+                                                                     place, [&] { return options_.oracle(w, x); }, dy));
+      expect(error <= options_.gradient_tolerance, "the gradient of ", places_[k].first,
+             " differs from the oracle's by ", error);
     }
   }
   /// Moving one name of a tied cell would not move the other.
@@ -200,7 +182,8 @@ class ModuleCheck {
   void modes() {
     for (const bool on : {false, true}) {
       module_.train(on);
-      for (const Module* m : Fields(module_).modules) expect(m->training() == on, "train() and eval() do not reach ", m->type_name());
+      for (const Module* m : Fields(module_).modules)
+        expect(m->training() == on, "train() and eval() do not reach ", m->type_name());
       if (on) continue;
       const Array y = call(module_, constants()).array();
       expect(random_.get_state() == start_, "evaluation draws random numbers");
@@ -216,12 +199,9 @@ class ModuleCheck {
 
   void errors() {
     if (!options_.error) return;
-    expect_equal(error_of([&] { options_.error(module_); }), options_.error_text);
+    problems_.expect_equal(error_of([&] { options_.error(module_); }), options_.error_text);
     const Inside<M> outer(module_.clone());
-    const std::size_t path = std::min(options_.error_text.rfind(" (in "), options_.error_text.size() - 1);
-    std::string rest = options_.error_text.substr(std::min(path + 5, options_.error_text.size()));
-    rest = rest == module_.type_name() + ")" ? ")" : "." + rest;  // a module on its own goes by its type
-    expect_equal(error_of([&] { outer(options_.error); }), options_.error_text.substr(0, path) + " (in inner" + rest);
+    problems_.expect_equal(error_of([&] { outer(options_.error); }), one_deeper(options_.error_text, module_));
     expect(result(module_) == plain_, "after an error the same call gives other bits");
   }
 
@@ -241,7 +221,7 @@ class ModuleCheck {
   const GeneratorState start_;
   Named places_;  // the inputs as parameters, then the module's own
   Outcome plain_;
-  std::vector<std::string> problems_;
+  Problems problems_;
 };
 
 /// What check_module would say: a sentence for each thing that does not hold.
@@ -262,10 +242,10 @@ std::vector<std::string> module_problems(const Make& make, const RunModule& run,
 }
 
 /// Holds a layer against everything that is promised of every layer:
-///   visit() lists every field; names; gradients of inputs and parameters, in double, and that wrong ones would be noticed;
-///   value and gradients against the oracle; every instruction set and several threads: the same bits; clone() and
-///   copy_weights(); NoGrad; train() and eval() reach all children, evaluation draws nothing; an error names the layer;
-///   a moved module works; and that every node, byte, cell and module has gone afterwards.
+///   visit() lists every field; names; gradients of inputs and parameters, in double, and that wrong ones would be
+///   noticed; value and gradients against the oracle; every instruction set and several threads: the same bits; clone()
+///   and copy_weights(); NoGrad; train() and eval() reach all children, evaluation draws nothing; an error names the
+///   layer; a moved module works; and that every node, byte, cell and module has gone afterwards.
 /// `make` builds the module from a Generator&; `run` maps (const module, inputs) to the result.
 template <class Make, class RunModule>
 void check_module(const std::string& name, const Make& make, const RunModule& run,

@@ -1,4 +1,5 @@
-// What is here: one fixed run (the repeat demo with dropout, a small GPT, a layer as a user would write it) and a checksum
+// What is here: one fixed run (the repeat demo with dropout, a small GPT, a layer as a user would write it) and a
+// checksum
 //   of all its weights. Every build, instruction set and number of threads must print the same one.
 // What is not: tests of what was learned; the checksum only says whether a bit changed anywhere.
 // Read next: engine/kernels/kernels.h on why it does not change.
@@ -40,10 +41,12 @@ void repeat_demo(std::uint64_t& hash) {
   AttentionLM model(config, random);
   Adam optimizer(all_parameters(model), {.lr = 5e-3});
   const RepeatTask task(config.vocab_size, config.block_size);
-  fit(optimizer, [&](Index) {
-    const Batch batch = task.batch(16, data);
-    return model.loss(batch.ids, batch.targets);
-  }, {.steps = 20});
+  fit(optimizer,
+      [&](Index) {
+        const Batch batch = task.batch(16, data);
+        return model.loss(batch.ids, batch.targets);
+      },
+      {.steps = 20});
   hash_weights(model, hash);
 }
 
@@ -55,10 +58,12 @@ void small_gpt(std::uint64_t& hash) {
   GPT model(config, random);
   AdamW optimizer(decay_groups(model, 0.1), {.lr = 1e-3});
   const RepeatTask task(config.vocab_size, config.block_size);
-  fit(optimizer, [&](Index) {
-    const Batch batch = task.batch(9, data);
-    return model.loss(batch.ids, batch.targets);
-  }, {.steps = 5});
+  fit(optimizer,
+      [&](Index) {
+        const Batch batch = task.batch(9, data);
+        return model.loss(batch.ids, batch.targets);
+      },
+      {.steps = 5});
   hash_weights(model, hash);
 }
 
@@ -80,12 +85,14 @@ void user_layer(std::uint64_t& hash) {
   Adam optimizer(all_parameters(mixer), {.lr = 1e-2});
   const Tensor x = randn({11, 37}, random);
   const Tokens targets = randint(0, 5, {11}, random);
-  fit(optimizer, [&](Index) {
-    const Tensor logits = mixer(x);
-    const Tensor loss = cross_entropy(logits, targets, {.label_smoothing = real(0.1)});
-    const Tensor spread = sqrt(mean(exp(sin(logits))));
-    return loss + spread * real(0.01);
-  }, {.steps = 10});
+  fit(optimizer,
+      [&](Index) {
+        const Tensor logits = mixer(x);
+        const Tensor loss = cross_entropy(logits, targets, {.label_smoothing = real(0.1)});
+        const Tensor spread = sqrt(mean(exp(sin(logits))));
+        return loss + spread * real(0.01);
+      },
+      {.steps = 10});
   hash_weights(mixer, hash);
 }
 

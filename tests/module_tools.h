@@ -1,15 +1,35 @@
-// What is here: the parts of check_module: a module's fields, the ones visit() forgot, differences of an oracle.
+// What is here: what check_module is told (ModuleOptions), and its parts: a module's fields, the ones visit() forgot,
+//   differences of an oracle.
 // What is not: check_module (check_module.h).
 // Read next: check_module.h.
 #pragma once
 
+#include <algorithm>
+#include <map>
 #include <set>
+#include <sstream>
 
 #include "engine/random.h"
 #include "nn/module.h"
 #include "tests/support.h"
 
 namespace mote::test {
+
+/// A module's parameters by name, as an oracle sees them: exactly the numbers the module had.
+using Weights = std::map<std::string, Value>;
+using ModuleOracle = std::function<std::vector<double>(const Weights&, const std::vector<Value>&)>;
+
+/// What check_module cannot guess about a module.
+template <class M>
+struct ModuleOptions {
+  std::vector<std::string> names = {};  ///< all parameters in visit order, a tied one once
+  std::vector<Array> inputs = {};       ///< kept away from kinks
+  ModuleOracle oracle = nullptr;  ///< the result in double; the gradients are then held against its differences, too
+  double tolerance = f64 ? 1e-12 : 1e-5;          ///< of values, relative to max(1, |oracle|)
+  double gradient_tolerance = f64 ? 1e-6 : 1e-4;  ///< of gradients against the oracle's differences
+  std::function<void(const M&)> error = nullptr;  ///< a wrong call, and the sentence it must end in
+  std::string error_text = {};
+};
 
 /// Every module of a tree, the outermost first, and every parameter cell.
 struct Fields : Visitor {
@@ -40,6 +60,21 @@ std::string forgotten_fields(const Make& make) {
   return text;
 }
 
+/// Sentences about what does not hold, each once.
+struct Problems {
+  std::vector<std::string> list;
+  template <class... Parts>
+  void expect(bool holds, const Parts&... parts) {
+    if (holds) return;
+    std::ostringstream text;
+    (text << ... << parts);
+    if (std::find(list.begin(), list.end(), text.str()) == list.end()) list.push_back(text.str());
+  }
+  void expect_equal(const std::string& got, const std::string& wanted) {
+    expect(got == wanted, "'", got, "' should be '", wanted, "'");
+  }
+};
+
 /// d(sum of y dy)/d(number) for every number in `place`, where y is what `oracle` makes of them: central differences.
 template <class DoubleOracle>
 std::vector<double> differences(std::vector<double>& place, const DoubleOracle& oracle, const Value& dy) {
@@ -66,6 +101,16 @@ struct Inside : Layer<Inside<M>> {
   void forward(const std::function<void(const M&)>& f) const { f(inner); }
   void visit(Visitor& v) override { v("inner", inner); }
 };
+
+/// An error's text when `m` stands in an Inside: "... (in fc)" becomes "... (in inner.fc)". A module on its own goes by
+/// its type: "... (in Linear)" becomes "... (in inner)".
+inline std::string one_deeper(const std::string& text, const Module& m) {
+  const std::size_t path = text.rfind(" (in ");
+  if (path == std::string::npos) return text + ", but with a path";
+  std::string deeper = text.substr(0, path);
+  const std::string rest = text.substr(path + 5);
+  return deeper.append(" (in inner").append(rest == m.type_name() + ")" ? ")" : "." + rest);
+}
 
 /// Puts one cell in another's place, in every field that held it.
 struct ReplaceCell : Visitor {

@@ -235,10 +235,10 @@ class OpCheck {
 };
 
 /// Holds an op against everything that is promised of every op:
-///   values against `oracle`; gradients against differences, and that a wrong gradient would be noticed; transposed,
-///   strided and repeated inputs and dy: the same bits; broadcasting; the same tensor as both inputs; only some inputs tracked;
-///   NoGrad; an empty axis; every instruction set and several threads: the same bits; one error, word by word; and that
-///   every node and byte has gone afterwards.
+///   values against `oracle`; gradients against differences, and that a wrong gradient would be noticed;
+///   transposed, strided and repeated inputs and dy: the same bits; broadcasting; the same tensor as both inputs;
+///   only some inputs tracked; NoGrad; an empty axis; every instruction set and several threads: the same bits;
+///   one error, word by word; and that every node and byte has gone afterwards.
 /// `inputs` keep away from kinks; `name` is the op's and must open its errors.
 inline void check_op(const std::string& name, const OpFunction& f, const Oracle& oracle,
                      const std::vector<Array>& inputs, const OpOptions& options = {}) {

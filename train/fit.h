@@ -15,11 +15,11 @@ namespace mote {
 
 /// What happened in one step, told after the update.
 struct StepReport {
-  Index step = 0;           ///< counted from 0
-  Index steps = 0;          ///< how many there will be
-  double loss = 0;          ///< of this step's batch, before its update
+  Index step = 0;   ///< counted from 0
+  Index steps = 0;  ///< how many there will be
+  double loss = 0;  ///< of this step's batch, before its update
   double learning_rate = 0;
-  double grad_norm = 0;     ///< before clipping; 0 when clipping is off
+  double grad_norm = 0;  ///< before clipping; 0 when clipping is off
 };
 
 struct FitOptions {
@@ -31,9 +31,9 @@ struct FitOptions {
   std::function<bool(const StepReport&)> on_step = {};
 };
 
-/// For each step: loss = compute(step), backward, clip, optimizer step. Returns the last loss. Gradients are cleared before
-/// each step, so what the caller left there does not count. Errors: a loss, or with clipping a gradient, that is not
-/// finite; the weights are then still those of the step before.
+/// For each step: loss = compute(step), backward, clip, optimizer step. Returns the last loss. Gradients are cleared
+/// before each step, so what the caller left there does not count. Errors: a loss, or with clipping a gradient, that is
+/// not finite; the weights are then still those of the step before.
 template <std::invocable<Index> Compute>
 double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
   check_in("fit", options.steps >= 0, "steps ", options.steps, " must be 0 or above");

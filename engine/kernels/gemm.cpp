@@ -14,9 +14,9 @@ namespace mote::kernels {
 namespace {
 
 // Block lengths are free to choose: a block of k resumes from the partial sums in C, so no border shows in the bits.
-constexpr Index block_k = 384;          // a tile's two panels stay in the first-level cache
-constexpr Index block_rows = 112;       // block_rows x block_k of A stays in the second-level cache
-constexpr Index block_columns = 2048;   // block_k x block_columns of B is packed once and shared by all threads
+constexpr Index block_k = 384;            // a tile's two panels stay in the first-level cache
+constexpr Index block_rows = 112;         // block_rows x block_k of A stays in the second-level cache
+constexpr Index block_columns = 2048;     // block_k x block_columns of B is packed once and shared by all threads
 constexpr Index work_per_task = 1 << 17;  // multiply-adds below which waking a thread costs more than it brings
 
 Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
@@ -50,8 +50,8 @@ struct Product {
   bool resume;
 };
 
-/// The tiles of rows [0, rows) by columns [0, columns): columns outermost, so that a panel of B stays in cache while the
-/// rows pass by.
+/// The tiles of rows [0, rows) by columns [0, columns): columns outermost, so that a panel of B stays in cache while
+/// the rows pass by.
 void run_tiles(const Product& p, Index rows, Index columns, Index k, Panels a, Panels b, real* c) {
   for (Index j = 0, jp = 0; j < columns; j += p.t.tile_columns, ++jp)
     for (Index i = 0, ip = 0; i < rows; i += p.t.tile_rows, ++ip)
@@ -99,7 +99,8 @@ void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row) {
   const Table& t = table();
   const Index width = t.tile_columns;
   // The tile loads rows of B as vectors, so B must run along its columns; and it must be packed when its rows are long,
-  // or every k would touch another page. A is only ever broadcast, so any strides do until the block outgrows the cache.
+  // or every k would touch another page. A is only ever broadcast, so any strides do until the block outgrows the
+  // cache.
   const bool pack_b = b.column != 1 || (m > 4 * t.tile_rows && k * n > 64 * 1024);
   const bool pack_a = n > 4 * width && k * std::min(m, block_rows) > 16 * 1024;
   Storage packed;
@@ -111,13 +112,15 @@ void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row) {
       Panels bp{block, width, 1, b.row};
       if (pack_b) {
         if (!packed)
-          packed = Storage(static_cast<std::size_t>(ceil_div(std::min(n, block_columns), width) * width *
-                                                    std::min(k, block_k)) * sizeof(real));
+          packed = Storage(
+              static_cast<std::size_t>(ceil_div(std::min(n, block_columns), width) * width * std::min(k, block_k)) *
+              sizeof(real));
         real* const out = static_cast<real*>(packed.data());
-        parallel_for(ceil_div(columns, width), std::max<Index>(1, 16 * 1024 / (width * depth)), [&](Index lo, Index hi) {
-          pack(block + lo * width * b.column, b.column, b.row, std::min(hi * width, columns) - lo * width, depth, width,
-               out + lo * width * depth);
-        });
+        parallel_for(ceil_div(columns, width), std::max<Index>(1, 16 * 1024 / (width * depth)),
+                     [&](Index lo, Index hi) {
+                       pack(block + lo * width * b.column, b.column, b.row, std::min(hi * width, columns) - lo * width,
+                            depth, width, out + lo * width * depth);
+                     });
         bp = {out, width * depth, 1, width};
       }
       const Product product{t, n, c_row, c + j, p > 0};

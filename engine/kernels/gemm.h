@@ -7,7 +7,8 @@
 
 namespace mote::kernels {
 
-/// A matrix somewhere in memory: element (i, j) is data[i * row + j * column]. A transpose is a swap of the two strides.
+/// A matrix somewhere in memory: element (i, j) is data[i * row + j * column]. A transpose is a swap of the two
+/// strides.
 struct Matrix {
   const real* data;
   Index row, column;

@@ -1,6 +1,6 @@
 // What is here: the table of kernels, one per instruction set, and how to get the one in use.
-// What is not: shapes, broadcasting, threads; kernels know pointers and sizes, nothing else. Bits are the same in every table.
-// Read next: target/rows.h (the kernels), target/gemm_tile.h (the product), dispatch.cpp (the choice).
+// What is not: shapes, broadcasting, threads; kernels know pointers and sizes, nothing else. Bits are the same in every
+// table. Read next: target/rows.h (the kernels), target/gemm_tile.h (the product), dispatch.cpp (the choice).
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ using Binary = void(const real* a, Index sa, const real* b, Index sb, real* y, I
 /// A number made of n contiguous elements.
 using Reduce = real(const real* x, Index n);
 
-/// The constants of one Adam or AdamW step and of one SGD step, worked out in double (train/adamw.h and train/sgd.h give
-/// the formulas).
+/// The constants of one Adam or AdamW step and of one SGD step, worked out in double (train/adamw.h and train/sgd.h
+/// give the formulas).
 struct AdamStep {
   real beta1, one_minus_beta1, beta2, one_minus_beta2, decay, l2, step_size, correction2_sqrt, eps;
 };

@@ -38,7 +38,7 @@ inline Tensor mul(const Tensor& a, const Tensor& b) {
 inline Tensor div(const Tensor& a, const Tensor& b) {
   Op op("div", a, b);
   return op.record(a.array() / b.array(), [a = a.array(), b = b.array()](const Array& dy, Grads& dx) {
-    if (dx.wants(0)) dx.add(0, dy / b);              // d(a/b)/da = 1/b
+    if (dx.wants(0)) dx.add(0, dy / b);               // d(a/b)/da = 1/b
     if (dx.wants(1)) dx.add(1, -(dy * (a / b)) / b);  // d(a/b)/db = -a/b^2
   });
 }

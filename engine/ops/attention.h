@@ -13,8 +13,8 @@
 
 namespace mote {
 
-/// Who may attend to whom in a causal model: true where key <= query. Shape [queries, keys]; with more keys than queries
-/// the queries are the last ones. Errors: fewer keys than queries.
+/// Who may attend to whom in a causal model: true where key <= query. Shape [queries, keys]; with more keys than
+/// queries the queries are the last ones. Errors: fewer keys than queries.
 inline Mask causal_mask(Index queries, Index keys) {
   check_in("causal_mask", keys >= queries, queries, " queries need at least as many keys, not ", keys);
   Mask m({queries, keys});
@@ -27,20 +27,22 @@ inline Mask causal_mask(Index length) { return causal_mask(length, length); }
 
 /// What attention can be told besides its inputs.
 struct AttentionOptions {
-  bool causal = false;        ///< a query sees only keys at its own position and before
-  Mask mask = {};             ///< true = may attend; broadcasts to [..., Tq, Tk]; combines with causal
-  double dropout = 0;         ///< probability of dropping a weight (training only: the caller decides)
+  bool causal = false;          ///< a query sees only keys at its own position and before
+  Mask mask = {};               ///< true = may attend; broadcasts to [..., Tq, Tk]; combines with causal
+  double dropout = 0;           ///< probability of dropping a weight (training only: the caller decides)
   Generator* random = nullptr;  ///< the stream dropout draws from
-  Array* weights = nullptr;   ///< receives the weights [..., Tq, Tk], before dropout; the result does not change by a bit
+  Array* weights =
+      nullptr;  ///< receives the weights [..., Tq, Tk], before dropout; the result does not change by a bit
 };
 
-/// softmax(q k^T / sqrt(d)) v over the keys: q [..., Tq, d], k [..., Tk, d], v [..., Tk, dv] -> [..., Tq, dv]. A query that
-/// may attend to nothing gives zeros and zero gradients. Errors: widths of q and k, or lengths of k and v, that differ; a
-/// mask that does not broadcast. Source: Vaswani et al. 2017.
+/// softmax(q k^T / sqrt(d)) v over the keys: q [..., Tq, d], k [..., Tk, d], v [..., Tk, dv] -> [..., Tq, dv]. A query
+/// that may attend to nothing gives zeros and zero gradients. Errors: widths of q and k, or lengths of k and v, that
+/// differ; a mask that does not broadcast. Source: Vaswani et al. 2017.
 inline Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {}) {
   check_in("attention", q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2, "q ", q.shape(), ", k ", k.shape(), " and v ",
            v.shape(), " need a length and a width");
-  check_in("attention", q.size(-1) == k.size(-1), "q ", q.shape(), " and k ", k.shape(), " differ in their last extent");
+  check_in("attention", q.size(-1) == k.size(-1), "q ", q.shape(), " and k ", k.shape(),
+           " differ in their last extent");
   check_in("attention", k.size(-2) == v.size(-2), "k ", k.shape(), " and v ", v.shape(), " differ in their length");
   const real scale = real(1) / std::sqrt(static_cast<real>(q.size(-1)));
   const Tensor scores = matmul(q, transpose(k, -2, -1)) * scale;

@@ -34,12 +34,24 @@ inline Array keep_where(const Array& x, const Mask& mask, bool keep) {
 }  // namespace detail
 
 /// Element-wise comparisons with broadcasting; they make a Mask and have no gradient. NaN compares false (!=: true).
-inline Mask operator<(const Tensor& a, const Tensor& b) { return detail::compare("less", a.array(), b.array(), std::less<real>()); }
-inline Mask operator<=(const Tensor& a, const Tensor& b) { return detail::compare("less_equal", a.array(), b.array(), std::less_equal<real>()); }
-inline Mask operator>(const Tensor& a, const Tensor& b) { return detail::compare("greater", a.array(), b.array(), std::greater<real>()); }
-inline Mask operator>=(const Tensor& a, const Tensor& b) { return detail::compare("greater_equal", a.array(), b.array(), std::greater_equal<real>()); }
-inline Mask operator==(const Tensor& a, const Tensor& b) { return detail::compare("equal", a.array(), b.array(), std::equal_to<real>()); }
-inline Mask operator!=(const Tensor& a, const Tensor& b) { return detail::compare("not_equal", a.array(), b.array(), std::not_equal_to<real>()); }
+inline Mask operator<(const Tensor& a, const Tensor& b) {
+  return detail::compare("less", a.array(), b.array(), std::less<real>());
+}
+inline Mask operator<=(const Tensor& a, const Tensor& b) {
+  return detail::compare("less_equal", a.array(), b.array(), std::less_equal<real>());
+}
+inline Mask operator>(const Tensor& a, const Tensor& b) {
+  return detail::compare("greater", a.array(), b.array(), std::greater<real>());
+}
+inline Mask operator>=(const Tensor& a, const Tensor& b) {
+  return detail::compare("greater_equal", a.array(), b.array(), std::greater_equal<real>());
+}
+inline Mask operator==(const Tensor& a, const Tensor& b) {
+  return detail::compare("equal", a.array(), b.array(), std::equal_to<real>());
+}
+inline Mask operator!=(const Tensor& a, const Tensor& b) {
+  return detail::compare("not_equal", a.array(), b.array(), std::not_equal_to<real>());
+}
 
 /// a where the mask is true, b elsewhere; all three broadcast. Errors: shapes that do not broadcast.
 inline Tensor where(const Mask& mask, const Tensor& a, const Tensor& b) {
@@ -110,10 +122,11 @@ inline Tensor clamp(const Tensor& x, real low, real high = std::numeric_limits<r
   Op op("clamp", x);
   check(low <= high, "the lower limit ", low, " is above the upper limit ", high);
   const Array limited = zip(kernels::table().maximum, x.array(), Array(low));
-  return op.record(zip(kernels::table().minimum, limited, Array(high)), [x = x.array(), low, high](const Array& dy, Grads& dx) {
-    const Mask inside = (Tensor(x) >= Tensor(low)) & (Tensor(x) <= Tensor(high));
-    dx.add(0, detail::keep_where(dy, inside, true));
-  });
+  return op.record(zip(kernels::table().minimum, limited, Array(high)),
+                   [x = x.array(), low, high](const Array& dy, Grads& dx) {
+                     const Mask inside = (Tensor(x) >= Tensor(low)) & (Tensor(x) <= Tensor(high));
+                     dx.add(0, detail::keep_where(dy, inside, true));
+                   });
 }
 
 }  // namespace mote

@@ -11,15 +11,16 @@
 
 namespace mote {
 
-/// Row ids[...] of a table: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its occurrences, in
-/// the order of the tokens. padding_idx >= 0 names a row whose gradient stays zero, as in PyTorch.
+/// Row ids[...] of a table: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its
+/// occurrences, in the order of the tokens. padding_idx >= 0 names a row whose gradient stays zero, as in PyTorch.
 /// Errors: an id outside [0, V), a padding_idx that is.
 inline Tensor embedding(const Tensor& weight, const Tokens& ids, Index padding_idx = -1) {
   Op op("embedding", weight);
   check(weight.dim() == 2, "the table must be [V, C], but has shape ", weight.shape());
   const Index vocabulary = weight.size(0), width = weight.size(1);
   check(padding_idx < vocabulary, "padding_idx ", padding_idx, " is out of range for V = ", vocabulary);
-  for (const Index id : ids.values()) check(id >= 0 && id < vocabulary, "id ", id, " is out of range for V = ", vocabulary);
+  for (const Index id : ids.values())
+    check(id >= 0 && id < vocabulary, "id ", id, " is out of range for V = ", vocabulary);
   const Array table = weight.array().contiguous();
   Array y = Array::empty(ids.shape().insert(-1, width));
   real* const out = y.mutate();
@@ -32,14 +33,15 @@ inline Tensor embedding(const Tensor& weight, const Tokens& ids, Index padding_i
     real* const to = d.mutate();
     const auto add = kernels::table().add;
     // Each task owns a stripe of columns and goes through all tokens, so every row is summed in token order.
-    parallel_for(width, std::max<Index>(16, 16384 / std::max<Index>(ids.numel(), 1) / 16 * 16), [&](Index lo, Index hi) {
-      for (Index i = 0; i < ids.numel(); ++i) {
-        const Index id = ids.data()[i];
-        if (id == padding_idx) continue;
-        real* const row = to + id * width;
-        add(row + lo, 1, g.data() + i * width + lo, 1, row + lo, hi - lo);
-      }
-    });
+    parallel_for(width, std::max<Index>(16, 16384 / std::max<Index>(ids.numel(), 1) / 16 * 16),
+                 [&](Index lo, Index hi) {
+                   for (Index i = 0; i < ids.numel(); ++i) {
+                     const Index id = ids.data()[i];
+                     if (id == padding_idx) continue;
+                     real* const row = to + id * width;
+                     add(row + lo, 1, g.data() + i * width + lo, 1, row + lo, hi - lo);
+                   }
+                 });
     dx.add(0, d);
   });
 }

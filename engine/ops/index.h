@@ -16,7 +16,8 @@ inline Tensor gather(const Tensor& x, int axis, const Tokens& index) {
   const int a = x.shape().axis(axis);
   check(index.rank() == x.dim(), "index ", index.shape(), " must have the rank of x ", x.shape());
   for (int i = 0; i < x.dim(); ++i)
-    check(i == a || index.shape()[i] <= x.shape()[i], "index ", index.shape(), " is larger than x ", x.shape(), " along axis ", i);
+    check(i == a || index.shape()[i] <= x.shape()[i], "index ", index.shape(), " is larger than x ", x.shape(),
+          " along axis ", i);
   const Index extent = x.shape()[a];
   for (const Index i : index.values())
     check(i >= 0 && i < extent, "index ", i, " is out of range for axis ", axis, " of ", x.shape());

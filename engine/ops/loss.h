@@ -16,9 +16,9 @@ enum class Reduction { none, mean, sum };
 
 /// The settings of cross_entropy, with PyTorch's names and defaults.
 struct CrossEntropyOptions {
-  Index ignore_index = -100;                ///< rows with this target count nowhere
-  Reduction reduction = Reduction::mean;    ///< mean: over the rows that are not ignored
-  real label_smoothing = 0;                 ///< this share of the target is spread evenly over all classes
+  Index ignore_index = -100;              ///< rows with this target count nowhere
+  Reduction reduction = Reduction::mean;  ///< mean: over the rows that are not ignored
+  real label_smoothing = 0;               ///< this share of the target is spread evenly over all classes
 };
 
 namespace detail {
@@ -26,8 +26,8 @@ namespace detail {
 /// The checked targets of cross_entropy and how many of them count.
 inline Index check_targets(const Tensor& logits, const Tokens& targets, const CrossEntropyOptions& options) {
   check(logits.dim() >= 1, "logits need a last axis of classes");
-  check(targets.shape() == logits.shape().without(-1), "targets ", targets.shape(), " do not fit logits ", logits.shape(),
-        " without the last axis");
+  check(targets.shape() == logits.shape().without(-1), "targets ", targets.shape(), " do not fit logits ",
+        logits.shape(), " without the last axis");
   check(options.label_smoothing >= 0 && options.label_smoothing <= 1, "label_smoothing ", options.label_smoothing,
         " is outside [0, 1]");
   const Index classes = logits.size(-1);
@@ -42,9 +42,11 @@ inline Index check_targets(const Tensor& logits, const Tokens& targets, const Cr
 
 }  // namespace detail
 
-/// -log softmax(logits)[target], the classes on the last axis: logits [..., V], targets [...] -> rank 0 (Reduction::none:
-/// [...], 0 where ignored). With label smoothing s the target is (1 - s) onehot + s / V. The mean of no rows is NaN, with
-/// zero gradients, as in PyTorch. Errors: a target outside [0, V) that is not ignore_index, shapes that do not fit.
+/// -log softmax(logits)[target], the classes on the last axis: logits [..., V], targets [...] -> rank 0
+/// (Reduction::none:
+/// [...], 0 where ignored). With label smoothing s the target is (1 - s) onehot + s / V. The mean of no rows is NaN,
+/// with zero gradients, as in PyTorch. Errors: a target outside [0, V) that is not ignore_index, shapes that do not
+/// fit.
 inline Tensor cross_entropy(const Tensor& logits, const Tokens& targets, const CrossEntropyOptions& options = {}) {
   Op op("cross_entropy", logits);
   const Index counted = detail::check_targets(logits, targets, options);

@@ -35,15 +35,16 @@ inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias =
   check(!bias.defined() || bias.shape() == Shape{weight.size(0)}, "bias ", bias.shape(), " does not fit weight ",
         weight.shape());
   // All leading axes are rows of one product.
-  const Array rows = x.array().reshape({x.size(-1) ? x.numel() / x.size(-1) : x.shape().without(-1).numel(), x.size(-1)});
+  const Array rows =
+      x.array().reshape({x.size(-1) ? x.numel() / x.size(-1) : x.shape().without(-1).numel(), x.size(-1)});
   Array y = matmul(rows, weight.array().transpose(0, 1));
   if (bias.defined()) y = y + bias.array();  // once, after the last k
   return op.record(y.reshape(x.shape().with(-1, weight.size(0))),
                    [rows, shape = x.shape(), weight = weight.array()](const Array& dy, Grads& dx) {
                      const Array d = dy.reshape({rows.shape()[0], weight.shape()[0]});
-                     if (dx.wants(0)) dx.add(0, matmul(d, weight).reshape(shape));         // dX = dY W
-                     if (dx.wants(1)) dx.add(1, matmul(d.transpose(0, 1), rows));          // dW = dY^T X
-                     if (dx.wants(2)) dx.add(2, sum(d, std::array<int, 1>{0}));            // db = the sum of dY's rows
+                     if (dx.wants(0)) dx.add(0, matmul(d, weight).reshape(shape));  // dX = dY W
+                     if (dx.wants(1)) dx.add(1, matmul(d.transpose(0, 1), rows));   // dW = dY^T X
+                     if (dx.wants(2)) dx.add(2, sum(d, std::array<int, 1>{0}));     // db = the sum of dY's rows
                    });
 }
 

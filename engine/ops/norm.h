@@ -10,12 +10,12 @@ namespace detail {
 
 using NormBackward = void(const real*, const real*, const real*, const real*, real*, Index);
 
-/// What both norms send back: dx row by row, then the sums over rows for weight and bias. Rows are summed in blocks of 128
-/// and the blocks in order, so that threads do not show in the bits.
+/// What both norms send back: dx row by row, then the sums over rows for weight and bias. Rows are summed in blocks of
+/// 128 and the blocks in order, so that threads do not show in the bits.
 struct NormRule {
   Array x, weight, stats;  // x contiguous [..., C]; stats {shift, scale} per row
   NormBackward* rule;
-  bool has_bias;           // rms_norm has no third input
+  bool has_bias;  // rms_norm has no third input
 
   void operator()(const Array& dy, Grads& dx) const {
     const Array g = dy.contiguous();
@@ -50,7 +50,8 @@ struct NormRule {
 inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check(x.dim() >= 1, "needs at least one axis");
   const Shape row{x.size(-1)};
-  check(!weight.defined() || weight.shape() == row, "weight ", weight.shape(), " does not fit the last axis of x ", x.shape());
+  check(!weight.defined() || weight.shape() == row, "weight ", weight.shape(), " does not fit the last axis of x ",
+        x.shape());
   check(!bias.defined() || bias.shape() == row, "bias ", bias.shape(), " does not fit the last axis of x ", x.shape());
 }
 
@@ -63,13 +64,15 @@ inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tenso
   Op op("layer_norm", x, weight, bias);
   detail::check_norm(x, weight, bias);
   const Array in = x.array().contiguous();
-  const Array w = weight.defined() ? weight.array().contiguous() : Array(), b = bias.defined() ? bias.array().contiguous() : Array();
+  const Array w = weight.defined() ? weight.array().contiguous() : Array(),
+              b = bias.defined() ? bias.array().contiguous() : Array();
   const Index n = in.shape()[-1];
   Array y = Array::empty(in.shape()), stats = Array::empty({n ? in.numel() / n : 0, 2});
   real *const out = y.mutate(), *const s = stats.mutate();
   const auto f = kernels::table().layer_norm;
   detail::for_rows(in.shape(), [&](Index row, Index at) {
-    f(in.data() + at, w.defined() ? w.data() : nullptr, b.defined() ? b.data() : nullptr, eps, out + at, s + 2 * row, n);
+    f(in.data() + at, w.defined() ? w.data() : nullptr, b.defined() ? b.data() : nullptr, eps, out + at, s + 2 * row,
+      n);
   });
   return op.record(y, detail::NormRule{in, w, stats, kernels::table().layer_norm_backward, true});
 }

@@ -25,7 +25,9 @@ class Axes {
 
 namespace detail {
 /// y with the reduced axes back as extents of 1, so that it broadcasts against x.
-inline Array kept(const Array& y, const Shape& x, const Axes& axes) { return y.reshape(reduced_shape(x, axes.list(), true)); }
+inline Array kept(const Array& y, const Shape& x, const Axes& axes) {
+  return y.reshape(reduced_shape(x, axes.list(), true));
+}
 
 inline Index reduced_count(const Shape& shape, const Axes& axes) {
   Index n = 1;
@@ -47,9 +49,10 @@ inline Tensor sum(const Tensor& x, const Axes& axes = {}, bool keepdim = false) 
 inline Tensor mean(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
   Op op("mean", x);
   const real count = static_cast<real>(detail::reduced_count(x.shape(), axes));
-  return op.record(sum(x.array(), axes.list(), keepdim) / count, [shape = x.shape(), axes, count](const Array& dy, Grads& dx) {
-    dx.add(0, detail::kept(dy / count, shape, axes).expand(shape));
-  });
+  return op.record(sum(x.array(), axes.list(), keepdim) / count,
+                   [shape = x.shape(), axes, count](const Array& dy, Grads& dx) {
+                     dx.add(0, detail::kept(dy / count, shape, axes).expand(shape));
+                   });
 }
 
 /// The variance over `axes`: sum((x - mean)^2) / (count - correction), in two passes. correction 1, the default as in
@@ -59,10 +62,11 @@ inline Tensor var(const Tensor& x, const Axes& axes = {}, real correction = 1, b
   const real count = static_cast<real>(detail::reduced_count(x.shape(), axes));
   const real scale = std::max(count - correction, real(0));
   const Array centred = x.array() - sum(x.array(), axes.list(), true) / count;
-  return op.record(sum(centred * centred, axes.list(), keepdim) / scale, [centred, axes, scale](const Array& dy, Grads& dx) {
-    // the mean's own share cancels, since the centred numbers sum to 0
-    dx.add(0, centred * (detail::kept(dy, centred.shape(), axes) * (real(2) / scale)));
-  });
+  return op.record(sum(centred * centred, axes.list(), keepdim) / scale,
+                   [centred, axes, scale](const Array& dy, Grads& dx) {
+                     // the mean's own share cancels, since the centred numbers sum to 0
+                     dx.add(0, centred * (detail::kept(dy, centred.shape(), axes) * (real(2) / scale)));
+                   });
 }
 
 namespace detail {
@@ -82,14 +86,16 @@ inline void share_extreme(const Array& x, const Array& y, const Axes& axes, cons
 inline Tensor max(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
   Op op("max", x);
   Array y = max(x.array(), axes.list(), keepdim);
-  return op.record(y, [x = x.array(), y, axes](const Array& dy, Grads& dx) { detail::share_extreme(x, y, axes, dy, dx); });
+  return op.record(y,
+                   [x = x.array(), y, axes](const Array& dy, Grads& dx) { detail::share_extreme(x, y, axes, dy, dx); });
 }
 
 /// The smallest element over `axes`; the rest as max.
 inline Tensor min(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
   Op op("min", x);
   Array y = min(x.array(), axes.list(), keepdim);
-  return op.record(y, [x = x.array(), y, axes](const Array& dy, Grads& dx) { detail::share_extreme(x, y, axes, dy, dx); });
+  return op.record(y,
+                   [x = x.array(), y, axes](const Array& dy, Grads& dx) { detail::share_extreme(x, y, axes, dy, dx); });
 }
 
 namespace detail {
@@ -101,8 +107,8 @@ inline bool ranks_before(const real* row, Index a, Index b) {
 }
 }  // namespace detail
 
-/// The position of the largest element along `axis` (the first of equals; NaN counts as largest). x [..., N, ...] -> the
-/// same without the axis. No gradient. Errors: an empty axis.
+/// The position of the largest element along `axis` (the first of equals; NaN counts as largest). x [..., N, ...] ->
+/// the same without the axis. No gradient. Errors: an empty axis.
 inline Tokens argmax(const Tensor& x, int axis = -1, bool keepdim = false) {
   const Op op("argmax");
   const Index n = x.shape()[axis];
@@ -129,8 +135,8 @@ struct TopK {
   Tokens indices;
 };
 
-/// The k largest elements along the last axis, largest first, equal ones by position. x [..., N] -> [..., k]. No gradient.
-/// Errors: k outside [0, N].
+/// The k largest elements along the last axis, largest first, equal ones by position. x [..., N] -> [..., k]. No
+/// gradient. Errors: k outside [0, N].
 inline TopK topk(const Tensor& x, Index k) {
   const Op op("topk");
   check(x.dim() >= 1, "needs at least one axis");

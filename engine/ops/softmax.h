@@ -54,8 +54,8 @@ inline Array softmax_backward(const Array& dy, const Array& y) {
 
 }  // namespace detail
 
-/// exp(x) / sum(exp(x)) along an axis; the largest element is subtracted first, so nothing overflows. A row of -infinity
-/// gives NaN, as in PyTorch; give a mask instead. Errors: an axis out of range.
+/// exp(x) / sum(exp(x)) along an axis; the largest element is subtracted first, so nothing overflows. A row of
+/// -infinity gives NaN, as in PyTorch; give a mask instead. Errors: an axis out of range.
 inline Tensor softmax(const Tensor& x, int axis = -1) {
   Op op("softmax", x);
   check(x.dim() >= 1, "needs at least one axis");
@@ -69,8 +69,8 @@ inline Tensor softmax(const Tensor& x, int axis = -1) {
   });
 }
 
-/// Softmax over those elements of the last axis that the mask keeps; the others are exactly 0, whatever x holds there, and
-/// so is their gradient. A row that keeps nothing is all zeros. The mask (true = keep) broadcasts to x's shape.
+/// Softmax over those elements of the last axis that the mask keeps; the others are exactly 0, whatever x holds there,
+/// and so is their gradient. A row that keeps nothing is all zeros. The mask (true = keep) broadcasts to x's shape.
 /// Errors: a mask that does not broadcast.
 inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
   Op op("masked_softmax", x);
@@ -80,7 +80,8 @@ inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
   Array y = Array::empty(rows.shape());
   real* const out = y.mutate();
   const auto f = kernels::table().softmax;
-  detail::for_rows(y.shape(), [&](Index row, Index at) { f(rows.data() + at, mask.row(row), out + at, y.shape()[-1]); });
+  detail::for_rows(y.shape(),
+                   [&](Index row, Index at) { f(rows.data() + at, mask.row(row), out + at, y.shape()[-1]); });
   return op.record(y, [y](const Array& dy, Grads& dx) { dx.add(0, detail::softmax_backward(dy, y)); });
 }
 

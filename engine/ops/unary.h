@@ -31,25 +31,22 @@ inline Tensor sqrt(const Tensor& x) {
 /// Sine of an angle in radians.
 inline Tensor sin(const Tensor& x) {
   Op op("sin", x);
-  return op.record(map(kernels::table().sin, x.array()), [x = x.array()](const Array& dy, Grads& dx) {
-    dx.add(0, dy * map(kernels::table().cos, x));
-  });
+  return op.record(map(kernels::table().sin, x.array()),
+                   [x = x.array()](const Array& dy, Grads& dx) { dx.add(0, dy * map(kernels::table().cos, x)); });
 }
 
 /// Cosine of an angle in radians.
 inline Tensor cos(const Tensor& x) {
   Op op("cos", x);
-  return op.record(map(kernels::table().cos, x.array()), [x = x.array()](const Array& dy, Grads& dx) {
-    dx.add(0, -(dy * map(kernels::table().sin, x)));
-  });
+  return op.record(map(kernels::table().cos, x.array()),
+                   [x = x.array()](const Array& dy, Grads& dx) { dx.add(0, -(dy * map(kernels::table().sin, x))); });
 }
 
 /// |x|. The gradient at 0 is 0, as in PyTorch.
 inline Tensor abs(const Tensor& x) {
   Op op("abs", x);
-  return op.record(map(kernels::table().abs, x.array()), [x = x.array()](const Array& dy, Grads& dx) {
-    dx.add(0, dy * map(kernels::table().sign, x));
-  });
+  return op.record(map(kernels::table().abs, x.array()),
+                   [x = x.array()](const Array& dy, Grads& dx) { dx.add(0, dy * map(kernels::table().sign, x)); });
 }
 
 }  // namespace mote

@@ -51,12 +51,13 @@ inline Tensor permute(const Tensor& x, std::initializer_list<int> axes) {
   return op.record(std::move(y), [inverse](const Array& dy, Grads& dx) { dx.add(0, dy.permute(inverse)); });
 }
 
-/// Positions start, start + step, ... below end of an axis. start and end count from the end when negative and are clamped
-/// to the extent, as in Python. Errors: an axis out of range, step < 1.
+/// Positions start, start + step, ... below end of an axis. start and end count from the end when negative and are
+/// clamped to the extent, as in Python. Errors: an axis out of range, step < 1.
 inline Tensor slice(const Tensor& x, int axis, Index start, Index end, Index step = 1) {
   Op op("slice", x);
-  return op.record(x.array().slice(axis, start, end, step),
-                   [axis, start, end, step](const Array& dy, Grads& dx) { dx.add_slice(0, axis, start, end, step, dy); });
+  return op.record(x.array().slice(axis, start, end, step), [axis, start, end, step](const Array& dy, Grads& dx) {
+    dx.add_slice(0, axis, start, end, step, dy);
+  });
 }
 
 /// One position of an axis; the axis goes. Errors: a position outside [-extent, extent).

@@ -1,7 +1,8 @@
-// What is here: measurements. `bench overhead` times what one recorded op costs; `bench memory` counts what a training step
+// What is here: measurements. `bench overhead` times what one recorded op costs; `bench memory` counts what a training
+// step
 //   asks of the system; `bench matmul` compares the product with a plain multiply-add loop of this machine.
-// What is not: tests. Nothing here passes or fails; times depend on the machine, so each stands beside one of the same run.
-// Read next: ../train.cpp.
+// What is not: tests. Nothing here passes or fails; times depend on the machine, so each stands beside one of the same
+// run. Read next: ../train.cpp.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -29,7 +30,8 @@ double median_us(int runs, int count, const std::function<void()>& body) {
   for (int r = 0; r < runs; ++r) {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < count; ++i) body();
-    times.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / count);
+    times.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() /
+                    count);
   }
   std::nth_element(times.begin(), times.begin() + runs / 2, times.end());
   return times[static_cast<std::size_t>(runs / 2)];
@@ -54,19 +56,21 @@ void overhead() {
       b.zero_grad();
     });
     const double extra = both - numbers;
-    std::printf("%3lldx%-4lld %12.3f %12.3f %12.3f %12.3f (%.0f %%)\n", static_cast<long long>(n), static_cast<long long>(n),
-                numbers, recorded, both, extra, 100 * extra / both);
+    std::printf("%3lldx%-4lld %12.3f %12.3f %12.3f %12.3f (%.0f %%)\n", static_cast<long long>(n),
+                static_cast<long long>(n), numbers, recorded, both, extra, 100 * extra / both);
   }
   // a chain: what a deep graph costs per op, collecting and sorting included
   Generator random(1);
   Tensor x = randn({32, 32}, random).requires_grad_();
   const Tensor step = randn({32, 32}, random);
-  const double chain = median_us(15, 5, [&] {
-    Tensor y = x;
-    for (int i = 0; i < 1000; ++i) y = y + step;
-    y.backward(Array::full({32, 32}, 1));
-    x.zero_grad();
-  }) / 1000;
+  const double chain = median_us(15, 5,
+                                 [&] {
+                                   Tensor y = x;
+                                   for (int i = 0; i < 1000; ++i) y = y + step;
+                                   y.backward(Array::full({32, 32}, 1));
+                                   x.zero_grad();
+                                 }) /
+                       1000;
   std::printf("a chain of 1000 additions [32, 32]: %.3f per addition, forward and backward\n", chain);
 }
 
@@ -80,10 +84,12 @@ void memory() {
   GPT model(config, random);
   AdamW optimizer(decay_groups(model, 0.1));
   const auto train = [&](Index steps) {
-    fit(optimizer, [&](Index) {
-      const Batch batch = task.batch(64, Split::train, data);
-      return model.loss(batch.ids, batch.targets);
-    }, {.steps = steps});
+    fit(optimizer,
+        [&](Index) {
+          const Batch batch = task.batch(64, Split::train, data);
+          return model.loss(batch.ids, batch.targets);
+        },
+        {.steps = steps});
   };
   train(3);
   const MemoryStats before = memory_stats();
@@ -101,21 +107,25 @@ void matmul_speed() {
   const int before = threads();
   set_threads(1);
   const Index rows = t.tile_rows, columns = t.tile_columns, depth = 128;
-  std::vector<real> a(static_cast<std::size_t>(rows * depth), real(1)), b(static_cast<std::size_t>(columns * depth), real(1)),
-      c(static_cast<std::size_t>(rows * columns));
+  std::vector<real> a(static_cast<std::size_t>(rows * depth), real(1)),
+      b(static_cast<std::size_t>(columns * depth), real(1)), c(static_cast<std::size_t>(rows * columns));
   const double tile_us = median_us(15, 2000, [&] {
     t.gemm_tile(depth, a.data(), 1, rows, b.data(), columns, c.data(), columns, rows, columns, false);
   });
   const double peak = 2.0 * static_cast<double>(rows * columns * depth) / tile_us * 1e-3;
-  std::printf("%s tile %lldx%lld in first-level cache: %.1f GFLOP/s, one thread\n", t.name, static_cast<long long>(rows),
-              static_cast<long long>(columns), peak);
+  std::printf("%s tile %lldx%lld in first-level cache: %.1f GFLOP/s, one thread\n", t.name,
+              static_cast<long long>(rows), static_cast<long long>(columns), peak);
   std::printf("%22s %12s %12s\n", "m x n x k", "GFLOP/s", "share");
-  struct Case { Index m, n, k; bool transposed; };
+  struct Case {
+    Index m, n, k;
+    bool transposed;
+  };
   for (const Case s : {Case{64, 64, 64, false}, Case{256, 256, 256, false}, Case{1024, 1024, 1024, false},
                        Case{1280, 192, 64, true}, Case{1280, 256, 64, true}, Case{20, 20, 16, true}}) {
     Generator random(1);
     const Array x = randn({s.m, s.k}, random).array();
-    const Array w = s.transposed ? randn({s.n, s.k}, random).array().transpose(0, 1) : randn({s.k, s.n}, random).array();
+    const Array w =
+        s.transposed ? randn({s.n, s.k}, random).array().transpose(0, 1) : randn({s.k, s.n}, random).array();
     const double us = median_us(7, s.m * s.n * s.k > 100000000 ? 3 : 200, [&] { const Array y = matmul(x, w); });
     const double speed = 2.0 * static_cast<double>(s.m * s.n * s.k) / us * 1e-3;
     std::printf("%6lld x %4lld x %4lld %s %12.1f %10.0f %%\n", static_cast<long long>(s.m), static_cast<long long>(s.n),

@@ -20,23 +20,30 @@ double relu_oracle(double x) { return x > 0 ? x : 0; }
 double tanh_oracle(double x) { return std::tanh(x); }
 
 TEST_CASE("activation layers") {
-  check_activation("ReLU", [](Generator&) { return ReLU(); }, relu_oracle);
-  check_activation("GELU", [](Generator&) { return GELU(); }, gelu_oracle);
-  check_activation("GELU tanh", [](Generator&) { return GELU(GeluForm::tanh); }, gelu_tanh_oracle);
-  check_activation("SiLU", [](Generator&) { return SiLU(); }, silu_oracle);
-  check_activation("Tanh", [](Generator&) { return Tanh(); }, tanh_oracle);
-  check_activation("Sigmoid", [](Generator&) { return Sigmoid(); }, [](double x) { return 1 / (1 + std::exp(-x)); });
+  check_activation(
+      "ReLU", [](Generator&) { return ReLU(); }, relu_oracle);
+  check_activation(
+      "GELU", [](Generator&) { return GELU(); }, gelu_oracle);
+  check_activation(
+      "GELU tanh", [](Generator&) { return GELU(GeluForm::tanh); }, gelu_tanh_oracle);
+  check_activation(
+      "SiLU", [](Generator&) { return SiLU(); }, silu_oracle);
+  check_activation(
+      "Tanh", [](Generator&) { return Tanh(); }, tanh_oracle);
+  check_activation(
+      "Sigmoid", [](Generator&) { return Sigmoid(); }, [](double x) { return 1 / (1 + std::exp(-x)); });
 }
 
 TEST_CASE("activate: every name of a config") {
   const Array x = random_array({64}, 3);
   const std::vector<std::pair<std::string, double (*)(double)>> all{{"gelu", gelu_oracle},
-                                                                   {"gelu_tanh", gelu_tanh_oracle},
-                                                                   {"relu", relu_oracle},
-                                                                   {"silu", silu_oracle},
-                                                                   {"tanh", tanh_oracle}};
+                                                                    {"gelu_tanh", gelu_tanh_oracle},
+                                                                    {"relu", relu_oracle},
+                                                                    {"silu", silu_oracle},
+                                                                    {"tanh", tanh_oracle}};
   for (const auto& [name, f] : all)
-    CHECK_MESSAGE(distance(activate(activation_from(name), x).to_vector(), mapped(Value(x).x, f)) < (f64 ? 1e-12 : 1e-6), name);
+    CHECK_MESSAGE(
+        distance(activate(activation_from(name), x).to_vector(), mapped(Value(x).x, f)) < (f64 ? 1e-12 : 1e-6), name);
   CHECK(error_of([] { activation_from("Gelu"); }) == "activation 'Gelu' is none of gelu, gelu_tanh, relu, silu, tanh");
   CHECK(error_of([&] { activate(static_cast<Activation>(99), x); }) == "activate: unknown activation");
 }

@@ -38,8 +38,8 @@ TEST_CASE("attention equals plain loops for every length, number of heads and he
           const Shape shape{2, H, T, D};
           const Inputs in(shape), again(shape);
           const Tensor y = attention(in.q, in.k, in.v, {.causal = is_causal});
-          const Row expected = attention_oracle(Value(in.q.array()).x, Value(in.k.array()).x, Value(in.v.array()).x, 2, H, T,
-                                                D, is_causal ? causal() : May());
+          const Row expected = attention_oracle(Value(in.q.array()).x, Value(in.k.array()).x, Value(in.v.array()).x, 2,
+                                                H, T, D, is_causal ? causal() : May());
           CHECK_MESSAGE(distance(y.to_vector(), expected) < tolerance, Shape::text(shape));
           const Array dy = random_array(shape, 9);
           y.backward(dy);
@@ -83,7 +83,8 @@ TEST_CASE("attention: scores of hundreds do not overflow") {
   const Row expected = attention_oracle(Value(q.array()).x, Value(k.array()).x, Value(v.array()).x, 1, 1, 5, 64, May());
   CHECK(distance(y.to_vector(), expected) < (f64 ? 1e-14 : 1e-6));
   const Inputs in({1, 2, 9, 64}, 10);
-  const Row apart = attention_oracle(Value(in.q.array()).x, Value(in.k.array()).x, Value(in.v.array()).x, 1, 2, 9, 64, May());
+  const Row apart =
+      attention_oracle(Value(in.q.array()).x, Value(in.k.array()).x, Value(in.v.array()).x, 1, 2, 9, 64, May());
   CHECK(distance(attention(in.q, in.k, in.v).to_vector(), apart) < (f64 ? 1e-12 : 1e-4));
 }
 
@@ -93,7 +94,8 @@ TEST_CASE("attention: what does not fit is a sentence") {
   CHECK(error_of([&] { attention(q, q, shorter); }).rfind("attention: k [1, 3, 4] and v [1, 2, 4] differ", 0) == 0);
   CHECK(error_of([] { causal_mask(4, 3); }) == "causal_mask: 4 queries need at least as many keys, not 3");
   const Mask late = causal_mask(2, 5);  // the queries are the last two of five
-  CHECK(std::vector<std::uint8_t>(late.data(), late.data() + 10) == std::vector<std::uint8_t>{1, 1, 1, 1, 0, 1, 1, 1, 1, 1});
+  CHECK(std::vector<std::uint8_t>(late.data(), late.data() + 10) ==
+        std::vector<std::uint8_t>{1, 1, 1, 1, 0, 1, 1, 1, 1, 1});
 }
 
 }  // namespace

@@ -42,7 +42,10 @@ std::vector<std::string> problems(Flaw flaw) {
                          [](const Flawed& m, In x) { return m(x[0]); },
                          {.names = {"fc.weight", "fc.bias", "scale"},
                           .inputs = {random_array({2, 2}, 1)},
-                          .error = [](const Flawed& m) { m(Tensor(Array::zeros({1, 5}))); },
+                          .error =
+                              [](const Flawed& m) {
+                                m(Tensor(Array::zeros({1, 5})));
+                              },
                           .error_text = "linear: x [1, 5] needs a last extent of 2 for weight [3, 2] (in fc)"});
 }
 bool noticed(const std::vector<std::string>& all, const std::string& problem) {
@@ -73,7 +76,8 @@ TEST_CASE("check_module notices a gradient that is off by a hundredth; in double
     return module_problems(
         [](Generator& random) { return Linear(2, 2, random, false); },
         [factor](const Linear& m, In x) { return m(wrong_gradient(x[0], static_cast<real>(factor))); },
-        {.names = {"weight"}, .inputs = {random_array({3, 2}, 1)},
+        {.names = {"weight"},
+         .inputs = {random_array({3, 2}, 1)},
          .oracle = [](const Weights& w, const std::vector<Value>& x) { return linear_oracle(w, "", x[0].x); }});
   };
   CHECK(nearly(1) == std::vector<std::string>{});
@@ -84,10 +88,11 @@ TEST_CASE("check_module notices wrong values, names and error texts") {
   const Array x = random_array({1, 2}, 1);
   const ModuleOracle zeros = [](const Weights&, const std::vector<Value>&) { return std::vector<double>{0, 0}; };
   CHECK(linear_problems({.names = {"weight"}, .inputs = {x}}) == std::vector<std::string>{});
-  CHECK(noticed(linear_problems({.names = {"weight"}, .inputs = {x}, .oracle = zeros}), "the value differs from the oracle's"));
+  CHECK(noticed(linear_problems({.names = {"weight"}, .inputs = {x}, .oracle = zeros}),
+                "the value differs from the oracle's"));
   CHECK(linear_problems({.names = {"bias"}, .inputs = {x}}) == std::vector<std::string>{"'weight ' should be 'bias '"});
-  const auto nothing_thrown = linear_problems({.names = {"weight"}, .inputs = {x}, .error = [](const Linear&) {},
-                                               .error_text = "linear: no (in Linear)"});
+  const auto nothing_thrown = linear_problems(
+      {.names = {"weight"}, .inputs = {x}, .error = [](const Linear&) {}, .error_text = "linear: no (in Linear)"});
   CHECK(noticed(nothing_thrown, "'(no error)' should be 'linear: no (in Linear)'"));
 }
 

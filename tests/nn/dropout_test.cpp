@@ -11,8 +11,9 @@ namespace {
 
 TEST_CASE("Dropout") {
   for (const double p : {0.0, 0.4})
-    check_module("Dropout", [=](Generator& random) { return Dropout(p, random); },
-                 [](const Dropout& m, In x) { return m(x[0]); }, {.inputs = {random_array({4, 6}, 1)}});
+    check_module(
+        "Dropout", [=](Generator& random) { return Dropout(p, random); },
+        [](const Dropout& m, In x) { return m(x[0]); }, {.inputs = {random_array({4, 6}, 1)}});
   Generator random(1);
   for (const double p : {-0.1, 1.1, static_cast<double>(nan), static_cast<double>(inf)})
     CHECK(error_of([&] { Dropout(p, random); }).find("is not a probability") != std::string::npos);

@@ -13,24 +13,27 @@ TEST_CASE("FeedForward") {
       {Activation::gelu, gelu_oracle}, {Activation::gelu_tanh, gelu_tanh_oracle}, {Activation::silu, silu_oracle}};
   for (const auto& [activation, f] : forms)
     for (const bool bias : {true, false})
-      check_module("FeedForward",
-                   [form = activation, bias](Generator& random) { return FeedForward(3, 5, random, form, 0, bias); },
-                   [](const FeedForward& m, In x) { return m(x[0]); },
-                   {.names = bias ? std::vector<std::string>{"c_fc.weight", "c_fc.bias", "c_proj.weight", "c_proj.bias"}
-                                  : std::vector<std::string>{"c_fc.weight", "c_proj.weight"},
-                    .inputs = {random_array({2, 2, 3}, 1)},
-                    .oracle = [form = f](const Weights& w, const std::vector<Value>& x) {
-                      return feed_forward_oracle(w, "", x[0].x, form);
-                    },
-                    .error = [](const FeedForward& m) { m(Tensor(Array::zeros({2, 4}))); },
-                    .error_text = "linear: x [2, 4] needs a last extent of 3 for weight [5, 3] (in c_fc)"});
+      check_module(
+          "FeedForward",
+          [form = activation, bias](Generator& random) { return FeedForward(3, 5, random, form, 0, bias); },
+          [](const FeedForward& m, In x) { return m(x[0]); },
+          {.names = bias ? std::vector<std::string>{"c_fc.weight", "c_fc.bias", "c_proj.weight", "c_proj.bias"}
+                         : std::vector<std::string>{"c_fc.weight", "c_proj.weight"},
+           .inputs = {random_array({2, 2, 3}, 1)},
+           .oracle = [form = f](const Weights& w,
+                                const std::vector<Value>& x) { return feed_forward_oracle(w, "", x[0].x, form); },
+           .error =
+               [](const FeedForward& m) {
+                 m(Tensor(Array::zeros({2, 4})));
+               },
+           .error_text = "linear: x [2, 4] needs a last extent of 3 for weight [5, 3] (in c_fc)"});
 }
 
 TEST_CASE("FeedForward drops its result in training only") {
-  check_module("FeedForward", [](Generator& random) { return FeedForward(3, 8, random, Activation::gelu, 0.5); },
-               [](const FeedForward& m, In x) { return m(x[0]); },
-               {.names = {"c_fc.weight", "c_fc.bias", "c_proj.weight", "c_proj.bias"},
-                .inputs = {random_array({8, 3}, 1)}});
+  check_module(
+      "FeedForward", [](Generator& random) { return FeedForward(3, 8, random, Activation::gelu, 0.5); },
+      [](const FeedForward& m, In x) { return m(x[0]); },
+      {.names = {"c_fc.weight", "c_fc.bias", "c_proj.weight", "c_proj.bias"}, .inputs = {random_array({8, 3}, 1)}});
   Generator random(2);
   FeedForward m(3, 8, random, Activation::gelu, 0.5);
   const Array x = random_array({20, 3}, 1);

@@ -12,13 +12,17 @@ namespace {
 
 TEST_CASE("Linear") {
   for (const bool bias : {true, false})
-    check_module("Linear", [&](Generator& random) { return Linear(3, 4, random, bias); },
-                 [](const Linear& m, In x) { return m(x[0]); },
-                 {.names = bias ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
-                  .inputs = {random_array({2, 5, 3}, 1)},
-                  .oracle = [](const Weights& w, const std::vector<Value>& x) { return linear_oracle(w, "", x[0].x); },
-                  .error = [](const Linear& m) { m(Tensor(Array::zeros({2, 5}))); },
-                  .error_text = "linear: x [2, 5] needs a last extent of 3 for weight [4, 3] (in Linear)"});
+    check_module(
+        "Linear", [&](Generator& random) { return Linear(3, 4, random, bias); },
+        [](const Linear& m, In x) { return m(x[0]); },
+        {.names = bias ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
+         .inputs = {random_array({2, 5, 3}, 1)},
+         .oracle = [](const Weights& w, const std::vector<Value>& x) { return linear_oracle(w, "", x[0].x); },
+         .error =
+             [](const Linear& m) {
+               m(Tensor(Array::zeros({2, 5})));
+             },
+         .error_text = "linear: x [2, 5] needs a last extent of 3 for weight [4, 3] (in Linear)"});
 }
 
 TEST_CASE("Linear keeps the leading axes, whatever the sizes") {
@@ -73,8 +77,9 @@ TEST_CASE("Linear's numbers are uniform within 1 / sqrt(in): mean and variance o
     square += static_cast<double>(w) * static_cast<double>(w) / n;
   }
   CHECK(largest <= static_cast<real>(static_cast<float>(bound)));
-  CHECK(std::abs(mean) < 5 * bound / std::sqrt(3 * n));                              // variance bound^2 / 3
-  CHECK(std::abs(square - bound * bound / 3) < 5 * bound * bound * std::sqrt(4 / 45.0 / n));  // var of u^2: 4/45 bound^4
+  CHECK(std::abs(mean) < 5 * bound / std::sqrt(3 * n));  // variance bound^2 / 3
+  CHECK(std::abs(square - bound * bound / 3) <
+        5 * bound * bound * std::sqrt(4 / 45.0 / n));  // var of u^2: 4/45 bound^4
 }
 
 TEST_CASE("Linear without a drawing Init draws nothing and starts as zeros") {

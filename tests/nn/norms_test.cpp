@@ -10,13 +10,17 @@ namespace {
 
 TEST_CASE("LayerNorm") {
   for (const bool bias : {true, false})
-    check_module("LayerNorm", [=](Generator&) { return LayerNorm(5, real(1e-5), bias); },
-                 [](const LayerNorm& m, In x) { return m(x[0]); },
-                 {.names = bias ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
-                  .inputs = {random_array({2, 3, 5}, 1)},
-                  .oracle = [](const Weights& w, const std::vector<Value>& x) { return layer_norm_oracle(w, "", x[0].x); },
-                  .error = [](const LayerNorm& m) { m(Tensor(Array::zeros({2, 4}))); },
-                  .error_text = "layer_norm: weight [5] does not fit the last axis of x [2, 4] (in LayerNorm)"});
+    check_module(
+        "LayerNorm", [=](Generator&) { return LayerNorm(5, real(1e-5), bias); },
+        [](const LayerNorm& m, In x) { return m(x[0]); },
+        {.names = bias ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
+         .inputs = {random_array({2, 3, 5}, 1)},
+         .oracle = [](const Weights& w, const std::vector<Value>& x) { return layer_norm_oracle(w, "", x[0].x); },
+         .error =
+             [](const LayerNorm& m) {
+               m(Tensor(Array::zeros({2, 4})));
+             },
+         .error_text = "layer_norm: weight [5] does not fit the last axis of x [2, 4] (in LayerNorm)"});
 }
 
 TEST_CASE("RMSNorm") {
@@ -29,12 +33,16 @@ TEST_CASE("RMSNorm") {
     }
     return y;
   };
-  check_module("RMSNorm", [](Generator&) { return RMSNorm(5); }, [](const RMSNorm& m, In x) { return m(x[0]); },
-               {.names = {"weight"},
-                .inputs = {random_array({2, 3, 5}, 1)},
-                .oracle = oracle,
-                .error = [](const RMSNorm& m) { m(Tensor(Array::zeros({2, 4}))); },
-                .error_text = "rms_norm: weight [5] does not fit the last axis of x [2, 4] (in RMSNorm)"});
+  check_module(
+      "RMSNorm", [](Generator&) { return RMSNorm(5); }, [](const RMSNorm& m, In x) { return m(x[0]); },
+      {.names = {"weight"},
+       .inputs = {random_array({2, 3, 5}, 1)},
+       .oracle = oracle,
+       .error =
+           [](const RMSNorm& m) {
+             m(Tensor(Array::zeros({2, 4})));
+           },
+       .error_text = "rms_norm: weight [5] does not fit the last axis of x [2, 4] (in RMSNorm)"});
 }
 
 TEST_CASE("norms start as PyTorch's do: ones and zeros, and eps 1e-5") {
@@ -75,13 +83,16 @@ TEST_CASE("LayerNorm keeps a broken row to itself and forgets the scale of a row
     broken.mutate()[6 + 2] = bad;
     const std::vector<real> y = m(Tensor(broken)).to_vector();
     for (std::size_t i = 0; i < 18; ++i) {
-      if (i / 6 == 1) CHECK(std::isnan(y[i]));
-      else CHECK(y[i] == clean[i]);
+      if (i / 6 == 1)
+        CHECK(std::isnan(y[i]));
+      else
+        CHECK(y[i] == clean[i]);
     }
   }
   const std::vector<real> large = m(Tensor(x * real(1024))).to_vector();
   for (std::size_t i = 0; i < 18; ++i) CHECK(std::abs(large[i] - clean[i]) < real(3e-5));  // eps counts for less
-  const std::vector<real> shifted = m(Tensor(array({4 * 3 / 2}, {1e4, 1e4 + 1, 1e4, 1e4 + 1, 1e4, 1e4 + 1}))).to_vector();
+  const std::vector<real> shifted =
+      m(Tensor(array({4 * 3 / 2}, {1e4, 1e4 + 1, 1e4, 1e4 + 1, 1e4, 1e4 + 1}))).to_vector();
   for (const real v : shifted) CHECK(std::abs(std::abs(v) - 1) < real(1e-4));  // E[x^2] - E[x]^2 would be far off
 }
 

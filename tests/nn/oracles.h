@@ -1,6 +1,5 @@
-// What is here: the layers once more, in double and as plain loops, for oracles; and what initialisers are compared with.
-// What is not: check_module (../check_module.h).
-// Read next: linear_test.cpp.
+// What is here: the layers once more, in double and as plain loops, for oracles; and what initialisers are compared
+// with. What is not: check_module (../check_module.h). Read next: linear_test.cpp.
 #pragma once
 
 #include <cmath>
@@ -54,8 +53,8 @@ inline May causal() {
 
 /// softmax(q k^T / sqrt(D)) v for q, k, v [B, H, T, D], one number at a time; a query that may see nothing gives zeros.
 /// `weights`, if given, receives [B, H, T, T].
-inline Row attention_oracle(const Row& q, const Row& k, const Row& v, Index B, Index H, Index T, Index D, const May& may,
-                            Row* weights = nullptr) {
+inline Row attention_oracle(const Row& q, const Row& k, const Row& v, Index B, Index H, Index T, Index D,
+                            const May& may, Row* weights = nullptr) {
   Row y;
   for (Index b = 0; b < B; ++b)
     for (Index h = 0; h < H; ++h)
@@ -115,7 +114,9 @@ inline Row added(Row x, const Row& y) {
   return x;
 }
 inline double gelu_oracle(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
-inline double gelu_tanh_oracle(double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }
+inline double gelu_tanh_oracle(double x) {
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
 inline double silu_oracle(double x) { return x / (1 + std::exp(-x)); }
 
 /// FeedForward with GELU: x [n, C] -> [n, C].
@@ -125,8 +126,8 @@ inline Row feed_forward_oracle(const Weights& w, const std::string& prefix, cons
 }
 
 /// TransformerBlock with GELU: x [B, T, C] -> [B, T, C].
-inline Row transformer_block_oracle(const Weights& w, const std::string& prefix, const Row& x, const Shape& shape, Index H,
-                                    const May& may, bool norm_first) {
+inline Row transformer_block_oracle(const Weights& w, const std::string& prefix, const Row& x, const Shape& shape,
+                                    Index H, const May& may, bool norm_first) {
   const auto norm = [&](const char* name, const Row& in) { return layer_norm_oracle(w, prefix + name, in); };
   const auto attn = [&](const Row& in) { return multi_head_oracle(w, prefix + "attn.", in, shape, H, may); };
   const auto mlp = [&](const Row& in) { return feed_forward_oracle(w, prefix + "mlp.", in); };
@@ -142,7 +143,8 @@ inline Row transformer_block_oracle(const Weights& w, const std::string& prefix,
 inline void check_float32(const Array& a, const std::vector<float>& expected) {
   const std::vector<real> values = a.to_vector();
   REQUIRE(values.size() == expected.size());
-  for (std::size_t i = 0; i < values.size(); ++i) CHECK_MESSAGE(static_cast<float>(values[i]) == expected[i], "number ", i);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    CHECK_MESSAGE(static_cast<float>(values[i]) == expected[i], "number ", i);
   for (const real v : values) CHECK(static_cast<real>(static_cast<float>(v)) == v);
 }
 

@@ -10,29 +10,40 @@ namespace mote::test {
 namespace {
 
 TEST_CASE("Sequential") {
-  check_module("Sequential",
-               [](Generator& random) { return Sequential{Linear(2, 5, random), Tanh(), Linear(5, 3, random)}; },
-               [](const Sequential& m, In x) { return m(x[0]); },
-               {.names = {"0.weight", "0.bias", "2.weight", "2.bias"},
-                .inputs = {random_array({4, 2}, 1)},
-                .oracle = [](const Weights& w, const std::vector<Value>& x) {
-                  const Row y = mapped(linear_oracle(w, "0.", x[0].x), [](double v) { return std::tanh(v); });
-                  return linear_oracle(w, "2.", y);
-                },
-                .error = [](const Sequential& m) { m(Tensor(Array::zeros({4, 3}))); },
-                .error_text = "linear: x [4, 3] needs a last extent of 2 for weight [5, 2] (in 0)"});
+  check_module(
+      "Sequential",
+      [](Generator& random) {
+        return Sequential{Linear(2, 5, random), Tanh(), Linear(5, 3, random)};
+      },
+      [](const Sequential& m, In x) { return m(x[0]); },
+      {.names = {"0.weight", "0.bias", "2.weight", "2.bias"},
+       .inputs = {random_array({4, 2}, 1)},
+       .oracle =
+           [](const Weights& w, const std::vector<Value>& x) {
+             const Row y = mapped(linear_oracle(w, "0.", x[0].x), [](double v) { return std::tanh(v); });
+             return linear_oracle(w, "2.", y);
+           },
+       .error =
+           [](const Sequential& m) {
+             m(Tensor(Array::zeros({4, 3})));
+           },
+       .error_text = "linear: x [4, 3] needs a last extent of 2 for weight [5, 2] (in 0)"});
 }
 
 TEST_CASE("Sequential inside Sequential, with dropout in training") {
-  check_module("Sequential",
-               [](Generator& random) {
-                 return Sequential{Sequential{Linear(2, 3, random), Dropout(0.4, random)}, LayerNorm(3)};
-               },
-               [](const Sequential& m, In x) { return m(x[0]); },
-               {.names = {"0.0.weight", "0.0.bias", "1.weight", "1.bias"},
-                .inputs = {random_array({4, 2}, 1)},
-                .error = [](const Sequential& m) { m(Tensor(Array::zeros({4, 3}))); },
-                .error_text = "linear: x [4, 3] needs a last extent of 2 for weight [3, 2] (in 0.0)"});
+  check_module(
+      "Sequential",
+      [](Generator& random) {
+        return Sequential{Sequential{Linear(2, 3, random), Dropout(0.4, random)}, LayerNorm(3)};
+      },
+      [](const Sequential& m, In x) { return m(x[0]); },
+      {.names = {"0.0.weight", "0.0.bias", "1.weight", "1.bias"},
+       .inputs = {random_array({4, 2}, 1)},
+       .error =
+           [](const Sequential& m) {
+             m(Tensor(Array::zeros({4, 3})));
+           },
+       .error_text = "linear: x [4, 3] needs a last extent of 2 for weight [3, 2] (in 0.0)"});
 }
 
 TEST_CASE("Sequential draws from left to right, as PyTorch does") {
@@ -81,13 +92,17 @@ TEST_CASE("a layer of one's own holds to everything the library's do") {
     for (std::size_t i = 0; i < y.size(); ++i) y[i] *= up[i];
     return linear_oracle(w, "down.", y);
   };
-  check_module("GatedMlp", [](Generator& random) { return GatedMlp(3, 4, random); },
-               [](const GatedMlp& m, In x) { return m(x[0]); },
-               {.names = {"gate.weight", "gate.bias", "up.weight", "up.bias", "down.weight", "down.bias"},
-                .inputs = {random_array({2, 3}, 1)},
-                .oracle = oracle,
-                .error = [](const GatedMlp& m) { m(Tensor(Array::zeros({2, 4}))); },
-                .error_text = "linear: x [2, 4] needs a last extent of 3 for weight [4, 3] (in gate)"});
+  check_module(
+      "GatedMlp", [](Generator& random) { return GatedMlp(3, 4, random); },
+      [](const GatedMlp& m, In x) { return m(x[0]); },
+      {.names = {"gate.weight", "gate.bias", "up.weight", "up.bias", "down.weight", "down.bias"},
+       .inputs = {random_array({2, 3}, 1)},
+       .oracle = oracle,
+       .error =
+           [](const GatedMlp& m) {
+             m(Tensor(Array::zeros({2, 4})));
+           },
+       .error_text = "linear: x [2, 4] needs a last extent of 3 for weight [4, 3] (in gate)"});
   Generator random(1);
   const Sequential stack{GatedMlp(3, 4, random), GatedMlp(3, 4, random)};
   CHECK(named_parameters(stack)[11].name == "1.down.bias");

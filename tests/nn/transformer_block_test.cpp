@@ -8,9 +8,9 @@
 namespace mote::test {
 namespace {
 
-const std::vector<std::string> all_names{"ln_1.weight", "ln_1.bias", "attn.c_attn.weight", "attn.c_attn.bias",
-                                         "attn.c_proj.weight", "attn.c_proj.bias", "ln_2.weight", "ln_2.bias",
-                                         "mlp.c_fc.weight", "mlp.c_fc.bias", "mlp.c_proj.weight", "mlp.c_proj.bias"};
+const std::vector<std::string> all_names{
+    "ln_1.weight", "ln_1.bias", "attn.c_attn.weight", "attn.c_attn.bias", "attn.c_proj.weight", "attn.c_proj.bias",
+    "ln_2.weight", "ln_2.bias", "mlp.c_fc.weight",    "mlp.c_fc.bias",    "mlp.c_proj.weight",  "mlp.c_proj.bias"};
 
 std::vector<std::string> names_without(const std::string& part) {
   std::vector<std::string> names = all_names;
@@ -22,45 +22,55 @@ TEST_CASE("TransformerBlock") {
   const Shape shape{2, 3, 4};
   for (const NormOrder order : {NormOrder::pre, NormOrder::post})
     for (const bool is_causal : {true, false})
-      check_module("TransformerBlock",
-                   [=](Generator& random) {
-                     return TransformerBlock(4, 2, random, {.causal = is_causal, .order = order, .hidden = 5});
-                   },
-                   [](const TransformerBlock& m, In x) { return m(x[0]); },
-                   {.names = all_names,
-                    .inputs = {random_array(shape, 1)},
-                    .oracle = [=](const Weights& w, const std::vector<Value>& x) {
-                      return transformer_block_oracle(w, "", x[0].x, shape, 2, is_causal ? causal() : May(),
-                                                      order == NormOrder::pre);
-                    },
-                    .error = [](const TransformerBlock& m) { m(Tensor(Array::zeros({2, 3, 5}))); },
-                    .error_text = order == NormOrder::pre
-                                      ? "layer_norm: weight [4] does not fit the last axis of x [2, 3, 5] (in ln_1)"
-                                      : "MultiHeadAttention: x [2, 3, 5] must be [B, T, 4] (in attn)"});
+      check_module(
+          "TransformerBlock",
+          [=](Generator& random) {
+            return TransformerBlock(4, 2, random, {.causal = is_causal, .order = order, .hidden = 5});
+          },
+          [](const TransformerBlock& m, In x) { return m(x[0]); },
+          {.names = all_names,
+           .inputs = {random_array(shape, 1)},
+           .oracle =
+               [=](const Weights& w, const std::vector<Value>& x) {
+                 return transformer_block_oracle(w, "", x[0].x, shape, 2, is_causal ? causal() : May(),
+                                                 order == NormOrder::pre);
+               },
+           .error =
+               [](const TransformerBlock& m) {
+                 m(Tensor(Array::zeros({2, 3, 5})));
+               },
+           .error_text = order == NormOrder::pre
+                             ? "layer_norm: weight [4] does not fit the last axis of x [2, 3, 5] (in ln_1)"
+                             : "MultiHeadAttention: x [2, 3, 5] must be [B, T, 4] (in attn)"});
 }
 
 TEST_CASE("TransformerBlock: each switch of biases takes its own away") {
   const std::vector<std::pair<std::string, TransformerBlockOptions>> switches{
       {"ln_", {.bias = false}}, {"attn", {.attention_bias = false}}, {"mlp", {.mlp_bias = false}}};
   for (const auto& [part, options] : switches)
-    check_module("TransformerBlock", [o = options](Generator& random) { return TransformerBlock(4, 2, random, o); },
-                 [](const TransformerBlock& m, In x) { return m(x[0]); },
-                 {.names = names_without(part), .inputs = {random_array({1, 2, 4}, 1)}});
+    check_module(
+        "TransformerBlock", [o = options](Generator& random) { return TransformerBlock(4, 2, random, o); },
+        [](const TransformerBlock& m, In x) { return m(x[0]); },
+        {.names = names_without(part), .inputs = {random_array({1, 2, 4}, 1)}});
 }
 
 TEST_CASE("TransformerBlock with dropout, an activation and a mask") {
   const Mask keep = mask({{true, true, false}, {true, false, true}, {false, false, true}});
-  check_module("TransformerBlock",
-               [](Generator& random) {
-                 return TransformerBlock(4, 2, random,
-                                         {.causal = false, .dropout = 0.3, .activation = Activation::silu, .hidden = 3,
-                                          .block_size = 3});
-               },
-               [&](const TransformerBlock& m, In x) { return m(x[0], keep); },
-               {.names = all_names,
-                .inputs = {random_array({2, 3, 4}, 1)},
-                .error = [](const TransformerBlock& m) { m(Tensor(Array::zeros({1, 4, 4}))); },
-                .error_text = "MultiHeadAttention: T = 4 is above block_size 3 (in attn)"});
+  check_module(
+      "TransformerBlock",
+      [](Generator& random) {
+        return TransformerBlock(
+            4, 2, random,
+            {.causal = false, .dropout = 0.3, .activation = Activation::silu, .hidden = 3, .block_size = 3});
+      },
+      [&](const TransformerBlock& m, In x) { return m(x[0], keep); },
+      {.names = all_names,
+       .inputs = {random_array({2, 3, 4}, 1)},
+       .error =
+           [](const TransformerBlock& m) {
+             m(Tensor(Array::zeros({1, 4, 4})));
+           },
+       .error_text = "MultiHeadAttention: T = 4 is above block_size 3 (in attn)"});
   Generator random(1);
   const TransformerBlock m(4, 2, random, {.causal = false});
   const Array x = random_array({1, 3, 4}, 1);
@@ -69,8 +79,9 @@ TEST_CASE("TransformerBlock with dropout, an activation and a mask") {
 }
 
 TEST_CASE("TransformerBlock gives what PyTorch's TransformerEncoderLayer gives") {
-  // l = nn.TransformerEncoderLayer(4, 2, 8, dropout=0., activation=F.gelu, batch_first=True, norm_first=first), with the
-  // weights below, s(n, a, b) = torch.tensor([math.sin(a * i + b) for i in range(n)]); l(s(12, 1, .5).view(1, 3, 4)) [float64]
+  // l = nn.TransformerEncoderLayer(4, 2, 8, dropout=0., activation=F.gelu, batch_first=True, norm_first=first), with
+  // the weights below, s(n, a, b) = torch.tensor([math.sin(a * i + b) for i in range(n)]); l(s(12, 1, .5).view(1, 3,
+  // 4)) [float64]
   const std::vector<double> expected[2] = {
       {1.76862629166743, 1.96266659556053, -1.64691988020443, -0.127571999969456, -1.11778192890666, 1.09849331684926,
        -1.47033874770807, 1.40203567274895, 1.93850800617712, 1.86182304336836, -1.77411044673726, -0.0849555301879249},
@@ -78,8 +89,8 @@ TEST_CASE("TransformerBlock gives what PyTorch's TransformerEncoderLayer gives")
        1.0733461761878, 1.00053345812297, 4.75142779042137, 3.81504188942951, 0.52195071823794, -2.01572987991902}};
   for (const std::size_t first : {0u, 1u}) {
     Generator random(1);
-    const TransformerBlock m(
-        4, 2, random, {.causal = false, .order = first ? NormOrder::pre : NormOrder::post, .hidden = 8});
+    const TransformerBlock m(4, 2, random,
+                             {.causal = false, .order = first ? NormOrder::pre : NormOrder::post, .hidden = 8});
     const std::vector<Parameter> p = parameters(m);  // in the order of all_names
     const double a[12] = {1, 2, 0.7, 0.3, 1.3, 0.9, 1, 2, 0.6, 0.5, 0.8, 1.1};
     const double b[12] = {0, 0, 0.1, 0.2, 0.4, 0.6, 1, 1, 0.3, 0.7, 0.9, 0.2};

@@ -3,20 +3,25 @@
 // Read next: ../fit.h.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "train/tasks/task.h"
 
 namespace mote {
 
-/// Sequences s1 ... sL | s1 ... sL with symbols 0 .. symbols-1 and separator `symbols`. Only the answer counts in the loss:
-/// to get it right, position L + i must look back at position i. One in four sequences, chosen by a hash of its symbols,
-/// is held out: no sequence is in both splits. Errors: fewer than 2 symbols or 1 position, more ids than fit.
+/// Sequences s1 ... sL | s1 ... sL with symbols 0 .. symbols-1 and separator `symbols`. Only the answer counts in the
+/// loss: to get it right, position L + i must look back at position i. One in four sequences, chosen by a hash of its
+/// symbols, is held out: no sequence is in both splits. Errors: fewer than 2 symbols or 1 position, so
+/// few sequences that one split has none.
 struct CopyTask {
   Index symbols = 10, length = 10;
 
   CopyTask(Index symbol_count, Index answer_length) : symbols(symbol_count), length(answer_length) {
     check_in("CopyTask", symbols >= 2, "symbols ", symbols, " must be at least 2");
     check_in("CopyTask", length >= 1, "length ", length, " must be at least 1");
-    check_in("CopyTask", length * symbols >= 6, "with ", symbols, " symbols and length ", length,
+    const bool both = has(Split::train) && has(Split::test);  // else draw() would never end
+    check_in("CopyTask", both, "with ", symbols, " symbols and length ", length,
              " there are too few sequences to hold some out");
   }
 
@@ -47,7 +52,8 @@ struct CopyTask {
     }
     Batch batch = next_token_batch(rows);
     Index* const targets = batch.targets.mutate();
-    for (Index b = 0; b < size; ++b) std::fill_n(targets + b * 2 * length, length, Index(-1));  // the question does not count
+    for (Index b = 0; b < size; ++b)
+      std::fill_n(targets + b * 2 * length, length, Index(-1));  // the question does not count
     return batch;
   }
 
@@ -62,6 +68,19 @@ struct CopyTask {
       std::copy(s.begin(), s.end(), answers + b * length);
     }
     return q;
+  }
+
+ private:
+  /// Whether one of the first thousand sequences, in counting order, belongs to `split`.
+  bool has(Split split) const {
+    std::vector<Index> s(static_cast<std::size_t>(length), 0);
+    for (int i = 0; i < 1000; ++i) {
+      if (held_out(s) == (split == Split::test)) return true;
+      std::size_t place = 0;
+      while (place < s.size() && ++s[place] == symbols) s[place++] = 0;
+      if (place == s.size()) break;  // that was the last one
+    }
+    return false;
   }
 };
 

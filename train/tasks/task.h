@@ -19,8 +19,8 @@ struct Batch {
 /// Which examples a task draws: those to train on, or those held out for testing.
 enum class Split { train, test };
 
-/// FNV-1a over the ids of one example, mixed once more so that every bit counts. The same ids give the same hash on every
-/// machine: an example belongs to one split for ever.
+/// FNV-1a over the ids of one example, mixed once more so that every bit counts. The same ids give the same hash on
+/// every machine: an example belongs to one split for ever.
 inline std::uint64_t example_hash(std::span<const Index> ids) {
   std::uint64_t h = 14695981039346656037u;
   for (const Index id : ids) h = (h ^ static_cast<std::uint64_t>(id)) * 1099511628211u;

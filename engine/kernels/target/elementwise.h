@@ -37,37 +37,72 @@ void binary(const real* a, Index sa, const real* b, Index sb, real* y, Index n) 
     for (; i + Vec::lanes <= n; i += Vec::lanes) F::apply(left, Vec::load(b + i)).store(y + i);
   }
   for (; i < n; i += Vec::lanes)
-    F::apply(load_any(a + i * sa, sa, n - i), load_any(b + i * sb, sb, n - i)).store_first(y + i, n - i < 16 ? n - i : 16);
+    F::apply(load_any(a + i * sa, sa, n - i), load_any(b + i * sb, sb, n - i))
+        .store_first(y + i, n - i < 16 ? n - i : 16);
 }
 
-struct Plus { static MOTE_INLINE Vec apply(Vec a, Vec b) { return a + b; } };
-struct Minus { static MOTE_INLINE Vec apply(Vec a, Vec b) { return a - b; } };
-struct Times { static MOTE_INLINE Vec apply(Vec a, Vec b) { return a * b; } };
-struct Divided { static MOTE_INLINE Vec apply(Vec a, Vec b) { return a / b; } };
-struct Maximum { static MOTE_INLINE Vec apply(Vec a, Vec b) { return maximum(a, b); } };
-struct Minimum { static MOTE_INLINE Vec apply(Vec a, Vec b) { return minimum(a, b); } };
-struct Pow { static MOTE_INLINE Vec apply(Vec a, Vec b) { return v_pow(a, b); } };
+struct Plus {
+  static MOTE_INLINE Vec apply(Vec a, Vec b) { return a + b; }
+};
+struct Minus {
+  static MOTE_INLINE Vec apply(Vec a, Vec b) { return a - b; }
+};
+struct Times {
+  static MOTE_INLINE Vec apply(Vec a, Vec b) { return a * b; }
+};
+struct Divided {
+  static MOTE_INLINE Vec apply(Vec a, Vec b) { return a / b; }
+};
+struct Maximum {
+  static MOTE_INLINE Vec apply(Vec a, Vec b) { return maximum(a, b); }
+};
+struct Minimum {
+  static MOTE_INLINE Vec apply(Vec a, Vec b) { return minimum(a, b); }
+};
+struct Pow {
+  static MOTE_INLINE Vec apply(Vec a, Vec b) { return v_pow(a, b); }
+};
 
-struct Neg { static MOTE_INLINE Vec apply(Vec x) { return -x; } };
-struct Abs { static MOTE_INLINE Vec apply(Vec x) { return abs(x); } };
-struct Sqrt { static MOTE_INLINE Vec apply(Vec x) { return sqrt(x); } };
-struct Exp { static MOTE_INLINE Vec apply(Vec x) { return v_exp(x); } };
-struct Log { static MOTE_INLINE Vec apply(Vec x) { return v_log(x); } };
-struct Sin { static MOTE_INLINE Vec apply(Vec x) { return v_sin(x); } };
-struct Cos { static MOTE_INLINE Vec apply(Vec x) { return v_cos(x); } };
-struct Tanh { static MOTE_INLINE Vec apply(Vec x) { return v_tanh(x); } };
-struct Sigmoid { static MOTE_INLINE Vec apply(Vec x) { return v_sigmoid(x); } };
-struct Erf { static MOTE_INLINE Vec apply(Vec x) { return v_erf(x); } };
+struct Neg {
+  static MOTE_INLINE Vec apply(Vec x) { return -x; }
+};
+struct Abs {
+  static MOTE_INLINE Vec apply(Vec x) { return abs(x); }
+};
+struct Sqrt {
+  static MOTE_INLINE Vec apply(Vec x) { return sqrt(x); }
+};
+struct Exp {
+  static MOTE_INLINE Vec apply(Vec x) { return v_exp(x); }
+};
+struct Log {
+  static MOTE_INLINE Vec apply(Vec x) { return v_log(x); }
+};
+struct Sin {
+  static MOTE_INLINE Vec apply(Vec x) { return v_sin(x); }
+};
+struct Cos {
+  static MOTE_INLINE Vec apply(Vec x) { return v_cos(x); }
+};
+struct Tanh {
+  static MOTE_INLINE Vec apply(Vec x) { return v_tanh(x); }
+};
+struct Sigmoid {
+  static MOTE_INLINE Vec apply(Vec x) { return v_sigmoid(x); }
+};
+struct Erf {
+  static MOTE_INLINE Vec apply(Vec x) { return v_erf(x); }
+};
 
 /// -1, 0 or 1; NaN stays NaN. The gradient of abs.
 struct Sign {
-  static MOTE_INLINE Vec apply(Vec x) {
-    return select(x > Vec(0), Vec(1), select(x < Vec(0), Vec(-1), x));
-  }
+  static MOTE_INLINE Vec apply(Vec x) { return select(x > Vec(0), Vec(1), select(x < Vec(0), Vec(-1), x)); }
 };
 
 /// max(x, 0), written so that NaN, which is not <= 0, passes through.
-struct Relu { static MOTE_INLINE Vec apply(Vec x) { return select(x <= Vec(0), Vec(0), x); } };
+struct Relu {
+  static MOTE_INLINE Vec apply(Vec x) { return select(x <= Vec(0), Vec(0), x); }
+};
 struct ReluBackward {
   static MOTE_INLINE Vec apply(Vec dy, Vec x) { return select(x <= Vec(0), Vec(0), dy); }
 };
@@ -104,7 +139,9 @@ struct GeluTanhBackward {
 };
 
 /// x sigmoid(x).
-struct Silu { static MOTE_INLINE Vec apply(Vec x) { return x * v_sigmoid(x); } };
+struct Silu {
+  static MOTE_INLINE Vec apply(Vec x) { return x * v_sigmoid(x); }
+};
 struct SiluBackward {
   static MOTE_INLINE Vec apply(Vec dy, Vec x) {
     const Vec s = v_sigmoid(x);
@@ -112,8 +149,12 @@ struct SiluBackward {
   }
 };
 
-struct TanhBackward { static MOTE_INLINE Vec apply(Vec dy, Vec y) { return dy * (Vec(1) - y * y); } };
-struct SigmoidBackward { static MOTE_INLINE Vec apply(Vec dy, Vec y) { return dy * (Vec(1) - y) * y; } };
+struct TanhBackward {
+  static MOTE_INLINE Vec apply(Vec dy, Vec y) { return dy * (Vec(1) - y * y); }
+};
+struct SigmoidBackward {
+  static MOTE_INLINE Vec apply(Vec dy, Vec y) { return dy * (Vec(1) - y) * y; }
+};
 
 }  // namespace
 }  // namespace mote

@@ -74,7 +74,11 @@ void sum_columns(const real* x, Index rows, Index stride, real* y, Index columns
 MOTE_INLINE Mask kept(const std::uint8_t* keep, Index n) {
   if (!keep) return lanes_below(n);
   real flags[Vec::lanes] = {};
-  for (Index i = 0; i < n; ++i) flags[i] = keep[i] ? real(1) : real(0);
+  if (n == Vec::lanes) {  // a loop of fixed length becomes a few vector instructions
+    for (int i = 0; i < Vec::lanes; ++i) flags[i] = static_cast<real>(keep[i]);
+  } else {
+    for (Index i = 0; i < n; ++i) flags[i] = static_cast<real>(keep[i]);
+  }
   return Vec::load(flags) != Vec::zero();
 }
 

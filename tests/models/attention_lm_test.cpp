@@ -1,0 +1,88 @@
+// What is here: AttentionLM: check_module against the whole model in double, its draws, causality, what it refuses.
+// What is not: the attention layer on its own (../nn/attention_test.cpp).
+// Read next: gpt_test.cpp.
+#include "models/attention_lm.h"
+
+#include "tests/nn/oracles.h"
+
+namespace mote::test {
+namespace {
+
+const AttentionLMConfig tiny{.vocab_size = 5, .n_embd = 4, .n_head = 2, .block_size = 3};
+
+TEST_CASE("AttentionLM") {
+  const Tokens ids = tokens({{1, 4, 0}, {2, 2, 3}});
+  const ModuleOracle oracle = [&](const Weights& w, const std::vector<Value>&) {
+    Row x;
+    for (Index i = 0; i < 6; ++i)
+      for (Index c = 0; c < 4; ++c) {
+        const double angle = static_cast<double>(i % 3) / (c < 2 ? 1.0 : 100.0);  // 10000^(2/4)
+        x.push_back(w.at("token.weight").x[at(ids.data()[i] * 4 + c)] +
+                    (c % 2 == 0 ? std::sin(angle) : std::cos(angle)));
+      }
+    return linear_oracle(w, "head.", multi_head_oracle(w, "attn.", x, {2, 3, 4}, 2, causal()));
+  };
+  check_module(
+      "AttentionLM", [](Generator& random) { return AttentionLM(tiny, random); },
+      [&](const AttentionLM& m, In) { return m(ids); },
+      {.names = {"token.weight", "attn.c_attn.weight", "attn.c_attn.bias", "attn.c_proj.weight", "attn.c_proj.bias",
+                 "head.weight", "head.bias"},
+       .oracle = oracle,
+       .error =
+           [](const AttentionLM& m) {
+             m(tokens({{1, 5}}));
+           },
+       .error_text = "embedding: id 5 is out of range for V = 5 (in token)"});
+}
+
+TEST_CASE("AttentionLM draws its table twice, then the layers in order") {
+  Generator random(3), again(3);
+  const AttentionLM m(tiny, random);
+  const Init draw = again;
+  draw.normal({5, 4}, 0, 1);
+  CHECK(same_bits(m.token.weight.value(), draw.normal({5, 4}, 0, 0.02)));
+  const MultiHeadAttention attn(4, 2, again);
+  const Linear head(4, 5, again);
+  CHECK(same_bits(m.attn.c_proj.weight.value(), attn.c_proj.weight.value()));
+  CHECK(same_bits(m.head.bias.value(), head.bias.value()));
+  CHECK(random.get_state() == again.get_state());
+}
+
+TEST_CASE("AttentionLM: no position sees a later one, and the weights say so") {
+  Generator random(3);
+  const AttentionLM m({.vocab_size = 7, .n_embd = 12, .n_head = 3, .block_size = 6}, random);
+  scramble(m);
+  const Tokens ids = tokens({{1, 6, 0, 3, 2, 5}});
+  const Array y = m(ids).array();
+  for (Index t = 1; t < 6; ++t) {
+    Tokens other = ids;
+    other.mutate()[t] = 4;
+    const Array z = m(other).array();
+    CHECK(same_bits(z.slice(1, 0, t), y.slice(1, 0, t)));
+    CHECK(!same_bits(z.select(1, t), y.select(1, t)));
+  }
+  const Array weights = m.attention_weights(ids);
+  CHECK(weights.shape() == Shape{1, 3, 6, 6});
+  for (Index i = 0; i < 6; ++i)
+    for (Index j = i + 1; j < 6; ++j) CHECK(weights.at({0, 1, i, j}) == 0);
+}
+
+TEST_CASE("AttentionLM: its loss is the mean over the targets that count; what it refuses") {
+  Generator random(3);
+  const AttentionLM m(tiny, random);
+  scramble(m);
+  const Tokens ids = tokens({{1, 4, 0}});
+  const Tensor logits = m(ids);
+  const Array log_p = log_softmax(logits, -1).array();
+  const double expected = -(static_cast<double>(log_p.at({0, 0, 3})) + static_cast<double>(log_p.at({0, 2, 2}))) / 2;
+  CHECK(std::abs(static_cast<double>(m.loss(ids, tokens({{3, -1, 2}})).item()) - expected) < (f64 ? 1e-14 : 1e-6));
+  CHECK(error_of([&] { m(tokens({1, 2})); }) == "AttentionLM: ids [2] must be [B, T] (in AttentionLM)");
+  CHECK(error_of([&] {
+          m(tokens({{1, 2, 3, 4}}));
+        }) == "SinusoidalPositions: length 4 is above the 3 positions there are (in position)");
+  CHECK(error_of([&] { AttentionLM({.n_embd = 6, .n_head = 4}, random); }) ==
+        "MultiHeadAttention: width 6 is not divisible by 4 heads");
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,197 @@
+// What is here: fit: what it tells and when, early stop, broken losses, schedule, clipping; a copy model learns;
+// memory. What is not: optimizers, clipping and schedules on their own (optimizer_test.cpp and its neighbours). Read
+// next: ../../examples/train.cpp.
+#include "train/fit.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "engine/ops/ops.h"
+#include "models/gpt.h"
+#include "tests/tools.h"
+#include "train/adamw.h"
+#include "train/schedule.h"
+#include "train/sgd.h"
+#include "train/tasks/copy.h"
+
+namespace mote::test {
+namespace {
+
+/// w - target, squared: the gradient is 2 (w - target).
+struct Valley : Layer<Valley> {
+  Parameter w{Array::full({1}, 0)};
+  Tensor forward(double target) const {
+    const Tensor away = Tensor(w) - static_cast<real>(target);
+    return sum(away * away);
+  }
+  void visit(Visitor& v) override { v("w", w); }
+};
+
+TEST_CASE("fit: tells of every step in order, after its update") {
+  const Valley m;
+  SGD optimizer(all_parameters(m), {.lr = 0.25});
+  std::vector<StepReport> told;
+  std::vector<Index> computed;
+  const double last = fit(
+      optimizer,
+      [&](Index step) {
+        computed.push_back(step);
+        return m(8);
+      },
+      {.steps = 3, .clip = 0, .on_step = [&](const StepReport& r) {
+         told.push_back(r);
+         CHECK(static_cast<double>(m.w.value().item()) == 8 - 8 / std::exp2(r.step + 1));  // halves the way each time
+         return true;
+       }});
+  CHECK(computed == std::vector<Index>{0, 1, 2});
+  REQUIRE(told.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(told[i].step == static_cast<Index>(i));
+    CHECK(told[i].steps == 3);
+    CHECK(told[i].loss == 64 / std::pow(4.0, i));  // before the update
+    CHECK(told[i].learning_rate == 0.25);
+    CHECK(told[i].grad_norm == 0);  // clipping is off
+  }
+  CHECK(last == 4);
+  CHECK(optimizer.steps() == 3);
+}
+
+TEST_CASE("fit: on_step ends the training early; no steps are no steps") {
+  const Valley m;
+  SGD optimizer(all_parameters(m), {.lr = 0.25});
+  const auto loss = [&](Index) { return m(8); };
+  const double last =
+      fit(optimizer, loss, {.steps = 100, .clip = 0, .on_step = [](const StepReport& r) { return r.step < 1; }});
+  CHECK(last == 16);
+  CHECK(optimizer.steps() == 2);
+  CHECK(fit(optimizer, loss, {.steps = 0}) == 0);
+  CHECK(optimizer.steps() == 2);
+  CHECK(error_of([&] { fit(optimizer, loss, {.steps = -1}); }) == "fit: steps -1 must be 0 or above");
+}
+
+TEST_CASE("fit: a loss that is not finite is an error and leaves the weights of the step before") {
+  for (const real bad : {nan, inf}) {
+    const Valley m;
+    SGD optimizer(all_parameters(m), {.lr = 0.25});
+    const std::string text = error_of(
+        [&] { fit(optimizer, [&](Index step) { return step == 2 ? m(8) * bad : m(8); }, {.steps = 5, .clip = 0}); });
+    CHECK(text.rfind("fit: the loss of step 2 is ", 0) == 0);
+    CHECK(m.w.value().item() == 6);
+    CHECK(optimizer.steps() == 2);
+  }
+}
+
+TEST_CASE("fit: a gradient that is not finite is an error when clipping looks at it, and the weights stay") {
+  const Valley m;
+  SGD optimizer(all_parameters(m), {.lr = 0.25});
+  const std::string text = error_of([&] { fit(optimizer, [&](Index) { return sum(sqrt(m.w)); }, {.steps = 5}); });
+  CHECK(text.rfind("fit: the gradient of step 0 is not finite (norm inf)", 0) == 0);
+  CHECK(m.w.value().item() == 0);
+  CHECK(optimizer.steps() == 0);
+}
+
+TEST_CASE("fit: gradients are cleared before each step, whatever was there") {
+  const Valley m;
+  SGD optimizer(all_parameters(m), {.lr = 0.25});
+  m.w.set_grad(Array::full({1}, 100));
+  fit(optimizer, [&](Index) { return m(8); }, {.steps = 1, .clip = 0});
+  CHECK(m.w.value().item() == 4);
+}
+
+TEST_CASE("fit: uses the schedule for each step, and says so") {
+  const Valley m;
+  SGD optimizer(all_parameters(m), {.lr = 99});
+  std::vector<double> told;
+  const auto halving = [](Index step) { return 0.5 / std::exp2(static_cast<double>(step)); };
+  fit(optimizer, [&](Index) { return m(8); },
+      {.steps = 3, .clip = 0, .schedule = halving, .on_step = [&](const StepReport& r) {
+         told.push_back(r.learning_rate);
+         return true;
+       }});
+  CHECK(told == std::vector<double>{0.5, 0.25, 0.125});
+  CHECK(m.w.value().item() == 8);  // the first step, with 0.5, goes all the way
+}
+
+TEST_CASE("fit: clips, and reports the norm before") {
+  const Valley m;
+  SGD optimizer(all_parameters(m), {.lr = 1});
+  double norm = 0;
+  fit(optimizer, [&](Index) { return m(8); }, {.steps = 1, .clip = 0.5, .on_step = [&](const StepReport& r) {
+                                                 norm = r.grad_norm;
+                                                 return true;
+                                               }});
+  CHECK(norm == doctest::Approx(16));
+  CHECK(static_cast<double>(m.w.value().item()) == doctest::Approx(0.5).epsilon(1e-5));
+}
+
+/// A small GPT and its optimizer, for copying three of four symbols.
+struct Copying {
+  CopyTask task{4, 3};
+  Generator weights{1}, data{2};
+  GPT model{{.block_size = 6, .vocab_size = 5, .n_layer = 2, .n_head = 2, .n_embd = 32}, weights};
+  AdamW optimizer{decay_groups(model, 0.01), {.lr = 3e-3}};
+
+  Tensor loss() {
+    const Batch batch = task.batch(32, Split::train, data);
+    return model.loss(batch.ids, batch.targets);
+  }
+  double exact_answers() {
+    const Batch q = task.questions(100, Split::test, Generator(9));
+    const Tokens answers = model.generate(q.ids, task.length).slice(1, task.length + 1, 2 * task.length + 1);
+    double right = 0;
+    for (Index b = 0; b < 100; ++b)
+      right += std::equal(answers.data() + b * 3, answers.data() + (b + 1) * 3, q.targets.data() + b * 3);
+    return right / 100;
+  }
+};
+
+TEST_CASE("fit: a small model learns to copy sequences it has never seen, and leaves no node behind") {
+  const Index nodes = live_nodes(), cells = live_parameters();
+  {
+    Copying run;
+    const Index of_parameters = live_nodes();
+    const double before = run.exact_answers();
+    const double last = fit(run.optimizer, [&](Index) { return run.loss(); },
+                            {.steps = 300, .schedule = [](Index step) {
+                               return warmup_cosine(step, {.max_lr = 3e-3, .warmup_steps = 20, .total_steps = 300});
+                             }});
+    CHECK(last < 0.05);
+    CHECK(before < 0.2);
+    CHECK(run.exact_answers() > 0.95);
+    CHECK(live_nodes() == of_parameters);
+  }
+  CHECK(live_nodes() == nodes);
+  CHECK(live_parameters() == cells);
+}
+
+TEST_CASE("fit: warm steps ask the system for no memory, and none stays in use" *
+          doctest::skip(settings().system_alloc)) {
+  Copying run;
+  std::vector<Index> requests, bytes;
+  requests.reserve(30), bytes.reserve(30);
+  fit(run.optimizer, [&](Index) { return run.loss(); }, {.steps = 30, .on_step = [&](const StepReport&) {
+                                                           requests.push_back(memory_stats().system_requests);
+                                                           bytes.push_back(memory_stats().live_bytes);
+                                                           return true;
+                                                         }});
+  CHECK(requests.back() == requests[4]);
+  CHECK(bytes.back() == bytes[4]);
+}
+
+TEST_CASE("fit: the same seeds give the same weights, bit for bit, for any number of threads") {
+  const auto train = [](int n) {
+    const Hardware use(kernels::table(), n);
+    Copying run;
+    fit(run.optimizer, [&](Index) { return run.loss(); }, {.steps = 15});
+    std::vector<Array> weights;
+    for (const Parameter& p : parameters(run.model)) weights.push_back(copy_of(p.value()));
+    return weights;
+  };
+  const std::vector<Array> one = train(1), again = train(1), eight = train(8);
+  CHECK(std::equal(one.begin(), one.end(), again.begin(), again.end(), same_bits));
+  CHECK(std::equal(one.begin(), one.end(), eight.begin(), eight.end(), same_bits));
+}
+
+}  // namespace
+}  // namespace mote::test
