@@ -1,8 +1,6 @@
 // What is here: check_module, the one line every layer is tested through.
-// What is not: any layer's formula: each test writes its own oracle, in double and as naively as it can. Ops:
-// support.h;
-//   small tools: module_tools.h.
-// Read next: nn/linear_test.cpp, the first user; nn/check_module_test.cpp, which shows that it notices mistakes.
+// What is not: any layer's formula: each test writes its own oracle, in double and as naively as it can.
+// Read next: module_tools.h; nn/linear_test.cpp, the first user; nn/check_module_test.cpp: it notices mistakes.
 #pragma once
 
 #include "tests/module_tools.h"
@@ -17,7 +15,7 @@ class ModuleCheck {
       : run_(run), options_(options), module_(make(random_)), other_(make(random_)), start_(random_.get_state()) {
     scramble(module_);
     for (const Array& x : options_.inputs)
-      places_.emplace_back("input " + std::to_string(places_.size()), Parameter(x));
+      places_.emplace_back(std::string("input ").append(std::to_string(places_.size())), Parameter(x));
     for (const NamedParameter& p : named_parameters(module_)) places_.emplace_back(p.name, p.parameter);
     plain_ = result(module_);
   }

@@ -41,9 +41,11 @@ TEST_CASE("activate: every name of a config") {
                                                                     {"relu", relu_oracle},
                                                                     {"silu", silu_oracle},
                                                                     {"tanh", tanh_oracle}};
-  for (const auto& [name, f] : all)
-    CHECK_MESSAGE(
-        distance(activate(activation_from(name), x).to_vector(), mapped(Value(x).x, f)) < (f64 ? 1e-12 : 1e-6), name);
+  for (const auto& form : all) {
+    const Row expected = mapped(Value(x).x, form.second);
+    CHECK_MESSAGE(distance(activate(activation_from(form.first), x).to_vector(), expected) < (f64 ? 1e-12 : 1e-6),
+                  form.first);
+  }
   CHECK(error_of([] { activation_from("Gelu"); }) == "activation 'Gelu' is none of gelu, gelu_tanh, relu, silu, tanh");
   CHECK(error_of([&] { activate(static_cast<Activation>(99), x); }) == "activate: unknown activation");
 }

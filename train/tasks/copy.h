@@ -12,8 +12,8 @@ namespace mote {
 
 /// Sequences s1 ... sL | s1 ... sL with symbols 0 .. symbols-1 and separator `symbols`. Only the answer counts in the
 /// loss: to get it right, position L + i must look back at position i. One in four sequences, chosen by a hash of its
-/// symbols, is held out: no sequence is in both splits. Errors: fewer than 2 symbols or 1 position, so
-/// few sequences that one split has none.
+/// symbols, is held out: no sequence is in both splits. Errors: fewer than 2 symbols or 1 position, so few
+/// sequences that a split has none.
 struct CopyTask {
   Index symbols = 10, length = 10;
 
