@@ -92,6 +92,7 @@ TEST_CASE("TransformerBlock gives what PyTorch's TransformerEncoderLayer gives")
     const TransformerBlock m(4, 2, random,
                              {.causal = false, .order = first ? NormOrder::pre : NormOrder::post, .hidden = 8});
     const std::vector<Parameter> p = parameters(m);  // in the order of all_names
+    REQUIRE(p.size() == 12);
     const double a[12] = {1, 2, 0.7, 0.3, 1.3, 0.9, 1, 2, 0.6, 0.5, 0.8, 1.1};
     const double b[12] = {0, 0, 0.1, 0.2, 0.4, 0.6, 1, 1, 0.3, 0.7, 0.9, 0.2};
     for (std::size_t i = 0; i < 12; ++i) p[i].set(wave(p[i].shape(), a[i], b[i]));
