@@ -1,6 +1,7 @@
 // What is here: Generator, a handle to one stream of random numbers: the numbers PyTorch draws on a CPU for the same
-// seed. What is not: filling arrays and layers (array.h, nn/init.h call this), and the scalar functions it uses
-// (math.h). Read next: random.cpp, then array.h.
+//   seed.
+// What is not: filling arrays and layers (array.h, nn/init.h call this), and the scalar functions it uses (math.h).
+// Read next: random.cpp, then array.h.
 #pragma once
 
 #include <array>

@@ -85,10 +85,11 @@ Tensor GPT::loss(const Tokens& ids, const Tokens& targets) const {
   return cross_entropy(logits, targets, {.ignore_index = -1});
 }
 
-Array GPT::attention_weights(const Tokens& ids, Index layer) const {
+Array GPT::attention_weights(const Tokens& ids, Index layer) {
   check_in("attention_weights", layer >= 0 && layer < config.n_layer, "layer ", layer, " is not one of ",
            config.n_layer);
   const NoGrad no_grad;
+  const Evaluation evaluation(*this);
   const std::size_t last = static_cast<std::size_t>(layer);
   Tensor x = transformer.embed(ids);
   for (std::size_t i = 0; i < last; ++i) x = transformer.h[i](x);
@@ -110,28 +111,6 @@ Index choose(const real* logits, Index classes, const GenerateOptions& options, 
     if ((total += p.data()[i]) > u) return top.indices.data()[i];
   return top.indices.data()[0];  // the sum fell short of 1 by rounding: the likeliest
 }
-
-}  // namespace
-
-namespace {
-
-/// Puts a model into evaluation mode, and each of its modules back into its own mode at the end.
-class Evaluation : Visitor {
- public:
-  explicit Evaluation(Module& model) {
-    on_enter(model);
-    model.visit(*this);
-    model.eval();
-  }
-  ~Evaluation() override {
-    for (const auto& [module, training] : before_)
-      module->train(training);  // parents first: children have the last word
-  }
-
- private:
-  void on_enter(Module& m) override { before_.emplace_back(&m, m.training()); }
-  std::vector<std::pair<Module*, bool>> before_;
-};
 
 }  // namespace
 

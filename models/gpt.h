@@ -61,8 +61,8 @@ struct GPT : Layer<GPT> {
   /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0.
   Tensor loss(const Tokens& ids, const Tokens& targets) const;
 
-  /// What each head of a block attends to: ids [B, T] -> [B, H, T, T]. Errors: no such layer.
-  Array attention_weights(const Tokens& ids, Index layer) const;
+  /// What each head of a block attends to, in evaluation mode: ids [B, T] -> [B, H, T, T]. Errors: no such layer.
+  Array attention_weights(const Tokens& ids, Index layer);
 
   /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens.
   /// Runs without gradients and in evaluation mode; afterwards every module is in the mode it was in. Errors: an empty

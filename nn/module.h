@@ -134,6 +134,25 @@ class Layer : public Module {
   }
 };
 
+/// While it lives, a module is in evaluation mode; then each of its modules gets its own mode back.
+class Evaluation : Visitor {
+ public:
+  explicit Evaluation(Module& module) {
+    on_enter(module);
+    module.visit(*this);
+    module.eval();
+  }
+  ~Evaluation() override {
+    for (const auto& [module, training] : before_)
+      module->train(training);  // parents first: children have the last word
+  }
+  Evaluation(const Evaluation&) = delete;
+
+ private:
+  void on_enter(Module& m) override { before_.emplace_back(&m, m.training()); }
+  std::vector<std::pair<Module*, bool>> before_;
+};
+
 /// One parameter with its dotted name.
 struct NamedParameter {
   std::string name;

@@ -1,6 +1,7 @@
 // What is here: the table of kernels, one per instruction set, and how to get the one in use.
 // What is not: shapes, broadcasting, threads; kernels know pointers and sizes, nothing else. Bits are the same in every
-// table. Read next: target/rows.h (the kernels), target/gemm_tile.h (the product), dispatch.cpp (the choice).
+//   table.
+// Read next: target/rows.h (the kernels), target/gemm_tile.h (the product), dispatch.cpp (the choice).
 #pragma once
 
 #include <cstdint>

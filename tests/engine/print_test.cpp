@@ -1,5 +1,7 @@
 // What is here: a gallery of what torch 1.13.1 prints (str of a tensor, torch.set_printoptions where options are
-// given). What is not: the rules, which engine/print.h states. Read next: engine/print.cpp.
+//   given).
+// What is not: the rules, which engine/print.h states.
+// Read next: engine/print.cpp.
 #include "engine/print.h"
 
 #include <doctest/doctest.h>

@@ -50,7 +50,7 @@ TEST_CASE("AttentionLM draws its table twice, then the layers in order") {
 
 TEST_CASE("AttentionLM: no position sees a later one, and the weights say so") {
   Generator random(3);
-  const AttentionLM m({.vocab_size = 7, .n_embd = 12, .n_head = 3, .block_size = 6}, random);
+  AttentionLM m({.vocab_size = 7, .n_embd = 12, .n_head = 3, .block_size = 6}, random);
   scramble(m);
   const Tokens ids = tokens({{1, 6, 0, 3, 2, 5}});
   const Array y = m(ids).array();

@@ -174,7 +174,7 @@ TEST_CASE("GPT: a clone has equal weights and its own tie; copy_weights makes tw
 }
 
 TEST_CASE("GPT: attention_weights shows each layer's heads and leaves nothing behind") {
-  const GPT m = lively();
+  GPT m = lively();
   const Tokens ids = draw_tokens({2, 5}, 3);
   const Leaks leaks;
   for (Index layer = 0; layer < 2; ++layer) {

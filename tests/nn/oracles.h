@@ -1,5 +1,7 @@
 // What is here: the layers once more, in double and as plain loops, for oracles; and what initialisers are compared
-// with. What is not: check_module (../check_module.h). Read next: linear_test.cpp.
+//   with.
+// What is not: check_module (../check_module.h).
+// Read next: linear_test.cpp.
 #pragma once
 
 #include <cmath>
