@@ -53,11 +53,13 @@ bool Array::is_contiguous() const {
 }
 
 real* Array::mutate() {
+  require();
   if (!storage_.unique() || !is_contiguous()) *this = copy_of(*this);
   return static_cast<real*>(storage_.data()) + offset_;
 }
 
 Array Array::with_layout(const Shape& shape, const Strides& strides, Index offset) const {
+  require();
   Array a;
   a.storage_ = storage_;
   a.offset_ = offset;
@@ -80,6 +82,7 @@ real Array::at(std::span<const Index> index) const {
 }
 
 real Array::item() const {
+  require();
   check_in("item", numel_ == 1, "needs exactly one element, but the shape is ", shape_);
   return *data();
 }

@@ -39,6 +39,10 @@ class Array {
   /// Row-major without gaps.
   bool is_contiguous() const;
 
+  /// Errors: this Array is not defined.
+  void require() const {
+    check_in("array", defined(), "an array is not defined (a gradient before backward, a tensor without numbers?)");
+  }
   /// The first element; element [i, j, ...] is data()[i * stride(0) + j * stride(1) + ...].
   const real* data() const { return static_cast<const real*>(storage_.data()) + offset_; }
   /// Where to write: afterwards this Array is contiguous and the only owner of its numbers; they are copied first if

@@ -86,6 +86,7 @@ Array zip_scalar(kernels::Binary* f, real a, const Array& b) { return zip(f, Arr
 }  // namespace
 
 Array copy_of(const Array& x) {
+  x.require();
   Array y = Array::empty(x.shape());
   real* const out = fresh(y);
   const Loop loop(x.shape(), x.strides(), x.strides());
@@ -94,9 +95,13 @@ Array copy_of(const Array& x) {
   return y;
 }
 
-Array Array::contiguous() const { return is_contiguous() ? *this : copy_of(*this); }
+Array Array::contiguous() const {
+  require();
+  return is_contiguous() ? *this : copy_of(*this);
+}
 
 Array map(kernels::Unary* f, const Array& x) {
+  x.require();
   Array y = Array::empty(x.shape());
   real* const out = fresh(y);
   const Loop loop(x.shape(), x.strides(), x.strides());
@@ -105,6 +110,8 @@ Array map(kernels::Unary* f, const Array& x) {
 }
 
 Array zip(kernels::Binary* f, const Array& a, const Array& b) {
+  a.require();
+  b.require();
   const bool same = a.shape() == b.shape();
   const Shape shape = same ? a.shape() : broadcast(a.shape(), b.shape());
   Array y = Array::empty(shape);
@@ -137,6 +144,7 @@ Array operator*(real a, const Array& b) { return zip_scalar(table().mul, a, b); 
 Array operator/(real a, const Array& b) { return zip_scalar(table().div, a, b); }
 
 void accumulate(Array& total, const Array& x) {
+  check_in("accumulate", total.shape() == x.shape(), "shapes ", total.shape(), " and ", x.shape(), " differ");
   const Array add = x.contiguous();
   real* const out = total.mutate();
   const auto f = table().add;

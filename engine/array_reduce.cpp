@@ -19,7 +19,8 @@ std::vector<int> normalized_axes(int rank, std::span<const int> axes) {
   if (axes.empty())
     for (int i = 0; i < rank; ++i) list.push_back(i);
   std::sort(list.begin(), list.end());
-  check_in("reduce", std::adjacent_find(list.begin(), list.end()) == list.end(), "an axis stands twice");
+  const auto twice = std::adjacent_find(list.begin(), list.end());
+  check_in("reduce", twice == list.end(), "axis ", twice == list.end() ? 0 : *twice, " stands twice");
   return list;
 }
 

@@ -1,6 +1,6 @@
 // What is here: BackwardRule, which holds an op's gradient lambda.
 // What is not: when it is called (graph.cpp), what it may do (Grads in tensor.h).
-// Read next: tensor.h.
+// Read next: node.h.
 #pragma once
 
 #include <type_traits>

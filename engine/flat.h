@@ -28,9 +28,13 @@ class Flat {
   }
 
   bool defined() const { return static_cast<bool>(storage_); }
-  const Shape& shape() const { return shape_; }
-  int rank() const { return shape_.rank(); }
-  Index numel() const { return shape_.numel(); }
+  /// Errors: no values were ever given.
+  const Shape& shape() const {
+    check_in("flat", defined(), "these tokens or this mask are not defined");
+    return shape_;
+  }
+  int rank() const { return shape().rank(); }
+  Index numel() const { return shape().numel(); }
   const T* data() const { return static_cast<const T*>(storage_.data()); }
   T* mutate() {
     if (!storage_.unique()) *this = Flat(shape_, std::span<const T>(data(), static_cast<std::size_t>(numel())));

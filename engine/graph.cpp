@@ -19,6 +19,8 @@ namespace {
 std::atomic<std::uint64_t> next_id{1}, next_visit{1};
 std::atomic<Index> nodes_alive{0}, parameters_alive{0};
 
+using NodeList = std::vector<NodePtr, CachedAllocator<NodePtr>>;
+
 /// Leaves may be shared by graphs of several threads; everything else belongs to one thread's graph. Gradients then add
 /// up in the order of arrival.
 std::mutex leaf_mutex;
@@ -54,7 +56,7 @@ Node::~Node() {
 /// Dropping an input may drop the last handle to it, then to its inputs, and so on down a chain of any length. Such
 /// nodes are moved to a list and emptied one by one, so that the stack never grows.
 void Node::clear_inputs() {
-  std::vector<NodePtr, CachedAllocator<NodePtr>> dying;
+  NodeList dying;
   const auto let_go = [&dying](Node& node) {
     for (std::size_t i = 0; i < node.count_; ++i) {
       NodePtr& input = i < few ? node.first_[i] : node.rest_[i - few];
@@ -84,6 +86,7 @@ void Grads::inspect(std::size_t i, const Array& grad) const {
 void Grads::add(std::size_t i, Array grad) {
   Node* const to = input(i);
   if (!to) return;
+  check_in("backward", grad.defined(), "the gradient for input ", i, " is not defined");
   inspect(i, grad);
   if (!(grad.shape() == to->shape)) grad = sum_to(grad, to->shape);
   std::unique_lock lock(leaf_mutex, std::defer_lock);
@@ -105,6 +108,7 @@ void Grads::add_slice(std::size_t i, int axis, Index start, Index end, Index ste
 }
 
 Tensor& Tensor::requires_grad_(bool on) & {
+  check_in("requires_grad_", defined(), "this tensor is not defined");
   check_in("requires_grad_", !node_ || node_->leaf, "this tensor is the result of '", node_ ? node_->op : "",
            "'; only leaves can be switched: detach() it first");
   if (!on) node_.reset();
@@ -136,9 +140,9 @@ namespace {
 
 /// Every tracked node that `root` was made from, leaves excepted, oldest first. An explicit stack, since depth is
 /// unbounded.
-std::vector<NodePtr> collect(const NodePtr& root) {
+NodeList collect(const NodePtr& root) {
   const std::uint64_t visit = next_visit.fetch_add(1, std::memory_order_relaxed);
-  std::vector<NodePtr> found;
+  NodeList found;
   const auto see = [&](const NodePtr& node) {
     if (!node || node->leaf || node->visit == visit) return;
     check_in("backward", !node->consumed, "the graph behind '", node->op, "' ", node->shape,
@@ -186,13 +190,14 @@ void Tensor::backward(const Array& dy) const {
   check_in("backward", dy.shape() == shape(), "dy has shape ", dy.shape(), ", the result ", shape());
   const NoGrad rules_are_not_recorded;
   if (node_->leaf) {
+    const std::lock_guard lock(leaf_mutex);
     if (!node_->grad.defined())
       node_->grad = dy;
     else
       accumulate(node_->grad, dy);
     return;
   }
-  std::vector<NodePtr> nodes = collect(node_);
+  NodeList nodes = collect(node_);
   for (const NodePtr& node : nodes) node->consumed = true;
   node_->grad = dy;
   try {
@@ -211,6 +216,7 @@ Parameter::Cell::Cell(Array v) : value(std::move(v)) {
 Parameter::Cell::~Cell() { parameters_alive.fetch_sub(1, std::memory_order_relaxed); }
 
 void Parameter::set(Array value) const {
+  value.require();
   check_in("set", value.shape() == shape(), "a parameter of shape ", shape(), " cannot take shape ", value.shape());
   cell_->value = std::move(value);
 }
@@ -222,7 +228,7 @@ void Parameter::set_grad(Array grad) const {
 
 NodePtr Op::make_node(const Shape& shape) const {
   NodePtr node = std::allocate_shared<Node>(CachedAllocator<Node>(), name_, shape);
-  for (std::size_t i = 0; i < count_; ++i) node->add_input(input(i).node());
+  for (std::size_t i = 0; i < count_; ++i) node->add_input(this->node(i));
   if (watching_) node->layer = std::make_unique<std::string>(current_layer());
   return node;
 }
@@ -230,7 +236,7 @@ NodePtr Op::make_node(const Shape& shape) const {
 void Op::inspect(const Array& value) const {
   std::string shapes;
   for (std::size_t i = 0; i < count_; ++i)
-    shapes.append(i ? ", " : "").append(input(i).defined() ? Shape::text(input(i).shape()) : "none");
+    shapes.append(i ? ", " : "").append(array(i).defined() ? Shape::text(array(i).shape()) : "none");
   if (settings().debug) {
     const std::string layer = current_layer();
     std::cerr << (layer.empty() ? "" : layer + " ") << name_ << "(" << shapes << ") -> " << value.shape() << "\n";
@@ -238,9 +244,9 @@ void Op::inspect(const Array& value) const {
   if (!settings().check_finite) return;
   bool infinite_input = infinity_allowed_;
   for (std::size_t i = 0; i < count_; ++i) {
-    if (!input(i).defined()) continue;
-    check(!has_nan(input(i).array()), "input ", i, " already has a NaN: (", shapes, ")");
-    infinite_input = infinite_input || has_infinity(input(i).array());
+    if (!array(i).defined()) continue;
+    check(!has_nan(array(i)), "input ", i, " already has a NaN: (", shapes, ")");
+    infinite_input = infinite_input || has_infinity(array(i));
   }
   check(!has_nan(value), "the result has a NaN: (", shapes, ") -> ", value.shape());
   check(infinite_input || !has_infinity(value), "the result has an infinity: (", shapes, ") -> ", value.shape());

@@ -120,7 +120,7 @@ class Pool {
 };
 
 struct State {
-  std::mutex mutex;             // held while a job runs: two application threads take turns
+  std::mutex mutex;             // held while a job runs; a second application thread does its job alone meanwhile
   std::atomic<int> threads{0};  // 0: not asked for yet. Atomic, since a body may ask while its job holds the mutex
   std::unique_ptr<Pool> pool;
 };
@@ -177,12 +177,11 @@ void set_threads(int n) {
 void detail::run_parallel(Index count, Index grain, RangeBody run, void* body) {
   Job job{run, body, count, grain, {}, {}, {}};
   State& s = state();
-  std::unique_lock lock(s.mutex, std::defer_lock);
-  if (!inside) lock.lock();
   const int n = thread_count(s);
-  if (inside || n == 1) {
+  std::unique_lock lock(s.mutex, std::defer_lock);
+  // Never wait for the pool: whoever has it may be waiting for a lock that the caller holds, or for the caller itself.
+  if (inside || n == 1 || !lock.try_lock()) {
     const bool nested = inside;
-    if (lock) lock.unlock();
     job.work();
     inside = nested;
   } else {

@@ -90,7 +90,7 @@ class Printer {
   /// Calls item(i) for the positions of an axis that are shown, and dots() where some are left out.
   template <class Item, class Dots>
   void each_shown(Index extent, const Item& item, const Dots& dots) const {
-    const bool cut = summarize_ && extent > 2 * options_.edgeitems;
+    const bool cut = summarize_ && extent - options_.edgeitems > options_.edgeitems;
     for (Index i = 0; i < (cut ? options_.edgeitems : extent); ++i) item(i);
     if (!cut) return;
     dots();

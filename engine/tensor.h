@@ -1,4 +1,4 @@
-// What is here: Tensor and Parameter, the recording of ops (Op, Node, Grads), backward, NoGrad.
+// What is here: Tensor and Parameter, the recording of ops (Op, Grads), backward, NoGrad.
 // What is not: any particular op (ops/), layers (nn/).
 // Read next: ops/arithmetic.h for the first ops, graph.cpp for backward itself.
 #pragma once
@@ -10,54 +10,10 @@
 #include <vector>
 
 #include "engine/array.h"
-#include "engine/backward_rule.h"
 #include "engine/env.h"
+#include "engine/node.h"
 
 namespace mote {
-
-struct Node;
-using NodePtr = std::shared_ptr<Node>;
-
-/// One recorded op, or a leaf. It holds no value: an activation lives only while a Tensor or a rule needs it.
-/// Ids grow with time, so creation order is a topological order. Nodes own their inputs, never their consumers; since
-/// rules hold only Arrays, there are no cycles.
-struct Node {
-  const char* op;
-  Shape shape;
-  std::uint64_t id;
-  std::uint64_t visit = 0;  ///< the last backward that saw this node
-  bool leaf = false;        ///< a Parameter or an input with requires_grad: its gradient stays until zero_grad
-  bool retain = false;      ///< an intermediate whose gradient somebody asked for
-  bool consumed = false;    ///< backward has been through and dropped the rule
-  Array grad;
-  BackwardRule backward;
-  std::unique_ptr<std::string> layer;  ///< the layer's path, kept only while MOTE_CHECK or MOTE_DEBUG is on
-
-  Node(const char* op, const Shape& shape);
-  ~Node();  // a loop, not a recursion: a chain of a million nodes may hang on this one
-  Node(const Node&) = delete;
-
-  std::size_t input_count() const { return count_; }
-  /// The i-th input's node; null when that input is not tracked.
-  const NodePtr& input(std::size_t i) const { return i < few ? first_[i] : rest_[i - few]; }
-  void add_input(NodePtr node) {
-    if (count_ < few)
-      first_[count_] = std::move(node);
-    else
-      rest_.push_back(std::move(node));
-    ++count_;
-  }
-  void clear_inputs();
-
- private:
-  static constexpr std::size_t few = 4;  // nearly every op has at most four inputs
-  std::size_t count_ = 0;
-  std::array<NodePtr, few> first_;
-  std::vector<NodePtr, CachedAllocator<NodePtr>> rest_;
-};
-
-/// Nodes alive in this process. Back to its old value after a training step, or something leaks.
-Index live_nodes();
 
 /// What a backward rule may do with its inputs' gradients.
 class Grads {
@@ -89,7 +45,8 @@ class Tensor {
   Tensor(Array value) : value_(std::move(value)) {}
   Tensor(Array value, NodePtr node) : value_(std::move(value)), node_(std::move(node)) {}
   /// One number, rank 0.
-  Tensor(real value) : value_(value) {}
+  template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
+  Tensor(Number value) : value_(static_cast<real>(value)) {}
 
   bool defined() const { return value_.defined(); }
   const Array& array() const { return value_; }
@@ -143,38 +100,49 @@ class Parameter {
   Parameter() = default;
   explicit Parameter(Array value) : cell_(std::make_shared<Cell>(std::move(value))) {}
 
-  operator Tensor() const { return cell_->trainable ? Tensor(cell_->value, cell_->node) : Tensor(cell_->value); }
+  /// A Parameter that is not defined, such as the bias of a Linear without one, gives an undefined Tensor.
+  operator Tensor() const { return cell_ ? Tensor(cell_->value, node()) : Tensor(); }
   bool defined() const { return cell_ != nullptr; }
-  const Array& value() const { return cell_->value; }
-  const Array& array() const { return cell_->value; }
-  const Shape& shape() const { return cell_->value.shape(); }
-  Index numel() const { return cell_->value.numel(); }
+  const Array& value() const { return cell().value; }
+  const Array& array() const { return cell().value; }
+  const Shape& shape() const { return cell().value.shape(); }
+  Index numel() const { return cell().value.numel(); }
+  /// The leaf that gradients arrive at; null while frozen.
+  const NodePtr& node() const {
+    static const NodePtr none;
+    return cell_ && cell_->trainable ? cell_->node : none;
+  }
   /// Replaces the numbers. A graph recorded before keeps the old ones. Errors: another shape.
   void set(Array value) const;
   /// Where an optimizer writes: the numbers, copied first if anything else (a live graph, a saved copy) still holds
   /// them.
-  real* mutate() const { return cell_->value.mutate(); }
-  const Array& grad() const { return cell_->node->grad; }
+  real* mutate() const { return cell().value.mutate(); }
+  const Array& grad() const { return cell().node->grad; }
   void set_grad(Array grad) const;
-  void zero_grad() const { cell_->node->grad = Array(); }
+  void zero_grad() const { cell().node->grad = Array(); }
   /// A frozen parameter takes part in ops as a constant: no gradient, no optimizer step.
-  bool trainable() const { return cell_->trainable; }
-  void set_trainable(bool on) const { cell_->trainable = on; }
+  bool trainable() const { return cell().trainable; }
+  void set_trainable(bool on) const { cell().trainable = on; }
   /// Two handles to one cell.
   bool same_as(const Parameter& other) const { return cell_ == other.cell_; }
   const Cell* id() const { return cell_.get(); }
 
  private:
+  Cell& cell() const {
+    check_in("parameter", cell_ != nullptr, "this parameter is not defined (a bias that its layer does not have?)");
+    return *cell_;
+  }
   std::shared_ptr<Cell> cell_;
 };
 
 /// Parameters alive in this process; tests find with it a field that a module's visit() forgot.
 Index live_parameters();
 
-/// While one lives, this thread records nothing: results are plain arrays. Nests; says nothing about dropout.
+/// While one lives, this thread records nothing: results are plain arrays. Nests; says nothing about dropout. It needs a
+/// name, const NoGrad no_grad; without one it ends at once.
 class NoGrad {
  public:
-  NoGrad() : before_(std::exchange(active_, true)) {}
+  [[nodiscard]] NoGrad() : before_(std::exchange(active_, true)) {}
   ~NoGrad() { active_ = before_; }
   NoGrad(const NoGrad&) = delete;
   static bool active() { return active_; }
@@ -184,12 +152,13 @@ class NoGrad {
   bool before_;
 };
 
-/// Opens every op: gives errors its name, and record() its inputs. Inputs must outlive the Op; they are the function's
-/// own arguments. Several inputs may be undefined Tensors: they count as not given.
+/// Opens every op: gives errors its name, and record() its inputs: Tensors, Parameters, or lists of Tensors. Inputs must
+/// outlive the Op, as a function's own arguments and a layer's own fields do. Undefined ones count as not given.
 class Op {
  public:
   template <class... Inputs>
-  explicit Op(const char* name, const Inputs&... inputs) : Op(name) {
+  explicit Op(const char* name, Inputs&&... inputs) : Op(name) {
+    static_assert((std::is_lvalue_reference_v<Inputs> && ...), "an Op's inputs must outlive it: give each a name first");
     (add(inputs), ...);
   }
   explicit Op(const char* name) : outer_(std::exchange(place::op, name)), name_(name) {}
@@ -205,27 +174,36 @@ class Op {
     node->backward = BackwardRule(std::forward<Backward>(backward));
     return Tensor(std::move(value), std::move(node));
   }
-  /// The result of an op that has no gradient: argmax and the like never call record().
   /// Tells MOTE_CHECK=finite that this op makes infinities on purpose (masked_fill).
   void allow_infinity() { infinity_allowed_ = true; }
 
  private:
-  void add(const Tensor& input) {
+  struct Input {
+    const Array* array;
+    const NodePtr* node;
+  };
+  void add(Input input) {
     if (count_ < few)
-      first_[count_] = &input;
+      first_[count_] = input;
     else
-      rest_.push_back(&input);
+      rest_.push_back(input);
     ++count_;
+  }
+  void add(const Tensor& t) { add(Input{&t.array(), &t.node()}); }
+  void add(const Parameter& p) {
+    static const Array none;
+    add(Input{p.defined() ? &p.array() : &none, &p.node()});
   }
   void add(std::span<const Tensor> inputs) {
     for (const Tensor& t : inputs) add(t);
   }
   void add(const std::vector<Tensor>& inputs) { add(std::span<const Tensor>(inputs)); }
-  const Tensor& input(std::size_t i) const { return *(i < few ? first_[i] : rest_[i - few]); }
+  const Array& array(std::size_t i) const { return *(i < few ? first_[i] : rest_[i - few]).array; }
+  const NodePtr& node(std::size_t i) const { return *(i < few ? first_[i] : rest_[i - few]).node; }
   bool tracked() const {
     if (NoGrad::active()) return false;
     for (std::size_t i = 0; i < count_; ++i)
-      if (input(i).node()) return true;
+      if (node(i)) return true;
     return false;
   }
   NodePtr make_node(const Shape& shape) const;
@@ -237,8 +215,8 @@ class Op {
   bool watching_ = settings().debug || settings().check_finite;
   bool infinity_allowed_ = false;
   std::size_t count_ = 0;
-  std::array<const Tensor*, few> first_;
-  std::vector<const Tensor*> rest_;
+  std::array<Input, few> first_;
+  std::vector<Input> rest_;
 };
 
 /// The recorded graph behind `result` as text, one line per node in the order of recording: "%3 = mul(%1, %2) [2, 3]".

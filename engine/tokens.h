@@ -1,5 +1,5 @@
 // What is here: Tokens, integer ids with a shape. They index; they have no gradient and are not tensors.
-// What is not: text (train/text.h).
+// What is not: text (a character or word is an id here).
 // Read next: ops/embedding.h.
 #pragma once
 

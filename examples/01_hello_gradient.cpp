@@ -11,11 +11,16 @@ using namespace mote;
 /// The expression that micrograd's README made famous.
 Tensor expression(const Tensor& a, const Tensor& b) {
   Tensor c = a + b;
-  Tensor d = a * b + pow(b, 3);
+  const Tensor product = a * b;  // one recorded step per statement: C++ leaves the order of operands open
+  const Tensor cube = pow(b, 3);
+  Tensor d = product + cube;
   c += c + 1;
-  c += 1 + c + (-a);
-  d += d * 2 + relu(b + a);
-  d += 3 * d + relu(b - a);
+  const Tensor one_more = 1 + c;
+  c += one_more + (-a);
+  const Tensor twice = d * 2;
+  d += twice + relu(b + a);
+  const Tensor thrice = 3 * d;
+  d += thrice + relu(b - a);
   const Tensor e = c - d;
   const Tensor f = pow(e, 2);
   Tensor g = f / 2;

@@ -1,6 +1,5 @@
 // What is here: training a model end to end on a toy task, and what it learned: the loss as it falls, answers to
-// questions
-//   it never saw, and what one attention head looks at.
+//   questions it never saw, and what one attention head looks at.
 // What is not: text; a task of your own is a header beside train/tasks/copy.h.
 // Read next: train/tasks/copy.h, models/gpt.h, train/fit.h.
 #include <unistd.h>

@@ -59,7 +59,7 @@ struct AttentionLM : Layer<AttentionLM> {
     const Tensor x = token(ids);
     return x + position(ids.shape()[1]);
   }
-  /// The demo draws its table twice, as any Embedding and then smaller: kept, so that its numbers come out.
+  /// Draws N(0, 1) as any Embedding does, and then N(0, 0.02) over it, before the next layer draws.
   static Embedding small_embedding(const AttentionLMConfig& c, const Generator& random) {
     Embedding table(c.vocab_size, c.n_embd, random);
     init::normal(table.weight, 0, 0.02, random);

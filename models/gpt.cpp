@@ -37,7 +37,7 @@ GPT::Transformer::Transformer(const GPTConfig& c, const Init& init)
     : wte(c.vocab_size, c.n_embd, init),
       wpe(c.block_size, c.n_embd, init),
       drop(c.dropout, init.random()),
-      ln_f(c.n_embd, real(1e-5), c.bias) {
+      ln_f(c.n_embd, 1e-5, c.bias) {
   for (Index i = 0; i < c.n_layer; ++i) h.emplace_back(c.n_embd, c.n_head, init, block_options(c));
 }
 
@@ -73,10 +73,14 @@ GPT::GPT(const GPTConfig& c, const Generator& random)
   }
 }
 
-Tensor GPT::forward(const Tokens& ids) const {
+void GPT::check_ids(const Tokens& ids) const {
   check_in("GPT", ids.rank() == 2, "ids ", ids.shape(), " must be [B, T]");
   check_in("GPT", ids.shape()[1] <= config.block_size, "T = ", ids.shape()[1], " is above block_size ",
            config.block_size);
+}
+
+Tensor GPT::forward(const Tokens& ids) const {
+  check_ids(ids);
   return lm_head(transformer(ids));
 }
 
@@ -88,8 +92,10 @@ Tensor GPT::loss(const Tokens& ids, const Tokens& targets) const {
 Array GPT::attention_weights(const Tokens& ids, Index layer) {
   check_in("attention_weights", layer >= 0 && layer < config.n_layer, "layer ", layer, " is not one of ",
            config.n_layer);
+  check_ids(ids);
   const NoGrad no_grad;
   const Evaluation evaluation(*this);
+  const detail::OpenLayer here(*this);
   const std::size_t last = static_cast<std::size_t>(layer);
   Tensor x = transformer.embed(ids);
   for (std::size_t i = 0; i < last; ++i) x = transformer.h[i](x);

@@ -1,5 +1,5 @@
 // What is here: GPT, the decoder language model, and its config, with nanoGPT's names.
-// What is not: training (train/), text and tasks (train/tasks/).
+// What is not: training (train/), tasks (train/tasks/).
 // Read next: gpt.cpp.
 #pragma once
 
@@ -75,6 +75,9 @@ struct GPT : Layer<GPT> {
     v("transformer", transformer);
     v("lm_head", lm_head);
   }
+
+ private:
+  void check_ids(const Tokens& ids) const;
 };
 
 /// The exponent of the mean loss in nats: e^loss, the number of equally likely choices the model hesitates between.

@@ -12,7 +12,7 @@ namespace mote {
 /// and nothing is drawn. Keeps a handle to `random`: draws happen in program order. Errors: p outside [0, 1], NaN.
 struct Dropout : Layer<Dropout> {
   double p;
-  mutable Generator random;
+  Generator random;
 
   Dropout(double probability, const Generator& generator) : p(probability), random(generator) {
     check_in("Dropout", p >= 0 && p <= 1, "p = ", p, " is not a probability");

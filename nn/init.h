@@ -51,7 +51,7 @@ inline void uniform(const Parameter& p, double low, double high, const Generator
 inline void normal(const Parameter& p, double mean, double std, const Generator& random) {
   p.set(Init(random).normal(p.shape(), mean, std));
 }
-inline void constant(const Parameter& p, real value) { p.set(Array::full(p.shape(), value)); }
+inline void constant(const Parameter& p, double value) { p.set(Array::full(p.shape(), static_cast<real>(value))); }
 
 /// Uniform within +-sqrt(3) gain sqrt(2 / (in + out)) for weight [out, in]. Source: Glorot and Bengio 2010.
 inline void xavier_uniform(const Parameter& p, const Generator& random, double gain = 1) {

@@ -12,13 +12,13 @@ namespace mote {
 /// C].
 struct LayerNorm : Layer<LayerNorm> {
   Parameter weight, bias;
-  real eps;
+  double eps;
 
-  explicit LayerNorm(Index features, real epsilon = real(1e-5), bool with_bias = true)
+  explicit LayerNorm(Index features, double epsilon = 1e-5, bool with_bias = true)
       : weight(Array::full({features}, 1)), eps(epsilon) {
     if (with_bias) bias = Parameter(Array::zeros({features}));
   }
-  Tensor forward(const Tensor& x) const { return layer_norm(x, weight, bias.defined() ? Tensor(bias) : Tensor(), eps); }
+  Tensor forward(const Tensor& x) const { return layer_norm(x, weight, bias, eps); }
   void visit(Visitor& v) override {
     v("weight", weight);
     v("bias", bias);

@@ -15,11 +15,13 @@ struct Linear : Layer<Linear> {
   Parameter weight, bias;
 
   Linear(Index in_features, Index out_features, const Init& init, bool with_bias = true) {
+    check_in("Linear", in_features >= 0 && out_features >= 0, "in_features ", in_features, " and out_features ",
+             out_features, " must be 0 or above");
     const double bound = in_features > 0 ? 1 / std::sqrt(static_cast<double>(in_features)) : 0;
     weight = Parameter(init.uniform({out_features, in_features}, -bound, bound));
     if (with_bias) bias = Parameter(init.uniform({out_features}, -bound, bound));
   }
-  Tensor forward(const Tensor& x) const { return linear(x, weight, bias.defined() ? Tensor(bias) : Tensor()); }
+  Tensor forward(const Tensor& x) const { return linear(x, weight, bias); }
   void visit(Visitor& v) override {
     v("weight", weight);
     v("bias", bias);

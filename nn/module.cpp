@@ -69,8 +69,9 @@ void Module::own_parameters(Module& copy) {
     if (added) {
       place->second = Parameter(copy_of(p.value()));
       place->second.set_trainable(p.trainable());
+      fresh[place->second.id()] = place->second;  // a field listed twice is met again with its new cell
     }
-    p = place->second;
+    p = fresh[p.id()];
   };
   copy.visit(each);
 }
@@ -201,6 +202,12 @@ void copy_weights(const Module& from, const Module& to) {
   for (const NamedBuffer& b : buffers) compare(b.name, b.array->shape()), wanted.insert(b.name);
   for (const auto& [name, array] : source)
     if (!wanted.contains(name)) problems += "\n  " + name + " has no place in the target";
+  std::map<const Parameter::Cell*, std::string> tied;
+  for (const NamedParameter& p : targets) {
+    const auto [first, added] = tied.try_emplace(p.parameter.id(), p.name);
+    if (!added && problems.empty() && source[p.name].to_vector() != source[first->second].to_vector())
+      problems += "\n  " + first->second + " and " + p.name + " are one parameter here and two different ones there";
+  }
   check_in("copy_weights", problems.empty(), "the modules do not match:", problems);
   for (const NamedParameter& p : targets) p.parameter.set(source[p.name]);
   for (const NamedBuffer& b : buffers) *b.array = source[b.name];

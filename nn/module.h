@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,14 +29,17 @@ class Visitor {
   /// Children in a list are named by position: h.0, h.1, ...
   template <class M>
   void operator()(const std::string& name, std::vector<M>& children) {
+    static_assert(std::is_nothrow_move_constructible_v<M>,
+                  "a vector copies what might throw while moving, and modules do not copy: which field's move may throw?");
     const Name here(*this, name);
     for (std::size_t i = 0; i < children.size(); ++i) (*this)(std::to_string(i), children[i]);
   }
+  /// A child that may be there or not.
   template <class M>
-  void operator()(const std::string& name, std::unique_ptr<M>& child) {
+  void operator()(const std::string& name, std::optional<M>& child) {
     if (child) (*this)(name, *child);
   }
-  /// Numbers that belong to the module but are not trained: saved with it, never stepped.
+  /// Numbers that belong to the module but are not trained: copied with it, never stepped.
   void buffer(const std::string& name, Array& array);
 
  protected:
@@ -137,7 +141,7 @@ class Layer : public Module {
 /// While it lives, a module is in evaluation mode; then each of its modules gets its own mode back.
 class Evaluation : Visitor {
  public:
-  explicit Evaluation(Module& module) {
+  [[nodiscard]] explicit Evaluation(Module& module) {
     on_enter(module);
     module.visit(*this);
     module.eval();

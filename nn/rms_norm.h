@@ -11,9 +11,9 @@ namespace mote {
 /// y = x / sqrt(mean(x^2) + eps) * weight over the last axis; weight starts as ones. x [..., C].
 struct RMSNorm : Layer<RMSNorm> {
   Parameter weight;
-  real eps;
+  double eps;
 
-  explicit RMSNorm(Index features, real epsilon = real(1e-5)) : weight(Array::full({features}, 1)), eps(epsilon) {}
+  explicit RMSNorm(Index features, double epsilon = 1e-5) : weight(Array::full({features}, 1)), eps(epsilon) {}
   Tensor forward(const Tensor& x) const { return rms_norm(x, weight, eps); }
   void visit(Visitor& v) override { v("weight", weight); }
 };

@@ -34,9 +34,9 @@ struct TransformerBlock : Layer<TransformerBlock> {
   NormOrder order;
 
   TransformerBlock(Index width, Index heads, const Init& init, const TransformerBlockOptions& o = {})
-      : ln_1(width, real(1e-5), o.bias),
+      : ln_1(width, 1e-5, o.bias),
         attn(width, heads, init, {o.causal, o.attention_bias, o.dropout, o.block_size}),
-        ln_2(width, real(1e-5), o.bias),
+        ln_2(width, 1e-5, o.bias),
         mlp(width, o.hidden ? o.hidden : 4 * width, init, o.activation, o.dropout, o.mlp_bias),
         order(o.order) {}
 

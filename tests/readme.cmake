@@ -35,6 +35,11 @@ file(WRITE ${WORK_DIR}/tour.cpp "${tour}")
 run(${COMPILER} ${flags} ${WORK_DIR}/tour.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/tour)
 run(${WORK_DIR}/tour)
 
+code_block(manual manual)
+file(WRITE ${WORK_DIR}/manual.cpp "${manual}")
+run(${COMPILER} ${flags} ${WORK_DIR}/manual.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/manual)
+run(${WORK_DIR}/manual)
+
 code_block(op op)
 file(READ ${SOURCE_DIR}/engine/ops/activation.h family)
 string(REPLACE "}  // namespace mote\n" "${op}\n}  // namespace mote\n" family "${family}")

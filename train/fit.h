@@ -36,11 +36,13 @@ struct FitOptions {
 /// not finite; the weights are then still those of the step before.
 template <std::invocable<Index> Compute>
 double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
+  check_in("fit", options.clip >= 0, "clip ", options.clip, " must be 0 or above");
   check_in("fit", options.steps >= 0, "steps ", options.steps, " must be 0 or above");
   double last = 0;
   for (Index step = 0; step < options.steps; ++step) {
     optimizer.zero_grad();
     const Tensor loss = compute(step);
+    check_in("fit", loss.numel() == 1, "the loss of step ", step, " has shape ", loss.shape(), ", not one number");
     last = static_cast<double>(loss.item());
     check_in("fit", std::isfinite(last), "the loss of step ", step, " is ", last,
              ": lower the learning rate, or run with MOTE_CHECK=finite to see where it starts");

@@ -35,7 +35,7 @@ inline void check_schedule(const char* name, Index step, const ScheduleOptions& 
 
 /// max_lr (step + 1) / (warmup_steps + 1): never 0, which would waste the first step.
 inline double warmup(Index step, const ScheduleOptions& o) {
-  return o.max_lr * static_cast<double>(step + 1) / static_cast<double>(o.warmup_steps + 1);
+  return o.max_lr * (static_cast<double>(step) + 1) / (static_cast<double>(o.warmup_steps) + 1);
 }
 
 /// max_lr where `share` is 1, min_lr where it is 0; no rounding leads outside the two.

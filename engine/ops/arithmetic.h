@@ -59,10 +59,11 @@ inline Tensor mul(const Tensor& x, real s) {
   return op.record(x.array() * s, [s](const Array& dy, Grads& dx) { dx.add(0, dy * s); });
 }
 
-/// x^exponent for one fixed exponent. A negative x needs a whole exponent, else NaN. The gradient is
+/// x^exponent for one fixed exponent, a plain number. A negative x needs a whole exponent, else NaN. The gradient is
 /// exponent x^(exponent - 1), and 0 for exponent 0.
-inline Tensor pow(const Tensor& x, real exponent) {
+inline Tensor pow(const Tensor& x, double power_of_x) {
   Op op("pow", x);
+  const real exponent = static_cast<real>(power_of_x);
   const auto power = [](const Array& base, real e) {
     if (e == 1) return base;  // the exponents that occur are exact, and far faster than logarithms
     if (e == 2) return base * base;
@@ -107,14 +108,45 @@ inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
 inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
 inline Tensor operator-(const Tensor& x) { return neg(x); }
-inline Tensor operator+(const Tensor& x, real s) { return add(x, s); }
-inline Tensor operator-(const Tensor& x, real s) { return add(x, -s); }
-inline Tensor operator*(const Tensor& x, real s) { return mul(x, s); }
-inline Tensor operator/(const Tensor& x, real s) { return div(x, Tensor(s)); }
-inline Tensor operator+(real s, const Tensor& x) { return add(x, s); }
-inline Tensor operator-(real s, const Tensor& x) { return sub(Tensor(s), x); }
-inline Tensor operator*(real s, const Tensor& x) { return mul(x, s); }
-inline Tensor operator/(real s, const Tensor& x) { return div(Tensor(s), x); }
+
+/// A plain number of any type beside a Tensor counts as `real`.
+template <class S>
+concept Number = std::is_arithmetic_v<S>;
+template <Number S>
+Tensor operator+(const Tensor& x, S s) {
+  return add(x, static_cast<real>(s));
+}
+template <Number S>
+Tensor operator-(const Tensor& x, S s) {
+  return add(x, -static_cast<real>(s));
+}
+template <Number S>
+Tensor operator*(const Tensor& x, S s) {
+  return mul(x, static_cast<real>(s));
+}
+template <Number S>
+Tensor operator/(const Tensor& x, S s) {
+  return div(x, Tensor(s));
+}
+template <Number S>
+Tensor operator+(S s, const Tensor& x) {
+  return add(x, static_cast<real>(s));
+}
+template <Number S>
+Tensor operator-(S s, const Tensor& x) {
+  return sub(Tensor(s), x);
+}
+template <Number S>
+Tensor operator*(S s, const Tensor& x) {
+  return mul(x, static_cast<real>(s));
+}
+template <Number S>
+Tensor operator/(S s, const Tensor& x) {
+  return div(Tensor(s), x);
+}
+
+// These give the name on the left a new value, recorded like any other: nothing is changed in place, and a leaf that they
+// are applied to is a leaf no longer. To step a weight by hand, use a Parameter and its set().
 inline Tensor& operator+=(Tensor& a, const Tensor& b) { return a = add(a, b); }
 inline Tensor& operator-=(Tensor& a, const Tensor& b) { return a = sub(a, b); }
 inline Tensor& operator*=(Tensor& a, const Tensor& b) { return a = mul(a, b); }

@@ -30,7 +30,7 @@ struct AttentionOptions {
   bool causal = false;          ///< a query sees only keys at its own position and before
   Mask mask = {};               ///< true = may attend; broadcasts to [..., Tq, Tk]; combines with causal
   double dropout = 0;           ///< probability of dropping a weight (training only: the caller decides)
-  Generator* random = nullptr;  ///< the stream dropout draws from
+  const Generator* random = nullptr;  ///< the stream dropout draws from
   Array* weights =
       nullptr;  ///< receives the weights [..., Tq, Tk], before dropout; the result does not change by a bit
 };
@@ -39,11 +39,13 @@ struct AttentionOptions {
 /// that may attend to nothing gives zeros and zero gradients. Errors: widths of q and k, or lengths of k and v, that
 /// differ; a mask that does not broadcast. Source: Vaswani et al. 2017.
 inline Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {}) {
+  const Op op("attention");  // names errors; what is recorded are the ops below
   check_in("attention", q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2, "q ", q.shape(), ", k ", k.shape(), " and v ",
            v.shape(), " need a length and a width");
   check_in("attention", q.size(-1) == k.size(-1), "q ", q.shape(), " and k ", k.shape(),
            " differ in their last extent");
   check_in("attention", k.size(-2) == v.size(-2), "k ", k.shape(), " and v ", v.shape(), " differ in their length");
+  check(options.dropout >= 0 && options.dropout <= 1, "dropout = ", options.dropout, " is not a probability");
   const real scale = real(1) / std::sqrt(static_cast<real>(q.size(-1)));
   const Tensor scores = matmul(q, transpose(k, -2, -1)) * scale;
   Mask keep = options.mask;

@@ -71,7 +71,8 @@ inline Tensor where(const Mask& mask, const Tensor& a, const Tensor& b) {
 
 /// x with `value` wherever the mask is true; the gradient there is 0. The mask broadcasts to x's shape.
 /// Errors: a mask that does not.
-inline Tensor masked_fill(const Tensor& x, const Mask& mask, real value) {
+inline Tensor masked_fill(const Tensor& x, const Mask& mask, double fill) {
+  const real value = static_cast<real>(fill);
   Op op("masked_fill", x);
   op.allow_infinity();  // filling with -infinity before a softmax is what it is for
   const Mask blocked = mask.expand(x.shape());
@@ -83,14 +84,15 @@ inline Tensor masked_fill(const Tensor& x, const Mask& mask, real value) {
 }
 
 namespace detail {
-/// a's share of the gradient of max(a, b): 1 where a is larger, 0 where it is smaller, 1/2 where they are equal.
+/// a's share of the gradient of max(a, b): 1 where a is larger, 0 where it is smaller, 1/2 where they are equal; beside
+/// NaN all of it, as in PyTorch, so that the NaN is not taken for a clean zero.
 inline Array larger_share(const Array& a, const Array& b) {
   const Shape shape = broadcast(a.shape(), b.shape());
   Array share = copy_of(a.expand(shape));
   const Array other = b.expand(shape).contiguous();
   real* const out = share.mutate();
   for (Index i = 0; i < share.numel(); ++i)
-    out[i] = out[i] == other.data()[i] ? real(0.5) : out[i] > other.data()[i] ? real(1) : real(0);
+    out[i] = out[i] == other.data()[i] ? real(0.5) : out[i] < other.data()[i] ? real(0) : real(1);
   return share;
 }
 }  // namespace detail
@@ -116,11 +118,12 @@ inline Tensor minimum(const Tensor& a, const Tensor& b) {
   });
 }
 
-/// x held within [low, high]. The gradient is 1 inside and at the limits, 0 outside, as in PyTorch; NaN stays NaN.
-/// Errors: low above high, or NaN.
-inline Tensor clamp(const Tensor& x, real low, real high = std::numeric_limits<real>::infinity()) {
+/// x held within [lowest, highest]. The gradient is 1 inside and at the limits, 0 outside, as in PyTorch; NaN stays NaN.
+/// Errors: lowest above highest, or NaN.
+inline Tensor clamp(const Tensor& x, double lowest, double highest = std::numeric_limits<double>::infinity()) {
   Op op("clamp", x);
-  check(low <= high, "the lower limit ", low, " is above the upper limit ", high);
+  check(lowest <= highest, "the lower limit ", lowest, " is above the upper limit ", highest);
+  const real low = static_cast<real>(lowest), high = static_cast<real>(highest);
   const Array limited = zip(kernels::table().maximum, x.array(), Array(low));
   return op.record(zip(kernels::table().minimum, limited, Array(high)),
                    [x = x.array(), low, high](const Array& dy, Grads& dx) {

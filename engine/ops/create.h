@@ -14,6 +14,7 @@ namespace mote {
 
 /// tensor({{0.43, 0.15}, {0.55, 0.87}}) is [2, 2]; tensor(3.0) has rank 0. Errors: lists of unequal lengths.
 inline Tensor tensor(const Nested<double>& list) {
+  const Op op("tensor");
   Shape shape;
   const std::vector<double> values = list.flatten(shape);
   const std::vector<real> narrowed(values.begin(), values.end());
@@ -22,12 +23,14 @@ inline Tensor tensor(const Nested<double>& list) {
 
 inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
 inline Tensor ones(const Shape& shape) { return Array::full(shape, 1); }
-inline Tensor full(const Shape& shape, real value) { return Array::full(shape, value); }
+inline Tensor full(const Shape& shape, double value) { return Array::full(shape, static_cast<real>(value)); }
 
 /// start, start + step, ... below end, each as start + i * step in double. Errors: step 0, or away from end.
 inline Tensor arange(double start, double end, double step = 1) {
   check_in("arange", step != 0 && (end - start) / step >= 0, "step ", step, " never gets from ", start, " to ", end);
-  const Index count = static_cast<Index>(std::ceil((end - start) / step));
+  const double steps = std::ceil((end - start) / step);
+  check_in("arange", steps < 0x1p53, "from ", start, " to ", end, " by ", step, " are too many steps");
+  const Index count = static_cast<Index>(steps);
   Array y = Array::empty({count});
   real* const out = y.mutate();
   for (Index i = 0; i < count; ++i) out[i] = static_cast<real>(start + static_cast<double>(i) * step);
@@ -38,6 +41,7 @@ inline Tensor arange(double end) { return arange(0, end); }
 
 /// The identity matrix [n, n].
 inline Tensor eye(Index n) {
+  const Op op("eye");
   Array y = Array::zeros({n, n});
   real* const out = y.mutate();
   for (Index i = 0; i < n; ++i) out[i * n + i] = 1;
@@ -45,21 +49,21 @@ inline Tensor eye(Index n) {
 }
 
 /// Uniform numbers in [0, 1): what torch.rand draws for the same seed and the same number type.
-inline Tensor rand(const Shape& shape, Generator& random) {
+inline Tensor rand(const Shape& shape, const Generator& random) {
   Array y = Array::empty(shape);
   random.uniform(std::span<real>(y.mutate(), static_cast<std::size_t>(y.numel())));
   return y;
 }
 
 /// Standard normal numbers: what torch.randn draws for the same seed and the same number type.
-inline Tensor randn(const Shape& shape, Generator& random) {
+inline Tensor randn(const Shape& shape, const Generator& random) {
   Array y = Array::empty(shape);
   random.normal(std::span<real>(y.mutate(), static_cast<std::size_t>(y.numel())));
   return y;
 }
 
 /// Whole numbers in [low, high). Errors: low >= high.
-inline Tokens randint(Index low, Index high, const Shape& shape, Generator& random) {
+inline Tokens randint(Index low, Index high, const Shape& shape, const Generator& random) {
   Tokens y(shape);
   random.randint(std::span<Index>(y.mutate(), static_cast<std::size_t>(y.numel())), low, high);
   return y;

@@ -18,7 +18,7 @@ enum class Reduction { none, mean, sum };
 struct CrossEntropyOptions {
   Index ignore_index = -100;              ///< rows with this target count nowhere
   Reduction reduction = Reduction::mean;  ///< mean: over the rows that are not ignored
-  real label_smoothing = 0;               ///< this share of the target is spread evenly over all classes
+  double label_smoothing = 0;               ///< this share of the target is spread evenly over all classes
 };
 
 namespace detail {
@@ -55,7 +55,8 @@ inline Tensor cross_entropy(const Tensor& logits, const Tokens& targets, const C
   Array logp = Array::empty(x.shape()), losses = Array::zeros(targets.shape());
   real *const lp = logp.mutate(), *const out = losses.mutate();
   const kernels::Table& t = kernels::table();
-  const real spread = options.label_smoothing / static_cast<real>(classes), sharp = 1 - options.label_smoothing;
+  const real spread = static_cast<real>(options.label_smoothing / static_cast<double>(classes));
+  const real sharp = static_cast<real>(1 - options.label_smoothing);
   detail::for_rows(x.shape(), [&](Index row, Index at) {
     t.log_softmax(x.data() + at, lp + at, classes);
     const Index target = targets.data()[row];
@@ -64,7 +65,12 @@ inline Tensor cross_entropy(const Tensor& logits, const Tokens& targets, const C
     if (spread > 0) out[row] -= spread * t.sum(lp + at, classes);
   });
   const bool mean = options.reduction == Reduction::mean;
-  Array result = options.reduction == Reduction::none ? losses : sum(losses);
+  // The counted losses side by side: the sum is then, to the bit, that of the batch without the ignored rows.
+  Array counted_losses = Array::empty({counted});
+  real* next = counted_losses.mutate();
+  for (Index row = 0; row < targets.numel(); ++row)
+    if (targets.data()[row] != options.ignore_index) *next++ = out[row];
+  Array result = options.reduction == Reduction::none ? losses : sum(counted_losses);
   if (mean) result = counted ? result / static_cast<real>(counted) : Array(std::numeric_limits<real>::quiet_NaN());
   return op.record(result, [logp, targets, options, counted, mean, classes, sharp, spread](const Array& dy, Grads& dx) {
     const Array g = dy.expand(targets.shape()).contiguous();
@@ -84,9 +90,11 @@ inline Tensor cross_entropy(const Tensor& logits, const Tokens& targets, const C
   });
 }
 
-/// (y - target)^2, averaged (default), summed, or element by element. Shapes broadcast. The mean of nothing is NaN.
+/// (y - target)^2, averaged (default), summed, or element by element. The mean of nothing is NaN. Errors: different
+/// shapes; a [N, 1] against a [N] would broadcast to [N, N], which nobody means: expand() one of them if you do.
 inline Tensor mse_loss(const Tensor& y, const Tensor& target, Reduction reduction = Reduction::mean) {
   Op op("mse_loss", y, target);
+  check(y.shape() == target.shape(), "shapes ", y.shape(), " and ", target.shape(), " differ");
   const Array difference = y.array() - target.array();
   const real scale = reduction == Reduction::mean ? real(1) / static_cast<real>(difference.numel()) : real(1);
   Array result = difference * difference;

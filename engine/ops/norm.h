@@ -60,7 +60,7 @@ inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias
 /// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis, var biased and computed from centred numbers. x
 /// [..., C], weight [C], bias [C]; both may be undefined. A constant row gives exactly the bias (NaN if eps is 0).
 /// Errors: weight or bias of another length. Source: Ba, Kiros and Hinton 2016.
-inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, real eps = real(1e-5)) {
+inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5) {
   Op op("layer_norm", x, weight, bias);
   detail::check_norm(x, weight, bias);
   const Array in = x.array().contiguous();
@@ -71,15 +71,15 @@ inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tenso
   real *const out = y.mutate(), *const s = stats.mutate();
   const auto f = kernels::table().layer_norm;
   detail::for_rows(in.shape(), [&](Index row, Index at) {
-    f(in.data() + at, w.defined() ? w.data() : nullptr, b.defined() ? b.data() : nullptr, eps, out + at, s + 2 * row,
-      n);
+    f(in.data() + at, w.defined() ? w.data() : nullptr, b.defined() ? b.data() : nullptr, static_cast<real>(eps),
+      out + at, s + 2 * row, n);
   });
   return op.record(y, detail::NormRule{in, w, stats, kernels::table().layer_norm_backward, true});
 }
 
 /// y = x / sqrt(mean(x^2) + eps) * weight over the last axis. x [..., C], weight [C] or undefined.
 /// Errors: a weight of another length. Source: Zhang and Sennrich 2019.
-inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, real eps = real(1e-5)) {
+inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 1e-5) {
   Op op("rms_norm", x, weight);
   detail::check_norm(x, weight, {});
   const Array in = x.array().contiguous();
@@ -89,7 +89,7 @@ inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, real eps = re
   real *const out = y.mutate(), *const s = stats.mutate();
   const auto f = kernels::table().rms_norm;
   detail::for_rows(in.shape(), [&](Index row, Index at) {
-    f(in.data() + at, w.defined() ? w.data() : nullptr, eps, out + at, s + 2 * row, n);
+    f(in.data() + at, w.defined() ? w.data() : nullptr, static_cast<real>(eps), out + at, s + 2 * row, n);
   });
   return op.record(y, detail::NormRule{in, w, stats, kernels::table().rms_norm_backward, false});
 }

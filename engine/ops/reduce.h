@@ -99,12 +99,8 @@ inline Tensor min(const Tensor& x, const Axes& axes = {}, bool keepdim = false) 
 }
 
 namespace detail {
-/// The order of a row: larger first, NaN before every number, equal ones by position.
-inline bool ranks_before(const real* row, Index a, Index b) {
-  const real x = row[a], y = row[b];
-  if (x != x || y != y) return x != x && (y == y || a < b);
-  return x > y || (x == y && a < b);
-}
+/// The order of elements: larger first, NaN before every number. Equal ones keep their order.
+inline bool ranks_before(real x, real y) { return x > y || (x != x && y == y); }
 }  // namespace detail
 
 /// The position of the largest element along `axis` (the first of equals; NaN counts as largest). x [..., N, ...] ->
@@ -113,19 +109,18 @@ inline Tokens argmax(const Tensor& x, int axis = -1, bool keepdim = false) {
   const Op op("argmax");
   const Index n = x.shape()[axis];
   check(n > 0, "of no elements: shape ", x.shape(), " is empty along axis ", axis);
-  const Array rows = x.array().transpose(axis, -1).contiguous();
-  Tokens best(rows.shape().with(-1, 1));
-  Index* const out = best.mutate();
-  for (Index i = 0; i < best.numel(); ++i)
-    for (Index j = 1; j < n; ++j)
-      if (detail::ranks_before(rows.data() + i * n, j, out[i])) out[i] = j;
-  // undo the transpose: the two axes swap back, on integers
+  const Array in = x.array().contiguous();
   Tokens y(x.shape().with(axis, 1));
-  const int a = x.shape().axis(axis), last = x.dim() - 1;
-  Array ids = Array::empty(best.shape());
-  for (Index i = 0; i < best.numel(); ++i) ids.mutate()[i] = static_cast<real>(i);
-  const std::vector<real> from = ids.transpose(a, last).to_vector();
-  for (Index i = 0; i < y.numel(); ++i) y.mutate()[i] = out[static_cast<Index>(from[static_cast<std::size_t>(i)])];
+  Index* const out = y.mutate();
+  Index inner = 1;  // numbers between two neighbours along the axis
+  for (int i = x.shape().axis(axis) + 1; i < x.dim(); ++i) inner *= x.shape()[i];
+  for (Index i = 0; i < y.numel(); ++i) {
+    const real* const first = in.data() + i / inner * inner * n + i % inner;
+    Index best = 0;
+    for (Index j = 1; j < n; ++j)
+      if (detail::ranks_before(first[j * inner], first[best * inner])) best = j;
+    out[i] = best;
+  }
   return keepdim ? y : y.reshape(x.shape().without(axis));
 }
 
@@ -151,7 +146,9 @@ inline TopK topk(const Tensor& x, Index k) {
     const real* const row = rows.data() + i * n;
     std::iota(order.begin(), order.end(), Index(0));
     std::partial_sort(order.begin(), order.begin() + k, order.end(),
-                      [row](Index a, Index b) { return detail::ranks_before(row, a, b); });
+                      [row](Index a, Index b) {
+                        return detail::ranks_before(row[a], row[b]) || (!detail::ranks_before(row[b], row[a]) && a < b);
+                      });
     for (Index j = 0; j < k; ++j) {
       indices[i * k + j] = order[static_cast<std::size_t>(j)];
       values[i * k + j] = row[indices[i * k + j]];

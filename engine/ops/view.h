@@ -76,7 +76,7 @@ inline std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& size
   Index total = 0;
   for (const Index n : sizes) {
     check(n >= 0, "size ", n, " is negative");
-    total += n;
+    total = std::min(total + std::min(n, Shape::max_numel), Shape::max_numel);  // no sum of huge sizes wraps round
   }
   check(total == x.shape()[axis], "sizes add up to ", total, ", but axis ", axis, " of ", x.shape(), " has ",
         x.shape()[axis]);
@@ -102,7 +102,7 @@ inline std::vector<Tensor> split(const Tensor& x, Index size, int axis = 0) {
 inline std::vector<Tensor> chunk(const Tensor& x, Index count, int axis = 0) {
   const Op op("chunk");
   check(count >= 1, "count ", count, " must be at least 1");
-  return split(x, std::max<Index>(1, (x.shape()[axis] + count - 1) / count), axis);
+  return split(x, std::max<Index>(1, x.shape()[axis] / count + (x.shape()[axis] % count != 0)), axis);
 }
 
 /// Every position of an axis as a tensor of its own, without that axis.

@@ -119,7 +119,7 @@ TEST_CASE("parallel_for: nested calls run inline, and their exceptions pass thro
   CHECK(missed(1000, 10) == 0);
 }
 
-TEST_CASE("parallel_for: two application threads at once take turns") {
+TEST_CASE("parallel_for: two application threads at once") {
   const Threads use(3);
   std::atomic<Index> total{0};
   const auto work = [&total] {

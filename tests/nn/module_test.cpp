@@ -21,7 +21,7 @@ namespace {
 struct Small : Layer<Small> {
   Embedding wte;
   std::vector<Linear> h;
-  std::unique_ptr<LayerNorm> ln;
+  std::optional<LayerNorm> ln;
   Dropout drop;
   Array steps = Array::zeros({1});
   Linear head;
@@ -29,7 +29,7 @@ struct Small : Layer<Small> {
   explicit Small(Generator& random, bool norm = true)
       : wte(5, 3, random), drop(0.5, random), head(3, 5, random, false) {
     for (int i = 0; i < 2; ++i) h.push_back(Linear(3, 3, random));
-    if (norm) ln = std::make_unique<LayerNorm>(3);
+    if (norm) ln.emplace(3);
     head.weight = wte.weight;
   }
   Tensor forward(const Tokens& ids) const {
@@ -47,7 +47,7 @@ struct Small : Layer<Small> {
   }
 };
 
-/// A module that can be cloned: no unique_ptr among its fields.
+/// A module with a tie and a buffer, to clone and to copy.
 struct Plain : Layer<Plain> {
   Linear a, b;
   Dropout drop;

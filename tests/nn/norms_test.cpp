@@ -49,10 +49,10 @@ TEST_CASE("norms start as PyTorch's do: ones and zeros, and eps 1e-5") {
   const LayerNorm m(3), bare(3, real(1e-5), false);
   CHECK(m.weight.value().to_vector() == std::vector<real>(3, 1));
   CHECK(m.bias.value().to_vector() == std::vector<real>(3, 0));
-  CHECK(m.eps == real(1e-5));
+  CHECK(m.eps == 1e-5);
   CHECK(!bare.bias.defined());
   CHECK(RMSNorm(3).weight.value().to_vector() == std::vector<real>(3, 1));
-  CHECK(RMSNorm(3).eps == real(1e-5));
+  CHECK(RMSNorm(3).eps == 1e-5);
 }
 
 TEST_CASE("LayerNorm of 1 2 3 4: the variance is 1.25, divided by 4 and not by 3") {

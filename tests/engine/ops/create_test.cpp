@@ -24,10 +24,10 @@ TEST_CASE("tensor: brace lists of any depth") {
 
 TEST_CASE("tensor: lists of unequal lengths or depths") {
   CHECK(error_of([] { tensor({{1, 2}, {3}}); }) ==
-        "nested: lists of unequal lengths: the first entries give shape [2, 2]");
+        "tensor: lists of unequal lengths: the first entries give shape [2, 2]");
   CHECK(error_of([] { tensor({{1, 2}, 3}); }) ==
-        "nested: lists of unequal lengths: the first entries give shape [2, 2]");
-  CHECK(error_of([] { tensor({1, {2, 3}}); }) == "nested: lists of unequal lengths: the first entries give shape [2]");
+        "tensor: lists of unequal lengths: the first entries give shape [2, 2]");
+  CHECK(error_of([] { tensor({1, {2, 3}}); }) == "tensor: lists of unequal lengths: the first entries give shape [2]");
 }
 
 TEST_CASE("zeros, ones, full, eye") {
