@@ -158,7 +158,8 @@ class Op {
  public:
   template <class... Inputs>
   explicit Op(const char* name, Inputs&&... inputs) : Op(name) {
-    static_assert((std::is_lvalue_reference_v<Inputs> && ...), "an Op's inputs must outlive it: give each a name first");
+    static_assert((std::is_lvalue_reference_v<Inputs> && ...),
+                  "an Op's inputs must outlive it: give each a name first");
     (add(inputs), ...);
   }
   explicit Op(const char* name) : outer_(std::exchange(place::op, name)), name_(name) {}

@@ -78,7 +78,8 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
     const Tensor q = heads(0);
     const Tensor k = heads(1);
     const Tensor v = heads(2);
-    AttentionOptions how{options.causal, mask, attn_dropout.training() ? attn_dropout.p : 0, &attn_dropout.random, weights};
+    AttentionOptions how{options.causal, mask, attn_dropout.training() ? attn_dropout.p : 0, &attn_dropout.random,
+                         weights};
     const Tensor y = attention(q, k, v, how);                           // [B, H, T, head]
     const Tensor merged = reshape(transpose(y, 1, 2), {B, T, n_embd});  // heads side by side again
     return resid_dropout(c_proj(merged));

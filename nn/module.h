@@ -29,8 +29,9 @@ class Visitor {
   /// Children in a list are named by position: h.0, h.1, ...
   template <class M>
   void operator()(const std::string& name, std::vector<M>& children) {
-    static_assert(std::is_nothrow_move_constructible_v<M>,
-                  "a vector copies what might throw while moving, and modules do not copy: which field's move may throw?");
+    static_assert(
+        std::is_nothrow_move_constructible_v<M>,
+        "a vector copies what might throw while moving, and modules do not copy: which field's move may throw?");
     const Name here(*this, name);
     for (std::size_t i = 0; i < children.size(); ++i) (*this)(std::to_string(i), children[i]);
   }

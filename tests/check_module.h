@@ -69,8 +69,9 @@ class ModuleCheck {
     if (!y.requires_grad()) return out;  // no inputs and no parameters
     y.backward(random_array(y.shape(), 99, -1, 1.5));
     for (const std::string& name : without_gradient(m)) expect(false, name, " receives no gradient");
-    for (const Tensor& t : x) out.grads.push_back(t.grad());
-    for (const Parameter& p : parameters(m)) out.grads.push_back(p.grad());
+    for (const Tensor& t : x) out.grads.push_back(t.grad().defined() ? t.grad() : Array::zeros(t.shape()));
+    for (const Parameter& p : parameters(m))
+      out.grads.push_back(p.grad().defined() ? p.grad() : Array::zeros(p.shape()));
     zero_grad(m);
     return out;
   }

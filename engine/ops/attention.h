@@ -27,9 +27,9 @@ inline Mask causal_mask(Index length) { return causal_mask(length, length); }
 
 /// What attention can be told besides its inputs.
 struct AttentionOptions {
-  bool causal = false;          ///< a query sees only keys at its own position and before
-  Mask mask = {};               ///< true = may attend; broadcasts to [..., Tq, Tk]; combines with causal
-  double dropout = 0;           ///< probability of dropping a weight (training only: the caller decides)
+  bool causal = false;                ///< a query sees only keys at its own position and before
+  Mask mask = {};                     ///< true = may attend; broadcasts to [..., Tq, Tk]; combines with causal
+  double dropout = 0;                 ///< probability of dropping a weight (training only: the caller decides)
   const Generator* random = nullptr;  ///< the stream dropout draws from
   Array* weights =
       nullptr;  ///< receives the weights [..., Tq, Tk], before dropout; the result does not change by a bit

@@ -18,7 +18,7 @@ enum class Reduction { none, mean, sum };
 struct CrossEntropyOptions {
   Index ignore_index = -100;              ///< rows with this target count nowhere
   Reduction reduction = Reduction::mean;  ///< mean: over the rows that are not ignored
-  double label_smoothing = 0;               ///< this share of the target is spread evenly over all classes
+  double label_smoothing = 0;             ///< this share of the target is spread evenly over all classes
 };
 
 namespace detail {

@@ -145,10 +145,9 @@ inline TopK topk(const Tensor& x, Index k) {
   for (Index i = 0; n && i < rows.numel() / n; ++i) {
     const real* const row = rows.data() + i * n;
     std::iota(order.begin(), order.end(), Index(0));
-    std::partial_sort(order.begin(), order.begin() + k, order.end(),
-                      [row](Index a, Index b) {
-                        return detail::ranks_before(row[a], row[b]) || (!detail::ranks_before(row[b], row[a]) && a < b);
-                      });
+    std::partial_sort(order.begin(), order.begin() + k, order.end(), [row](Index a, Index b) {
+      return detail::ranks_before(row[a], row[b]) || (!detail::ranks_before(row[b], row[a]) && a < b);
+    });
     for (Index j = 0; j < k; ++j) {
       indices[i * k + j] = order[static_cast<std::size_t>(j)];
       values[i * k + j] = row[indices[i * k + j]];
