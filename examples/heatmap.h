@@ -11,8 +11,7 @@
 #include "engine/array.h"
 
 /// One line per query, one column per key: '.' for a weight near 0 up to '@' for one near 1, blank for a key that the
-/// causal mask hides, so that the triangle shows whatever the weights are. `labels` names the positions; weights [T,
-/// T].
+/// causal mask hides, so that the triangle shows whatever the weights are. weights [T, T]; `labels` names the positions.
 inline void print_heatmap(std::ostream& out, const mote::Array& weights, const std::vector<std::string>& labels) {
   static const std::string glyphs = ".:-=+*#%@";
   std::size_t width = 1;

@@ -8,8 +8,7 @@
 
 namespace mote {
 
-/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis; weight starts as ones, bias as zeros. x [...,
-/// C].
+/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis, x [..., C]. weight starts as ones, bias as zeros.
 struct LayerNorm : Layer<LayerNorm> {
   Parameter weight, bias;
   double eps;

@@ -31,8 +31,7 @@ struct AttentionOptions {
   Mask mask = {};                     ///< true = may attend; broadcasts to [..., Tq, Tk]; combines with causal
   double dropout = 0;                 ///< probability of dropping a weight (training only: the caller decides)
   const Generator* random = nullptr;  ///< the stream dropout draws from
-  Array* weights =
-      nullptr;  ///< receives the weights [..., Tq, Tk], before dropout; the result does not change by a bit
+  Array* weights = nullptr;           ///< receives the weights [..., Tq, Tk], before dropout; no bit changes by it
 };
 
 /// softmax(q k^T / sqrt(d)) v over the keys: q [..., Tq, d], k [..., Tk, d], v [..., Tk, dv] -> [..., Tq, dv]. A query
