@@ -4,13 +4,7 @@
 # Read next: consumer/CMakeLists.txt.
 cmake_minimum_required(VERSION 3.22)
 
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT result EQUAL 0)
-    list(JOIN ARGN " " command)
-    message(FATAL_ERROR "${command}\n${output}")
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK_DIR})
 # -O1 in a configuration of its own: the library is built again for add_subdirectory, and not to be fast.

@@ -1,5 +1,6 @@
 # Takes the code blocks of README.md and does with them what the README says: the tour is compiled and run; the op is put
 # into its family's header, the layer and the optimizer into headers of their own, and their tests are compiled and run.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(READ ${SOURCE_DIR}/README.md readme)
 file(MAKE_DIRECTORY ${WORK_DIR}/nn ${WORK_DIR}/train ${WORK_DIR}/engine/ops)
 
@@ -15,14 +16,6 @@ function(code_block name result)
   string(FIND "${rest}" "\n```" end)
   string(SUBSTRING "${rest}" 0 ${end} code)
   set(${result} "${code}\n" PARENT_SCOPE)
-endfunction()
-
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT status EQUAL 0)
-    list(JOIN ARGN " " command)
-    message(FATAL_ERROR "${command}\nended with ${status}:\n${output}")
-  endif()
 endfunction()
 
 set(flags -std=c++20 -O1 -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Werror -I${WORK_DIR} -I${SOURCE_DIR})
