@@ -3,6 +3,7 @@
 // Read next: ops/arithmetic.h for the first ops, graph.cpp for backward itself.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -222,5 +223,7 @@ class Op {
 
 /// The recorded graph behind `result` as text, one line per node in the order of recording: "%3 = mul(%1, %2) [2, 3]".
 std::string graph_text(const Tensor& result);
+/// How many ops of each name that graph has, leaves left out: {"linear": 3, "softmax": 1}.
+std::map<std::string, Index> count_ops(const Tensor& result);
 
 }  // namespace mote

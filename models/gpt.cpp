@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace mote {
 namespace {
@@ -104,18 +105,16 @@ Array GPT::attention_weights(const Tokens& ids, Index layer) {
 
 namespace {
 
-/// One choice from a row of logits. Sampling draws one 53-bit unit and walks the cumulative sum of the probabilities.
-Index choose(const real* logits, Index classes, const GenerateOptions& options, const Generator& random) {
-  const Tensor row(Array(Shape{classes}, std::span<const real>(logits, static_cast<std::size_t>(classes))));
-  if (options.temperature == 0) return argmax(row).data()[0];
-  const Index k = options.top_k > 0 ? std::min(options.top_k, classes) : classes;
-  const TopK top = topk(row, k);
-  const Array p = softmax(Tensor(top.values * static_cast<real>(1 / options.temperature))).array();
-  const double u = random.uniform_double();
-  double total = 0;
-  for (Index i = 0; i < k; ++i)
-    if ((total += p.data()[i]) > u) return top.indices.data()[i];
-  return top.indices.data()[0];  // the sum fell short of 1 by rounding: the likeliest
+/// One token for each row of logits [B, V] -> [B].
+Tokens choose(const Tensor& logits, const GenerateOptions& options, const Generator& random) {
+  if (options.temperature == 0) return argmax(logits);
+  const Tensor largest = max(logits, {1}, true);
+  Tensor scaled = (logits - largest) / options.temperature;  // the largest is 0 now: a low temperature cannot overflow
+  if (options.top_k > 0 && options.top_k < logits.size(1)) {
+    const Tensor least = slice(topk(scaled, options.top_k).values, 1, -1, options.top_k);  // [B, 1]: the k-th largest
+    scaled = masked_fill(scaled, scaled < least, -std::numeric_limits<double>::infinity());
+  }
+  return multinomial(softmax(scaled), 1, random).reshape({logits.size(0)});
 }
 
 }  // namespace
@@ -129,20 +128,21 @@ Tokens GPT::generate(const Tokens& ids, Index count, const GenerateOptions& opti
   check_in("generate", count >= 0, "count ", count, " must be 0 or above");
   const NoGrad no_grad;
   const Evaluation evaluation(*this);
-  const Index B = ids.shape()[0], V = config.vocab_size;
+  const Index B = ids.shape()[0];
   const auto not_a_number = [](real x) { return std::isnan(x); };
   Tokens all = ids;
   for (Index step = 0; step < count; ++step) {
     const Index T = all.shape()[1];
     const Tensor logits = (*this)(all.slice(1, std::max<Index>(0, T - config.block_size), T));
     const Array last = logits.array().select(1, -1).contiguous();  // [B, V]
-    check_in("generate", std::none_of(last.data(), last.data() + B * V, not_a_number), "the logits after position ",
+    check_in("generate", std::none_of(last.data(), last.data() + last.numel(), not_a_number), "the logits after position ",
              T - 1, " are not numbers");
+    const Tokens next = choose(last, options, random);
     Tokens longer({B, T + 1});
     Index* const out = longer.mutate();
     for (Index b = 0; b < B; ++b) {
       std::copy_n(all.data() + b * T, T, out + b * (T + 1));
-      out[b * (T + 1) + T] = choose(last.data() + b * V, V, options, random);
+      out[b * (T + 1) + T] = next.data()[b];
     }
     all = longer;
   }

@@ -28,7 +28,7 @@ struct GPTConfig {
 /// How generate() chooses the next token.
 struct GenerateOptions {
   double temperature = 1;  ///< 0: always the likeliest (greedy, the first of equals)
-  Index top_k = 0;         ///< only the k likeliest may be chosen; 0: all
+  Index top_k = 0;         ///< only the k likeliest, and what equals the last of them, may be chosen; 0: all
 };
 
 /// A decoder language model: token plus position embedding, n_layer pre-norm blocks, a last norm, and a projection to
@@ -65,6 +65,7 @@ struct GPT : Layer<GPT> {
   Array attention_weights(const Tokens& ids, Index layer);
 
   /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens.
+  /// Samples by multinomial(), so with the same weights and seed it writes the tokens that nanoGPT's generate() writes.
   /// Runs without gradients and in evaluation mode; afterwards every module is in the mode it was in. Errors: an empty
   /// prompt, a count below 0, a temperature below 0 or not finite, logits that are NaN.
   Tokens generate(const Tokens& ids, Index count, const GenerateOptions& options, const Generator& random);

@@ -15,6 +15,9 @@ struct MultiHeadAttentionOptions {
   bool bias = true;      ///< biases in both projections
   double dropout = 0;    ///< on the weights and, as in GPT-2, on the output
   Index block_size = 0;  ///< the longest input it accepts; 0: any
+  /// Draws as torch.nn.MultiheadAttention does: first c_proj as a Linear, its bias then zeroed, and then c_attn uniform
+  /// within Xavier's bound, biases 0. Otherwise two Linear layers are drawn, c_attn first.
+  bool torch_init = false;
 };
 
 /// The output beside the weights [B, H, T, T] (before dropout).
@@ -33,13 +36,17 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   MultiHeadAttentionOptions options;
 
   MultiHeadAttention(Index width, Index heads, const Init& init, const MultiHeadAttentionOptions& given = {})
-      : c_attn(width, 3 * checked(width, heads), init, given.bias),
+      : c_attn(width, 3 * checked(width, heads), given.torch_init ? Init::none(init.random()) : init, given.bias),
         c_proj(width, width, init, given.bias),
         attn_dropout(given.dropout, init.random()),
         resid_dropout(given.dropout, init.random()),
         n_head(heads),
         n_embd(width),
-        options(given) {}
+        options(given) {
+    if (!given.torch_init || !init.draws()) return;
+    if (given.bias) init::constant(c_proj.bias, 0);
+    init::xavier_uniform(c_attn.weight, init.random());
+  }
 
   Tensor forward(const Tensor& x, const Mask& mask = {}) const { return attend(x, mask, nullptr); }
   /// The same output, bit for bit, and what each head looked at.

@@ -53,16 +53,34 @@ inline void normal(const Parameter& p, double mean, double std, const Generator&
 }
 inline void constant(const Parameter& p, double value) { p.set(Array::full(p.shape(), static_cast<real>(value))); }
 
+/// How many numbers go into each output and how many outputs each input reaches: `in` and `out` of a weight [out, in].
+struct Fans {
+  double in, out;
+};
+inline Fans fans(const char* who, const Parameter& p) {
+  check_in(who, p.shape().rank() == 2, "needs a weight [out, in], not ", p.shape());
+  return {static_cast<double>(p.shape()[1]), static_cast<double>(p.shape()[0])};
+}
+
 /// Uniform within +-sqrt(3) gain sqrt(2 / (in + out)) for weight [out, in]. Source: Glorot and Bengio 2010.
 inline void xavier_uniform(const Parameter& p, const Generator& random, double gain = 1) {
-  check_in("xavier_uniform", p.shape().rank() == 2, "needs a weight [out, in], not ", p.shape());
-  const double bound = std::sqrt(3.0) * (gain * std::sqrt(2.0 / static_cast<double>(p.shape()[0] + p.shape()[1])));
+  const auto [in, out] = fans("xavier_uniform", p);
+  const double bound = std::sqrt(3.0) * (gain * std::sqrt(2.0 / (in + out)));
   uniform(p, -bound, bound, random);
 }
-/// Normal with standard deviation sqrt(2 / in) for weight [out, in]. Source: He et al. 2015.
+/// Normal with standard deviation gain sqrt(2 / (in + out)) for weight [out, in]. Source: Glorot and Bengio 2010.
+inline void xavier_normal(const Parameter& p, const Generator& random, double gain = 1) {
+  const auto [in, out] = fans("xavier_normal", p);
+  normal(p, 0, gain * std::sqrt(2.0 / (in + out)), random);
+}
+/// Uniform within +-sqrt(3) sqrt(2) / sqrt(in) for weight [out, in]: for layers before a relu. Source: He et al. 2015.
+inline void kaiming_uniform(const Parameter& p, const Generator& random) {
+  const double bound = std::sqrt(3.0) * (std::sqrt(2.0) / std::sqrt(fans("kaiming_uniform", p).in));
+  uniform(p, -bound, bound, random);
+}
+/// Normal with standard deviation sqrt(2) / sqrt(in) for weight [out, in]. Source: He et al. 2015.
 inline void kaiming_normal(const Parameter& p, const Generator& random) {
-  check_in("kaiming_normal", p.shape().rank() == 2, "needs a weight [out, in], not ", p.shape());
-  normal(p, 0, std::sqrt(2.0) / std::sqrt(static_cast<double>(p.shape()[1])), random);
+  normal(p, 0, std::sqrt(2.0) / std::sqrt(fans("kaiming_normal", p).in), random);
 }
 
 }  // namespace init

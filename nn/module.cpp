@@ -42,6 +42,7 @@ struct Each : Visitor {
   std::function<void(const std::string&, Parameter&)> parameter;
   std::function<void(const std::string&, Array&)> array;
   std::function<void(const std::string&, Module&)> module;
+  std::function<void(Module&)> leave;
   void on_parameter(Parameter& p) override {
     if (parameter) parameter(path(), p);
   }
@@ -50,6 +51,9 @@ struct Each : Visitor {
   }
   void on_enter(Module& m) override {
     if (module) module(path(), m);
+  }
+  void on_leave(Module& m) override {
+    if (leave) leave(m);
   }
 };
 
@@ -180,6 +184,13 @@ std::vector<std::string> without_gradient(const Module& module) {
   for (const NamedParameter& p : named_parameters(module))
     if (p.parameter.trainable() && !p.parameter.grad().defined()) names.push_back(p.name);
   return names;
+}
+
+void apply(const Module& module, const std::function<void(Module&)>& f) {
+  Each each;
+  each.leave = f;
+  module.visit(each);
+  f(const_cast<Module&>(module));
 }
 
 void copy_weights(const Module& from, const Module& to) {

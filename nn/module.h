@@ -4,6 +4,7 @@
 // Read next: linear.h, the plainest layer.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -183,6 +184,9 @@ void zero_grad(const Module& module);
 void set_trainable(const Module& module, bool on);
 /// Names of trainable parameters that have no gradient: after backward(), the ones the loss does not depend on.
 std::vector<std::string> without_gradient(const Module& module);
+/// Calls f(m) for every module inside and then for `module` itself: children before their parent, in visit order, as
+/// PyTorch's model.apply(f). With dynamic_cast<Linear*>(&m) it draws the weights of every Linear anew, say.
+void apply(const Module& module, const std::function<void(Module&)>& f);
 /// Copies numbers by name, buffers included. Errors: names that only one side has, shapes that differ; all of them are
 /// listed at once, and then nothing has been copied.
 void copy_weights(const Module& from, const Module& to);

@@ -27,7 +27,7 @@ const fs::path root = MOTE_SOURCE_DIR;
 const std::vector<std::pair<int, Names>> levels{
     {0, {"engine/real.h", "engine/check.h", "engine/env.", "engine/shape.h", "engine/math", "engine/nested.h"}},
     {1,
-     {"engine/random.", "engine/parallel.", "engine/storage.", "engine/kernels/", "engine/flat.h", "engine/tokens.h",
+     {"engine/random", "engine/parallel.", "engine/storage.", "engine/kernels/", "engine/flat.h", "engine/tokens.h",
       "engine/mask.h"}},
     {2, {"engine/array"}},
     {3, {"engine/tensor.h", "engine/backward_rule.h", "engine/node.h", "engine/graph"}},

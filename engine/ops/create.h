@@ -1,14 +1,12 @@
-// What is here: making tensors: from lists as tutorials write them, filled, counted, random.
-// What is not: initial weights (nn/init.h).
-// Read next: ../gradcheck.h.
+// What is here: making tensors: from lists as tutorials write them, filled, counted.
+// What is not: random ones (sample.h), initial weights (nn/init.h).
+// Read next: sample.h.
 #pragma once
 
 #include <cmath>
 
 #include "engine/nested.h"
-#include "engine/random.h"
 #include "engine/tensor.h"
-#include "engine/tokens.h"
 
 namespace mote {
 
@@ -45,27 +43,6 @@ inline Tensor eye(Index n) {
   Array y = Array::zeros({n, n});
   real* const out = y.mutate();
   for (Index i = 0; i < n; ++i) out[i * n + i] = 1;
-  return y;
-}
-
-/// Uniform numbers in [0, 1): what torch.rand draws for the same seed and the same number type.
-inline Tensor rand(const Shape& shape, const Generator& random) {
-  Array y = Array::empty(shape);
-  random.uniform(std::span<real>(y.mutate(), static_cast<std::size_t>(y.numel())));
-  return y;
-}
-
-/// Standard normal numbers: what torch.randn draws for the same seed and the same number type.
-inline Tensor randn(const Shape& shape, const Generator& random) {
-  Array y = Array::empty(shape);
-  random.normal(std::span<real>(y.mutate(), static_cast<std::size_t>(y.numel())));
-  return y;
-}
-
-/// Whole numbers in [low, high). Errors: low >= high.
-inline Tokens randint(Index low, Index high, const Shape& shape, const Generator& random) {
-  Tokens y(shape);
-  random.randint(std::span<Index>(y.mutate(), static_cast<std::size_t>(y.numel())), low, high);
   return y;
 }
 

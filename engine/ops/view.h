@@ -147,6 +147,9 @@ inline Tensor concat(const std::vector<Tensor>& parts, int axis = 0) {
   });
 }
 
+/// concat by its other name in PyTorch.
+inline Tensor cat(const std::vector<Tensor>& parts, int axis = 0) { return concat(parts, axis); }
+
 /// A new axis with one repetition; gradient and value are the same numbers under another shape.
 inline Tensor unsqueeze(const Tensor& x, int axis) {
   Op op("unsqueeze", x);

@@ -1,6 +1,6 @@
-// What is here: tensor, zeros, ones, full, arange, eye, rand, randn, randint, and the brace lists behind tensor().
-// What is not: which numbers a Generator draws (random_test.cpp).
-// Read next: ../gradcheck_test.cpp.
+// What is here: tensor, zeros, ones, full, arange, eye, and the brace lists behind tensor().
+// What is not: random tensors (sample_test.cpp).
+// Read next: sample_test.cpp.
 #include "engine/ops/create.h"
 
 #include "tests/tools.h"
@@ -49,23 +49,6 @@ TEST_CASE("arange") {
   CHECK(arange(1e6).array().at({-1}) == 999999);
   CHECK(error_of([] { arange(0, 4, 0); }) == "arange: step 0 never gets from 0 to 4");
   CHECK(error_of([] { arange(0, 4, -1); }) == "arange: step -1 never gets from 0 to 4");
-}
-
-TEST_CASE("rand, randn, randint draw from the generator they are given, in order") {
-  Generator random(3), same(3);
-  const Tensor a = rand({5, 7}, random);
-  const Tensor b = randn({40}, random);
-  const Tokens c = randint(-2, 9, {3, 4}, random);
-  std::vector<real> u(35), n(40);
-  std::vector<Index> k(12);
-  same.uniform(std::span<real>(u));
-  same.normal(std::span<real>(n));
-  same.randint(k, -2, 9);
-  CHECK(a.to_vector() == u);
-  CHECK(b.to_vector() == n);
-  CHECK(c.to_vector() == k);
-  CHECK(random.get_state() == same.get_state());
-  CHECK(rand({0}, random).shape() == Shape{0});
 }
 
 }  // namespace

@@ -1,0 +1,153 @@
+// What is here: random tensors, with torch's names: rand, randn, normal, randint, randperm, bernoulli, exponential,
+//   multinomial. Each draws what torch draws for the same seed and the same number type.
+// What is not: the rules by which numbers are drawn (engine/random.h), initial weights (nn/init.h), dropout (dropout.h).
+// Read next: dropout.h.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/random.h"
+#include "engine/tensor.h"
+#include "engine/tokens.h"
+
+namespace mote {
+namespace detail {
+/// An array of `shape` that fill(span) has written.
+template <class Fill>
+Array filled(const Shape& shape, const Fill& fill) {
+  Array y = Array::empty(shape);
+  fill(std::span<real>(y.mutate(), static_cast<std::size_t>(y.numel())));
+  return y;
+}
+}  // namespace detail
+
+/// Uniform numbers in [0, 1).
+inline Tensor rand(const Shape& shape, const Generator& random) {
+  return detail::filled(shape, [&](std::span<real> out) { random.uniform(out); });
+}
+/// Uniform numbers in [low, high): torch.empty(shape).uniform_(low, high). Errors: low above high; not finite.
+inline Tensor uniform(double low, double high, const Shape& shape, const Generator& random) {
+  return detail::filled(shape, [&](std::span<real> out) { random.uniform(out, low, high); });
+}
+
+/// Standard normal numbers.
+inline Tensor randn(const Shape& shape, const Generator& random) {
+  return detail::filled(shape, [&](std::span<real> out) { random.normal(out); });
+}
+/// Normal numbers of one mean and standard deviation. Errors: std below 0.
+inline Tensor normal(double mean, double std, const Shape& shape, const Generator& random) {
+  return detail::filled(shape, [&](std::span<real> out) { random.normal(out, mean, std); });
+}
+/// A mean and a standard deviation for each number: randn * std + mean, each step rounded. Errors: shapes that differ.
+inline Tensor normal(const Tensor& mean, const Tensor& std, const Generator& random) {
+  const Op op("normal");
+  check(mean.shape() == std.shape(), "mean ", mean.shape(), " and std ", std.shape(), " differ");
+  const Tensor drawn = randn(mean.shape(), random);
+  return drawn.array() * std.array() + mean.array();
+}
+
+/// Exponential numbers, mean 1 / lambda: torch.empty(shape).exponential_(lambda). Errors: lambda not above 0.
+inline Tensor exponential(double lambda, const Shape& shape, const Generator& random) {
+  return detail::filled(shape, [&](std::span<real> out) { random.exponential(out, lambda); });
+}
+
+/// Whole numbers in [low, high). Errors: low >= high.
+inline Tokens randint(Index low, Index high, const Shape& shape, const Generator& random) {
+  Tokens y(shape);
+  random.randint(std::span<Index>(y.mutate(), static_cast<std::size_t>(y.numel())), low, high);
+  return y;
+}
+/// 0 to n - 1 in random order: [n]. Errors: n below 0, or 2^32 / 20 and more.
+inline Tokens randperm(Index n, const Generator& random) {
+  const std::vector<Index> order = random.randperm(n);
+  Tokens y({n});
+  std::copy(order.begin(), order.end(), y.mutate());
+  return y;
+}
+
+/// 1 with probability p[i], else 0: p [...] -> [...]. Not differentiable. Errors: a p outside [0, 1].
+inline Tensor bernoulli(const Tensor& p, const Generator& random) {
+  const Array in = p.array().contiguous();
+  std::vector<std::uint8_t> ones(static_cast<std::size_t>(in.numel()));
+  random.bernoulli(ones, std::span<const real>(in.data(), ones.size()));
+  return detail::filled(p.shape(), [&](std::span<real> out) { std::copy(ones.begin(), ones.end(), out.begin()); });
+}
+
+namespace detail {
+
+/// Samples without replacement as a race: each class arrives after an exponential time divided by its weight, and the
+/// first `count` to arrive win. (The minimum of exponentials falls to class i with probability p[i] / sum p.)
+/// Classes of weight 0 arrive last, by number; PyTorch leaves their order open.
+inline void race(std::span<const real> p, std::span<const real> times, std::span<Index> winners) {
+  std::vector<real> speed(p.size());
+  for (std::size_t i = 0; i < p.size(); ++i) speed[i] = p[i] > 0 ? p[i] / times[i] : real(0);
+  std::vector<Index> order(p.size());
+  std::iota(order.begin(), order.end(), Index(0));
+  const auto faster = [&](Index a, Index b) {  // of equals the lower class; so the order is one, whatever the sort does
+    const real x = speed[static_cast<std::size_t>(a)], y = speed[static_cast<std::size_t>(b)];
+    return x > y || (x == y && a < b);
+  };
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(winners.size()), order.end(), faster);
+  std::copy_n(order.begin(), winners.size(), winners.begin());
+}
+
+/// Samples with replacement: each unit is looked up in the running sums of p, which are divided by their total.
+inline void invert(std::span<const real> p, std::span<Index> samples, const Generator& random) {
+  std::vector<real> cdf(p.size());
+  real total = 0;
+  for (std::size_t i = 0; i < p.size(); ++i) cdf[i] = total += p[i];
+  for (real& x : cdf) x /= total;
+  cdf.back() = 1;
+  for (Index& sample : samples) {
+    const double u = random.uniform_double();
+    const auto below = [](real x, double unit) { return static_cast<double>(x) < unit; };
+    sample = std::lower_bound(cdf.begin(), cdf.end(), u, below) - cdf.begin();
+  }
+}
+
+}  // namespace detail
+
+/// Classes drawn with probability proportional to p: p [C] -> [num_samples], p [R, C] -> [R, num_samples], each row on
+/// its own; rows need not sum to 1. Without replacement no class comes twice, the first drawn first; classes of
+/// probability 0 come after all others. Draws 2 R C words, or 2 R num_samples with replacement and num_samples above 1.
+/// Errors: p of another rank, a p that is negative, NaN or infinite, a row of zeros, num_samples below 1 or, without
+/// replacement, above C. Before PyTorch 2.0 (Generator::set_build) replacement with one sample drew 2 R words.
+inline Tokens multinomial(const Tensor& p, Index num_samples, bool replacement, const Generator& random) {
+  const Op op("multinomial");
+  check(p.dim() == 1 || p.dim() == 2, "p ", p.shape(), " must be [C] or [R, C]");
+  const Index classes = p.size(-1), rows = p.dim() == 1 ? 1 : p.size(0);
+  check(num_samples >= 1, "num_samples ", num_samples, " must be at least 1");
+  check(replacement || num_samples <= classes, "num_samples ", num_samples, " is above the ", classes,
+        " classes, and none may come twice without replacement");
+  const Array in = p.array().contiguous();
+  const auto row = [&](Index r) {
+    return std::span<const real>(in.data() + r * classes, static_cast<std::size_t>(classes));
+  };
+  for (Index r = 0; r < rows; ++r) {
+    bool some = false;
+    for (const real x : row(r)) {
+      check(std::isfinite(x) && x >= 0, "probability ", x, " in row ", r, " is not a finite number at or above 0");
+      some = some || x > 0;
+    }
+    check(some, "the probabilities of row ", r, " are all 0");
+  }
+  Tokens y(p.dim() == 1 ? Shape{num_samples} : Shape{rows, num_samples});
+  const auto samples = [&, out = y.mutate()](Index r) {
+    return std::span<Index>(out + r * num_samples, static_cast<std::size_t>(num_samples));
+  };
+  if (replacement && (num_samples > 1 || random.build().version < 200)) {
+    for (Index r = 0; r < rows; ++r) detail::invert(row(r), samples(r), random);
+  } else {
+    const Array times = exponential(1, {rows, classes}, random).array();
+    for (Index r = 0; r < rows; ++r)
+      detail::race(row(r), {times.data() + r * classes, static_cast<std::size_t>(classes)}, samples(r));
+  }
+  return y;
+}
+inline Tokens multinomial(const Tensor& p, Index num_samples, const Generator& random) {
+  return multinomial(p, num_samples, false, random);
+}
+
+}  // namespace mote

@@ -1,0 +1,146 @@
+// What is here: the attention classes of "Build a Large Language Model (From Scratch)", chapter 3, as its readers know
+//   them: CausalAttention, MultiHeadAttentionWrapper, MultiHeadAttention with weight splits. Same fields, same draws.
+// What is not: the attention to build models with (nn/attention.h): it has more options and stores no mask.
+// Read next: ../examples/03_same_numbers.cpp, which prints the chapter's tables from these classes, step by step.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "engine/ops/arithmetic.h"
+#include "engine/ops/compare.h"
+#include "engine/ops/matmul.h"
+#include "engine/ops/softmax.h"
+#include "engine/ops/view.h"
+#include "nn/dropout.h"
+#include "nn/linear.h"
+
+namespace mote::tutorial {
+
+/// softmax(q k^T / sqrt(d), where `mask` is 0) v, the chapter's way: scores above the diagonal become -infinity before
+/// they are scaled, dropout acts on the weights. q, k, v [..., T, d]; mask [L, L] with L >= T, 1 = blocked.
+inline Tensor attend(const Tensor& queries, const Tensor& keys, const Tensor& values, const Array& mask,
+                     const Dropout& dropout) {
+  const Index num_tokens = queries.size(-2);
+  const Tensor attn_scores = matmul(queries, transpose(keys, -2, -1));
+  const Mask mask_bool = Tensor(mask.slice(0, 0, num_tokens).slice(1, 0, num_tokens)) == Tensor(1);
+  const Tensor masked = masked_fill(attn_scores, mask_bool, -std::numeric_limits<double>::infinity());
+  const Tensor attn_weights = softmax(masked / std::sqrt(static_cast<real>(keys.size(-1))), -1);
+  return matmul(dropout(attn_weights), values);
+}
+
+/// The buffer of the classes below: ones above the diagonal, [context_length, context_length].
+inline Array blocked_future(Index context_length) { return triu(Array::full({context_length, context_length}, 1), 1).array(); }
+
+/// Errors unless x is [B, T, d_in] with T at most context_length.
+inline void check_input(const char* who, const Tensor& x, Index d_in, const Array& mask) {
+  check_in(who, x.dim() == 3 && x.size(2) == d_in, "x ", x.shape(), " must be [B, T, ", d_in, "]");
+  check_in(who, x.size(1) <= mask.shape()[0], "T = ", x.size(1), " is above context_length ", mask.shape()[0]);
+}
+
+/// One head: x [B, T, d_in] -> [B, T, d_out]. Errors: x of another width, T above context_length, sizes below 1.
+struct CausalAttention : Layer<CausalAttention> {
+  Index d_out;
+  Linear W_query, W_key, W_value;
+  Dropout dropout;
+  Array mask;  ///< a buffer: saved with the module, not trained
+
+  CausalAttention(Index d_in, Index width, Index context_length, double drop, const Generator& random,
+                  bool qkv_bias = false)
+      : d_out(width),
+        W_query(d_in, width, random, qkv_bias),
+        W_key(d_in, width, random, qkv_bias),
+        W_value(d_in, width, random, qkv_bias),
+        dropout(drop, random),
+        mask(blocked_future(context_length)) {}
+
+  Tensor forward(const Tensor& x) const {
+    check_input("CausalAttention", x, W_key.weight.shape()[1], mask);
+    const Tensor keys = W_key(x);  // [B, T, d_out]
+    const Tensor queries = W_query(x);
+    const Tensor values = W_value(x);
+    return attend(queries, keys, values, mask, dropout);
+  }
+  void visit(Visitor& v) override {
+    v.buffer("mask", mask);
+    v("W_query", W_query);
+    v("W_key", W_key);
+    v("W_value", W_value);
+    v("dropout", dropout);
+  }
+};
+
+/// Several heads side by side, each a module of its own: x [B, T, d_in] -> [B, T, num_heads * d_out].
+struct MultiHeadAttentionWrapper : Layer<MultiHeadAttentionWrapper> {
+  std::vector<CausalAttention> heads;
+
+  MultiHeadAttentionWrapper(Index d_in, Index d_out, Index context_length, double drop, Index num_heads,
+                            const Generator& random, bool qkv_bias = false) {
+    check_in("MultiHeadAttentionWrapper", num_heads >= 1, "num_heads ", num_heads, " must be at least 1");
+    for (Index i = 0; i < num_heads; ++i) heads.emplace_back(d_in, d_out, context_length, drop, random, qkv_bias);
+  }
+  Tensor forward(const Tensor& x) const {
+    std::vector<Tensor> outputs;
+    for (const CausalAttention& head : heads) outputs.push_back(head(x));
+    return cat(outputs, -1);
+  }
+  void visit(Visitor& v) override { v("heads", heads); }
+};
+
+/// The same with weight splits: one product per projection for all heads, cut into num_heads pieces of head_dim, and a
+/// projection of the joined heads. x [B, T, d_in] -> [B, T, d_out]. Errors: d_out that num_heads does not divide; as
+/// CausalAttention.
+struct MultiHeadAttention : Layer<MultiHeadAttention> {
+  Index d_out, num_heads, head_dim;
+  Linear W_query, W_key, W_value, out_proj;
+  Dropout dropout;
+  Array mask;
+
+  MultiHeadAttention(Index d_in, Index width, Index context_length, double drop, Index head_count,
+                     const Generator& random, bool qkv_bias = false)
+      : d_out(width),
+        num_heads(head_count),
+        head_dim(split(width, head_count)),
+        W_query(d_in, width, random, qkv_bias),
+        W_key(d_in, width, random, qkv_bias),
+        W_value(d_in, width, random, qkv_bias),
+        out_proj(width, width, random),
+        dropout(drop, random),
+        mask(blocked_future(context_length)) {}
+
+  /// [B, T, d_out] -> [B, num_heads, T, head_dim], a view: head h takes columns h * head_dim and on.
+  Tensor split_heads(const Tensor& x) const {
+    return transpose(view(x, {x.size(0), x.size(1), num_heads, head_dim}), 1, 2);
+  }
+  /// [B, num_heads, T, head_dim] -> [B, T, d_out]: split_heads undone.
+  Tensor join_heads(const Tensor& x) const {
+    return view(contiguous(transpose(x, 1, 2)), {x.size(0), x.size(2), d_out});
+  }
+
+  Tensor forward(const Tensor& x) const {
+    check_input("MultiHeadAttention", x, W_key.weight.shape()[1], mask);
+    const Tensor keys = split_heads(W_key(x));
+    const Tensor queries = split_heads(W_query(x));
+    const Tensor values = split_heads(W_value(x));
+    return out_proj(join_heads(attend(queries, keys, values, mask, dropout)));
+  }
+  void visit(Visitor& v) override {
+    v.buffer("mask", mask);
+    v("W_query", W_query);
+    v("W_key", W_key);
+    v("W_value", W_value);
+    v("out_proj", out_proj);
+    v("dropout", dropout);
+  }
+
+ private:
+  static Index split(Index width, Index head_count) {
+    check_in("MultiHeadAttention", head_count >= 1, "num_heads ", head_count, " must be at least 1");
+    check_in("MultiHeadAttention", width % head_count == 0, "d_out ", width, " must be divisible by num_heads ",
+             head_count);
+    return width / head_count;
+  }
+};
+
+}  // namespace mote::tutorial
