@@ -3,6 +3,7 @@
 // Read next: ops/compare.h.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "engine/flat.h"
@@ -40,14 +41,21 @@ class Mask : public Flat<std::uint8_t> {
     if (to == shape()) return *this;
     const auto strides = strides_in(to);
     Mask out(to);
+    if (out.numel() == 0) return out;
+    const Index row = to.rank() ? to[-1] : 1;  // rows of the last axis are copied, or filled with one value, whole
+    const bool stretched = to.rank() == 0 || strides[static_cast<std::size_t>(to.rank() - 1)] == 0;
+    const std::uint8_t* const x = data();
     std::uint8_t* const y = out.mutate();
-    for (Index i = 0; i < out.numel(); ++i) {
-      Index left = i, offset = 0;
-      for (int axis = to.rank() - 1; axis >= 0; --axis) {
+    for (Index i = 0; i < out.numel(); i += row) {
+      Index left = i / row, offset = 0;
+      for (int axis = to.rank() - 2; axis >= 0; --axis) {
         offset += left % to[axis] * strides[static_cast<std::size_t>(axis)];
         left /= to[axis];
       }
-      y[i] = data()[offset];
+      if (stretched)
+        std::fill_n(y + i, row, x[offset]);
+      else
+        std::copy_n(x + offset, row, y + i);
     }
     return out;
   }

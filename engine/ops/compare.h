@@ -18,7 +18,8 @@ Mask compare(const char* name, const Array& a, const Array& b, F f) {
   const Array x = a.expand(shape).contiguous(), z = b.expand(shape).contiguous();
   Mask m(shape);
   std::uint8_t* const out = m.mutate();
-  for (Index i = 0; i < m.numel(); ++i) out[i] = f(x.data()[i], z.data()[i]);
+  const real *const left = x.data(), *const right = z.data();
+  for (Index i = 0; i < m.numel(); ++i) out[i] = f(left[i], right[i]);
   return m;
 }
 
@@ -27,8 +28,8 @@ inline Array keep_where(const Array& x, const Mask& mask, bool keep) {
   Array y = x.contiguous();
   const Mask full = mask.expand(y.shape());
   real* const out = y.mutate();
-  for (Index i = 0; i < y.numel(); ++i)
-    if ((full.data()[i] != 0) != keep) out[i] = 0;
+  const std::uint8_t* const in = full.data();
+  for (Index i = 0; i < y.numel(); ++i) out[i] = (in[i] != 0) == keep ? out[i] : real(0);
   return y;
 }
 }  // namespace detail
@@ -61,8 +62,9 @@ inline Tensor where(const Mask& mask, const Tensor& a, const Tensor& b) {
   Array y = copy_of(b.array().expand(shape));
   const Array x = a.array().expand(shape).contiguous();
   real* const out = y.mutate();
-  for (Index i = 0; i < y.numel(); ++i)
-    if (choice.data()[i]) out[i] = x.data()[i];
+  const real* const chosen = x.data();
+  const std::uint8_t* const choose = choice.data();
+  for (Index i = 0; i < y.numel(); ++i) out[i] = choose[i] ? chosen[i] : out[i];
   return op.record(y, [choice](const Array& dy, Grads& dx) {
     if (dx.wants(0)) dx.add(0, detail::keep_where(dy, choice, true));
     if (dx.wants(1)) dx.add(1, detail::keep_where(dy, choice, false));
@@ -78,8 +80,8 @@ inline Tensor masked_fill(const Tensor& x, const Mask& mask, double fill) {
   const Mask blocked = mask.expand(x.shape());
   Array y = x.array().contiguous();
   real* const out = y.mutate();
-  for (Index i = 0; i < y.numel(); ++i)
-    if (blocked.data()[i]) out[i] = value;
+  const std::uint8_t* const hit = blocked.data();
+  for (Index i = 0; i < y.numel(); ++i) out[i] = hit[i] ? value : out[i];
   return op.record(y, [blocked](const Array& dy, Grads& dx) { dx.add(0, detail::keep_where(dy, blocked, false)); });
 }
 

@@ -1,0 +1,105 @@
+// What is here: lesson 4. The smallest language model with attention learns to repeat a token, with the losses that
+//   PyTorch has for the same seed; what its heads look at; and why this task cannot show what heads are for.
+// What is not: a task that needs attention (../train/tasks/copy.h, which `train` learns).
+// Read next: ../models/attention_lm.h for the model, train.cpp for the program to play with.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+#include "engine/ops/sample.h"
+#include "examples/heatmap.h"
+#include "models/attention_lm.h"
+#include "train/adamw.h"
+#include "train/fit.h"
+#include "train/tasks/repeat.h"
+
+using namespace mote;
+
+namespace {
+
+constexpr int epochs = 3, steps_per_epoch = 120;
+
+struct Run {
+  std::vector<double> losses;
+  double average(int epoch) const {
+    double sum = 0;
+    for (int i = 0; i < steps_per_epoch; ++i) sum += losses[static_cast<std::size_t>(epoch * steps_per_epoch + i)];
+    return sum / steps_per_epoch;
+  }
+};
+
+Run train(const AttentionLM& model, const AttentionLMConfig& config) {
+  const RepeatTask task(config.vocab_size, config.block_size);
+  const Generator data(42);  // a stream of its own, so that the batches do not depend on the model's size
+  Adam optimizer(all_parameters(model), {.lr = 5e-3});
+  Run run;
+  fit(optimizer,
+      [&](Index) {
+        const Batch batch = task.batch(16, data);
+        return model.loss(batch.ids, batch.targets);
+      },
+      {.steps = epochs * steps_per_epoch, .clip = 0, .on_step = [&](const StepReport& r) {
+         run.losses.push_back(r.loss);
+         return true;
+       }});
+  return run;
+}
+
+/// The stream of the PyTorch program when its model is built: it had built two layers and drawn an input before.
+Generator stream_of_the_program() {
+  const Generator random(42);
+  const Linear qkv(32, 96, random);
+  const Linear out(32, 32, random);
+  randn({16, 12, 32}, random);
+  return random;
+}
+
+}  // namespace
+
+int main() {
+  const AttentionLMConfig config{.vocab_size = 64, .n_embd = 32, .n_head = 4, .block_size = 12};
+  AttentionLM model(config, stream_of_the_program());
+  std::cout << summary(model) << "\n";
+
+  const Run run = train(model, config);
+  std::printf("loss            mote      PyTorch\n");
+  bool equal = parameter_count(model) == 8384;
+  const auto row = [&](const char* name, double loss, double torch, double tolerance) {
+    const bool close = std::abs(loss - torch) <= tolerance;
+    std::printf("%-12s %8.6f   %8.6f%s\n", name, loss, torch, close ? "" : "   NOT THE SAME");
+    equal = equal && close;
+  };
+  row("first step", run.losses.front(), 4.21147108, 1e-4);
+  row("epoch 1", run.average(0), 2.880831, 1e-3);
+  row("epoch 2", run.average(1), 0.050136, 1e-3);
+  row("epoch 3", run.average(2), 0.003638, 1e-3);
+  row("last step", run.losses.back(), 0.00249640, 1e-3);
+  std::printf("ln 64 = %.6f is the loss of guessing; it starts a little above.\n\n", std::log(64.0));
+
+  const Generator fresh(1);
+  const Batch example = RepeatTask(config.vocab_size, config.block_size).batch(1, fresh);
+  const Array weights = model.attention_weights(example.ids);  // [1, H, T, T]
+  const std::vector<std::string> labels(12, std::to_string(example.ids.data()[0]));
+  std::cout << "Head 0 after training, on a row of one token. A row is a query, a column a key; '.' is a weight near 0,\n"
+               "'@' near 1, and what lies in the future is blank:\n";
+  print_heatmap(std::cout, weights.select(0, 0).select(0, 0), labels);
+
+  std::cout << "\nA head is there to look somewhere. But here every key holds the same token, so wherever a head looks it\n"
+               "finds the answer: its weights are free, and the number of heads hardly matters. Average loss of the third\n"
+               "epoch, same draws:\n";
+  std::array<double, 5> third{};
+  for (std::size_t i = 0; i < third.size(); ++i) {
+    AttentionLMConfig c = config;
+    c.n_head = Index(1) << i;
+    AttentionLM other(c, stream_of_the_program());
+    third[i] = train(other, c).average(2);
+    std::printf("  %2d head%s %.4f\n", static_cast<int>(c.n_head), c.n_head == 1 ? "  " : "s ", third[i]);
+  }
+  const auto [least, most] = std::minmax_element(third.begin(), third.end());
+  std::printf("All between %.4f and %.4f. Heads show when each query must find one certain place: `train` learns to\n"
+              "copy a sequence, where exactly one earlier position holds the answer.\n",
+              *least, *most);
+  return equal && *most - *least < 1e-3 ? 0 : 1;
+}
