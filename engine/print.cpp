@@ -158,11 +158,15 @@ void add_remark(std::string& text, std::size_t& last_line, const std::string& re
   }
 }
 
+void check_options(const char* name, const PrintOptions& options) {
+  check_in(name, options.precision >= 0 && options.precision <= 100, "precision ", options.precision,
+           " is outside [0, 100]");
+  check_in(name, options.edgeitems >= 1, "edgeitems ", options.edgeitems, " is below 1");
+}
+
 template <class T>
 std::string print(const T* data, const Shape& shape, const PrintOptions& options) {
-  check_in("to_text", options.precision >= 0 && options.precision <= 100, "precision ", options.precision,
-           " is outside [0, 100]");
-  check_in("to_text", options.edgeitems >= 1, "edgeitems ", options.edgeitems, " is below 1");
+  check_options("to_text", options);
   std::vector<std::string> remarks;
   std::string text = "tensor(";
   if (shape.numel() > 0) {
@@ -181,6 +185,16 @@ std::string print(const T* data, const Shape& shape, const PrintOptions& options
   return text + ")";
 }
 
+/// The integers that a stream keeps for whoever asks (ios_base::iword) are 0 in a new stream, so each option is kept as
+/// what it is above its default.
+enum Kept { precision, threshold, edgeitems, linewidth, scientific };
+
+long& kept(std::ios_base& stream, Kept option) {
+  static const std::array<int, 5> place{std::ios_base::xalloc(), std::ios_base::xalloc(), std::ios_base::xalloc(),
+                                        std::ios_base::xalloc(), std::ios_base::xalloc()};
+  return stream.iword(place[option]);
+}
+
 }  // namespace
 
 std::string to_text(const real* data, const Shape& shape, const PrintOptions& options) {
@@ -197,6 +211,41 @@ std::string to_text(const Tensor& x, PrintOptions options) {
   if (options.suffix.empty() && x.requires_grad())
     options.suffix = x.node()->leaf ? "requires_grad=True" : std::string("grad_fn=<").append(x.node()->op).append(">");
   return to_text(x.array(), options);
+}
+
+PrintManipulator print_options(const PrintOptions& options) {
+  check_options("print_options", options);
+  check_in("print_options", options.suffix.empty(), "the suffix '", options.suffix,
+           "' is a remark on one array; pass it to to_text");
+  return {options, true};
+}
+
+PrintManipulator print_precision(int digits) {
+  const PrintOptions options{.precision = digits};
+  check_options("print_precision", options);
+  return {options, false};
+}
+
+std::ostream& operator<<(std::ostream& out, const PrintManipulator& manipulator) {
+  const PrintOptions& now = manipulator.options_;
+  const PrintOptions plain;
+  kept(out, precision) = now.precision - plain.precision;
+  if (!manipulator.all_) return out;
+  kept(out, threshold) = static_cast<long>(now.threshold - plain.threshold);
+  kept(out, edgeitems) = static_cast<long>(now.edgeitems - plain.edgeitems);
+  kept(out, linewidth) = static_cast<long>(now.linewidth - plain.linewidth);
+  kept(out, scientific) = static_cast<long>(now.scientific);
+  return out;
+}
+
+PrintOptions print_options(std::ios_base& stream) {
+  PrintOptions options;
+  options.precision += static_cast<int>(kept(stream, precision));
+  options.threshold += kept(stream, threshold);
+  options.edgeitems += kept(stream, edgeitems);
+  options.linewidth += kept(stream, linewidth);
+  options.scientific = static_cast<Scientific>(kept(stream, scientific));
+  return options;
 }
 
 }  // namespace mote

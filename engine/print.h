@@ -1,10 +1,11 @@
 // What is here: arrays as text, exactly as PyTorch prints its tensors, so that a tutorial's printed numbers can be
-//   compared; and operator<< for all that has a shape.
+//   compared; operator<< for all that has a shape, and print_options, which says how.
 // What is not: the recorded graph as text (graph_text in tensor.h).
 // Read next: gradcheck.h.
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 #include <string>
 
 #include "engine/mask.h"
@@ -46,14 +47,39 @@ inline std::string to_text(const Array& x, const PrintOptions& options = {}) {
 }
 std::string to_text(const Tensor& x, PrintOptions options = {});
 
+/// What print_options() and print_precision() return, to be written to a stream and nothing else.
+class PrintManipulator {
+ public:
+  PrintManipulator(const PrintOptions& options, bool all) : options_(options), all_(all) {}
+  friend std::ostream& operator<<(std::ostream& out, const PrintManipulator& manipulator);
+
+ private:
+  PrintOptions options_;
+  bool all_;  // else the precision alone
+};
+
+/// PyTorch's torch.set_printoptions for one stream, such as std::cout << print_options({.precision = 8, .threshold =
+/// 50}): what comes after it is printed so, until the next; what is not named has its default again. A program has no
+/// such setting, so that no text depends on what other code asked of its own stream; std::ios::copyfmt copies it.
+/// Errors: those of to_text, here and not when something is printed; a suffix, which is a remark on one array.
+PrintManipulator print_options(const PrintOptions& options);
+/// The same for the digits after the point alone: std::cout << print_precision(8) << x. All else stays.
+PrintManipulator print_precision(int digits);
+/// What is in force for a stream.
+PrintOptions print_options(std::ios_base& stream);
+
 inline std::ostream& operator<<(std::ostream& out, const Array& x) {
-  return out << (x.defined() ? to_text(x) : std::string("(undefined)"));
+  return out << (x.defined() ? to_text(x, print_options(out)) : std::string("(undefined)"));
 }
 inline std::ostream& operator<<(std::ostream& out, const Tensor& x) {
-  return out << (x.defined() ? to_text(x) : std::string("(undefined)"));
+  return out << (x.defined() ? to_text(x, print_options(out)) : std::string("(undefined)"));
 }
 inline std::ostream& operator<<(std::ostream& out, const Parameter& p) { return out << Tensor(p); }
-inline std::ostream& operator<<(std::ostream& out, const Tokens& x) { return out << to_text(x.data(), x.shape()); }
-inline std::ostream& operator<<(std::ostream& out, const Mask& x) { return out << to_text(x.data(), x.shape()); }
+inline std::ostream& operator<<(std::ostream& out, const Tokens& x) {
+  return out << to_text(x.data(), x.shape(), print_options(out));
+}
+inline std::ostream& operator<<(std::ostream& out, const Mask& x) {
+  return out << to_text(x.data(), x.shape(), print_options(out));
+}
 
 }  // namespace mote

@@ -1,6 +1,6 @@
-// What is here: one fixed run (the repeat demo with dropout, a small GPT, a layer as a user would write it) and a
-// checksum
-//   of all its weights. Every build, instruction set and number of threads must print the same one.
+// What is here: one fixed run (every kind of draw, the repeat demo with dropout, a small GPT that also writes, the
+//   tutorial's classes, a layer as a user would write it) and a checksum of all its numbers. Every build, instruction
+//   set and number of threads must print the same one.
 // What is not: tests of what was learned; the checksum only says whether a bit changed anywhere.
 // Read next: engine/kernels/kernels.h on why it does not change.
 #include <cinttypes>
@@ -17,21 +17,67 @@ using namespace mote;
 namespace {
 
 #ifdef MOTE_REAL_DOUBLE
-constexpr std::uint64_t expected = 0x0a9adfb0ac0e9a9b;
+constexpr std::uint64_t expected = 0x10b6e815c34febbc;
 #else
-constexpr std::uint64_t expected = 0xeb57aec806d1121c;
+constexpr std::uint64_t expected = 0x2c01fad2e20c4056;
 #endif
 
-/// FNV-1a over the bytes of every parameter in visit order.
-void hash_weights(const Module& module, std::uint64_t& hash) {
-  for (const Parameter& p : parameters(module)) {
-    const Array a = p.value().contiguous();
-    unsigned char bytes[sizeof(real)];
-    for (Index i = 0; i < a.numel(); ++i) {
-      std::memcpy(bytes, a.data() + i, sizeof(real));
-      for (const unsigned char b : bytes) hash = (hash ^ b) * 1099511628211u;
-    }
+/// FNV-1a over the bytes of numbers of any type.
+template <class T>
+void hash_numbers(const T* numbers, Index count, std::uint64_t& hash) {
+  unsigned char bytes[sizeof(T)];
+  for (Index i = 0; i < count; ++i) {
+    std::memcpy(bytes, numbers + i, sizeof(T));
+    for (const unsigned char b : bytes) hash = (hash ^ b) * 1099511628211u;
   }
+}
+void hash_array(const Array& x, std::uint64_t& hash) {
+  const Array a = x.contiguous();
+  hash_numbers(a.data(), a.numel(), hash);
+}
+void hash_tokens(const Tokens& x, std::uint64_t& hash) { hash_numbers(x.data(), x.numel(), hash); }
+/// Every parameter in visit order.
+void hash_weights(const Module& module, std::uint64_t& hash) {
+  for (const Parameter& p : parameters(module)) hash_array(p.value(), hash);
+}
+
+template <class T>
+void draw(const Generator& random, std::uint64_t& hash) {
+  for (const std::size_t n : {5u, 37u}) {
+    std::vector<T> out(n);
+    random.uniform(std::span<T>(out), -0.3, 0.7), hash_numbers(out.data(), static_cast<Index>(n), hash);
+    random.normal(std::span<T>(out), 1.5, 0.3), hash_numbers(out.data(), static_cast<Index>(n), hash);
+    random.exponential(std::span<T>(out), 2), hash_numbers(out.data(), static_cast<Index>(n), hash);
+  }
+}
+
+void draws(std::uint64_t& hash) {
+  for (const bool mkl : {false, true}) {
+    const Generator random(123);
+    random.set_build({.mkl = mkl, .version = mkl ? 204 : 207});
+    draw<float>(random, hash);
+    draw<double>(random, hash);
+    hash_tokens(randint(0, Index(1) << 33, {9}, random), hash);
+    hash_tokens(randperm(30, random), hash);
+    hash_array(dropout(ones({7, 9}), 0.3, random).array(), hash);
+    const Tensor p = rand({3, 11}, random);
+    hash_tokens(multinomial(p, 4, random), hash);
+    hash_tokens(multinomial(p, 20, true, random), hash);
+  }
+}
+
+/// Output and gradients of the book's classes, dropout on.
+void tutorial_classes(std::uint64_t& hash) {
+  const Generator random(123);
+  const tutorial::MultiHeadAttentionWrapper wrapper(37, 19, 23, 0.2, 3, random);
+  const tutorial::MultiHeadAttention split(57, 54, 23, 0.2, 3, random, true);
+  const Tensor x = randn({2, 21, 37}, random);
+  const Tensor y = split(wrapper(x));
+  const Tensor loss = mean(y * y);
+  loss.backward();
+  hash_array(y.array(), hash);
+  for (const Parameter& p : parameters(wrapper)) hash_array(p.grad(), hash);
+  for (const Parameter& p : parameters(split)) hash_array(p.grad(), hash);
 }
 
 void repeat_demo(std::uint64_t& hash) {
@@ -65,6 +111,7 @@ void small_gpt(std::uint64_t& hash) {
       },
       {.steps = 5});
   hash_weights(model, hash);
+  hash_tokens(model.generate(tokens({{1, 2}, {3, 4}}), 40, {.temperature = 0.8, .top_k = 20}, Generator(0)), hash);
 }
 
 /// Three projections of one input, as a user would write it: the order of the statements is the order of the graph.
@@ -100,6 +147,8 @@ void user_layer(std::uint64_t& hash) {
 
 int main() {
   std::uint64_t hash = 14695981039346656037u;
+  draws(hash);
+  tutorial_classes(hash);
   repeat_demo(hash);
   small_gpt(hash);
   user_layer(hash);

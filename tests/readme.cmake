@@ -33,6 +33,16 @@ file(WRITE ${WORK_DIR}/manual.cpp "${manual}")
 run(${COMPILER} ${flags} ${WORK_DIR}/manual.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/manual)
 run(${WORK_DIR}/manual)
 
+# What the PyTorch page says its program prints.
+code_block(pytorch pytorch)
+file(WRITE ${WORK_DIR}/pytorch.cpp "${pytorch}")
+run(${COMPILER} ${flags} ${WORK_DIR}/pytorch.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/pytorch)
+execute_process(COMMAND ${WORK_DIR}/pytorch OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
+string(FIND "${readme}" "<!-- output: pytorch -->\n```\n${printed}```\n" found)
+if(found EQUAL -1)
+  message(FATAL_ERROR "README.md shows another output of its PyTorch page than this:\n${printed}")
+endif()
+
 code_block(op op)
 file(READ ${SOURCE_DIR}/engine/ops/activation.h family)
 string(REPLACE "}  // namespace mote\n" "${op}\n}  // namespace mote\n" family "${family}")
