@@ -47,6 +47,19 @@ class Congruential {
   std::uint64_t x_;
 };
 
+/// put(i, whether coin i, which is 1 with probability p, shows 1) for i in [0, n).
+template <class Put>
+void flip_coins(const Generator& stream, std::size_t n, double p, const Put& put) {
+  check_in("bernoulli", p >= 0 && p <= 1, "probability ", p, " is outside [0, 1]");
+  if (n == 0) return;
+  if (stream.build().mkl) {
+    Congruential mkl(stream.next_u32());
+    for (std::size_t i = 0; i < n; ++i) put(i, static_cast<double>(mkl.next()) / Congruential::modulus < p);
+  } else {
+    for (std::size_t i = 0; i < n; ++i) put(i, stream.uniform_double() < p);
+  }
+}
+
 template <class T>
 void flip(const Generator& stream, std::span<std::uint8_t> out, std::span<const T> p) {
   check_in("bernoulli", out.size() == p.size(), out.size(), " results need as many probabilities, not ", p.size());
@@ -148,14 +161,14 @@ std::vector<std::int64_t> Generator::randperm(std::int64_t n) const {
 }
 
 void Generator::bernoulli(std::span<std::uint8_t> out, double p) const {
-  check_in("bernoulli", p >= 0 && p <= 1, "probability ", p, " is outside [0, 1]");
-  if (out.empty()) return;
-  if (build().mkl) {
-    Congruential mkl(next_u32());
-    for (std::uint8_t& x : out) x = static_cast<double>(mkl.next()) / Congruential::modulus < p;
-  } else {
-    for (std::uint8_t& x : out) x = uniform_double() < p;
-  }
+  flip_coins(*this, out.size(), p, [&](std::size_t i, bool one) { out[i] = one; });
+}
+
+void Generator::bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, double p) const {
+  check_in("bernoulli_bits", bits.size() == (n + 7) / 8, n, " bits need ", (n + 7) / 8, " bytes, not ", bits.size());
+  std::fill(bits.begin(), bits.end(), std::uint8_t(0));
+  flip_coins(*this, n, p,
+             [&](std::size_t i, bool one) { bits[i / 8] = static_cast<std::uint8_t>(bits[i / 8] | (one << (i % 8))); });
 }
 
 void Generator::bernoulli(std::span<std::uint8_t> out, std::span<const float> p) const { flip(*this, out, p); }

@@ -144,6 +144,9 @@ class Generator {
   /// out[i] = 1 with probability p, else 0: a double unit below p. With mkl: see TorchBuild. Errors: p outside [0, 1] or
   /// NaN.
   void bernoulli(std::span<std::uint8_t> out, double p) const;
+  /// The same draws packed eight to a byte: draw i is bit i % 8 of bits[i / 8]. Errors: bits of another size than
+  /// (n + 7) / 8; as bernoulli.
+  void bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, double p) const;
   /// out[i] = 1 with probability p[i], else 0: a unit of p's type below p[i]. PyTorch's torch.bernoulli(p) for a tensor,
   /// the same in every build. Errors: as many p as out are needed, each in [0, 1].
   void bernoulli(std::span<std::uint8_t> out, std::span<const float> p) const;

@@ -1,96 +1,93 @@
-// What is here: MultiHeadAttention.
-// What is not: the attention formula (engine/ops/attention.h).
-// Read next: transformer_block.h.
+// What is here: MultiHeadAttention: one layer for every attention that tutorials build, by options.
+// What is not: the attention formula (engine/ops/attention.h), the forward pass (attention.cpp).
+// Read next: attention.cpp.
 #pragma once
+
+#include <optional>
 
 #include "engine/ops/attention.h"
 #include "nn/dropout.h"
+#include "nn/kv_cache.h"
 #include "nn/linear.h"
+#include "nn/position.h"
 
 namespace mote {
 
 /// What MultiHeadAttention can be told besides its sizes.
 struct MultiHeadAttentionOptions {
   bool causal = false;   ///< a token sees only itself and the tokens before it
-  bool bias = true;      ///< biases in both projections
-  double dropout = 0;    ///< on the weights and, as in GPT-2, on the output
+  bool bias = true;      ///< biases in the projections of queries, keys and values
+  double dropout = 0;    ///< on the weights
   Index block_size = 0;  ///< the longest input it accepts; 0: any
-  /// Draws as torch.nn.MultiheadAttention does: first c_proj as a Linear, its bias then zeroed, and then c_attn uniform
-  /// within Xavier's bound, biases 0. Otherwise two Linear layers are drawn, c_attn first.
+  /// Draws as torch.nn.MultiheadAttention does: first the output projection as a Linear, its bias then zeroed, and then
+  /// the others uniform within Xavier's bound, biases 0. Otherwise Linear layers are drawn in the order of their names.
   bool torch_init = false;
+
+  std::optional<bool> out_bias = {};         ///< a bias in the output projection; not given: as `bias`
+  std::optional<double> resid_dropout = {};  ///< dropout on the output; not given: as `dropout` (GPT-2's habit)
+  bool fused = true;      ///< one projection c_attn and c_proj, as nanoGPT; false: q_proj, k_proj, v_proj and o_proj
+  Index n_kv_head = 0;    ///< heads of keys and values; n_head / n_kv_head heads share each; 0: n_head
+  Index window = 0;       ///< with causal: a token sees itself and the window - 1 tokens before it; 0: all
+  Index d_in = 0;         ///< width of the input, or of the queries' one; 0: width
+  Index d_out = 0;        ///< width of the output; 0: width
+  Index key_width = 0;    ///< not fused: width of the keys' input (PyTorch's kdim); 0: d_in
+  Index value_width = 0;  ///< not fused: width of the values' input (PyTorch's vdim); 0: d_in
+  Index value_head = 0;   ///< width of a head's values (d_v); 0: that of its queries, width / heads
+  std::optional<RotaryOptions> rotary = {};  ///< turns queries and keys by their positions
+  bool alibi = false;                        ///< takes slope * distance off the scores
 };
 
-/// The output beside the weights [B, H, T, T] (before dropout).
+/// The output beside the weights [B, H, Tq, Tk], before and after dropout (the same while nothing is dropped).
 struct Attended {
   Tensor output;
-  Array weights;
+  Array weights, dropped_weights;
 };
 
-/// Self-attention with H heads: x [B, T, C] -> [B, T, C]. One projection c_attn gives [q | k | v], each cut into H
-/// heads of C / H; every head attends on its own; c_proj mixes them again. Names are nanoGPT's. mask: true = may
-/// attend, broadcastable to [B, H, T, T]. Errors: C that H does not divide, x of another width, T above block_size.
+/// y = join(softmax(mask(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = width / H: x [B, T, d_in] -> [B, T, d_out].
+/// q, k, v are projections of one input (self-attention) or of three (cross-attention; k and v may be longer or shorter
+/// than q). Each head attends on its own; the output projection mixes them. A mask is boolean, true = may attend,
+/// broadcastable to [B, H, Tq, Tk]; causal and a mask both hold. Errors: a width that H does not divide, inputs of other
+/// widths, T above block_size, a mask of numbers or of another shape, fused with three inputs.
+/// Sources: Vaswani et al. 2017; the fused form and its names are nanoGPT's.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
-  Linear c_attn, c_proj;
+  std::optional<Linear> c_attn, q_proj, k_proj, v_proj;  ///< the first alone, or the other three
+  Linear c_proj;                                         ///< the output projection; called o_proj when not fused
   Dropout attn_dropout, resid_dropout;
-  Index n_head, n_embd;
+  Index n_head, n_embd, n_kv_head, head_width, value_head;
+  std::optional<Rotary> rotary;
   MultiHeadAttentionOptions options;
 
-  MultiHeadAttention(Index width, Index heads, const Init& init, const MultiHeadAttentionOptions& given = {})
-      : c_attn(width, 3 * checked(width, heads), given.torch_init ? Init::none(init.random()) : init, given.bias),
-        c_proj(width, width, init, given.bias),
-        attn_dropout(given.dropout, init.random()),
-        resid_dropout(given.dropout, init.random()),
-        n_head(heads),
-        n_embd(width),
-        options(given) {
-    if (!given.torch_init || !init.draws()) return;
-    if (given.bias) init::constant(c_proj.bias, 0);
-    init::xavier_uniform(c_attn.weight, init.random());
-  }
+  MultiHeadAttention(Index width, Index heads, const Init& init, const MultiHeadAttentionOptions& given = {});
 
-  Tensor forward(const Tensor& x, const Mask& mask = {}) const { return attend(x, mask, nullptr); }
+  Tensor forward(const Tensor& x, const Mask& mask = {}) const { return run(x, x, x, mask, false).output; }
+  Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const {
+    return run(query, key, value, mask, false).output;
+  }
+  /// The same for the tokens that follow those in `cache`, which afterwards has these too: x [B, t, d_in]. Equal in every
+  /// bit to the last t rows of the whole pass. Errors: not causal, a gradient wanted.
+  Tensor forward(const Tensor& x, KeyValueCache& cache) const;
+  /// Always an error: a mask of numbers could mean two opposite things, or be meant to be added.
+  Tensor forward(const Tensor& x, const Tensor& mask) const;
+  Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask) const;
+
   /// The same output, bit for bit, and what each head looked at.
-  Attended with_weights(const Tensor& x, const Mask& mask = {}) const {
-    const detail::OpenLayer here(*this);
-    Attended result;
-    result.output = attend(x, mask, &result.weights);
-    return result;
-  }
+  Attended with_weights(const Tensor& x, const Mask& mask = {}) const { return with_weights(x, x, x, mask); }
+  Attended with_weights(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const;
 
-  void visit(Visitor& v) override {
-    v("c_attn", c_attn);
-    v("c_proj", c_proj);
-    v("attn_dropout", attn_dropout);
-    v("resid_dropout", resid_dropout);
-  }
+  /// An empty cache for this layer.
+  KeyValueCache cache() const { return KeyValueCache(options.window); }
+
+  void visit(Visitor& v) override;
 
  private:
-  static Index checked(Index width, Index heads) {
-    check_in("MultiHeadAttention", width >= 1 && heads >= 1, "width ", width, " and heads ", heads,
-             " must be at least 1");
-    check_in("MultiHeadAttention", width % heads == 0, "width ", width, " is not divisible by ", heads, " heads");
-    return width;
-  }
-
-  Tensor attend(const Tensor& x, const Mask& mask, Array* weights) const {
-    check_in("MultiHeadAttention", x.dim() == 3 && x.size(2) == n_embd, "x ", x.shape(), " must be [B, T, ", n_embd,
-             "]");
-    check_in("MultiHeadAttention", options.block_size == 0 || x.size(1) <= options.block_size, "T = ", x.size(1),
-             " is above block_size ", options.block_size);
-    const Index B = x.size(0), T = x.size(1), head = n_embd / n_head;
-    const Tensor qkv = c_attn(x);          // [B, T, 3C]
-    const auto heads = [&](Index which) {  // [B, T, C] -> [B, H, T, head]: views, nothing is copied
-      return transpose(reshape(slice(qkv, 2, which * n_embd, (which + 1) * n_embd), {B, T, n_head, head}), 1, 2);
-    };
-    const Tensor q = heads(0);
-    const Tensor k = heads(1);
-    const Tensor v = heads(2);
-    AttentionOptions how{options.causal, mask, attn_dropout.training() ? attn_dropout.p : 0, &attn_dropout.random,
-                         weights};
-    const Tensor y = attention(q, k, v, how);                           // [B, H, T, head]
-    const Tensor merged = reshape(transpose(y, 1, 2), {B, T, n_embd});  // heads side by side again
-    return resid_dropout(c_proj(merged));
-  }
+  struct Projected {
+    Tensor q, k, v;  // [B, H, T, width of a head], views
+  };
+  Projected project(const Tensor& query, const Tensor& key, const Tensor& value, Index position) const;
+  Attended run(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask, bool weights) const;
+  Tensor output_of(const Tensor& heads) const;
+  AttentionOptions how(const Mask& mask) const;
+  void check_input(const char* role, const Tensor& x, Index width) const;
 };
 
 }  // namespace mote

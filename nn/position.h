@@ -1,9 +1,10 @@
-// What is here: positions: learned (a table) and sinusoidal (a formula).
-// What is not: where a model adds them (models/gpt.h, models/attention_lm.h).
+// What is here: positions: learned (a table), sinusoidal (a formula), and rotary (turned queries and keys).
+// What is not: where a model adds them (models/gpt.h, attention.h); ALiBi, which attention itself applies.
 // Read next: transformer_block.h.
 #pragma once
 
 #include "engine/math.h"
+#include "engine/ops/rotary.h"
 #include "engine/ops/view.h"
 #include "nn/embedding.h"
 
@@ -45,6 +46,50 @@ struct SinusoidalPositions : Layer<SinusoidalPositions> {
     return table.slice(0, 0, length);
   }
   void visit(Visitor& v) override { v.buffer("table", table); }
+};
+
+/// How queries and keys are turned.
+struct RotaryOptions {
+  double base = 10000;  ///< pair i of r/2 turns by position * base^(-2i/r): the first fast, the last slowly
+  double fraction = 1;  ///< the share of a head's columns that is turned (r = fraction * width, rounded down to even)
+};
+
+/// Rotary positions: x [B, H, T, d], whose first row stands at position `start` -> the same shape, turned (see rotary()
+/// in engine/ops/rotary.h). No parameters; the angles of the first `length` positions are kept. Errors: an odd or empty
+/// number of columns to turn, a base that is not above 0. Source: Su et al. 2021.
+class Rotary {
+ public:
+  Rotary(Index width, const RotaryOptions& options, Index length) : base_(options.base) {
+    check_in("Rotary", options.fraction > 0 && options.fraction <= 1, "fraction ", options.fraction, " is outside (0, 1]");
+    check_in("Rotary", options.base > 0, "base ", options.base, " must be above 0");
+    half_ = static_cast<Index>(options.fraction * static_cast<double>(width)) / 2;
+    check_in("Rotary", half_ >= 1 && (options.fraction < 1 || width % 2 == 0), "a head of width ", width,
+             " has no pairs to turn; it must be even");
+    fill(0, length, cosines_, sines_);
+  }
+  Tensor operator()(const Tensor& x, Index start) const {
+    const Index end = start + x.size(-2);
+    if (end <= cosines_.shape()[0]) return rotary(x, cosines_.slice(0, start, end), sines_.slice(0, start, end));
+    Array cosines, sines;
+    fill(start, end, cosines, sines);
+    return rotary(x, cosines, sines);
+  }
+
+ private:
+  void fill(Index start, Index end, Array& cosines, Array& sines) const {
+    cosines = Array::empty({end - start, half_}), sines = Array::empty({end - start, half_});
+    real *c = cosines.mutate(), *s = sines.mutate();
+    const double log_base = math::log(base_);
+    for (Index t = start; t < end; ++t)
+      for (Index i = 0; i < half_; ++i) {
+        const double angle =
+            static_cast<double>(t) * math::exp(-static_cast<double>(i) / static_cast<double>(half_) * log_base);
+        *c++ = static_cast<real>(math::cos(angle)), *s++ = static_cast<real>(math::sin(angle));
+      }
+  }
+  double base_;
+  Index half_ = 0;
+  Array cosines_, sines_;
 };
 
 }  // namespace mote

@@ -35,7 +35,7 @@ struct TransformerBlock : Layer<TransformerBlock> {
 
   TransformerBlock(Index width, Index heads, const Init& init, const TransformerBlockOptions& o = {})
       : ln_1(width, 1e-5, o.bias),
-        attn(width, heads, init, {o.causal, o.attention_bias, o.dropout, o.block_size}),
+        attn(width, heads, init, {.causal = o.causal, .bias = o.attention_bias, .dropout = o.dropout, .block_size = o.block_size}),
         ln_2(width, 1e-5, o.bias),
         mlp(width, o.hidden ? o.hidden : 4 * width, init, o.activation, o.dropout, o.mlp_bias),
         order(o.order) {}

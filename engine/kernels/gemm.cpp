@@ -90,9 +90,10 @@ void run_block(const Product& p, Index m, Index columns, Index k, Matrix a, Pane
 
 }  // namespace
 
-void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row) {
+void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, bool resume) {
   if (m == 0 || n == 0) return;
   if (k == 0) {
+    if (resume) return;
     for (Index i = 0; i < m; ++i) std::fill_n(c + i * c_row, n, real(0));
     return;
   }
@@ -123,7 +124,7 @@ void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row) {
                      });
         bp = {out, width * depth, 1, width};
       }
-      const Product product{t, n, c_row, c + j, p > 0};
+      const Product product{t, n, c_row, c + j, resume || p > 0};
       run_block(product, m, columns, depth, {a.data + p * a.column, a.row, a.column}, bp, pack_a);
     }
   }

@@ -47,7 +47,10 @@ struct Table {
   void (*sum_columns)(const real* x, Index rows, Index stride, real* y, Index columns);
 
   // Rows (target/rows.h): one contiguous row of n.
-  void (*softmax)(const real* x, const std::uint8_t* keep, real* y, Index n);  ///< keep may be null; all blocked: zeros
+  /// keep may be null; a row with everything blocked gives zeros. stats, if not null, receives {max, sum}.
+  void (*softmax)(const real* x, const std::uint8_t* keep, real* y, real* stats, Index n);
+  /// The same y from the {max, sum} that softmax found.
+  void (*softmax_again)(const real* x, const std::uint8_t* keep, const real* stats, real* y, Index n);
   void (*softmax_backward)(const real* dy, const real* y, real* dx, Index n);
   void (*log_softmax)(const real* x, real* y, Index n);
   void (*log_softmax_backward)(const real* dy, const real* y, real* dx, Index n);

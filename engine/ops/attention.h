@@ -1,64 +1,73 @@
-// What is here: scaled dot-product attention, and the causal mask.
-// What is not: projections and heads (nn/attention.h).
-// Read next: loss.h.
+// What is here: scaled dot-product attention as one op, and the masks people build for it.
+// What is not: the loops over blocks of rows (attention.cpp), projections and heads (nn/attention.h).
+// Read next: attention.cpp.
 #pragma once
 
-#include <cmath>
+#include <optional>
 
-#include "engine/ops/arithmetic.h"
-#include "engine/ops/dropout.h"
-#include "engine/ops/matmul.h"
-#include "engine/ops/softmax.h"
-#include "engine/ops/view.h"
+#include "engine/mask.h"
+#include "engine/random.h"
+#include "engine/tensor.h"
 
 namespace mote {
 
 /// Who may attend to whom in a causal model: true where key <= query. Shape [queries, keys]; with more keys than
 /// queries the queries are the last ones. Errors: fewer keys than queries.
-inline Mask causal_mask(Index queries, Index keys) {
-  check_in("causal_mask", keys >= queries, queries, " queries need at least as many keys, not ", keys);
-  Mask m({queries, keys});
-  std::uint8_t* const out = m.mutate();
-  for (Index i = 0; i < queries; ++i)
-    for (Index j = 0; j < keys; ++j) out[i * keys + j] = j <= i + keys - queries;
-  return m;
-}
+Mask causal_mask(Index queries, Index keys);
 inline Mask causal_mask(Index length) { return causal_mask(length, length); }
+
+/// Who may be attended to in a batch of padded rows: true for the first lengths[b] of `longest` keys.
+/// Shape [B, 1, 1, longest], for every head and query. Errors: a length outside [0, longest].
+Mask padding_mask(const std::vector<Index>& lengths, Index longest);
+
+/// The mask of a program in which true, or 1, means blocked: every value inverted.
+inline Mask from_blocked(const Mask& blocked) { return ~blocked; }
+/// The same from numbers: 0 may attend, 1 is blocked. Errors: any other number, such as the -infinity of a mask that is
+/// meant to be added.
+Mask from_blocked(const Tensor& blocked);
 
 /// What attention can be told besides its inputs.
 struct AttentionOptions {
   bool causal = false;                ///< a query sees only keys at its own position and before
-  Mask mask = {};                     ///< true = may attend; broadcasts to [..., Tq, Tk]; combines with causal
+  Mask mask = {};                     ///< true = may attend; broadcasts to [..., H, Tq, Tk]; combines with causal
+  Index window = 0;                   ///< with causal: only the last `window` keys, its own included; 0: all
+  std::optional<double> scale = {};   ///< what scores are multiplied by; not given: 1 / sqrt(d)
+  Array alibi = {};                   ///< slopes [H]: slope * |distance in positions| is taken off each score
   double dropout = 0;                 ///< probability of dropping a weight (training only: the caller decides)
   const Generator* random = nullptr;  ///< the stream dropout draws from
-  Array* weights = nullptr;           ///< receives the weights [..., Tq, Tk], before dropout; no bit changes by it
+  Array* weights = nullptr;           ///< receives the weights [..., H, Tq, Tk]; no bit of the output changes by it
+  Array* dropped_weights = nullptr;   ///< the same after dropout
 };
 
-/// softmax(q k^T / sqrt(d)) v over the keys: q [..., Tq, d], k [..., Tk, d], v [..., Tk, dv] -> [..., Tq, dv]. A query
-/// that may attend to nothing gives zeros and zero gradients. Errors: widths of q and k, or lengths of k and v, that
-/// differ; a mask that does not broadcast. Source: Vaswani et al. 2017.
-inline Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {}) {
-  const Op op("attention");  // names errors; what is recorded are the ops below
-  check_in("attention", q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2, "q ", q.shape(), ", k ", k.shape(), " and v ",
-           v.shape(), " need a length and a width");
-  check_in("attention", q.size(-1) == k.size(-1), "q ", q.shape(), " and k ", k.shape(),
-           " differ in their last extent");
-  check_in("attention", k.size(-2) == v.size(-2), "k ", k.shape(), " and v ", v.shape(), " differ in their length");
-  check(options.dropout >= 0 && options.dropout <= 1, "dropout = ", options.dropout, " is not a probability");
-  const real scale = real(1) / std::sqrt(static_cast<real>(q.size(-1)));
-  const Tensor scores = matmul(q, transpose(k, -2, -1)) * scale;
-  Mask keep = options.mask;
-  if (options.causal) {
-    const Mask past = causal_mask(q.size(-2), k.size(-2));
-    keep = keep.defined() ? keep & past : past;
+/// softmax(q k^T / sqrt(d)) v over the keys: q [..., H, Tq, d], k [..., Hkv, Tk, d], v [..., Hkv, Tk, dv] ->
+/// [..., H, Tq, dv]; heads may be left out. With fewer heads in k and v (Hkv divides H), H / Hkv neighbouring heads of q
+/// share each (grouped queries; one: multi-query). Positions: with more keys than queries the queries are the last ones.
+///
+/// A query that may attend to nothing gives zeros and zero gradients. A masked key or value is never read, so a NaN in
+/// it reaches nothing; nor, then, does a token see later ones. Memory grows with Tq + Tk: weights are made a block of
+/// queries at a time, and again in backward; dropout keeps one bit for each. Dropout draws as PyTorch does, one for
+/// every weight in row-major order, masked ones included. Equal in every bit to the plain formula
+/// matmul(masked_softmax(matmul(q, transpose(k)) * scale), v) as long as all is finite.
+///
+/// Errors: widths of q and k, or lengths of k and v, that differ; heads that do not divide; a mask that does not
+/// broadcast; causal with fewer keys than queries; a window without causal. Source: Vaswani et al. 2017; in blocks:
+/// Dao et al. 2022; grouped queries: Ainslie et al. 2023; alibi: Press et al. 2022.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
+
+namespace detail {
+/// Rows of numbers somewhere in memory: row t of head h of batch entry b starts at data + batch[b] + h * head + t * row.
+struct HeadRows {
+  const real* data = nullptr;
+  std::vector<Index> batch;
+  Index head = 0, row = 0, column = 0;
+  const real* at(Index b, Index h, Index t) const {
+    return data + batch[static_cast<std::size_t>(b)] + h * head + t * row;
   }
-  Tensor weights = keep.defined() ? masked_softmax(scores, keep) : softmax(scores, -1);
-  if (options.weights) *options.weights = weights.array();
-  if (options.dropout > 0) {
-    check_in("attention", options.random != nullptr, "dropout needs a generator");
-    weights = dropout(weights, options.dropout, *options.random);
-  }
-  return matmul(weights, v);
-}
+};
+/// The forward pass alone, for keys and values that lie in a cache: queries [B, H, Tq, d] as the last of `keys`
+/// positions, of which the first stands at k.at(b, h, 0). Options as above, without dropout. -> [B, H, Tq, dv].
+Array attend_cached(const Array& q, const HeadRows& k, const HeadRows& v, Index kv_heads, Index keys, Index value_width,
+                    const AttentionOptions& options);
+}  // namespace detail
 
 }  // namespace mote

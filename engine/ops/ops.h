@@ -15,6 +15,7 @@
 #include "engine/ops/matmul.h"
 #include "engine/ops/norm.h"
 #include "engine/ops/reduce.h"
+#include "engine/ops/rotary.h"
 #include "engine/ops/sample.h"
 #include "engine/ops/softmax.h"
 #include "engine/ops/unary.h"

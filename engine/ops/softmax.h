@@ -29,7 +29,7 @@ struct MaskRows {
   std::array<Index, Shape::max_rank> strides;
   MaskRows(const Mask& m, const Shape& s) : mask(m), shape(s), strides(m.strides_in(s)) {
     if (strides[static_cast<std::size_t>(s.rank() - 1)] == 0 && s[-1] != 1) {  // the kernel wants a row of bytes
-      mask = m.expand(s);
+      mask = m.expand(m.rank() ? m.shape().with(-1, s[-1]) : Shape{s[-1]});
       strides = mask.strides_in(s);
     }
   }
@@ -63,7 +63,7 @@ inline Tensor softmax(const Tensor& x, int axis = -1) {
   Array y = Array::empty(rows.shape());
   real* const out = y.mutate();
   const auto f = kernels::table().softmax;
-  detail::for_rows(y.shape(), [&](Index, Index at) { f(rows.data() + at, nullptr, out + at, y.shape()[-1]); });
+  detail::for_rows(y.shape(), [&](Index, Index at) { f(rows.data() + at, nullptr, out + at, nullptr, y.shape()[-1]); });
   return op.record(y.transpose(axis, -1), [y, axis](const Array& dy, Grads& dx) {
     dx.add(0, detail::softmax_backward(dy.transpose(axis, -1), y).transpose(axis, -1));
   });
@@ -81,7 +81,7 @@ inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
   real* const out = y.mutate();
   const auto f = kernels::table().softmax;
   detail::for_rows(y.shape(),
-                   [&](Index row, Index at) { f(rows.data() + at, mask.row(row), out + at, y.shape()[-1]); });
+                   [&](Index row, Index at) { f(rows.data() + at, mask.row(row), out + at, nullptr, y.shape()[-1]); });
   return op.record(y, [y](const Array& dy, Grads& dx) { dx.add(0, detail::softmax_backward(dy, y)); });
 }
 

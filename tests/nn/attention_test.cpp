@@ -63,8 +63,8 @@ TEST_CASE("MultiHeadAttention: what a constructor refuses") {
 
 /// Weights as waves: equal to those given to PyTorch below.
 void set_waves(const MultiHeadAttention& m) {
-  m.c_attn.weight.set(wave({12, 4}, 0.7, 0.1));
-  m.c_attn.bias.set(wave({12}, 0.3, 0.2));
+  m.c_attn->weight.set(wave({12, 4}, 0.7, 0.1));
+  m.c_attn->bias.set(wave({12}, 0.3, 0.2));
   m.c_proj.weight.set(wave({4, 4}, 1.3, 0.4));
   m.c_proj.bias.set(wave({4}, 0.9, 0.6));
 }
@@ -129,7 +129,7 @@ TEST_CASE("MultiHeadAttention of one token: its projected value, with weight exa
   const Tensor x = random_array({3, 1, 4}, 1);
   const Attended got = m.with_weights(x);
   CHECK(got.weights.to_vector() == std::vector<real>(6, 1));
-  CHECK(same_bits(got.output.array(), m.c_proj(slice(m.c_attn(x), 2, 8, 12)).array()));
+  CHECK(same_bits(got.output.array(), m.c_proj(slice((*m.c_attn)(x), 2, 8, 12)).array()));
 }
 
 TEST_CASE("MultiHeadAttention of no tokens, and of no rows: empty results") {
@@ -195,7 +195,7 @@ TEST_CASE("MultiHeadAttention: the causal flag and a causal mask are the same, b
   by_flag.backward(dy);
   by_mask.backward(dy);
   CHECK(same_bits(x.grad(), z.grad()));
-  CHECK(same_bits(flag.c_attn.weight.grad(), open.c_attn.weight.grad()));
+  CHECK(same_bits(flag.c_attn->weight.grad(), open.c_attn->weight.grad()));
 }
 
 TEST_CASE("MultiHeadAttention: without masks and positions, permuted tokens give permuted outputs") {

@@ -82,9 +82,18 @@ MOTE_INLINE Mask kept(const std::uint8_t* keep, Index n) {
   return Vec::load(flags) != Vec::zero();
 }
 
+/// y = e / sum for the row's exponentials e; blocked elements stay 0 even if the sum is NaN.
+MOTE_INLINE void divide_row(const std::uint8_t* keep, real sum, real* y, Index n) {
+  const Vec denominator(sum);
+  for_lanes(n, [&](Index i, Index m) {
+    const Vec p = load_n(y + i, m) / denominator;
+    store_n(keep ? select(kept(keep + i, m), p, Vec::zero()) : p, y + i, m);
+  });
+}
+
 /// y = exp(x - max) / sum. Blocked elements are 0 whatever they hold, NaN included; a row with every element blocked is
-/// all zeros.
-void softmax(const real* x, const std::uint8_t* keep, real* y, Index n) {
+/// all zeros, its max -infinity and its sum 0.
+void softmax(const real* x, const std::uint8_t* keep, real* y, real* stats, Index n) {
   Vec best(-infinity);
   Mask any_kept = lanes_below(0);
   for_lanes(n, [&](Index i, Index m) {
@@ -94,6 +103,7 @@ void softmax(const real* x, const std::uint8_t* keep, real* y, Index n) {
   });
   if (keep && !any(any_kept)) {
     for_lanes(n, [&](Index i, Index m) { store_n(Vec::zero(), y + i, m); });
+    if (stats) stats[0] = -infinity, stats[1] = 0;
     return;
   }
   const Vec top(max_tree(best));
@@ -103,9 +113,19 @@ void softmax(const real* x, const std::uint8_t* keep, real* y, Index n) {
     store_n(e, y + i, m);
     total += e;
   });
-  const Vec denominator(sum_tree(total));
+  const real sum = sum_tree(total);
+  if (stats) stats[0] = max_tree(best), stats[1] = sum;
+  divide_row(keep, sum, y, n);
+}
+
+void softmax_again(const real* x, const std::uint8_t* keep, const real* stats, real* y, Index n) {
+  if (stats[1] == 0) {  // softmax divides by at least exp(0) = 1, unless all was blocked
+    for_lanes(n, [&](Index i, Index m) { store_n(Vec::zero(), y + i, m); });
+    return;
+  }
+  const Vec top(stats[0]), denominator(stats[1]);
   for_lanes(n, [&](Index i, Index m) {
-    const Vec p = load_n(y + i, m) / denominator;
+    const Vec p = v_exp(load_n(x + i, m) - top) / denominator;
     store_n(keep ? select(kept(keep + i, m), p, Vec::zero()) : p, y + i, m);
   });
 }

@@ -53,6 +53,7 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .dot = dot,
       .sum_columns = sum_columns,
       .softmax = softmax,
+      .softmax_again = softmax_again,
       .softmax_backward = softmax_backward,
       .log_softmax = log_softmax,
       .log_softmax_backward = log_softmax_backward,

@@ -1,0 +1,51 @@
+// What is here: rotary, which turns pairs of numbers by an angle that depends on the position.
+// What is not: the angles (nn/position.h).
+// Read next: attention.h.
+#pragma once
+
+#include "engine/parallel.h"
+#include "engine/tensor.h"
+
+namespace mote {
+namespace detail {
+/// Turns each pair (x[i], x[i + r/2]), i < r/2, of row t by the angle whose cosine and sine are given for (t, i), or,
+/// with direction -1, back. x [..., T, d]; cos, sin [T, r/2].
+inline Array turn_pairs(const Array& x, const Array& cosines, const Array& sines, real direction) {
+  Array y = copy_of(x);
+  const Index length = x.shape()[-2], width = x.shape()[-1], half = cosines.shape()[1];
+  real* const out = y.mutate();
+  const real *const c = cosines.data(), *const s = sines.data();
+  const Index rows = width ? y.numel() / width : 0;
+  parallel_for(rows, 4096 / std::max<Index>(width, 1) + 1, [&](Index lo, Index hi) {
+    for (Index row = lo; row < hi; ++row) {
+      real* const first = out + row * width;
+      const Index angle = row % length * half;
+      for (Index i = 0; i < half; ++i) {
+        const real a = first[i], b = first[i + half], sine = direction * s[angle + i];
+        first[i] = a * c[angle + i] - b * sine;
+        first[i + half] = b * c[angle + i] + a * sine;
+      }
+    }
+  });
+  return y;
+}
+}  // namespace detail
+
+/// Turns the first r columns of each row in pairs: y[i] = x[i] cos - x[i + r/2] sin, y[i + r/2] = x[i + r/2] cos +
+/// x[i] sin for i < r/2; the other columns stay. x [..., T, d], cosines and sines [T, r/2] -> [..., T, d]. The product
+/// of two turned rows depends on the difference of their angles alone: that is how attention learns distances.
+/// Errors: r above d, lengths that differ. Source: Su et al. 2021, with the halves paired as in GPT-NeoX and Llama.
+inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines) {
+  Op op("rotary", x);
+  check(x.dim() >= 2, "x ", x.shape(), " needs a length and a width");
+  check(cosines.rank() == 2 && cosines.shape() == sines.shape() && cosines.shape()[0] == x.size(-2), "cosines ",
+        cosines.shape(), " and sines ", sines.shape(), " must both be [", x.size(-2), ", r / 2]");
+  check(2 * cosines.shape()[1] <= x.size(-1), "there are angles for ", 2 * cosines.shape()[1], " columns, but x ",
+        x.shape(), " has ", x.size(-1));
+  const Array c = cosines.contiguous(), s = sines.contiguous();
+  return op.record(detail::turn_pairs(x.array(), c, s, 1), [c, s](const Array& dy, Grads& dx) {
+    dx.add(0, detail::turn_pairs(dy, c, s, -1));  // a turn's transpose is the turn back
+  });
+}
+
+}  // namespace mote

@@ -1,0 +1,93 @@
+// What is here: KeyValueCache, the keys and values that an attention layer has computed, kept while a model writes.
+// What is not: who fills it (attention.h) and when it is emptied (models/generate.cpp).
+// Read next: attention.h.
+#pragma once
+
+#include <algorithm>
+
+#include "engine/ops/attention.h"
+
+namespace mote {
+
+/// Keys [B, Hkv, length, d] and values [B, Hkv, length, dv] of the tokens so far. A new token needs no more of the old
+/// ones than these, so that writing n tokens costs n steps instead of n passes over everything.
+///
+/// Rows lie in blocks with room to grow and a cursor: appending copies the new rows alone. With a window of w, keys that
+/// no later query can see are dropped. Not an Array: views of it would be copied at every step.
+class KeyValueCache {
+ public:
+  /// Empty. Errors in append().
+  explicit KeyValueCache(Index window = 0) : window_(window) {}
+
+  /// Tokens seen so far: the position of the next one.
+  Index length() const { return first_ + count_; }
+  /// The position of the oldest row that is still here, a multiple of 16: sums over keys run in 16 lanes by position.
+  Index first() const { return first_; }
+  /// Rows that are here.
+  Index count() const { return count_; }
+  void clear() { first_ = count_ = 0; }
+
+  /// Adds rows: k [B, Hkv, t, d], v [B, Hkv, t, dv]. Errors: other sizes than the rows before.
+  void append(const Array& k, const Array& v) {
+    check_in("KeyValueCache", k.rank() == 4 && v.rank() == 4 && k.shape().with(-1, 0) == v.shape().with(-1, 0), "k ",
+             k.shape(), " and v ", v.shape(), " must be [B, H, t, d] and [B, H, t, dv]");
+    if (length() == 0) batch_ = k.shape()[0], heads_ = k.shape()[1], keys_.width = k.shape()[3], values_.width = v.shape()[3];
+    check_in("KeyValueCache", k.shape().with(2, 0) == Shape{batch_, heads_, 0, keys_.width} && v.shape()[3] == values_.width,
+             "k ", k.shape(), " and v ", v.shape(), " do not continue ", count_, " rows of ", batch_, " sequences, ", heads_,
+             " heads, widths ", keys_.width, " and ", values_.width);
+    const Index added = k.shape()[2];
+    // A window of w shows w - 1 old keys to the next query; what is before them can go, 16 at a time.
+    const Index drop = window_ > 0 ? std::max<Index>(0, count_ - (window_ - 1)) / 16 * 16 : 0;
+    if (count_ + added > capacity_ || keys_.storage.bytes() == 0) {
+      const Index kept = count_ - drop;
+      const Index capacity = std::max<Index>(2 * (kept + added), 64);
+      move(drop, capacity);
+    }
+    keys_.write(k, heads_, capacity_, count_);
+    values_.write(v, heads_, capacity_, count_);
+    count_ += added;
+  }
+
+  detail::HeadRows keys() const { return keys_.rows(batch_, heads_, capacity_); }
+  detail::HeadRows values() const { return values_.rows(batch_, heads_, capacity_); }
+  Index heads() const { return heads_; }
+  Index value_width() const { return values_.width; }
+
+ private:
+  /// [B, H, capacity, width] numbers.
+  struct Rows {
+    Storage storage;
+    Index width = 0;
+    real* data() const { return static_cast<real*>(storage.data()); }
+    void write(const Array& x, Index heads, Index capacity, Index at) {
+      const Array in = x.contiguous();
+      const Index run = x.shape()[2] * width;
+      for (Index i = 0; i < x.shape()[0] * heads; ++i)
+        std::copy_n(in.data() + i * run, run, data() + (i * capacity + at) * width);
+    }
+    detail::HeadRows rows(Index batch, Index heads, Index capacity) const {
+      detail::HeadRows r{data(), {}, capacity * width, width, 1};
+      for (Index b = 0; b < batch; ++b) r.batch.push_back(b * heads * capacity * width);
+      return r;
+    }
+    void move(Index blocks, Index from_capacity, Index drop, Index count, Index capacity) {
+      const Storage old = storage;
+      storage = Storage(static_cast<std::size_t>(blocks * capacity * width) * sizeof(real));
+      for (Index i = 0; i < blocks && count > 0; ++i)
+        std::copy_n(static_cast<const real*>(old.data()) + (i * from_capacity + drop) * width, count * width,
+                    data() + i * capacity * width);
+    }
+  };
+  void move(Index drop, Index capacity) {
+    keys_.move(batch_ * heads_, capacity_, drop, count_ - drop, capacity);
+    values_.move(batch_ * heads_, capacity_, drop, count_ - drop, capacity);
+    capacity_ = capacity;
+    first_ += drop;
+    count_ -= drop;
+  }
+
+  Index window_, batch_ = 0, heads_ = 0, capacity_ = 0, first_ = 0, count_ = 0;
+  Rows keys_, values_;
+};
+
+}  // namespace mote
