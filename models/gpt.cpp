@@ -1,6 +1,6 @@
-// What is here: GPT's construction, forward pass and generation.
-// What is not: its blocks (nn/transformer_block.h).
-// Read next: ../train/fit.h.
+// What is here: GPT's construction and forward pass.
+// What is not: its blocks (nn/transformer_block.h), generation (generate.cpp).
+// Read next: generate.cpp.
 #include "models/gpt.h"
 
 #include <algorithm>
@@ -17,6 +17,8 @@ const GPTConfig& checked(const GPTConfig& c) {
   check_in("GPT", c.n_head >= 1, "n_head ", c.n_head, " must be at least 1");
   check_in("GPT", c.n_embd >= 1, "n_embd ", c.n_embd, " must be at least 1");
   check_in("GPT", c.n_embd % c.n_head == 0, "n_embd ", c.n_embd, " is not divisible by n_head ", c.n_head);
+  check_in("GPT", c.window >= 0, "window ", c.window, " must be 0 or above");
+  check_in("GPT", c.n_inner >= 0, "n_inner ", c.n_inner, " must be 0 or above");
   return c;
 }
 
@@ -28,35 +30,56 @@ TransformerBlockOptions block_options(const GPTConfig& c) {
   o.attention_bias = c.attention_bias < 0 ? c.bias : c.attention_bias > 0;
   o.mlp_bias = c.mlp_bias < 0 ? c.bias : c.mlp_bias > 0;
   o.activation = c.activation;
-  o.block_size = c.block_size;
+  o.block_size = c.unbounded() ? 0 : c.block_size;
+  o.order = c.norm_order;
+  o.hidden = c.inner();
+  o.norm = c.norm;
+  o.norm_eps = c.norm_eps;
+  o.feed_forward = c.feed_forward;
+  o.n_kv_head = c.n_kv_head;
+  o.window = c.window;
+  o.alibi = c.position == Position::alibi;
+  if (c.position == Position::rotary) {
+    o.rotary = c.rotary;
+    o.rotary->length = c.block_size;
+  }
   return o;
 }
 
 }  // namespace
 
 GPT::Transformer::Transformer(const GPTConfig& c, const Init& init)
-    : wte(c.vocab_size, c.n_embd, init),
-      wpe(c.block_size, c.n_embd, init),
-      drop(c.dropout, init.random()),
-      ln_f(c.n_embd, 1e-5, c.bias) {
+    : wte(c.vocab_size, c.n_embd, init), drop(c.dropout, init.random()) {
+  if (c.position == Position::learned) wpe.emplace(c.block_size, c.n_embd, init);
+  if (c.position == Position::sinusoidal) waves.emplace(c.block_size, c.n_embd);
   for (Index i = 0; i < c.n_layer; ++i) h.emplace_back(c.n_embd, c.n_head, init, block_options(c));
+  if (c.norm_order == NormOrder::pre) ln_f.emplace(c.norm, c.n_embd, c.norm_eps, c.bias);
 }
 
-Tensor GPT::Transformer::embed(const Tokens& ids) const {
-  const Tensor token = wte(ids);                // [B, T, C]
-  const Tensor position = wpe(ids.shape()[1]);  // [T, C], the same for every row of the batch
-  return drop(token + position);
+Tensor GPT::Transformer::embed(const Tokens& ids, Index start) const {
+  const Tensor token = wte(ids);  // [B, T, C]
+  const Index T = ids.shape()[1];
+  if (wpe) return drop(token + (*wpe)(T, start));  // [T, C], the same for every row of the batch
+  if (waves) return drop(token + (*waves)(T, start));
+  return drop(token);
 }
 
 Tensor GPT::Transformer::forward(const Tokens& ids) const {
   Tensor x = embed(ids);
   for (const TransformerBlock& block : h) x = block(x);
-  return ln_f(x);
+  return ln_f ? (*ln_f)(x) : x;
+}
+
+Tensor GPT::Transformer::forward(const Tokens& ids, GPTCache& cache) const {
+  Tensor x = embed(ids, cache.length());
+  for (std::size_t i = 0; i < h.size(); ++i) x = h[i](x, cache.layers[i]);
+  return ln_f ? (*ln_f)(x) : x;
 }
 
 void GPT::Transformer::visit(Visitor& v) {
   v("wte", wte);
   v("wpe", wpe);
+  v("waves", waves);
   v("drop", drop);
   v("h", h);
   v("ln_f", ln_f);
@@ -74,15 +97,28 @@ GPT::GPT(const GPTConfig& c, const Generator& random)
   }
 }
 
-void GPT::check_ids(const Tokens& ids) const {
+void GPT::check_ids(const Tokens& ids, Index before) const {
   check_in("GPT", ids.rank() == 2, "ids ", ids.shape(), " must be [B, T]");
-  check_in("GPT", ids.shape()[1] <= config.block_size, "T = ", ids.shape()[1], " is above block_size ",
-           config.block_size);
+  const Index T = before + ids.shape()[1];
+  check_in("GPT", T <= config.block_size || config.unbounded(), "T = ", T, " is above block_size ", config.block_size);
 }
 
 Tensor GPT::forward(const Tokens& ids) const {
   check_ids(ids);
   return lm_head(transformer(ids));
+}
+
+GPTCache GPT::cache() const {
+  GPTCache c;
+  for (const TransformerBlock& block : transformer.h) c.layers.push_back(block.attn.cache());
+  return c;
+}
+
+Tensor GPT::forward(const Tokens& ids, GPTCache& cache) const {
+  check_ids(ids, cache.length());
+  check_in("GPT", cache.layers.size() == transformer.h.size(), "the cache has ", cache.layers.size(),
+           " layers, this model ", transformer.h.size(), "; take it from cache()");
+  return lm_head(transformer(ids, cache));
 }
 
 Tensor GPT::loss(const Tokens& ids, const Tokens& targets) const {
@@ -100,53 +136,7 @@ Array GPT::attention_weights(const Tokens& ids, Index layer) {
   const std::size_t last = static_cast<std::size_t>(layer);
   Tensor x = transformer.embed(ids);
   for (std::size_t i = 0; i < last; ++i) x = transformer.h[i](x);
-  return transformer.h[last].attn.with_weights(transformer.h[last].ln_1(x)).weights;
-}
-
-namespace {
-
-/// One token for each row of logits [B, V] -> [B].
-Tokens choose(const Tensor& logits, const GenerateOptions& options, const Generator& random) {
-  if (options.temperature == 0) return argmax(logits);
-  const Tensor largest = max(logits, {1}, true);
-  Tensor scaled = (logits - largest) / options.temperature;  // the largest is 0 now: a low temperature cannot overflow
-  if (options.top_k > 0 && options.top_k < logits.size(1)) {
-    const Tensor least = slice(topk(scaled, options.top_k).values, 1, -1, options.top_k);  // [B, 1]: the k-th largest
-    scaled = masked_fill(scaled, scaled < least, -std::numeric_limits<double>::infinity());
-  }
-  return multinomial(softmax(scaled), 1, random).reshape({logits.size(0)});
-}
-
-}  // namespace
-
-Tokens GPT::generate(const Tokens& ids, Index count, const GenerateOptions& options, const Generator& random) {
-  check_in("generate", ids.rank() == 2 && ids.shape()[1] >= 1, "ids ", ids.shape(),
-           " must be [B, T] with T at least 1");
-  check_in("generate", options.temperature >= 0 && std::isfinite(options.temperature), "temperature ",
-           options.temperature, " must be 0 or above");
-  check_in("generate", options.top_k >= 0, "top_k ", options.top_k, " must be 0 or above");
-  check_in("generate", count >= 0, "count ", count, " must be 0 or above");
-  const NoGrad no_grad;
-  const Evaluation evaluation(*this);
-  const Index B = ids.shape()[0];
-  const auto not_a_number = [](real x) { return std::isnan(x); };
-  Tokens all = ids;
-  for (Index step = 0; step < count; ++step) {
-    const Index T = all.shape()[1];
-    const Tensor logits = (*this)(all.slice(1, std::max<Index>(0, T - config.block_size), T));
-    const Array last = logits.array().select(1, -1).contiguous();  // [B, V]
-    check_in("generate", std::none_of(last.data(), last.data() + last.numel(), not_a_number), "the logits after position ",
-             T - 1, " are not numbers");
-    const Tokens next = choose(last, options, random);
-    Tokens longer({B, T + 1});
-    Index* const out = longer.mutate();
-    for (Index b = 0; b < B; ++b) {
-      std::copy_n(all.data() + b * T, T, out + b * (T + 1));
-      out[b * (T + 1) + T] = next.data()[b];
-    }
-    all = longer;
-  }
-  return all;
+  return transformer.h[last].with_weights(x).weights;
 }
 
 }  // namespace mote

@@ -1,51 +1,53 @@
-// What is here: GPT, the decoder language model, and its config, with nanoGPT's names.
-// What is not: training (train/), tasks (train/tasks/).
+// What is here: GPT, the decoder language model, with nanoGPT's names; how it writes.
+// What is not: its config (gpt_config.h), training (train/), tasks (train/tasks/).
 // Read next: gpt.cpp.
 #pragma once
 
 #include <functional>
 
 #include "engine/ops/ops.h"
+#include "models/gpt_config.h"
 #include "nn/nn.h"
 
 namespace mote {
-
-/// The sizes and switches of a GPT. Defaults are nanoGPT's: the smallest GPT-2, without dropout.
-struct GPTConfig {
-  Index block_size = 1024;   ///< the longest context
-  Index vocab_size = 50304;  ///< V
-  Index n_layer = 12;
-  Index n_head = 12;   ///< must divide n_embd
-  Index n_embd = 768;  ///< C
-  double dropout = 0;
-  bool bias = true;         ///< in the layer norms and, unless the next two say otherwise, in the linear layers
-  int attention_bias = -1;  ///< 0 or 1: biases in the attention's projections; -1: as `bias`
-  int mlp_bias = -1;        ///< 0 or 1: biases in the feed-forward networks; -1: as `bias`
-  bool tie_weights = true;  ///< lm_head.weight and transformer.wte.weight are one parameter
-  Activation activation = Activation::gelu;
-};
 
 /// How generate() chooses the next token.
 struct GenerateOptions {
   double temperature = 1;  ///< 0: always the likeliest (greedy, the first of equals)
   Index top_k = 0;         ///< only the k likeliest, and what equals the last of them, may be chosen; 0: all
+  double top_p = 1;        ///< only the likeliest whose probabilities first reach p together; 1: all
+  Index stop_token = -1;   ///< a row that has written this id is finished; -1: none
+  bool use_cache = true;   ///< false computes every context anew: the same bits, slower
+  /// Called after every token with the newest of each row, [B]; false ends the text there.
+  std::function<bool(const Tokens& newest)> on_token = {};
 };
 
-/// A decoder language model: token plus position embedding, n_layer pre-norm blocks, a last norm, and a projection to
-/// logits. Weights are drawn in visit order, each once: matrices N(0, 0.02), those that feed a residual sum (c_proj)
+/// The keys and values of every layer, for a text that is being written.
+struct GPTCache {
+  std::vector<KeyValueCache> layers;
+  Index length() const { return layers.empty() ? 0 : layers[0].length(); }
+  void clear() {
+    for (KeyValueCache& layer : layers) layer.clear();
+  }
+};
+
+/// A decoder language model: token plus position embedding, n_layer blocks, a last norm, and a projection to logits.
+/// Weights are drawn in visit order, each once: matrices N(0, 0.02), those that feed a residual sum (c_proj)
 /// N(0, 0.02 / sqrt(2 n_layer)), biases 0, norms 1 and 0. Sources: GPT-2 (Radford et al. 2019), nanoGPT's layout.
 struct GPT : Layer<GPT> {
   struct Transformer : Layer<Transformer> {
     Embedding wte;
-    LearnedPositions wpe;
+    std::optional<LearnedPositions> wpe;  ///< as the config's position says: this, the next, or neither
+    std::optional<SinusoidalPositions> waves;
     Dropout drop;
     std::vector<TransformerBlock> h;
-    LayerNorm ln_f;
+    std::optional<Norm> ln_f;  ///< not with NormOrder::post
     Transformer(const GPTConfig& config, const Init& init);
-    /// Token plus position: ids [B, T] -> [B, T, C], what the first block sees.
-    Tensor embed(const Tokens& ids) const;
+    /// Token plus position: ids [B, T] -> [B, T, C], what the first block sees. The first id stands at `start`.
+    Tensor embed(const Tokens& ids, Index start = 0) const;
     /// ids [B, T] -> [B, T, C]: what lm_head turns into logits. Errors: T above block_size, an id outside [0, V).
     Tensor forward(const Tokens& ids) const;
+    Tensor forward(const Tokens& ids, GPTCache& cache) const;
     void visit(Visitor& v) override;
   };
 
@@ -58,19 +60,27 @@ struct GPT : Layer<GPT> {
 
   /// Logits for every position: ids [B, T] -> [B, T, V].
   Tensor forward(const Tokens& ids) const;
+  /// Logits for the tokens that follow those in `cache`, which afterwards has these too: ids [B, t] -> [B, t, V]. Equal
+  /// in every bit to the last t rows of the whole pass. In evaluation mode and under NoGrad. Errors: more than block_size
+  /// tokens in all, unless the config is unbounded().
+  Tensor forward(const Tokens& ids, GPTCache& cache) const;
+  /// An empty cache.
+  GPTCache cache() const;
   /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0.
   Tensor loss(const Tokens& ids, const Tokens& targets) const;
 
   /// What each head of a block attends to, in evaluation mode: ids [B, T] -> [B, H, T, T]. Errors: no such layer.
   Array attention_weights(const Tokens& ids, Index layer);
 
-  /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens.
-  /// Samples by multinomial(), so with the same weights and seed it writes the tokens that nanoGPT's generate() writes.
-  /// Runs without gradients and in evaluation mode; afterwards every module is in the mode it was in. Errors: an empty
-  /// prompt, a count below 0, a temperature below 0 or not finite, logits that are NaN.
+  /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens, or
+  /// all of them if the config is unbounded(). Samples by multinomial(), so with the same weights and seed it writes the
+  /// tokens that nanoGPT's generate() writes. With a stop token a finished row repeats it, and the text ends when all
+  /// rows are finished. Runs without gradients and in evaluation mode; afterwards every module is in the mode it was in.
+  /// Errors: an empty prompt, a count below 0, a temperature below 0 or not finite, top_p outside (0, 1], a stop token
+  /// outside [0, V), logits that are NaN.
   Tokens generate(const Tokens& ids, Index count, const GenerateOptions& options, const Generator& random);
   /// The same, greedy.
-  Tokens generate(const Tokens& ids, Index count) { return generate(ids, count, {0, 0}, Generator()); }
+  Tokens generate(const Tokens& ids, Index count) { return generate(ids, count, {.temperature = 0}, Generator()); }
 
   void visit(Visitor& v) override {
     v("transformer", transformer);
@@ -78,7 +88,7 @@ struct GPT : Layer<GPT> {
   }
 
  private:
-  void check_ids(const Tokens& ids) const;
+  void check_ids(const Tokens& ids, Index before = 0) const;
 };
 
 /// The exponent of the mean loss in nats: e^loss, the number of equally likely choices the model hesitates between.

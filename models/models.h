@@ -5,5 +5,6 @@
 
 #include "models/attention_lm.h"
 #include "models/gpt.h"
+#include "models/gpt_config.h"
 #include "models/mlp.h"
 #include "models/tutorial.h"

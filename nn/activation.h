@@ -33,8 +33,8 @@ struct Sigmoid : Layer<Sigmoid> {
   void visit(Visitor&) override {}
 };
 
-/// The activations a config can name.
-enum class Activation { gelu, gelu_tanh, relu, silu, tanh };
+/// The activations a config can name. swiglu is silu of a gate times the rest, and so needs a FeedForward around it.
+enum class Activation { gelu, gelu_tanh, relu, silu, tanh, swiglu };
 
 inline Tensor activate(Activation activation, const Tensor& x) {
   switch (activation) {
@@ -48,18 +48,21 @@ inline Tensor activate(Activation activation, const Tensor& x) {
       return silu(x);
     case Activation::tanh:
       return tanh(x);
+    case Activation::swiglu:
+      throw Error("activate: swiglu is no function of one number; FeedForward has it");
   }
   throw Error("activate: unknown activation");
 }
 
-/// "gelu", "gelu_tanh", "relu", "silu" or "tanh". Errors: any other word; the sentence lists these.
+/// "gelu", "gelu_tanh", "relu", "silu", "tanh" or "swiglu". Errors: any other word; the sentence lists these.
 inline Activation activation_from(const std::string& name) {
   if (name == "gelu") return Activation::gelu;
   if (name == "gelu_tanh") return Activation::gelu_tanh;
   if (name == "relu") return Activation::relu;
   if (name == "silu") return Activation::silu;
   if (name == "tanh") return Activation::tanh;
-  throw Error("activation '" + name + "' is none of gelu, gelu_tanh, relu, silu, tanh");
+  if (name == "swiglu") return Activation::swiglu;
+  throw Error("activation '" + name + "' is none of gelu, gelu_tanh, relu, silu, tanh, swiglu");
 }
 
 }  // namespace mote

@@ -69,7 +69,10 @@ MultiHeadAttention::MultiHeadAttention(Index width, Index heads, const Init& ini
   k_proj = projection(!o.fused, o.key_width, keys, first, o.bias);
   v_proj = projection(!o.fused, o.value_width, values, first, o.bias);
   c_proj = Linear(heads * value_head, o.d_out, init, o.out_bias.value_or(o.bias));
-  if (o.rotary) rotary.emplace(head_width, *o.rotary, o.block_size);
+  if (options.rotary) {
+    if (options.rotary->length == 0) options.rotary->length = o.block_size;
+    rotary.emplace(head_width, *options.rotary);
+  }
   if (!o.torch_init || !init.draws()) return;
   if (c_proj.bias.defined()) init::constant(c_proj.bias, 0);
   for (const std::optional<Linear>* p : {&c_attn, &q_proj, &k_proj, &v_proj})

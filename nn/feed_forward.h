@@ -3,26 +3,39 @@
 // Read next: attention.h.
 #pragma once
 
+#include <optional>
+
+#include "engine/ops/arithmetic.h"
 #include "nn/activation.h"
 #include "nn/dropout.h"
 #include "nn/linear.h"
 
 namespace mote {
 
-/// dropout(c_proj(activation(c_fc(x)))). x [..., C] -> [..., C] through `hidden`, usually 4 C. nanoGPT's names.
+/// dropout(c_proj(activation(c_fc(x)))); with Activation::swiglu dropout(c_proj(silu(c_gate(x)) * c_fc(x))).
+/// x [..., C] -> [..., C] through `hidden`, usually 4 C. nanoGPT's names. Source of the gated form: Shazeer 2020.
 struct FeedForward : Layer<FeedForward> {
+  std::optional<Linear> c_gate;  ///< swiglu only
   Linear c_fc, c_proj;
   Activation activation;
   Dropout dropout;
 
   FeedForward(Index features, Index hidden, const Init& init, Activation act = Activation::gelu, double p = 0,
               bool bias = true)
-      : c_fc(features, hidden, init, bias),
+      : c_gate(act == Activation::swiglu ? std::optional<Linear>(std::in_place, features, hidden, init, bias)
+                                         : std::nullopt),
+        c_fc(features, hidden, init, bias),
         c_proj(hidden, features, init, bias),
         activation(act),
         dropout(p, init.random()) {}
-  Tensor forward(const Tensor& x) const { return dropout(c_proj(activate(activation, c_fc(x)))); }
+  Tensor forward(const Tensor& x) const {
+    if (!c_gate) return dropout(c_proj(activate(activation, c_fc(x))));
+    const Tensor open = silu((*c_gate)(x));
+    const Tensor y = c_fc(x);
+    return dropout(c_proj(open * y));
+  }
   void visit(Visitor& v) override {
+    v("c_gate", c_gate);
     v("c_fc", c_fc);
     v("c_proj", c_proj);
     v("dropout", dropout);

@@ -78,8 +78,8 @@ class Module {
   void eval() { train(false); }
   bool training() const { return training_; }
 
-  /// "Linear", "TransformerBlock": the class's name without namespaces.
-  std::string type_name() const;
+  /// "Linear", "TransformerBlock": the class's name without namespaces, unless a class knows a better one.
+  virtual std::string type_name() const;
 
   /// Modules alive in this process; tests find with it a child that visit() forgot.
   static Index live() { return live_.load(); }

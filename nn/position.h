@@ -10,23 +10,23 @@
 
 namespace mote {
 
-/// A trained row per position: length T -> [T, C]. weight [max_length, C], drawn N(0, 1) as any Embedding.
-/// Errors: T below 0 or above max_length.
+/// A trained row per position: length T -> [T, C], for positions start, start + 1, ... weight [max_length, C], drawn
+/// N(0, 1) as any Embedding. Errors: T or start below 0, start + T above max_length.
 struct LearnedPositions : Layer<LearnedPositions> {
   Parameter weight;
 
   LearnedPositions(Index max_length, Index width, const Init& init) : weight(init.normal({max_length, width}, 0, 1)) {}
-  Tensor forward(Index length) const {
-    check_in("LearnedPositions", length >= 0, "length ", length, " is below 0");
-    check_in("LearnedPositions", length <= weight.shape()[0], "length ", length, " is above the ", weight.shape()[0],
-             " positions there are");
-    return slice(weight, 0, 0, length);
+  Tensor forward(Index length, Index start = 0) const {
+    check_in("LearnedPositions", length >= 0 && start >= 0, "length ", std::min(length, start), " is below 0");
+    check_in("LearnedPositions", start + length <= weight.shape()[0], "length ", start + length, " is above the ",
+             weight.shape()[0], " positions there are");
+    return slice(weight, 0, start, start + length);
   }
   void visit(Visitor& v) override { v("weight", weight); }
 };
 
-/// Fixed waves: column 2i of row t is sin(t / 10000^(2i/C)), column 2i + 1 its cosine. length T -> [T, C].
-/// Errors: T below 0 or above max_length. Source: Vaswani et al. 2017.
+/// Fixed waves: column 2i of row t is sin(t / 10000^(2i/C)), column 2i + 1 its cosine. length T -> [T, C],
+/// for positions start, start + 1, ... Errors: T or start below 0, start + T above max_length. Source: Vaswani et al. 2017.
 struct SinusoidalPositions : Layer<SinusoidalPositions> {
   Array table;  ///< [max_length, C]: a buffer, not trained
 
@@ -39,11 +39,11 @@ struct SinusoidalPositions : Layer<SinusoidalPositions> {
         out[t * width + c] = static_cast<real>(c % 2 == 0 ? math::sin(angle) : math::cos(angle));
       }
   }
-  Tensor forward(Index length) const {
-    check_in("SinusoidalPositions", length >= 0, "length ", length, " is below 0");
-    check_in("SinusoidalPositions", length <= table.shape()[0], "length ", length, " is above the ", table.shape()[0],
-             " positions there are");
-    return table.slice(0, 0, length);
+  Tensor forward(Index length, Index start = 0) const {
+    check_in("SinusoidalPositions", length >= 0 && start >= 0, "length ", std::min(length, start), " is below 0");
+    check_in("SinusoidalPositions", start + length <= table.shape()[0], "length ", start + length, " is above the ",
+             table.shape()[0], " positions there are");
+    return table.slice(0, start, start + length);
   }
   void visit(Visitor& v) override { v.buffer("table", table); }
 };
@@ -52,20 +52,21 @@ struct SinusoidalPositions : Layer<SinusoidalPositions> {
 struct RotaryOptions {
   double base = 10000;  ///< pair i of r/2 turns by position * base^(-2i/r): the first fast, the last slowly
   double fraction = 1;  ///< the share of a head's columns that is turned (r = fraction * width, rounded down to even)
+  Index length = 0;     ///< positions whose angles are kept ready; later ones are worked out when they come
 };
 
 /// Rotary positions: x [B, H, T, d], whose first row stands at position `start` -> the same shape, turned (see rotary()
-/// in engine/ops/rotary.h). No parameters; the angles of the first `length` positions are kept. Errors: an odd or empty
+/// in engine/ops/rotary.h). No parameters. Errors: an odd or empty
 /// number of columns to turn, a base that is not above 0. Source: Su et al. 2021.
 class Rotary {
  public:
-  Rotary(Index width, const RotaryOptions& options, Index length) : base_(options.base) {
+  Rotary(Index width, const RotaryOptions& options) : base_(options.base) {
     check_in("Rotary", options.fraction > 0 && options.fraction <= 1, "fraction ", options.fraction, " is outside (0, 1]");
     check_in("Rotary", options.base > 0, "base ", options.base, " must be above 0");
     half_ = static_cast<Index>(options.fraction * static_cast<double>(width)) / 2;
     check_in("Rotary", half_ >= 1 && (options.fraction < 1 || width % 2 == 0), "a head of width ", width,
              " has no pairs to turn; it must be even");
-    fill(0, length, cosines_, sines_);
+    fill(0, options.length, cosines_, sines_);
   }
   Tensor operator()(const Tensor& x, Index start) const {
     const Index end = start + x.size(-2);

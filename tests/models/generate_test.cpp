@@ -30,8 +30,8 @@ GPT constant_model(const std::vector<double>& logits) {
   c.tie_weights = false;
   Generator random(1);
   GPT m(c, random);
-  m.transformer.ln_f.weight.set(Array::zeros({8}));
-  m.transformer.ln_f.bias.set(array({8}, {1, 0, 0, 0, 0, 0, 0, 0}));
+  m.transformer.ln_f->weight.set(Array::zeros({8}));
+  m.transformer.ln_f->bias.set(array({8}, {1, 0, 0, 0, 0, 0, 0, 0}));
   Array head = Array::zeros({7, 8});
   for (std::size_t v = 0; v < 7; ++v) head.mutate()[v * 8] = static_cast<real>(logits[v]);
   m.lm_head.weight.set(head);

@@ -57,7 +57,7 @@ TEST_CASE("GPT: the gradient of logits[i] with respect to a later embedding is e
     Tensor x = m.transformer.embed(ids).detach().requires_grad_();
     Tensor y = x;
     for (const TransformerBlock& block : m.transformer.h) y = block(y);
-    const Tensor logits = m.lm_head(m.transformer.ln_f(y));
+    const Tensor logits = m.lm_head((*m.transformer.ln_f)(y));
     slice(logits, 1, i, i + 1).backward(random_array({1, 1, 11}, 2));
     for (Index j = 0; j < 7; ++j) {
       const Array g = x.grad().select(1, j);
@@ -145,7 +145,7 @@ TEST_CASE("GPT: tied weights are one cell, and its gradient comes from both uses
   other.backward();
   const Value both(apart.transformer.wte.weight.grad() + apart.lm_head.weight.grad());
   CHECK(distance(tied.transformer.wte.weight.grad().to_vector(), both.x) < (f64 ? 1e-14 : 1e-6));
-  CHECK(same_bits(tied.transformer.wpe.weight.grad(), apart.transformer.wpe.weight.grad()));
+  CHECK(same_bits(tied.transformer.wpe->weight.grad(), apart.transformer.wpe->weight.grad()));
 }
 
 TEST_CASE("GPT: a clone has equal weights and its own tie; copy_weights makes two models one") {

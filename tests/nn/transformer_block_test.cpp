@@ -103,8 +103,8 @@ TEST_CASE("TransformerBlock gives what PyTorch's TransformerEncoderLayer gives")
 
 TEST_CASE("TransformerBlock: hidden is four times the width unless told otherwise") {
   Generator random(1);
-  CHECK(TransformerBlock(4, 2, random).mlp.c_fc.weight.shape() == Shape{16, 4});
-  CHECK(TransformerBlock(4, 2, random, {.hidden = 7}).mlp.c_proj.weight.shape() == Shape{4, 7});
+  CHECK(TransformerBlock(4, 2, random).mlp->c_fc.weight.shape() == Shape{16, 4});
+  CHECK(TransformerBlock(4, 2, random, {.hidden = 7}).mlp->c_proj.weight.shape() == Shape{4, 7});
 }
 
 }  // namespace

@@ -1,0 +1,111 @@
+// What is here: GPT::generate: choosing tokens, and the choice between a cache and whole passes.
+// What is not: the forward pass (gpt.cpp).
+// Read next: ../train/fit.h.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "models/gpt.h"
+
+namespace mote {
+namespace {
+
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+
+/// Probabilities [B, V] with everything but the likeliest that together reach top_p set to 0.
+Array nucleus(const Array& probabilities, double top_p) {
+  Array p = copy_of(probabilities);
+  const Index V = p.shape()[1];
+  std::vector<Index> order(static_cast<std::size_t>(V));
+  for (Index b = 0; b < p.shape()[0]; ++b) {
+    real* const row = p.mutate() + b * V;
+    std::iota(order.begin(), order.end(), Index(0));
+    std::stable_sort(order.begin(), order.end(), [row](Index i, Index j) { return row[i] > row[j]; });
+    double reached = 0;
+    for (const Index i : order) {
+      if (reached >= top_p) {
+        row[i] = 0;
+      } else {
+        reached += static_cast<double>(row[i]);
+      }
+    }
+  }
+  return p;
+}
+
+/// One token for each row of logits [B, V] -> [B].
+Tokens choose(const Tensor& logits, const GenerateOptions& options, const Generator& random) {
+  if (options.temperature == 0) return argmax(logits);
+  const Tensor largest = max(logits, {1}, true);
+  Tensor scaled = (logits - largest) / options.temperature;  // the largest is 0 now: a low temperature cannot overflow
+  if (options.top_k > 0 && options.top_k < logits.size(1)) {
+    const Tensor least = slice(topk(scaled, options.top_k).values, 1, -1, options.top_k);  // [B, 1]: the k-th largest
+    scaled = masked_fill(scaled, scaled < least, minus_infinity);
+  }
+  Tensor p = softmax(scaled);
+  if (options.top_p < 1) p = nucleus(p.array(), options.top_p);
+  return multinomial(p, 1, random).reshape({logits.size(0)});
+}
+
+Tokens append(const Tokens& ids, const Tokens& newest) {
+  const Index B = ids.shape()[0], T = ids.shape()[1];
+  Tokens longer({B, T + 1});
+  Index* const out = longer.mutate();
+  for (Index b = 0; b < B; ++b) {
+    std::copy_n(ids.data() + b * T, T, out + b * (T + 1));
+    out[b * (T + 1) + T] = newest.data()[b];
+  }
+  return longer;
+}
+
+void check_options(const GPTConfig& c, const Tokens& ids, Index count, const GenerateOptions& o) {
+  check_in("generate", ids.rank() == 2 && ids.shape()[1] >= 1, "ids ", ids.shape(),
+           " must be [B, T] with T at least 1");
+  check_in("generate", o.temperature >= 0 && std::isfinite(o.temperature), "temperature ", o.temperature,
+           " must be 0 or above");
+  check_in("generate", o.top_k >= 0, "top_k ", o.top_k, " must be 0 or above");
+  check_in("generate", o.top_p > 0 && o.top_p <= 1, "top_p ", o.top_p, " is outside (0, 1]");
+  check_in("generate", o.stop_token >= -1 && o.stop_token < c.vocab_size, "stop_token ", o.stop_token,
+           " is out of range for V = ", c.vocab_size);
+  check_in("generate", count >= 0, "count ", count, " must be 0 or above");
+}
+
+}  // namespace
+
+Tokens GPT::generate(const Tokens& ids, Index count, const GenerateOptions& options, const Generator& random) {
+  check_options(config, ids, count, options);
+  const NoGrad no_grad;
+  const Evaluation evaluation(*this);
+  GPTCache memory = cache();
+  // The logits after the last token. While the whole text fits, a cache needs only what is new; after that every token
+  // moves all others to new positions, so the last block_size are computed again.
+  const auto next_logits = [&](const Tokens& all) {
+    const Index T = all.shape()[1];
+    const bool fits = config.unbounded() || T <= config.block_size;
+    if (options.use_cache && fits) return (*this)(all.slice(1, memory.length(), T), memory);
+    return (*this)(fits ? all : all.slice(1, T - config.block_size, T));
+  };
+  const auto not_a_number = [](real x) { return std::isnan(x); };
+  Tokens all = ids;
+  std::vector<bool> finished(static_cast<std::size_t>(ids.shape()[0]), false);
+  for (Index step = 0; step < count; ++step) {
+    const Array last = next_logits(all).array().select(1, -1).contiguous();  // [B, V]
+    check_in("generate", std::none_of(last.data(), last.data() + last.numel(), not_a_number),
+             "the logits after position ", all.shape()[1] - 1, " are not numbers");
+    Tokens newest = choose(last, options, random);
+    if (options.stop_token >= 0) {
+      Index* const token = newest.mutate();
+      for (std::size_t b = 0; b < finished.size(); ++b) {
+        if (finished[b]) token[b] = options.stop_token;
+        finished[b] = token[b] == options.stop_token;
+      }
+    }
+    all = append(all, newest);
+    if (options.on_token && !options.on_token(newest)) break;
+    if (options.stop_token >= 0 && std::find(finished.begin(), finished.end(), false) == finished.end()) break;
+  }
+  return all;
+}
+
+}  // namespace mote
