@@ -189,6 +189,7 @@ void Tensor::backward(const Array& dy) const {
   check_in("backward", dy.defined(), "dy is not defined");
   check_in("backward", dy.shape() == shape(), "dy has shape ", dy.shape(), ", the result ", shape());
   const NoGrad rules_are_not_recorded;
+  const Unobserved nor_traced;
   if (node_->leaf) {
     const std::lock_guard lock(leaf_mutex);
     if (!node_->grad.defined())

@@ -13,6 +13,7 @@
 #include "engine/array.h"
 #include "engine/env.h"
 #include "engine/node.h"
+#include "engine/observer.h"
 
 namespace mote {
 
@@ -163,14 +164,23 @@ class Op {
                   "an Op's inputs must outlive it: give each a name first");
     (add(inputs), ...);
   }
-  explicit Op(const char* name) : outer_(std::exchange(place::op, name)), name_(name) {}
-  ~Op() { place::op = outer_; }
+  explicit Op(const char* name) : outer_(std::exchange(place::op, name)), name_(name) {
+    if (place::observer) [[unlikely]]
+      tell_opened();
+  }
+  ~Op() {
+    place::op = outer_;
+    if (place::observer) [[unlikely]]
+      place::observer->op_closed(*this);
+  }
   Op(const Op&) = delete;
 
   /// The result as a Tensor. `backward` is kept only when an input is tracked and gradients are on.
   template <class Backward>
   Tensor record(Array value, Backward&& backward) {
     if (watching_) inspect(value);
+    if (place::observer) [[unlikely]]
+      tell_recorded(value);
     if (!tracked()) return Tensor(std::move(value));
     NodePtr node = make_node(value.shape());
     node->backward = BackwardRule(std::forward<Backward>(backward));
@@ -178,6 +188,21 @@ class Op {
   }
   /// Tells MOTE_CHECK=finite that this op makes infinities on purpose (masked_fill).
   void allow_infinity() { infinity_allowed_ = true; }
+
+  // What an op may tell a trace, before record().
+  const char* name() const { return name_; }
+  /// Whether somebody listens: only then is it worth working out what to tell.
+  bool observed() const { return place::observer != nullptr; }
+  /// Its work in floating-point operations, a multiply-add being two. Not told: see nn/trace.h.
+  void flops(Index count) const {
+    if (place::observer) [[unlikely]]
+      place::observer->op_flops(*this, count);
+  }
+  /// The shape of something that is neither an input nor the result: attention's weights.
+  void note(const char* what, const Shape& shape) const {
+    if (place::observer) [[unlikely]]
+      place::observer->op_noted(*this, what, shape);
+  }
 
  private:
   struct Input {
@@ -210,6 +235,8 @@ class Op {
   }
   NodePtr make_node(const Shape& shape) const;
   void inspect(const Array& value) const;  // MOTE_DEBUG and MOTE_CHECK
+  void tell_opened();
+  void tell_recorded(const Array& value) const;
 
   static constexpr std::size_t few = 4;
   const char* outer_;

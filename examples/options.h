@@ -35,6 +35,13 @@ class Options {
                           return std::string();
                         }});
   }
+  /// Any text.
+  void add(const std::string& name, std::string& value, const std::string& help) {
+    entries_.push_back({name, help, value, [&value](const std::string& text) {
+                          value = text;
+                          return std::string();
+                        }});
+  }
   /// One word of a list.
   void add(const std::string& name, std::string& value, const std::string& help,
            const std::vector<std::string>& words) {

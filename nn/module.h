@@ -111,8 +111,16 @@ std::string layer_path(const LayerScope& innermost);
 
 class OpenLayer {
  public:
-  explicit OpenLayer(const Module& m) : scope_{&m, place::layer, layer_path} { place::layer = &scope_; }
-  ~OpenLayer() { place::layer = scope_.outer; }
+  explicit OpenLayer(const Module& m) : scope_{&m, place::layer, layer_path} {
+    if (place::observer) [[unlikely]]
+      place::observer->layer_opened(scope_);
+    place::layer = &scope_;
+  }
+  ~OpenLayer() {
+    place::layer = scope_.outer;
+    if (place::observer) [[unlikely]]
+      place::observer->layer_closed(scope_);
+  }
   OpenLayer(const OpenLayer&) = delete;
 
  private:

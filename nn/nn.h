@@ -17,4 +17,5 @@
 #include "nn/position.h"
 #include "nn/rms_norm.h"
 #include "nn/sequential.h"
+#include "nn/trace.h"
 #include "nn/transformer_block.h"

@@ -30,7 +30,7 @@ const std::vector<std::pair<int, Names>> levels{
      {"engine/random", "engine/parallel.", "engine/storage.", "engine/kernels/", "engine/flat.h", "engine/tokens.h",
       "engine/mask.h"}},
     {2, {"engine/array"}},
-    {3, {"engine/tensor.h", "engine/backward_rule.h", "engine/node.h", "engine/graph"}},
+    {3, {"engine/tensor.h", "engine/backward_rule.h", "engine/node.h", "engine/graph", "engine/observer."}},
     {4, {"engine/ops/"}},
     {5,
      {"engine/gradcheck.", "engine/print.", "engine/json.", "engine/file.", "engine/safetensors.", "engine/engine.h"}},

@@ -11,3 +11,4 @@
 #include "train/sgd.h"
 #include "train/tasks/copy.h"
 #include "train/tasks/repeat.h"
+#include "train/tasks/two_places.h"

@@ -314,6 +314,18 @@ Array empty_heads(const Shape& batch, Index heads, Index length, Index width, bo
   return zeroed ? Array::zeros(shape) : Array::empty(shape);
 }
 
+/// Floating-point operations of the pairs that may attend: two products, the scale, a softmax (5), a bias, a dropout.
+/// The blocks also multiply some pairs that may not, and leave their products out.
+Index flops_of(const Plan& p) {
+  Index pairs = 0;
+  for (Index row = 0; row < p.batch * p.heads * p.queries; ++row) {
+    const Index i = row % p.queries, first = p.first(i), end = std::max(first, p.end(i));
+    pairs += end - first;
+    if (p.mask) pairs -= std::count(p.mask->row(row) + first, p.mask->row(row) + end, std::uint8_t(0));
+  }
+  return pairs * (2 * p.width + 2 * p.value_width + 6 + (p.bias.defined() ? 1 : 0) + (p.drops ? 1 : 0));
+}
+
 void read_options(Plan& p, const AttentionOptions& o, const Shape& weights_shape) {
   p.scale = o.scale ? static_cast<real>(*o.scale) : real(1) / std::sqrt(static_cast<real>(p.width));
   p.causal = o.causal;
@@ -388,6 +400,10 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
     stats = Array::empty({p.batch, p.heads, p.queries, 2});
     forward(p, y.mutate(), stats.mutate(), weights, dropped);
   }
+  if (op.observed()) {
+    op.flops(flops_of(p));
+    op.note("weights", headless ? weights_shape.without(0) : weights_shape);
+  }
   return op.record(shaped(y), [plan, qa, ka, va, stats, batch, shaped](const Array& dy, Grads& dx) {
     const Plan& made = *plan;
     const Array g = dy.rank() == batch.rank() + 3 ? dy : dy.unsqueeze(0);
@@ -410,7 +426,8 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 
 Array detail::attend_cached(const Array& q, const HeadRows& k, const HeadRows& v, Index kv_heads, Index keys,
                             Index value_width, const AttentionOptions& options) {
-  const Op op("attention");
+  const Tensor queries = q;
+  Op op("attention", queries);
   Plan p;
   p.batch = q.shape()[0], p.heads = q.shape()[1], p.kv_heads = kv_heads;
   p.queries = q.shape()[2], p.keys = keys, p.width = q.shape()[3], p.value_width = value_width;
@@ -419,7 +436,11 @@ Array detail::attend_cached(const Array& q, const HeadRows& k, const HeadRows& v
   guard(p);
   Array y = empty_heads(Shape{p.batch}, p.heads, p.queries, value_width, false);
   forward(p, y.mutate(), nullptr, nullptr, nullptr);
-  return y.transpose(1, 2);
+  if (op.observed()) {
+    op.flops(flops_of(p));
+    op.note("weights", {p.batch, p.heads, p.queries, p.keys});
+  }
+  return op.record(y.transpose(1, 2), [](const Array&, Grads&) {}).array();  // no input is tracked: never called
 }
 
 }  // namespace mote

@@ -2,6 +2,7 @@
 // What is not: MultiHeadAttention around it (attention_test.cpp).
 // Read next: transformer_block_test.cpp.
 #include "engine/ops/attention.h"
+#include "engine/ops/ops.h"
 
 #include "tests/nn/oracles.h"
 

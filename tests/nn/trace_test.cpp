@@ -1,0 +1,405 @@
+// What is here: Trace: its tree, its counts against formulas worked out by hand, and what it must not disturb.
+// What is not: attention's values (attention_test.cpp).
+// Read next: ../../examples/05_inside_attention.cpp.
+#include "nn/trace.h"
+
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <thread>
+
+#include "engine/ops/ops.h"
+#include "nn/attention.h"
+#include "nn/feed_forward.h"
+#include "nn/transformer_block.h"
+#include "tests/process.h"
+#include "tests/support.h"
+
+namespace mote::test {
+namespace {
+
+/// A user's op that says nothing of itself, and one that does.
+Tensor twice(const Tensor& x) {
+  Op op("twice", x);
+  return op.record(x.array() + x.array(), [](const Array& dy, Grads& dx) { dx.add(0, dy + dy); });
+}
+Tensor costly(const Tensor& x) {
+  Op op("costly", x);
+  op.flops(1000);
+  op.note("inside", {7, 7});
+  return op.record(copy_of(x.array()), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
+}
+
+/// A user's layers: two levels, a list, a layer called twice.
+struct Inner : Layer<Inner> {
+  Linear up;
+  explicit Inner(Generator& random) : up(3, 4, random) {}
+  Tensor forward(const Tensor& x) const { return twice(up(x)); }
+  void visit(Visitor& v) override { v("up", up); }
+};
+struct Outer : Layer<Outer> {
+  std::vector<Inner> parts;
+  Linear down;
+  explicit Outer(Generator& random) : down(4, 3, random, false) {
+    parts.emplace_back(random);
+    parts.emplace_back(random);
+  }
+  Tensor forward(const Tensor& x) const {
+    const Tensor a = parts[0](x);
+    const Tensor b = parts[1](x);
+    const Tensor once = down(a + b);
+    const Tensor both = concat({once, x}, 0);
+    return down(transpose(reshape(both, {4, -1}), 0, 1));
+  }
+  void visit(Visitor& v) override {
+    v("parts", parts);
+    v("down", down);
+  }
+};
+
+std::string text_of(const Trace& trace, TracePrint options = {}) {
+  options.times = false;
+  std::ostringstream out;
+  trace.print(out, options);
+  return out.str();
+}
+
+/// What the ops called `name` were counted for.
+Index flops_of(const Trace& trace, const std::string& name) {
+  Index sum = 0;
+  for (const TraceEvent& e : trace.events())
+    if (e.is_op && e.name == name) sum += e.flops;
+  return sum;
+}
+
+Tensor ones(const Shape& shape) { return Array::full(shape, 1); }
+
+TEST_CASE("trace: the tree of a small module, whole") {
+  Generator random(1);
+  const Outer m(random);
+  const Tensor x = random_array({2, 3}, 1);
+  const Trace trace;
+  m(x);
+  // a list, a layer called twice, an op and layers of the user's own, views, which cost nothing
+  const std::string wanted = R"(module or op       shapes                         parameters  FLOPs  bytes
+Outer                                                     44    256    268
+  parts.0 (Inner)                                         16     64     64
+    up (Linear)                                           16     56     32
+      linear       [2, 3], [4, 3], [4] -> [2, 4]                 56     32
+    twice          [2, 4] -> [2, 4]                               8     32
+  parts.1 (Inner)                                         16     64     64
+    up (Linear)                                           16     56     32
+      linear       [2, 3], [4, 3], [4] -> [2, 4]                 56     32
+    twice          [2, 4] -> [2, 4]                               8     32
+  add              [2, 4], [2, 4] -> [2, 4]                       8     32
+  down (Linear)                                           12     48     24
+    linear         [2, 4], [3, 4] -> [2, 3]                      48     24
+  concat           [2, 3], [2, 3] -> [4, 3]                       0     48
+  reshape          [4, 3] -> [4, 3]                               0      0
+  transpose        [4, 3] -> [3, 4]                               0      0
+  down (Linear)                                           12     72     36
+    linear         [3, 4], [3, 4] -> [3, 3]                      72     36
+total                                                     44    256    268
+)";
+  const std::string got = text_of(trace);
+  INFO(got);
+  if (!f64) CHECK(got == wanted);
+  CHECK(trace.total().bytes == static_cast<Index>(67 * sizeof(real)));
+  CHECK(trace.total().parameters == parameter_count(m));
+
+  const std::string shallow = text_of(trace, {.depth = 2, .show = [](const TraceEvent& e) { return e.is_op; }});
+  if (!f64)
+    CHECK(shallow == R"(module or op  shapes                    parameters  FLOPs  bytes
+  add         [2, 4], [2, 4] -> [2, 4]                  8     32
+  concat      [2, 3], [2, 3] -> [4, 3]                  0     48
+  reshape     [4, 3] -> [4, 3]                          0      0
+  transpose   [4, 3] -> [3, 4]                          0      0
+total                                           44    256    268
+)");
+  std::ostringstream timed;
+  timed << trace;
+  CHECK(timed.str().find(" us\n") != std::string::npos);
+}
+
+TEST_CASE("trace: products are counted exactly, a multiply-add as two") {
+  const Trace trace;
+  const auto last = [&] { return trace.events().back(); };
+  const Tensor a = ones({2, 3, 4}), b = ones({4, 5}), row = ones({4});
+  matmul(a, b);
+  CHECK(last().flops == 2 * 2 * 3 * 4 * 5);
+  CHECK(last().bytes == static_cast<Index>(30 * sizeof(real)));
+  matmul(row, b);
+  CHECK(last().flops == 2 * 4 * 5);
+  matmul(row, row);
+  CHECK(last().flops == 2 * 4);
+  matmul(ones({3, 0}), ones({0, 5}));
+  CHECK(last().flops == 0);
+  const Tensor w = ones({5, 4}), bias = ones({5});
+  linear(a, w);
+  CHECK(last().flops == 2 * 6 * 4 * 5);
+  CHECK(last().inputs.size() == 2);
+  linear(a, w, bias);
+  CHECK(last().flops == 2 * 6 * 4 * 5 + 6 * 5);
+}
+
+TEST_CASE("trace: attention counts the pairs that may attend, as the plain formula's ops together") {
+  const Tensor q = random_array({2, 3, 5, 4}, 1), k = random_array({2, 3, 7, 4}, 2), v = random_array({2, 3, 7, 6}, 3);
+  const Index pair = 2 * 4 + 2 * 6 + 6;
+  Index plain = 0;
+  {
+    const Trace trace;
+    const Tensor scores = matmul(q, transpose(k, -2, -1)) * real(0.5);
+    matmul(softmax(scores), v);
+    plain = trace.total().flops;
+  }
+  const Trace trace;
+  const auto last = [&] { return trace.events().back(); };
+  attention(q, k, v);
+  CHECK(last().flops == 2 * 3 * 5 * 7 * pair);
+  CHECK(last().flops == plain);
+  CHECK(last().output == Shape{2, 3, 5, 6});
+  REQUIRE(last().notes.size() == 1);
+  CHECK(last().notes[0].first == "weights");
+  CHECK(last().notes[0].second == Shape{2, 3, 5, 7});
+  attention(q, k, v, {.causal = true});  // 3 + 4 + 5 + 6 + 7 keys
+  CHECK(last().flops == 2 * 3 * 25 * pair);
+  attention(q, k, v, {.causal = true, .window = 2});
+  CHECK(last().flops == 2 * 3 * 10 * pair);
+  attention(q, k, v, {.mask = padding_mask({7, 1}, 7)});
+  CHECK(last().flops == 3 * 5 * (7 + 1) * pair);
+  attention(q, k, v, {.causal = true, .mask = padding_mask({4, 0}, 7)});
+  CHECK(last().flops == 3 * (3 + 4 * 4) * pair);
+  const Generator random(1);
+  attention(q, k, v, {.dropout = 0.5, .random = &random});
+  CHECK(last().flops == 2 * 3 * 5 * 7 * (pair + 1));
+  const Tensor flat = random_array({5, 4}, 4);
+  attention(flat, flat, flat);
+  CHECK(last().notes[0].second == Shape{5, 5});
+}
+
+TEST_CASE("trace: a key/value cache's attention is seen, too") {
+  Generator random(1);
+  MultiHeadAttention m(8, 2, random, {.causal = true});
+  m.eval();
+  const NoGrad no_grad;
+  KeyValueCache cache = m.cache();
+  m(random_array({1, 5, 8}, 1), cache);
+  const Trace trace;
+  m(random_array({1, 1, 8}, 2), cache);
+  CHECK(flops_of(trace, "attention") == 2 * 6 * (4 * 4 + 6));
+  CHECK(attention_shapes(trace).find("weights: [1, 2, 1, 6] ctx: [1, 2, 1, 4]\n") != std::string::npos);
+}
+
+/// Two names of one parameter.
+struct Tied : Layer<Tied> {
+  Linear a, b;
+  explicit Tied(Generator& random) : a(4, 4, random, false), b(4, 4, random, false) { b.weight = a.weight; }
+  Tensor forward(const Tensor& x) const { return b(a(x)); }
+  void visit(Visitor& v) override { v("a", a), v("b", b); }
+};
+
+TEST_CASE("trace: totals, of all and of one path; parameters met twice count once") {
+  Generator random(1);
+  const Outer m(random);
+  const Tied tied(random);
+  const Tensor x = random_array({2, 3}, 1), y = random_array({2, 4}, 1);
+  const Trace trace;
+  m(x);
+  m(x);
+  tied(y);
+  mean(x);
+  CHECK(trace.total().parameters == parameter_count(m) + 16);
+  CHECK(trace.total("parts").parameters == 32);
+  CHECK(trace.total("parts").flops == 2 * (2 * (48 + 8) + 2 * 8));
+  CHECK(trace.total("parts.0").flops == 48 + 8 + 8 + 48 + 8 + 8);
+  CHECK(trace.total("parts.0.up").flops == 2 * (48 + 8));
+  CHECK(trace.total("down").flops == 2 * (48 + 72));
+  CHECK(trace.total("a").parameters == 16);
+  CHECK(trace.total().flops == flops_of(trace, "linear") + flops_of(trace, "twice") + flops_of(trace, "add") + 6);
+  CHECK(error_of([&] { trace.total("part"); }) == "trace: no module 'part' was called in this trace");
+}
+
+TEST_CASE("trace: an op of ops leaves the counting to them, unless it says its own") {
+  const Tensor x = ones({2, 3});
+  const Trace trace;
+  const auto composed = [&](Index own) {
+    Op op("composed", x);
+    const Tensor inside = exp(x);
+    const Tensor y = inside * x;
+    if (own) op.flops(own);
+    return op.record(y.array(), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
+  };
+  composed(0);
+  REQUIRE(trace.events().size() == 3);
+  CHECK(trace.events()[2].name == "composed");
+  CHECK(trace.events()[2].flops == 0);
+  CHECK(trace.events()[2].bytes == 0);
+  CHECK(trace.total().flops == 12);
+  composed(100);
+  CHECK(trace.total().flops == 12 + 112);
+  split(x, 1, 1);  // three slices, and no line of its own
+  argmax(x);       // gives no Tensor
+  CHECK(trace.events().size() == 9);
+  costly(x);
+  CHECK(trace.events().back().flops == 1000);
+  CHECK(text_of(trace).find(" [2, 3] -> [2, 3]; inside [7, 7] ") != std::string::npos);
+}
+
+TEST_CASE("trace: nothing is seen before, after, in other threads, or backward") {
+  const Tensor x = ones({2});
+  exp(x);
+  {
+    const Trace trace;
+    CHECK(trace.events().empty());
+    std::thread other([&] { exp(x); });
+    other.join();
+    CHECK(trace.events().empty());
+    Tensor leaf = ones({2}).requires_grad_();
+    const Tensor y = sum(twice(leaf));
+    CHECK(trace.events().size() == 2);
+    y.backward();
+    CHECK(trace.events().size() == 2);
+    CHECK(place::observer != nullptr);
+  }
+  CHECK(place::observer == nullptr);
+}
+
+TEST_CASE("trace: nested, both see; one that begins inside a layer or an op is closed with it") {
+  const Tensor x = ones({2});
+  const Trace outer;
+  exp(x);
+  {
+    const Trace inner;
+    twice(x);
+    CHECK(inner.events().size() == 1);
+  }
+  exp(x);
+  REQUIRE(outer.events().size() == 3);
+  CHECK(outer.events()[1].name == "twice");
+
+  Op op("around", x);
+  {
+    const Trace inside;
+    op.record(copy_of(x.array()), [](const Array&, Grads&) {});
+    CHECK(inside.events().empty());  // this op was open before
+  }
+  CHECK(outer.events().size() == 4);
+}
+
+/// A layer that fails after some ops, below another.
+struct Broken : Layer<Broken> {
+  Linear first, second;
+  explicit Broken(Generator& random) : first(3, 4, random), second(3, 4, random) {}
+  Tensor forward(const Tensor& x) const { return second(first(x)); }
+  void visit(Visitor& v) override { v("first", first), v("second", second); }
+};
+struct BadName : Layer<BadName> {
+  Linear inside;
+  explicit BadName(Generator& random) : inside(3, 4, random) {}
+  Tensor forward(const Tensor& x) const { return inside(x); }
+  void visit(Visitor& v) override { v("a.b", inside); }
+};
+
+TEST_CASE("trace: an error passes through and leaves the trace, and the next errors' places, in order") {
+  Generator random(1);
+  const Broken broken(random);
+  const BadName bad(random);
+  const Outer good(random);
+  const Tensor x = random_array({2, 3}, 1);
+  const Trace trace;
+  const std::string text = "linear: x [2, 4] needs a last extent of 3 for weight [4, 3] (in second)";
+  CHECK(error_of([&] { broken(x); }) == text);
+  CHECK(trace.events().size() == 4);  // Broken, first, its linear, second
+  CHECK(error_of([&] { bad(x); }).find("is not a field's name") !=
+        std::string::npos);  // while the trace asks for names
+  CHECK(place::layer == nullptr);
+  CHECK(place::op == nullptr);
+  const std::size_t before = trace.events().size();
+  good(x);
+  CHECK(trace.events()[before].depth == 0);
+  CHECK(trace.events()[before].path.empty());
+  CHECK(error_of([&] { broken(x); }) == text);
+}
+
+TEST_CASE("trace: no bit changes by it, with gradients and without; MOTE_DEBUG says the same") {
+  const auto run = [](bool traced, bool grad) {
+    Generator random(1);
+    const TransformerBlock block(8, 2, random, {.dropout = 0.3});
+    const Tensor x = random_array({2, 5, 8}, 1);
+    const std::unique_ptr<const Trace> trace(traced ? new Trace : nullptr);
+    const std::unique_ptr<const NoGrad> no_grad(grad ? nullptr : new NoGrad);
+    const Tensor y = block(x);
+    std::vector<real> numbers = y.to_vector();
+    if (trace) CHECK(trace->total().flops > 0);
+    if (!grad) return numbers;
+    sum(y).backward();
+    for (const Parameter& p : parameters(block)) {
+      const std::vector<real> g = p.grad().to_vector();
+      numbers.insert(numbers.end(), g.begin(), g.end());
+    }
+    return numbers;
+  };
+  for (const bool grad : {true, false}) CHECK(run(true, grad) == run(false, grad));
+
+  const Setting on("MOTE_DEBUG", "1");
+  std::ostringstream plain, traced;
+  std::streambuf* const before = std::cerr.rdbuf(plain.rdbuf());
+  run(false, true);
+  std::cerr.rdbuf(traced.rdbuf());
+  run(true, true);
+  std::cerr.rdbuf(before);
+  CHECK(plain.str() == traced.str());
+  CHECK(plain.str().find("attn.c_attn linear(") != std::string::npos);
+}
+
+TEST_CASE("trace: time of an op is its own, of a module all that happens inside") {
+  Generator random(1);
+  const TransformerBlock block(16, 2, random);
+  const Tensor x = random_array({4, 16, 16}, 1);
+  const Trace trace;
+  block(x);
+  double ops = 0;
+  for (const TraceEvent& e : trace.events()) {
+    CHECK(e.seconds >= -1e-9);
+    if (e.is_op) ops += e.seconds;
+  }
+  CHECK(ops > 0);
+  CHECK(ops <= trace.total().seconds * (1 + 1e-9));
+  CHECK(trace.total("attn").seconds <= trace.total().seconds);
+}
+
+TEST_CASE("attention_shapes: the tutorial's four lines, from the ops that ran") {
+  Generator random(1);
+  const Tensor x = random_array({1, 5, 12}, 1), memory = random_array({1, 7, 12}, 2);
+  const MultiHeadAttention fused(12, 3, random, {.bias = false}), apart(12, 3, random, {.fused = false});
+  {
+    const Trace trace;
+    fused(x);
+    CHECK(attention_shapes(trace) ==
+          "qkv view: [1, 5, 3, 3, 4]\nq: [1, 3, 5, 4] k: [1, 3, 5, 4] v: [1, 3, 5, 4]\n"
+          "weights: [1, 3, 5, 5] ctx: [1, 3, 5, 4]\nout: [1, 5, 12]\n");
+  }
+  {
+    const Trace trace;  // three projections: nothing is packed
+    apart(x, memory, memory);
+    CHECK(attention_shapes(trace) ==
+          "q: [1, 3, 5, 4] k: [1, 3, 7, 4] v: [1, 3, 7, 4]\n"
+          "weights: [1, 3, 5, 7] ctx: [1, 3, 5, 4]\nout: [1, 5, 12]\n");
+  }
+  {
+    const TransformerBlock block(12, 3, random);
+    const Tensor q = random_array({2, 4}, 3);
+    const Trace trace;
+    block(x);
+    attention(q, q, q);  // outside every layer
+    CHECK(attention_shapes(trace) ==
+          "attn\nqkv view: [1, 5, 3, 3, 4]\nq: [1, 3, 5, 4] k: [1, 3, 5, 4] v: [1, 3, 5, 4]\n"
+          "weights: [1, 3, 5, 5] ctx: [1, 3, 5, 4]\nout: [1, 5, 12]\n"
+          "attention\nq: [2, 4] k: [2, 4] v: [2, 4]\nweights: [2, 2] ctx: [2, 4]\n");
+  }
+  const Trace nothing;
+  CHECK(error_of([&] { attention_shapes(nothing); }) == "attention_shapes: no attention was traced");
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,31 @@
+// What is here: the two-places task: predict (x[t-1] + x[t-3]) mod n, which needs two earlier tokens at once.
+// What is not: tasks that one head can do (copy.h), or that need no head at all (repeat.h).
+// Read next: ../../examples/06_heads.cpp.
+#pragma once
+
+#include "train/tasks/task.h"
+
+namespace mote {
+
+/// Rows of random numbers below `modulus`; at each position t >= 3 the target is (x[t-1] + x[t-3]) mod modulus, before
+/// that nothing counts. One head looks at a mixture of its places and cannot tell which number stood at which; two heads
+/// can look at one each. ids and targets [B, length]. Errors: modulus below 2, length below 4.
+struct TwoPlacesTask {
+  Index modulus = 7, length = 16;
+
+  explicit TwoPlacesTask(Index numbers = 7, Index context = 16) : modulus(numbers), length(context) {
+    check_in("TwoPlacesTask", modulus >= 2, "modulus ", modulus, " must be at least 2");
+    check_in("TwoPlacesTask", length >= 4, "length ", length, " must be at least 4");
+  }
+
+  Batch batch(Index size, const Generator& random) const {
+    Batch b{Tokens({size, length}), Tokens({size, length}, -1)};
+    Index *const ids = b.ids.mutate(), *const targets = b.targets.mutate();
+    random.randint({ids, static_cast<std::size_t>(size * length)}, 0, modulus);
+    for (Index i = 0; i < size * length; ++i)
+      if (i % length >= 3) targets[i] = (ids[i - 1] + ids[i - 3]) % modulus;
+    return b;
+  }
+};
+
+}  // namespace mote
