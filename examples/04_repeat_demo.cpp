@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <iostream>
 
 #include "engine/ops/sample.h"
@@ -58,7 +59,7 @@ Generator stream_of_the_program() {
 
 }  // namespace
 
-int main() {
+int main() try {
   const AttentionLMConfig config{.vocab_size = 64, .n_embd = 32, .n_head = 4, .block_size = 12};
   AttentionLM model(config, stream_of_the_program());
   std::cout << summary(model) << "\n";
@@ -82,13 +83,15 @@ int main() {
   const Batch example = RepeatTask(config.vocab_size, config.block_size).batch(1, fresh);
   const Array weights = model.attention_weights(example.ids);  // [1, H, T, T]
   const std::vector<std::string> labels(12, std::to_string(example.ids.data()[0]));
-  std::cout << "Head 0 after training, on a row of one token. A row is a query, a column a key; '.' is a weight near 0,\n"
-               "'@' near 1, and what lies in the future is blank:\n";
+  std::cout
+      << "Head 0 after training, on a row of one token. A row is a query, a column a key; '.' is a weight near 0,\n"
+         "'@' near 1, and what lies in the future is blank:\n";
   print_heatmap(std::cout, weights.select(0, 0).select(0, 0), labels);
 
-  std::cout << "\nA head is there to look somewhere. But here every key holds the same token, so wherever a head looks it\n"
-               "finds the answer: its weights are free, and the number of heads hardly matters. Average loss of the third\n"
-               "epoch, same draws:\n";
+  std::cout
+      << "\nA head is there to look somewhere. But here every key holds the same token, so wherever a head looks it\n"
+         "finds the answer: its weights are free, and the number of heads hardly matters. Average loss of the third\n"
+         "epoch, same draws:\n";
   std::array<double, 5> third{};
   for (std::size_t i = 0; i < third.size(); ++i) {
     AttentionLMConfig c = config;
@@ -98,8 +101,12 @@ int main() {
     std::printf("  %2d head%s %.4f\n", static_cast<int>(c.n_head), c.n_head == 1 ? "  " : "s ", third[i]);
   }
   const auto [least, most] = std::minmax_element(third.begin(), third.end());
-  std::printf("All between %.4f and %.4f. Heads show when each query must find one certain place: `train` learns to\n"
-              "copy a sequence, where exactly one earlier position holds the answer.\n",
-              *least, *most);
+  std::printf(
+      "All between %.4f and %.4f. Heads show when each query must find one certain place: `train` learns to\n"
+      "copy a sequence, where exactly one earlier position holds the answer.\n",
+      *least, *most);
   return equal && *most - *least < 1e-3 ? 0 : 1;
+} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
 }
