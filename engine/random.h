@@ -83,7 +83,8 @@ class Generator {
   std::uint64_t initial_seed() const { return state_->seed; }
 
   /// Whose numbers to draw from now on: random.set_build({.mkl = true}) for the dropout masks of PyTorch's x86-64 wheels.
-  /// Copies of the handle share the setting. Errors: a version below 100.
+  /// Copies of the handle share the setting, which is set whole: {.version = 113} is 1.13 without mkl. Errors: a version
+  /// that is not 100 * major + minor.
   void set_build(const TorchBuild& build) const;
   const TorchBuild& build() const { return state_->build; }
 

@@ -59,7 +59,9 @@ void two_heads_and_three() {
   const Tensor batch = stack({inputs, inputs});  // the same sentence twice: [2, 6, 3]
   const Index context_length = batch.size(1), d_in = 3, d_out = 2;
 
-  std::cout << "MultiHeadAttentionWrapper, 2 heads, seed 123\n";
+  std::cout << "Chapter 3 of S. Raschka's Build a Large Language Model (From Scratch): multi-head attention.\n"
+               "Each word of \"Your journey starts with one step\" is a vector of three numbers:\n"
+            << inputs << "\n\nMultiHeadAttentionWrapper, 2 heads of width 2, on the sentence twice, seed 123\n";
   const tutorial::MultiHeadAttentionWrapper two(d_in, d_out, context_length, 0.0, 2, Generator(123));
   print_and_compare(to_text(two(batch).array()), R"(tensor([[[-0.4519,  0.2216,  0.4772,  0.1063],
          [-0.5874,  0.0058,  0.5891,  0.3257],
@@ -201,7 +203,9 @@ void wrapper_against_split() {
   const double many = seconds([&] {
     for (const tutorial::CausalAttention& head : wrapper.heads) project(head);
   });
-  std::printf("time of %d small projections over that of 3 large ones (on this machine, median of 21): %.2f\n",
+  std::printf("time of %d small projections over that of 3 large ones (on this machine, median of 21): %.2f.\n"
+              "The multiply-adds are the same; fewer, larger products save what each costs to start, and leave more to\n"
+              "share among threads.\n",
               static_cast<int>(3 * heads), many / seconds([&] { project(split); }));
 }
 
@@ -290,9 +294,9 @@ int main() try {
   other_numbers();
   gpt2_sizes();
   if (mistakes == 0)
-    std::cout << "\nEvery number above is the one that PyTorch printed.\n";
+    std::cout << "\nEvery table and every step above has the digits that PyTorch printed.\n";
   else
-    std::cout << "\n" << mistakes << " of the numbers above are NOT what PyTorch printed.\n";
+    std::cout << "\n" << mistakes << " of the tables and claims above do NOT hold.\n";
   return mistakes == 0 ? 0 : 1;
 } catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
   std::fprintf(stderr, "%s\n", e.what());

@@ -65,18 +65,22 @@ int main() try {
   std::cout << summary(model) << "\n";
 
   const Run run = train(model, config);
-  std::printf("loss            mote      PyTorch\n");
+  std::printf(
+      "Rows of one random token out of 64, 12 times; predict the next. Weights from seed 42, batches of 16 rows from "
+      "a\n"
+      "second stream with seed 42, Adam with lr 0.005, 3 epochs of 120 steps.\n\n"
+      "loss             mote      PyTorch\n");
   bool equal = parameter_count(model) == 8384;
   const auto row = [&](const char* name, double loss, double torch, double tolerance) {
     const bool close = std::abs(loss - torch) <= tolerance;
-    std::printf("%-12s %8.6f   %8.6f%s\n", name, loss, torch, close ? "" : "   NOT THE SAME");
+    std::printf("%-13s %8.6f   %8.6f%s\n", name, loss, torch, close ? "" : "   NOT THE SAME");
     equal = equal && close;
   };
-  row("first step", run.losses.front(), 4.21147108, 1e-4);
-  row("epoch 1", run.average(0), 2.880831, 1e-3);
-  row("epoch 2", run.average(1), 0.050136, 1e-3);
-  row("epoch 3", run.average(2), 0.003638, 1e-3);
-  row("last step", run.losses.back(), 0.00249640, 1e-3);
+  row("first step", run.losses.front(), 4.21147108, 1e-5);
+  row("epoch 1 mean", run.average(0), 2.880831, 1e-5);
+  row("epoch 2 mean", run.average(1), 0.050136, 1e-5);
+  row("epoch 3 mean", run.average(2), 0.003638, 1e-5);
+  row("last step", run.losses.back(), 0.00249640, 1e-5);
   std::printf("ln 64 = %.6f is the loss of guessing; it starts a little above.\n\n", std::log(64.0));
 
   const Generator fresh(1);

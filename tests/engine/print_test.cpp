@@ -265,4 +265,10 @@ TEST_CASE("print: the locale has no say") {
   CHECK(text == "tensor([1234.5000, 1000.0000])");
 }
 
+TEST_CASE("print: a parameter says that it is one, as in PyTorch") {
+  std::ostringstream out;
+  out << mote::Parameter(mote::Array({2}, std::vector<real>{1, 2})) << "\n" << mote::Parameter();
+  CHECK(out.str() == "Parameter containing:\ntensor([1., 2.], requires_grad=True)\n(undefined)");
+}
+
 }  // namespace

@@ -5,9 +5,12 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <functional>
 #include <set>
 
+#include "engine/ops/create.h"
+#include "engine/ops/view.h"
 #include "tests/tools.h"
 
 namespace mote::test {
@@ -191,6 +194,32 @@ TEST_CASE("what random tensors refuse; nothing is drawn then") {
   CHECK(error_of([&] { randint(3, 3, {2}, random); }) == "randint: low 3 is not below high 3");
   CHECK(error_of([&] { randperm(-1, random); }) == "randperm: n = -1 is outside [0, 214748364)");
   CHECK(random.get_state() == fresh);
+}
+
+TEST_CASE("normal: a mean or a standard deviation for each number, broadcast, as torch.normal") {
+  // torch.manual_seed(123) before each: torch.normal(torch.tensor([1., 2., 3.]), 0.5), torch.normal(2.0,
+  // torch.tensor([1., 0., 3.])), torch.normal(torch.tensor([[1.], [2.]]), torch.tensor([1., 0.5, 3.]))
+  const auto close = [](const Tensor& got, const std::vector<double>& expected) {
+    REQUIRE(got.numel() == static_cast<Index>(expected.size()));
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      CHECK(std::abs(static_cast<double>(got.to_vector()[i]) - expected[i]) < (sizeof(real) == 4 ? 1e-9 : 5e-7));
+  };
+  close(normal(tensor({1, 2, 3}), 0.5, Generator(123)), {0.944266438, 2.06018138, 2.81518269});
+  close(normal(2.0, tensor({1, 0, 3}), Generator(123)), {1.88853288, 2, 0.891096473});
+  close(normal(tensor({{1}, {2}}), tensor({1, 0.5, 3}), Generator(123)),
+        {0.888532877, 1.0601815, -0.108903527, 1.75958204, 1.4015379, 2.62780809});
+  CHECK(error_of([] {
+          normal(tensor({1, 2}), tensor({1, -1}), Generator(1));
+        }) == "normal: standard deviation -1 is not at or above 0");
+}
+
+TEST_CASE("multinomial: into transposed probabilities the race draws in the order of memory, as PyTorch") {
+  // torch.manual_seed(1); p = torch.tensor([[1., 2, 3], [4, 1, 1]]).t(); torch.multinomial(p, 1); torch.multinomial(p, 2)
+  const Generator random(1);
+  const Tensor p = transpose(tensor({{1, 2, 3}, {4, 1, 1}}), 0, 1);
+  CHECK(multinomial(p, 1, random) == tokens({{1}, {0}, {0}}));
+  CHECK(multinomial(p, 2, random) == tokens({{1, 0}, {0, 1}, {0, 1}}));
+  CHECK(random.next_u32() == 878115723u);
 }
 
 }  // namespace
