@@ -94,32 +94,6 @@ std::vector<real> Array::to_vector() const {
 
 namespace {
 
-/// Extents with a -1 worked out. Errors: two of them, a product that does not match, a -1 that any number would fit.
-Shape resolve(const char* name, const Shape& from, std::span<const Index> extents) {
-  check_in(name, extents.size() <= Shape::max_rank, "rank ", extents.size(), " is above the limit of ",
-           Shape::max_rank);
-  std::array<Index, Shape::max_rank> e{};
-  Index known = 1;
-  int unknown = -1;
-  for (std::size_t i = 0; i < extents.size(); ++i) {
-    e[i] = extents[i];
-    if (extents[i] == -1) {
-      check_in(name, unknown < 0, "only one extent may be -1, not two, in ", Listed{extents});
-      unknown = static_cast<int>(i);
-      e[i] = 1;
-    }
-  }
-  known = Shape(std::span<const Index>(e.data(), extents.size())).numel();
-  if (unknown >= 0) {
-    check_in(name, known != 0, "-1 in ", Listed{extents}, " could be any number for shape ", from);
-    e[static_cast<std::size_t>(unknown)] = from.numel() / known;
-    known *= e[static_cast<std::size_t>(unknown)];
-  }
-  check_in(name, known == from.numel(), "shape ", from, " has ", from.numel(), " elements and does not fit ",
-           Listed{extents});
-  return Shape(std::span<const Index>(e.data(), extents.size()));
-}
-
 }  // namespace
 
 /// A view exists when every run of new axes splits or joins old axes that lie one inside the other in memory.

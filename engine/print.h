@@ -74,7 +74,10 @@ inline std::ostream& operator<<(std::ostream& out, const Array& x) {
 inline std::ostream& operator<<(std::ostream& out, const Tensor& x) {
   return out << (x.defined() ? to_text(x, print_options(out)) : std::string("(undefined)"));
 }
-inline std::ostream& operator<<(std::ostream& out, const Parameter& p) { return out << Tensor(p); }
+/// As PyTorch prints a parameter: "Parameter containing:" and the tensor.
+inline std::ostream& operator<<(std::ostream& out, const Parameter& p) {
+  return out << (p.defined() ? "Parameter containing:\n" : "") << Tensor(p);
+}
 inline std::ostream& operator<<(std::ostream& out, const Tokens& x) {
   return out << to_text(x.data(), x.shape(), print_options(out));
 }

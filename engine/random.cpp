@@ -87,7 +87,7 @@ void fill_exponential(const Generator& stream, std::span<T> out, double lambda) 
 }  // namespace
 
 void Generator::set_build(const TorchBuild& build) const {
-  check_in("set_build", build.version >= 100, "version ", build.version,
+  check_in("set_build", build.version >= 100 && build.version < 1000, "version ", build.version,
            " is not 100 * major + minor, such as 207 for PyTorch 2.7");
   state_->build = build;
 }

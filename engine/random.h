@@ -51,7 +51,8 @@ struct GeneratorState {
 ///
 /// `Generator(123)` gives what PyTorch's CPU generator gives after `torch.manual_seed(123)` (x86-64 with AVX2; for the
 /// few draws in which builds and versions differ, see TorchBuild). float32 and integers agree in every bit, float64
-/// normals and exponentials within 2 units in the last place: PyTorch takes the C library's log and sin, which vary.
+/// normals (without their mean) and exponentials within 2 units in the last place: PyTorch takes the C library's log
+/// and sin, which vary.
 ///
 /// The stream is a row of 32-bit words, and every draw takes a known number of them, so order and sizes decide
 /// everything that follows:
@@ -82,7 +83,8 @@ class Generator {
   std::uint64_t initial_seed() const { return state_->seed; }
 
   /// Whose numbers to draw from now on: random.set_build({.mkl = true}) for the dropout masks of PyTorch's x86-64 wheels.
-  /// Copies of the handle share the setting. Errors: a version below 100.
+  /// Copies of the handle share the setting, which is set whole: {.version = 113} is 1.13 without mkl. Errors: a version
+  /// that is not 100 * major + minor.
   void set_build(const TorchBuild& build) const;
   const TorchBuild& build() const { return state_->build; }
 

@@ -31,7 +31,16 @@ inline Tensor attend(const Tensor& queries, const Tensor& keys, const Tensor& va
 }
 
 /// The buffer of the classes below: ones above the diagonal, [context_length, context_length].
-inline Array blocked_future(Index context_length) { return triu(Array::full({context_length, context_length}, 1), 1).array(); }
+inline Array blocked_future(Index context_length) {
+  return triu(Array::full({context_length, context_length}, 1), 1).array();
+}
+
+/// d_out, once the sizes make sense. Errors: one below 1.
+inline Index checked_width(const char* who, Index d_in, Index d_out, Index context_length) {
+  check_in(who, d_in >= 1 && d_out >= 1 && context_length >= 1, "d_in ", d_in, ", d_out ", d_out,
+           " and context_length ", context_length, " must be at least 1");
+  return d_out;
+}
 
 /// Errors unless x is [B, T, d_in] with T at most context_length.
 inline void check_input(const char* who, const Tensor& x, Index d_in, const Array& mask) {
@@ -48,7 +57,7 @@ struct CausalAttention : Layer<CausalAttention> {
 
   CausalAttention(Index d_in, Index width, Index context_length, double drop, const Generator& random,
                   bool qkv_bias = false)
-      : d_out(width),
+      : d_out(checked_width("CausalAttention", d_in, width, context_length)),
         W_query(d_in, width, random, qkv_bias),
         W_key(d_in, width, random, qkv_bias),
         W_value(d_in, width, random, qkv_bias),
@@ -99,7 +108,7 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
 
   MultiHeadAttention(Index d_in, Index width, Index context_length, double drop, Index head_count,
                      const Generator& random, bool qkv_bias = false)
-      : d_out(width),
+      : d_out(checked_width("MultiHeadAttention", d_in, width, context_length)),
         num_heads(head_count),
         head_dim(split(width, head_count)),
         W_query(d_in, width, random, qkv_bias),

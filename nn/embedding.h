@@ -10,16 +10,17 @@
 namespace mote {
 
 /// Row ids[...] of weight [V, C]: ids [...] -> [..., C]. Drawn N(0, 1), as in PyTorch; padding_idx, if any, is the row
-/// that starts as zeros and gets no gradient. Errors: an id outside [0, V).
+/// that starts as zeros and gets no gradient, counted from the end if negative. Errors: an id outside [0, V), a
+/// padding_idx outside [-V, V).
 struct Embedding : Layer<Embedding> {
   Parameter weight;
-  Index padding_idx;
+  std::optional<Index> padding_idx;
 
-  Embedding(Index num_embeddings, Index embedding_dim, const Init& init, Index padding = -1) : padding_idx(padding) {
-    check_in("Embedding", padding < num_embeddings, "padding_idx ", padding,
-             " is out of range for V = ", num_embeddings);
+  Embedding(Index num_embeddings, Index embedding_dim, const Init& init, std::optional<Index> padding = {}) {
+    const Index row = detail::padding_row("Embedding", padding, num_embeddings);
+    if (padding) padding_idx = row;
     Array table = init.normal({num_embeddings, embedding_dim}, 0, 1);
-    if (padding >= 0) std::fill_n(table.mutate() + padding * embedding_dim, embedding_dim, real(0));
+    if (padding) std::fill_n(table.mutate() + row * embedding_dim, embedding_dim, real(0));
     weight = Parameter(table);
   }
   Tensor forward(const Tokens& ids) const { return embedding(weight, ids, padding_idx); }

@@ -6,6 +6,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 
 #include "models/models.h"
 #include "train/adamw.h"
@@ -145,7 +146,7 @@ void user_layer(std::uint64_t& hash) {
 
 }  // namespace
 
-int main() {
+int main() try {
   std::uint64_t hash = 14695981039346656037u;
   draws(hash);
   tutorial_classes(hash);
@@ -155,5 +156,8 @@ int main() {
   std::printf("fingerprint %016" PRIx64 " (%s, %d threads)\n", hash, kernels::table().name, threads());
   if (hash == expected) return 0;
   std::printf("expected    %016" PRIx64 "\n", expected);
+  return 1;
+} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
+  std::fprintf(stderr, "%s\n", e.what());
   return 1;
 }

@@ -78,7 +78,8 @@ class AdamBase : public Optimizer {
 
 /// g = grad + weight_decay w;  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
 /// w -= lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps), t counting this parameter's updates from 1.
-/// Equal to torch.optim.Adam (one tensor at a time) bit for bit. Source: Kingma and Ba 2015.
+/// Equal to torch.optim.Adam (one tensor at a time) bit for bit in float, to 1e-15 in double. Source: Kingma and Ba
+/// 2015.
 /// Errors: settings that are negative or not finite, betas outside [0, 1); those of Optimizer.
 class Adam : public detail::AdamBase {
  public:
@@ -87,8 +88,8 @@ class Adam : public detail::AdamBase {
 };
 
 /// Adam with decoupled decay: w *= 1 - lr weight_decay first, and the gradient alone goes into m and v, so that weights
-/// with large gradients decay no less than others. Equal to torch.optim.AdamW bit for bit. Source: Loshchilov and
-/// Hutter 2019. Errors: as Adam.
+/// with large gradients decay no less than others. Equal to torch.optim.AdamW as Adam is to torch's. Source: Loshchilov
+/// and Hutter 2019. Errors: as Adam.
 class AdamW : public detail::AdamBase {
  public:
   explicit AdamW(std::vector<ParameterGroup> groups, const AdamWOptions& options = {})

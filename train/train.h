@@ -1,10 +1,12 @@
-// What is here: the index of training: optimizers, schedules, clipping, the loop, progress, toy tasks.
+// What is here: the index of training: optimizers, schedules, clipping, the loop, batches of rows, progress, toy
+//   tasks.
 // What is not: models (models/models.h).
 // Read next: fit.h.
 #pragma once
 
 #include "train/adamw.h"
 #include "train/clip.h"
+#include "train/data_loader.h"
 #include "train/fit.h"
 #include "train/progress.h"
 #include "train/schedule.h"

@@ -21,6 +21,8 @@ inline Tensor tensor(const Nested<double>& list) {
 
 inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
 inline Tensor ones(const Shape& shape) { return Array::full(shape, 1); }
+inline Tensor zeros_like(const Tensor& x) { return Array::zeros(x.shape()); }
+inline Tensor ones_like(const Tensor& x) { return Array::full(x.shape(), 1); }
 inline Tensor full(const Shape& shape, double value) { return Array::full(shape, static_cast<real>(value)); }
 
 /// start, start + step, ... below end, each as start + i * step in double. Errors: step 0, or away from end.
@@ -36,6 +38,20 @@ inline Tensor arange(double start, double end, double step = 1) {
 }
 /// 0, 1, ... below end.
 inline Tensor arange(double end) { return arange(0, end); }
+
+/// `steps` numbers from start to end, both included, as PyTorch counts them: from each end to the middle. Errors: steps
+/// below 0.
+inline Tensor linspace(double start, double end, Index steps) {
+  check_in("linspace", steps >= 0, "steps ", steps, " must be 0 or above");
+  Array y = Array::empty({steps});
+  real* const out = y.mutate();
+  const real first = static_cast<real>(start), last = static_cast<real>(end);
+  const real step = steps > 1 ? (last - first) / static_cast<real>(steps - 1) : real(0);
+  for (Index i = 0; i < steps; ++i)
+    out[i] = i < steps / 2 || steps == 1 ? std::fma(step, static_cast<real>(i), first)
+                                         : std::fma(-step, static_cast<real>(steps - 1 - i), last);
+  return y;
+}
 
 /// The identity matrix [n, n].
 inline Tensor eye(Index n) {

@@ -4,21 +4,31 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/parallel.h"
 #include "engine/tensor.h"
 #include "engine/tokens.h"
 
 namespace mote {
+namespace detail {
+/// The row that padding_idx names, -1 for none. Errors: outside [-V, V).
+inline Index padding_row(const char* who, std::optional<Index> padding_idx, Index vocabulary) {
+  if (!padding_idx) return -1;
+  check_in(who, *padding_idx >= -vocabulary && *padding_idx < vocabulary, "padding_idx ", *padding_idx,
+           " is out of range for V = ", vocabulary);
+  return *padding_idx < 0 ? *padding_idx + vocabulary : *padding_idx;
+}
+}  // namespace detail
 
 /// Row ids[...] of a table: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its
-/// occurrences, in the order of the tokens. padding_idx >= 0 names a row whose gradient stays zero, as in PyTorch.
-/// Errors: an id outside [0, V), a padding_idx that is.
-inline Tensor embedding(const Tensor& weight, const Tokens& ids, Index padding_idx = -1) {
+/// occurrences, in the order of the tokens. padding_idx names a row whose gradient stays zero, from the end if negative.
+/// Errors: an id outside [0, V), a padding_idx outside [-V, V).
+inline Tensor embedding(const Tensor& weight, const Tokens& ids, std::optional<Index> padding_idx = {}) {
   Op op("embedding", weight);
   check(weight.dim() == 2, "the table must be [V, C], but has shape ", weight.shape());
   const Index vocabulary = weight.size(0), width = weight.size(1);
-  check(padding_idx < vocabulary, "padding_idx ", padding_idx, " is out of range for V = ", vocabulary);
+  const Index padding = detail::padding_row("embedding", padding_idx, vocabulary);
   for (const Index id : ids.values())
     check(id >= 0 && id < vocabulary, "id ", id, " is out of range for V = ", vocabulary);
   const Array table = weight.array().contiguous();
@@ -27,7 +37,7 @@ inline Tensor embedding(const Tensor& weight, const Tokens& ids, Index padding_i
   parallel_for(ids.numel(), 1 + 8192 / std::max<Index>(width, 1), [&](Index lo, Index hi) {
     for (Index i = lo; i < hi; ++i) std::copy_n(table.data() + ids.data()[i] * width, width, out + i * width);
   });
-  return op.record(y, [ids, vocabulary, width, padding_idx](const Array& dy, Grads& dx) {
+  return op.record(y, [ids, vocabulary, width, padding](const Array& dy, Grads& dx) {
     const Array g = dy.contiguous();
     Array d = Array::zeros({vocabulary, width});
     real* const to = d.mutate();
@@ -37,7 +47,7 @@ inline Tensor embedding(const Tensor& weight, const Tokens& ids, Index padding_i
                  [&](Index lo, Index hi) {
                    for (Index i = 0; i < ids.numel(); ++i) {
                      const Index id = ids.data()[i];
-                     if (id == padding_idx) continue;
+                     if (id == padding) continue;
                      real* const row = to + id * width;
                      add(row + lo, 1, g.data() + i * width + lo, 1, row + lo, hi - lo);
                    }

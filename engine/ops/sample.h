@@ -40,12 +40,21 @@ inline Tensor randn(const Shape& shape, const Generator& random) {
 inline Tensor normal(double mean, double std, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.normal(out, mean, std); });
 }
-/// A mean and a standard deviation for each number: randn * std + mean, each step rounded. Errors: shapes that differ.
+/// A mean and a standard deviation for each number, broadcast: randn * std + mean, each step rounded. Errors: shapes that
+/// do not broadcast, a std below 0.
 inline Tensor normal(const Tensor& mean, const Tensor& std, const Generator& random) {
   const Op op("normal");
-  check(mean.shape() == std.shape(), "mean ", mean.shape(), " and std ", std.shape(), " differ");
-  const Tensor drawn = randn(mean.shape(), random);
+  for (const real s : std.to_vector()) check(s >= 0, "standard deviation ", s, " is not at or above 0");
+  const Tensor drawn = randn(broadcast(mean.shape(), std.shape()), random);
   return drawn.array() * std.array() + mean.array();
+}
+/// A mean for each number and one standard deviation, or the other way round.
+inline Tensor normal(const Tensor& mean, double std, const Generator& random) {
+  const Tensor drawn = normal(0, std, mean.shape(), random);
+  return drawn.array() + mean.array();
+}
+inline Tensor normal(double mean, const Tensor& std, const Generator& random) {
+  return normal(Tensor(mean), std, random);
 }
 
 /// Exponential numbers, mean 1 / lambda: torch.empty(shape).exponential_(lambda). Errors: lambda not above 0.
@@ -98,6 +107,7 @@ inline void invert(std::span<const real> p, std::span<Index> samples, const Gene
   std::vector<real> cdf(p.size());
   real total = 0;
   for (std::size_t i = 0; i < p.size(); ++i) cdf[i] = total += p[i];
+  check_in("multinomial", std::isfinite(total), "the probabilities of a row sum to infinity");
   for (real& x : cdf) x /= total;
   cdf.back() = 1;
   for (Index& sample : samples) {
@@ -112,7 +122,7 @@ inline void invert(std::span<const real> p, std::span<Index> samples, const Gene
 /// Classes drawn with probability proportional to p: p [C] -> [num_samples], p [R, C] -> [R, num_samples], each row on
 /// its own; rows need not sum to 1. Without replacement no class comes twice, the first drawn first; classes of
 /// probability 0 come after all others. Draws 2 R C words, or 2 R num_samples with replacement and num_samples above 1.
-/// Errors: p of another rank, a p that is negative, NaN or infinite, a row of zeros, num_samples below 1 or, without
+/// Errors: p of another rank, a p that is negative, NaN or infinite, a row of zeros or, with replacement, of an infinite sum, num_samples below 1 or, without
 /// replacement, above C. Before PyTorch 2.0 (Generator::set_build) replacement with one sample drew 2 R words.
 inline Tokens multinomial(const Tensor& p, Index num_samples, bool replacement, const Generator& random) {
   const Op op("multinomial");
@@ -140,7 +150,10 @@ inline Tokens multinomial(const Tensor& p, Index num_samples, bool replacement, 
   if (replacement && (num_samples > 1 || random.build().version < 200)) {
     for (Index r = 0; r < rows; ++r) detail::invert(row(r), samples(r), random);
   } else {
-    const Array times = exponential(1, {rows, classes}, random).array();
+    // Into a transposed p PyTorch draws in the order of memory, so the times of class 0 come first.
+    const bool transposed = p.dim() == 2 && !p.array().is_contiguous() && p.array().transpose(0, 1).is_contiguous();
+    const Array drawn = exponential(1, transposed ? Shape{classes, rows} : Shape{rows, classes}, random).array();
+    const Array times = (transposed ? drawn.transpose(0, 1) : drawn).contiguous();
     for (Index r = 0; r < rows; ++r)
       detail::race(row(r), {times.data() + r * classes, static_cast<std::size_t>(classes)}, samples(r));
   }

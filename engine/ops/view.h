@@ -27,6 +27,12 @@ inline Tensor view(const Tensor& x, std::initializer_list<Index> extents) {
                    [shape = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(shape)); });
 }
 
+inline Tensor view(const Tensor& x, const Shape& shape) {
+  Op op("view", x);
+  return op.record(x.array().view(std::span<const Index>(shape)),
+                   [from = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(from)); });
+}
+
 /// The same numbers laid out row-major. mote's ops take any layout; this is for code that follows a tutorial.
 inline Tensor contiguous(const Tensor& x) {
   Op op("contiguous", x);
@@ -162,6 +168,16 @@ inline Tensor squeeze(const Tensor& x, int axis) {
   Op op("squeeze", x);
   return op.record(x.array().squeeze(axis),
                    [shape = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(shape)); });
+}
+
+/// All axes of extent 1 go.
+inline Tensor squeeze(const Tensor& x) {
+  Op op("squeeze", x);
+  Shape shape;
+  for (const Index extent : x.shape())
+    if (extent != 1) shape = shape.insert(-1, extent);
+  return op.record(x.array().reshape(shape),
+                   [from = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(from)); });
 }
 
 /// Tensors of one shape side by side along a new axis: n of [A, B] with axis 0 -> [n, A, B].

@@ -191,7 +191,10 @@ TEST_CASE("tokens: lists, slices, copies that do not see writes") {
   CHECK(t.at({0, 0}) == 1);
   CHECK(copy.at({0, 0}) == 77);
   CHECK_FALSE(copy == t);
-  CHECK(error_of([&] { t.reshape({5}); }) == "reshape: shape [2, 3] does not fit [5]");
+  CHECK(t.reshape({-1}).shape() == Shape{6});
+  CHECK(t.reshape({3, -1}).shape() == Shape{3, 2});
+  CHECK(error_of([&] { t.reshape({5}); }) == "reshape: shape [2, 3] has 6 elements and does not fit [5]");
+  CHECK(error_of([&] { t.reshape(Shape{5}); }) == "reshape: shape [2, 3] does not fit [5]");
   CHECK(error_of([&] { t.at({2, 0}); }) == "at: position 2 is out of range for [2, 3]");
   CHECK(error_of([] { tokens({{1, 2}, {3}}); }) ==
         "nested: lists of unequal lengths: the first entries give shape [2, 2]");

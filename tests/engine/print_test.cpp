@@ -8,6 +8,7 @@
 
 #include <limits>
 #include <locale>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -37,12 +38,19 @@ std::string counting(const Shape& shape, double step = 1, const PrintOptions& op
   return to_text(numbers.data(), shape, options);
 }
 
-std::string integers(const std::vector<std::int64_t>& values, const Shape& shape) {
-  return to_text(values.data(), shape);
+std::string integers(const std::vector<std::int64_t>& values, const Shape& shape, const PrintOptions& options = {}) {
+  return to_text(values.data(), shape, options);
 }
 
-std::string booleans(const std::vector<std::uint8_t>& values, const Shape& shape) {
-  return to_text(values.data(), shape);
+std::string booleans(const std::vector<std::uint8_t>& values, const Shape& shape, const PrintOptions& options = {}) {
+  return to_text(values.data(), shape, options);
+}
+
+template <class... Parts>
+std::string streamed(const Parts&... parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return out.str();
 }
 
 TEST_CASE("print: one number, no numbers") {
@@ -141,6 +149,93 @@ TEST_CASE("print: integers and booleans") {
         [False, False]]))");
 }
 
+TEST_CASE("print: precisions, ties to even, the last digit of a float") {
+  CHECK(floats({0.5, 1.5, 2.5, -0.5}, {4}, {.precision = 0}) == "tensor([ 0,  2,  2, -0])");
+  CHECK(floats({0.5, 1.5, 2.5, -0.5}, {4}, {.precision = 0, .scientific = Scientific::on}) ==
+        "tensor([5e-01, 2e+00, 2e+00, -5e-01])");  // wider than its own choice: not aligned
+  CHECK(floats({0.125, 0.375, -0.625}, {3}, {.precision = 2}) == "tensor([ 0.12,  0.38, -0.62])");
+  CHECK(floats({0.00015, 0.99995, 9.99995}, {3}) == "tensor([1.5000e-04, 9.9995e-01, 1.0000e+01])");
+  CHECK(floats({1, 10, 100}, {3}, {.precision = 8}) == "tensor([  1.,  10., 100.])");
+  const bool is_float = sizeof(real) == 4;
+  CHECK(floats({1.0 / 3, 0.1}, {2}, {.precision = 8}) ==
+        (is_float ? "tensor([0.33333334, 0.10000000])" : "tensor([0.33333333, 0.10000000])"));
+  CHECK(floats({3e38, -1}, {2}, {.scientific = Scientific::off}) ==
+        (is_float ? "tensor([300000000549775575777803994281145270272.,         -1.])"
+                  : "tensor([300000000000000012135895401846682943488.,         -1.])"));
+  CHECK(floats({0, -0.0, nan}, {3}, {.scientific = Scientific::on}) ==
+        "tensor([0., -0., nan])");  // nothing to choose by
+  CHECK(floats({nan, inf, -inf, 0}, {2, 2}) == R"(tensor([[nan, inf],
+        [-inf, 0.]]))");
+}
+
+TEST_CASE("print: thresholds and line widths at their limits") {
+  CHECK(floats({7}, {}, {.threshold = 0}) == "tensor(7.)");
+  CHECK(counting({6}, 1, {.threshold = 0}) == "tensor([0., 1., 2., 3., 4., 5.])");  // edges only, but all of it
+  CHECK(counting({7}, 1, {.threshold = 0}) == "tensor([0., 1., 2.,  ..., 4., 5., 6.])");
+  CHECK(counting({2, 3, 4}, 1, {.threshold = 10, .edgeitems = 1}) == R"(tensor([[[ 0.,  ...,  3.],
+         ...,
+         [ 8.,  ..., 11.]],
+
+        [[12.,  ..., 15.],
+         ...,
+         [20.,  ..., 23.]]]))");
+  CHECK(counting({4}, 0.5, {.linewidth = 1}) == R"(tensor([0.0000,
+        0.5000,
+        1.0000,
+        1.5000]))");
+  std::vector<real> hidden(1101, real(1));
+  hidden[500] = real(0.5);  // not shown, so without a say
+  CHECK(to_text(hidden.data(), {1101}) == "tensor([1., 1., 1.,  ..., 1., 1., 1.])");
+  std::vector<std::int64_t> ints(2000);
+  for (std::size_t i = 0; i < ints.size(); ++i) ints[i] = static_cast<std::int64_t>(i) - 1000;
+  CHECK(integers(ints, {2, 1000}) == R"(tensor([[-1000,  -999,  -998,  ...,    -3,    -2,    -1],
+        [    0,     1,     2,  ...,   997,   998,   999]]))");
+  CHECK(booleans({1, 0, 0, 1, 0}, {5}, {.linewidth = 40}) == R"(tensor([ True, False, False,  True,
+        False]))");
+}
+
+TEST_CASE("print: options that a stream keeps") {
+  const mote::Array x({2}, std::vector<real>{real(0.5), real(-0.125)});
+  const mote::Tokens ids = mote::tokens({1, 2, 3, 4});
+  CHECK(streamed(x, mote::print_precision(2), x, x) ==
+        "tensor([ 0.5000, -0.1250])tensor([ 0.50, -0.12])tensor([ 0.50, -0.12])");
+  CHECK(streamed(mote::print_precision(1), mote::Tensor(x).requires_grad_(), mote::Parameter(x)) ==
+        "tensor([ 0.5, -0.1], requires_grad=True)tensor([ 0.5, -0.1], requires_grad=True)");
+  CHECK(streamed(mote::print_options({.threshold = 3, .edgeitems = 1}), ids, mote::mask({true, false, true, true})) ==
+        "tensor([1,  ..., 4])tensor([True,  ..., True])");
+  CHECK(streamed(mote::print_options({.precision = 0, .linewidth = 9, .scientific = Scientific::on}), x) ==
+        "tensor([5e-01,\n        -1e-01])");
+  // print_precision leaves the rest, print_options nothing
+  CHECK(streamed(mote::print_options({.linewidth = 1}), mote::print_precision(1), x) ==
+        "tensor([ 0.5,\n        -0.1])");
+  CHECK(streamed(mote::print_precision(1), mote::print_options({}), x) == "tensor([ 0.5000, -0.1250])");
+
+  std::ostringstream kept, other;
+  const PrintOptions all{
+      .precision = 9, .threshold = 5, .edgeitems = 7, .linewidth = 11, .scientific = Scientific::off};
+  kept << mote::print_options(all);
+  for (std::ostringstream* stream : {&kept, &other}) {
+    const PrintOptions now = mote::print_options(*stream);
+    CHECK(now.precision == 9);
+    CHECK(now.threshold == 5);
+    CHECK(now.edgeitems == 7);
+    CHECK(now.linewidth == 11);
+    CHECK(now.scientific == Scientific::off);
+    if (stream == &other) break;
+    CHECK(mote::print_options(other).precision == 4);  // another stream has its own
+    other.copyfmt(kept);
+  }
+  const Index most = std::numeric_limits<Index>::max();
+  CHECK(mote::print_options(kept << mote::print_options({.threshold = most})).threshold == most);
+
+  CHECK_THROWS_WITH_AS(mote::print_precision(-1), "print_precision: precision -1 is outside [0, 100]", mote::Error);
+  CHECK_THROWS_AS(mote::print_precision(101), mote::Error);
+  CHECK_THROWS_WITH_AS(mote::print_options({.edgeitems = 0}), "print_options: edgeitems 0 is below 1", mote::Error);
+  CHECK_THROWS_WITH_AS(mote::print_options({.suffix = "device='cpu'"}),
+                       "print_options: the suffix 'device='cpu'' is a remark on one array; pass it to to_text",
+                       mote::Error);
+}
+
 TEST_CASE("print: a remark at the end") {
   const PrintOptions remark{.suffix = "grad_fn=<MulBackward0>"};
   CHECK(counting({2}, 1, remark) == "tensor([0., 1.], grad_fn=<MulBackward0>)");
@@ -148,6 +243,14 @@ TEST_CASE("print: a remark at the end") {
   CHECK(counting({8}, 1.5, remark) ==
         R"(tensor([ 0.0000,  1.5000,  3.0000,  4.5000,  6.0000,  7.5000,  9.0000, 10.5000],
        grad_fn=<MulBackward0>))");
+  const std::string nine = "tensor([1.5000, 1.5000, 1.5000, 1.5000, 1.5000, 1.5000, 1.5000, 1.5000, 1.5000]";
+  const std::vector<double> values(9, 1.5);
+  PrintOptions wide{.linewidth = 105, .suffix = "grad_fn=<MulBackward0>"};
+  CHECK(floats(values, {9}, wide) == nine + ", grad_fn=<MulBackward0>)");
+  --wide.linewidth;
+  CHECK(floats(values, {9}, wide) == nine + ",\n       grad_fn=<MulBackward0>)");
+  CHECK(counting({2, 0}, 1, {.linewidth = 20, .suffix = "requires_grad=True"}) ==
+        "tensor([],\n       size=(2, 0),\n       requires_grad=True)");
 }
 
 TEST_CASE("print: the locale has no say") {
@@ -160,6 +263,12 @@ TEST_CASE("print: the locale has no say") {
   const std::string text = floats({1234.5, 1000}, {2});
   std::locale::global(before);
   CHECK(text == "tensor([1234.5000, 1000.0000])");
+}
+
+TEST_CASE("print: a parameter says that it is one, as in PyTorch") {
+  std::ostringstream out;
+  out << mote::Parameter(mote::Array({2}, std::vector<real>{1, 2})) << "\n" << mote::Parameter();
+  CHECK(out.str() == "Parameter containing:\ntensor([1., 2.], requires_grad=True)\n(undefined)");
 }
 
 }  // namespace

@@ -60,6 +60,11 @@ TEST_CASE("Embedding with padding_idx: that row is drawn, then zero, and never g
   CHECK(m.weight.grad().to_vector() == std::vector<real>{1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1});
   const Embedding copy = m.clone();
   CHECK(copy.padding_idx == 1);
+  const Embedding last(5, 3, Generator(123), -1);  // as in PyTorch, from the end
+  CHECK(last.padding_idx == 4);
+  CHECK(same_bits(last.weight.value().select(0, 4), Array::zeros({3})));
+  CHECK(!Embedding(5, 3, random).padding_idx);
+  CHECK(error_of([&] { Embedding(5, 3, random, -6); }) == "Embedding: padding_idx -6 is out of range for V = 5");
   CHECK(error_of([&] { Embedding(5, 3, random, 5); }) == "Embedding: padding_idx 5 is out of range for V = 5");
 }
 

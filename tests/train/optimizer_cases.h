@@ -1,4 +1,5 @@
-// What is here: the parameters and gradients that the optimizer tests and torch_optimizer_vectors.h start from.
+// What is here: the parameters and gradients that the optimizer tests and tests/vectors/optimizers.txt start
+//   from.
 // What is not: checks.
 // Read next: optimizer_test.cpp.
 #pragma once

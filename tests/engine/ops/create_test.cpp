@@ -23,10 +23,12 @@ TEST_CASE("tensor: brace lists of any depth") {
 }
 
 TEST_CASE("tensor: lists of unequal lengths or depths") {
-  CHECK(error_of([] { tensor({{1, 2}, {3}}); }) ==
-        "tensor: lists of unequal lengths: the first entries give shape [2, 2]");
-  CHECK(error_of([] { tensor({{1, 2}, 3}); }) ==
-        "tensor: lists of unequal lengths: the first entries give shape [2, 2]");
+  CHECK(error_of([] {
+          tensor({{1, 2}, {3}});
+        }) == "tensor: lists of unequal lengths: the first entries give shape [2, 2]");
+  CHECK(error_of([] {
+          tensor({{1, 2}, 3});
+        }) == "tensor: lists of unequal lengths: the first entries give shape [2, 2]");
   CHECK(error_of([] { tensor({1, {2, 3}}); }) == "tensor: lists of unequal lengths: the first entries give shape [2]");
 }
 
@@ -38,6 +40,20 @@ TEST_CASE("zeros, ones, full, eye") {
   CHECK(eye(2).to_vector() == std::vector<real>{1, 0, 0, 1});
   CHECK(eye(0).shape() == Shape{0, 0});
   CHECK(error_of([] { zeros({-1}); }) == "shape: extent -1 is negative");
+}
+
+TEST_CASE("linspace, zeros_like, ones_like") {
+  // torch.linspace(-1, 2, 7), torch.linspace(0.1, 0.7, 6), torch.linspace(3, 5, 1) [float32]
+  CHECK(linspace(-1, 2, 7).to_vector() == std::vector<real>{-1, -0.5, 0, 0.5, 1, 1.5, 2});
+  const std::vector<double> sixths{0.100000001, 0.219999999, 0.339999974, 0.460000008, 0.579999983, 0.699999988};
+  const std::vector<real> got = linspace(0.1, 0.7, 6).to_vector();
+  for (std::size_t i = 0; i < 6; ++i)
+    CHECK(std::abs(static_cast<double>(got[i]) - sixths[i]) < (sizeof(real) == 4 ? 1e-9 : 1e-7));
+  CHECK(linspace(3, 5, 1).to_vector() == std::vector<real>{3});
+  CHECK(linspace(3, 5, 0).shape() == Shape{0});
+  CHECK(error_of([] { linspace(0, 1, -1); }) == "linspace: steps -1 must be 0 or above");
+  CHECK(zeros_like(ones({2, 3})).to_vector() == std::vector<real>(6, real(0)));
+  CHECK(ones_like(zeros({2, 1})).shape() == Shape{2, 1});
 }
 
 TEST_CASE("arange") {

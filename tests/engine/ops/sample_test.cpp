@@ -1,30 +1,225 @@
-// What is here: random tensors: rand, randn, randint, ... draw what their generator draws; multinomial's errors.
-// What is not: PyTorch's numbers (random_vectors_test.cpp).
+// What is here: random tensors: each op draws what its generator draws; multinomial's shapes, properties and errors.
+// What is not: PyTorch's numbers (../random_vectors_test.cpp).
 // Read next: ../gradcheck_test.cpp.
 #include "engine/ops/sample.h"
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include "engine/ops/create.h"
+#include "engine/ops/view.h"
 #include "tests/tools.h"
 
 namespace mote::test {
 namespace {
 
-TEST_CASE("rand, randn, randint draw from the generator they are given, in order") {
-  Generator random(3), same(3);
-  const Tensor a = rand({5, 7}, random);
-  const Tensor b = randn({40}, random);
-  const Tokens c = randint(-2, 9, {3, 4}, random);
+/// `op` makes 12 numbers of shape [3, 4]: those that fill(generator, span) makes.
+void check_op_draws(const std::function<Tensor(const Generator&)>& op,
+                    const std::function<void(const Generator&, std::span<real>)>& fill) {
+  const Generator random(3), same(3);
+  const Tensor drawn = op(random);
+  std::vector<real> expected(12);
+  fill(same, expected);
+  CHECK(drawn.shape() == Shape{3, 4});
+  CHECK(drawn.to_vector() == expected);
+  CHECK(!drawn.requires_grad());
+  CHECK(random.get_state() == same.get_state());
+}
+
+TEST_CASE("rand, uniform, randn, normal, exponential draw what the generator they are given draws") {
+  using Out = std::span<real>;
+  const Shape shape{3, 4};
+  check_op_draws([&](const Generator& g) { return rand(shape, g); }, [](const Generator& g, Out x) { g.uniform(x); });
+  check_op_draws([&](const Generator& g) { return uniform(-2, 5, shape, g); },
+                 [](const Generator& g, Out x) { g.uniform(x, -2, 5); });
+  check_op_draws([&](const Generator& g) { return randn(shape, g); }, [](const Generator& g, Out x) { g.normal(x); });
+  check_op_draws([&](const Generator& g) { return normal(-2, 5, shape, g); },
+                 [](const Generator& g, Out x) { g.normal(x, -2, 5); });
+  check_op_draws([&](const Generator& g) { return exponential(2.5, shape, g); },
+                 [](const Generator& g, Out x) { g.exponential(x, 2.5); });
+}
+
+TEST_CASE("one op after the other goes on in the stream; nothing is drawn for an empty shape") {
+  const Generator random(3), same(3);
+  const Tensor a = rand({5, 7}, random), b = randn({40}, random);
   std::vector<real> u(35), n(40);
-  std::vector<Index> k(12);
   same.uniform(std::span<real>(u));
   same.normal(std::span<real>(n));
-  same.randint(k, -2, 9);
   CHECK(a.to_vector() == u);
   CHECK(b.to_vector() == n);
-  CHECK(c.to_vector() == k);
-  CHECK(random.get_state() == same.get_state());
   CHECK(rand({0}, random).shape() == Shape{0});
+  CHECK(exponential(1, {2, 0}, random).shape() == Shape{2, 0});
+  CHECK(randint(0, 5, {0, 3}, random).shape() == Shape{0, 3});
+  CHECK(bernoulli(Array::zeros({0}), random).shape() == Shape{0});
+  CHECK(multinomial(Array::zeros({0, 3}), 2, random).shape() == Shape{0, 2});
+  CHECK(random.get_state() == same.get_state());
+}
+
+TEST_CASE("randint and randperm make Tokens") {
+  const Generator random(3), same(3);
+  std::vector<Index> k(12);
+  same.randint(k, -2, 9);
+  const Tokens drawn = randint(-2, 9, {3, 4}, random);
+  CHECK(drawn.shape() == Shape{3, 4});
+  CHECK(drawn.to_vector() == k);
+  const Tokens order = randperm(7, random);
+  CHECK(order.shape() == Shape{7});
+  CHECK(order.to_vector() == same.randperm(7));
+  CHECK(randperm(0, random).shape() == Shape{0});
+  CHECK(random.get_state() == same.get_state());
+}
+
+TEST_CASE("bernoulli: ones and zeros of p's shape, read in row-major order") {
+  const Generator random(3), same(3);
+  const Array p = random_array({3, 4}, 1, 0, 1), across = p.transpose(0, 1);
+  std::vector<std::uint8_t> ones(12);
+  same.bernoulli(ones, std::span<const real>(p.data(), 12));
+  const Tensor drawn = bernoulli(p, random);
+  CHECK(drawn.shape() == Shape{3, 4});
+  CHECK(drawn.to_vector() == std::vector<real>(ones.begin(), ones.end()));
+  CHECK(random.get_state() == same.get_state());
+  CHECK(same_bits(bernoulli(across, Generator(5)).array(), bernoulli(across.contiguous(), Generator(5)).array()));
+  CHECK(!bernoulli(Parameter(p), random).requires_grad());
+}
+
+TEST_CASE("normal of a mean and a standard deviation each: randn * std + mean") {
+  const Generator random(3), same(3);
+  const Array mean = random_array({4, 5}, 1), std = random_array({4, 5}, 2, 0, 2);
+  const Tensor drawn = normal(mean, std, random);
+  CHECK(same_bits(drawn.array(), randn({4, 5}, same).array() * std + mean));
+  CHECK(random.get_state() == same.get_state());
+  CHECK(error_of([&] { normal(mean, Array::zeros({5}), random); }) == "normal: mean [4, 5] and std [5] differ");
+  CHECK(random.get_state() == same.get_state());
+}
+
+const Array weights = array({3, 4}, {0, 1, 2, 3, 5, 0, 0, 1, 0.25, 0.25, 0, 0.5});
+
+TEST_CASE("multinomial: shapes, and a row as if it were alone") {
+  const Generator random(3), same(3);
+  for (const bool replacement : {false, true}) {
+    for (const Index count : {1, 2, 4}) {
+      CAPTURE(replacement);
+      CAPTURE(count);
+      const Tokens rows = multinomial(weights, count, replacement, random);
+      CHECK(rows.shape() == Shape{3, count});
+      for (Index r = 0; r < 3; ++r) {
+        const Tokens one = multinomial(weights.slice(0, r, r + 1).reshape({4}), count, replacement, same);
+        CHECK(one.shape() == Shape{count});
+        CHECK(rows.slice(0, r, r + 1).reshape({count}) == one);
+      }
+      CHECK(random.get_state() == same.get_state());
+    }
+  }
+  CHECK(multinomial(weights, 2, Generator(4)) == multinomial(weights, 2, false, Generator(4)));
+  const Array across = weights.transpose(0, 1).contiguous().transpose(0, 1);  // [3, 4] again, other strides
+  CHECK(multinomial(across, 2, Generator(4)) == multinomial(weights, 2, Generator(4)));
+}
+
+TEST_CASE("multinomial: what is in the other rows does not matter") {
+  Array changed = weights.contiguous();
+  std::fill_n(changed.mutate(), 4, real(7));
+  for (const bool replacement : {false, true}) {
+    const Tokens a = multinomial(weights, 3, replacement, Generator(6)),
+                 b = multinomial(changed, 3, replacement, Generator(6));
+    CHECK(a.slice(0, 1, 3) == b.slice(0, 1, 3));
+  }
+}
+
+TEST_CASE("multinomial: a class of probability 0 never comes, or last; without replacement none comes twice") {
+  const Generator random(3);
+  for (int i = 0; i < 2000; ++i) {
+    const std::vector<Index> with = multinomial(weights, 5, true, random).to_vector();
+    for (std::size_t k = 0; k < with.size(); ++k) REQUIRE(weights.data()[static_cast<Index>(k) / 5 * 4 + with[k]] > 0);
+    const std::vector<Index> one = multinomial(weights, 1, true, random).to_vector();
+    for (std::size_t r = 0; r < 3; ++r) REQUIRE(weights.data()[static_cast<Index>(r) * 4 + one[r]] > 0);
+    const std::vector<Index> all = multinomial(weights, 4, random).to_vector();
+    for (std::size_t r = 0; r < 3; ++r) REQUIRE(std::set<Index>(&all[4 * r], &all[4 * r] + 4).size() == 4);
+    REQUIRE(all[3] == 0);
+    REQUIRE((all[6] == 1 && all[7] == 2));  // two of them: the lower number first
+    REQUIRE(all[11] == 2);
+  }
+}
+
+TEST_CASE("multinomial: as often as their weights say, which need not sum to 1") {
+  constexpr Index n = 12000;  // six standard errors of a share are below 0.03
+  const Array p = array({4}, {0, 1, 2, 3});
+  const auto check_shares = [](const std::vector<Index>& drawn) {
+    for (Index c = 0; c < 4; ++c) {
+      const double share = static_cast<double>(std::count(drawn.begin(), drawn.end(), c)) / static_cast<double>(n);
+      CHECK(std::abs(share - static_cast<double>(c) / 6) < 0.03);
+    }
+  };
+  const Generator random(21);
+  for (const TorchBuild& build : {TorchBuild{}, TorchBuild{.mkl = true, .version = 206}, TorchBuild{.version = 113}}) {
+    random.set_build(build);
+    check_shares(multinomial(p, n, true, random).to_vector());
+    std::vector<Index> first, race;
+    for (Index i = 0; i < n; ++i) {
+      race.push_back(multinomial(p, 1, true, random).to_vector()[0]);
+      first.push_back(multinomial(p, 2, random).to_vector()[0]);
+    }
+    check_shares(race);
+    check_shares(first);
+  }
+}
+
+TEST_CASE("what random tensors refuse; nothing is drawn then") {
+  const Generator random(3);
+  const GeneratorState fresh = random.get_state();
+  const auto p = [](double x) { return array({2, 2}, {1, 1, 0.5, x}); };
+  const auto error = [&](const Array& of, Index count, bool replacement = false) {
+    return error_of([&] { multinomial(of, count, replacement, random); });
+  };
+  CHECK(error(Array::full({2, 2, 2}, 1), 1) == "multinomial: p [2, 2, 2] must be [C] or [R, C]");
+  CHECK(error(Array::full({}, 1), 1) == "multinomial: p [] must be [C] or [R, C]");
+  CHECK(error(p(1), 0) == "multinomial: num_samples 0 must be at least 1");
+  CHECK(error(p(1), -1, true) == "multinomial: num_samples -1 must be at least 1");
+  CHECK(error(p(1), 3) ==
+        "multinomial: num_samples 3 is above the 2 classes, and none may come twice without replacement");
+  for (const bool replacement : {false, true}) {
+    const std::string rule = " in row 1 is not a finite number at or above 0";
+    CHECK(error(p(-0.25), 2, replacement) == "multinomial: probability -0.25" + rule);
+    CHECK(error(p(static_cast<double>(nan)), 2, replacement) == "multinomial: probability nan" + rule);
+    CHECK(error(p(static_cast<double>(inf)), 2, replacement) == "multinomial: probability inf" + rule);
+    CHECK(error(array({2, 2}, {1, 0, 0, 0}), 1, replacement) == "multinomial: the probabilities of row 1 are all 0");
+    CHECK(error(Array::zeros({2, 0}), 1, true) == "multinomial: the probabilities of row 0 are all 0");
+  }
+  CHECK(error_of([&] { bernoulli(p(1.5), random); }) == "bernoulli: probability 1.5 is outside [0, 1]");
+  CHECK(error_of([&] { exponential(0, {2}, random); }) == "exponential: lambda 0 must be above 0");
+  CHECK(error_of([&] { normal(0, -1, {2}, random); }) == "normal: standard deviation -1 is not at or above 0");
+  CHECK(error_of([&] { uniform(1, 0, {2}, random); }) == "uniform: low 1 is not at or below high 0");
+  CHECK(error_of([&] { randint(3, 3, {2}, random); }) == "randint: low 3 is not below high 3");
+  CHECK(error_of([&] { randperm(-1, random); }) == "randperm: n = -1 is outside [0, 214748364)");
+  CHECK(random.get_state() == fresh);
+}
+
+TEST_CASE("normal: a mean or a standard deviation for each number, broadcast, as torch.normal") {
+  // torch.manual_seed(123) before each: torch.normal(torch.tensor([1., 2., 3.]), 0.5), torch.normal(2.0,
+  // torch.tensor([1., 0., 3.])), torch.normal(torch.tensor([[1.], [2.]]), torch.tensor([1., 0.5, 3.]))
+  const auto close = [](const Tensor& got, const std::vector<double>& expected) {
+    REQUIRE(got.numel() == static_cast<Index>(expected.size()));
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      CHECK(std::abs(static_cast<double>(got.to_vector()[i]) - expected[i]) < (sizeof(real) == 4 ? 1e-9 : 5e-7));
+  };
+  close(normal(tensor({1, 2, 3}), 0.5, Generator(123)), {0.944266438, 2.06018138, 2.81518269});
+  close(normal(2.0, tensor({1, 0, 3}), Generator(123)), {1.88853288, 2, 0.891096473});
+  close(normal(tensor({{1}, {2}}), tensor({1, 0.5, 3}), Generator(123)),
+        {0.888532877, 1.0601815, -0.108903527, 1.75958204, 1.4015379, 2.62780809});
+  CHECK(error_of([] {
+          normal(tensor({1, 2}), tensor({1, -1}), Generator(1));
+        }) == "normal: standard deviation -1 is not at or above 0");
+}
+
+TEST_CASE("multinomial: into transposed probabilities the race draws in the order of memory, as PyTorch") {
+  // torch.manual_seed(1); p = torch.tensor([[1., 2, 3], [4, 1, 1]]).t(); torch.multinomial(p, 1); torch.multinomial(p, 2)
+  const Generator random(1);
+  const Tensor p = transpose(tensor({{1, 2, 3}, {4, 1, 1}}), 0, 1);
+  CHECK(multinomial(p, 1, random) == tokens({{1}, {0}, {0}}));
+  CHECK(multinomial(p, 2, random) == tokens({{1, 0}, {0, 1}, {0, 1}}));
+  CHECK(random.next_u32() == 878115723u);
 }
 
 }  // namespace

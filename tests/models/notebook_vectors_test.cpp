@@ -1,0 +1,152 @@
+// What is here: three runs of the tutorial's attention classes against PyTorch's: initial weights digit by digit, every
+//   value on the way, outputs, losses, gradients, and the printed tables of the notebook.
+// What is not: other sizes, dropout, biases, what the classes refuse (tutorial_test.cpp).
+// Read next: tutorial_test.cpp.
+#include <map>
+
+#include "engine/ops/reduce.h"
+#include "engine/print.h"
+#include "models/tutorial.h"
+#include "tests/tools.h"
+#include "tests/vectors.h"
+
+namespace mote::test {
+namespace {
+
+/// What mote computed, under the names of tests/vectors/notebook.txt.
+using Computed = std::map<std::string, Array>;
+
+/// Two equal rows of the batch, in float32, also where `real` is wider: the notebook's inputs.
+Array twice(const Shape& shape, const std::vector<float>& one) {
+  std::vector<real> both(one.begin(), one.end());
+  both.insert(both.end(), one.begin(), one.end());
+  return Array(shape, both);
+}
+const Array six_words = twice({2, 6, 3}, {0.43F, 0.15F, 0.89F, 0.55F, 0.87F, 0.66F, 0.57F, 0.85F, 0.64F,  //
+                                          0.22F, 0.58F, 0.33F, 0.77F, 0.25F, 0.10F, 0.05F, 0.80F, 0.55F});
+const Array three_rows = six_words.reshape({2, 3, 6});  // the same numbers, cut otherwise
+
+/// Queries, keys, values [..., T, d], and what becomes of them. `m` has the mask and the dropout. The weights come out
+/// of the module's own formula: their product with the identity.
+template <class M>
+Tensor note_attention(Computed& got, const std::string& prefix, const M& m, const Tensor& q, const Tensor& k,
+                      const Tensor& v) {
+  got[prefix + "queries"] = q.array();
+  got[prefix + "keys"] = k.array();
+  got[prefix + "values"] = v.array();
+  got[prefix + "scores"] = matmul(q, transpose(k, -2, -1)).array();
+  const Index T = q.size(-2);
+  const Array identity = triu(tril(Array::full({T, T}, 1)).array()).array();
+  got[prefix + "weights"] = tutorial::attend(q, k, identity, m.mask, m.dropout).array();
+  const Tensor context = tutorial::attend(q, k, v, m.mask, m.dropout);
+  got[prefix + "context"] = context.array();
+  return context;
+}
+
+void note_middle(Computed& got, const std::string& name, const tutorial::MultiHeadAttentionWrapper& m,
+                 const Tensor& x) {
+  for (std::size_t i = 0; i < m.heads.size(); ++i) {
+    const tutorial::CausalAttention& head = m.heads[i];
+    const Tensor q = head.W_query(x);
+    const Tensor k = head.W_key(x);
+    const Tensor v = head.W_value(x);
+    note_attention(got, name + ".mid.heads." + std::to_string(i) + ".", head, q, k, v);
+  }
+}
+void note_middle(Computed& got, const std::string& name, const tutorial::MultiHeadAttention& m, const Tensor& x) {
+  const Tensor q = m.split_heads(m.W_query(x));
+  const Tensor k = m.split_heads(m.W_key(x));
+  const Tensor v = m.split_heads(m.W_value(x));
+  const Tensor context = note_attention(got, name + ".mid.", m, q, k, v);
+  got[name + ".mid.joined"] = m.join_heads(context).array();
+}
+
+/// Everything the file has about one model and one input.
+template <class M>
+void note(Computed& got, const std::string& name, const M& m, const Array& input) {
+  got[name + ".input"] = input;
+  for (const NamedParameter& p : named_parameters(m)) got[name + ".weight." + p.name] = p.parameter.value();
+  note_middle(got, name, m, input);
+  const Tensor output = m(input);
+  got[name + ".output"] = got[name + ".output_float64"] = output.array();
+  const Tensor loss = mean(output * output);
+  got[name + ".loss"] = loss.array();
+  loss.backward();
+  for (const NamedParameter& p : named_parameters(m)) got[name + ".grad." + p.name] = p.parameter.grad();
+}
+
+tutorial::MultiHeadAttentionWrapper wrapper(Index heads) { return {3, 2, 6, 0.0, heads, Generator(123)}; }
+tutorial::MultiHeadAttention multi_head() { return {6, 6, 3, 0.0, 2, Generator(123)}; }
+
+/// What the file's `v` is compared with, and how closely.
+void compare(const Vector& v, const Array& got) {
+  if (v.name.find(".input") != std::string::npos || v.name.find(".weight.") != std::string::npos) {
+    const std::vector<real> wide = got.to_vector();
+    const std::vector<float> narrow(wide.begin(), wide.end());
+    CHECK(std::vector<real>(narrow.begin(), narrow.end()) == wide);  // float32 in both builds
+    check_digits(v, narrow);
+  } else if (v.name.ends_with(".output_float64")) {
+    check_near(v, got, f64 ? 1e-15 : 1e-6);
+  } else {
+    check_near(v, got, 1e-6);
+  }
+}
+
+TEST_CASE("notebook: the tutorial's three models have PyTorch's weights, values, outputs, losses and gradients") {
+  Computed got;
+  note(got, "wrapper2", wrapper(2), six_words);
+  note(got, "wrapper3", wrapper(3), six_words);
+  note(got, "multihead", multi_head(), three_rows);
+  const VectorFile file("notebook.txt");
+  for (const Vector& v : file.all())
+    if (got.contains(v.name))
+      compare(v, got[v.name]);
+    else
+      FAIL_CHECK(v.name << " is in the file, and nothing is compared with it");
+  for (const auto& each : got) CHECK_MESSAGE(file.has(each.first), each.first, " is not in the file");
+}
+
+// The notebook's own cells, as printed; PyTorch's name for the last op goes into the text as the suffix.
+TEST_CASE("notebook: printed, the context vectors are the notebook's") {
+  CHECK(to_text(wrapper(2)(six_words).array(), {.suffix = "grad_fn=<CatBackward0>"}) ==
+        R"(tensor([[[-0.4519,  0.2216,  0.4772,  0.1063],
+         [-0.5874,  0.0058,  0.5891,  0.3257],
+         [-0.6300, -0.0632,  0.6202,  0.3860],
+         [-0.5675, -0.0843,  0.5478,  0.3589],
+         [-0.5526, -0.0981,  0.5321,  0.3428],
+         [-0.5299, -0.1081,  0.5077,  0.3493]],
+
+        [[-0.4519,  0.2216,  0.4772,  0.1063],
+         [-0.5874,  0.0058,  0.5891,  0.3257],
+         [-0.6300, -0.0632,  0.6202,  0.3860],
+         [-0.5675, -0.0843,  0.5478,  0.3589],
+         [-0.5526, -0.0981,  0.5321,  0.3428],
+         [-0.5299, -0.1081,  0.5077,  0.3493]]], grad_fn=<CatBackward0>))");
+  CHECK(to_text(wrapper(3)(six_words).array(), {.suffix = "grad_fn=<CatBackward0>"}) ==
+        R"(tensor([[[-0.4519,  0.2216,  0.4772,  0.1063,  0.4566,  0.2729],
+         [-0.5874,  0.0058,  0.5891,  0.3257,  0.5792,  0.3011],
+         [-0.6300, -0.0632,  0.6202,  0.3860,  0.6249,  0.3102],
+         [-0.5675, -0.0843,  0.5478,  0.3589,  0.5691,  0.2785],
+         [-0.5526, -0.0981,  0.5321,  0.3428,  0.5543,  0.2520],
+         [-0.5299, -0.1081,  0.5077,  0.3493,  0.5337,  0.2499]],
+
+        [[-0.4519,  0.2216,  0.4772,  0.1063,  0.4566,  0.2729],
+         [-0.5874,  0.0058,  0.5891,  0.3257,  0.5792,  0.3011],
+         [-0.6300, -0.0632,  0.6202,  0.3860,  0.6249,  0.3102],
+         [-0.5675, -0.0843,  0.5478,  0.3589,  0.5691,  0.2785],
+         [-0.5526, -0.0981,  0.5321,  0.3428,  0.5543,  0.2520],
+         [-0.5299, -0.1081,  0.5077,  0.3493,  0.5337,  0.2499]]],
+       grad_fn=<CatBackward0>))");
+  CHECK(to_text(multi_head()(three_rows).array(), {.suffix = "grad_fn=<ViewBackward0>"}) ==
+        R"(tensor([[[ 0.1569, -0.0873,  0.0210,  0.0215, -0.3243, -0.2518],
+         [ 0.1117, -0.0547,  0.0406, -0.0213, -0.3251, -0.2993],
+         [ 0.1196, -0.0491,  0.0318, -0.0635, -0.2788, -0.2578]],
+
+        [[ 0.1569, -0.0873,  0.0210,  0.0215, -0.3243, -0.2518],
+         [ 0.1117, -0.0547,  0.0406, -0.0213, -0.3251, -0.2993],
+         [ 0.1196, -0.0491,  0.0318, -0.0635, -0.2788, -0.2578]]],
+       grad_fn=<ViewBackward0>))");
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,182 @@
+// What is here: layers and initialisers against the weights that PyTorch's draw, tests/vectors/torch_random.txt: every
+//   number, and the word that follows. The same digits in both builds of the library: weights are drawn as float32.
+// What is not: the draws underneath (../engine/random_vectors_test.cpp).
+// Read next: init_test.cpp.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/ops/sample.h"
+#include "nn/nn.h"
+#include "tests/torch_random.h"
+
+namespace mote::test {
+namespace {
+
+/// A weight as the float32 it must be, whatever `real` is.
+std::vector<float> float32(const Array& weight) {
+  std::vector<float> narrow;
+  for (const real x : weight.to_vector()) {
+    narrow.push_back(static_cast<float>(x));
+    CHECK(static_cast<real>(narrow.back()) == x);
+  }
+  return narrow;
+}
+
+/// Every parameter under its name, or what PyTorch calls it.
+void check_parameters(TorchDraw& d, const Module& layer, const std::map<std::string, std::string>& names = {}) {
+  for (const auto& [name, parameter] : named_parameters(layer)) {
+    const auto other = names.find(name);
+    check_digits(d.part(other == names.end() ? name : other->second), float32(parameter.value()));
+  }
+}
+/// The layer that make(random) returns.
+template <class Make>
+TorchRule layer(const Make& make) {
+  return [make](TorchDraw& d) { check_parameters(d, make(d.random)); };
+}
+
+TorchRule attention(Index width, Index heads, bool bias) {
+  return [=](TorchDraw& d) {
+    check_parameters(d, MultiHeadAttention(width, heads, d.random, {.bias = bias, .torch_init = true}),
+                     {{"c_attn.weight", "in_proj_weight"},
+                      {"c_attn.bias", "in_proj_bias"},
+                      {"c_proj.weight", "out_proj.weight"},
+                      {"c_proj.bias", "out_proj.bias"}});
+  };
+}
+
+/// What fill(parameter, random) puts into a weight of this shape.
+template <class Fill>
+TorchRule filled(const Shape& shape, const Fill& fill) {
+  return [=](TorchDraw& d) {
+    const Parameter p(Array::full(shape, -7));
+    fill(p, d.random);
+    check_digits(d.part(), float32(p.value()));
+  };
+}
+
+struct Block : Layer<Block> {
+  LayerNorm ln_1;
+  Linear c_attn, c_proj;
+  LayerNorm ln_2;
+  Linear c_fc, mlp_proj;
+
+  Block(Index width, const Generator& random)
+      : ln_1(width),
+        c_attn(width, 3 * width, random),
+        c_proj(width, width, random),
+        ln_2(width),
+        c_fc(width, 4 * width, random),
+        mlp_proj(4 * width, width, random) {}
+  void visit(Visitor& v) override {
+    v("ln_1", ln_1);
+    v("c_attn", c_attn);
+    v("c_proj", c_proj);
+    v("ln_2", ln_2);
+    v("c_fc", c_fc);
+    v("mlp_proj", mlp_proj);
+  }
+};
+
+/// nanoGPT before it is taught anything.
+struct Model : Layer<Model> {
+  Embedding wte, wpe;
+  std::vector<Block> h;
+  LayerNorm ln_f;
+  Linear lm_head;
+
+  explicit Model(const Generator& random)
+      : wte(11, 16, random), wpe(8, 16, random), h(blocks(random)), ln_f(16), lm_head(16, 11, random, false) {}
+  void visit(Visitor& v) override {
+    v("wte", wte);
+    v("wpe", wpe);
+    v("h", h);
+    v("ln_f", ln_f);
+    v("lm_head", lm_head);
+  }
+
+ private:
+  static std::vector<Block> blocks(const Generator& random) {
+    std::vector<Block> list;
+    list.emplace_back(16, random);
+    return list;
+  }
+};
+
+/// Constructors draw every weight once, and apply() draws it again, in an order that decides which numbers it gets.
+void module_then_apply(TorchDraw& d) {
+  const Model model(d.random);
+  const std::vector<NamedParameter> named = named_parameters(model);
+  std::vector<std::string> order;
+  const auto again = [&](const Parameter& weight) {
+    init::normal(weight, 0, 0.02, d.random);
+    for (const auto& [name, parameter] : named)
+      if (parameter.value().data() == weight.value().data()) order.push_back(name.substr(0, name.rfind('.')));
+  };
+  mote::apply(model, [&](Module& m) {
+    if (const Embedding* table = dynamic_cast<Embedding*>(&m)) again(table->weight);
+    if (const Linear* linear = dynamic_cast<Linear*>(&m)) {
+      again(linear->weight);
+      if (linear->bias.defined()) init::constant(linear->bias, 0);
+    }
+  });
+  CHECK(order == d.part("order_of_second_pass").texts);
+  for (const auto& [name, parameter] : named) {
+    const std::vector<float> all = float32(parameter.value());
+    if (parameter.shape().rank() != 2) {
+      CHECK(all == std::vector<float>(all.size(), name.find("ln_") != std::string::npos && name.ends_with("weight")));
+      continue;
+    }
+    check_digits(d.part(name + " first 3"), all.data(), 3);
+    check_digits(d.part(name + " last 3"), all.data() + all.size() - 3, 3);
+  }
+  check_digits(d.part("next randint(0, 11, (6,))"), randint(0, 11, {6}, d.random).to_vector());
+}
+
+std::vector<TorchRules> rules() {
+  using Weight = const Parameter&;
+  using Random = const Generator&;
+  return {
+      {"linear_3_2", layer([](Random random) { return Linear(3, 2, random); })},
+      {"linear_3_2_nobias", layer([](Random random) { return Linear(3, 2, random, false); })},
+      {"linear_6_7", layer([](Random random) { return Linear(6, 7, random); })},
+      {"linear_7_5", layer([](Random random) { return Linear(7, 5, random); })},
+      {"linear_5_4_nobias", layer([](Random random) { return Linear(5, 4, random, false); })},
+      {"embedding_4_3", layer([](Random random) { return Embedding(4, 3, random); })},
+      {"embedding_7_5", layer([](Random random) { return Embedding(7, 5, random); })},
+      {"embedding_6_4_padding_2", layer([](Random random) { return Embedding(6, 4, random, 2); })},
+      {"embedding_5_3_padding_4", layer([](Random random) { return Embedding(5, 3, random, 4); })},
+      {"layernorm_6", layer([](Random) { return LayerNorm(6); })},
+      {"sequential_linear4x5_layernorm5_dropout_linear5x3", layer([](Random random) {
+         return Sequential{Linear(4, 5, random), LayerNorm(5), Dropout(0.1, random), Linear(5, 3, random)};
+       })},
+      {"nn_multiheadattention_4_2", attention(4, 2, true)},
+      {"nn_multiheadattention_8_2", attention(8, 2, true)},
+      {"nn_multiheadattention_8_2_nobias", attention(8, 2, false)},
+      {"xavier_uniform_3x4", filled({3, 4}, [](Weight w, Random random) { init::xavier_uniform(w, random); })},
+      {"xavier_uniform_gain0.75_5x6",
+       filled({5, 6}, [](Weight w, Random random) { init::xavier_uniform(w, random, 0.75); })},
+      {"xavier_normal_3x4", filled({3, 4}, [](Weight w, Random random) { init::xavier_normal(w, random); })},
+      {"xavier_normal_gain0.75_5x6",
+       filled({5, 6}, [](Weight w, Random random) { init::xavier_normal(w, random, 0.75); })},
+      {"kaiming_uniform_relu_5x6", filled({5, 6}, [](Weight w, Random random) { init::kaiming_uniform(w, random); })},
+      {"kaiming_normal_relu_4x5", filled({4, 5}, [](Weight w, Random random) { init::kaiming_normal(w, random); })},
+      {"kaiming_normal_relu_5x6", filled({5, 6}, [](Weight w, Random random) { init::kaiming_normal(w, random); })},
+      {"kaiming_normal_relu_2x7", filled({2, 7}, [](Weight w, Random random) { init::kaiming_normal(w, random); })},
+      {"module_then_apply_seed_1337", module_then_apply},
+  };
+}
+
+TEST_CASE("layers and initialisers draw the weights of torch_random.txt") {
+  check_torch_draws(rules(), [](const std::string& name) { return layer_draws.contains(name); });
+  Names known;
+  for (const TorchRules& r : rules()) known.merge(names_of(r.names));
+  CHECK(known == layer_draws);
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,191 @@
+// What is here: DataLoader, the batches of row numbers that PyTorch's DataLoader makes of a seed; random_split; the
+//   rows of a tensor or of tokens by such numbers.
+// What is not: the data; workers, samplers and collate functions (a batch is numbers, and taking the rows is the
+//   caller's line); random_split by fractions.
+// Read next: tasks/task.h.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/ops/embedding.h"
+#include "engine/ops/view.h"
+#include "engine/random.h"
+
+namespace mote {
+
+/// PyTorch's names and defaults.
+struct DataLoaderOptions {
+  Index batch_size = 1;
+  bool shuffle = false;
+  bool drop_last = false;                   ///< leave out a last batch that is shorter than the others
+  std::optional<Generator> generator = {};  ///< PyTorch's generator=g: where to draw from instead of the global stream
+};
+
+/// The row numbers 0 to dataset_size - 1, each once per epoch, in batches:
+///
+///     const DataLoader loader(x.size(0), {.batch_size = 32, .shuffle = true}, random);
+///     for (int epoch = 0; epoch < 10; ++epoch)
+///       for (const std::vector<Index>& rows : loader) train(take_rows(x, rows), take_rows(y, rows));
+///
+/// `random` plays the part of PyTorch's global stream, torch.manual_seed's. What is drawn, and when:
+///
+///     begin()                 random_int64 (the base seed of PyTorch's workers), shuffled or not
+///     the first batch         with shuffle: random_int64 again, which seeds a new Generator, whose randperm(n) is the
+///                             order. It is fetched when the loop looks at it, so what a caller draws between begin()
+///                             and that comes between, as between iter(loader) and next() in PyTorch
+///     with .generator = g     both from g and nothing from `random`: g.randperm(n) is the order, and another
+///                             g.randperm(n) is drawn when the rows run out (PyTorch 1.13 and 2 look for more so): with
+///                             the last batch if that is short, else with the end of the loop, not after a break
+///
+/// So the second epoch has an order of its own, and a loop that ends early leaves the streams where PyTorch's would be.
+/// An epoch is read once, front to back; several can be under way, each drawing as it goes.
+/// Errors: a batch_size below 1, a negative size, shuffle of no rows (PyTorch refuses it, too; unshuffled, no rows are
+/// no batches); neither `random` nor a generator.
+class DataLoader {
+ public:
+  class Iterator;
+
+  DataLoader(Index dataset_size, const DataLoaderOptions& options, const Generator& random)
+      : size_(dataset_size), options_(options), random_(options.generator.value_or(random)) {
+    check_in("data_loader", dataset_size >= 0, "the dataset cannot have ", dataset_size, " rows");
+    check_in("data_loader", options.batch_size >= 1, "batch_size ", options.batch_size, " is below 1");
+    check_in("data_loader", dataset_size > 0 || !options.shuffle, "there are no rows to shuffle");
+  }
+  /// Errors: options without a generator.
+  DataLoader(Index dataset_size, const DataLoaderOptions& options)
+      : DataLoader(dataset_size, options, given(options.generator)) {}
+
+  /// Batches per epoch: PyTorch's len(loader).
+  Index size() const {
+    return size_ / options_.batch_size + (!options_.drop_last && size_ % options_.batch_size != 0 ? 1 : 0);
+  }
+  Index dataset_size() const { return size_; }
+  const DataLoaderOptions& options() const { return options_; }
+
+  /// Starts an epoch.
+  Iterator begin() const;
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  static const Generator& given(const std::optional<Generator>& generator) {
+    check_in("data_loader", generator.has_value(), "nothing to draw from: pass a Generator or set options.generator");
+    return *generator;
+  }
+
+  Index size_;
+  DataLoaderOptions options_;
+  Generator random_;
+};
+
+/// An epoch on its way. Copies go on from the same place together.
+class DataLoader::Iterator {
+ public:
+  using value_type = std::vector<Index>;
+  using difference_type = std::ptrdiff_t;
+
+  explicit Iterator(const DataLoader& loader) : epoch_(std::make_shared<Epoch>(loader)) {
+    static_cast<void>(loader.random_.random_int64());
+  }
+  /// The batch; empty at the end.
+  const std::vector<Index>& operator*() const { return epoch_->batch(); }
+  const std::vector<Index>* operator->() const { return &epoch_->batch(); }
+  Iterator& operator++() {
+    static_cast<void>(epoch_->batch());  // one that nobody looked at is drawn nevertheless
+    epoch_->fetched = false;
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  friend bool operator==(const Iterator& it, std::default_sentinel_t) { return (*it).empty(); }
+
+ private:
+  struct Epoch {
+    explicit Epoch(const DataLoader& l) : loader(l) {}
+
+    const std::vector<Index>& batch() {
+      if (!fetched) fetch();
+      fetched = true;
+      return rows;
+    }
+    void fetch() {
+      const DataLoaderOptions& o = loader.options_;
+      rows.clear();
+      if (finished) return;
+      if (o.shuffle && next == 0) order = shuffled();
+      const Index count = std::min(o.batch_size, loader.size_ - next);
+      if (count == o.batch_size || !o.drop_last)
+        for (Index i = next; i < next + count; ++i) rows.push_back(o.shuffle ? order[static_cast<std::size_t>(i)] : i);
+      next += count;
+      finished = count < o.batch_size;
+      if (finished && o.shuffle && o.generator) static_cast<void>(loader.random_.randperm(loader.size_));
+    }
+    std::vector<Index> shuffled() const {
+      const Generator& random = loader.random_;
+      if (loader.options_.generator) return random.randperm(loader.size_);
+      const Generator fresh(random.random_int64());
+      fresh.set_build(random.build());
+      return fresh.randperm(loader.size_);
+    }
+
+    const DataLoader loader;  // a copy, with handles to the same streams
+    std::vector<Index> order, rows;
+    Index next = 0;
+    bool fetched = false, finished = false;
+  };
+  std::shared_ptr<Epoch> epoch_;
+};
+
+inline DataLoader::Iterator DataLoader::begin() const { return Iterator(*this); }
+
+/// random.randperm(dataset_size) cut into pieces of these lengths: PyTorch's random_split(dataset, lengths, generator),
+/// which without a generator draws from its global stream. A length may be 0.
+/// Errors: a negative length, lengths that do not add up to dataset_size.
+inline std::vector<std::vector<Index>> random_split(Index dataset_size, const std::vector<Index>& lengths,
+                                                    const Generator& random) {
+  Index left = dataset_size;
+  for (const Index length : lengths) {
+    check_in("random_split", length >= 0, "length ", length, " is negative");
+    check_in("random_split", length <= left, "lengths ", Listed{lengths}, " add up to more than the ", dataset_size,
+             " rows of the dataset");
+    left -= length;
+  }
+  check_in("random_split", left == 0, "lengths ", Listed{lengths}, " leave ", left, " of ", dataset_size,
+           " rows without a part");
+  const std::vector<Index> order = random.randperm(dataset_size);
+  std::vector<std::vector<Index>> parts;
+  auto at = order.begin();
+  for (const Index length : lengths) {
+    parts.emplace_back(at, at + length);
+    at += length;
+  }
+  return parts;
+}
+
+namespace detail {
+inline void check_rows(const Shape& shape, const std::vector<Index>& rows) {
+  check_in("take_rows", shape.rank() > 0, "one number has no rows");
+  for (const Index row : rows)
+    check_in("take_rows", row >= 0 && row < shape[0], "row ", row, " is out of range for ", shape);
+}
+}  // namespace detail
+
+/// x[rows] in PyTorch: [N, ...] -> [rows, ...]. Gradients of a row that comes twice add up.
+/// Errors: rank 0, a row outside [0, N).
+inline Tensor take_rows(const Tensor& x, const std::vector<Index>& rows) {
+  detail::check_rows(x.shape(), rows);
+  const Index count = static_cast<Index>(rows.size()), width = x.shape().without(0).numel();
+  return reshape(embedding(reshape(x, {x.size(0), width}), Tokens({count}, rows)), x.shape().with(0, count));
+}
+inline Tokens take_rows(const Tokens& x, const std::vector<Index>& rows) {
+  detail::check_rows(x.shape(), rows);
+  const Index width = x.shape().without(0).numel();
+  Tokens y(x.shape().with(0, static_cast<Index>(rows.size())));
+  Index* to = y.mutate();
+  for (const Index row : rows) to = std::copy_n(x.data() + row * width, width, to);
+  return y;
+}
+
+}  // namespace mote
