@@ -22,8 +22,9 @@ double norm(const Tensor& x) { return std::sqrt(static_cast<double>(sum(x * x).i
 
 /// The same layer with 8 heads and with 1, on the same input.
 void outputs_and_sizes() {
-  std::printf("Attention of width 512 on input [1, 32, 512], dropout 0.1\n"
-              "  heads   parameters   norm of the output   in training mode, twice\n");
+  std::printf(
+      "Attention of width 512 on input [1, 32, 512], dropout 0.1\n"
+      "  heads   parameters   norm of the output   in training mode, twice\n");
   const Tensor x = randn({1, 32, 512}, Generator(0));
   for (const Index heads : {8, 1}) {
     MultiHeadAttention attention(512, heads, Generator(1), {.bias = false, .dropout = 0.1, .fused = false});
@@ -34,8 +35,9 @@ void outputs_and_sizes() {
     std::printf("  %5d   %10lld   %18.4f   %.4f, %.4f\n", static_cast<int>(heads),
                 static_cast<long long>(parameter_count(attention)), norm(attention(x, x, x)), noisy, again);
   }
-  std::printf("Heads cut the same matrices into more pieces: not one parameter more. Norms are compared in evaluation\n"
-              "mode; in training mode dropout draws anew at every call, and the numbers say nothing about heads.\n\n");
+  std::printf(
+      "Heads cut the same matrices into more pieces: not one parameter more. Norms are compared in evaluation\n"
+      "mode; in training mode dropout draws anew at every call, and the numbers say nothing about heads.\n\n");
 }
 
 /// Median milliseconds of one forward pass for each number of heads, measured in turns so that a slow moment of the
@@ -43,7 +45,8 @@ void outputs_and_sizes() {
 void times() {
   const std::vector<Index> counts{1, 8, 16};
   std::vector<MultiHeadAttention> layers;
-  for (const Index heads : counts) layers.emplace_back(512, heads, Generator(1), MultiHeadAttentionOptions{.causal = true});
+  for (const Index heads : counts)
+    layers.emplace_back(512, heads, Generator(1), MultiHeadAttentionOptions{.causal = true});
   const Tensor x = randn({4, 256, 512}, Generator(0));
   std::vector<std::vector<double>> milliseconds(counts.size());
   const NoGrad no_grad;
@@ -51,7 +54,8 @@ void times() {
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const auto start = std::chrono::steady_clock::now();
       layers[i](x);
-      milliseconds[i].push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+      milliseconds[i].push_back(
+          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     }
   std::printf("Time of a forward pass, width 512, input [4, 256, 512] (median of 11, this machine)\n");
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -60,7 +64,8 @@ void times() {
     std::printf("  %2d head%s %6.2f ms, %.2f times that of one head\n", static_cast<int>(counts[i]),
                 counts[i] == 1 ? " " : "s", milliseconds[i][5], milliseconds[i][5] / milliseconds[0][5]);
   }
-  std::printf("The products cost the same; what grows is the softmax, which every head has over all pairs of tokens.\n\n");
+  std::printf(
+      "The products cost the same; what grows is the softmax, which every head has over all pairs of tokens.\n\n");
 }
 
 /// Share of right answers after 1,000 steps on a task that needs two earlier tokens at once.
@@ -95,8 +100,9 @@ double accuracy(Index heads, std::uint64_t seed) {
 int main() {
   outputs_and_sizes();
   times();
-  std::printf("Predict (x[t-1] + x[t-3]) mod 7: one attention layer of width 32, 1,000 steps, answers to fresh rows, for\n"
-              "three seeds (guessing would be right in 14.3 %%)\n");
+  std::printf(
+      "Predict (x[t-1] + x[t-3]) mod 7: one attention layer of width 32, 1,000 steps, answers to fresh rows, for\n"
+      "three seeds (guessing would be right in 14.3 %%)\n");
   bool as_expected = true;
   for (const Index heads : {1, 2, 8}) {
     std::printf("  %d head%s", static_cast<int>(heads), heads == 1 ? " " : "s");
@@ -107,7 +113,8 @@ int main() {
     }
     std::printf("\n");
   }
-  std::printf("A head hands on one mixture of what it looks at. With one head the two numbers arrive mixed in one vector;\n"
-              "with two heads each place can have a head, and a part of the vector, of its own.\n");
+  std::printf(
+      "A head hands on one mixture of what it looks at. With one head the two numbers arrive mixed in one vector;\n"
+      "with two heads each place can have a head, and a part of the vector, of its own.\n");
   return as_expected ? 0 : 1;
 }

@@ -68,15 +68,17 @@ bool one_step(NormOrder order, Index layers) {
 }  // namespace
 
 int main() {
-  std::printf("One AdamW step. Gradient norms at the position embedding (the bottom), the first and the last block.\n\n"
-              "  norm blocks       loss      after        bottom    block first    block last\n");
+  std::printf(
+      "One AdamW step. Gradient norms at the position embedding (the bottom), the first and the last block.\n\n"
+      "  norm blocks       loss      after        bottom    block first    block last\n");
   bool finite = true;
   for (const Index layers : {1, 6, 24, 100})
     for (const NormOrder order : {NormOrder::pre, NormOrder::post}) finite = one_step(order, layers) && finite;
-  std::printf("\nNothing overflows and nothing fades, in either order: the residual sums are a straight way down.\n"
-              "pre:  y = x + part(norm(x)). The sum x only grows with depth, and with it the logits, the first loss and\n"
-              "      the gradients; a GPT has one more norm before its head for that.\n"
-              "post: y = norm(x + part(x)). Every block brings its sum back to one size, so the loss starts where that of\n"
-              "      one block does; but each norm stands in the way down and rescales the gradient that passes.\n");
+  std::printf(
+      "\nNothing overflows and nothing fades, in either order: the residual sums are a straight way down.\n"
+      "pre:  y = x + part(norm(x)). The sum x only grows with depth, and with it the logits, the first loss and\n"
+      "      the gradients; a GPT has one more norm before its head for that.\n"
+      "post: y = norm(x + part(x)). Every block brings its sum back to one size, so the loss starts where that of\n"
+      "      one block does; but each norm stands in the way down and rescales the gradient that passes.\n");
   return finite ? 0 : 1;
 }

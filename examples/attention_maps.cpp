@@ -55,7 +55,8 @@ struct Characters {
 };
 
 /// Rows of `length` + 1 characters from random places of the text, as inputs and targets.
-void draw(const std::vector<Index>& text, Index rows, Index length, const Generator& random, Tokens& ids, Tokens& targets) {
+void draw(const std::vector<Index>& text, Index rows, Index length, const Generator& random, Tokens& ids,
+          Tokens& targets) {
   const Tokens starts = randint(0, static_cast<Index>(text.size()) - length, {rows}, random);
   ids = Tokens({rows, length}), targets = Tokens({rows, length});
   for (Index b = 0; b < rows; ++b) {
@@ -114,14 +115,15 @@ int run(const Config& c) {
       {.steps = c.steps,
        .schedule =
            [&](Index step) {
-             return warmup_cosine(
-                 step, {.max_lr = c.learning_rate, .warmup_steps = c.steps / 10, .total_steps = c.steps});
+             return warmup_cosine(step,
+                                  {.max_lr = c.learning_rate, .warmup_steps = c.steps / 10, .total_steps = c.steps});
            },
-       .on_step = [&](const StepReport& r) {
-         if (r.step % 100 == 0 || r.step + 1 == r.steps)
-           std::printf("step %4lld  loss %.4f\n", static_cast<long long>(r.step + 1), r.loss), std::fflush(stdout);
-         return true;
-       }});
+       .on_step =
+           [&](const StepReport& r) {
+             if (r.step % 100 == 0 || r.step + 1 == r.steps)
+               std::printf("step %4lld  loss %.4f\n", static_cast<long long>(r.step + 1), r.loss), std::fflush(stdout);
+             return true;
+           }});
 
   const Tokens asked({1, static_cast<Index>(sentence.size())}, sentence);
   const Array weights = model.attention_weights(asked, c.layer).select(0, 0);  // [H, T, T]

@@ -33,13 +33,13 @@ struct GPTConfig {
   Activation activation = Activation::gelu;
 
   Position position = Position::learned;
-  RotaryOptions rotary = {};                 ///< for Position::rotary: base and the share of columns that turns
-  Index n_kv_head = 0;                       ///< heads of keys and values, a divisor of n_head; 0: n_head
-  Index window = 0;                          ///< a token sees itself and the window - 1 before it; 0: all before it
+  RotaryOptions rotary = {};  ///< for Position::rotary: base and the share of columns that turns
+  Index n_kv_head = 0;        ///< heads of keys and values, a divisor of n_head; 0: n_head
+  Index window = 0;           ///< a token sees itself and the window - 1 before it; 0: all before it
   NormKind norm = NormKind::layer_norm;
-  NormOrder norm_order = NormOrder::pre;     ///< post: no norm after the last block, as each ends with one
+  NormOrder norm_order = NormOrder::pre;  ///< post: no norm after the last block, as each ends with one
   double norm_eps = 1e-5;
-  bool feed_forward = true;                  ///< false: blocks of attention alone
+  bool feed_forward = true;  ///< false: blocks of attention alone
   Index n_inner = 0;  ///< width of the feed-forward networks; 0: 4 C, with swiglu 8/3 C rounded up to a multiple of 32
 
   /// GPT-2's smallest (124M): biases, GELU by its tanh form, V = 50257.

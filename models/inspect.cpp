@@ -111,8 +111,8 @@ std::string describe(const std::vector<HeadScore>& scores) {
                        : most == s.induction ? "induction"
                                              : "first token";
     char line[96];
-    std::snprintf(line, sizeof line, "%4d  %8.2f  %5.2f  %9.2f  %7.2f  %s", static_cast<int>(h + 1), s.previous, s.first,
-                  s.induction, s.entropy, kind);
+    std::snprintf(line, sizeof line, "%4d  %8.2f  %5.2f  %9.2f  %7.2f  %s", static_cast<int>(h + 1), s.previous,
+                  s.first, s.induction, s.entropy, kind);
     text += line;
     text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';

@@ -13,10 +13,11 @@ namespace mote {
 
 /// What one head does, as shares of its attention in [0, 1] averaged over queries.
 struct HeadScore {
-  double previous = 0;   ///< on the token just before (queries from position 1 on)
-  double first = 0;      ///< on the first token (from position 1 on)
-  double induction = 0;  ///< on tokens that follow an earlier occurrence of the query's own token: [A] [B] ... [A] -> [B]
-  double entropy = 0;    ///< of the weights, over that of spreading them evenly over all earlier tokens: 1 is uniform
+  double previous = 0;  ///< on the token just before (queries from position 1 on)
+  double first = 0;     ///< on the first token (from position 1 on)
+  double induction =
+      0;               ///< on tokens that follow an earlier occurrence of the query's own token: [A] [B] ... [A] -> [B]
+  double entropy = 0;  ///< of the weights, over that of spreading them evenly over all earlier tokens: 1 is uniform
 };
 
 /// One score per head, from weights [H, T, T] or, averaged over a batch, [B, H, T, T], and the ids they come from,

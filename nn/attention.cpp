@@ -10,7 +10,8 @@ namespace {
 
 /// The sizes with every 0 filled in. Errors: those that cannot be.
 MultiHeadAttentionOptions filled(Index width, Index heads, MultiHeadAttentionOptions o) {
-  check_in("MultiHeadAttention", width >= 1 && heads >= 1, "width ", width, " and heads ", heads, " must be at least 1");
+  check_in("MultiHeadAttention", width >= 1 && heads >= 1, "width ", width, " and heads ", heads,
+           " must be at least 1");
   check_in("MultiHeadAttention", width % heads == 0, "width ", width, " is not divisible by ", heads, " heads");
   const auto fill = [](Index& size, Index otherwise) { size = size != 0 ? size : otherwise; };
   fill(o.n_kv_head, heads);
@@ -94,7 +95,8 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Tensor& query, c
   };
   Projected p;
   if (c_attn) {
-    check_in("MultiHeadAttention", query.array().data() == key.array().data() && key.array().data() == value.array().data(),
+    check_in("MultiHeadAttention",
+             query.array().data() == key.array().data() && key.array().data() == value.array().data(),
              "query, key and value are three inputs; construct it with fused = false");
     const Tensor qkv = (*c_attn)(query);  // [B, T, queries | keys | values]
     const Index keys = n_embd + n_kv_head * head_width;
@@ -148,13 +150,15 @@ Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache) const 
   check_in("MultiHeadAttention", NoGrad::active(), "a cache keeps numbers, not gradients: use it under NoGrad");
   check_in("MultiHeadAttention", x.dim() == 3 && x.size(2) == options.d_in, "x ", x.shape(), " must be [B, T, ",
            options.d_in, "]");
-  check_in("MultiHeadAttention", options.block_size == 0 || options.window > 0 || cache.length() + x.size(1) <= options.block_size,
+  check_in("MultiHeadAttention",
+           options.block_size == 0 || options.window > 0 || cache.length() + x.size(1) <= options.block_size,
            "T = ", cache.length() + x.size(1), " is above block_size ", options.block_size);
   const Projected p = project(x, x, x, cache.length());
   cache.append(p.k.array(), p.v.array());
   AttentionOptions o = how({});
   check_in("MultiHeadAttention", o.dropout == 0, "a cache is for evaluation: call eval() first");
-  return output_of(detail::attend_cached(p.q.array(), cache.keys(), cache.values(), n_kv_head, cache.count(), value_head, o));
+  return output_of(
+      detail::attend_cached(p.q.array(), cache.keys(), cache.values(), n_kv_head, cache.count(), value_head, o));
 }
 
 namespace {

@@ -31,9 +31,11 @@ class KeyValueCache {
   void append(const Array& k, const Array& v) {
     check_in("KeyValueCache", k.rank() == 4 && v.rank() == 4 && k.shape().with(-1, 0) == v.shape().with(-1, 0), "k ",
              k.shape(), " and v ", v.shape(), " must be [B, H, t, d] and [B, H, t, dv]");
-    if (length() == 0) batch_ = k.shape()[0], heads_ = k.shape()[1], keys_.width = k.shape()[3], values_.width = v.shape()[3];
-    check_in("KeyValueCache", k.shape().with(2, 0) == Shape{batch_, heads_, 0, keys_.width} && v.shape()[3] == values_.width,
-             "k ", k.shape(), " and v ", v.shape(), " do not continue ", count_, " rows of ", batch_, " sequences, ", heads_,
+    if (length() == 0)
+      batch_ = k.shape()[0], heads_ = k.shape()[1], keys_.width = k.shape()[3], values_.width = v.shape()[3];
+    check_in("KeyValueCache",
+             k.shape().with(2, 0) == Shape{batch_, heads_, 0, keys_.width} && v.shape()[3] == values_.width, "k ",
+             k.shape(), " and v ", v.shape(), " do not continue ", count_, " rows of ", batch_, " sequences, ", heads_,
              " heads, widths ", keys_.width, " and ", values_.width);
     const Index added = k.shape()[2];
     // A window of w shows w - 1 old keys to the next query; what is before them can go, 16 at a time.

@@ -61,7 +61,8 @@ struct RotaryOptions {
 class Rotary {
  public:
   Rotary(Index width, const RotaryOptions& options) : base_(options.base) {
-    check_in("Rotary", options.fraction > 0 && options.fraction <= 1, "fraction ", options.fraction, " is outside (0, 1]");
+    check_in("Rotary", options.fraction > 0 && options.fraction <= 1, "fraction ", options.fraction,
+             " is outside (0, 1]");
     check_in("Rotary", options.base > 0, "base ", options.base, " must be above 0");
     half_ = static_cast<Index>(options.fraction * static_cast<double>(width)) / 2;
     check_in("Rotary", half_ >= 1 && (options.fraction < 1 || width % 2 == 0), "a head of width ", width,

@@ -25,8 +25,8 @@ struct TransformerBlockOptions {
   Index block_size = 0;  ///< the longest input; 0: any
   NormKind norm = NormKind::layer_norm;
   double norm_eps = 1e-5;
-  bool feed_forward = true;                  ///< false: attention and its residual connection alone
-  bool fused = true;                         ///< see MultiHeadAttentionOptions, as are the rest
+  bool feed_forward = true;  ///< false: attention and its residual connection alone
+  bool fused = true;         ///< see MultiHeadAttentionOptions, as are the rest
   Index n_kv_head = 0;
   Index window = 0;
   std::optional<RotaryOptions> rotary = {};

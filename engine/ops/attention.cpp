@@ -1,270 +1,20 @@
-// What is here: attention without its square matrix: blocks of query rows, forward and backward.
-// What is not: the formula with all its weights at once, which the tests compare this with.
-// Read next: ../../nn/attention.h.
+// What is here: the attention op: what it refuses, the plan it makes of its inputs and options, what it records.
+// What is not: the arithmetic (attention_blocks.cpp).
+// Read next: attention_blocks.cpp.
 #include "engine/ops/attention.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <memory>
 
-#include "engine/kernels/gemm.h"
-#include "engine/ops/softmax.h"
-#include "engine/parallel.h"
+#include "engine/ops/attention_plan.h"
 
 namespace mote {
-
-Mask causal_mask(Index queries, Index keys) {
-  check_in("causal_mask", keys >= queries, queries, " queries need at least as many keys, not ", keys);
-  Mask m({queries, keys});
-  std::uint8_t* const out = m.mutate();
-  for (Index i = 0; i < queries; ++i)
-    for (Index j = 0; j < keys; ++j) out[i * keys + j] = j <= i + keys - queries;
-  return m;
-}
-
-Mask padding_mask(const std::vector<Index>& lengths, Index longest) {
-  Mask m({static_cast<Index>(lengths.size()), 1, 1, longest});
-  std::uint8_t* row = m.mutate();
-  for (const Index length : lengths) {
-    check_in("padding_mask", length >= 0 && length <= longest, "length ", length, " is outside [0, ", longest, "]");
-    std::fill_n(row, length, std::uint8_t(1));
-    row += longest;
-  }
-  return m;
-}
-
-Mask from_blocked(const Tensor& blocked) {
-  const Array x = blocked.array().contiguous();
-  Mask m(x.shape());
-  std::uint8_t* const out = m.mutate();
-  for (Index i = 0; i < x.numel(); ++i) {
-    const real b = x.data()[i];
-    check_in("from_blocked", b == 0 || b == 1, "a mask has only 0 (may attend) and 1 (blocked), not ", b);
-    out[i] = b == 0;
-  }
-  return m;
-}
-
 namespace {
 
 using detail::HeadRows;
-
-/// Where the numbers of one attention lie, and what it was told. H heads of queries, G = H / kv_heads to each of k.
-struct Plan {
-  Index batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, width = 0, value_width = 0;
-  HeadRows q, k, v;
-  real scale = 1;
-  bool causal = false;
-  Index window = 0;
-  std::optional<detail::MaskRows> mask;  // rows [B, H, Tq, Tk]
-  Array bias;                            // alibi: [H, 2 Tk - 1], by the distance of key and query; see scores()
-  std::vector<std::uint8_t, CachedAllocator<std::uint8_t>> bits;  // dropout: 1 = kept, one bit per weight
-  real kept_scale = 1;                   // 1 / (1 - p)
-  bool drops = false, drops_all = false;
-  bool guarded = false;  // something masked may not be finite: never multiply by it, not even by 0
-
-  Index group() const { return heads / kv_heads; }
-  /// Positions count from the first key; query i stands at i + shift().
-  Index shift() const { return keys - queries; }
-  /// Keys that query i may see for its position: [first, end).
-  Index first(Index i) const { return window > 0 ? std::max<Index>(0, i + shift() - window + 1) : 0; }
-  Index end(Index i) const { return causal ? i + shift() + 1 : keys; }
-  Index weight_row(Index b, Index h, Index i) const { return (b * heads + h) * queries + i; }
-};
-
-/// Query rows taken at once. The number shows in no bit: a row's sums do not know of the other rows.
-Index rows_at_once(const Plan& p) { return std::clamp<Index>(65536 / std::max<Index>(p.keys, 1), 14, 84); }
-
-/// One block of query rows [begin, end) of head h of batch entry b, and the keys [lo, hi) that any of them sees.
-struct Block {
-  Index b, h, begin, end, lo, hi;
-  Index rows() const { return end - begin; }
-  Index columns() const { return hi - lo; }
-};
-Block block_of(const Plan& p, Index b, Index h, Index begin, Index end) {
-  // Sums over keys run in 16 lanes by absolute position, so a block starts at a multiple of 16.
-  return {b, h, begin, end, p.first(begin) / 16 * 16, p.end(end - 1)};
-}
-
-/// Numbers that one task needs again and again.
-struct Scratch {
-  explicit Scratch(const Plan& p) : block_(rows_at_once(p) * p.keys), keys_(p.keys) {}
-  real* weights() { return part(weights_); }
-  real* dropped() { return part(dropped_); }
-  real* gradient() { return part(gradient_); }
-  std::uint8_t* keep() {
-    if (!keep_) keep_ = Storage(static_cast<std::size_t>(keys_));
-    return static_cast<std::uint8_t*>(keep_.data());
-  }
-
- private:
-  real* part(Storage& numbers) {
-    if (!numbers) numbers = Storage(static_cast<std::size_t>(block_) * sizeof(real));
-    return static_cast<real*>(numbers.data());
-  }
-  Index block_, keys_;
-  Storage weights_, dropped_, gradient_, keep_;
-};
-
-/// Which keys of [lo, hi) query i may see; null when all of them up to its own end.
-const std::uint8_t* keep_row(const Plan& p, const Block& at, Index i, Scratch& scratch) {
-  const Index first = p.first(i), end = p.end(i);
-  if (!p.mask && first <= at.lo) return nullptr;
-  std::uint8_t* const keep = scratch.keep();
-  const std::uint8_t* const mask = p.mask ? p.mask->row(p.weight_row(at.b, at.h, i)) : nullptr;
-  for (Index j = at.lo; j < at.hi; ++j) keep[j - at.lo] = j >= first && j < end && (!mask || mask[j]);
-  return keep;
-}
-
-/// s[r, j] = q k^T * scale - alibi for the block: rows of `columns` numbers.
-void scores(const Plan& p, const Block& at, real* s) {
-  const Index n = at.columns(), g = at.h / p.group();
-  kernels::gemm(at.rows(), n, p.width, {p.q.at(at.b, at.h, at.begin), p.q.row, p.q.column},
-                {p.k.at(at.b, g, at.lo), p.k.column, p.k.row}, s, n);
-  const kernels::Table& t = kernels::table();
-  t.mul(s, 1, &p.scale, 0, s, at.rows() * n);
-  if (!p.bias.defined()) return;
-  // bias[h, Tk - 1 + m] belongs to a key m positions after its query
-  const real* const bias = p.bias.data() + at.h * (2 * p.keys - 1) + p.keys - 1;
-  for (Index r = 0; r < at.rows(); ++r)
-    t.add(s + r * n, 1, bias + at.lo - (at.begin + r + p.shift()), 1, s + r * n, n);
-}
-
-/// Turns scores into weights, row by row: `softmax(row, keep, n)` does one row of n; what is beyond n becomes 0.
-template <class Softmax>
-void each_row(const Plan& p, const Block& at, real* s, Scratch& scratch, const Softmax& softmax) {
-  const Index n = at.columns();
-  for (Index r = 0; r < at.rows(); ++r) {
-    const std::uint8_t* const keep = keep_row(p, at, at.begin + r, scratch);
-    const Index seen = keep ? n : p.end(at.begin + r) - at.lo;
-    softmax(s + r * n, keep, seen, at.begin + r);
-    std::fill(s + r * n + seen, s + (r + 1) * n, real(0));
-  }
-}
-
-/// out = w times the dropout factors of the block's weights: 0 or 1 / (1 - p).
-void drop(const Plan& p, const Block& at, const real* w, real* out) {
-  const Index n = at.columns();
-  for (Index r = 0; r < at.rows(); ++r) {
-    const Index first = p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo;
-    for (Index j = 0; j < n; ++j) {
-      const Index bit = first + j;
-      const bool kept = !p.drops_all && (p.bits[static_cast<std::size_t>(bit / 8)] >> (bit % 8) & 1);
-      out[r * n + j] = w[r * n + j] * (kept ? p.kept_scale : real(0));
-    }
-  }
-}
-
-/// c (+)= w x for weights w [rows, columns] (or their transpose) and rows x: the product, but where masked numbers may
-/// be NaN the pairs that a mask separates are left out one by one, in the same order of sums.
-void guarded_product(const Plan& p, const Block& at, const real* w, const HeadRows& x, Index head, Index width, real* c,
-                     Index c_row, Scratch& scratch) {
-  const Index n = at.columns();
-  for (Index r = 0; r < at.rows(); ++r) {
-    const std::uint8_t* const keep = keep_row(p, at, at.begin + r, scratch);
-    const Index seen = keep ? n : p.end(at.begin + r) - at.lo;
-    for (Index col = 0; col < width; ++col) {
-      real sum = 0;
-      for (Index j = 0; j < seen; ++j)
-        if (!keep || keep[j]) sum = std::fma(w[r * n + j], x.at(at.b, head, at.lo + j)[col * x.column], sum);
-      c[r * c_row + col] = sum;
-    }
-  }
-}
-
-void weights_times(const Plan& p, const Block& at, const real* w, const HeadRows& x, Index width, real* c, Index c_row,
-                   Scratch& scratch) {
-  const Index g = at.h / p.group();
-  if (p.guarded) return guarded_product(p, at, w, x, g, width, c, c_row, scratch);
-  kernels::gemm(at.rows(), width, at.columns(), {w, at.columns(), 1}, {x.at(at.b, g, at.lo), x.row, x.column}, c, c_row);
-}
-
-/// Copies the block's weights to their places in an array [B, H, Tq, Tk] of zeros.
-void hand_out(const Plan& p, const Block& at, const real* w, real* all) {
-  for (Index r = 0; r < at.rows(); ++r)
-    std::copy_n(w + r * at.columns(), at.columns(), all + p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo);
-}
-
-/// y [B, Tq, H, dv], and stats [B, H, Tq, 2]: each row's maximum and sum, from which backward finds its weights again.
-void forward(const Plan& p, real* y, real* stats, real* weights, real* dropped) {
-  const Index step = rows_at_once(p), blocks = (p.queries + step - 1) / step;
-  const Index work = std::max<Index>(1, step * p.keys * (p.width + p.value_width));
-  parallel_for(p.batch * p.heads * blocks, std::max<Index>(1, (Index(1) << 17) / work), [&](Index lo, Index hi) {
-    Scratch scratch(p);
-    for (Index task = lo; task < hi; ++task) {
-      const Index b = task / blocks / p.heads, h = task / blocks % p.heads, begin = task % blocks * step;
-      const Block at = block_of(p, b, h, begin, std::min(begin + step, p.queries));
-      real* w = scratch.weights();
-      scores(p, at, w);
-      each_row(p, at, w, scratch, [&](real* row, const std::uint8_t* keep, Index n, Index i) {
-        kernels::table().softmax(row, keep, row, stats ? stats + 2 * p.weight_row(b, h, i) : nullptr, n);
-      });
-      if (weights) hand_out(p, at, w, weights);
-      if (p.drops) {
-        drop(p, at, w, scratch.dropped());
-        w = scratch.dropped();
-      }
-      if (dropped) hand_out(p, at, w, dropped);
-      weights_times(p, at, w, p.v, p.value_width, y + ((b * p.queries + begin) * p.heads + h) * p.value_width,
-                    p.heads * p.value_width, scratch);
-    }
-  });
-}
-
-/// Where the gradients go: dq [B, Tq, H, d], dk [B, Tk, Hkv, d], dv [B, Tk, Hkv, dv], each null when nobody wants it.
-struct Gradients {
-  real *dq, *dk, *dv;
-};
-
-/// dV = P'^T dY, dP = dY V^T, dS = P (dP' - sum(dP' P)) scale, dQ = dS K, dK = dS^T Q, where ' applies dropout.
-/// One task does all queries that look at one head of k and v, in order, so that every sum has one order.
-void backward(const Plan& p, const HeadRows& dy, const real* stats, const Gradients& to) {
-  const Index step = rows_at_once(p);
-  const kernels::Table& t = kernels::table();
-  const Index work = std::max<Index>(1, p.group() * p.queries * p.keys * (3 * p.width + 2 * p.value_width));
-  parallel_for(p.batch * p.kv_heads, std::max<Index>(1, (Index(1) << 17) / work), [&](Index lo, Index hi) {
-    Scratch scratch(p);
-    for (Index task = lo; task < hi; ++task) {
-      const Index b = task / p.kv_heads, g = task % p.kv_heads;
-      for (Index h = g * p.group(); h < (g + 1) * p.group(); ++h)
-        for (Index begin = 0; begin < p.queries; begin += step) {
-          const Block at = block_of(p, b, h, begin, std::min(begin + step, p.queries));
-          const Index n = at.columns(), rows = at.rows();
-          real* const w = scratch.weights();
-          scores(p, at, w);
-          each_row(p, at, w, scratch, [&](real* row, const std::uint8_t* keep, Index seen, Index i) {
-            t.softmax_again(row, keep, stats + 2 * p.weight_row(b, h, i), row, seen);
-          });
-          if (to.dv) {
-            const real* used = w;
-            if (p.drops) drop(p, at, w, scratch.dropped()), used = scratch.dropped();
-            kernels::gemm(n, p.value_width, rows, {used, 1, n}, {dy.at(b, h, begin), dy.row, dy.column},
-                          to.dv + ((b * p.keys + at.lo) * p.kv_heads + g) * p.value_width, p.kv_heads * p.value_width,
-                          true);
-          }
-          if (!to.dq && !to.dk) continue;
-          real* const d = scratch.gradient();
-          kernels::gemm(rows, n, p.value_width, {dy.at(b, h, begin), dy.row, dy.column},
-                        {p.v.at(b, g, at.lo), p.v.column, p.v.row}, d, n);
-          if (p.drops) drop(p, at, d, d);
-          if (p.guarded)  // 0 where a mask separates, whatever lies there
-            each_row(p, at, d, scratch, [&](real* row, const std::uint8_t* keep, Index seen, Index) {
-              for (Index j = 0; keep && j < seen; ++j) row[j] = keep[j] ? row[j] : real(0);
-            });
-          for (Index r = 0; r < rows; ++r) t.softmax_backward(d + r * n, w + r * n, d + r * n, n);
-          t.mul(d, 1, &p.scale, 0, d, rows * n);
-          if (to.dq)
-            weights_times(p, at, d, p.k, p.width, to.dq + ((b * p.queries + begin) * p.heads + h) * p.width,
-                          p.heads * p.width, scratch);
-          if (to.dk)
-            kernels::gemm(n, p.width, rows, {d, 1, n}, {p.q.at(b, h, begin), p.q.row, p.q.column},
-                          to.dk + ((b * p.keys + at.lo) * p.kv_heads + g) * p.width, p.kv_heads * p.width, true);
-        }
-    }
-  });
-}
+using detail::Plan;
 
 /// x [batch..., H, T, width] as rows. `batch` is the shape that x's leading axes were expanded to.
 HeadRows rows_of(const Array& x, const Shape& batch) {
@@ -272,7 +22,8 @@ HeadRows rows_of(const Array& x, const Shape& batch) {
                 x.stride(-1)};
   for (Index b = 0; b < batch.numel(); ++b) {
     Index left = b, offset = 0;
-    for (int axis = batch.rank() - 1; axis >= 0; left /= batch[axis], --axis) offset += left % batch[axis] * x.stride(axis);
+    for (int axis = batch.rank() - 1; axis >= 0; left /= batch[axis], --axis)
+      offset += left % batch[axis] * x.stride(axis);
     rows.batch[static_cast<std::size_t>(b)] = offset;
   }
   return rows;
@@ -398,7 +149,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   real* const dropped = storage_for(options.dropped_weights);
   if (p.batch * p.heads * p.queries > 0) {
     stats = Array::empty({p.batch, p.heads, p.queries, 2});
-    forward(p, y.mutate(), stats.mutate(), weights, dropped);
+    detail::attention_forward(p, y.mutate(), stats.mutate(), weights, dropped);
   }
   if (op.observed()) {
     op.flops(flops_of(p));
@@ -408,7 +159,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
     const Plan& made = *plan;
     const Array g = dy.rank() == batch.rank() + 3 ? dy : dy.unsqueeze(0);
     Array dq, dk, dv;
-    Gradients to{};
+    detail::Gradients to{};
     const auto wanted = [&](std::size_t i, Array& d, Index heads, Index length, Index width) -> real* {
       if (!dx.wants(i)) return nullptr;
       d = empty_heads(batch, heads, length, width, true);
@@ -417,7 +168,8 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
     to.dq = wanted(0, dq, made.heads, made.queries, made.width);
     to.dk = wanted(1, dk, made.kv_heads, made.keys, made.width);
     to.dv = wanted(2, dv, made.kv_heads, made.keys, made.value_width);
-    if (made.batch * made.heads * made.queries > 0) backward(made, rows_of(g, batch), stats.data(), to);
+    if (made.batch * made.heads * made.queries > 0)
+      detail::attention_backward(made, rows_of(g, batch), stats.data(), to);
     if (to.dq) dx.add(0, shaped(dq));
     if (to.dk) dx.add(1, shaped(dk));
     if (to.dv) dx.add(2, shaped(dv));
@@ -435,7 +187,7 @@ Array detail::attend_cached(const Array& q, const HeadRows& k, const HeadRows& v
   read_options(p, options, {p.batch, p.heads, p.queries, p.keys});
   guard(p);
   Array y = empty_heads(Shape{p.batch}, p.heads, p.queries, value_width, false);
-  forward(p, y.mutate(), nullptr, nullptr, nullptr);
+  detail::attention_forward(p, y.mutate(), nullptr, nullptr, nullptr);
   if (op.observed()) {
     op.flops(flops_of(p));
     op.note("weights", {p.batch, p.heads, p.queries, p.keys});

@@ -1,30 +1,15 @@
-// What is here: scaled dot-product attention as one op, and the masks people build for it.
-// What is not: the loops over blocks of rows (attention.cpp), projections and heads (nn/attention.h).
-// Read next: attention.cpp.
+// What is here: scaled dot-product attention as one op.
+// What is not: the loops over blocks of rows (attention_blocks.cpp), projections and heads (nn/attention.h).
+// Read next: attention.cpp, then attention_blocks.cpp.
 #pragma once
 
 #include <optional>
 
-#include "engine/mask.h"
+#include "engine/ops/masks.h"
 #include "engine/random.h"
 #include "engine/tensor.h"
 
 namespace mote {
-
-/// Who may attend to whom in a causal model: true where key <= query. Shape [queries, keys]; with more keys than
-/// queries the queries are the last ones. Errors: fewer keys than queries.
-Mask causal_mask(Index queries, Index keys);
-inline Mask causal_mask(Index length) { return causal_mask(length, length); }
-
-/// Who may be attended to in a batch of padded rows: true for the first lengths[b] of `longest` keys.
-/// Shape [B, 1, 1, longest], for every head and query. Errors: a length outside [0, longest].
-Mask padding_mask(const std::vector<Index>& lengths, Index longest);
-
-/// The mask of a program in which true, or 1, means blocked: every value inverted.
-inline Mask from_blocked(const Mask& blocked) { return ~blocked; }
-/// The same from numbers: 0 may attend, 1 is blocked. Errors: any other number, such as the -infinity of a mask that is
-/// meant to be added.
-Mask from_blocked(const Tensor& blocked);
 
 /// What attention can be told besides its inputs.
 struct AttentionOptions {

@@ -12,6 +12,7 @@
 #include "engine/ops/embedding.h"
 #include "engine/ops/index.h"
 #include "engine/ops/loss.h"
+#include "engine/ops/masks.h"
 #include "engine/ops/matmul.h"
 #include "engine/ops/norm.h"
 #include "engine/ops/reduce.h"

@@ -69,8 +69,8 @@ Mask some_mask(const Shape& shape, std::uint64_t seed) {
 }
 
 TEST_CASE("attention: every bit of the plain formula, whatever the options") {
-  const std::vector<Case> cases{{1, 1, 1, 1, 1, 1, 1},   {2, 3, 3, 5, 5, 4, 4},      {1, 2, 2, 7, 19, 5, 3},
-                                {2, 4, 2, 6, 6, 8, 8},   {1, 6, 1, 33, 33, 16, 16},  {1, 2, 2, 100, 100, 8, 8},
+  const std::vector<Case> cases{{1, 1, 1, 1, 1, 1, 1},    {2, 3, 3, 5, 5, 4, 4},     {1, 2, 2, 7, 19, 5, 3},
+                                {2, 4, 2, 6, 6, 8, 8},    {1, 6, 1, 33, 33, 16, 16}, {1, 2, 2, 100, 100, 8, 8},
                                 {1, 4, 4, 90, 200, 3, 9}, {1, 1, 1, 17, 4100, 4, 4}};
   for (const Case& c : cases) {
     Array slopes = Array::empty({c.heads});

@@ -1,0 +1,42 @@
+// What is here: the masks people build for attention.
+// What is not: attention (attention.cpp).
+// Read next: attention.h.
+#include "engine/ops/masks.h"
+
+#include <algorithm>
+
+namespace mote {
+
+Mask causal_mask(Index queries, Index keys) {
+  check_in("causal_mask", keys >= queries, queries, " queries need at least as many keys, not ", keys);
+  Mask m({queries, keys});
+  std::uint8_t* const out = m.mutate();
+  for (Index i = 0; i < queries; ++i)
+    for (Index j = 0; j < keys; ++j) out[i * keys + j] = j <= i + keys - queries;
+  return m;
+}
+
+Mask padding_mask(const std::vector<Index>& lengths, Index longest) {
+  Mask m({static_cast<Index>(lengths.size()), 1, 1, longest});
+  std::uint8_t* row = m.mutate();
+  for (const Index length : lengths) {
+    check_in("padding_mask", length >= 0 && length <= longest, "length ", length, " is outside [0, ", longest, "]");
+    std::fill_n(row, length, std::uint8_t(1));
+    row += longest;
+  }
+  return m;
+}
+
+Mask from_blocked(const Tensor& blocked) {
+  const Array x = blocked.array().contiguous();
+  Mask m(x.shape());
+  std::uint8_t* const out = m.mutate();
+  for (Index i = 0; i < x.numel(); ++i) {
+    const real b = x.data()[i];
+    check_in("from_blocked", b == 0 || b == 1, "a mask has only 0 (may attend) and 1 (blocked), not ", b);
+    out[i] = b == 0;
+  }
+  return m;
+}
+
+}  // namespace mote
