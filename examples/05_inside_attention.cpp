@@ -96,10 +96,10 @@ void table() {
   mistakes += longer.projections != 2 * small.projections || longer.attention != 4 * small.attention ||
               wider.projections != 4 * small.projections;
   std::cout << "   So the table's rows are right: O(N d^2) for the projections, O(N^2 d/h) for a head. Its total,\n"
-               "   O(N^2 d), leaves out the projections, and they are the larger part until N is about 2 d: the true\n"
-               "   total is O(N d^2 + N^2 d).\n\n"
+               "   O(N^2 d), leaves out the projections, and they are the larger part until N comes near 2 d: the\n"
+               "   true total is O(N d^2 + N^2 d).\n\n"
                "   Memory: the weights are h squares, O(h N^2) numbers if somebody stores them. mote makes them a few\n"
-               "   rows at a time and asks for none:\n\n";
+               "   rows at a time and keeps none:\n\n";
   const Index n = 512, d = 64, h = 8;
   const MultiHeadAttention attention(d, h, Generator(1), {.bias = false});
   const Tensor x = Array::full({1, n, d}, 1);

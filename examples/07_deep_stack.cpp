@@ -75,7 +75,8 @@ int main() {
   for (const Index layers : {1, 6, 24, 100})
     for (const NormOrder order : {NormOrder::pre, NormOrder::post}) finite = one_step(order, layers) && finite;
   std::printf(
-      "\nNothing overflows and nothing fades, in either order: the residual sums are a straight way down.\n"
+      "\nAt the start nothing overflows and nothing fades, in either order: residual sums let the gradient through.\n"
+      "Whether training ends well is another question, which one step does not answer.\n"
       "pre:  y = x + part(norm(x)). The sum x only grows with depth, and with it the logits, the first loss and\n"
       "      the gradients; a GPT has one more norm before its head for that.\n"
       "post: y = norm(x + part(x)). Every block brings its sum back to one size, so the loss starts where that of\n"

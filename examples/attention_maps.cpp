@@ -1,5 +1,5 @@
-// What is here: attention_maps: trains a small model on a text, then shows what every head looks at in a sentence: as
-//   text heatmaps, as scores, and as one picture (SVG).
+// What is here: attention_maps: trains a small model, then shows what its heads look at: scores for the heads of every
+//   layer, the most telling head of one layer as text, and all heads of that layer as one picture (SVG).
 // What is not: the picture and the scores themselves (models/inspect.h), which take any model's weights.
 // Read next: ../models/inspect.h.
 #include <algorithm>
@@ -18,15 +18,17 @@
 #include "train/adamw.h"
 #include "train/fit.h"
 #include "train/schedule.h"
+#include "train/tasks/copy.h"
 
 using namespace mote;
 
 namespace {
 
 struct Config {
-  std::string text, sentence = "the head looks at what the sentence said before", output = "attention.svg";
-  std::string preset = "attention_only";
-  Index layer = 1, n_layer = 2, n_head = 8, n_embd = 64, block_size = 64, batch_size = 16, steps = 400, seed = 1;
+  std::string task = "repeat", text, sentence = "the head looks at what the sentence said before";
+  std::string output = "attention.svg", preset = "attention_only";
+  Index length = 24, layer = 1, n_layer = 2, n_head = 4, n_embd = 64, block_size = 64, batch_size = 32, steps = 800;
+  Index seed = 1;
   double learning_rate = 3e-3;
 };
 
@@ -39,37 +41,125 @@ const char* const built_in_text =
     "next layer asks its questions, of tokens that know more than they did. a sentence is read from left to right, and "
     "no token ever looks at what comes after it, because that is what the model has to guess. ";
 
-/// The characters of a text as ids 0, 1, ... in the order of their codes.
-struct Characters {
-  std::string all;
-  explicit Characters(std::string text) : all(std::move(text)) {
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-  }
-  Index size() const { return static_cast<Index>(all.size()); }
-  Index id(char c) const {
-    const std::size_t place = all.find(c);
-    check_in("attention_maps", place != std::string::npos, "'", c, "' does not occur in the text the model learned");
-    return static_cast<Index>(place);
-  }
+/// What a model learns from, and what its heads are shown.
+struct Material {
+  std::string title;
+  Index vocab_size = 0, block_size = 0;
+  std::function<Batch(Index rows, const Generator& random)> batch;
+  Tokens shown;                     // [1, T]
+  std::vector<std::string> labels;  // T
 };
 
-/// Rows of `length` + 1 characters from random places of the text, as inputs and targets.
-void draw(const std::vector<Index>& text, Index rows, Index length, const Generator& random, Tokens& ids,
-          Tokens& targets) {
-  const Tokens starts = randint(0, static_cast<Index>(text.size()) - length, {rows}, random);
-  ids = Tokens({rows, length}), targets = Tokens({rows, length});
-  for (Index b = 0; b < rows; ++b) {
-    const Index* const from = text.data() + starts.data()[b];
-    std::copy_n(from, length, ids.mutate() + b * length);
-    std::copy_n(from + 1, length, targets.mutate() + b * length);
+/// The characters of a text in UTF-8; bytes that are none stand alone.
+std::vector<std::string> characters_of(const std::string& text) {
+  std::vector<std::string> characters;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t n = 1;
+    if (static_cast<unsigned char>(text[i]) >= 0xc0)
+      while (n < 4 && i + n < text.size() && (static_cast<unsigned char>(text[i + n]) & 0xc0) == 0x80) ++n;
+    characters.push_back(text.substr(i, n));
+    i += n;
   }
+  return characters;
+}
+
+std::string label_of(const std::string& character) {
+  return character == " " ? "_" : character == "\n" ? "\\n" : character == "\t" ? "\\t" : character;
 }
 
 std::string read(const std::string& path) {
+  std::error_code ignored;
   std::ifstream in(path, std::ios::binary);
-  check_in("attention_maps", static_cast<bool>(in), "cannot read ", path);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::string text;
+  if (in && !std::filesystem::is_directory(path, ignored)) text.assign(std::istreambuf_iterator<char>(in), {});
+  check(!text.empty(), "cannot read ", path, ", or it is empty");
+  return text;
+}
+
+/// Characters as ids 0, 1, ... in the order of their codes; rows from random places.
+Material from_text(const Config& c) {
+  const std::vector<std::string> text = characters_of(c.text.empty() ? built_in_text : read(c.text));
+  std::vector<std::string> known = text;
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  const auto ids_of = [&](const std::vector<std::string>& characters) {
+    std::vector<Index> ids;
+    for (const std::string& x : characters) {
+      const auto place = std::lower_bound(known.begin(), known.end(), x);
+      check(place != known.end() && *place == x, "the sentence has '", label_of(x), "', which the text does not have");
+      ids.push_back(place - known.begin());
+    }
+    return ids;
+  };
+  check(static_cast<Index>(text.size()) > c.block_size, "the text has ", text.size(),
+        " characters; it needs more than block_size ", c.block_size);
+  const std::vector<std::string> sentence = characters_of(c.sentence);
+  check(sentence.size() >= 2 && static_cast<Index>(sentence.size()) <= c.block_size, "the sentence has ",
+        sentence.size(), " characters; it may have 2 to block_size ", c.block_size);
+  Material m;
+  m.title = c.sentence;
+  m.vocab_size = static_cast<Index>(known.size());
+  m.block_size = c.block_size;
+  m.batch = [ids = ids_of(text), length = c.block_size + 1](Index rows, const Generator& random) {
+    const Tokens starts = randint(0, static_cast<Index>(ids.size()) - length + 1, {rows}, random);
+    Tokens drawn({rows, length});
+    for (Index b = 0; b < rows; ++b) std::copy_n(ids.begin() + starts.data()[b], length, drawn.mutate() + b * length);
+    return next_token_batch(drawn);
+  };
+  m.shown = Tokens({1, static_cast<Index>(sentence.size())}, ids_of(sentence));
+  for (const std::string& x : sentence) m.labels.push_back(label_of(x));
+  std::printf("%zu characters, %zu different\n", text.size(), known.size());
+  return m;
+}
+
+/// Rows of random letters that begin again after `first` to `last` of them. What comes before counts for nothing.
+Batch repetitions(Index rows, Index T, Index first, Index last, const Generator& random) {
+  const Tokens letters = randint(0, 26, {rows, last}, random);
+  const Tokens periods = randint(first, last + 1, {rows}, random);
+  Tokens drawn({rows, T + 1});
+  Index* const out = drawn.mutate();
+  for (Index b = 0; b < rows; ++b)
+    for (Index t = 0; t <= T; ++t) out[b * (T + 1) + t] = letters.data()[b * last + t % periods.data()[b]];
+  Batch batch = next_token_batch(drawn);
+  Index* const targets = batch.targets.mutate();
+  for (Index b = 0; b < rows; ++b) std::fill_n(targets + b * T, periods.data()[b] - 1, Index(-1));
+  return batch;
+}
+
+/// Repetitions after 3 to `length` letters: where to look cannot be learned by heart, only by finding the same letter
+/// further up. Shown is a row that begins again after two thirds of `length`.
+Material from_repetition(const Config& c) {
+  const Index length = c.length, T = 2 * length;
+  Material m;
+  m.vocab_size = 26;
+  m.block_size = T;
+  m.batch = [=](Index rows, const Generator& random) {
+    return repetitions(rows, T, std::min<Index>(3, length), length, random);
+  };
+  const Index shown = (2 * length + 2) / 3;
+  m.shown = repetitions(1, T, shown, shown, Generator(c.seed + 2)).ids;
+  for (Index i = 0; i < T; ++i) m.labels.emplace_back(1, static_cast<char>('a' + m.shown.data()[i]));
+  for (const std::string& x : m.labels) m.title += x;
+  std::printf("rows of %lld letters, which begin again after 3 to %lld\n", static_cast<long long>(T),
+              static_cast<long long>(length));
+  return m;
+}
+
+/// The copy task on the letters a to z; shown are a question that was held out and its answer.
+Material from_copy(const Config& c) {
+  const CopyTask task(26, c.length);
+  Material m;
+  m.vocab_size = task.vocab_size();
+  m.block_size = task.block_size();
+  m.batch = [task](Index rows, const Generator& random) { return task.batch(rows, Split::train, random); };
+  m.shown = task.batch(1, Split::test, Generator(c.seed + 2)).ids;
+  for (Index i = 0; i < m.shown.numel(); ++i) {
+    const Index id = m.shown.data()[i];
+    m.labels.push_back(id == task.separator() ? "|" : std::string(1, static_cast<char>('a' + id)));
+    m.title += m.labels.back();
+  }
+  std::printf("%lld letters, a separator, the same letters again\n", static_cast<long long>(c.length));
+  return m;
 }
 
 /// Writes the file whole or not at all: under another name first, which then takes the place of the old one.
@@ -78,39 +168,30 @@ void write(const std::string& path, const std::string& content) {
   std::ofstream out(unfinished, std::ios::binary);
   out << content;
   out.close();
-  check_in("attention_maps", static_cast<bool>(out), "cannot write ", unfinished);
-  std::filesystem::rename(unfinished, path);
+  std::error_code failed;
+  if (out) std::filesystem::rename(unfinished, path, failed);
+  if (out && !failed) return;
+  std::error_code ignored;
+  std::filesystem::remove(unfinished, ignored);
+  throw Error("cannot write " + path);
 }
 
-int run(const Config& c) {
-  const std::string source = c.text.empty() ? built_in_text : read(c.text);
-  const Characters characters(source);
-  std::vector<Index> text;
-  for (const char x : source) text.push_back(characters.id(x));
-  check_in("attention_maps", static_cast<Index>(text.size()) > c.block_size + 1, "the text has ", text.size(),
-           " characters; it needs more than block_size ", c.block_size);
-  std::vector<Index> sentence;
-  std::vector<std::string> labels;
-  for (const char x : c.sentence) sentence.push_back(characters.id(x)), labels.emplace_back(1, x == ' ' ? '_' : x);
-  check_in("attention_maps", sentence.size() >= 2 && static_cast<Index>(sentence.size()) <= c.block_size,
-           "the sentence has ", sentence.size(), " characters; it may have 2 to block_size ", c.block_size);
+/// Better an error now than after the training.
+void check_writable(const std::string& path) {
+  const std::string unfinished = path + ".part";
+  const bool opened = static_cast<bool>(std::ofstream(unfinished, std::ios::binary));
+  std::error_code ignored;
+  if (opened) std::filesystem::remove(unfinished, ignored);
+  check(opened && !path.empty() && !std::filesystem::is_directory(path, ignored), "cannot write '", path, "'");
+}
 
-  GPTConfig config = GPTConfig::preset(c.preset);
-  config.vocab_size = characters.size(), config.block_size = c.block_size, config.n_layer = c.n_layer;
-  config.n_head = c.n_head, config.n_embd = c.n_embd;
-  if (c.n_head % std::max<Index>(1, config.n_kv_head) != 0) config.n_kv_head = 0;
-  check_in("attention_maps", c.layer < c.n_layer, "layer ", c.layer, " is not one of ", c.n_layer, " (0 is the first)");
-  const Generator random(c.seed), data(c.seed + 1);
-  GPT model(config, random);
+void train(GPT& model, const Material& material, const Config& c) {
+  const Generator data(c.seed + 1);
   AdamW optimizer(decay_groups(model, 0.1), {.lr = c.learning_rate});
-  std::printf("%s of %lld layers, %lld heads, width %lld, on %zu characters (%lld different)\n", c.preset.c_str(),
-              static_cast<long long>(c.n_layer), static_cast<long long>(c.n_head), static_cast<long long>(c.n_embd),
-              text.size(), static_cast<long long>(characters.size()));
-  Tokens ids, targets;
   fit(optimizer,
       [&](Index) {
-        draw(text, c.batch_size, c.block_size, data, ids, targets);
-        return model.loss(ids, targets);
+        const Batch batch = material.batch(c.batch_size, data);
+        return model.loss(batch.ids, batch.targets);
       },
       {.steps = c.steps,
        .schedule =
@@ -124,19 +205,41 @@ int run(const Config& c) {
                std::printf("step %4lld  loss %.4f\n", static_cast<long long>(r.step + 1), r.loss), std::fflush(stdout);
              return true;
            }});
+}
 
-  const Tokens asked({1, static_cast<Index>(sentence.size())}, sentence);
-  const Array weights = model.attention_weights(asked, c.layer).select(0, 0);  // [H, T, T]
-  std::printf("\nlayer %lld on \"%s\"; a row is a query, a column a key\n", static_cast<long long>(c.layer),
-              c.sentence.c_str());
-  for (Index h = 0; h < c.n_head; ++h) {
-    std::printf("\nhead %lld\n", static_cast<long long>(h + 1));
-    std::fflush(stdout);
-    print_heatmap(std::cout, weights.select(0, h), labels);
-  }
-  std::cout << "\n" << describe(head_scores(weights, asked)) << "\n";
-  write(c.output, attention_svg(weights, labels, labels, "Layer " + std::to_string(c.layer) + ": " + c.sentence));
-  std::cout << "the picture of all heads is in " << c.output << "\n";
+int run(const Config& c) {
+  check(c.layer < c.n_layer, "layer ", c.layer, " is not one of ", c.n_layer, " (0 is the first)");
+  check_writable(c.output);
+  const Material material = c.task == "repeat" ? from_repetition(c) : c.task == "copy" ? from_copy(c) : from_text(c);
+  GPTConfig config = GPTConfig::preset(c.preset);
+  config.vocab_size = material.vocab_size, config.block_size = material.block_size;
+  config.n_layer = c.n_layer, config.n_head = c.n_head, config.n_embd = c.n_embd;
+  if (c.n_head % std::max<Index>(1, config.n_kv_head) != 0) config.n_kv_head = 0;  // llama's four do not divide
+  GPT model(config, Generator(c.seed));
+  std::printf("%s: %lld layers, %lld heads, width %lld, %lld weights\n", c.preset.c_str(),
+              static_cast<long long>(c.n_layer), static_cast<long long>(c.n_head), static_cast<long long>(c.n_embd),
+              static_cast<long long>(parameter_count(model)));
+  train(model, material, c);
+
+  std::cout
+      << "\nHow much of its attention each head gives to the token before, to the first one, and to what followed\n"
+         "an earlier occurrence of the same token (induction); entropy 1 is an even look at everything.\n";
+  for (Index layer = 0; layer < c.n_layer; ++layer)
+    std::cout << "\nlayer " << layer << "\n"
+              << describe(head_scores(model.attention_weights(material.shown, layer), material.shown));
+
+  const Array weights = model.attention_weights(material.shown, c.layer).select(0, 0);  // [H, T, T]
+  const std::vector<HeadScore> scores = head_scores(weights, material.shown);
+  const auto clearest = std::max_element(scores.begin(), scores.end(), [](const HeadScore& a, const HeadScore& b) {
+    return std::max({a.previous, a.first, a.induction}) < std::max({b.previous, b.first, b.induction});
+  });
+  const Index head = clearest - scores.begin();
+  std::cout << "\nlayer " << c.layer << ", head " << head + 1
+            << ". A row is a query, a column a key; '.' is a weight near 0, '@' near 1\n";
+  print_heatmap(std::cout, weights.select(0, head), material.labels);
+  write(c.output, attention_svg(weights, material.labels, material.labels,
+                                "Layer " + std::to_string(c.layer) + ": " + material.title));
+  std::cout << "\nthe picture of all heads of layer " << c.layer << " is in " << c.output << "\n";
   return 0;
 }
 
@@ -144,16 +247,20 @@ int run(const Config& c) {
 
 int main(int argc, char** argv) {
   Config c;
-  Options options("Trains a small model on characters and shows what its attention heads look at.");
-  options.add("--text", c.text, "a file to learn from; empty: a few sentences about heads");
-  options.add("--sentence", c.sentence, "what to look at, in characters that the text has");
+  Options options("Trains a small model and shows what its attention heads look at.");
+  options.add("--task", c.task,
+              "what to learn: rows that begin again somewhere, answers that repeat a question, or a text",
+              {"repeat", "copy", "text"});
+  options.add("--length", c.length, "the most letters before they come again (repeat), or letters to copy (copy)", 1);
+  options.add("--text", c.text, "a file to learn from; empty: a few sentences about heads (text)");
+  options.add("--sentence", c.sentence, "what to look at, in characters that the text has (text)");
+  options.add("--block_size", c.block_size, "longest context, in characters (text)", 2);
   options.add("--output", c.output, "where the picture goes");
   options.add("--preset", c.preset, "what kind of model", {"attention_only", "gpt2", "nanogpt", "llama"});
   options.add("--layer", c.layer, "whose heads to show, 0 for the first layer");
   options.add("--n_layer", c.n_layer, "blocks", 1);
   options.add("--n_head", c.n_head, "heads in each", 1);
   options.add("--n_embd", c.n_embd, "width", 1);
-  options.add("--block_size", c.block_size, "longest context, in characters", 2);
   options.add("--batch_size", c.batch_size, "rows per step", 1);
   options.add("--steps", c.steps, "training steps");
   options.add("--learning_rate", c.learning_rate, "peak learning rate");

@@ -36,7 +36,7 @@ Array nucleus(const Array& probabilities, double top_p) {
 
 /// One token for each row of logits [B, V] -> [B].
 Tokens choose(const Tensor& logits, const GenerateOptions& options, const Generator& random) {
-  if (options.temperature == 0) return argmax(logits);
+  if (static_cast<real>(options.temperature) == 0) return argmax(logits);  // or too low for `real`: 0 / 0 otherwise
   const Tensor largest = max(logits, {1}, true);
   Tensor scaled = (logits - largest) / options.temperature;  // the largest is 0 now: a low temperature cannot overflow
   if (options.top_k > 0 && options.top_k < logits.size(1)) {
@@ -86,7 +86,7 @@ Tokens GPT::generate(const Tokens& ids, Index count, const GenerateOptions& opti
     if (options.use_cache && fits) return (*this)(all.slice(1, memory.length(), T), memory);
     return (*this)(fits ? all : all.slice(1, T - config.block_size, T));
   };
-  const auto not_a_number = [](real x) { return std::isnan(x); };
+  const auto not_a_number = [](real x) { return std::isnan(x) || x == std::numeric_limits<real>::infinity(); };
   Tokens all = ids;
   std::vector<bool> finished(static_cast<std::size_t>(ids.shape()[0]), false);
   for (Index step = 0; step < count; ++step) {

@@ -33,7 +33,7 @@ struct GPTCache {
 
 /// A decoder language model: token plus position embedding, n_layer blocks, a last norm, and a projection to logits.
 /// Weights are drawn in visit order, each once: matrices N(0, 0.02), those that feed a residual sum (c_proj)
-/// N(0, 0.02 / sqrt(2 n_layer)), biases 0, norms 1 and 0. Sources: GPT-2 (Radford et al. 2019), nanoGPT's layout.
+/// N(0, 0.02 / sqrt(2 n_layer)), or sqrt(n_layer) without feed-forward networks, biases 0, norms 1 and 0. Sources: GPT-2 (Radford et al. 2019), nanoGPT's layout.
 struct GPT : Layer<GPT> {
   struct Transformer : Layer<Transformer> {
     Embedding wte;
@@ -60,9 +60,10 @@ struct GPT : Layer<GPT> {
 
   /// Logits for every position: ids [B, T] -> [B, T, V].
   Tensor forward(const Tokens& ids) const;
-  /// Logits for the tokens that follow those in `cache`, which afterwards has these too: ids [B, t] -> [B, t, V]. Equal
-  /// in every bit to the last t rows of the whole pass. In evaluation mode and under NoGrad. Errors: more than block_size
-  /// tokens in all, unless the config is unbounded().
+  /// Logits for the tokens that follow those in `cache`, which afterwards has these too: ids [B, t] -> [B, t, V].
+  /// Equal in every bit to the last t rows of the whole pass. Errors: more than block_size tokens in all, unless the
+  /// config is unbounded(); gradients wanted (no NoGrad); training with dropout; a cache of other layers, rows or
+  /// heads. A cache of another model with equal sizes is not noticed. After an error the cache is as it was.
   Tensor forward(const Tokens& ids, GPTCache& cache) const;
   /// An empty cache.
   GPTCache cache() const;
@@ -72,12 +73,12 @@ struct GPT : Layer<GPT> {
   /// What each head of a block attends to, in evaluation mode: ids [B, T] -> [B, H, T, T]. Errors: no such layer.
   Array attention_weights(const Tokens& ids, Index layer);
 
-  /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens, or
-  /// all of them if the config is unbounded(). Samples by multinomial(), so with the same weights and seed it writes the
-  /// tokens that nanoGPT's generate() writes. With a stop token a finished row repeats it, and the text ends when all
-  /// rows are finished. Runs without gradients and in evaluation mode; afterwards every module is in the mode it was in.
-  /// Errors: an empty prompt, a count below 0, a temperature below 0 or not finite, top_p outside (0, 1], a stop token
-  /// outside [0, V), logits that are NaN.
+  /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens,
+  /// or all of them if the config is unbounded(). Samples by multinomial(), so with the same weights and seed it writes
+  /// the tokens that nanoGPT's generate() writes. With a stop token a finished row repeats it, and the text ends when
+  /// all rows are finished. Runs without gradients and in evaluation mode; afterwards every module is in the mode it
+  /// was in. Errors: an empty prompt, a count below 0, a temperature below 0 or not finite, top_p outside (0, 1], a
+  /// stop token outside [0, V), logits that are NaN or infinite (-infinity is fine: that token is never chosen).
   Tokens generate(const Tokens& ids, Index count, const GenerateOptions& options, const Generator& random);
   /// The same, greedy.
   Tokens generate(const Tokens& ids, Index count) { return generate(ids, count, {.temperature = 0}, Generator()); }

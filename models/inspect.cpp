@@ -1,4 +1,4 @@
-// What is here: head_scores, attention_svg.
+// What is here: head_scores, describe, attention_svg.
 // What is not: other kinds of pictures; text heatmaps are in ../examples/heatmap.h.
 // Read next: ../examples/attention_maps.cpp.
 #include "models/inspect.h"
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
+#include <iomanip>
 #include <sstream>
 
 #include "engine/check.h"
@@ -24,48 +24,97 @@ struct Mean {
 
 /// The colour map viridis at nine evenly spaced points, between which colours are mixed. Source: S. van der Walt and
 /// N. Smith's map of matplotlib.
-std::string viridis(double x) {
-  static constexpr std::array<std::array<int, 3>, 9> points{{{68, 1, 84},
-                                                             {71, 44, 122},
-                                                             {59, 81, 139},
-                                                             {44, 113, 142},
-                                                             {33, 144, 141},
-                                                             {39, 173, 129},
-                                                             {92, 200, 99},
-                                                             {170, 220, 50},
-                                                             {253, 231, 37}}};
-  const double place = std::clamp(std::isnan(x) ? 0.0 : x, 0.0, 1.0) * 8;
-  const std::size_t left = std::min<std::size_t>(7, static_cast<std::size_t>(place));
-  const double share = place - static_cast<double>(left);
-  char text[8];
-  int rgb[3];
-  for (std::size_t c = 0; c < 3; ++c)
-    rgb[c] = static_cast<int>(std::lround(points[left][c] * (1 - share) + points[left + 1][c] * share));
-  std::snprintf(text, sizeof text, "#%02x%02x%02x", static_cast<unsigned>(rgb[0]) & 255u,
-                static_cast<unsigned>(rgb[1]) & 255u, static_cast<unsigned>(rgb[2]) & 255u);
+constexpr std::array<std::array<int, 3>, 9> viridis{{{68, 1, 84},
+                                                     {71, 44, 122},
+                                                     {59, 81, 139},
+                                                     {44, 113, 142},
+                                                     {33, 144, 141},
+                                                     {39, 173, 129},
+                                                     {92, 200, 99},
+                                                     {170, 220, 50},
+                                                     {253, 231, 37}}};
+/// Weights are shown in steps of 1/64: finer than an eye sees, and all cells of one colour can be one path.
+constexpr Index levels = 64;
+
+Index level_of(double weight) {
+  return std::isnan(weight)
+             ? 0
+             : static_cast<Index>(std::lround(std::clamp(weight, 0.0, 1.0) * static_cast<double>(levels)));
+}
+
+std::string colour(Index level) {
+  const Index steps = levels / 8;  // between two points
+  const std::size_t left = static_cast<std::size_t>(std::min<Index>(7, level / steps));
+  const int right_share = static_cast<int>(level) - static_cast<int>(left) * static_cast<int>(steps);
+  std::string text = "#";
+  for (std::size_t c = 0; c < 3; ++c) {
+    const int mixed = viridis[left][c] * (static_cast<int>(steps) - right_share) + viridis[left + 1][c] * right_share;
+    const std::size_t rounded =
+        static_cast<std::size_t>((mixed + static_cast<int>(steps) / 2) / static_cast<int>(steps));
+    text += "0123456789abcdef"[rounded / 16];
+    text += "0123456789abcdef"[rounded % 16];
+  }
   return text;
 }
 
-/// Text as XML has it; what no XML may contain becomes '?'.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const unsigned char byte = static_cast<unsigned char>(c);
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else if (byte < 32)
-      out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "?";
-    else
-      out += c;
+/// Text ready to stand in an XML document, and how many columns of a monospace font it takes.
+struct Label {
+  std::string xml;
+  Index columns = 0;
+};
+
+/// The length of the UTF-8 character that starts at text[i] and its code, or 1 and 0 if none does.
+std::pair<std::size_t, unsigned> character_at(const std::string& text, std::size_t i) {
+  const auto byte = [&](std::size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u; };
+  const unsigned lead = byte(i);
+  if (lead < 0x80) return {1, lead};
+  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  unsigned code = lead & (0x7fu >> length);
+  for (std::size_t k = 1; k < length; ++k) {
+    if ((byte(i + k) & 0xc0u) != 0x80u) return {1, 0};
+    code = code << 6 | (byte(i + k) & 0x3fu);
+  }
+  static constexpr std::array<unsigned, 5> least{0, 0, 0x80, 0x800, 0x10000};
+  const bool valid = lead >= 0xc2 && code >= least[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+  return valid ? std::pair(length, code) : std::pair<std::size_t, unsigned>(1, 0);
+}
+
+/// At most `longest` characters of a text, newlines and tabs as \n and \t. What is no UTF-8, and what no XML may
+/// contain, becomes '?'.
+Label label(const std::string& text, Index longest) {
+  Label out;
+  Index count = 0;
+  for (std::size_t i = 0; i < text.size(); ++count) {
+    const auto [length, code] = character_at(text, i);
+    if (count == longest - 1 && i + length < text.size()) return {out.xml + "…", out.columns + 1};
+    const bool control = code < 32 || (code >= 0x7f && code < 0xa0) || code == 0xfffe || code == 0xffff;
+    const std::string shown = code == '&'    ? "&amp;"
+                              : code == '<'  ? "&lt;"
+                              : code == '>'  ? "&gt;"
+                              : code == '"'  ? "&quot;"
+                              : code == '\'' ? "&apos;"
+                              : code == '\n' ? "\\n"
+                              : code == '\t' ? "\\t"
+                              : control      ? "?"
+                                             : text.substr(i, length);
+    out.xml += shown;
+    out.columns += code == '\n' || code == '\t' || code >= 0x2e80 ? 2 : 1;  // from there on: Chinese, emoji, ...
+    i += length;
   }
   return out;
 }
+
+/// The names along one axis.
+struct Axis {
+  std::vector<Label> labels;
+  Index columns = 1;  ///< of the widest
+  explicit Axis(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      labels.push_back(label(name, 16));
+      columns = std::max(columns, labels.back().columns);
+    }
+  }
+};
 
 }  // namespace
 
@@ -90,7 +139,7 @@ std::vector<HeadScore> head_scores(const Array& weights, const Tokens& ids) {
         for (Index j = 0; j <= t; ++j) {
           const double p = static_cast<double>(row[j]);
           if (p > 0) spread -= p * math::log(p);
-          if (j > 0 && id[j - 1] == id[t] && j - 1 < t) following += p, seen = true;
+          if (j > 0 && id[j - 1] == id[t]) following += p, seen = true;
         }
         if (seen) induction.add(following);
         entropy.add(spread / math::log(static_cast<double>(t + 1)));
@@ -102,22 +151,20 @@ std::vector<HeadScore> head_scores(const Array& weights, const Tokens& ids) {
 }
 
 std::string describe(const std::vector<HeadScore>& scores) {
-  std::string text = "head  previous  first  induction  entropy\n";
+  std::ostringstream text;
+  text.imbue(std::locale::classic());
+  text << std::fixed << std::setprecision(2) << "head  previous  first  induction  entropy\n";
   for (std::size_t h = 0; h < scores.size(); ++h) {
     const HeadScore& s = scores[h];
     const double most = std::max({s.previous, s.first, s.induction});
-    const char* kind = most < 0.5            ? (s.entropy > 0.9 ? "nearly uniform" : "")
-                       : most == s.previous  ? "previous token"
-                       : most == s.induction ? "induction"
-                                             : "first token";
-    char line[96];
-    std::snprintf(line, sizeof line, "%4d  %8.2f  %5.2f  %9.2f  %7.2f  %s", static_cast<int>(h + 1), s.previous,
-                  s.first, s.induction, s.entropy, kind);
-    text += line;
-    text.erase(text.find_last_not_of(' ') + 1);
-    text += '\n';
+    const char* kind = most < 0.5            ? (s.entropy > 0.9 ? "  nearly uniform" : "")
+                       : most == s.previous  ? "  previous token"
+                       : most == s.induction ? "  induction"
+                                             : "  first token";
+    text << std::setw(4) << h + 1 << std::setw(10) << s.previous << std::setw(7) << s.first << std::setw(11)
+         << s.induction << std::setw(9) << s.entropy << kind << "\n";
   }
-  return text;
+  return text.str();
 }
 
 std::string attention_svg(const Array& weights, const std::vector<std::string>& queries,
@@ -127,47 +174,58 @@ std::string attention_svg(const Array& weights, const std::vector<std::string>& 
   check_in("attention_svg", static_cast<Index>(queries.size()) == Tq && static_cast<Index>(keys.size()) == Tk,
            queries.size(), " and ", keys.size(), " labels do not fit weights ", weights.shape());
   const Array w = weights.contiguous();
-  const auto longest = [](const std::vector<std::string>& labels) {
-    std::size_t n = 1;
-    for (const std::string& label : labels) n = std::max(n, label.size());
-    return static_cast<Index>(std::min<std::size_t>(n, 16));
-  };
-  const Index cell = std::clamp<Index>(240 / std::max<Index>(1, std::max(Tq, Tk)), 6, 24);
-  const Index left = 14 + 6 * longest(queries), below = 14 + 6 * longest(keys), above = 24, gap = 16;
-  const Index wide = left + Tk * cell + gap, high = above + Tq * cell + below;
-  const Index across = std::min<Index>(4, std::max<Index>(1, H)), down = (H + across - 1) / across;
-  const Index scale_width = 60, top = 40;
+  const Axis rows(queries), columns(keys);
+  const Label heading = label(title, 120);
+  // Sizes in pixels. A character of a monospace font is 0.6 of its size wide; 0.35 below its middle stands its foot.
+  const Index cell = std::clamp<Index>(400 / std::max<Index>(1, std::max(Tq, Tk)), 1, 24);
+  const Index font = std::clamp<Index>(cell, 7, 12), foot = (cell * 10 + font * 7) / 20;
+  const Index every = (font + cell - 1) / cell;  // where cells are smaller than letters, only some are named
+  const Index left = 10 + rows.columns * font * 3 / 5, below = 24 + columns.columns * font * 3 / 5, above = 24;
+  const Index wide = left + std::max<Index>(Tk * cell, 60) + 14, high = above + Tq * cell + below, top = 48;
+  const Index across = std::clamp<Index>(H, 1, 4), down = (H + across - 1) / across;
+  const Index page = std::max(across * wide + 50, std::max<Index>(heading.columns * 10, 410) + 20);
   std::ostringstream svg;
   svg.imbue(std::locale::classic());
-  svg << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << across * wide + scale_width << "\" height=\""
-      << top + down * high << "\" font-family=\"monospace\" font-size=\"" << std::clamp<Index>(cell, 6, 10)
-      << "\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"" << (across * wide) / 2
-      << "\" y=\"26\" font-size=\"18\" text-anchor=\"middle\">" << escaped(title) << "</text>\n";
+  svg << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << page << "\" height=\""
+      << top + std::max(down * high, above + 180) << "\" font-family=\"monospace\" font-size=\"" << font << "\">\n"
+      << "<linearGradient id=\"viridis\" x1=\"0\" x2=\"0\" y1=\"1\" y2=\"0\">";
+  for (Index i = 0; i <= 8; ++i)
+    svg << "<stop offset=\"" << static_cast<double>(i) / 8 << "\" stop-color=\"" << colour(i * levels / 8) << "\"/>";
+  svg << "</linearGradient>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+      << "<text x=\"10\" y=\"22\" font-size=\"16\">" << heading.xml << "</text>\n"
+      << "<text x=\"10\" y=\"40\" font-size=\"11\" fill=\"#666666\">"
+      << "a row is a query, a column a key, a colour the weight</text>\n";
   for (Index h = 0; h < H; ++h) {
     svg << "<g transform=\"translate(" << h % across * wide + left << "," << top + h / across * high + above
-        << ")\">\n<text x=\"" << Tk * cell / 2 << "\" y=\"-8\" font-size=\"13\" text-anchor=\"middle\">Head " << h + 1
-        << "</text>\n";
+        << ")\">\n<text x=\"0\" y=\"-6\" font-size=\"13\">Head " << h + 1 << "</text>\n"
+        << "<g transform=\"scale(" << cell << ")\" shape-rendering=\"crispEdges\">\n"
+        << "<rect width=\"" << Tk << "\" height=\"" << Tq << "\" fill=\"" << colour(0) << "\"/>\n";
+    std::array<std::string, levels + 1> paths;  // runs of one colour, row by row; level 0 is the ground
     for (Index i = 0; i < Tq; ++i)
-      for (Index j = 0; j < Tk; ++j) {
-        const double p = static_cast<double>(w.data()[(h * Tq + i) * Tk + j]);
-        svg << "<rect x=\"" << j * cell << "\" y=\"" << i * cell << "\" width=\"" << cell << "\" height=\"" << cell
-            << "\" fill=\"" << viridis(p) << "\"/>\n";
+      for (Index j = 0, end = 0; j < Tk; j = end) {
+        const real* const row = w.data() + (h * Tq + i) * Tk;
+        const Index level = level_of(static_cast<double>(row[j]));
+        for (end = j + 1; end < Tk && level_of(static_cast<double>(row[end])) == level;) ++end;
+        const std::string run = std::to_string(end - j);
+        std::string& path = paths[static_cast<std::size_t>(level)];
+        path.append("M").append(std::to_string(j)).append(" ").append(std::to_string(i));
+        path.append("h").append(run).append("v1h-").append(run).append("z");
       }
-    for (Index i = 0; i < Tq; ++i)
-      svg << "<text x=\"-4\" y=\"" << i * cell + cell / 2 << "\" text-anchor=\"end\" dominant-baseline=\"middle\">"
-          << escaped(queries[static_cast<std::size_t>(i)]) << "</text>\n";
-    for (Index j = 0; j < Tk; ++j)
-      svg << "<text transform=\"translate(" << j * cell + cell / 2 << "," << Tq * cell + 4
-          << ") rotate(-90)\" text-anchor=\"end\" dominant-baseline=\"middle\">"
-          << escaped(keys[static_cast<std::size_t>(j)]) << "</text>\n";
-    svg << "</g>\n";
+    for (Index level = 1; level <= levels; ++level)
+      if (const std::string& path = paths[static_cast<std::size_t>(level)]; !path.empty())
+        svg << "<path fill=\"" << colour(level) << "\" d=\"" << path << "\"/>\n";
+    svg << "</g>\n<g text-anchor=\"end\">\n";
+    for (Index i = 0; i < Tq; i += every)
+      svg << "<text x=\"-4\" y=\"" << i * cell + foot << "\">" << rows.labels[static_cast<std::size_t>(i)].xml
+          << "</text>\n";
+    for (Index j = 0; j < Tk; j += every)
+      svg << "<text transform=\"translate(" << j * cell + foot << " " << Tq * cell + 4 << ")rotate(-90)\">"
+          << columns.labels[static_cast<std::size_t>(j)].xml << "</text>\n";
+    svg << "</g>\n</g>\n";
   }
-  // The colours' scale, from 1 at its top to 0.
-  svg << "<g transform=\"translate(" << across * wide + 8 << "," << top + above << ")\">\n";
-  for (int i = 0; i < 50; ++i)
-    svg << "<rect x=\"0\" y=\"" << i * 3 << "\" width=\"12\" height=\"3\" fill=\"" << viridis(1 - i / 49.0) << "\"/>\n";
-  svg << "<text x=\"16\" y=\"8\">1.0</text>\n<text x=\"16\" y=\"79\">0.5</text>\n<text x=\"16\" y=\"150\">0.0</text>\n"
-      << "</g>\n</svg>\n";
+  svg << "<g transform=\"translate(" << across * wide + 4 << "," << top + above << ")\">\n"
+      << "<rect width=\"10\" height=\"150\" fill=\"url(#viridis)\"/>\n<text x=\"14\" y=\"8\">1.0</text>\n"
+      << "<text x=\"14\" y=\"79\">0.5</text>\n<text x=\"14\" y=\"150\">0.0</text>\n</g>\n</svg>\n";
   return svg.str();
 }
 

@@ -95,8 +95,10 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Tensor& query, c
   };
   Projected p;
   if (c_attn) {
-    check_in("MultiHeadAttention",
-             query.array().data() == key.array().data() && key.array().data() == value.array().data(),
+    const auto same = [](const Array& a, const Array& b) {
+      return a.data() == b.data() && a.shape() == b.shape() && a.strides() == b.strides();
+    };
+    check_in("MultiHeadAttention", same(query.array(), key.array()) && same(query.array(), value.array()),
              "query, key and value are three inputs; construct it with fused = false");
     const Tensor qkv = (*c_attn)(query);  // [B, T, queries | keys | values]
     const Index keys = n_embd + n_kv_head * head_width;
@@ -153,10 +155,11 @@ Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache) const 
   check_in("MultiHeadAttention",
            options.block_size == 0 || options.window > 0 || cache.length() + x.size(1) <= options.block_size,
            "T = ", cache.length() + x.size(1), " is above block_size ", options.block_size);
+  const AttentionOptions o = how({});
+  const bool drops = o.dropout > 0 || (resid_dropout.training() && resid_dropout.p > 0);
+  check_in("MultiHeadAttention", !drops, "a cache is for evaluation: call eval() first");
   const Projected p = project(x, x, x, cache.length());
   cache.append(p.k.array(), p.v.array());
-  AttentionOptions o = how({});
-  check_in("MultiHeadAttention", o.dropout == 0, "a cache is for evaluation: call eval() first");
   return output_of(
       detail::attend_cached(p.q.array(), cache.keys(), cache.values(), n_kv_head, cache.count(), value_head, o));
 }

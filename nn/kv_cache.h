@@ -13,7 +13,8 @@ namespace mote {
 /// ones than these, so that writing n tokens costs n steps instead of n passes over everything.
 ///
 /// Rows lie in blocks with room to grow and a cursor: appending copies the new rows alone. With a window of w, keys that
-/// no later query can see are dropped. Not an Array: views of it would be copied at every step.
+/// no later query can see are dropped. A copy of the cache goes its own way, with rows of its own from its next token on.
+/// Not an Array: views of it would be copied at every step.
 class KeyValueCache {
  public:
   /// Empty. Errors in append().
@@ -31,8 +32,10 @@ class KeyValueCache {
   void append(const Array& k, const Array& v) {
     check_in("KeyValueCache", k.rank() == 4 && v.rank() == 4 && k.shape().with(-1, 0) == v.shape().with(-1, 0), "k ",
              k.shape(), " and v ", v.shape(), " must be [B, H, t, d] and [B, H, t, dv]");
-    if (length() == 0)
+    if (length() == 0) {
       batch_ = k.shape()[0], heads_ = k.shape()[1], keys_.width = k.shape()[3], values_.width = v.shape()[3];
+      capacity_ = 0;  // what was allocated before may be for other sizes
+    }
     check_in("KeyValueCache",
              k.shape().with(2, 0) == Shape{batch_, heads_, 0, keys_.width} && v.shape()[3] == values_.width, "k ",
              k.shape(), " and v ", v.shape(), " do not continue ", count_, " rows of ", batch_, " sequences, ", heads_,
@@ -40,7 +43,7 @@ class KeyValueCache {
     const Index added = k.shape()[2];
     // A window of w shows w - 1 old keys to the next query; what is before them can go, 16 at a time.
     const Index drop = window_ > 0 ? std::max<Index>(0, count_ - (window_ - 1)) / 16 * 16 : 0;
-    if (count_ + added > capacity_ || keys_.storage.bytes() == 0) {
+    if (count_ + added > capacity_ || !keys_.storage.unique()) {  // a copy of this cache must not see the new rows
       const Index kept = count_ - drop;
       const Index capacity = std::max<Index>(2 * (kept + added), 64);
       move(drop, capacity);

@@ -115,6 +115,27 @@ void small_gpt(std::uint64_t& hash) {
   hash_tokens(model.generate(tokens({{1, 2}, {3, 4}}), 40, {.temperature = 0.8, .top_k = 20}, Generator(0)), hash);
 }
 
+/// Every way to tell positions, with grouped heads, a window, RMSNorm, SwiGLU and dropout; and text past block_size.
+void variants(std::uint64_t& hash) {
+  for (const Position position :
+       {Position::learned, Position::sinusoidal, Position::rotary, Position::alibi, Position::none}) {
+    const Generator random(11), data(12);
+    GPTConfig config = GPTConfig::llama();
+    config.block_size = 19, config.vocab_size = 23, config.n_layer = 2, config.n_head = 4, config.n_kv_head = 2;
+    config.n_embd = 40, config.dropout = 0.1, config.position = position, config.window = 9;
+    GPT model(config, random);
+    AdamW optimizer(decay_groups(model, 0.1), {.lr = 1e-3});
+    fit(optimizer,
+        [&](Index) {
+          const Tokens rows = randint(0, 23, {5, 20}, data);
+          return model.loss(rows.slice(1, 0, 19), rows.slice(1, 1, 20));
+        },
+        {.steps = 3});
+    hash_weights(model, hash);
+    hash_tokens(model.generate(tokens({{1, 2}, {3, 4}}), 40, {.top_p = 0.9}, Generator(0)), hash);
+  }
+}
+
 /// Three projections of one input, as a user would write it: the order of the statements is the order of the graph.
 struct Mixer : Layer<Mixer> {
   Linear a, b, c;
@@ -152,6 +173,7 @@ int main() try {
   tutorial_classes(hash);
   repeat_demo(hash);
   small_gpt(hash);
+  variants(hash);
   user_layer(hash);
   std::printf("fingerprint %016" PRIx64 " (%s, %d threads)\n", hash, kernels::table().name, threads());
   if (hash == expected) return 0;

@@ -29,28 +29,31 @@ HeadRows rows_of(const Array& x, const Shape& batch) {
   return rows;
 }
 
-bool all_finite(const HeadRows& x, Index batch, Index heads, Index length, Index width) {
+/// Whether nothing is NaN, infinite, or so large that a product with a gradient may be.
+bool all_harmless(const HeadRows& x, Index batch, Index heads, Index length, Index width) {
+  const real largest = std::sqrt(std::numeric_limits<real>::max());
   for (Index b = 0; b < batch; ++b)
     for (Index h = 0; h < heads; ++h)
       for (Index t = 0; t < length; ++t) {
         const real* const row = x.at(b, h, t);
-        bool finite = true;
-        for (Index i = 0; i < width; ++i) finite &= std::abs(row[i * x.column]) <= std::numeric_limits<real>::max();
-        if (!finite) return false;
+        bool harmless = true;
+        for (Index i = 0; i < width; ++i) harmless &= std::abs(row[i * x.column]) <= largest;
+        if (!harmless) return false;
       }
   return true;
 }
 
-/// Masked keys or values that are NaN or infinite must not be multiplied by their weight of 0.
+/// Masked keys or values that are NaN, infinite or huge must not be multiplied by their weight of 0.
 void guard(Plan& p) {
   if (!p.causal && !p.mask) return;
-  p.guarded = !all_finite(p.v, p.batch, p.kv_heads, p.keys, p.value_width) ||
-              !all_finite(p.k, p.batch, p.kv_heads, p.keys, p.width);
+  p.guarded = !all_harmless(p.v, p.batch, p.kv_heads, p.keys, p.value_width) ||
+              !all_harmless(p.k, p.batch, p.kv_heads, p.keys, p.width);
 }
 
-/// The bias of alibi for every head and distance: -slope |m| at [h, Tk - 1 + m].
-Array alibi_bias(const Array& slopes, Index keys) {
-  const Index span = std::max<Index>(1, 2 * keys - 1);
+/// The bias of alibi for every head and distance: -slope |m| at [h, Tk - 1 + m]. The first of more queries than keys
+/// stands before the first key.
+Array alibi_bias(const Array& slopes, Index queries, Index keys) {
+  const Index span = keys + std::max(queries, keys);
   Array bias = Array::empty({slopes.numel(), span});
   real* out = bias.mutate();
   for (const real slope : slopes.to_vector())
@@ -78,7 +81,7 @@ Index flops_of(const Plan& p) {
 }
 
 void read_options(Plan& p, const AttentionOptions& o, const Shape& weights_shape) {
-  p.scale = o.scale ? static_cast<real>(*o.scale) : real(1) / std::sqrt(static_cast<real>(p.width));
+  p.scale = o.scale ? static_cast<real>(*o.scale) : real(1) / std::sqrt(static_cast<real>(std::max<Index>(p.width, 1)));
   p.causal = o.causal;
   p.window = o.window;
   check(o.window >= 0, "window ", o.window, " must be 0 or above");
@@ -90,7 +93,7 @@ void read_options(Plan& p, const AttentionOptions& o, const Shape& weights_shape
   if (o.alibi.defined()) {
     check(o.alibi.shape() == Shape{p.heads}, "alibi ", o.alibi.shape(), " needs one slope for each of ", p.heads,
           " heads");
-    p.bias = alibi_bias(o.alibi, p.keys);
+    p.bias = alibi_bias(o.alibi, p.queries, p.keys);
   }
 }
 

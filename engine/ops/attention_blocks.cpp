@@ -50,7 +50,7 @@ void scores(const Plan& p, const Block& at, real* s) {
   t.mul(s, 1, &p.scale, 0, s, at.rows() * n);
   if (!p.bias.defined()) return;
   // bias[h, Tk - 1 + m] belongs to a key m positions after its query
-  const real* const bias = p.bias.data() + at.h * (2 * p.keys - 1) + p.keys - 1;
+  const real* const bias = p.bias.data() + at.h * p.bias.shape()[1] + p.keys - 1;
   for (Index r = 0; r < at.rows(); ++r) t.add(s + r * n, 1, bias + at.lo - (at.begin + r + p.shift()), 1, s + r * n, n);
 }
 

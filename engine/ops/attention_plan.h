@@ -20,7 +20,7 @@ struct Plan {
   bool causal = false;
   Index window = 0;
   std::optional<MaskRows> mask;  // rows [B, H, Tq, Tk]
-  Array bias;                    // alibi: [H, 2 Tk - 1], by the distance of key and query; see scores()
+  Array bias;                    // alibi: [H, Tk + max(Tq, Tk)], by the distance of key and query; see scores()
   std::vector<std::uint8_t, CachedAllocator<std::uint8_t>> bits;  // dropout: 1 = kept, one bit per weight
   real kept_scale = 1;                                            // 1 / (1 - p)
   bool drops = false, drops_all = false;

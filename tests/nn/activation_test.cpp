@@ -46,7 +46,11 @@ TEST_CASE("activate: every name of a config") {
     CHECK_MESSAGE(distance(activate(activation_from(form.first), x).to_vector(), expected) < (f64 ? 1e-12 : 1e-6),
                   form.first);
   }
-  CHECK(error_of([] { activation_from("Gelu"); }) == "activation 'Gelu' is none of gelu, gelu_tanh, relu, silu, tanh");
+  CHECK(error_of([] { activation_from("Gelu"); }) ==
+        "activation 'Gelu' is none of gelu, gelu_tanh, relu, silu, tanh, swiglu");
+  CHECK(activation_from("swiglu") == Activation::swiglu);
+  CHECK(error_of([&] { activate(Activation::swiglu, x); }) ==
+        "activate: swiglu is no function of one number; FeedForward has it");
   CHECK(error_of([&] { activate(static_cast<Activation>(99), x); }) == "activate: unknown activation");
 }
 

@@ -89,15 +89,5 @@ TEST_CASE("attention: scores of hundreds do not overflow") {
   CHECK(distance(attention(in.q, in.k, in.v).to_vector(), apart) < (f64 ? 1e-12 : 1e-4));
 }
 
-TEST_CASE("attention: what does not fit is a sentence") {
-  const Tensor q = Array::zeros({1, 3, 4}), narrow = Array::zeros({1, 3, 2}), shorter = Array::zeros({1, 2, 4});
-  CHECK(error_of([&] { attention(q, narrow, q); }).rfind("attention: q [1, 3, 4] and k [1, 3, 2] differ", 0) == 0);
-  CHECK(error_of([&] { attention(q, q, shorter); }).rfind("attention: k [1, 3, 4] and v [1, 2, 4] differ", 0) == 0);
-  CHECK(error_of([] { causal_mask(4, 3); }) == "causal_mask: 4 queries need at least as many keys, not 3");
-  const Mask late = causal_mask(2, 5);  // the queries are the last two of five
-  CHECK(std::vector<std::uint8_t>(late.data(), late.data() + 10) ==
-        std::vector<std::uint8_t>{1, 1, 1, 1, 0, 1, 1, 1, 1, 1});
-}
-
 }  // namespace
 }  // namespace mote::test

@@ -3,7 +3,7 @@
 // Read next: attention_test.cpp.
 #include "nn/feed_forward.h"
 
-#include "tests/nn/oracles.h"
+#include "tests/nn/block_oracles.h"
 
 namespace mote::test {
 namespace {
@@ -29,6 +29,33 @@ TEST_CASE("FeedForward") {
            .error_text = "linear: x [2, 4] needs a last extent of 3 for weight [5, 3] (in c_fc)"});
 }
 
+TEST_CASE("FeedForward with swiglu: silu of a gate times the rest") {
+  for (const bool bias : {true, false})
+    check_module(
+        "FeedForward", [bias](Generator& random) { return FeedForward(3, 5, random, Activation::swiglu, 0, bias); },
+        [](const FeedForward& m, In x) { return m(x[0]); },
+        {.names = bias ? std::vector<std::string>{"c_gate.weight", "c_gate.bias", "c_fc.weight", "c_fc.bias",
+                                                  "c_proj.weight", "c_proj.bias"}
+                       : std::vector<std::string>{"c_gate.weight", "c_fc.weight", "c_proj.weight"},
+         .inputs = {random_array({2, 2, 3}, 1)},
+         .oracle =
+             [](const Weights& w, const std::vector<Value>& x) {
+               return any_feed_forward_oracle(w, "", x[0].x, Activation::swiglu);
+             },
+         .error =
+             [](const FeedForward& m) {
+               m(Tensor(Array::zeros({2, 4})));
+             },
+         .error_text = "linear: x [2, 4] needs a last extent of 3 for weight [5, 3] (in c_gate)"});
+  Generator random(1);
+  const FeedForward m(3, 5, random, Activation::swiglu);
+  scramble(m);
+  m.c_gate->weight.set(Array::zeros({5, 3}));  // a gate of 0 lets nothing through but the last bias
+  m.c_gate->bias.set(Array::zeros({5}));
+  CHECK(same_bits(m(random_array({1, 3}, 2)).array().select(0, 0), m.c_proj.bias.value()));
+  CHECK(!FeedForward(3, 5, random, Activation::silu).c_gate);
+}
+
 TEST_CASE("FeedForward drops its result in training only") {
   check_module(
       "FeedForward", [](Generator& random) { return FeedForward(3, 8, random, Activation::gelu, 0.5); },
@@ -52,6 +79,13 @@ TEST_CASE("FeedForward draws c_fc first, then c_proj, each weight before its bia
   CHECK(same_bits(m.c_fc.weight.value(), first.weight.value()));
   CHECK(same_bits(m.c_proj.bias.value(), second.bias.value()));
   CHECK(random.get_state() == again.get_state());
+  const FeedForward gated(3, 5, random, Activation::swiglu);  // the gate before both
+  const Linear gate(3, 5, again);
+  const Linear rest(3, 5, again);
+  const Linear back(5, 3, again);
+  CHECK(same_bits(gated.c_gate->weight.value(), gate.weight.value()));
+  CHECK(same_bits(gated.c_fc.weight.value(), rest.weight.value()));
+  CHECK(same_bits(gated.c_proj.weight.value(), back.weight.value()));
 }
 
 }  // namespace

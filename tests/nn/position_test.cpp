@@ -1,7 +1,9 @@
-// What is here: LearnedPositions and SinusoidalPositions.
+// What is here: LearnedPositions, SinusoidalPositions and Rotary.
 // What is not: the models that add them (../models/).
 // Read next: transformer_block_test.cpp.
 #include "nn/position.h"
+
+#include <complex>
 
 #include "tests/nn/oracles.h"
 
@@ -54,6 +56,74 @@ TEST_CASE("SinusoidalPositions") {
   CHECK(named_buffers(m)[0].name == "table");
   CHECK(!m(3).requires_grad());
   CHECK(error_of([&] { m(-1); }) == "SinusoidalPositions: length -1 is below 0 (in SinusoidalPositions)");
+}
+
+/// Pair i of r/2 of the row at position p, as one complex number, times e^(p base^(-2i/r) sqrt(-1)).
+Row turned_oracle(const Array& x, Index start, double base, Index r) {
+  const Value in(x);
+  Row y = in.x;
+  const Index length = x.shape()[-2], width = x.shape()[-1];
+  for (Index row = 0; row < x.numel() / width; ++row)
+    for (Index i = 0; i < r / 2; ++i) {
+      const double position = static_cast<double>(start + row % length);
+      const double angle = position / std::pow(base, 2 * static_cast<double>(i) / static_cast<double>(r));
+      const std::complex<double> z =
+          std::complex<double>(in.x[at(row * width + i)], in.x[at(row * width + i + r / 2)]) * std::polar(1.0, angle);
+      y[at(row * width + i)] = z.real(), y[at(row * width + i + r / 2)] = z.imag();
+    }
+  return y;
+}
+
+TEST_CASE("Rotary against complex numbers: bases, starts, parts of a head") {
+  const Array x = random_array({2, 3, 7, 8}, 1);
+  for (const double base : {10000.0, 100.0, 1.0, 500000.0})
+    for (const Index start : {0, 1, 1000})
+      for (const auto& part : std::vector<std::pair<double, Index>>{{1, 8}, {0.5, 4}, {0.25, 2}, {0.8, 6}, {0.99, 6}}) {
+        const Rotary turn(8, {.base = base, .fraction = part.first});
+        const Tensor y = turn(x, start);
+        CHECK(distance(y.to_vector(), turned_oracle(x, start, base, part.second)) < (f64 ? 1e-12 : 2e-6));
+        CHECK(same_bits(y.array().slice(-1, part.second, 8), x.slice(-1, part.second, 8)));
+        if (start == 0) CHECK(same_bits(y.array().slice(2, 0, 1), x.slice(2, 0, 1)));  // position 0 is not turned
+      }
+}
+
+TEST_CASE("Rotary: products of queries and keys depend on the difference of their positions alone") {
+  const Rotary turn(16, {});
+  const Array q = random_array({1, 1, 1, 16}, 1), k = random_array({1, 1, 1, 16}, 2);
+  const auto product = [&](Index i, Index j) {
+    const Array a = turn(q, i).array(), b = turn(k, j).array();
+    double sum = 0;
+    for (Index c = 0; c < 16; ++c) sum += static_cast<double>(a.data()[c]) * static_cast<double>(b.data()[c]);
+    return sum;
+  };
+  for (const Index distance : {0, 1, 5, 64}) {
+    const double first = product(distance, 0);
+    for (const Index j : {1, 10, 500}) CHECK(std::abs(product(j + distance, j) - first) < (f64 ? 1e-12 : 1e-5));
+  }
+  CHECK(std::abs(product(3, 0) - product(0, 0)) > 0.1);  // but on that difference they do depend
+  CHECK(std::abs(product(3, 0) - product(0, 3)) > 0.01);
+}
+
+TEST_CASE("Rotary beyond the kept length: the same bits as a longer table, or none") {
+  const Array x = random_array({2, 2, 9, 6}, 1);
+  const Rotary none(6, {}), few(6, {.length = 4}), some(6, {.length = 9}), many(6, {.length = 4096});
+  for (const Index start : {0, 1, 3, 4, 5, 1000, 4080}) {
+    const Array y = many(x, start).array();
+    for (const Rotary* other : {&none, &few, &some}) CHECK(same_bits((*other)(x, start).array(), y));
+  }
+  for (Index t = 0; t < 9; ++t)
+    CHECK(same_bits(few(x.slice(2, t, t + 1), 7 + t).array(), many(x, 7).array().slice(2, t, t + 1)));
+}
+
+TEST_CASE("Rotary: what a constructor refuses") {
+  CHECK(error_of([] { Rotary(7, {}); }) == "Rotary: a head of width 7 has no pairs to turn; it must be even");
+  CHECK(error_of([] { Rotary(0, {}); }) == "Rotary: a head of width 0 has no pairs to turn; it must be even");
+  CHECK(error_of([] { Rotary(4, {.fraction = 0.4}); }) ==
+        "Rotary: a head of width 4 has no pairs to turn; it must be even");
+  CHECK(error_of([] { Rotary(4, {.fraction = 0}); }) == "Rotary: fraction 0 is outside (0, 1]");
+  CHECK(error_of([] { Rotary(4, {.fraction = 1.5}); }) == "Rotary: fraction 1.5 is outside (0, 1]");
+  CHECK(error_of([] { Rotary(4, {.base = 0}); }) == "Rotary: base 0 must be above 0");
+  CHECK(error_of([] { Rotary(4, {.base = std::nan("")}); }) == "Rotary: base nan must be above 0");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "tests/tools.h"
 #include "train/tasks/copy.h"
 #include "train/tasks/repeat.h"
+#include "train/tasks/two_places.h"
 
 namespace mote::test {
 namespace {
@@ -142,6 +143,37 @@ TEST_CASE("repeat task: one id per row, again and again, and it is the target to
   CHECK(task.batch(9, Generator(1)).ids == batch.ids.slice(0, 0, 9));
   CHECK(error_of([] { RepeatTask(1, 4); }) == "RepeatTask: vocabulary 1 must be at least 2");
   CHECK(error_of([] { RepeatTask(6, 0); }) == "RepeatTask: length 0 must be at least 1");
+}
+
+TEST_CASE("two-places task: the target is the sum of the numbers one and three places back") {
+  const TwoPlacesTask task(5, 9);
+  const Batch batch = task.batch(40, Generator(1));
+  REQUIRE(batch.ids.shape() == Shape{40, 9});
+  REQUIRE(batch.targets.shape() == Shape{40, 9});
+  std::set<Index> seen, answers;
+  for (Index b = 0; b < 40; ++b) {
+    const Sequence x = row(batch.ids, b), y = row(batch.targets, b);
+    seen.insert(x.begin(), x.end());
+    CHECK(Sequence(y.begin(), y.begin() + 3) == Sequence(3, -1));
+    for (std::size_t t = 3; t < 9; ++t) CHECK(y[t] == (x[t - 1] + x[t - 3]) % 5);
+    answers.insert(y.begin() + 3, y.end());
+  }
+  CHECK(seen == std::set<Index>{0, 1, 2, 3, 4});
+  CHECK(answers == seen);
+}
+
+TEST_CASE("two-places task: the seed decides; what it refuses") {
+  const TwoPlacesTask task;
+  CHECK(task.modulus == 7);
+  CHECK(task.length == 16);
+  const Generator stream(4);
+  const Batch first = task.batch(3, stream);
+  CHECK(task.batch(3, Generator(4)).ids == first.ids);
+  CHECK(!(task.batch(3, stream).ids == first.ids));  // the stream has moved on
+  CHECK(task.batch(0, stream).ids.shape() == Shape{0, 16});
+  CHECK(TwoPlacesTask(2, 4).batch(1, stream).targets.data()[2] == -1);
+  CHECK(error_of([] { TwoPlacesTask(1, 16); }) == "TwoPlacesTask: modulus 1 must be at least 2");
+  CHECK(error_of([] { TwoPlacesTask(7, 3); }) == "TwoPlacesTask: length 3 must be at least 4");
 }
 
 TEST_CASE("next_token_batch shifts by one") {

@@ -8,8 +8,9 @@
 namespace mote {
 
 /// Rows of random numbers below `modulus`; at each position t >= 3 the target is (x[t-1] + x[t-3]) mod modulus, before
-/// that nothing counts. One head looks at a mixture of its places and cannot tell which number stood at which; two heads
-/// can look at one each. ids and targets [B, length]. Errors: modulus below 2, length below 4.
+/// that nothing counts. One head hands on a single mixture of the two numbers, from which a layer of attention alone
+/// learns the sum badly; from two mixtures it learns it. ids and targets [B, length]. Errors: modulus below 2, length
+/// below 4.
 struct TwoPlacesTask {
   Index modulus = 7, length = 16;
 

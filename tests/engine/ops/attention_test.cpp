@@ -1,7 +1,9 @@
-// What is here: attention in blocks against the plain formula, bit for bit; masks; what NaN reaches; memory; errors.
-// What is not: the layer (nn/attention_test.cpp).
+// What is here: attention in blocks against the plain formula, bit for bit, on any hardware; shapes; errors.
+// What is not: gradients against differences, NaN, memory (attention_*_test.cpp), the layer (nn/attention_test.cpp).
 // Read next: plain_attention.h.
 #include "engine/ops/attention.h"
+
+#include <array>
 
 #include "engine/kernels/kernels.h"
 #include "tests/engine/ops/plain_attention.h"
@@ -16,6 +18,11 @@ struct Case {
 
 struct Results {
   Array y, weights, dropped, dq, dk, dv;
+  std::uint32_t next = 0;  // what the stream of dropout gives afterwards
+  friend bool operator==(const Results& a, const Results& b) {
+    return same_bits(a.y, b.y) && same_bits(a.weights, b.weights) && same_bits(a.dropped, b.dropped) &&
+           same_bits(a.dq, b.dq) && same_bits(a.dk, b.dk) && same_bits(a.dv, b.dv) && a.next == b.next;
+  }
 };
 
 template <class Attention>
@@ -31,6 +38,7 @@ Results run(const Case& c, AttentionOptions o, const Attention& attend) {
   const Tensor y = attend(q, k, v, o);
   y.backward(dy.array());
   r.y = y.array(), r.dq = q.grad(), r.dk = k.grad(), r.dv = v.grad();
+  r.next = drops.next_u32();
   return r;
 }
 
@@ -47,10 +55,17 @@ void compare(const Case& c, const AttentionOptions& o) {
   CAPTURE(c.keys);
   CAPTURE(c.kv_heads);
   const Results plain = run(c, o, plain_attention);
-  const Results blocks = run(c, o, [](auto&... x) { return attention(x...); });
+  const auto in_blocks = [](auto&... x) { return attention(x...); };
+  const Results blocks = run(c, o, in_blocks);
+  for (const kernels::Table* t : kernels::available_tables())
+    for (const int n : {1, 4}) {
+      const Hardware use(*t, n);
+      CHECK_MESSAGE(run(c, o, in_blocks) == blocks, "other bits from ", t->name, " with ", n, " threads");
+    }
   CHECK(same_bits(plain.y, blocks.y));
   CHECK(same_bits(plain.weights, blocks.weights));
   CHECK(same_bits(plain.dropped, blocks.dropped));
+  CHECK(plain.next == blocks.next);
   CHECK(same_bits(plain.dq, blocks.dq));
   if (c.kv_heads == c.heads) {
     CHECK(same_bits(plain.dk, blocks.dk));
@@ -61,22 +76,14 @@ void compare(const Case& c, const AttentionOptions& o) {
   }
 }
 
-Mask some_mask(const Shape& shape, std::uint64_t seed) {
-  const Generator random(seed);
-  Mask m(shape);
-  random.bernoulli(std::span<std::uint8_t>(m.mutate(), static_cast<std::size_t>(m.numel())), 0.6);
-  return m;
-}
-
 TEST_CASE("attention: every bit of the plain formula, whatever the options") {
   const std::vector<Case> cases{{1, 1, 1, 1, 1, 1, 1},    {2, 3, 3, 5, 5, 4, 4},     {1, 2, 2, 7, 19, 5, 3},
                                 {2, 4, 2, 6, 6, 8, 8},    {1, 6, 1, 33, 33, 16, 16}, {1, 2, 2, 100, 100, 8, 8},
-                                {1, 4, 4, 90, 200, 3, 9}, {1, 1, 1, 17, 4100, 4, 4}};
+                                {1, 4, 4, 90, 200, 3, 9}, {1, 1, 1, 17, 4100, 4, 4}};  // 4100 keys: blocks of 15 rows
   for (const Case& c : cases) {
-    Array slopes = Array::empty({c.heads});
-    for (Index h = 0; h < c.heads; ++h) slopes.mutate()[h] = real(0.5) / static_cast<real>(h + 1);
-    const Mask full = some_mask({c.batch, c.heads, c.queries, c.keys}, 1), shared = some_mask({c.queries, c.keys}, 2),
-               keys_only = some_mask({c.batch, 1, 1, c.keys}, 3);
+    const Array slopes = some_slopes(c.heads);
+    const Mask full = random_mask({c.batch, c.heads, c.queries, c.keys}, 1),
+               shared = random_mask({c.queries, c.keys}, 2), keys_only = random_mask({c.batch, 1, 1, c.keys}, 3);
     for (const double p : {0.0, 0.5}) {
       compare(c, {.dropout = p});
       compare(c, {.causal = true, .dropout = p});
@@ -87,8 +94,105 @@ TEST_CASE("attention: every bit of the plain formula, whatever the options") {
       compare(c, {.causal = true, .window = 20, .scale = 0.3, .alibi = slopes, .dropout = p});
       compare(c, {.causal = true, .mask = full, .window = 18, .dropout = p});
     }
+    compare(c, {.causal = true, .dropout = 0.2});
     compare(c, {.dropout = 1});
   }
+}
+
+TEST_CASE("attention with more queries than keys: the first of them stand before the first key") {
+  const Case c{2, 2, 1, 7, 3, 4, 5};
+  for (const double p : {0.0, 0.2}) {
+    compare(c, {.dropout = p});
+    compare(c, {.mask = random_mask({7, 3}, 4), .alibi = some_slopes(2), .dropout = p});
+  }
+}
+
+TEST_CASE("attention: leading axes broadcast, and heads may be left out") {
+  const Array one = random_array({5, 4}, 1), heads = random_array({3, 5, 4}, 2), all = random_array({2, 1, 3, 5, 4}, 3),
+              few = random_array({6, 1, 5, 4}, 4);
+  const auto wide = [](const Array& x, Index h) {
+    return copy_of(x.expand({2, 6, x.rank() > 2 ? x.shape()[-3] : h, 5, 4}));
+  };
+  for (const auto& given : {std::array{all, few, few}, std::array{all, heads, few}, std::array{heads, few, few},
+                            std::array{few, one, one}, std::array{heads, all, heads}}) {
+    const bool groups = given[1].rank() < 3 || given[2].rank() < 3 || given[1].shape()[-3] != given[2].shape()[-3];
+    const OpFunction f = [](In x) { return attention(x[0], x[1], x[2], {.causal = true}); };
+    if (groups && given[1].rank() > 2) {  // heads of k and v do not broadcast: they must be as many
+      CHECK(error_of([&] { f({given[0], given[1], given[2]}); }).find("differ in their heads") != std::string::npos);
+      continue;
+    }
+    Shape batch = {};
+    for (const Array& x : given)
+      if (x.rank() > 3) batch = broadcast(batch, x.shape().without(-1).without(-1).without(-1));
+    const Run narrow(f, {given.begin(), given.end()});
+    CHECK(narrow.y.shape() == batch.insert(-1, given[0].shape()[-3]).insert(-1, 5).insert(-1, 4));
+    std::vector<Array> written;
+    for (const Array& x : given) written.push_back(wide(x, 1));
+    const Run full(f, written, Array::zeros(wide(given[0], 1).shape()));
+    CHECK(same_bits(copy_of(narrow.y.expand(full.y.shape())), full.y));
+    for (std::size_t i = 0; i < 3; ++i) CHECK(narrow.dx[i].shape() == given[i].shape());
+    const GradcheckResult right = gradcheck(f, {given.begin(), given.end()});
+    CHECK_MESSAGE(right.ok, right.text);
+  }
+  Array weights;
+  const Run flat([&](In x) { return attention(x[0], x[1], x[2], {.weights = &weights}); }, {one, one, one});
+  CHECK(flat.y.shape() == Shape{5, 4});
+  CHECK(weights.shape() == Shape{5, 5});
+  const Run headed([](In x) { return attention(x[0], x[1], x[2]); },
+                   {one.unsqueeze(0), one.unsqueeze(0), one.unsqueeze(0)},
+                   random_array({5, 4}, 99, -1, 1.5).unsqueeze(0));
+  CHECK(same_bits(headed.y.squeeze(0), flat.y));
+  for (std::size_t i = 0; i < 3; ++i) CHECK(same_bits(headed.dx[i].squeeze(0), flat.dx[i]));
+}
+
+TEST_CASE("attention of nothing: empty results, zeros where there are queries and no keys") {
+  const OpFunction f = [](In x) { return attention(x[0], x[1], x[2]); };
+  const auto shapes_of = [&](const Shape& q, const Shape& k, const Shape& v) {
+    const Run run(f, {Array::full(q, 1), Array::full(k, 1), Array::full(v, 1)});
+    CHECK(run.y.shape() == q.with(-1, v[-1]));
+    for (const real y : run.y.to_vector()) CHECK(std::isfinite(y));
+    const std::array<Shape, 3> shapes{q, k, v};
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(run.dx[i].shape() == shapes[i]);
+      for (const real d : run.dx[i].to_vector()) CHECK(std::isfinite(d));
+    }
+    return run.y;
+  };
+  shapes_of({0, 2, 3, 4}, {0, 2, 3, 4}, {0, 2, 3, 4});
+  shapes_of({2, 0, 3, 4}, {2, 0, 3, 4}, {2, 0, 3, 4});
+  shapes_of({2, 2, 0, 4}, {2, 2, 3, 4}, {2, 2, 3, 4});
+  shapes_of({2, 2, 3, 4}, {2, 2, 3, 4}, {2, 2, 3, 0});
+  shapes_of({2, 2, 0, 4}, {2, 2, 0, 4}, {2, 2, 0, 4});
+  shapes_of({2, 2, 3, 0}, {2, 2, 3, 0}, {2, 2, 3, 4});  // scores of no products are all 0: the mean of the values
+  for (const real y : shapes_of({2, 2, 3, 4}, {2, 2, 0, 4}, {2, 2, 0, 5}).to_vector()) CHECK(y == 0);
+}
+
+TEST_CASE("attention: what does not fit is a sentence") {
+  const Tensor x = Array::zeros({2, 3, 4}), k = Array::zeros({2, 5, 4}), row = Array::zeros({4});
+  const auto says = [&](const Tensor& q, const Tensor& key, const Tensor& value, const AttentionOptions& o) {
+    return error_of([&] { attention(q, key, value, o); });
+  };
+  CHECK(says(row, x, x, {}) == "attention: q [4], k [2, 3, 4] and v [2, 3, 4] need a length and a width");
+  CHECK(says(x, Array::zeros({2, 3, 5}), x, {}) ==
+        "attention: q [2, 3, 4] and k [2, 3, 5] differ in their last extent");
+  CHECK(says(x, k, x, {}) == "attention: k [2, 5, 4] and v [2, 3, 4] differ in their length");
+  CHECK(says(x, x, Array::zeros({1, 3, 4}), {}) == "attention: k [2, 3, 4] and v [1, 3, 4] differ in their heads");
+  CHECK(says(Array::zeros({3, 3, 4}), x, x, {}) ==
+        "attention: the 3 heads of q [3, 3, 4] cannot share the 2 of k [2, 3, 4]");
+  CHECK(says(x, Array::zeros({0, 3, 4}), Array::zeros({0, 3, 4}), {}) ==
+        "attention: the 2 heads of q [2, 3, 4] cannot share the 0 of k [0, 3, 4]");
+  CHECK(says(k, x, x, {.causal = true}) == "attention: causal: 5 queries need at least as many keys, not 3");
+  CHECK(says(x, x, x, {.causal = true, .window = -1}) == "attention: window -1 must be 0 or above");
+  CHECK(says(x, x, x, {.window = 2}) == "attention: a window of recent keys needs causal");
+  CHECK(says(x, x, x, {.alibi = Array::zeros({3})}) == "attention: alibi [3] needs one slope for each of 2 heads");
+  CHECK(says(x, x, x, {.dropout = 1.5}) == "attention: dropout = 1.5 is not a probability");
+  CHECK(says(x, x, x, {.dropout = std::nan("")}) == "attention: dropout = nan is not a probability");
+  CHECK(says(x, x, x, {.dropout = 0.5}) == "attention: dropout needs a generator");
+  CHECK(says(x, k, k, {.mask = Mask({3, 3})}) ==
+        "attention: shapes [3, 3] and [2, 3, 5] do not broadcast (axis -1: 3 against 5)");
+  CHECK(says(x, x, x, {.mask = Mask({1, 2, 3, 3})}) == "attention: mask [1, 2, 3, 3] does not broadcast to [2, 3, 3]");
+  const Tensor leads = Array::zeros({4, 2, 3, 4}), others = Array::zeros({3, 2, 3, 4});
+  CHECK(says(leads, others, others, {}) == "attention: shapes [4] and [3] do not broadcast (axis -1: 4 against 3)");
 }
 
 }  // namespace

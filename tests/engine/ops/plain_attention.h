@@ -1,4 +1,5 @@
-// What is here: attention as the formula has it, all weights at once: what the op in blocks is compared with.
+// What is here: attention as the formula has it, all weights at once, in ops and in double: what the op in blocks is
+//   compared with.
 // What is not: anything fast.
 // Read next: attention_test.cpp.
 #pragma once
@@ -6,6 +7,7 @@
 #include <cmath>
 
 #include "engine/ops/ops.h"
+#include "tests/support.h"
 
 namespace mote::test {
 
@@ -53,6 +55,53 @@ inline Tensor plain_attention(const Tensor& q, const Tensor& few_k, const Tensor
   if (o.dropout > 0) weights = dropout(weights, o.dropout, *o.random);
   if (o.dropped_weights) *o.dropped_weights = weights.array();
   return matmul(weights, v);
+}
+
+/// The same one number at a time in double, without dropout: q [B, H, Tq, d], k [B, Hkv, Tk, d], v [B, Hkv, Tk, dv].
+inline std::vector<double> naive_attention(const std::vector<Value>& in, const AttentionOptions& o) {
+  const Value &q = in[0], &k = in[1], &v = in[2];
+  const Index B = q.shape[0], H = q.shape[1], Tq = q.shape[2], d = q.shape[3], G = k.shape[1], Tk = k.shape[2],
+              dv = v.shape[3];
+  const Mask mask = o.mask.defined() ? o.mask.expand({B, H, Tq, Tk}) : Mask();
+  const auto at = [](const Value& x, Index b, Index h, Index t, Index c) {
+    return x.x[static_cast<std::size_t>(((b * x.shape[1] + h) * x.shape[2] + t) * x.shape[3] + c)];
+  };
+  std::vector<double> y;
+  for (Index b = 0; b < B; ++b)
+    for (Index h = 0; h < H; ++h)
+      for (Index i = 0; i < Tq; ++i) {
+        const Index g = h * G / H, position = i + Tk - Tq;
+        std::vector<double> e(static_cast<std::size_t>(Tk), 0), sum(static_cast<std::size_t>(dv), 0);
+        double total = 0;
+        for (Index j = 0; j < Tk; ++j) {
+          if (o.causal && (j > position || (o.window > 0 && j <= position - o.window))) continue;
+          if (mask.defined() && !mask.data()[((b * H + h) * Tq + i) * Tk + j]) continue;
+          double score = 0;
+          for (Index c = 0; c < d; ++c) score += at(q, b, h, i, c) * at(k, b, g, j, c);
+          score *= o.scale ? *o.scale : 1 / std::sqrt(static_cast<double>(d));
+          if (o.alibi.defined())
+            score -= static_cast<double>(o.alibi.at({h})) * static_cast<double>(std::abs(position - j));
+          total += e[static_cast<std::size_t>(j)] = std::exp(score);  // scores of tests are small
+        }
+        for (Index j = 0; j < Tk && total > 0; ++j)
+          for (Index c = 0; c < dv; ++c)
+            sum[static_cast<std::size_t>(c)] += e[static_cast<std::size_t>(j)] / total * at(v, b, g, j, c);
+        y.insert(y.end(), sum.begin(), sum.end());
+      }
+  return y;
+}
+
+inline Mask random_mask(const Shape& shape, std::uint64_t seed) {
+  Mask m(shape);
+  Generator(seed).bernoulli(std::span<std::uint8_t>(m.mutate(), static_cast<std::size_t>(m.numel())), 0.6);
+  return m;
+}
+
+/// 1/2, 1/4, 1/6, ...: other than the layer's, as the op takes any.
+inline Array some_slopes(Index heads) {
+  Array slopes = Array::empty({heads});
+  for (Index h = 0; h < heads; ++h) slopes.mutate()[h] = real(0.5) / static_cast<real>(h + 1);
+  return slopes;
 }
 
 }  // namespace mote::test

@@ -1,0 +1,113 @@
+// What is here: the attention op through check_op, and its gradients for every combination of options.
+// What is not: bits (attention_test.cpp), NaN (attention_masked_test.cpp).
+// Read next: attention_masked_test.cpp.
+#include "engine/ops/rotary.h"
+#include "tests/engine/ops/plain_attention.h"
+#include "tests/support.h"
+
+namespace mote::test {
+namespace {
+
+std::vector<Array> inputs_of(const Shape& q, const Shape& k, const Shape& v) {
+  return {random_array(q, 1, -1, 1), random_array(k, 2, -1, 1), random_array(v, 3)};
+}
+
+void check(const std::vector<Array>& inputs, const AttentionOptions& o, const std::vector<Array>& empty = {}) {
+  check_op(
+      "attention", [&](In x) { return attention(x[0], x[1], x[2], o); },
+      [&](const std::vector<Value>& x) { return naive_attention(x, o); }, inputs,
+      {.empty = empty,
+       .error =
+           [] {
+             attention(Array::zeros({2, 3}), Array::zeros({2, 4}), Array::zeros({2, 4}));
+           },
+       .error_text = "attention: q [2, 3] and k [2, 4] differ in their last extent"});
+}
+
+TEST_CASE("attention against a formula in double") {
+  const std::vector<Array> square = inputs_of({2, 2, 4, 3}, {2, 2, 4, 3}, {2, 2, 4, 3}),
+                           grouped = inputs_of({1, 6, 3, 2}, {1, 2, 5, 2}, {1, 2, 5, 3}),
+                           multi_query = inputs_of({2, 3, 2, 3}, {2, 1, 4, 3}, {2, 1, 4, 1}),
+                           no_queries = inputs_of({2, 2, 0, 3}, {2, 2, 4, 3}, {2, 2, 4, 3});
+  check(square, {});
+  check(square, {.causal = true}, no_queries);
+  check(square, {.causal = true,
+                 .mask = mask({{true, true, true, true},
+                               {false, true, true, true},
+                               {false, false, false, true},
+                               {true, false, true, false}})});
+  check(square, {.scale = -0.7, .alibi = some_slopes(2)}, no_queries);
+  check(grouped, {.causal = true, .window = 2, .alibi = some_slopes(6)});
+  check(grouped, {.mask = random_mask({6, 3, 5}, 2)});
+  check(multi_query, {.causal = true, .mask = random_mask({2, 4}, 3)});
+}
+
+/// Angles for positions start, start + 1, ...: any will do for a gradient.
+Tensor turned(const Tensor& x, Index start) {
+  const Index length = x.size(-2), half = x.size(-1) / 2;
+  Array cosines = Array::empty({length, half}), sines = Array::empty({length, half});
+  for (Index i = 0; i < length * half; ++i) {
+    const double angle = static_cast<double>(start + i / half) / static_cast<double>(1 + i % half);
+    cosines.mutate()[i] = static_cast<real>(std::cos(angle)), sines.mutate()[i] = static_cast<real>(std::sin(angle));
+  }
+  return rotary(x, cosines, sines);
+}
+
+TEST_CASE("attention: gradients for every combination of causal, window, mask, groups, positions and dropout") {
+  enum class Where { nowhere, rotary, alibi };
+  const Mask some = mask({{true, true, false, true}, {false, false, false, false}, {true, false, true, true}});
+  int combinations = 0;
+  for (const Index window : {-1, 0, 2})  // -1: not causal
+    for (const bool masked : {false, true})
+      for (const Index groups : {2, 1})
+        for (const Where where : {Where::nowhere, Where::rotary, Where::alibi})
+          for (const double p : {0.0, 0.5}) {
+            const OpFunction f = [&](In x) {
+              const Generator random(6);  // made anew, so that every call drops the same weights
+              AttentionOptions o{.causal = window >= 0, .window = std::max<Index>(window, 0)};
+              if (masked) o.mask = some;
+              if (where == Where::alibi) o.alibi = some_slopes(2);
+              o.dropout = p, o.random = &random;
+              if (where != Where::rotary) return attention(x[0], x[1], x[2], o);
+              const Tensor q = turned(x[0], 1), k = turned(x[1], 0);
+              return attention(q, k, x[2], o);
+            };
+            const std::vector<Array> inputs = inputs_of({1, 2, 3, 4}, {1, groups, 4, 4}, {1, groups, 4, 3});
+            const GradcheckResult right = gradcheck(f, inputs);
+            CAPTURE(window);
+            CAPTURE(masked);
+            CAPTURE(groups);
+            CAPTURE(static_cast<int>(where));
+            CAPTURE(p);
+            CHECK_MESSAGE(right.ok, right.text);
+            CHECK(right.without_gradient.empty());
+            ++combinations;
+          }
+  CHECK(combinations == 72);
+}
+
+TEST_CASE("attention: the gradient of what a query may not see is exactly 0") {
+  for (const Index window : {0, 3}) {
+    const Index T = 9;
+    for (Index i = 0; i < T; ++i) {
+      Array dy = Array::zeros({1, 2, T, 4});
+      for (Index h = 0; h < 2; ++h)
+        for (Index c = 0; c < 4; ++c) dy.mutate()[(h * T + i) * 4 + c] = real(1.5);
+      const AttentionOptions o{.causal = true, .window = window};
+      const Run run([&](In x) { return attention(x[0], x[1], x[2], o); },
+                    inputs_of({1, 2, T, 4}, {1, 2, T, 4}, {1, 2, T, 4}), dy);
+      for (Index h = 0; h < 2; ++h)
+        for (Index j = 0; j < T; ++j) {
+          const bool seen = j <= i && (window == 0 || j > i - window);
+          for (Index c = 0; c < 4; ++c) {
+            if (j != i) CHECK(run.dx[0].at({0, h, j, c}) == 0);
+            if (!seen) CHECK(run.dx[1].at({0, h, j, c}) == 0);
+            CHECK((run.dx[2].at({0, h, j, c}) != 0) == seen);
+          }
+        }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,163 @@
+// What is here: rows with nothing to attend; NaN and infinities in keys and values that nobody may see, bit for bit.
+// What is not: NaN in the input of a layer, a block, a GPT (nn/attention_causality_test.cpp).
+// Read next: attention_memory_test.cpp.
+#include <functional>
+#include <span>
+
+#include "tests/engine/ops/plain_attention.h"
+#include "tests/support.h"
+
+namespace mote::test {
+namespace {
+
+struct Setting {
+  Index batch, heads, kv_heads, queries, keys, width, value_width;
+  AttentionOptions options;
+};
+
+/// Which key rows hold the odd number: batch entry, row.
+using Poisoned = std::function<bool(Index, Index)>;
+
+Array poisoned(Array x, const Poisoned& where, real with) {
+  const Index heads = x.shape()[1], rows = x.shape()[2], width = x.shape()[3];
+  real* const out = x.mutate();
+  for (Index i = 0; i < x.numel(); ++i)
+    if (where(i / (width * rows * heads), i / width % rows)) out[i] = with;
+  return x;
+}
+
+Run run_with(const Setting& s, const Poisoned& where, real in_keys, real in_values) {
+  const Generator random(5);
+  AttentionOptions o = s.options;
+  o.random = &random;
+  const Array q = random_array({s.batch, s.heads, s.queries, s.width}, 1),
+              k = random_array({s.batch, s.kv_heads, s.keys, s.width}, 2),
+              v = random_array({s.batch, s.kv_heads, s.keys, s.value_width}, 3);
+  return Run([&](In x) { return attention(x[0], x[1], x[2], o); },
+             {q, poisoned(k, where, in_keys), poisoned(v, where, in_values)});
+}
+
+bool finite(const Array& x) {
+  for (const real v : x.to_vector())
+    if (!std::isfinite(v)) return false;
+  return true;
+}
+
+/// Every kind of number that must not be multiplied by 0, in keys, in values, in both.
+template <class Check>
+void each_poison(const Check& check) {
+  for (const real bad : {nan, inf, -inf}) {
+    check(bad, real(0.5));
+    check(real(-1), bad);
+    check(bad, bad);
+  }
+}
+
+TEST_CASE("attention: NaN where a mask or a window hides it from all changes no bit of anything") {
+  const Mask padding = padding_mask({70, 100}, 100);
+  const Poisoned padded = [](Index b, Index j) { return b == 0 && j >= 70; };
+  const Poisoned old = [](Index, Index j) { return j <= 200 - 12 - 5; };  // the first of 12 queries sees 5 keys
+  const Mask even = [] {
+    Mask m({1, 33});
+    for (Index j = 0; j < 33; ++j) m.mutate()[j] = j % 2 == 0;
+    return m;
+  }();
+  const Poisoned odd = [](Index, Index j) { return j % 2 == 1; };
+  for (const double p : {0.0, 0.5}) {
+    const std::vector<std::pair<Setting, Poisoned>> settings{
+        {{2, 2, 2, 100, 100, 8, 8, {.mask = padding, .dropout = p}}, padded},
+        {{2, 4, 2, 100, 100, 8, 5, {.causal = true, .mask = padding, .alibi = some_slopes(4), .dropout = p}}, padded},
+        {{1, 2, 2, 12, 200, 8, 8, {.causal = true, .window = 5, .dropout = p}}, old},
+        {{1, 2, 1, 12, 200, 4, 8, {.causal = true, .window = 5, .alibi = some_slopes(2), .dropout = p}}, old},
+        {{1, 3, 1, 33, 33, 4, 4, {.causal = true, .mask = even, .window = 20, .dropout = p}}, odd},
+        {{1, 1, 1, 7, 33, 1, 1, {.mask = even, .dropout = p}}, odd}};
+    for (const auto& s : settings) {
+      const Run clean = run_with(s.first, s.second, real(0.25), real(-0.75));
+      CHECK(finite(clean.y));
+      const auto check = [&](real in_keys, real in_values) {
+        const Run run = run_with(s.first, s.second, in_keys, in_values);
+        CHECK(run == clean);
+        for (const kernels::Table* t : kernels::available_tables()) {
+          const Hardware use(*t, 4);
+          CHECK(run_with(s.first, s.second, in_keys, in_values) == clean);
+        }
+      };
+      each_poison(check);
+      const real huge = std::numeric_limits<real>::max();  // finite, but sums of its products are not
+      check(huge, -huge);
+      check(real(-1), huge);
+    }
+  }
+}
+
+TEST_CASE("attention: NaN in a later key or value reaches no earlier query, nor its gradient") {
+  const Index T = 100;
+  for (const Index groups : {4, 2, 1})
+    for (const Index t : {1, 17, 63, 84, 99})
+      for (const bool biased : {false, true})
+        for (const double p : {0.0, 0.5}) {
+          Setting s{1, 4, groups, T, T, 5, 6, {.causal = true, .dropout = p}};
+          if (biased) s.options.alibi = some_slopes(4);
+          const Poisoned late = [t](Index, Index j) { return j >= t; };
+          const Run clean = run_with(s, late, real(0.25), real(-0.75));
+          each_poison([&](real in_keys, real in_values) {
+            const Run run = run_with(s, late, in_keys, in_values);
+            const Array y = run.y.slice(2, 0, t), dq = run.dx[0].slice(2, 0, t);
+            CHECK(finite(y));
+            CHECK(finite(dq));
+            CHECK(same_bits(y, clean.y.slice(2, 0, t)));
+            CHECK(same_bits(dq, clean.dx[0].slice(2, 0, t)));
+            CHECK(!finite(run.y.slice(2, t, T)));  // those who may see it do
+          });
+        }
+}
+
+TEST_CASE("attention: NaN that a mask hides from some queries reaches the others alone") {
+  Mask m({6, 6}, std::vector<std::uint8_t>(36, 1));
+  for (const Index i : {0, 2, 5}) m.mutate()[i * 6 + 3] = 0;
+  const Setting s{1, 1, 1, 6, 6, 4, 4, {.mask = m}};
+  const Poisoned third = [](Index, Index j) { return j == 3; };
+  const Run clean = run_with(s, third, 1, 1);
+  each_poison([&](real in_keys, real in_values) {
+    const Run run = run_with(s, third, in_keys, in_values);
+    for (Index i = 0; i < 6; ++i) {
+      const bool hidden = i == 0 || i == 2 || i == 5;
+      if (!hidden) continue;
+      CHECK(same_bits(run.y.select(2, i), clean.y.select(2, i)));
+      CHECK(same_bits(run.dx[0].select(2, i), clean.dx[0].select(2, i)));
+    }
+    if (std::isnan(in_values)) CHECK(std::isnan(run.y.at({0, 0, 1, 0})));
+  });
+}
+
+TEST_CASE("attention: a query with nothing to attend gives zeros and gets and sends zero gradients") {
+  // query 2 has no key by the mask alone, query 4 by mask and causal together, query 6 by mask and window
+  const Index T = 8;
+  Mask m({T, T}, std::vector<std::uint8_t>(static_cast<std::size_t>(T * T), 1));
+  for (Index j = 0; j < T; ++j) m.mutate()[2 * T + j] = 0;
+  for (Index j = 0; j <= 4; ++j) m.mutate()[4 * T + j] = 0;
+  for (Index j = 4; j < T; ++j) m.mutate()[6 * T + j] = 0;
+  for (const double p : {0.0, 0.5})
+    for (const bool biased : {false, true}) {
+      Array weights, dropped;
+      Setting s{2, 2, 1, T, T, 3, 4, {.causal = true, .mask = m, .window = 3, .dropout = p}};
+      s.options.weights = &weights, s.options.dropped_weights = &dropped;
+      if (biased) s.options.alibi = some_slopes(2);
+      const Poisoned nowhere = [](Index, Index) { return false; };
+      const Run run = run_with(s, nowhere, 0, 0);
+      CHECK((finite(run.y) && finite(run.dx[0]) && finite(run.dx[1]) && finite(run.dx[2])));
+      for (const Index i : {2, 4, 6})
+        for (const Array& x : {run.y, run.dx[0], weights, dropped})
+          CHECK(same_bits(copy_of(x.select(2, i)), Array::zeros(x.shape().without(2))));
+      const Setting blind{2, 2, 1, T, T, 3, 4, {.mask = Mask({1, T}), .dropout = p}};  // nobody sees anything
+      const Run none = run_with(blind, nowhere, 0, 0);
+      for (const Array& x : {none.y, none.dx[0], none.dx[1], none.dx[2]}) CHECK(same_bits(x, Array::zeros(x.shape())));
+      each_poison([&](real in_keys, real in_values) {
+        CHECK(run_with(
+                  blind, [](Index, Index) { return true; }, in_keys, in_values) == none);
+      });
+    }
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,66 @@
+// What is here: causal_mask, padding_mask and from_blocked, value by value.
+// What is not: what attention does with a mask (attention_test.cpp).
+// Read next: rotary_test.cpp.
+#include "engine/ops/masks.h"
+
+#include <limits>
+
+#include "engine/ops/create.h"
+#include "tests/tools.h"
+
+#include <doctest/doctest.h>
+
+namespace mote::test {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes bytes_of(const Mask& m) { return {m.data(), m.data() + m.numel()}; }
+
+TEST_CASE("causal_mask: true where the key is not later than the query") {
+  CHECK(bytes_of(causal_mask(3)) == Bytes{1, 0, 0, 1, 1, 0, 1, 1, 1});
+  CHECK(causal_mask(3).shape() == Shape{3, 3});
+  CHECK(bytes_of(causal_mask(2, 5)) == Bytes{1, 1, 1, 1, 0, 1, 1, 1, 1, 1});  // the queries are the last two of five
+  CHECK(causal_mask(2, 5).shape() == Shape{2, 5});
+  CHECK(bytes_of(causal_mask(1)) == Bytes{1});
+  CHECK(causal_mask(0).shape() == Shape{0, 0});
+  CHECK(causal_mask(0, 4).shape() == Shape{0, 4});
+  CHECK(error_of([] { causal_mask(4, 3); }) == "causal_mask: 4 queries need at least as many keys, not 3");
+}
+
+TEST_CASE("padding_mask: the first lengths[b] keys of each row") {
+  const Mask m = padding_mask({2, 0, 3}, 3);
+  CHECK(m.shape() == Shape{3, 1, 1, 3});
+  CHECK(bytes_of(m) == Bytes{1, 1, 0, 0, 0, 0, 1, 1, 1});
+  CHECK(padding_mask({}, 3).shape() == Shape{0, 1, 1, 3});
+  CHECK(padding_mask({0}, 0).shape() == Shape{1, 1, 1, 0});
+  CHECK(error_of([] { padding_mask({1, 4}, 3); }) == "padding_mask: length 4 is outside [0, 3]");
+  CHECK(error_of([] { padding_mask({-1}, 3); }) == "padding_mask: length -1 is outside [0, 3]");
+}
+
+TEST_CASE("from_blocked: the other reading, from booleans and from numbers") {
+  const Mask blocked = mask({{false, true}, {true, true}});
+  CHECK(bytes_of(from_blocked(blocked)) == Bytes{1, 0, 0, 0});
+  CHECK(bytes_of(blocked) == Bytes{0, 1, 1, 1});  // the argument stays
+  CHECK(bytes_of(from_blocked(from_blocked(blocked))) == bytes_of(blocked));
+  CHECK(bytes_of(from_blocked(~causal_mask(4))) == bytes_of(causal_mask(4)));
+  const Tensor numbers = tensor({{0, 1, 1}, {0, 0, 1}});
+  CHECK(from_blocked(numbers).shape() == Shape{2, 3});
+  CHECK(bytes_of(from_blocked(numbers)) == Bytes{1, 0, 0, 1, 1, 0});
+  CHECK(bytes_of(from_blocked(Tensor(numbers.array().transpose(0, 1)))) == Bytes{1, 1, 0, 1, 0, 0});
+  CHECK(bytes_of(from_blocked(tensor({-0.0, 0.0}))) == Bytes{1, 1});
+  CHECK(from_blocked(Tensor(Array::zeros({2, 0}))).shape() == Shape{2, 0});
+}
+
+TEST_CASE("from_blocked refuses numbers that are neither 0 nor 1, such as a mask that is meant to be added") {
+  CHECK(error_of([] {
+          from_blocked(tensor({0, 0.5}));
+        }) == "from_blocked: a mask has only 0 (may attend) and 1 (blocked), not 0.5");
+  CHECK(error_of([] { from_blocked(Tensor(Array::full({1}, -inf))); }) ==
+        "from_blocked: a mask has only 0 (may attend) and 1 (blocked), not -inf");
+  CHECK(error_of([] { from_blocked(Tensor(Array::full({1}, nan))); }).find("not nan") != std::string::npos);
+  CHECK(error_of([] { from_blocked(tensor({-1.0})); }).find("not -1") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,48 @@
+# Holds examples/attention_maps against what a user expects: a picture; a mistake is one line on stderr, a non-zero
+# exit, and the old picture as it was.
+file(MAKE_DIRECTORY ${WORK_DIR})
+set(picture ${WORK_DIR}/attention.svg)
+
+function(expect status out err)
+  file(WRITE ${picture} "the old one")
+  execute_process(COMMAND ${MAPS} --output ${picture} ${ARGN} WORKING_DIRECTORY ${WORK_DIR} RESULT_VARIABLE got
+    OUTPUT_VARIABLE stdout ERROR_VARIABLE stderr)
+  list(JOIN ARGN " " command)
+  if(NOT got EQUAL status OR NOT stdout MATCHES "${out}" OR NOT stderr MATCHES "${err}")
+    message(SEND_ERROR "attention_maps ${command}: exit ${got} instead of ${status}, or other words than\n${out}\n"
+      "${err}\nstdout:\n${stdout}\nstderr:\n${stderr}")
+  endif()
+  file(READ ${picture} content)
+  if(status EQUAL 0 AND NOT content MATCHES "^<svg .*Head 1.*</svg>\n$")
+    message(SEND_ERROR "attention_maps ${command}: wrote no picture")
+  elseif(NOT status EQUAL 0 AND NOT content STREQUAL "the old one")
+    message(SEND_ERROR "attention_maps ${command}: touched the old picture")
+  endif()
+  if(EXISTS ${picture}.part)
+    message(SEND_ERROR "attention_maps ${command}: left ${picture}.part behind")
+  endif()
+endfunction()
+
+set(few --steps 2 --length 6 --n_embd 24 --batch_size 2)
+expect(0 "layer 1, head [1-4].*the picture of all heads of layer 1 is in " "^$" ${few})
+expect(0 "layer 0, head [1-3]" "^$" ${few} --task copy --n_head 3 --layer 0)
+expect(0 "llama: 1 layers" "^$" ${few} --preset llama --n_layer 1 --layer 0)
+expect(0 "gpt2: " "^$" ${few} --preset gpt2 --n_head 1)
+expect(0 "_ \\|.*a \\|" "^$" ${few} --task text --preset nanogpt --sentence "what a head")
+expect(2 "^$" "^[^\n]*--preset 'foo' must be one of [^\n]*\n$" --preset foo)
+expect(2 "^$" "^[^\n]*--n_head '0' must be at least 1\n$" --n_head 0)
+expect(1 "^$" "^[^\n]*layer 2 is not one of 2 \\(0 is the first\\)\n$" --layer 2)
+expect(1 "" "^[^\n]*n_embd 64 is not divisible by n_head 3\n$" --n_head 3)
+expect(1 "^$" "^[^\n]*the sentence has 'é', which the text does not have\n$" --task text --sentence "the héad")
+expect(1 "^$" "^[^\n]*the sentence has 1 characters; it may have 2 to block_size 64\n$" --task text --sentence a)
+expect(1 "^$" "^[^\n]*cannot read nowhere.txt, or it is empty\n$" --task text --text nowhere.txt)
+expect(1 "^$" "^[^\n]*cannot read [^\n]*, or it is empty\n$" --task text --text ${WORK_DIR})
+file(WRITE ${WORK_DIR}/tiny.txt "tiny")
+expect(1 "^$" "^[^\n]*the text has 4 characters; it needs more than block_size 64\n$" --task text --text tiny.txt)
+expect(2 "^$" "given twice" --output nowhere/picture.svg)
+
+execute_process(COMMAND ${MAPS} --output ${WORK_DIR}/nowhere/picture.svg RESULT_VARIABLE got OUTPUT_VARIABLE stdout
+  ERROR_VARIABLE stderr)
+if(NOT got EQUAL 1 OR NOT stdout STREQUAL "" OR NOT stderr MATCHES "^[^\n]*cannot write '[^\n]*picture.svg'\n$")
+  message(SEND_ERROR "attention_maps into a folder that is not there: exit ${got}\n${stdout}\n${stderr}")
+endif()

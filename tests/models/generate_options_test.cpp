@@ -1,0 +1,250 @@
+// What is here: how generate() chooses: top_k and top_p against a formula of their own, stop token, callback, extremes.
+// What is not: temperature and greedy on their own, modes (generate_test.cpp).
+// Read next: ../train/fit_test.cpp.
+#include <numeric>
+
+#include "tests/models/gpt_oracle.h"
+
+namespace mote::test {
+namespace {
+
+constexpr Index V = 7;
+
+/// Logits that are `logits`, whatever has been read: nothing but the last norm's bias reaches lm_head.
+GPT constant_model(const std::vector<double>& logits) {
+  GPTConfig c{.block_size = 6, .vocab_size = V, .n_layer = 1, .n_head = 2, .n_embd = 8, .tie_weights = false};
+  Generator random(1);
+  GPT m(c, random);
+  m.transformer.ln_f->weight.set(Array::zeros({8}));
+  m.transformer.ln_f->bias.set(array({8}, {1, 0, 0, 0, 0, 0, 0, 0}));
+  Array head = Array::zeros({V, 8});
+  for (std::size_t v = 0; v < at(V); ++v) head.mutate()[v * 8] = static_cast<real>(logits[v]);
+  m.lm_head.weight.set(head);
+  return m;
+}
+
+/// After token i comes token i + 1 mod 7: rows of a batch reach a stop token at different times.
+GPT counting_model() {
+  GPTConfig c{.block_size = 6, .vocab_size = V, .n_layer = 1, .n_head = 2, .n_embd = 8, .tie_weights = false};
+  c.position = Position::none;
+  Generator random(1);
+  GPT m(c, random);
+  for (const NamedParameter& p : named_parameters(m))
+    if (p.name.find(".h.") != std::string::npos) p.parameter.set(Array::zeros(p.parameter.shape()));
+  Array in = Array::zeros({V, 8}), out = Array::zeros({V, 8});
+  for (Index v = 0; v < V; ++v) in.mutate()[v * 8 + v] = 5, out.mutate()[(v + 1) % V * 8 + v] = 5;
+  m.transformer.wte.weight.set(in);
+  m.lm_head.weight.set(out);
+  return m;
+}
+
+/// Probabilities after temperature, then top_k, then top_p: what multinomial() has to draw from.
+std::vector<double> chances(const std::vector<double>& logits, const GenerateOptions& o) {
+  std::vector<std::pair<double, std::size_t>> p;  // the likeliest first, of equals the lower id
+  for (std::size_t v = 0; v < logits.size(); ++v) p.emplace_back(-std::exp(logits[v] / o.temperature), v);
+  std::sort(p.begin(), p.end());
+  std::size_t kept = p.size();
+  if (o.top_k > 0 && at(o.top_k) < kept) {
+    kept = at(o.top_k);
+    while (kept < p.size() && p[kept].first == p[kept - 1].first) ++kept;
+  }
+  const auto sum = [&] {
+    double total = 0;
+    for (std::size_t i = 0; i < kept; ++i) total -= p[i].first;
+    return total;
+  };
+  double total = sum(), reached = 0;
+  for (std::size_t i = 0; i < kept && o.top_p < 1; ++i) {
+    reached -= p[i].first / total;
+    if (reached >= o.top_p) kept = i + 1;
+  }
+  total = sum();
+  std::vector<double> chance(logits.size(), 0);
+  for (std::size_t i = 0; i < kept; ++i) chance[p[i].second] = -p[i].first / total;
+  return chance;
+}
+
+/// How often each token comes.
+std::vector<Index> counts(GPT& m, const GenerateOptions& options, Index rows, std::uint64_t seed = 3) {
+  const Tokens all = m.generate(Tokens({rows, 1}), 1, options, Generator(seed));
+  std::vector<Index> n(at(V), 0);
+  for (Index b = 0; b < rows; ++b) ++n[at(all.data()[b * 2 + 1])];
+  return n;
+}
+
+const std::vector<double> some{0.5, -1, 2, 0, 1.5, -3, 1};
+
+TEST_CASE("generate: every temperature, top_k and top_p draws what a formula of its own says") {
+  GPT m = constant_model(some);
+  const double limit[7] = {0, 15.2, 18.5, 21.2, 23.6, 25.8, 27.9};  // chi-square exceeded once in 10,000
+  for (const double temperature : {0.7, 1.0, 2.5})
+    for (const Index top_k : {0, 1, 3, 7, 12})
+      for (const double top_p : {1e-9, 0.3, 0.55, 0.8, 0.97, 1.0}) {
+        const GenerateOptions o{.temperature = temperature, .top_k = top_k, .top_p = top_p};
+        const std::vector<double> chance = chances(some, o);
+        const Index rows = 4000;
+        const std::vector<Index> n = counts(m, o, rows);
+        double chi_square = 0;
+        int possible = 0;
+        for (std::size_t v = 0; v < at(V); ++v) {
+          if (chance[v] == 0) {
+            CHECK_MESSAGE(n[v] == 0, "token ", v, " at ", temperature, ", ", top_k, ", ", top_p);
+            continue;
+          }
+          const double expected = static_cast<double>(rows) * chance[v];
+          chi_square += (static_cast<double>(n[v]) - expected) * (static_cast<double>(n[v]) - expected) / expected;
+          if (expected > 30) CHECK(n[v] > 0);
+          ++possible;
+        }
+        CHECK_MESSAGE(chi_square <= limit[possible - 1] + 1e-9, temperature, ", ", top_k, ", ", top_p);
+      }
+}
+
+TEST_CASE("generate: 100,000 draws, the last id included, and none beyond it") {
+  const std::vector<double> rising{-3, -2, -1, 0, 1, 1.5, 2};
+  GPT m = constant_model(rising);
+  const std::vector<double> chance = chances(rising, {});
+  const std::vector<Index> n = counts(m, {}, 100000);
+  double chi_square = 0;
+  for (std::size_t v = 0; v < at(V); ++v) {
+    const double expected = 1e5 * chance[v];
+    chi_square += (static_cast<double>(n[v]) - expected) * (static_cast<double>(n[v]) - expected) / expected;
+  }
+  CHECK(chi_square < 27.9);
+  CHECK(std::accumulate(n.begin(), n.end(), Index(0)) == 100000);
+}
+
+TEST_CASE("generate: where equals meet the edge of top_k and top_p") {
+  GPT four = constant_model({-1e30, 1, 1, -1e30, 1, 1, -1e30});  // a quarter each, exactly
+  const auto possible = [&](const GenerateOptions& o) {
+    std::vector<Index> ids;
+    const std::vector<Index> n = counts(four, o, 400);
+    for (std::size_t v = 0; v < n.size(); ++v)
+      if (n[v] > 0) ids.push_back(static_cast<Index>(v));
+    return ids;
+  };
+  using Ids = std::vector<Index>;
+  CHECK(possible({.top_k = 2}) == Ids{1, 2, 4, 5});  // what equals the last of the k may be chosen, too
+  CHECK(possible({.top_p = 0.25}) == Ids{1});        // of equals the lower ids, and no more than reach p
+  CHECK(possible({.top_p = 0.26}) == Ids{1, 2});
+  CHECK(possible({.top_p = 0.5}) == Ids{1, 2});
+  CHECK(possible({.top_p = 0.75}) == Ids{1, 2, 4});
+  CHECK(possible({.top_p = 1}) == Ids{1, 2, 4, 5});
+  CHECK(possible({.top_p = 5e-324}) == Ids{1});
+  CHECK(possible({.top_p = 1 - 1e-16}) == Ids{1, 2, 4, 5});
+}
+
+TEST_CASE("generate: a token at -infinity is never chosen; when only one is not, it always is") {
+  constexpr double never = -std::numeric_limits<double>::infinity();
+  GPT one = constant_model({never, never, never, -7, never, never, never});
+  GPT two = constant_model({never, 3, never, never, never, 3, never});
+  GPT none = constant_model(std::vector<double>(at(V), never));
+  for (const GenerateOptions& o : {GenerateOptions{}, GenerateOptions{.temperature = 0}, GenerateOptions{.top_k = 3},
+                                   GenerateOptions{.top_p = 0.9}, GenerateOptions{.temperature = 1e6, .top_k = 5}}) {
+    CHECK(counts(one, o, 100)[3] == 100);
+    const std::vector<Index> n = counts(two, o, 100);
+    CHECK(n[1] + n[5] == 100);
+    CHECK((n[5] > 0) == (o.temperature > 0));
+    if (o.temperature > 0) CHECK(error_of([&] { counts(none, o, 1); }) != "(no error)");  // nothing to draw from
+  }
+}
+
+TEST_CASE("generate: each row of a batch has a nucleus of its own") {
+  GPTConfig c = toy("none");
+  GPT m = lively_gpt(c, 0.3);
+  const Tokens ids = random_tokens({6, 2}, 11, 5);
+  const Array logits = m(ids).array().select(1, -1);
+  std::vector<std::vector<bool>> drawn(6, std::vector<bool>(11, false));
+  const GenerateOptions o{.temperature = 0.8, .top_p = 0.6};
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Tokens text = m.generate(ids, 1, o, Generator(seed));
+    for (Index b = 0; b < 6; ++b) drawn[at(b)][at(text.data()[b * 3 + 2])] = true;
+  }
+  for (Index b = 0; b < 6; ++b) {
+    const std::vector<double> chance = chances(Value(logits.select(0, b)).x, o);
+    for (std::size_t v = 0; v < 11; ++v) CHECK(drawn[at(b)][v] == (chance[v] > 0));
+  }
+}
+
+TEST_CASE("generate: extreme temperatures are greedy and uniform, in any number type") {
+  GPT m = constant_model(some);
+  for (const double temperature : {0.0, 1e-6, 1e-30, 1e-44, 1e-50, 1e-300, 5e-324}) {
+    const std::vector<Index> n = counts(m, {.temperature = temperature}, 50);
+    CHECK_MESSAGE(n[2] == 50, temperature);
+  }
+  for (const double temperature : {1e6, 1e38, 1e300})
+    for (const Index n : counts(m, {.temperature = temperature}, 14000)) CHECK(std::abs(n - 2000) < 5 * 42);
+}
+
+TEST_CASE("generate: a stop token: finished rows repeat it, and the text ends with the last of them") {
+  GPT m = counting_model();
+  const Tokens prompt = tokens({{1}, {4}, {2}, {4}});
+  CHECK(m.generate(prompt, 3) == tokens({{1, 2, 3, 4}, {4, 5, 6, 0}, {2, 3, 4, 5}, {4, 5, 6, 0}}));
+  for (const bool cached : {true, false}) {
+    const GenerateOptions stop5{.temperature = 0, .stop_token = 5, .use_cache = cached};
+    CHECK(m.generate(prompt, 20, stop5, Generator(1)) ==
+          tokens({{1, 2, 3, 4, 5}, {4, 5, 5, 5, 5}, {2, 3, 4, 5, 5}, {4, 5, 5, 5, 5}}));
+    CHECK(m.generate(prompt, 2, stop5, Generator(1)) == tokens({{1, 2, 3}, {4, 5, 5}, {2, 3, 4}, {4, 5, 5}}));
+    // a prompt that ends with the stop token has not written it
+    CHECK(m.generate(tokens({{5}}), 9, stop5, Generator(1)) == tokens({{5, 6, 0, 1, 2, 3, 4, 5}}));
+    CHECK(m.generate(tokens({{4}}), 9, stop5, Generator(1)) == tokens({{4, 5}}));  // the first token stops
+  }
+  const GenerateOptions never{.temperature = 0, .stop_token = 0};
+  CHECK(m.generate(tokens({{1}}), 3, never, Generator(1)) == tokens({{1, 2, 3, 4}}));
+  const GenerateOptions none{.temperature = 0, .stop_token = -1};
+  CHECK(m.generate(tokens({{1}}), 0, none, Generator(1)) == tokens({{1}}));
+  CHECK(m.generate(Tokens({0, 3}), 2, {.temperature = 0}, Generator(1)).shape() == Shape{0, 5});
+}
+
+TEST_CASE("generate: the callback gets every token in order, and can end the text") {
+  GPT m = counting_model();
+  const Tokens prompt = tokens({{1}, {4}});
+  std::vector<Tokens> seen;
+  GenerateOptions o{.temperature = 0, .stop_token = 5};
+  o.on_token = [&](const Tokens& newest) {
+    CHECK(NoGrad::active());
+    seen.push_back(newest);
+    return seen.size() < 3;
+  };
+  CHECK(m.generate(prompt, 9, o, Generator(1)) == tokens({{1, 2, 3, 4}, {4, 5, 5, 5}}));
+  CHECK(seen == std::vector<Tokens>{tokens({2, 5}), tokens({3, 5}), tokens({4, 5})});
+  seen.clear();
+  CHECK(m.generate(prompt, 0, o, Generator(1)) == prompt);
+  CHECK(seen.empty());
+  o.on_token = [&](const Tokens& newest) {
+    seen.push_back(newest);
+    return true;
+  };
+  CHECK(m.generate(prompt, 9, o, Generator(1)) == tokens({{1, 2, 3, 4, 5}, {4, 5, 5, 5, 5}}));
+  CHECK(seen.size() == 4);  // the last one, too, and none after all rows have finished
+  o.on_token = [](const Tokens&) -> bool { throw Error("enough"); };
+  m.train();
+  CHECK(error_of([&] { m.generate(prompt, 9, o, Generator(1)); }) == "enough");
+  CHECK((m.training() && !NoGrad::active()));
+}
+
+TEST_CASE("generate refuses what it cannot mean, and logits without a largest number") {
+  GPT m = constant_model(some);
+  const auto refused = [&](const GenerateOptions& o) {
+    return error_of([&] { m.generate(tokens({{1}}), 1, o, Generator(1)); });
+  };
+  CHECK(refused({.top_p = 0}) == "generate: top_p 0 is outside (0, 1]");
+  CHECK(refused({.top_p = -0.5}) == "generate: top_p -0.5 is outside (0, 1]");
+  CHECK(refused({.top_p = 1.5}) == "generate: top_p 1.5 is outside (0, 1]");
+  CHECK(refused({.top_p = std::nan("")}) == "generate: top_p nan is outside (0, 1]");
+  CHECK(refused({.stop_token = 7}) == "generate: stop_token 7 is out of range for V = 7");
+  CHECK(refused({.stop_token = -2}) == "generate: stop_token -2 is out of range for V = 7");
+  for (const double bad : {static_cast<double>(nan), static_cast<double>(inf)}) {
+    std::vector<double> logits = some;
+    logits[3] = bad;
+    GPT broken = constant_model(logits);
+    for (const double top_p : {0.5, 1.0}) {
+      const GenerateOptions o{.temperature = 1, .top_p = top_p};
+      CHECK(error_of([&] { broken.generate(tokens({{1}}), 1, o, Generator(1)); }) ==
+            "generate: the logits after position 0 are not numbers");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,197 @@
+// What is here: the cache of keys and values: its logits are the whole pass's, bit for bit, for every option, chunk and
+//   hardware; sessions, resets, refusals.
+// What is not: writing with it (generate_cache_test.cpp).
+// Read next: generate_cache_test.cpp.
+#include "tests/models/gpt_oracle.h"
+
+namespace mote::test {
+namespace {
+
+/// Longer than the 16 keys that one sum runs over at a time.
+GPTConfig longer(const std::string& position) {
+  GPTConfig c = toy(position);
+  c.block_size = 21;
+  return c;
+}
+
+/// Reads `ids` in chunks of `step` tokens; after each, the logits so far are the first rows of `whole`.
+void check_chunks(const GPT& m, const Tokens& ids, const Array& whole, Index step) {
+  const NoGrad no_grad;
+  GPTCache cache = m.cache();
+  const Index T = ids.shape()[1];
+  for (Index t = 0; t < T; t += step) {
+    const Index end = std::min(T, t + step);
+    const Array part = m(ids.slice(1, t, end), cache).array();
+    if (!same_bits(part, whole.slice(1, t, end)))
+      FAIL_CHECK(text_of(m.config) << ": chunks of " << step << ", tokens " << t << " to " << end);
+    CHECK(cache.length() == end);
+  }
+}
+
+std::vector<GPTConfig> variants(const std::string& position, const std::vector<Index>& windows) {
+  std::vector<GPTConfig> all;
+  for (const Index kv : {1, 2, 4})
+    for (const NormOrder order : {NormOrder::pre, NormOrder::post})
+      for (const Activation activation : {Activation::gelu, Activation::swiglu})
+        for (const Index window : windows) {
+          GPTConfig c = longer(position);
+          c.n_kv_head = kv, c.norm_order = order, c.activation = activation, c.window = window;
+          c.norm = order == NormOrder::pre && kv == 2 ? NormKind::rms_norm : NormKind::layer_norm;
+          c.rotary.fraction = kv == 1 ? 0.5 : 1;
+          all.push_back(c);
+        }
+  return all;
+}
+
+TEST_CASE("GPT's cache: logits equal the whole pass bit for bit, for every option and every chunk") {
+  const Tokens ids = random_tokens({2, 21}, 11, 3);
+  for (const std::string& position : position_names)
+    for (const GPTConfig& c : variants(position, {0, 1, 5, 18})) {
+      const GPT m = lively_gpt(c);
+      const NoGrad no_grad;
+      const Array whole = m(ids).array();
+      for (const Index step : {1, 2, 5, 21}) check_chunks(m, ids, whole, step);
+      for (Index t = 1; t < 21; ++t) {  // every prefix at once, and then the rest
+        GPTCache cache = m.cache();
+        const Array first = m(ids.slice(1, 0, t), cache).array();
+        const Array second = m(ids.slice(1, t, 21), cache).array();
+        if (!same_bits(first, whole.slice(1, 0, t)) || !same_bits(second, whole.slice(1, t, 21)))
+          FAIL_CHECK(text_of(c) << ": cut at " << t);
+      }
+    }
+}
+
+TEST_CASE("GPT's cache: with a window it goes on for five times block_size, in the bits of the whole pass") {
+  const Tokens ids = random_tokens({2, 105}, 11, 4);
+  for (const char* position : {"rotary", "alibi", "none"})
+    for (const GPTConfig& c : variants(position, {1, 5, 18, 40})) {
+      CHECK(c.unbounded());
+      const GPT m = lively_gpt(c);
+      const NoGrad no_grad;
+      const Array whole = m(ids).array();
+      for (const Index step : {1, 2, 5, 37, 105}) check_chunks(m, ids, whole, step);
+    }
+  for (const char* position : {"learned", "sinusoidal"}) CHECK(!variants(position, {5})[0].unbounded());
+}
+
+TEST_CASE("GPT's cache: the same bits under every instruction set and with any number of threads") {
+  const Tokens ids = random_tokens({3, 21}, 11, 5);
+  for (const std::string& position : position_names) {
+    GPTConfig c = longer(position);
+    c.n_kv_head = 2, c.window = 7;
+    const GPT m = lively_gpt(c);
+    const Array whole = m(ids).array();
+    for (const kernels::Table* table : kernels::available_tables())
+      for (const int n : {1, 4}) {
+        const Hardware use(*table, n);
+        for (const Index step : {1, 5}) check_chunks(m, ids, whole, step);
+      }
+  }
+}
+
+TEST_CASE("GPT's cache: a row of a batch has the bits it has alone") {
+  const GPT m = lively_gpt(longer("rotary"));
+  const Tokens ids = random_tokens({5, 12}, 11, 6);
+  const Array whole = m(ids).array();
+  for (Index b = 0; b < 5; ++b) check_chunks(m, ids.slice(0, b, b + 1), whole.slice(0, b, b + 1), 1);
+}
+
+TEST_CASE("GPT's cache: interleaved sessions, copies and resets do not know of each other") {
+  for (const Index window : {0, 4}) {
+    GPTConfig c = longer("rotary");
+    c.window = window;
+    const GPT m = lively_gpt(c);
+    const NoGrad no_grad;
+    const Tokens a = random_tokens({1, 21}, 11, 7), b = random_tokens({3, 21}, 11, 8);
+    const Array whole_a = m(a).array(), whole_b = m(b).array();
+    GPTCache first = m.cache(), second = m.cache();
+    for (Index t = 0; t < 10; ++t) {
+      CHECK(same_bits(m(a.slice(1, t, t + 1), first).array(), whole_a.slice(1, t, t + 1)));
+      CHECK(same_bits(m(b.slice(1, 2 * t, 2 * t + 2), second).array(), whole_b.slice(1, 2 * t, 2 * t + 2)));
+    }
+    GPTCache fork = first;  // one beginning, two ends
+    Tokens other = a.slice(1, 10, 21);
+    const Array straight = m(a.slice(1, 10, 21), first).array();
+    const Array forked = m(random_tokens({1, 11}, 11, 9), fork).array();
+    CHECK(same_bits(straight, whole_a.slice(1, 10, 21)));
+    CHECK(!same_bits(straight, forked));
+    first.clear();
+    CHECK(first.length() == 0);
+    // what was read before, and how many rows it had, is forgotten: a larger batch in the memory of a smaller one
+    for (Index t = 0; t < 21; t += 3)
+      CHECK(same_bits(m(b.slice(1, t, t + 3), first).array(), whole_b.slice(1, t, t + 3)));
+    first.clear();
+    CHECK(same_bits(m(a, first).array(), whole_a));
+  }
+}
+
+TEST_CASE("GPT's cache: nothing read changes nothing") {
+  const GPT m = lively_gpt(longer("alibi"));
+  const NoGrad no_grad;
+  GPTCache cache = m.cache();
+  CHECK(m(Tokens({2, 0}), cache).shape() == Shape{2, 0, 11});
+  CHECK(cache.length() == 0);
+  const Tokens ids = random_tokens({4, 9}, 11, 3);  // other rows than those of the empty text
+  const Array whole = m(ids).array();
+  CHECK(same_bits(m(ids.slice(1, 0, 5), cache).array(), whole.slice(1, 0, 5)));
+  CHECK(m(Tokens({4, 0}), cache).shape() == Shape{4, 0, 11});
+  CHECK(same_bits(m(ids.slice(1, 5, 9), cache).array(), whole.slice(1, 5, 9)));
+  GPTCache none = m.cache();
+  CHECK(m(Tokens({0, 3}), none).shape() == Shape{0, 3, 11});
+}
+
+TEST_CASE("GPT's cache: what it refuses, and that it is as it was afterwards") {
+  GPTConfig c = toy("learned");
+  GPT m = lively_gpt(c);
+  const Tokens ids = random_tokens({2, 9}, 11, 3);
+  const Array whole = m(ids).array();
+  GPTCache cache = m.cache();
+  {
+    const NoGrad no_grad;
+    m(ids.slice(1, 0, 6), cache);
+    CHECK(error_of([&] { m(ids.slice(1, 0, 4), cache); }) == "GPT: T = 10 is above block_size 9 (in GPT)");
+    CHECK(error_of([&] {
+            m(tokens({{1}, {2}, {3}}), cache);
+          }).find("do not continue 6 rows of 2 sequences, 4 heads, widths 6 and 6") != std::string::npos);
+    CHECK(error_of([&] {
+            m(tokens({{1}, {11}}), cache);
+          }) == "embedding: id 11 is out of range for V = 11 (in transformer.wte)");
+    CHECK(error_of([&] { m(tokens({1, 2}), cache); }) == "GPT: ids [2] must be [B, T] (in GPT)");
+    c.n_layer = 1;
+    const GPT shallow = lively_gpt(c);
+    CHECK(error_of([&] {
+            shallow(tokens({{1}, {2}}), cache);
+          }) == "GPT: the cache has 2 layers, this model 1; take it from cache() (in GPT)");
+    c.n_layer = 2, c.n_kv_head = 2;
+    const GPT grouped = lively_gpt(c);
+    CHECK(error_of([&] { grouped(tokens({{1}, {2}}), cache); }).find("do not continue") != std::string::npos);
+  }
+  CHECK(error_of([&] {
+          m(ids.slice(1, 6, 7), cache);
+        }).find("a cache keeps numbers, not gradients: use it under NoGrad") != std::string::npos);
+  const NoGrad no_grad;
+  CHECK(cache.length() == 6);
+  CHECK(same_bits(m(ids.slice(1, 6, 9), cache).array(), whole.slice(1, 6, 9)));
+}
+
+TEST_CASE("GPT's cache is for evaluation when there is dropout, and says so before it draws") {
+  GPTConfig c = toy("none");
+  GPT without = lively_gpt(c);
+  c.dropout = 0.5;
+  GPT m = lively_gpt(c);
+  const NoGrad no_grad;
+  const Tokens ids = random_tokens({2, 9}, 11, 3);
+  GPTCache cache = m.cache(), other = without.cache();
+  m.train();
+  without.train();  // nothing to drop: training is no different
+  const GeneratorState before = m.transformer.drop.random.get_state();
+  CHECK(error_of([&] { m(ids, cache); }) == "GPT: a cache is for evaluation: call eval() first (in GPT)");
+  CHECK(m.transformer.drop.random.get_state() == before);
+  CHECK(cache.length() == 0);
+  const Array y = without(ids, other).array();
+  m.eval();
+  CHECK(same_bits(m(ids, cache).array(), y));
+}
+
+}  // namespace
+}  // namespace mote::test

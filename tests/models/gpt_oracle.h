@@ -1,0 +1,78 @@
+// What is here: a whole GPT once more, in double and as plain loops, for every option of its config; toy models.
+// What is not: its blocks (../nn/block_oracles.h).
+// Read next: gpt_formula_test.cpp.
+#pragma once
+
+#include "models/gpt.h"
+#include "tests/nn/block_oracles.h"
+
+namespace mote::test {
+
+inline const std::vector<std::string> position_names{"learned", "sinusoidal", "rotary", "alibi", "none"};
+
+/// Four heads of six columns, so that half of a head's columns are three, of which two can be turned.
+inline GPTConfig toy(const std::string& position = "learned") {
+  GPTConfig c{.block_size = 9, .vocab_size = 11, .n_layer = 2, .n_head = 4, .n_embd = 24, .tie_weights = false};
+  c.position = position_from(position);
+  return c;
+}
+
+/// Weights so large that every bit depends on everything it may depend on, and that no two tokens look alike.
+inline GPT lively_gpt(const GPTConfig& config, double size = 0.7) {
+  Generator random(1);
+  GPT m(config, random);
+  std::uint64_t seed = 21;
+  for (const Parameter& p : parameters(m)) p.set(random_array(p.shape(), seed++, -size, size));
+  m.eval();
+  return m;
+}
+
+inline Tokens random_tokens(const Shape& shape, Index V, std::uint64_t seed) {
+  Tokens ids(shape);
+  Generator(seed).randint({ids.mutate(), static_cast<std::size_t>(ids.numel())}, 0, V);
+  return ids;
+}
+
+/// A short name of a config, for messages.
+inline std::string text_of(const GPTConfig& c) {
+  std::ostringstream text;
+  text << position_names[static_cast<std::size_t>(c.position)] << ", activation " << static_cast<int>(c.activation)
+       << (c.norm == NormKind::rms_norm ? ", rms" : "") << (c.norm_order == NormOrder::post ? ", post" : ", pre")
+       << ", kv heads " << c.n_kv_head << ", window " << c.window << (c.feed_forward ? "" : ", attention only");
+  return text.str();
+}
+
+inline TransformerBlockOptions block_options_of(const GPTConfig& c) {
+  TransformerBlockOptions o;
+  o.activation = c.activation, o.order = c.norm_order, o.norm = c.norm, o.norm_eps = c.norm_eps;
+  o.feed_forward = c.feed_forward, o.n_kv_head = c.n_kv_head, o.window = c.window;
+  o.alibi = c.position == Position::alibi;
+  if (c.position == Position::rotary) o.rotary = c.rotary;
+  return o;
+}
+
+/// Logits: ids [B, T] -> [B, T, V]. `weights` receives a row for each layer: its attention [B, H, T, T].
+inline Row gpt_oracle(const Weights& w, const Tokens& ids, const GPTConfig& c, std::vector<Row>* weights = nullptr) {
+  const Index T = ids.shape()[1], C = c.n_embd;
+  Row x;
+  for (Index i = 0; i < ids.numel(); ++i)
+    for (Index j = 0; j < C; ++j) {
+      const double angle =
+          static_cast<double>(i % T) / std::pow(10000.0, static_cast<double>(j - j % 2) / static_cast<double>(C));
+      double place = 0;
+      if (c.position == Position::learned) place = w.at("transformer.wpe.weight").x[at(i % T * C + j)];
+      if (c.position == Position::sinusoidal) place = j % 2 == 0 ? std::sin(angle) : std::cos(angle);
+      x.push_back(w.at("transformer.wte.weight").x[at(ids.data()[i] * C + j)] + place);
+    }
+  for (Index layer = 0; layer < c.n_layer; ++layer) {
+    std::string prefix = "transformer.h.";
+    prefix.append(std::to_string(layer)).append(".");
+    Row attended;
+    x = any_block_oracle(w, prefix, x, {ids.shape()[0], T, C}, c.n_head, block_options_of(c), &attended);
+    if (weights) weights->push_back(attended);
+  }
+  if (c.norm_order == NormOrder::pre) x = norm_oracle(c.norm, w, "transformer.ln_f.", x, c.norm_eps);
+  return linear_oracle(w, "lm_head.", x);
+}
+
+}  // namespace mote::test

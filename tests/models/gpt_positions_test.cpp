@@ -1,0 +1,178 @@
+// What is here: what holds for a GPT with any kind of positions: causality, batches, sizes, order.
+// What is not: the formulas (gpt_formula_test.cpp); ties, clones and hardware (gpt_promises_test.cpp).
+// Read next: gpt_cache_test.cpp.
+#include "tests/models/gpt_oracle.h"
+
+namespace mote::test {
+namespace {
+
+/// Each kind of positions, in both norm orders, with and without a window.
+std::vector<GPTConfig> all_kinds() {
+  std::vector<GPTConfig> all;
+  for (const std::string& position : position_names)
+    for (const NormOrder order : {NormOrder::pre, NormOrder::post})
+      for (const Index window : {0, 3}) {
+        GPTConfig c = toy(position);
+        c.norm_order = order, c.window = window, c.n_kv_head = window ? 2 : 0;
+        c.norm = window ? NormKind::rms_norm : NormKind::layer_norm;
+        c.activation = order == NormOrder::pre ? Activation::gelu : Activation::swiglu;
+        all.push_back(c);
+      }
+  return all;
+}
+
+TEST_CASE("GPT: no bit of the logits depends on a later token, for any positions and hardware") {
+  for (const GPTConfig& c : all_kinds()) {
+    const GPT m = lively_gpt(c);
+    const Tokens ids = random_tokens({1, 9}, 10, 3);
+    const Array y = m(ids).array();
+    for (const kernels::Table* table : kernels::available_tables())
+      for (const int n : {1, 8}) {
+        const Hardware use(*table, n);
+        CHECK(same_bits(m(ids).array(), y));
+        for (Index t = 0; t < 9; ++t) {
+          Tokens one = ids, rest = ids;
+          one.mutate()[t] = (ids.data()[t] + 1) % 10;
+          for (Index i = t; i < 9; ++i) rest.mutate()[i] = 9 - ids.data()[i];
+          const Array z = m(one).array();
+          CHECK_MESSAGE(same_bits(z.slice(1, 0, t), y.slice(1, 0, t)), text_of(c));
+          CHECK_MESSAGE(!same_bits(z.select(1, t), y.select(1, t)), text_of(c));
+          CHECK_MESSAGE(same_bits(m(rest).array().slice(1, 0, t), y.slice(1, 0, t)), text_of(c));
+        }
+      }
+  }
+}
+
+TEST_CASE("GPT: a broken embedding reaches nothing before it") {
+  for (const GPTConfig& c : all_kinds())
+    for (const real bad : {nan, inf, -inf}) {
+      const GPT m = lively_gpt(c);
+      for (Index t = 1; t < 9; ++t) {
+        Tokens ids = random_tokens({2, 9}, 10, 3);
+        for (Index i = t; i < 9; i += 2) ids.mutate()[i] = 10;  // an id that only later positions use
+        const Array whole = m.transformer.wte.weight.value(), y = m(ids).array();
+        Array broken = whole;
+        broken.mutate()[10 * c.n_embd + 3] = bad;
+        m.transformer.wte.weight.set(broken);
+        const Array z = m(ids).array();
+        m.transformer.wte.weight.set(whole);
+        CHECK_MESSAGE(same_bits(z.slice(1, 0, t).select(0, 0), y.slice(1, 0, t).select(0, 0)), text_of(c));
+        CHECK_MESSAGE(same_bits(z.select(0, 1), y.select(0, 1)), text_of(c));  // nor the other row
+        for (const real v : z.slice(1, 0, t).to_vector()) CHECK(std::isfinite(v));
+        for (const real v : z.select(0, 0).select(0, t).to_vector()) CHECK(!std::isfinite(v));
+      }
+    }
+}
+
+TEST_CASE("GPT: the gradient of logits[i] with respect to a later embedding is exactly 0") {
+  const Tokens ids = random_tokens({1, 7}, 11, 3);
+  for (const GPTConfig& c : all_kinds()) {
+    const GPT m = lively_gpt(c);
+    for (Index i = 0; i < 7; ++i) {
+      Tensor x = m.transformer.embed(ids).detach().requires_grad_();
+      Tensor y = x;
+      for (const TransformerBlock& block : m.transformer.h) y = block(y);
+      if (m.transformer.ln_f) y = (*m.transformer.ln_f)(y);
+      slice(m.lm_head(y), 1, i, i + 1).backward(random_array({1, 1, 11}, 2));
+      const Index reach = c.window > 0 ? 2 * (c.window - 1) : 7;  // two blocks look back twice
+      for (Index j = 0; j < 7; ++j) {
+        const Array g = x.grad().select(1, j);
+        Index nonzero = 0;
+        for (const real v : g.to_vector()) nonzero += v != 0;  // NaN counts as one
+        CHECK_MESSAGE((nonzero > 0) == (j <= i && i - j <= reach), text_of(c), ": logits ", i, ", input ", j);
+      }
+    }
+  }
+}
+
+TEST_CASE("GPT: a row of a batch has the bits it has alone, wherever it stands") {
+  const Tokens ids = random_tokens({8, 9}, 11, 3);
+  const Index order[8] = {5, 2, 7, 0, 1, 6, 4, 3};
+  Tokens permuted({8, 9});
+  for (Index b = 0; b < 8; ++b) std::copy_n(ids.data() + order[b] * 9, 9, permuted.mutate() + b * 9);
+  for (const GPTConfig& c : all_kinds()) {
+    const GPT m = lively_gpt(c);
+    const Array y = m(ids).array(), z = m(permuted).array();
+    for (Index b = 0; b < 8; ++b) {
+      CHECK_MESSAGE(same_bits(m(ids.slice(0, b, b + 1)).array(), y.slice(0, b, b + 1)), text_of(c));
+      CHECK_MESSAGE(same_bits(z.select(0, b), y.select(0, order[b])), text_of(c));
+    }
+  }
+}
+
+TEST_CASE("GPT: longer than block_size names both numbers, unless a window makes it unbounded") {
+  for (const GPTConfig& c : all_kinds()) {
+    GPT m = lively_gpt(c);
+    const Tokens ids = random_tokens({1, 10}, 11, 3);
+    const bool endless = c.window > 0 && c.position != Position::learned && c.position != Position::sinusoidal;
+    CHECK(c.unbounded() == endless);
+    if (endless) {
+      CHECK(m(ids).shape() == Shape{1, 10, 11});
+      const Array y = m(ids).array();  // and the table of angles ends nowhere: a prefix has the same bits
+      for (Index t = 1; t < 10; ++t) CHECK(same_bits(m(ids.slice(1, 0, t)).array(), y.slice(1, 0, t)));
+    } else {
+      CHECK(error_of([&] { m(ids); }) == "GPT: T = 10 is above block_size 9 (in GPT)");
+      CHECK(m.generate(ids, 2).slice(1, 10, 12) == m.generate(ids.slice(1, 1, 10), 2).slice(1, 9, 11));
+    }
+  }
+}
+
+TEST_CASE("GPT: an empty batch, an empty text and a single token, for any positions") {
+  for (const GPTConfig& c : all_kinds()) {
+    const GPT m = lively_gpt(c);
+    CHECK(m(Tokens({0, 4})).shape() == Shape{0, 4, 11});
+    CHECK(m(Tokens({2, 0})).shape() == Shape{2, 0, 11});
+    CHECK(m(random_tokens({2, 1}, 11, 3)).shape() == Shape{2, 1, 11});
+  }
+}
+
+TEST_CASE("GPT: without positions the last of one layer sees a set; with any positions, an order") {
+  const Tokens ids = tokens({{1, 6, 0, 3, 2, 5}}), shuffled = tokens({{3, 0, 1, 2, 6, 5}});
+  for (const std::string& position : position_names) {
+    GPTConfig c = toy(position);
+    c.n_layer = 1;
+    const GPT m = lively_gpt(c);
+    const Array a = m(ids).array().select(1, -1), b = m(shuffled).array().select(1, -1);
+    const double apart = distance(a.to_vector(), Value(b).x);
+    if (c.position == Position::none)
+      CHECK(apart < (f64 ? 1e-14 : 1e-6));
+    else
+      CHECK_MESSAGE(apart > 1e-3, position);
+  }
+}
+
+TEST_CASE("GPT: without positions and mask, permuting tokens permutes the result") {
+  const Index order[6] = {3, 0, 5, 1, 4, 2};
+  for (const NormOrder norm_order : {NormOrder::pre, NormOrder::post})
+    for (const NormKind norm : {NormKind::layer_norm, NormKind::rms_norm}) {
+      Generator random(1);
+      TransformerBlockOptions o;
+      o.causal = false, o.order = norm_order, o.norm = norm, o.n_kv_head = 2, o.activation = Activation::swiglu;
+      const TransformerBlock first(24, 4, random, o), second(24, 4, random, o);
+      scramble(first, 3);
+      scramble(second, 7);
+      const Array x = random_array({1, 6, 24}, 5);
+      Array shuffled = Array::empty({1, 6, 24});
+      for (Index t = 0; t < 6; ++t) std::copy_n(x.data() + order[t] * 24, 24, shuffled.mutate() + t * 24);
+      const Array y = second(first(x)).array(), z = second(first(shuffled)).array();
+      for (Index t = 0; t < 6; ++t)
+        CHECK(distance(z.select(1, t).to_vector(), Value(y.select(1, order[t])).x) < (f64 ? 1e-13 : 1e-5));
+    }
+}
+
+TEST_CASE("GPT: rotary positions and ALiBi see distances alone: a text has the same logits further on") {
+  for (const char* position : {"rotary", "alibi", "none"}) {
+    GPTConfig c = toy(position);
+    c.n_layer = 1, c.window = 4;  // so that what stands in front is out of sight
+    const GPT m = lively_gpt(c, 0.4);
+    const Tokens text = random_tokens({1, 12}, 11, 3), front = random_tokens({1, 40}, 11, 4);
+    Tokens both({1, 52});
+    std::copy_n(front.data(), 40, both.mutate());
+    std::copy_n(text.data(), 12, both.mutate() + 40);
+    const Array near = m(text).array().slice(1, 4, 12), far = m(both).array().slice(1, 44, 52);
+    CHECK_MESSAGE(distance(far.to_vector(), Value(near).x) < (f64 ? 1e-12 : 3e-5), position);
+  }
+}
+
+}  // namespace
+}  // namespace mote::test

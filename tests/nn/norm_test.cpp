@@ -1,0 +1,57 @@
+// What is here: Norm: each kind through check_module, and equal in every bit to the layer it stands for.
+// What is not: rows that are constant, huge or broken (norms_test.cpp).
+// Read next: dropout_test.cpp.
+#include "nn/norm.h"
+
+#include "nn/layer_norm.h"
+#include "nn/rms_norm.h"
+#include "tests/nn/block_oracles.h"
+
+namespace mote::test {
+namespace {
+
+TEST_CASE("Norm") {
+  for (const NormKind kind : {NormKind::layer_norm, NormKind::rms_norm})
+    for (const bool bias : {true, false})
+      for (const double eps : {1e-5, 0.25}) {
+        const bool rms = kind == NormKind::rms_norm;
+        check_module(
+            rms ? "RMSNorm" : "LayerNorm", [=](Generator&) { return Norm(kind, 5, eps, bias); },
+            [](const Norm& m, In x) { return m(x[0]); },
+            {.names = bias && !rms ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
+             .inputs = {random_array({2, 3, 5}, 1)},
+             .oracle = [=](const Weights& w,
+                           const std::vector<Value>& x) { return norm_oracle(kind, w, "", x[0].x, eps); },
+             .error =
+                 [](const Norm& m) {
+                   m(Tensor(Array::zeros({2, 4})));
+                 },
+             .error_text = rms ? "rms_norm: weight [5] does not fit the last axis of x [2, 4] (in RMSNorm)"
+                               : "layer_norm: weight [5] does not fit the last axis of x [2, 4] (in LayerNorm)"});
+      }
+}
+
+TEST_CASE("Norm starts and computes as LayerNorm and RMSNorm do, bit for bit") {
+  const Norm layer(NormKind::layer_norm, 6), rms(NormKind::rms_norm, 6);
+  const LayerNorm plain_layer(6);
+  const RMSNorm plain_rms(6);
+  CHECK(layer.weight.value().to_vector() == std::vector<real>(6, 1));
+  CHECK(layer.bias.value().to_vector() == std::vector<real>(6, 0));
+  CHECK(rms.weight.value().to_vector() == std::vector<real>(6, 1));
+  CHECK(!rms.bias.defined());
+  CHECK((layer.eps == 1e-5 && rms.eps == 1e-5));
+  scramble(layer);
+  copy_weights(layer, plain_layer);
+  scramble(rms);
+  copy_weights(rms, plain_rms);
+  for (const double scale : {1e-6, 1.0, 1e4}) {
+    const Array x = random_array({4, 6}, 2) * static_cast<real>(scale);
+    CHECK(same_bits(layer(x).array(), plain_layer(x).array()));
+    CHECK(same_bits(rms(x).array(), plain_rms(x).array()));
+    CHECK(!same_bits(layer(x).array(), rms(x).array()));
+  }
+  CHECK((layer.type_name() == "LayerNorm" && rms.type_name() == "RMSNorm"));
+}
+
+}  // namespace
+}  // namespace mote::test
