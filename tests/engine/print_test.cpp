@@ -200,7 +200,7 @@ TEST_CASE("print: options that a stream keeps") {
   CHECK(streamed(x, mote::print_precision(2), x, x) ==
         "tensor([ 0.5000, -0.1250])tensor([ 0.50, -0.12])tensor([ 0.50, -0.12])");
   CHECK(streamed(mote::print_precision(1), mote::Tensor(x).requires_grad_(), mote::Parameter(x)) ==
-        "tensor([ 0.5, -0.1], requires_grad=True)tensor([ 0.5, -0.1], requires_grad=True)");
+        "tensor([ 0.5, -0.1], requires_grad=True)Parameter containing:\ntensor([ 0.5, -0.1], requires_grad=True)");
   CHECK(streamed(mote::print_options({.threshold = 3, .edgeitems = 1}), ids, mote::mask({true, false, true, true})) ==
         "tensor([1,  ..., 4])tensor([True,  ..., True])");
   CHECK(streamed(mote::print_options({.precision = 0, .linewidth = 9, .scientific = Scientific::on}), x) ==
