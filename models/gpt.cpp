@@ -90,8 +90,7 @@ GPT::GPT(const GPTConfig& c, const Generator& random)
       transformer(c, Init::none(random)),
       lm_head(c.n_embd, c.vocab_size, Init::none(random), false) {
   if (c.tie_weights) lm_head.weight = transformer.wte.weight;
-  const double sums = static_cast<double>((c.feed_forward ? 2 : 1) * c.n_layer);  // residual sums in the whole stack
-  const double residual = 0.02 / std::sqrt(sums);
+  const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(c.n_layer));
   for (const NamedParameter& p : named_parameters(*this)) {
     if (p.parameter.shape().rank() < 2) continue;  // biases stay 0, norms 1
     init::normal(p.parameter, 0, p.name.ends_with("c_proj.weight") ? residual : 0.02, random);
