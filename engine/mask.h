@@ -26,8 +26,9 @@ class Mask : public Flat<std::uint8_t> {
   /// Element i * stride(0) + j * stride(1) + ... of data() stands at [i, j, ...] of `shape`; 0 where an axis is
   /// stretched. Errors: this mask does not broadcast to `shape`.
   std::array<Index, Shape::max_rank> strides_in(const Shape& to) const {
-    check_in("mask", to.rank() >= rank() && broadcast(shape(), to) == to, "mask ", shape(), " does not broadcast to ",
-             to);
+    bool fits = to.rank() >= rank();
+    for (int i = 1; fits && i <= rank(); ++i) fits = shape()[-i] == 1 || shape()[-i] == to[-i];
+    check_in("mask", fits, "mask ", shape(), " does not broadcast to ", to);
     std::array<Index, Shape::max_rank> strides{};
     Index step = 1;
     for (int i = 1; i <= rank(); ++i) {

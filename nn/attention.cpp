@@ -155,6 +155,8 @@ Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache) const 
   check_in("MultiHeadAttention",
            options.block_size == 0 || options.window > 0 || cache.length() + x.size(1) <= options.block_size,
            "T = ", cache.length() + x.size(1), " is above block_size ", options.block_size);
+  check_in("MultiHeadAttention", cache.window() == options.window, "the cache is for a window of ", cache.window(),
+           ", this layer's is ", options.window, "; take it from cache()");
   const AttentionOptions o = how({});
   const bool drops = o.dropout > 0 || (resid_dropout.training() && resid_dropout.p > 0);
   check_in("MultiHeadAttention", !drops, "a cache is for evaluation: call eval() first");

@@ -34,7 +34,8 @@ struct MultiHeadAttentionOptions {
   Index value_width = 0;  ///< not fused: width of the values' input (PyTorch's vdim); 0: d_in
   Index value_head = 0;   ///< width of a head's values (d_v); 0: that of its queries, width / heads
   std::optional<RotaryOptions> rotary = {};  ///< turns queries and keys by their positions
-  bool alibi = false;                        ///< takes slope * distance off the scores
+  bool alibi = false;                        ///< takes slope * distance off the scores; rotary counts queries and keys
+      ///< each from 0, alibi, causal and window put the last of both side by side
 };
 
 /// The output beside the weights [B, H, Tq, Tk], before and after dropout (the same while nothing is dropped).
@@ -64,7 +65,8 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
     return run(query, key, value, mask, false).output;
   }
   /// The same for the tokens that follow those in `cache`, which afterwards has these too: x [B, t, d_in]. Equal in every
-  /// bit to the last t rows of the whole pass. Errors: not causal, a gradient wanted.
+  /// bit to the last t rows of the whole pass. Errors: not causal, not under NoGrad or with dropout on, a cache for another
+  /// window.
   Tensor forward(const Tensor& x, KeyValueCache& cache) const;
   /// Always an error: a mask of numbers could mean two opposite things, or be meant to be added.
   Tensor forward(const Tensor& x, const Tensor& mask) const;

@@ -20,6 +20,7 @@ class KeyValueCache {
   /// Empty. Errors in append().
   explicit KeyValueCache(Index window = 0) : window_(window) {}
 
+  Index window() const { return window_; }
   /// Tokens seen so far: the position of the next one.
   Index length() const { return first_ + count_; }
   /// The position of the oldest row that is still here, a multiple of 16: sums over keys run in 16 lanes by position.

@@ -191,7 +191,7 @@ TEST_CASE("MultiHeadAttention: a wrong call is a sentence with the layer's path"
   CHECK(says(fused, [&](const M& m) { m(x, shorter, shorter); }) == three);
   CHECK(says(fused, [&](const M& m) {
           m(x, Mask({3, 3}));
-        }) == "attention: shapes [3, 3] and [1, 2, 2, 2] do not broadcast (axis -1: 3 against 2)");
+        }) == "attention: mask [3, 3] does not broadcast to [1, 2, 2, 2]");
   CHECK(says(fused, [&](const M& m) {
           m.with_weights(x, Mask({2, 1, 1, 2}));
         }) == "attention: mask [2, 1, 1, 2] does not broadcast to [1, 2, 2, 2]");

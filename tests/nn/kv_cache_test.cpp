@@ -131,6 +131,10 @@ TEST_CASE("A cache misused through a layer is a sentence with the layer's path, 
             .ends_with("sequences, 2 heads, widths 2 and 2 (in MultiHeadAttention)"));
   m(Tensor(random_array({1, 1, 4}, 2)), cache);
   CHECK(cache.length() == 3);
+  KeyValueCache narrow(2);
+  CHECK(error_of([&] { m(x, narrow); }) ==
+        "MultiHeadAttention: the cache is for a window of 2, this layer's is 0; take it from cache() (in "
+        "MultiHeadAttention)");
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ TEST_CASE("attention: what does not fit is a sentence") {
   CHECK(says(x, x, x, {.dropout = std::nan("")}) == "attention: dropout = nan is not a probability");
   CHECK(says(x, x, x, {.dropout = 0.5}) == "attention: dropout needs a generator");
   CHECK(says(x, k, k, {.mask = Mask({3, 3})}) ==
-        "attention: shapes [3, 3] and [2, 3, 5] do not broadcast (axis -1: 3 against 5)");
+        "attention: mask [3, 3] does not broadcast to [2, 3, 5]");
   CHECK(says(x, x, x, {.mask = Mask({1, 2, 3, 3})}) == "attention: mask [1, 2, 3, 3] does not broadcast to [2, 3, 3]");
   const Tensor leads = Array::zeros({4, 2, 3, 4}), others = Array::zeros({3, 2, 3, 4});
   CHECK(says(leads, others, others, {}) == "attention: shapes [4] and [3] do not broadcast (axis -1: 4 against 3)");
