@@ -34,8 +34,9 @@ struct MultiHeadAttentionOptions {
   Index value_width = 0;  ///< not fused: width of the values' input (PyTorch's vdim); 0: d_in
   Index value_head = 0;   ///< width of a head's values (d_v); 0: that of its queries, width / heads
   std::optional<RotaryOptions> rotary = {};  ///< turns queries and keys by their positions
-  bool alibi = false;                        ///< takes slope * distance off the scores; rotary counts queries and keys
-      ///< each from 0, alibi, causal and window put the last of both side by side
+  /// Takes slope * distance off the scores. Positions in cross-attention: rotary counts queries and keys each from 0;
+  /// alibi, causal and window put the last of both side by side.
+  bool alibi = false;
 };
 
 /// The output beside the weights [B, H, Tq, Tk], before and after dropout (the same while nothing is dropped).

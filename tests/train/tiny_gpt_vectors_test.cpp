@@ -35,18 +35,18 @@ GPT tiny_model() {
 /// wq, wk and wv one below the other.
 std::vector<NamedParameter> drawn(const GPT& m) {
   const TransformerBlock& h = m.transformer.h[0];
-  return {{"wte", m.transformer.wte.weight}, {"wpe", m.transformer.wpe.weight},
-          {"qkv", h.attn.c_attn.weight},     {"h.0.attn.wo", h.attn.c_proj.weight},
-          {"h.0.mlp.w1", h.mlp.c_fc.weight}, {"h.0.mlp.w2", h.mlp.c_proj.weight},
+  return {{"wte", m.transformer.wte.weight},  {"wpe", m.transformer.wpe->weight},
+          {"qkv", h.attn.c_attn->weight},     {"h.0.attn.wo", h.attn.c_proj.weight},
+          {"h.0.mlp.w1", h.mlp->c_fc.weight}, {"h.0.mlp.w2", h.mlp->c_proj.weight},
           {"head", m.lm_head.weight}};
 }
 std::vector<NamedParameter> all_of(const GPT& m) {
   const TransformerBlock& h = m.transformer.h[0];
   std::vector<NamedParameter> all = drawn(m);
-  const std::vector<NamedParameter> rest{{"h.0.ln1.g", h.ln_1.weight},         {"h.0.ln1.b", h.ln_1.bias},
-                                         {"h.0.ln2.g", h.ln_2.weight},         {"h.0.ln2.b", h.ln_2.bias},
-                                         {"h.0.mlp.b1", h.mlp.c_fc.bias},      {"h.0.mlp.b2", h.mlp.c_proj.bias},
-                                         {"lnf.g", m.transformer.ln_f.weight}, {"lnf.b", m.transformer.ln_f.bias}};
+  const std::vector<NamedParameter> rest{{"h.0.ln1.g", h.ln_1.weight},          {"h.0.ln1.b", h.ln_1.bias},
+                                         {"h.0.ln2.g", h.ln_2->weight},         {"h.0.ln2.b", h.ln_2->bias},
+                                         {"h.0.mlp.b1", h.mlp->c_fc.bias},      {"h.0.mlp.b2", h.mlp->c_proj.bias},
+                                         {"lnf.g", m.transformer.ln_f->weight}, {"lnf.b", m.transformer.ln_f->bias}};
   all.insert(all.end(), rest.begin(), rest.end());
   return all;
 }
@@ -78,12 +78,12 @@ void note_middle(Computed& got, GPT& m, const Tokens& ids) {
   got["mid0.embedded"] = x.array();
   const Tensor normed = h.ln_1(x);
   got["mid0.h.0.ln1"] = normed.array();
-  const Array q = slice(h.attn.c_attn(normed), 2, 0, 16).array();
+  const Array q = slice((*h.attn.c_attn)(normed), 2, 0, 16).array();
   got["mid0.h.0.q"] = copy_of(q.contiguous().reshape({4, 8, 2, 8}).transpose(1, 2));
   got["mid0.h.0.weights"] = m.attention_weights(ids, 0);
   const Tensor after_attn = x + h.attn(normed);
   got["mid0.h.0.after_attn"] = after_attn.array();
-  got["mid0.h.0.gelu"] = activate(h.mlp.activation, h.mlp.c_fc(h.ln_2(after_attn))).array();
+  got["mid0.h.0.gelu"] = activate(h.mlp->activation, h.mlp->c_fc((*h.ln_2)(after_attn))).array();
   got["mid0.h.0.after_mlp"] = h(x).array();
   got["logits0"] = m(ids).array();
 }

@@ -75,9 +75,10 @@ struct BinaryKernel {
   kernels::Binary* Table::*f;
 };
 const std::vector<UnaryKernel> unary{
-    {"neg", &Table::neg},         {"abs", &Table::abs},   {"sign", &Table::sign}, {"sqrt", &Table::sqrt},
-    {"exp", &Table::exp},         {"log", &Table::log},   {"sin", &Table::sin},   {"cos", &Table::cos},
-    {"tanh", &Table::tanh},       {"erf", &Table::erf},   {"relu", &Table::relu}, {"gelu", &Table::gelu},
+    {"neg", &Table::neg},         {"abs", &Table::abs},   {"sign", &Table::sign},
+    {"sqrt", &Table::sqrt},       {"exp", &Table::exp},   {"log", &Table::log},
+    {"sin", &Table::sin},         {"cos", &Table::cos},   {"tanh", &Table::tanh},
+    {"erf", &Table::erf},         {"relu", &Table::relu}, {"gelu", &Table::gelu},
     {"sigmoid", &Table::sigmoid}, {"silu", &Table::silu}, {"gelu_tanh", &Table::gelu_tanh}};
 const std::vector<BinaryKernel> binary{{"add", &Table::add},
                                        {"sub", &Table::sub},
@@ -143,15 +144,20 @@ TEST_CASE("kernels: outputs that are inputs") {
       const std::vector<real> x = mixed(n, 5);
       std::vector<real> apart(x.size());
       (kernels::available_tables()[0]->*f)(x.data(), 1, apart.data(), n);
-      same_everywhere(name, n, 3, [&, f = f](const Table& t, real* y) {
-        (t.*f)(y, 1, y, n);
-        CHECK(equal(std::vector<real>(y, y + n), apart));
-      }, x);
+      same_everywhere(
+          name, n, 3,
+          [&, f = f](const Table& t, real* y) {
+            (t.*f)(y, 1, y, n);
+            CHECK(equal(std::vector<real>(y, y + n), apart));
+          },
+          x);
     }
   for (const Index n : {1, 16, 37}) {
     const std::vector<real> x = mixed(n, 5), z = mixed(n, 6);
-    same_everywhere("add", n, 3, [&](const Table& t, real* y) { t.add(y, 1, z.data(), 1, y, n); }, x);
-    same_everywhere("mul", n, 3, [&](const Table& t, real* y) { t.mul(y, 1, y, 1, y, n); }, x);
+    same_everywhere(
+        "add", n, 3, [&](const Table& t, real* y) { t.add(y, 1, z.data(), 1, y, n); }, x);
+    same_everywhere(
+        "mul", n, 3, [&](const Table& t, real* y) { t.mul(y, 1, y, 1, y, n); }, x);
   }
 }
 
@@ -189,8 +195,15 @@ TEST_CASE("kernels: rows") {
       const Index o = n % 16;
       const real *const px = x.data(), *const pd = dy.data();
       for (const std::uint8_t* k :
-           {static_cast<const std::uint8_t*>(nullptr), static_cast<const std::uint8_t*>(keep.data())})
-        same_everywhere("softmax", n, o, [&](const Table& t, real* y) { t.softmax(px, k, y, n); });
+           {static_cast<const std::uint8_t*>(nullptr), static_cast<const std::uint8_t*>(keep.data())}) {
+        same_everywhere("softmax", n + 2, o, [&](const Table& t, real* y) { t.softmax(px, k, y, y + n, n); });
+        same_everywhere("softmax_again", n, o, [&](const Table& t, real* y) { t.softmax_again(px, k, stats, y, n); });
+        std::vector<real> first(static_cast<std::size_t>(n)), again(first);
+        real found[2];
+        mote::kernels::table().softmax(px, k, first.data(), found, n);
+        mote::kernels::table().softmax_again(px, k, found, again.data(), n);
+        CHECK((first.empty() || std::memcmp(first.data(), again.data(), first.size() * sizeof(real)) == 0));
+      }
       same_everywhere("softmax_backward", n, o, [&](const Table& t, real* y) { t.softmax_backward(pd, px, y, n); });
       same_everywhere("log_softmax", n, o, [&](const Table& t, real* y) { t.log_softmax(px, y, n); });
       same_everywhere("log_softmax_backward", n, o,
@@ -207,8 +220,9 @@ TEST_CASE("kernels: rows") {
         same_everywhere("rms_norm_backward", n, o,
                         [&](const Table& t, real* y) { t.rms_norm_backward(pd, px, pw, stats, y, n); });
       }
-      same_everywhere("add_scaled_product", n, o,
-                      [&](const Table& t, real* y) { t.add_scaled_product(pd, px, real(0.2), real(1.1), y, n); }, w);
+      same_everywhere(
+          "add_scaled_product", n, o,
+          [&](const Table& t, real* y) { t.add_scaled_product(pd, px, real(0.2), real(1.1), y, n); }, w);
     }
 }
 
@@ -229,10 +243,13 @@ TEST_CASE("kernels: optimizer steps") {
     for (const bool nesterov : {false, true})
       for (const bool first : {false, true}) {
         const kernels::SgdStep s{real(0.1), real(0.01), real(0.9), real(0.8), nesterov, first};
-        same_everywhere("sgd", n, n % 16, [&](const Table& t, real* y) {
-          std::vector<real> velocity = m;
-          t.sgd(s, y, grad.data(), nesterov || first ? velocity.data() : nullptr, n);
-        }, value);
+        same_everywhere(
+            "sgd", n, n % 16,
+            [&](const Table& t, real* y) {
+              std::vector<real> velocity = m;
+              t.sgd(s, y, grad.data(), nesterov || first ? velocity.data() : nullptr, n);
+            },
+            value);
       }
   }
 }
