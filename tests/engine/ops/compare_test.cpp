@@ -66,9 +66,10 @@ TEST_CASE("masked_fill") {
   };
   check_op("masked_fill", [blocked](In x) { return masked_fill(x[0], blocked, -7); }, oracle, {random_array({3, 4}, 1)},
            {.error = [blocked] { masked_fill(zeros({3}), blocked, 0); },
-            .error_text = "masked_fill: shapes [4] and [3] do not broadcast (axis -1: 4 against 3)"});
-  CHECK(error_of([] { masked_fill(zeros({3}), Mask(Shape{2, 3}), 0); }) ==
-        "masked_fill: mask [2, 3] does not broadcast to [3]");
+            .error_text = "masked_fill: mask [4] does not broadcast to [3]"});
+  CHECK(error_of([] {
+          masked_fill(zeros({3}), Mask(Shape{2, 3}), 0);
+        }) == "masked_fill: mask [2, 3] does not broadcast to [3]");
   const Array x = random_array({4}, 3), before = copy_of(x);
   masked_fill(x, blocked, -inf);
   CHECK(same_bits(x, before));  // the input keeps its numbers
@@ -107,10 +108,12 @@ TEST_CASE("maximum, minimum: ties share the gradient, NaN wins from either side,
 
 TEST_CASE("clamp") {
   const auto f = [](In x) { return clamp(x[0], real(-0.8), real(1.1)); };
-  check_op("clamp", f, each([](double x) { return x < real(-0.8) ? real(-0.8) : x > real(1.1) ? real(1.1) : x; }),
-           {distinct_array({3, 7}, 1)},
-           {.error = [] { clamp(zeros({1}), 2, 1); },
-            .error_text = "clamp: the lower limit 2 is above the upper limit 1"});
+  check_op(
+      "clamp", f, each([](double x) { return x < real(-0.8)  ? real(-0.8)
+                                             : x > real(1.1) ? real(1.1)
+                                                             : x; }),
+      {distinct_array({3, 7}, 1)},
+      {.error = [] { clamp(zeros({1}), 2, 1); }, .error_text = "clamp: the lower limit 2 is above the upper limit 1"});
   CHECK(error_of([] { clamp(zeros({1}), nan, 1); }) == "clamp: the lower limit nan is above the upper limit 1");
   const Run r([](In x) { return clamp(x[0], 0, 1); }, {array({5}, {-1, 0, 1, 2, nan})}, array({5}, {1, 1, 1, 1, 1}));
   CHECK(std::isnan(r.y.at({4})));
