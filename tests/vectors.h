@@ -127,4 +127,17 @@ inline void check_near(const Vector& expected, const Array& got, double toleranc
   CHECK(worst <= tolerance);
 }
 
+/// compare(vector, computed[its name]) for every vector of the file. A vector that nothing was computed for, and a result
+/// that the file does not have, fail: so none can be forgotten.
+template <class Results, class Compare>
+void compare_all(const VectorFile& file, Results& computed, const Compare& compare) {
+  for (const Vector& v : file.all()) {
+    if (computed.contains(v.name))
+      compare(v, computed[v.name]);
+    else
+      FAIL_CHECK(v.name << " is in the file, and nothing is compared with it");
+  }
+  for (const auto& each : computed) CHECK_MESSAGE(file.has(each.first), each.first, " is not in the file");
+}
+
 }  // namespace mote::test

@@ -12,32 +12,11 @@
 #include <vector>
 
 #include "engine/random.h"
+#include "tests/engine/draws.h"
 #include "tests/tools.h"
 
 namespace mote::test {
 namespace {
-
-std::vector<float> normals(const Generator& g, std::size_t n, double mean = 0, double std = 1) {
-  std::vector<float> out(n);
-  g.normal(std::span<float>(out), mean, std);
-  return out;
-}
-template <class T>
-std::vector<T> exponentials(const Generator& g, std::size_t n, double lambda = 1) {
-  std::vector<T> out(n);
-  g.exponential(std::span<T>(out), lambda);
-  return out;
-}
-std::vector<std::uint8_t> bits(const Generator& g, std::size_t n, double p) {
-  std::vector<std::uint8_t> out(n);
-  g.bernoulli(out, p);
-  return out;
-}
-std::vector<std::int64_t> ints(const Generator& g, std::size_t n, std::int64_t low, std::int64_t high) {
-  std::vector<std::int64_t> out(n);
-  g.randint(out, low, high);
-  return out;
-}
 
 /// How many words a draw takes: where its stream continues is looked up in a stream of words alone.
 int words_of(const TorchBuild& build, const std::function<void(const Generator&)>& draw) {

@@ -12,32 +12,11 @@
 #include <span>
 #include <vector>
 
+#include "tests/engine/draws.h"
 #include "tests/tools.h"
 
 namespace mote::test {
 namespace {
-
-std::vector<float> normals(const Generator& g, std::size_t n, double mean = 0, double std = 1) {
-  std::vector<float> out(n);
-  g.normal(std::span<float>(out), mean, std);
-  return out;
-}
-template <class T>
-std::vector<T> exponentials(const Generator& g, std::size_t n, double lambda = 1) {
-  std::vector<T> out(n);
-  g.exponential(std::span<T>(out), lambda);
-  return out;
-}
-std::vector<std::uint8_t> bits(const Generator& g, std::size_t n, double p) {
-  std::vector<std::uint8_t> out(n);
-  g.bernoulli(out, p);
-  return out;
-}
-std::vector<std::int64_t> ints(const Generator& g, std::size_t n, std::int64_t low, std::int64_t high) {
-  std::vector<std::int64_t> out(n);
-  g.randint(out, low, high);
-  return out;
-}
 
 TEST_CASE("random: the default seed, and seeds that wrap") {
   CHECK(Generator().initial_seed() == 67280421310721u);

@@ -97,13 +97,7 @@ TEST_CASE("notebook: the tutorial's three models have PyTorch's weights, values,
   note(got, "wrapper2", wrapper(2), six_words);
   note(got, "wrapper3", wrapper(3), six_words);
   note(got, "multihead", multi_head(), three_rows);
-  const VectorFile file("notebook.txt");
-  for (const Vector& v : file.all())
-    if (got.contains(v.name))
-      compare(v, got[v.name]);
-    else
-      FAIL_CHECK(v.name << " is in the file, and nothing is compared with it");
-  for (const auto& each : got) CHECK_MESSAGE(file.has(each.first), each.first, " is not in the file");
+  compare_all(VectorFile("notebook.txt"), got, compare);
 }
 
 // The notebook's own cells, as printed; PyTorch's name for the last op goes into the text as the suffix.
