@@ -92,10 +92,6 @@ std::vector<real> Array::to_vector() const {
   return numel_ ? std::vector<real>(c.data(), c.data() + numel_) : std::vector<real>{};
 }
 
-namespace {
-
-}  // namespace
-
 /// A view exists when every run of new axes splits or joins old axes that lie one inside the other in memory.
 bool Array::try_view(const Shape& to, Array& out) const {
   if (is_contiguous()) {
@@ -124,14 +120,14 @@ bool Array::try_view(const Shape& to, Array& out) const {
 }
 
 Array Array::reshape(std::span<const Index> extents) const {
-  const Shape to = resolve("reshape", shape_, extents);
+  const Shape to = detail::resolve("reshape", shape_, extents);
   Array out;
   if (!try_view(to, out)) contiguous().try_view(to, out);
   return out;
 }
 
 Array Array::view(std::span<const Index> extents) const {
-  const Shape to = resolve("view", shape_, extents);
+  const Shape to = detail::resolve("view", shape_, extents);
   Array out;
   check_in("view", try_view(to, out), "the numbers of shape ", shape_, " do not lie in order for ", to,
            " (they were transposed or sliced): use reshape");

@@ -38,7 +38,7 @@ class Array {
   const Strides& strides() const { return strides_; }
   /// Row-major without gaps.
   bool is_contiguous() const;
-  /// Both lie in one storage: at least one of them is a view.
+  /// Both lie in one storage: one is a view or a copy of the other.
   bool shares_storage(const Array& other) const { return storage_ == other.storage_; }
 
   /// Errors: this Array is not defined.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "engine/flat.h"
@@ -23,8 +24,8 @@ class Mask : public Flat<std::uint8_t> {
     return n;
   }
 
-  /// Element i * stride(0) + j * stride(1) + ... of data() stands at [i, j, ...] of `shape`; 0 where an axis is
-  /// stretched. Errors: this mask does not broadcast to `shape`.
+  /// Element i * stride(0) + j * stride(1) + ... of data() stands at [i, j, ...] of shape `to`; 0 where an axis is
+  /// stretched. Errors: this mask does not broadcast to it.
   std::array<Index, Shape::max_rank> strides_in(const Shape& to) const {
     bool fits = to.rank() >= rank();
     for (int i = 1; fits && i <= rank(); ++i) fits = shape()[-i] == 1 || shape()[-i] == to[-i];

@@ -120,7 +120,8 @@ inline Shape broadcast(const Shape& a, const Shape& b) {
   return Shape(std::span<const Index>(e.data(), static_cast<std::size_t>(rank)));
 }
 
-/// Extents with a -1 worked out. Errors: two of them, a product that does not match, a -1 that any number would fit.
+namespace detail {
+/// Extents with a -1 worked out, for reshape and view. Errors: two of them, a product that does not match, a -1 that any number would fit.
 inline Shape resolve(const char* name, const Shape& from, std::span<const Index> extents) {
   check_in(name, extents.size() <= Shape::max_rank, "rank ", extents.size(), " is above the limit of ",
            Shape::max_rank);
@@ -145,5 +146,6 @@ inline Shape resolve(const char* name, const Shape& from, std::span<const Index>
            Listed{extents});
   return Shape(std::span<const Index>(e.data(), extents.size()));
 }
+}  // namespace detail
 
 }  // namespace mote

@@ -16,7 +16,7 @@ class Tokens : public Flat<Index> {
   /// The same ids under another shape; one extent may be -1 and is worked out. Errors: another number of elements.
   Tokens reshape(const Shape& shape) const { return reshaped(shape); }
   Tokens reshape(std::initializer_list<Index> extents) const {
-    return reshaped(resolve("reshape", shape(), std::span<const Index>(extents.begin(), extents.size())));
+    return reshaped(detail::resolve("reshape", shape(), std::span<const Index>(extents.begin(), extents.size())));
   }
   /// Positions [start, end) of an axis, as a copy; clamped and counted from the end as in Array::slice.
   Tokens slice(int axis, Index start, Index end) const {

@@ -4,9 +4,12 @@
 // Read next: ../models/tutorial.h for the three classes, then 04_repeat_demo.cpp.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <limits>
+#include <map>
 #include <sstream>
 
 #include "engine/engine.h"

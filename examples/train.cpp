@@ -4,6 +4,7 @@
 // Read next: train/tasks/copy.h, models/gpt.h, train/fit.h.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -23,7 +24,7 @@ using namespace mote;
 namespace {
 
 struct Config {
-  std::string task = "copy";
+  std::string task = "copy", preset = "default", position = "default";
   Index symbols = 0, length = 0, n_layer = 2, n_head = 4, n_embd = 0, batch_size = 0, steps = 0, warmup = 50, seed = 1;
   Index sequences = 1000;
   double learning_rate = 0, weight_decay = 0.1, dropout = 0, clip = 1;
@@ -114,7 +115,9 @@ void show_copying_head(GPT& model, const CopyTask& task, const Generator& random
 
 int run_copy(const Config& c) {
   const CopyTask task(c.symbols ? c.symbols : 10, c.length ? c.length : 10);
-  GPTConfig config;
+  GPTConfig config = c.preset == "default" ? GPTConfig() : GPTConfig::preset(c.preset);
+  if (c.position != "default") config.position = position_from(c.position);
+  if (c.n_head % std::max<Index>(1, config.n_kv_head) != 0) config.n_kv_head = 0;  // llama's four do not divide
   config.block_size = task.block_size();
   config.vocab_size = task.vocab_size();
   config.n_layer = c.n_layer;
@@ -221,6 +224,10 @@ int main(int argc, char** argv) {
   options.add("--task", c.task, "what to learn", {"copy", "repeat"});
   options.add("--symbols", c.symbols, "different symbols; 0: 10 for copy, 64 for repeat");
   options.add("--length", c.length, "symbols to copy, or the row's length; 0: 10 for copy, 12 for repeat");
+  options.add("--preset", c.preset, "the kind of model, sizes apart (copy)",
+              {"default", "gpt2", "nanogpt", "llama", "attention_only"});
+  options.add("--position", c.position, "how a token's place is told; default: as the preset does (copy)",
+              {"default", "learned", "sinusoidal", "rotary", "alibi", "none"});
   options.add("--n_layer", c.n_layer, "blocks (copy)", 1);
   options.add("--n_head", c.n_head, "attention heads per block", 1);
   options.add("--n_embd", c.n_embd, "width; 0: 64 for copy, 32 for repeat");

@@ -71,6 +71,18 @@ void check_options(const GPTConfig& c, const Tokens& ids, Index count, const Gen
   check_in("generate", count >= 0, "count ", count, " must be 0 or above");
 }
 
+void check_logits(const Array& logits, Index position) {  // [B, V]
+  constexpr real infinity = std::numeric_limits<real>::infinity();
+  const Index B = logits.shape()[0], V = logits.shape()[1];
+  for (Index b = 0; b < B; ++b) {
+    const real* const row = logits.data() + b * V;
+    check_in("generate", std::none_of(row, row + V, [](real x) { return std::isnan(x) || x == infinity; }),
+             "the logits after position ", position, " are not numbers");
+    check_in("generate", std::any_of(row, row + V, [](real x) { return x > -infinity; }), "the logits after position ",
+             position, " are all -infinity: no token is left to choose");
+  }
+}
+
 }  // namespace
 
 Tokens GPT::generate(const Tokens& ids, Index count, const GenerateOptions& options, const Generator& random) {
@@ -86,13 +98,11 @@ Tokens GPT::generate(const Tokens& ids, Index count, const GenerateOptions& opti
     if (options.use_cache && fits) return (*this)(all.slice(1, memory.length(), T), memory);
     return (*this)(fits ? all : all.slice(1, T - config.block_size, T));
   };
-  const auto not_a_number = [](real x) { return std::isnan(x) || x == std::numeric_limits<real>::infinity(); };
   Tokens all = ids;
   std::vector<bool> finished(static_cast<std::size_t>(ids.shape()[0]), false);
   for (Index step = 0; step < count; ++step) {
     const Array last = next_logits(all).array().select(1, -1).contiguous();  // [B, V]
-    check_in("generate", std::none_of(last.data(), last.data() + last.numel(), not_a_number),
-             "the logits after position ", all.shape()[1] - 1, " are not numbers");
+    check_logits(last, all.shape()[1] - 1);
     Tokens newest = choose(last, options, random);
     if (options.stop_token >= 0) {
       Index* const token = newest.mutate();

@@ -3,9 +3,7 @@
 // Read next: generate.cpp.
 #include "models/gpt.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace mote {
 namespace {
@@ -27,8 +25,8 @@ TransformerBlockOptions block_options(const GPTConfig& c) {
   o.causal = true;
   o.dropout = c.dropout;
   o.bias = c.bias;
-  o.attention_bias = c.attention_bias < 0 ? c.bias : c.attention_bias > 0;
-  o.mlp_bias = c.mlp_bias < 0 ? c.bias : c.mlp_bias > 0;
+  o.attention_bias = c.attention_bias.value_or(c.bias);
+  o.mlp_bias = c.mlp_bias.value_or(c.bias);
   o.activation = c.activation;
   o.block_size = c.unbounded() ? 0 : c.block_size;
   o.order = c.norm_order;
@@ -41,7 +39,7 @@ TransformerBlockOptions block_options(const GPTConfig& c) {
   o.alibi = c.position == Position::alibi;
   if (c.position == Position::rotary) {
     o.rotary = c.rotary;
-    o.rotary->length = c.block_size;
+    if (o.rotary->length == 0) o.rotary->length = c.block_size;
   }
   return o;
 }
@@ -71,9 +69,16 @@ Tensor GPT::Transformer::forward(const Tokens& ids) const {
 }
 
 Tensor GPT::Transformer::forward(const Tokens& ids, GPTCache& cache) const {
-  Tensor x = embed(ids, cache.length());
-  for (std::size_t i = 0; i < h.size(); ++i) x = h[i](x, cache.layers[i]);
-  return ln_f ? (*ln_f)(x) : x;
+  const Index before = cache.length();
+  try {
+    Tensor x = embed(ids, before);
+    for (std::size_t i = 0; i < h.size(); ++i) x = h[i](x, cache.layers[i]);
+    return ln_f ? (*ln_f)(x) : x;
+  } catch (...) {  // some layers may have the new tokens and some not
+    for (KeyValueCache& layer : cache.layers)
+      if (layer.length() > before) layer.truncate(before);
+    throw;
+  }
 }
 
 void GPT::Transformer::visit(Visitor& v) {
@@ -109,15 +114,15 @@ Tensor GPT::forward(const Tokens& ids) const {
 }
 
 GPTCache GPT::cache() const {
-  GPTCache c;
+  GPTCache c{{}, transformer.wte.weight};
   for (const TransformerBlock& block : transformer.h) c.layers.push_back(block.attn.cache());
   return c;
 }
 
 Tensor GPT::forward(const Tokens& ids, GPTCache& cache) const {
   check_ids(ids, cache.length());
-  check_in("GPT", cache.layers.size() == transformer.h.size(), "the cache has ", cache.layers.size(),
-           " layers, this model ", transformer.h.size(), "; take it from cache()");
+  check_in("GPT", cache.token_table.same_as(transformer.wte.weight) && cache.layers.size() == transformer.h.size(),
+           "the cache belongs to another model; take it from this one's cache()");
   check_in("GPT", config.dropout == 0 || !training(), "a cache is for evaluation: call eval() first");
   return lm_head(transformer(ids, cache));
 }

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <vector>
 
 #include "engine/ops/ops.h"
 #include "models/gpt_config.h"
@@ -11,7 +13,7 @@
 
 namespace mote {
 
-/// How generate() chooses the next token.
+/// How generate() chooses the next token: temperature first, then top_k, then top_p.
 struct GenerateOptions {
   double temperature = 1;  ///< 0: always the likeliest (greedy, the first of equals)
   Index top_k = 0;         ///< only the k likeliest, and what equals the last of them, may be chosen; 0: all
@@ -22,9 +24,10 @@ struct GenerateOptions {
   std::function<bool(const Tokens& newest)> on_token = {};
 };
 
-/// The keys and values of every layer, for a text that is being written.
+/// The keys and values of every layer, for a text that is being written. Made by GPT::cache(), for that model.
 struct GPTCache {
   std::vector<KeyValueCache> layers;
+  Parameter token_table = {};  ///< of the model that it belongs to
   Index length() const { return layers.empty() ? 0 : layers[0].length(); }
   void clear() {
     for (KeyValueCache& layer : layers) layer.clear();
@@ -47,6 +50,7 @@ struct GPT : Layer<GPT> {
     Tensor embed(const Tokens& ids, Index start = 0) const;
     /// ids [B, T] -> [B, T, C]: what lm_head turns into logits. Errors: T above block_size, an id outside [0, V).
     Tensor forward(const Tokens& ids) const;
+    /// The same for the tokens that follow those in `cache`; see GPT.
     Tensor forward(const Tokens& ids, GPTCache& cache) const;
     void visit(Visitor& v) override;
   };
@@ -55,15 +59,16 @@ struct GPT : Layer<GPT> {
   Transformer transformer;
   Linear lm_head;
 
-  /// Errors: sizes below 1, n_embd that n_head does not divide, a dropout that is no probability.
+  /// Errors: sizes below 1, n_embd that n_head does not divide, n_head that n_kv_head does not divide, a window or n_inner
+  /// below 0, rotary positions with heads of odd width, a dropout that is no probability.
   GPT(const GPTConfig& config, const Generator& random);
 
   /// Logits for every position: ids [B, T] -> [B, T, V].
   Tensor forward(const Tokens& ids) const;
   /// Logits for the tokens that follow those in `cache`, which afterwards has these too: ids [B, t] -> [B, t, V].
   /// Equal in every bit to the last t rows of the whole pass. Errors: more than block_size tokens in all, unless the
-  /// config is unbounded(); gradients wanted (no NoGrad); training with dropout; a cache of other layers, rows or
-  /// heads. A cache of another model with equal sizes is not noticed. After an error the cache is as it was.
+  /// config is unbounded(); gradients wanted (no NoGrad); training with dropout; another model's cache; other rows than
+  /// before. After an error the cache is as it was. Weights that change while a text is written are not noticed.
   Tensor forward(const Tokens& ids, GPTCache& cache) const;
   /// An empty cache.
   GPTCache cache() const;

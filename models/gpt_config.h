@@ -3,6 +3,9 @@
 // Read next: gpt.h.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "nn/transformer_block.h"
 
 namespace mote {
@@ -26,16 +29,16 @@ struct GPTConfig {
   Index n_head = 12;   ///< must divide n_embd
   Index n_embd = 768;  ///< C
   double dropout = 0;
-  bool bias = true;         ///< in the layer norms and, unless the next two say otherwise, in the linear layers
-  int attention_bias = -1;  ///< 0 or 1: biases in the attention's projections; -1: as `bias`
-  int mlp_bias = -1;        ///< 0 or 1: biases in the feed-forward networks; -1: as `bias`
-  bool tie_weights = true;  ///< lm_head.weight and transformer.wte.weight are one parameter
+  bool bias = true;  ///< in the layer norms and, unless the next two say otherwise, in the linear layers
+  std::optional<bool> attention_bias = {};  ///< in the attention's projections; not given: as `bias`
+  std::optional<bool> mlp_bias = {};        ///< in the feed-forward networks; not given: as `bias`
+  bool tie_weights = true;                  ///< lm_head.weight and transformer.wte.weight are one parameter
   Activation activation = Activation::gelu;
 
   Position position = Position::learned;
-  RotaryOptions rotary = {};  ///< for Position::rotary: base and the share of columns that turns
+  RotaryOptions rotary = {};  ///< for Position::rotary: base and the share of columns that turns; length 0: block_size
   Index n_kv_head = 0;        ///< heads of keys and values, a divisor of n_head; 0: n_head
-  Index window = 0;           ///< a token sees itself and the window - 1 before it; 0: all before it
+  Index window = 0;  ///< a token sees itself and the window - 1 before it; 0: all before it. See also unbounded()
   NormKind norm = NormKind::layer_norm;
   NormOrder norm_order = NormOrder::pre;  ///< post: no norm after the last block, as each ends with one
   double norm_eps = 1e-5;

@@ -75,7 +75,8 @@ std::pair<std::size_t, unsigned> character_at(const std::string& text, std::size
     code = code << 6 | (byte(i + k) & 0x3fu);
   }
   static constexpr std::array<unsigned, 5> least{0, 0, 0x80, 0x800, 0x10000};
-  const bool valid = lead >= 0xc2 && code >= least[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+  const bool valid =
+      lead >= 0xc2 && lead <= 0xf4 && code >= least[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
   return valid ? std::pair(length, code) : std::pair<std::size_t, unsigned>(1, 0);
 }
 

@@ -36,6 +36,7 @@ struct Sigmoid : Layer<Sigmoid> {
 /// The activations a config can name. swiglu is silu of a gate times the rest, and so needs a FeedForward around it.
 enum class Activation { gelu, gelu_tanh, relu, silu, tanh, swiglu };
 
+/// The activation of that name: x [...] -> [...]. Errors: swiglu, which takes two numbers.
 inline Tensor activate(Activation activation, const Tensor& x) {
   switch (activation) {
     case Activation::gelu:

@@ -3,6 +3,8 @@
 // Read next: transformer_block.h.
 #include "nn/attention.h"
 
+#include <optional>
+
 #include "engine/ops/view.h"
 
 namespace mote {
@@ -76,8 +78,16 @@ MultiHeadAttention::MultiHeadAttention(Index width, Index heads, const Init& ini
   }
   if (!o.torch_init || !init.draws()) return;
   if (c_proj.bias.defined()) init::constant(c_proj.bias, 0);
-  for (const std::optional<Linear>* p : {&c_attn, &q_proj, &k_proj, &v_proj})
-    if (*p) init::xavier_uniform((*p)->weight, init.random());
+  // PyTorch keeps the three in one matrix when all inputs are equally wide: then one bound holds for all.
+  const bool packed = o.key_width == o.d_in && o.value_width == o.d_in;
+  const double in = static_cast<double>(o.d_in), out = static_cast<double>(width + keys + values);
+  for (const std::optional<Linear>* p : {&c_attn, &q_proj, &k_proj, &v_proj}) {
+    if (!*p) continue;
+    if (packed)
+      init::xavier_uniform((*p)->weight, {in, out}, init.random());
+    else
+      init::xavier_uniform((*p)->weight, init.random());
+  }
 }
 
 void MultiHeadAttention::check_input(const char* role, const Tensor& x, Index width) const {
@@ -152,8 +162,7 @@ Tensor MultiHeadAttention::forward(const Tensor& x, KeyValueCache& cache) const 
   check_in("MultiHeadAttention", NoGrad::active(), "a cache keeps numbers, not gradients: use it under NoGrad");
   check_in("MultiHeadAttention", x.dim() == 3 && x.size(2) == options.d_in, "x ", x.shape(), " must be [B, T, ",
            options.d_in, "]");
-  check_in("MultiHeadAttention",
-           options.block_size == 0 || options.window > 0 || cache.length() + x.size(1) <= options.block_size,
+  check_in("MultiHeadAttention", options.block_size == 0 || cache.length() + x.size(1) <= options.block_size,
            "T = ", cache.length() + x.size(1), " is above block_size ", options.block_size);
   check_in("MultiHeadAttention", cache.window() == options.window, "the cache is for a window of ", cache.window(),
            ", this layer's is ", options.window, "; take it from cache()");

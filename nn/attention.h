@@ -48,8 +48,9 @@ struct Attended {
 /// y = join(softmax(mask(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = width / H: x [B, T, d_in] -> [B, T, d_out].
 /// q, k, v are projections of one input (self-attention) or of three (cross-attention; k and v may be longer or shorter
 /// than q). Each head attends on its own; the output projection mixes them. A mask is boolean, true = may attend,
-/// broadcastable to [B, H, Tq, Tk]; causal and a mask both hold. Errors: a width that H does not divide, inputs of other
-/// widths, T above block_size, a mask of numbers or of another shape, fused with three inputs.
+/// broadcastable to [B, H, Tq, Tk]; causal and a mask both hold. Errors: a width that H does not divide, an H that
+/// n_kv_head does not divide, widths below 1, a window without causal, key_width or value_width with fused; inputs of
+/// other widths, T above block_size, a mask of numbers or of another shape, fused with three inputs.
 /// Sources: Vaswani et al. 2017; the fused form and its names are nanoGPT's.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   std::optional<Linear> c_attn, q_proj, k_proj, v_proj;  ///< the first alone, or the other three

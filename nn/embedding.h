@@ -3,6 +3,9 @@
 // Read next: layer_norm.h.
 #pragma once
 
+#include <algorithm>
+#include <optional>
+
 #include "engine/ops/embedding.h"
 #include "nn/init.h"
 #include "nn/module.h"

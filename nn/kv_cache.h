@@ -17,7 +17,7 @@ namespace mote {
 /// Not an Array: views of it would be copied at every step.
 class KeyValueCache {
  public:
-  /// Empty. Errors in append().
+  /// Empty.
   explicit KeyValueCache(Index window = 0) : window_(window) {}
 
   Index window() const { return window_; }
@@ -28,6 +28,13 @@ class KeyValueCache {
   /// Rows that are here.
   Index count() const { return count_; }
   void clear() { first_ = count_ = 0; }
+  /// Forgets the tokens from position `length` on, as after an error. Errors: more than there are, or a position whose
+  /// row is no longer here.
+  void truncate(Index length) {
+    check_in("KeyValueCache", length >= first_ && length <= this->length(), "cannot go back to ", length,
+             " tokens: rows ", first_, " to ", this->length(), " are here");
+    count_ = length - first_;
+  }
 
   /// Adds rows: k [B, Hkv, t, d], v [B, Hkv, t, dv]. Errors: other sizes than the rows before.
   void append(const Array& k, const Array& v) {
@@ -54,6 +61,7 @@ class KeyValueCache {
     count_ += added;
   }
 
+  /// Where the rows lie. Errors: nothing was appended yet.
   detail::HeadRows keys() const { return keys_.rows(batch_, heads_, capacity_); }
   detail::HeadRows values() const { return values_.rows(batch_, heads_, capacity_); }
   Index heads() const { return heads_; }
@@ -72,22 +80,22 @@ class KeyValueCache {
         std::copy_n(in.data() + i * run, run, data() + (i * capacity + at) * width);
     }
     detail::HeadRows rows(Index batch, Index heads, Index capacity) const {
+      check_in("KeyValueCache", static_cast<bool>(storage), "nothing was appended yet");
       detail::HeadRows r{data(), {}, capacity * width, width, 1};
       for (Index b = 0; b < batch; ++b) r.batch.push_back(b * heads * capacity * width);
       return r;
     }
-    void move(Index blocks, Index from_capacity, Index drop, Index count, Index capacity) {
-      const Storage old = storage;
-      storage = Storage(static_cast<std::size_t>(blocks * capacity * width) * sizeof(real));
+    Rows moved(Index blocks, Index from_capacity, Index drop, Index count, Index capacity) const {
+      const Rows to{Storage(static_cast<std::size_t>(blocks * capacity * width) * sizeof(real)), width};
       for (Index i = 0; i < blocks && count > 0; ++i)
-        std::copy_n(static_cast<const real*>(old.data()) + (i * from_capacity + drop) * width, count * width,
-                    data() + i * capacity * width);
+        std::copy_n(data() + (i * from_capacity + drop) * width, count * width, to.data() + i * capacity * width);
+      return to;
     }
   };
   void move(Index drop, Index capacity) {
-    keys_.move(batch_ * heads_, capacity_, drop, count_ - drop, capacity);
-    values_.move(batch_ * heads_, capacity_, drop, count_ - drop, capacity);
-    capacity_ = capacity;
+    const Rows keys = keys_.moved(batch_ * heads_, capacity_, drop, count_ - drop, capacity);
+    const Rows values = values_.moved(batch_ * heads_, capacity_, drop, count_ - drop, capacity);
+    keys_ = keys, values_ = values, capacity_ = capacity;  // from here on nothing can fail
     first_ += drop;
     count_ -= drop;
   }

@@ -17,7 +17,8 @@ struct LearnedPositions : Layer<LearnedPositions> {
 
   LearnedPositions(Index max_length, Index width, const Init& init) : weight(init.normal({max_length, width}, 0, 1)) {}
   Tensor forward(Index length, Index start = 0) const {
-    check_in("LearnedPositions", length >= 0 && start >= 0, "length ", std::min(length, start), " is below 0");
+    check_in("LearnedPositions", length >= 0, "length ", length, " is below 0");
+    check_in("LearnedPositions", start >= 0, "start ", start, " is below 0");
     check_in("LearnedPositions", start + length <= weight.shape()[0], "length ", start + length, " is above the ",
              weight.shape()[0], " positions there are");
     return slice(weight, 0, start, start + length);
@@ -40,7 +41,8 @@ struct SinusoidalPositions : Layer<SinusoidalPositions> {
       }
   }
   Tensor forward(Index length, Index start = 0) const {
-    check_in("SinusoidalPositions", length >= 0 && start >= 0, "length ", std::min(length, start), " is below 0");
+    check_in("SinusoidalPositions", length >= 0, "length ", length, " is below 0");
+    check_in("SinusoidalPositions", start >= 0, "start ", start, " is below 0");
     check_in("SinusoidalPositions", start + length <= table.shape()[0], "length ", start + length, " is above the ",
              table.shape()[0], " positions there are");
     return table.slice(0, start, start + length);
@@ -55,9 +57,9 @@ struct RotaryOptions {
   Index length = 0;     ///< positions whose angles are kept ready; later ones are worked out when they come
 };
 
-/// Rotary positions: x [B, H, T, d], whose first row stands at position `start` -> the same shape, turned (see rotary()
-/// in engine/ops/rotary.h). No parameters. Errors: an odd or empty
-/// number of columns to turn, a base that is not above 0. Source: Su et al. 2021.
+/// Rotary positions: x [B, H, T, d], whose first row stands at position `start` -> the same shape, turned (see rotary() in
+/// engine/ops/rotary.h). No parameters. Errors: an odd width, a fraction outside (0, 1] or of less than one pair, a base
+/// that is not above 0. Source: Su et al. 2021.
 class Rotary {
  public:
   Rotary(Index width, const RotaryOptions& options) : base_(options.base) {
@@ -65,8 +67,10 @@ class Rotary {
              " is outside (0, 1]");
     check_in("Rotary", options.base > 0, "base ", options.base, " must be above 0");
     half_ = static_cast<Index>(options.fraction * static_cast<double>(width)) / 2;
-    check_in("Rotary", half_ >= 1 && (options.fraction < 1 || width % 2 == 0), "a head of width ", width,
-             " has no pairs to turn; it must be even");
+    check_in("Rotary", options.fraction < 1 || width % 2 == 0, "a head of width ", width,
+             " is odd, but its columns are turned in pairs");
+    check_in("Rotary", half_ >= 1, "fraction ", options.fraction, " of a head of width ", width,
+             " is less than one pair of columns");
     fill(0, options.length, cosines_, sines_);
   }
   Tensor operator()(const Tensor& x, Index start) const {

@@ -18,7 +18,7 @@ double clock_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Operations per number of the first input, for ops that are not one per number of their result.
+/// FLOPs of an op that told none: so many for each number of its first input, or else one for each of its result.
 Index work_of(const char* op, Index read, Index written) {
   struct Cost {
     const char* op;

@@ -5,6 +5,10 @@
 
 #include <functional>
 #include <iosfwd>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "nn/module.h"
 
@@ -42,7 +46,7 @@ struct TracePrint {
 /// gradients and under NoGrad, and changes no bit. Traces nest: the outer one sees what the inner one does.
 ///
 /// FLOPs: a multiply-add is two. Products are exact: 2 M N K, biases on top; attention counts the pairs that may attend,
-/// 2 d + 2 dv + 6 each (two products, scale, softmax). The rest is by convention: softmax 5 per number, layer norm 7, RMS
+/// 2 d + 2 dv + 6 each (two products, scale, softmax; one more for alibi, one for dropout). The rest is by convention: softmax 5 per number, layer norm 7, RMS
 /// norm 4, cross entropy 5, a reduction 1 per number it reads, moving numbers 0, any other op 1 per number of its result,
 /// functions such as exp or gelu included. An op of your own says op.flops(n) before record().
 /// Bytes: numbers that results newly hold; a view has none, and scratch memory does not count.
@@ -100,8 +104,8 @@ class Trace : private Observer {
 };
 
 /// What the multi-head attention of "LLM from scratch 1.3" prints while trace_shapes is on, for every attention layer in
-/// the trace: four lines, each from the shapes of the ops that ran ("qkv view" only where one projection made all three;
-/// with several layers each is headed by its path). Errors: no attention was traced.
+/// the trace: four lines, each from the shapes of the ops that ran ("qkv view" only where one projection made all three
+/// and gave each as many heads of one width; with several layers each is headed by its path). Errors: no attention was traced.
 std::string attention_shapes(const Trace& trace);
 
 }  // namespace mote

@@ -3,6 +3,8 @@
 // Read next: ../models/gpt.h.
 #pragma once
 
+#include <optional>
+
 #include "engine/ops/arithmetic.h"
 #include "nn/attention.h"
 #include "nn/feed_forward.h"
@@ -13,6 +15,7 @@ namespace mote {
 /// Where the norm stands: before each part (GPT-2) or after each residual sum (the original transformer).
 enum class NormOrder { pre, post };
 
+/// What a block can be told besides its sizes.
 struct TransformerBlockOptions {
   bool causal = true;
   double dropout = 0;

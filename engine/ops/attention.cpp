@@ -43,11 +43,21 @@ bool all_harmless(const HeadRows& x, Index batch, Index heads, Index length, Ind
   return true;
 }
 
+/// Whether some query may not see some key. A cache's newest token alone sees all.
+bool hides(const Plan& p) { return p.mask || (p.causal && (p.queries > 1 || p.window > 0)); }
+
 /// Masked keys or values that are NaN, infinite or huge must not be multiplied by their weight of 0.
 void guard(Plan& p) {
-  if (!p.causal && !p.mask) return;
+  if (!hides(p)) return;
   p.guarded = !all_harmless(p.v, p.batch, p.kv_heads, p.keys, p.value_width) ||
               !all_harmless(p.k, p.batch, p.kv_heads, p.keys, p.width);
+}
+
+/// Nor, in backward, may queries and their gradients be, for the keys that they do not see.
+void guard_backward(Plan& p, const HeadRows& dy) {
+  if (p.guarded || !hides(p)) return;
+  p.guarded = !all_harmless(p.q, p.batch, p.heads, p.queries, p.width) ||
+              !all_harmless(dy, p.batch, p.heads, p.queries, p.value_width);
 }
 
 /// The bias of alibi for every head and distance: -slope |m| at [h, Tk - 1 + m]. The first of more queries than keys
@@ -89,6 +99,7 @@ void read_options(Plan& p, const AttentionOptions& o, const Shape& weights_shape
   check(!o.causal || p.keys >= p.queries, "causal: ", p.queries, " queries need at least as many keys, not ", p.keys);
   check(o.dropout >= 0 && o.dropout <= 1, "dropout = ", o.dropout, " is not a probability");
   check(o.dropout == 0 || o.random, "dropout needs a generator");
+  check(!o.weights || o.weights != o.dropped_weights, "weights and dropped_weights need an Array each");
   if (o.mask.defined()) p.mask.emplace(o.mask, weights_shape);
   if (o.alibi.defined()) {
     check(o.alibi.shape() == Shape{p.heads}, "alibi ", o.alibi.shape(), " needs one slope for each of ", p.heads,
@@ -97,55 +108,76 @@ void read_options(Plan& p, const AttentionOptions& o, const Shape& weights_shape
   }
 }
 
-}  // namespace
+/// q, k and v with heads, and leading axes that are equal.
+struct Inputs {
+  Array q, k, v;
+  Shape batch;    // the leading axes
+  bool headless;  // none of the three had heads: nor has the result
+  Shape weights() const { return batch.insert(-1, q.shape()[-3]).insert(-1, q.shape()[-2]).insert(-1, k.shape()[-2]); }
+  Shape shown_weights() const { return headless ? weights().without(0) : weights(); }
+};
 
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
-  Op op("attention", q, k, v);
+Inputs inputs_of(const Tensor& q, const Tensor& k, const Tensor& v) {
   check(q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2, "q ", q.shape(), ", k ", k.shape(), " and v ", v.shape(),
         " need a length and a width");
   check(q.size(-1) == k.size(-1), "q ", q.shape(), " and k ", k.shape(), " differ in their last extent");
   check(k.size(-2) == v.size(-2), "k ", k.shape(), " and v ", v.shape(), " differ in their length");
   const auto with_heads = [](const Array& x) { return x.rank() == 2 ? x.unsqueeze(0) : x; };
-  Array qa = with_heads(q.array()), ka = with_heads(k.array()), va = with_heads(v.array());
+  Inputs in{with_heads(q.array()), with_heads(k.array()), with_heads(v.array()), {}, false};
+  in.headless = q.dim() == 2 && k.dim() == 2 && v.dim() == 2;
+  const Index heads = in.q.shape()[-3], kv_heads = in.k.shape()[-3];
+  check(kv_heads == in.v.shape()[-3], "k ", k.shape(), " and v ", v.shape(), " differ in their heads");
+  check(kv_heads > 0 ? heads % kv_heads == 0 : heads == 0, "the ", heads, " heads of q ", q.shape(),
+        " cannot share the ", kv_heads, " of k ", k.shape());
   const auto lead = [](const Array& x) { return x.shape().without(-1).without(-1).without(-1); };
-  const Shape batch = broadcast(broadcast(lead(qa), lead(ka)), lead(va));
-  check(ka.shape()[-3] == va.shape()[-3], "k ", k.shape(), " and v ", v.shape(), " differ in their heads");
-  check(ka.shape()[-3] > 0 ? qa.shape()[-3] % ka.shape()[-3] == 0 : qa.shape()[-3] == 0, "the ", qa.shape()[-3],
-        " heads of q ", q.shape(), " cannot share the ", ka.shape()[-3], " of k ", k.shape());
-  const auto expanded = [&](const Array& x) {
-    const Shape s = x.shape();
-    return x.expand(batch.insert(-1, s[-3]).insert(-1, s[-2]).insert(-1, s[-1]));
-  };
-  qa = expanded(qa), ka = expanded(ka), va = expanded(va);
+  in.batch = broadcast(broadcast(lead(in.q), lead(in.k)), lead(in.v));
+  for (Array* x : {&in.q, &in.k, &in.v}) {
+    const Shape s = x->shape();
+    *x = x->expand(in.batch.insert(-1, s[-3]).insert(-1, s[-2]).insert(-1, s[-1]));
+  }
+  return in;
+}
 
+void draw_dropout(Plan& p, const AttentionOptions& o, Index weights) {
+  if (o.dropout == 0) return;
+  p.drops = true;
+  p.drops_all = o.dropout == 1;
+  p.kept_scale = real(1) / static_cast<real>(1 - o.dropout);
+  if (p.drops_all) return;
+  const std::size_t n = static_cast<std::size_t>(weights);
+  p.bits.resize((n + 7) / 8);
+  o.random->bernoulli_bits(p.bits, n, 1 - o.dropout);
+}
+
+std::shared_ptr<Plan> plan_of(const Inputs& in, const AttentionOptions& options) {
   auto plan = std::make_shared<Plan>();
   Plan& p = *plan;
-  p.batch = batch.numel(), p.heads = qa.shape()[-3], p.kv_heads = ka.shape()[-3];
-  p.queries = qa.shape()[-2], p.keys = ka.shape()[-2], p.width = qa.shape()[-1], p.value_width = va.shape()[-1];
-  p.q = rows_of(qa, batch), p.k = rows_of(ka, batch), p.v = rows_of(va, batch);
-  const Shape weights_shape = batch.insert(-1, p.heads).insert(-1, p.queries).insert(-1, p.keys);
-  read_options(p, options, weights_shape);
+  p.batch = in.batch.numel(), p.heads = in.q.shape()[-3], p.kv_heads = in.k.shape()[-3];
+  p.queries = in.q.shape()[-2], p.keys = in.k.shape()[-2], p.width = in.q.shape()[-1];
+  p.value_width = in.v.shape()[-1];
+  p.q = rows_of(in.q, in.batch), p.k = rows_of(in.k, in.batch), p.v = rows_of(in.v, in.batch);
+  read_options(p, options, in.weights());
   guard(p);
-  if (options.dropout > 0) {
-    p.drops = true;
-    p.drops_all = options.dropout == 1;
-    p.kept_scale = real(1) / static_cast<real>(1 - options.dropout);
-    const std::size_t n = static_cast<std::size_t>(weights_shape.numel());
-    if (!p.drops_all) {
-      p.bits.resize((n + 7) / 8);
-      options.random->bernoulli_bits(p.bits, n, 1 - options.dropout);
-    }
-  }
+  draw_dropout(p, options, in.weights().numel());
+  return plan;
+}
 
-  const bool headless = q.dim() == 2 && k.dim() == 2 && v.dim() == 2;
+}  // namespace
+
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
+  Op op("attention", q, k, v);
+  const Inputs in = inputs_of(q, k, v);
+  const std::shared_ptr<Plan> plan = plan_of(in, options);
+  const Plan& p = *plan;
+  const bool headless = in.headless;
   const auto shaped = [headless](const Array& x) {  // [..., T, H, width] as [..., H, T, width]
     const Array y = x.transpose(-3, -2);
     return headless ? y.squeeze(0) : y;
   };
-  Array y = empty_heads(batch, p.heads, p.queries, p.value_width, false), stats;
+  Array y = empty_heads(in.batch, p.heads, p.queries, p.value_width, false), stats;
   const auto storage_for = [&](Array* out) {
     if (!out) return static_cast<real*>(nullptr);
-    *out = Array::zeros(headless ? weights_shape.without(0) : weights_shape);
+    *out = Array::zeros(in.shown_weights());
     return out->mutate();
   };
   real* const weights = storage_for(options.weights);
@@ -156,10 +188,12 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
   }
   if (op.observed()) {
     op.flops(flops_of(p));
-    op.note("weights", headless ? weights_shape.without(0) : weights_shape);
+    op.note("weights", in.shown_weights());
   }
-  return op.record(shaped(y), [plan, qa, ka, va, stats, batch, shaped](const Array& dy, Grads& dx) {
-    const Plan& made = *plan;
+  // The plan points into in's arrays, so they are held as long as it is.
+  return op.record(shaped(y), [plan, in, stats, shaped](const Array& dy, Grads& dx) {
+    Plan& made = *plan;
+    const Shape& batch = in.batch;
     const Array g = dy.rank() == batch.rank() + 3 ? dy : dy.unsqueeze(0);
     Array dq, dk, dv;
     detail::Gradients to{};
@@ -171,8 +205,11 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
     to.dq = wanted(0, dq, made.heads, made.queries, made.width);
     to.dk = wanted(1, dk, made.kv_heads, made.keys, made.width);
     to.dv = wanted(2, dv, made.kv_heads, made.keys, made.value_width);
-    if (made.batch * made.heads * made.queries > 0)
-      detail::attention_backward(made, rows_of(g, batch), stats.data(), to);
+    if (made.batch * made.heads * made.queries > 0) {
+      const HeadRows rows = rows_of(g, batch);
+      guard_backward(made, rows);
+      detail::attention_backward(made, rows, stats.data(), to);
+    }
     if (to.dq) dx.add(0, shaped(dq));
     if (to.dk) dx.add(1, shaped(dk));
     if (to.dv) dx.add(2, shaped(dv));

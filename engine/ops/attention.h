@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "engine/ops/masks.h"
 #include "engine/random.h"
@@ -29,13 +30,14 @@ struct AttentionOptions {
 /// share each (grouped queries; one: multi-query). Positions: with more keys than queries the queries are the last ones.
 ///
 /// A query that may attend to nothing gives zeros and zero gradients. A masked key or value is never read, so a NaN in
-/// it reaches nothing; nor, then, does a token see later ones. Memory grows with Tq + Tk: weights are made a block of
+/// it reaches nothing, and no token sees a later one. Memory grows with Tq + Tk: weights are made a block of
 /// queries at a time, and again in backward; dropout keeps one bit for each. Dropout draws as PyTorch does, one for
 /// every weight in row-major order, masked ones included. Equal in every bit to the plain formula
 /// matmul(masked_softmax(matmul(q, transpose(k)) * scale), v) as long as all is finite.
 ///
-/// Errors: widths of q and k, or lengths of k and v, that differ; heads that do not divide; a mask that does not
-/// broadcast; causal with fewer keys than queries; a window without causal. Source: Vaswani et al. 2017; in blocks:
+/// Errors: widths of q and k, or lengths of k and v, that differ; heads that do not divide; leading axes or a mask that do
+/// not broadcast; causal with fewer keys than queries; a window below 0 or without causal; slopes of another number than
+/// H; a dropout that is no probability or has no generator. Source: Vaswani et al. 2017; in blocks:
 /// Dao et al. 2022; grouped queries: Ainslie et al. 2023; alibi: Press et al. 2022.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 

@@ -79,8 +79,8 @@ void drop(const Plan& p, const Block& at, const real* w, real* out) {
   }
 }
 
-/// c (+)= w x for weights w [rows, columns] (or their transpose) and rows x: the product, but where masked numbers may
-/// be NaN the pairs that a mask separates are left out one by one, in the same order of sums.
+/// c = w x for weights w [rows, columns] and a row of x per key, leaving out one by one the pairs that a mask separates,
+/// whose numbers may be NaN. Sums have the order of the product. Slow, and only taken when such a number is there.
 void guarded_product(const Plan& p, const Block& at, const real* w, const HeadRows& x, Index head, Index width, real* c,
                      Index c_row, Scratch& scratch) {
   const Index n = at.columns();
@@ -94,6 +94,29 @@ void guarded_product(const Plan& p, const Block& at, const real* w, const HeadRo
       c[r * c_row + col] = sum;
     }
   }
+}
+
+/// The same for the transpose, c += w^T x with x one row per query of head h: what a query that is NaN, or its gradient,
+/// sends to the keys it may see, and to no other.
+void guarded_transposed(const Plan& p, const Block& at, const real* w, const HeadRows& x, Index width, real* c,
+                        Index c_row, Scratch& scratch) {
+  const Index n = at.columns();
+  for (Index r = 0; r < at.rows(); ++r) {
+    const std::uint8_t* const keep = keep_row(p, at, at.begin + r, scratch);
+    const Index seen = keep ? n : p.end(at.begin + r) - at.lo;
+    const real* const row = x.at(at.b, at.h, at.begin + r);
+    for (Index j = 0; j < seen; ++j)
+      for (Index col = 0; col < width && (!keep || keep[j]); ++col)
+        c[j * c_row + col] = std::fma(w[r * n + j], row[col * x.column], c[j * c_row + col]);
+  }
+}
+
+/// c += w^T x: over all rows of queries, in order, the sum that a key's or a value's gradient is.
+void weights_transposed_times(const Plan& p, const Block& at, const real* w, const HeadRows& x, Index width, real* c,
+                              Index c_row, Scratch& scratch) {
+  if (p.guarded) return guarded_transposed(p, at, w, x, width, c, c_row, scratch);
+  const Index n = at.columns();
+  kernels::gemm(n, width, at.rows(), {w, 1, n}, {x.at(at.b, at.h, at.begin), x.row, x.column}, c, c_row, true);
 }
 
 void weights_times(const Plan& p, const Block& at, const real* w, const HeadRows& x, Index width, real* c, Index c_row,
@@ -159,9 +182,9 @@ void attention_backward(const Plan& p, const HeadRows& dy, const real* stats, co
           if (to.dv) {
             const real* used = w;
             if (p.drops) drop(p, at, w, scratch.dropped()), used = scratch.dropped();
-            kernels::gemm(n, p.value_width, rows, {used, 1, n}, {dy.at(b, h, begin), dy.row, dy.column},
-                          to.dv + ((b * p.keys + at.lo) * p.kv_heads + g) * p.value_width, p.kv_heads * p.value_width,
-                          true);
+            weights_transposed_times(p, at, used, dy, p.value_width,
+                                     to.dv + ((b * p.keys + at.lo) * p.kv_heads + g) * p.value_width,
+                                     p.kv_heads * p.value_width, scratch);
           }
           if (!to.dq && !to.dk) continue;
           real* const d = scratch.gradient();
@@ -178,8 +201,8 @@ void attention_backward(const Plan& p, const HeadRows& dy, const real* stats, co
             weights_times(p, at, d, p.k, p.width, to.dq + ((b * p.queries + begin) * p.heads + h) * p.width,
                           p.heads * p.width, scratch);
           if (to.dk)
-            kernels::gemm(n, p.width, rows, {d, 1, n}, {p.q.at(b, h, begin), p.q.row, p.q.column},
-                          to.dk + ((b * p.keys + at.lo) * p.kv_heads + g) * p.width, p.kv_heads * p.width, true);
+            weights_transposed_times(p, at, d, p.q, p.width, to.dk + ((b * p.keys + at.lo) * p.kv_heads + g) * p.width,
+                                     p.kv_heads * p.width, scratch);
         }
     }
   });

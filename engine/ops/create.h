@@ -21,6 +21,7 @@ inline Tensor tensor(const Nested<double>& list) {
 
 inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
 inline Tensor ones(const Shape& shape) { return Array::full(shape, 1); }
+/// In the shape of x, without its history.
 inline Tensor zeros_like(const Tensor& x) { return Array::zeros(x.shape()); }
 inline Tensor ones_like(const Tensor& x) { return Array::full(x.shape(), 1); }
 inline Tensor full(const Shape& shape, double value) { return Array::full(shape, static_cast<real>(value)); }

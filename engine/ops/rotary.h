@@ -3,6 +3,8 @@
 // Read next: attention.h.
 #pragma once
 
+#include <algorithm>
+
 #include "engine/parallel.h"
 #include "engine/tensor.h"
 

@@ -122,8 +122,8 @@ inline void invert(std::span<const real> p, std::span<Index> samples, const Gene
 /// Classes drawn with probability proportional to p: p [C] -> [num_samples], p [R, C] -> [R, num_samples], each row on
 /// its own; rows need not sum to 1. Without replacement no class comes twice, the first drawn first; classes of
 /// probability 0 come after all others. Draws 2 R C words, or 2 R num_samples with replacement and num_samples above 1.
-/// Errors: p of another rank, a p that is negative, NaN or infinite, a row of zeros or, with replacement, of an infinite sum, num_samples below 1 or, without
-/// replacement, above C. Before PyTorch 2.0 (Generator::set_build) replacement with one sample drew 2 R words.
+/// Errors: p of another rank, a p that is negative, NaN or infinite, a row of zeros or, with replacement, of an infinite
+/// sum, num_samples below 1 or, without replacement, above C. Before PyTorch 2.0 (Generator::set_build) replacement with one sample drew 2 R words.
 inline Tokens multinomial(const Tensor& p, Index num_samples, bool replacement, const Generator& random) {
   const Op op("multinomial");
   check(p.dim() == 1 || p.dim() == 2, "p ", p.shape(), " must be [C] or [R, C]");

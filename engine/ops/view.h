@@ -27,6 +27,7 @@ inline Tensor view(const Tensor& x, std::initializer_list<Index> extents) {
                    [shape = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(shape)); });
 }
 
+/// The same for a shape, such as that of another tensor.
 inline Tensor view(const Tensor& x, const Shape& shape) {
   Op op("view", x);
   return op.record(x.array().view(std::span<const Index>(shape)),

@@ -244,6 +244,10 @@ TEST_CASE("generate refuses what it cannot mean, and logits without a largest nu
             "generate: the logits after position 0 are not numbers");
     }
   }
+  GPT silent = constant_model(std::vector<double>(V, -std::numeric_limits<double>::infinity()));
+  for (const double temperature : {0.0, 1.0})
+    CHECK(error_of([&] { silent.generate(tokens({{1}}), 1, {.temperature = temperature}, Generator(1)); }) ==
+          "generate: the logits after position 0 are all -infinity: no token is left to choose");
 }
 
 }  // namespace

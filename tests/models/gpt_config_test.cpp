@@ -167,7 +167,7 @@ TEST_CASE("GPT refuses options that make no model") {
   CHECK(refused([](GPTConfig& c) { c.rotary.base = 0; }) == "Rotary: base 0 must be above 0");
   CHECK(refused([](GPTConfig& c) { c.rotary.fraction = 1.5; }) == "Rotary: fraction 1.5 is outside (0, 1]");
   CHECK(refused([](GPTConfig& c) { c.n_embd = 12; }) ==
-        "Rotary: a head of width 3 has no pairs to turn; it must be even");
+        "Rotary: a head of width 3 is odd, but its columns are turned in pairs");
 }
 
 }  // namespace

@@ -152,7 +152,8 @@ TEST_CASE("MultiHeadAttention: what a constructor refuses") {
         "MultiHeadAttention: window -3 needs causal and must not be negative");
   CHECK(says(8, 4, {.d_in = -2}) == "MultiHeadAttention: a width of -2 is not possible");
   CHECK(says(8, 4, {.value_head = -1}) == "MultiHeadAttention: a width of -1 is not possible");
-  CHECK(says(6, 2, {.rotary = RotaryOptions{}}) == "Rotary: a head of width 3 has no pairs to turn; it must be even");
+  CHECK(says(6, 2, {.rotary = RotaryOptions{}}) ==
+        "Rotary: a head of width 3 is odd, but its columns are turned in pairs");
   CHECK(says(8, 4, {.resid_dropout = 2}) == "Dropout: p = 2 is not a probability");
 }
 

@@ -27,6 +27,7 @@ TEST_CASE("LearnedPositions") {
   check_float32(m(2).array(), {-0.111467116f, 0.120362945f, -0.369634509f, -0.240417972f, -1.19692433f, 0.20926936f});
   CHECK(m(0).shape() == Shape{0, 3});  // drawn as torch.nn.Embedding(5, 3) is after manual_seed(123)
   CHECK(error_of([&] { m(-1); }) == "LearnedPositions: length -1 is below 0 (in LearnedPositions)");
+  CHECK(error_of([&] { m(1, -1); }) == "LearnedPositions: start -1 is below 0 (in LearnedPositions)");
 }
 
 Row waves(Index length, Index width) {
@@ -56,6 +57,7 @@ TEST_CASE("SinusoidalPositions") {
   CHECK(named_buffers(m)[0].name == "table");
   CHECK(!m(3).requires_grad());
   CHECK(error_of([&] { m(-1); }) == "SinusoidalPositions: length -1 is below 0 (in SinusoidalPositions)");
+  CHECK(error_of([&] { m(1, -1); }) == "SinusoidalPositions: start -1 is below 0 (in SinusoidalPositions)");
 }
 
 /// Pair i of r/2 of the row at position p, as one complex number, times e^(p base^(-2i/r) sqrt(-1)).
@@ -116,10 +118,10 @@ TEST_CASE("Rotary beyond the kept length: the same bits as a longer table, or no
 }
 
 TEST_CASE("Rotary: what a constructor refuses") {
-  CHECK(error_of([] { Rotary(7, {}); }) == "Rotary: a head of width 7 has no pairs to turn; it must be even");
-  CHECK(error_of([] { Rotary(0, {}); }) == "Rotary: a head of width 0 has no pairs to turn; it must be even");
+  CHECK(error_of([] { Rotary(7, {}); }) == "Rotary: a head of width 7 is odd, but its columns are turned in pairs");
+  CHECK(error_of([] { Rotary(0, {}); }) == "Rotary: fraction 1 of a head of width 0 is less than one pair of columns");
   CHECK(error_of([] { Rotary(4, {.fraction = 0.4}); }) ==
-        "Rotary: a head of width 4 has no pairs to turn; it must be even");
+        "Rotary: fraction 0.4 of a head of width 4 is less than one pair of columns");
   CHECK(error_of([] { Rotary(4, {.fraction = 0}); }) == "Rotary: fraction 0 is outside (0, 1]");
   CHECK(error_of([] { Rotary(4, {.fraction = 1.5}); }) == "Rotary: fraction 1.5 is outside (0, 1]");
   CHECK(error_of([] { Rotary(4, {.base = 0}); }) == "Rotary: base 0 must be above 0");

@@ -24,8 +24,8 @@ GPT tiny_model() {
               .n_head = 2,
               .n_embd = 16,
               .bias = true,
-              .attention_bias = 0,
-              .mlp_bias = 1,
+              .attention_bias = false,
+              .mlp_bias = true,
               .tie_weights = false,
               .activation = Activation::gelu_tanh},
              Generator(0));
@@ -219,8 +219,8 @@ TEST_CASE("GPTs with and without dropout, biases and ties train with PyTorch's l
              .n_head = 4,
              .n_embd = 16,
              .dropout = 0.5,
-             .attention_bias = 1,
-             .mlp_bias = 0,
+             .attention_bias = true,
+             .mlp_bias = false,
              .activation = Activation::silu},
             {2, 11}, [](const GPT& m) { return SGD(all_parameters(m), {.lr = 0.1, .momentum = 0.9}); });
 }

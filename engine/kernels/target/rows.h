@@ -106,7 +106,8 @@ void softmax(const real* x, const std::uint8_t* keep, real* y, real* stats, Inde
     if (stats) stats[0] = -infinity, stats[1] = 0;
     return;
   }
-  const Vec top(max_tree(best));
+  const real largest = max_tree(best);
+  const Vec top(largest);
   Vec total = Vec::zero();
   for_lanes(n, [&](Index i, Index m) {
     const Vec e = select(kept(keep ? keep + i : nullptr, m), v_exp(load_n(x + i, m) - top), Vec::zero());
@@ -114,7 +115,7 @@ void softmax(const real* x, const std::uint8_t* keep, real* y, real* stats, Inde
     total += e;
   });
   const real sum = sum_tree(total);
-  if (stats) stats[0] = max_tree(best), stats[1] = sum;
+  if (stats) stats[0] = largest, stats[1] = sum;
   divide_row(keep, sum, y, n);
 }
 

@@ -1,4 +1,5 @@
-// What is here: rows with nothing to attend; NaN and infinities in keys and values that nobody may see, bit for bit.
+// What is here: rows with nothing to attend; NaN and infinities in keys, values and queries reach nobody through a mask,
+//   bit for bit.
 // What is not: NaN in the input of a layer, a block, a GPT (nn/attention_causality_test.cpp).
 // Read next: attention_memory_test.cpp.
 #include <functional>
@@ -128,6 +129,46 @@ TEST_CASE("attention: NaN that a mask hides from some queries reaches the others
     }
     if (std::isnan(in_values)) CHECK(std::isnan(run.y.at({0, 0, 1, 0})));
   });
+}
+
+TEST_CASE("attention: a NaN query, or a NaN gradient of its output, changes no gradient of keys that it may not see") {
+  const Index T = 40;
+  Mask m({T, T}, std::vector<std::uint8_t>(static_cast<std::size_t>(T * T), 1));
+  for (const Index j : {0, 7, 31}) m.mutate()[20 * T + j] = 0;
+  const auto with_row = [](Array x, Index row, real value) {
+    const Index width = x.shape()[3], rows = x.shape()[2];
+    real* const out = x.mutate();
+    for (Index i = 0; i < x.numel(); ++i)
+      if (i / width % rows == row) out[i] = value;
+    return x;
+  };
+  const auto hides = [&](const AttentionOptions& o, Index j) {
+    return o.causal ? j > 20 || (o.window > 0 && j <= 20 - o.window) : j == 0 || j == 7 || j == 31;
+  };
+  for (const double p : {0.0, 0.5})
+    for (AttentionOptions o : {AttentionOptions{.causal = true}, {.causal = true, .window = 9}, {.mask = m}})
+      for (const bool in_query : {true, false}) {
+        o.dropout = p;
+        const auto run_with_row = [&](real value) {
+          const Generator random(5);
+          o.random = &random;
+          const Array q = random_array({2, 4, T, 5}, 1), dy = random_array({2, 4, T, 6}, 4);
+          return Run(
+              [&](In x) { return attention(x[0], x[1], x[2], o); },
+              {in_query ? with_row(q, 20, value) : q, random_array({2, 2, T, 5}, 2), random_array({2, 2, T, 6}, 3)},
+              in_query ? dy : with_row(dy, 20, value));
+        };
+        const Run clean = run_with_row(real(0.25));
+        for (const real bad : {nan, inf, -inf}) {
+          const Run run = run_with_row(bad);
+          for (const std::size_t input : {1, 2})
+            for (Index j = 0; j < T; ++j)
+              if (hides(o, j)) CHECK(same_bits(run.dx[input].select(2, j), clean.dx[input].select(2, j)));
+          for (Index i = 0; i < T; ++i)
+            if (i != 20) CHECK(same_bits(run.dx[0].select(2, i), clean.dx[0].select(2, i)));
+          CHECK(!finite(run.dx[2].select(2, 20)));  // its own key it does see
+        }
+      }
 }
 
 TEST_CASE("attention: a query with nothing to attend gives zeros and gets and sends zero gradients") {
