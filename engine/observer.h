@@ -13,8 +13,8 @@ namespace mote {
 class Op;
 
 /// Is told what this thread does while place::observer points to it. Override what you need. Scopes nest, and each one
-/// that was opened is closed, by an exception too: hence no exception from layer_closed and op_closed. A scope may close
-/// whose opening was not seen. Results never depend on an observer.
+/// that was opened is closed, by an exception too: hence no exception from layer_closed and op_closed. A scope may
+/// close whose opening was not seen. Results never depend on an observer.
 class Observer {
  public:
   virtual ~Observer() = default;

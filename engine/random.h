@@ -82,9 +82,9 @@ class Generator {
   void manual_seed(std::integral auto seed) const { seed_with(static_cast<std::uint64_t>(seed)); }
   std::uint64_t initial_seed() const { return state_->seed; }
 
-  /// Whose numbers to draw from now on: random.set_build({.mkl = true}) for the dropout masks of PyTorch's x86-64 wheels.
-  /// Copies of the handle share the setting, which is set whole: {.version = 113} is 1.13 without mkl. Errors: a version
-  /// that is not 100 * major + minor.
+  /// Whose numbers to draw from now on: random.set_build({.mkl = true}) for the dropout masks of PyTorch's x86-64
+  /// wheels. Copies of the handle share the setting, which is set whole: {.version = 113} is 1.13 without mkl. Errors:
+  /// a version that is not 100 * major + minor.
   void set_build(const TorchBuild& build) const;
   const TorchBuild& build() const { return state_->build; }
 
@@ -132,7 +132,8 @@ class Generator {
   void normal_float32(std::span<real> out, double mean = 0, double std = 1) const;
 
   /// out[i] = low + word % (high - low), in [low, high). The word has 64 bits when high - low >= 2^28, else 32. A plain
-  /// remainder favours small numbers: by up to one in 16 just below 2^28, by next to nothing for the usual small ranges.
+  /// remainder favours small numbers: by up to one in 16 just below 2^28, by next to nothing for the usual small
+  /// ranges.
   /// Errors: low >= high.
   void randint(std::span<std::int64_t> out, std::int64_t low, std::int64_t high) const;
 
@@ -143,20 +144,20 @@ class Generator {
   /// on the remainder is visibly uneven and PyTorch draws otherwise.
   std::vector<std::int64_t> randperm(std::int64_t n) const;
 
-  /// out[i] = 1 with probability p, else 0: a double unit below p. With mkl: see TorchBuild. Errors: p outside [0, 1] or
-  /// NaN.
+  /// out[i] = 1 with probability p, else 0: a double unit below p. With mkl: see TorchBuild. Errors: p outside [0, 1]
+  /// or NaN.
   void bernoulli(std::span<std::uint8_t> out, double p) const;
   /// The same draws packed eight to a byte: draw i is bit i % 8 of bits[i / 8]. Errors: bits of another size than
   /// (n + 7) / 8; as bernoulli.
   void bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, double p) const;
-  /// out[i] = 1 with probability p[i], else 0: a unit of p's type below p[i]. PyTorch's torch.bernoulli(p) for a tensor,
-  /// the same in every build. Errors: as many p as out are needed, each in [0, 1].
+  /// out[i] = 1 with probability p[i], else 0: a unit of p's type below p[i]. PyTorch's torch.bernoulli(p) for a
+  /// tensor, the same in every build. Errors: as many p as out are needed, each in [0, 1].
   void bernoulli(std::span<std::uint8_t> out, std::span<const float> p) const;
   void bernoulli(std::span<std::uint8_t> out, std::span<const double> p) const;
 
   /// out[i] = -log(1 - unit) / lambda: waiting times with mean 1 / lambda. The unit and the logarithm are double for
-  /// both types. Errors: lambda that is not above 0. The one draw whose numbers are only close to some builds': with mkl
-  /// and version 200 to 206 floats are equal to 2 units in the last place, and doubles have not been compared.
+  /// both types. Errors: lambda that is not above 0. The one draw whose numbers are only close to some builds': with
+  /// mkl and version 200 to 206 floats are equal to 2 units in the last place, and doubles have not been compared.
   void exponential(std::span<float> out, double lambda = 1) const;
   void exponential(std::span<double> out, double lambda = 1) const;
 

@@ -121,7 +121,8 @@ inline Shape broadcast(const Shape& a, const Shape& b) {
 }
 
 namespace detail {
-/// Extents with a -1 worked out, for reshape and view. Errors: two of them, a product that does not match, a -1 that any number would fit.
+/// Extents with a -1 worked out, for reshape and view. Errors: two of them, a product that does not match, a -1 that
+/// any number would fit.
 inline Shape resolve(const char* name, const Shape& from, std::span<const Index> extents) {
   check_in(name, extents.size() <= Shape::max_rank, "rank ", extents.size(), " is above the limit of ",
            Shape::max_rank);

@@ -140,8 +140,8 @@ class Parameter {
 /// Parameters alive in this process; tests find with it a field that a module's visit() forgot.
 Index live_parameters();
 
-/// While one lives, this thread records nothing: results are plain arrays. Nests; says nothing about dropout. It needs a
-/// name, const NoGrad no_grad; without one it ends at once.
+/// While one lives, this thread records nothing: results are plain arrays. Nests; says nothing about dropout. It needs
+/// a name, const NoGrad no_grad; without one it ends at once.
 class NoGrad {
  public:
   [[nodiscard]] NoGrad() : before_(std::exchange(active_, true)) {}
@@ -154,8 +154,8 @@ class NoGrad {
   bool before_;
 };
 
-/// Opens every op: gives errors its name, and record() its inputs: Tensors, Parameters, or lists of Tensors. Inputs must
-/// outlive the Op, as a function's own arguments and a layer's own fields do. Undefined ones count as not given.
+/// Opens every op: gives errors its name, and record() its inputs: Tensors, Parameters, or lists of Tensors. Inputs
+/// must outlive the Op, as a function's own arguments and a layer's own fields do. Undefined ones count as not given.
 class Op {
  public:
   template <class... Inputs>

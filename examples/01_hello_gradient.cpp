@@ -2,6 +2,7 @@
 // What is not: arrays, layers, training.
 // Read next: 02_fit_a_curve.cpp. This lesson is built with mote_f64 (real = double), as Python's numbers are.
 #include <cstdio>
+#include <exception>
 #include <iostream>
 
 #include "engine/engine.h"
@@ -28,7 +29,7 @@ Tensor expression(const Tensor& a, const Tensor& b) {
   return g;
 }
 
-int main() {
+int main() try {
   Tensor a = tensor(-4.0).requires_grad_();
   Tensor b = tensor(2.0).requires_grad_();
 
@@ -51,4 +52,7 @@ int main() {
   const double slope = static_cast<double>((above.item() - below.item()) / (2 * step));
   std::printf("(g(a + 0.01) - g(a - 0.01)) / 0.02 = %.2f, close to dg/da: the gradient is the slope\n", slope);
   return std::abs(da - 138.8338) < 5e-5 && std::abs(db - 645.5773) < 5e-5 ? 0 : 1;
+} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
 }

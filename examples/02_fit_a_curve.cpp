@@ -2,6 +2,7 @@
 // What is not: batches, schedules, tasks; those are in train.cpp.
 // Read next: train.cpp, or nn/linear.h for what a layer is made of.
 #include <cstdio>
+#include <exception>
 #include <numbers>
 #include <string>
 
@@ -17,7 +18,7 @@ std::string plot(double y, char mark, std::string line = std::string(49, ' ')) {
   return line;
 }
 
-int main() {
+int main() try {
   Generator random(1);
   MLP model({1, 32, 32, 1}, random, Activation::tanh);
   std::printf("%s\n", summary(model).c_str());
@@ -46,4 +47,7 @@ int main() {
     std::printf("%6.2f |%s|\n", static_cast<double>(x.array().at({i, 0})), plot(got, '*', plot(want, 'o')).c_str());
   }
   return last < 1e-3 && last < first / 100 ? 0 : 1;
+} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
 }

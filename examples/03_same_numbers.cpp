@@ -1,5 +1,5 @@
-// What is here: lesson 3. The printed numbers of a book chapter (multi-head attention, seed 123) come out of mote, digit
-//   for digit: its three tables, the eleven steps of its last class, and what else that chapter prints.
+// What is here: lesson 3. The printed numbers of a book chapter (multi-head attention, seed 123) come out of mote,
+//   digit for digit: its three tables, the eleven steps of its last class, and what else that chapter prints.
 // What is not: training; the attention that mote's own models use (nn/attention.h).
 // Read next: ../models/tutorial.h for the three classes, then 04_repeat_demo.cpp.
 #include <algorithm>
@@ -286,7 +286,7 @@ void gpt2_sizes() {
                 static_cast<int>(C), static_cast<int>(C / s.heads), static_cast<long long>(attention),
                 static_cast<long long>(50257 * C + 1024 * C + s.layers * block + 2 * C));
   }
-  std::cout << "(the paper counted 117M; with the positions and norms it is 124M)\n";
+  std::cout << "(117M is what the paper says; its authors corrected it later to 124M)\n";
 }
 
 }  // namespace

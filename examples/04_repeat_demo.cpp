@@ -10,8 +10,8 @@
 #include <iostream>
 
 #include "engine/ops/sample.h"
-#include "examples/heatmap.h"
 #include "models/attention_lm.h"
+#include "models/inspect.h"
 #include "train/adamw.h"
 #include "train/fit.h"
 #include "train/tasks/repeat.h"
@@ -48,6 +48,14 @@ Run train(const AttentionLM& model, const AttentionLMConfig& config) {
   return run;
 }
 
+/// All heads on a row of one token.
+void show_heads(AttentionLM& model, const AttentionLMConfig& config) {
+  const Generator fresh(1);
+  const Batch example = RepeatTask(config.vocab_size, config.block_size).batch(1, fresh);
+  const std::vector<std::string> labels(12, std::to_string(example.ids.data()[0]));
+  std::cout << attention_text(model.attention_weights(example.ids).select(0, 0), labels) << "\n";
+}
+
 /// The stream of the PyTorch program when its model is built: it had built two layers and drawn an input before.
 Generator stream_of_the_program() {
   const Generator random(42);
@@ -66,9 +74,8 @@ int main() try {
 
   const Run run = train(model, config);
   std::printf(
-      "Rows of one random token out of 64, 12 times; predict the next. Weights from seed 42, batches of 16 rows from "
-      "a\n"
-      "second stream with seed 42, Adam with lr 0.005, 3 epochs of 120 steps.\n\n"
+      "Rows of one random token out of 64, 12 times; predict the next. Weights from seed 42, batches of 16 rows from\n"
+      "a second stream with seed 42, Adam with lr 0.005, 3 epochs of 120 steps.\n\n"
       "loss             mote      PyTorch\n");
   bool equal = parameter_count(model) == 8384;
   const auto row = [&](const char* name, double loss, double torch, double tolerance) {
@@ -83,32 +90,35 @@ int main() try {
   row("last step", run.losses.back(), 0.00249640, 1e-5);
   std::printf("ln 64 = %.6f is the loss of guessing; it starts a little above.\n\n", std::log(64.0));
 
-  const Generator fresh(1);
-  const Batch example = RepeatTask(config.vocab_size, config.block_size).batch(1, fresh);
-  const Array weights = model.attention_weights(example.ids);  // [1, H, T, T]
-  const std::vector<std::string> labels(12, std::to_string(example.ids.data()[0]));
   std::cout
-      << "Head 0 after training, on a row of one token. A row is a query, a column a key; '.' is a weight near 0,\n"
-         "'@' near 1, and what lies in the future is blank:\n";
-  print_heatmap(std::cout, weights.select(0, 0).select(0, 0), labels);
+      << "The heads after training, on a row of one token. A row is a query, a column a key; '.' is a weight near 0,\n"
+         "'@' near 1, and what lies in the future is blank:\n\n";
+  show_heads(model, config);
 
   std::cout
-      << "\nA head is there to look somewhere. But here every key holds the same token, so wherever a head looks it\n"
-         "finds the answer: its weights are free, and the number of heads hardly matters. Average loss of the third\n"
-         "epoch, same draws:\n";
+      << "A head is there to look somewhere. But here every key holds the same token, so wherever a head looks it\n"
+         "finds the answer, and nothing ever told it where: these patterns are what chance and the positions made\n"
+         "of them. So the number of heads hardly matters. Average loss of the third epoch, same draws:\n";
   std::array<double, 5> third{};
+  std::vector<AttentionLM> models;
   for (std::size_t i = 0; i < third.size(); ++i) {
     AttentionLMConfig c = config;
     c.n_head = Index(1) << i;
-    AttentionLM other(c, stream_of_the_program());
-    third[i] = train(other, c).average(2);
+    models.emplace_back(c, stream_of_the_program());
+    third[i] = train(models.back(), c).average(2);
     std::printf("  %2d head%s %.4f\n", static_cast<int>(c.n_head), c.n_head == 1 ? "  " : "s ", third[i]);
   }
+  std::fflush(stdout);
+  std::cout << "\nThe pictures change with the number of heads, the loss does not. 8 heads of width 4:\n\n";
+  show_heads(models[3], config);
   const auto [least, most] = std::minmax_element(third.begin(), third.end());
   std::printf(
-      "All between %.4f and %.4f. Heads show when each query must find one certain place: `train` learns to\n"
-      "copy a sequence, where exactly one earlier position holds the answer.\n",
+      "All between %.4f and %.4f. To see attention at work a query must have to find one certain place: `train`\n"
+      "learns to copy a sequence, where exactly one earlier position holds the answer. One head can do that, too; "
+      "what\n"
+      "a second one is good for is lesson 6.\n",
       *least, *most);
+  if (!equal || *most - *least >= 1e-3) std::cout << "\nNot all of this is as the text says: see above.\n";
   return equal && *most - *least < 1e-3 ? 0 : 1;
 } catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
   std::fprintf(stderr, "%s\n", e.what());

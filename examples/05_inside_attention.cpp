@@ -1,11 +1,16 @@
 // What is here: lesson 5. One attention layer looked at from inside: the shapes that a tutorial prints, a whole
-//   transformer block as a tree, and the cost table of another tutorial, found by counting.
+//   transformer block as a tree, the cost table of another tutorial, found by counting; why scores are divided by
+//   sqrt(d); what a fused projection is, and what the output projection is for.
 // What is not: what the heads learn (04_repeat_demo.cpp); times, which depend on the machine.
 // Read next: ../nn/trace.h. Put const Trace trace; before any model of yours, and print it afterwards.
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <exception>
 #include <iostream>
+#include <tuple>
 
-#include "engine/ops/sample.h"
+#include "engine/engine.h"
 #include "nn/trace.h"
 #include "nn/transformer_block.h"
 
@@ -129,12 +134,119 @@ void one_head_or_eight() {
                                                          static_cast<double>(one.projections + one.attention));
 }
 
+/// Queries and keys of independent N(0, 1) numbers, as a fresh layer makes them: 64 of each, of width d.
+struct Saturation {
+  double variance = 0, largest = 0, slope = 0;  // of a score; of a row's weights, on average
+};
+Saturation saturation(Index d, bool scaled) {
+  const Generator random(5);
+  const Tensor q = randn({1, 64, d}, random);
+  const Tensor k = randn({1, 64, d}, random);
+  const double scale = scaled ? 1 / std::sqrt(static_cast<double>(d)) : 1;
+  const Tensor scores = matmul(q, transpose(k, -2, -1)) * scale;
+  Array weights;
+  attention(q, k, k, {.scale = scale, .weights = &weights});
+  Saturation s;
+  s.variance = static_cast<double>(var(reshape(scores, {-1})).item());
+  s.largest = static_cast<double>(mean(max(Tensor(weights), {-1})).item());
+  s.slope = static_cast<double>(mean(sum(Tensor(weights * (-weights + real(1))), {-1})).item());
+  return s;
+}
+
+void why_scale() {
+  std::cout
+      << "\n5. Why scores are divided by sqrt(d). A score is a sum of d products; with numbers of variance 1 its\n"
+         "   variance is d. The softmax of large scores is nearly one 1 and many 0s, and there it is flat: the sum of\n"
+         "   p (1 - p), its slope, is what is left of the gradient. 64 keys; an even look would give weights of "
+         "0.02.\n\n"
+         "           variance of a score     largest weight of a row     slope\n"
+         "       d    as it is   divided      as it is   divided     as it is   divided\n";
+  for (const Index d : {4, 16, 64, 512}) {
+    const Saturation plain = saturation(d, false), divided = saturation(d, true);
+    std::printf("  %6d   %9.2f %9.2f     %9.2f %9.2f    %9.2f %9.2f\n", static_cast<int>(d), plain.variance,
+                divided.variance, plain.largest, divided.largest, plain.slope, divided.slope);
+    mistakes += divided.variance > 1.5 || plain.variance < 0.5 * static_cast<double>(d);
+    mistakes += d == 512 && (plain.largest < 0.9 || divided.largest > 0.3 || plain.slope > 0.3 * divided.slope);
+  }
+  std::cout << "\n   Divided, every width starts alike, and all weights can still learn.\n";
+}
+
+/// Columns of y that differ anywhere.
+int columns_changed(const Array& a, const Array& b) {
+  const Index C = a.shape()[-1];
+  int changed = 0;
+  for (Index c = 0; c < C; ++c) changed += a.select(-1, c).to_vector() != b.select(-1, c).to_vector();
+  return changed;
+}
+
+void fused_and_joined() {
+  const Generator random(1), data(2);
+  const Tensor x = randn({1, 5, 12}, data);
+  const MultiHeadAttention fused(12, 3, random);
+  const MultiHeadAttention separate(12, 3, random, {.fused = false});
+  const auto rows = [&](Index part) {  // c_attn's weight and bias are [q | k | v], one above the other
+    return std::pair(fused.c_attn->weight.value().slice(0, 12 * part, 12 * (part + 1)),
+                     fused.c_attn->bias.value().slice(0, 12 * part, 12 * (part + 1)));
+  };
+  Index part = 0;
+  for (const std::optional<Linear>* projection : {&separate.q_proj, &separate.k_proj, &separate.v_proj}) {
+    const auto [weight, bias] = rows(part++);
+    (*projection)->weight.set(weight);
+    (*projection)->bias.set(bias);
+  }
+  separate.c_proj.weight.set(fused.c_proj.weight.value());
+  separate.c_proj.bias.set(fused.c_proj.bias.value());
+  const NoGrad just_numbers;
+  const auto run = [&](const MultiHeadAttention& attention) {
+    const Trace trace;
+    const Array y = attention(x).array();
+    const auto is_product = [](const TraceEvent& e) { return e.is_op && e.name == "linear"; };
+    const auto products = std::count_if(trace.events().begin(), trace.events().end(), is_product);
+    return std::tuple(y, products, trace.total().flops);
+  };
+  const auto [one, products_one, flops_one] = run(fused);
+  const auto [three, products_three, flops_three] = run(separate);
+  const bool equal = one.to_vector() == three.to_vector();
+  std::printf(
+      "\n6. One fused projection or three? The rows of the fused weight [36, 12], cut in three, make the separate\n"
+      "   layers: %d against %d matrix products, %lld against %lld FLOPs, and results that are %s.\n"
+      "   Fusing is a matter of speed (one large product instead of three small ones), not of theory.\n",
+      static_cast<int>(products_one), static_cast<int>(products_three), static_cast<long long>(flops_one),
+      static_cast<long long>(flops_three), equal ? "equal in every bit" : "NOT EQUAL");
+  mistakes += !equal || products_one != 2 || products_three != 4 || flops_one != flops_three;
+
+  // What one head says reaches its own columns alone, until the output projection mixes them.
+  MultiHeadAttention apart = separate.clone();
+  Array identity = Array::zeros({12, 12});
+  for (Index i = 0; i < 12; ++i) identity.mutate()[13 * i] = 1;
+  apart.c_proj.weight.set(identity);
+  const Array before_apart = apart(x).array(), before = separate(x).array();
+  Array values = separate.v_proj->weight.value();
+  std::fill_n(values.mutate(), 4 * 12, real(0));  // the first head's values: rows 0 to 3
+  separate.v_proj->weight.set(values);
+  apart.v_proj->weight.set(values);
+  const int alone = columns_changed(apart(x).array(), before_apart),
+            mixed = columns_changed(separate(x).array(), before);
+  std::printf(
+      "\n7. What the output projection is for. Silence the values of head 1 of 3: without an output projection %d of\n"
+      "   the 12 columns change, its own; with it %d do. It mixes what the heads found, so that every column of the\n"
+      "   result can use all of them.\n",
+      alone, mixed);
+  mistakes += alone != 4 || mixed != 12;
+}
+
 }  // namespace
 
-int main() {
+int main() try {
   shapes();
   tree();
   table();
   one_head_or_eight();
+  why_scale();
+  fused_and_joined();
+  if (mistakes > 0) std::cout << "\n" << mistakes << " of the claims above do NOT hold.\n";
   return mistakes == 0 ? 0 : 1;
+} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
+  std::fprintf(stderr, "%s\n", e.what());
+  return 1;
 }

@@ -2,6 +2,8 @@
 //   layer, the most telling head of one layer as text, and all heads of that layer as one picture (SVG).
 // What is not: the picture and the scores themselves (models/inspect.h), which take any model's weights.
 // Read next: ../models/inspect.h.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -12,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "examples/heatmap.h"
 #include "examples/options.h"
 #include "models/gpt.h"
 #include "models/inspect.h"
@@ -26,9 +27,9 @@ using namespace mote;
 namespace {
 
 struct Config {
-  std::string task = "repeat", text, sentence = "the head looks at what the sentence said before";
+  std::string task = "induction", text, sentence = "the head looks at what the sentence said before";
   std::string output = "attention.svg", preset = "attention_only";
-  Index length = 24, layer = 1, n_layer = 2, n_head = 4, n_embd = 64, block_size = 64, batch_size = 32, steps = 800;
+  Index length = 24, layer = -1, n_layer = 2, n_head = 4, n_embd = 64, block_size = 64, batch_size = 32, steps = 800;
   Index seed = 1;
   double learning_rate = 3e-3;
 };
@@ -50,19 +51,6 @@ struct Material {
   Tokens shown;                     // [1, T]
   std::vector<std::string> labels;  // T
 };
-
-/// The characters of a text in UTF-8; bytes that are none stand alone.
-std::vector<std::string> characters_of(const std::string& text) {
-  std::vector<std::string> characters;
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t n = 1;
-    if (static_cast<unsigned char>(text[i]) >= 0xc0)
-      while (n < 4 && i + n < text.size() && (static_cast<unsigned char>(text[i + n]) & 0xc0) == 0x80) ++n;
-    characters.push_back(text.substr(i, n));
-    i += n;
-  }
-  return characters;
-}
 
 std::string label_of(const std::string& character) {
   return character == " " ? "_" : character == "\n" ? "\\n" : character == "\t" ? "\\t" : character;
@@ -92,11 +80,11 @@ Material from_text(const Config& c) {
     }
     return ids;
   };
-  check(static_cast<Index>(text.size()) > c.block_size, "the text has ", text.size(),
-        " characters; it needs more than block_size ", c.block_size);
+  check(static_cast<Index>(text.size()) > c.block_size, "characters in the text: ", text.size(),
+        "; it needs more than block_size ", c.block_size);
   const std::vector<std::string> sentence = characters_of(c.sentence);
-  check(sentence.size() >= 2 && static_cast<Index>(sentence.size()) <= c.block_size, "the sentence has ",
-        sentence.size(), " characters; it may have 2 to block_size ", c.block_size);
+  check(sentence.size() >= 2 && static_cast<Index>(sentence.size()) <= c.block_size,
+        "characters in the sentence: ", sentence.size(), "; there may be 2 to block_size ", c.block_size);
   Material m;
   m.title = c.sentence;
   m.vocab_size = static_cast<Index>(known.size());
@@ -141,8 +129,8 @@ Material from_repetition(const Config& c) {
   m.shown = repetitions(1, T, shown, shown, Generator(c.seed + 2)).ids;
   for (Index i = 0; i < T; ++i) m.labels.emplace_back(1, static_cast<char>('a' + m.shown.data()[i]));
   for (const std::string& x : m.labels) m.title += x;
-  std::printf("rows of %lld letters, which begin again after 3 to %lld\n", static_cast<long long>(T),
-              static_cast<long long>(length));
+  std::printf("rows of %lld letters, which begin again after %lld to %lld\n", static_cast<long long>(T),
+              static_cast<long long>(std::min<Index>(3, length)), static_cast<long long>(length));
   return m;
 }
 
@@ -163,28 +151,41 @@ Material from_copy(const Config& c) {
   return m;
 }
 
-/// Writes the file whole or not at all: under another name first, which then takes the place of the old one.
-void write(const std::string& path, const std::string& content) {
-  const std::string unfinished = path + ".part";
-  std::ofstream out(unfinished, std::ios::binary);
-  out << content;
-  out.close();
-  std::error_code failed;
-  if (out) std::filesystem::rename(unfinished, path, failed);
-  if (out && !failed) return;
-  std::error_code ignored;
-  std::filesystem::remove(unfinished, ignored);
-  throw Error("cannot write " + path);
-}
+/// A picture's way to the disk: under another name first, which then takes the place of the old one, so that the file
+/// is written whole or not at all. A link's target is replaced, not the link; what is no file (/dev/null) is written
+/// to.
+class Picture {
+ public:
+  explicit Picture(const std::string& path) : name_(path), target_(path) {
+    std::error_code ignored;
+    if (std::filesystem::is_symlink(target_, ignored)) target_ = std::filesystem::weakly_canonical(target_, ignored);
+    const bool special =
+        std::filesystem::exists(target_, ignored) && !std::filesystem::is_regular_file(target_, ignored);
+    unfinished_ = target_;
+    if (!special) unfinished_ += "." + std::to_string(getpid()) + ".part";
+    check(!path.empty() && !std::filesystem::is_directory(target_, ignored) && std::ofstream(unfinished_),
+          "cannot write '", path, "'");  // better now than after the training
+    discard();
+  }
+  void write(const std::string& content) const {
+    std::ofstream out(unfinished_, std::ios::binary);
+    out << content;
+    out.close();
+    std::error_code failed;
+    if (out && unfinished_ != target_) std::filesystem::rename(unfinished_, target_, failed);
+    if (out && !failed) return;
+    discard();
+    throw Error("cannot write " + name_);
+  }
 
-/// Better an error now than after the training.
-void check_writable(const std::string& path) {
-  const std::string unfinished = path + ".part";
-  const bool opened = static_cast<bool>(std::ofstream(unfinished, std::ios::binary));
-  std::error_code ignored;
-  if (opened) std::filesystem::remove(unfinished, ignored);
-  check(opened && !path.empty() && !std::filesystem::is_directory(path, ignored), "cannot write '", path, "'");
-}
+ private:
+  void discard() const {
+    std::error_code ignored;
+    if (unfinished_ != target_) std::filesystem::remove(unfinished_, ignored);
+  }
+  std::string name_;
+  std::filesystem::path target_, unfinished_;
+};
 
 void train(GPT& model, const Material& material, const Config& c) {
   const Generator data(c.seed + 1);
@@ -210,14 +211,14 @@ void train(GPT& model, const Material& material, const Config& c) {
 
 int run(const Config& c) {
   check(c.layer < c.n_layer, "layer ", c.layer, " is not one of ", c.n_layer, " (0 is the first)");
-  check_writable(c.output);
-  const Material material = c.task == "repeat" ? from_repetition(c) : c.task == "copy" ? from_copy(c) : from_text(c);
+  const Picture picture(c.output);
+  const Material material = c.task == "induction" ? from_repetition(c) : c.task == "copy" ? from_copy(c) : from_text(c);
   GPTConfig config = GPTConfig::preset(c.preset);
   config.vocab_size = material.vocab_size, config.block_size = material.block_size;
   config.n_layer = c.n_layer, config.n_head = c.n_head, config.n_embd = c.n_embd;
   if (c.n_head % std::max<Index>(1, config.n_kv_head) != 0) config.n_kv_head = 0;  // llama's four do not divide
   GPT model(config, Generator(c.seed));
-  std::printf("%s: %lld layers, %lld heads, width %lld, %lld weights\n", c.preset.c_str(),
+  std::printf("%s: n_layer %lld, n_head %lld, n_embd %lld, %lld weights\n", c.preset.c_str(),
               static_cast<long long>(c.n_layer), static_cast<long long>(c.n_head), static_cast<long long>(c.n_embd),
               static_cast<long long>(parameter_count(model)));
   train(model, material, c);
@@ -225,22 +226,33 @@ int run(const Config& c) {
   std::cout
       << "\nHow much of its attention each head gives to the token before, to the first one, and to what followed\n"
          "an earlier occurrence of the same token (induction); entropy 1 is an even look at everything.\n";
-  for (Index layer = 0; layer < c.n_layer; ++layer)
-    std::cout << "\nlayer " << layer << "\n"
-              << describe(head_scores(model.attention_weights(material.shown, layer), material.shown));
+  if (c.task == "copy")
+    std::cout << "Here that is always the same distance away: a head that looks there by place alone scores as well.\n";
+  std::vector<std::vector<HeadScore>> scores;  // of each layer
+  for (Index layer = 0; layer < c.n_layer; ++layer) {
+    scores.push_back(head_scores(model.attention_weights(material.shown, layer), material.shown));
+    std::cout << "\nlayer " << layer << "\n" << describe(scores.back());
+  }
+  const auto induction = [](const HeadScore& a, const HeadScore& b) { return a.induction < b.induction; };
+  const auto most = [&](const std::vector<HeadScore>& heads) {
+    return *std::max_element(heads.begin(), heads.end(), induction);
+  };
+  const auto best = std::max_element(scores.begin(), scores.end(),
+                                     [&](const auto& a, const auto& b) { return induction(most(a), most(b)); });
+  const Index layer = c.layer >= 0 ? c.layer : best - scores.begin();
 
-  const Array weights = model.attention_weights(material.shown, c.layer).select(0, 0);  // [H, T, T]
-  const std::vector<HeadScore> scores = head_scores(weights, material.shown);
-  const auto clearest = std::max_element(scores.begin(), scores.end(), [](const HeadScore& a, const HeadScore& b) {
+  const std::vector<HeadScore>& shown = scores[static_cast<std::size_t>(layer)];
+  const auto clearest = std::max_element(shown.begin(), shown.end(), [](const HeadScore& a, const HeadScore& b) {
     return std::max({a.previous, a.first, a.induction}) < std::max({b.previous, b.first, b.induction});
   });
-  const Index head = clearest - scores.begin();
-  std::cout << "\nlayer " << c.layer << ", head " << head + 1
-            << ". A row is a query, a column a key; '.' is a weight near 0, '@' near 1\n";
-  print_heatmap(std::cout, weights.select(0, head), material.labels);
-  write(c.output, attention_svg(weights, material.labels, material.labels,
-                                "Layer " + std::to_string(c.layer) + ": " + material.title));
-  std::cout << "\nthe picture of all heads of layer " << c.layer << " is in " << c.output << "\n";
+  const Index head = clearest - shown.begin();
+  const Array weights = model.attention_weights(material.shown, layer).select(0, 0);  // [H, T, T]
+  std::cout << "\nlayer " << layer << ", head " << head + 1 << " of " << c.n_head
+            << ". A row is a query, a column a key; '.' is a weight near 0, '@' near 1\n"
+            << attention_text(weights.select(0, head), material.labels);
+  picture.write(attention_svg(weights, material.labels, material.labels,
+                              "Layer " + std::to_string(layer) + ": " + material.title));
+  std::cout << "\nthe picture of all heads of layer " << layer << " is in " << c.output << "\n";
   return 0;
 }
 
@@ -251,26 +263,22 @@ int main(int argc, char** argv) {
   Options options("Trains a small model and shows what its attention heads look at.");
   options.add("--task", c.task,
               "what to learn: rows that begin again somewhere, answers that repeat a question, or a text",
-              {"repeat", "copy", "text"});
-  options.add("--length", c.length, "the most letters before they come again (repeat), or letters to copy (copy)", 1);
+              {"induction", "copy", "text"});
+  options.add("--length", c.length, "the most letters before they come again (induction), or letters to copy (copy)",
+              1);
   options.add("--text", c.text, "a file to learn from; empty: a few sentences about heads (text)");
   options.add("--sentence", c.sentence, "what to look at, in characters that the text has (text)");
   options.add("--block_size", c.block_size, "longest context, in characters (text)", 2);
   options.add("--output", c.output, "where the picture goes");
   options.add("--preset", c.preset, "what kind of model", {"attention_only", "gpt2", "nanogpt", "llama"});
-  options.add("--layer", c.layer, "whose heads to show, 0 for the first layer");
-  options.add("--n_layer", c.n_layer, "blocks", 1);
+  options.add("--layer", c.layer, "whose heads to show, 0 for the first layer; -1: where induction is strongest", -1);
+  options.add("--n_layer", c.n_layer, "blocks", 1, 1000);
   options.add("--n_head", c.n_head, "heads in each", 1);
   options.add("--n_embd", c.n_embd, "width", 1);
   options.add("--batch_size", c.batch_size, "rows per step", 1);
   options.add("--steps", c.steps, "training steps");
   options.add("--learning_rate", c.learning_rate, "peak learning rate");
-  options.add("--seed", c.seed, "seed of weights and data");
+  options.add("--seed", c.seed, "seed of weights and data", 0, 1'000'000'000'000'000'000);
   options.parse_or_exit(argc, argv);
-  try {
-    return run(c);
-  } catch (const std::exception& e) {
-    std::cerr << argv[0] << ": " << e.what() << "\n";
-    return 1;
-  }
+  return run_program(argv[0], [&] { return run(c); });
 }

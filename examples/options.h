@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <iostream>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,13 @@ class Options {
  public:
   explicit Options(std::string about) : about_(std::move(about)) {}
 
-  void add(const std::string& name, std::int64_t& value, const std::string& help, std::int64_t low = 0) {
-    entries_.push_back({name, help, std::to_string(value), [&value, low](const std::string& text) {
+  void add(const std::string& name, std::int64_t& value, const std::string& help, std::int64_t low = 0,
+           std::int64_t high = 1'000'000'000) {
+    entries_.push_back({name, help, std::to_string(value), [&value, low, high](const std::string& text) {
                           std::int64_t parsed = 0;
                           if (!parse(text, parsed)) return std::string("is not a whole number");
                           if (parsed < low) return "must be at least " + std::to_string(low);
+                          if (parsed > high) return "must be at most " + std::to_string(high);
                           value = parsed;
                           return std::string();
                         }});
@@ -139,3 +142,16 @@ class Options {
   std::string about_;
   std::vector<Entry> entries_;
 };
+
+/// Runs a program: an error becomes one line on stderr and exit code 1.
+template <class Body>
+int run_program(const char* name, const Body& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    std::cerr << name << ": there is not enough memory for these sizes\n";
+  } catch (const std::exception& e) {
+    std::cerr << name << ": " << e.what() << "\n";
+  }
+  return 1;
+}

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <iostream>
 
-#include "examples/heatmap.h"
 #include "examples/options.h"
 #include "models/models.h"
 #include "train/adamw.h"
@@ -105,12 +104,13 @@ void show_copying_head(GPT& model, const CopyTask& task, const Generator& random
   std::vector<std::string> labels;
   for (Index i = 0; i < T; ++i) labels.push_back(word(example.ids.data()[i], task.separator()));
   std::printf(
-      "\nlayer %lld, head %lld, on one held-out sequence. A row is a query, a column a key;\n"
+      "\nlayer %lld, head %lld of %lld, on one held-out sequence. A row is a query, a column a key;\n"
       "'.' is a weight near 0, '@' one near 1, blank what lies in the future.\n"
       "From the separator on, %.0f %% of its attention goes to the symbol that has to be copied:\n",
-      static_cast<long long>(best_layer), static_cast<long long>(best_head), 100 * best);
+      static_cast<long long>(best_layer), static_cast<long long>(best_head + 1),
+      static_cast<long long>(model.config.n_head), 100 * best);
   std::fflush(stdout);
-  print_heatmap(std::cout, weights, labels);
+  std::cout << attention_text(weights, labels);
 }
 
 int run_copy(const Config& c) {
@@ -205,14 +205,15 @@ int run_repeat(const Config& c) {
                   static_cast<long long>(got[task.length - 1]));
   }
   std::printf(
-      "exact match on %lld fresh rows: %lld (%.1f %%)\n\nhead 0 on one row of ids. A row is a query, a column a key;\n"
+      "exact match on %lld fresh rows: %lld (%.1f %%)\n\nthe heads on one row of ids. A row is a query, a column a "
+      "key;\n"
       "'.' is a weight near 0, '@' one near 1, blank what lies in the future:\n",
       static_cast<long long>(c.sequences), static_cast<long long>(right),
       100.0 * static_cast<double>(right) / static_cast<double>(c.sequences));
   std::fflush(stdout);
   std::vector<std::string> labels;
   for (Index i = 0; i < task.length; ++i) labels.push_back(std::to_string(i));
-  print_heatmap(std::cout, model.attention_weights(q.ids.slice(0, 0, 1)).select(0, 0).select(0, 0), labels);
+  std::cout << attention_text(model.attention_weights(q.ids.slice(0, 0, 1)).select(0, 0), labels);
   return 0;
 }
 
@@ -228,7 +229,7 @@ int main(int argc, char** argv) {
               {"default", "gpt2", "nanogpt", "llama", "attention_only"});
   options.add("--position", c.position, "how a token's place is told; default: as the preset does (copy)",
               {"default", "learned", "sinusoidal", "rotary", "alibi", "none"});
-  options.add("--n_layer", c.n_layer, "blocks (copy)", 1);
+  options.add("--n_layer", c.n_layer, "blocks (copy)", 1, 1000);
   options.add("--n_head", c.n_head, "attention heads per block", 1);
   options.add("--n_embd", c.n_embd, "width; 0: 64 for copy, 32 for repeat");
   options.add("--dropout", c.dropout, "probability of dropping, in training");
@@ -239,12 +240,7 @@ int main(int argc, char** argv) {
   options.add("--weight_decay", c.weight_decay, "AdamW's decay of matrices (copy)");
   options.add("--clip", c.clip, "largest gradient norm; 0: no clipping (copy)");
   options.add("--sequences", c.sequences, "held-out sequences to answer", 1);
-  options.add("--seed", c.seed, "seed of weights, data and questions");
+  options.add("--seed", c.seed, "seed of weights, data and questions", 0, 1'000'000'000'000'000'000);
   options.parse_or_exit(argc, argv);
-  try {
-    return c.task == "copy" ? run_copy(c) : run_repeat(c);
-  } catch (const std::exception& e) {
-    std::cerr << argv[0] << ": " << e.what() << "\n";
-    return 1;
-  }
+  return run_program(argv[0], [&] { return c.task == "copy" ? run_copy(c) : run_repeat(c); });
 }

@@ -20,7 +20,8 @@ struct AttentionLMConfig {
 };
 
 /// head(attn(token(ids) + position)): token embedding drawn N(0, 0.02), sinusoidal positions, one causal attention, a
-/// head with bias. ids [B, T] -> logits [B, T, V]. Errors: T above block_size, n_embd that n_head does not divide.
+/// head with bias. ids [B, T] -> logits [B, T, V]. Errors: T above block_size, n_embd that n_head does not divide,
+/// sizes below 1.
 struct AttentionLM : Layer<AttentionLM> {
   Embedding token;
   SinusoidalPositions position;
@@ -61,6 +62,8 @@ struct AttentionLM : Layer<AttentionLM> {
   }
   /// Draws N(0, 1) as any Embedding does, and then N(0, 0.02) over it, before the next layer draws.
   static Embedding small_embedding(const AttentionLMConfig& c, const Generator& random) {
+    check_in("AttentionLM", c.vocab_size >= 1, "vocab_size ", c.vocab_size, " must be at least 1");
+    check_in("AttentionLM", c.block_size >= 1, "block_size ", c.block_size, " must be at least 1");
     Embedding table(c.vocab_size, c.n_embd, random);
     init::normal(table.weight, 0, 0.02, random);
     return table;

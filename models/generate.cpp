@@ -37,13 +37,15 @@ Array nucleus(const Array& probabilities, double top_p) {
 /// One token for each row of logits [B, V] -> [B].
 Tokens choose(const Tensor& logits, const GenerateOptions& options, const Generator& random) {
   if (static_cast<real>(options.temperature) == 0) return argmax(logits);  // or too low for `real`: 0 / 0 otherwise
-  const Tensor largest = max(logits, {1}, true);
-  Tensor scaled = (logits - largest) / options.temperature;  // the largest is 0 now: a low temperature cannot overflow
+  Tensor allowed = logits;
   if (options.top_k > 0 && options.top_k < logits.size(1)) {
-    const Tensor least = slice(topk(scaled, options.top_k).values, 1, -1, options.top_k);  // [B, 1]: the k-th largest
-    scaled = masked_fill(scaled, scaled < least, minus_infinity);
+    const Tensor least = slice(topk(logits, options.top_k).values, 1, -1, options.top_k);  // [B, 1]: the k-th largest
+    allowed = masked_fill(logits, logits < least, minus_infinity);
   }
-  Tensor p = softmax(scaled);
+  // The largest becomes 0: then a low temperature cannot overflow. Nor may a high one, or -infinity / infinity is NaN.
+  const Tensor largest = max(logits, {1}, true);
+  const double temperature = std::min(options.temperature, static_cast<double>(std::numeric_limits<real>::max()));
+  Tensor p = softmax((allowed - largest) / temperature);
   if (options.top_p < 1) p = nucleus(p.array(), options.top_p);
   return multinomial(p, 1, random).reshape({logits.size(0)});
 }

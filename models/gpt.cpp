@@ -123,6 +123,9 @@ Tensor GPT::forward(const Tokens& ids, GPTCache& cache) const {
   check_ids(ids, cache.length());
   check_in("GPT", cache.token_table.same_as(transformer.wte.weight) && cache.layers.size() == transformer.h.size(),
            "the cache belongs to another model; take it from this one's cache()");
+  for (const KeyValueCache& layer : cache.layers)
+    check_in("GPT", layer.length() == cache.length(), "the cache has ", cache.length(), " tokens in its first layer, ",
+             layer.length(), " in another");
   check_in("GPT", config.dropout == 0 || !training(), "a cache is for evaluation: call eval() first");
   return lm_head(transformer(ids, cache));
 }

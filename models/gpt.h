@@ -59,8 +59,8 @@ struct GPT : Layer<GPT> {
   Transformer transformer;
   Linear lm_head;
 
-  /// Errors: sizes below 1, n_embd that n_head does not divide, n_head that n_kv_head does not divide, a window or n_inner
-  /// below 0, rotary positions with heads of odd width, a dropout that is no probability.
+  /// Errors: sizes below 1, n_embd that n_head does not divide, n_head that n_kv_head does not divide, a window or
+  /// n_inner below 0, rotary positions with heads of odd width, a dropout that is no probability.
   GPT(const GPTConfig& config, const Generator& random);
 
   /// Logits for every position: ids [B, T] -> [B, T, V].

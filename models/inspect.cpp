@@ -1,6 +1,6 @@
-// What is here: head_scores, describe, attention_svg.
-// What is not: other kinds of pictures; text heatmaps are in ../examples/heatmap.h.
-// Read next: ../examples/attention_maps.cpp.
+// What is here: head_scores and describe; attention_text, the picture made of characters.
+// What is not: the SVG (inspect_svg.cpp).
+// Read next: inspect_svg.cpp.
 #include "models/inspect.h"
 
 #include <algorithm>
@@ -22,101 +22,6 @@ struct Mean {
   double value() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
 };
 
-/// The colour map viridis at nine evenly spaced points, between which colours are mixed. Source: S. van der Walt and
-/// N. Smith's map of matplotlib.
-constexpr std::array<std::array<int, 3>, 9> viridis{{{68, 1, 84},
-                                                     {71, 44, 122},
-                                                     {59, 81, 139},
-                                                     {44, 113, 142},
-                                                     {33, 144, 141},
-                                                     {39, 173, 129},
-                                                     {92, 200, 99},
-                                                     {170, 220, 50},
-                                                     {253, 231, 37}}};
-/// Weights are shown in steps of 1/64: finer than an eye sees, and all cells of one colour can be one path.
-constexpr Index levels = 64;
-
-Index level_of(double weight) {
-  return std::isnan(weight)
-             ? 0
-             : static_cast<Index>(std::lround(std::clamp(weight, 0.0, 1.0) * static_cast<double>(levels)));
-}
-
-std::string colour(Index level) {
-  const Index steps = levels / 8;  // between two points
-  const std::size_t left = static_cast<std::size_t>(std::min<Index>(7, level / steps));
-  const int right_share = static_cast<int>(level) - static_cast<int>(left) * static_cast<int>(steps);
-  std::string text = "#";
-  for (std::size_t c = 0; c < 3; ++c) {
-    const int mixed = viridis[left][c] * (static_cast<int>(steps) - right_share) + viridis[left + 1][c] * right_share;
-    const std::size_t rounded =
-        static_cast<std::size_t>((mixed + static_cast<int>(steps) / 2) / static_cast<int>(steps));
-    text += "0123456789abcdef"[rounded / 16];
-    text += "0123456789abcdef"[rounded % 16];
-  }
-  return text;
-}
-
-/// Text ready to stand in an XML document, and how many columns of a monospace font it takes.
-struct Label {
-  std::string xml;
-  Index columns = 0;
-};
-
-/// The length of the UTF-8 character that starts at text[i] and its code, or 1 and 0 if none does.
-std::pair<std::size_t, unsigned> character_at(const std::string& text, std::size_t i) {
-  const auto byte = [&](std::size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u; };
-  const unsigned lead = byte(i);
-  if (lead < 0x80) return {1, lead};
-  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  unsigned code = lead & (0x7fu >> length);
-  for (std::size_t k = 1; k < length; ++k) {
-    if ((byte(i + k) & 0xc0u) != 0x80u) return {1, 0};
-    code = code << 6 | (byte(i + k) & 0x3fu);
-  }
-  static constexpr std::array<unsigned, 5> least{0, 0, 0x80, 0x800, 0x10000};
-  const bool valid =
-      lead >= 0xc2 && lead <= 0xf4 && code >= least[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-  return valid ? std::pair(length, code) : std::pair<std::size_t, unsigned>(1, 0);
-}
-
-/// At most `longest` characters of a text, newlines and tabs as \n and \t. What is no UTF-8, and what no XML may
-/// contain, becomes '?'.
-Label label(const std::string& text, Index longest) {
-  Label out;
-  Index count = 0;
-  for (std::size_t i = 0; i < text.size(); ++count) {
-    const auto [length, code] = character_at(text, i);
-    if (count == longest - 1 && i + length < text.size()) return {out.xml + "…", out.columns + 1};
-    const bool control = code < 32 || (code >= 0x7f && code < 0xa0) || code == 0xfffe || code == 0xffff;
-    const std::string shown = code == '&'    ? "&amp;"
-                              : code == '<'  ? "&lt;"
-                              : code == '>'  ? "&gt;"
-                              : code == '"'  ? "&quot;"
-                              : code == '\'' ? "&apos;"
-                              : code == '\n' ? "\\n"
-                              : code == '\t' ? "\\t"
-                              : control      ? "?"
-                                             : text.substr(i, length);
-    out.xml += shown;
-    out.columns += code == '\n' || code == '\t' || code >= 0x2e80 ? 2 : 1;  // from there on: Chinese, emoji, ...
-    i += length;
-  }
-  return out;
-}
-
-/// The names along one axis.
-struct Axis {
-  std::vector<Label> labels;
-  Index columns = 1;  ///< of the widest
-  explicit Axis(const std::vector<std::string>& names) {
-    for (const std::string& name : names) {
-      labels.push_back(label(name, 16));
-      columns = std::max(columns, labels.back().columns);
-    }
-  }
-};
-
 }  // namespace
 
 std::vector<HeadScore> head_scores(const Array& weights, const Tokens& ids) {
@@ -124,7 +29,8 @@ std::vector<HeadScore> head_scores(const Array& weights, const Tokens& ids) {
   check_in("head_scores", all.rank() == 4 && all.shape()[2] == all.shape()[3], "weights ", weights.shape(),
            " must be [H, T, T] or [B, H, T, T]");
   const Index B = all.shape()[0], H = all.shape()[1], T = all.shape()[2];
-  check_in("head_scores", ids.numel() == B * T, "ids ", ids.shape(), " do not fit weights ", weights.shape());
+  check_in("head_scores", ids.numel() == B * T && (T == 0 || ids.shape()[-1] == T), "ids ", ids.shape(),
+           " do not fit weights ", weights.shape());
   const Array w = all.contiguous();
   std::vector<HeadScore> scores;
   for (Index h = 0; h < H; ++h) {
@@ -158,7 +64,8 @@ std::string describe(const std::vector<HeadScore>& scores) {
   for (std::size_t h = 0; h < scores.size(); ++h) {
     const HeadScore& s = scores[h];
     const double most = std::max({s.previous, s.first, s.induction});
-    const char* kind = most < 0.5            ? (s.entropy > 0.9 ? "  nearly uniform" : "")
+    const char* kind = s.entropy > 0.9       ? "  nearly uniform"
+                       : !(most >= 0.5)      ? ""
                        : most == s.previous  ? "  previous token"
                        : most == s.induction ? "  induction"
                                              : "  first token";
@@ -168,66 +75,69 @@ std::string describe(const std::vector<HeadScore>& scores) {
   return text.str();
 }
 
-std::string attention_svg(const Array& weights, const std::vector<std::string>& queries,
-                          const std::vector<std::string>& keys, const std::string& title) {
-  check_in("attention_svg", weights.rank() == 3, "weights ", weights.shape(), " must be [H, Tq, Tk]");
-  const Index H = weights.shape()[0], Tq = weights.shape()[1], Tk = weights.shape()[2];
-  check_in("attention_svg", static_cast<Index>(queries.size()) == Tq && static_cast<Index>(keys.size()) == Tk,
-           queries.size(), " and ", keys.size(), " labels do not fit weights ", weights.shape());
-  const Array w = weights.contiguous();
-  const Axis rows(queries), columns(keys);
-  const Label heading = label(title, 120);
-  // Sizes in pixels. A character of a monospace font is 0.6 of its size wide; 0.35 below its middle stands its foot.
-  const Index cell = std::clamp<Index>(400 / std::max<Index>(1, std::max(Tq, Tk)), 1, 24);
-  const Index font = std::clamp<Index>(cell, 7, 12), foot = (cell * 10 + font * 7) / 20;
-  const Index every = (font + cell - 1) / cell;  // where cells are smaller than letters, only some are named
-  const Index left = 10 + rows.columns * font * 3 / 5, below = 24 + columns.columns * font * 3 / 5, above = 24;
-  const Index wide = left + std::max<Index>(Tk * cell, 60) + 14, high = above + Tq * cell + below, top = 48;
-  const Index across = std::clamp<Index>(H, 1, 4), down = (H + across - 1) / across;
-  const Index page = std::max(across * wide + 50, std::max<Index>(heading.columns * 10, 410) + 20);
-  std::ostringstream svg;
-  svg.imbue(std::locale::classic());
-  svg << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << page << "\" height=\""
-      << top + std::max(down * high, above + 180) << "\" font-family=\"monospace\" font-size=\"" << font << "\">\n"
-      << "<linearGradient id=\"viridis\" x1=\"0\" x2=\"0\" y1=\"1\" y2=\"0\">";
-  for (Index i = 0; i <= 8; ++i)
-    svg << "<stop offset=\"" << static_cast<double>(i) / 8 << "\" stop-color=\"" << colour(i * levels / 8) << "\"/>";
-  svg << "</linearGradient>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-      << "<text x=\"10\" y=\"22\" font-size=\"16\">" << heading.xml << "</text>\n"
-      << "<text x=\"10\" y=\"40\" font-size=\"11\" fill=\"#666666\">"
-      << "a row is a query, a column a key, a colour the weight</text>\n";
-  for (Index h = 0; h < H; ++h) {
-    svg << "<g transform=\"translate(" << h % across * wide + left << "," << top + h / across * high + above
-        << ")\">\n<text x=\"0\" y=\"-6\" font-size=\"13\">Head " << h + 1 << "</text>\n"
-        << "<g transform=\"scale(" << cell << ")\" shape-rendering=\"crispEdges\">\n"
-        << "<rect width=\"" << Tk << "\" height=\"" << Tq << "\" fill=\"" << colour(0) << "\"/>\n";
-    std::array<std::string, levels + 1> paths;  // runs of one colour, row by row; level 0 is the ground
-    for (Index i = 0; i < Tq; ++i)
-      for (Index j = 0, end = 0; j < Tk; j = end) {
-        const real* const row = w.data() + (h * Tq + i) * Tk;
-        const Index level = level_of(static_cast<double>(row[j]));
-        for (end = j + 1; end < Tk && level_of(static_cast<double>(row[end])) == level;) ++end;
-        const std::string run = std::to_string(end - j);
-        std::string& path = paths[static_cast<std::size_t>(level)];
-        path.append("M").append(std::to_string(j)).append(" ").append(std::to_string(i));
-        path.append("h").append(run).append("v1h-").append(run).append("z");
-      }
-    for (Index level = 1; level <= levels; ++level)
-      if (const std::string& path = paths[static_cast<std::size_t>(level)]; !path.empty())
-        svg << "<path fill=\"" << colour(level) << "\" d=\"" << path << "\"/>\n";
-    svg << "</g>\n<g text-anchor=\"end\">\n";
-    for (Index i = 0; i < Tq; i += every)
-      svg << "<text x=\"-4\" y=\"" << i * cell + foot << "\">" << rows.labels[static_cast<std::size_t>(i)].xml
-          << "</text>\n";
-    for (Index j = 0; j < Tk; j += every)
-      svg << "<text transform=\"translate(" << j * cell + foot << " " << Tq * cell + 4 << ")rotate(-90)\">"
-          << columns.labels[static_cast<std::size_t>(j)].xml << "</text>\n";
-    svg << "</g>\n</g>\n";
+std::pair<std::size_t, unsigned> detail::character_at(const std::string& text, std::size_t i) {
+  const auto byte = [&](std::size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u; };
+  const unsigned lead = byte(i);
+  if (lead < 0x80) return {1, lead};
+  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  unsigned code = lead & (0x7fu >> length);
+  for (std::size_t k = 1; k < length; ++k) {
+    if ((byte(i + k) & 0xc0u) != 0x80u) return {1, 0};
+    code = code << 6 | (byte(i + k) & 0x3fu);
   }
-  svg << "<g transform=\"translate(" << across * wide + 4 << "," << top + above << ")\">\n"
-      << "<rect width=\"10\" height=\"150\" fill=\"url(#viridis)\"/>\n<text x=\"14\" y=\"8\">1.0</text>\n"
-      << "<text x=\"14\" y=\"79\">0.5</text>\n<text x=\"14\" y=\"150\">0.0</text>\n</g>\n</svg>\n";
-  return svg.str();
+  static constexpr std::array<unsigned, 5> least{0, 0, 0x80, 0x800, 0x10000};
+  const bool valid =
+      lead >= 0xc2 && lead <= 0xf4 && code >= least[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+  return valid ? std::pair(length, code) : std::pair<std::size_t, unsigned>(1, 0);
+}
+
+std::vector<std::string> characters_of(const std::string& text) {
+  std::vector<std::string> characters;
+  for (std::size_t i = 0; i < text.size(); i += characters.back().size())
+    characters.push_back(text.substr(i, detail::character_at(text, i).first));
+  return characters;
+}
+
+std::string attention_text(const Array& weights, const std::vector<std::string>& queries, bool causal) {
+  check_in("attention_text", weights.rank() == 2 || weights.rank() == 3, "weights ", weights.shape(),
+           " must be [Tq, Tk] or [H, Tq, Tk]");
+  const Array all = weights.rank() == 2 ? weights.unsqueeze(0) : weights;
+  const Index H = all.shape()[0], Tq = all.shape()[1], Tk = all.shape()[2];
+  check_in("attention_text", static_cast<Index>(queries.size()) == Tq, queries.size(), " labels do not fit weights ",
+           weights.shape());
+  constexpr std::string_view glyphs = ".:-=+*#%@";
+  std::size_t label = 1;
+  for (const std::string& name : queries) label = std::max(label, characters_of(name).size());
+  const std::size_t map = static_cast<std::size_t>(2 * Tk + 2);  // two columns for each key, and a border
+  const Index side_by_side = std::max<Index>(1, (118 - static_cast<Index>(label)) / static_cast<Index>(map));
+  std::string text;
+  for (Index first = 0; first < H; first += side_by_side) {
+    const Index end = std::min(H, first + side_by_side);
+    if (weights.rank() == 3) {
+      text += std::string(label + 4, ' ');
+      for (Index h = first; h < end; ++h) {
+        std::string title = " head " + std::to_string(h + 1);
+        if (h + 1 < end) title.resize(std::max(map, title.size()), ' ');
+        text += title;
+      }
+      text += "\n";
+    }
+    for (Index i = 0; i < Tq; ++i) {
+      const std::string& name = queries[static_cast<std::size_t>(i)];
+      text += std::string(label + 2 - characters_of(name).size(), ' ') + name + " |";
+      for (Index h = first; h < end; ++h) {
+        for (Index j = 0; j < Tk; ++j) {
+          const double w = static_cast<double>(all.at({h, i, j}));
+          const std::size_t level = w > 0 ? static_cast<std::size_t>(std::min(w, 1.0) * 9) : 0;  // NaN: 0
+          text += ' ';
+          text += causal && j > i + Tk - Tq ? ' ' : glyphs[std::min<std::size_t>(8, level)];
+        }
+        text += " |";
+      }
+      text += "\n";
+    }
+  }
+  return text;
 }
 
 }  // namespace mote

@@ -1,9 +1,10 @@
-// What is here: looking at attention: scores that say what a head does, and a picture of all heads as SVG.
+// What is here: looking at attention: scores that say what a head does, pictures of heads as text and as SVG.
 // What is not: getting the weights (MultiHeadAttention::with_weights, GPT::attention_weights).
 // Read next: ../examples/attention_maps.cpp.
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/array.h"
@@ -14,10 +15,12 @@ namespace mote {
 /// What one head of a causal model does, as shares of its attention in [0, 1], averaged over the queries from position
 /// 1 on.
 struct HeadScore {
-  double previous = 0;   ///< on the token just before
-  double first = 0;      ///< on the first token
-  double induction = 0;  ///< on what followed an earlier occurrence of the query's own token: [A] [B] ... [A] -> [B]
-  double entropy = 0;    ///< of the weights, over that of an even look at all tokens so far: 1 is uniform
+  double previous = 0;  ///< on the token just before
+  double first = 0;     ///< on the first token
+  /// On what followed an earlier occurrence of the query's own token: [A] [B] ... [A] -> [B]. In a text whose
+  /// repetitions lie at a fixed distance, a head that looks there by place alone scores as well.
+  double induction = 0;
+  double entropy = 0;  ///< of the weights, over that of an even look at all tokens so far: 1 is uniform
 };
 
 /// One score per head, from weights [H, T, T] or, averaged over a batch, [B, H, T, T], and the ids they come from,
@@ -26,8 +29,22 @@ struct HeadScore {
 /// each. Errors: shapes that do not fit. Source of the induction score: Olsson et al. 2022.
 std::vector<HeadScore> head_scores(const Array& weights, const Tokens& ids);
 
-/// A table of the scores, one line per head, with the name of the largest where it stands out.
+/// A table of the scores, one line per head, with the name of what stands out. Heads are counted from 1.
 std::string describe(const std::vector<HeadScore>& scores);
+
+/// What heads look at, made of characters: a line per query, two columns per key, '.' for a weight near 0 up to '@' for
+/// one near 1; with `causal`, keys after the query are blank, so that the triangle shows whatever the weights are (with
+/// more keys than queries these are the last). weights [Tq, Tk] or, heads side by side and titled, [H, Tq, Tk];
+/// `queries` names the rows. Errors: labels of another number.
+std::string attention_text(const Array& weights, const std::vector<std::string>& queries, bool causal = true);
+
+/// The characters of a text in UTF-8, for labels; bytes that are none stand alone.
+std::vector<std::string> characters_of(const std::string& text);
+
+namespace detail {
+/// The length of the UTF-8 character that starts at text[i] and its code, or 1 and 0 if none does.
+std::pair<std::size_t, unsigned> character_at(const std::string& text, std::size_t i);
+}  // namespace detail
 
 /// A picture of what every head looks at: an SVG document with a grid of heatmaps, four in a row, rows of the map being
 /// queries and columns keys, colours viridis from 0 to 1 in 64 steps, tokens on the axes, "Head 1" ... over each and

@@ -21,6 +21,7 @@ MultiHeadAttentionOptions filled(Index width, Index heads, MultiHeadAttentionOpt
            " heads cannot share n_kv_head = ", o.n_kv_head, " evenly");
   check_in("MultiHeadAttention", !o.fused || (o.key_width == 0 && o.value_width == 0),
            "key_width and value_width need fused = false: one projection has one input");
+  check_in("MultiHeadAttention", o.block_size >= 0, "block_size ", o.block_size, " must be 0 (any length) or above");
   check_in("MultiHeadAttention", o.window >= 0 && (o.window == 0 || o.causal), "window ", o.window,
            " needs causal and must not be negative");
   fill(o.d_in, width);
@@ -38,8 +39,8 @@ std::optional<Linear> projection(bool there, Index in, Index out, const Init& in
   return Linear(in, out, init, bias);
 }
 
-/// The slopes of ALiBi: 2^(-8/H), 2^(-16/H), ... for a power of two; for other H those of the next lower power, and then
-/// every other one of the next higher. Source: Press et al. 2022.
+/// The slopes of ALiBi: 2^(-8/H), 2^(-16/H), ... for a power of two; for other H those of the next lower power, and
+/// then every other one of the next higher. Source: Press et al. 2022.
 Array alibi_slopes(Index heads) {
   Index power = 1;
   while (2 * power <= heads) power *= 2;
@@ -105,10 +106,11 @@ MultiHeadAttention::Projected MultiHeadAttention::project(const Tensor& query, c
   };
   Projected p;
   if (c_attn) {
-    const auto same = [](const Array& a, const Array& b) {
-      return a.data() == b.data() && a.shape() == b.shape() && a.strides() == b.strides();
+    const auto same = [](const Tensor& a, const Tensor& b) {
+      const Array &x = a.array(), &y = b.array();  // the same numbers with the same history: a detached copy has none
+      return a.node() == b.node() && x.data() == y.data() && x.shape() == y.shape() && x.strides() == y.strides();
     };
-    check_in("MultiHeadAttention", same(query.array(), key.array()) && same(query.array(), value.array()),
+    check_in("MultiHeadAttention", same(query, key) && same(query, value),
              "query, key and value are three inputs; construct it with fused = false");
     const Tensor qkv = (*c_attn)(query);  // [B, T, queries | keys | values]
     const Index keys = n_embd + n_kv_head * head_width;
@@ -184,6 +186,10 @@ namespace {
 }  // namespace
 Tensor MultiHeadAttention::forward(const Tensor&, const Tensor& mask) const { refuse_numbers(mask); }
 Tensor MultiHeadAttention::forward(const Tensor&, const Tensor&, const Tensor&, const Tensor& mask) const {
+  refuse_numbers(mask);
+}
+Attended MultiHeadAttention::with_weights(const Tensor&, const Tensor& mask) const {
+  const detail::OpenLayer here(*this);
   refuse_numbers(mask);
 }
 

@@ -39,7 +39,8 @@ struct MultiHeadAttentionOptions {
   bool alibi = false;
 };
 
-/// The output beside the weights [B, H, Tq, Tk], before and after dropout (the same while nothing is dropped).
+/// The output beside the weights [B, H, Tq, Tk], before and after dropout (the same while nothing is dropped). Weights
+/// are numbers to look at: no gradient flows through them.
 struct Attended {
   Tensor output;
   Array weights, dropped_weights;
@@ -47,11 +48,11 @@ struct Attended {
 
 /// y = join(softmax(mask(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = width / H: x [B, T, d_in] -> [B, T, d_out].
 /// q, k, v are projections of one input (self-attention) or of three (cross-attention; k and v may be longer or shorter
-/// than q). Each head attends on its own; the output projection mixes them. A mask is boolean, true = may attend,
-/// broadcastable to [B, H, Tq, Tk]; causal and a mask both hold. Errors: a width that H does not divide, an H that
-/// n_kv_head does not divide, widths below 1, a window without causal, key_width or value_width with fused; inputs of
-/// other widths, T above block_size, a mask of numbers or of another shape, fused with three inputs.
-/// Sources: Vaswani et al. 2017; the fused form and its names are nanoGPT's.
+/// than q; a batch of one serves all rows of the others). Each head attends on its own; the output projection mixes
+/// them. A mask is boolean, true = may attend, broadcastable to [B, H, Tq, Tk]; causal and a mask both hold. Errors: a
+/// width that H does not divide, an H that n_kv_head does not divide, widths below 1, a window without causal,
+/// key_width or value_width with fused; inputs of other widths, T above block_size, a mask of numbers or of another
+/// shape, fused with three inputs. Sources: Vaswani et al. 2017; the fused form and its names are nanoGPT's.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   std::optional<Linear> c_attn, q_proj, k_proj, v_proj;  ///< the first alone, or the other three
   Linear c_proj;                                         ///< the output projection; called o_proj when not fused
@@ -66,9 +67,9 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const {
     return run(query, key, value, mask, false).output;
   }
-  /// The same for the tokens that follow those in `cache`, which afterwards has these too: x [B, t, d_in]. Equal in every
-  /// bit to the last t rows of the whole pass. Errors: not causal, not under NoGrad or with dropout on, a cache for another
-  /// window.
+  /// The same for the tokens that follow those in `cache`, which afterwards has these too: x [B, t, d_in]. Equal in
+  /// every bit to the last t rows of the whole pass. Errors: not causal, not under NoGrad or with dropout on, a cache
+  /// for another window.
   Tensor forward(const Tensor& x, KeyValueCache& cache) const;
   /// Always an error: a mask of numbers could mean two opposite things, or be meant to be added.
   Tensor forward(const Tensor& x, const Tensor& mask) const;
@@ -77,6 +78,7 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   /// The same output, bit for bit, and what each head looked at.
   Attended with_weights(const Tensor& x, const Mask& mask = {}) const { return with_weights(x, x, x, mask); }
   Attended with_weights(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const;
+  Attended with_weights(const Tensor& x, const Tensor& mask) const;  ///< always an error, as above
 
   /// An empty cache for this layer.
   KeyValueCache cache() const { return KeyValueCache(options.window); }

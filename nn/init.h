@@ -62,8 +62,8 @@ inline Fans fans(const char* who, const Parameter& p) {
   return {static_cast<double>(p.shape()[1]), static_cast<double>(p.shape()[0])};
 }
 
-/// Uniform within +-sqrt(3) gain sqrt(2 / (in + out)) for weight [out, in]; with fans given when the weight is a part of
-/// a larger one. Source: Glorot and Bengio 2010.
+/// Uniform within +-sqrt(3) gain sqrt(2 / (in + out)) for weight [out, in]; with fans given when the weight is a part
+/// of a larger one. Source: Glorot and Bengio 2010.
 inline void xavier_uniform(const Parameter& p, const Fans& fans, const Generator& random, double gain = 1) {
   const double bound = std::sqrt(3.0) * (gain * std::sqrt(2.0 / (fans.in + fans.out)));
   uniform(p, -bound, bound, random);

@@ -12,13 +12,15 @@ namespace mote {
 /// Keys [B, Hkv, length, d] and values [B, Hkv, length, dv] of the tokens so far. A new token needs no more of the old
 /// ones than these, so that writing n tokens costs n steps instead of n passes over everything.
 ///
-/// Rows lie in blocks with room to grow and a cursor: appending copies the new rows alone. With a window of w, keys that
-/// no later query can see are dropped. A copy of the cache goes its own way, with rows of its own from its next token on.
-/// Not an Array: views of it would be copied at every step.
+/// Rows lie in blocks with room to grow and a cursor: appending copies the new rows alone. With a window of w, keys
+/// that no later query can see are dropped. A copy of the cache goes its own way, with rows of its own from its next
+/// token on. Not an Array: views of it would be copied at every step.
 class KeyValueCache {
  public:
   /// Empty.
-  explicit KeyValueCache(Index window = 0) : window_(window) {}
+  explicit KeyValueCache(Index window = 0) : window_(window) {
+    check_in("KeyValueCache", window >= 0, "window ", window, " must be 0 or above");
+  }
 
   Index window() const { return window_; }
   /// Tokens seen so far: the position of the next one.

@@ -8,7 +8,8 @@
 
 namespace mote {
 
-/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis, x [..., C]. weight starts as ones, bias as zeros.
+/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis, x [..., C]. weight starts as ones, bias as
+/// zeros.
 struct LayerNorm : Layer<LayerNorm> {
   Parameter weight, bias;
   double eps;

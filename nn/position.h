@@ -3,6 +3,8 @@
 // Read next: transformer_block.h.
 #pragma once
 
+#include <cmath>
+
 #include "engine/math.h"
 #include "engine/ops/rotary.h"
 #include "engine/ops/view.h"
@@ -19,15 +21,16 @@ struct LearnedPositions : Layer<LearnedPositions> {
   Tensor forward(Index length, Index start = 0) const {
     check_in("LearnedPositions", length >= 0, "length ", length, " is below 0");
     check_in("LearnedPositions", start >= 0, "start ", start, " is below 0");
-    check_in("LearnedPositions", start + length <= weight.shape()[0], "length ", start + length, " is above the ",
-             weight.shape()[0], " positions there are");
+    check_in("LearnedPositions", length <= weight.shape()[0] && start <= weight.shape()[0] - length, "length ", length,
+             " from position ", start, " on is above the ", weight.shape()[0], " positions there are");
     return slice(weight, 0, start, start + length);
   }
   void visit(Visitor& v) override { v("weight", weight); }
 };
 
 /// Fixed waves: column 2i of row t is sin(t / 10000^(2i/C)), column 2i + 1 its cosine. length T -> [T, C],
-/// for positions start, start + 1, ... Errors: T or start below 0, start + T above max_length. Source: Vaswani et al. 2017.
+/// for positions start, start + 1, ... Errors: T or start below 0, start + T above max_length. Source: Vaswani et al.
+/// 2017.
 struct SinusoidalPositions : Layer<SinusoidalPositions> {
   Array table;  ///< [max_length, C]: a buffer, not trained
 
@@ -43,8 +46,8 @@ struct SinusoidalPositions : Layer<SinusoidalPositions> {
   Tensor forward(Index length, Index start = 0) const {
     check_in("SinusoidalPositions", length >= 0, "length ", length, " is below 0");
     check_in("SinusoidalPositions", start >= 0, "start ", start, " is below 0");
-    check_in("SinusoidalPositions", start + length <= table.shape()[0], "length ", start + length, " is above the ",
-             table.shape()[0], " positions there are");
+    check_in("SinusoidalPositions", length <= table.shape()[0] && start <= table.shape()[0] - length, "length ", length,
+             " from position ", start, " on is above the ", table.shape()[0], " positions there are");
     return table.slice(0, start, start + length);
   }
   void visit(Visitor& v) override { v.buffer("table", table); }
@@ -57,15 +60,16 @@ struct RotaryOptions {
   Index length = 0;     ///< positions whose angles are kept ready; later ones are worked out when they come
 };
 
-/// Rotary positions: x [B, H, T, d], whose first row stands at position `start` -> the same shape, turned (see rotary() in
-/// engine/ops/rotary.h). No parameters. Errors: an odd width, a fraction outside (0, 1] or of less than one pair, a base
-/// that is not above 0. Source: Su et al. 2021.
+/// Rotary positions: x [B, H, T, d], whose first row stands at position `start` -> the same shape, turned (see rotary()
+/// in engine/ops/rotary.h). No parameters. Errors: an odd width, a fraction outside (0, 1] or of less than one pair, a
+/// base that is not above 0. Source: Su et al. 2021.
 class Rotary {
  public:
   Rotary(Index width, const RotaryOptions& options) : base_(options.base) {
     check_in("Rotary", options.fraction > 0 && options.fraction <= 1, "fraction ", options.fraction,
              " is outside (0, 1]");
-    check_in("Rotary", options.base > 0, "base ", options.base, " must be above 0");
+    check_in("Rotary", options.base > 0 && std::isfinite(options.base), "base ", options.base, " must be above 0");
+    check_in("Rotary", options.length >= 0, "length ", options.length, " is below 0");
     half_ = static_cast<Index>(options.fraction * static_cast<double>(width)) / 2;
     check_in("Rotary", options.fraction < 1 || width % 2 == 0, "a head of width ", width,
              " is odd, but its columns are turned in pairs");
@@ -74,6 +78,7 @@ class Rotary {
     fill(0, options.length, cosines_, sines_);
   }
   Tensor operator()(const Tensor& x, Index start) const {
+    check_in("Rotary", start >= 0, "start ", start, " is below 0");
     const Index end = start + x.size(-2);
     if (end <= cosines_.shape()[0]) return rotary(x, cosines_.slice(0, start, end), sines_.slice(0, start, end));
     Array cosines, sines;

@@ -41,17 +41,19 @@ struct TracePrint {
   std::function<bool(const TraceEvent&)> show = {};  ///< the lines to print; not given: all
 };
 
-/// From its construction to its end, what this thread does forward is written down; other threads are not seen. It needs
-/// a name: const Trace trace; model(x); std::cout << trace. Works for every layer and op, the user's own included, with
-/// gradients and under NoGrad, and changes no bit. Traces nest: the outer one sees what the inner one does.
+/// From its construction to its end, what this thread does forward is written down; other threads are not seen. It
+/// needs a name: const Trace trace; model(x); std::cout << trace. Works for every layer and op, the user's own
+/// included, with gradients and under NoGrad, and changes no bit. Traces nest: the outer one sees what the inner one
+/// does.
 ///
-/// FLOPs: a multiply-add is two. Products are exact: 2 M N K, biases on top; attention counts the pairs that may attend,
-/// 2 d + 2 dv + 6 each (two products, scale, softmax; one more for alibi, one for dropout). The rest is by convention: softmax 5 per number, layer norm 7, RMS
-/// norm 4, cross entropy 5, a reduction 1 per number it reads, moving numbers 0, any other op 1 per number of its result,
-/// functions such as exp or gelu included. An op of your own says op.flops(n) before record().
-/// Bytes: numbers that results newly hold; a view has none, and scratch memory does not count.
-/// An op that calls other ops leaves FLOPs and bytes to them, unless it says its own. One that records no Tensor (argmax)
-/// is not listed; its time is in its module's. Time is wall clock, less what tracing itself takes.
+/// FLOPs: a multiply-add is two. Products are exact: 2 M N K, biases on top; attention counts the pairs that may
+/// attend, 2 d + 2 dv + 6 each (two products, scale, softmax; one more for alibi, one for dropout). The rest is by
+/// convention: softmax 5 per number, layer norm 7, RMS norm 4, cross entropy 5, var 4, mse_loss 3, rotary 3, another
+/// reduction 1 per number it reads, moving numbers 0, any other op 1 per number of its result, functions such as exp or
+/// gelu included. An op of your own says op.flops(n) before record(). Bytes: numbers that results newly hold; a view
+/// has none, and scratch memory does not count. An op that calls other ops leaves FLOPs and bytes to them, unless it
+/// says its own. One that records no Tensor (argmax) is not listed; its time is in its module's. Time is wall clock,
+/// less what tracing itself takes.
 class Trace : private Observer {
  public:
   [[nodiscard]] Trace() : outer_(place::observer) { place::observer = this; }
@@ -60,6 +62,7 @@ class Trace : private Observer {
   }
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
+  static void* operator new(std::size_t) = delete;  // a scope: traces end in the reverse of the order they began
 
   /// In order: a module before what is inside it, an op when it records.
   const std::vector<TraceEvent>& events() const { return events_; }
@@ -103,9 +106,10 @@ class Trace : private Observer {
   std::vector<Frame> open_;
 };
 
-/// What the multi-head attention of "LLM from scratch 1.3" prints while trace_shapes is on, for every attention layer in
-/// the trace: four lines, each from the shapes of the ops that ran ("qkv view" only where one projection made all three
-/// and gave each as many heads of one width; with several layers each is headed by its path). Errors: no attention was traced.
+/// What the multi-head attention of "LLM from scratch 1.3" prints while trace_shapes is on, for every attention layer
+/// in the trace: four lines, each from the shapes of the ops that ran ("qkv view" only where one projection made all
+/// three and gave each as many heads of one width; with several layers each is headed by its path). Errors: no
+/// attention was traced.
 std::string attention_shapes(const Trace& trace);
 
 }  // namespace mote

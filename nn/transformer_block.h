@@ -19,9 +19,10 @@ enum class NormOrder { pre, post };
 struct TransformerBlockOptions {
   bool causal = true;
   double dropout = 0;
-  bool bias = true;            ///< in the layer norms
-  bool attention_bias = true;  ///< in the attention's projections
-  bool mlp_bias = true;        ///< in the feed-forward network
+  bool bias = true;                   ///< in the layer norms
+  bool attention_bias = true;         ///< in the attention's projections
+  std::optional<bool> out_bias = {};  ///< in its output projection; not given: as attention_bias
+  bool mlp_bias = true;               ///< in the feed-forward network
   Activation activation = Activation::gelu;
   NormOrder order = NormOrder::pre;
   Index hidden = 0;      ///< width inside the feed-forward network; 0: four times C
@@ -88,7 +89,8 @@ struct TransformerBlock : Layer<TransformerBlock> {
   }
   static MultiHeadAttentionOptions attention_options(const TransformerBlockOptions& o) {
     MultiHeadAttentionOptions a;
-    a.causal = o.causal, a.bias = o.attention_bias, a.dropout = o.dropout, a.block_size = o.block_size;
+    a.causal = o.causal, a.bias = o.attention_bias, a.out_bias = o.out_bias, a.dropout = o.dropout;
+    a.block_size = o.block_size;
     a.fused = o.fused, a.n_kv_head = o.n_kv_head, a.window = o.window;
     a.rotary = o.rotary, a.alibi = o.alibi;
     return a;

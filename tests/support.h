@@ -111,8 +111,8 @@ class OpCheck {
     CHECK_MESSAGE(error <= options_.tolerance, "the value against the oracle, for a result ", Shape::text(y.shape()));
   }
 
-  /// Every handle to a node is one that is known here: an edge of the graph, an input, or the result. One more is a Tensor
-  /// that a rule captured, and with it a piece of graph that a loop could not free.
+  /// Every handle to a node is one that is known here: an edge of the graph, an input, or the result. One more is a
+  /// Tensor that a rule captured, and with it a piece of graph that a loop could not free.
   void rules_hold_arrays() const {
     std::vector<Tensor> x;
     for (const Array& a : inputs_) x.push_back(Tensor(a).requires_grad_());

@@ -127,8 +127,8 @@ inline void check_near(const Vector& expected, const Array& got, double toleranc
   CHECK(worst <= tolerance);
 }
 
-/// compare(vector, computed[its name]) for every vector of the file. A vector that nothing was computed for, and a result
-/// that the file does not have, fail: so none can be forgotten.
+/// compare(vector, computed[its name]) for every vector of the file. A vector that nothing was computed for, and a
+/// result that the file does not have, fail: so none can be forgotten.
 template <class Results, class Compare>
 void compare_all(const VectorFile& file, Results& computed, const Compare& compare) {
   for (const Vector& v : file.all()) {

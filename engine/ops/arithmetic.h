@@ -145,8 +145,8 @@ Tensor operator/(S s, const Tensor& x) {
   return div(Tensor(s), x);
 }
 
-// These give the name on the left a new value, recorded like any other: nothing is changed in place, and a leaf that they
-// are applied to is a leaf no longer. To step a weight by hand, use a Parameter and its set().
+// These give the name on the left a new value, recorded like any other: nothing is changed in place, and a leaf that
+// they are applied to is a leaf no longer. To step a weight by hand, use a Parameter and its set().
 inline Tensor& operator+=(Tensor& a, const Tensor& b) { return a = add(a, b); }
 inline Tensor& operator-=(Tensor& a, const Tensor& b) { return a = sub(a, b); }
 inline Tensor& operator*=(Tensor& a, const Tensor& b) { return a = mul(a, b); }

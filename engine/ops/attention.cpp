@@ -29,9 +29,10 @@ HeadRows rows_of(const Array& x, const Shape& batch) {
   return rows;
 }
 
-/// Whether nothing is NaN, infinite, or so large that a product with a gradient may be.
+/// Whether nothing is NaN, infinite, or so large that a sum of products of two such numbers may be: 2e14 in float
+/// leaves room for a width and a dropout factor of some ten thousand each.
 bool all_harmless(const HeadRows& x, Index batch, Index heads, Index length, Index width) {
-  const real largest = std::sqrt(std::numeric_limits<real>::max());
+  const real largest = std::sqrt(std::numeric_limits<real>::max()) / 65536;
   for (Index b = 0; b < batch; ++b)
     for (Index h = 0; h < heads; ++h)
       for (Index t = 0; t < length; ++t) {
@@ -91,6 +92,7 @@ Index flops_of(const Plan& p) {
 }
 
 void read_options(Plan& p, const AttentionOptions& o, const Shape& weights_shape) {
+  check(!o.scale || std::isfinite(*o.scale), "scale ", o.scale.value_or(0), " is not finite");
   p.scale = o.scale ? static_cast<real>(*o.scale) : real(1) / std::sqrt(static_cast<real>(std::max<Index>(p.width, 1)));
   p.causal = o.causal;
   p.window = o.window;
@@ -118,6 +120,7 @@ struct Inputs {
 };
 
 Inputs inputs_of(const Tensor& q, const Tensor& k, const Tensor& v) {
+  for (const Tensor* x : {&q, &k, &v}) x->array().require();
   check(q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2, "q ", q.shape(), ", k ", k.shape(), " and v ", v.shape(),
         " need a length and a width");
   check(q.size(-1) == k.size(-1), "q ", q.shape(), " and k ", k.shape(), " differ in their last extent");

@@ -26,23 +26,26 @@ struct AttentionOptions {
 };
 
 /// softmax(q k^T / sqrt(d)) v over the keys: q [..., H, Tq, d], k [..., Hkv, Tk, d], v [..., Hkv, Tk, dv] ->
-/// [..., H, Tq, dv]; heads may be left out. With fewer heads in k and v (Hkv divides H), H / Hkv neighbouring heads of q
-/// share each (grouped queries; one: multi-query). Positions: with more keys than queries the queries are the last ones.
+/// [..., H, Tq, dv]; heads may be left out. With fewer heads in k and v (Hkv divides H), H / Hkv neighbouring heads of
+/// q share each (grouped queries; one: multi-query). Positions: with more keys than queries the queries are the last
+/// ones.
 ///
-/// A query that may attend to nothing gives zeros and zero gradients. A masked key or value is never read, so a NaN in
-/// it reaches nothing, and no token sees a later one. Memory grows with Tq + Tk: weights are made a block of
-/// queries at a time, and again in backward; dropout keeps one bit for each. Dropout draws as PyTorch does, one for
-/// every weight in row-major order, masked ones included. Equal in every bit to the plain formula
-/// matmul(masked_softmax(matmul(q, transpose(k)) * scale), v) as long as all is finite.
+/// A query that may attend to nothing gives zeros and zero gradients. Nothing crosses a masked pair, not even a NaN:
+/// not from the key to the query's output, nor from the query to the key's gradient; so no token sees a later one.
+/// Memory grows with Tq + Tk: weights are made a block of queries at a time, and again in backward; dropout keeps one
+/// bit for each. Dropout draws as PyTorch does, one for every weight in row-major order, masked ones included. Equal in
+/// every bit to the plain formula matmul(masked_softmax(matmul(q, transpose(k)) * scale), v) as long as all is finite;
+/// only the gradient of what several heads or batch entries share is summed in another order.
 ///
-/// Errors: widths of q and k, or lengths of k and v, that differ; heads that do not divide; leading axes or a mask that do
-/// not broadcast; causal with fewer keys than queries; a window below 0 or without causal; slopes of another number than
-/// H; a dropout that is no probability or has no generator. Source: Vaswani et al. 2017; in blocks:
-/// Dao et al. 2022; grouped queries: Ainslie et al. 2023; alibi: Press et al. 2022.
+/// Errors: widths of q and k, or lengths of k and v, that differ; heads that do not divide; leading axes or a mask that
+/// do not broadcast; causal with fewer keys than queries; a window below 0 or without causal; slopes of another number
+/// than H; a dropout that is no probability or has no generator. Source: Vaswani et al. 2017; in blocks: Dao et al.
+/// 2022; grouped queries: Ainslie et al. 2023; alibi: Press et al. 2022.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 
 namespace detail {
-/// Rows of numbers somewhere in memory: row t of head h of batch entry b starts at data + batch[b] + h * head + t * row.
+/// Rows of numbers somewhere in memory: row t of head h of batch entry b starts at data + batch[b] + h * head + t *
+/// row.
 struct HeadRows {
   const real* data = nullptr;
   std::vector<Index> batch;

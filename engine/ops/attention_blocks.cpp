@@ -79,8 +79,9 @@ void drop(const Plan& p, const Block& at, const real* w, real* out) {
   }
 }
 
-/// c = w x for weights w [rows, columns] and a row of x per key, leaving out one by one the pairs that a mask separates,
-/// whose numbers may be NaN. Sums have the order of the product. Slow, and only taken when such a number is there.
+/// c = w x for weights w [rows, columns] and a row of x per key, leaving out one by one the pairs that a mask
+/// separates, whose numbers may be NaN. Sums have the order of the product. Slow, and only taken when such a number is
+/// there.
 void guarded_product(const Plan& p, const Block& at, const real* w, const HeadRows& x, Index head, Index width, real* c,
                      Index c_row, Scratch& scratch) {
   const Index n = at.columns();
@@ -96,8 +97,8 @@ void guarded_product(const Plan& p, const Block& at, const real* w, const HeadRo
   }
 }
 
-/// The same for the transpose, c += w^T x with x one row per query of head h: what a query that is NaN, or its gradient,
-/// sends to the keys it may see, and to no other.
+/// The same for the transpose, c += w^T x with x one row per query of head h: what a query that is NaN, or its
+/// gradient, sends to the keys it may see, and to no other.
 void guarded_transposed(const Plan& p, const Block& at, const real* w, const HeadRows& x, Index width, real* c,
                         Index c_row, Scratch& scratch) {
   const Index n = at.columns();

@@ -35,9 +35,9 @@ struct Plan {
   Index weight_row(Index b, Index h, Index i) const { return (b * heads + h) * queries + i; }
 };
 
-/// Query rows taken at once: so many that a block of weights, 65,536 numbers, stays in the second-level cache; whole tiles
-/// of the product (14 rows or a divisor of 84); never fewer than one tile, even if the block is then larger. The number
-/// shows in no bit: a row's sums do not know of the other rows.
+/// Query rows taken at once: so many that a block of weights, 65,536 numbers, stays in the second-level cache; whole
+/// tiles of the product (14 rows or a divisor of 84); never fewer than one tile, even if the block is then larger. The
+/// number shows in no bit: a row's sums do not know of the other rows.
 inline Index rows_at_once(const Plan& p) {
   constexpr Index numbers = 65536, least = 14, most = 84;
   return std::clamp(numbers / std::max<Index>(p.keys, 1), least, most);

@@ -120,7 +120,8 @@ inline Tensor minimum(const Tensor& a, const Tensor& b) {
   });
 }
 
-/// x held within [lowest, highest]. The gradient is 1 inside and at the limits, 0 outside, as in PyTorch; NaN stays NaN.
+/// x held within [lowest, highest]. The gradient is 1 inside and at the limits, 0 outside, as in PyTorch; NaN stays
+/// NaN.
 /// Errors: lowest above highest, or NaN.
 inline Tensor clamp(const Tensor& x, double lowest, double highest = std::numeric_limits<double>::infinity()) {
   Op op("clamp", x);

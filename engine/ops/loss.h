@@ -43,9 +43,9 @@ inline Index check_targets(const Tensor& logits, const Tokens& targets, const Cr
 }  // namespace detail
 
 /// -log softmax(logits)[target], the classes on the last axis: logits [..., V], targets [...] -> rank 0; with
-/// Reduction::none [...], 0 where ignored. With label smoothing s the target is (1 - s) onehot + s / V. The mean of no rows is NaN,
-/// with zero gradients, as in PyTorch. Errors: a target outside [0, V) that is not ignore_index, shapes that do not
-/// fit.
+/// Reduction::none [...], 0 where ignored. With label smoothing s the target is (1 - s) onehot + s / V. The mean of no
+/// rows is NaN, with zero gradients, as in PyTorch. Errors: a target outside [0, V) that is not ignore_index, shapes
+/// that do not fit.
 inline Tensor cross_entropy(const Tensor& logits, const Tokens& targets, const CrossEntropyOptions& options = {}) {
   Op op("cross_entropy", logits);
   const Index counted = detail::check_targets(logits, targets, options);

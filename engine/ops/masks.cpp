@@ -8,6 +8,7 @@
 namespace mote {
 
 Mask causal_mask(Index queries, Index keys) {
+  check_in("causal_mask", queries >= 0, "a length of ", queries, " is not possible");
   check_in("causal_mask", keys >= queries, queries, " queries need at least as many keys, not ", keys);
   Mask m({queries, keys});
   std::uint8_t* const out = m.mutate();
@@ -17,6 +18,7 @@ Mask causal_mask(Index queries, Index keys) {
 }
 
 Mask padding_mask(const std::vector<Index>& lengths, Index longest) {
+  check_in("padding_mask", longest >= 0, "a length of ", longest, " is not possible");
   Mask m({static_cast<Index>(lengths.size()), 1, 1, longest});
   std::uint8_t* row = m.mutate();
   for (const Index length : lengths) {

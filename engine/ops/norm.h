@@ -47,8 +47,9 @@ struct NormRule {
   }
 };
 
-inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   check(x.dim() >= 1, "needs at least one axis");
+  check(eps >= 0, "eps ", eps, " must be 0 or above");
   const Shape row{x.size(-1)};
   check(!weight.defined() || weight.shape() == row, "weight ", weight.shape(), " does not fit the last axis of x ",
         x.shape());
@@ -59,10 +60,10 @@ inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias
 
 /// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis, var biased and computed from centred numbers. x
 /// [..., C], weight [C], bias [C]; both may be undefined. A constant row gives exactly the bias (NaN if eps is 0).
-/// Errors: weight or bias of another length. Source: Ba, Kiros and Hinton 2016.
+/// Errors: weight or bias of another length, an eps below 0. Source: Ba, Kiros and Hinton 2016.
 inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5) {
   Op op("layer_norm", x, weight, bias);
-  detail::check_norm(x, weight, bias);
+  detail::check_norm(x, weight, bias, eps);
   const Array in = x.array().contiguous();
   const Array w = weight.defined() ? weight.array().contiguous() : Array(),
               b = bias.defined() ? bias.array().contiguous() : Array();
@@ -78,10 +79,10 @@ inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tenso
 }
 
 /// y = x / sqrt(mean(x^2) + eps) * weight over the last axis. x [..., C], weight [C] or undefined.
-/// Errors: a weight of another length. Source: Zhang and Sennrich 2019.
+/// Errors: a weight of another length, an eps below 0. Source: Zhang and Sennrich 2019.
 inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 1e-5) {
   Op op("rms_norm", x, weight);
-  detail::check_norm(x, weight, {});
+  detail::check_norm(x, weight, {}, eps);
   const Array in = x.array().contiguous();
   const Array w = weight.defined() ? weight.array().contiguous() : Array();
   const Index n = in.shape()[-1];

@@ -1,6 +1,7 @@
 // What is here: random tensors, with torch's names: rand, randn, normal, randint, randperm, bernoulli, exponential,
 //   multinomial. Each draws what torch draws for the same seed and the same number type.
-// What is not: the rules by which numbers are drawn (engine/random.h), initial weights (nn/init.h), dropout (dropout.h).
+// What is not: the rules by which numbers are drawn (engine/random.h), initial weights (nn/init.h), dropout
+//   (dropout.h).
 // Read next: dropout.h.
 #pragma once
 
@@ -40,8 +41,8 @@ inline Tensor randn(const Shape& shape, const Generator& random) {
 inline Tensor normal(double mean, double std, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.normal(out, mean, std); });
 }
-/// A mean and a standard deviation for each number, broadcast: randn * std + mean, each step rounded. Errors: shapes that
-/// do not broadcast, a std below 0.
+/// A mean and a standard deviation for each number, broadcast: randn * std + mean, each step rounded. Errors: shapes
+/// that do not broadcast, a std below 0.
 inline Tensor normal(const Tensor& mean, const Tensor& std, const Generator& random) {
   const Op op("normal");
   for (const real s : std.to_vector()) check(s >= 0, "standard deviation ", s, " is not at or above 0");
@@ -122,8 +123,9 @@ inline void invert(std::span<const real> p, std::span<Index> samples, const Gene
 /// Classes drawn with probability proportional to p: p [C] -> [num_samples], p [R, C] -> [R, num_samples], each row on
 /// its own; rows need not sum to 1. Without replacement no class comes twice, the first drawn first; classes of
 /// probability 0 come after all others. Draws 2 R C words, or 2 R num_samples with replacement and num_samples above 1.
-/// Errors: p of another rank, a p that is negative, NaN or infinite, a row of zeros or, with replacement, of an infinite
-/// sum, num_samples below 1 or, without replacement, above C. Before PyTorch 2.0 (Generator::set_build) replacement with one sample drew 2 R words.
+/// Errors: p of another rank, a p that is negative, NaN or infinite, a row of zeros or, with replacement, of an
+/// infinite sum, num_samples below 1 or, without replacement, above C. Before PyTorch 2.0 (Generator::set_build)
+/// replacement with one sample drew 2 R words.
 inline Tokens multinomial(const Tensor& p, Index num_samples, bool replacement, const Generator& random) {
   const Op op("multinomial");
   check(p.dim() == 1 || p.dim() == 2, "p ", p.shape(), " must be [C] or [R, C]");

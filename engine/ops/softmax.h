@@ -70,7 +70,8 @@ inline Tensor softmax(const Tensor& x, int axis = -1) {
 }
 
 /// Softmax over those elements of the last axis that the mask keeps; the others are exactly 0, whatever x holds there,
-/// and so is their gradient. A row that keeps nothing is all zeros. The mask (true = keep) broadcasts to x's shape.
+/// and so is their gradient, as long as those it keeps are numbers. A row that keeps nothing is all zeros. The mask
+/// (true = keep) broadcasts to x's shape.
 /// Errors: a mask that does not broadcast.
 inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
   Op op("masked_softmax", x);

@@ -10,19 +10,6 @@ namespace {
 
 constexpr Index V = 7;
 
-/// Logits that are `logits`, whatever has been read: nothing but the last norm's bias reaches lm_head.
-GPT constant_model(const std::vector<double>& logits) {
-  GPTConfig c{.block_size = 6, .vocab_size = V, .n_layer = 1, .n_head = 2, .n_embd = 8, .tie_weights = false};
-  Generator random(1);
-  GPT m(c, random);
-  m.transformer.ln_f->weight.set(Array::zeros({8}));
-  m.transformer.ln_f->bias.set(array({8}, {1, 0, 0, 0, 0, 0, 0, 0}));
-  Array head = Array::zeros({V, 8});
-  for (std::size_t v = 0; v < at(V); ++v) head.mutate()[v * 8] = static_cast<real>(logits[v]);
-  m.lm_head.weight.set(head);
-  return m;
-}
-
 /// After token i comes token i + 1 mod 7: rows of a batch reach a stop token at different times.
 GPT counting_model() {
   GPTConfig c{.block_size = 6, .vocab_size = V, .n_layer = 1, .n_head = 2, .n_embd = 8, .tie_weights = false};
@@ -147,6 +134,24 @@ TEST_CASE("generate: a token at -infinity is never chosen; when only one is not,
     CHECK((n[5] > 0) == (o.temperature > 0));
     if (o.temperature > 0) CHECK(error_of([&] { counts(none, o, 1); }) != "(no error)");  // nothing to draw from
   }
+}
+
+TEST_CASE("generate: top_k tells logits apart that differ in their last bit") {
+  const real low = real(0.1), high = std::nextafter(low, real(1));
+  GPT m = constant_model({3, static_cast<double>(high), static_cast<double>(low), -1, -1, -1, -1});
+  const Generator random(3);
+  for (int i = 0; i < 300; ++i) {
+    const Tokens y = m.generate(tokens({{1}}), 1, {.top_k = 2}, random);
+    CHECK(y.data()[1] <= 1);
+  }
+}
+
+TEST_CASE("generate: a temperature above the largest number still never chooses a token at -infinity") {
+  GPT m = constant_model({0.5, -std::numeric_limits<double>::infinity(), 2, 1, 1, 1, 1});
+  const Generator random(3);
+  for (const double temperature : {1e38, 1e39, 1e300, std::numeric_limits<double>::max()})
+    for (int i = 0; i < 50; ++i)
+      CHECK(m.generate(tokens({{1}}), 1, {.temperature = temperature}, random).data()[1] != 1);
 }
 
 TEST_CASE("generate: each row of a batch has a nucleus of its own") {

@@ -1,11 +1,7 @@
 // What is here: GPT::generate: crops, greedy, temperature, top_k, errors, modes.
-// What is not: logits (gpt_promises_test.cpp).
-// Read next: ../train/fit_test.cpp.
-#include "models/gpt.h"
-
-#include <map>
-
-#include "tests/module_tools.h"
+// What is not: logits (gpt_formula_test.cpp); top_p, stop tokens, callbacks (generate_options_test.cpp).
+// Read next: generate_options_test.cpp.
+#include "tests/models/gpt_oracle.h"
 
 namespace mote::test {
 namespace {
@@ -21,20 +17,6 @@ GPT lively(double dropout = 0) {
   scramble(m);
   for (const NamedParameter& p : named_parameters(m))  // and biases outshout what it has read
     if (p.name.ends_with("bias")) p.parameter.set(Array::zeros(p.parameter.shape()));
-  return m;
-}
-
-/// A model whose logits are these seven, whatever it reads.
-GPT constant_model(const std::vector<double>& logits) {
-  GPTConfig c = small;
-  c.tie_weights = false;
-  Generator random(1);
-  GPT m(c, random);
-  m.transformer.ln_f->weight.set(Array::zeros({8}));
-  m.transformer.ln_f->bias.set(array({8}, {1, 0, 0, 0, 0, 0, 0, 0}));
-  Array head = Array::zeros({7, 8});
-  for (std::size_t v = 0; v < 7; ++v) head.mutate()[v * 8] = static_cast<real>(logits[v]);
-  m.lm_head.weight.set(head);
   return m;
 }
 

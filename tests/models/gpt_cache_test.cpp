@@ -193,5 +193,32 @@ TEST_CASE("GPT's cache is for evaluation when there is dropout, and says so befo
   CHECK(same_bits(m(ids, cache).array(), y));
 }
 
+TEST_CASE("GPT's cache: an error in a later layer leaves every layer as it was, with a window and without") {
+  for (const Index window : {0, 2}) {
+    GPTConfig c = toy("rotary");
+    c.window = window, c.dropout = 0.5;
+    GPT m = lively_gpt(c);
+    m.eval();
+    const NoGrad no_grad;
+    const Tokens ids = random_tokens({2, 9}, 11, 3);
+    const Array whole = m(ids).array();
+    for (const Index before : {0, 1, 7}) {
+      GPTCache cache = m.cache();
+      if (before > 0) m(ids.slice(1, 0, before), cache);
+      m.transformer.h[1].train();  // the second layer would drop, and refuses; the first has taken the tokens by then
+      CHECK(error_of([&] { m(ids.slice(1, before, 9), cache); }).find("(in transformer.h.1.attn)") !=
+            std::string::npos);
+      m.eval();
+      for (const KeyValueCache& layer : cache.layers) CHECK(layer.length() == before);
+      CHECK(same_bits(m(ids.slice(1, before, 9), cache).array(), whole.slice(1, before, 9)));
+    }
+    GPTCache cache = m.cache();
+    m(ids.slice(1, 0, 4), cache);
+    cache.layers[1].truncate(3);
+    CHECK(error_of([&] { m(ids.slice(1, 4, 9), cache); }) ==
+          "GPT: the cache has 4 tokens in its first layer, 3 in another (in GPT)");
+  }
+}
+
 }  // namespace
 }  // namespace mote::test

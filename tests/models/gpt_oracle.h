@@ -27,6 +27,20 @@ inline GPT lively_gpt(const GPTConfig& config, double size = 0.7) {
   return m;
 }
 
+/// Logits that are `logits`, whatever has been read: nothing but the last norm's bias reaches lm_head.
+inline GPT constant_model(const std::vector<double>& logits) {
+  const Index V = static_cast<Index>(logits.size());
+  GPTConfig c{.block_size = 6, .vocab_size = V, .n_layer = 1, .n_head = 2, .n_embd = 8, .tie_weights = false};
+  Generator random(1);
+  GPT m(c, random);
+  m.transformer.ln_f->weight.set(Array::zeros({8}));
+  m.transformer.ln_f->bias.set(array({8}, {1, 0, 0, 0, 0, 0, 0, 0}));
+  Array head = Array::zeros({V, 8});
+  for (std::size_t v = 0; v < logits.size(); ++v) head.mutate()[v * 8] = static_cast<real>(logits[v]);
+  m.lm_head.weight.set(head);
+  return m;
+}
+
 inline Tokens random_tokens(const Shape& shape, Index V, std::uint64_t seed) {
   Tokens ids(shape);
   Generator(seed).randint({ids.mutate(), static_cast<std::size_t>(ids.numel())}, 0, V);

@@ -1,4 +1,4 @@
-// What is here: what holds for a GPT with any kind of positions: causality, batches, sizes, order.
+// What is here: what holds for a GPT with any kind of positions: causality, prefixes, batches, sizes, order.
 // What is not: the formulas (gpt_formula_test.cpp); ties, clones and hardware (gpt_promises_test.cpp).
 // Read next: gpt_cache_test.cpp.
 #include "tests/models/gpt_oracle.h"
@@ -6,14 +6,14 @@
 namespace mote::test {
 namespace {
 
-/// Each kind of positions, in both norm orders, with and without a window.
+/// Each kind of positions, in both norm orders, with and without a window, those without one tied.
 std::vector<GPTConfig> all_kinds() {
   std::vector<GPTConfig> all;
   for (const std::string& position : position_names)
     for (const NormOrder order : {NormOrder::pre, NormOrder::post})
       for (const Index window : {0, 3}) {
         GPTConfig c = toy(position);
-        c.norm_order = order, c.window = window, c.n_kv_head = window ? 2 : 0;
+        c.norm_order = order, c.window = window, c.n_kv_head = window ? 2 : 0, c.tie_weights = window == 0;
         c.norm = window ? NormKind::rms_norm : NormKind::layer_norm;
         c.activation = order == NormOrder::pre ? Activation::gelu : Activation::swiglu;
         all.push_back(c);
@@ -43,9 +43,19 @@ TEST_CASE("GPT: no bit of the logits depends on a later token, for any positions
   }
 }
 
+TEST_CASE("GPT: a prefix on its own has the logits it has inside a longer text") {
+  const Tokens ids = random_tokens({2, 9}, 11, 3);
+  for (const GPTConfig& c : all_kinds()) {
+    const GPT m = lively_gpt(c);
+    const Array y = m(ids).array();
+    for (Index t = 1; t < 9; ++t) CHECK_MESSAGE(same_bits(m(ids.slice(1, 0, t)).array(), y.slice(1, 0, t)), text_of(c));
+  }
+}
+
 TEST_CASE("GPT: a broken embedding reaches nothing before it") {
-  for (const GPTConfig& c : all_kinds())
+  for (GPTConfig& c : all_kinds())
     for (const real bad : {nan, inf, -inf}) {
+      c.tie_weights = false;  // tied, the broken row would be one of lm_head's as well
       const GPT m = lively_gpt(c);
       for (Index t = 1; t < 9; ++t) {
         Tokens ids = random_tokens({2, 9}, 10, 3);
@@ -123,6 +133,7 @@ TEST_CASE("GPT: an empty batch, an empty text and a single token, for any positi
     CHECK(m(Tokens({0, 4})).shape() == Shape{0, 4, 11});
     CHECK(m(Tokens({2, 0})).shape() == Shape{2, 0, 11});
     CHECK(m(random_tokens({2, 1}, 11, 3)).shape() == Shape{2, 1, 11});
+    CHECK(error_of([&] { m(Tokens({4})); }) == "GPT: ids [4] must be [B, T] (in GPT)");
   }
 }
 

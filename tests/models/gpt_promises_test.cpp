@@ -1,5 +1,5 @@
-// What is here: what GPT promises: causality, rows of a batch, ties, equal bits, gradients of the whole model, clones.
-// What is not: its construction (gpt_test.cpp), generation (generate_test.cpp).
+// What is here: what GPT promises: ties, equal bits in training, gradients of the whole model, clones.
+// What is not: causality, rows of a batch (gpt_positions_test.cpp), attention_weights (gpt_formula_test.cpp).
 // Read next: generate_test.cpp.
 #include "models/gpt.h"
 #include "tests/check_module.h"
@@ -21,66 +21,6 @@ GPT lively(const GPTConfig& config = small) {
   GPT m(config, random);
   scramble(m);
   return m;
-}
-
-TEST_CASE("GPT: changing token t changes no bit of the logits before t, for any hardware") {
-  const GPT m = lively();
-  const Tokens ids = draw_tokens({1, 9}, 3);
-  const Array y = m(ids).array();
-  for (const kernels::Table* table : kernels::available_tables())
-    for (const int n : {1, 8}) {
-      const Hardware use(*table, n);
-      CHECK(same_bits(m(ids).array(), y));
-      for (Index t = 0; t < 9; ++t) {
-        Tokens other = ids;
-        other.mutate()[t] = (ids.data()[t] + 1) % small.vocab_size;
-        const Array z = m(other).array();
-        CHECK(same_bits(z.slice(1, 0, t), y.slice(1, 0, t)));
-        CHECK(!same_bits(z.select(1, t), y.select(1, t)));
-        for (Index i = t; i < 9; ++i) other.mutate()[i] = 10 - ids.data()[i];  // and all later ones
-        CHECK(same_bits(m(other).array().slice(1, 0, t), y.slice(1, 0, t)));
-      }
-    }
-}
-
-TEST_CASE("GPT: a prefix on its own has the logits it has inside a longer text") {
-  const GPT m = lively();
-  const Tokens ids = draw_tokens({2, 9}, 3);
-  const Array y = m(ids).array();
-  for (Index t = 1; t <= 9; ++t) CHECK(same_bits(m(ids.slice(1, 0, t)).array(), y.slice(1, 0, t)));
-}
-
-TEST_CASE("GPT: the gradient of logits[i] with respect to a later embedding is exactly 0") {
-  const GPT m = lively();
-  const Tokens ids = draw_tokens({1, 7}, 3);
-  for (Index i = 0; i < 7; ++i) {
-    Tensor x = m.transformer.embed(ids).detach().requires_grad_();
-    Tensor y = x;
-    for (const TransformerBlock& block : m.transformer.h) y = block(y);
-    const Tensor logits = m.lm_head((*m.transformer.ln_f)(y));
-    slice(logits, 1, i, i + 1).backward(random_array({1, 1, 11}, 2));
-    for (Index j = 0; j < 7; ++j) {
-      const Array g = x.grad().select(1, j);
-      if (j > i)
-        CHECK(same_bits(abs(Tensor(g)).array(), Array::zeros({1, 24})));
-      else
-        CHECK(!same_bits(abs(Tensor(g)).array(), Array::zeros({1, 24})));
-    }
-  }
-}
-
-TEST_CASE("GPT: a row of a batch has the bits it has alone, wherever it stands") {
-  const GPT m = lively();
-  const Tokens ids = draw_tokens({8, 9}, 3);
-  const Array y = m(ids).array();
-  const Index order[8] = {5, 2, 7, 0, 1, 6, 4, 3};
-  Tokens permuted({8, 9});
-  for (Index b = 0; b < 8; ++b) std::copy_n(ids.data() + order[b] * 9, 9, permuted.mutate() + b * 9);
-  const Array z = m(permuted).array();
-  for (Index b = 0; b < 8; ++b) {
-    CHECK(same_bits(m(ids.slice(0, b, b + 1)).array(), y.slice(0, b, b + 1)));
-    CHECK(same_bits(z.select(0, b), y.select(0, order[b])));
-  }
 }
 
 TEST_CASE("GPT: a training step's loss and gradients are the same bits on any hardware") {
@@ -171,31 +111,6 @@ TEST_CASE("GPT: a clone has equal weights and its own tie; copy_weights makes tw
   CHECK(error_of([&] { copy_weights(m, third); }).find("transformer.h.2.ln_1.weight is missing in the source") !=
         std::string::npos);
   CHECK(same_bits(third(ids).array(), before));
-}
-
-TEST_CASE("GPT: attention_weights shows each layer's heads and leaves nothing behind") {
-  GPT m = lively();
-  const Tokens ids = draw_tokens({2, 5}, 3);
-  const Leaks leaks;
-  for (Index layer = 0; layer < 2; ++layer) {
-    const Array w = m.attention_weights(ids, layer);
-    REQUIRE(w.shape() == Shape{2, 3, 5, 5});
-    for (Index i = 0; i < 5; ++i) {
-      double total = 0;
-      for (Index j = 0; j < 5; ++j) total += static_cast<double>(w.at({1, 2, i, j}));
-      CHECK(std::abs(total - 1) < 1e-6);
-      for (Index j = i + 1; j < 5; ++j) CHECK(w.at({1, 2, i, j}) == 0);
-    }
-  }
-  CHECK(leaks.nodes() == 0);
-  CHECK(error_of([&] { m.attention_weights(ids, 2); }) == "attention_weights: layer 2 is not one of 2");
-}
-
-TEST_CASE("GPT: an empty batch and an empty text have empty logits") {
-  const GPT m = lively();
-  CHECK(m(Tokens({0, 4})).shape() == Shape{0, 4, 11});
-  CHECK(m(Tokens({2, 0})).shape() == Shape{2, 0, 11});
-  CHECK(error_of([&] { m(Tokens({4})); }) == "GPT: ids [4] must be [B, T] (in GPT)");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // What is here: GPT's construction: names, counts, initial numbers, first loss, refusals; and the whole model in
 //   double.
-// What is not: causality, batches, ties (gpt_promises_test.cpp); generation (generate_test.cpp).
+// What is not: ties, clones (gpt_promises_test.cpp); causality, batches (gpt_positions_test.cpp).
 // Read next: gpt_promises_test.cpp.
 #include "models/gpt.h"
 

@@ -1,5 +1,5 @@
 // What is here: head_scores on weights made by hand, describe(), and attention_svg as XML and as a picture.
-// What is not: weights of models (gpt_promises_test.cpp).
+// What is not: weights of models (gpt_formula_test.cpp).
 // Read next: ../../examples/attention_maps.cpp.
 #include "models/inspect.h"
 
@@ -97,21 +97,69 @@ TEST_CASE("head_scores refuses what does not fit") {
           head_scores(Array::zeros({3, 3}), tokens({{0, 1, 2}}));
         }) == "head_scores: weights [3, 3] must be [H, T, T] or [B, H, T, T]");
   CHECK(error_of([] {
+          head_scores(Array::zeros({2, 1, 3, 3}), tokens({{0, 1}, {2, 3}, {4, 5}}));
+        }) == "head_scores: ids [3, 2] do not fit weights [2, 1, 3, 3]");
+  CHECK(error_of([] {
           head_scores(Array::zeros({2, 3, 3}), tokens({{0, 1}}));
         }) == "head_scores: ids [1, 2] do not fit weights [2, 3, 3]");
 }
 
 TEST_CASE("describe names what stands out") {
-  CHECK(
-      describe(
-          {{0.9, 0.1, 0.2, 0.3}, {0.1, 0.75, 0.2, 0.3}, {0.2, 0.1, 0.5, 0.3}, {0.1, 0.1, 0, 0.95}, {0.4, 0, 0, 0.5}}) ==
-      "head  previous  first  induction  entropy\n"
-      "   1      0.90   0.10       0.20     0.30  previous token\n"
-      "   2      0.10   0.75       0.20     0.30  first token\n"
-      "   3      0.20   0.10       0.50     0.30  induction\n"
-      "   4      0.10   0.10       0.00     0.95  nearly uniform\n"
-      "   5      0.40   0.00       0.00     0.50\n");
+  CHECK(describe({{0.9, 0.1, 0.2, 0.3},
+                  {0.1, 0.75, 0.2, 0.3},
+                  {0.2, 0.1, 0.5, 0.3},
+                  {0.1, 0.1, 0, 0.95},
+                  {0.4, 0, 0, 0.5},
+                  {0.6, 0.6, 0, 1},
+                  {std::nan(""), std::nan(""), 0, std::nan("")}}) ==
+        "head  previous  first  induction  entropy\n"
+        "   1      0.90   0.10       0.20     0.30  previous token\n"
+        "   2      0.10   0.75       0.20     0.30  first token\n"
+        "   3      0.20   0.10       0.50     0.30  induction\n"
+        "   4      0.10   0.10       0.00     0.95  nearly uniform\n"
+        "   5      0.40   0.00       0.00     0.50\n"
+        "   6      0.60   0.60       0.00     1.00  nearly uniform\n"  // of two tokens each gets half
+        "   7       nan    nan       0.00      nan\n");
   CHECK(describe({}) == "head  previous  first  induction  entropy\n");
+}
+
+TEST_CASE("attention_text: glyphs by weight, blank future, heads side by side") {
+  const Array one = array({3, 3}, {1, 0, 0, 0.5, 0.5, 0, 0.05, 0.2, 0.75});
+  const std::vector<std::string> names{"a", "bc", "d"};
+  CHECK(attention_text(one, names) ==
+        "   a | @     |\n"
+        "  bc | + +   |\n"
+        "   d | . : # |\n");
+  CHECK(attention_text(one, names, false) ==
+        "   a | @ . . |\n"
+        "  bc | + + . |\n"
+        "   d | . : # |\n");
+  CHECK(attention_text(joined({one.unsqueeze(0), one.unsqueeze(0)}).reshape({2, 3, 3}), names) ==
+        "       head 1  head 2\n"
+        "   a | @     | @     |\n"
+        "  bc | + +   | + +   |\n"
+        "   d | . : # | . : # |\n");
+  CHECK(attention_text(array({1, 3}, {1, nan, 2}), {"é"}) == "  é | @ . @ |\n");  // the one query is the last of three
+  CHECK(attention_text(Array::zeros({0, 3, 3}), names).empty());
+  const std::string many = attention_text(Array::full({3, 30, 30}, 1), std::vector<std::string>(30, "x"));
+  CHECK(many.find(" head 1") < many.find(" head 2"));
+  CHECK(std::count(many.begin(), many.end(), '\n') == 3 * 31);  // too wide to stand side by side
+  std::size_t longest = 0, start = 0;
+  for (std::size_t end = many.find('\n'); end != std::string::npos; start = end + 1, end = many.find('\n', start))
+    longest = std::max(longest, end - start);
+  CHECK(longest <= 120);
+  CHECK(error_of([&] { attention_text(one, {"a"}); }) == "attention_text: 1 labels do not fit weights [3, 3]");
+  CHECK(error_of([&] { attention_text(Array::zeros({3}), names); }) ==
+        "attention_text: weights [3] must be [Tq, Tk] or [H, Tq, Tk]");
+}
+
+TEST_CASE("characters_of: UTF-8 characters whole, other bytes alone") {
+  using Strings = std::vector<std::string>;
+  CHECK(characters_of("") == Strings{});
+  CHECK(characters_of("aé€😀") == Strings{"a", "é", "€", "😀"});
+  CHECK(characters_of("\xc3\xa9\xa9") == Strings{"\xc3\xa9", "\xa9"});
+  CHECK(characters_of("\xf8\x90\x80\x80") == Strings{"\xf8", "\x90", "\x80", "\x80"});
+  CHECK(characters_of("\xe2\x82") == Strings{"\xe2", "\x82"});  // cut off
 }
 
 /// A picture read back: elements by name with their attributes, and all texts. `problem` says what is no XML.

@@ -160,8 +160,6 @@ TEST_CASE("MultiHeadAttention: a padded row with its mask = the row without padd
       for (Index b = 0; b < 3; ++b) {
         const Index length = lengths[at(b)];
         const Array alone = m(Tensor(x.slice(0, b, b + 1).slice(1, 0, length))).array();
-        if (v.options.alibi && !causal)  // distances are the same, the sums too
-          CHECK(distance(alone.to_vector(), Value(copy_of(y.slice(0, b, b + 1).slice(1, 0, length))).x) < rounding);
         CHECK(same_bits(alone, y.slice(0, b, b + 1).slice(1, 0, length)));
       }
     }

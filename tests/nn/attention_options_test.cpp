@@ -136,6 +136,35 @@ TEST_CASE("ALiBi's slopes are the paper's") {
   }
 }
 
+TEST_CASE("MultiHeadAttention: torch_init draws separate projections of one width as PyTorch's packed one") {
+  for (const bool bias : {true, false}) {
+    const Generator one(5), two(5);
+    const MultiHeadAttention fused(6, 2, one, {.bias = bias, .torch_init = true});
+    const MultiHeadAttention separate(6, 2, two, {.bias = bias, .torch_init = true, .fused = false});
+    const Array& packed = fused.c_attn->weight.value();
+    CHECK(same_bits(separate.q_proj->weight.value(), packed.slice(0, 0, 6)));
+    CHECK(same_bits(separate.k_proj->weight.value(), packed.slice(0, 6, 12)));
+    CHECK(same_bits(separate.v_proj->weight.value(), packed.slice(0, 12, 18)));
+    CHECK(same_bits(separate.c_proj.weight.value(), fused.c_proj.weight.value()));
+    CHECK(one.get_state() == two.get_state());
+  }
+  // Other widths of keys or values: PyTorch has three matrices, each with a bound of its own.
+  const Generator random(5);
+  const MultiHeadAttention across(60, 2, random, {.torch_init = true, .fused = false, .key_width = 20});
+  const auto largest = [](const Array& w) {
+    double most = 0;
+    for (const real x : w.to_vector()) most = std::max(most, std::abs(static_cast<double>(x)));
+    return most;
+  };
+  const auto near_bound = [&](const Array& w, double in, double out) {
+    const double bound = std::sqrt(6 / (in + out));
+    return largest(w) <= bound && largest(w) > 0.99 * bound;
+  };
+  CHECK(near_bound(across.q_proj->weight.value(), 60, 60));
+  CHECK(near_bound(across.k_proj->weight.value(), 20, 60));
+  CHECK(near_bound(across.v_proj->weight.value(), 60, 60));
+}
+
 TEST_CASE("MultiHeadAttention: what a constructor refuses") {
   const auto says = [](Index width, Index heads, const MultiHeadAttentionOptions& o) {
     Generator random(1);
@@ -150,6 +179,7 @@ TEST_CASE("MultiHeadAttention: what a constructor refuses") {
   CHECK(says(8, 4, {.window = 3}) == "MultiHeadAttention: window 3 needs causal and must not be negative");
   CHECK(says(8, 4, {.causal = true, .window = -3}) ==
         "MultiHeadAttention: window -3 needs causal and must not be negative");
+  CHECK(says(8, 4, {.block_size = -1}) == "MultiHeadAttention: block_size -1 must be 0 (any length) or above");
   CHECK(says(8, 4, {.d_in = -2}) == "MultiHeadAttention: a width of -2 is not possible");
   CHECK(says(8, 4, {.value_head = -1}) == "MultiHeadAttention: a width of -1 is not possible");
   CHECK(says(6, 2, {.rotary = RotaryOptions{}}) ==
@@ -188,6 +218,9 @@ TEST_CASE("MultiHeadAttention: a wrong call is a sentence with the layer's path"
       "MultiHeadAttention: query, key and value are three inputs; construct it with fused = false";
   CHECK(says(fused, [&](const M& m) { m(x, other, x); }) == three);
   CHECK(says(fused, [&](const M& m) { m(x, x, other); }) == three);
+  const Tensor tracked = Tensor(random_array({1, 2, 4}, 7)).requires_grad_(), apart = tracked.detach();
+  CHECK(says(fused, [&](const M& m) { m(tracked, apart, apart); }) == three);  // equal numbers, but no gradient wanted
+  CHECK(says(fused, [&](const M& m) { m(apart, tracked, tracked); }) == three);
   const Tensor shorter = slice(x, 1, 0, 1);  // begins where x does
   CHECK(says(fused, [&](const M& m) { m(x, shorter, shorter); }) == three);
   CHECK(says(fused, [&](const M& m) {

@@ -1,6 +1,6 @@
 // What is here: MultiHeadAttention with all its options in double, and the variants that several tests go through.
 // What is not: the plainest case alone (oracles.h), the op (../engine/ops/plain_attention.h).
-// Read next: attention_options_test.cpp.
+// Read next: attention_options_test.cpp; block_oracles.h, which has a block around it.
 #pragma once
 
 #include <complex>
@@ -37,10 +37,12 @@ inline void turn(double* row, Index width, Index position, const RotaryOptions& 
   }
 }
 
-/// x holds one input or three: [B, T, d_in] each. Options as given to the layer.
-inline Row layer_oracle(const Weights& w, Index width, Index H, const MultiHeadAttentionOptions& o,
-                        const std::vector<Value>& x, const May& may = {}) {
-  const Index B = x[0].shape[0], Tq = x[0].shape[1], Tk = x.size() > 1 ? x[1].shape[1] : Tq;
+/// One input or three, row after row: [B, Tq, ..], [B, Tk, ..] twice; `sizes` are B, Tq and Tk. Options as given to the
+/// layer. `weights` receives [B, H, Tq, Tk].
+inline Row layer_oracle(const Weights& w, const std::string& prefix, Index width, Index H,
+                        const MultiHeadAttentionOptions& o, const std::vector<Row>& x, const Shape& sizes,
+                        Row* weights = nullptr) {
+  const Index B = sizes[0], Tq = sizes[1], Tk = sizes[2];
   const Index D = width / H, G = o.n_kv_head ? o.n_kv_head : H, V = o.value_head ? o.value_head : D;
   /// Rows of `size` numbers from column `first` of [B, T, columns], turned if they are queries or keys: [B, T, size].
   const auto part = [&](const Row& all, Index columns, Index first, Index size, bool turns, Index T) {
@@ -55,15 +57,15 @@ inline Row layer_oracle(const Weights& w, Index width, Index H, const MultiHeadA
   };
   Row q, k, v;
   if (o.fused) {
-    const Row all = linear_oracle(w, "c_attn.", x[0].x);
+    const Row all = linear_oracle(w, prefix + "c_attn.", x[0]);
     const Index columns = width + G * D + G * V;
     q = part(all, columns, 0, width, true, Tq), k = part(all, columns, width, G * D, true, Tq);
     v = part(all, columns, width + G * D, G * V, false, Tq);
   } else {
     const std::size_t key = x.size() > 1 ? 1 : 0, value = x.size() > 1 ? 2 : 0;
-    q = part(linear_oracle(w, "q_proj.", x[0].x), width, 0, width, true, Tq);
-    k = part(linear_oracle(w, "k_proj.", x[key].x), G * D, 0, G * D, true, Tk);
-    v = linear_oracle(w, "v_proj.", x[value].x);
+    q = part(linear_oracle(w, prefix + "q_proj.", x[0]), width, 0, width, true, Tq);
+    k = part(linear_oracle(w, prefix + "k_proj.", x[key]), G * D, 0, G * D, true, Tk);
+    v = linear_oracle(w, prefix + "v_proj.", x[value]);
   }
   const Row slopes = paper_slopes(H);
   Row joined(at(B * Tq * H * V), 0);
@@ -71,23 +73,31 @@ inline Row layer_oracle(const Weights& w, Index width, Index H, const MultiHeadA
     for (Index h = 0; h < H; ++h)
       for (Index i = 0; i < Tq; ++i) {
         const Index g = h / (H / G), position = i + Tk - Tq;
-        Row e(at(Tk), 0);
+        Row p(at(Tk), 0);
         double total = 0;
         for (Index j = 0; j < Tk; ++j) {
           if (o.causal && (j > position || (o.window > 0 && position - j >= o.window))) continue;
-          if (may && !may(b, h, i, j)) continue;
           double score = 0;
           for (Index d = 0; d < D; ++d)
             score += q[at((b * Tq + i) * width + h * D + d)] * k[at((b * Tk + j) * G * D + g * D + d)];
           score /= std::sqrt(static_cast<double>(D));
           if (o.alibi) score -= slopes[at(h)] * static_cast<double>(std::abs(position - j));
-          total += e[at(j)] = std::exp(score);
+          total += p[at(j)] = std::exp(score);
         }
-        for (Index j = 0; j < Tk; ++j)
-          for (Index d = 0; d < V && total > 0; ++d)
-            joined[at((b * Tq + i) * H * V + h * V + d)] += e[at(j)] / total * v[at((b * Tk + j) * G * V + g * V + d)];
+        for (Index j = 0; j < Tk && total > 0; ++j) {
+          p[at(j)] /= total;
+          for (Index d = 0; d < V; ++d)
+            joined[at((b * Tq + i) * H * V + h * V + d)] += p[at(j)] * v[at((b * Tk + j) * G * V + g * V + d)];
+        }
+        if (weights) weights->insert(weights->end(), p.begin(), p.end());
       }
-  return linear_oracle(w, o.fused ? "c_proj." : "o_proj.", joined);
+  return linear_oracle(w, prefix + (o.fused ? "c_proj." : "o_proj."), joined);
+}
+inline Row layer_oracle(const Weights& w, Index width, Index H, const MultiHeadAttentionOptions& o,
+                        const std::vector<Value>& x) {
+  std::vector<Row> rows;
+  for (const Value& one : x) rows.push_back(one.x);
+  return layer_oracle(w, "", width, H, o, rows, {x[0].shape[0], x[0].shape[1], x.back().shape[1]});
 }
 
 struct Variant {

@@ -1,6 +1,6 @@
 // What is here: MultiHeadAttention: check_module, PyTorch's numbers, weights, masks, lengths, permuted tokens.
-// What is not: the op against plain loops for many sizes (attention_sizes_test.cpp).
-// Read next: attention_sizes_test.cpp.
+// What is not: the op (../engine/ops/attention_test.cpp), the layer's options (attention_options_test.cpp).
+// Read next: attention_vectors_test.cpp.
 #include "nn/attention.h"
 
 #include "engine/ops/reduce.h"
@@ -118,7 +118,7 @@ TEST_CASE("MultiHeadAttention: asking for the weights changes no bit, and a row 
         if (key > row % 7) CHECK(weight == 0);
         total += static_cast<double>(weight);
       }
-      CHECK(std::abs(total - 1) < 1e-6);
+      CHECK(std::abs(total - 1) < (f64 ? 1e-14 : 1e-6));
     }
   }
 }

@@ -1,6 +1,8 @@
 // What is here: MultiHeadAttention against numbers of torch.nn.MultiheadAttention: across, with masks, with dropout.
 // What is not: the numbers (../vectors/attention.txt), initial weights (init_vectors_test.cpp).
 // Read next: attention_options_test.cpp.
+#include <map>
+
 #include "nn/attention.h"
 #include "tests/tools.h"
 #include "tests/vectors.h"
@@ -8,54 +10,55 @@
 namespace mote::test {
 namespace {
 
-TEST_CASE("MultiHeadAttention gives PyTorch's outputs, weights after dropout, and gradients") {
-  const VectorFile file("attention.txt");
-  const double tolerance = 1e-6;
-  for (const std::string name : {"self", "across", "masked"}) {
-    CAPTURE(name);
-    const auto size = [&](std::size_t i) { return static_cast<Index>(file[name + "/sizes"].number(i)); };
-    const auto given = [&](const char* part, const Shape& shape) { return file[name + "/" + part].array(shape); };
-    const Index B = size(0), Tq = size(1), Tk = size(2), C = size(3), H = size(4), kd = size(5), vd = size(6);
-    const bool biased = size(7) == 1, self = size(8) == 1;
-    Generator random(1);
-    const MultiHeadAttention m(C, H, random,
-                               {.bias = biased,
-                                .dropout = file[name + "/p"].number(0),
-                                .resid_dropout = 0,
-                                .fused = false,
-                                .key_width = kd,
-                                .value_width = vd});
-    m.q_proj->weight.set(given("wq", {C, C}));
-    m.k_proj->weight.set(given("wk", {C, kd}));
-    m.v_proj->weight.set(given("wv", {C, vd}));
-    m.c_proj.weight.set(given("wo", {C, C}));
-    if (biased) {
-      m.q_proj->bias.set(given("bq", {C}));
-      m.k_proj->bias.set(given("bk", {C}));
-      m.v_proj->bias.set(given("bv", {C}));
-      m.c_proj.bias.set(given("bo", {C}));
-    }
-    Tensor q = Tensor(given("q", {B, Tq, C})).requires_grad_(), k = q, v = q;
-    if (!self) {
-      k = Tensor(given("k", {B, Tk, kd})).requires_grad_();
-      v = Tensor(given("v", {B, Tk, vd})).requires_grad_();
-    }
-    const Mask may = from_blocked(Tensor(given("blocked", {B, H, Tq, Tk})));
-    m.attn_dropout.random.manual_seed(size(9));
-    const Attended got = m.with_weights(q, k, v, may);
-    check_near(file[name + "/y"], got.output.array(), tolerance);
-    check_near(file[name + "/weights"], got.dropped_weights, tolerance);
-    got.output.backward(given("dy", {B, Tq, C}));
-    check_near(file[name + "/dq"], q.grad(), tolerance);
-    if (!self) {
-      check_near(file[name + "/dk"], k.grad(), tolerance);
-      check_near(file[name + "/dv"], v.grad(), tolerance);
-    }
-    check_near(file[name + "/dwq"], m.q_proj->weight.grad(), tolerance);
-    check_near(file[name + "/dwk"], m.k_proj->weight.grad(), tolerance);
-    check_near(file[name + "/dwv"], m.v_proj->weight.grad(), tolerance);
-    check_near(file[name + "/dwo"], m.c_proj.weight.grad(), tolerance);
+/// What mote was given and what it computed, under the names of tests/vectors/attention.txt.
+using Noted = std::map<std::string, Array>;
+
+void note(Noted& noted, const VectorFile& file, const std::string& name) {
+  const auto given = [&](const std::string& part, const Shape& shape) {
+    return noted[name + "/" + part] = file[name + "/" + part].array(shape);
+  };
+  const std::vector<real> sizes = given("sizes", {10}).to_vector();
+  const auto size = [&](std::size_t i) { return static_cast<Index>(sizes[i]); };
+  const Index B = size(0), Tq = size(1), Tk = size(2), C = size(3), H = size(4), kd = size(5), vd = size(6);
+  const bool biased = size(7) == 1, self = size(8) == 1;
+  Generator random(1);
+  const MultiHeadAttention m(C, H, random,
+                             {.bias = biased,
+                              .dropout = static_cast<double>(given("p", {}).item()),
+                              .resid_dropout = 0,
+                              .fused = false,
+                              .key_width = kd,
+                              .value_width = vd});
+  const std::vector<std::pair<std::string, const Linear*>> projections{
+      {"q", &*m.q_proj}, {"k", &*m.k_proj}, {"v", &*m.v_proj}, {"o", &m.c_proj}};
+  for (const auto& [letter, linear] : projections) {
+    linear->weight.set(given("w" + letter, linear->weight.shape()));
+    if (biased) linear->bias.set(given("b" + letter, {C}));
   }
+  Tensor q = Tensor(given("q", {B, Tq, C})).requires_grad_(), k = q, v = q;
+  if (!self) {
+    k = Tensor(given("k", {B, Tk, kd})).requires_grad_();
+    v = Tensor(given("v", {B, Tk, vd})).requires_grad_();
+  }
+  const Mask may = from_blocked(Tensor(given("blocked", {B, H, Tq, Tk})));
+  m.attn_dropout.random.manual_seed(size(9));
+  const Attended got = m.with_weights(q, k, v, may);
+  got.output.backward(given("dy", {B, Tq, C}));
+  noted[name + "/y"] = got.output.array();
+  noted[name + "/weights"] = got.dropped_weights;
+  noted[name + "/dq"] = q.grad();
+  if (!self) noted[name + "/dk"] = k.grad(), noted[name + "/dv"] = v.grad();
+  for (const auto& [letter, linear] : projections) {
+    noted[name + "/dw" + letter] = linear->weight.grad();
+    if (biased) noted[name + "/db" + letter] = linear->bias.grad();
+  }
+}
+
+TEST_CASE("MultiHeadAttention gives PyTorch's outputs, weights after dropout, and gradients of all that has one") {
+  const VectorFile file("attention.txt");
+  Noted noted;
+  for (const char* name : {"self", "across", "masked"}) note(noted, file, name);
+  compare_all(file, noted, [](const Vector& v, const Array& got) { check_near(v, got, 1e-6); });
 }
 
 }  // namespace

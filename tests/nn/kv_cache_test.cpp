@@ -131,10 +131,33 @@ TEST_CASE("A cache misused through a layer is a sentence with the layer's path, 
             .ends_with("sequences, 2 heads, widths 2 and 2 (in MultiHeadAttention)"));
   m(Tensor(random_array({1, 1, 4}, 2)), cache);
   CHECK(cache.length() == 3);
+  const MultiHeadAttention windowed(4, 2, random, {.causal = true, .block_size = 3, .window = 2});
+  KeyValueCache recent = windowed.cache();
+  const Tensor four = random_array({1, 4, 4}, 1);
+  const std::string above = "MultiHeadAttention: T = 4 is above block_size 3 (in MultiHeadAttention)";
+  CHECK(error_of([&] { windowed(four, recent); }) == above);  // as without a cache
+  CHECK(error_of([&] { windowed(four); }) == above);
   KeyValueCache narrow(2);
   CHECK(error_of([&] { m(x, narrow); }) ==
         "MultiHeadAttention: the cache is for a window of 2, this layer's is 0; take it from cache() (in "
         "MultiHeadAttention)");
+}
+
+TEST_CASE("KeyValueCache: going back, and what it refuses") {
+  KeyValueCache cache(3);
+  CHECK(error_of([&] { cache.keys(); }) == "KeyValueCache: nothing was appended yet");
+  CHECK(error_of([] { KeyValueCache(-3); }) == "KeyValueCache: window -3 must be 0 or above");
+  const Array k = random_array({1, 1, 40, 2}, 1), v = random_array({1, 1, 40, 3}, 2);
+  const auto append = [&](Index from, Index to) { cache.append(k.slice(2, from, to), v.slice(2, from, to)); };
+  append(0, 30);
+  append(30, 31);
+  CHECK(cache.length() == 31);
+  cache.truncate(30);
+  append(30, 40);
+  CHECK(cache.length() == 40);
+  for (Index t = cache.first(); t < 40; ++t) CHECK(*cache.keys().at(0, 0, t - cache.first()) == k.at({0, 0, t, 0}));
+  CHECK(error_of([&] { cache.truncate(41); }).find("cannot go back to 41 tokens") != std::string::npos);
+  if (cache.first() > 0) CHECK(error_of([&] { cache.truncate(0); }).find("cannot go back") != std::string::npos);
 }
 
 }  // namespace

@@ -21,13 +21,17 @@ TEST_CASE("LearnedPositions") {
              return Row(x.begin(), x.begin() + 12);
            },
        .error = [](const LearnedPositions& m) { m(6); },
-       .error_text = "LearnedPositions: length 6 is above the 5 positions there are (in LearnedPositions)"});
+       .error_text =
+           "LearnedPositions: length 6 from position 0 on is above the 5 positions there are (in LearnedPositions)"});
   Generator random(123);
   const LearnedPositions m(5, 3, random);
   check_float32(m(2).array(), {-0.111467116f, 0.120362945f, -0.369634509f, -0.240417972f, -1.19692433f, 0.20926936f});
   CHECK(m(0).shape() == Shape{0, 3});  // drawn as torch.nn.Embedding(5, 3) is after manual_seed(123)
   CHECK(error_of([&] { m(-1); }) == "LearnedPositions: length -1 is below 0 (in LearnedPositions)");
   CHECK(error_of([&] { m(1, -1); }) == "LearnedPositions: start -1 is below 0 (in LearnedPositions)");
+  constexpr Index huge = std::numeric_limits<Index>::max();
+  CHECK(error_of([&] { m(huge, 1); }).find("is above the") != std::string::npos);
+  CHECK(error_of([&] { m(1, huge); }).find("is above the") != std::string::npos);
 }
 
 Row waves(Index length, Index width) {
@@ -49,7 +53,8 @@ TEST_CASE("SinusoidalPositions") {
         {.oracle = [=](const Weights&, const std::vector<Value>&) { return waves(7, width); },
          .tolerance = f64 ? 1e-14 : 1e-7,
          .error = [](const SinusoidalPositions& m) { m(9); },
-         .error_text = "SinusoidalPositions: length 9 is above the 8 positions there are (in SinusoidalPositions)"});
+         .error_text = "SinusoidalPositions: length 9 from position 0 on is above the 8 positions there are (in "
+                       "SinusoidalPositions)"});
   const SinusoidalPositions m(2000, 64);
   CHECK(distance(m(2000).to_vector(), waves(2000, 64)) < (f64 ? 1e-11 : 1e-7));
   CHECK(named_parameters(m).empty());
@@ -58,6 +63,9 @@ TEST_CASE("SinusoidalPositions") {
   CHECK(!m(3).requires_grad());
   CHECK(error_of([&] { m(-1); }) == "SinusoidalPositions: length -1 is below 0 (in SinusoidalPositions)");
   CHECK(error_of([&] { m(1, -1); }) == "SinusoidalPositions: start -1 is below 0 (in SinusoidalPositions)");
+  constexpr Index huge = std::numeric_limits<Index>::max();
+  CHECK(error_of([&] { m(huge, 1); }).find("is above the") != std::string::npos);
+  CHECK(error_of([&] { m(1, huge); }).find("is above the") != std::string::npos);
 }
 
 /// Pair i of r/2 of the row at position p, as one complex number, times e^(p base^(-2i/r) sqrt(-1)).
@@ -125,6 +133,9 @@ TEST_CASE("Rotary: what a constructor refuses") {
   CHECK(error_of([] { Rotary(4, {.fraction = 0}); }) == "Rotary: fraction 0 is outside (0, 1]");
   CHECK(error_of([] { Rotary(4, {.fraction = 1.5}); }) == "Rotary: fraction 1.5 is outside (0, 1]");
   CHECK(error_of([] { Rotary(4, {.base = 0}); }) == "Rotary: base 0 must be above 0");
+  CHECK(error_of([] { Rotary(4, {.base = static_cast<double>(inf)}); }) == "Rotary: base inf must be above 0");
+  CHECK(error_of([] { Rotary(4, {.length = -1}); }) == "Rotary: length -1 is below 0");
+  CHECK(error_of([] { Rotary(4, {})(Tensor(Array::zeros({1, 2, 4})), -1); }) == "Rotary: start -1 is below 0");
   CHECK(error_of([] { Rotary(4, {.base = std::nan("")}); }) == "Rotary: base nan must be above 0");
 }
 

@@ -169,6 +169,8 @@ TEST_CASE("trace: attention counts the pairs that may attend, as the plain formu
   CHECK(last().flops == 3 * 5 * (7 + 1) * pair);
   attention(q, k, v, {.causal = true, .mask = padding_mask({4, 0}, 7)});
   CHECK(last().flops == 3 * (3 + 4 * 4) * pair);
+  attention(q, k, v, {.alibi = Array::full({3}, 1)});
+  CHECK(last().flops == 2 * 3 * 5 * 7 * (pair + 1));
   const Generator random(1);
   attention(q, k, v, {.dropout = 0.5, .random = &random});
   CHECK(last().flops == 2 * 3 * 5 * 7 * (pair + 1));
@@ -326,7 +328,8 @@ TEST_CASE("trace: no bit changes by it, with gradients and without; MOTE_DEBUG s
     Generator random(1);
     const TransformerBlock block(8, 2, random, {.dropout = 0.3});
     const Tensor x = random_array({2, 5, 8}, 1);
-    const std::unique_ptr<const Trace> trace(traced ? new Trace : nullptr);
+    std::optional<const Trace> trace;
+    if (traced) trace.emplace();
     const std::unique_ptr<const NoGrad> no_grad(grad ? nullptr : new NoGrad);
     const Tensor y = block(x);
     std::vector<real> numbers = y.to_vector();

@@ -1,4 +1,5 @@
-// What is here: fit: what it tells and when, early stop, broken losses, schedule, clipping; a copy model learns; memory.
+// What is here: fit: what it tells and when, early stop, broken losses, schedule, clipping; a copy model learns;
+//   memory.
 // What is not: optimizers, clipping and schedules on their own (optimizer_test.cpp and its neighbours).
 // Read next: ../../examples/train.cpp.
 #include "train/fit.h"

@@ -1,6 +1,6 @@
-// What is here: rows with nothing to attend; NaN and infinities in keys, values and queries reach nobody through a mask,
-//   bit for bit.
-// What is not: NaN in the input of a layer, a block, a GPT (nn/attention_causality_test.cpp).
+// What is here: rows with nothing to attend; NaN and infinities in keys, values and queries reach nobody through a
+//   mask, bit for bit.
+// What is not: NaN in the input of a layer or block (../../nn/attention_causality_test.cpp), of a GPT (models/).
 // Read next: attention_memory_test.cpp.
 #include <functional>
 #include <span>
@@ -171,6 +171,30 @@ TEST_CASE("attention: a NaN query, or a NaN gradient of its output, changes no g
       }
 }
 
+TEST_CASE("attention: documents packed into one row do not feel a NaN in each other, in any gradient") {
+  const Index T = 60, border = 25;  // more rows than one block has, so that its borders would show
+  Mask own({T, T});
+  for (Index i = 0; i < T; ++i)
+    for (Index j = 0; j < T; ++j) own.mutate()[i * T + j] = (i < border) == (j < border);
+  for (const AttentionOptions& o : {AttentionOptions{.mask = own}, {.causal = true, .mask = own}}) {
+    const auto run_with_first = [&](std::size_t input, real value) {
+      std::vector<Array> x;
+      for (const std::uint64_t seed : {1, 2, 3}) x.push_back(random_array({1, 2, T, 4}, seed));
+      x[input].mutate()[0] = value;
+      return Run([&](In in) { return attention(in[0], in[1], in[2], o); }, x);
+    };
+    for (const std::size_t input : {0, 1, 2}) {
+      const Run clean = run_with_first(input, 0);
+      for (const real bad : {nan, inf, -inf, std::numeric_limits<real>::max()}) {
+        const Run run = run_with_first(input, bad);
+        CHECK(same_bits(run.y.slice(2, border, T), clean.y.slice(2, border, T)));
+        for (const std::size_t to : {0, 1, 2})
+          CHECK(same_bits(run.dx[to].slice(2, border, T), clean.dx[to].slice(2, border, T)));
+      }
+    }
+  }
+}
+
 TEST_CASE("attention: a query with nothing to attend gives zeros and gets and sends zero gradients") {
   // query 2 has no key by the mask alone, query 4 by mask and causal together, query 6 by mask and window
   const Index T = 8;
@@ -190,6 +214,24 @@ TEST_CASE("attention: a query with nothing to attend gives zeros and gets and se
       for (const Index i : {2, 4, 6})
         for (const Array& x : {run.y, run.dx[0], weights, dropped})
           CHECK(same_bits(copy_of(x.select(2, i)), Array::zeros(x.shape().without(2))));
+      const auto [q, dy] = std::pair(random_array({2, 2, T, 3}, 1), random_array({2, 2, T, 4}, 4));
+      for (const bool in_query : {true, false}) {  // not even a NaN of its own, or of the loss, goes anywhere
+        const auto with_nan = [](Array x) {
+          const Index width = x.shape()[3], rows = x.shape()[2];
+          real* const out = x.mutate();
+          for (Index i = 0; i < x.numel(); ++i)
+            if (const Index t = i / width % rows; t == 2 || t == 4 || t == 6) out[i] = nan;
+          return x;
+        };
+        AttentionOptions silent = s.options;
+        silent.weights = silent.dropped_weights = nullptr;
+        const Generator random(5);
+        silent.random = &random;
+        const Run nans([&](In x) { return attention(x[0], x[1], x[2], silent); },
+                       {in_query ? with_nan(q) : q, random_array({2, 1, T, 3}, 2), random_array({2, 1, T, 4}, 3)},
+                       in_query ? dy : with_nan(dy));
+        CHECK((finite(nans.y) && finite(nans.dx[0]) && finite(nans.dx[1]) && finite(nans.dx[2])));
+      }
       const Setting blind{2, 2, 1, T, T, 3, 4, {.mask = Mask({1, T}), .dropout = p}};  // nobody sees anything
       const Run none = run_with(blind, nowhere, 0, 0);
       for (const Array& x : {none.y, none.dx[0], none.dx[1], none.dx[2]}) CHECK(same_bits(x, Array::zeros(x.shape())));

@@ -25,6 +25,7 @@ TEST_CASE("causal_mask: true where the key is not later than the query") {
   CHECK(bytes_of(causal_mask(1)) == Bytes{1});
   CHECK(causal_mask(0).shape() == Shape{0, 0});
   CHECK(causal_mask(0, 4).shape() == Shape{0, 4});
+  CHECK(error_of([] { causal_mask(-1, 2); }) == "causal_mask: a length of -1 is not possible");
   CHECK(error_of([] { causal_mask(4, 3); }) == "causal_mask: 4 queries need at least as many keys, not 3");
 }
 
@@ -35,6 +36,7 @@ TEST_CASE("padding_mask: the first lengths[b] keys of each row") {
   CHECK(padding_mask({}, 3).shape() == Shape{0, 1, 1, 3});
   CHECK(padding_mask({0}, 0).shape() == Shape{1, 1, 1, 0});
   CHECK(error_of([] { padding_mask({1, 4}, 3); }) == "padding_mask: length 4 is outside [0, 3]");
+  CHECK(error_of([] { padding_mask({}, -1); }) == "padding_mask: a length of -1 is not possible");
   CHECK(error_of([] { padding_mask({-1}, 3); }) == "padding_mask: length -1 is outside [0, 3]");
 }
 

@@ -71,21 +71,23 @@ inline std::vector<double> naive_attention(const std::vector<Value>& in, const A
     for (Index h = 0; h < H; ++h)
       for (Index i = 0; i < Tq; ++i) {
         const Index g = h * G / H, position = i + Tk - Tq;
-        std::vector<double> e(static_cast<std::size_t>(Tk), 0), sum(static_cast<std::size_t>(dv), 0);
-        double total = 0;
+        std::vector<double> p(static_cast<std::size_t>(Tk), -INFINITY), sum(static_cast<std::size_t>(dv), 0);
+        double top = -INFINITY, total = 0;
         for (Index j = 0; j < Tk; ++j) {
           if (o.causal && (j > position || (o.window > 0 && j <= position - o.window))) continue;
           if (mask.defined() && !mask.data()[((b * H + h) * Tq + i) * Tk + j]) continue;
           double score = 0;
           for (Index c = 0; c < d; ++c) score += at(q, b, h, i, c) * at(k, b, g, j, c);
-          score *= o.scale ? *o.scale : 1 / std::sqrt(static_cast<double>(d));
+          if (o.scale || d > 0) score *= o.scale ? *o.scale : 1 / std::sqrt(static_cast<double>(d));
           if (o.alibi.defined())
             score -= static_cast<double>(o.alibi.at({h})) * static_cast<double>(std::abs(position - j));
-          total += e[static_cast<std::size_t>(j)] = std::exp(score);  // scores of tests are small
+          p[static_cast<std::size_t>(j)] = score;
+          top = std::max(top, score);
         }
+        for (double& weight : p) total += weight = weight > -INFINITY ? std::exp(weight - top) : 0;
         for (Index j = 0; j < Tk && total > 0; ++j)
           for (Index c = 0; c < dv; ++c)
-            sum[static_cast<std::size_t>(c)] += e[static_cast<std::size_t>(j)] / total * at(v, b, g, j, c);
+            sum[static_cast<std::size_t>(c)] += p[static_cast<std::size_t>(j)] / total * at(v, b, g, j, c);
         y.insert(y.end(), sum.begin(), sum.end());
       }
   return y;

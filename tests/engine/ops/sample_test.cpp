@@ -198,8 +198,9 @@ TEST_CASE("what random tensors refuse; nothing is drawn then") {
 }
 
 TEST_CASE("normal: a mean or a standard deviation for each number, broadcast, as torch.normal") {
-  // To the 9 digits shown. torch.manual_seed(123) before each: torch.normal(torch.tensor([1., 2., 3.]), 0.5), torch.normal(2.0,
-  // torch.tensor([1., 0., 3.])), torch.normal(torch.tensor([[1.], [2.]]), torch.tensor([1., 0.5, 3.]))
+  // To the 9 digits shown. torch.manual_seed(123) before each: torch.normal(torch.tensor([1., 2., 3.]), 0.5),
+  // torch.normal(2.0, torch.tensor([1., 0., 3.])), torch.normal(torch.tensor([[1.], [2.]]), torch.tensor([1., 0.5,
+  // 3.]))
   const auto close = [](const Tensor& got, const std::vector<double>& expected) {
     REQUIRE(got.numel() == static_cast<Index>(expected.size()));
     for (std::size_t i = 0; i < expected.size(); ++i)
@@ -215,7 +216,8 @@ TEST_CASE("normal: a mean or a standard deviation for each number, broadcast, as
 }
 
 TEST_CASE("multinomial: into transposed probabilities the race draws in the order of memory, as PyTorch") {
-  // torch.manual_seed(1); p = torch.tensor([[1., 2, 3], [4, 1, 1]]).t(); torch.multinomial(p, 1); torch.multinomial(p, 2)
+  // torch.manual_seed(1); p = torch.tensor([[1., 2, 3], [4, 1, 1]]).t(); torch.multinomial(p, 1); torch.multinomial(p,
+  // 2)
   const Generator random(1);
   const Tensor p = transpose(tensor({{1, 2, 3}, {4, 1, 1}}), 0, 1);
   CHECK(multinomial(p, 1, random) == tokens({{1}, {0}, {0}}));

@@ -1,0 +1,157 @@
+// What is here: attention_svg, all heads of a layer as one picture.
+// What is not: scores, and the picture made of characters (inspect.cpp).
+// Read next: ../examples/attention_maps.cpp.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <sstream>
+
+#include "engine/check.h"
+#include "models/inspect.h"
+
+namespace mote {
+namespace {
+
+/// The colour map viridis at nine evenly spaced points, between which colours are mixed. Source: S. van der Walt and
+/// N. Smith's map of matplotlib.
+constexpr std::array<std::array<int, 3>, 9> viridis{{{68, 1, 84},
+                                                     {71, 44, 122},
+                                                     {59, 81, 139},
+                                                     {44, 113, 142},
+                                                     {33, 144, 141},
+                                                     {39, 173, 129},
+                                                     {92, 200, 99},
+                                                     {170, 220, 50},
+                                                     {253, 231, 37}}};
+/// Weights are shown in steps of 1/64: finer than an eye sees, and all cells of one colour can be one path.
+constexpr Index levels = 64;
+
+Index level_of(double weight) {
+  return std::isnan(weight)
+             ? 0
+             : static_cast<Index>(std::lround(std::clamp(weight, 0.0, 1.0) * static_cast<double>(levels)));
+}
+
+std::string colour(Index level) {
+  const Index steps = levels / 8;  // between two points
+  const std::size_t left = static_cast<std::size_t>(std::min<Index>(7, level / steps));
+  const int right_share = static_cast<int>(level) - static_cast<int>(left) * static_cast<int>(steps);
+  std::string text = "#";
+  for (std::size_t c = 0; c < 3; ++c) {
+    const int mixed = viridis[left][c] * (static_cast<int>(steps) - right_share) + viridis[left + 1][c] * right_share;
+    const std::size_t rounded =
+        static_cast<std::size_t>((mixed + static_cast<int>(steps) / 2) / static_cast<int>(steps));
+    text += "0123456789abcdef"[rounded / 16];
+    text += "0123456789abcdef"[rounded % 16];
+  }
+  return text;
+}
+
+/// Text ready to stand in an XML document, and how many columns of a monospace font it takes.
+struct Label {
+  std::string xml;
+  Index columns = 0;
+};
+
+/// At most `longest` characters of a text, newlines and tabs as \n and \t. What is no UTF-8, and what no XML may
+/// contain, becomes '?'.
+Label label(const std::string& text, Index longest) {
+  Label out;
+  Index count = 0;
+  for (std::size_t i = 0; i < text.size(); ++count) {
+    const auto [length, code] = detail::character_at(text, i);
+    if (count == longest - 1 && i + length < text.size()) return {out.xml + "…", out.columns + 1};
+    const bool control = code < 32 || (code >= 0x7f && code < 0xa0) || code == 0xfffe || code == 0xffff;
+    const std::string shown = code == '&'    ? "&amp;"
+                              : code == '<'  ? "&lt;"
+                              : code == '>'  ? "&gt;"
+                              : code == '"'  ? "&quot;"
+                              : code == '\'' ? "&apos;"
+                              : code == '\n' ? "\\n"
+                              : code == '\t' ? "\\t"
+                              : control      ? "?"
+                                             : text.substr(i, length);
+    out.xml += shown;
+    out.columns += code == '\n' || code == '\t' || code >= 0x2e80 ? 2 : 1;  // from there on: Chinese, emoji, ...
+    i += length;
+  }
+  return out;
+}
+
+/// The names along one axis.
+struct Axis {
+  std::vector<Label> labels;
+  Index columns = 1;  ///< of the widest
+  explicit Axis(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      labels.push_back(label(name, 16));
+      columns = std::max(columns, labels.back().columns);
+    }
+  }
+};
+
+}  // namespace
+
+std::string attention_svg(const Array& weights, const std::vector<std::string>& queries,
+                          const std::vector<std::string>& keys, const std::string& title) {
+  check_in("attention_svg", weights.rank() == 3, "weights ", weights.shape(), " must be [H, Tq, Tk]");
+  const Index H = weights.shape()[0], Tq = weights.shape()[1], Tk = weights.shape()[2];
+  check_in("attention_svg", static_cast<Index>(queries.size()) == Tq && static_cast<Index>(keys.size()) == Tk,
+           queries.size(), " and ", keys.size(), " labels do not fit weights ", weights.shape());
+  const Array w = weights.contiguous();
+  const Axis rows(queries), columns(keys);
+  const Label heading = label(title, 120);
+  // Sizes in pixels. A character of a monospace font is 0.6 of its size wide; 0.35 below its middle stands its foot.
+  const Index cell = std::clamp<Index>(400 / std::max<Index>(1, std::max(Tq, Tk)), 1, 24);
+  const Index font = std::clamp<Index>(cell, 7, 12), foot = (cell * 10 + font * 7) / 20;
+  const Index every = (font + cell - 1) / cell;  // where cells are smaller than letters, only some are named
+  const Index left = 10 + rows.columns * font * 3 / 5, below = 24 + columns.columns * font * 3 / 5, above = 24;
+  const Index wide = left + std::max<Index>(Tk * cell, 60) + 14, high = above + Tq * cell + below, top = 48;
+  const Index across = std::clamp<Index>(H, 1, 4), down = (H + across - 1) / across;
+  const Index page = std::max(across * wide + 50, std::max<Index>(heading.columns * 10, 410) + 20);
+  std::ostringstream svg;
+  svg.imbue(std::locale::classic());
+  svg << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << page << "\" height=\""
+      << top + std::max(down * high, above + 180) << "\" font-family=\"monospace\" font-size=\"" << font << "\">\n"
+      << "<linearGradient id=\"viridis\" x1=\"0\" x2=\"0\" y1=\"1\" y2=\"0\">";
+  for (Index i = 0; i <= 8; ++i)
+    svg << "<stop offset=\"" << static_cast<double>(i) / 8 << "\" stop-color=\"" << colour(i * levels / 8) << "\"/>";
+  svg << "</linearGradient>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+      << "<text x=\"10\" y=\"22\" font-size=\"16\">" << heading.xml << "</text>\n"
+      << "<text x=\"10\" y=\"40\" font-size=\"11\" fill=\"#666666\">"
+      << "a row is a query, a column a key, a colour the weight</text>\n";
+  for (Index h = 0; h < H; ++h) {
+    svg << "<g transform=\"translate(" << h % across * wide + left << "," << top + h / across * high + above
+        << ")\">\n<text x=\"0\" y=\"-6\" font-size=\"13\">Head " << h + 1 << "</text>\n"
+        << "<g transform=\"scale(" << cell << ")\" shape-rendering=\"crispEdges\">\n"
+        << "<rect width=\"" << Tk << "\" height=\"" << Tq << "\" fill=\"" << colour(0) << "\"/>\n";
+    std::array<std::string, levels + 1> paths;  // runs of one colour, row by row; level 0 is the ground
+    for (Index i = 0; i < Tq; ++i)
+      for (Index j = 0, end = 0; j < Tk; j = end) {
+        const real* const row = w.data() + (h * Tq + i) * Tk;
+        const Index level = level_of(static_cast<double>(row[j]));
+        for (end = j + 1; end < Tk && level_of(static_cast<double>(row[end])) == level;) ++end;
+        const std::string run = std::to_string(end - j);
+        std::string& path = paths[static_cast<std::size_t>(level)];
+        path.append("M").append(std::to_string(j)).append(" ").append(std::to_string(i));
+        path.append("h").append(run).append("v1h-").append(run).append("z");
+      }
+    for (Index level = 1; level <= levels; ++level)
+      if (const std::string& path = paths[static_cast<std::size_t>(level)]; !path.empty())
+        svg << "<path fill=\"" << colour(level) << "\" d=\"" << path << "\"/>\n";
+    svg << "</g>\n<g text-anchor=\"end\">\n";
+    for (Index i = 0; i < Tq; i += every)
+      svg << "<text x=\"-4\" y=\"" << i * cell + foot << "\">" << rows.labels[static_cast<std::size_t>(i)].xml
+          << "</text>\n";
+    for (Index j = 0; j < Tk; j += every)
+      svg << "<text transform=\"translate(" << j * cell + foot << " " << Tq * cell + 4 << ")rotate(-90)\">"
+          << columns.labels[static_cast<std::size_t>(j)].xml << "</text>\n";
+    svg << "</g>\n</g>\n";
+  }
+  svg << "<g transform=\"translate(" << across * wide + 4 << "," << top + above << ")\">\n"
+      << "<rect width=\"10\" height=\"150\" fill=\"url(#viridis)\"/>\n<text x=\"14\" y=\"8\">1.0</text>\n"
+      << "<text x=\"14\" y=\"79\">0.5</text>\n<text x=\"14\" y=\"150\">0.0</text>\n</g>\n</svg>\n";
+  return svg.str();
+}
+
+}  // namespace mote
