@@ -101,9 +101,7 @@ void fill_normal_blocks(const Generator& stream, std::span<T> out, T mean, T std
   normal_block(last.data(), mean, std);
 }
 
-void check_std(double std) {
-  check_in("normal", std >= 0, "standard deviation ", std, " is not at or above 0");
-}
+void check_std(double std) { check_in("normal", std >= 0, "standard deviation ", std, " is not at or above 0"); }
 
 }  // namespace
 

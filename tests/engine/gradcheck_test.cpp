@@ -101,8 +101,8 @@ TEST_CASE("gradcheck: parameters are named, restored, and those that nothing rea
 TEST_CASE("gradcheck: kinks ten steps away do no harm, in a thousand draws") {
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const Array x = random_off_zero({4}, seed);
-    const GradcheckResult r = gradcheck([](In t) { return abs(t[0]) + relu(t[0]) + clamp(t[0], 0); }, {x},
-                                        {.step = f64 ? 1e-6 : 4e-3});
+    const GradcheckResult r =
+        gradcheck([](In t) { return abs(t[0]) + relu(t[0]) + clamp(t[0], 0); }, {x}, {.step = f64 ? 1e-6 : 4e-3});
     CHECK_MESSAGE(r.ok, r.text);
   }
 }

@@ -45,8 +45,9 @@ TEST_CASE("shape: products that do not fit are refused before any memory is aske
   CHECK(error_of([=] { Array::empty({p31, p31, 4}); }) == "shape: too many elements in [2147483648, 2147483648, 4]");
   CHECK(error_of([=] { Array::empty({p62}); }) == "shape: too many elements in [4611686018427387904]");
   CHECK(error_of([=] { Array::empty({p62 / 2}); }) == "shape: too many elements in [2305843009213693952]");
-  CHECK(error_of([] { Array::empty({0, big, big}); }) ==
-        "shape: too many elements in [0, 9223372036854775807, 9223372036854775807]");
+  CHECK(error_of([] {
+          Array::empty({0, big, big});
+        }) == "shape: too many elements in [0, 9223372036854775807, 9223372036854775807]");
   CHECK(Shape({Shape::max_numel}).numel() == Index(1) << 59);
   CHECK(error_of([] { Shape({Shape::max_numel, 2}); }) == "shape: too many elements in [576460752303423488, 2]");
   // an axis repeated without a copy may still not overflow
@@ -76,8 +77,9 @@ TEST_CASE("shape: with, without, insert") {
   CHECK(Shape{}.insert(-1, 5) == Shape{5});
   CHECK(error_of([&] { (void)s.insert(4, 1); }) == "shape: axis 4 is out of range for inserting into [2, 3, 4]");
   CHECK(error_of([&] { (void)s.with(0, -2); }) == "shape: extent -2 is negative");
-  CHECK(error_of([] { (void)Shape({1, 1, 1, 1, 1, 1, 1, 1}).insert(0, 1); }) ==
-        "shape: rank 9 is above the limit of 8");
+  CHECK(error_of([] {
+          (void)Shape({1, 1, 1, 1, 1, 1, 1, 1}).insert(0, 1);
+        }) == "shape: rank 9 is above the limit of 8");
 }
 
 TEST_CASE("shape: broadcasting is aligned at the last axis") {
@@ -87,10 +89,12 @@ TEST_CASE("shape: broadcasting is aligned at the last axis") {
   CHECK(broadcast({0, 3}, {1, 3}) == Shape{0, 3});
   CHECK(broadcast({1}, {0}) == Shape{0});
   CHECK(broadcast({}, {}) == Shape{});
-  CHECK(error_of([] { broadcast({2, 3}, {2}); }) ==
-        "broadcast: shapes [2, 3] and [2] do not broadcast (axis -1: 3 against 2)");
-  CHECK(error_of([] { broadcast({2, 3}, {3, 3}); }) ==
-        "broadcast: shapes [2, 3] and [3, 3] do not broadcast (axis -2: 2 against 3)");
+  CHECK(error_of([] {
+          broadcast({2, 3}, {2});
+        }) == "broadcast: shapes [2, 3] and [2] do not broadcast (axis -1: 3 against 2)");
+  CHECK(error_of([] {
+          broadcast({2, 3}, {3, 3});
+        }) == "broadcast: shapes [2, 3] and [3, 3] do not broadcast (axis -2: 2 against 3)");
   CHECK(error_of([] { broadcast({0}, {2}); }) ==
         "broadcast: shapes [0] and [2] do not broadcast (axis -1: 0 against 2)");
 }

@@ -21,7 +21,10 @@ TEST_CASE("embedding") {
   for (const Index width : {1, 3, 17, 40})
     check_op("embedding", [&](In w) { return embedding(w[0], ids); }, oracle, {random_array({5, width}, 1)},
              {.empty = {Array::zeros({5, 0})},
-              .error = [] { embedding(zeros({5, 2}), tokens({0, 5})); },
+              .error =
+                  [] {
+                    embedding(zeros({5, 2}), tokens({0, 5}));
+                  },
               .error_text = "embedding: id 5 is out of range for V = 5"});
 }
 

@@ -27,7 +27,10 @@ TEST_CASE("gather") {
   const auto by_columns = [&](In t) { return gather(t[0], 1, t[0].numel() ? columns : Tokens(Shape{0, 2})); };
   const auto by_rows = [&](In t) { return gather(t[0], -2, t[0].numel() ? rows : Tokens(Shape{2, 0})); };
   check_op("gather", by_columns, along_rows, {x},
-           {.error = [] { gather(zeros({2, 3}), 1, tokens({{0}, {3}})); },
+           {.error =
+                [] {
+                  gather(zeros({2, 3}), 1, tokens({{0}, {3}}));
+                },
             .error_text = "gather: index 3 is out of range for axis 1 of [2, 3]"});
   check_op("gather", by_rows, along_columns, {x}, {.empty = {Array::zeros({3, 0})}});
 }
@@ -38,8 +41,9 @@ TEST_CASE("gather: what is out of range, of the wrong rank, too large, empty") {
   CHECK(error_of([&] { gather(x, 1, tokens({{std::numeric_limits<Index>::max()}})); }) ==
         "gather: index 9223372036854775807 is out of range for axis 1 of [2, 3]");
   CHECK(error_of([&] { gather(x, 1, tokens({1})); }) == "gather: index [1] must have the rank of x [2, 3]");
-  CHECK(error_of([&] { gather(x, 1, Tokens(Shape{3, 1})); }) ==
-        "gather: index [3, 1] is larger than x [2, 3] along axis 0");
+  CHECK(error_of([&] {
+          gather(x, 1, Tokens(Shape{3, 1}));
+        }) == "gather: index [3, 1] is larger than x [2, 3] along axis 0");
   CHECK(error_of([&] { gather(x, 2, tokens({{0}})); }) == "gather: axis 2 is out of range for [2, 3]");
   CHECK(gather(x, 1, Tokens(Shape{2, 0})).shape() == Shape{2, 0});
   CHECK(gather(x, 1, Tokens(Shape{1, 7})).shape() == Shape{1, 7});  // along the axis the index may be longer

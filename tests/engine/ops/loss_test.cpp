@@ -43,7 +43,10 @@ TEST_CASE("cross_entropy") {
       check_op("cross_entropy",
                [options](In x) { return cross_entropy(x[0], x[0].numel() ? targets : Tokens(Shape{0}), options); },
                entropy_oracle(options), {random_array({4, 5}, 1)},
-               {.error = [] { cross_entropy(zeros({2, 3}), tokens({0, 3})); },
+               {.error =
+                    [] {
+                      cross_entropy(zeros({2, 3}), tokens({0, 3}));
+                    },
                 .error_text = "cross_entropy: target 3 is outside [0, 3) and is not ignore_index -100"});
     }
   const Array wide = random_array({4, 50}, 2, -20, 20);
@@ -85,16 +88,20 @@ TEST_CASE("cross_entropy: nothing to average gives NaN and zero gradients") {
 
 TEST_CASE("cross_entropy: targets and shapes that do not fit") {
   const Tensor x = zeros({2, 3});
-  CHECK(error_of([&] { cross_entropy(x, tokens({0, -1})); }) ==
-        "cross_entropy: target -1 is outside [0, 3) and is not ignore_index -100");
-  CHECK(error_of([&] { cross_entropy(x, tokens({0, std::numeric_limits<Index>::min()})); }) ==
-        "cross_entropy: target -9223372036854775808 is outside [0, 3) and is not ignore_index -100");
-  CHECK(error_of([&] { cross_entropy(x, tokens({0, -4}), {.ignore_index = -1}); }) ==
-        "cross_entropy: target -4 is outside [0, 3) and is not ignore_index -1");
+  CHECK(error_of([&] {
+          cross_entropy(x, tokens({0, -1}));
+        }) == "cross_entropy: target -1 is outside [0, 3) and is not ignore_index -100");
+  CHECK(error_of([&] {
+          cross_entropy(x, tokens({0, std::numeric_limits<Index>::min()}));
+        }) == "cross_entropy: target -9223372036854775808 is outside [0, 3) and is not ignore_index -100");
+  CHECK(error_of([&] {
+          cross_entropy(x, tokens({0, -4}), {.ignore_index = -1});
+        }) == "cross_entropy: target -4 is outside [0, 3) and is not ignore_index -1");
   CHECK(error_of([&] { cross_entropy(x, tokens({0})); }) ==
         "cross_entropy: targets [1] do not fit logits [2, 3] without the last axis");
-  CHECK(error_of([&] { cross_entropy(x, tokens({0, 0}), {.label_smoothing = 2}); }) ==
-        "cross_entropy: label_smoothing 2 is outside [0, 1]");
+  CHECK(error_of([&] {
+          cross_entropy(x, tokens({0, 0}), {.label_smoothing = 2});
+        }) == "cross_entropy: label_smoothing 2 is outside [0, 1]");
   CHECK(error_of([&] { cross_entropy(Tensor(real(1)), Tokens(Shape{})); }) ==
         "cross_entropy: logits need a last axis of classes");
   CHECK(cross_entropy(zeros({3}), Tokens(Shape{})).shape() == Shape{});  // one row
@@ -129,10 +136,15 @@ TEST_CASE("mse_loss") {
   };
   const std::vector<Array> inputs{random_array({3, 4}, 1), random_array({3, 4}, 2)};
   check_op("mse_loss", [](In x) { return mse_loss(x[0], x[1]); }, summed(true), inputs,
-           {.error = [] { mse_loss(zeros({4, 1}), zeros({4})); },
+           {.error =
+                [] {
+                  mse_loss(zeros({4, 1}), zeros({4}));
+                },
             .error_text = "mse_loss: shapes [4, 1] and [4] differ"});
-  check_op("mse_loss", [](In x) { return mse_loss(x[0], x[1], Reduction::sum); }, summed(false), inputs);
-  check_op("mse_loss", [](In x) { return mse_loss(x[0], x[1], Reduction::none); }, squares, inputs);
+  check_op(
+      "mse_loss", [](In x) { return mse_loss(x[0], x[1], Reduction::sum); }, summed(false), inputs);
+  check_op(
+      "mse_loss", [](In x) { return mse_loss(x[0], x[1], Reduction::none); }, squares, inputs);
   CHECK(std::isnan(mse_loss(zeros({0}), zeros({0})).item()));
 }
 

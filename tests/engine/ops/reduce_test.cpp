@@ -58,7 +58,11 @@ TEST_CASE("sum") {
     for (const bool keep : {false, true})
       check_op("sum", [axes = axes, keep](In x) { return sum(x[0], axes, keep); }, reduced(list, total),
                {random_array({3, 4, 5}, 1)},
-               {.error = [] { sum(zeros({2, 3}), {0, -2}); }, .error_text = "sum: axis 0 stands twice"});
+               {.error =
+                    [] {
+                      sum(zeros({2, 3}), {0, -2});
+                    },
+                .error_text = "sum: axis 0 stands twice"});
   CHECK(error_of([] { sum(zeros({2, 3}), 2); }) == "sum: axis 2 is out of range for rank 2");
   CHECK(sum(zeros({2, 3, 4}), {0, 2}, true).shape() == Shape{1, 3, 1});
   CHECK(sum(Tensor(real(3))).item() == 3);
@@ -90,7 +94,10 @@ TEST_CASE("max") {
     check_op("max", [axes = axes](In x) { return max(x[0], axes); }, reduced(list, largest),
              {distinct_array({3, 4, 5}, 1)},
              {.empty = {Array::zeros({1, 1, 1})},  // a maximum of nothing is an error
-              .error = [] { max(zeros({2, 0}), 1); },
+              .error =
+                  [] {
+                    max(zeros({2, 0}), 1);
+                  },
               .error_text = "max: of no elements: shape [2, 0] has an empty axis to reduce"});
 }
 TEST_CASE("min") {

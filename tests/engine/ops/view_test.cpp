@@ -32,22 +32,38 @@ const Oracle same_order = [](const std::vector<Value>& in) { return in[0].x; };
 
 TEST_CASE("reshape") {
   const Array x = random_array({2, 3, 4}, 1);
-  check_op("reshape", [](In t) { return reshape(t[0], {-1, 4}); }, same_order, {x},
-           {.error = [] { reshape(zeros({2, 3}), {4, -1}); },
+  check_op("reshape",
+           [](In t) {
+             return reshape(t[0], {-1, 4});
+           },
+           same_order, {x},
+           {.error =
+                [] {
+                  reshape(zeros({2, 3}), {4, -1});
+                },
             .error_text = "reshape: shape [2, 3] has 6 elements and does not fit [4, -1]"});
   check_op("reshape", [](In t) { return reshape(t[0], t[0].numel() ? Shape{6, 2, 2} : Shape{0, 5}); }, same_order, {x});
-  CHECK(error_of([] { reshape(zeros({2, 3}), {-1, -1}); }) ==
-        "reshape: only one extent may be -1, not two, in [-1, -1]");
+  CHECK(error_of([] {
+          reshape(zeros({2, 3}), {-1, -1});
+        }) == "reshape: only one extent may be -1, not two, in [-1, -1]");
   CHECK(error_of([] { reshape(zeros({2, 3}), {7}); }) == "reshape: shape [2, 3] has 6 elements and does not fit [7]");
-  CHECK(error_of([] { reshape(zeros({0, 3}), {0, -1}); }) ==
-        "reshape: -1 in [0, -1] could be any number for shape [0, 3]");
+  CHECK(error_of([] {
+          reshape(zeros({0, 3}), {0, -1});
+        }) == "reshape: -1 in [0, -1] could be any number for shape [0, 3]");
   CHECK(reshape(Tensor(real(2)), {1, 1}).shape() == Shape{1, 1});
 }
 
 TEST_CASE("view") {
-  check_op("view", [](In t) { return view(t[0], {-1, 2, 2}); }, same_order, {random_array({2, 3, 4}, 1)},
+  check_op("view",
+           [](In t) {
+             return view(t[0], {-1, 2, 2});
+           },
+           same_order, {random_array({2, 3, 4}, 1)},
            {.any_layout = false,
-            .error = [] { view(transpose(zeros({2, 3}), 0, 1), {6}); },
+            .error =
+                [] {
+                  view(transpose(zeros({2, 3}), 0, 1), {6});
+                },
             .error_text =
                 "view: the numbers of shape [3, 2] do not lie in order for [6] (they were transposed or sliced): use "
                 "reshape"});
@@ -68,16 +84,31 @@ TEST_CASE("transpose") {
                  return Position{p[2], p[1], p[0]};
                }),
            {random_array({2, 3, 4}, 1)},
-           {.error = [] { transpose(zeros({2, 3}), 0, 2); },
+           {.error =
+                [] {
+                  transpose(zeros({2, 3}), 0, 2);
+                },
             .error_text = "transpose: axis 2 is out of range for [2, 3]"});
 }
 
 TEST_CASE("permute") {
-  check_op("permute", [](In t) { return permute(t[0], {2, 0, -2}); },
-           moved([](const Shape& s) { return Shape{s[2], s[0], s[1]}; },
-                 [](const Position& p, const Shape&) { return Position{p[1], p[2], p[0]}; }),
+  check_op("permute",
+           [](In t) {
+             return permute(t[0], {2, 0, -2});
+           },
+           moved(
+               [](const Shape& s) {
+                 return Shape{s[2], s[0], s[1]};
+               },
+               [](const Position& p, const Shape&) {
+                 return Position{p[1], p[2], p[0]};
+               }),
            {random_array({2, 3, 4}, 1)},
-           {.error = [] { permute(zeros({2, 3, 4}), {0, 1, 1}); }, .error_text = "permute: axis 1 stands twice"});
+           {.error =
+                [] {
+                  permute(zeros({2, 3, 4}), {0, 1, 1});
+                },
+            .error_text = "permute: axis 1 stands twice"});
   CHECK(error_of([] { permute(zeros({2, 3}), {0}); }) == "permute: 1 axes for shape [2, 3]");
 }
 
@@ -101,13 +132,20 @@ TEST_CASE("slice") {
 TEST_CASE("select") {
   check_op("select", [](In t) { return select(t[0], 1, -2); },
            moved([](const Shape& s) { return s.without(1); },
-                 [](const Position& p, const Shape& s) { return Position{p[0], s[1] - 2, p[1]}; }),
+                 [](const Position& p, const Shape& s) {
+                   return Position{p[0], s[1] - 2, p[1]};
+                 }),
            {random_array({2, 4, 3}, 1)},
-           {.error = [] { select(zeros({2, 3}), 1, 3); },
+           {.error =
+                [] {
+                  select(zeros({2, 3}), 1, 3);
+                },
             .error_text = "select: position 3 is out of range for axis 1 of [2, 3]"});
   check_op("select", [](In t) { return select(t[0], -1, 0); },
            moved([](const Shape& s) { return s.without(-1); },
-                 [](const Position& p, const Shape&) { return Position{p[0], p[1], 0}; }),
+                 [](const Position& p, const Shape&) {
+                   return Position{p[0], p[1], 0};
+                 }),
            {random_array({2, 4, 3}, 1)});
 }
 
@@ -120,8 +158,15 @@ TEST_CASE("split, chunk, unbind") {
   };
   const auto back_to_front = [](const std::vector<Tensor>& parts) { return concat({parts[1], parts[0]}, -1); };
   const Array x = random_array({4, 5}, 1);
-  check_op("split", [&](In t) { return back_to_front(split(t[0], std::vector<Index>{3, 2}, 1)); }, swapped, {x},
-           {.error = [] { split(zeros({4, 5}), std::vector<Index>{3, 3}, 1); },
+  check_op("split",
+           [&](In t) {
+             return back_to_front(split(t[0], std::vector<Index>{3, 2}, 1));
+           },
+           swapped, {x},
+           {.error =
+                [] {
+                  split(zeros({4, 5}), std::vector<Index>{3, 3}, 1);
+                },
             .error_text = "split: sizes add up to 6, but axis 1 of [4, 5] has 5"});
   check_op("split", [&](In t) { return back_to_front(split(t[0], 3, -1)); }, swapped, {x},
            {.error = [] { split(zeros({4}), 0); }, .error_text = "split: size 0 must be at least 1"});
@@ -148,14 +193,18 @@ TEST_CASE("concat") {
   const auto f = [](In x) { return concat(x, 1); };
   check_op("concat", f, side_by_side, {random_array({2, 3}, 1), random_array({2, 2}, 2), random_array({2, 4}, 3)},
            {.empty = {Array::zeros({2, 0}), Array::full({2, 2}, 3), Array::zeros({2, 0})},
-            .error = [] { concat({zeros({2, 3}), zeros({3, 2})}, 1); },
+            .error =
+                [] {
+                  concat({zeros({2, 3}), zeros({3, 2})}, 1);
+                },
             .error_text = "concat: shapes [2, 3] and [3, 2] differ in more than axis 1"});
   std::vector<Array> many;
   for (std::uint64_t i = 0; i < 7; ++i) many.push_back(random_array({2, 2}, i));
   check_op("concat", f, side_by_side, many);
   CHECK(error_of([] { concat({}); }) == "concat: needs at least one tensor");
-  CHECK(error_of([] { concat({zeros({2}), zeros({2, 2})}); }) ==
-        "concat: shapes [2] and [2, 2] differ in more than axis 0");
+  CHECK(error_of([] {
+          concat({zeros({2}), zeros({2, 2})});
+        }) == "concat: shapes [2] and [2, 2] differ in more than axis 0");
   const Array x = random_array({2, 3}, 1);
   CHECK(same_bits(concat({x}).array(), x));
   CHECK(same_bits(concat({x, zeros({0, 3})}).array(), x));
@@ -168,7 +217,11 @@ TEST_CASE("stack") {
     return y;
   };
   check_op("stack", [](In x) { return stack(x); }, layers, {random_array({2, 3}, 1), random_array({2, 3}, 2)},
-           {.error = [] { stack({zeros({2}), zeros({3})}); }, .error_text = "stack: shapes [2] and [3] differ"});
+           {.error =
+                [] {
+                  stack({zeros({2}), zeros({3})});
+                },
+            .error_text = "stack: shapes [2] and [3] differ"});
   const Oracle pairs = [](const std::vector<Value>& in) {
     std::vector<double> y;
     for (std::size_t i = 0; i < in[0].x.size(); ++i) y.push_back(in[0].x[i]), y.push_back(in[1].x[i]);
@@ -194,11 +247,22 @@ TEST_CASE("squeeze, unsqueeze") {
 }
 
 TEST_CASE("expand") {
-  check_op("expand", [](In x) { return expand(x[0], x[0].numel() ? Shape{2, 3, 4} : Shape{2, 0, 4}); },
-           moved([](const Shape& s) { return Shape{2, s[0], 4}; },
-                 [](const Position& p, const Shape&) { return Position{p[1], 0}; }),
+  check_op("expand",
+           [](In x) {
+             return expand(x[0], x[0].numel() ? Shape{2, 3, 4} : Shape{2, 0, 4});
+           },
+           moved(
+               [](const Shape& s) {
+                 return Shape{2, s[0], 4};
+               },
+               [](const Position& p, const Shape&) {
+                 return Position{p[1], 0};
+               }),
            {random_array({3, 1}, 1)},
-           {.error = [] { expand(zeros({3, 2}), {3, 4}); },
+           {.error =
+                [] {
+                  expand(zeros({3, 2}), {3, 4});
+                },
             .error_text = "expand: shape [3, 2] does not expand to [3, 4] (axis -1: 2 against 4)"});
   CHECK(error_of([] { expand(zeros({3, 2}), {2}); }) == "expand: shape [3, 2] does not expand to [2]");
 }
@@ -216,10 +280,12 @@ TEST_CASE("tril, triu") {
       };
     };
     check_op("tril", [diagonal](In x) { return tril(x[0], diagonal); }, triangle(true), {random_array({2, 4, 5}, 1)},
-             {.constant = diagonal == -9, .error = [] { tril(zeros({3})); },
+             {.constant = diagonal == -9,
+              .error = [] { tril(zeros({3})); },
               .error_text = "tril: needs at least two axes, but the shape is [3]"});
     check_op("triu", [diagonal](In x) { return triu(x[0], diagonal); }, triangle(false), {random_array({2, 4, 5}, 1)},
-             {.constant = diagonal == 9, .error = [] { triu(zeros({3})); },
+             {.constant = diagonal == 9,
+              .error = [] { triu(zeros({3})); },
               .error_text = "triu: needs at least two axes, but the shape is [3]"});
   }
 }
