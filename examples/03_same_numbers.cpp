@@ -51,20 +51,22 @@ void step(int number, const char* what, const Tensor& x, const std::string& expe
   print_and_compare(prefix + first_values(x, 3), prefix + expected);
 }
 
-const Tensor inputs = tensor({{0.43, 0.15, 0.89},    // Your     (x^1)
-                              {0.55, 0.87, 0.66},    // journey  (x^2)
-                              {0.57, 0.85, 0.64},    // starts   (x^3)
-                              {0.22, 0.58, 0.33},    // with     (x^4)
-                              {0.77, 0.25, 0.10},    // one      (x^5)
-                              {0.05, 0.80, 0.55}});  // step     (x^6)
+Tensor inputs() {
+  return tensor({{0.43, 0.15, 0.89},    // Your     (x^1)
+                 {0.55, 0.87, 0.66},    // journey  (x^2)
+                 {0.57, 0.85, 0.64},    // starts   (x^3)
+                 {0.22, 0.58, 0.33},    // with     (x^4)
+                 {0.77, 0.25, 0.10},    // one      (x^5)
+                 {0.05, 0.80, 0.55}});  // step (x^6)
+}
 
 void two_heads_and_three() {
-  const Tensor batch = stack({inputs, inputs});  // the same sentence twice: [2, 6, 3]
+  const Tensor batch = stack({inputs(), inputs()});  // the same sentence twice: [2, 6, 3]
   const Index context_length = batch.size(1), d_in = 3, d_out = 2;
 
   std::cout << "Chapter 3 of S. Raschka's Build a Large Language Model (From Scratch): multi-head attention.\n"
                "Each word of \"Your journey starts with one step\" is a vector of three numbers:\n"
-            << inputs << "\n\nMultiHeadAttentionWrapper, 2 heads of width 2, on the sentence twice, seed 123\n";
+            << inputs() << "\n\nMultiHeadAttentionWrapper, 2 heads of width 2, on the sentence twice, seed 123\n";
   const tutorial::MultiHeadAttentionWrapper two(d_in, d_out, context_length, 0.0, 2, Generator(123));
   print_and_compare(to_text(two(batch).array()), R"(tensor([[[-0.4519,  0.2216,  0.4772,  0.1063],
          [-0.5874,  0.0058,  0.5891,  0.3257],
@@ -127,6 +129,7 @@ void eleven_steps() {
   const Tensor masked = masked_fill(attn_scores, mask == Tensor(1), -std::numeric_limits<double>::infinity());
   step(8, "scores where the mask lets them", masked, "-0.0917    -inf    -inf ");
   const Tensor weights = mha.dropout(softmax(masked / std::sqrt(static_cast<real>(k.size(-1))), -1));
+  std::cout << "    the weights of the first head, after softmax:\n" << select(select(weights, 0, 0), 0, 0) << "\n";
   const Tensor context = transpose(matmul(weights, v), 1, 2);
   step(9, "context vectors, tokens before heads again", context, "-0.1354  0.2538  0.1353 ");
   const Tensor joined = view(contiguous(context), {b, num_tokens, d_out});
@@ -228,7 +231,7 @@ void other_numbers() {
 
   std::cout << "\nWeight splits with d_in 3 and d_out 2, seed 123: the first sentence of the batch\n";
   const tutorial::MultiHeadAttention small(3, 2, 6, 0.0, 2, Generator(123));
-  print_and_compare(to_text(small(stack({inputs, inputs})).array().select(0, 0)), R"(tensor([[0.3190, 0.4858],
+  print_and_compare(to_text(small(stack({inputs(), inputs()})).array().select(0, 0)), R"(tensor([[0.3190, 0.4858],
         [0.2943, 0.3897],
         [0.2856, 0.3593],
         [0.2693, 0.3873],
@@ -238,9 +241,9 @@ void other_numbers() {
   std::cout << "\nOne head without a mask, Linear projections, seed 789\n";
   const Generator seed_789(789);
   const Linear W_query(3, 2, seed_789, false), W_key(3, 2, seed_789, false), W_value(3, 2, seed_789, false);
-  const Tensor queries = W_query(inputs);
-  const Tensor keys = W_key(inputs);
-  const Tensor values = W_value(inputs);
+  const Tensor queries = W_query(inputs());
+  const Tensor keys = W_key(inputs());
+  const Tensor values = W_value(inputs());
   print_and_compare(to_text(attention(queries, keys, values).array()), R"(tensor([[-0.0739,  0.0713],
         [-0.0748,  0.0703],
         [-0.0749,  0.0702],
@@ -250,7 +253,7 @@ void other_numbers() {
 
   std::cout << "\nThe query of the second token through torch.rand(3, 2), seed 123\n";
   const Tensor W = rand({3, 2}, Generator(123));
-  print_and_compare(to_text(matmul(select(inputs, 0, 1), W).array()), "tensor([0.4306, 1.4551])");
+  print_and_compare(to_text(matmul(select(inputs(), 0, 1), W).array()), "tensor([0.4306, 1.4551])");
 
   std::cout << "\nDropout(0.5) of ones(6, 6), seed 123: which cells stay depends on the machine PyTorch ran on.\n"
                "Apple silicon, ARM, and mote unless told otherwise:\n";
