@@ -58,8 +58,10 @@ Tensor GPT::Transformer::embed(const Tokens& ids, Index start) const {
   const Tensor token = wte(ids);  // [B, T, C]
   const Index T = ids.shape()[1];
   if (wpe) return drop(token + (*wpe)(T, start));  // [T, C], the same for every row of the batch
-  if (waves) return drop(token + (*waves)(T, start));
-  return drop(token);
+  if (!waves) return drop(token);
+  // Waves are as large as sin and cos are; beside them token vectors of N(0, 0.02) would hardly be seen.
+  const Tensor scaled = token * std::sqrt(static_cast<real>(token.size(2)));
+  return drop(scaled + (*waves)(T, start));
 }
 
 Tensor GPT::Transformer::forward(const Tokens& ids) const {

@@ -13,7 +13,7 @@ namespace mote {
 /// How a model knows where a token stands.
 enum class Position {
   learned,     ///< a trained vector per position, added to the token's (GPT-2)
-  sinusoidal,  ///< waves of fixed lengths, added to the token's (the original transformer)
+  sinusoidal,  ///< waves of fixed lengths, added to the token's times sqrt(C) (the original transformer)
   rotary,      ///< queries and keys turned by their positions (Llama)
   alibi,       ///< distance taken off the attention scores, more in some heads than in others
   none         ///< only the causal mask tells positions apart

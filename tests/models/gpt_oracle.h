@@ -73,10 +73,13 @@ inline Row gpt_oracle(const Weights& w, const Tokens& ids, const GPTConfig& c, s
     for (Index j = 0; j < C; ++j) {
       const double angle =
           static_cast<double>(i % T) / std::pow(10000.0, static_cast<double>(j - j % 2) / static_cast<double>(C));
-      double place = 0;
+      double place = 0, scale = 1;
       if (c.position == Position::learned) place = w.at("transformer.wpe.weight").x[at(i % T * C + j)];
-      if (c.position == Position::sinusoidal) place = j % 2 == 0 ? std::sin(angle) : std::cos(angle);
-      x.push_back(w.at("transformer.wte.weight").x[at(ids.data()[i] * C + j)] + place);
+      if (c.position == Position::sinusoidal) {  // as in section 3.4 and 3.5 of Vaswani et al. 2017
+        place = j % 2 == 0 ? std::sin(angle) : std::cos(angle);
+        scale = std::sqrt(static_cast<double>(C));
+      }
+      x.push_back(w.at("transformer.wte.weight").x[at(ids.data()[i] * C + j)] * scale + place);
     }
   for (Index layer = 0; layer < c.n_layer; ++layer) {
     std::string prefix = "transformer.h.";
