@@ -132,8 +132,7 @@ class Generator {
   void normal_float32(std::span<real> out, double mean = 0, double std = 1) const;
 
   /// out[i] = low + word % (high - low), in [low, high). The word has 64 bits when high - low >= 2^28, else 32. A plain
-  /// remainder favours small numbers: by up to one in 16 just below 2^28, by next to nothing for the usual small
-  /// ranges.
+  /// remainder favours small numbers: by up to one in 16 just below 2^28, by next to nothing for small ranges.
   /// Errors: low >= high.
   void randint(std::span<std::int64_t> out, std::int64_t low, std::int64_t high) const;
 

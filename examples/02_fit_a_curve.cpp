@@ -1,6 +1,6 @@
 // What is here: lesson 2. A small network learns a sine wave: model, loss, backward, step, and nothing else.
 // What is not: batches, schedules, tasks; those are in train.cpp.
-// Read next: train.cpp, or nn/linear.h for what a layer is made of.
+// Read next: 03_same_numbers.cpp, or nn/linear.h for what a layer is made of.
 #include <cstdio>
 #include <exception>
 #include <numbers>

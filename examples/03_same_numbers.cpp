@@ -57,7 +57,7 @@ Tensor inputs() {
                  {0.57, 0.85, 0.64},    // starts   (x^3)
                  {0.22, 0.58, 0.33},    // with     (x^4)
                  {0.77, 0.25, 0.10},    // one      (x^5)
-                 {0.05, 0.80, 0.55}});  // step (x^6)
+                 {0.05, 0.80, 0.55}});  // step     (x^6)
 }
 
 void two_heads_and_three() {
@@ -211,8 +211,8 @@ void wrapper_against_split() {
   });
   std::printf(
       "time of %d small projections over that of 3 large ones (on this machine, median of 21): %.2f.\n"
-      "The multiply-adds are the same, so this stays near 1 where starting a product costs little, as here; where it\n"
-      "costs much (smaller heads, a GPU) the large ones win.\n",
+      "The multiply-adds are the same: near 1 means that starting a product costs little here; where it costs much\n"
+      "(smaller heads, a GPU, a busy machine) the large ones win.\n",
       static_cast<int>(3 * heads), many / seconds([&] { project(split); }));
 }
 

@@ -1,7 +1,7 @@
 // What is here: lesson 4. The smallest language model with attention learns to repeat a token, with the losses that
 //   PyTorch has for the same seed; what its heads look at; and why this task cannot show what heads are for.
 // What is not: a task that needs attention (../train/tasks/copy.h, which `train` learns).
-// Read next: ../models/attention_lm.h for the model, train.cpp for the program to play with.
+// Read next: 05_inside_attention.cpp; ../models/attention_lm.h for the model, train.cpp for the program to play with.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -109,14 +109,13 @@ int main() try {
     std::printf("  %2d head%s %.4f\n", static_cast<int>(c.n_head), c.n_head == 1 ? "  " : "s ", third[i]);
   }
   std::fflush(stdout);
-  std::cout << "\nThe pictures change with the number of heads, the loss does not. 8 heads of width 4:\n\n";
+  std::cout << "\nThe pictures change with the number of heads, the loss hardly. 8 heads of width 4:\n\n";
   show_heads(models[3], config);
   const auto [least, most] = std::minmax_element(third.begin(), third.end());
   std::printf(
       "All between %.4f and %.4f. To see attention at work a query must have to find one certain place: `train`\n"
-      "learns to copy a sequence, where exactly one earlier position holds the answer. One head can do that, too; "
-      "what\n"
-      "a second one is good for is lesson 6.\n",
+      "learns to copy a sequence, where exactly one earlier position holds the answer. One head can do that, too;\n"
+      "what a second one is good for is lesson 6.\n",
       *least, *most);
   if (!equal || *most - *least >= 1e-3) std::cout << "\nNot all of this is as the text says: see above.\n";
   return equal && *most - *least < 1e-3 ? 0 : 1;

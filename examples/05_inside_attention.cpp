@@ -2,13 +2,15 @@
 //   transformer block as a tree, the cost table of another tutorial, found by counting; why scores are divided by
 //   sqrt(d); what a fused projection is, and what the output projection is for.
 // What is not: what the heads learn (04_repeat_demo.cpp); times, which depend on the machine.
-// Read next: ../nn/trace.h. Put const Trace trace; before any model of yours, and print it afterwards.
+// Read next: 06_heads.cpp; ../nn/trace.h. Put const Trace trace; before any model of yours, and print it afterwards.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "engine/engine.h"
 #include "nn/trace.h"
@@ -134,7 +136,7 @@ void one_head_or_eight() {
                                                          static_cast<double>(one.projections + one.attention));
 }
 
-/// Queries and keys of independent N(0, 1) numbers, as a fresh layer makes them: 64 of each, of width d.
+/// Queries and keys of independent N(0, 1) numbers: 64 of each, of width d.
 struct Saturation {
   double variance = 0, largest = 0, slope = 0;  // of a score; of a row's weights, on average
 };
@@ -156,9 +158,8 @@ Saturation saturation(Index d, bool scaled) {
 void why_scale() {
   std::cout
       << "\n5. Why scores are divided by sqrt(d). A score is a sum of d products; with numbers of variance 1 its\n"
-         "   variance is d. The softmax of large scores is nearly one 1 and many 0s, and there it is flat: the sum of\n"
-         "   p (1 - p), its slope, is what is left of the gradient. 64 keys; an even look would give weights of "
-         "0.02.\n\n"
+         "   variance is d. The softmax of large scores is nearly one 1 and many 0s, and there it is flat: the sum\n"
+         "   of p (1 - p), its slope, is what is left of the gradient. 64 keys; an even look gives each 0.02.\n\n"
          "           variance of a score     largest weight of a row     slope\n"
          "       d    as it is   divided      as it is   divided     as it is   divided\n";
   for (const Index d : {4, 16, 64, 512}) {

@@ -122,15 +122,13 @@ Material from_repetition(const Config& c) {
   Material m;
   m.vocab_size = 26;
   m.block_size = T;
-  m.batch = [=](Index rows, const Generator& random) {
-    return repetitions(rows, T, std::min<Index>(3, length), length, random);
-  };
+  m.batch = [=](Index rows, const Generator& random) { return repetitions(rows, T, 3, length, random); };
   const Index shown = (2 * length + 2) / 3;
   m.shown = repetitions(1, T, shown, shown, Generator(c.seed + 2)).ids;
   for (Index i = 0; i < T; ++i) m.labels.emplace_back(1, static_cast<char>('a' + m.shown.data()[i]));
   for (const std::string& x : m.labels) m.title += x;
-  std::printf("rows of %lld letters, which begin again after %lld to %lld\n", static_cast<long long>(T),
-              static_cast<long long>(std::min<Index>(3, length)), static_cast<long long>(length));
+  std::printf("rows of %lld letters, which begin again after 3 to %lld\n", static_cast<long long>(T),
+              static_cast<long long>(length));
   return m;
 }
 
@@ -247,7 +245,7 @@ int run(const Config& c) {
   });
   const Index head = clearest - shown.begin();
   const Array weights = model.attention_weights(material.shown, layer).select(0, 0);  // [H, T, T]
-  std::cout << "\nlayer " << layer << ", head " << head + 1 << " of " << c.n_head
+  std::cout << "\nlayer " << layer << " (0 is the first), head " << head + 1 << " of " << c.n_head
             << ". A row is a query, a column a key; '.' is a weight near 0, '@' near 1\n"
             << attention_text(weights.select(0, head), material.labels);
   picture.write(attention_svg(weights, material.labels, material.labels,
@@ -264,8 +262,8 @@ int main(int argc, char** argv) {
   options.add("--task", c.task,
               "what to learn: rows that begin again somewhere, answers that repeat a question, or a text",
               {"induction", "copy", "text"});
-  options.add("--length", c.length, "the most letters before they come again (induction), or letters to copy (copy)",
-              1);
+  options.add("--length", c.length, "the most letters before they come again (induction), or letters to copy (copy)", 3,
+              1000);
   options.add("--text", c.text, "a file to learn from; empty: a few sentences about heads (text)");
   options.add("--sentence", c.sentence, "what to look at, in characters that the text has (text)");
   options.add("--block_size", c.block_size, "longest context, in characters (text)", 2);

@@ -104,7 +104,7 @@ void show_copying_head(GPT& model, const CopyTask& task, const Generator& random
   std::vector<std::string> labels;
   for (Index i = 0; i < T; ++i) labels.push_back(word(example.ids.data()[i], task.separator()));
   std::printf(
-      "\nlayer %lld, head %lld of %lld, on one held-out sequence. A row is a query, a column a key;\n"
+      "\nlayer %lld (0 is the first), head %lld of %lld, on one held-out sequence. A row is a query, a column a key;\n"
       "'.' is a weight near 0, '@' one near 1, blank what lies in the future.\n"
       "From the separator on, %.0f %% of its attention goes to the symbol that has to be copied:\n",
       static_cast<long long>(best_layer), static_cast<long long>(best_head + 1),
@@ -242,5 +242,9 @@ int main(int argc, char** argv) {
   options.add("--sequences", c.sequences, "held-out sequences to answer", 1);
   options.add("--seed", c.seed, "seed of weights, data and questions", 0, 1'000'000'000'000'000'000);
   options.parse_or_exit(argc, argv);
+  if (c.task != "copy" && (c.preset != "default" || c.position != "default")) {
+    std::cerr << argv[0] << ": --preset and --position are for --task copy\n";
+    return 2;
+  }
   return run_program(argv[0], [&] { return c.task == "copy" ? run_copy(c) : run_repeat(c); });
 }

@@ -115,7 +115,8 @@ Tokens GPT::generate(const Tokens& ids, Index count, const GenerateOptions& opti
     }
     all = append(all, newest);
     if (options.on_token && !options.on_token(newest)) break;
-    if (options.stop_token >= 0 && std::find(finished.begin(), finished.end(), false) == finished.end()) break;
+    const bool all_finished = std::find(finished.begin(), finished.end(), false) == finished.end();
+    if (all_finished && !finished.empty() && options.stop_token >= 0) break;
   }
   return all;
 }

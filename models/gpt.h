@@ -13,14 +13,15 @@
 
 namespace mote {
 
-/// How generate() chooses the next token: temperature first, then top_k, then top_p.
+/// How generate() chooses the next token: top_k, then temperature, then top_p.
 struct GenerateOptions {
   double temperature = 1;  ///< 0: always the likeliest (greedy, the first of equals)
   Index top_k = 0;         ///< only the k likeliest, and what equals the last of them, may be chosen; 0: all
   double top_p = 1;        ///< only the likeliest whose probabilities first reach p together; 1: all
   Index stop_token = -1;   ///< a row that has written this id is finished; -1: none
   bool use_cache = true;   ///< false computes every context anew: the same bits, slower
-  /// Called after every token with the newest of each row, [B]; false ends the text there.
+  /// Called after every token with the newest of each row, [B]; false ends the text there. A row that is finished gives
+  /// stop_token again and again until the others are.
   std::function<bool(const Tokens& newest)> on_token = {};
 };
 
@@ -52,6 +53,8 @@ struct GPT : Layer<GPT> {
     Tensor forward(const Tokens& ids) const;
     /// The same for the tokens that follow those in `cache`; see GPT.
     Tensor forward(const Tokens& ids, GPTCache& cache) const;
+    /// Errors: a cache of another model, or whose layers have seen different numbers of tokens.
+    void check_cache(const GPTCache& cache) const;
     void visit(Visitor& v) override;
   };
 
@@ -78,12 +81,13 @@ struct GPT : Layer<GPT> {
   /// What each head of a block attends to, in evaluation mode: ids [B, T] -> [B, H, T, T]. Errors: no such layer.
   Array attention_weights(const Tokens& ids, Index layer);
 
-  /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens,
-  /// or all of them if the config is unbounded(). Samples by multinomial(), so with the same weights and seed it writes
-  /// the tokens that nanoGPT's generate() writes. With a stop token a finished row repeats it, and the text ends when
-  /// all rows are finished. Runs without gradients and in evaluation mode; afterwards every module is in the mode it
-  /// was in. Errors: an empty prompt, a count below 0, a temperature below 0 or not finite, top_p outside (0, 1], a
-  /// stop token outside [0, V), logits that are NaN or infinite (-infinity is fine: that token is never chosen).
+  /// `count` more tokens after each prompt, all of one length: ids [B, T] -> [B, T + count]. The context is the last
+  /// block_size tokens, or all of them if the config is unbounded(). Samples by multinomial(), so with the same weights
+  /// and seed it writes the tokens that nanoGPT's generate() writes. With a stop token a finished row repeats it, and
+  /// the text ends when all rows are finished. Runs without gradients and in evaluation mode; afterwards every module
+  /// is in the mode it was in. Errors: an empty prompt, a count below 0, a temperature below 0 or not finite, top_p
+  /// outside (0, 1], a stop token outside [0, V), logits that are NaN or infinite (-infinity is fine: that token is
+  /// never chosen).
   Tokens generate(const Tokens& ids, Index count, const GenerateOptions& options, const Generator& random);
   /// The same, greedy.
   Tokens generate(const Tokens& ids, Index count) { return generate(ids, count, {.temperature = 0}, Generator()); }

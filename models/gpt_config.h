@@ -50,7 +50,7 @@ struct GPTConfig {
   /// What nanoGPT trains: the same without biases, exact GELU, V = 50304.
   static GPTConfig nanogpt();
   /// Llama's way with GPT-2's smallest sizes: RMSNorm, rotary positions, SwiGLU, four heads of keys and values, no
-  /// biases, nothing tied.
+  /// biases, nothing tied. With an n_head that four does not divide set n_kv_head, too.
   static GPTConfig llama();
   /// Attention and residual sums only: the models in which heads are easiest to understand.
   static GPTConfig attention_only();

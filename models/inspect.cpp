@@ -7,7 +7,9 @@
 #include <array>
 #include <cmath>
 #include <iomanip>
+#include <locale>
 #include <sstream>
+#include <string_view>
 
 #include "engine/check.h"
 #include "engine/math.h"
@@ -100,7 +102,7 @@ std::vector<std::string> characters_of(const std::string& text) {
 
 std::string attention_text(const Array& weights, const std::vector<std::string>& queries, bool causal) {
   check_in("attention_text", weights.rank() == 2 || weights.rank() == 3, "weights ", weights.shape(),
-           " must be [Tq, Tk] or [H, Tq, Tk]");
+           " must be [Tq, Tk] or [H, Tq, Tk]; a batch's row b is select(0, b)");
   const Array all = weights.rank() == 2 ? weights.unsqueeze(0) : weights;
   const Index H = all.shape()[0], Tq = all.shape()[1], Tk = all.shape()[2];
   check_in("attention_text", static_cast<Index>(queries.size()) == Tq, queries.size(), " labels do not fit weights ",
@@ -130,7 +132,7 @@ std::string attention_text(const Array& weights, const std::vector<std::string>&
           const double w = static_cast<double>(all.at({h, i, j}));
           const std::size_t level = w > 0 ? static_cast<std::size_t>(std::min(w, 1.0) * 9) : 0;  // NaN: 0
           text += ' ';
-          text += causal && j > i + Tk - Tq ? ' ' : glyphs[std::min<std::size_t>(8, level)];
+          text += causal && j > i + Tk - Tq && !(w > 0) ? ' ' : glyphs[std::min<std::size_t>(8, level)];
         }
         text += " |";
       }

@@ -33,9 +33,9 @@ std::vector<HeadScore> head_scores(const Array& weights, const Tokens& ids);
 std::string describe(const std::vector<HeadScore>& scores);
 
 /// What heads look at, made of characters: a line per query, two columns per key, '.' for a weight near 0 up to '@' for
-/// one near 1; with `causal`, keys after the query are blank, so that the triangle shows whatever the weights are (with
-/// more keys than queries these are the last). weights [Tq, Tk] or, heads side by side and titled, [H, Tq, Tk];
-/// `queries` names the rows. Errors: labels of another number.
+/// one near 1; with `causal`, keys after the query are blank if their weight is 0, so that the triangle shows whatever
+/// the weights are (with more keys than queries these are the last). weights [Tq, Tk] or, heads side by side and
+/// titled, [H, Tq, Tk]; `queries` names the rows. Errors: labels of another number.
 std::string attention_text(const Array& weights, const std::vector<std::string>& queries, bool causal = true);
 
 /// The characters of a text in UTF-8, for labels; bytes that are none stand alone.

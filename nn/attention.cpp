@@ -181,7 +181,7 @@ namespace {
 [[noreturn]] void refuse_numbers(const Tensor& mask) {
   detail::fail_with("MultiHeadAttention", "the mask ", mask.shape(),
                     " is made of numbers; a Mask says true = may attend: compare (m > 0), or from_blocked(m) if 1 "
-                    "means blocked");
+                    "means blocked; cross-attention takes query, key and value");
 }
 }  // namespace
 Tensor MultiHeadAttention::forward(const Tensor&, const Tensor& mask) const { refuse_numbers(mask); }
@@ -191,6 +191,9 @@ Tensor MultiHeadAttention::forward(const Tensor&, const Tensor&, const Tensor&, 
 Attended MultiHeadAttention::with_weights(const Tensor&, const Tensor& mask) const {
   const detail::OpenLayer here(*this);
   refuse_numbers(mask);
+}
+Attended MultiHeadAttention::with_weights(const Tensor& query, const Tensor&, const Tensor&, const Tensor& mask) const {
+  return with_weights(query, mask);
 }
 
 Attended MultiHeadAttention::with_weights(const Tensor& query, const Tensor& key, const Tensor& value,

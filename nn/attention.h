@@ -78,6 +78,7 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   /// The same output, bit for bit, and what each head looked at.
   Attended with_weights(const Tensor& x, const Mask& mask = {}) const { return with_weights(x, x, x, mask); }
   Attended with_weights(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const;
+  Attended with_weights(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask) const;
   Attended with_weights(const Tensor& x, const Tensor& mask) const;  ///< always an error, as above
 
   /// An empty cache for this layer.

@@ -31,10 +31,11 @@ class KeyValueCache {
   Index count() const { return count_; }
   void clear() { first_ = count_ = 0; }
   /// Forgets the tokens from position `length` on, as after an error. Errors: more than there are, or a position whose
-  /// row is no longer here.
+  /// window is no longer here.
   void truncate(Index length) {
-    check_in("KeyValueCache", length >= first_ && length <= this->length(), "cannot go back to ", length,
-             " tokens: rows ", first_, " to ", this->length(), " are here");
+    const Index least = first_ > 0 ? first_ + window_ - 1 : 0;  // a query there sees window - 1 tokens before it
+    check_in("KeyValueCache", length >= least && length <= this->length(), "cannot go to ", length, " tokens, only to ",
+             least, " to ", this->length());
     count_ = length - first_;
   }
 

@@ -29,8 +29,7 @@ struct LearnedPositions : Layer<LearnedPositions> {
 };
 
 /// Fixed waves: column 2i of row t is sin(t / 10000^(2i/C)), column 2i + 1 its cosine. length T -> [T, C],
-/// for positions start, start + 1, ... Errors: T or start below 0, start + T above max_length. Source: Vaswani et al.
-/// 2017.
+/// for positions start and on. Errors: T or start below 0, start + T above max_length. Source: Vaswani et al. 2017.
 struct SinusoidalPositions : Layer<SinusoidalPositions> {
   Array table;  ///< [max_length, C]: a buffer, not trained
 
@@ -68,7 +67,8 @@ class Rotary {
   Rotary(Index width, const RotaryOptions& options) : base_(options.base) {
     check_in("Rotary", options.fraction > 0 && options.fraction <= 1, "fraction ", options.fraction,
              " is outside (0, 1]");
-    check_in("Rotary", options.base > 0 && std::isfinite(options.base), "base ", options.base, " must be above 0");
+    check_in("Rotary", options.base > 0 && std::isfinite(options.base), "base ", options.base,
+             " must be above 0 and finite");
     check_in("Rotary", options.length >= 0, "length ", options.length, " is below 0");
     half_ = static_cast<Index>(options.fraction * static_cast<double>(width)) / 2;
     check_in("Rotary", options.fraction < 1 || width % 2 == 0, "a head of width ", width,

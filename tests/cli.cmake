@@ -31,10 +31,11 @@ expect(1 "^$" "^[^\n]*p = 1.5 is not a probability\n$" --dropout 1.5)
 expect(1 "^$" "^[^\n]*symbols 1 must be at least 2\n$" --symbols 1)
 expect(0 "first loss [34]\\.[0-9]+; guessing among 64 ids costs ln 64 = 4.1589.*exact match on 50 fresh rows: 50 \\(100.0 %\\)"
   "^$" --task repeat --sequences 50)
-expect(0 "first loss 1.*exact match on 60 held-out sequences: [0-9]+.*layer 0, head [01]" "^$" --symbols 3 --length 4
+expect(0 "first loss 1.*exact match on 60 held-out sequences: [0-9]+.*layer 0 \\(0 is the first\\), head [12] of 2" "^$" --symbols 3 --length 4
   --n_layer 1 --n_head 2 --n_embd 16 --steps 20 --sequences 60)
 set(few --symbols 3 --length 4 --n_embd 16 --steps 20 --sequences 60)
 expect(0 "transformer.h.0.mlp.c_gate.*exact match on 60" "^$" ${few} --preset llama --n_head 2)
 expect(0 "transformer.wte +Embedding[^\n]*\ntransformer.h.0.ln_1 .*exact match on 60" "^$" ${few} --position alibi)
 expect(2 "^$" "^[^\n]*--position 'left' must be one of default\\|[^\n]*\n$" --position left)
 expect(0 "exact match on 60" "^$" ${few} --position sinusoidal)
+expect(2 "^$" "^[^\n]*--preset and --position are for --task copy\n$" --task repeat --preset llama)

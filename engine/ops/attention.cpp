@@ -92,7 +92,8 @@ Index flops_of(const Plan& p) {
 }
 
 void read_options(Plan& p, const AttentionOptions& o, const Shape& weights_shape) {
-  check(!o.scale || std::isfinite(*o.scale), "scale ", o.scale.value_or(0), " is not finite");
+  check(!o.scale || std::abs(*o.scale) <= static_cast<double>(std::numeric_limits<real>::max()), "scale ",
+        o.scale.value_or(0), " is not finite");
   p.scale = o.scale ? static_cast<real>(*o.scale) : real(1) / std::sqrt(static_cast<real>(std::max<Index>(p.width, 1)));
   p.causal = o.causal;
   p.window = o.window;

@@ -27,8 +27,7 @@ struct AttentionOptions {
 
 /// softmax(q k^T / sqrt(d)) v over the keys: q [..., H, Tq, d], k [..., Hkv, Tk, d], v [..., Hkv, Tk, dv] ->
 /// [..., H, Tq, dv]; heads may be left out. With fewer heads in k and v (Hkv divides H), H / Hkv neighbouring heads of
-/// q share each (grouped queries; one: multi-query). Positions: with more keys than queries the queries are the last
-/// ones.
+/// q share each (grouped queries; one: multi-query). With more keys than queries the queries are the last ones.
 ///
 /// A query that may attend to nothing gives zeros and zero gradients. Nothing crosses a masked pair, not even a NaN:
 /// not from the key to the query's output, nor from the query to the key's gradient; so no token sees a later one.
@@ -44,8 +43,7 @@ struct AttentionOptions {
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 
 namespace detail {
-/// Rows of numbers somewhere in memory: row t of head h of batch entry b starts at data + batch[b] + h * head + t *
-/// row.
+/// Rows of numbers in memory: row t of head h of batch entry b starts at data + batch[b] + h * head + t * row.
 struct HeadRows {
   const real* data = nullptr;
   std::vector<Index> batch;

@@ -3,10 +3,12 @@
 // Read next: reduce.h.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "engine/mask.h"
 #include "engine/tensor.h"
+#include "engine/tokens.h"
 
 namespace mote {
 
@@ -33,6 +35,15 @@ inline Array keep_where(const Array& x, const Mask& mask, bool keep) {
   return y;
 }
 }  // namespace detail
+
+/// Where ids are, or are not, one certain id: ids [...] -> [...]. For padded rows, (ids != pad).reshape({B, 1, 1, T})
+/// is attention's mask. ids == other_ids, in contrast, is one bool.
+inline Mask operator==(const Tokens& ids, Index id) {
+  Mask m(ids.shape());
+  std::transform(ids.data(), ids.data() + ids.numel(), m.mutate(), [id](Index x) { return std::uint8_t(x == id); });
+  return m;
+}
+inline Mask operator!=(const Tokens& ids, Index id) { return ~(ids == id); }
 
 /// Element-wise comparisons with broadcasting; they make a Mask and have no gradient. NaN compares false (!=: true).
 inline Mask operator<(const Tensor& a, const Tensor& b) {
@@ -120,8 +131,7 @@ inline Tensor minimum(const Tensor& a, const Tensor& b) {
   });
 }
 
-/// x held within [lowest, highest]. The gradient is 1 inside and at the limits, 0 outside, as in PyTorch; NaN stays
-/// NaN.
+/// x held within [lowest, highest]; NaN stays NaN. The gradient is 1 inside and at the limits, 0 outside, as PyTorch's.
 /// Errors: lowest above highest, or NaN.
 inline Tensor clamp(const Tensor& x, double lowest, double highest = std::numeric_limits<double>::infinity()) {
   Op op("clamp", x);

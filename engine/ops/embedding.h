@@ -22,8 +22,7 @@ inline Index padding_row(const char* who, std::optional<Index> padding_idx, Inde
 }  // namespace detail
 
 /// Row ids[...] of a table: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its
-/// occurrences, in the order of the tokens. padding_idx names a row whose gradient stays zero, from the end if
-/// negative.
+/// occurrences, in the order of the tokens. padding_idx names a row whose gradient stays zero (negative: from the end).
 /// Errors: an id outside [0, V), a padding_idx outside [-V, V).
 inline Tensor embedding(const Tensor& weight, const Tokens& ids, std::optional<Index> padding_idx = {}) {
   Op op("embedding", weight);

@@ -165,6 +165,7 @@ TEST_CASE("GPT's cache: what it refuses, and that it is as it was afterwards") {
     CHECK(error_of([&] { twin(tokens({{1}, {2}}), cache); }) == other);
     GPTCache nobodys;
     CHECK(error_of([&] { m(tokens({{1}, {2}}), nobodys); }) == other);
+    CHECK(error_of([&] { m.transformer(tokens({{1}, {2}}), nobodys); }).find("another model") != std::string::npos);
   }
   CHECK(error_of([&] {
           m(ids.slice(1, 6, 7), cache);

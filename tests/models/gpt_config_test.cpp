@@ -164,7 +164,7 @@ TEST_CASE("GPT refuses options that make no model") {
         "MultiHeadAttention: 4 heads cannot share n_kv_head = -1 evenly");
   CHECK(refused([](GPTConfig& c) { c.n_kv_head = 8; }) ==
         "MultiHeadAttention: 4 heads cannot share n_kv_head = 8 evenly");
-  CHECK(refused([](GPTConfig& c) { c.rotary.base = 0; }) == "Rotary: base 0 must be above 0");
+  CHECK(refused([](GPTConfig& c) { c.rotary.base = 0; }) == "Rotary: base 0 must be above 0 and finite");
   CHECK(refused([](GPTConfig& c) { c.rotary.fraction = 1.5; }) == "Rotary: fraction 1.5 is outside (0, 1]");
   CHECK(refused([](GPTConfig& c) { c.n_embd = 12; }) ==
         "Rotary: a head of width 3 is odd, but its columns are turned in pairs");

@@ -140,6 +140,8 @@ TEST_CASE("attention_text: glyphs by weight, blank future, heads side by side") 
         "  bc | + +   | + +   |\n"
         "   d | . : # | . : # |\n");
   CHECK(attention_text(array({1, 3}, {1, nan, 2}), {"é"}) == "  é | @ . @ |\n");  // the one query is the last of three
+  CHECK(attention_text(array({2, 3}, {1, 0, 0.5, 1, 0, 0}), {"a", "b"}) ==
+        "  a | @ . + |\n  b | @ . . |\n");  // not causal
   CHECK(attention_text(Array::zeros({0, 3, 3}), names).empty());
   const std::string many = attention_text(Array::full({3, 30, 30}, 1), std::vector<std::string>(30, "x"));
   CHECK(many.find(" head 1") < many.find(" head 2"));
@@ -150,7 +152,7 @@ TEST_CASE("attention_text: glyphs by weight, blank future, heads side by side") 
   CHECK(longest <= 120);
   CHECK(error_of([&] { attention_text(one, {"a"}); }) == "attention_text: 1 labels do not fit weights [3, 3]");
   CHECK(error_of([&] { attention_text(Array::zeros({3}), names); }) ==
-        "attention_text: weights [3] must be [Tq, Tk] or [H, Tq, Tk]");
+        "attention_text: weights [3] must be [Tq, Tk] or [H, Tq, Tk]; a batch's row b is select(0, b)");
 }
 
 TEST_CASE("characters_of: UTF-8 characters whole, other bytes alone") {

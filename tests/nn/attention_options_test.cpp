@@ -230,10 +230,14 @@ TEST_CASE("MultiHeadAttention: a wrong call is a sentence with the layer's path"
           m.with_weights(x, Mask({2, 1, 1, 2}));
         }) == "attention: mask [2, 1, 1, 2] does not broadcast to [1, 2, 2, 2]");
   const std::string numbers =
-      " is made of numbers; a Mask says true = may attend: compare (m > 0), or from_blocked(m) if 1 means blocked";
+      " is made of numbers; a Mask says true = may attend: compare (m > 0), or from_blocked(m) if 1 means blocked; "
+      "cross-attention takes query, key and value";
   const Tensor added = Array::zeros({2, 2});
   CHECK(says(fused, [&](const M& m) { m(x, added); }) == "MultiHeadAttention: the mask [2, 2]" + numbers);
   CHECK(says(across, [&](const M& m) { m(x, k, v, added); }) == "MultiHeadAttention: the mask [2, 2]" + numbers);
+  CHECK(says(fused, [&](const M& m) { m.with_weights(x, added); }) == "MultiHeadAttention: the mask [2, 2]" + numbers);
+  CHECK(says(across, [&](const M& m) { m.with_weights(x, k, v, added); }) ==
+        "MultiHeadAttention: the mask [2, 2]" + numbers);
   CHECK(same_bits(fused(x, x, x).array(), fused(x).array()));
 }
 

@@ -143,21 +143,32 @@ TEST_CASE("A cache misused through a layer is a sentence with the layer's path, 
         "MultiHeadAttention)");
 }
 
-TEST_CASE("KeyValueCache: going back, and what it refuses") {
-  KeyValueCache cache(3);
-  CHECK(error_of([&] { cache.keys(); }) == "KeyValueCache: nothing was appended yet");
+TEST_CASE("KeyValueCache: going back gives the same bits, or is refused where the window is gone") {
+  CHECK(error_of([] { KeyValueCache().keys(); }) == "KeyValueCache: nothing was appended yet");
   CHECK(error_of([] { KeyValueCache(-3); }) == "KeyValueCache: window -3 must be 0 or above");
-  const Array k = random_array({1, 1, 40, 2}, 1), v = random_array({1, 1, 40, 3}, 2);
-  const auto append = [&](Index from, Index to) { cache.append(k.slice(2, from, to), v.slice(2, from, to)); };
-  append(0, 30);
-  append(30, 31);
-  CHECK(cache.length() == 31);
-  cache.truncate(30);
-  append(30, 40);
-  CHECK(cache.length() == 40);
-  for (Index t = cache.first(); t < 40; ++t) CHECK(*cache.keys().at(0, 0, t - cache.first()) == k.at({0, 0, t, 0}));
-  CHECK(error_of([&] { cache.truncate(41); }).find("cannot go back to 41 tokens") != std::string::npos);
-  if (cache.first() > 0) CHECK(error_of([&] { cache.truncate(0); }).find("cannot go back") != std::string::npos);
+  Generator random(1);
+  const Tensor x = random_array({1, 90, 8}, 3);
+  for (const Index window : {0, 5, 20}) {
+    const MultiHeadAttention m(8, 2, random,
+                               {.causal = true, .n_kv_head = 1, .window = window, .rotary = RotaryOptions{}});
+    const NoGrad no_grad;
+    const Array whole = m(x).array();
+    KeyValueCache full = m.cache();
+    for (Index t = 0; t < 80; ++t) m(slice(x, 1, t, t + 1), full);
+    REQUIRE((full.first() > 0) == (window > 0));
+    const Index least = window > 0 ? full.first() + window - 1 : 0;
+    for (Index back = 0; back <= 80; ++back) {
+      KeyValueCache cache = full;
+      if (back < least) {
+        CHECK(error_of([&] { cache.truncate(back); }).find("KeyValueCache: cannot go to") == 0);
+        CHECK(cache.length() == 80);
+        continue;
+      }
+      cache.truncate(back);
+      CHECK(same_bits(m(slice(x, 1, back, 90), cache).array(), whole.slice(1, back, 90)));
+    }
+    CHECK(error_of([&] { full.truncate(81); }).find("cannot go to 81 tokens") != std::string::npos);
+  }
 }
 
 }  // namespace

@@ -132,11 +132,12 @@ TEST_CASE("Rotary: what a constructor refuses") {
         "Rotary: fraction 0.4 of a head of width 4 is less than one pair of columns");
   CHECK(error_of([] { Rotary(4, {.fraction = 0}); }) == "Rotary: fraction 0 is outside (0, 1]");
   CHECK(error_of([] { Rotary(4, {.fraction = 1.5}); }) == "Rotary: fraction 1.5 is outside (0, 1]");
-  CHECK(error_of([] { Rotary(4, {.base = 0}); }) == "Rotary: base 0 must be above 0");
-  CHECK(error_of([] { Rotary(4, {.base = static_cast<double>(inf)}); }) == "Rotary: base inf must be above 0");
+  CHECK(error_of([] { Rotary(4, {.base = 0}); }) == "Rotary: base 0 must be above 0 and finite");
+  CHECK(error_of([] { Rotary(4, {.base = static_cast<double>(inf)}); }) ==
+        "Rotary: base inf must be above 0 and finite");
   CHECK(error_of([] { Rotary(4, {.length = -1}); }) == "Rotary: length -1 is below 0");
   CHECK(error_of([] { Rotary(4, {})(Tensor(Array::zeros({1, 2, 4})), -1); }) == "Rotary: start -1 is below 0");
-  CHECK(error_of([] { Rotary(4, {.base = std::nan("")}); }) == "Rotary: base nan must be above 0");
+  CHECK(error_of([] { Rotary(4, {.base = std::nan("")}); }) == "Rotary: base nan must be above 0 and finite");
 }
 
 }  // namespace

@@ -9,10 +9,9 @@ namespace mote {
 
 /// Rows of random numbers below `modulus`; at each position t >= 3 the target is (x[t-1] + x[t-3]) mod modulus, before
 /// that nothing counts. A layer of attention alone learns it badly with one head, which hands on one mixture of the two
-/// numbers, and well with two. It is not enough that each head looks at one place and hands on its number: no sum of
-/// something of the one and something of the other tells (a + b) mod n. The heads' weights have to depend on both
-/// numbers, too. ids and targets [B, length]. Errors: modulus below 2, length
-/// below 4.
+/// numbers, and well with two. It is not enough that each head looks at one place and hands on its number: scores that
+/// are something of the one plus something of the other cannot all be highest at (a + b) mod n. The heads' weights have
+/// to depend on both numbers, too. ids and targets [B, length]. Errors: modulus below 2, length below 4.
 struct TwoPlacesTask {
   Index modulus = 7, length = 16;
 

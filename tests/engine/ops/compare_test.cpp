@@ -121,5 +121,18 @@ TEST_CASE("clamp") {
   CHECK(clamp(array({3}, {-inf, 5, inf}), 0).to_vector() == std::vector<real>{0, 5, inf});
 }
 
+TEST_CASE("ids compared with one id make a mask") {
+  const Tokens ids = tokens({{4, 7, 0}, {0, 4, 0}});
+  const Mask padding = ids == 0, words = ids != 0;
+  CHECK(padding.shape() == Shape{2, 3});
+  const std::vector<std::uint8_t> expected{0, 0, 1, 1, 0, 1};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(padding.data()[i] == expected[i]);
+    CHECK(words.data()[i] == 1 - expected[i]);
+  }
+  CHECK((ids == 9).count() == 0);
+  CHECK((Tokens({2, 0}) == 1).shape() == Shape{2, 0});
+}
+
 }  // namespace
 }  // namespace mote::test
