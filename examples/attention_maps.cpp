@@ -211,10 +211,8 @@ int run(const Config& c) {
   check(c.layer < c.n_layer, "layer ", c.layer, " is not one of ", c.n_layer, " (0 is the first)");
   const Picture picture(c.output);
   const Material material = c.task == "induction" ? from_repetition(c) : c.task == "copy" ? from_copy(c) : from_text(c);
-  GPTConfig config = GPTConfig::preset(c.preset);
+  GPTConfig config = GPTConfig::preset(c.preset).resized(c.n_layer, c.n_head, c.n_embd);
   config.vocab_size = material.vocab_size, config.block_size = material.block_size;
-  config.n_layer = c.n_layer, config.n_head = c.n_head, config.n_embd = c.n_embd;
-  if (c.n_head % std::max<Index>(1, config.n_kv_head) != 0) config.n_kv_head = 0;  // llama's four do not divide
   GPT model(config, Generator(c.seed));
   std::printf("%s: n_layer %lld, n_head %lld, n_embd %lld, %lld weights\n", c.preset.c_str(),
               static_cast<long long>(c.n_layer), static_cast<long long>(c.n_head), static_cast<long long>(c.n_embd),

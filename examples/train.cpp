@@ -116,13 +116,10 @@ void show_copying_head(GPT& model, const CopyTask& task, const Generator& random
 int run_copy(const Config& c) {
   const CopyTask task(c.symbols ? c.symbols : 10, c.length ? c.length : 10);
   GPTConfig config = c.preset == "default" ? GPTConfig() : GPTConfig::preset(c.preset);
+  config = config.resized(c.n_layer, c.n_head, c.n_embd ? c.n_embd : 64);
   if (c.position != "default") config.position = position_from(c.position);
-  if (c.n_head % std::max<Index>(1, config.n_kv_head) != 0) config.n_kv_head = 0;  // llama's four do not divide
   config.block_size = task.block_size();
   config.vocab_size = task.vocab_size();
-  config.n_layer = c.n_layer;
-  config.n_head = c.n_head;
-  config.n_embd = c.n_embd ? c.n_embd : 64;
   config.dropout = c.dropout;
   const Generator random(c.seed), data(c.seed + 1), held_out(c.seed + 2);
   GPT model(config, random);

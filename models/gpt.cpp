@@ -70,17 +70,13 @@ Tensor GPT::Transformer::forward(const Tokens& ids) const {
   return ln_f ? (*ln_f)(x) : x;
 }
 
-void GPT::Transformer::check_cache(const GPTCache& cache) const {
+Tensor GPT::Transformer::forward(const Tokens& ids, GPTCache& cache) const {
   check_in("GPT", cache.token_table.same_as(wte.weight) && cache.layers.size() == h.size(),
            "the cache belongs to another model; take it from this one's cache()");
-  for (const KeyValueCache& layer : cache.layers)
-    check_in("GPT", layer.length() == cache.length(), "the cache has ", cache.length(), " tokens in its first layer, ",
-             layer.length(), " in another");
-}
-
-Tensor GPT::Transformer::forward(const Tokens& ids, GPTCache& cache) const {
-  check_cache(cache);
   const Index before = cache.length();
+  for (const KeyValueCache& layer : cache.layers)
+    check_in("GPT", layer.length() == before, "the cache has ", before, " tokens in its first layer, ", layer.length(),
+             " in another");
   try {
     Tensor x = embed(ids, before);
     for (std::size_t i = 0; i < h.size(); ++i) x = h[i](x, cache.layers[i]);
@@ -132,7 +128,6 @@ GPTCache GPT::cache() const {
 
 Tensor GPT::forward(const Tokens& ids, GPTCache& cache) const {
   check_ids(ids, cache.length());
-  transformer.check_cache(cache);
   check_in("GPT", config.dropout == 0 || !training(), "a cache is for evaluation: call eval() first");
   return lm_head(transformer(ids, cache));
 }

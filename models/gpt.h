@@ -53,8 +53,6 @@ struct GPT : Layer<GPT> {
     Tensor forward(const Tokens& ids) const;
     /// The same for the tokens that follow those in `cache`; see GPT.
     Tensor forward(const Tokens& ids, GPTCache& cache) const;
-    /// Errors: a cache of another model, or whose layers have seen different numbers of tokens.
-    void check_cache(const GPTCache& cache) const;
     void visit(Visitor& v) override;
   };
 

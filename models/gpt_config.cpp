@@ -55,6 +55,13 @@ GPTConfig GPTConfig::preset(const std::string& name) {
   throw Error("preset '" + name + "' is none of gpt2, nanogpt, llama, attention_only");
 }
 
+GPTConfig GPTConfig::resized(Index layers, Index heads, Index width) const {
+  GPTConfig c = *this;
+  c.n_layer = layers, c.n_head = heads, c.n_embd = width;
+  if (n_kv_head > 0 && heads % n_kv_head != 0) c.n_kv_head = 0;
+  return c;
+}
+
 Index GPTConfig::inner() const {
   if (n_inner > 0) return n_inner;
   return activation == Activation::swiglu ? (8 * n_embd / 3 + 31) / 32 * 32 : 4 * n_embd;

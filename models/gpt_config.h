@@ -50,12 +50,16 @@ struct GPTConfig {
   /// What nanoGPT trains: the same without biases, exact GELU, V = 50304.
   static GPTConfig nanogpt();
   /// Llama's way with GPT-2's smallest sizes: RMSNorm, rotary positions, SwiGLU, four heads of keys and values, no
-  /// biases, nothing tied. With an n_head that four does not divide set n_kv_head, too.
+  /// biases, nothing tied. With an n_head that four does not divide set n_kv_head, too, or use resized().
   static GPTConfig llama();
   /// Attention and residual sums only: the models in which heads are easiest to understand.
   static GPTConfig attention_only();
   /// "gpt2", "nanogpt", "llama" or "attention_only". Errors: any other word.
   static GPTConfig preset(const std::string& name);
+
+  /// The same kind of model in other sizes. Where the heads of keys and values do not divide n_head, each head gets its
+  /// own.
+  GPTConfig resized(Index layers, Index heads, Index width) const;
 
   /// n_inner with its default worked out.
   Index inner() const;

@@ -73,6 +73,7 @@ MultiHeadAttention::MultiHeadAttention(Index width, Index heads, const Init& ini
   k_proj = projection(!o.fused, o.key_width, keys, first, o.bias);
   v_proj = projection(!o.fused, o.value_width, values, first, o.bias);
   c_proj = Linear(heads * value_head, o.d_out, init, o.out_bias.value_or(o.bias));
+  if (options.alibi) slopes_ = alibi_slopes(heads);
   if (options.rotary) {
     if (options.rotary->length == 0) options.rotary->length = o.block_size;
     rotary.emplace(head_width, *options.rotary);
@@ -134,7 +135,7 @@ AttentionOptions MultiHeadAttention::how(const Mask& mask) const {
   o.causal = options.causal;
   o.mask = mask;
   o.window = options.window;
-  if (options.alibi) o.alibi = alibi_slopes(n_head);
+  o.alibi = slopes_;
   if (attn_dropout.training()) o.dropout = attn_dropout.p, o.random = &attn_dropout.random;
   return o;
 }

@@ -87,6 +87,7 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   void visit(Visitor& v) override;
 
  private:
+  Array slopes_;  // of ALiBi, if it is on: [H]
   struct Projected {
     Tensor q, k, v;  // [B, H, T, width of a head], views
   };

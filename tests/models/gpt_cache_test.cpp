@@ -159,7 +159,8 @@ TEST_CASE("GPT's cache: what it refuses, and that it is as it was afterwards") {
     CHECK(error_of([&] { m(tokens({1, 2}), cache); }) == "GPT: ids [2] must be [B, T] (in GPT)");
     c.n_layer = 1;
     const GPT shallow = lively_gpt(c);
-    const std::string other = "GPT: the cache belongs to another model; take it from this one's cache() (in GPT)";
+    const std::string other =
+        "GPT: the cache belongs to another model; take it from this one's cache() (in transformer)";
     CHECK(error_of([&] { shallow(tokens({{1}, {2}}), cache); }) == other);
     const GPT twin = m.clone();  // equal weights, but they may be trained apart
     CHECK(error_of([&] { twin(tokens({{1}, {2}}), cache); }) == other);
@@ -217,7 +218,7 @@ TEST_CASE("GPT's cache: an error in a later layer leaves every layer as it was, 
     m(ids.slice(1, 0, 4), cache);
     cache.layers[1].truncate(3);
     CHECK(error_of([&] { m(ids.slice(1, 4, 9), cache); }) ==
-          "GPT: the cache has 4 tokens in its first layer, 3 in another (in GPT)");
+          "GPT: the cache has 4 tokens in its first layer, 3 in another (in transformer)");
   }
 }
 

@@ -11,8 +11,8 @@ Index count_formula(const GPTConfig& c) {
   const Index C = c.n_embd, kv = c.n_kv_head ? c.n_kv_head : c.n_head, qkv = C + 2 * kv * (C / c.n_head);
   const bool gated = c.activation == Activation::swiglu, rms = c.norm == NormKind::rms_norm;
   const Index norm = C * (c.bias && !rms ? 2 : 1);
-  const bool attention_bias = c.attention_bias < 0 ? c.bias : c.attention_bias > 0;
-  const bool mlp_bias = c.mlp_bias < 0 ? c.bias : c.mlp_bias > 0;
+  const bool attention_bias = c.attention_bias.value_or(c.bias);
+  const bool mlp_bias = c.mlp_bias.value_or(c.bias);
   const Index hidden = c.n_inner ? c.n_inner : gated ? (8 * C + 95) / 96 * 32 : 4 * C;
   const Index attn = qkv * C + C * C + (attention_bias ? qkv + C : 0);
   const Index mlp = (gated ? 3 : 2) * hidden * C + (mlp_bias ? hidden * (gated ? 2 : 1) + C : 0);
@@ -33,6 +33,15 @@ GPTConfig shrunk(GPTConfig c) {
   c.block_size = 5, c.vocab_size = 7, c.n_layer = 1, c.n_head = 4, c.n_embd = 8;
   if (c.n_kv_head > 0) c.n_kv_head = 2;
   return c;
+}
+
+TEST_CASE("GPTConfig: resized keeps the kind, and the heads of keys and values where they divide") {
+  const GPTConfig llama = GPTConfig::llama(), eight = llama.resized(3, 8, 64), six = llama.resized(1, 6, 48);
+  CHECK((eight.n_layer == 3 && eight.n_head == 8 && eight.n_embd == 64 && eight.n_kv_head == 4));
+  CHECK((six.n_layer == 1 && six.n_head == 6 && six.n_embd == 48 && six.n_kv_head == 0));
+  CHECK((six.position == Position::rotary && six.norm == NormKind::rms_norm && !six.bias && !six.tie_weights));
+  CHECK(llama.n_head == 12);
+  CHECK(GPTConfig::gpt2().resized(1, 5, 40).n_kv_head == 0);
 }
 
 TEST_CASE("GPTConfig: what the presets are") {
