@@ -1,14 +1,13 @@
-// What is here: the index of the engine: arrays, tensors, ops, random numbers, printing, gradient checks.
-// What is not: layers (nn/nn.h), models (models/models.h), training (train/train.h).
-// Read next: array.h, tensor.h, then ops/arithmetic.h.
+// The index of the engine: arrays, tensors, ops, random numbers, printing, gradient checks.
 #pragma once
 
-#include "engine/array.h"
-#include "engine/env.h"
-#include "engine/gradcheck.h"
-#include "engine/math.h"
+#include "engine/array/array.h"
+#include "engine/array/random.h"
+#include "engine/autograd/gradcheck.h"
+#include "engine/autograd/graph_text.h"
+#include "engine/autograd/op.h"
+#include "engine/base/env.h"
+#include "engine/base/math.h"
+#include "engine/base/parallel.h"
+#include "engine/io/print.h"
 #include "engine/ops/ops.h"
-#include "engine/parallel.h"
-#include "engine/print.h"
-#include "engine/random.h"
-#include "engine/tensor.h"

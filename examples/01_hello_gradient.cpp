@@ -1,6 +1,4 @@
-// What is here: lesson 1. An expression of two numbers, the graph it leaves behind, and its gradient.
-// What is not: arrays, layers, training.
-// Read next: 02_fit_a_curve.cpp. This lesson is built with mote_f64 (real = double), as Python's numbers are.
+// Lesson 1. An expression of two numbers, the graph it leaves behind, and its gradient.
 #include <cmath>
 #include <cstdio>
 #include <exception>

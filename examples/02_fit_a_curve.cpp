@@ -1,6 +1,4 @@
-// What is here: lesson 2. A small network learns a sine wave: model, loss, backward, step, and nothing else.
-// What is not: batches, schedules, tasks; those are in train.cpp.
-// Read next: 03_same_numbers.cpp, or nn/linear.h for what a layer is made of.
+// Lesson 2. A small network learns a sine wave: model, loss, backward, step, and nothing else.
 #include <cstdio>
 #include <exception>
 #include <numbers>

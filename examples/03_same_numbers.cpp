@@ -1,7 +1,5 @@
-// What is here: lesson 3. The printed numbers of a book chapter (multi-head attention, seed 123) come out of mote,
-//   digit for digit: its three tables, the eleven steps of its last class, and what else that chapter prints.
-// What is not: training; the attention that mote's own models use (nn/attention.h).
-// Read next: ../models/tutorial.h for the three classes, then 04_repeat_demo.cpp.
+// Lesson 3. The printed numbers of a book chapter (multi-head attention, seed 123) come out of mote, digit for digit:
+// its three tables, the eleven steps of its last class, and what else that chapter prints.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

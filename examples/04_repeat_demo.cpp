@@ -1,7 +1,5 @@
-// What is here: lesson 4. The smallest language model with attention learns to repeat a token, with the losses that
-//   PyTorch has for the same seed; what its heads look at; and why this task cannot show what heads are for.
-// What is not: a task that needs attention (../train/tasks/copy.h, which `train` learns).
-// Read next: 05_inside_attention.cpp; ../models/attention_lm.h for the model, train.cpp for the program to play with.
+// Lesson 4. The smallest language model with attention learns to repeat a token, with the losses that PyTorch has for
+// the same seed; what its heads look at; and why this task cannot show what heads are for.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,8 +1,5 @@
-// What is here: lesson 5. One attention layer looked at from inside: the shapes that a tutorial prints, a whole
-//   transformer block as a tree, the cost table of another tutorial, found by counting; why scores are divided by
-//   sqrt(d); what a fused projection is, and what the output projection is for.
-// What is not: what the heads learn (04_repeat_demo.cpp); times, which depend on the machine.
-// Read next: 06_heads.cpp; ../nn/trace.h. Put const Trace trace; before any model of yours, and print it afterwards.
+// Lesson 5. One attention layer from inside: its shapes, its costs counted, a whole transformer block as a tree; why
+// scores are divided by sqrt(d), what a fused projection is, and what the output projection is for.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

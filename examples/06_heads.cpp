@@ -1,7 +1,5 @@
-// What is here: lesson 6. What a second head is good for: the same layer with 1, 2 and 8 heads, compared by what it
-//   computes, what it costs, and what it can learn: to copy, which takes one look at a time, and a task that takes two.
-// What is not: pictures of heads (attention_maps.cpp).
-// Read next: attention_maps.cpp.
+// Lesson 6. What a second head is good for: the same layer with 1, 2 and 8 heads, compared by what it computes, what it
+// costs, and what it can learn: to copy, which takes one look at a time, and a task that takes two.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -105,7 +103,7 @@ bool copying() {
                return true;
              }});
     const Batch q = task.questions(200, Split::test, held_out);
-    const Tokens answers = model.generate(q.ids, task.length);
+    const IntArray answers = model.generate(q.ids, task.length);
     Index right = 0;
     for (Index b = 0; b < 200; ++b) {
       const Index* const got = answers.data() + b * answers.shape()[1] + task.length + 1;
@@ -142,8 +140,8 @@ struct OneLayer : Layer<OneLayer> {
     init::normal(token.weight, 0, 0.02, random);
     init::normal(position.weight, 0, 0.02, random);
   }
-  Tensor embed(const Tokens& ids) const { return token(ids) + Tensor(position.weight); }
-  Tensor forward(const Tokens& ids, const Mask& mask) const { return answer(block(embed(ids), mask)); }
+  Tensor embed(const IntArray& ids) const { return token(ids) + Tensor(position.weight); }
+  Tensor forward(const IntArray& ids, const Mask& mask) const { return answer(block(embed(ids), mask)); }
   void visit(Visitor& v) override {
     v("token", token);
     v("position", position);
@@ -176,7 +174,7 @@ Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
   const NoGrad no_grad;
   model.eval();
   const Batch test = task.batch(500, fresh);
-  const Tokens answer = argmax(model(test.ids, mask));
+  const IntArray answer = argmax(model(test.ids, mask));
   Index right = 0, asked = 0;
   for (Index i = 0; i < answer.numel(); ++i) {
     if (test.targets.data()[i] < 0) continue;

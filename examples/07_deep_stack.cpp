@@ -1,7 +1,5 @@
-// What is here: lesson 7. A stack of 100 transformer blocks takes a training step, with the norm before each part and
-//   after it, and shows how much of the gradient arrives at the bottom.
-// What is not: training such a stack to the end.
-// Read next: ../nn/transformer_block.h.
+// Lesson 7. A stack of 100 transformer blocks takes a training step, with the norm before each part and after it, and
+// shows how much of the gradient arrives at the bottom.
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -45,7 +43,7 @@ struct Stack : Layer<Stack<Block>> {
       : token(32, 32, random), position(16, 32, random), head(32, 32, random) {
     for (Index i = 0; i < layers; ++i) blocks.emplace_back(32, 4, random, options...);
   }
-  Tensor forward(const Tokens& ids) const {
+  Tensor forward(const IntArray& ids) const {
     const Tensor tokens = token(ids);
     Tensor x = tokens + slice(position.weight, 0, 0, ids.shape()[1]);
     for (const Block& block : blocks) x = block(x);
@@ -64,8 +62,8 @@ struct Stack : Layer<Stack<Block>> {
 template <class Model>
 double one_step(const char* kind, const Model& model) {
   const Generator data(8);
-  const Tokens ids = randint(0, 32, {4, 17}, data);
-  const Tokens inputs = ids.slice(1, 0, 16), targets = ids.slice(1, 1, 17);
+  const IntArray ids = randint(0, 32, {4, 17}, data);
+  const IntArray inputs = ids.slice(1, 0, 16), targets = ids.slice(1, 1, 17);
   AdamW optimizer(all_parameters(model), {.lr = 1e-4});
   const auto loss_now = [&] {
     const Tensor logits = model(inputs);

@@ -1,7 +1,5 @@
-// What is here: attention_maps: trains a small model, then shows what its heads look at: scores for the heads of every
-//   layer, the most telling head of one layer as text, and all heads of that layer as one picture (SVG).
-// What is not: the picture and the scores themselves (models/inspect.h), which take any model's weights.
-// Read next: ../models/inspect.h.
+// Attention_maps: trains a small model, then shows what its heads look at: scores for the heads of every layer, the
+// most telling head of one layer as text, and all heads of that layer as one picture (SVG).
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,7 +46,7 @@ struct Material {
   std::string title;
   Index vocab_size = 0, block_size = 0;
   std::function<Batch(Index rows, const Generator& random)> batch;
-  Tokens shown;                     // [1, T]
+  IntArray shown;                   // [1, T]
   std::vector<std::string> labels;  // T
 };
 
@@ -90,12 +88,12 @@ Material from_text(const Config& c) {
   m.vocab_size = static_cast<Index>(known.size());
   m.block_size = c.block_size;
   m.batch = [ids = ids_of(text), length = c.block_size + 1](Index rows, const Generator& random) {
-    const Tokens starts = randint(0, static_cast<Index>(ids.size()) - length + 1, {rows}, random);
-    Tokens drawn({rows, length});
+    const IntArray starts = randint(0, static_cast<Index>(ids.size()) - length + 1, {rows}, random);
+    IntArray drawn({rows, length});
     for (Index b = 0; b < rows; ++b) std::copy_n(ids.begin() + starts.data()[b], length, drawn.mutate() + b * length);
     return next_token_batch(drawn);
   };
-  m.shown = Tokens({1, static_cast<Index>(sentence.size())}, ids_of(sentence));
+  m.shown = IntArray({1, static_cast<Index>(sentence.size())}, ids_of(sentence));
   for (const std::string& x : sentence) m.labels.push_back(label_of(x));
   std::printf("%zu characters, %zu different\n", text.size(), known.size());
   return m;
@@ -103,9 +101,9 @@ Material from_text(const Config& c) {
 
 /// Rows of random letters that begin again after `first` to `last` of them. What comes before counts for nothing.
 Batch repetitions(Index rows, Index T, Index first, Index last, const Generator& random) {
-  const Tokens letters = randint(0, 26, {rows, last}, random);
-  const Tokens periods = randint(first, last + 1, {rows}, random);
-  Tokens drawn({rows, T + 1});
+  const IntArray letters = randint(0, 26, {rows, last}, random);
+  const IntArray periods = randint(first, last + 1, {rows}, random);
+  IntArray drawn({rows, T + 1});
   Index* const out = drawn.mutate();
   for (Index b = 0; b < rows; ++b)
     for (Index t = 0; t <= T; ++t) out[b * (T + 1) + t] = letters.data()[b * last + t % periods.data()[b]];

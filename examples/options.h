@@ -1,6 +1,4 @@
-// What is here: command-line options for the example programs: names, defaults, help, and errors of one line.
-// What is not: config files, subcommands. The library itself never reads a command line.
-// Read next: train.cpp.
+// Command-line options for the example programs: names, defaults, help, and errors of one line.
 #pragma once
 
 #include <charconv>

@@ -1,7 +1,5 @@
-// What is here: training a model end to end on a toy task, and what it learned: the loss as it falls, answers to
-//   questions it never saw, and what one attention head looks at.
-// What is not: text; a task of your own is a header beside train/tasks/copy.h.
-// Read next: train/tasks/copy.h, models/gpt.h, train/fit.h.
+// Training a model end to end on a toy task, and what it learned: the loss as it falls, answers to questions it never
+// saw, and what one attention head looks at.
 #include <unistd.h>
 
 #include <algorithm>
@@ -70,7 +68,7 @@ Index count_exact(GPT& model, const CopyTask& task, Index total, const Generator
   for (Index done = 0; done < total;) {
     const Index n = std::min<Index>(250, total - done), L = task.length;
     const Batch q = task.questions(n, Split::test, random);
-    const Tokens answers = model.generate(q.ids, L).slice(1, L + 1, 2 * L + 1);
+    const IntArray answers = model.generate(q.ids, L).slice(1, L + 1, 2 * L + 1);
     for (Index b = 0; b < n; ++b) {
       const Index *const got = answers.data() + b * L, *const want = q.targets.data() + b * L;
       const bool right = std::equal(got, got + L, want);
@@ -191,7 +189,7 @@ int run_repeat(const Config& c) {
   const NoGrad no_grad;
   model.eval();
   const Batch q = task.batch(c.sequences, Generator(c.seed + 2));
-  const Tokens answers = argmax(model(q.ids));
+  const IntArray answers = argmax(model(q.ids));
   Index right = 0;
   for (Index b = 0; b < c.sequences; ++b) {
     const Index *const got = answers.data() + b * task.length, *const want = q.targets.data() + b * task.length;

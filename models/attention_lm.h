@@ -1,6 +1,4 @@
-// What is here: AttentionLM, the smallest language model with attention: the repeat demo's.
-// What is not: residual connections, norms and feed-forward networks; GPT has them (gpt.h).
-// Read next: gpt.h.
+// AttentionLM, the smallest language model with attention: the repeat demo's.
 #pragma once
 
 #include "engine/ops/arithmetic.h"
@@ -35,13 +33,13 @@ struct AttentionLM : Layer<AttentionLM> {
              {.causal = true, .bias = true, .dropout = c.dropout, .block_size = c.block_size}),
         head(c.n_embd, c.vocab_size, random) {}
 
-  Tensor forward(const Tokens& ids) const { return head(attn(embed(ids))); }
-  Tensor loss(const Tokens& ids, const Tokens& targets) const {
+  Tensor forward(const IntArray& ids) const { return head(attn(embed(ids))); }
+  Tensor loss(const IntArray& ids, const IntArray& targets) const {
     const Tensor logits = (*this)(ids);
     return cross_entropy(logits, targets, {.ignore_index = -1});
   }
   /// What each head looks at, in evaluation mode: ids [B, T] -> [B, H, T, T].
-  Array attention_weights(const Tokens& ids) {
+  Array attention_weights(const IntArray& ids) {
     const NoGrad no_grad;
     const Evaluation evaluation(*this);
     return attn.with_weights(embed(ids)).weights;
@@ -55,7 +53,7 @@ struct AttentionLM : Layer<AttentionLM> {
   }
 
  private:
-  Tensor embed(const Tokens& ids) const {
+  Tensor embed(const IntArray& ids) const {
     check_in("AttentionLM", ids.rank() == 2, "ids ", ids.shape(), " must be [B, T]");
     const Tensor x = token(ids);
     return x + position(ids.shape()[1]);

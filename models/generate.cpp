@@ -1,6 +1,4 @@
-// What is here: GPT::generate: choosing tokens, and the choice between a cache and whole passes.
-// What is not: the forward pass (gpt.cpp).
-// Read next: ../train/fit.h.
+// GPT::generate: choosing tokens, and the choice between a cache and whole passes.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -35,7 +33,7 @@ Array nucleus(const Array& probabilities, double top_p) {
 }
 
 /// One token for each row of logits [B, V] -> [B].
-Tokens choose(const Tensor& logits, const GenerateOptions& options, const Generator& random) {
+IntArray choose(const Tensor& logits, const GenerateOptions& options, const Generator& random) {
   if (static_cast<real>(options.temperature) == 0) return argmax(logits);  // or too low for `real`: 0 / 0 otherwise
   Tensor allowed = logits;
   if (options.top_k > 0 && options.top_k < logits.size(1)) {
@@ -50,9 +48,9 @@ Tokens choose(const Tensor& logits, const GenerateOptions& options, const Genera
   return multinomial(p, 1, random).reshape({logits.size(0)});
 }
 
-Tokens append(const Tokens& ids, const Tokens& newest) {
+IntArray append(const IntArray& ids, const IntArray& newest) {
   const Index B = ids.shape()[0], T = ids.shape()[1];
-  Tokens longer({B, T + 1});
+  IntArray longer({B, T + 1});
   Index* const out = longer.mutate();
   for (Index b = 0; b < B; ++b) {
     std::copy_n(ids.data() + b * T, T, out + b * (T + 1));
@@ -61,7 +59,7 @@ Tokens append(const Tokens& ids, const Tokens& newest) {
   return longer;
 }
 
-void check_options(const GPTConfig& c, const Tokens& ids, Index count, const GenerateOptions& o) {
+void check_options(const GPTConfig& c, const IntArray& ids, Index count, const GenerateOptions& o) {
   check_in("generate", ids.rank() == 2 && ids.shape()[1] >= 1, "ids ", ids.shape(),
            " must be [B, T] with T at least 1");
   check_in("generate", o.temperature >= 0 && std::isfinite(o.temperature), "temperature ", o.temperature,
@@ -87,25 +85,25 @@ void check_logits(const Array& logits, Index position) {  // [B, V]
 
 }  // namespace
 
-Tokens GPT::generate(const Tokens& ids, Index count, const GenerateOptions& options, const Generator& random) {
+IntArray GPT::generate(const IntArray& ids, Index count, const GenerateOptions& options, const Generator& random) {
   check_options(config, ids, count, options);
   const NoGrad no_grad;
   const Evaluation evaluation(*this);
   GPTCache memory = cache();
   // The logits after the last token. While the whole text fits, a cache needs only what is new; after that every token
   // moves all others to new positions, so the last block_size are computed again.
-  const auto next_logits = [&](const Tokens& all) {
+  const auto next_logits = [&](const IntArray& all) {
     const Index T = all.shape()[1];
     const bool fits = config.unbounded() || T <= config.block_size;
     if (options.use_cache && fits) return (*this)(all.slice(1, memory.length(), T), memory);
     return (*this)(fits ? all : all.slice(1, T - config.block_size, T));
   };
-  Tokens all = ids;
+  IntArray all = ids;
   std::vector<bool> finished(static_cast<std::size_t>(ids.shape()[0]), false);
   for (Index step = 0; step < count; ++step) {
     const Array last = next_logits(all).array().select(1, -1).contiguous();  // [B, V]
     check_logits(last, all.shape()[1] - 1);
-    Tokens newest = choose(last, options, random);
+    IntArray newest = choose(last, options, random);
     if (options.stop_token >= 0) {
       Index* const token = newest.mutate();
       for (std::size_t b = 0; b < finished.size(); ++b) {

@@ -1,6 +1,4 @@
-// What is here: GPT's construction and forward pass.
-// What is not: its blocks (nn/transformer_block.h), generation (generate.cpp).
-// Read next: generate.cpp.
+// GPT's construction and forward pass.
 #include "models/gpt.h"
 
 #include <cmath>
@@ -54,7 +52,7 @@ GPT::Transformer::Transformer(const GPTConfig& c, const Init& init)
   if (c.norm_order == NormOrder::pre) ln_f.emplace(c.norm, c.n_embd, c.norm_eps, c.bias);
 }
 
-Tensor GPT::Transformer::embed(const Tokens& ids, Index start) const {
+Tensor GPT::Transformer::embed(const IntArray& ids, Index start) const {
   const Tensor token = wte(ids);  // [B, T, C]
   const Index T = ids.shape()[1];
   if (wpe) return drop(token + (*wpe)(T, start));  // [T, C], the same for every row of the batch
@@ -64,13 +62,13 @@ Tensor GPT::Transformer::embed(const Tokens& ids, Index start) const {
   return drop(scaled + (*waves)(T, start));
 }
 
-Tensor GPT::Transformer::forward(const Tokens& ids) const {
+Tensor GPT::Transformer::forward(const IntArray& ids) const {
   Tensor x = embed(ids);
   for (const TransformerBlock& block : h) x = block(x);
   return ln_f ? (*ln_f)(x) : x;
 }
 
-Tensor GPT::Transformer::forward(const Tokens& ids, GPTCache& cache) const {
+Tensor GPT::Transformer::forward(const IntArray& ids, GPTCache& cache) const {
   check_in("GPT", cache.token_table.same_as(wte.weight) && cache.layers.size() == h.size(),
            "the cache belongs to another model; take it from this one's cache()");
   const Index before = cache.length();
@@ -109,13 +107,13 @@ GPT::GPT(const GPTConfig& c, const Generator& random)
   }
 }
 
-void GPT::check_ids(const Tokens& ids, Index before) const {
+void GPT::check_ids(const IntArray& ids, Index before) const {
   check_in("GPT", ids.rank() == 2, "ids ", ids.shape(), " must be [B, T]");
   const Index T = before + ids.shape()[1];
   check_in("GPT", T <= config.block_size || config.unbounded(), "T = ", T, " is above block_size ", config.block_size);
 }
 
-Tensor GPT::forward(const Tokens& ids) const {
+Tensor GPT::forward(const IntArray& ids) const {
   check_ids(ids);
   return lm_head(transformer(ids));
 }
@@ -126,18 +124,18 @@ GPTCache GPT::cache() const {
   return c;
 }
 
-Tensor GPT::forward(const Tokens& ids, GPTCache& cache) const {
+Tensor GPT::forward(const IntArray& ids, GPTCache& cache) const {
   check_ids(ids, cache.length());
   check_in("GPT", config.dropout == 0 || !training(), "a cache is for evaluation: call eval() first");
   return lm_head(transformer(ids, cache));
 }
 
-Tensor GPT::loss(const Tokens& ids, const Tokens& targets) const {
+Tensor GPT::loss(const IntArray& ids, const IntArray& targets) const {
   const Tensor logits = (*this)(ids);
   return cross_entropy(logits, targets, {.ignore_index = -1});
 }
 
-Array GPT::attention_weights(const Tokens& ids, Index layer) {
+Array GPT::attention_weights(const IntArray& ids, Index layer) {
   check_in("attention_weights", layer >= 0 && layer < config.n_layer, "layer ", layer, " is not one of ",
            config.n_layer);
   check_ids(ids);

@@ -1,6 +1,4 @@
-// What is here: GPT, the decoder language model, with nanoGPT's names; how it writes.
-// What is not: its config (gpt_config.h), training (train/), tasks (train/tasks/).
-// Read next: gpt.cpp.
+// GPT, the decoder language model, with nanoGPT's names; how it writes.
 #pragma once
 
 #include <functional>
@@ -22,7 +20,7 @@ struct GenerateOptions {
   bool use_cache = true;   ///< false computes every context anew: the same bits, slower
   /// Called after every token with the newest of each row, [B]; false ends the text there. A row that is finished gives
   /// stop_token again and again until the others are.
-  std::function<bool(const Tokens& newest)> on_token = {};
+  std::function<bool(const IntArray& newest)> on_token = {};
 };
 
 /// The keys and values of every layer, for a text that is being written. Made by GPT::cache(), for that model.
@@ -48,11 +46,11 @@ struct GPT : Layer<GPT> {
     std::optional<Norm> ln_f;  ///< not with NormOrder::post
     Transformer(const GPTConfig& config, const Init& init);
     /// Token plus position: ids [B, T] -> [B, T, C], what the first block sees. The first id stands at `start`.
-    Tensor embed(const Tokens& ids, Index start = 0) const;
+    Tensor embed(const IntArray& ids, Index start = 0) const;
     /// ids [B, T] -> [B, T, C]: what lm_head turns into logits. Errors: T above block_size, an id outside [0, V).
-    Tensor forward(const Tokens& ids) const;
+    Tensor forward(const IntArray& ids) const;
     /// The same for the tokens that follow those in `cache`; see GPT.
-    Tensor forward(const Tokens& ids, GPTCache& cache) const;
+    Tensor forward(const IntArray& ids, GPTCache& cache) const;
     void visit(Visitor& v) override;
   };
 
@@ -65,19 +63,19 @@ struct GPT : Layer<GPT> {
   GPT(const GPTConfig& config, const Generator& random);
 
   /// Logits for every position: ids [B, T] -> [B, T, V].
-  Tensor forward(const Tokens& ids) const;
+  Tensor forward(const IntArray& ids) const;
   /// Logits for the tokens that follow those in `cache`, which afterwards has these too: ids [B, t] -> [B, t, V].
   /// Equal in every bit to the last t rows of the whole pass. Errors: more than block_size tokens in all, unless the
   /// config is unbounded(); gradients wanted (no NoGrad); training with dropout; another model's cache; other rows than
   /// before. After an error the cache is as it was. Weights that change while a text is written are not noticed.
-  Tensor forward(const Tokens& ids, GPTCache& cache) const;
+  Tensor forward(const IntArray& ids, GPTCache& cache) const;
   /// An empty cache.
   GPTCache cache() const;
   /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0.
-  Tensor loss(const Tokens& ids, const Tokens& targets) const;
+  Tensor loss(const IntArray& ids, const IntArray& targets) const;
 
   /// What each head of a block attends to, in evaluation mode: ids [B, T] -> [B, H, T, T]. Errors: no such layer.
-  Array attention_weights(const Tokens& ids, Index layer);
+  Array attention_weights(const IntArray& ids, Index layer);
 
   /// `count` more tokens after each prompt, all of one length: ids [B, T] -> [B, T + count]. The context is the last
   /// block_size tokens, or all of them if the config is unbounded(). Samples by multinomial(), so with the same weights
@@ -86,9 +84,9 @@ struct GPT : Layer<GPT> {
   /// is in the mode it was in. Errors: an empty prompt, a count below 0, a temperature below 0 or not finite, top_p
   /// outside (0, 1], a stop token outside [0, V), logits that are NaN or infinite (-infinity is fine: that token is
   /// never chosen).
-  Tokens generate(const Tokens& ids, Index count, const GenerateOptions& options, const Generator& random);
+  IntArray generate(const IntArray& ids, Index count, const GenerateOptions& options, const Generator& random);
   /// The same, greedy.
-  Tokens generate(const Tokens& ids, Index count) { return generate(ids, count, {.temperature = 0}, Generator()); }
+  IntArray generate(const IntArray& ids, Index count) { return generate(ids, count, {.temperature = 0}, Generator()); }
 
   void visit(Visitor& v) override {
     v("transformer", transformer);
@@ -96,7 +94,7 @@ struct GPT : Layer<GPT> {
   }
 
  private:
-  void check_ids(const Tokens& ids, Index before = 0) const;
+  void check_ids(const IntArray& ids, Index before = 0) const;
 };
 
 /// The exponent of the mean loss in nats: e^loss, the number of equally likely choices the model hesitates between.

@@ -1,6 +1,4 @@
-// What is here: the presets of GPTConfig.
-// What is not: what the switches do (gpt.cpp, nn/).
-// Read next: gpt.cpp.
+// The presets of GPTConfig.
 #include "models/gpt_config.h"
 
 namespace mote {

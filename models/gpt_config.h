@@ -1,6 +1,4 @@
-// What is here: GPTConfig, the sizes and switches of a decoder language model, and presets of well-known ones.
-// What is not: the model (gpt.h).
-// Read next: gpt.h.
+// GPTConfig, the sizes and switches of a decoder language model, and presets of well-known ones.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,4 @@
-// What is here: head_scores and describe; attention_text, the picture made of characters.
-// What is not: the SVG (inspect_svg.cpp).
-// Read next: inspect_svg.cpp.
+// Head_scores and describe; attention_text, the picture made of characters.
 #include "models/inspect.h"
 
 #include <algorithm>
@@ -11,8 +9,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "engine/check.h"
-#include "engine/math.h"
+#include "engine/base/check.h"
+#include "engine/base/math.h"
 
 namespace mote {
 namespace {
@@ -26,7 +24,7 @@ struct Mean {
 
 }  // namespace
 
-std::vector<HeadScore> head_scores(const Array& weights, const Tokens& ids) {
+std::vector<HeadScore> head_scores(const Array& weights, const IntArray& ids) {
   const Array all = weights.rank() == 3 ? weights.unsqueeze(0) : weights;
   check_in("head_scores", all.rank() == 4 && all.shape()[2] == all.shape()[3], "weights ", weights.shape(),
            " must be [H, T, T] or [B, H, T, T]");

@@ -1,14 +1,12 @@
-// What is here: looking at attention: scores that say what a head does, pictures of heads as text and as SVG.
-// What is not: getting the weights (MultiHeadAttention::with_weights, GPT::attention_weights).
-// Read next: ../examples/attention_maps.cpp.
+// Looking at attention: scores that say what a head does, pictures of heads as text and as SVG.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "engine/array.h"
-#include "engine/tokens.h"
+#include "engine/array/array.h"
+#include "engine/array/int_array.h"
 
 namespace mote {
 
@@ -27,7 +25,7 @@ struct HeadScore {
 /// [B, T]. Queries for which a score has no meaning (no earlier occurrence, nothing before) do not count; a score
 /// without any such query is 0. The token before may also be the first one, or follow a repeated one: it counts for
 /// each. Errors: shapes that do not fit. Source of the induction score: Olsson et al. 2022.
-std::vector<HeadScore> head_scores(const Array& weights, const Tokens& ids);
+std::vector<HeadScore> head_scores(const Array& weights, const IntArray& ids);
 
 /// A table of the scores, one line per head, with the name of what stands out. Heads are counted from 1.
 std::string describe(const std::vector<HeadScore>& scores);

@@ -1,13 +1,11 @@
-// What is here: attention_svg, all heads of a layer as one picture.
-// What is not: scores, and the picture made of characters (inspect.cpp).
-// Read next: ../examples/attention_maps.cpp.
+// Attention_svg, all heads of a layer as one picture.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <locale>
 #include <sstream>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 #include "models/inspect.h"
 
 namespace mote {

@@ -1,6 +1,4 @@
-// What is here: MLP, the plain network of fully connected layers.
-// What is not: attention.
-// Read next: attention_lm.h.
+// MLP, the plain network of fully connected layers.
 #pragma once
 
 #include "nn/activation.h"

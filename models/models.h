@@ -1,6 +1,4 @@
-// What is here: the index of all models.
-// What is not: layers (nn/).
-// Read next: mlp.h, attention_lm.h, gpt.h; tutorial.h for the classes of one book.
+// The index of all models.
 #pragma once
 
 #include "models/attention_lm.h"

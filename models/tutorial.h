@@ -1,7 +1,5 @@
-// What is here: the attention classes of "Build a Large Language Model (From Scratch)", chapter 3, as its readers know
-//   them: CausalAttention, MultiHeadAttentionWrapper, MultiHeadAttention with weight splits. Same fields, same draws.
-// What is not: the attention to build models with (nn/attention.h): it has more options and stores no mask.
-// Read next: ../examples/03_same_numbers.cpp, which prints the chapter's tables from these classes, step by step.
+// The attention classes of "Build a Large Language Model (From Scratch)", chapter 3, as its readers know them:
+// CausalAttention, MultiHeadAttentionWrapper, MultiHeadAttention with weight splits. Same fields, same draws.
 #pragma once
 
 #include <cmath>

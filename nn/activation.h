@@ -1,6 +1,4 @@
-// What is here: the activations as layers, and Activation, which names one in a config.
-// What is not: their formulas (engine/ops/activation.h).
-// Read next: feed_forward.h.
+// The activations as layers, and Activation, which names one in a config.
 #pragma once
 
 #include <string>

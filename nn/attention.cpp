@@ -1,6 +1,4 @@
-// What is here: MultiHeadAttention's construction and forward pass: project, cut into heads, attend, join, project.
-// What is not: the attention of one head (engine/ops/attention.cpp).
-// Read next: transformer_block.h.
+// MultiHeadAttention's construction and forward pass: project, cut into heads, attend, join, project.
 #include "nn/attention.h"
 
 #include <optional>

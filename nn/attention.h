@@ -1,6 +1,4 @@
-// What is here: MultiHeadAttention: one layer for every attention that tutorials build, by options.
-// What is not: the attention formula (engine/ops/attention.h), the forward pass (attention.cpp).
-// Read next: attention.cpp.
+// MultiHeadAttention: one layer for every attention that tutorials build, by options.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,4 @@
-// What is here: Dropout, which looks at the train/eval flag.
-// What is not: the mask's draws (engine/ops/dropout.h).
-// Read next: activation.h.
+// Dropout, which looks at the train/eval flag.
 #pragma once
 
 #include "engine/ops/dropout.h"

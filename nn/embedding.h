@@ -1,6 +1,4 @@
-// What is here: Embedding, a table of rows that ids choose from.
-// What is not: positions (position.h).
-// Read next: layer_norm.h.
+// Embedding, a table of rows that ids choose from.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +24,7 @@ struct Embedding : Layer<Embedding> {
     if (padding) std::fill_n(table.mutate() + row * embedding_dim, embedding_dim, real(0));
     weight = Parameter(table);
   }
-  Tensor forward(const Tokens& ids) const { return embedding(weight, ids, padding_idx); }
+  Tensor forward(const IntArray& ids) const { return embedding(weight, ids, padding_idx); }
   void visit(Visitor& v) override { v("weight", weight); }
 };
 

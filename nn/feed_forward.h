@@ -1,6 +1,4 @@
-// What is here: FeedForward, the two-layer network inside a transformer block.
-// What is not: the residual connection around it (transformer_block.h).
-// Read next: attention.h.
+// FeedForward, the two-layer network inside a transformer block.
 #pragma once
 
 #include <optional>

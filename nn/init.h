@@ -1,12 +1,10 @@
-// What is here: initial numbers for parameters, as PyTorch's nn.init makes them.
-// What is not: which layer uses which (each layer's constructor says).
-// Read next: linear.h.
+// Initial numbers for parameters, as PyTorch's nn.init makes them.
 #pragma once
 
 #include <cmath>
 
-#include "engine/random.h"
-#include "engine/tensor.h"
+#include "engine/array/random.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
 

@@ -1,6 +1,4 @@
-// What is here: KeyValueCache, the keys and values that an attention layer has computed, kept while a model writes.
-// What is not: who fills it (attention.h) and when it is emptied (models/generate.cpp).
-// Read next: attention.h.
+// KeyValueCache, the keys and values that an attention layer has computed, kept while a model writes.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +21,7 @@ class KeyValueCache {
   }
 
   Index window() const { return window_; }
-  /// Tokens seen so far: the position of the next one.
+  /// IntArray seen so far: the position of the next one.
   Index length() const { return first_ + count_; }
   /// The position of the oldest row that is still here, a multiple of 16: sums over keys run in 16 lanes by position.
   Index first() const { return first_; }

@@ -1,6 +1,4 @@
-// What is here: LayerNorm.
-// What is not: its formula's derivation (engine/ops/norm.h, kernels/target/rows.h).
-// Read next: rms_norm.h.
+// LayerNorm.
 #pragma once
 
 #include "engine/ops/norm.h"

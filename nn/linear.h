@@ -1,6 +1,4 @@
-// What is here: Linear, a matrix and a bias. The plainest layer: read it first.
-// What is not: the product (engine/ops/matmul.h).
-// Read next: embedding.h.
+// Linear, a matrix and a bias. The plainest layer: read it first.
 #pragma once
 
 #include "engine/ops/matmul.h"

@@ -1,6 +1,4 @@
-// What is here: what Module offers, each thing one small Visitor.
-// What is not: layers; summary (summary.cpp).
-// Read next: linear.h.
+// What Module offers, each thing one small Visitor.
 #include "nn/module.h"
 
 #include <cxxabi.h>

@@ -1,7 +1,5 @@
-// What is here: Module and Layer, what every layer is made of; Visitor, which sees a module's fields; and what follows
-//   from one visit: names, parameters, train/eval, summary, clone, copy_weights.
-// What is not: any particular layer.
-// Read next: linear.h, the plainest layer.
+// Module and Layer, what every layer is made of; Visitor, which sees a module's fields; and what follows from one
+// visit: names, parameters, train/eval, summary, clone, copy_weights.
 #pragma once
 
 #include <functional>
@@ -11,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/tensor.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
 
@@ -110,15 +108,15 @@ std::string layer_path(const LayerScope& innermost);
 
 class OpenLayer {
  public:
-  explicit OpenLayer(const Module& m) : scope_{&m, place::layer, layer_path} {
-    if (place::observer) [[unlikely]]
-      place::observer->layer_opened(scope_);
-    place::layer = &scope_;
+  explicit OpenLayer(const Module& m) : scope_{&m, thread_context.layer, layer_path} {
+    if (thread_context.observer) [[unlikely]]
+      thread_context.observer->layer_opened(scope_);
+    thread_context.layer = &scope_;
   }
   ~OpenLayer() {
-    place::layer = scope_.outer;
-    if (place::observer) [[unlikely]]
-      place::observer->layer_closed(scope_);
+    thread_context.layer = scope_.outer;
+    if (thread_context.observer) [[unlikely]]
+      thread_context.observer->layer_closed(scope_);
   }
   OpenLayer(const OpenLayer&) = delete;
 

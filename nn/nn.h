@@ -1,6 +1,4 @@
-// What is here: the index of all layers.
-// What is not: models made of them (models/).
-// Read next: module.h, then linear.h.
+// The index of all layers.
 #pragma once
 
 #include "nn/activation.h"

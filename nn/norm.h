@@ -1,6 +1,4 @@
-// What is here: Norm, a LayerNorm or an RMSNorm under one name, for models whose config chooses.
-// What is not: the two on their own (layer_norm.h, rms_norm.h).
-// Read next: transformer_block.h.
+// Norm, a LayerNorm or an RMSNorm under one name, for models whose config chooses.
 #pragma once
 
 #include "engine/ops/norm.h"

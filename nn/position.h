@@ -1,11 +1,9 @@
-// What is here: positions: learned (a table), sinusoidal (a formula), and rotary (turned queries and keys).
-// What is not: where a model adds them (models/gpt.h, attention.h); ALiBi, which attention itself applies.
-// Read next: transformer_block.h.
+// Positions: learned (a table), sinusoidal (a formula), and rotary (turned queries and keys).
 #pragma once
 
 #include <cmath>
 
-#include "engine/math.h"
+#include "engine/base/math.h"
 #include "engine/ops/rotary.h"
 #include "engine/ops/view.h"
 #include "nn/embedding.h"

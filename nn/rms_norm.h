@@ -1,6 +1,4 @@
-// What is here: RMSNorm.
-// What is not: LayerNorm (layer_norm.h), which also subtracts the mean.
-// Read next: dropout.h.
+// RMSNorm.
 #pragma once
 
 #include "engine/ops/norm.h"

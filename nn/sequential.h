@@ -1,6 +1,4 @@
-// What is here: Sequential, layers one after the other.
-// What is not: branches; a layer with branches is a struct of its own.
-// Read next: module.h.
+// Sequential, layers one after the other.
 #pragma once
 
 #include "nn/module.h"

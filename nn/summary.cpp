@@ -1,6 +1,4 @@
-// What is here: summary, the table of a module's layers and parameters.
-// What is not: the other things made from one visit (module.cpp).
-// Read next: linear.h.
+// Summary, the table of a module's layers and parameters.
 #include <algorithm>
 #include <iomanip>
 #include <set>

@@ -1,6 +1,4 @@
-// What is here: how a Trace fills its list of events and prints it.
-// What is not: attention_shapes (trace_attention.cpp).
-// Read next: ../examples/05_inside_attention.cpp.
+// How a Trace fills its list of events and prints it.
 #include "nn/trace.h"
 
 #include <algorithm>

@@ -1,6 +1,4 @@
-// What is here: Trace, a scope that sees every layer and op of a forward pass: shapes, parameters, FLOPs, bytes, time.
-// What is not: backward passes, which are not traced; how a thread's scopes are watched (engine/observer.h).
-// Read next: trace.cpp, then ../examples/05_inside_attention.cpp.
+// Trace, a scope that sees every layer and op of a forward pass: shapes, parameters, FLOPs, bytes, time.
 #pragma once
 
 #include <functional>
@@ -56,9 +54,9 @@ struct TracePrint {
 /// less what tracing itself takes.
 class Trace : private Observer {
  public:
-  [[nodiscard]] Trace() : outer_(place::observer) { place::observer = this; }
+  [[nodiscard]] Trace() : outer_(thread_context.observer) { thread_context.observer = this; }
   ~Trace() override {
-    if (place::observer == this) place::observer = outer_;
+    if (thread_context.observer == this) thread_context.observer = outer_;
   }
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;

@@ -1,6 +1,4 @@
-// What is here: attention_shapes, one filter of a Trace: the lines that a tutorial's attention prints about itself.
-// What is not: Trace (trace.cpp).
-// Read next: ../examples/05_inside_attention.cpp.
+// attention_shapes, one filter of a Trace: the lines that a tutorial's attention prints about itself.
 #include <algorithm>
 #include <sstream>
 

@@ -1,6 +1,4 @@
-// What is here: TransformerBlock: attention and a feed-forward network, each with a norm and a residual connection.
-// What is not: the stack of blocks (models/gpt.h).
-// Read next: ../models/gpt.h.
+// TransformerBlock: attention and a feed-forward network, each with a norm and a residual connection.
 #pragma once
 
 #include <optional>

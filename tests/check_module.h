@@ -1,6 +1,4 @@
-// What is here: check_module, the one line every layer is tested through.
-// What is not: any layer's formula: each test writes its own oracle, in double and as naively as it can.
-// Read next: module_tools.h; nn/linear_test.cpp, the first user; nn/check_module_test.cpp: it notices mistakes.
+// check_module, the one line every layer is tested through.
 #pragma once
 
 #include "tests/module_tools.h"

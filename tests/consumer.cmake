@@ -1,7 +1,5 @@
-# What is here: mote as a dependency. Run by ctest with cmake -DHOW=find_package|add_subdirectory -DSOURCE_DIR=...
-#   -DBINARY_DIR=... -DWORK_DIR=... -DCOMPILER=... -DGENERATOR=... -DSANITIZE=... -DCONFIG=... -P consumer.cmake
-# What is not: the program that uses it (consumer/main.cpp).
-# Read next: consumer/CMakeLists.txt.
+# mote as a dependency. Run by ctest with cmake -DHOW=find_package|add_subdirectory -DSOURCE_DIR=... -DBINARY_DIR=...
+# -DWORK_DIR=... -DCOMPILER=... -DGENERATOR=... -DSANITIZE=... -DCONFIG=... -P consumer.cmake
 cmake_minimum_required(VERSION 3.22)
 
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
@@ -11,7 +9,7 @@ file(REMOVE_RECURSE ${WORK_DIR})
 set(options -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Quick -DCMAKE_CXX_FLAGS_QUICK=-O1)
 if(HOW STREQUAL "find_package")
   run(${CMAKE_COMMAND} --install ${BINARY_DIR} --config ${CONFIG} --prefix ${WORK_DIR}/installed)
-  if(NOT EXISTS ${WORK_DIR}/installed/include/mote/engine/tensor.h)
+  if(NOT EXISTS ${WORK_DIR}/installed/include/mote/engine/autograd/op.h)
     message(FATAL_ERROR "the headers are not under include/mote")
   endif()
   list(APPEND options -DCMAKE_PREFIX_PATH=${WORK_DIR}/installed)

@@ -1,8 +1,5 @@
-// What is here: one fixed run (every kind of draw, the repeat demo with dropout, a small GPT that also writes, the
-//   tutorial's classes, a layer as a user would write it) and a checksum of all its numbers. Every build, instruction
-//   set and number of threads must print the same one.
-// What is not: tests of what was learned; the checksum only says whether a bit changed anywhere.
-// Read next: engine/kernels/kernels.h on why it does not change.
+// One fixed run (draws, the repeat demo with dropout, GPTs of every kind, the tutorial's classes, a user's layer) and a
+// checksum of all its numbers. Every build, instruction set and number of threads must print the same one.
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -36,7 +33,7 @@ void hash_array(const Array& x, std::uint64_t& hash) {
   const Array a = x.contiguous();
   hash_numbers(a.data(), a.numel(), hash);
 }
-void hash_tokens(const Tokens& x, std::uint64_t& hash) { hash_numbers(x.data(), x.numel(), hash); }
+void hash_tokens(const IntArray& x, std::uint64_t& hash) { hash_numbers(x.data(), x.numel(), hash); }
 /// Every parameter in visit order.
 void hash_weights(const Module& module, std::uint64_t& hash) {
   for (const Parameter& p : parameters(module)) hash_array(p.value(), hash);
@@ -112,7 +109,7 @@ void small_gpt(std::uint64_t& hash) {
       },
       {.steps = 5});
   hash_weights(model, hash);
-  hash_tokens(model.generate(tokens({{1, 2}, {3, 4}}), 40, {.temperature = 0.8, .top_k = 20}, Generator(0)), hash);
+  hash_tokens(model.generate(ints({{1, 2}, {3, 4}}), 40, {.temperature = 0.8, .top_k = 20}, Generator(0)), hash);
 }
 
 /// Every way to tell positions, with grouped heads, a window, RMSNorm, SwiGLU and dropout; and text past block_size.
@@ -127,12 +124,12 @@ void variants(std::uint64_t& hash) {
     AdamW optimizer(decay_groups(model, 0.1), {.lr = 1e-3});
     fit(optimizer,
         [&](Index) {
-          const Tokens rows = randint(0, 23, {5, 20}, data);
+          const IntArray rows = randint(0, 23, {5, 20}, data);
           return model.loss(rows.slice(1, 0, 19), rows.slice(1, 1, 20));
         },
         {.steps = 3});
     hash_weights(model, hash);
-    hash_tokens(model.generate(tokens({{1, 2}, {3, 4}}), 40, {.top_p = 0.9}, Generator(0)), hash);
+    hash_tokens(model.generate(ints({{1, 2}, {3, 4}}), 40, {.top_p = 0.9}, Generator(0)), hash);
   }
 }
 
@@ -153,7 +150,7 @@ void user_layer(std::uint64_t& hash) {
   Mixer mixer(37, random);
   Adam optimizer(all_parameters(mixer), {.lr = 1e-2});
   const Tensor x = randn({11, 37}, random);
-  const Tokens targets = randint(0, 5, {11}, random);
+  const IntArray targets = randint(0, 5, {11}, random);
   fit(optimizer,
       [&](Index) {
         const Tensor logits = mixer(x);

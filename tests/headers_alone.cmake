@@ -1,7 +1,5 @@
-# What is here: every public header must compile by itself, without a warning. Run by ctest with
-#   cmake -DSOURCE_DIR=... -DCOMPILER=... -P headers_alone.cmake
-# What is not: kernels/target, whose headers are parts of one source file.
-# Read next: architecture_test.cpp.
+# Every public header must compile by itself, without a warning. Run by ctest with cmake -DSOURCE_DIR=... -DCOMPILER=...
+# -P headers_alone.cmake
 cmake_minimum_required(VERSION 3.22)
 
 set(headers)

@@ -1,7 +1,5 @@
-// What is here: what check_module is told (ModuleOptions), and its parts: a module's fields, the ones visit() forgot,
-//   differences of an oracle.
-// What is not: check_module (check_module.h).
-// Read next: check_module.h.
+// What check_module is told (ModuleOptions), and its parts: a module's fields, the ones visit() forgot, differences of
+// an oracle.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "engine/random.h"
+#include "engine/array/random.h"
 #include "nn/module.h"
 #include "tests/support.h"
 

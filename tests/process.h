@@ -1,7 +1,5 @@
-// What is here: what tests need of the system: environment variables for one scope, functions run in a forked child,
-//   this test program run again with other settings.
-// What is not: anything about tensors (tools.h).
-// Read next: engine/env_test.cpp, engine/parallel_test.cpp.
+// What tests need of the system: environment variables for one scope, functions run in a forked child, this test
+// program run again with other settings.
 #pragma once
 
 #include <sys/wait.h>
@@ -14,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "engine/env.h"
+#include "engine/base/env.h"
 
 // Sanitizers keep large shadow memory and threads of their own: tests that limit or measure the process leave them out.
 #if defined(__has_feature)

@@ -1,6 +1,4 @@
-// What is here: check_op, the one line every op is tested through.
-// What is not: any op's formula: each test writes its own oracle, in double and as naively as it can.
-// Read next: tools.h, then engine/ops/arithmetic_test.cpp, the first user.
+// check_op, the one line every op is tested through.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -11,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/gradcheck.h"
+#include "engine/autograd/gradcheck.h"
 #include "engine/ops/arithmetic.h"
 #include "tests/tools.h"
 

@@ -1,8 +1,6 @@
-# What is here: a look at the symbols of the kernel objects. Code for a wide instruction set must not define a function
-#   that the linker could choose for the whole program: no weak, COMDAT or unique symbol, and one global one, the table.
-#   Run by ctest with cmake -DNM=... -DOBJECTS=a.o|b.o -DSANITIZE=... -P symbols.cmake
-# What is not: what the kernels compute.
-# Read next: ../engine/kernels/dispatch.cpp.
+# A look at the symbols of the kernel objects. Code for a wide instruction set must not define a function that the
+# linker could choose for the whole program: no weak, COMDAT or unique symbol, and one global one, the table. Run by
+# ctest with cmake -DNM=... -DOBJECTS=a.o|b.o -DSANITIZE=... -P symbols.cmake
 cmake_minimum_required(VERSION 3.22)
 
 if(NOT NM OR SANITIZE)

@@ -1,6 +1,4 @@
-// What is here: the small tools tests share: arrays to test with, comparison by bits, error texts, leaks, hardware.
-// What is not: check_op (support.h).
-// Read next: support.h.
+// The small tools tests share: arrays to test with, comparison by bits, error texts, leaks, hardware.
 #pragma once
 
 #include <cmath>
@@ -10,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/parallel.h"
-#include "engine/storage.h"
-#include "engine/tensor.h"
+#include "engine/autograd/op.h"
+#include "engine/base/parallel.h"
+#include "engine/base/storage.h"
 
 namespace mote::test {
 

@@ -1,6 +1,4 @@
-// What is here: walking through tests/vectors/torch_random.txt, a draw at a time, each by the rule of its name.
-// What is not: the rules (engine/random_vectors_test.cpp, nn/init_vectors_test.cpp); the numbers.
-// Read next: engine/random_vectors_test.cpp.
+// Walking through tests/vectors/torch_random.txt, a draw at a time, each by the rule of its name.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/random.h"
+#include "engine/array/random.h"
 #include "tests/vectors.h"
 
 namespace mote::test {

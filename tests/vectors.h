@@ -1,6 +1,4 @@
-// What is here: reading tests/vectors/*.txt, numbers that PyTorch computed, and comparing mote's with them.
-// What is not: the numbers; each file says at its top how it was made.
-// Read next: engine/random_vectors_test.cpp.
+// Reading tests/vectors/*.txt, numbers that PyTorch computed, and comparing mote's with them.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -16,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/array.h"
+#include "engine/array/array.h"
 
 namespace mote::test {
 

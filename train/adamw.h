@@ -1,14 +1,12 @@
-// What is here: Adam and AdamW, which divide each number's step by the running size of its gradient.
-// What is not: the arithmetic on runs of numbers (engine/kernels/target/optimizer.h); PyTorch's amsgrad and maximize.
-// Read next: schedule.h.
+// Adam and AdamW, which divide each number's step by the running size of its gradient.
 #pragma once
 
 #include <array>
 #include <cmath>
 
+#include "engine/base/math.h"
+#include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
-#include "engine/math.h"
-#include "engine/parallel.h"
 #include "train/optimizer.h"
 
 namespace mote {

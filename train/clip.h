@@ -1,14 +1,12 @@
-// What is here: clip_grad_norm, which keeps one wild batch from throwing the weights far away.
-// What is not: what to do when the norm is not finite; that is the training loop's decision (fit.h).
-// Read next: fit.h.
+// clip_grad_norm, which keeps one wild batch from throwing the weights far away.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "engine/parallel.h"
-#include "engine/tensor.h"
+#include "engine/autograd/op.h"
+#include "engine/base/parallel.h"
 
 namespace mote {
 namespace detail {

@@ -1,8 +1,5 @@
-// What is here: DataLoader, the batches of row numbers that PyTorch's DataLoader makes of a seed; random_split; the
-//   rows of a tensor or of tokens by such numbers.
-// What is not: the data; workers, samplers and collate functions (a batch is numbers, and taking the rows is the
-//   caller's line); random_split by fractions.
-// Read next: tasks/task.h.
+// DataLoader, the batches of row numbers that PyTorch's DataLoader makes of a seed; random_split; the rows of a tensor
+// or of tokens by such numbers.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "engine/array/random.h"
 #include "engine/ops/embedding.h"
 #include "engine/ops/view.h"
-#include "engine/random.h"
 
 namespace mote {
 
@@ -177,12 +174,12 @@ inline void check_rows(const Shape& shape, const std::vector<Index>& rows) {
 inline Tensor take_rows(const Tensor& x, const std::vector<Index>& rows) {
   detail::check_rows(x.shape(), rows);
   const Index count = static_cast<Index>(rows.size()), width = x.shape().without(0).numel();
-  return reshape(embedding(reshape(x, {x.size(0), width}), Tokens({count}, rows)), x.shape().with(0, count));
+  return reshape(embedding(reshape(x, {x.size(0), width}), IntArray({count}, rows)), x.shape().with(0, count));
 }
-inline Tokens take_rows(const Tokens& x, const std::vector<Index>& rows) {
+inline IntArray take_rows(const IntArray& x, const std::vector<Index>& rows) {
   detail::check_rows(x.shape(), rows);
   const Index width = x.shape().without(0).numel();
-  Tokens y(x.shape().with(0, static_cast<Index>(rows.size())));
+  IntArray y(x.shape().with(0, static_cast<Index>(rows.size())));
   Index* to = y.mutate();
   for (const Index row : rows) to = std::copy_n(x.data() + row * width, width, to);
   return y;

@@ -1,13 +1,11 @@
-// What is here: fit, the training loop. It owns nothing and prints nothing: it tells its caller what happens.
-// What is not: models, tasks, files; the caller passes functions.
-// Read next: progress.h.
+// fit, the training loop. It owns nothing and prints nothing: it tells its caller what happens.
 #pragma once
 
 #include <cmath>
 #include <concepts>
 #include <functional>
 
-#include "engine/tensor.h"
+#include "engine/autograd/op.h"
 #include "train/clip.h"
 #include "train/optimizer.h"
 

@@ -1,6 +1,4 @@
-// What is here: what all optimizers share: groups and their checks, the walk over parameters, the state.
-// What is not: the update formulas (sgd.h, adamw.h).
-// Read next: adamw.h.
+// What all optimizers share: groups and their checks, the walk over parameters, the state.
 #include "train/optimizer.h"
 
 #include <charconv>

@@ -1,7 +1,5 @@
-// What is here: Optimizer, what every optimizer is made of: parameters in groups, a learning rate, the state of each
-//   parameter; and the ways to put a module's parameters into groups.
-// What is not: the update formulas (sgd.h, adamw.h), the learning rate's course (schedule.h), clipping (clip.h).
-// Read next: sgd.h, the plainest optimizer.
+// Optimizer, what every optimizer is made of: parameters in groups, a learning rate, the state of each parameter; and
+// the ways to put a module's parameters into groups.
 #pragma once
 
 #include <map>

@@ -1,6 +1,4 @@
-// What is here: what a progress line says and when it is written.
-// What is not: the training loop.
-// Read next: fit.h.
+// What a progress line says and when it is written.
 #include "train/progress.h"
 
 #include <algorithm>
@@ -15,7 +13,7 @@
 #include <unistd.h>
 #endif
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace mote {
 namespace {

@@ -1,13 +1,11 @@
-// What is here: Progress, the line that tells how far a training run is; durations as text.
-// What is not: colours, bars, log files.
-// Read next: fit.h, whose on_step is where to call it.
+// Progress, the line that tells how far a training run is; durations as text.
 #pragma once
 
 #include <functional>
 #include <ostream>
 #include <string>
 
-#include "engine/real.h"
+#include "engine/base/real.h"
 
 namespace mote {
 

@@ -1,15 +1,13 @@
-// What is here: the course of the learning rate, as functions of the step alone: no state to save, nothing to resume.
-// What is not: who calls them; fit.h does, before each step.
-// Read next: clip.h.
+// The course of the learning rate, as functions of the step alone: no state to save, nothing to resume.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "engine/check.h"
-#include "engine/math.h"
-#include "engine/real.h"
+#include "engine/base/check.h"
+#include "engine/base/math.h"
+#include "engine/base/real.h"
 
 namespace mote {
 

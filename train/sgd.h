@@ -1,12 +1,10 @@
-// What is here: SGD, gradient descent with momentum, Nesterov's variant and weight decay.
-// What is not: the arithmetic on runs of numbers (engine/kernels/target/optimizer.h); PyTorch's maximize and foreach.
-// Read next: adamw.h.
+// SGD, gradient descent with momentum, Nesterov's variant and weight decay.
 #pragma once
 
 #include <cmath>
 
+#include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
-#include "engine/parallel.h"
 #include "train/optimizer.h"
 
 namespace mote {

@@ -1,7 +1,4 @@
-// What is here: the index of training: optimizers, schedules, clipping, the loop, batches of rows, progress, toy
-//   tasks.
-// What is not: models (models/models.h).
-// Read next: fit.h.
+// The index of training: optimizers, schedules, clipping, the loop, batches of rows, progress, toy tasks.
 #pragma once
 
 #include "train/adamw.h"

@@ -1,11 +1,9 @@
-// What is here: which kernel table runs on this processor.
-// What is not: the kernels; target/table.cpp is compiled once per instruction set, each giving one table.
-// Read next: target/table.cpp.
+// Which kernel table runs on this processor.
 #include <atomic>
 #include <string>
 
-#include "engine/check.h"
-#include "engine/env.h"
+#include "engine/base/check.h"
+#include "engine/base/env.h"
 #include "engine/kernels/kernels.h"
 
 namespace mote::kernels {

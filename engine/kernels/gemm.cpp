@@ -1,14 +1,12 @@
-// What is here: the blocked matrix product: loops over blocks, packing, the split over threads.
-// What is not: arithmetic; every multiply-add happens in the register tile (target/gemm_tile.h).
-// Read next: target/gemm_tile.h.
+// The blocked matrix product: loops over blocks, packing, the split over threads.
 #include "engine/kernels/gemm.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "engine/base/parallel.h"
+#include "engine/base/storage.h"
 #include "engine/kernels/kernels.h"
-#include "engine/parallel.h"
-#include "engine/storage.h"
 
 namespace mote::kernels {
 namespace {

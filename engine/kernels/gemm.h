@@ -1,9 +1,7 @@
-// What is here: the matrix product on pointers and strides.
-// What is not: batches and broadcasting (array.cpp); the register tile (target/gemm_tile.h).
-// Read next: gemm.cpp.
+// The matrix product on pointers and strides.
 #pragma once
 
-#include "engine/real.h"
+#include "engine/base/real.h"
 
 namespace mote::kernels {
 

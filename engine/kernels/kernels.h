@@ -1,13 +1,10 @@
-// What is here: the table of kernels, one per instruction set, and how to get the one in use.
-// What is not: shapes, broadcasting, threads; kernels know pointers and sizes, nothing else. Bits are the same in every
-//   table.
-// Read next: target/rows.h (the kernels), target/gemm_tile.h (the product), dispatch.cpp (the choice).
+// The table of kernels, one per instruction set, and how to get the one in use.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "engine/real.h"
+#include "engine/base/real.h"
 
 namespace mote::kernels {
 

@@ -1,9 +1,7 @@
-// What is here: the non-linearities of networks: tanh, sigmoid, relu, gelu (two forms), silu.
-// What is not: their layers (nn/activation.h); softmax, which mixes elements (softmax.h).
-// Read next: compare.h.
+// The non-linearities of networks: tanh, sigmoid, relu, gelu (two forms), silu.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
 

@@ -1,9 +1,7 @@
-// What is here: + - * / and negation with broadcasting, powers. The first file to read about ops.
-// What is not: functions of one number (unary.h, activation.h).
-// Read next: unary.h.
+// + - * / and negation with broadcasting, powers. The first file to read about ops.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
 

@@ -1,6 +1,4 @@
-// What is here: the attention op: what it refuses, the plan it makes of its inputs and options, what it records.
-// What is not: the arithmetic (attention_blocks.cpp).
-// Read next: attention_blocks.cpp.
+// The attention op: what it refuses, the plan it makes of its inputs and options, what it records.
 #include "engine/ops/attention.h"
 
 #include <algorithm>

@@ -1,14 +1,12 @@
-// What is here: scaled dot-product attention as one op.
-// What is not: the loops over blocks of rows (attention_blocks.cpp), projections and heads (nn/attention.h).
-// Read next: attention.cpp, then attention_blocks.cpp.
+// Scaled dot-product attention as one op.
 #pragma once
 
 #include <optional>
 #include <vector>
 
+#include "engine/array/random.h"
+#include "engine/autograd/op.h"
 #include "engine/ops/masks.h"
-#include "engine/random.h"
-#include "engine/tensor.h"
 
 namespace mote {
 

@@ -1,12 +1,10 @@
-// What is here: attention without its square matrix: blocks of query rows, forward and backward.
-// What is not: the formula with all its weights at once, which the tests compare this with.
-// Read next: ../../nn/attention.h.
+// Attention without its square matrix: blocks of query rows, forward and backward.
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/parallel.h"
 #include "engine/kernels/gemm.h"
 #include "engine/ops/attention_plan.h"
-#include "engine/parallel.h"
 
 namespace mote::detail {
 namespace {

@@ -1,6 +1,4 @@
-// What is here: Plan, all that the loops of one attention must know, and the loops' declarations.
-// What is not: how a plan is made from tensors and options (attention.cpp).
-// Read next: attention_blocks.cpp.
+// Plan, all that the loops of one attention must know, and the loops' declarations.
 #pragma once
 
 #include <algorithm>

@@ -1,14 +1,12 @@
-// What is here: comparisons, which make Masks, and the ops that choose by them: where, masked_fill, maximum, clamp.
-// What is not: reductions to a maximum (reduce.h).
-// Read next: reduce.h.
+// Comparisons, which make Masks, and the ops that choose by them: where, masked_fill, maximum, clamp.
 #pragma once
 
 #include <algorithm>
 #include <limits>
 
-#include "engine/mask.h"
-#include "engine/tensor.h"
-#include "engine/tokens.h"
+#include "engine/array/int_array.h"
+#include "engine/array/mask.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
 
@@ -38,12 +36,12 @@ inline Array keep_where(const Array& x, const Mask& mask, bool keep) {
 
 /// Where ids are, or are not, one certain id: ids [...] -> [...]. For padded rows, (ids != pad).reshape({B, 1, 1, T})
 /// is attention's mask. ids == other_ids, in contrast, is one bool.
-inline Mask operator==(const Tokens& ids, Index id) {
+inline Mask operator==(const IntArray& ids, Index id) {
   Mask m(ids.shape());
   std::transform(ids.data(), ids.data() + ids.numel(), m.mutate(), [id](Index x) { return std::uint8_t(x == id); });
   return m;
 }
-inline Mask operator!=(const Tokens& ids, Index id) { return ~(ids == id); }
+inline Mask operator!=(const IntArray& ids, Index id) { return ~(ids == id); }
 
 /// Element-wise comparisons with broadcasting; they make a Mask and have no gradient. NaN compares false (!=: true).
 inline Mask operator<(const Tensor& a, const Tensor& b) {

@@ -1,12 +1,10 @@
-// What is here: making tensors: from lists as tutorials write them, filled, counted.
-// What is not: random ones (sample.h), initial weights (nn/init.h).
-// Read next: sample.h.
+// Making tensors: from lists as tutorials write them, filled, counted.
 #pragma once
 
 #include <cmath>
 
-#include "engine/nested.h"
-#include "engine/tensor.h"
+#include "engine/array/nested.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
 

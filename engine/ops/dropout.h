@@ -1,10 +1,8 @@
-// What is here: dropout.
-// What is not: the train/eval flag (nn/dropout.h decides whether to call this).
-// Read next: loss.h.
+// dropout.
 #pragma once
 
-#include "engine/random.h"
-#include "engine/tensor.h"
+#include "engine/array/random.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
 

@@ -1,14 +1,12 @@
-// What is here: embedding, rows of a table by id.
-// What is not: its parameters (nn/embedding.h).
-// Read next: dropout.h.
+// embedding, rows of a table by id.
 #pragma once
 
 #include <algorithm>
 #include <optional>
 
-#include "engine/parallel.h"
-#include "engine/tensor.h"
-#include "engine/tokens.h"
+#include "engine/array/int_array.h"
+#include "engine/autograd/op.h"
+#include "engine/base/parallel.h"
 
 namespace mote {
 namespace detail {
@@ -24,7 +22,7 @@ inline Index padding_row(const char* who, std::optional<Index> padding_idx, Inde
 /// Row ids[...] of a table: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its
 /// occurrences, in the order of the tokens. padding_idx names a row whose gradient stays zero (negative: from the end).
 /// Errors: an id outside [0, V), a padding_idx outside [-V, V).
-inline Tensor embedding(const Tensor& weight, const Tokens& ids, std::optional<Index> padding_idx = {}) {
+inline Tensor embedding(const Tensor& weight, const IntArray& ids, std::optional<Index> padding_idx = {}) {
   Op op("embedding", weight);
   check(weight.dim() == 2, "the table must be [V, C], but has shape ", weight.shape());
   const Index vocabulary = weight.size(0), width = weight.size(1);

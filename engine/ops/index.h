@@ -1,17 +1,15 @@
-// What is here: gather, choosing along an axis by an index for every element.
-// What is not: whole rows by id (embedding.h), the largest elements (reduce.h).
-// Read next: embedding.h.
+// Gather, choosing along an axis by an index for every element.
 #pragma once
 
-#include "engine/tensor.h"
-#include "engine/tokens.h"
+#include "engine/array/int_array.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
 
 /// y[..., i, ...] = x[..., index[..., i, ...], ...] along `axis`. index has x's rank and nowhere a larger extent except
 /// along `axis`; the result has index's shape. The gradient adds up where an index stands twice, in row-major order.
 /// Errors: another rank, an index outside [0, extent).
-inline Tensor gather(const Tensor& x, int axis, const Tokens& index) {
+inline Tensor gather(const Tensor& x, int axis, const IntArray& index) {
   Op op("gather", x);
   const int a = x.shape().axis(axis);
   check(index.rank() == x.dim(), "index ", index.shape(), " must have the rank of x ", x.shape());

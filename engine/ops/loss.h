@@ -1,13 +1,11 @@
-// What is here: cross_entropy and mse_loss.
-// What is not: other uses of log_softmax (softmax.h).
-// Read next: create.h.
+// Cross_entropy and mse_loss.
 #pragma once
 
 #include <limits>
 
+#include "engine/array/int_array.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/softmax.h"
-#include "engine/tokens.h"
 
 namespace mote {
 
@@ -24,7 +22,7 @@ struct CrossEntropyOptions {
 namespace detail {
 
 /// The checked targets of cross_entropy and how many of them count.
-inline Index check_targets(const Tensor& logits, const Tokens& targets, const CrossEntropyOptions& options) {
+inline Index check_targets(const Tensor& logits, const IntArray& targets, const CrossEntropyOptions& options) {
   check(logits.dim() >= 1, "logits need a last axis of classes");
   check(targets.shape() == logits.shape().without(-1), "targets ", targets.shape(), " do not fit logits ",
         logits.shape(), " without the last axis");
@@ -46,7 +44,7 @@ inline Index check_targets(const Tensor& logits, const Tokens& targets, const Cr
 /// Reduction::none [...], 0 where ignored. With label smoothing s the target is (1 - s) onehot + s / V. The mean of no
 /// rows is NaN, with zero gradients, as in PyTorch. Errors: a target outside [0, V) that is not ignore_index, shapes
 /// that do not fit.
-inline Tensor cross_entropy(const Tensor& logits, const Tokens& targets, const CrossEntropyOptions& options = {}) {
+inline Tensor cross_entropy(const Tensor& logits, const IntArray& targets, const CrossEntropyOptions& options = {}) {
   Op op("cross_entropy", logits);
   const Index counted = detail::check_targets(logits, targets, options);
   const Index classes = logits.size(-1);

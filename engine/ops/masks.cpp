@@ -1,6 +1,4 @@
-// What is here: the masks people build for attention.
-// What is not: attention (attention.cpp).
-// Read next: attention.h.
+// The masks people build for attention.
 #include "engine/ops/masks.h"
 
 #include <algorithm>

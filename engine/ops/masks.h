@@ -1,12 +1,10 @@
-// What is here: the masks people build for attention: causal, padding, and from the other reading.
-// What is not: Mask itself (engine/mask.h). A Mask says who may attend: true.
-// Read next: attention.h.
+// The masks people build for attention: causal, padding, and from the other reading.
 #pragma once
 
 #include <vector>
 
-#include "engine/mask.h"
-#include "engine/tensor.h"
+#include "engine/array/mask.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
 

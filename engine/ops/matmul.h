@@ -1,9 +1,7 @@
-// What is here: matmul and linear, where nearly all the time of a model goes.
-// What is not: the product itself (kernels/gemm.h).
-// Read next: softmax.h.
+// matmul and linear, where nearly all the time of a model goes.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
 

@@ -1,6 +1,4 @@
-// What is here: layer_norm and rms_norm over the last axis.
-// What is not: their parameters (nn/layer_norm.h, nn/rms_norm.h).
-// Read next: embedding.h.
+// layer_norm and rms_norm over the last axis.
 #pragma once
 
 #include "engine/ops/softmax.h"

@@ -1,6 +1,4 @@
-// What is here: the index of all ops; one header per family, forward and backward side by side.
-// What is not: layers (nn/).
-// Read next: arithmetic.h, the shortest family.
+// The index of all ops; one header per family, forward and backward side by side.
 #pragma once
 
 #include "engine/ops/activation.h"

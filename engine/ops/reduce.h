@@ -1,13 +1,11 @@
-// What is here: sum, mean, var, max, min over any axes; argmax and topk, which have no gradient.
-// What is not: softmax (softmax.h), losses (loss.h).
-// Read next: view.h.
+// sum, mean, var, max, min over any axes; argmax and topk, which have no gradient.
 #pragma once
 
 #include <limits>
 #include <numeric>
 
-#include "engine/tensor.h"
-#include "engine/tokens.h"
+#include "engine/array/int_array.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
 
@@ -105,12 +103,12 @@ inline bool ranks_before(real x, real y) { return x > y || (x != x && y == y); }
 
 /// The position of the largest element along `axis` (the first of equals; NaN counts as largest). x [..., N, ...] ->
 /// the same without the axis. No gradient. Errors: an empty axis.
-inline Tokens argmax(const Tensor& x, int axis = -1, bool keepdim = false) {
+inline IntArray argmax(const Tensor& x, int axis = -1, bool keepdim = false) {
   const Op op("argmax");
   const Index n = x.shape()[axis];
   check(n > 0, "of no elements: shape ", x.shape(), " is empty along axis ", axis);
   const Array in = x.array().contiguous();
-  Tokens y(x.shape().with(axis, 1));
+  IntArray y(x.shape().with(axis, 1));
   Index* const out = y.mutate();
   Index inner = 1;  // numbers between two neighbours along the axis
   for (int i = x.shape().axis(axis) + 1; i < x.dim(); ++i) inner *= x.shape()[i];
@@ -127,7 +125,7 @@ inline Tokens argmax(const Tensor& x, int axis = -1, bool keepdim = false) {
 /// What topk gives: the values and where they stood, both [..., k].
 struct TopK {
   Array values;
-  Tokens indices;
+  IntArray indices;
 };
 
 /// The k largest elements along the last axis, largest first, equal ones by position. x [..., N] -> [..., k]. No
@@ -138,7 +136,7 @@ inline TopK topk(const Tensor& x, Index k) {
   const Index n = x.shape()[-1];
   check(k >= 0 && k <= n, "k = ", k, " is not between 0 and the ", n, " elements of shape ", x.shape());
   const Array rows = x.array().contiguous();
-  TopK top{Array::empty(x.shape().with(-1, k)), Tokens(x.shape().with(-1, k))};
+  TopK top{Array::empty(x.shape().with(-1, k)), IntArray(x.shape().with(-1, k))};
   real* const values = top.values.mutate();
   Index* const indices = top.indices.mutate();
   std::vector<Index> order(static_cast<std::size_t>(n));

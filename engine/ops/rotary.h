@@ -1,12 +1,10 @@
-// What is here: rotary, which turns pairs of numbers by an angle that depends on the position.
-// What is not: the angles (nn/position.h).
-// Read next: attention.h.
+// Rotary, which turns pairs of numbers by an angle that depends on the position.
 #pragma once
 
 #include <algorithm>
 
-#include "engine/parallel.h"
-#include "engine/tensor.h"
+#include "engine/autograd/op.h"
+#include "engine/base/parallel.h"
 
 namespace mote {
 namespace detail {

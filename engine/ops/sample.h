@@ -1,17 +1,14 @@
-// What is here: random tensors, with torch's names: rand, randn, normal, randint, randperm, bernoulli, exponential,
-//   multinomial. Each draws what torch draws for the same seed and the same number type.
-// What is not: the rules by which numbers are drawn (engine/random.h), initial weights (nn/init.h), dropout
-//   (dropout.h).
-// Read next: dropout.h.
+// Random tensors, with torch's names: rand, randn, normal, randint, randperm, bernoulli, exponential, multinomial. Each
+// draws what torch draws for the same seed and the same number type.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "engine/random.h"
-#include "engine/tensor.h"
-#include "engine/tokens.h"
+#include "engine/array/int_array.h"
+#include "engine/array/random.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
 namespace detail {
@@ -64,15 +61,15 @@ inline Tensor exponential(double lambda, const Shape& shape, const Generator& ra
 }
 
 /// Whole numbers in [low, high). Errors: low >= high.
-inline Tokens randint(Index low, Index high, const Shape& shape, const Generator& random) {
-  Tokens y(shape);
+inline IntArray randint(Index low, Index high, const Shape& shape, const Generator& random) {
+  IntArray y(shape);
   random.randint(std::span<Index>(y.mutate(), static_cast<std::size_t>(y.numel())), low, high);
   return y;
 }
 /// 0 to n - 1 in random order: [n]. Errors: n below 0, or 2^32 / 20 and more.
-inline Tokens randperm(Index n, const Generator& random) {
+inline IntArray randperm(Index n, const Generator& random) {
   const std::vector<Index> order = random.randperm(n);
-  Tokens y({n});
+  IntArray y({n});
   std::copy(order.begin(), order.end(), y.mutate());
   return y;
 }
@@ -126,7 +123,7 @@ inline void invert(std::span<const real> p, std::span<Index> samples, const Gene
 /// Errors: p of another rank, a p that is negative, NaN or infinite, a row of zeros or, with replacement, of an
 /// infinite sum, num_samples below 1 or, without replacement, above C. Before PyTorch 2.0 (Generator::set_build)
 /// replacement with one sample drew 2 R words.
-inline Tokens multinomial(const Tensor& p, Index num_samples, bool replacement, const Generator& random) {
+inline IntArray multinomial(const Tensor& p, Index num_samples, bool replacement, const Generator& random) {
   const Op op("multinomial");
   check(p.dim() == 1 || p.dim() == 2, "p ", p.shape(), " must be [C] or [R, C]");
   const Index classes = p.size(-1), rows = p.dim() == 1 ? 1 : p.size(0);
@@ -145,7 +142,7 @@ inline Tokens multinomial(const Tensor& p, Index num_samples, bool replacement, 
     }
     check(some, "the probabilities of row ", r, " are all 0");
   }
-  Tokens y(p.dim() == 1 ? Shape{num_samples} : Shape{rows, num_samples});
+  IntArray y(p.dim() == 1 ? Shape{num_samples} : Shape{rows, num_samples});
   const auto samples = [&, out = y.mutate()](Index r) {
     return std::span<Index>(out + r * num_samples, static_cast<std::size_t>(num_samples));
   };
@@ -161,7 +158,7 @@ inline Tokens multinomial(const Tensor& p, Index num_samples, bool replacement, 
   }
   return y;
 }
-inline Tokens multinomial(const Tensor& p, Index num_samples, const Generator& random) {
+inline IntArray multinomial(const Tensor& p, Index num_samples, const Generator& random) {
   return multinomial(p, num_samples, false, random);
 }
 

@@ -1,11 +1,9 @@
-// What is here: softmax (also masked) and log_softmax along an axis.
-// What is not: losses made of them (loss.h).
-// Read next: norm.h.
+// softmax (also masked) and log_softmax along an axis.
 #pragma once
 
-#include "engine/mask.h"
-#include "engine/parallel.h"
-#include "engine/tensor.h"
+#include "engine/array/mask.h"
+#include "engine/autograd/op.h"
+#include "engine/base/parallel.h"
 
 namespace mote {
 namespace detail {

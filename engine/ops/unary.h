@@ -1,9 +1,7 @@
-// What is here: exp, log, sqrt, sin, cos, abs: functions of one number, element by element.
-// What is not: the non-linearities of networks (activation.h), powers (arithmetic.h).
-// Read next: activation.h.
+// exp, log, sqrt, sin, cos, abs: functions of one number, element by element.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
 

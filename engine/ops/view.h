@@ -1,9 +1,7 @@
-// What is here: ops that move numbers without changing them: reshape, transpose, slice, concat, expand and their kin.
-// What is not: choosing by index tensors (index.h).
-// Read next: matmul.h.
+// Ops that move numbers without changing them: reshape, transpose, slice, concat, expand and their kin.
 #pragma once
 
-#include "engine/tensor.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
 

@@ -1,8 +1,5 @@
-// What is here: measurements. `bench overhead` times what one recorded op costs; `bench memory` counts what a training
-//   step asks of the system; `bench matmul` compares the product with a plain multiply-add loop of this machine.
-// What is not: tests. Nothing here passes or fails; times depend on the machine, so each stands beside one of the same
-//   run.
-// Read next: ../train.cpp.
+// Measurements. `bench overhead` times what one recorded op costs; `bench memory` counts what a training step asks of
+// the system; `bench matmul` compares the product with a plain multiply-add loop of this machine.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,6 +1,4 @@
-// What is here: a user's program: a Linear learns y = 2 x + 1.
-// What is not: anything that needs more than the installed headers and library.
-// Read next: ../../examples.
+// A user's program: a Linear learns y = 2 x + 1.
 #include <cstdio>
 
 #include "engine/ops/ops.h"

@@ -1,6 +1,4 @@
-// What is here: AttentionLM: check_module against the whole model in double, its draws, causality, what it refuses.
-// What is not: the attention layer on its own (../nn/attention_test.cpp).
-// Read next: gpt_test.cpp.
+// AttentionLM: check_module against the whole model in double, its draws, causality, what it refuses.
 #include "models/attention_lm.h"
 
 #include "tests/nn/oracles.h"
@@ -11,7 +9,7 @@ namespace {
 const AttentionLMConfig tiny{.vocab_size = 5, .n_embd = 4, .n_head = 2, .block_size = 3};
 
 TEST_CASE("AttentionLM") {
-  const Tokens ids = tokens({{1, 4, 0}, {2, 2, 3}});
+  const IntArray ids = ints({{1, 4, 0}, {2, 2, 3}});
   const ModuleOracle oracle = [&](const Weights& w, const std::vector<Value>&) {
     Row x;
     for (Index i = 0; i < 6; ++i)
@@ -30,7 +28,7 @@ TEST_CASE("AttentionLM") {
        .oracle = oracle,
        .error =
            [](const AttentionLM& m) {
-             m(tokens({{1, 5}}));
+             m(ints({{1, 5}}));
            },
        .error_text = "embedding: id 5 is out of range for V = 5 (in token)"});
 }
@@ -52,10 +50,10 @@ TEST_CASE("AttentionLM: no position sees a later one, and the weights say so") {
   Generator random(3);
   AttentionLM m({.vocab_size = 7, .n_embd = 12, .n_head = 3, .block_size = 6}, random);
   scramble(m);
-  const Tokens ids = tokens({{1, 6, 0, 3, 2, 5}});
+  const IntArray ids = ints({{1, 6, 0, 3, 2, 5}});
   const Array y = m(ids).array();
   for (Index t = 1; t < 6; ++t) {
-    Tokens other = ids;
+    IntArray other = ids;
     other.mutate()[t] = 4;
     const Array z = m(other).array();
     CHECK(same_bits(z.slice(1, 0, t), y.slice(1, 0, t)));
@@ -71,14 +69,14 @@ TEST_CASE("AttentionLM: its loss is the mean over the targets that count; what i
   Generator random(3);
   const AttentionLM m(tiny, random);
   scramble(m);
-  const Tokens ids = tokens({{1, 4, 0}});
+  const IntArray ids = ints({{1, 4, 0}});
   const Tensor logits = m(ids);
   const Array log_p = log_softmax(logits, -1).array();
   const double expected = -(static_cast<double>(log_p.at({0, 0, 3})) + static_cast<double>(log_p.at({0, 2, 2}))) / 2;
-  CHECK(std::abs(static_cast<double>(m.loss(ids, tokens({{3, -1, 2}})).item()) - expected) < (f64 ? 1e-14 : 1e-6));
-  CHECK(error_of([&] { m(tokens({1, 2})); }) == "AttentionLM: ids [2] must be [B, T] (in AttentionLM)");
+  CHECK(std::abs(static_cast<double>(m.loss(ids, ints({{3, -1, 2}})).item()) - expected) < (f64 ? 1e-14 : 1e-6));
+  CHECK(error_of([&] { m(ints({1, 2})); }) == "AttentionLM: ids [2] must be [B, T] (in AttentionLM)");
   CHECK(error_of([&] {
-          m(tokens({{1, 2, 3, 4}}));
+          m(ints({{1, 2, 3, 4}}));
         }) == "SinusoidalPositions: length 4 from position 0 on is above the 3 positions there are (in position)");
   CHECK(error_of([&] { AttentionLM({.n_embd = 6, .n_head = 4}, random); }) ==
         "MultiHeadAttention: width 6 is not divisible by 4 heads");

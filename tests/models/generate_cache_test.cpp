@@ -1,13 +1,11 @@
-// What is here: GPT::generate with and without its cache: the same tokens, within block_size and beyond it.
-// What is not: the cache's logits (gpt_cache_test.cpp), how a token is chosen (generate_options_test.cpp).
-// Read next: generate_options_test.cpp.
+// GPT::generate with and without its cache: the same tokens, within block_size and beyond it.
 #include "tests/models/gpt_oracle.h"
 
 namespace mote::test {
 namespace {
 
 /// What generate() promises, from whole passes alone: the last block_size tokens, or all if the config is unbounded.
-Tokens greedy_oracle(const GPT& m, const Tokens& prompt, Index count) {
+IntArray greedy_oracle(const GPT& m, const IntArray& prompt, Index count) {
   const NoGrad no_grad;
   std::vector<std::vector<Index>> rows;
   const Index B = prompt.shape()[0], T = prompt.shape()[1];
@@ -16,14 +14,14 @@ Tokens greedy_oracle(const GPT& m, const Tokens& prompt, Index count) {
     for (Index i = 0; i < count; ++i) {
       const std::size_t length = row.size();
       const std::size_t context = m.config.unbounded() ? length : std::min(length, at(m.config.block_size));
-      Tokens ids({1, static_cast<Index>(context)});
+      IntArray ids({1, static_cast<Index>(context)});
       std::copy(row.end() - static_cast<std::ptrdiff_t>(context), row.end(), ids.mutate());
       const std::vector<real> logits = m(ids).array().select(1, -1).to_vector();
       row.push_back(std::max_element(logits.begin(), logits.end()) - logits.begin());
     }
     rows.push_back(row);
   }
-  Tokens all({B, T + count});
+  IntArray all({B, T + count});
   for (Index b = 0; b < B; ++b) std::copy(rows[at(b)].begin(), rows[at(b)].end(), all.mutate() + b * (T + count));
   return all;
 }
@@ -37,9 +35,9 @@ TEST_CASE("generate writes the same with and without a cache, within block_size 
           c.window = window, c.n_kv_head = kv, c.norm_order = order;
           GPT m = lively_gpt(c);
           for (const Index T : {1, 5, 9, 14}) {  // shorter than block_size 9, equal, longer
-            const Tokens prompt = random_tokens({3, T}, 11, static_cast<std::uint64_t>(T));
+            const IntArray prompt = random_tokens({3, T}, 11, static_cast<std::uint64_t>(T));
             const Index count = T == 1 ? 44 : 12;  // once five times block_size
-            const Tokens expected = greedy_oracle(m, prompt, count);
+            const IntArray expected = greedy_oracle(m, prompt, count);
             for (const bool cached : {true, false}) {
               const GenerateOptions greedy{.temperature = 0, .use_cache = cached};
               CHECK_MESSAGE(m.generate(prompt, count, greedy, Generator(1)) == expected, text_of(c), ", T = ", T);
@@ -59,9 +57,9 @@ TEST_CASE("generate with a cache: the same text under every instruction set and 
     GPTConfig c = toy(position);
     c.window = 5, c.n_kv_head = 2;
     GPT m = lively_gpt(c);
-    const Tokens prompt = random_tokens({4, 3}, 11, 2);
+    const IntArray prompt = random_tokens({4, 3}, 11, 2);
     const GenerateOptions options{.temperature = 1.2, .top_p = 0.9};
-    const Tokens text = m.generate(prompt, 20, options, Generator(6));
+    const IntArray text = m.generate(prompt, 20, options, Generator(6));
     for (const kernels::Table* table : kernels::available_tables())
       for (const int n : {1, 4}) {
         const Hardware use(*table, n);
@@ -74,12 +72,12 @@ TEST_CASE("generate leaves nothing behind, and a model in training writes what i
   GPTConfig c = toy("rotary");
   c.dropout = 0.4, c.window = 4;
   GPT m = lively_gpt(c);
-  const Tokens prompt = random_tokens({2, 3}, 11, 2);
-  const Tokens text = m.generate(prompt, 15);
+  const IntArray prompt = random_tokens({2, 3}, 11, 2);
+  const IntArray text = m.generate(prompt, 15);
   m.train();
   const Leaks leaks;
   {
-    const Tokens again = m.generate(prompt, 15);
+    const IntArray again = m.generate(prompt, 15);
     CHECK(again == text);
   }
   CHECK(leaks.nodes() == 0);

@@ -1,6 +1,4 @@
-// What is here: how generate() chooses: top_k and top_p against a formula of their own, stop token, callback, extremes.
-// What is not: temperature and greedy on their own, modes (generate_test.cpp).
-// Read next: ../train/fit_test.cpp.
+// How generate() chooses: top_k and top_p against a formula of their own, stop token, callback, extremes.
 #include <numeric>
 
 #include "tests/models/gpt_oracle.h"
@@ -53,7 +51,7 @@ std::vector<double> chances(const std::vector<double>& logits, const GenerateOpt
 
 /// How often each token comes.
 std::vector<Index> counts(GPT& m, const GenerateOptions& options, Index rows, std::uint64_t seed = 3) {
-  const Tokens all = m.generate(Tokens({rows, 1}), 1, options, Generator(seed));
+  const IntArray all = m.generate(IntArray({rows, 1}), 1, options, Generator(seed));
   std::vector<Index> n(at(V), 0);
   for (Index b = 0; b < rows; ++b) ++n[at(all.data()[b * 2 + 1])];
   return n;
@@ -141,7 +139,7 @@ TEST_CASE("generate: top_k tells logits apart that differ in their last bit") {
   GPT m = constant_model({3, static_cast<double>(high), static_cast<double>(low), -1, -1, -1, -1});
   const Generator random(3);
   for (int i = 0; i < 300; ++i) {
-    const Tokens y = m.generate(tokens({{1}}), 1, {.top_k = 2}, random);
+    const IntArray y = m.generate(ints({{1}}), 1, {.top_k = 2}, random);
     CHECK(y.data()[1] <= 1);
   }
 }
@@ -150,19 +148,18 @@ TEST_CASE("generate: a temperature above the largest number still never chooses 
   GPT m = constant_model({0.5, -std::numeric_limits<double>::infinity(), 2, 1, 1, 1, 1});
   const Generator random(3);
   for (const double temperature : {1e38, 1e39, 1e300, std::numeric_limits<double>::max()})
-    for (int i = 0; i < 50; ++i)
-      CHECK(m.generate(tokens({{1}}), 1, {.temperature = temperature}, random).data()[1] != 1);
+    for (int i = 0; i < 50; ++i) CHECK(m.generate(ints({{1}}), 1, {.temperature = temperature}, random).data()[1] != 1);
 }
 
 TEST_CASE("generate: each row of a batch has a nucleus of its own") {
   GPTConfig c = toy("none");
   GPT m = lively_gpt(c, 0.3);
-  const Tokens ids = random_tokens({6, 2}, 11, 5);
+  const IntArray ids = random_tokens({6, 2}, 11, 5);
   const Array logits = m(ids).array().select(1, -1);
   std::vector<std::vector<bool>> drawn(6, std::vector<bool>(11, false));
   const GenerateOptions o{.temperature = 0.8, .top_p = 0.6};
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    const Tokens text = m.generate(ids, 1, o, Generator(seed));
+    const IntArray text = m.generate(ids, 1, o, Generator(seed));
     for (Index b = 0; b < 6; ++b) drawn[at(b)][at(text.data()[b * 3 + 2])] = true;
   }
   for (Index b = 0; b < 6; ++b) {
@@ -183,46 +180,46 @@ TEST_CASE("generate: extreme temperatures are greedy and uniform, in any number 
 
 TEST_CASE("generate: a stop token: finished rows repeat it, and the text ends with the last of them") {
   GPT m = counting_model();
-  const Tokens prompt = tokens({{1}, {4}, {2}, {4}});
-  CHECK(m.generate(prompt, 3) == tokens({{1, 2, 3, 4}, {4, 5, 6, 0}, {2, 3, 4, 5}, {4, 5, 6, 0}}));
+  const IntArray prompt = ints({{1}, {4}, {2}, {4}});
+  CHECK(m.generate(prompt, 3) == ints({{1, 2, 3, 4}, {4, 5, 6, 0}, {2, 3, 4, 5}, {4, 5, 6, 0}}));
   for (const bool cached : {true, false}) {
     const GenerateOptions stop5{.temperature = 0, .stop_token = 5, .use_cache = cached};
     CHECK(m.generate(prompt, 20, stop5, Generator(1)) ==
-          tokens({{1, 2, 3, 4, 5}, {4, 5, 5, 5, 5}, {2, 3, 4, 5, 5}, {4, 5, 5, 5, 5}}));
-    CHECK(m.generate(prompt, 2, stop5, Generator(1)) == tokens({{1, 2, 3}, {4, 5, 5}, {2, 3, 4}, {4, 5, 5}}));
+          ints({{1, 2, 3, 4, 5}, {4, 5, 5, 5, 5}, {2, 3, 4, 5, 5}, {4, 5, 5, 5, 5}}));
+    CHECK(m.generate(prompt, 2, stop5, Generator(1)) == ints({{1, 2, 3}, {4, 5, 5}, {2, 3, 4}, {4, 5, 5}}));
     // a prompt that ends with the stop token has not written it
-    CHECK(m.generate(tokens({{5}}), 9, stop5, Generator(1)) == tokens({{5, 6, 0, 1, 2, 3, 4, 5}}));
-    CHECK(m.generate(tokens({{4}}), 9, stop5, Generator(1)) == tokens({{4, 5}}));  // the first token stops
+    CHECK(m.generate(ints({{5}}), 9, stop5, Generator(1)) == ints({{5, 6, 0, 1, 2, 3, 4, 5}}));
+    CHECK(m.generate(ints({{4}}), 9, stop5, Generator(1)) == ints({{4, 5}}));  // the first token stops
   }
   const GenerateOptions never{.temperature = 0, .stop_token = 0};
-  CHECK(m.generate(tokens({{1}}), 3, never, Generator(1)) == tokens({{1, 2, 3, 4}}));
+  CHECK(m.generate(ints({{1}}), 3, never, Generator(1)) == ints({{1, 2, 3, 4}}));
   const GenerateOptions none{.temperature = 0, .stop_token = -1};
-  CHECK(m.generate(tokens({{1}}), 0, none, Generator(1)) == tokens({{1}}));
-  CHECK(m.generate(Tokens({0, 3}), 2, {.temperature = 0}, Generator(1)).shape() == Shape{0, 5});
+  CHECK(m.generate(ints({{1}}), 0, none, Generator(1)) == ints({{1}}));
+  CHECK(m.generate(IntArray({0, 3}), 2, {.temperature = 0}, Generator(1)).shape() == Shape{0, 5});
 }
 
 TEST_CASE("generate: the callback gets every token in order, and can end the text") {
   GPT m = counting_model();
-  const Tokens prompt = tokens({{1}, {4}});
-  std::vector<Tokens> seen;
+  const IntArray prompt = ints({{1}, {4}});
+  std::vector<IntArray> seen;
   GenerateOptions o{.temperature = 0, .stop_token = 5};
-  o.on_token = [&](const Tokens& newest) {
+  o.on_token = [&](const IntArray& newest) {
     CHECK(NoGrad::active());
     seen.push_back(newest);
     return seen.size() < 3;
   };
-  CHECK(m.generate(prompt, 9, o, Generator(1)) == tokens({{1, 2, 3, 4}, {4, 5, 5, 5}}));
-  CHECK(seen == std::vector<Tokens>{tokens({2, 5}), tokens({3, 5}), tokens({4, 5})});
+  CHECK(m.generate(prompt, 9, o, Generator(1)) == ints({{1, 2, 3, 4}, {4, 5, 5, 5}}));
+  CHECK(seen == std::vector<IntArray>{ints({2, 5}), ints({3, 5}), ints({4, 5})});
   seen.clear();
   CHECK(m.generate(prompt, 0, o, Generator(1)) == prompt);
   CHECK(seen.empty());
-  o.on_token = [&](const Tokens& newest) {
+  o.on_token = [&](const IntArray& newest) {
     seen.push_back(newest);
     return true;
   };
-  CHECK(m.generate(prompt, 9, o, Generator(1)) == tokens({{1, 2, 3, 4, 5}, {4, 5, 5, 5, 5}}));
+  CHECK(m.generate(prompt, 9, o, Generator(1)) == ints({{1, 2, 3, 4, 5}, {4, 5, 5, 5, 5}}));
   CHECK(seen.size() == 4);  // the last one, too, and none after all rows have finished
-  o.on_token = [](const Tokens&) -> bool { throw Error("enough"); };
+  o.on_token = [](const IntArray&) -> bool { throw Error("enough"); };
   m.train();
   CHECK(error_of([&] { m.generate(prompt, 9, o, Generator(1)); }) == "enough");
   CHECK((m.training() && !NoGrad::active()));
@@ -231,7 +228,7 @@ TEST_CASE("generate: the callback gets every token in order, and can end the tex
 TEST_CASE("generate refuses what it cannot mean, and logits without a largest number") {
   GPT m = constant_model(some);
   const auto refused = [&](const GenerateOptions& o) {
-    return error_of([&] { m.generate(tokens({{1}}), 1, o, Generator(1)); });
+    return error_of([&] { m.generate(ints({{1}}), 1, o, Generator(1)); });
   };
   CHECK(refused({.top_p = 0}) == "generate: top_p 0 is outside (0, 1]");
   CHECK(refused({.top_p = -0.5}) == "generate: top_p -0.5 is outside (0, 1]");
@@ -245,13 +242,13 @@ TEST_CASE("generate refuses what it cannot mean, and logits without a largest nu
     GPT broken = constant_model(logits);
     for (const double top_p : {0.5, 1.0}) {
       const GenerateOptions o{.temperature = 1, .top_p = top_p};
-      CHECK(error_of([&] { broken.generate(tokens({{1}}), 1, o, Generator(1)); }) ==
+      CHECK(error_of([&] { broken.generate(ints({{1}}), 1, o, Generator(1)); }) ==
             "generate: the logits after position 0 are not numbers");
     }
   }
   GPT silent = constant_model(std::vector<double>(V, -std::numeric_limits<double>::infinity()));
   for (const double temperature : {0.0, 1.0})
-    CHECK(error_of([&] { silent.generate(tokens({{1}}), 1, {.temperature = temperature}, Generator(1)); }) ==
+    CHECK(error_of([&] { silent.generate(ints({{1}}), 1, {.temperature = temperature}, Generator(1)); }) ==
           "generate: the logits after position 0 are all -infinity: no token is left to choose");
 }
 

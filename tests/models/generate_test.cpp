@@ -1,6 +1,4 @@
-// What is here: GPT::generate: crops, greedy, temperature, top_k, errors, modes.
-// What is not: logits (gpt_formula_test.cpp); top_p, stop tokens, callbacks (generate_options_test.cpp).
-// Read next: generate_options_test.cpp.
+// GPT::generate: crops, greedy, temperature, top_k, errors, modes.
 #include "tests/models/gpt_oracle.h"
 
 namespace mote::test {
@@ -22,7 +20,7 @@ GPT lively(double dropout = 0) {
 
 /// How often each token comes in `rows` draws.
 std::vector<double> frequencies(GPT& m, const GenerateOptions& options, Index rows, std::uint64_t seed = 3) {
-  const Tokens all = m.generate(Tokens({rows, 1}), 1, options, Generator(seed));
+  const IntArray all = m.generate(IntArray({rows, 1}), 1, options, Generator(seed));
   std::vector<double> share(7, 0);
   for (Index b = 0; b < rows; ++b)
     share[static_cast<std::size_t>(all.data()[b * 2 + 1])] += 1 / static_cast<double>(rows);
@@ -33,9 +31,9 @@ const std::vector<double> some{0.5, -1, 2, 0, 1.5, -3, 1};
 
 TEST_CASE("generate: greedy appends the likeliest token of each row, from the last block_size tokens") {
   GPT m = lively();
-  Tokens prompt({16, 2});
+  IntArray prompt({16, 2});
   Generator(3).randint({prompt.mutate(), 32}, 0, 7);
-  const Tokens all = m.generate(prompt, 10);
+  const IntArray all = m.generate(prompt, 10);
   REQUIRE(all.shape() == Shape{16, 12});
   CHECK(all.slice(1, 0, 2) == prompt);
   const auto next_after = [&](Index start, Index end) {
@@ -46,8 +44,8 @@ TEST_CASE("generate: greedy appends the likeliest token of each row, from the la
     CHECK(next_after(std::max<Index>(0, T - 6), T) == all.slice(1, T, T + 1));
     one_shorter_differs += T >= 6 && !(next_after(T - 5, T) == all.slice(1, T, T + 1));
   }
-  CHECK(one_shorter_differs > 1);            // or this would prove little
-  const Tokens longer = all.slice(1, 0, 9);  // a prompt beyond block_size: only its last six tokens count
+  CHECK(one_shorter_differs > 1);              // or this would prove little
+  const IntArray longer = all.slice(1, 0, 9);  // a prompt beyond block_size: only its last six tokens count
   CHECK(m.generate(longer, 3).slice(1, 9, 12) == m.generate(longer.slice(1, 3, 9), 3).slice(1, 6, 9));
   CHECK(m.generate(prompt, 0) == prompt);
   for (Index b = 0; b < 16; ++b)  // a row does not depend on the rest of its batch
@@ -56,8 +54,8 @@ TEST_CASE("generate: greedy appends the likeliest token of each row, from the la
 
 TEST_CASE("generate: among equals greedy takes the lowest id") {
   GPT equal = constant_model({0, 1, 3, 2, 3, 3, 0}), flat = constant_model({1, 1, 1, 1, 1, 1, 1});
-  CHECK(equal.generate(tokens({{0}}), 2) == tokens({{0, 2, 2}}));
-  CHECK(flat.generate(tokens({{5}}), 1) == tokens({{5, 0}}));
+  CHECK(equal.generate(ints({{0}}), 2) == ints({{0, 2, 2}}));
+  CHECK(flat.generate(ints({{5}}), 1) == ints({{5, 0}}));
 }
 
 TEST_CASE("generate: sampling follows the softmax, at every temperature") {
@@ -90,9 +88,9 @@ TEST_CASE("generate: top_k keeps the k likeliest; 0 and more than V keep all") {
 
 TEST_CASE("generate: the same seed gives the same text, with any number of threads") {
   GPT m = lively();
-  const Tokens prompt = tokens({{1, 2}, {3, 4}, {5, 6}});
+  const IntArray prompt = ints({{1, 2}, {3, 4}, {5, 6}});
   const GenerateOptions options{.temperature = 1.5, .top_k = 5};
-  const Tokens first = m.generate(prompt, 9, options, Generator(8));
+  const IntArray first = m.generate(prompt, 9, options, Generator(8));
   for (const int n : {1, 8}) {
     const Hardware use(kernels::table(), n);
     CHECK(m.generate(prompt, 9, options, Generator(8)) == first);
@@ -103,22 +101,22 @@ TEST_CASE("generate: the same seed gives the same text, with any number of threa
 TEST_CASE("generate refuses what it cannot mean") {
   GPT m = lively();
   const auto refused = [&](const GenerateOptions& o) {
-    return error_of([&] { m.generate(tokens({{1}}), 1, o, Generator(1)); });
+    return error_of([&] { m.generate(ints({{1}}), 1, o, Generator(1)); });
   };
   CHECK(refused({.temperature = -1}) == "generate: temperature -1 must be 0 or above");
   CHECK(refused({.temperature = std::nan("")}) == "generate: temperature nan must be 0 or above");
   CHECK(refused({.temperature = static_cast<double>(inf)}) == "generate: temperature inf must be 0 or above");
   CHECK(refused({.top_k = -1}) == "generate: top_k -1 must be 0 or above");
-  CHECK(error_of([&] { m.generate(Tokens({1, 0}), 1); }) == "generate: ids [1, 0] must be [B, T] with T at least 1");
-  CHECK(error_of([&] { m.generate(tokens({1, 2}), 1); }) == "generate: ids [2] must be [B, T] with T at least 1");
-  CHECK(error_of([&] { m.generate(tokens({{1}}), -1); }) == "generate: count -1 must be 0 or above");
-  CHECK(error_of([&] { m.generate(tokens({{9}}), 1); }).rfind("embedding: id 9 is out of range for V = 7", 0) == 0);
+  CHECK(error_of([&] { m.generate(IntArray({1, 0}), 1); }) == "generate: ids [1, 0] must be [B, T] with T at least 1");
+  CHECK(error_of([&] { m.generate(ints({1, 2}), 1); }) == "generate: ids [2] must be [B, T] with T at least 1");
+  CHECK(error_of([&] { m.generate(ints({{1}}), -1); }) == "generate: count -1 must be 0 or above");
+  CHECK(error_of([&] { m.generate(ints({{9}}), 1); }).rfind("embedding: id 9 is out of range for V = 7", 0) == 0);
 }
 
 TEST_CASE("generate refuses logits that are not numbers, and takes a certain one") {
   GPT broken = constant_model({0, 0, static_cast<double>(nan), 0, 0, 0, 0});
   for (const double temperature : {0.0, 1.0})
-    CHECK(error_of([&] { broken.generate(tokens({{1}}), 1, {.temperature = temperature}, Generator(1)); }) ==
+    CHECK(error_of([&] { broken.generate(ints({{1}}), 1, {.temperature = temperature}, Generator(1)); }) ==
           "generate: the logits after position 0 are not numbers");
   GPT certain = constant_model({-1e30, -1e30, -1e30, 5, -1e30, -1e30, -1e30});
   CHECK(frequencies(certain, {}, 100)[3] == doctest::Approx(1));
@@ -128,7 +126,7 @@ TEST_CASE("generate runs in evaluation mode, without gradients, and restores eve
   GPT m = lively(0.5), without = lively(0);
   copy_weights(m, without);
   m.transformer.h[0].attn.eval();  // a part that stays in evaluation while the rest trains
-  const Tokens prompt = tokens({{1, 2}});
+  const IntArray prompt = ints({{1, 2}});
   const auto modes = [](GPT& model) {
     std::vector<bool> on;
     for (const Module* part : Fields(model).modules) on.push_back(part->training());
@@ -138,14 +136,14 @@ TEST_CASE("generate runs in evaluation mode, without gradients, and restores eve
   const GeneratorState state = m.transformer.drop.random.get_state();
   const Leaks leaks;
   {
-    const Tokens text = m.generate(prompt, 5);
+    const IntArray text = m.generate(prompt, 5);
     CHECK(text == without.generate(prompt, 5));
   }
   CHECK(m.transformer.drop.random.get_state() == state);
   CHECK(leaks.nodes() == 0);
   CHECK(!NoGrad::active());
   CHECK(modes(m) == before);
-  error_of([&] { m.generate(tokens({{9}}), 1); });
+  error_of([&] { m.generate(ints({{9}}), 1); });
   CHECK(modes(m) == before);
   m.eval();
   m.generate(prompt, 1);

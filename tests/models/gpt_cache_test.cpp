@@ -1,7 +1,5 @@
-// What is here: the cache of keys and values: its logits are the whole pass's, bit for bit, for every option, chunk and
-//   hardware; sessions, resets, refusals.
-// What is not: writing with it (generate_cache_test.cpp).
-// Read next: generate_cache_test.cpp.
+// The cache of keys and values: its logits are the whole pass's, bit for bit, for every option, chunk and hardware;
+// sessions, resets, refusals.
 #include "tests/models/gpt_oracle.h"
 
 namespace mote::test {
@@ -15,7 +13,7 @@ GPTConfig longer(const std::string& position) {
 }
 
 /// Reads `ids` in chunks of `step` tokens; after each, the logits so far are the first rows of `whole`.
-void check_chunks(const GPT& m, const Tokens& ids, const Array& whole, Index step) {
+void check_chunks(const GPT& m, const IntArray& ids, const Array& whole, Index step) {
   const NoGrad no_grad;
   GPTCache cache = m.cache();
   const Index T = ids.shape()[1];
@@ -44,7 +42,7 @@ std::vector<GPTConfig> variants(const std::string& position, const std::vector<I
 }
 
 TEST_CASE("GPT's cache: logits equal the whole pass bit for bit, for every option and every chunk") {
-  const Tokens ids = random_tokens({2, 21}, 11, 3);
+  const IntArray ids = random_tokens({2, 21}, 11, 3);
   for (const std::string& position : position_names)
     for (const GPTConfig& c : variants(position, {0, 1, 5, 18})) {
       const GPT m = lively_gpt(c);
@@ -62,7 +60,7 @@ TEST_CASE("GPT's cache: logits equal the whole pass bit for bit, for every optio
 }
 
 TEST_CASE("GPT's cache: with a window it goes on for five times block_size, in the bits of the whole pass") {
-  const Tokens ids = random_tokens({2, 105}, 11, 4);
+  const IntArray ids = random_tokens({2, 105}, 11, 4);
   for (const char* position : {"rotary", "alibi", "none"})
     for (const GPTConfig& c : variants(position, {1, 5, 18, 40})) {
       CHECK(c.unbounded());
@@ -75,7 +73,7 @@ TEST_CASE("GPT's cache: with a window it goes on for five times block_size, in t
 }
 
 TEST_CASE("GPT's cache: the same bits under every instruction set and with any number of threads") {
-  const Tokens ids = random_tokens({3, 21}, 11, 5);
+  const IntArray ids = random_tokens({3, 21}, 11, 5);
   for (const std::string& position : position_names) {
     GPTConfig c = longer(position);
     c.n_kv_head = 2, c.window = 7;
@@ -91,7 +89,7 @@ TEST_CASE("GPT's cache: the same bits under every instruction set and with any n
 
 TEST_CASE("GPT's cache: a row of a batch has the bits it has alone") {
   const GPT m = lively_gpt(longer("rotary"));
-  const Tokens ids = random_tokens({5, 12}, 11, 6);
+  const IntArray ids = random_tokens({5, 12}, 11, 6);
   const Array whole = m(ids).array();
   for (Index b = 0; b < 5; ++b) check_chunks(m, ids.slice(0, b, b + 1), whole.slice(0, b, b + 1), 1);
 }
@@ -102,7 +100,7 @@ TEST_CASE("GPT's cache: interleaved sessions, copies and resets do not know of e
     c.window = window;
     const GPT m = lively_gpt(c);
     const NoGrad no_grad;
-    const Tokens a = random_tokens({1, 21}, 11, 7), b = random_tokens({3, 21}, 11, 8);
+    const IntArray a = random_tokens({1, 21}, 11, 7), b = random_tokens({3, 21}, 11, 8);
     const Array whole_a = m(a).array(), whole_b = m(b).array();
     GPTCache first = m.cache(), second = m.cache();
     for (Index t = 0; t < 10; ++t) {
@@ -110,7 +108,7 @@ TEST_CASE("GPT's cache: interleaved sessions, copies and resets do not know of e
       CHECK(same_bits(m(b.slice(1, 2 * t, 2 * t + 2), second).array(), whole_b.slice(1, 2 * t, 2 * t + 2)));
     }
     GPTCache fork = first;  // one beginning, two ends
-    Tokens other = a.slice(1, 10, 21);
+    IntArray other = a.slice(1, 10, 21);
     const Array straight = m(a.slice(1, 10, 21), first).array();
     const Array forked = m(random_tokens({1, 11}, 11, 9), fork).array();
     CHECK(same_bits(straight, whole_a.slice(1, 10, 21)));
@@ -129,21 +127,21 @@ TEST_CASE("GPT's cache: nothing read changes nothing") {
   const GPT m = lively_gpt(longer("alibi"));
   const NoGrad no_grad;
   GPTCache cache = m.cache();
-  CHECK(m(Tokens({2, 0}), cache).shape() == Shape{2, 0, 11});
+  CHECK(m(IntArray({2, 0}), cache).shape() == Shape{2, 0, 11});
   CHECK(cache.length() == 0);
-  const Tokens ids = random_tokens({4, 9}, 11, 3);  // other rows than those of the empty text
+  const IntArray ids = random_tokens({4, 9}, 11, 3);  // other rows than those of the empty text
   const Array whole = m(ids).array();
   CHECK(same_bits(m(ids.slice(1, 0, 5), cache).array(), whole.slice(1, 0, 5)));
-  CHECK(m(Tokens({4, 0}), cache).shape() == Shape{4, 0, 11});
+  CHECK(m(IntArray({4, 0}), cache).shape() == Shape{4, 0, 11});
   CHECK(same_bits(m(ids.slice(1, 5, 9), cache).array(), whole.slice(1, 5, 9)));
   GPTCache none = m.cache();
-  CHECK(m(Tokens({0, 3}), none).shape() == Shape{0, 3, 11});
+  CHECK(m(IntArray({0, 3}), none).shape() == Shape{0, 3, 11});
 }
 
 TEST_CASE("GPT's cache: what it refuses, and that it is as it was afterwards") {
   GPTConfig c = toy("learned");
   GPT m = lively_gpt(c);
-  const Tokens ids = random_tokens({2, 9}, 11, 3);
+  const IntArray ids = random_tokens({2, 9}, 11, 3);
   const Array whole = m(ids).array();
   GPTCache cache = m.cache();
   {
@@ -151,22 +149,22 @@ TEST_CASE("GPT's cache: what it refuses, and that it is as it was afterwards") {
     m(ids.slice(1, 0, 6), cache);
     CHECK(error_of([&] { m(ids.slice(1, 0, 4), cache); }) == "GPT: T = 10 is above block_size 9 (in GPT)");
     CHECK(error_of([&] {
-            m(tokens({{1}, {2}, {3}}), cache);
+            m(ints({{1}, {2}, {3}}), cache);
           }).find("do not continue 6 rows of 2 sequences, 4 heads, widths 6 and 6") != std::string::npos);
     CHECK(error_of([&] {
-            m(tokens({{1}, {11}}), cache);
+            m(ints({{1}, {11}}), cache);
           }) == "embedding: id 11 is out of range for V = 11 (in transformer.wte)");
-    CHECK(error_of([&] { m(tokens({1, 2}), cache); }) == "GPT: ids [2] must be [B, T] (in GPT)");
+    CHECK(error_of([&] { m(ints({1, 2}), cache); }) == "GPT: ids [2] must be [B, T] (in GPT)");
     c.n_layer = 1;
     const GPT shallow = lively_gpt(c);
     const std::string other =
         "GPT: the cache belongs to another model; take it from this one's cache() (in transformer)";
-    CHECK(error_of([&] { shallow(tokens({{1}, {2}}), cache); }) == other);
+    CHECK(error_of([&] { shallow(ints({{1}, {2}}), cache); }) == other);
     const GPT twin = m.clone();  // equal weights, but they may be trained apart
-    CHECK(error_of([&] { twin(tokens({{1}, {2}}), cache); }) == other);
+    CHECK(error_of([&] { twin(ints({{1}, {2}}), cache); }) == other);
     GPTCache nobodys;
-    CHECK(error_of([&] { m(tokens({{1}, {2}}), nobodys); }) == other);
-    CHECK(error_of([&] { m.transformer(tokens({{1}, {2}}), nobodys); }).find("another model") != std::string::npos);
+    CHECK(error_of([&] { m(ints({{1}, {2}}), nobodys); }) == other);
+    CHECK(error_of([&] { m.transformer(ints({{1}, {2}}), nobodys); }).find("another model") != std::string::npos);
   }
   CHECK(error_of([&] {
           m(ids.slice(1, 6, 7), cache);
@@ -182,7 +180,7 @@ TEST_CASE("GPT's cache is for evaluation when there is dropout, and says so befo
   c.dropout = 0.5;
   GPT m = lively_gpt(c);
   const NoGrad no_grad;
-  const Tokens ids = random_tokens({2, 9}, 11, 3);
+  const IntArray ids = random_tokens({2, 9}, 11, 3);
   GPTCache cache = m.cache(), other = without.cache();
   m.train();
   without.train();  // nothing to drop: training is no different
@@ -202,7 +200,7 @@ TEST_CASE("GPT's cache: an error in a later layer leaves every layer as it was, 
     GPT m = lively_gpt(c);
     m.eval();
     const NoGrad no_grad;
-    const Tokens ids = random_tokens({2, 9}, 11, 3);
+    const IntArray ids = random_tokens({2, 9}, 11, 3);
     const Array whole = m(ids).array();
     for (const Index before : {0, 1, 7}) {
       GPTCache cache = m.cache();

@@ -1,6 +1,4 @@
-// What is here: GPTConfig: presets, names and counts of each kind of model's parameters, words and sizes it refuses.
-// What is not: the numbers the models give (gpt_formula_test.cpp), initial numbers (gpt_test.cpp).
-// Read next: gpt_positions_test.cpp.
+// GPTConfig: presets, names and counts of each kind of model's parameters, words and sizes it refuses.
 #include "tests/models/gpt_oracle.h"
 
 namespace mote::test {
@@ -136,7 +134,7 @@ TEST_CASE("GPT: every preset's first loss is ln V, and what feeds a residual sum
     c.block_size = 32, c.vocab_size = 65, c.n_layer = 2, c.n_head = 4, c.n_embd = 64;
     Generator random(5);
     const GPT m(c, random);
-    const Tokens ids = random_tokens({4, 32}, 65, 1), targets = random_tokens({4, 32}, 65, 2);
+    const IntArray ids = random_tokens({4, 32}, 65, 1), targets = random_tokens({4, 32}, 65, 2);
     CHECK(static_cast<double>(m.loss(ids, targets).item()) == doctest::Approx(std::log(65.0)).epsilon(0.05));
     for (const NamedParameter& p : named_parameters(m)) {
       if (p.parameter.shape().rank() < 2) continue;

@@ -1,14 +1,12 @@
-// What is here: GPT with every option against the whole model in double loops; its presets through check_module; the
-//   attention it shows.
-// What is not: names and counts (gpt_config_test.cpp), causality (gpt_positions_test.cpp).
-// Read next: gpt_config_test.cpp.
+// GPT with every option against the whole model in double loops; its presets through check_module; the attention it
+// shows.
 #include "tests/models/gpt_oracle.h"
 
 namespace mote::test {
 namespace {
 
 /// Logits and attention of both passes, whose difference is a rounding error.
-void check_formula(const GPTConfig& c, const Tokens& ids) {
+void check_formula(const GPTConfig& c, const IntArray& ids) {
   GPT m = lively_gpt(c, 0.5);
   std::vector<Row> weights;
   const Row expected = gpt_oracle(weights_of(m), ids, c, &weights);
@@ -46,7 +44,7 @@ std::vector<GPTConfig> variants(const GPTConfig& from) {
 }
 
 TEST_CASE("GPT: every position, norm, order, number of key heads and window against the formula") {
-  const Tokens ids = random_tokens({2, 7}, 11, 3);
+  const IntArray ids = random_tokens({2, 7}, 11, 3);
   for (const std::string& position : position_names)
     for (const GPTConfig& c : variants(toy(position))) check_formula(c, ids);
   GPTConfig partly = toy("rotary");
@@ -57,7 +55,7 @@ TEST_CASE("GPT: every position, norm, order, number of key heads and window agai
 }
 
 TEST_CASE("GPT: every activation, attention alone, six heads, biases and ties against the formula") {
-  const Tokens ids = random_tokens({2, 7}, 11, 4);
+  const IntArray ids = random_tokens({2, 7}, 11, 4);
   for (const std::string& position : position_names)
     for (const NormOrder order : {NormOrder::pre, NormOrder::post}) {
       GPTConfig c = toy(position);
@@ -79,7 +77,7 @@ TEST_CASE("GPT: every activation, attention alone, six heads, biases and ties ag
 }
 
 TEST_CASE("GPT: the presets, shrunk, hold to all that is promised of a module") {
-  const Tokens ids = tokens({{1, 4, 0}, {2, 2, 3}});
+  const IntArray ids = ints({{1, 4, 0}, {2, 2, 3}});
   for (const char* name : {"gpt2", "nanogpt", "llama", "attention_only"}) {
     GPTConfig c = GPTConfig::preset(name);
     c.block_size = 3, c.vocab_size = 5, c.n_layer = 1, c.n_head = 2, c.n_embd = 4, c.n_inner = 3;
@@ -96,14 +94,14 @@ TEST_CASE("GPT: the presets, shrunk, hold to all that is promised of a module") 
          .gradient_tolerance = f64 ? 1e-6 : 5e-4,
          .error =
              [](const GPT& m) {
-               m(tokens({{1, 2, 3, 4}}));
+               m(ints({{1, 2, 3, 4}}));
              },
          .error_text = "GPT: T = 4 is above block_size 3 (in GPT)"});
   }
 }
 
 TEST_CASE("GPT: gradients of every position and norm order along a random direction" * doctest::skip(!f64)) {
-  const Tokens ids = random_tokens({2, 9}, 11, 3), targets = random_tokens({2, 9}, 11, 4);
+  const IntArray ids = random_tokens({2, 9}, 11, 3), targets = random_tokens({2, 9}, 11, 4);
   for (const std::string& position : position_names)
     for (const NormOrder order : {NormOrder::pre, NormOrder::post})
       for (const Index window : {0, 4}) {
@@ -123,7 +121,7 @@ TEST_CASE("GPT: attention_weights in every mode leaves nothing behind; what it r
   GPTConfig c = toy("rotary");
   c.dropout = 0.5;
   GPT m = lively_gpt(c);
-  const Tokens ids = random_tokens({2, 5}, 11, 3);
+  const IntArray ids = random_tokens({2, 5}, 11, 3);
   const Array w = m.attention_weights(ids, 1);
   m.train();
   const Leaks leaks;

@@ -1,6 +1,4 @@
-// What is here: a whole GPT once more, in double and as plain loops, for every option of its config; toy models.
-// What is not: its blocks (../nn/block_oracles.h).
-// Read next: gpt_formula_test.cpp.
+// A whole GPT once more, in double and as plain loops, for every option of its config; toy models.
 #pragma once
 
 #include "models/gpt.h"
@@ -41,8 +39,8 @@ inline GPT constant_model(const std::vector<double>& logits) {
   return m;
 }
 
-inline Tokens random_tokens(const Shape& shape, Index V, std::uint64_t seed) {
-  Tokens ids(shape);
+inline IntArray random_tokens(const Shape& shape, Index V, std::uint64_t seed) {
+  IntArray ids(shape);
   Generator(seed).randint({ids.mutate(), static_cast<std::size_t>(ids.numel())}, 0, V);
   return ids;
 }
@@ -66,7 +64,7 @@ inline TransformerBlockOptions block_options_of(const GPTConfig& c) {
 }
 
 /// Logits: ids [B, T] -> [B, T, V]. `weights` receives a row for each layer: its attention [B, H, T, T].
-inline Row gpt_oracle(const Weights& w, const Tokens& ids, const GPTConfig& c, std::vector<Row>* weights = nullptr) {
+inline Row gpt_oracle(const Weights& w, const IntArray& ids, const GPTConfig& c, std::vector<Row>* weights = nullptr) {
   const Index T = ids.shape()[1], C = c.n_embd;
   Row x;
   for (Index i = 0; i < ids.numel(); ++i)

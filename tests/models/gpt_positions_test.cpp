@@ -1,6 +1,4 @@
-// What is here: what holds for a GPT with any kind of positions: causality, prefixes, batches, sizes, order.
-// What is not: the formulas (gpt_formula_test.cpp); ties, clones and hardware (gpt_promises_test.cpp).
-// Read next: gpt_cache_test.cpp.
+// What holds for a GPT with any kind of positions: causality, prefixes, batches, sizes, order.
 #include "tests/models/gpt_oracle.h"
 
 namespace mote::test {
@@ -24,14 +22,14 @@ std::vector<GPTConfig> all_kinds() {
 TEST_CASE("GPT: no bit of the logits depends on a later token, for any positions and hardware") {
   for (const GPTConfig& c : all_kinds()) {
     const GPT m = lively_gpt(c);
-    const Tokens ids = random_tokens({1, 9}, 10, 3);
+    const IntArray ids = random_tokens({1, 9}, 10, 3);
     const Array y = m(ids).array();
     for (const kernels::Table* table : kernels::available_tables())
       for (const int n : {1, 8}) {
         const Hardware use(*table, n);
         CHECK(same_bits(m(ids).array(), y));
         for (Index t = 0; t < 9; ++t) {
-          Tokens one = ids, rest = ids;
+          IntArray one = ids, rest = ids;
           one.mutate()[t] = (ids.data()[t] + 1) % 10;
           for (Index i = t; i < 9; ++i) rest.mutate()[i] = 9 - ids.data()[i];
           const Array z = m(one).array();
@@ -44,7 +42,7 @@ TEST_CASE("GPT: no bit of the logits depends on a later token, for any positions
 }
 
 TEST_CASE("GPT: a prefix on its own has the logits it has inside a longer text") {
-  const Tokens ids = random_tokens({2, 9}, 11, 3);
+  const IntArray ids = random_tokens({2, 9}, 11, 3);
   for (const GPTConfig& c : all_kinds()) {
     const GPT m = lively_gpt(c);
     const Array y = m(ids).array();
@@ -58,7 +56,7 @@ TEST_CASE("GPT: a broken embedding reaches nothing before it") {
       c.tie_weights = false;  // tied, the broken row would be one of lm_head's as well
       const GPT m = lively_gpt(c);
       for (Index t = 1; t < 9; ++t) {
-        Tokens ids = random_tokens({2, 9}, 10, 3);
+        IntArray ids = random_tokens({2, 9}, 10, 3);
         for (Index i = t; i < 9; i += 2) ids.mutate()[i] = 10;  // an id that only later positions use
         const Array whole = m.transformer.wte.weight.value(), y = m(ids).array();
         Array broken = whole;
@@ -75,7 +73,7 @@ TEST_CASE("GPT: a broken embedding reaches nothing before it") {
 }
 
 TEST_CASE("GPT: the gradient of logits[i] with respect to a later embedding is exactly 0") {
-  const Tokens ids = random_tokens({1, 7}, 11, 3);
+  const IntArray ids = random_tokens({1, 7}, 11, 3);
   for (const GPTConfig& c : all_kinds()) {
     const GPT m = lively_gpt(c);
     for (Index i = 0; i < 7; ++i) {
@@ -96,9 +94,9 @@ TEST_CASE("GPT: the gradient of logits[i] with respect to a later embedding is e
 }
 
 TEST_CASE("GPT: a row of a batch has the bits it has alone, wherever it stands") {
-  const Tokens ids = random_tokens({8, 9}, 11, 3);
+  const IntArray ids = random_tokens({8, 9}, 11, 3);
   const Index order[8] = {5, 2, 7, 0, 1, 6, 4, 3};
-  Tokens permuted({8, 9});
+  IntArray permuted({8, 9});
   for (Index b = 0; b < 8; ++b) std::copy_n(ids.data() + order[b] * 9, 9, permuted.mutate() + b * 9);
   for (const GPTConfig& c : all_kinds()) {
     const GPT m = lively_gpt(c);
@@ -113,7 +111,7 @@ TEST_CASE("GPT: a row of a batch has the bits it has alone, wherever it stands")
 TEST_CASE("GPT: longer than block_size names both numbers, unless a window makes it unbounded") {
   for (const GPTConfig& c : all_kinds()) {
     GPT m = lively_gpt(c);
-    const Tokens ids = random_tokens({1, 10}, 11, 3);
+    const IntArray ids = random_tokens({1, 10}, 11, 3);
     const bool endless = c.window > 0 && c.position != Position::learned && c.position != Position::sinusoidal;
     CHECK(c.unbounded() == endless);
     if (endless) {
@@ -130,15 +128,15 @@ TEST_CASE("GPT: longer than block_size names both numbers, unless a window makes
 TEST_CASE("GPT: an empty batch, an empty text and a single token, for any positions") {
   for (const GPTConfig& c : all_kinds()) {
     const GPT m = lively_gpt(c);
-    CHECK(m(Tokens({0, 4})).shape() == Shape{0, 4, 11});
-    CHECK(m(Tokens({2, 0})).shape() == Shape{2, 0, 11});
+    CHECK(m(IntArray({0, 4})).shape() == Shape{0, 4, 11});
+    CHECK(m(IntArray({2, 0})).shape() == Shape{2, 0, 11});
     CHECK(m(random_tokens({2, 1}, 11, 3)).shape() == Shape{2, 1, 11});
-    CHECK(error_of([&] { m(Tokens({4})); }) == "GPT: ids [4] must be [B, T] (in GPT)");
+    CHECK(error_of([&] { m(IntArray({4})); }) == "GPT: ids [4] must be [B, T] (in GPT)");
   }
 }
 
 TEST_CASE("GPT: without positions the last of one layer sees a set; with any positions, an order") {
-  const Tokens ids = tokens({{1, 6, 0, 3, 2, 5}}), shuffled = tokens({{3, 0, 1, 2, 6, 5}});
+  const IntArray ids = ints({{1, 6, 0, 3, 2, 5}}), shuffled = ints({{3, 0, 1, 2, 6, 5}});
   for (const std::string& position : position_names) {
     GPTConfig c = toy(position);
     c.n_layer = 1;
@@ -176,8 +174,8 @@ TEST_CASE("GPT: rotary positions and ALiBi see distances alone: a text has the s
     GPTConfig c = toy(position);
     c.n_layer = 1, c.window = 4;  // so that what stands in front is out of sight
     const GPT m = lively_gpt(c, 0.4);
-    const Tokens text = random_tokens({1, 12}, 11, 3), front = random_tokens({1, 40}, 11, 4);
-    Tokens both({1, 52});
+    const IntArray text = random_tokens({1, 12}, 11, 3), front = random_tokens({1, 40}, 11, 4);
+    IntArray both({1, 52});
     std::copy_n(front.data(), 40, both.mutate());
     std::copy_n(text.data(), 12, both.mutate() + 40);
     const Array near = m(text).array().slice(1, 4, 12), far = m(both).array().slice(1, 44, 52);

@@ -1,6 +1,4 @@
-// What is here: what GPT promises: ties, equal bits in training, gradients of the whole model, clones.
-// What is not: causality, rows of a batch (gpt_positions_test.cpp), attention_weights (gpt_formula_test.cpp).
-// Read next: generate_test.cpp.
+// What GPT promises: ties, equal bits in training, gradients of the whole model, clones.
 #include "models/gpt.h"
 #include "tests/check_module.h"
 
@@ -9,8 +7,8 @@ namespace {
 
 const GPTConfig small{.block_size = 9, .vocab_size = 11, .n_layer = 2, .n_head = 3, .n_embd = 24};
 
-Tokens draw_tokens(const Shape& shape, std::uint64_t seed) {
-  Tokens ids(shape);
+IntArray draw_tokens(const Shape& shape, std::uint64_t seed) {
+  IntArray ids(shape);
   Generator(seed).randint({ids.mutate(), static_cast<std::size_t>(ids.numel())}, 0, small.vocab_size);
   return ids;
 }
@@ -28,7 +26,7 @@ TEST_CASE("GPT: a training step's loss and gradients are the same bits on any ha
   c.dropout = 0.1;
   Generator random(1);
   const GPT m(c, random);
-  const Tokens ids = draw_tokens({4, 9}, 3), targets = draw_tokens({4, 9}, 4);
+  const IntArray ids = draw_tokens({4, 9}, 3), targets = draw_tokens({4, 9}, 4);
   const GeneratorState start = random.get_state();
   const auto step = [&] {
     random.set_state(start);
@@ -49,7 +47,7 @@ TEST_CASE("GPT: a training step's loss and gradients are the same bits on any ha
 }
 
 TEST_CASE("GPT: the gradient of the whole model along a random direction" * doctest::skip(!f64)) {
-  const Tokens ids = draw_tokens({3, 9}, 3), targets = draw_tokens({3, 9}, 4);
+  const IntArray ids = draw_tokens({3, 9}, 3), targets = draw_tokens({3, 9}, 4);
   for (const bool as_drawn : {true, false})
     for (const bool tie : {true, false}) {
       Generator random(1);
@@ -77,7 +75,7 @@ TEST_CASE("GPT: tied weights are one cell, and its gradient comes from both uses
   const std::vector<NamedParameter> from = named_parameters(tied, true), to = named_parameters(apart);
   REQUIRE(from.size() == to.size());
   for (std::size_t i = 0; i < to.size(); ++i) to[i].parameter.set(from[i].parameter.value());
-  const Tokens ids = draw_tokens({2, 9}, 3), targets = draw_tokens({2, 9}, 4);
+  const IntArray ids = draw_tokens({2, 9}, 3), targets = draw_tokens({2, 9}, 4);
   const Tensor loss = tied.loss(ids, targets);
   const Tensor other = apart.loss(ids, targets);
   CHECK(same_bits(loss.array(), other.array()));
@@ -100,7 +98,7 @@ TEST_CASE("GPT: a clone has equal weights and its own tie; copy_weights makes tw
   CHECK(copy.lm_head.weight.same_as(copy.transformer.wte.weight));
   Generator random(77);
   const GPT other(small, random);
-  const Tokens ids = draw_tokens({2, 9}, 3);
+  const IntArray ids = draw_tokens({2, 9}, 3);
   CHECK(!same_bits(other(ids).array(), m(ids).array()));
   copy_weights(m, other);
   CHECK(same_bits(other(ids).array(), m(ids).array()));

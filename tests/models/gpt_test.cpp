@@ -1,7 +1,4 @@
-// What is here: GPT's construction: names, counts, initial numbers, first loss, refusals; and the whole model in
-//   double.
-// What is not: ties, clones (gpt_promises_test.cpp); causality, batches (gpt_positions_test.cpp).
-// Read next: gpt_promises_test.cpp.
+// GPT's construction: names, counts, initial numbers, first loss, refusals; and the whole model in double.
 #include "models/gpt.h"
 
 #include "tests/nn/oracles.h"
@@ -28,7 +25,7 @@ const std::vector<std::string> one_layer{"transformer.wte.weight",
                                          "transformer.ln_f.weight",
                                          "transformer.ln_f.bias"};
 
-Row gpt_oracle(const Weights& w, const Tokens& ids, const GPTConfig& c) {
+Row gpt_oracle(const Weights& w, const IntArray& ids, const GPTConfig& c) {
   const Index T = ids.shape()[1];
   Row x;
   for (Index i = 0; i < ids.numel(); ++i)
@@ -44,13 +41,13 @@ Row gpt_oracle(const Weights& w, const Tokens& ids, const GPTConfig& c) {
 }
 
 TEST_CASE("GPT") {
-  const Tokens ids = tokens({{1, 4, 0}, {2, 2, 3}});
+  const IntArray ids = ints({{1, 4, 0}, {2, 2, 3}});
   const auto run = [&](const GPT& m, In) { return m(ids); };
   check_module("GPT", [](Generator& random) { return GPT(tiny, random); }, run,
                {.names = one_layer,  // tied: lm_head.weight is the first of them
                 .error =
                     [](const GPT& m) {
-                      m(tokens({{1, 5}}));
+                      m(ints({{1, 5}}));
                     },
                 .error_text = "embedding: id 5 is out of range for V = 5 (in transformer.wte)"});
   GPTConfig untied = tiny;
@@ -64,7 +61,7 @@ TEST_CASE("GPT") {
                 .gradient_tolerance = f64 ? 1e-6 : 3e-4,
                 .error =
                     [](const GPT& m) {
-                      m(tokens({{1, 2, 3, 4}}));
+                      m(ints({{1, 2, 3, 4}}));
                     },
                 .error_text = "GPT: T = 4 is above block_size 3 (in GPT)"});
 }
@@ -72,7 +69,7 @@ TEST_CASE("GPT") {
 TEST_CASE("GPT with dropout everywhere holds to the same") {
   GPTConfig c = tiny;
   c.dropout = 0.2;
-  const Tokens ids = tokens({{1, 4, 0}, {2, 2, 3}});
+  const IntArray ids = ints({{1, 4, 0}, {2, 2, 3}});
   check_module(
       "GPT", [&](Generator& random) { return GPT(c, random); }, [&](const GPT& m, In) { return m(ids); },
       {.names = one_layer});
@@ -168,7 +165,7 @@ TEST_CASE("GPT's first loss on random tokens is ln V, within a twentieth") {
   for (const Index V : {11, 65, 1000}) {
     Generator random(5);
     const GPT m({.block_size = 32, .vocab_size = V, .n_layer = 2, .n_head = 4, .n_embd = 64}, random);
-    Tokens ids({4, 32}), targets({4, 32});
+    IntArray ids({4, 32}), targets({4, 32});
     random.randint({ids.mutate(), 128}, 0, V);
     random.randint({targets.mutate(), 128}, 0, V);
     CHECK(static_cast<double>(m.loss(ids, targets).item()) ==

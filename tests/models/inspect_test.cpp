@@ -1,6 +1,4 @@
-// What is here: head_scores on weights made by hand, describe(), and attention_svg as XML and as a picture.
-// What is not: weights of models (gpt_formula_test.cpp).
-// Read next: ../../examples/attention_maps.cpp.
+// Head_scores on weights made by hand, describe(), and attention_svg as XML and as a picture.
 #include "models/inspect.h"
 
 #include <doctest/doctest.h>
@@ -44,7 +42,7 @@ Array joined(const std::vector<Array>& parts) {
 }
 
 TEST_CASE("head_scores of a previous-token head, a first-token head and a uniform one") {
-  const Tokens ids = tokens({{3, 1, 4, 0, 5}});  // no token twice: nothing to say about induction
+  const IntArray ids = ints({{3, 1, 4, 0, 5}});  // no token twice: nothing to say about induction
   const std::vector<HeadScore> s = head_scores(joined({previous_head(5), first_head(5), uniform_head(5)}), ids);
   REQUIRE(s.size() == 3);
   CHECK(s[0].previous == 1);
@@ -61,7 +59,7 @@ TEST_CASE("head_scores of a previous-token head, a first-token head and a unifor
 }
 
 TEST_CASE("head_scores of an induction head: what followed the same token earlier") {
-  const Tokens ids = tokens({{7, 8, 9, 7, 8, 9}});
+  const IntArray ids = ints({{7, 8, 9, 7, 8, 9}});
   const Array looks = head(6, [](Index t, Index j) { return on(j == (t < 3 ? 0 : t - 2)); });  // 7 8 9 [7] -> 8
   const HeadScore s = head_scores(looks.unsqueeze(0), ids).at(0);
   CHECK(s.induction == 1);  // queries 3, 4, 5; the others have seen nothing twice and do not count
@@ -71,36 +69,36 @@ TEST_CASE("head_scores of an induction head: what followed the same token earlie
   CHECK(head_scores(misses.unsqueeze(0), ids).at(0).induction == 0);
   // Two earlier occurrences: both followers count. The query itself follows one where a token stands twice in a row.
   const Array both = head(5, [](Index t, Index j) { return t == 4 && (j == 1 || j == 3) ? 0.5 : 0; });
-  CHECK(head_scores(both.unsqueeze(0), tokens({{1, 2, 1, 3, 1}})).at(0).induction == doctest::Approx(0.5));
+  CHECK(head_scores(both.unsqueeze(0), ints({{1, 2, 1, 3, 1}})).at(0).induction == doctest::Approx(0.5));
   const Array itself = head(2, [](Index t, Index j) { return on(t == j); });
-  CHECK(head_scores(itself.unsqueeze(0), tokens({{4, 4}})).at(0).induction == 1);
+  CHECK(head_scores(itself.unsqueeze(0), ints({{4, 4}})).at(0).induction == 1);
 }
 
 TEST_CASE("head_scores averages over a batch, counting each row's own queries") {
   const Array one = previous_head(4).unsqueeze(0), two = first_head(4).unsqueeze(0);
-  const HeadScore s = head_scores(joined({one, two}), tokens({{0, 1, 2, 3}, {5, 5, 6, 7}})).at(0);
+  const HeadScore s = head_scores(joined({one, two}), ints({{0, 1, 2, 3}, {5, 5, 6, 7}})).at(0);
   CHECK(s.previous == doctest::Approx((3 + 1) / 6.));
   CHECK(s.first == doctest::Approx((1 + 3) / 6.));
   CHECK(s.induction == 0);  // only the second row has a query that counts, and it looks elsewhere
-  const HeadScore other = head_scores(joined({two, one}), tokens({{0, 1, 2, 3}, {5, 5, 6, 7}})).at(0);
+  const HeadScore other = head_scores(joined({two, one}), ints({{0, 1, 2, 3}, {5, 5, 6, 7}})).at(0);
   CHECK(other.previous == s.previous);
-  CHECK(head_scores(one, tokens({0, 1, 2, 3})).at(0).previous == 1);
-  CHECK(head_scores(Array::full({2, 1, 1}, 1), tokens({{0}})).at(1).entropy == 0);  // nothing before: no score
-  CHECK(head_scores(Array::zeros({0, 3, 3}), tokens({{0, 1, 2}})).empty());
+  CHECK(head_scores(one, ints({0, 1, 2, 3})).at(0).previous == 1);
+  CHECK(head_scores(Array::full({2, 1, 1}, 1), ints({{0}})).at(1).entropy == 0);  // nothing before: no score
+  CHECK(head_scores(Array::zeros({0, 3, 3}), ints({{0, 1, 2}})).empty());
 }
 
 TEST_CASE("head_scores refuses what does not fit") {
   CHECK(error_of([] {
-          head_scores(Array::zeros({2, 3, 4}), tokens({{0, 1, 2}}));
+          head_scores(Array::zeros({2, 3, 4}), ints({{0, 1, 2}}));
         }) == "head_scores: weights [2, 3, 4] must be [H, T, T] or [B, H, T, T]");
   CHECK(error_of([] {
-          head_scores(Array::zeros({3, 3}), tokens({{0, 1, 2}}));
+          head_scores(Array::zeros({3, 3}), ints({{0, 1, 2}}));
         }) == "head_scores: weights [3, 3] must be [H, T, T] or [B, H, T, T]");
   CHECK(error_of([] {
-          head_scores(Array::zeros({2, 1, 3, 3}), tokens({{0, 1}, {2, 3}, {4, 5}}));
+          head_scores(Array::zeros({2, 1, 3, 3}), ints({{0, 1}, {2, 3}, {4, 5}}));
         }) == "head_scores: ids [3, 2] do not fit weights [2, 1, 3, 3]");
   CHECK(error_of([] {
-          head_scores(Array::zeros({2, 3, 3}), tokens({{0, 1}}));
+          head_scores(Array::zeros({2, 3, 3}), ints({{0, 1}}));
         }) == "head_scores: ids [1, 2] do not fit weights [2, 3, 3]");
 }
 

@@ -1,6 +1,4 @@
-// What is here: MLP.
-// What is not: its layers (../nn/linear_test.cpp).
-// Read next: attention_lm_test.cpp.
+// MLP.
 #include "models/mlp.h"
 
 #include "tests/nn/oracles.h"

@@ -1,11 +1,9 @@
-// What is here: three runs of the tutorial's attention classes against PyTorch's: initial weights digit by digit, every
-//   value on the way, outputs, losses, gradients, and the printed tables of the notebook.
-// What is not: other sizes, dropout, biases, what the classes refuse (tutorial_test.cpp).
-// Read next: tutorial_test.cpp.
+// Three runs of the tutorial's attention classes against PyTorch's: initial weights digit by digit, every value on the
+// way, outputs, losses, gradients, and the printed tables of the notebook.
 #include <map>
 
+#include "engine/io/print.h"
 #include "engine/ops/reduce.h"
-#include "engine/print.h"
 #include "models/tutorial.h"
 #include "tests/tools.h"
 #include "tests/vectors.h"

@@ -1,7 +1,5 @@
-// What is here: the tutorial's attention classes: check_module, PyTorch's numbers with dropout and biases, what they
-//   promise about masks, lengths and heads, what they refuse.
-// What is not: the notebook's own three runs (notebook_vectors_test.cpp).
-// Read next: ../nn/attention_test.cpp, the attention to build models with.
+// The tutorial's attention classes: check_module, PyTorch's numbers with dropout and biases, what they promise about
+// masks, lengths and heads, what they refuse.
 #include "models/tutorial.h"
 
 #include "engine/ops/reduce.h"

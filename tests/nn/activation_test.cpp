@@ -1,6 +1,4 @@
-// What is here: the activation layers, and Activation's names.
-// What is not: the formulas' extremes (engine/ops/activation_test.cpp).
-// Read next: feed_forward_test.cpp.
+// The activation layers, and Activation's names.
 #include "nn/activation.h"
 
 #include "tests/nn/oracles.h"

@@ -1,7 +1,5 @@
-// What is here: five properties of every variant of MultiHeadAttention (shapes, causality, softmax, split heads,
-//   gradients that flow); what NaN in a later token reaches in a layer and in a block.
-// What is not: heads one by one (attention_equal_test.cpp), NaN in the op (../engine/ops/) and in a GPT (../models/).
-// Read next: transformer_block_test.cpp.
+// Five properties of every variant of MultiHeadAttention (shapes, causality, softmax, split heads, gradients that
+// flow); what NaN in a later token reaches in a layer and in a block.
 #include "nn/transformer_block.h"
 #include "tests/nn/attention_oracle.h"
 

@@ -1,7 +1,5 @@
-// What is here: forms of MultiHeadAttention that must agree, bit for bit: fused, separate and stacked heads; groups and
-//   repeated weights; cached and whole; padded and short; a batch and its rows; with weights and without.
-// What is not: what changes must not change (attention_causality_test.cpp).
-// Read next: kv_cache_test.cpp.
+// Forms of MultiHeadAttention that must agree, bit for bit: fused, separate and stacked heads; groups and repeated
+// weights; cached and whole; padded and short; a batch and its rows; with weights and without.
 #include "engine/ops/ops.h"
 #include "tests/nn/attention_oracle.h"
 

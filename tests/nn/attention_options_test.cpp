@@ -1,6 +1,4 @@
-// What is here: MultiHeadAttention's options through check_module, each against one formula in double; its errors.
-// What is not: the defaults (attention_test.cpp), variants against each other (attention_equal_test.cpp).
-// Read next: attention_equal_test.cpp.
+// MultiHeadAttention's options through check_module, each against one formula in double; its errors.
 #include "tests/nn/attention_oracle.h"
 
 namespace mote::test {

@@ -1,6 +1,4 @@
-// What is here: MultiHeadAttention with all its options in double, and the variants that several tests go through.
-// What is not: the plainest case alone (oracles.h), the op (../engine/ops/plain_attention.h).
-// Read next: attention_options_test.cpp; block_oracles.h, which has a block around it.
+// MultiHeadAttention with all its options in double, and the variants that several tests go through.
 #pragma once
 
 #include <complex>

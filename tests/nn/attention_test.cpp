@@ -1,6 +1,4 @@
-// What is here: MultiHeadAttention: check_module, PyTorch's numbers, weights, masks, lengths, permuted tokens.
-// What is not: the op (../engine/ops/attention_test.cpp), the layer's options (attention_options_test.cpp).
-// Read next: attention_vectors_test.cpp.
+// MultiHeadAttention: check_module, PyTorch's numbers, weights, masks, lengths, permuted tokens.
 #include "nn/attention.h"
 
 #include "engine/ops/reduce.h"

@@ -1,6 +1,4 @@
-// What is here: MultiHeadAttention against numbers of torch.nn.MultiheadAttention: across, with masks, with dropout.
-// What is not: the numbers (../vectors/attention.txt), initial weights (init_vectors_test.cpp).
-// Read next: attention_options_test.cpp.
+// MultiHeadAttention against numbers of torch.nn.MultiheadAttention: across, with masks, with dropout.
 #include <map>
 
 #include "nn/attention.h"

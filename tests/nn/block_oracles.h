@@ -1,6 +1,4 @@
-// What is here: a TransformerBlock with any of its options once more, in double and as plain loops.
-// What is not: its attention (attention_oracle.h), plainer layers (oracles.h), a whole model (../models/gpt_oracle.h).
-// Read next: transformer_block_kinds_test.cpp.
+// A TransformerBlock with any of its options once more, in double and as plain loops.
 #pragma once
 
 #include "nn/transformer_block.h"

@@ -1,6 +1,4 @@
-// What is here: check_module's own test: modules with one mistake each, and that it is noticed.
-// What is not: the library's layers (linear_test.cpp and its neighbours).
-// Read next: linear_test.cpp.
+// check_module's own test: modules with one mistake each, and that it is noticed.
 #include "tests/check_module.h"
 
 #include "engine/ops/ops.h"

@@ -1,6 +1,4 @@
-// What is here: Dropout: check_module in both modes, what it draws, shares and scales, edge probabilities.
-// What is not: the mask's order of draws (engine/ops/dropout_test.cpp).
-// Read next: activation_test.cpp.
+// Dropout: check_module in both modes, what it draws, shares and scales, edge probabilities.
 #include "nn/dropout.h"
 
 #include "engine/ops/arithmetic.h"

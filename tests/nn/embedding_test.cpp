@@ -1,6 +1,4 @@
-// What is here: Embedding: check_module, PyTorch's initial numbers with and without padding_idx, gradients that meet.
-// What is not: the op's own cases (engine/ops/embedding_test.cpp).
-// Read next: norms_test.cpp.
+// Embedding: check_module, PyTorch's initial numbers with and without padding_idx, gradients that meet.
 #include "nn/embedding.h"
 
 #include "engine/ops/arithmetic.h"
@@ -10,7 +8,7 @@ namespace mote::test {
 namespace {
 
 TEST_CASE("Embedding") {
-  const Tokens ids = tokens({{1, 0, 2}, {2, 2, 1}});
+  const IntArray ids = ints({{1, 0, 2}, {2, 2, 1}});
   check_module(
       "Embedding", [](Generator& random) { return Embedding(3, 4, random); },
       [&](const Embedding& m, In) { return m(ids); },
@@ -22,7 +20,7 @@ TEST_CASE("Embedding") {
                for (Index c = 0; c < 4; ++c) y.push_back(w.at("weight").x[at(id * 4 + c)]);
              return y;
            },
-       .error = [](const Embedding& m) { m(tokens({3})); },
+       .error = [](const Embedding& m) { m(ints({3})); },
        .error_text = "embedding: id 3 is out of range for V = 3 (in Embedding)"});
 }
 
@@ -54,7 +52,7 @@ TEST_CASE("Embedding with padding_idx: that row is drawn, then zero, and never g
                 {-0.111467116f, 0.120362945f, -0.369634509f, 0, 0, 0, -0.972355008f, -0.755045474f, 0.323902756f,
                  -0.108522631f, 0.210331157f, -0.390842825f, 0.234973416f, 0.665260434f, 0.352820754f});
   CHECK(random.uniform_float() == 0.717883527f);  // as many draws as without padding
-  const Tensor y = m(tokens({0, 1, 1, 4}));
+  const Tensor y = m(ints({0, 1, 1, 4}));
   CHECK(same_bits(y.array().select(0, 1), Array::zeros({3})));
   y.backward(Array::full({4, 3}, 1));
   CHECK(m.weight.grad().to_vector() == std::vector<real>{1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1});
@@ -72,7 +70,7 @@ TEST_CASE("Embedding adds the gradients of a repeated id in token order, for eve
   Generator random(1);
   const Embedding m(3, 40, random);
   const Index n = 3000;
-  Tokens ids({n});
+  IntArray ids({n});
   for (Index i = 0; i < n; ++i) ids.mutate()[i] = i * i % 3;  // 0 and 1, never 2
   const Array dy = random_array({n, 40}, 5);
   std::vector<real> expected(120, 0);

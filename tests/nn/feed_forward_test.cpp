@@ -1,6 +1,4 @@
-// What is here: FeedForward.
-// What is not: its residual connection (transformer_block_test.cpp).
-// Read next: attention_test.cpp.
+// FeedForward.
 #include "nn/feed_forward.h"
 
 #include "tests/nn/block_oracles.h"

@@ -1,6 +1,4 @@
-// What is here: Init and the initialisers: PyTorch's numbers, what they draw, what they refuse.
-// What is not: which layer uses which (each layer's own test).
-// Read next: linear_test.cpp.
+// Init and the initialisers: PyTorch's numbers, what they draw, what they refuse.
 #include "nn/init.h"
 
 #include "tests/nn/oracles.h"

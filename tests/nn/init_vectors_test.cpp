@@ -1,7 +1,5 @@
-// What is here: layers and initialisers against the weights that PyTorch's draw, tests/vectors/torch_random.txt: every
-//   number, and the word that follows. The same digits in both builds of the library: weights are drawn as float32.
-// What is not: the draws underneath (../engine/random_vectors_test.cpp).
-// Read next: init_test.cpp.
+// Layers and initialisers against the weights that PyTorch's draw, tests/vectors/torch_random.txt: every number, and
+// the word that follows. The same digits in both builds of the library: weights are drawn as float32.
 #include <doctest/doctest.h>
 
 #include <map>

@@ -1,6 +1,4 @@
-// What is here: KeyValueCache: rows that come back, dropped ones, copies, sizes; its misuse through a layer.
-// What is not: that cached attention equals the whole pass (attention_equal_test.cpp).
-// Read next: attention_causality_test.cpp.
+// KeyValueCache: rows that come back, dropped ones, copies, sizes; its misuse through a layer.
 #include "tests/nn/attention_oracle.h"
 
 namespace mote::test {

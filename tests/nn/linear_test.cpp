@@ -1,6 +1,4 @@
-// What is here: Linear: check_module, shapes, PyTorch's initial numbers.
-// What is not: the product itself (engine/ops/matmul_test.cpp).
-// Read next: embedding_test.cpp.
+// Linear: check_module, shapes, PyTorch's initial numbers.
 #include "nn/linear.h"
 
 #include "engine/ops/reduce.h"

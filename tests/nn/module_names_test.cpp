@@ -1,6 +1,4 @@
-// What is here: what is made of names: summary, copy_weights, refused names, layer paths in errors; and Sequential.
-// What is not: clone, move, train/eval (module_test.cpp).
-// Read next: ../architecture_test.cpp.
+// What is made of names: summary, copy_weights, refused names, layer paths in errors; and Sequential.
 #include <doctest/doctest.h>
 
 #include "engine/ops/ops.h"
@@ -154,7 +152,7 @@ TEST_CASE("path: an error names the layer it happened in, from the outermost one
   CHECK(error_of([&] { m.h[1](wrong); }).find(" (in norm)") != std::string::npos);
   CHECK(error_of([&] { m.head(wrong); }).find(" (in Linear)") != std::string::npos);
   CHECK(current_layer().empty());  // the scopes are closed again
-  CHECK(place::op == nullptr);
+  CHECK(thread_context.op == nullptr);
   CHECK(m(Tensor(Array::zeros({2, 4}))).shape() == Shape{2, 4});
 }
 

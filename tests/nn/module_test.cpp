@@ -1,6 +1,4 @@
-// What is here: what every module can do: names, ties, clone, move, train/eval, freezing, summary, copy_weights, paths.
-// What is not: what a particular layer computes (linear_test.cpp and its neighbours).
-// Read next: ../architecture_test.cpp.
+// What every module can do: names, ties, clone, move, train/eval, freezing, summary, copy_weights, paths.
 #include "nn/module.h"
 
 #include <doctest/doctest.h>
@@ -32,7 +30,7 @@ struct Small : Layer<Small> {
     if (norm) ln.emplace(3);
     head.weight = wte.weight;
   }
-  Tensor forward(const Tokens& ids) const {
+  Tensor forward(const IntArray& ids) const {
     Tensor x = wte(ids);
     for (const Linear& layer : h) x = layer(x);
     return head(ln ? (*ln)(x) : x);
@@ -91,7 +89,7 @@ TEST_CASE("module: a tied cell gets both gradients and is frozen as one") {
   Generator random(1);
   const Small m(random);
   CHECK(m.head.weight.same_as(m.wte.weight));
-  sum(m(Tokens({1}, std::vector<Index>{2}))).backward();
+  sum(m(IntArray({1}, std::vector<Index>{2}))).backward();
   const std::vector<real> g = m.wte.weight.grad().to_vector();
   for (std::size_t row = 0; row < 5; ++row) CHECK(g[row * 3] != 0);  // the head's part; the embedding alone has row 2
   m.head.weight.set_trainable(false);
@@ -173,7 +171,7 @@ TEST_CASE("module: train and eval reach every child, and say nothing about gradi
   CHECK((m.training() && m.drop.training() && m.h[1].training()));
   m.eval();
   CHECK((!m.training() && !m.drop.training() && !m.h[1].training() && !m.ln->training()));
-  CHECK(m(Tokens({1}, std::vector<Index>{0})).requires_grad());
+  CHECK(m(IntArray({1}, std::vector<Index>{0})).requires_grad());
   m.h[1].train();
   CHECK((m.h[1].training() && !m.h[0].training()));
   m.train();
@@ -183,7 +181,7 @@ TEST_CASE("module: train and eval reach every child, and say nothing about gradi
 TEST_CASE("module: frozen parameters are constants; without_gradient names the trainable ones the loss missed") {
   Generator random(1);
   const Small m(random);
-  const auto loss = [&m] { return sum(m(Tokens({1}, std::vector<Index>{2})) * Tensor(random_array({1, 5}, 1))); };
+  const auto loss = [&m] { return sum(m(IntArray({1}, std::vector<Index>{2})) * Tensor(random_array({1, 5}, 1))); };
   CHECK(without_gradient(m) == names_of(m));
   set_trainable(m.h[0], false);
   loss().backward();

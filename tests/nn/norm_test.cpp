@@ -1,6 +1,4 @@
-// What is here: Norm: each kind through check_module, and equal in every bit to the layer it stands for.
-// What is not: rows that are constant, huge or broken (norms_test.cpp).
-// Read next: dropout_test.cpp.
+// Norm: each kind through check_module, and equal in every bit to the layer it stands for.
 #include "nn/norm.h"
 
 #include "nn/layer_norm.h"

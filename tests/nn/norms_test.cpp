@@ -1,6 +1,4 @@
-// What is here: LayerNorm and RMSNorm: check_module, PyTorch's start, rows that are constant, short, huge or broken.
-// What is not: the ops' own cases (engine/ops/norm_test.cpp).
-// Read next: dropout_test.cpp.
+// LayerNorm and RMSNorm: check_module, PyTorch's start, rows that are constant, short, huge or broken.
 #include "nn/layer_norm.h"
 #include "nn/rms_norm.h"
 #include "tests/nn/oracles.h"

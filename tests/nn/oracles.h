@@ -1,7 +1,4 @@
-// What is here: the layers once more, in double and as plain loops, for oracles; and what initialisers are compared
-//   with.
-// What is not: check_module (../check_module.h).
-// Read next: linear_test.cpp.
+// The layers once more, in double and as plain loops, for oracles; and what initialisers are compared with.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,4 @@
-// What is here: LearnedPositions, SinusoidalPositions and Rotary.
-// What is not: the models that add them (../models/).
-// Read next: transformer_block_test.cpp.
+// LearnedPositions, SinusoidalPositions and Rotary.
 #include "nn/position.h"
 
 #include <complex>

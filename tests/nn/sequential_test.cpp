@@ -1,6 +1,4 @@
-// What is here: Sequential, and a layer written the way an outsider writes one, alone and inside a Sequential.
-// What is not: Sequential's names and errors in summaries (module_names_test.cpp).
-// Read next: init_test.cpp.
+// Sequential, and a layer written the way an outsider writes one, alone and inside a Sequential.
 #include "nn/sequential.h"
 
 #include "nn/nn.h"

@@ -1,6 +1,4 @@
-// What is here: Trace: its tree, its counts against formulas worked out by hand, and what it must not disturb.
-// What is not: attention's values (attention_test.cpp).
-// Read next: ../../examples/05_inside_attention.cpp.
+// Trace: its tree, its counts against formulas worked out by hand, and what it must not disturb.
 #include "nn/trace.h"
 
 #include <iostream>
@@ -261,9 +259,9 @@ TEST_CASE("trace: nothing is seen before, after, in other threads, or backward")
     CHECK(trace.events().size() == 2);
     y.backward();
     CHECK(trace.events().size() == 2);
-    CHECK(place::observer != nullptr);
+    CHECK(thread_context.observer != nullptr);
   }
-  CHECK(place::observer == nullptr);
+  CHECK(thread_context.observer == nullptr);
 }
 
 TEST_CASE("trace: nested, both see; one that begins inside a layer or an op is closed with it") {
@@ -314,8 +312,8 @@ TEST_CASE("trace: an error passes through and leaves the trace, and the next err
   CHECK(trace.events().size() == 4);  // Broken, first, its linear, second
   CHECK(error_of([&] { bad(x); }).find("is not a field's name") !=
         std::string::npos);  // while the trace asks for names
-  CHECK(place::layer == nullptr);
-  CHECK(place::op == nullptr);
+  CHECK(thread_context.layer == nullptr);
+  CHECK(thread_context.op == nullptr);
   const std::size_t before = trace.events().size();
   good(x);
   CHECK(trace.events()[before].depth == 0);

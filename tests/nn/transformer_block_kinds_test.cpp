@@ -1,7 +1,4 @@
-// What is here: TransformerBlock with every kind of norm, network, positions, heads and projections; its weights; a
-//   hundred of them.
-// What is not: the plain block, PyTorch's numbers (transformer_block_test.cpp).
-// Read next: sequential_test.cpp.
+// TransformerBlock with every kind of norm, network, positions, heads and projections; its weights; a hundred of them.
 #include <map>
 
 #include "engine/ops/loss.h"

@@ -1,6 +1,4 @@
-// What is here: TransformerBlock, norms first and norms last: check_module, PyTorch's numbers, switches.
-// What is not: the stack of blocks (../models/gpt_test.cpp).
-// Read next: sequential_test.cpp.
+// TransformerBlock, norms first and norms last: check_module, PyTorch's numbers, switches.
 #include "nn/transformer_block.h"
 
 #include "tests/nn/oracles.h"

@@ -1,6 +1,4 @@
-// What is here: clip_grad_norm against torch 1.13 and at its edges.
-// What is not: the training loop that looks at the norm.
-// Read next: train/clip.h.
+// clip_grad_norm against torch 1.13 and at its edges.
 #include "train/clip.h"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,5 @@
-// What is here: DataLoader and random_split against torch (tests/vectors/data_loader.txt and torch_random.txt), where
-//   they leave the streams, take_rows, errors.
-// What is not: randperm and random_int64 themselves (../engine/random_vectors_test.cpp).
-// Read next: train/data_loader.h.
+// DataLoader and random_split against torch (tests/vectors/data_loader.txt and torch_random.txt), where they leave the
+// streams, take_rows, errors.
 #include "train/data_loader.h"
 
 #include <doctest/doctest.h>
@@ -262,11 +260,11 @@ TEST_CASE("take_rows: tensors, tokens, gradients, errors") {
   const Array wide = Array({2, 3}, std::vector<real>{1, 2, 3, 4, 5, 6}).transpose(0, 1);  // any strides
   CHECK(take_rows(Tensor(wide), {1}).to_vector() == std::vector<real>{2, 5});
 
-  CHECK(take_rows(tokens({{1, 2}, {3, 4}}), {1, 1, 0}) == tokens({{3, 4}, {3, 4}, {1, 2}}));
-  CHECK(take_rows(tokens({5, 6, 7}), {2}) == tokens({7}));
-  CHECK(take_rows(Tokens({0, 3}), {}).shape() == Shape{0, 3});
+  CHECK(take_rows(ints({{1, 2}, {3, 4}}), {1, 1, 0}) == ints({{3, 4}, {3, 4}, {1, 2}}));
+  CHECK(take_rows(ints({5, 6, 7}), {2}) == ints({7}));
+  CHECK(take_rows(IntArray({0, 3}), {}).shape() == Shape{0, 3});
   CHECK(error_of([&] { take_rows(x, {3}); }) == "take_rows: row 3 is out of range for [3, 2]");
-  CHECK(error_of([&] { take_rows(tokens({5, 6}), {-1}); }) == "take_rows: row -1 is out of range for [2]");
+  CHECK(error_of([&] { take_rows(ints({5, 6}), {-1}); }) == "take_rows: row -1 is out of range for [2]");
   CHECK(error_of([&] { take_rows(Tensor(1), {0}); }) == "take_rows: one number has no rows");
 }
 

@@ -1,7 +1,4 @@
-// What is here: fit: what it tells and when, early stop, broken losses, schedule, clipping; a copy model learns;
-//   memory.
-// What is not: optimizers, clipping and schedules on their own (optimizer_test.cpp and its neighbours).
-// Read next: ../../examples/train.cpp.
+// Fit: what it tells and when, early stop, broken losses, schedule, clipping; a copy model learns; memory.
 #include "train/fit.h"
 
 #include <doctest/doctest.h>
@@ -139,7 +136,7 @@ struct Copying {
   }
   double exact_answers() {
     const Batch q = task.questions(100, Split::test, Generator(9));
-    const Tokens answers = model.generate(q.ids, task.length).slice(1, task.length + 1, 2 * task.length + 1);
+    const IntArray answers = model.generate(q.ids, task.length).slice(1, task.length + 1, 2 * task.length + 1);
     double right = 0;
     for (Index b = 0; b < 100; ++b)
       right += std::equal(answers.data() + b * 3, answers.data() + (b + 1) * 3, q.targets.data() + b * 3);

@@ -1,7 +1,4 @@
-// What is here: the parameters and gradients that the optimizer tests and tests/vectors/optimizers.txt start
-//   from.
-// What is not: checks.
-// Read next: optimizer_test.cpp.
+// The parameters and gradients that the optimizer tests and tests/vectors/optimizers.txt start from.
 #pragma once
 
 #include <functional>

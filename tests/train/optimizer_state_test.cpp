@@ -1,13 +1,11 @@
-// What is here: an optimizer's state taken and set; the promises of equal bits and of no new memory.
-// What is not: the formulas (optimizer_test.cpp).
-// Read next: train/optimizer.h.
+// An optimizer's state taken and set; the promises of equal bits and of no new memory.
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <cstring>
 
-#include "engine/env.h"
-#include "engine/parallel.h"
+#include "engine/base/env.h"
+#include "engine/base/parallel.h"
 #include "tests/train/optimizer_cases.h"
 #include "train/adamw.h"
 #include "train/clip.h"

@@ -1,7 +1,5 @@
-// What is here: optimizers against torch (tests/vectors/optimizers.txt) and against plain formulas in double; groups,
-//   skipping, errors.
-// What is not: state, bits and memory (optimizer_state_test.cpp).
-// Read next: train/optimizer.h.
+// Optimizers against torch (tests/vectors/optimizers.txt) and against plain formulas in double; groups, skipping,
+// errors.
 #include "train/optimizer.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,4 @@
-// What is here: what the progress line says, and when, with a clock that the test turns.
-// What is not: a real terminal.
-// Read next: train/progress.h.
+// What the progress line says, and when, with a clock that the test turns.
 #include "train/progress.h"
 
 #include <doctest/doctest.h>
@@ -9,7 +7,7 @@
 #include <limits>
 #include <sstream>
 
-#include "engine/check.h"
+#include "engine/base/check.h"
 
 namespace {
 

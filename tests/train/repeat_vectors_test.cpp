@@ -1,6 +1,4 @@
-// What is here: the repeat demo against PyTorch's run from seed 42: its batches, its 8,384 parameters, all 360 losses.
-// What is not: the model against an oracle (../models/attention_lm_test.cpp), the task (tasks_test.cpp).
-// Read next: ../../examples/train.cpp, the program that trains it with --task repeat.
+// The repeat demo against PyTorch's run from seed 42: its batches, its 8,384 parameters, all 360 losses.
 #include "models/attention_lm.h"
 
 #include <numeric>

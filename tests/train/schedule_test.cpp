@@ -1,6 +1,4 @@
-// What is here: learning-rate schedules against their closed forms and at their edges.
-// What is not: training.
-// Read next: train/schedule.h.
+// Learning-rate schedules against their closed forms and at their edges.
 #include "train/schedule.h"
 
 #include <doctest/doctest.h>

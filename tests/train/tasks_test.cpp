@@ -1,6 +1,4 @@
-// What is here: the toy tasks: what their batches look like, that their splits never meet, that seeds decide.
-// What is not: learning them (fit_test.cpp).
-// Read next: fit_test.cpp.
+// The toy tasks: what their batches look like, that their splits never meet, that seeds decide.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -16,7 +14,7 @@ namespace {
 
 using Sequence = std::vector<Index>;
 
-Sequence row(const Tokens& t, Index b) {
+Sequence row(const IntArray& t, Index b) {
   const Index n = t.shape()[1];
   return {t.data() + b * n, t.data() + (b + 1) * n};
 }
@@ -177,9 +175,9 @@ TEST_CASE("two-places task: the seed decides; what it refuses") {
 }
 
 TEST_CASE("next_token_batch shifts by one") {
-  const Batch batch = next_token_batch(tokens({{1, 2, 3}, {4, 5, 6}}));
-  CHECK(batch.ids == tokens({{1, 2}, {4, 5}}));
-  CHECK(batch.targets == tokens({{2, 3}, {5, 6}}));
+  const Batch batch = next_token_batch(ints({{1, 2, 3}, {4, 5, 6}}));
+  CHECK(batch.ids == ints({{1, 2}, {4, 5}}));
+  CHECK(batch.targets == ints({{2, 3}, {5, 6}}));
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
-// What is here: a GPT of one layer against PyTorch's from seed 1337: initial weights, every value and gradient of the
-//   first step, twenty steps of AdamW, what it writes afterwards; and three other GPTs' losses.
-// What is not: the optimizers on their own (optimizer_test.cpp), the model against oracles (../models/gpt_test.cpp).
-// Read next: repeat_vectors_test.cpp.
+// A GPT of one layer against PyTorch's from seed 1337: initial weights, every value and gradient of the first step,
+// twenty steps of AdamW, what it writes afterwards; and three other GPTs' losses.
 #include <map>
 
 #include "models/gpt.h"
@@ -71,7 +69,7 @@ Array value_of(const Parameter& p) { return p.value(); }
 Array grad_of(const Parameter& p) { return p.grad(); }
 
 /// Step 0's values on the way, from the model's own parts.
-void note_middle(Computed& got, GPT& m, const Tokens& ids) {
+void note_middle(Computed& got, GPT& m, const IntArray& ids) {
   const NoGrad no_grad;
   const TransformerBlock& h = m.transformer.h[0];
   const Tensor x = m.transformer.embed(ids);
@@ -88,7 +86,7 @@ void note_middle(Computed& got, GPT& m, const Tokens& ids) {
   got["logits0"] = m(ids).array();
 }
 
-Array numbers_of(const Tokens& ids) {
+Array numbers_of(const IntArray& ids) {
   return Array(ids.shape(), std::vector<real>(ids.data(), ids.data() + ids.numel()));
 }
 
@@ -99,10 +97,10 @@ Computed run() {
   const Generator random(1337);
   for (const NamedParameter& p : drawn(m)) init::normal(p.parameter, 0, 0.02, random);
   note_each(got, "init.", m, value_of);
-  Tokens rows({4, 9});
+  IntArray rows({4, 9});
   random.randint({rows.mutate(), 36}, 0, 11);
   got["tokens"] = numbers_of(rows);
-  const Tokens ids = rows.slice(1, 0, 8), targets = rows.slice(1, 1, 9);
+  const IntArray ids = rows.slice(1, 0, 8), targets = rows.slice(1, 1, 9);
   note_middle(got, m, ids);
 
   AdamW optimizer(decay_groups(m, 0.1), {.lr = 1e-2, .betas = {0.9, 0.95}});
@@ -127,7 +125,7 @@ Computed run() {
     got["final_abs_sum_float64." + name.substr(21)] = Array(static_cast<real>(total));
     numbers = copy_of(numbers.contiguous().reshape({numbers.numel()}).slice(0, 0, 4));
   }
-  got["sampled_seed_0"] = numbers_of(m.generate(tokens({{0}}), 24, {}, Generator(0)));
+  got["sampled_seed_0"] = numbers_of(m.generate(ints({{0}}), 24, {}, Generator(0)));
   return got;
 }
 
@@ -182,7 +180,7 @@ void check_run(const Vector& losses, const Vector& next, int seed, const GPTConf
   auto optimizer = make_optimizer(m);
   std::vector<real> got;
   for (int step = 0; step < 10; ++step) {
-    const Tokens rows = randint(0, config.vocab_size, rows_shape, data);
+    const IntArray rows = randint(0, config.vocab_size, rows_shape, data);
     optimizer.zero_grad();
     const Tensor loss = m.loss(rows.slice(1, 0, rows_shape[1] - 1), rows.slice(1, 1, rows_shape[1]));
     got.push_back(loss.item());

@@ -1,6 +1,4 @@
-// What is here: the copy task: L random symbols, a separator, the same L symbols again.
-// What is not: the repeat task (repeat.h), which needs no attention.
-// Read next: ../fit.h.
+// The copy task: L random symbols, a separator, the same L symbols again.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +39,7 @@ struct CopyTask {
 
   /// A batch for training: inputs and targets [B, 2L].
   Batch batch(Index size, Split split, const Generator& random) const {
-    Tokens rows({size, 2 * length + 1});
+    IntArray rows({size, 2 * length + 1});
     Index* const out = rows.mutate();
     for (Index b = 0; b < size; ++b) {
       const std::vector<Index> s = draw(split, random);
@@ -59,7 +57,7 @@ struct CopyTask {
 
   /// Questions with the separator [B, L + 1], and the answers [B, L] that a model should generate after them.
   Batch questions(Index size, Split split, const Generator& random) const {
-    Batch q{Tokens({size, length + 1}), Tokens({size, length})};
+    Batch q{IntArray({size, length + 1}), IntArray({size, length})};
     Index *const ids = q.ids.mutate(), *const answers = q.targets.mutate();
     for (Index b = 0; b < size; ++b) {
       const std::vector<Index> s = draw(split, random);

@@ -1,6 +1,4 @@
-// What is here: the repeat task: one random id per row, again and again.
-// What is not: a task that needs attention; every position holds the answer (copy.h does need it).
-// Read next: copy.h.
+// The repeat task: one random id per row, again and again.
 #pragma once
 
 #include "train/tasks/task.h"
@@ -17,9 +15,9 @@ struct RepeatTask {
   }
 
   Batch batch(Index size, const Generator& random) const {
-    Tokens first({size});
+    IntArray first({size});
     random.randint(std::span<Index>(first.mutate(), static_cast<std::size_t>(size)), 0, vocab);
-    Tokens rows({size, length + 1});
+    IntArray rows({size, length + 1});
     Index* const out = rows.mutate();
     for (Index b = 0; b < size; ++b) std::fill_n(out + b * (length + 1), length + 1, first.data()[b]);
     return next_token_batch(rows);

@@ -1,19 +1,17 @@
-// What is here: Batch, what a toy task hands to the training loop, and the hash that keeps splits apart.
-// What is not: any task; each has a header of its own beside this one.
-// Read next: copy.h, repeat.h.
+// Batch, what a toy task hands to the training loop, and the hash that keeps splits apart.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-#include "engine/random.h"
-#include "engine/tokens.h"
+#include "engine/array/int_array.h"
+#include "engine/array/random.h"
 
 namespace mote {
 
 /// Inputs and what should come next at each position, both [B, T]; a target of -1 is not counted.
 struct Batch {
-  Tokens ids, targets;
+  IntArray ids, targets;
 };
 
 /// Which examples a task draws: those to train on, or those held out for testing.
@@ -30,7 +28,7 @@ inline std::uint64_t example_hash(std::span<const Index> ids) {
 }
 
 /// Rows [B, T + 1] as inputs (all but the last column) and targets (all but the first).
-inline Batch next_token_batch(const Tokens& rows) {
+inline Batch next_token_batch(const IntArray& rows) {
   const Index T = rows.shape()[1] - 1;
   return {rows.slice(1, 0, T), rows.slice(1, 1, T + 1)};
 }

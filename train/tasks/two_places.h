@@ -1,6 +1,4 @@
-// What is here: the two-places task: predict (x[t-1] + x[t-3]) mod n, which needs two earlier tokens at once.
-// What is not: tasks that one head can do (copy.h), or that need no head at all (repeat.h).
-// Read next: ../../examples/06_heads.cpp.
+// The two-places task: predict (x[t-1] + x[t-3]) mod n, which needs two earlier tokens at once.
 #pragma once
 
 #include "train/tasks/task.h"
@@ -21,7 +19,7 @@ struct TwoPlacesTask {
   }
 
   Batch batch(Index size, const Generator& random) const {
-    Batch b{Tokens({size, length}), Tokens({size, length}, -1)};
+    Batch b{IntArray({size, length}), IntArray({size, length}, -1)};
     Index *const ids = b.ids.mutate(), *const targets = b.targets.mutate();
     random.randint({ids, static_cast<std::size_t>(size * length)}, 0, modulus);
     for (Index i = 0; i < size * length; ++i)

@@ -1,10 +1,8 @@
-// What is here: the element-wise kernels: each is one formula over Vec, run over an array by the two loops on top.
-// What is not: broadcasting over axes and threads (array.cpp); exp and its kin (engine/math_formulas.h).
-// Read next: rows.h.
+// The element-wise kernels: each is one formula over Vec, run over an array by the two loops on top.
 #pragma once
 
+#include "engine/base/math_formulas.h"
 #include "engine/kernels/target/simd.h"
-#include "engine/math_formulas.h"
 
 namespace mote {
 namespace {

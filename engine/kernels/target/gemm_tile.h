@@ -1,6 +1,4 @@
-// What is here: the register tile: a few rows by a few Vecs of C, kept in registers while k runs.
-// What is not: blocks, packing and threads (kernels/gemm.cpp).
-// Read next: table.cpp.
+// The register tile: a few rows by a few Vecs of C, kept in registers while k runs.
 #pragma once
 
 #include "engine/kernels/target/simd.h"

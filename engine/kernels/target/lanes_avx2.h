@@ -1,6 +1,4 @@
-// What is here: 32-byte registers, for x86 with AVX2 and FMA.
-// What is not: comments on what each function means; simd.h has them.
-// Read next: lanes_avx512.h.
+// 32-byte registers, for x86 with AVX2 and FMA.
 #pragma once
 
 #include <immintrin.h>

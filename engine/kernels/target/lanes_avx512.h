@@ -1,6 +1,4 @@
-// What is here: 64-byte registers, for x86 with AVX-512 (F, DQ, BW and VL). Truth values live in mask registers here.
-// What is not: comments on what each function means; simd.h has them.
-// Read next: lanes_neon.h.
+// 64-byte registers, for x86 with AVX-512 (F, DQ, BW and VL). Truth values live in mask registers here.
 #pragma once
 
 #include <immintrin.h>

@@ -1,6 +1,4 @@
-// What is here: 16-byte registers with the fused multiply-add that every 64-bit ARM has.
-// What is not: comments on what each function means; simd.h has them.
-// Read next: rows.h, which uses all this.
+// 16-byte registers with the fused multiply-add that every 64-bit ARM has.
 #pragma once
 
 #include <arm_neon.h>

@@ -1,6 +1,4 @@
-// What is here: Reg, one machine register behind the interface of Vec, and PairOf, which makes a wider one of two.
-// What is not: what differs between machines (lanes_portable.h and its sisters, included before this file).
-// Read next: simd.h, which includes this file and pairs up to 16 lanes.
+// Reg, one machine register behind the interface of Vec, and PairOf, which makes a wider one of two.
 #pragma once
 
 namespace mote {

@@ -1,7 +1,5 @@
-// What is here: 16-byte registers for any machine, in the vector notation that GCC and Clang share, and a fused
-//   multiply-add for machines that have none.
-// What is not: comments on what each function means; simd.h has them. Its sisters differ from this file in little.
-// Read next: lanes_avx2.h.
+// 16-byte registers for any machine, in the vector notation that GCC and Clang share, and a fused multiply-add for
+// machines that have none.
 #pragma once
 
 #if defined(__SSE2__)

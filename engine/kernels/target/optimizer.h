@@ -1,6 +1,4 @@
-// What is here: the optimizer steps on a run of elements. The order of roundings is PyTorch's, operation by operation.
-// What is not: learning rates, parameter groups, bias corrections (train/).
-// Read next: table.cpp.
+// The optimizer steps on a run of elements. The order of roundings is PyTorch's, operation by operation.
 #pragma once
 
 #include "engine/kernels/kernels.h"

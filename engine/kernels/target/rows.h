@@ -1,6 +1,4 @@
-// What is here: reductions and the kernels of one row: softmax, log-softmax, layer norm and their gradients.
-// What is not: which rows (the ops loop over them); element-wise formulas (elementwise.h).
-// Read next: gemm_tile.h.
+// Reductions and the kernels of one row: softmax, log-softmax, layer norm and their gradients.
 #pragma once
 
 #include "engine/kernels/target/elementwise.h"

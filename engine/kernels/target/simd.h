@@ -1,14 +1,12 @@
-// What is here: Vec, 16 numbers that are worked on together, with its comparisons (Mask) and its bit patterns (Bits).
-//   The width is 16 on every machine, so that every machine does the same additions in the same order.
-// What is not: how one machine register works (lanes_*.h, chosen below), exp and its kin (engine/math_formulas.h).
-// Read next: lanes_portable.h, then rows.h for how kernels use it.
+// Vec, 16 numbers that are worked on together, with its comparisons (Mask) and its bit patterns (Bits). The width is 16
+// on every machine, so that every machine does the same additions in the same order.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-#include "engine/real.h"
+#include "engine/base/real.h"
 
 // This file is compiled once per instruction set into one program. An ordinary inline function would be emitted
 // several times and the linker would keep any one of them, perhaps the AVX-512 one, for everybody. Hence the

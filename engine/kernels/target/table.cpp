@@ -1,6 +1,4 @@
-// What is here: one table of kernels. CMake compiles this file once per instruction set, with MOTE_TARGET_NAME set.
-// What is not: the choice between tables (dispatch.cpp).
-// Read next: gemm_tile.h.
+// One table of kernels. CMake compiles this file once per instruction set, with MOTE_TARGET_NAME set.
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/target/elementwise.h"
 #include "engine/kernels/target/gemm_tile.h"

@@ -1,7 +1,5 @@
-// What is here: every kernel of every table this processor runs gives the bits of the portable one, on all lengths,
-//   offsets and strides, and writes nothing beside its output.
-// What is not: whether the portable numbers are right (the tests of the ops, math_test.cpp).
-// Read next: ../ops/matmul_test.cpp.
+// Every kernel of every table this processor runs gives the bits of the portable one, on all lengths, offsets and
+// strides, and writes nothing beside its output.
 #include "engine/kernels/kernels.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,4 @@
-// What is here: the portable lanes of engine/kernels/target/simd.h, and the formulas over them.
-// What is not: the other instruction sets; dispatch tests run whole kernels on all of them.
-// Read next: engine/kernels/target/rows.h.
+// The portable lanes of engine/kernels/target/simd.h, and the formulas over them.
 #include "engine/kernels/target/simd.h"
 
 #include <doctest/doctest.h>
@@ -8,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/math.h"
-#include "engine/math_formulas.h"
+#include "engine/base/math.h"
+#include "engine/base/math_formulas.h"
 
 namespace mote {
 namespace {

@@ -1,6 +1,4 @@
-// What is here: tanh sigmoid relu gelu silu: check_op for each, special values, the distance of the two GELUs.
-// What is not: their layers (tests/nn).
-// Read next: compare_test.cpp.
+// Tanh sigmoid relu gelu silu: check_op for each, special values, the distance of the two GELUs.
 #include "engine/ops/activation.h"
 
 #include "tests/support.h"

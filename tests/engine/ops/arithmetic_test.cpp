@@ -1,6 +1,4 @@
-// What is here: + - * / neg pow: check_op for each, every pair of special values, broadcasting case by case.
-// What is not: graphs of several ops (graph_test.cpp).
-// Read next: unary_test.cpp.
+// + - * / neg pow: check_op for each, every pair of special values, broadcasting case by case.
 #include "engine/ops/arithmetic.h"
 
 #include "engine/ops/create.h"

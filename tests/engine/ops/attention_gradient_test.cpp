@@ -1,6 +1,4 @@
-// What is here: the attention op through check_op, and its gradients for every combination of options.
-// What is not: bits (attention_test.cpp), NaN (attention_masked_test.cpp).
-// Read next: attention_masked_test.cpp.
+// The attention op through check_op, and its gradients for every combination of options.
 #include "engine/ops/rotary.h"
 #include "tests/engine/ops/plain_attention.h"
 #include "tests/support.h"

@@ -1,7 +1,4 @@
-// What is here: rows with nothing to attend; NaN and infinities in keys, values and queries reach nobody through a
-//   mask, bit for bit.
-// What is not: NaN in the input of a layer or block (../../nn/attention_causality_test.cpp), of a GPT (models/).
-// Read next: attention_memory_test.cpp.
+// Rows with nothing to attend; NaN and infinities in keys, values and queries reach nobody through a mask, bit for bit.
 #include <functional>
 #include <span>
 

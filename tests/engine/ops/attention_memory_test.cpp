@@ -1,6 +1,4 @@
-// What is here: that attention's memory grows with T and not with T squared, and that views of heads are not copied.
-// What is not: what it computes (attention_test.cpp).
-// Read next: masks_test.cpp.
+// That attention's memory grows with T and not with T squared, and that views of heads are not copied.
 #include "engine/ops/attention.h"
 #include "tests/support.h"
 

@@ -1,6 +1,4 @@
-// What is here: the attention op for many lengths, numbers of heads and head sizes; large scores.
-// What is not: its options, on any hardware (attention_test.cpp); the layer around it (../../nn/attention_test.cpp).
-// Read next: attention_gradient_test.cpp.
+// The attention op for many lengths, numbers of heads and head sizes; large scores.
 #include "tests/engine/ops/plain_attention.h"
 
 namespace mote::test {

@@ -1,6 +1,4 @@
-// What is here: attention in blocks against the plain formula, bit for bit, on any hardware; shapes; errors.
-// What is not: many sizes, gradients against differences, NaN, memory (attention_*_test.cpp), the layer (../../nn/).
-// Read next: attention_sizes_test.cpp.
+// Attention in blocks against the plain formula, bit for bit, on any hardware; shapes; errors.
 #include "engine/ops/attention.h"
 
 #include <array>

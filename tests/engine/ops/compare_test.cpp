@@ -1,6 +1,4 @@
-// What is here: comparisons, where, masked_fill, maximum, minimum, clamp: check_op, ties, NaN.
-// What is not: Mask itself (array_test.cpp), reductions to a maximum (reduce_test.cpp).
-// Read next: reduce_test.cpp.
+// Comparisons, where, masked_fill, maximum, minimum, clamp: check_op, ties, NaN.
 #include "engine/ops/compare.h"
 
 #include "engine/ops/create.h"
@@ -122,7 +120,7 @@ TEST_CASE("clamp") {
 }
 
 TEST_CASE("ids compared with one id make a mask") {
-  const Tokens ids = tokens({{4, 7, 0}, {0, 4, 0}});
+  const IntArray ids = ints({{4, 7, 0}, {0, 4, 0}});
   const Mask padding = ids == 0, words = ids != 0;
   CHECK(padding.shape() == Shape{2, 3});
   const std::vector<std::uint8_t> expected{0, 0, 1, 1, 0, 1};
@@ -131,7 +129,7 @@ TEST_CASE("ids compared with one id make a mask") {
     CHECK(words.data()[i] == 1 - expected[i]);
   }
   CHECK((ids == 9).count() == 0);
-  CHECK((Tokens({2, 0}) == 1).shape() == Shape{2, 0});
+  CHECK((IntArray({2, 0}) == 1).shape() == Shape{2, 0});
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
-// What is here: tensor, zeros, ones, full, arange, eye, and the brace lists behind tensor().
-// What is not: random tensors (sample_test.cpp).
-// Read next: sample_test.cpp.
+// Tensor, zeros, ones, full, arange, eye, and the brace lists behind tensor().
 #include "engine/ops/create.h"
 
 #include "tests/tools.h"

@@ -1,6 +1,4 @@
-// What is here: dropout: the mask, its edges, its share, its backward.
-// What is not: train and eval (tests/nn).
-// Read next: loss_test.cpp.
+// Dropout: the mask, its edges, its share, its backward.
 #include "engine/ops/dropout.h"
 
 #include "engine/ops/arithmetic.h"

@@ -1,6 +1,4 @@
-// What is here: embedding: values, repeated ids, padding, ids out of range.
-// What is not: the layer (tests/nn).
-// Read next: dropout_test.cpp.
+// Embedding: values, repeated ids, padding, ids out of range.
 #include "engine/ops/embedding.h"
 
 #include "engine/ops/create.h"
@@ -10,7 +8,7 @@ namespace mote::test {
 namespace {
 
 TEST_CASE("embedding") {
-  const Tokens ids = tokens({{3, 0, 3}, {1, 3, 0}});
+  const IntArray ids = ints({{3, 0, 3}, {1, 3, 0}});
   const Oracle oracle = [&](const std::vector<Value>& in) {
     std::vector<double> y;
     for (const Index id : ids.values())
@@ -23,27 +21,27 @@ TEST_CASE("embedding") {
              {.empty = {Array::zeros({5, 0})},
               .error =
                   [] {
-                    embedding(zeros({5, 2}), tokens({0, 5}));
+                    embedding(zeros({5, 2}), ints({0, 5}));
                   },
               .error_text = "embedding: id 5 is out of range for V = 5"});
 }
 
 TEST_CASE("embedding: ids out of range, empty ids, the wrong rank") {
   const Tensor table = zeros({4, 3});
-  CHECK(error_of([&] { embedding(table, tokens({-1})); }) == "embedding: id -1 is out of range for V = 4");
-  CHECK(error_of([&] { embedding(table, tokens({std::numeric_limits<Index>::max()})); }) ==
+  CHECK(error_of([&] { embedding(table, ints({-1})); }) == "embedding: id -1 is out of range for V = 4");
+  CHECK(error_of([&] { embedding(table, ints({std::numeric_limits<Index>::max()})); }) ==
         "embedding: id 9223372036854775807 is out of range for V = 4");
-  CHECK(error_of([&] { embedding(zeros({4}), tokens({0})); }) ==
+  CHECK(error_of([&] { embedding(zeros({4}), ints({0})); }) ==
         "embedding: the table must be [V, C], but has shape [4]");
-  CHECK(error_of([&] { embedding(table, tokens({0}), 4); }) == "embedding: padding_idx 4 is out of range for V = 4");
-  CHECK(embedding(table, Tokens(Shape{0})).shape() == Shape{0, 3});
-  CHECK(embedding(table, Tokens(Shape{2, 2})).shape() == Shape{2, 2, 3});
-  CHECK(embedding(table, Tokens(Shape{})).shape() == Shape{3});
+  CHECK(error_of([&] { embedding(table, ints({0}), 4); }) == "embedding: padding_idx 4 is out of range for V = 4");
+  CHECK(embedding(table, IntArray(Shape{0})).shape() == Shape{0, 3});
+  CHECK(embedding(table, IntArray(Shape{2, 2})).shape() == Shape{2, 2, 3});
+  CHECK(embedding(table, IntArray(Shape{})).shape() == Shape{3});
 }
 
 TEST_CASE("embedding: the gradient of a row is summed in token order, for any number of threads; padding gets none") {
   constexpr Index count = 3000, vocabulary = 7, width = 53;
-  Tokens ids(Shape{count});
+  IntArray ids(Shape{count});
   for (Index i = 0; i < count; ++i) ids.mutate()[i] = i * i % vocabulary;
   const Array dy = random_array({count, width}, 1), table = random_array({vocabulary, width}, 2);
   Array expected = Array::zeros({vocabulary, width});

@@ -1,6 +1,4 @@
-// What is here: gather.
-// What is not: whole rows by id (embedding_test.cpp).
-// Read next: matmul_test.cpp.
+// Gather.
 #include "engine/ops/index.h"
 
 #include "engine/ops/create.h"
@@ -10,7 +8,7 @@ namespace mote::test {
 namespace {
 
 TEST_CASE("gather") {
-  const Tokens columns = tokens({{2, 0}, {1, 1}, {0, 2}}), rows = tokens({{2, 0, 1}, {0, 0, 2}});
+  const IntArray columns = ints({{2, 0}, {1, 1}, {0, 2}}), rows = ints({{2, 0, 1}, {0, 0, 2}});
   const Oracle along_rows = [&](const std::vector<Value>& in) {
     std::vector<double> y;
     for (Index r = 0; r < in[0].shape[0]; ++r)
@@ -24,12 +22,12 @@ TEST_CASE("gather") {
     return y;
   };
   const Array x = random_array({3, 3}, 1);
-  const auto by_columns = [&](In t) { return gather(t[0], 1, t[0].numel() ? columns : Tokens(Shape{0, 2})); };
-  const auto by_rows = [&](In t) { return gather(t[0], -2, t[0].numel() ? rows : Tokens(Shape{2, 0})); };
+  const auto by_columns = [&](In t) { return gather(t[0], 1, t[0].numel() ? columns : IntArray(Shape{0, 2})); };
+  const auto by_rows = [&](In t) { return gather(t[0], -2, t[0].numel() ? rows : IntArray(Shape{2, 0})); };
   check_op("gather", by_columns, along_rows, {x},
            {.error =
                 [] {
-                  gather(zeros({2, 3}), 1, tokens({{0}, {3}}));
+                  gather(zeros({2, 3}), 1, ints({{0}, {3}}));
                 },
             .error_text = "gather: index 3 is out of range for axis 1 of [2, 3]"});
   check_op("gather", by_rows, along_columns, {x}, {.empty = {Array::zeros({3, 0})}});
@@ -37,17 +35,17 @@ TEST_CASE("gather") {
 
 TEST_CASE("gather: what is out of range, of the wrong rank, too large, empty") {
   const Tensor x = zeros({2, 3});
-  CHECK(error_of([&] { gather(x, 1, tokens({{-1}})); }) == "gather: index -1 is out of range for axis 1 of [2, 3]");
-  CHECK(error_of([&] { gather(x, 1, tokens({{std::numeric_limits<Index>::max()}})); }) ==
+  CHECK(error_of([&] { gather(x, 1, ints({{-1}})); }) == "gather: index -1 is out of range for axis 1 of [2, 3]");
+  CHECK(error_of([&] { gather(x, 1, ints({{std::numeric_limits<Index>::max()}})); }) ==
         "gather: index 9223372036854775807 is out of range for axis 1 of [2, 3]");
-  CHECK(error_of([&] { gather(x, 1, tokens({1})); }) == "gather: index [1] must have the rank of x [2, 3]");
+  CHECK(error_of([&] { gather(x, 1, ints({1})); }) == "gather: index [1] must have the rank of x [2, 3]");
   CHECK(error_of([&] {
-          gather(x, 1, Tokens(Shape{3, 1}));
+          gather(x, 1, IntArray(Shape{3, 1}));
         }) == "gather: index [3, 1] is larger than x [2, 3] along axis 0");
-  CHECK(error_of([&] { gather(x, 2, tokens({{0}})); }) == "gather: axis 2 is out of range for [2, 3]");
-  CHECK(gather(x, 1, Tokens(Shape{2, 0})).shape() == Shape{2, 0});
-  CHECK(gather(x, 1, Tokens(Shape{1, 7})).shape() == Shape{1, 7});  // along the axis the index may be longer
-  CHECK(gather(zeros({0, 3}), 1, Tokens(Shape{0, 2})).shape() == Shape{0, 2});
+  CHECK(error_of([&] { gather(x, 2, ints({{0}})); }) == "gather: axis 2 is out of range for [2, 3]");
+  CHECK(gather(x, 1, IntArray(Shape{2, 0})).shape() == Shape{2, 0});
+  CHECK(gather(x, 1, IntArray(Shape{1, 7})).shape() == Shape{1, 7});  // along the axis the index may be longer
+  CHECK(gather(zeros({0, 3}), 1, IntArray(Shape{0, 2})).shape() == Shape{0, 2});
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
-// What is here: cross_entropy and mse_loss: check_op, ignored rows, smoothing, extremes, targets out of range.
-// What is not: training (tests/train).
-// Read next: create_test.cpp.
+// Cross_entropy and mse_loss: check_op, ignored rows, smoothing, extremes, targets out of range.
 #include "engine/ops/loss.h"
 
 #include "engine/ops/create.h"
@@ -9,7 +7,7 @@
 namespace mote::test {
 namespace {
 
-const Tokens targets = tokens({2, 0, -100, 3});
+const IntArray targets = ints({2, 0, -100, 3});
 
 Oracle entropy_oracle(const CrossEntropyOptions& options) {
   return [options](const std::vector<Value>& in) {
@@ -41,24 +39,24 @@ TEST_CASE("cross_entropy") {
     for (const real smooth : {real(0), real(0.1)}) {
       const CrossEntropyOptions options{.reduction = reduction, .label_smoothing = smooth};
       check_op("cross_entropy",
-               [options](In x) { return cross_entropy(x[0], x[0].numel() ? targets : Tokens(Shape{0}), options); },
+               [options](In x) { return cross_entropy(x[0], x[0].numel() ? targets : IntArray(Shape{0}), options); },
                entropy_oracle(options), {random_array({4, 5}, 1)},
                {.error =
                     [] {
-                      cross_entropy(zeros({2, 3}), tokens({0, 3}));
+                      cross_entropy(zeros({2, 3}), ints({0, 3}));
                     },
                 .error_text = "cross_entropy: target 3 is outside [0, 3) and is not ignore_index -100"});
     }
   const Array wide = random_array({4, 50}, 2, -20, 20);
-  check_op("cross_entropy", [](In x) { return cross_entropy(x[0], x[0].numel() ? targets : Tokens(Shape{0})); },
+  check_op("cross_entropy", [](In x) { return cross_entropy(x[0], x[0].numel() ? targets : IntArray(Shape{0})); },
            entropy_oracle({}), {wide}, {.tolerance = f64 ? 1e-12 : 2e-5});
 }
 
 TEST_CASE("cross_entropy: uniform logits, ignored rows, reductions, ignore_index 0") {
-  CHECK(static_cast<double>(cross_entropy(zeros({3, 65}), tokens({0, 7, 64})).item()) ==
+  CHECK(static_cast<double>(cross_entropy(zeros({3, 65}), ints({0, 7, 64})).item()) ==
         doctest::Approx(4.174387).epsilon(1e-6));
   const Array x = random_array({3, 5}, 1);
-  const Tokens some = tokens({1, -100, 4}), rest = tokens({1, 4});
+  const IntArray some = ints({1, -100, 4}), rest = ints({1, 4});
   const Run r([&](In t) { return cross_entropy(t[0], some); }, {x}, Array(real(1)));
   const Array kept = Tensor(x).array().slice(0, 0, 3, 2);
   CHECK(same_bits(r.y, cross_entropy(kept, rest).array()));
@@ -69,55 +67,55 @@ TEST_CASE("cross_entropy: uniform logits, ignored rows, reductions, ignore_index
   CHECK(same_bits(total, sum(single)));
   CHECK(same_bits(r.y, total / real(2)));
   // class 0 is ignored as a target only; it still stands in every denominator
-  const Array with = cross_entropy(x, tokens({0, 1, 2}), {.ignore_index = 0}).array();
-  const Array without = cross_entropy(x.slice(0, 1, 3), tokens({1, 2})).array();
+  const Array with = cross_entropy(x, ints({0, 1, 2}), {.ignore_index = 0}).array();
+  const Array without = cross_entropy(x.slice(0, 1, 3), ints({1, 2})).array();
   CHECK(same_bits(with, without));
 }
 
 TEST_CASE("cross_entropy: nothing to average gives NaN and zero gradients") {
   const Run ignored(
       [](In t) {
-        return cross_entropy(t[0], tokens({-100, -100}));
+        return cross_entropy(t[0], ints({-100, -100}));
       },
       {random_array({2, 3}, 1)}, Array(real(1)));
   CHECK(std::isnan(ignored.y.item()));
   CHECK(same_bits(ignored.dx[0], Array::zeros({2, 3})));
-  CHECK(std::isnan(cross_entropy(zeros({0, 3}), Tokens(Shape{0})).item()));
-  CHECK(cross_entropy(zeros({0, 3}), Tokens(Shape{0}), {.reduction = Reduction::sum}).item() == 0);
+  CHECK(std::isnan(cross_entropy(zeros({0, 3}), IntArray(Shape{0})).item()));
+  CHECK(cross_entropy(zeros({0, 3}), IntArray(Shape{0}), {.reduction = Reduction::sum}).item() == 0);
 }
 
 TEST_CASE("cross_entropy: targets and shapes that do not fit") {
   const Tensor x = zeros({2, 3});
   CHECK(error_of([&] {
-          cross_entropy(x, tokens({0, -1}));
+          cross_entropy(x, ints({0, -1}));
         }) == "cross_entropy: target -1 is outside [0, 3) and is not ignore_index -100");
   CHECK(error_of([&] {
-          cross_entropy(x, tokens({0, std::numeric_limits<Index>::min()}));
+          cross_entropy(x, ints({0, std::numeric_limits<Index>::min()}));
         }) == "cross_entropy: target -9223372036854775808 is outside [0, 3) and is not ignore_index -100");
   CHECK(error_of([&] {
-          cross_entropy(x, tokens({0, -4}), {.ignore_index = -1});
+          cross_entropy(x, ints({0, -4}), {.ignore_index = -1});
         }) == "cross_entropy: target -4 is outside [0, 3) and is not ignore_index -1");
-  CHECK(error_of([&] { cross_entropy(x, tokens({0})); }) ==
+  CHECK(error_of([&] { cross_entropy(x, ints({0})); }) ==
         "cross_entropy: targets [1] do not fit logits [2, 3] without the last axis");
   CHECK(error_of([&] {
-          cross_entropy(x, tokens({0, 0}), {.label_smoothing = 2});
+          cross_entropy(x, ints({0, 0}), {.label_smoothing = 2});
         }) == "cross_entropy: label_smoothing 2 is outside [0, 1]");
-  CHECK(error_of([&] { cross_entropy(Tensor(real(1)), Tokens(Shape{})); }) ==
+  CHECK(error_of([&] { cross_entropy(Tensor(real(1)), IntArray(Shape{})); }) ==
         "cross_entropy: logits need a last axis of classes");
-  CHECK(cross_entropy(zeros({3}), Tokens(Shape{})).shape() == Shape{});  // one row
-  CHECK(cross_entropy(zeros({2, 4, 3}), Tokens(Shape{2, 4}), {.reduction = Reduction::none}).shape() == Shape{2, 4});
+  CHECK(cross_entropy(zeros({3}), IntArray(Shape{})).shape() == Shape{});  // one row
+  CHECK(cross_entropy(zeros({2, 4, 3}), IntArray(Shape{2, 4}), {.reduction = Reduction::none}).shape() == Shape{2, 4});
 }
 
 TEST_CASE("cross_entropy: extreme logits") {
   const auto loss = [](const std::vector<double>& x, Index target) {
-    return cross_entropy(array({1, static_cast<Index>(x.size())}, x), tokens({target})).item();
+    return cross_entropy(array({1, static_cast<Index>(x.size())}, x), ints({target})).item();
   };
   CHECK(loss({1e4, -1e4, 0}, 0) == 0);
   CHECK(loss({1e4, -1e4, 0}, 1) == 20000);
   CHECK(std::isfinite(loss({-inf, 0, 1}, 1)));
   CHECK(loss({-inf, 0, 1}, 0) == inf);
   CHECK(std::isnan(loss({inf, 0, 1}, 1)));
-  const Run r([](In t) { return cross_entropy(t[0], tokens({1})); }, {array({1, 3}, {-inf, 0, 1})}, Array(real(1)));
+  const Run r([](In t) { return cross_entropy(t[0], ints({1})); }, {array({1, 3}, {-inf, 0, 1})}, Array(real(1)));
   for (const real d : r.dx[0].to_vector()) CHECK(std::isfinite(d));
 }
 

@@ -1,6 +1,4 @@
-// What is here: causal_mask, padding_mask and from_blocked, value by value.
-// What is not: what attention does with a mask (attention_test.cpp).
-// Read next: rotary_test.cpp.
+// Causal_mask, padding_mask and from_blocked, value by value.
 #include "engine/ops/masks.h"
 
 #include <limits>

@@ -1,7 +1,5 @@
-// What is here: matmul and linear: check_op, error bounds over many shapes, layouts, exact integers, NaN, batches, and
-//   the bits over rows, threads and instruction sets.
-// What is not: the tile on its own (kernels_test.cpp).
-// Read next: softmax_test.cpp.
+// matmul and linear: check_op, error bounds over many shapes, layouts, exact integers, NaN, batches, and the bits over
+// rows, threads and instruction sets.
 #include "engine/ops/matmul.h"
 
 #include "engine/ops/create.h"

@@ -1,6 +1,4 @@
-// What is here: layer_norm and rms_norm: check_op, constant rows, far means, special rows.
-// What is not: the layers (tests/nn).
-// Read next: embedding_test.cpp.
+// layer_norm and rms_norm: check_op, constant rows, far means, special rows.
 #include "engine/ops/norm.h"
 
 #include "engine/ops/create.h"

@@ -1,7 +1,4 @@
-// What is here: attention as the formula has it, all weights at once, in ops and in double: what the op in blocks is
-//   compared with.
-// What is not: anything fast.
-// Read next: attention_test.cpp.
+// Attention as the formula has it, all weights at once, in ops and in double: what the op in blocks is compared with.
 #pragma once
 
 #include <cmath>

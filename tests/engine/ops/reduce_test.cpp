@@ -1,6 +1,4 @@
-// What is here: sum mean var max min over all kinds of axes: check_op; argmax, topk; empty axes, NaN, ties, long sums.
-// What is not: the lanes that a sum runs in (kernels_test.cpp).
-// Read next: view_test.cpp.
+// sum mean var max min over all kinds of axes: check_op; argmax, topk; empty axes, NaN, ties, long sums.
 #include "engine/ops/reduce.h"
 
 #include "engine/ops/create.h"
@@ -140,7 +138,7 @@ TEST_CASE("max, min, argmax: NaN first, in the middle, last; ties; both zeros; i
 TEST_CASE("argmax along any axis") {
   const Array x = distinct_array({3, 4, 5}, 2);
   for (int axis = -3; axis < 3; ++axis) {
-    const Tokens best = argmax(x, axis), kept = argmax(x, axis, true);
+    const IntArray best = argmax(x, axis), kept = argmax(x, axis, true);
     CHECK(kept.shape() == x.shape().with(axis, 1));
     CHECK(best == kept.reshape(x.shape().without(axis)));
     const Array top = max(x, std::array<int, 1>{axis});
@@ -156,7 +154,7 @@ TEST_CASE("argmax along any axis") {
 
 TEST_CASE("topk") {
   const TopK top = topk(array({2, 4}, {1, 9, 3, 9, nan, 0, 5, -inf}), 3);
-  CHECK(top.indices == tokens({{1, 3, 2}, {0, 2, 1}}));
+  CHECK(top.indices == ints({{1, 3, 2}, {0, 2, 1}}));
   CHECK(top.values.at({0, 0}) == 9);
   CHECK(std::isnan(top.values.at({1, 0})));
   CHECK(top.values.at({1, 2}) == 0);

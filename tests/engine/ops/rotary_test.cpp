@@ -1,6 +1,4 @@
-// What is here: the rotary op against complex numbers in double.
-// What is not: the angles for positions (nn/position_test.cpp), layers that use it (nn/attention_options_test.cpp).
-// Read next: ../../nn/position_test.cpp.
+// The rotary op against complex numbers in double.
 #include "engine/ops/rotary.h"
 
 #include <complex>

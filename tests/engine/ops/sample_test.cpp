@@ -1,6 +1,4 @@
-// What is here: random tensors: each op draws what its generator draws; multinomial's shapes, properties and errors.
-// What is not: PyTorch's numbers (../random_vectors_test.cpp).
-// Read next: ../gradcheck_test.cpp.
+// Random tensors: each op draws what its generator draws; multinomial's shapes, properties and errors.
 #include "engine/ops/sample.h"
 
 #include <doctest/doctest.h>
@@ -58,14 +56,14 @@ TEST_CASE("one op after the other goes on in the stream; nothing is drawn for an
   CHECK(random.get_state() == same.get_state());
 }
 
-TEST_CASE("randint and randperm make Tokens") {
+TEST_CASE("randint and randperm make IntArray") {
   const Generator random(3), same(3);
   std::vector<Index> k(12);
   same.randint(k, -2, 9);
-  const Tokens drawn = randint(-2, 9, {3, 4}, random);
+  const IntArray drawn = randint(-2, 9, {3, 4}, random);
   CHECK(drawn.shape() == Shape{3, 4});
   CHECK(drawn.to_vector() == k);
-  const Tokens order = randperm(7, random);
+  const IntArray order = randperm(7, random);
   CHECK(order.shape() == Shape{7});
   CHECK(order.to_vector() == same.randperm(7));
   CHECK(randperm(0, random).shape() == Shape{0});
@@ -104,10 +102,10 @@ TEST_CASE("multinomial: shapes, and a row as if it were alone") {
     for (const Index count : {1, 2, 4}) {
       CAPTURE(replacement);
       CAPTURE(count);
-      const Tokens rows = multinomial(weights, count, replacement, random);
+      const IntArray rows = multinomial(weights, count, replacement, random);
       CHECK(rows.shape() == Shape{3, count});
       for (Index r = 0; r < 3; ++r) {
-        const Tokens one = multinomial(weights.slice(0, r, r + 1).reshape({4}), count, replacement, same);
+        const IntArray one = multinomial(weights.slice(0, r, r + 1).reshape({4}), count, replacement, same);
         CHECK(one.shape() == Shape{count});
         CHECK(rows.slice(0, r, r + 1).reshape({count}) == one);
       }
@@ -123,8 +121,8 @@ TEST_CASE("multinomial: what is in the other rows does not matter") {
   Array changed = weights.contiguous();
   std::fill_n(changed.mutate(), 4, real(7));
   for (const bool replacement : {false, true}) {
-    const Tokens a = multinomial(weights, 3, replacement, Generator(6)),
-                 b = multinomial(changed, 3, replacement, Generator(6));
+    const IntArray a = multinomial(weights, 3, replacement, Generator(6)),
+                   b = multinomial(changed, 3, replacement, Generator(6));
     CHECK(a.slice(0, 1, 3) == b.slice(0, 1, 3));
   }
 }
@@ -220,8 +218,8 @@ TEST_CASE("multinomial: into transposed probabilities the race draws in the orde
   // 2)
   const Generator random(1);
   const Tensor p = transpose(tensor({{1, 2, 3}, {4, 1, 1}}), 0, 1);
-  CHECK(multinomial(p, 1, random) == tokens({{1}, {0}, {0}}));
-  CHECK(multinomial(p, 2, random) == tokens({{1, 0}, {0, 1}, {0, 1}}));
+  CHECK(multinomial(p, 1, random) == ints({{1}, {0}, {0}}));
+  CHECK(multinomial(p, 2, random) == ints({{1, 0}, {0, 1}, {0, 1}}));
   CHECK(random.next_u32() == 878115723u);
 }
 

@@ -1,6 +1,4 @@
-// What is here: softmax, masked_softmax, log_softmax: check_op, extremes, masks, rows of every length.
-// What is not: the kernels on their own (kernels_test.cpp).
-// Read next: norm_test.cpp.
+// softmax, masked_softmax, log_softmax: check_op, extremes, masks, rows of every length.
 #include "engine/ops/softmax.h"
 
 #include "engine/ops/create.h"

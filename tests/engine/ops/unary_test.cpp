@@ -1,6 +1,4 @@
-// What is here: exp log sqrt sin cos abs: check_op for each, and where the numbers end.
-// What is not: how many units in the last place each is off (math_test.cpp).
-// Read next: activation_test.cpp.
+// exp log sqrt sin cos abs: check_op for each, and where the numbers end.
 #include "engine/ops/unary.h"
 
 #include "tests/support.h"

@@ -1,6 +1,4 @@
-// What is here: the ops that move numbers: check_op for each, chains and overlaps of views, errors.
-// What is not: Array's own views (array_test.cpp).
-// Read next: index_test.cpp.
+// The ops that move numbers: check_op for each, chains and overlaps of views, errors.
 #include "engine/ops/view.h"
 
 #include "engine/ops/arithmetic.h"

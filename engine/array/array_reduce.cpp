@@ -1,0 +1,136 @@
+// Sums, maxima and minima over axes. The order of additions is fixed by the shape alone.
+#include "engine/array/array.h"
+#include "engine/base/parallel.h"
+
+namespace mote {
+
+namespace {
+constexpr Index grain = 16 * 1024;  // elements per task: some microseconds of work
+}
+
+std::vector<int> normalized_axes(int rank, std::span<const int> axes) {
+  std::vector<int> list;
+  for (const int a : axes) {
+    check_in("reduce", a >= -rank && a < rank, "axis ", a, " is out of range for rank ", rank);
+    list.push_back(a < 0 ? a + rank : a);
+  }
+  if (axes.empty())
+    for (int i = 0; i < rank; ++i) list.push_back(i);
+  std::sort(list.begin(), list.end());
+  const auto twice = std::adjacent_find(list.begin(), list.end());
+  check_in("reduce", twice == list.end(), "axis ", twice == list.end() ? 0 : *twice, " stands twice");
+  return list;
+}
+
+Shape reduced_shape(const Shape& shape, std::span<const int> axes, bool keepdim) {
+  const std::vector<int> list = normalized_axes(shape.rank(), axes);
+  Shape result = shape;
+  for (auto axis = list.rbegin(); axis != list.rend(); ++axis)
+    result = keepdim ? result.with(*axis, 1) : result.without(*axis);
+  return result;
+}
+
+namespace {
+
+/// x seen as [outer, count, inner] contiguous numbers of which `count` are reduced. When the reduced axes do not lie
+/// side by side they are moved to the end, and inner is 1.
+struct Reduction {
+  Array x;
+  Index outer = 1, count = 1, inner = 1;
+  Shape shape;
+
+  Reduction(const Array& from, std::span<const int> axes, bool keepdim, bool to_rows)
+      : shape(reduced_shape(from.shape(), axes, keepdim)) {
+    const std::vector<int> list = normalized_axes(from.rank(), axes);
+    const bool together = list.empty() || list.back() - list.front() + 1 == static_cast<int>(list.size());
+    Index after = 1;
+    for (int i = list.empty() ? from.rank() : list.back() + 1; i < from.rank(); ++i) after *= from.shape()[i];
+    for (const int a : list) count *= from.shape()[a];
+    if (together && (after == 1 || !to_rows)) {
+      inner = after;
+      x = from.contiguous();
+    } else {
+      std::vector<int> order;
+      for (int i = 0; i < from.rank(); ++i)
+        if (!std::binary_search(list.begin(), list.end(), i)) order.push_back(i);
+      order.insert(order.end(), list.begin(), list.end());
+      x = from.permute(order).contiguous();
+    }
+    outer = shape.numel() / std::max<Index>(inner, 1);
+  }
+};
+
+constexpr Index sum_block = 4096;  // part of the definition of a sum: the blocks' sums are added in order
+
+real sum_row(const real* x, Index n) {
+  const auto f = kernels::table().sum;
+  if (n <= sum_block) return f(x, n);
+  const Index blocks = (n + sum_block - 1) / sum_block;
+  Array parts = Array::empty({blocks});
+  real* const part = parts.mutate();
+  parallel_for(blocks, grain / sum_block, [&](Index lo, Index hi) {
+    for (Index i = lo; i < hi; ++i) part[i] = f(x + i * sum_block, std::min(sum_block, n - i * sum_block));
+  });
+  real total = 0;
+  for (Index i = 0; i < blocks; ++i) total += part[i];
+  return total;
+}
+
+Array reduce_rows(kernels::Reduce* f, const Array& x, std::span<const int> axes, bool keepdim, const char* name) {
+  const Reduction r(x, axes, keepdim, true);
+  check_in(name, r.count > 0 || r.outer == 0, "of no elements: shape ", x.shape(), " has an empty axis to reduce");
+  Array y = Array::empty(r.shape);
+  real* const out = y.mutate();
+  parallel_for(r.outer, std::max<Index>(1, grain / std::max<Index>(r.count, 1)), [&](Index lo, Index hi) {
+    for (Index i = lo; i < hi; ++i) out[i] = f(r.x.data() + i * r.count, r.count);
+  });
+  return y;
+}
+
+}  // namespace
+
+Array sum(const Array& x, std::span<const int> axes, bool keepdim) {
+  const Reduction r(x, axes, keepdim, false);
+  Array y = Array::empty(r.shape);
+  real* const out = y.mutate();
+  const real* const in = r.x.data();
+  if (r.inner == 1) {
+    parallel_for(r.outer, std::max<Index>(1, grain / std::max<Index>(r.count, 1)), [&](Index lo, Index hi) {
+      for (Index i = lo; i < hi; ++i) out[i] = sum_row(in + i * r.count, r.count);
+    });
+    return y;
+  }
+  constexpr Index stripe = 64;  // columns per task: whole cache lines
+  const Index stripes = (r.inner + stripe - 1) / stripe;
+  const auto f = kernels::table().sum_columns;
+  parallel_for(
+      r.outer * stripes, std::max<Index>(1, grain / (stripe * std::max<Index>(r.count, 1))), [&](Index lo, Index hi) {
+        for (Index task = lo; task < hi; ++task) {
+          const Index o = task / stripes, j = task % stripes * stripe;
+          f(in + o * r.count * r.inner + j, r.count, r.inner, out + o * r.inner + j, std::min(stripe, r.inner - j));
+        }
+      });
+  return y;
+}
+
+Array max(const Array& x, std::span<const int> axes, bool keepdim) {
+  return reduce_rows(kernels::table().max, x, axes, keepdim, "max");
+}
+Array min(const Array& x, std::span<const int> axes, bool keepdim) {
+  return reduce_rows(kernels::table().min, x, axes, keepdim, "min");
+}
+
+Array sum_to(const Array& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  check_in("sum_to", x.rank() >= shape.rank(), "shape ", x.shape(), " is no broadcast of ", shape);
+  std::vector<int> axes;
+  const int extra = x.rank() - shape.rank();
+  for (int i = 0; i < x.rank(); ++i) {
+    const Index target = i < extra ? 1 : shape[i - extra];
+    check_in("sum_to", target == 1 || target == x.shape()[i], "shape ", x.shape(), " is no broadcast of ", shape);
+    if (i < extra || target != x.shape()[i]) axes.push_back(i);
+  }
+  return axes.empty() ? x.reshape(shape) : sum(x, axes, true).reshape(shape);
+}
+
+}  // namespace mote

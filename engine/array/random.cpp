@@ -1,0 +1,178 @@
+// The Mersenne Twister, and how PyTorch turns its words into floats, integers, masks and waiting times.
+#include "engine/array/random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+
+#include "engine/base/check.h"
+#include "engine/base/math.h"
+
+namespace mote {
+namespace {
+
+/// Replaces a used-up block of the Mersenne Twister (MT19937) by the next one, in place.
+void twist(std::array<std::uint32_t, 624>& words) {
+  constexpr std::size_t n = 624, m = 397;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t y = (words[i] & 0x80000000u) | (words[(i + 1) % n] & 0x7FFFFFFFu);
+    words[i] = words[(i + m) % n] ^ (y >> 1) ^ ((y & 1u) != 0 ? 0x9908B0DFu : 0u);
+  }
+}
+
+template <class T>
+void fill_uniform(const Generator& stream, std::span<T> out, double low, double high) {
+  constexpr double most = std::numeric_limits<T>::max();
+  check_in("uniform", low <= high, "low ", low, " is not at or below high ", high);
+  check_in("uniform", low >= -most && high <= most, "bounds ", low, " and ", high, " are not finite numbers here");
+  const T a = static_cast<T>(low), width = static_cast<T>(high) - a;
+  check_in("uniform", width <= std::numeric_limits<T>::max(), "the width from ", low, " to ", high, " overflows");
+  for (T& x : out) x = std::fma(stream.unit<T>(), width, a);
+}
+
+/// The generator that Intel's MKL seeds with one word: x <- 1132489760 x mod (2^31 - 1). The first number out is the
+/// seed itself. Element k depends on k alone, which is why those builds use it: any thread can start anywhere.
+class Congruential {
+ public:
+  static constexpr std::uint64_t modulus = 0x7FFFFFFF;
+  explicit Congruential(std::uint32_t seed) : x_(std::max<std::uint64_t>(seed % modulus, 1)) {}
+  std::uint64_t next() { return std::exchange(x_, x_ * 1132489760 % modulus); }
+
+ private:
+  std::uint64_t x_;
+};
+
+/// put(i, whether coin i, which is 1 with probability p, shows 1) for i in [0, n).
+template <class Put>
+void flip_coins(const Generator& stream, std::size_t n, double p, const Put& put) {
+  check_in("bernoulli", p >= 0 && p <= 1, "probability ", p, " is outside [0, 1]");
+  if (n == 0) return;
+  if (stream.build().mkl) {
+    Congruential mkl(stream.next_u32());
+    for (std::size_t i = 0; i < n; ++i) put(i, static_cast<double>(mkl.next()) / Congruential::modulus < p);
+  } else {
+    for (std::size_t i = 0; i < n; ++i) put(i, stream.uniform_double() < p);
+  }
+}
+
+template <class T>
+void flip(const Generator& stream, std::span<std::uint8_t> out, std::span<const T> p) {
+  check_in("bernoulli", out.size() == p.size(), out.size(), " results need as many probabilities, not ", p.size());
+  for (const T x : p) check_in("bernoulli", x >= 0 && x <= 1, "probability ", x, " is outside [0, 1]");
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = stream.unit<T>() < p[i];
+}
+
+template <class T>
+void fill_exponential(const Generator& stream, std::span<T> out, double lambda) {
+  check_in("exponential", lambda > 0, "lambda ", lambda, " must be above 0");
+  const TorchBuild& build = stream.build();
+  if (out.empty()) return;
+  if (build.mkl && build.version >= 200 && build.version < 207) {
+    // -log(unit) of MKL's own generator, moved off zero by the smallest normal float.
+    Congruential mkl(std::is_same_v<T, float> ? stream.next_u32() : static_cast<std::uint32_t>(stream.next_u64()));
+    for (T& x : out) {
+      const T u = static_cast<T>(mkl.next()) * static_cast<T>(1.0 / Congruential::modulus);
+      x = static_cast<T>(-math::log(static_cast<double>(u)) / lambda + std::numeric_limits<T>::min());
+    }
+  } else {
+    for (T& x : out) x = static_cast<T>(-1 / lambda * math::log1p(-stream.uniform_double()));
+  }
+}
+
+}  // namespace
+
+void Generator::set_build(const TorchBuild& build) const {
+  check_in("set_build", build.version >= 100 && build.version < 1000, "version ", build.version,
+           " is not 100 * major + minor, such as 207 for PyTorch 2.7");
+  state_->build = build;
+}
+
+void Generator::seed_with(std::uint64_t seed) const {
+  GeneratorState& s = *state_;
+  s.seed = seed;
+  s.words[0] = static_cast<std::uint32_t>(seed);
+  for (std::uint32_t i = 1; i < s.words.size(); ++i)
+    s.words[i] = 1812433253u * (s.words[i - 1] ^ (s.words[i - 1] >> 30)) + i;
+  s.used = static_cast<std::uint32_t>(s.words.size());  // these words are a seed: the first draw twists them
+  s.has_normal = false;
+  s.cached_normal = 0;
+}
+
+void Generator::set_state(const GeneratorState& state) const {
+  check_in("set_state", state.used <= state.words.size(), "position ", state.used, " is above ", state.words.size());
+  const bool dead = std::all_of(state.words.begin(), state.words.end(), [](std::uint32_t w) { return w == 0; });
+  check_in("set_state", !dead, "all words are zero, so every draw would be; was this state ever filled?");
+  *state_ = state;
+}
+
+std::uint32_t Generator::next_u32() const {
+  GeneratorState& s = *state_;
+  if (s.used == s.words.size()) {
+    twist(s.words);
+    s.used = 0;
+  }
+  std::uint32_t y = s.words[s.used++];
+  y ^= y >> 11;  // tempering, so that single words are evenly spread too
+  y ^= (y << 7) & 0x9D2C5680u;
+  y ^= (y << 15) & 0xEFC60000u;
+  return y ^ (y >> 18);
+}
+
+std::uint64_t Generator::next_u64() const {
+  const std::uint64_t high = next_u32();
+  return (high << 32) | next_u32();
+}
+
+void Generator::uniform(std::span<float> out, double low, double high) const { fill_uniform(*this, out, low, high); }
+void Generator::uniform(std::span<double> out, double low, double high) const { fill_uniform(*this, out, low, high); }
+
+void Generator::uniform_float32(std::span<real> out, double low, double high) const {
+  if constexpr (std::is_same_v<real, float>) return uniform(out, low, high);
+  std::vector<float> drawn(out.size());
+  uniform(std::span<float>(drawn), low, high);
+  std::copy(drawn.begin(), drawn.end(), out.begin());
+}
+
+void Generator::randint(std::span<std::int64_t> out, std::int64_t low, std::int64_t high) const {
+  check_in("randint", low < high, "low ", low, " is not below high ", high);
+  // Unsigned: the range may be as wide as 2^64 - 1, and sums wrap to the right int64.
+  const std::uint64_t first = static_cast<std::uint64_t>(low), range = static_cast<std::uint64_t>(high) - first;
+  const bool wide = range >= (std::uint64_t(1) << (build().version >= 207 ? 28 : 32));
+  for (std::int64_t& x : out) {
+    const std::uint64_t word = wide ? next_u64() : next_u32();
+    x = static_cast<std::int64_t>(first + word % range);
+  }
+}
+
+std::int64_t Generator::random_int64() const { return static_cast<std::int64_t>(next_u64() & 0x7FFFFFFFFFFFFFFF); }
+
+std::vector<std::int64_t> Generator::randperm(std::int64_t n) const {
+  constexpr std::int64_t limit = (std::int64_t(1) << 32) / 20;
+  check_in("randperm", n >= 0 && n < limit, "n = ", n, " is outside [0, ", limit, ")");
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), std::int64_t(0));
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) std::swap(order[i], order[i + next_u32() % (order.size() - i)]);
+  return order;
+}
+
+void Generator::bernoulli(std::span<std::uint8_t> out, double p) const {
+  flip_coins(*this, out.size(), p, [&](std::size_t i, bool one) { out[i] = one; });
+}
+
+void Generator::bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, double p) const {
+  check_in("bernoulli_bits", bits.size() == (n + 7) / 8, n, " bits need ", (n + 7) / 8, " bytes, not ", bits.size());
+  std::fill(bits.begin(), bits.end(), std::uint8_t(0));
+  flip_coins(*this, n, p,
+             [&](std::size_t i, bool one) { bits[i / 8] = static_cast<std::uint8_t>(bits[i / 8] | (one << (i % 8))); });
+}
+
+void Generator::bernoulli(std::span<std::uint8_t> out, std::span<const float> p) const { flip(*this, out, p); }
+void Generator::bernoulli(std::span<std::uint8_t> out, std::span<const double> p) const { flip(*this, out, p); }
+
+void Generator::exponential(std::span<float> out, double lambda) const { fill_exponential(*this, out, lambda); }
+void Generator::exponential(std::span<double> out, double lambda) const { fill_exponential(*this, out, lambda); }
+
+}  // namespace mote

@@ -1,0 +1,149 @@
+// Normal numbers, by the two ways in which PyTorch makes them: blocks of 16 in the type asked for, and pairs in double
+// for small sizes.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <type_traits>
+#include <utility>
+
+#include "engine/array/random.h"
+#include "engine/base/check.h"
+#include "engine/base/math.h"
+
+namespace mote {
+namespace {
+
+constexpr double two_pi = 6.283185307179586;
+constexpr std::size_t block = 16;  // normals are made this many at a time
+
+/// Natural logarithm of u in (0, 1], by S. Moshier's Cephes polynomial as PyTorch's AVX2 kernel evaluates it.
+/// u = x * 2^e with x near 1; log u = log(x) + e log 2, where log 2 is split in two floats (0.693.. - 2.12e-4).
+float block_log(float u) {
+  constexpr float coefficients[] = {-1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f, 1.4249322787e-1f,
+                                    -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f};
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(u);
+  const float fraction = std::bit_cast<float>((bits & 0x007FFFFFu) | 0x3F000000u);  // in [0.5, 1)
+  float e = static_cast<float>(static_cast<int>(bits >> 23) - 126);
+  float x = fraction - 1.0f;
+  if (fraction < 0.707106781186547524f) {  // below sqrt(1/2): double it, so that x stays small on both sides of 0
+    e -= 1.0f;
+    x += fraction;
+  }
+  const float z = x * x;
+  float y = 7.0376836292e-2f;
+  for (const float c : coefficients) y = std::fma(y, x, c);
+  y = y * x;
+  y = std::fma(y, z, e * -2.12194440e-4f);
+  y = std::fma(z, -0.5f, y);
+  x = x + y;
+  return std::fma(e, 0.693359375f, x);
+}
+
+struct SinCos {
+  float sin, cos;
+};
+
+/// Sine and cosine of t in [0, 2 pi), Cephes again: j counts eighths of a turn (rounded to even), x = t - j pi/4 is
+/// taken off in three parts, and j says which polynomial, with which sign, is the sine.
+SinCos block_sincos(float t) {
+  const int j = (static_cast<int>(t * 1.27323954473516f) + 1) & ~1;
+  const float y = static_cast<float>(j);
+  float x = std::fma(y, -0.78515625f, t);
+  x = std::fma(y, -2.4187564849853515625e-4f, x);
+  x = std::fma(y, -3.77489497744594108e-8f, x);
+  const float z = x * x;
+  float c = std::fma(2.443315711809948e-5f, z, -1.388731625493765e-3f);
+  c = std::fma(c, z, 4.166664568298827e-2f);
+  c = c * z;
+  c = std::fma(c, z, -(z * 0.5f));
+  c = c + 1.0f;
+  float s = std::fma(-1.9515295891e-4f, z, 8.3321608736e-3f);
+  s = std::fma(s, z, -1.6666654611e-1f);
+  s = s * z;
+  s = std::fma(s, x, x);
+  if ((j & 2) != 0) std::swap(s, c);
+  if ((j & 4) != 0) s = -s;
+  if (((j - 2) & 4) == 0) c = -c;
+  return {s, c};
+}
+
+/// Box-Muller on one block, in place: 16 units become 16 normals. The radius comes from the first of a pair of units
+/// (k and k + 8), the angle from the second; 1 - unit keeps the logarithm away from zero.
+void normal_block(float* d, float mean, float std) {
+  for (std::size_t k = 0; k < block / 2; ++k) {
+    const float r = std::sqrt(-2.0f * block_log(1.0f - d[k]));
+    const auto [sin, cos] = block_sincos(static_cast<float>(two_pi) * d[k + 8]);
+    d[k] = std::fma(r * cos, std, mean);
+    d[k + 8] = std::fma(r * sin, std, mean);
+  }
+}
+
+void normal_block(double* d, double mean, double std) {
+  for (std::size_t k = 0; k < block / 2; ++k) {
+    const double r = std::sqrt(-2.0 * math::log(1.0 - d[k]));
+    const double t = two_pi * d[k + 8];
+    d[k] = std::fma(r * math::cos(t), std, mean);
+    d[k + 8] = std::fma(r * math::sin(t), std, mean);
+  }
+}
+
+/// 16 elements or more. A ragged end is covered by one more block of fresh units over the last 16 elements, which
+/// throws finished normals away; that is PyTorch's way of never having a short block.
+template <class T>
+void fill_normal_blocks(const Generator& stream, std::span<T> out, T mean, T std) {
+  for (T& x : out) x = stream.unit<T>();
+  for (std::size_t i = 0; i + block <= out.size(); i += block) normal_block(&out[i], mean, std);
+  if (out.size() % block == 0) return;
+  const std::span<T> last = out.last(block);
+  for (T& x : last) x = stream.unit<T>();
+  normal_block(last.data(), mean, std);
+}
+
+void check_std(double std) { check_in("normal", std >= 0, "standard deviation ", std, " is not at or above 0"); }
+
+}  // namespace
+
+/// One sample of the path for small sizes: here the radius comes from the second unit, the angle from the first.
+double Generator::standard_normal() const {
+  GeneratorState& s = *state_;
+  if (s.has_normal) {
+    s.has_normal = false;
+    return std::exchange(s.cached_normal, 0.0);
+  }
+  const double u1 = uniform_double();
+  const double u2 = uniform_double();
+  const double r = std::sqrt(-2.0 * math::log1p(-u2));
+  const double t = two_pi * u1;
+  s.cached_normal = r * math::sin(t);
+  s.has_normal = true;
+  return r * math::cos(t);
+}
+
+void Generator::normal_strided(std::span<float> out, double mean, double std) const {
+  check_std(std);
+  for (float& x : out) x = static_cast<float>(std::fma(standard_normal(), std, mean));
+}
+void Generator::normal_strided(std::span<double> out, double mean, double std) const {
+  check_std(std);
+  for (double& x : out) x = std::fma(standard_normal(), std, mean);
+}
+
+void Generator::normal(std::span<float> out, double mean, double std) const {
+  check_std(std);
+  if (out.size() < block) return normal_strided(out, mean, std);
+  fill_normal_blocks(*this, out, static_cast<float>(mean), static_cast<float>(std));
+}
+void Generator::normal(std::span<double> out, double mean, double std) const {
+  check_std(std);
+  if (out.size() < block) return normal_strided(out, mean, std);
+  fill_normal_blocks(*this, out, mean, std);
+}
+
+void Generator::normal_float32(std::span<real> out, double mean, double std) const {
+  if constexpr (std::is_same_v<real, float>) return normal(out, mean, std);
+  std::vector<float> drawn(out.size());
+  normal(std::span<float>(drawn), mean, std);
+  std::copy(drawn.begin(), drawn.end(), out.begin());
+}
+
+}  // namespace mote

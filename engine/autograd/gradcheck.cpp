@@ -1,0 +1,242 @@
+// Gradcheck: one backward pass, then central differences by moving parameters one element at a time.
+#include "engine/autograd/gradcheck.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <sstream>
+
+#include "engine/autograd/no_grad.h"
+
+namespace mote {
+namespace {
+
+using Named = std::vector<std::pair<std::string, Parameter>>;
+
+/// Fixed numbers whose sizes lie in [1/2, 3/2), of either sign: nothing is multiplied by zero, and no two are equal.
+class Draws {
+ public:
+  double next() {
+    std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;  // splitmix64: Steele, Lea and Flood 2014
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    z ^= z >> 31;
+    const double size = 0.5 + static_cast<double>(z >> 12) * 0x1p-52;
+    return z & 1 ? size : -size;
+  }
+  Array array(const Shape& shape) {
+    Array a = Array::empty(shape);
+    real* const out = a.mutate();
+    for (Index i = 0; i < a.numel(); ++i) out[i] = static_cast<real>(next());
+    return a;
+  }
+
+ private:
+  std::uint64_t state_ = 0x6D6F7465;
+};
+
+/// Puts values and gradients back, however gradcheck ends.
+class Restore {
+ public:
+  explicit Restore(const Named& parameters) : parameters_(parameters) {
+    for (const auto& [name, p] : parameters) {
+      before_.emplace_back(p.value(), p.grad());
+      p.zero_grad();
+    }
+  }
+  ~Restore() {
+    for (std::size_t i = 0; i < before_.size(); ++i) {
+      parameters_[i].second.set(before_[i].first);
+      parameters_[i].second.zero_grad();
+      if (before_[i].second.defined()) parameters_[i].second.set_grad(before_[i].second);
+    }
+  }
+  Restore(const Restore&) = delete;
+
+ private:
+  const Named& parameters_;
+  std::vector<std::pair<Array, Array>> before_;
+};
+
+class Check {
+ public:
+  Check(const std::function<Tensor()>& f, Named parameters, const GradcheckOptions& options)
+      : f_(f), parameters_(std::move(parameters)), directional_(options.mode == GradcheckOptions::Mode::directional) {
+    constexpr bool f64 = sizeof(real) == 8;
+    tolerance_ = options.tolerance > 0 ? options.tolerance : f64 ? 1e-6 : 1e-2;
+    step_ = options.step > 0 ? options.step : f64 ? 6e-6 : 4e-3;
+  }
+
+  GradcheckResult run() {
+    const Restore restore(parameters_);
+    result_.ok = true;
+    if (backward() && repeats()) {
+      directional_ ? compare_direction() : compare_elements();
+      result_.ok = result_.worst <= tolerance_;
+      if (result_.text.empty()) result_.text = "there are no elements to check";
+      for (const std::string& name : result_.without_gradient) result_.text += "; " + name + " received no gradient";
+    }
+    return std::move(result_);
+  }
+
+ private:
+  bool fail(const std::string& text) {
+    result_.ok = false;
+    result_.text = text;
+    return false;
+  }
+
+  /// The analytic side.
+  bool backward() {
+    const Tensor y = f_();
+    if (!y.requires_grad()) return fail("the result depends on none of the inputs: no gradient is tracked");
+    value_ = y.array();
+    dy_ = draws_.array(y.shape());
+    y.backward(dy_);
+    for (const auto& [name, p] : parameters_) {
+      if (!p.grad().defined()) result_.without_gradient.push_back(name);
+      gradients_.push_back(p.grad().defined() ? p.grad().contiguous() : Array::zeros(p.shape()));
+    }
+    return true;
+  }
+
+  Array evaluate() const {
+    const NoGrad differences_need_no_graph;
+    return f_().array().contiguous();
+  }
+
+  bool repeats() {
+    const Array first = value_.contiguous(), again = evaluate();
+    if (first.shape() == again.shape() &&
+        (first.numel() == 0 ||
+         std::memcmp(first.data(), again.data(), static_cast<std::size_t>(first.numel()) * sizeof(real)) == 0))
+      return true;
+    return fail(
+        "two calls with the same inputs give different results (random draws, or a result that NoGrad changes?)");
+  }
+
+  /// sum((high - low) dy), element by element, so that a large common part of the two cancels before it is summed.
+  double contracted(const Array& high, const Array& low) const {
+    double total = 0;
+    for (Index i = 0; i < high.numel(); ++i)
+      total += (static_cast<double>(high.data()[i]) - static_cast<double>(low.data()[i])) *
+               static_cast<double>(dy_.data()[i]);
+    return total;
+  }
+
+  template <class Place>
+  void compare(double analytic, double numeric, Place place) {
+    const double error = std::abs(analytic - numeric) / std::max({1.0, std::abs(analytic), std::abs(numeric)});
+    if (!result_.text.empty() && !(error > result_.worst) && !std::isnan(error)) return;
+    if (std::isnan(result_.worst)) return;
+    result_.worst = error;
+    std::ostringstream text;
+    text.imbue(std::locale::classic());
+    text.precision(10);
+    text << place() << ": backward gives " << analytic << ", differences give " << numeric << " (error " << error
+         << ", tolerance " << tolerance_ << ")";
+    result_.text = text.str();
+  }
+
+  /// f with element i of p at `value`.
+  Array evaluate_at(const Parameter& p, const Array& before, Index i, real value) const {
+    Array moved = copy_of(before);
+    moved.mutate()[i] = value;
+    p.set(std::move(moved));
+    return evaluate();
+  }
+
+  void compare_elements() {
+    for (std::size_t k = 0; k < parameters_.size(); ++k) {
+      const Parameter& p = parameters_[k].second;
+      const Array before = p.value(), x = before.contiguous();
+      for (Index i = 0; i < x.numel(); ++i) {
+        const double h = step_ * std::max(1.0, std::abs(static_cast<double>(x.data()[i])));
+        const real up = static_cast<real>(x.data()[i] + h), down = static_cast<real>(x.data()[i] - h);
+        const Array high = evaluate_at(p, x, i, up);
+        const Array low = evaluate_at(p, x, i, down);
+        // the distance that rounding left, not the 2h that was asked for
+        const double numeric = contracted(high, low) / (static_cast<double>(up) - static_cast<double>(down));
+        compare(static_cast<double>(gradients_[k].data()[i]), numeric,
+                [&] { return parameters_[k].first + place_text(x.shape(), i); });
+      }
+      p.set(before);
+    }
+  }
+
+  static std::string place_text(const Shape& shape, Index i) {
+    std::vector<Index> index(static_cast<std::size_t>(shape.rank()));
+    for (int a = shape.rank() - 1; a >= 0; i /= shape[a--]) index[static_cast<std::size_t>(a)] = i % shape[a];
+    return " at " + Shape::text(index);
+  }
+
+  /// All parameters at once; only if that fails one by one, to name the worst.
+  void compare_direction() {
+    std::vector<std::size_t> all(parameters_.size());
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] = k;
+    compare_along(all, "a random direction through all inputs");
+    if (result_.worst <= tolerance_) return;
+    const GradcheckResult overall = std::exchange(result_, GradcheckResult());
+    for (std::size_t k = 0; k < all.size(); ++k) compare_along({k}, "a random direction in " + parameters_[k].first);
+    if (result_.worst <= tolerance_) result_ = overall;  // only together are they wrong
+    result_.without_gradient = overall.without_gradient;
+  }
+
+  void compare_along(const std::vector<std::size_t>& which, const std::string& name) {
+    std::vector<Array> before;
+    for (const std::size_t k : which) before.push_back(parameters_[k].second.value());
+    std::vector<Array> high, low;
+    double analytic = 0;
+    for (std::size_t j = 0; j < which.size(); ++j) {
+      const Array v = draws_.array(before[j].shape()) * static_cast<real>(step_);
+      high.push_back(before[j] + v);
+      low.push_back(before[j] - v);
+      const Array g = gradients_[which[j]], moved = (high.back() - low.back()).contiguous();
+      for (Index i = 0; i < g.numel(); ++i)
+        analytic += static_cast<double>(g.data()[i]) * static_cast<double>(moved.data()[i]) / (2 * step_);
+    }
+    const auto evaluate_with = [&](const std::vector<Array>& values) {
+      for (std::size_t j = 0; j < which.size(); ++j) parameters_[which[j]].second.set(values[j]);
+      return evaluate();
+    };
+    const Array up = evaluate_with(high);
+    const Array down = evaluate_with(low);
+    for (std::size_t j = 0; j < which.size(); ++j) parameters_[which[j]].second.set(before[j]);
+    compare(analytic, contracted(up, down) / (2 * step_), [&] { return name; });
+  }
+
+  const std::function<Tensor()>& f_;
+  const Named parameters_;
+  const bool directional_;
+  double tolerance_ = 0, step_ = 0;
+  Draws draws_;
+  Array value_, dy_;
+  std::vector<Array> gradients_;
+  GradcheckResult result_;
+};
+
+}  // namespace
+
+GradcheckResult gradcheck(const std::function<Tensor()>& f, const Named& parameters, const GradcheckOptions& options) {
+  Named once;
+  for (const auto& named : parameters) {
+    const auto same = [&](const auto& other) { return other.second.same_as(named.second); };
+    if (named.second.trainable() && std::none_of(once.begin(), once.end(), same)) once.push_back(named);
+  }
+  return Check(f, std::move(once), options).run();
+}
+
+GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Array>& inputs,
+                          const GradcheckOptions& options) {
+  Named parameters;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    parameters.emplace_back("input " + std::to_string(i), Parameter(inputs[i]));
+  const std::function<Tensor()> call = [&] {
+    std::vector<Tensor> tensors;
+    for (const auto& named : parameters) tensors.push_back(named.second);
+    return f(tensors);
+  };
+  return Check(call, parameters, options).run();
+}
+
+}  // namespace mote

@@ -1,0 +1,31 @@
+// Grads, what an op's rule may do with the gradients of the op's inputs.
+#pragma once
+
+#include "engine/autograd/node.h"
+
+namespace mote {
+
+/// What a backward rule may do with its inputs' gradients.
+class Grads {
+ public:
+  explicit Grads(const Node& node, const Array& dy) : node_(node), dy_(dy) {}
+  /// Whether input i is tracked: skip the work when it is not. Errors: an i that the op was not given.
+  bool wants(std::size_t i) const { return input(i) != nullptr; }
+  /// Adds `grad` to the gradient of input i, summed over the axes that broadcasting stretched. The first gradient is
+  /// taken over as it is. Errors: a shape that is no broadcast of the input's; an i that the op was not given.
+  void add(std::size_t i, Array grad);
+  /// Adds `grad` to positions start, start + step, ... of an axis of input i's gradient: several slices of one tensor
+  /// then share one gradient instead of a full-sized array each.
+  void add_slice(std::size_t i, int axis, Index start, Index end, Index step, const Array& grad);
+
+ private:
+  Node* input(std::size_t i) const {
+    check(i < node_.input_count(), "the rule asks for input ", i, ", but the op has ", node_.input_count());
+    return node_.input(i).get();
+  }
+  void inspect(std::size_t i, const Array& grad) const;
+  const Node& node_;
+  const Array& dy_;
+};
+
+}  // namespace mote

@@ -1,0 +1,64 @@
+// Parameter, a trainable array that modules, ties and optimizers share.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "engine/autograd/tensor.h"
+
+namespace mote {
+
+/// A trainable array: a handle to one cell {value, grad, trainable}. Copies of the handle are the same parameter, so a
+/// module may move, and ties and optimizers share the cell. In an op it stands for its value.
+class Parameter {
+ public:
+  struct Cell {
+    Array value;
+    NodePtr node;
+    bool trainable = true;
+    Cell(Array v);
+    ~Cell();
+  };
+
+  Parameter() = default;
+  explicit Parameter(Array value) : cell_(std::make_shared<Cell>(std::move(value))) {}
+
+  /// A Parameter that is not defined, such as the bias of a Linear without one, gives an undefined Tensor.
+  operator Tensor() const { return cell_ ? Tensor(cell_->value, node()) : Tensor(); }
+  bool defined() const { return cell_ != nullptr; }
+  const Array& value() const { return cell().value; }
+  const Array& array() const { return cell().value; }
+  const Shape& shape() const { return cell().value.shape(); }
+  Index numel() const { return cell().value.numel(); }
+  /// The leaf that gradients arrive at; null while frozen.
+  const NodePtr& node() const {
+    static const NodePtr none;
+    return cell_ && cell_->trainable ? cell_->node : none;
+  }
+  /// Replaces the numbers. A graph recorded before keeps the old ones. Errors: another shape.
+  void set(Array value) const;
+  /// Where an optimizer writes: the numbers, copied first if anything else (a live graph, a saved copy) still holds
+  /// them.
+  real* mutate() const { return cell().value.mutate(); }
+  const Array& grad() const { return cell().node->grad; }
+  void set_grad(Array grad) const;
+  void zero_grad() const { cell().node->grad = Array(); }
+  /// A frozen parameter takes part in ops as a constant: no gradient, no optimizer step.
+  bool trainable() const { return cell().trainable; }
+  void set_trainable(bool on) const { cell().trainable = on; }
+  /// Two handles to one cell.
+  bool same_as(const Parameter& other) const { return cell_ == other.cell_; }
+  const Cell* id() const { return cell_.get(); }
+
+ private:
+  Cell& cell() const {
+    check_in("parameter", cell_ != nullptr, "this parameter is not defined (a bias that its layer does not have?)");
+    return *cell_;
+  }
+  std::shared_ptr<Cell> cell_;
+};
+
+/// Parameters alive in this process; tests find with it a field that a module's visit() forgot.
+Index live_parameters();
+
+}  // namespace mote

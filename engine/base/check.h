@@ -1,0 +1,67 @@
+// Error and check(): one sentence that opens with the op and ends with the layer it happened in.
+#pragma once
+
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "engine/base/context.h"
+
+namespace mote {
+
+/// The one exception type of the library: a mistake of the caller, said in one sentence.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// What parts of a sentence look like. A type of your own takes part with a text_of in its namespace.
+std::string text_of(double x);  ///< six digits at most, as std::cout prints it in the C locale
+std::string text_of(long long n);
+std::string text_of(unsigned long long n);
+inline std::string text_of(char c) { return std::string(1, c); }
+inline std::string text_of(const char* text) { return text; }
+inline std::string text_of(std::string_view text) { return std::string(text); }
+
+namespace detail {
+/// Throws Error("<op>: <message> (in <layer>)"); `fallback` is the name used when no op is open.
+[[noreturn]] void fail(const char* fallback, std::initializer_list<std::string> message);
+
+template <class Part>
+std::string part_text(const Part& part) {
+  using T = std::remove_cv_t<Part>;
+  if constexpr (std::is_same_v<T, char>)
+    return text_of(part);
+  else if constexpr (std::is_floating_point_v<T>)
+    return text_of(static_cast<double>(part));
+  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+    return text_of(static_cast<long long>(part));
+  else if constexpr (std::is_integral_v<T>)
+    return text_of(static_cast<unsigned long long>(part));
+  else
+    return text_of(part);
+}
+
+template <class... Parts>
+[[noreturn, gnu::cold, gnu::noinline]] void fail_with(const char* fallback, const Parts&... parts) {
+  fail(fallback, {part_text(parts)...});
+}
+}  // namespace detail
+
+/// Throws Error made of `parts` unless `condition` holds. The text is put together only on failure.
+template <class... Parts>
+void check(bool condition, const Parts&... parts) {
+  if (!condition) [[unlikely]]
+    detail::fail_with(nullptr, parts...);
+}
+
+/// The same for functions that work inside an op and outside one: `name` opens the sentence when no op is open.
+template <class... Parts>
+void check_in(const char* name, bool condition, const Parts&... parts) {
+  if (!condition) [[unlikely]]
+    detail::fail_with(name, parts...);
+}
+
+}  // namespace mote

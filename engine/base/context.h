@@ -1,0 +1,32 @@
+// What this thread is doing right now: the op and the layer it is in, who watches, whether gradients are off.
+#pragma once
+
+#include <string>
+
+namespace mote {
+
+class Observer;
+
+/// One layer being called on this thread. Layers stack up as they call each other; `path` turns the stack into a dotted
+/// name such as `transformer.h.2.mlp` and is called only when somebody asks (an error, a trace, a NaN report).
+struct LayerScope {
+  const void* layer;
+  const LayerScope* outer;
+  std::string (*path)(const LayerScope& innermost);
+};
+
+/// Set and put back by scopes: Op, Layer's call, Observer, NoGrad. No result depends on the first three.
+struct Context {
+  const char* op = nullptr;           ///< the innermost open op: the first word of every error
+  const LayerScope* layer = nullptr;  ///< the innermost layer being called: the last words of every error
+  Observer* observer = nullptr;       ///< the innermost observer; each knows the one around it
+  bool no_grad = false;               ///< ops record no graph
+};
+inline constinit thread_local Context thread_context;
+
+/// The dotted path of the innermost layer being called, or "" outside every layer.
+inline std::string current_layer() {
+  return thread_context.layer ? thread_context.layer->path(*thread_context.layer) : std::string();
+}
+
+}  // namespace mote

@@ -1,0 +1,52 @@
+// Reading the MOTE_* variables (env.h says what each one means).
+#include "engine/base/env.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/base/check.h"
+
+namespace mote {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+int thread_count(const std::string& text) {
+  if (text.empty()) return 0;
+  int n = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), n);
+  check(status == std::errc() && end == text.data() + text.size() && n >= 1 && n <= 1024, "MOTE_THREADS=", text,
+        " is not a number of threads from 1 to 1024");
+  return n;
+}
+
+bool one_of(const char* name, const std::string& text, const char* on, const char* off) {
+  check(text.empty() || text == on || text == off, name, "=", text, " is not known: use ", on, " or ", off);
+  return text == on;
+}
+
+Settings read() {
+  Settings s;
+  s.threads = thread_count(variable("MOTE_THREADS"));
+  s.simd = variable("MOTE_SIMD");
+  s.system_alloc = one_of("MOTE_ALLOC", variable("MOTE_ALLOC"), "system", "cache");
+  s.debug = one_of("MOTE_DEBUG", variable("MOTE_DEBUG"), "1", "0");
+  s.check_finite = one_of("MOTE_CHECK", variable("MOTE_CHECK"), "finite", "off");
+  return s;
+}
+
+Settings& stored() {
+  static Settings s = read();
+  return s;
+}
+
+}  // namespace
+
+const Settings& settings() { return stored(); }
+void reload_settings() { stored() = read(); }
+
+}  // namespace mote

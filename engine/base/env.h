@@ -1,0 +1,24 @@
+// The MOTE_* environment variables, read once, checked, and explained.
+#pragma once
+
+#include <string>
+
+namespace mote {
+
+/// Settings from the environment. None of them changes a bit of any result: they choose how, not what.
+struct Settings {
+  int threads = 0;   ///< MOTE_THREADS=1..1024: threads to compute with; unset or empty: one per core (parallel.h)
+  std::string simd;  ///< MOTE_SIMD=portable|avx2|avx512|neon: force an instruction set; unset: the best one here
+  bool system_alloc =
+      false;           ///< MOTE_ALLOC=system: no cache of freed blocks, so that sanitizers see every one (storage.h)
+  bool debug = false;  ///< MOTE_DEBUG=1: one line on stderr per op, forward and backward (tensor.h)
+  bool check_finite = false;  ///< MOTE_CHECK=finite: the first NaN or fresh infinity is an error (tensor.h)
+};
+
+/// The settings of this process. The first call reads the environment. Errors: a value that is none of those above.
+const Settings& settings();
+
+/// Reads the environment again: for tests, which set variables after the program has started.
+void reload_settings();
+
+}  // namespace mote

@@ -1,0 +1,128 @@
+// The numbers behind math_formulas.h, once for float and once for double.
+#pragma once
+
+#include <cstdint>
+
+#ifndef MOTE_INLINE
+#define MOTE_INLINE inline __attribute__((always_inline))  // why: engine/kernels/target/simd.h
+#endif
+
+namespace mote {
+namespace {
+
+// Every polynomial is our own fit, made with sollya's fpminimax (the best polynomial whose coefficients are floats or
+// doubles); the leading terms are kept at their exact values where a comment says so. "2^-57" is the largest relative
+// error of the fitted function in exact arithmetic; rounding comes on top. Lowest power first.
+//
+// A constant with _hi and _lo parts is the sum of both. ln2_hi ends in zeros, so that n * ln2_hi is exact; `magic` is
+// 1.5 * 2^mantissa: adding it rounds to an integer, which is then also found in the low bits of the sum.
+template <class Real>
+struct Constants;
+
+template <>
+struct Constants<float> {
+  using UInt = std::uint32_t;
+  static constexpr int mantissa = 23, width = 32;
+  static constexpr UInt bias = 127, one = 0x3f800000u, sqrt_half = 0x3f3504f3u, magic_bits = 0x4b400000u;
+  static constexpr float inf = __builtin_inff(), nan = __builtin_nanf("");
+  static constexpr float magic = 0x1.8p23f, two_mantissa = 0x1p23f, smallest_normal = 0x1p-126f;
+  static constexpr float log2_e = 0x1.715476p0f, ln2_hi = 0x1.62e4p-1f, ln2_lo = 0x1.7f7d1cp-20f;
+  static constexpr float two_over_pi = 0x1.45f306p-1f;
+  static constexpr float half_pi[3] = {0x1.921fb6p0f, -0x1.777a5cp-25f, -0x1.ee59dap-50f};
+  static constexpr float exp_low = -120, exp_high = 100;  // beyond: 0 and inf
+  static constexpr float tanh_high = 10, erf_high = 4;    // beyond: 1
+  static constexpr float angle_high = 0x1p17f;            // beyond: the long way round, reduce_huge()
+
+  // exp(r) = 1 + r + r^2 p(r) on |r| <= ln(2)/2, 2^-32
+  static constexpr float exp[6] = {0x1p-1f,        0x1.555552p-3f,  0x1.5554e4p-5f,
+                                   0x1.1115b6p-7f, 0x1.6d514ap-10f, 0x1.9a93c4p-13f};
+  // log((1+s)/(1-s)) = 2s + s^3 p(s^2) on |s| <= 0.1716, 2^-35
+  static constexpr float log[4] = {0x1.555554p-1f, 0x1.999bd4p-2f, 0x1.23f1ap-2f, 0x1.ec1e3cp-3f};
+  // the same = 2s + (2/3) s^3 + s^5 p(s^2), 2^-36
+  static constexpr float two_thirds_hi = 0x1.555556p-1f, two_thirds_lo = -0x1.555556p-26f;
+  static constexpr float log_tail[3] = {0x1.999ap-2f, 0x1.24528p-2f, 0x1.dfa11ep-3f};
+  // sin(r) = r + r^3 p(r^2), cos(r) = 1 - r^2/2 + r^4 p(r^2) on |r| <= 0.7864, 2^-32
+  static constexpr float sin[4] = {-0x1.555556p-3f, 0x1.111164p-7f, -0x1.a04858p-13f, 0x1.77db1cp-19f};
+  static constexpr float cos[3] = {0x1.55554ap-5f, -0x1.6c0c28p-10f, 0x1.99e81p-16f};
+  // erf(x) = x + x p(x^2) on |x| <= 1, 2^-29
+  static constexpr float erf[7] = {0x1.06eba8p-3f, -0x1.81273ep-2f,  0x1.ce2cf2p-4f, -0x1.b7f88cp-6f,
+                                   0x1.540172p-8f, -0x1.a3d812p-11f, 0x1.4917a4p-14f};
+  // exp(x^2) erfc(x) = p((x-k)/(x+k)) on 1 <= x <= 4, 2^-25
+  static constexpr float erfcx_centre = 2;
+  static constexpr float erfcx[7] = {0x1.058672p-2f, -0x1.b5703ep-2f, 0x1.eeea2cp-3f,  -0x1.437496p-4f,
+                                     0x1.eb1a7ep-9f, 0x1.be864ap-8f,  -0x1.e465f4p-11f};
+};
+
+template <>
+struct Constants<double> {
+  using UInt = std::uint64_t;
+  static constexpr int mantissa = 52, width = 64;
+  static constexpr UInt bias = 1023, one = 0x3ff0000000000000u, sqrt_half = 0x3fe6a09e667f3bcdu;
+  static constexpr UInt magic_bits = 0x4338000000000000u;
+  static constexpr double inf = __builtin_inf(), nan = __builtin_nan("");
+  static constexpr double magic = 0x1.8p52, two_mantissa = 0x1p52, smallest_normal = 0x1p-1022;
+  static constexpr double log2_e = 0x1.71547652b82fep0, ln2_hi = 0x1.62e42fefa4p-1, ln2_lo = -0x1.8432a1b0e2634p-43;
+  static constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
+  static constexpr double half_pi[3] = {0x1.921fb54442d18p0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
+  static constexpr double exp_low = -760, exp_high = 720;
+  static constexpr double tanh_high = 20, erf_high = 6;
+  static constexpr double angle_high = 0x1p30;
+
+  // 2^-63
+  static constexpr double exp[11] = {0x1p-1,
+                                     0x1.555555555555cp-3,
+                                     0x1.5555555555544p-5,
+                                     0x1.111111110ea04p-7,
+                                     0x1.6c16c16c1e5c1p-10,
+                                     0x1.a01a01b43f64ep-13,
+                                     0x1.a01a017d47a3bp-16,
+                                     0x1.71ddee821740cp-19,
+                                     0x1.27e5339e07266p-22,
+                                     0x1.af6e643b6a52p-26,
+                                     0x1.1eed1552e50f8p-29};
+  // 2^-59
+  static constexpr double log[7] = {0x1.5555555555592p-1, 0x1.999999997ff2bp-2, 0x1.24924941e082ap-2,
+                                    0x1.c71c52148103fp-3, 0x1.74663d045e499p-3, 0x1.39a1e2da1ba2cp-3,
+                                    0x1.2f041b97f2e52p-3};
+  // 2^-66
+  static constexpr double two_thirds_hi = 0x1.5555555555555p-1, two_thirds_lo = 0x1.5555555555555p-55;
+  static constexpr double log_tail[7] = {0x1.9999999999b3p-2,  0x1.2492492457d62p-2, 0x1.c71c722d673p-3,
+                                         0x1.745ce9e27fce6p-3, 0x1.3b1eec502348bp-3, 0x1.0f7fe08912a64p-3,
+                                         0x1.0e431a3cc47d1p-3};
+  // 2^-57 and 2^-63
+  static constexpr double sin[6] = {-0x1.5555555555548p-3, 0x1.111111110f747p-7,   -0x1.a01a019bedba2p-13,
+                                    0x1.71de355a30dc1p-19, -0x1.ae5e500fabd75p-26, 0x1.5d8ccb88b00acp-33};
+  static constexpr double cos[6] = {0x1.555555555554bp-5,   -0x1.6c16c16c15005p-10, 0x1.a01a019c8c64cp-16,
+                                    -0x1.27e4f7eee413ap-22, 0x1.1ee9d999ab35dp-29,  -0x1.8fa533c62d8b9p-37};
+  // 2^-56
+  static constexpr double erf[13] = {0x1.06eba8214db69p-3,  -0x1.812746b0379fdp-2,  0x1.ce2f21a04360fp-4,
+                                     -0x1.b82ce312ab0a3p-6, 0x1.565bcd126d6edp-8,   -0x1.c02db49229b1fp-11,
+                                     0x1.f9a3342152cf5p-14, -0x1.f4d31d85b4f19p-17, 0x1.b9ed71fb0f59p-20,
+                                     -0x1.5f8e4d240cd6p-23, 0x1.fc0d5c2ee728bp-27,  -0x1.452ac54f52839p-30,
+                                     0x1.25ec3cb64ed0ap-34};
+  // on 1 <= x <= 6, 2^-54
+  static constexpr double erfcx_centre = 3;
+  static constexpr double erfcx[15] = {0x1.6e9827d229d2dp-3,   -0x1.4e102b9cf8515p-2, 0x1.f6ff2041059c4p-3,
+                                       -0x1.336ffbef0884dp-3,  0x1.258b13b0102f5p-4,  -0x1.8fa58eb645edcp-6,
+                                       0x1.17c8390718272p-8,   0x1.73102087a9217p-11, -0x1.39085e1cc56c5p-11,
+                                       0x1.7b9e1d7370cd3p-15,  0x1.0cb27045333d3p-14, -0x1.aef3ea371d167p-17,
+                                       -0x1.0ca6690f80a75p-17, 0x1.0d8ef341c1bd9p-19, 0x1.53a125bca58ffp-20};
+};
+
+// Every V brings its own shl<k>(bits) and shr<k>(bits). Clang 14 takes "shl<" for a template only if it knows one.
+template <int k>
+void shl() = delete;
+template <int k>
+void shr() = delete;
+
+/// c[0] + c[1] x + c[2] x^2 + ..., by Horner's rule: one fma per power, the last one the most exact.
+template <int i = 0, class V, class Real, int n>
+MOTE_INLINE V polynomial(V x, const Real (&c)[n]) {
+  if constexpr (i + 1 == n)
+    return V(c[i]);
+  else
+    return fma(polynomial<i + 1>(x, c), x, V(c[i]));
+}
+
+}  // namespace
+}  // namespace mote

@@ -1,0 +1,218 @@
+// exp, log, tanh, erf, pow and their kin, written once over V: 16 lanes (simd.h) or one (math.cpp), of float or of
+// double. One order of operations, so that all of them give the same bits.
+#pragma once
+
+#include "engine/base/math_constants.h"
+#include "engine/base/math_trig.h"
+
+// Included in files that are compiled for one instruction set: hence the anonymous namespace, see simd.h.
+namespace mote {
+namespace {
+
+template <class V>
+using ConstantsOf = Constants<typename V::Real>;
+template <class V>
+using BitsOf = typename V::Bits;
+
+/// `magnitude` (not negative) with the sign of `sign`: keeps odd functions odd, down to f(-0) = -0.
+template <class V>
+MOTE_INLINE V with_sign_of(V magnitude, V sign) {
+  return as_real(bits(magnitude) | (bits(sign) ^ bits(abs(sign))));
+}
+
+/// A sum of two numbers, the second no larger than half a unit in the last place of the first: twice the digits.
+template <class V>
+struct Two {
+  V hi, lo;
+};
+
+/// a + b exactly, if a is the larger one or 0 (Dekker).
+template <class V>
+MOTE_INLINE Two<V> add_exactly(V a, V b) {
+  const V sum = a + b;
+  return {sum, b - (sum - a)};
+}
+
+// exp(x) = 2^n exp(r), where n is the integer nearest to x / ln 2 and r is the rest, |r| <= ln(2)/2.
+
+template <class V>
+struct PowerAndRest {
+  BitsOf<V> power;  // n + 2 * bias, an unsigned number
+  V rest;
+};
+template <class V>
+MOTE_INLINE PowerAndRest<V> split_by_ln2(V x) {
+  using C = ConstantsOf<V>;
+  const V inside = minimum(maximum(x, V(C::exp_low)), V(C::exp_high));  // n stays small; NaN stays NaN
+  const V shifted = fma(inside, V(C::log2_e), V(C::magic));
+  const V n = shifted - V(C::magic);
+  const V rest = fma(n, V(-C::ln2_lo), fma(n, V(-C::ln2_hi), inside));
+  return {bits(shifted) - BitsOf<V>(C::magic_bits - 2 * C::bias), rest};
+}
+
+/// exp(r) - 1.
+template <class V>
+MOTE_INLINE V expm1_rest(V r) {
+  return fma(r * r, polynomial(r, ConstantsOf<V>::exp), r);
+}
+
+/// 2^(biased - bias).
+template <class V>
+MOTE_INLINE V power_of_two(BitsOf<V> biased) {
+  return as_real(shl<ConstantsOf<V>::mantissa>(biased));
+}
+
+/// y 2^n in two steps, because 2^n itself may be too large or too small for a number. Only the last one can round.
+template <class V>
+MOTE_INLINE V times_power(V y, BitsOf<V> power) {
+  const BitsOf<V> first = shr<1>(power);
+  return y * power_of_two<V>(first) * power_of_two<V>(power - first);
+}
+
+template <class V>
+MOTE_INLINE V v_exp(V x) {
+  const PowerAndRest<V> p = split_by_ln2(x);
+  return times_power(V(1) + expm1_rest(p.rest), p.power);
+}
+
+/// exp(x.hi + x.lo).
+template <class V>
+MOTE_INLINE V exp_of(Two<V> x) {
+  const PowerAndRest<V> p = split_by_ln2(x.hi);
+  const V finite = V(ConstantsOf<V>::exp_high);  // beyond it x.lo may be inf - inf, and is of no account
+  return times_power(V(1) + expm1_rest(p.rest + select(abs(x.hi) < finite, x.lo, V(0))), p.power);
+}
+
+/// exp(x) - 1 = 2^n expm1(r) + (2^n - 1), computed as (s expm1(r) + (s - 1/t)) t with s t = 2^n.
+template <class V>
+MOTE_INLINE V v_expm1(V x) {
+  using B = BitsOf<V>;
+  const PowerAndRest<V> p = split_by_ln2(x);
+  const B s = shr<1>(p.power), t = p.power - s;
+  const V one_less = power_of_two<V>(s) - power_of_two<V>(B(2 * ConstantsOf<V>::bias) - t);
+  const V y = fma(expm1_rest(p.rest), power_of_two<V>(s), one_less) * power_of_two<V>(t);
+  return select(x == V(0), x, y);
+}
+
+/// tanh|x| = (exp(2|x|) - 1) / (exp(2|x|) + 1).
+template <class V>
+MOTE_INLINE V v_tanh(V x) {
+  const V a = minimum(abs(x), V(ConstantsOf<V>::tanh_high));
+  const V e = v_expm1(a + a);
+  return with_sign_of(e / (e + V(2)), x);
+}
+
+/// 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows, and nothing cancels.
+template <class V>
+MOTE_INLINE V v_sigmoid(V x) {
+  const V e = v_exp(-abs(x));
+  return select(x < V(0), e, V(1)) / (V(1) + e);
+}
+
+// log(x) = e ln 2 + log(1 + f) with x = 2^e (1 + f) and 1 + f between sqrt(1/2) and sqrt(2).
+// log(1 + f) = 2 artanh(s) = 2s + s^3 p(s^2) with s = f / (2 + f): the series with every second term missing.
+
+template <class V>
+struct ExponentAndRest {
+  V exponent, one_plus_f;
+  BitsOf<V> biased;  // the exponent + bias
+};
+template <class V>
+MOTE_INLINE ExponentAndRest<V> split_by_two(V x) {
+  using C = ConstantsOf<V>;
+  using B = BitsOf<V>;
+  using Real = typename V::Real;
+  const auto tiny = x < V(C::smallest_normal);
+  const V scaled = select(tiny, x * V(C::two_mantissa), x);
+  const V offset = select(tiny, V(C::two_mantissa + Real(C::bias + C::mantissa)), V(C::two_mantissa + Real(C::bias)));
+  const B biased = shr<C::mantissa>(bits(scaled) + B(C::one - C::sqrt_half));
+  const V exponent = as_real(biased | bits(V(C::two_mantissa))) - offset;  // the integer put into the low bits of 2^23
+  return {exponent, as_real(bits(scaled) - shl<C::mantissa>(biased) + B(C::one)), biased};
+}
+
+/// e ln 2 + log(1 + f + low), where low is too small to be seen in f. In this order the large parts come last
+/// (2s = f - s f = f - f^2/2 + s f^2/2).
+template <class V>
+MOTE_INLINE V log_of_parts(V e, V f, V low) {
+  using C = ConstantsOf<V>;
+  const V s = f / (V(2) + f), z = s * s, half_square = V(typename V::Real(0.5)) * f * f;
+  const V small = fma(s, fma(z, polynomial(z, C::log), half_square), fma(e, V(C::ln2_lo), low));
+  return fma(e, V(C::ln2_hi), f - (half_square - small));
+}
+
+/// log y for finite y > 0, and what IEEE 754 asks for at the ends.
+template <class V>
+MOTE_INLINE V with_ends_of_log(V x, V log_x) {
+  using C = ConstantsOf<V>;
+  const V upper = select(x < V(C::inf), log_x, x);  // inf and NaN as they came
+  return select(x == V(0), V(-C::inf), select(x < V(0), V(C::nan), upper));
+}
+
+template <class V>
+MOTE_INLINE V v_log(V x) {
+  const ExponentAndRest<V> p = split_by_two(x);
+  return with_ends_of_log(x, log_of_parts(p.exponent, p.one_plus_f - V(1), V(0)));
+}
+
+/// log(1 + x): 1 + x is rounded, and what the rounding lost is put back as a correction of f.
+template <class V>
+MOTE_INLINE V v_log1p(V x) {
+  using C = ConstantsOf<V>;
+  using B = BitsOf<V>;
+  const V u = V(1) + x, x_seen = u - V(1);
+  const V lost = (V(1) - (u - x_seen)) + (x - x_seen);  // u + lost == 1 + x exactly
+  const ExponentAndRest<V> p = split_by_two(u);
+  const V scale = power_of_two<V>(B(2 * C::bias) - p.biased);
+  const V c = select(u < V(C::two_mantissa * C::two_mantissa), lost * scale, V(0));  // beyond, c is of no account
+  const V near = p.one_plus_f - V(1), f = near + c, low = (near - f) + c;
+  const V y = with_ends_of_log(u, log_of_parts(p.exponent, f, fma(-low, f, low)));  // low / (1 + f), nearly
+  return select(x == V(0), x, y);
+}
+
+/// log(x) to about 13 bits more than a number has, for pow: the same series, with the first two terms in Two.
+template <class V>
+MOTE_INLINE Two<V> log_in_two(V x) {
+  using C = ConstantsOf<V>;
+  const ExponentAndRest<V> p = split_by_two(x);
+  const V f = p.one_plus_f - V(1), d = V(2) + f, d_lo = f - (d - V(2));
+  const V s = f / d, s_lo = fma(-s, d_lo, fma(-s, d, f)) / d;
+  const V z = s * s, z_lo = fma(s + s, s_lo, fma(s, s, -z));
+  const V cube = s * z, cube_lo = fma(s, z_lo, fma(s_lo, z, fma(s, z, -cube)));
+  const Two<V> c = add_exactly(V(C::two_thirds_hi), fma(z, polynomial(z, C::log_tail), V(C::two_thirds_lo)));
+  const V term = cube * c.hi, term_lo = fma(cube, c.lo, fma(cube_lo, c.hi, fma(cube, c.hi, -term)));
+  const Two<V> first = add_exactly(p.exponent * V(C::ln2_hi), s + s), sum = add_exactly(first.hi, term);
+  return add_exactly(sum.hi, sum.lo + (first.lo + (term_lo + fma(p.exponent, V(C::ln2_lo), s_lo + s_lo))));
+}
+
+/// x^y as exp(y log|x|), then the sign and the special cases of C99's pow.
+template <class V>
+MOTE_INLINE V v_pow(V x, V y) {
+  using C = ConstantsOf<V>;
+  using B = BitsOf<V>;
+  const V ax = abs(x), ay = abs(y), zero(0), one(1), inf(C::inf), whole(C::two_mantissa);
+  const Two<V> log_x = log_in_two(ax);
+  const V log_hi = with_ends_of_log(ax, log_x.hi), p = y * log_hi;
+  const V magnitude = exp_of(Two<V>{p, fma(y, log_hi, -p) + y * log_x.lo});
+
+  const V rounded = select(ay < whole, ay + whole, ay);  // from 2^23 on every float is whole, from 2^24 on even
+  const auto is_whole = (whole <= ay) | (rounded - whole == ay);
+  const auto is_odd = is_whole & (ay < whole + whole) & ((bits(rounded) & B(1)) == B(1));
+  const V result = select(is_odd, with_sign_of(magnitude, x), magnitude);
+  const auto no_answer = (x < zero) & (-inf < x) & ~is_whole;
+  const auto always_one = (y == zero) | (x == one) | ((ax == one) & (ay == inf));
+  return select(always_one, one, select(no_answer, V(C::nan), result));
+}
+
+/// |x| < 1: x + x p(x^2). Beyond: 1 - exp(-x^2) q, q being a slow and smooth function, exp(x^2) erfc(x).
+template <class V>
+MOTE_INLINE V v_erf(V x) {
+  using C = ConstantsOf<V>;
+  const V a = minimum(abs(x), V(C::erf_high)), square = a * a, centre = V(C::erfcx_centre);
+  const V near_zero = fma(a, polynomial(square, C::erf), a);
+  const V decay = exp_of(Two<V>{-square, -fma(a, a, -square)});
+  const V far_out = fma(-decay, polynomial((a - centre) / (a + centre), C::erfcx), V(1));
+  return with_sign_of(select(a < V(1), near_zero, far_out), x);
+}
+
+}  // namespace
+}  // namespace mote

@@ -1,0 +1,162 @@
+// Sine and cosine over V, 16 lanes or one; included by math_formulas.h.
+#pragma once
+
+#include "engine/base/math_constants.h"
+
+namespace mote {
+namespace {
+
+/// An angle as quadrant * pi/2 + (hi + lo), |hi| <= pi/4. Only the last two bits of the quadrant count.
+template <class V>
+struct Angle {
+  V hi, lo;
+  typename V::Bits quadrant;
+};
+
+/// x - n pi/2 with pi/2 in three pieces (Cody and Waite). The first product cancels exactly thanks to fma; what the
+/// second loses is kept in lo, for near a multiple of pi/2 nothing but the lost digits is left.
+template <class V>
+MOTE_INLINE Angle<V> reduce(V x) {
+  using C = Constants<typename V::Real>;
+  const V shifted = fma(x, V(C::two_over_pi), V(C::magic)), n = shifted - V(C::magic);
+  const V a = fma(n, V(-C::half_pi[0]), x);
+  const V b = n * V(-C::half_pi[1]), b_lost = fma(n, V(-C::half_pi[1]), -b);
+  const V hi = a + b, b_seen = hi - a, sum_lost = (a - (hi - b_seen)) + (b - b_seen);  // Knuth's TwoSum
+  return {hi, fma(n, V(-C::half_pi[2]), sum_lost + b_lost), bits(shifted)};
+}
+
+/// 2/pi = 0.a2f9836e4e44... in base 2^32.
+constexpr std::uint32_t two_over_pi_words[37] = {
+    0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561,
+    0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484,
+    0xe99c7026, 0xb45f7e41, 0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f,
+    0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d, 0x7527bac7, 0xebe5f17b,
+    0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046};
+
+struct HugeAngle {
+  double hi, lo;
+  std::uint32_t quadrant;
+};
+
+/// Bits [at, at + 64) of a long number.
+inline std::uint64_t window(const std::uint32_t* limb, int at) {
+  const int i = at / 32, shift = at % 32;
+  const std::uint64_t low = limb[i] | std::uint64_t(limb[i + 1]) << 32;
+  return shift == 0 ? low : low >> shift | std::uint64_t(limb[i + 2]) << (64 - shift);
+}
+
+/// The fraction (hi + lo/2^64) / 2^64, hi != 0, times pi/2.
+inline HugeAngle times_half_pi(std::uint64_t hi, std::uint64_t lo, double sign, std::uint32_t quadrant) {
+  using C = Constants<double>;
+  const int zeros = __builtin_clzll(hi);
+  if (zeros > 0) {
+    hi = hi << zeros | lo >> (64 - zeros);
+    lo <<= zeros;
+  }
+  const std::uint64_t scale_bits = (C::bias - 53 - std::uint64_t(zeros)) << 52;
+  double scale;
+  __builtin_memcpy(&scale, &scale_bits, sizeof scale);
+  scale *= sign;
+  const double a = double(hi >> 11) * scale;  // 53 bits and the 53 after them
+  const double b = double((hi & 0x7ff) << 42 | lo >> 22) * scale * 0x1p-53;
+  const double y = a * C::half_pi[0];
+  const double y_lost = __builtin_fma(a, C::half_pi[0], -y);
+  const double rest = __builtin_fma(b, C::half_pi[0], __builtin_fma(a, C::half_pi[1], y_lost));
+  const double sum = y + rest;
+  return {sum, rest - (sum - y), quadrant};
+}
+
+/// The same for any finite |x| >= 2^17 (Payne and Hanek): x is m 2^e with an integer m, and of 2/pi only those digits
+/// matter that make neither a multiple of 4 (whole turns) nor less than the last digit of the answer.
+inline HugeAngle reduce_huge(double x) {
+  std::uint64_t pattern;
+  __builtin_memcpy(&pattern, &x, sizeof x);
+  const std::uint64_t m = (pattern & ((std::uint64_t(1) << 52) - 1)) | std::uint64_t(1) << 52;
+  const int e = int(pattern >> 52 & 0x7ff) - 1075, first = e < 2 ? 0 : (e - 2) / 32;
+  const std::uint64_t m_low = m & 0xffffffffu, m_high = m >> 32;
+
+  std::uint32_t limb[11] = {};  // m times seven words of 2/pi, the lowest limb first
+  std::uint64_t carry = 0, above = 0;
+  for (int i = 0; i < 8; ++i) {
+    const std::uint64_t word = i < 7 ? two_over_pi_words[first + 6 - i] : 0;
+    const std::uint64_t low = m_low * word, sum = (low & 0xffffffffu) + (above & 0xffffffffu) + carry;
+    limb[i] = std::uint32_t(sum);
+    carry = (sum >> 32) + (low >> 32) + (above >> 32);
+    above = m_high * word;  // belongs one limb higher
+  }
+  limb[8] = std::uint32_t(carry);
+  limb[9] = std::uint32_t(carry >> 32);
+
+  const int point = 32 * (first + 7) - e;  // this many bits are behind the binary point
+  std::uint32_t quadrant = std::uint32_t(window(limb, point) & 3);
+  std::uint64_t hi = window(limb, point - 64), lo = window(limb, point - 128);
+  const bool round_up = hi >> 63 != 0;  // to the nearest multiple of pi/2, the rest is negative then
+  if (round_up) {
+    lo = 0 - lo;
+    hi = ~hi + (lo == 0 ? 1u : 0u);
+    ++quadrant;
+  }
+  const bool negative = pattern >> 63 != 0;
+  return times_half_pi(hi, lo, round_up != negative ? -1.0 : 1.0, negative ? 0 - quadrant : quadrant);
+}
+
+/// Replaces the lanes whose |x| is beyond the reach of reduce(). Rare, hence lane by lane and not inlined.
+template <class V>
+__attribute__((noinline)) void reduce_huge_lanes(const V& x, Angle<V>& angle) {
+  using C = Constants<typename V::Real>;
+  using Real = typename V::Real;
+  Real xs[V::lanes], hi[V::lanes], lo[V::lanes], quadrant[V::lanes];
+  x.store(xs);
+  angle.hi.store(hi);
+  angle.lo.store(lo);
+  as_real(angle.quadrant).store(quadrant);
+  for (int i = 0; i < V::lanes; ++i) {
+    const Real magnitude = xs[i] < 0 ? -xs[i] : xs[i];
+    if (!(magnitude > C::angle_high && magnitude < C::inf)) continue;
+    const HugeAngle h = reduce_huge(double(xs[i]));
+    hi[i] = Real(h.hi);
+    lo[i] = Real((h.hi - double(hi[i])) + h.lo);
+    const typename C::UInt q = h.quadrant;
+    __builtin_memcpy(&quadrant[i], &q, sizeof q);
+  }
+  angle = {V::load(hi), V::load(lo), bits(V::load(quadrant))};
+}
+
+template <class V>
+MOTE_INLINE V sin_of_rest(V hi, V lo, V z) {
+  const V from_lo = fma(z * V(typename V::Real(-0.5)), lo, lo);  // cos(hi) lo
+  return hi + fma(z * hi, polynomial(z, Constants<typename V::Real>::sin), from_lo);
+}
+
+template <class V>
+MOTE_INLINE V cos_of_rest(V hi, V lo, V z) {
+  const V half(typename V::Real(0.5)), h = half * z, w = V(1) - h, w_lost = (V(1) - w) - h;
+  const V from_lo = fma(hi, lo, half * fma(hi, hi, -z));  // sin(hi) lo, and what z = hi^2 lost
+  return w + (w_lost + fma(z * z, polynomial(z, Constants<typename V::Real>::cos), -from_lo));
+}
+
+/// sin(x + turns pi/2).
+template <class V>
+MOTE_INLINE V sin_with_turns(V x, typename V::Bits turns) {
+  using C = Constants<typename V::Real>;
+  using B = typename V::Bits;
+  Angle<V> angle = reduce(x);
+  if (any((V(C::angle_high) < abs(x)) & (abs(x) < V(C::inf)))) [[unlikely]]
+    reduce_huge_lanes(x, angle);
+  const V z = angle.hi * angle.hi;
+  const B quadrant = angle.quadrant + turns;
+  const V y = select((quadrant & B(1)) == B(0), sin_of_rest(angle.hi, angle.lo, z), cos_of_rest(angle.hi, angle.lo, z));
+  return as_real(bits(y) ^ shl<C::width - 2>(quadrant & B(2)));  // bit 1 of the quadrant is the sign
+}
+
+template <class V>
+MOTE_INLINE V v_sin(V x) {
+  return select(x == V(0), x, sin_with_turns(x, typename V::Bits(0)));
+}
+template <class V>
+MOTE_INLINE V v_cos(V x) {
+  return sin_with_turns(x, typename V::Bits(1));
+}
+
+}  // namespace
+}  // namespace mote

@@ -1,0 +1,34 @@
+// parallel_for over a pool of our own threads.
+#pragma once
+
+#include <type_traits>
+
+#include "engine/base/real.h"
+
+namespace mote {
+
+/// Threads that parallel_for may use, the caller included; MOTE_THREADS, else one per core.
+int threads();
+/// Changes the number of threads. Errors: n outside [1, 1024]; called from inside a parallel_for.
+void set_threads(int n);
+
+namespace detail {
+using RangeBody = void (*)(void* body, Index begin, Index end);
+void run_parallel(Index count, Index grain, RangeBody run, void* body);
+}  // namespace detail
+
+/// Calls body(begin, end) for consecutive chunks of `grain` items that together cover [0, count), on several threads.
+/// Which thread runs which chunk is left open, so a body must write only what its own chunk owns. A single chunk, a
+/// nested call, and a pool of one thread run on the caller. The first exception of a body is rethrown here, after all
+/// have ended.
+template <class Body>
+void parallel_for(Index count, Index grain, Body&& body) {
+  if (count <= 0) return;
+  if (count <= grain) return body(Index(0), count);
+  detail::run_parallel(
+      count, grain < 1 ? 1 : grain,
+      [](void* b, Index begin, Index end) { (*static_cast<std::remove_reference_t<Body>*>(b))(begin, end); },
+      const_cast<void*>(static_cast<const void*>(&body)));
+}
+
+}  // namespace mote

@@ -1,0 +1,54 @@
+// Shapes as text, broadcasting, extents with a -1.
+#include "engine/base/shape.h"
+
+#include <ostream>
+
+namespace mote {
+
+std::string text_of(const Listed& list) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < list.items.size(); ++i) text += (i ? ", " : "") + std::to_string(list.items[i]);
+  return text + "]";
+}
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << text_of(shape); }
+
+Shape broadcast(const Shape& a, const Shape& b) {
+  if (a == b) return a;
+  const int rank = std::max(a.rank(), b.rank());
+  std::array<Index, Shape::max_rank> e{};
+  for (int i = -1; i >= -rank; --i) {
+    const Index x = -i <= a.rank() ? a[i] : 1, y = -i <= b.rank() ? b[i] : 1;
+    check_in("broadcast", x == y || x == 1 || y == 1, "shapes ", a, " and ", b, " do not broadcast (axis ", i, ": ", x,
+             " against ", y, ")");
+    e[static_cast<std::size_t>(rank + i)] = x == 1 ? y : x;
+  }
+  return Shape(std::span<const Index>(e.data(), static_cast<std::size_t>(rank)));
+}
+
+Shape detail::resolve(const char* name, const Shape& from, std::span<const Index> extents) {
+  check_in(name, extents.size() <= Shape::max_rank, "rank ", extents.size(), " is above the limit of ",
+           Shape::max_rank);
+  std::array<Index, Shape::max_rank> e{};
+  Index known = 1;
+  int unknown = -1;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    e[i] = extents[i];
+    if (extents[i] == -1) {
+      check_in(name, unknown < 0, "only one extent may be -1, not two, in ", Listed{extents});
+      unknown = static_cast<int>(i);
+      e[i] = 1;
+    }
+  }
+  known = Shape(std::span<const Index>(e.data(), extents.size())).numel();
+  if (unknown >= 0) {
+    check_in(name, known != 0, "-1 in ", Listed{extents}, " could be any number for shape ", from);
+    e[static_cast<std::size_t>(unknown)] = from.numel() / known;
+    known *= e[static_cast<std::size_t>(unknown)];
+  }
+  check_in(name, known == from.numel(), "shape ", from, " has ", from.numel(), " elements and does not fit ",
+           Listed{extents});
+  return Shape(std::span<const Index>(e.data(), extents.size()));
+}
+
+}  // namespace mote

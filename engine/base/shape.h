@@ -1,0 +1,109 @@
+// Shape (up to eight extents, always valid), axis arithmetic and the broadcasting rule.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <iosfwd>
+#include <span>
+#include <string>
+
+#include "engine/base/check.h"
+#include "engine/base/real.h"
+
+namespace mote {
+
+/// A list of numbers that an error message may want to print: "[2, 3]". Nothing is put together until it is printed.
+struct Listed {
+  std::span<const Index> items;
+};
+std::string text_of(const Listed& list);
+
+/// The extents of an array, slowest axis first: Shape{2, 3} is 2 rows of 3. Rank 0 (`Shape{}`) is one number.
+/// A Shape that exists is valid: no extent is negative, the rank is at most 8, and the number of bytes fits 64 bits.
+class Shape {
+ public:
+  static constexpr int max_rank = 8;
+  static constexpr Index max_numel = Index(1) << 59;  // times 8 bytes, with room to spare
+
+  Shape() = default;
+  Shape(std::initializer_list<Index> extents) : Shape(std::span<const Index>(extents.begin(), extents.size())) {}
+  explicit Shape(std::span<const Index> extents) {
+    check_in("shape", extents.size() <= max_rank, "rank ", extents.size(), " is above the limit of ", max_rank);
+    Index product = 1;  // zeros count as 1, so that [0, huge, huge] cannot hide an overflow in its strides
+    for (const Index extent : extents) {
+      check_in("shape", extent >= 0, "extent ", extent, " is negative");
+      check_in("shape", extent <= max_numel && product <= max_numel / std::max<Index>(extent, 1),
+               "too many elements in ", Listed{extents});
+      product *= std::max<Index>(extent, 1);
+      extents_[static_cast<std::size_t>(rank_++)] = extent;
+    }
+  }
+
+  int rank() const { return rank_; }
+  Index numel() const {
+    Index n = 1;
+    for (const Index extent : *this) n *= extent;
+    return n;
+  }
+
+  /// Axis -1 is the last one, as everywhere in mote. Errors: an axis outside [-rank, rank).
+  int axis(int axis) const {
+    check_in("shape", axis >= -rank_ && axis < rank_, "axis ", axis, " is out of range for ", *this);
+    return axis < 0 ? axis + rank_ : axis;
+  }
+  Index operator[](int a) const { return extents_[static_cast<std::size_t>(axis(a))]; }
+
+  const Index* begin() const { return extents_.data(); }
+  const Index* end() const { return extents_.data() + rank_; }
+  operator std::span<const Index>() const { return {begin(), end()}; }
+
+  /// Copies with one axis changed, removed or inserted before `axis` (insert: axis in [-rank-1, rank]).
+  Shape with(int axis_, Index extent) const {
+    std::array<Index, max_rank> e = extents_;
+    e[static_cast<std::size_t>(axis(axis_))] = extent;
+    return Shape(std::span<const Index>(e.data(), static_cast<std::size_t>(rank_)));
+  }
+  Shape without(int axis_) const {
+    const int gone = axis(axis_);
+    Shape s;
+    for (int i = 0; i < rank_; ++i)
+      if (i != gone) s.extents_[static_cast<std::size_t>(s.rank_++)] = extents_[static_cast<std::size_t>(i)];
+    return s;
+  }
+  Shape insert(int axis_, Index extent) const {
+    check_in("shape", axis_ >= -rank_ - 1 && axis_ <= rank_, "axis ", axis_, " is out of range for inserting into ",
+             *this);
+    std::array<Index, max_rank + 1> e{};
+    const int at = axis_ < 0 ? axis_ + rank_ + 1 : axis_;
+    for (int i = 0, j = 0; i <= rank_; ++i)
+      e[static_cast<std::size_t>(i)] = i == at ? extent : extents_[static_cast<std::size_t>(j++)];
+    return Shape(std::span<const Index>(e.data(), static_cast<std::size_t>(rank_ + 1)));
+  }
+
+  friend bool operator==(const Shape& a, const Shape& b) {
+    return a.rank_ == b.rank_ && std::equal(a.begin(), a.end(), b.begin());
+  }
+
+  /// "[2, 3]", as in every error message.
+  static std::string text(std::span<const Index> extents) { return text_of(Listed{extents}); }
+
+ private:
+  std::array<Index, max_rank> extents_{};
+  int rank_ = 0;
+};
+
+inline std::string text_of(const Shape& shape) { return text_of(Listed{shape}); }
+std::ostream& operator<<(std::ostream& out, const Shape& shape);
+
+/// The shape of an element-wise result: shapes are aligned at their last axes, and an extent of 1 stretches.
+/// Errors: two extents that differ and are not 1; the message names the axis.
+Shape broadcast(const Shape& a, const Shape& b);
+
+namespace detail {
+/// Extents with a -1 worked out, for reshape and view. Errors: two of them, a product that does not match, a -1 that
+/// any number would fit.
+Shape resolve(const char* name, const Shape& from, std::span<const Index> extents);
+}  // namespace detail
+
+}  // namespace mote

@@ -1,0 +1,85 @@
+// Storage, a counted block of bytes that arrays share, and the cache that freed blocks go back to.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+#include "engine/base/real.h"
+
+namespace mote {
+
+/// Where the library's memory stands. Bytes are those of the size classes, which round a request up by at most a
+/// quarter.
+struct MemoryStats {
+  Index live_bytes = 0;       ///< in use now
+  Index live_blocks = 0;      ///< blocks in use now
+  Index peak_bytes = 0;       ///< highest live_bytes since the start or reset_peak_memory()
+  Index cached_bytes = 0;     ///< freed, kept for the next request of the same size class
+  Index system_requests = 0;  ///< times the system was asked for memory: a warm training step adds none
+};
+MemoryStats memory_stats();
+void reset_peak_memory();
+
+/// Gives every cached block back to the system.
+void release_memory();
+
+/// Blocks freed beyond this many cached bytes go back to the system at once. 4 GiB unless told otherwise.
+void set_memory_cache_limit(Index bytes);
+
+/// A block of at least `bytes` bytes, 64-byte aligned, contents undefined; and its return. Any thread may call either;
+/// `bytes` must be the same in both. With MOTE_ALLOC=system both go straight to operator new and delete.
+/// Errors: std::bad_alloc when the system has no more.
+void* allocate_block(std::size_t bytes);
+void free_block(void* block, std::size_t bytes) noexcept;
+
+/// Lets standard containers and shared_ptr live in cached blocks: graph nodes do.
+template <class T>
+struct CachedAllocator {
+  using value_type = T;
+  CachedAllocator() = default;
+  template <class U>
+  CachedAllocator(const CachedAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(allocate_block(n * sizeof(T))); }
+  void deallocate(T* p, std::size_t n) noexcept { free_block(p, n * sizeof(T)); }
+  friend bool operator==(CachedAllocator, CachedAllocator) { return true; }
+};
+
+/// A handle to a counted block: copying shares it, the last handle frees it. Count and bytes lie in one block, so an
+/// array costs one allocation. The count is atomic: handles to one block may live in different threads.
+class Storage {
+ public:
+  Storage() = default;
+  explicit Storage(std::size_t bytes) : head_(static_cast<Head*>(allocate_block(bytes + sizeof(Head)))) {
+    ::new (head_) Head{{1}, bytes};
+  }
+  Storage(const Storage& other) noexcept : head_(other.head_) {
+    if (head_) head_->count.fetch_add(1, std::memory_order_relaxed);
+  }
+  Storage(Storage&& other) noexcept : head_(std::exchange(other.head_, nullptr)) {}
+  Storage& operator=(Storage other) noexcept {
+    std::swap(head_, other.head_);
+    return *this;
+  }
+  ~Storage() {
+    // acq_rel: what other handles wrote must be visible before the block is used for something else
+    if (head_ && head_->count.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      free_block(head_, head_->bytes + sizeof(Head));
+  }
+
+  explicit operator bool() const { return head_ != nullptr; }
+  void* data() const { return head_ + 1; }
+  std::size_t bytes() const { return head_ ? head_->bytes : 0; }
+  /// True when no other handle exists: the one case in which writing cannot change somebody else's numbers.
+  bool unique() const { return head_ && head_->count.load(std::memory_order_acquire) == 1; }
+  friend bool operator==(const Storage& a, const Storage& b) { return a.head_ == b.head_; }
+
+ private:
+  struct alignas(64) Head {
+    std::atomic<long> count;
+    std::size_t bytes;
+  };
+  Head* head_ = nullptr;
+};
+
+}  // namespace mote

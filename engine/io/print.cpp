@@ -1,0 +1,249 @@
+// The rules by which PyTorch prints a tensor: one form for all numbers, aligned columns, edges, suffixes.
+#include "engine/io/print.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "engine/base/check.h"
+
+namespace mote {
+namespace {
+
+/// The one form all numbers of an array are printed in. The start is that of an array of zeros: "0.".
+struct Form {
+  int precision = 4;
+  bool scientific = false;
+  bool whole = true;      // no fractions: "1." instead of "1.0000"
+  std::size_t width = 1;  // shorter texts are filled up with spaces in front
+};
+
+std::string text_of(double x, const Form& form) {
+  if (std::isnan(x)) return "nan";  // without the sign that to_chars would show
+  if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
+  std::array<char, 512> buffer;  // a double has at most 309 digits before the point, and here 100 after it
+  const bool dotted = form.whole && !form.scientific;
+  const auto style = form.scientific ? std::chars_format::scientific : std::chars_format::fixed;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, style, dotted ? 0 : form.precision);
+  std::string text(buffer.data(), end.ptr);
+  if (dotted) text += '.';
+  return text;
+}
+
+std::string text_of(std::int64_t x, const Form&) { return std::to_string(x); }
+std::string text_of(std::uint8_t x, const Form&) { return x != 0 ? "True" : "False"; }
+
+template <class T>
+void widen(Form& form, const std::vector<T>& shown) {
+  for (const T x : shown) form.width = std::max(form.width, text_of(x, form).size());
+}
+
+template <class T>
+Form choose_form(std::vector<T> shown, const PrintOptions& options) {
+  Form form{.precision = options.precision};
+  if constexpr (std::is_floating_point_v<T>) {
+    std::erase_if(shown, [](T x) { return x == 0 || !std::isfinite(x); });  // these print in any form
+    if (shown.empty()) return form;
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    for (const T x : shown) {
+      least = std::min<double>(least, std::abs(x));
+      most = std::max<double>(most, std::abs(x));
+      form.whole = form.whole && x == std::ceil(x);
+    }
+    form.scientific = most / least > 1000 || most > 1e8 || (!form.whole && least < 1e-4);
+    widen(form, shown);  // before the caller's wish is heard: PyTorch keeps the width of its own choice
+    if (options.scientific != Scientific::automatic) form.scientific = options.scientific == Scientific::on;
+  } else {
+    widen(form, shown);
+  }
+  return form;
+}
+
+/// One array on its way to text.
+template <class T>
+class Printer {
+ public:
+  Printer(const T* data, const Shape& shape, const PrintOptions& options)
+      : data_(data), shape_(shape), options_(options), summarize_(shape.numel() > options.threshold) {
+    Index step = 1;
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+      steps_[static_cast<std::size_t>(axis)] = step;
+      step *= shape[axis];
+    }
+  }
+
+  std::string text() {
+    std::vector<T> shown;
+    collect(0, data_, shown);
+    form_ = choose_form(std::move(shown), options_);
+    return brackets(0, data_, std::string_view("tensor(").size());
+  }
+
+ private:
+  /// Calls item(i) for the positions of an axis that are shown, and dots() where some are left out.
+  template <class Item, class Dots>
+  void each_shown(Index extent, const Item& item, const Dots& dots) const {
+    const bool cut = summarize_ && extent - options_.edgeitems > options_.edgeitems;
+    for (Index i = 0; i < (cut ? options_.edgeitems : extent); ++i) item(i);
+    if (!cut) return;
+    dots();
+    for (Index i = extent - options_.edgeitems; i < extent; ++i) item(i);
+  }
+
+  void collect(int axis, const T* at, std::vector<T>& shown) const {
+    if (axis == shape_.rank()) return shown.push_back(*at);
+    const Index step = steps_[static_cast<std::size_t>(axis)];
+    each_shown(
+        shape_[axis], [&](Index i) { collect(axis + 1, at + i * step, shown); }, [] {});
+  }
+
+  std::string number(T x) const {
+    const std::string text = text_of(x, form_);
+    return std::string(form_.width - std::min(form_.width, text.size()), ' ') + text;
+  }
+
+  /// The part of the array from `at` on that axes `axis`, axis + 1, ... span, its first character in column `indent`.
+  std::string brackets(int axis, const T* at, std::size_t indent) const {
+    if (axis == shape_.rank()) return number(*at);
+    if (axis == shape_.rank() - 1) return row(at, indent);
+    const Index step = steps_[static_cast<std::size_t>(axis)];
+    std::string between = ",";
+    between.append(static_cast<std::size_t>(shape_.rank() - 1 - axis), '\n').append(indent + 1, ' ');
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "[" : between) + part; };
+    each_shown(
+        shape_[axis], [&](Index i) { add(brackets(axis + 1, at + i * step, indent + 1)); }, [&] { add("..."); });
+    return text + "]";
+  }
+
+  std::string row(const T* at, std::size_t indent) const {
+    const Index room = options_.linewidth - static_cast<Index>(indent);
+    const Index per_line = std::max<Index>(1, room / static_cast<Index>(form_.width + 2));
+    std::string text = "[";
+    Index count = 0;
+    const auto add = [&](const std::string& part) {
+      if (count > 0) text += count % per_line == 0 ? std::string(",\n").append(indent + 1, ' ') : ", ";
+      text += part;
+      ++count;
+    };
+    each_shown(
+        shape_[-1], [&](Index i) { add(number(at[i])); }, [&] { add(" ..."); });
+    return text + "]";
+  }
+
+  const T* data_;
+  const Shape& shape_;
+  const PrintOptions& options_;
+  bool summarize_;
+  std::array<Index, Shape::max_rank> steps_{};
+  Form form_;
+};
+
+/// Adds ", remark", in a line of its own when the last line would grow too long (by PyTorch's count, which is
+/// generous).
+void add_remark(std::string& text, std::size_t& last_line, const std::string& remark, Index linewidth) {
+  if (static_cast<Index>(last_line + remark.size() + 2) > linewidth) {
+    text += ",\n       " + remark;
+    last_line = 7 + remark.size();
+  } else {
+    text += ", " + remark;
+    last_line += remark.size() + 2;
+  }
+}
+
+void check_options(const char* name, const PrintOptions& options) {
+  check_in(name, options.precision >= 0 && options.precision <= 100, "precision ", options.precision,
+           " is outside [0, 100]");
+  check_in(name, options.edgeitems >= 1, "edgeitems ", options.edgeitems, " is below 1");
+}
+
+template <class T>
+std::string print(const T* data, const Shape& shape, const PrintOptions& options) {
+  check_options("to_text", options);
+  std::vector<std::string> remarks;
+  std::string text = "tensor(";
+  if (shape.numel() > 0) {
+    text += Printer<T>(data, shape, options).text();
+  } else {
+    text += "[]";
+    const std::string extents = Shape::text(shape);  // "[0, 3]", which Python writes "(0, 3)"
+    if (shape.rank() != 1) remarks.push_back("size=(" + extents.substr(1, extents.size() - 2) + ")");
+    if constexpr (!std::is_floating_point_v<T>)  // with numbers to look at, these go without saying
+      remarks.push_back(std::is_same_v<T, std::int64_t> ? "dtype=torch.int64" : "dtype=torch.bool");
+  }
+  if (!options.suffix.empty()) remarks.push_back(options.suffix);
+  const std::size_t newline = text.rfind('\n');
+  std::size_t last_line = newline == std::string::npos ? text.size() + 2 : text.size() - newline + 1;
+  for (const std::string& remark : remarks) add_remark(text, last_line, remark, options.linewidth);
+  return text + ")";
+}
+
+/// The integers that a stream keeps for whoever asks (ios_base::iword) are 0 in a new stream, so each option is kept as
+/// what it is above its default.
+enum Kept { precision, threshold, edgeitems, linewidth, scientific };
+
+long& kept(std::ios_base& stream, Kept option) {
+  static const std::array<int, 5> place{std::ios_base::xalloc(), std::ios_base::xalloc(), std::ios_base::xalloc(),
+                                        std::ios_base::xalloc(), std::ios_base::xalloc()};
+  return stream.iword(place[option]);
+}
+
+}  // namespace
+
+std::string to_text(const real* data, const Shape& shape, const PrintOptions& options) {
+  return print(data, shape, options);
+}
+std::string to_text(const std::int64_t* data, const Shape& shape, const PrintOptions& options) {
+  return print(data, shape, options);
+}
+std::string to_text(const std::uint8_t* booleans, const Shape& shape, const PrintOptions& options) {
+  return print(booleans, shape, options);
+}
+
+std::string to_text(const Tensor& x, PrintOptions options) {
+  if (options.suffix.empty() && x.requires_grad())
+    options.suffix = x.node()->leaf ? "requires_grad=True" : std::string("grad_fn=<").append(x.node()->op).append(">");
+  return to_text(x.array(), options);
+}
+
+PrintManipulator print_options(const PrintOptions& options) {
+  check_options("print_options", options);
+  check_in("print_options", options.suffix.empty(), "the suffix '", options.suffix,
+           "' is a remark on one array; pass it to to_text");
+  return {options, true};
+}
+
+PrintManipulator print_precision(int digits) {
+  const PrintOptions options{.precision = digits};
+  check_options("print_precision", options);
+  return {options, false};
+}
+
+std::ostream& operator<<(std::ostream& out, const PrintManipulator& manipulator) {
+  const PrintOptions& now = manipulator.options_;
+  const PrintOptions plain;
+  kept(out, precision) = now.precision - plain.precision;
+  if (!manipulator.all_) return out;
+  kept(out, threshold) = static_cast<long>(now.threshold - plain.threshold);
+  kept(out, edgeitems) = static_cast<long>(now.edgeitems - plain.edgeitems);
+  kept(out, linewidth) = static_cast<long>(now.linewidth - plain.linewidth);
+  kept(out, scientific) = static_cast<long>(now.scientific);
+  return out;
+}
+
+PrintOptions print_options(std::ios_base& stream) {
+  PrintOptions options;
+  options.precision += static_cast<int>(kept(stream, precision));
+  options.threshold += kept(stream, threshold);
+  options.edgeitems += kept(stream, edgeitems);
+  options.linewidth += kept(stream, linewidth);
+  options.scientific = static_cast<Scientific>(kept(stream, scientific));
+  return options;
+}
+
+}  // namespace mote

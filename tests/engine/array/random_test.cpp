@@ -1,0 +1,171 @@
+// Generator's own manners: seeds, handles, states, what it refuses.
+#include "engine/array/random.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "tests/engine/array/draws.h"
+#include "tests/tools.h"
+
+namespace mote::test {
+namespace {
+
+TEST_CASE("random: the default seed, and seeds that wrap") {
+  CHECK(Generator().initial_seed() == 67280421310721u);
+  CHECK(Generator().get_state() == Generator(Generator::default_seed).get_state());
+  CHECK(Generator(-12345).next_u32() == Generator(0xFFFFCFC7u).next_u32());
+  CHECK(Generator(42 + (std::uint64_t(1) << 32)).next_u32() == Generator(42).next_u32());
+  const Generator g(7);
+  normals(g, 1);  // leaves a cached half, which manual_seed drops
+  g.manual_seed(-1);
+  CHECK(normals(g, 3) == normals(Generator(4294967295), 3));
+  CHECK(g.initial_seed() == 0xFFFFFFFFFFFFFFFF);
+}
+
+TEST_CASE("random: 64 bits are two words, the first the high half") {
+  const Generator g(1), words(1);
+  const std::uint64_t high = words.next_u32(), low = words.next_u32();
+  CHECK(g.next_u64() == (high << 32 | low));
+  CHECK(g.get_state() == words.get_state());
+}
+
+TEST_CASE("random: units lie on a grid in [0, 1), 24 bits of a word and 53 bits of two") {
+  const Generator g(5);
+  for (int i = 0; i < 10000; ++i) {
+    const double steps = static_cast<double>(g.uniform_float()) * 0x1p24, fine = g.uniform_double() * 0x1p53;
+    REQUIRE((steps >= 0 && steps < 0x1p24 && steps == std::floor(steps)));
+    REQUIRE((fine >= 0 && fine < 0x1p53 && fine == std::floor(fine)));
+  }
+  const Generator same(5), again(5);
+  CHECK(same.unit<float>() == again.uniform_float());
+  CHECK(same.unit<double>() == again.uniform_double());
+}
+
+TEST_CASE("random: the unused half of a normal pair waits in the stream, unscaled") {
+  const Generator whole(9), parts(9);
+  const std::vector<float> two = normals(whole, 2);
+  CHECK(normals(parts, 1)[0] == two[0]);
+  std::array<double, 1> wide{};  // float and double share the half
+  parts.normal(std::span<double>(wide), 100, 10);
+  CHECK((wide[0] - 100) / 10 == doctest::Approx(static_cast<double>(two[1])));
+  CHECK(whole.get_state() == parts.get_state());
+}
+
+TEST_CASE("random: strided normals are made as short ones are, whatever their number") {
+  const Generator g(4), same(4);
+  std::vector<float> strided(20), single(20);
+  g.normal_strided(std::span<float>(strided), 2, 3);
+  for (std::size_t i = 0; i < 20; ++i) same.normal(std::span<float>(single).subspan(i, 1), 2, 3);
+  CHECK(strided == single);
+  CHECK(g.get_state() == same.get_state());
+  CHECK(strided != normals(Generator(4), 20, 2, 3));
+}
+
+TEST_CASE("random: initialisers draw float32 in both builds") {
+  std::vector<real> u(40), n(40), few(3);
+  const Generator g(42), same(42);
+  g.uniform_float32(u, -0.3, 0.7);
+  g.normal_float32(n, 1.5, 0.3);
+  g.normal_float32(few);
+  std::vector<float> u32(40);
+  same.uniform(std::span<float>(u32), -0.3, 0.7);
+  CHECK(std::ranges::equal(u, u32));
+  CHECK(std::ranges::equal(n, normals(same, 40, 1.5, 0.3)));
+  CHECK(std::ranges::equal(few, normals(same, 3)));
+  CHECK(g.get_state() == same.get_state());
+}
+
+TEST_CASE("random: whole numbers stay in their range, permutations hold each number once") {
+  using Limits = std::numeric_limits<std::int64_t>;
+  const Generator g(8);
+  for (const std::int64_t x : ints(g, 1000, -3, 4)) REQUIRE((x >= -3 && x < 4));
+  CHECK(ints(g, 5, Limits::max() - 1, Limits::max()) == std::vector(5, Limits::max() - 1));
+  CHECK(ints(g, 5, Limits::min(), Limits::min() + 1) == std::vector(5, Limits::min()));
+  for (int i = 0; i < 1000; ++i) REQUIRE(g.random_int64() >= 0);
+  CHECK(g.randperm(0).empty());
+  for (const std::int64_t n : {1, 2, 3, 100}) {
+    std::vector<std::int64_t> order = g.randperm(n);
+    std::ranges::sort(order);
+    for (std::int64_t i = 0; i < n; ++i) REQUIRE(order[static_cast<std::size_t>(i)] == i);
+    CHECK(order.size() == static_cast<std::size_t>(n));
+  }
+}
+
+TEST_CASE("random: copies share a stream, states do not") {
+  const Generator g(3);
+  const Generator handle = g;
+  normals(g, 601);  // into the second block of words
+  normals(g, 3);    // with half a pair left over
+  const GeneratorState saved = g.get_state();
+  CHECK(saved.has_normal);
+  CHECK(handle.get_state() == saved);
+  const std::vector<float> expected = normals(handle, 30);
+  const float half = normals(handle, 1)[0];
+  const Generator other(99);
+  other.set_state(saved);
+  CHECK(normals(other, 30) == expected);
+  CHECK(normals(other, 1)[0] == half);
+  CHECK(other.get_state() == g.get_state());
+  CHECK(other.initial_seed() == 3);
+  g.next_u32();
+  CHECK(other.get_state() != g.get_state());
+}
+
+TEST_CASE("random: errors, and nothing drawn by them or by empty spans") {
+  const Generator g(0);
+  for (const TorchBuild& build : {TorchBuild{}, TorchBuild{.mkl = true, .version = 206}}) {
+    g.set_build(build);
+    const GeneratorState fresh = g.get_state();
+    const double not_a_number = std::numeric_limits<double>::quiet_NaN();
+    const double infinite = std::numeric_limits<double>::infinity();
+    std::vector<float> f(3), p{0.5f, 1.25f, 0.5f};
+    std::vector<double> d(3), q{0.5, 0.5, -0.125}, two(2);
+    std::vector<std::uint8_t> b(3);
+    const std::span<float> out(f);
+    CHECK(error_of([&] { ints(g, 3, 3, 3); }) == "randint: low 3 is not below high 3");
+    CHECK(error_of([&] { bits(g, 3, 1.5); }) == "bernoulli: probability 1.5 is outside [0, 1]");
+    CHECK(error_of([&] { bits(g, 3, -0.5); }) == "bernoulli: probability -0.5 is outside [0, 1]");
+    CHECK(error_of([&] { bits(g, 3, not_a_number); }) == "bernoulli: probability nan is outside [0, 1]");
+    CHECK(error_of([&] { bits(g, 0, 2); }) == "bernoulli: probability 2 is outside [0, 1]");
+    CHECK(error_of([&] { g.bernoulli(b, p); }) == "bernoulli: probability 1.25 is outside [0, 1]");
+    CHECK(error_of([&] { g.bernoulli(b, q); }) == "bernoulli: probability -0.125 is outside [0, 1]");
+    CHECK(error_of([&] { g.bernoulli(b, two); }) == "bernoulli: 3 results need as many probabilities, not 2");
+    q[2] = not_a_number;
+    CHECK(error_of([&] { g.bernoulli(b, q); }) == "bernoulli: probability nan is outside [0, 1]");
+    CHECK(error_of([&] { g.exponential(out, 0); }) == "exponential: lambda 0 must be above 0");
+    CHECK(error_of([&] { g.exponential(std::span(d), -2); }) == "exponential: lambda -2 must be above 0");
+    CHECK(error_of([&] { g.exponential(out, not_a_number); }) == "exponential: lambda nan must be above 0");
+    CHECK(error_of([&] { g.normal(out, 0, -1); }) == "normal: standard deviation -1 is not at or above 0");
+    CHECK(error_of([&] { g.normal_strided(out, 0, -1); }) == "normal: standard deviation -1 is not at or above 0");
+    CHECK_THROWS_AS(g.normal(std::span<double>(d), 0, not_a_number), Error);
+    CHECK(error_of([&] { g.uniform(out, 1, 0); }) == "uniform: low 1 is not at or below high 0");
+    CHECK(error_of([&] { g.uniform(out, 0, infinite); }) == "uniform: bounds 0 and inf are not finite numbers here");
+    CHECK_THROWS_AS(g.uniform(out, 0, 1e39), Error);
+    CHECK(error_of([&] { g.uniform(out, -3e38, 3e38); }) == "uniform: the width from -3e+38 to 3e+38 overflows");
+    CHECK(error_of([&] { g.randperm(-1); }) == "randperm: n = -1 is outside [0, 214748364)");
+    CHECK(error_of([&] { g.randperm(214748364); }) == "randperm: n = 214748364 is outside [0, 214748364)");
+    CHECK(error_of([&] { g.set_build({.mkl = !build.mkl, .version = 99}); }) != "(no error)");
+    CHECK(error_of([&] { g.set_state({}); }) ==
+          "set_state: all words are zero, so every draw would be; was this state ever filled?");
+    GeneratorState broken = fresh;
+    broken.used = 625;
+    CHECK(error_of([&] { g.set_state(broken); }) == "set_state: position 625 is above 624");
+    g.uniform(std::span<float>());
+    g.normal(std::span<double>());
+    g.randint({}, 0, 2);
+    bits(g, 0, 0.5);
+    g.bernoulli({}, std::span<const float>());
+    exponentials<float>(g, 0);
+    exponentials<double>(g, 0);
+    CHECK(g.get_state() == fresh);
+  }
+}
+
+}  // namespace
+}  // namespace mote::test

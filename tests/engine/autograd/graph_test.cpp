@@ -1,0 +1,239 @@
+// Graphs apart from ops: how gradients add up, what is refused and in which words, known answers.
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+#include "engine/autograd/graph_text.h"
+#include "engine/ops/ops.h"
+#include "tests/tools.h"
+
+namespace mote::test {
+namespace {
+
+Tensor leaf(const std::vector<double>& values) {
+  return Tensor(array({static_cast<Index>(values.size())}, values)).requires_grad_();
+}
+
+/// x, counting how often its gradient passes.
+Tensor counted(const Tensor& x, int& passes) {
+  Op op("counted", x);
+  return op.record(x.array(), [&passes](const Array& dy, Grads& dx) {
+    ++passes;
+    dx.add(0, dy);
+  });
+}
+
+constexpr const char* consumed_mul =
+    "backward: the graph behind 'mul' [2] was consumed by an earlier backward: run the forward pass again, or add the "
+    "losses and go back once";
+
+TEST_CASE("graph: in a diamond each node passes its gradient on once, after all that use it") {
+  const Leaks leaks;
+  {
+    int at_a = 0, at_b = 0, at_c = 0, at_d = 0;
+    const Tensor x = leaf({3});
+    const Tensor a = counted(x, at_a);
+    const Tensor b = counted(a * real(2), at_b);
+    const Tensor c = counted(a * real(5), at_c);
+    const Tensor d = counted(b * c, at_d);
+    d.backward();
+    CHECK(x.grad().item() == 2 * 10 * 3);  // d = 10 x^2
+    CHECK((at_a == 1 && at_b == 1 && at_c == 1 && at_d == 1));
+  }
+  CHECK(leaks.nodes() == 0);
+  CHECK(leaks.bytes() == 0);
+}
+
+TEST_CASE("graph: 40 stacked diamonds have 2^40 paths and take no time") {
+  const auto start = std::chrono::steady_clock::now();
+  const Tensor x = leaf({1});
+  Tensor y = x;
+  int passes = 0;
+  for (int i = 0; i < 40; ++i) {
+    const Tensor left = counted(y, passes);
+    const Tensor right = counted(y, passes);
+    y = left + right;
+  }
+  y.backward();
+  CHECK(x.grad().item() == real(0x1p40));
+  CHECK(passes == 80);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(1));
+}
+
+TEST_CASE("graph: a leaf used 1,000 times, and 100,000 times") {
+  for (const int uses : {1000, 100000}) {
+    const Tensor x = leaf({1.5});
+    std::vector<Tensor> parts;
+    for (int i = 0; i < uses; ++i) parts.push_back(x * real(2));
+    const Tensor y = sum(concat(parts));
+    parts.clear();
+    y.backward();
+    CHECK(x.grad().item() == static_cast<real>(2 * uses));
+  }
+}
+
+TEST_CASE("graph: the same tensor twice in one op") {
+  const Tensor x = leaf({3});
+  (x * x).backward();
+  CHECK(x.grad().item() == 6);
+  const Tensor z = leaf({3});
+  (z + z).backward();
+  CHECK(z.grad().item() == 2);
+}
+
+TEST_CASE("graph: what the loss does not depend on gets no gradient") {
+  const Tensor x = leaf({1, 2}), unused = leaf({3, 4}), constant = array({2}, {5, 6});
+  const Tensor dead_end = unused * real(2);
+  sum(x * constant).backward();
+  CHECK(x.grad().to_vector() == std::vector<real>{5, 6});
+  CHECK(!unused.grad().defined());
+  CHECK(!constant.grad().defined());
+  CHECK(!constant.requires_grad());
+}
+
+TEST_CASE("graph: gradients of two graphs and of two backwards add up until zero_grad") {
+  Tensor x = leaf({1, 2});
+  sum(x * real(3)).backward();
+  sum(x * x).backward();
+  CHECK(x.grad().to_vector() == std::vector<real>{5, 7});
+  x.zero_grad();
+  CHECK(!x.grad().defined());
+  sum(x * real(3)).backward();
+  CHECK(x.grad().to_vector() == std::vector<real>{3, 3});
+}
+
+TEST_CASE("graph: a cleared gradient and one filled with zeros lead to the same bits") {
+  const Parameter a(array({2}, {1, -2})), b(array({2}, {1, -2}));
+  a.zero_grad();
+  b.set_grad(Array::zeros({2}));
+  sum(a * a).backward();
+  sum(b * b).backward();
+  CHECK(same_bits(a.grad(), b.grad()));
+}
+
+TEST_CASE("graph: a later backward leaves an array taken from grad() as it was") {
+  const Tensor x = leaf({1, 2});
+  sum(x * real(3)).backward();
+  const Array before = x.grad();
+  sum(x * real(4)).backward();
+  CHECK(before.to_vector() == std::vector<real>{3, 3});
+  CHECK(x.grad().to_vector() == std::vector<real>{7, 7});
+}
+
+TEST_CASE("graph: a dy handed over stays the caller's") {
+  const Tensor x = leaf({1, 2});
+  const Array dy = array({2}, {10, 20});
+  (x + Tensor(real(1))).backward(dy);
+  x.backward(dy);  // a leaf is its own result
+  CHECK(x.grad().to_vector() == std::vector<real>{20, 40});
+  CHECK(dy.to_vector() == std::vector<real>{10, 20});
+}
+
+TEST_CASE("graph: intermediates keep a gradient on request only") {
+  const Tensor x = leaf({1, 2});
+  Tensor asked = x * x;
+  const Tensor silent = asked * real(3);
+  asked.retain_grad();
+  sum(silent).backward();
+  CHECK(asked.grad().to_vector() == std::vector<real>{3, 3});
+  CHECK(!silent.grad().defined());
+  CHECK(x.grad().to_vector() == std::vector<real>{6, 12});
+  asked.zero_grad();
+  CHECK(!asked.grad().defined());
+  CHECK(error_of([] { Tensor(real(1)).retain_grad(); }) ==
+        "retain_grad: this tensor is not tracked: nothing it was made from requires a gradient");
+}
+
+TEST_CASE("graph: a graph goes back once") {
+  const Tensor x = leaf({1, 2});
+  const Tensor shared = x * x;
+  const Tensor first = sum(shared), second = sum(shared * real(2));
+  first.backward();
+  CHECK(error_of([&] { first.backward(); }).find("backward: the graph behind 'sum' [] was consumed") == 0);
+  CHECK(error_of([&] { second.backward(); }) == consumed_mul);
+  CHECK(error_of([&] { sum(shared + real(1)).backward(); }) == consumed_mul);
+  CHECK(x.grad().to_vector() == std::vector<real>{2, 4});  // the refused ones have added nothing
+  const Tensor again = x * x;
+  (sum(again) + sum(again * real(2))).backward();
+  CHECK(x.grad().to_vector() == std::vector<real>{8, 16});
+}
+
+TEST_CASE("graph: what backward refuses") {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = x * real(2);
+  CHECK(error_of([&] { y.backward(); }) ==
+        "backward: the result has shape [2], not one element: reduce it with sum() or mean(), or pass dy of that "
+        "shape");
+  CHECK(error_of([&] { y.backward(Array::zeros({3})); }) == "backward: dy has shape [3], the result [2]");
+  CHECK(error_of([&] { sum(y).backward(Array()); }) == "backward: dy is not defined");
+  const std::string untracked =
+      "backward: nothing this tensor was made from requires a gradient (or it was made under NoGrad, or detached)";
+  CHECK(error_of([&] { Tensor(real(1)).backward(); }) == untracked);
+  CHECK(error_of([&] { sum(y.detach()).backward(); }) == untracked);
+  y.backward(array({2}, {1, 10}));  // none of the refusals has consumed anything
+  CHECK(x.grad().to_vector() == std::vector<real>{2, 20});
+  CHECK(error_of([&] { Tensor(y).requires_grad_(); }) ==
+        "requires_grad_: this tensor is the result of 'mul'; only leaves can be switched: detach() it first");
+}
+
+TEST_CASE("graph: requires_grad_ switches leaves on and off") {
+  Tensor x = array({1}, {3});
+  x.requires_grad_().requires_grad_();
+  CHECK(x.requires_grad());
+  (x * x).backward();
+  CHECK(x.grad().item() == 6);
+  x.requires_grad_(false);
+  CHECK(!x.requires_grad());
+  CHECK(!x.grad().defined());
+  CHECK(!(x * x).requires_grad());
+}
+
+TEST_CASE("graph: detach cuts, and shares the numbers") {
+  const Tensor x = leaf({3});
+  const Tensor y = x * x;
+  const Tensor cut = y.detach();
+  CHECK(!cut.requires_grad());
+  CHECK(cut.array().data() == y.array().data());
+  (y * cut).backward();  // d(y * 9)/dx
+  CHECK(x.grad().item() == 54);
+}
+
+TEST_CASE("graph: micrograd's check: y = -20, dy/dx = 46") {
+  const Tensor x = leaf({-4});
+  const Tensor z = real(2) * x + real(2) + x;
+  const Tensor q = relu(z) + z * x;
+  const Tensor h = relu(z * z);
+  const Tensor y = h + q + q * x;
+  y.backward();
+  CHECK(y.item() == -20);
+  CHECK(x.grad().item() == 46);
+}
+
+TEST_CASE("graph: micrograd's README expression") {
+  const Tensor a = leaf({-4}), b = leaf({2});
+  Tensor c = a + b;
+  Tensor d = a * b;
+  d += pow(b, real(3));
+  c += c + real(1);
+  c += real(1) + c - a;
+  const Tensor upper = relu(b + a), lower = relu(b - a);
+  d += d * real(2) + upper;
+  d += real(3) * d + lower;
+  const Tensor e = c - d;
+  const Tensor f = pow(e, real(2));
+  Tensor g = f / real(2);
+  g += real(10) / f;
+  g.backward();
+  CHECK(std::abs(g.item() - real(24.7041)) < real(5e-5));
+  CHECK(std::abs(a.grad().item() - real(138.8338)) < real(1e-4));
+  CHECK(std::abs(b.grad().item() - real(645.5773)) < real(1e-4));
+}
+
+TEST_CASE("graph: graph_text lists the nodes in the order of recording") {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = sum(x * x + real(1));
+  CHECK(graph_text(y) == "%1 = leaf() [2]\n%2 = mul(%1, %1) [2]\n%3 = add(%2) [2]\n%4 = sum(%3) []\n");
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,147 @@
+// Rules that go wrong, and the two settings that watch a graph: MOTE_CHECK=finite and MOTE_DEBUG=1.
+#include <doctest/doctest.h>
+
+#include <iostream>
+#include <sstream>
+
+#include "engine/ops/ops.h"
+#include "nn/linear.h"
+#include "tests/process.h"
+#include "tests/tools.h"
+
+namespace mote::test {
+namespace {
+
+Tensor leaf(const std::vector<double>& values) {
+  return Tensor(array({static_cast<Index>(values.size())}, values)).requires_grad_();
+}
+
+template <class Rule>
+Tensor custom(const char* name, const Tensor& x, Rule rule) {
+  Op op(name, x);
+  return op.record(x.array(), std::move(rule));
+}
+
+TEST_CASE("graph: a rule that throws: the error arrives, the graph is freed, the next pass works") {
+  const Leaks leaks;
+  {
+    const Tensor x = leaf({1, 2}), w = leaf({3, 4});
+    const Tensor before = x * w;
+    const Tensor broken = custom("broken", before, [](const Array&, Grads&) { check(false, "cannot go back"); });
+    const Tensor y = sum(broken * w);
+    CHECK(error_of([&] { y.backward(); }) == "broken: cannot go back");
+    CHECK(leaks.nodes() == 5);  // two leaves and the three handles above: what lay between has gone
+    CHECK(w.grad().to_vector() == std::vector<real>{3, 8});  // newer than the broken one: already done
+    CHECK(!x.grad().defined());
+    CHECK(thread_context.op == nullptr);
+    CHECK(error_of([&] { y.backward(); }).find("was consumed by an earlier backward") != std::string::npos);
+    CHECK(!NoGrad::active());
+    sum(x * w).backward();
+    CHECK(x.grad().to_vector() == std::vector<real>{3, 4});
+  }
+  CHECK(leaks.nodes() == 0);
+  CHECK(leaks.bytes() == 0);
+}
+
+TEST_CASE("graph: a rule with a wrong shape or a wrong input is named") {
+  const Tensor x = leaf({1, 2});
+  const auto back = [&](auto rule) { return error_of([&] { sum(custom("mine", x, rule)).backward(); }); };
+  CHECK(back([](const Array&, Grads& dx) { dx.add(0, Array::zeros({3})); }) ==
+        "mine: shape [3] is no broadcast of [2]");
+  CHECK(back([](const Array& dy, Grads& dx) { dx.add(0, sum(dy)); }) == "mine: shape [] is no broadcast of [2]");
+  CHECK(back([](const Array& dy, Grads& dx) { dx.add(1, dy); }) == "mine: the rule asks for input 1, but the op has 1");
+  CHECK(back([](const Array& dy, Grads& dx) { dx.add(7, dy); }) == "mine: the rule asks for input 7, but the op has 1");
+  CHECK(back([](const Array&, Grads& dx) { (void)dx.wants(9); }) ==
+        "mine: the rule asks for input 9, but the op has 1");
+  CHECK(back([](const Array&, Grads&) {}) == "(no error)");
+  CHECK(!x.grad().defined());
+}
+
+TEST_CASE("graph: a rule that holds its own result leaks, and the count of live nodes shows it") {
+  const Leaks leaks;
+  std::weak_ptr<Tensor> seen;
+  {
+    const auto self = std::make_shared<Tensor>();
+    *self = custom("selfish", leaf({1}), [self](const Array& dy, Grads& dx) { dx.add(0, dy * self->array()); });
+    seen = self;
+  }
+  CHECK(leaks.nodes() == 2);
+  REQUIRE(!seen.expired());
+  seen.lock()->backward();  // going back drops the rule and with it the circle
+  CHECK(seen.expired());
+  CHECK(leaks.nodes() == 0);
+  CHECK(leaks.bytes() == 0);
+}
+
+struct Inner : Layer<Inner> {
+  Linear fc;
+  explicit Inner(Generator& random) : fc(2, 2, random) {}
+  Tensor forward(const Tensor& x) const { return log(fc(x) * real(0)); }
+  void visit(Visitor& v) override { v("fc", fc); }
+};
+struct Outer : Layer<Outer> {
+  Inner inner;
+  explicit Outer(Generator& random) : inner(random) {}
+  Tensor forward(const Tensor& x) const { return inner(x); }
+  void visit(Visitor& v) override { v("inner", inner); }
+};
+
+TEST_CASE("graph: MOTE_CHECK=finite names the first NaN and the first infinity") {
+  const Tensor zero = leaf({0, 1});
+  CHECK(error_of([&] { sum(sqrt(zero)).backward(); }) == "(no error)");  // off by default
+  const Setting on("MOTE_CHECK", "finite");
+  CHECK(error_of([&] { log(zero); }) == "log: the result has an infinity: ([2]) -> [2]");
+  CHECK(error_of([&] { div(zero, zero * real(0)); }) == "div: the result has a NaN: ([2], [2]) -> [2]");
+  CHECK(error_of([&] { log(zero - real(1)); }) == "log: the result has a NaN: ([2]) -> [2]");
+  CHECK(error_of([&] { exp(leaf({1, 2000})); }) == "exp: the result has an infinity: ([2]) -> [2]");
+  CHECK(error_of([&] { add(Tensor(array({1}, {2})), Tensor(nan)); }) == "add: input 1 already has a NaN: ([1], [])");
+  CHECK(error_of([&] { mul(Tensor(inf), zero + real(1)); }) == "(no error)");  // an infinity from an infinity
+  CHECK(error_of([&] { sum(sqrt(zero)).backward(); }) ==
+        "sqrt: backward: the gradient for input 0 of shape [2] has an infinity (dy [2])");
+  const Tensor poisoned = custom("poisoned", zero, [](const Array& dy, Grads& dx) { dx.add(0, dy * nan); });
+  CHECK(error_of([&] { sum(poisoned).backward(); }) ==
+        "poisoned: backward: the gradient for input 0 of shape [2] has a NaN (dy [2])");
+}
+
+TEST_CASE("graph: MOTE_CHECK=finite names the layer, forward and backward") {
+  Generator random(1);
+  const Outer net(random);
+  const Tensor x = Array::full({3, 2}, 1);
+  const Setting on("MOTE_CHECK", "finite");
+  CHECK(error_of([&] { net(x); }) == "log: the result has an infinity: ([3, 2]) -> [3, 2] (in inner)");
+  struct Root : Layer<Root> {
+    Tensor forward(const Tensor& t) const { return sqrt(t); }
+    void visit(Visitor&) override {}
+  };
+  const Root root;
+  const Tensor zero = leaf({0});
+  const Tensor y = root(zero);
+  CHECK(error_of([&] { y.backward(); }) ==
+        "sqrt: backward: the gradient for input 0 of shape [1] has an infinity (dy [1]) (in Root)");
+}
+
+TEST_CASE("graph: MOTE_CHECK=finite lets masked_fill make its infinities, and what follows work with them") {
+  const Setting on("MOTE_CHECK", "finite");
+  const Tensor x = leaf({1, 2, 3});
+  const Mask blocked = x > Tensor(real(2));
+  const Tensor y = softmax(masked_fill(x, blocked, -inf), 0);
+  sum(y * y).backward();
+  CHECK(y.to_vector()[2] == 0);
+  CHECK(x.grad().to_vector()[2] == 0);
+}
+
+TEST_CASE("graph: MOTE_DEBUG=1 prints one line per op, forward and backward, and nothing without it") {
+  std::ostringstream lines;
+  std::streambuf* const before = std::cerr.rdbuf(lines.rdbuf());
+  {
+    const Setting on("MOTE_DEBUG", "1");
+    const Tensor x = leaf({1, 2});
+    sum(x * x).backward();
+  }
+  sum(leaf({1, 2})).backward();
+  std::cerr.rdbuf(before);
+  CHECK(lines.str() == "mul([2], [2]) -> [2]\nsum([2]) -> []\nbackward sum []\nbackward mul [2]\n");
+}
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,239 @@
+// Parallel_for: every index once, borders, exceptions, nesting, resizing, forks, an idle pool.
+#include "engine/base/parallel.h"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <ctime>
+#include <fstream>
+#include <mutex>
+#include <set>
+
+#include "engine/ops/ops.h"
+#include "tests/process.h"
+#include "tests/tools.h"
+
+namespace mote::test {
+namespace {
+
+/// A number of threads for one scope.
+class Threads {
+ public:
+  explicit Threads(int n) { set_threads(n); }
+  ~Threads() { set_threads(before_); }
+  Threads(const Threads&) = delete;
+
+ private:
+  int before_ = threads();
+};
+
+using Borders = std::set<std::pair<Index, Index>>;
+Borders borders(Index count, Index grain) {
+  Borders seen;
+  std::mutex mutex;
+  parallel_for(count, grain, [&](Index begin, Index end) {
+    const std::lock_guard lock(mutex);
+    seen.emplace(begin, end);
+  });
+  return seen;
+}
+
+/// How many indices of [0, count) are not visited exactly once.
+Index missed(Index count, Index grain) {
+  std::vector<std::atomic<int>> visits(static_cast<std::size_t>(count));
+  parallel_for(count, grain, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) ++visits[static_cast<std::size_t>(i)];
+  });
+  return std::count_if(visits.begin(), visits.end(), [](const std::atomic<int>& n) { return n != 1; });
+}
+
+TEST_CASE("parallel_for: every index exactly once") {
+  for (const int n : {1, 2, 3, 4, 8}) {
+    const Threads use(n);
+    for (const Index count : {Index(0), Index(1), Index(n - 1), Index(n), Index(n + 1), Index(1000)}) {
+      CHECK(missed(count, 1) == 0);
+      CHECK(missed(count, 7) == 0);
+    }
+    CHECK(missed(1'000'000, 1000) == 0);
+  }
+  CHECK(missed(10, 0) == 0);  // a grain below 1 counts as 1
+  CHECK(missed(10, -3) == 0);
+  parallel_for(-5, 1, [](Index, Index) { FAIL("nothing to do"); });
+}
+
+TEST_CASE("parallel_for: borders depend on the grain alone") {
+  const Borders expected{{0, 7}, {7, 14}, {14, 21}, {21, 24}};
+  for (const int n : {1, 2, 3, 16}) {
+    const Threads use(n);
+    CHECK(borders(24, 7) == expected);
+    CHECK(borders(24, 24) == Borders{{0, 24}});
+    CHECK(borders(24, 100) == Borders{{0, 24}});
+  }
+}
+
+TEST_CASE("parallel_for: the first exception comes home, and the pool goes on") {
+  const Threads use(4);
+  for (int round = 0; round < 200; ++round) {
+    const auto one = [] { parallel_for(100, 1, [](Index begin, Index) { check(begin != 37, "chunk ", begin); }); };
+    CHECK(error_of(one) == "chunk 37");
+    const auto all = [] { parallel_for(100, 1, [](Index, Index) { throw Error("every chunk"); }); };
+    CHECK(error_of(all) == "every chunk");
+    const std::thread::id me = std::this_thread::get_id();
+    const auto mine = [me] {
+      parallel_for(10000, 1, [me](Index, Index) { check(std::this_thread::get_id() != me, "the caller's share"); });
+    };
+    const std::string text = error_of(mine);  // a busy machine may leave the caller no chunk
+    CHECK((text == "the caller's share" || text == "(no error)"));
+  }
+  CHECK_THROWS_AS(parallel_for(10, 1, [](Index, Index) { throw 42; }), int);
+  CHECK(missed(1000, 10) == 0);
+}
+
+TEST_CASE("parallel_for: after an exception chunks not yet begun are dropped") {
+  const Threads use(1);
+  int begun = 0;
+  CHECK(error_of([&] { parallel_for(100, 1, [&](Index i, Index) { check(++begun < 3, "at ", i); }); }) == "at 2");
+  CHECK(begun == 3);
+}
+
+TEST_CASE("parallel_for: nested calls run inline, and their exceptions pass through both") {
+  const Threads use(4);
+  std::atomic<Index> sum{0};
+  std::atomic<int> moved{0};
+  parallel_for(8, 1, [&](Index, Index) {
+    const std::thread::id me = std::this_thread::get_id();
+    parallel_for(100, 3, [&](Index begin, Index end) {
+      if (std::this_thread::get_id() != me) ++moved;
+      sum += end - begin;
+    });
+  });
+  CHECK(sum == 800);
+  CHECK(moved == 0);
+  const auto deep = [] {
+    parallel_for(8, 1, [](Index, Index) { parallel_for(8, 1, [](Index, Index) { throw Error("deep"); }); });
+  };
+  CHECK(error_of(deep) == "deep");
+  CHECK(missed(1000, 10) == 0);
+}
+
+TEST_CASE("parallel_for: two application threads at once") {
+  const Threads use(3);
+  std::atomic<Index> total{0};
+  const auto work = [&total] {
+    for (int i = 0; i < 20000; ++i) parallel_for(4, 1, [&total](Index begin, Index end) { total += end - begin; });
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  CHECK(total == 2 * 20000 * 4);
+}
+
+TEST_CASE("set_threads: any time but inside a body; threads() may be asked there") {
+  for (const int n : {1, 8, 1, 3, 2}) {
+    const Threads use(n);
+    CHECK(threads() == n);
+    CHECK(missed(100, 1) == 0);
+  }
+  const Threads use(2);
+  CHECK(error_of([] { set_threads(0); }) == "set_threads: 0 is not a number of threads from 1 to 1024");
+  CHECK(error_of([] { set_threads(1025); }) == "set_threads: 1025 is not a number of threads from 1 to 1024");
+  CHECK(error_of([] { set_threads(-1); }) == "set_threads: -1 is not a number of threads from 1 to 1024");
+  CHECK(error_of([] { parallel_for(4, 1, [](Index, Index) { set_threads(1); }); }) ==
+        "set_threads: called from inside a parallel_for");
+  std::atomic<int> right{0};
+  parallel_for(4, 1, [&](Index, Index) { right += threads() == 2; });
+  CHECK(right == 4);
+  CHECK(threads() == 2);
+}
+
+int product_is_right() {
+  const Tensor a = Array::full({64, 64}, 1);
+  const Tensor y = sum(matmul(a, a));
+  return y.item() == 64 * 64 * 64 ? 0 : 1;
+}
+
+TEST_CASE("parallel_for: a forked child computes") {
+  if (thread_sanitizer) return;
+  const Threads use(4);
+  REQUIRE(product_is_right() == 0);
+  CHECK(in_child([] { return missed(10000, 10) == 0 ? product_is_right() : 2; }) == "exit 0");
+  CHECK(in_child([] { return threads() == 4 ? 0 : 1; }) == "exit 0");
+  CHECK(missed(1000, 10) == 0);
+}
+
+TEST_CASE("parallel_for: a child forked while other threads compute and go back into one leaf") {
+  if (sanitized) return;  // AddressSanitizer's own allocator may be locked at the fork, and then stays so
+  const Threads use(4);
+  const Parameter w(Array::full({16, 16}, 1));
+  const auto step = [&w] {
+    const Tensor y = matmul(w, w);
+    sum(y).backward();
+  };
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> busy;
+  for (int i = 0; i < 2; ++i)
+    busy.emplace_back([&] {
+      while (!stop) step();
+    });
+  for (int i = 0; i < 20; ++i)
+    CHECK(in_child([&] {
+            step();
+            return product_is_right();
+          }) == "exit 0");
+  stop = true;
+  for (std::thread& t : busy) t.join();
+}
+
+TEST_CASE("parallel_for: exit() from a body, and from main with an idle pool") {
+  const Threads use(4);
+  if (sanitized) return;  // they look at threads and memory at exit, where other tests' are still alive
+  CHECK(in_child([]() -> int {
+          set_threads(4);
+          parallel_for(100, 1, [](Index begin, Index) {
+            if (begin == 50) std::exit(7);
+          });
+          return 1;
+        }) == "exit 7");
+  CHECK(in_child([]() -> int {
+          missed(100, 1);
+          std::exit(8);
+        }) == "exit 8");
+}
+
+/// Leaves the process room for a thread or two: each asks for megabytes of stack.
+bool limit_memory() {
+  long pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t bytes = static_cast<rlim_t>(pages) * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (20u << 20);
+  const rlimit limit{bytes, bytes};
+  return ::setrlimit(RLIMIT_AS, &limit) == 0;
+}
+
+TEST_CASE("parallel_for: when the system has no more threads it goes on with those there are") {
+  if (sanitized) return;  // their shadow memory is above any limit
+  const auto pool = [] {
+    if (!limit_memory()) return 2;
+    set_threads(64);
+    return missed(1000, 1) == 0 ? 0 : 1;
+  };
+  CHECK(in_child(pool) == "exit 0");
+  const auto bare_threads = [] {  // the limit does bite: without the pool's care this many threads are an exception
+    if (!limit_memory()) return 2;
+    for (int i = 0; i < 63; ++i) std::thread([] { ::pause(); }).detach();
+    return 0;
+  };
+  CHECK(in_child(bare_threads) == "exit 99");
+}
+
+TEST_CASE("parallel_for: an idle pool uses no processor") {
+  const Threads use(4);
+  CHECK(missed(1000, 1) == 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const std::clock_t before = std::clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  CHECK(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 0.03);
+}
+
+}  // namespace
+}  // namespace mote::test

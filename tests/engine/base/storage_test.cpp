@@ -1,0 +1,221 @@
+// Blocks and the cache behind them: size classes, alignment, limit, release, MOTE_ALLOC=system.
+#include "engine/base/storage.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <new>
+#include <thread>
+
+#include "engine/ops/ops.h"
+#include "nn/linear.h"
+#include "tests/process.h"
+#include "tests/tools.h"
+
+namespace mote::test {
+namespace {
+
+/// Bytes that a request of this size counts as: its size class.
+Index counted(std::size_t bytes) {
+  const Index before = memory_stats().live_bytes;
+  void* const block = allocate_block(bytes);
+  const Index after = memory_stats().live_bytes;
+  free_block(block, bytes);
+  return after - before;
+}
+
+bool aligned(const void* p) { return reinterpret_cast<std::uintptr_t>(p) % 64 == 0; }
+
+TEST_CASE("storage: size classes are multiples of 64, then four to a doubling") {
+  const std::vector<std::pair<std::size_t, Index>> known{
+      {0, 64},    {1, 64},    {64, 64},     {65, 128},    {192, 192},        {193, 256},
+      {256, 256}, {257, 320}, {320, 320},   {321, 384},   {448, 448},        {449, 512},
+      {512, 512}, {513, 640}, {1024, 1024}, {1025, 1280}, {1048577, 1310720}};
+  for (const auto& entry : known) CHECK_MESSAGE(counted(entry.first) == entry.second, entry.first, " bytes");
+  for (std::size_t bytes = 257; bytes < 100000; bytes += 61) {
+    const Index given = counted(bytes), asked = static_cast<Index>(bytes);
+    CHECK((given >= asked && given * 4 <= asked * 5));
+  }
+}
+
+TEST_CASE("storage: every block is 64-byte aligned, arrays' numbers too") {
+  for (std::size_t bytes = 0; bytes < 3000; bytes += 37) {
+    void* const block = allocate_block(bytes);
+    CHECK(aligned(block));
+    free_block(block, bytes);
+    const Storage storage(bytes);
+    CHECK(aligned(storage.data()));
+    CHECK(storage.bytes() == bytes);
+  }
+  CHECK(aligned(Array::zeros({3}).data()));
+}
+
+TEST_CASE("storage: handles share a block, the last one frees it") {
+  const Leaks leaks;
+  {
+    Storage a(1000);
+    CHECK(a.unique());
+    Storage b = a;
+    CHECK((!a.unique() && !b.unique() && a == b && a.data() == b.data()));
+    Storage c = std::move(a);
+    CHECK((!a && c == b));
+    b = Storage();
+    CHECK(c.unique());
+    c = *&c;
+    CHECK((c.unique() && c.bytes() == 1000));
+    CHECK(leaks.bytes() == counted(1000 + 64));
+  }
+  CHECK(leaks.bytes() == 0);
+  CHECK((!Storage() && !Storage().unique() && Storage().bytes() == 0));
+}
+
+TEST_CASE("storage: a freed block serves the next request of its class, and is reported meanwhile") {
+  if (settings().system_alloc) return;
+  release_memory();
+  CHECK(memory_stats().cached_bytes == 0);
+  const MemoryStats before = memory_stats();
+  void* const first = allocate_block(5000);
+  CHECK(memory_stats().live_bytes - before.live_bytes == 5120);
+  CHECK(memory_stats().live_blocks - before.live_blocks == 1);
+  free_block(first, 5000);
+  CHECK(memory_stats().cached_bytes == 5120);
+  void* const second = allocate_block(4900);
+  CHECK(second == first);
+  CHECK(memory_stats().cached_bytes == 0);
+  CHECK(memory_stats().system_requests - before.system_requests == 1);
+  free_block(second, 4900);
+  release_memory();
+  CHECK(memory_stats().cached_bytes == 0);
+  CHECK(memory_stats().live_blocks == before.live_blocks);
+}
+
+TEST_CASE("storage: the cache keeps to its limit") {
+  if (settings().system_alloc) return;
+  release_memory();
+  set_memory_cache_limit(10000);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 10; ++i) blocks.push_back(allocate_block(4096));
+  for (void* const block : blocks) free_block(block, 4096);
+  CHECK(memory_stats().cached_bytes == 8192);
+  set_memory_cache_limit(0);
+  release_memory();
+  free_block(allocate_block(4096), 4096);
+  CHECK(memory_stats().cached_bytes == 0);
+  set_memory_cache_limit(Index(4) << 30);
+}
+
+TEST_CASE("storage: the peak is the highest mark since it was reset") {
+  reset_peak_memory();
+  const Index start = memory_stats().peak_bytes;
+  CHECK(start == memory_stats().live_bytes);
+  free_block(allocate_block(1 << 20), 1 << 20);
+  CHECK(memory_stats().peak_bytes == start + (1 << 20));
+  free_block(allocate_block(64), 64);
+  CHECK(memory_stats().peak_bytes == start + (1 << 20));
+  reset_peak_memory();
+  CHECK(memory_stats().peak_bytes == start);
+}
+
+TEST_CASE("storage: more than there is throws, and counts nothing") {
+  if (sanitized) return;  // their operator new ends the process instead
+  const MemoryStats before = memory_stats();
+  CHECK_THROWS_AS(allocate_block(std::size_t(1) << 62), std::bad_alloc);
+  CHECK_THROWS_AS(allocate_block((std::size_t(1) << 63) + 1), std::bad_alloc);
+  CHECK_THROWS_AS(allocate_block(~std::size_t(0)), std::bad_alloc);
+  CHECK_THROWS_AS(Array::zeros({Shape::max_numel}), std::bad_alloc);
+  CHECK(memory_stats().live_bytes == before.live_bytes);
+  CHECK(memory_stats().live_blocks == before.live_blocks);
+}
+
+TEST_CASE("storage: blocks may be freed by another thread than asked for them") {
+  const Leaks leaks;
+  const auto work = [] {
+    std::vector<Array> mine;
+    for (int i = 0; i < 2000; ++i) {
+      mine.push_back(Array::full({1 + i % 50}, static_cast<real>(i)));
+      if (mine.size() > 20) mine.erase(mine.begin());
+      if (mine.back().data()[0] != static_cast<real>(i)) throw Error("somebody else's block");
+    }
+    return mine;
+  };
+  std::vector<Array> theirs;
+  std::string failure;
+  std::thread other([&] { failure = error_of([&] { theirs = work(); }); });
+  CHECK(work().size() == 20);
+  other.join();
+  CHECK(failure == "(no error)");
+  theirs.clear();
+  CHECK(leaks.bytes() == 0);
+}
+
+Index resident_bytes() {
+  Index all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+TEST_CASE("storage: 10,000 training steps need no more memory than the first hundred") {
+  Generator random(1);
+  const Linear layer(16, 16, random);
+  const Tensor x = random_array({8, 16}, 1);
+  const auto steps = [&](int n) {
+    for (int i = 0; i < n; ++i) {
+      mean(pow(layer(x) - x, real(2))).backward();
+      for (const Parameter& p : parameters(layer)) {
+        real* const w = p.mutate();
+        const Array g = p.grad().contiguous();
+        for (Index j = 0; j < p.numel(); ++j) w[j] -= real(0.1) * g.data()[j];
+      }
+      zero_grad(layer);
+    }
+  };
+  steps(100);
+  const MemoryStats before = memory_stats();
+  const Index resident = resident_bytes();
+  steps(sanitized ? 500 : 10000);
+  CHECK(memory_stats().live_bytes == before.live_bytes);
+  if (settings().system_alloc) return;
+  CHECK(memory_stats().system_requests == before.system_requests);
+  if (!sanitized) CHECK(resident_bytes() <= resident + resident / 100);
+}
+
+TEST_CASE("storage: run again under MOTE_ALLOC=system" * doctest::skip()) {
+  REQUIRE(settings().system_alloc);
+  const MemoryStats before = memory_stats();
+  for (int i = 0; i < 10; ++i) {
+    void* const block = allocate_block(5000);
+    CHECK(aligned(block));
+    free_block(block, 5000);
+  }
+  CHECK(memory_stats().cached_bytes == 0);
+  CHECK(memory_stats().system_requests == before.system_requests + 10);
+  CHECK(memory_stats().live_bytes == before.live_bytes);
+  release_memory();
+}
+
+TEST_CASE("storage: MOTE_ALLOC=system keeps nothing") {
+  const Variable variable("MOTE_ALLOC", "system");
+  CHECK(run_again("storage: run again under MOTE_ALLOC=system") == "exit 0");
+}
+
+/// Arrays in static variables are freed after everything else, here together with the pool's and the cache's users.
+struct Late {
+  Array numbers = Array::zeros({100});
+  ~Late() {
+    numbers.mutate()[0] = 1;
+    const Array more = numbers + numbers;
+    if (more.numel() != 100) std::abort();
+  }
+};
+
+TEST_CASE("storage: run again with a static array" * doctest::skip()) {
+  static const Late late;
+  CHECK(late.numbers.numel() == 100);
+}
+
+TEST_CASE("storage: a static destructor may still compute") {
+  CHECK(run_again("storage: run again with a static array") == "exit 0");
+}
+
+}  // namespace
+}  // namespace mote::test
