@@ -1,0 +1,47 @@
+// Fields of configs from and to text, whatever the locale.
+#include "engine/base/fields.h"
+
+#include <charconv>
+#include <sstream>
+
+namespace mote::detail {
+
+std::string field_text(bool value) { return value ? "true" : "false"; }
+std::string field_text(Index value) { return std::to_string(value); }
+std::string field_text(double value) {
+  for (int digits = 6;; ++digits) {
+    std::ostringstream out;
+    out.imbue(std::locale::classic());
+    out.precision(digits);
+    out << value;
+    double back = 0;
+    if (digits == 17) return out.str();
+    std::istringstream in(out.str());
+    in.imbue(std::locale::classic());
+    if (in >> back && back == value) return out.str();
+  }
+}
+
+void read_field(const char* name, const std::string& text, bool& value) {
+  check_in(name, text == "true" || text == "false" || text == "1" || text == "0", "'", text, "' is not true or false");
+  value = text == "true" || text == "1";
+}
+
+void read_field(const char* name, const std::string& text, Index& value) {
+  Index parsed = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  check_in(name, status == std::errc() && end == text.data() + text.size() && !text.empty(), "'", text,
+           "' is not a whole number");
+  value = parsed;
+}
+
+void read_field(const char* name, const std::string& text, double& value) {
+  std::istringstream in(text);
+  in.imbue(std::locale::classic());
+  double parsed = 0;
+  in >> std::noskipws >> parsed;
+  check_in(name, !in.fail() && in.peek() == std::istringstream::traits_type::eof(), "'", text, "' is not a number");
+  value = parsed;
+}
+
+}  // namespace mote::detail
