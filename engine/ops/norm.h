@@ -39,9 +39,9 @@ struct NormRule {
           f(g.data() + row * n, x.data() + row * n, s[0], s[1], part + row / block * n, n);
         }
       });
-      dx.add(1, sum(parts, std::array<int, 1>{0}));
+      dx.add(1, sum(parts, 0));
     }
-    if (has_bias && dx.wants(2)) dx.add(2, sum(g.reshape({rows, n}), std::array<int, 1>{0}));
+    if (has_bias && dx.wants(2)) dx.add(2, sum(g.reshape({rows, n}), 0));
   }
 };
 
