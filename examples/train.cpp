@@ -68,7 +68,7 @@ Index count_exact(GPT& model, const CopyTask& task, Index total, const Generator
   for (Index done = 0; done < total;) {
     const Index n = std::min<Index>(250, total - done), L = task.length;
     const Batch q = task.questions(n, Split::test, random);
-    const IntArray answers = model.generate(q.ids, L).slice(1, L + 1, 2 * L + 1);
+    const IntArray answers = model.generate(q.ids, L).slice(1, L + 1, 2 * L + 1).contiguous();
     for (Index b = 0; b < n; ++b) {
       const Index *const got = answers.data() + b * L, *const want = q.targets.data() + b * L;
       const bool right = std::equal(got, got + L, want);

@@ -114,9 +114,6 @@ inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
 inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
 inline Tensor operator-(const Tensor& x) { return neg(x); }
 
-/// A plain number of any type beside a Tensor counts as `real`.
-template <class S>
-concept Number = std::is_arithmetic_v<S>;
 template <Number S>
 Tensor operator+(const Tensor& x, S s) {
   return add(x, static_cast<real>(s));

@@ -26,7 +26,7 @@ Mask compare(const char* name, const Array& a, const Array& b, F f) {
 /// Elements of x where the mask says `keep`, 0 elsewhere.
 inline Array keep_where(const Array& x, const Mask& mask, bool keep) {
   Array y = x.contiguous();
-  const Mask full = mask.expand(y.shape());
+  const Mask full = mask.expand(y.shape()).contiguous();
   real* const out = y.mutate();
   const std::uint8_t* const in = full.data();
   for (Index i = 0; i < y.numel(); ++i) out[i] = (in[i] != 0) == keep ? out[i] : real(0);
@@ -37,8 +37,9 @@ inline Array keep_where(const Array& x, const Mask& mask, bool keep) {
 /// Where ids are, or are not, one certain id: ids [...] -> [...]. For padded rows, (ids != pad).reshape({B, 1, 1, T})
 /// is attention's mask. ids == other_ids, in contrast, is one bool.
 inline Mask operator==(const IntArray& ids, Index id) {
-  Mask m(ids.shape());
-  std::transform(ids.data(), ids.data() + ids.numel(), m.mutate(), [id](Index x) { return std::uint8_t(x == id); });
+  const IntArray in = ids.contiguous();
+  Mask m(in.shape());
+  std::transform(in.data(), in.data() + in.numel(), m.mutate(), [id](Index x) { return std::uint8_t(x == id); });
   return m;
 }
 inline Mask operator!=(const IntArray& ids, Index id) { return ~(ids == id); }
@@ -67,7 +68,7 @@ inline Mask operator!=(const Tensor& a, const Tensor& b) {
 inline Tensor where(const Mask& mask, const Tensor& a, const Tensor& b) {
   Op op("where", a, b);
   const Shape shape = broadcast(broadcast(a.shape(), b.shape()), mask.shape());
-  const Mask choice = mask.expand(shape);
+  const Mask choice = mask.expand(shape).contiguous();
   Array y = copy_of(b.array().expand(shape));
   const Array x = a.array().expand(shape).contiguous();
   real* const out = y.mutate();
@@ -86,7 +87,7 @@ inline Tensor masked_fill(const Tensor& x, const Mask& mask, double fill) {
   const real value = static_cast<real>(fill);
   Op op("masked_fill", x);
   op.infinity_on_purpose();  // filling with -infinity before a softmax is what it is for
-  const Mask blocked = mask.expand(x.shape());
+  const Mask blocked = broadcast_to(mask, x.shape()).contiguous();
   Array y = x.array().contiguous();
   real* const out = y.mutate();
   const std::uint8_t* const hit = blocked.data();

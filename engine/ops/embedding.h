@@ -22,8 +22,9 @@ inline Index padding_row(const char* who, std::optional<Index> padding_idx, Inde
 /// Row ids[...] of a table: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its
 /// occurrences, in the order of the tokens. padding_idx names a row whose gradient stays zero (negative: from the end).
 /// Errors: an id outside [0, V), a padding_idx outside [-V, V).
-inline Tensor embedding(const Tensor& weight, const IntArray& ids, std::optional<Index> padding_idx = {}) {
+inline Tensor embedding(const Tensor& weight, IntArray ids, std::optional<Index> padding_idx = {}) {
   Op op("embedding", weight);
+  ids = ids.contiguous();
   check(weight.dim() == 2, "the table must be [V, C], but has shape ", weight.shape());
   const Index vocabulary = weight.size(0), width = weight.size(1);
   const Index padding = detail::padding_row("embedding", padding_idx, vocabulary);

@@ -44,8 +44,9 @@ inline Index check_targets(const Tensor& logits, const IntArray& targets, const 
 /// Reduction::none [...], 0 where ignored. With label smoothing s the target is (1 - s) onehot + s / V. The mean of no
 /// rows is NaN, with zero gradients, as in PyTorch. Errors: a target outside [0, V) that is not ignore_index, shapes
 /// that do not fit.
-inline Tensor cross_entropy(const Tensor& logits, const IntArray& targets, const CrossEntropyOptions& options = {}) {
+inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossEntropyOptions& options = {}) {
   Op op("cross_entropy", logits);
+  targets = targets.contiguous();
   const Index counted = detail::check_targets(logits, targets, options);
   const Index classes = logits.size(-1);
   const Array x = logits.array().contiguous();

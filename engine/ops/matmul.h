@@ -45,7 +45,7 @@ inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias =
                      const Array d = dy.reshape({rows.shape()[0], weight.shape()[0]});
                      if (dx.wants(0)) dx.add(0, matmul(d, weight).reshape(shape));  // dX = dY W
                      if (dx.wants(1)) dx.add(1, matmul(d.transpose(0, 1), rows));   // dW = dY^T X
-                     if (dx.wants(2)) dx.add(2, sum(d, std::array<int, 1>{0}));     // db = the sum of dY's rows
+                     if (dx.wants(2)) dx.add(2, sum(d, 0));                         // db = the sum of dY's rows
                    });
 }
 

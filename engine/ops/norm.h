@@ -35,9 +35,9 @@ inline void norm_backward(const Array& dy, Grads& dx, const Array& x, const Arra
         f(g.data() + row * n, x.data() + row * n, s[0], s[1], part + row / block * n, n);
       }
     });
-    dx.add(1, sum(parts, std::array<int, 1>{0}));
+    dx.add(1, sum(parts, 0));
   }
-  if (has_bias && dx.wants(2)) dx.add(2, sum(g.reshape({rows, n}), std::array<int, 1>{0}));
+  if (has_bias && dx.wants(2)) dx.add(2, sum(g.reshape({rows, n}), 0));
 }
 
 inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {

@@ -9,30 +9,13 @@
 
 namespace mote {
 
-/// The axes of a reduction: sum(x, {0, -1}), sum(x, 0), or none for all of them.
-class Axes {
- public:
-  Axes() = default;
-  Axes(int axis) : list_{axis} {}
-  Axes(std::initializer_list<int> axes) : list_(axes) {}
-  std::span<const int> list() const { return list_; }
-
- private:
-  std::vector<int> list_;
-};
-
-template <>
-inline constexpr bool is_saveable<Axes> = true;
-
 namespace detail {
 /// y with the reduced axes back as extents of 1, so that it broadcasts against x.
-inline Array kept(const Array& y, const Shape& x, const Axes& axes) {
-  return y.reshape(reduced_shape(x, axes.list(), true));
-}
+inline Array kept(const Array& y, const Shape& x, const Axes& axes) { return y.reshape(reduced_shape(x, axes, true)); }
 
 inline Index reduced_count(const Shape& shape, const Axes& axes) {
   Index n = 1;
-  for (const int a : normalized_axes(shape.rank(), axes.list())) n *= shape[a];
+  for (const int a : axes.of(shape.rank())) n *= shape[a];
   return n;
 }
 }  // namespace detail
@@ -119,7 +102,7 @@ inline bool ranks_before(real x, real y) { return x > y || (x != x && y == y); }
 inline IntArray argmax(const Tensor& x, int axis = -1, bool keepdim = false) {
   const Op op("argmax");
   const Index n = x.shape()[axis];
-  check(n > 0, "of no elements: shape ", x.shape(), " is empty along axis ", axis);
+  check(n > 0, "cannot reduce the empty axis ", axis, " of shape ", x.shape());
   const Array in = x.array().contiguous();
   IntArray y(x.shape().with(axis, 1));
   Index* const out = y.mutate();

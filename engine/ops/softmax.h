@@ -20,25 +20,15 @@ void for_rows(const Shape& shape, Body body) {
   });
 }
 
-/// Where each row of `shape` starts in a mask that broadcasts to it.
+/// The rows of `shape` in a mask that broadcasts to it.
 struct MaskRows {
-  Mask mask;
-  Shape shape;
-  std::array<Index, Shape::max_rank> strides;
-  MaskRows(const Mask& m, const Shape& s) : mask(m), shape(s), strides(m.strides_in(s)) {
-    if (strides[static_cast<std::size_t>(s.rank() - 1)] == 0 && s[-1] != 1) {  // the kernel wants a row of bytes
-      mask = m.expand(m.rank() ? m.shape().with(-1, s[-1]) : Shape{s[-1]});
-      strides = mask.strides_in(s);
-    }
+  Mask mask;  // a view of `shape`; in each row the bytes lie side by side, as the kernel wants them
+  MaskRows(const Mask& m, const Shape& shape) : mask(broadcast_to(m, shape)) {
+    if (shape[-1] == 1 || mask.stride(-1) == 1) return;
+    const Shape rows = m.rank() ? m.shape().with(-1, shape[-1]) : Shape{shape[-1]};  // and no more of them than m has
+    mask = m.expand(rows).contiguous().expand(shape);
   }
-  const std::uint8_t* row(Index number) const {
-    Index offset = 0;
-    for (int axis = shape.rank() - 2; axis >= 0; --axis) {
-      offset += number % shape[axis] * strides[static_cast<std::size_t>(axis)];
-      number /= shape[axis];
-    }
-    return mask.data() + offset;
-  }
+  const std::uint8_t* row(Index number) const { return mask.data() + mask.layout().offset_of_part(number, 1); }
 };
 
 inline Array softmax_backward(const Array& dy, const Array& y) {

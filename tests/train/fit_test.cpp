@@ -136,7 +136,8 @@ struct Copying {
   }
   double exact_answers() {
     const Batch q = task.questions(100, Split::test, Generator(9));
-    const IntArray answers = model.generate(q.ids, task.length).slice(1, task.length + 1, 2 * task.length + 1);
+    const IntArray answers =
+        model.generate(q.ids, task.length).slice(1, task.length + 1, 2 * task.length + 1).contiguous();
     double right = 0;
     for (Index b = 0; b < 100; ++b)
       right += std::equal(answers.data() + b * 3, answers.data() + (b + 1) * 3, q.targets.data() + b * 3);

@@ -30,7 +30,7 @@ inline std::uint64_t example_hash(std::span<const Index> ids) {
 /// Rows [B, T + 1] as inputs (all but the last column) and targets (all but the first).
 inline Batch next_token_batch(const IntArray& rows) {
   const Index T = rows.shape()[1] - 1;
-  return {rows.slice(1, 0, T), rows.slice(1, 1, T + 1)};
+  return {rows.slice(1, 0, T).contiguous(), rows.slice(1, 1, T + 1).contiguous()};
 }
 
 }  // namespace mote
