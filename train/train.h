@@ -1,4 +1,4 @@
-// The index of training: optimizers, schedules, clipping, the loop, batches of rows, progress, toy tasks.
+// The index of training: optimizers, schedules, clipping, the loop, recipes, batches of rows, progress, the list of tasks.
 #pragma once
 
 #include "train/adamw.h"
@@ -9,8 +9,4 @@
 #include "train/recipe.h"
 #include "train/schedule.h"
 #include "train/sgd.h"
-#include "train/tasks/copy.h"
-#include "train/tasks/induction.h"
-#include "train/tasks/repeat.h"
 #include "train/tasks/tasks.h"
-#include "train/tasks/two_places.h"

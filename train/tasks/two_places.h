@@ -42,7 +42,7 @@ class TwoPlacesTask final : public Task {
   Index block_size() const override { return options.length; }
   Recipe recipe() const override {
     Recipe r;
-    r.config = {{"preset", "attention_only"}, {"n_layer", "1"}, {"n_head", "2"}, {"n_embd", "32"}};
+    r.config = {{"preset", "attention_only"}, {"n_layer", "1"}, {"n_head", "2"}, {"n_embd", "64"}};
     r.steps = 1000, r.learning_rate = 3e-3;
     return r;
   }

@@ -73,14 +73,16 @@ TEST_CASE("stack and row_of: rows as an array and back") {
 }
 
 TEST_CASE("tasks: by name; options by name; what is refused") {
-  CHECK(task_names() == std::vector<std::string>{"copy", "induction", "repeat", "two_places"});
-  for (const std::string& name : task_names()) CHECK(make_task(name)->vocab_size() >= 2);
+  const std::vector<std::string> names = task_names();
+  CHECK(std::is_sorted(names.begin(), names.end()));
+  CHECK(std::set<std::string>(names.begin(), names.end()).size() == names.size());
+  for (const std::string& name : names) CHECK(make_task(name)->vocab_size() >= 2);
   CHECK(make_task("copy", {{"symbols", "5"}, {"length", "4"}})->block_size() == 8);
   const std::vector<Field> options = task_options("two_places", {{"modulus", "5"}});
   REQUIRE(options.size() == 2);
   CHECK(options[0] == Field{"modulus", "5", "", ""});
   CHECK(options[1] == Field{"length", "16", "", ""});
-  CHECK(error_of([] { make_task("sort"); }) == "task 'sort' is none of copy, induction, repeat, two_places");
+  CHECK(error_of([] { make_task("nothing"); }).rfind("task 'nothing' is none of copy, ", 0) == 0);
   CHECK(error_of([] { make_task("repeat", {{"modulus", "5"}}); }) == "this task has no option 'modulus'");
   CHECK(error_of([] { task_options("repeat", {{"length", "five"}}); }) == "length: 'five' is not a whole number");
 }
