@@ -133,19 +133,20 @@ std::string layer_path(const LayerScope& innermost);
 class OpenLayer {
  public:
   explicit OpenLayer(const Module& m) : scope_{&m, thread_context.layer, layer_path} {
-    if (thread_context.observer) [[unlikely]]
-      thread_context.observer->layer_opened(scope_);
+    if (watched_) [[unlikely]]
+      Watchers::tell([this](Observer& o) { o.layer_opened(scope_); });
     thread_context.layer = &scope_;
   }
   ~OpenLayer() {
     thread_context.layer = scope_.outer;
-    if (thread_context.observer) [[unlikely]]
-      thread_context.observer->layer_closed(scope_);
+    if (watched_) [[unlikely]]
+      Watchers::tell([this](Observer& o) { o.layer_closed(scope_); });
   }
   OpenLayer(const OpenLayer&) = delete;
 
  private:
   LayerScope scope_;
+  bool watched_ = Watchers::any();
 };
 }  // namespace detail
 

@@ -62,7 +62,8 @@ inline Tensor softmax(const Tensor& x, int axis = -1) {
   real* const out = y.mutate();
   const auto f = kernels::table().softmax;
   detail::for_rows(y.shape(), [&](Index, Index at) { f(rows.data() + at, nullptr, out + at, nullptr, y.shape()[-1]); });
-  return op.record(y.transpose(axis, -1), [y, axis](const Array& dy, Grads& dx) {
+  op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
+  return op.record(y.transpose(axis, -1), save(y, axis), [](const Array& dy, Grads& dx, const Array& y, int axis) {
     dx.add(0, detail::softmax_backward(dy.transpose(axis, -1), y).transpose(axis, -1));
   });
 }
@@ -81,7 +82,9 @@ inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
   const auto f = kernels::table().softmax;
   detail::for_rows(y.shape(),
                    [&](Index row, Index at) { f(rows.data() + at, mask.row(row), out + at, nullptr, y.shape()[-1]); });
-  return op.record(y, [y](const Array& dy, Grads& dx) { dx.add(0, detail::softmax_backward(dy, y)); });
+  op.flops(5 * y.numel(), {4 * y.numel()});
+  return op.record(y, save(y),
+                   [](const Array& dy, Grads& dx, const Array& y) { dx.add(0, detail::softmax_backward(dy, y)); });
 }
 
 /// log(softmax(x)), computed as x - max - log(sum(exp(x - max))): exact where softmax would round to 0.
@@ -93,7 +96,8 @@ inline Tensor log_softmax(const Tensor& x, int axis = -1) {
   real* const out = y.mutate();
   const auto f = kernels::table().log_softmax;
   detail::for_rows(y.shape(), [&](Index, Index at) { f(rows.data() + at, out + at, y.shape()[-1]); });
-  return op.record(y.transpose(axis, -1), [y, axis](const Array& dy, Grads& dx) {
+  op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
+  return op.record(y.transpose(axis, -1), save(y, axis), [](const Array& dy, Grads& dx, const Array& y, int axis) {
     const Array g = dy.transpose(axis, -1).contiguous();
     Array d = Array::empty(y.shape());
     real* const to = d.mutate();
