@@ -2,6 +2,7 @@
 // saw, and what one attention head looks at.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -9,6 +10,7 @@
 
 #include "examples/options.h"
 #include "models/models.h"
+#include "nn/attention_weights.h"
 #include "train/progress.h"
 #include "train/tasks/tasks.h"
 
@@ -23,8 +25,6 @@ struct Model {
   virtual Tensor loss(const Batch& batch) const = 0;
   /// The likeliest tokens after each prompt, [N, count].
   virtual IntArray answer(const IntArray& prompts, Index count) = 0;
-  /// What the heads of each layer look at: ids [1, T] -> [H, T, T] per layer.
-  virtual std::vector<Array> attention(const IntArray& ids) = 0;
 };
 
 /// A kind of model: the fields of its config, with these values set, and the model that they describe for a task.
@@ -79,12 +79,6 @@ struct GPTModel : Model {
     const Index length = prompts.shape()[1];
     return gpt.generate(prompts, count).slice(1, length, length + count);
   }
-  std::vector<Array> attention(const IntArray& ids) override {
-    std::vector<Array> layers;
-    for (Index layer = 0; layer < gpt.config.n_layer; ++layer)
-      layers.push_back(gpt.attention_weights(ids, layer).select(0, 0));
-    return layers;
-  }
 };
 
 struct AttentionLMChoice {
@@ -115,7 +109,6 @@ struct AttentionLMModel : Model {
     }
     return ids.slice(1, length, length + count);
   }
-  std::vector<Array> attention(const IntArray& ids) override { return {lm.attention_weights(ids).select(0, 0)}; }
 };
 
 const ModelKind model_kinds[] = {
@@ -182,11 +175,10 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 void train(Model& model, const Task& task, const Recipe& recipe, const Generator& data) {
-  const FitOptions settings = fit_options(recipe);
+  FitOptions options = fit_options(recipe);
   const std::unique_ptr<Optimizer> optimizer = make_optimizer(recipe, model.module());
   std::cout << describe(optimizer->groups()) << "\n";
   Narrator narrator(task.vocab_size());
-  FitOptions options = settings;
   options.on_step = [&](const StepReport& report) { return narrator(report); };
   const auto start = std::chrono::steady_clock::now();
   fit(
@@ -215,8 +207,19 @@ Index count_exact(Model& model, const Task& task, Index total, const Generator& 
   return exact;
 }
 
+/// What the heads of each layer look at in one example, [H, T, T] per layer.
+std::vector<Array> attention(Model& model, const Batch& example) {
+  const NoGrad no_grad;
+  const Evaluation evaluation(model.module());
+  const AttentionWeights seen;
+  model.loss(example);
+  std::vector<Array> layers;
+  for (const AttentionMap& map : seen.maps()) layers.push_back(map.weights.select(0, 0));
+  return layers;
+}
+
 /// The head that looks most at the positions that tell the next token, on one example; nothing when the task knows no
-/// such positions.
+/// such positions or the model has no attention.
 void show_head(Model& model, const Task& task, const std::string& kind, const Generator& random) {
   const Batch example = task.batch(1, Split::test, random);
   const std::vector<Index> ids = row_of(example.ids, 0);
@@ -227,7 +230,7 @@ void show_head(Model& model, const Task& task, const std::string& kind, const Ge
   double best = -1;
   std::size_t best_layer = 0;
   Index best_head = 0;
-  const std::vector<Array> layers = model.attention(example.ids);
+  const std::vector<Array> layers = attention(model, example);
   for (std::size_t layer = 0; layer < layers.size(); ++layer)
     for (Index head = 0; head < layers[layer].shape()[0]; ++head) {
       double share = 0;
@@ -238,6 +241,7 @@ void show_head(Model& model, const Task& task, const std::string& kind, const Ge
       best_layer = layer;
       best_head = head;
     }
+  if (best < 0) return;
   std::vector<std::string> labels;
   for (const Index id : ids) labels.push_back(task.word(id));
   char percent[32];
