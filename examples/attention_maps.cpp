@@ -264,7 +264,9 @@ int main(int argc, char** argv) {
   options.add("--sentence", c.sentence, "what to look at, in characters that the text has (text)");
   options.add("--block_size", c.block_size, "longest context, in characters (text)", 2);
   options.add("--output", c.output, "where the picture goes");
-  options.add("--preset", c.preset, "what kind of model", {"attention_only", "gpt2", "nanogpt", "llama"});
+  std::vector<std::string> presets;
+  for (const GPTConfig::Preset& p : GPTConfig::presets()) presets.push_back(p.name);
+  options.add("--preset", c.preset, "what kind of model", presets);
   options.add("--layer", c.layer, "whose heads to show, 0 for the first layer; -1: where induction is strongest", -1);
   options.add("--n_layer", c.n_layer, "blocks", 1, 1000);
   options.add("--n_head", c.n_head, "heads in each", 1);

@@ -115,7 +115,7 @@ int run_copy(const Config& c) {
   const CopyTask task(c.symbols ? c.symbols : 10, c.length ? c.length : 10);
   GPTConfig config = c.preset == "default" ? GPTConfig() : GPTConfig::preset(c.preset);
   config = config.resized(c.n_layer, c.n_head, c.n_embd ? c.n_embd : 64);
-  if (c.position != "default") config.position = position_from(c.position);
+  if (c.position != "default") config.position = from_text<Position>("position", c.position);
   config.block_size = task.block_size();
   config.vocab_size = task.vocab_size();
   config.dropout = c.dropout;
