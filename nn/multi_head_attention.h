@@ -68,7 +68,10 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
     return run(query, key, value, now(mask), nullptr);
   }
   /// Self-attention for the tokens that follow those in `cache`, as SelfAttention's.
-  Tensor forward(const Tensor& x, KeyValueCache& cache) const { return run(x, x, x, now({}), &cache); }
+  Tensor forward(const Tensor& x, KeyValueCache& cache) const {
+    check_in("MultiHeadAttention", !drops(), "a cache is for evaluation: call eval() first");
+    return run(x, x, x, now({}), &cache);
+  }
   // A mask of numbers could say who may attend, or who may not, or be meant to be added: compare (m > 0), or
   // from_blocked(m) where 1 means blocked. And two tensors are neither one input nor three.
   Tensor forward(const Tensor& x, const Tensor& mask) const = delete;
@@ -96,6 +99,9 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   struct Widths;
   MultiHeadAttention(Index width, Index heads, const Init& init, const AttentionOptions& attention,
                      const MultiHeadAttentionOptions& around, const Widths& widths);
+  bool drops() const {
+    return (attn_dropout.training() && attn_dropout.p > 0) || (resid_dropout.training() && resid_dropout.p > 0);
+  }
   AttentionOptions now(const Mask& mask) const;
   void check_input(const char* role, const Tensor& x, const Linear& projection, Index start) const;
   Tensor run(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& how,

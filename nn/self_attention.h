@@ -61,7 +61,10 @@ struct SelfAttention : Layer<SelfAttention> {
   /// The same for the tokens that follow those in `cache`, which afterwards has these too: x [B, t, C]. Equal in every
   /// bit to the last t rows of the whole pass: engine/ops/kv_cache.h tells why. Errors: not causal, not under NoGrad,
   /// with dropout on, a cache for another window.
-  Tensor forward(const Tensor& x, KeyValueCache& cache) const { return run(x, now({}), &cache); }
+  Tensor forward(const Tensor& x, KeyValueCache& cache) const {
+    check_in("SelfAttention", !drops(), "a cache is for evaluation: call eval() first");
+    return run(x, now({}), &cache);
+  }
   // A mask of numbers could say who may attend, or who may not, or be meant to be added: compare (m > 0), or
   // from_blocked(m) where 1 means blocked.
   Tensor forward(const Tensor& x, const Tensor& mask) const = delete;
@@ -90,6 +93,9 @@ struct SelfAttention : Layer<SelfAttention> {
   static AttentionOptions causal(AttentionOptions o) {
     o.causal = o.causal.value_or(true);
     return o;
+  }
+  bool drops() const {
+    return (attn_dropout.training() && attn_dropout.p > 0) || (resid_dropout.training() && resid_dropout.p > 0);
   }
   AttentionOptions now(const Mask& mask) const {
     AttentionOptions o = options;

@@ -31,9 +31,8 @@ Results run(const Case& c, AttentionOptions o, const Attention& attend) {
   Tensor v = randn({c.batch, c.kv_heads, c.keys, c.value_width}, random).requires_grad_();
   const Tensor dy = randn({c.batch, c.heads, c.queries, c.value_width}, random);
   Results r;
-  o.random = &drops;
   o.weights = &r.weights, o.dropped_weights = &r.dropped;
-  const Tensor y = attend(q, k, v, o);
+  const Tensor y = attend(q, k, v, o, drops);
   y.backward(dy.array());
   r.y = y.array(), r.dq = q.grad(), r.dk = k.grad(), r.dv = v.grad();
   r.next = drops.next_u32();
