@@ -143,8 +143,9 @@ Saturation saturation(Index d, bool scaled) {
   const Tensor k = randn({1, 64, d}, random);
   const double scale = scaled ? 1 / std::sqrt(static_cast<double>(d)) : 1;
   const Tensor scores = matmul(q, transpose(k, -2, -1)) * scale;
-  Array weights;
-  attention(q, k, k, {.scale = scale, .weights = &weights});
+  const AttentionWeights seen;
+  attention(q, k, k, {.scale = scale});
+  const Array weights = seen.maps().back().weights;
   Saturation s;
   s.variance = static_cast<double>(var(reshape(scores, {-1})).item());
   s.largest = static_cast<double>(mean(max(Tensor(weights), {-1})).item());

@@ -40,20 +40,19 @@ Choice chosen(Choice choice, const FieldValues& values) {
   return choice;
 }
 
-constexpr const char* positions[] = {"learned", "sinusoidal", "rotary", "alibi", "none"};
-
-/// What can be chosen of a GPTConfig.
+/// A GPTConfig but for what the task decides, and the preset that it starts from.
 struct GPTChoice {
-  std::string preset = "default", position;
+  std::string preset = "default";
   GPTConfig config;
   template <class V>
   void visit(V& v) {
-    v("preset", preset, "the kind of model, sizes apart (default|gpt2|nanogpt|llama|attention_only)");
-    v("position", position, "how it knows where a token stands (learned|sinusoidal|rotary|alibi|none)");
-    v("n_layer", config.n_layer, "blocks");
-    v("n_head", config.n_head, "attention heads per block");
-    v("n_embd", config.n_embd, "width");
-    v("dropout", config.dropout, "probability of dropping, in training");
+    std::string names = "default";
+    for (const GPTConfig::Preset& p : GPTConfig::presets()) names.append("|").append(p.name);
+    v("preset", preset, ("the kind of model, sizes apart (" + names + ")").c_str());
+    const auto see = [&](const char* name, auto& value, const char* help) {
+      if (name != std::string("vocab_size") && name != std::string("block_size")) v(name, value, help);
+    };
+    config.visit(see);
   }
 };
 
@@ -63,10 +62,8 @@ GPTChoice gpt_choice(const FieldValues& values) {
   for (const auto& [name, text] : values)
     if (name == "preset") choice.preset = text;
   if (choice.preset != "default") choice.config = GPTConfig::preset(choice.preset);
-  choice.position = positions[static_cast<int>(choice.config.position)];
   choice = chosen(choice, values);
   choice.config = choice.config.resized(choice.config.n_layer, choice.config.n_head, choice.config.n_embd);
-  choice.config.position = position_from(choice.position);
   return choice;
 }
 

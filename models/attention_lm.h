@@ -3,9 +3,9 @@
 
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/loss.h"
-#include "nn/attention.h"
 #include "nn/embedding.h"
 #include "nn/position.h"
+#include "nn/self_attention.h"
 
 namespace mote {
 
@@ -15,6 +15,15 @@ struct AttentionLMConfig {
   Index n_head = 4;
   Index block_size = 12;
   double dropout = 0;
+
+  template <class V>
+  void visit(V& v) {
+    v("vocab_size", vocab_size, "tokens in the vocabulary");
+    v("n_embd", n_embd, "width");
+    v("n_head", n_head, "heads");
+    v("block_size", block_size, "longest context");
+    v("dropout", dropout, "probability of dropping, on attention weights and output");
+  }
 };
 
 /// head(attn(token(ids) + position)): token embedding drawn N(0, 0.02), sinusoidal positions, one causal attention, a
@@ -23,14 +32,13 @@ struct AttentionLMConfig {
 struct AttentionLM : Layer<AttentionLM> {
   Embedding token;
   SinusoidalPositions position;
-  MultiHeadAttention attn;
+  SelfAttention attn;
   Linear head;
 
   AttentionLM(const AttentionLMConfig& c, const Generator& random)
       : token(small_embedding(c, random)),
         position(c.block_size, c.n_embd),
-        attn(c.n_embd, c.n_head, random,
-             {.causal = true, .bias = true, .dropout = c.dropout, .block_size = c.block_size}),
+        attn(c.n_embd, c.n_head, random, {.dropout = c.dropout}, {.block_size = c.block_size}),
         head(c.n_embd, c.vocab_size, random) {}
 
   Tensor forward(const IntArray& ids) const { return head(attn(embed(ids))); }

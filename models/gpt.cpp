@@ -13,33 +13,7 @@ const GPTConfig& checked(const GPTConfig& c) {
   check_in("GPT", c.n_head >= 1, "n_head ", c.n_head, " must be at least 1");
   check_in("GPT", c.n_embd >= 1, "n_embd ", c.n_embd, " must be at least 1");
   check_in("GPT", c.n_embd % c.n_head == 0, "n_embd ", c.n_embd, " is not divisible by n_head ", c.n_head);
-  check_in("GPT", c.window >= 0, "window ", c.window, " must be 0 or above");
-  check_in("GPT", c.n_inner >= 0, "n_inner ", c.n_inner, " must be 0 or above");
   return c;
-}
-
-TransformerBlockOptions block_options(const GPTConfig& c) {
-  TransformerBlockOptions o;
-  o.causal = true;
-  o.dropout = c.dropout;
-  o.bias = c.bias;
-  o.attention_bias = c.attention_bias.value_or(c.bias);
-  o.mlp_bias = c.mlp_bias.value_or(c.bias);
-  o.activation = c.activation;
-  o.block_size = c.unbounded() ? 0 : c.block_size;
-  o.order = c.norm_order;
-  o.hidden = c.inner();
-  o.norm = c.norm;
-  o.norm_eps = c.norm_eps;
-  o.feed_forward = c.feed_forward;
-  o.n_kv_head = c.n_kv_head;
-  o.window = c.window;
-  o.alibi = c.position == Position::alibi;
-  if (c.position == Position::rotary) {
-    o.rotary = c.rotary;
-    if (o.rotary->length == 0) o.rotary->length = c.block_size;
-  }
-  return o;
 }
 
 }  // namespace
@@ -48,8 +22,9 @@ GPT::Transformer::Transformer(const GPTConfig& c, const Init& init)
     : wte(c.vocab_size, c.n_embd, init), drop(c.dropout, init.random()) {
   if (c.position == Position::learned) wpe.emplace(c.block_size, c.n_embd, init);
   if (c.position == Position::sinusoidal) waves.emplace(c.block_size, c.n_embd);
-  for (Index i = 0; i < c.n_layer; ++i) h.emplace_back(c.n_embd, c.n_head, init, block_options(c));
-  if (c.norm_order == NormOrder::pre) ln_f.emplace(c.norm, c.n_embd, c.norm_eps, c.bias);
+  const TransformerBlockOptions block = c.block_options();
+  for (Index i = 0; i < c.n_layer; ++i) h.emplace_back(c.n_embd, c.n_head, init, block);
+  if (block.norm_order == NormOrder::pre) ln_f.emplace(block.norm, c.n_embd, block.norm_eps, c.bias);
 }
 
 Tensor GPT::Transformer::embed(const IntArray& ids, Index start) const {
@@ -95,15 +70,17 @@ void GPT::Transformer::visit(Visitor& v) {
   v("ln_f", ln_f);
 }
 
+// The layers are built without numbers of their own; then, as nanoGPT does, every matrix is drawn by its name.
 GPT::GPT(const GPTConfig& c, const Generator& random)
     : config(checked(c)),
       transformer(c, Init::none(random)),
       lm_head(c.n_embd, c.vocab_size, Init::none(random), false) {
   if (c.tie_weights) lm_head.weight = transformer.wte.weight;
   const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(c.n_layer));
-  for (const NamedParameter& p : named_parameters(*this)) {
-    if (p.parameter.shape().rank() < 2) continue;  // biases stay 0, norms 1
-    init::normal(p.parameter, 0, p.name.ends_with("c_proj.weight") ? residual : 0.02, random);
+  for (const auto& [name, parameter] : named_parameters(*this)) {
+    const bool matrix = parameter.shape().rank() >= 2;  // biases stay 0, norms 1
+    const bool feeds_sum = name.ends_with("c_proj.weight");
+    if (matrix) init::normal(parameter, 0, feeds_sum ? residual : 0.02, random);
   }
 }
 

@@ -21,6 +21,15 @@ struct GenerateOptions {
   /// Called after every token with the newest of each row, [B]; false ends the text there. A row that is finished gives
   /// stop_token again and again until the others are.
   std::function<bool(const IntArray& newest)> on_token = {};
+
+  template <class V>
+  void visit(V& v) {
+    v("temperature", temperature, "0: always the likeliest; larger: more even");
+    v("top_k", top_k, "only the k likeliest tokens; 0: all");
+    v("top_p", top_p, "only the likeliest tokens that first reach p together; 1: all");
+    v("stop_token", stop_token, "the id that ends a text; -1: none");
+    v("use_cache", use_cache, "keep keys and values of earlier tokens");
+  }
 };
 
 /// The keys and values of every layer, for a text that is being written. Made by GPT::cache(), for that model.
@@ -59,7 +68,7 @@ struct GPT : Layer<GPT> {
   Linear lm_head;
 
   /// Errors: sizes below 1, n_embd that n_head does not divide, n_head that n_kv_head does not divide, a window or
-  /// n_inner below 0, rotary positions with heads of odd width, a dropout that is no probability.
+  /// n_inner below 0, rotary positions with heads of odd width, a dropout that is not a probability; as block_options().
   GPT(const GPTConfig& config, const Generator& random);
 
   /// Logits for every position: ids [B, T] -> [B, T, V].

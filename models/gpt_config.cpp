@@ -1,21 +1,12 @@
-// The presets of GPTConfig.
+// The presets of GPTConfig, and what its blocks are told.
 #include "models/gpt_config.h"
 
 namespace mote {
 
-Position position_from(const std::string& name) {
-  if (name == "learned") return Position::learned;
-  if (name == "sinusoidal") return Position::sinusoidal;
-  if (name == "rotary") return Position::rotary;
-  if (name == "alibi") return Position::alibi;
-  if (name == "none") return Position::none;
-  throw Error("position '" + name + "' is none of learned, sinusoidal, rotary, alibi, none");
-}
-
 GPTConfig GPTConfig::gpt2() {
   GPTConfig c;
   c.vocab_size = 50257;
-  c.activation = Activation::gelu_tanh;
+  c.block.activation = Activation::gelu_tanh;
   return c;
 }
 
@@ -30,39 +21,58 @@ GPTConfig GPTConfig::llama() {
   c.vocab_size = 32000;
   c.bias = false;
   c.tie_weights = false;
-  c.activation = Activation::swiglu;
   c.position = Position::rotary;
-  c.n_kv_head = 4;
-  c.norm = NormKind::rms_norm;
+  c.block.norm = NormKind::rms_norm;
+  c.block.activation = Activation::swiglu;
+  c.block.projections.n_kv_head = 4;
   return c;
 }
 
 GPTConfig GPTConfig::attention_only() {
   GPTConfig c;
-  c.feed_forward = false;
   c.n_layer = 2;
   c.tie_weights = false;
+  c.block.feed_forward = false;
   return c;
 }
 
+const std::array<GPTConfig::Preset, 4>& GPTConfig::presets() {
+  static constexpr std::array<Preset, 4> all{
+      {{"gpt2", gpt2}, {"nanogpt", nanogpt}, {"llama", llama}, {"attention_only", attention_only}}};
+  return all;
+}
+
 GPTConfig GPTConfig::preset(const std::string& name) {
-  if (name == "gpt2") return gpt2();
-  if (name == "nanogpt") return nanogpt();
-  if (name == "llama") return llama();
-  if (name == "attention_only") return attention_only();
-  throw Error("preset '" + name + "' is none of gpt2, nanogpt, llama, attention_only");
+  std::string list;
+  for (const Preset& p : presets()) {
+    if (name == p.name) return p.make();
+    list.append(list.empty() ? "" : ", ").append(p.name);
+  }
+  throw Error("preset '" + name + "' is none of " + list);
 }
 
 GPTConfig GPTConfig::resized(Index layers, Index heads, Index width) const {
   GPTConfig c = *this;
   c.n_layer = layers, c.n_head = heads, c.n_embd = width;
-  if (n_kv_head > 0 && heads % n_kv_head != 0) c.n_kv_head = 0;
+  Index& n_kv_head = c.block.projections.n_kv_head;
+  if (n_kv_head > 0 && heads % n_kv_head != 0) n_kv_head = 0;
   return c;
 }
 
-Index GPTConfig::inner() const {
-  if (n_inner > 0) return n_inner;
-  return activation == Activation::swiglu ? (8 * n_embd / 3 + 31) / 32 * 32 : 4 * n_embd;
+TransformerBlockOptions GPTConfig::block_options() const {
+  TransformerBlockOptions o = block;
+  check_in("GPT", o.attention.causal.value_or(true), "its attention is causal: no token may see what it predicts");
+  check_in("GPT", !o.projections.rotary && !o.attention.alibi.defined(),
+           "positions are chosen by config.position, not in the block");
+  o.dropout = o.dropout.value_or(dropout);
+  o.bias = o.bias.value_or(bias);
+  if (o.projections.block_size == 0 && !unbounded()) o.projections.block_size = block_size;
+  if (position == Position::alibi) o.attention.alibi = alibi_slopes(n_head);
+  if (position == Position::rotary) {
+    o.projections.rotary = rotary;
+    if (rotary.length == 0) o.projections.rotary->length = block_size;
+  }
+  return o;
 }
 
 }  // namespace mote

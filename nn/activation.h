@@ -1,8 +1,9 @@
-// The activations as layers, and Activation, which names one in a config.
+// The activations as layers, and Activation, which selects one in a config.
 #pragma once
 
-#include <string>
+#include <array>
 
+#include "engine/base/words.h"
 #include "engine/ops/activation.h"
 #include "nn/module.h"
 
@@ -31,8 +32,16 @@ struct Sigmoid : Layer<Sigmoid> {
   void visit(Visitor&) override {}
 };
 
-/// The activations a config can name. swiglu is silu of a gate times the rest, and so needs a FeedForward around it.
+/// The activations a config can select. swiglu is silu of a gate times the rest, and so needs a FeedForward around it.
 enum class Activation { gelu, gelu_tanh, relu, silu, tanh, swiglu };
+constexpr auto words(Activation) {
+  return std::to_array<Word<Activation>>({{Activation::gelu, "gelu"},
+                                          {Activation::gelu_tanh, "gelu_tanh"},
+                                          {Activation::relu, "relu"},
+                                          {Activation::silu, "silu"},
+                                          {Activation::tanh, "tanh"},
+                                          {Activation::swiglu, "swiglu"}});
+}
 
 /// The activation of that name: x [...] -> [...]. Errors: swiglu, which takes two numbers.
 inline Tensor activate(Activation activation, const Tensor& x) {
@@ -51,17 +60,6 @@ inline Tensor activate(Activation activation, const Tensor& x) {
       throw Error("activate: swiglu is no function of one number; FeedForward has it");
   }
   throw Error("activate: unknown activation");
-}
-
-/// "gelu", "gelu_tanh", "relu", "silu", "tanh" or "swiglu". Errors: any other word; the sentence lists these.
-inline Activation activation_from(const std::string& name) {
-  if (name == "gelu") return Activation::gelu;
-  if (name == "gelu_tanh") return Activation::gelu_tanh;
-  if (name == "relu") return Activation::relu;
-  if (name == "silu") return Activation::silu;
-  if (name == "tanh") return Activation::tanh;
-  if (name == "swiglu") return Activation::swiglu;
-  throw Error("activation '" + name + "' is none of gelu, gelu_tanh, relu, silu, tanh, swiglu");
 }
 
 }  // namespace mote

@@ -1,12 +1,18 @@
-// Norm, a LayerNorm or an RMSNorm under one name, for models whose config chooses.
+// Norm, a LayerNorm or an RMSNorm under one name, for models whose config selects one.
 #pragma once
 
+#include <array>
+
+#include "engine/base/words.h"
 #include "engine/ops/norm.h"
 #include "nn/module.h"
 
 namespace mote {
 
 enum class NormKind { layer_norm, rms_norm };
+constexpr auto words(NormKind) {
+  return std::to_array<Word<NormKind>>({{NormKind::layer_norm, "layer_norm"}, {NormKind::rms_norm, "rms_norm"}});
+}
 
 /// layer_norm: (x - mean) / sqrt(var + eps) * weight + bias; rms_norm: x / sqrt(mean(x^2) + eps) * weight. x [..., C].
 /// weight starts as ones, bias as zeros; an RMSNorm has none.

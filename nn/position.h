@@ -54,7 +54,13 @@ struct SinusoidalPositions : Layer<SinusoidalPositions> {
 struct RotaryOptions {
   double base = 10000;  ///< pair i of r/2 turns by position * base^(-2i/r): the first fast, the last slowly
   double fraction = 1;  ///< the share of a head's columns that is turned (r = fraction * width, rounded down to even)
-  Index length = 0;     ///< positions whose angles are kept ready; later ones are worked out when they come
+  Index length = 0;     ///< positions whose angles are kept ready; later ones are computed when they come
+
+  template <class V>
+  void visit(V& v) {
+    v("rotary_base", base, "pair i of r/2 columns turns by position * base^(-2i/r)");
+    v("rotary_fraction", fraction, "the share r of a head's columns that is rotated");
+  }
 };
 
 /// Rotary positions: x [B, H, T, d], whose first row stands at position `start` -> the same shape, turned (see rotary()
@@ -62,7 +68,8 @@ struct RotaryOptions {
 /// base that is not above 0. Source: Su et al. 2021.
 class Rotary {
  public:
-  Rotary(Index width, const RotaryOptions& options) : base_(options.base) {
+  /// Keeps the angles of options.length positions ready, or of `length` where that is 0.
+  Rotary(Index width, const RotaryOptions& options, Index length = 0) : base_(options.base) {
     check_in("Rotary", options.fraction > 0 && options.fraction <= 1, "fraction ", options.fraction,
              " is outside (0, 1]");
     check_in("Rotary", options.base > 0 && std::isfinite(options.base), "base ", options.base,
@@ -73,7 +80,7 @@ class Rotary {
              " is odd, but its columns are turned in pairs");
     check_in("Rotary", half_ >= 1, "fraction ", options.fraction, " of a head of width ", width,
              " is less than one pair of columns");
-    fill(0, options.length, cosines_, sines_);
+    fill(0, options.length != 0 ? options.length : length, cosines_, sines_);
   }
   Tensor operator()(const Tensor& x, Index start) const {
     check_in("Rotary", start >= 0, "start ", start, " is below 0");

@@ -1,68 +1,90 @@
 // TransformerBlock: attention and a feed-forward network, each with a norm and a residual connection.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "engine/ops/arithmetic.h"
-#include "nn/attention.h"
 #include "nn/feed_forward.h"
 #include "nn/norm.h"
+#include "nn/self_attention.h"
 
 namespace mote {
 
-/// Where the norm stands: before each part (GPT-2) or after each residual sum (the original transformer).
+/// Where the norm is: before each part (GPT-2) or after each residual sum (the original transformer).
 enum class NormOrder { pre, post };
+constexpr auto words(NormOrder) {
+  return std::to_array<Word<NormOrder>>({{NormOrder::pre, "pre"}, {NormOrder::post, "post"}});
+}
 
-/// What a block can be told besides its sizes.
+/// What a block can be told besides its sizes. Parts that are not told their own dropout and biases follow the block's.
 struct TransformerBlockOptions {
-  bool causal = true;
-  double dropout = 0;
-  bool bias = true;                   ///< in the layer norms
-  bool attention_bias = true;         ///< in the attention's projections
-  std::optional<bool> out_bias = {};  ///< in its output projection; not given: as attention_bias
-  bool mlp_bias = true;               ///< in the feed-forward network
-  Activation activation = Activation::gelu;
-  NormOrder order = NormOrder::pre;
-  Index hidden = 0;      ///< width inside the feed-forward network; 0: four times C
-  Index block_size = 0;  ///< the longest input; 0: any
+  std::optional<double> dropout = {};     ///< of all parts; not given: 0
+  std::optional<bool> bias = {};          ///< in the layer norms and in all parts; not given: true
+  AttentionOptions attention = {};        ///< causal unless told otherwise
+  SelfAttentionOptions projections = {};  ///< what lies around the attention's formula
   NormKind norm = NormKind::layer_norm;
+  NormOrder norm_order = NormOrder::pre;
   double norm_eps = 1e-5;
   bool feed_forward = true;  ///< false: attention and its residual connection alone
-  bool fused = true;         ///< see MultiHeadAttentionOptions, as are the rest
-  Index n_kv_head = 0;
-  Index window = 0;
-  std::optional<RotaryOptions> rotary = {};
-  bool alibi = false;
+  Activation activation = Activation::gelu;
+  Index n_inner = 0;  ///< width inside the feed-forward network; 0: 4 C, with swiglu 8/3 C rounded up to 32s
+  std::optional<bool> mlp_bias = {};  ///< in the feed-forward network
+
+  template <class V>
+  void visit(V& v) {
+    v("block_dropout", dropout, "dropout in the blocks; default: as dropout");
+    v("block_bias", bias, "biases in the blocks; default: as bias");
+    attention.visit(v);
+    projections.visit(v);
+    v("norm", norm, "the kind of norm");
+    v("norm_order", norm_order, "norms before each part, or after each residual sum");
+    v("norm_eps", norm_eps, "what norms add to the variance");
+    v("feed_forward", feed_forward, "false: blocks of attention alone");
+    v("activation", activation, "the activation of the feed-forward networks");
+    v("n_inner", n_inner, "width of the feed-forward networks; 0: 4 n_embd, with swiglu 8/3 n_embd");
+    v("mlp_bias", mlp_bias, "biases in the feed-forward networks; default: as bias");
+  }
+
+  /// The same with all that was not given filled in, for blocks of width C. Errors: an n_inner below 0.
+  TransformerBlockOptions resolved(Index width) const {
+    check_in("TransformerBlock", n_inner >= 0, "n_inner ", n_inner, " must be 0 or above");
+    TransformerBlockOptions o = *this;
+    const auto follow = [](auto& part, auto whole) { part = part.value_or(whole); };
+    follow(o.dropout, 0.0);
+    follow(o.bias, true);
+    follow(o.attention.dropout, *o.dropout);
+    follow(o.projections.bias, *o.bias);
+    follow(o.mlp_bias, *o.bias);
+    if (o.n_inner == 0) o.n_inner = activation == Activation::swiglu ? (8 * width / 3 + 31) / 32 * 32 : 4 * width;
+    return o;
+  }
 };
 
 /// pre:  x + attn(ln_1(x)), then x + mlp(ln_2(x)).    post: ln_1(x + attn(x)), then ln_2(x + mlp(x)).
-/// x [B, T, C] -> [B, T, C]. Names are nanoGPT's. Errors: C that the heads do not divide.
+/// x [B, T, C] -> [B, T, C]. Names are nanoGPT's. Errors: those of SelfAttention and of the options.
 struct TransformerBlock : Layer<TransformerBlock> {
   Norm ln_1;
-  MultiHeadAttention attn;
+  SelfAttention attn;
   std::optional<Norm> ln_2;
   std::optional<FeedForward> mlp;
-  NormOrder order;
+  NormOrder norm_order;
 
-  TransformerBlock(Index width, Index heads, const Init& init, const TransformerBlockOptions& o = {})
-      : ln_1(o.norm, width, o.norm_eps, o.bias), attn(width, heads, init, attention_options(o)), order(o.order) {
-    if (!o.feed_forward) return;
-    ln_2.emplace(o.norm, width, o.norm_eps, o.bias);
-    mlp.emplace(width, o.hidden ? o.hidden : 4 * width, init, o.activation, o.dropout, o.mlp_bias);
-  }
+  TransformerBlock(Index width, Index heads, const Init& init, const TransformerBlockOptions& given = {})
+      : TransformerBlock(given.resolved(width), width, heads, init) {}
 
   Tensor forward(const Tensor& x, const Mask& mask = {}) const {
-    return around(x, [&](const Tensor& in) { return attn(in, mask); });
+    return with_residuals(x, [&](const Tensor& in) { return attn(in, mask); });
   }
-  /// The same for the tokens that follow those in `cache`; see MultiHeadAttention.
+  /// The same for the tokens that follow those in `cache`; see SelfAttention.
   Tensor forward(const Tensor& x, KeyValueCache& cache) const {
-    return around(x, [&](const Tensor& in) { return attn(in, cache); });
+    return with_residuals(x, [&](const Tensor& in) { return attn(in, cache); });
   }
   /// The same output, bit for bit, and the attention's weights.
   Attended with_weights(const Tensor& x, const Mask& mask = {}) const {
     const detail::OpenLayer here(*this);
     Attended attended;
-    attended.output = around(x, [&](const Tensor& in) {
+    attended.output = with_residuals(x, [&](const Tensor& in) {
       attended = attn.with_weights(in, mask);
       return attended.output;
     });
@@ -76,22 +98,22 @@ struct TransformerBlock : Layer<TransformerBlock> {
   }
 
  private:
+  TransformerBlock(const TransformerBlockOptions& o, Index width, Index heads, const Init& init)
+      : ln_1(o.norm, width, o.norm_eps, *o.bias),
+        attn(width, heads, init, o.attention, o.projections),
+        norm_order(o.norm_order) {
+    if (!o.feed_forward) return;
+    ln_2.emplace(o.norm, width, o.norm_eps, *o.bias);
+    mlp.emplace(width, o.n_inner, init, o.activation, *o.dropout, *o.mlp_bias);
+  }
   template <class Attend>
-  Tensor around(const Tensor& x, const Attend& attend) const {
-    if (order == NormOrder::pre) {
+  Tensor with_residuals(const Tensor& x, const Attend& attend) const {
+    if (norm_order == NormOrder::pre) {
       const Tensor y = x + attend(ln_1(x));
       return mlp ? y + (*mlp)((*ln_2)(y)) : y;
     }
     const Tensor y = ln_1(x + attend(x));
     return mlp ? (*ln_2)(y + (*mlp)(y)) : y;
-  }
-  static MultiHeadAttentionOptions attention_options(const TransformerBlockOptions& o) {
-    MultiHeadAttentionOptions a;
-    a.causal = o.causal, a.bias = o.attention_bias, a.out_bias = o.out_bias, a.dropout = o.dropout;
-    a.block_size = o.block_size;
-    a.fused = o.fused, a.n_kv_head = o.n_kv_head, a.window = o.window;
-    a.rotary = o.rotary, a.alibi = o.alibi;
-    return a;
   }
 };
 

@@ -118,8 +118,9 @@ void variants(std::uint64_t& hash) {
        {Position::learned, Position::sinusoidal, Position::rotary, Position::alibi, Position::none}) {
     const Generator random(11), data(12);
     GPTConfig config = GPTConfig::llama();
-    config.block_size = 19, config.vocab_size = 23, config.n_layer = 2, config.n_head = 4, config.n_kv_head = 2;
-    config.n_embd = 40, config.dropout = 0.1, config.position = position, config.window = 9;
+    config.block_size = 19, config.vocab_size = 23, config.n_layer = 2, config.n_head = 4;
+    config.n_embd = 40, config.dropout = 0.1, config.position = position;
+    config.block.projections.n_kv_head = 2, config.block.attention.window = 9;
     GPT model(config, random);
     AdamW optimizer(decay_groups(model, 0.1), {.lr = 1e-3});
     fit(optimizer,

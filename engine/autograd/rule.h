@@ -28,6 +28,8 @@ template <>
 inline constexpr bool is_saveable<IntArray> = true;
 template <>
 inline constexpr bool is_saveable<Mask> = true;
+template <>
+inline constexpr bool is_saveable<Storage> = true;
 template <class T, class Allocator>
 inline constexpr bool is_saveable<std::vector<T, Allocator>> = is_saveable<T>;
 template <class T>
@@ -59,6 +61,7 @@ Index kept_bytes(const T&) {
 }
 inline Index kept_bytes(const Array& x) { return x.defined() ? x.numel() * static_cast<Index>(sizeof(real)) : 0; }
 inline Index kept_bytes(const IntArray& x) { return x.defined() ? x.numel() * static_cast<Index>(sizeof(Index)) : 0; }
+inline Index kept_bytes(const Storage& x) { return static_cast<Index>(x.bytes()); }
 inline Index kept_bytes(const Mask& x) { return x.defined() ? x.numel() : 0; }
 template <class T, class Allocator>
 Index kept_bytes(const std::vector<T, Allocator>& list) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "engine/array/random.h"
 #include "engine/autograd/op.h"
@@ -10,17 +9,26 @@
 
 namespace mote {
 
-/// What attention can be told besides its inputs.
+/// What the formula is told besides its inputs. Layers and models contain one of these and hand it on whole. What is
+/// not given follows the layer around it; where there is none, nothing is causal and nothing is dropped.
 struct AttentionOptions {
-  bool causal = false;                ///< a query sees only keys at its own position and before
-  Mask mask = {};                     ///< true = may attend; broadcasts to [..., H, Tq, Tk]; combines with causal
-  Index window = 0;                   ///< with causal: only the last `window` keys, its own included; 0: all
-  std::optional<double> scale = {};   ///< what scores are multiplied by; not given: 1 / sqrt(d)
-  Array alibi = {};                   ///< slopes [H]: slope * |distance in positions| is taken off each score
-  double dropout = 0;                 ///< probability of dropping a weight (training only: the caller decides)
-  const Generator* random = nullptr;  ///< the stream dropout draws from
-  Array* weights = nullptr;           ///< receives the weights [..., H, Tq, Tk]; no bit of the output changes by it
-  Array* dropped_weights = nullptr;   ///< the same after dropout
+  std::optional<bool> causal = {};     ///< a query sees only keys at its own position and before
+  Mask mask = {};                      ///< true = may attend; broadcasts to [..., H, Tq, Tk]; combines with causal
+  Index window = 0;                    ///< with causal: only the last `window` keys, its own included; 0: all
+  std::optional<double> scale = {};    ///< what scores are multiplied by; not given: 1 / sqrt(d)
+  Array alibi = {};                    ///< slopes [H]: slope * |distance in positions| is taken off each score
+  std::optional<double> dropout = {};  ///< probability of dropping a weight; layers drop in training only
+
+  template <class V>
+  void visit(V& v) {
+    v("causal", causal, "whether a token sees only itself and the tokens before it");
+    v("window", window, "a token sees itself and the window - 1 tokens before it; 0: all");
+    v("scale", scale, "what attention scores are multiplied by; default: 1 / sqrt(width of a head)");
+    v("attn_dropout", dropout, "probability of dropping an attention weight");
+  }
+  /// Errors, as `who`'s outside an op: a window below 0 or without causal, a scale that is not finite, a dropout that
+  /// is not a probability.
+  void require(const char* who) const;
 };
 
 /// softmax(q k^T / sqrt(d)) v over the keys: q [..., H, Tq, d], k [..., Hkv, Tk, d], v [..., Hkv, Tk, dv] ->
@@ -30,30 +38,17 @@ struct AttentionOptions {
 /// A query that may attend to nothing gives zeros and zero gradients. Nothing crosses a masked pair, not even a NaN:
 /// not from the key to the query's output, nor from the query to the key's gradient; so no token sees a later one.
 /// Memory grows with Tq + Tk: weights are made a block of queries at a time, and again in backward; dropout keeps one
-/// bit for each. Dropout draws as PyTorch does, one for every weight in row-major order, masked ones included. Equal in
-/// every bit to the plain formula matmul(masked_softmax(matmul(q, transpose(k)) * scale), v) as long as all is finite;
-/// only the gradient of what several heads or batch entries share is summed in another order.
+/// bit for each. An observer that wants "weights" or "dropped_weights" (after dropout) is shown them, [..., H, Tq, Tk].
+/// Dropout draws from `random` as PyTorch does, one for every weight in row-major order, masked ones
+/// included. Equal in every bit to the plain formula matmul(masked_softmax(matmul(q, transpose(k)) * scale), v) as long
+/// as all is finite; only the gradient of what several heads or batch entries share is summed in another order.
 ///
 /// Errors: widths of q and k, or lengths of k and v, that differ; heads that do not divide; leading axes or a mask that
 /// do not broadcast; causal with fewer keys than queries; a window below 0 or without causal; slopes of another number
-/// than H; a dropout that is no probability or has no generator. Source: Vaswani et al. 2017; in blocks: Dao et al.
+/// than H; a dropout that is not a probability, or without `random`. Source: Vaswani et al. 2017; in blocks: Dao et al.
 /// 2022; grouped queries: Ainslie et al. 2023; alibi: Press et al. 2022.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
-
-namespace detail {
-/// Rows of numbers in memory: row t of head h of batch entry b starts at data + batch[b] + h * head + t * row.
-struct HeadRows {
-  const real* data = nullptr;
-  std::vector<Index> batch;
-  Index head = 0, row = 0, column = 0;
-  const real* at(Index b, Index h, Index t) const {
-    return data + batch[static_cast<std::size_t>(b)] + h * head + t * row;
-  }
-};
-/// The forward pass alone, for keys and values that lie in a cache: queries [B, H, Tq, d] as the last of `keys`
-/// positions, of which the first stands at k.at(b, h, 0). Options as above, without dropout. -> [B, H, Tq, dv].
-Array attend_cached(const Array& q, const HeadRows& k, const HeadRows& v, Index kv_heads, Index keys, Index value_width,
-                    const AttentionOptions& options);
-}  // namespace detail
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
+                 const Generator& random);
 
 }  // namespace mote

@@ -1,125 +1,62 @@
 // Attention without its square matrix: blocks of query rows, forward and backward.
+#include "engine/ops/attention_blocks.h"
+
 #include <algorithm>
-#include <cmath>
 
 #include "engine/base/parallel.h"
 #include "engine/kernels/gemm.h"
-#include "engine/ops/attention_plan.h"
+#include "engine/ops/attention_guard.h"
 
 namespace mote::detail {
 namespace {
 
-/// Numbers that one task needs again and again.
-struct Scratch {
-  explicit Scratch(const Plan& p) : block_(rows_at_once(p) * p.keys), keys_(p.keys) {}
-  real* weights() { return part(weights_); }
-  real* dropped() { return part(dropped_); }
-  real* gradient() { return part(gradient_); }
-  std::uint8_t* keep() {
-    if (!keep_) keep_ = Storage(static_cast<std::size_t>(keys_));
-    return static_cast<std::uint8_t*>(keep_.data());
-  }
-
- private:
-  real* part(Storage& numbers) {
-    if (!numbers) numbers = Storage(static_cast<std::size_t>(block_) * sizeof(real));
-    return static_cast<real*>(numbers.data());
-  }
-  Index block_, keys_;
-  Storage weights_, dropped_, gradient_, keep_;
-};
-
-/// Which keys of [lo, hi) query i may see; null when all of them up to its own end.
-const std::uint8_t* keep_row(const Plan& p, const Block& at, Index i, Scratch& scratch) {
-  const Index first = p.first(i), end = p.end(i);
-  if (!p.mask && first <= at.lo) return nullptr;
-  std::uint8_t* const keep = scratch.keep();
-  const std::uint8_t* const mask = p.mask ? p.mask->row(p.weight_row(at.b, at.h, i)) : nullptr;
-  for (Index j = at.lo; j < at.hi; ++j) keep[j - at.lo] = j >= first && j < end && (!mask || mask[j]);
-  return keep;
-}
-
-/// s[r, j] = q k^T * scale - alibi for the block: rows of `columns` numbers.
-void scores(const Plan& p, const Block& at, real* s) {
+/// s[r, j] = q k^T * scale - alibi for the block: rows of `columns` elements.
+void scores(const AttentionView& p, const Block& at, real* s) {
   const Index n = at.columns(), g = at.h / p.group();
   kernels::gemm(at.rows(), n, p.width, {p.q.at(at.b, at.h, at.begin), p.q.row, p.q.column},
                 {p.k.at(at.b, g, at.lo), p.k.column, p.k.row}, s, n);
   const kernels::Table& t = kernels::table();
   t.mul(s, 1, &p.scale, 0, s, at.rows() * n);
-  if (!p.bias.defined()) return;
+  if (!p.bias) return;
   // bias[h, Tk - 1 + m] belongs to a key m positions after its query
-  const real* const bias = p.bias.data() + at.h * p.bias.shape()[1] + p.keys - 1;
+  const real* const bias = p.bias + at.h * p.span() + p.keys - 1;
   for (Index r = 0; r < at.rows(); ++r) t.add(s + r * n, 1, bias + at.lo - (at.begin + r + p.shift()), 1, s + r * n, n);
 }
 
 /// Turns scores into weights, row by row: `softmax(row, keep, n)` does one row of n; what is beyond n becomes 0.
 template <class Softmax>
-void each_row(const Plan& p, const Block& at, real* s, Scratch& scratch, const Softmax& softmax) {
+void each_row(const AttentionView& p, const Block& at, real* s, Scratch& scratch, const Softmax& softmax) {
   const Index n = at.columns();
   for (Index r = 0; r < at.rows(); ++r) {
-    const std::uint8_t* const keep = keep_row(p, at, at.begin + r, scratch);
-    const Index seen = keep ? n : p.end(at.begin + r) - at.lo;
-    softmax(s + r * n, keep, seen, at.begin + r);
-    std::fill(s + r * n + seen, s + (r + 1) * n, real(0));
+    const auto [keep, count] = seen_by(p, at, at.begin + r, scratch);
+    softmax(s + r * n, keep, count, at.begin + r);
+    std::fill(s + r * n + count, s + (r + 1) * n, real(0));
   }
 }
 
 /// out = w times the dropout factors of the block's weights: 0 or 1 / (1 - p).
-void drop(const Plan& p, const Block& at, const real* w, real* out) {
+void drop(const AttentionView& p, const Block& at, const real* w, real* out) {
   const Index n = at.columns();
   for (Index r = 0; r < at.rows(); ++r) {
     const Index first = p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo;
     for (Index j = 0; j < n; ++j) {
       const Index bit = first + j;
-      const bool kept = !p.drops_all && (p.bits[static_cast<std::size_t>(bit / 8)] >> (bit % 8) & 1);
+      const bool kept = !p.drops_all && (p.bits[bit / 8] >> (bit % 8) & 1);
       out[r * n + j] = w[r * n + j] * (kept ? p.kept_scale : real(0));
     }
   }
 }
 
-/// c = w x for weights w [rows, columns] and a row of x per key, leaving out one by one the pairs that a mask
-/// separates, whose numbers may be NaN. Sums have the order of the product. Slow, and only taken when such a number is
-/// there.
-void guarded_product(const Plan& p, const Block& at, const real* w, const HeadRows& x, Index head, Index width, real* c,
-                     Index c_row, Scratch& scratch) {
-  const Index n = at.columns();
-  for (Index r = 0; r < at.rows(); ++r) {
-    const std::uint8_t* const keep = keep_row(p, at, at.begin + r, scratch);
-    const Index seen = keep ? n : p.end(at.begin + r) - at.lo;
-    for (Index col = 0; col < width; ++col) {
-      real sum = 0;
-      for (Index j = 0; j < seen; ++j)
-        if (!keep || keep[j]) sum = std::fma(w[r * n + j], x.at(at.b, head, at.lo + j)[col * x.column], sum);
-      c[r * c_row + col] = sum;
-    }
-  }
-}
-
-/// The same for the transpose, c += w^T x with x one row per query of head h: what a query that is NaN, or its
-/// gradient, sends to the keys it may see, and to no other.
-void guarded_transposed(const Plan& p, const Block& at, const real* w, const HeadRows& x, Index width, real* c,
-                        Index c_row, Scratch& scratch) {
-  const Index n = at.columns();
-  for (Index r = 0; r < at.rows(); ++r) {
-    const std::uint8_t* const keep = keep_row(p, at, at.begin + r, scratch);
-    const Index seen = keep ? n : p.end(at.begin + r) - at.lo;
-    const real* const row = x.at(at.b, at.h, at.begin + r);
-    for (Index j = 0; j < seen; ++j)
-      for (Index col = 0; col < width && (!keep || keep[j]); ++col)
-        c[j * c_row + col] = std::fma(w[r * n + j], row[col * x.column], c[j * c_row + col]);
-  }
-}
-
 /// c += w^T x: over all rows of queries, in order, the sum that a key's or a value's gradient is.
-void weights_transposed_times(const Plan& p, const Block& at, const real* w, const HeadRows& x, Index width, real* c,
-                              Index c_row, Scratch& scratch) {
+void weights_transposed_times(const AttentionView& p, const Block& at, const real* w, const HeadRows& x, Index width,
+                              real* c, Index c_row, Scratch& scratch) {
   if (p.guarded) return guarded_transposed(p, at, w, x, width, c, c_row, scratch);
   const Index n = at.columns();
   kernels::gemm(n, width, at.rows(), {w, 1, n}, {x.at(at.b, at.h, at.begin), x.row, x.column}, c, c_row, true);
 }
 
-void weights_times(const Plan& p, const Block& at, const real* w, const HeadRows& x, Index width, real* c, Index c_row,
-                   Scratch& scratch) {
+void weights_times(const AttentionView& p, const Block& at, const real* w, const HeadRows& x, Index width, real* c,
+                   Index c_row, Scratch& scratch) {
   const Index g = at.h / p.group();
   if (p.guarded) return guarded_product(p, at, w, x, g, width, c, c_row, scratch);
   kernels::gemm(at.rows(), width, at.columns(), {w, at.columns(), 1}, {x.at(at.b, g, at.lo), x.row, x.column}, c,
@@ -127,32 +64,32 @@ void weights_times(const Plan& p, const Block& at, const real* w, const HeadRows
 }
 
 /// Copies the block's weights to their places in an array [B, H, Tq, Tk] of zeros.
-void hand_out(const Plan& p, const Block& at, const real* w, real* all) {
+void copy_block(const AttentionView& p, const Block& at, const real* w, real* all) {
   for (Index r = 0; r < at.rows(); ++r)
     std::copy_n(w + r * at.columns(), at.columns(), all + p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo);
 }
 
 }  // namespace
 
-void attention_forward(const Plan& p, real* y, real* stats, real* weights, real* dropped) {
+void attention_forward(const AttentionView& p, real* y, real* stats, real* weights, real* dropped) {
   const Index step = rows_at_once(p), blocks = (p.queries + step - 1) / step;
   const Index work = std::max<Index>(1, step * p.keys * (p.width + p.value_width));
   parallel_for(p.batch * p.heads * blocks, std::max<Index>(1, (Index(1) << 17) / work), [&](Index lo, Index hi) {
     Scratch scratch(p);
     for (Index task = lo; task < hi; ++task) {
       const Index b = task / blocks / p.heads, h = task / blocks % p.heads, begin = task % blocks * step;
-      const Block at = block_of(p, b, h, begin, std::min(begin + step, p.queries));
+      const Block at(p, b, h, begin, std::min(begin + step, p.queries));
       real* w = scratch.weights();
       scores(p, at, w);
       each_row(p, at, w, scratch, [&](real* row, const std::uint8_t* keep, Index n, Index i) {
         kernels::table().softmax(row, keep, row, stats ? stats + 2 * p.weight_row(b, h, i) : nullptr, n);
       });
-      if (weights) hand_out(p, at, w, weights);
+      if (weights) copy_block(p, at, w, weights);
       if (p.drops) {
         drop(p, at, w, scratch.dropped());
         w = scratch.dropped();
       }
-      if (dropped) hand_out(p, at, w, dropped);
+      if (dropped) copy_block(p, at, w, dropped);
       weights_times(p, at, w, p.v, p.value_width, y + ((b * p.queries + begin) * p.heads + h) * p.value_width,
                     p.heads * p.value_width, scratch);
     }
@@ -161,7 +98,7 @@ void attention_forward(const Plan& p, real* y, real* stats, real* weights, real*
 
 /// dV = P'^T dY, dP = dY V^T, dS = P (dP' - sum(dP' P)) scale, dQ = dS K, dK = dS^T Q, where ' applies dropout.
 /// One task does all queries that look at one head of k and v, in order, so that every sum has one order.
-void attention_backward(const Plan& p, const HeadRows& dy, const real* stats, const Gradients& to) {
+void attention_backward(const AttentionView& p, const HeadRows& dy, const real* stats, const AttentionGradients& to) {
   const Index step = rows_at_once(p);
   const kernels::Table& t = kernels::table();
   const Index work = std::max<Index>(1, p.group() * p.queries * p.keys * (3 * p.width + 2 * p.value_width));
@@ -171,7 +108,7 @@ void attention_backward(const Plan& p, const HeadRows& dy, const real* stats, co
       const Index b = task / p.kv_heads, g = task % p.kv_heads;
       for (Index h = g * p.group(); h < (g + 1) * p.group(); ++h)
         for (Index begin = 0; begin < p.queries; begin += step) {
-          const Block at = block_of(p, b, h, begin, std::min(begin + step, p.queries));
+          const Block at(p, b, h, begin, std::min(begin + step, p.queries));
           const Index n = at.columns(), rows = at.rows();
           real* const w = scratch.weights();
           scores(p, at, w);
@@ -190,10 +127,7 @@ void attention_backward(const Plan& p, const HeadRows& dy, const real* stats, co
           kernels::gemm(rows, n, p.value_width, {dy.at(b, h, begin), dy.row, dy.column},
                         {p.v.at(b, g, at.lo), p.v.column, p.v.row}, d, n);
           if (p.drops) drop(p, at, d, d);
-          if (p.guarded)  // 0 where a mask separates, whatever lies there
-            each_row(p, at, d, scratch, [&](real* row, const std::uint8_t* keep, Index seen, Index) {
-              for (Index j = 0; keep && j < seen; ++j) row[j] = keep[j] ? row[j] : real(0);
-            });
+          if (p.guarded) zero_masked(p, at, d, scratch);
           for (Index r = 0; r < rows; ++r) t.softmax_backward(d + r * n, w + r * n, d + r * n, n);
           t.mul(d, 1, &p.scale, 0, d, rows * n);
           if (to.dq)

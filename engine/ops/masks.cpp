@@ -1,7 +1,9 @@
-// The masks people build for attention.
+// The masks people build for attention, and the slopes of ALiBi.
 #include "engine/ops/masks.h"
 
 #include <algorithm>
+
+#include "engine/base/math.h"
 
 namespace mote {
 
@@ -37,6 +39,20 @@ Mask from_blocked(const Tensor& blocked) {
     out[i] = b == 0;
   }
   return m;
+}
+
+Array alibi_slopes(Index heads) {
+  check_in("alibi_slopes", heads >= 1, heads, " heads must be at least 1");
+  Index power = 1;
+  while (2 * power <= heads) power *= 2;
+  const auto slope = [](Index i, Index of) {
+    return math::exp(-8.0 * static_cast<double>(i) / static_cast<double>(of) * math::log(2.0));
+  };
+  Array slopes = Array::empty({heads});
+  real* const out = slopes.mutate();
+  for (Index h = 0; h < heads; ++h)
+    out[h] = static_cast<real>(h < power ? slope(h + 1, power) : slope(2 * (h - power) + 1, 2 * power));
+  return slopes;
 }
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// The masks people build for attention: causal, padding, and from the other reading.
+// The masks people build for attention: causal, padding, and from the other reading; the slopes of ALiBi.
 #pragma once
 
 #include <vector>
@@ -22,5 +22,9 @@ inline Mask from_blocked(const Mask& blocked) { return ~blocked; }
 /// The same from numbers: 0 may attend, 1 is blocked. Errors: any other number, such as the -infinity of a mask that is
 /// meant to be added.
 Mask from_blocked(const Tensor& blocked);
+
+/// The slopes of ALiBi [H]: 2^(-8/H), 2^(-16/H), ... for a power of two; for other H those of the next lower power, and
+/// then every other one of the next higher. Errors: fewer than one head. Source: Press et al. 2022.
+Array alibi_slopes(Index heads);
 
 }  // namespace mote

@@ -9,6 +9,7 @@
 #include "engine/ops/dropout.h"
 #include "engine/ops/embedding.h"
 #include "engine/ops/index.h"
+#include "engine/ops/kv_cache.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/masks.h"
 #include "engine/ops/matmul.h"

@@ -1,7 +1,7 @@
-// AttentionLM: check_module against the whole model in double, its draws, causality, what it refuses.
+// AttentionLM: check_module, the model by hand, its draws, causality, what it refuses.
 #include "models/attention_lm.h"
 
-#include "tests/nn/oracles.h"
+#include "tests/nn/by_hand.h"
 
 namespace mote::test {
 namespace {
@@ -10,27 +10,26 @@ const AttentionLMConfig tiny{.vocab_size = 5, .n_embd = 4, .n_head = 2, .block_s
 
 TEST_CASE("AttentionLM") {
   const IntArray ids = ints({{1, 4, 0}, {2, 2, 3}});
-  const ModuleOracle oracle = [&](const Weights& w, const std::vector<Value>&) {
-    Row x;
-    for (Index i = 0; i < 6; ++i)
-      for (Index c = 0; c < 4; ++c) {
-        const double angle = static_cast<double>(i % 3) / (c < 2 ? 1.0 : 100.0);  // 10000^(2/4)
-        x.push_back(w.at("token.weight").x[at(ids.data()[i] * 4 + c)] +
-                    (c % 2 == 0 ? std::sin(angle) : std::cos(angle)));
-      }
-    return linear_oracle(w, "head.", multi_head_oracle(w, "attn.", x, {2, 3, 4}, 2, causal()));
-  };
   check_module(
       "AttentionLM", [](Generator& random) { return AttentionLM(tiny, random); },
       [&](const AttentionLM& m, In) { return m(ids); },
       {.names = {"token.weight", "attn.c_attn.weight", "attn.c_attn.bias", "attn.c_proj.weight", "attn.c_proj.bias",
                  "head.weight", "head.bias"},
-       .oracle = oracle,
        .error =
            [](const AttentionLM& m) {
              m(ints({{1, 5}}));
            },
        .error_text = "embedding: id 5 is out of range for V = 5 (in token)"});
+}
+
+TEST_CASE("AttentionLM is embedding, waves, attention and a head: equal to these by hand, bit for bit") {
+  const AttentionLM m(tiny, Generator(3));
+  scramble(m);
+  const IntArray ids = ints({{1, 4, 0}, {2, 2, 3}});
+  const Parts w = parts_of(m);
+  const Tensor x = embedding(w.at("token.weight"), ids) + SinusoidalPositions(3, 4)(3);
+  const Tensor y = linear_by_hand(w, "head", attention_by_hand(w, "attn.", x, 2, {}, {}));
+  CHECK(same_bits(m(ids).array(), y.array()));
 }
 
 TEST_CASE("AttentionLM draws its table twice, then the layers in order") {
@@ -39,7 +38,7 @@ TEST_CASE("AttentionLM draws its table twice, then the layers in order") {
   const Init draw = again;
   draw.normal({5, 4}, 0, 1);
   CHECK(same_bits(m.token.weight.value(), draw.normal({5, 4}, 0, 0.02)));
-  const MultiHeadAttention attn(4, 2, again);
+  const SelfAttention attn(4, 2, again);
   const Linear head(4, 5, again);
   CHECK(same_bits(m.attn.c_proj.weight.value(), attn.c_proj.weight.value()));
   CHECK(same_bits(m.head.bias.value(), head.bias.value()));
@@ -79,7 +78,7 @@ TEST_CASE("AttentionLM: its loss is the mean over the targets that count; what i
           m(ints({{1, 2, 3, 4}}));
         }) == "SinusoidalPositions: length 4 from position 0 on is above the 3 positions there are (in position)");
   CHECK(error_of([&] { AttentionLM({.n_embd = 6, .n_head = 4}, random); }) ==
-        "MultiHeadAttention: width 6 is not divisible by 4 heads");
+        "SelfAttention: width 6 is not divisible by 4 heads");
 }
 
 }  // namespace

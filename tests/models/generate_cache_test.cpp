@@ -1,5 +1,5 @@
 // GPT::generate with and without its cache: the same tokens, within block_size and beyond it.
-#include "tests/models/gpt_oracle.h"
+#include "tests/models/gpt_tools.h"
 
 namespace mote::test {
 namespace {
@@ -27,12 +27,12 @@ IntArray greedy_oracle(const GPT& m, const IntArray& prompt, Index count) {
 }
 
 TEST_CASE("generate writes the same with and without a cache, within block_size and beyond") {
-  for (const std::string& position : position_names)
+  for (const Position position : all_positions)
     for (const Index window : {0, 3})
       for (const Index kv : {1, 4})
         for (const NormOrder order : {NormOrder::pre, NormOrder::post}) {
           GPTConfig c = toy(position);
-          c.window = window, c.n_kv_head = kv, c.norm_order = order;
+          c.block.attention.window = window, c.block.projections.n_kv_head = kv, c.block.norm_order = order;
           GPT m = lively_gpt(c);
           for (const Index T : {1, 5, 9, 14}) {  // shorter than block_size 9, equal, longer
             const IntArray prompt = random_tokens({3, T}, 11, static_cast<std::uint64_t>(T));
@@ -40,22 +40,22 @@ TEST_CASE("generate writes the same with and without a cache, within block_size 
             const IntArray expected = greedy_oracle(m, prompt, count);
             for (const bool cached : {true, false}) {
               const GenerateOptions greedy{.temperature = 0, .use_cache = cached};
-              CHECK_MESSAGE(m.generate(prompt, count, greedy, Generator(1)) == expected, text_of(c), ", T = ", T);
+              CHECK_MESSAGE(m.generate(prompt, count, greedy, Generator(1)) == expected, fields_text(c), ", T = ", T);
             }
             const GenerateOptions with{.temperature = 1.3, .top_k = 7, .top_p = 0.95};
             GenerateOptions without = with;
             without.use_cache = false;
             CHECK_MESSAGE(
                 m.generate(prompt, count, with, Generator(5)) == m.generate(prompt, count, without, Generator(5)),
-                text_of(c), ", T = ", T);
+                fields_text(c), ", T = ", T);
           }
         }
 }
 
 TEST_CASE("generate with a cache: the same text under every instruction set and with any number of threads") {
-  for (const char* position : {"rotary", "alibi", "learned"}) {
+  for (const Position position : {Position::rotary, Position::alibi, Position::learned}) {
     GPTConfig c = toy(position);
-    c.window = 5, c.n_kv_head = 2;
+    c.block.attention.window = 5, c.block.projections.n_kv_head = 2;
     GPT m = lively_gpt(c);
     const IntArray prompt = random_tokens({4, 3}, 11, 2);
     const GenerateOptions options{.temperature = 1.2, .top_p = 0.9};
@@ -69,8 +69,8 @@ TEST_CASE("generate with a cache: the same text under every instruction set and 
 }
 
 TEST_CASE("generate leaves nothing behind, and a model in training writes what it writes in evaluation") {
-  GPTConfig c = toy("rotary");
-  c.dropout = 0.4, c.window = 4;
+  GPTConfig c = toy(Position::rotary);
+  c.dropout = 0.4, c.block.attention.window = 4;
   GPT m = lively_gpt(c);
   const IntArray prompt = random_tokens({2, 3}, 11, 2);
   const IntArray text = m.generate(prompt, 15);

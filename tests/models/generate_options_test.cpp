@@ -1,7 +1,7 @@
 // How generate() chooses: top_k and top_p against a formula of their own, stop token, callback, extremes.
 #include <numeric>
 
-#include "tests/models/gpt_oracle.h"
+#include "tests/models/gpt_tools.h"
 
 namespace mote::test {
 namespace {
@@ -152,7 +152,7 @@ TEST_CASE("generate: a temperature above the largest number still never chooses 
 }
 
 TEST_CASE("generate: each row of a batch has a nucleus of its own") {
-  GPTConfig c = toy("none");
+  GPTConfig c = toy(Position::none);
   GPT m = lively_gpt(c, 0.3);
   const IntArray ids = random_tokens({6, 2}, 11, 5);
   const Array logits = m(ids).array().select(1, -1);

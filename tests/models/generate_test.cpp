@@ -1,5 +1,5 @@
 // GPT::generate: crops, greedy, temperature, top_k, errors, modes.
-#include "tests/models/gpt_oracle.h"
+#include "tests/models/gpt_tools.h"
 
 namespace mote::test {
 namespace {

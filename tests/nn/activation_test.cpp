@@ -41,12 +41,13 @@ TEST_CASE("activate: every name of a config") {
                                                                     {"tanh", tanh_oracle}};
   for (const auto& form : all) {
     const Row expected = mapped(Value(x).x, form.second);
-    CHECK_MESSAGE(distance(activate(activation_from(form.first), x).to_vector(), expected) < (f64 ? 1e-12 : 1e-6),
+    CHECK_MESSAGE(distance(activate(from_text<Activation>("activation", form.first), x).to_vector(), expected) <
+                      (f64 ? 1e-12 : 1e-6),
                   form.first);
   }
-  CHECK(error_of([] { activation_from("Gelu"); }) ==
+  CHECK(error_of([] { from_text<Activation>("activation", "Gelu"); }) ==
         "activation 'Gelu' is none of gelu, gelu_tanh, relu, silu, tanh, swiglu");
-  CHECK(activation_from("swiglu") == Activation::swiglu);
+  CHECK(text_of(Activation::swiglu) == "swiglu");
   CHECK(error_of([&] { activate(Activation::swiglu, x); }) ==
         "activate: swiglu is no function of one number; FeedForward has it");
   CHECK(error_of([&] { activate(static_cast<Activation>(99), x); }) == "activate: unknown activation");

@@ -1,215 +1,417 @@
-// MultiHeadAttention: check_module, PyTorch's numbers, weights, masks, lengths, permuted tokens.
-#include "nn/attention.h"
-
-#include "engine/ops/reduce.h"
+// SelfAttention and MultiHeadAttention: equal to heads by hand, causal, cached, masked; their draws and refusals.
+#include "tests/nn/by_hand.h"
 #include "tests/nn/oracles.h"
 
 namespace mote::test {
 namespace {
 
-const std::vector<std::string> all_names{"c_attn.weight", "c_attn.bias", "c_proj.weight", "c_proj.bias"};
-const std::vector<std::string> weights_only{"c_attn.weight", "c_proj.weight"};
+constexpr double rounding = f64 ? 1e-13 : 1e-5;
 
-TEST_CASE("MultiHeadAttention") {
-  const Shape shape{2, 3, 4};
-  for (const bool is_causal : {false, true})
-    for (const bool bias : {true, false})
-      check_module(
-          "MultiHeadAttention",
-          [=](Generator& random) {
-            return MultiHeadAttention(4, 2, random, {.causal = is_causal, .bias = bias, .block_size = 3});
-          },
-          [](const MultiHeadAttention& m, In x) { return m(x[0]); },
-          {.names = bias ? all_names : weights_only,
-           .inputs = {random_array(shape, 1)},
-           .oracle =
-               [=](const Weights& w, const std::vector<Value>& x) {
-                 return multi_head_oracle(w, "", x[0].x, shape, 2, is_causal ? causal() : May());
-               },
-           .error =
-               [](const MultiHeadAttention& m) {
-                 m(Tensor(Array::zeros({1, 4, 4})));
-               },
-           .error_text = "MultiHeadAttention: T = 4 is above block_size 3 (in MultiHeadAttention)"});
-}
-
-TEST_CASE("MultiHeadAttention with dropout on weights and output") {
-  check_module(
-      "MultiHeadAttention",
-      [](Generator& random) { return MultiHeadAttention(6, 3, random, {.causal = true, .dropout = 0.3}); },
-      [](const MultiHeadAttention& m, In x) { return m(x[0]); },
-      {.names = all_names,
-       .inputs = {random_array({2, 4, 6}, 1)},
-       .error =
-           [](const MultiHeadAttention& m) {
-             m(Tensor(Array::zeros({2, 4, 5})));
-           },
-       .error_text = "MultiHeadAttention: x [2, 4, 5] must be [B, T, 6] (in MultiHeadAttention)"});
-}
-
-TEST_CASE("MultiHeadAttention: what a constructor refuses") {
-  Generator random(1);
-  CHECK(error_of([&] { MultiHeadAttention(6, 4, random); }) ==
-        "MultiHeadAttention: width 6 is not divisible by 4 heads");
-  CHECK(error_of([&] { MultiHeadAttention(0, 1, random); }) ==
-        "MultiHeadAttention: width 0 and heads 1 must be at least 1");
-  CHECK(error_of([&] { MultiHeadAttention(4, 0, random); }) ==
-        "MultiHeadAttention: width 4 and heads 0 must be at least 1");
-  CHECK(error_of([&] { MultiHeadAttention(4, 2, random, {.dropout = 1.5}); }) ==
-        "Dropout: p = 1.5 is not a probability");
-}
-
-/// Weights as waves: equal to those given to PyTorch below.
-void set_waves(const MultiHeadAttention& m) {
-  m.c_attn->weight.set(wave({12, 4}, 0.7, 0.1));
-  m.c_attn->bias.set(wave({12}, 0.3, 0.2));
-  m.c_proj.weight.set(wave({4, 4}, 1.3, 0.4));
-  m.c_proj.bias.set(wave({4}, 0.9, 0.6));
-}
-
-TEST_CASE("MultiHeadAttention gives PyTorch's output and weights") {
-  // s(n, a, b) = torch.tensor([math.sin(a * i + b) for i in range(n)]); x = s(12, 1, .5).view(3, 1, 4)
-  // F.multi_head_attention_forward(x, x, x, 4, 2, s(48, .7, .1).view(12, 4), s(12, .3, .2), None, None, False, 0.,
-  //     s(16, 1.3, .4).view(4, 4), s(4, .9, .6), True, None, True, mask, average_attn_weights=False)   [float64]
-  // mask = None, then torch.triu(torch.ones(3, 3), 1).bool()
-  const std::vector<double> outputs[2] = {
-      {1.64801906206305, 0.345285559405491, -1.01905538776045, -1.09335666510875, 0.256144772999569, -0.231210085832433,
-       -0.167376740149048, 0.28119027012218, 1.17896816193294, 0.778609489668209, -0.143965516827377,
-       -0.706692208534986},
-      {1.72594914929227, 1.82149566476995, 0.286272614420991, -1.34643090939876, 0.274425969215707, -0.20143777764607,
-       -0.157760290908378, 0.260428895511752, 1.17896816193294, 0.778609489668209, -0.143965516827377,
-       -0.706692208534986}};
-  const std::vector<double> weights[2] = {
-      {0.0441707257100873, 0.921735522192538, 0.0340937520973751, 0.0633619062644486, 0.866870371991832,
-       0.0697677217437196, 0.660932637731298, 9.2239070253367e-05, 0.338975123198448, 0.710063970562201,
-       0.149488431152361, 0.140447598285438, 0.000579333342968259, 0.974649997771372, 0.02477066888566,
-       0.994594383245899, 0.000212201458532588, 0.0051934152955682},
-      {1, 0, 0, 0.0681140697280688, 0.931885930271931, 0, 0.660932637731298, 9.2239070253367e-05, 0.338975123198448, 1,
-       0, 0, 0.00059404831713407, 0.999405951682866, 0, 0.994594383245899, 0.000212201458532588, 0.0051934152955682}};
-  for (const std::size_t is_causal : {0u, 1u}) {
-    Generator random(1);
-    const MultiHeadAttention m(4, 2, random, {.causal = is_causal == 1});
-    set_waves(m);
-    const Attended got = m.with_weights(wave({1, 3, 4}, 1, 0.5));
-    CHECK(got.weights.shape() == Shape{1, 2, 3, 3});
-    CHECK(distance(got.output.to_vector(), outputs[is_causal]) < (f64 ? 1e-13 : 1e-5));
-    CHECK(distance(got.weights.to_vector(), weights[is_causal]) < (f64 ? 1e-13 : 1e-5));
+/// One kind of layer; Options are those of the layer made from it.
+template <class Options>
+struct Variant {
+  std::string name;
+  Index width, heads;
+  AttentionOptions attention;
+  Options around;
+  Index d_in() const {
+    if constexpr (requires { around.d_in; })
+      if (around.d_in) return around.d_in;
+    return width;
   }
-}
+};
+using Self = Variant<SelfAttentionOptions>;
+using General = Variant<MultiHeadAttentionOptions>;
 
-TEST_CASE("MultiHeadAttention: asking for the weights changes no bit, and a row of them sums to 1") {
-  Generator random(1);
-  for (const double p : {0.0, 0.5}) {
-    const MultiHeadAttention m(6, 2, random, {.causal = true, .dropout = p});
-    scramble(m);
-    const Array x = random_array({2, 7, 6}, 3);
-    const GeneratorState start = random.get_state();
-    const Array y = m(x).array();
-    random.set_state(start);
-    const Attended with = m.with_weights(x);
-    CHECK(same_bits(with.output.array(), y));
-    REQUIRE(with.weights.shape() == Shape{2, 2, 7, 7});
-    for (Index row = 0; row < 2 * 2 * 7; ++row) {  // before dropout: the sums stay 1 in training
-      double total = 0;
-      for (Index key = 0; key < 7; ++key) {
-        const real weight = with.weights.reshape({28, 7}).at({row, key});
-        if (key > row % 7) CHECK(weight == 0);
-        total += static_cast<double>(weight);
-      }
-      CHECK(std::abs(total - 1) < (f64 ? 1e-14 : 1e-6));
-    }
-  }
+SelfAttention made(const Self& v, const Generator& random) {
+  return SelfAttention(v.width, v.heads, random, v.attention, v.around);
 }
-
-TEST_CASE("MultiHeadAttention of one token: its projected value, with weight exactly 1") {
-  Generator random(1);
-  const MultiHeadAttention m(4, 2, random, {.causal = true});
-  const Tensor x = random_array({3, 1, 4}, 1);
-  const Attended got = m.with_weights(x);
-  CHECK(got.weights.to_vector() == std::vector<real>(6, 1));
-  CHECK(same_bits(got.output.array(), m.c_proj(slice((*m.c_attn)(x), 2, 8, 12)).array()));
+MultiHeadAttention made(const General& v, const Generator& random) {
+  return MultiHeadAttention(v.width, v.heads, random, v.attention, v.around);
 }
-
-TEST_CASE("MultiHeadAttention of no tokens, and of no rows: empty results") {
-  Generator random(1);
-  const MultiHeadAttention m(4, 2, random, {.causal = true});
-  for (const Shape& shape : {Shape{2, 0, 4}, Shape{0, 3, 4}}) {
-    Tensor x = Tensor(Array::zeros(shape)).requires_grad_();
-    const Tensor y = m(x);
-    CHECK(y.shape() == shape);
-    sum(y).backward();
-    CHECK(x.grad().shape() == shape);
-  }
-}
-
-/// [B, H, T, T] from a formula.
-Mask mask_of(const Shape& shape, const May& may) {
-  Mask m(shape);
-  const Index H = shape.rank() > 2 ? shape[-3] : 1, T = shape[-1];
-  for (Index i = 0; i < m.numel(); ++i) m.mutate()[i] = may(i / (H * T * T), i / (T * T) % H, i / T % T, i % T);
+/// With numbers in all its weights.
+template <class V>
+auto layer_of(const V& v, Index seed = 1) {
+  auto m = made(v, Generator(seed));
+  scramble(m);
   return m;
 }
+Array by_hand(const Self& v, const Module& m, const Tensor& x, Array* weights) {
+  return attention_by_hand(parts_of(m), "", x, v.heads, v.attention, v.around, weights).array();
+}
+Array by_hand(const General& v, const Module& m, const Tensor& x, Array* weights) {
+  return attention_by_hand(parts_of(m), x, x, x, v.heads, v.attention, v.around, weights).array();
+}
 
-TEST_CASE("MultiHeadAttention: masks for all, per row of the batch, per head") {
-  const Shape shape{2, 4, 6};
-  const May window = [](Index, Index, Index i, Index j) { return std::abs(i - j) <= 1; };
-  const May padded = [](Index b, Index, Index, Index j) { return j < 4 - b; };
-  const May heads = [](Index, Index h, Index i, Index j) { return h == 0 ? j <= i : (i + j + h) % 2 == 0; };
-  const std::vector<std::pair<Shape, May>> masks{
-      {{4, 4}, window}, {{2, 1, 4, 4}, padded}, {{3, 4, 4}, heads}, {{1, 3, 4, 4}, heads}};
-  for (const auto& given : masks)
-    for (const bool is_causal : {false, true}) {
-      const Mask mask = mask_of(given.first, given.second);
-      const May both = [&, is_causal](Index b, Index h, Index i, Index j) {
-        return given.second(b, h, i, j) && (!is_causal || j <= i);
-      };
-      check_module(
-          "MultiHeadAttention",
-          [&](Generator& random) { return MultiHeadAttention(6, 3, random, {.causal = is_causal}); },
-          [&](const MultiHeadAttention& m, In x) { return m(x[0], mask); },
-          {.names = all_names,
-           .inputs = {random_array(shape, 1)},
-           .oracle = [&](const Weights& w, const std::vector<Value>& x) {
-             return multi_head_oracle(w, "", x[0].x, shape, 3, both);
-           }});
+/// f(variant) for every kind of layer with every kind of position, all causal.
+template <class F>
+void each_variant(const F& f) {
+  const auto with_positions = [&](auto v) {
+    f(v);
+    auto rotated = v, partly = v, biased = v;
+    rotated.name += ", rotary", rotated.around.rotary.emplace();
+    partly.name += ", partial rotary", partly.around.rotary = RotaryOptions{.base = 100, .fraction = 0.5, .length = 3};
+    biased.name += ", alibi", biased.attention.alibi = alibi_slopes(v.heads);
+    f(rotated), f(partly), f(biased);
+  };
+  with_positions(Self{"plain", 8, 2, {}, {}});
+  with_positions(Self{"grouped, window", 24, 6, {.window = 5}, {.n_kv_head = 3}});
+  with_positions(
+      Self{"scaled, multi-query, one bias", 16, 4, {.scale = 0.3}, {.bias = false, .out_bias = true, .n_kv_head = 1}});
+  with_positions(General{"separate", 8, 2, {.causal = true}, {}});
+  with_positions(General{"separate, multi-query, window", 12, 3, {.causal = true, .window = 3}, {.n_kv_head = 1}});
+  with_positions(General{"other widths",
+                         8,
+                         2,
+                         {.causal = true},
+                         {.bias = false, .out_bias = true, .d_in = 5, .d_out = 7, .value_head = 3}});
+}
+
+TEST_CASE("attention layers: equal in every bit to their heads by hand, for every variant; so are the weights") {
+  each_variant([](const auto& v) {
+    CAPTURE(v.name);
+    const auto m = layer_of(v);
+    const Tensor x = random_array({2, 9, v.d_in()}, 3);
+    Array weights;
+    const Array y = by_hand(v, m, x, &weights);
+    CHECK(same_bits(m(x).array(), y));
+    const Attended got = m.with_weights(x);
+    CHECK(same_bits(got.output.array(), y));
+    CHECK(same_bits(got.weights, weights));
+    CHECK(same_bits(got.dropped_weights, weights));
+    for (const Shape& shape : {Shape{0, 3, v.d_in()}, Shape{2, 0, v.d_in()}})
+      CHECK(m(Tensor(Array::zeros(shape))).shape() == shape.with(2, y.shape()[2]));
+  });
+  const General across{"",
+                       8,
+                       4,
+                       {.scale = -0.5},
+                       {.n_kv_head = 2, .d_in = 3, .d_out = 1, .key_width = 4, .value_width = 5, .value_head = 1}};
+  const MultiHeadAttention m = layer_of(across);
+  const Tensor q = random_array({2, 4, 3}, 1), k = random_array({1, 6, 4}, 2), v = random_array({2, 6, 5}, 3);
+  Array weights;
+  const Tensor y = attention_by_hand(parts_of(m), q, k, v, 4, across.attention, across.around, &weights);
+  const Attended got = m.with_weights(q, k, v);
+  CHECK((same_bits(got.output.array(), y.array()) && same_bits(m(q, k, v).array(), y.array())));
+  CHECK(same_bits(got.weights, weights));
+}
+
+/// What every module promises, gradients against differences among it.
+template <class V>
+void check_layer(const V& v, const std::vector<Array>& x, const std::vector<std::string>& names) {
+  constexpr bool self = std::is_same_v<V, Self>;
+  const Index wrong = v.d_in() + 1;
+  check_module(
+      v.name, [&](Generator& random) { return made(v, random); },
+      [](const auto& m, In in) {
+        if constexpr (!self)
+          if (in.size() == 3) return m(in[0], in[1], in[2]);
+        return m(in[0]);
+      },
+      {.names = names,
+       .inputs = x,
+       .error =
+           [&](const auto& m) {
+             m(Tensor(Array::zeros({1, 2, wrong})));
+           },
+       .error_text = (self ? "SelfAttention: x [1, 2, " : "MultiHeadAttention: query [1, 2, ") + std::to_string(wrong) +
+                     "] must be [B, T, " + std::to_string(v.d_in()) + "] (in " +
+                     (self ? "SelfAttention)" : "MultiHeadAttention)")});
+}
+
+TEST_CASE("SelfAttention") {
+  const std::vector<Array> x{random_array({2, 3, 4}, 1)}, wide{random_array({2, 4, 8}, 1)};
+  const std::vector<std::string> all{"c_attn.weight", "c_attn.bias", "c_proj.weight", "c_proj.bias"};
+  check_layer(Self{"plain", 4, 2, {}, {}}, x, all);
+  check_layer(Self{"not causal, no bias", 4, 2, {.causal = false}, {.bias = false}}, x,
+              {"c_attn.weight", "c_proj.weight"});
+  check_layer(Self{"one bias", 4, 2, {}, {.out_bias = false}}, x, {"c_attn.weight", "c_attn.bias", "c_proj.weight"});
+  check_layer(Self{"dropped", 4, 2, {.dropout = 0.3}, {}}, x, all);
+  check_layer(Self{"output dropped", 4, 2, {}, {.resid_dropout = 0.4}}, x, all);
+  check_layer(
+      Self{"all at once", 8, 4, {.window = 3, .alibi = alibi_slopes(4)}, {.n_kv_head = 2, .rotary = RotaryOptions{}}},
+      wide, all);
+}
+
+TEST_CASE("MultiHeadAttention") {
+  // without biases: one of keys adds one number to all scores of a query and has no gradient, unless rotary turns it
+  const std::vector<Array> x{random_array({2, 3, 4}, 1)}, narrow{random_array({1, 3, 3}, 1)},
+      three{random_array({2, 3, 4}, 1), random_array({2, 5, 3}, 2), random_array({2, 5, 2}, 3)};
+  const std::vector<std::string> bare{"q_proj.weight", "k_proj.weight", "v_proj.weight", "o_proj.weight"},
+      out{"q_proj.weight", "k_proj.weight", "v_proj.weight", "o_proj.weight", "o_proj.bias"},
+      all{"q_proj.weight", "q_proj.bias", "k_proj.weight", "k_proj.bias",
+          "v_proj.weight", "v_proj.bias", "o_proj.weight", "o_proj.bias"};
+  check_layer(General{"separate", 4, 2, {}, {.bias = false, .out_bias = true}}, x, out);
+  check_layer(General{"rotated", 4, 2, {.causal = true}, {.rotary = RotaryOptions{}}}, x, all);
+  check_layer(General{"dropped", 4, 2, {.dropout = 0.3}, {.bias = false, .resid_dropout = 0.2}}, x, bare);
+  check_layer(General{"narrow",
+                      6,
+                      3,
+                      {.causal = true, .window = 2},
+                      {.bias = false, .n_kv_head = 1, .d_in = 3, .d_out = 5, .value_head = 1}},
+              narrow, bare);
+  check_layer(General{"across", 4, 2, {}, {.bias = false, .key_width = 3, .value_width = 2}}, three, bare);
+}
+
+TEST_CASE("attention layers: SelfAttention = MultiHeadAttention with the rows of its projection, bit for bit") {
+  for (const Index groups : {4, 2, 1})
+    for (const bool bias : {true, false}) {
+      const SelfAttention fused = layer_of(Self{"", 16, 4, {}, {.bias = bias, .n_kv_head = groups}});
+      const MultiHeadAttention apart =
+          layer_of(General{"", 16, 4, {.causal = true}, {.bias = bias, .n_kv_head = groups}}, 2);
+      const auto rows = [](const Array& x, Index begin, Index end) { return copy_of(x.slice(0, begin, end)); };
+      const Index keys = 16 + 4 * groups, end = keys + 4 * groups;
+      for (const auto what : {&Linear::weight, &Linear::bias}) {
+        if (!(fused.c_attn.*what).defined()) continue;
+        const Array all = (fused.c_attn.*what).value();
+        (apart.q_proj.*what).set(rows(all, 0, 16));
+        (apart.k_proj.*what).set(rows(all, 16, keys));
+        (apart.v_proj.*what).set(rows(all, keys, end));
+        (apart.o_proj.*what).set((fused.c_proj.*what).value());
+      }
+      const Array start = random_array({2, 9, 16}, 3), dy = random_array({2, 9, 16}, 4);
+      Tensor x = Tensor(start).requires_grad_(), z = Tensor(start).requires_grad_();
+      const Tensor one = fused(x), three = apart(z);
+      CHECK(same_bits(one.array(), three.array()));
+      one.backward(dy);
+      three.backward(dy);
+      CHECK(distance(x.grad().to_vector(), Value(z.grad()).x) < rounding);  // one sum over q, k and v, or three
+      const Array d = fused.c_attn.weight.grad();
+      CHECK(same_bits(rows(d, 0, 16), apart.q_proj.weight.grad()));
+      CHECK(same_bits(rows(d, 16, keys), apart.k_proj.weight.grad()));
+      CHECK(same_bits(rows(d, keys, end), apart.v_proj.weight.grad()));
+      CHECK(same_bits(fused.c_proj.weight.grad(), apart.o_proj.weight.grad()));
     }
-  Generator random(1);
-  const MultiHeadAttention m(6, 3, random);
-  const std::string text = error_of([&] { m(random_array(shape, 1), Mask({3, 3})); });
-  CHECK(text.find("[3, 3]") != std::string::npos);
-  CHECK(text.find("[2, 3, 4, 4]") != std::string::npos);
-  CHECK(text.ends_with(" (in MultiHeadAttention)"));
 }
 
-TEST_CASE("MultiHeadAttention: the causal flag and a causal mask are the same, bit for bit, backwards too") {
-  Generator random(1);
-  const MultiHeadAttention open(6, 2, random);
-  MultiHeadAttention flag(6, 2, random, {.causal = true});
-  copy_weights(open, flag);
-  const Array dy = random_array({2, 9, 6}, 8);
-  Tensor x = Tensor(random_array({2, 9, 6}, 3)).requires_grad_(), z = Tensor(x.array()).requires_grad_();
-  const Tensor by_flag = flag(x);
-  const Tensor by_mask = open(z, causal_mask(9));
-  CHECK(same_bits(by_flag.array(), by_mask.array()));
-  by_flag.backward(dy);
-  by_mask.backward(dy);
-  CHECK(same_bits(x.grad(), z.grad()));
-  CHECK(same_bits(flag.c_attn->weight.grad(), open.c_attn->weight.grad()));
+TEST_CASE("attention layers: no bit depends on a later token, be it NaN, and nothing comes back from one") {
+  each_variant([](const auto& v) {
+    CAPTURE(v.name);
+    const auto m = layer_of(v);
+    const Index T = 9, C = v.d_in();
+    const Array start = random_array({2, T, C}, 3), y = m(Tensor(start)).array();
+    for (Index t = 0; t < T; ++t)
+      for (const real with : {real(0.75), nan, inf, -inf}) {
+        Array later = copy_of(start);
+        for (Index i = 0; i < later.numel(); ++i)
+          if (i / C % T >= t) later.mutate()[i] = with;
+        const Array z = m(Tensor(later)).array();
+        CHECK_MESSAGE(same_bits(z.slice(1, 0, t), y.slice(1, 0, t)), "token ", t, " became ", with);
+        CHECK(!same_bits(z.slice(1, t, t + 1), y.slice(1, t, t + 1)));
+      }
+    for (const Index i : {0, 3, 6}) {
+      Tensor x = Tensor(start).requires_grad_();
+      Array dy = Array::zeros(y.shape());
+      for (Index c = 0; c < y.shape()[2]; ++c) dy.mutate()[i * y.shape()[2] + c] = 1;
+      m(x).backward(dy);
+      for (Index j = 0; j < T; ++j)
+        for (Index c = 0; c < C; ++c) {
+          const bool seen = j <= i && (v.attention.window == 0 || j > i - v.attention.window);
+          CHECK((x.grad().at({0, j, c}) != 0) == seen);
+        }
+    }
+  });
 }
 
-TEST_CASE("MultiHeadAttention: without masks and positions, permuted tokens give permuted outputs") {
-  Generator random(1);
-  const MultiHeadAttention m(6, 2, random);
-  scramble(m);
-  const Array x = random_array({1, 5, 6}, 3), y = m(x).array();
-  const Index order[5] = {3, 0, 4, 2, 1};
-  Array permuted = Array::empty({1, 5, 6});
-  for (Index t = 0; t < 5; ++t)
-    for (Index c = 0; c < 6; ++c) permuted.mutate()[t * 6 + c] = x.at({0, order[t], c});
-  const Array z = m(permuted).array();
-  for (Index t = 0; t < 5; ++t)
-    for (Index c = 0; c < 6; ++c)
-      CHECK(std::abs(z.at({0, t, c}) - y.at({0, order[t], c})) < real(f64 ? 1e-14 : 1e-6) * 4);
+TEST_CASE("attention layers: cached in chunks of any size = the whole pass, for every variant") {
+  const NoGrad no_grad;
+  each_variant([](const auto& v) {
+    CAPTURE(v.name);
+    const auto m = layer_of(v);
+    const Array x = random_array({2, 80, v.d_in()}, 3), whole = m(x).array();
+    for (const Index step : {1, 7, 67}) {
+      KeyValueCache cache = m.cache();
+      for (Index t = 0; t < 80; t += step) {
+        const Index end = std::min<Index>(t + step, 80);
+        CHECK_MESSAGE(same_bits(m(Tensor(x.slice(1, t, end)), cache).array(), whole.slice(1, t, end)), "from ", t);
+      }
+      CHECK(cache.length() == 80);
+    }
+  });
+}
+
+TEST_CASE("attention layers: masks, for all, for a row of the batch, for a head, beside causal or in its place") {
+  each_variant([](auto v) {
+    CAPTURE(v.name);
+    const auto m = layer_of(v);
+    const Tensor x = random_array({3, 7, v.d_in()}, 3);
+    const Array y = m(x, padding_mask({5, 7, 1}, 7)).array();
+    for (const auto& [b, length] : {std::pair<Index, Index>{0, 5}, {1, 7}, {2, 1}}) {  // as the row without padding
+      const Array alone = m(slice(slice(x, 0, b, b + 1), 1, 0, length)).array();
+      CHECK(same_bits(alone, y.slice(0, b, b + 1).slice(1, 0, length)));
+    }
+    const Array plain = m(x).array();
+    Mask recent = causal_mask(7);
+    for (Index i = 0; i < 49 && v.attention.window; ++i) recent.mutate()[i] &= i / 7 - i % 7 < v.attention.window;
+    v.attention.causal = false, v.attention.window = 0;
+    const auto open = layer_of(v);
+    CHECK(same_bits(open(x, recent).array(), plain));
+    CHECK(!same_bits(open(x).array(), plain));
+    Mask heads({1, v.heads, 7, 7}, std::vector<std::uint8_t>(static_cast<std::size_t>(v.heads * 49), 1));
+    std::fill_n(heads.mutate(), 49, std::uint8_t(0));  // the first head sees nothing
+    const Array first = open.with_weights(x, heads).weights;
+    CHECK(same_bits(copy_of(first.select(1, 0)), Array::zeros({3, 7, 7})));
+    CHECK(same_bits(copy_of(first.select(1, 1)), copy_of(open.with_weights(x).weights.select(1, 1))));
+  });
+}
+
+TEST_CASE("attention layers: asking for weights changes no bit and no draw; dropped ones are 0 or doubled") {
+  each_variant([](auto v) {
+    CAPTURE(v.name);
+    v.attention.dropout = 0.5;
+    const auto m = layer_of(v);
+    const auto result = [&](bool weights) {
+      m.attn_dropout.random.manual_seed(9);
+      Tensor x = Tensor(random_array({2, 9, v.d_in()}, 3)).requires_grad_();
+      const Attended got = weights ? m.with_weights(x) : Attended{m(x), {}, {}};
+      got.output.backward(random_array(got.output.shape(), 4));
+      if (weights) {
+        const std::vector<real> before = got.weights.to_vector(), after = got.dropped_weights.to_vector();
+        for (std::size_t i = 0; i < before.size(); ++i) CHECK((after[i] == 0 || after[i] == 2 * before[i]));
+        CHECK(!same_bits(got.weights, got.dropped_weights));
+      }
+      return std::vector{got.output.array(), x.grad()};
+    };
+    const std::vector<Array> plain = result(false), shown = result(true);
+    CHECK((same_bits(plain[0], shown[0]) && same_bits(plain[1], shown[1])));
+  });
+}
+
+TEST_CASE("attention layers: dropout of weights and of the output, and whom the second follows") {
+  const Generator random(1);
+  const Tensor x = random_array({2, 3, 4}, 1);
+  const MultiHeadAttention weights(4, 2, random, {.dropout = 1}), output(4, 2, random, {}, {.resid_dropout = 1});
+  scramble(weights);
+  const Array y = weights(x).array().reshape({6, 4});  // every weight dropped: the output's bias
+  for (Index row = 0; row < 6; ++row) CHECK(same_bits(y.select(0, row), weights.o_proj.bias.value()));
+  for (const real v : output(x).to_vector()) CHECK(v == 0);
+  CHECK(SelfAttention(4, 2, random, {.dropout = 0.3}).resid_dropout.p == 0.3);
+  CHECK(SelfAttention(4, 2, random, {.dropout = 0.3}, {.resid_dropout = 0.1}).resid_dropout.p == 0.1);
+}
+
+TEST_CASE("attention layers draw as Linear does, in the order of their names; or as PyTorch, packed where it packs") {
+  const Generator random(5), again(5);
+  const SelfAttention fused(6, 2, random, {}, {.n_kv_head = 1});
+  const Linear c_attn(6, 12, again);
+  const Linear c_proj(6, 6, again);
+  CHECK(same_bits(fused.c_attn.weight.value(), c_attn.weight.value()));
+  CHECK(same_bits(fused.c_proj.bias.value(), c_proj.bias.value()));
+  const MultiHeadAttention apart(6, 2, random);
+  for (const Linear* made : {&apart.q_proj, &apart.k_proj, &apart.v_proj, &apart.o_proj}) {
+    const Linear drawn(6, 6, again);
+    CHECK((same_bits(made->weight.value(), drawn.weight.value()) && same_bits(made->bias.value(), drawn.bias.value())));
+  }
+  CHECK(random.get_state() == again.get_state());
+  // Other widths of keys or values: PyTorch has three matrices, each with a bound of its own.
+  const MultiHeadAttention across(60, 2, random, {}, {.key_width = 20, .torch_init = true});
+  const auto near_bound = [&](const Linear& linear, double in, double out) {
+    double largest = 0;
+    for (const real x : linear.weight.value().to_vector())
+      largest = std::max(largest, std::abs(static_cast<double>(x)));
+    const double bound = std::sqrt(6 / (in + out));
+    return largest <= bound && largest > 0.99 * bound;
+  };
+  CHECK((near_bound(across.q_proj, 60, 60) && near_bound(across.k_proj, 20, 60) && near_bound(across.v_proj, 60, 60)));
+}
+
+TEST_CASE("attention layers: what a constructor refuses") {
+  const Generator random(1);
+  const auto says = [&](Index width, Index heads, const AttentionOptions& a, const MultiHeadAttentionOptions& o) {
+    const std::string error = error_of([&] { MultiHeadAttention(width, heads, random, a, o); });
+    const SelfAttentionOptions same{.n_kv_head = o.n_kv_head, .block_size = o.block_size};
+    const std::string other = error_of([&] { SelfAttention(width, heads, random, a, same); });
+    if (other.starts_with("SelfAttention: ")) CHECK(other.substr(15) == error.substr(20));
+    return error;
+  };
+  CHECK(says(10, 3, {}, {}) == "MultiHeadAttention: width 10 is not divisible by 3 heads");
+  CHECK(says(0, 1, {}, {}) == "MultiHeadAttention: width 0 and heads 1 must be at least 1");
+  CHECK(says(4, 0, {}, {}) == "MultiHeadAttention: width 4 and heads 0 must be at least 1");
+  for (const Index n : {3, 8, -1})
+    CHECK(says(8, 4, {}, {.n_kv_head = n}) ==
+          "MultiHeadAttention: 4 heads cannot share n_kv_head = " + std::to_string(n) + " evenly");
+  CHECK(says(8, 4, {.window = -3}, {}) == "MultiHeadAttention: window -3 must be 0 or above");
+  CHECK(says(8, 4, {.causal = false, .window = 3}, {}) == "MultiHeadAttention: a window of recent keys needs causal");
+  CHECK(says(8, 4, {.dropout = 1.5}, {}) == "MultiHeadAttention: dropout = 1.5 is not a probability");
+  CHECK(says(8, 4, {.mask = Mask({3, 3})}, {}) ==
+        "MultiHeadAttention: a mask is given to the call, not to the constructor");
+  CHECK(says(8, 4, {}, {.block_size = -1}) == "MultiHeadAttention: block_size -1 must be 0 (any length) or above");
+  CHECK(says(8, 4, {}, {.d_in = -2}) == "MultiHeadAttention: a width of -2 must be at least 1");
+  CHECK(says(8, 4, {}, {.value_head = -1}) == "MultiHeadAttention: a width of -1 must be at least 1");
+  CHECK(says(6, 2, {}, {.rotary = RotaryOptions{}}) ==
+        "Rotary: a head of width 3 is odd, but its columns are turned in pairs");
+  CHECK(says(8, 4, {}, {.resid_dropout = 2}) == "Dropout: p = 2 is not a probability");
+}
+
+template <class Layer, class... Arguments>
+concept Takes = requires(const Layer& layer, const Arguments&... arguments) {
+  layer.forward(arguments...);
+};
+template <class... Arguments>
+concept ShowsWeights = requires(const MultiHeadAttention& layer, const Arguments&... arguments) {
+  layer.with_weights(arguments...);
+};
+
+TEST_CASE("attention layers: a wrong call does not compile, or is a sentence with the layer's path") {
+  using M = MultiHeadAttention;
+  static_assert(Takes<SelfAttention, Tensor, Mask> && !Takes<SelfAttention, Tensor, Tensor>);  // a mask of numbers
+  static_assert(Takes<M, Tensor, Mask> && !Takes<M, Tensor, Tensor>);
+  static_assert(Takes<M, Tensor, Tensor, Tensor, Mask> && !Takes<M, Tensor, Tensor, Tensor, Tensor>);
+  static_assert(ShowsWeights<Tensor, Mask> && !ShowsWeights<Tensor, Tensor>);
+  static_assert(!ShowsWeights<Tensor, Tensor, Tensor, Tensor>);
+  const Generator random(1);
+  const SelfAttention self(4, 2, random, {}, {.block_size = 3});
+  const M across(4, 2, random, {}, {.block_size = 3, .key_width = 3, .value_width = 5});
+  const auto says = []<class L>(const L& m, const std::function<void(const L&)>& call) {
+    const Inside<L> outer(m.clone());
+    const std::string text = error_of([&] { outer(call); }), end = " (in inner)";
+    CHECK(text.ends_with(end));
+    return text.substr(0, text.size() - end.size());
+  };
+  const auto zeros = [](Index B, Index T, Index C) { return Tensor(Array::zeros({B, T, C})); };
+  const Tensor x = zeros(1, 2, 4), k = zeros(1, 3, 3), v = zeros(1, 3, 5);
+  CHECK(says(self, {[&](const SelfAttention& m) { m(zeros(1, 4, 4)); }}) ==
+        "SelfAttention: T = 4 is above block_size 3");
+  CHECK(says(self, {[&](const SelfAttention& m) {
+               m(Tensor(Array::zeros({2, 4})));
+             }}) == "SelfAttention: x [2, 4] must be [B, T, 4]");
+  CHECK(says(self, {[&](const SelfAttention& m) {
+               m(x, Mask({3, 3}));
+             }}) == "attention: mask [3, 3] does not broadcast to [1, 2, 2, 2]");
+  CHECK(says(across, {[&](const M& m) {
+               m.with_weights(x, k, v, Mask({2, 1, 1, 2}));
+             }}) == "attention: mask [2, 1, 1, 2] does not broadcast to [1, 2, 2, 3]");
+  CHECK(says(across, {[&](const M& m) { m(x, zeros(1, 4, 3), v); }}) ==
+        "MultiHeadAttention: T = 4 is above block_size 3");
+  CHECK(says(across, {[&](const M& m) { m(x, x, v); }}) == "MultiHeadAttention: key [1, 2, 4] must be [B, T, 3]");
+  CHECK(says(across, {[&](const M& m) { m(x, k, k); }}) == "MultiHeadAttention: value [1, 3, 3] must be [B, T, 5]");
+  CHECK(says(across, {[&](const M& m) { m(x, k, zeros(1, 2, 5)); }})
+            .starts_with("attention: k [1, 2, 3, 2] and v [1, 2, 2, 2] differ in their length"));
+}
+
+TEST_CASE("attention layers: a cache misused is a sentence with the layer's path, and the cache stays as it was") {
+  const Generator random(1);
+  SelfAttention m(4, 2, random, {.dropout = 0.5}, {.block_size = 3});
+  const SelfAttention drops_output(4, 2, random, {}, {.resid_dropout = 0.5}), open(4, 2, random, {.causal = false});
+  KeyValueCache cache = m.cache();
+  const auto says = [&](const SelfAttention& layer, const Shape& shape) {
+    const Index before = cache.length();
+    const std::string text = error_of([&] { layer(Tensor(random_array(shape, 1)), cache); }),
+                      end = " (in SelfAttention)";
+    CHECK(cache.length() == before);
+    CHECK(text.ends_with(end));
+    return text.substr(0, text.size() - end.size());
+  };
+  const std::string in_training = "a cache is for evaluation: call eval() first";
+  CHECK(says(open, {1, 2, 4}).find("use it under NoGrad") != std::string::npos);
+  const NoGrad no_grad;
+  CHECK(says(open, {1, 2, 4}).starts_with("attention: a cache needs causal"));
+  CHECK(says(m, {1, 2, 4}) == "SelfAttention: " + in_training);
+  CHECK(says(drops_output, {1, 2, 4}) == "SelfAttention: " + in_training);
+  m.eval();
+  CHECK(says(m, {1, 2, 5}) == "SelfAttention: x [1, 2, 5] must be [B, T, 4]");
+  m(Tensor(random_array({1, 2, 4}, 1)), cache);
+  CHECK(says(m, {1, 2, 4}) == "SelfAttention: T = 4 is above block_size 3");
+  CHECK(says(m, {2, 1, 4}).ends_with("sequences, 2 heads, widths 2 and 2"));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // FeedForward.
 #include "nn/feed_forward.h"
 
-#include "tests/nn/block_oracles.h"
+#include "tests/nn/oracles.h"
 
 namespace mote::test {
 namespace {
@@ -38,7 +38,10 @@ TEST_CASE("FeedForward with swiglu: silu of a gate times the rest") {
          .inputs = {random_array({2, 2, 3}, 1)},
          .oracle =
              [](const Weights& w, const std::vector<Value>& x) {
-               return any_feed_forward_oracle(w, "", x[0].x, Activation::swiglu);
+               const Row gate = mapped(linear_oracle(w, "c_gate.", x[0].x), silu_oracle);
+               Row y = linear_oracle(w, "c_fc.", x[0].x);
+               for (std::size_t i = 0; i < y.size(); ++i) y[i] *= gate[i];
+               return linear_oracle(w, "c_proj.", y);
              },
          .error =
              [](const FeedForward& m) {

@@ -2,7 +2,6 @@
 // the word that follows. The same digits in both builds of the library: weights are drawn as float32.
 #include <doctest/doctest.h>
 
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,12 +23,9 @@ std::vector<float> float32(const Array& weight) {
   return narrow;
 }
 
-/// Every parameter under its name, or what PyTorch calls it.
-void check_parameters(TorchDraw& d, const Module& layer, const std::map<std::string, std::string>& names = {}) {
-  for (const auto& [name, parameter] : named_parameters(layer)) {
-    const auto other = names.find(name);
-    check_digits(d.part(other == names.end() ? name : other->second), float32(parameter.value()));
-  }
+/// Every parameter under its name.
+void check_parameters(TorchDraw& d, const Module& layer) {
+  for (const auto& [name, parameter] : named_parameters(layer)) check_digits(d.part(name), float32(parameter.value()));
 }
 /// The layer that make(random) returns.
 template <class Make>
@@ -39,11 +35,16 @@ TorchRule layer(const Make& make) {
 
 TorchRule attention(Index width, Index heads, bool bias) {
   return [=](TorchDraw& d) {
-    check_parameters(d, MultiHeadAttention(width, heads, d.random, {.bias = bias, .torch_init = true}),
-                     {{"c_attn.weight", "in_proj_weight"},
-                      {"c_attn.bias", "in_proj_bias"},
-                      {"c_proj.weight", "out_proj.weight"},
-                      {"c_proj.bias", "out_proj.bias"}});
+    const MultiHeadAttention m(width, heads, d.random, {}, {.bias = bias, .torch_init = true});
+    const auto packed = [&](const Parameter Linear::*what) {  // PyTorch keeps the three in one
+      return cat({Tensor((m.q_proj.*what).value()), Tensor((m.k_proj.*what).value()), Tensor((m.v_proj.*what).value())},
+                 0)
+          .array();
+    };
+    check_digits(d.part("in_proj_weight"), float32(packed(&Linear::weight)));
+    if (bias) check_digits(d.part("in_proj_bias"), float32(packed(&Linear::bias)));
+    check_digits(d.part("out_proj.weight"), float32(m.o_proj.weight.value()));
+    if (bias) check_digits(d.part("out_proj.bias"), float32(m.o_proj.bias.value()));
   };
 }
 

@@ -51,9 +51,8 @@ inline May causal() {
 }
 
 /// softmax(q k^T / sqrt(D)) v for q, k, v [B, H, T, D], one number at a time; a query that may see nothing gives zeros.
-/// `weights`, if given, receives [B, H, T, T].
 inline Row attention_oracle(const Row& q, const Row& k, const Row& v, Index B, Index H, Index T, Index D,
-                            const May& may, Row* weights = nullptr) {
+                            const May& may) {
   Row y;
   for (Index b = 0; b < B; ++b)
     for (Index h = 0; h < H; ++h)
@@ -77,31 +76,8 @@ inline Row attention_oracle(const Row& q, const Row& k, const Row& v, Index B, I
           for (Index j = 0; j < T; ++j) sum += p[at(j)] * v[at((head + j) * D + d)];
           y.push_back(sum);
         }
-        if (weights) weights->insert(weights->end(), p.begin(), p.end());
       }
   return y;
-}
-
-/// MultiHeadAttention: x [B, T, C] -> [B, T, C].
-inline Row multi_head_oracle(const Weights& w, const std::string& prefix, const Row& x, const Shape& shape, Index H,
-                             const May& may, Row* weights = nullptr) {
-  const Index B = shape[0], T = shape[1], C = shape[2], D = C / H;
-  const Row qkv = linear_oracle(w, prefix + "c_attn.", x);  // [B, T, 3C]
-  const auto heads = [&](Index which) {
-    Row out;
-    for (Index b = 0; b < B; ++b)
-      for (Index h = 0; h < H; ++h)
-        for (Index t = 0; t < T; ++t)
-          for (Index d = 0; d < D; ++d) out.push_back(qkv[at((b * T + t) * 3 * C + which * C + h * D + d)]);
-    return out;
-  };
-  const Row attended = attention_oracle(heads(0), heads(1), heads(2), B, H, T, D, may, weights);
-  Row merged;
-  for (Index b = 0; b < B; ++b)
-    for (Index t = 0; t < T; ++t)
-      for (Index h = 0; h < H; ++h)
-        for (Index d = 0; d < D; ++d) merged.push_back(attended[at(((b * H + h) * T + t) * D + d)]);
-  return linear_oracle(w, prefix + "c_proj.", merged);
 }
 
 inline Row mapped(Row x, const std::function<double(double)>& f) {
@@ -122,20 +98,6 @@ inline double silu_oracle(double x) { return x / (1 + std::exp(-x)); }
 inline Row feed_forward_oracle(const Weights& w, const std::string& prefix, const Row& x,
                                const std::function<double(double)>& f = gelu_oracle) {
   return linear_oracle(w, prefix + "c_proj.", mapped(linear_oracle(w, prefix + "c_fc.", x), f));
-}
-
-/// TransformerBlock with GELU: x [B, T, C] -> [B, T, C].
-inline Row transformer_block_oracle(const Weights& w, const std::string& prefix, const Row& x, const Shape& shape,
-                                    Index H, const May& may, bool norm_first) {
-  const auto norm = [&](const char* name, const Row& in) { return layer_norm_oracle(w, prefix + name, in); };
-  const auto attn = [&](const Row& in) { return multi_head_oracle(w, prefix + "attn.", in, shape, H, may); };
-  const auto mlp = [&](const Row& in) { return feed_forward_oracle(w, prefix + "mlp.", in); };
-  if (norm_first) {
-    const Row y = added(x, attn(norm("ln_1.", x)));
-    return added(y, mlp(norm("ln_2.", y)));
-  }
-  const Row y = norm("ln_1.", added(x, attn(x)));
-  return norm("ln_2.", added(y, mlp(y)));
 }
 
 /// Initial numbers are float32 in both builds: equal to PyTorch's in every bit.

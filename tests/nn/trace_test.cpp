@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "engine/ops/ops.h"
-#include "nn/attention.h"
 #include "nn/feed_forward.h"
+#include "nn/multi_head_attention.h"
 #include "nn/transformer_block.h"
 #include "tests/process.h"
 #include "tests/support.h"
@@ -170,7 +170,7 @@ TEST_CASE("trace: attention counts the pairs that may attend, as the plain formu
   attention(q, k, v, {.alibi = Array::full({3}, 1)});
   CHECK(last().flops == 2 * 3 * 5 * 7 * (pair + 1));
   const Generator random(1);
-  attention(q, k, v, {.dropout = 0.5, .random = &random});
+  attention(q, k, v, {.dropout = 0.5}, random);
   CHECK(last().flops == 2 * 3 * 5 * 7 * (pair + 1));
   const Tensor flat = random_array({5, 4}, 4);
   attention(flat, flat, flat);
@@ -179,7 +179,7 @@ TEST_CASE("trace: attention counts the pairs that may attend, as the plain formu
 
 TEST_CASE("trace: a key/value cache's attention is seen, too") {
   Generator random(1);
-  MultiHeadAttention m(8, 2, random, {.causal = true});
+  SelfAttention m(8, 2, random);
   m.eval();
   const NoGrad no_grad;
   KeyValueCache cache = m.cache();
@@ -393,7 +393,8 @@ TEST_CASE("trace: time of an op is its own, of a module all that happens inside"
 TEST_CASE("attention_shapes: the tutorial's four lines, from the ops that ran") {
   Generator random(1);
   const Tensor x = random_array({1, 5, 12}, 1), memory = random_array({1, 7, 12}, 2);
-  const MultiHeadAttention fused(12, 3, random, {.bias = false}), apart(12, 3, random, {.fused = false});
+  const SelfAttention fused(12, 3, random, {.causal = false}, {.bias = false});
+  const MultiHeadAttention apart(12, 3, random);
   {
     const Trace trace;
     fused(x);

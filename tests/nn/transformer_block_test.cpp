@@ -1,79 +1,143 @@
-// TransformerBlock, norms first and norms last: check_module, PyTorch's numbers, switches.
-#include "nn/transformer_block.h"
-
+// TransformerBlock: every kind equal to its parts by hand; check_module, PyTorch's numbers, what follows what.
+#include "engine/ops/loss.h"
+#include "tests/nn/by_hand.h"
 #include "tests/nn/oracles.h"
 
 namespace mote::test {
 namespace {
 
-const std::vector<std::string> all_names{
-    "ln_1.weight", "ln_1.bias", "attn.c_attn.weight", "attn.c_attn.bias", "attn.c_proj.weight", "attn.c_proj.bias",
-    "ln_2.weight", "ln_2.bias", "mlp.c_fc.weight",    "mlp.c_fc.bias",    "mlp.c_proj.weight",  "mlp.c_proj.bias"};
-
-std::vector<std::string> names_without(const std::string& part) {
-  std::vector<std::string> names = all_names;
-  std::erase_if(names, [&](const std::string& n) { return n.rfind(part, 0) == 0 && n.ends_with("bias"); });
+/// What a block with these options is called with its parts, in visit order.
+std::vector<std::string> names_of(const TransformerBlockOptions& given) {
+  const TransformerBlockOptions o = given.resolved(1);
+  const bool norm_bias = *o.bias && o.norm == NormKind::layer_norm;
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name, bool bias) {
+    names.push_back(name + ".weight");
+    if (bias) names.push_back(name + ".bias");
+  };
+  add("ln_1", norm_bias);
+  add("attn.c_attn", *o.projections.bias);
+  add("attn.c_proj", o.projections.out_bias.value_or(*o.projections.bias));
+  if (!o.feed_forward) return names;
+  add("ln_2", norm_bias);
+  if (o.activation == Activation::swiglu) add("mlp.c_gate", *o.mlp_bias);
+  add("mlp.c_fc", *o.mlp_bias);
+  add("mlp.c_proj", *o.mlp_bias);
   return names;
 }
 
-TEST_CASE("TransformerBlock") {
-  const Shape shape{2, 3, 4};
+/// Both orders and norms with: gelu; a gated network, shared heads and a window; attention alone; other biases.
+std::vector<TransformerBlockOptions> all_kinds() {
+  std::vector<TransformerBlockOptions> all;
   for (const NormOrder order : {NormOrder::pre, NormOrder::post})
-    for (const bool is_causal : {true, false})
-      check_module(
-          "TransformerBlock",
-          [=](Generator& random) {
-            return TransformerBlock(4, 2, random, {.causal = is_causal, .order = order, .hidden = 5});
-          },
-          [](const TransformerBlock& m, In x) { return m(x[0]); },
-          {.names = all_names,
-           .inputs = {random_array(shape, 1)},
-           .oracle =
-               [=](const Weights& w, const std::vector<Value>& x) {
-                 return transformer_block_oracle(w, "", x[0].x, shape, 2, is_causal ? causal() : May(),
-                                                 order == NormOrder::pre);
-               },
-           .error =
-               [](const TransformerBlock& m) {
-                 m(Tensor(Array::zeros({2, 3, 5})));
-               },
-           .error_text = order == NormOrder::pre
-                             ? "layer_norm: weight [4] does not fit the last axis of x [2, 3, 5] (in ln_1)"
-                             : "MultiHeadAttention: x [2, 3, 5] must be [B, T, 4] (in attn)"});
+    for (const NormKind norm : {NormKind::layer_norm, NormKind::rms_norm})
+      for (const int part : {0, 1, 2, 3}) {
+        TransformerBlockOptions o;
+        o.norm_order = order, o.norm = norm, o.n_inner = 3;
+        if (part == 0 && norm == NormKind::rms_norm) o.attention.alibi = alibi_slopes(2), o.norm_eps = 0.1;
+        if (part == 1) o.activation = Activation::swiglu, o.projections.n_kv_head = 1, o.attention.window = 2;
+        if (part == 1 && norm == NormKind::rms_norm) o.projections.rotary = RotaryOptions{.base = 100};
+        if (part == 2) o.bias = o.feed_forward = false;
+        if (part == 3) o.bias = false, o.mlp_bias = o.projections.out_bias = true, o.activation = Activation::relu;
+        all.push_back(o);
+      }
+  return all;
 }
 
-TEST_CASE("TransformerBlock: each switch of biases takes its own away") {
-  const std::vector<std::pair<std::string, TransformerBlockOptions>> switches{
-      {"ln_", {.bias = false}}, {"attn", {.attention_bias = false}}, {"mlp", {.mlp_bias = false}}};
-  for (const auto& [part, options] : switches)
+TEST_CASE(
+    "TransformerBlock: every kind equals its parts by hand, bit for bit, and shows the weights; no draw is lost") {
+  for (TransformerBlockOptions o : all_kinds()) {
+    Generator random(1);
+    TransformerBlock m(24, 2, random, o);
+    scramble(m);
+    const Array x = random_array({2, 7, 24}, 3, -0.5, 0.5);
+    Array weights;
+    CHECK(same_bits(m(x).array(), block_by_hand(parts_of(m), "", x, 2, o, &weights).array()));
+    CHECK(same_bits(m.with_weights(x).weights, weights));
+    o.dropout = 0.3;
+    const TransformerBlock dropping(24, 2, random, o);
+    const GeneratorState start = random.get_state();
+    const Array y = dropping(x).array();
+    const GeneratorState end = random.get_state();
+    random.set_state(start);
+    const Attended attended = dropping.with_weights(x);
+    CHECK(same_bits(attended.output.array(), y));
+    CHECK(random.get_state() == end);
+    CHECK(!same_bits(attended.weights, attended.dropped_weights));
+  }
+}
+
+TEST_CASE("TransformerBlock") {
+  for (const TransformerBlockOptions& o : all_kinds())
     check_module(
-        "TransformerBlock", [o = options](Generator& random) { return TransformerBlock(4, 2, random, o); },
+        "TransformerBlock", [&](Generator& random) { return TransformerBlock(4, 2, random, o); },
         [](const TransformerBlock& m, In x) { return m(x[0]); },
-        {.names = names_without(part), .inputs = {random_array({1, 2, 4}, 1)}});
+        {.names = names_of(o),
+         .inputs = {random_array({2, 3, 4}, 1)},
+         .error =
+             [](const TransformerBlock& m) {
+               m(Tensor(Array::zeros({3, 4})));
+             },
+         .error_text = "SelfAttention: x [3, 4] must be [B, T, 4] (in attn)"});
 }
 
 TEST_CASE("TransformerBlock with dropout, an activation and a mask") {
   const Mask keep = mask({{true, true, false}, {true, false, true}, {false, false, true}});
+  const TransformerBlockOptions o{.dropout = 0.3,
+                                  .attention = {.causal = false},
+                                  .projections = {.block_size = 3},
+                                  .activation = Activation::silu,
+                                  .n_inner = 3};
   check_module(
-      "TransformerBlock",
-      [](Generator& random) {
-        return TransformerBlock(
-            4, 2, random,
-            {.causal = false, .dropout = 0.3, .activation = Activation::silu, .hidden = 3, .block_size = 3});
-      },
+      "TransformerBlock", [&](Generator& random) { return TransformerBlock(4, 2, random, o); },
       [&](const TransformerBlock& m, In x) { return m(x[0], keep); },
-      {.names = all_names,
+      {.names = names_of(o),
        .inputs = {random_array({2, 3, 4}, 1)},
        .error =
            [](const TransformerBlock& m) {
              m(Tensor(Array::zeros({1, 4, 4})));
            },
-       .error_text = "MultiHeadAttention: T = 4 is above block_size 3 (in attn)"});
-  Generator random(1);
-  const TransformerBlock m(4, 2, random, {.causal = false});
+       .error_text = "SelfAttention: T = 4 is above block_size 3 (in attn)"});
+  const Generator random(1);
+  const TransformerBlock m(4, 2, random, {.attention = {.causal = false}});
   const Array x = random_array({1, 3, 4}, 1);
   CHECK(!same_bits(m(x).array(), m(x, keep).array()));
-  CHECK(error_of([&] { TransformerBlock(4, 3, random); }) == "MultiHeadAttention: width 4 is not divisible by 3 heads");
+  CHECK(same_bits(m.with_weights(x, keep).output.array(), m(x, keep).array()));
+  CHECK(same_bits(m(x, causal_mask(3)).array(), TransformerBlock(4, 2, Generator(1))(x).array()));
+  CHECK(error_of([&] {
+          m.with_weights(Tensor(Array::zeros({1, 3, 5})));
+        }) == "layer_norm: weight [4] does not fit the last axis of x [1, 3, 5] (in ln_1)");
+  CHECK(error_of([&] { TransformerBlock(4, 3, random); }) == "SelfAttention: width 4 is not divisible by 3 heads");
+}
+
+TEST_CASE("TransformerBlockOptions: parts follow the block where they are not told otherwise") {
+  const auto has_bias = [](const TransformerBlockOptions& o) {
+    const TransformerBlock m(4, 2, Generator(1), o);
+    return std::vector<bool>{m.ln_1.bias.defined(),        m.ln_2->bias.defined(),     m.attn.c_attn.bias.defined(),
+                             m.attn.c_proj.bias.defined(), m.mlp->c_fc.bias.defined(), m.mlp->c_proj.bias.defined()};
+  };
+  CHECK(has_bias({}) == std::vector<bool>(6, true));
+  CHECK(has_bias({.bias = false}) == std::vector<bool>(6, false));
+  CHECK(has_bias({.bias = false, .projections = {.bias = true}}) ==
+        std::vector{false, false, true, true, false, false});
+  CHECK(has_bias({.projections = {.bias = false}}) == std::vector{true, true, false, false, true, true});
+  CHECK(has_bias({.projections = {.out_bias = false}}) == std::vector{true, true, true, false, true, true});
+  CHECK(has_bias({.bias = false, .mlp_bias = true}) == std::vector{false, false, false, false, true, true});
+  const auto drops = [](const TransformerBlockOptions& o) {
+    const TransformerBlock m(4, 2, Generator(1), o);
+    return std::vector{m.attn.attn_dropout.p, m.attn.resid_dropout.p, m.mlp->dropout.p};
+  };
+  CHECK(drops({}) == std::vector{0.0, 0.0, 0.0});
+  CHECK(drops({.dropout = 0.3}) == std::vector{0.3, 0.3, 0.3});
+  CHECK(drops({.dropout = 0.3, .attention = {.dropout = 0}}) == std::vector{0.0, 0.0, 0.3});
+  CHECK(drops({.dropout = 0.3, .projections = {.resid_dropout = 0.1}}) == std::vector{0.3, 0.1, 0.3});
+  const auto inner = [](Index width, const TransformerBlockOptions& o) { return o.resolved(width).n_inner; };
+  CHECK((inner(4, {}) == 16 && inner(4, {.n_inner = 7}) == 7));
+  for (Index C = 1; C <= 4096; ++C) {  // a gated network's: 8/3 C, rounded up to a multiple of 32
+    const Index n = inner(C, {.activation = Activation::swiglu});
+    if (n % 32 != 0 || 3 * n < 8 * C || 3 * (n - 32) >= 8 * C) FAIL_CHECK("C = " << C << ": " << n);
+  }
+  CHECK(error_of([&] { inner(4, {.n_inner = -1}); }) == "TransformerBlock: n_inner -1 must be 0 or above");
 }
 
 /// Weights that are easily made again in PyTorch.
@@ -98,8 +162,8 @@ TEST_CASE("TransformerBlock gives what PyTorch's TransformerEncoderLayer gives")
       {4.66882020589025, 5.15268273010101, 2.19676895563776, -1.386732143516, 0.15852431797593, 0.544650649356591,
        1.0733461761878, 1.00053345812297, 4.75142779042137, 3.81504188942951, 0.52195071823794, -2.01572987991902}};
   for (const std::size_t first : {0u, 1u}) {
-    const TransformerBlock m =
-        wavy_block(4, 2, {.causal = false, .order = first ? NormOrder::pre : NormOrder::post, .hidden = 8});
+    const TransformerBlock m = wavy_block(
+        4, 2, {.attention = {.causal = false}, .norm_order = first ? NormOrder::pre : NormOrder::post, .n_inner = 8});
     CHECK(distance(m(wave({1, 3, 4}, 1, 0.5)).to_vector(), expected[first]) < (f64 ? 1e-13 : 1e-5));
   }
 }
@@ -126,8 +190,9 @@ TEST_CASE("TransformerBlock gives what PyTorch gives, with a mask and backward, 
        0.467794592554927, 0.968631524080469}};
   const Mask keep = mask({{true, false, true}, {true, true, false}, {false, false, true}});
   for (const std::size_t first : {0u, 1u}) {
-    const TransformerBlock m =
-        wavy_block(6, 3, {.causal = first == 0, .order = first ? NormOrder::pre : NormOrder::post, .hidden = 5});
+    const TransformerBlock m = wavy_block(
+        6, 3,
+        {.attention = {.causal = first == 0}, .norm_order = first ? NormOrder::pre : NormOrder::post, .n_inner = 5});
     const Tensor x = Tensor(wave({1, 3, 6}, 1, 0.5)).requires_grad_();
     const Tensor y = m(x, first ? keep : Mask());
     y.backward(wave({1, 3, 6}, 0.4, 0.3));
@@ -136,10 +201,36 @@ TEST_CASE("TransformerBlock gives what PyTorch gives, with a mask and backward, 
   }
 }
 
-TEST_CASE("TransformerBlock: hidden is four times the width unless told otherwise") {
-  Generator random(1);
-  CHECK(TransformerBlock(4, 2, random).mlp->c_fc.weight.shape() == Shape{16, 4});
-  CHECK(TransformerBlock(4, 2, random, {.hidden = 7}).mlp->c_proj.weight.shape() == Shape{4, 7});
+TEST_CASE("a hundred blocks train a step without NaN, in both norm orders") {
+  for (TransformerBlockOptions o : all_kinds()) {
+    o.n_inner = 0;
+    Generator random(3);
+    std::vector<TransformerBlock> blocks;
+    for (int i = 0; i < 100; ++i) blocks.emplace_back(16, 2, random, o);
+    const Array x = random_array({2, 8, 16}, 4), target = random_array({2, 8, 16}, 5);
+    const auto loss_of = [&] {
+      Tensor y = x;
+      for (const TransformerBlock& block : blocks) y = block(y);
+      return mse_loss(y, target);
+    };
+    const Tensor loss = loss_of();
+    loss.backward();
+    CHECK(std::isfinite(loss.item()));
+    for (const TransformerBlock& block : blocks)
+      for (const NamedParameter& p : named_parameters(block)) {
+        const std::vector<real> g = p.parameter.grad().to_vector();
+        Index nonzero = 0;
+        for (const real v : g) {
+          if (!std::isfinite(v)) FAIL_CHECK(p.name << " has a gradient of " << v);
+          nonzero += v != 0;
+        }
+        // no gradient dies on its way through a hundred blocks
+        CHECK_MESSAGE(nonzero > 0, p.name);
+        p.parameter.set(p.parameter.value() - p.parameter.grad() * real(1e-4));
+      }
+    const NoGrad no_grad;
+    CHECK(std::isfinite(loss_of().item()));
+  }
 }
 
 }  // namespace

@@ -21,11 +21,8 @@ GPT tiny_model() {
               .n_layer = 1,
               .n_head = 2,
               .n_embd = 16,
-              .bias = true,
-              .attention_bias = false,
-              .mlp_bias = true,
               .tie_weights = false,
-              .activation = Activation::gelu_tanh},
+              .block = {.projections = {.bias = false}, .activation = Activation::gelu_tanh}},
              Generator(0));
 }
 
@@ -34,7 +31,7 @@ GPT tiny_model() {
 std::vector<NamedParameter> drawn(const GPT& m) {
   const TransformerBlock& h = m.transformer.h[0];
   return {{"wte", m.transformer.wte.weight},  {"wpe", m.transformer.wpe->weight},
-          {"qkv", h.attn.c_attn->weight},     {"h.0.attn.wo", h.attn.c_proj.weight},
+          {"qkv", h.attn.c_attn.weight},     {"h.0.attn.wo", h.attn.c_proj.weight},
           {"h.0.mlp.w1", h.mlp->c_fc.weight}, {"h.0.mlp.w2", h.mlp->c_proj.weight},
           {"head", m.lm_head.weight}};
 }
@@ -76,7 +73,7 @@ void note_middle(Computed& got, GPT& m, const IntArray& ids) {
   got["mid0.embedded"] = x.array();
   const Tensor normed = h.ln_1(x);
   got["mid0.h.0.ln1"] = normed.array();
-  const Array q = slice((*h.attn.c_attn)(normed), 2, 0, 16).array();
+  const Array q = slice(h.attn.c_attn(normed), 2, 0, 16).array();
   got["mid0.h.0.q"] = copy_of(q.contiguous().reshape({4, 8, 2, 8}).transpose(1, 2));
   got["mid0.h.0.weights"] = m.attention_weights(ids, 0);
   const Tensor after_attn = x + h.attn(normed);
@@ -208,7 +205,7 @@ TEST_CASE("GPTs with and without dropout, biases and ties train with PyTorch's l
              .n_embd = 8,
              .bias = false,
              .tie_weights = false,
-             .activation = Activation::relu},
+             .block = {.activation = Activation::relu}},
             {4, 7}, [](const GPT& m) { return Adam(all_parameters(m), {.lr = 3e-3, .weight_decay = 0.01}); });
   check_run(file["sgd.losses"], file["sgd.next"], 5,
             {.block_size = 10,
@@ -217,9 +214,7 @@ TEST_CASE("GPTs with and without dropout, biases and ties train with PyTorch's l
              .n_head = 4,
              .n_embd = 16,
              .dropout = 0.5,
-             .attention_bias = true,
-             .mlp_bias = false,
-             .activation = Activation::silu},
+             .block = {.activation = Activation::silu, .mlp_bias = false}},
             {2, 11}, [](const GPT& m) { return SGD(all_parameters(m), {.lr = 0.1, .momentum = 0.9}); });
 }
 

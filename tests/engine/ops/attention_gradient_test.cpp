@@ -65,10 +65,10 @@ TEST_CASE("attention: gradients for every combination of causal, window, mask, g
               AttentionOptions o{.causal = window >= 0, .window = std::max<Index>(window, 0)};
               if (masked) o.mask = some;
               if (where == Where::alibi) o.alibi = some_slopes(2);
-              o.dropout = p, o.random = &random;
-              if (where != Where::rotary) return attention(x[0], x[1], x[2], o);
+              o.dropout = p;
+              if (where != Where::rotary) return attention(x[0], x[1], x[2], o, random);
               const Tensor q = turned(x[0], 1), k = turned(x[1], 0);
-              return attention(q, k, x[2], o);
+              return attention(q, k, x[2], o, random);
             };
             const std::vector<Array> inputs = inputs_of({1, 2, 3, 4}, {1, groups, 4, 4}, {1, groups, 4, 3});
             const GradcheckResult right = gradcheck(f, inputs);

@@ -2,6 +2,7 @@
 #include <functional>
 #include <span>
 
+#include "nn/attention_weights.h"
 #include "tests/engine/ops/plain_attention.h"
 #include "tests/support.h"
 
@@ -26,12 +27,10 @@ Array poisoned(Array x, const Poisoned& where, real with) {
 
 Run run_with(const Setting& s, const Poisoned& where, real in_keys, real in_values) {
   const Generator random(5);
-  AttentionOptions o = s.options;
-  o.random = &random;
   const Array q = random_array({s.batch, s.heads, s.queries, s.width}, 1),
               k = random_array({s.batch, s.kv_heads, s.keys, s.width}, 2),
               v = random_array({s.batch, s.kv_heads, s.keys, s.value_width}, 3);
-  return Run([&](In x) { return attention(x[0], x[1], x[2], o); },
+  return Run([&](In x) { return attention(x[0], x[1], x[2], s.options, random); },
              {q, poisoned(k, where, in_keys), poisoned(v, where, in_values)});
 }
 
@@ -140,7 +139,7 @@ TEST_CASE("attention: a NaN query, or a NaN gradient of its output, changes no g
     return x;
   };
   const auto hides = [&](const AttentionOptions& o, Index j) {
-    return o.causal ? j > 20 || (o.window > 0 && j <= 20 - o.window) : j == 0 || j == 7 || j == 31;
+    return o.causal.value_or(false) ? j > 20 || (o.window > 0 && j <= 20 - o.window) : j == 0 || j == 7 || j == 31;
   };
   for (const double p : {0.0, 0.5})
     for (AttentionOptions o : {AttentionOptions{.causal = true}, {.causal = true, .window = 9}, {.mask = m}})
@@ -148,10 +147,9 @@ TEST_CASE("attention: a NaN query, or a NaN gradient of its output, changes no g
         o.dropout = p;
         const auto run_with_row = [&](real value) {
           const Generator random(5);
-          o.random = &random;
           const Array q = random_array({2, 4, T, 5}, 1), dy = random_array({2, 4, T, 6}, 4);
           return Run(
-              [&](In x) { return attention(x[0], x[1], x[2], o); },
+              [&](In x) { return attention(x[0], x[1], x[2], o, random); },
               {in_query ? with_row(q, 20, value) : q, random_array({2, 2, T, 5}, 2), random_array({2, 2, T, 6}, 3)},
               in_query ? dy : with_row(dy, 20, value));
         };
@@ -201,12 +199,12 @@ TEST_CASE("attention: a query with nothing to attend gives zeros and gets and se
   for (Index j = 4; j < T; ++j) m.mutate()[6 * T + j] = 0;
   for (const double p : {0.0, 0.5})
     for (const bool biased : {false, true}) {
-      Array weights, dropped;
       Setting s{2, 2, 1, T, T, 3, 4, {.causal = true, .mask = m, .window = 3, .dropout = p}};
-      s.options.weights = &weights, s.options.dropped_weights = &dropped;
       if (biased) s.options.alibi = some_slopes(2);
       const Poisoned nowhere = [](Index, Index) { return false; };
+      const AttentionWeights seen;
       const Run run = run_with(s, nowhere, 0, 0);
+      const auto [layer, weights, dropped] = seen.maps().front();
       CHECK((finite(run.y) && finite(run.dx[0]) && finite(run.dx[1]) && finite(run.dx[2])));
       for (const Index i : {2, 4, 6})
         for (const Array& x : {run.y, run.dx[0], weights, dropped})
@@ -220,11 +218,8 @@ TEST_CASE("attention: a query with nothing to attend gives zeros and gets and se
             if (const Index t = i / width % rows; t == 2 || t == 4 || t == 6) out[i] = nan;
           return x;
         };
-        AttentionOptions silent = s.options;
-        silent.weights = silent.dropped_weights = nullptr;
         const Generator random(5);
-        silent.random = &random;
-        const Run nans([&](In x) { return attention(x[0], x[1], x[2], silent); },
+        const Run nans([&](In x) { return attention(x[0], x[1], x[2], s.options, random); },
                        {in_query ? with_nan(q) : q, random_array({2, 1, T, 3}, 2), random_array({2, 1, T, 4}, 3)},
                        in_query ? dy : with_nan(dy));
         CHECK((finite(nans.y) && finite(nans.dx[0]) && finite(nans.dx[1]) && finite(nans.dx[2])));

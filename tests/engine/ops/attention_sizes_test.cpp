@@ -9,8 +9,8 @@ void check(const std::vector<Array>& inputs, const AttentionOptions& o, double t
   const Run blocks([&](In x) { return attention(x[0], x[1], x[2], o); }, inputs);
   const Run plain([&](In x) { return plain_attention(x[0], x[1], x[2], o); }, inputs);
   const double error = distance(blocks.y.to_vector(), naive_attention({inputs.begin(), inputs.end()}, o));
-  CHECK_MESSAGE(error < tolerance, Shape::text(inputs[0].shape()), ", causal ", o.causal, ": ", error);
-  CHECK_MESSAGE(blocks == plain, Shape::text(inputs[0].shape()), ", causal ", o.causal);
+  CHECK_MESSAGE(error < tolerance, Shape::text(inputs[0].shape()), ", causal ", o.causal.value_or(false), ": ", error);
+  CHECK_MESSAGE(blocks == plain, Shape::text(inputs[0].shape()), ", causal ", o.causal.value_or(false));
 }
 
 TEST_CASE("attention equals plain loops for every length, number of heads and head size") {

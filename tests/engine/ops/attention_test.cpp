@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/kernels/kernels.h"
+#include "nn/attention_weights.h"
 #include "tests/engine/ops/plain_attention.h"
 #include "tests/support.h"
 
@@ -24,16 +25,16 @@ struct Results {
 };
 
 template <class Attention>
-Results run(const Case& c, AttentionOptions o, const Attention& attend) {
+Results run(const Case& c, const AttentionOptions& o, const Attention& attend) {
   const Generator random(17), drops(5);
   Tensor q = randn({c.batch, c.heads, c.queries, c.width}, random).requires_grad_();
   Tensor k = randn({c.batch, c.kv_heads, c.keys, c.width}, random).requires_grad_();
   Tensor v = randn({c.batch, c.kv_heads, c.keys, c.value_width}, random).requires_grad_();
   const Tensor dy = randn({c.batch, c.heads, c.queries, c.value_width}, random);
   Results r;
-  o.random = &drops;
-  o.weights = &r.weights, o.dropped_weights = &r.dropped;
-  const Tensor y = attend(q, k, v, o);
+  const AttentionWeights seen;
+  const Tensor y = attend(q, k, v, o, drops);
+  if (!seen.maps().empty()) r.weights = seen.maps().back().weights, r.dropped = seen.maps().back().dropped;
   y.backward(dy.array());
   r.y = y.array(), r.dq = q.grad(), r.dk = k.grad(), r.dv = v.grad();
   r.next = drops.next_u32();
@@ -132,10 +133,10 @@ TEST_CASE("attention: leading axes broadcast, and heads may be left out") {
     const GradcheckResult right = gradcheck(f, {given.begin(), given.end()});
     CHECK_MESSAGE(right.ok, right.text);
   }
-  Array weights;
-  const Run flat([&](In x) { return attention(x[0], x[1], x[2], {.weights = &weights}); }, {one, one, one});
+  const AttentionWeights seen;
+  const Run flat([](In x) { return attention(x[0], x[1], x[2]); }, {one, one, one});
   CHECK(flat.y.shape() == Shape{5, 4});
-  CHECK(weights.shape() == Shape{5, 5});
+  CHECK(seen.maps().back().weights.shape() == Shape{5, 5});
   const Run headed([](In x) { return attention(x[0], x[1], x[2]); },
                    {one.unsqueeze(0), one.unsqueeze(0), one.unsqueeze(0)},
                    random_array({5, 4}, 99, -1, 1.5).unsqueeze(0));
@@ -191,9 +192,6 @@ TEST_CASE("attention: what does not fit is a sentence") {
   CHECK(says(x, x, x, {.dropout = 1.5}) == "attention: dropout = 1.5 is not a probability");
   CHECK(says(x, x, x, {.dropout = std::nan("")}) == "attention: dropout = nan is not a probability");
   CHECK(says(x, x, x, {.dropout = 0.5}) == "attention: dropout needs a generator");
-  Array weights;
-  CHECK(says(x, x, x, {.weights = &weights, .dropped_weights = &weights}) ==
-        "attention: weights and dropped_weights need an Array each");
   CHECK(says(x, x, x, {.scale = std::nan("")}) == "attention: scale nan is not finite");
   CHECK(says(Tensor(), x, x, {}).find("is not defined") != std::string::npos);
   CHECK(says(x, k, k, {.mask = Mask({3, 3})}) == "attention: mask [3, 3] does not broadcast to [2, 3, 5]");

@@ -62,5 +62,21 @@ TEST_CASE("from_blocked refuses numbers that are neither 0 nor 1, such as a mask
   CHECK(error_of([] { from_blocked(tensor({-1.0})); }).find("not -1") != std::string::npos);
 }
 
+TEST_CASE("alibi_slopes are the paper's") {
+  // Press et al. 2022 for 8 heads: 1/2^1, 1/2^2, ..., 1/2^8; for 12 heads then 2^-0.5, 2^-1.5, 2^-2.5, 2^-3.5
+  for (const Index heads : {1, 2, 3, 8, 12, 16}) {
+    const Index power = heads == 12 ? 8 : heads == 3 ? 2 : heads;
+    std::vector<double> expected;
+    for (Index h = 0; h < heads; ++h) {
+      const double step = 8.0 / static_cast<double>(power);
+      expected.push_back(
+          std::exp2(h < power ? -step * static_cast<double>(h + 1) : -step * (static_cast<double>(h - power) + 0.5)));
+    }
+    if (heads == 12) CHECK(expected[11] == std::exp2(-3.5));
+    CHECK(distance(alibi_slopes(heads).to_vector(), expected) < (f64 ? 1e-15 : 1e-7));
+  }
+  CHECK(error_of([] { alibi_slopes(0); }) == "alibi_slopes: 0 heads must be at least 1");
+}
+
 }  // namespace
 }  // namespace mote::test

@@ -11,7 +11,7 @@ namespace mote::test {
 /// Keys a query may see: the mask, and by position causal and window. [.., Tq, Tk], undefined if all.
 inline Mask plain_keep(Index queries, Index keys, const AttentionOptions& o) {
   Mask keep = o.mask;
-  if (o.causal) {
+  if (o.causal.value_or(false)) {
     Mask past({queries, keys});
     for (Index i = 0; i < queries; ++i)
       for (Index j = 0; j < keys; ++j) {
@@ -31,7 +31,8 @@ inline Tensor plain_repeat(const Tensor& x, Index heads) {
   return stack(all, x.dim() - 3);
 }
 
-inline Tensor plain_attention(const Tensor& q, const Tensor& few_k, const Tensor& few_v, const AttentionOptions& o) {
+inline Tensor plain_attention(const Tensor& q, const Tensor& few_k, const Tensor& few_v, const AttentionOptions& o,
+                              const Generator& random = Generator()) {
   const Index heads = q.dim() < 3 ? 1 : q.size(-3), queries = q.size(-2), keys = few_k.size(-2);
   const Tensor k = plain_repeat(few_k, heads);
   const Tensor v = plain_repeat(few_v, heads);
@@ -48,9 +49,10 @@ inline Tensor plain_attention(const Tensor& q, const Tensor& few_k, const Tensor
   }
   const Mask keep = plain_keep(queries, keys, o);
   Tensor weights = keep.defined() ? masked_softmax(scores, keep) : softmax(scores, -1);
-  if (o.weights) *o.weights = weights.array();
-  if (o.dropout > 0) weights = dropout(weights, o.dropout, *o.random);
-  if (o.dropped_weights) *o.dropped_weights = weights.array();
+  Op shown("plain_attention");
+  shown.show("weights", weights.array());
+  if (o.dropout.value_or(0) > 0) weights = dropout(weights, *o.dropout, random);
+  shown.show("dropped_weights", weights.array());
   return matmul(weights, v);
 }
 
@@ -71,7 +73,7 @@ inline std::vector<double> naive_attention(const std::vector<Value>& in, const A
         std::vector<double> p(static_cast<std::size_t>(Tk), -INFINITY), sum(static_cast<std::size_t>(dv), 0);
         double top = -INFINITY, total = 0;
         for (Index j = 0; j < Tk; ++j) {
-          if (o.causal && (j > position || (o.window > 0 && j <= position - o.window))) continue;
+          if (o.causal.value_or(false) && (j > position || (o.window > 0 && j <= position - o.window))) continue;
           if (mask.defined() && !mask.data()[((b * H + h) * Tq + i) * Tk + j]) continue;
           double score = 0;
           for (Index c = 0; c < d; ++c) score += at(q, b, h, i, c) * at(k, b, g, j, c);

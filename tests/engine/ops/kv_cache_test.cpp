@@ -1,5 +1,7 @@
-// KeyValueCache: rows that come back, dropped ones, copies, sizes; its misuse through a layer.
-#include "tests/nn/attention_oracle.h"
+// KeyValueCache: rows that come back, dropped ones, copies, sizes; attention over one, in the bits of the whole pass.
+#include "engine/ops/kv_cache.h"
+
+#include "tests/engine/ops/plain_attention.h"
 
 namespace mote::test {
 namespace {
@@ -99,74 +101,103 @@ TEST_CASE("KeyValueCache: rows that do not fit are a sentence and change nothing
   check_rows(cache.keys(), 2, 3, 0, 4, 5);
 }
 
-TEST_CASE("A cache misused through a layer is a sentence with the layer's path, and the cache stays as it was") {
-  Generator random(1);
-  MultiHeadAttention m(4, 2, random, {.causal = true, .dropout = 0.5, .block_size = 3});
-  const MultiHeadAttention open(4, 2, random);
-  const Tensor x = random_array({1, 2, 4}, 1), wide = Array::zeros({1, 2, 5});
-  KeyValueCache cache = m.cache();
-  const auto says = [&](const MultiHeadAttention& layer, const Tensor& input) {
-    const Index before = cache.length();
-    const std::string text = error_of([&] { layer(input, cache); });
-    CHECK(cache.length() == before);
-    return text;
-  };
-  CHECK(says(m, x) ==
-        "MultiHeadAttention: a cache keeps numbers, not gradients: use it under NoGrad (in MultiHeadAttention)");
-  const NoGrad no_grad;
-  CHECK(says(open, x) ==
-        "MultiHeadAttention: a cache needs causal: later tokens must not change earlier ones (in "
-        "MultiHeadAttention)");
-  CHECK(says(m, x) == "MultiHeadAttention: a cache is for evaluation: call eval() first (in MultiHeadAttention)");
-  const MultiHeadAttention drops_output(4, 2, random, {.causal = true, .resid_dropout = 0.5});
-  CHECK(says(drops_output, x).find("call eval() first") != std::string::npos);
-  m.eval();
-  CHECK(says(m, wide) == "MultiHeadAttention: x [1, 2, 5] must be [B, T, 4] (in MultiHeadAttention)");
-  m(x, cache);
-  CHECK(cache.length() == 2);
-  CHECK(says(m, x) == "MultiHeadAttention: T = 4 is above block_size 3 (in MultiHeadAttention)");
-  CHECK(says(m, Tensor(random_array({2, 1, 4}, 1)))
-            .ends_with("sequences, 2 heads, widths 2 and 2 (in MultiHeadAttention)"));
-  m(Tensor(random_array({1, 1, 4}, 2)), cache);
-  CHECK(cache.length() == 3);
-  const MultiHeadAttention windowed(4, 2, random, {.causal = true, .block_size = 3, .window = 2});
-  KeyValueCache recent = windowed.cache();
-  const Tensor four = random_array({1, 4, 4}, 1);
-  const std::string above = "MultiHeadAttention: T = 4 is above block_size 3 (in MultiHeadAttention)";
-  CHECK(error_of([&] { windowed(four, recent); }) == above);  // as without a cache
-  CHECK(error_of([&] { windowed(four); }) == above);
-  KeyValueCache narrow(2);
-  CHECK(error_of([&] { m(x, narrow); }) ==
-        "MultiHeadAttention: the cache is for a window of 2, this layer's is 0; take it from cache() (in "
-        "MultiHeadAttention)");
+struct Text {  // queries, keys and values of a text, and all that attention makes of them at once
+  Array q, k, v, whole;
+  AttentionOptions options;
+  Text(Index B, Index H, Index G, Index T, const AttentionOptions& o)
+      : q(random_array({B, H, T, 5}, 1)),
+        k(random_array({B, G, T, 5}, 2)),
+        v(random_array({B, G, T, 3}, 3)),
+        options(o) {
+    whole = attention(q, k, v, o).array();
+  }
+  /// Positions [begin, end), read after those in the cache.
+  void check(Index begin, Index end, KeyValueCache& cache) const {
+    const Tensor y = attention(q.slice(2, begin, end), k.slice(2, begin, end), v.slice(2, begin, end), cache, options);
+    CHECK_MESSAGE(same_bits(y.array(), whole.slice(2, begin, end)), "positions ", begin, " to ", end);
+    CHECK(cache.length() == end);
+  }
+};
+
+std::vector<Text> texts(Index T) {
+  return {{2, 4, 2, T, {.causal = true}},
+          {1, 6, 1, T, {.causal = true, .scale = 0.3, .alibi = some_slopes(6)}},
+          {3, 2, 2, T, {.causal = true, .window = 5}},
+          {1, 2, 1, T, {.causal = true, .window = 20, .alibi = some_slopes(2)}}};
 }
 
-TEST_CASE("KeyValueCache: going back gives the same bits, or is refused where the window is gone") {
+TEST_CASE("attention over a cache, in chunks of any size = the whole pass, on any hardware") {
+  const NoGrad no_grad;
+  for (const Text& text : texts(150))  // beyond the 64 rows that a cache begins with
+    for (const kernels::Table* table : kernels::available_tables()) {
+      const Hardware use(*table, 3);
+      for (const Index step : {1, 3, 16, 67, 150}) {
+        KeyValueCache cache(text.options.window);
+        for (Index t = 0; t < 150; t += step) text.check(t, std::min<Index>(t + step, 150), cache);
+      }
+    }
+}
+
+TEST_CASE("attention over caches in turn, one forked, one emptied for another batch, one gone back") {
+  const NoGrad no_grad;
+  for (const Text& a : texts(90))
+    for (const Text& b : texts(90)) {
+      if (a.options.window != b.options.window) continue;
+      KeyValueCache one(a.options.window), two(a.options.window), fork(a.options.window);
+      for (Index t = 0; t < 80; ++t) {
+        a.check(t, t + 1, one);
+        b.check(t, t + 1, two);
+        if (t == 20) fork = two;
+      }
+      b.check(21, 90, fork);
+      two.clear();
+      a.check(0, 40, two);
+      const Index least = one.first() > 0 ? one.first() + one.window() - 1 : 0;
+      REQUIRE((one.first() > 0) == (one.window() > 0));
+      for (Index back = 0; back <= 80; ++back) {
+        KeyValueCache cache = one;
+        if (back < least) {
+          CHECK(error_of([&] { cache.truncate(back); }).find("KeyValueCache: cannot go to") == 0);
+          CHECK(cache.length() == 80);
+          continue;
+        }
+        cache.truncate(back);
+        a.check(back, 90, cache);
+      }
+      CHECK(error_of([&] { one.truncate(81); }).find("cannot go to 81 tokens") != std::string::npos);
+    }
+}
+
+TEST_CASE("attention over a cache: what it refuses leaves the cache as it was") {
+  const Text text(2, 4, 2, 10, {.causal = true});
+  KeyValueCache cache;
+  const Tensor q = text.q.slice(2, 4, 6), k = text.k.slice(2, 4, 6), v = text.v.slice(2, 4, 6);
+  const auto says = [&](const Tensor& query, const Tensor& key, const AttentionOptions& o) {
+    const Index before = cache.length();
+    const std::string error = error_of([&] { attention(query, key, v, cache, o); });
+    CHECK(cache.length() == before);
+    return error;
+  };
+  CHECK(says(q, k, text.options) == "attention: a cache keeps values, not gradients: use it under NoGrad");
+  const NoGrad no_grad;
+  text.check(0, 4, cache);
+  CHECK(says(q, k, {}) == "attention: a cache needs causal: later tokens must not change earlier ones");
+  CHECK(says(q, k, {.causal = true, .mask = Mask({2, 2})}) == "attention: a cache takes no mask");
+  CHECK(says(q, k, {.causal = true, .dropout = 0.1}) == "attention: a cache is for evaluation: call eval() first");
+  CHECK(says(q, k, {.causal = true, .window = 3}) == "attention: the cache is for a window of 0, not 3");
+  CHECK(says(q, k, {.causal = true, .alibi = some_slopes(3)}) ==
+        "attention: alibi [3] needs one slope for each of 4 heads");
+  CHECK(says(Tensor(text.q.slice(2, 4, 5)), k, text.options) ==
+        "attention: with a cache q [2, 4, 1, 5] and k [2, 2, 2, 5] must be as long");
+  CHECK(
+      says(Tensor(q.array().select(0, 0)), Tensor(k.array().select(0, 0)), text.options).find("must be [B, H, t, d]") !=
+      std::string::npos);
+  CHECK(error_of([&] {
+          attention(slice(q, 0, 0, 1), slice(k, 0, 0, 1), slice(v, 0, 0, 1), cache, text.options);
+        }).ends_with("do not continue 4 rows of 2 sequences, 2 heads, widths 5 and 3"));
+  text.check(4, 10, cache);
   CHECK(error_of([] { KeyValueCache().keys(); }) == "KeyValueCache: nothing was appended yet");
   CHECK(error_of([] { KeyValueCache(-3); }) == "KeyValueCache: window -3 must be 0 or above");
-  Generator random(1);
-  const Tensor x = random_array({1, 90, 8}, 3);
-  for (const Index window : {0, 5, 20}) {
-    const MultiHeadAttention m(8, 2, random,
-                               {.causal = true, .n_kv_head = 1, .window = window, .rotary = RotaryOptions{}});
-    const NoGrad no_grad;
-    const Array whole = m(x).array();
-    KeyValueCache full = m.cache();
-    for (Index t = 0; t < 80; ++t) m(slice(x, 1, t, t + 1), full);
-    REQUIRE((full.first() > 0) == (window > 0));
-    const Index least = window > 0 ? full.first() + window - 1 : 0;
-    for (Index back = 0; back <= 80; ++back) {
-      KeyValueCache cache = full;
-      if (back < least) {
-        CHECK(error_of([&] { cache.truncate(back); }).find("KeyValueCache: cannot go to") == 0);
-        CHECK(cache.length() == 80);
-        continue;
-      }
-      cache.truncate(back);
-      CHECK(same_bits(m(slice(x, 1, back, 90), cache).array(), whole.slice(1, back, 90)));
-    }
-    CHECK(error_of([&] { full.truncate(81); }).find("cannot go to 81 tokens") != std::string::npos);
-  }
 }
 
 }  // namespace

@@ -1,0 +1,72 @@
+// KeyValueCache: how rows are stored, dropped and moved.
+#include "engine/ops/kv_cache.h"
+
+#include <algorithm>
+
+namespace mote {
+
+KeyValueCache::KeyValueCache(Index window) : window_(window) {
+  check_in("KeyValueCache", window >= 0, "window ", window, " must be 0 or above");
+}
+
+void KeyValueCache::truncate(Index length) {
+  const Index least = first_ > 0 ? first_ + window_ - 1 : 0;  // a query there sees window - 1 tokens before it
+  check_in("KeyValueCache", length >= least && length <= this->length(), "cannot go to ", length, " tokens, only to ",
+           least, " to ", this->length());
+  count_ = length - first_;
+}
+
+void KeyValueCache::append(const Array& k, const Array& v) {
+  check_in("KeyValueCache", k.rank() == 4 && v.rank() == 4 && k.shape().with(-1, 0) == v.shape().with(-1, 0), "k ",
+           k.shape(), " and v ", v.shape(), " must be [B, H, t, d] and [B, H, t, dv]");
+  if (length() == 0) {
+    batch_ = k.shape()[0], heads_ = k.shape()[1], keys_.width = k.shape()[3], values_.width = v.shape()[3];
+    capacity_ = 0;  // what was allocated before may be for other sizes
+  }
+  check_in("KeyValueCache",
+           k.shape().with(2, 0) == Shape{batch_, heads_, 0, keys_.width} && v.shape()[3] == values_.width, "k ",
+           k.shape(), " and v ", v.shape(), " do not continue ", count_, " rows of ", batch_, " sequences, ", heads_,
+           " heads, widths ", keys_.width, " and ", values_.width);
+  const Index added = k.shape()[2];
+  // A window of w shows w - 1 old keys to the next query; what is before them can go, 16 at a time.
+  const Index drop = window_ > 0 ? std::max<Index>(0, count_ - (window_ - 1)) / 16 * 16 : 0;
+  if (count_ + added > capacity_ || !keys_.storage.unique()) {  // a copy of this cache must not see the new rows
+    const Index kept = count_ - drop;
+    move(drop, std::max<Index>(2 * (kept + added), 64));
+  }
+  keys_.write(k, heads_, capacity_, count_);
+  values_.write(v, heads_, capacity_, count_);
+  count_ += added;
+}
+
+void KeyValueCache::Rows::write(const Array& x, Index heads, Index capacity, Index at) {
+  const Array in = x.contiguous();
+  const Index run = x.shape()[2] * width;
+  for (Index i = 0; i < x.shape()[0] * heads; ++i)
+    std::copy_n(in.data() + i * run, run, data() + (i * capacity + at) * width);
+}
+
+detail::HeadRows KeyValueCache::Rows::rows(Index batch, Index heads, Index capacity) const {
+  check_in("KeyValueCache", static_cast<bool>(storage), "nothing was appended yet");
+  detail::HeadRows r{data(), {}, capacity * width, width, 1};
+  for (Index b = 0; b < batch; ++b) r.batch.push_back(b * heads * capacity * width);
+  return r;
+}
+
+KeyValueCache::Rows KeyValueCache::Rows::moved(Index blocks, Index from_capacity, Index drop, Index count,
+                                               Index capacity) const {
+  const Rows to{Storage(static_cast<std::size_t>(blocks * capacity * width) * sizeof(real)), width};
+  for (Index i = 0; i < blocks && count > 0; ++i)
+    std::copy_n(data() + (i * from_capacity + drop) * width, count * width, to.data() + i * capacity * width);
+  return to;
+}
+
+void KeyValueCache::move(Index drop, Index capacity) {
+  const Rows keys = keys_.moved(batch_ * heads_, capacity_, drop, count_ - drop, capacity);
+  const Rows values = values_.moved(batch_ * heads_, capacity_, drop, count_ - drop, capacity);
+  keys_ = keys, values_ = values, capacity_ = capacity;  // from here on nothing can fail
+  first_ += drop;
+  count_ -= drop;
+}
+
+}  // namespace mote

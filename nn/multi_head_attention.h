@@ -1,0 +1,111 @@
+// MultiHeadAttention, the general attention layer: separate projections, of one input or of three, of any widths.
+#pragma once
+
+#include <optional>
+
+#include "engine/ops/kv_cache.h"
+#include "nn/dropout.h"
+#include "nn/heads.h"
+#include "nn/linear.h"
+#include "nn/position.h"
+
+namespace mote {
+
+/// What lies around the formula in MultiHeadAttention.
+struct MultiHeadAttentionOptions {
+  bool bias = true;                   ///< in the projections of queries, keys and values
+  std::optional<bool> out_bias = {};  ///< in the output's; not given: as `bias`
+  double resid_dropout = 0;           ///< on the output
+  Index n_kv_head = 0;    ///< heads of keys and values; heads / n_kv_head heads of queries share each; 0: heads
+  Index block_size = 0;   ///< the longest input it accepts; 0: any
+  Index d_in = 0;         ///< width of the queries' input; 0: width
+  Index d_out = 0;        ///< width of the output; 0: width
+  Index key_width = 0;    ///< width of the keys' input (PyTorch's kdim); 0: d_in
+  Index value_width = 0;  ///< width of the values' input (PyTorch's vdim); 0: d_in
+  Index value_head = 0;   ///< width of a head's values (d_v); 0: that of its queries, width / heads
+  /// Rotates queries and keys by their positions, each counted from 0; alibi, causal and window put the last of both
+  /// side by side.
+  std::optional<RotaryOptions> rotary = {};
+  /// Draws as torch.nn.MultiheadAttention does: first the output projection as a Linear, its bias then zeroed, and then
+  /// the others uniform within Xavier's bound, biases 0. Otherwise all are drawn as Linear, in the order of their names.
+  bool torch_init = false;
+
+  template <class V>
+  void visit(V& v) {
+    v("bias", bias, "biases in the projections of queries, keys and values");
+    v("out_bias", out_bias, "a bias in the output projection; default: as bias");
+    v("resid_dropout", resid_dropout, "dropout on the output");
+    v("n_kv_head", n_kv_head, "heads of keys and values, a divisor of the number of heads; 0: as many");
+    v("block_size", block_size, "the longest input; 0: any");
+    v("d_in", d_in, "width of the queries' input; 0: the layer's width");
+    v("d_out", d_out, "width of the output; 0: the layer's width");
+    v("key_width", key_width, "width of the keys' input; 0: d_in");
+    v("value_width", value_width, "width of the values' input; 0: d_in");
+    v("value_head", value_head, "width of a head's values; 0: that of its queries");
+    if (rotary) rotary->visit(v);
+    v("torch_init", torch_init, "whether to draw as torch.nn.MultiheadAttention does");
+  }
+};
+
+/// y = join(softmax(mask(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = width / H: x [B, T, d_in] -> [B, T, d_out].
+/// q, k, v are projections of one input (self-attention) or of three (cross-attention; k and v may be longer or shorter
+/// than q; a batch of one serves all rows of the others). Each head attends on its own; the output projection mixes
+/// them. A mask says who may attend (true), broadcasts to [B, H, Tq, Tk], and holds beside causal. Errors: a width that
+/// H does not divide, an H that n_kv_head does not divide, widths below 1, a window without causal; inputs of other
+/// widths, T above block_size, a mask of another shape. Source: Vaswani et al. 2017.
+struct MultiHeadAttention : Layer<MultiHeadAttention> {
+  Index n_head, n_kv_head, block_size;
+  AttentionOptions options;
+  Linear q_proj, k_proj, v_proj, o_proj;
+  Dropout attn_dropout, resid_dropout;
+  std::optional<Rotary> rotary;
+
+  MultiHeadAttention(Index width, Index heads, const Init& init, const AttentionOptions& attention = {},
+                     const MultiHeadAttentionOptions& around = {});
+
+  Tensor forward(const Tensor& x, const Mask& mask = {}) const { return forward(x, x, x, mask); }
+  Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const {
+    return run(query, key, value, now(mask), nullptr);
+  }
+  /// Self-attention for the tokens that follow those in `cache`, as SelfAttention's.
+  Tensor forward(const Tensor& x, KeyValueCache& cache) const {
+    check_in("MultiHeadAttention", !drops(), "a cache is for evaluation: call eval() first");
+    return run(x, x, x, now({}), &cache);
+  }
+  // A mask of numbers could say who may attend, or who may not, or be meant to be added: compare (m > 0), or
+  // from_blocked(m) where 1 means blocked. And two tensors are neither one input nor three.
+  Tensor forward(const Tensor& x, const Tensor& mask) const = delete;
+  Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask) const = delete;
+
+  /// The same output, bit for bit, and what each head looked at.
+  Attended with_weights(const Tensor& x, const Mask& mask = {}) const { return with_weights(x, x, x, mask); }
+  Attended with_weights(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const;
+  Attended with_weights(const Tensor& x, const Tensor& mask) const = delete;  // as above
+  Attended with_weights(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask) const = delete;
+
+  /// An empty cache for this layer.
+  KeyValueCache cache() const { return KeyValueCache(options.window); }
+
+  void visit(Visitor& v) override {
+    v("q_proj", q_proj);
+    v("k_proj", k_proj);
+    v("v_proj", v_proj);
+    v("o_proj", o_proj);
+    v("attn_dropout", attn_dropout);
+    v("resid_dropout", resid_dropout);
+  }
+
+ private:
+  struct Widths;
+  MultiHeadAttention(Index width, Index heads, const Init& init, const AttentionOptions& attention,
+                     const MultiHeadAttentionOptions& around, const Widths& widths);
+  bool drops() const {
+    return (attn_dropout.training() && attn_dropout.p > 0) || (resid_dropout.training() && resid_dropout.p > 0);
+  }
+  AttentionOptions now(const Mask& mask) const;
+  void check_input(const char* role, const Tensor& x, const Linear& projection, Index start) const;
+  Tensor run(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& how,
+             KeyValueCache* cache) const;
+};
+
+}  // namespace mote

@@ -1,0 +1,123 @@
+// SelfAttention, the attention of GPT-2: one projection for queries, keys and values, causal.
+#pragma once
+
+#include <optional>
+
+#include "engine/ops/kv_cache.h"
+#include "nn/attention_weights.h"
+#include "nn/dropout.h"
+#include "nn/heads.h"
+#include "nn/linear.h"
+#include "nn/position.h"
+
+namespace mote {
+
+/// What lies around the formula in SelfAttention.
+struct SelfAttentionOptions {
+  std::optional<bool> bias = {};             ///< in the projections; not given: true
+  std::optional<bool> out_bias = {};         ///< in the output's; not given: as `bias`
+  std::optional<double> resid_dropout = {};  ///< on the output; not given: as the weights' dropout (GPT-2's habit)
+  Index n_kv_head = 0;   ///< heads of keys and values; n_head / n_kv_head heads of queries share each; 0: n_head
+  Index block_size = 0;  ///< the longest input it accepts; 0: any
+  std::optional<RotaryOptions> rotary = {};  ///< rotates queries and keys by their positions
+
+  template <class V>
+  void visit(V& v) {
+    v("attention_bias", bias, "biases in the attention's projections");
+    v("out_bias", out_bias, "a bias in the attention's output projection; default: as attention_bias");
+    v("resid_dropout", resid_dropout, "dropout on the attention's output; default: as attn_dropout");
+    v("n_kv_head", n_kv_head, "heads of keys and values, a divisor of n_head; 0: n_head");
+    v("attention_block_size", block_size, "the longest input of the attention; 0: any, in a GPT its block_size");
+    if (rotary) rotary->visit(v);
+  }
+};
+
+/// y = join(softmax(causal(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = C / H, where q | k | v = x W + b:
+/// x [B, T, C] -> [B, T, C]. Each head attends on its own; the output projection mixes them. Causal unless told
+/// otherwise. A mask says who may attend (true), broadcasts to [B, H, T, T], and holds beside causal. Names are
+/// nanoGPT's. Errors: a C that H does not divide, an H that n_kv_head does not divide, a block_size below 0; inputs of
+/// another width, T above block_size, a mask of another shape. Sources: Vaswani et al. 2017; the form is GPT-2's.
+struct SelfAttention : Layer<SelfAttention> {
+  Index n_head, n_kv_head, n_embd, block_size;
+  AttentionOptions options;
+  Linear c_attn, c_proj;
+  Dropout attn_dropout, resid_dropout;
+  std::optional<Rotary> rotary;
+
+  SelfAttention(Index width, Index heads, const Init& init, const AttentionOptions& attention = {},
+                const SelfAttentionOptions& around = {})
+      : n_head(heads),
+        n_kv_head(checked_heads("SelfAttention", width, heads, around.n_kv_head, around.block_size, causal(attention))),
+        n_embd(width),
+        block_size(around.block_size),
+        options(causal(attention)),
+        c_attn(width, width + 2 * n_kv_head * (width / heads), init, around.bias.value_or(true)),
+        c_proj(width, width, init, around.out_bias.value_or(around.bias.value_or(true))),
+        attn_dropout(attention.dropout.value_or(0), init.random()),
+        resid_dropout(around.resid_dropout.value_or(attn_dropout.p), init.random()) {
+    if (around.rotary) rotary.emplace(width / heads, *around.rotary, block_size);
+  }
+
+  Tensor forward(const Tensor& x, const Mask& mask = {}) const { return run(x, now(mask), nullptr); }
+  /// The same for the tokens that follow those in `cache`, which afterwards has these too: x [B, t, C]. Equal in every
+  /// bit to the last t rows of the whole pass: engine/ops/kv_cache.h tells why. Errors: not causal, not under NoGrad,
+  /// with dropout on, a cache for another window.
+  Tensor forward(const Tensor& x, KeyValueCache& cache) const {
+    check_in("SelfAttention", !drops(), "a cache is for evaluation: call eval() first");
+    return run(x, now({}), &cache);
+  }
+  // A mask of numbers could say who may attend, or who may not, or be meant to be added: compare (m > 0), or
+  // from_blocked(m) where 1 means blocked.
+  Tensor forward(const Tensor& x, const Tensor& mask) const = delete;
+
+  /// The same output, bit for bit, and what each head looked at.
+  Attended with_weights(const Tensor& x, const Mask& mask = {}) const {
+    const AttentionWeights seen;
+    const Tensor output = (*this)(x, mask);
+    return {output, seen.maps().back().weights, seen.maps().back().dropped};
+  }
+
+  /// An empty cache for this layer.
+  KeyValueCache cache() const { return KeyValueCache(options.window); }
+
+  void visit(Visitor& v) override {
+    v("c_attn", c_attn);
+    v("c_proj", c_proj);
+    v("attn_dropout", attn_dropout);
+    v("resid_dropout", resid_dropout);
+  }
+
+ private:
+  static AttentionOptions causal(AttentionOptions o) {
+    o.causal = o.causal.value_or(true);
+    return o;
+  }
+  bool drops() const {
+    return (attn_dropout.training() && attn_dropout.p > 0) || (resid_dropout.training() && resid_dropout.p > 0);
+  }
+  AttentionOptions now(const Mask& mask) const {
+    AttentionOptions o = options;
+    o.mask = mask;
+    o.dropout = attn_dropout.training() ? attn_dropout.p : 0;
+    return o;
+  }
+  Tensor run(const Tensor& x, const AttentionOptions& how, KeyValueCache* cache) const {
+    const Index start = cache ? cache->length() : 0;  // the position of x's first token
+    check_in("SelfAttention", x.dim() == 3 && x.size(2) == n_embd, "x ", x.shape(), " must be [B, T, ", n_embd, "]");
+    check_in("SelfAttention", block_size == 0 || start + x.size(1) <= block_size, "T = ", start + x.size(1),
+             " is above block_size ", block_size);
+    const Tensor qkv = c_attn(x);  // [B, T, queries | keys | values]
+    const Index k_begin = n_embd, v_begin = (n_embd + qkv.size(2)) / 2;
+    Tensor q = split_heads(slice(qkv, 2, 0, k_begin), n_head);  // [B, H, T, d]
+    Tensor k = split_heads(slice(qkv, 2, k_begin, v_begin), n_kv_head);
+    const Tensor v = split_heads(slice(qkv, 2, v_begin, qkv.size(2)), n_kv_head);
+    if (rotary) {
+      q = (*rotary)(q, start);
+      k = (*rotary)(k, start);
+    }
+    const Tensor y = cache ? attention(q, k, v, *cache, how) : attention(q, k, v, how, attn_dropout.random);
+    return resid_dropout(c_proj(join_heads(y)));
+  }
+};
+
+}  // namespace mote
