@@ -25,7 +25,7 @@ inline Index reduced_count(const Shape& shape, const Axes& axes) {
 inline Tensor sum(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
   Op op("sum", x);
   op.flops(x.numel(), {0});
-  return op.record(sum(x.array(), axes.list(), keepdim), save(x.shape(), axes),
+  return op.record(sum(x.array(), axes, keepdim), save(x.shape(), axes),
                    [](const Array& dy, Grads& dx, const Shape& shape, const Axes& axes) {
                      dx.add(0, detail::kept(dy, shape, axes).expand(shape));
                    });
@@ -36,7 +36,7 @@ inline Tensor mean(const Tensor& x, const Axes& axes = {}, bool keepdim = false)
   Op op("mean", x);
   op.flops(x.numel());
   const real count = static_cast<real>(detail::reduced_count(x.shape(), axes));
-  return op.record(sum(x.array(), axes.list(), keepdim) / count, save(x.shape(), axes, count),
+  return op.record(sum(x.array(), axes, keepdim) / count, save(x.shape(), axes, count),
                    [](const Array& dy, Grads& dx, const Shape& shape, const Axes& axes, real count) {
                      dx.add(0, detail::kept(dy / count, shape, axes).expand(shape));
                    });
@@ -49,8 +49,8 @@ inline Tensor var(const Tensor& x, const Axes& axes = {}, real correction = 1, b
   op.flops(4 * x.numel(), {2 * x.numel()});
   const real count = static_cast<real>(detail::reduced_count(x.shape(), axes));
   const real scale = std::max(count - correction, real(0));
-  const Array centred = x.array() - sum(x.array(), axes.list(), true) / count;
-  return op.record(sum(centred * centred, axes.list(), keepdim) / scale, save(centred, axes, scale),
+  const Array centred = x.array() - sum(x.array(), axes, true) / count;
+  return op.record(sum(centred * centred, axes, keepdim) / scale, save(centred, axes, scale),
                    [](const Array& dy, Grads& dx, const Array& centred, const Axes& axes, real scale) {
                      // the mean's own share cancels, since the centred numbers sum to 0
                      dx.add(0, centred * (detail::kept(dy, centred.shape(), axes) * (real(2) / scale)));
@@ -65,7 +65,7 @@ inline void share_extreme(const Array& x, const Array& y, const Axes& axes, cons
   real* const out = equal.mutate();
   for (Index i = 0; i < equal.numel(); ++i)
     out[i] = out[i] == best.data()[i] || (out[i] != out[i] && best.data()[i] != best.data()[i]) ? real(1) : real(0);
-  dx.add(0, equal * (kept(dy, x.shape(), axes) / sum(equal, axes.list(), true)));
+  dx.add(0, equal * (kept(dy, x.shape(), axes) / sum(equal, axes, true)));
 }
 }  // namespace detail
 
@@ -74,7 +74,7 @@ inline void share_extreme(const Array& x, const Array& y, const Axes& axes, cons
 inline Tensor max(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
   Op op("max", x);
   op.flops(x.numel(), {3 * x.numel()});
-  Array y = max(x.array(), axes.list(), keepdim);
+  Array y = max(x.array(), axes, keepdim);
   return op.record(y, save(x, y, axes),
                    [](const Array& dy, Grads& dx, const Array& x, const Array& y, const Axes& axes) {
                      detail::share_extreme(x, y, axes, dy, dx);
@@ -85,7 +85,7 @@ inline Tensor max(const Tensor& x, const Axes& axes = {}, bool keepdim = false) 
 inline Tensor min(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
   Op op("min", x);
   op.flops(x.numel(), {3 * x.numel()});
-  Array y = min(x.array(), axes.list(), keepdim);
+  Array y = min(x.array(), axes, keepdim);
   return op.record(y, save(x, y, axes),
                    [](const Array& dy, Grads& dx, const Array& x, const Array& y, const Axes& axes) {
                      detail::share_extreme(x, y, axes, dy, dx);

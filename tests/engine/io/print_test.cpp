@@ -268,4 +268,17 @@ TEST_CASE("print: a parameter says that it is one, as in PyTorch") {
   CHECK(out.str() == "Parameter containing:\ntensor([1., 2.], requires_grad=True)\n(undefined)");
 }
 
+TEST_CASE("print: integers and masks in any layout, or not defined") {
+  using mote::IntArray, mote::Mask, mote::ints, mote::mask;
+  const IntArray ids = ints({{1, 2, 3}, {4, 5, 60}});
+  CHECK(streamed(ids.transpose(0, 1)) == "tensor([[ 1,  4],\n        [ 2,  5],\n        [ 3, 60]])");
+  CHECK(streamed(ids.slice(1, 0, 3, 2)) == "tensor([[ 1,  3],\n        [ 4, 60]])");
+  CHECK(streamed(ids.select(1, 1).expand({2, 2})) == "tensor([[2, 5],\n        [2, 5]])");
+  CHECK(to_text(ids.select(0, 1)) == "tensor([ 4,  5, 60])");
+  const Mask keep = mask({{true, false}, {true, true}});
+  CHECK(streamed(keep.transpose(0, 1)) == "tensor([[ True,  True],\n        [False,  True]])");
+  CHECK(to_text(keep.select(1, 1)) == "tensor([False,  True])");
+  CHECK(streamed(IntArray(), " ", Mask()) == "(undefined) (undefined)");
+}
+
 }  // namespace

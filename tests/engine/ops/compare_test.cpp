@@ -2,6 +2,7 @@
 #include "engine/ops/compare.h"
 
 #include "engine/ops/create.h"
+#include "engine/ops/softmax.h"
 #include "tests/support.h"
 
 namespace mote::test {
@@ -130,6 +131,24 @@ TEST_CASE("ids compared with one id make a mask") {
   }
   CHECK((ids == 9).to_vector() == std::vector<std::uint8_t>(static_cast<std::size_t>(ids.numel()), 0));
   CHECK((IntArray({2, 0}) == 1).shape() == Shape{2, 0});
+}
+
+TEST_CASE("where, masked_fill, masked_softmax: masks in any layout") {
+  const Mask square = mask({{true, false, true}, {false, true, true}, {true, false, false}});
+  const Mask turned = square.transpose(0, 1), row = square.select(1, 0), column = row.unsqueeze(1),
+             stepped = square.slice(0, 0, 3, 2).slice(1, 0, 3, 2).select(0, 1).expand({2, 3, 2}).slice(2, 1, 2);
+  const Tensor x = random_array({2, 3, 3}, 1), z = random_array({2, 3, 3}, 2);
+  for (const Mask& m : {turned, row, column, stepped, turned.expand({2, 3, 3}), square.slice(0, 1, 2)}) {
+    CAPTURE(text_of(m.shape()));
+    const Mask copied = copy_of(m);
+    CHECK(same_bits(where(m, x, z).array(), where(copied, x, z).array()));
+    CHECK(same_bits(masked_fill(x, m, 7).array(), masked_fill(x, copied, 7).array()));
+    CHECK(same_bits(masked_softmax(x, m).array(), masked_softmax(x, copied).array()));
+    CHECK(same_bits(masked_softmax(x, m).array(), masked_softmax(x, copy_of(broadcast_to(m, {2, 3, 3}))).array()));
+    CHECK((~m).to_vector() == (~copied).to_vector());
+  }
+  CHECK(masked_fill(tensor({{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}), turned, 0).to_vector() ==
+        std::vector<real>{0, 2, 0, 4, 0, 6, 0, 0, 9});
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 #include "engine/ops/index.h"
 
 #include "engine/ops/arithmetic.h"
+#include "engine/ops/compare.h"
 #include "engine/ops/create.h"
+#include "engine/ops/loss.h"
 #include "engine/ops/reduce.h"
 #include "tests/support.h"
 
@@ -71,6 +73,33 @@ TEST_CASE("take_rows: tensors, tokens, gradients, errors") {
   CHECK(error_of([&] { take_rows(x, {3}); }) == "take_rows: row 3 is out of range for [3, 2]");
   CHECK(error_of([&] { take_rows(ints({5, 6}), {-1}); }) == "take_rows: row -1 is out of range for [2]");
   CHECK(error_of([&] { take_rows(Tensor(1), {0}); }) == "take_rows: one number has no rows");
+}
+
+TEST_CASE("gather, embedding, cross_entropy, ==: integers in any layout") {
+  const IntArray turned = ints({{2, 0, 1}, {1, 1, 0}}).transpose(0, 1), stepped = turned.slice(0, 0, 3, 2),
+                 repeated = turned.select(0, 0).expand({3, 2});
+  const auto same = [](auto f, const IntArray& ids) {  // value and gradient
+    const auto value_and_gradient = [&](const IntArray& i) {
+      const Tensor x = Tensor(random_array({3, 3}, 1)).requires_grad_();
+      const Tensor y = f(x, i);
+      sum(y * Tensor(random_array(y.shape(), 2))).backward();
+      return std::pair(y.array(), x.grad());
+    };
+    const auto strided = value_and_gradient(ids), copied = value_and_gradient(copy_of(ids));
+    return same_bits(strided.first, copied.first) && same_bits(strided.second, copied.second);
+  };
+  for (const IntArray& ids : {turned, stepped, repeated}) {
+    CAPTURE(text_of(ids.shape()));
+    CHECK(same([](const Tensor& x, const IntArray& i) { return gather(x, 0, i); }, ids));
+    CHECK(same([](const Tensor& x, const IntArray& i) { return gather(x, 1, i); }, ids));
+    CHECK(same([](const Tensor& x, const IntArray& i) { return embedding(x, i); }, ids));
+    CHECK(same(
+        [](const Tensor& x, const IntArray& i) {
+          return cross_entropy(embedding(x, IntArray(i.shape(), 2)), i, {.ignore_index = 1});
+        },
+        ids));
+    CHECK((ids == 1).to_vector() == (copy_of(ids) == 1).to_vector());
+  }
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ inline std::vector<double> naive_attention(const std::vector<Value>& in, const A
   const Value &q = in[0], &k = in[1], &v = in[2];
   const Index B = q.shape[0], H = q.shape[1], Tq = q.shape[2], d = q.shape[3], G = k.shape[1], Tk = k.shape[2],
               dv = v.shape[3];
-  const Mask mask = o.mask.defined() ? o.mask.expand({B, H, Tq, Tk}) : Mask();
+  const Mask mask = o.mask.defined() ? o.mask.expand({B, H, Tq, Tk}).contiguous() : Mask();
   const auto at = [](const Value& x, Index b, Index h, Index t, Index c) {
     return x.x[static_cast<std::size_t>(((b * x.shape[1] + h) * x.shape[2] + t) * x.shape[3] + c)];
   };
