@@ -31,7 +31,7 @@ GPT tiny_model() {
 std::vector<NamedParameter> drawn(const GPT& m) {
   const TransformerBlock& h = m.transformer.h[0];
   return {{"wte", m.transformer.wte.weight},  {"wpe", m.transformer.wpe->weight},
-          {"qkv", h.attn.c_attn.weight},     {"h.0.attn.wo", h.attn.c_proj.weight},
+          {"qkv", h.attn.c_attn.weight},      {"h.0.attn.wo", h.attn.c_proj.weight},
           {"h.0.mlp.w1", h.mlp->c_fc.weight}, {"h.0.mlp.w2", h.mlp->c_proj.weight},
           {"head", m.lm_head.weight}};
 }
