@@ -48,7 +48,7 @@ MultiHeadAttention::MultiHeadAttention(Index width, Index heads, const Init& ini
   }
 }
 
-AttentionOptions MultiHeadAttention::now(const Mask& mask) const {
+AttentionOptions MultiHeadAttention::options_for(const Mask& mask) const {
   AttentionOptions o = options;
   o.mask = mask;
   o.dropout = attn_dropout.training() ? attn_dropout.p : 0;
@@ -84,7 +84,7 @@ Attended MultiHeadAttention::with_weights(const Tensor& query, const Tensor& key
                                           const Mask& mask) const {
   const detail::OpenLayer here(*this);
   Attended attended;
-  AttentionOptions how = now(mask);
+  AttentionOptions how = options_for(mask);
   how.weights = &attended.weights, how.dropped_weights = &attended.dropped_weights;
   attended.output = run(query, key, value, how, nullptr);
   return attended;
