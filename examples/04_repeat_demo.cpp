@@ -52,7 +52,7 @@ void show_heads(AttentionLM& model, const AttentionLMConfig& config) {
   const RepeatTask task({.symbols = config.vocab_size, .length = config.block_size});
   const Batch example = task.batch(1, Split::test, fresh);
   const std::vector<std::string> labels(12, std::to_string(example.ids.data()[0]));
-  std::cout << attention_text(model.attention_weights(example.ids).select(0, 0), labels) << "\n";
+  std::cout << attention_text(attention_maps(model, example.ids)[0].weights.select(0, 0), labels) << "\n";
 }
 
 /// The stream of the PyTorch program when its model is built: it had built two layers and drawn an input before.

@@ -5,11 +5,11 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
-#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "engine/engine.h"
+#include "nn/multi_head_attention.h"
 #include "nn/trace.h"
 #include "nn/transformer_block.h"
 
@@ -30,7 +30,7 @@ void shapes() {
   std::cout
       << "1. What \"LLM from scratch 1.3\" prints while trace_shapes is on: B = 1, T = 5, d_model = 12, 3 heads.\n"
          "   The layer knows nothing of it. A Trace watched, and these four lines are one filter of what it saw:\n\n";
-  const MultiHeadAttention attention(12, 3, Generator(1), {.bias = false});
+  const SelfAttention attention(12, 3, Generator(1), {.causal = false}, {.bias = false});
   const Generator data(2);
   const Tensor x = randn({1, 5, 12}, data);
   const Trace trace;
@@ -50,7 +50,7 @@ void tree() {
   std::cout
       << "2. The whole of it: a transformer block, every op with its inputs and its result. A multiply-add is two\n"
          "   FLOPs. Bytes are those of fresh results: cutting into heads is a view of numbers that are there.\n\n";
-  TransformerBlock block(12, 3, Generator(1), {.causal = false});
+  TransformerBlock block(12, 3, Generator(1), {.attention = {.causal = false}});
   const Generator data(2);
   const Tensor x = randn({1, 5, 12}, data);
   const Trace trace;
@@ -66,7 +66,7 @@ struct Cost {
 
 /// Counts one pass of N tokens through h heads of d / h columns.
 Cost count(Index n, Index d, Index heads) {
-  const MultiHeadAttention attention(d, heads, Generator(1), {.bias = false});
+  const SelfAttention attention(d, heads, Generator(1), {.causal = false}, {.bias = false});
   const Tensor x = Array::full({1, n, d}, 1);
   const NoGrad just_numbers;
   const Trace trace;
@@ -105,7 +105,7 @@ void table() {
                "   Memory: the weights are h squares, O(h N^2) numbers if somebody stores them. mote makes them a few\n"
                "   rows at a time and keeps none:\n\n";
   const Index n = 512, d = 64, h = 8;
-  const MultiHeadAttention attention(d, h, Generator(1), {.bias = false});
+  const SelfAttention attention(d, h, Generator(1), {.causal = false}, {.bias = false});
   const Tensor x = Array::full({1, n, d}, 1);
   const NoGrad just_numbers;
   const Trace trace;
@@ -181,22 +181,22 @@ int columns_changed(const Array& a, const Array& b) {
 void fused_and_joined() {
   const Generator random(1), data(2);
   const Tensor x = randn({1, 5, 12}, data);
-  const MultiHeadAttention fused(12, 3, random);
-  const MultiHeadAttention separate(12, 3, random, {.fused = false});
+  const SelfAttention fused(12, 3, random, {.causal = false});
+  const MultiHeadAttention separate(12, 3, random);
   const auto rows = [&](Index part) {  // c_attn's weight and bias are [q | k | v], one above the other
-    return std::pair(fused.c_attn->weight.value().slice(0, 12 * part, 12 * (part + 1)),
-                     fused.c_attn->bias.value().slice(0, 12 * part, 12 * (part + 1)));
+    return std::pair(fused.c_attn.weight.value().slice(0, 12 * part, 12 * (part + 1)),
+                     fused.c_attn.bias.value().slice(0, 12 * part, 12 * (part + 1)));
   };
   Index part = 0;
-  for (const std::optional<Linear>* projection : {&separate.q_proj, &separate.k_proj, &separate.v_proj}) {
+  for (const Linear* projection : {&separate.q_proj, &separate.k_proj, &separate.v_proj}) {
     const auto [weight, bias] = rows(part++);
-    (*projection)->weight.set(weight);
-    (*projection)->bias.set(bias);
+    projection->weight.set(weight);
+    projection->bias.set(bias);
   }
-  separate.c_proj.weight.set(fused.c_proj.weight.value());
-  separate.c_proj.bias.set(fused.c_proj.bias.value());
+  separate.o_proj.weight.set(fused.c_proj.weight.value());
+  separate.o_proj.bias.set(fused.c_proj.bias.value());
   const NoGrad just_numbers;
-  const auto run = [&](const MultiHeadAttention& attention) {
+  const auto run = [&](const auto& attention) {
     const Trace trace;
     const Array y = attention(x).array();
     const auto is_product = [](const TraceEvent& e) { return e.is_op && e.name == "linear"; };
@@ -218,12 +218,12 @@ void fused_and_joined() {
   MultiHeadAttention apart = separate.clone();
   Array identity = Array::zeros({12, 12});
   for (Index i = 0; i < 12; ++i) identity.mutate()[13 * i] = 1;
-  apart.c_proj.weight.set(identity);
+  apart.o_proj.weight.set(identity);
   const Array before_apart = apart(x).array(), before = separate(x).array();
-  Array values = separate.v_proj->weight.value();
+  Array values = separate.v_proj.weight.value();
   std::fill_n(values.mutate(), 4 * 12, real(0));  // the first head's values: rows 0 to 3
-  separate.v_proj->weight.set(values);
-  apart.v_proj->weight.set(values);
+  separate.v_proj.weight.set(values);
+  apart.v_proj.weight.set(values);
   const int alone = columns_changed(apart(x).array(), before_apart),
             mixed = columns_changed(separate(x).array(), before);
   std::printf(

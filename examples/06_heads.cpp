@@ -29,7 +29,7 @@ void outputs_and_sizes() {
       "  heads   parameters   norm of the output   in training mode, twice\n");
   const Tensor x = randn({1, 32, 512}, Generator(0));
   for (const Index heads : {8, 1}) {
-    MultiHeadAttention attention(512, heads, Generator(1), {.bias = false, .dropout = 0.1, .fused = false});
+    MultiHeadAttention attention(512, heads, Generator(1), {.dropout = 0.1}, {.bias = false, .resid_dropout = 0.1});
     const NoGrad no_grad;
     const double noisy = norm(attention(x, x, x));
     const double again = norm(attention(x, x, x));
@@ -47,9 +47,8 @@ void outputs_and_sizes() {
 /// machine hits all of them.
 void times() {
   const std::vector<Index> counts{1, 8, 16};
-  std::vector<MultiHeadAttention> layers;
-  for (const Index heads : counts)
-    layers.emplace_back(512, heads, Generator(1), MultiHeadAttentionOptions{.causal = true});
+  std::vector<SelfAttention> layers;
+  for (const Index heads : counts) layers.emplace_back(512, heads, Generator(1));
   const Tensor x = randn({4, 256, 512}, Generator(0));
   std::vector<std::vector<double>> milliseconds(counts.size());
   const NoGrad no_grad;
@@ -180,7 +179,7 @@ Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
     right += answer.data()[i] == test.targets.data()[i];
   }
   Learned learned{static_cast<double>(right) / static_cast<double>(asked), {}, {}, {}};
-  const Array weights = model.block.with_weights(model.embed(test.ids)).weights;
+  const Array weights = attention_maps(model, test.ids, mask)[0].weights;
   const Index rows = weights.shape()[0], last = task.options.length - 1;  // looked at: the last query of every row
   for (Index h = 0; h < heads; ++h) {
     double t1 = 0, t3 = 0, larger = 0;

@@ -19,10 +19,10 @@ double norm(const Array& x) { return std::sqrt(static_cast<double>(sum(x * x).it
 /// For comparison: the parts of a pre-norm block without the residual sums around them.
 struct BareBlock : Layer<BareBlock> {
   LayerNorm ln_1, ln_2;
-  MultiHeadAttention attn;
+  SelfAttention attn;
   FeedForward mlp;
   BareBlock(Index width, Index heads, const Generator& random)
-      : ln_1(width), ln_2(width), attn(width, heads, random, {.causal = true}), mlp(width, 4 * width, random) {}
+      : ln_1(width), ln_2(width), attn(width, heads, random), mlp(width, 4 * width, random) {}
   Tensor forward(const Tensor& x) const { return mlp(ln_2(attn(ln_1(x)))); }
   void visit(Visitor& v) override {
     v("ln_1", ln_1);
@@ -72,8 +72,8 @@ double one_step(const char* kind, const Model& model) {
   const Tensor loss = loss_now();
   loss.backward();
   const double bottom = norm(model.position.weight.grad());
-  const double first = norm(model.blocks.front().attn.c_attn->weight.grad());
-  const double last = norm(model.blocks.back().attn.c_attn->weight.grad());
+  const double first = norm(model.blocks.front().attn.c_attn.weight.grad());
+  const double last = norm(model.blocks.back().attn.c_attn.weight.grad());
   const double all = clip_grad_norm(parameters(model), 1.0);
   optimizer.step();
   const NoGrad no_grad;
@@ -92,7 +92,7 @@ int main() try {
   std::vector<double> pre, post, none;
   for (const Index layers : {1, 6, 24, 100}) {
     const auto stack = [&](NormOrder order) {
-      return Stack<TransformerBlock>(layers, Generator(7), TransformerBlockOptions{.order = order});
+      return Stack<TransformerBlock>(layers, Generator(7), TransformerBlockOptions{.norm_order = order});
     };
     pre.push_back(one_step("pre", stack(NormOrder::pre)));
     post.push_back(one_step("post", stack(NormOrder::post)));

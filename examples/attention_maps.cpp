@@ -251,8 +251,9 @@ int run(const Config& c, const LetterOptions& letters, const TextOptions& text) 
   if (c.task == Lesson::copy)
     std::cout << "Here that is always the same distance away: a head that looks there by place alone scores as well.\n";
   std::vector<std::vector<HeadScore>> scores;  // of each layer
-  for (Index layer = 0; layer < c.n_layer; ++layer) {
-    scores.push_back(head_scores(model.attention_weights(material.shown, layer), material.shown));
+  const std::vector<AttentionMap> maps = attention_maps(model, material.shown);
+  for (std::size_t layer = 0; layer < maps.size(); ++layer) {
+    scores.push_back(head_scores(maps[layer].weights, material.shown));
     std::cout << "\nlayer " << layer << "\n" << describe(scores.back());
   }
   const auto induction = [](const HeadScore& a, const HeadScore& b) { return a.induction < b.induction; };
@@ -268,7 +269,7 @@ int run(const Config& c, const LetterOptions& letters, const TextOptions& text) 
     return std::max({a.previous, a.first, a.induction}) < std::max({b.previous, b.first, b.induction});
   });
   const Index head = clearest - shown.begin();
-  const Array weights = model.attention_weights(material.shown, layer).select(0, 0);  // [H, T, T]
+  const Array weights = maps[static_cast<std::size_t>(layer)].weights.select(0, 0);  // [H, T, T]
   std::cout << "\nlayer " << layer << " (0 is the first), head " << head + 1 << " of " << c.n_head
             << ". A row is a query, a column a key; '.' is a weight near 0, '@' near 1\n"
             << attention_text(weights.select(0, head), material.labels);

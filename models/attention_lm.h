@@ -46,12 +46,6 @@ struct AttentionLM : Layer<AttentionLM> {
     const Tensor logits = (*this)(ids);
     return cross_entropy(logits, targets, {.ignore_index = -1});
   }
-  /// What each head looks at, in evaluation mode: ids [B, T] -> [B, H, T, T].
-  Array attention_weights(const IntArray& ids) {
-    const NoGrad no_grad;
-    const Evaluation evaluation(*this);
-    return attn.with_weights(embed(ids)).weights;
-  }
 
   void visit(Visitor& v) override {
     v("token", token);

@@ -112,17 +112,4 @@ Tensor GPT::loss(const IntArray& ids, const IntArray& targets) const {
   return cross_entropy(logits, targets, {.ignore_index = -1});
 }
 
-Array GPT::attention_weights(const IntArray& ids, Index layer) {
-  check_in("attention_weights", layer >= 0 && layer < config.n_layer, "layer ", layer, " is not one of ",
-           config.n_layer);
-  check_ids(ids);
-  const NoGrad no_grad;
-  const Evaluation evaluation(*this);
-  const detail::OpenLayer here(*this);
-  const std::size_t last = static_cast<std::size_t>(layer);
-  Tensor x = transformer.embed(ids);
-  for (std::size_t i = 0; i < last; ++i) x = transformer.h[i](x);
-  return transformer.h[last].with_weights(x).weights;
-}
-
 }  // namespace mote

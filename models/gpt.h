@@ -83,9 +83,6 @@ struct GPT : Layer<GPT> {
   /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0.
   Tensor loss(const IntArray& ids, const IntArray& targets) const;
 
-  /// What each head of a block attends to, in evaluation mode: ids [B, T] -> [B, H, T, T]. Errors: no such layer.
-  Array attention_weights(const IntArray& ids, Index layer);
-
   /// `count` more tokens after each prompt, all of one length: ids [B, T] -> [B, T + count]. The context is the last
   /// block_size tokens, or all of them if the config is unbounded(). Samples by multinomial(), so with the same weights
   /// and seed it writes the tokens that nanoGPT's generate() writes. With a stop token a finished row repeats it, and

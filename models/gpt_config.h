@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "engine/base/fields.h"
 #include "nn/transformer_block.h"
 
 namespace mote {

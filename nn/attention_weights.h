@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/autograd/no_grad.h"
 #include "engine/autograd/observer.h"
+#include "nn/module.h"
 
 namespace mote {
 
@@ -37,5 +39,15 @@ class AttentionWeights : private Observer {
   void value_shown(const Op& op, const char* value, const Array& x) override;
   std::vector<AttentionMap> maps_;
 };
+
+/// What all heads attend to when `model` is called with these inputs, in evaluation mode and without gradients.
+template <class Model, class... Inputs>
+std::vector<AttentionMap> attention_maps(Model& model, const Inputs&... inputs) {
+  const NoGrad no_grad;
+  const Evaluation evaluation(model);
+  const AttentionWeights seen;
+  model(inputs...);
+  return seen.maps();
+}
 
 }  // namespace mote

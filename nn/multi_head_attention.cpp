@@ -49,7 +49,7 @@ MultiHeadAttention::MultiHeadAttention(Index width, Index heads, const Init& ini
   }
 }
 
-AttentionOptions MultiHeadAttention::now(const Mask& mask) const {
+AttentionOptions MultiHeadAttention::options_for(const Mask& mask) const {
   AttentionOptions o = options;
   o.mask = mask;
   o.dropout = attn_dropout.training() ? attn_dropout.p : 0;

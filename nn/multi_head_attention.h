@@ -65,12 +65,12 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
 
   Tensor forward(const Tensor& x, const Mask& mask = {}) const { return forward(x, x, x, mask); }
   Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const {
-    return run(query, key, value, now(mask), nullptr);
+    return run(query, key, value, options_for(mask), nullptr);
   }
   /// Self-attention for the tokens that follow those in `cache`, as SelfAttention's.
   Tensor forward(const Tensor& x, KeyValueCache& cache) const {
     check_in("MultiHeadAttention", !drops(), "a cache is for evaluation: call eval() first");
-    return run(x, x, x, now({}), &cache);
+    return run(x, x, x, options_for({}), &cache);
   }
   // A mask of numbers could say who may attend, or who may not, or be meant to be added: compare (m > 0), or
   // from_blocked(m) where 1 means blocked. And two tensors are neither one input nor three.
@@ -102,7 +102,7 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   bool drops() const {
     return (attn_dropout.training() && attn_dropout.p > 0) || (resid_dropout.training() && resid_dropout.p > 0);
   }
-  AttentionOptions now(const Mask& mask) const;
+  AttentionOptions options_for(const Mask& mask) const;
   void check_input(const char* role, const Tensor& x, const Linear& projection, Index start) const;
   Tensor run(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& how,
              KeyValueCache* cache) const;

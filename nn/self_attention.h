@@ -58,24 +58,17 @@ struct SelfAttention : Layer<SelfAttention> {
     if (around.rotary) rotary.emplace(width / heads, *around.rotary, block_size);
   }
 
-  Tensor forward(const Tensor& x, const Mask& mask = {}) const { return run(x, now(mask), nullptr); }
+  Tensor forward(const Tensor& x, const Mask& mask = {}) const { return run(x, options_for(mask), nullptr); }
   /// The same for the tokens that follow those in `cache`, which afterwards has these too: x [B, t, C]. Equal in every
   /// bit to the last t rows of the whole pass: engine/ops/kv_cache.h tells why. Errors: not causal, not under NoGrad,
   /// with dropout on, a cache for another window.
   Tensor forward(const Tensor& x, KeyValueCache& cache) const {
     check_in("SelfAttention", !drops(), "a cache is for evaluation: call eval() first");
-    return run(x, now({}), &cache);
+    return run(x, options_for({}), &cache);
   }
   // A mask of numbers could say who may attend, or who may not, or be meant to be added: compare (m > 0), or
   // from_blocked(m) where 1 means blocked.
   Tensor forward(const Tensor& x, const Tensor& mask) const = delete;
-
-  /// The same output, bit for bit, and what each head looked at.
-  Attended with_weights(const Tensor& x, const Mask& mask = {}) const {
-    const AttentionWeights seen;
-    const Tensor output = (*this)(x, mask);
-    return {output, seen.maps().back().weights, seen.maps().back().dropped};
-  }
 
   /// An empty cache for this layer.
   KeyValueCache cache() const { return KeyValueCache(options.window); }
@@ -95,7 +88,7 @@ struct SelfAttention : Layer<SelfAttention> {
   bool drops() const {
     return (attn_dropout.training() && attn_dropout.p > 0) || (resid_dropout.training() && resid_dropout.p > 0);
   }
-  AttentionOptions now(const Mask& mask) const {
+  AttentionOptions options_for(const Mask& mask) const {
     AttentionOptions o = options;
     o.mask = mask;
     o.dropout = attn_dropout.training() ? attn_dropout.p : 0;
@@ -107,10 +100,10 @@ struct SelfAttention : Layer<SelfAttention> {
     check_in("SelfAttention", block_size == 0 || start + x.size(1) <= block_size, "T = ", start + x.size(1),
              " is above block_size ", block_size);
     const Tensor qkv = c_attn(x);  // [B, T, queries | keys | values]
-    const Index k_begin = n_embd, v_begin = (n_embd + qkv.size(2)) / 2;
-    Tensor q = split_heads(slice(qkv, 2, 0, k_begin), n_head);  // [B, H, T, d]
-    Tensor k = split_heads(slice(qkv, 2, k_begin, v_begin), n_kv_head);
-    const Tensor v = split_heads(slice(qkv, 2, v_begin, qkv.size(2)), n_kv_head);
+    const Index kv = n_kv_head * (n_embd / n_head);
+    Tensor q = split_heads(slice(qkv, 2, 0, n_embd), n_head);  // [B, H, T, d]
+    Tensor k = split_heads(slice(qkv, 2, n_embd, n_embd + kv), n_kv_head);
+    const Tensor v = split_heads(slice(qkv, 2, n_embd + kv, n_embd + 2 * kv), n_kv_head);
     if (rotary) {
       q = (*rotary)(q, start);
       k = (*rotary)(k, start);

@@ -80,16 +80,6 @@ struct TransformerBlock : Layer<TransformerBlock> {
   Tensor forward(const Tensor& x, KeyValueCache& cache) const {
     return with_residuals(x, [&](const Tensor& in) { return attn(in, cache); });
   }
-  /// The same output, bit for bit, and the attention's weights.
-  Attended with_weights(const Tensor& x, const Mask& mask = {}) const {
-    const detail::OpenLayer here(*this);
-    Attended attended;
-    attended.output = with_residuals(x, [&](const Tensor& in) {
-      attended = attn.with_weights(in, mask);
-      return attended.output;
-    });
-    return attended;
-  }
   void visit(Visitor& v) override {
     v("ln_1", ln_1);
     v("attn", attn);

@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "engine/array/random.h"
+#include "nn/attention_weights.h"
+#include "nn/heads.h"
 #include "nn/module.h"
 #include "tests/support.h"
 
@@ -128,6 +130,15 @@ struct ReplaceCell : Visitor {
 /// Random numbers in [-1, 1) for every parameter: zeros and ones, as norms and biases start, hide mistakes.
 inline void scramble(const Module& m, std::uint64_t seed = 11) {
   for (const Parameter& p : parameters(m)) p.set(random_array(p.shape(), seed++, -1, 1));
+}
+
+/// What any layer with one attention gives, and its weights.
+template <class M, class... Inputs>
+Attended with_weights(const M& m, const Inputs&... inputs) {
+  const AttentionWeights seen;
+  const Tensor y = m(inputs...);
+  REQUIRE(seen.maps().size() == 1);
+  return {y, seen.maps()[0].weights, seen.maps()[0].dropped};
 }
 
 }  // namespace mote::test

@@ -168,12 +168,13 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Attention
   Op op("attention", q, k, v);
   const Inputs in = inputs_of(q, k, v);
   const Shape batch = in.batch();
-  AttentionPlan plan = plan_of(in, options);
-  const Array bias = alibi_bias(plan, options.alibi);
-  AttentionView view = view_of(plan, in.q, in.k, in.v, options.mask, bias, {});
-  const Storage bits = draw_dropout(plan, options.dropout.value_or(0), random);
-  plan.guarded = forward_needs_guard(view);
-  static_cast<AttentionPlan&>(view) = plan, view.bits = bits ? static_cast<const std::uint8_t*>(bits.data()) : nullptr;
+  const AttentionPlan asked = plan_of(in, options);
+  const Array bias = alibi_bias(asked, options.alibi);
+  AttentionView view = view_of(asked, in.q, in.k, in.v, options.mask, bias, {});
+  const Storage bits = draw_dropout(view, options.dropout.value_or(0), random);  // after all that can be refused
+  view.bits = bits ? static_cast<const std::uint8_t*>(bits.data()) : nullptr;
+  view.guarded = forward_needs_guard(view);
+  const AttentionPlan plan = view;  // what backward keeps
 
   Array y = empty_heads(batch, plan.heads, plan.queries, plan.value_width, false), stats;
   const auto if_wanted = [&](const char* value) {

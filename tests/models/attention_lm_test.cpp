@@ -58,7 +58,7 @@ TEST_CASE("AttentionLM: no position sees a later one, and the weights say so") {
     CHECK(same_bits(z.slice(1, 0, t), y.slice(1, 0, t)));
     CHECK(!same_bits(z.select(1, t), y.select(1, t)));
   }
-  const Array weights = m.attention_weights(ids);
+  const Array weights = attention_maps(m, ids)[0].weights;
   CHECK(weights.shape() == Shape{1, 3, 6, 6});
   for (Index i = 0; i < 6; ++i)
     for (Index j = i + 1; j < 6; ++j) CHECK(weights.at({0, 1, i, j}) == 0);

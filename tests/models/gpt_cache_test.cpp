@@ -1,12 +1,13 @@
 // The cache of keys and values: its logits are the whole pass's, bit for bit, for every option, chunk and hardware;
 // sessions, resets, refusals.
-#include "tests/models/gpt_oracle.h"
+#include "engine/kernels/kernels.h"
+#include "tests/models/gpt_tools.h"
 
 namespace mote::test {
 namespace {
 
 /// Longer than the 16 keys that one sum runs over at a time.
-GPTConfig longer(const std::string& position) {
+GPTConfig longer(Position position) {
   GPTConfig c = toy(position);
   c.block_size = 21;
   return c;
@@ -21,29 +22,29 @@ void check_chunks(const GPT& m, const IntArray& ids, const Array& whole, Index s
     const Index end = std::min(T, t + step);
     const Array part = m(ids.slice(1, t, end), cache).array();
     if (!same_bits(part, whole.slice(1, t, end)))
-      FAIL_CHECK(text_of(m.config) << ": chunks of " << step << ", tokens " << t << " to " << end);
+      FAIL_CHECK(fields_text(m.config) << ": chunks of " << step << ", tokens " << t << " to " << end);
     CHECK(cache.length() == end);
   }
 }
 
-std::vector<GPTConfig> variants(const std::string& position, const std::vector<Index>& windows) {
+std::vector<GPTConfig> variants(Position position, const std::vector<Index>& windows) {
   std::vector<GPTConfig> all;
   for (const Index kv : {1, 2, 4})
     for (const NormOrder order : {NormOrder::pre, NormOrder::post})
-      for (const Activation activation : {Activation::gelu, Activation::swiglu})
-        for (const Index window : windows) {
-          GPTConfig c = longer(position);
-          c.n_kv_head = kv, c.norm_order = order, c.activation = activation, c.window = window;
-          c.norm = order == NormOrder::pre && kv == 2 ? NormKind::rms_norm : NormKind::layer_norm;
-          c.rotary.fraction = kv == 1 ? 0.5 : 1;
-          all.push_back(c);
-        }
+      for (const Index window : windows) {
+        GPTConfig c = longer(position);
+        c.block.projections.n_kv_head = kv, c.block.norm_order = order, c.block.attention.window = window;
+        c.block.activation = kv == 2 ? Activation::swiglu : Activation::gelu;
+        c.block.norm = order == NormOrder::pre && kv == 2 ? NormKind::rms_norm : NormKind::layer_norm;
+        c.rotary.fraction = kv == 1 ? 0.5 : 1;
+        all.push_back(c);
+      }
   return all;
 }
 
 TEST_CASE("GPT's cache: logits equal the whole pass bit for bit, for every option and every chunk") {
   const IntArray ids = random_tokens({2, 21}, 11, 3);
-  for (const std::string& position : position_names)
+  for (const Position position : all_positions)
     for (const GPTConfig& c : variants(position, {0, 1, 5, 18})) {
       const GPT m = lively_gpt(c);
       const NoGrad no_grad;
@@ -54,14 +55,14 @@ TEST_CASE("GPT's cache: logits equal the whole pass bit for bit, for every optio
         const Array first = m(ids.slice(1, 0, t), cache).array();
         const Array second = m(ids.slice(1, t, 21), cache).array();
         if (!same_bits(first, whole.slice(1, 0, t)) || !same_bits(second, whole.slice(1, t, 21)))
-          FAIL_CHECK(text_of(c) << ": cut at " << t);
+          FAIL_CHECK(fields_text(c) << ": cut at " << t);
       }
     }
 }
 
 TEST_CASE("GPT's cache: with a window it goes on for five times block_size, in the bits of the whole pass") {
   const IntArray ids = random_tokens({2, 105}, 11, 4);
-  for (const char* position : {"rotary", "alibi", "none"})
+  for (const Position position : {Position::rotary, Position::alibi, Position::none})
     for (const GPTConfig& c : variants(position, {1, 5, 18, 40})) {
       CHECK(c.unbounded());
       const GPT m = lively_gpt(c);
@@ -69,14 +70,15 @@ TEST_CASE("GPT's cache: with a window it goes on for five times block_size, in t
       const Array whole = m(ids).array();
       for (const Index step : {1, 2, 5, 37, 105}) check_chunks(m, ids, whole, step);
     }
-  for (const char* position : {"learned", "sinusoidal"}) CHECK(!variants(position, {5})[0].unbounded());
+  for (const Position position : {Position::learned, Position::sinusoidal})
+    CHECK(!variants(position, {5})[0].unbounded());
 }
 
 TEST_CASE("GPT's cache: the same bits under every instruction set and with any number of threads") {
   const IntArray ids = random_tokens({3, 21}, 11, 5);
-  for (const std::string& position : position_names) {
+  for (const Position position : all_positions) {
     GPTConfig c = longer(position);
-    c.n_kv_head = 2, c.window = 7;
+    c.block.projections.n_kv_head = 2, c.block.attention.window = 7;
     const GPT m = lively_gpt(c);
     const Array whole = m(ids).array();
     for (const kernels::Table* table : kernels::available_tables())
@@ -87,44 +89,29 @@ TEST_CASE("GPT's cache: the same bits under every instruction set and with any n
   }
 }
 
-TEST_CASE("GPT's cache: a row of a batch has the bits it has alone") {
-  const GPT m = lively_gpt(longer("rotary"));
-  const IntArray ids = random_tokens({5, 12}, 11, 6);
-  const Array whole = m(ids).array();
-  for (Index b = 0; b < 5; ++b) check_chunks(m, ids.slice(0, b, b + 1), whole.slice(0, b, b + 1), 1);
-}
-
 TEST_CASE("GPT's cache: interleaved sessions, copies and resets do not know of each other") {
-  for (const Index window : {0, 4}) {
-    GPTConfig c = longer("rotary");
-    c.window = window;
-    const GPT m = lively_gpt(c);
-    const NoGrad no_grad;
-    const IntArray a = random_tokens({1, 21}, 11, 7), b = random_tokens({3, 21}, 11, 8);
-    const Array whole_a = m(a).array(), whole_b = m(b).array();
-    GPTCache first = m.cache(), second = m.cache();
-    for (Index t = 0; t < 10; ++t) {
-      CHECK(same_bits(m(a.slice(1, t, t + 1), first).array(), whole_a.slice(1, t, t + 1)));
-      CHECK(same_bits(m(b.slice(1, 2 * t, 2 * t + 2), second).array(), whole_b.slice(1, 2 * t, 2 * t + 2)));
-    }
-    GPTCache fork = first;  // one beginning, two ends
-    IntArray other = a.slice(1, 10, 21);
-    const Array straight = m(a.slice(1, 10, 21), first).array();
-    const Array forked = m(random_tokens({1, 11}, 11, 9), fork).array();
-    CHECK(same_bits(straight, whole_a.slice(1, 10, 21)));
-    CHECK(!same_bits(straight, forked));
-    first.clear();
-    CHECK(first.length() == 0);
-    // what was read before, and how many rows it had, is forgotten: a larger batch in the memory of a smaller one
-    for (Index t = 0; t < 21; t += 3)
-      CHECK(same_bits(m(b.slice(1, t, t + 3), first).array(), whole_b.slice(1, t, t + 3)));
-    first.clear();
-    CHECK(same_bits(m(a, first).array(), whole_a));
+  GPTConfig c = longer(Position::rotary);
+  c.block.attention.window = 4;
+  const GPT m = lively_gpt(c);
+  const NoGrad no_grad;
+  const IntArray a = random_tokens({1, 21}, 11, 7), b = random_tokens({3, 21}, 11, 8);
+  const Array whole_a = m(a).array(), whole_b = m(b).array();
+  GPTCache first = m.cache(), second = m.cache();
+  for (Index t = 0; t < 10; ++t) {
+    CHECK(same_bits(m(a.slice(1, t, t + 1), first).array(), whole_a.slice(1, t, t + 1)));
+    CHECK(same_bits(m(b.slice(1, 2 * t, 2 * t + 2), second).array(), whole_b.slice(1, 2 * t, 2 * t + 2)));
   }
+  GPTCache fork = first;  // one beginning, two ends
+  const Array straight = m(a.slice(1, 10, 21), first).array();
+  CHECK(same_bits(straight, whole_a.slice(1, 10, 21)));
+  CHECK(!same_bits(straight, m(random_tokens({1, 11}, 11, 9), fork).array()));
+  first.clear();  // what was read before, and how many rows it had, is forgotten
+  CHECK(first.length() == 0);
+  CHECK(same_bits(m(b, first).array(), whole_b));
 }
 
 TEST_CASE("GPT's cache: nothing read changes nothing") {
-  const GPT m = lively_gpt(longer("alibi"));
+  const GPT m = lively_gpt(longer(Position::alibi));
   const NoGrad no_grad;
   GPTCache cache = m.cache();
   CHECK(m(IntArray({2, 0}), cache).shape() == Shape{2, 0, 11});
@@ -139,7 +126,7 @@ TEST_CASE("GPT's cache: nothing read changes nothing") {
 }
 
 TEST_CASE("GPT's cache: what it refuses, and that it is as it was afterwards") {
-  GPTConfig c = toy("learned");
+  GPTConfig c = toy(Position::learned);
   GPT m = lively_gpt(c);
   const IntArray ids = random_tokens({2, 9}, 11, 3);
   const Array whole = m(ids).array();
@@ -168,14 +155,14 @@ TEST_CASE("GPT's cache: what it refuses, and that it is as it was afterwards") {
   }
   CHECK(error_of([&] {
           m(ids.slice(1, 6, 7), cache);
-        }).find("a cache keeps numbers, not gradients: use it under NoGrad") != std::string::npos);
+        }).find("a cache keeps values, not gradients: use it under NoGrad") != std::string::npos);
   const NoGrad no_grad;
   CHECK(cache.length() == 6);
   CHECK(same_bits(m(ids.slice(1, 6, 9), cache).array(), whole.slice(1, 6, 9)));
 }
 
 TEST_CASE("GPT's cache is for evaluation when there is dropout, and says so before it draws") {
-  GPTConfig c = toy("none");
+  GPTConfig c = toy(Position::none);
   GPT without = lively_gpt(c);
   c.dropout = 0.5;
   GPT m = lively_gpt(c);
@@ -195,8 +182,8 @@ TEST_CASE("GPT's cache is for evaluation when there is dropout, and says so befo
 
 TEST_CASE("GPT's cache: an error in a later layer leaves every layer as it was, with a window and without") {
   for (const Index window : {0, 2}) {
-    GPTConfig c = toy("rotary");
-    c.window = window, c.dropout = 0.5;
+    GPTConfig c = toy(Position::rotary);
+    c.block.attention.window = window, c.dropout = 0.5;
     GPT m = lively_gpt(c);
     m.eval();
     const NoGrad no_grad;

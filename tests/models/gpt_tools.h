@@ -1,6 +1,8 @@
 // Toy GPTs for tests, and a whole GPT once more from ops alone.
 #pragma once
 
+#include <array>
+
 #include "models/gpt.h"
 #include "tests/nn/by_hand.h"
 
@@ -8,8 +10,8 @@ namespace mote::test {
 
 constexpr std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-constexpr std::array all_positions{Position::learned, Position::sinusoidal, Position::rotary, Position::alibi,
-                                   Position::none};
+inline constexpr std::array all_positions{Position::learned, Position::sinusoidal, Position::rotary, Position::alibi,
+                                          Position::none};
 
 /// Four heads of six columns, so that half of a head's columns are three, of which two can be turned.
 inline GPTConfig toy(Position position = Position::learned) {

@@ -75,7 +75,7 @@ TEST_CASE("attention layers: equal in every bit to their heads by hand, for ever
     Array weights;
     const Array y = by_hand(v, m, x, &weights);
     CHECK(same_bits(m(x).array(), y));
-    const Attended got = m.with_weights(x);
+    const Attended got = with_weights(m, x);
     CHECK(same_bits(got.output.array(), y));
     CHECK(same_bits(got.weights, weights));
     CHECK(same_bits(got.dropped_weights, weights));
@@ -91,7 +91,7 @@ TEST_CASE("attention layers: equal in every bit to their heads by hand, for ever
   const Tensor q = random_array({2, 4, 3}, 1), k = random_array({1, 6, 4}, 2), v = random_array({2, 6, 5}, 3);
   Array weights;
   const Tensor y = attention_by_hand(parts_of(m), q, k, v, 4, across.attention, across.around, &weights);
-  const Attended got = m.with_weights(q, k, v);
+  const Attended got = with_weights(m, q, k, v);
   CHECK((same_bits(got.output.array(), y.array()) && same_bits(m(q, k, v).array(), y.array())));
   CHECK(same_bits(got.weights, weights));
 }
@@ -249,9 +249,9 @@ TEST_CASE("attention layers: masks, for all, for a row of the batch, for a head,
     CHECK(!same_bits(open(x).array(), plain));
     Mask heads({1, v.heads, 7, 7}, std::vector<std::uint8_t>(static_cast<std::size_t>(v.heads * 49), 1));
     std::fill_n(heads.mutate(), 49, std::uint8_t(0));  // the first head sees nothing
-    const Array first = open.with_weights(x, heads).weights;
+    const Array first = with_weights(open, x, heads).weights;
     CHECK(same_bits(copy_of(first.select(1, 0)), Array::zeros({3, 7, 7})));
-    CHECK(same_bits(copy_of(first.select(1, 1)), copy_of(open.with_weights(x).weights.select(1, 1))));
+    CHECK(same_bits(copy_of(first.select(1, 1)), copy_of(with_weights(open, x).weights.select(1, 1))));
   });
 }
 
@@ -263,7 +263,7 @@ TEST_CASE("attention layers: asking for weights changes no bit and no draw; drop
     const auto result = [&](bool weights) {
       m.attn_dropout.random.manual_seed(9);
       Tensor x = Tensor(random_array({2, 9, v.d_in()}, 3)).requires_grad_();
-      const Attended got = weights ? m.with_weights(x) : Attended{m(x), {}, {}};
+      const Attended got = weights ? with_weights(m, x) : Attended{m(x), {}, {}};
       got.output.backward(random_array(got.output.shape(), 4));
       if (weights) {
         const std::vector<real> before = got.weights.to_vector(), after = got.dropped_weights.to_vector();
@@ -378,7 +378,7 @@ TEST_CASE("attention layers: a wrong call does not compile, or is a sentence wit
                m(x, Mask({3, 3}));
              }}) == "attention: mask [3, 3] does not broadcast to [1, 2, 2, 2]");
   CHECK(says(across, {[&](const M& m) {
-               m.with_weights(x, k, v, Mask({2, 1, 1, 2}));
+               with_weights(m, x, k, v, Mask({2, 1, 1, 2}));
              }}) == "attention: mask [2, 1, 1, 2] does not broadcast to [1, 2, 2, 3]");
   CHECK(says(across, {[&](const M& m) { m(x, zeros(1, 4, 3), v); }}) ==
         "MultiHeadAttention: T = 4 is above block_size 3");
