@@ -16,14 +16,14 @@ using detail::AttentionGradients, detail::AttentionPlan, detail::AttentionView, 
 
 /// x [batch..., H, T, width] as rows.
 HeadRows rows_of(const Array& x) {
+  HeadRows rows{x.data(), x.rank() > 3 ? x.stride(-4) : 0, x.stride(-3), x.stride(-2), x.stride(-1)};
+  if (x.rank() <= 4) return rows;
   const Shape batch = x.shape().without(-1).without(-1).without(-1);
-  HeadRows rows{x.data(), std::vector<Index>(static_cast<std::size_t>(batch.numel())), x.stride(-3), x.stride(-2),
-                x.stride(-1)};
   for (Index b = 0; b < batch.numel(); ++b) {
     Index left = b, offset = 0;
     for (int axis = batch.rank() - 1; axis >= 0; left /= batch[axis], --axis)
       offset += left % batch[axis] * x.stride(axis);
-    rows.batch[static_cast<std::size_t>(b)] = offset;
+    rows.entries.push_back(offset);
   }
   return rows;
 }
@@ -139,8 +139,7 @@ AttentionView view_of(const AttentionPlan& p, const Array& q, const Array& k, co
 }
 
 /// The rule of backward, from what forward has saved.
-void send_back(const Array& dy, Grads& dx, const AttentionView& saved, const Array& stats, const Shape& batch) {
-  AttentionView p = saved;
+void send_back(const Array& dy, Grads& dx, AttentionView p, const Array& stats, const Shape& batch) {
   Array dq, dk, dv;
   const auto wanted = [&](std::size_t i, Array& d, Index heads, Index length, Index width) -> real* {
     if (!dx.wants(i)) return nullptr;
