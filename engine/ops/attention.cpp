@@ -16,11 +16,11 @@ using detail::AttentionGradients, detail::AttentionPlan, detail::AttentionView, 
 
 /// x [batch..., H, T, width] as rows.
 HeadRows rows_of(const Array& x) {
+  HeadRows rows{x.data(), x.rank() > 3 ? x.stride(-4) : 0, x.stride(-3), x.stride(-2), x.stride(-1)};
+  if (x.rank() <= 4) return rows;
   Index batch = 1;
   for (int axis = 0; axis < x.rank() - 3; ++axis) batch *= x.shape()[axis];
-  HeadRows rows{x.data(), std::vector<Index>(static_cast<std::size_t>(batch)), x.stride(-3), x.stride(-2),
-                x.stride(-1)};
-  for (Index b = 0; b < batch; ++b) rows.batch[static_cast<std::size_t>(b)] = x.layout().offset_of_part(b, 3);
+  for (Index b = 0; b < batch; ++b) rows.entries.push_back(x.layout().offset_of_part(b, 3));
   return rows;
 }
 
@@ -135,8 +135,7 @@ AttentionView view_of(const AttentionPlan& p, const Array& q, const Array& k, co
 }
 
 /// The rule of backward, from what forward has saved.
-void send_back(const Array& dy, Grads& dx, const AttentionView& saved, const Array& stats, const Shape& batch) {
-  AttentionView p = saved;
+void send_back(const Array& dy, Grads& dx, AttentionView p, const Array& stats, const Shape& batch) {
   Array dq, dk, dv;
   const auto wanted = [&](std::size_t i, Array& d, Index heads, Index length, Index width) -> real* {
     if (!dx.wants(i)) return nullptr;

@@ -7,15 +7,14 @@
 
 namespace mote::detail {
 
-/// Rows of elements in memory: row t of head h of batch entry b starts at data + batch[b] + h * head + t * row, and its
+/// Rows of elements in memory: row t of head h of batch entry b starts at data + entry(b) + h * head + t * row, and its
 /// elements are `column` apart. Keeps nothing alive.
 struct HeadRows {
   const real* data = nullptr;
-  std::vector<Index> batch;
-  Index head = 0, row = 0, column = 0;
-  const real* at(Index b, Index h, Index t) const {
-    return data + batch[static_cast<std::size_t>(b)] + h * head + t * row;
-  }
+  Index batch = 0, head = 0, row = 0, column = 0;
+  std::vector<Index> entries = {};  // where batch entries start, if not every `batch` elements: several leading axes
+  Index entry(Index b) const { return entries.empty() ? b * batch : entries[static_cast<std::size_t>(b)]; }
+  const real* at(Index b, Index h, Index t) const { return data + entry(b) + h * head + t * row; }
 };
 
 }  // namespace mote::detail

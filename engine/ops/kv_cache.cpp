@@ -46,11 +46,9 @@ void KeyValueCache::Rows::write(const Array& x, Index heads, Index capacity, Ind
     std::copy_n(in.data() + i * run, run, data() + (i * capacity + at) * width);
 }
 
-detail::HeadRows KeyValueCache::Rows::rows(Index batch, Index heads, Index capacity) const {
+detail::HeadRows KeyValueCache::Rows::rows(Index heads, Index capacity) const {
   check_in("KeyValueCache", static_cast<bool>(storage), "nothing was appended yet");
-  detail::HeadRows r{data(), {}, capacity * width, width, 1};
-  for (Index b = 0; b < batch; ++b) r.batch.push_back(b * heads * capacity * width);
-  return r;
+  return {data(), heads * capacity * width, capacity * width, width, 1};
 }
 
 KeyValueCache::Rows KeyValueCache::Rows::moved(Index blocks, Index from_capacity, Index drop, Index count,

@@ -34,8 +34,8 @@ class KeyValueCache {
   void append(const Array& k, const Array& v);
 
   /// Where the rows lie. Errors: nothing was appended yet.
-  detail::HeadRows keys() const { return keys_.rows(batch_, heads_, capacity_); }
-  detail::HeadRows values() const { return values_.rows(batch_, heads_, capacity_); }
+  detail::HeadRows keys() const { return keys_.rows(heads_, capacity_); }
+  detail::HeadRows values() const { return values_.rows(heads_, capacity_); }
   Index heads() const { return heads_; }
   Index value_width() const { return values_.width; }
 
@@ -45,7 +45,7 @@ class KeyValueCache {
     Index width = 0;
     real* data() const { return static_cast<real*>(storage.data()); }
     void write(const Array& x, Index heads, Index capacity, Index at);
-    detail::HeadRows rows(Index batch, Index heads, Index capacity) const;
+    detail::HeadRows rows(Index heads, Index capacity) const;
     Rows moved(Index blocks, Index from_capacity, Index drop, Index count, Index capacity) const;
   };
   void move(Index drop, Index capacity);
