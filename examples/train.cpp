@@ -56,15 +56,30 @@ struct GPTChoice {
   }
 };
 
-/// The preset first, whatever the order.
+/// The preset first, whatever the order. Its n_kv_head gives way where it does not divide n_head; one that was chosen
+/// does not.
 GPTChoice gpt_choice(const FieldValues& values) {
   GPTChoice choice;
-  for (const auto& [name, text] : values)
+  bool heads_chosen = false;
+  for (const auto& [name, text] : values) {
     if (name == "preset") choice.preset = text;
+    heads_chosen = heads_chosen || name == "n_kv_head";
+  }
   if (choice.preset != "default") choice.config = GPTConfig::preset(choice.preset);
   choice = chosen(choice, values);
+  if (heads_chosen) return choice;
   choice.config = choice.config.resized(choice.config.n_layer, choice.config.n_head, choice.config.n_embd);
   return choice;
+}
+
+/// An option that says nothing about the model that was chosen is a mistake.
+void check_used(const FieldValues& values, const GPTConfig& config) {
+  for (const auto& [name, text] : values) {
+    const bool rotary = name.starts_with("rotary_");
+    const bool feed_forward = name == "activation" || name == "n_inner" || name == "mlp_bias";
+    check(!rotary || config.position == Position::rotary, "--", name, " is for --position rotary");
+    check(!feed_forward || config.block.feed_forward, "--", name, " is for --feed_forward true");
+  }
 }
 
 struct GPTModel : Model {
@@ -112,6 +127,7 @@ const ModelKind model_kinds[] = {
     {"gpt", [](const FieldValues& values) { return fields(gpt_choice(values)); },
      [](const FieldValues& values, const Task& task, const Generator& random) -> std::unique_ptr<Model> {
        GPTConfig config = gpt_choice(values).config;
+       check_used(values, config);
        config.vocab_size = task.vocab_size();
        config.block_size = task.block_size();
        return std::make_unique<GPTModel>(config, random);

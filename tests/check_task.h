@@ -134,7 +134,7 @@ class TaskCheck {
     const std::size_t asked_length = static_cast<std::size_t>(asked(Split::test).prompts.shape()[1]);
     std::set<Sequence> prompts[2], examples[2];
     for (const Split split : {Split::train, Split::test})
-      for (const std::uint64_t seed : {1, 2, 3}) {
+      for (const std::uint64_t seed : {1u, 2u, 3u}) {
         const std::size_t which = split == Split::test;
         for (const Sequence& p : rows_of(asked(split, seed).prompts)) prompts[which].insert(p);
         for (Sequence& row : rows_of(drawn(split, seed).ids)) {

@@ -17,7 +17,7 @@ endfunction()
 # What there is to choose, and a task's own defaults.
 expect(0 "usage: .*--task +what to learn.*\\[copy\\].*--seed .*--task NAME --help" "^$" --help)
 expect(0 "^copy +10 of 10 symbols.*\ninduction +rows of 48 .*\nrepeat .*\ntwo_places " "^$" --task list)
-expect(0 "--symbols [^\n]*\\[10\\].*--length [^\n]*\\[10\\].*--position [^\n]*rotary[^\n]*\\[learned\\].*--n_layer +blocks \\[2\\].*--steps [^\n]*\\[600\\].*--learning_rate [^\n]*\\[0.001\\]"
+expect(0 "--symbols [^\n]*\\[10\\].*--length [^\n]*\\[10\\].*--n_layer +blocks \\[2\\].*--position [^\n]*rotary[^\n]*\\[learned\\].*--steps [^\n]*\\[600\\].*--learning_rate [^\n]*\\[0.001\\]"
   "^$" --task copy --help)
 expect(0 "--model [^\n]*\\[attention_lm\\].*--symbols [^\n]*\\[64\\].*--length [^\n]*\\[12\\].*--n_embd +width \\[32\\].*--optimizer [^\n]*\\[adam\\].*--steps [^\n]*\\[360\\]"
   "^$" --task repeat --help)
@@ -54,6 +54,9 @@ expect(1 "^$" "^[^\n]*seed -1 must be 0 to [^\n]*\n$" --seed -1)
 expect(1 "^$" "^[^\n]*sequences 0 must be at least 1\n$" --sequences 0)
 expect(1 "" "^[^\n]*batch_size 0 must be at least 1\n$" --batch_size 0)
 expect(1 "^$" "^[^\n]*n_embd 32 is not divisible by n_head 3\n$" --n_head 3 --n_embd 32)
+expect(1 "^$" "^[^\n]*n_kv_head = 3 [^\n]*\n$" --n_kv_head 3)
+expect(1 "^$" "^[^\n]*--rotary_base is for --position rotary\n$" --rotary_base 500)
+expect(1 "^$" "^[^\n]*--n_inner is for --feed_forward true\n$" --task induction --n_inner 64)
 expect(1 "^$" "^[^\n]*width 32 is not divisible by 3 heads\n$" --task repeat --n_head 3)
 expect(1 "^$" "^[^\n]*p = 1.5 is not a probability\n$" --dropout 1.5)
 expect(1 "^$" "^[^\n]*symbols 1 must be at least 2\n$" --symbols 1)
