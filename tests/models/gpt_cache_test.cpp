@@ -2,7 +2,7 @@
 // sessions, resets, refusals.
 #include "tests/models/gpt_oracle.h"
 
-namespace mote::test {
+namespace mote::test::gpt_cache_test {
 namespace {
 
 /// Longer than the 16 keys that one sum runs over at a time.
@@ -221,4 +221,4 @@ TEST_CASE("GPT's cache: an error in a later layer leaves every layer as it was, 
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::gpt_cache_test

@@ -1,7 +1,7 @@
 // GPTConfig: presets, names and counts of each kind of model's parameters, words and sizes it refuses.
 #include "tests/models/gpt_oracle.h"
 
-namespace mote::test {
+namespace mote::test::gpt_config_test {
 namespace {
 
 /// The number of parameters of any config, worked out from the config alone.
@@ -178,4 +178,4 @@ TEST_CASE("GPT refuses options that make no model") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::gpt_config_test

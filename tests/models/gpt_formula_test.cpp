@@ -2,7 +2,7 @@
 // shows.
 #include "tests/models/gpt_oracle.h"
 
-namespace mote::test {
+namespace mote::test::gpt_formula_test {
 namespace {
 
 /// Logits and attention of both passes, whose difference is a rounding error.
@@ -139,4 +139,4 @@ TEST_CASE("GPT: attention_weights in every mode leaves nothing behind; what it r
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::gpt_formula_test

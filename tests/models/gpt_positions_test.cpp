@@ -1,7 +1,7 @@
 // What holds for a GPT with any kind of positions: causality, prefixes, batches, sizes, order.
 #include "tests/models/gpt_oracle.h"
 
-namespace mote::test {
+namespace mote::test::gpt_positions_test {
 namespace {
 
 /// Each kind of positions, in both norm orders, with and without a window, those without one tied.
@@ -184,4 +184,4 @@ TEST_CASE("GPT: rotary positions and ALiBi see distances alone: a text has the s
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::gpt_positions_test

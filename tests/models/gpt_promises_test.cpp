@@ -2,7 +2,7 @@
 #include "models/gpt.h"
 #include "tests/check_module.h"
 
-namespace mote::test {
+namespace mote::test::gpt_promises_test {
 namespace {
 
 const GPTConfig small{.block_size = 9, .vocab_size = 11, .n_layer = 2, .n_head = 3, .n_embd = 24};
@@ -112,4 +112,4 @@ TEST_CASE("GPT: a clone has equal weights and its own tie; copy_weights makes tw
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::gpt_promises_test

@@ -3,7 +3,7 @@
 
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::gpt_test {
 namespace {
 
 const GPTConfig tiny{.block_size = 3, .vocab_size = 5, .n_layer = 1, .n_head = 2, .n_embd = 4};
@@ -25,7 +25,7 @@ const std::vector<std::string> one_layer{"transformer.wte.weight",
                                          "transformer.ln_f.weight",
                                          "transformer.ln_f.bias"};
 
-Row gpt_oracle(const Weights& w, const IntArray& ids, const GPTConfig& c) {
+Row small_gpt(const Weights& w, const IntArray& ids, const GPTConfig& c) {
   const Index T = ids.shape()[1];
   Row x;
   for (Index i = 0; i < ids.numel(); ++i)
@@ -56,7 +56,7 @@ TEST_CASE("GPT") {
   names.push_back("lm_head.weight");
   check_module("GPT", [&](Generator& random) { return GPT(untied, random); }, run,
                {.names = names,
-                .oracle = [&](const Weights& w, const std::vector<Value>&) { return gpt_oracle(w, ids, untied); },
+                .oracle = [&](const Weights& w, const std::vector<Value>&) { return small_gpt(w, ids, untied); },
                 .tolerance = f64 ? 1e-12 : 2e-5,
                 .gradient_tolerance = f64 ? 1e-6 : 3e-4,
                 .error =
@@ -189,4 +189,4 @@ TEST_CASE("GPT refuses sizes that make no model, by name") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::gpt_test

@@ -3,7 +3,7 @@
 #include "nn/transformer_block.h"
 #include "tests/nn/attention_oracle.h"
 
-namespace mote::test {
+namespace mote::test::attention_causality_test {
 namespace {
 
 /// x with the numbers of token t and all later ones replaced.
@@ -132,4 +132,4 @@ TEST_CASE("TransformerBlock: NaN in a later token reaches no earlier one") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::attention_causality_test

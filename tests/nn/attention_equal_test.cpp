@@ -3,7 +3,7 @@
 #include "engine/ops/ops.h"
 #include "tests/nn/attention_oracle.h"
 
-namespace mote::test {
+namespace mote::test::attention_equal_test {
 namespace {
 
 constexpr double rounding = f64 ? 1e-13 : 1e-5;
@@ -207,4 +207,4 @@ TEST_CASE("MultiHeadAttention: the causal flag = a causal mask; asking for weigh
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::attention_equal_test

@@ -1,7 +1,7 @@
 // MultiHeadAttention's options through check_module, each against one formula in double; its errors.
 #include "tests/nn/attention_oracle.h"
 
-namespace mote::test {
+namespace mote::test::attention_options_test {
 namespace {
 
 std::vector<std::string> names_of(const MultiHeadAttentionOptions& o) {
@@ -240,4 +240,4 @@ TEST_CASE("MultiHeadAttention: a wrong call is a sentence with the layer's path"
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::attention_options_test

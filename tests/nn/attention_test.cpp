@@ -4,7 +4,7 @@
 #include "engine/ops/reduce.h"
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::attention_test {
 namespace {
 
 const std::vector<std::string> all_names{"c_attn.weight", "c_attn.bias", "c_proj.weight", "c_proj.bias"};
@@ -212,4 +212,4 @@ TEST_CASE("MultiHeadAttention: without masks and positions, permuted tokens give
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::attention_test

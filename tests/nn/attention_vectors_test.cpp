@@ -5,7 +5,7 @@
 #include "tests/tools.h"
 #include "tests/vectors.h"
 
-namespace mote::test {
+namespace mote::test::attention_vectors_test {
 namespace {
 
 /// What mote was given and what it computed, under the names of tests/vectors/attention.txt.
@@ -60,4 +60,4 @@ TEST_CASE("MultiHeadAttention gives PyTorch's outputs, weights after dropout, an
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::attention_vectors_test

@@ -6,7 +6,7 @@
 #include "nn/linear.h"
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::check_module_test {
 namespace {
 
 /// Which mistake a Flawed has.
@@ -95,4 +95,4 @@ TEST_CASE("check_module notices wrong values, names and error texts") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::check_module_test

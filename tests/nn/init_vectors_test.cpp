@@ -11,7 +11,7 @@
 #include "nn/nn.h"
 #include "tests/torch_random.h"
 
-namespace mote::test {
+namespace mote::test::init_vectors_test {
 namespace {
 
 /// A weight as the float32 it must be, whatever `real` is.
@@ -177,4 +177,4 @@ TEST_CASE("layers and initialisers draw the weights of torch_random.txt") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::init_vectors_test

@@ -1,7 +1,7 @@
 // KeyValueCache: rows that come back, dropped ones, copies, sizes; its misuse through a layer.
 #include "tests/nn/attention_oracle.h"
 
-namespace mote::test {
+namespace mote::test::kv_cache_test {
 namespace {
 
 /// Rows first, first + 1, ...: the number in column c of head h of entry b of row t tells them all apart.
@@ -170,4 +170,4 @@ TEST_CASE("KeyValueCache: going back gives the same bits, or is refused where th
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::kv_cache_test

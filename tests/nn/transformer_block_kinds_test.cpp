@@ -4,7 +4,7 @@
 #include "engine/ops/loss.h"
 #include "tests/nn/block_oracles.h"
 
-namespace mote::test {
+namespace mote::test::transformer_block_kinds_test {
 namespace {
 
 /// What a block with these options is called with its parts, in visit order.
@@ -215,4 +215,4 @@ TEST_CASE("a hundred blocks train a step without NaN, in both norm orders") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::transformer_block_kinds_test

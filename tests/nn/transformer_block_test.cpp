@@ -3,7 +3,7 @@
 
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::transformer_block_test {
 namespace {
 
 const std::vector<std::string> all_names{
@@ -143,4 +143,4 @@ TEST_CASE("TransformerBlock: hidden is four times the width unless told otherwis
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::transformer_block_test

@@ -13,7 +13,7 @@
 #include "tests/tools.h"
 #include "tests/torch_random.h"
 
-namespace mote::test {
+namespace mote::test::data_loader_test {
 namespace {
 
 using Rows = std::vector<Index>;
@@ -268,4 +268,4 @@ TEST_CASE("take_rows: tensors, tokens, gradients, errors") {
   CHECK(error_of([&] { take_rows(Tensor(1), {0}); }) == "take_rows: one number has no rows");
 }
 
-}  // namespace mote::test
+}  // namespace mote::test::data_loader_test

@@ -13,7 +13,7 @@
 #include "train/sgd.h"
 #include "train/tasks/copy.h"
 
-namespace mote::test {
+namespace mote::test::fit_test {
 namespace {
 
 /// w - target, squared: the gradient is 2 (w - target).
@@ -192,4 +192,4 @@ TEST_CASE("fit: the same seeds give the same weights, bit for bit, for any numbe
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::fit_test

@@ -9,7 +9,7 @@
 #include "train/tasks/repeat.h"
 #include "train/tasks/two_places.h"
 
-namespace mote::test {
+namespace mote::test::tasks_test {
 namespace {
 
 using Sequence = std::vector<Index>;
@@ -181,4 +181,4 @@ TEST_CASE("next_token_batch shifts by one") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::tasks_test

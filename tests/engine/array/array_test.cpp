@@ -9,7 +9,7 @@
 #include "engine/array/mask.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::array_test {
 namespace {
 
 Array counting(const Shape& shape) {
@@ -230,4 +230,4 @@ TEST_CASE("mask: and, or, not, counting, broadcasting, copies that do not see wr
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::array_test

@@ -5,7 +5,7 @@
 #include "engine/ops/ops.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::gradcheck_test {
 namespace {
 
 const std::vector<Array> two{random_array({2, 3}, 1), random_array({3}, 2)};
@@ -137,4 +137,4 @@ TEST_CASE("check_op: nodes and bytes go back to what they were, also when an op 
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::gradcheck_test

@@ -9,7 +9,7 @@
 #include "tests/process.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::graph_watch_test {
 namespace {
 
 Tensor leaf(const std::vector<double>& values) {
@@ -144,4 +144,4 @@ TEST_CASE("graph: MOTE_DEBUG=1 prints one line per op, forward and backward, and
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::graph_watch_test

@@ -11,6 +11,7 @@
 
 #include "engine/base/check.h"
 
+namespace mote::test::print_test {
 namespace {
 
 using mote::Index;
@@ -269,3 +270,5 @@ TEST_CASE("print: a parameter says that it is one, as in PyTorch") {
 }
 
 }  // namespace
+
+}  // namespace mote::test::print_test

@@ -4,7 +4,7 @@
 #include "engine/ops/create.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::compare_test {
 namespace {
 
 std::vector<int> bits(const Mask& m) { return {m.values().begin(), m.values().end()}; }
@@ -133,4 +133,4 @@ TEST_CASE("ids compared with one id make a mask") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::compare_test

@@ -4,7 +4,7 @@
 #include "engine/ops/create.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::index_test {
 namespace {
 
 TEST_CASE("gather") {
@@ -49,4 +49,4 @@ TEST_CASE("gather: what is out of range, of the wrong rank, too large, empty") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::index_test

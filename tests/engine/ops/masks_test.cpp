@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-namespace mote::test {
+namespace mote::test::masks_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -63,4 +63,4 @@ TEST_CASE("from_blocked refuses numbers that are neither 0 nor 1, such as a mask
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::masks_test
