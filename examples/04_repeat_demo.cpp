@@ -30,13 +30,13 @@ struct Run {
 };
 
 Run train(const AttentionLM& model, const AttentionLMConfig& config) {
-  const RepeatTask task(config.vocab_size, config.block_size);
+  const RepeatTask task({.symbols = config.vocab_size, .length = config.block_size});
   const Generator data(42);  // a stream of its own, so that the batches do not depend on the model's size
   Adam optimizer(all_parameters(model), {.lr = 5e-3});
   Run run;
   fit(optimizer,
       [&](Index) {
-        const Batch batch = task.batch(16, data);
+        const Batch batch = task.batch(16, Split::train, data);
         return model.loss(batch.ids, batch.targets);
       },
       {.steps = epochs * steps_per_epoch, .clip = 0, .on_step = [&](const StepReport& r) {
@@ -49,7 +49,8 @@ Run train(const AttentionLM& model, const AttentionLMConfig& config) {
 /// All heads on a row of one token.
 void show_heads(AttentionLM& model, const AttentionLMConfig& config) {
   const Generator fresh(1);
-  const Batch example = RepeatTask(config.vocab_size, config.block_size).batch(1, fresh);
+  const RepeatTask task({.symbols = config.vocab_size, .length = config.block_size});
+  const Batch example = task.batch(1, Split::test, fresh);
   const std::vector<std::string> labels(12, std::to_string(example.ids.data()[0]));
   std::cout << attention_text(model.attention_weights(example.ids).select(0, 0), labels) << "\n";
 }

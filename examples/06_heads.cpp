@@ -75,7 +75,7 @@ void times() {
 /// "1 against 8 heads on the copy task": a GPT of one layer, the loss after 50, 100 and 400 steps, and answers to
 /// questions it never saw.
 bool copying() {
-  const CopyTask task(10, 8);
+  const CopyTask task({.symbols = 10, .length = 8});
   std::printf(
       "Copy 8 of 10 symbols: one layer of width 32, 400 steps\n"
       "  heads   loss after 50     100     400   right of 200 held-out questions\n");
@@ -102,13 +102,11 @@ bool copying() {
                losses.push_back(r.loss);
                return true;
              }});
-    const Batch q = task.questions(200, Split::test, held_out);
-    const IntArray answers = model.generate(q.ids, task.length);
+    const Questions q = task.questions(200, Split::test, held_out);
+    const Index asked = q.prompts.shape()[1], length = q.answers.shape()[1];
+    const IntArray given = model.generate(q.prompts, length).slice(1, asked, asked + length);
     Index right = 0;
-    for (Index b = 0; b < 200; ++b) {
-      const Index* const got = answers.data() + b * answers.shape()[1] + task.length + 1;
-      right += std::equal(got, got + task.length, q.targets.data() + b * task.length);
-    }
+    for (Index n = 0; n < 200; ++n) right += q.right(n, given);
     std::printf("  %5d   %13.3f %7.3f %7.4f   %lld\n", static_cast<int>(heads), losses[49], losses[99], losses[399],
                 static_cast<long long>(right));
     std::fflush(stdout);
@@ -133,10 +131,10 @@ struct OneLayer : Layer<OneLayer> {
   TransformerBlock block;
   Linear answer;
   OneLayer(const TwoPlacesTask& task, Index heads, const Generator& random)
-      : token(task.modulus, 32, random),
-        position(task.length, 32, random),
+      : token(task.options.modulus, 32, random),
+        position(task.options.length, 32, random),
         block(32, heads, random, {.feed_forward = false}),
-        answer(32, task.modulus, random) {
+        answer(32, task.options.modulus, random) {
     init::normal(token.weight, 0, 0.02, random);
     init::normal(position.weight, 0, 0.02, random);
   }
@@ -160,20 +158,20 @@ Mask one_place_each(Index length) {
 }
 
 Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
-  const TwoPlacesTask task(7, 16);
+  const TwoPlacesTask task;  // 16 numbers, mod 7
   const Generator random(seed), data(seed + 100), fresh(seed + 200);
   OneLayer model(task, heads, random);
   AdamW optimizer(all_parameters(model), {.lr = 3e-3});
   fit(optimizer,
       [&](Index) {
-        const Batch batch = task.batch(64, data);
+        const Batch batch = task.batch(64, Split::train, data);
         const Tensor logits = model(batch.ids, mask);
         return cross_entropy(logits, batch.targets, {.ignore_index = -1});
       },
       {.steps = 1000, .clip = 0});
   const NoGrad no_grad;
   model.eval();
-  const Batch test = task.batch(500, fresh);
+  const Batch test = task.batch(500, Split::test, fresh);
   const IntArray answer = argmax(model(test.ids, mask));
   Index right = 0, asked = 0;
   for (Index i = 0; i < answer.numel(); ++i) {
@@ -183,7 +181,7 @@ Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
   }
   Learned learned{static_cast<double>(right) / static_cast<double>(asked), {}, {}, {}};
   const Array weights = model.block.with_weights(model.embed(test.ids)).weights;
-  const Index rows = weights.shape()[0], last = task.length - 1;  // looked at: the last query of every row
+  const Index rows = weights.shape()[0], last = task.options.length - 1;  // looked at: the last query of every row
   for (Index h = 0; h < heads; ++h) {
     double t1 = 0, t3 = 0, larger = 0;
     for (Index b = 0; b < rows; ++b) {

@@ -3,33 +3,72 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "examples/options.h"
 #include "models/gpt.h"
 #include "models/inspect.h"
-#include "train/adamw.h"
-#include "train/fit.h"
-#include "train/schedule.h"
 #include "train/tasks/copy.h"
+#include "train/tasks/induction.h"
 
 using namespace mote;
 
 namespace {
 
+/// What a model learns.
+enum class Lesson { induction, copy, text };
+constexpr auto words(Lesson) {
+  return std::to_array<Word<Lesson>>(
+      {{Lesson::induction, "induction"}, {Lesson::copy, "copy"}, {Lesson::text, "text"}});
+}
+
+struct LetterOptions {
+  Index length = 24;
+  template <class V>
+  void visit(V& v) {
+    v("length", length, "letters to copy, or the most letters before they come again");
+  }
+};
+
+struct TextOptions {
+  std::string text, sentence = "the head looks at what the sentence said before";
+  Index block_size = 64;
+  template <class V>
+  void visit(V& v) {
+    v("text", text, "a file to learn from; empty: a few sentences about heads");
+    v("sentence", sentence, "what to look at, in characters that the text has");
+    v("block_size", block_size, "longest context, in characters");
+  }
+};
+
 struct Config {
-  std::string task = "induction", text, sentence = "the head looks at what the sentence said before";
+  Lesson task = Lesson::induction;
   std::string output = "attention.svg", preset = "attention_only";
-  Index length = 24, layer = -1, n_layer = 2, n_head = 4, n_embd = 64, block_size = 64, batch_size = 32, steps = 800;
-  Index seed = 1;
+  Index layer = -1, n_layer = 2, n_head = 4, n_embd = 64, batch_size = 32, steps = 800, seed = 1;
   double learning_rate = 3e-3;
+  template <class V>
+  void visit(V& v) {
+    v("task", task, "what to learn: rows that begin again somewhere, answers that repeat a question, or a text");
+    v("output", output, "where the picture goes");
+    v("preset", preset, "what kind of model (attention_only|gpt2|nanogpt|llama)");
+    v("layer", layer, "whose heads to show, 0 for the first layer; -1: where induction is strongest");
+    v("n_layer", n_layer, "blocks");
+    v("n_head", n_head, "heads in each");
+    v("n_embd", n_embd, "width");
+    v("batch_size", batch_size, "rows per step");
+    v("steps", steps, "training steps");
+    v("learning_rate", learning_rate, "peak learning rate");
+    v("seed", seed, "seed of weights and data");
+  }
 };
 
 const char* const built_in_text =
@@ -64,7 +103,7 @@ std::string read(const std::string& path) {
 }
 
 /// Characters as ids 0, 1, ... in the order of their codes; rows from random places.
-Material from_text(const Config& c) {
+Material from_text(const TextOptions& c) {
   const std::vector<std::string> text = characters_of(c.text.empty() ? built_in_text : read(c.text));
   std::vector<std::string> known = text;
   std::sort(known.begin(), known.end());
@@ -80,6 +119,7 @@ Material from_text(const Config& c) {
   };
   check(static_cast<Index>(text.size()) > c.block_size, "characters in the text: ", text.size(),
         "; it needs more than block_size ", c.block_size);
+  check(c.block_size >= 2, "block_size ", c.block_size, " must be at least 2");
   const std::vector<std::string> sentence = characters_of(c.sentence);
   check(sentence.size() >= 2 && static_cast<Index>(sentence.size()) <= c.block_size,
         "characters in the sentence: ", sentence.size(), "; there may be 2 to block_size ", c.block_size);
@@ -99,52 +139,34 @@ Material from_text(const Config& c) {
   return m;
 }
 
-/// Rows of random letters that begin again after `first` to `last` of them. What comes before counts for nothing.
-Batch repetitions(Index rows, Index T, Index first, Index last, const Generator& random) {
-  const IntArray letters = randint(0, 26, {rows, last}, random);
-  const IntArray periods = randint(first, last + 1, {rows}, random);
-  IntArray drawn({rows, T + 1});
-  Index* const out = drawn.mutate();
-  for (Index b = 0; b < rows; ++b)
-    for (Index t = 0; t <= T; ++t) out[b * (T + 1) + t] = letters.data()[b * last + t % periods.data()[b]];
-  Batch batch = next_token_batch(drawn);
-  Index* const targets = batch.targets.mutate();
-  for (Index b = 0; b < rows; ++b) std::fill_n(targets + b * T, periods.data()[b] - 1, Index(-1));
-  return batch;
-}
-
-/// Repetitions after 3 to `length` letters: where to look cannot be learned by heart, only by finding the same letter
-/// further up. Shown is a row that begins again after two thirds of `length`.
-Material from_repetition(const Config& c) {
-  const Index length = c.length, T = 2 * length;
+/// A task and a row of it to show.
+Material from_task(std::shared_ptr<const Task> task, const std::vector<Index>& shown) {
   Material m;
-  m.vocab_size = 26;
-  m.block_size = T;
-  m.batch = [=](Index rows, const Generator& random) { return repetitions(rows, T, 3, length, random); };
-  const Index shown = (2 * length + 2) / 3;
-  m.shown = repetitions(1, T, shown, shown, Generator(c.seed + 2)).ids;
-  for (Index i = 0; i < T; ++i) m.labels.emplace_back(1, static_cast<char>('a' + m.shown.data()[i]));
-  for (const std::string& x : m.labels) m.title += x;
-  std::printf("rows of %lld letters, which begin again after 3 to %lld\n", static_cast<long long>(T),
-              static_cast<long long>(length));
+  m.vocab_size = task->vocab_size();
+  m.block_size = task->block_size();
+  m.shown = stack({shown});
+  m.title = task->text(shown);
+  for (const Index id : shown) m.labels.push_back(task->word(id));
+  std::cout << task->description() << "\n";
+  m.batch = [task](Index rows, const Generator& random) { return task->batch(rows, Split::train, random); };
   return m;
 }
 
-/// The copy task on the letters a to z; shown are a question that was held out and its answer.
-Material from_copy(const Config& c) {
-  const CopyTask task(26, c.length);
-  Material m;
-  m.vocab_size = task.vocab_size();
-  m.block_size = task.block_size();
-  m.batch = [task](Index rows, const Generator& random) { return task.batch(rows, Split::train, random); };
-  m.shown = task.batch(1, Split::test, Generator(c.seed + 2)).ids;
-  for (Index i = 0; i < m.shown.numel(); ++i) {
-    const Index id = m.shown.data()[i];
-    m.labels.push_back(id == task.separator() ? "|" : std::string(1, static_cast<char>('a' + id)));
-    m.title += m.labels.back();
-  }
-  std::printf("%lld letters, a separator, the same letters again\n", static_cast<long long>(c.length));
-  return m;
+/// Shown is a row that begins again after two thirds of `length`.
+Material from_induction(const LetterOptions& c, const Generator& random) {
+  check(c.length >= 3, "length ", c.length, " must be at least 3");
+  const auto task = std::make_shared<InductionTask>(InductionOptions{.length = c.length});
+  std::vector<Index> letters(static_cast<std::size_t>((2 * c.length + 2) / 3));
+  random.randint(letters, 0, 26);
+  std::vector<Index> shown = task->row(letters);
+  shown.pop_back();
+  return from_task(task, shown);
+}
+
+/// On the letters a to z; shown are a question that was held out and its answer.
+Material from_copy(const LetterOptions& c, const Generator& random) {
+  const auto task = std::make_shared<CopyTask>(AnswerOptions{.symbols = 26, .length = c.length});
+  return from_task(task, row_of(task->batch(1, Split::test, random).ids, 0));
 }
 
 /// A picture's way to the disk: under another name first, which then takes the place of the old one, so that the file
@@ -185,32 +207,38 @@ class Picture {
 
 void train(GPT& model, const Material& material, const Config& c) {
   const Generator data(c.seed + 1);
-  AdamW optimizer(decay_groups(model, 0.1), {.lr = c.learning_rate});
-  fit(optimizer,
+  const Recipe recipe{
+      .steps = c.steps, .batch_size = c.batch_size, .learning_rate = c.learning_rate, .warmup = c.steps / 10};
+  FitOptions options = fit_options(recipe);
+  options.on_step = [&](const StepReport& r) {
+    if (r.step % 100 == 0 || r.step + 1 == r.steps) {
+      std::printf("step %4lld  loss %.4f\n", static_cast<long long>(r.step + 1), r.loss);
+      std::fflush(stdout);
+    }
+    return true;
+  };
+  const std::unique_ptr<Optimizer> optimizer = make_optimizer(recipe, model);
+  fit(
+      *optimizer,
       [&](Index) {
         const Batch batch = material.batch(c.batch_size, data);
         return model.loss(batch.ids, batch.targets);
       },
-      {.steps = c.steps,
-       .schedule =
-           [&](Index step) {
-             return warmup_cosine(step,
-                                  {.max_lr = c.learning_rate, .warmup_steps = c.steps / 10, .total_steps = c.steps});
-           },
-       .on_step =
-           [&](const StepReport& r) {
-             if (r.step % 100 == 0 || r.step + 1 == r.steps)
-               std::printf("step %4lld  loss %.4f\n", static_cast<long long>(r.step + 1), r.loss), std::fflush(stdout);
-             return true;
-           }});
+      options);
 }
 
-int run(const Config& c) {
-  check(c.layer < c.n_layer, "layer ", c.layer, " is not one of ", c.n_layer, " (0 is the first)");
+int run(const Config& c, const LetterOptions& letters, const TextOptions& text) {
+  check(c.layer >= -1 && c.layer < c.n_layer, "layer ", c.layer, " is not one of ", c.n_layer, " (0 is the first)");
+  check(c.seed >= 0 && c.seed <= 1'000'000'000'000'000'000, "seed ", c.seed, " must be 0 to 1000000000000000000");
   const Picture picture(c.output);
-  const Material material = c.task == "induction" ? from_repetition(c) : c.task == "copy" ? from_copy(c) : from_text(c);
   GPTConfig config = GPTConfig::preset(c.preset).resized(c.n_layer, c.n_head, c.n_embd);
-  config.vocab_size = material.vocab_size, config.block_size = material.block_size;
+  const Generator fresh(c.seed + 2);
+  const Material material = c.task == Lesson::induction ? from_induction(letters, fresh)
+                            : c.task == Lesson::copy    ? from_copy(letters, fresh)
+                                                        : from_text(text);
+  std::fflush(stdout);
+  config.vocab_size = material.vocab_size;
+  config.block_size = material.block_size;
   GPT model(config, Generator(c.seed));
   std::printf("%s: n_layer %lld, n_head %lld, n_embd %lld, %lld weights\n", c.preset.c_str(),
               static_cast<long long>(c.n_layer), static_cast<long long>(c.n_head), static_cast<long long>(c.n_embd),
@@ -220,7 +248,7 @@ int run(const Config& c) {
   std::cout
       << "\nHow much of its attention each head gives to the token before, to the first one, and to what followed\n"
          "an earlier occurrence of the same token (induction); entropy 1 is an even look at everything.\n";
-  if (c.task == "copy")
+  if (c.task == Lesson::copy)
     std::cout << "Here that is always the same distance away: a head that looks there by place alone scores as well.\n";
   std::vector<std::vector<HeadScore>> scores;  // of each layer
   for (Index layer = 0; layer < c.n_layer; ++layer) {
@@ -253,26 +281,19 @@ int run(const Config& c) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Config c;
-  Options options("Trains a small model and shows what its attention heads look at.");
-  options.add("--task", c.task,
-              "what to learn: rows that begin again somewhere, answers that repeat a question, or a text",
-              {"induction", "copy", "text"});
-  options.add("--length", c.length, "the most letters before they come again (induction), or letters to copy (copy)", 3,
-              1000);
-  options.add("--text", c.text, "a file to learn from; empty: a few sentences about heads (text)");
-  options.add("--sentence", c.sentence, "what to look at, in characters that the text has (text)");
-  options.add("--block_size", c.block_size, "longest context, in characters (text)", 2);
-  options.add("--output", c.output, "where the picture goes");
-  options.add("--preset", c.preset, "what kind of model", {"attention_only", "gpt2", "nanogpt", "llama"});
-  options.add("--layer", c.layer, "whose heads to show, 0 for the first layer; -1: where induction is strongest", -1);
-  options.add("--n_layer", c.n_layer, "blocks", 1, 1000);
-  options.add("--n_head", c.n_head, "heads in each", 1);
-  options.add("--n_embd", c.n_embd, "width", 1);
-  options.add("--batch_size", c.batch_size, "rows per step", 1);
-  options.add("--steps", c.steps, "training steps");
-  options.add("--learning_rate", c.learning_rate, "peak learning rate");
-  options.add("--seed", c.seed, "seed of weights and data", 0, 1'000'000'000'000'000'000);
-  options.parse_or_exit(argc, argv);
-  return run_program(argv[0], [&] { return run(c); });
+  return run_program(argv[0], [&] {
+    Config c;
+    LetterOptions letters;
+    TextOptions text;
+    const std::string task = Options::peek(argc, argv, "--task", text_of(c.task));
+    Options options("Trains a small model and shows what its attention heads look at.");
+    options.add("general options", c);
+    if (task == text_of(Lesson::text))
+      options.add("--task text", text);
+    else
+      options.add("--task " + task, letters);
+    options.context(" for --task " + task);
+    options.parse_or_exit(argc, argv);
+    return run(c, letters, text);
+  });
 }

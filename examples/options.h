@@ -1,7 +1,7 @@
-// Command-line options for the example programs: names, defaults, help, and errors of one line.
+// Command-line options for the example programs, from the fields of configs: names, defaults, help, errors of one line.
 #pragma once
 
-#include <charconv>
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -9,94 +9,91 @@
 #include <string>
 #include <vector>
 
-/// Options of one program. Each is bound to a variable whose value is its default: options.add("--seed", seed, "...").
-/// Given as --name value or --name=value.
+#include "engine/base/fields.h"
+
+/// Options of one program, in groups. Every field of a group's config is an option, its value the default. Given as
+/// --name value or --name=value.
 class Options {
  public:
   explicit Options(std::string about) : about_(std::move(about)) {}
 
-  void add(const std::string& name, std::int64_t& value, const std::string& help, std::int64_t low = 0,
-           std::int64_t high = 1'000'000'000) {
-    entries_.push_back({name, help, std::to_string(value), [&value, low, high](const std::string& text) {
-                          std::int64_t parsed = 0;
-                          if (!parse(text, parsed)) return std::string("is not a whole number");
-                          if (parsed < low) return "must be at least " + std::to_string(low);
-                          if (parsed > high) return "must be at most " + std::to_string(high);
-                          value = parsed;
-                          return std::string();
-                        }});
+  /// All fields of `config`, which gets the values and must live as long as this. The help says `title` above them.
+  template <class Config>
+  void add(const std::string& title, Config& config) {
+    add(
+        title, [&config] { return mote::fields(config); },
+        [&config](const std::string& name, const std::string& text) { mote::set_field(config, name, text); });
   }
-  void add(const std::string& name, double& value, const std::string& help, double low = 0) {
-    entries_.push_back({name, help, text_of(value), [&value, low](const std::string& text) {
-                          double parsed = 0;
-                          if (!parse(text, parsed) || parsed != parsed) return std::string("is not a number");
-                          if (parsed < low || parsed > 1e9)
-                            return "must be at least " + text_of(low) + " and at most 1e9";
-                          value = parsed;
-                          return std::string();
-                        }});
+  /// A group whose config nobody has yet: its fields as they are now, and what takes a value.
+  void add(const std::string& title, const std::function<std::vector<mote::Field>()>& fields,
+           const std::function<void(const std::string& name, const std::string& text)>& set) {
+    groups_.push_back({title, fields, set});
   }
-  /// Any text.
-  void add(const std::string& name, std::string& value, const std::string& help) {
-    entries_.push_back({name, help, value, [&value](const std::string& text) {
-                          value = text;
-                          return std::string();
-                        }});
-  }
-  /// One word of a list.
-  void add(const std::string& name, std::string& value, const std::string& help,
-           const std::vector<std::string>& words) {
-    std::string list;
-    for (const std::string& w : words) list += (list.empty() ? "" : "|") + w;
-    entries_.push_back({name, help + " (" + list + ")", value, [&value, words, list](const std::string& text) {
-                          for (const std::string& w : words)
-                            if (w == text) return value = text, std::string();
-                          return "must be one of " + list;
-                        }});
+  /// A last line of the help.
+  void note(const std::string& text) { note_ = text; }
+  /// What an option is unknown to: "unknown option --window for --task repeat".
+  void context(const std::string& text) { context_ = text; }
+
+  /// The value that an option is given, for programs whose options depend on it; `fallback` without one.
+  static std::string peek(int argc, char** argv, const std::string& name, const std::string& fallback) {
+    for (const Given& given : read(argc, argv))
+      if (given.name == name && given.has_value) return given.value;
+    return fallback;
   }
 
   /// Reads the command line. --help prints the options and ends the program with 0; a mistake prints one line on stderr
   /// and ends it with 2.
   void parse_or_exit(int argc, char** argv) const {
-    std::vector<std::string> given;
-    for (int i = 1; i < argc; ++i) {
-      std::string name = argv[i], value;
-      if (name == "--help" || name == "-h") help_and_exit(argv[0]);
-      const std::size_t equals = name.find('=');
-      const bool joined = name.starts_with("--") && equals != std::string::npos;
-      if (joined) value = name.substr(equals + 1), name = name.substr(0, equals);
-      const Entry* const entry = find(name);
-      if (!entry) fail(argv[0], "unknown option " + name + nearest(name));
-      for (const std::string& before : given)
-        if (before == name) fail(argv[0], name + " is given twice");
-      given.push_back(name);
-      if (!joined) {
-        if (i + 1 == argc) fail(argv[0], name + " needs a value");
-        value = argv[++i];
+    std::vector<std::string> seen;
+    bool help = false;
+    for (const Given& given : read(argc, argv)) {
+      if (given.name == "--help" || given.name == "-h") {
+        help = true;
+        continue;
       }
-      if (const std::string problem = entry->set(value); !problem.empty())
-        fail(argv[0], name + " '" + value + "' " + problem);
+      const Group* const group = find(given.name);
+      if (!group) fail(argv[0], "unknown option " + given.name + context_ + nearest(given.name));
+      if (std::count(seen.begin(), seen.end(), given.name)) fail(argv[0], given.name + " is given twice");
+      seen.push_back(given.name);
+      if (!given.has_value) fail(argv[0], given.name + " needs a value");
+      try {
+        group->set(given.name.substr(2), given.value);
+      } catch (const mote::Error& e) {
+        fail(argv[0], "--" + std::string(e.what()));
+      }
     }
+    if (help) help_and_exit(argv[0]);
   }
 
  private:
-  struct Entry {
-    std::string name, help, fallback;
-    std::function<std::string(const std::string&)> set;  // returns what is wrong, or nothing
+  struct Group {
+    std::string title;
+    std::function<std::vector<mote::Field>()> fields;
+    std::function<void(const std::string&, const std::string&)> set;
+  };
+  struct Given {
+    std::string name, value;
+    bool has_value;
   };
 
-  template <class T>
-  static bool parse(const std::string& text, T& value) {
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return status == std::errc() && end == text.data() + text.size();
+  static std::vector<Given> read(int argc, char** argv) {
+    std::vector<Given> all;
+    for (int i = 1; i < argc; ++i) {
+      const std::string text = argv[i];
+      const std::size_t equals = text.find('=');
+      if (text.starts_with("--") && equals != std::string::npos)
+        all.push_back({text.substr(0, equals), text.substr(equals + 1), true});
+      else if (text == "--help" || text == "-h" || !text.starts_with("--") || i + 1 == argc)
+        all.push_back({text, "", false});
+      else
+        all.push_back({text, argv[++i], true});
+    }
+    return all;
   }
-  static std::string text_of(double value) {
-    char text[32];
-    return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
-  }
-  const Entry* find(const std::string& name) const {
-    for (const Entry& e : entries_)
-      if (e.name == name) return &e;
+  const Group* find(const std::string& name) const {
+    for (const Group& group : groups_)
+      for (const mote::Field& f : group.fields())
+        if (name == "--" + f.name) return &group;
     return nullptr;
   }
 
@@ -117,8 +114,12 @@ class Options {
   std::string nearest(const std::string& name) const {
     std::string best;
     std::size_t least = 4;
-    for (const Entry& e : entries_)
-      if (const std::size_t d = distance(name, e.name); d < least) least = d, best = e.name;
+    for (const Group& group : groups_)
+      for (const mote::Field& f : group.fields())
+        if (const std::size_t d = distance(name, "--" + f.name); d < least) {
+          least = d;
+          best = "--" + f.name;
+        }
     return best.empty() ? " (--help lists them all)" : " (did you mean " + best + "?)";
   }
 
@@ -127,18 +128,26 @@ class Options {
     std::exit(2);
   }
   [[noreturn]] void help_and_exit(const char* program) const {
-    std::size_t width = 6;
-    for (const Entry& e : entries_) width = std::max(width, e.name.size());
-    std::cout << about_ << "\n\nusage: " << program << " [options]\n\n";
-    for (const Entry& e : entries_)
-      std::cout << "  " << e.name << std::string(width + 2 - e.name.size(), ' ') << e.help << " [" << e.fallback
-                << "]\n";
-    std::cout << "  --help" << std::string(width - 4, ' ') << "this text\n";
+    std::size_t width = 4;
+    for (const Group& group : groups_)
+      for (const mote::Field& f : group.fields()) width = std::max(width, f.name.size());
+    const auto line = [width](const std::string& name, const std::string& text) {
+      std::cout << "  --" << name << std::string(width + 2 - name.size(), ' ') << text << "\n";
+    };
+    std::cout << about_ << "\n\nusage: " << program << " [options]\n";
+    for (const Group& group : groups_) {
+      std::cout << "\n" << group.title << "\n";
+      for (const mote::Field& f : group.fields())
+        line(f.name, f.help + (f.words.empty() ? "" : " (" + f.words + ")") + " [" + f.value + "]");
+    }
+    std::cout << "\n";
+    line("help", "this text");
+    if (!note_.empty()) std::cout << "\n" << note_ << "\n";
     std::exit(0);
   }
 
-  std::string about_;
-  std::vector<Entry> entries_;
+  std::string about_, note_, context_;
+  std::vector<Group> groups_;
 };
 
 /// Runs a program: an error becomes one line on stderr and exit code 1.

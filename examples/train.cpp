@@ -6,48 +6,160 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <memory>
 
 #include "examples/options.h"
 #include "models/models.h"
-#include "train/adamw.h"
-#include "train/fit.h"
+#include "nn/attention_weights.h"
 #include "train/progress.h"
-#include "train/schedule.h"
-#include "train/tasks/copy.h"
-#include "train/tasks/repeat.h"
+#include "train/tasks/tasks.h"
 
 using namespace mote;
 
 namespace {
 
-struct Config {
-  std::string task = "copy", preset = "default", position = "default";
-  Index symbols = 0, length = 0, n_layer = 2, n_head = 4, n_embd = 0, batch_size = 0, steps = 0, warmup = 50, seed = 1;
-  Index sequences = 1000;
-  double learning_rate = 0, weight_decay = 0.1, dropout = 0, clip = 1;
+/// What this program asks of a model.
+struct Model {
+  virtual ~Model() = default;
+  virtual Module& module() = 0;
+  virtual Tensor loss(const Batch& batch) const = 0;
+  /// The likeliest tokens after each prompt, [N, count].
+  virtual IntArray answer(const IntArray& prompts, Index count) = 0;
 };
 
-std::string word(Index id, Index separator) {
-  return id == separator ? "|" : separator <= 26 ? std::string(1, static_cast<char>('a' + id)) : std::to_string(id);
+/// A kind of model: the fields of its config, with these values set, and the model that they describe for a task.
+struct ModelKind {
+  const char* name;
+  std::vector<Field> (*fields)(const FieldValues& values);
+  std::unique_ptr<Model> (*make)(const FieldValues& values, const Task& task, const Generator& random);
+};
+
+template <class Choice>
+Choice chosen(Choice choice, const FieldValues& values) {
+  for (const auto& [name, text] : values) check(set_field(choice, name, text), "this model has no option ", name);
+  return choice;
 }
 
-std::string words(const Index* ids, Index count, Index separator) {
-  std::string text;
-  for (Index i = 0; i < count; ++i) text.append(separator > 26 && i ? " " : "").append(word(ids[i], separator));
-  return text;
+constexpr const char* positions[] = {"learned", "sinusoidal", "rotary", "alibi", "none"};
+
+/// What can be chosen of a GPTConfig.
+struct GPTChoice {
+  std::string preset = "default", position;
+  GPTConfig config;
+  template <class V>
+  void visit(V& v) {
+    v("preset", preset, "the kind of model, sizes apart (default|gpt2|nanogpt|llama|attention_only)");
+    v("position", position, "how it knows where a token stands (learned|sinusoidal|rotary|alibi|none)");
+    v("n_layer", config.n_layer, "blocks");
+    v("n_head", config.n_head, "attention heads per block");
+    v("n_embd", config.n_embd, "width");
+    v("dropout", config.dropout, "probability of dropping, in training");
+  }
+};
+
+/// The preset first, whatever the order.
+GPTChoice gpt_choice(const FieldValues& values) {
+  GPTChoice choice;
+  for (const auto& [name, text] : values)
+    if (name == "preset") choice.preset = text;
+  if (choice.preset != "default") choice.config = GPTConfig::preset(choice.preset);
+  choice.position = positions[static_cast<int>(choice.config.position)];
+  choice = chosen(choice, values);
+  choice.config = choice.config.resized(choice.config.n_layer, choice.config.n_head, choice.config.n_embd);
+  choice.config.position = position_from(choice.position);
+  return choice;
 }
 
-double log_of(Index n) { return math::log(static_cast<double>(n)); }
+struct GPTModel : Model {
+  GPT gpt;
+  GPTModel(const GPTConfig& config, const Generator& random) : gpt(config, random) {}
+  Module& module() override { return gpt; }
+  Tensor loss(const Batch& batch) const override { return gpt.loss(batch.ids, batch.targets); }
+  IntArray answer(const IntArray& prompts, Index count) override {
+    const Index length = prompts.shape()[1];
+    return gpt.generate(prompts, count).slice(1, length, length + count);
+  }
+};
+
+struct AttentionLMChoice {
+  AttentionLMConfig config;
+  template <class V>
+  void visit(V& v) {
+    v("n_head", config.n_head, "attention heads");
+    v("n_embd", config.n_embd, "width");
+    v("dropout", config.dropout, "probability of dropping, in training");
+  }
+};
+
+struct AttentionLMModel : Model {
+  AttentionLM lm;
+  AttentionLMModel(const AttentionLMConfig& config, const Generator& random) : lm(config, random) {}
+  Module& module() override { return lm; }
+  Tensor loss(const Batch& batch) const override { return lm.loss(batch.ids, batch.targets); }
+  IntArray answer(const IntArray& prompts, Index count) override {
+    const NoGrad no_grad;
+    const Evaluation evaluation(lm);
+    const Index rows = prompts.shape()[0], length = prompts.shape()[1];
+    IntArray ids({rows, length + count});
+    for (Index b = 0; b < rows; ++b)
+      for (Index t = 0; t < length; ++t) ids.mutate()[b * (length + count) + t] = prompts.at({b, t});
+    for (Index t = length; t < length + count; ++t) {
+      const IntArray likeliest = argmax(lm(ids.slice(1, 0, t)));
+      for (Index b = 0; b < rows; ++b) ids.mutate()[b * (length + count) + t] = likeliest.at({b, t - 1});
+    }
+    return ids.slice(1, length, length + count);
+  }
+};
+
+const ModelKind model_kinds[] = {
+    {"gpt", [](const FieldValues& values) { return fields(gpt_choice(values)); },
+     [](const FieldValues& values, const Task& task, const Generator& random) -> std::unique_ptr<Model> {
+       GPTConfig config = gpt_choice(values).config;
+       config.vocab_size = task.vocab_size();
+       config.block_size = task.block_size();
+       return std::make_unique<GPTModel>(config, random);
+     }},
+    {"attention_lm", [](const FieldValues& values) { return fields(chosen(AttentionLMChoice(), values)); },
+     [](const FieldValues& values, const Task& task, const Generator& random) -> std::unique_ptr<Model> {
+       AttentionLMConfig config = chosen(AttentionLMChoice(), values).config;
+       config.vocab_size = task.vocab_size();
+       config.block_size = task.block_size();
+       return std::make_unique<AttentionLMModel>(config, random);
+     }}};
+
+const ModelKind& model_kind(const std::string& name) {
+  std::string all;
+  for (const ModelKind& kind : model_kinds) {
+    if (name == kind.name) return kind;
+    all.append(all.empty() ? "" : ", ").append(kind.name);
+  }
+  throw Error("model '" + name + "' is none of " + all);
+}
+
+/// What the command line says, besides the options of the task, the model and the training.
+struct Run {
+  std::string task = "copy", model;
+  Index sequences = 1000, seed = 1;
+  template <class V>
+  void visit(V& v) {
+    v("task", task, "what to learn; list: all tasks");
+    if (!model.empty()) v("model", model, "what learns it (gpt|attention_lm)");
+    v("sequences", sequences, "questions to answer at the end");
+    v("seed", seed, "seed of weights, batches and questions");
+  }
+};
 
 /// Tells a run as it goes: the first loss beside ln V, then a progress line.
 class Narrator {
  public:
   explicit Narrator(Index vocab) : vocab_(vocab), progress_(std::cout, isatty(STDOUT_FILENO) != 0) {}
   bool operator()(const StepReport& report) {
-    if (report.step == 0)
-      std::printf("first loss %.4f; guessing among %lld ids costs ln %lld = %.4f\n", report.loss,
-                  static_cast<long long>(vocab_), static_cast<long long>(vocab_), log_of(vocab_)),
-          std::fflush(stdout);
+    if (report.step == 0) {
+      const long long ids = vocab_;
+      std::printf("first loss %.4f; guessing among %lld ids costs ln %lld = %.4f\n", report.loss, ids, ids,
+                  math::log(static_cast<double>(vocab_)));
+      std::fflush(stdout);
+    }
     progress_.update(report.step + 1, report.steps, report.loss, report.learning_rate);
     return true;
   }
@@ -62,184 +174,157 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// How many of `total` held-out questions the model answers without a single wrong symbol, by greedy generation.
-Index count_exact(GPT& model, const CopyTask& task, Index total, const Generator& random, Index show) {
+void train(Model& model, const Task& task, const Recipe& recipe, const Generator& data) {
+  FitOptions options = fit_options(recipe);
+  const std::unique_ptr<Optimizer> optimizer = make_optimizer(recipe, model.module());
+  std::cout << describe(optimizer->groups()) << "\n";
+  Narrator narrator(task.vocab_size());
+  options.on_step = [&](const StepReport& report) { return narrator(report); };
+  const auto start = std::chrono::steady_clock::now();
+  fit(
+      *optimizer, [&](Index) { return model.loss(task.batch(recipe.batch_size, Split::train, data)); }, options);
+  narrator.finish();
+  std::printf("trained %lld steps in %.1f s\n\n", static_cast<long long>(recipe.steps), seconds_since(start));
+  std::fflush(stdout);
+}
+
+/// How many of `total` questions the model answers without a single wrong symbol; the first `show` are printed.
+Index count_exact(Model& model, const Task& task, Index total, const Generator& random, Index show) {
   Index exact = 0;
   for (Index done = 0; done < total;) {
-    const Index n = std::min<Index>(250, total - done), L = task.length;
-    const Batch q = task.questions(n, Split::test, random);
-    const IntArray answers = model.generate(q.ids, L).slice(1, L + 1, 2 * L + 1);
+    const Index n = std::min<Index>(250, total - done);
+    const Questions q = task.questions(n, Split::test, random);
+    const IntArray given = model.answer(q.prompts, q.answers.shape()[1]);
     for (Index b = 0; b < n; ++b) {
-      const Index *const got = answers.data() + b * L, *const want = q.targets.data() + b * L;
-      const bool right = std::equal(got, got + L, want);
+      const bool right = q.right(b, given);
       exact += right;
       if (done + b < show)
-        std::cout << "  question " << words(want, L, task.separator()) << "   answer "
-                  << words(got, L, task.separator()) << (right ? "   right\n" : "   wrong\n");
+        std::cout << "  question " << task.question_text(row_of(q.prompts, b)) << "   answer "
+                  << task.text(row_of(given, b)) << (right ? "   right\n" : "   wrong\n");
     }
     done += n;
   }
   return exact;
 }
 
-/// The head that looks most at the symbol to be copied: for the answer's i-th symbol, at position i of the question.
-void show_copying_head(GPT& model, const CopyTask& task, const Generator& random) {
+/// What the heads of each layer look at in one example, [H, T, T] per layer.
+std::vector<Array> attention(Model& model, const Batch& example) {
   const NoGrad no_grad;
-  model.eval();
+  const Evaluation evaluation(model.module());
+  const AttentionWeights seen;
+  model.loss(example);
+  std::vector<Array> layers;
+  for (const AttentionMap& map : seen.maps()) layers.push_back(map.weights.select(0, 0));
+  return layers;
+}
+
+/// The head that looks most at the positions that tell the next token, on one example; nothing when the task knows no
+/// such positions or the model has no attention.
+void show_head(Model& model, const Task& task, const std::string& kind, const Generator& random) {
   const Batch example = task.batch(1, Split::test, random);
-  const Index T = task.block_size(), L = task.length;
+  const std::vector<Index> ids = row_of(example.ids, 0);
+  std::vector<std::pair<Index, Index>> looks;  // from, to
+  for (Index t = 0; t < static_cast<Index>(ids.size()); ++t)
+    if (const Index at = task.looks_at(ids, t); at >= 0) looks.emplace_back(t, at);
+  if (looks.empty()) return;
   double best = -1;
-  Index best_layer = 0, best_head = 0;
-  Array weights;
-  for (Index layer = 0; layer < model.config.n_layer; ++layer) {
-    const Array all = model.attention_weights(example.ids, layer).select(0, 0);  // [H, T, T]
-    for (Index head = 0; head < model.config.n_head; ++head) {
-      double looks = 0;  // from position L + i, which predicts answer symbol i, back to question symbol i
-      for (Index i = 0; i < L; ++i) looks += static_cast<double>(all.at({head, L + i, i})) / static_cast<double>(L);
-      if (looks > best) best = looks, best_layer = layer, best_head = head, weights = all.select(0, head);
+  std::size_t best_layer = 0;
+  Index best_head = 0;
+  const std::vector<Array> layers = attention(model, example);
+  for (std::size_t layer = 0; layer < layers.size(); ++layer)
+    for (Index head = 0; head < layers[layer].shape()[0]; ++head) {
+      double share = 0;
+      for (const auto& [from, to] : looks) share += static_cast<double>(layers[layer].at({head, from, to}));
+      share /= static_cast<double>(looks.size());
+      if (share <= best) continue;
+      best = share;
+      best_layer = layer;
+      best_head = head;
     }
-  }
+  if (best < 0) return;
   std::vector<std::string> labels;
-  for (Index i = 0; i < T; ++i) labels.push_back(word(example.ids.data()[i], task.separator()));
-  std::printf(
-      "\nlayer %lld (0 is the first), head %lld of %lld, on one held-out sequence. A row is a query, a column a key;\n"
-      "'.' is a weight near 0, '@' one near 1, blank what lies in the future.\n"
-      "From the separator on, %.0f %% of its attention goes to the symbol that has to be copied:\n",
-      static_cast<long long>(best_layer), static_cast<long long>(best_head + 1),
-      static_cast<long long>(model.config.n_head), 100 * best);
-  std::fflush(stdout);
-  std::cout << attention_text(weights, labels);
+  for (const Index id : ids) labels.push_back(task.word(id));
+  char percent[32];
+  std::snprintf(percent, sizeof percent, "%.0f %%", 100 * best);
+  const Array& heads = layers[best_layer];
+  std::cout << "\nlayer " << best_layer << " (0 is the first), head " << best_head + 1 << " of " << heads.shape()[0]
+            << ", on one " << kind << " sequence. A row is a query, a column a key;\n"
+            << "'.' is a weight near 0, '@' one near 1, blank what lies in the future.\n"
+            << task.looks_text(percent) << ":\n"
+            << attention_text(heads.select(0, best_head), labels);
 }
 
-int run_copy(const Config& c) {
-  const CopyTask task(c.symbols ? c.symbols : 10, c.length ? c.length : 10);
-  GPTConfig config = c.preset == "default" ? GPTConfig() : GPTConfig::preset(c.preset);
-  config = config.resized(c.n_layer, c.n_head, c.n_embd ? c.n_embd : 64);
-  if (c.position != "default") config.position = position_from(c.position);
-  config.block_size = task.block_size();
-  config.vocab_size = task.vocab_size();
-  config.dropout = c.dropout;
-  const Generator random(c.seed), data(c.seed + 1), held_out(c.seed + 2);
-  GPT model(config, random);
-  const Index steps = c.steps ? c.steps : 600, batch_size = c.batch_size ? c.batch_size : 64;
-  const double lr = c.learning_rate > 0 ? c.learning_rate : 1e-3;
-  std::cout << "copy: " << task.length << " of " << task.symbols << " symbols, a separator, the same again\n\n"
-            << summary(model) << "\n";
-  const std::vector<ParameterGroup> groups = decay_groups(model, c.weight_decay);
-  std::cout << describe(groups) << "\n";
-  AdamW optimizer(groups, {.lr = lr});
-  Narrator narrator(config.vocab_size);
-  FitOptions options;
-  options.steps = steps;
-  options.clip = c.clip;
-  options.schedule = [&](Index step) {
-    return warmup_cosine(
-        step, {.max_lr = lr, .min_lr = lr / 10, .warmup_steps = std::min(c.warmup, steps), .total_steps = steps});
-  };
-  options.on_step = [&](const StepReport& report) { return narrator(report); };
-  const auto start = std::chrono::steady_clock::now();
-  fit(
-      optimizer,
-      [&](Index) {
-        const Batch batch = task.batch(batch_size, Split::train, data);
-        return model.loss(batch.ids, batch.targets);
-      },
-      options);
-  narrator.finish();
-  std::printf("trained %lld steps in %.1f s\n\nthree held-out questions:\n", static_cast<long long>(steps),
-              seconds_since(start));
+int run(const Run& r, const Task& task, const Recipe& recipe) {
+  check(r.sequences >= 1, "sequences ", r.sequences, " must be at least 1");
+  check(r.seed >= 0 && r.seed <= 1'000'000'000'000'000'000, "seed ", r.seed, " must be 0 to 1000000000000000000");
+  const Generator random(r.seed), data(r.seed + recipe.data_seed), fresh(r.seed + 2);
+  const std::unique_ptr<Model> model = model_kind(recipe.model).make(recipe.config, task, random);
+  std::cout << r.task << ": " << task.description() << "\n\n" << summary(model->module()) << "\n";
+  train(*model, task, recipe, data);
+  const std::string kind = task.holds_out() ? "held-out" : "fresh";
+  std::cout << "three " << kind << " questions:\n";
+  const Index exact = count_exact(*model, task, r.sequences, fresh, 3);
+  std::printf("exact match on %lld %s sequences: %lld (%.1f %%)\n", static_cast<long long>(r.sequences), kind.c_str(),
+              static_cast<long long>(exact), 100.0 * static_cast<double>(exact) / static_cast<double>(r.sequences));
   std::fflush(stdout);
-  const Index exact = count_exact(model, task, c.sequences, held_out, 3);
-  std::printf("exact match on %lld held-out sequences: %lld (%.1f %%)\n", static_cast<long long>(c.sequences),
-              static_cast<long long>(exact), 100.0 * static_cast<double>(exact) / static_cast<double>(c.sequences));
-  std::fflush(stdout);
-  show_copying_head(model, task, held_out);
+  show_head(*model, task, kind, fresh);
   return 0;
 }
 
-int run_repeat(const Config& c) {
-  AttentionLMConfig config;
-  config.vocab_size = c.symbols ? c.symbols : 64;
-  config.block_size = c.length ? c.length : 12;
-  config.n_embd = c.n_embd ? c.n_embd : 32;
-  config.n_head = c.n_head;
-  config.dropout = c.dropout;
-  const RepeatTask task(config.vocab_size, config.block_size);
-  const Generator random(c.seed), data(c.seed);
-  AttentionLM model(config, random);
-  const Index steps = c.steps ? c.steps : 360, batch_size = c.batch_size ? c.batch_size : 16;
-  std::cout << "repeat: rows of one random id out of " << task.vocab << "\n\n" << summary(model) << "\n";
-  Adam optimizer(all_parameters(model), {.lr = c.learning_rate > 0 ? c.learning_rate : 5e-3});
-  Narrator narrator(config.vocab_size);
-  FitOptions options;
-  options.steps = steps;
-  options.clip = 0;
-  options.on_step = [&](const StepReport& report) { return narrator(report); };
-  const auto start = std::chrono::steady_clock::now();
-  const double last = fit(
-      optimizer,
-      [&](Index) {
-        const Batch batch = task.batch(batch_size, data);
-        return model.loss(batch.ids, batch.targets);
-      },
-      options);
-  narrator.finish();
-  std::printf("trained %lld steps in %.1f s, last loss %.4f\n\n", static_cast<long long>(steps), seconds_since(start),
-              last);
-  const NoGrad no_grad;
-  model.eval();
-  const Batch q = task.batch(c.sequences, Generator(c.seed + 2));
-  const IntArray answers = argmax(model(q.ids));
-  Index right = 0;
-  for (Index b = 0; b < c.sequences; ++b) {
-    const Index *const got = answers.data() + b * task.length, *const want = q.targets.data() + b * task.length;
-    right += std::equal(got, got + task.length, want);
-    if (b < 3)
-      std::printf("  row of %lld: predicted %lld after the first, %lld after the last\n",
-                  static_cast<long long>(want[0]), static_cast<long long>(got[0]),
-                  static_cast<long long>(got[task.length - 1]));
-  }
-  std::printf(
-      "exact match on %lld fresh rows: %lld (%.1f %%)\n\nthe heads on one row of ids. A row is a query, a column a "
-      "key;\n"
-      "'.' is a weight near 0, '@' one near 1, blank what lies in the future:\n",
-      static_cast<long long>(c.sequences), static_cast<long long>(right),
-      100.0 * static_cast<double>(right) / static_cast<double>(c.sequences));
-  std::fflush(stdout);
-  std::vector<std::string> labels;
-  for (Index i = 0; i < task.length; ++i) labels.push_back(std::to_string(i));
-  std::cout << attention_text(model.attention_weights(q.ids.slice(0, 0, 1)).select(0, 0), labels);
+int list_tasks() {
+  for (const std::string& name : task_names())
+    std::cout << name << std::string(12 - std::min<std::size_t>(11, name.size()), ' ') << make_task(name)->description()
+              << "\n";
   return 0;
+}
+
+int run_command(int argc, char** argv) {
+  const char* const about = "Trains a small decoder language model on a toy task and shows what it learned.";
+  Run r;
+  r.task = Options::peek(argc, argv, "--task", "");
+  if (r.task.empty() || r.task == "list") {
+    Run general;
+    Options options(about);
+    options.add("general options", general);
+    options.note("--task NAME --help shows the options of a task, of its model and of its training, with defaults.");
+    const bool only_help = argc == 2 && (argv[1] == std::string("--help") || argv[1] == std::string("-h"));
+    if (only_help || r.task == "list") options.parse_or_exit(argc, argv);
+    if (r.task == "list") return list_tasks();
+    r.task = general.task;
+  }
+  FieldValues task_values;
+  Recipe recipe = make_task(r.task)->recipe();
+  r.model = Options::peek(argc, argv, "--model", recipe.model);
+  const ModelKind& kind = model_kind(r.model);
+  if (r.model != recipe.model) {  // what the recipe says of another kind of model counts as far as this one has it
+    const std::vector<Field> known = kind.fields({});
+    std::erase_if(recipe.config, [&](const auto& value) {
+      return std::none_of(known.begin(), known.end(), [&](const Field& f) { return f.name == value.first; });
+    });
+    recipe.model = r.model;
+  }
+  Options options(about);
+  options.add("general options", r);
+  options.add(
+      "--task " + r.task, [&] { return task_options(r.task, task_values); },
+      [&](const std::string& name, const std::string& text) {
+        task_values.emplace_back(name, text);
+        task_options(r.task, task_values);
+      });
+  options.add(
+      "--model " + r.model, [&] { return kind.fields(recipe.config); },
+      [&](const std::string& name, const std::string& text) {
+        recipe.config.emplace_back(name, text);
+        kind.fields(recipe.config);
+      });
+  options.add("training", recipe);
+  options.context(" for --task " + r.task + " and --model " + r.model);
+  options.parse_or_exit(argc, argv);
+  return run(r, *make_task(r.task, task_values), recipe);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Config c;
-  Options options("Trains a small decoder language model on a toy task and shows what it learned.");
-  options.add("--task", c.task, "what to learn", {"copy", "repeat"});
-  options.add("--symbols", c.symbols, "different symbols; 0: 10 for copy, 64 for repeat");
-  options.add("--length", c.length, "symbols to copy, or the row's length; 0: 10 for copy, 12 for repeat");
-  options.add("--preset", c.preset, "the kind of model, sizes apart (copy)",
-              {"default", "gpt2", "nanogpt", "llama", "attention_only"});
-  options.add("--position", c.position, "how a token's place is told; default: as the preset does (copy)",
-              {"default", "learned", "sinusoidal", "rotary", "alibi", "none"});
-  options.add("--n_layer", c.n_layer, "blocks (copy)", 1, 1000);
-  options.add("--n_head", c.n_head, "attention heads per block", 1);
-  options.add("--n_embd", c.n_embd, "width; 0: 64 for copy, 32 for repeat");
-  options.add("--dropout", c.dropout, "probability of dropping, in training");
-  options.add("--batch_size", c.batch_size, "sequences per step; 0: 64 for copy, 16 for repeat");
-  options.add("--steps", c.steps, "training steps; 0: 600 for copy, 360 for repeat");
-  options.add("--learning_rate", c.learning_rate, "peak learning rate; 0: 1e-3 for copy, 5e-3 for repeat");
-  options.add("--warmup", c.warmup, "steps of linear warm-up (copy)");
-  options.add("--weight_decay", c.weight_decay, "AdamW's decay of matrices (copy)");
-  options.add("--clip", c.clip, "largest gradient norm; 0: no clipping (copy)");
-  options.add("--sequences", c.sequences, "held-out sequences to answer", 1);
-  options.add("--seed", c.seed, "seed of weights, data and questions", 0, 1'000'000'000'000'000'000);
-  options.parse_or_exit(argc, argv);
-  if (c.task != "copy" && (c.preset != "default" || c.position != "default")) {
-    std::cerr << argv[0] << ": --preset and --position are for --task copy\n";
-    return 2;
-  }
-  return run_program(argv[0], [&] { return c.task == "copy" ? run_copy(c) : run_repeat(c); });
+  return run_program(argv[0], [&] { return run_command(argc, argv); });
 }

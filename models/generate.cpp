@@ -50,10 +50,11 @@ IntArray choose(const Tensor& logits, const GenerateOptions& options, const Gene
 
 IntArray append(const IntArray& ids, const IntArray& newest) {
   const Index B = ids.shape()[0], T = ids.shape()[1];
+  const IntArray before = ids.contiguous();
   IntArray longer({B, T + 1});
   Index* const out = longer.mutate();
   for (Index b = 0; b < B; ++b) {
-    std::copy_n(ids.data() + b * T, T, out + b * (T + 1));
+    std::copy_n(before.data() + b * T, T, out + b * (T + 1));
     out[b * (T + 1) + T] = newest.data()[b];
   }
   return longer;

@@ -32,11 +32,12 @@ std::vector<HeadScore> head_scores(const Array& weights, const IntArray& ids) {
   check_in("head_scores", ids.numel() == B * T && (T == 0 || ids.shape()[-1] == T), "ids ", ids.shape(),
            " do not fit weights ", weights.shape());
   const Array w = all.contiguous();
+  const IntArray tokens = ids.contiguous();
   std::vector<HeadScore> scores;
   for (Index h = 0; h < H; ++h) {
     Mean previous, first, induction, entropy;
     for (Index b = 0; b < B; ++b) {
-      const Index* const id = ids.data() + b * T;
+      const Index* const id = tokens.data() + b * T;
       for (Index t = 1; t < T; ++t) {
         const real* const row = w.data() + ((b * H + h) * T + t) * T;
         previous.add(static_cast<double>(row[t - 1]));

@@ -16,7 +16,7 @@ struct Dropout : Layer<Dropout> {
     check_in("Dropout", p >= 0 && p <= 1, "p = ", p, " is not a probability");
   }
   Tensor forward(const Tensor& x) const { return training() ? dropout(x, p, random) : x; }
-  void visit(Visitor&) override {}
+  void visit(Visitor& v) override { v.stream("random", random); }
 };
 
 }  // namespace mote

@@ -1,5 +1,5 @@
-// Module and Layer, what every layer is made of; Visitor, which sees a module's fields; and what follows from one
-// visit: names, parameters, train/eval, summary, clone, copy_weights.
+// Module and Layer, what every layer is made of; Visitor and Reader, which see a module's fields; and what follows from
+// one visit: names, parameters, random streams, train/eval, summary, clone, copy_weights.
 #pragma once
 
 #include <functional>
@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/array/random.h"
 #include "engine/autograd/op.h"
 
 namespace mote {
@@ -40,10 +41,13 @@ class Visitor {
   }
   /// Numbers that belong to the module but are not trained: copied with it, never stepped.
   void buffer(const std::string& name, Array& array);
+  /// A random stream that the module draws from after it is built: a result depends on it as on a weight.
+  void stream(const std::string& name, Generator& random);
 
  protected:
   virtual void on_parameter(Parameter&) {}
   virtual void on_buffer(Array&) {}
+  virtual void on_stream(Generator&) {}
   virtual void on_enter(Module&) {}
   virtual void on_leave(Module&) {}
   const std::string& path() const { return path_; }
@@ -58,16 +62,36 @@ class Visitor {
   std::string path_;
 };
 
+/// Sees the same fields of a module that it cannot change; Module::read() takes it. A Parameter and a Generator are
+/// handles, as a pointer is: what they refer to can be changed through a const one.
+class Reader {
+ public:
+  virtual ~Reader() = default;
+
+ protected:
+  virtual void on_parameter(const Parameter&) {}
+  virtual void on_buffer(const Array&) {}
+  virtual void on_stream(const Generator&) {}
+  virtual void on_enter(const Module&) {}
+  virtual void on_leave(const Module&) {}
+  const std::string& path() const { return *path_; }
+
+ private:
+  friend class Module;
+  const std::string* path_ = nullptr;  // while Module::read() runs
+};
+
 /// The base of every layer and model: a plain struct whose fields are its parameters and children, listed once in
 /// visit(). Modules move freely. They do not copy: a copy would share its parameters with the original while having
 /// flags of its own. clone() makes an independent one.
 class Module {
  public:
   virtual ~Module() { live_.fetch_sub(1, std::memory_order_relaxed); }
-  /// Lists every field that is a parameter, a buffer or a module, in the order in which they are drawn and printed.
+  /// Lists every field that is a parameter, a buffer, a random stream or a module, in the order in which they are drawn
+  /// and printed.
   virtual void visit(Visitor& v) = 0;
-  /// The same on a const module. The hooks still get plain references: a Parameter is a handle, as a pointer is.
-  void visit(Visitor& v) const { const_cast<Module*>(this)->visit(v); }
+  /// Shows the same fields, in the same order, to a reader.
+  void read(Reader& reader) const;
 
   /// Training mode, the state a module starts in, or evaluation: for this module and all its children. Dropout looks at
   /// it; gradients do not (that is NoGrad).
@@ -109,19 +133,20 @@ std::string layer_path(const LayerScope& innermost);
 class OpenLayer {
  public:
   explicit OpenLayer(const Module& m) : scope_{&m, thread_context.layer, layer_path} {
-    if (thread_context.observer) [[unlikely]]
-      thread_context.observer->layer_opened(scope_);
+    if (watched_) [[unlikely]]
+      Watchers::tell([this](Observer& o) { o.layer_opened(scope_); });
     thread_context.layer = &scope_;
   }
   ~OpenLayer() {
     thread_context.layer = scope_.outer;
-    if (thread_context.observer) [[unlikely]]
-      thread_context.observer->layer_closed(scope_);
+    if (watched_) [[unlikely]]
+      Watchers::tell([this](Observer& o) { o.layer_closed(scope_); });
   }
   OpenLayer(const OpenLayer&) = delete;
 
  private:
   LayerScope scope_;
+  bool watched_ = Watchers::any();
 };
 }  // namespace detail
 
@@ -180,21 +205,34 @@ struct NamedBuffer {
   std::string name;
   Array* array;
 };
-std::vector<NamedBuffer> named_buffers(const Module& module);
+struct NamedConstBuffer {
+  std::string name;
+  const Array* array;
+};
+std::vector<NamedBuffer> named_buffers(Module& module);
+std::vector<NamedConstBuffer> named_buffers(const Module& module);
+
+/// One random stream with its dotted name.
+struct NamedStream {
+  std::string name;
+  Generator stream;
+};
+/// Every stream in visit order, one that several layers draw from once, under its first name. With ties: once per name.
+std::vector<NamedStream> named_streams(const Module& module, bool ties = false);
 
 /// Numbers in all parameters, tied ones once.
 Index parameter_count(const Module& module);
 void zero_grad(const Module& module);
 /// Freezes (false) or unfreezes every parameter of a module.
-void set_trainable(const Module& module, bool on);
+void set_trainable(Module& module, bool on);
 /// Names of trainable parameters that have no gradient: after backward(), the ones the loss does not depend on.
 std::vector<std::string> without_gradient(const Module& module);
 /// Calls f(m) for every module inside and then for `module` itself: children before their parent, in visit order, as
 /// PyTorch's model.apply(f). With dynamic_cast<Linear*>(&m) it draws the weights of every Linear anew, say.
-void apply(const Module& module, const std::function<void(Module&)>& f);
+void apply(Module& module, const std::function<void(Module&)>& f);
 /// Copies numbers by name, buffers included. Errors: names that only one side has, shapes that differ; all of them are
 /// listed at once, and then nothing has been copied.
-void copy_weights(const Module& from, const Module& to);
+void copy_weights(const Module& from, Module& to);
 /// One line per layer that has parameters of its own: name, type, parameter shapes, count; then the total.
 std::string summary(const Module& module);
 

@@ -16,38 +16,6 @@ double clock_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// FLOPs of an op that told none: so many for each number of its first input, or else one for each of its result.
-Index work_of(const char* op, Index read, Index written) {
-  struct Cost {
-    const char* op;
-    Index per_number_read;
-  };
-  constexpr Cost costs[] = {{"softmax", 5},  // maximum, difference, exp, sum, quotient
-                            {"masked_softmax", 5},
-                            {"log_softmax", 5},
-                            {"cross_entropy", 5},
-                            {"layer_norm", 7},  // mean, difference, square and sum, scale, weight, bias
-                            {"rms_norm", 4},    // square and sum, scale, weight
-                            {"var", 4},
-                            {"mse_loss", 3},
-                            {"rotary", 3},
-                            {"sum", 1},
-                            {"mean", 1},
-                            {"max", 1},
-                            {"min", 1},
-                            {"reshape", 0},
-                            {"contiguous", 0},
-                            {"concat", 0},
-                            {"stack", 0},
-                            {"tril", 0},
-                            {"triu", 0},
-                            {"embedding", 0},
-                            {"gather", 0}};
-  for (const Cost& cost : costs)
-    if (std::strcmp(cost.op, op) == 0) return cost.per_number_read * read;
-  return written;
-}
-
 /// 1234567 as "1,234,567".
 std::string grouped(Index n) {
   const std::string digits = std::to_string(n);
@@ -57,6 +25,13 @@ std::string grouped(Index n) {
     text += digits[i];
   }
   return text;
+}
+
+std::string microseconds(double seconds) {
+  std::ostringstream text;
+  text.imbue(std::locale::classic());
+  text << std::fixed << std::setprecision(1) << seconds * 1e6;
+  return text.str();
 }
 
 }  // namespace
@@ -83,9 +58,17 @@ int Trace::depth() const {
   return static_cast<int>(std::count_if(open_.begin(), open_.end(), [](const Frame& f) { return f.layer; }));
 }
 
+std::size_t Trace::append(TraceEvent event) {
+  std::ptrdiff_t around = -1;
+  for (const Frame& f : open_)
+    if (f.layer) around = static_cast<std::ptrdiff_t>(f.event);
+  around_.push_back(around);
+  events_.push_back(std::move(event));
+  return events_.size() - 1;
+}
+
 void Trace::layer_opened(const LayerScope& scope) {
   const Bookkeeping mine(*this);
-  if (outer_) outer_->layer_opened(scope);
   const Module& module = *static_cast<const Module*>(scope.layer);
   TraceEvent e;
   e.depth = depth();
@@ -97,74 +80,90 @@ void Trace::layer_opened(const LayerScope& scope) {
   }
   std::vector<Parameter> held = mote::parameters(module);
   for (const Parameter& p : held) e.parameters += p.numel();
-  parameters_[events_.size()] = std::move(held);
-  open_.push_back({&scope, mine.now(), events_.size(), true});
-  events_.push_back(std::move(e));
+  const std::size_t event = append(std::move(e));
+  parameters_[event] = std::move(held);
+  open_.push_back({&scope, mine.now(), event, true});
 }
 
 void Trace::op_opened(const Op& op) {
   const Bookkeeping mine(*this);
-  if (outer_) outer_->op_opened(op);
   open_.push_back({&op, mine.now(), 0});
 }
 
-void Trace::op_flops(const Op& op, Index count) {
-  if (outer_) outer_->op_flops(op, count);
-  if (Frame* const frame = find(&op)) frame->flops = count;
-}
-
-void Trace::op_noted(const Op& op, const char* what, const Shape& shape) {
+void Trace::op_recorded(const OpReport& op) {
   const Bookkeeping mine(*this);
-  if (outer_) outer_->op_noted(op, what, shape);
-  if (Frame* const frame = find(&op)) frame->notes.emplace_back(what, shape);
-}
-
-void Trace::op_recorded(const Op& op, std::span<const Array* const> inputs, const Array& result) {
-  const Bookkeeping mine(*this);
-  if (outer_) outer_->op_recorded(op, inputs, result);
-  Frame* const frame = find(&op);
-  if (!frame) return;  // it was open before this trace began
+  if (open_.empty() || open_.back().layer) return;  // it was open before this trace began
   TraceEvent e;
   e.is_op = true;
   e.depth = depth();
-  e.name = op.name();
-  e.output = result.shape();
-  e.notes = std::move(frame->notes);
-  bool fresh = !frame->composed;
-  for (const Array* x : inputs) {
+  e.name = op.op;
+  e.output = op.result.shape();
+  e.kept = op.kept_bytes;
+  for (const auto& [what, shape] : op.notes) e.notes.emplace_back(what, shape);
+  bool fresh = !open_.back().composed;
+  for (const Array* x : op.inputs) {
+    if (!x->defined()) continue;
     e.inputs.push_back(x->shape());
-    fresh = fresh && !x->shares_storage(result);
+    fresh = fresh && !x->shares_storage(op.result);
   }
-  if (fresh) {
-    e.bytes = result.numel() * static_cast<Index>(sizeof(real));
-    e.flops = work_of(op.name(), inputs.empty() ? 0 : inputs[0]->numel(), result.numel());
-  }
-  if (frame->flops >= 0) e.flops = frame->flops;
+  if (fresh) e.bytes = op.result.numel() * static_cast<Index>(sizeof(real));
+  e.flops = op.flops >= 0 ? op.flops : fresh ? op.result.numel() : 0;
   for (Frame& around : open_) {
-    if (!around.layer) {
-      around.composed = around.composed || &around != frame;
-      continue;
-    }
-    TraceEvent& module = events_[around.event];
-    module.flops += e.flops;
-    module.bytes += e.bytes;
-    e.path = module.path;
+    if (!around.layer) around.composed = around.composed || &around != &open_.back();
+    if (around.layer) e.path = events_[around.event].path;
   }
-  frame->recorded = true;
-  frame->event = events_.size();
-  events_.push_back(std::move(e));
+  const Index flops = e.flops, bytes = e.bytes, kept = e.kept;
+  const std::size_t event = append(std::move(e));
+  if (around_[event] >= 0)
+    upwards(static_cast<std::size_t>(around_[event]), [&](TraceEvent& module) {
+      module.flops += flops;
+      module.bytes += bytes;
+      module.kept += kept;
+    });
+  if (op.node) recorded_[op.node->id] = event;
+  open_.back().recorded = true;
+  open_.back().event = event;
 }
 
 void Trace::layer_closed(const LayerScope& scope) noexcept {
   const Bookkeeping mine(*this);
   close(&scope, mine.now());
-  if (outer_) outer_->layer_closed(scope);
 }
 
 void Trace::op_closed(const Op& op) noexcept {
   const Bookkeeping mine(*this);
   close(&op, mine.now());
-  if (outer_) outer_->op_closed(op);
+}
+
+void Trace::rule_opened(const Node& node, const Array&) {
+  const Bookkeeping mine(*this);
+  backward_ = true;
+  const auto found = recorded_.find(node.id);
+  if (found != recorded_.end()) {
+    rule_ = found->second;
+  } else {
+    TraceEvent e;
+    e.is_op = true;
+    e.name = node.op;
+    e.output = node.shape;
+    if (node.recorded) e.path = node.recorded->layer;
+    rule_ = recorded_[node.id] = append(std::move(e));
+  }
+  rule_start_ = mine.now();
+}
+
+void Trace::gradient_sent(const Node& node, std::size_t i, const Array&, const Array&) {
+  const Bookkeeping mine(*this);
+  Index flops = node.recorded ? events_[rule_].flops : node.shape.numel();
+  if (node.recorded && !node.recorded->gradient_flops.empty())
+    flops = i < node.recorded->gradient_flops.size() ? node.recorded->gradient_flops[i] : 0;
+  upwards(rule_, [&](TraceEvent& e) { e.backward_flops += flops; });
+}
+
+void Trace::rule_closed(const Node&) noexcept {
+  const Bookkeeping mine(*this);
+  const double seconds = mine.now() - rule_start_;
+  upwards(rule_, [&](TraceEvent& e) { e.backward_seconds += seconds; });
 }
 
 /// Closes `scope` and whatever is still open inside it.
@@ -197,6 +196,9 @@ TraceTotal Trace::total(const std::string& path) const {
     sum.flops += e.flops;
     sum.bytes += e.bytes;
     sum.seconds += e.seconds;
+    sum.kept += e.kept;
+    sum.backward_flops += e.backward_flops;
+    sum.backward_seconds += e.backward_seconds;
     if (e.is_op) continue;
     for (const Parameter& p : parameters_.at(i))
       if (seen.insert(p.id()).second) sum.parameters += p.numel();
@@ -209,15 +211,14 @@ void Trace::print(std::ostream& out, const TracePrint& options) const {
   using Row = std::vector<std::string>;
   std::vector<Row> rows{{"module or op", "shapes", "parameters", "FLOPs", "bytes"}};
   if (options.times) rows[0].push_back("us");
+  if (backward_) rows[0].insert(rows[0].end(), {"kept", "back FLOPs"});
+  if (backward_ && options.times) rows[0].push_back("back us");
   const auto add = [&](std::string label, std::string shapes, bool op, const auto& sums) {
     Row row{std::move(label), std::move(shapes), op ? "" : grouped(sums.parameters), grouped(sums.flops),
             grouped(sums.bytes)};
-    if (options.times) {
-      std::ostringstream time;
-      time.imbue(std::locale::classic());
-      time << std::fixed << std::setprecision(1) << sums.seconds * 1e6;
-      row.push_back(time.str());
-    }
+    if (options.times) row.push_back(microseconds(sums.seconds));
+    if (backward_) row.insert(row.end(), {grouped(sums.kept), grouped(sums.backward_flops)});
+    if (backward_ && options.times) row.push_back(microseconds(sums.backward_seconds));
     rows.push_back(std::move(row));
   };
   for (const TraceEvent& e : events_) {

@@ -23,14 +23,18 @@ struct TraceEvent {
   Shape output;               ///< an op's result
   std::vector<std::pair<std::string, Shape>> notes;  ///< what an op told of its inside: {"weights", [B, H, Tq, Tk]}
   Index parameters = 0;                              ///< of a module and its children, tied ones once
-  Index flops = 0;                                   ///< a module's: those of all ops inside
-  Index bytes = 0;                                   ///< the same
-  double seconds = 0;  ///< a module's: from call to return; an op's: without the ops inside it
+  // From here on a module has the sums of all ops inside.
+  Index flops = 0;
+  Index bytes = 0;           ///< of the elements that the result newly holds
+  double seconds = 0;        ///< a module's: from call to return; an op's: without the ops inside it
+  Index kept = 0;            ///< bytes of the elements that the op's rule keeps until backward
+  Index backward_flops = 0;  ///< of the gradients that its rule has sent
+  double backward_seconds = 0;
 };
 
 struct TraceTotal {
-  Index parameters = 0, flops = 0, bytes = 0;
-  double seconds = 0;
+  Index parameters = 0, flops = 0, bytes = 0, kept = 0, backward_flops = 0;
+  double seconds = 0, backward_seconds = 0;
 };
 
 struct TracePrint {
@@ -39,35 +43,30 @@ struct TracePrint {
   std::function<bool(const TraceEvent&)> show = {};  ///< the lines to print; not given: all
 };
 
-/// From its construction to its end, what this thread does forward is written down; other threads are not seen. It
-/// needs a name: const Trace trace; model(x); std::cout << trace. Works for every layer and op, the user's own
-/// included, with gradients and under NoGrad, and changes no bit. Traces nest: the outer one sees what the inner one
-/// does.
+/// From its construction to its end, every layer and op of this thread, forward and backward; other threads are not
+/// seen. It needs a name: const Trace trace; model.loss(x, y).backward(); std::cout << trace. Works for every layer and
+/// op, the user's own included, with gradients and under NoGrad, and changes no bit. Traces nest: the outer one sees
+/// what the inner one does.
 ///
-/// FLOPs: a multiply-add is two. Products are exact: 2 M N K, biases on top; attention counts the pairs that may
-/// attend, 2 d + 2 dv + 6 each (two products, scale, softmax; one more for alibi, one for dropout). The rest is by
-/// convention: softmax 5 per number, layer norm 7, RMS norm 4, cross entropy 5, var 4, mse_loss 3, rotary 3, another
-/// reduction 1 per number it reads, moving numbers 0, any other op 1 per number of its result, functions such as exp or
-/// gelu included. An op of your own says op.flops(n) before record(). Bytes: numbers that results newly hold; a view
-/// has none, and scratch memory does not count. An op that calls other ops leaves FLOPs and bytes to them, unless it
-/// says its own. One that records no Tensor (argmax) is not listed; its time is in its module's. Time is wall clock,
-/// less what tracing itself takes.
+/// FLOPs are what ops state of themselves (Op::flops), a multiply-add being two; an op that states nothing counts one
+/// for each element of its result, in either direction, and a view none. Products are exact: 2 M N K, biases on top, and
+/// the same for each gradient; attention counts the pairs that may attend. By convention functions such as exp or gelu
+/// are 1, softmax 5 per element, layer norm 7, moving elements 0. Bytes: elements that results newly hold; scratch
+/// memory does not count. Kept: what rules keep for backward, weights included; what two rules keep counts twice. An op
+/// that calls other ops leaves FLOPs and bytes to them, unless it states its own. One that records no Tensor (argmax) is
+/// not listed; its time is in its module's. Time is wall clock, less what tracing itself takes; a module's backward time
+/// is that of its ops' rules. The rule of an op from before the trace is an event of its own.
 class Trace : private Observer {
  public:
-  [[nodiscard]] Trace() : outer_(thread_context.observer) { thread_context.observer = this; }
-  ~Trace() override {
-    if (thread_context.observer == this) thread_context.observer = outer_;
-  }
-  Trace(const Trace&) = delete;
-  Trace& operator=(const Trace&) = delete;
-  static void* operator new(std::size_t) = delete;  // a scope: traces end in the reverse of the order they began
+  [[nodiscard]] Trace() { watch(); }
 
   /// In order: a module before what is inside it, an op when it records.
   const std::vector<TraceEvent>& events() const { return events_; }
   /// The sums over all calls of the module at `path` ("h.0.attn"; "h" for all of its list), or, without one, over the
   /// whole trace. Parameters met twice count once. Errors: a path that no traced module has.
   TraceTotal total(const std::string& path = "") const;
-  /// A tree: one line per module call and per op, then the total.
+  /// A tree: one line per module call and per op, then the total. Where backward ran, three more columns: bytes kept for
+  /// it, its FLOPs and its time.
   void print(std::ostream& out, const TracePrint& options = {}) const;
   friend std::ostream& operator<<(std::ostream& out, const Trace& trace) {
     trace.print(out);
@@ -81,27 +80,37 @@ class Trace : private Observer {
     std::size_t event;                                       // of a layer, or of an op that has recorded
     bool layer = false, recorded = false, composed = false;  // composed: ops inside it recorded
     double inside = 0;                                       // seconds of what it called
-    Index flops = -1;
-    std::vector<std::pair<std::string, Shape>> notes = {};
   };
   class Bookkeeping;
 
   void layer_opened(const LayerScope& scope) override;
   void layer_closed(const LayerScope& scope) noexcept override;
   void op_opened(const Op& op) override;
-  void op_flops(const Op& op, Index count) override;
-  void op_noted(const Op& op, const char* what, const Shape& shape) override;
-  void op_recorded(const Op& op, std::span<const Array* const> inputs, const Array& result) override;
+  void op_recorded(const OpReport& op) override;
   void op_closed(const Op& op) noexcept override;
+  void rule_opened(const Node& node, const Array& dy) override;
+  void gradient_sent(const Node& node, std::size_t i, const Array& dx, const Array& dy) override;
+  void rule_closed(const Node& node) noexcept override;
   Frame* find(const void* scope);
   void close(const void* scope, double now) noexcept;
   int depth() const;
+  /// Calls f for an event and then for every module around it.
+  template <class F>
+  void upwards(std::size_t event, F f) {
+    for (std::ptrdiff_t e = static_cast<std::ptrdiff_t>(event); e >= 0; e = around_[static_cast<std::size_t>(e)])
+      f(events_[static_cast<std::size_t>(e)]);
+  }
+  std::size_t append(TraceEvent event);
 
-  Observer* outer_;
   double own_seconds_ = 0;  // spent on tracing
   std::vector<TraceEvent> events_;
+  std::vector<std::ptrdiff_t> around_;                        // of each event the module around it, or -1
   std::map<std::size_t, std::vector<Parameter>> parameters_;  // of the module events
+  std::map<std::uint64_t, std::size_t> recorded_;             // events by the ids of their nodes
   std::vector<Frame> open_;
+  std::size_t rule_ = 0;  // the event whose rule is running, and since when
+  double rule_start_ = 0;
+  bool backward_ = false;  // has a rule run?
 };
 
 /// What the multi-head attention of "LLM from scratch 1.3" prints while trace_shapes is on, for every attention layer

@@ -161,7 +161,7 @@ class ModuleCheck {
   }
 
   void cloned() {
-    const M copy = module_.clone();
+    M copy = module_.clone();
     expect(result(copy) == plain_, "a clone gives other bits");
     for (const Parameter& p : parameters(copy)) p.set(Array::full(p.shape(), real(3)));
     for (const NamedBuffer& b : named_buffers(copy)) b.array->mutate()[0] += 1;

@@ -84,10 +84,10 @@ void repeat_demo(std::uint64_t& hash) {
   config.dropout = 0.1;
   AttentionLM model(config, random);
   Adam optimizer(all_parameters(model), {.lr = 5e-3});
-  const RepeatTask task(config.vocab_size, config.block_size);
+  const RepeatTask task({.symbols = config.vocab_size, .length = config.block_size});
   fit(optimizer,
       [&](Index) {
-        const Batch batch = task.batch(16, data);
+        const Batch batch = task.batch(16, Split::train, data);
         return model.loss(batch.ids, batch.targets);
       },
       {.steps = 20});
@@ -101,10 +101,10 @@ void small_gpt(std::uint64_t& hash) {
   config.dropout = 0.1;
   GPT model(config, random);
   AdamW optimizer(decay_groups(model, 0.1), {.lr = 1e-3});
-  const RepeatTask task(config.vocab_size, config.block_size);
+  const RepeatTask task({.symbols = config.vocab_size, .length = config.block_size});
   fit(optimizer,
       [&](Index) {
-        const Batch batch = task.batch(9, data);
+        const Batch batch = task.batch(9, Split::train, data);
         return model.loss(batch.ids, batch.targets);
       },
       {.steps = 5});

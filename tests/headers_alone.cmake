@@ -24,7 +24,7 @@ foreach(header IN LISTS headers)
   endif()
 endforeach()
 
-set(compile ${COMPILER} -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -I. -x c++)
+set(compile ${COMPILER} -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wconversion -Werror -I. -x c++)
 set(failed)
 while(headers)
   list(POP_FRONT headers first second)

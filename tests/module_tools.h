@@ -29,13 +29,15 @@ struct ModuleOptions {
   std::string error_text = {};
 };
 
-/// Every module of a tree, the outermost first, and every parameter cell.
-struct Fields : Visitor {
-  std::vector<Module*> modules;
+/// Every module of a tree, the outermost first, every parameter cell, and how many handles of streams there are.
+struct Fields : Reader {
+  std::vector<const Module*> modules;
   std::set<const Parameter::Cell*> cells;
-  explicit Fields(Module& m) : modules{&m} { m.visit(*this); }
-  void on_enter(Module& m) override { modules.push_back(&m); }
-  void on_parameter(Parameter& p) override { cells.insert(p.id()); }
+  Index streams = 0;
+  explicit Fields(const Module& m) : modules{&m} { m.read(*this); }
+  void on_enter(const Module& m) override { modules.push_back(&m); }
+  void on_parameter(const Parameter& p) override { cells.insert(p.id()); }
+  void on_stream(const Generator&) override { ++streams; }
 };
 
 /// What `make` brings to life and visit() does not list, "" if there is nothing: "visit() lists 1 of 2 parameters".
@@ -43,8 +45,10 @@ template <class Make>
 std::string forgotten_fields(const Make& make) {
   Generator random(1);
   const Index parameters_before = live_parameters(), modules_before = Module::live();
-  auto m = make(random);
+  const Index streams_before = Generator::live();
+  const auto m = make(random);
   const Index parameters_made = live_parameters() - parameters_before, modules_made = Module::live() - modules_before;
+  const Index streams_made = Generator::live() - streams_before;
   const Fields listed(m);
   const Index cells = static_cast<Index>(listed.cells.size()), modules = static_cast<Index>(listed.modules.size());
   std::string text;
@@ -55,6 +59,7 @@ std::string forgotten_fields(const Make& make) {
   };
   compare(cells, parameters_made, " parameters");
   compare(modules, modules_made, " modules");
+  compare(listed.streams, streams_made, " random streams");
   return text;
 }
 

@@ -1,8 +1,9 @@
 # Takes the code blocks of README.md and does with them what the README says: the tour is compiled and run; the op is put
-# into its family's header, the layer and the optimizer into headers of their own, and their tests are compiled and run.
+# into its family's header, the layer, the optimizer and the task into headers of their own, the task's line into the
+# list, and their tests are compiled and run.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 file(READ ${SOURCE_DIR}/README.md readme)
-file(MAKE_DIRECTORY ${WORK_DIR}/nn ${WORK_DIR}/train ${WORK_DIR}/engine/ops)
+file(MAKE_DIRECTORY ${WORK_DIR}/nn ${WORK_DIR}/train/tasks ${WORK_DIR}/engine/ops)
 
 function(code_block name result)
   string(REGEX MATCH "<!-- block: ${name} -->\n```cpp\n" opening "${readme}")
@@ -18,7 +19,7 @@ function(code_block name result)
   set(${result} "${code}\n" PARENT_SCOPE)
 endfunction()
 
-set(flags -std=c++20 -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Werror -I${WORK_DIR} -I${SOURCE_DIR})
+set(flags -std=c++20 -ffp-contract=off -Wall -Wextra -Wconversion -Werror -I${WORK_DIR} -I${SOURCE_DIR})
 if(SANITIZE)
   list(APPEND flags -fsanitize=${SANITIZE})
 endif()
@@ -49,13 +50,20 @@ code_block(op op)
 file(READ ${SOURCE_DIR}/engine/ops/activation.h family)
 string(REPLACE "}  // namespace mote\n" "${op}\n}  // namespace mote\n" family "${family}")
 file(WRITE ${WORK_DIR}/engine/ops/activation.h "${family}")
-foreach(name IN ITEMS layer optimizer op_test layer_test)
+foreach(name IN ITEMS layer optimizer task task_line op_test layer_test task_test)
   code_block(${name} ${name})
 endforeach()
 file(WRITE ${WORK_DIR}/nn/gated_mlp.h "${layer}")
 file(WRITE ${WORK_DIR}/train/sign_sgd.h "${optimizer}")
+file(WRITE ${WORK_DIR}/train/tasks/reverse.h "${task}")
+file(READ ${SOURCE_DIR}/train/tasks/tasks.cpp list)
+string(REPLACE "    entry<TwoPlacesTask>" "${task_line}    entry<TwoPlacesTask>" longer "${list}")
+string(REPLACE "#include \"train/tasks/two_places.h\"" "#include \"train/tasks/reverse.h\"
+#include \"train/tasks/two_places.h\"" longer "${longer}")
+file(WRITE ${WORK_DIR}/tasks.cpp "${longer}")
 file(WRITE ${WORK_DIR}/guide_test.cpp "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 ${layer_test}
+${task_test}
 #include \"train/sign_sgd.h\"
 #include \"engine/ops/reduce.h\"
 namespace mote::test {
@@ -70,5 +78,13 @@ TEST_CASE(\"SignSGD\") {
 }
 }  // namespace mote::test
 ")
-run(${COMPILER} ${flags} -DMOTE_REAL_DOUBLE ${WORK_DIR}/guide_test.cpp ${LIBRARY_F64} -pthread -o ${WORK_DIR}/guide_test)
+run(${COMPILER} ${flags} -DMOTE_REAL_DOUBLE ${WORK_DIR}/guide_test.cpp ${WORK_DIR}/tasks.cpp ${LIBRARY_F64} -pthread -o ${WORK_DIR}/guide_test)
 run(${WORK_DIR}/guide_test)
+
+# The program `train` knows the new task, and learns it.
+run(${COMPILER} ${flags} ${SOURCE_DIR}/examples/train.cpp ${WORK_DIR}/tasks.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/train_reverse)
+execute_process(COMMAND ${WORK_DIR}/train_reverse --task reverse --symbols 4 --length 3 --steps 200 --sequences 100
+  OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
+if(NOT printed MATCHES "question [abcd]+   answer [abcd]+   right" OR NOT printed MATCHES "% of its attention goes to")
+  message(FATAL_ERROR "train --task reverse prints this:\n${printed}")
+endif()

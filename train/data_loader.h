@@ -1,5 +1,5 @@
-// DataLoader, the batches of row numbers that PyTorch's DataLoader makes of a seed; random_split; the rows of a tensor
-// or of tokens by such numbers.
+// DataLoader, the batches of row numbers that PyTorch's DataLoader makes of a seed (take_rows() takes them); and
+// random_split.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "engine/array/random.h"
-#include "engine/ops/embedding.h"
-#include "engine/ops/view.h"
+#include "engine/ops/index.h"
 
 namespace mote {
 
@@ -159,30 +158,6 @@ inline std::vector<std::vector<Index>> random_split(Index dataset_size, const st
     at += length;
   }
   return parts;
-}
-
-namespace detail {
-inline void check_rows(const Shape& shape, const std::vector<Index>& rows) {
-  check_in("take_rows", shape.rank() > 0, "one number has no rows");
-  for (const Index row : rows)
-    check_in("take_rows", row >= 0 && row < shape[0], "row ", row, " is out of range for ", shape);
-}
-}  // namespace detail
-
-/// x[rows] in PyTorch: [N, ...] -> [rows, ...]. Gradients of a row that comes twice add up.
-/// Errors: rank 0, a row outside [0, N).
-inline Tensor take_rows(const Tensor& x, const std::vector<Index>& rows) {
-  detail::check_rows(x.shape(), rows);
-  const Index count = static_cast<Index>(rows.size()), width = x.shape().without(0).numel();
-  return reshape(embedding(reshape(x, {x.size(0), width}), IntArray({count}, rows)), x.shape().with(0, count));
-}
-inline IntArray take_rows(const IntArray& x, const std::vector<Index>& rows) {
-  detail::check_rows(x.shape(), rows);
-  const Index width = x.shape().without(0).numel();
-  IntArray y(x.shape().with(0, static_cast<Index>(rows.size())));
-  Index* to = y.mutate();
-  for (const Index row : rows) to = std::copy_n(x.data() + row * width, width, to);
-  return y;
 }
 
 }  // namespace mote

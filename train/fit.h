@@ -14,30 +14,33 @@ namespace mote {
 /// What happened in one step, told after the update.
 struct StepReport {
   Index step = 0;   ///< counted from 0
-  Index steps = 0;  ///< how many there will be
+  Index steps = 0;  ///< of the whole training
   double loss = 0;  ///< of this step's batch, before its update
   double learning_rate = 0;
   double grad_norm = 0;  ///< before clipping; 0 when clipping is off
 };
 
 struct FitOptions {
-  Index steps = 1000;
-  double clip = 1;  ///< largest global gradient norm; 0: no clipping
+  Index steps = 1000;    ///< of the whole training
+  Index first_step = 0;  ///< where to begin: the steps before it were taken earlier
+  double clip = 1;       ///< largest global gradient norm; 0: no clipping
   /// The learning rate of a step; without it the optimizer's own stays.
   std::function<double(Index step)> schedule = {};
   /// Called after every step; false ends the training early.
   std::function<bool(const StepReport&)> on_step = {};
 };
 
-/// For each step: loss = compute(step), backward, clip, optimizer step. Returns the last loss. Gradients are cleared
+/// For each step from first_step to steps - 1: loss = compute(step), backward, clip, optimizer step. Returns the last loss. Gradients are cleared
 /// before each step, so what the caller left there does not count. Errors: a loss, or with clipping a gradient, that is
 /// not finite; the weights are then still those of the step before.
 template <std::invocable<Index> Compute>
 double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
   check_in("fit", options.clip >= 0, "clip ", options.clip, " must be 0 or above");
   check_in("fit", options.steps >= 0, "steps ", options.steps, " must be 0 or above");
+  check_in("fit", options.first_step >= 0 && options.first_step <= options.steps, "first_step ", options.first_step,
+           " must be 0 to steps ", options.steps);
   double last = 0;
-  for (Index step = 0; step < options.steps; ++step) {
+  for (Index step = options.first_step; step < options.steps; ++step) {
     optimizer.zero_grad();
     const Tensor loss = compute(step);
     check_in("fit", loss.numel() == 1, "the loss of step ", step, " has shape ", loss.shape(), ", not one number");

@@ -1,4 +1,4 @@
-// The index of training: optimizers, schedules, clipping, the loop, batches of rows, progress, toy tasks.
+// The index of training: optimizers, schedules, clipping, the loop, recipes, batches of rows, progress, the list of tasks.
 #pragma once
 
 #include "train/adamw.h"
@@ -6,8 +6,7 @@
 #include "train/data_loader.h"
 #include "train/fit.h"
 #include "train/progress.h"
+#include "train/recipe.h"
 #include "train/schedule.h"
 #include "train/sgd.h"
-#include "train/tasks/copy.h"
-#include "train/tasks/repeat.h"
-#include "train/tasks/two_places.h"
+#include "train/tasks/tasks.h"

@@ -1,108 +1,23 @@
 // Arithmetic on arrays: walking strides, element-wise algebra, batched products. Kernels do the numbers.
-#include <cstring>
-
 #include "engine/array/array.h"
-#include "engine/base/parallel.h"
+#include "engine/array/strided_loop.h"
 #include "engine/kernels/gemm.h"
 
 namespace mote {
 namespace {
 
-constexpr Index grain = 16 * 1024;  // elements per task: some microseconds of work
-
-/// Axes of one element-wise loop over up to two inputs: axes of extent 1 are dropped and axes that lie one inside the
-/// other for all inputs are joined, so that most loops have one axis and the rest as few as possible.
-struct Loop {
-  int rank = 0;
-  std::array<Index, Shape::max_rank> extent{}, sa{}, sb{};
-
-  Loop(const Shape& shape, const Array::Strides& a, const Array::Strides& b) {
-    for (int i = 0; i < shape.rank(); ++i) {
-      const std::size_t s = static_cast<std::size_t>(i), last = static_cast<std::size_t>(rank - 1);
-      const Index n = shape[i];
-      if (n == 1) continue;
-      if (rank > 0 && sa[last] == a[s] * n && sb[last] == b[s] * n) {
-        extent[last] *= n, sa[last] = a[s], sb[last] = b[s];
-      } else {
-        const std::size_t next = static_cast<std::size_t>(rank++);
-        extent[next] = n, sa[next] = a[s], sb[next] = b[s];
-      }
-    }
-    if (rank == 0) rank = 1, extent[0] = 1;
-  }
-
-  Index inner() const { return extent[static_cast<std::size_t>(rank - 1)]; }
-  Index inner_a() const { return sa[static_cast<std::size_t>(rank - 1)]; }
-  Index inner_b() const { return sb[static_cast<std::size_t>(rank - 1)]; }
-
-  /// body(offset_a, offset_b, position in the output, count) for every stretch of the innermost axis.
-  template <class Body>
-  void run(Index numel, Body body) const {
-    if (numel == 0) return;
-    const Index n = inner();
-    if (rank == 1) {
-      parallel_for(n, grain, [&](Index lo, Index hi) { body(lo * sa[0], lo * sb[0], lo, hi - lo); });
-      return;
-    }
-    parallel_for(numel / n, std::max<Index>(1, grain / n), [&](Index lo, Index hi) {
-      std::array<Index, Shape::max_rank> at{};  // where the outer axes stand; counted up like the digits of a clock
-      Index left = lo, oa = 0, ob = 0;
-      for (int i = rank - 2; i >= 0; --i) {
-        const std::size_t s = static_cast<std::size_t>(i);
-        at[s] = left % extent[s];
-        oa += at[s] * sa[s], ob += at[s] * sb[s];
-        left /= extent[s];
-      }
-      for (Index row = lo; row < hi; ++row) {
-        body(oa, ob, row * n, n);
-        for (std::size_t s = static_cast<std::size_t>(rank - 1); s-- > 0;) {
-          oa += sa[s], ob += sb[s];
-          if (++at[s] < extent[s]) break;
-          oa -= at[s] * sa[s], ob -= at[s] * sb[s];
-          at[s] = 0;
-        }
-      }
-    });
-  }
-};
+using detail::StridedLoop;
+constexpr Index grain = detail::elements_per_task;
 
 real* fresh(Array& a) { return const_cast<real*>(a.data()); }  // `a` was just made by Array::empty: nobody shares it
 
-void copy_run(const real* x, Index stride, real* y, Index n) {
-  if (stride == 1 && n > 64) {  // below, the call costs more than the copying
-    std::memcpy(y, x, static_cast<std::size_t>(n) * sizeof(real));
-  } else if (stride == 1) {
-    for (Index i = 0; i < n; ++i) y[i] = x[i];
-  } else {
-    for (Index i = 0; i < n; ++i) y[i] = x[i * stride];
-  }
-}
-
-Array zip_scalar(kernels::Binary* f, const Array& a, real b) { return zip(f, a, Array(b)); }
-Array zip_scalar(kernels::Binary* f, real a, const Array& b) { return zip(f, Array(a), b); }
-
 }  // namespace
-
-Array copy_of(const Array& x) {
-  x.require();
-  Array y = Array::empty(x.shape());
-  real* const out = fresh(y);
-  const Loop loop(x.shape(), x.strides(), x.strides());
-  loop.run(x.numel(),
-           [&](Index oa, Index, Index at, Index n) { copy_run(x.data() + oa, loop.inner_a(), out + at, n); });
-  return y;
-}
-
-Array Array::contiguous() const {
-  require();
-  return is_contiguous() ? *this : copy_of(*this);
-}
 
 Array map(kernels::Unary* f, const Array& x) {
   x.require();
   Array y = Array::empty(x.shape());
   real* const out = fresh(y);
-  const Loop loop(x.shape(), x.strides(), x.strides());
+  const StridedLoop loop(x.shape(), x.strides(), x.strides());
   loop.run(x.numel(), [&](Index oa, Index, Index at, Index n) { f(x.data() + oa, loop.inner_a(), out + at, n); });
   return y;
 }
@@ -118,34 +33,39 @@ Array zip(kernels::Binary* f, const Array& a, const Array& b) {
     f(a.data(), 1, b.data(), 1, out, y.numel());
     return y;
   }
-  const Loop loop(shape, same ? a.strides() : a.expand(shape).strides(),
-                  same ? b.strides() : b.expand(shape).strides());
+  const StridedLoop loop(shape, same ? a.strides() : a.layout().expand(shape).strides(),
+                         same ? b.strides() : b.layout().expand(shape).strides());
   loop.run(y.numel(), [&](Index oa, Index ob, Index at, Index n) {
     f(a.data() + oa, loop.inner_a(), b.data() + ob, loop.inner_b(), out + at, n);
   });
   return y;
 }
 
-using kernels::table;
-Array operator+(const Array& a, const Array& b) { return zip(table().add, a, b); }
-Array operator-(const Array& a, const Array& b) { return zip(table().sub, a, b); }
-Array operator*(const Array& a, const Array& b) { return zip(table().mul, a, b); }
-Array operator/(const Array& a, const Array& b) { return zip(table().div, a, b); }
-Array operator-(const Array& x) { return map(table().neg, x); }
-Array operator+(const Array& a, real b) { return zip_scalar(table().add, a, b); }
-Array operator-(const Array& a, real b) { return zip_scalar(table().sub, a, b); }
-Array operator*(const Array& a, real b) { return zip_scalar(table().mul, a, b); }
-Array operator/(const Array& a, real b) { return zip_scalar(table().div, a, b); }
-Array operator+(real a, const Array& b) { return zip_scalar(table().add, a, b); }
-Array operator-(real a, const Array& b) { return zip_scalar(table().sub, a, b); }
-Array operator*(real a, const Array& b) { return zip_scalar(table().mul, a, b); }
-Array operator/(real a, const Array& b) { return zip_scalar(table().div, a, b); }
+Array zip(kernels::Binary* f, const Array& a, real b) {
+  a.require();
+  Array y = Array::empty(a.shape());
+  real* const out = fresh(y);
+  const StridedLoop loop(a.shape(), a.strides(), {});
+  loop.run(y.numel(),
+           [&](Index oa, Index, Index at, Index n) { f(a.data() + oa, loop.inner_a(), &b, 0, out + at, n); });
+  return y;
+}
+
+Array zip(kernels::Binary* f, real a, const Array& b) {
+  b.require();
+  Array y = Array::empty(b.shape());
+  real* const out = fresh(y);
+  const StridedLoop loop(b.shape(), {}, b.strides());
+  loop.run(y.numel(),
+           [&](Index, Index ob, Index at, Index n) { f(&a, 0, b.data() + ob, loop.inner_b(), out + at, n); });
+  return y;
+}
 
 void accumulate(Array& total, const Array& x) {
   check_in("accumulate", total.shape() == x.shape(), "shapes ", total.shape(), " and ", x.shape(), " differ");
   const Array add = x.contiguous();
   real* const out = total.mutate();
-  const auto f = table().add;
+  const auto f = kernels::table().add;
   parallel_for(total.numel(), grain,
                [&](Index lo, Index hi) { f(out + lo, 1, add.data() + lo, 1, out + lo, hi - lo); });
 }
@@ -157,8 +77,8 @@ void accumulate_slice(Array& total, int axis, Index start, Index end, Index step
            place.shape());
   if (x.numel() == 0) return;
   real* const first = base + (place.data() - total.data());
-  const Loop loop(x.shape(), place.strides(), x.strides());
-  const auto f = table().add;
+  const StridedLoop loop(x.shape(), place.strides(), x.strides());
+  const auto f = kernels::table().add;
   loop.run(x.numel(), [&](Index to, Index from, Index, Index n) {
     if (loop.inner_a() == 1) return f(first + to, 1, x.data() + from, loop.inner_b(), first + to, n);
     for (Index i = 0; i < n; ++i) first[to + i * loop.inner_a()] += x.data()[from + i * loop.inner_b()];
@@ -180,13 +100,8 @@ Array matmul(const Array& a, const Array& b) {
   real* const out = fresh(y);
   const Index count = batch.numel();
   const auto product = [&](Index i) {
-    Index left = i, oa = 0, ob = 0;
-    for (int axis = batch.rank() - 1; axis >= 0; --axis) {
-      oa += left % batch[axis] * x.stride(axis), ob += left % batch[axis] * z.stride(axis);
-      left /= batch[axis];
-    }
-    kernels::gemm(m, n, k, {x.data() + oa, x.stride(-2), x.stride(-1)}, {z.data() + ob, z.stride(-2), z.stride(-1)},
-                  out + i * m * n, n);
+    kernels::gemm(m, n, k, {x.data() + x.layout().offset_of_part(i, 2), x.stride(-2), x.stride(-1)},
+                  {z.data() + z.layout().offset_of_part(i, 2), z.stride(-2), z.stride(-1)}, out + i * m * n, n);
   };
   if (count < threads()) {  // few large products: each is split over the threads by gemm itself
     for (Index i = 0; i < count; ++i) product(i);

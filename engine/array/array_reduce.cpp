@@ -1,4 +1,6 @@
 // Sums, maxima and minima over axes. The order of additions is fixed by the shape alone.
+#include <numeric>
+
 #include "engine/array/array.h"
 #include "engine/base/parallel.h"
 
@@ -8,25 +10,26 @@ namespace {
 constexpr Index grain = 16 * 1024;  // elements per task: some microseconds of work
 }
 
-std::vector<int> normalized_axes(int rank, std::span<const int> axes) {
-  std::vector<int> list;
-  for (const int a : axes) {
+Axes Axes::of(int rank) const {
+  Axes sorted = *this;
+  for (int& a : std::span(sorted.axes_).first(static_cast<std::size_t>(count_))) {
     check_in("reduce", a >= -rank && a < rank, "axis ", a, " is out of range for rank ", rank);
-    list.push_back(a < 0 ? a + rank : a);
+    if (a < 0) a += rank;
   }
-  if (axes.empty())
-    for (int i = 0; i < rank; ++i) list.push_back(i);
-  std::sort(list.begin(), list.end());
-  const auto twice = std::adjacent_find(list.begin(), list.end());
-  check_in("reduce", twice == list.end(), "axis ", twice == list.end() ? 0 : *twice, " stands twice");
-  return list;
+  if (empty()) std::iota(sorted.axes_.begin(), sorted.axes_.begin() + (sorted.count_ = rank), 0);
+  std::sort(sorted.axes_.begin(), sorted.axes_.begin() + sorted.count_);
+  const int* const twice = std::adjacent_find(sorted.begin(), sorted.end());
+  check_in("reduce", twice == sorted.end(), "axis ", twice == sorted.end() ? 0 : *twice, " is listed twice");
+  return sorted;
 }
 
-Shape reduced_shape(const Shape& shape, std::span<const int> axes, bool keepdim) {
-  const std::vector<int> list = normalized_axes(shape.rank(), axes);
+Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim) {
+  const Axes list = axes.of(shape.rank());
   Shape result = shape;
-  for (auto axis = list.rbegin(); axis != list.rend(); ++axis)
+  for (const int* axis = list.end(); axis != list.begin();) {
+    --axis;
     result = keepdim ? result.with(*axis, 1) : result.without(*axis);
+  }
   return result;
 }
 
@@ -39,9 +42,10 @@ struct Reduction {
   Index outer = 1, count = 1, inner = 1;
   Shape shape;
 
-  Reduction(const Array& from, std::span<const int> axes, bool keepdim, bool to_rows)
+  Reduction(const Array& from, const Axes& axes, bool keepdim, bool to_rows)
       : shape(reduced_shape(from.shape(), axes, keepdim)) {
-    const std::vector<int> list = normalized_axes(from.rank(), axes);
+    const Axes sorted = axes.of(from.rank());
+    const std::span<const int> list = sorted.list();
     const bool together = list.empty() || list.back() - list.front() + 1 == static_cast<int>(list.size());
     Index after = 1;
     for (int i = list.empty() ? from.rank() : list.back() + 1; i < from.rank(); ++i) after *= from.shape()[i];
@@ -76,9 +80,9 @@ real sum_row(const real* x, Index n) {
   return total;
 }
 
-Array reduce_rows(kernels::Reduce* f, const Array& x, std::span<const int> axes, bool keepdim, const char* name) {
+Array reduce_rows(kernels::Reduce* f, const Array& x, const Axes& axes, bool keepdim, const char* name) {
   const Reduction r(x, axes, keepdim, true);
-  check_in(name, r.count > 0 || r.outer == 0, "of no elements: shape ", x.shape(), " has an empty axis to reduce");
+  check_in(name, r.count > 0 || r.outer == 0, "cannot reduce an empty axis of shape ", x.shape());
   Array y = Array::empty(r.shape);
   real* const out = y.mutate();
   parallel_for(r.outer, std::max<Index>(1, grain / std::max<Index>(r.count, 1)), [&](Index lo, Index hi) {
@@ -89,7 +93,7 @@ Array reduce_rows(kernels::Reduce* f, const Array& x, std::span<const int> axes,
 
 }  // namespace
 
-Array sum(const Array& x, std::span<const int> axes, bool keepdim) {
+Array sum(const Array& x, const Axes& axes, bool keepdim) {
   const Reduction r(x, axes, keepdim, false);
   Array y = Array::empty(r.shape);
   real* const out = y.mutate();
@@ -113,24 +117,25 @@ Array sum(const Array& x, std::span<const int> axes, bool keepdim) {
   return y;
 }
 
-Array max(const Array& x, std::span<const int> axes, bool keepdim) {
+Array max(const Array& x, const Axes& axes, bool keepdim) {
   return reduce_rows(kernels::table().max, x, axes, keepdim, "max");
 }
-Array min(const Array& x, std::span<const int> axes, bool keepdim) {
+Array min(const Array& x, const Axes& axes, bool keepdim) {
   return reduce_rows(kernels::table().min, x, axes, keepdim, "min");
 }
 
 Array sum_to(const Array& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   check_in("sum_to", x.rank() >= shape.rank(), "shape ", x.shape(), " is no broadcast of ", shape);
-  std::vector<int> axes;
+  std::array<int, Shape::max_rank> axes;
+  std::size_t count = 0;
   const int extra = x.rank() - shape.rank();
   for (int i = 0; i < x.rank(); ++i) {
     const Index target = i < extra ? 1 : shape[i - extra];
     check_in("sum_to", target == 1 || target == x.shape()[i], "shape ", x.shape(), " is no broadcast of ", shape);
-    if (i < extra || target != x.shape()[i]) axes.push_back(i);
+    if (i < extra || target != x.shape()[i]) axes[count++] = i;
   }
-  return axes.empty() ? x.reshape(shape) : sum(x, axes, true).reshape(shape);
+  return count == 0 ? x.reshape(shape) : sum(x, std::span<const int>(axes.data(), count), true).reshape(shape);
 }
 
 }  // namespace mote

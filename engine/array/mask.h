@@ -1,64 +1,22 @@
 // Mask, booleans with a shape; comparisons of tensors make them (ops/compare.h).
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 
-#include "engine/array/flat.h"
 #include "engine/array/nested.h"
+#include "engine/array/strided.h"
 
 namespace mote {
 
 /// Booleans with a shape, one byte each.
-class Mask : public Flat<std::uint8_t> {
+class Mask : public Strided<Mask, std::uint8_t> {
  public:
-  using Flat::Flat;
-  Mask(Flat<std::uint8_t> flat) : Flat(std::move(flat)) {}
-  Mask reshape(const Shape& shape) const { return reshaped(shape); }
-  Index count() const {
-    Index n = 0;
-    for (const std::uint8_t b : values()) n += b != 0;
-    return n;
-  }
+  static constexpr const char* not_defined = "a mask is not defined";
 
-  /// Element i * stride(0) + j * stride(1) + ... of data() stands at [i, j, ...] of shape `to`; 0 where an axis is
-  /// stretched. Errors: this mask does not broadcast to it.
-  std::array<Index, Shape::max_rank> strides_in(const Shape& to) const {
-    bool fits = to.rank() >= rank();
-    for (int i = 1; fits && i <= rank(); ++i) fits = shape()[-i] == 1 || shape()[-i] == to[-i];
-    check_in("mask", fits, "mask ", shape(), " does not broadcast to ", to);
-    std::array<Index, Shape::max_rank> strides{};
-    Index step = 1;
-    for (int i = 1; i <= rank(); ++i) {
-      strides[static_cast<std::size_t>(to.rank() - i)] = shape()[-i] == 1 ? 0 : step;
-      step *= shape()[-i];
-    }
-    return strides;
-  }
-  /// Written out to `shape`.
-  Mask expand(const Shape& to) const {
-    if (to == shape()) return *this;
-    const auto strides = strides_in(to);
-    Mask out(to);
-    if (out.numel() == 0) return out;
-    const Index row = to.rank() ? to[-1] : 1;  // rows of the last axis are copied, or filled with one value, whole
-    const bool stretched = to.rank() == 0 || strides[static_cast<std::size_t>(to.rank() - 1)] == 0;
-    const std::uint8_t* const x = data();
-    std::uint8_t* const y = out.mutate();
-    for (Index i = 0; i < out.numel(); i += row) {
-      Index left = i / row, offset = 0;
-      for (int axis = to.rank() - 2; axis >= 0; --axis) {
-        offset += left % to[axis] * strides[static_cast<std::size_t>(axis)];
-        left /= to[axis];
-      }
-      if (stretched)
-        std::fill_n(y + i, row, x[offset]);
-      else
-        std::copy_n(x + offset, row, y + i);
-    }
-    return out;
-  }
+  Mask() = default;
+  explicit Mask(const Shape& shape, bool value = false) : Mask(full(shape, value)) {}
+  /// `values`, 0 or 1, in row-major order. Errors: their count is not shape's.
+  Mask(const Shape& shape, std::span<const std::uint8_t> values) : Strided(shape, values) {}
 
   friend Mask operator&(const Mask& a, const Mask& b) {
     return combine(a, b, [](bool x, bool y) { return x && y; });
@@ -77,7 +35,7 @@ class Mask : public Flat<std::uint8_t> {
   template <class F>
   static Mask combine(const Mask& a, const Mask& b, F f) {
     const Shape shape = broadcast(a.shape(), b.shape());
-    const Mask x = a.expand(shape), z = b.expand(shape);
+    const Mask x = a.expand(shape).contiguous(), z = b.expand(shape).contiguous();
     Mask out(shape);
     std::uint8_t* const y = out.mutate();
     for (Index i = 0; i < out.numel(); ++i) y[i] = f(x.data()[i] != 0, z.data()[i] != 0);
@@ -92,6 +50,13 @@ inline Mask mask(const Nested<bool>& list) {
   Mask m(shape);
   std::copy(values.begin(), values.end(), m.mutate());
   return m;
+}
+
+/// The mask seen under a shape that it broadcasts to. Errors: it does not.
+inline Mask broadcast_to(const Mask& mask, const Shape& shape) {
+  mask.require();
+  check_in("mask", mask.layout().expands_to(shape), "mask ", mask.shape(), " does not broadcast to ", shape);
+  return mask.expand(shape);
 }
 
 }  // namespace mote

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -73,6 +74,11 @@ class Generator {
   Generator(const Generator&) = default;  // no move: a handle is never empty
   Generator& operator=(const Generator&) = default;
   ~Generator() = default;
+
+  /// Two handles to one stream.
+  bool same_as(const Generator& other) const { return state_ == other.state_; }
+  /// Handles alive in this process; tests find with it one that a module's visit() forgot.
+  static Index live() { return Counted::live.load(); }
 
   /// Starts the stream anew and empties the normal cache. Any integer will do, but only its low 32 bits count: -1 and
   /// 4294967295 are the same stream, and so are s and s + 2^32.
@@ -161,7 +167,15 @@ class Generator {
   void seed_with(std::uint64_t seed) const;
   double standard_normal() const;
 
+  struct Counted {
+    Counted() noexcept { live.fetch_add(1, std::memory_order_relaxed); }
+    Counted(const Counted&) noexcept : Counted() {}
+    Counted& operator=(const Counted&) = default;
+    ~Counted() { live.fetch_sub(1, std::memory_order_relaxed); }
+    static inline std::atomic<Index> live{0};
+  };
   std::shared_ptr<GeneratorState> state_;
+  [[no_unique_address]] Counted counted_;
 };
 
 }  // namespace mote

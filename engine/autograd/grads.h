@@ -8,7 +8,7 @@ namespace mote {
 /// What a backward rule may do with its inputs' gradients.
 class Grads {
  public:
-  explicit Grads(const Node& node, const Array& dy) : node_(node), dy_(dy) {}
+  Grads(const Node& node, const Array& dy, bool watched) : node_(node), dy_(dy), watched_(watched) {}
   /// Whether input i is tracked: skip the work when it is not. Errors: an i that the op was not given.
   bool wants(std::size_t i) const { return input(i) != nullptr; }
   /// Adds `grad` to the gradient of input i, summed over the axes that broadcasting stretched. The first gradient is
@@ -23,9 +23,10 @@ class Grads {
     check(i < node_.input_count(), "the rule asks for input ", i, ", but the op has ", node_.input_count());
     return node_.input(i).get();
   }
-  void inspect(std::size_t i, const Array& grad) const;
+  void tell(std::size_t i, const Array& grad) const;
   const Node& node_;
   const Array& dy_;
+  bool watched_;
 };
 
 }  // namespace mote

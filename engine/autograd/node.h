@@ -5,16 +5,23 @@
 #include <string>
 #include <vector>
 
-#include "engine/autograd/backward_rule.h"
+#include "engine/autograd/rule.h"
+#include "engine/base/small_vector.h"
 
 namespace mote {
 
 struct Node;
 using NodePtr = std::shared_ptr<Node>;
 
+/// What observers may ask about an op in backward; kept only for nodes recorded while somebody watches.
+struct Recorded {
+  std::string layer;                  ///< the path of the layer the op was in, "" outside every layer
+  std::vector<Index> gradient_flops;  ///< the work of each input's gradient, if the op stated it
+};
+
 /// One recorded op, or a leaf. It holds no value: an activation lives only while a Tensor or a rule needs it.
-/// Ids grow with time, so creation order is a topological order. Nodes own their inputs, never their consumers; since
-/// rules hold only Arrays, there are no cycles.
+/// Ids grow with time, so creation order is a topological order. Nodes own their inputs, never their consumers, and
+/// rules cannot hold nodes (rule.h): there are no circles.
 struct Node {
   const char* op;
   Shape shape;
@@ -25,29 +32,20 @@ struct Node {
   bool consumed = false;    ///< backward has been through and dropped the rule
   Array grad;
   BackwardRule backward;
-  std::unique_ptr<std::string> layer;  ///< the layer's path, kept only while MOTE_CHECK or MOTE_DEBUG is on
+  std::unique_ptr<Recorded> recorded;
 
   Node(const char* op, const Shape& shape);
   ~Node();  // a loop, not a recursion: a chain of a million nodes may hang on this one
   Node(const Node&) = delete;
 
-  std::size_t input_count() const { return count_; }
+  std::size_t input_count() const { return inputs_.size(); }
   /// The i-th input's node; null when that input is not tracked.
-  const NodePtr& input(std::size_t i) const { return i < few ? first_[i] : rest_[i - few]; }
-  void add_input(NodePtr node) {
-    if (count_ < few)
-      first_[count_] = std::move(node);
-    else
-      rest_.push_back(std::move(node));
-    ++count_;
-  }
+  const NodePtr& input(std::size_t i) const { return inputs_[i]; }
+  void add_input(NodePtr node) { inputs_.push_back(std::move(node)); }
   void clear_inputs();
 
  private:
-  static constexpr std::size_t few = 4;  // nearly every op has at most four inputs
-  std::size_t count_ = 0;
-  std::array<NodePtr, few> first_;
-  std::vector<NodePtr, CachedAllocator<NodePtr>> rest_;
+  SmallVector<NodePtr, 4, CachedAllocator<NodePtr>> inputs_;  // nearly every op has at most four
 };
 
 /// Nodes alive in this process. Back to its old value after a training step, or something leaks.

@@ -1,44 +1,103 @@
-// Observer, which is told of every layer and op that opens and closes on a thread.
+// Observer, which sees the layers and ops of its thread, forward and backward: the one way to watch mote at work.
 #pragma once
 
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "engine/array/array.h"
+#include "engine/base/context.h"
+#include "engine/base/env.h"
 
 namespace mote {
 
 class Op;
+struct Node;
 
-/// Is told what this thread does while thread_context.observer points to it. Override what you need. Scopes nest, and each one
-/// that was opened is closed, by an exception too: hence no exception from layer_closed and op_closed. A scope may
-/// close whose opening was not seen. Results never depend on an observer.
-class Observer {
- public:
-  virtual ~Observer() = default;
-  virtual void layer_opened(const LayerScope&) {}
-  virtual void layer_closed(const LayerScope&) noexcept {}
-  virtual void op_opened(const Op&) {}
-  virtual void op_flops(const Op&, Index) {}
-  virtual void op_noted(const Op&, const char*, const Shape&) {}
-  /// The op's result, and those of its inputs that are defined. An op without a Tensor to give records nothing.
-  virtual void op_recorded(const Op&, std::span<const Array* const>, const Array&) {}
-  virtual void op_closed(const Op&) noexcept {}
+/// What an op states once it has its result.
+struct OpReport {
+  const char* op;
+  std::span<const Array* const> inputs;  ///< as the op was given them, undefined ones included
+  const Array& result;
+  Index flops;       ///< floating-point operations of the forward pass, a multiply-add being two; -1: not stated
+  Index kept_bytes;  ///< what the op's rule keeps for backward; 0 where nothing is recorded
+  bool infinity_on_purpose;                              ///< the op makes infinities by design (masked_fill)
+  std::span<const std::pair<const char*, Shape>> notes;  ///< shapes of what is neither input nor result
+  const Node* node;  ///< the recorded node, by which to know it again in backward; null where nothing is recorded
 };
 
-namespace place {
-inline constinit thread_local Observer* observer = nullptr;
-}
-
-/// While one lives, this thread's observer is told nothing.
-class Unobserved {
+/// Sees what its thread does from watch() until it ends: override what you need. Layers and ops nest, and whatever was
+/// opened is closed, by an exception too: hence no exception from the functions that close. What runs inside a rule, or
+/// inside an observer, is not reported. Results never depend on an observer; watching nothing costs one comparison per
+/// op. Several observers may watch at once, each being told everything.
+///
+///     struct CountOps : Observer {
+///       int count = 0;
+///       CountOps() { watch(); }
+///       void op_recorded(const OpReport&) override { ++count; }
+///     };
+class Observer {
  public:
-  [[nodiscard]] Unobserved() : before_(std::exchange(thread_context.observer, nullptr)) {}
-  ~Unobserved() { thread_context.observer = before_; }
-  Unobserved(const Unobserved&) = delete;
+  Observer() = default;
+  Observer(const Observer&) = delete;
+  virtual ~Observer();
+  static void* operator new(std::size_t) = delete;  // a scope: it lives on the stack of the thread that it watches
+
+  virtual void layer_opened(const LayerScope&) {}
+  virtual void layer_closed(const LayerScope&) noexcept {}
+
+  virtual void op_opened(const Op&) {}
+  /// An op without a Tensor to give, such as argmax, opens and closes but records nothing.
+  virtual void op_recorded(const OpReport&) {}
+  virtual void op_closed(const Op&) noexcept {}
+
+  /// Backward is at `node`, to which `dy` has come; its rule runs until rule_closed.
+  virtual void rule_opened(const Node&, const Array& /*dy*/) {}
+  /// The rule has sent `dx` to input `i`.
+  virtual void gradient_sent(const Node&, std::size_t /*i*/, const Array& /*dx*/, const Array& /*dy*/) {}
+  virtual void rule_closed(const Node&) noexcept {}
+
+  /// Whether to hand out a value that an op has inside, such as attention's "weights". It may cost time and memory.
+  virtual bool wants(const char* /*value*/) const { return false; }
+  virtual void value_shown(const Op&, const char* /*value*/, const Array&) {}
+
+ protected:
+  /// From here on this observer is told; the innermost first.
+  void watch();
 
  private:
-  Observer* before_;
+  friend struct Watchers;
+  Observer* around_ = nullptr;
+};
+
+/// Everyone who watches this thread: its observers, and those that MOTE_DEBUG and MOTE_CHECK install for every thread.
+struct Watchers {
+  static bool any() {
+    return (thread_context.observer != nullptr || settings().debug || settings().check_finite) && !thread_context.quiet;
+  }
+  static bool want(const char* value);
+  template <class Tell>
+  static void tell(const Tell& tell) {
+    const Quiet now;
+    for (Observer* o = thread_context.observer; o; o = o->around_) tell(*o);
+    if (settings().debug) tell(debug_lines());
+    if (settings().check_finite) tell(finite_check());
+  }
+
+  /// While one lives, this thread is not watched.
+  class Quiet {
+   public:
+    Quiet() : before_(std::exchange(thread_context.quiet, true)) {}
+    ~Quiet() { thread_context.quiet = before_; }
+    Quiet(const Quiet&) = delete;
+
+   private:
+    bool before_;
+  };
+
+ private:
+  static Observer& debug_lines();
+  static Observer& finite_check();
 };
 
 }  // namespace mote

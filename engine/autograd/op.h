@@ -1,6 +1,8 @@
-// Op, which opens every op and records its rule: what an op's file includes.
+// Op, which opens every op and records its rule: the one header that an op's file needs.
 #pragma once
 
+#include <initializer_list>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -10,7 +12,6 @@
 #include "engine/autograd/observer.h"
 #include "engine/autograd/parameter.h"
 #include "engine/autograd/tensor.h"
-#include "engine/base/env.h"
 
 namespace mote {
 
@@ -25,43 +26,67 @@ class Op {
     (add(inputs), ...);
   }
   explicit Op(const char* name) : outer_(std::exchange(thread_context.op, name)), name_(name) {
-    if (thread_context.observer) [[unlikely]]
+    if (watched_) [[unlikely]]
       tell_opened();
   }
   ~Op() {
     thread_context.op = outer_;
-    if (thread_context.observer) [[unlikely]]
-      thread_context.observer->op_closed(*this);
+    if (watched_) [[unlikely]]
+      Watchers::tell([this](Observer& o) { o.op_closed(*this); });
   }
   Op(const Op&) = delete;
 
-  /// The result as a Tensor. `backward` is kept only when an input is tracked and gradients are on.
-  template <class Backward>
-  Tensor record(Array value, Backward&& backward) {
-    if (watching_) inspect(value);
-    if (thread_context.observer) [[unlikely]]
-      tell_recorded(value);
-    if (!tracked()) return Tensor(std::move(value));
+  /// The result as a Tensor. While gradients are on and an input is tracked, a node is recorded with `rule`, which
+  /// captures nothing and is called as rule(dy, dx, saved...): dy the gradient of the result, dx where those of the
+  /// inputs go, then what save() was given.
+  template <class... Saved, class Rule>
+  Tensor record(Array value, const std::tuple<const Saved&...>& saved, const Rule& rule) {
+    if (!tracked()) {
+      if (watched_) [[unlikely]]
+        tell_recorded(value, 0, nullptr);
+      return Tensor(std::move(value));
+    }
     NodePtr node = make_node(value.shape());
-    node->backward = BackwardRule(std::forward<Backward>(backward));
+    node->backward = BackwardRule(rule, saved);
+    if (watched_) [[unlikely]]
+      tell_recorded(value,
+                    std::apply([](const Saved&... kept) { return (Index(0) + ... + detail::kept_bytes(kept)); }, saved),
+                    node.get());
     return Tensor(std::move(value), std::move(node));
   }
-  /// Tells MOTE_CHECK=finite that this op makes infinities on purpose (masked_fill).
-  void allow_infinity() { infinity_allowed_ = true; }
-
-  // What an op may tell a trace, before record().
-  const char* name() const { return name_; }
-  /// Whether somebody listens: only then is it worth working out what to tell.
-  bool observed() const { return thread_context.observer != nullptr; }
-  /// Its work in floating-point operations, a multiply-add being two. Not told: see nn/trace.h.
-  void flops(Index count) const {
-    if (thread_context.observer) [[unlikely]]
-      thread_context.observer->op_flops(*this, count);
+  /// The same for a rule that needs nothing but dy.
+  template <class Rule>
+  Tensor record(Array value, const Rule& rule) {
+    return record(std::move(value), std::tuple<>(), rule);
   }
+
+  const char* name() const { return name_; }
+
+  // What an op states of itself, before record(); only observers hear it.
+
+  /// Whether somebody watches: only then is it worth working out what to state.
+  bool watched() const { return watched_; }
+  /// Its work in floating-point operations, a multiply-add being two, as far as its own arithmetic goes: an op made of
+  /// other ops leaves theirs to them. Each input's gradient costs as much, unless `per_gradient` says otherwise, input
+  /// by input.
+  void flops(Index forward, std::initializer_list<Index> per_gradient = {}) {
+    if (watched_) [[unlikely]]
+      state_flops(forward, per_gradient);
+  }
+  /// That it makes infinities by design: MOTE_CHECK=finite lets them pass.
+  void infinity_on_purpose() { infinity_on_purpose_ = true; }
   /// The shape of something that is neither an input nor the result: attention's weights.
-  void note(const char* what, const Shape& shape) const {
-    if (thread_context.observer) [[unlikely]]
-      thread_context.observer->op_noted(*this, what, shape);
+  void note(const char* what, const Shape& shape) {
+    if (watched_) [[unlikely]]
+      state().notes.emplace_back(what, shape);
+  }
+  /// Whether an observer wants the value of that name; if so, show it.
+  bool wants(const char* value) const { return watched_ && Watchers::want(value); }
+  void show(const char* value, const Array& x) const {
+    if (watched_) [[unlikely]]
+      Watchers::tell([&](Observer& o) {
+        if (o.wants(value)) o.value_shown(*this, value, x);
+      });
   }
 
  private:
@@ -69,43 +94,38 @@ class Op {
     const Array* array;
     const NodePtr* node;
   };
-  void add(Input input) {
-    if (count_ < few)
-      first_[count_] = input;
-    else
-      rest_.push_back(input);
-    ++count_;
-  }
-  void add(const Tensor& t) { add(Input{&t.array(), &t.node()}); }
+  struct Statement {
+    Index flops = -1;
+    std::vector<Index> gradient_flops = {};
+    std::vector<std::pair<const char*, Shape>> notes = {};
+  };
+  void add(const Tensor& t) { inputs_.push_back({&t.array(), &t.node()}); }
   void add(const Parameter& p) {
     static const Array none;
-    add(Input{p.defined() ? &p.array() : &none, &p.node()});
+    inputs_.push_back({p.defined() ? &p.array() : &none, &p.node()});
   }
   void add(std::span<const Tensor> inputs) {
     for (const Tensor& t : inputs) add(t);
   }
   void add(const std::vector<Tensor>& inputs) { add(std::span<const Tensor>(inputs)); }
-  const Array& array(std::size_t i) const { return *(i < few ? first_[i] : rest_[i - few]).array; }
-  const NodePtr& node(std::size_t i) const { return *(i < few ? first_[i] : rest_[i - few]).node; }
   bool tracked() const {
     if (NoGrad::active()) return false;
-    for (std::size_t i = 0; i < count_; ++i)
-      if (node(i)) return true;
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      if (*inputs_[i].node) return true;
     return false;
   }
   NodePtr make_node(const Shape& shape) const;
-  void inspect(const Array& value) const;  // MOTE_DEBUG and MOTE_CHECK
+  Statement& state();
+  void state_flops(Index forward, std::initializer_list<Index> per_gradient);
   void tell_opened();
-  void tell_recorded(const Array& value) const;
+  void tell_recorded(const Array& value, Index kept_bytes, Node* node);
 
-  static constexpr std::size_t few = 4;
   const char* outer_;
   const char* name_;
-  bool watching_ = settings().debug || settings().check_finite;
-  bool infinity_allowed_ = false;
-  std::size_t count_ = 0;
-  std::array<Input, few> first_;
-  std::vector<Input> rest_;
+  bool watched_ = Watchers::any();
+  bool infinity_on_purpose_ = false;
+  std::unique_ptr<Statement> statement_;
+  SmallVector<Input, 4> inputs_;
 };
 
 }  // namespace mote

@@ -1,7 +1,6 @@
 // Tensor: an array that remembers where it came from.
 #pragma once
 
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,8 +16,8 @@ class Tensor {
   Tensor(Array value) : value_(std::move(value)) {}
   Tensor(Array value, NodePtr node) : value_(std::move(value)), node_(std::move(node)) {}
   /// One number, rank 0.
-  template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
-  Tensor(Number value) : value_(static_cast<real>(value)) {}
+  template <Number S>
+  Tensor(S value) : value_(value) {}
 
   bool defined() const { return value_.defined(); }
   const Array& array() const { return value_; }

@@ -20,6 +20,7 @@ struct Context {
   const char* op = nullptr;           ///< the innermost open op: the first word of every error
   const LayerScope* layer = nullptr;  ///< the innermost layer being called: the last words of every error
   Observer* observer = nullptr;       ///< the innermost observer; each knows the one around it
+  bool quiet = false;                 ///< observers are told nothing: inside a rule, or an observer
   bool no_grad = false;               ///< ops record no graph
 };
 inline constinit thread_local Context thread_context;

@@ -46,7 +46,10 @@ Settings& stored() {
 
 }  // namespace
 
-const Settings& settings() { return stored(); }
+const Settings& detail::load_settings() {
+  loaded_settings.store(&stored(), std::memory_order_release);
+  return stored();
+}
 void reload_settings() { stored() = read(); }
 
 }  // namespace mote

@@ -1,6 +1,7 @@
 // The MOTE_* environment variables, read once, checked, and explained.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 namespace mote {
@@ -15,8 +16,16 @@ struct Settings {
   bool check_finite = false;  ///< MOTE_CHECK=finite: the first NaN or fresh infinity is an error (tensor.h)
 };
 
+namespace detail {
+inline std::atomic<const Settings*> loaded_settings{nullptr};
+const Settings& load_settings();
+}  // namespace detail
+
 /// The settings of this process. The first call reads the environment. Errors: a value that is none of those above.
-const Settings& settings();
+inline const Settings& settings() {  // asked for by every op
+  const Settings* const s = detail::loaded_settings.load(std::memory_order_acquire);
+  return s ? *s : detail::load_settings();
+}
 
 /// Reads the environment again: for tests, which set variables after the program has started.
 void reload_settings();

@@ -7,6 +7,7 @@
 #include <iosfwd>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "engine/base/check.h"
 #include "engine/base/real.h"
@@ -58,11 +59,16 @@ class Shape {
   const Index* end() const { return extents_.data() + rank_; }
   operator std::span<const Index>() const { return {begin(), end()}; }
 
-  /// Copies with one axis changed, removed or inserted before `axis` (insert: axis in [-rank-1, rank]).
+  /// Copies with one axis changed, two swapped, one removed, or one inserted before `axis` (in [-rank-1, rank]).
   Shape with(int axis_, Index extent) const {
     std::array<Index, max_rank> e = extents_;
     e[static_cast<std::size_t>(axis(axis_))] = extent;
     return Shape(std::span<const Index>(e.data(), static_cast<std::size_t>(rank_)));
+  }
+  Shape swapped(int axis0, int axis1) const {
+    Shape s = *this;
+    std::swap(s.extents_[static_cast<std::size_t>(axis(axis0))], s.extents_[static_cast<std::size_t>(axis(axis1))]);
+    return s;
   }
   Shape without(int axis_) const {
     const int gone = axis(axis_);

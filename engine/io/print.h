@@ -43,6 +43,12 @@ std::string to_text(const std::uint8_t* booleans, const Shape& shape, const Prin
 inline std::string to_text(const Array& x, const PrintOptions& options = {}) {
   return to_text(x.contiguous().data(), x.shape(), options);
 }
+inline std::string to_text(const IntArray& x, const PrintOptions& options = {}) {
+  return to_text(x.contiguous().data(), x.shape(), options);
+}
+inline std::string to_text(const Mask& x, const PrintOptions& options = {}) {
+  return to_text(x.contiguous().data(), x.shape(), options);
+}
 std::string to_text(const Tensor& x, PrintOptions options = {});
 
 /// What print_options() and print_precision() return, to be written to a stream and nothing else.
@@ -77,10 +83,10 @@ inline std::ostream& operator<<(std::ostream& out, const Parameter& p) {
   return out << (p.defined() ? "Parameter containing:\n" : "") << Tensor(p);
 }
 inline std::ostream& operator<<(std::ostream& out, const IntArray& x) {
-  return out << to_text(x.data(), x.shape(), print_options(out));
+  return out << (x.defined() ? to_text(x, print_options(out)) : std::string("(undefined)"));
 }
 inline std::ostream& operator<<(std::ostream& out, const Mask& x) {
-  return out << to_text(x.data(), x.shape(), print_options(out));
+  return out << (x.defined() ? to_text(x, print_options(out)) : std::string("(undefined)"));
 }
 
 }  // namespace mote

@@ -9,20 +9,24 @@ namespace mote {
 inline Tensor tanh(const Tensor& x) {
   Op op("tanh", x);
   Array y = map(kernels::table().tanh, x.array());
-  return op.record(y, [y](const Array& dy, Grads& dx) { dx.add(0, zip(kernels::table().tanh_backward, dy, y)); });
+  return op.record(y, save(y), [](const Array& dy, Grads& dx, const Array& y) {
+    dx.add(0, zip(kernels::table().tanh_backward, dy, y));
+  });
 }
 
 /// 1 / (1 + e^-x), in [0, 1].
 inline Tensor sigmoid(const Tensor& x) {
   Op op("sigmoid", x);
   Array y = map(kernels::table().sigmoid, x.array());
-  return op.record(y, [y](const Array& dy, Grads& dx) { dx.add(0, zip(kernels::table().sigmoid_backward, dy, y)); });
+  return op.record(y, save(y), [](const Array& dy, Grads& dx, const Array& y) {
+    dx.add(0, zip(kernels::table().sigmoid_backward, dy, y));
+  });
 }
 
 /// max(x, 0). The gradient at exactly 0 is 0; NaN stays NaN.
 inline Tensor relu(const Tensor& x) {
   Op op("relu", x);
-  return op.record(map(kernels::table().relu, x.array()), [x = x.array()](const Array& dy, Grads& dx) {
+  return op.record(map(kernels::table().relu, x.array()), save(x), [](const Array& dy, Grads& dx, const Array& x) {
     dx.add(0, zip(kernels::table().relu_backward, dy, x));
   });
 }
@@ -36,16 +40,17 @@ inline Tensor gelu(const Tensor& x, GeluForm form = GeluForm::exact) {
   Op op("gelu", x);
   const kernels::Table& t = kernels::table();
   const bool exact = form == GeluForm::exact;
-  return op.record(map(exact ? t.gelu : t.gelu_tanh, x.array()), [x = x.array(), exact](const Array& dy, Grads& dx) {
-    const kernels::Table& k = kernels::table();
-    dx.add(0, zip(exact ? k.gelu_backward : k.gelu_tanh_backward, dy, x));
-  });
+  return op.record(map(exact ? t.gelu : t.gelu_tanh, x.array()), save(x, exact),
+                   [](const Array& dy, Grads& dx, const Array& x, bool exact) {
+                     const kernels::Table& k = kernels::table();
+                     dx.add(0, zip(exact ? k.gelu_backward : k.gelu_tanh_backward, dy, x));
+                   });
 }
 
 /// x sigmoid(x), also called swish.
 inline Tensor silu(const Tensor& x) {
   Op op("silu", x);
-  return op.record(map(kernels::table().silu, x.array()), [x = x.array()](const Array& dy, Grads& dx) {
+  return op.record(map(kernels::table().silu, x.array()), save(x), [](const Array& dy, Grads& dx, const Array& x) {
     dx.add(0, zip(kernels::table().silu_backward, dy, x));
   });
 }

@@ -8,7 +8,9 @@ namespace mote {
 /// Element-wise a + b with broadcasting: a [...], b [...] -> broadcast(a, b). Errors: shapes that do not broadcast.
 inline Tensor add(const Tensor& a, const Tensor& b) {
   Op op("add", a, b);
-  return op.record(a.array() + b.array(), [](const Array& dy, Grads& dx) {
+  Array y = a.array() + b.array();
+  op.flops(y.numel(), {0, 0});  // the gradient passes through
+  return op.record(std::move(y), [](const Array& dy, Grads& dx) {
     if (dx.wants(0)) dx.add(0, dy);  // Grads::add sums over the axes that broadcasting stretched
     if (dx.wants(1)) dx.add(1, dy);
   });
@@ -26,7 +28,7 @@ inline Tensor sub(const Tensor& a, const Tensor& b) {
 /// Element-wise a * b with broadcasting. Errors: shapes that do not broadcast.
 inline Tensor mul(const Tensor& a, const Tensor& b) {
   Op op("mul", a, b);
-  return op.record(a.array() * b.array(), [a = a.array(), b = b.array()](const Array& dy, Grads& dx) {
+  return op.record(a.array() * b.array(), save(a, b), [](const Array& dy, Grads& dx, const Array& a, const Array& b) {
     if (dx.wants(0)) dx.add(0, dy * b);  // d(ab)/da = b
     if (dx.wants(1)) dx.add(1, dy * a);  // d(ab)/db = a
   });
@@ -35,7 +37,7 @@ inline Tensor mul(const Tensor& a, const Tensor& b) {
 /// Element-wise a / b with broadcasting; division by 0 gives infinity or NaN. Errors: shapes that do not broadcast.
 inline Tensor div(const Tensor& a, const Tensor& b) {
   Op op("div", a, b);
-  return op.record(a.array() / b.array(), [a = a.array(), b = b.array()](const Array& dy, Grads& dx) {
+  return op.record(a.array() / b.array(), save(a, b), [](const Array& dy, Grads& dx, const Array& a, const Array& b) {
     if (dx.wants(0)) dx.add(0, dy / b);               // d(a/b)/da = 1/b
     if (dx.wants(1)) dx.add(1, -(dy * (a / b)) / b);  // d(a/b)/db = -a/b^2
   });
@@ -54,32 +56,37 @@ inline Tensor add(const Tensor& x, real s) {
 }
 inline Tensor mul(const Tensor& x, real s) {
   Op op("mul", x);
-  return op.record(x.array() * s, [s](const Array& dy, Grads& dx) { dx.add(0, dy * s); });
+  return op.record(x.array() * s, save(s), [](const Array& dy, Grads& dx, real s) { dx.add(0, dy * s); });
 }
+
+namespace detail {
+inline Array power(const Array& base, real exponent) {
+  if (exponent == 1) return base;  // the exponents that occur are exact, and far faster than logarithms
+  if (exponent == 2) return base * base;
+  if (exponent == 3) return base * base * base;
+  if (exponent == real(0.5)) return map(kernels::table().sqrt, base);
+  if (exponent == -1) return real(1) / base;
+  return zip(kernels::table().pow, base, Array(exponent));
+}
+}  // namespace detail
 
 /// x^exponent for one fixed exponent, a plain number. A negative x needs a whole exponent, else NaN. The gradient is
 /// exponent x^(exponent - 1), and 0 for exponent 0.
 inline Tensor pow(const Tensor& x, double power_of_x) {
   Op op("pow", x);
   const real exponent = static_cast<real>(power_of_x);
-  const auto power = [](const Array& base, real e) {
-    if (e == 1) return base;  // the exponents that occur are exact, and far faster than logarithms
-    if (e == 2) return base * base;
-    if (e == 3) return base * base * base;
-    if (e == real(0.5)) return map(kernels::table().sqrt, base);
-    if (e == -1) return real(1) / base;
-    return zip(kernels::table().pow, base, Array(e));
-  };
-  return op.record(power(x.array(), exponent), [x = x.array(), exponent, power](const Array& dy, Grads& dx) {
-    dx.add(0, exponent == 0 ? Array::zeros(x.shape()) : dy * (power(x, exponent - 1) * exponent));
-  });
+  return op.record(detail::power(x.array(), exponent), save(x, exponent),
+                   [](const Array& dy, Grads& dx, const Array& x, real exponent) {
+                     const bool flat = exponent == 0;
+                     dx.add(0, flat ? Array::zeros(x.shape()) : dy * (detail::power(x, exponent - 1) * exponent));
+                   });
 }
 
 /// a^b, element by element with broadcasting. d/da = b a^(b-1), d/db = a^b log(a) (0 where a is 0 and b >= 0).
 inline Tensor pow(const Tensor& a, const Tensor& b) {
   Op op("pow", a, b);
   Array y = zip(kernels::table().pow, a.array(), b.array());
-  return op.record(y, [a = a.array(), b = b.array(), y](const Array& dy, Grads& dx) {
+  return op.record(y, save(a, b, y), [](const Array& dy, Grads& dx, const Array& a, const Array& b, const Array& y) {
     if (dx.wants(0)) {
       const Array slope = b * zip(kernels::table().pow, a, b - real(1));
       // 0 * 0^-1 would be NaN where the power is the constant 1
@@ -107,9 +114,6 @@ inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
 inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
 inline Tensor operator-(const Tensor& x) { return neg(x); }
 
-/// A plain number of any type beside a Tensor counts as `real`.
-template <class S>
-concept Number = std::is_arithmetic_v<S>;
 template <Number S>
 Tensor operator+(const Tensor& x, S s) {
   return add(x, static_cast<real>(s));

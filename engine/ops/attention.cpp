@@ -168,6 +168,10 @@ std::shared_ptr<Plan> plan_of(const Inputs& in, const AttentionOptions& options)
 }
 
 }  // namespace
+template <>
+inline constexpr bool is_saveable<std::shared_ptr<Plan>> = true;
+template <>
+inline constexpr bool is_saveable<Inputs> = true;
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
   Op op("attention", q, k, v);
@@ -191,34 +195,41 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
     stats = Array::empty({p.batch, p.heads, p.queries, 2});
     detail::attention_forward(p, y.mutate(), stats.mutate(), weights, dropped);
   }
-  if (op.observed()) {
+  if (op.watched()) {
     op.flops(flops_of(p));
     op.note("weights", in.shown_weights());
   }
   // The plan points into in's arrays, so they are held as long as it is.
-  return op.record(shaped(y), [plan, in, stats, shaped](const Array& dy, Grads& dx) {
-    Plan& made = *plan;
-    const Shape& batch = in.batch;
-    const Array g = dy.rank() == batch.rank() + 3 ? dy : dy.unsqueeze(0);
-    Array dq, dk, dv;
-    detail::Gradients to{};
-    const auto wanted = [&](std::size_t i, Array& d, Index heads, Index length, Index width) -> real* {
-      if (!dx.wants(i)) return nullptr;
-      d = empty_heads(batch, heads, length, width, true);
-      return d.mutate();
-    };
-    to.dq = wanted(0, dq, made.heads, made.queries, made.width);
-    to.dk = wanted(1, dk, made.kv_heads, made.keys, made.width);
-    to.dv = wanted(2, dv, made.kv_heads, made.keys, made.value_width);
-    if (made.batch * made.heads * made.queries > 0) {
-      const HeadRows rows = rows_of(g, batch);
-      guard_backward(made, rows);
-      detail::attention_backward(made, rows, stats.data(), to);
-    }
-    if (to.dq) dx.add(0, shaped(dq));
-    if (to.dk) dx.add(1, shaped(dk));
-    if (to.dv) dx.add(2, shaped(dv));
-  });
+  return op.record(
+      shaped(y), save(plan, in, stats),
+      [](const Array& dy, Grads& dx, const std::shared_ptr<Plan>& plan, const Inputs& in, const Array& stats) {
+        Plan& made = *plan;
+        const bool headless = in.headless;
+        const auto shaped = [headless](const Array& x) {
+          const Array y = x.transpose(-3, -2);
+          return headless ? y.squeeze(0) : y;
+        };
+        const Shape& batch = in.batch;
+        const Array g = dy.rank() == batch.rank() + 3 ? dy : dy.unsqueeze(0);
+        Array dq, dk, dv;
+        detail::Gradients to{};
+        const auto wanted = [&](std::size_t i, Array& d, Index heads, Index length, Index width) -> real* {
+          if (!dx.wants(i)) return nullptr;
+          d = empty_heads(batch, heads, length, width, true);
+          return d.mutate();
+        };
+        to.dq = wanted(0, dq, made.heads, made.queries, made.width);
+        to.dk = wanted(1, dk, made.kv_heads, made.keys, made.width);
+        to.dv = wanted(2, dv, made.kv_heads, made.keys, made.value_width);
+        if (made.batch * made.heads * made.queries > 0) {
+          const HeadRows rows = rows_of(g, batch);
+          guard_backward(made, rows);
+          detail::attention_backward(made, rows, stats.data(), to);
+        }
+        if (to.dq) dx.add(0, shaped(dq));
+        if (to.dk) dx.add(1, shaped(dk));
+        if (to.dv) dx.add(2, shaped(dv));
+      });
 }
 
 Array detail::attend_cached(const Array& q, const HeadRows& k, const HeadRows& v, Index kv_heads, Index keys,
@@ -233,7 +244,7 @@ Array detail::attend_cached(const Array& q, const HeadRows& k, const HeadRows& v
   guard(p);
   Array y = empty_heads(Shape{p.batch}, p.heads, p.queries, value_width, false);
   detail::attention_forward(p, y.mutate(), nullptr, nullptr, nullptr);
-  if (op.observed()) {
+  if (op.watched()) {
     op.flops(flops_of(p));
     op.note("weights", {p.batch, p.heads, p.queries, p.keys});
   }

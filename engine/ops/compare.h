@@ -26,7 +26,7 @@ Mask compare(const char* name, const Array& a, const Array& b, F f) {
 /// Elements of x where the mask says `keep`, 0 elsewhere.
 inline Array keep_where(const Array& x, const Mask& mask, bool keep) {
   Array y = x.contiguous();
-  const Mask full = mask.expand(y.shape());
+  const Mask full = mask.expand(y.shape()).contiguous();
   real* const out = y.mutate();
   const std::uint8_t* const in = full.data();
   for (Index i = 0; i < y.numel(); ++i) out[i] = (in[i] != 0) == keep ? out[i] : real(0);
@@ -37,8 +37,9 @@ inline Array keep_where(const Array& x, const Mask& mask, bool keep) {
 /// Where ids are, or are not, one certain id: ids [...] -> [...]. For padded rows, (ids != pad).reshape({B, 1, 1, T})
 /// is attention's mask. ids == other_ids, in contrast, is one bool.
 inline Mask operator==(const IntArray& ids, Index id) {
-  Mask m(ids.shape());
-  std::transform(ids.data(), ids.data() + ids.numel(), m.mutate(), [id](Index x) { return std::uint8_t(x == id); });
+  const IntArray in = ids.contiguous();
+  Mask m(in.shape());
+  std::transform(in.data(), in.data() + in.numel(), m.mutate(), [id](Index x) { return std::uint8_t(x == id); });
   return m;
 }
 inline Mask operator!=(const IntArray& ids, Index id) { return ~(ids == id); }
@@ -67,14 +68,14 @@ inline Mask operator!=(const Tensor& a, const Tensor& b) {
 inline Tensor where(const Mask& mask, const Tensor& a, const Tensor& b) {
   Op op("where", a, b);
   const Shape shape = broadcast(broadcast(a.shape(), b.shape()), mask.shape());
-  const Mask choice = mask.expand(shape);
+  const Mask choice = mask.expand(shape).contiguous();
   Array y = copy_of(b.array().expand(shape));
   const Array x = a.array().expand(shape).contiguous();
   real* const out = y.mutate();
   const real* const chosen = x.data();
   const std::uint8_t* const choose = choice.data();
   for (Index i = 0; i < y.numel(); ++i) out[i] = choose[i] ? chosen[i] : out[i];
-  return op.record(y, [choice](const Array& dy, Grads& dx) {
+  return op.record(y, save(choice), [](const Array& dy, Grads& dx, const Mask& choice) {
     if (dx.wants(0)) dx.add(0, detail::keep_where(dy, choice, true));
     if (dx.wants(1)) dx.add(1, detail::keep_where(dy, choice, false));
   });
@@ -85,13 +86,15 @@ inline Tensor where(const Mask& mask, const Tensor& a, const Tensor& b) {
 inline Tensor masked_fill(const Tensor& x, const Mask& mask, double fill) {
   const real value = static_cast<real>(fill);
   Op op("masked_fill", x);
-  op.allow_infinity();  // filling with -infinity before a softmax is what it is for
-  const Mask blocked = mask.expand(x.shape());
+  op.infinity_on_purpose();  // filling with -infinity before a softmax is what it is for
+  const Mask blocked = broadcast_to(mask, x.shape()).contiguous();
   Array y = x.array().contiguous();
   real* const out = y.mutate();
   const std::uint8_t* const hit = blocked.data();
   for (Index i = 0; i < y.numel(); ++i) out[i] = hit[i] ? value : out[i];
-  return op.record(y, [blocked](const Array& dy, Grads& dx) { dx.add(0, detail::keep_where(dy, blocked, false)); });
+  return op.record(y, save(blocked), [](const Array& dy, Grads& dx, const Mask& blocked) {
+    dx.add(0, detail::keep_where(dy, blocked, false));
+  });
 }
 
 namespace detail {
@@ -113,7 +116,7 @@ inline Array larger_share(const Array& a, const Array& b) {
 inline Tensor maximum(const Tensor& a, const Tensor& b) {
   Op op("maximum", a, b);
   Array y = zip(kernels::table().maximum, a.array(), b.array());
-  return op.record(y, [a = a.array(), b = b.array()](const Array& dy, Grads& dx) {
+  return op.record(y, save(a, b), [](const Array& dy, Grads& dx, const Array& a, const Array& b) {
     if (dx.wants(0)) dx.add(0, dy * detail::larger_share(a, b));
     if (dx.wants(1)) dx.add(1, dy * detail::larger_share(b, a));
   });
@@ -123,7 +126,7 @@ inline Tensor maximum(const Tensor& a, const Tensor& b) {
 inline Tensor minimum(const Tensor& a, const Tensor& b) {
   Op op("minimum", a, b);
   Array y = zip(kernels::table().minimum, a.array(), b.array());
-  return op.record(y, [a = a.array(), b = b.array()](const Array& dy, Grads& dx) {
+  return op.record(y, save(a, b), [](const Array& dy, Grads& dx, const Array& a, const Array& b) {
     if (dx.wants(0)) dx.add(0, dy * detail::larger_share(b, a));
     if (dx.wants(1)) dx.add(1, dy * detail::larger_share(a, b));
   });
@@ -136,10 +139,14 @@ inline Tensor clamp(const Tensor& x, double lowest, double highest = std::numeri
   check(lowest <= highest, "the lower limit ", lowest, " is above the upper limit ", highest);
   const real low = static_cast<real>(lowest), high = static_cast<real>(highest);
   const Array limited = zip(kernels::table().maximum, x.array(), Array(low));
-  return op.record(zip(kernels::table().minimum, limited, Array(high)),
-                   [x = x.array(), low, high](const Array& dy, Grads& dx) {
-                     const Mask inside = (Tensor(x) >= Tensor(low)) & (Tensor(x) <= Tensor(high));
-                     dx.add(0, detail::keep_where(dy, inside, true));
+  return op.record(zip(kernels::table().minimum, limited, Array(high)), save(x, low, high),
+                   [](const Array& dy, Grads& dx, const Array& x, real low, real high) {
+                     Array d = copy_of(dy);
+                     const Array at = x.contiguous();
+                     real* const out = d.mutate();
+                     for (Index i = 0; i < d.numel(); ++i)
+                       if (!(at.data()[i] >= low && at.data()[i] <= high)) out[i] = 0;
+                     dx.add(0, d);
                    });
 }
 

@@ -21,7 +21,8 @@ inline Tensor dropout(const Tensor& x, double p, const Generator& random) {
     const real scale = real(1) / static_cast<real>(1 - p);
     for (Index i = 0; i < x.numel(); ++i) out[i] = keep[static_cast<std::size_t>(i)] ? scale : real(0);
   }
-  return op.record(x.array() * noise, [noise](const Array& dy, Grads& dx) { dx.add(0, dy * noise); });
+  return op.record(x.array() * noise, save(noise),
+                   [](const Array& dy, Grads& dx, const Array& noise) { dx.add(0, dy * noise); });
 }
 
 }  // namespace mote

@@ -22,8 +22,9 @@ inline Index padding_row(const char* who, std::optional<Index> padding_idx, Inde
 /// Row ids[...] of a table: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its
 /// occurrences, in the order of the tokens. padding_idx names a row whose gradient stays zero (negative: from the end).
 /// Errors: an id outside [0, V), a padding_idx outside [-V, V).
-inline Tensor embedding(const Tensor& weight, const IntArray& ids, std::optional<Index> padding_idx = {}) {
+inline Tensor embedding(const Tensor& weight, IntArray ids, std::optional<Index> padding_idx = {}) {
   Op op("embedding", weight);
+  ids = ids.contiguous();
   check(weight.dim() == 2, "the table must be [V, C], but has shape ", weight.shape());
   const Index vocabulary = weight.size(0), width = weight.size(1);
   const Index padding = detail::padding_row("embedding", padding_idx, vocabulary);
@@ -35,23 +36,25 @@ inline Tensor embedding(const Tensor& weight, const IntArray& ids, std::optional
   parallel_for(ids.numel(), 1 + 8192 / std::max<Index>(width, 1), [&](Index lo, Index hi) {
     for (Index i = lo; i < hi; ++i) std::copy_n(table.data() + ids.data()[i] * width, width, out + i * width);
   });
-  return op.record(y, [ids, vocabulary, width, padding](const Array& dy, Grads& dx) {
-    const Array g = dy.contiguous();
-    Array d = Array::zeros({vocabulary, width});
-    real* const to = d.mutate();
-    const auto add = kernels::table().add;
-    // Each task owns a stripe of columns and goes through all tokens, so every row is summed in token order.
-    parallel_for(width, std::max<Index>(16, 16384 / std::max<Index>(ids.numel(), 1) / 16 * 16),
-                 [&](Index lo, Index hi) {
-                   for (Index i = 0; i < ids.numel(); ++i) {
-                     const Index id = ids.data()[i];
-                     if (id == padding) continue;
-                     real* const row = to + id * width;
-                     add(row + lo, 1, g.data() + i * width + lo, 1, row + lo, hi - lo);
-                   }
-                 });
-    dx.add(0, d);
-  });
+  op.flops(0, {y.numel()});
+  return op.record(y, save(ids, vocabulary, width, padding),
+                   [](const Array& dy, Grads& dx, const IntArray& ids, Index vocabulary, Index width, Index padding) {
+                     const Array g = dy.contiguous();
+                     Array d = Array::zeros({vocabulary, width});
+                     real* const to = d.mutate();
+                     const auto add = kernels::table().add;
+                     // Each task owns a stripe of columns and goes through all tokens, so every row is summed in token order.
+                     parallel_for(width, std::max<Index>(16, 16384 / std::max<Index>(ids.numel(), 1) / 16 * 16),
+                                  [&](Index lo, Index hi) {
+                                    for (Index i = 0; i < ids.numel(); ++i) {
+                                      const Index id = ids.data()[i];
+                                      if (id == padding) continue;
+                                      real* const row = to + id * width;
+                                      add(row + lo, 1, g.data() + i * width + lo, 1, row + lo, hi - lo);
+                                    }
+                                  });
+                     dx.add(0, d);
+                   });
 }
 
 }  // namespace mote

@@ -1,16 +1,21 @@
-// Gather, choosing along an axis by an index for every element.
+// Choosing by index: gather, an index for every element along an axis; take_rows, whole rows.
 #pragma once
+
+#include <utility>
 
 #include "engine/array/int_array.h"
 #include "engine/autograd/op.h"
+#include "engine/ops/embedding.h"
+#include "engine/ops/view.h"
 
 namespace mote {
 
 /// y[..., i, ...] = x[..., index[..., i, ...], ...] along `axis`. index has x's rank and nowhere a larger extent except
-/// along `axis`; the result has index's shape. The gradient adds up where an index stands twice, in row-major order.
+/// along `axis`; the result has index's shape. The gradient adds up where an index is listed twice, in row-major order.
 /// Errors: another rank, an index outside [0, extent).
-inline Tensor gather(const Tensor& x, int axis, const IntArray& index) {
+inline Tensor gather(const Tensor& x, int axis, IntArray index) {
   Op op("gather", x);
+  index = index.contiguous();
   const int a = x.shape().axis(axis);
   check(index.rank() == x.dim(), "index ", index.shape(), " must have the rank of x ", x.shape());
   for (int i = 0; i < x.dim(); ++i)
@@ -20,24 +25,47 @@ inline Tensor gather(const Tensor& x, int axis, const IntArray& index) {
   for (const Index i : index.values())
     check(i >= 0 && i < extent, "index ", i, " is out of range for axis ", axis, " of ", x.shape());
   const Array in = x.array().contiguous();
-  const auto source = [strides = row_major(x.shape()), index, a](Index number) {  // where element `number` comes from
-    Index at = index.data()[number] * strides[static_cast<std::size_t>(a)];
-    for (int i = index.rank() - 1; i >= 0; --i) {
-      if (i != a) at += number % index.shape()[i] * strides[static_cast<std::size_t>(i)];
-      number /= index.shape()[i];
-    }
-    return at;
-  };
+  Strides strides = row_major(x.shape());
+  const Index step = std::exchange(strides[static_cast<std::size_t>(a)], 0);
+  const Layout others(index.shape(), strides);  // element i comes from index[i] * step + what the other axes say
   Array y = Array::empty(index.shape());
   real* const out = y.mutate();
-  for (Index i = 0; i < y.numel(); ++i) out[i] = in.data()[source(i)];
-  return op.record(y, [shape = x.shape(), source](const Array& dy, Grads& dx) {
-    Array d = Array::zeros(shape);
-    real* const to = d.mutate();
-    const Array g = dy.contiguous();
-    for (Index i = 0; i < g.numel(); ++i) to[source(i)] += g.data()[i];
-    dx.add(0, d);
-  });
+  for (Index i = 0; i < y.numel(); ++i) out[i] = in.data()[index.data()[i] * step + others.offset_of_part(i, 0)];
+  op.flops(0, {y.numel()});
+  return op.record(
+      y, save(x.shape(), index, others, step),
+      [](const Array& dy, Grads& dx, const Shape& shape, const IntArray& index, const Layout& others, Index step) {
+        Array d = Array::zeros(shape);
+        real* const to = d.mutate();
+        const Array g = dy.contiguous();
+        for (Index i = 0; i < g.numel(); ++i) to[index.data()[i] * step + others.offset_of_part(i, 0)] += g.data()[i];
+        dx.add(0, d);
+      });
+}
+
+namespace detail {
+inline void check_rows(const Shape& shape, const std::vector<Index>& rows) {
+  check_in("take_rows", shape.rank() > 0, "one number has no rows");
+  for (const Index row : rows)
+    check_in("take_rows", row >= 0 && row < shape[0], "row ", row, " is out of range for ", shape);
+}
+}  // namespace detail
+
+/// x[rows] in PyTorch: [N, ...] -> [rows, ...]. Gradients of a row that comes twice add up.
+/// Errors: rank 0, a row outside [0, N).
+inline Tensor take_rows(const Tensor& x, const std::vector<Index>& rows) {
+  detail::check_rows(x.shape(), rows);
+  const Index count = static_cast<Index>(rows.size()), width = x.shape().without(0).numel();
+  return reshape(embedding(reshape(x, {x.size(0), width}), IntArray({count}, rows)), x.shape().with(0, count));
+}
+inline IntArray take_rows(const IntArray& x, const std::vector<Index>& rows) {
+  detail::check_rows(x.shape(), rows);
+  const Index width = x.shape().without(0).numel();
+  IntArray y(x.shape().with(0, static_cast<Index>(rows.size())));
+  const IntArray in = x.contiguous();
+  Index* to = y.mutate();
+  for (const Index row : rows) to = std::copy_n(in.data() + row * width, width, to);
+  return y;
 }
 
 }  // namespace mote

@@ -44,8 +44,9 @@ inline Index check_targets(const Tensor& logits, const IntArray& targets, const 
 /// Reduction::none [...], 0 where ignored. With label smoothing s the target is (1 - s) onehot + s / V. The mean of no
 /// rows is NaN, with zero gradients, as in PyTorch. Errors: a target outside [0, V) that is not ignore_index, shapes
 /// that do not fit.
-inline Tensor cross_entropy(const Tensor& logits, const IntArray& targets, const CrossEntropyOptions& options = {}) {
+inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossEntropyOptions& options = {}) {
   Op op("cross_entropy", logits);
+  targets = targets.contiguous();
   const Index counted = detail::check_targets(logits, targets, options);
   const Index classes = logits.size(-1);
   const Array x = logits.array().contiguous();
@@ -69,22 +70,26 @@ inline Tensor cross_entropy(const Tensor& logits, const IntArray& targets, const
     if (targets.data()[row] != options.ignore_index) *next++ = out[row];
   Array result = options.reduction == Reduction::none ? losses : sum(counted_losses);
   if (mean) result = counted ? result / static_cast<real>(counted) : Array(std::numeric_limits<real>::quiet_NaN());
-  return op.record(result, [logp, targets, options, counted, mean, classes, sharp, spread](const Array& dy, Grads& dx) {
-    const Array g = dy.expand(targets.shape()).contiguous();
-    Array d = Array::zeros(logp.shape());
-    real* const to = d.mutate();
-    const kernels::Table& k = kernels::table();
-    detail::for_rows(logp.shape(), [&](Index row, Index at) {
-      const Index target = targets.data()[row];
-      if (target == options.ignore_index) return;
-      const real scale = mean ? g.data()[row] / static_cast<real>(counted) : g.data()[row];
-      k.exp(logp.data() + at, 1, to + at, classes);  // softmax - target distribution
-      to[at + target] -= sharp;
-      if (spread > 0) k.sub(to + at, 1, &spread, 0, to + at, classes);
-      k.mul(to + at, 1, &scale, 0, to + at, classes);
-    });
-    dx.add(0, d);
-  });
+  op.flops(5 * x.numel(), {3 * x.numel()});  // maximum, difference, exp, sum, quotient; exp, difference, product
+  return op.record(
+      result, save(logp, targets, options, counted, mean, classes, sharp, spread),
+      [](const Array& dy, Grads& dx, const Array& logp, const IntArray& targets, const CrossEntropyOptions& options,
+         Index counted, bool mean, Index classes, real sharp, real spread) {
+        const Array g = dy.expand(targets.shape()).contiguous();
+        Array d = Array::zeros(logp.shape());
+        real* const to = d.mutate();
+        const kernels::Table& k = kernels::table();
+        detail::for_rows(logp.shape(), [&](Index row, Index at) {
+          const Index target = targets.data()[row];
+          if (target == options.ignore_index) return;
+          const real scale = mean ? g.data()[row] / static_cast<real>(counted) : g.data()[row];
+          k.exp(logp.data() + at, 1, to + at, classes);  // softmax - target distribution
+          to[at + target] -= sharp;
+          if (spread > 0) k.sub(to + at, 1, &spread, 0, to + at, classes);
+          k.mul(to + at, 1, &scale, 0, to + at, classes);
+        });
+        dx.add(0, d);
+      });
 }
 
 /// (y - target)^2, averaged (default), summed, or element by element. The mean of nothing is NaN. Errors: different
@@ -97,11 +102,13 @@ inline Tensor mse_loss(const Tensor& y, const Tensor& target, Reduction reductio
   Array result = difference * difference;
   if (reduction != Reduction::none) result = sum(result);
   if (reduction == Reduction::mean) result = result / static_cast<real>(difference.numel());
-  return op.record(result, [difference, scale](const Array& dy, Grads& dx) {
-    const Array d = difference * (dy * (2 * scale));
-    if (dx.wants(0)) dx.add(0, d);
-    if (dx.wants(1)) dx.add(1, -d);
-  });
+  op.flops(3 * difference.numel(), {2 * difference.numel(), 2 * difference.numel()});
+  return op.record(result, save(difference, scale),
+                   [](const Array& dy, Grads& dx, const Array& difference, real scale) {
+                     const Array d = difference * (dy * (2 * scale));
+                     if (dx.wants(0)) dx.add(0, d);
+                     if (dx.wants(1)) dx.add(1, -d);
+                   });
 }
 
 }  // namespace mote

@@ -12,7 +12,7 @@ inline Tensor matmul(const Tensor& a, const Tensor& b) {
   Op op("matmul", a, b);
   Array y = matmul(a.array(), b.array());
   op.flops(2 * y.numel() * a.size(-1));
-  return op.record(std::move(y), [a = a.array(), b = b.array()](const Array& dy, Grads& dx) {
+  return op.record(std::move(y), save(a, b), [](const Array& dy, Grads& dx, const Array& a, const Array& b) {
     const Array row = a.rank() == 1 ? a.unsqueeze(0) : a, column = b.rank() == 1 ? b.unsqueeze(1) : b;
     Array d = a.rank() == 1 ? dy.unsqueeze(b.rank() == 1 ? -1 : -2) : dy;
     if (b.rank() == 1) d = d.unsqueeze(-1);
@@ -38,13 +38,14 @@ inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias =
       x.array().reshape({x.size(-1) ? x.numel() / x.size(-1) : x.shape().without(-1).numel(), x.size(-1)});
   Array y = matmul(rows, weight.array().transpose(0, 1));
   if (bias.defined()) y = y + bias.array();  // once, after the last k
-  op.flops(y.numel() * (2 * x.size(-1) + (bias.defined() ? 1 : 0)));
-  return op.record(y.reshape(x.shape().with(-1, weight.size(0))),
-                   [rows, shape = x.shape(), weight = weight.array()](const Array& dy, Grads& dx) {
+  const Index product = 2 * y.numel() * x.size(-1);
+  op.flops(product + (bias.defined() ? y.numel() : 0), {product, product, y.numel()});
+  return op.record(y.reshape(x.shape().with(-1, weight.size(0))), save(rows, x.shape(), weight),
+                   [](const Array& dy, Grads& dx, const Array& rows, const Shape& shape, const Array& weight) {
                      const Array d = dy.reshape({rows.shape()[0], weight.shape()[0]});
                      if (dx.wants(0)) dx.add(0, matmul(d, weight).reshape(shape));  // dX = dY W
                      if (dx.wants(1)) dx.add(1, matmul(d.transpose(0, 1), rows));   // dW = dY^T X
-                     if (dx.wants(2)) dx.add(2, sum(d, std::array<int, 1>{0}));     // db = the sum of dY's rows
+                     if (dx.wants(2)) dx.add(2, sum(d, 0));                         // db = the sum of dY's rows
                    });
 }
 

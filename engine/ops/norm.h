@@ -9,41 +9,36 @@ namespace detail {
 using NormBackward = void(const real*, const real*, const real*, const real*, real*, Index);
 
 /// What both norms send back: dx row by row, then the sums over rows for weight and bias. Rows are summed in blocks of
-/// 128 and the blocks in order, so that threads do not show in the bits.
-struct NormRule {
-  Array x, weight, stats;  // x contiguous [..., C]; stats {shift, scale} per row
-  NormBackward* rule;
-  bool has_bias;  // rms_norm has no third input
-
-  void operator()(const Array& dy, Grads& dx) const {
-    const Array g = dy.contiguous();
-    const Index n = x.shape()[-1], rows = n ? x.numel() / n : 0;
-    if (dx.wants(0)) {
-      Array d = Array::empty(x.shape());
-      real* const out = d.mutate();
-      const real* const w = weight.defined() ? weight.data() : nullptr;
-      for_rows(x.shape(), [&](Index row, Index at) {
-        rule(g.data() + at, x.data() + at, w, stats.data() + 2 * row, out + at, n);
-      });
-      dx.add(0, d);
-    }
-    if (dx.wants(1)) {
-      constexpr Index block = 128;
-      const Index blocks = (rows + block - 1) / block;
-      Array parts = Array::zeros({blocks, n});
-      real* const part = parts.mutate();
-      const auto f = kernels::table().add_scaled_product;
-      parallel_for(blocks, 1, [&](Index lo, Index hi) {
-        for (Index row = lo * block; row < std::min(hi * block, rows); ++row) {
-          const real* const s = stats.data() + 2 * row;
-          f(g.data() + row * n, x.data() + row * n, s[0], s[1], part + row / block * n, n);
-        }
-      });
-      dx.add(1, sum(parts, std::array<int, 1>{0}));
-    }
-    if (has_bias && dx.wants(2)) dx.add(2, sum(g.reshape({rows, n}), std::array<int, 1>{0}));
+/// 128 and the blocks in order, so that threads do not show in the bits. x contiguous [..., C]; stats {shift, scale} per
+/// row; rms_norm has no third input.
+inline void norm_backward(const Array& dy, Grads& dx, const Array& x, const Array& weight, const Array& stats,
+                          NormBackward* rule, bool has_bias) {
+  const Array g = dy.contiguous();
+  const Index n = x.shape()[-1], rows = n ? x.numel() / n : 0;
+  if (dx.wants(0)) {
+    Array d = Array::empty(x.shape());
+    real* const out = d.mutate();
+    const real* const w = weight.defined() ? weight.data() : nullptr;
+    for_rows(x.shape(),
+             [&](Index row, Index at) { rule(g.data() + at, x.data() + at, w, stats.data() + 2 * row, out + at, n); });
+    dx.add(0, d);
   }
-};
+  if (dx.wants(1)) {
+    constexpr Index block = 128;
+    const Index blocks = (rows + block - 1) / block;
+    Array parts = Array::zeros({blocks, n});
+    real* const part = parts.mutate();
+    const auto f = kernels::table().add_scaled_product;
+    parallel_for(blocks, 1, [&](Index lo, Index hi) {
+      for (Index row = lo * block; row < std::min(hi * block, rows); ++row) {
+        const real* const s = stats.data() + 2 * row;
+        f(g.data() + row * n, x.data() + row * n, s[0], s[1], part + row / block * n, n);
+      }
+    });
+    dx.add(1, sum(parts, 0));
+  }
+  if (has_bias && dx.wants(2)) dx.add(2, sum(g.reshape({rows, n}), 0));
+}
 
 inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   check(x.dim() >= 1, "needs at least one axis");
@@ -73,7 +68,12 @@ inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tenso
     f(in.data() + at, w.defined() ? w.data() : nullptr, b.defined() ? b.data() : nullptr, static_cast<real>(eps),
       out + at, s + 2 * row, n);
   });
-  return op.record(y, detail::NormRule{in, w, stats, kernels::table().layer_norm_backward, true});
+  // mean, difference, square and sum, scale, weight, bias
+  op.flops(7 * in.numel(), {9 * in.numel(), 4 * in.numel(), in.numel()});
+  return op.record(y, save(in, w, stats),
+                   [](const Array& dy, Grads& dx, const Array& x, const Array& weight, const Array& stats) {
+                     detail::norm_backward(dy, dx, x, weight, stats, kernels::table().layer_norm_backward, true);
+                   });
 }
 
 /// y = x / sqrt(mean(x^2) + eps) * weight over the last axis. x [..., C], weight [C] or undefined.
@@ -90,7 +90,11 @@ inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 
   detail::for_rows(in.shape(), [&](Index row, Index at) {
     f(in.data() + at, w.defined() ? w.data() : nullptr, static_cast<real>(eps), out + at, s + 2 * row, n);
   });
-  return op.record(y, detail::NormRule{in, w, stats, kernels::table().rms_norm_backward, false});
+  op.flops(4 * in.numel(), {7 * in.numel(), 3 * in.numel()});  // square and sum, scale, weight
+  return op.record(y, save(in, w, stats),
+                   [](const Array& dy, Grads& dx, const Array& x, const Array& weight, const Array& stats) {
+                     detail::norm_backward(dy, dx, x, weight, stats, kernels::table().rms_norm_backward, false);
+                   });
 }
 
 }  // namespace mote

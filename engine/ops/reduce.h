@@ -9,27 +9,13 @@
 
 namespace mote {
 
-/// The axes of a reduction: sum(x, {0, -1}), sum(x, 0), or none for all of them.
-class Axes {
- public:
-  Axes() = default;
-  Axes(int axis) : list_{axis} {}
-  Axes(std::initializer_list<int> axes) : list_(axes) {}
-  std::span<const int> list() const { return list_; }
-
- private:
-  std::vector<int> list_;
-};
-
 namespace detail {
 /// y with the reduced axes back as extents of 1, so that it broadcasts against x.
-inline Array kept(const Array& y, const Shape& x, const Axes& axes) {
-  return y.reshape(reduced_shape(x, axes.list(), true));
-}
+inline Array kept(const Array& y, const Shape& x, const Axes& axes) { return y.reshape(reduced_shape(x, axes, true)); }
 
 inline Index reduced_count(const Shape& shape, const Axes& axes) {
   Index n = 1;
-  for (const int a : normalized_axes(shape.rank(), axes.list())) n *= shape[a];
+  for (const int a : axes.of(shape.rank())) n *= shape[a];
   return n;
 }
 }  // namespace detail
@@ -38,17 +24,20 @@ inline Index reduced_count(const Shape& shape, const Axes& axes) {
 /// Errors: an axis out of range or given twice.
 inline Tensor sum(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
   Op op("sum", x);
-  return op.record(sum(x.array(), axes.list(), keepdim), [shape = x.shape(), axes](const Array& dy, Grads& dx) {
-    dx.add(0, detail::kept(dy, shape, axes).expand(shape));
-  });
+  op.flops(x.numel(), {0});
+  return op.record(sum(x.array(), axes.list(), keepdim), save(x.shape(), axes),
+                   [](const Array& dy, Grads& dx, const Shape& shape, const Axes& axes) {
+                     dx.add(0, detail::kept(dy, shape, axes).expand(shape));
+                   });
 }
 
 /// The mean over `axes`: the sum divided by the number of elements summed. The mean of nothing is NaN.
 inline Tensor mean(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
   Op op("mean", x);
+  op.flops(x.numel());
   const real count = static_cast<real>(detail::reduced_count(x.shape(), axes));
-  return op.record(sum(x.array(), axes.list(), keepdim) / count,
-                   [shape = x.shape(), axes, count](const Array& dy, Grads& dx) {
+  return op.record(sum(x.array(), axes.list(), keepdim) / count, save(x.shape(), axes, count),
+                   [](const Array& dy, Grads& dx, const Shape& shape, const Axes& axes, real count) {
                      dx.add(0, detail::kept(dy / count, shape, axes).expand(shape));
                    });
 }
@@ -57,11 +46,12 @@ inline Tensor mean(const Tensor& x, const Axes& axes = {}, bool keepdim = false)
 /// PyTorch, is the unbiased estimate; 0 the biased one that layer norm uses. One element with correction 1 gives NaN.
 inline Tensor var(const Tensor& x, const Axes& axes = {}, real correction = 1, bool keepdim = false) {
   Op op("var", x);
+  op.flops(4 * x.numel(), {2 * x.numel()});
   const real count = static_cast<real>(detail::reduced_count(x.shape(), axes));
   const real scale = std::max(count - correction, real(0));
   const Array centred = x.array() - sum(x.array(), axes.list(), true) / count;
-  return op.record(sum(centred * centred, axes.list(), keepdim) / scale,
-                   [centred, axes, scale](const Array& dy, Grads& dx) {
+  return op.record(sum(centred * centred, axes.list(), keepdim) / scale, save(centred, axes, scale),
+                   [](const Array& dy, Grads& dx, const Array& centred, const Axes& axes, real scale) {
                      // the mean's own share cancels, since the centred numbers sum to 0
                      dx.add(0, centred * (detail::kept(dy, centred.shape(), axes) * (real(2) / scale)));
                    });
@@ -83,17 +73,23 @@ inline void share_extreme(const Array& x, const Array& y, const Axes& axes, cons
 /// Errors: nothing to choose from.
 inline Tensor max(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
   Op op("max", x);
+  op.flops(x.numel(), {3 * x.numel()});
   Array y = max(x.array(), axes.list(), keepdim);
-  return op.record(y,
-                   [x = x.array(), y, axes](const Array& dy, Grads& dx) { detail::share_extreme(x, y, axes, dy, dx); });
+  return op.record(y, save(x, y, axes),
+                   [](const Array& dy, Grads& dx, const Array& x, const Array& y, const Axes& axes) {
+                     detail::share_extreme(x, y, axes, dy, dx);
+                   });
 }
 
 /// The smallest element over `axes`; the rest as max.
 inline Tensor min(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
   Op op("min", x);
+  op.flops(x.numel(), {3 * x.numel()});
   Array y = min(x.array(), axes.list(), keepdim);
-  return op.record(y,
-                   [x = x.array(), y, axes](const Array& dy, Grads& dx) { detail::share_extreme(x, y, axes, dy, dx); });
+  return op.record(y, save(x, y, axes),
+                   [](const Array& dy, Grads& dx, const Array& x, const Array& y, const Axes& axes) {
+                     detail::share_extreme(x, y, axes, dy, dx);
+                   });
 }
 
 namespace detail {
@@ -106,7 +102,7 @@ inline bool ranks_before(real x, real y) { return x > y || (x != x && y == y); }
 inline IntArray argmax(const Tensor& x, int axis = -1, bool keepdim = false) {
   const Op op("argmax");
   const Index n = x.shape()[axis];
-  check(n > 0, "of no elements: shape ", x.shape(), " is empty along axis ", axis);
+  check(n > 0, "cannot reduce the empty axis ", axis, " of shape ", x.shape());
   const Array in = x.array().contiguous();
   IntArray y(x.shape().with(axis, 1));
   Index* const out = y.mutate();

@@ -43,9 +43,11 @@ inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines) 
   check(2 * cosines.shape()[1] <= x.size(-1), "there are angles for ", 2 * cosines.shape()[1], " columns, but x ",
         x.shape(), " has ", x.size(-1));
   const Array c = cosines.contiguous(), s = sines.contiguous();
-  return op.record(detail::turn_pairs(x.array(), c, s, 1), [c, s](const Array& dy, Grads& dx) {
-    dx.add(0, detail::turn_pairs(dy, c, s, -1));  // a turn's transpose is the turn back
-  });
+  op.flops(3 * x.numel());
+  return op.record(detail::turn_pairs(x.array(), c, s, 1), save(c, s),
+                   [](const Array& dy, Grads& dx, const Array& c, const Array& s) {
+                     dx.add(0, detail::turn_pairs(dy, c, s, -1));  // a turn's transpose is the turn back
+                   });
 }
 
 }  // namespace mote

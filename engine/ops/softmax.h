@@ -20,25 +20,15 @@ void for_rows(const Shape& shape, Body body) {
   });
 }
 
-/// Where each row of `shape` starts in a mask that broadcasts to it.
+/// The rows of `shape` in a mask that broadcasts to it.
 struct MaskRows {
-  Mask mask;
-  Shape shape;
-  std::array<Index, Shape::max_rank> strides;
-  MaskRows(const Mask& m, const Shape& s) : mask(m), shape(s), strides(m.strides_in(s)) {
-    if (strides[static_cast<std::size_t>(s.rank() - 1)] == 0 && s[-1] != 1) {  // the kernel wants a row of bytes
-      mask = m.expand(m.rank() ? m.shape().with(-1, s[-1]) : Shape{s[-1]});
-      strides = mask.strides_in(s);
-    }
+  Mask mask;  // a view of `shape`; in each row the bytes lie side by side, as the kernel wants them
+  MaskRows(const Mask& m, const Shape& shape) : mask(broadcast_to(m, shape)) {
+    if (shape[-1] == 1 || mask.stride(-1) == 1) return;
+    const Shape rows = m.rank() ? m.shape().with(-1, shape[-1]) : Shape{shape[-1]};  // and no more of them than m has
+    mask = m.expand(rows).contiguous().expand(shape);
   }
-  const std::uint8_t* row(Index number) const {
-    Index offset = 0;
-    for (int axis = shape.rank() - 2; axis >= 0; --axis) {
-      offset += number % shape[axis] * strides[static_cast<std::size_t>(axis)];
-      number /= shape[axis];
-    }
-    return mask.data() + offset;
-  }
+  const std::uint8_t* row(Index number) const { return mask.data() + mask.layout().offset_of_part(number, 1); }
 };
 
 inline Array softmax_backward(const Array& dy, const Array& y) {
@@ -62,7 +52,8 @@ inline Tensor softmax(const Tensor& x, int axis = -1) {
   real* const out = y.mutate();
   const auto f = kernels::table().softmax;
   detail::for_rows(y.shape(), [&](Index, Index at) { f(rows.data() + at, nullptr, out + at, nullptr, y.shape()[-1]); });
-  return op.record(y.transpose(axis, -1), [y, axis](const Array& dy, Grads& dx) {
+  op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
+  return op.record(y.transpose(axis, -1), save(y, axis), [](const Array& dy, Grads& dx, const Array& y, int axis) {
     dx.add(0, detail::softmax_backward(dy.transpose(axis, -1), y).transpose(axis, -1));
   });
 }
@@ -81,7 +72,9 @@ inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
   const auto f = kernels::table().softmax;
   detail::for_rows(y.shape(),
                    [&](Index row, Index at) { f(rows.data() + at, mask.row(row), out + at, nullptr, y.shape()[-1]); });
-  return op.record(y, [y](const Array& dy, Grads& dx) { dx.add(0, detail::softmax_backward(dy, y)); });
+  op.flops(5 * y.numel(), {4 * y.numel()});
+  return op.record(y, save(y),
+                   [](const Array& dy, Grads& dx, const Array& y) { dx.add(0, detail::softmax_backward(dy, y)); });
 }
 
 /// log(softmax(x)), computed as x - max - log(sum(exp(x - max))): exact where softmax would round to 0.
@@ -93,7 +86,8 @@ inline Tensor log_softmax(const Tensor& x, int axis = -1) {
   real* const out = y.mutate();
   const auto f = kernels::table().log_softmax;
   detail::for_rows(y.shape(), [&](Index, Index at) { f(rows.data() + at, out + at, y.shape()[-1]); });
-  return op.record(y.transpose(axis, -1), [y, axis](const Array& dy, Grads& dx) {
+  op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
+  return op.record(y.transpose(axis, -1), save(y, axis), [](const Array& dy, Grads& dx, const Array& y, int axis) {
     const Array g = dy.transpose(axis, -1).contiguous();
     Array d = Array::empty(y.shape());
     real* const to = d.mutate();

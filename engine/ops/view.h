@@ -9,40 +9,43 @@ namespace mote {
 /// Errors: a number of elements that does not match, two -1.
 inline Tensor reshape(const Tensor& x, std::initializer_list<Index> extents) {
   Op op("reshape", x);
-  return op.record(x.array().reshape(extents),
-                   [shape = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(shape)); });
+  op.flops(0);
+  return op.record(x.array().reshape(extents), save(x.shape()),
+                   [](const Array& dy, Grads& dx, const Shape& shape) { dx.add(0, dy.reshape(shape)); });
 }
 inline Tensor reshape(const Tensor& x, const Shape& shape) {
   Op op("reshape", x);
-  return op.record(x.array().reshape(shape),
-                   [from = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(from)); });
+  op.flops(0);
+  return op.record(x.array().reshape(shape), save(x.shape()),
+                   [](const Array& dy, Grads& dx, const Shape& from) { dx.add(0, dy.reshape(from)); });
 }
 
 /// As reshape, but never copies. Errors: the numbers do not lie in order (transposed, sliced): use reshape.
 inline Tensor view(const Tensor& x, std::initializer_list<Index> extents) {
   Op op("view", x);
-  return op.record(x.array().view(std::span<const Index>(extents.begin(), extents.size())),
-                   [shape = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(shape)); });
+  return op.record(x.array().view(std::span<const Index>(extents.begin(), extents.size())), save(x.shape()),
+                   [](const Array& dy, Grads& dx, const Shape& shape) { dx.add(0, dy.reshape(shape)); });
 }
 
 /// The same for a shape, such as that of another tensor.
 inline Tensor view(const Tensor& x, const Shape& shape) {
   Op op("view", x);
-  return op.record(x.array().view(std::span<const Index>(shape)),
-                   [from = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(from)); });
+  return op.record(x.array().view(std::span<const Index>(shape)), save(x.shape()),
+                   [](const Array& dy, Grads& dx, const Shape& from) { dx.add(0, dy.reshape(from)); });
 }
 
 /// The same numbers laid out row-major. mote's ops take any layout; this is for code that follows a tutorial.
 inline Tensor contiguous(const Tensor& x) {
   Op op("contiguous", x);
+  op.flops(0);
   return op.record(x.array().contiguous(), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
 }
 
 /// Two axes swapped: [..., A, ..., B, ...] -> [..., B, ..., A, ...]. Errors: an axis out of range.
 inline Tensor transpose(const Tensor& x, int axis0, int axis1) {
   Op op("transpose", x);
-  return op.record(x.array().transpose(axis0, axis1),
-                   [axis0, axis1](const Array& dy, Grads& dx) { dx.add(0, dy.transpose(axis0, axis1)); });
+  return op.record(x.array().transpose(axis0, axis1), save(axis0, axis1),
+                   [](const Array& dy, Grads& dx, int axis0, int axis1) { dx.add(0, dy.transpose(axis0, axis1)); });
 }
 
 /// Axis i of the result is axis axes[i] of x. Errors: not every axis exactly once.
@@ -53,16 +56,18 @@ inline Tensor permute(const Tensor& x, std::initializer_list<int> axes) {
   std::vector<int> inverse(order.size());
   for (std::size_t i = 0; i < order.size(); ++i)
     inverse[static_cast<std::size_t>(x.shape().axis(order[i]))] = static_cast<int>(i);
-  return op.record(std::move(y), [inverse](const Array& dy, Grads& dx) { dx.add(0, dy.permute(inverse)); });
+  return op.record(std::move(y), save(inverse),
+                   [](const Array& dy, Grads& dx, const std::vector<int>& inverse) { dx.add(0, dy.permute(inverse)); });
 }
 
 /// Positions start, start + step, ... below end of an axis. start and end count from the end when negative and are
 /// clamped to the extent, as in Python. Errors: an axis out of range, step < 1.
 inline Tensor slice(const Tensor& x, int axis, Index start, Index end, Index step = 1) {
   Op op("slice", x);
-  return op.record(x.array().slice(axis, start, end, step), [axis, start, end, step](const Array& dy, Grads& dx) {
-    dx.add_slice(0, axis, start, end, step, dy);
-  });
+  return op.record(x.array().slice(axis, start, end, step), save(axis, start, end, step),
+                   [](const Array& dy, Grads& dx, int axis, Index start, Index end, Index step) {
+                     dx.add_slice(0, axis, start, end, step, dy);
+                   });
 }
 
 /// One position of an axis; the axis goes. Errors: a position outside [-extent, extent).
@@ -70,7 +75,7 @@ inline Tensor select(const Tensor& x, int axis, Index position) {
   Op op("select", x);
   Array y = x.array().select(axis, position);
   const Index start = position < 0 ? position + x.shape()[axis] : position;
-  return op.record(std::move(y), [a = x.shape().axis(axis), start](const Array& dy, Grads& dx) {
+  return op.record(std::move(y), save(x.shape().axis(axis), start), [](const Array& dy, Grads& dx, int a, Index start) {
     dx.add_slice(0, a, start, start + 1, 1, dy.unsqueeze(a));
   });
 }
@@ -122,6 +127,7 @@ inline std::vector<Tensor> unbind(const Tensor& x, int axis = 0) {
 /// Errors: no tensors, shapes that differ elsewhere.
 inline Tensor concat(const std::vector<Tensor>& parts, int axis = 0) {
   Op op("concat", parts);
+  op.flops(0);
   check(!parts.empty(), "needs at least one tensor");
   const Shape& first = parts[0].shape();
   const int a = first.axis(axis);
@@ -145,7 +151,7 @@ inline Tensor concat(const std::vector<Tensor>& parts, int axis = 0) {
     sizes.push_back(part.shape()[a]);
     start += part.shape()[a];
   }
-  return op.record(y, [sizes, a](const Array& dy, Grads& dx) {
+  return op.record(y, save(sizes, a), [](const Array& dy, Grads& dx, const std::vector<Index>& sizes, int a) {
     Index from = 0;
     for (std::size_t i = 0; i < sizes.size(); from += sizes[i++])
       if (dx.wants(i)) dx.add(i, dy.slice(a, from, from + sizes[i]));
@@ -158,15 +164,15 @@ inline Tensor cat(const std::vector<Tensor>& parts, int axis = 0) { return conca
 /// A new axis with one repetition; gradient and value are the same numbers under another shape.
 inline Tensor unsqueeze(const Tensor& x, int axis) {
   Op op("unsqueeze", x);
-  return op.record(x.array().unsqueeze(axis),
-                   [shape = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(shape)); });
+  return op.record(x.array().unsqueeze(axis), save(x.shape()),
+                   [](const Array& dy, Grads& dx, const Shape& shape) { dx.add(0, dy.reshape(shape)); });
 }
 
 /// The axis goes if its extent is 1; otherwise nothing happens, as in PyTorch.
 inline Tensor squeeze(const Tensor& x, int axis) {
   Op op("squeeze", x);
-  return op.record(x.array().squeeze(axis),
-                   [shape = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(shape)); });
+  return op.record(x.array().squeeze(axis), save(x.shape()),
+                   [](const Array& dy, Grads& dx, const Shape& shape) { dx.add(0, dy.reshape(shape)); });
 }
 
 /// All axes of extent 1 go.
@@ -175,14 +181,15 @@ inline Tensor squeeze(const Tensor& x) {
   Shape shape;
   for (const Index extent : x.shape())
     if (extent != 1) shape = shape.insert(-1, extent);
-  return op.record(x.array().reshape(shape),
-                   [from = x.shape()](const Array& dy, Grads& dx) { dx.add(0, dy.reshape(from)); });
+  return op.record(x.array().reshape(shape), save(x.shape()),
+                   [](const Array& dy, Grads& dx, const Shape& from) { dx.add(0, dy.reshape(from)); });
 }
 
 /// Tensors of one shape side by side along a new axis: n of [A, B] with axis 0 -> [n, A, B].
 /// Errors: no tensors, different shapes.
 inline Tensor stack(const std::vector<Tensor>& parts, int axis = 0) {
   Op op("stack", parts);
+  op.flops(0);
   check(!parts.empty(), "needs at least one tensor");
   for (const Tensor& part : parts)
     check(part.shape() == parts[0].shape(), "shapes ", parts[0].shape(), " and ", part.shape(), " differ");
@@ -198,7 +205,7 @@ inline Tensor stack(const std::vector<Tensor>& parts, int axis = 0) {
     for (Index o = 0; o < outer; ++o)
       std::copy_n(x.data() + o * inner, inner, out + (o * shape[a] + static_cast<Index>(p)) * inner);
   }
-  return op.record(y, [count = parts.size(), a](const Array& dy, Grads& dx) {
+  return op.record(y, save(parts.size(), a), [](const Array& dy, Grads& dx, std::size_t count, int a) {
     for (std::size_t i = 0; i < count; ++i)
       if (dx.wants(i)) dx.add(i, dy.select(a, static_cast<Index>(i)));
   });
@@ -212,14 +219,15 @@ inline Tensor expand(const Tensor& x, const Shape& shape) {
 }
 
 namespace detail {
-/// Zero where keep(row, column) is false, over the last two axes.
-template <class Keep>
-Array keep_triangle(const Array& x, Keep keep) {
+/// Over the last two axes, zero where column - row is above `diagonal` (the lower triangle stays), or below it.
+inline Array keep_triangle(const Array& x, bool lower, Index diagonal) {
   Array y = copy_of(x);
   const Index rows = x.shape()[-2], columns = x.shape()[-1];
   real* const out = y.mutate();
-  for (Index i = 0; i < y.numel(); ++i)
-    if (!keep(i / columns % rows, i % columns)) out[i] = 0;
+  for (Index i = 0; i < y.numel(); ++i) {
+    const Index distance = i % columns - i / columns % rows;
+    if (lower ? distance > diagonal : distance < diagonal) out[i] = 0;
+  }
   return y;
 }
 }  // namespace detail
@@ -228,18 +236,20 @@ Array keep_triangle(const Array& x, Keep keep) {
 inline Tensor tril(const Tensor& x, Index diagonal = 0) {
   Op op("tril", x);
   check(x.dim() >= 2, "needs at least two axes, but the shape is ", x.shape());
-  const auto keep = [diagonal](Index row, Index column) { return column - row <= diagonal; };
-  return op.record(detail::keep_triangle(x.array(), keep),
-                   [keep](const Array& dy, Grads& dx) { dx.add(0, detail::keep_triangle(dy, keep)); });
+  op.flops(0);
+  return op.record(
+      detail::keep_triangle(x.array(), true, diagonal), save(diagonal),
+      [](const Array& dy, Grads& dx, Index diagonal) { dx.add(0, detail::keep_triangle(dy, true, diagonal)); });
 }
 
 /// The upper triangle of the last two axes: zero where column - row < diagonal. Errors: rank below 2.
 inline Tensor triu(const Tensor& x, Index diagonal = 0) {
   Op op("triu", x);
   check(x.dim() >= 2, "needs at least two axes, but the shape is ", x.shape());
-  const auto keep = [diagonal](Index row, Index column) { return column - row >= diagonal; };
-  return op.record(detail::keep_triangle(x.array(), keep),
-                   [keep](const Array& dy, Grads& dx) { dx.add(0, detail::keep_triangle(dy, keep)); });
+  op.flops(0);
+  return op.record(
+      detail::keep_triangle(x.array(), false, diagonal), save(diagonal),
+      [](const Array& dy, Grads& dx, Index diagonal) { dx.add(0, detail::keep_triangle(dy, false, diagonal)); });
 }
 
 }  // namespace mote

@@ -73,7 +73,7 @@ void overhead() {
 
 /// What a warm training step asks of the system, in blocks of arrays and graph nodes.
 void memory() {
-  const CopyTask task(10, 10);
+  const CopyTask task;
   GPTConfig config;
   config.block_size = task.block_size(), config.vocab_size = task.vocab_size();
   config.n_layer = 2, config.n_head = 4, config.n_embd = 64, config.dropout = 0.1;

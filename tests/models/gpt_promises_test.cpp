@@ -97,14 +97,14 @@ TEST_CASE("GPT: a clone has equal weights and its own tie; copy_weights makes tw
   }
   CHECK(copy.lm_head.weight.same_as(copy.transformer.wte.weight));
   Generator random(77);
-  const GPT other(small, random);
+  GPT other(small, random);
   const IntArray ids = draw_tokens({2, 9}, 3);
   CHECK(!same_bits(other(ids).array(), m(ids).array()));
   copy_weights(m, other);
   CHECK(same_bits(other(ids).array(), m(ids).array()));
   GPTConfig deeper = small;
   deeper.n_layer = 3;
-  const GPT third(deeper, random);
+  GPT third(deeper, random);
   const Array before = third(ids).array();
   CHECK(error_of([&] { copy_weights(m, third); }).find("transformer.h.2.ln_1.weight is missing in the source") !=
         std::string::npos);

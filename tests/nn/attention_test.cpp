@@ -183,7 +183,8 @@ TEST_CASE("MultiHeadAttention: masks for all, per row of the batch, per head") {
 
 TEST_CASE("MultiHeadAttention: the causal flag and a causal mask are the same, bit for bit, backwards too") {
   Generator random(1);
-  const MultiHeadAttention open(6, 2, random), flag(6, 2, random, {.causal = true});
+  const MultiHeadAttention open(6, 2, random);
+  MultiHeadAttention flag(6, 2, random, {.causal = true});
   copy_weights(open, flag);
   const Array dy = random_array({2, 9, 6}, 8);
   Tensor x = Tensor(random_array({2, 9, 6}, 3)).requires_grad_(), z = Tensor(x.array()).requires_grad_();

@@ -63,6 +63,34 @@ TEST_CASE("check_module tells which fields visit() forgot") {
   CHECK(problems(Flaw::child)[0] == "visit() lists 1 of 3 parameters and 2 of 3 modules");
 }
 
+/// Draws from a stream of its own, which visit() may forget.
+struct Noisy : Layer<Noisy> {
+  Linear fc;
+  Generator noise;
+  bool forget;
+  Noisy(Generator& random, bool shared, bool forgetful)
+      : fc(2, 3, random), noise(shared ? random : Generator(5)), forget(forgetful) {}
+  Tensor forward(const Tensor& x) const {
+    const Tensor y = fc(x);
+    return training() ? dropout(y, 0, noise) : y;
+  }
+  void visit(Visitor& v) override {
+    v("fc", fc);
+    if (!forget) v.stream("noise", noise);
+  }
+};
+
+TEST_CASE("check_module tells of a random stream that visit() forgot, shared with other layers or not") {
+  for (const bool shared : {false, true})
+    for (const bool forget : {false, true}) {
+      const auto found = module_problems([&](Generator& random) { return Noisy(random, shared, forget); },
+                                         [](const Noisy& m, In x) { return m(x[0]); },
+                                         {.names = {"fc.weight", "fc.bias"}, .inputs = {random_array({2, 2}, 1)}});
+      CHECK(found ==
+            (forget ? std::vector<std::string>{"visit() lists 0 of 1 random streams"} : std::vector<std::string>{}));
+    }
+}
+
 TEST_CASE("check_module notices a parameter that nothing uses, draws in evaluation") {
   CHECK(noticed(problems(Flaw::unused), "scale receives no gradient"));
   CHECK(problems(Flaw::eval_draws) == std::vector<std::string>{"evaluation draws random numbers"});

@@ -107,7 +107,7 @@ struct Model : Layer<Model> {
 
 /// Constructors draw every weight once, and apply() draws it again, in an order that decides which numbers it gets.
 void module_then_apply(TorchDraw& d) {
-  const Model model(d.random);
+  Model model(d.random);
   const std::vector<NamedParameter> named = named_parameters(model);
   std::vector<std::string> order;
   const auto again = [&](const Parameter& weight) {

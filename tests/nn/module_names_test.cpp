@@ -77,8 +77,7 @@ TEST_CASE("type_name: without namespaces and template arguments' own") {
 
 TEST_CASE("copy_weights: by name, buffers included; the two stay independent") {
   Generator random(1);
-  Model from(4, random);
-  const Model to(4, random);
+  Model from(4, random), to(4, random);
   from.seen.mutate()[1] = 3;
   CHECK(!same_bits(from.head.weight.value(), to.head.weight.value()));
   copy_weights(from, to);
@@ -93,8 +92,7 @@ TEST_CASE("copy_weights: by name, buffers included; the two stay independent") {
 
 TEST_CASE("copy_weights: all problems at once, and nothing copied") {
   Generator random(1);
-  const Model from(4, random);
-  Model to(4, random);
+  Model from(4, random), to(4, random);
   to.h.emplace_back(4, random);
   to.head = Linear(4, 5, random);
   to.seen = Array::zeros({3});

@@ -81,8 +81,58 @@ TEST_CASE("module: names in visit order, a tied parameter once under its first n
   CHECK(parameter_count(m) == 15 + 2 * (9 + 3) + 6);
   REQUIRE(named_buffers(m).size() == 1);
   CHECK(named_buffers(m)[0].name == "steps");
+  static_assert(std::is_same_v<decltype(named_buffers(m)[0].array), const Array*>, "a const module stays as it is");
   CHECK(named_buffers(m)[0].array == &m.steps);
+  Small changeable(random);
+  named_buffers(changeable)[0].array->mutate()[0] = 3;
+  CHECK(changeable.steps.at({0}) == 3);
   CHECK(names_of(Small(random, false)).size() == 5);  // a child that is not there has no names
+}
+
+/// Two dropouts on one stream, a third on its own.
+struct Streams : Layer<Streams> {
+  Dropout a, b;
+  Generator own;
+  Streams(const Generator& random, std::uint64_t seed) : a(0.5, random), b(0.5, random), own(seed) {}
+  void visit(Visitor& v) override {
+    v("a", a);
+    v("b", b);
+    v.stream("own", own);
+  }
+};
+
+std::vector<std::string> names_of(const std::vector<NamedStream>& streams) {
+  std::vector<std::string> names;
+  for (const NamedStream& s : streams) names.push_back(s.name);
+  return names;
+}
+
+TEST_CASE("module: streams in visit order, one that several layers draw from once under its first name") {
+  const Generator random(1);
+  const Streams m(random, 2);
+  const std::vector<NamedStream> once = named_streams(m), all = named_streams(m, true);
+  CHECK(names_of(once) == std::vector<std::string>{"a.random", "own"});
+  CHECK(names_of(all) == std::vector<std::string>{"a.random", "b.random", "own"});
+  CHECK(all[0].stream.same_as(random));
+  CHECK(all[1].stream.same_as(random));
+  CHECK(!all[2].stream.same_as(random));
+}
+
+TEST_CASE(
+    "module: with its streams set back, a model in training mode gives the same bits again; a clone shares them") {
+  const Generator random(1);
+  const Streams m(random, 2);
+  const Tensor x = Array::full({40}, 1);
+  std::vector<GeneratorState> before;
+  for (const NamedStream& s : named_streams(m)) before.push_back(s.stream.get_state());
+  const Tensor first = m.b(m.a(x));
+  const Tensor second = m.b(m.a(x));
+  CHECK(!same_bits(first.array(), second.array()));
+  const std::vector<NamedStream> streams = named_streams(m);
+  for (std::size_t i = 0; i < streams.size(); ++i) streams[i].stream.set_state(before[i]);
+  CHECK(same_bits(m.b(m.a(x)).array(), first.array()));
+  const Streams copy = m.clone();
+  for (std::size_t i = 0; i < streams.size(); ++i) CHECK(named_streams(copy)[i].stream.same_as(streams[i].stream));
 }
 
 TEST_CASE("module: a tied cell gets both gradients and is frozen as one") {
@@ -180,7 +230,7 @@ TEST_CASE("module: train and eval reach every child, and say nothing about gradi
 
 TEST_CASE("module: frozen parameters are constants; without_gradient names the trainable ones the loss missed") {
   Generator random(1);
-  const Small m(random);
+  Small m(random);
   const auto loss = [&m] { return sum(m(IntArray({1}, std::vector<Index>{2})) * Tensor(random_array({1, 5}, 1))); };
   CHECK(without_gradient(m) == names_of(m));
   set_trainable(m.h[0], false);

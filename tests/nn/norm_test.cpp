@@ -31,8 +31,8 @@ TEST_CASE("Norm") {
 
 TEST_CASE("Norm starts and computes as LayerNorm and RMSNorm do, bit for bit") {
   const Norm layer(NormKind::layer_norm, 6), rms(NormKind::rms_norm, 6);
-  const LayerNorm plain_layer(6);
-  const RMSNorm plain_rms(6);
+  LayerNorm plain_layer(6);
+  RMSNorm plain_rms(6);
   CHECK(layer.weight.value().to_vector() == std::vector<real>(6, 1));
   CHECK(layer.bias.value().to_vector() == std::vector<real>(6, 0));
   CHECK(rms.weight.value().to_vector() == std::vector<real>(6, 1));

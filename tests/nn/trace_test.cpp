@@ -245,7 +245,7 @@ TEST_CASE("trace: an op of ops leaves the counting to them, unless it says its o
   CHECK(text_of(trace).find(" [2, 3] -> [2, 3]; inside [7, 7] ") != std::string::npos);
 }
 
-TEST_CASE("trace: nothing is seen before, after, in other threads, or backward") {
+TEST_CASE("trace: nothing is seen before, after, or in other threads") {
   const Tensor x = ones({2});
   exp(x);
   {
@@ -254,14 +254,35 @@ TEST_CASE("trace: nothing is seen before, after, in other threads, or backward")
     std::thread other([&] { exp(x); });
     other.join();
     CHECK(trace.events().empty());
-    Tensor leaf = ones({2}).requires_grad_();
-    const Tensor y = sum(twice(leaf));
-    CHECK(trace.events().size() == 2);
-    y.backward();
-    CHECK(trace.events().size() == 2);
     CHECK(thread_context.observer != nullptr);
   }
   CHECK(thread_context.observer == nullptr);
+}
+
+TEST_CASE("trace: backward is counted beside the forward pass it belongs to, and summed over modules") {
+  Generator random(1);
+  const Outer m(random);
+  Tensor x = Tensor(random_array({2, 3}, 1)).requires_grad_();
+  const Tensor before = exp(x);
+  const Trace trace;
+  const Tensor y = sum(m(before));
+  CHECK(trace.total().backward_flops == 0);
+  const std::size_t events = trace.events().size();
+  y.backward();
+  REQUIRE(trace.events().size() == events + 1);  // exp, which was recorded before the trace began
+  CHECK(trace.events().back().name == "exp");
+  CHECK(trace.events().back().backward_flops == 6);
+  // dX and dW cost what the product does, db one addition per element
+  CHECK(trace.total("parts.0.up").backward_flops == 2 * 48 + 8);
+  CHECK(trace.total("parts.0").backward_flops == 2 * 48 + 8 + 8);  // twice() states nothing: one per element
+  CHECK(trace.total("down").backward_flops == 2 * (48 + 72));
+  CHECK(trace.total("parts.0.up").kept == static_cast<Index>((6 + 12) * sizeof(real)));  // its input and its weight
+  CHECK(trace.total("parts.0").backward_seconds > 0);
+  CHECK(trace.total().backward_seconds >= trace.total("parts.0").backward_seconds);
+  std::ostringstream printed;
+  printed << trace;
+  CHECK(printed.str().find("kept") != std::string::npos);
+  CHECK(printed.str().find("back FLOPs  back us\n") != std::string::npos);
 }
 
 TEST_CASE("trace: nested, both see; one that begins inside a layer or an op is closed with it") {

@@ -1,5 +1,5 @@
 // DataLoader and random_split against torch (tests/vectors/data_loader.txt and torch_random.txt), where they leave the
-// streams, take_rows, errors.
+// streams, errors.
 #include "train/data_loader.h"
 
 #include <doctest/doctest.h>
@@ -244,28 +244,6 @@ TEST_CASE("DataLoader: errors, and no rows") {
   CHECK(error_of([&] { random_split(7, {most, most}, random); }).find("add up to more") != std::string::npos);
   CHECK(error_of([&] { random_split(-1, {}, random); }).find("random_split: lengths [] leave") == 0);
   CHECK(random_split(0, {}, random).empty());
-}
-
-TEST_CASE("take_rows: tensors, tokens, gradients, errors") {
-  const Tensor x = Tensor(Array({3, 2}, std::vector<real>{1, 2, 3, 4, 5, 6})).requires_grad_();
-  const Tensor y = take_rows(x, {2, 0, 2});
-  CHECK(y.shape() == Shape{3, 2});
-  CHECK(y.to_vector() == std::vector<real>{5, 6, 1, 2, 5, 6});
-  sum(y * Tensor(Array({3, 2}, std::vector<real>{1, 2, 3, 4, 5, 6}))).backward();
-  CHECK(x.grad().to_vector() == std::vector<real>{3, 4, 0, 0, 6, 8});
-  CHECK(take_rows(Tensor(Array({3}, std::vector<real>{7, 8, 9})), {1, 2}).to_vector() == std::vector<real>{8, 9});
-  CHECK(take_rows(x, {}).shape() == Shape{0, 2});
-  CHECK(take_rows(Tensor(Array::zeros({0, 2, 5})), {}).shape() == Shape{0, 2, 5});
-  CHECK(take_rows(Tensor(Array::zeros({4, 2, 0})), {3, 1}).shape() == Shape{2, 2, 0});
-  const Array wide = Array({2, 3}, std::vector<real>{1, 2, 3, 4, 5, 6}).transpose(0, 1);  // any strides
-  CHECK(take_rows(Tensor(wide), {1}).to_vector() == std::vector<real>{2, 5});
-
-  CHECK(take_rows(ints({{1, 2}, {3, 4}}), {1, 1, 0}) == ints({{3, 4}, {3, 4}, {1, 2}}));
-  CHECK(take_rows(ints({5, 6, 7}), {2}) == ints({7}));
-  CHECK(take_rows(IntArray({0, 3}), {}).shape() == Shape{0, 3});
-  CHECK(error_of([&] { take_rows(x, {3}); }) == "take_rows: row 3 is out of range for [3, 2]");
-  CHECK(error_of([&] { take_rows(ints({5, 6}), {-1}); }) == "take_rows: row -1 is out of range for [2]");
-  CHECK(error_of([&] { take_rows(Tensor(1), {0}); }) == "take_rows: one number has no rows");
 }
 
 }  // namespace mote::test::data_loader_test

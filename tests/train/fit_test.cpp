@@ -125,7 +125,7 @@ TEST_CASE("fit: clips, and reports the norm before") {
 
 /// A small GPT and its optimizer, for copying three of four symbols.
 struct Copying {
-  CopyTask task{4, 3};
+  CopyTask task{{.symbols = 4, .length = 3}};
   Generator weights{1}, data{2};
   GPT model{{.block_size = 6, .vocab_size = 5, .n_layer = 2, .n_head = 2, .n_embd = 32}, weights};
   AdamW optimizer{decay_groups(model, 0.01), {.lr = 3e-3}};
@@ -135,11 +135,10 @@ struct Copying {
     return model.loss(batch.ids, batch.targets);
   }
   double exact_answers() {
-    const Batch q = task.questions(100, Split::test, Generator(9));
-    const IntArray answers = model.generate(q.ids, task.length).slice(1, task.length + 1, 2 * task.length + 1);
+    const Questions q = task.questions(100, Split::test, Generator(9));
+    const IntArray given = model.generate(q.prompts, 3).slice(1, 4, 7);
     double right = 0;
-    for (Index b = 0; b < 100; ++b)
-      right += std::equal(answers.data() + b * 3, answers.data() + (b + 1) * 3, q.targets.data() + b * 3);
+    for (Index n = 0; n < 100; ++n) right += q.right(n, given);
     return right / 100;
   }
 };
@@ -189,6 +188,66 @@ TEST_CASE("fit: the same seeds give the same weights, bit for bit, for any numbe
   const std::vector<Array> one = train(1), again = train(1), eight = train(8);
   CHECK(std::equal(one.begin(), one.end(), again.begin(), again.end(), same_bits));
   CHECK(std::equal(one.begin(), one.end(), eight.begin(), eight.end(), same_bits));
+}
+
+TEST_CASE("fit: 25 steps and then 35 are 60 at once: weights, schedule, numbers of steps, streams") {
+  struct Told {
+    std::vector<Index> steps;
+    std::vector<double> losses, rates;
+    std::vector<Array> weights;
+  };
+  const auto train = [](const std::vector<Index>& ends) {
+    CopyTask task({.symbols = 4, .length = 3});
+    const Generator weights(1), data(2);
+    GPTConfig config{.block_size = 6, .vocab_size = 5, .n_layer = 1, .n_head = 2, .n_embd = 16};
+    config.dropout = 0.1;
+    GPT model(config, weights);
+    AdamW optimizer(decay_groups(model, 0.1), {.lr = 1});
+    Told told;
+    FitOptions options;
+    options.schedule = [](Index step) {
+      return warmup_cosine(step, {.max_lr = 3e-3, .warmup_steps = 10, .total_steps = 60});
+    };
+    options.on_step = [&](const StepReport& r) {
+      told.steps.push_back(r.step);
+      told.losses.push_back(r.loss);
+      told.rates.push_back(r.learning_rate);
+      return true;
+    };
+    options.steps = 0;
+    for (const Index end : ends) {
+      options.first_step = options.steps;
+      options.steps = end;
+      fit(
+          optimizer,
+          [&](Index step) {
+            CHECK(step == static_cast<Index>(told.steps.size()));
+            const Batch batch = task.batch(8, Split::train, data);
+            return model.loss(batch.ids, batch.targets);
+          },
+          options);
+    }
+    for (const Parameter& p : parameters(model)) told.weights.push_back(copy_of(p.value()));
+    return told;
+  };
+  const Told once = train({60}), twice = train({25, 60});
+  CHECK(once.steps.size() == 60);
+  CHECK(once.steps == twice.steps);
+  CHECK(once.losses == twice.losses);
+  CHECK(once.rates == twice.rates);
+  CHECK(std::equal(once.weights.begin(), once.weights.end(), twice.weights.begin(), twice.weights.end(), same_bits));
+}
+
+TEST_CASE("fit: a first step beyond the last is an error; right at the end there is nothing left to do") {
+  const Valley m;
+  SGD optimizer(all_parameters(m), {.lr = 0.25});
+  const auto loss = [&](Index) { return m(8); };
+  CHECK(fit(optimizer, loss, {.steps = 5, .first_step = 5}) == 0);
+  CHECK(optimizer.steps() == 0);
+  CHECK(error_of([&] { fit(optimizer, loss, {.steps = 5, .first_step = 6}); }) ==
+        "fit: first_step 6 must be 0 to steps 5");
+  CHECK(error_of([&] { fit(optimizer, loss, {.steps = 5, .first_step = -1}); }) ==
+        "fit: first_step -1 must be 0 to steps 5");
 }
 
 }  // namespace

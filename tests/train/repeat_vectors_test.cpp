@@ -19,11 +19,11 @@ TEST_CASE("repeat demo: PyTorch's losses, from the first to the last") {
   }
   const AttentionLM m({.vocab_size = 64, .n_embd = 32, .n_head = 4, .block_size = 12}, random);
   Adam optimizer(all_parameters(m), {.lr = 5e-3});
-  const RepeatTask task(64, 12);
+  const RepeatTask task({.symbols = 64, .length = 12});
   const Generator data(42);
   std::vector<real> losses, averages;
   for (std::size_t step = 0; step < 360; ++step) {
-    const Batch batch = task.batch(16, data);
+    const Batch batch = task.batch(16, Split::train, data);
     optimizer.zero_grad();
     const Tensor loss = m.loss(batch.ids, batch.targets);
     loss.backward();

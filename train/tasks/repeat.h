@@ -5,22 +5,64 @@
 
 namespace mote {
 
-/// Rows of one random id repeated: predict the next one. inputs and targets [B, length]. Errors: sizes below 1.
-struct RepeatTask {
-  Index vocab = 64, length = 12;
+struct RepeatOptions {
+  Index symbols = 64, length = 12;
+  template <class V>
+  void visit(V& v) {
+    v("symbols", symbols, "different ids");
+    v("length", length, "ids in a row");
+  }
+};
 
-  RepeatTask(Index vocab_size, Index context) : vocab(vocab_size), length(context) {
-    check_in("RepeatTask", vocab >= 2, "vocabulary ", vocab, " must be at least 2");
-    check_in("RepeatTask", length >= 1, "length ", length, " must be at least 1");
+/// Rows of one random id, `length` times; predict the next one. ids and targets [B, length]. The question is the id
+/// alone. There are as many rows as ids, and an id that training left out would be unknown: none is held out.
+/// Errors: fewer than 2 symbols, length below 1.
+class RepeatTask final : public Task {
+ public:
+  using Options = RepeatOptions;
+  const Options options;
+
+  explicit RepeatTask(const Options& o = {}) : options(o) {
+    check_in("RepeatTask", o.symbols >= 2, "symbols ", o.symbols, " must be at least 2");
+    check_in("RepeatTask", o.length >= 1, "length ", o.length, " must be at least 1");
+    check_in("RepeatTask", o.length <= 1'000'000, "length ", o.length, " must be at most 1000000");
   }
 
-  Batch batch(Index size, const Generator& random) const {
-    IntArray first({size});
-    random.randint(std::span<Index>(first.mutate(), static_cast<std::size_t>(size)), 0, vocab);
-    IntArray rows({size, length + 1});
-    Index* const out = rows.mutate();
-    for (Index b = 0; b < size; ++b) std::fill_n(out + b * (length + 1), length + 1, first.data()[b]);
-    return next_token_batch(rows);
+  std::string description() const override { return "rows of one random id out of " + std::to_string(options.symbols); }
+  Index vocab_size() const override { return options.symbols; }
+  Index block_size() const override { return options.length; }
+  /// Weights and batches start from one seed, as in the PyTorch program of tests/train/repeat_vectors_test.cpp.
+  Recipe recipe() const override {
+    Recipe r;
+    r.model = "attention_lm";
+    r.config = {{"n_embd", "32"}, {"n_head", "4"}};
+    r.data_seed = 0;
+    r.optimizer = OptimizerKind::adam;
+    r.schedule = ScheduleKind::constant;
+    r.steps = 360, r.batch_size = 16, r.learning_rate = 5e-3;
+    r.warmup = 0, r.weight_decay = 0, r.clip = 0;
+    return r;
+  }
+
+  Batch batch(Index size, Split, const Generator& random) const override {
+    return next_token_batch(rows(size, options.length + 1, random));
+  }
+  /// Prompts [count, 1], answers [count, length].
+  Questions questions(Index count, Split, const Generator& random) const override {
+    const IntArray all = rows(count, options.length + 1, random);
+    return {all.slice(1, 0, 1), all.slice(1, 1, options.length + 1)};
+  }
+  bool holds_out() const override { return false; }
+  std::string word(Index id) const override { return std::to_string(id); }
+
+ private:
+  IntArray rows(Index size, Index length, const Generator& random) const {
+    std::vector<Index> first(static_cast<std::size_t>(size));
+    random.randint(first, 0, options.symbols);
+    IntArray all({size, length});
+    Index* to = all.mutate();
+    for (const Index id : first) to = std::fill_n(to, length, id);
+    return all;
   }
 };
 

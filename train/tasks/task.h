@@ -1,11 +1,16 @@
-// Batch, what a toy task hands to the training loop, and the hash that keeps splits apart.
+// Task, the one interface of all toy tasks: batches to train on, questions to answer, how both read as text, and the
+// settings known to work; with what tasks share: splits, rows, symbols.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "engine/array/int_array.h"
 #include "engine/array/random.h"
+#include "train/recipe.h"
 
 namespace mote {
 
@@ -14,8 +19,49 @@ struct Batch {
   IntArray ids, targets;
 };
 
+/// Questions [N, P] and what a model should generate after each, [N, A].
+struct Questions {
+  IntArray prompts, answers;
+  /// Whether row `n` of `given` [N, A] is the whole answer to question n.
+  bool right(Index n, const IntArray& given) const;
+};
+
 /// Which examples a task draws: those to train on, or those held out for testing.
 enum class Split { train, test };
+
+/// Something to learn. Its options are a struct that lists its fields (engine/base/fields.h) and whose defaults are the
+/// task's; the constructor takes them and refuses what cannot be, so that a task that exists works. In all it draws, the
+/// seed decides and nothing else.
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  /// What is to be learned, in one line, with its sizes.
+  virtual std::string description() const = 0;
+  virtual Index vocab_size() const = 0;
+  /// The longest context that a model sees, in batches and while it answers.
+  virtual Index block_size() const = 0;
+  /// Settings it is known to be learned with.
+  virtual Recipe recipe() const = 0;
+
+  /// Examples to train on, or to measure a loss on, [size, T].
+  virtual Batch batch(Index size, Split split, const Generator& random) const = 0;
+  virtual Questions questions(Index count, Split split, const Generator& random) const = 0;
+  /// Whether the splits have no example in common. False: there are too few to hold some out, and both are the same.
+  virtual bool holds_out() const { return true; }
+
+  /// One id as text.
+  virtual std::string word(Index id) const = 0;
+  /// A prompt as a reader wants to see it.
+  virtual std::string question_text(std::span<const Index> prompt) const { return text(prompt); }
+  /// Ids as text: words side by side, with spaces between them if any word of the vocabulary is longer than a letter.
+  std::string text(std::span<const Index> ids) const;
+
+  /// The position that tells what follows ids[position], for pictures of attention; -1: no certain one.
+  virtual Index looks_at(std::span<const Index> ids, Index position) const;
+  /// A sentence that says how much of a head's attention, "58 %", goes there.
+  virtual std::string looks_text(const std::string& share) const;
+};
 
 /// FNV-1a over the ids of one example, mixed once more so that every bit counts. The same ids give the same hash on
 /// every machine: an example belongs to one split for ever.
@@ -27,10 +73,31 @@ inline std::uint64_t example_hash(std::span<const Index> ids) {
   return h ^ (h >> 33);
 }
 
+/// One question in four, chosen by its hash, is held out, with every example that has it.
+inline Split split_of(std::span<const Index> question) {
+  return example_hash(question) % 4 == 0 ? Split::test : Split::train;
+}
+
+/// `length` random ids below `symbols`, drawn again until they belong to `split`.
+std::vector<Index> draw_sequence(Index symbols, Index length, Split split, const Generator& random);
+
+/// Errors, in the name of `task`, unless both splits have a question: else drawing would never end. `question` makes
+/// one of `length` ids below `symbols`; the first thousand, in counting order, are tried.
+void check_splits(const char* task, Index symbols, Index length,
+                  const std::function<std::vector<Index>(const std::vector<Index>&)>& question);
+
+/// Rows of equal lengths as [rows, length]. Errors: unequal lengths.
+IntArray stack(const std::vector<std::vector<Index>>& rows);
+/// Row `n` of [N, T].
+std::vector<Index> row_of(const IntArray& rows, Index n);
+
 /// Rows [B, T + 1] as inputs (all but the last column) and targets (all but the first).
 inline Batch next_token_batch(const IntArray& rows) {
   const Index T = rows.shape()[1] - 1;
-  return {rows.slice(1, 0, T), rows.slice(1, 1, T + 1)};
+  return {rows.slice(1, 0, T).contiguous(), rows.slice(1, 1, T + 1).contiguous()};
 }
+
+/// The id as a letter when there are at most 26 symbols, else as a number.
+std::string symbol_word(Index id, Index symbols);
 
 }  // namespace mote

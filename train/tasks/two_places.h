@@ -5,27 +5,64 @@
 
 namespace mote {
 
-/// Rows of random numbers below `modulus`; at each position t >= 3 the target is (x[t-1] + x[t-3]) mod modulus, before
-/// that nothing counts. A layer of attention alone learns it badly with one head, which hands on one mixture of the two
-/// numbers, and well with two. It is not enough that each head looks at one place and hands on its number: scores that
-/// are something of the one plus something of the other cannot all be highest at (a + b) mod n. The heads' weights have
-/// to depend on both numbers, too. ids and targets [B, length]. Errors: modulus below 2, length below 4.
-struct TwoPlacesTask {
+struct TwoPlacesOptions {
   Index modulus = 7, length = 16;
+  template <class V>
+  void visit(V& v) {
+    v("modulus", modulus, "what the sum of two numbers is divided by");
+    v("length", length, "numbers in a row");
+  }
+};
 
-  explicit TwoPlacesTask(Index numbers = 7, Index context = 16) : modulus(numbers), length(context) {
-    check_in("TwoPlacesTask", modulus >= 2, "modulus ", modulus, " must be at least 2");
-    check_in("TwoPlacesTask", length >= 4, "length ", length, " must be at least 4");
+/// Rows of random numbers below `modulus`; at each position t >= 3 the target is (x[t-1] + x[t-3]) mod modulus, before
+/// that nothing counts. ids and targets [B, length]. The question is a row, its answer the last target. One row in four
+/// is held out.
+///
+/// A layer of attention alone learns it badly with one head, which hands on one mixture of the two numbers, and well
+/// with two. It is not enough that each head looks at one place and hands on its number: scores that are something of
+/// the one plus something of the other cannot all be highest at (a + b) mod n. The heads' weights have to depend on both
+/// numbers, too. Errors: modulus below 2, length below 4.
+class TwoPlacesTask final : public Task {
+ public:
+  using Options = TwoPlacesOptions;
+  const Options options;
+
+  explicit TwoPlacesTask(const Options& o = {}) : options(o) {
+    check_in("TwoPlacesTask", o.modulus >= 2, "modulus ", o.modulus, " must be at least 2");
+    check_in("TwoPlacesTask", o.length >= 4, "length ", o.length, " must be at least 4");
+    check_in("TwoPlacesTask", o.modulus <= 1'000'000'000, "modulus ", o.modulus, " must be at most 1000000000");
+    check_in("TwoPlacesTask", o.length <= 1'000'000, "length ", o.length, " must be at most 1000000");
+    check_splits("TwoPlacesTask", o.modulus, o.length, [](const std::vector<Index>& s) { return s; });
   }
 
-  Batch batch(Index size, const Generator& random) const {
-    Batch b{IntArray({size, length}), IntArray({size, length}, -1)};
-    Index *const ids = b.ids.mutate(), *const targets = b.targets.mutate();
-    random.randint({ids, static_cast<std::size_t>(size * length)}, 0, modulus);
-    for (Index i = 0; i < size * length; ++i)
-      if (i % length >= 3) targets[i] = (ids[i - 1] + ids[i - 3]) % modulus;
+  std::string description() const override {
+    return "the sum mod " + std::to_string(options.modulus) + " of the numbers one and three places back";
+  }
+  Index vocab_size() const override { return options.modulus; }
+  Index block_size() const override { return options.length; }
+  Recipe recipe() const override {
+    Recipe r;
+    r.config = {{"preset", "attention_only"}, {"n_layer", "1"}, {"n_head", "2"}, {"n_embd", "64"}};
+    r.steps = 1000, r.learning_rate = 3e-3;
+    return r;
+  }
+
+  Batch batch(Index size, Split split, const Generator& random) const override {
+    Batch b{IntArray({size, options.length}), IntArray({size, options.length}, -1)};
+    Index *ids = b.ids.mutate(), *targets = b.targets.mutate();
+    for (Index n = 0; n < size; ++n, ids += options.length, targets += options.length) {
+      const std::vector<Index> x = draw_sequence(options.modulus, options.length, split, random);
+      std::copy(x.begin(), x.end(), ids);
+      for (Index t = 3; t < options.length; ++t) targets[t] = (ids[t - 1] + ids[t - 3]) % options.modulus;
+    }
     return b;
   }
+  /// Prompts [count, length], answers [count, 1].
+  Questions questions(Index count, Split split, const Generator& random) const override {
+    const Batch b = batch(count, split, random);
+    return {b.ids, b.targets.slice(1, options.length - 1, options.length)};
+  }
+  std::string word(Index id) const override { return std::to_string(id); }
 };
 
 }  // namespace mote

@@ -17,10 +17,11 @@ Tensor leaf(const std::vector<double>& values) {
 /// x, counting how often its gradient passes.
 Tensor counted(const Tensor& x, int& passes) {
   Op op("counted", x);
-  return op.record(x.array(), [&passes](const Array& dy, Grads& dx) {
-    ++passes;
-    dx.add(0, dy);
-  });
+  return op.record(x.array(), save(reinterpret_cast<std::uintptr_t>(&passes)),
+                   [](const Array& dy, Grads& dx, std::uintptr_t count) {
+                     ++*reinterpret_cast<int*>(count);
+                     dx.add(0, dy);
+                   });
 }
 
 constexpr const char* consumed_mul =

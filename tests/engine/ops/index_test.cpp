@@ -1,7 +1,9 @@
-// Gather.
+// gather and take_rows.
 #include "engine/ops/index.h"
 
+#include "engine/ops/arithmetic.h"
 #include "engine/ops/create.h"
+#include "engine/ops/reduce.h"
 #include "tests/support.h"
 
 namespace mote::test::index_test {
@@ -46,6 +48,29 @@ TEST_CASE("gather: what is out of range, of the wrong rank, too large, empty") {
   CHECK(gather(x, 1, IntArray(Shape{2, 0})).shape() == Shape{2, 0});
   CHECK(gather(x, 1, IntArray(Shape{1, 7})).shape() == Shape{1, 7});  // along the axis the index may be longer
   CHECK(gather(zeros({0, 3}), 1, IntArray(Shape{0, 2})).shape() == Shape{0, 2});
+}
+
+TEST_CASE("take_rows: tensors, tokens, gradients, errors") {
+  const Tensor x = Tensor(Array({3, 2}, std::vector<real>{1, 2, 3, 4, 5, 6})).requires_grad_();
+  const Tensor y = take_rows(x, {2, 0, 2});
+  CHECK(y.shape() == Shape{3, 2});
+  CHECK(y.to_vector() == std::vector<real>{5, 6, 1, 2, 5, 6});
+  sum(y * Tensor(Array({3, 2}, std::vector<real>{1, 2, 3, 4, 5, 6}))).backward();
+  CHECK(x.grad().to_vector() == std::vector<real>{3, 4, 0, 0, 6, 8});
+  CHECK(take_rows(Tensor(Array({3}, std::vector<real>{7, 8, 9})), {1, 2}).to_vector() == std::vector<real>{8, 9});
+  CHECK(take_rows(x, {}).shape() == Shape{0, 2});
+  CHECK(take_rows(Tensor(Array::zeros({0, 2, 5})), {}).shape() == Shape{0, 2, 5});
+  CHECK(take_rows(Tensor(Array::zeros({4, 2, 0})), {3, 1}).shape() == Shape{2, 2, 0});
+  const Array wide = Array({2, 3}, std::vector<real>{1, 2, 3, 4, 5, 6}).transpose(0, 1);  // any strides
+  CHECK(take_rows(Tensor(wide), {1}).to_vector() == std::vector<real>{2, 5});
+
+  CHECK(take_rows(ints({{1, 2}, {3, 4}}), {1, 1, 0}) == ints({{3, 4}, {3, 4}, {1, 2}}));
+  CHECK(take_rows(ints({5, 6, 7}), {2}) == ints({7}));
+  CHECK(take_rows(IntArray({0, 3}), {}).shape() == Shape{0, 3});
+  CHECK(take_rows(ints({{1, 2}, {3, 4}}).transpose(0, 1), {1}) == ints({{2, 4}}));
+  CHECK(error_of([&] { take_rows(x, {3}); }) == "take_rows: row 3 is out of range for [3, 2]");
+  CHECK(error_of([&] { take_rows(ints({5, 6}), {-1}); }) == "take_rows: row -1 is out of range for [2]");
+  CHECK(error_of([&] { take_rows(Tensor(1), {0}); }) == "take_rows: one number has no rows");
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST_CASE("view") {
                   view(transpose(zeros({2, 3}), 0, 1), {6});
                 },
             .error_text =
-                "view: the numbers of shape [3, 2] do not lie in order for [6] (they were transposed or sliced): use "
+                "view: the elements of shape [3, 2] do not lie in order for [6] (they were transposed or sliced): use "
                 "reshape"});
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("permute") {
                 [] {
                   permute(zeros({2, 3, 4}), {0, 1, 1});
                 },
-            .error_text = "permute: axis 1 stands twice"});
+            .error_text = "permute: axis 1 is listed twice"});
   CHECK(error_of([] { permute(zeros({2, 3}), {0}); }) == "permute: 1 axes for shape [2, 3]");
 }
 

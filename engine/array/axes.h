@@ -1,0 +1,41 @@
+// Axes, the list of axes that a reduction runs over.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <span>
+
+#include "engine/base/shape.h"
+
+namespace mote {
+
+/// The axes of a reduction: sum(x, {0, -1}), sum(x, 0), or none for all of them. Errors: more than an array may have.
+class Axes {
+ public:
+  Axes() = default;
+  Axes(int axis) : axes_{axis}, count_(1) {}
+  Axes(std::initializer_list<int> axes) : Axes(std::span<const int>(axes.begin(), axes.size())) {}
+  Axes(std::span<const int> axes) : count_(static_cast<int>(axes.size())) {
+    check_in("reduce", axes.size() <= Shape::max_rank, axes.size(), " axes are more than the ", Shape::max_rank,
+             " that an array may have");
+    std::copy(axes.begin(), axes.end(), axes_.begin());
+  }
+
+  const int* begin() const { return axes_.data(); }
+  const int* end() const { return axes_.data() + count_; }
+  bool empty() const { return count_ == 0; }
+  std::span<const int> list() const { return {begin(), end()}; }
+
+  /// These axes of an array of `rank`, counted from 0 and sorted; all of them when none are listed. Errors: an axis out
+  /// of range or listed twice.
+  Axes of(int rank) const;
+
+ private:
+  std::array<int, Shape::max_rank> axes_{};
+  int count_ = 0;
+};
+
+/// The shape that a reduction over `axes` leaves: without them, or with extents of 1 in their place.
+Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim);
+
+}  // namespace mote

@@ -1,0 +1,172 @@
+// Strided, what Array, IntArray and Mask have in common: elements in shared storage, copy on write, views.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "engine/base/layout.h"
+#include "engine/base/storage.h"
+
+namespace mote {
+
+template <class Self, class T>
+class Strided;
+
+namespace detail {
+/// The elements at `from` that `layout` describes, row-major to `to`; `from` is the first of them.
+template <class T>
+void copy_elements(const T* from, const Layout& layout, T* to);
+}  // namespace detail
+
+/// The same elements in storage of their own, row-major.
+template <class Self, class T>
+Self copy_of(const Strided<Self, T>& x) {
+  x.require();
+  Self y = Self::empty(x.shape());
+  detail::copy_elements(x.data(), x.layout(), y.mutate());
+  return y;
+}
+
+/// Elements of type T with a shape; Self is the class that derives from this. Copying is cheap (storage is shared) and
+/// safe: writing goes through mutate(), which first makes sure that nobody else sees the write. Views (reshape,
+/// transpose, slice ...) take constant time and share storage. One that was made without a shape is "not defined": it
+/// has no elements at all.
+template <class Self, class T>
+class Strided {
+ public:
+  /// Elements not yet written: for results that are filled at once.
+  static Self empty(const Shape& shape) {
+    Self x;
+    x.layout_.reset(shape);
+    x.storage_ = Storage(static_cast<std::size_t>(x.layout_.numel()) * sizeof(T));
+    return x;
+  }
+  static Self full(const Shape& shape, T value) {
+    Self x = empty(shape);
+    std::fill_n(x.first(), x.numel(), value);
+    return x;
+  }
+
+  bool defined() const { return static_cast<bool>(storage_); }
+  const Layout& layout() const { return layout_; }
+  const Shape& shape() const { return layout_.shape(); }
+  int rank() const { return layout_.rank(); }
+  Index numel() const { return layout_.numel(); }
+  /// Distance in elements between neighbours along an axis; 0 where an axis repeats (expand).
+  Index stride(int axis) const { return layout_.stride(axis); }
+  const Strides& strides() const { return layout_.strides(); }
+  /// Row-major without gaps.
+  bool is_contiguous() const { return layout_.is_contiguous(); }
+  /// Both lie in one storage: one is a view or a copy of the other.
+  bool shares_storage(const Self& other) const { return storage_ == other.storage_; }
+
+  /// Errors: this is not defined.
+  void require() const { check_in("array", defined(), Self::not_defined); }
+  /// The first element; element [i, j, ...] is data()[i * stride(0) + j * stride(1) + ...].
+  const T* data() const { return first(); }
+  /// Where to write: afterwards this is contiguous and the only owner of its elements; they are copied first if not.
+  T* mutate() {
+    require();
+    if (!storage_.unique() || !is_contiguous()) *this = copy_of(*this);
+    return first();
+  }
+  /// The same elements, row-major: this itself if it already is.
+  Self contiguous() const {
+    require();
+    return is_contiguous() ? static_cast<const Self&>(*this) : copy_of(*this);
+  }
+  /// The elements where they lie. Errors: they are not contiguous.
+  std::span<const T> values() const& {
+    require();
+    check_in("values", is_contiguous(), "the elements of shape ", shape(), " do not lie in order (they were transposed",
+             " or sliced): use contiguous() first");
+    return {data(), static_cast<std::size_t>(numel())};
+  }
+  std::span<const T> values() && = delete;  // they would be gone with the temporary
+  /// All elements in row-major order.
+  std::vector<T> to_vector() const {
+    const Self x = contiguous();
+    return std::vector<T>(x.data(), x.data() + x.numel());
+  }
+  /// The element at `index`, one position per axis (negative ones count from the end). Errors: out of range.
+  T at(std::span<const Index> index) const {
+    require();
+    return data()[layout_.offset_of(index)];
+  }
+  T at(std::initializer_list<Index> index) const { return at(std::span<const Index>(index.begin(), index.size())); }
+  /// The only element. Errors: there are none or several.
+  T item() const {
+    require();
+    check_in("item", numel() == 1, "needs exactly one element, but the shape is ", shape());
+    return *data();
+  }
+
+  // Views. Errors: axes and positions out of range, products of extents that do not match.
+  /// The same elements in row-major order under another shape; one extent may be -1 and is worked out. Shares storage
+  /// when the strides allow it, copies otherwise.
+  Self reshape(std::span<const Index> extents) const {
+    const Shape to = detail::resolve("reshape", shape(), extents);
+    if (const auto layout = layout_.try_view(to)) return seen_as(*layout);
+    return copy_of(*this).seen_as(Layout(to));
+  }
+  Self reshape(const Shape& shape) const { return reshape(std::span<const Index>(shape)); }
+  Self reshape(std::initializer_list<Index> extents) const {
+    return reshape(std::span<const Index>(extents.begin(), extents.size()));
+  }
+  /// As reshape, but never copies. Errors: the strides do not allow it; the sentence says to use reshape.
+  Self view(std::span<const Index> extents) const {
+    const Shape to = detail::resolve("view", shape(), extents);
+    const auto layout = layout_.try_view(to);
+    check_in("view", layout.has_value(), "the elements of shape ", shape(), " do not lie in order for ", to,
+             " (they were transposed or sliced): use reshape");
+    return seen_as(*layout);
+  }
+  Self view(const Shape& shape) const { return view(std::span<const Index>(shape)); }
+  Self view(std::initializer_list<Index> extents) const {
+    return view(std::span<const Index>(extents.begin(), extents.size()));
+  }
+  Self transpose(int axis0, int axis1) const { return seen_as(layout_.transpose(axis0, axis1)); }
+  /// Axis i of the result is axis axes[i] of this. Errors: not every axis exactly once.
+  Self permute(std::span<const int> axes) const { return seen_as(layout_.permute(axes)); }
+  Self permute(std::initializer_list<int> axes) const {
+    return permute(std::span<const int>(axes.begin(), axes.size()));
+  }
+  /// Positions start, start + step, ... below end along an axis. start and end count from the end when negative and are
+  /// clamped to the extent, as in Python; step >= 1.
+  Self slice(int axis, Index start, Index end, Index step = 1) const {
+    return seen_as(layout_.slice(axis, start, end, step));
+  }
+  /// Selects one position and removes the axis. Errors: position outside [-extent, extent).
+  Self select(int axis, Index position) const { return seen_as(layout_.select(axis, position)); }
+  /// Axes of extent 1 and new leading axes repeated to `shape`, with stride 0: no copy.
+  Self expand(const Shape& shape) const { return seen_as(layout_.expand(shape)); }
+  /// Removes an axis of extent 1; with any other extent nothing happens, as in PyTorch.
+  Self squeeze(int axis) const { return seen_as(layout_.squeeze(axis)); }
+  /// A new axis of extent 1 before `axis`, which lies in [-rank - 1, rank].
+  Self unsqueeze(int axis) const { return seen_as(layout_.unsqueeze(axis)); }
+
+ protected:
+  Strided() = default;
+  Strided(const Shape& shape, std::span<const T> values) {
+    check_in("array", static_cast<Index>(values.size()) == shape.numel(), values.size(), " values do not fill shape ",
+             shape);
+    *this = empty(shape);
+    std::copy(values.begin(), values.end(), first());
+  }
+
+ private:
+  T* first() const { return static_cast<T*>(storage_.data()) + layout_.offset(); }
+  Self seen_as(const Layout& layout) const {
+    require();
+    Self x;
+    x.storage_ = storage_;
+    x.layout_ = layout;
+    return x;
+  }
+
+  Storage storage_;
+  Layout layout_;
+};
+
+}  // namespace mote

@@ -1,0 +1,70 @@
+// StridedLoop: one walk over the elements of one or two layouts of the same shape, in parallel.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "engine/base/layout.h"
+#include "engine/base/parallel.h"
+
+namespace mote::detail {
+
+constexpr Index elements_per_task = 16 * 1024;  // some microseconds of work
+
+/// Axes of one element-wise loop over up to two inputs: axes of extent 1 are dropped and axes that lie one inside the
+/// other for all inputs are joined, so that most loops have one axis and the rest as few as possible.
+struct StridedLoop {
+  int rank = 0;
+  std::array<Index, Shape::max_rank> extent{}, sa{}, sb{};
+
+  StridedLoop(const Shape& shape, const Strides& a, const Strides& b) {
+    for (int i = 0; i < shape.rank(); ++i) {
+      const std::size_t s = static_cast<std::size_t>(i), last = static_cast<std::size_t>(rank - 1);
+      const Index n = shape[i];
+      if (n == 1) continue;
+      if (rank > 0 && sa[last] == a[s] * n && sb[last] == b[s] * n) {
+        extent[last] *= n, sa[last] = a[s], sb[last] = b[s];
+      } else {
+        const std::size_t next = static_cast<std::size_t>(rank++);
+        extent[next] = n, sa[next] = a[s], sb[next] = b[s];
+      }
+    }
+    if (rank == 0) rank = 1, extent[0] = 1;
+  }
+
+  Index inner() const { return extent[static_cast<std::size_t>(rank - 1)]; }
+  Index inner_a() const { return sa[static_cast<std::size_t>(rank - 1)]; }
+  Index inner_b() const { return sb[static_cast<std::size_t>(rank - 1)]; }
+
+  /// body(offset_a, offset_b, position in the output, count) for every stretch of the innermost axis.
+  template <class Body>
+  void run(Index numel, Body body) const {
+    if (numel == 0) return;
+    const Index n = inner();
+    if (rank == 1) {
+      parallel_for(n, elements_per_task, [&](Index lo, Index hi) { body(lo * sa[0], lo * sb[0], lo, hi - lo); });
+      return;
+    }
+    parallel_for(numel / n, std::max<Index>(1, elements_per_task / n), [&](Index lo, Index hi) {
+      std::array<Index, Shape::max_rank> at{};  // where the outer axes stand; counted up like the digits of a clock
+      Index left = lo, oa = 0, ob = 0;
+      for (int i = rank - 2; i >= 0; --i) {
+        const std::size_t s = static_cast<std::size_t>(i);
+        at[s] = left % extent[s];
+        oa += at[s] * sa[s], ob += at[s] * sb[s];
+        left /= extent[s];
+      }
+      for (Index row = lo; row < hi; ++row) {
+        body(oa, ob, row * n, n);
+        for (std::size_t s = static_cast<std::size_t>(rank - 1); s-- > 0;) {
+          oa += sa[s], ob += sb[s];
+          if (++at[s] < extent[s]) break;
+          oa -= at[s] * sa[s], ob -= at[s] * sb[s];
+          at[s] = 0;
+        }
+      }
+    });
+  }
+};
+
+}  // namespace mote::detail

@@ -1,0 +1,45 @@
+// The life and death of nodes: a chain of any length is dropped in a loop.
+#include "engine/autograd/node.h"
+
+#include <atomic>
+
+namespace mote {
+namespace {
+
+std::atomic<std::uint64_t> next_id{1};
+std::atomic<Index> nodes_alive{0};
+
+}  // namespace
+
+Index live_nodes() { return nodes_alive.load(); }
+
+Node::Node(const char* name, const Shape& s) : op(name), shape(s), id(next_id.fetch_add(1, std::memory_order_relaxed)) {
+  nodes_alive.fetch_add(1, std::memory_order_relaxed);
+}
+
+Node::~Node() {
+  clear_inputs();
+  nodes_alive.fetch_sub(1, std::memory_order_relaxed);
+}
+
+/// Dropping an input may drop the last handle to it, then to its inputs, and so on down a chain of any length. Such
+/// nodes are moved to a list and emptied one by one, so that the stack never grows.
+void Node::clear_inputs() {
+  std::vector<NodePtr, CachedAllocator<NodePtr>> dying;
+  const auto drop_inputs = [&dying](Node& node) {
+    for (std::size_t i = 0; i < node.inputs_.size(); ++i) {
+      NodePtr& input = node.inputs_[i];
+      if (input && input->inputs_.size() > 0 && input.use_count() == 1) dying.push_back(std::move(input));
+      input.reset();
+    }
+    node.inputs_.clear();
+  };
+  drop_inputs(*this);
+  while (!dying.empty()) {
+    const NodePtr node = std::move(dying.back());
+    dying.pop_back();
+    drop_inputs(*node);
+  }
+}
+
+}  // namespace mote

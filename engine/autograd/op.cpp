@@ -1,0 +1,40 @@
+// What an Op does that is not on every op's way: making its node, and telling observers.
+#include "engine/autograd/op.h"
+
+namespace mote {
+
+NodePtr Op::make_node(const Shape& shape) const {
+  NodePtr node = std::allocate_shared<Node>(CachedAllocator<Node>(), name_, shape);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) node->add_input(*inputs_[i].node);
+  return node;
+}
+
+Op::Statement& Op::state() {
+  if (!statement_) statement_ = std::make_unique<Statement>();
+  return *statement_;
+}
+
+void Op::state_flops(Index forward, std::initializer_list<Index> per_gradient) {
+  state().flops = forward;
+  state().gradient_flops = per_gradient;
+}
+
+void Op::tell_opened() {
+  try {
+    Watchers::tell([this](Observer& o) { o.op_opened(*this); });
+  } catch (...) {  // from the constructor: there will be no destructor to do this
+    thread_context.op = outer_;
+    throw;
+  }
+}
+
+void Op::tell_recorded(const Array& value, Index kept_bytes, Node* node) {
+  const Statement& stated = state();
+  if (node) node->recorded = std::make_unique<Recorded>(Recorded{current_layer(), stated.gradient_flops});
+  std::vector<const Array*> inputs;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) inputs.push_back(inputs_[i].array);
+  const OpReport report{name_, inputs, value, stated.flops, kept_bytes, infinity_on_purpose_, stated.notes, node};
+  Watchers::tell([&](Observer& o) { o.op_recorded(report); });
+}
+
+}  // namespace mote

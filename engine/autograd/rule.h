@@ -1,0 +1,127 @@
+// BackwardRule, what sends an op's gradient back, and save(), what it may keep from the forward pass.
+#pragma once
+
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "engine/array/array.h"
+#include "engine/array/int_array.h"
+#include "engine/array/mask.h"
+
+namespace mote {
+
+class Grads;
+class Tensor;
+class Parameter;
+
+/// What a rule may keep: arrays, masks, integers, and plain values, which cannot own anything. Neither a Tensor nor any
+/// other handle to a graph: so no rule can hold the graph it is part of, and graphs have no circles.
+template <class T>
+inline constexpr bool is_saveable = std::is_trivially_copyable_v<T> &&
+                                    (!std::is_pointer_v<T> || std::is_function_v<std::remove_pointer_t<T>>);
+template <>
+inline constexpr bool is_saveable<Array> = true;
+template <>
+inline constexpr bool is_saveable<IntArray> = true;
+template <>
+inline constexpr bool is_saveable<Mask> = true;
+template <class T, class Allocator>
+inline constexpr bool is_saveable<std::vector<T, Allocator>> = is_saveable<T>;
+template <class T>
+inline constexpr bool is_saveable<std::optional<T>> = is_saveable<T>;
+
+namespace detail {
+template <class T>
+const T& to_save(const T& value) {
+  static_assert(is_saveable<T>, "a rule keeps arrays and plain values only; see is_saveable");
+  return value;
+}
+template <class T>
+requires(std::is_same_v<T, Tensor> || std::is_same_v<T, Parameter>) const Array& to_save(const T& value) {
+  return value.array();
+}
+
+/// Stands for a T in a question to the compiler: converts to T and to nothing that T itself would convert to.
+template <class T>
+struct Exactly {
+  template <class U>
+  requires std::is_same_v<U, T>
+  operator U() const;
+};
+
+// The bytes of the elements that a kept value holds for backward.
+template <class T>
+Index kept_bytes(const T&) {
+  return 0;
+}
+inline Index kept_bytes(const Array& x) { return x.defined() ? x.numel() * static_cast<Index>(sizeof(real)) : 0; }
+inline Index kept_bytes(const IntArray& x) { return x.defined() ? x.numel() * static_cast<Index>(sizeof(Index)) : 0; }
+inline Index kept_bytes(const Mask& x) { return x.defined() ? x.numel() : 0; }
+template <class T, class Allocator>
+Index kept_bytes(const std::vector<T, Allocator>& list) {
+  if constexpr (std::is_trivially_copyable_v<T>) return static_cast<Index>(list.size() * sizeof(T));
+  Index bytes = 0;
+  for (const T& item : list) bytes += kept_bytes(item);
+  return bytes;
+}
+}  // namespace detail
+
+/// What an op hands to its rule, in the order of the rule's last parameters: of a Tensor or Parameter its array, other
+/// values as they are. Nothing is copied unless the op records.
+template <class... T>
+auto save(const T&... values) {
+  return std::tuple<decltype(detail::to_save(values))...>(detail::to_save(values)...);
+}
+
+/// A rule and what it keeps. The rule itself captures nothing; what save() was given lies in a block of mote's cache, so
+/// that a warm training step asks the system for no memory.
+class BackwardRule {
+ public:
+  BackwardRule() = default;
+
+  /// Copies what `saved` refers to. `rule` is called as rule(dy, dx, saved...).
+  template <class Rule, class... Saved>
+  BackwardRule(const Rule&, const std::tuple<const Saved&...>& saved) {
+    static_assert(std::is_empty_v<Rule>,
+                  "a rule captures nothing: hand what it needs to save(...), as in "
+                  "op.record(y, save(a), [](const Array& dy, Grads& dx, const Array& a) {...})");
+    static_assert(
+        std::is_invocable_v<Rule, const Array&, Grads&, detail::Exactly<Saved>...>,
+        "a rule takes (const Array& dy, Grads& dx) and then what save() was given, in that order and of those types");
+    using Kept = std::tuple<Saved...>;
+    static_assert(alignof(Kept) <= 64);
+    if constexpr (sizeof...(Saved) == 0) {
+      call_ = [](const void*, const Array& dy, Grads& dx) { Rule{}(dy, dx); };
+    } else {
+      kept_ = ::new (allocate_block(sizeof(Kept))) Kept(saved);
+      call_ = [](const void* kept, const Array& dy, Grads& dx) {
+        std::apply([&](const Saved&... values) { Rule{}(dy, dx, values...); }, *static_cast<const Kept*>(kept));
+      };
+      destroy_ = [](void* kept) {
+        static_cast<Kept*>(kept)->~Kept();
+        free_block(kept, sizeof(Kept));
+      };
+    }
+  }
+  BackwardRule(BackwardRule&& other) noexcept { *this = std::move(other); }
+  BackwardRule& operator=(BackwardRule&& other) noexcept {
+    std::swap(kept_, other.kept_);
+    std::swap(call_, other.call_);
+    std::swap(destroy_, other.destroy_);
+    return *this;
+  }
+  ~BackwardRule() {
+    if (kept_) destroy_(kept_);
+  }
+  void operator()(const Array& dy, Grads& dx) const { call_(kept_, dy, dx); }
+
+ private:
+  void* kept_ = nullptr;
+  void (*call_)(const void*, const Array&, Grads&) = nullptr;
+  void (*destroy_)(void*) = nullptr;
+};
+
+}  // namespace mote

@@ -1,0 +1,58 @@
+// Leaves: tensors that require a gradient, and parameters.
+#include "engine/autograd/tensor.h"
+
+#include <atomic>
+
+#include "engine/autograd/parameter.h"
+
+namespace mote {
+namespace {
+
+std::atomic<Index> parameters_alive{0};
+
+}  // namespace
+
+Tensor& Tensor::requires_grad_(bool on) & {
+  check_in("requires_grad_", defined(), "this tensor is not defined");
+  check_in("requires_grad_", !node_ || node_->leaf, "this tensor is the result of '", node_ ? node_->op : "",
+           "'; only leaves can be switched: detach() it first");
+  if (!on) node_.reset();
+  if (!on || node_) return *this;
+  node_ = std::allocate_shared<Node>(CachedAllocator<Node>(), "leaf", shape());
+  node_->leaf = true;
+  return *this;
+}
+
+const Array& Tensor::grad() const {
+  static const Array none;
+  return node_ ? node_->grad : none;
+}
+void Tensor::zero_grad() {
+  if (node_) node_->grad = Array();
+}
+void Tensor::retain_grad() {
+  check_in("retain_grad", node_ != nullptr, "this tensor is not tracked: nothing it was made from requires a gradient");
+  node_->retain = true;
+}
+
+Index live_parameters() { return parameters_alive.load(); }
+
+Parameter::Cell::Cell(Array v) : value(std::move(v)) {
+  node = std::allocate_shared<Node>(CachedAllocator<Node>(), "parameter", value.shape());
+  node->leaf = true;
+  parameters_alive.fetch_add(1, std::memory_order_relaxed);
+}
+Parameter::Cell::~Cell() { parameters_alive.fetch_sub(1, std::memory_order_relaxed); }
+
+void Parameter::set(Array value) const {
+  value.require();
+  check_in("set", value.shape() == shape(), "a parameter of shape ", shape(), " cannot take shape ", value.shape());
+  cell_->value = std::move(value);
+}
+void Parameter::set_grad(Array grad) const {
+  check_in("set_grad", grad.shape() == shape(), "a parameter of shape ", shape(), " cannot take a gradient of shape ",
+           grad.shape());
+  cell_->node->grad = std::move(grad);
+}
+
+}  // namespace mote

@@ -1,0 +1,135 @@
+// The arithmetic of views: what each does to shape, strides and offset.
+#include "engine/base/layout.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mote {
+
+bool Layout::is_contiguous() const {
+  Index step = 1;
+  for (int i = rank() - 1; i >= 0; --i) {
+    const Index extent = shape_.begin()[i];
+    if (extent != 1 && strides_[static_cast<std::size_t>(i)] != step && numel_ != 0) return false;
+    step *= extent;
+  }
+  return true;
+}
+
+Index Layout::offset_of(std::span<const Index> index) const {
+  check_in("at", static_cast<int>(index.size()) == rank(), index.size(), " positions for shape ", shape_);
+  Index offset = 0;
+  for (int i = 0; i < rank(); ++i) {
+    const Index position = index[static_cast<std::size_t>(i)], extent = shape_[i];
+    check_in("at", position >= -extent && position < extent, "position ", position, " is out of range for axis ", i,
+             " of ", shape_);
+    offset += (position < 0 ? position + extent : position) * stride(i);
+  }
+  return offset;
+}
+
+/// A view exists when every run of new axes splits or joins old axes that lie one inside the other in memory.
+std::optional<Layout> Layout::try_view(const Shape& to) const {
+  if (is_contiguous()) return Layout(to, row_major(to), offset_);
+  Strides strides{};
+  int old_axis = rank() - 1, new_axis = to.rank() - 1;
+  while (old_axis >= 0) {
+    // one run of old axes that behaves as a single axis with stride `step`
+    const Index step = stride(old_axis);
+    Index extent = shape_[old_axis];
+    while (old_axis > 0 && (shape_[old_axis - 1] == 1 || stride(old_axis - 1) == step * extent))
+      extent *= shape_[--old_axis];
+    --old_axis;
+    Index covered = 1;
+    while (new_axis >= 0 && (covered < extent || to[new_axis] == 1)) {
+      strides[static_cast<std::size_t>(new_axis)] = step * covered;
+      covered *= to[new_axis--];
+    }
+    if (covered != extent) return {};
+  }
+  if (new_axis >= 0) return {};
+  return Layout(to, strides, offset_);
+}
+
+Layout Layout::transpose(int axis0, int axis1) const {
+  const int a = shape_.axis(axis0), b = shape_.axis(axis1);
+  Layout view = *this;
+  view.shape_ = shape_.swapped(a, b);
+  std::swap(view.strides_[static_cast<std::size_t>(a)], view.strides_[static_cast<std::size_t>(b)]);
+  return view;
+}
+
+Layout Layout::permute(std::span<const int> axes) const {
+  check_in("permute", static_cast<int>(axes.size()) == rank(), axes.size(), " axes for shape ", shape_);
+  std::array<Index, Shape::max_rank> extents{};
+  Strides strides{};
+  unsigned seen = 0;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const int from = shape_.axis(axes[i]);
+    check_in("permute", !(seen >> from & 1u), "axis ", from, " is listed twice");
+    seen |= 1u << from;
+    extents[i] = shape_[from];
+    strides[i] = strides_[static_cast<std::size_t>(from)];
+  }
+  return {Shape(std::span<const Index>(extents.data(), axes.size())), strides, offset_};
+}
+
+Layout Layout::slice(int axis, Index start, Index end, Index step) const {
+  const int a = shape_.axis(axis);
+  const Index extent = shape_[a];
+  check_in("slice", step >= 1, "step ", step, " must be at least 1");
+  const auto clamped = [extent](Index i) { return std::clamp<Index>(i < 0 ? i + extent : i, 0, extent); };
+  const Index first = clamped(start), last = std::max(first, clamped(end));
+  Strides strides = strides_;
+  const Index stride_step = std::min(step, std::max<Index>(extent, 1));  // beyond the extent a step reaches nothing
+  strides[static_cast<std::size_t>(a)] *= stride_step;
+  return {shape_.with(a, last > first ? (last - first - 1) / stride_step + 1 : 0), strides,
+          offset_ + (last > first ? first * stride(a) : 0)};
+}
+
+Layout Layout::select(int axis, Index position) const {
+  const int a = shape_.axis(axis);
+  const Index extent = shape_[a];
+  check_in("select", position >= -extent && position < extent, "position ", position, " is out of range for axis ",
+           axis, " of ", shape_);
+  const Index first = position < 0 ? position + extent : position;
+  return slice(a, first, first + 1).squeeze(a);
+}
+
+bool Layout::expands_to(const Shape& to) const {
+  if (to.rank() < rank()) return false;
+  for (int i = 1; i <= rank(); ++i)
+    if (shape_[-i] != to[-i] && shape_[-i] != 1) return false;
+  return true;
+}
+
+Layout Layout::expand(const Shape& to) const {
+  check_in("expand", to.rank() >= rank(), "shape ", shape_, " does not expand to ", to);
+  Strides strides{};
+  for (int i = 1; i <= rank(); ++i) {
+    check_in("expand", shape_[-i] == to[-i] || shape_[-i] == 1, "shape ", shape_, " does not expand to ", to, " (axis ",
+             -i, ": ", shape_[-i], " against ", to[-i], ")");
+    strides[static_cast<std::size_t>(to.rank() - i)] = shape_[-i] == to[-i] ? stride(-i) : 0;
+  }
+  return {to, strides, offset_};
+}
+
+Layout Layout::squeeze(int axis) const {
+  const int a = shape_.axis(axis);
+  if (shape_[a] != 1) return *this;  // as in PyTorch
+  Strides strides{};
+  for (int i = 0, j = 0; i < rank(); ++i)
+    if (i != a) strides[static_cast<std::size_t>(j++)] = strides_[static_cast<std::size_t>(i)];
+  return {shape_.without(a), strides, offset_};
+}
+
+Layout Layout::unsqueeze(int axis) const {
+  const Shape shape = shape_.insert(axis, 1);
+  const int a = axis < 0 ? axis + shape.rank() : axis;
+  Strides strides{};
+  for (int i = 0, j = 0; i < shape.rank(); ++i)
+    strides[static_cast<std::size_t>(i)] = i == a ? 1 : strides_[static_cast<std::size_t>(j++)];
+  return {shape, strides, offset_};
+}
+
+}  // namespace mote

@@ -1,0 +1,83 @@
+// Layout: where the elements of an array lie (shape, strides, offset), and the arithmetic of its views.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+
+#include "engine/base/shape.h"
+
+namespace mote {
+
+/// Distance in elements between neighbours along each axis; 0 where an axis repeats one element.
+using Strides = std::array<Index, Shape::max_rank>;
+
+/// Where the elements of an array lie in its storage. The first is element `offset` of the storage; element [i, j, ...]
+/// lies i * stride(0) + j * stride(1) + ... after it. A view is another Layout of the same storage.
+class Layout {
+ public:
+  /// The layout of an array that is not defined: rank 0, but no elements.
+  Layout() = default;
+  /// Row-major without gaps.
+  explicit Layout(const Shape& shape) { reset(shape); }
+  Layout(const Shape& shape, const Strides& strides, Index offset = 0)
+      : offset_(offset), numel_(shape.numel()), shape_(shape), strides_(strides) {}
+  /// Makes a layout that is still empty Layout(shape). Every result begins so, and without a copy it begins sooner.
+  void reset(const Shape& shape) {
+    Index step = 1, numel = 1;
+    const Index* const extents = shape.begin();
+    for (int i = shape.rank() - 1; i >= 0; --i) {
+      strides_[static_cast<std::size_t>(i)] = step;
+      step *= extents[i] > 0 ? extents[i] : 1;
+      numel *= extents[i];
+    }
+    offset_ = 0, numel_ = numel, shape_ = shape;
+  }
+
+  const Shape& shape() const { return shape_; }
+  const Strides& strides() const { return strides_; }
+  Index stride(int axis) const { return strides_[static_cast<std::size_t>(shape_.axis(axis))]; }
+  Index offset() const { return offset_; }
+  Index numel() const { return numel_; }
+  int rank() const { return shape_.rank(); }
+  /// Row-major without gaps.
+  bool is_contiguous() const;
+
+  /// How far element `index` lies from the first: one position per axis, negative ones counted from the end.
+  /// Errors: another number of positions, a position out of range.
+  Index offset_of(std::span<const Index> index) const;
+  /// How far the first element of part `number` lies from the first of all. Parts are counted in row-major order, and
+  /// the last `inner` axes make one part: none for single elements, 1 for rows, 2 for matrices.
+  Index offset_of_part(Index number, int inner) const {
+    Index offset = 0;
+    for (int axis = rank() - inner - 1; axis >= 0; --axis) {
+      const Index extent = shape_.begin()[axis];
+      offset += number % extent * strides_[static_cast<std::size_t>(axis)];
+      number /= extent;
+    }
+    return offset;
+  }
+
+  // Views. Errors: axes and positions out of range, shapes that do not fit. See Strided for what each means.
+  /// The same elements in row-major order under a shape of as many; nothing where the strides do not allow it.
+  std::optional<Layout> try_view(const Shape& to) const;
+  Layout transpose(int axis0, int axis1) const;
+  Layout permute(std::span<const int> axes) const;
+  Layout slice(int axis, Index start, Index end, Index step = 1) const;
+  Layout select(int axis, Index position) const;
+  /// Whether expand(to) is possible.
+  bool expands_to(const Shape& to) const;
+  Layout expand(const Shape& to) const;
+  Layout squeeze(int axis) const;
+  Layout unsqueeze(int axis) const;
+
+ private:
+  Index offset_ = 0, numel_ = 0;
+  Shape shape_;
+  Strides strides_{};
+};
+
+/// Strides of a row-major array without gaps.
+inline Strides row_major(const Shape& shape) { return Layout(shape).strides(); }
+
+}  // namespace mote

@@ -1,0 +1,41 @@
+// AttentionWeights: a scope that collects what every head of every layer attends to, in one pass of any model.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/autograd/observer.h"
+
+namespace mote {
+
+/// What the heads of one attention attended to, each [..., H, Tq, Tk]: a row is a query, and its weights sum to 1 (or
+/// to 0 where it may attend to nothing). `dropped` is what dropout left of them, the same numbers while nothing is
+/// dropped. Numbers to look at: no gradient flows through them.
+struct AttentionMap {
+  std::string layer;  ///< the path of the layer that attended, "transformer.h.0.attn"; "" outside every layer
+  Array weights, dropped;
+};
+
+/// While one lives, the attention of every layer that this thread runs, your own layers included:
+///
+///     const NoGrad no_grad;
+///     const AttentionWeights seen;
+///     model(ids);
+///     for (const AttentionMap& map : seen.maps()) std::cout << map.layer << " " << map.weights.shape() << "\n";
+///
+/// In the order of the calls. Changes no bit of the output; costs the memory of the weights, B H Tq Tk for each layer.
+class AttentionWeights : private Observer {
+ public:
+  [[nodiscard]] AttentionWeights() { watch(); }
+
+  const std::vector<AttentionMap>& maps() const { return maps_; }
+  /// The last map of the layer at `path`. Errors: no attention ran there.
+  const AttentionMap& at(const std::string& path) const;
+
+ private:
+  bool wants(const char* value) const override;
+  void value_shown(const Op& op, const char* value, const Array& x) override;
+  std::vector<AttentionMap> maps_;
+};
+
+}  // namespace mote

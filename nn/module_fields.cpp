@@ -1,0 +1,150 @@
+// What a visit finds, by name: parameters, buffers, random streams; and what is done with all of them.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "nn/module.h"
+
+namespace mote {
+namespace {
+
+/// The fields' names: all go into one file, so no two may be the same.
+struct Names {
+  std::set<std::string> seen;
+  void operator()(const std::string& name) {
+    check_in("visit", seen.insert(name).second, "two fields are called '", name, "'");
+  }
+};
+
+/// A Reader made of lambdas, which also looks at every field's name.
+struct ReadNamed : Reader {
+  std::function<void(const std::string&, const Parameter&)> parameter;
+  std::function<void(const std::string&, const Array&)> array;
+  std::function<void(const std::string&, const Generator&)> stream;
+  Names names;
+  void on_parameter(const Parameter& p) override {
+    names(path());
+    if (parameter) parameter(path(), p);
+  }
+  void on_buffer(const Array& a) override {
+    names(path());
+    if (array) array(path(), a);
+  }
+  void on_stream(const Generator& g) override {
+    names(path());
+    if (stream) stream(path(), g);
+  }
+};
+
+}  // namespace
+
+std::vector<NamedParameter> named_parameters(const Module& module, bool ties) {
+  std::vector<NamedParameter> list;
+  std::set<const Parameter::Cell*> seen;
+  ReadNamed each;
+  each.parameter = [&](const std::string& name, const Parameter& p) {
+    if (seen.insert(p.id()).second || ties) list.push_back({name, p});
+  };
+  module.read(each);
+  return list;
+}
+
+std::vector<Parameter> parameters(const Module& module) {
+  std::vector<Parameter> list;
+  for (NamedParameter& p : named_parameters(module)) list.push_back(std::move(p.parameter));
+  return list;
+}
+
+std::vector<NamedConstBuffer> named_buffers(const Module& module) {
+  std::vector<NamedConstBuffer> list;
+  ReadNamed each;
+  each.array = [&](const std::string& name, const Array& a) { list.push_back({name, &a}); };
+  module.read(each);
+  return list;
+}
+
+std::vector<NamedBuffer> named_buffers(Module& module) {
+  static_cast<void>(named_buffers(std::as_const(module)));  // the names' errors
+  struct List : Visitor {
+    std::vector<NamedBuffer> list;
+    void on_buffer(Array& a) override { list.push_back({path(), &a}); }
+  } buffers;
+  module.visit(buffers);
+  return buffers.list;
+}
+
+std::vector<NamedStream> named_streams(const Module& module, bool ties) {
+  std::vector<NamedStream> list;
+  ReadNamed each;
+  each.stream = [&](const std::string& name, const Generator& random) {
+    const auto same = [&](const NamedStream& s) { return s.stream.same_as(random); };
+    if (ties || std::none_of(list.begin(), list.end(), same)) list.push_back({name, random});
+  };
+  module.read(each);
+  return list;
+}
+
+Index parameter_count(const Module& module) {
+  Index n = 0;
+  for (const Parameter& p : parameters(module)) n += p.numel();
+  return n;
+}
+
+void zero_grad(const Module& module) {
+  for (const Parameter& p : parameters(module)) p.zero_grad();
+}
+
+void set_trainable(Module& module, bool on) {
+  for (const Parameter& p : parameters(module)) p.set_trainable(on);
+}
+
+std::vector<std::string> without_gradient(const Module& module) {
+  std::vector<std::string> names;
+  for (const NamedParameter& p : named_parameters(module))
+    if (p.parameter.trainable() && !p.parameter.grad().defined()) names.push_back(p.name);
+  return names;
+}
+
+void apply(Module& module, const std::function<void(Module&)>& f) {
+  struct Call : Visitor {
+    explicit Call(const std::function<void(Module&)>& g) : f(g) {}
+    void on_leave(Module& m) override { f(m); }
+    const std::function<void(Module&)>& f;
+  } call(f);
+  module.visit(call);
+  f(module);
+}
+
+void copy_weights(const Module& from, Module& to) {
+  std::map<std::string, Array> source;
+  for (const NamedParameter& p : named_parameters(from, true)) source[p.name] = p.parameter.value();
+  for (const NamedConstBuffer& b : named_buffers(from)) source[b.name] = *b.array;
+  std::string problems;
+  const auto compare = [&](const std::string& name, const Shape& shape) {
+    const auto found = source.find(name);
+    if (found == source.end())
+      problems += "\n  " + name + " is missing in the source";
+    else if (!(found->second.shape() == shape))
+      problems +=
+          "\n  " + name + " is " + Shape::text(found->second.shape()) + " there and " + Shape::text(shape) + " here";
+  };
+  std::set<std::string> wanted;
+  const std::vector<NamedParameter> targets = named_parameters(to, true);
+  const std::vector<NamedBuffer> buffers = named_buffers(to);
+  for (const NamedParameter& p : targets) compare(p.name, p.parameter.shape()), wanted.insert(p.name);
+  for (const NamedBuffer& b : buffers) compare(b.name, b.array->shape()), wanted.insert(b.name);
+  for (const auto& [name, array] : source)
+    if (!wanted.contains(name)) problems += "\n  " + name + " has no place in the target";
+  std::map<const Parameter::Cell*, std::string> tied;
+  for (const NamedParameter& p : targets) {
+    const auto [first, added] = tied.try_emplace(p.parameter.id(), p.name);
+    if (!added && problems.empty() && source[p.name].to_vector() != source[first->second].to_vector())
+      problems += "\n  " + first->second + " and " + p.name + " are one parameter here and two different ones there";
+  }
+  check_in("copy_weights", problems.empty(), "the modules do not match:", problems);
+  for (const NamedParameter& p : targets) p.parameter.set(source[p.name]);
+  for (const NamedBuffer& b : buffers) *b.array = source[b.name];
+}
+
+}  // namespace mote

@@ -1,0 +1,259 @@
+// What Array, IntArray and Mask share: values in and out, copy on write, every view, the errors.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <limits>
+
+#include "engine/array/array.h"
+#include "engine/array/int_array.h"
+#include "engine/array/mask.h"
+#include "tests/tools.h"
+
+namespace mote::test::views_test {
+namespace {
+
+template <class A>
+using Element = typename decltype(std::declval<const A&>().to_vector())::value_type;
+
+/// 0, 1, 2, ... as `shape`; below 256, so that a Mask's bytes tell all of them apart.
+template <class A>
+A counting(const Shape& shape) {
+  std::vector<Element<A>> numbers(static_cast<std::size_t>(shape.numel()));
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<Element<A>>(i);
+  return A(shape, numbers);
+}
+
+template <class A>
+std::vector<int> elements(const A& x) {
+  std::vector<int> list;
+  for (const auto e : x.to_vector()) list.push_back(static_cast<int>(e));
+  return list;
+}
+using Ints = std::vector<int>;
+
+/// What every index of x holds, read with at(), not through the walk that to_vector() takes.
+template <class A>
+Ints by_index(const A& x) {
+  Ints list;
+  std::vector<Index> index(static_cast<std::size_t>(x.rank()), 0);
+  for (Index n = 0; n < x.numel(); ++n) {
+    Index left = n;
+    for (int a = x.rank() - 1; a >= 0; left /= x.shape()[a--]) index[static_cast<std::size_t>(a)] = left % x.shape()[a];
+    list.push_back(static_cast<int>(x.at(index)));
+  }
+  return list;
+}
+
+#define FOR_EACH_ARRAY(name) TEST_CASE_TEMPLATE(name, A, Array, IntArray, Mask)
+
+FOR_EACH_ARRAY("views: made from values, filled, read") {
+  CHECK_FALSE(A().defined());
+  CHECK(A().numel() == 0);
+  const std::vector<Element<A>> list{1, 0, 3, 4};
+  CHECK(A(Shape{2, 2}, list).at({1, -2}) == 3);
+  CHECK(A(Shape{2, 2}, list).to_vector() == list);
+  CHECK(elements(A::full({2}, 1)) == Ints{1, 1});
+  CHECK(A::full({}, 1).item() == 1);
+  CHECK(A::full({0, 3}, 1).to_vector().empty());
+  CHECK(error_of([&] { A(Shape{3}, list); }) == "array: 4 values do not fill shape [3]");
+  CHECK(error_of([] { A::full({0}, 1).item(); }) == "item: needs exactly one element, but the shape is [0]");
+  CHECK(error_of([] { A::full({2}, 1).item(); }) == "item: needs exactly one element, but the shape is [2]");
+  CHECK(error_of([] { A::full({2, 3}, 1).at({0}); }) == "at: 1 positions for shape [2, 3]");
+  CHECK(error_of([] { A::full({2, 3}, 1).at({0, 3}); }) == "at: position 3 is out of range for axis 1 of [2, 3]");
+  CHECK(error_of([] { A::full({2, 3}, 1).at({-3, 0}); }) == "at: position -3 is out of range for axis 0 of [2, 3]");
+}
+
+FOR_EACH_ARRAY("views: what is not defined says so") {
+  const std::vector<std::function<void()>> uses{[] { A().contiguous(); },
+                                                [] {
+                                                  const A none;
+                                                  none.values();
+                                                },
+                                                [] { A().to_vector(); },
+                                                [] { A().item(); },
+                                                [] { A().at({}); },
+                                                [] { A().mutate(); },
+                                                [] { A().reshape({1}); },
+                                                [] { A().expand({2}); },
+                                                [] { A().unsqueeze(0); },
+                                                [] { copy_of(A()); }};
+  for (const auto& use : uses) CHECK(error_of(use).find("is not defined") != std::string::npos);
+}
+
+template <class A>
+std::vector<A> views_of(const A& x) {  // x [3, 4]
+  return {x,
+          x.reshape({4, 3}),
+          x.view({2, 6}),
+          x.transpose(0, 1),
+          x.permute({1, 0}),
+          x.slice(1, 1, 3),
+          x.slice(1, 0, 4, 2),
+          x.select(0, 2),
+          x.select(1, -1),
+          x.unsqueeze(0),
+          x.slice(0, 0, 1).squeeze(0),
+          x.slice(0, 0, 1).expand({5, 4}),
+          x.slice(1, 1, 2).expand({2, 3, 4}),
+          x.transpose(0, 1).slice(0, 1, 4, 2).unsqueeze(1)};
+}
+
+FOR_EACH_ARRAY("views: each shares storage, and reads the same by index, as a list and as a copy") {
+  const A x = counting<A>({3, 4});
+  for (const A& view : views_of(x)) {
+    CAPTURE(text_of(view.shape()));
+    CHECK(view.shares_storage(x));
+    CHECK(by_index(view) == elements(view));
+    CHECK(elements(view.contiguous()) == elements(view));
+    CHECK(view.contiguous().is_contiguous());
+    CHECK(view.contiguous().shares_storage(x) == view.is_contiguous());
+    CHECK_FALSE(copy_of(view).shares_storage(x));
+    CHECK(elements(copy_of(view)) == elements(view));
+  }
+  CHECK(elements(x.transpose(0, 1)) == Ints{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11});
+  CHECK(elements(x.select(1, -1)) == Ints{3, 7, 11});
+  CHECK(elements(x.slice(1, 1, 2).expand({2, 3, 2})) == Ints{1, 1, 5, 5, 9, 9, 1, 1, 5, 5, 9, 9});
+}
+
+FOR_EACH_ARRAY("views: writing to one never changes another, whatever view the other is") {
+  for (std::size_t i = 0; i < views_of(counting<A>({3, 4})).size(); ++i) {
+    CAPTURE(i);
+    A base = counting<A>({3, 4});
+    const A view = views_of(base)[i];
+    const Ints seen = elements(view);
+    base.mutate()[0] = 99, base.mutate()[9] = 99;
+    CHECK(elements(view) == seen);  // the view keeps what it saw
+    CHECK(base.at({0, 0}) == 99);
+
+    const A original = counting<A>({3, 4});
+    A written = views_of(original)[i];
+    Element<A>* const out = written.mutate();
+    CHECK(written.is_contiguous());
+    for (Index k = 0; k < written.numel(); ++k) out[k] = 77;
+    CHECK(elements(original) == elements(counting<A>({3, 4})));  // and the other way round
+    CHECK(elements(written) == Ints(static_cast<std::size_t>(written.numel()), 77));
+  }
+}
+
+FOR_EACH_ARRAY("views: a sole owner writes in place, a shared one copies first") {
+  A a = counting<A>({4});
+  const auto* const before = a.data();
+  CHECK(a.mutate() == before);
+  A b = a;
+  CHECK(b.data() == before);
+  CHECK(b.mutate() != before);
+  CHECK(a.mutate() == before);
+  A part = counting<A>({4, 4}).slice(0, 1, 3);  // its base is gone: contiguous and alone, it may write where it lies
+  CHECK(part.mutate()[0] == 4);
+  A wide = A::full({}, 2).expand({3});  // one element repeated three times
+  wide.mutate()[1] = 5;
+  CHECK(elements(wide) == Ints{2, 5, 2});
+}
+
+FOR_EACH_ARRAY("views: values() is a span of what lies in order, and an error for what does not") {
+  const A x = counting<A>({2, 3}), row = x.select(0, 1), turned = x.transpose(0, 1), whole = turned.contiguous();
+  CHECK(x.values().data() == x.data());
+  CHECK(x.values().size() == 6);
+  CHECK(row.values().front() == 3);
+  CHECK(whole.values()[1] == 3);
+  CHECK(error_of([&] { turned.values(); }) ==
+        "values: the elements of shape [3, 2] do not lie in order (they were transposed or sliced): use contiguous() "
+        "first");
+}
+
+FOR_EACH_ARRAY("views: transposing twice, permuting back: the same storage") {
+  const A a = counting<A>({2, 3, 4});
+  const A back = a.transpose(0, 2).transpose(0, -1);
+  CHECK(back.data() == a.data());
+  CHECK(back.is_contiguous());
+  const A turned = a.permute({1, 2, 0});
+  CHECK(turned.shape() == Shape{3, 4, 2});
+  CHECK(turned.at({2, 3, 1}) == a.at({1, 2, 3}));
+  CHECK(turned.permute({2, 0, 1}).is_contiguous());
+  CHECK(error_of([&] { a.permute({0, 0, 1}); }) == "permute: axis 0 is listed twice");
+  CHECK(error_of([&] { a.permute({0, 1}); }) == "permute: 2 axes for shape [2, 3, 4]");
+  CHECK(error_of([&] { a.transpose(0, 3); }) == "shape: axis 3 is out of range for [2, 3, 4]");
+  const Index long_row = Index(1) << 40;  // its square would be no shape
+  CHECK(A::full({}, 1).expand({long_row, 2}).transpose(0, 1).shape() == Shape{2, long_row});
+  CHECK(A::full({}, 1).expand({2, long_row}).transpose(0, 1).shape() == Shape{long_row, 2});
+  CHECK(A::full({}, 1).expand({1, 2, long_row}).permute({2, 0, 1}).shape() == Shape{long_row, 1, 2});
+}
+
+FOR_EACH_ARRAY("views: reshape shares storage where the strides allow it, and copies where not") {
+  const A a = counting<A>({2, 3, 4}), turned = a.transpose(1, 2), every_other = a.slice(2, 0, 4, 2);
+  CHECK(a.reshape({-1, 6}).data() == a.data());
+  CHECK(a.reshape({-1, 6}).shape() == Shape{4, 6});
+  CHECK(turned.view({2, 2, 2, 3}).to_vector() == turned.to_vector());  // splitting an axis needs no copy
+  CHECK(turned.view({2, 2, 2, 3}).data() == a.data());
+  CHECK(every_other.view({6, 2}).to_vector() == every_other.to_vector());  // joining what lies in order neither
+  CHECK(every_other.view({1, 2, 1, 3, 2, 1}).data() == a.data());
+  CHECK(turned.reshape({2, 12}).to_vector() == turned.to_vector());
+  CHECK(turned.reshape({2, 12}).data() != a.data());
+  CHECK(error_of([&] {
+          turned.view({2, 12});
+        }) ==
+        "view: the elements of shape [2, 4, 3] do not lie in order for [2, 12] (they were transposed or sliced): use "
+        "reshape");
+  CHECK(error_of([&] { every_other.view({12, 1, 2}); }).find("view: shape [2, 3, 2] has 12 elements") == 0);
+  const A row = counting<A>({4}).expand({3, 4});
+  CHECK(row.view({3, 2, 2}).at({2, 1, 1}) == 3);
+  CHECK(row.reshape({12}).at({7}) == 3);
+  CHECK(elements(A::full({}, 3).expand({2, 2}).reshape({4})) == Ints(4, 3));
+  CHECK(A::full({2, 0, 3}, 0).reshape({0, 7}).shape() == Shape{0, 7});
+  CHECK(A::full({2, 0, 3}, 0).transpose(0, 2).reshape({3, -1}).shape() == Shape{3, 0});
+  CHECK(A::full({}, 1).reshape({1, -1}).shape() == Shape{1, 1});
+  CHECK(error_of([&] { a.reshape({-1, -1}); }) == "reshape: only one extent may be -1, not two, in [-1, -1]");
+  CHECK(error_of([&] { a.reshape({-2, 3}); }) == "shape: extent -2 is negative");
+  CHECK(error_of([&] { a.reshape({5}); }) == "reshape: shape [2, 3, 4] has 24 elements and does not fit [5]");
+  CHECK(error_of([&] { a.reshape(Shape{5}); }) == "reshape: shape [2, 3, 4] has 24 elements and does not fit [5]");
+  CHECK(error_of([&] { a.reshape({1, 1, 1, 1, 1, 1, 1, 1, 24}); }) == "reshape: rank 9 is above the limit of 8");
+}
+
+FOR_EACH_ARRAY("views: slices are clamped as in Python") {
+  const A a = counting<A>({5});
+  CHECK(elements(a.slice(0, 1, 4)) == Ints{1, 2, 3});
+  CHECK(elements(a.slice(0, 0, 5, 2)) == Ints{0, 2, 4});
+  CHECK(elements(a.slice(0, -2, 5)) == Ints{3, 4});
+  CHECK(elements(a.slice(0, 0, -1)) == Ints{0, 1, 2, 3});
+  CHECK(elements(a.slice(0, -100, 100)) == Ints{0, 1, 2, 3, 4});
+  CHECK(a.slice(0, 3, 3).shape() == Shape{0});
+  CHECK(a.slice(0, 4, 1).shape() == Shape{0});
+  CHECK(a.slice(0, 7, 9).shape() == Shape{0});
+  constexpr Index far = std::numeric_limits<Index>::max();
+  CHECK(a.slice(0, std::numeric_limits<Index>::min(), far).shape() == Shape{5});
+  CHECK(elements(a.slice(0, 2, 5, far)) == Ints{2});
+  CHECK(elements(a.slice(0, 0, 5, far)) == Ints{0});
+  CHECK(error_of([&] { a.slice(0, 0, 5, 0); }) == "slice: step 0 must be at least 1");
+  CHECK(error_of([&] { a.slice(1, 0, 5); }) == "shape: axis 1 is out of range for [5]");
+  CHECK(elements(a.slice(0, 1, 5, 2).slice(0, 1, 2)) == Ints{3});  // a slice of a slice
+  CHECK(elements(counting<A>({2, 3}).select(1, -1)) == Ints{2, 5});
+  CHECK(error_of([&] { a.select(0, 5); }) == "select: position 5 is out of range for axis 0 of [5]");
+  CHECK(error_of([&] { a.select(0, -6); }) == "select: position -6 is out of range for axis 0 of [5]");
+}
+
+FOR_EACH_ARRAY("views: expand, squeeze, unsqueeze") {
+  const A a = counting<A>({3, 1});
+  CHECK(a.expand({2, 3, 2}).at({1, 2, 1}) == 2);
+  CHECK(a.expand({2, 3, 2}).data() == a.data());
+  CHECK(a.expand({3, 0}).shape() == Shape{3, 0});
+  CHECK(a.squeeze(1).shape() == Shape{3});
+  CHECK(a.squeeze(0).shape() == Shape{3, 1});
+  CHECK(a.unsqueeze(-1).shape() == Shape{3, 1, 1});
+  CHECK(a.unsqueeze(-1).is_contiguous());
+  CHECK(error_of([&] { a.expand({4, 2}); }) == "expand: shape [3, 1] does not expand to [4, 2] (axis -2: 3 against 4)");
+  CHECK(error_of([&] { a.expand({3}); }) == "expand: shape [3, 1] does not expand to [3]");
+}
+
+FOR_EACH_ARRAY("views: long copies, in parallel, of every kind of row") {
+  A x = A::empty({300, 70, 5});
+  Element<A>* const out = x.mutate();
+  for (Index i = 0; i < x.numel(); ++i) out[i] = static_cast<Element<A>>(i * 7 % 251);
+  for (const A& view : {x.transpose(0, 1), x.transpose(1, 2), x.slice(0, 1, 299, 3), x.slice(2, 0, 5, 2),
+                        x.select(0, 7).expand({90, 70, 5}), x.slice(2, 1, 2).expand({300, 70, 80})}) {
+    CAPTURE(text_of(view.shape()));
+    CHECK(by_index(view) == elements(view));
+  }
+}
+
+}  // namespace
+}  // namespace mote::test::views_test

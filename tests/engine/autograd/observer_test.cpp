@@ -1,0 +1,154 @@
+// Observers: what they are told of ops, layers and rules, in which order, and that watching disturbs nothing.
+#include "engine/autograd/observer.h"
+
+#include <doctest/doctest.h>
+
+#include "engine/ops/ops.h"
+#include "nn/linear.h"
+#include "tests/tools.h"
+
+namespace mote::test::observer_test {
+namespace {
+
+/// Writes down everything it is told.
+struct Diary : Observer {
+  std::vector<std::string> lines;
+  std::string wanted;
+  explicit Diary(std::string value = "") : wanted(std::move(value)) { watch(); }
+  void layer_opened(const LayerScope& scope) override { lines.push_back("layer " + path_of(scope)); }
+  void layer_closed(const LayerScope&) noexcept override { lines.push_back("end"); }
+  void op_opened(const Op& op) override { lines.push_back(std::string("open ") + op.name()); }
+  void op_recorded(const OpReport& op) override {
+    lines.push_back(std::string("recorded ") + op.op + " " + text_of(op.result.shape()) + (op.node ? " tracked" : ""));
+  }
+  void op_closed(const Op& op) noexcept override { lines.push_back(std::string("close ") + op.name()); }
+  void rule_opened(const Node& node, const Array& dy) override {
+    lines.push_back(std::string("back ") + node.op + " " + text_of(dy.shape()) + " " +
+                    (node.recorded ? node.recorded->layer : "?"));
+  }
+  void gradient_sent(const Node&, std::size_t i, const Array& dx, const Array&) override {
+    lines.push_back("dx " + std::to_string(i) + " " + text_of(dx.shape()));
+  }
+  void rule_closed(const Node& node) noexcept override { lines.push_back(std::string("done ") + node.op); }
+  bool wants(const char* value) const override { return wanted == value; }
+  void value_shown(const Op& op, const char* value, const Array& x) override {
+    lines.push_back(std::string(op.name()) + " shows " + value + " " + text_of(x.shape()));
+  }
+  static std::string path_of(const LayerScope& scope) { return scope.path(scope); }
+};
+
+using Lines = std::vector<std::string>;
+
+TEST_CASE("observer: layers and ops, forward and backward, in the order in which they happen") {
+  Generator random(1);
+  const Linear layer(3, 2, random, false);
+  const Tensor x = random_array({4, 3}, 1);
+  Diary diary;
+  const Tensor y = sum(layer(x));
+  CHECK(diary.lines == Lines{"layer Linear", "open linear", "recorded linear [4, 2] tracked", "close linear", "end",
+                             "open sum", "recorded sum [] tracked", "close sum"});
+  diary.lines.clear();
+  y.backward();
+  CHECK(diary.lines ==
+        Lines{"back sum [] ", "dx 0 [4, 2]", "done sum", "back linear [4, 2] Linear", "dx 1 [2, 3]", "done linear"});
+}
+
+TEST_CASE("observer: values are handed out only when asked for, to those who asked") {
+  const Tensor x = random_array({2}, 1);
+  const auto shy = [&] {
+    Op op("shy", x);
+    if (op.wants("inside")) op.show("inside", Array::zeros({7}));
+    return op.record(copy_of(x.array()), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
+  };
+  Diary one("inside"), other("outside");
+  shy();
+  CHECK(one.lines == Lines{"open shy", "shy shows inside [7]", "recorded shy [2]", "close shy"});
+  CHECK(other.lines == Lines{"open shy", "recorded shy [2]", "close shy"});
+}
+
+TEST_CASE("observer: what is opened is closed by an error too, forward and backward") {
+  const Tensor x = Tensor(random_array({2}, 1)).requires_grad_();
+  Diary diary;
+  CHECK(error_of([&] { reshape(x, {3}); }).rfind("reshape: ", 0) == 0);
+  CHECK(diary.lines == Lines{"open reshape", "close reshape"});
+  diary.lines.clear();
+  Tensor y;
+  {
+    Op op("broken", x);
+    y = op.record(x.array(), [](const Array&, Grads&) { check(false, "cannot go back"); });
+  }
+  diary.lines.clear();
+  CHECK(error_of([&] { y.backward(Array::zeros({2})); }) == "broken: cannot go back");
+  CHECK(diary.lines == Lines{"back broken [2] ", "done broken"});
+}
+
+TEST_CASE("observer: what runs inside an observer or a rule is not reported, and an observer's error arrives") {
+  struct Busy : Observer {
+    int told = 0;
+    Busy() { watch(); }
+    void op_recorded(const OpReport& op) override {
+      ++told;
+      exp(Tensor(op.result));  // not reported to itself
+      check(told < 3, "enough");
+    }
+  };
+  const Tensor x = Tensor(random_array({2}, 1)).requires_grad_();
+  Busy busy;
+  const Tensor y = x * x;
+  CHECK(busy.told == 1);
+  Tensor composed;
+  {
+    Op op("uses_ops", y);
+    composed = op.record(copy_of(y.array()), [](const Array& dy, Grads& dx) { dx.add(0, exp(Tensor(dy)).array()); });
+  }
+  CHECK(busy.told == 2);
+  composed.backward(Array::zeros({2}));
+  CHECK(busy.told == 2);
+  CHECK(error_of([&] { exp(x); }) == "exp: enough");
+  CHECK(thread_context.op == nullptr);
+  CHECK(!thread_context.quiet);
+}
+
+TEST_CASE("observer: watching changes no bit and leaves nothing behind; one that ends early unhooks itself") {
+  const auto run = [] {
+    Tensor x = Tensor(random_array({5, 7}, 3)).requires_grad_();
+    const Tensor y = softmax(x * x, 0);
+    sum(y * x).backward();
+    return x.grad();
+  };
+  const Array alone = run();
+  const Leaks leaks;
+  {
+    std::optional<Diary> first(std::in_place), second(std::in_place);
+    first.reset();  // not the innermost
+    CHECK(same_bits(run(), alone));
+    CHECK(second->lines.size() > 10);
+  }
+  CHECK(thread_context.observer == nullptr);
+  CHECK(leaks.nodes() == 0);
+  CHECK(leaks.bytes() == 0);
+}
+
+TEST_CASE("observer: kept bytes are those of what save() was given") {
+  struct Kept : Observer {
+    Index bytes = -1;
+    Kept() { watch(); }
+    void op_recorded(const OpReport& op) override { bytes = op.kept_bytes; }
+  };
+  const Tensor a = Tensor(random_array({4}, 1)).requires_grad_(), b = random_array({3, 1}, 2);
+  const Index number = static_cast<Index>(sizeof(real));
+  Kept kept;
+  add(a, b);
+  CHECK(kept.bytes == 0);
+  mul(a, b);
+  CHECK(kept.bytes == 7 * number);
+  mul(b, b);  // nothing is recorded, so nothing is kept
+  CHECK(kept.bytes == 0);
+  masked_fill(a, a > Tensor(real(0)), 0);
+  CHECK(kept.bytes == 4);
+  gather(a, 0, ints({1, 2}));
+  CHECK(kept.bytes == 2 * 8);
+}
+
+}  // namespace
+}  // namespace mote::test::observer_test

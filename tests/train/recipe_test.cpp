@@ -1,0 +1,62 @@
+// Recipes: the optimizers and schedules they name, what they refuse.
+#include "train/recipe.h"
+
+#include <doctest/doctest.h>
+
+#include "nn/linear.h"
+#include "tests/tools.h"
+
+namespace mote::test::recipe_test {
+namespace {
+
+TEST_CASE("recipe: the optimizer it names; AdamW decays matrices only, the others everything") {
+  const Linear m(3, 2, Generator(1));
+  Recipe r;
+  r.learning_rate = 0.25;
+  r.weight_decay = 0.5;
+  const std::unique_ptr<Optimizer> adamw = make_optimizer(r, m);
+  REQUIRE(adamw->groups().size() == 2);
+  CHECK(adamw->groups()[0].weight_decay == 0.5);
+  CHECK(adamw->groups()[1].weight_decay == 0.0);
+  CHECK(adamw->learning_rate() == 0.25);
+  CHECK(adamw->state().arrays.empty());
+  for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::sgd}) {
+    r.optimizer = kind;
+    const std::unique_ptr<Optimizer> other = make_optimizer(r, m);
+    REQUIRE(other->groups().size() == 1);
+    CHECK(other->groups()[0].weight_decay == 0.5);
+    CHECK(other->groups()[0].parameters.size() == 2);
+    for (const Parameter& p : parameters(m)) p.set_grad(Array::full(p.shape(), 1));
+    other->step();
+    CHECK(other->state().arrays.size() == (kind == OptimizerKind::adam ? 4u : 0u));
+  }
+}
+
+TEST_CASE("recipe: cosine falls to a tenth, constant stays, both after the warm-up") {
+  Recipe r;
+  r.steps = 100, r.warmup = 9, r.learning_rate = 1, r.clip = 0.5;
+  const FitOptions cosine = fit_options(r);
+  CHECK(cosine.steps == 100);
+  CHECK(cosine.clip == 0.5);
+  CHECK(cosine.schedule(0) == 0.1);
+  CHECK(cosine.schedule(9) == 1);
+  CHECK(cosine.schedule(100) == 0.1);
+  r.schedule = ScheduleKind::constant;
+  CHECK(fit_options(r).schedule(0) == 0.1);
+  CHECK(fit_options(r).schedule(99) == 1);
+  r.warmup = 500;  // ends with the training
+  CHECK(fit_options(r).schedule(99) == doctest::Approx(100.0 / 101));
+}
+
+TEST_CASE("recipe: fields by name; what cannot be is refused") {
+  Recipe r;
+  CHECK(set_field(r, "optimizer", "sgd"));
+  CHECK(r.optimizer == OptimizerKind::sgd);
+  CHECK(error_of([&] { set_field(r, "schedule", "square"); }) == "schedule 'square' is none of cosine, constant");
+  CHECK(error_of([] { fit_options({.steps = -1}); }) == "recipe: steps -1 must be at least 0");
+  CHECK(error_of([] { fit_options({.batch_size = 0}); }) == "recipe: batch_size 0 must be at least 1");
+  CHECK(error_of([] { fit_options({.warmup = -1}); }) == "recipe: warmup -1 must be at least 0");
+}
+
+}  // namespace
+}  // namespace mote::test::recipe_test

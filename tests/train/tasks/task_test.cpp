@@ -1,0 +1,91 @@
+// What tasks share: hashes, splits, rows, text; the list of tasks; check_task's own test.
+#include "train/tasks/task.h"
+
+#include "tests/check_task.h"
+#include "train/tasks/answer_task.h"
+
+namespace mote::test::task_test {
+namespace {
+
+/// Which mistake a Flawed has.
+enum class Flaw { none, answer, target, seed, split, range, word, look, length };
+
+/// Reverse, or nearly.
+struct Flawed : AnswerTask {
+  Flaw flaw;
+  explicit Flawed(Flaw mistake) : AnswerTask("Flawed", {.symbols = 6, .length = 5}), flaw(mistake) {}
+  std::string description() const override { return "the same backwards"; }
+  Sequence answer(std::span<const Index> question) const override {
+    Sequence reversed(question.rbegin(), question.rend());
+    if (flaw == Flaw::answer) reversed.back() = 0;
+    if (flaw == Flaw::range) reversed.back() = 7;
+    return reversed;
+  }
+  Index block_size() const override { return AnswerTask::block_size() - (flaw == Flaw::length); }
+  Batch batch(Index size, Split split, const Generator& random) const override {
+    Batch b =
+        AnswerTask::batch(size, flaw == Flaw::split ? Split::train : split, flaw == Flaw::seed ? Generator(3) : random);
+    if (flaw == Flaw::target && size > 0) b.targets.mutate()[7] = 0;
+    return b;
+  }
+  std::string word(Index id) const override { return flaw == Flaw::word ? "x" : AnswerTask::word(id); }
+  Index looks_at(std::span<const Index>, Index position) const override {
+    return flaw == Flaw::look ? position + 1 : 0;
+  }
+};
+
+Sequence backwards(const Sequence& prompt) { return {prompt.rbegin() + 1, prompt.rend()}; }
+
+bool noticed(Flaw flaw, const std::string& problem) {
+  const std::vector<std::string> all = task_problems(Flawed(flaw), backwards);
+  return std::any_of(all.begin(), all.end(), [&](const std::string& p) { return p.rfind(problem, 0) == 0; });
+}
+
+TEST_CASE("check_task finds nothing in a task without mistakes, and each mistake in one with it") {
+  CHECK(task_problems(Flawed(Flaw::none), backwards) == std::vector<std::string>{});
+  CHECK(noticed(Flaw::answer, "an answer is not what the rule says"));
+  CHECK(noticed(Flaw::target, "a target is not what the rule says"));
+  CHECK(noticed(Flaw::seed, "another seed gives the same batch"));
+  CHECK(noticed(Flaw::split, "an example is in both splits"));
+  CHECK(noticed(Flaw::range, "answer id 7 is outside the vocabulary"));
+  CHECK(noticed(Flaw::word, "two ids are called 'x'"));
+  CHECK(noticed(Flaw::look, "position 0 looks at 1"));
+  CHECK(noticed(Flaw::length, "a batch is [300, 10], block_size is 9"));
+}
+
+TEST_CASE("example_hash: what it is today it must be for ever, an example stays in its split") {
+  CHECK(example_hash(Sequence{3, 1, 4}) == 16438546989333316589u);
+  CHECK(split_of(Sequence{3, 1, 4}) == Split::train);
+}
+
+TEST_CASE("next_token_batch shifts by one") {
+  const Batch batch = next_token_batch(ints({{1, 2, 3}, {4, 5, 6}}));
+  CHECK(batch.ids == ints({{1, 2}, {4, 5}}));
+  CHECK(batch.targets == ints({{2, 3}, {5, 6}}));
+}
+
+TEST_CASE("stack and row_of: rows as an array and back") {
+  const IntArray rows = stack({{1, 2}, {3, 4}, {5, 6}});
+  CHECK(rows == ints({{1, 2}, {3, 4}, {5, 6}}));
+  CHECK(row_of(rows, 1) == Sequence{3, 4});
+  CHECK(stack({}).shape() == Shape{0, 0});
+  CHECK(error_of([] { stack({{1, 2}, {3}}); }) == "stack: rows of 2 and of 1 ids");
+}
+
+TEST_CASE("tasks: by name; options by name; what is refused") {
+  const std::vector<std::string> names = task_names();
+  CHECK(std::is_sorted(names.begin(), names.end()));
+  CHECK(std::set<std::string>(names.begin(), names.end()).size() == names.size());
+  for (const std::string& name : names) CHECK(make_task(name)->vocab_size() >= 2);
+  CHECK(make_task("copy", {{"symbols", "5"}, {"length", "4"}})->block_size() == 8);
+  const std::vector<Field> options = task_options("two_places", {{"modulus", "5"}});
+  REQUIRE(options.size() == 2);
+  CHECK(options[0] == Field{"modulus", "5", "", ""});
+  CHECK(options[1] == Field{"length", "16", "", ""});
+  CHECK(error_of([] { make_task("nothing"); }).rfind("task 'nothing' is none of copy, ", 0) == 0);
+  CHECK(error_of([] { make_task("repeat", {{"modulus", "5"}}); }) == "this task has no option 'modulus'");
+  CHECK(error_of([] { task_options("repeat", {{"length", "five"}}); }) == "length: 'five' is not a whole number");
+}
+
+}  // namespace
+}  // namespace mote::test::task_test

@@ -1,0 +1,116 @@
+// The induction task: random letters that begin again somewhere, so that what comes next stands after the same letter
+// further up.
+#pragma once
+
+#include "train/tasks/task.h"
+
+namespace mote {
+
+struct InductionOptions {
+  Index symbols = 26, shortest = 3, length = 24;
+  template <class V>
+  void visit(V& v) {
+    v("symbols", symbols, "different letters");
+    v("shortest", shortest, "the fewest letters before they come again");
+    v("length", length, "the most letters before they come again");
+  }
+};
+
+/// Rows of 2 length random letters that begin again after `shortest` to `length` of them: where to look cannot be
+/// learned by heart, only by finding the same letter further up and looking at what came after it. What comes before
+/// the repetition does not count. ids and targets [B, 2 length]. A question is a row without its last letters, up to
+/// four. One question in four is held out. Source: Olsson et al. 2022.
+/// Errors: fewer than 2 symbols, shortest below 1 or above length, length below 2.
+class InductionTask final : public Task {
+ public:
+  using Options = InductionOptions;
+  const Options options;
+
+  explicit InductionTask(const Options& o = {}) : options(o) {
+    check_in("InductionTask", o.symbols >= 2, "symbols ", o.symbols, " must be at least 2");
+    check_in("InductionTask", o.length >= 2, "length ", o.length, " must be at least 2");
+    check_in("InductionTask", o.length <= 1'000'000, "length ", o.length, " must be at most 1000000");
+    check_in("InductionTask", o.shortest >= 1 && o.shortest <= o.length, "shortest ", o.shortest,
+             " must be 1 to length ", o.length);
+    check_splits("InductionTask", o.symbols, o.length, [this](const std::vector<Index>& s) { return prompt(row(s)); });
+  }
+
+  std::string description() const override {
+    return "rows of " + std::to_string(block_size()) + " letters, which begin again after " +
+           std::to_string(options.shortest) + " to " + std::to_string(options.length);
+  }
+  Index vocab_size() const override { return options.symbols; }
+  Index block_size() const override { return 2 * options.length; }
+  /// Attention and nothing else, in two layers: the smallest model that finds the way.
+  Recipe recipe() const override {
+    Recipe r;
+    r.config = {{"preset", "attention_only"}, {"n_layer", "2"}, {"n_head", "4"}, {"n_embd", "64"}};
+    r.steps = 1600, r.batch_size = 32, r.learning_rate = 3e-3, r.warmup = 80;
+    return r;
+  }
+
+  /// `letters` again and again: 2 length + 1 of them.
+  std::vector<Index> row(const std::vector<Index>& letters) const {
+    std::vector<Index> x;
+    for (Index t = 0; t <= block_size(); ++t) x.push_back(letters[static_cast<std::size_t>(t) % letters.size()]);
+    return x;
+  }
+  Batch batch(Index size, Split split, const Generator& random) const override {
+    std::vector<std::vector<Index>> rows;
+    std::vector<Index> periods;
+    for (Index b = 0; b < size; ++b) {
+      const std::vector<Index> letters = draw(split, random);
+      periods.push_back(static_cast<Index>(letters.size()));
+      rows.push_back(row(letters));
+    }
+    Batch batch{IntArray({size, block_size()}), IntArray({size, block_size()}, -1)};
+    Index *ids = batch.ids.mutate(), *targets = batch.targets.mutate();
+    for (std::size_t b = 0; b < rows.size(); ++b, ids += block_size(), targets += block_size()) {
+      std::copy(rows[b].begin(), rows[b].end() - 1, ids);
+      std::copy(rows[b].begin() + periods[b], rows[b].end(), targets + periods[b] - 1);
+    }
+    return batch;
+  }
+  /// Prompts [count, 2 length + 1 - A], answers [count, A].
+  Questions questions(Index count, Split split, const Generator& random) const override {
+    std::vector<std::vector<Index>> prompts, answers;
+    for (Index n = 0; n < count; ++n) {
+      const std::vector<Index> x = row(draw(split, random));
+      prompts.push_back(prompt(x));
+      answers.emplace_back(x.end() - answer_length(), x.end());
+    }
+    return {stack(prompts), stack(answers)};
+  }
+  std::string word(Index id) const override { return symbol_word(id, options.symbols); }
+
+  /// In what began again, one period back and one further.
+  Index looks_at(std::span<const Index> ids, Index position) const override {
+    Index period = options.shortest;
+    while (period < options.length && !repeats(ids, period)) ++period;
+    return position < period ? -1 : position + 1 - period;
+  }
+  std::string looks_text(const std::string& share) const override {
+    return "From the first repetition on, " + share + " of its attention goes to the letter that has to come next";
+  }
+
+ private:
+  Index answer_length() const { return std::min<Index>(4, options.length - 1); }
+  std::vector<Index> prompt(const std::vector<Index>& row) const { return {row.begin(), row.end() - answer_length()}; }
+  static bool repeats(std::span<const Index> ids, Index period) {
+    const auto from = std::min<std::size_t>(ids.size(), static_cast<std::size_t>(period));
+    return std::equal(ids.begin() + static_cast<std::ptrdiff_t>(from), ids.end(), ids.begin());
+  }
+  /// The letters before the repetition.
+  std::vector<Index> draw(Split split, const Generator& random) const {
+    Index period[1];
+    std::vector<Index> letters;
+    do {
+      random.randint(period, options.shortest, options.length + 1);
+      letters.resize(static_cast<std::size_t>(period[0]));
+      random.randint(letters, 0, options.symbols);
+    } while (split_of(prompt(row(letters))) != split);
+    return letters;
+  }
+};
+
+}  // namespace mote

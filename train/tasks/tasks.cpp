@@ -1,0 +1,62 @@
+// The list of toy tasks: a new one is its header and its line here.
+#include "train/tasks/tasks.h"
+
+#include "train/tasks/copy.h"
+#include "train/tasks/induction.h"
+#include "train/tasks/repeat.h"
+#include "train/tasks/two_places.h"
+
+namespace mote {
+namespace {
+
+struct Entry {
+  const char* name;
+  std::vector<Field> (*options)(const FieldValues&);
+  std::unique_ptr<Task> (*make)(const FieldValues&);
+};
+
+template <class T>
+typename T::Options options_of(const FieldValues& values) {
+  typename T::Options options;
+  for (const auto& [name, text] : values) check(set_field(options, name, text), "this task has no option '", name, "'");
+  return options;
+}
+
+template <class T>
+Entry entry(const char* name) {
+  return {
+      name, [](const FieldValues& values) { return fields(options_of<T>(values)); },
+      [](const FieldValues& values) -> std::unique_ptr<Task> { return std::make_unique<T>(options_of<T>(values)); }};
+}
+
+const Entry entries[] = {
+    entry<CopyTask>("copy"),
+    entry<InductionTask>("induction"),
+    entry<RepeatTask>("repeat"),
+    entry<TwoPlacesTask>("two_places"),
+};
+
+const Entry& find(const std::string& name) {
+  std::string all;
+  for (const Entry& e : entries) {
+    if (name == e.name) return e;
+    all.append(all.empty() ? "" : ", ").append(e.name);
+  }
+  throw Error("task '" + name + "' is none of " + all);
+}
+
+}  // namespace
+
+std::vector<std::string> task_names() {
+  std::vector<std::string> names;
+  for (const Entry& e : entries) names.emplace_back(e.name);
+  return names;
+}
+
+std::vector<Field> task_options(const std::string& name, const FieldValues& values) {
+  return find(name).options(values);
+}
+
+std::unique_ptr<Task> make_task(const std::string& name, const FieldValues& values) { return find(name).make(values); }
+
+}  // namespace mote
