@@ -5,8 +5,9 @@ cmake_minimum_required(VERSION 3.22)
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK_DIR})
-# -O1 in a configuration of its own: the library is built again for add_subdirectory, and not to be fast.
-set(options -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Quick -DCMAKE_CXX_FLAGS_QUICK=-O1)
+# -O0 under the name of Release, in which kernels too have no optimisation of their own: for add_subdirectory the library
+# is built again, and not to be fast.
+set(options -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0)
 if(HOW STREQUAL "find_package")
   run(${CMAKE_COMMAND} --install ${BINARY_DIR} --config ${CONFIG} --prefix ${WORK_DIR}/installed)
   if(NOT EXISTS ${WORK_DIR}/installed/include/mote/engine/autograd/op.h)

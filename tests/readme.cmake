@@ -19,7 +19,7 @@ function(code_block name result)
   set(${result} "${code}\n" PARENT_SCOPE)
 endfunction()
 
-set(flags -std=c++20 -O1 -ffp-contract=off -Wall -Wextra -Wconversion -Werror -I${WORK_DIR} -I${SOURCE_DIR})
+set(flags -std=c++20 -ffp-contract=off -Wall -Wextra -Wconversion -Werror -I${WORK_DIR} -I${SOURCE_DIR})
 if(SANITIZE)
   list(APPEND flags -fsanitize=${SANITIZE})
 endif()

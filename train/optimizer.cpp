@@ -1,17 +1,13 @@
 // What all optimizers share: groups and their checks, the walk over parameters, the state.
 #include "train/optimizer.h"
 
-#include <charconv>
 #include <cmath>
 #include <set>
 
+#include "engine/base/number_text.h"
+
 namespace mote {
 namespace {
-
-std::string number_text(double x) {
-  char text[32];  // to_chars, unlike printf and streams, does not ask the locale
-  return std::string(text, std::to_chars(text, text + sizeof text, x).ptr);
-}
 
 /// 107520 as "107,520".
 std::string count_text(Index n) {
@@ -88,8 +84,8 @@ std::string describe(const std::vector<ParameterGroup>& groups) {
     else if (*decay == 0)
       text += "not decayed";
     else
-      text += "decayed (weight_decay " + number_text(*decay) + ")";
-    if (group.lr_scale != 1) text += ", learning rate times " + number_text(group.lr_scale);
+      text += "decayed (weight_decay " + exact_text(*decay) + ")";
+    if (group.lr_scale != 1) text += ", learning rate times " + exact_text(group.lr_scale);
     Index numbers = 0;
     for (const NamedParameter& p : group.parameters) numbers += p.parameter.numel();
     const std::size_t tensors = group.parameters.size();

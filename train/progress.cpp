@@ -14,25 +14,19 @@
 #endif
 
 #include "engine/base/check.h"
+#include "engine/base/number_text.h"
 
 namespace mote {
 namespace {
 
-/// A number as text; std::to_chars, unlike printf and streams, does not ask the locale.
-std::string number_text(double x, std::chars_format format, int digits) {
-  if (std::isnan(x)) return "nan";
-  char text[64];  // `fixed` is only asked for numbers below 1e6
-  return std::string(text, std::to_chars(text, text + sizeof text, x, format, digits).ptr);
-}
-
 std::string loss_text(double x) {
   const bool plain = x == 0 || (std::abs(x) >= 1e-3 && std::abs(x) < 1e6);
-  return plain ? number_text(x, std::chars_format::fixed, 4) : number_text(x, std::chars_format::scientific, 3);
+  return plain ? fixed_text(x, 4) : scientific_text(x, 3);
 }
 
 std::string rate_text(double x) {
   const bool plain = x >= 1 && x < 1e6;
-  return number_text(x, plain ? std::chars_format::fixed : std::chars_format::general, plain ? 1 : 3);
+  return plain ? fixed_text(x, 1) : general_text(x, 3);
 }
 
 /// 3, 'h', 5, 'm' as "3h05m".
@@ -119,7 +113,7 @@ bool Progress::due(Index step, double time) const {
 std::string Progress::text(double time) const {
   std::string line = "step " + std::to_string(step_);
   if (total_ > 0) line.append("/").append(std::to_string(total_));
-  line += " | loss " + loss_text(loss_) + " | lr " + number_text(learning_rate_, std::chars_format::scientific, 2);
+  line += " | loss " + loss_text(loss_) + " | lr " + scientific_text(learning_rate_, 2);
   const double rate = static_cast<double>(step_ - first_step_) / (time - first_time_);
   if (!(rate > 0 && std::isfinite(rate))) return line;  // the first update, or a clock that stands still
   line += " | " + rate_text(rate) + " steps/s";

@@ -1,8 +1,8 @@
 // Normal numbers, by the two ways in which PyTorch makes them: blocks of 16 in the type asked for, and pairs in double
 // for small sizes.
 #include <algorithm>
-#include <bit>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -21,9 +21,12 @@ constexpr std::size_t block = 16;  // normals are made this many at a time
 float block_log(float u) {
   constexpr float coefficients[] = {-1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f, 1.4249322787e-1f,
                                     -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f};
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(u);
-  const float fraction = std::bit_cast<float>((bits & 0x007FFFFFu) | 0x3F000000u);  // in [0.5, 1)
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &u, sizeof bits);
   float e = static_cast<float>(static_cast<int>(bits >> 23) - 126);
+  bits = (bits & 0x007FFFFFu) | 0x3F000000u;
+  float fraction = 0;  // in [0.5, 1)
+  std::memcpy(&fraction, &bits, sizeof fraction);
   float x = fraction - 1.0f;
   if (fraction < 0.707106781186547524f) {  // below sqrt(1/2): double it, so that x stays small on both sides of 0
     e -= 1.0f;

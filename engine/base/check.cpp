@@ -1,16 +1,11 @@
 // How an error's sentence is put together, whatever the locale.
 #include "engine/base/check.h"
 
-#include <sstream>
+#include "engine/base/number_text.h"
 
 namespace mote {
 
-std::string text_of(double x) {
-  std::ostringstream out;
-  out.imbue(std::locale::classic());
-  out << x;
-  return out.str();
-}
+std::string text_of(double x) { return general_text(x, 6); }
 std::string text_of(long long n) { return std::to_string(n); }
 std::string text_of(unsigned long long n) { return std::to_string(n); }
 

@@ -4,23 +4,13 @@
 #include <charconv>
 #include <sstream>
 
+#include "engine/base/number_text.h"
+
 namespace mote::detail {
 
 std::string field_text(bool value) { return value ? "true" : "false"; }
 std::string field_text(Index value) { return std::to_string(value); }
-std::string field_text(double value) {
-  for (int digits = 6;; ++digits) {
-    std::ostringstream out;
-    out.imbue(std::locale::classic());
-    out.precision(digits);
-    out << value;
-    double back = 0;
-    if (digits == 17) return out.str();
-    std::istringstream in(out.str());
-    in.imbue(std::locale::classic());
-    if (in >> back && back == value) return out.str();
-  }
-}
+std::string field_text(double value) { return exact_text(value); }
 
 void read_field(const char* name, const std::string& text, bool& value) {
   check_in(name, text == "true" || text == "false" || text == "1" || text == "0", "'", text, "' is not true or false");

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <new>
 #include <utility>
 
 #include "engine/base/real.h"

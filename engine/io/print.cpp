@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/check.h"
+#include "engine/base/number_text.h"
 
 namespace mote {
 namespace {
@@ -24,15 +24,9 @@ struct Form {
 };
 
 std::string text_of(double x, const Form& form) {
-  if (std::isnan(x)) return "nan";  // without the sign that to_chars would show
-  if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
-  std::array<char, 512> buffer;  // a double has at most 309 digits before the point, and here 100 after it
-  const bool dotted = form.whole && !form.scientific;
-  const auto style = form.scientific ? std::chars_format::scientific : std::chars_format::fixed;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, style, dotted ? 0 : form.precision);
-  std::string text(buffer.data(), end.ptr);
-  if (dotted) text += '.';
-  return text;
+  if (!std::isfinite(x)) return general_text(x, 1);
+  if (form.scientific) return scientific_text(x, form.precision);
+  return form.whole ? fixed_text(x, 0) + "." : fixed_text(x, form.precision);
 }
 
 std::string text_of(std::int64_t x, const Form&) { return std::to_string(x); }

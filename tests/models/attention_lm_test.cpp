@@ -3,7 +3,7 @@
 
 #include "tests/nn/by_hand.h"
 
-namespace mote::test {
+namespace mote::test::attention_lm_test {
 namespace {
 
 const AttentionLMConfig tiny{.vocab_size = 5, .n_embd = 4, .n_head = 2, .block_size = 3};
@@ -82,4 +82,4 @@ TEST_CASE("AttentionLM: its loss is the mean over the targets that count; what i
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::attention_lm_test

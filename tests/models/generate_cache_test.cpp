@@ -1,7 +1,7 @@
 // GPT::generate with and without its cache: the same tokens, within block_size and beyond it.
 #include "tests/models/gpt_tools.h"
 
-namespace mote::test {
+namespace mote::test::generate_cache_test {
 namespace {
 
 /// What generate() promises, from whole passes alone: the last block_size tokens, or all if the config is unbounded.
@@ -86,4 +86,4 @@ TEST_CASE("generate leaves nothing behind, and a model in training writes what i
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::generate_cache_test

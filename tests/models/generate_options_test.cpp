@@ -3,7 +3,7 @@
 
 #include "tests/models/gpt_tools.h"
 
-namespace mote::test {
+namespace mote::test::generate_options_test {
 namespace {
 
 constexpr Index V = 7;
@@ -253,4 +253,4 @@ TEST_CASE("generate refuses what it cannot mean, and logits without a largest nu
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::generate_options_test

@@ -1,7 +1,7 @@
 // GPT::generate: crops, greedy, temperature, top_k, errors, modes.
 #include "tests/models/gpt_tools.h"
 
-namespace mote::test {
+namespace mote::test::generate_test {
 namespace {
 
 const GPTConfig small{.block_size = 6, .vocab_size = 7, .n_layer = 1, .n_head = 2, .n_embd = 8};
@@ -151,4 +151,4 @@ TEST_CASE("generate runs in evaluation mode, without gradients, and restores eve
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::generate_test

@@ -3,7 +3,7 @@
 #include "engine/kernels/kernels.h"
 #include "tests/models/gpt_tools.h"
 
-namespace mote::test {
+namespace mote::test::gpt_cache_test {
 namespace {
 
 /// Longer than the 16 keys that one sum runs over at a time.
@@ -208,4 +208,4 @@ TEST_CASE("GPT's cache: an error in a later layer leaves every layer as it was, 
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::gpt_cache_test

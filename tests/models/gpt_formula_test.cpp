@@ -2,7 +2,7 @@
 #include "engine/kernels/kernels.h"
 #include "tests/models/gpt_tools.h"
 
-namespace mote::test {
+namespace mote::test::gpt_formula_test {
 namespace {
 
 /// Logits and attention of both.
@@ -169,4 +169,4 @@ TEST_CASE("GPT: attention_maps in every mode, of every layer in one pass, leaves
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::gpt_formula_test

@@ -2,7 +2,7 @@
 #include "engine/kernels/kernels.h"
 #include "tests/models/gpt_tools.h"
 
-namespace mote::test {
+namespace mote::test::gpt_positions_test {
 namespace {
 
 /// Each kind of positions, in both norm orders, with and without a window, those without one tied.
@@ -185,4 +185,4 @@ TEST_CASE("GPT: rotary positions and ALiBi see distances alone: a text has the s
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::gpt_positions_test

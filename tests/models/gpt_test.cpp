@@ -3,7 +3,7 @@
 
 #include "tests/models/gpt_tools.h"
 
-namespace mote::test {
+namespace mote::test::gpt_test {
 namespace {
 
 const GPTConfig tiny{.block_size = 3, .vocab_size = 5, .n_layer = 1, .n_head = 2, .n_embd = 4};
@@ -237,4 +237,4 @@ TEST_CASE("GPT refuses sizes and options that make no model, by name") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::gpt_test

@@ -12,7 +12,7 @@
 #include "engine/ops/view.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::inspect_test {
 namespace {
 
 /// Weights [T, T] of one head, by a rule that gives the weight of key j for query t.
@@ -355,4 +355,4 @@ TEST_CASE("attention_svg refuses what does not fit") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::inspect_test

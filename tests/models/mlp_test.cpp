@@ -3,7 +3,7 @@
 
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::mlp_test {
 namespace {
 
 TEST_CASE("MLP") {
@@ -43,4 +43,4 @@ TEST_CASE("MLP of two widths is one linear layer; relu unless told otherwise; no
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::mlp_test

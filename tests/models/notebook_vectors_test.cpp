@@ -8,7 +8,7 @@
 #include "tests/tools.h"
 #include "tests/vectors.h"
 
-namespace mote::test {
+namespace mote::test::notebook_vectors_test {
 namespace {
 
 /// What mote computed, under the names of tests/vectors/notebook.txt.
@@ -141,4 +141,4 @@ TEST_CASE("notebook: printed, the context vectors are the notebook's") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::notebook_vectors_test

@@ -6,7 +6,7 @@
 #include "tests/nn/oracles.h"
 #include "tests/vectors.h"
 
-namespace mote::test {
+namespace mote::test::tutorial_test {
 namespace {
 
 using tutorial::CausalAttention, tutorial::MultiHeadAttentionWrapper;
@@ -293,4 +293,4 @@ TEST_CASE("tutorial: what the classes refuse") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::tutorial_test

@@ -3,7 +3,7 @@
 
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::activation_test {
 namespace {
 
 template <class Make>
@@ -54,4 +54,4 @@ TEST_CASE("activate: every name of a config") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::activation_test

@@ -2,7 +2,7 @@
 #include "tests/nn/by_hand.h"
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::attention_test {
 namespace {
 
 constexpr double rounding = f64 ? 1e-13 : 1e-5;
@@ -415,4 +415,4 @@ TEST_CASE("attention layers: a cache misused is a sentence with the layer's path
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::attention_test

@@ -6,7 +6,7 @@
 #include "tests/nn/oracles.h"
 #include "tests/vectors.h"
 
-namespace mote::test {
+namespace mote::test::attention_vectors_test {
 namespace {
 
 /// What mote was given and what it computed, under the names of tests/vectors/attention.txt.
@@ -94,4 +94,4 @@ TEST_CASE("SelfAttention gives PyTorch's output and weights") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::attention_vectors_test

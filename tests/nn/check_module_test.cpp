@@ -6,7 +6,7 @@
 #include "nn/linear.h"
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::check_module_test {
 namespace {
 
 /// Which mistake a Flawed has.
@@ -123,4 +123,4 @@ TEST_CASE("check_module notices wrong values, names and error texts") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::check_module_test

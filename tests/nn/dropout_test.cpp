@@ -4,7 +4,7 @@
 #include "engine/ops/arithmetic.h"
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::dropout_test {
 namespace {
 
 TEST_CASE("Dropout") {
@@ -80,4 +80,4 @@ TEST_CASE("Dropout twice in one graph: two masks, each its own gradient; a strea
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::dropout_test

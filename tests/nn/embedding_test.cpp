@@ -4,7 +4,7 @@
 #include "engine/ops/arithmetic.h"
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::embedding_test {
 namespace {
 
 TEST_CASE("Embedding") {
@@ -86,4 +86,4 @@ TEST_CASE("Embedding adds the gradients of a repeated id in token order, for eve
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::embedding_test

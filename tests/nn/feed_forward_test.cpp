@@ -3,7 +3,7 @@
 
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::feed_forward_test {
 namespace {
 
 TEST_CASE("FeedForward") {
@@ -90,4 +90,4 @@ TEST_CASE("FeedForward draws c_fc first, then c_proj, each weight before its bia
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::feed_forward_test

@@ -3,7 +3,7 @@
 
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::init_test {
 namespace {
 
 TEST_CASE("initialisers draw PyTorch's numbers") {
@@ -66,4 +66,4 @@ TEST_CASE("Init draws from its stream; Init::none leaves zeros and the stream al
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::init_test

@@ -10,7 +10,7 @@
 #include "nn/nn.h"
 #include "tests/torch_random.h"
 
-namespace mote::test {
+namespace mote::test::init_vectors_test {
 namespace {
 
 /// A weight as the float32 it must be, whatever `real` is.
@@ -178,4 +178,4 @@ TEST_CASE("layers and initialisers draw the weights of torch_random.txt") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::init_vectors_test

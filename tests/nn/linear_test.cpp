@@ -5,7 +5,7 @@
 #include "tests/check_module.h"
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::linear_test {
 namespace {
 
 TEST_CASE("Linear") {
@@ -89,4 +89,4 @@ TEST_CASE("Linear without a drawing Init draws nothing and starts as zeros") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::linear_test

@@ -8,7 +8,7 @@
 #include "nn/sequential.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::module_names_test {
 namespace {
 
 struct Block : Layer<Block> {
@@ -203,4 +203,4 @@ TEST_CASE("Sequential: add chains, nests, moves and clones") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::module_names_test

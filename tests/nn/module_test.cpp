@@ -12,7 +12,7 @@
 #include "nn/sequential.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::module_test {
 namespace {
 
 /// Two layers in a list, a norm that may be there or not, a buffer; the head is tied to the embedding.
@@ -249,4 +249,4 @@ TEST_CASE("module: frozen parameters are constants; without_gradient names the t
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::module_test

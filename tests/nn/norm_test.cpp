@@ -5,7 +5,7 @@
 #include "nn/rms_norm.h"
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::norm_test {
 namespace {
 
 TEST_CASE("Norm") {
@@ -50,4 +50,4 @@ TEST_CASE("Norm starts and computes as LayerNorm and RMSNorm do, bit for bit") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::norm_test

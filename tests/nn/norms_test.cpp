@@ -3,7 +3,7 @@
 #include "nn/rms_norm.h"
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::norms_test {
 namespace {
 
 TEST_CASE("LayerNorm") {
@@ -95,4 +95,4 @@ TEST_CASE("LayerNorm keeps a broken row to itself and forgets the scale of a row
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::norms_test

@@ -5,7 +5,7 @@
 
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::position_test {
 namespace {
 
 TEST_CASE("LearnedPositions") {
@@ -139,4 +139,4 @@ TEST_CASE("Rotary: what a constructor refuses") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::position_test

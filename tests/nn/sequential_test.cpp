@@ -4,7 +4,7 @@
 #include "nn/nn.h"
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::sequential_test {
 namespace {
 
 TEST_CASE("Sequential") {
@@ -108,4 +108,4 @@ TEST_CASE("a layer of one's own holds to everything the library's do") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::sequential_test

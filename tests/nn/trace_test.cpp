@@ -13,7 +13,7 @@
 #include "tests/process.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::trace_test {
 namespace {
 
 /// A user's op that says nothing of itself, and one that does.
@@ -425,4 +425,4 @@ TEST_CASE("attention_shapes: the tutorial's four lines, from the ops that ran") 
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::trace_test

@@ -3,7 +3,7 @@
 #include "tests/nn/by_hand.h"
 #include "tests/nn/oracles.h"
 
-namespace mote::test {
+namespace mote::test::transformer_block_test {
 namespace {
 
 /// What a block with these options is called with its parts, in visit order.
@@ -233,4 +233,4 @@ TEST_CASE("a hundred blocks train a step without NaN, in both norm orders") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::transformer_block_test

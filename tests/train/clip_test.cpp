@@ -7,10 +7,9 @@
 
 #include "tests/train/optimizer_cases.h"
 
+namespace mote::test::clip_test {
 namespace {
 
-using namespace mote;
-using namespace mote::test;
 constexpr double NaN = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
 
 std::vector<Parameter> with_gradients() {
@@ -119,3 +118,5 @@ TEST_CASE("clip_grad_norm: equal bits for every number of threads and every inst
   kernels::use_table(table_before);
   set_threads(threads_before);
 }
+
+}  // namespace mote::test::clip_test

@@ -13,7 +13,7 @@
 #include "tests/tools.h"
 #include "tests/torch_random.h"
 
-namespace mote::test {
+namespace mote::test::data_loader_test {
 namespace {
 
 using Rows = std::vector<Index>;
@@ -246,4 +246,4 @@ TEST_CASE("DataLoader: errors, and no rows") {
   CHECK(random_split(0, {}, random).empty());
 }
 
-}  // namespace mote::test
+}  // namespace mote::test::data_loader_test

@@ -13,7 +13,7 @@
 #include "train/sgd.h"
 #include "train/tasks/copy.h"
 
-namespace mote::test {
+namespace mote::test::fit_test {
 namespace {
 
 /// w - target, squared: the gradient is 2 (w - target).
@@ -251,4 +251,4 @@ TEST_CASE("fit: a first step beyond the last is an error; right at the end there
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::fit_test

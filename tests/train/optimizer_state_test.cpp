@@ -11,10 +11,8 @@
 #include "train/clip.h"
 #include "train/sgd.h"
 
+namespace mote::test::optimizer_state_test {
 namespace {
-
-using namespace mote;
-using namespace mote::test;
 
 /// Bits of four parameters, one of them long enough for several tasks, after three AdamW and three SGD steps.
 std::vector<real> long_run() {
@@ -142,3 +140,5 @@ TEST_CASE("optimizers: moments of a parameter without gradients end at 0") {
     for (const auto& entry : state.arrays)
       for (const real x : entry.second.to_vector()) CHECK(x == 0);
 }
+
+}  // namespace mote::test::optimizer_state_test

@@ -17,10 +17,9 @@
 #include "train/clip.h"
 #include "train/sgd.h"
 
+namespace mote::test::optimizer_test {
 namespace {
 
-using namespace mote;
-using namespace mote::test;
 constexpr double NaN = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
 constexpr bool is_float = sizeof(real) == 4;
 
@@ -280,3 +279,5 @@ TEST_CASE("optimizer: groups and what describe says of them") {
   CHECK(Adam(all_parameters(layer), {.weight_decay = 0.2}).groups()[0].weight_decay == 0.2);
   CHECK(AdamW(all_parameters(layer, 0.0)).groups()[0].weight_decay == 0.0);
 }
+
+}  // namespace mote::test::optimizer_test

@@ -9,9 +9,9 @@
 
 #include "engine/base/check.h"
 
+namespace mote::test::progress_test {
 namespace {
 
-using namespace mote;
 constexpr double NaN = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
 
 struct Screen {
@@ -156,3 +156,5 @@ TEST_CASE("progress: a dumb terminal gets lines; errors; widths") {
   CHECK_THROWS_AS(Progress(s.out, true, {.every_seconds = inf}), Error);
   CHECK(terminal_width() > 0);
 }
+
+}  // namespace mote::test::progress_test

@@ -6,7 +6,7 @@
 #include "nn/linear.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::recipe_test {
 namespace {
 
 TEST_CASE("recipe: the optimizer it names; AdamW decays matrices only, the others everything") {
@@ -59,4 +59,4 @@ TEST_CASE("recipe: fields by name; what cannot be is refused") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::recipe_test

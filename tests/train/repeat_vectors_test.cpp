@@ -7,7 +7,7 @@
 #include "train/adamw.h"
 #include "train/tasks/repeat.h"
 
-namespace mote::test {
+namespace mote::test::repeat_vectors_test {
 namespace {
 
 TEST_CASE("repeat demo: PyTorch's losses, from the first to the last") {
@@ -42,4 +42,4 @@ TEST_CASE("repeat demo: PyTorch's losses, from the first to the last") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::repeat_vectors_test

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+namespace mote::test::schedule_test {
 namespace {
 
-using namespace mote;
 constexpr double NaN = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
 bool close(double a, double b) { return std::abs(a - b) <= 1e-15 * std::abs(b); }
 
@@ -73,3 +73,5 @@ TEST_CASE("schedules: errors") {
   CHECK_THROWS_AS(constant(0, {.max_lr = -1}), Error);
   CHECK_THROWS_AS(constant(-1, {}), Error);
 }
+
+}  // namespace mote::test::schedule_test

@@ -8,7 +8,7 @@
 #include "train/adamw.h"
 #include "train/sgd.h"
 
-namespace mote::test {
+namespace mote::test::tiny_gpt_vectors_test {
 namespace {
 
 /// What mote computed, under the names of tests/vectors/tiny_gpt.txt.
@@ -219,4 +219,4 @@ TEST_CASE("GPTs with and without dropout, biases and ties train with PyTorch's l
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::tiny_gpt_vectors_test

@@ -95,7 +95,8 @@ MOTE_INLINE TwoDoubles multiply_add_to_odd(TwoDoubles a, TwoDoubles b, TwoDouble
 
 // The conversions are intrinsics because GCC 12 miscompiles them in vector notation: from -O2 on it drops a double to
 // float to double round trip, and with it the rounding, when one result feeds the next call (simd_test.cpp sees it).
-MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
+// A function that is called: inlined everywhere it was no faster, and took the compiler three times as long.
+__attribute__((noinline)) NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
   const __m128 x = (__m128)a, y = (__m128)b, z = (__m128)c;
   const TwoDoubles lo =
       multiply_add_to_odd((TwoDoubles)_mm_cvtps_pd(x), (TwoDoubles)_mm_cvtps_pd(y), (TwoDoubles)_mm_cvtps_pd(z));

@@ -9,7 +9,7 @@
 #include "engine/array/mask.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::array_test {
 namespace {
 
 Array counting(const Shape& shape) {
@@ -123,4 +123,4 @@ TEST_CASE("mask: and, or, not, in any layout; broadcasting") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::array_test

@@ -13,7 +13,7 @@
 #include "tests/engine/array/draws.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::random_build_test {
 namespace {
 
 /// How many words a draw takes: where its stream continues is looked up in a stream of words alone.
@@ -125,4 +125,4 @@ TEST_CASE("random: waiting times and coins have the mean they should, in every b
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::random_build_test

@@ -13,7 +13,7 @@
 #include "tests/engine/array/draws.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::random_test {
 namespace {
 
 TEST_CASE("random: the default seed, and seeds that wrap") {
@@ -168,4 +168,4 @@ TEST_CASE("random: errors, and nothing drawn by them or by empty spans") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::random_test

@@ -12,7 +12,7 @@
 #include "tests/tools.h"
 #include "tests/torch_random.h"
 
-namespace mote::test {
+namespace mote::test::random_vectors_test {
 namespace {
 
 using Floats = std::span<float>;
@@ -255,4 +255,4 @@ TEST_CASE("random: every draw of torch_random.txt that needs no layer") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::random_vectors_test

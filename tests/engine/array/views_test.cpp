@@ -9,7 +9,7 @@
 #include "engine/array/mask.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::views_test {
 namespace {
 
 template <class A>
@@ -64,10 +64,19 @@ FOR_EACH_ARRAY("views: made from values, filled, read") {
 }
 
 FOR_EACH_ARRAY("views: what is not defined says so") {
-  const std::vector<std::function<void()>> uses{
-      [] { A().contiguous(); }, [] { const A none; none.values(); }, [] { A().to_vector(); },  [] { A().item(); },
-      [] { A().at({}); },       [] { A().mutate(); }, [] { A().reshape({1}); }, [] { A().expand({2}); },
-      [] { A().unsqueeze(0); }, [] { copy_of(A()); }};
+  const std::vector<std::function<void()>> uses{[] { A().contiguous(); },
+                                                [] {
+                                                  const A none;
+                                                  none.values();
+                                                },
+                                                [] { A().to_vector(); },
+                                                [] { A().item(); },
+                                                [] { A().at({}); },
+                                                [] { A().mutate(); },
+                                                [] { A().reshape({1}); },
+                                                [] { A().expand({2}); },
+                                                [] { A().unsqueeze(0); },
+                                                [] { copy_of(A()); }};
   for (const auto& use : uses) CHECK(error_of(use).find("is not defined") != std::string::npos);
 }
 
@@ -247,4 +256,4 @@ FOR_EACH_ARRAY("views: long copies, in parallel, of every kind of row") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::views_test

@@ -5,7 +5,7 @@
 #include "engine/ops/ops.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::gradcheck_test {
 namespace {
 
 const std::vector<Array> two{random_array({2, 3}, 1), random_array({3}, 2)};
@@ -106,4 +106,4 @@ TEST_CASE("gradcheck: kinks ten steps away do no harm, in a thousand draws") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::gradcheck_test

@@ -10,7 +10,7 @@
 #include "tests/process.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::graph_deep_test {
 namespace {
 
 constexpr int million = 1'000'000;
@@ -139,4 +139,4 @@ TEST_CASE("graph: two threads go back into one leaf: both gradients arrive whole
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::graph_deep_test

@@ -7,7 +7,7 @@
 #include "engine/ops/ops.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::graph_test {
 namespace {
 
 Tensor leaf(const std::vector<double>& values) {
@@ -237,4 +237,4 @@ TEST_CASE("graph: graph_text lists the nodes in the order of recording") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::graph_test

@@ -6,7 +6,7 @@
 #include "engine/ops/ops.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::graph_views_test {
 namespace {
 
 TEST_CASE("graph: gradients through chains of views equal those through copies") {
@@ -148,4 +148,4 @@ TEST_CASE("graph: 3,000 steps, with backward, without, and with an error, leave 
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::graph_views_test

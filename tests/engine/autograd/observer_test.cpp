@@ -7,7 +7,7 @@
 #include "nn/linear.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::observer_test {
 namespace {
 
 /// Writes down everything it is told.
@@ -151,4 +151,4 @@ TEST_CASE("observer: kept bytes are those of what save() was given") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::observer_test

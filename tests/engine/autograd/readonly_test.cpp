@@ -10,7 +10,7 @@
 #include <unistd.h>
 #endif
 
-namespace mote::test {
+namespace mote::test::readonly_test {
 namespace {
 
 #ifdef __unix__
@@ -95,4 +95,4 @@ TEST_CASE("matmul: C t = A (B t) for 512 x 512, the right side in double") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::readonly_test

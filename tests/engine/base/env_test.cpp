@@ -7,7 +7,7 @@
 #include "tests/process.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::env_test {
 namespace {
 
 std::string refusal(const char* name, const char* value) {
@@ -87,4 +87,4 @@ TEST_CASE("env: variables set before the program starts") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::env_test

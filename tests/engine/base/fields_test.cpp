@@ -8,7 +8,7 @@
 
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::fields_test {
 namespace {
 
 enum class Color { red, green };
@@ -73,4 +73,4 @@ TEST_CASE("fields: what is no value is a sentence, and the field keeps its own")
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::fields_test

@@ -7,7 +7,7 @@
 
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::layout_test {
 namespace {
 
 /// Where each element lies in the storage, in row-major order.
@@ -88,4 +88,4 @@ TEST_CASE("layout: what expands to what") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::layout_test

@@ -10,6 +10,7 @@
 #include <limits>
 #include <string>
 
+namespace mote::test::math_test {
 namespace {
 
 namespace math = mote::math;
@@ -245,3 +246,5 @@ TEST_CASE("math: the same bits on every machine and from every compiler") {
         0x01dbe0b9a53f40beu);
   CHECK(bits_of_sweep<double>([&](double x) { return math::pow(x, exponents.between(-9, 9)); }) == 0x5c3831aa6b3c0c93u);
 }
+
+}  // namespace mote::test::math_test

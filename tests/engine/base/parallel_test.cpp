@@ -14,7 +14,7 @@
 #include "tests/process.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::parallel_test {
 namespace {
 
 /// A number of threads for one scope.
@@ -236,4 +236,4 @@ TEST_CASE("parallel_for: an idle pool uses no processor") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::parallel_test

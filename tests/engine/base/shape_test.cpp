@@ -8,7 +8,7 @@
 #include "engine/ops/create.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::shape_test {
 namespace {
 
 constexpr Index big = std::numeric_limits<Index>::max();
@@ -98,4 +98,4 @@ TEST_CASE("shape: broadcasting is aligned at the last axis") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::shape_test

@@ -12,7 +12,7 @@
 #include "tests/process.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::storage_test {
 namespace {
 
 /// Bytes that a request of this size counts as: its size class.
@@ -218,4 +218,4 @@ TEST_CASE("storage: a static destructor may still compute") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::storage_test

@@ -11,6 +11,7 @@
 
 #include "engine/base/check.h"
 
+namespace mote::test::print_test {
 namespace {
 
 using mote::Index;
@@ -282,3 +283,5 @@ TEST_CASE("print: integers and masks in any layout, or not defined") {
 }
 
 }  // namespace
+
+}  // namespace mote::test::print_test

@@ -10,7 +10,7 @@
 #include "engine/kernels/gemm.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::kernels_test {
 namespace {
 
 using kernels::Table;
@@ -270,4 +270,4 @@ TEST_CASE("kernels: the matrix product writes its rows and nothing between or ar
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::kernels_test

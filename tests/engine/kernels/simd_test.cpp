@@ -9,7 +9,7 @@
 #include "engine/base/math.h"
 #include "engine/base/math_formulas.h"
 
-namespace mote {
+namespace mote::test::simd_test {
 namespace {
 
 constexpr real inf = std::numeric_limits<real>::infinity();
@@ -191,4 +191,4 @@ TEST_CASE("simd: 16 lanes and one give the same bits") {
   }
 }
 
-}  // namespace mote
+}  // namespace mote::test::simd_test

@@ -3,7 +3,7 @@
 
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::activation_test {
 namespace {
 
 double gelu_exact(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
@@ -84,4 +84,4 @@ TEST_CASE("silu") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::activation_test

@@ -4,7 +4,7 @@
 #include "engine/ops/create.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::arithmetic_test {
 namespace {
 
 const OpFunction add_op = [](In x) { return add(x[0], x[1]); };
@@ -170,4 +170,4 @@ TEST_CASE("arithmetic: operators are the functions") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::arithmetic_test

@@ -3,7 +3,7 @@
 #include "tests/engine/ops/plain_attention.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::attention_gradient_test {
 namespace {
 
 std::vector<Array> inputs_of(const Shape& q, const Shape& k, const Shape& v) {
@@ -108,4 +108,4 @@ TEST_CASE("attention: the gradient of what a query may not see is exactly 0") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::attention_gradient_test

@@ -6,7 +6,7 @@
 #include "tests/engine/ops/plain_attention.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::attention_masked_test {
 namespace {
 
 struct Setting {
@@ -235,4 +235,4 @@ TEST_CASE("attention: a query with nothing to attend gives zeros and gets and se
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::attention_masked_test

@@ -2,7 +2,7 @@
 #include "engine/ops/attention.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::attention_memory_test {
 namespace {
 
 /// The most bytes that a pass forward and one back hold at once, beyond the inputs.
@@ -82,4 +82,4 @@ TEST_CASE("attention: heads that are views of one projection are not copied") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::attention_memory_test

@@ -1,7 +1,7 @@
 // The attention op for many lengths, numbers of heads and head sizes; large scores.
 #include "tests/engine/ops/plain_attention.h"
 
-namespace mote::test {
+namespace mote::test::attention_sizes_test {
 namespace {
 
 /// Against loops in double and, gradients too, against the plain formula in ops, whose every bit it must have.
@@ -33,4 +33,4 @@ TEST_CASE("attention: scores of hundreds do not overflow") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::attention_sizes_test

@@ -8,7 +8,7 @@
 #include "tests/engine/ops/plain_attention.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::attention_test {
 namespace {
 
 struct Case {
@@ -201,4 +201,4 @@ TEST_CASE("attention: what does not fit is a sentence") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::attention_test

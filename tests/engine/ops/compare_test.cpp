@@ -5,7 +5,7 @@
 #include "engine/ops/softmax.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::compare_test {
 namespace {
 
 std::vector<int> bits(const Mask& m) { return {m.values().begin(), m.values().end()}; }
@@ -152,4 +152,4 @@ TEST_CASE("where, masked_fill, masked_softmax: masks in any layout") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::compare_test

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace mote::test {
+namespace mote::test::create_test {
 namespace {
 
 TEST_CASE("tensor: brace lists of any depth") {
@@ -66,4 +66,4 @@ TEST_CASE("arange") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::create_test

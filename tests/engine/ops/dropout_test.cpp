@@ -5,7 +5,7 @@
 #include "engine/ops/create.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::dropout_test {
 namespace {
 
 Tensor dropped(const Tensor& x, double p) {
@@ -73,4 +73,4 @@ TEST_CASE("dropout: draws follow one another, and used twice in one graph each u
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::dropout_test

@@ -4,7 +4,7 @@
 #include "engine/ops/create.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::embedding_test {
 namespace {
 
 TEST_CASE("embedding") {
@@ -59,4 +59,4 @@ TEST_CASE("embedding: the gradient of a row is summed in token order, for any nu
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::embedding_test

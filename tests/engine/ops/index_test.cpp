@@ -8,7 +8,7 @@
 #include "engine/ops/reduce.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::index_test {
 namespace {
 
 TEST_CASE("gather") {
@@ -103,4 +103,4 @@ TEST_CASE("gather, embedding, cross_entropy, ==: integers in any layout") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::index_test

@@ -3,7 +3,7 @@
 
 #include "tests/engine/ops/plain_attention.h"
 
-namespace mote::test {
+namespace mote::test::kv_cache_test {
 namespace {
 
 /// Rows first, first + 1, ...: the number in column c of head h of entry b of row t tells them all apart.
@@ -201,4 +201,4 @@ TEST_CASE("attention over a cache: what it refuses leaves the cache as it was") 
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::kv_cache_test

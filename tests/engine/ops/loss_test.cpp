@@ -4,7 +4,7 @@
 #include "engine/ops/create.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::loss_test {
 namespace {
 
 const IntArray targets = ints({2, 0, -100, 3});
@@ -147,4 +147,4 @@ TEST_CASE("mse_loss") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::loss_test

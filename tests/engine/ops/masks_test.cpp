@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-namespace mote::test {
+namespace mote::test::masks_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -79,4 +79,4 @@ TEST_CASE("alibi_slopes are the paper's") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::masks_test

@@ -5,7 +5,7 @@
 #include "engine/ops/create.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::matmul_test {
 namespace {
 
 const OpFunction product = [](In x) { return matmul(x[0], x[1]); };
@@ -236,4 +236,4 @@ TEST_CASE("linear") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::matmul_test

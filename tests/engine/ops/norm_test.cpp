@@ -4,7 +4,7 @@
 #include "engine/ops/create.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::norm_test {
 namespace {
 
 std::vector<double> norm_rows(const std::vector<Value>& in, bool centre, double eps = 1e-5) {
@@ -120,4 +120,4 @@ TEST_CASE("layer_norm: weight and bias gradients over more rows than one block, 
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::norm_test

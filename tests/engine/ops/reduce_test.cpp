@@ -4,7 +4,7 @@
 #include "engine/ops/create.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::reduce_test {
 namespace {
 
 /// Collects, for every output, the numbers reduced into it, and applies `f`.
@@ -201,4 +201,4 @@ TEST_CASE("sum: small numbers beside a large one, alternating signs, the same bi
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::reduce_test

@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::rotary_test {
 namespace {
 
 struct Angles {
@@ -84,4 +84,4 @@ TEST_CASE("rotary: angles as views, and what does not fit") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::rotary_test

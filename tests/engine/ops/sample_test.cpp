@@ -11,7 +11,7 @@
 #include "engine/ops/view.h"
 #include "tests/tools.h"
 
-namespace mote::test {
+namespace mote::test::sample_test {
 namespace {
 
 /// `op` makes 12 numbers of shape [3, 4]: those that fill(generator, span) makes.
@@ -224,4 +224,4 @@ TEST_CASE("multinomial: into transposed probabilities the race draws in the orde
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::sample_test

@@ -4,7 +4,7 @@
 #include "engine/ops/create.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::softmax_test {
 namespace {
 
 /// Rows along the last axis; `keep` (may be empty) says which elements count.
@@ -133,4 +133,4 @@ TEST_CASE("log_softmax") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::softmax_test

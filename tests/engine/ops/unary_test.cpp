@@ -3,7 +3,7 @@
 
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::unary_test {
 namespace {
 
 real at(Tensor (*f)(const Tensor&), double x) { return f(Tensor(static_cast<real>(x))).item(); }
@@ -82,4 +82,4 @@ TEST_CASE("sqrt, sin, cos: special values") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::unary_test

@@ -6,7 +6,7 @@
 #include "engine/ops/reduce.h"
 #include "tests/support.h"
 
-namespace mote::test {
+namespace mote::test::view_test {
 namespace {
 
 /// y[i, j, ...] = x[from(i, j, ...)]: `from` works on positions, one axis at a time, which is as naive as it gets.
@@ -319,4 +319,4 @@ TEST_CASE("a view outlives what it was taken from") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::view_test

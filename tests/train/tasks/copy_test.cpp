@@ -5,7 +5,7 @@
 
 #include "tests/check_task.h"
 
-namespace mote::test {
+namespace mote::test::copy_test {
 namespace {
 
 /// All sequences of `length` symbols, in counting order.
@@ -105,4 +105,4 @@ TEST_CASE("copy task refuses sizes without two splits") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::copy_test

@@ -3,7 +3,7 @@
 
 #include "tests/check_task.h"
 
-namespace mote::test {
+namespace mote::test::induction_test {
 namespace {
 
 /// After how many letters a row begins again.
@@ -64,4 +64,4 @@ TEST_CASE("induction task: what it refuses") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::induction_test

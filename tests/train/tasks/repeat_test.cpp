@@ -3,7 +3,7 @@
 
 #include "tests/check_task.h"
 
-namespace mote::test {
+namespace mote::test::repeat_test {
 namespace {
 
 TEST_CASE("repeat task") {
@@ -32,4 +32,4 @@ TEST_CASE("repeat task: what it refuses") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::repeat_test

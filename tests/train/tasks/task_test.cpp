@@ -4,7 +4,7 @@
 #include "tests/check_task.h"
 #include "train/tasks/answer_task.h"
 
-namespace mote::test {
+namespace mote::test::task_test {
 namespace {
 
 /// Which mistake a Flawed has.
@@ -88,4 +88,4 @@ TEST_CASE("tasks: by name; options by name; what is refused") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::task_test

@@ -3,7 +3,7 @@
 
 #include "tests/check_task.h"
 
-namespace mote::test {
+namespace mote::test::two_places_test {
 namespace {
 
 TEST_CASE("two-places task") {
@@ -40,4 +40,4 @@ TEST_CASE("two-places task: its defaults; what it refuses") {
 }
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::test::two_places_test
