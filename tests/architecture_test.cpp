@@ -11,6 +11,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -168,6 +169,84 @@ TEST_CASE("architecture: the library never prints or exits by itself") {
   const Names folders{"nn", "models", "train"};
   forbid(folders, {"std::cout", "std::cerr", "printf(", "exit(", "abort("}, "reports take a stream, errors are thrown");
   forbid({"engine"}, {"std::cout", "std::exit(", "std::abort("}, "reports take a stream, errors are thrown");
+}
+
+TEST_CASE(
+    "architecture: a test file has a namespace of its own name, since the files of a folder are compiled joined") {
+  for (const std::string& file : files({"tests"})) {
+    if (!file.ends_with("_test.cpp") || fs::path(file).parent_path() == "tests") continue;
+    const std::string own = "namespace mote::test::" + fs::path(file).stem().string() + " {";
+    const Names lines = lines_of(file);
+    CHECK_MESSAGE(std::find(lines.begin(), lines.end(), own) != lines.end(), file, " has no line: ", own);
+  }
+}
+
+/// Every file of the tree that people write, as paths from the root.
+Names written_files() {
+  Names found = files(everything);
+  for (const std::string folder : {"examples", "tests", "."}) {
+    const auto look = [&](const fs::directory_entry& entry) {
+      const std::string end = entry.path().extension().string();
+      if (end == ".md" || end == ".txt" || end == ".cmake")
+        found.push_back(fs::relative(entry.path(), root).generic_string());
+    };
+    if (folder == ".")
+      for (const fs::directory_entry& entry : fs::directory_iterator(root)) look(entry);
+    else
+      for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) look(entry);
+  }
+  return found;
+}
+
+/// What in a text looks like the name of a file: shape.h, engine/ops/norm.h. Not transformer.h.0, nor *_test.cpp.
+Names names_in(const std::string& text) {
+  static const std::regex form("[A-Za-z0-9_*{}<>$./-]+\\.(h|cpp|md|txt|cmake)(?![A-Za-z0-9_(]|\\.[A-Za-z0-9_])");
+  Names found;
+  for (std::sregex_iterator at(text.begin(), text.end(), form), end; at != end; ++at) {
+    const std::string name = at->str();
+    if (name.find_first_of("*{}<>$") == std::string::npos && name[0] != '/' && name[0] != '.') found.push_back(name);
+  }
+  return found;
+}
+
+/// Files that README asks its reader to imagine: named in a paragraph with "Suppose" right before a block of code.
+std::set<std::string> supposed() {
+  std::set<std::string> found;
+  std::string paragraph, last;
+  for (const std::string& line : lines_of("README.md")) {
+    if (line.starts_with("<!-- block: ") && last.find("Suppose") != std::string::npos)
+      for (const std::string& name : names_in(last)) found.insert(name);
+    paragraph += line + "\n";
+    if (line.empty()) last = std::exchange(paragraph, "");
+  }
+  return found;
+}
+
+TEST_CASE("architecture: every file named in README, in a comment or in .ci/run exists") {
+  const Names all = written_files();
+  const std::set<std::string> imagined = supposed();
+  CHECK(imagined.contains("nn/gated_mlp.h"));
+  const auto exists = [&](const std::string& name, const fs::path& folder) {
+    const auto is = [&](const std::string& path) { return std::find(all.begin(), all.end(), path) != all.end(); };
+    return is(name) || is((folder / name).lexically_normal().generic_string()) ||
+           std::count_if(all.begin(), all.end(), [&](const std::string& f) { return f.ends_with("/" + name); }) == 1;
+  };
+  Names readers = all;
+  readers.push_back(".ci/run");
+  for (const std::string& file : readers) {
+    if (file.starts_with("tests/vectors/")) continue;
+    const std::string end = fs::path(file).extension().string();
+    const bool whole = end == ".md" || file == ".ci/run";
+    const std::string comment = end == ".h" || end == ".cpp" ? "//" : "# ";
+    const Names lines = lines_of(file);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const std::size_t start = whole ? 0 : lines[i].find(comment);
+      if (start == std::string::npos) continue;
+      for (const std::string& name : names_in(lines[i].substr(start)))
+        CHECK_MESSAGE(((whole && imagined.contains(name)) || exists(name, fs::path(file).parent_path())), file, ":",
+                      i + 1, " names ", name, ", which is no file here, or more than one");
+    }
+  }
 }
 
 }  // namespace

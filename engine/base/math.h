@@ -8,7 +8,7 @@
 ///
 /// An "ulp" is the distance between neighbouring numbers at the true result; the best possible error is 0.5. Float was
 /// measured on every 127th bit pattern against double, double on millions of random arguments against long double.
-/// NaN gives NaN (exception: pow), and no function sets errno. tests/engine/math_test.cpp repeats the measurement.
+/// NaN gives NaN (exception: pow), and no function sets errno. tests/engine/base/math_test.cpp repeats the measurement.
 namespace mote::math {
 
 /// e^x, within 1 ulp, subnormal results included. Float: infinite above 88.72, 0 below -103.97; double: 709.78,

@@ -1,5 +1,5 @@
 // Every draw of tests/vectors/torch_random.txt that needs no layer, made by Generator and the ops of sample.h and
-// dropout.h, against the numbers PyTorch drew, and the word that follows.
+// engine/ops/dropout.h, against the numbers PyTorch drew, and the word that follows.
 #include <doctest/doctest.h>
 
 #include <limits>
