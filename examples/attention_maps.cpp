@@ -144,7 +144,7 @@ Material from_task(std::shared_ptr<const Task> task, const std::vector<Index>& s
   Material m;
   m.vocab_size = task->vocab_size();
   m.block_size = task->block_size();
-  m.shown = stack({shown});
+  m.shown = stack_rows({shown});
   m.title = task->text(shown);
   for (const Index id : shown) m.labels.push_back(task->word(id));
   std::cout << task->description() << "\n";

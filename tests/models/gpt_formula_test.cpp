@@ -130,13 +130,13 @@ TEST_CASE("GPT: a clone has equal weights and its own tie; copy_weights makes tw
     CHECK(!a[i].parameter.same_as(b[i].parameter));
   }
   CHECK(copy.lm_head.weight.same_as(copy.transformer.wte.weight));
-  const GPT other(c, Generator(77));
+  GPT other(c, Generator(77));
   const IntArray ids = random_tokens({2, 9}, 11, 3);
   CHECK(!same_bits(other(ids).array(), m(ids).array()));
   copy_weights(m, other);
   CHECK(same_bits(other(ids).array(), m(ids).array()));
   c.n_layer = 3;
-  const GPT third(c, Generator(77));
+  GPT third(c, Generator(77));
   const Array before = third(ids).array();
   CHECK(error_of([&] { copy_weights(m, third); }).find("transformer.h.2.ln_1.weight is missing in the source") !=
         std::string::npos);

@@ -5,10 +5,10 @@
 
 #include "models/gpt.h"
 #include "tests/nn/by_hand.h"
+#include "tests/nn/oracles.h"
 
 namespace mote::test {
 
-constexpr std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 inline constexpr std::array all_positions{Position::learned, Position::sinusoidal, Position::rotary, Position::alibi,
                                           Position::none};

@@ -3,6 +3,7 @@
 
 #include "nn/multi_head_attention.h"
 #include "nn/self_attention.h"
+#include "tests/module_tools.h"
 #include "tests/nn/oracles.h"
 #include "tests/vectors.h"
 
@@ -86,7 +87,7 @@ TEST_CASE("SelfAttention gives PyTorch's output and weights") {
     Generator random(1);
     const SelfAttention m(4, 2, random, {.causal = is_causal == 1});
     set_waves(m);
-    const Attended got = m.with_weights(wave({1, 3, 4}, 1, 0.5));
+    const Attended got = with_weights(m, wave({1, 3, 4}, 1, 0.5));
     CHECK(got.weights.shape() == Shape{1, 2, 3, 3});
     CHECK(distance(got.output.to_vector(), outputs[is_causal]) < (f64 ? 1e-13 : 1e-5));
     CHECK(distance(got.weights.to_vector(), weights[is_causal]) < (f64 ? 1e-13 : 1e-5));

@@ -37,7 +37,7 @@ Questions AnswerTask::questions(Index count, Split split, const Generator& rando
     s.push_back(separator());
     prompts.push_back(std::move(s));
   }
-  return {stack(prompts), stack(answers)};
+  return {stack_rows(prompts), stack_rows(answers)};
 }
 
 }  // namespace mote

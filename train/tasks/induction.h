@@ -79,7 +79,7 @@ class InductionTask final : public Task {
       prompts.push_back(prompt(x));
       answers.emplace_back(x.end() - answer_length(), x.end());
     }
-    return {stack(prompts), stack(answers)};
+    return {stack_rows(prompts), stack_rows(answers)};
   }
   std::string word(Index id) const override { return symbol_word(id, options.symbols); }
 

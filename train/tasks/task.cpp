@@ -45,12 +45,12 @@ void check_splits(const char* task, Index symbols, Index length,
            " there are too few sequences to hold some out");
 }
 
-IntArray stack(const std::vector<std::vector<Index>>& rows) {
+IntArray stack_rows(const std::vector<std::vector<Index>>& rows) {
   const std::size_t width = rows.empty() ? 0 : rows[0].size();
   IntArray all({static_cast<Index>(rows.size()), static_cast<Index>(width)});
   Index* to = all.mutate();
   for (const std::vector<Index>& row : rows) {
-    check_in("stack", row.size() == width, "rows of ", width, " and of ", row.size(), " ids");
+    check_in("stack_rows", row.size() == width, "rows of ", width, " and of ", row.size(), " ids");
     to = std::copy(row.begin(), row.end(), to);
   }
   return all;

@@ -87,7 +87,7 @@ void check_splits(const char* task, Index symbols, Index length,
                   const std::function<std::vector<Index>(const std::vector<Index>&)>& question);
 
 /// Rows of equal lengths as [rows, length]. Errors: unequal lengths.
-IntArray stack(const std::vector<std::vector<Index>>& rows);
+IntArray stack_rows(const std::vector<std::vector<Index>>& rows);
 /// Row `n` of [N, T].
 std::vector<Index> row_of(const IntArray& rows, Index n);
 

@@ -154,7 +154,7 @@ TEST_CASE("simd: comparisons, signs and the larger of two") {
       CHECK(same(Numbers(-x).x[0], -a));
       CHECK(same(Numbers(abs(x)).x[15], std::fabs(a)));
     }
-  const Mask first_three = Vec::iota() < Vec(3);
+  const auto first_three = Vec::iota() < Vec(3);
   CHECK(any(first_three));
   CHECK_FALSE(all(first_three));
   CHECK(sum_tree(select(first_three, Vec(1), Vec::zero())) == 3);

@@ -64,12 +64,12 @@ TEST_CASE("next_token_batch shifts by one") {
   CHECK(batch.targets == ints({{2, 3}, {5, 6}}));
 }
 
-TEST_CASE("stack and row_of: rows as an array and back") {
-  const IntArray rows = stack({{1, 2}, {3, 4}, {5, 6}});
+TEST_CASE("stack_rows and row_of: rows as an array and back") {
+  const IntArray rows = stack_rows({{1, 2}, {3, 4}, {5, 6}});
   CHECK(rows == ints({{1, 2}, {3, 4}, {5, 6}}));
   CHECK(row_of(rows, 1) == Sequence{3, 4});
-  CHECK(stack({}).shape() == Shape{0, 0});
-  CHECK(error_of([] { stack({{1, 2}, {3}}); }) == "stack: rows of 2 and of 1 ids");
+  CHECK(stack_rows({}).shape() == Shape{0, 0});
+  CHECK(error_of([] { stack_rows({{1, 2}, {3}}); }) == "stack_rows: rows of 2 and of 1 ids");
 }
 
 TEST_CASE("tasks: by name; options by name; what is refused") {
