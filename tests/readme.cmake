@@ -35,7 +35,7 @@ run(${COMPILER} ${flags} ${WORK_DIR}/manual.cpp ${LIBRARY} -pthread -o ${WORK_DI
 run(${WORK_DIR}/manual)
 
 # What the PyTorch page and the page on attention say their programs print.
-foreach(name IN ITEMS pytorch attention)
+foreach(name IN ITEMS pytorch attention watch)
   code_block(${name} code)
   file(WRITE ${WORK_DIR}/${name}.cpp "${code}")
   run(${COMPILER} ${flags} ${WORK_DIR}/${name}.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/${name})

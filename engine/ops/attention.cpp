@@ -47,16 +47,16 @@ Array heads_first(const AttentionPlan& p, const Array& x) {
   return p.headless ? y.squeeze(0) : y;
 }
 
-/// Floating-point operations of the pairs that may attend: two products, the scale, a softmax (5), a bias, a dropout.
-/// The blocks also multiply some pairs that may not, and leave their products out.
-Index flops_of(const AttentionView& p) {
+/// Pairs of a query and a key that may attend: the work is counted for these. The blocks also multiply some that may
+/// not, and leave their products out.
+Index pairs_of(const AttentionView& p) {
   Index pairs = 0;
   for (Index row = 0; row < p.rows(); ++row) {
     const Index i = row % p.queries, first = p.first(i), end = std::max(first, p.end(i));
     pairs += end - first;
     if (p.mask) pairs -= std::count(p.mask->row(row) + first, p.mask->row(row) + end, std::uint8_t(0));
   }
-  return pairs * (2 * p.width + 2 * p.value_width + 6 + (p.bias ? 1 : 0) + (p.drops ? 1 : 0));
+  return pairs;
 }
 
 /// q, k and v with heads, and leading axes that are equal.
@@ -158,7 +158,11 @@ void send_back(const Array& dy, Grads& dx, AttentionView p, const Array& stats, 
 
 void state(Op& op, const AttentionView& p, const Shape& batch) {
   if (!op.watched()) return;
-  op.flops(flops_of(p));
+  const Index pairs = pairs_of(p), d = p.width, dv = p.value_width;
+  const Index scores = 2 * d + 6 + (p.bias ? 1 : 0), drop = p.drops ? 1 : 0;  // q k^T, the scale, a softmax (5), alibi
+  // Forward: scores and P V. Backward: scores again, dP = dY V^T, softmax (4) and dQ = dS K; dK = dS^T Q; dV = P^T dY.
+  op.flops(pairs * (scores + drop + 2 * dv),
+           {pairs * (scores + drop + 2 * dv + 4 + 2 * d), pairs * 2 * d, pairs * 2 * dv});
   op.note("weights", shown_shape(p, batch));
 }
 
