@@ -39,25 +39,21 @@ class Op {
   /// The result as a Tensor. While gradients are on and an input is tracked, a node is recorded with `rule`, which
   /// captures nothing and is called as rule(dy, dx, saved...): dy the gradient of the result, dx where those of the
   /// inputs go, then what save() was given.
-  template <class... Saved, class Rule>
-  Tensor record(Array value, const std::tuple<const Saved&...>& saved, const Rule& rule) {
-    if (!tracked()) {
-      if (watched_) [[unlikely]]
-        tell_recorded(value, 0, nullptr);
-      return Tensor(std::move(value));
+  template <class Saved, class Rule>
+  Tensor record(Array value, const Saved& saved, const Rule& rule) {
+    NodePtr node;
+    if (tracked()) {
+      node = make_node(value.shape());
+      node->backward = BackwardRule(rule, saved);
     }
-    NodePtr node = make_node(value.shape());
-    node->backward = BackwardRule(rule, saved);
     if (watched_) [[unlikely]]
-      tell_recorded(value,
-                    std::apply([](const Saved&... kept) { return (Index(0) + ... + detail::kept_bytes(kept)); }, saved),
-                    node.get());
+      tell_recorded(value, node ? saved.bytes() : 0, node.get());
     return Tensor(std::move(value), std::move(node));
   }
   /// The same for a rule that needs nothing but dy.
   template <class Rule>
   Tensor record(Array value, const Rule& rule) {
-    return record(std::move(value), std::tuple<>(), rule);
+    return record(std::move(value), save(), rule);
   }
 
   const char* name() const { return name_; }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -72,11 +71,40 @@ Index kept_bytes(const std::vector<T, Allocator>& list) {
 }
 }  // namespace detail
 
+namespace detail {
+/// A list of values of different types: what std::tuple is, at a tenth of its time to compile, which every op pays.
+template <std::size_t i, class T>
+struct Slot {
+  T value;
+};
+template <class Positions, class... T>
+struct SavedList;
+template <std::size_t... i, class... T>
+struct SavedList<std::index_sequence<i...>, T...> : Slot<i, T>... {
+  template <std::size_t at, class U>
+  static const U& value(const Slot<at, U>& slot) {
+    return slot.value;
+  }
+  Index bytes() const { return (Index(0) + ... + kept_bytes(value<i>(*this))); }
+  template <class Rule>
+  static void call(const void* list, const Array& dy, Grads& dx) {
+    [[maybe_unused]] const SavedList& saved = *static_cast<const SavedList*>(list);
+    Rule{}(dy, dx, value<i>(saved)...);
+  }
+  static void destroy(void* list) {
+    static_cast<SavedList*>(list)->~SavedList();
+    free_block(list, sizeof(SavedList));
+  }
+};
+template <class... T>
+using Saved = SavedList<std::index_sequence_for<T...>, T...>;
+}  // namespace detail
+
 /// What an op hands to its rule, in the order of the rule's last parameters: of a Tensor or Parameter its array, other
 /// values as they are. Nothing is copied unless the op records.
 template <class... T>
 auto save(const T&... values) {
-  return std::tuple<decltype(detail::to_save(values))...>(detail::to_save(values)...);
+  return detail::Saved<decltype(detail::to_save(values))...>{{detail::to_save(values)}...};
 }
 
 /// A rule and what it keeps. The rule itself captures nothing; what save() was given lies in a block of mote's cache, so
@@ -86,27 +114,21 @@ class BackwardRule {
   BackwardRule() = default;
 
   /// Copies what `saved` refers to. `rule` is called as rule(dy, dx, saved...).
-  template <class Rule, class... Saved>
-  BackwardRule(const Rule&, const std::tuple<const Saved&...>& saved) {
+  template <class Rule, std::size_t... i, class... T>
+  BackwardRule(const Rule& rule, const detail::SavedList<std::index_sequence<i...>, const T&...>& saved) {
     static_assert(std::is_empty_v<Rule>,
                   "a rule captures nothing: hand what it needs to save(...), as in "
                   "op.record(y, save(a), [](const Array& dy, Grads& dx, const Array& a) {...})");
     static_assert(
-        std::is_invocable_v<Rule, const Array&, Grads&, detail::Exactly<Saved>...>,
-        "a rule takes (const Array& dy, Grads& dx) and then what save() was given, in that order and of those types");
-    using Kept = std::tuple<Saved...>;
+        requires(const Array& dy, Grads& dx) { rule(dy, dx, detail::Exactly<T>{}...); },
+        "a rule takes (const Array& dy, Grads& dx) and then what save() was given, in that order and of those "
+        "types");
+    using Kept = detail::Saved<T...>;
     static_assert(alignof(Kept) <= 64);
-    if constexpr (sizeof...(Saved) == 0) {
-      call_ = [](const void*, const Array& dy, Grads& dx) { Rule{}(dy, dx); };
-    } else {
-      kept_ = ::new (allocate_block(sizeof(Kept))) Kept(saved);
-      call_ = [](const void* kept, const Array& dy, Grads& dx) {
-        std::apply([&](const Saved&... values) { Rule{}(dy, dx, values...); }, *static_cast<const Kept*>(kept));
-      };
-      destroy_ = [](void* kept) {
-        static_cast<Kept*>(kept)->~Kept();
-        free_block(kept, sizeof(Kept));
-      };
+    call_ = Kept::template call<Rule>;
+    if constexpr (sizeof...(T) > 0) {
+      kept_ = ::new (allocate_block(sizeof(Kept))) Kept{{saved.template value<i>(saved)}...};
+      destroy_ = Kept::destroy;
     }
   }
   BackwardRule(BackwardRule&& other) noexcept { *this = std::move(other); }
