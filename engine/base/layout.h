@@ -22,8 +22,7 @@ class Layout {
   explicit Layout(const Shape& shape) { reset(shape); }
   Layout(const Shape& shape, const Strides& strides, Index offset = 0)
       : offset_(offset), numel_(shape.numel()), shape_(shape), strides_(strides) {}
-  /// Sets a layout that is still empty to Layout(shape), in place: every result starts here, and a copy would cost
-  /// time.
+  /// Sets a layout that is still empty to Layout(shape), in place: every result needs this, and a copy costs time.
   void reset(const Shape& shape) {
     Index step = 1, numel = 1;
     const Index* const extents = shape.begin();
