@@ -70,8 +70,7 @@ struct Table {
                     Index rows, Index columns, bool resume);
 };
 
-/// The table in use: MOTE_SIMD, else the widest that this processor supports. Errors: MOTE_SIMD names an unsupported
-/// one.
+/// The table in use: MOTE_SIMD, else the widest that this processor supports. Errors: an unsupported MOTE_SIMD.
 const Table& table();
 /// Every table this processor supports, slowest first; tests cover all of them.
 std::vector<const Table*> available_tables();

@@ -157,7 +157,7 @@ FOR_EACH_ARRAY("views: values() is a span of what lies in order, and an error fo
   CHECK(row.values().front() == 3);
   CHECK(whole.values()[1] == 3);
   CHECK(error_of([&] { turned.values(); }) ==
-        "values: the elements of shape [3, 2] do not lie in order (they were transposed or sliced): use contiguous() "
+        "values: the elements of shape [3, 2] are not contiguous (transposed or sliced): use contiguous() "
         "first");
 }
 
@@ -192,7 +192,7 @@ FOR_EACH_ARRAY("views: reshape shares storage where the strides allow it, and co
   CHECK(error_of([&] {
           turned.view({2, 12});
         }) ==
-        "view: the elements of shape [2, 4, 3] do not lie in order for [2, 12] (they were transposed or sliced): use "
+        "view: the elements of shape [2, 4, 3] cannot be viewed as [2, 12] (transposed or sliced): use "
         "reshape");
   CHECK(error_of([&] { every_other.view({12, 1, 2}); }).find("view: shape [2, 3, 2] has 12 elements") == 0);
   const A row = counting<A>({4}).expand({3, 4});

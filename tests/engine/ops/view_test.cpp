@@ -58,9 +58,8 @@ TEST_CASE("view") {
                 [] {
                   view(transpose(zeros({2, 3}), 0, 1), {6});
                 },
-            .error_text =
-                "view: the elements of shape [3, 2] do not lie in order for [6] (they were transposed or sliced): use "
-                "reshape"});
+            .error_text = "view: the elements of shape [3, 2] cannot be viewed as [6] (transposed or sliced): use "
+                          "reshape"});
 }
 
 TEST_CASE("contiguous") {
