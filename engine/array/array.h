@@ -14,25 +14,25 @@ namespace mote {
 template <class S>
 concept Number = std::is_arithmetic_v<S>;
 
-/// Elements of type real with a shape. Copies and views share storage; writing to one never changes another.
+/// Elements of type real with a shape. Copies and views share storage, but writing to one never changes another.
 class Array : public Strided<Array, real> {
  public:
   static constexpr const char* not_defined =
       "an array is not defined (a gradient before backward, a tensor without elements?)";
 
   Array() = default;
-  /// One number, rank 0.
+  /// A scalar, rank 0.
   template <Number S>
   Array(S value) : Array(full(Shape{}, static_cast<real>(value))) {}
-  /// `values` in row-major order. Errors: their count is not shape's.
+  /// `values` in row-major order. Errors: their count differs from shape's.
   Array(const Shape& shape, std::span<const real> values) : Strided(shape, values) {}
   static Array zeros(const Shape& shape) { return full(shape, 0); }
 };
 
-/// f of the table over every element: map(kernels::table().exp, x).
+/// Applies f of the table to every element: map(kernels::table().exp, x).
 Array map(kernels::Unary* f, const Array& x);
-/// f of the table over pairs of elements, broadcast: zip(kernels::table().add, a, b). No array is made for a number.
-/// Errors: shapes that do not broadcast.
+/// Applies f of the table to pairs of elements with broadcasting: zip(kernels::table().add, a, b). Numbers need no
+/// array. Errors: shapes that do not broadcast.
 Array zip(kernels::Binary* f, const Array& a, const Array& b);
 Array zip(kernels::Binary* f, const Array& a, real b);
 Array zip(kernels::Binary* f, real a, const Array& b);
@@ -78,19 +78,19 @@ Array operator/(S s, const Array& x) {
 
 /// total += x, in place where `total` owns its elements. Shapes must be equal.
 void accumulate(Array& total, const Array& x);
-/// The same for positions start, start + step, ... of an axis only: what a slice's gradient adds to.
+/// The same only for positions start, start + step, ... of an axis: where a slice's gradient is added.
 void accumulate_slice(Array& total, int axis, Index start, Index end, Index step, const Array& x);
 
 // Reductions over `axes` (none given: all). keepdim leaves an extent of 1. Sums run in 16 lanes over blocks of 4096
-// elements, in an order that only the shape decides. Empty: sum 0; max and min are errors. NaN wins over every number.
+// elements, in an order that depends only on the shape. Empty: sum 0; max and min are errors. NaN beats every number.
 Array sum(const Array& x, const Axes& axes = {}, bool keepdim = false);
 Array max(const Array& x, const Axes& axes = {}, bool keepdim = false);
 Array min(const Array& x, const Axes& axes = {}, bool keepdim = false);
-/// Summed down to `shape`, from which x's shape is a broadcast: how gradients undo broadcasting.
+/// Sums x to `shape`, which broadcasts to x's shape: how gradients undo broadcasting.
 Array sum_to(const Array& x, const Shape& shape);
 
 /// Matrix product of the last two axes; leading axes broadcast. a [..., M, K], b [..., K, N] -> [..., M, N]. Rank 1
-/// counts as a row on the left and as a column on the right, and goes from the result. Any strides, nothing copied.
+/// counts as a row on the left and a column on the right; the result drops that axis. Any strides, nothing is copied.
 /// Errors: inner extents differ, rank 0.
 Array matmul(const Array& a, const Array& b);
 

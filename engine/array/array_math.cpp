@@ -1,4 +1,4 @@
-// Arithmetic on arrays: walking strides, element-wise algebra, batched products. Kernels do the numbers.
+// Arithmetic on arrays: loops over strides, element-wise algebra, batched products. Kernels do the arithmetic.
 #include "engine/array/array.h"
 #include "engine/array/strided_loop.h"
 #include "engine/kernels/gemm.h"
@@ -9,7 +9,7 @@ namespace {
 using detail::StridedLoop;
 constexpr Index grain = detail::elements_per_task;
 
-real* fresh(Array& a) { return const_cast<real*>(a.data()); }  // `a` was just made by Array::empty: nobody shares it
+real* fresh(Array& a) { return const_cast<real*>(a.data()); }  // Array::empty just made `a`: nothing shares it
 
 }  // namespace
 
@@ -87,7 +87,7 @@ void accumulate_slice(Array& total, int axis, Index start, Index end, Index step
 
 Array matmul(const Array& a, const Array& b) {
   check_in("matmul", a.rank() >= 1 && b.rank() >= 1, "shapes ", a.shape(), " and ", b.shape(),
-           ": a single number has no rows or columns; multiply with * instead");
+           ": a scalar has no rows or columns; multiply with * instead");
   if (a.rank() == 1) return matmul(a.unsqueeze(0), b).squeeze(b.rank() == 1 ? 0 : -2);
   if (b.rank() == 1) return matmul(a, b.unsqueeze(1)).squeeze(-1);
   const Index m = a.shape()[-2], k = a.shape()[-1], n = b.shape()[-1];
@@ -103,7 +103,7 @@ Array matmul(const Array& a, const Array& b) {
     kernels::gemm(m, n, k, {x.data() + x.layout().offset_of_part(i, 2), x.stride(-2), x.stride(-1)},
                   {z.data() + z.layout().offset_of_part(i, 2), z.stride(-2), z.stride(-1)}, out + i * m * n, n);
   };
-  if (count < threads()) {  // few large products: each is split over the threads by gemm itself
+  if (count < threads()) {  // few large products: gemm splits each over the threads
     for (Index i = 0; i < count; ++i) product(i);
   } else {
     parallel_for(count, std::max<Index>(1, (Index(1) << 17) / std::max<Index>(m * n * k, 1)), [&](Index lo, Index hi) {

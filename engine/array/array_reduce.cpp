@@ -1,4 +1,4 @@
-// Sums, maxima and minima over axes. The order of additions is fixed by the shape alone.
+// Sums, maxima and minima over axes. The shape alone fixes the order of additions.
 #include <numeric>
 
 #include "engine/array/array.h"
@@ -7,7 +7,7 @@
 namespace mote {
 
 namespace {
-constexpr Index grain = 16 * 1024;  // elements per task: some microseconds of work
+constexpr Index grain = 16 * 1024;  // elements per task: a few microseconds of work
 }
 
 Axes Axes::of(int rank) const {
@@ -35,8 +35,8 @@ Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim) {
 
 namespace {
 
-/// x seen as [outer, count, inner] contiguous numbers of which `count` are reduced. When the reduced axes do not lie
-/// side by side they are moved to the end, and inner is 1.
+/// x as contiguous [outer, count, inner], of which `count` is reduced. Reduced axes that are not adjacent are moved to
+/// the end, and inner is 1.
 struct Reduction {
   Array x;
   Index outer = 1, count = 1, inner = 1;
@@ -126,13 +126,13 @@ Array min(const Array& x, const Axes& axes, bool keepdim) {
 
 Array sum_to(const Array& x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  check_in("sum_to", x.rank() >= shape.rank(), "shape ", x.shape(), " is no broadcast of ", shape);
+  check_in("sum_to", x.rank() >= shape.rank(), "shape ", shape, " does not broadcast to ", x.shape());
   std::array<int, Shape::max_rank> axes;
   std::size_t count = 0;
   const int extra = x.rank() - shape.rank();
   for (int i = 0; i < x.rank(); ++i) {
     const Index target = i < extra ? 1 : shape[i - extra];
-    check_in("sum_to", target == 1 || target == x.shape()[i], "shape ", x.shape(), " is no broadcast of ", shape);
+    check_in("sum_to", target == 1 || target == x.shape()[i], "shape ", shape, " does not broadcast to ", x.shape());
     if (i < extra || target != x.shape()[i]) axes[count++] = i;
   }
   return count == 0 ? x.reshape(shape) : sum(x, std::span<const int>(axes.data(), count), true).reshape(shape);

@@ -1,4 +1,4 @@
-// Axes, the list of axes that a reduction runs over.
+// Axes, the list of axes that a reduction reduces.
 #pragma once
 
 #include <array>
@@ -9,15 +9,14 @@
 
 namespace mote {
 
-/// The axes of a reduction: sum(x, {0, -1}), sum(x, 0), or none for all of them. Errors: more than an array may have.
+/// The axes of a reduction: sum(x, {0, -1}), sum(x, 0), or none for all of them. Errors: more axes than the rank limit.
 class Axes {
  public:
   Axes() = default;
   Axes(int axis) : axes_{axis}, count_(1) {}
   Axes(std::initializer_list<int> axes) : Axes(std::span<const int>(axes.begin(), axes.size())) {}
   Axes(std::span<const int> axes) : count_(static_cast<int>(axes.size())) {
-    check_in("reduce", axes.size() <= Shape::max_rank, axes.size(), " axes are more than the ", Shape::max_rank,
-             " that an array may have");
+    check_in("reduce", axes.size() <= Shape::max_rank, axes.size(), " axes are above the limit of ", Shape::max_rank);
     std::copy(axes.begin(), axes.end(), axes_.begin());
   }
 
@@ -26,7 +25,7 @@ class Axes {
   bool empty() const { return count_ == 0; }
   std::span<const int> list() const { return {begin(), end()}; }
 
-  /// These axes of an array of `rank`, counted from 0 and sorted; all of them when none are listed. Errors: an axis out
+  /// These axes of an array of `rank`, counted from 0 and sorted; all of them if none are listed. Errors: an axis out
   /// of range or listed twice.
   Axes of(int rank) const;
 
@@ -35,7 +34,7 @@ class Axes {
   int count_ = 0;
 };
 
-/// The shape that a reduction over `axes` leaves: without them, or with extents of 1 in their place.
+/// The shape after a reduction over `axes`: without them, or with extents of 1 in their place.
 Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim);
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// IntArray, integers with a shape. They index; they have no gradient and are not tensors.
+// IntArray, integers with a shape, used as indices. They have no gradient and are not tensors.
 #pragma once
 
 #include "engine/array/nested.h"
@@ -13,7 +13,7 @@ class IntArray : public Strided<IntArray, Index> {
 
   IntArray() = default;
   explicit IntArray(const Shape& shape, Index value = 0) : IntArray(full(shape, value)) {}
-  /// `values` in row-major order. Errors: their count is not shape's.
+  /// `values` in row-major order. Errors: their count differs from shape's.
   IntArray(const Shape& shape, std::span<const Index> values) : Strided(shape, values) {}
 
   friend bool operator==(const IntArray& a, const IntArray& b) {

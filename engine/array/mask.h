@@ -1,4 +1,4 @@
-// Mask, booleans with a shape; comparisons of tensors make them (ops/compare.h).
+// Mask, booleans with a shape; comparisons of tensors return them (ops/compare.h).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Mask : public Strided<Mask, std::uint8_t> {
 
   Mask() = default;
   explicit Mask(const Shape& shape, bool value = false) : Mask(full(shape, value)) {}
-  /// `values`, 0 or 1, in row-major order. Errors: their count is not shape's.
+  /// `values`, 0 or 1, in row-major order. Errors: their count differs from shape's.
   Mask(const Shape& shape, std::span<const std::uint8_t> values) : Strided(shape, values) {}
 
   friend Mask operator&(const Mask& a, const Mask& b) {
@@ -52,7 +52,7 @@ inline Mask mask(const Nested<bool>& list) {
   return m;
 }
 
-/// The mask seen under a shape that it broadcasts to. Errors: it does not.
+/// The mask broadcast to `shape`. Errors: it does not broadcast.
 inline Mask broadcast_to(const Mask& mask, const Shape& shape) {
   mask.require();
   check_in("mask", mask.layout().expands_to(shape), "mask ", mask.shape(), " does not broadcast to ", shape);

@@ -1,4 +1,4 @@
-// Nested, the brace lists that tutorials write their numbers in.
+// Nested, brace lists of numbers as tutorials write them.
 #pragma once
 
 #include <initializer_list>
@@ -16,7 +16,7 @@ class Nested {
   Nested(T value) : value_(value) {}
   Nested(std::initializer_list<Nested> items) : items_(items), list_(true) {}
 
-  /// All numbers in row-major order; `shape` receives their shape.
+  /// All values in row-major order; `shape` receives their shape.
   std::vector<T> flatten(Shape& shape) const {
     std::vector<Index> extents;
     for (const Nested* n = this; n->list_; n = &n->items_.front()) {

@@ -1,4 +1,4 @@
-// The Mersenne Twister, and how PyTorch turns its words into floats, integers, masks and waiting times.
+// The Mersenne Twister, and how PyTorch converts its words into floats, integers, masks and waiting times.
 #include "engine/array/random.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace mote {
 namespace {
 
-/// Replaces a used-up block of the Mersenne Twister (MT19937) by the next one, in place.
+/// Replaces a used-up block of the Mersenne Twister (MT19937) with the next one, in place.
 void twist(std::array<std::uint32_t, 624>& words) {
   constexpr std::size_t n = 624, m = 397;
   for (std::size_t i = 0; i < n; ++i) {
@@ -26,15 +26,15 @@ void twist(std::array<std::uint32_t, 624>& words) {
 template <class T>
 void fill_uniform(const Generator& stream, std::span<T> out, double low, double high) {
   constexpr double most = std::numeric_limits<T>::max();
-  check_in("uniform", low <= high, "low ", low, " is not at or below high ", high);
-  check_in("uniform", low >= -most && high <= most, "bounds ", low, " and ", high, " are not finite numbers here");
+  check_in("uniform", low <= high, "low ", low, " must be at most high ", high);
+  check_in("uniform", low >= -most && high <= most, "bounds ", low, " and ", high, " are not finite in this type");
   const T a = static_cast<T>(low), width = static_cast<T>(high) - a;
   check_in("uniform", width <= std::numeric_limits<T>::max(), "the width from ", low, " to ", high, " overflows");
   for (T& x : out) x = std::fma(stream.unit<T>(), width, a);
 }
 
-/// The generator that Intel's MKL seeds with one word: x <- 1132489760 x mod (2^31 - 1). The first number out is the
-/// seed itself. Element k depends on k alone, which is why those builds use it: any thread can start anywhere.
+/// The generator that Intel's MKL seeds with one word: x <- 1132489760 x mod (2^31 - 1). Its first value is the seed
+/// itself. Element k depends on k alone, which is why those builds use it: any thread can start anywhere.
 class Congruential {
  public:
   static constexpr std::uint64_t modulus = 0x7FFFFFFF;
@@ -45,10 +45,10 @@ class Congruential {
   std::uint64_t x_;
 };
 
-/// put(i, whether coin i, which is 1 with probability p, shows 1) for i in [0, n).
+/// Calls put(i, whether draw i is 1, which has probability p) for i in [0, n).
 template <class Put>
 void flip_coins(const Generator& stream, std::size_t n, double p, const Put& put) {
-  check_in("bernoulli", p >= 0 && p <= 1, "probability ", p, " is outside [0, 1]");
+  check_in("bernoulli", p >= 0 && p <= 1, "p = ", p, " is not a probability");
   if (n == 0) return;
   if (stream.build().mkl) {
     Congruential mkl(stream.next_u32());
@@ -61,7 +61,7 @@ void flip_coins(const Generator& stream, std::size_t n, double p, const Put& put
 template <class T>
 void flip(const Generator& stream, std::span<std::uint8_t> out, std::span<const T> p) {
   check_in("bernoulli", out.size() == p.size(), out.size(), " results need as many probabilities, not ", p.size());
-  for (const T x : p) check_in("bernoulli", x >= 0 && x <= 1, "probability ", x, " is outside [0, 1]");
+  for (const T x : p) check_in("bernoulli", x >= 0 && x <= 1, "p = ", x, " is not a probability");
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = stream.unit<T>() < p[i];
 }
 
@@ -71,7 +71,7 @@ void fill_exponential(const Generator& stream, std::span<T> out, double lambda) 
   const TorchBuild& build = stream.build();
   if (out.empty()) return;
   if (build.mkl && build.version >= 200 && build.version < 207) {
-    // -log(unit) of MKL's own generator, moved off zero by the smallest normal float.
+    // -log(unit) of MKL's own generator, shifted from zero by the smallest normal float.
     Congruential mkl(std::is_same_v<T, float> ? stream.next_u32() : static_cast<std::uint32_t>(stream.next_u64()));
     for (T& x : out) {
       const T u = static_cast<T>(mkl.next()) * static_cast<T>(1.0 / Congruential::modulus);
@@ -96,7 +96,7 @@ void Generator::seed_with(std::uint64_t seed) const {
   s.words[0] = static_cast<std::uint32_t>(seed);
   for (std::uint32_t i = 1; i < s.words.size(); ++i)
     s.words[i] = 1812433253u * (s.words[i - 1] ^ (s.words[i - 1] >> 30)) + i;
-  s.used = static_cast<std::uint32_t>(s.words.size());  // these words are a seed: the first draw twists them
+  s.used = static_cast<std::uint32_t>(s.words.size());  // these words are the seed: the first draw twists them
   s.has_normal = false;
   s.cached_normal = 0;
 }
@@ -104,7 +104,7 @@ void Generator::seed_with(std::uint64_t seed) const {
 void Generator::set_state(const GeneratorState& state) const {
   check_in("set_state", state.used <= state.words.size(), "position ", state.used, " is above ", state.words.size());
   const bool dead = std::all_of(state.words.begin(), state.words.end(), [](std::uint32_t w) { return w == 0; });
-  check_in("set_state", !dead, "all words are zero, so every draw would be; was this state ever filled?");
+  check_in("set_state", !dead, "all words are zero, so every draw would be zero; was this state ever filled?");
   *state_ = state;
 }
 
@@ -115,7 +115,7 @@ std::uint32_t Generator::next_u32() const {
     s.used = 0;
   }
   std::uint32_t y = s.words[s.used++];
-  y ^= y >> 11;  // tempering, so that single words are evenly spread too
+  y ^= y >> 11;  // tempering, so that single words are also evenly distributed
   y ^= (y << 7) & 0x9D2C5680u;
   y ^= (y << 15) & 0xEFC60000u;
   return y ^ (y >> 18);
@@ -137,8 +137,8 @@ void Generator::uniform_float32(std::span<real> out, double low, double high) co
 }
 
 void Generator::randint(std::span<std::int64_t> out, std::int64_t low, std::int64_t high) const {
-  check_in("randint", low < high, "low ", low, " is not below high ", high);
-  // Unsigned: the range may be as wide as 2^64 - 1, and sums wrap to the right int64.
+  check_in("randint", low < high, "low ", low, " must be below high ", high);
+  // Unsigned: the range may be as wide as 2^64 - 1, and sums wrap to the correct int64.
   const std::uint64_t first = static_cast<std::uint64_t>(low), range = static_cast<std::uint64_t>(high) - first;
   const bool wide = range >= (std::uint64_t(1) << (build().version >= 207 ? 28 : 32));
   for (std::int64_t& x : out) {

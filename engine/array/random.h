@@ -1,4 +1,4 @@
-// Generator, a handle to one stream of random numbers: the numbers PyTorch draws on a CPU for the same seed.
+// Generator, a handle to one stream of random numbers: those that PyTorch draws on a CPU for the same seed.
 #pragma once
 
 #include <array>
@@ -14,15 +14,14 @@
 
 namespace mote {
 
-/// Which PyTorch the numbers are those of. Builds of one version draw different dropout masks for the same seed, and
-/// versions differ in sampling; all else in this file is the same everywhere. "My dropout mask is not the tutorial's"
-/// usually means: it was printed by a pip wheel on an x86-64 machine (or Colab), so use
-/// `random.set_build({.mkl = true})`.
+/// Which PyTorch build to match. Builds of one version draw different dropout masks for the same seed, and versions
+/// differ in sampling; all else in this file is the same everywhere. If your dropout mask differs from a tutorial's, a
+/// pip wheel on an x86-64 machine (or Colab) usually printed it, so use `random.set_build({.mkl = true})`.
 ///
 ///     mkl      true: wheels from pip for x86-64 Linux, Windows and Intel Macs, Colab. Changes bernoulli() with one
-///              probability, hence dropout: one word is drawn in all, whatever the size. False: Apple silicon, ARM
-///              Linux, Debian's python3-torch, conda-forge without MKL, and 1.x wheels on an AMD processor.
-///     version  100 * major + minor. Before 2.7 randint() takes two words from a range of 2^32 on, not 2^28; before 2.0
+///              probability, hence dropout: only one word is drawn for any size. False: Apple silicon, ARM Linux,
+///              Debian's python3-torch, conda-forge without MKL, and 1.x wheels on an AMD processor.
+///     version  100 * major + minor. Before 2.7 randint() takes two words for ranges from 2^32, not 2^28; before 2.0
 ///              multinomial() with replacement never races; from 2.0 to 2.6, with mkl, exponential() draws one word.
 struct TorchBuild {
   bool mkl = false;
@@ -31,29 +30,29 @@ struct TorchBuild {
   friend bool operator==(const TorchBuild&, const TorchBuild&) = default;
 };
 
-/// Everything a stream remembers, as plain numbers: what a checkpoint saves. Two equal states draw equal numbers.
+/// The full state of a stream as plain numbers, for checkpoints. Equal states draw equal numbers.
 struct GeneratorState {
-  std::uint64_t seed = 0;                  ///< the last manual_seed; a note only, the words below are the stream
-  std::array<std::uint32_t, 624> words{};  ///< the block of the Mersenne Twister being handed out
-  std::uint32_t used = 0;                  ///< how many of `words` are handed out already, 0 to 624
-  bool has_normal = false;                 ///< is there a cached half of a normal pair?
+  std::uint64_t seed = 0;                  ///< the last manual_seed; informational, the words below are the stream
+  std::array<std::uint32_t, 624> words{};  ///< the current block of the Mersenne Twister
+  std::uint32_t used = 0;                  ///< how many of `words` have been drawn, 0 to 624
+  bool has_normal = false;                 ///< whether half of a normal pair is cached
   double cached_normal = 0;                ///< that half: mean 0, standard deviation 1
-  TorchBuild build{};                      ///< a setting: manual_seed leaves it as it is
+  TorchBuild build{};                      ///< a setting: manual_seed does not change it
 
   friend bool operator==(const GeneratorState&, const GeneratorState&) = default;
 };
 
-/// A handle to one stream: copies draw from the same stream in turn, so `Generator(other)` is no second chance at the
-/// same numbers (for that: `set_state(other.get_state())`). Drawing changes the stream and not the handle, so the
-/// drawing functions are const and a layer with a const `forward` can draw. One thread at a time per stream.
+/// A handle to one stream: copies draw from the same stream in turn, so `Generator(other)` does not repeat its numbers
+/// (use `set_state(other.get_state())` for that). Drawing changes the stream, not the handle, so the drawing functions
+/// are const and a layer with a const `forward` can draw. One thread at a time per stream.
 ///
-/// `Generator(123)` gives what PyTorch's CPU generator gives after `torch.manual_seed(123)` (x86-64 with AVX2; for the
-/// few draws in which builds and versions differ, see TorchBuild). float32 and integers agree in every bit, float64
-/// normals (without their mean) and exponentials within 2 units in the last place: PyTorch takes the C library's log
-/// and sin, which vary.
+/// `Generator(123)` matches PyTorch's CPU generator after `torch.manual_seed(123)` (x86-64 with AVX2; for the few draws
+/// in which builds and versions differ, see TorchBuild). float32 and integers agree in every bit, float64 normals
+/// (without their mean) and exponentials within 2 units in the last place: PyTorch uses the C library's log and sin,
+/// which vary.
 ///
-/// The stream is a row of 32-bit words, and every draw takes a known number of them, so order and sizes decide
-/// everything that follows:
+/// The stream is a sequence of 32-bit words, and every draw takes a known number of them, so order and sizes determine
+/// all later draws:
 ///
 ///     uniform           float n                  double 2n
 ///     normal, n < 16    4 for each pair, shared by float and double; a cached half costs 0
@@ -63,10 +62,10 @@ struct GeneratorState {
 ///     bernoulli(p)      2n; 1 with mkl                           bernoulli(P)   float n, double 2n
 ///     an empty span     0
 ///
-/// Source: M. Matsumoto, T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998); the rules were read off PyTorch.
+/// Source: M. Matsumoto, T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998); the rules follow PyTorch.
 class Generator {
  public:
-  /// The seed of a Generator nobody seeded: PyTorch's, so that it is the same stream there.
+  /// The default seed, PyTorch's: an unseeded Generator draws the same stream there.
   static constexpr std::uint64_t default_seed = 67280421310721;
 
   Generator() : Generator(default_seed) {}
@@ -77,17 +76,17 @@ class Generator {
 
   /// Two handles to one stream.
   bool same_as(const Generator& other) const { return state_ == other.state_; }
-  /// Handles alive in this process; tests find with it one that a module's visit() forgot.
+  /// Handles alive in this process; tests use it to find one that a module's visit() misses.
   static Index live() { return Counted::live.load(); }
 
-  /// Starts the stream anew and empties the normal cache. Any integer will do, but only its low 32 bits count: -1 and
-  /// 4294967295 are the same stream, and so are s and s + 2^32.
+  /// Restarts the stream and empties the normal cache. Any integer works, but only its low 32 bits count: -1 and
+  /// 4294967295 give the same stream, and so do s and s + 2^32.
   void manual_seed(std::integral auto seed) const { seed_with(static_cast<std::uint64_t>(seed)); }
   std::uint64_t initial_seed() const { return state_->seed; }
 
-  /// Whose numbers to draw from now on: random.set_build({.mkl = true}) for the dropout masks of PyTorch's x86-64
-  /// wheels. Copies of the handle share the setting, which is set whole: {.version = 113} is 1.13 without mkl. Errors:
-  /// a version that is not 100 * major + minor.
+  /// Which build to match from now on: random.set_build({.mkl = true}) for the dropout masks of PyTorch's x86-64
+  /// wheels. Copies of the handle share the setting, which is replaced as a whole: {.version = 113} is 1.13 without
+  /// mkl. Errors: a version that is not 100 * major + minor.
   void set_build(const TorchBuild& build) const;
   const TorchBuild& build() const { return state_->build; }
 
@@ -102,7 +101,7 @@ class Generator {
   /// Units in [0, 1): the low 24 bits of one word times 2^-24, the low 53 bits of two words times 2^-53.
   float uniform_float() const { return static_cast<float>(next_u32() & 0xFFFFFF) * 0x1p-24f; }
   double uniform_double() const { return static_cast<double>(next_u64() & 0x1FFFFFFFFFFFFF) * 0x1p-53; }
-  /// The one of T, float or double.
+  /// The one for T, float or double.
   template <class T>
   T unit() const {
     if constexpr (std::is_same_v<T, float>)
@@ -111,55 +110,55 @@ class Generator {
       return uniform_double();
   }
 
-  /// out[i] = unit * (high - low) + low, rounded once (fma): even over [low, high), though rounding may reach `high`.
-  /// The bounds are narrowed to out's type first. Errors: low > high, or bounds or a width that are not finite there.
-  /// Intel Macs and Windows round twice, which changes the last bit of about half of all values.
+  /// out[i] = unit * (high - low) + low, rounded once (fma): uniform over [low, high), though rounding may reach
+  /// `high`. The bounds are first narrowed to out's type. Errors: low > high, or bounds or a width that are not finite
+  /// in it. Intel Macs and Windows round twice, which changes the last bit of about half of all values.
   void uniform(std::span<float> out, double low = 0, double high = 1) const;
   void uniform(std::span<double> out, double low = 0, double high = 1) const;
 
   /// out[i] = mean + std * (a standard normal). Errors: std negative or NaN.
   /// Below 16 elements: Box-Muller pairs in double; the unused half of a pair stays in the stream, unscaled, for the
   /// next such call, whatever its type. From 16 on: blocks of 16 in out's type, which neither use nor leave a half; if
-  /// n % 16 != 0 the last 16 are drawn a second time. Hence normal of 15 and of 16 elements have no number in common.
+  /// n % 16 != 0 the last 16 are drawn a second time. Hence normal of 15 and of 16 elements have no value in common.
   /// ARM Macs use another sine in the blocks: equal to about 2.5e-6.
   void normal(std::span<float> out, double mean = 0, double std = 1) const;
   void normal(std::span<double> out, double mean = 0, double std = 1) const;
-  /// As normal of less than 16 elements, whatever the size: what PyTorch's normal_ does to a tensor that is not
-  /// contiguous, such as a transposed one.
+  /// As normal of fewer than 16 elements, for any size: what PyTorch's normal_ does to a non-contiguous tensor, such as
+  /// a transposed one.
   void normal_strided(std::span<float> out, double mean = 0, double std = 1) const;
   void normal_strided(std::span<double> out, double mean = 0, double std = 1) const;
 
-  /// The draws of initial weights: always those of float32, widened where `real` is double, so that both builds of the
+  /// The draws of initial weights: always in float32, widened where `real` is double, so that both builds of the
   /// library start from the same weights.
   void uniform_float32(std::span<real> out, double low = 0, double high = 1) const;
   void normal_float32(std::span<real> out, double mean = 0, double std = 1) const;
 
   /// out[i] = low + word % (high - low), in [low, high). The word has 64 bits when high - low >= 2^28, else 32. A plain
-  /// remainder favours small numbers: by up to one in 16 just below 2^28, by next to nothing for small ranges.
+  /// remainder favours small values: by up to one in 16 just below 2^28, negligibly for small ranges.
   /// Errors: low >= high.
   void randint(std::span<std::int64_t> out, std::int64_t low, std::int64_t high) const;
 
   /// 63 random bits, never negative: PyTorch's `random_()` of an int64.
   std::int64_t random_int64() const;
 
-  /// The numbers 0 to n-1 in random order (Fisher-Yates, from the front). Errors: n < 0, and n >= 2^32 / 20, from where
-  /// on the remainder is visibly uneven and PyTorch draws otherwise.
+  /// The integers 0 to n-1 in random order (Fisher-Yates, from the front). Errors: n < 0, and n >= 2^32 / 20, where the
+  /// remainder becomes visibly uneven and PyTorch draws differently.
   std::vector<std::int64_t> randperm(std::int64_t n) const;
 
   /// out[i] = 1 with probability p, else 0: a double unit below p. With mkl: see TorchBuild. Errors: p outside [0, 1]
   /// or NaN.
   void bernoulli(std::span<std::uint8_t> out, double p) const;
-  /// The same draws packed eight to a byte: draw i is bit i % 8 of bits[i / 8]. Errors: bits of another size than
+  /// The same draws packed eight to a byte: draw i is bit i % 8 of bits[i / 8]. Errors: bits whose size is not
   /// (n + 7) / 8; as bernoulli.
   void bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, double p) const;
   /// out[i] = 1 with probability p[i], else 0: a unit of p's type below p[i]. PyTorch's torch.bernoulli(p) for a
-  /// tensor, the same in every build. Errors: as many p as out are needed, each in [0, 1].
+  /// tensor, the same in every build. Errors: sizes of p and out that differ, a p outside [0, 1].
   void bernoulli(std::span<std::uint8_t> out, std::span<const float> p) const;
   void bernoulli(std::span<std::uint8_t> out, std::span<const double> p) const;
 
   /// out[i] = -log(1 - unit) / lambda: waiting times with mean 1 / lambda. The unit and the logarithm are double for
-  /// both types. Errors: lambda that is not above 0. The one draw whose numbers are only close to some builds': with
-  /// mkl and version 200 to 206 floats are equal to 2 units in the last place, and doubles have not been compared.
+  /// both types. Errors: lambda that is not above 0. The one draw whose values only approximate some builds': with mkl
+  /// and version 200 to 206 floats are equal to 2 units in the last place, and doubles have not been compared.
   void exponential(std::span<float> out, double lambda = 1) const;
   void exponential(std::span<double> out, double lambda = 1) const;
 

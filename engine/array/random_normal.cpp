@@ -1,5 +1,4 @@
-// Normal numbers, by the two ways in which PyTorch makes them: blocks of 16 in the type asked for, and pairs in double
-// for small sizes.
+// Normal values, by PyTorch's two methods: blocks of 16 in the requested type, and pairs in double for small sizes.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,7 +13,7 @@ namespace mote {
 namespace {
 
 constexpr double two_pi = 6.283185307179586;
-constexpr std::size_t block = 16;  // normals are made this many at a time
+constexpr std::size_t block = 16;  // normals are drawn this many at a time
 
 /// Natural logarithm of u in (0, 1], by S. Moshier's Cephes polynomial as PyTorch's AVX2 kernel evaluates it.
 /// u = x * 2^e with x near 1; log u = log(x) + e log 2, where log 2 is split in two floats (0.693.. - 2.12e-4).
@@ -47,7 +46,7 @@ struct SinCos {
 };
 
 /// Sine and cosine of t in [0, 2 pi), Cephes again: j counts eighths of a turn (rounded to even), x = t - j pi/4 is
-/// taken off in three parts, and j says which polynomial, with which sign, is the sine.
+/// subtracted in three parts, and j selects the polynomial and the sign of the sine.
 SinCos block_sincos(float t) {
   const int j = (static_cast<int>(t * 1.27323954473516f) + 1) & ~1;
   const float y = static_cast<float>(j);
@@ -70,8 +69,8 @@ SinCos block_sincos(float t) {
   return {s, c};
 }
 
-/// Box-Muller on one block, in place: 16 units become 16 normals. The radius comes from the first of a pair of units
-/// (k and k + 8), the angle from the second; 1 - unit keeps the logarithm away from zero.
+/// Box-Muller on one block, in place: 16 units become 16 normals. The first of a pair of units (k and k + 8) gives the
+/// radius, the second the angle; 1 - unit keeps the logarithm's argument away from zero.
 void normal_block(float* d, float mean, float std) {
   for (std::size_t k = 0; k < block / 2; ++k) {
     const float r = std::sqrt(-2.0f * block_log(1.0f - d[k]));
@@ -90,8 +89,8 @@ void normal_block(double* d, double mean, double std) {
   }
 }
 
-/// 16 elements or more. A ragged end is covered by one more block of fresh units over the last 16 elements, which
-/// throws finished normals away; that is PyTorch's way of never having a short block.
+/// 16 elements or more. One more block of new units covers a ragged end over the last 16 elements and overwrites
+/// finished normals; this is how PyTorch avoids a short block.
 template <class T>
 void fill_normal_blocks(const Generator& stream, std::span<T> out, T mean, T std) {
   for (T& x : out) x = stream.unit<T>();
@@ -102,11 +101,11 @@ void fill_normal_blocks(const Generator& stream, std::span<T> out, T mean, T std
   normal_block(last.data(), mean, std);
 }
 
-void check_std(double std) { check_in("normal", std >= 0, "standard deviation ", std, " is not at or above 0"); }
+void check_std(double std) { check_in("normal", std >= 0, "standard deviation ", std, " must be at least 0"); }
 
 }  // namespace
 
-/// One sample of the path for small sizes: here the radius comes from the second unit, the angle from the first.
+/// One sample of the path for small sizes: here the second unit gives the radius, the first the angle.
 double Generator::standard_normal() const {
   GeneratorState& s = *state_;
   if (s.has_normal) {

@@ -14,12 +14,12 @@ template <class Self, class T>
 class Strided;
 
 namespace detail {
-/// The elements at `from` that `layout` describes, row-major to `to`; `from` is the first of them.
+/// Copies the elements that `layout` describes to `to`, row-major; `from` is the first of them.
 template <class T>
 void copy_elements(const T* from, const Layout& layout, T* to);
 }  // namespace detail
 
-/// The same elements in storage of their own, row-major.
+/// The same elements in their own storage, row-major.
 template <class Self, class T>
 Self copy_of(const Strided<Self, T>& x) {
   x.require();
@@ -29,13 +29,13 @@ Self copy_of(const Strided<Self, T>& x) {
 }
 
 /// Elements of type T with a shape; Self is the class that derives from this. Copying is cheap (storage is shared) and
-/// safe: writing goes through mutate(), which first makes sure that nobody else sees the write. Views (reshape,
-/// transpose, slice ...) take constant time and share storage. One that was made without a shape is "not defined": it
-/// has no elements at all.
+/// safe: mutate(), through which all writes pass, first ensures that no other handle sees the write. Views (reshape,
+/// transpose, slice ...) take constant time and share storage. One made without a shape is "not defined": it has no
+/// elements at all.
 template <class Self, class T>
 class Strided {
  public:
-  /// Elements not yet written: for results that are filled at once.
+  /// Uninitialised elements: for results that are filled immediately.
   static Self empty(const Shape& shape) {
     Self x;
     x.layout_.reset(shape);
@@ -58,14 +58,14 @@ class Strided {
   const Strides& strides() const { return layout_.strides(); }
   /// Row-major without gaps.
   bool is_contiguous() const { return layout_.is_contiguous(); }
-  /// Both lie in one storage: one is a view or a copy of the other.
+  /// Both share one storage: one is a view or a copy of the other.
   bool shares_storage(const Self& other) const { return storage_ == other.storage_; }
 
   /// Errors: this is not defined.
   void require() const { check_in("array", defined(), Self::not_defined); }
   /// The first element; element [i, j, ...] is data()[i * stride(0) + j * stride(1) + ...].
   const T* data() const { return first(); }
-  /// Where to write: afterwards this is contiguous and the only owner of its elements; they are copied first if not.
+  /// Where to write: afterwards this is contiguous and the sole owner of its elements; if not, they are copied first.
   T* mutate() {
     require();
     if (!storage_.unique() || !is_contiguous()) *this = copy_of(*this);
@@ -76,14 +76,14 @@ class Strided {
     require();
     return is_contiguous() ? static_cast<const Self&>(*this) : copy_of(*this);
   }
-  /// The elements where they lie. Errors: they are not contiguous.
+  /// The elements in place. Errors: they are not contiguous.
   std::span<const T> values() const& {
     require();
-    check_in("values", is_contiguous(), "the elements of shape ", shape(), " do not lie in order (they were transposed",
+    check_in("values", is_contiguous(), "the elements of shape ", shape(), " are not contiguous (transposed",
              " or sliced): use contiguous() first");
     return {data(), static_cast<std::size_t>(numel())};
   }
-  std::span<const T> values() && = delete;  // they would be gone with the temporary
+  std::span<const T> values() && = delete;  // they would die with the temporary
   /// All elements in row-major order.
   std::vector<T> to_vector() const {
     const Self x = contiguous();
@@ -103,8 +103,8 @@ class Strided {
   }
 
   // Views. Errors: axes and positions out of range, products of extents that do not match.
-  /// The same elements in row-major order under another shape; one extent may be -1 and is worked out. Shares storage
-  /// when the strides allow it, copies otherwise.
+  /// The same elements in row-major order under another shape; one extent may be -1 and is inferred. Shares storage if
+  /// the strides allow it, copies otherwise.
   Self reshape(std::span<const Index> extents) const {
     const Shape to = detail::resolve("reshape", shape(), extents);
     if (const auto layout = layout_.try_view(to)) return seen_as(*layout);
@@ -114,12 +114,12 @@ class Strided {
   Self reshape(std::initializer_list<Index> extents) const {
     return reshape(std::span<const Index>(extents.begin(), extents.size()));
   }
-  /// As reshape, but never copies. Errors: the strides do not allow it; the sentence says to use reshape.
+  /// As reshape, but never copies. Errors: the strides do not allow it; the message suggests reshape.
   Self view(std::span<const Index> extents) const {
     const Shape to = detail::resolve("view", shape(), extents);
     const auto layout = layout_.try_view(to);
-    check_in("view", layout.has_value(), "the elements of shape ", shape(), " do not lie in order for ", to,
-             " (they were transposed or sliced): use reshape");
+    check_in("view", layout.has_value(), "the elements of shape ", shape(), " cannot be viewed as ", to,
+             " (transposed or sliced): use reshape");
     return seen_as(*layout);
   }
   Self view(const Shape& shape) const { return view(std::span<const Index>(shape)); }
@@ -127,7 +127,7 @@ class Strided {
     return view(std::span<const Index>(extents.begin(), extents.size()));
   }
   Self transpose(int axis0, int axis1) const { return seen_as(layout_.transpose(axis0, axis1)); }
-  /// Axis i of the result is axis axes[i] of this. Errors: not every axis exactly once.
+  /// Axis i of the result is axis axes[i] of this. Errors: axes that do not list every axis exactly once.
   Self permute(std::span<const int> axes) const { return seen_as(layout_.permute(axes)); }
   Self permute(std::initializer_list<int> axes) const {
     return permute(std::span<const int>(axes.begin(), axes.size()));
@@ -141,9 +141,9 @@ class Strided {
   Self select(int axis, Index position) const { return seen_as(layout_.select(axis, position)); }
   /// Axes of extent 1 and new leading axes repeated to `shape`, with stride 0: no copy.
   Self expand(const Shape& shape) const { return seen_as(layout_.expand(shape)); }
-  /// Removes an axis of extent 1; with any other extent nothing happens, as in PyTorch.
+  /// Removes an axis of extent 1; any other extent is left unchanged, as in PyTorch.
   Self squeeze(int axis) const { return seen_as(layout_.squeeze(axis)); }
-  /// A new axis of extent 1 before `axis`, which lies in [-rank - 1, rank].
+  /// A new axis of extent 1 before `axis`, which is in [-rank - 1, rank].
   Self unsqueeze(int axis) const { return seen_as(layout_.unsqueeze(axis)); }
 
  protected:

@@ -1,4 +1,4 @@
-// StridedLoop: one walk over the elements of one or two layouts of the same shape, in parallel.
+// StridedLoop: a parallel loop over the elements of one or two layouts of the same shape.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 
 namespace mote::detail {
 
-constexpr Index elements_per_task = 16 * 1024;  // some microseconds of work
+constexpr Index elements_per_task = 16 * 1024;  // a few microseconds of work
 
-/// Axes of one element-wise loop over up to two inputs: axes of extent 1 are dropped and axes that lie one inside the
-/// other for all inputs are joined, so that most loops have one axis and the rest as few as possible.
+/// Axes of one element-wise loop over up to two inputs: axes of extent 1 are dropped and axes nested without gaps in
+/// all inputs are joined, so that most loops have one axis and the rest as few as possible.
 struct StridedLoop {
   int rank = 0;
   std::array<Index, Shape::max_rank> extent{}, sa{}, sb{};
@@ -36,7 +36,7 @@ struct StridedLoop {
   Index inner_a() const { return sa[static_cast<std::size_t>(rank - 1)]; }
   Index inner_b() const { return sb[static_cast<std::size_t>(rank - 1)]; }
 
-  /// body(offset_a, offset_b, position in the output, count) for every stretch of the innermost axis.
+  /// Calls body(offset_a, offset_b, position in the output, count) for every run along the innermost axis.
   template <class Body>
   void run(Index numel, Body body) const {
     if (numel == 0) return;
@@ -46,7 +46,7 @@ struct StridedLoop {
       return;
     }
     parallel_for(numel / n, std::max<Index>(1, elements_per_task / n), [&](Index lo, Index hi) {
-      std::array<Index, Shape::max_rank> at{};  // where the outer axes stand; counted up like the digits of a clock
+      std::array<Index, Shape::max_rank> at{};  // positions on the outer axes, counted up like an odometer
       Index left = lo, oa = 0, ob = 0;
       for (int i = rank - 2; i >= 0; --i) {
         const std::size_t s = static_cast<std::size_t>(i);

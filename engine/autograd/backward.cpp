@@ -1,4 +1,4 @@
-// Backward: from a result to the leaves, newest op first, each op's rule run once and dropped.
+// Backward: from a result to the leaves, newest op first; each op's rule runs once and is then dropped.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -19,12 +19,12 @@ std::atomic<std::uint64_t> next_visit{1};
 
 using NodeList = std::vector<NodePtr, CachedAllocator<NodePtr>>;
 
-/// Leaves may be shared by graphs of several threads; everything else belongs to one thread's graph. Gradients then add
-/// up in the order of arrival.
+/// Graphs of several threads may share leaves; everything else belongs to one thread's graph. Gradients of a shared
+/// leaf accumulate in order of arrival.
 std::mutex leaf_mutex;
 #ifdef __unix__
-/// As with the memory cache, fork() waits until no other thread is inside. That one's lock is taken after this one, so
-/// it is registered first: handlers run backwards before the fork.
+/// As with the memory cache, fork() waits until no other thread is inside. The cache's lock is taken after this one, so
+/// its handler is registered first: handlers run in reverse order before the fork.
 const int held_over_fork = [] {
   memory_stats();
   const auto unlock = [] { leaf_mutex.unlock(); };
@@ -64,16 +64,17 @@ void Grads::add_slice(std::size_t i, int axis, Index start, Index end, Index ste
 
 namespace {
 
-/// Every tracked node that `root` was made from, leaves excepted, oldest first. An explicit stack, since depth is
-/// unbounded.
+/// Every tracked node that `root` was computed from, except leaves, oldest first. Uses an explicit stack, since depth
+/// is unbounded.
 NodeList collect(const NodePtr& root) {
   const std::uint64_t visit = next_visit.fetch_add(1, std::memory_order_relaxed);
   NodeList found;
   const auto see = [&](const NodePtr& node) {
     if (!node || node->leaf || node->visit == visit) return;
-    check_in("backward", !node->consumed, "the graph behind '", node->op, "' ", node->shape,
-             " was consumed by an earlier backward: run the forward pass again, or add the losses and go back once",
-             node->recorded && !node->recorded->layer.empty() ? " (in " + node->recorded->layer + ")" : "");
+    check_in(
+        "backward", !node->consumed, "the graph behind '", node->op, "' ", node->shape,
+        " was consumed by an earlier backward: run the forward pass again, or add the losses and call backward once",
+        node->recorded && !node->recorded->layer.empty() ? " (in " + node->recorded->layer + ")" : "");
     node->visit = visit;
     found.push_back(node);
   };
@@ -87,7 +88,7 @@ NodeList collect(const NodePtr& root) {
   return found;
 }
 
-/// Sends one node's gradient to its inputs, then drops all it held. Dropped also when the rule throws.
+/// Sends one node's gradient to its inputs, then drops all it held, even if the rule throws.
 void run_rule(Node& node) {
   struct Held {
     Node& node;
@@ -121,7 +122,7 @@ void Tensor::backward() const {
 
 void Tensor::backward(const Array& dy) const {
   check_in("backward", node_ != nullptr,
-           "nothing this tensor was made from requires a gradient (or it was made under NoGrad, or detached)");
+           "nothing this tensor was computed from requires a gradient (or it was computed under NoGrad, or detached)");
   check_in("backward", dy.defined(), "dy is not defined");
   check_in("backward", dy.shape() == shape(), "dy has shape ", dy.shape(), ", the result ", shape());
   const NoGrad rules_are_not_recorded;

@@ -1,4 +1,4 @@
-// Gradcheck: one backward pass, then central differences by moving parameters one element at a time.
+// Gradcheck: one backward pass, then central differences, perturbing parameters one element at a time.
 #include "engine/autograd/gradcheck.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Named = std::vector<std::pair<std::string, Parameter>>;
 
-/// Fixed numbers whose sizes lie in [1/2, 3/2), of either sign: nothing is multiplied by zero, and no two are equal.
+/// Fixed values of either sign with magnitudes in [1/2, 3/2): nothing is multiplied by zero, and no two are equal.
 class Draws {
  public:
   double next() {
@@ -35,7 +35,7 @@ class Draws {
   std::uint64_t state_ = 0x6D6F7465;
 };
 
-/// Puts values and gradients back, however gradcheck ends.
+/// Restores values and gradients, however gradcheck ends.
 class Restore {
  public:
   explicit Restore(const Named& parameters) : parameters_(parameters) {
@@ -86,7 +86,7 @@ class Check {
     return false;
   }
 
-  /// The analytic side.
+  /// The analytic gradients.
   bool backward() {
     const Tensor y = f_();
     if (!y.requires_grad()) return fail("the result depends on none of the inputs: no gradient is tracked");
@@ -115,7 +115,7 @@ class Check {
         "two calls with the same inputs give different results (random draws, or a result that NoGrad changes?)");
   }
 
-  /// sum((high - low) dy), element by element, so that a large common part of the two cancels before it is summed.
+  /// sum((high - low) dy), element by element, so that a large common part of the two cancels before the summation.
   double contracted(const Array& high, const Array& low) const {
     double total = 0;
     for (Index i = 0; i < high.numel(); ++i)
@@ -138,7 +138,7 @@ class Check {
     result_.text = text.str();
   }
 
-  /// f with element i of p at `value`.
+  /// f with element i of p set to `value`.
   Array evaluate_at(const Parameter& p, const Array& before, Index i, real value) const {
     Array moved = copy_of(before);
     moved.mutate()[i] = value;
@@ -155,7 +155,7 @@ class Check {
         const real up = static_cast<real>(x.data()[i] + h), down = static_cast<real>(x.data()[i] - h);
         const Array high = evaluate_at(p, x, i, up);
         const Array low = evaluate_at(p, x, i, down);
-        // the distance that rounding left, not the 2h that was asked for
+        // the actual distance after rounding, not the requested 2h
         const double numeric = contracted(high, low) / (static_cast<double>(up) - static_cast<double>(down));
         compare(static_cast<double>(gradients_[k].data()[i]), numeric,
                 [&] { return parameters_[k].first + place_text(x.shape(), i); });
@@ -170,7 +170,7 @@ class Check {
     return " at " + Shape::text(index);
   }
 
-  /// All parameters at once; only if that fails one by one, to name the worst.
+  /// All parameters at once; only if that fails, one by one, to name the worst.
   void compare_direction() {
     std::vector<std::size_t> all(parameters_.size());
     for (std::size_t k = 0; k < all.size(); ++k) all[k] = k;
@@ -178,7 +178,7 @@ class Check {
     if (result_.worst <= tolerance_) return;
     const GradcheckResult overall = std::exchange(result_, GradcheckResult());
     for (std::size_t k = 0; k < all.size(); ++k) compare_along({k}, "a random direction in " + parameters_[k].first);
-    if (result_.worst <= tolerance_) result_ = overall;  // only together are they wrong
+    if (result_.worst <= tolerance_) result_ = overall;  // wrong only in combination
     result_.without_gradient = overall.without_gradient;
   }
 

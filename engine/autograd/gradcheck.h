@@ -1,4 +1,4 @@
-// gradcheck, which compares backward() with central differences: the test of every op, layer and model.
+// gradcheck, which compares backward() with central differences; it tests every op, layer and model.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace mote {
 
-/// How closely gradcheck looks.
+/// How thoroughly gradcheck checks.
 struct GradcheckOptions {
   enum class Mode {
     full,        ///< every element of every input: two calls of f for each
@@ -18,32 +18,32 @@ struct GradcheckOptions {
   };
   Mode mode = Mode::full;
   /// |analytic - numeric| <= tolerance * max(1, |analytic|, |numeric|). 0: 1e-6 in double; 1e-2 in float, whose
-  /// differences know no more (check the mathematics with mote_f64, and float results against it).
+  /// differences are no more accurate (check the mathematics with mote_f64, and float results against it).
   double tolerance = 0;
-  /// x moves by step * max(1, |x|) to either side, so kinks (relu, max) must be farther from x than that.
+  /// x moves by step * max(1, |x|) to either side, so kinks (relu, max) must be farther away from x.
   /// 0: 6e-6 in double and 4e-3 in float, the cube roots of their roundings, where truncation and rounding balance.
   double step = 0;
 };
 
-/// What gradcheck found. `text` is one sentence for a person: the worst place with both values, and what has no
+/// The result of gradcheck. `text` is one readable sentence: the worst element with both values, and the inputs without
 /// gradient.
 struct GradcheckResult {
   bool ok = false;
   double worst = 0;  ///< the largest |analytic - numeric| / max(1, |analytic|, |numeric|)
   std::string text;
-  std::vector<std::string> without_gradient;  ///< those that backward() never reached; their gradient counts as 0
+  std::vector<std::string> without_gradient;  ///< inputs that backward() never reached; their gradient counts as 0
   explicit operator bool() const { return ok; }
 };
 
 /// Compares the gradient of f at `inputs` with (f(x + h) - f(x - h)) / 2h, element by element. f gets one tracked
 /// tensor per input; a result of several elements is contracted with a fixed pseudo-random dy. f must give the same
-/// value for the same inputs (an f that draws makes its Generator anew inside); one that does not is reported as such,
-/// and so is a result that depends on no input.
+/// value for the same inputs (an f that draws creates its Generator inside); gradcheck reports an f that does not, and
+/// a result that depends on no input.
 GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f, const std::vector<Array>& inputs,
                           const GradcheckOptions& options = {});
 
-/// The same for named parameters that f reads, such as a module's: values and gradients are afterwards what they were.
-/// A parameter with two names is checked once, under the first; a frozen one is left alone.
+/// The same for named parameters that f reads, such as a module's: values and gradients are restored afterwards.
+/// A parameter with two names is checked once, under the first; a frozen one is skipped.
 GradcheckResult gradcheck(const std::function<Tensor()>& f,
                           const std::vector<std::pair<std::string, Parameter>>& parameters,
                           const GradcheckOptions& options = {});

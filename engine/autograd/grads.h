@@ -1,21 +1,21 @@
-// Grads, what an op's rule may do with the gradients of the op's inputs.
+// Grads, through which an op's rule adds to the gradients of the op's inputs.
 #pragma once
 
 #include "engine/autograd/node.h"
 
 namespace mote {
 
-/// What a backward rule may do with its inputs' gradients.
+/// The operations of a backward rule on its inputs' gradients.
 class Grads {
  public:
   Grads(const Node& node, const Array& dy, bool watched) : node_(node), dy_(dy), watched_(watched) {}
-  /// Whether input i is tracked: skip the work when it is not. Errors: an i that the op was not given.
+  /// Whether input i is tracked: skip the work if it is not. Errors: an op without input i.
   bool wants(std::size_t i) const { return input(i) != nullptr; }
   /// Adds `grad` to the gradient of input i, summed over the axes that broadcasting stretched. The first gradient is
-  /// taken over as it is. Errors: a shape that is no broadcast of the input's; an i that the op was not given.
+  /// taken without a copy. Errors: a shape that the input's does not broadcast to; an op without input i.
   void add(std::size_t i, Array grad);
   /// Adds `grad` to positions start, start + step, ... of an axis of input i's gradient: several slices of one tensor
-  /// then share one gradient instead of a full-sized array each.
+  /// thus share one gradient instead of needing a full-sized array each.
   void add_slice(std::size_t i, int axis, Index start, Index end, Index step, const Array& grad);
 
  private:

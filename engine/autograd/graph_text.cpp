@@ -1,4 +1,4 @@
-// graph_text and count_ops, a recorded graph as lines of text and in numbers.
+// graph_text and count_ops: a recorded graph as lines of text and as counts.
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -8,7 +8,7 @@
 namespace mote {
 
 namespace {
-/// Every node that `result` was made from, each once, in the order of recording.
+/// Every node that `result` was computed from, each once, in the order of recording.
 std::vector<NodePtr> all_nodes(const Tensor& result) {
   std::vector<NodePtr> nodes, stack;
   if (result.node()) stack.push_back(result.node());

@@ -1,4 +1,4 @@
-// graph_text and count_ops: a recorded graph as lines of text and in numbers.
+// graph_text and count_ops: a recorded graph as lines of text and as counts.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace mote {
 
 /// The recorded graph behind `result` as text, one line per node in the order of recording: "%3 = mul(%1, %2) [2, 3]".
 std::string graph_text(const Tensor& result);
-/// How many ops of each name that graph has, leaves left out: {"linear": 3, "softmax": 1}.
+/// How many ops of each name that graph has, without leaves: {"linear": 3, "softmax": 1}.
 std::map<std::string, Index> count_ops(const Tensor& result);
 
 }  // namespace mote

@@ -7,8 +7,8 @@
 
 namespace mote {
 
-/// While one lives, this thread records nothing: results are plain arrays. Nests; says nothing about dropout. It needs
-/// a name, const NoGrad no_grad; without one it ends at once.
+/// While one lives, this thread records nothing: results are plain arrays. Nests; does not affect dropout. Give it a
+/// name, const NoGrad no_grad; without one it ends immediately.
 class NoGrad {
  public:
   [[nodiscard]] NoGrad() : before_(std::exchange(thread_context.no_grad, true)) {}

@@ -1,4 +1,4 @@
-// The life and death of nodes: a chain of any length is dropped in a loop.
+// Construction and destruction of nodes: a loop drops a chain of any length.
 #include "engine/autograd/node.h"
 
 #include <atomic>
@@ -22,7 +22,7 @@ Node::~Node() {
   nodes_alive.fetch_sub(1, std::memory_order_relaxed);
 }
 
-/// Dropping an input may drop the last handle to it, then to its inputs, and so on down a chain of any length. Such
+/// Dropping an input may drop the last handle to it, then to its inputs, and so on along a chain of any length. Such
 /// nodes are moved to a list and emptied one by one, so that the stack never grows.
 void Node::clear_inputs() {
   std::vector<NodePtr, CachedAllocator<NodePtr>> dying;

@@ -13,33 +13,33 @@ namespace mote {
 struct Node;
 using NodePtr = std::shared_ptr<Node>;
 
-/// What observers may ask about an op in backward; kept only for nodes recorded while somebody watches.
+/// What observers may query about an op in backward; kept only for nodes recorded while an observer is active.
 struct Recorded {
   std::string layer;                  ///< the path of the layer the op was in, "" outside every layer
   std::vector<Index> gradient_flops;  ///< the work of each input's gradient, if the op stated it
 };
 
 /// One recorded op, or a leaf. It holds no value: an activation lives only while a Tensor or a rule needs it.
-/// Ids grow with time, so creation order is a topological order. Nodes own their inputs, never their consumers, and
-/// rules cannot hold nodes (rule.h): there are no circles.
+/// Ids increase with time, so creation order is a topological order. Nodes own their inputs, never their consumers, and
+/// rules cannot hold nodes (rule.h): there are no cycles.
 struct Node {
   const char* op;
   Shape shape;
   std::uint64_t id;
   std::uint64_t visit = 0;  ///< the last backward that saw this node
   bool leaf = false;        ///< a Parameter or an input with requires_grad: its gradient stays until zero_grad
-  bool retain = false;      ///< an intermediate whose gradient somebody asked for
-  bool consumed = false;    ///< backward has been through and dropped the rule
+  bool retain = false;      ///< an intermediate with retain_grad()
+  bool consumed = false;    ///< backward has run and dropped the rule
   Array grad;
   BackwardRule backward;
   std::unique_ptr<Recorded> recorded;
 
   Node(const char* op, const Shape& shape);
-  ~Node();  // a loop, not a recursion: a chain of a million nodes may hang on this one
+  ~Node();  // a loop, not a recursion: this node may own a chain of a million nodes
   Node(const Node&) = delete;
 
   std::size_t input_count() const { return inputs_.size(); }
-  /// The i-th input's node; null when that input is not tracked.
+  /// The i-th input's node; null if that input is not tracked.
   const NodePtr& input(std::size_t i) const { return inputs_[i]; }
   void add_input(NodePtr node) { inputs_.push_back(std::move(node)); }
   void clear_inputs();
@@ -48,7 +48,7 @@ struct Node {
   SmallVector<NodePtr, 4, CachedAllocator<NodePtr>> inputs_;  // nearly every op has at most four
 };
 
-/// Nodes alive in this process. Back to its old value after a training step, or something leaks.
+/// Nodes alive in this process. If a training step increases it, something leaks.
 Index live_nodes();
 
 }  // namespace mote

@@ -1,5 +1,5 @@
-// Who watches: the chain of a thread's observers, and the two that environment variables install, MOTE_DEBUG=1 (a line
-// on stderr for every op) and MOTE_CHECK=finite (the first NaN or fresh infinity is an error).
+// The chain of a thread's observers, and the two that environment variables install: MOTE_DEBUG=1 (a line on stderr for
+// every op) and MOTE_CHECK=finite (the first NaN or new infinity is an error).
 #include "engine/autograd/observer.h"
 
 #include <cmath>

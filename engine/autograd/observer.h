@@ -1,4 +1,4 @@
-// Observer, which sees the layers and ops of its thread, forward and backward: the one way to watch mote at work.
+// Observer, which sees the layers and ops of its thread, forward and backward: the only hook into mote at run time.
 #pragma once
 
 #include <span>
@@ -14,22 +14,22 @@ namespace mote {
 class Op;
 struct Node;
 
-/// What an op states once it has its result.
+/// What an op reports once it has its result.
 struct OpReport {
   const char* op;
-  std::span<const Array* const> inputs;  ///< as the op was given them, undefined ones included
+  std::span<const Array* const> inputs;  ///< as passed to the op, undefined ones included
   const Array& result;
   Index flops;       ///< floating-point operations of the forward pass, a multiply-add being two; -1: not stated
-  Index kept_bytes;  ///< what the op's rule keeps for backward; 0 where nothing is recorded
+  Index kept_bytes;  ///< what the op's rule keeps for backward; 0 if nothing is recorded
   bool infinity_on_purpose;                              ///< the op makes infinities by design (masked_fill)
-  std::span<const std::pair<const char*, Shape>> notes;  ///< shapes of what is neither input nor result
-  const Node* node;  ///< the recorded node, by which to know it again in backward; null where nothing is recorded
+  std::span<const std::pair<const char*, Shape>> notes;  ///< shapes of values that are neither input nor result
+  const Node* node;  ///< the recorded node, which identifies the op in backward; null if nothing is recorded
 };
 
-/// Sees what its thread does from watch() until it ends: override what you need. Layers and ops nest, and whatever was
-/// opened is closed, by an exception too: hence no exception from the functions that close. What runs inside a rule, or
-/// inside an observer, is not reported. Results never depend on an observer; watching nothing costs one comparison per
-/// op. Several observers may watch at once, each being told everything.
+/// Sees what its thread does from watch() until destruction: override what you need. Layers and ops nest, and whatever
+/// opens also closes, even after an exception: hence the closing functions must not throw. What runs inside a rule or
+/// an observer is not reported. Results never depend on an observer; without one, each op costs one comparison. Several
+/// observers may be active at once; each receives everything.
 ///
 ///     struct CountOps : Observer {
 ///       int count = 0;
@@ -41,28 +41,28 @@ class Observer {
   Observer() = default;
   Observer(const Observer&) = delete;
   virtual ~Observer();
-  static void* operator new(std::size_t) = delete;  // a scope: it lives on the stack of the thread that it watches
+  static void* operator new(std::size_t) = delete;  // a scope: it lives on the stack of the thread it observes
 
   virtual void layer_opened(const LayerScope&) {}
   virtual void layer_closed(const LayerScope&) noexcept {}
 
   virtual void op_opened(const Op&) {}
-  /// An op without a Tensor to give, such as argmax, opens and closes but records nothing.
+  /// An op that returns no Tensor, such as argmax, opens and closes but records nothing.
   virtual void op_recorded(const OpReport&) {}
   virtual void op_closed(const Op&) noexcept {}
 
-  /// Backward is at `node`, to which `dy` has come; its rule runs until rule_closed.
+  /// Backward has reached `node` with gradient `dy`; its rule runs until rule_closed.
   virtual void rule_opened(const Node&, const Array& /*dy*/) {}
   /// The rule has sent `dx` to input `i`.
   virtual void gradient_sent(const Node&, std::size_t /*i*/, const Array& /*dx*/, const Array& /*dy*/) {}
   virtual void rule_closed(const Node&) noexcept {}
 
-  /// Whether to hand out a value that an op has inside, such as attention's "weights". It may cost time and memory.
+  /// Whether to show an op's internal value of that name, such as attention's "weights". It may cost time and memory.
   virtual bool wants(const char* /*value*/) const { return false; }
   virtual void value_shown(const Op&, const char* /*value*/, const Array&) {}
 
  protected:
-  /// From here on this observer is told; the innermost first.
+  /// Starts observing; the innermost observer is notified first.
   void watch();
 
  private:
@@ -70,7 +70,7 @@ class Observer {
   Observer* around_ = nullptr;
 };
 
-/// Everyone who watches this thread: its observers, and those that MOTE_DEBUG and MOTE_CHECK install for every thread.
+/// All observers of this thread: its own, and those that MOTE_DEBUG and MOTE_CHECK install for every thread.
 struct Watchers {
   static bool any() {
     return (thread_context.observer != nullptr || settings().debug || settings().check_finite) && !thread_context.quiet;
@@ -84,7 +84,7 @@ struct Watchers {
     if (settings().check_finite) tell(finite_check());
   }
 
-  /// While one lives, this thread is not watched.
+  /// While one lives, this thread is not observed.
   class Quiet {
    public:
     Quiet() : before_(std::exchange(thread_context.quiet, true)) {}

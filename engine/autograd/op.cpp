@@ -1,4 +1,4 @@
-// What an Op does that is not on every op's way: making its node, and telling observers.
+// The parts of Op off the fast path: creating its node and notifying observers.
 #include "engine/autograd/op.h"
 
 namespace mote {
@@ -22,7 +22,7 @@ void Op::state_flops(Index forward, std::initializer_list<Index> per_gradient) {
 void Op::tell_opened() {
   try {
     Watchers::tell([this](Observer& o) { o.op_opened(*this); });
-  } catch (...) {  // from the constructor: there will be no destructor to do this
+  } catch (...) {  // inside the constructor: the destructor will not run
     thread_context.op = outer_;
     throw;
   }

@@ -1,4 +1,4 @@
-// Op, which opens every op and records its rule: the one header that an op's file needs.
+// Op, which opens every op and records its rule: the only header that an op's file needs.
 #pragma once
 
 #include <initializer_list>
@@ -15,8 +15,8 @@
 
 namespace mote {
 
-/// Opens every op: gives errors its name, and record() its inputs: Tensors, Parameters, or lists of Tensors. Inputs
-/// must outlive the Op, as a function's own arguments and a layer's own fields do. Undefined ones count as not given.
+/// Opens every op: provides its name for errors and its inputs for record(): Tensors, Parameters, or lists of Tensors.
+/// Inputs must outlive the Op, as a function's arguments and a layer's fields do. Undefined ones count as not given.
 class Op {
  public:
   template <class... Inputs>
@@ -36,9 +36,9 @@ class Op {
   }
   Op(const Op&) = delete;
 
-  /// The result as a Tensor. While gradients are on and an input is tracked, a node is recorded with `rule`, which
-  /// captures nothing and is called as rule(dy, dx, saved...): dy the gradient of the result, dx where those of the
-  /// inputs go, then what save() was given.
+  /// The result as a Tensor. If gradients are on and an input is tracked, a node is recorded with `rule`, which
+  /// captures nothing and is called as rule(dy, dx, saved...): dy is the gradient of the result, dx takes those of the
+  /// inputs, and the rest is what save() was given.
   template <class Saved, class Rule>
   Tensor record(Array value, const Saved& saved, const Rule& rule) {
     NodePtr node;
@@ -50,7 +50,7 @@ class Op {
       tell_recorded(value, node ? saved.bytes() : 0, node.get());
     return Tensor(std::move(value), std::move(node));
   }
-  /// The same for a rule that needs nothing but dy.
+  /// The same for a rule that needs only dy.
   template <class Rule>
   Tensor record(Array value, const Rule& rule) {
     return record(std::move(value), save(), rule);
@@ -58,25 +58,24 @@ class Op {
 
   const char* name() const { return name_; }
 
-  // What an op states of itself, before record(); only observers hear it.
+  // What an op reports about itself, before record(); only observers receive it.
 
-  /// Whether somebody watches: only then is it worth working out what to state.
+  /// Whether anyone observes: only then is computing a report worthwhile.
   bool watched() const { return watched_; }
-  /// Its work in floating-point operations, a multiply-add being two, as far as its own arithmetic goes: an op made of
-  /// other ops leaves theirs to them. Each input's gradient costs as much, unless `per_gradient` says otherwise, input
-  /// by input.
+  /// Floating-point operations of the op's own arithmetic, a multiply-add being two: ops that it calls report their
+  /// own. Each input's gradient costs the same, unless `per_gradient` gives other costs, input by input.
   void flops(Index forward, std::initializer_list<Index> per_gradient = {}) {
     if (watched_) [[unlikely]]
       state_flops(forward, per_gradient);
   }
-  /// That it makes infinities by design: MOTE_CHECK=finite lets them pass.
+  /// Declares that the op makes infinities by design: MOTE_CHECK=finite lets them pass.
   void infinity_on_purpose() { infinity_on_purpose_ = true; }
-  /// The shape of something that is neither an input nor the result: attention's weights.
+  /// The shape of a value that is neither an input nor the result: attention's weights.
   void note(const char* what, const Shape& shape) {
     if (watched_) [[unlikely]]
       state().notes.emplace_back(what, shape);
   }
-  /// Whether an observer wants the value of that name; if so, show it.
+  /// Whether an observer wants the value with that name; if so, show it.
   bool wants(const char* value) const { return watched_ && Watchers::want(value); }
   void show(const char* value, const Array& x) const {
     if (watched_) [[unlikely]]

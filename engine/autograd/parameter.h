@@ -9,7 +9,7 @@
 namespace mote {
 
 /// A trainable array: a handle to one cell {value, grad, trainable}. Copies of the handle are the same parameter, so a
-/// module may move, and ties and optimizers share the cell. In an op it stands for its value.
+/// module may move, and ties and optimizers share the cell. In an op it acts as its value.
 class Parameter {
  public:
   struct Cell {
@@ -30,20 +30,19 @@ class Parameter {
   const Array& array() const { return cell().value; }
   const Shape& shape() const { return cell().value.shape(); }
   Index numel() const { return cell().value.numel(); }
-  /// The leaf that gradients arrive at; null while frozen.
+  /// The leaf that receives gradients; null while frozen.
   const NodePtr& node() const {
     static const NodePtr none;
     return cell_ && cell_->trainable ? cell_->node : none;
   }
-  /// Replaces the numbers. A graph recorded before keeps the old ones. Errors: another shape.
+  /// Replaces the value. A graph recorded before keeps the old one. Errors: another shape.
   void set(Array value) const;
-  /// Where an optimizer writes: the numbers, copied first if anything else (a live graph, a saved copy) still holds
-  /// them.
+  /// Where an optimizer writes: the elements, copied first if anything else (a live graph, a saved copy) holds them.
   real* mutate() const { return cell().value.mutate(); }
   const Array& grad() const { return cell().node->grad; }
   void set_grad(Array grad) const;
   void zero_grad() const { cell().node->grad = Array(); }
-  /// A frozen parameter takes part in ops as a constant: no gradient, no optimizer step.
+  /// A frozen parameter acts as a constant in ops: no gradient, no optimizer step.
   bool trainable() const { return cell().trainable; }
   void set_trainable(bool on) const { cell().trainable = on; }
   /// Two handles to one cell.
@@ -58,7 +57,7 @@ class Parameter {
   std::shared_ptr<Cell> cell_;
 };
 
-/// Parameters alive in this process; tests find with it a field that a module's visit() forgot.
+/// Parameters alive in this process; tests use it to find a field that a module's visit() misses.
 Index live_parameters();
 
 }  // namespace mote

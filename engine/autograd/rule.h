@@ -1,4 +1,4 @@
-// BackwardRule, what sends an op's gradient back, and save(), what it may keep from the forward pass.
+// BackwardRule, which sends an op's gradient back, and save(), which lists what it keeps from the forward pass.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ class Grads;
 class Tensor;
 class Parameter;
 
-/// What a rule may keep: arrays, masks, integers, and plain values, which cannot own anything. Neither a Tensor nor any
-/// other handle to a graph: so no rule can hold the graph it is part of, and graphs have no circles.
+/// What a rule may keep: arrays, masks, integers, and plain values, which own nothing. Neither a Tensor nor any other
+/// handle to a graph: so no rule can hold the graph it is part of, and graphs have no cycles.
 template <class T>
 inline constexpr bool is_saveable = std::is_trivially_copyable_v<T> &&
                                     (!std::is_pointer_v<T> || std::is_function_v<std::remove_pointer_t<T>>);
@@ -45,7 +45,7 @@ requires(std::is_same_v<T, Tensor> || std::is_same_v<T, Parameter>) const Array&
   return value.array();
 }
 
-/// Stands for a T in a question to the compiler: converts to T and to nothing that T itself would convert to.
+/// Represents a T in a compile-time check: converts to T, but to nothing that T itself would convert to.
 template <class T>
 struct Exactly {
   template <class U>
@@ -100,15 +100,15 @@ template <class... T>
 using Saved = SavedList<std::index_sequence_for<T...>, T...>;
 }  // namespace detail
 
-/// What an op hands to its rule, in the order of the rule's last parameters: of a Tensor or Parameter its array, other
-/// values as they are. Nothing is copied unless the op records.
+/// What an op passes to its rule, in the order of the rule's last parameters: the array of a Tensor or Parameter, other
+/// values unchanged. Nothing is copied unless the op records.
 template <class... T>
 auto save(const T&... values) {
   return detail::Saved<decltype(detail::to_save(values))...>{{detail::to_save(values)}...};
 }
 
-/// A rule and what it keeps. The rule itself captures nothing; what save() was given lies in a block of mote's cache, so
-/// that a warm training step asks the system for no memory.
+/// A rule and what it keeps. The rule itself captures nothing; a block of mote's cache holds what save() was given, so
+/// a warm training step requests no memory from the system.
 class BackwardRule {
  public:
   BackwardRule() = default;

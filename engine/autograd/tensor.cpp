@@ -31,7 +31,8 @@ void Tensor::zero_grad() {
   if (node_) node_->grad = Array();
 }
 void Tensor::retain_grad() {
-  check_in("retain_grad", node_ != nullptr, "this tensor is not tracked: nothing it was made from requires a gradient");
+  check_in("retain_grad", node_ != nullptr,
+           "this tensor is not tracked: nothing it was computed from requires a gradient");
   node_->retain = true;
 }
 

@@ -1,4 +1,4 @@
-// Tensor: an array that remembers where it came from.
+// Tensor: an array that remembers how it was computed.
 #pragma once
 
 #include <utility>
@@ -9,13 +9,13 @@
 
 namespace mote {
 
-/// An array that remembers where it came from. Copying shares both. Without a tracked input it is just the array.
+/// An array with its recorded graph. Copying shares both. Without a tracked input it is just the array.
 class Tensor {
  public:
   Tensor() = default;
   Tensor(Array value) : value_(std::move(value)) {}
   Tensor(Array value, NodePtr node) : value_(std::move(value)), node_(std::move(node)) {}
-  /// One number, rank 0.
+  /// A scalar, rank 0.
   template <Number S>
   Tensor(S value) : value_(value) {}
 
@@ -30,22 +30,22 @@ class Tensor {
 
   /// Whether gradients flow to this tensor.
   bool requires_grad() const { return node_ != nullptr; }
-  /// Makes this tensor a leaf whose gradient backward() keeps (or, with false, a plain one again). Copies made before
+  /// Makes this tensor a leaf whose gradient backward() keeps (or, with false, an untracked one again). Earlier copies
   /// are not affected. Errors: it is the result of recorded ops; detach() it first.
   Tensor& requires_grad_(bool on = true) &;
   Tensor requires_grad_(bool on = true) && { return requires_grad_(on); }
-  /// The gradient that backward() left here, an undefined Array before. Kept for leaves, and for results after
-  /// retain_grad(). Gradients of several backward() calls add up until zero_grad().
+  /// The gradient from backward(); undefined before. Kept for leaves, and for results after retain_grad(). Gradients of
+  /// several backward() calls accumulate until zero_grad().
   const Array& grad() const;
   void zero_grad();
   /// Asks backward() to keep the gradient of this intermediate result. Errors: it is not tracked.
   void retain_grad();
-  /// The same numbers without a past.
+  /// The same values without the graph.
   Tensor detach() const { return Tensor(value_); }
 
-  /// d(this)/d(leaf) for every leaf this was made from, added to the leaves' grad(). The recorded graph is consumed:
-  /// each node's rule, inputs and gradient are dropped as soon as they are used. Errors: not tracked; more than one
-  /// element (pass dy, of this shape); a graph that an earlier backward consumed.
+  /// Adds d(this)/d(leaf) to the grad() of every leaf this was computed from. Consumes the recorded graph: each node's
+  /// rule, inputs and gradient are dropped as soon as they are used. Errors: not tracked; more than one element (pass
+  /// dy, of this shape); a graph that an earlier backward consumed.
   void backward() const;
   void backward(const Array& dy) const;
 

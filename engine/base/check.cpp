@@ -1,4 +1,4 @@
-// How an error's sentence is put together, whatever the locale.
+// Builds the sentence of an error, independent of the locale.
 #include "engine/base/check.h"
 
 #include "engine/base/number_text.h"

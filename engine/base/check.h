@@ -11,13 +11,13 @@
 
 namespace mote {
 
-/// The one exception type of the library: a mistake of the caller, said in one sentence.
+/// The one exception type of the library: reports a caller's mistake in one sentence.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// What parts of a sentence look like. A type of your own takes part with a text_of in its namespace.
+// How the parts of a sentence are formatted. To support your own type, define text_of in its namespace.
 std::string text_of(double x);  ///< six digits at most, as std::cout prints it in the C locale
 std::string text_of(long long n);
 std::string text_of(unsigned long long n);
@@ -50,14 +50,14 @@ template <class... Parts>
 }
 }  // namespace detail
 
-/// Throws Error made of `parts` unless `condition` holds. The text is put together only on failure.
+/// Throws an Error made of `parts` unless `condition` holds. The text is built only on failure.
 template <class... Parts>
 void check(bool condition, const Parts&... parts) {
   if (!condition) [[unlikely]]
     detail::fail_with(nullptr, parts...);
 }
 
-/// The same for functions that work inside an op and outside one: `name` opens the sentence when no op is open.
+/// The same for functions called both inside and outside ops: `name` opens the sentence when no op is open.
 template <class... Parts>
 void check_in(const char* name, bool condition, const Parts&... parts) {
   if (!condition) [[unlikely]]

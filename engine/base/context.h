@@ -7,20 +7,20 @@ namespace mote {
 
 class Observer;
 
-/// One layer being called on this thread. Layers stack up as they call each other; `path` turns the stack into a dotted
-/// name such as `transformer.h.2.mlp` and is called only when somebody asks (an error, a trace, a NaN report).
+/// One layer being called on this thread. Nested calls form a stack; `path` converts it into a dotted name such as
+/// `transformer.h.2.mlp` and is called only on demand (for an error, a trace, a NaN report).
 struct LayerScope {
   const void* layer;
   const LayerScope* outer;
   std::string (*path)(const LayerScope& innermost);
 };
 
-/// Set and put back by scopes: Op, Layer's call, Observer, NoGrad. No result depends on the first three.
+/// Set and restored by scopes: Op, Layer's call, Observer, NoGrad. No result depends on the first three.
 struct Context {
   const char* op = nullptr;           ///< the innermost open op: the first word of every error
   const LayerScope* layer = nullptr;  ///< the innermost layer being called: the last words of every error
   Observer* observer = nullptr;       ///< the innermost observer; each knows the one around it
-  bool quiet = false;                 ///< observers are told nothing: inside a rule, or an observer
+  bool quiet = false;                 ///< observers are not notified: inside a rule or an observer
   bool no_grad = false;               ///< ops record no graph
 };
 inline constinit thread_local Context thread_context;

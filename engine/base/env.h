@@ -6,7 +6,7 @@
 
 namespace mote {
 
-/// Settings from the environment. None of them changes a bit of any result: they choose how, not what.
+/// Settings from the environment. None of them changes a bit of any result: they choose how to compute, not what.
 struct Settings {
   int threads = 0;   ///< MOTE_THREADS=1..1024: threads to compute with; unset or empty: one per core (parallel.h)
   std::string simd;  ///< MOTE_SIMD=portable|avx2|avx512|neon: force an instruction set; unset: the best one here
@@ -21,13 +21,13 @@ inline std::atomic<const Settings*> loaded_settings{nullptr};
 const Settings& load_settings();
 }  // namespace detail
 
-/// The settings of this process. The first call reads the environment. Errors: a value that is none of those above.
-inline const Settings& settings() {  // asked for by every op
+/// The settings of this process. The first call reads the environment. Errors: a value not listed above.
+inline const Settings& settings() {  // called by every op
   const Settings* const s = detail::loaded_settings.load(std::memory_order_acquire);
   return s ? *s : detail::load_settings();
 }
 
-/// Reads the environment again: for tests, which set variables after the program has started.
+/// Reads the environment again: for tests that set variables after the program has started.
 void reload_settings();
 
 }  // namespace mote

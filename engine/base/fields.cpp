@@ -1,4 +1,4 @@
-// Fields of configs from and to text, whatever the locale.
+// Fields of configs from and to text, independent of the locale.
 #include "engine/base/fields.h"
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// What follows from a config's one list of fields: its text, comparison, setting a field by name.
+// What a config's one list of fields provides: its text, comparison, setting a field by name.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace mote {
 
-/// A config lists its fields once, as a module does, with what each means:
+/// A config lists its fields once, as a module does, each with its meaning:
 ///
 ///     struct Sizes {
 ///       Index width = 64;
@@ -22,8 +22,8 @@ namespace mote {
 ///       }
 ///     };
 ///
-/// A config inside a config is visited in turn, inner.visit(v). Fields are bool, Index, double, std::string, enums with
-/// words, and std::optional of them, which is "default" while not given. Names are unique over all levels.
+/// A nested config is visited in turn: inner.visit(v). Fields are bool, Index, double, std::string, enums with words,
+/// and std::optional of these, which reads "default" while not given. Names are unique across all levels.
 
 namespace detail {
 std::string field_text(bool value);
@@ -88,7 +88,7 @@ std::vector<Field> fields(C config) {
   return list;
 }
 
-/// Sets one field from text; false when there is none of that name. Errors: text that is no value of the field's type.
+/// Sets one field from text; false if no field has that name. Errors: text that is not a value of the field's type.
 template <class C>
 bool set_field(C& config, const std::string& name, const std::string& text) {
   bool found = false;

@@ -28,7 +28,7 @@ Index Layout::offset_of(std::span<const Index> index) const {
   return offset;
 }
 
-/// A view exists when every run of new axes splits or joins old axes that lie one inside the other in memory.
+/// A view exists if every run of new axes splits or joins old axes that are nested without gaps in memory.
 std::optional<Layout> Layout::try_view(const Shape& to) const {
   if (is_contiguous()) return Layout(to, row_major(to), offset_);
   Strides strides{};
@@ -81,7 +81,7 @@ Layout Layout::slice(int axis, Index start, Index end, Index step) const {
   const auto clamped = [extent](Index i) { return std::clamp<Index>(i < 0 ? i + extent : i, 0, extent); };
   const Index first = clamped(start), last = std::max(first, clamped(end));
   Strides strides = strides_;
-  const Index stride_step = std::min(step, std::max<Index>(extent, 1));  // beyond the extent a step reaches nothing
+  const Index stride_step = std::min(step, std::max<Index>(extent, 1));  // a step beyond the extent reaches nothing
   strides[static_cast<std::size_t>(a)] *= stride_step;
   return {shape_.with(a, last > first ? (last - first - 1) / stride_step + 1 : 0), strides,
           offset_ + (last > first ? first * stride(a) : 0)};
@@ -104,11 +104,11 @@ bool Layout::expands_to(const Shape& to) const {
 }
 
 Layout Layout::expand(const Shape& to) const {
-  check_in("expand", to.rank() >= rank(), "shape ", shape_, " does not expand to ", to);
+  check_in("expand", to.rank() >= rank(), "shape ", shape_, " does not broadcast to ", to);
   Strides strides{};
   for (int i = 1; i <= rank(); ++i) {
-    check_in("expand", shape_[-i] == to[-i] || shape_[-i] == 1, "shape ", shape_, " does not expand to ", to, " (axis ",
-             -i, ": ", shape_[-i], " against ", to[-i], ")");
+    check_in("expand", shape_[-i] == to[-i] || shape_[-i] == 1, "shape ", shape_, " does not broadcast to ", to,
+             " (axis ", -i, ": ", shape_[-i], " against ", to[-i], ")");
     strides[static_cast<std::size_t>(to.rank() - i)] = shape_[-i] == to[-i] ? stride(-i) : 0;
   }
   return {to, strides, offset_};

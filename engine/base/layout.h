@@ -1,4 +1,4 @@
-// Layout: where the elements of an array lie (shape, strides, offset), and the arithmetic of its views.
+// Layout: the shape, strides and offset that place an array's elements in memory, and the arithmetic of its views.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ namespace mote {
 /// Distance in elements between neighbours along each axis; 0 where an axis repeats one element.
 using Strides = std::array<Index, Shape::max_rank>;
 
-/// Where the elements of an array lie in its storage. The first is element `offset` of the storage; element [i, j, ...]
-/// lies i * stride(0) + j * stride(1) + ... after it. A view is another Layout of the same storage.
+/// Places the elements of an array in its storage. The first is element `offset` of the storage; element [i, j, ...] is
+/// i * stride(0) + j * stride(1) + ... after it. A view is another Layout of the same storage.
 class Layout {
  public:
   /// The layout of an array that is not defined: rank 0, but no elements.
@@ -22,7 +22,7 @@ class Layout {
   explicit Layout(const Shape& shape) { reset(shape); }
   Layout(const Shape& shape, const Strides& strides, Index offset = 0)
       : offset_(offset), numel_(shape.numel()), shape_(shape), strides_(strides) {}
-  /// Makes a layout that is still empty Layout(shape). Every result begins so, and without a copy it begins sooner.
+  /// Sets a layout that is still empty to Layout(shape), in place: every result needs this, and a copy costs time.
   void reset(const Shape& shape) {
     Index step = 1, numel = 1;
     const Index* const extents = shape.begin();
@@ -43,11 +43,11 @@ class Layout {
   /// Row-major without gaps.
   bool is_contiguous() const;
 
-  /// How far element `index` lies from the first: one position per axis, negative ones counted from the end.
-  /// Errors: another number of positions, a position out of range.
+  /// Distance of element `index` from the first: one position per axis, negative ones counted from the end.
+  /// Errors: a wrong number of positions, a position out of range.
   Index offset_of(std::span<const Index> index) const;
-  /// How far the first element of part `number` lies from the first of all. Parts are counted in row-major order, and
-  /// the last `inner` axes make one part: none for single elements, 1 for rows, 2 for matrices.
+  /// Distance of the first element of part `number` from the first of all. Parts are counted in row-major order; each
+  /// spans the last `inner` axes: 0 for single elements, 1 for rows, 2 for matrices.
   Index offset_of_part(Index number, int inner) const {
     Index offset = 0;
     for (int axis = rank() - inner - 1; axis >= 0; --axis) {
@@ -58,8 +58,8 @@ class Layout {
     return offset;
   }
 
-  // Views. Errors: axes and positions out of range, shapes that do not fit. See Strided for what each means.
-  /// The same elements in row-major order under a shape of as many; nothing where the strides do not allow it.
+  // Views. Errors: axes and positions out of range, shapes that do not fit. Strided documents each.
+  /// The same elements in row-major order under a shape with the same numel; nothing if the strides do not allow it.
   std::optional<Layout> try_view(const Shape& to) const;
   Layout transpose(int axis0, int axis1) const;
   Layout permute(std::span<const int> axes) const;

@@ -1,4 +1,4 @@
-// Scalar, one number behind the interface of Vec, and the public functions: the formulas over it.
+// Scalar, one value behind the interface of Vec, and the public functions, which apply the formulas to it.
 #include "engine/base/math.h"
 
 #include <cstdint>

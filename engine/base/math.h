@@ -1,13 +1,13 @@
-// exp, log, sin and their kin for one number, with the accuracy that was measured.
+// exp, log, sin and other functions of one number, with their measured accuracy.
 #pragma once
 
-/// Why not the C library: its functions are good to a unit in the last place too, but to which side they err depends on
-/// the library and, in glibc, on the CPU it finds itself on. Weights, random draws and learning rates are made of these
-/// numbers, and a run must repeat bit for bit on another machine. Everything below is additions, multiplications and
-/// fused multiply-adds, which IEEE 754 defines to the last bit.
+/// Why not the C library: its functions are also accurate to a unit in the last place, but the direction of the error
+/// depends on the library and, in glibc, on the CPU. Weights, random draws and learning rates are computed from these
+/// functions, and a run must repeat bit for bit on another machine. Everything below uses only additions,
+/// multiplications and fused multiply-adds, which IEEE 754 defines to the last bit.
 ///
-/// An "ulp" is the distance between neighbouring numbers at the true result; the best possible error is 0.5. Float was
-/// measured on every 127th bit pattern against double, double on millions of random arguments against long double.
+/// An "ulp" is the distance between neighbouring values at the true result; the best possible error is 0.5. Float was
+/// measured against double on every 127th bit pattern, double against long double on millions of random arguments.
 /// NaN gives NaN (exception: pow), and no function sets errno. tests/engine/base/math_test.cpp repeats the measurement.
 namespace mote::math {
 
@@ -16,7 +16,7 @@ namespace mote::math {
 float exp(float x);
 double exp(double x);
 
-/// e^x - 1 without the loss of digits near 0, within 1.4 ulp (float) and 1.9 ulp (double).
+/// e^x - 1 without loss of digits near 0, within 1.4 ulp (float) and 1.9 ulp (double).
 float expm1(float x);
 double expm1(double x);
 
@@ -24,7 +24,7 @@ double expm1(double x);
 float log(float x);
 double log(double x);
 
-/// log(1 + x) without the loss of digits near 0, within 0.9 ulp; -inf for -1, NaN below.
+/// log(1 + x) without loss of digits near 0, within 0.9 ulp; -inf for -1, NaN below.
 float log1p(float x);
 double log1p(double x);
 
@@ -47,8 +47,8 @@ double sigmoid(double x);
 float erf(float x);
 double erf(double x);
 
-/// x^y, within 1.2 ulp. Special cases as in C99, F.9.4.4: x^0 and 1^y are 1 even for NaN; a negative x takes whole y
-/// only (an odd one keeps the sign), otherwise NaN; 0 to a negative power is infinite.
+/// x^y, within 1.2 ulp. Special cases as in C99, F.9.4.4: x^0 and 1^y are 1 even for NaN; a negative x requires an
+/// integer y (an odd one keeps the sign), otherwise NaN; 0 to a negative power is infinite.
 float pow(float x, float y);
 double pow(double x, double y);
 

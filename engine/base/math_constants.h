@@ -1,4 +1,4 @@
-// The numbers behind math_formulas.h, once for float and once for double.
+// The constants of math_formulas.h, once for float and once for double.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace {
 
 // Every polynomial is our own fit, made with sollya's fpminimax (the best polynomial whose coefficients are floats or
 // doubles); the leading terms are kept at their exact values where a comment says so. "2^-57" is the largest relative
-// error of the fitted function in exact arithmetic; rounding comes on top. Lowest power first.
+// error of the fitted function in exact arithmetic, before rounding. Lowest power first.
 //
 // A constant with _hi and _lo parts is the sum of both. ln2_hi ends in zeros, so that n * ln2_hi is exact; `magic` is
-// 1.5 * 2^mantissa: adding it rounds to an integer, which is then also found in the low bits of the sum.
+// 1.5 * 2^mantissa: adding it rounds to an integer, which also appears in the low bits of the sum.
 template <class Real>
 struct Constants;
 
@@ -31,7 +31,7 @@ struct Constants<float> {
   static constexpr float half_pi[3] = {0x1.921fb6p0f, -0x1.777a5cp-25f, -0x1.ee59dap-50f};
   static constexpr float exp_low = -120, exp_high = 100;  // beyond: 0 and inf
   static constexpr float tanh_high = 10, erf_high = 4;    // beyond: 1
-  static constexpr float angle_high = 0x1p17f;            // beyond: the long way round, reduce_huge()
+  static constexpr float angle_high = 0x1p17f;            // beyond: the slow path, reduce_huge()
 
   // exp(r) = 1 + r + r^2 p(r) on |r| <= ln(2)/2, 2^-32
   static constexpr float exp[6] = {0x1p-1f,        0x1.555552p-3f,  0x1.5554e4p-5f,
@@ -109,13 +109,13 @@ struct Constants<double> {
                                        -0x1.0ca6690f80a75p-17, 0x1.0d8ef341c1bd9p-19, 0x1.53a125bca58ffp-20};
 };
 
-// Every V brings its own shl<k>(bits) and shr<k>(bits). Clang 14 takes "shl<" for a template only if it knows one.
+// Every V provides its own shl<k>(bits) and shr<k>(bits). Clang 14 parses "shl<" as a template only if it knows one.
 template <int k>
 void shl() = delete;
 template <int k>
 void shr() = delete;
 
-/// c[0] + c[1] x + c[2] x^2 + ..., by Horner's rule: one fma per power, the last one the most exact.
+/// c[0] + c[1] x + c[2] x^2 + ..., by Horner's rule: one fma per power, the last one the most accurate.
 template <int i = 0, class V, class Real, int n>
 MOTE_INLINE V polynomial(V x, const Real (&c)[n]) {
   if constexpr (i + 1 == n)

@@ -1,11 +1,11 @@
-// exp, log, tanh, erf, pow and their kin, written once over V: 16 lanes (simd.h) or one (math.cpp), of float or of
-// double. One order of operations, so that all of them give the same bits.
+// exp, log, tanh, erf, pow and others, written once over V: 16 lanes (simd.h) or one (math.cpp), of float or double.
+// They share one order of operations, so all give the same bits.
 #pragma once
 
 #include "engine/base/math_constants.h"
 #include "engine/base/math_trig.h"
 
-// Included in files that are compiled for one instruction set: hence the anonymous namespace, see simd.h.
+// Included in files compiled for one instruction set: hence the anonymous namespace, see simd.h.
 namespace mote {
 namespace {
 
@@ -20,13 +20,13 @@ MOTE_INLINE V with_sign_of(V magnitude, V sign) {
   return as_real(bits(magnitude) | (bits(sign) ^ bits(abs(sign))));
 }
 
-/// A sum of two numbers, the second no larger than half a unit in the last place of the first: twice the digits.
+/// A sum of two values, the second at most half a unit in the last place of the first: twice the digits.
 template <class V>
 struct Two {
   V hi, lo;
 };
 
-/// a + b exactly, if a is the larger one or 0 (Dekker).
+/// a + b exactly, if |a| >= |b| or a is 0 (Dekker).
 template <class V>
 MOTE_INLINE Two<V> add_exactly(V a, V b) {
   const V sum = a + b;
@@ -37,7 +37,7 @@ MOTE_INLINE Two<V> add_exactly(V a, V b) {
 
 template <class V>
 struct PowerAndRest {
-  BitsOf<V> power;  // n + 2 * bias, an unsigned number
+  BitsOf<V> power;  // n + 2 * bias, unsigned
   V rest;
 };
 template <class V>
@@ -62,7 +62,7 @@ MOTE_INLINE V power_of_two(BitsOf<V> biased) {
   return as_real(shl<ConstantsOf<V>::mantissa>(biased));
 }
 
-/// y 2^n in two steps, because 2^n itself may be too large or too small for a number. Only the last one can round.
+/// y 2^n in two steps, because 2^n itself may overflow or underflow. Only the last step can round.
 template <class V>
 MOTE_INLINE V times_power(V y, BitsOf<V> power) {
   const BitsOf<V> first = shr<1>(power);
@@ -79,7 +79,7 @@ MOTE_INLINE V v_exp(V x) {
 template <class V>
 MOTE_INLINE V exp_of(Two<V> x) {
   const PowerAndRest<V> p = split_by_ln2(x.hi);
-  const V finite = V(ConstantsOf<V>::exp_high);  // beyond it x.lo may be inf - inf, and is of no account
+  const V finite = V(ConstantsOf<V>::exp_high);  // beyond it x.lo may be inf - inf and is ignored
   return times_power(V(1) + expm1_rest(p.rest + select(abs(x.hi) < finite, x.lo, V(0))), p.power);
 }
 
@@ -102,7 +102,7 @@ MOTE_INLINE V v_tanh(V x) {
   return with_sign_of(e / (e + V(2)), x);
 }
 
-/// 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows, and nothing cancels.
+/// 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows or cancels.
 template <class V>
 MOTE_INLINE V v_sigmoid(V x) {
   const V e = v_exp(-abs(x));
@@ -126,11 +126,11 @@ MOTE_INLINE ExponentAndRest<V> split_by_two(V x) {
   const V scaled = select(tiny, x * V(C::two_mantissa), x);
   const V offset = select(tiny, V(C::two_mantissa + Real(C::bias + C::mantissa)), V(C::two_mantissa + Real(C::bias)));
   const B biased = shr<C::mantissa>(bits(scaled) + B(C::one - C::sqrt_half));
-  const V exponent = as_real(biased | bits(V(C::two_mantissa))) - offset;  // the integer put into the low bits of 2^23
+  const V exponent = as_real(biased | bits(V(C::two_mantissa))) - offset;  // the integer placed in the low bits of 2^23
   return {exponent, as_real(bits(scaled) - shl<C::mantissa>(biased) + B(C::one)), biased};
 }
 
-/// e ln 2 + log(1 + f + low), where low is too small to be seen in f. In this order the large parts come last
+/// e ln 2 + log(1 + f + low), where low is too small to change f. The large parts are added last
 /// (2s = f - s f = f - f^2/2 + s f^2/2).
 template <class V>
 MOTE_INLINE V log_of_parts(V e, V f, V low) {
@@ -140,11 +140,11 @@ MOTE_INLINE V log_of_parts(V e, V f, V low) {
   return fma(e, V(C::ln2_hi), f - (half_square - small));
 }
 
-/// log y for finite y > 0, and what IEEE 754 asks for at the ends.
+/// log_x for finite x > 0, and the values that IEEE 754 requires at the ends.
 template <class V>
 MOTE_INLINE V with_ends_of_log(V x, V log_x) {
   using C = ConstantsOf<V>;
-  const V upper = select(x < V(C::inf), log_x, x);  // inf and NaN as they came
+  const V upper = select(x < V(C::inf), log_x, x);  // inf and NaN unchanged
   return select(x == V(0), V(-C::inf), select(x < V(0), V(C::nan), upper));
 }
 
@@ -154,7 +154,7 @@ MOTE_INLINE V v_log(V x) {
   return with_ends_of_log(x, log_of_parts(p.exponent, p.one_plus_f - V(1), V(0)));
 }
 
-/// log(1 + x): 1 + x is rounded, and what the rounding lost is put back as a correction of f.
+/// log(1 + x): 1 + x is rounded, and a correction of f restores what the rounding lost.
 template <class V>
 MOTE_INLINE V v_log1p(V x) {
   using C = ConstantsOf<V>;
@@ -163,13 +163,13 @@ MOTE_INLINE V v_log1p(V x) {
   const V lost = (V(1) - (u - x_seen)) + (x - x_seen);  // u + lost == 1 + x exactly
   const ExponentAndRest<V> p = split_by_two(u);
   const V scale = power_of_two<V>(B(2 * C::bias) - p.biased);
-  const V c = select(u < V(C::two_mantissa * C::two_mantissa), lost * scale, V(0));  // beyond, c is of no account
+  const V c = select(u < V(C::two_mantissa * C::two_mantissa), lost * scale, V(0));  // beyond, c is negligible
   const V near = p.one_plus_f - V(1), f = near + c, low = (near - f) + c;
-  const V y = with_ends_of_log(u, log_of_parts(p.exponent, f, fma(-low, f, low)));  // low / (1 + f), nearly
+  const V y = with_ends_of_log(u, log_of_parts(p.exponent, f, fma(-low, f, low)));  // approximately low / (1 + f)
   return select(x == V(0), x, y);
 }
 
-/// log(x) to about 13 bits more than a number has, for pow: the same series, with the first two terms in Two.
+/// log(x) with about 13 bits more than the type has, for pow: the same series, with the first two terms in Two.
 template <class V>
 MOTE_INLINE Two<V> log_in_two(V x) {
   using C = ConstantsOf<V>;
@@ -203,7 +203,7 @@ MOTE_INLINE V v_pow(V x, V y) {
   return select(always_one, one, select(no_answer, V(C::nan), result));
 }
 
-/// |x| < 1: x + x p(x^2). Beyond: 1 - exp(-x^2) q, q being a slow and smooth function, exp(x^2) erfc(x).
+/// |x| < 1: x + x p(x^2). Beyond: 1 - exp(-x^2) q, where q = exp(x^2) erfc(x) varies slowly and smoothly.
 template <class V>
 MOTE_INLINE V v_erf(V x) {
   using C = ConstantsOf<V>;

@@ -6,15 +6,15 @@
 namespace mote {
 namespace {
 
-/// An angle as quadrant * pi/2 + (hi + lo), |hi| <= pi/4. Only the last two bits of the quadrant count.
+/// An angle as quadrant * pi/2 + (hi + lo), |hi| <= pi/4. Only the last two bits of the quadrant matter.
 template <class V>
 struct Angle {
   V hi, lo;
   typename V::Bits quadrant;
 };
 
-/// x - n pi/2 with pi/2 in three pieces (Cody and Waite). The first product cancels exactly thanks to fma; what the
-/// second loses is kept in lo, for near a multiple of pi/2 nothing but the lost digits is left.
+/// x - n pi/2 with pi/2 in three pieces (Cody and Waite). The first product cancels exactly thanks to fma; lo keeps
+/// what the second loses, because near a multiple of pi/2 only those digits remain.
 template <class V>
 MOTE_INLINE Angle<V> reduce(V x) {
   using C = Constants<typename V::Real>;
@@ -38,7 +38,7 @@ struct HugeAngle {
   std::uint32_t quadrant;
 };
 
-/// Bits [at, at + 64) of a long number.
+/// Bits [at, at + 64) of a multi-word integer.
 inline std::uint64_t window(const std::uint32_t* limb, int at) {
   const int i = at / 32, shift = at % 32;
   const std::uint64_t low = limb[i] | std::uint64_t(limb[i + 1]) << 32;
@@ -66,8 +66,8 @@ inline HugeAngle times_half_pi(std::uint64_t hi, std::uint64_t lo, double sign, 
   return {sum, rest - (sum - y), quadrant};
 }
 
-/// The same for any finite |x| >= 2^17 (Payne and Hanek): x is m 2^e with an integer m, and of 2/pi only those digits
-/// matter that make neither a multiple of 4 (whole turns) nor less than the last digit of the answer.
+/// The same for any finite |x| >= 2^17 (Payne and Hanek): x is m 2^e with an integer m, and the only digits of 2/pi
+/// that matter contribute neither a multiple of 4 (full turns) nor less than the last digit of the result.
 inline HugeAngle reduce_huge(double x) {
   std::uint64_t pattern;
   __builtin_memcpy(&pattern, &x, sizeof x);
@@ -87,10 +87,10 @@ inline HugeAngle reduce_huge(double x) {
   limb[8] = std::uint32_t(carry);
   limb[9] = std::uint32_t(carry >> 32);
 
-  const int point = 32 * (first + 7) - e;  // this many bits are behind the binary point
+  const int point = 32 * (first + 7) - e;  // this many bits follow the binary point
   std::uint32_t quadrant = std::uint32_t(window(limb, point) & 3);
   std::uint64_t hi = window(limb, point - 64), lo = window(limb, point - 128);
-  const bool round_up = hi >> 63 != 0;  // to the nearest multiple of pi/2, the rest is negative then
+  const bool round_up = hi >> 63 != 0;  // to the nearest multiple of pi/2; the rest is then negative
   if (round_up) {
     lo = 0 - lo;
     hi = ~hi + (lo == 0 ? 1u : 0u);
@@ -100,7 +100,7 @@ inline HugeAngle reduce_huge(double x) {
   return times_half_pi(hi, lo, round_up != negative ? -1.0 : 1.0, negative ? 0 - quadrant : quadrant);
 }
 
-/// Replaces the lanes whose |x| is beyond the reach of reduce(). Rare, hence lane by lane and not inlined.
+/// Replaces the lanes whose |x| is out of range for reduce(). Rare, hence lane by lane and not inlined.
 template <class V>
 __attribute__((noinline)) void reduce_huge_lanes(const V& x, Angle<V>& angle) {
   using C = Constants<typename V::Real>;
@@ -131,7 +131,7 @@ MOTE_INLINE V sin_of_rest(V hi, V lo, V z) {
 template <class V>
 MOTE_INLINE V cos_of_rest(V hi, V lo, V z) {
   const V half(typename V::Real(0.5)), h = half * z, w = V(1) - h, w_lost = (V(1) - w) - h;
-  const V from_lo = fma(hi, lo, half * fma(hi, hi, -z));  // sin(hi) lo, and what z = hi^2 lost
+  const V from_lo = fma(hi, lo, half * fma(hi, hi, -z));  // sin(hi) lo, plus what z = hi^2 lost
   return w + (w_lost + fma(z * z, polynomial(z, Constants<typename V::Real>::cos), -from_lo));
 }
 

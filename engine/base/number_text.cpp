@@ -8,7 +8,7 @@ namespace mote {
 namespace {
 
 std::string text_of(double x, int digits, std::ios_base::fmtflags form) {
-  if (std::isnan(x)) return "nan";  // whatever its sign
+  if (std::isnan(x)) return "nan";  // regardless of its sign
   std::ostringstream out;
   out.imbue(std::locale::classic());
   out.setf(form, std::ios_base::floatfield);

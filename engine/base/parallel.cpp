@@ -1,4 +1,4 @@
-// The thread pool. One job at a time; its chunks are handed out by an atomic counter.
+// The thread pool. One job at a time; an atomic counter hands out its chunks.
 #include "engine/base/parallel.h"
 
 #include <atomic>
@@ -45,14 +45,14 @@ struct Job {
   }
 };
 
-/// Workers spin for a moment before they sleep: the ops of a training step follow each other within microseconds, and a
-/// sleeping thread takes longer than that to wake. An idle pool sleeps and costs nothing.
+/// Workers spin briefly before they sleep: the ops of a training step follow each other within microseconds, and waking
+/// a sleeping thread takes longer than that. An idle pool sleeps and costs nothing.
 class Pool {
  public:
   explicit Pool(int workers) {
     try {
       for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { loop(); });
-    } catch (const std::system_error&) {  // the system has no more threads: go on with those there are
+    } catch (const std::system_error&) {  // the system has no more threads: continue with those created
     }
   }
   ~Pool() {
@@ -104,7 +104,7 @@ class Pool {
         job = job_;
       }
       job->work();
-      busy_.fetch_sub(1, std::memory_order_release);  // after this the caller may return and the job be gone
+      busy_.fetch_sub(1, std::memory_order_release);  // after this the caller may return and destroy the job
     }
   }
 
@@ -118,12 +118,12 @@ class Pool {
 };
 
 struct State {
-  std::mutex mutex;             // held while a job runs; a second application thread does its job alone meanwhile
-  std::atomic<int> threads{0};  // 0: not asked for yet. Atomic, since a body may ask while its job holds the mutex
+  std::mutex mutex;             // held while a job runs; meanwhile a second application thread runs its job alone
+  std::atomic<int> threads{0};  // 0: not requested yet. Atomic: a body may ask while its job holds the mutex
   std::unique_ptr<Pool> pool;
 };
 
-/// Left alive at exit: workers asleep in it do no harm, and a static destructor may still compute.
+/// Never destroyed: sleeping workers do no harm at exit, and a static destructor may still compute.
 State& state() {
   static State* const s = new State;
   return *s;
@@ -135,7 +135,7 @@ int configured_threads() {
   return cores ? static_cast<int>(cores) : 1;
 }
 
-/// The number of threads, worked out when it is first needed.
+/// The number of threads, determined when first needed.
 int thread_count(State& s) {
   if (s.threads == 0) {
     int none = 0;
@@ -144,13 +144,13 @@ int thread_count(State& s) {
   return s.threads;
 }
 
-/// A forked child has a copy of the pool's memory but none of its threads; it gets a fresh state and starts its own.
+/// A forked child has a copy of the pool's memory but none of its threads; it gets a new state and starts its own.
 void forget_pool_in_child() {
 #ifdef __unix__
   static const int registered = pthread_atfork(nullptr, nullptr, [] {
     State& s = state();
     const int n = s.threads.load();
-    s.pool.release();  // its threads do not exist here: joining them would wait for ever
+    s.pool.release();  // its threads do not exist here: joining them would block forever
     ::new (&s) State;
     s.threads.store(n);
     inside = false;
@@ -177,7 +177,7 @@ void detail::run_parallel(Index count, Index grain, RangeBody run, void* body) {
   State& s = state();
   const int n = thread_count(s);
   std::unique_lock lock(s.mutex, std::defer_lock);
-  // Never wait for the pool: whoever has it may be waiting for a lock that the caller holds, or for the caller itself.
+  // Never wait for the pool: its user may be waiting for a lock that the caller holds, or for the caller itself.
   if (inside || n == 1 || !lock.try_lock()) {
     const bool nested = inside;
     job.work();

@@ -1,4 +1,4 @@
-// parallel_for over a pool of our own threads.
+// parallel_for over mote's own thread pool.
 #pragma once
 
 #include <type_traits>
@@ -18,9 +18,8 @@ void run_parallel(Index count, Index grain, RangeBody run, void* body);
 }  // namespace detail
 
 /// Calls body(begin, end) for consecutive chunks of `grain` items that together cover [0, count), on several threads.
-/// Which thread runs which chunk is left open, so a body must write only what its own chunk owns. A single chunk, a
-/// nested call, and a pool of one thread run on the caller. The first exception of a body is rethrown here, after all
-/// have ended.
+/// Any thread may run any chunk, so a body must write only what its own chunk owns. A single chunk, a nested call, and
+/// a pool of one thread run on the calling thread. The first exception of a body is rethrown here after all have ended.
 template <class Body>
 void parallel_for(Index count, Index grain, Body&& body) {
   if (count <= 0) return;

@@ -1,4 +1,4 @@
-// The number type the whole library is built over, and the type of sizes and positions.
+// The floating-point type of the whole library, and the type of sizes and positions.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ using real = double;
 using real = float;
 #endif
 
-/// Sizes, positions and token ids: 64 bits everywhere, so that no product of extents is quietly cut off.
+/// Sizes, positions and token ids: 64 bits everywhere, so that no product of extents is silently truncated.
 using Index = std::int64_t;
 
 }  // namespace mote

@@ -35,14 +35,14 @@ Shape detail::resolve(const char* name, const Shape& from, std::span<const Index
   for (std::size_t i = 0; i < extents.size(); ++i) {
     e[i] = extents[i];
     if (extents[i] == -1) {
-      check_in(name, unknown < 0, "only one extent may be -1, not two, in ", Listed{extents});
+      check_in(name, unknown < 0, "only one extent may be -1 in ", Listed{extents});
       unknown = static_cast<int>(i);
       e[i] = 1;
     }
   }
   known = Shape(std::span<const Index>(e.data(), extents.size())).numel();
   if (unknown >= 0) {
-    check_in(name, known != 0, "-1 in ", Listed{extents}, " could be any number for shape ", from);
+    check_in(name, known != 0, "-1 in ", Listed{extents}, " is ambiguous for shape ", from);
     e[static_cast<std::size_t>(unknown)] = from.numel() / known;
     known *= e[static_cast<std::size_t>(unknown)];
   }

@@ -14,13 +14,13 @@
 
 namespace mote {
 
-/// A list of numbers that an error message may want to print: "[2, 3]". Nothing is put together until it is printed.
+/// A list of integers for an error message: "[2, 3]". The text is built only when printed.
 struct Listed {
   std::span<const Index> items;
 };
 std::string text_of(const Listed& list);
 
-/// The extents of an array, slowest axis first: Shape{2, 3} is 2 rows of 3. Rank 0 (`Shape{}`) is one number.
+/// The extents of an array, slowest axis first: Shape{2, 3} is 2 rows of 3. Rank 0 (`Shape{}`) is a scalar.
 /// A Shape that exists is valid: no extent is negative, the rank is at most 8, and the number of bytes fits 64 bits.
 class Shape {
  public:
@@ -31,9 +31,9 @@ class Shape {
   Shape(std::initializer_list<Index> extents) : Shape(std::span<const Index>(extents.begin(), extents.size())) {}
   explicit Shape(std::span<const Index> extents) {
     check_in("shape", extents.size() <= max_rank, "rank ", extents.size(), " is above the limit of ", max_rank);
-    Index product = 1;  // zeros count as 1, so that [0, huge, huge] cannot hide an overflow in its strides
+    Index product = 1;  // zeros count as 1: [0, huge, huge] must not hide an overflow in its strides
     for (const Index extent : extents) {
-      check_in("shape", extent >= 0, "extent ", extent, " is negative");
+      check_in("shape", extent >= 0, "extent ", extent, " must be at least 0");
       check_in("shape", extent <= max_numel && product <= max_numel / std::max<Index>(extent, 1),
                "too many elements in ", Listed{extents});
       product *= std::max<Index>(extent, 1);
@@ -107,8 +107,8 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape);
 Shape broadcast(const Shape& a, const Shape& b);
 
 namespace detail {
-/// Extents with a -1 worked out, for reshape and view. Errors: two of them, a product that does not match, a -1 that
-/// any number would fit.
+/// Extents with a -1 inferred, for reshape and view. Errors: more than one -1, a product that does not match, a -1 that
+/// is ambiguous because any extent would fit.
 Shape resolve(const char* name, const Shape& from, std::span<const Index> extents);
 }  // namespace detail
 

@@ -8,7 +8,7 @@
 
 namespace mote {
 
-/// A list that grows at its end. The first `few` elements lie in the object itself.
+/// A list that grows at its end. The object itself holds the first `few` elements.
 template <class T, std::size_t few, class Allocator = std::allocator<T>>
 class SmallVector {
  public:
@@ -22,7 +22,7 @@ class SmallVector {
       rest_.push_back(std::move(item));
     ++size_;
   }
-  /// Forgets the elements; the first few are not destroyed, only out of use.
+  /// Removes the elements; the first few are not destroyed, only unused.
   void clear() {
     size_ = 0;
     rest_.clear();

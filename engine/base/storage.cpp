@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t alignment = 64;
 
 /// Size classes: four steps per doubling from 256 bytes on (256, 320, 384, 448, 512, 640, ...), multiples of 64 below.
-/// A training step asks for the same sizes again and again, so exact lists of few classes hit nearly always.
+/// A training step requests the same sizes again and again, so exact lists of few classes nearly always hit.
 struct SizeClass {
   std::size_t index, bytes;
 };
@@ -47,7 +47,7 @@ struct Cache {
 
 Cache& cache();
 
-/// fork() waits until no other thread is inside the cache: the child has no such thread to leave it again.
+/// fork() waits until no other thread is inside the cache: the child would have no such thread to unlock it.
 bool hold_cache_over_fork() {
 #ifdef __unix__
   const auto unlock = [] { cache().mutex.unlock(); };
@@ -57,7 +57,7 @@ bool hold_cache_over_fork() {
 #endif
 }
 
-/// Never destroyed: arrays in static variables may be freed after every destructor of ours has run.
+/// Never destroyed: arrays in static variables may be freed after all of mote's destructors have run.
 Cache& cache() {
   static Cache* const c = new Cache;
   static const bool held = hold_cache_over_fork();
@@ -89,7 +89,7 @@ void* allocate_block(std::size_t bytes) {
     }
   }
   const bool fresh = block == nullptr;
-  // With the cache off the exact size is asked for, so that a sanitizer sees an overrun of a single byte.
+  // With the cache off, request the exact size, so that a sanitizer sees an overrun of a single byte.
   if (fresh) block = ask_system(caching() ? sized.bytes : bytes);
   const std::lock_guard lock(c.mutex);
   c.stats.system_requests += fresh;

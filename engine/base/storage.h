@@ -1,4 +1,4 @@
-// Storage, a counted block of bytes that arrays share, and the cache that freed blocks go back to.
+// Storage, a reference-counted block of bytes that arrays share, and the cache that keeps freed blocks.
 #pragma once
 
 #include <atomic>
@@ -10,31 +10,30 @@
 
 namespace mote {
 
-/// Where the library's memory stands. Bytes are those of the size classes, which round a request up by at most a
-/// quarter.
+/// The library's memory use. Bytes are those of the size classes, which round a request up by at most a quarter.
 struct MemoryStats {
   Index live_bytes = 0;       ///< in use now
   Index live_blocks = 0;      ///< blocks in use now
   Index peak_bytes = 0;       ///< highest live_bytes since the start or reset_peak_memory()
   Index cached_bytes = 0;     ///< freed, kept for the next request of the same size class
-  Index system_requests = 0;  ///< times the system was asked for memory: a warm training step adds none
+  Index system_requests = 0;  ///< memory requests to the system: a warm training step adds none
 };
 MemoryStats memory_stats();
 void reset_peak_memory();
 
-/// Gives every cached block back to the system.
+/// Returns every cached block to the system.
 void release_memory();
 
-/// Blocks freed beyond this many cached bytes go back to the system at once. 4 GiB unless told otherwise.
+/// Blocks freed beyond this many cached bytes return to the system at once. 4 GiB by default.
 void set_memory_cache_limit(Index bytes);
 
-/// A block of at least `bytes` bytes, 64-byte aligned, contents undefined; and its return. Any thread may call either;
-/// `bytes` must be the same in both. With MOTE_ALLOC=system both go straight to operator new and delete.
+/// Allocates a block of at least `bytes` bytes, 64-byte aligned, contents undefined; and frees it. Any thread may call
+/// either; `bytes` must be the same in both. With MOTE_ALLOC=system both call operator new and delete directly.
 /// Errors: std::bad_alloc when the system has no more.
 void* allocate_block(std::size_t bytes);
 void free_block(void* block, std::size_t bytes) noexcept;
 
-/// Lets standard containers and shared_ptr live in cached blocks: graph nodes do.
+/// Puts standard containers and shared_ptr, such as graph nodes, into cached blocks.
 template <class T>
 struct CachedAllocator {
   using value_type = T;
@@ -46,8 +45,8 @@ struct CachedAllocator {
   friend bool operator==(CachedAllocator, CachedAllocator) { return true; }
 };
 
-/// A handle to a counted block: copying shares it, the last handle frees it. Count and bytes lie in one block, so an
-/// array costs one allocation. The count is atomic: handles to one block may live in different threads.
+/// A handle to a counted block: copying shares it, the last handle frees it. Count and bytes share one block, so an
+/// array costs one allocation. The count is atomic: different threads may hold handles to one block.
 class Storage {
  public:
   Storage() = default;
@@ -63,7 +62,7 @@ class Storage {
     return *this;
   }
   ~Storage() {
-    // acq_rel: what other handles wrote must be visible before the block is used for something else
+    // acq_rel: what other handles wrote must be visible before the block is reused
     if (head_ && head_->count.fetch_sub(1, std::memory_order_acq_rel) == 1)
       free_block(head_, head_->bytes + sizeof(Head));
   }
@@ -71,7 +70,7 @@ class Storage {
   explicit operator bool() const { return head_ != nullptr; }
   void* data() const { return head_ + 1; }
   std::size_t bytes() const { return head_ ? head_->bytes : 0; }
-  /// True when no other handle exists: the one case in which writing cannot change somebody else's numbers.
+  /// True if no other handle exists: only then can writing not change another array's elements.
   bool unique() const { return head_ && head_->count.load(std::memory_order_acquire) == 1; }
   friend bool operator==(const Storage& a, const Storage& b) { return a.head_ == b.head_; }
 

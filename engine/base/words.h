@@ -1,4 +1,4 @@
-// The words of an enum, in one table that serves both directions: text_of(value) and from_text<Enum>(word).
+// The words of an enum, in one table for both directions: text_of(value) and from_text<Enum>(word).
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace mote {
 
-/// One value of an enum and the word that stands for it in files, on command lines and in print.
+/// One value of an enum and its word in files, on command lines and in output.
 template <class Enum>
 struct Word {
   Enum value;
   const char* word;
 };
 
-/// An enum takes part by a table that argument-dependent lookup finds, beside the enum:
+/// An enum opts in with a table beside it, which argument-dependent lookup finds:
 ///
 ///     enum class Color { red, green };
 ///     constexpr auto words(Color) { return std::to_array<Word<Color>>({{Color::red, "red"}, {Color::green, "green"}}); }
@@ -39,7 +39,7 @@ std::string all_words(const char* separator = ", ") {
   return list;
 }
 
-/// The value that `word` stands for. Errors: "<what> 'blue' is none of red, green".
+/// The value that `word` names. Errors: "<what> 'blue' is none of red, green".
 template <HasWords Enum>
 Enum from_text(const char* what, std::string_view word) {
   for (const Word<Enum>& w : words(Enum{}))

@@ -1,4 +1,4 @@
-// Which kernel table runs on this processor.
+// Selects the kernel table for this processor.
 #include <atomic>
 #include <string>
 
@@ -48,7 +48,7 @@ const Table& choose() {
     if (wanted == t->name) return *t;
     names += (names.empty() ? "" : ", ") + std::string(t->name);
   }
-  throw Error("MOTE_SIMD=" + wanted + " is not available here: this processor and build run " + names);
+  throw Error("MOTE_SIMD=" + wanted + " is not available here: this processor and build support " + names);
 }
 
 }  // namespace

@@ -11,16 +11,16 @@
 namespace mote::kernels {
 namespace {
 
-// Block lengths are free to choose: a block of k resumes from the partial sums in C, so no border shows in the bits.
+// Block lengths are arbitrary: a block of k resumes from the partial sums in C, so no boundary affects the bits.
 constexpr Index block_k = 384;            // a tile's two panels stay in the first-level cache
 constexpr Index block_rows = 112;         // block_rows x block_k of A stays in the second-level cache
 constexpr Index block_columns = 2048;     // block_k x block_columns of B is packed once and shared by all threads
-constexpr Index work_per_task = 1 << 17;  // multiply-adds below which waking a thread costs more than it brings
+constexpr Index work_per_task = 1 << 17;  // multiply-adds below which waking a thread costs more than it saves
 
 Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
-/// Copies a [rows, k] block so that the tile reads it in a straight line: panels of `width` rows, k slowest inside a
-/// panel, missing rows as zeros. Packing B is the same thing with columns in the place of rows.
+/// Copies a [rows, k] block so that the tile reads it sequentially: panels of `width` rows, k slowest inside a panel,
+/// missing rows as zeros. Packing B is the same with columns in place of rows.
 void pack(const real* x, Index row, Index k_stride, Index rows, Index k, Index width, real* out) {
   for (Index r0 = 0; r0 < rows; r0 += width, out += width * k) {
     const Index here = std::min(width, rows - r0);
@@ -48,8 +48,8 @@ struct Product {
   bool resume;
 };
 
-/// The tiles of rows [0, rows) by columns [0, columns): columns outermost, so that a panel of B stays in cache while
-/// the rows pass by.
+/// The tiles of rows [0, rows) by columns [0, columns): columns outermost, so that a panel of B stays in cache for all
+/// rows.
 void run_tiles(const Product& p, Index rows, Index columns, Index k, Panels a, Panels b, real* c) {
   for (Index j = 0, jp = 0; j < columns; j += p.t.tile_columns, ++jp)
     for (Index i = 0, ip = 0; i < rows; i += p.t.tile_rows, ++ip)
@@ -57,8 +57,8 @@ void run_tiles(const Product& p, Index rows, Index columns, Index k, Panels a, P
                     std::min(p.t.tile_rows, rows - i), std::min(p.t.tile_columns, columns - j), p.resume);
 }
 
-/// All rows of A against one packed or direct block of B [k, columns]. Tasks are blocks of rows, and of columns when
-/// there are too few rows to go round.
+/// All rows of A times one packed or direct block of B [k, columns]. Tasks are blocks of rows, and of columns when
+/// there are too few rows for all threads.
 void run_block(const Product& p, Index m, Index columns, Index k, Matrix a, Panels b, bool pack_a) {
   const Index row_step = std::min(m, ceil_div(block_rows, p.t.tile_rows) * p.t.tile_rows);
   const Index row_tasks = ceil_div(m, row_step);
@@ -97,8 +97,8 @@ void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, b
   }
   const Table& t = table();
   const Index width = t.tile_columns;
-  // The tile loads rows of B as vectors, so B must run along its columns; and it must be packed when its rows are long,
-  // or every k would touch another page. A is only ever broadcast, so any strides do until the block outgrows the
+  // The tile loads rows of B as vectors, so the columns of B must be adjacent; and B must be packed when its rows are
+  // long, or every k would touch another page. A is only broadcast, so any strides work until the block outgrows the
   // cache.
   const bool pack_b = b.column != 1 || (m > 4 * t.tile_rows && k * n > 64 * 1024);
   const bool pack_a = n > 4 * width && k * std::min(m, block_rows) > 16 * 1024;

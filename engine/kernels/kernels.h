@@ -12,11 +12,11 @@ namespace mote::kernels {
 using Unary = void(const real* x, Index sx, real* y, Index n);
 /// y[i] = f(a[i * sa], b[i * sb]).
 using Binary = void(const real* a, Index sa, const real* b, Index sb, real* y, Index n);
-/// A number made of n contiguous elements.
+/// Reduces n contiguous elements to one value.
 using Reduce = real(const real* x, Index n);
 
-/// The constants of one Adam or AdamW step and of one SGD step, worked out in double (train/adamw.h and train/sgd.h
-/// give the formulas).
+/// The constants of one Adam or AdamW step and of one SGD step, computed in double (formulas: train/adamw.h and
+/// train/sgd.h).
 struct AdamStep {
   real beta1, one_minus_beta1, beta2, one_minus_beta2, decay, l2, step_size, correction2_sqrt, eps;
 };
@@ -36,7 +36,7 @@ struct Table {
   /// Gradients that need y: dx[i] from (dy[i], y[i]).
   Binary *tanh_backward, *sigmoid_backward;
 
-  // Reductions (target/rows.h). Element i goes to accumulator i mod 16; a fixed tree combines the sixteen.
+  // Reductions (target/rows.h). Accumulator i mod 16 takes element i; a fixed tree combines the sixteen.
   Reduce *sum, *max, *min;
   real (*sum_squared_difference)(const real* x, real centre, Index n);
   real (*dot)(const real* a, const real* b, Index n);
@@ -44,9 +44,9 @@ struct Table {
   void (*sum_columns)(const real* x, Index rows, Index stride, real* y, Index columns);
 
   // Rows (target/rows.h): one contiguous row of n.
-  /// keep may be null; a row with everything blocked gives zeros. stats, if not null, receives {max, sum}.
+  /// keep may be null; a fully masked row gives zeros. stats, if not null, receives {max, sum}.
   void (*softmax)(const real* x, const std::uint8_t* keep, real* y, real* stats, Index n);
-  /// The same y from the {max, sum} that softmax found.
+  /// The same y from the {max, sum} that softmax computed.
   void (*softmax_again)(const real* x, const std::uint8_t* keep, const real* stats, real* y, Index n);
   void (*softmax_backward)(const real* dy, const real* y, real* dx, Index n);
   void (*log_softmax)(const real* x, real* y, Index n);
@@ -64,15 +64,15 @@ struct Table {
   void (*sgd)(const SgdStep& s, real* value, const real* grad, real* velocity, Index n);
 
   // Matrix product (target/gemm_tile.h): C[i, j] (+)= sum over k of A[i, k] B[k, j], k ascending, for a tile of
-  // rows <= tile_rows by columns <= tile_columns; `resume` continues from what C holds.
+  // rows <= tile_rows by columns <= tile_columns; `resume` continues from C's values.
   Index tile_rows, tile_columns;
   void (*gemm_tile)(Index k, const real* a, Index a_row, Index a_k, const real* b, Index b_k, real* c, Index c_row,
                     Index rows, Index columns, bool resume);
 };
 
-/// The table in use: MOTE_SIMD, else the widest that this processor runs. Errors: MOTE_SIMD names one it cannot run.
+/// The table in use: MOTE_SIMD, else the widest that this processor supports. Errors: an unsupported MOTE_SIMD.
 const Table& table();
-/// Every table this processor can run, slowest first; tests run over all of them.
+/// Every table this processor supports, slowest first; tests cover all of them.
 std::vector<const Table*> available_tables();
 /// Uses `t` from now on. For tests and benchmarks: results do not change.
 void use_table(const Table& t);

@@ -1,4 +1,4 @@
-// The element-wise kernels: each is one formula over Vec, run over an array by the two loops on top.
+// The element-wise kernels: each is one formula over Vec, which the two loops at the top run over an array.
 #pragma once
 
 #include "engine/base/math_formulas.h"

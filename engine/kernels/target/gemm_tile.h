@@ -1,4 +1,4 @@
-// The register tile: a few rows by a few Vecs of C, kept in registers while k runs.
+// The register tile: a few rows by a few Vecs of C, kept in registers throughout the loop over k.
 #pragma once
 
 #include "engine/kernels/target/simd.h"
@@ -6,7 +6,7 @@
 namespace mote {
 namespace {
 
-// The tile is as large as the registers allow: every element of A and B that is loaded is then used most often.
+// The tile is as large as the registers allow, so that each loaded element of A and B is reused as often as possible.
 // AVX-512: 14 x 2 accumulators of 32 registers; AVX2: 6 x 2 of 16; NEON: 6 x 4 of 32.
 #if defined(MOTE_TARGET_AVX512) && !defined(MOTE_REAL_DOUBLE)
 constexpr int tile_rows = 14, tile_vecs = 2;
@@ -19,7 +19,7 @@ constexpr int tile_rows = 6, tile_vecs = 1;
 #endif
 constexpr Index tile_columns = tile_vecs * Vec::lanes;
 
-/// What a tile works on; kernels.h says what the strides mean.
+/// The operands of a tile; kernels.h defines the strides.
 struct Tile {
   Index k;
   const real *a, *b;
@@ -41,7 +41,7 @@ MOTE_INLINE Vec load_columns(const Tile& t, const real* p, int v) {
   return Vec::load_first(n ? p + v * Vec::lanes : p, n);
 }
 
-/// Each element of C is one accumulator and k only goes up: that is the whole reason why the bits never change.
+/// Each element of C is one accumulator and k only ascends: this alone is why the bits never change.
 /// Rows beyond t.rows repeat the last one (so nothing outside A is read) and are not stored.
 template <int rows, bool edge>
 MOTE_INLINE void multiply(const Tile& t) {
@@ -85,7 +85,7 @@ void multiply_rows(const Tile& t) {
   t.columns == tile_columns ? multiply<rows, false>(t) : multiply<rows, true>(t);
 }
 
-/// Few rows get a smaller tile: generation multiplies one row at a time and should not pay for fourteen.
+/// Few rows use a smaller tile: generation multiplies one row at a time and should not pay for fourteen.
 void gemm_tile(Index k, const real* a, Index a_row, Index a_k, const real* b, Index b_k, real* c, Index c_row,
                Index rows, Index columns, bool resume) {
   const Tile t{k, a, b, a_row, a_k, b_k, c, c_row, rows, columns, resume};

@@ -1,4 +1,4 @@
-// 64-byte registers, for x86 with AVX-512 (F, DQ, BW and VL). Truth values live in mask registers here.
+// 64-byte registers, for x86 with AVX-512 (F, DQ, BW and VL). Mask registers hold the truth values.
 #pragma once
 
 #include <immintrin.h>

@@ -1,4 +1,4 @@
-// Reg, one machine register behind the interface of Vec, and PairOf, which makes a wider one of two.
+// Reg, one machine register behind the interface of Vec, and PairOf, which combines two into a wider one.
 #pragma once
 
 namespace mote {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr real counting[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-/// The same bits under another type of the same size.
+/// The same bits as another type of the same size.
 template <class To, class From>
 MOTE_INLINE To reinterpret_as(From from) {
   static_assert(sizeof(To) == sizeof(From));
@@ -41,7 +41,7 @@ MOTE_INLINE RegBits shr(RegBits b) {
   return RegBits(b.v >> k);
 }
 
-/// One machine register of numbers.
+/// One machine register of floating-point values.
 struct Reg {
   using Real = real;
   using Mask = RegMask;
@@ -84,7 +84,7 @@ struct Reg {
 MOTE_INLINE Reg as_real(RegBits b) { return Reg(reinterpret_as<NativeReal>(b.v)); }
 
 // Registers narrower than 16 lanes are paired, and the pairs paired again, until there are 16. An operation on a pair
-// is the operation on both halves: no loop, so that the compiler keeps all of it in registers.
+// is the operation on both halves: without a loop, so that the compiler keeps everything in registers.
 
 template <class Half>
 struct PairMask {

@@ -1,5 +1,5 @@
-// 16-byte registers for any machine, in the vector notation that GCC and Clang share, and a fused multiply-add for
-// machines that have none.
+// 16-byte registers for any machine, in the vector extensions that GCC and Clang share, and a fused multiply-add for
+// machines without one.
 #pragma once
 
 #if defined(__SSE2__)
@@ -79,9 +79,9 @@ MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
 using TwoDoubles = double __attribute__((vector_size(16)));
 using TwoWords = std::uint64_t __attribute__((vector_size(16)));
 
-/// a*b + c in double, exact but for its last bit: that bit is 1 whenever the true sum is not a double ("rounded to
-/// odd"). The product of two floats fits a double. Rounding such a number to float gives the float nearest to the true
-/// sum, because an odd last bit is never half way between two floats (Boldo and Melquiond, 2008).
+/// a*b + c in double, exact except for its last bit, which is 1 whenever the true sum is not a double ("rounded to
+/// odd"). The product of two floats fits a double. Rounding such a value to float gives the float nearest to the true
+/// sum, because a value with an odd last bit is never halfway between two floats (Boldo and Melquiond, 2008).
 MOTE_INLINE TwoDoubles multiply_add_to_odd(TwoDoubles a, TwoDoubles b, TwoDoubles c) {
   const TwoDoubles p = a * b, s = p + c;
   const TwoDoubles c_seen = s - p, p_seen = s - c_seen;
@@ -93,9 +93,9 @@ MOTE_INLINE TwoDoubles multiply_add_to_odd(TwoDoubles a, TwoDoubles b, TwoDouble
   return (TwoDoubles)((TwoWords)s + ((1 - 2 * away) & inexact & even));
 }
 
-// The conversions are intrinsics because GCC 12 miscompiles them in vector notation: from -O2 on it drops a double to
-// float to double round trip, and with it the rounding, when one result feeds the next call (simd_test.cpp sees it).
-// A function that is called: inlined everywhere it was no faster, and took the compiler three times as long.
+// The conversions are intrinsics because GCC 12 miscompiles vector conversions: from -O2 on it drops a double to float
+// to double round trip, and with it the rounding, when one result feeds the next call (simd_test.cpp detects it).
+// Not inlined: inlining it everywhere was no faster and took the compiler three times as long.
 __attribute__((noinline)) NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
   const __m128 x = (__m128)a, y = (__m128)b, z = (__m128)c;
   const TwoDoubles lo =

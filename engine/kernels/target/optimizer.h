@@ -1,4 +1,4 @@
-// The optimizer steps on a run of elements. The order of roundings is PyTorch's, operation by operation.
+// The optimizer steps on contiguous elements. The order of roundings is PyTorch's, operation by operation.
 #pragma once
 
 #include "engine/kernels/kernels.h"
@@ -7,11 +7,11 @@
 namespace mote {
 namespace {
 
-// Where PyTorch adds a multiple of something it rounds once (fma): so do these, and the numbers are equal bit for bit.
+// Where PyTorch adds a multiple it rounds once (fma): so do these kernels, and the values are equal bit for bit.
 
-/// Numbers below the smallest normal one become 0. Without gradients (an embedding's row whose token does not occur) a
-/// moment shrinks to such a number and rounds to it for ever after; processors take ten times as long for those, and no
-/// weight feels a difference.
+/// Flushes values below the smallest normal one to 0. Without gradients (an embedding row whose token does not occur) a
+/// moment shrinks to such a value and keeps rounding to it; processors take ten times as long for those, and no weight
+/// changes.
 MOTE_INLINE Vec flush(Vec x) {
   constexpr real smallest = sizeof(real) == 4 ? static_cast<real>(__FLT_MIN__) : static_cast<real>(__DBL_MIN__);
   return select(abs(x) < Vec(smallest), Vec::zero(), x);

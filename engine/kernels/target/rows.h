@@ -6,7 +6,7 @@
 namespace mote {
 namespace {
 
-/// Runs body(i, n) over [0, count) in steps of 16; n is 16 but for the last step. Element i belongs to lane i mod 16.
+/// Runs body(i, n) over [0, count) in steps of 16; n is 16 except in the last step. Lane i mod 16 takes element i.
 template <class Body>
 MOTE_INLINE void for_lanes(Index count, Body body) {
   Index i = 0;
@@ -15,7 +15,7 @@ MOTE_INLINE void for_lanes(Index count, Body body) {
 }
 MOTE_INLINE Vec load_n(const real* p, Index n) { return n == Vec::lanes ? Vec::load(p) : Vec::load_first(p, n); }
 MOTE_INLINE void store_n(Vec v, real* p, Index n) { n == Vec::lanes ? v.store(p) : v.store_first(p, n); }
-/// True in the first n lanes. What lies beyond must not reach a sum or a maximum.
+/// True in the first n lanes. The others must not reach a sum or a maximum.
 MOTE_INLINE Mask lanes_below(Index n) { return Vec::iota() < Vec(static_cast<real>(n)); }
 MOTE_INLINE Vec zero_beyond(Vec v, Index n) { return n == Vec::lanes ? v : select(lanes_below(n), v, Vec::zero()); }
 
@@ -27,7 +27,7 @@ real sum(const real* x, Index n) {
   return sum_tree(total);
 }
 
-/// Lanes that hold no element start from, and stay at, the identity of the reduction.
+/// Lanes without an element start at, and keep, the identity of the reduction.
 real max(const real* x, Index n) {
   Vec best(-infinity);
   for_lanes(n, [&](Index i, Index m) { best = maximum(best, select(lanes_below(m), load_n(x + i, m), best)); });
@@ -54,7 +54,7 @@ real dot(const real* a, const real* b, Index n) {
   return sum_tree(total);
 }
 
-/// Blocks of 128 rows are summed on their own first: a thousand small numbers then do not vanish beside a large total.
+/// Sums blocks of 128 rows separately first, so that a thousand small values do not vanish beside a large total.
 void sum_columns(const real* x, Index rows, Index stride, real* y, Index columns) {
   for_lanes(columns, [&](Index j, Index n) {
     Vec total = Vec::zero();
@@ -68,7 +68,7 @@ void sum_columns(const real* x, Index rows, Index stride, real* y, Index columns
   });
 }
 
-/// Which of the n elements from `keep` on are kept; all of them where there is no mask.
+/// Which of the n elements from `keep` on are kept; all of them without a mask.
 MOTE_INLINE Mask kept(const std::uint8_t* keep, Index n) {
   if (!keep) return lanes_below(n);
   real flags[Vec::lanes] = {};
@@ -80,7 +80,7 @@ MOTE_INLINE Mask kept(const std::uint8_t* keep, Index n) {
   return Vec::load(flags) != Vec::zero();
 }
 
-/// y = e / sum for the row's exponentials e; blocked elements stay 0 even if the sum is NaN.
+/// y = e / sum for the row's exponentials e; masked elements stay 0 even if the sum is NaN.
 MOTE_INLINE void divide_row(const std::uint8_t* keep, real sum, real* y, Index n) {
   const Vec denominator(sum);
   for_lanes(n, [&](Index i, Index m) {
@@ -89,8 +89,8 @@ MOTE_INLINE void divide_row(const std::uint8_t* keep, real sum, real* y, Index n
   });
 }
 
-/// y = exp(x - max) / sum. Blocked elements are 0 whatever they hold, NaN included; a row with every element blocked is
-/// all zeros, its max -infinity and its sum 0.
+/// y = exp(x - max) / sum. Masked elements give 0 for any x, NaN included; a fully masked row is all zeros, its max
+/// -infinity and its sum 0.
 void softmax(const real* x, const std::uint8_t* keep, real* y, real* stats, Index n) {
   Vec best(-infinity);
   Mask any_kept = lanes_below(0);
@@ -118,7 +118,7 @@ void softmax(const real* x, const std::uint8_t* keep, real* y, real* stats, Inde
 }
 
 void softmax_again(const real* x, const std::uint8_t* keep, const real* stats, real* y, Index n) {
-  if (stats[1] == 0) {  // softmax divides by at least exp(0) = 1, unless all was blocked
+  if (stats[1] == 0) {  // softmax divides by at least exp(0) = 1, unless all are masked
     for_lanes(n, [&](Index i, Index m) { store_n(Vec::zero(), y + i, m); });
     return;
   }
@@ -150,7 +150,7 @@ void log_softmax_backward(const real* dy, const real* y, real* dx, Index n) {
   for_lanes(n, [&](Index i, Index m) { store_n(load_n(dy + i, m) - v_exp(load_n(y + i, m)) * total, dx + i, m); });
 }
 
-/// The mean as x[0] + mean(x - x[0]): for a row of equal numbers exactly that number, which sum / n need not be.
+/// The mean as x[0] + mean(x - x[0]): for a row of equal elements exactly that value, which sum / n need not be.
 real mean_of(const real* x, Index n) {
   Vec total = Vec::zero();
   for_lanes(n, [&](Index i, Index m) { total += zero_beyond(load_n(x + i, m) - Vec(x[0]), m); });
@@ -205,7 +205,7 @@ void rms_norm(const real* x, const real* weight, real eps, real* y, real* stats,
   });
 }
 
-/// With h = x inv_rms and g = dy weight: dx = inv_rms (g - h mean(g h)): layer norm's without the mean.
+/// With h = x inv_rms and g = dy weight: dx = inv_rms (g - h mean(g h)), as in layer norm but without the mean.
 void rms_norm_backward(const real* dy, const real* x, const real* weight, const real* stats, real* dx, Index n) {
   const Vec inv_rms(stats[1]);
   Vec sum_gh = Vec::zero();

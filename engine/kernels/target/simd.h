@@ -1,5 +1,5 @@
-// Vec, 16 numbers that are worked on together, with its comparisons (Mask) and its bit patterns (Bits). The width is 16
-// on every machine, so that every machine does the same additions in the same order.
+// Vec, a vector of 16 values, with its comparisons (Mask) and its bit patterns (Bits). The width is 16 on every
+// machine, so that every machine performs the same additions in the same order.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 #include "engine/base/real.h"
 
 // This file is compiled once per instruction set into one program. An ordinary inline function would be emitted
-// several times and the linker would keep any one of them, perhaps the AVX-512 one, for everybody. Hence the
-// anonymous namespaces, and inlining by force so that an unoptimised build does not differ.
+// several times, and the linker would keep any one of them, perhaps the AVX-512 one, for all. Hence the anonymous
+// namespaces, and forced inlining so that an unoptimised build does not differ.
 #define MOTE_INLINE inline __attribute__((always_inline))
 
 #if defined(MOTE_TARGET_AVX512)
@@ -36,13 +36,13 @@ struct Sixteen<R, 16> {
   using Type = R;
 };
 
-/// 16 numbers. Members: load(p), load_first(p, n), load_strided(p, stride), load_strided_first(p, stride, n), store(p),
-/// store_first(p, n), zero(), iota() = 0 1 2 ... 15. A real turns into 16 copies of itself. Nothing needs aligned
-/// memory, and the `first` forms touch only the first n numbers (0 <= n <= 16; the other lanes are 0).
+/// 16 values. Members: load(p), load_first(p, n), load_strided(p, stride), load_strided_first(p, stride, n), store(p),
+/// store_first(p, n), zero(), iota() = 0 1 2 ... 15. A real converts to 16 copies of itself. No memory need be
+/// aligned, and the `first` forms touch only the first n elements (0 <= n <= 16; the other lanes are 0).
 /// Also: + - * / fma(a, b, c) = a*b + c rounded once, sqrt(a), select(mask, if_true, if_false), bits(a), as_real(b).
 using Vec = Sixteen<Reg>::Type;
 
-/// 16 truth values: & | ~ any(m) all(m). Comparisons make them; a comparison with NaN is false, only != is true.
+/// 16 truth values: & | ~ any(m) all(m). Comparisons return them; a comparison with NaN is false, only != is true.
 using Mask = Vec::Mask;
 
 /// 16 unsigned integers of the same width as real: + - & | ^ ~ == shl<k>(b) shr<k>(b).
@@ -65,14 +65,14 @@ MOTE_INLINE Vec& operator-=(Vec& a, Vec b) { return a = a - b; }
 MOTE_INLINE Vec& operator*=(Vec& a, Vec b) { return a = a * b; }
 MOTE_INLINE Vec& operator/=(Vec& a, Vec b) { return a = a / b; }
 
-/// The larger / the smaller one, NaN if either is NaN, and of two equal numbers (+0 and -0) the second. Machines have
-/// instructions with these names, but each treats NaN and -0 in its own way.
+/// The larger / the smaller one, NaN if either is NaN, and of two equal values (+0 and -0) the second. Machine
+/// instructions with these names differ in how they treat NaN and -0.
 MOTE_INLINE Vec maximum(Vec a, Vec b) { return select(b < a, a, select(is_nan(a), a, b)); }
 MOTE_INLINE Vec minimum(Vec a, Vec b) { return select(a < b, a, select(is_nan(a), a, b)); }
 MOTE_INLINE real maximum(real a, real b) { return b < a || a != a ? a : b; }
 MOTE_INLINE real minimum(real a, real b) { return a < b || a != a ? a : b; }
 
-/// 16 numbers to one in a fixed tree: lane i with lane i+8, then i+4, i+2, i+1. The order is part of the result.
+/// Reduces 16 values to one in a fixed tree: lane i with lane i+8, then i+4, i+2, i+1. The order is part of the result.
 template <class Combine>
 MOTE_INLINE real tree(Vec x, Combine combine) {
   real t[16];

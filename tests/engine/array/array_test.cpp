@@ -48,8 +48,8 @@ TEST_CASE("array: element-wise loops over permuted, stepped and repeated axes eq
     CHECK(same_bits(max(x, {0, 2}), max(copy_of(x), {0, 2})));
   }
   CHECK(same_bits(sum_to(a, {5, 1}), sum(sum(a, 0), 1, true)));
-  CHECK(error_of([&] { sum_to(a, {5, 2}); }) == "sum_to: shape [4, 5, 6] is no broadcast of [5, 2]");
-  CHECK(error_of([&] { sum_to(Array::zeros({2}), {1, 2}); }) == "sum_to: shape [2] is no broadcast of [1, 2]");
+  CHECK(error_of([&] { sum_to(a, {5, 2}); }) == "sum_to: shape [5, 2] does not broadcast to [4, 5, 6]");
+  CHECK(error_of([&] { sum_to(Array::zeros({2}), {1, 2}); }) == "sum_to: shape [1, 2] does not broadcast to [2]");
 }
 
 TEST_CASE("array: memory is aligned; sums, products and quotients with a number of any type") {
@@ -86,9 +86,7 @@ TEST_CASE("axes: none, one, a list; out of range, listed twice, too many") {
   CHECK(reduced_shape({2, 3, 4}, {-1, 0}, false) == Shape{3});
   CHECK(error_of([&] { sum(x, 3); }) == "reduce: axis 3 is out of range for rank 3");
   CHECK(error_of([&] { sum(x, {1, -2}); }) == "reduce: axis 1 is listed twice");
-  CHECK(error_of([&] {
-          sum(x, {0, 1, 2, 0, 1, 2, 0, 1, 2});
-        }) == "reduce: 9 axes are more than the 8 that an array may have");
+  CHECK(error_of([&] { sum(x, {0, 1, 2, 0, 1, 2, 0, 1, 2}); }) == "reduce: 9 axes are above the limit of 8");
 }
 
 TEST_CASE("int array: lists, comparison in any layout") {

@@ -26,7 +26,7 @@ Tensor counted(const Tensor& x, int& passes) {
 
 constexpr const char* consumed_mul =
     "backward: the graph behind 'mul' [2] was consumed by an earlier backward: run the forward pass again, or add the "
-    "losses and go back once";
+    "losses and call backward once";
 
 TEST_CASE("graph: in a diamond each node passes its gradient on once, after all that use it") {
   const Leaks leaks;
@@ -142,7 +142,7 @@ TEST_CASE("graph: intermediates keep a gradient on request only") {
   asked.zero_grad();
   CHECK(!asked.grad().defined());
   CHECK(error_of([] { Tensor(real(1)).retain_grad(); }) ==
-        "retain_grad: this tensor is not tracked: nothing it was made from requires a gradient");
+        "retain_grad: this tensor is not tracked: nothing it was computed from requires a gradient");
 }
 
 TEST_CASE("graph: a graph goes back once") {
@@ -168,7 +168,8 @@ TEST_CASE("graph: what backward refuses") {
   CHECK(error_of([&] { y.backward(Array::zeros({3})); }) == "backward: dy has shape [3], the result [2]");
   CHECK(error_of([&] { sum(y).backward(Array()); }) == "backward: dy is not defined");
   const std::string untracked =
-      "backward: nothing this tensor was made from requires a gradient (or it was made under NoGrad, or detached)";
+      "backward: nothing this tensor was computed from requires a gradient (or it was computed under NoGrad, or "
+      "detached)";
   CHECK(error_of([&] { Tensor(real(1)).backward(); }) == untracked);
   CHECK(error_of([&] { sum(y.detach()).backward(); }) == untracked);
   y.backward(array({2}, {1, 10}));  // none of the refusals has consumed anything

@@ -49,8 +49,8 @@ TEST_CASE("graph: a rule with a wrong shape or a wrong input is named") {
   const Tensor x = leaf({1, 2});
   const auto back = [&](auto rule) { return error_of([&] { sum(custom("mine", x, rule)).backward(); }); };
   CHECK(back([](const Array&, Grads& dx) { dx.add(0, Array::zeros({3})); }) ==
-        "mine: shape [3] is no broadcast of [2]");
-  CHECK(back([](const Array& dy, Grads& dx) { dx.add(0, sum(dy)); }) == "mine: shape [] is no broadcast of [2]");
+        "mine: shape [2] does not broadcast to [3]");
+  CHECK(back([](const Array& dy, Grads& dx) { dx.add(0, sum(dy)); }) == "mine: shape [2] does not broadcast to []");
   CHECK(back([](const Array& dy, Grads& dx) { dx.add(1, dy); }) == "mine: the rule asks for input 1, but the op has 1");
   CHECK(back([](const Array& dy, Grads& dx) { dx.add(7, dy); }) == "mine: the rule asks for input 7, but the op has 1");
   CHECK(back([](const Array&, Grads& dx) { (void)dx.wants(9); }) ==

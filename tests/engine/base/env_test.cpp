@@ -62,7 +62,7 @@ TEST_CASE("env: run again under a wrong MOTE_SIMD" * doctest::skip()) {
   std::string names;
   for (const kernels::Table* t : kernels::available_tables())
     names += (names.empty() ? "" : ", ") + std::string(t->name);
-  const std::string expected = "MOTE_SIMD=sse9 is not available here: this processor and build run " + names;
+  const std::string expected = "MOTE_SIMD=sse9 is not available here: this processor and build support " + names;
   CHECK(error_of([] { kernels::table(); }) == expected);
   CHECK(error_of([] { Array::zeros({2}) + real(1); }) == expected);  // asked again, said again
 }

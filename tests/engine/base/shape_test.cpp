@@ -30,9 +30,9 @@ TEST_CASE("shape: extents, rank, number of elements") {
 }
 
 TEST_CASE("shape: negative extents, rank 9") {
-  CHECK(error_of([] { Shape({2, -1}); }) == "shape: extent -1 is negative");
+  CHECK(error_of([] { Shape({2, -1}); }) == "shape: extent -1 must be at least 0");
   CHECK(error_of([] { Shape({std::numeric_limits<Index>::min()}); }) ==
-        "shape: extent -9223372036854775808 is negative");
+        "shape: extent -9223372036854775808 must be at least 0");
   CHECK(error_of([] { Shape({1, 1, 1, 1, 1, 1, 1, 1, 1}); }) == "shape: rank 9 is above the limit of 8");
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("shape: with, without, insert") {
   CHECK(s.insert(-4, 1) == Shape{1, 2, 3, 4});
   CHECK(Shape{}.insert(-1, 5) == Shape{5});
   CHECK(error_of([&] { (void)s.insert(4, 1); }) == "shape: axis 4 is out of range for inserting into [2, 3, 4]");
-  CHECK(error_of([&] { (void)s.with(0, -2); }) == "shape: extent -2 is negative");
+  CHECK(error_of([&] { (void)s.with(0, -2); }) == "shape: extent -2 must be at least 0");
   CHECK(error_of([] {
           (void)Shape({1, 1, 1, 1, 1, 1, 1, 1}).insert(0, 1);
         }) == "shape: rank 9 is above the limit of 8");

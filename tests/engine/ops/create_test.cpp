@@ -37,7 +37,7 @@ TEST_CASE("zeros, ones, full, eye") {
   CHECK(full({}, 7).item() == 7);
   CHECK(eye(2).to_vector() == std::vector<real>{1, 0, 0, 1});
   CHECK(eye(0).shape() == Shape{0, 0});
-  CHECK(error_of([] { zeros({-1}); }) == "shape: extent -1 is negative");
+  CHECK(error_of([] { zeros({-1}); }) == "shape: extent -1 must be at least 0");
 }
 
 TEST_CASE("linspace, zeros_like, ones_like") {

@@ -48,7 +48,7 @@ TEST_CASE("matmul") {
   check_op("matmul", product, oracle, {random_array({2, 17}, 1), random_array({17, 19}, 2)},
            {.empty = {random_array({2, 3}, 1), Array::zeros({3, 0})}});
   CHECK(error_of([] { matmul(Tensor(real(1)), zeros({1})); }) ==
-        "matmul: shapes [] and [1]: a single number has no rows or columns; multiply with * instead");
+        "matmul: shapes [] and [1]: a scalar has no rows or columns; multiply with * instead");
   CHECK(error_of([] {
           matmul(zeros({2, 1, 2}), zeros({3, 2, 2}));
         }) == "matmul: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)");

@@ -186,11 +186,11 @@ TEST_CASE("what random tensors refuse; nothing is drawn then") {
     CHECK(error(array({2, 2}, {1, 0, 0, 0}), 1, replacement) == "multinomial: the probabilities of row 1 are all 0");
     CHECK(error(Array::zeros({2, 0}), 1, true) == "multinomial: the probabilities of row 0 are all 0");
   }
-  CHECK(error_of([&] { bernoulli(p(1.5), random); }) == "bernoulli: probability 1.5 is outside [0, 1]");
+  CHECK(error_of([&] { bernoulli(p(1.5), random); }) == "bernoulli: p = 1.5 is not a probability");
   CHECK(error_of([&] { exponential(0, {2}, random); }) == "exponential: lambda 0 must be above 0");
-  CHECK(error_of([&] { normal(0, -1, {2}, random); }) == "normal: standard deviation -1 is not at or above 0");
-  CHECK(error_of([&] { uniform(1, 0, {2}, random); }) == "uniform: low 1 is not at or below high 0");
-  CHECK(error_of([&] { randint(3, 3, {2}, random); }) == "randint: low 3 is not below high 3");
+  CHECK(error_of([&] { normal(0, -1, {2}, random); }) == "normal: standard deviation -1 must be at least 0");
+  CHECK(error_of([&] { uniform(1, 0, {2}, random); }) == "uniform: low 1 must be at most high 0");
+  CHECK(error_of([&] { randint(3, 3, {2}, random); }) == "randint: low 3 must be below high 3");
   CHECK(error_of([&] { randperm(-1, random); }) == "randperm: n = -1 is outside [0, 214748364)");
   CHECK(random.get_state() == fresh);
 }
@@ -210,7 +210,7 @@ TEST_CASE("normal: a mean or a standard deviation for each number, broadcast, as
         {0.888532877, 1.0601815, -0.108903527, 1.75958204, 1.4015379, 2.62780809});
   CHECK(error_of([] {
           normal(tensor({1, 2}), tensor({1, -1}), Generator(1));
-        }) == "normal: standard deviation -1 is not at or above 0");
+        }) == "normal: standard deviation -1 must be at least 0");
 }
 
 TEST_CASE("multinomial: into transposed probabilities the race draws in the order of memory, as PyTorch") {

@@ -41,13 +41,9 @@ TEST_CASE("reshape") {
                 },
             .error_text = "reshape: shape [2, 3] has 6 elements and does not fit [4, -1]"});
   check_op("reshape", [](In t) { return reshape(t[0], t[0].numel() ? Shape{6, 2, 2} : Shape{0, 5}); }, same_order, {x});
-  CHECK(error_of([] {
-          reshape(zeros({2, 3}), {-1, -1});
-        }) == "reshape: only one extent may be -1, not two, in [-1, -1]");
+  CHECK(error_of([] { reshape(zeros({2, 3}), {-1, -1}); }) == "reshape: only one extent may be -1 in [-1, -1]");
   CHECK(error_of([] { reshape(zeros({2, 3}), {7}); }) == "reshape: shape [2, 3] has 6 elements and does not fit [7]");
-  CHECK(error_of([] {
-          reshape(zeros({0, 3}), {0, -1});
-        }) == "reshape: -1 in [0, -1] could be any number for shape [0, 3]");
+  CHECK(error_of([] { reshape(zeros({0, 3}), {0, -1}); }) == "reshape: -1 in [0, -1] is ambiguous for shape [0, 3]");
   CHECK(reshape(Tensor(real(2)), {1, 1}).shape() == Shape{1, 1});
 }
 
@@ -62,9 +58,8 @@ TEST_CASE("view") {
                 [] {
                   view(transpose(zeros({2, 3}), 0, 1), {6});
                 },
-            .error_text =
-                "view: the elements of shape [3, 2] do not lie in order for [6] (they were transposed or sliced): use "
-                "reshape"});
+            .error_text = "view: the elements of shape [3, 2] cannot be viewed as [6] (transposed or sliced): use "
+                          "reshape"});
 }
 
 TEST_CASE("contiguous") {
@@ -261,8 +256,8 @@ TEST_CASE("expand") {
                 [] {
                   expand(zeros({3, 2}), {3, 4});
                 },
-            .error_text = "expand: shape [3, 2] does not expand to [3, 4] (axis -1: 2 against 4)"});
-  CHECK(error_of([] { expand(zeros({3, 2}), {2}); }) == "expand: shape [3, 2] does not expand to [2]");
+            .error_text = "expand: shape [3, 2] does not broadcast to [3, 4] (axis -1: 2 against 4)"});
+  CHECK(error_of([] { expand(zeros({3, 2}), {2}); }) == "expand: shape [3, 2] does not broadcast to [2]");
 }
 
 TEST_CASE("tril, triu") {
