@@ -71,7 +71,7 @@ class Rotary {
   /// Precomputes the angles of options.length positions, or of `length` if that is 0.
   Rotary(Index width, const RotaryOptions& options, Index length = 0) : base_(options.base) {
     check_in("Rotary", options.fraction > 0 && options.fraction <= 1, "fraction ", options.fraction,
-             " is outside (0, 1]");
+             " must be in (0, 1]");
     check_in("Rotary", options.base > 0 && std::isfinite(options.base), "base ", options.base,
              " must be above 0 and finite");
     check_in("Rotary", options.length >= 0, "length ", options.length, " must be at least 0");

@@ -128,8 +128,8 @@ TEST_CASE("Rotary: what a constructor refuses") {
   CHECK(error_of([] { Rotary(0, {}); }) == "Rotary: fraction 1 of a head of width 0 is less than one pair of columns");
   CHECK(error_of([] { Rotary(4, {.fraction = 0.4}); }) ==
         "Rotary: fraction 0.4 of a head of width 4 is less than one pair of columns");
-  CHECK(error_of([] { Rotary(4, {.fraction = 0}); }) == "Rotary: fraction 0 is outside (0, 1]");
-  CHECK(error_of([] { Rotary(4, {.fraction = 1.5}); }) == "Rotary: fraction 1.5 is outside (0, 1]");
+  CHECK(error_of([] { Rotary(4, {.fraction = 0}); }) == "Rotary: fraction 0 must be in (0, 1]");
+  CHECK(error_of([] { Rotary(4, {.fraction = 1.5}); }) == "Rotary: fraction 1.5 must be in (0, 1]");
   CHECK(error_of([] { Rotary(4, {.base = 0}); }) == "Rotary: base 0 must be above 0 and finite");
   CHECK(error_of([] { Rotary(4, {.base = static_cast<double>(inf)}); }) ==
         "Rotary: base inf must be above 0 and finite");
