@@ -1,4 +1,4 @@
-// GPT::generate: choosing tokens, and the choice between a cache and whole passes.
+// GPT::generate: chooses tokens, and either uses a cache or runs whole passes.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
-/// Probabilities [B, V] with everything but the likeliest that together reach top_p set to 0.
+/// Probabilities [B, V] with all set to 0 except the likeliest that together reach top_p.
 Array nucleus(const Array& probabilities, double top_p) {
   Array p = copy_of(probabilities);
   const Index V = p.shape()[1];
@@ -34,13 +34,13 @@ Array nucleus(const Array& probabilities, double top_p) {
 
 /// One token for each row of logits [B, V] -> [B].
 IntArray choose(const Tensor& logits, const GenerateOptions& options, const Generator& random) {
-  if (static_cast<real>(options.temperature) == 0) return argmax(logits);  // or too low for `real`: 0 / 0 otherwise
+  if (static_cast<real>(options.temperature) == 0) return argmax(logits);  // or underflows `real`: else 0 / 0
   Tensor allowed = logits;
   if (options.top_k > 0 && options.top_k < logits.size(1)) {
     const Tensor least = slice(topk(logits, options.top_k).values, 1, -1, options.top_k);  // [B, 1]: the k-th largest
     allowed = masked_fill(logits, logits < least, minus_infinity);
   }
-  // The largest becomes 0: then a low temperature cannot overflow. Nor may a high one, or -infinity / infinity is NaN.
+  // Shift the largest to 0, so that a low temperature cannot overflow; nor may a high one: -infinity / infinity is NaN.
   const Tensor largest = max(logits, {1}, true);
   const double temperature = std::min(options.temperature, static_cast<double>(std::numeric_limits<real>::max()));
   Tensor p = softmax((allowed - largest) / temperature);
@@ -64,12 +64,12 @@ void check_options(const GPTConfig& c, const IntArray& ids, Index count, const G
   check_in("generate", ids.rank() == 2 && ids.shape()[1] >= 1, "ids ", ids.shape(),
            " must be [B, T] with T at least 1");
   check_in("generate", o.temperature >= 0 && std::isfinite(o.temperature), "temperature ", o.temperature,
-           " must be 0 or above");
-  check_in("generate", o.top_k >= 0, "top_k ", o.top_k, " must be 0 or above");
-  check_in("generate", o.top_p > 0 && o.top_p <= 1, "top_p ", o.top_p, " is outside (0, 1]");
+           " must be at least 0 and finite");
+  check_in("generate", o.top_k >= 0, "top_k ", o.top_k, " must be at least 0");
+  check_in("generate", o.top_p > 0 && o.top_p <= 1, "top_p ", o.top_p, " must be in (0, 1]");
   check_in("generate", o.stop_token >= -1 && o.stop_token < c.vocab_size, "stop_token ", o.stop_token,
            " is out of range for V = ", c.vocab_size);
-  check_in("generate", count >= 0, "count ", count, " must be 0 or above");
+  check_in("generate", count >= 0, "count ", count, " must be at least 0");
 }
 
 void check_logits(const Array& logits, Index position) {  // [B, V]
@@ -78,7 +78,7 @@ void check_logits(const Array& logits, Index position) {  // [B, V]
   for (Index b = 0; b < B; ++b) {
     const real* const row = logits.data() + b * V;
     check_in("generate", std::none_of(row, row + V, [](real x) { return std::isnan(x) || x == infinity; }),
-             "the logits after position ", position, " are not numbers");
+             "the logits after position ", position, " contain NaN or infinity");
     check_in("generate", std::any_of(row, row + V, [](real x) { return x > -infinity; }), "the logits after position ",
              position, " are all -infinity: no token is left to choose");
   }
@@ -91,8 +91,8 @@ IntArray GPT::generate(const IntArray& ids, Index count, const GenerateOptions& 
   const NoGrad no_grad;
   const Evaluation evaluation(*this);
   GPTCache memory = cache();
-  // The logits after the last token. While the whole text fits, a cache needs only what is new; after that every token
-  // moves all others to new positions, so the last block_size are computed again.
+  // The logits after the last token. While the whole text fits, a cache needs only the new tokens; after that every new
+  // token shifts all others to new positions, so the last block_size are recomputed.
   const auto next_logits = [&](const IntArray& all) {
     const Index T = all.shape()[1];
     const bool fits = config.unbounded() || T <= config.block_size;

@@ -32,7 +32,7 @@ Tensor GPT::Transformer::embed(const IntArray& ids, Index start) const {
   const Index T = ids.shape()[1];
   if (wpe) return drop(token + (*wpe)(T, start));  // [T, C], the same for every row of the batch
   if (!waves) return drop(token);
-  // Waves are as large as sin and cos are; beside them token vectors of N(0, 0.02) would hardly be seen.
+  // The waves are of size 1, beside which token vectors from N(0, 0.02) would hardly matter.
   const Tensor scaled = token * std::sqrt(static_cast<real>(token.size(2)));
   return drop(scaled + (*waves)(T, start));
 }
@@ -48,13 +48,13 @@ Tensor GPT::Transformer::forward(const IntArray& ids, GPTCache& cache) const {
            "the cache belongs to another model; take it from this one's cache()");
   const Index before = cache.length();
   for (const KeyValueCache& layer : cache.layers)
-    check_in("GPT", layer.length() == before, "the cache has ", before, " tokens in its first layer, ", layer.length(),
-             " in another");
+    check_in("GPT", layer.length() == before, "the cache has ", before, " tokens in its first layer and ",
+             layer.length(), " in another");
   try {
     Tensor x = embed(ids, before);
     for (std::size_t i = 0; i < h.size(); ++i) x = h[i](x, cache.layers[i]);
     return ln_f ? (*ln_f)(x) : x;
-  } catch (...) {  // some layers may have the new tokens and some not
+  } catch (...) {  // some layers may already have the new tokens
     for (KeyValueCache& layer : cache.layers)
       if (layer.length() > before) layer.truncate(before);
     throw;
@@ -70,7 +70,7 @@ void GPT::Transformer::visit(Visitor& v) {
   v("ln_f", ln_f);
 }
 
-// The layers are built without numbers of their own; then, as nanoGPT does, every matrix is drawn by its name.
+// The layers are built without drawing weights; then, as in nanoGPT, every matrix is drawn according to its name.
 GPT::GPT(const GPTConfig& c, const Generator& random)
     : config(checked(c)),
       transformer(c, Init::none(random)),

@@ -1,4 +1,4 @@
-// GPT, the decoder language model, with nanoGPT's names; how it writes.
+// GPT, the decoder language model, with nanoGPT's names; how it generates.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,12 @@ namespace mote {
 /// How generate() chooses the next token: top_k, then temperature, then top_p.
 struct GenerateOptions {
   double temperature = 1;  ///< 0: always the likeliest (greedy, the first of equals)
-  Index top_k = 0;         ///< only the k likeliest, and what equals the last of them, may be chosen; 0: all
-  double top_p = 1;        ///< only the likeliest whose probabilities first reach p together; 1: all
-  Index stop_token = -1;   ///< a row that has written this id is finished; -1: none
-  bool use_cache = true;   ///< false computes every context anew: the same bits, slower
-  /// Called after every token with the newest of each row, [B]; false ends the text there. A row that is finished gives
-  /// stop_token again and again until the others are.
+  Index top_k = 0;         ///< only the k likeliest, and ties with the last of them, may be chosen; 0: all
+  double top_p = 1;        ///< only the fewest likeliest whose probabilities together reach p; 1: all
+  Index stop_token = -1;   ///< a row that generates this id is finished; -1: none
+  bool use_cache = true;   ///< false recomputes every context: the same bits, slower
+  /// Called after every token with the newest of each row, [B]; return false to stop. A finished row repeats stop_token
+  /// until all rows are finished.
   std::function<bool(const IntArray& newest)> on_token = {};
 
   template <class V>
@@ -32,31 +32,31 @@ struct GenerateOptions {
   }
 };
 
-/// The keys and values of every layer, for a text that is being written. Made by GPT::cache(), for that model.
+/// The keys and values of every layer, for a text being generated. Created by GPT::cache(), for that model.
 struct GPTCache {
   std::vector<KeyValueCache> layers;
-  Parameter token_table = {};  ///< of the model that it belongs to
+  Parameter token_table = {};  ///< of the model it belongs to
   Index length() const { return layers.empty() ? 0 : layers[0].length(); }
   void clear() {
     for (KeyValueCache& layer : layers) layer.clear();
   }
 };
 
-/// A decoder language model: token plus position embedding, n_layer blocks, a last norm, and a projection to logits.
+/// A decoder language model: token plus position embedding, n_layer blocks, a final norm, and a projection to logits.
 /// Weights are drawn in visit order, each once: matrices N(0, 0.02), those that feed a residual sum (c_proj)
 /// N(0, 0.02 / sqrt(2 n_layer)), biases 0, norms 1 and 0. Sources: GPT-2 (Radford et al. 2019), nanoGPT's layout.
 struct GPT : Layer<GPT> {
   struct Transformer : Layer<Transformer> {
     Embedding wte;
-    std::optional<LearnedPositions> wpe;  ///< as the config's position says: this, the next, or neither
+    std::optional<LearnedPositions> wpe;  ///< this, the next or neither, as config.position says
     std::optional<SinusoidalPositions> waves;
     Dropout drop;
     std::vector<TransformerBlock> h;
     std::optional<Norm> ln_f;  ///< not with NormOrder::post
     Transformer(const GPTConfig& config, const Init& init);
-    /// Token plus position: ids [B, T] -> [B, T, C], what the first block sees. The first id stands at `start`.
+    /// Token plus position: ids [B, T] -> [B, T, C], the input of the first block. The first id is at position `start`.
     Tensor embed(const IntArray& ids, Index start = 0) const;
-    /// ids [B, T] -> [B, T, C]: what lm_head turns into logits. Errors: T above block_size, an id outside [0, V).
+    /// ids [B, T] -> [B, T, C], the input of lm_head. Errors: T above block_size, an id outside [0, V).
     Tensor forward(const IntArray& ids) const;
     /// The same for the tokens that follow those in `cache`; see GPT.
     Tensor forward(const IntArray& ids, GPTCache& cache) const;
@@ -68,15 +68,16 @@ struct GPT : Layer<GPT> {
   Linear lm_head;
 
   /// Errors: sizes below 1, n_embd that n_head does not divide, n_head that n_kv_head does not divide, a window or
-  /// n_inner below 0, rotary positions with heads of odd width, a dropout that is not a probability; as block_options().
+  /// n_inner below 0, rotary positions with heads of odd width, a dropout that is not a probability; those of
+  /// block_options().
   GPT(const GPTConfig& config, const Generator& random);
 
   /// Logits for every position: ids [B, T] -> [B, T, V].
   Tensor forward(const IntArray& ids) const;
-  /// Logits for the tokens that follow those in `cache`, which afterwards has these too: ids [B, t] -> [B, t, V].
+  /// Logits for the tokens that follow those in `cache`, to which they are appended: ids [B, t] -> [B, t, V].
   /// Equal in every bit to the last t rows of the whole pass. Errors: more than block_size tokens in all, unless the
-  /// config is unbounded(); gradients wanted (no NoGrad); training with dropout; another model's cache; other rows than
-  /// before. After an error the cache is as it was. Weights that change while a text is written are not noticed.
+  /// config is unbounded(); gradients enabled (no NoGrad); training with dropout; another model's cache; a different B.
+  /// After an error the cache is unchanged. Weights that change during generation go unnoticed.
   Tensor forward(const IntArray& ids, GPTCache& cache) const;
   /// An empty cache.
   GPTCache cache() const;
@@ -85,9 +86,9 @@ struct GPT : Layer<GPT> {
 
   /// `count` more tokens after each prompt, all of one length: ids [B, T] -> [B, T + count]. The context is the last
   /// block_size tokens, or all of them if the config is unbounded(). Samples by multinomial(), so with the same weights
-  /// and seed it writes the tokens that nanoGPT's generate() writes. With a stop token a finished row repeats it, and
-  /// the text ends when all rows are finished. Runs without gradients and in evaluation mode; afterwards every module
-  /// is in the mode it was in. Errors: an empty prompt, a count below 0, a temperature below 0 or not finite, top_p
+  /// and seed it generates the same tokens as nanoGPT's generate(). With a stop token a finished row repeats it, and
+  /// generation ends when all rows are finished. Runs without gradients and in evaluation mode; afterwards every module
+  /// is back in its mode. Errors: an empty prompt, a count below 0, a temperature below 0 or not finite, top_p
   /// outside (0, 1], a stop token outside [0, V), logits that are NaN or infinite (-infinity is fine: that token is
   /// never chosen).
   IntArray generate(const IntArray& ids, Index count, const GenerateOptions& options, const Generator& random);
@@ -103,7 +104,7 @@ struct GPT : Layer<GPT> {
   void check_ids(const IntArray& ids, Index before = 0) const;
 };
 
-/// The exponent of the mean loss in nats: e^loss, the number of equally likely choices the model hesitates between.
+/// e^loss for a mean loss in nats: the number of equally likely choices that would cost as much.
 inline double perplexity(double loss) { return math::exp(loss); }
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// The presets of GPTConfig, and what its blocks are told.
+// The presets of GPTConfig, and the options of its blocks.
 #include "models/gpt_config.h"
 
 namespace mote {
@@ -61,9 +61,9 @@ GPTConfig GPTConfig::resized(Index layers, Index heads, Index width) const {
 
 TransformerBlockOptions GPTConfig::block_options() const {
   TransformerBlockOptions o = block;
-  check_in("GPT", o.attention.causal.value_or(true), "its attention is causal: no token may see what it predicts");
+  check_in("GPT", o.attention.causal.value_or(true), "attention must be causal: no token may see what it predicts");
   check_in("GPT", !o.projections.rotary && !o.attention.alibi.defined(),
-           "positions are chosen by config.position, not in the block");
+           "choose positions by config.position, not in the block");
   o.dropout = o.dropout.value_or(dropout);
   o.bias = o.bias.value_or(bias);
   if (o.projections.block_size == 0 && !unbounded()) o.projections.block_size = block_size;

@@ -14,7 +14,7 @@ enum class Position {
   learned,     ///< a trained vector per position, added to the token's (GPT-2)
   sinusoidal,  ///< waves of fixed lengths, added to the token's times sqrt(C) (the original transformer)
   rotary,      ///< queries and keys rotated by their positions (Llama)
-  alibi,       ///< distance taken off the attention scores, more in some heads than in others
+  alibi,       ///< attention scores reduced by distance, more in some heads than in others
   none         ///< only the causal mask tells positions apart
 };
 constexpr auto words(Position) {
@@ -32,8 +32,8 @@ struct GPTConfig {
   Index n_layer = 12;
   Index n_head = 12;        ///< must divide n_embd
   Index n_embd = 768;       ///< C
-  double dropout = 0;       ///< everywhere, unless the block has its own
-  bool bias = true;         ///< in all layers but lm_head, unless the block has its own
+  double dropout = 0;       ///< everywhere, unless set in the block
+  bool bias = true;         ///< in all layers but lm_head, unless set in the block
   bool tie_weights = true;  ///< lm_head.weight and transformer.wte.weight are one parameter
   Position position = Position::learned;
   RotaryOptions rotary = {};           ///< for Position::rotary; length 0: block_size
@@ -54,15 +54,15 @@ struct GPTConfig {
     block.visit(v);
   }
 
-  /// GPT-2's smallest (124M): biases, GELU by its tanh form, V = 50257.
+  /// The smallest GPT-2 (124M): biases, GELU in its tanh form, V = 50257.
   static GPTConfig gpt2();
   /// What nanoGPT trains: the same without biases, exact GELU, V = 50304.
   static GPTConfig nanogpt();
-  /// Llama's way with GPT-2's smallest sizes: RMSNorm, rotary positions, SwiGLU, four heads of keys and values, no
-  /// biases, nothing tied. With an n_head that four does not divide set block.projections.n_kv_head, too, or use
+  /// Llama's design in the sizes of the smallest GPT-2: RMSNorm, rotary positions, SwiGLU, four heads of keys and
+  /// values, no biases, nothing tied. If four does not divide n_head, also set block.projections.n_kv_head, or use
   /// resized().
   static GPTConfig llama();
-  /// Attention and residual sums only: the models in which heads are easiest to understand.
+  /// Only attention and residual sums: the models whose heads are easiest to understand.
   static GPTConfig attention_only();
 
   struct Preset {
@@ -70,10 +70,10 @@ struct GPTConfig {
     GPTConfig (*make)();
   };
   static const std::array<Preset, 4>& presets();
-  /// By its name in presets(). Errors: any other word.
+  /// The preset of this name. Errors: a name that is not in presets().
   static GPTConfig preset(const std::string& name);
 
-  /// The same kind of model in other sizes. Where the heads of keys and values do not divide n_head, each head gets its
+  /// The same kind of model in other sizes. If the heads of keys and values do not divide n_head, each head gets its
   /// own.
   GPTConfig resized(Index layers, Index heads, Index width) const;
 
@@ -82,8 +82,8 @@ struct GPTConfig {
     return block.attention.window > 0 && position != Position::learned && position != Position::sinusoidal;
   }
 
-  /// The options of this model's blocks: `block` with what follows the model filled in. Errors: attention that is not
-  /// causal, rotary or alibi of the block's own beside `position`.
+  /// The options of this model's blocks: `block` with the model's own settings as defaults. Errors: attention that is
+  /// not causal, rotary or alibi set in the block instead of by `position`.
   TransformerBlockOptions block_options() const;
 };
 

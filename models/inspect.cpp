@@ -1,4 +1,4 @@
-// Head_scores and describe; attention_text, the picture made of characters.
+// head_scores and describe; attention_text, a picture made of characters.
 #include "models/inspect.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Looking at attention: scores that say what a head does, pictures of heads as text and as SVG.
+// Inspecting attention: scores that say what a head does, pictures of heads as text and as SVG.
 #pragma once
 
 #include <string>
@@ -13,42 +13,42 @@ namespace mote {
 /// What one head of a causal model does, as shares of its attention in [0, 1], averaged over the queries from position
 /// 1 on.
 struct HeadScore {
-  double previous = 0;  ///< on the token just before
+  double previous = 0;  ///< on the previous token
   double first = 0;     ///< on the first token
-  /// On what followed an earlier occurrence of the query's own token: [A] [B] ... [A] -> [B]. In a text whose
-  /// repetitions lie at a fixed distance, a head that looks there by place alone scores as well.
+  /// On what followed an earlier occurrence of the query's own token: [A] [B] ... [A] -> [B]. If the text repeats at a
+  /// fixed distance, a head that attends by position alone scores as well.
   double induction = 0;
-  double entropy = 0;  ///< of the weights, over that of an even look at all tokens so far: 1 is uniform
+  double entropy = 0;  ///< of the weights, relative to uniform attention over all tokens so far: 1 is uniform
 };
 
 /// One score per head, from weights [H, T, T] or, averaged over a batch, [B, H, T, T], and the ids they come from,
-/// [B, T]. Queries for which a score has no meaning (no earlier occurrence, nothing before) do not count; a score
-/// without any such query is 0. The token before may also be the first one, or follow a repeated one: it counts for
-/// each. Errors: shapes that do not fit. Source of the induction score: Olsson et al. 2022.
+/// [B, T]. Queries for which a score is undefined (no earlier occurrence, no previous token) do not count; a score over
+/// no queries is 0. The previous token may also be the first one, or follow a repeated one: it counts for each. Errors:
+/// shapes that do not fit. Source of the induction score: Olsson et al. 2022.
 std::vector<HeadScore> head_scores(const Array& weights, const IntArray& ids);
 
-/// A table of the scores, one line per head, with the name of what stands out. Heads are counted from 1.
+/// A table of the scores, one line per head, with a name if one score stands out. Heads are counted from 1.
 std::string describe(const std::vector<HeadScore>& scores);
 
-/// What heads look at, made of characters: a line per query, two columns per key, '.' for a weight near 0 up to '@' for
-/// one near 1; with `causal`, keys after the query are blank if their weight is 0, so that the triangle shows whatever
-/// the weights are (with more keys than queries these are the last). weights [Tq, Tk] or, heads side by side and
-/// titled, [H, Tq, Tk]; `queries` names the rows. Errors: labels of another number.
+/// What heads look at, in characters: a line per query, two columns per key, '.' for a weight near 0 up to '@' for
+/// one near 1; with `causal`, keys after the query are blank if their weight is 0, so that the triangle shows for any
+/// weights (with more keys than queries, the queries are the last positions). weights [Tq, Tk] or, heads side by side
+/// and titled, [H, Tq, Tk]; `queries` labels the rows. Errors: a different number of labels.
 std::string attention_text(const Array& weights, const std::vector<std::string>& queries, bool causal = true);
 
-/// The characters of a text in UTF-8, for labels; bytes that are none stand alone.
+/// The characters of a UTF-8 text, for labels; invalid bytes become one label each.
 std::vector<std::string> characters_of(const std::string& text);
 
 namespace detail {
-/// The length of the UTF-8 character that starts at text[i] and its code, or 1 and 0 if none does.
+/// The length and code of the UTF-8 character that starts at text[i], or 1 and 0 if none does.
 std::pair<std::size_t, unsigned> character_at(const std::string& text, std::size_t i);
 }  // namespace detail
 
-/// A picture of what every head looks at: an SVG document with a grid of heatmaps, four in a row, rows of the map being
-/// queries and columns keys, colours viridis from 0 to 1 in 64 steps, tokens on the axes, "Head 1" ... over each and
-/// `title` over all. weights [H, Tq, Tk]; `queries` and `keys` name the positions in UTF-8, bytes that are none
-/// becoming '?'; of a long name 15 characters are shown, and where cells are smaller than letters only some names.
-/// Errors: labels of another number.
+/// A picture of what every head looks at: an SVG document with a grid of heatmaps, four per row; in each, rows are
+/// queries and columns keys, colours viridis from 0 to 1 in 64 steps, tokens on the axes, "Head 1" ... above each and
+/// `title` above all. weights [H, Tq, Tk]; `queries` and `keys` label the positions in UTF-8, with '?' for invalid
+/// bytes; a long label is cut to 15 characters, and if cells are smaller than letters, only some labels are shown.
+/// Errors: a different number of labels.
 std::string attention_svg(const Array& weights, const std::vector<std::string>& queries,
                           const std::vector<std::string>& keys, const std::string& title);
 

@@ -1,4 +1,4 @@
-// Attention_svg, all heads of a layer as one picture.
+// attention_svg: all heads of a layer in one picture.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,8 +11,8 @@
 namespace mote {
 namespace {
 
-/// The colour map viridis at nine evenly spaced points, between which colours are mixed. Source: S. van der Walt and
-/// N. Smith's map of matplotlib.
+/// The colour map viridis at nine evenly spaced points; colours in between are interpolated. Source: S. van der Walt
+/// and N. Smith, matplotlib.
 constexpr std::array<std::array<int, 3>, 9> viridis{{{68, 1, 84},
                                                      {71, 44, 122},
                                                      {59, 81, 139},
@@ -22,7 +22,7 @@ constexpr std::array<std::array<int, 3>, 9> viridis{{{68, 1, 84},
                                                      {92, 200, 99},
                                                      {170, 220, 50},
                                                      {253, 231, 37}}};
-/// Weights are shown in steps of 1/64: finer than an eye sees, and all cells of one colour can be one path.
+/// Weights are shown in steps of 1/64: finer than the eye can see, and all cells of one colour can share one path.
 constexpr Index levels = 64;
 
 Index level_of(double weight) {
@@ -46,14 +46,14 @@ std::string colour(Index level) {
   return text;
 }
 
-/// Text ready to stand in an XML document, and how many columns of a monospace font it takes.
+/// Text escaped for XML, and how many columns of a monospace font it takes.
 struct Label {
   std::string xml;
   Index columns = 0;
 };
 
-/// At most `longest` characters of a text, newlines and tabs as \n and \t. What is no UTF-8, and what no XML may
-/// contain, becomes '?'.
+/// At most `longest` characters of a text, newlines and tabs as \n and \t. Invalid UTF-8, and characters not allowed
+/// in XML, become '?'.
 Label label(const std::string& text, Index longest) {
   Label out;
   Index count = 0;
@@ -100,10 +100,10 @@ std::string attention_svg(const Array& weights, const std::vector<std::string>& 
   const Array w = weights.contiguous();
   const Axis rows(queries), columns(keys);
   const Label heading = label(title, 120);
-  // Sizes in pixels. A character of a monospace font is 0.6 of its size wide; 0.35 below its middle stands its foot.
+  // Sizes in pixels. A monospace character is 0.6 of the font size wide; its baseline is 0.35 below its middle.
   const Index cell = std::clamp<Index>(400 / std::max<Index>(1, std::max(Tq, Tk)), 1, 24);
   const Index font = std::clamp<Index>(cell, 7, 12), foot = (cell * 10 + font * 7) / 20;
-  const Index every = (font + cell - 1) / cell;  // where cells are smaller than letters, only some are named
+  const Index every = (font + cell - 1) / cell;  // if cells are smaller than letters, only some are labelled
   const Index left = 10 + rows.columns * font * 3 / 5, below = 24 + columns.columns * font * 3 / 5, above = 24;
   const Index wide = left + std::max<Index>(Tk * cell, 60) + 14, high = above + Tq * cell + below, top = 48;
   const Index across = std::clamp<Index>(H, 1, 4), down = (H + across - 1) / across;
@@ -124,7 +124,7 @@ std::string attention_svg(const Array& weights, const std::vector<std::string>& 
         << ")\">\n<text x=\"0\" y=\"-6\" font-size=\"13\">Head " << h + 1 << "</text>\n"
         << "<g transform=\"scale(" << cell << ")\" shape-rendering=\"crispEdges\">\n"
         << "<rect width=\"" << Tk << "\" height=\"" << Tq << "\" fill=\"" << colour(0) << "\"/>\n";
-    std::array<std::string, levels + 1> paths;  // runs of one colour, row by row; level 0 is the ground
+    std::array<std::string, levels + 1> paths;  // runs of one colour, row by row; level 0 is the background
     for (Index i = 0; i < Tq; ++i)
       for (Index j = 0, end = 0; j < Tk; j = end) {
         const real* const row = w.data() + (h * Tq + i) * Tk;

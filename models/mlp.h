@@ -1,4 +1,4 @@
-// MLP, the plain network of fully connected layers.
+// MLP, a plain network of fully connected layers.
 #pragma once
 
 #include "nn/activation.h"

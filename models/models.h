@@ -1,4 +1,4 @@
-// The index of all models.
+// Includes all models.
 #pragma once
 
 #include "models/attention_lm.h"

@@ -1,4 +1,4 @@
-// The attention classes of "Build a Large Language Model (From Scratch)", chapter 3, as its readers know them:
+// The attention classes of "Build a Large Language Model (From Scratch)", chapter 3, under their names in the book:
 // CausalAttention, MultiHeadAttentionWrapper, MultiHeadAttention with weight splits. Same fields, same draws.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace mote::tutorial {
 
-/// softmax(q k^T / sqrt(d), where `mask` is 0) v, the chapter's way: scores above the diagonal become -infinity before
+/// softmax(q k^T / sqrt(d), where `mask` is 0) v, as in the chapter: scores above the diagonal become -infinity before
 /// they are scaled, dropout acts on the weights. q, k, v [..., T, d]; mask [L, L] with L >= T, 1 = blocked.
 inline Tensor attend(const Tensor& queries, const Tensor& keys, const Tensor& values, const Array& mask,
                      const Dropout& dropout) {
@@ -33,7 +33,7 @@ inline Array blocked_future(Index context_length) {
   return triu(Array::full({context_length, context_length}, 1), 1).array();
 }
 
-/// d_out, once the sizes make sense. Errors: one below 1.
+/// Returns d_out. Errors: a size below 1.
 inline Index checked_width(const char* who, Index d_in, Index d_out, Index context_length) {
   check_in(who, d_in >= 1 && d_out >= 1 && context_length >= 1, "d_in ", d_in, ", d_out ", d_out,
            " and context_length ", context_length, " must be at least 1");
@@ -78,7 +78,7 @@ struct CausalAttention : Layer<CausalAttention> {
   }
 };
 
-/// Several heads side by side, each a module of its own: x [B, T, d_in] -> [B, T, num_heads * d_out].
+/// Several heads side by side, each its own module: x [B, T, d_in] -> [B, T, num_heads * d_out].
 struct MultiHeadAttentionWrapper : Layer<MultiHeadAttentionWrapper> {
   std::vector<CausalAttention> heads;
 
@@ -95,9 +95,9 @@ struct MultiHeadAttentionWrapper : Layer<MultiHeadAttentionWrapper> {
   void visit(Visitor& v) override { v("heads", heads); }
 };
 
-/// The same with weight splits: one product per projection for all heads, cut into num_heads pieces of head_dim, and a
-/// projection of the joined heads. x [B, T, d_in] -> [B, T, d_out]. Errors: d_out that num_heads does not divide; as
-/// CausalAttention.
+/// The same with weight splits: one product per projection for all heads, split into num_heads of head_dim columns, and
+/// a projection of the joined heads. x [B, T, d_in] -> [B, T, d_out]. Errors: d_out that num_heads does not divide;
+/// those of CausalAttention.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Index d_out, num_heads, head_dim;
   Linear W_query, W_key, W_value, out_proj;
@@ -116,11 +116,11 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
         dropout(drop, random),
         mask(blocked_future(context_length)) {}
 
-  /// [B, T, d_out] -> [B, num_heads, T, head_dim], a view: head h takes columns h * head_dim and on.
+  /// [B, T, d_out] -> [B, num_heads, T, head_dim], a view: head h takes columns from h * head_dim on.
   Tensor split_heads(const Tensor& x) const {
     return transpose(view(x, {x.size(0), x.size(1), num_heads, head_dim}), 1, 2);
   }
-  /// [B, num_heads, T, head_dim] -> [B, T, d_out]: split_heads undone.
+  /// [B, num_heads, T, head_dim] -> [B, T, d_out]: undoes split_heads().
   Tensor join_heads(const Tensor& x) const {
     return view(contiguous(transpose(x, 1, 2)), {x.size(0), x.size(2), d_out});
   }
@@ -144,7 +144,7 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
  private:
   static Index split(Index width, Index head_count) {
     check_in("MultiHeadAttention", head_count >= 1, "num_heads ", head_count, " must be at least 1");
-    check_in("MultiHeadAttention", width % head_count == 0, "d_out ", width, " must be divisible by num_heads ",
+    check_in("MultiHeadAttention", width % head_count == 0, "d_out ", width, " is not divisible by num_heads ",
              head_count);
     return width / head_count;
   }

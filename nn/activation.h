@@ -32,7 +32,7 @@ struct Sigmoid : Layer<Sigmoid> {
   void visit(Visitor&) override {}
 };
 
-/// The activations a config can select. swiglu is silu of a gate times the rest, and so needs a FeedForward around it.
+/// The activations a config can select. swiglu multiplies by silu of a gate, so only FeedForward has it.
 enum class Activation { gelu, gelu_tanh, relu, silu, tanh, swiglu };
 constexpr auto words(Activation) {
   return std::to_array<Word<Activation>>({{Activation::gelu, "gelu"},
@@ -43,7 +43,7 @@ constexpr auto words(Activation) {
                                           {Activation::swiglu, "swiglu"}});
 }
 
-/// The activation of that name: x [...] -> [...]. Errors: swiglu, which takes two numbers.
+/// Applies the named activation: x [...] -> [...]. Errors: swiglu, which takes two inputs.
 inline Tensor activate(Activation activation, const Tensor& x) {
   switch (activation) {
     case Activation::gelu:
@@ -57,7 +57,7 @@ inline Tensor activate(Activation activation, const Tensor& x) {
     case Activation::tanh:
       return tanh(x);
     case Activation::swiglu:
-      throw Error("activate: swiglu is no function of one number; FeedForward has it");
+      throw Error("activate: swiglu takes two inputs; use FeedForward");
   }
   throw Error("activate: unknown activation");
 }

@@ -11,21 +11,21 @@
 namespace mote {
 
 /// What the heads of one attention attended to, each [..., H, Tq, Tk]: a row is a query, and its weights sum to 1 (or
-/// to 0 where it may attend to nothing). `dropped` is what dropout left of them, the same numbers while nothing is
-/// dropped. Numbers to look at: no gradient flows through them.
+/// to 0 where it may attend to nothing). `dropped` is the weights after dropout, equal to `weights` while nothing is
+/// dropped. For inspection: no gradient flows through them.
 struct AttentionMap {
   std::string layer;  ///< the path of the layer that attended, "transformer.h.0.attn"; "" outside every layer
   Array weights, dropped;
 };
 
-/// While one lives, the attention of every layer that this thread runs, your own layers included:
+/// During its lifetime, records the attention of every layer that this thread runs, your own layers included:
 ///
 ///     const NoGrad no_grad;
 ///     const AttentionWeights seen;
 ///     model(ids);
 ///     for (const AttentionMap& map : seen.maps()) std::cout << map.layer << " " << map.weights.shape() << "\n";
 ///
-/// In the order of the calls. Changes no bit of the output; costs the memory of the weights, B H Tq Tk for each layer.
+/// In call order. Changes no bit of the output; costs the memory of the weights, B H Tq Tk elements per layer.
 class AttentionWeights : private Observer {
  public:
   [[nodiscard]] AttentionWeights() { watch(); }

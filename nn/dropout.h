@@ -1,4 +1,4 @@
-// Dropout, which looks at the train/eval flag.
+// Dropout, which acts in training mode only.
 #pragma once
 
 #include "engine/ops/dropout.h"
@@ -6,8 +6,8 @@
 
 namespace mote {
 
-/// In training each element is 0 with probability p and else multiplied by 1 / (1 - p); in evaluation nothing happens
-/// and nothing is drawn. Keeps a handle to `random`: draws happen in program order. Errors: p outside [0, 1], NaN.
+/// In training, zeroes each element with probability p and multiplies the others by 1 / (1 - p); in evaluation, returns
+/// x and draws nothing. Keeps a handle to `random`: draws happen in program order. Errors: p outside [0, 1], NaN.
 struct Dropout : Layer<Dropout> {
   double p;
   Generator random;

@@ -1,4 +1,4 @@
-// Embedding, a table of rows that ids choose from.
+// Embedding, a table whose rows are selected by ids.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace mote {
 
-/// Row ids[...] of weight [V, C]: ids [...] -> [..., C]. Drawn N(0, 1), as in PyTorch; padding_idx, if any, is the row
-/// that starts as zeros and gets no gradient, counted from the end if negative. Errors: an id outside [0, V), a
+/// Rows of weight [V, C]: ids [...] -> [..., C]. Drawn N(0, 1), as in PyTorch. padding_idx, if given, is a row that
+/// starts as zeros and gets no gradient; if negative, it counts from the end. Errors: an id outside [0, V), a
 /// padding_idx outside [-V, V).
 struct Embedding : Layer<Embedding> {
   Parameter weight;

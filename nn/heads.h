@@ -1,4 +1,4 @@
-// What attention layers share: their heads cut from a projection and joined again, and what they show.
+// What attention layers share: splitting projections into heads, joining heads, checks, output with weights.
 #pragma once
 
 #include "engine/ops/attention.h"
@@ -6,33 +6,33 @@
 
 namespace mote {
 
-/// [B, T, count * width] -> [B, count, T, width]: head h takes columns h * width and on. A view: nothing is copied.
+/// [B, T, count * width] -> [B, count, T, width]: head h takes columns from h * width on. A view: nothing is copied.
 inline Tensor split_heads(const Tensor& x, Index count) {
   return transpose(reshape(x, {x.size(0), x.size(1), count, x.size(2) / count}), 1, 2);
 }
 
-/// [B, count, T, width] -> [B, T, count * width]: split_heads() undone. What attention() returns is not copied.
+/// [B, count, T, width] -> [B, T, count * width]: undoes split_heads(). The result of attention() is not copied.
 inline Tensor join_heads(const Tensor& x) {
   return reshape(transpose(x, 1, 2), {x.size(0), x.size(2), x.size(1) * x.size(3)});
 }
 
-/// The number of heads of keys and values: n_kv_head, or `heads` where it is 0. Errors, in the name of `who`: a width
-/// or heads below 1, a width that heads do not divide, heads that n_kv_head does not divide, a block_size below 0, and
-/// those of the options, which may not have a mask: it belongs to a call.
+/// The number of heads of keys and values: n_kv_head, or `heads` if that is 0. Errors, in the name of `who`: a width or
+/// heads below 1, a width that heads do not divide, heads that n_kv_head does not divide, a block_size below 0, a mask
+/// in the options (it belongs to a call), and those of the options.
 inline Index checked_heads(const char* who, Index width, Index heads, Index n_kv_head, Index block_size,
                            const AttentionOptions& options) {
   check_in(who, width >= 1 && heads >= 1, "width ", width, " and heads ", heads, " must be at least 1");
   check_in(who, width % heads == 0, "width ", width, " is not divisible by ", heads, " heads");
   const Index shared = n_kv_head != 0 ? n_kv_head : heads;
   check_in(who, shared >= 1 && heads % shared == 0, heads, " heads cannot share n_kv_head = ", n_kv_head, " evenly");
-  check_in(who, block_size >= 0, "block_size ", block_size, " must be 0 (any length) or above");
-  check_in(who, !options.mask.defined(), "a mask is given to the call, not to the constructor");
+  check_in(who, block_size >= 0, "block_size ", block_size, " must be at least 0 (0: any length)");
+  check_in(who, !options.mask.defined(), "pass a mask to the call, not to the constructor");
   options.require(who);
   return shared;
 }
 
-/// A layer's output beside the weights [B, H, Tq, Tk] of its attention, before and after dropout (the same while
-/// nothing is dropped). Weights are to be looked at: no gradient flows through them.
+/// A layer's output and the weights [B, H, Tq, Tk] of its attention, before and after dropout (equal while nothing is
+/// dropped). The weights are for inspection: no gradient flows through them.
 struct Attended {
   Tensor output;
   Array weights, dropped_weights;

@@ -1,4 +1,4 @@
-// Initial numbers for parameters, as PyTorch's nn.init makes them.
+// Initial values of parameters, as PyTorch's nn.init draws them.
 #pragma once
 
 #include <cmath>
@@ -8,8 +8,8 @@
 
 namespace mote {
 
-/// What a layer's constructor is given. A Generator converts to it: the layer then draws PyTorch's default numbers.
-/// Init::none(random) draws nothing and leaves zeros, for models that draw their own weights, each once (GPT does).
+/// What a layer's constructor takes. A Generator converts to it: the layer then draws PyTorch's default weights.
+/// Init::none(random) draws nothing and leaves zeros, for models that draw their own weights, each once (as GPT does).
 class Init {
  public:
   Init(const Generator& random) : random_(random) {}
@@ -21,7 +21,7 @@ class Init {
   const Generator& random() const { return random_; }
   bool draws() const { return draws_; }
 
-  /// Uniform in [low, high) or normal; zeros when nothing is to be drawn. float32 draws in both builds of the library.
+  /// Uniform in [low, high), or normal; zeros if draws() is false. Draws float32 in both builds of the library.
   Array uniform(const Shape& shape, double low, double high) const {
     Array a = Array::zeros(shape);
     if (draws_) random_.uniform_float32(values(a), low, high);
@@ -41,7 +41,7 @@ class Init {
 
 namespace init {
 
-/// Fills a parameter that exists with fresh draws: uniform in [low, high).
+/// Redraws an existing parameter: uniform in [low, high).
 inline void uniform(const Parameter& p, double low, double high, const Generator& random) {
   p.set(Init(random).uniform(p.shape(), low, high));
 }
@@ -51,7 +51,7 @@ inline void normal(const Parameter& p, double mean, double std, const Generator&
 }
 inline void constant(const Parameter& p, double value) { p.set(Array::full(p.shape(), static_cast<real>(value))); }
 
-/// How many numbers go into each output and how many outputs each input reaches: `in` and `out` of a weight [out, in].
+/// How many inputs each output has and how many outputs each input reaches: `in` and `out` of a weight [out, in].
 struct Fans {
   double in, out;
 };
@@ -60,8 +60,8 @@ inline Fans fans(const char* who, const Parameter& p) {
   return {static_cast<double>(p.shape()[1]), static_cast<double>(p.shape()[0])};
 }
 
-/// Uniform within +-sqrt(3) gain sqrt(2 / (in + out)) for weight [out, in]; with fans given when the weight is a part
-/// of a larger one. Source: Glorot and Bengio 2010.
+/// Uniform within +-sqrt(3) gain sqrt(2 / (in + out)) for weight [out, in]; pass fans if the weight is part of a
+/// larger one. Source: Glorot and Bengio 2010.
 inline void xavier_uniform(const Parameter& p, const Fans& fans, const Generator& random, double gain = 1) {
   const double bound = std::sqrt(3.0) * (gain * std::sqrt(2.0 / (fans.in + fans.out)));
   uniform(p, -bound, bound, random);

@@ -6,7 +6,7 @@
 
 namespace mote {
 
-/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis, x [..., C]. At the start weight is 1, bias 0.
+/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis, x [..., C]. weight starts as 1, bias as 0.
 struct LayerNorm : Layer<LayerNorm> {
   Parameter weight, bias;
   double eps;

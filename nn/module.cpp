@@ -1,4 +1,4 @@
-// What Module and Visitor do; each walk over the fields is one small Visitor.
+// The functions of Module and Visitor; each walk over the fields is one small Visitor.
 #include "nn/module.h"
 
 #include <cxxabi.h>
@@ -11,14 +11,14 @@ namespace mote {
 
 Visitor::Name::Name(Visitor& v, const std::string& name) : visitor(v), length(v.path_.size()) {
   check_in("visit", !name.empty() && name.find('.') == std::string::npos, "'", name,
-           "' is not a field's name: it must not be empty or have a dot");
+           "' is not a field's name: it must not be empty or contain a dot");
   if (length) v.path_ += '.';
   v.path_ += name;
 }
 
 void Visitor::operator()(const std::string& name, Parameter& parameter) {
   const Name here(*this, name);
-  if (parameter.defined()) on_parameter(parameter);  // a layer without a bias lists it all the same
+  if (parameter.defined()) on_parameter(parameter);  // a layer without a bias lists it too
 }
 void Visitor::operator()(const std::string& name, Module& child) {
   const Name here(*this, name);
@@ -36,7 +36,7 @@ void Visitor::stream(const std::string& name, Generator& random) {
 }
 
 void Module::read(Reader& reader) const {
-  struct Forward : Visitor {  // the reader's hooks see what a Visitor finds, as const
+  struct Forward : Visitor {  // passes what a Visitor finds to the reader's hooks, as const
     explicit Forward(Reader& r) : reader(r) { reader.path_ = &path(); }
     ~Forward() override { reader.path_ = nullptr; }
     void on_parameter(Parameter& p) override { reader.on_parameter(p); }
@@ -47,7 +47,7 @@ void Module::read(Reader& reader) const {
     Reader& reader;
   };
   Forward forward(reader);
-  const_cast<Module*>(this)->visit(forward);  // visit() lists fields and changes none, nor can a reader
+  const_cast<Module*>(this)->visit(forward);  // visit() lists fields without changing them, and a reader cannot
 }
 
 Module::Module(const Module& other) : training_(other.training_) {

@@ -1,5 +1,5 @@
-// Module and Layer, what every layer is made of; Visitor and Reader, which see a module's fields; and what follows from
-// one visit: names, parameters, random streams, train/eval, summary, clone, copy_weights.
+// Module and Layer, the bases of every layer; Visitor and Reader, which see a module's fields; and what they provide:
+// names, parameters, random streams, train/eval, summary, clone, copy_weights.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ namespace mote {
 
 class Module;
 
-/// Sees the fields of a module tree in the order in which visit() lists them. Derive and override what you need; inside
-/// the hooks path() is the dotted name, such as `transformer.h.0.attn.c_attn.weight`.
+/// Sees the fields of a module tree in the order in which visit() lists them. Derive from it and override the hooks you
+/// need; inside a hook path() is the dotted name, such as `transformer.h.0.attn.c_attn.weight`.
 class Visitor {
  public:
   virtual ~Visitor() = default;
@@ -30,18 +30,18 @@ class Visitor {
   void operator()(const std::string& name, std::vector<M>& children) {
     static_assert(
         std::is_nothrow_move_constructible_v<M>,
-        "a vector copies what might throw while moving, and modules do not copy: which field's move may throw?");
+        "a vector copies elements whose move may throw, and modules cannot be copied: which field's move may throw?");
     const Name here(*this, name);
     for (std::size_t i = 0; i < children.size(); ++i) (*this)(std::to_string(i), children[i]);
   }
-  /// A child that may be there or not.
+  /// An optional child.
   template <class M>
   void operator()(const std::string& name, std::optional<M>& child) {
     if (child) (*this)(name, *child);
   }
-  /// Numbers that belong to the module but are not trained: copied with it, never stepped.
+  /// An array that belongs to the module but is not trained: copied with it, never updated.
   void buffer(const std::string& name, Array& array);
-  /// A random stream that the module draws from after it is built: a result depends on it as on a weight.
+  /// A random stream that the module draws from after construction: results depend on it as on a weight.
   void stream(const std::string& name, Generator& random);
 
  protected:
@@ -53,7 +53,7 @@ class Visitor {
   const std::string& path() const { return path_; }
 
  private:
-  struct Name {  // appends a name to the path while it lives
+  struct Name {  // appends a name to the path during its lifetime
     Name(Visitor& v, const std::string& name);
     ~Name() { visitor.path_.resize(length); }
     Visitor& visitor;
@@ -62,8 +62,8 @@ class Visitor {
   std::string path_;
 };
 
-/// Sees the same fields of a module that it cannot change; Module::read() takes it. A Parameter and a Generator are
-/// handles, as a pointer is: what they refer to can be changed through a const one.
+/// Sees the same fields of a const module; pass it to Module::read(). Like pointers, Parameter and Generator are
+/// handles: what they refer to can be changed through a const one.
 class Reader {
  public:
   virtual ~Reader() = default;
@@ -82,43 +82,43 @@ class Reader {
 };
 
 /// The base of every layer and model: a plain struct whose fields are its parameters and children, listed once in
-/// visit(). Modules move freely. They do not copy: a copy would share its parameters with the original while having
-/// flags of its own. clone() makes an independent one.
+/// visit(). Modules can be moved, not copied: a copy would share its parameters with the original but not its flags.
+/// clone() makes an independent copy.
 class Module {
  public:
   virtual ~Module() { live_.fetch_sub(1, std::memory_order_relaxed); }
-  /// Lists every field that is a parameter, a buffer, a random stream or a module, in the order in which they are drawn
-  /// and printed.
+  /// Lists every field that is a parameter, a buffer, a random stream or a module, in the order in which they are
+  /// drawn and printed.
   virtual void visit(Visitor& v) = 0;
   /// Shows the same fields, in the same order, to a reader.
   void read(Reader& reader) const;
 
-  /// Training mode, the state a module starts in, or evaluation: for this module and all its children. Dropout looks at
-  /// it; gradients do not (that is NoGrad).
+  /// Training mode, the state a module starts in, or evaluation: for this module and all its children. It switches
+  /// Dropout, not gradients (NoGrad does that).
   void train(bool on = true);
   void eval() { train(false); }
   bool training() const { return training_; }
 
-  /// "Linear", "TransformerBlock": the class's name without namespaces, unless a class knows a better one.
+  /// "Linear", "TransformerBlock": the class's name without namespaces, unless a class overrides it.
   virtual std::string type_name() const;
 
-  /// Modules alive in this process; tests find with it a child that visit() forgot.
+  /// Number of modules alive in this process; tests use it to find a child missing from visit().
   static Index live() { return live_.load(); }
 
  protected:
   Module() { live_.fetch_add(1, std::memory_order_relaxed); }
   Module(Module&& other) noexcept : training_(other.training_) { live_.fetch_add(1, std::memory_order_relaxed); }
   Module& operator=(Module&&) noexcept = default;
-  /// Errors: always, but for clone(), the only one that may copy.
+  /// Errors: always, except inside clone().
   Module(const Module& other);
   Module& operator=(const Module&) = delete;
 
-  struct Cloning {  // while one lives, this thread may copy modules
+  struct Cloning {  // during its lifetime, this thread may copy modules
     Cloning() { ++depth; }
     ~Cloning() { --depth; }
     static inline constinit thread_local int depth = 0;
   };
-  /// Gives every parameter of a fresh copy a cell of its own; ties within the module stay ties.
+  /// Gives every parameter of a fresh copy its own cell; parameters tied within the module stay tied.
   static void own_parameters(Module& copy);
 
  private:
@@ -127,7 +127,7 @@ class Module {
 };
 
 namespace detail {
-/// The layer stack's dotted path, worked out by visiting from the outermost module; LayerScope::path (check.h).
+/// The layer stack's dotted path, found by visiting from the outermost module; LayerScope::path (check.h).
 std::string layer_path(const LayerScope& innermost);
 
 class OpenLayer {
@@ -150,8 +150,8 @@ class OpenLayer {
 };
 }  // namespace detail
 
-/// What a layer derives from: `struct Mine : Layer<Mine>` with a forward(...) const of any signature. Calling the
-/// layer, mine(x), opens its scope and calls forward, so that errors, reports and traces know where they are.
+/// The base of a layer: `struct Mine : Layer<Mine>` with a forward(...) const of any signature. Calling the layer,
+/// mine(x), opens its scope and calls forward, so that errors, reports and traces can name the layer.
 template <class Derived>
 class Layer : public Module {
  public:
@@ -161,7 +161,7 @@ class Layer : public Module {
     return static_cast<const Derived*>(this)->forward(std::forward<Arguments>(arguments)...);
   }
 
-  /// An independent copy: equal numbers in cells of its own, ties kept, nothing shared but the random streams.
+  /// An independent copy: equal values in cells of its own, tied parameters still tied; only random streams are shared.
   Derived clone() const {
     const Cloning allowed;
     Derived copy(static_cast<const Derived&>(*this));
@@ -170,7 +170,7 @@ class Layer : public Module {
   }
 };
 
-/// While it lives, a module is in evaluation mode; then each of its modules gets its own mode back.
+/// Keeps a module in evaluation mode during its lifetime, then restores the mode of each of its modules.
 class Evaluation : Visitor {
  public:
   [[nodiscard]] explicit Evaluation(Module& module) {
@@ -180,7 +180,7 @@ class Evaluation : Visitor {
   }
   ~Evaluation() override {
     for (const auto& [module, training] : before_)
-      module->train(training);  // parents first: children have the last word
+      module->train(training);  // parents first, so that children end in their own mode
   }
   Evaluation(const Evaluation&) = delete;
 
@@ -195,8 +195,8 @@ struct NamedParameter {
   Parameter parameter;
 };
 
-/// Every parameter in visit order, a tied one once, under its first name. With ties: once per name.
-/// Errors: two fields of one name.
+/// Every parameter in visit order, a tied one once, under its first name; with `ties`, once per name.
+/// Errors: two fields with the same name.
 std::vector<NamedParameter> named_parameters(const Module& module, bool ties = false);
 std::vector<Parameter> parameters(const Module& module);
 
@@ -217,21 +217,21 @@ struct NamedStream {
   std::string name;
   Generator stream;
 };
-/// Every stream in visit order, one that several layers draw from once, under its first name. With ties: once per name.
+/// Every stream in visit order, a shared one once, under its first name; with `ties`, once per name.
 std::vector<NamedStream> named_streams(const Module& module, bool ties = false);
 
-/// Numbers in all parameters, tied ones once.
+/// Number of elements in all parameters, tied ones counted once.
 Index parameter_count(const Module& module);
 void zero_grad(const Module& module);
 /// Freezes (false) or unfreezes every parameter of a module.
 void set_trainable(Module& module, bool on);
-/// Names of trainable parameters that have no gradient: after backward(), the ones the loss does not depend on.
+/// Names of trainable parameters without a gradient: after backward(), those the loss does not depend on.
 std::vector<std::string> without_gradient(const Module& module);
-/// Calls f(m) for every module inside and then for `module` itself: children before their parent, in visit order, as
-/// PyTorch's model.apply(f). With dynamic_cast<Linear*>(&m) it draws the weights of every Linear anew, say.
+/// Calls f(m) for every module inside and then for `module` itself: children before their parent, in visit order, like
+/// PyTorch's model.apply(f). With dynamic_cast<Linear*>(&m), f can redraw the weights of every Linear, for example.
 void apply(Module& module, const std::function<void(Module&)>& f);
-/// Copies numbers by name, buffers included. Errors: names that only one side has, shapes that differ; all of them are
-/// listed at once, and then nothing has been copied.
+/// Copies parameters and buffers by name. Errors: names that only one side has, shapes that differ; the message lists
+/// all of them, and nothing is copied.
 void copy_weights(const Module& from, Module& to);
 /// One line per layer that has parameters of its own: name, type, parameter shapes, count; then the total.
 std::string summary(const Module& module);

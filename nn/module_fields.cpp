@@ -1,4 +1,4 @@
-// What a visit finds, by name: parameters, buffers, random streams; and what is done with all of them.
+// The fields of a module by name: parameters, buffers, random streams; and the functions that act on all of them.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -9,15 +9,15 @@
 namespace mote {
 namespace {
 
-/// The fields' names: all go into one file, so no two may be the same.
+/// The fields' names, which are keys of copy_weights(): no two may be equal.
 struct Names {
   std::set<std::string> seen;
   void operator()(const std::string& name) {
-    check_in("visit", seen.insert(name).second, "two fields are called '", name, "'");
+    check_in("visit", seen.insert(name).second, "two fields are named '", name, "'");
   }
 };
 
-/// A Reader made of lambdas, which also looks at every field's name.
+/// A Reader made of lambdas, which also checks every field's name.
 struct ReadNamed : Reader {
   std::function<void(const std::string&, const Parameter&)> parameter;
   std::function<void(const std::string&, const Array&)> array;
@@ -65,7 +65,7 @@ std::vector<NamedConstBuffer> named_buffers(const Module& module) {
 }
 
 std::vector<NamedBuffer> named_buffers(Module& module) {
-  static_cast<void>(named_buffers(std::as_const(module)));  // the names' errors
+  static_cast<void>(named_buffers(std::as_const(module)));  // for its errors
   struct List : Visitor {
     std::vector<NamedBuffer> list;
     void on_buffer(Array& a) override { list.push_back({path(), &a}); }

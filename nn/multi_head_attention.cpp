@@ -4,7 +4,7 @@
 
 namespace mote {
 
-/// The widths with every 0 filled in, which are those of one head times their number. Errors: one below 1.
+/// All widths, with defaults in place of 0; those of projections are a head's times the number. Errors: one below 1.
 struct MultiHeadAttention::Widths {
   Index kv_heads, d_in, d_out, key_width, value_width, queries, keys, values, joined;
   Widths(Index width, Index heads, const AttentionOptions& options, const MultiHeadAttentionOptions& o)
@@ -40,7 +40,7 @@ MultiHeadAttention::MultiHeadAttention(Index width, Index heads, const Init& ini
   if (o.rotary) rotary.emplace(width / heads, *o.rotary, block_size);
   if (!o.torch_init || !init.draws()) return;
   if (o_proj.bias.defined()) init::constant(o_proj.bias, 0);
-  // PyTorch keeps the three in one matrix when all inputs are equally wide: then one bound holds for all.
+  // PyTorch keeps the three in one matrix when all inputs have the same width; one bound then applies to all.
   const bool packed = w.key_width == w.d_in && w.value_width == w.d_in;
   const init::Fans all{static_cast<double>(w.d_in), static_cast<double>(w.queries + w.keys + w.values)};
   for (const Linear* projection : {&q_proj, &k_proj, &v_proj}) {

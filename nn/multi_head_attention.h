@@ -11,10 +11,10 @@
 
 namespace mote {
 
-/// What lies around the formula in MultiHeadAttention.
+/// The options of MultiHeadAttention outside the attention formula.
 struct MultiHeadAttentionOptions {
   bool bias = true;                   ///< in the projections of queries, keys and values
-  std::optional<bool> out_bias = {};  ///< in the output's; not given: as `bias`
+  std::optional<bool> out_bias = {};  ///< in the output projection; not given: as `bias`
   double resid_dropout = 0;           ///< on the output
   Index n_kv_head = 0;    ///< heads of keys and values; heads / n_kv_head heads of queries share each; 0: heads
   Index block_size = 0;   ///< the longest input it accepts; 0: any
@@ -23,11 +23,11 @@ struct MultiHeadAttentionOptions {
   Index key_width = 0;    ///< width of the keys' input (PyTorch's kdim); 0: d_in
   Index value_width = 0;  ///< width of the values' input (PyTorch's vdim); 0: d_in
   Index value_head = 0;   ///< width of a head's values (d_v); 0: that of its queries, width / heads
-  /// Rotates queries and keys by their positions, each counted from 0; alibi, causal and window put the last of both
-  /// side by side.
+  /// Rotates queries and keys by their positions, each counted from 0; alibi, causal and window align the last query
+  /// with the last key.
   std::optional<RotaryOptions> rotary = {};
   /// Draws as torch.nn.MultiheadAttention does: first the output projection as a Linear, its bias then zeroed, and then
-  /// the others uniform within Xavier's bound, biases 0. Otherwise all are drawn as Linear, in the order of their names.
+  /// the others uniformly within Xavier's bound, biases 0. Otherwise all are drawn as Linear, in field order.
   bool torch_init = false;
 
   template <class V>
@@ -49,10 +49,10 @@ struct MultiHeadAttentionOptions {
 
 /// y = join(softmax(mask(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = width / H: x [B, T, d_in] -> [B, T, d_out].
 /// q, k, v are projections of one input (self-attention) or of three (cross-attention; k and v may be longer or shorter
-/// than q; a batch of one serves all rows of the others). Each head attends on its own; the output projection mixes
-/// them. A mask says who may attend (true), broadcasts to [B, H, Tq, Tk], and holds beside causal. Errors: a width that
-/// H does not divide, an H that n_kv_head does not divide, widths below 1, a window without causal; inputs of other
-/// widths, T above block_size, a mask of another shape. Source: Vaswani et al. 2017.
+/// than q; a batch of one broadcasts). Each head attends independently; the output projection mixes them. A mask says
+/// who may attend (true), broadcasts to [B, H, Tq, Tk], and combines with causal. Errors: a width that H does not
+/// divide, an H that n_kv_head does not divide, widths below 1, a window without causal; inputs of other widths, T
+/// above block_size, a mask that does not broadcast. Source: Vaswani et al. 2017.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Index n_head, n_kv_head, block_size;
   AttentionOptions options;
@@ -72,12 +72,12 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
     check_in("MultiHeadAttention", !drops(), "a cache is for evaluation: call eval() first");
     return run(x, x, x, options_for({}), &cache);
   }
-  // A mask of numbers could say who may attend, or who may not, or be meant to be added: compare (m > 0), or
+  // A mask of floats could say who may attend, or who may not, or be added to the scores: write m > 0, or
   // from_blocked(m) where 1 means blocked. And two tensors are neither one input nor three.
   Tensor forward(const Tensor& x, const Tensor& mask) const = delete;
   Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask) const = delete;
 
-  /// The same output, bit for bit, and what each head looked at.
+  /// The same output, bit for bit, and what each head attended to.
   Attended with_weights(const Tensor& x, const Mask& mask = {}) const { return with_weights(x, x, x, mask); }
   Attended with_weights(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const;
   Attended with_weights(const Tensor& x, const Tensor& mask) const = delete;  // as above

@@ -1,4 +1,4 @@
-// The index of all layers.
+// Includes all layers.
 #pragma once
 
 #include "nn/activation.h"

@@ -15,7 +15,7 @@ constexpr auto words(NormKind) {
 }
 
 /// layer_norm: (x - mean) / sqrt(var + eps) * weight + bias; rms_norm: x / sqrt(mean(x^2) + eps) * weight. x [..., C].
-/// weight starts as ones, bias as zeros; an RMSNorm has none.
+/// weight starts as ones, bias as zeros; an RMSNorm has no bias.
 struct Norm : Layer<Norm> {
   Parameter weight, bias;
   NormKind kind;

@@ -1,4 +1,4 @@
-// Positions: learned (a table), sinusoidal (a formula), and rotary (turned queries and keys).
+// Positions: learned (a table), sinusoidal (a formula), and rotary (rotated queries and keys).
 #pragma once
 
 #include <cmath>
@@ -11,23 +11,23 @@
 namespace mote {
 
 /// A trained row per position: length T -> [T, C], for positions start, start + 1, ... weight [max_length, C], drawn
-/// N(0, 1) as any Embedding. Errors: T or start below 0, start + T above max_length.
+/// N(0, 1) like any Embedding. Errors: T or start below 0, start + T above max_length.
 struct LearnedPositions : Layer<LearnedPositions> {
   Parameter weight;
 
   LearnedPositions(Index max_length, Index width, const Init& init) : weight(init.normal({max_length, width}, 0, 1)) {}
   Tensor forward(Index length, Index start = 0) const {
-    check_in("LearnedPositions", length >= 0, "length ", length, " is below 0");
-    check_in("LearnedPositions", start >= 0, "start ", start, " is below 0");
+    check_in("LearnedPositions", length >= 0, "length ", length, " must be at least 0");
+    check_in("LearnedPositions", start >= 0, "start ", start, " must be at least 0");
     check_in("LearnedPositions", length <= weight.shape()[0] && start <= weight.shape()[0] - length, "length ", length,
-             " from position ", start, " on is above the ", weight.shape()[0], " positions there are");
+             " from position ", start, " is out of range for ", weight.shape()[0], " positions");
     return slice(weight, 0, start, start + length);
   }
   void visit(Visitor& v) override { v("weight", weight); }
 };
 
 /// Fixed waves: column 2i of row t is sin(t / 10000^(2i/C)), column 2i + 1 its cosine. length T -> [T, C],
-/// for positions start and on. Errors: T or start below 0, start + T above max_length. Source: Vaswani et al. 2017.
+/// for positions from start on. Errors: T or start below 0, start + T above max_length. Source: Vaswani et al. 2017.
 struct SinusoidalPositions : Layer<SinusoidalPositions> {
   Array table;  ///< [max_length, C]: a buffer, not trained
 
@@ -41,49 +41,49 @@ struct SinusoidalPositions : Layer<SinusoidalPositions> {
       }
   }
   Tensor forward(Index length, Index start = 0) const {
-    check_in("SinusoidalPositions", length >= 0, "length ", length, " is below 0");
-    check_in("SinusoidalPositions", start >= 0, "start ", start, " is below 0");
+    check_in("SinusoidalPositions", length >= 0, "length ", length, " must be at least 0");
+    check_in("SinusoidalPositions", start >= 0, "start ", start, " must be at least 0");
     check_in("SinusoidalPositions", length <= table.shape()[0] && start <= table.shape()[0] - length, "length ", length,
-             " from position ", start, " on is above the ", table.shape()[0], " positions there are");
+             " from position ", start, " is out of range for ", table.shape()[0], " positions");
     return table.slice(0, start, start + length);
   }
   void visit(Visitor& v) override { v.buffer("table", table); }
 };
 
-/// How queries and keys are turned.
+/// How queries and keys are rotated.
 struct RotaryOptions {
-  double base = 10000;  ///< pair i of r/2 turns by position * base^(-2i/r): the first fast, the last slowly
-  double fraction = 1;  ///< the share of a head's columns that is turned (r = fraction * width, rounded down to even)
-  Index length = 0;     ///< positions whose angles are kept ready; later ones are computed when they come
+  double base = 10000;  ///< pair i of r/2 rotates by position * base^(-2i/r): the first fastest, the last slowest
+  double fraction = 1;  ///< the share of a head's columns that is rotated (r = fraction * width, rounded down to even)
+  Index length = 0;     ///< positions whose angles are precomputed; later ones are computed on demand
 
   template <class V>
   void visit(V& v) {
-    v("rotary_base", base, "pair i of r/2 columns turns by position * base^(-2i/r)");
+    v("rotary_base", base, "pair i of r/2 columns rotates by position * base^(-2i/r)");
     v("rotary_fraction", fraction, "the share r of a head's columns that is rotated");
   }
 };
 
-/// Rotary positions: x [B, H, T, d], whose first row stands at position `start` -> the same shape, turned (see rotary()
-/// in engine/ops/rotary.h). No parameters. Errors: an odd width, a fraction outside (0, 1] or of less than one pair, a
-/// base that is not above 0. Source: Su et al. 2021.
+/// Rotary positions: x [B, H, T, d], whose first row is at position `start` -> the same shape, rotated; see rotary() in
+/// engine/ops/rotary.h. No parameters. Errors: an odd width, a fraction outside (0, 1] or of less than one pair, a base
+/// that is not above 0. Source: Su et al. 2021.
 class Rotary {
  public:
-  /// Keeps the angles of options.length positions ready, or of `length` where that is 0.
+  /// Precomputes the angles of options.length positions, or of `length` if that is 0.
   Rotary(Index width, const RotaryOptions& options, Index length = 0) : base_(options.base) {
     check_in("Rotary", options.fraction > 0 && options.fraction <= 1, "fraction ", options.fraction,
-             " is outside (0, 1]");
+             " must be in (0, 1]");
     check_in("Rotary", options.base > 0 && std::isfinite(options.base), "base ", options.base,
              " must be above 0 and finite");
-    check_in("Rotary", options.length >= 0, "length ", options.length, " is below 0");
+    check_in("Rotary", options.length >= 0, "length ", options.length, " must be at least 0");
     half_ = static_cast<Index>(options.fraction * static_cast<double>(width)) / 2;
     check_in("Rotary", options.fraction < 1 || width % 2 == 0, "a head of width ", width,
-             " is odd, but its columns are turned in pairs");
+             " is odd, but its columns are rotated in pairs");
     check_in("Rotary", half_ >= 1, "fraction ", options.fraction, " of a head of width ", width,
              " is less than one pair of columns");
     fill(0, options.length != 0 ? options.length : length, cosines_, sines_);
   }
   Tensor operator()(const Tensor& x, Index start) const {
-    check_in("Rotary", start >= 0, "start ", start, " is below 0");
+    check_in("Rotary", start >= 0, "start ", start, " must be at least 0");
     const Index end = start + x.size(-2);
     if (end <= cosines_.shape()[0]) return rotary(x, cosines_.slice(0, start, end), sines_.slice(0, start, end));
     Array cosines, sines;

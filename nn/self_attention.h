@@ -12,11 +12,11 @@
 
 namespace mote {
 
-/// What lies around the formula in SelfAttention.
+/// The options of SelfAttention outside the attention formula.
 struct SelfAttentionOptions {
   std::optional<bool> bias = {};             ///< in the projections; not given: true
-  std::optional<bool> out_bias = {};         ///< in the output's; not given: as `bias`
-  std::optional<double> resid_dropout = {};  ///< on the output; not given: as the weights' dropout (GPT-2's habit)
+  std::optional<bool> out_bias = {};         ///< in the output projection; not given: as `bias`
+  std::optional<double> resid_dropout = {};  ///< on the output; not given: as the weights' dropout (as in GPT-2)
   Index n_kv_head = 0;   ///< heads of keys and values; n_head / n_kv_head heads of queries share each; 0: n_head
   Index block_size = 0;  ///< the longest input it accepts; 0: any
   std::optional<RotaryOptions> rotary = {};  ///< rotates queries and keys by their positions
@@ -33,10 +33,10 @@ struct SelfAttentionOptions {
 };
 
 /// y = join(softmax(causal(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = C / H, where q | k | v = x W + b:
-/// x [B, T, C] -> [B, T, C]. Each head attends on its own; the output projection mixes them. Causal unless told
-/// otherwise. A mask says who may attend (true), broadcasts to [B, H, T, T], and holds beside causal. Names are
-/// nanoGPT's. Errors: a C that H does not divide, an H that n_kv_head does not divide, a block_size below 0; inputs of
-/// another width, T above block_size, a mask of another shape. Sources: Vaswani et al. 2017; the form is GPT-2's.
+/// x [B, T, C] -> [B, T, C]. Each head attends independently; the output projection mixes them. Causal by default. A
+/// mask says who may attend (true), broadcasts to [B, H, T, T], and combines with causal. Names are nanoGPT's. Errors:
+/// a C that H does not divide, an H that n_kv_head does not divide, a block_size below 0; inputs of another width, T
+/// above block_size, a mask that does not broadcast. Sources: Vaswani et al. 2017; the form is GPT-2's.
 struct SelfAttention : Layer<SelfAttention> {
   Index n_head, n_kv_head, n_embd, block_size;
   AttentionOptions options;
@@ -59,14 +59,14 @@ struct SelfAttention : Layer<SelfAttention> {
   }
 
   Tensor forward(const Tensor& x, const Mask& mask = {}) const { return run(x, options_for(mask), nullptr); }
-  /// The same for the tokens that follow those in `cache`, which afterwards has these too: x [B, t, C]. Equal in every
-  /// bit to the last t rows of the whole pass: engine/ops/kv_cache.h tells why. Errors: not causal, not under NoGrad,
-  /// with dropout on, a cache for another window.
+  /// The same for the tokens that follow those in `cache`, to which they are appended: x [B, t, C]. Equal in every bit
+  /// to the last t rows of the whole pass: engine/ops/kv_cache.h says why. Errors: not causal, not under NoGrad,
+  /// dropout on, a cache for another window.
   Tensor forward(const Tensor& x, KeyValueCache& cache) const {
     check_in("SelfAttention", !drops(), "a cache is for evaluation: call eval() first");
     return run(x, options_for({}), &cache);
   }
-  // A mask of numbers could say who may attend, or who may not, or be meant to be added: compare (m > 0), or
+  // A mask of floats could say who may attend, or who may not, or be added to the scores: write m > 0, or
   // from_blocked(m) where 1 means blocked.
   Tensor forward(const Tensor& x, const Tensor& mask) const = delete;
 

@@ -5,9 +5,9 @@
 
 namespace mote {
 
-/// Calls its layers in turn, each on the result of the one before. Layers are named by position: 0, 1, ...
+/// Calls its layers in turn, each on the result of the previous one. Layers are named by position: 0, 1, ...
 /// Build it with braces, Sequential{Linear(2, 16, random), ReLU(), Linear(16, 1, random)}: C++ evaluates a brace list
-/// from left to right, while the arguments in parentheses may draw their weights in any order.
+/// from left to right, but arguments in parentheses in any order, and so would draw weights in any order.
 struct Sequential : Layer<Sequential> {
   Sequential() = default;
   template <class... Layers>
@@ -20,7 +20,8 @@ struct Sequential : Layer<Sequential> {
   /// Appends a layer: anything that maps a Tensor to a Tensor. Returns *this, so calls can be chained.
   template <class L>
   Sequential& add(L&& layer) {
-    static_assert(!std::is_lvalue_reference_v<L>, "pass a layer by std::move or as a temporary: modules do not copy");
+    static_assert(!std::is_lvalue_reference_v<L>,
+                  "pass a layer by std::move or as a temporary: modules cannot be copied");
     children_.push_back(std::make_unique<Holder<L>>(std::move(layer)));
     return *this;
   }
@@ -36,7 +37,7 @@ struct Sequential : Layer<Sequential> {
 
   Sequential(Sequential&&) = default;
   Sequential& operator=(Sequential&&) = default;
-  Sequential(const Sequential& other) : Layer(other) {  // only clone() gets past Module's own copy constructor
+  Sequential(const Sequential& other) : Layer(other) {  // only clone() gets past Module's copy constructor
     for (const auto& child : other.children_) children_.push_back(child->copy());
   }
 

@@ -36,7 +36,7 @@ std::string microseconds(double seconds) {
 
 }  // namespace
 
-/// While one lives, the trace's clock stands still; now() is what it shows.
+/// Stops the trace's clock during its lifetime; now() is the time it shows.
 class Trace::Bookkeeping {
  public:
   explicit Bookkeeping(Trace& trace) : trace_(trace), start_(clock_now()) {}

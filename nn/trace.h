@@ -19,16 +19,16 @@ struct TraceEvent {
   std::string path;           ///< a module's dotted path, "" for the outermost; of an op, its module's
   std::string name;           ///< a module's path from the module around it (an outermost one's type); an op's name
   std::string type;           ///< a module's class; "" for an op
-  std::vector<Shape> inputs;  ///< an op's inputs, undefined ones left out
+  std::vector<Shape> inputs;  ///< an op's inputs, without undefined ones
   Shape output;               ///< an op's result
-  std::vector<std::pair<std::string, Shape>> notes;  ///< what an op told of its inside: {"weights", [B, H, Tq, Tk]}
+  std::vector<std::pair<std::string, Shape>> notes;  ///< values an op showed: {"weights", [B, H, Tq, Tk]}
   Index parameters = 0;                              ///< of a module and its children, tied ones once
-  // From here on a module has the sums of all ops inside.
+  // The fields below are, for a module, sums over all ops inside.
   Index flops = 0;
-  Index bytes = 0;           ///< of the elements that the result newly holds
-  double seconds = 0;        ///< a module's: from call to return; an op's: without the ops inside it
+  Index bytes = 0;           ///< of the elements that the result allocated
+  double seconds = 0;        ///< a module's: from call to return; an op's: excluding the ops inside it
   Index kept = 0;            ///< bytes of the elements that the op's rule keeps until backward
-  Index backward_flops = 0;  ///< of the gradients that its rule has sent
+  Index backward_flops = 0;  ///< of the gradients that its rule sent
   double backward_seconds = 0;
 };
 
@@ -38,34 +38,34 @@ struct TraceTotal {
 };
 
 struct TracePrint {
-  int depth = 1000;                                  ///< how many levels: 1 is the outermost modules alone
-  bool times = true;                                 ///< without them the text depends on the shapes alone
+  int depth = 1000;                                  ///< how many levels: 1 is only the outermost modules
+  bool times = true;                                 ///< without them the text depends only on the shapes
   std::function<bool(const TraceEvent&)> show = {};  ///< the lines to print; not given: all
 };
 
-/// From its construction to its end, every layer and op of this thread, forward and backward; other threads are not
-/// seen. It needs a name: const Trace trace; model.loss(x, y).backward(); std::cout << trace. Works for every layer and
-/// op, the user's own included, with gradients and under NoGrad, and changes no bit. Traces nest: the outer one sees
-/// what the inner one does.
+/// During its lifetime, records every layer and op of this thread, forward and backward; other threads are not seen.
+/// Give it a name: const Trace trace; model.loss(x, y).backward(); std::cout << trace. Works for every layer and op,
+/// your own included, with gradients and under NoGrad, and changes no bit. Traces nest: the outer one sees what the
+/// inner one does.
 ///
-/// FLOPs are what ops state of themselves (Op::flops), a multiply-add being two; an op that states nothing counts one
-/// for each element of its result, in either direction, and a view none. Products are exact: 2 M N K, biases on top, and
-/// the same for each gradient; attention counts the pairs that may attend. By convention functions such as exp or gelu
-/// are 1, softmax 5 per element, layer norm 7, moving elements 0. Bytes: elements that results newly hold; scratch
-/// memory does not count. Kept: what rules keep for backward, weights included; what two rules keep counts twice. An op
-/// that calls other ops leaves FLOPs and bytes to them, unless it states its own. One that records no Tensor (argmax) is
-/// not listed; its time is in its module's. Time is wall clock, less what tracing itself takes; a module's backward time
-/// is that of its ops' rules. The rule of an op from before the trace is an event of its own.
+/// FLOPs are what ops report (Op::flops), a multiply-add being two; one that reports nothing counts one per element of
+/// its result, in either direction, and a view none. Products are exact: 2 M N K, plus biases, and the same for each
+/// gradient; attention counts the pairs that may attend. By convention functions such as exp or gelu cost 1, softmax 5
+/// per element, layer norm 7, moving elements 0. Bytes: of the elements that results allocate, not of scratch memory.
+/// Kept: what rules keep for backward, weights included; what two rules keep counts twice. An op that calls other ops
+/// leaves FLOPs and bytes to them, unless it reports its own. One that records no Tensor (argmax) is not listed; its
+/// module's time includes it. Time is wall clock, less that of tracing itself; a module's backward time is that of its
+/// ops' rules. The rule of an op recorded before the trace is an event of its own.
 class Trace : private Observer {
  public:
   [[nodiscard]] Trace() { watch(); }
 
-  /// In order: a module before what is inside it, an op when it records.
+  /// In order: a module before its contents, an op when it records.
   const std::vector<TraceEvent>& events() const { return events_; }
-  /// The sums over all calls of the module at `path` ("h.0.attn"; "h" for all of its list), or, without one, over the
-  /// whole trace. Parameters met twice count once. Errors: a path that no traced module has.
+  /// The sums over all calls of the module at `path` ("h.0.attn"; "h" for its whole list), or, without a path, over the
+  /// whole trace. Each parameter counts once. Errors: a path that no traced module has.
   TraceTotal total(const std::string& path = "") const;
-  /// A tree: one line per module call and per op, then the total. Where backward ran, three more columns: bytes kept for
+  /// A tree: one line per module call and per op, then the total. If backward ran, three more columns: bytes kept for
   /// it, its FLOPs and its time.
   void print(std::ostream& out, const TracePrint& options = {}) const;
   friend std::ostream& operator<<(std::ostream& out, const Trace& trace) {
@@ -115,8 +115,8 @@ class Trace : private Observer {
 
 /// What the multi-head attention of "LLM from scratch 1.3" prints while trace_shapes is on, for every attention layer
 /// in the trace: four lines, each from the shapes of the ops that ran ("qkv view" only where one projection made all
-/// three and gave each as many heads of one width; with several layers each is headed by its path). Errors: no
-/// attention was traced.
+/// three with equally many heads of equal width; with several layers, each is headed by its path). Errors: no attention
+/// was traced.
 std::string attention_shapes(const Trace& trace);
 
 }  // namespace mote

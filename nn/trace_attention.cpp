@@ -15,12 +15,12 @@ std::string attention_shapes(const Trace& trace) {
   text.imbue(std::locale::classic());
   for (auto op = events.begin(); op != events.end(); ++op) {
     if (!is_attention(*op)) continue;
-    // The layer is the module around the op: its events are those after it that lie deeper.
+    // The layer is the module around the op: its events are the deeper ones that follow it.
     auto first = op, last = op + 1;
     while (op->depth > 0 && first != events.begin() && first->depth >= op->depth) --first;
     while (op->depth > 0 && last != events.end() && last->depth >= op->depth) ++last;
     if (layers > 1) text << (op->path.empty() ? first->name : op->path) << "\n";
-    // mote cuts q | k | v apart and then into heads [B, T, H, d]; side by side they are the tutorial's view.
+    // mote splits q | k | v and then each into heads [B, T, H, d]; together they are the tutorial's view.
     std::vector<Shape> cuts;
     Index slices = 0;
     for (auto e = first; e != op; ++e) {

@@ -17,19 +17,20 @@ constexpr auto words(NormOrder) {
   return std::to_array<Word<NormOrder>>({{NormOrder::pre, "pre"}, {NormOrder::post, "post"}});
 }
 
-/// What a block can be told besides its sizes. Parts that are not told their own dropout and biases follow the block's.
+/// The options of a block besides its sizes. Parts without a dropout or bias of their own use the block's.
 struct TransformerBlockOptions {
-  std::optional<double> dropout = {};     ///< of all parts; not given: 0
+  std::optional<double> dropout = {};     ///< in all parts; not given: 0
   std::optional<bool> bias = {};          ///< in the layer norms and in all parts; not given: true
-  AttentionOptions attention = {};        ///< causal unless told otherwise
-  SelfAttentionOptions projections = {};  ///< what lies around the attention's formula
+  AttentionOptions attention = {};        ///< causal by default
+  SelfAttentionOptions projections = {};  ///< the attention layer's other options
   NormKind norm = NormKind::layer_norm;
   NormOrder norm_order = NormOrder::pre;
   double norm_eps = 1e-5;
-  bool feed_forward = true;  ///< false: attention and its residual connection alone
+  bool feed_forward = true;  ///< false: only attention and its residual connection
   Activation activation = Activation::gelu;
-  Index n_inner = 0;  ///< width inside the feed-forward network; 0: 4 C, with swiglu 8/3 C rounded up to 32s
-  std::optional<bool> mlp_bias = {};  ///< in the feed-forward network
+  Index n_inner =
+      0;  ///< width inside the feed-forward network; 0: 4 C, with swiglu 8/3 C rounded up to a multiple of 32
+  std::optional<bool> mlp_bias = {};  ///< in the feed-forward network; not given: as `bias`
 
   template <class V>
   void visit(V& v) {
@@ -46,9 +47,9 @@ struct TransformerBlockOptions {
     v("mlp_bias", mlp_bias, "biases in the feed-forward networks; default: as bias");
   }
 
-  /// The same with all that was not given filled in, for blocks of width C. Errors: an n_inner below 0.
+  /// The same with all defaults filled in, for blocks of width C. Errors: an n_inner below 0.
   TransformerBlockOptions resolved(Index width) const {
-    check_in("TransformerBlock", n_inner >= 0, "n_inner ", n_inner, " must be 0 or above");
+    check_in("TransformerBlock", n_inner >= 0, "n_inner ", n_inner, " must be at least 0");
     TransformerBlockOptions o = *this;
     const auto follow = [](auto& part, auto whole) { part = part.value_or(whole); };
     follow(o.dropout, 0.0);

@@ -76,7 +76,7 @@ TEST_CASE("AttentionLM: its loss is the mean over the targets that count; what i
   CHECK(error_of([&] { m(ints({1, 2})); }) == "AttentionLM: ids [2] must be [B, T] (in AttentionLM)");
   CHECK(error_of([&] {
           m(ints({{1, 2, 3, 4}}));
-        }) == "SinusoidalPositions: length 4 from position 0 on is above the 3 positions there are (in position)");
+        }) == "SinusoidalPositions: length 4 from position 0 is out of range for 3 positions (in position)");
   CHECK(error_of([&] { AttentionLM({.n_embd = 6, .n_head = 4}, random); }) ==
         "SelfAttention: width 6 is not divisible by 4 heads");
 }

@@ -230,10 +230,10 @@ TEST_CASE("generate refuses what it cannot mean, and logits without a largest nu
   const auto refused = [&](const GenerateOptions& o) {
     return error_of([&] { m.generate(ints({{1}}), 1, o, Generator(1)); });
   };
-  CHECK(refused({.top_p = 0}) == "generate: top_p 0 is outside (0, 1]");
-  CHECK(refused({.top_p = -0.5}) == "generate: top_p -0.5 is outside (0, 1]");
-  CHECK(refused({.top_p = 1.5}) == "generate: top_p 1.5 is outside (0, 1]");
-  CHECK(refused({.top_p = std::nan("")}) == "generate: top_p nan is outside (0, 1]");
+  CHECK(refused({.top_p = 0}) == "generate: top_p 0 must be in (0, 1]");
+  CHECK(refused({.top_p = -0.5}) == "generate: top_p -0.5 must be in (0, 1]");
+  CHECK(refused({.top_p = 1.5}) == "generate: top_p 1.5 must be in (0, 1]");
+  CHECK(refused({.top_p = std::nan("")}) == "generate: top_p nan must be in (0, 1]");
   CHECK(refused({.stop_token = 7}) == "generate: stop_token 7 is out of range for V = 7");
   CHECK(refused({.stop_token = -2}) == "generate: stop_token -2 is out of range for V = 7");
   for (const double bad : {static_cast<double>(nan), static_cast<double>(inf)}) {
@@ -243,7 +243,7 @@ TEST_CASE("generate refuses what it cannot mean, and logits without a largest nu
     for (const double top_p : {0.5, 1.0}) {
       const GenerateOptions o{.temperature = 1, .top_p = top_p};
       CHECK(error_of([&] { broken.generate(ints({{1}}), 1, o, Generator(1)); }) ==
-            "generate: the logits after position 0 are not numbers");
+            "generate: the logits after position 0 contain NaN or infinity");
     }
   }
   GPT silent = constant_model(std::vector<double>(V, -std::numeric_limits<double>::infinity()));

@@ -103,13 +103,14 @@ TEST_CASE("generate refuses what it cannot mean") {
   const auto refused = [&](const GenerateOptions& o) {
     return error_of([&] { m.generate(ints({{1}}), 1, o, Generator(1)); });
   };
-  CHECK(refused({.temperature = -1}) == "generate: temperature -1 must be 0 or above");
-  CHECK(refused({.temperature = std::nan("")}) == "generate: temperature nan must be 0 or above");
-  CHECK(refused({.temperature = static_cast<double>(inf)}) == "generate: temperature inf must be 0 or above");
-  CHECK(refused({.top_k = -1}) == "generate: top_k -1 must be 0 or above");
+  CHECK(refused({.temperature = -1}) == "generate: temperature -1 must be at least 0 and finite");
+  CHECK(refused({.temperature = std::nan("")}) == "generate: temperature nan must be at least 0 and finite");
+  CHECK(refused({.temperature = static_cast<double>(inf)}) ==
+        "generate: temperature inf must be at least 0 and finite");
+  CHECK(refused({.top_k = -1}) == "generate: top_k -1 must be at least 0");
   CHECK(error_of([&] { m.generate(IntArray({1, 0}), 1); }) == "generate: ids [1, 0] must be [B, T] with T at least 1");
   CHECK(error_of([&] { m.generate(ints({1, 2}), 1); }) == "generate: ids [2] must be [B, T] with T at least 1");
-  CHECK(error_of([&] { m.generate(ints({{1}}), -1); }) == "generate: count -1 must be 0 or above");
+  CHECK(error_of([&] { m.generate(ints({{1}}), -1); }) == "generate: count -1 must be at least 0");
   CHECK(error_of([&] { m.generate(ints({{9}}), 1); }).rfind("embedding: id 9 is out of range for V = 7", 0) == 0);
 }
 
@@ -117,7 +118,7 @@ TEST_CASE("generate refuses logits that are not numbers, and takes a certain one
   GPT broken = constant_model({0, 0, static_cast<double>(nan), 0, 0, 0, 0});
   for (const double temperature : {0.0, 1.0})
     CHECK(error_of([&] { broken.generate(ints({{1}}), 1, {.temperature = temperature}, Generator(1)); }) ==
-          "generate: the logits after position 0 are not numbers");
+          "generate: the logits after position 0 contain NaN or infinity");
   GPT certain = constant_model({-1e30, -1e30, -1e30, 5, -1e30, -1e30, -1e30});
   CHECK(frequencies(certain, {}, 100)[3] == doctest::Approx(1));
 }

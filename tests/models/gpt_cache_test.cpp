@@ -203,7 +203,7 @@ TEST_CASE("GPT's cache: an error in a later layer leaves every layer as it was, 
     m(ids.slice(1, 0, 4), cache);
     cache.layers[1].truncate(3);
     CHECK(error_of([&] { m(ids.slice(1, 4, 9), cache); }) ==
-          "GPT: the cache has 4 tokens in its first layer, 3 in another (in transformer)");
+          "GPT: the cache has 4 tokens in its first layer and 3 in another (in transformer)");
   }
 }
 

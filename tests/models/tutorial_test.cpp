@@ -265,7 +265,7 @@ TEST_CASE("tutorial: dropout draws in training and only there, and only above 0"
 TEST_CASE("tutorial: what the classes refuse") {
   const Generator random(1);
   CHECK(error_of([&] { SplitAttention(4, 6, 3, 0.0, 4, random); }) ==
-        "MultiHeadAttention: d_out 6 must be divisible by num_heads 4");
+        "MultiHeadAttention: d_out 6 is not divisible by num_heads 4");
   CHECK(error_of([&] { SplitAttention(4, 6, 3, 0.0, 0, random); }) ==
         "MultiHeadAttention: num_heads 0 must be at least 1");
   CHECK(error_of([&] { MultiHeadAttentionWrapper(4, 6, 3, 0.0, 0, random); }) ==

@@ -48,8 +48,7 @@ TEST_CASE("activate: every name of a config") {
   CHECK(error_of([] { from_text<Activation>("activation", "Gelu"); }) ==
         "activation 'Gelu' is none of gelu, gelu_tanh, relu, silu, tanh, swiglu");
   CHECK(text_of(Activation::swiglu) == "swiglu");
-  CHECK(error_of([&] { activate(Activation::swiglu, x); }) ==
-        "activate: swiglu is no function of one number; FeedForward has it");
+  CHECK(error_of([&] { activate(Activation::swiglu, x); }) == "activate: swiglu takes two inputs; use FeedForward");
   CHECK(error_of([&] { activate(static_cast<Activation>(99), x); }) == "activate: unknown activation");
 }
 

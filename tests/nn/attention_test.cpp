@@ -333,12 +333,12 @@ TEST_CASE("attention layers: what a constructor refuses") {
   CHECK(says(8, 4, {.causal = false, .window = 3}, {}) == "MultiHeadAttention: a window of recent keys needs causal");
   CHECK(says(8, 4, {.dropout = 1.5}, {}) == "MultiHeadAttention: dropout = 1.5 is not a probability");
   CHECK(says(8, 4, {.mask = Mask({3, 3})}, {}) ==
-        "MultiHeadAttention: a mask is given to the call, not to the constructor");
-  CHECK(says(8, 4, {}, {.block_size = -1}) == "MultiHeadAttention: block_size -1 must be 0 (any length) or above");
+        "MultiHeadAttention: pass a mask to the call, not to the constructor");
+  CHECK(says(8, 4, {}, {.block_size = -1}) == "MultiHeadAttention: block_size -1 must be at least 0 (0: any length)");
   CHECK(says(8, 4, {}, {.d_in = -2}) == "MultiHeadAttention: a width of -2 must be at least 1");
   CHECK(says(8, 4, {}, {.value_head = -1}) == "MultiHeadAttention: a width of -1 must be at least 1");
   CHECK(says(6, 2, {}, {.rotary = RotaryOptions{}}) ==
-        "Rotary: a head of width 3 is odd, but its columns are turned in pairs");
+        "Rotary: a head of width 3 is odd, but its columns are rotated in pairs");
   CHECK(says(8, 4, {}, {.resid_dropout = 2}) == "Dropout: p = 2 is not a probability");
 }
 

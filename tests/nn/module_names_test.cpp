@@ -131,12 +131,12 @@ struct Odd : Layer<Odd> {
 
 TEST_CASE("visit: names with dots, empty and repeated names are refused") {
   CHECK(error_of([] { named_parameters(Odd({"a.b"})); }) ==
-        "visit: 'a.b' is not a field's name: it must not be empty or have a dot");
+        "visit: 'a.b' is not a field's name: it must not be empty or contain a dot");
   CHECK(error_of([] { named_parameters(Odd({""})); }) ==
-        "visit: '' is not a field's name: it must not be empty or have a dot");
-  CHECK(error_of([] { named_parameters(Odd({"w", "w"})); }) == "visit: two fields are called 'w'");
-  CHECK(error_of([] { named_parameters(Odd({"w", "w"}, true)); }) == "visit: two fields are called 'w'");
-  CHECK(error_of([] { named_buffers(Odd({"w", "w"}, true)); }) == "visit: two fields are called 'w'");
+        "visit: '' is not a field's name: it must not be empty or contain a dot");
+  CHECK(error_of([] { named_parameters(Odd({"w", "w"})); }) == "visit: two fields are named 'w'");
+  CHECK(error_of([] { named_parameters(Odd({"w", "w"}, true)); }) == "visit: two fields are named 'w'");
+  CHECK(error_of([] { named_buffers(Odd({"w", "w"}, true)); }) == "visit: two fields are named 'w'");
   CHECK(error_of([] { named_parameters(Odd({"w", "b"}, true)); }) == "(no error)");
 }
 

@@ -20,16 +20,16 @@ TEST_CASE("LearnedPositions") {
            },
        .error = [](const LearnedPositions& m) { m(6); },
        .error_text =
-           "LearnedPositions: length 6 from position 0 on is above the 5 positions there are (in LearnedPositions)"});
+           "LearnedPositions: length 6 from position 0 is out of range for 5 positions (in LearnedPositions)"});
   Generator random(123);
   const LearnedPositions m(5, 3, random);
   check_float32(m(2).array(), {-0.111467116f, 0.120362945f, -0.369634509f, -0.240417972f, -1.19692433f, 0.20926936f});
   CHECK(m(0).shape() == Shape{0, 3});  // drawn as torch.nn.Embedding(5, 3) is after manual_seed(123)
-  CHECK(error_of([&] { m(-1); }) == "LearnedPositions: length -1 is below 0 (in LearnedPositions)");
-  CHECK(error_of([&] { m(1, -1); }) == "LearnedPositions: start -1 is below 0 (in LearnedPositions)");
+  CHECK(error_of([&] { m(-1); }) == "LearnedPositions: length -1 must be at least 0 (in LearnedPositions)");
+  CHECK(error_of([&] { m(1, -1); }) == "LearnedPositions: start -1 must be at least 0 (in LearnedPositions)");
   constexpr Index huge = std::numeric_limits<Index>::max();
-  CHECK(error_of([&] { m(huge, 1); }).find("is above the") != std::string::npos);
-  CHECK(error_of([&] { m(1, huge); }).find("is above the") != std::string::npos);
+  CHECK(error_of([&] { m(huge, 1); }).find("is out of range") != std::string::npos);
+  CHECK(error_of([&] { m(1, huge); }).find("is out of range") != std::string::npos);
 }
 
 Row waves(Index length, Index width) {
@@ -51,7 +51,7 @@ TEST_CASE("SinusoidalPositions") {
         {.oracle = [=](const Weights&, const std::vector<Value>&) { return waves(7, width); },
          .tolerance = f64 ? 1e-14 : 1e-7,
          .error = [](const SinusoidalPositions& m) { m(9); },
-         .error_text = "SinusoidalPositions: length 9 from position 0 on is above the 8 positions there are (in "
+         .error_text = "SinusoidalPositions: length 9 from position 0 is out of range for 8 positions (in "
                        "SinusoidalPositions)"});
   const SinusoidalPositions m(2000, 64);
   CHECK(distance(m(2000).to_vector(), waves(2000, 64)) < (f64 ? 1e-11 : 1e-7));
@@ -59,11 +59,11 @@ TEST_CASE("SinusoidalPositions") {
   REQUIRE(named_buffers(m).size() == 1);
   CHECK(named_buffers(m)[0].name == "table");
   CHECK(!m(3).requires_grad());
-  CHECK(error_of([&] { m(-1); }) == "SinusoidalPositions: length -1 is below 0 (in SinusoidalPositions)");
-  CHECK(error_of([&] { m(1, -1); }) == "SinusoidalPositions: start -1 is below 0 (in SinusoidalPositions)");
+  CHECK(error_of([&] { m(-1); }) == "SinusoidalPositions: length -1 must be at least 0 (in SinusoidalPositions)");
+  CHECK(error_of([&] { m(1, -1); }) == "SinusoidalPositions: start -1 must be at least 0 (in SinusoidalPositions)");
   constexpr Index huge = std::numeric_limits<Index>::max();
-  CHECK(error_of([&] { m(huge, 1); }).find("is above the") != std::string::npos);
-  CHECK(error_of([&] { m(1, huge); }).find("is above the") != std::string::npos);
+  CHECK(error_of([&] { m(huge, 1); }).find("is out of range") != std::string::npos);
+  CHECK(error_of([&] { m(1, huge); }).find("is out of range") != std::string::npos);
 }
 
 /// Pair i of r/2 of the row at position p, as one complex number, times e^(p base^(-2i/r) sqrt(-1)).
@@ -124,17 +124,17 @@ TEST_CASE("Rotary beyond the kept length: the same bits as a longer table, or no
 }
 
 TEST_CASE("Rotary: what a constructor refuses") {
-  CHECK(error_of([] { Rotary(7, {}); }) == "Rotary: a head of width 7 is odd, but its columns are turned in pairs");
+  CHECK(error_of([] { Rotary(7, {}); }) == "Rotary: a head of width 7 is odd, but its columns are rotated in pairs");
   CHECK(error_of([] { Rotary(0, {}); }) == "Rotary: fraction 1 of a head of width 0 is less than one pair of columns");
   CHECK(error_of([] { Rotary(4, {.fraction = 0.4}); }) ==
         "Rotary: fraction 0.4 of a head of width 4 is less than one pair of columns");
-  CHECK(error_of([] { Rotary(4, {.fraction = 0}); }) == "Rotary: fraction 0 is outside (0, 1]");
-  CHECK(error_of([] { Rotary(4, {.fraction = 1.5}); }) == "Rotary: fraction 1.5 is outside (0, 1]");
+  CHECK(error_of([] { Rotary(4, {.fraction = 0}); }) == "Rotary: fraction 0 must be in (0, 1]");
+  CHECK(error_of([] { Rotary(4, {.fraction = 1.5}); }) == "Rotary: fraction 1.5 must be in (0, 1]");
   CHECK(error_of([] { Rotary(4, {.base = 0}); }) == "Rotary: base 0 must be above 0 and finite");
   CHECK(error_of([] { Rotary(4, {.base = static_cast<double>(inf)}); }) ==
         "Rotary: base inf must be above 0 and finite");
-  CHECK(error_of([] { Rotary(4, {.length = -1}); }) == "Rotary: length -1 is below 0");
-  CHECK(error_of([] { Rotary(4, {})(Tensor(Array::zeros({1, 2, 4})), -1); }) == "Rotary: start -1 is below 0");
+  CHECK(error_of([] { Rotary(4, {.length = -1}); }) == "Rotary: length -1 must be at least 0");
+  CHECK(error_of([] { Rotary(4, {})(Tensor(Array::zeros({1, 2, 4})), -1); }) == "Rotary: start -1 must be at least 0");
   CHECK(error_of([] { Rotary(4, {.base = std::nan("")}); }) == "Rotary: base nan must be above 0 and finite");
 }
 

@@ -136,7 +136,7 @@ TEST_CASE("TransformerBlockOptions: parts follow the block where they are not to
     const Index n = inner(C, {.activation = Activation::swiglu});
     if (n % 32 != 0 || 3 * n < 8 * C || 3 * (n - 32) >= 8 * C) FAIL_CHECK("C = " << C << ": " << n);
   }
-  CHECK(error_of([&] { inner(4, {.n_inner = -1}); }) == "TransformerBlock: n_inner -1 must be 0 or above");
+  CHECK(error_of([&] { inner(4, {.n_inner = -1}); }) == "TransformerBlock: n_inner -1 must be at least 0");
 }
 
 /// Weights that are easily made again in PyTorch.
