@@ -26,7 +26,7 @@ inline void check_schedule(const char* name, Index step, const ScheduleOptions& 
            "learning rates must satisfy 0 <= min_lr <= max_lr, but min_lr is ", o.min_lr, " and max_lr ", o.max_lr);
   check_in(name, o.warmup_steps >= 0, "warmup_steps ", o.warmup_steps, " must be at least 0");
   if (!has_end) return;
-  check_in(name, o.total_steps >= 0, "total_steps ", o.total_steps, " must be at least 0");
+  check_in(name, o.total_steps >= 0, "total_steps ", o.total_steps, " must be given and at least 0");
   check_in(name, o.warmup_steps <= o.total_steps, "warmup_steps ", o.warmup_steps, " must be at most total_steps ",
            o.total_steps);
 }
