@@ -11,7 +11,7 @@ using namespace mote;
 /// The expression that micrograd's README made famous.
 Tensor expression(const Tensor& a, const Tensor& b) {
   Tensor c = a + b;
-  const Tensor product = a * b;  // one recorded step per statement: C++ leaves the order of operands open
+  const Tensor product = a * b;  // one recorded step per statement: C++ does not order operands
   const Tensor cube = pow(b, 3);
   Tensor d = product + cube;
   c += c + 1;
@@ -43,7 +43,7 @@ int main() try {
   const double da = static_cast<double>(a.grad().item()), db = static_cast<double>(b.grad().item());
   std::printf("dg/da = %.4f\ndg/db = %.4f\n\n", da, db);
 
-  // The same slope without any graph: change a a little and look.
+  // The same slope without any graph: change a slightly and compare.
   const real step = 0.01;
   const NoGrad just_numbers;
   const Tensor above = expression(a + step, b);

@@ -30,7 +30,7 @@ int main() try {
     optimizer.zero_grad();
     const Tensor loss = mse_loss(model(x), y);  // the mean of (prediction - y)^2
     loss.backward();                            // fills the gradient of every parameter
-    optimizer.step();                           // and moves each a little against it
+    optimizer.step();                           // moves each slightly against its gradient
     last = static_cast<double>(loss.item());
     if (step == 0) first = last;
     if (step % 100 == 0) std::printf("step %3d  loss %.6f\n", step, last);

@@ -1,5 +1,5 @@
-// Lesson 3. The printed numbers of a book chapter (multi-head attention, seed 123) come out of mote, digit for digit:
-// its three tables, the eleven steps of its last class, and what else that chapter prints.
+// Lesson 3. The printed numbers of a book chapter (multi-head attention, seed 123) reproduced digit for digit: its
+// three tables, the eleven steps of its last class, and everything else that the chapter prints.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -27,7 +27,7 @@ void print_and_compare(const std::string& text, const std::string& expected) {
   std::cout << "THE CHAPTER PRINTS\n" << expected << "\n";
 }
 
-/// The first few numbers, four decimals each, as a row.
+/// The first few values, four decimals each, as a row.
 std::string first_values(const Tensor& x, std::size_t count) {
   std::string text;
   const std::vector<real> values = x.to_vector();
@@ -175,7 +175,7 @@ void wrapper_against_split() {
   split.W_query.weight.set(cat(query).array());
   split.W_key.weight.set(cat(key).array());
   split.W_value.weight.set(cat(value).array());
-  split.out_proj.weight.set(eye(heads * head_dim).array());  // the wrapper has no output layer: the identity stands in
+  split.out_proj.weight.set(eye(heads * head_dim).array());  // the wrapper has no output layer: use the identity
   split.out_proj.bias.set(Array::zeros({heads * head_dim}));
 
   const Tensor x = randn({2, T, d_in}, random);
@@ -272,7 +272,7 @@ void other_numbers() {
         [0., 2., 0., 0., 0., 0.]]))");
 }
 
-/// How many numbers the attention layers and the whole model have. Only the count: these would not fit a small machine.
+/// Parameter counts of the attention layers and the whole model; the models would not fit on a small machine.
 void gpt2_sizes() {
   std::cout << "\nGPT-2, in which d_in = d_out\n                layers  heads  width  width of a head  in one attention"
                "  in all\n";

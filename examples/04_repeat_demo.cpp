@@ -1,5 +1,5 @@
-// Lesson 4. The smallest language model with attention learns to repeat a token, with the losses that PyTorch has for
-// the same seed; what its heads look at; and why this task cannot show what heads are for.
+// Lesson 4. The smallest language model with attention learns to repeat a token, with PyTorch's losses for the
+// same seed; what its heads look at; and why this task cannot show what heads are for.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,7 +31,7 @@ struct Run {
 
 Run train(const AttentionLM& model, const AttentionLMConfig& config) {
   const RepeatTask task({.symbols = config.vocab_size, .length = config.block_size});
-  const Generator data(42);  // a stream of its own, so that the batches do not depend on the model's size
+  const Generator data(42);  // its own stream, so that the batches do not depend on the model's size
   Adam optimizer(all_parameters(model), {.lr = 5e-3});
   Run run;
   fit(optimizer,
@@ -46,7 +46,7 @@ Run train(const AttentionLM& model, const AttentionLMConfig& config) {
   return run;
 }
 
-/// All heads on a row of one token.
+/// All heads on a row of one repeated token.
 void show_heads(AttentionLM& model, const AttentionLMConfig& config) {
   const Generator fresh(1);
   const RepeatTask task({.symbols = config.vocab_size, .length = config.block_size});
@@ -55,7 +55,7 @@ void show_heads(AttentionLM& model, const AttentionLMConfig& config) {
   std::cout << attention_text(attention_maps(model, example.ids)[0].weights.select(0, 0), labels) << "\n";
 }
 
-/// The stream of the PyTorch program when its model is built: it had built two layers and drawn an input before.
+/// The stream of the PyTorch program when it builds its model, after two other layers and an input.
 Generator stream_of_the_program() {
   const Generator random(42);
   const Linear qkv(32, 96, random);

@@ -1,5 +1,5 @@
-// Lesson 5. One attention layer from inside: its shapes, its costs counted, a whole transformer block as a tree; why
-// scores are divided by sqrt(d), what a fused projection is, and what the output projection is for.
+// Lesson 5. Inside one attention layer: its shapes, its counted costs, a whole transformer block as a tree; why scores
+// are divided by sqrt(d), what a fused projection is, and what the output projection is for.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -19,7 +19,7 @@ namespace {
 
 int mistakes = 0;
 
-/// "counted" beside the formula's number; the lesson fails if they differ.
+/// "counted" beside the value of the formula; the lesson fails if they differ.
 void row(const char* what, Index counted, Index formula) {
   std::printf("  %-34s %14lld %14lld%s\n", what, static_cast<long long>(counted), static_cast<long long>(formula),
               counted == formula ? "" : "   DIFFERENT");
@@ -61,7 +61,7 @@ void tree() {
 }
 
 struct Cost {
-  Index projections, attention, weights;  // FLOPs, FLOPs, numbers
+  Index projections, attention, weights;  // FLOPs, FLOPs, elements
 };
 
 /// Counts one pass of N tokens through h heads of d / h columns.
@@ -133,7 +133,7 @@ void one_head_or_eight() {
                                                          static_cast<double>(one.projections + one.attention));
 }
 
-/// Queries and keys of independent N(0, 1) numbers: 64 of each, of width d.
+/// Queries and keys with independent N(0, 1) elements: 64 of each, of width d.
 struct Saturation {
   double variance = 0, largest = 0, slope = 0;  // of a score; of a row's weights, on average
 };
@@ -170,7 +170,7 @@ void why_scale() {
   std::cout << "\n   Divided, every width starts alike, and all weights can still learn.\n";
 }
 
-/// Columns of y that differ anywhere.
+/// Columns that differ in any row.
 int columns_changed(const Array& a, const Array& b) {
   const Index C = a.shape()[-1];
   int changed = 0;
@@ -214,7 +214,7 @@ void fused_and_joined() {
       static_cast<long long>(flops_three), equal ? "equal in every bit" : "NOT EQUAL");
   mistakes += !equal || products_one != 2 || products_three != 4 || flops_one != flops_three;
 
-  // What one head says reaches its own columns alone, until the output projection mixes them.
+  // A head's output reaches only its own columns, until the output projection mixes them.
   MultiHeadAttention apart = separate.clone();
   Array identity = Array::zeros({12, 12});
   for (Index i = 0; i < 12; ++i) identity.mutate()[13 * i] = 1;

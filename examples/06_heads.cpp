@@ -1,5 +1,5 @@
 // Lesson 6. What a second head is good for: the same layer with 1, 2 and 8 heads, compared by what it computes, what it
-// costs, and what it can learn: to copy, which takes one look at a time, and a task that takes two.
+// costs, and what it can learn: to copy, which needs one position at a time, and a task that needs two.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -44,7 +44,7 @@ void outputs_and_sizes() {
 }
 
 /// Median milliseconds of one forward pass for each number of heads, measured in turns so that a slow moment of the
-/// machine hits all of them.
+/// machine affects all of them.
 void times() {
   const std::vector<Index> counts{1, 8, 16};
   std::vector<SelfAttention> layers;
@@ -71,8 +71,8 @@ void times() {
       "over all pairs of tokens. Thin heads also fill a processor's registers less well.\n\n");
 }
 
-/// "1 against 8 heads on the copy task": a GPT of one layer, the loss after 50, 100 and 400 steps, and answers to
-/// questions it never saw.
+/// "1 against 8 heads on the copy task": a one-layer GPT, its loss after 50, 100 and 400 steps, and its answers to
+/// unseen questions.
 bool copying() {
   const CopyTask task({.symbols = 10, .length = 8});
   std::printf(
@@ -118,9 +118,9 @@ bool copying() {
   return learned && early.front() < early.back();
 }
 
-/// What a layer learned of a task that needs two earlier tokens at once.
+/// How well a layer learned a task that needs two earlier tokens at once.
 struct Learned {
-  double right = 0;                    // share of right answers
+  double right = 0;                    // share of correct answers
   std::vector<double> t1, t3, larger;  // of each head: attention to x[t-1], x[t-3], the one it prefers in each row
 };
 
@@ -180,7 +180,7 @@ Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
   }
   Learned learned{static_cast<double>(right) / static_cast<double>(asked), {}, {}, {}};
   const Array weights = attention_maps(model, test.ids, mask)[0].weights;
-  const Index rows = weights.shape()[0], last = task.options.length - 1;  // looked at: the last query of every row
+  const Index rows = weights.shape()[0], last = task.options.length - 1;  // measured at the last query of every row
   for (Index h = 0; h < heads; ++h) {
     double t1 = 0, t3 = 0, larger = 0;
     for (Index b = 0; b < rows; ++b) {

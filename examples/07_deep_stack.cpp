@@ -1,5 +1,5 @@
-// Lesson 7. A stack of 100 transformer blocks takes a training step, with the norm before each part and after it, and
-// shows how much of the gradient arrives at the bottom.
+// Lesson 7. A stack of 100 transformer blocks takes a training step, with the norm before each part or after it, and
+// shows how much of the gradient reaches the bottom.
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -32,7 +32,7 @@ struct BareBlock : Layer<BareBlock> {
   }
 };
 
-/// Embeddings, a stack of blocks with PyTorch's default weights, and a head: a model of one's own in twenty lines.
+/// Embeddings, a stack of blocks with PyTorch's default weights, and a head: a model of your own in twenty lines.
 template <class Block>
 struct Stack : Layer<Stack<Block>> {
   Embedding token, position;
@@ -57,8 +57,8 @@ struct Stack : Layer<Stack<Block>> {
   }
 };
 
-/// One step of training; prints its loss before and after and gradient norms along the way. The one at the bottom, or
-/// NaN if anything was not finite.
+/// One training step; prints the loss before and after it, and gradient norms along the stack. Returns the norm at the
+/// bottom, or NaN if anything was not finite.
 template <class Model>
 double one_step(const char* kind, const Model& model) {
   const Generator data(8);

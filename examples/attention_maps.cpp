@@ -1,5 +1,5 @@
-// Attention_maps: trains a small model, then shows what its heads look at: scores for the heads of every layer, the
-// most telling head of one layer as text, and all heads of that layer as one picture (SVG).
+// attention_maps trains a small model, then shows what its heads look at: scores for the heads of every layer, the most
+// distinctive head of one layer as text, and all heads of that layer as one picture (SVG).
 #include <unistd.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ const char* const built_in_text =
     "next layer asks its questions, of tokens that know more than they did. a sentence is read from left to right, and "
     "no token ever looks at what comes after it, because that is what the model has to guess. ";
 
-/// What a model learns from, and what its heads are shown.
+/// What a model learns from, and what its heads are shown on.
 struct Material {
   std::string title;
   Index vocab_size = 0, block_size = 0;
@@ -102,7 +102,7 @@ std::string read(const std::string& path) {
   return text;
 }
 
-/// Characters as ids 0, 1, ... in the order of their codes; rows from random places.
+/// Characters as ids 0, 1, ... in the order of their codes; rows from random positions.
 Material from_text(const TextOptions& c) {
   const std::vector<std::string> text = characters_of(c.text.empty() ? built_in_text : read(c.text));
   std::vector<std::string> known = text;
@@ -112,7 +112,7 @@ Material from_text(const TextOptions& c) {
     std::vector<Index> ids;
     for (const std::string& x : characters) {
       const auto place = std::lower_bound(known.begin(), known.end(), x);
-      check(place != known.end() && *place == x, "the sentence has '", label_of(x), "', which the text does not have");
+      check(place != known.end() && *place == x, "the sentence has '", label_of(x), "', which is not in the text");
       ids.push_back(place - known.begin());
     }
     return ids;
@@ -152,7 +152,7 @@ Material from_task(std::shared_ptr<const Task> task, const std::vector<Index>& s
   return m;
 }
 
-/// Shown is a row that begins again after two thirds of `length`.
+/// Shows a row that repeats after two thirds of `length`.
 Material from_induction(const LetterOptions& c, const Generator& random) {
   check(c.length >= 3, "length ", c.length, " must be at least 3");
   const auto task = std::make_shared<InductionTask>(InductionOptions{.length = c.length});
@@ -163,15 +163,14 @@ Material from_induction(const LetterOptions& c, const Generator& random) {
   return from_task(task, shown);
 }
 
-/// On the letters a to z; shown are a question that was held out and its answer.
+/// On the letters a to z; shows a held-out question and its answer.
 Material from_copy(const LetterOptions& c, const Generator& random) {
   const auto task = std::make_shared<CopyTask>(AnswerOptions{.symbols = 26, .length = c.length});
   return from_task(task, row_of(task->batch(1, Split::test, random).ids, 0));
 }
 
-/// A picture's way to the disk: under another name first, which then takes the place of the old one, so that the file
-/// is written whole or not at all. A link's target is replaced, not the link; what is no file (/dev/null) is written
-/// to.
+/// Writes a picture under a temporary name, then renames it, so that the file is written completely or not at all.
+/// Replaces the target of a link, not the link; writes directly to what is not a regular file (/dev/null).
 class Picture {
  public:
   explicit Picture(const std::string& path) : name_(path), target_(path) {
@@ -228,7 +227,8 @@ void train(GPT& model, const Material& material, const Config& c) {
 }
 
 int run(const Config& c, const LetterOptions& letters, const TextOptions& text) {
-  check(c.layer >= -1 && c.layer < c.n_layer, "layer ", c.layer, " is not one of ", c.n_layer, " (0 is the first)");
+  check(c.layer >= -1 && c.layer < c.n_layer, "layer ", c.layer, " is out of range for n_layer ", c.n_layer,
+        " (0 is the first)");
   check(c.seed >= 0 && c.seed <= 1'000'000'000'000'000'000, "seed ", c.seed, " must be 0 to 1000000000000000000");
   const Picture picture(c.output);
   GPTConfig config = GPTConfig::preset(c.preset).resized(c.n_layer, c.n_head, c.n_embd);

@@ -1,4 +1,4 @@
-// Command-line options for the example programs, from the fields of configs: names, defaults, help, errors of one line.
+// Command-line options for the example programs, from the fields of configs: names, defaults, help, one-line errors.
 #pragma once
 
 #include <algorithm>
@@ -17,32 +17,32 @@ class Options {
  public:
   explicit Options(std::string about) : about_(std::move(about)) {}
 
-  /// All fields of `config`, which gets the values and must live as long as this. The help says `title` above them.
+  /// Adds all fields of `config`, which receives the values and must outlive this. The help prints `title` above them.
   template <class Config>
   void add(const std::string& title, Config& config) {
     add(
         title, [&config] { return mote::fields(config); },
         [&config](const std::string& name, const std::string& text) { mote::set_field(config, name, text); });
   }
-  /// A group whose config nobody has yet: its fields as they are now, and what takes a value.
+  /// Adds a group whose config does not exist yet: functions that list its fields and take a value.
   void add(const std::string& title, const std::function<std::vector<mote::Field>()>& fields,
            const std::function<void(const std::string& name, const std::string& text)>& set) {
     groups_.push_back({title, fields, set});
   }
   /// A last line of the help.
   void note(const std::string& text) { note_ = text; }
-  /// What an option is unknown to: "unknown option --window for --task repeat".
+  /// The end of the error for an unknown option: "unknown option --window for --task repeat".
   void context(const std::string& text) { context_ = text; }
 
-  /// The value that an option is given, for programs whose options depend on it; `fallback` without one.
+  /// The value of an option, for programs whose other options depend on it; `fallback` if it is not given.
   static std::string peek(int argc, char** argv, const std::string& name, const std::string& fallback) {
     for (const Given& given : read(argc, argv))
       if (given.name == name && given.has_value) return given.value;
     return fallback;
   }
 
-  /// Reads the command line. --help prints the options and ends the program with 0; a mistake prints one line on stderr
-  /// and ends it with 2.
+  /// Reads the command line. --help prints the options and exits with 0; a mistake prints one line on stderr and exits
+  /// with 2.
   void parse_or_exit(int argc, char** argv) const {
     std::vector<std::string> seen;
     bool help = false;
@@ -97,7 +97,7 @@ class Options {
     return nullptr;
   }
 
-  static std::size_t distance(const std::string& a, const std::string& b) {  // edits that turn a into b
+  static std::size_t distance(const std::string& a, const std::string& b) {  // edits that change a into b
     std::vector<std::size_t> row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
     for (std::size_t i = 1; i <= a.size(); ++i) {

@@ -1,5 +1,5 @@
-// Training a model end to end on a toy task, and what it learned: the loss as it falls, answers to questions it never
-// saw, and what one attention head looks at.
+// Trains a model end to end on a toy task and shows what it learned: the falling loss, answers to unseen questions, and
+// what one attention head looks at.
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace mote;
 
 namespace {
 
-/// What this program asks of a model.
+/// What this program needs of a model.
 struct Model {
   virtual ~Model() = default;
   virtual Module& module() = 0;
@@ -27,7 +27,7 @@ struct Model {
   virtual IntArray answer(const IntArray& prompts, Index count) = 0;
 };
 
-/// A kind of model: the fields of its config, with these values set, and the model that they describe for a task.
+/// A kind of model: the fields of its config, with these values set, and the model they describe for a task.
 struct ModelKind {
   const char* name;
   std::vector<Field> (*fields)(const FieldValues& values);
@@ -40,7 +40,7 @@ Choice chosen(Choice choice, const FieldValues& values) {
   return choice;
 }
 
-/// A GPTConfig but for what the task decides, and the preset that it starts from.
+/// A GPTConfig except what the task determines, and the preset it starts from.
 struct GPTChoice {
   std::string preset = "default";
   GPTConfig config;
@@ -56,8 +56,8 @@ struct GPTChoice {
   }
 };
 
-/// The preset first, whatever the order. Its n_kv_head gives way where it does not divide n_head; one that was chosen
-/// does not.
+/// Applies the preset first, in whatever order options come. The preset's n_kv_head yields if it does not divide
+/// n_head; one set by the user does not.
 GPTChoice gpt_choice(const FieldValues& values) {
   GPTChoice choice;
   bool heads_chosen = false;
@@ -72,7 +72,7 @@ GPTChoice gpt_choice(const FieldValues& values) {
   return choice;
 }
 
-/// An option that says nothing about the model that was chosen is a mistake.
+/// Errors: an option that has no effect on the model chosen.
 void check_used(const FieldValues& values, const GPTConfig& config) {
   for (const auto& [name, text] : values) {
     const bool rotary = name.starts_with("rotary_");
@@ -149,7 +149,7 @@ const ModelKind& model_kind(const std::string& name) {
   throw Error("model '" + name + "' is none of " + all);
 }
 
-/// What the command line says, besides the options of the task, the model and the training.
+/// Command-line options other than those of the task, the model and the training.
 struct Run {
   std::string task = "copy", model;
   Index sequences = 1000, seed = 1;
@@ -162,7 +162,7 @@ struct Run {
   }
 };
 
-/// Tells a run as it goes: the first loss beside ln V, then a progress line.
+/// Reports a run as it proceeds: the first loss beside ln V, then a progress line.
 class Narrator {
  public:
   explicit Narrator(Index vocab) : vocab_(vocab), progress_(std::cout, isatty(STDOUT_FILENO) != 0) {}
@@ -220,7 +220,7 @@ Index count_exact(Model& model, const Task& task, Index total, const Generator& 
   return exact;
 }
 
-/// What the heads of each layer look at in one example, [H, T, T] per layer.
+/// The attention weights of each layer on one example, [H, T, T] per layer.
 std::vector<Array> attention(Model& model, const Batch& example) {
   const NoGrad no_grad;
   const Evaluation evaluation(model.module());
@@ -231,8 +231,8 @@ std::vector<Array> attention(Model& model, const Batch& example) {
   return layers;
 }
 
-/// The head that looks most at the positions that tell the next token, on one example; nothing when the task knows no
-/// such positions or the model has no attention.
+/// The head that attends most to the positions that determine the next token, on one example; nothing if the task has
+/// no such positions or the model no attention.
 void show_head(Model& model, const Task& task, const std::string& kind, const Generator& random) {
   const Batch example = task.batch(1, Split::test, random);
   const std::vector<Index> ids = row_of(example.ids, 0);
@@ -309,7 +309,7 @@ int run_command(int argc, char** argv) {
   Recipe recipe = make_task(r.task)->recipe();
   r.model = Options::peek(argc, argv, "--model", recipe.model);
   const ModelKind& kind = model_kind(r.model);
-  if (r.model != recipe.model) {  // what the recipe says of another kind of model counts as far as this one has it
+  if (r.model != recipe.model) {  // of a recipe for another kind of model, use the fields that this one has
     const std::vector<Field> known = kind.fields({});
     std::erase_if(recipe.config, [&](const auto& value) {
       return std::none_of(known.begin(), known.end(), [&](const Field& f) { return f.name == value.first; });

@@ -1,4 +1,4 @@
-// Adam and AdamW, which divide each number's step by the running size of its gradient.
+// Adam and AdamW, which divide each element's step by the running size of its gradient.
 #pragma once
 
 #include <array>
@@ -14,9 +14,10 @@ namespace mote {
 /// PyTorch's names and defaults.
 struct AdamOptions {
   double lr = 1e-3;
-  std::array<double, 2> betas = {0.9, 0.999};  ///< what stays, per step, of the running mean and of the running square
-  double eps = 1e-8;                           ///< added to the denominator: keeps a gradient of 0 from giving 0 / 0
-  double weight_decay = 0;                     ///< for groups that have none of their own
+  std::array<double, 2> betas = {0.9,
+                                 0.999};  ///< decay, per step, of the running mean and of the running mean of squares
+  double eps = 1e-8;                      ///< added to the denominator: avoids 0 / 0 where the gradient is 0
+  double weight_decay = 0;                ///< for groups without one of their own
 };
 struct AdamWOptions {
   double lr = 1e-3;
@@ -26,7 +27,7 @@ struct AdamWOptions {
 };
 
 namespace detail {
-/// What Adam and AdamW share: all but the way in which weights decay.
+/// What Adam and AdamW share: all except how weights decay.
 class AdamBase : public Optimizer {
  protected:
   AdamBase(const char* name, std::vector<ParameterGroup> groups, const AdamOptions& options, bool decoupled)
@@ -35,7 +36,7 @@ class AdamBase : public Optimizer {
         decoupled_(decoupled) {
     check_setting("eps", options.eps);
     for (const double beta : options.betas)
-      check_in(name, beta >= 0 && beta < 1, "betas must lie in [0, 1), not ", options.betas[0], " and ",
+      check_in(name, beta >= 0 && beta < 1, "betas must be in [0, 1), not ", options.betas[0], " and ",
                options.betas[1]);
   }
 
@@ -53,7 +54,7 @@ class AdamBase : public Optimizer {
   }
 
  private:
-  /// m and v start at 0 and so begin too small, by the factors 1 - beta^t; dividing by those corrects it.
+  /// m and v start at 0 and so are too small at first, by the factors 1 - beta^t; dividing by them corrects that.
   kernels::AdamStep constants(const Slot& slot, double lr) const {
     const auto [beta1, beta2] = options_.betas;
     const double t = static_cast<double>(slot.steps);
@@ -78,16 +79,16 @@ class AdamBase : public Optimizer {
 /// w -= lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps), t counting this parameter's updates from 1.
 /// Equal to torch.optim.Adam (one tensor at a time) bit for bit in float, to 1e-15 in double. Source: Kingma and Ba
 /// 2015.
-/// Errors: settings that are negative or not finite, betas outside [0, 1); those of Optimizer.
+/// Errors: settings below 0 or not finite, betas outside [0, 1); those of Optimizer.
 class Adam : public detail::AdamBase {
  public:
   explicit Adam(std::vector<ParameterGroup> groups, const AdamOptions& options = {})
       : AdamBase("Adam", std::move(groups), options, false) {}
 };
 
-/// Adam with decoupled decay: w *= 1 - lr weight_decay first, and the gradient alone goes into m and v, so that weights
-/// with large gradients decay no less than others. Equal to torch.optim.AdamW as Adam is to torch's. Source: Loshchilov
-/// and Hutter 2019. Errors: as Adam.
+/// Adam with decoupled decay: first w *= 1 - lr weight_decay; only the gradient enters m and v, so that weights with
+/// large gradients decay as much as others. Equal to torch.optim.AdamW as Adam is to torch.optim.Adam. Source:
+/// Loshchilov and Hutter 2019. Errors: as Adam.
 class AdamW : public detail::AdamBase {
  public:
   explicit AdamW(std::vector<ParameterGroup> groups, const AdamWOptions& options = {})

@@ -1,4 +1,4 @@
-// clip_grad_norm, which keeps one wild batch from throwing the weights far away.
+// clip_grad_norm, which keeps one bad batch from moving the weights far.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace mote {
 namespace detail {
 
-/// The sum of x[i]^2: blocks of 4096 in `real`, their sums in double, in an order that only the count decides.
+/// The sum of x[i]^2: blocks of 4096 in `real`, their sums in double, in an order that depends only on the count.
 inline double sum_of_squares(const Array& x) {
   constexpr Index block = 4096;
   const Array in = x.contiguous();
@@ -38,18 +38,17 @@ inline void scale_gradient(const Parameter& p, real factor) {
 
 }  // namespace detail
 
-/// Multiplies all gradients by max_norm / (norm + 1e-6) if that is below 1, where norm = sqrt(sum of all gradients'
-/// squares), and returns the norm before. So the new norm is at most max_norm; max_norm 0 makes gradients 0, infinity
-/// only measures. Parameters that are frozen or have no gradient do not count; of none at all the norm is 0.
+/// Multiplies all gradients by max_norm / (norm + 1e-6) if that is below 1, where norm = sqrt(sum of the squares of all
+/// gradients), and returns norm. The new norm is then at most max_norm; max_norm 0 zeroes gradients, infinity only
+/// measures. Parameters that are frozen or have no gradient do not count; of no parameters the norm is 0.
 ///
-/// A norm that is NaN or infinite is returned and the gradients stay as they are (PyTorch would make them 0 or NaN):
-/// the caller looks at it and does not take the step. It is infinite, too, when a finite gradient's square overflows
-/// `real`.
+/// If the norm is NaN or infinite, returns it and leaves the gradients unchanged (PyTorch would make them 0 or NaN), so
+/// that the caller can skip the step. It is also infinite if a finite gradient's square overflows `real`.
 ///
-/// Errors: max_norm below 0 or NaN; a parameter that is undefined or listed twice; nothing has changed then.
+/// Errors: max_norm below 0 or NaN; a parameter that is undefined or listed twice; then nothing has changed.
 /// Source: torch.nn.utils.clip_grad_norm_.
 inline double clip_grad_norm(const std::vector<Parameter>& parameters, double max_norm) {
-  check_in("clip_grad_norm", max_norm >= 0, "max_norm is ", max_norm, "; it must be 0 or above");
+  check_in("clip_grad_norm", max_norm >= 0, "max_norm ", max_norm, " must be at least 0");
   std::vector<const Parameter::Cell*> cells;
   double squares = 0;
   for (const Parameter& p : parameters) {
@@ -59,7 +58,7 @@ inline double clip_grad_norm(const std::vector<Parameter>& parameters, double ma
   }
   std::sort(cells.begin(), cells.end());
   check_in("clip_grad_norm", std::adjacent_find(cells.begin(), cells.end()) == cells.end(),
-           "a parameter is listed twice, and its gradient would be scaled twice");
+           "a parameter is listed twice; its gradient would be scaled twice");
   const double norm = std::sqrt(squares), factor = max_norm / (norm + 1e-6);
   if (!std::isfinite(norm) || factor >= 1) return norm;
   for (const Parameter& p : parameters)

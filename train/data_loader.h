@@ -1,4 +1,4 @@
-// DataLoader, the batches of row numbers that PyTorch's DataLoader makes of a seed (take_rows() takes them); and
+// DataLoader, the batches of row indices that PyTorch's DataLoader draws from a seed, for take_rows(); and
 // random_split.
 #pragma once
 
@@ -18,37 +18,37 @@ struct DataLoaderOptions {
   Index batch_size = 1;
   bool shuffle = false;
   bool drop_last = false;                   ///< leave out a last batch that is shorter than the others
-  std::optional<Generator> generator = {};  ///< PyTorch's generator=g: where to draw from instead of the global stream
+  std::optional<Generator> generator = {};  ///< PyTorch's generator=g: the stream to draw from instead of `random`
 };
 
-/// The row numbers 0 to dataset_size - 1, each once per epoch, in batches:
+/// The row indices 0 to dataset_size - 1, each once per epoch, in batches:
 ///
 ///     const DataLoader loader(x.size(0), {.batch_size = 32, .shuffle = true}, random);
 ///     for (int epoch = 0; epoch < 10; ++epoch)
 ///       for (const std::vector<Index>& rows : loader) train(take_rows(x, rows), take_rows(y, rows));
 ///
-/// `random` plays the part of PyTorch's global stream, torch.manual_seed's. What is drawn, and when:
+/// `random` takes the place of PyTorch's global stream, seeded by torch.manual_seed. What is drawn, and when:
 ///
 ///     begin()                 random_int64 (the base seed of PyTorch's workers), shuffled or not
 ///     the first batch         with shuffle: random_int64 again, which seeds a new Generator, whose randperm(n) is the
-///                             order. It is fetched when the loop looks at it, so what a caller draws between begin()
-///                             and that comes between, as between iter(loader) and next() in PyTorch
+///                             order. It is drawn when the loop reads the batch, so draws of the caller after begin()
+///                             come before it, as between iter(loader) and next() in PyTorch
 ///     with .generator = g     both from g and nothing from `random`: g.randperm(n) is the order, and another
-///                             g.randperm(n) is drawn when the rows run out (PyTorch 1.13 and 2 look for more so): with
-///                             the last batch if that is short, else with the end of the loop, not after a break
+///                             g.randperm(n) is drawn when the rows run out (as in PyTorch 1.13 and 2): with the last
+///                             batch if that is short, else at the end of the loop, not after a break
 ///
-/// So the second epoch has an order of its own, and a loop that ends early leaves the streams where PyTorch's would be.
-/// An epoch is read once, front to back; several can be under way, each drawing as it goes.
-/// Errors: a batch_size below 1, a negative size, shuffle of no rows (PyTorch refuses it, too; unshuffled, no rows are
-/// no batches); neither `random` nor a generator.
+/// So the second epoch has its own order, and a loop that ends early leaves the streams where PyTorch's would be.
+/// An epoch is read once, front to back; several can run at once, each drawing as it goes.
+/// Errors: a batch_size below 1, a dataset_size below 0, shuffle without rows (an error in PyTorch, too; unshuffled, no
+/// rows give no batches); neither `random` nor a generator.
 class DataLoader {
  public:
   class Iterator;
 
   DataLoader(Index dataset_size, const DataLoaderOptions& options, const Generator& random)
       : size_(dataset_size), options_(options), random_(options.generator.value_or(random)) {
-    check_in("data_loader", dataset_size >= 0, "the dataset cannot have ", dataset_size, " rows");
-    check_in("data_loader", options.batch_size >= 1, "batch_size ", options.batch_size, " is below 1");
+    check_in("data_loader", dataset_size >= 0, "dataset_size ", dataset_size, " must be at least 0");
+    check_in("data_loader", options.batch_size >= 1, "batch_size ", options.batch_size, " must be at least 1");
     check_in("data_loader", dataset_size > 0 || !options.shuffle, "there are no rows to shuffle");
   }
   /// Errors: options without a generator.
@@ -77,7 +77,7 @@ class DataLoader {
   Generator random_;
 };
 
-/// An epoch on its way. Copies go on from the same place together.
+/// A running epoch. Copies share one position.
 class DataLoader::Iterator {
  public:
   using value_type = std::vector<Index>;
@@ -90,7 +90,7 @@ class DataLoader::Iterator {
   const std::vector<Index>& operator*() const { return epoch_->batch(); }
   const std::vector<Index>* operator->() const { return &epoch_->batch(); }
   Iterator& operator++() {
-    static_cast<void>(epoch_->batch());  // one that nobody looked at is drawn nevertheless
+    static_cast<void>(epoch_->batch());  // an unread batch is drawn, too
     epoch_->fetched = false;
     return *this;
   }
@@ -136,14 +136,14 @@ class DataLoader::Iterator {
 
 inline DataLoader::Iterator DataLoader::begin() const { return Iterator(*this); }
 
-/// random.randperm(dataset_size) cut into pieces of these lengths: PyTorch's random_split(dataset, lengths, generator),
-/// which without a generator draws from its global stream. A length may be 0.
-/// Errors: a negative length, lengths that do not add up to dataset_size.
+/// random.randperm(dataset_size) split into parts of these lengths: PyTorch's random_split(dataset, lengths,
+/// generator), which without a generator draws from its global stream. A length may be 0. Errors: a length below 0,
+/// lengths that do not add up to dataset_size.
 inline std::vector<std::vector<Index>> random_split(Index dataset_size, const std::vector<Index>& lengths,
                                                     const Generator& random) {
   Index left = dataset_size;
   for (const Index length : lengths) {
-    check_in("random_split", length >= 0, "length ", length, " is negative");
+    check_in("random_split", length >= 0, "length ", length, " must be at least 0");
     check_in("random_split", length <= left, "lengths ", Listed{lengths}, " add up to more than the ", dataset_size,
              " rows of the dataset");
     left -= length;

@@ -1,4 +1,4 @@
-// fit, the training loop. It owns nothing and prints nothing: it tells its caller what happens.
+// fit, the training loop. It owns nothing and prints nothing: it reports each step to its caller.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace mote {
 
-/// What happened in one step, told after the update.
+/// What happened in one step, reported after the update.
 struct StepReport {
   Index step = 0;   ///< counted from 0
   Index steps = 0;  ///< of the whole training
@@ -22,28 +22,29 @@ struct StepReport {
 
 struct FitOptions {
   Index steps = 1000;    ///< of the whole training
-  Index first_step = 0;  ///< where to begin: the steps before it were taken earlier
+  Index first_step = 0;  ///< where to begin: earlier steps have already been taken
   double clip = 1;       ///< largest global gradient norm; 0: no clipping
-  /// The learning rate of a step; without it the optimizer's own stays.
+  /// The learning rate of a step; without it the optimizer keeps its own.
   std::function<double(Index step)> schedule = {};
-  /// Called after every step; false ends the training early.
+  /// Called after every step; return false to stop early.
   std::function<bool(const StepReport&)> on_step = {};
 };
 
-/// For each step from first_step to steps - 1: loss = compute(step), backward, clip, optimizer step. Returns the last loss. Gradients are cleared
-/// before each step, so what the caller left there does not count. Errors: a loss, or with clipping a gradient, that is
-/// not finite; the weights are then still those of the step before.
+/// For each step from first_step to steps - 1: loss = compute(step), backward, clip, optimizer step. Returns the last
+/// loss. Gradients are cleared before each step, so the caller's own do not count. Errors: a loss that is not one
+/// element, or not finite; with clipping, a gradient that is not finite. The weights are then still those of the
+/// previous step.
 template <std::invocable<Index> Compute>
 double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
-  check_in("fit", options.clip >= 0, "clip ", options.clip, " must be 0 or above");
-  check_in("fit", options.steps >= 0, "steps ", options.steps, " must be 0 or above");
+  check_in("fit", options.clip >= 0, "clip ", options.clip, " must be at least 0");
+  check_in("fit", options.steps >= 0, "steps ", options.steps, " must be at least 0");
   check_in("fit", options.first_step >= 0 && options.first_step <= options.steps, "first_step ", options.first_step,
            " must be 0 to steps ", options.steps);
   double last = 0;
   for (Index step = options.first_step; step < options.steps; ++step) {
     optimizer.zero_grad();
     const Tensor loss = compute(step);
-    check_in("fit", loss.numel() == 1, "the loss of step ", step, " has shape ", loss.shape(), ", not one number");
+    check_in("fit", loss.numel() == 1, "the loss of step ", step, " has shape ", loss.shape(), ", not one element");
     last = static_cast<double>(loss.item());
     check_in("fit", std::isfinite(last), "the loss of step ", step, " is ", last,
              ": lower the learning rate, or run with MOTE_CHECK=finite to see where it starts");

@@ -1,4 +1,4 @@
-// What all optimizers share: groups and their checks, the walk over parameters, the state.
+// What all optimizers share: groups and their checks, the loop over parameters, the state.
 #include "train/optimizer.h"
 
 #include <cmath>
@@ -16,7 +16,7 @@ std::string count_text(Index n) {
   return text;
 }
 
-/// Takes entries out of an OptimizerState and collects what is wrong with it.
+/// Reads entries of an OptimizerState and collects its problems.
 class StateReader {
  public:
   explicit StateReader(const OptimizerState& state) : state_(state) {}
@@ -27,12 +27,12 @@ class StateReader {
     if (found == state_.counts.end())
       problems_.insert("count '" + name + "' is missing");
     else if (found->second < 0)
-      problems_.insert("count '" + name + "' is below 0");
+      problems_.insert("count '" + name + "' must be at least 0");
     else
       return found->second;
     return 0;
   }
-  /// Undefined for a parameter that has had no step: it has no state yet.
+  /// Undefined for a parameter without a step: it has no state yet.
   Array array(const std::string& name, const Shape& shape, bool stepped) {
     asked_.insert(name);
     const auto found = state_.arrays.find(name);
@@ -45,7 +45,7 @@ class StateReader {
                        Shape::text(shape));
     return found->second;
   }
-  /// All that is wrong, names nobody asked for included, as one sentence; "" when nothing is.
+  /// All problems, unknown names included, as one sentence; "" if there are none.
   std::string problems() {
     for (const auto& entry : state_.counts) expect("count", entry.first);
     for (const auto& entry : state_.arrays) expect("array", entry.first);
@@ -98,12 +98,12 @@ std::string describe(const std::vector<ParameterGroup>& groups) {
 Optimizer::Optimizer(const char* name, std::vector<ParameterGroup> groups, double lr, double weight_decay,
                      std::vector<std::string> state_names)
     : name_(name), state_names_(std::move(state_names)), groups_(std::move(groups)), learning_rate_(lr) {
-  check_setting("the learning rate", lr);
+  check_setting("learning rate", lr);
   check_setting("weight_decay", weight_decay);
   for (ParameterGroup& group : groups_) {
     if (!group.weight_decay) group.weight_decay = weight_decay;
-    check_setting("a group's weight_decay", *group.weight_decay);
-    check_setting("a group's lr_scale", group.lr_scale);
+    check_setting("weight_decay of a group", *group.weight_decay);
+    check_setting("lr_scale of a group", group.lr_scale);
     for (const NamedParameter& p : group.parameters) add_parameter(p, group);
   }
   check_in(name_, !slots_.empty(), "there are no parameters to optimize");
@@ -112,13 +112,13 @@ Optimizer::Optimizer(const char* name, std::vector<ParameterGroup> groups, doubl
   for (const Slot& s : slots_) {
     const auto [first, is_new] = cells.emplace(s.parameter.id(), &s.name);
     check_in(name_, is_new, "'", *first->second, "' and '", s.name,
-             "' are the same parameter and would be stepped twice; list it once");
+             "' are the same parameter, which would be updated twice; list it once");
     check_in(name_, ++names[s.name] == 1, "two parameters are named '", s.name, "'; give one of them a prefix");
   }
 }
 
 void Optimizer::check_setting(const char* what, double value) const {
-  check_in(name_, std::isfinite(value) && value >= 0, what, " is ", value, "; it must be 0 or above and finite");
+  check_in(name_, std::isfinite(value) && value >= 0, what, " ", value, " must be at least 0 and finite");
 }
 
 void Optimizer::add_parameter(const NamedParameter& named, const ParameterGroup& group) {
@@ -145,7 +145,7 @@ void Optimizer::zero_grad() const {
 }
 
 void Optimizer::set_learning_rate(double lr) {
-  check_setting("the learning rate", lr);
+  check_setting("learning rate", lr);
   learning_rate_ = lr;
 }
 

@@ -1,5 +1,5 @@
-// Optimizer, what every optimizer is made of: parameters in groups, a learning rate, the state of each parameter; and
-// the ways to put a module's parameters into groups.
+// Optimizer, the base of every optimizer: parameters in groups, a learning rate, the state of each parameter; and
+// functions that put a module's parameters into groups.
 #pragma once
 
 #include <map>
@@ -11,10 +11,10 @@
 
 namespace mote {
 
-/// Parameters that are stepped with the same settings.
+/// Parameters that are updated with the same settings.
 struct ParameterGroup {
   std::vector<NamedParameter> parameters;
-  std::optional<double> weight_decay = {};  ///< not given: what the optimizer's options say
+  std::optional<double> weight_decay = {};  ///< not given: the optimizer's
   double lr_scale = 1;                      ///< the group's learning rate is this times the optimizer's
 };
 
@@ -22,35 +22,35 @@ struct ParameterGroup {
 std::vector<ParameterGroup> all_parameters(const Module& module, std::optional<double> weight_decay = {});
 
 /// Two groups, in visit order: parameters of two or more axes (matrices, embeddings) decay with `weight_decay`, the
-/// others (biases, gains) do not: they are few, and a gain pulled to 0 would silence its layer. Source: nanoGPT's rule.
+/// others (biases, gains) do not: they are few, and a gain of 0 would silence its layer. Source: nanoGPT's rule.
 std::vector<ParameterGroup> decay_groups(const Module& module, double weight_decay);
 
 /// One line per group: "decayed (weight_decay 0.1): 10 tensors, 107,520 numbers".
 std::string describe(const std::vector<ParameterGroup>& groups);
 
-/// What a checkpoint keeps of an optimizer. Learning rate and options are the caller's to repeat.
+/// What a checkpoint keeps of an optimizer. The caller sets learning rate and options again.
 struct OptimizerState {
-  std::map<std::string, Index> counts;  ///< "steps", and "<parameter>.step": the updates that parameter has had
+  std::map<std::string, Index> counts;  ///< "steps", and "<parameter>.step": the updates of that parameter
   std::map<std::string, Array> arrays;  ///< "<parameter>.exp_avg" and the like, in the parameter's shape
 };
 
-/// Changes parameters along their gradients. It holds handles to the parameters' cells, so the module may move or go.
-/// A new optimizer derives from it and says in update() what happens to one parameter; sgd.h shows how.
+/// Updates parameters by their gradients. It holds handles to the parameters' cells, so the module may be moved or
+/// destroyed. A new optimizer derives from it and updates one parameter in update(); see sgd.h.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// One update of every parameter that is trainable and has a gradient; the others keep their numbers, their state and
-  /// their own step count, and do not decay. Returns how many parameters were updated. Gradients stay: call
-  /// zero_grad(). NaN in a gradient reaches its parameter, as in PyTorch; clip_grad_norm() tells before it is too late.
+  /// One update of every parameter that is trainable and has a gradient; the others keep their values, state and step
+  /// count, and do not decay. Returns how many parameters were updated. Gradients are kept: call zero_grad(). NaN in a
+  /// gradient reaches its parameter, as in PyTorch; clip_grad_norm() reveals it before the step.
   std::size_t step();
   /// Drops all gradients (PyTorch's set_to_none = true, its default since 2.0).
   void zero_grad() const;
 
   double learning_rate() const { return learning_rate_; }
-  /// Errors: negative, infinite or NaN.
+  /// Errors: below 0, infinite or NaN.
   void set_learning_rate(double lr);
   /// Calls of step() so far.
   Index steps() const { return steps_; }
@@ -60,8 +60,8 @@ class Optimizer {
 
   /// A copy of the state; cheap until the next step.
   OptimizerState state() const;
-  /// Goes on from `state`, as if the steps had been taken here. Errors: names that only one side has, shapes that
-  /// differ, counts below 0; all of them are listed, and then nothing has changed.
+  /// Continues from `state`, as if its steps had been taken here. Errors: names that only one side has, shapes that
+  /// differ, counts below 0; the message lists all of them, and nothing has changed.
   void set_state(const OptimizerState& state);
 
  protected:
@@ -71,18 +71,18 @@ class Optimizer {
     Parameter parameter;
     double weight_decay;
     double lr_scale;
-    Index steps;  ///< updates so far; in update() the current one counts
+    Index steps;  ///< updates so far; in update() including the current one
     std::vector<Array> arrays;
   };
-  static constexpr Index chunk = 16 * 1024;  ///< numbers per task of parallel_for
+  static constexpr Index chunk = 16 * 1024;  ///< elements per task of parallel_for
 
   /// `name` opens the errors; `weight_decay` is for groups without one of their own. Errors: no parameters, an
-  /// undefined one, one cell twice, one name twice, settings that are negative or not finite.
+  /// undefined one, a cell or a name listed twice, settings below 0 or not finite.
   Optimizer(const char* name, std::vector<ParameterGroup> groups, double lr, double weight_decay,
             std::vector<std::string> state_names);
   /// Updates one parameter, which has a gradient. `lr` is its own: learning_rate() times lr_scale.
   virtual void update(Slot& slot, double lr) = 0;
-  /// Errors unless `value` is 0 or above and finite.
+  /// Errors unless `value` is at least 0 and finite.
   void check_setting(const char* what, double value) const;
 
  private:

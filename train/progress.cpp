@@ -1,4 +1,4 @@
-// What a progress line says and when it is written.
+// The text of a progress line, and when to print it.
 #include "train/progress.h"
 
 #include <algorithm>
@@ -67,24 +67,24 @@ int terminal_width() {
 Progress::Progress(std::ostream& out, bool terminal, ProgressOptions options)
     : out_(out), terminal_(terminal), options_(std::move(options)) {
   check_in("Progress", options_.width >= 0 && options_.every_steps >= 0, "width ", options_.width, " and every_steps ",
-           options_.every_steps, " must be 0 or above");
+           options_.every_steps, " must be at least 0");
   check_in("Progress",
            options_.refresh >= 0 && options_.every_seconds >= 0 && std::isfinite(options_.refresh) &&
                std::isfinite(options_.every_seconds),
            "refresh ", options_.refresh, " and every_seconds ", options_.every_seconds,
-           " must be 0 or above and finite");
+           " must be at least 0 and finite");
   const char* const term = std::getenv("TERM");
   if (term && std::string_view(term) == "dumb") terminal_ = false;
 }
 
 Progress::~Progress() {
   try {
-    if (shown_ > 0) out_ << '\n' << std::flush;  // an error message that follows starts on a line of its own
-  } catch (...) {                                // a stream told to throw is no reason to end the program
+    if (shown_ > 0) out_ << '\n' << std::flush;  // so that an error message starts on its own line
+  } catch (...) {                                // a stream that throws must not end the program
   }
 }
 
-/// The clock, but never earlier than it has already been.
+/// The clock, which never runs backwards.
 double Progress::now() {
   const double time = options_.clock
                           ? options_.clock()
@@ -95,7 +95,7 @@ double Progress::now() {
 
 void Progress::update(Index step, Index total, double loss, double learning_rate) {
   const double time = now();
-  const bool begins = !started_ || step < step_;  // counting back means another run
+  const bool begins = !started_ || step < step_;  // a smaller step begins another run
   if (begins) first_step_ = step, first_time_ = time;
   started_ = true;
   pending_ = true;
@@ -115,7 +115,7 @@ std::string Progress::text(double time) const {
   if (total_ > 0) line.append("/").append(std::to_string(total_));
   line += " | loss " + loss_text(loss_) + " | lr " + scientific_text(learning_rate_, 2);
   const double rate = static_cast<double>(step_ - first_step_) / (time - first_time_);
-  if (!(rate > 0 && std::isfinite(rate))) return line;  // the first update, or a clock that stands still
+  if (!(rate > 0 && std::isfinite(rate))) return line;  // the first update, or a stopped clock
   line += " | " + rate_text(rate) + " steps/s";
   if (total_ > 0)
     line += " | " + format_duration(static_cast<double>(std::max<Index>(0, total_ - step_)) / rate) + " left";
@@ -125,12 +125,12 @@ std::string Progress::text(double time) const {
 void Progress::write(double time) {
   std::string line = text(time);
   if (terminal_) {
-    // One column stays free: many terminals go to the next line as soon as the last one is filled.
+    // Leave one column free: many terminals wrap as soon as the last column is filled.
     const int width = options_.width > 0 ? options_.width : terminal_width();
     const std::size_t room = static_cast<std::size_t>(std::max(1, width - 1));
     line.resize(std::min(line.size(), room));
     const std::size_t now_shown = line.size();
-    line.resize(std::max(line.size(), std::min(shown_, room)), ' ');  // wipes what the line before has left
+    line.resize(std::max(line.size(), std::min(shown_, room)), ' ');  // erases the rest of the previous line
     shown_ = now_shown;
     out_ << '\r' << line << std::flush;
   } else {

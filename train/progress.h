@@ -1,4 +1,4 @@
-// Progress, the line that tells how far a training run is; durations as text.
+// Progress, the line that shows how far training has come; durations as text.
 #pragma once
 
 #include <functional>
@@ -12,20 +12,20 @@ namespace mote {
 /// "42s", "5m12s", "3h05m", from 100 hours on "4d04h", "over 1000d". Below 0 counts as 0; NaN and infinity are "?".
 std::string format_duration(double seconds);
 
-/// Columns of the terminal that this program writes to: the terminal's own word, else the variable COLUMNS, else 80.
+/// Columns of the terminal that this program writes to: as the terminal reports, else the variable COLUMNS, else 80.
 int terminal_width();
 
 struct ProgressOptions {
-  int width = 0;                       ///< columns of the terminal; 0: terminal_width(), asked anew for each line
-  double refresh = 0.1;                ///< on a terminal: seconds between two rewritings
-  Index every_steps = 100;             ///< elsewhere: a line when a multiple of this is reached; 0: at any step
-  double every_seconds = 0;            ///< elsewhere, and besides: seconds between two lines
+  int width = 0;                       ///< columns of the terminal; 0: terminal_width(), queried for each line
+  double refresh = 0.1;                ///< on a terminal: seconds between two updates
+  Index every_steps = 100;             ///< elsewhere: a line at each multiple of this; 0: at every step
+  double every_seconds = 0;            ///< elsewhere, also: least seconds between two lines
   std::function<double()> clock = {};  ///< seconds since any moment; empty: the system's steady clock
 };
 
-/// Writes "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | 12.3 steps/s | 5m12s left" to `out`: on a terminal one line
-/// that rewrites itself, elsewhere lines now and then. The text is plain ASCII and has no colours or escape codes, so
-/// there is nothing for NO_COLOR to switch off; TERM=dumb means lines. The rate is the average since the first update.
+/// Prints "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | 12.3 steps/s | 5m12s left" to `out`: on a terminal one line
+/// that rewrites itself, elsewhere a line now and then. The text is plain ASCII without colours or escape codes, so
+/// NO_COLOR has nothing to switch off; TERM=dumb selects lines. The rate is the average since the first update.
 class Progress {
  public:
   /// Errors: options below 0 or not finite.
@@ -34,12 +34,12 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `step` steps of `total` are done (total 0 or below: nobody knows how many there will be). The first and the last
-  /// are always written.
+  /// `step` steps of `total` are done (total 0 or below: unknown). The first and the last are always
+  /// printed.
   void update(Index step, Index total, double loss, double learning_rate);
-  /// Writes a line of the caller's own, such as a validation loss, without tearing the progress line.
+  /// Prints a line of the caller's, such as a validation loss, without breaking the progress line.
   void note(const std::string& line);
-  /// Writes the last update if it has not been, and ends the line. Further updates begin a new run.
+  /// Prints the last update if it is pending, and ends the line. Further updates begin a new run.
   void finish();
 
  private:
@@ -52,7 +52,7 @@ class Progress {
   std::ostream& out_;
   bool terminal_;
   ProgressOptions options_;
-  bool started_ = false, pending_ = false;  // pending: the newest update is not written yet
+  bool started_ = false, pending_ = false;  // pending: the newest update is not printed yet
   Index first_step_ = 0, written_step_ = 0;
   double first_time_ = 0, written_time_ = 0, newest_time_ = 0;
   Index step_ = 0, total_ = 0;

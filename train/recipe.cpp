@@ -1,4 +1,4 @@
-// From a recipe to what it names.
+// The optimizer and the fit options that a recipe describes.
 #include "train/recipe.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::unique_ptr<Optimizer> make_optimizer(const Recipe& r, const Module& module)
     case OptimizerKind::sgd:
       return std::make_unique<SGD>(all_parameters(module, r.weight_decay), SGDOptions{.lr = r.learning_rate});
   }
-  throw Error("recipe: there is no such optimizer");
+  throw Error("recipe: unknown optimizer");
 }
 
 FitOptions fit_options(const Recipe& r) {

@@ -1,4 +1,4 @@
-// Recipe, the settings a task is known to be learned with, as plain data; the optimizer and the schedule they name.
+// Recipe, settings known to learn a task, as plain data; the optimizer and the schedule they name.
 #pragma once
 
 #include <array>
@@ -22,14 +22,14 @@ constexpr auto words(OptimizerKind) {
 }
 
 enum class ScheduleKind {
-  cosine,   ///< after the warm-up down to a tenth of learning_rate
-  constant  ///< after the warm-up always learning_rate
+  cosine,   ///< after the warm-up decays to a tenth of learning_rate
+  constant  ///< after the warm-up stays at learning_rate
 };
 constexpr auto words(ScheduleKind) {
   return std::to_array<Word<ScheduleKind>>({{ScheduleKind::cosine, "cosine"}, {ScheduleKind::constant, "constant"}});
 }
 
-/// What to train and how. The model is named in words, since train/ knows no models.
+/// What to train and how. The model is given by name, since train/ knows no models.
 struct Recipe {
   std::string model = "gpt";                                                   ///< which kind
   FieldValues config = {{"n_layer", "2"}, {"n_head", "4"}, {"n_embd", "64"}};  ///< fields of its config
@@ -59,8 +59,8 @@ struct Recipe {
 /// all_parameters(). Errors: those of the optimizer.
 std::unique_ptr<Optimizer> make_optimizer(const Recipe& recipe, const Module& module);
 
-/// Steps, clipping and schedule of a recipe. A warm-up longer than the whole ends with it.
-/// Errors: steps, batch_size or warmup that cannot be.
+/// Steps, clipping and schedule of a recipe. A warm-up longer than the training ends with it.
+/// Errors: steps or warmup below 0, a batch_size below 1.
 FitOptions fit_options(const Recipe& recipe);
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// The course of the learning rate, as functions of the step alone: no state to save, nothing to resume.
+// Learning rate schedules, as functions of the step alone: no state to save or resume.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,20 @@ namespace mote {
 /// Steps are counted from 0: the first update has step 0.
 struct ScheduleOptions {
   double max_lr = 1e-3;
-  double min_lr = 0;       ///< from total_steps on; nanoGPT advises max_lr / 10. The warm-up may lie below it.
+  double min_lr = 0;       ///< from total_steps on; nanoGPT advises max_lr / 10. The warm-up may be below it.
   Index warmup_steps = 0;  ///< 0: no warm-up
-  Index total_steps = -1;  ///< must be given to all but constant()
+  Index total_steps = -1;  ///< required by all but constant()
 };
 
 namespace detail {
 inline void check_schedule(const char* name, Index step, const ScheduleOptions& o, bool has_end) {
-  check_in(name, step >= 0, "step ", step, " is below 0");
+  check_in(name, step >= 0, "step ", step, " must be at least 0");
   check_in(name, std::isfinite(o.max_lr) && o.min_lr >= 0 && o.min_lr <= o.max_lr,
-           "learning rates must keep 0 <= min_lr <= max_lr, but min_lr is ", o.min_lr, " and max_lr ", o.max_lr);
-  check_in(name, o.warmup_steps >= 0, "warmup_steps ", o.warmup_steps, " is below 0");
+           "learning rates must satisfy 0 <= min_lr <= max_lr, but min_lr is ", o.min_lr, " and max_lr ", o.max_lr);
+  check_in(name, o.warmup_steps >= 0, "warmup_steps ", o.warmup_steps, " must be at least 0");
   if (!has_end) return;
-  check_in(name, o.total_steps >= 0, "total_steps must be given and 0 or above, not ", o.total_steps);
-  check_in(name, o.warmup_steps <= o.total_steps, "warmup_steps ", o.warmup_steps, " are more than total_steps ",
+  check_in(name, o.total_steps >= 0, "total_steps ", o.total_steps, " must be given and at least 0");
+  check_in(name, o.warmup_steps <= o.total_steps, "warmup_steps ", o.warmup_steps, " must be at most total_steps ",
            o.total_steps);
 }
 
@@ -36,12 +36,12 @@ inline double warmup(Index step, const ScheduleOptions& o) {
   return o.max_lr * (static_cast<double>(step) + 1) / (static_cast<double>(o.warmup_steps) + 1);
 }
 
-/// max_lr where `share` is 1, min_lr where it is 0; no rounding leads outside the two.
+/// max_lr where `share` is 1, min_lr where it is 0; rounding never leaves that range.
 inline double between(double share, const ScheduleOptions& o) {
   return std::clamp(o.min_lr + share * (o.max_lr - o.min_lr), o.min_lr, o.max_lr);
 }
 
-/// How much of the way from the end of the warm-up to total_steps lies behind `step`, which is somewhere on it.
+/// The share of the steps from the end of the warm-up to total_steps that are done at `step`.
 inline double progress(Index step, const ScheduleOptions& o) {
   return static_cast<double>(step - o.warmup_steps) / static_cast<double>(o.total_steps - o.warmup_steps);
 }
@@ -55,7 +55,7 @@ inline double constant(Index step, const ScheduleOptions& o) {
 
 /// Linear warm-up, then half a cosine wave from max_lr down to min_lr, which it reaches at total_steps and keeps:
 /// min_lr + (1 + cos(pi p)) / 2 (max_lr - min_lr), p = (step - warmup_steps) / (total_steps - warmup_steps).
-/// Errors: counts or rates below 0 or not finite, min_lr above max_lr, a warm-up longer than the whole.
+/// Errors: counts or rates below 0 or not finite, min_lr above max_lr, a warm-up longer than total_steps.
 /// Source: nanoGPT's get_lr; Loshchilov and Hutter 2017 without restarts.
 inline double warmup_cosine(Index step, const ScheduleOptions& o) {
   detail::check_schedule("warmup_cosine", step, o, true);

@@ -9,18 +9,19 @@
 
 namespace mote {
 
-/// PyTorch's names and defaults; only lr had none in older versions.
+/// PyTorch's names and defaults; older versions had none for lr.
 struct SGDOptions {
   double lr = 1e-3;
-  double momentum = 0;      ///< the share of the velocity that stays, usually 0.9; 0: no velocity is kept
-  double dampening = 0;     ///< the share of each new gradient that is left out of the velocity
-  double weight_decay = 0;  ///< for groups that have none of their own
+  double momentum = 0;      ///< the share of the velocity kept in each step, usually 0.9; 0: no velocity
+  double dampening = 0;     ///< the share of each new gradient left out of the velocity
+  double weight_decay = 0;  ///< for groups without one of their own
   bool nesterov = false;    ///< look one step of momentum ahead
 };
 
 /// g = grad + weight_decay w;  velocity = momentum velocity + (1 - dampening) g (the first time: g itself);
 /// w -= lr (nesterov ? g + momentum velocity : velocity). Equal to torch.optim.SGD bit for bit.
-/// Errors: settings that are negative or not finite; nesterov without momentum or with dampening; those of Optimizer.
+/// Errors: settings below 0 or not finite (dampening may be below 0); nesterov without momentum or with dampening;
+/// those of Optimizer.
 class SGD : public Optimizer {
  public:
   explicit SGD(std::vector<ParameterGroup> groups, const SGDOptions& options = {})
@@ -28,7 +29,7 @@ class SGD : public Optimizer {
                   options.momentum > 0 ? std::vector<std::string>{"momentum_buffer"} : std::vector<std::string>{}),
         options_(options) {
     check_setting("momentum", options.momentum);
-    check_in("SGD", std::isfinite(options.dampening), "dampening is ", options.dampening, "; it must be finite");
+    check_in("SGD", std::isfinite(options.dampening), "dampening ", options.dampening, " must be finite");
     check_in("SGD", !options.nesterov || (options.momentum > 0 && options.dampening == 0),
              "nesterov needs a momentum above 0 and no dampening; momentum is ", options.momentum, " and dampening ",
              options.dampening);

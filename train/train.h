@@ -1,4 +1,4 @@
-// The index of training: optimizers, schedules, clipping, the loop, recipes, batches of rows, progress, the list of tasks.
+// Includes training: optimizers, schedules, clipping, the loop, recipes, batches of rows, progress, the list of tasks.
 #pragma once
 
 #include "train/adamw.h"

@@ -1,5 +1,5 @@
-// Measurements. `bench overhead` times what one recorded op costs; `bench memory` counts what a training step asks of
-// the system; `bench matmul` compares the product with a plain multiply-add loop of this machine.
+// Measurements. `bench overhead` times what one recorded op costs; `bench memory` counts what a training step
+// allocates from the system; `bench matmul` compares the matrix product with a plain multiply-add loop on this machine.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -34,7 +34,7 @@ double median_us(int runs, int count, const std::function<void()>& body) {
   return times[static_cast<std::size_t>(runs / 2)];
 }
 
-/// One [n, n] addition of two tracked inputs: the numbers alone, recorded, and recorded and differentiated.
+/// One [n, n] addition of two tracked inputs: values only, recorded, and recorded and differentiated.
 void overhead() {
   std::printf("cost of one element-wise addition, microseconds, median of 15\n");
   std::printf("%8s %12s %12s %12s %22s\n", "shape", "numbers", "recorded", "+ backward", "recording and its share");
@@ -71,7 +71,7 @@ void overhead() {
   std::printf("a chain of 1000 additions [32, 32]: %.3f per addition, forward and backward\n", chain);
 }
 
-/// What a warm training step asks of the system, in blocks of arrays and graph nodes.
+/// What a warm training step allocates from the system, in blocks of arrays and graph nodes.
 void memory() {
   const CopyTask task;
   GPTConfig config;
@@ -98,7 +98,7 @@ void memory() {
               static_cast<double>(after.cached_bytes) * 1e-6, static_cast<double>(after.peak_bytes) * 1e-6);
 }
 
-/// The matrix product as a share of what the same kernel reaches on data that never leaves the first-level cache.
+/// The speed of the matrix product as a share of what the same kernel reaches on data in the first-level cache.
 void matmul_speed() {
   const kernels::Table& t = kernels::table();
   const int before = threads();

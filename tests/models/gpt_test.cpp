@@ -233,7 +233,7 @@ TEST_CASE("GPT refuses sizes and options that make no model, by name") {
   CHECK(refused([](GPTConfig& c) { c.rotary.base = 0; }) == "Rotary: base 0 must be above 0 and finite");
   CHECK(refused([](GPTConfig& c) { c.rotary.fraction = 1.5; }) == "Rotary: fraction 1.5 must be in (0, 1]");
   CHECK(refused([](GPTConfig& c) { c.n_embd = 12; }) ==
-        "Rotary: a head of width 3 is odd, but its columns are turned in pairs");
+        "Rotary: a head of width 3 is odd, but its columns are rotated in pairs");
 }
 
 }  // namespace

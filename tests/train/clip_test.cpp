@@ -88,7 +88,7 @@ TEST_CASE("clip_grad_norm: norms that are not finite leave gradients alone") {
 TEST_CASE("clip_grad_norm: errors") {
   const std::vector<Parameter> list = with_gradients();
   const std::vector<real> before = gradients(list);
-  CHECK_THROWS_WITH_AS(clip_grad_norm(list, -1), "clip_grad_norm: max_norm is -1; it must be 0 or above", Error);
+  CHECK_THROWS_WITH_AS(clip_grad_norm(list, -1), "clip_grad_norm: max_norm -1 must be at least 0", Error);
   CHECK_THROWS_AS(clip_grad_norm(list, NaN), Error);
   CHECK_THROWS_AS(clip_grad_norm({list[0], list[1], list[0]}, 1), Error);
   CHECK_THROWS_AS(clip_grad_norm({list[0], Parameter()}, 1), Error);

@@ -219,9 +219,9 @@ TEST_CASE("DataLoader: errors, and no rows") {
   const auto made = [&](Index size, const DataLoaderOptions& options) {
     return error_of([&] { DataLoader(size, options, random); });
   };
-  CHECK(made(3, {.batch_size = 0}) == "data_loader: batch_size 0 is below 1");
-  CHECK(made(3, {.batch_size = -1}) == "data_loader: batch_size -1 is below 1");
-  CHECK(made(-1, {}) == "data_loader: the dataset cannot have -1 rows");
+  CHECK(made(3, {.batch_size = 0}) == "data_loader: batch_size 0 must be at least 1");
+  CHECK(made(3, {.batch_size = -1}) == "data_loader: batch_size -1 must be at least 1");
+  CHECK(made(-1, {}) == "data_loader: dataset_size -1 must be at least 0");
   CHECK(made(0, {.shuffle = true}) == "data_loader: there are no rows to shuffle");
   CHECK(error_of([] { DataLoader(3, {.shuffle = true}); }) ==
         "data_loader: nothing to draw from: pass a Generator or set options.generator");
@@ -237,7 +237,7 @@ TEST_CASE("DataLoader: errors, and no rows") {
   CHECK(error_of([&] {
           random_split(7, {8, -1}, random);
         }) == "random_split: lengths [8, -1] add up to more than the 7 rows of the dataset");
-  CHECK(error_of([&] { random_split(7, {-1, 8}, random); }) == "random_split: length -1 is negative");
+  CHECK(error_of([&] { random_split(7, {-1, 8}, random); }) == "random_split: length -1 must be at least 0");
   CHECK(error_of([&] {
           random_split(7, {3, 3}, random);
         }) == "random_split: lengths [3, 3] leave 1 of 7 rows without a part");

@@ -65,7 +65,7 @@ TEST_CASE("fit: on_step ends the training early; no steps are no steps") {
   CHECK(optimizer.steps() == 2);
   CHECK(fit(optimizer, loss, {.steps = 0}) == 0);
   CHECK(optimizer.steps() == 2);
-  CHECK(error_of([&] { fit(optimizer, loss, {.steps = -1}); }) == "fit: steps -1 must be 0 or above");
+  CHECK(error_of([&] { fit(optimizer, loss, {.steps = -1}); }) == "fit: steps -1 must be at least 0");
 }
 
 TEST_CASE("fit: a loss that is not finite is an error and leaves the weights of the step before") {

@@ -73,7 +73,7 @@ TEST_CASE("optimizer: a state that does not fit changes nothing") {
                        "AdamW: this state does not fit: array 'p0.exp_avg_sq' is missing; array 'p1.exp_avg' has shape "
                        "[4], its parameter [3]; array 'p3.exp_avg' is given, but its parameter has had no step; array "
                        "'p3.exp_avg_sq' is given, but its parameter has had no step; array 'q.exp_avg' is not of this "
-                       "optimizer; count 'p3.step' is below 0",
+                       "optimizer; count 'p3.step' must be at least 0",
                        Error);
   CHECK(o.state().counts == good.counts);
   CHECK(same_bits(o.state().arrays.at("p1.exp_avg").to_vector(), good.arrays.at("p1.exp_avg").to_vector()));

@@ -244,7 +244,7 @@ TEST_CASE("optimizer: errors") {
   const Groups twice{{{{"a", g[0].parameters[0].parameter}}, {}, 1}, {{{"b", g[0].parameters[0].parameter}}, {}, 1}};
   const Groups names{{{g[0].parameters[0], {"p0", g[0].parameters[1].parameter}}, {}, 1}};
   CHECK_THROWS_WITH_AS(AdamW{twice},
-                       "AdamW: 'a' and 'b' are the same parameter and would be stepped twice; list it once", Error);
+                       "AdamW: 'a' and 'b' are the same parameter, which would be updated twice; list it once", Error);
   CHECK_THROWS_WITH_AS(SGD{names}, "SGD: two parameters are named 'p0'; give one of them a prefix", Error);
   CHECK_THROWS_WITH_AS(SGD{Groups{}}, "SGD: there are no parameters to optimize", Error);
   CHECK_THROWS_WITH_AS(SGD(Groups{{{{"w", Parameter()}}, {}, 1}}), "SGD: parameter 'w' is not defined", Error);
@@ -258,7 +258,7 @@ TEST_CASE("optimizer: errors") {
     CHECK_THROWS_AS(SGD(Groups{{g[0].parameters, bad, 1}}), Error);
     CHECK_THROWS_AS(SGD(Groups{{g[0].parameters, {}, bad}}), Error);
   }
-  CHECK_THROWS_WITH_AS(Adam(g, {.betas = {0.9, 1}}), "Adam: betas must lie in [0, 1), not 0.9 and 1", Error);
+  CHECK_THROWS_WITH_AS(Adam(g, {.betas = {0.9, 1}}), "Adam: betas must be in [0, 1), not 0.9 and 1", Error);
   CHECK_THROWS_AS(SGD(g, {.dampening = NaN}), Error);
   CHECK_THROWS_AS(SGD(g, {.nesterov = true}), Error);
   CHECK_THROWS_AS(SGD(g, {.momentum = 0.9, .dampening = 0.1, .nesterov = true}), Error);

@@ -69,7 +69,7 @@ TEST_CASE("schedules: errors") {
     }
   }
   CHECK_THROWS_WITH_AS(warmup_cosine(0, {.warmup_steps = 6, .total_steps = 5}),
-                       "warmup_cosine: warmup_steps 6 are more than total_steps 5", Error);
+                       "warmup_cosine: warmup_steps 6 must be at most total_steps 5", Error);
   CHECK_THROWS_AS(constant(0, {.max_lr = -1}), Error);
   CHECK_THROWS_AS(constant(-1, {}), Error);
 }

@@ -1,4 +1,4 @@
-// Batches and questions of every AnswerTask.
+// The batches and questions of every AnswerTask.
 #include "train/tasks/answer_task.h"
 
 #include <algorithm>

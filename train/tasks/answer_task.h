@@ -1,4 +1,4 @@
-// AnswerTask, what tasks have in common that ask by a sequence of symbols: question, separator, answer.
+// AnswerTask, the base of tasks made of question, separator, answer.
 #pragma once
 
 #include "train/tasks/task.h"
@@ -14,9 +14,9 @@ struct AnswerOptions {
   }
 };
 
-/// Sequences q1 ... qL | a1 ... aA with symbols 0 .. symbols-1 and separator `symbols`; a derived task says what the
-/// answer is. Only the answer counts in the loss. One question in four is held out. Errors: fewer than 2 symbols or 1
-/// position, so few questions that a split has none.
+/// Sequences q1 ... qL | a1 ... aA with symbols 0 .. symbols-1 and separator `symbols`; a derived task defines the
+/// answer. Only the answer counts in the loss. One question in four is held out. Errors: fewer than 2 symbols or 1
+/// position, too few questions for both splits.
 class AnswerTask : public Task {
  public:
   using Options = AnswerOptions;

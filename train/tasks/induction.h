@@ -1,5 +1,5 @@
-// The induction task: random letters that begin again somewhere, so that what comes next stands after the same letter
-// further up.
+// The induction task: random letters that repeat, so that the next letter is the one that followed the same letter
+// earlier.
 #pragma once
 
 #include "train/tasks/task.h"
@@ -16,11 +16,11 @@ struct InductionOptions {
   }
 };
 
-/// Rows of 2 length random letters that begin again after `shortest` to `length` of them: where to look cannot be
-/// learned by heart, only by finding the same letter further up and looking at what came after it. What comes before
-/// the repetition does not count. ids and targets [B, 2 length]. A question is a row without its last letters, up to
-/// four. One question in four is held out. Source: Olsson et al. 2022.
-/// Errors: fewer than 2 symbols, shortest below 1 or above length, length below 2.
+/// Rows of 2 length random letters that repeat after `shortest` to `length` of them: where to attend cannot be
+/// memorized, only found, by searching for the same letter earlier and attending to what followed it. Letters before
+/// the repetition do not count in the loss. ids and targets [B, 2 length]. A question is a row without its last
+/// letters, up to four. One question in four is held out. Source: Olsson et al. 2022. Errors: fewer than 2 symbols,
+/// shortest below 1 or above length, length below 2.
 class InductionTask final : public Task {
  public:
   using Options = InductionOptions;
@@ -41,7 +41,7 @@ class InductionTask final : public Task {
   }
   Index vocab_size() const override { return options.symbols; }
   Index block_size() const override { return 2 * options.length; }
-  /// Attention and nothing else, in two layers: the smallest model that finds the way.
+  /// Two layers of attention and nothing else: the smallest model that learns it.
   Recipe recipe() const override {
     Recipe r;
     r.config = {{"preset", "attention_only"}, {"n_layer", "2"}, {"n_head", "4"}, {"n_embd", "64"}};
@@ -49,7 +49,7 @@ class InductionTask final : public Task {
     return r;
   }
 
-  /// `letters` again and again: 2 length + 1 of them.
+  /// `letters` repeated: 2 length + 1 of them.
   std::vector<Index> row(const std::vector<Index>& letters) const {
     std::vector<Index> x;
     for (Index t = 0; t <= block_size(); ++t) x.push_back(letters[static_cast<std::size_t>(t) % letters.size()]);
@@ -83,7 +83,7 @@ class InductionTask final : public Task {
   }
   std::string word(Index id) const override { return symbol_word(id, options.symbols); }
 
-  /// In what began again, one period back and one further.
+  /// In the repetition, one period back and one position further.
   Index looks_at(std::span<const Index> ids, Index position) const override {
     Index period = options.shortest;
     while (period < options.length && !repeats(ids, period)) ++period;

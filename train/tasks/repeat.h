@@ -1,4 +1,4 @@
-// The repeat task: one random id per row, again and again.
+// The repeat task: one random id per row, repeated.
 #pragma once
 
 #include "train/tasks/task.h"
@@ -15,7 +15,7 @@ struct RepeatOptions {
 };
 
 /// Rows of one random id, `length` times; predict the next one. ids and targets [B, length]. The question is the id
-/// alone. There are as many rows as ids, and an id that training left out would be unknown: none is held out.
+/// alone. There are only as many rows as ids, and an id held out of training would be unknown: none is held out.
 /// Errors: fewer than 2 symbols, length below 1.
 class RepeatTask final : public Task {
  public:

@@ -1,4 +1,4 @@
-// What tasks share: grading, text, drawing within a split.
+// What tasks share: grading, text, drawing from a split.
 #include "train/tasks/task.h"
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 namespace mote {
 
 bool Questions::right(Index n, const IntArray& given) const {
-  check_in("right", given.shape() == answers.shape(), "answers ", given.shape(), " to questions that want ",
-           answers.shape());
+  check_in("right", given.shape() == answers.shape(), "answers ", given.shape(),
+           " must have the shape of the expected ones, ", answers.shape());
   return row_of(given, n) == row_of(answers, n);
 }
 

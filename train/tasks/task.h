@@ -1,5 +1,5 @@
-// Task, the one interface of all toy tasks: batches to train on, questions to answer, how both read as text, and the
-// settings known to work; with what tasks share: splits, rows, symbols.
+// Task, the one interface of all toy tasks: batches to train on, questions to answer, how both print as text, and
+// settings known to work; and what tasks share: splits, rows, symbols.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace mote {
 
-/// Inputs and what should come next at each position, both [B, T]; a target of -1 is not counted.
+/// Inputs and the next token at each position, both [B, T]; a target of -1 does not count.
 struct Batch {
   IntArray ids, targets;
 };
@@ -30,18 +30,18 @@ struct Questions {
 enum class Split { train, test };
 
 /// Something to learn. Its options are a struct that lists its fields (engine/base/fields.h) and whose defaults are the
-/// task's; the constructor takes them and refuses what cannot be, so that a task that exists works. In all it draws, the
-/// seed decides and nothing else.
+/// task's; the constructor rejects invalid options, so that a task that exists works. All it draws depends on the seed
+/// and nothing else.
 class Task {
  public:
   virtual ~Task() = default;
 
-  /// What is to be learned, in one line, with its sizes.
+  /// What there is to learn, in one line, with its sizes.
   virtual std::string description() const = 0;
   virtual Index vocab_size() const = 0;
   /// The longest context that a model sees, in batches and while it answers.
   virtual Index block_size() const = 0;
-  /// Settings it is known to be learned with.
+  /// Settings known to learn it.
   virtual Recipe recipe() const = 0;
 
   /// Examples to train on, or to measure a loss on, [size, T].
@@ -52,7 +52,7 @@ class Task {
 
   /// One id as text.
   virtual std::string word(Index id) const = 0;
-  /// A prompt as a reader wants to see it.
+  /// A prompt for a reader.
   virtual std::string question_text(std::span<const Index> prompt) const { return text(prompt); }
   /// Ids as text: words side by side, with spaces between them if any word of the vocabulary is longer than a letter.
   std::string text(std::span<const Index> ids) const;
@@ -64,7 +64,7 @@ class Task {
 };
 
 /// FNV-1a over the ids of one example, mixed once more so that every bit counts. The same ids give the same hash on
-/// every machine: an example belongs to one split for ever.
+/// every machine, so an example always belongs to the same split.
 inline std::uint64_t example_hash(std::span<const Index> ids) {
   std::uint64_t h = 14695981039346656037u;
   for (const Index id : ids) h = (h ^ static_cast<std::uint64_t>(id)) * 1099511628211u;
@@ -73,7 +73,7 @@ inline std::uint64_t example_hash(std::span<const Index> ids) {
   return h ^ (h >> 33);
 }
 
-/// One question in four, chosen by its hash, is held out, with every example that has it.
+/// One question in four, selected by its hash, is held out, with every example that contains it.
 inline Split split_of(std::span<const Index> question) {
   return example_hash(question) % 4 == 0 ? Split::test : Split::train;
 }
@@ -82,7 +82,7 @@ inline Split split_of(std::span<const Index> question) {
 std::vector<Index> draw_sequence(Index symbols, Index length, Split split, const Generator& random);
 
 /// Errors, in the name of `task`, unless both splits have a question: else drawing would never end. `question` makes
-/// one of `length` ids below `symbols`; the first thousand, in counting order, are tried.
+/// one from `length` ids below `symbols`; the first thousand, in counting order, are tried.
 void check_splits(const char* task, Index symbols, Index length,
                   const std::function<std::vector<Index>(const std::vector<Index>&)>& question);
 

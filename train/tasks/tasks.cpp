@@ -1,4 +1,4 @@
-// The list of toy tasks: a new one is its header and its line here.
+// The list of toy tasks: a new one needs its header and a line here.
 #include "train/tasks/tasks.h"
 
 #include "train/tasks/copy.h"

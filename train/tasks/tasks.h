@@ -11,10 +11,10 @@ namespace mote {
 std::vector<std::string> task_names();
 
 /// A task's options: these values, and its defaults for the others. Errors: no task of this name, options that it does
-/// not have, text that is no value.
+/// not have, text that is not a value.
 std::vector<Field> task_options(const std::string& name, const FieldValues& values = {});
 
-/// A task by name, with these options. Errors: those of task_options(), values that the task refuses.
+/// A task by name, with these options. Errors: those of task_options(), values that the task rejects.
 std::unique_ptr<Task> make_task(const std::string& name, const FieldValues& values = {});
 
 }  // namespace mote

@@ -14,14 +14,14 @@ struct TwoPlacesOptions {
   }
 };
 
-/// Rows of random numbers below `modulus`; at each position t >= 3 the target is (x[t-1] + x[t-3]) mod modulus, before
-/// that nothing counts. ids and targets [B, length]. The question is a row, its answer the last target. One row in four
-/// is held out.
+/// Rows of random numbers below `modulus`; at each position t >= 3 the target is (x[t-1] + x[t-3]) mod modulus; earlier
+/// positions do not count. ids and targets [B, length]. The question is a row, its answer the last target. One row in
+/// four is held out.
 ///
-/// A layer of attention alone learns it badly with one head, which hands on one mixture of the two numbers, and well
-/// with two. It is not enough that each head looks at one place and hands on its number: scores that are something of
-/// the one plus something of the other cannot all be highest at (a + b) mod n. The heads' weights have to depend on both
-/// numbers, too. Errors: modulus below 2, length below 4.
+/// A single attention layer learns it badly with one head, which outputs one mixture of the two numbers, and well with
+/// two. It is not enough that each head attends to one position and passes on its number: a logit that is a function of
+/// a plus a function of b cannot always be highest at (a + b) mod n. The heads' weights must also depend on both
+/// numbers. Errors: modulus below 2, length below 4.
 class TwoPlacesTask final : public Task {
  public:
   using Options = TwoPlacesOptions;
