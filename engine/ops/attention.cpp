@@ -1,4 +1,4 @@
-// The attention op: what it refuses, the plan it makes of its inputs and options, what it records.
+// The attention op: its checks, the plan it makes from inputs and options, and what it records.
 #include "engine/ops/attention.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ HeadRows rows_of(const Array& x) {
   return rows;
 }
 
-/// The bias of alibi for every head and distance: -slope |m| at [h, Tk - 1 + m]. The first of more queries than keys
-/// stands before the first key. Nothing without slopes.
+/// The bias of alibi for every head and distance: -slope |m| at [h, Tk - 1 + m]. With more queries than keys, the first
+/// query precedes the first key. Undefined without slopes.
 Array alibi_bias(const AttentionPlan& p, const Array& slopes) {
   if (!slopes.defined()) return {};
   Array bias = Array::empty({p.heads, p.span()});
@@ -35,20 +35,20 @@ Array alibi_bias(const AttentionPlan& p, const Array& slopes) {
   return bias;
 }
 
-/// An array [batch..., T, heads, width] and the view of it with heads before T: what a layer joins its heads from, and
-/// what gradients are sent to, then lies in memory as the layer wants it.
+/// An array [batch..., T, heads, width], of which heads_first is the view with heads before T: outputs and gradients
+/// then have the memory layout from which a layer joins its heads.
 Array empty_heads(const Shape& batch, Index heads, Index length, Index width, bool zeroed) {
   const Shape shape = batch.insert(-1, length).insert(-1, heads).insert(-1, width);
   return zeroed ? Array::zeros(shape) : Array::empty(shape);
 }
-/// That view: [..., T, H, width] as [..., H, T, width], or [T, width] where no input had heads.
+/// That view: [..., T, H, width] as [..., H, T, width], or [T, width] if no input had heads.
 Array heads_first(const AttentionPlan& p, const Array& x) {
   const Array y = x.transpose(-3, -2);
   return p.headless ? y.squeeze(0) : y;
 }
 
 /// Floating-point operations of the pairs that may attend: two products, the scale, a softmax (5), a bias, a dropout.
-/// The blocks also multiply some pairs that may not, and leave their products out.
+/// The blocks also multiply some masked pairs and discard their products.
 Index flops_of(const AttentionView& p) {
   Index pairs = 0;
   for (Index row = 0; row < p.rows(); ++row) {
@@ -59,7 +59,7 @@ Index flops_of(const AttentionView& p) {
   return pairs * (2 * p.width + 2 * p.value_width + 6 + (p.bias ? 1 : 0) + (p.drops ? 1 : 0));
 }
 
-/// q, k and v with heads, and leading axes that are equal.
+/// q, k and v with heads and equal leading axes.
 struct Inputs {
   Array q, k, v;
   bool headless;
@@ -88,7 +88,7 @@ Inputs inputs_of(const Tensor& q, const Tensor& k, const Tensor& v) {
   return in;
 }
 
-/// `keys` more of them than k has lie in a cache.
+/// `keys` more keys than k has are in a cache.
 AttentionPlan plan_of(const Inputs& in, const AttentionOptions& o, Index cached = 0) {
   AttentionPlan p;
   p.batch = in.batch().numel(), p.heads = in.q.shape()[-3], p.kv_heads = in.k.shape()[-3];
@@ -112,7 +112,7 @@ Shape shown_shape(const AttentionPlan& p, const Shape& batch) {
   return p.headless ? weights_shape(p, batch).without(0) : weights_shape(p, batch);
 }
 
-/// One bit for each weight: whether it is kept.
+/// One bit per weight: whether it is kept.
 Storage draw_dropout(AttentionPlan& p, double dropout, const Generator* random) {
   check(dropout == 0 || random, "dropout needs a generator");
   p.drops = dropout > 0;
@@ -134,7 +134,7 @@ AttentionView view_of(const AttentionPlan& p, const Array& q, const Array& k, co
   return view;
 }
 
-/// The rule of backward, from what forward has saved.
+/// The backward rule, from what forward saved.
 void send_back(const Array& dy, Grads& dx, AttentionView p, const Array& stats, const Shape& batch) {
   Array dq, dk, dv;
   const auto wanted = [&](std::size_t i, Array& d, Index heads, Index length, Index width) -> real* {
@@ -170,7 +170,7 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Attention
   const AttentionPlan asked = plan_of(in, options);
   const Array bias = alibi_bias(asked, options.alibi);
   AttentionView view = view_of(asked, in.q, in.k, in.v, options.mask, bias, {});
-  const Storage bits = draw_dropout(view, options.dropout.value_or(0), random);  // after all that can be refused
+  const Storage bits = draw_dropout(view, options.dropout.value_or(0), random);  // after all checks
   view.bits = bits ? static_cast<const std::uint8_t*>(bits.data()) : nullptr;
   view.guarded = forward_needs_guard(view);
   const AttentionPlan plan = view;  // what backward keeps
@@ -201,7 +201,7 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Attention
 void AttentionOptions::require(const char* who) const {
   check_in(who, !scale || std::abs(*scale) <= static_cast<double>(std::numeric_limits<real>::max()), "scale ",
            scale.value_or(0), " is not finite");
-  check_in(who, window >= 0, "window ", window, " must be 0 or above");
+  check_in(who, window >= 0, "window ", window, " must be at least 0");
   check_in(who, window == 0 || causal.value_or(false), "a window of recent keys needs causal");
   check_in(who, !dropout || (*dropout >= 0 && *dropout <= 1), "dropout = ", dropout.value_or(0),
            " is not a probability");
@@ -225,8 +225,8 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCach
   check(cache.window() == options.window, "the cache is for a window of ", cache.window(), ", not ", options.window);
   const Inputs in = inputs_of(q, k, v);
   check(q.dim() == 4 && k.dim() == 4, "with a cache q ", q.shape(), " and k ", k.shape(), " must be [B, H, t, d]");
-  check(q.size(-2) == k.size(-2), "with a cache q ", q.shape(), " and k ", k.shape(), " must be as long");
-  plan_of(in, options);  // errors before the cache has the new rows
+  check(q.size(-2) == k.size(-2), "with a cache q ", q.shape(), " and k ", k.shape(), " must have the same length");
+  plan_of(in, options);  // throws before the cache has the new rows
   cache.append(in.k, in.v);
   const AttentionPlan plan = plan_of(in, options, cache.count() - in.k.shape()[-2]);
   const Array bias = alibi_bias(plan, options.alibi);
