@@ -29,8 +29,7 @@ struct PrintOptions {
 ///
 /// All elements of an array share one form, chosen from the finite nonzero ones (of those shown): "1." if all are
 /// whole; else `precision` digits; and "1.0000e+00" for all if the largest is above 1e8 or over 1000 times the
-/// smallest, or if there are fractions and the smallest is below 1e-4. Integers print plainly, the third form True and
-/// False.
+/// smallest, or if there are fractions and the smallest is below 1e-4. Integers print plainly, masks True and False.
 ///
 /// Not printed: the type. PyTorch adds ", dtype=torch.float64" for a type other than its default; mote's `real` is its
 /// default in either build. The text does not depend on the locale, nor its length, beyond `threshold`, on the size.

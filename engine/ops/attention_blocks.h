@@ -103,8 +103,7 @@ inline Seen seen_by(const AttentionView& p, const Block& at, Index i, Scratch& s
 /// stats, weights and dropped (both [B, H, Tq, Tk] of zeros) may be null.
 void attention_forward(const AttentionView& p, real* y, real* stats, real* weights, real* dropped);
 
-/// The gradients to fill: dq [B, Tq, H, d], dk [B, Tk, Hkv, d], dv [B, Tk, Hkv, dv], all zeros before; each null if not
-/// wanted.
+/// Gradients to fill: dq [B, Tq, H, d], dk [B, Tk, Hkv, d], dv [B, Tk, Hkv, dv], zeros before; null: not wanted.
 struct AttentionGradients {
   real *dq, *dk, *dv;
 };

@@ -43,8 +43,7 @@ inline Tensor embedding(const Tensor& weight, IntArray ids, std::optional<Index>
                      Array d = Array::zeros({vocabulary, width});
                      real* const to = d.mutate();
                      const auto add = kernels::table().add;
-                     // Each task owns a range of columns and loops over all tokens, so every row is summed in token
-                     // order.
+                     // Each task owns some columns and loops over all tokens, so every row is summed in token order.
                      parallel_for(width, std::max<Index>(16, 16384 / std::max<Index>(ids.numel(), 1) / 16 * 16),
                                   [&](Index lo, Index hi) {
                                     for (Index i = 0; i < ids.numel(); ++i) {

@@ -63,8 +63,7 @@ inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossE
     if (spread > 0) out[row] -= spread * t.sum(lp + at, classes);
   });
   const bool mean = options.reduction == Reduction::mean;
-  // The losses of the remaining rows, adjacent: their sum then equals, to the bit, that of a batch without ignored
-  // rows.
+  // Losses of the remaining rows, adjacent: the sum then equals, to the bit, that of a batch without ignored rows.
   Array counted_losses = Array::empty({counted});
   real* next = counted_losses.mutate();
   for (Index row = 0; row < targets.numel(); ++row)
