@@ -12,7 +12,7 @@ namespace mote {
 
 /// What the heads of one attention attended to, each [..., H, Tq, Tk]: a row is a query, and its weights sum to 1 (or
 /// to 0 where it may attend to nothing). `dropped` is the weights after dropout, equal to `weights` while nothing is
-/// dropped. For inspection: no gradient flows through them.
+/// dropped. For inspection: no gradient flows through them. With a cache Tk counts the keys that it still has.
 struct AttentionMap {
   std::string layer;  ///< the path of the layer that attended, "transformer.h.0.attn"; "" outside every layer
   Array weights, dropped;

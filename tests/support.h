@@ -142,6 +142,7 @@ class OpCheck {
 
   void layouts() const {
     for (std::size_t only = 0; only <= inputs_.size(); ++only) {  // each input alone, then all of them
+      const std::string which = only < inputs_.size() ? "input " + std::to_string(only) : "all inputs";
       std::vector<Array> transposed = inputs_, strided = inputs_, repeated = inputs_, copied = inputs_;
       for (std::size_t i = 0; i < inputs_.size(); ++i) {
         if (only != i && only != inputs_.size()) continue;
@@ -150,10 +151,10 @@ class OpCheck {
         repeated[i] = expanded_layout(inputs_[i]);
         copied[i] = copy_of(repeated[i]);
       }
-      CHECK_MESSAGE(Run(f_, transposed) == plain_, "transposed inputs give the same bits (input ", only, ")");
-      CHECK_MESSAGE(Run(f_, strided) == plain_, "strided inputs give the same bits (input ", only, ")");
+      CHECK_MESSAGE(Run(f_, transposed) == plain_, "with transposed inputs other bits come out: ", which);
+      CHECK_MESSAGE(Run(f_, strided) == plain_, "with strided inputs other bits come out: ", which);
       const Run expected(f_, copied);
-      CHECK_MESSAGE(Run(f_, repeated) == expected, "expanded inputs give the same bits (input ", only, ")");
+      CHECK_MESSAGE(Run(f_, repeated) == expected, "with expanded inputs other bits come out: ", which);
     }
   }
 

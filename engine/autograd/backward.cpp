@@ -64,8 +64,7 @@ void Grads::add_slice(std::size_t i, int axis, Index start, Index end, Index ste
 
 namespace {
 
-/// Every tracked node that `root` was computed from, except leaves, oldest first. Uses an explicit stack, since depth
-/// is unbounded.
+/// Every tracked node that `root` was computed from, except leaves, oldest first. Depth is unbounded: explicit stack.
 NodeList collect(const NodePtr& root) {
   const std::uint64_t visit = next_visit.fetch_add(1, std::memory_order_relaxed);
   NodeList found;

@@ -10,6 +10,8 @@
 namespace mote {
 
 void Observer::watch() {
+  for (const Observer* o = thread_context.observer; o; o = o->around_)
+    if (o == this) return;
   around_ = thread_context.observer;
   thread_context.observer = this;
 }

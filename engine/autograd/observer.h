@@ -62,7 +62,7 @@ class Observer {
   virtual void value_shown(const Op&, const char* /*value*/, const Array&) {}
 
  protected:
-  /// Starts observing; the innermost observer is notified first.
+  /// Starts observing; the innermost observer is notified first. A second call changes nothing.
   void watch();
 
  private:

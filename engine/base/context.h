@@ -1,4 +1,4 @@
-// What this thread is doing right now: the op and the layer it is in, who watches, whether gradients are off.
+// What this thread is doing now: its current op and layer, its observer, whether gradients are off.
 #pragma once
 
 #include <string>

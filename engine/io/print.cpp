@@ -1,4 +1,4 @@
-// The rules by which PyTorch prints a tensor: one form for all numbers, aligned columns, edges, suffixes.
+// PyTorch's rules for printing a tensor: one form for all elements, aligned columns, edges, suffixes.
 #include "engine/io/print.h"
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 namespace mote {
 namespace {
 
-/// The one form all numbers of an array are printed in. The start is that of an array of zeros: "0.".
+/// The one form in which all elements of an array are printed. The initial form is that of an array of zeros: "0.".
 struct Form {
   int precision = 4;
   bool scientific = false;
   bool whole = true;      // no fractions: "1." instead of "1.0000"
-  std::size_t width = 1;  // shorter texts are filled up with spaces in front
+  std::size_t width = 1;  // shorter texts are padded with leading spaces
 };
 
 std::string text_of(double x, const Form& form) {
@@ -41,7 +41,7 @@ template <class T>
 Form choose_form(std::vector<T> shown, const PrintOptions& options) {
   Form form{.precision = options.precision};
   if constexpr (std::is_floating_point_v<T>) {
-    std::erase_if(shown, [](T x) { return x == 0 || !std::isfinite(x); });  // these print in any form
+    std::erase_if(shown, [](T x) { return x == 0 || !std::isfinite(x); });  // these print the same in any form
     if (shown.empty()) return form;
     double least = std::numeric_limits<double>::infinity(), most = 0;
     for (const T x : shown) {
@@ -50,7 +50,7 @@ Form choose_form(std::vector<T> shown, const PrintOptions& options) {
       form.whole = form.whole && x == std::ceil(x);
     }
     form.scientific = most / least > 1000 || most > 1e8 || (!form.whole && least < 1e-4);
-    widen(form, shown);  // before the caller's wish is heard: PyTorch keeps the width of its own choice
+    widen(form, shown);  // before the caller's choice applies: PyTorch keeps the width of its own
     if (options.scientific != Scientific::automatic) form.scientific = options.scientific == Scientific::on;
   } else {
     widen(form, shown);
@@ -58,7 +58,7 @@ Form choose_form(std::vector<T> shown, const PrintOptions& options) {
   return form;
 }
 
-/// One array on its way to text.
+/// Formats one array.
 template <class T>
 class Printer {
  public:
@@ -79,7 +79,7 @@ class Printer {
   }
 
  private:
-  /// Calls item(i) for the positions of an axis that are shown, and dots() where some are left out.
+  /// Calls item(i) for the shown positions of an axis, and dots() where some are omitted.
   template <class Item, class Dots>
   void each_shown(Index extent, const Item& item, const Dots& dots) const {
     const bool cut = summarize_ && extent - options_.edgeitems > options_.edgeitems;
@@ -101,7 +101,7 @@ class Printer {
     return std::string(form_.width - std::min(form_.width, text.size()), ' ') + text;
   }
 
-  /// The part of the array from `at` on that axes `axis`, axis + 1, ... span, its first character in column `indent`.
+  /// The part of the array at `at` spanned by axes `axis`, axis + 1, ..., starting in column `indent`.
   std::string brackets(int axis, const T* at, std::size_t indent) const {
     if (axis == shape_.rank()) return number(*at);
     if (axis == shape_.rank() - 1) return row(at, indent);
@@ -138,8 +138,7 @@ class Printer {
   Form form_;
 };
 
-/// Adds ", remark", in a line of its own when the last line would grow too long (by PyTorch's count, which is
-/// generous).
+/// Adds ", remark", on its own line if the last line would grow too long (by PyTorch's count, which is generous).
 void add_remark(std::string& text, std::size_t& last_line, const std::string& remark, Index linewidth) {
   if (static_cast<Index>(last_line + remark.size() + 2) > linewidth) {
     text += ",\n       " + remark;
@@ -153,7 +152,7 @@ void add_remark(std::string& text, std::size_t& last_line, const std::string& re
 void check_options(const char* name, const PrintOptions& options) {
   check_in(name, options.precision >= 0 && options.precision <= 100, "precision ", options.precision,
            " is outside [0, 100]");
-  check_in(name, options.edgeitems >= 1, "edgeitems ", options.edgeitems, " is below 1");
+  check_in(name, options.edgeitems >= 1, "edgeitems ", options.edgeitems, " must be at least 1");
 }
 
 template <class T>
@@ -167,7 +166,7 @@ std::string print(const T* data, const Shape& shape, const PrintOptions& options
     text += "[]";
     const std::string extents = Shape::text(shape);  // "[0, 3]", which Python writes "(0, 3)"
     if (shape.rank() != 1) remarks.push_back("size=(" + extents.substr(1, extents.size() - 2) + ")");
-    if constexpr (!std::is_floating_point_v<T>)  // with numbers to look at, these go without saying
+    if constexpr (!std::is_floating_point_v<T>)  // implied if there are elements to see
       remarks.push_back(std::is_same_v<T, std::int64_t> ? "dtype=torch.int64" : "dtype=torch.bool");
   }
   if (!options.suffix.empty()) remarks.push_back(options.suffix);
@@ -177,8 +176,8 @@ std::string print(const T* data, const Shape& shape, const PrintOptions& options
   return text + ")";
 }
 
-/// The integers that a stream keeps for whoever asks (ios_base::iword) are 0 in a new stream, so each option is kept as
-/// what it is above its default.
+/// The user integers of a stream (ios_base::iword) are 0 in a new stream, so each option is stored as its difference
+/// from the default.
 enum Kept { precision, threshold, edgeitems, linewidth, scientific };
 
 long& kept(std::ios_base& stream, Kept option) {

@@ -48,8 +48,7 @@ struct Product {
   bool resume;
 };
 
-/// The tiles of rows [0, rows) by columns [0, columns): columns outermost, so that a panel of B stays in cache for all
-/// rows.
+/// The tiles of rows [0, rows) by columns [0, columns): columns outermost: a panel of B stays in cache for all rows.
 void run_tiles(const Product& p, Index rows, Index columns, Index k, Panels a, Panels b, real* c) {
   for (Index j = 0, jp = 0; j < columns; j += p.t.tile_columns, ++jp)
     for (Index i = 0, ip = 0; i < rows; i += p.t.tile_rows, ++ip)

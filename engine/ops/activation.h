@@ -1,4 +1,4 @@
-// The non-linearities of networks: tanh, sigmoid, relu, gelu (two forms), silu.
+// Activation functions: tanh, sigmoid, relu, gelu (two forms), silu.
 #pragma once
 
 #include "engine/autograd/op.h"

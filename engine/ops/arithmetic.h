@@ -49,7 +49,7 @@ inline Tensor neg(const Tensor& x) {
   return op.record(-x.array(), [](const Array& dy, Grads& dx) { dx.add(0, -dy); });
 }
 
-/// x + s and x * s for a plain number: no array is made for it.
+/// x + s and x * s for a plain number, without an array for s.
 inline Tensor add(const Tensor& x, real s) {
   Op op("add", x);
   return op.record(x.array() + s, [](const Array& dy, Grads& dx) { dx.add(0, dy); });
@@ -61,7 +61,7 @@ inline Tensor mul(const Tensor& x, real s) {
 
 namespace detail {
 inline Array power(const Array& base, real exponent) {
-  if (exponent == 1) return base;  // the exponents that occur are exact, and far faster than logarithms
+  if (exponent == 1) return base;  // common exponents: exact, and far faster than logarithms
   if (exponent == 2) return base * base;
   if (exponent == 3) return base * base * base;
   if (exponent == real(0.5)) return map(kernels::table().sqrt, base);
@@ -70,7 +70,7 @@ inline Array power(const Array& base, real exponent) {
 }
 }  // namespace detail
 
-/// x^exponent for one fixed exponent, a plain number. A negative x needs a whole exponent, else NaN. The gradient is
+/// x^exponent for one fixed exponent, a plain number. A negative x needs an integer exponent, else NaN. The gradient is
 /// exponent x^(exponent - 1), and 0 for exponent 0.
 inline Tensor pow(const Tensor& x, double power_of_x) {
   Op op("pow", x);
@@ -147,8 +147,8 @@ Tensor operator/(S s, const Tensor& x) {
   return div(Tensor(s), x);
 }
 
-// These give the name on the left a new value, recorded like any other: nothing is changed in place, and a leaf that
-// they are applied to is a leaf no longer. To step a weight by hand, use a Parameter and its set().
+// These rebind the name on the left to a new tensor, recorded like any other: nothing is changed in place, and a leaf
+// on the left is no longer a leaf. To update a weight by hand, use a Parameter and its set().
 inline Tensor& operator+=(Tensor& a, const Tensor& b) { return a = add(a, b); }
 inline Tensor& operator-=(Tensor& a, const Tensor& b) { return a = sub(a, b); }
 inline Tensor& operator*=(Tensor& a, const Tensor& b) { return a = mul(a, b); }

@@ -1,4 +1,4 @@
-// The attention op: what it refuses, the plan it makes of its inputs and options, what it records.
+// The attention op: its checks, the plan it makes from inputs and options, and what it records.
 #include "engine/ops/attention.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ HeadRows rows_of(const Array& x) {
   return rows;
 }
 
-/// The bias of alibi for every head and distance: -slope |m| at [h, Tk - 1 + m]. The first of more queries than keys
-/// stands before the first key. Nothing without slopes.
+/// The bias of alibi for every head and distance: -slope |m| at [h, Tk - 1 + m]. With more queries than keys, the first
+/// query precedes the first key. Undefined without slopes.
 Array alibi_bias(const AttentionPlan& p, const Array& slopes) {
   if (!slopes.defined()) return {};
   Array bias = Array::empty({p.heads, p.span()});
@@ -35,13 +35,13 @@ Array alibi_bias(const AttentionPlan& p, const Array& slopes) {
   return bias;
 }
 
-/// An array [batch..., T, heads, width] and the view of it with heads before T: what a layer joins its heads from, and
-/// what gradients are sent to, then lies in memory as the layer wants it.
+/// An array [batch..., T, heads, width], of which heads_first is the view with heads before T: outputs and gradients
+/// then have the memory layout from which a layer joins its heads.
 Array empty_heads(const Shape& batch, Index heads, Index length, Index width, bool zeroed) {
   const Shape shape = batch.insert(-1, length).insert(-1, heads).insert(-1, width);
   return zeroed ? Array::zeros(shape) : Array::empty(shape);
 }
-/// That view: [..., T, H, width] as [..., H, T, width], or [T, width] where no input had heads.
+/// That view: [..., T, H, width] as [..., H, T, width], or [T, width] if no input had heads.
 Array heads_first(const AttentionPlan& p, const Array& x) {
   const Array y = x.transpose(-3, -2);
   return p.headless ? y.squeeze(0) : y;
@@ -59,7 +59,7 @@ Index pairs_of(const AttentionView& p) {
   return pairs;
 }
 
-/// q, k and v with heads, and leading axes that are equal.
+/// q, k and v with heads and equal leading axes.
 struct Inputs {
   Array q, k, v;
   bool headless;
@@ -88,7 +88,7 @@ Inputs inputs_of(const Tensor& q, const Tensor& k, const Tensor& v) {
   return in;
 }
 
-/// `keys` more of them than k has lie in a cache.
+/// `keys` more keys than k has are in a cache.
 AttentionPlan plan_of(const Inputs& in, const AttentionOptions& o, Index cached = 0) {
   AttentionPlan p;
   p.batch = in.batch().numel(), p.heads = in.q.shape()[-3], p.kv_heads = in.k.shape()[-3];
@@ -112,7 +112,7 @@ Shape shown_shape(const AttentionPlan& p, const Shape& batch) {
   return p.headless ? weights_shape(p, batch).without(0) : weights_shape(p, batch);
 }
 
-/// One bit for each weight: whether it is kept.
+/// One bit per weight: whether it is kept.
 Storage draw_dropout(AttentionPlan& p, double dropout, const Generator* random) {
   check(dropout == 0 || random, "dropout needs a generator");
   p.drops = dropout > 0;
@@ -134,7 +134,7 @@ AttentionView view_of(const AttentionPlan& p, const Array& q, const Array& k, co
   return view;
 }
 
-/// The rule of backward, from what forward has saved.
+/// The backward rule, from what forward saved.
 void send_back(const Array& dy, Grads& dx, AttentionView p, const Array& stats, const Shape& batch) {
   Array dq, dk, dv;
   const auto wanted = [&](std::size_t i, Array& d, Index heads, Index length, Index width) -> real* {
@@ -166,6 +166,25 @@ void state(Op& op, const AttentionView& p, const Shape& batch) {
   op.note("weights", shown_shape(p, batch));
 }
 
+/// The weights that observers want to see: made only for them.
+class Shown {
+ public:
+  Shown(const Op& op, const Shape& shape) : op_(op) {
+    if (op.wants("weights")) weights_ = Array::zeros(shape);
+    if (op.wants("dropped_weights")) dropped_ = Array::zeros(shape);
+  }
+  real* weights() { return weights_.defined() ? weights_.mutate() : nullptr; }
+  real* dropped() { return dropped_.defined() ? dropped_.mutate() : nullptr; }
+  void show() const {
+    if (weights_.defined()) op_.show("weights", weights_);
+    if (dropped_.defined()) op_.show("dropped_weights", dropped_);
+  }
+
+ private:
+  const Op& op_;
+  Array weights_, dropped_;
+};
+
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
               const Generator* random) {
   Op op("attention", q, k, v);
@@ -174,24 +193,19 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Attention
   const AttentionPlan asked = plan_of(in, options);
   const Array bias = alibi_bias(asked, options.alibi);
   AttentionView view = view_of(asked, in.q, in.k, in.v, options.mask, bias, {});
-  const Storage bits = draw_dropout(view, options.dropout.value_or(0), random);  // after all that can be refused
+  const Storage bits = draw_dropout(view, options.dropout.value_or(0), random);  // after all checks
   view.bits = bits ? static_cast<const std::uint8_t*>(bits.data()) : nullptr;
   view.guarded = forward_needs_guard(view);
   const AttentionPlan plan = view;  // what backward keeps
 
   Array y = empty_heads(batch, plan.heads, plan.queries, plan.value_width, false), stats;
-  const auto if_wanted = [&](const char* value) {
-    return op.wants(value) ? Array::zeros(shown_shape(plan, batch)) : Array();
-  };
-  Array weights = if_wanted("weights"), dropped = if_wanted("dropped_weights");
+  Shown shown(op, shown_shape(plan, batch));
   if (plan.rows() > 0) {
     stats = Array::empty({plan.batch, plan.heads, plan.queries, 2});
-    attention_forward(view, y.mutate(), stats.mutate(), weights.defined() ? weights.mutate() : nullptr,
-                      dropped.defined() ? dropped.mutate() : nullptr);
+    attention_forward(view, y.mutate(), stats.mutate(), shown.weights(), shown.dropped());
   }
   state(op, view, batch);
-  if (weights.defined()) op.show("weights", weights);
-  if (dropped.defined()) op.show("dropped_weights", dropped);
+  shown.show();
   return op.record(heads_first(plan, y), save(plan, in.q, in.k, in.v, options.mask, bias, stats, bits),
                    [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,
                       const Array& v, const Mask& mask, const Array& bias, const Array& stats, const Storage& bits) {
@@ -205,7 +219,7 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Attention
 void AttentionOptions::require(const char* who) const {
   check_in(who, !scale || std::abs(*scale) <= static_cast<double>(std::numeric_limits<real>::max()), "scale ",
            scale.value_or(0), " is not finite");
-  check_in(who, window >= 0, "window ", window, " must be 0 or above");
+  check_in(who, window >= 0, "window ", window, " must be at least 0");
   check_in(who, window == 0 || causal.value_or(false), "a window of recent keys needs causal");
   check_in(who, !dropout || (*dropout >= 0 && *dropout <= 1), "dropout = ", dropout.value_or(0),
            " is not a probability");
@@ -229,8 +243,8 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCach
   check(cache.window() == options.window, "the cache is for a window of ", cache.window(), ", not ", options.window);
   const Inputs in = inputs_of(q, k, v);
   check(q.dim() == 4 && k.dim() == 4, "with a cache q ", q.shape(), " and k ", k.shape(), " must be [B, H, t, d]");
-  check(q.size(-2) == k.size(-2), "with a cache q ", q.shape(), " and k ", k.shape(), " must be as long");
-  plan_of(in, options);  // errors before the cache has the new rows
+  check(q.size(-2) == k.size(-2), "with a cache q ", q.shape(), " and k ", k.shape(), " must have the same length");
+  plan_of(in, options);  // throws before the cache has the new rows
   cache.append(in.k, in.v);
   const AttentionPlan plan = plan_of(in, options, cache.count() - in.k.shape()[-2]);
   const Array bias = alibi_bias(plan, options.alibi);
@@ -238,8 +252,10 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCach
   view.bias = bias.defined() ? bias.data() : nullptr;
   view.guarded = forward_needs_guard(view);
   Array y = empty_heads(in.batch(), plan.heads, plan.queries, plan.value_width, false);
-  attention_forward(view, y.mutate(), nullptr, nullptr, nullptr);
+  Shown shown(op, shown_shape(plan, in.batch()));
+  attention_forward(view, y.mutate(), nullptr, shown.weights(), shown.dropped());
   state(op, view, in.batch());
+  shown.show();
   return op.record(heads_first(plan, y), [](const Array&, Grads&) {});  // under NoGrad: never called
 }
 

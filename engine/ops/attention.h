@@ -9,14 +9,14 @@
 
 namespace mote {
 
-/// What the formula is told besides its inputs. Layers and models contain one of these and hand it on whole. What is
-/// not given follows the layer around it; where there is none, nothing is causal and nothing is dropped.
+/// The options of attention. Layers and models contain one and pass it on whole. An option that is not given follows
+/// the enclosing layer; without one, attention is not causal and drops nothing.
 struct AttentionOptions {
   std::optional<bool> causal = {};     ///< a query sees only keys at its own position and before
   Mask mask = {};                      ///< true = may attend; broadcasts to [..., H, Tq, Tk]; combines with causal
   Index window = 0;                    ///< with causal: only the last `window` keys, its own included; 0: all
-  std::optional<double> scale = {};    ///< what scores are multiplied by; not given: 1 / sqrt(d)
-  Array alibi = {};                    ///< slopes [H]: slope * |distance in positions| is taken off each score
+  std::optional<double> scale = {};    ///< factor of the scores; not given: 1 / sqrt(d)
+  Array alibi = {};                    ///< slopes [H]: subtracts slope * |distance in positions| from each score
   std::optional<double> dropout = {};  ///< probability of dropping a weight; layers drop in training only
 
   template <class V>
@@ -26,26 +26,26 @@ struct AttentionOptions {
     v("scale", scale, "what attention scores are multiplied by; default: 1 / sqrt(width of a head)");
     v("attn_dropout", dropout, "probability of dropping an attention weight");
   }
-  /// Errors, as `who`'s outside an op: a window below 0 or without causal, a scale that is not finite, a dropout that
-  /// is not a probability.
+  /// Errors, in the name of `who` outside an op: a window below 0 or without causal, a scale that is not finite, a
+  /// dropout that is not a probability.
   void require(const char* who) const;
 };
 
 /// softmax(q k^T / sqrt(d)) v over the keys: q [..., H, Tq, d], k [..., Hkv, Tk, d], v [..., Hkv, Tk, dv] ->
 /// [..., H, Tq, dv]; heads may be left out. With fewer heads in k and v (Hkv divides H), H / Hkv neighbouring heads of
-/// q share each (grouped queries; one: multi-query). With more keys than queries the queries are the last ones.
+/// q share each (grouped-query; Hkv = 1: multi-query). With more keys than queries, the queries are the last positions.
 ///
 /// A query that may attend to nothing gives zeros and zero gradients. Nothing crosses a masked pair, not even a NaN:
-/// not from the key to the query's output, nor from the query to the key's gradient; so no token sees a later one.
-/// Memory grows with Tq + Tk: weights are made a block of queries at a time, and again in backward; dropout keeps one
-/// bit for each. An observer that wants "weights" or "dropped_weights" (after dropout) is shown them, [..., H, Tq, Tk].
-/// Dropout draws from `random` as PyTorch does, one for every weight in row-major order, masked ones
-/// included. Equal in every bit to the plain formula matmul(masked_softmax(matmul(q, transpose(k)) * scale), v) as long
-/// as all is finite; only the gradient of what several heads or batch entries share is summed in another order.
+/// neither from the key to the query's output nor from the query to the key's gradient; so no token sees a later one.
+/// Memory grows with Tq + Tk: weights are computed one block of queries at a time, and again in backward; dropout keeps
+/// one bit per weight. An observer can ask for "weights" or "dropped_weights" (after dropout), [..., H, Tq, Tk].
+/// Dropout draws from `random` as PyTorch does, once per weight in row-major order, masked ones included.
+/// Equal in every bit to the plain formula matmul(masked_softmax(matmul(q, transpose(k)) * scale), v) as long as all
+/// values are finite; only gradients shared by several heads or batch entries are summed in another order.
 ///
 /// Errors: widths of q and k, or lengths of k and v, that differ; heads that do not divide; leading axes or a mask that
-/// do not broadcast; causal with fewer keys than queries; a window below 0 or without causal; slopes of another number
-/// than H; a dropout that is not a probability, or without `random`. Source: Vaswani et al. 2017; in blocks: Dao et al.
+/// do not broadcast; causal with fewer keys than queries; a window below 0 or without causal; slopes whose number is
+/// not H; a dropout that is not a probability, or without `random`. Source: Vaswani et al. 2017; in blocks: Dao et al.
 /// 2022; grouped queries: Ainslie et al. 2023; alibi: Press et al. 2022.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,

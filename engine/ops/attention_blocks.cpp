@@ -1,4 +1,4 @@
-// Attention without its square matrix: blocks of query rows, forward and backward.
+// Attention without the [Tq, Tk] matrix: blocks of query rows, forward and backward.
 #include "engine/ops/attention_blocks.h"
 
 #include <algorithm>
@@ -18,12 +18,12 @@ void scores(const AttentionView& p, const Block& at, real* s) {
   const kernels::Table& t = kernels::table();
   t.mul(s, 1, &p.scale, 0, s, at.rows() * n);
   if (!p.bias) return;
-  // bias[h, Tk - 1 + m] belongs to a key m positions after its query
+  // bias[h, Tk - 1 + m] is for a key m positions after its query
   const real* const bias = p.bias + at.h * p.span() + p.keys - 1;
   for (Index r = 0; r < at.rows(); ++r) t.add(s + r * n, 1, bias + at.lo - (at.begin + r + p.shift()), 1, s + r * n, n);
 }
 
-/// Turns scores into weights, row by row: `softmax(row, keep, n)` does one row of n; what is beyond n becomes 0.
+/// Converts scores to weights, row by row: `softmax(row, keep, n)` processes one row of n; elements beyond n become 0.
 template <class Softmax>
 void each_row(const AttentionView& p, const Block& at, real* s, Scratch& scratch, const Softmax& softmax) {
   const Index n = at.columns();
@@ -47,7 +47,7 @@ void drop(const AttentionView& p, const Block& at, const real* w, real* out) {
   }
 }
 
-/// c += w^T x: over all rows of queries, in order, the sum that a key's or a value's gradient is.
+/// c += w^T x: over all rows of queries, in order, this sums the gradient of a key or a value.
 void weights_transposed_times(const AttentionView& p, const Block& at, const real* w, const HeadRows& x, Index width,
                               real* c, Index c_row, Scratch& scratch) {
   if (p.guarded) return guarded_transposed(p, at, w, x, width, c, c_row, scratch);
@@ -97,7 +97,7 @@ void attention_forward(const AttentionView& p, real* y, real* stats, real* weigh
 }
 
 /// dV = P'^T dY, dP = dY V^T, dS = P (dP' - sum(dP' P)) scale, dQ = dS K, dK = dS^T Q, where ' applies dropout.
-/// One task does all queries that look at one head of k and v, in order, so that every sum has one order.
+/// One task processes all queries that attend to one head of k and v, in order, so that every sum has one order.
 void attention_backward(const AttentionView& p, const HeadRows& dy, const real* stats, const AttentionGradients& to) {
   const Index step = rows_at_once(p);
   const kernels::Table& t = kernels::table();

@@ -1,4 +1,4 @@
-// What the loops of one attention work on: its plan, where its arrays lie, a block of query rows; the two passes.
+// The data of one attention's loops: its plan, its arrays in memory, a block of query rows; and the two passes.
 #pragma once
 
 #include <algorithm>
@@ -11,30 +11,30 @@
 
 namespace mote::detail {
 
-/// The sizes and switches of one attention: all that backward needs beside its arrays. H heads of queries, G = H /
-/// kv_heads to each of k.
+/// The sizes and switches of one attention: all that backward needs besides its arrays. H heads of queries, G = H /
+/// kv_heads for each of k.
 struct AttentionPlan {
   Index batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, width = 0, value_width = 0;
   real scale = 1, kept_scale = 1;  // kept_scale: 1 / (1 - dropout)
   Index window = 0;
   bool causal = false, drops = false, drops_all = false;
   bool guarded = false;   // see attention_guard.h
-  bool headless = false;  // none of q, k and v had heads: nor has the result
+  bool headless = false;  // none of q, k and v has heads, nor the result
 
   Index group() const { return heads / kv_heads; }
   Index rows() const { return batch * heads * queries; }
-  /// Positions count from the first key; query i stands at i + shift().
+  /// Positions count from the first key; query i has position i + shift().
   Index shift() const { return keys - queries; }
-  /// Keys that query i may see for its position: [first, end).
+  /// Keys that query i's position lets it see: [first, end).
   Index first(Index i) const { return window > 0 ? std::max<Index>(0, i + shift() - window + 1) : 0; }
   Index end(Index i) const { return causal ? i + shift() + 1 : keys; }
   Index weight_row(Index b, Index h, Index i) const { return (b * heads + h) * queries + i; }
-  /// Distances from a query to a key, for which alibi has a bias each.
+  /// Number of distances from a query to a key; alibi has a bias for each.
   Index span() const { return keys + std::max(queries, keys); }
 };
 static_assert(std::is_trivially_copyable_v<AttentionPlan>);
 
-/// A plan and where its arrays lie, made anew for each pass: it holds none of them.
+/// A plan and pointers to its arrays, created for each pass: it owns none of them.
 struct AttentionView : AttentionPlan {
   HeadRows q, k, v;
   std::optional<MaskRows> mask = {};   // rows of [B, H, Tq, Tk]
@@ -42,9 +42,9 @@ struct AttentionView : AttentionPlan {
   const std::uint8_t* bits = nullptr;  // dropout's choices for all weights, eight to a byte: 1 = kept
 };
 
-/// Query rows taken at once: so many that a block of weights, 65,536 elements, stays in the second-level cache; whole
-/// tiles of the product (14 rows or a divisor of 84); never fewer than one tile, even if the block is then larger. The
-/// number shows in no bit: a row's sums do not know of the other rows.
+/// Query rows per block: so many that a block of weights, 65,536 elements, stays in the second-level cache; whole tiles
+/// of the product (14 rows or a divisor of 84); never fewer than one tile, even if the block is then larger. The number
+/// changes no bit: a row's sums do not depend on other rows.
 inline Index rows_at_once(const AttentionPlan& p) {
   constexpr Index elements = 65536, least = 14, most = 84;
   return std::clamp(elements / std::max<Index>(p.keys, 1), least, most);
@@ -64,7 +64,7 @@ struct Block {
   Index columns() const { return hi - lo; }
 };
 
-/// Memory that one task needs again and again.
+/// Memory that one task reuses for every block.
 class Scratch {
  public:
   explicit Scratch(const AttentionPlan& p) : block_(rows_at_once(p) * p.keys), keys_(p.keys) {}
@@ -85,7 +85,7 @@ class Scratch {
   Storage weights_, dropped_, gradient_, keep_;
 };
 
-/// The keys that one row of a block may see: the first `count` of it, of these where keep[j] if there is a `keep`.
+/// The keys that one row of a block may see: the first `count`, and of these only where keep[j] if `keep` is given.
 struct Seen {
   const std::uint8_t* keep;
   Index count;
@@ -99,12 +99,11 @@ inline Seen seen_by(const AttentionView& p, const Block& at, Index i, Scratch& s
   return {keep, at.columns()};
 }
 
-/// y [B, Tq, H, dv], and stats [B, H, Tq, 2]: each row's maximum and sum, from which backward finds its weights again.
+/// y [B, Tq, H, dv], and stats [B, H, Tq, 2]: each row's maximum and sum, from which backward recomputes its weights.
 /// stats, weights and dropped (both [B, H, Tq, Tk] of zeros) may be null.
 void attention_forward(const AttentionView& p, real* y, real* stats, real* weights, real* dropped);
 
-/// Where the gradients go: dq [B, Tq, H, d], dk [B, Tk, Hkv, d], dv [B, Tk, Hkv, dv], all zeros before; each null when
-/// nobody wants it.
+/// Gradients to fill: dq [B, Tq, H, d], dk [B, Tk, Hkv, d], dv [B, Tk, Hkv, dv], zeros before; null: not wanted.
 struct AttentionGradients {
   real *dq, *dk, *dv;
 };

@@ -1,4 +1,4 @@
-// The guard of attention's masks against NaN and infinity.
+// Guards attention's masks against NaN and infinity.
 #include "engine/ops/attention_guard.h"
 
 #include <cmath>
@@ -7,8 +7,8 @@
 namespace mote::detail {
 namespace {
 
-/// Whether nothing is NaN, infinite, or so large that a sum of products of two such elements may be: 2e14 in float
-/// leaves room for a width and a dropout factor of some ten thousand each.
+/// Whether no element is NaN, infinite, or so large that a sum of products of two such elements may overflow: 2e14 in
+/// float leaves room for a width and a dropout factor of about ten thousand each.
 bool harmless(const HeadRows& x, Index batch, Index heads, Index length, Index width) {
   const real largest = std::sqrt(std::numeric_limits<real>::max()) / 65536;
   for (Index b = 0; b < batch; ++b)
@@ -16,7 +16,7 @@ bool harmless(const HeadRows& x, Index batch, Index heads, Index length, Index w
       for (Index t = 0; t < length; ++t) {
         const real* const row = x.at(b, h, t);
         int harmful = 0;
-        if (x.column == 1)  // nearly always: written out, so that the compiler takes several elements at once
+        if (x.column == 1)  // nearly always: separate, so that the compiler vectorizes it
           for (Index i = 0; i < width; ++i) harmful |= !(std::abs(row[i]) <= largest);
         else
           for (Index i = 0; i < width; ++i) harmful |= !(std::abs(row[i * x.column]) <= largest);
@@ -25,7 +25,7 @@ bool harmless(const HeadRows& x, Index batch, Index heads, Index length, Index w
   return true;
 }
 
-/// Whether some query may not see some key. A cache's newest token alone sees all.
+/// Whether any query may not see some key. A cache's newest token alone sees all keys.
 bool hides(const AttentionView& p) { return p.mask || (p.causal && (p.queries > 1 || p.window > 0)); }
 
 }  // namespace

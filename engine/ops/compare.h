@@ -1,4 +1,4 @@
-// Comparisons, which make Masks, and the ops that choose by them: where, masked_fill, maximum, clamp.
+// Comparisons, which return Masks, and the ops that select by them: where, masked_fill, maximum, clamp.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +34,8 @@ inline Array keep_where(const Array& x, const Mask& mask, bool keep) {
 }
 }  // namespace detail
 
-/// Where ids are, or are not, one certain id: ids [...] -> [...]. For padded rows, (ids != pad).reshape({B, 1, 1, T})
-/// is attention's mask. ids == other_ids, in contrast, is one bool.
+/// Where ids equal, or differ from, one id: ids [...] -> [...]. For padded rows, (ids != pad).reshape({B, 1, 1, T}) is
+/// attention's mask. ids == other_ids, in contrast, is a single bool.
 inline Mask operator==(const IntArray& ids, Index id) {
   const IntArray in = ids.contiguous();
   Mask m(in.shape());
@@ -44,7 +44,7 @@ inline Mask operator==(const IntArray& ids, Index id) {
 }
 inline Mask operator!=(const IntArray& ids, Index id) { return ~(ids == id); }
 
-/// Element-wise comparisons with broadcasting; they make a Mask and have no gradient. NaN compares false (!=: true).
+/// Element-wise comparisons with broadcasting; they return a Mask and have no gradient. NaN compares false (!=: true).
 inline Mask operator<(const Tensor& a, const Tensor& b) {
   return detail::compare("less", a.array(), b.array(), std::less<real>());
 }
@@ -82,11 +82,11 @@ inline Tensor where(const Mask& mask, const Tensor& a, const Tensor& b) {
 }
 
 /// x with `value` wherever the mask is true; the gradient there is 0. The mask broadcasts to x's shape.
-/// Errors: a mask that does not.
+/// Errors: a mask that does not broadcast.
 inline Tensor masked_fill(const Tensor& x, const Mask& mask, double fill) {
   const real value = static_cast<real>(fill);
   Op op("masked_fill", x);
-  op.infinity_on_purpose();  // filling with -infinity before a softmax is what it is for
+  op.infinity_on_purpose();  // its purpose is filling with -infinity before a softmax
   const Mask blocked = broadcast_to(mask, x.shape()).contiguous();
   Array y = x.array().contiguous();
   real* const out = y.mutate();
@@ -99,7 +99,7 @@ inline Tensor masked_fill(const Tensor& x, const Mask& mask, double fill) {
 
 namespace detail {
 /// a's share of the gradient of max(a, b): 1 where a is larger, 0 where it is smaller, 1/2 where they are equal; beside
-/// NaN all of it, as in PyTorch, so that the NaN is not taken for a clean zero.
+/// NaN all of it, as in PyTorch, so that a NaN does not look like a zero gradient.
 inline Array larger_share(const Array& a, const Array& b) {
   const Shape shape = broadcast(a.shape(), b.shape());
   Array share = copy_of(a.expand(shape));
@@ -132,11 +132,11 @@ inline Tensor minimum(const Tensor& a, const Tensor& b) {
   });
 }
 
-/// x held within [lowest, highest]; NaN stays NaN. The gradient is 1 inside and at the limits, 0 outside, as PyTorch's.
+/// x limited to [lowest, highest]; NaN stays NaN. The gradient is 1 inside and at the limits, 0 outside, as PyTorch's.
 /// Errors: lowest above highest, or NaN.
 inline Tensor clamp(const Tensor& x, double lowest, double highest = std::numeric_limits<double>::infinity()) {
   Op op("clamp", x);
-  check(lowest <= highest, "the lower limit ", lowest, " is above the upper limit ", highest);
+  check(lowest <= highest, "the lower limit ", lowest, " must be at most the upper limit ", highest);
   const real low = static_cast<real>(lowest), high = static_cast<real>(highest);
   const Array limited = zip(kernels::table().maximum, x.array(), Array(low));
   return op.record(zip(kernels::table().minimum, limited, Array(high)), save(x, low, high),

@@ -1,4 +1,4 @@
-// Making tensors: from lists as tutorials write them, filled, counted.
+// Creates tensors: from lists as tutorials write them, filled, or as ranges.
 #pragma once
 
 #include <cmath>
@@ -19,16 +19,16 @@ inline Tensor tensor(const Nested<double>& list) {
 
 inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
 inline Tensor ones(const Shape& shape) { return Array::full(shape, 1); }
-/// In the shape of x, without its history.
+/// With the shape of x, without its graph.
 inline Tensor zeros_like(const Tensor& x) { return Array::zeros(x.shape()); }
 inline Tensor ones_like(const Tensor& x) { return Array::full(x.shape(), 1); }
 inline Tensor full(const Shape& shape, double value) { return Array::full(shape, static_cast<real>(value)); }
 
-/// start, start + step, ... below end, each as start + i * step in double. Errors: step 0, or away from end.
+/// start, start + step, ... below end, each as start + i * step in double. Errors: a step of 0 or away from end.
 inline Tensor arange(double start, double end, double step = 1) {
-  check_in("arange", step != 0 && (end - start) / step >= 0, "step ", step, " never gets from ", start, " to ", end);
+  check_in("arange", step != 0 && (end - start) / step >= 0, "step ", step, " never leads from ", start, " to ", end);
   const double steps = std::ceil((end - start) / step);
-  check_in("arange", steps < 0x1p53, "from ", start, " to ", end, " by ", step, " are too many steps");
+  check_in("arange", steps < 0x1p53, "too many steps from ", start, " to ", end, " by ", step);
   const Index count = static_cast<Index>(steps);
   Array y = Array::empty({count});
   real* const out = y.mutate();
@@ -38,10 +38,10 @@ inline Tensor arange(double start, double end, double step = 1) {
 /// 0, 1, ... below end.
 inline Tensor arange(double end) { return arange(0, end); }
 
-/// `steps` numbers from start to end, both included, as PyTorch counts them: from each end to the middle. Errors: steps
+/// `steps` values from start to end, both included, computed as in PyTorch: from each end to the middle. Errors: steps
 /// below 0.
 inline Tensor linspace(double start, double end, Index steps) {
-  check_in("linspace", steps >= 0, "steps ", steps, " must be 0 or above");
+  check_in("linspace", steps >= 0, "steps ", steps, " must be at least 0");
   Array y = Array::empty({steps});
   real* const out = y.mutate();
   const real first = static_cast<real>(start), last = static_cast<real>(end);

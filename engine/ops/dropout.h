@@ -6,9 +6,9 @@
 
 namespace mote {
 
-/// Each element is kept with probability 1 - p and then multiplied by 1 / (1 - p), so that the mean stays; the others
-/// are 0. The mask is PyTorch's: one 53-bit draw per element in row-major order. p = 0 is the identity and p = 1 gives
-/// zeros; neither draws. Errors: p outside [0, 1], NaN. Source: Srivastava et al. 2014.
+/// Keeps each element with probability 1 - p and multiplies it by 1 / (1 - p), which preserves the mean; the others
+/// become 0. The mask is PyTorch's: one 53-bit draw per element in row-major order. p = 0 is the identity and p = 1
+/// gives zeros; neither draws. Errors: p outside [0, 1], NaN. Source: Srivastava et al. 2014.
 inline Tensor dropout(const Tensor& x, double p, const Generator& random) {
   Op op("dropout", x);
   check(p >= 0 && p <= 1, "p = ", p, " is not a probability");

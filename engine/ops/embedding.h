@@ -10,7 +10,7 @@
 
 namespace mote {
 namespace detail {
-/// The row that padding_idx names, -1 for none. Errors: outside [-V, V).
+/// The row of padding_idx, -1 for none. Errors: padding_idx outside [-V, V).
 inline Index padding_row(const char* who, std::optional<Index> padding_idx, Index vocabulary) {
   if (!padding_idx) return -1;
   check_in(who, *padding_idx >= -vocabulary && *padding_idx < vocabulary, "padding_idx ", *padding_idx,
@@ -20,7 +20,7 @@ inline Index padding_row(const char* who, std::optional<Index> padding_idx, Inde
 }  // namespace detail
 
 /// Row ids[...] of a table: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its
-/// occurrences, in the order of the tokens. padding_idx names a row whose gradient stays zero (negative: from the end).
+/// occurrences, in token order. padding_idx is a row whose gradient stays zero (negative: from the end).
 /// Errors: an id outside [0, V), a padding_idx outside [-V, V).
 inline Tensor embedding(const Tensor& weight, IntArray ids, std::optional<Index> padding_idx = {}) {
   Op op("embedding", weight);
@@ -43,7 +43,7 @@ inline Tensor embedding(const Tensor& weight, IntArray ids, std::optional<Index>
                      Array d = Array::zeros({vocabulary, width});
                      real* const to = d.mutate();
                      const auto add = kernels::table().add;
-                     // Each task owns a stripe of columns and goes through all tokens, so every row is summed in token order.
+                     // Each task owns some columns and loops over all tokens, so every row is summed in token order.
                      parallel_for(width, std::max<Index>(16, 16384 / std::max<Index>(ids.numel(), 1) / 16 * 16),
                                   [&](Index lo, Index hi) {
                                     for (Index i = 0; i < ids.numel(); ++i) {

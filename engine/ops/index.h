@@ -1,4 +1,4 @@
-// Choosing by index: gather, an index for every element along an axis; take_rows, whole rows.
+// Selection by index: gather, with an index for every element along an axis; take_rows, for whole rows.
 #pragma once
 
 #include <utility>
@@ -11,7 +11,7 @@
 namespace mote {
 
 /// y[..., i, ...] = x[..., index[..., i, ...], ...] along `axis`. index has x's rank and nowhere a larger extent except
-/// along `axis`; the result has index's shape. The gradient adds up where an index is listed twice, in row-major order.
+/// along `axis`; the result has index's shape. Gradients of duplicated indices accumulate in row-major order.
 /// Errors: another rank, an index outside [0, extent).
 inline Tensor gather(const Tensor& x, int axis, IntArray index) {
   Op op("gather", x);
@@ -27,7 +27,7 @@ inline Tensor gather(const Tensor& x, int axis, IntArray index) {
   const Array in = x.array().contiguous();
   Strides strides = row_major(x.shape());
   const Index step = std::exchange(strides[static_cast<std::size_t>(a)], 0);
-  const Layout others(index.shape(), strides);  // element i comes from index[i] * step + what the other axes say
+  const Layout others(index.shape(), strides);  // element i comes from index[i] * step + the offset of the other axes
   Array y = Array::empty(index.shape());
   real* const out = y.mutate();
   for (Index i = 0; i < y.numel(); ++i) out[i] = in.data()[index.data()[i] * step + others.offset_of_part(i, 0)];
@@ -45,13 +45,13 @@ inline Tensor gather(const Tensor& x, int axis, IntArray index) {
 
 namespace detail {
 inline void check_rows(const Shape& shape, const std::vector<Index>& rows) {
-  check_in("take_rows", shape.rank() > 0, "one number has no rows");
+  check_in("take_rows", shape.rank() > 0, "a scalar has no rows");
   for (const Index row : rows)
     check_in("take_rows", row >= 0 && row < shape[0], "row ", row, " is out of range for ", shape);
 }
 }  // namespace detail
 
-/// x[rows] in PyTorch: [N, ...] -> [rows, ...]. Gradients of a row that comes twice add up.
+/// x[rows] in PyTorch: [N, ...] -> [rows, ...]. Gradients of a duplicated row accumulate.
 /// Errors: rank 0, a row outside [0, N).
 inline Tensor take_rows(const Tensor& x, const std::vector<Index>& rows) {
   detail::check_rows(x.shape(), rows);

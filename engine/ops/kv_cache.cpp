@@ -6,13 +6,13 @@
 namespace mote {
 
 KeyValueCache::KeyValueCache(Index window) : window_(window) {
-  check_in("KeyValueCache", window >= 0, "window ", window, " must be 0 or above");
+  check_in("KeyValueCache", window >= 0, "window ", window, " must be at least 0");
 }
 
 void KeyValueCache::truncate(Index length) {
   const Index least = first_ > 0 ? first_ + window_ - 1 : 0;  // a query there sees window - 1 tokens before it
-  check_in("KeyValueCache", length >= least && length <= this->length(), "cannot go to ", length, " tokens, only to ",
-           least, " to ", this->length());
+  check_in("KeyValueCache", length >= least && length <= this->length(), "cannot truncate to ", length,
+           " tokens, only to ", least, " to ", this->length());
   count_ = length - first_;
 }
 
@@ -21,14 +21,14 @@ void KeyValueCache::append(const Array& k, const Array& v) {
            k.shape(), " and v ", v.shape(), " must be [B, H, t, d] and [B, H, t, dv]");
   if (length() == 0) {
     batch_ = k.shape()[0], heads_ = k.shape()[1], keys_.width = k.shape()[3], values_.width = v.shape()[3];
-    capacity_ = 0;  // what was allocated before may be for other sizes
+    capacity_ = 0;  // the old allocation may have other sizes
   }
   check_in("KeyValueCache",
            k.shape().with(2, 0) == Shape{batch_, heads_, 0, keys_.width} && v.shape()[3] == values_.width, "k ",
            k.shape(), " and v ", v.shape(), " do not continue ", count_, " rows of ", batch_, " sequences, ", heads_,
            " heads, widths ", keys_.width, " and ", values_.width);
   const Index added = k.shape()[2];
-  // A window of w shows w - 1 old keys to the next query; what is before them can go, 16 at a time.
+  // With a window of w the next query sees w - 1 old keys; those before them can be dropped, 16 at a time.
   const Index drop = window_ > 0 ? std::max<Index>(0, count_ - (window_ - 1)) / 16 * 16 : 0;
   if (count_ + added > capacity_ || !keys_.storage.unique()) {  // a copy of this cache must not see the new rows
     const Index kept = count_ - drop;
@@ -62,7 +62,7 @@ KeyValueCache::Rows KeyValueCache::Rows::moved(Index blocks, Index from_capacity
 void KeyValueCache::move(Index drop, Index capacity) {
   const Rows keys = keys_.moved(batch_ * heads_, capacity_, drop, count_ - drop, capacity);
   const Rows values = values_.moved(batch_ * heads_, capacity_, drop, count_ - drop, capacity);
-  keys_ = keys, values_ = values, capacity_ = capacity;  // from here on nothing can fail
+  keys_ = keys, values_ = values, capacity_ = capacity;  // nothing can fail from here on
   first_ += drop;
   count_ -= drop;
 }

@@ -1,4 +1,4 @@
-// KeyValueCache, the keys and values computed so far while a model generates, and attention over one.
+// KeyValueCache, the keys and values computed so far during generation, and attention over one.
 #pragma once
 
 #include "engine/base/storage.h"
@@ -7,12 +7,12 @@
 
 namespace mote {
 
-/// Keys [B, Hkv, length, d] and values [B, Hkv, length, dv] of the tokens so far. A new token needs no more of the old
-/// ones than these, so that generating n tokens costs n steps instead of n passes over everything.
+/// Keys [B, Hkv, length, d] and values [B, Hkv, length, dv] of the tokens so far. A new token needs nothing else from
+/// the old ones, so generating n tokens costs n steps instead of n full passes.
 ///
-/// Rows lie in blocks with room to grow and a cursor: appending copies the new rows alone. With a window of w, keys
-/// that no later query can see are dropped. A copy of the cache goes its own way, with rows of its own from its next
-/// token on. Not an Array: views of it would be copied at every step.
+/// Rows are stored in blocks with spare capacity and a cursor: appending copies only the new rows. With a window of w,
+/// keys that no later query can see are dropped. A copy of the cache is independent: it gets its own rows with its next
+/// token. Not an Array: views of it would be copied at every step.
 class KeyValueCache {
  public:
   /// Empty. Errors: a window below 0.
@@ -21,19 +21,19 @@ class KeyValueCache {
   Index window() const { return window_; }
   /// Tokens seen so far: the position of the next one.
   Index length() const { return first_ + count_; }
-  /// The position of the oldest row that is still here, a multiple of 16: see attention() below.
+  /// The position of the oldest stored row, a multiple of 16: see attention() below.
   Index first() const { return first_; }
-  /// Rows that are here.
+  /// Stored rows.
   Index count() const { return count_; }
   void clear() { first_ = count_ = 0; }
-  /// Forgets the tokens from position `length` on, as after an error. Errors: more than there are, or a position whose
-  /// window is no longer here.
+  /// Removes the tokens from position `length` on, for example after an error. Errors: a length above the current one,
+  /// or a position whose window is no longer stored.
   void truncate(Index length);
 
-  /// Adds rows: k [B, Hkv, t, d], v [B, Hkv, t, dv]. Errors: other sizes than the rows before.
+  /// Appends rows: k [B, Hkv, t, d], v [B, Hkv, t, dv]. Errors: sizes that differ from the earlier rows.
   void append(const Array& k, const Array& v);
 
-  /// Where the rows lie. Errors: nothing was appended yet.
+  /// The rows in memory. Errors: nothing was appended yet.
   detail::HeadRows keys() const { return keys_.rows(heads_, capacity_); }
   detail::HeadRows values() const { return values_.rows(heads_, capacity_); }
   Index heads() const { return heads_; }
@@ -54,17 +54,17 @@ class KeyValueCache {
   Rows keys_, values_;
 };
 
-/// attention() for the t tokens that follow those in `cache`, which afterwards has theirs too: q [B, H, t, d],
-/// k [B, Hkv, t, d], v [B, Hkv, t, dv] -> [B, H, t, dv].
+/// attention() for the t tokens that follow those in `cache`, to which their keys and values are appended:
+/// q [B, H, t, d], k [B, Hkv, t, d], v [B, Hkv, t, dv] -> [B, H, t, dv].
 ///
-/// Equal in every bit to the last t rows of the whole pass, and so is a model that computes all else row by row: an
-/// element of a matrix product is one sum in one order, whatever rows are computed beside it; a rotary angle or a
-/// distance depends on positions alone, which go on counting from the cache's length; a softmax adds its keys in 16
-/// lanes by position, which is why the first key kept has a position that is a multiple of 16; and a key behind the
-/// window, kept or dropped, has a weight of 0, which added to a sum of products leaves it as it is.
+/// Equal in every bit to the last t rows of the full pass, as is a model that computes everything else row by row: an
+/// element of a matrix product is one sum in one order, whichever other rows are computed with it; a rotary angle or a
+/// distance depends only on positions, which continue from the cache's length; a softmax adds its keys in 16 lanes by
+/// position, which is why the position of the first stored key is a multiple of 16; and a key outside the window,
+/// stored or dropped, has a weight of 0, which does not change a sum of products.
 ///
-/// Errors: not causal, a mask, a dropout, gradients on, another window than the cache's, rows that do not continue the
-/// cache's. After an error the cache is as it was.
+/// Errors: not causal, a mask, a dropout, gradients on, a window that differs from the cache's, rows that do not
+/// continue the cache's. An error leaves the cache unchanged.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCache& cache,
                  const AttentionOptions& options);
 

@@ -1,4 +1,4 @@
-// Cross_entropy and mse_loss.
+// cross_entropy and mse_loss.
 #pragma once
 
 #include <limits>
@@ -9,19 +9,19 @@
 
 namespace mote {
 
-/// What becomes of the losses of single rows or elements.
+/// How the losses of single rows or elements are combined.
 enum class Reduction { none, mean, sum };
 
 /// The settings of cross_entropy, with PyTorch's names and defaults.
 struct CrossEntropyOptions {
-  Index ignore_index = -100;              ///< rows with this target count nowhere
+  Index ignore_index = -100;              ///< rows with this target are ignored
   Reduction reduction = Reduction::mean;  ///< mean: over the rows that are not ignored
-  double label_smoothing = 0;             ///< this share of the target is spread evenly over all classes
+  double label_smoothing = 0;             ///< share of the target spread evenly over all classes
 };
 
 namespace detail {
 
-/// The checked targets of cross_entropy and how many of them count.
+/// The checked targets of cross_entropy and how many are not ignored.
 inline Index check_targets(const Tensor& logits, const IntArray& targets, const CrossEntropyOptions& options) {
   check(logits.dim() >= 1, "logits need a last axis of classes");
   check(targets.shape() == logits.shape().without(-1), "targets ", targets.shape(), " do not fit logits ",
@@ -31,8 +31,8 @@ inline Index check_targets(const Tensor& logits, const IntArray& targets, const 
   const Index classes = logits.size(-1);
   Index counted = 0;
   for (const Index t : targets.values()) {
-    check(t == options.ignore_index || (t >= 0 && t < classes), "target ", t, " is outside [0, ", classes,
-          ") and is not ignore_index ", options.ignore_index);
+    check(t == options.ignore_index || (t >= 0 && t < classes), "target ", t, " is out of range for V = ", classes,
+          " and is not ignore_index ", options.ignore_index);
     counted += t != options.ignore_index;
   }
   return counted;
@@ -63,7 +63,7 @@ inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossE
     if (spread > 0) out[row] -= spread * t.sum(lp + at, classes);
   });
   const bool mean = options.reduction == Reduction::mean;
-  // The counted losses side by side: the sum is then, to the bit, that of the batch without the ignored rows.
+  // Losses of the remaining rows, adjacent: the sum then equals, to the bit, that of a batch without ignored rows.
   Array counted_losses = Array::empty({counted});
   real* next = counted_losses.mutate();
   for (Index row = 0; row < targets.numel(); ++row)
@@ -92,8 +92,8 @@ inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossE
       });
 }
 
-/// (y - target)^2, averaged (default), summed, or element by element. The mean of nothing is NaN. Errors: different
-/// shapes; a [N, 1] against a [N] would broadcast to [N, N], which nobody means: expand() one of them if you do.
+/// (y - target)^2, averaged (default), summed, or element by element. The mean of no elements is NaN. Errors: different
+/// shapes; [N, 1] and [N] would broadcast to [N, N], hardly ever intended: if it is, expand() one of them.
 inline Tensor mse_loss(const Tensor& y, const Tensor& target, Reduction reduction = Reduction::mean) {
   Op op("mse_loss", y, target);
   check(y.shape() == target.shape(), "shapes ", y.shape(), " and ", target.shape(), " differ");

@@ -1,4 +1,4 @@
-// The masks people build for attention, and the slopes of ALiBi.
+// The usual masks for attention, and the slopes of ALiBi.
 #include "engine/ops/masks.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace mote {
 
 Mask causal_mask(Index queries, Index keys) {
-  check_in("causal_mask", queries >= 0, "a length of ", queries, " is not possible");
+  check_in("causal_mask", queries >= 0, "queries ", queries, " must be at least 0");
   check_in("causal_mask", keys >= queries, queries, " queries need at least as many keys, not ", keys);
   Mask m({queries, keys});
   std::uint8_t* const out = m.mutate();
@@ -18,7 +18,7 @@ Mask causal_mask(Index queries, Index keys) {
 }
 
 Mask padding_mask(const std::vector<Index>& lengths, Index longest) {
-  check_in("padding_mask", longest >= 0, "a length of ", longest, " is not possible");
+  check_in("padding_mask", longest >= 0, "longest ", longest, " must be at least 0");
   Mask m({static_cast<Index>(lengths.size()), 1, 1, longest});
   std::uint8_t* row = m.mutate();
   for (const Index length : lengths) {
@@ -35,14 +35,14 @@ Mask from_blocked(const Tensor& blocked) {
   std::uint8_t* const out = m.mutate();
   for (Index i = 0; i < x.numel(); ++i) {
     const real b = x.data()[i];
-    check_in("from_blocked", b == 0 || b == 1, "a mask has only 0 (may attend) and 1 (blocked), not ", b);
+    check_in("from_blocked", b == 0 || b == 1, "elements must be 0 (may attend) or 1 (blocked), not ", b);
     out[i] = b == 0;
   }
   return m;
 }
 
 Array alibi_slopes(Index heads) {
-  check_in("alibi_slopes", heads >= 1, heads, " heads must be at least 1");
+  check_in("alibi_slopes", heads >= 1, "heads ", heads, " must be at least 1");
   Index power = 1;
   while (2 * power <= heads) power *= 2;
   const auto slope = [](Index i, Index of) {

@@ -1,4 +1,4 @@
-// matmul and linear, where nearly all the time of a model goes.
+// matmul and linear, where a model spends nearly all its time.
 #pragma once
 
 #include "engine/autograd/op.h"
@@ -6,8 +6,8 @@
 namespace mote {
 
 /// The matrix product of the last two axes; leading axes broadcast. a [..., M, K], b [..., K, N] -> [..., M, N].
-/// Rank 1 counts as a row on the left and a column on the right, and goes from the result. Each element is one chain of
-/// fused multiply-adds over ascending k. Errors: inner extents differ, rank 0, leading axes that do not broadcast.
+/// Rank 1 counts as a row on the left and a column on the right; the result drops that axis. Each element is one chain
+/// of fused multiply-adds over ascending k. Errors: inner extents differ, rank 0, leading axes that do not broadcast.
 inline Tensor matmul(const Tensor& a, const Tensor& b) {
   Op op("matmul", a, b);
   Array y = matmul(a.array(), b.array());
@@ -33,7 +33,7 @@ inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias =
         " for weight ", weight.shape());
   check(!bias.defined() || bias.shape() == Shape{weight.size(0)}, "bias ", bias.shape(), " does not fit weight ",
         weight.shape());
-  // All leading axes are rows of one product.
+  // All leading axes become rows of one product.
   const Array rows =
       x.array().reshape({x.size(-1) ? x.numel() / x.size(-1) : x.shape().without(-1).numel(), x.size(-1)});
   Array y = matmul(rows, weight.array().transpose(0, 1));

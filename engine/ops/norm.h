@@ -8,9 +8,9 @@ namespace detail {
 
 using NormBackward = void(const real*, const real*, const real*, const real*, real*, Index);
 
-/// What both norms send back: dx row by row, then the sums over rows for weight and bias. Rows are summed in blocks of
-/// 128 and the blocks in order, so that threads do not show in the bits. x contiguous [..., C]; stats {shift, scale} per
-/// row; rms_norm has no third input.
+/// The gradients of both norms: dx row by row, then the sums over rows for weight and bias. Rows are summed in blocks
+/// of 128 and the blocks in order, so that threads do not affect the bits. x contiguous [..., C]; stats {shift, scale}
+/// per row; rms_norm has no third input.
 inline void norm_backward(const Array& dy, Grads& dx, const Array& x, const Array& weight, const Array& stats,
                           NormBackward* rule, bool has_bias) {
   const Array g = dy.contiguous();
@@ -42,7 +42,7 @@ inline void norm_backward(const Array& dy, Grads& dx, const Array& x, const Arra
 
 inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   check(x.dim() >= 1, "needs at least one axis");
-  check(eps >= 0, "eps ", eps, " must be 0 or above");
+  check(eps >= 0, "eps ", eps, " must be at least 0");
   const Shape row{x.size(-1)};
   check(!weight.defined() || weight.shape() == row, "weight ", weight.shape(), " does not fit the last axis of x ",
         x.shape());
@@ -51,7 +51,7 @@ inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias
 
 }  // namespace detail
 
-/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis, var biased and computed from centred numbers. x
+/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis, var biased and computed from centred values. x
 /// [..., C], weight [C], bias [C]; both may be undefined. A constant row gives exactly the bias (NaN if eps is 0).
 /// Errors: weight or bias of another length, an eps below 0. Source: Ba, Kiros and Hinton 2016.
 inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5) {

@@ -10,7 +10,7 @@
 namespace mote {
 
 namespace detail {
-/// y with the reduced axes back as extents of 1, so that it broadcasts against x.
+/// y with the reduced axes restored as extents of 1, so that it broadcasts against x.
 inline Array kept(const Array& y, const Shape& x, const Axes& axes) { return y.reshape(reduced_shape(x, axes, true)); }
 
 inline Index reduced_count(const Shape& shape, const Axes& axes) {
@@ -20,8 +20,8 @@ inline Index reduced_count(const Shape& shape, const Axes& axes) {
 }
 }  // namespace detail
 
-/// The sum over `axes` (all when none are given). keepdim leaves them with extent 1. The sum of nothing is 0.
-/// Errors: an axis out of range or given twice.
+/// The sum over `axes` (all when none are given). keepdim leaves them with extent 1. The sum of no elements is 0.
+/// Errors: an axis out of range or listed twice.
 inline Tensor sum(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
   Op op("sum", x);
   op.flops(x.numel(), {0});
@@ -31,7 +31,7 @@ inline Tensor sum(const Tensor& x, const Axes& axes = {}, bool keepdim = false) 
                    });
 }
 
-/// The mean over `axes`: the sum divided by the number of elements summed. The mean of nothing is NaN.
+/// The mean over `axes`: the sum divided by the number of elements summed. The mean of no elements is NaN.
 inline Tensor mean(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
   Op op("mean", x);
   op.flops(x.numel());
@@ -52,13 +52,13 @@ inline Tensor var(const Tensor& x, const Axes& axes = {}, real correction = 1, b
   const Array centred = x.array() - sum(x.array(), axes, true) / count;
   return op.record(sum(centred * centred, axes, keepdim) / scale, save(centred, axes, scale),
                    [](const Array& dy, Grads& dx, const Array& centred, const Axes& axes, real scale) {
-                     // the mean's own share cancels, since the centred numbers sum to 0
+                     // the mean's gradient cancels, since the centred values sum to 0
                      dx.add(0, centred * (detail::kept(dy, centred.shape(), axes) * (real(2) / scale)));
                    });
 }
 
 namespace detail {
-/// Where several elements equal the extreme they share its gradient evenly.
+/// Elements that equal the extreme share its gradient evenly.
 inline void share_extreme(const Array& x, const Array& y, const Axes& axes, const Array& dy, Grads& dx) {
   Array equal = copy_of(x);
   const Array best = kept(y, x.shape(), axes).expand(x.shape()).contiguous();
@@ -70,7 +70,7 @@ inline void share_extreme(const Array& x, const Array& y, const Axes& axes, cons
 }  // namespace detail
 
 /// The largest element over `axes`. NaN wins. Equal largest elements share the gradient evenly (PyTorch's amax).
-/// Errors: nothing to choose from.
+/// Errors: no elements to reduce.
 inline Tensor max(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
   Op op("max", x);
   op.flops(x.numel(), {3 * x.numel()});
@@ -106,7 +106,7 @@ inline IntArray argmax(const Tensor& x, int axis = -1, bool keepdim = false) {
   const Array in = x.array().contiguous();
   IntArray y(x.shape().with(axis, 1));
   Index* const out = y.mutate();
-  Index inner = 1;  // numbers between two neighbours along the axis
+  Index inner = 1;  // elements between two neighbours along the axis
   for (int i = x.shape().axis(axis) + 1; i < x.dim(); ++i) inner *= x.shape()[i];
   for (Index i = 0; i < y.numel(); ++i) {
     const real* const first = in.data() + i / inner * inner * n + i % inner;
@@ -118,7 +118,7 @@ inline IntArray argmax(const Tensor& x, int axis = -1, bool keepdim = false) {
   return keepdim ? y : y.reshape(x.shape().without(axis));
 }
 
-/// What topk gives: the values and where they stood, both [..., k].
+/// The result of topk: the values and their positions, both [..., k].
 struct TopK {
   Array values;
   IntArray indices;
@@ -130,7 +130,7 @@ inline TopK topk(const Tensor& x, Index k) {
   const Op op("topk");
   check(x.dim() >= 1, "needs at least one axis");
   const Index n = x.shape()[-1];
-  check(k >= 0 && k <= n, "k = ", k, " is not between 0 and the ", n, " elements of shape ", x.shape());
+  check(k >= 0 && k <= n, "k = ", k, " is outside [0, ", n, "] for shape ", x.shape());
   const Array rows = x.array().contiguous();
   TopK top{Array::empty(x.shape().with(-1, k)), IntArray(x.shape().with(-1, k))};
   real* const values = top.values.mutate();

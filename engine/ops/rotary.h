@@ -1,4 +1,4 @@
-// Rotary, which turns pairs of numbers by an angle that depends on the position.
+// rotary, which rotates pairs of elements by an angle that depends on the position.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace mote {
 namespace detail {
-/// Turns each pair (x[i], x[i + r/2]), i < r/2, of row t by the angle whose cosine and sine are given for (t, i), or,
+/// Rotates each pair (x[i], x[i + r/2]), i < r/2, of row t by the angle whose cosine and sine are given for (t, i), or,
 /// with direction -1, back. x [..., T, d]; cos, sin [T, r/2].
 inline Array turn_pairs(const Array& x, const Array& cosines, const Array& sines, real direction) {
   Array y = copy_of(x);
@@ -31,9 +31,9 @@ inline Array turn_pairs(const Array& x, const Array& cosines, const Array& sines
 }
 }  // namespace detail
 
-/// Turns the first r columns of each row in pairs: y[i] = x[i] cos - x[i + r/2] sin, y[i + r/2] = x[i + r/2] cos +
+/// Rotates the first r columns of each row in pairs: y[i] = x[i] cos - x[i + r/2] sin, y[i + r/2] = x[i + r/2] cos +
 /// x[i] sin for i < r/2; the other columns stay. x [..., T, d], cosines and sines [T, r/2] -> [..., T, d]. The product
-/// of two turned rows depends on the difference of their angles alone: that is how attention learns distances.
+/// of two rotated rows depends only on the difference of their angles: this is how attention learns distances.
 /// Errors: r above d, lengths that differ. Source: Su et al. 2021, with the halves paired as in GPT-NeoX and Llama.
 inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines) {
   Op op("rotary", x);
@@ -46,7 +46,7 @@ inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines) 
   op.flops(3 * x.numel());
   return op.record(detail::turn_pairs(x.array(), c, s, 1), save(c, s),
                    [](const Array& dy, Grads& dx, const Array& c, const Array& s) {
-                     dx.add(0, detail::turn_pairs(dy, c, s, -1));  // a turn's transpose is the turn back
+                     dx.add(0, detail::turn_pairs(dy, c, s, -1));  // the transpose of a rotation is its inverse
                    });
 }
 

@@ -1,5 +1,5 @@
 // Random tensors, with torch's names: rand, randn, normal, randint, randperm, bernoulli, exponential, multinomial. Each
-// draws what torch draws for the same seed and the same number type.
+// draws what torch draws for the same seed and dtype.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace mote {
 namespace detail {
-/// An array of `shape` that fill(span) has written.
+/// An array of `shape` filled by fill(span).
 template <class Fill>
 Array filled(const Shape& shape, const Fill& fill) {
   Array y = Array::empty(shape);
@@ -21,32 +21,32 @@ Array filled(const Shape& shape, const Fill& fill) {
 }
 }  // namespace detail
 
-/// Uniform numbers in [0, 1).
+/// Uniform values in [0, 1).
 inline Tensor rand(const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.uniform(out); });
 }
-/// Uniform numbers in [low, high): torch.empty(shape).uniform_(low, high). Errors: low above high; not finite.
+/// Uniform values in [low, high): torch.empty(shape).uniform_(low, high). Errors: low above high; not finite.
 inline Tensor uniform(double low, double high, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.uniform(out, low, high); });
 }
 
-/// Standard normal numbers.
+/// Standard normal values.
 inline Tensor randn(const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.normal(out); });
 }
-/// Normal numbers of one mean and standard deviation. Errors: std below 0.
+/// Normal values with one mean and standard deviation. Errors: std below 0.
 inline Tensor normal(double mean, double std, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.normal(out, mean, std); });
 }
-/// A mean and a standard deviation for each number, broadcast: randn * std + mean, each step rounded. Errors: shapes
+/// A mean and a standard deviation for each element, broadcast: randn * std + mean, each step rounded. Errors: shapes
 /// that do not broadcast, a std below 0.
 inline Tensor normal(const Tensor& mean, const Tensor& std, const Generator& random) {
   const Op op("normal");
-  for (const real s : std.to_vector()) check(s >= 0, "standard deviation ", s, " is not at or above 0");
+  for (const real s : std.to_vector()) check(s >= 0, "standard deviation ", s, " must be at least 0");
   const Tensor drawn = randn(broadcast(mean.shape(), std.shape()), random);
   return drawn.array() * std.array() + mean.array();
 }
-/// A mean for each number and one standard deviation, or the other way round.
+/// A mean for each element and one standard deviation, or vice versa.
 inline Tensor normal(const Tensor& mean, double std, const Generator& random) {
   const Tensor drawn = normal(0, std, mean.shape(), random);
   return drawn.array() + mean.array();
@@ -55,18 +55,18 @@ inline Tensor normal(double mean, const Tensor& std, const Generator& random) {
   return normal(Tensor(mean), std, random);
 }
 
-/// Exponential numbers, mean 1 / lambda: torch.empty(shape).exponential_(lambda). Errors: lambda not above 0.
+/// Exponential values, mean 1 / lambda: torch.empty(shape).exponential_(lambda). Errors: lambda not above 0.
 inline Tensor exponential(double lambda, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.exponential(out, lambda); });
 }
 
-/// Whole numbers in [low, high). Errors: low >= high.
+/// Integers in [low, high). Errors: low >= high.
 inline IntArray randint(Index low, Index high, const Shape& shape, const Generator& random) {
   IntArray y(shape);
   random.randint(std::span<Index>(y.mutate(), static_cast<std::size_t>(y.numel())), low, high);
   return y;
 }
-/// 0 to n - 1 in random order: [n]. Errors: n below 0, or 2^32 / 20 and more.
+/// 0 to n - 1 in random order: [n]. Errors: n below 0 or at least 2^32 / 20.
 inline IntArray randperm(Index n, const Generator& random) {
   const std::vector<Index> order = random.randperm(n);
   IntArray y({n});
@@ -85,14 +85,14 @@ inline Tensor bernoulli(const Tensor& p, const Generator& random) {
 namespace detail {
 
 /// Samples without replacement as a race: each class arrives after an exponential time divided by its weight, and the
-/// first `count` to arrive win. (The minimum of exponentials falls to class i with probability p[i] / sum p.)
-/// Classes of weight 0 arrive last, by number; PyTorch leaves their order open.
+/// first `count` to arrive win. (Class i has the minimum of the exponentials with probability p[i] / sum p.)
+/// Classes of weight 0 arrive last, in class order, which PyTorch does not specify.
 inline void race(std::span<const real> p, std::span<const real> times, std::span<Index> winners) {
   std::vector<real> speed(p.size());
   for (std::size_t i = 0; i < p.size(); ++i) speed[i] = p[i] > 0 ? p[i] / times[i] : real(0);
   std::vector<Index> order(p.size());
   std::iota(order.begin(), order.end(), Index(0));
-  const auto faster = [&](Index a, Index b) {  // of equals the lower class; so the order is one, whatever the sort does
+  const auto faster = [&](Index a, Index b) {  // ties: the lower class, so that every sort gives the same order
     const real x = speed[static_cast<std::size_t>(a)], y = speed[static_cast<std::size_t>(b)];
     return x > y || (x == y && a < b);
   };
@@ -100,7 +100,7 @@ inline void race(std::span<const real> p, std::span<const real> times, std::span
   std::copy_n(order.begin(), winners.size(), winners.begin());
 }
 
-/// Samples with replacement: each unit is looked up in the running sums of p, which are divided by their total.
+/// Samples with replacement: looks up each unit in the running sums of p, divided by their total.
 inline void invert(std::span<const real> p, std::span<Index> samples, const Generator& random) {
   std::vector<real> cdf(p.size());
   real total = 0;
@@ -117,10 +117,10 @@ inline void invert(std::span<const real> p, std::span<Index> samples, const Gene
 
 }  // namespace detail
 
-/// Classes drawn with probability proportional to p: p [C] -> [num_samples], p [R, C] -> [R, num_samples], each row on
-/// its own; rows need not sum to 1. Without replacement no class comes twice, the first drawn first; classes of
+/// Classes drawn with probability proportional to p: p [C] -> [num_samples], p [R, C] -> [R, num_samples], row by row;
+/// rows need not sum to 1. Without replacement no class is drawn twice, the first drawn comes first; classes of
 /// probability 0 come after all others. Draws 2 R C words, or 2 R num_samples with replacement and num_samples above 1.
-/// Errors: p of another rank, a p that is negative, NaN or infinite, a row of zeros or, with replacement, of an
+/// Errors: p of another rank, a p that is negative, NaN or infinite, a row of zeros or, with replacement, with an
 /// infinite sum, num_samples below 1 or, without replacement, above C. Before PyTorch 2.0 (Generator::set_build)
 /// replacement with one sample drew 2 R words.
 inline IntArray multinomial(const Tensor& p, Index num_samples, bool replacement, const Generator& random) {
@@ -129,7 +129,7 @@ inline IntArray multinomial(const Tensor& p, Index num_samples, bool replacement
   const Index classes = p.size(-1), rows = p.dim() == 1 ? 1 : p.size(0);
   check(num_samples >= 1, "num_samples ", num_samples, " must be at least 1");
   check(replacement || num_samples <= classes, "num_samples ", num_samples, " is above the ", classes,
-        " classes, and none may come twice without replacement");
+        " classes, and none may be drawn twice without replacement");
   const Array in = p.array().contiguous();
   const auto row = [&](Index r) {
     return std::span<const real>(in.data() + r * classes, static_cast<std::size_t>(classes));
@@ -137,7 +137,7 @@ inline IntArray multinomial(const Tensor& p, Index num_samples, bool replacement
   for (Index r = 0; r < rows; ++r) {
     bool some = false;
     for (const real x : row(r)) {
-      check(std::isfinite(x) && x >= 0, "probability ", x, " in row ", r, " is not a finite number at or above 0");
+      check(std::isfinite(x) && x >= 0, "probability ", x, " in row ", r, " must be finite and at least 0");
       some = some || x > 0;
     }
     check(some, "the probabilities of row ", r, " are all 0");
@@ -149,7 +149,7 @@ inline IntArray multinomial(const Tensor& p, Index num_samples, bool replacement
   if (replacement && (num_samples > 1 || random.build().version < 200)) {
     for (Index r = 0; r < rows; ++r) detail::invert(row(r), samples(r), random);
   } else {
-    // Into a transposed p PyTorch draws in the order of memory, so the times of class 0 come first.
+    // For a transposed p PyTorch draws in memory order, so the times of class 0 come first.
     const bool transposed = p.dim() == 2 && !p.array().is_contiguous() && p.array().transpose(0, 1).is_contiguous();
     const Array drawn = exponential(1, transposed ? Shape{classes, rows} : Shape{rows, classes}, random).array();
     const Array times = (transposed ? drawn.transpose(0, 1) : drawn).contiguous();

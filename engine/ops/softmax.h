@@ -10,7 +10,7 @@ namespace detail {
 
 constexpr Index row_grain(Index n) { return n > 0 ? (8192 + n - 1) / n : 8192; }  // rows per task
 
-/// body(row number, offset of the row) over the rows of a contiguous array.
+/// Calls body(row number, offset of the row) for the rows of a contiguous array.
 template <class Body>
 void for_rows(const Shape& shape, Body body) {
   const Index n = shape[-1];
@@ -22,10 +22,10 @@ void for_rows(const Shape& shape, Body body) {
 
 /// The rows of `shape` in a mask that broadcasts to it.
 struct MaskRows {
-  Mask mask;  // a view of `shape`; in each row the bytes lie side by side, as the kernel wants them
+  Mask mask;  // a view of `shape`; each row's bytes are contiguous, as the kernel requires
   MaskRows(const Mask& m, const Shape& shape) : mask(broadcast_to(m, shape)) {
     if (shape[-1] == 1 || mask.stride(-1) == 1) return;
-    const Shape rows = m.rank() ? m.shape().with(-1, shape[-1]) : Shape{shape[-1]};  // and no more of them than m has
+    const Shape rows = m.rank() ? m.shape().with(-1, shape[-1]) : Shape{shape[-1]};  // no more rows than m has
     mask = m.expand(rows).contiguous().expand(shape);
   }
   const std::uint8_t* row(Index number) const { return mask.data() + mask.layout().offset_of_part(number, 1); }
@@ -43,7 +43,7 @@ inline Array softmax_backward(const Array& dy, const Array& y) {
 }  // namespace detail
 
 /// exp(x) / sum(exp(x)) along an axis; the largest element is subtracted first, so nothing overflows. A row of
-/// -infinity gives NaN, as in PyTorch; give a mask instead. Errors: an axis out of range.
+/// -infinity gives NaN, as in PyTorch; use a mask instead. Errors: an axis out of range.
 inline Tensor softmax(const Tensor& x, int axis = -1) {
   Op op("softmax", x);
   check(x.dim() >= 1, "needs at least one axis");
@@ -58,9 +58,9 @@ inline Tensor softmax(const Tensor& x, int axis = -1) {
   });
 }
 
-/// Softmax over those elements of the last axis that the mask keeps; the others are exactly 0, whatever x holds there,
-/// and so is their gradient, as long as those it keeps are numbers. A row that keeps nothing is all zeros. The mask
-/// (true = keep) broadcasts to x's shape.
+/// Softmax over the elements of the last axis that the mask keeps; the others are exactly 0, whatever x holds there,
+/// and so is their gradient, as long as no kept element is NaN. A row that keeps nothing is all zeros. The mask (true =
+/// keep) broadcasts to x's shape.
 /// Errors: a mask that does not broadcast.
 inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
   Op op("masked_softmax", x);

@@ -1,4 +1,4 @@
-// exp, log, sqrt, sin, cos, abs: functions of one number, element by element.
+// exp, log, sqrt, sin, cos, abs: element-wise functions of one argument.
 #pragma once
 
 #include "engine/autograd/op.h"

@@ -1,12 +1,12 @@
-// Ops that move numbers without changing them: reshape, transpose, slice, concat, expand and their kin.
+// Ops that rearrange elements without changing them: reshape, transpose, slice, concat, expand and others.
 #pragma once
 
 #include "engine/autograd/op.h"
 
 namespace mote {
 
-/// The same elements in row-major order under another shape; one extent may be -1 and is worked out.
-/// Errors: a number of elements that does not match, two -1.
+/// The same elements in row-major order under another shape; one extent may be -1 and is inferred.
+/// Errors: a number of elements that does not match, more than one -1.
 inline Tensor reshape(const Tensor& x, std::initializer_list<Index> extents) {
   Op op("reshape", x);
   op.flops(0);
@@ -20,21 +20,21 @@ inline Tensor reshape(const Tensor& x, const Shape& shape) {
                    [](const Array& dy, Grads& dx, const Shape& from) { dx.add(0, dy.reshape(from)); });
 }
 
-/// As reshape, but never copies. Errors: the numbers do not lie in order (transposed, sliced): use reshape.
+/// As reshape, but never copies. Errors: strides that do not allow it (transposed, sliced): use reshape.
 inline Tensor view(const Tensor& x, std::initializer_list<Index> extents) {
   Op op("view", x);
   return op.record(x.array().view(std::span<const Index>(extents.begin(), extents.size())), save(x.shape()),
                    [](const Array& dy, Grads& dx, const Shape& shape) { dx.add(0, dy.reshape(shape)); });
 }
 
-/// The same for a shape, such as that of another tensor.
+/// The same with a Shape, such as that of another tensor.
 inline Tensor view(const Tensor& x, const Shape& shape) {
   Op op("view", x);
   return op.record(x.array().view(std::span<const Index>(shape)), save(x.shape()),
                    [](const Array& dy, Grads& dx, const Shape& from) { dx.add(0, dy.reshape(from)); });
 }
 
-/// The same numbers laid out row-major. mote's ops take any layout; this is for code that follows a tutorial.
+/// The same elements in row-major order. mote's ops accept any layout; this is for code that follows a tutorial.
 inline Tensor contiguous(const Tensor& x) {
   Op op("contiguous", x);
   op.flops(0);
@@ -48,7 +48,7 @@ inline Tensor transpose(const Tensor& x, int axis0, int axis1) {
                    [](const Array& dy, Grads& dx, int axis0, int axis1) { dx.add(0, dy.transpose(axis0, axis1)); });
 }
 
-/// Axis i of the result is axis axes[i] of x. Errors: not every axis exactly once.
+/// Axis i of the result is axis axes[i] of x. Errors: axes that do not list every axis exactly once.
 inline Tensor permute(const Tensor& x, std::initializer_list<int> axes) {
   Op op("permute", x);
   const std::vector<int> order(axes);
@@ -70,7 +70,7 @@ inline Tensor slice(const Tensor& x, int axis, Index start, Index end, Index ste
                    });
 }
 
-/// One position of an axis; the axis goes. Errors: a position outside [-extent, extent).
+/// Selects one position and removes the axis. Errors: a position outside [-extent, extent).
 inline Tensor select(const Tensor& x, int axis, Index position) {
   Op op("select", x);
   Array y = x.array().select(axis, position);
@@ -85,8 +85,9 @@ inline std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& size
   const Op op("split");
   Index total = 0;
   for (const Index n : sizes) {
-    check(n >= 0, "size ", n, " is negative");
-    total = std::min(total + std::min(n, Shape::max_numel), Shape::max_numel);  // no sum of huge sizes wraps round
+    check(n >= 0, "size ", n, " must be at least 0");
+    total =
+        std::min(total + std::min(n, Shape::max_numel), Shape::max_numel);  // a sum of huge sizes does not wrap around
   }
   check(total == x.shape()[axis], "sizes add up to ", total, ", but axis ", axis, " of ", x.shape(), " has ",
         x.shape()[axis]);
@@ -99,7 +100,7 @@ inline std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& size
   return parts;
 }
 
-/// Parts of `size` along an axis, the last one smaller where it does not divide. Errors: size < 1.
+/// Parts of `size` along an axis; the last may be smaller. Errors: size < 1.
 inline std::vector<Tensor> split(const Tensor& x, Index size, int axis = 0) {
   const Op op("split");
   check(size >= 1, "size ", size, " must be at least 1");
@@ -115,7 +116,7 @@ inline std::vector<Tensor> chunk(const Tensor& x, Index count, int axis = 0) {
   return split(x, std::max<Index>(1, x.shape()[axis] / count + (x.shape()[axis] % count != 0)), axis);
 }
 
-/// Every position of an axis as a tensor of its own, without that axis.
+/// Every position of an axis as a separate tensor, without that axis.
 inline std::vector<Tensor> unbind(const Tensor& x, int axis = 0) {
   const Op op("unbind");
   std::vector<Tensor> parts;
@@ -123,7 +124,7 @@ inline std::vector<Tensor> unbind(const Tensor& x, int axis = 0) {
   return parts;
 }
 
-/// Tensors one after the other along an axis. All other extents must be equal; empty parts are fine.
+/// Concatenates tensors along an axis. All other extents must be equal; empty parts are allowed.
 /// Errors: no tensors, shapes that differ elsewhere.
 inline Tensor concat(const std::vector<Tensor>& parts, int axis = 0) {
   Op op("concat", parts);
@@ -158,24 +159,24 @@ inline Tensor concat(const std::vector<Tensor>& parts, int axis = 0) {
   });
 }
 
-/// concat by its other name in PyTorch.
+/// concat under its other PyTorch name.
 inline Tensor cat(const std::vector<Tensor>& parts, int axis = 0) { return concat(parts, axis); }
 
-/// A new axis with one repetition; gradient and value are the same numbers under another shape.
+/// Inserts an axis of extent 1; value and gradient only change their shape.
 inline Tensor unsqueeze(const Tensor& x, int axis) {
   Op op("unsqueeze", x);
   return op.record(x.array().unsqueeze(axis), save(x.shape()),
                    [](const Array& dy, Grads& dx, const Shape& shape) { dx.add(0, dy.reshape(shape)); });
 }
 
-/// The axis goes if its extent is 1; otherwise nothing happens, as in PyTorch.
+/// Removes the axis if its extent is 1; otherwise does nothing, as in PyTorch.
 inline Tensor squeeze(const Tensor& x, int axis) {
   Op op("squeeze", x);
   return op.record(x.array().squeeze(axis), save(x.shape()),
                    [](const Array& dy, Grads& dx, const Shape& shape) { dx.add(0, dy.reshape(shape)); });
 }
 
-/// All axes of extent 1 go.
+/// Removes all axes of extent 1.
 inline Tensor squeeze(const Tensor& x) {
   Op op("squeeze", x);
   Shape shape;
@@ -185,7 +186,7 @@ inline Tensor squeeze(const Tensor& x) {
                    [](const Array& dy, Grads& dx, const Shape& from) { dx.add(0, dy.reshape(from)); });
 }
 
-/// Tensors of one shape side by side along a new axis: n of [A, B] with axis 0 -> [n, A, B].
+/// Stacks tensors of one shape along a new axis: n of [A, B] with axis 0 -> [n, A, B].
 /// Errors: no tensors, different shapes.
 inline Tensor stack(const std::vector<Tensor>& parts, int axis = 0) {
   Op op("stack", parts);
@@ -211,7 +212,7 @@ inline Tensor stack(const std::vector<Tensor>& parts, int axis = 0) {
   });
 }
 
-/// Extents of 1, and new leading axes, repeated to `shape` without a copy. The gradient is summed over them.
+/// Repeats extents of 1, and new leading axes, to `shape` without a copy. The gradient is summed over them.
 /// Errors: an extent that is neither equal nor 1.
 inline Tensor expand(const Tensor& x, const Shape& shape) {
   Op op("expand", x);
@@ -219,7 +220,7 @@ inline Tensor expand(const Tensor& x, const Shape& shape) {
 }
 
 namespace detail {
-/// Over the last two axes, zero where column - row is above `diagonal` (the lower triangle stays), or below it.
+/// Over the last two axes, zero where column - row is above `diagonal` (keeps the lower triangle), or below it.
 inline Array keep_triangle(const Array& x, bool lower, Index diagonal) {
   Array y = copy_of(x);
   const Index rows = x.shape()[-2], columns = x.shape()[-1];

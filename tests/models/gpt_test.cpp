@@ -221,7 +221,7 @@ TEST_CASE("GPT refuses sizes and options that make no model, by name") {
   CHECK(refused([](GPTConfig& c) { c.n_head = -2; }) == "GPT: n_head -2 must be at least 1");
   CHECK(refused([](GPTConfig& c) { c.n_embd = 0; }) == "GPT: n_embd 0 must be at least 1");
   CHECK(refused([](GPTConfig& c) { c.dropout = 1.5; }) == "Dropout: p = 1.5 is not a probability");
-  CHECK(refused([](GPTConfig& c) { c.block.attention.window = -1; }) == "SelfAttention: window -1 must be 0 or above");
+  CHECK(refused([](GPTConfig& c) { c.block.attention.window = -1; }) == "SelfAttention: window -1 must be at least 0");
   CHECK(refused([](GPTConfig& c) { c.block.n_inner = -1; }) == "TransformerBlock: n_inner -1 must be at least 0");
   CHECK(refused([](GPTConfig& c) { c.block.projections.n_kv_head = 3; }) ==
         "SelfAttention: 4 heads cannot share n_kv_head = 3 evenly");

@@ -329,7 +329,7 @@ TEST_CASE("attention layers: what a constructor refuses") {
   for (const Index n : {3, 8, -1})
     CHECK(says(8, 4, {}, {.n_kv_head = n}) ==
           "MultiHeadAttention: 4 heads cannot share n_kv_head = " + std::to_string(n) + " evenly");
-  CHECK(says(8, 4, {.window = -3}, {}) == "MultiHeadAttention: window -3 must be 0 or above");
+  CHECK(says(8, 4, {.window = -3}, {}) == "MultiHeadAttention: window -3 must be at least 0");
   CHECK(says(8, 4, {.causal = false, .window = 3}, {}) == "MultiHeadAttention: a window of recent keys needs causal");
   CHECK(says(8, 4, {.dropout = 1.5}, {}) == "MultiHeadAttention: dropout = 1.5 is not a probability");
   CHECK(says(8, 4, {.mask = Mask({3, 3})}, {}) ==

@@ -10,7 +10,7 @@ namespace {
 // Where PyTorch adds a multiple it rounds once (fma): so do these kernels, and the values are equal bit for bit.
 
 /// Flushes values below the smallest normal one to 0. Without gradients (an embedding row whose token does not occur) a
-/// moment shrinks to such a value and keeps rounding to it; processors take ten times as long for those, and no weight
+/// moment shrinks to such a value and keeps rounding to it; processors take ten times as long for those. No weight
 /// changes.
 MOTE_INLINE Vec flush(Vec x) {
   constexpr real smallest = sizeof(real) == 4 ? static_cast<real>(__FLT_MIN__) : static_cast<real>(__DBL_MIN__);

@@ -125,6 +125,14 @@ TEST_CASE("observer: watching changes no bit and leaves nothing behind; one that
     CHECK(second->lines.size() > 10);
   }
   CHECK(thread_context.observer == nullptr);
+  struct Twice : Diary {
+    Twice() { watch(); }  // as Diary's constructor did
+  };
+  {
+    const Twice twice;
+    run();
+  }
+  CHECK(thread_context.observer == nullptr);
   CHECK(leaks.nodes() == 0);
   CHECK(leaks.bytes() == 0);
 }

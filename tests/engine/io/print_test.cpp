@@ -93,7 +93,7 @@ TEST_CASE("print: options") {
         ...,
         [ 8.,  ..., 11.]]))");
   CHECK_THROWS_WITH_AS(counting({1}, 1, {.precision = 101}), "to_text: precision 101 is outside [0, 100]", mote::Error);
-  CHECK_THROWS_WITH_AS(counting({1}, 1, {.edgeitems = 0}), "to_text: edgeitems 0 is below 1", mote::Error);
+  CHECK_THROWS_WITH_AS(counting({1}, 1, {.edgeitems = 0}), "to_text: edgeitems 0 must be at least 1", mote::Error);
 }
 
 TEST_CASE("print: ranks and line breaks") {
@@ -228,7 +228,8 @@ TEST_CASE("print: options that a stream keeps") {
 
   CHECK_THROWS_WITH_AS(mote::print_precision(-1), "print_precision: precision -1 is outside [0, 100]", mote::Error);
   CHECK_THROWS_AS(mote::print_precision(101), mote::Error);
-  CHECK_THROWS_WITH_AS(mote::print_options({.edgeitems = 0}), "print_options: edgeitems 0 is below 1", mote::Error);
+  CHECK_THROWS_WITH_AS(mote::print_options({.edgeitems = 0}), "print_options: edgeitems 0 must be at least 1",
+                       mote::Error);
   CHECK_THROWS_WITH_AS(mote::print_options({.suffix = "device='cpu'"}),
                        "print_options: the suffix 'device='cpu'' is a remark on one array; pass it to to_text",
                        mote::Error);

@@ -186,7 +186,7 @@ TEST_CASE("attention: what does not fit is a sentence") {
   CHECK(says(x, Array::zeros({0, 3, 4}), Array::zeros({0, 3, 4}), {}) ==
         "attention: the 2 heads of q [2, 3, 4] cannot share the 0 of k [0, 3, 4]");
   CHECK(says(k, x, x, {.causal = true}) == "attention: causal: 5 queries need at least as many keys, not 3");
-  CHECK(says(x, x, x, {.causal = true, .window = -1}) == "attention: window -1 must be 0 or above");
+  CHECK(says(x, x, x, {.causal = true, .window = -1}) == "attention: window -1 must be at least 0");
   CHECK(says(x, x, x, {.window = 2}) == "attention: a window of recent keys needs causal");
   CHECK(says(x, x, x, {.alibi = Array::zeros({3})}) == "attention: alibi [3] needs one slope for each of 2 heads");
   CHECK(says(x, x, x, {.dropout = 1.5}) == "attention: dropout = 1.5 is not a probability");

@@ -107,13 +107,13 @@ TEST_CASE("maximum, minimum: ties share the gradient, NaN wins from either side,
 
 TEST_CASE("clamp") {
   const auto f = [](In x) { return clamp(x[0], real(-0.8), real(1.1)); };
-  check_op(
-      "clamp", f, each([](double x) { return x < real(-0.8)  ? real(-0.8)
-                                             : x > real(1.1) ? real(1.1)
-                                                             : x; }),
-      {distinct_array({3, 7}, 1)},
-      {.error = [] { clamp(zeros({1}), 2, 1); }, .error_text = "clamp: the lower limit 2 is above the upper limit 1"});
-  CHECK(error_of([] { clamp(zeros({1}), nan, 1); }) == "clamp: the lower limit nan is above the upper limit 1");
+  check_op("clamp", f, each([](double x) { return x < real(-0.8)  ? real(-0.8)
+                                                  : x > real(1.1) ? real(1.1)
+                                                                  : x; }),
+           {distinct_array({3, 7}, 1)},
+           {.error = [] { clamp(zeros({1}), 2, 1); },
+            .error_text = "clamp: the lower limit 2 must be at most the upper limit 1"});
+  CHECK(error_of([] { clamp(zeros({1}), nan, 1); }) == "clamp: the lower limit nan must be at most the upper limit 1");
   const Run r([](In x) { return clamp(x[0], 0, 1); }, {array({5}, {-1, 0, 1, 2, nan})}, array({5}, {1, 1, 1, 1, 1}));
   CHECK(std::isnan(r.y.at({4})));
   CHECK(r.dx[0].to_vector() == std::vector<real>{0, 1, 1, 0, 0});

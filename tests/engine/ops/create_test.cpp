@@ -49,7 +49,7 @@ TEST_CASE("linspace, zeros_like, ones_like") {
     CHECK(std::abs(static_cast<double>(got[i]) - sixths[i]) < (sizeof(real) == 4 ? 1e-9 : 1e-7));
   CHECK(linspace(3, 5, 1).to_vector() == std::vector<real>{3});
   CHECK(linspace(3, 5, 0).shape() == Shape{0});
-  CHECK(error_of([] { linspace(0, 1, -1); }) == "linspace: steps -1 must be 0 or above");
+  CHECK(error_of([] { linspace(0, 1, -1); }) == "linspace: steps -1 must be at least 0");
   CHECK(zeros_like(ones({2, 3})).to_vector() == std::vector<real>(6, real(0)));
   CHECK(ones_like(zeros({2, 1})).shape() == Shape{2, 1});
 }
@@ -61,8 +61,8 @@ TEST_CASE("arange") {
   CHECK(arange(3, 0, -1).to_vector() == std::vector<real>{3, 2, 1});
   CHECK(arange(0).shape() == Shape{0});
   CHECK(arange(1e6).array().at({-1}) == 999999);
-  CHECK(error_of([] { arange(0, 4, 0); }) == "arange: step 0 never gets from 0 to 4");
-  CHECK(error_of([] { arange(0, 4, -1); }) == "arange: step -1 never gets from 0 to 4");
+  CHECK(error_of([] { arange(0, 4, 0); }) == "arange: step 0 never leads from 0 to 4");
+  CHECK(error_of([] { arange(0, 4, -1); }) == "arange: step -1 never leads from 0 to 4");
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST_CASE("take_rows: tensors, tokens, gradients, errors") {
   CHECK(take_rows(ints({{1, 2}, {3, 4}}).transpose(0, 1), {1}) == ints({{2, 4}}));
   CHECK(error_of([&] { take_rows(x, {3}); }) == "take_rows: row 3 is out of range for [3, 2]");
   CHECK(error_of([&] { take_rows(ints({5, 6}), {-1}); }) == "take_rows: row -1 is out of range for [2]");
-  CHECK(error_of([&] { take_rows(Tensor(1), {0}); }) == "take_rows: one number has no rows");
+  CHECK(error_of([&] { take_rows(Tensor(1), {0}); }) == "take_rows: a scalar has no rows");
 }
 
 TEST_CASE("gather, embedding, cross_entropy, ==: integers in any layout") {

@@ -157,14 +157,14 @@ TEST_CASE("attention over caches in turn, one forked, one emptied for another ba
       for (Index back = 0; back <= 80; ++back) {
         KeyValueCache cache = one;
         if (back < least) {
-          CHECK(error_of([&] { cache.truncate(back); }).find("KeyValueCache: cannot go to") == 0);
+          CHECK(error_of([&] { cache.truncate(back); }).find("KeyValueCache: cannot truncate to") == 0);
           CHECK(cache.length() == 80);
           continue;
         }
         cache.truncate(back);
         a.check(back, 90, cache);
       }
-      CHECK(error_of([&] { one.truncate(81); }).find("cannot go to 81 tokens") != std::string::npos);
+      CHECK(error_of([&] { one.truncate(81); }).find("cannot truncate to 81 tokens") != std::string::npos);
     }
 }
 
@@ -188,7 +188,7 @@ TEST_CASE("attention over a cache: what it refuses leaves the cache as it was") 
   CHECK(says(q, k, {.causal = true, .alibi = some_slopes(3)}) ==
         "attention: alibi [3] needs one slope for each of 4 heads");
   CHECK(says(Tensor(text.q.slice(2, 4, 5)), k, text.options) ==
-        "attention: with a cache q [2, 4, 1, 5] and k [2, 2, 2, 5] must be as long");
+        "attention: with a cache q [2, 4, 1, 5] and k [2, 2, 2, 5] must have the same length");
   CHECK(
       says(Tensor(q.array().select(0, 0)), Tensor(k.array().select(0, 0)), text.options).find("must be [B, H, t, d]") !=
       std::string::npos);
@@ -197,7 +197,7 @@ TEST_CASE("attention over a cache: what it refuses leaves the cache as it was") 
         }).ends_with("do not continue 4 rows of 2 sequences, 2 heads, widths 5 and 3"));
   text.check(4, 10, cache);
   CHECK(error_of([] { KeyValueCache().keys(); }) == "KeyValueCache: nothing was appended yet");
-  CHECK(error_of([] { KeyValueCache(-3); }) == "KeyValueCache: window -3 must be 0 or above");
+  CHECK(error_of([] { KeyValueCache(-3); }) == "KeyValueCache: window -3 must be at least 0");
 }
 
 }  // namespace

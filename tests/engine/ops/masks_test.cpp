@@ -23,7 +23,7 @@ TEST_CASE("causal_mask: true where the key is not later than the query") {
   CHECK(bytes_of(causal_mask(1)) == Bytes{1});
   CHECK(causal_mask(0).shape() == Shape{0, 0});
   CHECK(causal_mask(0, 4).shape() == Shape{0, 4});
-  CHECK(error_of([] { causal_mask(-1, 2); }) == "causal_mask: a length of -1 is not possible");
+  CHECK(error_of([] { causal_mask(-1, 2); }) == "causal_mask: queries -1 must be at least 0");
   CHECK(error_of([] { causal_mask(4, 3); }) == "causal_mask: 4 queries need at least as many keys, not 3");
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("padding_mask: the first lengths[b] keys of each row") {
   CHECK(padding_mask({}, 3).shape() == Shape{0, 1, 1, 3});
   CHECK(padding_mask({0}, 0).shape() == Shape{1, 1, 1, 0});
   CHECK(error_of([] { padding_mask({1, 4}, 3); }) == "padding_mask: length 4 is outside [0, 3]");
-  CHECK(error_of([] { padding_mask({}, -1); }) == "padding_mask: a length of -1 is not possible");
+  CHECK(error_of([] { padding_mask({}, -1); }) == "padding_mask: longest -1 must be at least 0");
   CHECK(error_of([] { padding_mask({-1}, 3); }) == "padding_mask: length -1 is outside [0, 3]");
 }
 
@@ -55,9 +55,9 @@ TEST_CASE("from_blocked: the other reading, from booleans and from numbers") {
 TEST_CASE("from_blocked refuses numbers that are neither 0 nor 1, such as a mask that is meant to be added") {
   CHECK(error_of([] {
           from_blocked(tensor({0, 0.5}));
-        }) == "from_blocked: a mask has only 0 (may attend) and 1 (blocked), not 0.5");
+        }) == "from_blocked: elements must be 0 (may attend) or 1 (blocked), not 0.5");
   CHECK(error_of([] { from_blocked(Tensor(Array::full({1}, -inf))); }) ==
-        "from_blocked: a mask has only 0 (may attend) and 1 (blocked), not -inf");
+        "from_blocked: elements must be 0 (may attend) or 1 (blocked), not -inf");
   CHECK(error_of([] { from_blocked(Tensor(Array::full({1}, nan))); }).find("not nan") != std::string::npos);
   CHECK(error_of([] { from_blocked(tensor({-1.0})); }).find("not -1") != std::string::npos);
 }
@@ -75,7 +75,7 @@ TEST_CASE("alibi_slopes are the paper's") {
     if (heads == 12) CHECK(expected[11] == std::exp2(-3.5));
     CHECK(distance(alibi_slopes(heads).to_vector(), expected) < (f64 ? 1e-15 : 1e-7));
   }
-  CHECK(error_of([] { alibi_slopes(0); }) == "alibi_slopes: 0 heads must be at least 1");
+  CHECK(error_of([] { alibi_slopes(0); }) == "alibi_slopes: heads 0 must be at least 1");
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ TEST_CASE("rms_norm") {
 
 TEST_CASE("layer_norm and rms_norm refuse an eps that is negative or no number") {
   const Tensor x = Array::zeros({2, 3});
-  CHECK(error_of([&] { layer_norm(x, {}, {}, -1); }) == "layer_norm: eps -1 must be 0 or above");
-  CHECK(error_of([&] { rms_norm(x, {}, std::nan("")); }) == "rms_norm: eps nan must be 0 or above");
+  CHECK(error_of([&] { layer_norm(x, {}, {}, -1); }) == "layer_norm: eps -1 must be at least 0");
+  CHECK(error_of([&] { rms_norm(x, {}, std::nan("")); }) == "rms_norm: eps nan must be at least 0");
 }
 
 TEST_CASE("layer_norm: a constant row gives exactly the bias") {

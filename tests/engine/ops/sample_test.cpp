@@ -177,9 +177,9 @@ TEST_CASE("what random tensors refuse; nothing is drawn then") {
   CHECK(error(p(1), 0) == "multinomial: num_samples 0 must be at least 1");
   CHECK(error(p(1), -1, true) == "multinomial: num_samples -1 must be at least 1");
   CHECK(error(p(1), 3) ==
-        "multinomial: num_samples 3 is above the 2 classes, and none may come twice without replacement");
+        "multinomial: num_samples 3 is above the 2 classes, and none may be drawn twice without replacement");
   for (const bool replacement : {false, true}) {
-    const std::string rule = " in row 1 is not a finite number at or above 0";
+    const std::string rule = " in row 1 must be finite and at least 0";
     CHECK(error(p(-0.25), 2, replacement) == "multinomial: probability -0.25" + rule);
     CHECK(error(p(static_cast<double>(nan)), 2, replacement) == "multinomial: probability nan" + rule);
     CHECK(error(p(static_cast<double>(inf)), 2, replacement) == "multinomial: probability inf" + rule);

@@ -167,7 +167,7 @@ TEST_CASE("split, chunk, unbind") {
            {.error = [] { chunk(zeros({4}), 0); }, .error_text = "chunk: count 0 must be at least 1"});
   check_op("unbind", [](In t) { return stack(unbind(t[0], 1), 1); }, same_order, {x},
            {.error = [] { unbind(zeros({4}), 1); }, .error_text = "unbind: axis 1 is out of range for [4]"});
-  CHECK(error_of([] { split(zeros({4}), std::vector<Index>{5, -1}); }) == "split: size -1 is negative");
+  CHECK(error_of([] { split(zeros({4}), std::vector<Index>{5, -1}); }) == "split: size -1 must be at least 0");
   CHECK(split(zeros({7}), 3).size() == 3);
   CHECK(split(zeros({7}), 3)[2].shape() == Shape{1});
   CHECK(chunk(zeros({7}), 3)[0].shape() == Shape{3});
