@@ -39,7 +39,6 @@ struct Table {
   // Reductions (target/rows.h). Accumulator i mod 16 takes element i; a fixed tree combines the sixteen.
   Reduce *sum, *max, *min;
   real (*sum_squared_difference)(const real* x, real centre, Index n);
-  real (*dot)(const real* a, const real* b, Index n);
   /// y[j] = sum over rows of x[r * stride + j]: r ascending, in blocks of 128 rows.
   void (*sum_columns)(const real* x, Index rows, Index stride, real* y, Index columns);
 

@@ -27,7 +27,6 @@ struct RegMask {
   friend MOTE_INLINE RegMask operator|(RegMask a, RegMask b) { return {a.v | b.v}; }
   friend MOTE_INLINE RegMask operator~(RegMask a) { return {~a.v}; }
   friend MOTE_INLINE bool any(RegMask a) { return _mm256_movemask_epi8((__m256i)a.v) != 0; }
-  friend MOTE_INLINE bool all(RegMask a) { return _mm256_movemask_epi8((__m256i)a.v) == -1; }
 };
 
 MOTE_INLINE RegMask native_less(NativeReal a, NativeReal b) { return {(NativeInt)(a < b)}; }

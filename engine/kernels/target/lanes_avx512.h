@@ -29,7 +29,6 @@ struct RegMask {
   friend MOTE_INLINE RegMask operator|(RegMask a, RegMask b) { return {NativeMask(a.v | b.v)}; }
   friend MOTE_INLINE RegMask operator~(RegMask a) { return {NativeMask(~a.v)}; }
   friend MOTE_INLINE bool any(RegMask a) { return a.v != 0; }
-  friend MOTE_INLINE bool all(RegMask a) { return a.v == NativeMask(-1); }
 };
 
 MOTE_INLINE RegMask native_less(NativeReal a, NativeReal b) { return {MOTE_COMPARE(_CMP_LT_OQ)}; }

@@ -27,7 +27,6 @@ struct RegMask {
   friend MOTE_INLINE RegMask operator|(RegMask a, RegMask b) { return {a.v | b.v}; }
   friend MOTE_INLINE RegMask operator~(RegMask a) { return {~a.v}; }
   friend MOTE_INLINE bool any(RegMask a) { return vmaxvq_u32((uint32x4_t)a.v) != 0; }
-  friend MOTE_INLINE bool all(RegMask a) { return vminvq_u32((uint32x4_t)a.v) != 0; }
 };
 
 MOTE_INLINE RegMask native_less(NativeReal a, NativeReal b) { return {(NativeInt)(a < b)}; }

@@ -93,7 +93,6 @@ struct PairMask {
   friend MOTE_INLINE PairMask operator|(PairMask a, PairMask b) { return {a.lo | b.lo, a.hi | b.hi}; }
   friend MOTE_INLINE PairMask operator~(PairMask a) { return {~a.lo, ~a.hi}; }
   friend MOTE_INLINE bool any(PairMask a) { return any(a.lo | a.hi); }
-  friend MOTE_INLINE bool all(PairMask a) { return all(a.lo & a.hi); }
 };
 
 template <class Half>

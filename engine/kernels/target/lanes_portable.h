@@ -32,7 +32,6 @@ struct RegMask {
     std::memcpy(word, &a.v, sizeof word);
     return (word[0] | word[1]) != 0;
   }
-  friend MOTE_INLINE bool all(RegMask a) { return !any(~a); }
 };
 
 MOTE_INLINE RegMask native_less(NativeReal a, NativeReal b) { return {(NativeInt)(a < b)}; }

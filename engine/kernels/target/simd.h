@@ -42,7 +42,7 @@ struct Sixteen<R, 16> {
 /// Also: + - * / fma(a, b, c) = a*b + c rounded once, sqrt(a), select(mask, if_true, if_false), bits(a), as_real(b).
 using Vec = Sixteen<Reg>::Type;
 
-/// 16 truth values: & | ~ any(m) all(m). Comparisons return them; a comparison with NaN is false, only != is true.
+/// 16 truth values: & | ~ any(m). Comparisons return them; a comparison with NaN is false, only != is true.
 using Mask = Vec::Mask;
 
 /// 16 unsigned integers of the same width as real: + - & | ^ ~ == shl<k>(b) shr<k>(b).

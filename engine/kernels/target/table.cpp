@@ -48,7 +48,6 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .max = max,
       .min = min,
       .sum_squared_difference = sum_squared_difference,
-      .dot = dot,
       .sum_columns = sum_columns,
       .softmax = softmax,
       .softmax_again = softmax_again,

@@ -15,6 +15,8 @@ namespace {
 constexpr real inf = std::numeric_limits<real>::infinity();
 constexpr real nan = std::numeric_limits<real>::quiet_NaN();
 
+bool all(Mask m) { return !any(~m); }
+
 struct Draw {
   std::uint64_t state = 0x9e3779b97f4a7c15u;
   std::uint64_t bits() {
