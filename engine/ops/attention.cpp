@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/autograd/shown.h"
 #include "engine/ops/attention_blocks.h"
 #include "engine/ops/attention_guard.h"
 #include "engine/ops/kv_cache.h"
@@ -166,25 +167,6 @@ void state(Op& op, const AttentionView& p, const Shape& batch) {
   op.note("weights", shown_shape(p, batch));
 }
 
-/// The weights that observers want to see: made only for them.
-class Shown {
- public:
-  Shown(const Op& op, const Shape& shape) : op_(op) {
-    if (op.wants("weights")) weights_ = Array::zeros(shape);
-    if (op.wants("dropped_weights")) dropped_ = Array::zeros(shape);
-  }
-  real* weights() { return weights_.defined() ? weights_.mutate() : nullptr; }
-  real* dropped() { return dropped_.defined() ? dropped_.mutate() : nullptr; }
-  void show() const {
-    if (weights_.defined()) op_.show("weights", weights_);
-    if (dropped_.defined()) op_.show("dropped_weights", dropped_);
-  }
-
- private:
-  const Op& op_;
-  Array weights_, dropped_;
-};
-
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
               const Generator* random) {
   Op op("attention", q, k, v);
@@ -199,13 +181,14 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Attention
   const AttentionPlan plan = view;  // what backward keeps
 
   Array y = empty_heads(batch, plan.heads, plan.queries, plan.value_width, false), stats;
-  Shown shown(op, shown_shape(plan, batch));
+  Shown weights(op, "weights", shown_shape(plan, batch)), dropped(op, "dropped_weights", shown_shape(plan, batch));
   if (plan.rows() > 0) {
     stats = Array::empty({plan.batch, plan.heads, plan.queries, 2});
-    attention_forward(view, y.mutate(), stats.mutate(), shown.weights(), shown.dropped());
+    attention_forward(view, y.mutate(), stats.mutate(), weights.mutate(), dropped.mutate());
   }
   state(op, view, batch);
-  shown.show();
+  weights.show();
+  dropped.show();
   return op.record(heads_first(plan, y), save(plan, in.q, in.k, in.v, options.mask, bias, stats, bits),
                    [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,
                       const Array& v, const Mask& mask, const Array& bias, const Array& stats, const Storage& bits) {
@@ -252,10 +235,12 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCach
   view.bias = bias.defined() ? bias.data() : nullptr;
   view.guarded = forward_needs_guard(view);
   Array y = empty_heads(in.batch(), plan.heads, plan.queries, plan.value_width, false);
-  Shown shown(op, shown_shape(plan, in.batch()));
-  attention_forward(view, y.mutate(), nullptr, shown.weights(), shown.dropped());
+  const Shape shape = shown_shape(plan, in.batch());
+  Shown weights(op, "weights", shape), dropped(op, "dropped_weights", shape);
+  attention_forward(view, y.mutate(), nullptr, weights.mutate(), dropped.mutate());
   state(op, view, in.batch());
-  shown.show();
+  weights.show();
+  dropped.show();
   return op.record(heads_first(plan, y), [](const Array&, Grads&) {});  // under NoGrad: never called
 }
 
