@@ -88,8 +88,12 @@ struct SavedList<std::index_sequence<i...>, T...> : Slot<i, T>... {
   Index bytes() const { return (Index(0) + ... + kept_bytes(value<i>(*this))); }
   template <class Rule>
   static void call(const void* list, const Array& dy, Grads& dx) {
-    [[maybe_unused]] const SavedList& saved = *static_cast<const SavedList*>(list);
-    Rule{}(dy, dx, value<i>(saved)...);
+    if constexpr (sizeof...(T) == 0) {
+      Rule{}(dy, dx);  // nothing was kept, and `list` is null
+    } else {
+      const SavedList& saved = *static_cast<const SavedList*>(list);
+      Rule{}(dy, dx, value<i>(saved)...);
+    }
   }
   static void destroy(void* list) {
     static_cast<SavedList*>(list)->~SavedList();
