@@ -124,6 +124,26 @@ TEST_CASE("architecture: no header includes itself, over whatever way") {
   for (const std::string& file : files(everything)) look(file, file);
 }
 
+TEST_CASE("architecture: a folder's index includes all its headers, or headers that include them") {
+  const std::vector<std::pair<std::string, std::string>> indexes{
+      {"engine/ops", "engine/ops/ops.h"}, {"nn", "nn/nn.h"}, {"models", "models/models.h"}, {"train", "train/train.h"}};
+  // A task's header is for the list of tasks alone; the inner headers are for one .cpp of their folder.
+  const std::set<std::string> folders{"engine/ops", "nn", "models", "train"};
+  const std::set<std::string> inner{"engine/ops/attention_blocks.h", "engine/ops/attention_guard.h"};
+  for (const auto& [folder, index] : indexes) {
+    std::set<std::string> reached;
+    const std::function<void(const std::string&)> reach = [&](const std::string& file) {
+      if (!reached.insert(file).second) return;
+      for (const std::string& target : includes(file, '"')) reach(target);
+    };
+    reach(index);
+    for (const std::string& file : files({folder}))
+      if (file.ends_with(".h") && folders.contains(fs::path(file).parent_path().generic_string()) &&
+          !inner.contains(file))
+        CHECK_MESSAGE(reached.contains(file), index, " does not include ", file);
+  }
+}
+
 TEST_CASE("architecture: every file opens with one or two lines that say what is here") {
   for (const std::string& file : files(everything)) {
     const Names lines = lines_of(file);

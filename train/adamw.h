@@ -14,10 +14,10 @@ namespace mote {
 /// PyTorch's names and defaults.
 struct AdamOptions {
   double lr = 1e-3;
-  std::array<double, 2> betas = {0.9,
-                                 0.999};  ///< decay, per step, of the running mean and of the running mean of squares
-  double eps = 1e-8;                      ///< added to the denominator: avoids 0 / 0 where the gradient is 0
-  double weight_decay = 0;                ///< for groups without one of their own
+  /// Decay, per step, of the running mean of the gradient and of its square.
+  std::array<double, 2> betas = {0.9, 0.999};
+  double eps = 1e-8;        ///< added to the denominator: avoids 0 / 0 where the gradient is 0
+  double weight_decay = 0;  ///< for groups without one of their own
 };
 struct AdamWOptions {
   double lr = 1e-3;

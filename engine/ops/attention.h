@@ -40,8 +40,9 @@ struct AttentionOptions {
 /// Memory grows with Tq + Tk: weights are computed one block of queries at a time, and again in backward; dropout keeps
 /// one bit per weight. An observer can ask for "weights" or "dropped_weights" (after dropout), [..., H, Tq, Tk].
 /// Dropout draws from `random` as PyTorch does, once per weight in row-major order, masked ones included.
-/// Equal in every bit to the plain formula matmul(masked_softmax(matmul(q, transpose(k)) * scale), v) as long as all
-/// values are finite; only gradients shared by several heads or batch entries are summed in another order.
+/// Equal in every bit to the plain formula matmul(masked_softmax(matmul(q, transpose(k)) * scale), v), which
+/// examples/03_same_numbers.cpp goes through step by step, as long as all values are finite; only gradients shared by
+/// several heads or batch entries are summed in another order.
 ///
 /// Errors: widths of q and k, or lengths of k and v, that differ; heads that do not divide; leading axes or a mask that
 /// do not broadcast; causal with fewer keys than queries; a window below 0 or without causal; slopes whose number is
