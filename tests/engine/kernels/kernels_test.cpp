@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstring>
 #include <string>
 
@@ -91,6 +92,11 @@ const std::vector<BinaryKernel> binary{{"add", &Table::add},
                                        {"silu_backward", &Table::silu_backward},
                                        {"tanh_backward", &Table::tanh_backward},
                                        {"sigmoid_backward", &Table::sigmoid_backward}};
+
+TEST_CASE("kernels: the two lists above name every element-wise kernel of the table") {
+  CHECK(unary.size() == (offsetof(Table, relu_backward) - offsetof(Table, neg)) / sizeof(kernels::Unary*));
+  CHECK(binary.size() == (offsetof(Table, sum) - offsetof(Table, add)) / sizeof(kernels::Binary*) - unary.size());
+}
 
 TEST_CASE("kernels: functions of one number, every length and offset, and that a rest is computed as a vector is") {
   for (const auto& [name, f] : unary)
