@@ -88,7 +88,8 @@ struct GPT : Layer<GPT> {
   /// block_size tokens, or all of them if the config is unbounded(). Samples by multinomial(), so with the same weights
   /// and seed it generates the same tokens as nanoGPT's generate(). With a stop token a finished row repeats it, and
   /// generation ends when all rows are finished. Runs without gradients and in evaluation mode; afterwards every module
-  /// is back in its mode. Errors: an empty prompt, a count below 0, a temperature below 0 or not finite, top_p
+  /// is back in its mode. Several threads may generate with one model, each with a Generator of its own, while none
+  /// trains it. Errors: an empty prompt, a count below 0, a temperature below 0 or not finite, top_p
   /// outside (0, 1], a stop token outside [0, V), logits that are NaN or infinite (-infinity is fine: that token is
   /// never chosen).
   IntArray generate(const IntArray& ids, Index count, const GenerateOptions& options, const Generator& random);

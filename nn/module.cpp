@@ -7,6 +7,8 @@
 #include <map>
 #include <typeinfo>
 
+#include "nn/evaluation.h"
+
 namespace mote {
 
 Visitor::Name::Name(Visitor& v, const std::string& name) : visitor(v), length(v.path_.size()) {
@@ -50,7 +52,7 @@ void Module::read(Reader& reader) const {
   const_cast<Module*>(this)->visit(forward);  // visit() lists fields without changing them, and a reader cannot
 }
 
-Module::Module(const Module& other) : training_(other.training_) {
+Module::Module(const Module& other) : mode_(other.own_mode()) {
   check(Cloning::depth > 0, "copying a module would share its parameters with the original: use clone() for an ",
         "independent one, or pass a reference");
   live_.fetch_add(1, std::memory_order_relaxed);
@@ -72,13 +74,30 @@ void Module::own_parameters(Module& copy) {
   copy.visit(own);
 }
 
+std::vector<Module*> detail::modules_of(Module& module) {
+  struct List : Visitor {
+    std::vector<Module*> modules;
+    void on_enter(Module& m) override { modules.push_back(&m); }
+  } list;
+  list.modules.push_back(&module);
+  module.visit(list);
+  return std::move(list.modules);
+}
+
 void Module::train(bool on) {
-  struct Switch : Visitor {
-    bool to = true;
-    void on_enter(Module& m) override { m.training_ = to; }
-  } children;
-  training_ = children.to = on;
-  visit(children);
+  for (Module* m : detail::modules_of(*this))  // all or, without the memory for the list, none
+    on ? m->mode_.fetch_or(1, std::memory_order_relaxed) : m->mode_.fetch_and(~1, std::memory_order_relaxed);
+}
+
+bool Module::kept_by_this_thread() const {
+  check_in("training", Evaluation::open_ > 0, "another thread keeps this ", type_name(),
+           " in evaluation mode (generate, Evaluation): call eval() before threads share it, and train it alone");
+  return true;
+}
+
+void detail::OpenLayer::fail_moved_from(const Module& m) {
+  check_in("layer", false, "this ", m.type_name(), " was moved from: use the one that it was moved to");
+  std::abort();  // not reached
 }
 
 std::string Module::type_name() const {

@@ -2,6 +2,7 @@
 // names, parameters, random streams, train/eval, summary, clone, copy_weights.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +16,9 @@
 namespace mote {
 
 class Module;
+namespace detail {
+class OpenLayer;
+}
 
 /// Sees the fields of a module tree in the order in which visit() lists them. Derive from it and override the hooks you
 /// need; inside a hook path() is the dotted name, such as `transformer.h.0.attn.c_attn.weight`.
@@ -97,7 +101,11 @@ class Module {
   /// Dropout, not gradients (NoGrad does that).
   void train(bool on = true);
   void eval() { train(false); }
-  bool training() const { return training_; }
+  /// Errors: it would train, but another thread keeps it in evaluation mode (Evaluation).
+  bool training() const {
+    const int mode = mode_.load(std::memory_order_relaxed);
+    return mode == 1 || (mode > 1 && mode % 2 == 1 && !kept_by_this_thread());
+  }
 
   /// "Linear", "TransformerBlock": the class's name without namespaces, unless a class overrides it.
   virtual std::string type_name() const;
@@ -107,8 +115,15 @@ class Module {
 
  protected:
   Module() { live_.fetch_add(1, std::memory_order_relaxed); }
-  Module(Module&& other) noexcept : training_(other.training_) { live_.fetch_add(1, std::memory_order_relaxed); }
-  Module& operator=(Module&&) noexcept = default;
+  Module(Module&& other) noexcept : mode_(other.own_mode()) {
+    live_.fetch_add(1, std::memory_order_relaxed);
+    moved_from_ = std::exchange(other.moved_from_, true);
+  }
+  Module& operator=(Module&& other) noexcept {
+    mode_ = other.own_mode();
+    moved_from_ = this != &other && std::exchange(other.moved_from_, true);
+    return *this;
+  }
   /// Errors: always, except inside clone().
   Module(const Module& other);
   Module& operator=(const Module&) = delete;
@@ -122,17 +137,27 @@ class Module {
   static void own_parameters(Module& copy);
 
  private:
+  friend class Evaluation;
+  friend class detail::OpenLayer;
+  bool kept_by_this_thread() const;
+  int own_mode() const noexcept { return mode_.load(std::memory_order_relaxed) == 1; }
   static inline std::atomic<Index> live_{0};
-  bool training_ = true;
+  std::atomic<int> mode_{1};  // 1 if it is to train, plus 2 for every Evaluation that it is in
+  bool moved_from_ = false;
 };
 
 namespace detail {
+/// `module` and everything inside, parents first.
+std::vector<Module*> modules_of(Module& module);
+
 /// The layer stack's dotted path, found by visiting from the outermost module; LayerScope::path (check.h).
 std::string layer_path(const LayerScope& innermost);
 
 class OpenLayer {
  public:
   explicit OpenLayer(const Module& m) : scope_{&m, thread_context.layer, layer_path} {
+    if (m.moved_from_) [[unlikely]]
+      fail_moved_from(m);
     if (watched_) [[unlikely]]
       Watchers::tell([this](Observer& o) { o.layer_opened(scope_); });
     thread_context.layer = &scope_;
@@ -145,6 +170,7 @@ class OpenLayer {
   OpenLayer(const OpenLayer&) = delete;
 
  private:
+  [[noreturn]] static void fail_moved_from(const Module& m);
   LayerScope scope_;
   bool watched_ = Watchers::any();
 };
@@ -168,25 +194,6 @@ class Layer : public Module {
     own_parameters(copy);
     return copy;
   }
-};
-
-/// Keeps a module in evaluation mode during its lifetime, then restores the mode of each of its modules.
-class Evaluation : Visitor {
- public:
-  [[nodiscard]] explicit Evaluation(Module& module) {
-    on_enter(module);
-    module.visit(*this);
-    module.eval();
-  }
-  ~Evaluation() override {
-    for (const auto& [module, training] : before_)
-      module->train(training);  // parents first, so that children end in their own mode
-  }
-  Evaluation(const Evaluation&) = delete;
-
- private:
-  void on_enter(Module& m) override { before_.emplace_back(&m, m.training()); }
-  std::vector<std::pair<Module*, bool>> before_;
 };
 
 /// One parameter with its dotted name.

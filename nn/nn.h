@@ -5,6 +5,7 @@
 #include "nn/attention_weights.h"
 #include "nn/dropout.h"
 #include "nn/embedding.h"
+#include "nn/evaluation.h"
 #include "nn/feed_forward.h"
 #include "nn/heads.h"
 #include "nn/init.h"

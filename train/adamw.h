@@ -40,9 +40,15 @@ class AdamBase : public Optimizer {
                options.betas[1]);
   }
 
-  void update(Slot& slot, double lr) override {
-    for (Array& moment : slot.arrays)
+  bool prepare(Slot& slot) override {
+    prepare_parameter(slot);
+    for (Array& moment : slot.arrays) {
       if (!moment.defined()) moment = Array::zeros(slot.parameter.shape());
+      moment.mutate();
+    }
+    return true;
+  }
+  void update(Slot& slot, double lr) override {
     const kernels::AdamStep s = constants(slot, lr);
     const Array grad = slot.parameter.grad().contiguous();
     const real* const g = grad.data();

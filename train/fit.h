@@ -30,10 +30,18 @@ struct FitOptions {
   std::function<bool(const StepReport&)> on_step = {};
 };
 
+namespace detail {
+/// Whether a loss is NaN and yet does not depend on the weights that it was computed from. Takes their gradients.
+bool mean_of_nothing(const Tensor& loss, const Optimizer& optimizer);
+/// optimizer.step() with this learning rate, which an error takes back.
+void step_at(Optimizer& optimizer, double learning_rate);
+}  // namespace detail
+
 /// For each step from first_step to steps - 1: loss = compute(step), backward, clip, optimizer step. Returns the last
 /// loss. Gradients are cleared before each step, so the caller's own do not count. Errors: a loss that is not one
-/// element, or not finite; with clipping, a gradient that is not finite. The weights are then still those of the
-/// previous step.
+/// element, or not finite, which is what the mean over nothing is (an empty batch, every target ignored); with clipping,
+/// a gradient that is not finite. Weights, optimizer and learning rate are then still those of the previous step, also
+/// when memory runs out.
 template <std::invocable<Index> Compute>
 double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
   check_in("fit", options.clip >= 0, "clip ", options.clip, " must be at least 0");
@@ -44,17 +52,20 @@ double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
   for (Index step = options.first_step; step < options.steps; ++step) {
     optimizer.zero_grad();
     const Tensor loss = compute(step);
+    loss.array().require("fit");
     check_in("fit", loss.numel() == 1, "the loss of step ", step, " has shape ", loss.shape(), ", not one element");
     last = static_cast<double>(loss.item());
+    check_in("fit", !detail::mean_of_nothing(loss, optimizer), "the loss of step ", step,
+             " is a mean over nothing: an empty batch, or every target ignored");
     check_in("fit", std::isfinite(last), "the loss of step ", step, " is ", last,
              ": lower the learning rate, or run with MOTE_CHECK=finite to see where it starts");
     loss.backward();
-    if (options.schedule) optimizer.set_learning_rate(options.schedule(step));
-    StepReport report{step, options.steps, last, optimizer.learning_rate(), 0};
+    StepReport report{step, options.steps, last, 0, 0};
     if (options.clip > 0) report.grad_norm = clip_grad_norm(optimizer.parameters(), options.clip);
     check_in("fit", std::isfinite(report.grad_norm), "the gradient of step ", step, " is not finite (norm ",
              report.grad_norm, "): run with MOTE_CHECK=finite to see where it starts");
-    optimizer.step();
+    detail::step_at(optimizer, options.schedule ? options.schedule(step) : optimizer.learning_rate());
+    report.learning_rate = optimizer.learning_rate();
     if (options.on_step && !options.on_step(report)) break;
   }
   return last;

@@ -114,12 +114,14 @@ void run_rule(Node& node) {
 }  // namespace
 
 void Tensor::backward() const {
+  value_.require("backward");
   check_in("backward", numel() == 1, "the result has shape ", shape(),
            ", not one element: reduce it with sum() or mean(), or pass dy of that shape");
   backward(Array::full(shape(), 1));
 }
 
 void Tensor::backward(const Array& dy) const {
+  value_.require("backward");
   check_in("backward", node_ != nullptr,
            "nothing this tensor was computed from requires a gradient (or it was computed under NoGrad, or detached)");
   check_in("backward", dy.defined(), "dy is not defined");

@@ -20,8 +20,14 @@ inline Tensor tensor(const Nested<double>& list) {
 inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
 inline Tensor ones(const Shape& shape) { return Array::full(shape, 1); }
 /// With the shape of x, without its graph.
-inline Tensor zeros_like(const Tensor& x) { return Array::zeros(x.shape()); }
-inline Tensor ones_like(const Tensor& x) { return Array::full(x.shape(), 1); }
+inline Tensor zeros_like(const Tensor& x) {
+  const Op op("zeros_like", x);
+  return Array::zeros(x.shape());
+}
+inline Tensor ones_like(const Tensor& x) {
+  const Op op("ones_like", x);
+  return Array::full(x.shape(), 1);
+}
 inline Tensor full(const Shape& shape, double value) { return Array::full(shape, static_cast<real>(value)); }
 
 /// start, start + step, ... below end, each as start + i * step in double. Errors: a step of 0 or away from end.
@@ -39,12 +45,13 @@ inline Tensor arange(double start, double end, double step = 1) {
 inline Tensor arange(double end) { return arange(0, end); }
 
 /// `steps` values from start to end, both included, computed as in PyTorch: from each end to the middle. Errors: steps
-/// below 0.
+/// below 0; a distance from start to end that `real` cannot hold.
 inline Tensor linspace(double start, double end, Index steps) {
   check_in("linspace", steps >= 0, "steps ", steps, " must be at least 0");
+  const real first = static_cast<real>(start), last = static_cast<real>(end);
+  check_in("linspace", std::isfinite(last - first), "the distance from ", start, " to ", end, " is not finite");
   Array y = Array::empty({steps});
   real* const out = y.mutate();
-  const real first = static_cast<real>(start), last = static_cast<real>(end);
   const real step = steps > 1 ? (last - first) / static_cast<real>(steps - 1) : real(0);
   for (Index i = 0; i < steps; ++i)
     out[i] = i < steps / 2 || steps == 1 ? std::fma(step, static_cast<real>(i), first)
