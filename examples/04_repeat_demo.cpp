@@ -4,10 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <iostream>
 
 #include "engine/ops/sample.h"
+#include "examples/program.h"
 #include "models/attention_lm.h"
 #include "models/inspect.h"
 #include "train/adamw.h"
@@ -66,7 +66,7 @@ Generator stream_of_the_program() {
 
 }  // namespace
 
-int main() try {
+int lesson() {
   const AttentionLMConfig config{.vocab_size = 64, .n_embd = 32, .n_head = 4, .block_size = 12};
   AttentionLM model(config, stream_of_the_program());
   std::cout << summary(model) << "\n";
@@ -118,7 +118,6 @@ int main() try {
       *least, *most);
   if (!equal || *most - *least >= 1e-3) std::cout << "\nNot all of this is as the text says: see above.\n";
   return equal && *most - *least < 1e-3 ? 0 : 1;
-} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
 }
+
+int main(int, char** argv) { return run_program(argv[0], lesson); }

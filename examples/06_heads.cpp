@@ -4,11 +4,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <utility>
 #include <vector>
 
 #include "engine/engine.h"
+#include "examples/program.h"
 #include "models/gpt.h"
 #include "train/adamw.h"
 #include "train/fit.h"
@@ -196,7 +196,7 @@ Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
 
 }  // namespace
 
-int main() try {
+int lesson() {
   outputs_and_sizes();
   times();
   bool as_expected = copying();
@@ -242,7 +242,6 @@ int main() try {
       "say all. What a head is for is decided by training, and has to be looked up.\n");
   if (!as_expected) std::printf("\nNot all of this came out as the text says: see above.\n");
   return as_expected ? 0 : 1;
-} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
 }
+
+int main(int, char** argv) { return run_program(argv[0], lesson); }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <unordered_map>
 
 #ifdef __unix__
 #include <pthread.h>
@@ -20,7 +21,7 @@ std::atomic<std::uint64_t> next_visit{1};
 using NodeList = std::vector<NodePtr, CachedAllocator<NodePtr>>;
 
 /// Graphs of several threads may share leaves; everything else belongs to one thread's graph. Gradients of a shared
-/// leaf accumulate in order of arrival.
+/// leaf accumulate in the order in which the threads' backward passes end.
 std::mutex leaf_mutex;
 #ifdef __unix__
 /// As with the memory cache, fork() waits until no other thread is inside. The cache's lock is taken after this one, so
@@ -34,6 +35,50 @@ const int held_over_fork = [] {
 
 }  // namespace
 
+/// What one backward sends to each leaf. Leaves receive it at the end: if it fails before, their gradients are unchanged.
+class LeafSums {
+ public:
+  /// Where to add; undefined at first.
+  Array& operator[](const NodePtr& leaf) {
+    if (places_.empty()) {
+      for (Sum& s : sums_)
+        if (s.leaf == leaf) return s.grad;
+    } else if (const auto found = places_.find(leaf.get()); found != places_.end()) {
+      return sums_[found->second].grad;
+    }
+    sums_.push_back({leaf, {}});
+    if (sums_.size() > few)
+      for (std::size_t i = places_.size(); i < sums_.size(); ++i) places_.emplace(sums_[i].leaf.get(), i);
+    return sums_.back().grad;
+  }
+
+  void commit() {
+    const std::lock_guard lock(leaf_mutex);
+    for (Sum& s : sums_)  // all the memory first
+      if (s.leaf->grad.defined()) s.grad = s.grad.contiguous(), s.leaf->grad.mutate();
+    for (Sum& s : sums_)
+      if (s.leaf->grad.defined())
+        accumulate(s.leaf->grad, s.grad);
+      else
+        s.leaf->grad = std::move(s.grad);
+  }
+
+ private:
+  struct Sum {
+    NodePtr leaf;
+    Array grad;
+  };
+  static constexpr std::size_t few = 16;  // up to here, looking at all is faster than a table
+  using Place = std::pair<const Node* const, std::size_t>;
+  std::vector<Sum, CachedAllocator<Sum>> sums_;
+  std::unordered_map<const Node*, std::size_t, std::hash<const Node*>, std::equal_to<>, CachedAllocator<Place>> places_;
+};
+
+Array& Grads::sum(std::size_t i) {
+  const NodePtr& to = node_.input(i);
+  return to->leaf ? leaves_[to] : to->grad;
+}
+
 void Grads::tell(std::size_t i, const Array& grad) const {
   Watchers::tell([&](Observer& o) { o.gradient_sent(node_, i, grad, dy_); });
 }
@@ -44,22 +89,20 @@ void Grads::add(std::size_t i, Array grad) {
   check_in("backward", grad.defined(), "the gradient for input ", i, " is not defined");
   if (watched_) tell(i, grad);
   if (!(grad.shape() == to->shape)) grad = sum_to(grad, to->shape);
-  std::unique_lock lock(leaf_mutex, std::defer_lock);
-  if (to->leaf) lock.lock();
-  if (!to->grad.defined())
-    to->grad = std::move(grad);
+  Array& total = sum(i);
+  if (!total.defined())
+    total = std::move(grad);
   else
-    accumulate(to->grad, grad);
+    accumulate(total, grad);
 }
 
 void Grads::add_slice(std::size_t i, int axis, Index start, Index end, Index step, const Array& grad) {
   Node* const to = input(i);
   if (!to) return;
   if (watched_) tell(i, grad);
-  std::unique_lock lock(leaf_mutex, std::defer_lock);
-  if (to->leaf) lock.lock();
-  if (!to->grad.defined()) to->grad = Array::zeros(to->shape);
-  accumulate_slice(to->grad, axis, start, end, step, grad);
+  Array& total = sum(i);
+  if (!total.defined()) total = Array::zeros(to->shape);
+  accumulate_slice(total, axis, start, end, step, grad);
 }
 
 namespace {
@@ -88,7 +131,7 @@ NodeList collect(const NodePtr& root) {
 }
 
 /// Sends one node's gradient to its inputs, then drops all it held, even if the rule throws.
-void run_rule(Node& node) {
+void run_rule(Node& node, LeafSums& leaves) {
   struct Held {
     Node& node;
     const char* outer_op = std::exchange(thread_context.op, node.op);
@@ -107,7 +150,7 @@ void run_rule(Node& node) {
     held.opened = true;
   }
   const Watchers::Quiet ops_inside_are_not_reported;
-  Grads dx(node, held.dy, held.watched);
+  Grads dx(node, held.dy, leaves, held.watched);
   if (held.dy.defined()) held.rule(held.dy, dx);
 }
 
@@ -138,8 +181,9 @@ void Tensor::backward(const Array& dy) const {
   NodeList nodes = collect(node_);
   for (const NodePtr& node : nodes) node->consumed = true;
   node_->grad = dy;
+  LeafSums leaves;
   try {
-    for (; !nodes.empty(); nodes.pop_back()) run_rule(*nodes.back());
+    for (; !nodes.empty(); nodes.pop_back()) run_rule(*nodes.back(), leaves);
   } catch (...) {
     for (const NodePtr& node : nodes) {
       node->clear_inputs();
@@ -148,6 +192,7 @@ void Tensor::backward(const Array& dy) const {
     }
     throw;
   }
+  leaves.commit();
 }
 
 }  // namespace mote

@@ -5,6 +5,7 @@
 
 #include "engine/array/nested.h"
 #include "engine/autograd/op.h"
+#include "engine/base/math.h"
 
 namespace mote {
 
@@ -38,7 +39,7 @@ inline Tensor arange(double start, double end, double step = 1) {
   const Index count = static_cast<Index>(steps);
   Array y = Array::empty({count});
   real* const out = y.mutate();
-  for (Index i = 0; i < count; ++i) out[i] = static_cast<real>(start + static_cast<double>(i) * step);
+  for (Index i = 0; i < count; ++i) out[i] = static_cast<real>(start + math::product(static_cast<double>(i), step));
   return y;
 }
 /// 0, 1, ... below end.
