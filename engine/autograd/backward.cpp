@@ -41,26 +41,33 @@ class LeafSums {
   /// Where to add; undefined at first.
   Array& operator[](const NodePtr& leaf) {
     if (places_.empty()) {
-      for (Sum& s : sums_)
-        if (s.leaf == leaf) return s.grad;
+      for (std::size_t i = 0; i < sums_.size(); ++i)
+        if (sums_[i].leaf == leaf) return sums_[i].grad;
     } else if (const auto found = places_.find(leaf.get()); found != places_.end()) {
       return sums_[found->second].grad;
     }
-    sums_.push_back({leaf, {}});
+    Sum& added = sums_.append();
+    added.leaf = leaf;
     if (sums_.size() > few)
       for (std::size_t i = places_.size(); i < sums_.size(); ++i) places_.emplace(sums_[i].leaf.get(), i);
-    return sums_.back().grad;
+    return added.grad;
   }
 
   void commit() {
     const std::lock_guard lock(leaf_mutex);
-    for (Sum& s : sums_)  // all the memory first
-      if (s.leaf->grad.defined()) s.grad = s.grad.contiguous(), s.leaf->grad.mutate();
-    for (Sum& s : sums_)
-      if (s.leaf->grad.defined())
-        accumulate(s.leaf->grad, s.grad);
+    for (std::size_t i = 0; i < sums_.size(); ++i) {  // all the memory first
+      Array& total = sums_[i].leaf->grad;
+      if (!total.defined()) continue;
+      total.mutate();
+      sums_[i].grad = sums_[i].grad.contiguous();
+    }
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      Array& total = sums_[i].leaf->grad;
+      if (total.defined())
+        accumulate(total, sums_[i].grad);
       else
-        s.leaf->grad = std::move(s.grad);
+        total = std::move(sums_[i].grad);
+    }
   }
 
  private:
@@ -70,7 +77,7 @@ class LeafSums {
   };
   static constexpr std::size_t few = 16;  // up to here, looking at all is faster than a table
   using Place = std::pair<const Node* const, std::size_t>;
-  std::vector<Sum, CachedAllocator<Sum>> sums_;
+  SmallVector<Sum, 2, CachedAllocator<Sum>> sums_;
   std::unordered_map<const Node*, std::size_t, std::hash<const Node*>, std::equal_to<>, CachedAllocator<Place>> places_;
 };
 
