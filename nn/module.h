@@ -170,7 +170,7 @@ class OpenLayer {
   OpenLayer(const OpenLayer&) = delete;
 
  private:
-  [[noreturn]] static void fail_moved_from(const Module& m);
+  static void fail_moved_from(const Module& m);
   LayerScope scope_;
   bool watched_ = Watchers::any();
 };

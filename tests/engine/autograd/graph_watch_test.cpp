@@ -33,8 +33,7 @@ TEST_CASE("graph: a rule that throws: the error arrives, the graph is freed, the
     const Tensor y = sum(broken * w);
     CHECK(error_of([&] { y.backward(); }) == "broken: cannot go back");
     CHECK(leaks.nodes() == 5);  // two leaves and the three handles above: what lay between has gone
-    CHECK(w.grad().to_vector() == std::vector<real>{3, 8});  // newer than the broken one: already done
-    CHECK(!x.grad().defined());
+    CHECK((!w.grad().defined() && !x.grad().defined()));  // also of what is newer than the broken one
     CHECK(thread_context.op == nullptr);
     CHECK(error_of([&] { y.backward(); }).find("was consumed by an earlier backward") != std::string::npos);
     CHECK(!NoGrad::active());
