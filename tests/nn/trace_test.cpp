@@ -187,7 +187,11 @@ TEST_CASE("trace: a key/value cache's attention is seen, too") {
   const Trace trace;
   m(random_array({1, 1, 8}, 2), cache);
   CHECK(flops_of(trace, "attention") == 2 * 6 * (4 * 4 + 6));
-  CHECK(attention_shapes(trace).find("weights: [1, 2, 1, 6] ctx: [1, 2, 1, 4]\n") != std::string::npos);
+  for (const TraceEvent& e : trace.events()) {
+    if (e.name != "attention") continue;
+    CHECK(e.notes[0].second == Shape{1, 2, 1, 6});
+    CHECK(e.output == Shape{1, 2, 1, 4});
+  }
 }
 
 /// Two names of one parameter.
@@ -388,40 +392,6 @@ TEST_CASE("trace: time of an op is its own, of a module all that happens inside"
   CHECK(ops > 0);
   CHECK(ops <= trace.total().seconds * (1 + 1e-9));
   CHECK(trace.total("attn").seconds <= trace.total().seconds);
-}
-
-TEST_CASE("attention_shapes: the tutorial's four lines, from the ops that ran") {
-  Generator random(1);
-  const Tensor x = random_array({1, 5, 12}, 1), memory = random_array({1, 7, 12}, 2);
-  const SelfAttention fused(12, 3, random, {.causal = false}, {.bias = false});
-  const MultiHeadAttention apart(12, 3, random);
-  {
-    const Trace trace;
-    fused(x);
-    CHECK(attention_shapes(trace) ==
-          "qkv view: [1, 5, 3, 3, 4]\nq: [1, 3, 5, 4] k: [1, 3, 5, 4] v: [1, 3, 5, 4]\n"
-          "weights: [1, 3, 5, 5] ctx: [1, 3, 5, 4]\nout: [1, 5, 12]\n");
-  }
-  {
-    const Trace trace;  // three projections: nothing is packed
-    apart(x, memory, memory);
-    CHECK(attention_shapes(trace) ==
-          "q: [1, 3, 5, 4] k: [1, 3, 7, 4] v: [1, 3, 7, 4]\n"
-          "weights: [1, 3, 5, 7] ctx: [1, 3, 5, 4]\nout: [1, 5, 12]\n");
-  }
-  {
-    const TransformerBlock block(12, 3, random);
-    const Tensor q = random_array({2, 4}, 3);
-    const Trace trace;
-    block(x);
-    attention(q, q, q);  // outside every layer
-    CHECK(attention_shapes(trace) ==
-          "attn\nqkv view: [1, 5, 3, 3, 4]\nq: [1, 3, 5, 4] k: [1, 3, 5, 4] v: [1, 3, 5, 4]\n"
-          "weights: [1, 3, 5, 5] ctx: [1, 3, 5, 4]\nout: [1, 5, 12]\n"
-          "attention\nq: [2, 4] k: [2, 4] v: [2, 4]\nweights: [2, 2] ctx: [2, 4]\n");
-  }
-  const Trace nothing;
-  CHECK(error_of([&] { attention_shapes(nothing); }) == "attention_shapes: no attention was traced");
 }
 
 }  // namespace

@@ -1,16 +1,17 @@
 // The tutorial's attention classes: check_module, PyTorch's numbers with dropout and biases, what they promise about
 // masks, lengths and heads, what they refuse.
-#include "models/tutorial.h"
+#include "models/tutorials/book.h"
 
 #include "engine/ops/reduce.h"
+#include "nn/multi_head_attention.h"
 #include "tests/nn/oracles.h"
 #include "tests/vectors.h"
 
-namespace mote::test::tutorial_test {
+namespace mote::test::book_test {
 namespace {
 
-using tutorial::CausalAttention, tutorial::MultiHeadAttentionWrapper;
-using SplitAttention = tutorial::MultiHeadAttention;
+using tutorials::book::CausalAttention, tutorials::book::MultiHeadAttentionWrapper;
+using SplitAttention = tutorials::book::MultiHeadAttention;
 
 /// One head, from the weights under `prefix`: x [B, T, d_in] -> [B, T, d_out].
 Row head_oracle(const Weights& w, const std::string& prefix, const Value& x, Index d_out) {
@@ -36,7 +37,7 @@ std::vector<std::string> head_names(const std::string& prefix) {
   return {prefix + "W_query.weight", prefix + "W_key.weight", prefix + "W_value.weight"};
 }
 
-TEST_CASE("tutorial::CausalAttention") {
+TEST_CASE("book::CausalAttention") {
   check_module(
       "CausalAttention", [](Generator& random) { return CausalAttention(4, 3, 5, 0.0, random); },
       [](const CausalAttention& m, In x) { return m(x[0]); },
@@ -50,7 +51,7 @@ TEST_CASE("tutorial::CausalAttention") {
        .error_text = "CausalAttention: T = 6 is above context_length 5 (in CausalAttention)"});
 }
 
-TEST_CASE("tutorial::MultiHeadAttentionWrapper") {
+TEST_CASE("book::MultiHeadAttentionWrapper") {
   std::vector<std::string> names = head_names("heads.0.");
   for (const std::string& name : head_names("heads.1.")) names.push_back(name);
   check_module(
@@ -75,7 +76,7 @@ TEST_CASE("tutorial::MultiHeadAttentionWrapper") {
        .error_text = "CausalAttention: x [1, 3, 5] must be [B, T, 4] (in heads.0)"});
 }
 
-TEST_CASE("tutorial::MultiHeadAttention") {
+TEST_CASE("book::MultiHeadAttention") {
   std::vector<std::string> names = head_names("");
   names.insert(names.end(), {"out_proj.weight", "out_proj.bias"});
   check_module(
@@ -103,7 +104,7 @@ TEST_CASE("tutorial::MultiHeadAttention") {
        .error_text = "MultiHeadAttention: T = 6 is above context_length 5 (in MultiHeadAttention)"});
 }
 
-TEST_CASE("tutorial: all three with dropout") {
+TEST_CASE("book: all three with dropout") {
   check_module(
       "CausalAttention", [](Generator& random) { return CausalAttention(4, 3, 5, 0.4, random); },
       [](const CausalAttention& m, In x) { return m(x[0]); },
@@ -144,7 +145,7 @@ std::size_t check_run(const VectorFile& file, const std::string& name, const M& 
   return 5 + 2 * named.size();
 }
 
-TEST_CASE("tutorial: with dropout, biases and d_in other than d_out, PyTorch's weights, outputs and gradients") {
+TEST_CASE("book: with dropout, biases and d_in other than d_out, PyTorch's weights, outputs and gradients") {
   const VectorFile file("tutorial_classes.txt");
   std::size_t compared = 0;
   {
@@ -163,7 +164,7 @@ TEST_CASE("tutorial: with dropout, biases and d_in other than d_out, PyTorch's w
   CHECK(compared == file.all().size());  // nothing in the file is left out
 }
 
-TEST_CASE("tutorial: the mask is a buffer, listed and copied, neither drawn nor trained") {
+TEST_CASE("book: the mask is a buffer, listed and copied, neither drawn nor trained") {
   const Generator random(1), again(1);
   MultiHeadAttentionWrapper m(3, 2, 4, 0.0, 2, random);
   for (int head = 0; head < 2; ++head)
@@ -194,7 +195,7 @@ TEST_CASE("tutorial: the mask is a buffer, listed and copied, neither drawn nor 
   CHECK(same_bits(other(x).array(), expected));
 }
 
-TEST_CASE("tutorial: a shorter input is what the longer one begins with, whatever the context_length") {
+TEST_CASE("book: a shorter input is what the longer one begins with, whatever the context_length") {
   const Array x = random_array({2, 5, 3}, 1);
   const SplitAttention m(3, 4, 7, 0.0, 2, Generator(5));
   const CausalAttention one(3, 4, 7, 0.0, Generator(5));
@@ -213,7 +214,7 @@ TEST_CASE("tutorial: a shorter input is what the longer one begins with, whateve
   }
 }
 
-TEST_CASE("tutorial: one more head leaves the columns of the others as they are") {
+TEST_CASE("book: one more head leaves the columns of the others as they are") {
   const Array x = random_array({2, 4, 3}, 1);
   const Array two = MultiHeadAttentionWrapper(3, 2, 4, 0.0, 2, Generator(9))(x).array();
   const Array three = MultiHeadAttentionWrapper(3, 2, 4, 0.0, 3, Generator(9))(x).array();
@@ -223,7 +224,7 @@ TEST_CASE("tutorial: one more head leaves the columns of the others as they are"
   CHECK(same_bits(CausalAttention(3, 2, 4, 0.0, Generator(9))(x).array(), two.slice(2, 0, 2)));
 }
 
-TEST_CASE("tutorial: weight splits are the wrapper, once the heads' weights stand one below the other") {
+TEST_CASE("book: weight splits are the wrapper, once the heads' weights stand one below the other") {
   const Array x = random_array({2, 4, 5}, 1);
   for (const bool bias : {false, true}) {
     const MultiHeadAttentionWrapper wrapper(5, 2, 4, 0.0, 3, Generator(9), bias);
@@ -248,7 +249,18 @@ TEST_CASE("tutorial: weight splits are the wrapper, once the heads' weights stan
   }
 }
 
-TEST_CASE("tutorial: dropout draws in training and only there, and only above 0") {
+TEST_CASE("book: with equal draws mote's MultiHeadAttention computes the same, dropout included") {
+  const Generator random(9), again(9);
+  const SplitAttention tutorial(5, 6, 7, 0.3, 3, random);
+  const MultiHeadAttention own(6, 3, again, {.causal = true, .dropout = 0.3},
+                               {.bias = false, .out_bias = true, .block_size = 7, .d_in = 5});
+  const Array x = random_array({2, 4, 5}, 1);
+  const Value expected(own(x).array());
+  CHECK(distance(tutorial(x).to_vector(), expected.x) < (f64 ? 1e-14 : 1e-6));
+  CHECK(random.get_state() == again.get_state());
+}
+
+TEST_CASE("book: dropout draws in training and only there, and only above 0") {
   const Array x = random_array({2, 4, 3}, 1);
   const Generator random(3);
   SplitAttention m(3, 4, 4, 0.5, 2, random), never(3, 4, 4, 0.0, 2, random);
@@ -262,7 +274,7 @@ TEST_CASE("tutorial: dropout draws in training and only there, and only above 0"
   CHECK(!(random.get_state() == start));
 }
 
-TEST_CASE("tutorial: what the classes refuse") {
+TEST_CASE("book: what the classes refuse") {
   const Generator random(1);
   CHECK(error_of([&] { SplitAttention(4, 6, 3, 0.0, 4, random); }) ==
         "MultiHeadAttention: d_out 6 is not divisible by num_heads 4");
@@ -293,4 +305,4 @@ TEST_CASE("tutorial: what the classes refuse") {
 }
 
 }  // namespace
-}  // namespace mote::test::tutorial_test
+}  // namespace mote::test::book_test

@@ -4,7 +4,7 @@
 
 #include "engine/io/print.h"
 #include "engine/ops/reduce.h"
-#include "models/tutorial.h"
+#include "models/tutorials/book.h"
 #include "tests/tools.h"
 #include "tests/vectors.h"
 
@@ -35,28 +35,29 @@ Tensor note_attention(Computed& got, const std::string& prefix, const M& m, cons
   got[prefix + "scores"] = matmul(q, transpose(k, -2, -1)).array();
   const Index T = q.size(-2);
   const Array identity = triu(tril(Array::full({T, T}, 1)).array()).array();
-  got[prefix + "weights"] = tutorial::attend(q, k, identity, m.mask, m.dropout).array();
-  const Tensor context = tutorial::attend(q, k, v, m.mask, m.dropout);
+  got[prefix + "weights"] = tutorials::book::attend(q, k, identity, m.mask, m.dropout).array();
+  const Tensor context = tutorials::book::attend(q, k, v, m.mask, m.dropout);
   got[prefix + "context"] = context.array();
   return context;
 }
 
-void note_middle(Computed& got, const std::string& name, const tutorial::MultiHeadAttentionWrapper& m,
+void note_middle(Computed& got, const std::string& name, const tutorials::book::MultiHeadAttentionWrapper& m,
                  const Tensor& x) {
   for (std::size_t i = 0; i < m.heads.size(); ++i) {
-    const tutorial::CausalAttention& head = m.heads[i];
+    const tutorials::book::CausalAttention& head = m.heads[i];
     const Tensor q = head.W_query(x);
     const Tensor k = head.W_key(x);
     const Tensor v = head.W_value(x);
     note_attention(got, name + ".mid.heads." + std::to_string(i) + ".", head, q, k, v);
   }
 }
-void note_middle(Computed& got, const std::string& name, const tutorial::MultiHeadAttention& m, const Tensor& x) {
-  const Tensor q = m.split_heads(m.W_query(x));
-  const Tensor k = m.split_heads(m.W_key(x));
-  const Tensor v = m.split_heads(m.W_value(x));
+void note_middle(Computed& got, const std::string& name, const tutorials::book::MultiHeadAttention& m,
+                 const Tensor& x) {
+  const Tensor q = split_heads(m.W_query(x), m.num_heads);
+  const Tensor k = split_heads(m.W_key(x), m.num_heads);
+  const Tensor v = split_heads(m.W_value(x), m.num_heads);
   const Tensor context = note_attention(got, name + ".mid.", m, q, k, v);
-  got[name + ".mid.joined"] = m.join_heads(context).array();
+  got[name + ".mid.joined"] = join_heads(context).array();
 }
 
 /// Everything the file has about one model and one input.
@@ -73,8 +74,8 @@ void note(Computed& got, const std::string& name, const M& m, const Array& input
   for (const NamedParameter& p : named_parameters(m)) got[name + ".grad." + p.name] = p.parameter.grad();
 }
 
-tutorial::MultiHeadAttentionWrapper wrapper(Index heads) { return {3, 2, 6, 0.0, heads, Generator(123)}; }
-tutorial::MultiHeadAttention multi_head() { return {6, 6, 3, 0.0, 2, Generator(123)}; }
+tutorials::book::MultiHeadAttentionWrapper wrapper(Index heads) { return {3, 2, 6, 0.0, heads, Generator(123)}; }
+tutorials::book::MultiHeadAttention multi_head() { return {6, 6, 3, 0.0, 2, Generator(123)}; }
 
 /// What the file's `v` is compared with, and how closely.
 void compare(const Vector& v, const Array& got) {
