@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "examples/picture.h"
 #include "models/gpt.h"
+#include "models/inspect.h"
+#include "models/tutorials/multi_head_from_scratch.h"
 #include "train/adamw.h"
 #include "train/fit.h"
 #include "train/schedule.h"
@@ -21,6 +24,29 @@ using namespace mote;
 namespace {
 
 double norm(const Tensor& x) { return std::sqrt(static_cast<double>(sum(x * x).item())); }
+
+/// One head 64 wide beside eight heads 8 wide, with the same matrices: what they look at before any training.
+void one_wide_beside_eight_narrow(const char* file) {
+  using tutorials::multi_head_from_scratch::MultiHeadAttention;
+  const Tensor x = randn({1, 5, 64}, Generator(0));
+  MultiHeadAttention wide(64, 1, Generator(1)), narrow(64, 8, Generator(1));
+  wide.eval();
+  narrow.eval();
+  const NoGrad no_grad;
+  const Tensor one = wide(x, x, x).second;  // [1, 1, 5, 5]
+  const Tensor eight = narrow(x, x, x).second;
+  const Array weights = select(cat({one, eight}, 1), 0, 0).array();  // [9, 5, 5]
+  std::vector<std::string> names{"1 x 64"};
+  for (int head = 1; head <= 8; ++head) names.push_back(std::to_string(head) + " of 8 x 8");
+  const std::vector<std::string> tokens{"x1", "x2", "x3", "x4", "x5"};
+  const std::string title = "One head 64 wide beside eight heads 8 wide";
+  std::printf("%s, on the same x [1, 5, 64] and with the same matrices\n%s", title.c_str(),
+              attention_text(weights, tokens, false, names).c_str());
+  if (file) save_picture(file, attention_svg(weights, tokens, tokens, title, names));
+  std::printf("One look at the five tokens, or eight different ones. %s\n\n",
+              file ? (std::string("The picture is also in ") + file + ".").c_str()
+                   : "06_heads heads.svg also draws it into that file.");
+}
 
 /// The same layer with 8 heads and with 1, on the same input.
 void outputs_and_sizes() {
@@ -196,7 +222,8 @@ Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
 
 }  // namespace
 
-int main() try {
+int main(int argc, char** argv) try {
+  one_wide_beside_eight_narrow(argc > 1 ? argv[1] : nullptr);
   outputs_and_sizes();
   times();
   bool as_expected = copying();
