@@ -130,8 +130,8 @@ void compare() {
       "nothing\n"
       "   else, 300 steps. Right answers to fresh rows (guessing: 12 %%), and at positions 17 to 32 of longer rows,\n"
       "   which no training has shown:\n\n"
-      "                     one place before           two places before\n"
-      "   positions      up to 16    17 to 32        up to 16    17 to 32\n");
+      "                    one place before         two places before\n"
+      "   positions      up to 16    17 to 32      up to 16    17 to 32\n");
   const auto row = [](Position position) {
     const std::array scores{learn(position, 1), learn(position, 2)};
     std::printf("   %-10s", text_of(position).c_str());
