@@ -135,6 +135,14 @@ TEST_CASE("GPT: a clone has equal weights and its own tie; copy_weights makes tw
   CHECK(!same_bits(other(ids).array(), m(ids).array()));
   copy_weights(m, other);
   CHECK(same_bits(other(ids).array(), m(ids).array()));
+  GPTConfig untied = c;
+  untied.tie_weights = false;
+  const GPT apart = lively_gpt(untied);
+  CHECK(
+      error_of([&] { copy_weights(apart, other); }) ==
+      "copy_weights: the modules do not match:\n  transformer.wte.weight and lm_head.weight are one parameter here and "
+      "two different ones there");
+  CHECK(same_bits(other(ids).array(), m(ids).array()));
   c.n_layer = 3;
   GPT third(c, Generator(77));
   const Array before = third(ids).array();

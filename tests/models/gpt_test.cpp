@@ -234,6 +234,12 @@ TEST_CASE("GPT refuses sizes and options that make no model, by name") {
   CHECK(refused([](GPTConfig& c) { c.rotary.fraction = 1.5; }) == "Rotary: fraction 1.5 must be in (0, 1]");
   CHECK(refused([](GPTConfig& c) { c.n_embd = 12; }) ==
         "Rotary: a head of width 3 is odd, but its columns are rotated in pairs");
+  GPTConfig narrow = toy();
+  narrow.block.projections.block_size = 5;  // the blocks' own limit, below the model's
+  const GPT m(narrow, Generator(1));
+  CHECK(error_of([&] {
+          m(random_tokens({1, 6}, 11, 3));
+        }) == "SelfAttention: T = 6 is above block_size 5 (in transformer.h.0.attn)");
 }
 
 }  // namespace

@@ -312,6 +312,8 @@ TEST_CASE("attention layers draw as Linear does, in the order of their names; or
     return largest <= bound && largest > 0.99 * bound;
   };
   CHECK((near_bound(across.q_proj, 60, 60) && near_bound(across.k_proj, 20, 60) && near_bound(across.v_proj, 60, 60)));
+  const MultiHeadAttention values(60, 2, random, {}, {.value_width = 20, .torch_init = true});
+  CHECK((near_bound(values.q_proj, 60, 60) && near_bound(values.k_proj, 60, 60) && near_bound(values.v_proj, 20, 60)));
 }
 
 TEST_CASE("attention layers: what a constructor refuses") {

@@ -30,6 +30,7 @@ TEST_CASE("layout: row-major, empty, not there at all") {
   CHECK(Layout(Shape{}).numel() == 1);
   CHECK(Layout().numel() == 0);
   CHECK(Layout(Shape{2, 0, 3}).numel() == 0);
+  CHECK(Layout(Shape{1, 4}).transpose(0, 1).is_contiguous());     // no step is ever taken along an axis of 1
   CHECK(Layout(Shape{2, 0, 3}).transpose(0, 2).is_contiguous());  // nothing can lie out of order
   CHECK(row_major({2, 0, 3}) == Strides{3, 3, 1});
 }

@@ -53,7 +53,8 @@ void each_poison(const Check& check) {
 TEST_CASE("attention: NaN where a mask or a window hides it from all changes no bit of anything") {
   const Mask padding = padding_mask({70, 100}, 100);
   const Poisoned padded = [](Index b, Index j) { return b == 0 && j >= 70; };
-  const Poisoned old = [](Index, Index j) { return j <= 200 - 12 - 5; };  // the first of 12 queries sees 5 keys
+  const Poisoned old = [](Index, Index j) { return j <= 200 - 12 - 5; };   // the first of 12 queries sees 5 keys
+  const Poisoned before_one = [](Index, Index j) { return j < 200 - 5; };  // what a single query does not see
   const Mask even = [] {
     Mask m({1, 33});
     for (Index j = 0; j < 33; ++j) m.mutate()[j] = j % 2 == 0;
@@ -66,6 +67,7 @@ TEST_CASE("attention: NaN where a mask or a window hides it from all changes no 
         {{2, 4, 2, 100, 100, 8, 5, {.causal = true, .mask = padding, .alibi = some_slopes(4), .dropout = p}}, padded},
         {{1, 2, 2, 12, 200, 8, 8, {.causal = true, .window = 5, .dropout = p}}, old},
         {{1, 2, 1, 12, 200, 4, 8, {.causal = true, .window = 5, .alibi = some_slopes(2), .dropout = p}}, old},
+        {{1, 2, 2, 1, 200, 8, 8, {.causal = true, .window = 5, .dropout = p}}, before_one},
         {{1, 3, 1, 33, 33, 4, 4, {.causal = true, .mask = even, .window = 20, .dropout = p}}, odd},
         {{1, 1, 1, 7, 33, 1, 1, {.mask = even, .dropout = p}}, odd}};
     for (const auto& s : settings) {
