@@ -95,23 +95,6 @@ TEST_CASE("Rotary against complex numbers: bases, starts, parts of a head") {
       }
 }
 
-TEST_CASE("Rotary: products of queries and keys depend on the difference of their positions alone") {
-  const Rotary turn(16, {});
-  const Array q = random_array({1, 1, 1, 16}, 1), k = random_array({1, 1, 1, 16}, 2);
-  const auto product = [&](Index i, Index j) {
-    const Array a = turn(q, i).array(), b = turn(k, j).array();
-    double sum = 0;
-    for (Index c = 0; c < 16; ++c) sum += static_cast<double>(a.data()[c]) * static_cast<double>(b.data()[c]);
-    return sum;
-  };
-  for (const Index distance : {0, 1, 5, 64}) {
-    const double first = product(distance, 0);
-    for (const Index j : {1, 10, 500}) CHECK(std::abs(product(j + distance, j) - first) < (f64 ? 1e-12 : 1e-5));
-  }
-  CHECK(std::abs(product(3, 0) - product(0, 0)) > 0.1);  // but on that difference they do depend
-  CHECK(std::abs(product(3, 0) - product(0, 3)) > 0.01);
-}
-
 TEST_CASE("Rotary beyond the kept length: the same bits as a longer table, or none") {
   const Array x = random_array({2, 2, 9, 6}, 1);
   const Rotary none(6, {}), few(6, {.length = 4}), some(6, {.length = 9}), many(6, {.length = 4096});
