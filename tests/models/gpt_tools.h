@@ -9,7 +9,6 @@
 
 namespace mote::test {
 
-
 inline constexpr std::array all_positions{Position::learned, Position::sinusoidal, Position::rotary, Position::alibi,
                                           Position::none};
 
