@@ -69,7 +69,7 @@ TEST_CASE("GPT: untied weights are not copied into tied ones, and nothing is cop
   GPTConfig c = toy();
   const GPT apart = lively_gpt(c);
   c.tie_weights = true;
-  const GPT tied = lively_gpt(c);
+  GPT tied = lively_gpt(c);
   const IntArray ids = random_tokens({2, 9}, 11, 3);
   const Array before = tied(ids).array();
   CHECK(
