@@ -42,7 +42,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("KeyValueCache: an empty text sets no sizes, and no more does a text that was cleared") {
+TEST_CASE("KeyValueCache: neither an empty text nor a cleared one sets sizes; a copy goes its own way") {
   KeyValueCache cache;
   cache.append(rows(1, 1, 0, 0, 2), rows(1, 1, 0, 0, 2));
   CHECK(cache.length() == 0);
@@ -51,8 +51,12 @@ TEST_CASE("KeyValueCache: an empty text sets no sizes, and no more does a text t
   cache.append(rows(3, 2, 0, 70, 4), rows(3, 2, 0, 70, 5));
   CHECK((cache.length() == 70 && cache.count() == 70 && cache.first() == 0));
   CHECK((cache.heads() == 2 && cache.value_width() == 5));
-  check_rows(cache.keys(), 3, 2, 0, 70, 4);
-  check_rows(cache.values(), 3, 2, 0, 70, 5);
+  KeyValueCache fork = cache;
+  fork.append(rows(3, 2, 500, 2, 4), rows(3, 2, 500, 2, 5));
+  cache.append(rows(3, 2, 70, 2, 4), rows(3, 2, 70, 2, 5));
+  check_rows(cache.keys(), 3, 2, 0, 72, 4);
+  check_rows(cache.values(), 3, 2, 0, 72, 5);
+  CHECK((fork.keys().at(0, 0, 71)[0] == 501 && fork.values().at(0, 0, 70)[0] == 500));
 }
 
 TEST_CASE("KeyValueCache: rows that do not fit are a sentence and change nothing") {
