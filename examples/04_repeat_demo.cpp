@@ -98,7 +98,7 @@ void contract(const DemoConfig& c) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
+int lesson(const char* file) {
   const DemoConfig config;
   contract(config);
   TinyAttentionLM model(config, stream_of_the_program(config));
@@ -137,9 +137,9 @@ int main(int argc, char** argv) try {
   std::printf("ln 64 = %.6f is the loss of guessing; it starts a little above.\n\n", std::log(64.0));
   const CurveOptions curve{.title = "loss of each step, on a logarithmic scale", .log = true};
   std::cout << curve_text(run.losses, curve);
-  if (argc > 1) save_picture(argv[1], curve_svg(run.losses, curve));
-  std::cout << (argc > 1 ? "The curve is also in " + std::string(argv[1]) + ".\n\n"
-                         : "04_repeat_demo loss.svg also draws it into that file.\n\n");
+  if (file) save_picture(file, curve_svg(run.losses, curve));
+  std::cout << (file ? "The curve is also in " + std::string(file) + ".\n\n"
+                     : "04_repeat_demo loss.svg also draws it into that file.\n\n");
 
   std::cout << "The lesson's picture of the first head, on a row of one token: a row is a query, a column a key, in "
                "ten steps\n"
@@ -173,6 +173,10 @@ int main(int argc, char** argv) try {
       *least, *most);
   claim(*most - *least < 1e-3);
   return as_told ? 0 : 1;
+}
+
+int main(int argc, char** argv) try {
+  return lesson(argc > 1 ? argv[1] : nullptr);
 } catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

@@ -222,8 +222,8 @@ Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  one_wide_beside_eight_narrow(argc > 1 ? argv[1] : nullptr);
+int lesson(const char* file) {
+  one_wide_beside_eight_narrow(file);
   outputs_and_sizes();
   times();
   bool as_expected = copying();
@@ -269,6 +269,10 @@ int main(int argc, char** argv) try {
       "say all. What a head is for is decided by training, and has to be looked up.\n");
   if (!as_expected) std::printf("\nNot all of this came out as the text says: see above.\n");
   return as_expected ? 0 : 1;
+}
+
+int main(int argc, char** argv) try {
+  return lesson(argc > 1 ? argv[1] : nullptr);
 } catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

@@ -160,12 +160,16 @@ void compare() {
 
 }  // namespace
 
-int main() try {
+int lesson() {
   blind();
   distances();
   compare();
   if (!as_told) std::printf("\nNot all of this came out as the text says: see above.\n");
   return as_told ? 0 : 1;
+}
+
+int main() try {
+  return lesson();
 } catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

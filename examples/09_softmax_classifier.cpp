@@ -125,7 +125,7 @@ double train(const char* what, const Model& model, const Data& data, const Data&
 
 }  // namespace
 
-int main() try {
+int lesson() {
   const Generator random(1);
   const Data data = spirals(random), fresh = spirals(random);
   std::printf(
@@ -144,6 +144,10 @@ int main() try {
   as_told = as_told && straight < 0.65 && bent > 0.95;
   if (!as_told) std::printf("\nNot all of this came out as the text says: see above.\n");
   return as_told ? 0 : 1;
+}
+
+int main() try {
+  return lesson();
 } catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

@@ -37,8 +37,7 @@ TEST_CASE("llm_from_scratch: with equal weights SelfAttention computes the same,
   const Array x = random_array({2, 5, 12}, 2);
   for (const bool causal : {false, true}) {
     const SelfAttention own(12, 3, Generator(2), {.causal = causal}, {.bias = false});
-    own.c_attn.weight.set(tutorial.qkv.weight.value());
-    own.c_proj.weight.set(tutorial.proj.weight.value());
+    for (std::size_t i = 0; i < 2; ++i) parameters(own)[i].set(parameters(tutorial)[i].value());
     const AttentionWeights seen;
     const Tensor y = own(x);
     const auto [out, weights] = causal ? tutorial(x, from_blocked(causal_mask(5))) : tutorial(x);

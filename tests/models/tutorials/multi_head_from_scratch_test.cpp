@@ -101,12 +101,19 @@ mote::TransformerBlock own_block(const PostNormBlock& m, Index d_model, Index he
                               .norm_order = NormOrder::post,
                               .n_inner = d_ff});
   const std::vector<Parameter> from = parameters(m);  // W_q, W_k, W_v, W_o, norm1, ffn, norm2
-  own.attn.c_attn.weight.set(concat({from[0], from[1], from[2]}).array());
-  own.attn.c_proj.weight.set(from[3].value());
-  const std::vector<Parameter> rest{own.ln_1.weight,    own.ln_1.bias,          own.mlp->c_fc.weight,
-                                    own.mlp->c_fc.bias, own.mlp->c_proj.weight, own.mlp->c_proj.bias,
-                                    own.ln_2->weight,   own.ln_2->bias};
-  for (std::size_t i = 0; i < rest.size(); ++i) rest[i].set(from[4 + i].value());
+  const std::map<std::string, Array> values{
+      {"attn.c_attn.weight", concat({from[0], from[1], from[2]}).array()},
+      {"attn.c_proj.weight", from[3].value()},
+      {"ln_1.weight", from[4].value()},
+      {"ln_1.bias", from[5].value()},
+      {"mlp.c_fc.weight", from[6].value()},
+      {"mlp.c_fc.bias", from[7].value()},
+      {"mlp.c_proj.weight", from[8].value()},
+      {"mlp.c_proj.bias", from[9].value()},
+      {"ln_2.weight", from[10].value()},
+      {"ln_2.bias", from[11].value()},
+  };
+  for (const NamedParameter& p : named_parameters(own)) p.parameter.set(values.at(p.name));
   return own;
 }
 
