@@ -242,7 +242,7 @@ int lesson(const char* file) {
                            {"8 heads", 8, {}, 0.9, 1},
                            {"2 heads, one place each", 2, one_place_each(16), 0, 0.5}}) {
     std::printf("  %-24s", s.name);
-    for (const std::uint64_t seed : {1, 2, 3}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
       const Learned learned = learn(s.heads, seed, s.mask);
       if (s.heads <= 2 && !s.mask.defined() && seed == 1) shown.push_back(learned);
       std::printf("  %5.1f %%", 100 * learned.right);

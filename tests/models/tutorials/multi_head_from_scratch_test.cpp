@@ -113,7 +113,7 @@ mote::TransformerBlock own_block(const PostNormBlock& m, Index d_model, Index he
       {"ln_2.weight", from[10].value()},
       {"ln_2.bias", from[11].value()},
   };
-  for (const NamedParameter& p : named_parameters(own)) p.parameter.set(values.at(p.name));
+  for (const NamedParameter& each : named_parameters(own)) each.parameter.set(values.at(each.name));
   return own;
 }
 
