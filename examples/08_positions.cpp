@@ -118,7 +118,7 @@ Score learn(Position position, Index back) {
         const Rows batch = rows(64, trained, back, data);
         return model.loss(batch.ids, batch.targets);
       },
-      {.steps = 300});
+      {.steps = 200});
   const Rows test = rows(200, longer, back, fresh);
   const Rows begin{test.ids.slice(1, 0, trained), test.targets.slice(1, 0, trained)};
   return {right(model, begin, back), right(model, test, trained)};
@@ -128,7 +128,7 @@ void compare() {
   std::printf(
       "\n3. Say which of 8 symbols stood one place before, or two: rows of 16, one causal layer of attention and "
       "nothing\n"
-      "   else, 300 steps. Right answers to fresh rows (guessing: 12 %%), and at positions 17 to 32 of longer rows,\n"
+      "   else, 200 steps. Right answers to fresh rows (guessing: 12 %%), and at positions 17 to 32 of longer rows,\n"
       "   which no training has shown:\n\n"
       "                    one place before         two places before\n"
       "   positions      up to 16    17 to 32      up to 16    17 to 32\n");
