@@ -1,4 +1,4 @@
-// How generate() chooses: top_k and top_p against a formula of their own, stop token, callback, extremes.
+// How generate() chooses: top_k, top_p and min_p against a formula of their own, stop token, callback, extremes.
 #include <numeric>
 
 #include "tests/models/gpt_tools.h"
@@ -23,7 +23,7 @@ GPT counting_model() {
   return m;
 }
 
-/// Probabilities after temperature, then top_k, then top_p: what multinomial() has to draw from.
+/// Probabilities after temperature, then top_k, then top_p, then min_p: what multinomial() has to draw from.
 std::vector<double> chances(const std::vector<double>& logits, const GenerateOptions& o) {
   std::vector<std::pair<double, std::size_t>> p;  // the likeliest first, of equals the lower id
   for (std::size_t v = 0; v < logits.size(); ++v) p.emplace_back(-std::exp(logits[v] / o.temperature), v);
@@ -43,6 +43,7 @@ std::vector<double> chances(const std::vector<double>& logits, const GenerateOpt
     reached -= p[i].first / total;
     if (reached >= o.top_p) kept = i + 1;
   }
+  while (-p[kept - 1].first < o.min_p * -p[0].first) --kept;
   total = sum();
   std::vector<double> chance(logits.size(), 0);
   for (std::size_t i = 0; i < kept; ++i) chance[p[i].second] = -p[i].first / total;
@@ -65,7 +66,8 @@ TEST_CASE("generate: every temperature, top_k and top_p draws what a formula of 
   for (const double temperature : {0.7, 1.0, 2.5})
     for (const Index top_k : {0, 1, 3, 7, 12})
       for (const double top_p : {1e-9, 0.3, 0.55, 0.8, 0.97, 1.0}) {
-        const GenerateOptions o{.temperature = temperature, .top_k = top_k, .top_p = top_p};
+        const double min_p = top_p == 1 ? 0.2 : top_p == 0.97 ? 0.03 : 0;
+        const GenerateOptions o{.temperature = temperature, .top_k = top_k, .top_p = top_p, .min_p = min_p};
         const std::vector<double> chance = chances(some, o);
         const Index rows = 4000;
         const std::vector<Index> n = counts(m, o, rows);
@@ -83,6 +85,24 @@ TEST_CASE("generate: every temperature, top_k and top_p draws what a formula of 
         }
         CHECK_MESSAGE(chi_square <= limit[possible - 1] + 1e-9, temperature, ", ", top_k, ", ", top_p);
       }
+}
+
+TEST_CASE("generate: min_p keeps the likeliest, what equals it, and what is exactly at the limit") {
+  GPT half = constant_model({2, 2, 1, 2, 1, -1e30, 1});
+  const auto possible = [&](double min_p) {
+    std::vector<Index> ids;
+    const std::vector<Index> n = counts(half, {.temperature = 1 / std::log(2.0), .min_p = min_p}, 400);
+    for (std::size_t v = 0; v < n.size(); ++v)
+      if (n[v] > 0) ids.push_back(static_cast<Index>(v));
+    return ids;
+  };
+  using Ids = std::vector<Index>;
+  CHECK(possible(1) == Ids{0, 1, 3});
+  CHECK(possible(0.51) == Ids{0, 1, 3});
+  CHECK(possible(0.49) == Ids{0, 1, 2, 3, 4, 6});  // half as likely
+  CHECK(possible(0) == Ids{0, 1, 2, 3, 4, 6});
+  const GenerateOptions greedy{.temperature = 0, .min_p = 1};
+  CHECK(half.generate(ints({{1}}), 1, greedy, Generator(1)) == ints({{1, 0}}));
 }
 
 TEST_CASE("generate: 100,000 draws, the last id included, and none beyond it") {
@@ -234,6 +254,11 @@ TEST_CASE("generate refuses what it cannot mean, and logits without a largest nu
   CHECK(refused({.top_p = -0.5}) == "generate: top_p -0.5 must be in (0, 1]");
   CHECK(refused({.top_p = 1.5}) == "generate: top_p 1.5 must be in (0, 1]");
   CHECK(refused({.top_p = std::nan("")}) == "generate: top_p nan must be in (0, 1]");
+  CHECK(refused({.min_p = -0.1}) == "generate: min_p -0.1 must be in [0, 1]");
+  CHECK(refused({.min_p = 1.1}) == "generate: min_p 1.1 must be in [0, 1]");
+  CHECK(refused({.min_p = std::nan("")}) == "generate: min_p nan must be in [0, 1]");
+  CHECK(refused({.pad_token = -2}) == "generate: pad_token -2 must be an id, or -1 for none");
+  CHECK(refused({.pad_token = 1}) == "generate: row 0 of ids is nothing but pad_token 1");
   CHECK(refused({.stop_token = 7}) == "generate: stop_token 7 is out of range for V = 7");
   CHECK(refused({.stop_token = -2}) == "generate: stop_token -2 is out of range for V = 7");
   for (const double bad : {static_cast<double>(nan), static_cast<double>(inf)}) {
