@@ -39,10 +39,14 @@ Run train(const AttentionLM& model, const AttentionLMConfig& config) {
         const Batch batch = task.batch(16, Split::train, data);
         return model.loss(batch.ids, batch.targets);
       },
-      {.steps = epochs * steps_per_epoch, .clip = 0, .on_step = [&](const StepReport& r) {
-         run.losses.push_back(r.loss);
-         return true;
-       }});
+      {.steps = epochs * steps_per_epoch,
+       .clip = 0,
+       .on_step =
+           [&](const StepReport& r) {
+             run.losses.push_back(r.loss);
+             return true;
+           },
+       .on_warning = [](const std::string& text) { std::printf("warning: %s\n", text.c_str()); }});
   return run;
 }
 

@@ -88,20 +88,20 @@ struct GPT : Layer<GPT> {
   GPTCache cache() const;
   /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0. The mask is forward's.
   Tensor loss(const IntArray& ids, const IntArray& targets, const Mask& mask = {}) const;
-  /// The score of a text: log p(ids[t + 1] | ids[0 .. t]) for each token but the first, ids [B, T] -> [B, T - 1], with a
-  /// gradient. Minus their mean is the loss of predicting each next token, to the last bit. Call eval() first, or
+  /// The score of a text: log p(ids[t + 1] | ids[0 .. t]) for each token but the first, ids [B, T] -> [B, T - 1], with
+  /// a gradient. Minus their mean is the loss of predicting each next token, to the last bit. Call eval() first, or
   /// dropout takes part. Errors: those of forward, for the T - 1 ids that are read.
   Tensor log_probabilities(const IntArray& ids) const;
 
   /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens, or
   /// all of them if the config is unbounded(). Samples by multinomial(), 2 B V words for each token, so with the same
-  /// weights and seed it generates the same tokens as nanoGPT's generate(). With a stop token a finished row repeats it,
-  /// and generation ends when all rows are finished. Rows that begin with options.pad_token are shorter prompts: the
-  /// padding is never seen and positions count from the first other id, so a row's logits are, to the last bit, those of
-  /// its prompt alone. Rows of one length run as one batch. Runs without gradients and in evaluation mode; afterwards
-  /// every module is back in its mode. Errors: an empty prompt, a count below 0, a temperature below 0 or not finite,
-  /// top_p outside (0, 1], min_p outside [0, 1], a stop token outside [0, V), a row of nothing but padding, logits that
-  /// are NaN or infinite (-infinity is fine: that token is never chosen).
+  /// weights and seed it generates the same tokens as nanoGPT's generate(). With a stop token a finished row repeats
+  /// it, and generation ends when all rows are finished. Rows that begin with options.pad_token are shorter prompts:
+  /// the padding is never seen and positions count from the first other id, so a row's logits are, to the last bit,
+  /// those of its prompt alone. Rows of one length run as one batch. Runs without gradients and in evaluation mode;
+  /// afterwards every module is back in its mode. Errors: an empty prompt, a count below 0, a temperature below 0 or
+  /// not finite, top_p outside (0, 1], min_p outside [0, 1], a stop token outside [0, V), a row of nothing but padding,
+  /// logits that are NaN or infinite (-infinity is fine: that token is never chosen).
   IntArray generate(const IntArray& ids, Index count, const GenerateOptions& options, const Generator& random);
   /// The same, greedy.
   IntArray generate(const IntArray& ids, Index count) { return generate(ids, count, {.temperature = 0}, Generator()); }

@@ -40,10 +40,10 @@ const T& passed(const T& x) {
 ///     const GradcheckResult result = gradcheck(layer, randn({2, 3, 4}, random));
 ///     if (!result) std::cout << result.text << "\n";
 ///
-/// Random streams restart before every call, so that dropout stays the same; values, gradients and streams are restored.
-/// Two calls per element: check a small layer, or pass options with Mode::directional first. In float, differences show
-/// mistakes of some percent, and only in gradients of about 1 or more; in double (mote_f64) of a millionth, and small
-/// gradients are checked as sharply as rounding allows.
+/// Random streams restart before every call, so that dropout stays the same; values, gradients and streams are
+/// restored. Two calls per element: check a small layer, or pass options with Mode::directional first. In float,
+/// differences show mistakes of some percent, and only in gradients of about 1 or more; in double (mote_f64) of a
+/// millionth, and small gradients are checked as sharply as rounding allows.
 template <std::derived_from<Module> M, class... Inputs>
 GradcheckResult gradcheck(const GradcheckOptions& options, const M& module, const Inputs&... inputs) {
   detail::Places places;

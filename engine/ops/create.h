@@ -20,8 +20,8 @@ inline Tensor tensor(const Nested<double>& list) {
   return Array(shape, narrowed);
 }
 
-/// Indices, or a mask as 0 and 1, as a tensor: ids.float() in PyTorch, tensor(x > 0) for (x > 0).float(). Integers above
-/// 2^24 (double: 2^53) are rounded.
+/// Indices, or a mask as 0 and 1, as a tensor: ids.float() in PyTorch, tensor(x > 0) for (x > 0).float(). Integers
+/// above 2^24 (double: 2^53) are rounded.
 template <class A>
 requires(std::is_same_v<A, IntArray> || std::is_same_v<A, Mask>) Tensor tensor(const A& values) {
   const A in = values.contiguous();
