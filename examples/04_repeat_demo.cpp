@@ -51,11 +51,15 @@ Run train(const TinyAttentionLM& model, const DemoConfig& c, const std::function
   Adam optimizer(all_parameters(model), {.lr = c.learning_rate});
   Run run;
   fit(optimizer, [&](Index) { return loss_of(model, task.batch(c.batch_size, Split::train, data)); },
-      {.steps = c.n_epochs * c.steps_per_epoch, .clip = 0, .on_step = [&](const StepReport& r) {
-         run.losses.push_back(r.loss);
-         if (look) look(r.step + 1);
-         return true;
-       }});
+      {.steps = c.n_epochs * c.steps_per_epoch,
+       .clip = 0,
+       .on_step =
+           [&](const StepReport& r) {
+             run.losses.push_back(r.loss);
+             if (look) look(r.step + 1);
+             return true;
+           },
+       .on_warning = [](const std::string& text) { std::printf("warning: %s\n", text.c_str()); }});
   return run;
 }
 

@@ -23,6 +23,8 @@ using namespace mote;
 
 namespace {
 
+void warn(const std::string& text) { std::printf("warning: %s\n", text.c_str()); }
+
 double norm(const Tensor& x) { return std::sqrt(static_cast<double>(sum(x * x).item())); }
 
 /// One head 64 wide beside eight heads 8 wide, with the same matrices: what they look at before any training.
@@ -126,7 +128,8 @@ bool copying() {
              [&](const StepReport& r) {
                losses.push_back(r.loss);
                return true;
-             }});
+             },
+         .on_warning = warn});
     const Questions q = task.questions(200, Split::test, held_out);
     const Index asked = q.prompts.shape()[1], length = q.answers.shape()[1];
     const IntArray given = model.generate(q.prompts, length).slice(1, asked, asked + length);
@@ -193,7 +196,7 @@ Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
         const Tensor logits = model(batch.ids, mask);
         return cross_entropy(logits, batch.targets, {.ignore_index = -1});
       },
-      {.steps = 1000, .clip = 0});
+      {.steps = 1000, .clip = 0, .on_warning = warn});
   const NoGrad no_grad;
   model.eval();
   const Batch test = task.batch(500, Split::test, fresh);

@@ -216,6 +216,7 @@ void train(GPT& model, const Material& material, const Config& c) {
     }
     return true;
   };
+  options.on_warning = [](const std::string& text) { std::printf("warning: %s\n", text.c_str()); };
   const std::unique_ptr<Optimizer> optimizer = make_optimizer(recipe, model);
   fit(
       *optimizer,

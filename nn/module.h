@@ -127,6 +127,11 @@ class Module {
 };
 
 namespace detail {
+/// Whether a layer's forward() takes these arguments.
+template <class L, class... A>
+concept Takes = requires(const L& layer, A&&... arguments) {
+  layer.forward(std::forward<A>(arguments)...);
+};
 /// The layer stack's dotted path, found by visiting from the outermost module; LayerScope::path (check.h).
 std::string layer_path(const LayerScope& innermost);
 
@@ -156,6 +161,7 @@ template <class Derived>
 class Layer : public Module {
  public:
   template <class... Arguments>
+  requires detail::Takes<Derived, Arguments...>
   decltype(auto) operator()(Arguments&&... arguments) const {
     const detail::OpenLayer here(*this);
     return static_cast<const Derived*>(this)->forward(std::forward<Arguments>(arguments)...);

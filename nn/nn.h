@@ -6,6 +6,7 @@
 #include "nn/dropout.h"
 #include "nn/embedding.h"
 #include "nn/feed_forward.h"
+#include "nn/gradcheck.h"
 #include "nn/heads.h"
 #include "nn/init.h"
 #include "nn/layer_norm.h"

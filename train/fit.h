@@ -4,6 +4,7 @@
 #include <cmath>
 #include <concepts>
 #include <functional>
+#include <string>
 
 #include "engine/autograd/op.h"
 #include "train/clip.h"
@@ -28,7 +29,15 @@ struct FitOptions {
   std::function<double(Index step)> schedule = {};
   /// Called after every step; return false to stop early.
   std::function<bool(const StepReport&)> on_step = {};
+  /// Called once, after the first backward, if trainable parameters received no gradient: a sentence that names them.
+  /// The loss does not depend on them, so they will not learn; often a layer is missing in forward, or detached.
+  std::function<void(const std::string& text)> on_warning = {};
 };
+
+namespace detail {
+/// The sentence for on_warning; "" if every trainable parameter has a gradient.
+std::string gradient_warning(const Optimizer& optimizer);
+}  // namespace detail
 
 /// For each step from first_step to steps - 1: loss = compute(step), backward, clip, optimizer step. Returns the last
 /// loss. Gradients are cleared before each step, so the caller's own do not count. Errors: a loss that is not one
@@ -49,6 +58,8 @@ double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
     check_in("fit", std::isfinite(last), "the loss of step ", step, " is ", last,
              ": lower the learning rate, or run with MOTE_CHECK=finite to see where it starts");
     loss.backward();
+    if (options.on_warning && step == options.first_step)
+      if (const std::string text = detail::gradient_warning(optimizer); !text.empty()) options.on_warning(text);
     if (options.schedule) optimizer.set_learning_rate(options.schedule(step));
     StepReport report{step, options.steps, last, optimizer.learning_rate(), 0};
     if (options.clip > 0) report.grad_norm = clip_grad_norm(optimizer.parameters(), options.clip);

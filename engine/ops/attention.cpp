@@ -167,6 +167,11 @@ void state(Op& op, const AttentionView& p, const Shape& batch) {
   op.note("weights", shown_shape(p, batch));
 }
 
+/// What enters a layer's output projection: the results of all heads side by side, [..., T, H dv]. y [..., T, H, dv].
+void show_heads(const Op& op, const Array& y) {
+  if (op.wants("heads")) op.show("heads", y.reshape(y.shape().without(-1).with(-1, y.shape()[-2] * y.shape()[-1])));
+}
+
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
               const Generator* random) {
   Op op("attention", q, k, v);
@@ -189,6 +194,7 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Attention
   state(op, view, batch);
   weights.show();
   dropped.show();
+  show_heads(op, y);
   return op.record(heads_first(plan, y), save(plan, in.q, in.k, in.v, options.mask, bias, stats, bits),
                    [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,
                       const Array& v, const Mask& mask, const Array& bias, const Array& stats, const Storage& bits) {
@@ -241,6 +247,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCach
   state(op, view, in.batch());
   weights.show();
   dropped.show();
+  show_heads(op, y);
   return op.record(heads_first(plan, y), [](const Array&, Grads&) {});  // under NoGrad: never called
 }
 

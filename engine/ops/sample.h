@@ -82,6 +82,14 @@ inline Tensor bernoulli(const Tensor& p, const Generator& random) {
   return detail::filled(p.shape(), [&](std::span<real> out) { std::copy(ones.begin(), ones.end(), out.begin()); });
 }
 
+/// 1 with one probability for all, else 0: torch.empty(shape).bernoulli_(p), which is what dropout draws. Errors: a p
+/// outside [0, 1].
+inline Tensor bernoulli(double p, const Shape& shape, const Generator& random) {
+  std::vector<std::uint8_t> ones(static_cast<std::size_t>(shape.numel()));
+  random.bernoulli(ones, p);
+  return detail::filled(shape, [&](std::span<real> out) { std::copy(ones.begin(), ones.end(), out.begin()); });
+}
+
 namespace detail {
 
 /// Samples without replacement as a race: each class arrives after an exponential time divided by its weight, and the

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "engine/ops/ops.h"
+#include "nn/gradcheck.h"
 #include "nn/linear.h"
 
 int main() {
@@ -19,6 +20,7 @@ int main() {
       p.zero_grad();
     }
   }
-  std::printf("loss %g\n", static_cast<double>(loss));
-  return loss < mote::real(1e-6) ? 0 : 1;
+  const mote::GradcheckResult right = mote::gradcheck(layer, x);
+  std::printf("%s\nloss %g\n", right.text.c_str(), static_cast<double>(loss));
+  return right && loss < mote::real(1e-6) ? 0 : 1;
 }

@@ -21,7 +21,7 @@ GPT counting_model() {
   return m;
 }
 
-/// Probabilities after temperature, then top_k, then top_p: what multinomial() has to draw from.
+/// Probabilities after temperature, then top_k, then top_p, then min_p: what multinomial() has to draw from.
 std::vector<double> chances(const std::vector<double>& logits, const GenerateOptions& o) {
   std::vector<std::pair<double, std::size_t>> p;  // the likeliest first, of equals the lower id
   for (std::size_t v = 0; v < logits.size(); ++v) p.emplace_back(-std::exp(logits[v] / o.temperature), v);
@@ -41,6 +41,7 @@ std::vector<double> chances(const std::vector<double>& logits, const GenerateOpt
     reached -= p[i].first / total;
     if (reached >= o.top_p) kept = i + 1;
   }
+  while (-p[kept - 1].first < o.min_p * -p[0].first) --kept;
   total = sum();
   std::vector<double> chance(logits.size(), 0);
   for (std::size_t i = 0; i < kept; ++i) chance[p[i].second] = -p[i].first / total;
@@ -57,15 +58,17 @@ std::vector<Index> counts(GPT& m, const GenerateOptions& options, Index rows, st
 
 const std::vector<double> some{0.5, -1, 2, 0, 1.5, -3, 1};
 
-TEST_CASE("generate: temperature, top_k and top_p, alone and together, draw what a formula of its own says") {
+TEST_CASE("generate: temperature, top_k, top_p and min_p, alone and together, draw what a formula of its own says") {
   GPT m = constant_model(some);
   const double limit[7] = {0, 15.2, 18.5, 21.2, 23.6, 25.8, 27.9};  // chi-square exceeded once in 10,000
   std::vector<GenerateOptions> all{{.temperature = 0.7, .top_k = 3, .top_p = 0.8},
                                    {.temperature = 2.5, .top_k = 3, .top_p = 0.8},
-                                   {.temperature = 2.5, .top_k = 12, .top_p = 0.55}};
+                                   {.temperature = 2.5, .top_k = 12, .top_p = 0.55},
+                                   {.temperature = 2.5, .top_p = 0.97, .min_p = 0.2}};
   for (const double temperature : {0.5, 1.0, 3.0}) all.push_back({.temperature = temperature});
   for (const Index top_k : {1, 2, 3, 7, 12}) all.push_back({.top_k = top_k});
   for (const double top_p : {1e-9, 0.3, 0.55, 0.8, 0.97}) all.push_back({.top_p = top_p});
+  for (const double min_p : {0.03, 0.2, 1.0}) all.push_back({.min_p = min_p});
   for (const GenerateOptions& o : all) {
     const std::vector<double> chance = chances(some, o);
     const Index rows = 20000;
@@ -108,6 +111,24 @@ TEST_CASE("generate: where equals meet the edge of top_k and top_p") {
   CHECK(possible({.top_p = 1}) == Ids{1, 2, 4, 5});
   CHECK(possible({.top_p = 5e-324}) == Ids{1});
   CHECK(possible({.top_p = 1 - 1e-16}) == Ids{1, 2, 4, 5});
+}
+
+TEST_CASE("generate: min_p keeps the likeliest, what equals it, and what is exactly at the limit") {
+  GPT half = constant_model({2, 2, 1, 2, 1, -1e30, 1});
+  const auto possible = [&](double min_p) {
+    std::vector<Index> ids;
+    const std::vector<Index> n = counts(half, {.temperature = 1 / std::log(2.0), .min_p = min_p}, 400);
+    for (std::size_t v = 0; v < n.size(); ++v)
+      if (n[v] > 0) ids.push_back(static_cast<Index>(v));
+    return ids;
+  };
+  using Ids = std::vector<Index>;
+  CHECK(possible(1) == Ids{0, 1, 3});
+  CHECK(possible(0.51) == Ids{0, 1, 3});
+  CHECK(possible(0.49) == Ids{0, 1, 2, 3, 4, 6});  // half as likely
+  CHECK(possible(0) == Ids{0, 1, 2, 3, 4, 6});
+  const GenerateOptions greedy{.temperature = 0, .min_p = 1};
+  CHECK(half.generate(ints({{1}}), 1, greedy, Generator(1)) == ints({{1, 0}}));
 }
 
 TEST_CASE("generate: a token at -infinity is never chosen; when only one is not, it always is") {
@@ -222,6 +243,10 @@ TEST_CASE("generate refuses what it cannot mean, and logits without a largest el
           "generate: temperature " + std::string(text) + " must be at least 0 and finite");
   for (const auto& [bad, text] : {std::pair{0.0, "0"}, {-0.5, "-0.5"}, {1.5, "1.5"}, {std::nan(""), "nan"}})
     CHECK(refused({.top_p = bad}) == "generate: top_p " + std::string(text) + " must be in (0, 1]");
+  for (const auto& [bad, text] : {std::pair{-0.1, "-0.1"}, {1.1, "1.1"}, {std::nan(""), "nan"}})
+    CHECK(refused({.min_p = bad}) == "generate: min_p " + std::string(text) + " must be in [0, 1]");
+  CHECK(refused({.pad_token = -2}) == "generate: pad_token -2 must be an id, or -1 for none");
+  CHECK(refused({.pad_token = 1}) == "generate: row 0 of ids is nothing but pad_token 1");
   CHECK(refused({.top_k = -1}) == "generate: top_k -1 must be at least 0");
   CHECK(refused({.stop_token = 7}) == "generate: stop_token 7 is out of range for V = 7");
   CHECK(refused({.stop_token = -2}) == "generate: stop_token -2 is out of range for V = 7");

@@ -53,6 +53,8 @@ void each_variant(const F& f) {
          4,
          {.scale = 0.3, .alibi = alibi_slopes(4)},
          {.bias = false, .out_bias = true, .n_kv_head = 1}});
+  f(Self{
+      "in three, window, rotary", 12, 3, {.window = 4}, {.n_kv_head = 1, .separate = true, .rotary = RotaryOptions{}}});
   f(General{"separate, partial rotary", 8, 2, {.causal = true}, {.rotary = partly}});
   f(General{"separate, multi-query, window, alibi",
             12,
@@ -125,6 +127,9 @@ TEST_CASE("SelfAttention") {
   check_layer(Self{"not causal, no bias", 4, 2, {.causal = false}, {.bias = false}}, x,
               {"c_attn.weight", "c_proj.weight"});
   check_layer(Self{"one bias", 4, 2, {}, {.out_bias = false}}, x, {"c_attn.weight", "c_attn.bias", "c_proj.weight"});
+  check_layer(Self{"in three", 4, 2, {}, {.rotary = RotaryOptions{}, .separate = true}}, x,
+              {"q_proj.weight", "q_proj.bias", "k_proj.weight", "k_proj.bias", "v_proj.weight", "v_proj.bias",
+               "c_proj.weight", "c_proj.bias"});
   check_layer(Self{"dropped", 4, 2, {.dropout = 0.3}, {}}, x, all);
   check_layer(Self{"output dropped", 4, 2, {}, {.resid_dropout = 0.4}}, x, all);
   check_layer(
@@ -150,6 +155,70 @@ TEST_CASE("MultiHeadAttention") {
                       {.bias = false, .n_kv_head = 1, .d_in = 3, .d_out = 5, .value_head = 1}},
               narrow, bare);
   check_layer(General{"across", 4, 2, {}, {.bias = false, .key_width = 3, .value_width = 2}}, three, bare);
+}
+
+TEST_CASE("SelfAttention with separate projections = one with the same rows in c_attn, bit for bit; its draws") {
+  const SelfAttention fused = layer_of(Self{"", 16, 4, {}, {.n_kv_head = 2}});
+  const SelfAttention apart = layer_of(Self{"", 16, 4, {}, {.n_kv_head = 2, .separate = true}}, 2);
+  CHECK((!apart.c_attn && !fused.q_proj && !fused.k_proj && !fused.v_proj));
+  for (const auto what : {&Linear::weight, &Linear::bias}) {
+    const Array all = ((*fused.c_attn).*what).value();
+    ((*apart.q_proj).*what).set(copy_of(all.slice(0, 0, 16)));
+    ((*apart.k_proj).*what).set(copy_of(all.slice(0, 16, 24)));
+    ((*apart.v_proj).*what).set(copy_of(all.slice(0, 24, 32)));
+    (apart.c_proj.*what).set((fused.c_proj.*what).value());
+  }
+  const Tensor x = random_array({2, 9, 16}, 3);
+  CHECK(same_bits(fused(x).array(), apart(x).array()));
+  const Generator random(5), again(5);
+  const SelfAttention drawn(6, 2, random, {}, {.n_kv_head = 1, .separate = true});
+  const Linear q(6, 6, again);
+  const Linear k(6, 3, again);
+  const Linear v(6, 3, again);
+  CHECK(same_bits(drawn.q_proj->bias.value(), q.bias.value()));
+  CHECK(same_bits(drawn.k_proj->bias.value(), k.bias.value()));
+  CHECK(same_bits(drawn.v_proj->bias.value(), v.bias.value()));
+}
+
+/// Collects what enters every output projection.
+struct Heads : Observer {
+  std::vector<std::string> layers;
+  std::vector<Array> values;
+  Heads() { watch(); }
+  bool wants(const char* value) const override { return std::string(value) == "heads"; }
+  void value_shown(const Op& op, const char* value, const Array& x) override {
+    CHECK((std::string(op.name()) == "attention" && std::string(value) == "heads"));
+    layers.push_back(current_layer());
+    values.push_back(x);
+  }
+};
+
+TEST_CASE("attention layers show an observer their heads joined: what enters the output projection, bit for bit") {
+  each_variant([](const auto& v) {
+    CAPTURE(v.name);
+    const auto m = layer_of(v);
+    const Tensor x = random_array({2, 9, v.d_in()}, 3);
+    const Array unwatched = m(x).array();
+    const Heads seen;
+    const Array y = m(x).array();
+    CHECK(same_bits(y, unwatched));
+    REQUIRE(seen.values.size() == 1);
+    if constexpr (requires { m.o_proj; })
+      CHECK(same_bits(m.o_proj(seen.values[0]).array(), y));
+    else
+      CHECK(same_bits(m.c_proj(seen.values[0]).array(), y));
+    const NoGrad no_grad;
+    KeyValueCache cache = m.cache();  // a token at a time
+    for (Index t = 0; t < 9; ++t) {
+      m(slice(x, 1, t, t + 1), cache);
+      CHECK(same_bits(seen.values.back(), copy_of(seen.values[0].slice(1, t, t + 1))));
+    }
+  });
+  const Heads seen;
+  const Tensor q = random_array({3, 4}, 1), k = random_array({5, 4}, 2), v = random_array({5, 2}, 3);
+  const Tensor y = attention(q, k, v);  // without heads
+  CHECK(same_bits(seen.values[0], y.array()));
+  CHECK(seen.layers[0].empty());
 }
 
 TEST_CASE("attention layers: cached in chunks of any size = the whole pass, for every variant") {
@@ -214,7 +283,7 @@ TEST_CASE("attention layers draw as Linear does, in the order of their names; or
   const SelfAttention fused(6, 2, random, {}, {.n_kv_head = 1});
   const Linear c_attn(6, 12, again);
   const Linear c_proj(6, 6, again);
-  CHECK(same_bits(fused.c_attn.weight.value(), c_attn.weight.value()));
+  CHECK(same_bits(fused.c_attn->weight.value(), c_attn.weight.value()));
   CHECK(same_bits(fused.c_proj.bias.value(), c_proj.bias.value()));
   const MultiHeadAttention apart(6, 2, random);
   for (const Linear* made : {&apart.q_proj, &apart.k_proj, &apart.v_proj, &apart.o_proj}) {

@@ -99,7 +99,7 @@ TEST_CASE("TransformerBlock with dropout, an activation and a mask") {
 TEST_CASE("TransformerBlockOptions: parts follow the block where they are not told otherwise") {
   const auto has_bias = [](const TransformerBlockOptions& o) {
     const TransformerBlock m(4, 2, Generator(1), o);
-    return std::vector<bool>{m.ln_1.bias.defined(),        m.ln_2->bias.defined(),     m.attn.c_attn.bias.defined(),
+    return std::vector<bool>{m.ln_1.bias.defined(),        m.ln_2->bias.defined(),     m.attn.c_attn->bias.defined(),
                              m.attn.c_proj.bias.defined(), m.mlp->c_fc.bias.defined(), m.mlp->c_proj.bias.defined()};
   };
   CHECK(has_bias({}) == std::vector<bool>(6, true));

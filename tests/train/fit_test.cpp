@@ -116,6 +116,38 @@ TEST_CASE("fit: clips, and reports the norm before") {
   CHECK(static_cast<double>(m.w.value().item()) == doctest::Approx(0.5).epsilon(1e-5));
 }
 
+/// A Valley beside parameters that its loss does not use.
+struct Lonely : Layer<Lonely> {
+  Valley used;
+  std::vector<Valley> unused;
+  explicit Lonely(std::size_t count) : unused(count) {}
+  Tensor forward(double target) const { return used(target); }
+  void visit(Visitor& v) override {
+    v("used", used);
+    v("unused", unused);
+  }
+};
+
+TEST_CASE("fit: warns once of parameters that receive no gradient, by name") {
+  const auto warnings = [](const Lonely& m, Index first_step = 0) {
+    std::vector<std::string> texts;
+    SGD optimizer(all_parameters(m), {.lr = 0.25});
+    fit(optimizer, [&](Index) { return m(8); },
+        {.steps = 3, .first_step = first_step, .on_warning = [&](const std::string& text) { texts.push_back(text); }});
+    return texts;
+  };
+  CHECK(warnings(Lonely(0)).empty());
+  const Lonely one(1), many(10);
+  CHECK(warnings(one) == std::vector<std::string>{"no gradient reached unused.0.w: the loss does not depend on it (a "
+                                                  "layer that forward does not call, or a detached result?)"});
+  CHECK(warnings(one, 1).size() == 1);  // the first step of this call
+  REQUIRE(warnings(many).size() == 1);
+  CHECK(warnings(many)[0].find("unused.6.w, unused.7.w and 2 more: the loss does not depend on them") !=
+        std::string::npos);
+  one.unused[0].w.set_trainable(false);
+  CHECK(warnings(one).empty());  // frozen on purpose
+}
+
 /// A small GPT and its optimizer, for copying three of four symbols.
 struct Copying {
   CopyTask task{{.symbols = 4, .length = 3}};

@@ -83,6 +83,22 @@ TEST_CASE("bernoulli: ones and zeros of p's shape, read in row-major order") {
   CHECK(!bernoulli(Parameter(p), random).requires_grad());
 }
 
+TEST_CASE("bernoulli with one probability: torch.empty(3, 4).bernoulli_(0.3) after torch.manual_seed(123)") {
+  const Generator random(123);
+  const Tensor drawn = bernoulli(0.3, {3, 4}, random);
+  CHECK(drawn.shape() == Shape{3, 4});
+  CHECK(drawn.to_vector() == std::vector<real>{0, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 1});
+  CHECK(randint(0, 1 << 27, {1}, random).item() == 4605267);  // as torch.randint(0, 2**27, (1,)) after it
+  const Generator wheel(1), same(1);
+  wheel.set_build({.mkl = true});
+  same.set_build({.mkl = true});
+  std::vector<std::uint8_t> ones(40);
+  same.bernoulli(ones, 0.5);
+  CHECK(bernoulli(0.5, {40}, wheel).to_vector() == std::vector<real>(ones.begin(), ones.end()));
+  CHECK(wheel.get_state() == same.get_state());
+  CHECK(error_of([&] { bernoulli(-0.5, {2}, random); }) == "bernoulli: p = -0.5 is not a probability");
+}
+
 TEST_CASE("normal of a mean and a standard deviation each: randn * std + mean") {
   const Generator random(3), same(3);
   const Array mean = random_array({4, 5}, 1), std = random_array({4, 5}, 2, 0, 2);
