@@ -72,16 +72,10 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
     check_in("MultiHeadAttention", !drops(), "a cache is for evaluation: call eval() first");
     return run(x, x, x, options_for({}), &cache);
   }
-  // A mask of floats could say who may attend, or who may not, or be added to the scores: write m > 0, or
-  // from_blocked(m) where 1 means blocked. And two tensors are neither one input nor three.
-  Tensor forward(const Tensor& x, const Tensor& mask) const = delete;
-  Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask) const = delete;
 
   /// The same output, bit for bit, and what each head attended to.
   Attended with_weights(const Tensor& x, const Mask& mask = {}) const { return with_weights(x, x, x, mask); }
   Attended with_weights(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const;
-  Attended with_weights(const Tensor& x, const Tensor& mask) const = delete;  // as above
-  Attended with_weights(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask) const = delete;
 
   /// An empty cache for this layer.
   KeyValueCache cache() const { return KeyValueCache(options.window); }
