@@ -72,10 +72,13 @@ NodeList collect(const NodePtr& root) {
   NodeList found;
   const auto see = [&](const NodePtr& node) {
     if (!node || node->leaf || node->visit == visit) return;
-    check_in(
-        "backward", !node->consumed, "the graph behind '", node->op, "' ", node->shape,
-        " was consumed by an earlier backward: run the forward pass again, or add the losses and call backward once",
-        node->recorded && !node->recorded->layer.empty() ? " (in " + node->recorded->layer + ")" : "");
+    check_in("backward", !node->consumed, "the graph behind '", node->op, "' ", node->shape,
+             " was consumed by an earlier backward: ",
+             node->replaced_leaf
+                 ? "an update like w -= ... is recorded, too; a weight that you update is a Parameter, by "
+                   "w.set(w.value() - ...)"
+                 : "run the forward pass again, or add the losses and call backward once",
+             node->recorded && !node->recorded->layer.empty() ? " (in " + node->recorded->layer + ")" : "");
     node->visit = visit;
     found.push_back(node);
   };
