@@ -69,8 +69,8 @@ std::string FieldWatch::problem(const std::function<bool(const Node&)>& fine) co
   for (const Found& f : found_) {
     if (f.parameter && fine && fine(*f.parameter)) continue;
     (f.parameter ? trains : modes) = true;
-    const std::string what = "visit() of " + f.layer + " does not list a " +
-                             (f.child.empty() ? "parameter that it uses" : f.child + " that it calls");
+    const std::string what = "visit() of " + f.layer + " does not list " +
+                             (f.child.empty() ? "a parameter that it uses" : "the " + f.child + " that it calls");
     auto at = std::find_if(sentences.begin(), sentences.end(), [&](const auto& s) { return s.first == what; });
     if (at == sentences.end()) at = sentences.insert(at, {what, ""});
     if (f.parameter) at->second += (at->second.empty() ? ", of shape " : ", ") + text_of(f.parameter->shape);

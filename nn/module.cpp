@@ -51,7 +51,8 @@ void Module::read(Reader& reader) const {
 }
 
 Module::Module(const Module& other) : training_(other.training_) {
-  check_in("copy", Cloning::depth > 0, "a ", other.type_name(), " was passed or assigned by value, and its copy would ",
+  check_in("copy", Cloning::depth > 0, "this ", other.type_name(),
+           " was passed or assigned by value, and its copy would ",
            "share its parameters: write m.clone() for an independent one, std::move(m) to hand it over, or pass a "
            "reference");
   live_.fetch_add(1, std::memory_order_relaxed);
@@ -93,7 +94,7 @@ void Module::check_reached() const {
     } find;
     find.wanted = this;
     around.read(find);
-    check_in("eval", find.found, "visit() of ", around.type_name(), " does not list a ", type_name(),
+    check_in("eval", find.found, "visit() of ", around.type_name(), " does not list the ", type_name(),
              " that it calls, which therefore stays in training mode");
   }
 }

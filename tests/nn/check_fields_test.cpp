@@ -56,9 +56,10 @@ TEST_CASE("check_fields: names the layer whose visit() forgot a field, and what 
   CHECK(said(Part(random, Forgets::parameter)) ==
         "check_fields: visit() of Part does not list a parameter that it uses, of shape [3]" + trained);
   CHECK(said(Whole(random, Forgets::child)) ==
-        "check_fields: visit() of Part (parts.0) does not list a Linear that it calls, of shape [3, 2], [3]" + trained);
+        "check_fields: visit() of Part (parts.0) does not list the Linear that it calls, of shape [3, 2], [3]" +
+            trained);
   CHECK(said(Whole(random, Forgets::dropout)) ==
-        "check_fields: visit() of Part (parts.0) does not list a Dropout that it calls: eval() would not reach it; "
+        "check_fields: visit() of Part (parts.0) does not list the Dropout that it calls: eval() would not reach it; "
         "list every field in visit()");
   const Part forgetful(random, Forgets::parameter);
   CHECK(error_of([&] {
@@ -86,7 +87,7 @@ TEST_CASE("check_fields: what is frozen, has no state, is called by nobody or ti
   CHECK(error_of([&] { check_fields([&] { x* bare; }); }) == "(no error)");
   trunk.fc.weight.set_trainable(true);
   CHECK(said(Head(trunk, random))
-            .starts_with("check_fields: visit() of Head does not list a Part that it calls, of "
+            .starts_with("check_fields: visit() of Head does not list the Part that it calls, of "
                          "shape [3, 2]: no optimizer"));
 }
 
@@ -97,7 +98,7 @@ TEST_CASE("a Dropout that eval() missed says so when it is called; one that trai
   CHECK(call(forgetful) == "(no error)");
   forgetful.eval();
   CHECK(call(forgetful) ==
-        "eval: visit() of Part does not list a Dropout that it calls, which therefore stays in training mode (in "
+        "eval: visit() of Part does not list the Dropout that it calls, which therefore stays in training mode (in "
         "parts.0.Dropout)");
   CHECK(error_of([&] { forgetful.parts[0].drop(x); }) == "(no error)");
   good.eval();

@@ -182,7 +182,7 @@ TEST_CASE("module: copying is an error that names clone()") {
   Generator random(1);
   const Linear layer(2, 2, random);
   const auto says = [](const std::string& type) {
-    return "copy: a " + type +
+    return "copy: this " + type +
            " was passed or assigned by value, and its copy would share its parameters: write m.clone() for an "
            "independent one, std::move(m) to hand it over, or pass a reference";
   };
