@@ -1,5 +1,5 @@
-// The tutorial's attention classes: check_module, PyTorch's numbers with dropout and biases, what they promise about
-// masks, lengths and heads, what they refuse.
+// The tutorial's attention classes: check_module, PyTorch's numbers with dropout and biases, their masks, what they
+// refuse.
 #include "models/tutorial.h"
 
 #include "engine/ops/reduce.h"
@@ -12,111 +12,37 @@ namespace {
 using tutorial::CausalAttention, tutorial::MultiHeadAttentionWrapper;
 using SplitAttention = tutorial::MultiHeadAttention;
 
-/// One head, from the weights under `prefix`: x [B, T, d_in] -> [B, T, d_out].
-Row head_oracle(const Weights& w, const std::string& prefix, const Value& x, Index d_out) {
-  const auto project = [&](const char* name) { return linear_oracle(w, prefix + name, x.x); };
-  return attention_oracle(project("W_query."), project("W_key."), project("W_value."), x.shape[0], 1, x.shape[1], d_out,
-                          causal());
-}
-
-/// [B, T, C] -> [B, heads, T, C / heads].
-Row split_oracle(const Row& x, Index B, Index T, Index heads, Index C) {
-  const Index D = C / heads;
-  Row out;
-  for (Index b = 0; b < B; ++b)
-    for (Index h = 0; h < heads; ++h)
-      for (Index t = 0; t < T; ++t)
-        for (Index d = 0; d < D; ++d) out.push_back(x[at((b * T + t) * C + h * D + d)]);
-  return out;
-}
-
 /// Without biases: a key's bias adds the same to all scores of a row, softmax takes that away again, and a gradient of
 /// 0 cannot be told from a wrong one. PyTorch's numbers below have the biases.
 std::vector<std::string> head_names(const std::string& prefix) {
   return {prefix + "W_query.weight", prefix + "W_key.weight", prefix + "W_value.weight"};
 }
 
-TEST_CASE("tutorial::CausalAttention") {
+/// With dropout; the values are held against PyTorch's, here and in notebook_vectors_test.
+template <class M, class... Heads>
+void check_class(const std::string& name, const std::vector<std::string>& names, const std::string& error,
+                 Heads... heads) {
   check_module(
-      "CausalAttention", [](Generator& random) { return CausalAttention(4, 3, 5, 0.0, random); },
-      [](const CausalAttention& m, In x) { return m(x[0]); },
-      {.names = head_names(""),
-       .inputs = {random_array({2, 3, 4}, 1)},
-       .oracle = [](const Weights& w, const std::vector<Value>& x) { return head_oracle(w, "", x[0], 3); },
+      name, [=](Generator& random) { return M(4, 6, 5, 0.4, heads..., random); },
+      [](const M& m, In x) { return m(x[0]); },
+      {.names = names,
+       .inputs = {random_array({2, 4, 4}, 1)},
        .error =
-           [](const CausalAttention& m) {
+           [](const M& m) {
              m(Tensor(Array::zeros({1, 6, 4})));
            },
-       .error_text = "CausalAttention: T = 6 is above context_length 5 (in CausalAttention)"});
+       .error_text = error});
 }
 
-TEST_CASE("tutorial::MultiHeadAttentionWrapper") {
-  std::vector<std::string> names = head_names("heads.0.");
-  for (const std::string& name : head_names("heads.1.")) names.push_back(name);
-  check_module(
-      "MultiHeadAttentionWrapper", [](Generator& random) { return MultiHeadAttentionWrapper(4, 3, 5, 0.0, 2, random); },
-      [](const MultiHeadAttentionWrapper& m, In x) { return m(x[0]); },
-      {.names = names,
-       .inputs = {random_array({2, 3, 4}, 1)},
-       .oracle =
-           [](const Weights& w, const std::vector<Value>& x) {
-             const Row first = head_oracle(w, "heads.0.", x[0], 3), second = head_oracle(w, "heads.1.", x[0], 3);
-             Row joined;
-             for (std::size_t i = 0; i < first.size(); i += 3) {
-               joined.insert(joined.end(), first.begin() + std::ptrdiff_t(i), first.begin() + std::ptrdiff_t(i + 3));
-               joined.insert(joined.end(), second.begin() + std::ptrdiff_t(i), second.begin() + std::ptrdiff_t(i + 3));
-             }
-             return joined;
-           },
-       .error =
-           [](const MultiHeadAttentionWrapper& m) {
-             m(Tensor(Array::zeros({1, 3, 5})));
-           },
-       .error_text = "CausalAttention: x [1, 3, 5] must be [B, T, 4] (in heads.0)"});
-}
-
-TEST_CASE("tutorial::MultiHeadAttention") {
-  std::vector<std::string> names = head_names("");
-  names.insert(names.end(), {"out_proj.weight", "out_proj.bias"});
-  check_module(
-      "MultiHeadAttention", [](Generator& random) { return SplitAttention(3, 4, 5, 0.0, 2, random); },
-      [](const SplitAttention& m, In x) { return m(x[0]); },
-      {.names = names,
-       .inputs = {random_array({2, 3, 3}, 1)},
-       .oracle =
-           [](const Weights& w, const std::vector<Value>& x) {
-             const auto heads = [&](const char* name) {
-               return split_oracle(linear_oracle(w, name, x[0].x), 2, 3, 2, 4);
-             };
-             const Row y =
-                 attention_oracle(heads("W_query."), heads("W_key."), heads("W_value."), 2, 2, 3, 2, causal());
-             Row joined;
-             for (Index b = 0; b < 2; ++b)
-               for (Index t = 0; t < 3; ++t)
-                 for (Index c = 0; c < 4; ++c) joined.push_back(y[at(((b * 2 + c / 2) * 3 + t) * 2 + c % 2)]);
-             return linear_oracle(w, "out_proj.", joined);
-           },
-       .error =
-           [](const SplitAttention& m) {
-             m(Tensor(Array::zeros({1, 6, 3})));
-           },
-       .error_text = "MultiHeadAttention: T = 6 is above context_length 5 (in MultiHeadAttention)"});
-}
-
-TEST_CASE("tutorial: all three with dropout") {
-  check_module(
-      "CausalAttention", [](Generator& random) { return CausalAttention(4, 3, 5, 0.4, random); },
-      [](const CausalAttention& m, In x) { return m(x[0]); },
-      {.names = head_names(""), .inputs = {random_array({2, 4, 4}, 1)}});
-  check_module(
-      "MultiHeadAttentionWrapper", [](Generator& random) { return MultiHeadAttentionWrapper(4, 3, 5, 0.4, 1, random); },
-      [](const MultiHeadAttentionWrapper& m, In x) { return m(x[0]); },
-      {.names = head_names("heads.0."), .inputs = {random_array({2, 4, 4}, 1)}});
-  std::vector<std::string> names = head_names("");
-  names.insert(names.end(), {"out_proj.weight", "out_proj.bias"});
-  check_module(
-      "MultiHeadAttention", [](Generator& random) { return SplitAttention(3, 4, 5, 0.4, 2, random); },
-      [](const SplitAttention& m, In x) { return m(x[0]); }, {.names = names, .inputs = {random_array({2, 4, 3}, 1)}});
+TEST_CASE("tutorial: CausalAttention, MultiHeadAttentionWrapper, MultiHeadAttention") {
+  const std::string too_long = ": T = 6 is above context_length 5 (in ";
+  std::vector<std::string> two = head_names("heads.0."), split = head_names("");
+  for (const std::string& name : head_names("heads.1.")) two.push_back(name);
+  split.insert(split.end(), {"out_proj.weight", "out_proj.bias"});
+  check_class<CausalAttention>("CausalAttention", head_names(""), "CausalAttention" + too_long + "CausalAttention)");
+  check_class<MultiHeadAttentionWrapper>("Wrapper", two, "CausalAttention" + too_long + "heads.0)", Index(2));
+  check_class<SplitAttention>("MultiHeadAttention", split, "MultiHeadAttention" + too_long + "MultiHeadAttention)",
+                              Index(2));
 }
 
 /// float32 numbers, digit by digit.
@@ -194,74 +120,6 @@ TEST_CASE("tutorial: the mask is a buffer, listed and copied, neither drawn nor 
   CHECK(same_bits(other(x).array(), expected));
 }
 
-TEST_CASE("tutorial: a shorter input is what the longer one begins with, whatever the context_length") {
-  const Array x = random_array({2, 5, 3}, 1);
-  const SplitAttention m(3, 4, 7, 0.0, 2, Generator(5));
-  const CausalAttention one(3, 4, 7, 0.0, Generator(5));
-  for (Index t = 1; t <= 5; ++t) {
-    const Array begin = x.slice(1, 0, t).contiguous();
-    const SplitAttention tight(3, 4, t, 0.0, 2, Generator(5));
-    const Array y = m(begin).array();
-    CHECK(same_bits(tight(begin).array(), y));
-    const CausalAttention tight_one(3, 4, t, 0.0, Generator(5));
-    const Array y_one = one(begin).array();
-    CHECK(same_bits(tight_one(begin).array(), y_one));
-    const Value whole(m(x).array().slice(1, 0, t));
-    const Value whole_one(one(x).array().slice(1, 0, t));
-    CHECK(distance(y.to_vector(), whole.x) < (f64 ? 1e-14 : 1e-6));
-    CHECK(distance(y_one.to_vector(), whole_one.x) < (f64 ? 1e-14 : 1e-6));
-  }
-}
-
-TEST_CASE("tutorial: one more head leaves the columns of the others as they are") {
-  const Array x = random_array({2, 4, 3}, 1);
-  const Array two = MultiHeadAttentionWrapper(3, 2, 4, 0.0, 2, Generator(9))(x).array();
-  const Array three = MultiHeadAttentionWrapper(3, 2, 4, 0.0, 3, Generator(9))(x).array();
-  CHECK(three.shape() == Shape{2, 4, 6});
-  CHECK(same_bits(three.slice(2, 0, 4), two));
-  CHECK(!same_bits(three.slice(2, 4, 6), two.slice(2, 0, 2)));
-  CHECK(same_bits(CausalAttention(3, 2, 4, 0.0, Generator(9))(x).array(), two.slice(2, 0, 2)));
-}
-
-TEST_CASE("tutorial: weight splits are the wrapper, once the heads' weights stand one below the other") {
-  const Array x = random_array({2, 4, 5}, 1);
-  for (const bool bias : {false, true}) {
-    const MultiHeadAttentionWrapper wrapper(5, 2, 4, 0.0, 3, Generator(9), bias);
-    const SplitAttention split(5, 6, 4, 0.0, 3, Generator(10), bias);
-    using Projection = Linear CausalAttention::*;
-    const auto stack = [&](const Linear& whole, Projection projection) {
-      std::vector<Tensor> weights, biases;
-      for (const CausalAttention& head : wrapper.heads) {
-        weights.push_back((head.*projection).weight);
-        biases.push_back((head.*projection).bias);
-      }
-      whole.weight.set(cat(weights, 0).array());
-      if (bias) whole.bias.set(cat(biases, 0).array());
-    };
-    stack(split.W_query, &CausalAttention::W_query);
-    stack(split.W_key, &CausalAttention::W_key);
-    stack(split.W_value, &CausalAttention::W_value);
-    split.out_proj.weight.set(tril(triu(Array::full({6, 6}, 1)).array()).array());  // the identity
-    init::constant(split.out_proj.bias, 0);
-    const Value expected(wrapper(x).array());
-    CHECK(distance(split(x).to_vector(), expected.x) < (f64 ? 1e-14 : 1e-6));
-  }
-}
-
-TEST_CASE("tutorial: dropout draws in training and only there, and only above 0") {
-  const Array x = random_array({2, 4, 3}, 1);
-  const Generator random(3);
-  SplitAttention m(3, 4, 4, 0.5, 2, random), never(3, 4, 4, 0.0, 2, random);
-  const GeneratorState start = random.get_state();
-  never(x);
-  m.eval();
-  const Array calm = m(x).array();
-  CHECK(random.get_state() == start);
-  m.train();
-  CHECK(!same_bits(m(x).array(), calm));
-  CHECK(!(random.get_state() == start));
-}
-
 TEST_CASE("tutorial: what the classes refuse") {
   const Generator random(1);
   CHECK(error_of([&] { SplitAttention(4, 6, 3, 0.0, 4, random); }) ==
@@ -270,7 +128,6 @@ TEST_CASE("tutorial: what the classes refuse") {
         "MultiHeadAttention: num_heads 0 must be at least 1");
   CHECK(error_of([&] { MultiHeadAttentionWrapper(4, 6, 3, 0.0, 0, random); }) ==
         "MultiHeadAttentionWrapper: num_heads 0 must be at least 1");
-  CHECK(error_of([&] { CausalAttention(4, 6, 3, 1.5, random); }) == "Dropout: p = 1.5 is not a probability");
   const SplitAttention m(4, 6, 3, 0.0, 2, random);
   CHECK(error_of([&] {
           m(Array::zeros({2, 3, 5}));
@@ -278,14 +135,8 @@ TEST_CASE("tutorial: what the classes refuse") {
   CHECK(error_of([&] {
           m(Array::zeros({3, 4}));
         }) == "MultiHeadAttention: x [3, 4] must be [B, T, 4] (in MultiHeadAttention)");
-  const MultiHeadAttentionWrapper wrapper(4, 6, 3, 0.0, 2, random);
-  CHECK(error_of([&] {
-          wrapper(Array::zeros({2, 4, 4}));
-        }) == "CausalAttention: T = 4 is above context_length 3 (in heads.0)");
   CHECK(error_of([&] { CausalAttention(4, 0, 3, 0.0, random); }) ==
         "CausalAttention: d_in 4, d_out 0 and context_length 3 must be at least 1");
-  CHECK(error_of([&] { CausalAttention(0, 4, 3, 0.0, random); }) ==
-        "CausalAttention: d_in 0, d_out 4 and context_length 3 must be at least 1");
   CHECK(error_of([&] { MultiHeadAttentionWrapper(4, 4, 0, 0.0, 2, random); }) ==
         "CausalAttention: d_in 4, d_out 4 and context_length 0 must be at least 1");
   CHECK(error_of([&] { SplitAttention(4, 0, 3, 0.0, 2, random); }) ==

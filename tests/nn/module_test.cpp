@@ -218,19 +218,6 @@ TEST_CASE("module: after a move the handles an optimizer took still are the para
   CHECK(list[0].weight.defined());
 }
 
-TEST_CASE("module: train and eval reach every child, and say nothing about gradients") {
-  Generator random(1);
-  Small m(random);
-  CHECK((m.training() && m.drop.training() && m.h[1].training()));
-  m.eval();
-  CHECK((!m.training() && !m.drop.training() && !m.h[1].training() && !m.ln->training()));
-  CHECK(m(IntArray({1}, std::vector<Index>{0})).requires_grad());
-  m.h[1].train();
-  CHECK((m.h[1].training() && !m.h[0].training()));
-  m.train();
-  CHECK((m.training() && m.drop.training()));
-}
-
 TEST_CASE("module: frozen parameters are constants; without_gradient names the trainable ones the loss missed") {
   Generator random(1);
   Small m(random);

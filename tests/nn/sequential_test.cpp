@@ -1,4 +1,4 @@
-// Sequential, and a layer written the way an outsider writes one, alone and inside a Sequential.
+// Sequential.
 #include "nn/sequential.h"
 
 #include "nn/nn.h"
@@ -64,47 +64,6 @@ TEST_CASE("Sequential of nothing is the identity; add appends and chains") {
   m.add(ReLU()).add(Tanh());
   CHECK(m.size() == 2);
   CHECK(same_bits(m(x).array(), tanh(relu(x)).array()));
-}
-
-/// Gated feed-forward, as the design's page writes it: down(sigmoid(gate(x)) * up(x)).
-struct GatedMlp : Layer<GatedMlp> {
-  Linear gate, up, down;
-  GatedMlp(Index features, Index hidden, Generator& random)
-      : gate(features, hidden, random), up(features, hidden, random), down(hidden, features, random) {}
-  Tensor forward(const Tensor& x) const {
-    const Tensor open = sigmoid(gate(x));
-    const Tensor y = up(x);
-    return down(open * y);
-  }
-  void visit(Visitor& v) override {
-    v("gate", gate);
-    v("up", up);
-    v("down", down);
-  }
-};
-
-TEST_CASE("a layer of one's own holds to everything the library's do") {
-  const ModuleOracle oracle = [](const Weights& w, const std::vector<Value>& x) {
-    const Row up = linear_oracle(w, "up.", x[0].x);
-    Row y = mapped(linear_oracle(w, "gate.", x[0].x), [](double v) { return 1 / (1 + std::exp(-v)); });
-    for (std::size_t i = 0; i < y.size(); ++i) y[i] *= up[i];
-    return linear_oracle(w, "down.", y);
-  };
-  check_module(
-      "GatedMlp", [](Generator& random) { return GatedMlp(3, 4, random); },
-      [](const GatedMlp& m, In x) { return m(x[0]); },
-      {.names = {"gate.weight", "gate.bias", "up.weight", "up.bias", "down.weight", "down.bias"},
-       .inputs = {random_array({2, 3}, 1)},
-       .oracle = oracle,
-       .error =
-           [](const GatedMlp& m) {
-             m(Tensor(Array::zeros({2, 4})));
-           },
-       .error_text = "linear: x [2, 4] needs a last extent of 3 for weight [4, 3] (in gate)"});
-  Generator random(1);
-  const Sequential stack{GatedMlp(3, 4, random), GatedMlp(3, 4, random)};
-  CHECK(named_parameters(stack)[11].name == "1.down.bias");
-  CHECK(stack(Tensor(random_array({2, 3}, 1))).shape() == Shape{2, 3});
 }
 
 }  // namespace

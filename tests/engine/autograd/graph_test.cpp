@@ -61,25 +61,14 @@ TEST_CASE("graph: 40 stacked diamonds have 2^40 paths and take no time") {
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(1));
 }
 
-TEST_CASE("graph: a leaf used 1,000 times, and 100,000 times") {
-  for (const int uses : {1000, 100000}) {
-    const Tensor x = leaf({1.5});
-    std::vector<Tensor> parts;
-    for (int i = 0; i < uses; ++i) parts.push_back(x * real(2));
-    const Tensor y = sum(concat(parts));
-    parts.clear();
-    y.backward();
-    CHECK(x.grad().item() == static_cast<real>(2 * uses));
-  }
-}
-
-TEST_CASE("graph: the same tensor twice in one op") {
-  const Tensor x = leaf({3});
-  (x * x).backward();
-  CHECK(x.grad().item() == 6);
-  const Tensor z = leaf({3});
-  (z + z).backward();
-  CHECK(z.grad().item() == 2);
+TEST_CASE("graph: a leaf used 100,000 times") {
+  const Tensor x = leaf({1.5});
+  std::vector<Tensor> parts;
+  for (int i = 0; i < 100000; ++i) parts.push_back(x * real(2));
+  const Tensor y = sum(concat(parts));
+  parts.clear();
+  y.backward();
+  CHECK(x.grad().item() == 200000);
 }
 
 TEST_CASE("graph: what the loss does not depend on gets no gradient") {
@@ -267,17 +256,6 @@ TEST_CASE("graph: detach cuts, and shares the numbers") {
   CHECK(cut.array().data() == y.array().data());
   (y * cut).backward();  // d(y * 9)/dx
   CHECK(x.grad().item() == 54);
-}
-
-TEST_CASE("graph: micrograd's check: y = -20, dy/dx = 46") {
-  const Tensor x = leaf({-4});
-  const Tensor z = real(2) * x + real(2) + x;
-  const Tensor q = relu(z) + z * x;
-  const Tensor h = relu(z * z);
-  const Tensor y = h + q + q * x;
-  y.backward();
-  CHECK(y.item() == -20);
-  CHECK(x.grad().item() == 46);
 }
 
 TEST_CASE("graph: micrograd's README expression") {

@@ -30,11 +30,13 @@ TEST_CASE("graph: a rule that throws: the error arrives, the graph is freed, the
     const Tensor x = leaf({1, 2}), w = leaf({3, 4});
     const Tensor before = x * w;
     const Tensor broken = custom("broken", before, [](const Array&, Grads&) { check(false, "cannot go back"); });
-    const Tensor y = sum(broken * w);
+    Tensor y = sum(broken * w);
+    y += sum(before);  // `before` has a part of its gradient when the rule throws
     CHECK(error_of([&] { y.backward(); }) == "broken: cannot go back");
     CHECK(leaks.nodes() == 5);  // two leaves and the three handles above: what lay between has gone
     CHECK(w.grad().to_vector() == std::vector<real>{3, 8});  // newer than the broken one: already done
     CHECK(!x.grad().defined());
+    CHECK(!before.grad().defined());
     CHECK(thread_context.op == nullptr);
     CHECK(error_of([&] { y.backward(); }).find("was consumed by an earlier backward") != std::string::npos);
     CHECK(!NoGrad::active());
@@ -111,6 +113,9 @@ TEST_CASE("graph: MOTE_CHECK=finite names the first NaN and the first infinity")
   const Tensor poisoned = custom("poisoned", zero, [](const Array& dy, Grads& dx) { dx.add(0, dy * nan); });
   CHECK(error_of([&] { sum(poisoned).backward(); }) ==
         "poisoned: backward: the gradient for input 0 of shape [2] has a NaN (dy [2])");
+  const Tensor part = slice(zero, 0, 0, 1);  // sends its gradient to a part of its input's
+  CHECK(error_of([&] { part.backward(array({1}, {nan})); }) ==
+        "slice: backward: the gradient for input 0 of shape [2] has a NaN (dy [1])");
 }
 
 TEST_CASE("graph: MOTE_CHECK=finite names the layer, forward and backward") {
@@ -128,6 +133,7 @@ TEST_CASE("graph: MOTE_CHECK=finite names the layer, forward and backward") {
   const Tensor y = root(zero);
   CHECK(error_of([&] { y.backward(); }) ==
         "sqrt: backward: the gradient for input 0 of shape [1] has an infinity (dy [1]) (in Root)");
+  CHECK(error_of([&] { y.backward(); }).ends_with("add the losses and call backward once (in Root)"));
 }
 
 TEST_CASE("graph: MOTE_CHECK=finite lets masked_fill make its infinities, and what follows work with them") {

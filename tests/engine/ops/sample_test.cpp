@@ -117,16 +117,6 @@ TEST_CASE("multinomial: shapes, and a row as if it were alone") {
   CHECK(multinomial(across, 2, true, Generator(4)) == multinomial(weights, 2, true, Generator(4)));
 }
 
-TEST_CASE("multinomial: what is in the other rows does not matter") {
-  Array changed = weights.contiguous();
-  std::fill_n(changed.mutate(), 4, real(7));
-  for (const bool replacement : {false, true}) {
-    const IntArray a = multinomial(weights, 3, replacement, Generator(6)),
-                   b = multinomial(changed, 3, replacement, Generator(6));
-    CHECK(a.slice(0, 1, 3) == b.slice(0, 1, 3));
-  }
-}
-
 TEST_CASE("multinomial: a class of probability 0 never comes, or last; without replacement none comes twice") {
   const Generator random(3);
   for (int i = 0; i < 2000; ++i) {
@@ -165,7 +155,7 @@ TEST_CASE("multinomial: as often as their weights say, which need not sum to 1")
   }
 }
 
-TEST_CASE("what random tensors refuse; nothing is drawn then") {
+TEST_CASE("what multinomial refuses; nothing is drawn then") {
   const Generator random(3);
   const GeneratorState fresh = random.get_state();
   const auto p = [](double x) { return array({2, 2}, {1, 1, 0.5, x}); };
@@ -186,12 +176,6 @@ TEST_CASE("what random tensors refuse; nothing is drawn then") {
     CHECK(error(array({2, 2}, {1, 0, 0, 0}), 1, replacement) == "multinomial: the probabilities of row 1 are all 0");
     CHECK(error(Array::zeros({2, 0}), 1, true) == "multinomial: the probabilities of row 0 are all 0");
   }
-  CHECK(error_of([&] { bernoulli(p(1.5), random); }) == "bernoulli: p = 1.5 is not a probability");
-  CHECK(error_of([&] { exponential(0, {2}, random); }) == "exponential: lambda 0 must be above 0");
-  CHECK(error_of([&] { normal(0, -1, {2}, random); }) == "normal: standard deviation -1 must be at least 0");
-  CHECK(error_of([&] { uniform(1, 0, {2}, random); }) == "uniform: low 1 must be at most high 0");
-  CHECK(error_of([&] { randint(3, 3, {2}, random); }) == "randint: low 3 must be below high 3");
-  CHECK(error_of([&] { randperm(-1, random); }) == "randperm: n = -1 is outside [0, 214748364)");
   CHECK(random.get_state() == fresh);
 }
 

@@ -41,8 +41,6 @@ TEST_CASE("reshape") {
                 },
             .error_text = "reshape: shape [2, 3] has 6 elements and does not fit [4, -1]"});
   check_op("reshape", [](In t) { return reshape(t[0], t[0].numel() ? Shape{6, 2, 2} : Shape{0, 5}); }, same_order, {x});
-  CHECK(error_of([] { reshape(zeros({2, 3}), {-1, -1}); }) == "reshape: only one extent may be -1 in [-1, -1]");
-  CHECK(error_of([] { reshape(zeros({2, 3}), {7}); }) == "reshape: shape [2, 3] has 6 elements and does not fit [7]");
   CHECK(error_of([] { reshape(zeros({0, 3}), {0, -1}); }) == "reshape: -1 in [0, -1] is ambiguous for shape [0, 3]");
   CHECK(reshape(Tensor(real(2)), {1, 1}).shape() == Shape{1, 1});
 }
@@ -102,7 +100,6 @@ TEST_CASE("permute") {
                   permute(zeros({2, 3, 4}), {0, 1, 1});
                 },
             .error_text = "permute: axis 1 is listed twice"});
-  CHECK(error_of([] { permute(zeros({2, 3}), {0}); }) == "permute: 1 axes for shape [2, 3]");
 }
 
 TEST_CASE("slice") {
@@ -257,7 +254,6 @@ TEST_CASE("expand") {
                   expand(zeros({3, 2}), {3, 4});
                 },
             .error_text = "expand: shape [3, 2] does not broadcast to [3, 4] (axis -1: 2 against 4)"});
-  CHECK(error_of([] { expand(zeros({3, 2}), {2}); }) == "expand: shape [3, 2] does not broadcast to [2]");
 }
 
 TEST_CASE("tril, triu") {
