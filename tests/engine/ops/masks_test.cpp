@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "engine/ops/compare.h"
 #include "engine/ops/create.h"
 #include "tests/tools.h"
 
