@@ -51,8 +51,10 @@ void Module::read(Reader& reader) const {
 }
 
 Module::Module(const Module& other) : training_(other.training_) {
-  check(Cloning::depth > 0, "copying a module would share its parameters with the original: use clone() for an ",
-        "independent one, or pass a reference");
+  check_in("copy", Cloning::depth > 0, "this ", other.type_name(),
+           " was passed or assigned by value, and its copy would ",
+           "share its parameters: write m.clone() for an independent one, std::move(m) to hand it over, or pass a "
+           "reference");
   live_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -79,6 +81,22 @@ void Module::train(bool on) {
   } children;
   training_ = children.to = on;
   visit(children);
+}
+
+void Module::check_reached() const {
+  for (const LayerScope* scope = thread_context.layer; scope; scope = scope->outer) {
+    const Module& around = *static_cast<const Module*>(scope->layer);
+    if (&around == this || around.training_) continue;
+    struct Find : Reader {
+      const Module* wanted;
+      bool found = false;
+      void on_enter(const Module& m) override { found = found || &m == wanted; }
+    } find;
+    find.wanted = this;
+    around.read(find);
+    check_in("eval", find.found, "visit() of ", around.type_name(), " does not list the ", type_name(),
+             " that it calls, which therefore stays in training mode");
+  }
 }
 
 std::string Module::type_name() const {

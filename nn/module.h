@@ -10,11 +10,9 @@
 #include <vector>
 
 #include "engine/array/random.h"
-#include "engine/autograd/op.h"
+#include "nn/layer_call.h"
 
 namespace mote {
-
-class Module;
 
 /// Sees the fields of a module tree in the order in which visit() lists them. Derive from it and override the hooks you
 /// need; inside a hook path() is the dotted name, such as `transformer.h.0.attn.c_attn.weight`.
@@ -97,7 +95,11 @@ class Module {
   /// Dropout, not gradients (NoGrad does that).
   void train(bool on = true);
   void eval() { train(false); }
-  bool training() const { return training_; }
+  /// Errors: this still trains inside the call of a layer that is in evaluation and whose visit() does not list it.
+  bool training() const {
+    if (training_ && thread_context.layer) check_reached();
+    return training_;
+  }
 
   /// "Linear", "TransformerBlock": the class's name without namespaces, unless a class overrides it.
   virtual std::string type_name() const;
@@ -122,38 +124,10 @@ class Module {
   static void own_parameters(Module& copy);
 
  private:
+  void check_reached() const;
   static inline std::atomic<Index> live_{0};
   bool training_ = true;
 };
-
-namespace detail {
-/// Whether a layer's forward() takes these arguments.
-template <class L, class... A>
-concept Takes = requires(const L& layer, A&&... arguments) {
-  layer.forward(std::forward<A>(arguments)...);
-};
-/// The layer stack's dotted path, found by visiting from the outermost module; LayerScope::path (check.h).
-std::string layer_path(const LayerScope& innermost);
-
-class OpenLayer {
- public:
-  explicit OpenLayer(const Module& m) : scope_{&m, thread_context.layer, layer_path} {
-    if (watched_) [[unlikely]]
-      Watchers::tell([this](Observer& o) { o.layer_opened(scope_); });
-    thread_context.layer = &scope_;
-  }
-  ~OpenLayer() {
-    thread_context.layer = scope_.outer;
-    if (watched_) [[unlikely]]
-      Watchers::tell([this](Observer& o) { o.layer_closed(scope_); });
-  }
-  OpenLayer(const OpenLayer&) = delete;
-
- private:
-  LayerScope scope_;
-  bool watched_ = Watchers::any();
-};
-}  // namespace detail
 
 /// The base of a layer: `struct Mine : Layer<Mine>` with a forward(...) const of any signature. Calling the layer,
 /// mine(x), opens its scope and calls forward, so that errors, reports and traces can name the layer.
@@ -166,6 +140,23 @@ class Layer : public Module {
     const detail::OpenLayer here(*this);
     return static_cast<const Derived*>(this)->forward(std::forward<Arguments>(arguments)...);
   }
+
+  // Calls that forward() refuses, and what to write.
+  template <class T, class... A>
+  requires detail::NotIds<Derived, T, A...>
+  __attribute__((unavailable("this layer takes ids, an IntArray: write ints({{1, 2}})"))) void operator()(T&& ids,
+                                                                                                          A&&...) const;
+  template <class X, class T>
+  requires detail::NotMask<Derived, T, X>
+  __attribute__((unavailable("a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked"))) void
+  operator()(X&&, T&& mask) const;
+  template <class X, class Y, class Z, class T>
+  requires detail::NotMask<Derived, T, X, Y, Z>
+  __attribute__((unavailable("a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked"))) void
+  operator()(X&&, Y&&, Z&&, T&& mask) const;
+  template <class... A>
+  __attribute__((unavailable("braces have no type: write ints({{1, 2}}) for ids, tensor({{1, 2}}) for floats"))) void
+  operator()(const Nested<double>&, A&&...) const;
 
   /// An independent copy: equal values in cells of its own, tied parameters still tied; only random streams are shared.
   Derived clone() const {

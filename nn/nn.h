@@ -3,6 +3,7 @@
 
 #include "nn/activation.h"
 #include "nn/attention_weights.h"
+#include "nn/check_fields.h"
 #include "nn/dropout.h"
 #include "nn/embedding.h"
 #include "nn/feed_forward.h"

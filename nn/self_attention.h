@@ -74,9 +74,6 @@ struct SelfAttention : Layer<SelfAttention> {
     check_in("SelfAttention", !drops(), "a cache is for evaluation: call eval() first");
     return run(x, options_for({}), &cache);
   }
-  // A mask of floats could say who may attend, or who may not, or be added to the scores: write m > 0, or
-  // from_blocked(m) where 1 means blocked.
-  Tensor forward(const Tensor& x, const Tensor& mask) const = delete;
 
   /// An empty cache for this layer.
   KeyValueCache cache() const { return KeyValueCache(options.window); }

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <concepts>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "engine/autograd/op.h"
+#include "nn/check_fields.h"
 #include "train/clip.h"
 #include "train/optimizer.h"
 
@@ -37,12 +39,19 @@ struct FitOptions {
 namespace detail {
 /// The sentence for on_warning; "" if every trainable parameter has a gradient.
 std::string gradient_warning(const Optimizer& optimizer);
+/// Errors: fields that visit() forgot, unless a parameter got no gradient or another optimizer updates it.
+inline void check_fields(const FieldWatch& fields) {
+  const std::string problem =
+      fields.problem([](const Node& leaf) { return !leaf.grad.defined() || Optimizer::any_updates(leaf); });
+  check_in("fit", problem.empty(), problem);
+}
 }  // namespace detail
 
 /// For each step from first_step to steps - 1: loss = compute(step), backward, clip, optimizer step. Returns the last
 /// loss. Gradients are cleared before each step, so the caller's own do not count. Errors: a loss that is not one
-/// element, or not finite; with clipping, a gradient that is not finite. The weights are then still those of the
-/// previous step.
+/// element, or not finite; with clipping, a gradient that is not finite; in the first step, a parameter that gets a
+/// gradient but is in no optimizer, and other fields that a layer's visit() forgot (nn/check_fields.h). The weights are
+/// then still those of the previous step.
 template <std::invocable<Index> Compute>
 double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
   check_in("fit", options.clip >= 0, "clip ", options.clip, " must be at least 0");
@@ -52,12 +61,15 @@ double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
   double last = 0;
   for (Index step = options.first_step; step < options.steps; ++step) {
     optimizer.zero_grad();
+    std::optional<FieldWatch> fields;
+    if (step == options.first_step) fields.emplace();
     const Tensor loss = compute(step);
     check_in("fit", loss.numel() == 1, "the loss of step ", step, " has shape ", loss.shape(), ", not one element");
     last = static_cast<double>(loss.item());
     check_in("fit", std::isfinite(last), "the loss of step ", step, " is ", last,
              ": lower the learning rate, or run with MOTE_CHECK=finite to see where it starts");
     loss.backward();
+    if (fields) detail::check_fields(*fields);
     if (options.on_warning && step == options.first_step)
       if (const std::string text = detail::gradient_warning(optimizer); !text.empty()) options.on_warning(text);
     if (options.schedule) optimizer.set_learning_rate(options.schedule(step));

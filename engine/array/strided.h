@@ -62,7 +62,9 @@ class Strided {
   bool shares_storage(const Self& other) const { return storage_ == other.storage_; }
 
   /// Errors: this is not defined.
-  void require() const { check_in("array", defined(), Self::not_defined); }
+  void require() const { check_in("array", defined(), static_cast<const Self&>(*this).missing()); }
+  /// The sentence for one that is not defined.
+  const char* missing() const { return Self::not_defined; }
   /// The first element; element [i, j, ...] is data()[i * stride(0) + j * stride(1) + ...].
   const T* data() const { return first(); }
   /// Where to write: afterwards this is contiguous and the sole owner of its elements; if not, they are copied first.

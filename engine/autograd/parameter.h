@@ -24,7 +24,7 @@ class Parameter {
   explicit Parameter(Array value) : cell_(std::make_shared<Cell>(std::move(value))) {}
 
   /// A Parameter that is not defined, such as the bias of a Linear without one, gives an undefined Tensor.
-  operator Tensor() const { return cell_ ? Tensor(cell_->value, node()) : Tensor(); }
+  operator Tensor() const { return cell_ ? Tensor(cell_->value, node()) : Tensor(Array::unfilled()); }
   bool defined() const { return cell_ != nullptr; }
   const Array& value() const { return cell().value; }
   const Array& array() const { return cell().value; }
@@ -44,14 +44,15 @@ class Parameter {
   void zero_grad() const { cell().node->grad = Array(); }
   /// A frozen parameter acts as a constant in ops: no gradient, no optimizer step.
   bool trainable() const { return cell().trainable; }
-  void set_trainable(bool on) const { cell().trainable = on; }
+  void set_trainable(bool on) const;
   /// Two handles to one cell.
   bool same_as(const Parameter& other) const { return cell_ == other.cell_; }
   const Cell* id() const { return cell_.get(); }
 
  private:
   Cell& cell() const {
-    check_in("parameter", cell_ != nullptr, "this parameter is not defined (a bias that its layer does not have?)");
+    check_in("parameter", cell_ != nullptr, Array::unfilled().missing(),
+             " (or is it a bias that its layer does without?)");
     return *cell_;
   }
   std::shared_ptr<Cell> cell_;
@@ -59,5 +60,7 @@ class Parameter {
 
 /// Parameters alive in this process; tests use it to find a field that a module's visit() misses.
 Index live_parameters();
+/// How many of them are frozen.
+Index frozen_parameters();
 
 }  // namespace mote

@@ -129,7 +129,14 @@ Storage draw_dropout(AttentionPlan& p, double dropout, const Generator* random) 
 AttentionView view_of(const AttentionPlan& p, const Array& q, const Array& k, const Array& v, const Mask& mask,
                       const Array& bias, const Storage& bits) {
   AttentionView view{p, rows_of(q), rows_of(k), rows_of(v)};
-  if (mask.defined()) view.mask.emplace(mask, weights_shape(p, q.shape().without(-1).without(-1).without(-1)));
+  if (mask.defined()) {
+    const Shape lead = q.shape().without(-1).without(-1).without(-1), full = weights_shape(p, lead);
+    const bool padding = mask.rank() == 2 && mask.shape()[-1] == p.keys && mask.shape()[0] == p.batch;
+    const char* const axes = full.rank() == 3 ? "[H, Tq, Tk] = " : full.rank() == 4 ? "[B, H, Tq, Tk] = " : "";
+    check(mask.layout().expands_to(full), "mask ", mask.shape(), " does not broadcast to ", axes, full,
+          padding ? "; key_padding(mask) makes [B, 1, 1, Tk] of one that says which keys of each row are padding" : "");
+    view.mask.emplace(mask, full);
+  }
   view.bias = bias.defined() ? bias.data() : nullptr;
   view.bits = bits ? static_cast<const std::uint8_t*>(bits.data()) : nullptr;
   return view;

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "engine/ops/ops.h"
+#include "nn/check_fields.h"
 #include "nn/gradcheck.h"
 #include "nn/linear.h"
 
@@ -10,6 +11,7 @@ int main() {
   const mote::Linear layer(1, 1, random);
   const mote::Tensor x = mote::tensor({{-1.0}, {0.0}, {1.0}, {2.0}});
   const mote::Tensor target = x * mote::real(2) + mote::real(1);
+  mote::check_fields([&] { layer(x); });  // visit() lists both parameters
   mote::real loss = 0;
   for (int step = 0; step < 300; ++step) {
     const mote::Tensor y = mote::mean(mote::pow(layer(x) - target, mote::real(2)));

@@ -329,22 +329,8 @@ TEST_CASE("attention layers: what a constructor refuses") {
   CHECK(says(8, 4, {}, {.d_in = -2}) == "MultiHeadAttention: a width of -2 must be at least 1");
 }
 
-template <class Layer, class... Arguments>
-concept Takes = requires(const Layer& layer, const Arguments&... arguments) {
-  layer.forward(arguments...);
-};
-template <class... Arguments>
-concept ShowsWeights = requires(const MultiHeadAttention& layer, const Arguments&... arguments) {
-  layer.with_weights(arguments...);
-};
-
-TEST_CASE("attention layers: a wrong call does not compile, or is a sentence with the layer's path") {
+TEST_CASE("attention layers: a wrong call is a sentence with the layer's path") {
   using M = MultiHeadAttention;
-  static_assert(Takes<SelfAttention, Tensor, Mask> && !Takes<SelfAttention, Tensor, Tensor>);  // a mask of numbers
-  static_assert(Takes<M, Tensor, Mask> && !Takes<M, Tensor, Tensor>);
-  static_assert(Takes<M, Tensor, Tensor, Tensor, Mask> && !Takes<M, Tensor, Tensor, Tensor, Tensor>);
-  static_assert(ShowsWeights<Tensor, Mask> && !ShowsWeights<Tensor, Tensor>);
-  static_assert(!ShowsWeights<Tensor, Tensor, Tensor, Tensor>);
   const Generator random(1);
   const SelfAttention self(4, 2, random, {}, {.block_size = 3});
   const M across(4, 2, random, {}, {.block_size = 3, .key_width = 3, .value_width = 5});
@@ -360,7 +346,7 @@ TEST_CASE("attention layers: a wrong call does not compile, or is a sentence wit
         "SelfAttention: T = 4 is above block_size 3");
   CHECK(says(self, {[&](const SelfAttention& m) {
                m(x, Mask({3, 3}));
-             }}) == "attention: mask [3, 3] does not broadcast to [1, 2, 2, 2]");
+             }}) == "attention: mask [3, 3] does not broadcast to [B, H, Tq, Tk] = [1, 2, 2, 2]");
   CHECK(says(across, {[&](const M& m) { m(x, zeros(1, 4, 3), v); }}) ==
         "MultiHeadAttention: T = 4 is above block_size 3");
   CHECK(says(across, {[&](const M& m) { m(x, x, v); }}) == "MultiHeadAttention: key [1, 2, 4] must be [B, T, 3]");

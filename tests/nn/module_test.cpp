@@ -181,13 +181,16 @@ TEST_CASE("module: clone is equal, independent, and keeps ties, flags and freezi
 TEST_CASE("module: copying is an error that names clone()") {
   Generator random(1);
   const Linear layer(2, 2, random);
-  const std::string text =
-      "copying a module would share its parameters with the original: use clone() for an independent one, or pass a "
-      "reference";
+  const auto says = [](const std::string& type) {
+    return "copy: this " + type +
+           " was passed or assigned by value, and its copy would share its parameters: write m.clone() for an "
+           "independent one, std::move(m) to hand it over, or pass a reference";
+  };
+  const std::string text = says("Linear");
   const Index modules = Module::live(), cells = live_parameters();
   CHECK(error_of([&] { const Linear copy = layer; }) == text);
   CHECK(error_of([&] { std::vector<Linear>(3, layer); }) == text);
-  CHECK(error_of([&] { const Sequential s = Sequential{ReLU()}, t = s; }) == text);
+  CHECK(error_of([&] { const Sequential s = Sequential{ReLU()}, t = s; }) == says("Sequential"));
   CHECK(error_of([&] {
           const auto f = [layer] { return layer.weight.numel(); };
           f();

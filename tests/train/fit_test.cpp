@@ -26,6 +26,44 @@ struct Valley : Layer<Valley> {
   void visit(Visitor& v) override { v("w", w); }
 };
 
+/// a x + b, of which visit() may forget b.
+struct Line : Layer<Line> {
+  Parameter a{Array::full({1}, 1)}, b{Array::full({1}, 1)};
+  bool lists_b;
+  explicit Line(bool all) : lists_b(all) {}
+  Tensor forward(const Tensor& x) const {
+    const Tensor y = a * x;
+    return sum(y + b);
+  }
+  void visit(Visitor& v) override {
+    v("a", a);
+    if (lists_b) v("b", b);
+  }
+};
+
+TEST_CASE("fit: the first step finds a parameter that visit() forgot, and leaves the weights as they were") {
+  const Line m(false), complete(true);
+  const auto train = [](const Line& line, Optimizer& o) {
+    return error_of([&] { fit(o, [&](Index) { return line(Tensor(2)); }, {.steps = 2, .clip = 0}); });
+  };
+  SGD optimizer(all_parameters(m), {.lr = 0.25});
+  CHECK(train(m, optimizer) ==
+        "fit: visit() of Line does not list a parameter that it uses, of shape [1]: no optimizer would train it; list "
+        "every field in visit(), or freeze what is not to be trained");
+  CHECK(m.a.value().item() == 1);
+  CHECK(optimizer.steps() == 0);
+  m.b.set_trainable(false);  // on purpose
+  CHECK(train(m, optimizer) == "(no error)");
+  m.b.set_trainable(true);
+  {
+    SGD other({{{{"b", m.b}}}}, {.lr = 0.25});  // a second optimizer has it
+    CHECK(train(m, optimizer) == "(no error)");
+  }
+  CHECK(train(m, optimizer) != "(no error)");
+  SGD half({{{{"a", complete.a}}}}, {.lr = 0.25});  // in no optimizer, but visit() lists it: the caller's choice
+  CHECK(train(complete, half) == "(no error)");
+}
+
 TEST_CASE("fit: tells of every step in order, after its update") {
   const Valley m;
   SGD optimizer(all_parameters(m), {.lr = 0.25});

@@ -57,8 +57,19 @@ TEST_CASE("graph: a rule with a wrong shape or a wrong input is named") {
   CHECK(back([](const Array& dy, Grads& dx) { dx.add(7, dy); }) == "mine: the rule asks for input 7, but the op has 1");
   CHECK(back([](const Array&, Grads& dx) { (void)dx.wants(9); }) ==
         "mine: the rule asks for input 9, but the op has 1");
-  CHECK(back([](const Array&, Grads&) {}) == "(no error)");
-  CHECK(!x.grad().defined());
+  const std::string nothing = ", which requires a gradient: it must call dx.add(";
+  CHECK(back([](const Array&, Grads&) {}) ==
+        "mine: the rule sends nothing to input 0" + nothing + "0, ...), if need be with zeros");
+  const Tensor z = leaf({3, 4});
+  const auto second = [&](const Tensor& b) {
+    return error_of([&] {
+      Op op("pair", x, b);
+      op.record(x.array(), [](const Array&, Grads& dx) { dx.add(0, Array::zeros({2})); }).backward(x.array());
+    });
+  };
+  CHECK(second(z).starts_with("pair: the rule sends nothing to input 1" + nothing + "1, ...)"));
+  CHECK(second(z.detach()) == "(no error)");
+  CHECK(x.grad().to_vector() == std::vector<real>{0, 0});
 }
 
 // A rule cannot hold the graph it is part of: it captures nothing, and what it keeps owns no node.

@@ -205,8 +205,15 @@ TEST_CASE("attention: what does not fit is a sentence") {
   CHECK(says(x, x, x, {.dropout = 0.5}) == "attention: dropout needs a generator");
   CHECK(says(x, x, x, {.scale = std::nan("")}) == "attention: scale nan is not finite");
   CHECK(says(Tensor(), x, x, {}).find("is not defined") != std::string::npos);
-  CHECK(says(x, k, k, {.mask = Mask({3, 3})}) == "attention: mask [3, 3] does not broadcast to [2, 3, 5]");
-  CHECK(says(x, x, x, {.mask = Mask({1, 2, 3, 3})}) == "attention: mask [1, 2, 3, 3] does not broadcast to [2, 3, 3]");
+  CHECK(says(x, k, k, {.mask = Mask({3, 3})}) ==
+        "attention: mask [3, 3] does not broadcast to [H, Tq, Tk] = [2, 3, 5]");
+  CHECK(says(x, x, x, {.mask = Mask({1, 2, 3, 3})}) ==
+        "attention: mask [1, 2, 3, 3] does not broadcast to [H, Tq, Tk] = [2, 3, 3]");
+  const Tensor rows = random_array({4, 2, 3, 5}, 8);
+  CHECK(says(rows, rows, rows, {.mask = Mask({4, 3})}) ==
+        "attention: mask [4, 3] does not broadcast to [B, H, Tq, Tk] = [4, 2, 3, 3]; key_padding(mask) makes [B, 1, 1, "
+        "Tk] of one that says which keys of each row are padding");
+  CHECK(says(rows, rows, rows, {.mask = key_padding(Mask({4, 3}, true))}) == "(no error)");
   const Tensor leads = Array::zeros({4, 2, 3, 4}), others = Array::zeros({3, 2, 3, 4});
   CHECK(says(leads, others, others, {}) == "attention: shapes [4] and [3] do not broadcast (axis -1: 4 against 3)");
 }

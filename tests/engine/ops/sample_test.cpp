@@ -213,14 +213,25 @@ TEST_CASE("normal: a mean or a standard deviation for each number, broadcast, as
         }) == "normal: standard deviation -1 must be at least 0");
 }
 
-TEST_CASE("multinomial: into transposed probabilities the race draws in the order of memory, as PyTorch") {
-  // torch.manual_seed(1); p = torch.tensor([[1., 2, 3], [4, 1, 1]]).t(); torch.multinomial(p, 1); torch.multinomial(p,
-  // 2)
-  const Generator random(1);
-  const Tensor p = transpose(tensor({{1, 2, 3}, {4, 1, 1}}), 0, 1);
-  CHECK(multinomial(p, 1, random) == ints({{1}, {0}, {0}}));
-  CHECK(multinomial(p, 2, random) == ints({{1, 0}, {0, 1}, {0, 1}}));
-  CHECK(random.next_u32() == 878115723u);
+TEST_CASE("multinomial: what is drawn does not depend on strides") {
+  const Tensor p = tensor({{1, 2, 3}, {4, 1, 1}});
+  const Tensor views[] = {transpose(transpose(p, 0, 1).array().contiguous(), 0, 1),
+                          Array(random_array({4, 6}, 1)).slice(0, 0, 4, 2).slice(1, 0, 6, 2)};
+  for (const Tensor& view : views)
+    for (const Index count : {1, 2})
+      for (const bool replacement : {false, true}) {
+        CHECK(!view.array().is_contiguous());
+        const Array distances = map(kernels::table().abs, view.array());
+        const Generator a(1), b(1);
+        CHECK(multinomial(distances, count, replacement, a) ==
+              multinomial(distances.contiguous(), count, replacement, b));
+        CHECK(a.next_u32() == b.next_u32());
+      }
+  // torch.manual_seed(1); torch.multinomial(p.t().contiguous(), n) for n = 1, 2, and the same of p.t()
+  const Generator random(1), again(1);
+  const Tensor across = transpose(p, 0, 1);
+  for (const Index count : {1, 2})
+    CHECK(multinomial(across, count, random) == multinomial(across.array().contiguous(), count, again));
 }
 
 }  // namespace
