@@ -60,11 +60,14 @@ Index pairs_of(const AttentionView& p) {
   return pairs;
 }
 
+/// The axes before the last three.
+Shape leading(const Array& x) { return x.shape().without(-1).without(-1).without(-1); }
+
 /// q, k and v with heads and equal leading axes.
 struct Inputs {
   Array q, k, v;
   bool headless;
-  Shape batch() const { return q.shape().without(-1).without(-1).without(-1); }  // the leading axes
+  Shape batch() const { return leading(q); }
 };
 
 Inputs inputs_of(const Tensor& q, const Tensor& k, const Tensor& v) {
@@ -80,8 +83,7 @@ Inputs inputs_of(const Tensor& q, const Tensor& k, const Tensor& v) {
   check(kv_heads == in.v.shape()[-3], "k ", k.shape(), " and v ", v.shape(), " differ in their heads");
   check(kv_heads > 0 ? heads % kv_heads == 0 : heads == 0, "the ", heads, " heads of q ", q.shape(),
         " cannot share the ", kv_heads, " of k ", k.shape());
-  const auto lead = [](const Array& x) { return x.shape().without(-1).without(-1).without(-1); };
-  const Shape batch = broadcast(broadcast(lead(in.q), lead(in.k)), lead(in.v));
+  const Shape batch = broadcast(broadcast(leading(in.q), leading(in.k)), leading(in.v));
   for (Array* x : {&in.q, &in.k, &in.v}) {
     const Shape s = x->shape();
     *x = x->expand(batch.insert(-1, s[-3]).insert(-1, s[-2]).insert(-1, s[-1]));
@@ -130,7 +132,7 @@ AttentionView view_of(const AttentionPlan& p, const Array& q, const Array& k, co
                       const Array& bias, const Storage& bits) {
   AttentionView view{p, rows_of(q), rows_of(k), rows_of(v)};
   if (mask.defined()) {
-    const Shape lead = q.shape().without(-1).without(-1).without(-1), full = weights_shape(p, lead);
+    const Shape full = weights_shape(p, leading(q));
     const bool padding = mask.rank() == 2 && mask.shape()[-1] == p.keys && mask.shape()[0] == p.batch;
     const char* const axes = full.rank() == 3 ? "[H, Tq, Tk] = " : full.rank() == 4 ? "[B, H, Tq, Tk] = " : "";
     check(mask.layout().expands_to(full), "mask ", mask.shape(), " does not broadcast to ", axes, full,
@@ -205,8 +207,7 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Attention
   return op.record(heads_first(plan, y), save(plan, in.q, in.k, in.v, options.mask, bias, stats, bits),
                    [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,
                       const Array& v, const Mask& mask, const Array& bias, const Array& stats, const Storage& bits) {
-                     const Shape lead = q.shape().without(-1).without(-1).without(-1);
-                     send_back(dy, dx, view_of(plan, q, k, v, mask, bias, bits), stats, lead);
+                     send_back(dy, dx, view_of(plan, q, k, v, mask, bias, bits), stats, leading(q));
                    });
 }
 

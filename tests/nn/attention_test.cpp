@@ -54,7 +54,7 @@ void each_variant(const F& f) {
          {.scale = 0.3, .alibi = alibi_slopes(4)},
          {.bias = false, .out_bias = true, .n_kv_head = 1}});
   f(Self{
-      "in three, window, rotary", 12, 3, {.window = 4}, {.n_kv_head = 1, .separate = true, .rotary = RotaryOptions{}}});
+      "in three, window, rotary", 12, 3, {.window = 4}, {.n_kv_head = 1, .rotary = RotaryOptions{}, .separate = true}});
   f(General{"separate, partial rotary", 8, 2, {.causal = true}, {.rotary = partly}});
   f(General{"separate, multi-query, window, alibi",
             12,
