@@ -13,17 +13,7 @@
 namespace mote {
 namespace {
 
-using detail::AttentionGradients, detail::AttentionPlan, detail::AttentionView, detail::HeadRows;
-
-/// x [batch..., H, T, width] as rows.
-HeadRows rows_of(const Array& x) {
-  HeadRows rows{x.data(), x.rank() > 3 ? x.stride(-4) : 0, x.stride(-3), x.stride(-2), x.stride(-1)};
-  if (x.rank() <= 4) return rows;
-  Index batch = 1;
-  for (int axis = 0; axis < x.rank() - 3; ++axis) batch *= x.shape()[axis];
-  for (Index b = 0; b < batch; ++b) rows.entries.push_back(x.layout().offset_of_part(b, 3));
-  return rows;
-}
+using detail::AttentionGradients, detail::AttentionPlan, detail::AttentionView, detail::HeadRows, detail::rows_of;
 
 /// The bias of alibi for every head and distance: -slope |m| at [h, Tk - 1 + m]. With more queries than keys, the first
 /// query precedes the first key. Undefined without slopes.
