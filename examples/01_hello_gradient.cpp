@@ -1,10 +1,10 @@
 // Lesson 1. An expression of two numbers, the graph it leaves behind, and its gradient.
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <iostream>
 
 #include "engine/engine.h"
+#include "examples/program.h"
 
 using namespace mote;
 
@@ -28,7 +28,7 @@ Tensor expression(const Tensor& a, const Tensor& b) {
   return g;
 }
 
-int main() try {
+int lesson() {
   Tensor a = tensor(-4.0).requires_grad_();
   Tensor b = tensor(2.0).requires_grad_();
 
@@ -51,7 +51,6 @@ int main() try {
   const double slope = static_cast<double>((above.item() - below.item()) / (2 * step));
   std::printf("(g(a + 0.01) - g(a - 0.01)) / 0.02 = %.2f, close to dg/da: the gradient is the slope\n", slope);
   return std::abs(da - 138.8338) < 5e-5 && std::abs(db - 645.5773) < 5e-5 ? 0 : 1;
-} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
 }
+
+int main(int, char** argv) { return run_program(argv[0], lesson); }

@@ -1,10 +1,10 @@
 // Lesson 2. A small network learns a sine wave: model, loss, backward, step, and nothing else.
 #include <cstdio>
-#include <exception>
 #include <numbers>
 #include <string>
 
 #include "engine/engine.h"
+#include "examples/program.h"
 #include "models/mlp.h"
 #include "train/adamw.h"
 
@@ -16,7 +16,7 @@ std::string plot(double y, char mark, std::string line = std::string(49, ' ')) {
   return line;
 }
 
-int main() try {
+int lesson() {
   Generator random(1);
   MLP model({1, 32, 32, 1}, random, Activation::tanh);
   std::printf("%s\n", summary(model).c_str());
@@ -45,7 +45,6 @@ int main() try {
     std::printf("%6.2f |%s|\n", static_cast<double>(x.array().at({i, 0})), plot(got, '*', plot(want, 'o')).c_str());
   }
   return last < 1e-3 && last < first / 100 ? 0 : 1;
-} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
 }
+
+int main(int, char** argv) { return run_program(argv[0], lesson); }

@@ -4,13 +4,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <iostream>
 #include <limits>
 #include <map>
 #include <sstream>
 
 #include "engine/engine.h"
+#include "examples/program.h"
 #include "models/tutorials/book.h"
 
 using namespace mote;
@@ -293,7 +293,7 @@ void gpt2_sizes() {
 
 }  // namespace
 
-int main() try {
+int lesson() {
   two_heads_and_three();
   eleven_steps();
   wrapper_against_split();
@@ -304,7 +304,6 @@ int main() try {
   else
     std::cout << "\n" << mistakes << " of the tables and claims above do NOT hold.\n";
   return mistakes == 0 ? 0 : 1;
-} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
 }
+
+int main(int, char** argv) { return run_program(argv[0], lesson); }

@@ -4,13 +4,13 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <functional>
 #include <iostream>
 
 #include "engine/io/curve.h"
 #include "engine/ops/ops.h"
 #include "examples/picture.h"
+#include "examples/program.h"
 #include "models/inspect.h"
 #include "models/tutorials/ai_engineering.h"
 #include "train/adamw.h"
@@ -179,9 +179,6 @@ int lesson(const char* file) {
   return as_told ? 0 : 1;
 }
 
-int main(int argc, char** argv) try {
-  return lesson(argc > 1 ? argv[1] : nullptr);
-} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
+int main(int argc, char** argv) {
+  return run_program(argv[0], [&] { return lesson(argc > 1 ? argv[1] : nullptr); });
 }

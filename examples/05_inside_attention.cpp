@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <iostream>
 #include <sstream>
 #include <tuple>
 #include <utility>
 
 #include "engine/engine.h"
+#include "examples/program.h"
 #include "models/tutorials/llm_from_scratch.h"
 #include "nn/multi_head_attention.h"
 #include "nn/trace.h"
@@ -244,7 +244,7 @@ void fused_and_joined() {
 
 }  // namespace
 
-int main() try {
+int lesson() {
   shapes();
   tree();
   table();
@@ -253,7 +253,6 @@ int main() try {
   fused_and_joined();
   if (mistakes > 0) std::cout << "\n" << mistakes << " of the claims above do NOT hold.\n";
   return mistakes == 0 ? 0 : 1;
-} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
 }
+
+int main(int, char** argv) { return run_program(argv[0], lesson); }

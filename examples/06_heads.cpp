@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <utility>
 #include <vector>
 
 #include "engine/engine.h"
 #include "examples/picture.h"
+#include "examples/program.h"
 #include "models/gpt.h"
 #include "models/inspect.h"
 #include "models/tutorials/multi_head_from_scratch.h"
@@ -274,9 +274,6 @@ int lesson(const char* file) {
   return as_expected ? 0 : 1;
 }
 
-int main(int argc, char** argv) try {
-  return lesson(argc > 1 ? argv[1] : nullptr);
-} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
+int main(int argc, char** argv) {
+  return run_program(argv[0], [&] { return lesson(argc > 1 ? argv[1] : nullptr); });
 }

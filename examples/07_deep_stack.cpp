@@ -2,10 +2,10 @@
 // shows how much of the gradient reaches the bottom.
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <vector>
 
 #include "engine/engine.h"
+#include "examples/program.h"
 #include "nn/nn.h"
 #include "train/adamw.h"
 #include "train/clip.h"
@@ -85,7 +85,7 @@ double one_step(const char* kind, const Model& model) {
 
 }  // namespace
 
-int main() try {
+int lesson() {
   std::printf(
       "One AdamW step. Gradient norms at the position embedding (the bottom), the first and the last block.\n\n"
       "  norm blocks       loss      after        bottom    block first    block last\n");
@@ -110,7 +110,6 @@ int main() try {
       "      one block does; but each norm stands in the way down and rescales the gradient that passes.\n");
   if (!as_told) std::printf("\nNot all of this came out as the text says: see above.\n");
   return as_told ? 0 : 1;
-} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
 }
+
+int main(int, char** argv) { return run_program(argv[0], lesson); }

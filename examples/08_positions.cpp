@@ -3,10 +3,10 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <vector>
 
 #include "engine/engine.h"
+#include "examples/program.h"
 #include "models/gpt.h"
 #include "train/adamw.h"
 #include "train/fit.h"
@@ -168,9 +168,4 @@ int lesson() {
   return as_told ? 0 : 1;
 }
 
-int main() try {
-  return lesson();
-} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
-}
+int main(int, char** argv) { return run_program(argv[0], lesson); }

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <numbers>
 #include <string>
 #include <vector>
 
 #include "engine/engine.h"
+#include "examples/program.h"
 #include "models/mlp.h"
 #include "train/fit.h"
 #include "train/sgd.h"
@@ -146,9 +146,4 @@ int lesson() {
   return as_told ? 0 : 1;
 }
 
-int main() try {
-  return lesson();
-} catch (const std::exception& e) {  // a MOTE_SIMD, say, that this processor does not have
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
-}
+int main(int, char** argv) { return run_program(argv[0], lesson); }

@@ -10,10 +10,13 @@
 #include <functional>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "engine/io/xml.h"
 #include "examples/options.h"
 #include "models/gpt.h"
 #include "models/inspect.h"
@@ -87,6 +90,7 @@ struct Material {
   std::function<Batch(Index rows, const Generator& random)> batch;
   IntArray shown;                   // [1, T]
   std::vector<std::string> labels;  // T
+  std::string about;
 };
 
 std::string label_of(const std::string& character) {
@@ -102,21 +106,37 @@ std::string read(const std::string& path) {
   return text;
 }
 
-/// Characters as ids 0, 1, ... in the order of their codes; rows from random positions.
-Material from_text(const TextOptions& c) {
-  const std::vector<std::string> text = characters_of(c.text.empty() ? built_in_text : read(c.text));
-  std::vector<std::string> known = text;
-  std::sort(known.begin(), known.end());
-  known.erase(std::unique(known.begin(), known.end()), known.end());
-  const auto ids_of = [&](const std::vector<std::string>& characters) {
-    std::vector<Index> ids;
-    for (const std::string& x : characters) {
-      const auto place = std::lower_bound(known.begin(), known.end(), x);
-      check(place != known.end() && *place == x, "the sentence has '", label_of(x), "', which is not in the text");
-      ids.push_back(place - known.begin());
+/// A text in little memory: four bytes for each of its characters.
+struct Characters {
+  std::map<std::string, std::int32_t, std::less<>> ids;  // 0, 1, ... in the order of their codes
+  std::vector<std::int32_t> text;
+
+  explicit Characters(const std::string& content) {
+    std::size_t count = 0;
+    each(content, [&](std::string_view x) {
+      ++count;
+      if (ids.find(x) == ids.end()) ids.emplace(x, 0);
+    });
+    std::int32_t next = 0;
+    for (auto& [x, id] : ids) id = next++;
+    text.reserve(count);
+    each(content, [&](std::string_view x) { text.push_back(ids.find(x)->second); });
+  }
+
+ private:
+  template <class See>
+  static void each(const std::string& content, const See& see) {
+    for (std::size_t i = 0, length = 0; i < content.size(); i += length) {
+      length = detail::character_at(content, i).first;
+      see(std::string_view(content).substr(i, length));
     }
-    return ids;
-  };
+  }
+};
+
+/// Rows from random positions of a text.
+Material from_text(const TextOptions& c) {
+  const auto known = std::make_shared<const Characters>(c.text.empty() ? built_in_text : read(c.text));
+  const std::vector<std::int32_t>& text = known->text;
   check(static_cast<Index>(text.size()) > c.block_size, "characters in the text: ", text.size(),
         "; it needs more than block_size ", c.block_size);
   check(c.block_size >= 2, "block_size ", c.block_size, " must be at least 2");
@@ -125,17 +145,24 @@ Material from_text(const TextOptions& c) {
         "characters in the sentence: ", sentence.size(), "; there may be 2 to block_size ", c.block_size);
   Material m;
   m.title = c.sentence;
-  m.vocab_size = static_cast<Index>(known.size());
+  m.vocab_size = static_cast<Index>(known->ids.size());
   m.block_size = c.block_size;
-  m.batch = [ids = ids_of(text), length = c.block_size + 1](Index rows, const Generator& random) {
+  m.batch = [known, length = c.block_size + 1](Index rows, const Generator& random) {
+    const std::vector<std::int32_t>& ids = known->text;
     const IntArray starts = randint(0, static_cast<Index>(ids.size()) - length + 1, {rows}, random);
     IntArray drawn({rows, length});
     for (Index b = 0; b < rows; ++b) std::copy_n(ids.begin() + starts.data()[b], length, drawn.mutate() + b * length);
     return next_token_batch(drawn);
   };
-  m.shown = IntArray({1, static_cast<Index>(sentence.size())}, ids_of(sentence));
-  for (const std::string& x : sentence) m.labels.push_back(label_of(x));
-  std::printf("%zu characters, %zu different\n", text.size(), known.size());
+  std::vector<Index> shown;
+  for (const std::string& x : sentence) {
+    const auto place = known->ids.find(x);
+    check(place != known->ids.end(), "the sentence has '", label_of(x), "', which is not in the text");
+    shown.push_back(place->second);
+    m.labels.push_back(label_of(x));
+  }
+  m.shown = IntArray({1, static_cast<Index>(shown.size())}, shown);
+  m.about = std::to_string(text.size()) + " characters, " + std::to_string(known->ids.size()) + " different";
   return m;
 }
 
@@ -147,7 +174,7 @@ Material from_task(std::shared_ptr<const Task> task, const std::vector<Index>& s
   m.shown = stack_rows({shown});
   m.title = task->text(shown);
   for (const Index id : shown) m.labels.push_back(task->word(id));
-  std::cout << task->description() << "\n";
+  m.about = task->description();
   m.batch = [task](Index rows, const Generator& random) { return task->batch(rows, Split::train, random); };
   return m;
 }
@@ -178,8 +205,7 @@ class Picture {
     if (std::filesystem::is_symlink(target_, ignored)) target_ = std::filesystem::weakly_canonical(target_, ignored);
     const bool special =
         std::filesystem::exists(target_, ignored) && !std::filesystem::is_regular_file(target_, ignored);
-    unfinished_ = target_;
-    if (!special) unfinished_ += "." + std::to_string(getpid()) + ".part";
+    unfinished_ = special ? target_ : target_.parent_path() / (".mote." + std::to_string(getpid()) + ".part");
     check(!path.empty() && !std::filesystem::is_directory(target_, ignored) && std::ofstream(unfinished_),
           "cannot write '", path, "'");  // better now than after the training
     discard();
@@ -204,47 +230,65 @@ class Picture {
   std::filesystem::path target_, unfinished_;
 };
 
-void train(GPT& model, const Material& material, const Config& c) {
-  const Generator data(c.seed + 1);
+/// What the options describe.
+struct Setup {
+  Material material;
+  std::unique_ptr<GPT> model;
+  FitOptions fit;
+  std::unique_ptr<Optimizer> optimizer;
+};
+
+/// Errors: options that do not go together.
+Setup set_up(const Config& c, const LetterOptions& letters, const TextOptions& text) {
+  check(c.layer >= -1 && c.layer < c.n_layer, "layer ", c.layer, " is out of range for n_layer ", c.n_layer,
+        " (0 is the first)");
+  check(c.seed >= 0 && c.seed <= 1'000'000'000'000'000'000, "seed ", c.seed, " must be 0 to 1000000000000000000");
+  GPTConfig config = GPTConfig::preset(c.preset).resized(c.n_layer, c.n_head, c.n_embd);
+  const Generator fresh(c.seed + 2);
+  Setup s;
+  s.material = c.task == Lesson::induction ? from_induction(letters, fresh)
+               : c.task == Lesson::copy    ? from_copy(letters, fresh)
+                                           : from_text(text);
+  config.vocab_size = s.material.vocab_size;
+  config.block_size = s.material.block_size;
+  s.model = std::make_unique<GPT>(config, Generator(c.seed));
   const Recipe recipe{
       .steps = c.steps, .batch_size = c.batch_size, .learning_rate = c.learning_rate, .warmup = c.steps / 10};
-  FitOptions options = fit_options(recipe);
+  s.fit = fit_options(recipe);
+  s.optimizer = make_optimizer(recipe, *s.model);
+  return s;
+}
+
+void train(const Setup& s, const Config& c) {
+  const Generator data(c.seed + 1);
+  FitOptions options = s.fit;
   options.on_step = [&](const StepReport& r) {
     if (r.step % 100 == 0 || r.step + 1 == r.steps) {
       std::printf("step %4lld  loss %.4f\n", static_cast<long long>(r.step + 1), r.loss);
-      std::fflush(stdout);
+      flush_output();
     }
     return true;
   };
   options.on_warning = [](const std::string& text) { std::printf("warning: %s\n", text.c_str()); };
-  const std::unique_ptr<Optimizer> optimizer = make_optimizer(recipe, model);
   fit(
-      *optimizer,
+      *s.optimizer,
       [&](Index) {
-        const Batch batch = material.batch(c.batch_size, data);
-        return model.loss(batch.ids, batch.targets);
+        const Batch batch = s.material.batch(c.batch_size, data);
+        return s.model->loss(batch.ids, batch.targets);
       },
       options);
 }
 
 int run(const Config& c, const LetterOptions& letters, const TextOptions& text) {
-  check(c.layer >= -1 && c.layer < c.n_layer, "layer ", c.layer, " is out of range for n_layer ", c.n_layer,
-        " (0 is the first)");
-  check(c.seed >= 0 && c.seed <= 1'000'000'000'000'000'000, "seed ", c.seed, " must be 0 to 1000000000000000000");
+  const Setup s = checked_usage([&] { return set_up(c, letters, text); });
   const Picture picture(c.output);
-  GPTConfig config = GPTConfig::preset(c.preset).resized(c.n_layer, c.n_head, c.n_embd);
-  const Generator fresh(c.seed + 2);
-  const Material material = c.task == Lesson::induction ? from_induction(letters, fresh)
-                            : c.task == Lesson::copy    ? from_copy(letters, fresh)
-                                                        : from_text(text);
-  std::fflush(stdout);
-  config.vocab_size = material.vocab_size;
-  config.block_size = material.block_size;
-  GPT model(config, Generator(c.seed));
-  std::printf("%s: n_layer %lld, n_head %lld, n_embd %lld, %lld weights\n", c.preset.c_str(),
-              static_cast<long long>(c.n_layer), static_cast<long long>(c.n_head), static_cast<long long>(c.n_embd),
-              static_cast<long long>(parameter_count(model)));
-  train(model, material, c);
+  const Material& material = s.material;
+  GPT& model = *s.model;
+  std::printf("%s\n%s: n_layer %lld, n_head %lld, n_embd %lld, %lld weights\n", material.about.c_str(),
+              c.preset.c_str(), static_cast<long long>(c.n_layer), static_cast<long long>(c.n_head),
+              static_cast<long long>(c.n_embd), static_cast<long long>(parameter_count(model)));
+  flush_output();
+  train(s, c);
 
   std::cout
       << "\nHow much of its attention each head gives to the token before, to the first one, and to what followed\n"
@@ -295,7 +339,7 @@ int main(int argc, char** argv) {
     else
       options.add("--task " + task, letters);
     options.context(" for --task " + task);
-    options.parse_or_exit(argc, argv);
+    if (!options.parse(argc, argv)) return 0;
     return run(c, letters, text);
   });
 }

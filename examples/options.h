@@ -2,14 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "engine/base/fields.h"
+#include "examples/program.h"
 
 /// Options of one program, in groups. Every field of a group's config is an option, its value the default. Given as
 /// --name value or --name=value.
@@ -41,9 +40,8 @@ class Options {
     return fallback;
   }
 
-  /// Reads the command line. --help prints the options and exits with 0; a mistake prints one line on stderr and exits
-  /// with 2.
-  void parse_or_exit(int argc, char** argv) const {
+  /// Reads the command line; false if it asked for --help, which is then printed. Errors: a mistake is a UsageError.
+  [[nodiscard]] bool parse(int argc, char** argv) const {
     std::vector<std::string> seen;
     bool help = false;
     for (const Given& given : read(argc, argv)) {
@@ -52,17 +50,18 @@ class Options {
         continue;
       }
       const Group* const group = find(given.name);
-      if (!group) fail(argv[0], "unknown option " + given.name + context_ + nearest(given.name));
-      if (std::count(seen.begin(), seen.end(), given.name)) fail(argv[0], given.name + " is given twice");
+      if (!group) throw UsageError("unknown option " + given.name + context_ + nearest(given.name));
+      if (std::count(seen.begin(), seen.end(), given.name)) throw UsageError(given.name + " is given twice");
       seen.push_back(given.name);
-      if (!given.has_value) fail(argv[0], given.name + " needs a value");
+      if (!given.has_value) throw UsageError(given.name + " needs a value");
       try {
         group->set(given.name.substr(2), given.value);
       } catch (const mote::Error& e) {
-        fail(argv[0], "--" + std::string(e.what()));
+        throw UsageError("--" + std::string(e.what()));
       }
     }
-    if (help) help_and_exit(argv[0]);
+    if (help) print_help(argv[0]);
+    return !help;
   }
 
  private:
@@ -123,11 +122,7 @@ class Options {
     return best.empty() ? " (--help lists them all)" : " (did you mean " + best + "?)";
   }
 
-  [[noreturn]] static void fail(const char* program, const std::string& message) {
-    std::cerr << program << ": " << message << "\n";
-    std::exit(2);
-  }
-  [[noreturn]] void help_and_exit(const char* program) const {
+  void print_help(const char* program) const {
     std::size_t width = 4;
     for (const Group& group : groups_)
       for (const mote::Field& f : group.fields()) width = std::max(width, f.name.size());
@@ -143,22 +138,8 @@ class Options {
     std::cout << "\n";
     line("help", "this text");
     if (!note_.empty()) std::cout << "\n" << note_ << "\n";
-    std::exit(0);
   }
 
   std::string about_, note_, context_;
   std::vector<Group> groups_;
 };
-
-/// Runs a program: an error becomes one line on stderr and exit code 1.
-template <class Body>
-int run_program(const char* name, const Body& body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    std::cerr << name << ": there is not enough memory for these sizes\n";
-  } catch (const std::exception& e) {
-    std::cerr << name << ": " << e.what() << "\n";
-  }
-  return 1;
-}

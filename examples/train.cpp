@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -162,19 +163,36 @@ struct Run {
   }
 };
 
+volatile std::sig_atomic_t interrupted = 0;
+
+/// While one lives, Ctrl-C ends the training after its step, not the program in the middle of a line; the second one
+/// ends the program.
+struct EndTrainingOnInterrupt {
+  EndTrainingOnInterrupt() {
+    std::signal(SIGINT, [](int) {
+      interrupted = 1;
+      std::signal(SIGINT, SIG_DFL);
+    });
+  }
+  ~EndTrainingOnInterrupt() { std::signal(SIGINT, SIG_DFL); }
+  EndTrainingOnInterrupt(const EndTrainingOnInterrupt&) = delete;
+};
+
 /// Reports a run as it proceeds: the first loss beside ln V, then a progress line.
 class Narrator {
  public:
   explicit Narrator(Index vocab) : vocab_(vocab), progress_(std::cout, isatty(STDOUT_FILENO) != 0) {}
+  /// False once the user has pressed Ctrl-C. Errors: nobody receives the report.
   bool operator()(const StepReport& report) {
     if (report.step == 0) {
       const long long ids = vocab_;
       std::printf("first loss %.4f; guessing among %lld ids costs ln %lld = %.4f\n", report.loss, ids, ids,
                   math::log(static_cast<double>(vocab_)));
-      std::fflush(stdout);
+      flush_output();
     }
     progress_.update(report.step + 1, report.steps, report.loss, report.learning_rate);
-    return true;
+    if (!std::cout) flush_output();
+    return interrupted == 0;
   }
   void finish() { progress_.finish(); }
 
@@ -187,17 +205,20 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void train(Model& model, const Task& task, const Recipe& recipe, const Generator& data) {
-  FitOptions options = fit_options(recipe);
-  const std::unique_ptr<Optimizer> optimizer = make_optimizer(recipe, model.module());
-  std::cout << describe(optimizer->groups()) << "\n";
+void train(Model& model, const Task& task, const Recipe& recipe, Optimizer& optimizer, FitOptions options,
+           const Generator& data) {
+  std::cout << describe(optimizer.groups()) << "\n";
   Narrator narrator(task.vocab_size());
   options.on_step = [&](const StepReport& report) { return narrator(report); };
   options.on_warning = [](const std::string& text) { std::cout << "warning: " << text << "\n"; };
   const auto start = std::chrono::steady_clock::now();
-  fit(
-      *optimizer, [&](Index) { return model.loss(task.batch(recipe.batch_size, Split::train, data)); }, options);
+  {
+    const EndTrainingOnInterrupt scope;
+    fit(
+        optimizer, [&](Index) { return model.loss(task.batch(recipe.batch_size, Split::train, data)); }, options);
+  }
   narrator.finish();
+  if (interrupted) std::raise(SIGINT);  // which now ends the program, as its caller expects
   std::printf("trained %lld steps in %.1f s\n\n", static_cast<long long>(recipe.steps), seconds_since(start));
   std::fflush(stdout);
 }
@@ -268,13 +289,29 @@ void show_head(Model& model, const Task& task, const std::string& kind, const Ge
             << attention_text(heads.select(0, best_head), labels);
 }
 
-int run(const Run& r, const Task& task, const Recipe& recipe) {
+/// What the options describe.
+struct Setup {
+  std::unique_ptr<Model> model;
+  FitOptions fit;
+  std::unique_ptr<Optimizer> optimizer;
+};
+
+/// Errors: options that do not go together.
+Setup set_up(const Run& r, const Task& task, const Recipe& recipe) {
   check(r.sequences >= 1, "sequences ", r.sequences, " must be at least 1");
   check(r.seed >= 0 && r.seed <= 1'000'000'000'000'000'000, "seed ", r.seed, " must be 0 to 1000000000000000000");
-  const Generator random(r.seed), data(r.seed + recipe.data_seed), fresh(r.seed + 2);
-  const std::unique_ptr<Model> model = model_kind(recipe.model).make(recipe.config, task, random);
+  Setup s;
+  s.model = model_kind(recipe.model).make(recipe.config, task, Generator(r.seed));
+  s.fit = fit_options(recipe);
+  s.optimizer = make_optimizer(recipe, s.model->module());
+  return s;
+}
+
+int run(const Run& r, const Task& task, const Recipe& recipe) {
+  const auto [model, options, optimizer] = checked_usage([&] { return set_up(r, task, recipe); });
+  const Generator data(r.seed + recipe.data_seed), fresh(r.seed + 2);
   std::cout << r.task << ": " << task.description() << "\n\n" << summary(model->module()) << "\n";
-  train(*model, task, recipe, data);
+  train(*model, task, recipe, *optimizer, options, data);
   const std::string kind = task.holds_out() ? "held-out" : "fresh";
   std::cout << "three " << kind << " questions:\n";
   const Index exact = count_exact(*model, task, r.sequences, fresh, 3);
@@ -302,14 +339,14 @@ int run_command(int argc, char** argv) {
     options.add("general options", general);
     options.note("--task NAME --help shows the options of a task, of its model and of its training, with defaults.");
     const bool only_help = argc == 2 && (argv[1] == std::string("--help") || argv[1] == std::string("-h"));
-    if (only_help || r.task == "list") options.parse_or_exit(argc, argv);
+    if ((only_help || r.task == "list") && !options.parse(argc, argv)) return 0;
     if (r.task == "list") return list_tasks();
     r.task = general.task;
   }
   FieldValues task_values;
-  Recipe recipe = make_task(r.task)->recipe();
+  Recipe recipe = checked_usage([&] { return make_task(r.task)->recipe(); });
   r.model = Options::peek(argc, argv, "--model", recipe.model);
-  const ModelKind& kind = model_kind(r.model);
+  const ModelKind& kind = checked_usage([&]() -> const ModelKind& { return model_kind(r.model); });
   if (r.model != recipe.model) {  // of a recipe for another kind of model, use the fields that this one has
     const std::vector<Field> known = kind.fields({});
     std::erase_if(recipe.config, [&](const auto& value) {
@@ -333,8 +370,9 @@ int run_command(int argc, char** argv) {
       });
   options.add("training", recipe);
   options.context(" for --task " + r.task + " and --model " + r.model);
-  options.parse_or_exit(argc, argv);
-  return run(r, *make_task(r.task, task_values), recipe);
+  if (!options.parse(argc, argv)) return 0;
+  const auto task = checked_usage([&] { return make_task(r.task, task_values); });
+  return run(r, *task, recipe);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "engine/autograd/no_grad.h"
 #include "engine/autograd/observer.h"
-#include "nn/module.h"
+#include "nn/evaluation.h"
 
 namespace mote {
 

@@ -3,9 +3,10 @@
 
 #include <cxxabi.h>
 
-#include <cstdlib>
 #include <map>
 #include <typeinfo>
+
+#include "nn/evaluation.h"
 
 namespace mote {
 
@@ -50,7 +51,7 @@ void Module::read(Reader& reader) const {
   const_cast<Module*>(this)->visit(forward);  // visit() lists fields without changing them, and a reader cannot
 }
 
-Module::Module(const Module& other) : training_(other.training_) {
+Module::Module(const Module& other) : mode_(other.own_mode()) {
   check_in("copy", Cloning::depth > 0, "this ", other.type_name(),
            " was passed or assigned by value, and its copy would ",
            "share its parameters: write m.clone() for an independent one, std::move(m) to hand it over, or pass a "
@@ -74,19 +75,35 @@ void Module::own_parameters(Module& copy) {
   copy.visit(own);
 }
 
+std::vector<Module*> detail::modules_of(Module& module) {
+  struct List : Visitor {
+    std::vector<Module*> modules;
+    void on_enter(Module& m) override { modules.push_back(&m); }
+  } list;
+  list.modules.push_back(&module);
+  module.visit(list);
+  return std::move(list.modules);
+}
+
 void Module::train(bool on) {
-  struct Switch : Visitor {
-    bool to = true;
-    void on_enter(Module& m) override { m.training_ = to; }
-  } children;
-  training_ = children.to = on;
-  visit(children);
+  for (Module* m : detail::modules_of(*this))  // all or, without the memory for the list, none
+    on ? m->mode_.fetch_or(1, std::memory_order_relaxed) : m->mode_.fetch_and(~1, std::memory_order_relaxed);
+}
+
+bool Module::kept_by_this_thread() const {
+  check_in("training", Evaluation::open_ > 0, "another thread keeps this ", type_name(),
+           " in evaluation mode (generate, Evaluation): call eval() before threads share it, and train it alone");
+  return true;
+}
+
+void Module::fail_moved_from() const {
+  check_in("layer", false, "this ", type_name(), " was moved from: use the one that it was moved to");
 }
 
 void Module::check_reached() const {
   for (const LayerScope* scope = thread_context.layer; scope; scope = scope->outer) {
     const Module& around = *static_cast<const Module*>(scope->layer);
-    if (&around == this || around.training_) continue;
+    if (&around == this || around.own_mode()) continue;
     struct Find : Reader {
       const Module* wanted;
       bool found = false;

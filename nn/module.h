@@ -2,6 +2,7 @@
 // names, parameters, random streams, train/eval, summary, clone, copy_weights.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -95,10 +96,12 @@ class Module {
   /// Dropout, not gradients (NoGrad does that).
   void train(bool on = true);
   void eval() { train(false); }
-  /// Errors: this still trains inside the call of a layer that is in evaluation and whose visit() does not list it.
+  /// Errors: it would train, but another thread keeps it in evaluation mode (Evaluation); it trains inside the call of a
+  /// layer that is in evaluation and whose visit() does not list it.
   bool training() const {
-    if (training_ && thread_context.layer) check_reached();
-    return training_;
+    const int mode = mode_.load(std::memory_order_relaxed);
+    if (mode == 1 && thread_context.layer) check_reached();
+    return mode == 1 || (mode > 1 && mode % 2 == 1 && !kept_by_this_thread());
   }
 
   /// "Linear", "TransformerBlock": the class's name without namespaces, unless a class overrides it.
@@ -109,8 +112,15 @@ class Module {
 
  protected:
   Module() { live_.fetch_add(1, std::memory_order_relaxed); }
-  Module(Module&& other) noexcept : training_(other.training_) { live_.fetch_add(1, std::memory_order_relaxed); }
-  Module& operator=(Module&&) noexcept = default;
+  Module(Module&& other) noexcept : mode_(other.own_mode()) {
+    live_.fetch_add(1, std::memory_order_relaxed);
+    moved_from_ = std::exchange(other.moved_from_, true);
+  }
+  Module& operator=(Module&& other) noexcept {
+    mode_ = other.own_mode();
+    moved_from_ = this != &other && std::exchange(other.moved_from_, true);
+    return *this;
+  }
   /// Errors: always, except inside clone().
   Module(const Module& other);
   Module& operator=(const Module&) = delete;
@@ -122,12 +132,27 @@ class Module {
   };
   /// Gives every parameter of a fresh copy its own cell; parameters tied within the module stay tied.
   static void own_parameters(Module& copy);
+  /// Errors: this was moved from.
+  void require_kept() const {
+    if (moved_from_) [[unlikely]]
+      fail_moved_from();
+  }
 
  private:
+  friend class Evaluation;
   void check_reached() const;
+  void fail_moved_from() const;
+  bool kept_by_this_thread() const;
+  int own_mode() const noexcept { return mode_.load(std::memory_order_relaxed) == 1; }
   static inline std::atomic<Index> live_{0};
-  bool training_ = true;
+  std::atomic<int> mode_{1};  // 1 if it is to train, plus 2 for every Evaluation that it is in
+  bool moved_from_ = false;
 };
+
+namespace detail {
+/// `module` and everything inside, parents first.
+std::vector<Module*> modules_of(Module& module);
+}  // namespace detail
 
 /// The base of a layer: `struct Mine : Layer<Mine>` with a forward(...) const of any signature. Calling the layer,
 /// mine(x), opens its scope and calls forward, so that errors, reports and traces can name the layer.
@@ -137,6 +162,7 @@ class Layer : public Module {
   template <class... Arguments>
   requires detail::Takes<Derived, Arguments...>
   decltype(auto) operator()(Arguments&&... arguments) const {
+    require_kept();
     const detail::OpenLayer here(*this);
     return static_cast<const Derived*>(this)->forward(std::forward<Arguments>(arguments)...);
   }
@@ -165,25 +191,6 @@ class Layer : public Module {
     own_parameters(copy);
     return copy;
   }
-};
-
-/// Keeps a module in evaluation mode during its lifetime, then restores the mode of each of its modules.
-class Evaluation : Visitor {
- public:
-  [[nodiscard]] explicit Evaluation(Module& module) {
-    on_enter(module);
-    module.visit(*this);
-    module.eval();
-  }
-  ~Evaluation() override {
-    for (const auto& [module, training] : before_)
-      module->train(training);  // parents first, so that children end in their own mode
-  }
-  Evaluation(const Evaluation&) = delete;
-
- private:
-  void on_enter(Module& m) override { before_.emplace_back(&m, m.training()); }
-  std::vector<std::pair<Module*, bool>> before_;
 };
 
 /// One parameter with its dotted name.

@@ -6,6 +6,7 @@
 #include "nn/check_fields.h"
 #include "nn/dropout.h"
 #include "nn/embedding.h"
+#include "nn/evaluation.h"
 #include "nn/feed_forward.h"
 #include "nn/gradcheck.h"
 #include "nn/heads.h"

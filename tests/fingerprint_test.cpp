@@ -166,6 +166,9 @@ void user_layer(std::uint64_t& hash) {
 }  // namespace
 
 int main() try {
+#if defined(__x86_64__) && defined(__FMA__)
+  if (!__builtin_cpu_supports("fma")) return std::printf("a fused multiply-add is not available here\n"), 1;
+#endif
   std::uint64_t hash = 14695981039346656037u;
   draws(hash);
   tutorial_classes(hash);

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 
-#include "engine/base/math.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
 #include "train/optimizer.h"
@@ -40,9 +38,15 @@ class AdamBase : public Optimizer {
                options.betas[1]);
   }
 
-  void update(Slot& slot, double lr) override {
-    for (Array& moment : slot.arrays)
+  bool prepare(Slot& slot) override {
+    prepare_parameter(slot);
+    for (Array& moment : slot.arrays) {
       if (!moment.defined()) moment = Array::zeros(slot.parameter.shape());
+      moment.mutate();
+    }
+    return true;
+  }
+  void update(Slot& slot, double lr) override {
     const kernels::AdamStep s = constants(slot, lr);
     const Array grad = slot.parameter.grad().contiguous();
     const real* const g = grad.data();
@@ -54,21 +58,7 @@ class AdamBase : public Optimizer {
   }
 
  private:
-  /// m and v start at 0 and so are too small at first, by the factors 1 - beta^t; dividing by them corrects that.
-  kernels::AdamStep constants(const Slot& slot, double lr) const {
-    const auto [beta1, beta2] = options_.betas;
-    const double t = static_cast<double>(slot.steps);
-    const double correction1 = 1 - math::pow(beta1, t), correction2 = 1 - math::pow(beta2, t);
-    return {static_cast<real>(beta1),
-            static_cast<real>(1 - beta1),
-            static_cast<real>(beta2),
-            static_cast<real>(1 - beta2),
-            static_cast<real>(decoupled_ ? 1 - lr * slot.weight_decay : 1),
-            static_cast<real>(decoupled_ ? 0 : slot.weight_decay),
-            static_cast<real>(lr / correction1),
-            static_cast<real>(std::sqrt(correction2)),
-            static_cast<real>(options_.eps)};
-  }
+  kernels::AdamStep constants(const Slot& slot, double lr) const;
 
   AdamOptions options_;
   bool decoupled_;

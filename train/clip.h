@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "engine/autograd/op.h"
@@ -28,12 +29,21 @@ inline double sum_of_squares(const Array& x) {
 }
 
 inline void scale_gradient(const Parameter& p, real factor) {
-  Array grad = p.grad();
-  p.zero_grad();  // so that `grad` is the only handle, and mutate() need not copy
-  real* const g = grad.mutate();
+  real* const g = p.mutate_grad();
   const auto times = kernels::table().mul;
-  parallel_for(grad.numel(), 16 * 1024, [&](Index lo, Index hi) { times(g + lo, 1, &factor, 0, g + lo, hi - lo); });
-  p.set_grad(std::move(grad));
+  parallel_for(p.numel(), 16 * 1024, [&](Index lo, Index hi) { times(g + lo, 1, &factor, 0, g + lo, hi - lo); });
+}
+
+/// sqrt(sum of squares) of gradients whose squares vanish in `real`: with the largest element scaled to 1..2 first.
+inline double norm_of_small(const std::vector<const Array*>& gradients) {
+  real largest = 0;
+  for (const Array* g : gradients)
+    if (g->numel() > 0) largest = std::max(largest, max(map(kernels::table().abs, *g)).item());
+  if (largest == 0) return 0;
+  const int exponent = std::min(-std::ilogb(largest), std::numeric_limits<real>::max_exponent - 2);
+  double squares = 0;
+  for (const Array* g : gradients) squares += sum_of_squares(*g * std::ldexp(real(1), exponent));
+  return std::ldexp(std::sqrt(squares), -exponent);
 }
 
 }  // namespace detail
@@ -45,24 +55,33 @@ inline void scale_gradient(const Parameter& p, real factor) {
 /// If the norm is NaN or infinite, returns it and leaves the gradients unchanged (PyTorch would make them 0 or NaN), so
 /// that the caller can skip the step. It is also infinite if a finite gradient's square overflows `real`.
 ///
-/// Errors: max_norm below 0 or NaN; a parameter that is undefined or listed twice; then nothing has changed.
+/// Errors: max_norm below 0 or NaN; a parameter that is undefined or listed twice; no memory; then nothing has changed.
 /// Source: torch.nn.utils.clip_grad_norm_.
 inline double clip_grad_norm(const std::vector<Parameter>& parameters, double max_norm) {
   check_in("clip_grad_norm", max_norm >= 0, "max_norm ", max_norm, " must be at least 0");
   std::vector<const Parameter::Cell*> cells;
+  std::vector<const Array*> gradients;
   double squares = 0;
   for (const Parameter& p : parameters) {
     check_in("clip_grad_norm", p.defined(), "a parameter is not defined");
     cells.push_back(p.id());
-    if (p.trainable() && p.grad().defined()) squares += detail::sum_of_squares(p.grad());
+    if (!p.trainable() || !p.grad().defined()) continue;
+    squares += detail::sum_of_squares(p.grad());
+    gradients.push_back(&p.grad());
   }
   std::sort(cells.begin(), cells.end());
   check_in("clip_grad_norm", std::adjacent_find(cells.begin(), cells.end()) == cells.end(),
            "a parameter is listed twice; its gradient would be scaled twice");
-  const double norm = std::sqrt(squares), factor = max_norm / (norm + 1e-6);
+  constexpr double vanishing = 1e8 * static_cast<double>(std::numeric_limits<real>::min());
+  const double norm = squares < vanishing ? detail::norm_of_small(gradients) : std::sqrt(squares);
+  const double factor = max_norm / (norm + 1e-6);
   if (!std::isfinite(norm) || factor >= 1) return norm;
-  for (const Parameter& p : parameters)
-    if (p.trainable() && p.grad().defined()) detail::scale_gradient(p, static_cast<real>(factor));
+  const auto each = [&](const auto& act) {
+    for (const Parameter& p : parameters)
+      if (p.trainable() && p.grad().defined()) act(p);
+  };
+  each([](const Parameter& p) { p.mutate_grad(); });  // all the memory first, so that all are scaled or none
+  each([&](const Parameter& p) { detail::scale_gradient(p, static_cast<real>(factor)); });
   return norm;
 }
 

@@ -37,6 +37,10 @@ struct FitOptions {
 };
 
 namespace detail {
+/// Whether a loss is NaN and yet does not depend on the weights that it was computed from. Takes their gradients.
+bool mean_of_nothing(const Tensor& loss, const Optimizer& optimizer);
+/// optimizer.step() with this learning rate, which an error takes back.
+void step_at(Optimizer& optimizer, double learning_rate);
 /// The sentence for on_warning; "" if every trainable parameter has a gradient.
 std::string gradient_warning(const Optimizer& optimizer);
 /// Errors: fields that visit() forgot, unless a parameter got no gradient or another optimizer updates it.
@@ -49,9 +53,10 @@ inline void check_fields(const FieldWatch& fields) {
 
 /// For each step from first_step to steps - 1: loss = compute(step), backward, clip, optimizer step. Returns the last
 /// loss. Gradients are cleared before each step, so the caller's own do not count. Errors: a loss that is not one
-/// element, or not finite; with clipping, a gradient that is not finite; in the first step, a parameter that gets a
-/// gradient but is in no optimizer, and other fields that a layer's visit() forgot (nn/check_fields.h). The weights are
-/// then still those of the previous step.
+/// element, or not finite, which is what the mean over nothing is (an empty batch, every target ignored); with clipping,
+/// a gradient that is not finite; in the first step, a parameter that gets a gradient but is in no optimizer, and other
+/// fields that a layer's visit() forgot (nn/check_fields.h). Weights, optimizer and learning rate are then still those of
+/// the previous step, also when memory runs out.
 template <std::invocable<Index> Compute>
 double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
   check_in("fit", options.clip >= 0, "clip ", options.clip, " must be at least 0");
@@ -64,20 +69,23 @@ double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
     std::optional<FieldWatch> fields;
     if (step == options.first_step) fields.emplace();
     const Tensor loss = compute(step);
+    loss.array().require("fit");
     check_in("fit", loss.numel() == 1, "the loss of step ", step, " has shape ", loss.shape(), ", not one element");
     last = static_cast<double>(loss.item());
+    check_in("fit", !detail::mean_of_nothing(loss, optimizer), "the loss of step ", step,
+             " is a mean over nothing: an empty batch, or every target ignored");
     check_in("fit", std::isfinite(last), "the loss of step ", step, " is ", last,
              ": lower the learning rate, or run with MOTE_CHECK=finite to see where it starts");
     loss.backward();
     if (fields) detail::check_fields(*fields);
     if (options.on_warning && step == options.first_step)
       if (const std::string text = detail::gradient_warning(optimizer); !text.empty()) options.on_warning(text);
-    if (options.schedule) optimizer.set_learning_rate(options.schedule(step));
-    StepReport report{step, options.steps, last, optimizer.learning_rate(), 0};
+    StepReport report{step, options.steps, last, 0, 0};
     if (options.clip > 0) report.grad_norm = clip_grad_norm(optimizer.parameters(), options.clip);
     check_in("fit", std::isfinite(report.grad_norm), "the gradient of step ", step, " is not finite (norm ",
              report.grad_norm, "): run with MOTE_CHECK=finite to see where it starts");
-    optimizer.step();
+    detail::step_at(optimizer, options.schedule ? options.schedule(step) : optimizer.learning_rate());
+    report.learning_rate = optimizer.learning_rate();
     if (options.on_step && !options.on_step(report)) break;
   }
   return last;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <set>
 
@@ -110,7 +111,6 @@ std::string describe(const std::vector<ParameterGroup>& groups) {
 Optimizer::Optimizer(const char* name, std::vector<ParameterGroup> groups, double lr, double weight_decay,
                      std::vector<std::string> state_names)
     : name_(name), state_names_(std::move(state_names)), groups_(std::move(groups)), learning_rate_(lr) {
-  check_setting("learning rate", lr);
   check_setting("weight_decay", weight_decay);
   for (ParameterGroup& group : groups_) {
     if (!group.weight_decay) group.weight_decay = weight_decay;
@@ -118,6 +118,7 @@ Optimizer::Optimizer(const char* name, std::vector<ParameterGroup> groups, doubl
     check_setting("lr_scale of a group", group.lr_scale);
     for (const NamedParameter& p : group.parameters) add_parameter(p, group);
   }
+  set_learning_rate(lr);
   check_in(name_, !slots_.empty(), "there are no parameters to optimize");
   std::map<std::string, int> names;  // the state is kept by name
   std::map<const Parameter::Cell*, const std::string*> cells;
@@ -147,6 +148,8 @@ bool Optimizer::any_updates(const Node& leaf) {
 
 void Optimizer::check_setting(const char* what, double value) const {
   check_in(name_, std::isfinite(value) && value >= 0, what, " ", value, " must be at least 0 and finite");
+  check_in(name_, value <= static_cast<double>(std::numeric_limits<real>::max()), what, " ", value,
+           " is beyond the range of the type of the weights");
 }
 
 void Optimizer::add_parameter(const NamedParameter& named, const ParameterGroup& group) {
@@ -156,13 +159,38 @@ void Optimizer::add_parameter(const NamedParameter& named, const ParameterGroup&
   parameters_.push_back(named.parameter);
 }
 
+bool Optimizer::has_step(const Slot& slot) { return slot.parameter.trainable() && slot.parameter.grad().defined(); }
+
+void Optimizer::prepare_parameter(const Slot& slot) {
+  slot.parameter.mutate();
+  if (!slot.parameter.grad().is_contiguous()) slot.parameter.set_grad(slot.parameter.grad().contiguous());
+}
+
 std::size_t Optimizer::step() {
+  struct Before {
+    Slot* slot;
+    Array value;
+    Index steps;
+    std::vector<Array> arrays;
+  };
+  std::vector<Before> before;  // what an update that fails has to be undone with
+  for (Slot& slot : slots_)
+    if (has_step(slot) && !prepare(slot)) before.push_back({&slot, slot.parameter.value(), slot.steps, slot.arrays});
   std::size_t updated = 0;
-  for (Slot& slot : slots_) {
-    if (!slot.parameter.trainable() || !slot.parameter.grad().defined()) continue;
-    ++slot.steps;
-    update(slot, learning_rate_ * slot.lr_scale);
-    ++updated;
+  try {
+    for (Slot& slot : slots_) {
+      if (!has_step(slot)) continue;
+      ++slot.steps;
+      update(slot, learning_rate_ * slot.lr_scale);
+      ++updated;
+    }
+  } catch (...) {
+    for (Before& b : before) {
+      b.slot->parameter.set(std::move(b.value));
+      b.slot->steps = b.steps;
+      b.slot->arrays = std::move(b.arrays);
+    }
+    throw;
   }
   ++steps_;
   return updated;
@@ -174,6 +202,7 @@ void Optimizer::zero_grad() const {
 
 void Optimizer::set_learning_rate(double lr) {
   check_setting("learning rate", lr);
+  for (const ParameterGroup& group : groups_) check_setting("learning rate of a group", lr * group.lr_scale);
   learning_rate_ = lr;
 }
 
@@ -183,7 +212,7 @@ OptimizerState Optimizer::state() const {
   for (const Slot& slot : slots_) {
     state.counts[slot.name + ".step"] = slot.steps;
     for (std::size_t i = 0; i < slot.arrays.size(); ++i)
-      if (slot.arrays[i].defined()) state.arrays[slot.name + "." + state_names_[i]] = slot.arrays[i];
+      if (slot.steps > 0 && slot.arrays[i].defined()) state.arrays[slot.name + "." + state_names_[i]] = slot.arrays[i];
   }
   return state;
 }

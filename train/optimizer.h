@@ -44,13 +44,14 @@ class Optimizer {
 
   /// One update of every parameter that is trainable and has a gradient; the others keep their values, state and step
   /// count, and do not decay. Returns how many parameters were updated. Gradients are kept: call zero_grad(). NaN in a
-  /// gradient reaches its parameter, as in PyTorch; clip_grad_norm() reveals it before the step.
+  /// gradient reaches its parameter, as in PyTorch; clip_grad_norm() reveals it before the step. After an error (no
+  /// memory) all is as before the step.
   std::size_t step();
   /// Drops all gradients (PyTorch's set_to_none = true, its default since 2.0).
   void zero_grad() const;
 
   double learning_rate() const { return learning_rate_; }
-  /// Errors: below 0, infinite or NaN.
+  /// Errors: below 0, NaN or beyond the range of `real`, also once multiplied by a group's lr_scale.
   void set_learning_rate(double lr);
   /// Calls of step() so far.
   Index steps() const { return steps_; }
@@ -84,11 +85,18 @@ class Optimizer {
             std::vector<std::string> state_names);
   /// Updates one parameter, which has a gradient. `lr` is its own: learning_rate() times lr_scale.
   virtual void update(Slot& slot, double lr) = 0;
-  /// Errors unless `value` is at least 0 and finite.
+  /// Allocates whatever update() will need, without a change that can be seen, and returns true: update() will not
+  /// fail. False, the default: update() may fail, so step() holds on to the old arrays, and update() should not write to
+  /// their elements, which would copy them.
+  virtual bool prepare(Slot&) { return false; }
+  /// What most need: a value and a gradient that update() can use in place.
+  static void prepare_parameter(const Slot& slot);
+  /// Errors unless `value` is at least 0, finite, and no larger than `real` can hold.
   void check_setting(const char* what, double value) const;
 
  private:
   void add_parameter(const NamedParameter& named, const ParameterGroup& group);
+  static bool has_step(const Slot& slot);
 
   const char* name_;
   std::vector<std::string> state_names_;

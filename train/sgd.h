@@ -36,9 +36,16 @@ class SGD : public Optimizer {
   }
 
  protected:
+  bool prepare(Slot& slot) override {
+    prepare_parameter(slot);
+    for (Array& velocity : slot.arrays) {
+      if (!velocity.defined()) velocity = Array::empty(slot.parameter.shape());
+      velocity.mutate();
+    }
+    return true;
+  }
   void update(Slot& slot, double lr) override {
-    const bool moving = !slot.arrays.empty(), first = moving && !slot.arrays[0].defined();
-    if (first) slot.arrays[0] = Array::empty(slot.parameter.shape());
+    const bool moving = !slot.arrays.empty(), first = moving && slot.steps == 1;
     const kernels::SgdStep s{static_cast<real>(lr),
                              static_cast<real>(slot.weight_decay),
                              static_cast<real>(options_.momentum),

@@ -18,7 +18,7 @@ concept Number = std::is_arithmetic_v<S>;
 class Array : public Strided<Array, real> {
  public:
   static constexpr const char* not_defined =
-      "an array is not defined (a gradient before backward, a tensor without elements?)";
+      "an array is not defined (a gradient before backward, a tensor that was never computed, or one moved from?)";
 
   Array() = default;
   /// A scalar, rank 0.

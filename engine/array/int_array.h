@@ -9,7 +9,7 @@ namespace mote {
 /// Integers with a shape, usually ids [B, T].
 class IntArray : public Strided<IntArray, Index> {
  public:
-  static constexpr const char* not_defined = "an IntArray is not defined";
+  static constexpr const char* not_defined = "an IntArray is not defined (never filled, or moved from?)";
 
   IntArray() = default;
   explicit IntArray(const Shape& shape, Index value = 0) : IntArray(full(shape, value)) {}

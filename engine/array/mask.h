@@ -14,7 +14,7 @@ class Tensor;
 /// Booleans with a shape, one byte each.
 class Mask : public Strided<Mask, std::uint8_t> {
  public:
-  static constexpr const char* not_defined = "a mask is not defined";
+  static constexpr const char* not_defined = "a mask is not defined (never filled, or moved from?)";
 
   Mask() = default;
   explicit Mask(const Shape& shape, bool value = false) : Mask(full(shape, value)) {}

@@ -30,8 +30,8 @@ Self copy_of(const Strided<Self, T>& x) {
 
 /// Elements of type T with a shape; Self is the class that derives from this. Copying is cheap (storage is shared) and
 /// safe: mutate(), through which all writes pass, first ensures that no other handle sees the write. Views (reshape,
-/// transpose, slice ...) take constant time and share storage. One made without a shape is "not defined": it has no
-/// elements at all.
+/// transpose, slice ...) take constant time and share storage. One made without a shape, or moved from, is "not
+/// defined": it has neither elements nor a shape, and whatever asks for either is an error.
 template <class Self, class T>
 class Strided {
  public:
@@ -49,24 +49,32 @@ class Strided {
   }
 
   bool defined() const { return static_cast<bool>(storage_); }
-  const Layout& layout() const { return layout_; }
-  const Shape& shape() const { return layout_.shape(); }
-  int rank() const { return layout_.rank(); }
-  Index numel() const { return layout_.numel(); }
+  /// Not defined because its elements were moved elsewhere: an op does not take it for an input that was not given.
+  bool moved_from() const { return !defined() && layout_.moved_from(); }
+  const Layout& layout() const {
+    require();
+    return layout_;
+  }
+  const Shape& shape() const { return layout().shape(); }
+  int rank() const { return layout().rank(); }
+  Index numel() const { return layout().numel(); }
   /// Distance in elements between neighbours along an axis; 0 where an axis repeats (expand).
-  Index stride(int axis) const { return layout_.stride(axis); }
-  const Strides& strides() const { return layout_.strides(); }
+  Index stride(int axis) const { return layout().stride(axis); }
+  const Strides& strides() const { return layout().strides(); }
   /// Row-major without gaps.
-  bool is_contiguous() const { return layout_.is_contiguous(); }
+  bool is_contiguous() const { return layout().is_contiguous(); }
   /// Both share one storage: one is a view or a copy of the other.
   bool shares_storage(const Self& other) const { return storage_ == other.storage_; }
 
-  /// Errors: this is not defined.
-  void require() const { check_in("array", defined(), static_cast<const Self&>(*this).missing()); }
+  /// Errors: this is not defined; `who` opens the sentence when no op is open.
+  void require(const char* who = "array") const { check_in(who, defined(), static_cast<const Self&>(*this).missing()); }
   /// The sentence for one that is not defined.
   const char* missing() const { return Self::not_defined; }
   /// The first element; element [i, j, ...] is data()[i * stride(0) + j * stride(1) + ...].
-  const T* data() const { return first(); }
+  const T* data() const {
+    require();
+    return first();
+  }
   /// Where to write: afterwards this is contiguous and the sole owner of its elements; if not, they are copied first.
   T* mutate() {
     require();
@@ -92,14 +100,10 @@ class Strided {
     return std::vector<T>(x.data(), x.data() + x.numel());
   }
   /// The element at `index`, one position per axis (negative ones count from the end). Errors: out of range.
-  T at(std::span<const Index> index) const {
-    require();
-    return data()[layout_.offset_of(index)];
-  }
+  T at(std::span<const Index> index) const { return data()[layout_.offset_of(index)]; }
   T at(std::initializer_list<Index> index) const { return at(std::span<const Index>(index.begin(), index.size())); }
   /// The only element. Errors: there are none or several.
   T item() const {
-    require();
     check_in("item", numel() == 1, "needs exactly one element, but the shape is ", shape());
     return *data();
   }
@@ -109,7 +113,7 @@ class Strided {
   /// the strides allow it, copies otherwise.
   Self reshape(std::span<const Index> extents) const {
     const Shape to = detail::resolve("reshape", shape(), extents);
-    if (const auto layout = layout_.try_view(to)) return seen_as(*layout);
+    if (const auto seen = layout_.try_view(to)) return seen_as(*seen);
     return copy_of(*this).seen_as(Layout(to));
   }
   Self reshape(const Shape& shape) const { return reshape(std::span<const Index>(shape)); }
@@ -119,37 +123,50 @@ class Strided {
   /// As reshape, but never copies. Errors: the strides do not allow it; the message suggests reshape.
   Self view(std::span<const Index> extents) const {
     const Shape to = detail::resolve("view", shape(), extents);
-    const auto layout = layout_.try_view(to);
-    check_in("view", layout.has_value(), "the elements of shape ", shape(), " cannot be viewed as ", to,
+    const auto seen = layout_.try_view(to);
+    check_in("view", seen.has_value(), "the elements of shape ", shape(), " cannot be viewed as ", to,
              " (transposed or sliced): use reshape");
-    return seen_as(*layout);
+    return seen_as(*seen);
   }
   Self view(const Shape& shape) const { return view(std::span<const Index>(shape)); }
   Self view(std::initializer_list<Index> extents) const {
     return view(std::span<const Index>(extents.begin(), extents.size()));
   }
-  Self transpose(int axis0, int axis1) const { return seen_as(layout_.transpose(axis0, axis1)); }
+  Self transpose(int axis0, int axis1) const { return seen_as(layout().transpose(axis0, axis1)); }
   /// Axis i of the result is axis axes[i] of this. Errors: axes that do not list every axis exactly once.
-  Self permute(std::span<const int> axes) const { return seen_as(layout_.permute(axes)); }
+  Self permute(std::span<const int> axes) const { return seen_as(layout().permute(axes)); }
   Self permute(std::initializer_list<int> axes) const {
     return permute(std::span<const int>(axes.begin(), axes.size()));
   }
   /// Positions start, start + step, ... below end along an axis. start and end count from the end when negative and are
   /// clamped to the extent, as in Python; step >= 1.
   Self slice(int axis, Index start, Index end, Index step = 1) const {
-    return seen_as(layout_.slice(axis, start, end, step));
+    return seen_as(layout().slice(axis, start, end, step));
   }
   /// Selects one position and removes the axis. Errors: position outside [-extent, extent).
-  Self select(int axis, Index position) const { return seen_as(layout_.select(axis, position)); }
+  Self select(int axis, Index position) const { return seen_as(layout().select(axis, position)); }
   /// Axes of extent 1 and new leading axes repeated to `shape`, with stride 0: no copy.
-  Self expand(const Shape& shape) const { return seen_as(layout_.expand(shape)); }
+  Self expand(const Shape& shape) const { return seen_as(layout().expand(shape)); }
   /// Removes an axis of extent 1; any other extent is left unchanged, as in PyTorch.
-  Self squeeze(int axis) const { return seen_as(layout_.squeeze(axis)); }
+  Self squeeze(int axis) const { return seen_as(layout().squeeze(axis)); }
   /// A new axis of extent 1 before `axis`, which is in [-rank - 1, rank].
-  Self unsqueeze(int axis) const { return seen_as(layout_.unsqueeze(axis)); }
+  Self unsqueeze(int axis) const { return seen_as(layout().unsqueeze(axis)); }
 
  protected:
   Strided() = default;
+  Strided(const Strided&) = default;
+  Strided& operator=(const Strided&) = default;
+  Strided(Strided&& other) noexcept : storage_(std::move(other.storage_)), layout_(other.layout_) {
+    if (storage_) other.layout_.mark_moved_from();
+  }
+  Strided& operator=(Strided&& other) noexcept {
+    if (this == &other) return *this;
+    storage_ = std::move(other.storage_);
+    layout_ = other.layout_;
+    if (storage_) other.layout_.mark_moved_from();
+    return *this;
+  }
+  ~Strided() = default;
   Strided(const Shape& shape, std::span<const T> values) {
     check_in("array", static_cast<Index>(values.size()) == shape.numel(), values.size(), " values do not fill shape ",
              shape);
@@ -160,7 +177,6 @@ class Strided {
  private:
   T* first() const { return static_cast<T*>(storage_.data()) + layout_.offset(); }
   Self seen_as(const Layout& layout) const {
-    require();
     Self x;
     x.storage_ = storage_;
     x.layout_ = layout;

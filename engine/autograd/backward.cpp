@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <unordered_map>
 
 #ifdef __unix__
 #include <pthread.h>
@@ -20,7 +21,7 @@ std::atomic<std::uint64_t> next_visit{1};
 using NodeList = std::vector<NodePtr, CachedAllocator<NodePtr>>;
 
 /// Graphs of several threads may share leaves; everything else belongs to one thread's graph. Gradients of a shared
-/// leaf accumulate in order of arrival.
+/// leaf accumulate in the order in which the threads' backward passes end.
 std::mutex leaf_mutex;
 #ifdef __unix__
 /// As with the memory cache, fork() waits until no other thread is inside. The cache's lock is taken after this one, so
@@ -34,6 +35,57 @@ const int held_over_fork = [] {
 
 }  // namespace
 
+/// What one backward sends to each leaf. Leaves receive it at the end: if it fails before, their gradients are unchanged.
+class LeafSums {
+ public:
+  /// Where to add; undefined at first.
+  Array& operator[](const NodePtr& leaf) {
+    if (places_.empty()) {
+      for (std::size_t i = 0; i < sums_.size(); ++i)
+        if (sums_[i].leaf == leaf) return sums_[i].grad;
+    } else if (const auto found = places_.find(leaf.get()); found != places_.end()) {
+      return sums_[found->second].grad;
+    }
+    Sum& added = sums_.append();
+    added.leaf = leaf;
+    if (sums_.size() > few)
+      for (std::size_t i = places_.size(); i < sums_.size(); ++i) places_.emplace(sums_[i].leaf.get(), i);
+    return added.grad;
+  }
+
+  void commit() {
+    const std::lock_guard lock(leaf_mutex);
+    for (std::size_t i = 0; i < sums_.size(); ++i) {  // all the memory first
+      Array& total = sums_[i].leaf->grad;
+      if (!total.defined()) continue;
+      total.mutate();
+      sums_[i].grad = sums_[i].grad.contiguous();
+    }
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      Array& total = sums_[i].leaf->grad;
+      if (total.defined())
+        accumulate(total, sums_[i].grad);
+      else
+        total = std::move(sums_[i].grad);
+    }
+  }
+
+ private:
+  struct Sum {
+    NodePtr leaf;
+    Array grad;
+  };
+  static constexpr std::size_t few = 16;  // up to here, looking at all is faster than a table
+  using Place = std::pair<const Node* const, std::size_t>;
+  SmallVector<Sum, 2, CachedAllocator<Sum>> sums_;
+  std::unordered_map<const Node*, std::size_t, std::hash<const Node*>, std::equal_to<>, CachedAllocator<Place>> places_;
+};
+
+Array& Grads::sum(std::size_t i) {
+  const NodePtr& to = node_.input(i);
+  return to->leaf ? leaves_[to] : to->grad;
+}
+
 void Grads::tell(std::size_t i, const Array& grad) const {
   Watchers::tell([&](Observer& o) { o.gradient_sent(node_, i, grad, dy_); });
 }
@@ -45,12 +97,11 @@ void Grads::add(std::size_t i, Array grad) {
   mark(i);
   if (watched_) tell(i, grad);
   if (!(grad.shape() == to->shape)) grad = sum_to(grad, to->shape);
-  std::unique_lock lock(leaf_mutex, std::defer_lock);
-  if (to->leaf) lock.lock();
-  if (!to->grad.defined())
-    to->grad = std::move(grad);
+  Array& total = sum(i);
+  if (!total.defined())
+    total = std::move(grad);
   else
-    accumulate(to->grad, grad);
+    accumulate(total, grad);
 }
 
 void Grads::add_slice(std::size_t i, int axis, Index start, Index end, Index step, const Array& grad) {
@@ -58,10 +109,9 @@ void Grads::add_slice(std::size_t i, int axis, Index start, Index end, Index ste
   if (!to) return;
   mark(i);
   if (watched_) tell(i, grad);
-  std::unique_lock lock(leaf_mutex, std::defer_lock);
-  if (to->leaf) lock.lock();
-  if (!to->grad.defined()) to->grad = Array::zeros(to->shape);
-  accumulate_slice(to->grad, axis, start, end, step, grad);
+  Array& total = sum(i);
+  if (!total.defined()) total = Array::zeros(to->shape);
+  accumulate_slice(total, axis, start, end, step, grad);
 }
 
 namespace {
@@ -93,7 +143,7 @@ NodeList collect(const NodePtr& root) {
 }
 
 /// Sends one node's gradient to its inputs, then drops all it held, even if the rule throws.
-void run_rule(Node& node) {
+void run_rule(Node& node, LeafSums& leaves) {
   struct Held {
     Node& node;
     const char* outer_op = std::exchange(thread_context.op, node.op);
@@ -112,7 +162,7 @@ void run_rule(Node& node) {
     held.opened = true;
   }
   const Watchers::Quiet ops_inside_are_not_reported;
-  Grads dx(node, held.dy, held.watched);
+  Grads dx(node, held.dy, leaves, held.watched);
   if (!held.dy.defined()) return;
   held.rule(held.dy, dx);
   dx.check_sent();
@@ -136,12 +186,14 @@ std::string why_untracked() {
 }  // namespace
 
 void Tensor::backward() const {
+  value_.require("backward");
   check_in("backward", numel() == 1, "the result has shape ", shape(),
            ", not one element: reduce it with sum() or mean(), or pass dy of that shape");
   backward(Array::full(shape(), 1));
 }
 
 void Tensor::backward(const Array& dy) const {
+  value_.require("backward");
   if (!node_) check_in("backward", false, why_untracked());
   check_in("backward", dy.defined(), "dy is not defined");
   check_in("backward", dy.shape() == shape(), "dy has shape ", dy.shape(), ", the result ", shape());
@@ -157,8 +209,9 @@ void Tensor::backward(const Array& dy) const {
   NodeList nodes = collect(node_);
   for (const NodePtr& node : nodes) node->consumed = true;
   node_->grad = dy;
+  LeafSums leaves;
   try {
-    for (; !nodes.empty(); nodes.pop_back()) run_rule(*nodes.back());
+    for (; !nodes.empty(); nodes.pop_back()) run_rule(*nodes.back(), leaves);
   } catch (...) {
     for (const NodePtr& node : nodes) {
       node->clear_inputs();
@@ -167,6 +220,7 @@ void Tensor::backward(const Array& dy) const {
     }
     throw;
   }
+  leaves.commit();
   thread_context.unrecorded = nullptr;
 }
 

@@ -7,10 +7,13 @@
 
 namespace mote {
 
+class LeafSums;
+
 /// The operations of a backward rule on its inputs' gradients.
 class Grads {
  public:
-  Grads(const Node& node, const Array& dy, bool watched) : node_(node), dy_(dy), watched_(watched) {}
+  Grads(const Node& node, const Array& dy, LeafSums& leaves, bool watched)
+      : node_(node), dy_(dy), leaves_(leaves), watched_(watched) {}
   /// Whether input i is tracked: skip the work if it is not. Errors: an op without input i.
   bool wants(std::size_t i) const { return input(i) != nullptr; }
   /// Adds `grad` to the gradient of input i, summed over the axes that broadcasting stretched. The first gradient is
@@ -35,8 +38,10 @@ class Grads {
     if (i < 64) sent_ |= std::uint64_t(1) << i;
   }
   void tell(std::size_t i, const Array& grad) const;
+  Array& sum(std::size_t i);
   const Node& node_;
   const Array& dy_;
+  LeafSums& leaves_;
   bool watched_;
   std::uint64_t sent_ = 0;  // a bit per input
 };

@@ -23,21 +23,25 @@ Node::~Node() {
 }
 
 /// Dropping an input may drop the last handle to it, then to its inputs, and so on along a chain of any length. Such
-/// nodes are moved to a list and emptied one by one, so that the stack never grows.
-void Node::clear_inputs() {
-  std::vector<NodePtr, CachedAllocator<NodePtr>> dying;
+/// nodes are put on a list and emptied one by one, so that the stack never grows. The nodes themselves are the links of
+/// the list: what runs in destructors must not need memory.
+void Node::clear_inputs() noexcept {
+  NodePtr dying;
   const auto drop_inputs = [&dying](Node& node) {
     for (std::size_t i = 0; i < node.inputs_.size(); ++i) {
       NodePtr& input = node.inputs_[i];
-      if (input && input->inputs_.size() > 0 && input.use_count() == 1) dying.push_back(std::move(input));
+      if (input && input->inputs_.size() > 0 && input.use_count() == 1) {
+        input->dying_ = std::move(dying);
+        dying = std::move(input);
+      }
       input.reset();
     }
     node.inputs_.clear();
   };
   drop_inputs(*this);
-  while (!dying.empty()) {
-    const NodePtr node = std::move(dying.back());
-    dying.pop_back();
+  while (dying) {
+    const NodePtr node = std::move(dying);
+    dying = std::move(node->dying_);
     drop_inputs(*node);
   }
 }

@@ -43,10 +43,11 @@ struct Node {
   /// The i-th input's node; null if that input is not tracked.
   const NodePtr& input(std::size_t i) const { return inputs_[i]; }
   void add_input(NodePtr node) { inputs_.push_back(std::move(node)); }
-  void clear_inputs();
+  void clear_inputs() noexcept;
 
  private:
   SmallVector<NodePtr, 4, CachedAllocator<NodePtr>> inputs_;  // nearly every op has at most four
+  NodePtr dying_;                                             // the next of a list that clear_inputs() empties
 };
 
 /// Nodes alive in this process. If a training step increases it, something leaks.

@@ -17,7 +17,8 @@
 namespace mote {
 
 /// Opens every op: provides its name for errors and its inputs for record(): Tensors, Parameters, or lists of Tensors.
-/// Inputs must outlive the Op, as a function's arguments and a layer's fields do. Undefined ones count as not given.
+/// Inputs must outlive the Op, as a function's arguments and a layer's fields do. Undefined ones count as not given, those moved
+/// from are an error.
 class Op {
  public:
   template <class... Inputs>
@@ -97,9 +98,13 @@ class Op {
     std::vector<Index> gradient_flops = {};
     std::vector<std::pair<const char*, Shape>> notes = {};
   };
-  void add(const Tensor& t) { inputs_.push_back({&t.array(), &t.node()}); }
+  void add(const Tensor& t) {
+    check(!t.array().moved_from(), "input ", inputs_.size(), " was moved from: use the tensor that it was moved to");
+    inputs_.push_back({&t.array(), &t.node()});
+  }
   void add(const Parameter& p) {
     static const Array none;
+    p.require_kept();
     inputs_.push_back({p.defined() ? &p.array() : &none, &p.node()});
   }
   void add(std::span<const Tensor> inputs) {

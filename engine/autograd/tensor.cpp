@@ -13,7 +13,7 @@ std::atomic<Index> parameters_alive{0}, parameters_frozen{0};
 }  // namespace
 
 Tensor& Tensor::requires_grad_(bool on) & {
-  check_in("requires_grad_", defined(), "this tensor is not defined");
+  value_.require("requires_grad_");
   check_in("requires_grad_", !node_ || node_->leaf, "this tensor is the result of '", node_ ? node_->op : "",
            "'; only leaves can be switched: detach() it first");
   if (!on) node_.reset();
@@ -47,6 +47,7 @@ Index live_parameters() { return parameters_alive.load(); }
 Index frozen_parameters() { return parameters_frozen.load(); }
 
 Parameter::Cell::Cell(Array v) : value(std::move(v)) {
+  value.require("parameter");
   node = std::allocate_shared<Node>(CachedAllocator<Node>(), "parameter", value.shape());
   node->leaf = true;
   parameters_alive.fetch_add(1, std::memory_order_relaxed);
@@ -64,11 +65,12 @@ void Parameter::set_trainable(bool on) const {
 }
 
 void Parameter::set(Array value) const {
-  value.require();
+  value.require("set");
   check_in("set", value.shape() == shape(), "a parameter of shape ", shape(), " cannot take shape ", value.shape());
   cell_->value = std::move(value);
 }
 void Parameter::set_grad(Array grad) const {
+  grad.require("set_grad");
   check_in("set_grad", grad.shape() == shape(), "a parameter of shape ", shape(), " cannot take a gradient of shape ",
            grad.shape());
   cell_->node->grad = std::move(grad);

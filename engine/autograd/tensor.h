@@ -45,7 +45,7 @@ class Tensor {
 
   /// Adds d(this)/d(leaf) to the grad() of every leaf this was computed from. Consumes the recorded graph: each node's
   /// rule, inputs and gradient are dropped as soon as they are used. Errors: not tracked; more than one element (pass
-  /// dy, of this shape); a graph that an earlier backward consumed.
+  /// dy, of this shape); a graph that an earlier backward consumed. After any error no leaf's gradient has changed.
   void backward() const;
   void backward(const Array& dy) const;
 

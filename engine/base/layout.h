@@ -16,7 +16,7 @@ using Strides = std::array<Index, Shape::max_rank>;
 /// i * stride(0) + j * stride(1) + ... after it. A view is another Layout of the same storage.
 class Layout {
  public:
-  /// The layout of an array that is not defined: rank 0, but no elements.
+  /// The layout of an array that is not defined.
   Layout() = default;
   /// Row-major without gaps.
   explicit Layout(const Shape& shape) { reset(shape); }
@@ -42,6 +42,10 @@ class Layout {
   int rank() const { return shape_.rank(); }
   /// Row-major without gaps.
   bool is_contiguous() const;
+
+  /// The array that had this layout was moved from; until it gets another.
+  bool moved_from() const { return numel_ < 0; }
+  void mark_moved_from() { numel_ = -1; }
 
   /// Distance of element `index` from the first: one position per axis, negative ones counted from the end.
   /// Errors: a wrong number of positions, a position out of range.

@@ -103,6 +103,8 @@ float erf(float x) { return v_erf(Scalar<float>(x)).v; }
 double erf(double x) { return v_erf(Scalar<double>(x)).v; }
 float pow(float x, float y) { return v_pow(Scalar<float>(x), Scalar<float>(y)).v; }
 double pow(double x, double y) { return v_pow(Scalar<double>(x), Scalar<double>(y)).v; }
+float product(float x, float y) { return x * y; }
+double product(double x, double y) { return x * y; }
 
 }  // namespace math
 }  // namespace mote

@@ -52,4 +52,9 @@ double erf(double x);
 float pow(float x, float y);
 double pow(double x, double y);
 
+/// x y, rounded. For header code, which somebody may compile without -ffp-contract=off: a product that is written out
+/// beside a sum is then fused into it, and other bits come out.
+float product(float x, float y);
+double product(double x, double y);
+
 }  // namespace mote::math

@@ -190,16 +190,19 @@ MOTE_INLINE V v_pow(V x, V y) {
   using C = ConstantsOf<V>;
   using B = BitsOf<V>;
   const V ax = abs(x), ay = abs(y), zero(0), one(1), inf(C::inf), whole(C::two_mantissa);
+  const auto always_one = (y == zero) | (x == one) | ((ax == one) & (ay == inf));
+  const V power = select(always_one, one, y);  // 0 * log(0), whose NaN would be ignored, may trap; so may inf - inf
   const Two<V> log_x = log_in_two(ax);
-  const V log_hi = with_ends_of_log(ax, log_x.hi), p = y * log_hi;
-  const V magnitude = exp_of(Two<V>{p, fma(y, log_hi, -p) + y * log_x.lo});
+  const V log_hi = with_ends_of_log(ax, log_x.hi), p = power * log_hi;
+  const auto finite = abs(p) < inf;
+  const V lost = fma(power, select(finite, log_hi, zero), select(finite, -p, zero));
+  const V magnitude = exp_of(Two<V>{p, lost + power * log_x.lo});
 
   const V rounded = select(ay < whole, ay + whole, ay);  // from 2^23 on every float is whole, from 2^24 on even
   const auto is_whole = (whole <= ay) | (rounded - whole == ay);
   const auto is_odd = is_whole & (ay < whole + whole) & ((bits(rounded) & B(1)) == B(1));
   const V result = select(is_odd, with_sign_of(magnitude, x), magnitude);
   const auto no_answer = (x < zero) & (-inf < x) & ~is_whole;
-  const auto always_one = (y == zero) | (x == one) | ((ax == one) & (ay == inf));
   return select(always_one, one, select(no_answer, V(C::nan), result));
 }
 

@@ -6,7 +6,6 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -50,9 +49,10 @@ struct Job {
 class Pool {
  public:
   explicit Pool(int workers) {
+    workers_.reserve(static_cast<std::size_t>(workers));
     try {
       for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { loop(); });
-    } catch (const std::system_error&) {  // the system has no more threads: continue with those created
+    } catch (...) {  // the system has no more threads, or no memory for one: continue with those created
     }
   }
   ~Pool() {
@@ -159,6 +159,18 @@ void forget_pool_in_child() {
 #endif
 }
 
+/// The pool, started when first needed; null while there is no memory for it.
+Pool* pool_of(State& s, int workers) {
+  if (!s.pool) {
+    forget_pool_in_child();
+    try {
+      s.pool = std::make_unique<Pool>(workers);
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  return s.pool.get();
+}
+
 }  // namespace
 
 int threads() { return thread_count(state()); }
@@ -178,16 +190,13 @@ void detail::run_parallel(Index count, Index grain, RangeBody run, void* body) {
   const int n = thread_count(s);
   std::unique_lock lock(s.mutex, std::defer_lock);
   // Never wait for the pool: its user may be waiting for a lock that the caller holds, or for the caller itself.
-  if (inside || n == 1 || !lock.try_lock()) {
-    const bool nested = inside;
+  const bool nested = inside;
+  Pool* const pool = nested || n == 1 || !lock.try_lock() ? nullptr : pool_of(s, n - 1);
+  if (pool) {
+    pool->run(job);
+  } else {
     job.work();
     inside = nested;
-  } else {
-    if (!s.pool) {
-      forget_pool_in_child();
-      s.pool = std::make_unique<Pool>(n - 1);
-    }
-    s.pool->run(job);
   }
   if (job.failure) std::rethrow_exception(job.failure);
 }

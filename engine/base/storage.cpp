@@ -66,6 +66,15 @@ Cache& cache() {
 }
 
 void* ask_system(std::size_t bytes) { return ::operator new(bytes, std::align_val_t(alignment)); }
+/// The same; if the system refuses, the cached blocks are returned to it before it is asked once more.
+void* insist(std::size_t bytes) {
+  try {
+    return ask_system(bytes);
+  } catch (const std::bad_alloc&) {
+    release_memory();
+    return ask_system(bytes);
+  }
+}
 void give_back(void* block) noexcept { ::operator delete(block, std::align_val_t(alignment)); }
 
 bool caching() {
@@ -90,7 +99,7 @@ void* allocate_block(std::size_t bytes) {
   }
   const bool fresh = block == nullptr;
   // With the cache off, request the exact size, so that a sanitizer sees an overrun of a single byte.
-  if (fresh) block = ask_system(caching() ? sized.bytes : bytes);
+  if (fresh) block = insist(caching() ? sized.bytes : bytes);
   const std::lock_guard lock(c.mutex);
   c.stats.system_requests += fresh;
   c.stats.live_blocks += 1;

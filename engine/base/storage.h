@@ -29,7 +29,7 @@ void set_memory_cache_limit(Index bytes);
 
 /// Allocates a block of at least `bytes` bytes, 64-byte aligned, contents undefined; and frees it. Any thread may call
 /// either; `bytes` must be the same in both. With MOTE_ALLOC=system both call operator new and delete directly.
-/// Errors: std::bad_alloc when the system has no more.
+/// Errors: std::bad_alloc when the system has no more, even after the return of every cached block.
 void* allocate_block(std::size_t bytes);
 void free_block(void* block, std::size_t bytes) noexcept;
 

@@ -93,8 +93,9 @@ AttentionPlan plan_of(const Inputs& in, const AttentionOptions& o, Index cached 
   p.causal = o.causal.value_or(false);
   p.window = o.window;
   check(!p.causal || p.keys >= p.queries, "causal: ", p.queries, " queries need at least as many keys, not ", p.keys);
-  check(!o.alibi.defined() || o.alibi.shape() == Shape{p.heads}, "alibi ", o.alibi.shape(),
-        " needs one slope for each of ", p.heads, " heads");
+  if (o.alibi.defined())
+    check(o.alibi.shape() == Shape{p.heads}, "alibi ", o.alibi.shape(), " needs one slope for each of ", p.heads,
+          " heads");
   return p;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/array/int_array.h"
 #include "engine/array/mask.h"
 #include "engine/autograd/op.h"
+#include "engine/base/math.h"
 
 namespace mote {
 
@@ -33,8 +34,14 @@ requires(std::is_same_v<A, IntArray> || std::is_same_v<A, Mask>) Tensor tensor(c
 inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
 inline Tensor ones(const Shape& shape) { return Array::full(shape, 1); }
 /// With the shape of x, without its graph.
-inline Tensor zeros_like(const Tensor& x) { return Array::zeros(x.shape()); }
-inline Tensor ones_like(const Tensor& x) { return Array::full(x.shape(), 1); }
+inline Tensor zeros_like(const Tensor& x) {
+  const Op op("zeros_like", x);
+  return Array::zeros(x.shape());
+}
+inline Tensor ones_like(const Tensor& x) {
+  const Op op("ones_like", x);
+  return Array::full(x.shape(), 1);
+}
 inline Tensor full(const Shape& shape, double value) { return Array::full(shape, static_cast<real>(value)); }
 
 /// start, start + step, ... below end, each as start + i * step in double. Errors: a step of 0 or away from end.
@@ -45,19 +52,20 @@ inline Tensor arange(double start, double end, double step = 1) {
   const Index count = static_cast<Index>(steps);
   Array y = Array::empty({count});
   real* const out = y.mutate();
-  for (Index i = 0; i < count; ++i) out[i] = static_cast<real>(start + static_cast<double>(i) * step);
+  for (Index i = 0; i < count; ++i) out[i] = static_cast<real>(start + math::product(static_cast<double>(i), step));
   return y;
 }
 /// 0, 1, ... below end.
 inline Tensor arange(double end) { return arange(0, end); }
 
 /// `steps` values from start to end, both included, computed as in PyTorch: from each end to the middle. Errors: steps
-/// below 0.
+/// below 0; a distance from start to end that `real` cannot hold.
 inline Tensor linspace(double start, double end, Index steps) {
   check_in("linspace", steps >= 0, "steps ", steps, " must be at least 0");
+  const real first = static_cast<real>(start), last = static_cast<real>(end);
+  check_in("linspace", std::isfinite(last - first), "the distance from ", start, " to ", end, " is not finite");
   Array y = Array::empty({steps});
   real* const out = y.mutate();
-  const real first = static_cast<real>(start), last = static_cast<real>(end);
   const real step = steps > 1 ? (last - first) / static_cast<real>(steps - 1) : real(0);
   for (Index i = 0; i < steps; ++i)
     out[i] = i < steps / 2 || steps == 1 ? std::fma(step, static_cast<real>(i), first)

@@ -54,11 +54,13 @@ inline void check_rows(const Shape& shape, const std::vector<Index>& rows) {
 /// x[rows] in PyTorch: [N, ...] -> [rows, ...]. Gradients of a duplicated row accumulate.
 /// Errors: rank 0, a row outside [0, N).
 inline Tensor take_rows(const Tensor& x, const std::vector<Index>& rows) {
+  x.array().require("take_rows");
   detail::check_rows(x.shape(), rows);
   const Index count = static_cast<Index>(rows.size()), width = x.shape().without(0).numel();
   return reshape(embedding(reshape(x, {x.size(0), width}), IntArray({count}, rows)), x.shape().with(0, count));
 }
 inline IntArray take_rows(const IntArray& x, const std::vector<Index>& rows) {
+  x.require("take_rows");
   detail::check_rows(x.shape(), rows);
   const Index width = x.shape().without(0).numel();
   IntArray y(x.shape().with(0, static_cast<Index>(rows.size())));

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/array/int_array.h"
+#include "engine/base/math.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/softmax.h"
 
@@ -61,7 +62,7 @@ inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossE
     const Index target = targets.data()[row];
     if (target == options.ignore_index) return;
     out[row] = -lp[at + target] * sharp;
-    if (spread > 0) out[row] -= spread * t.sum(lp + at, classes);
+    if (spread > 0) out[row] -= math::product(spread, t.sum(lp + at, classes));
   });
   const bool mean = options.reduction == Reduction::mean;
   // Losses of the remaining rows, adjacent: the sum then equals, to the bit, that of a batch without ignored rows.

@@ -31,8 +31,8 @@ inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias =
   check(weight.dim() == 2, "weight must be [out, in], but has shape ", weight.shape());
   check(x.dim() >= 1 && x.size(-1) == weight.size(1), "x ", x.shape(), " needs a last extent of ", weight.size(1),
         " for weight ", weight.shape());
-  check(!bias.defined() || bias.shape() == Shape{weight.size(0)}, "bias ", bias.shape(), " does not fit weight ",
-        weight.shape());
+  if (bias.defined())
+    check(bias.shape() == Shape{weight.size(0)}, "bias ", bias.shape(), " does not fit weight ", weight.shape());
   // All leading axes become rows of one product.
   const Array rows =
       x.array().reshape({x.size(-1) ? x.numel() / x.size(-1) : x.shape().without(-1).numel(), x.size(-1)});

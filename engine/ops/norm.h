@@ -44,9 +44,9 @@ inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias
   check(x.dim() >= 1, "needs at least one axis");
   check(eps >= 0, "eps ", eps, " must be at least 0");
   const Shape row{x.size(-1)};
-  check(!weight.defined() || weight.shape() == row, "weight ", weight.shape(), " does not fit the last axis of x ",
-        x.shape());
-  check(!bias.defined() || bias.shape() == row, "bias ", bias.shape(), " does not fit the last axis of x ", x.shape());
+  if (weight.defined())
+    check(weight.shape() == row, "weight ", weight.shape(), " does not fit the last axis of x ", x.shape());
+  if (bias.defined()) check(bias.shape() == row, "bias ", bias.shape(), " does not fit the last axis of x ", x.shape());
 }
 
 }  // namespace detail

@@ -1,34 +1,13 @@
 // rotary, which rotates pairs of elements by an angle that depends on the position.
 #pragma once
 
-#include <algorithm>
-
 #include "engine/autograd/op.h"
-#include "engine/base/parallel.h"
 
 namespace mote {
 namespace detail {
 /// Rotates each pair (x[i], x[i + r/2]), i < r/2, of row t by the angle whose cosine and sine are given for (t, i), or,
 /// with direction -1, back. x [..., T, d]; cos, sin [T, r/2].
-inline Array turn_pairs(const Array& x, const Array& cosines, const Array& sines, real direction) {
-  Array y = copy_of(x);
-  const Index length = x.shape()[-2], width = x.shape()[-1], half = cosines.shape()[1];
-  real* const out = y.mutate();
-  const real *const c = cosines.data(), *const s = sines.data();
-  const Index rows = width ? y.numel() / width : 0;
-  parallel_for(rows, 4096 / std::max<Index>(width, 1) + 1, [&](Index lo, Index hi) {
-    for (Index row = lo; row < hi; ++row) {
-      real* const first = out + row * width;
-      const Index angle = row % length * half;
-      for (Index i = 0; i < half; ++i) {
-        const real a = first[i], b = first[i + half], sine = direction * s[angle + i];
-        first[i] = a * c[angle + i] - b * sine;
-        first[i + half] = b * c[angle + i] + a * sine;
-      }
-    }
-  });
-  return y;
-}
+Array turn_pairs(const Array& x, const Array& cosines, const Array& sines, real direction);
 }  // namespace detail
 
 /// Rotates the first r columns of each row in pairs: y[i] = x[i] cos - x[i + r/2] sin, y[i + r/2] = x[i + r/2] cos +

@@ -11,6 +11,7 @@
 
 #include "engine/engine.h"
 #include "engine/kernels/gemm.h"
+#include "examples/program.h"
 #include "models/gpt.h"
 #include "train/adamw.h"
 #include "train/fit.h"
@@ -134,10 +135,11 @@ void matmul_speed() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string what = argc > 1 ? argv[1] : "";
-  if (what == "overhead") return overhead(), 0;
-  if (what == "memory") return memory(), 0;
-  if (what == "matmul") return matmul_speed(), 0;
-  std::fprintf(stderr, "usage: %s overhead|memory|matmul\n", argv[0]);
-  return 2;
+  return run_program(argv[0], [&] {
+    const std::string what = argc > 1 ? argv[1] : "";
+    if (what == "overhead") return overhead(), 0;
+    if (what == "memory") return memory(), 0;
+    if (what == "matmul") return matmul_speed(), 0;
+    throw UsageError("say what to measure: overhead, memory or matmul");
+  });
 }

@@ -119,6 +119,31 @@ TEST_CASE("fit: a loss that is not finite is an error and leaves the weights of 
   }
 }
 
+TEST_CASE("fit: a mean over nothing is named") {
+  Linear m(2, 3, Generator(1));
+  SGD optimizer(all_parameters(m), {.lr = 0.25});
+  const std::string nothing = "fit: the loss of step 0 is a mean over nothing: an empty batch, or every target ignored";
+  const auto error_with = [&](const auto& compute) {
+    return error_of([&] { fit(optimizer, [&](Index) { return compute(); }, {.steps = 1}); });
+  };
+  CHECK(error_with([&] { return cross_entropy(m(zeros({0, 2})), IntArray({0})); }) == nothing);
+  CHECK(error_with([&] { return cross_entropy(m(ones({2, 2})), ints({-100, -100})); }) == nothing);
+  CHECK(error_with([&] { return mse_loss(m(zeros({0, 2})), zeros({0, 3})); }) == nothing);
+  CHECK(error_with([&] { return mean(m(ones({2, 2})) * nan); }).starts_with("fit: the loss of step 0 is nan: lower"));
+  CHECK(error_with([&] { return Tensor(nan); }).starts_with("fit: the loss of step 0 is nan: lower"));
+  CHECK(error_with([&] { return Tensor(); }) == std::string("fit: ") + Array::not_defined);
+  CHECK(optimizer.steps() == 0);
+  CHECK_FALSE(m.weight.grad().defined());
+}
+
+TEST_CASE("fit: a step that fails leaves the learning rate of the step before") {
+  const Valley m;
+  SGD optimizer(all_parameters(m), {.lr = 0.25});
+  const auto schedule = [](Index step) { return step == 2 ? -1 : 0.1; };
+  CHECK_THROWS_AS(fit(optimizer, [&](Index) { return m(8); }, {.steps = 5, .schedule = schedule}), Error);
+  CHECK((optimizer.learning_rate() == 0.1 && optimizer.steps() == 2));
+}
+
 TEST_CASE("fit: a gradient that is not finite is an error when clipping looks at it, and the weights stay") {
   const Valley m;
   SGD optimizer(all_parameters(m), {.lr = 0.25});

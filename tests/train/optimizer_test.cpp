@@ -196,6 +196,51 @@ TEST_CASE("optimizer: frozen, missing, tied, shared, moved") {
   CHECK(moved.bias.value().to_vector() == std::vector<real>{-1, -1});
 }
 
+/// w -= lr grad, into a new array (or in place); fails at the third parameter.
+struct Failing : Optimizer {
+  bool in_place;
+  int left = 2;
+  explicit Failing(Groups groups, bool place)
+      : Optimizer("Failing", std::move(groups), 1, 0, {"seen"}), in_place(place) {}
+  void update(Slot& slot, double lr) override {
+    if (left-- == 0) throw std::bad_alloc();
+    slot.arrays[0] = slot.parameter.grad();
+    if (in_place)
+      slot.parameter.mutate()[0] = 7;
+    else
+      slot.parameter.set(slot.parameter.value() - slot.parameter.grad() * lr);
+  }
+};
+
+TEST_CASE("optimizer: a step that fails has not happened") {
+  for (const bool in_place : {false, true}) {
+    Failing o(four(), in_place);
+    const std::vector<real> before = numbers(o);
+    for (const Parameter& p : o.parameters()) p.set_grad(Array::full(p.shape(), 1));
+    CHECK_THROWS_AS(o.step(), std::bad_alloc);
+    CHECK(numbers(o) == before);
+    CHECK(o.steps() == 0);
+    CHECK(o.state().arrays.empty());
+    CHECK(o.state().counts.at("p0.step") == 0);
+    o.left = 4;
+    CHECK(o.step() == 4);
+    CHECK(o.state().arrays.size() == 4);
+    CHECK(numbers(o) != before);
+  }
+}
+
+TEST_CASE("optimizer: a learning rate that is infinite in the weights' type") {
+  const double beyond = sizeof(real) == 8 ? inf : 1e300, most = static_cast<double>(std::numeric_limits<real>::max());
+  CHECK_THROWS_AS(AdamW(four(), {.lr = beyond}), Error);
+  Groups scaled = four();
+  scaled[0].lr_scale = 4;
+  CHECK_THROWS_AS(SGD(scaled, {.lr = most / 2}), Error);
+  SGD o(scaled, {.lr = 1});
+  CHECK_THROWS_AS(o.set_learning_rate(most / 2), Error);
+  CHECK(o.learning_rate() == 1);
+  o.set_learning_rate(most / 8);
+}
+
 TEST_CASE("optimizer: errors") {
   const Groups g = four();
   const Groups twice{{{{"a", g[0].parameters[0].parameter}}, {}, 1}, {{{"b", g[0].parameters[0].parameter}}, {}, 1}};

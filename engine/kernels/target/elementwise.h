@@ -1,6 +1,8 @@
 // The element-wise kernels: each is one formula over Vec, which the two loops at the top run over an array.
 #pragma once
 
+#include <type_traits>
+
 #include "engine/base/math_formulas.h"
 #include "engine/kernels/target/simd.h"
 
@@ -12,6 +14,16 @@ MOTE_INLINE Vec load_any(const real* p, Index stride, Index n) {
   if (stride == 0) return Vec(*p);
   if (n >= Vec::lanes) return stride == 1 ? Vec::load(p) : Vec::load_strided(p, stride);
   return stride == 1 ? Vec::load_first(p, n) : Vec::load_strided_first(p, stride, n);
+}
+
+struct Divided;
+/// The right operand of the last n elements: lanes that are not there divide by 1, since 0 / 0 may trap.
+template <class F>
+MOTE_INLINE Vec right_of(Vec b, Index n) {
+  if constexpr (std::is_same_v<F, Divided>)
+    return n < Vec::lanes ? select(Vec::iota() < Vec(static_cast<real>(n)), b, Vec(1)) : b;
+  else
+    return b;
 }
 
 template <class F>
@@ -35,7 +47,7 @@ void binary(const real* a, Index sa, const real* b, Index sb, real* y, Index n) 
     for (; i + Vec::lanes <= n; i += Vec::lanes) F::apply(left, Vec::load(b + i)).store(y + i);
   }
   for (; i < n; i += Vec::lanes)
-    F::apply(load_any(a + i * sa, sa, n - i), load_any(b + i * sb, sb, n - i))
+    F::apply(load_any(a + i * sa, sa, n - i), right_of<F>(load_any(b + i * sb, sb, n - i), n - i))
         .store_first(y + i, n - i < 16 ? n - i : 16);
 }
 

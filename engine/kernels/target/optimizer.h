@@ -28,7 +28,7 @@ void adam(const kernels::AdamStep& s, real* value, const real* grad, real* m, re
     const Vec denominator = sqrt(square) / Vec(s.correction2_sqrt) + Vec(s.eps);
     store_n(mean, m + i, k);
     store_n(square, v + i, k);
-    store_n(p - Vec(s.step_size) * mean / denominator, value + i, k);
+    store_n(p - Vec(s.step_size) * mean / one_beyond(denominator, k), value + i, k);
   });
 }
 

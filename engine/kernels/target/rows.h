@@ -17,6 +17,7 @@ MOTE_INLINE Vec load_n(const real* p, Index n) { return n == Vec::lanes ? Vec::l
 MOTE_INLINE void store_n(Vec v, real* p, Index n) { n == Vec::lanes ? v.store(p) : v.store_first(p, n); }
 /// True in the first n lanes. The others must not reach a sum or a maximum.
 MOTE_INLINE Mask lanes_below(Index n) { return Vec::iota() < Vec(static_cast<real>(n)); }
+MOTE_INLINE Vec one_beyond(Vec v, Index n) { return n == Vec::lanes ? v : select(lanes_below(n), v, Vec(1)); }
 MOTE_INLINE Vec zero_beyond(Vec v, Index n) { return n == Vec::lanes ? v : select(lanes_below(n), v, Vec::zero()); }
 
 constexpr real infinity = static_cast<real>(__builtin_inf());

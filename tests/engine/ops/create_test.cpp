@@ -59,6 +59,12 @@ TEST_CASE("linspace, zeros_like, ones_like") {
   CHECK(linspace(3, 5, 1).to_vector() == std::vector<real>{3});
   CHECK(linspace(3, 5, 0).shape() == Shape{0});
   CHECK(error_of([] { linspace(0, 1, -1); }) == "linspace: steps -1 must be at least 0");
+  const real most = std::numeric_limits<real>::max();
+  for (const double far : {static_cast<double>(inf), static_cast<double>(nan)})
+    CHECK(error_of([&] { linspace(0, far, 3); }).ends_with(" is not finite"));
+  CHECK(error_of([&] {
+          linspace(-static_cast<double>(most), static_cast<double>(most), 3);
+        }).ends_with(" is not finite"));
   CHECK(zeros_like(ones({2, 3})).to_vector() == std::vector<real>(6, real(0)));
   CHECK(ones_like(zeros({2, 1})).shape() == Shape{2, 1});
 }

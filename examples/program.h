@@ -1,0 +1,78 @@
+// run_program, the main() of every lesson and program: settings first, errors as one line, output that arrived.
+#pragma once
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+
+#ifdef __unix__
+#include <fcntl.h>
+#include <unistd.h>
+#endif
+
+#include "engine/base/check.h"
+#include "engine/base/env.h"
+#include "engine/kernels/kernels.h"
+
+/// A mistake in the command line or in the environment: exit code 2.
+class UsageError : public mote::Error {
+ public:
+  using Error::Error;
+};
+
+/// Runs what depends on options alone: an error in it is the caller's.
+template <class Body>
+decltype(auto) checked_usage(const Body& body) {
+  try {
+    return body();
+  } catch (const mote::Error& e) {
+    throw UsageError(e.what());
+  }
+}
+
+[[noreturn]] inline void fail_output() {
+  throw mote::Error(std::string("cannot write to standard output") + (errno ? ": " : "") +
+                    (errno ? std::strerror(errno) : ""));
+}
+
+/// Errors: what was printed so far is lost, because standard output is closed or full.
+inline void flush_output() {
+  errno = 0;
+  std::cout.flush();
+  if (std::fflush(stdout) != 0 || !std::cout.good() || std::ferror(stdout) != 0) fail_output();
+}
+
+/// Errors: standard output is closed, and the next file to be opened would take its place.
+inline void check_output() {
+#ifdef __unix__
+  if (fcntl(STDOUT_FILENO, F_GETFD) == -1) fail_output();
+#endif
+}
+
+/// Runs a program and returns its exit code. An error becomes one line on stderr and exit code 1, a UsageError 2. The
+/// environment is checked before anything is printed, and at the end that all of it has arrived.
+template <class Body>
+int run_program(const char* name, const Body& body) {
+  try {
+    check_output();
+    checked_usage([] {
+      mote::settings();
+      mote::kernels::table();
+    });
+    const int code = body();
+    flush_output();
+    return code;
+  } catch (const UsageError& e) {
+    std::cerr << name << ": " << e.what() << "\n";
+    return 2;
+  } catch (const std::bad_alloc&) {
+    std::cerr << name << ": there is not enough memory for these sizes\n";
+  } catch (const std::exception& e) {
+    std::cerr << name << ": " << e.what() << "\n";
+  }
+  return 1;
+}

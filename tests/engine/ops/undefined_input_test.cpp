@@ -1,0 +1,103 @@
+// Every op given a tensor that was never computed, or one that was moved from.
+#include <doctest/doctest.h>
+
+#include "engine/ops/ops.h"
+#include "tests/tools.h"
+
+namespace mote::test::undefined_input_test {
+namespace {
+
+TEST_CASE("undefined inputs: one sentence, whatever the op") {
+  const Tensor none, x = ones({2, 2});
+  const auto check_error = [](const std::string& op, const auto& f) {
+    CHECK(error_of(f) == op + ": " + Array::not_defined);
+  };
+  check_error("softmax", [&] { softmax(none); });
+  check_error("log_softmax", [&] { log_softmax(none); });
+  check_error("masked_softmax", [&] { masked_softmax(none, mask({true})); });
+  check_error("linear", [&] { linear(none, x); });
+  check_error("linear", [&] { linear(x, none); });
+  check_error("matmul", [&] { matmul(none, x); });
+  check_error("matmul", [&] { matmul(x, none); });
+  check_error("topk", [&] { topk(none, 1); });
+  check_error("argmax", [&] { argmax(none); });
+  check_error("layer_norm", [&] { layer_norm(none, ones({2})); });
+  check_error("rms_norm", [&] { rms_norm(none); });
+  check_error("zeros_like", [&] { zeros_like(none); });
+  check_error("ones_like", [&] { ones_like(none); });
+  check_error("add", [&] { add(x, none); });
+  check_error("div", [&] { div(none, x); });
+  check_error("pow", [&] { pow(none, 2); });
+  check_error("pow", [&] { pow(x, none); });
+  check_error("tanh", [&] { tanh(none); });
+  check_error("exp", [&] { exp(none); });
+  check_error("gelu", [&] { gelu(none); });
+  check_error("sum", [&] { sum(none); });
+  check_error("mean", [&] { mean(none); });
+  check_error("var", [&] { var(none); });
+  check_error("max", [&] { max(none); });
+  check_error("maximum", [&] { maximum(x, none); });
+  check_error("clamp", [&] { clamp(none, 0); });
+  check_error("masked_fill", [&] { masked_fill(none, mask({true}), 0); });
+  check_error("reshape", [&] { reshape(none, {1}); });
+  check_error("view", [&] { view(none, {1}); });
+  check_error("transpose", [&] { transpose(none, 0, 1); });
+  check_error("permute", [&] { permute(none, {0}); });
+  check_error("slice", [&] { slice(none, 0, 0, 1); });
+  check_error("select", [&] { select(none, 0, 0); });
+  check_error("expand", [&] { expand(none, {2}); });
+  check_error("squeeze", [&] { squeeze(none); });
+  check_error("unsqueeze", [&] { unsqueeze(none, 0); });
+  check_error("concat", [&] { concat({x, none}); });
+  check_error("stack", [&] { stack({none, x}); });
+  check_error("split", [&] { split(none, 1); });
+  check_error("tril", [&] { tril(none); });
+  check_error("embedding", [&] { embedding(none, ints({0})); });
+  check_error("gather", [&] { gather(none, 0, ints({0})); });
+  check_error("take_rows", [&] { take_rows(none, std::vector<Index>{0}); });
+  check_error("rotary", [&] { rotary(none, Array::zeros({1, 1}), Array::zeros({1, 1})); });
+  check_error("dropout", [&] { dropout(none, 0.5, Generator(1)); });
+  check_error("cross_entropy", [&] { cross_entropy(none, ints({0})); });
+  check_error("mse_loss", [&] { mse_loss(none, x); });
+  check_error("mse_loss", [&] { mse_loss(x, none); });
+  check_error("attention", [&] { attention(x, none, x); });
+  check_error("multinomial", [&] { multinomial(none, 1, Generator(1)); });
+  check_error("requires_grad_", [&] { Tensor().requires_grad_(); });
+  check_error("backward", [&] { none.backward(); });
+  check_error("backward", [&] { none.backward(Array::zeros({2})); });
+  CHECK(error_of([&] { cross_entropy(x, IntArray()); }) == std::string("cross_entropy: ") + IntArray::not_defined);
+  CHECK(error_of([&] { take_rows(IntArray(), {0}); }) == std::string("take_rows: ") + IntArray::not_defined);
+  CHECK(error_of([&] { embedding(x, IntArray()); }) == std::string("embedding: ") + IntArray::not_defined);
+  CHECK(error_of([&] { masked_softmax(x, Mask()); }) == std::string("masked_softmax: ") + Mask::not_defined);
+}
+
+TEST_CASE("undefined inputs: one that may be left out may not be moved from") {
+  const Tensor x = ones({1, 2}), weight = ones({2, 2});
+  Tensor bias = ones({2});
+  const Tensor kept = std::move(bias);
+  CHECK(error_of([&] { linear(x, weight, bias); }) ==
+        "linear: input 2 was moved from: use the tensor that it was moved to");
+  CHECK(error_of([&] { layer_norm(x, Tensor(), bias); }) ==
+        "layer_norm: input 2 was moved from: use the tensor that it was moved to");
+  CHECK(linear(x, weight, Tensor()).to_vector() == std::vector<real>{2, 2});
+}
+
+TEST_CASE("undefined inputs: parameters") {
+  CHECK(error_of([] { Parameter{Array()}; }) == std::string("parameter: ") + Array::not_defined);
+  Parameter p(Array::full({2}, 1));
+  CHECK(error_of([&] { p.set(Array()); }) == std::string("set: ") + Array::not_defined);
+  CHECK(error_of([&] { p.set_grad(Array()); }) == std::string("set_grad: ") + Array::not_defined);
+  const Parameter q = std::move(p);
+  const std::string moved = "parameter: this parameter was moved from: use the one it was moved to";
+  CHECK_FALSE(p.defined());
+  CHECK(error_of([&] { p.value(); }) == moved);
+  CHECK(error_of([&] { p.shape(); }) == moved);
+  CHECK(error_of([&] { static_cast<void>(Tensor(p)); }) == moved);
+  CHECK(error_of([&] { linear(ones({1, 2}), ones({2, 2}), p); }) == moved);
+  p = q;
+  CHECK((p.defined() && p.same_as(q)));
+  CHECK_FALSE(Tensor(Parameter()).defined());  // never given is something else
+}
+
+}  // namespace
+}  // namespace mote::test::undefined_input_test

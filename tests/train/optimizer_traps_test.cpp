@@ -1,0 +1,37 @@
+// Finite numbers raise no floating-point exception in an optimizer's step.
+#include <doctest/doctest.h>
+#include <fenv.h>
+
+#include "tests/tools.h"
+#include "train/adamw.h"
+#include "train/sgd.h"
+
+namespace mote::test::optimizer_traps_test {
+namespace {
+
+#ifdef FE_DIVBYZERO
+
+template <class F>
+int raised(const F& f) {
+  feclearexcept(FE_ALL_EXCEPT);
+  f();
+  return fetestexcept(FE_DIVBYZERO | FE_INVALID);
+}
+
+TEST_CASE("traps: no optimizer raises one") {
+  for (const kernels::Table* table : kernels::available_tables()) {
+    const Hardware use(*table, 1);
+    for (const Index n : {1, 7, 16, 19}) {
+      const Parameter p(Array::full({n}, 1));
+      p.set_grad(Array::full({n}, 2));
+      AdamW adam({{{{"p", p}}}}, {.eps = 0});
+      SGD sgd({{{{"p", p}}}}, {.lr = 0.1, .momentum = 0.9, .nesterov = true});
+      CHECK(raised([&] { adam.step(), sgd.step(), adam.step(), sgd.step(); }) == 0);
+    }
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace mote::test::optimizer_traps_test
