@@ -9,5 +9,6 @@
 #include "engine/base/env.h"
 #include "engine/base/math.h"
 #include "engine/base/parallel.h"
+#include "engine/io/curve.h"
 #include "engine/io/print.h"
 #include "engine/ops/ops.h"

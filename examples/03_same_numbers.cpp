@@ -11,9 +11,10 @@
 
 #include "engine/engine.h"
 #include "examples/program.h"
-#include "models/tutorial.h"
+#include "models/tutorials/book.h"
 
 using namespace mote;
+namespace book = tutorials::book;
 
 namespace {
 
@@ -65,7 +66,7 @@ void two_heads_and_three() {
   std::cout << "Chapter 3 of S. Raschka's Build a Large Language Model (From Scratch): multi-head attention.\n"
                "Each word of \"Your journey starts with one step\" is a vector of three numbers:\n"
             << inputs() << "\n\nMultiHeadAttentionWrapper, 2 heads of width 2, on the sentence twice, seed 123\n";
-  const tutorial::MultiHeadAttentionWrapper two(d_in, d_out, context_length, 0.0, 2, Generator(123));
+  const book::MultiHeadAttentionWrapper two(d_in, d_out, context_length, 0.0, 2, Generator(123));
   print_and_compare(to_text(two(batch).array()), R"(tensor([[[-0.4519,  0.2216,  0.4772,  0.1063],
          [-0.5874,  0.0058,  0.5891,  0.3257],
          [-0.6300, -0.0632,  0.6202,  0.3860],
@@ -81,7 +82,7 @@ void two_heads_and_three() {
          [-0.5299, -0.1081,  0.5077,  0.3493]]]))");
 
   std::cout << "\n3 heads, seed 123 again: the third head draws after the first two, so their columns stay\n";
-  const tutorial::MultiHeadAttentionWrapper three(d_in, d_out, context_length, 0.0, 3, Generator(123));
+  const book::MultiHeadAttentionWrapper three(d_in, d_out, context_length, 0.0, 3, Generator(123));
   print_and_compare(to_text(three(batch).array()), R"(tensor([[[-0.4519,  0.2216,  0.4772,  0.1063,  0.4566,  0.2729],
          [-0.5874,  0.0058,  0.5891,  0.3257,  0.5792,  0.3011],
          [-0.6300, -0.0632,  0.6202,  0.3860,  0.6249,  0.3102],
@@ -106,7 +107,7 @@ void eleven_steps() {
   const Index b = batch.size(0), num_tokens = batch.size(1), d_out = 6;
   std::cout << "\nMultiHeadAttention with weight splits, d_in = d_out = 6, 2 heads, seed 123, step by step\n"
                "(name, shape, first three numbers)\n";
-  const tutorial::MultiHeadAttention mha(batch.size(2), d_out, num_tokens, 0.0, 2, Generator(123));
+  const book::MultiHeadAttention mha(batch.size(2), d_out, num_tokens, 0.0, 2, Generator(123));
 
   step(1, "width of a head = d_out / num_heads", Tensor(mha.head_dim), " 3.0000 ");
   step(2, "weight of the layer that combines heads", mha.out_proj.weight, " 0.2021 -0.0017  0.2898 ");
@@ -117,8 +118,8 @@ void eleven_steps() {
   const Tensor unrolled = view(keys, {b, num_tokens, mha.num_heads, mha.head_dim});
   step(4, "the last axis as heads x width of a head", unrolled, "-0.6179  0.0075  0.5595 ");
   const Tensor k = transpose(unrolled, 1, 2);
-  const Tensor q = mha.split_heads(queries);  // steps 4 and 5 in one call
-  const Tensor v = mha.split_heads(values);
+  const Tensor q = split_heads(queries, mha.num_heads);  // steps 4 and 5 in one call
+  const Tensor v = split_heads(values, mha.num_heads);
   step(5, "heads before tokens", k, "-0.6179  0.0075  0.5595 ");
   const Tensor attn_scores = matmul(q, transpose(k, 2, 3));
   step(6, "dot products, for each head", attn_scores, "-0.0917 -0.2250 -0.1210 ");
@@ -164,10 +165,10 @@ double seconds(const F& f) {
 void wrapper_against_split() {
   const Index heads = 8, d_in = 256, head_dim = 32, T = 64;
   const Generator random(123);
-  const tutorial::MultiHeadAttentionWrapper wrapper(d_in, head_dim, T, 0.0, heads, random);
-  const tutorial::MultiHeadAttention split(d_in, heads * head_dim, T, 0.0, heads, random);
+  const book::MultiHeadAttentionWrapper wrapper(d_in, head_dim, T, 0.0, heads, random);
+  const book::MultiHeadAttention split(d_in, heads * head_dim, T, 0.0, heads, random);
   std::vector<Tensor> query, key, value;
-  for (const tutorial::CausalAttention& head : wrapper.heads) {
+  for (const book::CausalAttention& head : wrapper.heads) {
     query.push_back(head.W_query.weight);
     key.push_back(head.W_key.weight);
     value.push_back(head.W_value.weight);
@@ -205,7 +206,7 @@ void wrapper_against_split() {
     attention.W_value(x);
   };
   const double many = seconds([&] {
-    for (const tutorial::CausalAttention& head : wrapper.heads) project(head);
+    for (const book::CausalAttention& head : wrapper.heads) project(head);
   });
   std::printf(
       "time of %d small projections over that of 3 large ones (on this machine, median of 21): %.2f.\n"
@@ -228,7 +229,7 @@ void other_numbers() {
           [0.5903, 1.0620, 0.9912]]]]))");
 
   std::cout << "\nWeight splits with d_in 3 and d_out 2, seed 123: the first sentence of the batch\n";
-  const tutorial::MultiHeadAttention small(3, 2, 6, 0.0, 2, Generator(123));
+  const book::MultiHeadAttention small(3, 2, 6, 0.0, 2, Generator(123));
   print_and_compare(to_text(small(stack({inputs(), inputs()})).array().select(0, 0)), R"(tensor([[0.3190, 0.4858],
         [0.2943, 0.3897],
         [0.2856, 0.3593],

@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "examples/picture.h"
 #include "examples/program.h"
 #include "models/gpt.h"
+#include "models/inspect.h"
+#include "models/tutorials/multi_head_from_scratch.h"
 #include "train/adamw.h"
 #include "train/fit.h"
 #include "train/schedule.h"
@@ -20,7 +23,32 @@ using namespace mote;
 
 namespace {
 
+void warn(const std::string& text) { std::printf("warning: %s\n", text.c_str()); }
+
 double norm(const Tensor& x) { return std::sqrt(static_cast<double>(sum(x * x).item())); }
+
+/// One head 64 wide beside eight heads 8 wide, with the same matrices: what they look at before any training.
+void one_wide_beside_eight_narrow(const char* file) {
+  using tutorials::multi_head_from_scratch::MultiHeadAttention;
+  const Tensor x = randn({1, 5, 64}, Generator(0));
+  MultiHeadAttention wide(64, 1, Generator(1)), narrow(64, 8, Generator(1));
+  wide.eval();
+  narrow.eval();
+  const NoGrad no_grad;
+  const Tensor one = wide(x, x, x).second;  // [1, 1, 5, 5]
+  const Tensor eight = narrow(x, x, x).second;
+  const Array weights = select(cat({one, eight}, 1), 0, 0).array();  // [9, 5, 5]
+  std::vector<std::string> names{"1 x 64"};
+  for (int head = 1; head <= 8; ++head) names.push_back(std::to_string(head) + " of 8 x 8");
+  const std::vector<std::string> tokens{"x1", "x2", "x3", "x4", "x5"};
+  const std::string title = "One head 64 wide beside eight heads 8 wide";
+  std::printf("%s, on the same x [1, 5, 64] and with the same matrices\n%s", title.c_str(),
+              attention_text(weights, tokens, false, names).c_str());
+  if (file) save_picture(file, attention_svg(weights, tokens, tokens, title, names));
+  std::printf("One look at the five tokens, or eight different ones. %s\n\n",
+              file ? (std::string("The picture is also in ") + file + ".").c_str()
+                   : "06_heads heads.svg also draws it into that file.");
+}
 
 /// The same layer with 8 heads and with 1, on the same input.
 void outputs_and_sizes() {
@@ -100,7 +128,8 @@ bool copying() {
              [&](const StepReport& r) {
                losses.push_back(r.loss);
                return true;
-             }});
+             },
+         .on_warning = warn});
     const Questions q = task.questions(200, Split::test, held_out);
     const Index asked = q.prompts.shape()[1], length = q.answers.shape()[1];
     const IntArray given = model.generate(q.prompts, length).slice(1, asked, asked + length);
@@ -167,7 +196,7 @@ Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
         const Tensor logits = model(batch.ids, mask);
         return cross_entropy(logits, batch.targets, {.ignore_index = -1});
       },
-      {.steps = 1000, .clip = 0});
+      {.steps = 1000, .clip = 0, .on_warning = warn});
   const NoGrad no_grad;
   model.eval();
   const Batch test = task.batch(500, Split::test, fresh);
@@ -196,7 +225,8 @@ Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
 
 }  // namespace
 
-int lesson() {
+int lesson(const char* file) {
+  one_wide_beside_eight_narrow(file);
   outputs_and_sizes();
   times();
   bool as_expected = copying();
@@ -215,7 +245,7 @@ int lesson() {
                            {"8 heads", 8, {}, 0.9, 1},
                            {"2 heads, one place each", 2, one_place_each(16), 0, 0.5}}) {
     std::printf("  %-24s", s.name);
-    for (const std::uint64_t seed : {1, 2, 3}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
       const Learned learned = learn(s.heads, seed, s.mask);
       if (s.heads <= 2 && !s.mask.defined() && seed == 1) shown.push_back(learned);
       std::printf("  %5.1f %%", 100 * learned.right);
@@ -244,4 +274,6 @@ int lesson() {
   return as_expected ? 0 : 1;
 }
 
-int main(int, char** argv) { return run_program(argv[0], lesson); }
+int main(int argc, char** argv) {
+  return run_program(argv[0], [&] { return lesson(argc > 1 ? argv[1] : nullptr); });
+}

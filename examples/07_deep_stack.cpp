@@ -72,8 +72,8 @@ double one_step(const char* kind, const Model& model) {
   const Tensor loss = loss_now();
   loss.backward();
   const double bottom = norm(model.position.weight.grad());
-  const double first = norm(model.blocks.front().attn.c_attn.weight.grad());
-  const double last = norm(model.blocks.back().attn.c_attn.weight.grad());
+  const double first = norm(model.blocks.front().attn.c_attn->weight.grad());
+  const double last = norm(model.blocks.back().attn.c_attn->weight.grad());
   const double all = clip_grad_norm(parameters(model), 1.0);
   optimizer.step();
   const NoGrad no_grad;

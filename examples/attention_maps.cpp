@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/io/xml.h"
 #include "examples/options.h"
 #include "models/gpt.h"
 #include "models/inspect.h"
@@ -268,6 +269,7 @@ void train(const Setup& s, const Config& c) {
     }
     return true;
   };
+  options.on_warning = [](const std::string& text) { std::printf("warning: %s\n", text.c_str()); };
   fit(
       *s.optimizer,
       [&](Index) {

@@ -210,6 +210,7 @@ void train(Model& model, const Task& task, const Recipe& recipe, Optimizer& opti
   std::cout << describe(optimizer.groups()) << "\n";
   Narrator narrator(task.vocab_size());
   options.on_step = [&](const StepReport& report) { return narrator(report); };
+  options.on_warning = [](const std::string& text) { std::cout << "warning: " << text << "\n"; };
   const auto start = std::chrono::steady_clock::now();
   {
     const EndTrainingOnInterrupt scope;

@@ -13,6 +13,8 @@ const GPTConfig& checked(const GPTConfig& c) {
   check_in("GPT", c.n_head >= 1, "n_head ", c.n_head, " must be at least 1");
   check_in("GPT", c.n_embd >= 1, "n_embd ", c.n_embd, " must be at least 1");
   check_in("GPT", c.n_embd % c.n_head == 0, "n_embd ", c.n_embd, " is not divisible by n_head ", c.n_head);
+  const double scale = c.residual_scale.value_or(1);
+  check_in("GPT", scale >= 0 && std::isfinite(scale), "residual_scale ", scale, " must be at least 0 and finite");
   return c;
 }
 
@@ -37,9 +39,9 @@ Tensor GPT::Transformer::embed(const IntArray& ids, Index start) const {
   return drop(scaled + (*waves)(T, start));
 }
 
-Tensor GPT::Transformer::forward(const IntArray& ids) const {
+Tensor GPT::Transformer::forward(const IntArray& ids, const Mask& mask) const {
   Tensor x = embed(ids);
-  for (const TransformerBlock& block : h) x = block(x);
+  for (const TransformerBlock& block : h) x = block(x, mask);
   return ln_f ? (*ln_f)(x) : x;
 }
 
@@ -76,7 +78,8 @@ GPT::GPT(const GPTConfig& c, const Generator& random)
       transformer(c, Init::none(random)),
       lm_head(c.n_embd, c.vocab_size, Init::none(random), false) {
   if (c.tie_weights) lm_head.weight = transformer.wte.weight;
-  const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(c.n_layer));
+  const double residual =
+      c.residual_scale ? 0.02 * *c.residual_scale : 0.02 / std::sqrt(2.0 * static_cast<double>(c.n_layer));
   for (const auto& [name, parameter] : named_parameters(*this)) {
     const bool matrix = parameter.shape().rank() >= 2;  // biases stay 0, norms 1
     const bool feeds_sum = name.ends_with("c_proj.weight");
@@ -90,9 +93,9 @@ void GPT::check_ids(const IntArray& ids, Index before) const {
   check_in("GPT", T <= config.block_size || config.unbounded(), "T = ", T, " is above block_size ", config.block_size);
 }
 
-Tensor GPT::forward(const IntArray& ids) const {
+Tensor GPT::forward(const IntArray& ids, const Mask& mask) const {
   check_ids(ids);
-  return lm_head(transformer(ids));
+  return lm_head(transformer(ids, mask));
 }
 
 GPTCache GPT::cache() const {
@@ -107,9 +110,17 @@ Tensor GPT::forward(const IntArray& ids, GPTCache& cache) const {
   return lm_head(transformer(ids, cache));
 }
 
-Tensor GPT::loss(const IntArray& ids, const IntArray& targets) const {
-  const Tensor logits = (*this)(ids);
+Tensor GPT::loss(const IntArray& ids, const IntArray& targets, const Mask& mask) const {
+  const Tensor logits = (*this)(ids, mask);
   return cross_entropy(logits, targets, {.ignore_index = -1});
+}
+
+Tensor GPT::log_probabilities(const IntArray& ids) const {
+  check_in("log_probabilities", ids.rank() == 2 && ids.shape()[1] >= 1, "ids ", ids.shape(),
+           " must be [B, T] with T at least 1");
+  const Index T = ids.shape()[1];
+  const Tensor logits = (*this)(ids.slice(1, 0, T - 1));
+  return -cross_entropy(logits, ids.slice(1, 1, T), {.reduction = Reduction::none});
 }
 
 }  // namespace mote

@@ -11,15 +11,17 @@
 
 namespace mote {
 
-/// How generate() chooses the next token: top_k, then temperature, then top_p.
+/// How generate() chooses the next token: top_k, then temperature, then top_p, then min_p.
 struct GenerateOptions {
   double temperature = 1;  ///< 0: always the likeliest (greedy, the first of equals)
   Index top_k = 0;         ///< only the k likeliest, and ties with the last of them, may be chosen; 0: all
   double top_p = 1;        ///< only the fewest likeliest whose probabilities together reach p; 1: all
+  double min_p = 0;        ///< only tokens at least this times as likely as the likeliest; 0: all
   Index stop_token = -1;   ///< a row that generates this id is finished; -1: none
+  Index pad_token = -1;    ///< ids that fill the left of shorter prompts, see pad_left(); -1: there are none
   bool use_cache = true;   ///< false recomputes every context: the same bits, slower
   /// Called after every token with the newest of each row, [B]; return false to stop. A finished row repeats stop_token
-  /// until all rows are finished.
+  /// (pad_token, if given) until all rows are finished.
   std::function<bool(const IntArray& newest)> on_token = {};
 
   template <class V>
@@ -27,7 +29,9 @@ struct GenerateOptions {
     v("temperature", temperature, "0: always the likeliest; larger: more even");
     v("top_k", top_k, "only the k likeliest tokens; 0: all");
     v("top_p", top_p, "only the likeliest tokens that first reach p together; 1: all");
+    v("min_p", min_p, "only tokens at least this times as likely as the likeliest; 0: all");
     v("stop_token", stop_token, "the id that ends a text; -1: none");
+    v("pad_token", pad_token, "the id that fills the left of shorter prompts; -1: none");
     v("use_cache", use_cache, "keep keys and values of earlier tokens");
   }
 };
@@ -57,7 +61,7 @@ struct GPT : Layer<GPT> {
     /// Token plus position: ids [B, T] -> [B, T, C], the input of the first block. The first id is at position `start`.
     Tensor embed(const IntArray& ids, Index start = 0) const;
     /// ids [B, T] -> [B, T, C], the input of lm_head. Errors: T above block_size, an id outside [0, V).
-    Tensor forward(const IntArray& ids) const;
+    Tensor forward(const IntArray& ids, const Mask& mask = {}) const;
     /// The same for the tokens that follow those in `cache`; see GPT.
     Tensor forward(const IntArray& ids, GPTCache& cache) const;
     void visit(Visitor& v) override;
@@ -68,12 +72,13 @@ struct GPT : Layer<GPT> {
   Linear lm_head;
 
   /// Errors: sizes below 1, n_embd that n_head does not divide, n_head that n_kv_head does not divide, a window or
-  /// n_inner below 0, rotary positions with heads of odd width, a dropout that is not a probability; those of
-  /// block_options().
+  /// n_inner below 0, rotary positions with heads of odd width, a dropout that is not a probability, a residual_scale
+  /// below 0; those of block_options().
   GPT(const GPTConfig& config, const Generator& random);
 
-  /// Logits for every position: ids [B, T] -> [B, T, V].
-  Tensor forward(const IntArray& ids) const;
+  /// Logits for every position: ids [B, T] -> [B, T, V]. A mask says who may attend (true), broadcasts to [B, H, T, T]
+  /// and combines with causal; positions count from the first id of a row, masked or not.
+  Tensor forward(const IntArray& ids, const Mask& mask = {}) const;
   /// Logits for the tokens that follow those in `cache`, to which they are appended: ids [B, t] -> [B, t, V].
   /// Equal in every bit to the last t rows of the whole pass. Errors: more than block_size tokens in all, unless the
   /// config is unbounded(); gradients enabled (no NoGrad); training with dropout; another model's cache; a different B.
@@ -81,17 +86,22 @@ struct GPT : Layer<GPT> {
   Tensor forward(const IntArray& ids, GPTCache& cache) const;
   /// An empty cache.
   GPTCache cache() const;
-  /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0.
-  Tensor loss(const IntArray& ids, const IntArray& targets) const;
+  /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0. The mask is forward's.
+  Tensor loss(const IntArray& ids, const IntArray& targets, const Mask& mask = {}) const;
+  /// The score of a text: log p(ids[t + 1] | ids[0 .. t]) for each token but the first, ids [B, T] -> [B, T - 1], with
+  /// a gradient. Minus their mean is the loss of predicting each next token, to the last bit. Call eval() first, or
+  /// dropout takes part. Errors: those of forward, for the T - 1 ids that are read.
+  Tensor log_probabilities(const IntArray& ids) const;
 
-  /// `count` more tokens after each prompt, all of one length: ids [B, T] -> [B, T + count]. The context is the last
-  /// block_size tokens, or all of them if the config is unbounded(). Samples by multinomial(), so with the same weights
-  /// and seed it generates the same tokens as nanoGPT's generate(). With a stop token a finished row repeats it, and
-  /// generation ends when all rows are finished. Runs without gradients and in evaluation mode; afterwards every module
-  /// is back in its mode. Several threads may generate with one model, each with a Generator of its own, while none
-  /// trains it. Errors: an empty prompt, a count below 0, a temperature below 0 or not finite, top_p
-  /// outside (0, 1], a stop token outside [0, V), logits that are NaN or infinite (-infinity is fine: that token is
-  /// never chosen).
+  /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens, or
+  /// all of them if the config is unbounded(). Samples by multinomial(), 2 B V words for each token, so with the same
+  /// weights and seed it generates the same tokens as nanoGPT's generate(). With a stop token a finished row repeats
+  /// it, and generation ends when all rows are finished. Rows that begin with options.pad_token are shorter prompts:
+  /// the padding is never seen and positions count from the first other id, so a row's logits are, to the last bit,
+  /// those of its prompt alone. Rows of one length run as one batch. Runs without gradients and in evaluation mode;
+  /// afterwards every module is back in its mode. Several threads may generate with one model, each with a Generator of its own, while none trains it. Errors: an empty prompt, a count below 0, a temperature below 0 or
+  /// not finite, top_p outside (0, 1], min_p outside [0, 1], a stop token outside [0, V), a row of nothing but padding,
+  /// logits that are NaN or infinite (-infinity is fine: that token is never chosen).
   IntArray generate(const IntArray& ids, Index count, const GenerateOptions& options, const Generator& random);
   /// The same, greedy.
   IntArray generate(const IntArray& ids, Index count) { return generate(ids, count, {.temperature = 0}, Generator()); }
@@ -104,6 +114,10 @@ struct GPT : Layer<GPT> {
  private:
   void check_ids(const IntArray& ids, Index before = 0) const;
 };
+
+/// Prompts of different lengths as one batch [B, T] for generate(), the shorter ones filled with `pad` on the left. No
+/// prompt may begin with `pad`; it need not be in the vocabulary. Errors: an empty prompt.
+IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Index pad);
 
 /// e^loss for a mean loss in nats: the number of equally likely choices that would cost as much.
 inline double perplexity(double loss) { return math::exp(loss); }

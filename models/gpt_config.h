@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "engine/base/fields.h"
@@ -35,6 +36,8 @@ struct GPTConfig {
   double dropout = 0;       ///< everywhere, unless set in the block
   bool bias = true;         ///< in all layers but lm_head, unless set in the block
   bool tie_weights = true;  ///< lm_head.weight and transformer.wte.weight are one parameter
+  /// Factor of the initial weights that feed a residual sum (c_proj); not given: 1 / sqrt(2 n_layer), GPT-2's; 1: none.
+  std::optional<double> residual_scale = {};
   Position position = Position::learned;
   RotaryOptions rotary = {};           ///< for Position::rotary; length 0: block_size
   TransformerBlockOptions block = {};  ///< all the rest: block.norm, block.attention.window, ...
@@ -49,6 +52,7 @@ struct GPTConfig {
     v("dropout", dropout, "probability of dropping, everywhere");
     v("bias", bias, "biases in layer norms and linear layers");
     v("tie_weights", tie_weights, "one matrix for the tokens' vectors and the logits");
+    v("residual_scale", residual_scale, "factor of c_proj's initial weights; default: 1 / sqrt(2 n_layer)");
     v("position", position, "how the model knows where a token is");
     rotary.visit(v);
     block.visit(v);

@@ -2,7 +2,6 @@
 #include "models/inspect.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iomanip>
 #include <locale>
@@ -11,6 +10,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/math.h"
+#include "engine/io/xml.h"
 
 namespace mote {
 namespace {
@@ -76,22 +76,6 @@ std::string describe(const std::vector<HeadScore>& scores) {
   return text.str();
 }
 
-std::pair<std::size_t, unsigned> detail::character_at(const std::string& text, std::size_t i) {
-  const auto byte = [&](std::size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u; };
-  const unsigned lead = byte(i);
-  if (lead < 0x80) return {1, lead};
-  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  unsigned code = lead & (0x7fu >> length);
-  for (std::size_t k = 1; k < length; ++k) {
-    if ((byte(i + k) & 0xc0u) != 0x80u) return {1, 0};
-    code = code << 6 | (byte(i + k) & 0x3fu);
-  }
-  static constexpr std::array<unsigned, 5> least{0, 0, 0x80, 0x800, 0x10000};
-  const bool valid =
-      lead >= 0xc2 && lead <= 0xf4 && code >= least[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-  return valid ? std::pair(length, code) : std::pair<std::size_t, unsigned>(1, 0);
-}
-
 std::vector<std::string> characters_of(const std::string& text) {
   std::vector<std::string> characters;
   for (std::size_t i = 0; i < text.size(); i += characters.back().size())
@@ -99,13 +83,16 @@ std::vector<std::string> characters_of(const std::string& text) {
   return characters;
 }
 
-std::string attention_text(const Array& weights, const std::vector<std::string>& queries, bool causal) {
+std::string attention_text(const Array& weights, const std::vector<std::string>& queries, bool causal,
+                           const std::vector<std::string>& heads) {
   check_in("attention_text", weights.rank() == 2 || weights.rank() == 3, "weights ", weights.shape(),
            " must be [Tq, Tk] or [H, Tq, Tk]; a batch's row b is select(0, b)");
   const Array all = weights.rank() == 2 ? weights.unsqueeze(0) : weights;
   const Index H = all.shape()[0], Tq = all.shape()[1], Tk = all.shape()[2];
   check_in("attention_text", static_cast<Index>(queries.size()) == Tq, queries.size(), " labels do not fit weights ",
            weights.shape());
+  check_in("attention_text", heads.empty() || static_cast<Index>(heads.size()) == H, heads.size(),
+           " names of heads do not fit weights ", weights.shape());
   constexpr std::string_view glyphs = ".:-=+*#%@";
   std::size_t label = 1;
   for (const std::string& name : queries) label = std::max(label, characters_of(name).size());
@@ -117,7 +104,8 @@ std::string attention_text(const Array& weights, const std::vector<std::string>&
     if (weights.rank() == 3) {
       text += std::string(label + 4, ' ');
       for (Index h = first; h < end; ++h) {
-        std::string title = " head " + std::to_string(h + 1);
+        std::string title =
+            " " + (heads.empty() ? "head " + std::to_string(h + 1) : heads[static_cast<std::size_t>(h)]);
         if (h + 1 < end) title.resize(std::max(map, title.size()), ' ');
         text += title;
       }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/array/array.h"
@@ -33,23 +32,20 @@ std::string describe(const std::vector<HeadScore>& scores);
 /// What heads look at, in characters: a line per query, two columns per key, '.' for a weight near 0 up to '@' for
 /// one near 1; with `causal`, keys after the query are blank if their weight is 0, so that the triangle shows for any
 /// weights (with more keys than queries, the queries are the last positions). weights [Tq, Tk] or, heads side by side
-/// and titled, [H, Tq, Tk]; `queries` labels the rows. Errors: a different number of labels.
-std::string attention_text(const Array& weights, const std::vector<std::string>& queries, bool causal = true);
+/// and titled by `heads` or "head 1" ..., [H, Tq, Tk]; `queries` labels the rows. Errors: a different number of labels.
+std::string attention_text(const Array& weights, const std::vector<std::string>& queries, bool causal = true,
+                           const std::vector<std::string>& heads = {});
 
 /// The characters of a UTF-8 text, for labels; invalid bytes become one label each.
 std::vector<std::string> characters_of(const std::string& text);
 
-namespace detail {
-/// The length and code of the UTF-8 character that starts at text[i], or 1 and 0 if none does.
-std::pair<std::size_t, unsigned> character_at(const std::string& text, std::size_t i);
-}  // namespace detail
-
 /// A picture of what every head looks at: an SVG document with a grid of heatmaps, four per row; in each, rows are
-/// queries and columns keys, colours viridis from 0 to 1 in 64 steps, tokens on the axes, "Head 1" ... above each and
-/// `title` above all. weights [H, Tq, Tk]; `queries` and `keys` label the positions in UTF-8, with '?' for invalid
+/// queries and columns keys, colours viridis from 0 to 1 in 64 steps, tokens on the axes, `heads` or "Head 1" ... above
+/// each and `title` above all. weights [H, Tq, Tk]; `queries` and `keys` label the positions in UTF-8, with '?' for invalid
 /// bytes; a long label is cut to 15 characters, and if cells are smaller than letters, only some labels are shown.
 /// Errors: a different number of labels.
 std::string attention_svg(const Array& weights, const std::vector<std::string>& queries,
-                          const std::vector<std::string>& keys, const std::string& title);
+                          const std::vector<std::string>& keys, const std::string& title,
+                          const std::vector<std::string>& heads = {});
 
 }  // namespace mote

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "engine/base/check.h"
+#include "engine/io/xml.h"
 #include "models/inspect.h"
 
 namespace mote {
@@ -52,25 +53,14 @@ struct Label {
   Index columns = 0;
 };
 
-/// At most `longest` characters of a text, newlines and tabs as \n and \t. Invalid UTF-8, and characters not allowed
-/// in XML, become '?'.
+/// At most `longest` characters of a text.
 Label label(const std::string& text, Index longest) {
   Label out;
   Index count = 0;
   for (std::size_t i = 0; i < text.size(); ++count) {
     const auto [length, code] = detail::character_at(text, i);
     if (count == longest - 1 && i + length < text.size()) return {out.xml + "…", out.columns + 1};
-    const bool control = code < 32 || (code >= 0x7f && code < 0xa0) || code == 0xfffe || code == 0xffff;
-    const std::string shown = code == '&'    ? "&amp;"
-                              : code == '<'  ? "&lt;"
-                              : code == '>'  ? "&gt;"
-                              : code == '"'  ? "&quot;"
-                              : code == '\'' ? "&apos;"
-                              : code == '\n' ? "\\n"
-                              : code == '\t' ? "\\t"
-                              : control      ? "?"
-                                             : text.substr(i, length);
-    out.xml += shown;
+    out.xml += detail::xml_character(text, i);
     out.columns += code == '\n' || code == '\t' || code >= 0x2e80 ? 2 : 1;  // from there on: Chinese, emoji, ...
     i += length;
   }
@@ -92,11 +82,14 @@ struct Axis {
 }  // namespace
 
 std::string attention_svg(const Array& weights, const std::vector<std::string>& queries,
-                          const std::vector<std::string>& keys, const std::string& title) {
+                          const std::vector<std::string>& keys, const std::string& title,
+                          const std::vector<std::string>& heads) {
   check_in("attention_svg", weights.rank() == 3, "weights ", weights.shape(), " must be [H, Tq, Tk]");
   const Index H = weights.shape()[0], Tq = weights.shape()[1], Tk = weights.shape()[2];
   check_in("attention_svg", static_cast<Index>(queries.size()) == Tq && static_cast<Index>(keys.size()) == Tk,
            queries.size(), " and ", keys.size(), " labels do not fit weights ", weights.shape());
+  check_in("attention_svg", heads.empty() || static_cast<Index>(heads.size()) == H, heads.size(),
+           " names of heads do not fit weights ", weights.shape());
   const Array w = weights.contiguous();
   const Axis rows(queries), columns(keys);
   const Label heading = label(title, 120);
@@ -121,7 +114,9 @@ std::string attention_svg(const Array& weights, const std::vector<std::string>& 
       << "a row is a query, a column a key, a colour the weight</text>\n";
   for (Index h = 0; h < H; ++h) {
     svg << "<g transform=\"translate(" << h % across * wide + left << "," << top + h / across * high + above
-        << ")\">\n<text x=\"0\" y=\"-6\" font-size=\"13\">Head " << h + 1 << "</text>\n"
+        << ")\">\n<text x=\"0\" y=\"-6\" font-size=\"13\">"
+        << (heads.empty() ? "Head " + std::to_string(h + 1) : label(heads[static_cast<std::size_t>(h)], 16).xml)
+        << "</text>\n"
         << "<g transform=\"scale(" << cell << ")\" shape-rendering=\"crispEdges\">\n"
         << "<rect width=\"" << Tk << "\" height=\"" << Tq << "\" fill=\"" << colour(0) << "\"/>\n";
     std::array<std::string, levels + 1> paths;  // runs of one colour, row by row; level 0 is the background

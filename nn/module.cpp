@@ -3,7 +3,6 @@
 
 #include <cxxabi.h>
 
-#include <cstdlib>
 #include <map>
 #include <typeinfo>
 
@@ -53,8 +52,10 @@ void Module::read(Reader& reader) const {
 }
 
 Module::Module(const Module& other) : mode_(other.own_mode()) {
-  check(Cloning::depth > 0, "copying a module would share its parameters with the original: use clone() for an ",
-        "independent one, or pass a reference");
+  check_in("copy", Cloning::depth > 0, "this ", other.type_name(),
+           " was passed or assigned by value, and its copy would ",
+           "share its parameters: write m.clone() for an independent one, std::move(m) to hand it over, or pass a "
+           "reference");
   live_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -95,8 +96,24 @@ bool Module::kept_by_this_thread() const {
   return true;
 }
 
-void detail::OpenLayer::fail_moved_from(const Module& m) {
-  check_in("layer", false, "this ", m.type_name(), " was moved from: use the one that it was moved to");
+void Module::fail_moved_from() const {
+  check_in("layer", false, "this ", type_name(), " was moved from: use the one that it was moved to");
+}
+
+void Module::check_reached() const {
+  for (const LayerScope* scope = thread_context.layer; scope; scope = scope->outer) {
+    const Module& around = *static_cast<const Module*>(scope->layer);
+    if (&around == this || around.own_mode()) continue;
+    struct Find : Reader {
+      const Module* wanted;
+      bool found = false;
+      void on_enter(const Module& m) override { found = found || &m == wanted; }
+    } find;
+    find.wanted = this;
+    around.read(find);
+    check_in("eval", find.found, "visit() of ", around.type_name(), " does not list the ", type_name(),
+             " that it calls, which therefore stays in training mode");
+  }
 }
 
 std::string Module::type_name() const {

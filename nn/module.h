@@ -11,14 +11,9 @@
 #include <vector>
 
 #include "engine/array/random.h"
-#include "engine/autograd/op.h"
+#include "nn/layer_call.h"
 
 namespace mote {
-
-class Module;
-namespace detail {
-class OpenLayer;
-}
 
 /// Sees the fields of a module tree in the order in which visit() lists them. Derive from it and override the hooks you
 /// need; inside a hook path() is the dotted name, such as `transformer.h.0.attn.c_attn.weight`.
@@ -101,9 +96,11 @@ class Module {
   /// Dropout, not gradients (NoGrad does that).
   void train(bool on = true);
   void eval() { train(false); }
-  /// Errors: it would train, but another thread keeps it in evaluation mode (Evaluation).
+  /// Errors: it would train, but another thread keeps it in evaluation mode (Evaluation); it trains inside the call of a
+  /// layer that is in evaluation and whose visit() does not list it.
   bool training() const {
     const int mode = mode_.load(std::memory_order_relaxed);
+    if (mode == 1 && thread_context.layer) check_reached();
     return mode == 1 || (mode > 1 && mode % 2 == 1 && !kept_by_this_thread());
   }
 
@@ -135,10 +132,16 @@ class Module {
   };
   /// Gives every parameter of a fresh copy its own cell; parameters tied within the module stay tied.
   static void own_parameters(Module& copy);
+  /// Errors: this was moved from.
+  void require_kept() const {
+    if (moved_from_) [[unlikely]]
+      fail_moved_from();
+  }
 
  private:
   friend class Evaluation;
-  friend class detail::OpenLayer;
+  void check_reached() const;
+  void fail_moved_from() const;
   bool kept_by_this_thread() const;
   int own_mode() const noexcept { return mode_.load(std::memory_order_relaxed) == 1; }
   static inline std::atomic<Index> live_{0};
@@ -149,31 +152,6 @@ class Module {
 namespace detail {
 /// `module` and everything inside, parents first.
 std::vector<Module*> modules_of(Module& module);
-
-/// The layer stack's dotted path, found by visiting from the outermost module; LayerScope::path (check.h).
-std::string layer_path(const LayerScope& innermost);
-
-class OpenLayer {
- public:
-  explicit OpenLayer(const Module& m) : scope_{&m, thread_context.layer, layer_path} {
-    if (m.moved_from_) [[unlikely]]
-      fail_moved_from(m);
-    if (watched_) [[unlikely]]
-      Watchers::tell([this](Observer& o) { o.layer_opened(scope_); });
-    thread_context.layer = &scope_;
-  }
-  ~OpenLayer() {
-    thread_context.layer = scope_.outer;
-    if (watched_) [[unlikely]]
-      Watchers::tell([this](Observer& o) { o.layer_closed(scope_); });
-  }
-  OpenLayer(const OpenLayer&) = delete;
-
- private:
-  static void fail_moved_from(const Module& m);
-  LayerScope scope_;
-  bool watched_ = Watchers::any();
-};
 }  // namespace detail
 
 /// The base of a layer: `struct Mine : Layer<Mine>` with a forward(...) const of any signature. Calling the layer,
@@ -182,10 +160,29 @@ template <class Derived>
 class Layer : public Module {
  public:
   template <class... Arguments>
+  requires detail::Takes<Derived, Arguments...>
   decltype(auto) operator()(Arguments&&... arguments) const {
+    require_kept();
     const detail::OpenLayer here(*this);
     return static_cast<const Derived*>(this)->forward(std::forward<Arguments>(arguments)...);
   }
+
+  // Calls that forward() refuses, and what to write.
+  template <class T, class... A>
+  requires detail::NotIds<Derived, T, A...>
+  __attribute__((unavailable("this layer takes ids, an IntArray: write ints({{1, 2}})"))) void operator()(T&& ids,
+                                                                                                          A&&...) const;
+  template <class X, class T>
+  requires detail::NotMask<Derived, T, X>
+  __attribute__((unavailable("a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked"))) void
+  operator()(X&&, T&& mask) const;
+  template <class X, class Y, class Z, class T>
+  requires detail::NotMask<Derived, T, X, Y, Z>
+  __attribute__((unavailable("a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked"))) void
+  operator()(X&&, Y&&, Z&&, T&& mask) const;
+  template <class... A>
+  __attribute__((unavailable("braces have no type: write ints({{1, 2}}) for ids, tensor({{1, 2}}) for floats"))) void
+  operator()(const Nested<double>&, A&&...) const;
 
   /// An independent copy: equal values in cells of its own, tied parameters still tied; only random streams are shared.
   Derived clone() const {

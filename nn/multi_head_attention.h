@@ -50,9 +50,10 @@ struct MultiHeadAttentionOptions {
 /// y = join(softmax(mask(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = width / H: x [B, T, d_in] -> [B, T, d_out].
 /// q, k, v are projections of one input (self-attention) or of three (cross-attention; k and v may be longer or shorter
 /// than q; a batch of one broadcasts). Each head attends independently; the output projection mixes them. A mask says
-/// who may attend (true), broadcasts to [B, H, Tq, Tk], and combines with causal. Errors: a width that H does not
-/// divide, an H that n_kv_head does not divide, widths below 1, a window without causal; inputs of other widths, T
-/// above block_size, a mask that does not broadcast. Source: Vaswani et al. 2017.
+/// who may attend (true), broadcasts to [B, H, Tq, Tk] (key_padding() makes such a one of [B, T]), and combines with
+/// causal. Errors: a width that H does not divide, an H that n_kv_head does not divide, widths below 1, a window
+/// without causal; inputs of other widths, T above block_size, a mask that does not broadcast. Source: Vaswani et al.
+/// 2017.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Index n_head, n_kv_head, block_size;
   AttentionOptions options;
@@ -72,16 +73,10 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
     check_in("MultiHeadAttention", !drops(), "a cache is for evaluation: call eval() first");
     return run(x, x, x, options_for({}), &cache);
   }
-  // A mask of floats could say who may attend, or who may not, or be added to the scores: write m > 0, or
-  // from_blocked(m) where 1 means blocked. And two tensors are neither one input nor three.
-  Tensor forward(const Tensor& x, const Tensor& mask) const = delete;
-  Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask) const = delete;
 
   /// The same output, bit for bit, and what each head attended to.
   Attended with_weights(const Tensor& x, const Mask& mask = {}) const { return with_weights(x, x, x, mask); }
   Attended with_weights(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const;
-  Attended with_weights(const Tensor& x, const Tensor& mask) const = delete;  // as above
-  Attended with_weights(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask) const = delete;
 
   /// An empty cache for this layer.
   KeyValueCache cache() const { return KeyValueCache(options.window); }

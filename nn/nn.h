@@ -3,10 +3,12 @@
 
 #include "nn/activation.h"
 #include "nn/attention_weights.h"
+#include "nn/check_fields.h"
 #include "nn/dropout.h"
 #include "nn/embedding.h"
 #include "nn/evaluation.h"
 #include "nn/feed_forward.h"
+#include "nn/gradcheck.h"
 #include "nn/heads.h"
 #include "nn/init.h"
 #include "nn/layer_norm.h"

@@ -1,6 +1,7 @@
 // Sequential, layers one after the other.
 #pragma once
 
+#include "engine/array/int_array.h"
 #include "nn/module.h"
 
 namespace mote {
@@ -17,7 +18,8 @@ struct Sequential : Layer<Sequential> {
     (add(std::forward<Layers>(layers)), ...);
   }
 
-  /// Appends a layer: anything that maps a Tensor to a Tensor. Returns *this, so calls can be chained.
+  /// Appends a layer: anything that maps a Tensor to a Tensor; as the first also what maps ids to one, an Embedding.
+  /// Returns *this, so calls can be chained.
   template <class L>
   Sequential& add(L&& layer) {
     static_assert(!std::is_lvalue_reference_v<L>,
@@ -25,10 +27,27 @@ struct Sequential : Layer<Sequential> {
     children_.push_back(std::make_unique<Holder<L>>(std::move(layer)));
     return *this;
   }
-  Tensor forward(const Tensor& x) const {
-    Tensor y = x;
-    for (const auto& child : children_) y = child->call(y);
-    return y;
+  Tensor forward(const Tensor& x) const { return rest(x, 0); }
+  /// ids for the first layer. Errors: there is none, or it takes tensors.
+  Tensor forward(const IntArray& ids) const {
+    check_in("Sequential", size() > 0, "without layers ids cannot become a tensor");
+    return rest(children_[0]->call(ids), 1);
+  }
+
+  /// The layer at a position, negative ones counted from the end; at<Linear>(0).weight is its weight. Errors: a
+  /// position out of range, a layer of another type.
+  Module& operator[](Index position) { return children_[index(position)]->module(); }
+  const Module& operator[](Index position) const { return children_[index(position)]->module(); }
+  template <class L>
+  L& at(Index position) {
+    return const_cast<L&>(std::as_const(*this).at<L>(position));
+  }
+  template <class L>
+  const L& at(Index position) const {
+    const Module& layer = (*this)[position];
+    const L* const found = dynamic_cast<const L*>(&layer);
+    check_in("Sequential", found != nullptr, "layer ", position, " is of type ", layer.type_name());
+    return *found;
   }
   void visit(Visitor& v) override {
     for (std::size_t i = 0; i < children_.size(); ++i) v(std::to_string(i), children_[i]->module());
@@ -42,9 +61,18 @@ struct Sequential : Layer<Sequential> {
   }
 
  private:
+  template <class L>
+  static constexpr bool takes_tensors = requires(const L& layer, const Tensor& x) {
+    layer.forward(x);
+  };
+  template <class L>
+  static constexpr bool takes_ids = requires(const L& layer, const IntArray& ids) {
+    layer.forward(ids);
+  };
   struct Child {
     virtual ~Child() = default;
     virtual Tensor call(const Tensor& x) const = 0;
+    virtual Tensor call(const IntArray& ids) const = 0;
     virtual Module& module() = 0;
     virtual std::unique_ptr<Child> copy() const = 0;
   };
@@ -53,10 +81,30 @@ struct Sequential : Layer<Sequential> {
     L layer;
     explicit Holder(L&& l) : layer(std::move(l)) {}
     explicit Holder(const L& l) : layer(l) {}
-    Tensor call(const Tensor& x) const override { return layer(x); }
+    Tensor call(const Tensor& x) const override {
+      if constexpr (takes_tensors<L> || !takes_ids<L>) return layer(x);
+      check_in("Sequential", false, layer.type_name(), " takes ids, not a tensor ", x.shape());
+      return x;
+    }
+    Tensor call(const IntArray& ids) const override {
+      if constexpr (takes_ids<L>) return layer(ids);
+      check_in("Sequential", false, layer.type_name(), " takes a tensor, not ids ", ids.shape());
+      return Tensor();
+    }
     Module& module() override { return layer; }
     std::unique_ptr<Child> copy() const override { return std::make_unique<Holder>(layer); }
   };
+  Tensor rest(const Tensor& x, std::size_t first) const {
+    Tensor y = x;
+    for (std::size_t i = first; i < size(); ++i) y = children_[i]->call(y);
+    return y;
+  }
+  std::size_t index(Index position) const {
+    const Index count = static_cast<Index>(size());
+    check_in("Sequential", position >= -count && position < count, "position ", position, " is out of range for ",
+             count, " layers");
+    return static_cast<std::size_t>(position < 0 ? position + count : position);
+  }
   std::vector<std::unique_ptr<Child>> children_;
 };
 

@@ -113,10 +113,4 @@ class Trace : private Observer {
   bool backward_ = false;  // has a rule run?
 };
 
-/// What the multi-head attention of "LLM from scratch 1.3" prints while trace_shapes is on, for every attention layer
-/// in the trace: four lines, each from the shapes of the ops that ran ("qkv view" only where one projection made all
-/// three with equally many heads of equal width; with several layers, each is headed by its path). Errors: no attention
-/// was traced.
-std::string attention_shapes(const Trace& trace);
-
 }  // namespace mote

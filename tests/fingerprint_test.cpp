@@ -67,8 +67,8 @@ void draws(std::uint64_t& hash) {
 /// Output and gradients of the book's classes, dropout on.
 void tutorial_classes(std::uint64_t& hash) {
   const Generator random(123);
-  const tutorial::MultiHeadAttentionWrapper wrapper(37, 19, 23, 0.2, 3, random);
-  const tutorial::MultiHeadAttention split(57, 54, 23, 0.2, 3, random, true);
+  const tutorials::book::MultiHeadAttentionWrapper wrapper(37, 19, 23, 0.2, 3, random);
+  const tutorials::book::MultiHeadAttention split(57, 54, 23, 0.2, 3, random, true);
   const Tensor x = randn({2, 21, 37}, random);
   const Tensor y = split(wrapper(x));
   const Tensor loss = mean(y * y);

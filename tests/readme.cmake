@@ -34,8 +34,8 @@ file(WRITE ${WORK_DIR}/manual.cpp "${manual}")
 run(${COMPILER} ${flags} ${WORK_DIR}/manual.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/manual)
 run(${WORK_DIR}/manual)
 
-# What the PyTorch page and the page on attention say their programs print.
-foreach(name IN ITEMS pytorch attention watch)
+# What README says its programs print.
+foreach(name IN ITEMS fit pytorch attention watch)
   code_block(${name} code)
   file(WRITE ${WORK_DIR}/${name}.cpp "${code}")
   run(${COMPILER} ${flags} ${WORK_DIR}/${name}.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/${name})

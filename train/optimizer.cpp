@@ -1,14 +1,26 @@
 // What all optimizers share: groups and their checks, the loop over parameters, the state.
 #include "train/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <set>
 
 #include "engine/base/number_text.h"
 
 namespace mote {
 namespace {
+
+/// Every optimizer that exists, for any_updates().
+struct Existing {
+  std::mutex mutex;
+  std::vector<const Optimizer*> list;
+};
+Existing& existing() {
+  static Existing all;
+  return all;
+}
 
 /// 107520 as "107,520".
 std::string count_text(Index n) {
@@ -116,6 +128,22 @@ Optimizer::Optimizer(const char* name, std::vector<ParameterGroup> groups, doubl
              "' are the same parameter, which would be updated twice; list it once");
     check_in(name_, ++names[s.name] == 1, "two parameters are named '", s.name, "'; give one of them a prefix");
   }
+  const std::lock_guard lock(existing().mutex);
+  existing().list.push_back(this);
+}
+
+Optimizer::~Optimizer() {
+  const std::lock_guard lock(existing().mutex);
+  std::erase(existing().list, this);
+}
+
+bool Optimizer::any_updates(const Node& leaf) {
+  const std::lock_guard lock(existing().mutex);
+  const auto holds = [&](const Optimizer* o) {
+    return std::any_of(o->parameters_.begin(), o->parameters_.end(),
+                       [&](const Parameter& p) { return p.node().get() == &leaf; });
+  };
+  return std::any_of(existing().list.begin(), existing().list.end(), holds);
 }
 
 void Optimizer::check_setting(const char* what, double value) const {

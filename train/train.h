@@ -4,6 +4,7 @@
 #include "train/adamw.h"
 #include "train/clip.h"
 #include "train/data_loader.h"
+#include "train/evaluate.h"
 #include "train/fit.h"
 #include "train/progress.h"
 #include "train/recipe.h"

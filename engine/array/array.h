@@ -27,6 +27,20 @@ class Array : public Strided<Array, real> {
   /// `values` in row-major order. Errors: their count differs from shape's.
   Array(const Shape& shape, std::span<const real> values) : Strided(shape, values) {}
   static Array zeros(const Shape& shape) { return full(shape, 0); }
+  /// Not defined: the value of a Parameter that has none yet, of which errors then speak.
+  static Array unfilled() {
+    Array x;
+    x.unfilled_ = true;
+    return x;
+  }
+  const char* missing() const {
+    return unfilled_ ? "a parameter has not been filled: its layer's constructor must give it a value, as in "
+                       "scale = Parameter(Array::zeros({n}))"
+                     : not_defined;
+  }
+
+ private:
+  bool unfilled_ = false;
 };
 
 /// Applies f of the table to every element: map(kernels::table().exp, x).

@@ -1,12 +1,15 @@
 // Mask, booleans with a shape; comparisons of tensors return them (ops/compare.h).
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 #include "engine/array/nested.h"
 #include "engine/array/strided.h"
 
 namespace mote {
+
+class Tensor;
 
 /// Booleans with a shape, one byte each.
 class Mask : public Strided<Mask, std::uint8_t> {
@@ -17,6 +20,10 @@ class Mask : public Strided<Mask, std::uint8_t> {
   explicit Mask(const Shape& shape, bool value = false) : Mask(full(shape, value)) {}
   /// `values`, 0 or 1, in row-major order. Errors: their count differs from shape's.
   Mask(const Shape& shape, std::span<const std::uint8_t> values) : Strided(shape, values) {}
+  /// Numbers could say who may attend, or who may not, or be added to the scores: the caller must choose.
+  template <std::same_as<Tensor> T>
+  __attribute__((unavailable("a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked")))
+  Mask(const T&);
 
   friend Mask operator&(const Mask& a, const Mask& b) {
     return combine(a, b, [](bool x, bool y) { return x && y; });

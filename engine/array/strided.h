@@ -67,7 +67,9 @@ class Strided {
   bool shares_storage(const Self& other) const { return storage_ == other.storage_; }
 
   /// Errors: this is not defined; `who` opens the sentence when no op is open.
-  void require(const char* who = "array") const { check_in(who, defined(), Self::not_defined); }
+  void require(const char* who = "array") const { check_in(who, defined(), static_cast<const Self&>(*this).missing()); }
+  /// The sentence for one that is not defined.
+  const char* missing() const { return Self::not_defined; }
   /// The first element; element [i, j, ...] is data()[i * stride(0) + j * stride(1) + ...].
   const T* data() const {
     require();

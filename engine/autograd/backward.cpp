@@ -11,7 +11,7 @@
 #include "engine/autograd/grads.h"
 #include "engine/autograd/no_grad.h"
 #include "engine/autograd/observer.h"
-#include "engine/autograd/tensor.h"
+#include "engine/autograd/parameter.h"
 
 namespace mote {
 namespace {
@@ -94,6 +94,7 @@ void Grads::add(std::size_t i, Array grad) {
   Node* const to = input(i);
   if (!to) return;
   check_in("backward", grad.defined(), "the gradient for input ", i, " is not defined");
+  mark(i);
   if (watched_) tell(i, grad);
   if (!(grad.shape() == to->shape)) grad = sum_to(grad, to->shape);
   Array& total = sum(i);
@@ -106,6 +107,7 @@ void Grads::add(std::size_t i, Array grad) {
 void Grads::add_slice(std::size_t i, int axis, Index start, Index end, Index step, const Array& grad) {
   Node* const to = input(i);
   if (!to) return;
+  mark(i);
   if (watched_) tell(i, grad);
   Array& total = sum(i);
   if (!total.defined()) total = Array::zeros(to->shape);
@@ -120,10 +122,13 @@ NodeList collect(const NodePtr& root) {
   NodeList found;
   const auto see = [&](const NodePtr& node) {
     if (!node || node->leaf || node->visit == visit) return;
-    check_in(
-        "backward", !node->consumed, "the graph behind '", node->op, "' ", node->shape,
-        " was consumed by an earlier backward: run the forward pass again, or add the losses and call backward once",
-        node->recorded && !node->recorded->layer.empty() ? " (in " + node->recorded->layer + ")" : "");
+    check_in("backward", !node->consumed, "the graph behind '", node->op, "' ", node->shape,
+             " was consumed by an earlier backward: ",
+             node->replaced_leaf
+                 ? "an update like w -= ... is recorded, too; a weight that you update is a Parameter, by "
+                   "w.set(w.value() - ...)"
+                 : "run the forward pass again, or add the losses and call backward once",
+             node->recorded && !node->recorded->layer.empty() ? " (in " + node->recorded->layer + ")" : "");
     node->visit = visit;
     found.push_back(node);
   };
@@ -158,7 +163,24 @@ void run_rule(Node& node, LeafSums& leaves) {
   }
   const Watchers::Quiet ops_inside_are_not_reported;
   Grads dx(node, held.dy, leaves, held.watched);
-  if (held.dy.defined()) held.rule(held.dy, dx);
+  if (!held.dy.defined()) return;
+  held.rule(held.dy, dx);
+  dx.check_sent();
+}
+
+/// Why a result may not be tracked, as far as this thread and the parameters tell.
+std::string why_untracked() {
+  const std::string start = "nothing this tensor was computed from requires a gradient";
+  if (thread_context.unrecorded)
+    return start + ": the op '" + thread_context.unrecorded + "' ended without op.record(...), which sends it back";
+  const Index frozen = frozen_parameters(), all = live_parameters();
+  if (frozen > 0 && frozen == all)
+    return start + ": the model is frozen, all " + text_of(static_cast<long long>(all)) +
+           " parameters of it; set_trainable(model, true) lets it train";
+  return start + " (or it was computed under NoGrad, even by w -= ..., or detached" +
+         (frozen > 0 ? "; " + text_of(static_cast<long long>(frozen)) + " of " + text_of(static_cast<long long>(all)) +
+                           " parameters are frozen)"
+                     : ")");
 }
 
 }  // namespace
@@ -172,8 +194,7 @@ void Tensor::backward() const {
 
 void Tensor::backward(const Array& dy) const {
   value_.require("backward");
-  check_in("backward", node_ != nullptr,
-           "nothing this tensor was computed from requires a gradient (or it was computed under NoGrad, or detached)");
+  if (!node_) check_in("backward", false, why_untracked());
   check_in("backward", dy.defined(), "dy is not defined");
   check_in("backward", dy.shape() == shape(), "dy has shape ", dy.shape(), ", the result ", shape());
   const NoGrad rules_are_not_recorded;
@@ -200,6 +221,7 @@ void Tensor::backward(const Array& dy) const {
     throw;
   }
   leaves.commit();
+  thread_context.unrecorded = nullptr;
 }
 
 }  // namespace mote

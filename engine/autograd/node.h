@@ -26,10 +26,11 @@ struct Node {
   const char* op;
   Shape shape;
   std::uint64_t id;
-  std::uint64_t visit = 0;  ///< the last backward that saw this node
-  bool leaf = false;        ///< a Parameter or an input with requires_grad: its gradient stays until zero_grad
-  bool retain = false;      ///< an intermediate with retain_grad()
-  bool consumed = false;    ///< backward has run and dropped the rule
+  std::uint64_t visit = 0;     ///< the last backward that saw this node
+  bool leaf = false;           ///< a Parameter or an input with requires_grad: its gradient stays until zero_grad
+  bool retain = false;         ///< an intermediate with retain_grad()
+  bool consumed = false;       ///< backward has run and dropped the rule
+  bool replaced_leaf = false;  ///< w -= ... made it the value of a name that stood for a leaf
   Array grad;
   BackwardRule backward;
   std::unique_ptr<Recorded> recorded;

@@ -1,6 +1,7 @@
 // Op, which opens every op and records its rule: the only header that an op's file needs.
 #pragma once
 
+#include <exception>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -32,6 +33,7 @@ class Op {
   }
   ~Op() {
     thread_context.op = outer_;
+    if (!recorded_ && tracked() && std::uncaught_exceptions() == 0) thread_context.unrecorded = name_;
     if (watched_) [[unlikely]]
       Watchers::tell([this](Observer& o) { o.op_closed(*this); });
   }
@@ -42,6 +44,7 @@ class Op {
   /// inputs, and the rest is what save() was given.
   template <class Saved, class Rule>
   Tensor record(Array value, const Saved& saved, const Rule& rule) {
+    recorded_ = true;
     NodePtr node;
     if (tracked()) {
       node = make_node(value.shape());
@@ -123,7 +126,7 @@ class Op {
   const char* outer_;
   const char* name_;
   bool watched_ = Watchers::any();
-  bool infinity_on_purpose_ = false;
+  bool infinity_on_purpose_ = false, recorded_ = false;
   std::unique_ptr<Statement> statement_;
   SmallVector<Input, 4> inputs_;
 };

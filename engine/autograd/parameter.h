@@ -42,7 +42,7 @@ class Parameter {
   operator Tensor() const {
     if (cell_) return Tensor(cell_->value, node());
     require_kept();
-    return Tensor();
+    return Tensor(Array::unfilled());
   }
   bool defined() const { return cell_ != nullptr; }
   /// Errors: this was moved from.
@@ -69,7 +69,7 @@ class Parameter {
   void zero_grad() const { cell().node->grad = Array(); }
   /// A frozen parameter acts as a constant in ops: no gradient, no optimizer step.
   bool trainable() const { return cell().trainable; }
-  void set_trainable(bool on) const { cell().trainable = on; }
+  void set_trainable(bool on) const;
   /// Two handles to one cell.
   bool same_as(const Parameter& other) const { return cell_ == other.cell_; }
   const Cell* id() const { return cell_.get(); }
@@ -77,7 +77,8 @@ class Parameter {
  private:
   Cell& cell() const {
     require_kept();
-    check_in("parameter", cell_ != nullptr, "this parameter is not defined (a bias that its layer does not have?)");
+    check_in("parameter", cell_ != nullptr, Array::unfilled().missing(),
+             " (or is it a bias that its layer does without?)");
     return *cell_;
   }
   std::shared_ptr<Cell> cell_;
@@ -86,5 +87,7 @@ class Parameter {
 
 /// Parameters alive in this process; tests use it to find a field that a module's visit() misses.
 Index live_parameters();
+/// How many of them are frozen.
+Index frozen_parameters();
 
 }  // namespace mote

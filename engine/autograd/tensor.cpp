@@ -8,7 +8,7 @@
 namespace mote {
 namespace {
 
-std::atomic<Index> parameters_alive{0};
+std::atomic<Index> parameters_alive{0}, parameters_frozen{0};
 
 }  // namespace
 
@@ -25,7 +25,13 @@ Tensor& Tensor::requires_grad_(bool on) & {
 
 const Array& Tensor::grad() const {
   static const Array none;
-  return node_ ? node_->grad : none;
+  if (!node_) return none;
+  check_in("grad", node_->leaf || node_->retain || !node_->replaced_leaf, "this tensor is no longer a leaf: an update ",
+           "like w -= ... replaced it by the result of '", node_->op,
+           "', which keeps no gradient; a weight that you update is a Parameter, by w.set(w.value() - ...)");
+  check_in("grad", node_->leaf || node_->retain, "this tensor is the result of '", node_->op,
+           "', and only leaves and parameters keep a gradient: call retain_grad() on it before backward()");
+  return node_->grad;
 }
 void Tensor::zero_grad() {
   if (node_) node_->grad = Array();
@@ -33,10 +39,12 @@ void Tensor::zero_grad() {
 void Tensor::retain_grad() {
   check_in("retain_grad", node_ != nullptr,
            "this tensor is not tracked: nothing it was computed from requires a gradient");
+  check_in("retain_grad", !node_->consumed, "backward() has already run: call it before");
   node_->retain = true;
 }
 
 Index live_parameters() { return parameters_alive.load(); }
+Index frozen_parameters() { return parameters_frozen.load(); }
 
 Parameter::Cell::Cell(Array v) : value(std::move(v)) {
   value.require("parameter");
@@ -44,7 +52,17 @@ Parameter::Cell::Cell(Array v) : value(std::move(v)) {
   node->leaf = true;
   parameters_alive.fetch_add(1, std::memory_order_relaxed);
 }
-Parameter::Cell::~Cell() { parameters_alive.fetch_sub(1, std::memory_order_relaxed); }
+Parameter::Cell::~Cell() {
+  parameters_alive.fetch_sub(1, std::memory_order_relaxed);
+  if (!trainable) parameters_frozen.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Parameter::set_trainable(bool on) const {
+  Cell& c = cell();
+  if (c.trainable == on) return;
+  c.trainable = on;
+  parameters_frozen.fetch_add(on ? -1 : 1, std::memory_order_relaxed);
+}
 
 void Parameter::set(Array value) const {
   value.require("set");

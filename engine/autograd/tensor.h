@@ -34,11 +34,11 @@ class Tensor {
   /// are not affected. Errors: it is the result of recorded ops; detach() it first.
   Tensor& requires_grad_(bool on = true) &;
   Tensor requires_grad_(bool on = true) && { return requires_grad_(on); }
-  /// The gradient from backward(); undefined before. Kept for leaves, and for results after retain_grad(). Gradients of
-  /// several backward() calls accumulate until zero_grad().
+  /// The gradient from backward(); undefined before, and for an untracked tensor. Gradients of several backward() calls
+  /// accumulate until zero_grad(). Errors: a result without retain_grad(), which keeps none.
   const Array& grad() const;
   void zero_grad();
-  /// Asks backward() to keep the gradient of this intermediate result. Errors: it is not tracked.
+  /// Asks backward() to keep the gradient of this intermediate result. Errors: it is not tracked; backward() has run.
   void retain_grad();
   /// The same values without the graph.
   Tensor detach() const { return Tensor(value_); }

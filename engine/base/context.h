@@ -15,13 +15,15 @@ struct LayerScope {
   std::string (*path)(const LayerScope& innermost);
 };
 
-/// Set and restored by scopes: Op, Layer's call, Observer, NoGrad. No result depends on the first three.
+/// Set and restored by scopes: Op, Layer's call, Observer, NoGrad. No result depends on the first three, nor on the
+/// last, which is for an error's text.
 struct Context {
   const char* op = nullptr;           ///< the innermost open op: the first word of every error
   const LayerScope* layer = nullptr;  ///< the innermost layer being called: the last words of every error
   Observer* observer = nullptr;       ///< the innermost observer; each knows the one around it
   bool quiet = false;                 ///< observers are not notified: inside a rule or an observer
   bool no_grad = false;               ///< ops record no graph
+  const char* unrecorded = nullptr;   ///< an op that ended without record() although an input required a gradient
 };
 inline constinit thread_local Context thread_context;
 

@@ -3,6 +3,11 @@
 
 #include <cstdint>
 
+// Ops are header code: in a program built this way they would lose NaN, infinity and the order of their sums.
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
+#error "mote: compile without -ffast-math, -Ofast and -ffinite-math-only; its results depend on exact arithmetic"
+#endif
+
 namespace mote {
 
 #ifdef MOTE_REAL_DOUBLE

@@ -149,9 +149,15 @@ Tensor operator/(S s, const Tensor& x) {
 
 // These rebind the name on the left to a new tensor, recorded like any other: nothing is changed in place, and a leaf
 // on the left is no longer a leaf. To update a weight by hand, use a Parameter and its set().
-inline Tensor& operator+=(Tensor& a, const Tensor& b) { return a = add(a, b); }
-inline Tensor& operator-=(Tensor& a, const Tensor& b) { return a = sub(a, b); }
-inline Tensor& operator*=(Tensor& a, const Tensor& b) { return a = mul(a, b); }
-inline Tensor& operator/=(Tensor& a, const Tensor& b) { return a = div(a, b); }
+namespace detail {
+inline Tensor& rebind(Tensor& a, Tensor y) {
+  if (a.node() && y.node()) y.node()->replaced_leaf = a.node()->leaf || a.node()->replaced_leaf;  // for grad()'s error
+  return a = std::move(y);
+}
+}  // namespace detail
+inline Tensor& operator+=(Tensor& a, const Tensor& b) { return detail::rebind(a, add(a, b)); }
+inline Tensor& operator-=(Tensor& a, const Tensor& b) { return detail::rebind(a, sub(a, b)); }
+inline Tensor& operator*=(Tensor& a, const Tensor& b) { return detail::rebind(a, mul(a, b)); }
+inline Tensor& operator/=(Tensor& a, const Tensor& b) { return detail::rebind(a, div(a, b)); }
 
 }  // namespace mote

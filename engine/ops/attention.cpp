@@ -13,17 +13,7 @@
 namespace mote {
 namespace {
 
-using detail::AttentionGradients, detail::AttentionPlan, detail::AttentionView, detail::HeadRows;
-
-/// x [batch..., H, T, width] as rows.
-HeadRows rows_of(const Array& x) {
-  HeadRows rows{x.data(), x.rank() > 3 ? x.stride(-4) : 0, x.stride(-3), x.stride(-2), x.stride(-1)};
-  if (x.rank() <= 4) return rows;
-  Index batch = 1;
-  for (int axis = 0; axis < x.rank() - 3; ++axis) batch *= x.shape()[axis];
-  for (Index b = 0; b < batch; ++b) rows.entries.push_back(x.layout().offset_of_part(b, 3));
-  return rows;
-}
+using detail::AttentionGradients, detail::AttentionPlan, detail::AttentionView, detail::HeadRows, detail::rows_of;
 
 /// The bias of alibi for every head and distance: -slope |m| at [h, Tk - 1 + m]. With more queries than keys, the first
 /// query precedes the first key. Undefined without slopes.
@@ -60,11 +50,14 @@ Index pairs_of(const AttentionView& p) {
   return pairs;
 }
 
+/// The axes before the last three.
+Shape leading(const Array& x) { return x.shape().without(-1).without(-1).without(-1); }
+
 /// q, k and v with heads and equal leading axes.
 struct Inputs {
   Array q, k, v;
   bool headless;
-  Shape batch() const { return q.shape().without(-1).without(-1).without(-1); }  // the leading axes
+  Shape batch() const { return leading(q); }
 };
 
 Inputs inputs_of(const Tensor& q, const Tensor& k, const Tensor& v) {
@@ -80,8 +73,7 @@ Inputs inputs_of(const Tensor& q, const Tensor& k, const Tensor& v) {
   check(kv_heads == in.v.shape()[-3], "k ", k.shape(), " and v ", v.shape(), " differ in their heads");
   check(kv_heads > 0 ? heads % kv_heads == 0 : heads == 0, "the ", heads, " heads of q ", q.shape(),
         " cannot share the ", kv_heads, " of k ", k.shape());
-  const auto lead = [](const Array& x) { return x.shape().without(-1).without(-1).without(-1); };
-  const Shape batch = broadcast(broadcast(lead(in.q), lead(in.k)), lead(in.v));
+  const Shape batch = broadcast(broadcast(leading(in.q), leading(in.k)), leading(in.v));
   for (Array* x : {&in.q, &in.k, &in.v}) {
     const Shape s = x->shape();
     *x = x->expand(batch.insert(-1, s[-3]).insert(-1, s[-2]).insert(-1, s[-1]));
@@ -130,7 +122,14 @@ Storage draw_dropout(AttentionPlan& p, double dropout, const Generator* random) 
 AttentionView view_of(const AttentionPlan& p, const Array& q, const Array& k, const Array& v, const Mask& mask,
                       const Array& bias, const Storage& bits) {
   AttentionView view{p, rows_of(q), rows_of(k), rows_of(v)};
-  if (mask.defined()) view.mask.emplace(mask, weights_shape(p, q.shape().without(-1).without(-1).without(-1)));
+  if (mask.defined()) {
+    const Shape full = weights_shape(p, leading(q));
+    const bool padding = mask.rank() == 2 && mask.shape()[-1] == p.keys && mask.shape()[0] == p.batch;
+    const char* const axes = full.rank() == 3 ? "[H, Tq, Tk] = " : full.rank() == 4 ? "[B, H, Tq, Tk] = " : "";
+    check(mask.layout().expands_to(full), "mask ", mask.shape(), " does not broadcast to ", axes, full,
+          padding ? "; key_padding(mask) makes [B, 1, 1, Tk] of one that says which keys of each row are padding" : "");
+    view.mask.emplace(mask, full);
+  }
   view.bias = bias.defined() ? bias.data() : nullptr;
   view.bits = bits ? static_cast<const std::uint8_t*>(bits.data()) : nullptr;
   return view;
@@ -168,6 +167,11 @@ void state(Op& op, const AttentionView& p, const Shape& batch) {
   op.note("weights", shown_shape(p, batch));
 }
 
+/// What enters a layer's output projection: the results of all heads side by side, [..., T, H dv]. y [..., T, H, dv].
+void show_heads(const Op& op, const Array& y) {
+  if (op.wants("heads")) op.show("heads", y.reshape(y.shape().without(-1).with(-1, y.shape()[-2] * y.shape()[-1])));
+}
+
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
               const Generator* random) {
   Op op("attention", q, k, v);
@@ -190,11 +194,11 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Attention
   state(op, view, batch);
   weights.show();
   dropped.show();
+  show_heads(op, y);
   return op.record(heads_first(plan, y), save(plan, in.q, in.k, in.v, options.mask, bias, stats, bits),
                    [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,
                       const Array& v, const Mask& mask, const Array& bias, const Array& stats, const Storage& bits) {
-                     const Shape lead = q.shape().without(-1).without(-1).without(-1);
-                     send_back(dy, dx, view_of(plan, q, k, v, mask, bias, bits), stats, lead);
+                     send_back(dy, dx, view_of(plan, q, k, v, mask, bias, bits), stats, leading(q));
                    });
 }
 
@@ -242,6 +246,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCach
   state(op, view, in.batch());
   weights.show();
   dropped.show();
+  show_heads(op, y);
   return op.record(heads_first(plan, y), [](const Array&, Grads&) {});  // under NoGrad: never called
 }
 

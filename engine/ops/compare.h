@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <limits>
 
 #include "engine/array/int_array.h"
@@ -34,8 +35,8 @@ inline Array keep_where(const Array& x, const Mask& mask, bool keep) {
 }
 }  // namespace detail
 
-/// Where ids equal, or differ from, one id: ids [...] -> [...]. For padded rows, (ids != pad).reshape({B, 1, 1, T}) is
-/// attention's mask. ids == other_ids, in contrast, is a single bool.
+/// Where ids equal, or differ from, one id: ids [...] -> [...]. For padded rows, key_padding(ids != pad) is attention's
+/// mask. ids == other_ids, in contrast, is a single bool.
 inline Mask operator==(const IntArray& ids, Index id) {
   const IntArray in = ids.contiguous();
   Mask m(in.shape());
@@ -80,6 +81,21 @@ inline Tensor where(const Mask& mask, const Tensor& a, const Tensor& b) {
     if (dx.wants(1)) dx.add(1, detail::keep_where(dy, choice, false));
   });
 }
+
+// PyTorch's (x > 0) * x: a mask is not a number here.
+template <std::same_as<Mask> M>
+__attribute__((unavailable("a mask selects: write where(mask, x, 0)"))) Tensor operator*(const M&, const Tensor&);
+template <std::same_as<Mask> M>
+__attribute__((unavailable("a mask selects: write where(mask, x, 0)"))) Tensor operator*(const Tensor&, const M&);
+template <std::same_as<Mask> M>
+__attribute__((unavailable("write ~mask for the opposite mask, where(mask, 0, 1) for numbers"))) Tensor operator-(
+    const Tensor&, const M&);
+template <std::same_as<Mask> M>
+__attribute__((unavailable("write where(mask, 1, 0) to make numbers of a mask"))) Tensor operator+(const M&,
+                                                                                                   const Tensor&);
+template <std::same_as<Mask> M>
+__attribute__((unavailable("write where(mask, 1, 0) to make numbers of a mask"))) Tensor operator+(const Tensor&,
+                                                                                                   const M&);
 
 /// x with `value` wherever the mask is true; the gradient there is 0. The mask broadcasts to x's shape.
 /// Errors: a mask that does not broadcast.

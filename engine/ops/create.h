@@ -1,9 +1,12 @@
-// Creates tensors: from lists as tutorials write them, filled, or as ranges.
+// Creates tensors: from lists as tutorials write them, from indices and masks, filled, or as ranges.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
-#include "engine/array/nested.h"
+#include "engine/array/int_array.h"
+#include "engine/array/mask.h"
 #include "engine/autograd/op.h"
 #include "engine/base/math.h"
 
@@ -16,6 +19,16 @@ inline Tensor tensor(const Nested<double>& list) {
   const std::vector<double> values = list.flatten(shape);
   const std::vector<real> narrowed(values.begin(), values.end());
   return Array(shape, narrowed);
+}
+
+/// Indices, or a mask as 0 and 1, as a tensor: ids.float() in PyTorch, tensor(x > 0) for (x > 0).float(). Integers
+/// above 2^24 (double: 2^53) are rounded.
+template <class A>
+requires(std::is_same_v<A, IntArray> || std::is_same_v<A, Mask>) Tensor tensor(const A& values) {
+  const A in = values.contiguous();
+  Array y = Array::empty(in.shape());
+  std::transform(in.data(), in.data() + in.numel(), y.mutate(), [](auto x) { return static_cast<real>(x); });
+  return y;
 }
 
 inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }

@@ -10,9 +10,9 @@ namespace mote {
 /// become 0. The mask is PyTorch's: one 53-bit draw per element in row-major order. p = 0 is the identity and p = 1
 /// gives zeros; neither draws. Errors: p outside [0, 1], NaN. Source: Srivastava et al. 2014.
 inline Tensor dropout(const Tensor& x, double p, const Generator& random) {
+  if (p == 0) return x;
   Op op("dropout", x);
   check(p >= 0 && p <= 1, "p = ", p, " is not a probability");
-  if (p == 0) return x;
   Array noise = Array::zeros(x.shape());
   if (p < 1) {
     std::vector<std::uint8_t, CachedAllocator<std::uint8_t>> keep(static_cast<std::size_t>(x.numel()));

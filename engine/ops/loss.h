@@ -1,6 +1,7 @@
 // cross_entropy and mse_loss.
 #pragma once
 
+#include <concepts>
 #include <limits>
 
 #include "engine/array/int_array.h"
@@ -92,6 +93,11 @@ inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossE
         dx.add(0, d);
       });
 }
+
+template <class T>
+requires(std::convertible_to<const T&, Tensor> && !std::same_as<T, IntArray>)
+    __attribute__((unavailable("targets are class ids, whole numbers: write ints({1, 0}), not tensor({1, 0})"))) Tensor
+    cross_entropy(const Tensor& logits, const T& targets, const CrossEntropyOptions& options = {});
 
 /// (y - target)^2, averaged (default), summed, or element by element. The mean of no elements is NaN. Errors: different
 /// shapes; [N, 1] and [N] would broadcast to [N, N], hardly ever intended: if it is, expand() one of them.

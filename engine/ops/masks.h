@@ -17,6 +17,14 @@ inline Mask causal_mask(Index length) { return causal_mask(length, length); }
 /// Shape [B, 1, 1, longest], for every head and query. Errors: a length outside [0, longest].
 Mask padding_mask(const std::vector<Index>& lengths, Index longest);
 
+/// The mask of padded rows, [B, T], true for keys that may be attended to, in the shape that attention takes: [B, 1, 1,
+/// T], for every head and query. As it is, [B, T] would be read as [Tq, Tk]. Errors: another rank.
+inline Mask key_padding(const Mask& present) {
+  present.require();
+  check_in("key_padding", present.rank() == 2, "mask ", present.shape(), " must be [B, T]");
+  return present.unsqueeze(1).unsqueeze(1);
+}
+
 /// Converts a mask in which true, or 1, means blocked: inverts every element.
 inline Mask from_blocked(const Mask& blocked) { return ~blocked; }
 /// The same from numbers: 0 may attend, 1 is blocked. Errors: any other value, such as an additive mask's -infinity.

@@ -1,6 +1,7 @@
-// sum, mean, var, max, min over any axes; argmax and topk, which have no gradient.
+// sum, mean, var, max, min over any axes; max and min along one with positions; argmax, argmin and topk.
 #pragma once
 
+#include <concepts>
 #include <limits>
 #include <numeric>
 
@@ -70,7 +71,7 @@ inline void share_extreme(const Array& x, const Array& y, const Axes& axes, cons
 }  // namespace detail
 
 /// The largest element over `axes`. NaN wins. Equal largest elements share the gradient evenly (PyTorch's amax).
-/// Errors: no elements to reduce.
+/// For one axis without braces see max(x, axis) below. Errors: no elements to reduce.
 inline Tensor max(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
   Op op("max", x);
   op.flops(x.numel(), {3 * x.numel()});
@@ -93,29 +94,91 @@ inline Tensor min(const Tensor& x, const Axes& axes = {}, bool keepdim = false) 
 }
 
 namespace detail {
-/// The order of elements: larger first, NaN before every number. Equal ones keep their order.
+/// The order of elements: larger first, or smaller first; NaN before every number. Equal ones keep their order.
 inline bool ranks_before(real x, real y) { return x > y || (x != x && y == y); }
+inline bool ranks_behind(real x, real y) { return x < y || (x != x && y == y); }
+
+/// Where element i of a reduction along `axis` comes from: element j of its line is at first(i) + j * inner.
+struct Lines {
+  Index extent, inner = 1;
+  Lines(const Shape& shape, int axis) : extent(shape[axis]) {
+    for (int i = shape.axis(axis) + 1; i < shape.rank(); ++i) inner *= shape[i];
+  }
+  Index first(Index i) const { return i / inner * inner * extent + i % inner; }
+};
+
+/// The position along `axis` of the element that `before` puts first, and the first of equals: extent 1 there.
+inline IntArray best_along(const Array& x, int axis, bool (*before)(real, real)) {
+  const Lines lines(x.shape(), axis);
+  check(lines.extent > 0, "cannot reduce the empty axis ", axis, " of shape ", x.shape());
+  const Array in = x.contiguous();
+  IntArray y(x.shape().with(axis, 1));
+  Index* const out = y.mutate();
+  for (Index i = 0; i < y.numel(); ++i) {
+    const real* const line = in.data() + lines.first(i);
+    for (Index j = 1; j < lines.extent; ++j)
+      if (before(line[j * lines.inner], line[out[i] * lines.inner])) out[i] = j;
+  }
+  return y;
+}
 }  // namespace detail
 
 /// The position of the largest element along `axis` (the first of equals; NaN counts as largest). x [..., N, ...] ->
 /// the same without the axis. No gradient. Errors: an empty axis.
 inline IntArray argmax(const Tensor& x, int axis = -1, bool keepdim = false) {
   const Op op("argmax");
-  const Index n = x.shape()[axis];
-  check(n > 0, "cannot reduce the empty axis ", axis, " of shape ", x.shape());
-  const Array in = x.array().contiguous();
-  IntArray y(x.shape().with(axis, 1));
-  Index* const out = y.mutate();
-  Index inner = 1;  // elements between two neighbours along the axis
-  for (int i = x.shape().axis(axis) + 1; i < x.dim(); ++i) inner *= x.shape()[i];
-  for (Index i = 0; i < y.numel(); ++i) {
-    const real* const first = in.data() + i / inner * inner * n + i % inner;
-    Index best = 0;
-    for (Index j = 1; j < n; ++j)
-      if (detail::ranks_before(first[j * inner], first[best * inner])) best = j;
-    out[i] = best;
-  }
+  const IntArray y = detail::best_along(x.array(), axis, detail::ranks_before);
   return keepdim ? y : y.reshape(x.shape().without(axis));
+}
+/// The same of the smallest element; NaN counts as smallest.
+inline IntArray argmin(const Tensor& x, int axis = -1, bool keepdim = false) {
+  const Op op("argmin");
+  const IntArray y = detail::best_along(x.array(), axis, detail::ranks_behind);
+  return keepdim ? y : y.reshape(x.shape().without(axis));
+}
+
+/// The result of max and min along one axis: values, which have a gradient, and their positions.
+struct Extreme {
+  Tensor values;
+  IntArray indices;
+};
+
+namespace detail {
+inline Extreme extreme(const char* name, const Tensor& x, int axis, bool keepdim, bool (*before)(real, real)) {
+  Op op(name, x);
+  op.flops(x.numel(), {0});
+  const IntArray best = best_along(x.array(), axis, before);
+  const Shape shape = keepdim ? best.shape() : x.shape().without(axis);
+  const Lines lines(x.shape(), axis);
+  const Array in = x.array().contiguous();
+  Array y = Array::empty(shape);
+  real* const out = y.mutate();
+  for (Index i = 0; i < y.numel(); ++i) out[i] = in.data()[lines.first(i) + best.data()[i] * lines.inner];
+  const auto rule = [](const Array& dy, Grads& dx, const Shape& from, const IntArray& best, int axis) {
+    const Lines to(from, axis);
+    const Array g = dy.contiguous();
+    Array d = Array::zeros(from);
+    real* const at = d.mutate();
+    for (Index i = 0; i < g.numel(); ++i) at[to.first(i) + best.data()[i] * to.inner] = g.data()[i];
+    dx.add(0, d);
+  };
+  return {op.record(y, save(x.shape(), best, axis), rule), best.reshape(shape)};
+}
+template <class T>
+concept TensorLike = std::is_same_v<T, Tensor> || std::is_same_v<T, Parameter>;
+}  // namespace detail
+
+/// The largest element along one axis and its position, as PyTorch's x.max(dim): the first of equals, to which alone
+/// the gradient goes; NaN wins. max(x, {1}), in contrast, reduces any axes and shares the gradient. Errors: an empty
+/// axis.
+template <detail::TensorLike T, std::integral Axis>
+Extreme max(const T& x, Axis axis, bool keepdim = false) {
+  return detail::extreme("max", x, static_cast<int>(axis), keepdim, detail::ranks_before);
+}
+/// The same of the smallest element.
+template <detail::TensorLike T, std::integral Axis>
+Extreme min(const T& x, Axis axis, bool keepdim = false) {
+  return detail::extreme("min", x, static_cast<int>(axis), keepdim, detail::ranks_behind);
 }
 
 /// The result of topk: the values and their positions, both [..., k].

@@ -82,6 +82,14 @@ inline Tensor bernoulli(const Tensor& p, const Generator& random) {
   return detail::filled(p.shape(), [&](std::span<real> out) { std::copy(ones.begin(), ones.end(), out.begin()); });
 }
 
+/// 1 with one probability for all, else 0: torch.empty(shape).bernoulli_(p), which is what dropout draws. Errors: a p
+/// outside [0, 1].
+inline Tensor bernoulli(double p, const Shape& shape, const Generator& random) {
+  std::vector<std::uint8_t> ones(static_cast<std::size_t>(shape.numel()));
+  random.bernoulli(ones, p);
+  return detail::filled(shape, [&](std::span<real> out) { std::copy(ones.begin(), ones.end(), out.begin()); });
+}
+
 namespace detail {
 
 /// Samples without replacement as a race: each class arrives after an exponential time divided by its weight, and the
@@ -119,7 +127,8 @@ inline void invert(std::span<const real> p, std::span<Index> samples, const Gene
 
 /// Classes drawn with probability proportional to p: p [C] -> [num_samples], p [R, C] -> [R, num_samples], row by row;
 /// rows need not sum to 1. Without replacement no class is drawn twice, the first drawn comes first; classes of
-/// probability 0 come after all others. Draws 2 R C words, or 2 R num_samples with replacement and num_samples above 1.
+/// probability 0 come after all others. Draws 2 R C words, or 2 R num_samples with replacement and num_samples above 1,
+/// row by row, whatever p's strides (into a transposed p PyTorch draws column by column).
 /// Errors: p of another rank, a p that is negative, NaN or infinite, a row of zeros or, with replacement, with an
 /// infinite sum, num_samples below 1 or, without replacement, above C. Before PyTorch 2.0 (Generator::set_build)
 /// replacement with one sample drew 2 R words.
@@ -149,10 +158,7 @@ inline IntArray multinomial(const Tensor& p, Index num_samples, bool replacement
   if (replacement && (num_samples > 1 || random.build().version < 200)) {
     for (Index r = 0; r < rows; ++r) detail::invert(row(r), samples(r), random);
   } else {
-    // For a transposed p PyTorch draws in memory order, so the times of class 0 come first.
-    const bool transposed = p.dim() == 2 && !p.array().is_contiguous() && p.array().transpose(0, 1).is_contiguous();
-    const Array drawn = exponential(1, transposed ? Shape{classes, rows} : Shape{rows, classes}, random).array();
-    const Array times = (transposed ? drawn.transpose(0, 1) : drawn).contiguous();
+    const Array times = exponential(1, {rows, classes}, random).array();
     for (Index r = 0; r < rows; ++r)
       detail::race(row(r), {times.data() + r * classes, static_cast<std::size_t>(classes)}, samples(r));
   }

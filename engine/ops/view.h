@@ -1,6 +1,8 @@
 // Ops that rearrange elements without changing them: reshape, transpose, slice, concat, expand and others.
 #pragma once
 
+#include "engine/array/int_array.h"
+#include "engine/array/join.h"
 #include "engine/autograd/op.h"
 
 namespace mote {
@@ -124,43 +126,37 @@ inline std::vector<Tensor> unbind(const Tensor& x, int axis = 0) {
   return parts;
 }
 
+namespace detail {
+inline std::vector<Array> arrays_of(const std::vector<Tensor>& tensors) {
+  std::vector<Array> arrays;
+  for (const Tensor& t : tensors) arrays.push_back(t.array());
+  return arrays;
+}
+}  // namespace detail
+
 /// Concatenates tensors along an axis. All other extents must be equal; empty parts are allowed.
 /// Errors: no tensors, shapes that differ elsewhere.
 inline Tensor concat(const std::vector<Tensor>& parts, int axis = 0) {
   Op op("concat", parts);
   op.flops(0);
-  check(!parts.empty(), "needs at least one tensor");
-  const Shape& first = parts[0].shape();
-  const int a = first.axis(axis);
-  Index total = 0;
-  for (const Tensor& part : parts) {
-    check(part.dim() == first.rank() && part.shape().with(a, 0) == first.with(a, 0), "shapes ", first, " and ",
-          part.shape(), " differ in more than axis ", axis);
-    total += part.shape()[a];
-  }
-  Array y = Array::empty(first.with(a, total));
-  real* const out = y.mutate();
-  Index outer = 1, inner = 1;
-  for (int i = 0; i < first.rank(); ++i)
-    if (i != a) (i < a ? outer : inner) *= first[i];
+  const Array y = detail::joined(detail::arrays_of(parts), axis);
   std::vector<Index> sizes;
-  Index start = 0;
-  for (const Tensor& part : parts) {
-    const Array x = part.array().contiguous();
-    const Index run = part.shape()[a] * inner;
-    for (Index o = 0; o < outer; ++o) std::copy_n(x.data() + o * run, run, out + o * total * inner + start * inner);
-    sizes.push_back(part.shape()[a]);
-    start += part.shape()[a];
-  }
-  return op.record(y, save(sizes, a), [](const Array& dy, Grads& dx, const std::vector<Index>& sizes, int a) {
+  for (const Tensor& part : parts) sizes.push_back(part.size(axis));
+  return op.record(y, save(sizes, axis), [](const Array& dy, Grads& dx, const std::vector<Index>& sizes, int axis) {
     Index from = 0;
     for (std::size_t i = 0; i < sizes.size(); from += sizes[i++])
-      if (dx.wants(i)) dx.add(i, dy.slice(a, from, from + sizes[i]));
+      if (dx.wants(i)) dx.add(i, dy.slice(axis, from, from + sizes[i]));
   });
+}
+/// The same of indices.
+inline IntArray concat(const std::vector<IntArray>& parts, int axis = 0) {
+  const Op op("concat");
+  return detail::joined(parts, axis);
 }
 
 /// concat under its other PyTorch name.
 inline Tensor cat(const std::vector<Tensor>& parts, int axis = 0) { return concat(parts, axis); }
+inline IntArray cat(const std::vector<IntArray>& parts, int axis = 0) { return concat(parts, axis); }
 
 /// Inserts an axis of extent 1; value and gradient only change their shape.
 inline Tensor unsqueeze(const Tensor& x, int axis) {
@@ -191,25 +187,16 @@ inline Tensor squeeze(const Tensor& x) {
 inline Tensor stack(const std::vector<Tensor>& parts, int axis = 0) {
   Op op("stack", parts);
   op.flops(0);
-  check(!parts.empty(), "needs at least one tensor");
-  for (const Tensor& part : parts)
-    check(part.shape() == parts[0].shape(), "shapes ", parts[0].shape(), " and ", part.shape(), " differ");
-  const Shape shape = parts[0].shape().insert(axis, static_cast<Index>(parts.size()));
-  const int a = axis < 0 ? axis + shape.rank() : axis;
-  Array y = Array::empty(shape);
-  real* const out = y.mutate();
-  Index outer = 1, inner = 1;
-  for (int i = 0; i < shape.rank(); ++i)
-    if (i != a) (i < a ? outer : inner) *= shape[i];
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    const Array x = parts[p].array().contiguous();
-    for (Index o = 0; o < outer; ++o)
-      std::copy_n(x.data() + o * inner, inner, out + (o * shape[a] + static_cast<Index>(p)) * inner);
-  }
-  return op.record(y, save(parts.size(), a), [](const Array& dy, Grads& dx, std::size_t count, int a) {
+  const Array y = detail::stacked(detail::arrays_of(parts), axis);
+  return op.record(y, save(parts.size(), axis), [](const Array& dy, Grads& dx, std::size_t count, int axis) {
     for (std::size_t i = 0; i < count; ++i)
-      if (dx.wants(i)) dx.add(i, dy.select(a, static_cast<Index>(i)));
+      if (dx.wants(i)) dx.add(i, dy.select(axis, static_cast<Index>(i)));
   });
+}
+/// The same of indices.
+inline IntArray stack(const std::vector<IntArray>& parts, int axis = 0) {
+  const Op op("stack");
+  return detail::stacked(parts, axis);
 }
 
 /// Repeats extents of 1, and new leading axes, to `shape` without a copy. The gradient is summed over them.

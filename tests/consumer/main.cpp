@@ -2,6 +2,8 @@
 #include <cstdio>
 
 #include "engine/ops/ops.h"
+#include "nn/check_fields.h"
+#include "nn/gradcheck.h"
 #include "nn/linear.h"
 
 int main() {
@@ -9,6 +11,7 @@ int main() {
   const mote::Linear layer(1, 1, random);
   const mote::Tensor x = mote::tensor({{-1.0}, {0.0}, {1.0}, {2.0}});
   const mote::Tensor target = x * mote::real(2) + mote::real(1);
+  mote::check_fields([&] { layer(x); });  // visit() lists both parameters
   mote::real loss = 0;
   for (int step = 0; step < 300; ++step) {
     const mote::Tensor y = mote::mean(mote::pow(layer(x) - target, mote::real(2)));
@@ -19,6 +22,7 @@ int main() {
       p.zero_grad();
     }
   }
-  std::printf("loss %g\n", static_cast<double>(loss));
-  return loss < mote::real(1e-6) ? 0 : 1;
+  const mote::GradcheckResult right = mote::gradcheck(layer, x);
+  std::printf("%s\nloss %g\n", right.text.c_str(), static_cast<double>(loss));
+  return right && loss < mote::real(1e-6) ? 0 : 1;
 }

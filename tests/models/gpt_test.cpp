@@ -49,7 +49,8 @@ TEST_CASE("GPTConfig: every field once, with a help, from text and back, compare
   CHECK(!set_field(c, "windows", "5"));
   CHECK(error_of([&] { set_field(c, "position", "rope"); }) ==
         "position 'rope' is none of learned, sinusoidal, rotary, alibi, none");
-  CHECK(fields_text(GenerateOptions()) == "temperature = 1\ntop_k = 0\ntop_p = 1\nstop_token = -1\nuse_cache = true\n");
+  CHECK(fields_text(GenerateOptions()) ==
+        "temperature = 1\ntop_k = 0\ntop_p = 1\nmin_p = 0\nstop_token = -1\npad_token = -1\nuse_cache = true\n");
 }
 
 TEST_CASE("GPTConfig: what the presets are") {
@@ -71,6 +72,35 @@ TEST_CASE("GPTConfig: what the presets are") {
   const GPTConfig eight = llama.resized(3, 8, 64), six = llama.resized(1, 6, 48);
   CHECK((eight.n_layer == 3 && eight.n_head == 8 && eight.n_embd == 64 && eight.block.projections.n_kv_head == 4));
   CHECK((six.n_head == 6 && six.block.projections.n_kv_head == 0 && six.position == Position::rotary));
+}
+
+TEST_CASE("GPT: separate projections are drawn, named and trained one by one; the residual scale is an option") {
+  GPTConfig c = shrunk(GPTConfig::llama());
+  CHECK((set_field(c, "separate", "true") && set_field(c, "residual_scale", "1")));
+  const GPT m(c, Generator(1));
+  std::vector<std::string> names = names_of(c);
+  names.erase(names.begin() + 6, names.end());
+  CHECK(names == std::vector<std::string>{"transformer.wte.weight", "transformer.h.0.ln_1.weight",
+                                          "transformer.h.0.attn.q_proj.weight", "transformer.h.0.attn.k_proj.weight",
+                                          "transformer.h.0.attn.v_proj.weight", "transformer.h.0.attn.c_proj.weight"});
+  const IntArray ids = random_tokens({2, 5}, 7, 1);
+  m.loss(ids, ids).backward();
+  CHECK(without_gradient(m).empty());
+  const Generator again(1);  // each matrix is one draw of N(0, 0.02), in the order of the names
+  for (const NamedParameter& p : named_parameters(m))
+    if (p.parameter.shape().rank() == 2)
+      CHECK_MESSAGE(same_bits(p.parameter.value(), Init(again).normal(p.parameter.shape(), 0, 0.02)), p.name);
+
+  c.n_layer = 8;
+  const auto c_proj = [&] { return GPT(c, Generator(1)).transformer.h[7].attn.c_proj.weight.value(); };
+  const Array unscaled = c_proj();
+  c.residual_scale = 0.25;  // 1 / sqrt(2 * 8)
+  const Array quarter = c_proj();
+  c.residual_scale.reset();
+  CHECK(same_bits(c_proj(), quarter));
+  CHECK(distance((quarter * 4).to_vector(), Value(unscaled).x) < 1e-6);
+  c.residual_scale = -1;
+  CHECK(error_of([&] { GPT(c, Generator(1)); }) == "GPT: residual_scale -1 must be at least 0 and finite");
 }
 
 /// The number of parameters of any config, worked out from the config alone.
@@ -220,20 +250,17 @@ TEST_CASE("GPT refuses sizes and options that make no model, by name") {
   CHECK(refused([](GPTConfig& c) { c.n_layer = 0; }) == "GPT: n_layer 0 must be at least 1");
   CHECK(refused([](GPTConfig& c) { c.n_head = -2; }) == "GPT: n_head -2 must be at least 1");
   CHECK(refused([](GPTConfig& c) { c.n_embd = 0; }) == "GPT: n_embd 0 must be at least 1");
-  CHECK(refused([](GPTConfig& c) { c.dropout = 1.5; }) == "Dropout: p = 1.5 is not a probability");
-  CHECK(refused([](GPTConfig& c) { c.block.attention.window = -1; }) == "SelfAttention: window -1 must be at least 0");
-  CHECK(refused([](GPTConfig& c) { c.block.n_inner = -1; }) == "TransformerBlock: n_inner -1 must be at least 0");
-  CHECK(refused([](GPTConfig& c) { c.block.projections.n_kv_head = 3; }) ==
-        "SelfAttention: 4 heads cannot share n_kv_head = 3 evenly");
   CHECK(refused([](GPTConfig& c) { c.block.attention.causal = false; }) ==
         "GPT: attention must be causal: no token may see what it predicts");
   const std::string position = "GPT: choose positions by config.position, not in the block";
   CHECK(refused([](GPTConfig& c) { c.block.projections.rotary.emplace(); }) == position);
   CHECK(refused([](GPTConfig& c) { c.block.attention.alibi = alibi_slopes(4); }) == position);
-  CHECK(refused([](GPTConfig& c) { c.rotary.base = 0; }) == "Rotary: base 0 must be above 0 and finite");
-  CHECK(refused([](GPTConfig& c) { c.rotary.fraction = 1.5; }) == "Rotary: fraction 1.5 must be in (0, 1]");
-  CHECK(refused([](GPTConfig& c) { c.n_embd = 12; }) ==
-        "Rotary: a head of width 3 is odd, but its columns are rotated in pairs");
+  GPTConfig narrow = toy();
+  narrow.block.projections.block_size = 5;  // the blocks' own limit, below the model's
+  const GPT m(narrow, Generator(1));
+  CHECK(error_of([&] {
+          m(random_tokens({1, 6}, 11, 3));
+        }) == "SelfAttention: T = 6 is above block_size 5 (in transformer.h.0.attn)");
 }
 
 }  // namespace

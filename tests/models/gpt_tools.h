@@ -9,7 +9,6 @@
 
 namespace mote::test {
 
-
 inline constexpr std::array all_positions{Position::learned, Position::sinusoidal, Position::rotary, Position::alibi,
                                           Position::none};
 
@@ -68,7 +67,7 @@ inline Array gpt_by_hand(const GPT& m, const IntArray& ids, std::vector<Array>* 
     x = block_by_hand(w, "transformer.h." + std::to_string(layer) + ".", x, c.n_head, o, &shown);
     if (weights) weights->push_back(shown);
   }
-  if (o.norm_order == NormOrder::pre) x = norm_by_hand(w, "transformer.ln_f", x, o);
+  if (m.transformer.ln_f) x = norm_by_hand(w, "transformer.ln_f", x, o);
   return linear_by_hand(w, "lm_head", x).array();
 }
 

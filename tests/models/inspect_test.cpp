@@ -1,12 +1,11 @@
-// Head_scores on weights made by hand, describe(), and attention_svg as XML and as a picture.
+// Head_scores on weights made by hand, describe(), attention_text, and attention_svg as a picture.
 #include "models/inspect.h"
 
 #include <doctest/doctest.h>
 
-#include <cctype>
 #include <functional>
 #include <limits>
-#include <map>
+#include <set>
 #include <sstream>
 
 #include "engine/ops/view.h"
@@ -162,71 +161,31 @@ TEST_CASE("characters_of: UTF-8 characters whole, other bytes alone") {
   CHECK(characters_of("\xe2\x82") == Strings{"\xe2", "\x82"});  // cut off
 }
 
-/// A picture read back: elements by name with their attributes, and all texts. `problem` says what is no XML.
-struct Xml {
-  std::string problem;
-  std::map<std::string, std::vector<std::map<std::string, std::string>>> elements;
-  std::vector<std::string> texts;
-  std::size_t count(const std::string& text) const {
-    return static_cast<std::size_t>(std::count(texts.begin(), texts.end(), text));
-  }
-};
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+std::size_t texts(const std::string& svg, const std::string& text) { return count(svg, ">" + text + "</text>"); }
 
-Xml read_xml(const std::string& s) {
-  Xml xml;
-  std::vector<std::string> open;
-  std::size_t i = 0;
-  const auto name = [&] {
-    std::string n;
-    while (i < s.size() && (std::isalnum(static_cast<unsigned char>(s[i])) || s[i] == '-')) n += s[i++];
-    return n;
-  };
-  const auto entities = [&](const std::string& text) {
-    for (std::size_t k = text.find('&'); k != std::string::npos; k = text.find('&', k + 1)) {
-      bool known = false;
-      for (const char* e : {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"})
-        known = known || text.compare(k, std::string(e).size(), e) == 0;
-      if (!known) xml.problem = "a bare & in " + text;
-    }
-    return text;
-  };
-  while (i < s.size() && xml.problem.empty()) {
-    if (s[i] != '<') {
-      const std::size_t end = std::min(s.find('<', i), s.size());
-      const std::string text = entities(s.substr(i, end - i));
-      if (open.empty() && text != "\n") xml.problem = "text outside";
-      if (text.find('>') != std::string::npos) xml.problem = "a bare > in " + text;
-      if (!open.empty() && open.back() == "text") xml.texts.push_back(text);
-      i = end;
-    } else if (s[i + 1] == '/') {
-      i += 2;
-      const std::string n = name();
-      if (open.empty() || open.back() != n || s[i++] != '>') return xml.problem = "</" + n + "> closes nothing", xml;
-      open.pop_back();
-    } else {
-      ++i;
-      const std::string n = name();
-      if (n.empty()) return xml.problem = "a bare <", xml;
-      std::map<std::string, std::string> attributes;
-      while (s[i] == ' ') {
-        ++i;
-        const std::string key = name();
-        if (key.empty() || s[i] != '=' || s[i + 1] != '"') return xml.problem = "attribute " + key + " of " + n, xml;
-        const std::size_t end = s.find('"', i + 2);
-        if (attributes.count(key)) xml.problem = key + " twice";
-        attributes[key] = entities(s.substr(i + 2, end - i - 2));
-        i = end + 1;
-      }
-      xml.elements[n].push_back(attributes);
-      if (s[i] == '/')
-        ++i;
-      else
-        open.push_back(n);
-      if (s[i++] != '>') return xml.problem = "<" + n + " does not end", xml;
-    }
-  }
-  if (!open.empty()) xml.problem = open.back() + " stays open";
-  return xml;
+/// What each element's name="value" says, in their order.
+std::vector<std::string> values(const std::string& svg, const std::string& name) {
+  std::vector<std::string> all;
+  const std::string key = " " + name + "=\"";
+  for (std::size_t at = svg.find(key); at != std::string::npos; at = svg.find(key, at + 1))
+    all.push_back(svg.substr(at + key.size(), svg.find('"', at + key.size()) - at - key.size()));
+  return all;
+}
+
+/// Every tag and every quote is closed.
+void check_well_formed(const std::string& svg) {
+  CHECK(svg.starts_with("<svg "));
+  CHECK(svg.ends_with("</svg>\n"));
+  CHECK(count(svg, "<") == count(svg, ">"));
+  CHECK(count(svg, "<") == 2 * count(svg, "</") + count(svg, "/>"));
+  CHECK(count(svg, "\"") % 2 == 0);
+  CHECK(count(svg, "&") ==
+        count(svg, "&amp;") + count(svg, "&lt;") + count(svg, "&gt;") + count(svg, "&quot;") + count(svg, "&apos;"));
 }
 
 std::vector<std::string> letters(Index n) {
@@ -235,22 +194,20 @@ std::vector<std::string> letters(Index n) {
   return labels;
 }
 
-/// The weight of every cell of the first head, from its paths: -1 for a cell that no path or two paths paint.
-std::vector<std::string> cells_of(const Xml& xml, Index Tq, Index Tk) {
+/// The colour of every cell of the first head, from its paths; no cell is painted twice.
+std::vector<std::string> cells_of(const std::string& svg, Index Tq, Index Tk) {
   std::vector<std::string> cells(static_cast<std::size_t>(Tq * Tk), "#440154");
-  if (!xml.elements.count("path")) return cells;
-  for (const auto& path : xml.elements.at("path")) {
-    std::istringstream d(path.at("d"));
+  for (std::size_t at = svg.find("<path"); at != std::string::npos; at = svg.find("<path", at + 1)) {
+    const std::string path = svg.substr(at, svg.find('>', at) - at);
+    std::istringstream d(values(path, "d").at(0));
     char letter;
     Index x, y, run, back;
-    while (d >> letter >> x >> y >> letter >> run >> letter >> back >> letter >> back >> letter) {
-      CHECK(back == -run);
+    while (d >> letter >> x >> y >> letter >> run >> letter >> back >> letter >> back >> letter)
       for (Index j = x; j < x + run; ++j) {
         std::string& cell = cells.at(static_cast<std::size_t>(y * Tk + j));
-        CHECK(cell == "#440154");
-        cell = path.at("fill");
+        CHECK((back == -run && cell == "#440154"));
+        cell = values(path, "fill").at(0);
       }
-    }
   }
   return cells;
 }
@@ -259,70 +216,61 @@ TEST_CASE("attention_svg: eight heads are two rows of four, with titles and toke
   Array w = Array::zeros({8, 3, 3});
   for (Index h = 0; h < 8; ++h)
     for (Index t = 0; t < 3; ++t) w.mutate()[(h * 3 + t) * 3 + t] = 1;
-  const Xml xml = read_xml(attention_svg(w, letters(3), letters(3), "a title"));
-  REQUIRE(xml.problem == "");
-  CHECK(xml.count("a title") == 1);
-  for (int h = 1; h <= 8; ++h) CHECK(xml.count("Head " + std::to_string(h)) == 1);
-  CHECK(xml.count("Head 9") == 0);
-  for (const std::string& letter : letters(3)) CHECK(xml.count(letter) == 16);  // a row and a column in each
-  std::map<std::string, int> xs, ys;                                            // where the heads stand
-  for (const auto& g : xml.elements.at("g"))
-    if (const auto at = g.find("transform"); at != g.end() && at->second.starts_with("translate(")) {
-      const std::size_t comma = at->second.find(',');
-      ++xs[at->second.substr(10, comma - 10)], ++ys[at->second.substr(comma)];
-    }
+  const std::string svg = attention_svg(w, letters(3), letters(3), "a title");
+  check_well_formed(svg);
+  CHECK(texts(svg, "a title") == 1);
+  for (int h = 1; h <= 8; ++h) CHECK(texts(svg, "Head " + std::to_string(h)) == 1);
+  CHECK(texts(svg, "Head 9") == 0);
+  for (const std::string& letter : letters(3)) CHECK(texts(svg, letter) == 16);  // a row and a column in each
+  std::set<std::string> xs, ys;                                                  // where the heads stand
+  for (const std::string& place : values(svg, "transform"))
+    if (const std::size_t comma = place.find(','); place.starts_with("translate(") && comma != std::string::npos)
+      xs.insert(place.substr(0, comma)), ys.insert(place.substr(comma));
   CHECK(xs.size() == 5);  // four columns and the scale of colours
   CHECK(ys.size() == 2);
-  const auto& gradient = xml.elements.at("stop");
-  CHECK(gradient.front().at("stop-color") == "#440154");
-  CHECK(gradient.back().at("stop-color") == "#fde725");
+  CHECK(values(svg, "stop-color").front() == "#440154");
+  CHECK(values(svg, "stop-color").back() == "#fde725");
 }
 
 TEST_CASE("attention_svg: colours are viridis from 0 to 1, every cell in its place") {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const std::vector<double> values{0, 0.5, 1, 1, 0.25, nan, 2, -1};
-  Array w = Array::zeros({1, 2, 4});
-  for (std::size_t i = 0; i < 8; ++i) w.mutate()[i] = static_cast<real>(values[i]);
-  const Xml xml = read_xml(attention_svg(w, letters(2), letters(4), "one head"));
-  REQUIRE(xml.problem == "");
-  CHECK(cells_of(xml, 2, 4) == std::vector<std::string>{"#440154", "#21908d", "#fde725", "#fde725", "#3b518b",
+  const std::vector<double> weights{0, 0.5, 1, 1, 0.25, std::nan(""), 2, -1};
+  const std::string svg = attention_svg(array({1, 2, 4}, weights), letters(2), letters(4), "one head");
+  check_well_formed(svg);
+  CHECK(cells_of(svg, 2, 4) == std::vector<std::string>{"#440154", "#21908d", "#fde725", "#fde725", "#3b518b",
                                                         "#440154", "#fde725", "#440154"});
-  CHECK(xml.count("d") == 1);  // more keys than queries
-  CHECK(xml.count("a") == 2);
-  CHECK(xml.count("Head 1") == 1);
-  CHECK(xml.count("Head 2") == 0);
+  CHECK(texts(svg, "d") == 1);  // more keys than queries
+  CHECK(texts(svg, "a") == 2);
+  CHECK((texts(svg, "Head 1") == 1 && texts(svg, "Head 2") == 0));
 }
 
 TEST_CASE("attention_svg: any label is text: escapes, UTF-8, and what is neither") {
-  const std::vector<std::string> labels{"<&>",
-                                        "\"'",
-                                        "é",
-                                        "→日",
-                                        "\xc3",
-                                        "a\xff"
-                                        "b",
-                                        "\xed\xa0\x80",
-                                        "\n\t\x01",
-                                        "\xc0\x80",
-                                        "\xef\xbf\xbf",
-                                        "\xf0\x9f\x98\x80",
-                                        "",
-                                        "twenty characters ..",
-                                        "sixteen char. .."};
-  const Index n = static_cast<Index>(labels.size());
-  const Xml xml = read_xml(attention_svg(Array::zeros({1, n, n}), labels, labels, "<\"&'> \xe2\x82"));
-  CHECK(xml.problem == "");
-  for (const char* shown : {"&lt;&amp;&gt;", "&quot;&apos;", "é", "→日", "?", "a?b", "???", "\\n\\t?", "??",
-                            "\xf0\x9f\x98\x80", "twenty characte…", "sixteen char. .."})
-    CHECK_MESSAGE(xml.count(shown) >= 2, shown);
-  CHECK(xml.count("&lt;&quot;&amp;&apos;&gt; ??") == 1);
+  const std::vector<std::pair<std::string, std::string>> labels{{"<&>", "&lt;&amp;&gt;"},
+                                                                {"\"'", "&quot;&apos;"},
+                                                                {"é", "é"},
+                                                                {"→日", "→日"},
+                                                                {"\xc3", "?"},
+                                                                {"a\xff!", "a?!"},
+                                                                {"\xed\xa0\x80", "???"},
+                                                                {"\n\t\x01", "\\n\\t?"},
+                                                                {"\xc0\x80", "??"},
+                                                                {"\xef\xbf\xbf", "???"},
+                                                                {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+                                                                {"", ""},
+                                                                {"twenty characters ..", "twenty characte…"},
+                                                                {"sixteen char. ..", "sixteen char. .."}};
+  std::vector<std::string> given;
+  for (const auto& label : labels) given.push_back(label.first);
+  const Index n = static_cast<Index>(given.size());
+  const std::string svg = attention_svg(Array::zeros({1, n, n}), given, given, "<\"&'> \xe2\x82");
+  check_well_formed(svg);
+  for (const auto& label : labels) CHECK_MESSAGE(texts(svg, label.second) >= 2, label.second);
+  CHECK(texts(svg, "&lt;&quot;&amp;&apos;&gt; ??") == 1);
 }
 
 TEST_CASE("attention_svg counts characters, not bytes") {
   const auto width = [](const std::string& label) {
     const std::vector<std::string> all(3, label);
-    return std::stoi(
-        read_xml(attention_svg(Array::zeros({4, 3, 3}), all, all, "")).elements.at("svg").at(0).at("width"));
+    return std::stoi(values(attention_svg(Array::zeros({4, 3, 3}), all, all, ""), "width").at(0));
   };
   CHECK(width("éééééé") == width("abcdef"));
   CHECK(width("&&&&&&") == width("abcdef"));
@@ -338,8 +286,8 @@ TEST_CASE("attention_svg of a sentence stays small; sizes of 0 are pictures too"
   const std::vector<std::string> labels(64, "x");
   CHECK(attention_svg(w, labels, labels, "noise").size() < 700000);
   CHECK(attention_svg(uniform_head(64).unsqueeze(0), labels, labels, "uniform").size() < 30000);
-  CHECK(read_xml(attention_svg(Array::zeros({0, 2, 2}), letters(2), letters(2), "none")).problem == "");
-  CHECK(read_xml(attention_svg(Array::zeros({2, 0, 0}), {}, {}, "empty")).problem == "");
+  check_well_formed(attention_svg(Array::zeros({0, 2, 2}), letters(2), letters(2), "none"));
+  check_well_formed(attention_svg(Array::zeros({2, 0, 0}), {}, {}, "empty"));
 }
 
 TEST_CASE("attention_svg refuses what does not fit") {
@@ -352,6 +300,21 @@ TEST_CASE("attention_svg refuses what does not fit") {
   CHECK(error_of([] {
           attention_svg(Array::zeros({1, 2, 3}), letters(2), letters(2), "");
         }) == "attention_svg: 2 and 2 labels do not fit weights [1, 2, 3]");
+}
+
+TEST_CASE("pictures of heads with names of their own") {
+  const Array w = Array::full({2, 1, 1}, 1);
+  CHECK(attention_text(w, letters(1), true, {"wide", "narrow"}) ==
+        "      wide narrow\n"
+        "  a | @ | @ |\n");
+  const std::string svg = attention_svg(w, letters(1), letters(1), "", {"a < b", "narrow"});
+  check_well_formed(svg);
+  CHECK(svg.find(">a &lt; b</text>") != std::string::npos);
+  CHECK(svg.find("Head") == std::string::npos);
+  CHECK(error_of([&] { attention_text(w, letters(1), true, {"one"}); }) ==
+        "attention_text: 1 names of heads do not fit weights [2, 1, 1]");
+  CHECK(error_of([&] { attention_svg(w, letters(1), letters(1), "", {"one"}); }) ==
+        "attention_svg: 1 names of heads do not fit weights [2, 1, 1]");
 }
 
 }  // namespace

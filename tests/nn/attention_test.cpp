@@ -1,11 +1,9 @@
-// SelfAttention and MultiHeadAttention: equal to heads by hand, causal, cached, masked; their draws and refusals.
+// SelfAttention and MultiHeadAttention: equal to heads by hand, cached, masked; their draws and refusals.
 #include "tests/nn/by_hand.h"
 #include "tests/nn/oracles.h"
 
 namespace mote::test::attention_test {
 namespace {
-
-constexpr double rounding = f64 ? 1e-13 : 1e-5;
 
 /// One kind of layer; Options are those of the layer made from it.
 template <class Options>
@@ -43,28 +41,31 @@ Array by_hand(const General& v, const Module& m, const Tensor& x, Array* weights
   return attention_by_hand(parts_of(m), x, x, x, v.heads, v.attention, v.around, weights).array();
 }
 
-/// f(variant) for every kind of layer with every kind of position, all causal.
+/// f(variant) for every kind of layer and of positions, all causal.
 template <class F>
 void each_variant(const F& f) {
-  const auto with_positions = [&](auto v) {
-    f(v);
-    auto rotated = v, partly = v, biased = v;
-    rotated.name += ", rotary", rotated.around.rotary.emplace();
-    partly.name += ", partial rotary", partly.around.rotary = RotaryOptions{.base = 100, .fraction = 0.5, .length = 3};
-    biased.name += ", alibi", biased.attention.alibi = alibi_slopes(v.heads);
-    f(rotated), f(partly), f(biased);
-  };
-  with_positions(Self{"plain", 8, 2, {}, {}});
-  with_positions(Self{"grouped, window", 24, 6, {.window = 5}, {.n_kv_head = 3}});
-  with_positions(
-      Self{"scaled, multi-query, one bias", 16, 4, {.scale = 0.3}, {.bias = false, .out_bias = true, .n_kv_head = 1}});
-  with_positions(General{"separate", 8, 2, {.causal = true}, {}});
-  with_positions(General{"separate, multi-query, window", 12, 3, {.causal = true, .window = 3}, {.n_kv_head = 1}});
-  with_positions(General{"other widths",
-                         8,
-                         2,
-                         {.causal = true},
-                         {.bias = false, .out_bias = true, .d_in = 5, .d_out = 7, .value_head = 3}});
+  const RotaryOptions partly{.base = 100, .fraction = 0.5, .length = 3};
+  f(Self{"plain", 8, 2, {}, {}});
+  f(Self{"rotary", 8, 2, {}, {.rotary = RotaryOptions{}}});
+  f(Self{"grouped, window, partial rotary", 24, 6, {.window = 5}, {.n_kv_head = 3, .rotary = partly}});
+  f(Self{"scaled, multi-query, one bias, alibi",
+         16,
+         4,
+         {.scale = 0.3, .alibi = alibi_slopes(4)},
+         {.bias = false, .out_bias = true, .n_kv_head = 1}});
+  f(Self{
+      "in three, window, rotary", 12, 3, {.window = 4}, {.n_kv_head = 1, .rotary = RotaryOptions{}, .separate = true}});
+  f(General{"separate, partial rotary", 8, 2, {.causal = true}, {.rotary = partly}});
+  f(General{"separate, multi-query, window, alibi",
+            12,
+            3,
+            {.causal = true, .window = 3, .alibi = alibi_slopes(3)},
+            {.n_kv_head = 1}});
+  f(General{"other widths, rotary",
+            8,
+            2,
+            {.causal = true},
+            {.bias = false, .out_bias = true, .d_in = 5, .d_out = 7, .value_head = 3, .rotary = RotaryOptions{}}});
 }
 
 TEST_CASE("attention layers: equal in every bit to their heads by hand, for every variant; so are the weights") {
@@ -126,6 +127,9 @@ TEST_CASE("SelfAttention") {
   check_layer(Self{"not causal, no bias", 4, 2, {.causal = false}, {.bias = false}}, x,
               {"c_attn.weight", "c_proj.weight"});
   check_layer(Self{"one bias", 4, 2, {}, {.out_bias = false}}, x, {"c_attn.weight", "c_attn.bias", "c_proj.weight"});
+  check_layer(Self{"in three", 4, 2, {}, {.rotary = RotaryOptions{}, .separate = true}}, x,
+              {"q_proj.weight", "q_proj.bias", "k_proj.weight", "k_proj.bias", "v_proj.weight", "v_proj.bias",
+               "c_proj.weight", "c_proj.bias"});
   check_layer(Self{"dropped", 4, 2, {.dropout = 0.3}, {}}, x, all);
   check_layer(Self{"output dropped", 4, 2, {}, {.resid_dropout = 0.4}}, x, all);
   check_layer(
@@ -153,64 +157,68 @@ TEST_CASE("MultiHeadAttention") {
   check_layer(General{"across", 4, 2, {}, {.bias = false, .key_width = 3, .value_width = 2}}, three, bare);
 }
 
-TEST_CASE("attention layers: SelfAttention = MultiHeadAttention with the rows of its projection, bit for bit") {
-  for (const Index groups : {4, 2, 1})
-    for (const bool bias : {true, false}) {
-      const SelfAttention fused = layer_of(Self{"", 16, 4, {}, {.bias = bias, .n_kv_head = groups}});
-      const MultiHeadAttention apart =
-          layer_of(General{"", 16, 4, {.causal = true}, {.bias = bias, .n_kv_head = groups}}, 2);
-      const auto rows = [](const Array& x, Index begin, Index end) { return copy_of(x.slice(0, begin, end)); };
-      const Index keys = 16 + 4 * groups, end = keys + 4 * groups;
-      for (const auto what : {&Linear::weight, &Linear::bias}) {
-        if (!(fused.c_attn.*what).defined()) continue;
-        const Array all = (fused.c_attn.*what).value();
-        (apart.q_proj.*what).set(rows(all, 0, 16));
-        (apart.k_proj.*what).set(rows(all, 16, keys));
-        (apart.v_proj.*what).set(rows(all, keys, end));
-        (apart.o_proj.*what).set((fused.c_proj.*what).value());
-      }
-      const Array start = random_array({2, 9, 16}, 3), dy = random_array({2, 9, 16}, 4);
-      Tensor x = Tensor(start).requires_grad_(), z = Tensor(start).requires_grad_();
-      const Tensor one = fused(x), three = apart(z);
-      CHECK(same_bits(one.array(), three.array()));
-      one.backward(dy);
-      three.backward(dy);
-      CHECK(distance(x.grad().to_vector(), Value(z.grad()).x) < rounding);  // one sum over q, k and v, or three
-      const Array d = fused.c_attn.weight.grad();
-      CHECK(same_bits(rows(d, 0, 16), apart.q_proj.weight.grad()));
-      CHECK(same_bits(rows(d, 16, keys), apart.k_proj.weight.grad()));
-      CHECK(same_bits(rows(d, keys, end), apart.v_proj.weight.grad()));
-      CHECK(same_bits(fused.c_proj.weight.grad(), apart.o_proj.weight.grad()));
-    }
+TEST_CASE("SelfAttention with separate projections = one with the same rows in c_attn, bit for bit; its draws") {
+  const SelfAttention fused = layer_of(Self{"", 16, 4, {}, {.n_kv_head = 2}});
+  const SelfAttention apart = layer_of(Self{"", 16, 4, {}, {.n_kv_head = 2, .separate = true}}, 2);
+  CHECK((!apart.c_attn && !fused.q_proj && !fused.k_proj && !fused.v_proj));
+  for (const auto what : {&Linear::weight, &Linear::bias}) {
+    const Array all = ((*fused.c_attn).*what).value();
+    ((*apart.q_proj).*what).set(copy_of(all.slice(0, 0, 16)));
+    ((*apart.k_proj).*what).set(copy_of(all.slice(0, 16, 24)));
+    ((*apart.v_proj).*what).set(copy_of(all.slice(0, 24, 32)));
+    (apart.c_proj.*what).set((fused.c_proj.*what).value());
+  }
+  const Tensor x = random_array({2, 9, 16}, 3);
+  CHECK(same_bits(fused(x).array(), apart(x).array()));
+  const Generator random(5), again(5);
+  const SelfAttention drawn(6, 2, random, {}, {.n_kv_head = 1, .separate = true});
+  const Linear q(6, 6, again);
+  const Linear k(6, 3, again);
+  const Linear v(6, 3, again);
+  CHECK(same_bits(drawn.q_proj->bias.value(), q.bias.value()));
+  CHECK(same_bits(drawn.k_proj->bias.value(), k.bias.value()));
+  CHECK(same_bits(drawn.v_proj->bias.value(), v.bias.value()));
 }
 
-TEST_CASE("attention layers: no bit depends on a later token, be it NaN, and nothing comes back from one") {
+/// Collects what enters every output projection.
+struct Heads : Observer {
+  std::vector<std::string> layers;
+  std::vector<Array> values;
+  Heads() { watch(); }
+  bool wants(const char* value) const override { return std::string(value) == "heads"; }
+  void value_shown(const Op& op, const char* value, const Array& x) override {
+    CHECK((std::string(op.name()) == "attention" && std::string(value) == "heads"));
+    layers.push_back(current_layer());
+    values.push_back(x);
+  }
+};
+
+TEST_CASE("attention layers show an observer their heads joined: what enters the output projection, bit for bit") {
   each_variant([](const auto& v) {
     CAPTURE(v.name);
     const auto m = layer_of(v);
-    const Index T = 9, C = v.d_in();
-    const Array start = random_array({2, T, C}, 3), y = m(Tensor(start)).array();
-    for (Index t = 0; t < T; ++t)
-      for (const real with : {real(0.75), nan, inf, -inf}) {
-        Array later = copy_of(start);
-        for (Index i = 0; i < later.numel(); ++i)
-          if (i / C % T >= t) later.mutate()[i] = with;
-        const Array z = m(Tensor(later)).array();
-        CHECK_MESSAGE(same_bits(z.slice(1, 0, t), y.slice(1, 0, t)), "token ", t, " became ", with);
-        CHECK(!same_bits(z.slice(1, t, t + 1), y.slice(1, t, t + 1)));
-      }
-    for (const Index i : {0, 3, 6}) {
-      Tensor x = Tensor(start).requires_grad_();
-      Array dy = Array::zeros(y.shape());
-      for (Index c = 0; c < y.shape()[2]; ++c) dy.mutate()[i * y.shape()[2] + c] = 1;
-      m(x).backward(dy);
-      for (Index j = 0; j < T; ++j)
-        for (Index c = 0; c < C; ++c) {
-          const bool seen = j <= i && (v.attention.window == 0 || j > i - v.attention.window);
-          CHECK((x.grad().at({0, j, c}) != 0) == seen);
-        }
+    const Tensor x = random_array({2, 9, v.d_in()}, 3);
+    const Array unwatched = m(x).array();
+    const Heads seen;
+    const Array y = m(x).array();
+    CHECK(same_bits(y, unwatched));
+    REQUIRE(seen.values.size() == 1);
+    if constexpr (requires { m.o_proj; })
+      CHECK(same_bits(m.o_proj(seen.values[0]).array(), y));
+    else
+      CHECK(same_bits(m.c_proj(seen.values[0]).array(), y));
+    const NoGrad no_grad;
+    KeyValueCache cache = m.cache();  // a token at a time
+    for (Index t = 0; t < 9; ++t) {
+      m(slice(x, 1, t, t + 1), cache);
+      CHECK(same_bits(seen.values.back(), copy_of(seen.values[0].slice(1, t, t + 1))));
     }
   });
+  const Heads seen;
+  const Tensor q = random_array({3, 4}, 1), k = random_array({5, 4}, 2), v = random_array({5, 2}, 3);
+  const Tensor y = attention(q, k, v);  // without heads
+  CHECK(same_bits(seen.values[0], y.array()));
+  CHECK(seen.layers[0].empty());
 }
 
 TEST_CASE("attention layers: cached in chunks of any size = the whole pass, for every variant") {
@@ -230,13 +238,13 @@ TEST_CASE("attention layers: cached in chunks of any size = the whole pass, for 
   });
 }
 
-TEST_CASE("attention layers: masks, for all, for a row of the batch, for a head, beside causal or in its place") {
+TEST_CASE("attention layers: a mask beside causal or in its place, and a row of the batch as if it were alone") {
   each_variant([](auto v) {
     CAPTURE(v.name);
     const auto m = layer_of(v);
     const Tensor x = random_array({3, 7, v.d_in()}, 3);
     const Array y = m(x, padding_mask({5, 7, 1}, 7)).array();
-    for (const auto& [b, length] : {std::pair<Index, Index>{0, 5}, {1, 7}, {2, 1}}) {  // as the row without padding
+    for (const auto& [b, length] : {std::pair<Index, Index>{0, 5}, {1, 7}, {2, 1}}) {
       const Array alone = m(slice(slice(x, 0, b, b + 1), 1, 0, length)).array();
       CHECK(same_bits(alone, y.slice(0, b, b + 1).slice(1, 0, length)));
     }
@@ -247,46 +255,27 @@ TEST_CASE("attention layers: masks, for all, for a row of the batch, for a head,
     const auto open = layer_of(v);
     CHECK(same_bits(open(x, recent).array(), plain));
     CHECK(!same_bits(open(x).array(), plain));
-    Mask heads({1, v.heads, 7, 7}, std::vector<std::uint8_t>(static_cast<std::size_t>(v.heads * 49), 1));
-    std::fill_n(heads.mutate(), 49, std::uint8_t(0));  // the first head sees nothing
-    const Array first = with_weights(open, x, heads).weights;
-    CHECK(same_bits(copy_of(first.select(1, 0)), Array::zeros({3, 7, 7})));
-    CHECK(same_bits(copy_of(first.select(1, 1)), copy_of(with_weights(open, x).weights.select(1, 1))));
   });
 }
 
-TEST_CASE("attention layers: asking for weights changes no bit and no draw; dropped ones are 0 or doubled") {
-  each_variant([](auto v) {
-    CAPTURE(v.name);
-    v.attention.dropout = 0.5;
-    const auto m = layer_of(v);
-    const auto result = [&](bool weights) {
-      m.attn_dropout.random.manual_seed(9);
-      Tensor x = Tensor(random_array({2, 9, v.d_in()}, 3)).requires_grad_();
-      const Attended got = weights ? with_weights(m, x) : Attended{m(x), {}, {}};
-      got.output.backward(random_array(got.output.shape(), 4));
-      if (weights) {
-        const std::vector<real> before = got.weights.to_vector(), after = got.dropped_weights.to_vector();
-        for (std::size_t i = 0; i < before.size(); ++i) CHECK((after[i] == 0 || after[i] == 2 * before[i]));
-        CHECK(!same_bits(got.weights, got.dropped_weights));
-      }
-      return std::vector{got.output.array(), x.grad()};
-    };
-    const std::vector<Array> plain = result(false), shown = result(true);
-    CHECK((same_bits(plain[0], shown[0]) && same_bits(plain[1], shown[1])));
-  });
-}
-
-TEST_CASE("attention layers: dropout of weights and of the output, and whom the second follows") {
+TEST_CASE("attention layers: dropout of weights and of the output") {
   const Generator random(1);
   const Tensor x = random_array({2, 3, 4}, 1);
+  const MultiHeadAttention half(4, 2, random, {.dropout = 0.5});
+  const GeneratorState start = random.get_state();
+  const Attended got = with_weights(half, x);
+  const std::vector<real> before = got.weights.to_vector(), after = got.dropped_weights.to_vector();
+  for (std::size_t i = 0; i < before.size(); ++i) CHECK((after[i] == 0 || after[i] == 2 * before[i]));
+  CHECK(before != after);
+  random.set_state(start);
+  CHECK(same_bits(half(x).array(), got.output.array()));  // asking for weights changes no bit and no draw
   const MultiHeadAttention weights(4, 2, random, {.dropout = 1}), output(4, 2, random, {}, {.resid_dropout = 1});
   scramble(weights);
   const Array y = weights(x).array().reshape({6, 4});  // every weight dropped: the output's bias
   for (Index row = 0; row < 6; ++row) CHECK(same_bits(y.select(0, row), weights.o_proj.bias.value()));
-  for (const real v : output(x).to_vector()) CHECK(v == 0);
-  CHECK(SelfAttention(4, 2, random, {.dropout = 0.3}).resid_dropout.p == 0.3);
-  CHECK(SelfAttention(4, 2, random, {.dropout = 0.3}, {.resid_dropout = 0.1}).resid_dropout.p == 0.1);
+  const SelfAttention fused(4, 2, random, {.dropout = 0}, {.resid_dropout = 1});
+  for (const Tensor& dropped : {output(x), fused(x)})
+    for (const real v : dropped.to_vector()) CHECK(v == 0);
 }
 
 TEST_CASE("attention layers draw as Linear does, in the order of their names; or as PyTorch, packed where it packs") {
@@ -294,7 +283,7 @@ TEST_CASE("attention layers draw as Linear does, in the order of their names; or
   const SelfAttention fused(6, 2, random, {}, {.n_kv_head = 1});
   const Linear c_attn(6, 12, again);
   const Linear c_proj(6, 6, again);
-  CHECK(same_bits(fused.c_attn.weight.value(), c_attn.weight.value()));
+  CHECK(same_bits(fused.c_attn->weight.value(), c_attn.weight.value()));
   CHECK(same_bits(fused.c_proj.bias.value(), c_proj.bias.value()));
   const MultiHeadAttention apart(6, 2, random);
   for (const Linear* made : {&apart.q_proj, &apart.k_proj, &apart.v_proj, &apart.o_proj}) {
@@ -312,6 +301,8 @@ TEST_CASE("attention layers draw as Linear does, in the order of their names; or
     return largest <= bound && largest > 0.99 * bound;
   };
   CHECK((near_bound(across.q_proj, 60, 60) && near_bound(across.k_proj, 20, 60) && near_bound(across.v_proj, 60, 60)));
+  const MultiHeadAttention values(60, 2, random, {}, {.value_width = 20, .torch_init = true});
+  CHECK((near_bound(values.q_proj, 60, 60) && near_bound(values.k_proj, 60, 60) && near_bound(values.v_proj, 20, 60)));
 }
 
 TEST_CASE("attention layers: what a constructor refuses") {
@@ -336,28 +327,10 @@ TEST_CASE("attention layers: what a constructor refuses") {
         "MultiHeadAttention: pass a mask to the call, not to the constructor");
   CHECK(says(8, 4, {}, {.block_size = -1}) == "MultiHeadAttention: block_size -1 must be at least 0 (0: any length)");
   CHECK(says(8, 4, {}, {.d_in = -2}) == "MultiHeadAttention: a width of -2 must be at least 1");
-  CHECK(says(8, 4, {}, {.value_head = -1}) == "MultiHeadAttention: a width of -1 must be at least 1");
-  CHECK(says(6, 2, {}, {.rotary = RotaryOptions{}}) ==
-        "Rotary: a head of width 3 is odd, but its columns are rotated in pairs");
-  CHECK(says(8, 4, {}, {.resid_dropout = 2}) == "Dropout: p = 2 is not a probability");
 }
 
-template <class Layer, class... Arguments>
-concept Takes = requires(const Layer& layer, const Arguments&... arguments) {
-  layer.forward(arguments...);
-};
-template <class... Arguments>
-concept ShowsWeights = requires(const MultiHeadAttention& layer, const Arguments&... arguments) {
-  layer.with_weights(arguments...);
-};
-
-TEST_CASE("attention layers: a wrong call does not compile, or is a sentence with the layer's path") {
+TEST_CASE("attention layers: a wrong call is a sentence with the layer's path") {
   using M = MultiHeadAttention;
-  static_assert(Takes<SelfAttention, Tensor, Mask> && !Takes<SelfAttention, Tensor, Tensor>);  // a mask of numbers
-  static_assert(Takes<M, Tensor, Mask> && !Takes<M, Tensor, Tensor>);
-  static_assert(Takes<M, Tensor, Tensor, Tensor, Mask> && !Takes<M, Tensor, Tensor, Tensor, Tensor>);
-  static_assert(ShowsWeights<Tensor, Mask> && !ShowsWeights<Tensor, Tensor>);
-  static_assert(!ShowsWeights<Tensor, Tensor, Tensor, Tensor>);
   const Generator random(1);
   const SelfAttention self(4, 2, random, {}, {.block_size = 3});
   const M across(4, 2, random, {}, {.block_size = 3, .key_width = 3, .value_width = 5});
@@ -372,46 +345,32 @@ TEST_CASE("attention layers: a wrong call does not compile, or is a sentence wit
   CHECK(says(self, {[&](const SelfAttention& m) { m(zeros(1, 4, 4)); }}) ==
         "SelfAttention: T = 4 is above block_size 3");
   CHECK(says(self, {[&](const SelfAttention& m) {
-               m(Tensor(Array::zeros({2, 4})));
-             }}) == "SelfAttention: x [2, 4] must be [B, T, 4]");
-  CHECK(says(self, {[&](const SelfAttention& m) {
                m(x, Mask({3, 3}));
-             }}) == "attention: mask [3, 3] does not broadcast to [1, 2, 2, 2]");
-  CHECK(says(across, {[&](const M& m) {
-               with_weights(m, x, k, v, Mask({2, 1, 1, 2}));
-             }}) == "attention: mask [2, 1, 1, 2] does not broadcast to [1, 2, 2, 3]");
+             }}) == "attention: mask [3, 3] does not broadcast to [B, H, Tq, Tk] = [1, 2, 2, 2]");
   CHECK(says(across, {[&](const M& m) { m(x, zeros(1, 4, 3), v); }}) ==
         "MultiHeadAttention: T = 4 is above block_size 3");
   CHECK(says(across, {[&](const M& m) { m(x, x, v); }}) == "MultiHeadAttention: key [1, 2, 4] must be [B, T, 3]");
   CHECK(says(across, {[&](const M& m) { m(x, k, k); }}) == "MultiHeadAttention: value [1, 3, 3] must be [B, T, 5]");
-  CHECK(says(across, {[&](const M& m) { m(x, k, zeros(1, 2, 5)); }})
-            .starts_with("attention: k [1, 2, 3, 2] and v [1, 2, 2, 2] differ in their length"));
 }
 
 TEST_CASE("attention layers: a cache misused is a sentence with the layer's path, and the cache stays as it was") {
   const Generator random(1);
   SelfAttention m(4, 2, random, {.dropout = 0.5}, {.block_size = 3});
-  const SelfAttention drops_output(4, 2, random, {}, {.resid_dropout = 0.5}), open(4, 2, random, {.causal = false});
+  const SelfAttention drops_output(4, 2, random, {}, {.resid_dropout = 0.5});
   KeyValueCache cache = m.cache();
-  const auto says = [&](const SelfAttention& layer, const Shape& shape) {
+  const auto says = [&](const SelfAttention& layer, Index T) {
     const Index before = cache.length();
-    const std::string text = error_of([&] { layer(Tensor(random_array(shape, 1)), cache); }),
-                      end = " (in SelfAttention)";
+    const std::string text = error_of([&] { layer(Tensor(random_array({1, T, 4}, 1)), cache); });
     CHECK(cache.length() == before);
-    CHECK(text.ends_with(end));
-    return text.substr(0, text.size() - end.size());
+    return text;
   };
-  const std::string in_training = "a cache is for evaluation: call eval() first";
-  CHECK(says(open, {1, 2, 4}).find("use it under NoGrad") != std::string::npos);
   const NoGrad no_grad;
-  CHECK(says(open, {1, 2, 4}).starts_with("attention: a cache needs causal"));
-  CHECK(says(m, {1, 2, 4}) == "SelfAttention: " + in_training);
-  CHECK(says(drops_output, {1, 2, 4}) == "SelfAttention: " + in_training);
+  const std::string in_training = "SelfAttention: a cache is for evaluation: call eval() first (in SelfAttention)";
+  CHECK(says(m, 2) == in_training);
+  CHECK(says(drops_output, 2) == in_training);
   m.eval();
-  CHECK(says(m, {1, 2, 5}) == "SelfAttention: x [1, 2, 5] must be [B, T, 4]");
   m(Tensor(random_array({1, 2, 4}, 1)), cache);
-  CHECK(says(m, {1, 2, 4}) == "SelfAttention: T = 4 is above block_size 3");
-  CHECK(says(m, {2, 1, 4}).ends_with("sequences, 2 heads, widths 2 and 2"));
+  CHECK(says(m, 2) == "SelfAttention: T = 4 is above block_size 3 (in SelfAttention)");
 }
 
 }  // namespace

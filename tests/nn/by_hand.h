@@ -51,9 +51,13 @@ inline Tensor attention_by_hand(const Parts& w, const std::string& name, const T
                                 const SelfAttentionOptions& around, Array* weights = nullptr) {
   o.causal = o.causal.value_or(true);
   const Index C = x.size(2), G = around.n_kv_head ? around.n_kv_head : H, kv = C / H * G;
-  const Tensor qkv = linear_by_hand(w, name + "c_attn", x);
-  const Tensor y = heads_by_hand(slice(qkv, 2, 0, C), slice(qkv, 2, C, C + kv), slice(qkv, 2, C + kv, C + 2 * kv), H, G,
-                                 o, around.rotary, weights);
+  const auto projected = [&](const char* alone, Index begin, Index end) {
+    if (around.separate) return linear_by_hand(w, name + alone, x);
+    return slice(linear_by_hand(w, name + "c_attn", x), 2, begin, end);
+  };
+  const Tensor q = projected("q_proj", 0, C), k = projected("k_proj", C, C + kv),
+               v = projected("v_proj", C + kv, C + 2 * kv);
+  const Tensor y = heads_by_hand(q, k, v, H, G, o, around.rotary, weights);
   return linear_by_hand(w, name + "c_proj", y);
 }
 /// A MultiHeadAttention's.

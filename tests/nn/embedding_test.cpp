@@ -1,4 +1,4 @@
-// Embedding: check_module, PyTorch's initial numbers with and without padding_idx, gradients that meet.
+// Embedding: check_module, PyTorch's initial numbers with and without padding_idx.
 #include "nn/embedding.h"
 
 #include "engine/ops/arithmetic.h"
@@ -64,25 +64,6 @@ TEST_CASE("Embedding with padding_idx: that row is drawn, then zero, and never g
   CHECK(!Embedding(5, 3, random).padding_idx);
   CHECK(error_of([&] { Embedding(5, 3, random, -6); }) == "Embedding: padding_idx -6 is out of range for V = 5");
   CHECK(error_of([&] { Embedding(5, 3, random, 5); }) == "Embedding: padding_idx 5 is out of range for V = 5");
-}
-
-TEST_CASE("Embedding adds the gradients of a repeated id in token order, for every number of threads") {
-  Generator random(1);
-  const Embedding m(3, 40, random);
-  const Index n = 3000;
-  IntArray ids({n});
-  for (Index i = 0; i < n; ++i) ids.mutate()[i] = i * i % 3;  // 0 and 1, never 2
-  const Array dy = random_array({n, 40}, 5);
-  std::vector<real> expected(120, 0);
-  for (Index i = 0; i < n; ++i)
-    for (Index c = 0; c < 40; ++c) expected[at(ids.data()[i] * 40 + c)] += dy.at({i, c});
-  for (const kernels::Table* t : kernels::available_tables())
-    for (const int threads : {1, 8}) {
-      const Hardware use(*t, threads);
-      m.weight.zero_grad();
-      m(ids).backward(dy);
-      CHECK(m.weight.grad().to_vector() == expected);
-    }
 }
 
 }  // namespace

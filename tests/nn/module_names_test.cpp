@@ -1,4 +1,4 @@
-// What is made of names: summary, copy_weights, refused names, layer paths in errors; and Sequential.
+// What is made of names: summary, copy_weights, refused names, layer paths in errors.
 #include <doctest/doctest.h>
 
 #include "engine/ops/ops.h"
@@ -165,41 +165,6 @@ TEST_CASE("path: a layer that visit() does not list goes by its type") {
   Generator random(1);
   const Sequential net{Hidden(random)};
   CHECK(error_of([&] { net(Tensor(Array::zeros({1, 3}))); }).find(" (in 0.Linear)") != std::string::npos);
-}
-
-TEST_CASE("Sequential: braces draw in order; the layers are called in turn and named by position") {
-  Generator random(5), same(5);
-  const Sequential net{Linear(2, 3, random), ReLU(), Linear(3, 1, random)};
-  const Linear first(2, 3, same);
-  const Linear second(3, 1, same);
-  const Tensor x = random_array({4, 2}, 1);
-  CHECK(same_bits(net(x).array(), second(relu(first(x))).array()));
-  std::vector<std::string> names;
-  for (const NamedParameter& p : named_parameters(net)) names.push_back(p.name);
-  CHECK(names == std::vector<std::string>{"0.weight", "0.bias", "2.weight", "2.bias"});
-  CHECK(error_of([&] { net(Tensor(Array::zeros({1, 5}))); }).find(" (in 0)") != std::string::npos);
-}
-
-TEST_CASE("Sequential: add chains, nests, moves and clones") {
-  Generator random(5);
-  Sequential inner;
-  inner.add(Linear(2, 2, random)).add(Tanh());
-  Sequential net{std::move(inner), Linear(2, 1, random)};
-  CHECK(net.size() == 2);
-  CHECK(inner.size() == 0);
-  CHECK(named_parameters(net)[0].name == "0.0.weight");
-  const Tensor x = random_array({3, 2}, 1);
-  const Array before = net(x).array();
-  Sequential copy = net.clone();
-  CHECK(same_bits(copy(x).array(), before));
-  parameters(copy)[0].mutate()[0] += 1;
-  CHECK(!same_bits(copy(x).array(), before));
-  CHECK(same_bits(net(x).array(), before));
-  const Sequential moved = std::move(net);
-  CHECK(same_bits(moved(x).array(), before));
-  copy.eval();
-  CHECK((!copy.training() && moved.training()));
-  CHECK(same_bits(Sequential()(x).array(), x.array()));  // no layers: the identity
 }
 
 }  // namespace

@@ -28,14 +28,14 @@ TEST_CASE("Norm") {
 }
 
 TEST_CASE("Norm starts and computes as LayerNorm and RMSNorm do, bit for bit") {
-  const Norm layer(NormKind::layer_norm, 6), rms(NormKind::rms_norm, 6);
-  LayerNorm plain_layer(6);
-  RMSNorm plain_rms(6);
+  const Norm layer(NormKind::layer_norm, 6, 0.25), rms(NormKind::rms_norm, 6, 0.25);
+  LayerNorm plain_layer(6, 0.25);
+  RMSNorm plain_rms(6, 0.25);
   CHECK(layer.weight.value().to_vector() == std::vector<real>(6, 1));
   CHECK(layer.bias.value().to_vector() == std::vector<real>(6, 0));
   CHECK(rms.weight.value().to_vector() == std::vector<real>(6, 1));
   CHECK(!rms.bias.defined());
-  CHECK((layer.eps == 1e-5 && rms.eps == 1e-5));
+  CHECK((Norm(NormKind::layer_norm, 6).eps == 1e-5 && Norm(NormKind::rms_norm, 6).eps == 1e-5));
   scramble(layer);
   copy_weights(layer, plain_layer);
   scramble(rms);

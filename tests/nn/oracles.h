@@ -44,48 +44,8 @@ inline Row layer_norm_oracle(const Weights& w, const std::string& prefix, const 
   return y;
 }
 
-/// Who may attend to whom: batch, head, query, key. Empty: everybody.
-using May = std::function<bool(Index b, Index h, Index query, Index key)>;
-inline May causal() {
-  return [](Index, Index, Index query, Index key) { return key <= query; };
-}
-
-/// softmax(q k^T / sqrt(D)) v for q, k, v [B, H, T, D], one number at a time; a query that may see nothing gives zeros.
-inline Row attention_oracle(const Row& q, const Row& k, const Row& v, Index B, Index H, Index T, Index D,
-                            const May& may) {
-  Row y;
-  for (Index b = 0; b < B; ++b)
-    for (Index h = 0; h < H; ++h)
-      for (Index i = 0; i < T; ++i) {
-        const Index head = (b * H + h) * T;
-        Row p(at(T), 0);
-        double top = -INFINITY, total = 0;
-        for (Index j = 0; j < T; ++j) {
-          if (may && !may(b, h, i, j)) continue;
-          for (Index d = 0; d < D; ++d) p[at(j)] += q[at((head + i) * D + d)] * k[at((head + j) * D + d)];
-          p[at(j)] /= std::sqrt(static_cast<double>(D));
-          top = std::max(top, p[at(j)]);
-        }
-        for (Index j = 0; j < T; ++j) {
-          p[at(j)] = may && !may(b, h, i, j) ? 0 : std::exp(p[at(j)] - top);
-          total += p[at(j)];
-        }
-        for (double& weight : p) weight = total > 0 ? weight / total : 0;
-        for (Index d = 0; d < D; ++d) {
-          double sum = 0;
-          for (Index j = 0; j < T; ++j) sum += p[at(j)] * v[at((head + j) * D + d)];
-          y.push_back(sum);
-        }
-      }
-  return y;
-}
-
 inline Row mapped(Row x, const std::function<double(double)>& f) {
   for (double& v : x) v = f(v);
-  return x;
-}
-inline Row added(Row x, const Row& y) {
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] += y[i];
   return x;
 }
 inline double gelu_oracle(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }

@@ -1,4 +1,4 @@
-// Sequential, and a layer written the way an outsider writes one, alone and inside a Sequential.
+// Sequential.
 #include "nn/sequential.h"
 
 #include "nn/nn.h"
@@ -66,45 +66,44 @@ TEST_CASE("Sequential of nothing is the identity; add appends and chains") {
   CHECK(same_bits(m(x).array(), tanh(relu(x)).array()));
 }
 
-/// Gated feed-forward, as the design's page writes it: down(sigmoid(gate(x)) * up(x)).
-struct GatedMlp : Layer<GatedMlp> {
-  Linear gate, up, down;
-  GatedMlp(Index features, Index hidden, Generator& random)
-      : gate(features, hidden, random), up(features, hidden, random), down(hidden, features, random) {}
-  Tensor forward(const Tensor& x) const {
-    const Tensor open = sigmoid(gate(x));
-    const Tensor y = up(x);
-    return down(open * y);
-  }
-  void visit(Visitor& v) override {
-    v("gate", gate);
-    v("up", up);
-    v("down", down);
-  }
-};
+TEST_CASE("Sequential that begins with an Embedding is called with ids, also as the first layer of another") {
+  const Generator random(1);
+  const Sequential m{Embedding(5, 4, random), Linear(4, 3, random)};
+  const IntArray ids = ints({{1, 4, 0}, {2, 2, 3}});
+  const Tensor y = m(ids);
+  CHECK(y.shape() == Shape{2, 3, 3});
+  const Tensor rows = m.at<Embedding>(0)(ids);
+  CHECK(same_bits(y.array(), m.at<Linear>(1)(rows).array()));
+  y.backward(random_array({2, 3, 3}, 5));
+  CHECK(without_gradient(m).empty());
+  const Sequential outer{m.clone(), Tanh()};
+  CHECK(same_bits(outer(ids).array(), Tanh()(y).array()));
+  CHECK(error_of([&] {
+          m(Tensor(Array::zeros({2, 4})));
+        }) == "Sequential: Embedding takes ids, not a tensor [2, 4] (in Sequential)");
+  CHECK(error_of([&] { m(ints({7})); }) == "embedding: id 7 is out of range for V = 5 (in 0)");
+  CHECK(error_of([&] { Sequential{ReLU()}(ids); }) ==
+        "Sequential: ReLU takes a tensor, not ids [2, 3] (in Sequential)");
+  CHECK(error_of([&] { Sequential()(ids); }) ==
+        "Sequential: without layers ids cannot become a tensor (in Sequential)");
+}
 
-TEST_CASE("a layer of one's own holds to everything the library's do") {
-  const ModuleOracle oracle = [](const Weights& w, const std::vector<Value>& x) {
-    const Row up = linear_oracle(w, "up.", x[0].x);
-    Row y = mapped(linear_oracle(w, "gate.", x[0].x), [](double v) { return 1 / (1 + std::exp(-v)); });
-    for (std::size_t i = 0; i < y.size(); ++i) y[i] *= up[i];
-    return linear_oracle(w, "down.", y);
-  };
-  check_module(
-      "GatedMlp", [](Generator& random) { return GatedMlp(3, 4, random); },
-      [](const GatedMlp& m, In x) { return m(x[0]); },
-      {.names = {"gate.weight", "gate.bias", "up.weight", "up.bias", "down.weight", "down.bias"},
-       .inputs = {random_array({2, 3}, 1)},
-       .oracle = oracle,
-       .error =
-           [](const GatedMlp& m) {
-             m(Tensor(Array::zeros({2, 4})));
-           },
-       .error_text = "linear: x [2, 4] needs a last extent of 3 for weight [4, 3] (in gate)"});
-  Generator random(1);
-  const Sequential stack{GatedMlp(3, 4, random), GatedMlp(3, 4, random)};
-  CHECK(named_parameters(stack)[11].name == "1.down.bias");
-  CHECK(stack(Tensor(random_array({2, 3}, 1))).shape() == Shape{2, 3});
+TEST_CASE("Sequential: a layer by its position, and as its type") {
+  const Generator random(1);
+  Sequential m{Linear(2, 3, random), Sequential{ReLU(), Dropout(0.5, random)}};
+  const std::vector<Parameter> all = parameters(m);
+  CHECK(m.at<Linear>(0).weight.same_as(all[0]));
+  CHECK(m.at<Linear>(-2).bias.same_as(all[1]));
+  CHECK(m.at<Sequential>(1).at<Dropout>(1).p == 0.5);
+  CHECK(m[0].type_name() == "Linear");
+  m[1].eval();  // of this layer alone
+  CHECK(!m.at<Sequential>(-1)[1].training());
+  CHECK(m.training());
+  const Sequential& fixed = m;
+  CHECK(&fixed[0] == &fixed.at<Linear>(0));
+  CHECK(error_of([&] { m.at<Linear>(1); }) == "Sequential: layer 1 is of type Sequential");
+  CHECK(error_of([&] { m[2]; }) == "Sequential: position 2 is out of range for 2 layers");
+  CHECK(error_of([&] { fixed[-3]; }) == "Sequential: position -3 is out of range for 2 layers");
 }
 
 }  // namespace

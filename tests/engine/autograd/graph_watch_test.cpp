@@ -30,10 +30,12 @@ TEST_CASE("graph: a rule that throws: the error arrives, the graph is freed, the
     const Tensor x = leaf({1, 2}), w = leaf({3, 4});
     const Tensor before = x * w;
     const Tensor broken = custom("broken", before, [](const Array&, Grads&) { check(false, "cannot go back"); });
-    const Tensor y = sum(broken * w);
+    Tensor y = sum(broken * w);
+    y += sum(before);  // `before` has a part of its gradient when the rule throws
     CHECK(error_of([&] { y.backward(); }) == "broken: cannot go back");
     CHECK(leaks.nodes() == 5);  // two leaves and the three handles above: what lay between has gone
     CHECK((!w.grad().defined() && !x.grad().defined()));  // also of what is newer than the broken one
+    CHECK(!before.node()->grad.defined());
     CHECK(thread_context.op == nullptr);
     CHECK(error_of([&] { y.backward(); }).find("was consumed by an earlier backward") != std::string::npos);
     CHECK(!NoGrad::active());
@@ -54,8 +56,19 @@ TEST_CASE("graph: a rule with a wrong shape or a wrong input is named") {
   CHECK(back([](const Array& dy, Grads& dx) { dx.add(7, dy); }) == "mine: the rule asks for input 7, but the op has 1");
   CHECK(back([](const Array&, Grads& dx) { (void)dx.wants(9); }) ==
         "mine: the rule asks for input 9, but the op has 1");
-  CHECK(back([](const Array&, Grads&) {}) == "(no error)");
-  CHECK(!x.grad().defined());
+  const std::string nothing = ", which requires a gradient: it must call dx.add(";
+  CHECK(back([](const Array&, Grads&) {}) ==
+        "mine: the rule sends nothing to input 0" + nothing + "0, ...), if need be with zeros");
+  const Tensor z = leaf({3, 4});
+  const auto second = [&](const Tensor& b) {
+    return error_of([&] {
+      Op op("pair", x, b);
+      op.record(x.array(), [](const Array&, Grads& dx) { dx.add(0, Array::zeros({2})); }).backward(x.array());
+    });
+  };
+  CHECK(second(z).starts_with("pair: the rule sends nothing to input 1" + nothing + "1, ...)"));
+  CHECK(second(z.detach()) == "(no error)");
+  CHECK(x.grad().to_vector() == std::vector<real>{0, 0});
 }
 
 // A rule cannot hold the graph it is part of: it captures nothing, and what it keeps owns no node.
@@ -99,6 +112,9 @@ TEST_CASE("graph: MOTE_CHECK=finite names the first NaN and the first infinity")
   const Tensor poisoned = custom("poisoned", zero, [](const Array& dy, Grads& dx) { dx.add(0, dy * nan); });
   CHECK(error_of([&] { sum(poisoned).backward(); }) ==
         "poisoned: backward: the gradient for input 0 of shape [2] has a NaN (dy [2])");
+  const Tensor part = slice(zero, 0, 0, 1);  // sends its gradient to a part of its input's
+  CHECK(error_of([&] { part.backward(array({1}, {nan})); }) ==
+        "slice: backward: the gradient for input 0 of shape [2] has a NaN (dy [1])");
 }
 
 TEST_CASE("graph: MOTE_CHECK=finite names the layer, forward and backward") {
@@ -116,6 +132,7 @@ TEST_CASE("graph: MOTE_CHECK=finite names the layer, forward and backward") {
   const Tensor y = root(zero);
   CHECK(error_of([&] { y.backward(); }) ==
         "sqrt: backward: the gradient for input 0 of shape [1] has an infinity (dy [1]) (in Root)");
+  CHECK(error_of([&] { y.backward(); }).ends_with("add the losses and call backward once (in Root)"));
 }
 
 TEST_CASE("graph: MOTE_CHECK=finite lets masked_fill make its infinities, and what follows work with them") {

@@ -14,13 +14,6 @@
 namespace mote::test::print_test {
 namespace {
 
-using mote::Index;
-using mote::PrintOptions;
-using mote::real;
-using mote::Scientific;
-using mote::Shape;
-using mote::to_text;
-
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
 
 std::string floats(const std::vector<double>& values, const Shape& shape, const PrintOptions& options = {}) {
@@ -92,8 +85,8 @@ TEST_CASE("print: options") {
   CHECK(counting({3, 4}, 1, {.threshold = 5, .edgeitems = 1}) == R"(tensor([[ 0.,  ...,  3.],
         ...,
         [ 8.,  ..., 11.]]))");
-  CHECK_THROWS_WITH_AS(counting({1}, 1, {.precision = 101}), "to_text: precision 101 is outside [0, 100]", mote::Error);
-  CHECK_THROWS_WITH_AS(counting({1}, 1, {.edgeitems = 0}), "to_text: edgeitems 0 must be at least 1", mote::Error);
+  CHECK_THROWS_WITH_AS(counting({1}, 1, {.precision = 101}), "to_text: precision 101 is outside [0, 100]", Error);
+  CHECK_THROWS_WITH_AS(counting({1}, 1, {.edgeitems = 0}), "to_text: edgeitems 0 must be at least 1", Error);
 }
 
 TEST_CASE("print: ranks and line breaks") {
@@ -193,46 +186,43 @@ TEST_CASE("print: thresholds and line widths at their limits") {
 }
 
 TEST_CASE("print: options that a stream keeps") {
-  const mote::Array x({2}, std::vector<real>{real(0.5), real(-0.125)});
-  const mote::IntArray ids = mote::ints({1, 2, 3, 4});
-  CHECK(streamed(x, mote::print_precision(2), x, x) ==
+  const Array x({2}, std::vector<real>{real(0.5), real(-0.125)});
+  const IntArray ids = ints({1, 2, 3, 4});
+  CHECK(streamed(x, print_precision(2), x, x) ==
         "tensor([ 0.5000, -0.1250])tensor([ 0.50, -0.12])tensor([ 0.50, -0.12])");
-  CHECK(streamed(mote::print_precision(1), mote::Tensor(x).requires_grad_(), mote::Parameter(x)) ==
+  CHECK(streamed(print_precision(1), Tensor(x).requires_grad_(), Parameter(x)) ==
         "tensor([ 0.5, -0.1], requires_grad=True)Parameter containing:\ntensor([ 0.5, -0.1], requires_grad=True)");
-  CHECK(streamed(mote::print_options({.threshold = 3, .edgeitems = 1}), ids, mote::mask({true, false, true, true})) ==
+  CHECK(streamed(print_options({.threshold = 3, .edgeitems = 1}), ids, mask({true, false, true, true})) ==
         "tensor([1,  ..., 4])tensor([True,  ..., True])");
-  CHECK(streamed(mote::print_options({.precision = 0, .linewidth = 9, .scientific = Scientific::on}), x) ==
+  CHECK(streamed(print_options({.precision = 0, .linewidth = 9, .scientific = Scientific::on}), x) ==
         "tensor([5e-01,\n        -1e-01])");
   // print_precision leaves the rest, print_options nothing
-  CHECK(streamed(mote::print_options({.linewidth = 1}), mote::print_precision(1), x) ==
-        "tensor([ 0.5,\n        -0.1])");
-  CHECK(streamed(mote::print_precision(1), mote::print_options({}), x) == "tensor([ 0.5000, -0.1250])");
+  CHECK(streamed(print_options({.linewidth = 1}), print_precision(1), x) == "tensor([ 0.5,\n        -0.1])");
+  CHECK(streamed(print_precision(1), print_options({}), x) == "tensor([ 0.5000, -0.1250])");
 
   std::ostringstream kept, other;
   const PrintOptions all{
       .precision = 9, .threshold = 5, .edgeitems = 7, .linewidth = 11, .scientific = Scientific::off};
-  kept << mote::print_options(all);
+  kept << print_options(all);
   for (std::ostringstream* stream : {&kept, &other}) {
-    const PrintOptions now = mote::print_options(*stream);
+    const PrintOptions now = print_options(*stream);
     CHECK(now.precision == 9);
     CHECK(now.threshold == 5);
     CHECK(now.edgeitems == 7);
     CHECK(now.linewidth == 11);
     CHECK(now.scientific == Scientific::off);
     if (stream == &other) break;
-    CHECK(mote::print_options(other).precision == 4);  // another stream has its own
+    CHECK(print_options(other).precision == 4);  // another stream has its own
     other.copyfmt(kept);
   }
   const Index most = std::numeric_limits<Index>::max();
-  CHECK(mote::print_options(kept << mote::print_options({.threshold = most})).threshold == most);
+  CHECK(print_options(kept << print_options({.threshold = most})).threshold == most);
 
-  CHECK_THROWS_WITH_AS(mote::print_precision(-1), "print_precision: precision -1 is outside [0, 100]", mote::Error);
-  CHECK_THROWS_AS(mote::print_precision(101), mote::Error);
-  CHECK_THROWS_WITH_AS(mote::print_options({.edgeitems = 0}), "print_options: edgeitems 0 must be at least 1",
-                       mote::Error);
-  CHECK_THROWS_WITH_AS(mote::print_options({.suffix = "device='cpu'"}),
-                       "print_options: the suffix 'device='cpu'' is a remark on one array; pass it to to_text",
-                       mote::Error);
+  CHECK_THROWS_WITH_AS(print_precision(-1), "print_precision: precision -1 is outside [0, 100]", Error);
+  CHECK_THROWS_AS(print_precision(101), Error);
+  CHECK_THROWS_WITH_AS(print_options({.edgeitems = 0}), "print_options: edgeitems 0 must be at least 1", Error);
+  CHECK_THROWS_WITH_AS(print_options({.suffix = "device='cpu'"}),
+                       "print_options: the suffix 'device='cpu'' is a remark on one array; pass it to to_text", Error);
 }
 
 TEST_CASE("print: a remark at the end") {
@@ -264,14 +254,7 @@ TEST_CASE("print: the locale has no say") {
   CHECK(text == "tensor([1234.5000, 1000.0000])");
 }
 
-TEST_CASE("print: a parameter says that it is one, as in PyTorch") {
-  std::ostringstream out;
-  out << mote::Parameter(mote::Array({2}, std::vector<real>{1, 2})) << "\n" << mote::Parameter();
-  CHECK(out.str() == "Parameter containing:\ntensor([1., 2.], requires_grad=True)\n(undefined)");
-}
-
 TEST_CASE("print: integers and masks in any layout, or not defined") {
-  using mote::IntArray, mote::Mask, mote::ints, mote::mask;
   const IntArray ids = ints({{1, 2, 3}, {4, 5, 60}});
   CHECK(streamed(ids.transpose(0, 1)) == "tensor([[ 1,  4],\n        [ 2,  5],\n        [ 3, 60]])");
   CHECK(streamed(ids.slice(1, 0, 3, 2)) == "tensor([[ 1,  3],\n        [ 4, 60]])");
@@ -280,7 +263,7 @@ TEST_CASE("print: integers and masks in any layout, or not defined") {
   const Mask keep = mask({{true, false}, {true, true}});
   CHECK(streamed(keep.transpose(0, 1)) == "tensor([[ True,  True],\n        [False,  True]])");
   CHECK(to_text(keep.select(1, 1)) == "tensor([False,  True])");
-  CHECK(streamed(IntArray(), " ", Mask()) == "(undefined) (undefined)");
+  CHECK(streamed(IntArray(), " ", Mask(), " ", Parameter()) == "(undefined) (undefined) (undefined)");
 }
 
 }  // namespace

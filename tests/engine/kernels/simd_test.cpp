@@ -164,30 +164,18 @@ TEST_CASE("simd: comparisons, signs and the larger of two") {
 }
 
 TEST_CASE("simd: 16 lanes and one give the same bits") {
+  const std::pair<Vec (*)(Vec), real (*)(real)> functions[] = {
+      {[](Vec x) { return v_exp(x); }, math::exp},   {[](Vec x) { return v_expm1(x); }, math::expm1},
+      {[](Vec x) { return v_log(x); }, math::log},   {[](Vec x) { return v_log1p(x); }, math::log1p},
+      {[](Vec x) { return v_sin(x); }, math::sin},   {[](Vec x) { return v_cos(x); }, math::cos},
+      {[](Vec x) { return v_tanh(x); }, math::tanh}, {[](Vec x) { return v_sigmoid(x); }, math::sigmoid},
+      {[](Vec x) { return v_erf(x); }, math::erf}};
   Draw draw;
   for (int round = 0; round < 200; ++round) {
     Numbers a, b;
     for (real& x : a.x) x = round % 2 ? draw.any_pattern() : draw.moderate() * 8;
     for (real& x : b.x) x = draw.moderate() * 8;
-    using R = real (*)(real);
-    REQUIRE(agree(
-        a, [](Vec x) { return v_exp(x); }, R(math::exp)));
-    REQUIRE(agree(
-        a, [](Vec x) { return v_expm1(x); }, R(math::expm1)));
-    REQUIRE(agree(
-        a, [](Vec x) { return v_log(x); }, R(math::log)));
-    REQUIRE(agree(
-        a, [](Vec x) { return v_log1p(x); }, R(math::log1p)));
-    REQUIRE(agree(
-        a, [](Vec x) { return v_sin(x); }, R(math::sin)));
-    REQUIRE(agree(
-        a, [](Vec x) { return v_cos(x); }, R(math::cos)));
-    REQUIRE(agree(
-        a, [](Vec x) { return v_tanh(x); }, R(math::tanh)));
-    REQUIRE(agree(
-        a, [](Vec x) { return v_sigmoid(x); }, R(math::sigmoid)));
-    REQUIRE(agree(
-        a, [](Vec x) { return v_erf(x); }, R(math::erf)));
+    for (const auto& [lanes, one] : functions) REQUIRE(agree(a, lanes, one));
     const Numbers y(v_pow(Vec::load(a.x), Vec::load(b.x)));
     for (int i = 0; i < 16; ++i) REQUIRE(same(y.x[i], math::pow(a.x[i], b.x[i])));
   }

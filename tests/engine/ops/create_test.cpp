@@ -30,6 +30,15 @@ TEST_CASE("tensor: lists of unequal lengths or depths") {
   CHECK(error_of([] { tensor({1, {2, 3}}); }) == "tensor: lists of unequal lengths: the first entries give shape [2]");
 }
 
+TEST_CASE("tensor: of indices and of masks") {
+  const Tensor x = tensor(ints({{1, -2}, {3, 4}}).transpose(0, 1));
+  CHECK(x.shape() == Shape{2, 2});
+  CHECK(x.to_vector() == std::vector<real>{1, 3, -2, 4});
+  CHECK(tensor(mask({{true, false}, {false, true}})).to_vector() == eye(2).to_vector());
+  CHECK(tensor(IntArray({0, 3})).shape() == Shape{0, 3});
+  CHECK(error_of([] { tensor(Mask()); }) == "array: a mask is not defined");
+}
+
 TEST_CASE("zeros, ones, full, eye") {
   CHECK(zeros({2, 2}).to_vector() == std::vector<real>(4, real(0)));
   CHECK(ones({3}).to_vector() == std::vector<real>(3, real(1)));

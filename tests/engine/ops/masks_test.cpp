@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "engine/ops/compare.h"
 #include "engine/ops/create.h"
 #include "tests/tools.h"
 
@@ -50,6 +51,15 @@ TEST_CASE("from_blocked: the other reading, from booleans and from numbers") {
   CHECK(bytes_of(from_blocked(Tensor(numbers.array().transpose(0, 1)))) == Bytes{1, 1, 0, 1, 0, 0});
   CHECK(bytes_of(from_blocked(tensor({-0.0, 0.0}))) == Bytes{1, 1});
   CHECK(from_blocked(Tensor(Array::zeros({2, 0}))).shape() == Shape{2, 0});
+}
+
+TEST_CASE("key_padding makes attention's mask of one per row, as padding_mask does of lengths") {
+  const IntArray ids = ints({{5, 7, 0}, {5, 0, 0}});
+  const Mask m = key_padding(ids != 0), expected = padding_mask({2, 1}, 3);
+  CHECK(m.shape() == Shape{2, 1, 1, 3});
+  CHECK(m.to_vector() == expected.to_vector());
+  CHECK(error_of([&] { key_padding(m); }) == "key_padding: mask [2, 1, 1, 3] must be [B, T]");
+  CHECK(error_of([] { key_padding(Mask()); }).find("not defined") != std::string::npos);
 }
 
 TEST_CASE("from_blocked refuses numbers that are neither 0 nor 1, such as a mask that is meant to be added") {

@@ -94,15 +94,48 @@ TEST_CASE("max") {
              {.empty = {Array::zeros({1, 1, 1})},  // a maximum of nothing is an error
               .error =
                   [] {
-                    max(zeros({2, 0}), 1);
+                    max(zeros({2, 0}), {1});
                   },
               .error_text = "max: cannot reduce an empty axis of shape [2, 0]"});
 }
 TEST_CASE("min") {
-  check_op("min", [](In x) { return min(x[0], 1); }, reduced({1}, smallest), {distinct_array({3, 4, 5}, 1)},
+  check_op("min", [](In x) { return min(x[0], {1}); }, reduced({1}, smallest), {distinct_array({3, 4, 5}, 1)},
            {.error = [] { min(zeros({0})); }, .error_text = "min: cannot reduce an empty axis of shape [0]"});
   check_op("min", [](In x) { return min(x[0]); }, reduced({}, smallest), {distinct_array({7, 5}, 1)},
            {.empty = {Array::zeros({1})}});
+}
+
+TEST_CASE("max and min along one axis: values with a gradient, and their positions") {
+  check_op("max", [](In x) { return max(x[0], 1).values; }, reduced({1}, largest), {distinct_array({3, 4, 5}, 1)},
+           {.error =
+                [] {
+                  max(zeros({2, 0}), 1);
+                },
+            .error_text = "max: cannot reduce the empty axis 1 of shape [2, 0]"});
+  check_op("min", [](In x) { return min(x[0], -3, true).values; }, reduced({0}, smallest),
+           {distinct_array({3, 4, 5}, 1)},
+           {.empty = {Array::zeros({1, 0, 2})},
+            .error = [] { min(zeros({2}), 1); },
+            .error_text = "min: axis 1 is out of range for [2]"});
+  // PyTorch: v, i = x.max(dim) and x.min(dim), then torch.autograd.grad(v, x, torch.tensor([1., 2., 3.]))
+  const Array x = array({3, 3}, {3, 1, 3, 2, 5, nan, 4, 4, 4});
+  const auto check = [&](const auto& f, const IntArray& indices, const std::vector<real>& gradient) {
+    const Tensor in = Tensor(x).requires_grad_();
+    const Extreme best = f(in);
+    best.values.backward(array({3}, {1, 2, 3}));
+    CHECK(best.indices == indices);
+    CHECK(in.grad().to_vector() == gradient);
+  };
+  check([](const Tensor& t) { return max(t, 0); }, ints({2, 1, 1}), {0, 0, 0, 0, 2, 3, 1, 0, 0});
+  check([](const Tensor& t) { return min(t, 0); }, ints({1, 0, 1}), {0, 2, 0, 1, 0, 3, 0, 0, 0});
+  check([](const Tensor& t) { return max(t, 1); }, ints({0, 2, 0}), {1, 0, 0, 0, 0, 2, 3, 0, 0});
+  check([](const Tensor& t) { return min(t, 1); }, ints({1, 2, 0}), {0, 1, 0, 0, 0, 2, 3, 0, 0});
+  CHECK(max(Tensor(x), 1, true).values.shape() == Shape{3, 1});
+  CHECK(max(Tensor(x), 1, true).indices.shape() == Shape{3, 1});
+  CHECK(max(Parameter(x), -1).indices == argmax(x));
+  CHECK(min(Parameter(x), -1).indices == argmin(x));
+  CHECK(argmin(x, 0, true) == ints({{1, 0, 1}}));
+  CHECK(error_of([] { argmin(zeros({3, 0})); }) == "argmin: cannot reduce the empty axis -1 of shape [3, 0]");
 }
 
 TEST_CASE("max, min, argmax: NaN first, in the middle, last; ties; both zeros; infinities") {
@@ -172,7 +205,7 @@ TEST_CASE("reductions of nothing") {
   CHECK(std::isnan(mean(zeros({0})).item()));
   for (const real x : mean(zeros({2, 0}), 1).to_vector()) CHECK(std::isnan(x));
   CHECK(std::isnan(var(zeros({0})).item()));
-  CHECK(max(zeros({0, 3}), 1).shape() == Shape{0});
+  CHECK(max(zeros({0, 3}), {1}).shape() == Shape{0});
 }
 
 TEST_CASE("sum: small numbers beside a large one, alternating signs, the same bits everywhere") {

@@ -46,6 +46,15 @@ TEST_CASE("induction task: rows begin again after `shortest` to `length` letters
   CHECK(periods == std::set<std::size_t>{4, 5, 6});
 }
 
+TEST_CASE("induction task: a row that several periods make is in one split") {
+  const InductionTask task({.symbols = 2, .shortest = 1, .length = 6});  // "ab" repeated is also "abab" repeated
+  for (const Split split : {Split::train, Split::test}) {
+    const IntArray prompts = task.questions(50, split, Generator(1)).prompts;
+    const IntArray ids = task.batch(50, split, Generator(2)).ids.slice(1, 0, prompts.shape()[1]);
+    for (Index n = 0; n < 50; ++n) CHECK((split_of(row_of(prompts, n)) == split && split_of(row_of(ids, n)) == split));
+  }
+}
+
 TEST_CASE("induction task: where to look is one further than the same letter one period back") {
   const InductionTask task({.symbols = 26, .shortest = 2, .length = 4});
   const Sequence x{7, 8, 9, 7, 8, 9, 7, 8};

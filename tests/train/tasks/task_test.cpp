@@ -83,7 +83,11 @@ TEST_CASE("tasks: by name; options by name; what is refused") {
   CHECK(options[0] == Field{"modulus", "5", "", ""});
   CHECK(options[1] == Field{"length", "16", "", ""});
   CHECK(error_of([] { make_task("nothing"); }).rfind("task 'nothing' is none of copy, ", 0) == 0);
-  CHECK(error_of([] { make_task("repeat", {{"modulus", "5"}}); }) == "this task has no option 'modulus'");
+  std::string listed;
+  for (const Field& f : task_options("repeat", {})) listed += (listed.empty() ? "" : ", ") + f.name;
+  CHECK(error_of([] {
+          make_task("repeat", {{"modulus", "5"}});
+        }) == "task 'repeat' has no option 'modulus': its options are " + listed);
   CHECK(error_of([] { task_options("repeat", {{"length", "five"}}); }) == "length: 'five' is not a whole number");
 }
 

@@ -10,11 +10,11 @@
 #include "engine/ops/compare.h"
 #include "engine/ops/matmul.h"
 #include "engine/ops/softmax.h"
-#include "engine/ops/view.h"
 #include "nn/dropout.h"
+#include "nn/heads.h"
 #include "nn/linear.h"
 
-namespace mote::tutorial {
+namespace mote::tutorials::book {
 
 /// softmax(q k^T / sqrt(d), where `mask` is 0) v, as in the chapter: scores above the diagonal become -infinity before
 /// they are scaled, dropout acts on the weights. q, k, v [..., T, d]; mask [L, L] with L >= T, 1 = blocked.
@@ -51,7 +51,7 @@ struct CausalAttention : Layer<CausalAttention> {
   Index d_out;
   Linear W_query, W_key, W_value;
   Dropout dropout;
-  Array mask;  ///< a buffer: saved with the module, not trained
+  Array mask;  ///< a buffer: copied with the module, not trained (no module is saved to a file yet)
 
   CausalAttention(Index d_in, Index width, Index context_length, double drop, const Generator& random,
                   bool qkv_bias = false)
@@ -96,8 +96,9 @@ struct MultiHeadAttentionWrapper : Layer<MultiHeadAttentionWrapper> {
 };
 
 /// The same with weight splits: one product per projection for all heads, split into num_heads of head_dim columns, and
-/// a projection of the joined heads. x [B, T, d_in] -> [B, T, d_out]. Errors: d_out that num_heads does not divide;
-/// those of CausalAttention.
+/// a projection of the joined heads. x [B, T, d_in] -> [B, T, d_out]. mote's own MultiHeadAttention, causal, with
+/// {.bias = qkv_bias, .out_bias = true, .d_in = d_in}, computes the same to rounding. Errors: d_out that num_heads does
+/// not divide; those of CausalAttention.
 struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Index d_out, num_heads, head_dim;
   Linear W_query, W_key, W_value, out_proj;
@@ -116,20 +117,11 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
         dropout(drop, random),
         mask(blocked_future(context_length)) {}
 
-  /// [B, T, d_out] -> [B, num_heads, T, head_dim], a view: head h takes columns from h * head_dim on.
-  Tensor split_heads(const Tensor& x) const {
-    return transpose(view(x, {x.size(0), x.size(1), num_heads, head_dim}), 1, 2);
-  }
-  /// [B, num_heads, T, head_dim] -> [B, T, d_out]: undoes split_heads().
-  Tensor join_heads(const Tensor& x) const {
-    return view(contiguous(transpose(x, 1, 2)), {x.size(0), x.size(2), d_out});
-  }
-
   Tensor forward(const Tensor& x) const {
     check_input("MultiHeadAttention", x, W_key.weight.shape()[1], mask);
-    const Tensor keys = split_heads(W_key(x));
-    const Tensor queries = split_heads(W_query(x));
-    const Tensor values = split_heads(W_value(x));
+    const Tensor keys = split_heads(W_key(x), num_heads);  // [B, num_heads, T, head_dim]
+    const Tensor queries = split_heads(W_query(x), num_heads);
+    const Tensor values = split_heads(W_value(x), num_heads);
     return out_proj(join_heads(attend(queries, keys, values, mask, dropout)));
   }
   void visit(Visitor& v) override {
@@ -150,4 +142,4 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   }
 };
 
-}  // namespace mote::tutorial
+}  // namespace mote::tutorials::book

@@ -1,0 +1,49 @@
+// joined(), arrays side by side in one: what concat and stack of tensors and of indices share.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/array/strided.h"
+
+namespace mote::detail {
+
+/// The parts one after the other along an axis; all other extents must be equal. Errors, in the name of the open op: no
+/// parts, shapes that differ elsewhere.
+template <class A>
+A joined(const std::vector<A>& parts, int axis) {
+  check(!parts.empty(), "needs at least one tensor");
+  const Shape& first = parts[0].shape();
+  const int a = first.axis(axis);
+  Index total = 0, outer = 1, inner = 1;
+  for (const A& part : parts) {
+    check(part.rank() == first.rank() && part.shape().with(a, 0) == first.with(a, 0), "shapes ", first, " and ",
+          part.shape(), " differ in more than axis ", axis);
+    total += part.shape()[a];
+  }
+  for (int i = 0; i < first.rank(); ++i)
+    if (i != a) (i < a ? outer : inner) *= first[i];
+  A y = A::empty(first.with(a, total));
+  auto* const out = y.mutate();
+  Index start = 0;
+  for (const A& part : parts) {
+    const A x = part.contiguous();
+    const Index run = part.shape()[a] * inner;
+    for (Index o = 0; o < outer; ++o) std::copy_n(x.data() + o * run, run, out + o * total * inner + start * inner);
+    start += part.shape()[a];
+  }
+  return y;
+}
+
+/// Parts of one shape along a new axis. Errors, in the name of the open op: no parts, different shapes.
+template <class A>
+A stacked(const std::vector<A>& parts, int axis) {
+  std::vector<A> layers;
+  for (const A& part : parts) {
+    check(part.shape() == parts[0].shape(), "shapes ", parts[0].shape(), " and ", part.shape(), " differ");
+    layers.push_back(part.unsqueeze(axis));
+  }
+  return joined(layers, axis);
+}
+
+}  // namespace mote::detail

@@ -1,0 +1,134 @@
+// Scales, and the two ways to draw a curve.
+#include "engine/io/curve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "engine/base/check.h"
+#include "engine/base/math.h"
+#include "engine/base/number_text.h"
+#include "engine/io/xml.h"
+
+namespace mote {
+namespace {
+
+/// From a value to its height, 0 at the smallest and 1 at the largest; NaN for what is left out.
+class Scale {
+ public:
+  Scale(const std::vector<double>& values, bool log) : log_(log) {
+    for (const double value : values) {
+      const double y = position(value);
+      if (std::isnan(y)) continue;
+      if (!(low_ <= y)) low_ = y, smallest = value;
+      if (!(high_ >= y)) high_ = y, largest = value;
+    }
+  }
+  double height(double value) const {
+    const double y = position(value);
+    return high_ > low_ ? (y - low_) / (high_ - low_) : y - y + 0.5;
+  }
+  /// The value at a height.
+  double value(double height) const {
+    const double y = low_ + (high_ - low_) * height;
+    return log_ ? math::exp(y) : y;
+  }
+  bool empty() const { return std::isnan(low_); }
+
+  static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  double smallest = nan, largest = nan;
+
+ private:
+  double position(double value) const {
+    if (!std::isfinite(value) || (log_ && !(value > 0))) return nan;
+    return log_ ? math::log(value) : value;
+  }
+  bool log_;
+  double low_ = nan, high_ = nan;
+};
+
+/// The means of `count` equal shares of the values, or the values themselves if there are fewer.
+std::vector<double> means(std::span<const double> values, std::size_t count) {
+  const std::size_t n = values.size();
+  std::vector<double> shares;
+  for (std::size_t c = 0, begin = 0; c < std::min(count, n); ++c) {
+    const std::size_t end = (c + 1) * n / std::min(count, n);
+    double sum = 0;
+    std::size_t used = 0;
+    for (; begin < end; ++begin)
+      if (std::isfinite(values[begin])) sum += values[begin], ++used;
+    shares.push_back(used > 0 ? sum / static_cast<double>(used) : Scale::nan);
+  }
+  return shares;
+}
+
+std::string right_aligned(const std::string& text, std::size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+}  // namespace
+
+std::string curve_text(std::span<const double> values, const CurveOptions& options) {
+  check_in("curve_text", options.width >= 1 && options.height >= 2, "width ", options.width, " must be at least 1 and ",
+           "height ", options.height, " at least 2");
+  const std::vector<double> columns = means(values, static_cast<std::size_t>(options.width));
+  const Scale scale(columns, options.log);
+  const std::string top = scale.empty() ? "" : general_text(scale.largest, 4);
+  const std::string bottom = scale.empty() ? "" : general_text(scale.smallest, 4);
+  const std::size_t label = std::max(top.size(), bottom.size());
+  std::vector<std::string> rows(static_cast<std::size_t>(options.height), std::string(columns.size(), ' '));
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    if (const double h = scale.height(columns[c]); !std::isnan(h))
+      rows[static_cast<std::size_t>(std::lround((1 - h) * (options.height - 1)))][c] = '*';
+  std::string text = options.title.empty() ? "" : options.title + "\n";
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    text += right_aligned(r == 0 ? top : r + 1 == rows.size() ? bottom : "", label) + " |" + rows[r];
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += "\n";
+  }
+  const std::string last = std::to_string(values.size());
+  text +=
+      std::string(label + 1, ' ') + "+" + std::string(columns.size(), '-') + "\n" + std::string(label + 2, ' ') + "1";
+  if (values.size() > 1) text += right_aligned(last, std::max(columns.size() - 1, last.size() + 1));
+  return text + "\n";
+}
+
+std::string curve_svg(std::span<const double> values, const CurveOptions& options) {
+  constexpr double left = 70, top = 40, wide = 550, high = 280;
+  const Scale scale(std::vector<double>(values.begin(), values.end()), options.log);
+  std::string svg =
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" height=\"360\" font-family=\"monospace\" "
+      "font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"10\" y=\"22\" "
+      "font-size=\"16\">" +
+      detail::xml_text(options.title) + "</text>\n";
+  const auto text = [&](double x, double y, const char* anchor, const std::string& what) {
+    svg += "<text x=\"" + general_text(x, 6) + "\" y=\"" + general_text(y, 6) + "\" text-anchor=\"" + anchor + "\">" +
+           what + "</text>\n";
+  };
+  for (int i = 0; i <= 4; ++i) {
+    const double y = top + high * (1 - i / 4.0);
+    svg += "<path d=\"M" + general_text(left, 6) + " " + general_text(y, 6) + "h" + general_text(wide, 6) +
+           "\" stroke=\"#dddddd\"/>\n";
+    if (!scale.empty()) text(left - 6, y + 4, "end", general_text(scale.value(i / 4.0), 4));
+  }
+  std::string path;
+  bool drawing = false;
+  const double steps = static_cast<double>(std::max<std::size_t>(2, values.size()) - 1);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double h = scale.height(values[i]);
+    if (!std::isnan(h)) {
+      const double x = left + wide * static_cast<double>(i) / steps;
+      path.append(drawing ? "L" : "M").append(fixed_text(x, 2)).append(" ");
+      path.append(fixed_text(top + high * (1 - h), 2));
+      if (!drawing) path += "h0";  // so that a value alone shows as a dot
+    }
+    drawing = !std::isnan(h);
+  }
+  svg += "<path d=\"" + path + "\" fill=\"none\" stroke=\"#3b518b\" stroke-width=\"1.5\" stroke-linecap=\"round\"/>\n";
+  if (!values.empty()) text(left, top + high + 18, "middle", "1");
+  if (values.size() > 1) text(left + wide, top + high + 18, "middle", std::to_string(values.size()));
+  return svg + "</svg>\n";
+}
+
+}  // namespace mote

@@ -1,0 +1,20 @@
+// UTF-8 text as it may stand in XML, for the writers of SVG.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace mote::detail {
+
+/// The length and code of the UTF-8 character that starts at text[i], or 1 and 0 if none does.
+std::pair<std::size_t, unsigned> character_at(const std::string& text, std::size_t i);
+
+/// That character escaped for XML, a newline or tab as \n or \t. Invalid UTF-8, and characters not allowed in XML, become
+/// '?'.
+std::string xml_character(const std::string& text, std::size_t i);
+
+/// All characters of a text.
+std::string xml_text(const std::string& text);
+
+}  // namespace mote::detail

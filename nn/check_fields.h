@@ -1,0 +1,41 @@
+// check_fields, which finds what a layer uses and its visit() forgot; FieldWatch, by which fit looks for the same.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "nn/module.h"
+
+namespace mote {
+
+/// Notes, during its lifetime, what layers use although no layer around them lists it in visit(): parameters, which no
+/// optimizer would then train, and modules with random streams or buffers, which eval() would not reach. Not noticed:
+/// what is not used, under NoGrad, by another thread, or by a function outside every layer.
+class FieldWatch : public Observer {
+ public:
+  FieldWatch() { watch(); }
+  /// A sentence about what was found, "" if nothing was; without the parameters for which `fine` is true.
+  std::string problem(const std::function<bool(const Node&)>& fine = nullptr) const;
+
+ private:
+  struct Found {
+    std::string layer;  // whose visit() forgot it
+    std::string child;  // the type of the module that was called, "" for a parameter of the layer's own
+    NodePtr parameter;  // null for a module without parameters
+  };
+  void layer_opened(const LayerScope& scope) override;
+  void op_recorded(const OpReport& op) override;
+  void read(const Module& root);
+
+  std::set<const void*> listed_;  // modules and parameters' nodes of the outermost layer that runs
+  std::vector<Found> found_;
+};
+
+/// Calls `run`, such as [&] { model(x); }, and throws a sentence if a layer inside used a field that visit() forgot. To
+/// be called once, in a program or a test; run() draws what it draws (dropout). fit() looks for the same in its first
+/// step. Errors: what was found; NoGrad.
+void check_fields(const std::function<void()>& run);
+
+}  // namespace mote

@@ -1,0 +1,48 @@
+# Wrong programs, and the sentence that each must get from the compiler within its first five lines. Run by ctest with
+# cmake -DSOURCE_DIR=... -DCOMPILER=... -DWORK_DIR=... -P compile_errors.cmake
+cmake_minimum_required(VERSION 3.22)
+file(MAKE_DIRECTORY ${WORK_DIR})
+
+set(mask "a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked")
+set(ids "this layer takes ids, an IntArray: write ints({{1, 2}})")
+set(failed)
+set(count 0)
+
+# The headers that `code` needs, and the sentence.
+function(refuses headers code sentence)
+  math(EXPR count "${count} + 1")
+  set(program "#include \"engine/ops/create.h\"\n")
+  foreach(header IN LISTS headers)
+    string(APPEND program "#include \"${header}\"\n")
+  endforeach()
+  string(APPEND program "using namespace mote;\nint main() {\n  const Generator random(1);\n"
+    "  const Tensor x = zeros({1, 2, 4});\n  ${code};\n}\n")
+  file(WRITE ${WORK_DIR}/refused_${count}.cpp "${program}")
+  execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${SOURCE_DIR} ${WORK_DIR}/refused_${count}.cpp
+    RESULT_VARIABLE result ERROR_VARIABLE errors)
+  string(REGEX MATCH "^([^\n]*\n)?([^\n]*\n)?([^\n]*\n)?([^\n]*\n)?([^\n]*\n)?" start "${errors}")
+  string(FIND "${start}" "${sentence}" place)
+  if(result EQUAL 0 OR place EQUAL -1)
+    set(failed "${failed}\n${code}\nshould not compile, and say '${sentence}', but:\n${start}" PARENT_SCOPE)
+  endif()
+  set(count ${count} PARENT_SCOPE)
+endfunction()
+
+refuses("engine/ops/compare.h" "(x > 0) * x" "a mask selects: write where(mask, x, 0)")
+refuses("engine/ops/compare.h;engine/ops/arithmetic.h" "x * (x > 0)" "a mask selects: write where(mask, x, 0)")
+refuses("engine/ops/compare.h" "1 - (x > 0)" "write ~mask for the opposite mask")
+refuses("engine/ops/attention.h" "attention(x, x, x, {.mask = ones({2, 2})})" "${mask}")
+refuses("engine/ops/loss.h" "cross_entropy(x, tensor({{1, 0}}))"
+  "targets are class ids, whole numbers: write ints({1, 0}), not tensor({1, 0})")
+refuses("nn/self_attention.h" "SelfAttention(4, 2, random)(x, ones({2, 2}))" "${mask}")
+refuses("nn/multi_head_attention.h" "MultiHeadAttention(4, 2, random)(x, x, x, ones({2, 2}))" "${mask}")
+refuses("nn/multi_head_attention.h" "MultiHeadAttention(4, 2, random)(x, x)" "${mask}")
+refuses("nn/multi_head_attention.h" "MultiHeadAttention(4, 2, random).with_weights(x, ones({2, 2}))" "${mask}")
+refuses("nn/embedding.h" "Embedding(3, 4, random)(tensor({{1, 2}}))" "${ids}")
+refuses("nn/embedding.h" "Embedding(3, 4, random)(std::vector<int>{1, 2})" "${ids}")
+refuses("nn/embedding.h" "Embedding(3, 4, random)({{1, 2}, {0, 1}})" "braces have no type: write ints({{1, 2}})")
+refuses("nn/linear.h" "Linear(3, 4, random)({{1.5, 2, 3}})" "braces have no type: write ints({{1, 2}})")
+if(failed)
+  message(FATAL_ERROR "${failed}")
+endif()
+message(STATUS "${count} wrong programs get their sentence")

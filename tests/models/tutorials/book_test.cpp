@@ -1,0 +1,159 @@
+// The tutorial's attention classes: check_module, PyTorch's numbers with dropout and biases, their masks, what they
+// refuse.
+#include "models/tutorials/book.h"
+
+#include "engine/ops/reduce.h"
+#include "nn/multi_head_attention.h"
+#include "tests/nn/oracles.h"
+#include "tests/vectors.h"
+
+namespace mote::test::book_test {
+namespace {
+
+using tutorials::book::CausalAttention, tutorials::book::MultiHeadAttentionWrapper;
+using SplitAttention = tutorials::book::MultiHeadAttention;
+
+/// Without biases: a key's bias adds the same to all scores of a row, softmax takes that away again, and a gradient of
+/// 0 cannot be told from a wrong one. PyTorch's numbers below have the biases.
+std::vector<std::string> head_names(const std::string& prefix) {
+  return {prefix + "W_query.weight", prefix + "W_key.weight", prefix + "W_value.weight"};
+}
+
+/// With dropout; the values are held against PyTorch's, here and in notebook_vectors_test.
+template <class M, class... Heads>
+void check_class(const std::string& name, const std::vector<std::string>& names, const std::string& error,
+                 Heads... heads) {
+  check_module(
+      name, [=](Generator& random) { return M(4, 6, 5, 0.4, heads..., random); },
+      [](const M& m, In x) { return m(x[0]); },
+      {.names = names,
+       .inputs = {random_array({2, 4, 4}, 1)},
+       .error =
+           [](const M& m) {
+             m(Tensor(Array::zeros({1, 6, 4})));
+           },
+       .error_text = error});
+}
+
+TEST_CASE("book: CausalAttention, MultiHeadAttentionWrapper, MultiHeadAttention") {
+  const std::string too_long = ": T = 6 is above context_length 5 (in ";
+  std::vector<std::string> two = head_names("heads.0."), split = head_names("");
+  for (const std::string& name : head_names("heads.1.")) two.push_back(name);
+  split.insert(split.end(), {"out_proj.weight", "out_proj.bias"});
+  check_class<CausalAttention>("CausalAttention", head_names(""), "CausalAttention" + too_long + "CausalAttention)");
+  check_class<MultiHeadAttentionWrapper>("Wrapper", two, "CausalAttention" + too_long + "heads.0)", Index(2));
+  check_class<SplitAttention>("MultiHeadAttention", split, "MultiHeadAttention" + too_long + "MultiHeadAttention)",
+                              Index(2));
+}
+
+/// float32 numbers, digit by digit.
+void check_float_digits(const Vector& expected, const Array& got) {
+  const std::vector<real> wide = got.to_vector();
+  check_digits(expected, std::vector<float>(wide.begin(), wide.end()));
+}
+
+/// The run `name` of the file, from the module to the next draw after it. Counts what it compared.
+template <class M>
+std::size_t check_run(const VectorFile& file, const std::string& name, const M& m, const Shape& shape,
+                      const Generator& random) {
+  const Tensor x = Tensor(Init(random).normal(shape, 0, 1)).requires_grad_();
+  check_float_digits(file[name + ".input"], x.array());
+  const std::vector<NamedParameter> named = named_parameters(m);
+  for (const NamedParameter& p : named) check_float_digits(file[name + ".weight." + p.name], p.parameter.value());
+  const Tensor output = m(x);
+  check_near(file[name + ".output"], output.array(), 1e-6);
+  const Tensor loss = mean(output * output);
+  check_near(file[name + ".loss"], loss.array(), 1e-6);
+  loss.backward();
+  check_near(file[name + ".grad.input"], x.grad(), 1e-6);
+  for (const NamedParameter& p : named) check_near(file[name + ".grad." + p.name], p.parameter.grad(), 1e-6);
+  check_float_digits(file[name + ".next"], Init(random).uniform({3}, 0, 1));
+  return 5 + 2 * named.size();
+}
+
+TEST_CASE("book: with dropout, biases and d_in other than d_out, PyTorch's weights, outputs and gradients") {
+  const VectorFile file("tutorial_classes.txt");
+  std::size_t compared = 0;
+  {
+    const Generator random(2024);
+    compared += check_run(file, "causal", CausalAttention(5, 3, 6, 0.1, random), {2, 4, 5}, random);
+  }
+  {
+    const Generator random(7);
+    const MultiHeadAttentionWrapper m(4, 3, 5, 0.5, 2, random, true);
+    compared += check_run(file, "wrapper", m, {2, 5, 4}, random);
+  }
+  {
+    const Generator random(11);
+    compared += check_run(file, "split", SplitAttention(5, 6, 6, 0.5, 3, random, true), {2, 4, 5}, random);
+  }
+  CHECK(compared == file.all().size());  // nothing in the file is left out
+}
+
+TEST_CASE("book: the mask is a buffer, listed and copied, neither drawn nor trained") {
+  const Generator random(1), again(1);
+  MultiHeadAttentionWrapper m(3, 2, 4, 0.0, 2, random);
+  for (int head = 0; head < 2; ++head)
+    for (int projection = 0; projection < 3; ++projection) const Linear drawn(3, 2, again, false);
+  CHECK(random.get_state() == again.get_state());
+
+  const std::vector<NamedBuffer> buffers = named_buffers(m);
+  REQUIRE(buffers.size() == 2);
+  CHECK(buffers[0].name == "heads.0.mask");
+  CHECK(buffers[1].name == "heads.1.mask");
+  const Array future = array({4, 4}, {0, 1, 1, 1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0});
+  for (const NamedBuffer& b : buffers) CHECK(same_bits(*b.array, future));
+  for (const NamedParameter& p : named_parameters(m)) CHECK(p.name.find("mask") == std::string::npos);
+  CHECK(parameter_count(m) == 2 * 3 * 6);
+
+  const SplitAttention split(3, 4, 2, 0.0, 2, random);
+  REQUIRE(named_buffers(split).size() == 1);
+  CHECK(named_buffers(split)[0].name == "mask");
+  CHECK(same_bits(split.mask, array({2, 2}, {0, 1, 0, 0})));
+  sum(split(random_array({1, 2, 3}, 1))).backward();
+  CHECK(same_bits(split.mask, array({2, 2}, {0, 1, 0, 0})));
+  SplitAttention other = split.clone();
+  other.mask.mutate()[1] = 0;  // this one may look ahead
+  const Array x = random_array({1, 2, 3}, 1);
+  const Array expected = split(x).array();
+  CHECK(!same_bits(other(x).array(), expected));
+  copy_weights(split, other);
+  CHECK(same_bits(other(x).array(), expected));
+}
+
+TEST_CASE("book: with equal draws mote's MultiHeadAttention computes the same, dropout included") {
+  const Generator random(9), again(9);
+  const SplitAttention tutorial(5, 6, 7, 0.3, 3, random);
+  const MultiHeadAttention own(6, 3, again, {.causal = true, .dropout = 0.3},
+                               {.bias = false, .out_bias = true, .block_size = 7, .d_in = 5});
+  const Array x = random_array({2, 4, 5}, 1);
+  const Value expected(own(x).array());
+  CHECK(distance(tutorial(x).to_vector(), expected.x) < (f64 ? 1e-14 : 1e-6));
+  CHECK(random.get_state() == again.get_state());
+}
+
+TEST_CASE("book: what the classes refuse") {
+  const Generator random(1);
+  CHECK(error_of([&] { SplitAttention(4, 6, 3, 0.0, 4, random); }) ==
+        "MultiHeadAttention: d_out 6 is not divisible by num_heads 4");
+  CHECK(error_of([&] { SplitAttention(4, 6, 3, 0.0, 0, random); }) ==
+        "MultiHeadAttention: num_heads 0 must be at least 1");
+  CHECK(error_of([&] { MultiHeadAttentionWrapper(4, 6, 3, 0.0, 0, random); }) ==
+        "MultiHeadAttentionWrapper: num_heads 0 must be at least 1");
+  const SplitAttention m(4, 6, 3, 0.0, 2, random);
+  CHECK(error_of([&] {
+          m(Array::zeros({2, 3, 5}));
+        }) == "MultiHeadAttention: x [2, 3, 5] must be [B, T, 4] (in MultiHeadAttention)");
+  CHECK(error_of([&] {
+          m(Array::zeros({3, 4}));
+        }) == "MultiHeadAttention: x [3, 4] must be [B, T, 4] (in MultiHeadAttention)");
+  CHECK(error_of([&] { CausalAttention(4, 0, 3, 0.0, random); }) ==
+        "CausalAttention: d_in 4, d_out 0 and context_length 3 must be at least 1");
+  CHECK(error_of([&] { MultiHeadAttentionWrapper(4, 4, 0, 0.0, 2, random); }) ==
+        "CausalAttention: d_in 4, d_out 4 and context_length 0 must be at least 1");
+  CHECK(error_of([&] { SplitAttention(4, 0, 3, 0.0, 2, random); }) ==
+        "MultiHeadAttention: d_in 4, d_out 0 and context_length 3 must be at least 1");
+}
+
+}  // namespace
+}  // namespace mote::test::book_test

@@ -1,0 +1,48 @@
+// Evaluation in the middle of a training: a scope that leaves the run as it was, and the mean loss over fixed batches.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "engine/autograd/no_grad.h"
+#include "nn/evaluation.h"
+
+namespace mote {
+
+/// During its lifetime a model is in evaluation mode and nothing is recorded; afterwards each of its modules has the mode
+/// that it had, and each random stream that its layers draw from the state: a training that is interrupted by one, for a
+/// loss or for a sample, takes the same steps as one that is not.
+class Aside {
+ public:
+  [[nodiscard]] explicit Aside(Module& model) : evaluation_(model) {
+    for (const NamedStream& s : named_streams(model)) before_.emplace_back(s.stream, s.stream.get_state());
+  }
+  ~Aside() {
+    for (const auto& [stream, state] : before_) stream.set_state(state);
+  }
+  Aside(const Aside&) = delete;
+
+ private:
+  NoGrad no_grad_;
+  Evaluation evaluation_;
+  std::vector<std::pair<Generator, GeneratorState>> before_;
+};
+
+/// The mean of loss(batch) over batches that stay the same for the whole training, drawn once from a stream of their own.
+/// Disturbs nothing; see Aside. Errors: no batches, a loss that is not one element.
+template <class Batches, class Loss>
+double mean_loss(Module& model, const Batches& batches, const Loss& loss) {
+  const Aside aside(model);
+  double sum = 0;
+  Index count = 0;
+  for (const auto& batch : batches) {
+    const Tensor one = loss(batch);
+    check_in("mean_loss", one.numel() == 1, "a loss has shape ", one.shape(), ", not one element");
+    sum += static_cast<double>(one.item());
+    ++count;
+  }
+  check_in("mean_loss", count > 0, "needs at least one batch");
+  return sum / static_cast<double>(count);
+}
+
+}  // namespace mote
