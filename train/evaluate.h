@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/autograd/no_grad.h"
-#include "nn/module.h"
+#include "nn/evaluation.h"
 
 namespace mote {
 
