@@ -1,8 +1,8 @@
 // Backward: from a result to the leaves, newest op first; each op's rule runs once and is then dropped.
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
-#include <unordered_map>
 
 #ifdef __unix__
 #include <pthread.h>
@@ -78,7 +78,7 @@ class LeafSums {
   static constexpr std::size_t few = 16;  // up to here, looking at all is faster than a table
   using Place = std::pair<const Node* const, std::size_t>;
   SmallVector<Sum, 2, CachedAllocator<Sum>> sums_;
-  std::unordered_map<const Node*, std::size_t, std::hash<const Node*>, std::equal_to<>, CachedAllocator<Place>> places_;
+  std::map<const Node*, std::size_t, std::less<>, CachedAllocator<Place>> places_;
 };
 
 Array& Grads::sum(std::size_t i) {

@@ -1,8 +1,6 @@
 // The element-wise kernels: each is one formula over Vec, which the two loops at the top run over an array.
 #pragma once
 
-#include <type_traits>
-
 #include "engine/base/math_formulas.h"
 #include "engine/kernels/target/simd.h"
 
@@ -17,10 +15,14 @@ MOTE_INLINE Vec load_any(const real* p, Index stride, Index n) {
 }
 
 struct Divided;
+template <class F>
+constexpr bool divides = false;
+template <>
+constexpr bool divides<Divided> = true;
 /// The right operand of the last n elements: lanes that are not there divide by 1, since 0 / 0 may trap.
 template <class F>
 MOTE_INLINE Vec right_of(Vec b, Index n) {
-  if constexpr (std::is_same_v<F, Divided>)
+  if constexpr (divides<F>)
     return n < Vec::lanes ? select(Vec::iota() < Vec(static_cast<real>(n)), b, Vec(1)) : b;
   else
     return b;

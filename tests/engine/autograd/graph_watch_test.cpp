@@ -34,8 +34,7 @@ TEST_CASE("graph: a rule that throws: the error arrives, the graph is freed, the
     y += sum(before);  // `before` has a part of its gradient when the rule throws
     CHECK(error_of([&] { y.backward(); }) == "broken: cannot go back");
     CHECK(leaks.nodes() == 5);  // two leaves and the three handles above: what lay between has gone
-    CHECK(w.grad().to_vector() == std::vector<real>{3, 8});  // newer than the broken one: already done
-    CHECK(!x.grad().defined());
+    CHECK((!w.grad().defined() && !x.grad().defined()));  // also of what is newer than the broken one
     CHECK(!before.node()->grad.defined());
     CHECK(thread_context.op == nullptr);
     CHECK(error_of([&] { y.backward(); }).find("was consumed by an earlier backward") != std::string::npos);
