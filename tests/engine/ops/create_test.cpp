@@ -27,6 +27,7 @@ TEST_CASE("tensor: lists of unequal lengths or depths") {
   CHECK(error_of([] {
           tensor({{1, 2}, 3});
         }) == "tensor: lists of unequal lengths: the first entries give shape [2, 2]");
+  CHECK(error_of([] { tensor({1, {}}); }) == "tensor: lists of unequal lengths: the first entries give shape [2]");
   CHECK(error_of([] { tensor({1, {2, 3}}); }) == "tensor: lists of unequal lengths: the first entries give shape [2]");
 }
 
