@@ -47,6 +47,11 @@ TEST_CASE("AttentionLM draws its table twice, then the layers in order") {
   CHECK(random.get_state() == again.get_state());
 }
 
+TEST_CASE("AttentionLM: dropout is on the weights and on the output") {
+  const AttentionLM m({.dropout = 0.25}, Generator(3));
+  CHECK((m.attn.attn_dropout.p == 0.25 && m.attn.resid_dropout.p == 0.25));
+}
+
 TEST_CASE("AttentionLM: its loss is the mean over the targets that count; what it refuses") {
   Generator random(3);
   const AttentionLM m(tiny, random);

@@ -103,6 +103,8 @@ TEST_CASE("GPT: attention_maps in every mode, of every layer in one pass, leaves
   m.eval();
   CHECK(error_of([&] { seen.at("h.0"); }) ==
         "AttentionWeights: no attention ran in 'h.0'; it ran in: transformer.h.0.attn, transformer.h.1.attn");
+  m(ids);
+  CHECK(same_bits(seen.at("transformer.h.0.attn").weights, maps[0].weights));  // its last, in evaluation
   const IntArray longer = m.generate(ids, 1);  // the cached pass shows its weights too, the same ones
   std::vector<AttentionMap> generating;
   {

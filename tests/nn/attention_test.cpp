@@ -371,6 +371,13 @@ TEST_CASE("attention layers: a cache misused is a sentence with the layer's path
   m.eval();
   m(Tensor(random_array({1, 2, 4}, 1)), cache);
   CHECK(says(m, 2) == "SelfAttention: T = 4 is above block_size 3 (in SelfAttention)");
+  const MultiHeadAttention general(4, 2, random, {.causal = true}, {.block_size = 3});
+  KeyValueCache own = general.cache();
+  const Tensor two = random_array({1, 2, 4}, 1);
+  general(two, own);
+  CHECK(error_of([&] { general(two, own); }) ==
+        "MultiHeadAttention: T = 4 is above block_size 3 (in MultiHeadAttention)");
+  CHECK(own.length() == 2);
 }
 
 }  // namespace

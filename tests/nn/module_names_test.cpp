@@ -69,10 +69,16 @@ TEST_CASE("summary: a tied parameter is shown twice and counted once") {
         "total  ReLU                  0\n");
 }
 
+template <class M>
+struct Around : Layer<Around<M>> {
+  void visit(Visitor&) override {}
+};
+
 TEST_CASE("type_name: without namespaces and template arguments' own") {
   Generator random(1);
   CHECK(Linear(1, 1, random).type_name() == "Linear");
   CHECK(Model(2, random).type_name() == "Model");
+  CHECK(Around<Linear>().type_name() == "Around<mote::Linear>");
 }
 
 TEST_CASE("copy_weights: by name, buffers included; the two stay independent") {

@@ -161,6 +161,12 @@ TEST_CASE("trace: attention counts the pairs that may attend, as the plain formu
     REQUIRE(last.notes.size() == 1);
     CHECK(last.notes[0] == std::pair<std::string, Shape>("weights", {2, 3, 5, 7}));
   }
+  const Tensor dq = Tensor(q).requires_grad_(), dk = Tensor(k).requires_grad_(), dv = Tensor(v).requires_grad_();
+  for (const bool drop : {false, true}) {  // the scores again, dropout of dP, dP, softmax, dQ; dK; dV
+    const Trace both;
+    attention(dq, dk, dv, {.dropout = drop ? 0.5 : 0}, Generator(1)).backward(Array::zeros({2, 3, 5, 6}));
+    CHECK(both.total().backward_flops == 2 * 3 * 5 * 7 * ((2 * 4 + 6) + drop + 2 * 6 + 4 + 2 * 4 + 2 * 4 + 2 * 6));
+  }
   SelfAttention m(8, 2, Generator(1));  // and over a cache
   m.eval();
   const NoGrad no_grad;

@@ -154,6 +154,10 @@ TEST_CASE("AdamW: tiny gradients and broken ones") {
   AdamW tiny(one(1), {.lr = 1e-3, .weight_decay = 0});
   for (int s = 0; s < 50; ++s) give(tiny, 1e-30), tiny.step();  // g far below eps: hardly a step, no blow-up
   CHECK(std::abs(only(tiny) - 1) < 1e-6);
+  const double least = static_cast<double>(std::numeric_limits<real>::min());
+  AdamW normal(one(1), {.betas = {0.5, 0.999}});
+  give(normal, 4 * least), normal.step();  // a moment that is still a normal number is kept
+  CHECK(static_cast<double>(normal.state().arrays.at("w.exp_avg").to_vector()[0]) == 2 * least);
 
   for (const double g : {inf, NaN}) {  // as PyTorch: it is clip_grad_norm that tells
     AdamW broken(one(1));

@@ -73,6 +73,8 @@ TEST_CASE("progress: plain lines") {
   p.update(3, 100, 1, 1), s.take();
   p.update(4, 100, 2, 1), p.finish();  // stopped early: the last word is still heard
   CHECK(s.take() == "step 4/100 | loss 2.0000 | lr 1.00e+00\n");
+  p.update(7, 100, 1, 1);  // whatever follows finish() is another run, a larger step too
+  CHECK(s.take() == "step 7/100 | loss 1.0000 | lr 1.00e+00\n");
 }
 
 TEST_CASE("progress: at most every so many seconds") {

@@ -47,6 +47,13 @@ TEST_CASE("random: units lie on a grid in [0, 1), 24 bits of a word and 53 bits 
   CHECK(same.unit<double>() == again.uniform_double());
 }
 
+TEST_CASE("random: the bounds of uniform are narrowed before their difference is taken") {
+  std::vector<float> out(40);
+  const Generator g(5), same(5);
+  g.uniform(std::span<float>(out), 0.7, 0.9);  // 0.9f - 0.7f is not the float nearest to 0.2
+  for (const float x : out) CHECK(x == std::fma(same.uniform_float(), 0.9f - 0.7f, 0.7f));
+}
+
 TEST_CASE("random: the unused half of a normal pair waits in the stream, unscaled") {
   const Generator whole(9), parts(9);
   const std::vector<float> two = normals(whole, 2);

@@ -241,6 +241,7 @@ TEST_CASE("graph: requires_grad_ switches leaves on and off") {
   x.requires_grad_().requires_grad_();
   CHECK(x.requires_grad());
   (x * x).backward();
+  x.requires_grad_();  // already on: it keeps its gradient
   CHECK(x.grad().item() == 6);
   x.requires_grad_(false);
   CHECK(!x.requires_grad());

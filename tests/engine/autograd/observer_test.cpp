@@ -106,6 +106,15 @@ TEST_CASE("observer: what runs inside an observer or a rule is not reported, and
   CHECK(busy.told == 2);
   CHECK(error_of([&] { exp(x); }) == "exp: enough");
   CHECK(thread_context.op == nullptr);
+  struct Unwilling : Observer {
+    Unwilling() { watch(); }
+    void op_opened(const Op&) override { throw Error("not now"); }
+  };
+  {
+    const Unwilling unwilling;
+    CHECK(error_of([&] { exp(x); }) == "not now");
+    CHECK(thread_context.op == nullptr);
+  }
   CHECK(!thread_context.quiet);
 }
 

@@ -27,6 +27,7 @@ TEST_CASE("tensor: lists of unequal lengths or depths") {
   CHECK(error_of([] {
           tensor({{1, 2}, 3});
         }) == "tensor: lists of unequal lengths: the first entries give shape [2, 2]");
+  CHECK(error_of([] { tensor({1, {}}); }) == "tensor: lists of unequal lengths: the first entries give shape [2]");
   CHECK(error_of([] { tensor({1, {2, 3}}); }) == "tensor: lists of unequal lengths: the first entries give shape [2]");
 }
 
@@ -36,7 +37,7 @@ TEST_CASE("tensor: of indices and of masks") {
   CHECK(x.to_vector() == std::vector<real>{1, 3, -2, 4});
   CHECK(tensor(mask({{true, false}, {false, true}})).to_vector() == eye(2).to_vector());
   CHECK(tensor(IntArray({0, 3})).shape() == Shape{0, 3});
-  CHECK(error_of([] { tensor(Mask()); }) == "array: a mask is not defined");
+  CHECK(error_of([] { tensor(Mask()); }) == "array: a mask is not defined (never filled, or moved from?)");
 }
 
 TEST_CASE("zeros, ones, full, eye") {

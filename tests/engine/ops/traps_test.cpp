@@ -57,8 +57,9 @@ void everything(Index n) {
   CLEAN(log_softmax(x));
   CLEAN(layer_norm(x, row, row));
   CLEAN(rms_norm(x, row));
-  CLEAN(max(x, 1));
-  CLEAN(min(x, 0));
+  CLEAN(max(x, {1}));
+  CLEAN(max(x, 1).values);
+  CLEAN(min(x, {0}));
   CLEAN(maximum(x, y));
   CLEAN(clamp(x, -1, 1));
   CLEAN(matmul(x, transpose(y, 0, 1)));
