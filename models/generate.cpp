@@ -117,6 +117,8 @@ std::vector<Group> by_length(const GPT& model, const IntArray& ids, Index pad) {
     const Index* const row = in.data() + b * T;
     const Index padding = pad < 0 ? 0 : std::find_if(row, row + T, [pad](Index id) { return id != pad; }) - row;
     check_in("generate", padding < T, "row ", b, " of ids is nothing but pad_token ", pad);
+    check_in("generate", pad < 0 || row[T - 1] != pad, "row ", b, " of ids ends with pad_token ", pad,
+             ": prompts are padded on the left, by pad_left()");
     rows[padding].push_back(b);
   }
   std::vector<Group> groups;
@@ -131,6 +133,7 @@ IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Index pad) {
   std::size_t longest = 0;
   for (std::size_t b = 0; b < prompts.size(); ++b) {
     check_in("pad_left", !prompts[b].empty(), "prompt ", b, " is empty");
+    check_in("pad_left", prompts[b][0] != pad, "prompt ", b, " begins with ", pad, ", which would become padding");
     longest = std::max(longest, prompts[b].size());
   }
   IntArray ids({static_cast<Index>(prompts.size()), static_cast<Index>(longest)}, pad);

@@ -116,7 +116,7 @@ struct GPT : Layer<GPT> {
 };
 
 /// Prompts of different lengths as one batch [B, T] for generate(), the shorter ones filled with `pad` on the left. No
-/// prompt may begin with `pad`; it need not be in the vocabulary. Errors: an empty prompt.
+/// prompt may begin with `pad`; it need not be in the vocabulary. Errors: an empty prompt, one that begins with `pad`.
 IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Index pad);
 
 /// e^loss for a mean loss in nats: the number of equally likely choices that would cost as much.

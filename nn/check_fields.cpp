@@ -50,10 +50,12 @@ void FieldWatch::layer_opened(const LayerScope& scope) {
 
 void FieldWatch::op_recorded(const OpReport& op) {
   const LayerScope* const innermost = thread_context.layer;
-  if (!op.node || !innermost) return;
+  if (!op.node) return;
   for (std::size_t i = 0; i < op.node->input_count(); ++i) {
     const NodePtr& node = op.node->input(i);
-    if (!node || !node->leaf || std::string_view(node->op) != "parameter" || listed_.contains(node.get())) continue;
+    if (!node || !node->leaf || std::string_view(node->op) != "parameter") continue;
+    used_.insert(node);
+    if (!innermost || listed_.contains(node.get())) continue;
     listed_.insert(node.get());         // once is enough
     const LayerScope* child = nullptr;  // the outermost module that is not listed
     for (const LayerScope* s = innermost; s; s = s->outer)

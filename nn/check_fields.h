@@ -18,6 +18,8 @@ class FieldWatch : public Observer {
   FieldWatch() { watch(); }
   /// A sentence about what was found, "" if nothing was; without the parameters for which `fine` is true.
   std::string problem(const std::function<bool(const Node&)>& fine = nullptr) const;
+  /// All parameters that ops have used, inside layers or not.
+  const std::set<NodePtr>& used() const { return used_; }
 
  private:
   struct Found {
@@ -31,6 +33,7 @@ class FieldWatch : public Observer {
 
   std::set<const void*> listed_;  // modules and parameters' nodes of the outermost layer that runs
   std::vector<Found> found_;
+  std::set<NodePtr> used_;
 };
 
 /// Calls `run`, such as [&] { model(x); }, and throws a sentence if a layer inside used a field that visit() forgot. To

@@ -31,6 +31,7 @@ endfunction()
 refuses("engine/ops/compare.h" "(x > 0) * x" "a mask selects: write where(mask, x, 0)")
 refuses("engine/ops/compare.h;engine/ops/arithmetic.h" "x * (x > 0)" "a mask selects: write where(mask, x, 0)")
 refuses("engine/ops/compare.h" "1 - (x > 0)" "write ~mask for the opposite mask")
+refuses("engine/ops/compare.h" "tensor(ints({1}) == ints({1}))" "write eq(a, b) for a Mask")
 refuses("engine/ops/attention.h" "attention(x, x, x, {.mask = ones({2, 2})})" "${mask}")
 refuses("engine/ops/loss.h" "cross_entropy(x, tensor({{1, 0}}))"
   "targets are class ids, whole numbers: write ints({1, 0}), not tensor({1, 0})")

@@ -31,8 +31,9 @@ struct FitOptions {
   std::function<double(Index step)> schedule = {};
   /// Called after every step; return false to stop early.
   std::function<bool(const StepReport&)> on_step = {};
-  /// Called once, after the first backward, if trainable parameters received no gradient: a sentence that names them.
-  /// The loss does not depend on them, so they will not learn; often a layer is missing in forward, or detached.
+  /// Called after the first backward with a sentence that names trainable parameters without a gradient: the loss does
+  /// not depend on them (often a layer is missing in forward, or detached). And with one about parameters that received
+  /// a gradient although no optimizer updates them.
   std::function<void(const std::string& text)> on_warning = {};
 };
 
@@ -41,22 +42,18 @@ namespace detail {
 bool mean_of_nothing(const Tensor& loss, const Optimizer& optimizer);
 /// optimizer.step() with this learning rate, which an error takes back.
 void step_at(Optimizer& optimizer, double learning_rate);
-/// The sentence for on_warning; "" if every trainable parameter has a gradient.
-std::string gradient_warning(const Optimizer& optimizer);
-/// Errors: fields that visit() forgot, unless a parameter got no gradient or another optimizer updates it.
-inline void check_fields(const FieldWatch& fields) {
-  const std::string problem =
-      fields.problem([](const Node& leaf) { return !leaf.grad.defined() || Optimizer::any_updates(leaf); });
-  check_in("fit", problem.empty(), problem);
-}
+/// What fit() looks for after its first backward. Errors: fields that visit() forgot, unless a parameter got no gradient
+/// or another optimizer updates it; no gradient in any parameter of the optimizer.
+void look_at_first_step(const Optimizer& optimizer, const FieldWatch& fields,
+                        const std::function<void(const std::string&)>& on_warning);
 }  // namespace detail
 
 /// For each step from first_step to steps - 1: loss = compute(step), backward, clip, optimizer step. Returns the last
 /// loss. Gradients are cleared before each step, so the caller's own do not count. Errors: a loss that is not one
 /// element, or not finite, which is what the mean over nothing is (an empty batch, every target ignored); with clipping,
-/// a gradient that is not finite; in the first step, a parameter that gets a gradient but is in no optimizer, and other
-/// fields that a layer's visit() forgot (nn/check_fields.h). Weights, optimizer and learning rate are then still those of
-/// the previous step, also when memory runs out.
+/// a gradient that is not finite; in the first step, an optimizer none of whose parameters gets a gradient, and fields
+/// that a layer's visit() forgot (nn/check_fields.h). Weights, optimizer and learning rate are then still those of the
+/// previous step, also when memory runs out.
 template <std::invocable<Index> Compute>
 double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
   check_in("fit", options.clip >= 0, "clip ", options.clip, " must be at least 0");
@@ -77,9 +74,7 @@ double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
     check_in("fit", std::isfinite(last), "the loss of step ", step, " is ", last,
              ": lower the learning rate, or run with MOTE_CHECK=finite to see where it starts");
     loss.backward();
-    if (fields) detail::check_fields(*fields);
-    if (options.on_warning && step == options.first_step)
-      if (const std::string text = detail::gradient_warning(optimizer); !text.empty()) options.on_warning(text);
+    if (fields) detail::look_at_first_step(optimizer, *fields, options.on_warning);
     StepReport report{step, options.steps, last, 0, 0};
     if (options.clip > 0) report.grad_norm = clip_grad_norm(optimizer.parameters(), options.clip);
     check_in("fit", std::isfinite(report.grad_norm), "the gradient of step ", step, " is not finite (norm ",

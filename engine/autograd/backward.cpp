@@ -179,7 +179,7 @@ std::string why_untracked() {
            " parameters of it; set_trainable(model, true) lets it train";
   return start + " (or it was computed under NoGrad, even by w -= ..., or detached" +
          (frozen > 0 ? "; " + text_of(static_cast<long long>(frozen)) + " of " + text_of(static_cast<long long>(all)) +
-                           " parameters are frozen)"
+                           " parameters in this program are frozen)"
                      : ")");
 }
 

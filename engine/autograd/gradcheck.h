@@ -27,7 +27,7 @@ struct GradcheckOptions {
 
 /// The result of gradcheck. `text` is one readable sentence: the worst element with both values, and the inputs without
 /// gradient.
-struct GradcheckResult {
+struct [[nodiscard]] GradcheckResult {
   bool ok = false;
   double worst = 0;  ///< the largest |analytic - numeric| / max(1, |analytic|, |numeric|)
   std::string text;

@@ -44,6 +44,18 @@ inline Mask operator==(const IntArray& ids, Index id) {
   return m;
 }
 inline Mask operator!=(const IntArray& ids, Index id) { return ~(ids == id); }
+/// Where two arrays of ids agree: [...], [...] -> [...]. mean(tensor(eq(argmax(logits), targets))) is the accuracy.
+/// Errors: shapes that differ.
+inline Mask eq(const IntArray& a, const IntArray& b) {
+  a.require("eq");
+  b.require("eq");
+  check_in("eq", a.shape() == b.shape(), "ids ", a.shape(), " and ", b.shape(), " differ in shape");
+  const IntArray x = a.contiguous(), y = b.contiguous();
+  Mask m(x.shape());
+  std::transform(x.data(), x.data() + x.numel(), y.data(), m.mutate(),
+                 [](Index i, Index j) { return std::uint8_t(i == j); });
+  return m;
+}
 
 /// Element-wise comparisons with broadcasting; they return a Mask and have no gradient. NaN compares false (!=: true).
 inline Mask operator<(const Tensor& a, const Tensor& b) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <type_traits>
 
 #include "engine/array/int_array.h"
@@ -11,6 +12,10 @@
 #include "engine/base/math.h"
 
 namespace mote {
+
+/// A comparison of two IntArrays is one bool; an element-wise one is eq(a, b).
+template <std::same_as<bool> B>
+__attribute__((unavailable("ids == ids is one bool; write eq(a, b) for a Mask"))) Tensor tensor(B);
 
 /// tensor({{0.43, 0.15}, {0.55, 0.87}}) is [2, 2]; tensor(3.0) has rank 0. Errors: lists of unequal lengths.
 inline Tensor tensor(const Nested<double>& list) {

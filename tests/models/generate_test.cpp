@@ -247,6 +247,10 @@ TEST_CASE("generate refuses what it cannot mean, and logits without a largest el
     CHECK(refused({.min_p = bad}) == "generate: min_p " + std::string(text) + " must be in [0, 1]");
   CHECK(refused({.pad_token = -2}) == "generate: pad_token -2 must be an id, or -1 for none");
   CHECK(refused({.pad_token = 1}) == "generate: row 0 of ids is nothing but pad_token 1");
+  CHECK(error_of([&] {
+          m.generate(ints({{2, 1}, {2, 0}}), 1, {.pad_token = 0}, Generator(1));
+        }) == "generate: row 1 of ids ends with pad_token 0: prompts are padded on the left, by pad_left()");
+  CHECK(error_of([] { pad_left({{1}, {0, 2}}, 0); }) == "pad_left: prompt 1 begins with 0, which would become padding");
   CHECK(refused({.top_k = -1}) == "generate: top_k -1 must be at least 0");
   CHECK(refused({.stop_token = 7}) == "generate: stop_token 7 is out of range for V = 7");
   CHECK(refused({.stop_token = -2}) == "generate: stop_token -2 is out of range for V = 7");

@@ -211,6 +211,30 @@ TEST_CASE("fit: warns once of parameters that receive no gradient, by name") {
   CHECK(warnings(one).empty());  // frozen on purpose
 }
 
+TEST_CASE("fit: an optimizer of another model is an error; a loss that needs parameters of no optimizer is told") {
+  const Lonely m(1), other(0);
+  SGD wrong(all_parameters(other), {.lr = 0.25});
+  CHECK(
+      error_of([&] { fit(wrong, [&](Index) { return m(8); }, {.steps = 1}); }) ==
+      "fit: no gradient reached any parameter of the optimizer: was it made for another model, or before this one was "
+      "assigned?");
+  SGD right(all_parameters(m), {.lr = 0.25});
+  const Parameter gain(Array::full({1}, 2));
+  std::vector<std::string> texts;
+  FitOptions options{.steps = 2, .on_warning = [&](const std::string& text) { texts.push_back(text); }};
+  m.unused[0].w.set_trainable(false);
+  fit(
+      right, [&](Index) { return m(8) * sum(gain); }, options);
+  CHECK(texts ==
+        std::vector<std::string>{"no optimizer updates 1 parameters that the loss depends on, of shape [1]: add "
+                                 "them to the optimizer, or freeze them by set_trainable()"});
+  texts.clear();
+  gain.set_trainable(false);
+  fit(
+      right, [&](Index) { return m(8) * sum(gain); }, options);
+  CHECK(texts.empty());
+}
+
 /// A small GPT and its optimizer, for copying three of four symbols.
 struct Copying {
   CopyTask task{{.symbols = 4, .length = 3}};

@@ -172,7 +172,7 @@ TEST_CASE("graph: a parameter without a value, and a frozen model, are named as 
     CHECK(frozen_parameters() == before + 1);
     CHECK(error_of([&] { sum(Tensor(w)).backward(); }) ==
           "backward: nothing this tensor was computed from requires a gradient (or it was computed under NoGrad, even "
-          "by w -= ..., or detached; 1 of 2 parameters are frozen)");
+          "by w -= ..., or detached; 1 of 2 parameters in this program are frozen)");
     b.set_trainable(false);
     CHECK(error_of([&] { sum(w * Tensor(b)).backward(); }) ==
           "backward: nothing this tensor was computed from requires a gradient: the model is frozen, all 2 parameters "

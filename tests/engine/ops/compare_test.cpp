@@ -151,5 +151,14 @@ TEST_CASE("where, masked_fill, masked_softmax: masks in any layout") {
         std::vector<real>{0, 2, 0, 4, 0, 6, 0, 0, 9});
 }
 
+TEST_CASE("eq of ids: in any layout; its errors") {
+  const IntArray a = ints({{1, 2, 3}, {4, 5, 6}}), b = ints({{1, 5}, {4, 5}, {3, 6}});
+  const Mask m = eq(a, b.transpose(0, 1));
+  CHECK(tensor(m).array().to_vector() == std::vector<real>{1, 0, 1, 0, 1, 1});
+  CHECK(mean(tensor(m)).item() == real(4) / real(6));
+  CHECK(error_of([&] { eq(a, b); }) == "eq: ids [2, 3] and [3, 2] differ in shape");
+  CHECK(error_of([&] { eq(IntArray(), b); }).starts_with("eq: "));
+}
+
 }  // namespace
 }  // namespace mote::test::compare_test
