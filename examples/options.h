@@ -112,7 +112,7 @@ class Options {
   }
   std::string nearest(const std::string& name) const {
     std::string best;
-    std::size_t least = std::min<std::size_t>(4, (name.size() + 1) / 3);  // fewer edits than half of a short name
+    std::size_t least = std::min<std::size_t>(4, (name.size() + 3) / 3);  // few edits, for a short name fewer
     for (const Group& group : groups_)
       for (const mote::Field& f : group.fields())
         if (const std::size_t d = distance(name, "--" + f.name); d < least) {
