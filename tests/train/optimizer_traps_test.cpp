@@ -1,8 +1,8 @@
 // Finite numbers raise no floating-point exception in an optimizer's step.
 #include <doctest/doctest.h>
-#include <fenv.h>
 
 #include "tests/tools.h"
+#include "tests/traps.h"
 #include "train/adamw.h"
 #include "train/sgd.h"
 
@@ -10,13 +10,6 @@ namespace mote::test::optimizer_traps_test {
 namespace {
 
 #ifdef FE_DIVBYZERO
-
-template <class F>
-int raised(const F& f) {
-  feclearexcept(FE_ALL_EXCEPT);
-  f();
-  return fetestexcept(FE_DIVBYZERO | FE_INVALID);
-}
 
 TEST_CASE("traps: no optimizer raises one") {
   for (const kernels::Table* table : kernels::available_tables()) {

@@ -1,22 +1,14 @@
 // Finite numbers raise no floating-point exception, whatever their count: no 0 / 0 in lanes that are not there.
 #include <doctest/doctest.h>
-#include <fenv.h>
 
 #include "engine/ops/ops.h"
 #include "tests/tools.h"
+#include "tests/traps.h"
 
 namespace mote::test::traps_test {
 namespace {
 
 #ifdef FE_DIVBYZERO
-
-/// The exceptions that f raises, without the traps that a program may set on them.
-template <class F>
-int raised(const F& f) {
-  feclearexcept(FE_ALL_EXCEPT);
-  f();
-  return fetestexcept(FE_DIVBYZERO | FE_INVALID);
-}
 
 void everything(Index n) {
   const Generator random(1);
