@@ -52,17 +52,20 @@ struct OpOptions {
   std::vector<Array> empty = {};
   std::function<void()> error = nullptr;  ///< a wrong call, and the sentence it must end in
   std::string error_text = {};
+  std::string recorded_by = {};  ///< the op that records what the function returns, if not the one under test
 };
 
 /// An op's result and its gradients for a fixed dy, or for the one given.
 struct Run {
   Array y;
   std::vector<Array> dx;
+  std::string op;  // that recorded the result
   Run(const OpFunction& f, const std::vector<Array>& inputs, const Array& dy = {}) {
     std::vector<Tensor> x;
     for (const Array& a : inputs) x.push_back(Tensor(a).requires_grad_());
     const Tensor result = f(x);
     y = result.array();
+    op = result.node()->op;
     result.backward(dy.defined() ? dy : random_array(y.shape(), 99, -1, 1.5));
     for (const Tensor& t : x) dx.push_back(t.grad());
   }
@@ -82,7 +85,8 @@ class OpCheck {
   OpCheck(const OpFunction& f, const Oracle& oracle, const std::vector<Array>& inputs, const OpOptions& options)
       : f_(f), oracle_(oracle), inputs_(inputs), options_(options), plain_(f, inputs) {}
 
-  void run() const {
+  void run(const std::string& op) const {
+    CHECK_MESSAGE(plain_.op == op, "the name that a trace and a printed tensor show");
     value(inputs_);
     gradient();
     CHECK_MESSAGE(Run(f_, inputs_) == plain_, "the same graph built and differentiated again gives the same bits");
@@ -238,12 +242,12 @@ class OpCheck {
 ///   transposed, strided and repeated inputs and dy: the same bits; broadcasting; the same tensor as both inputs;
 ///   only some inputs tracked; NoGrad; an empty axis; every instruction set and several threads: the same bits;
 ///   one error, word by word; and that every node and byte has gone afterwards.
-/// `inputs` keep away from kinks; `name` is the op's and must open its errors.
+/// `inputs` keep away from kinks; `name` is the op's: its node has it, and its errors open with it.
 inline void check_op(const std::string& name, const OpFunction& f, const Oracle& oracle,
                      const std::vector<Array>& inputs, const OpOptions& options = {}) {
   INFO("check_op ", name);
   const Leaks leaks;
-  OpCheck(f, oracle, inputs, options).run();
+  OpCheck(f, oracle, inputs, options).run(options.recorded_by.empty() ? name : options.recorded_by);
   if (options.error) CHECK_MESSAGE(options.error_text.rfind(name + ": ", 0) == 0, options.error_text);
   CHECK_MESSAGE(leaks.nodes() == 0, "nodes stay alive");
   CHECK_MESSAGE(leaks.bytes() == 0, "memory stays in use");

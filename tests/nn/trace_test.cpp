@@ -228,9 +228,11 @@ TEST_CASE("trace: an op of ops leaves the counting to them, unless it says its o
   CHECK(trace.total().flops == 12);
   composed(100);
   CHECK(trace.total().flops == 12 + 112);
+  composed(Index(3) << 31);
+  CHECK(text_of(trace).find(" 6,442,450,944 ") != std::string::npos);
   split(x, 1, 1);  // three slices, and no line of its own
   argmax(x);       // gives no Tensor
-  CHECK(trace.events().size() == 9);
+  CHECK(trace.events().size() == 12);
   costly(x);
   CHECK(trace.events().back().flops == 1000);
   CHECK(text_of(trace).find(" [2, 3] -> [2, 3]; inside [7, 7] ") != std::string::npos);

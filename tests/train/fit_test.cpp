@@ -200,10 +200,12 @@ TEST_CASE("fit: warns once of parameters that receive no gradient, by name") {
     return texts;
   };
   CHECK(warnings(Lonely(0)).empty());
-  const Lonely one(1), many(10);
+  const Lonely one(1), eight(8), many(10);
   CHECK(warnings(one) == std::vector<std::string>{"no gradient reached unused.0.w: the loss does not depend on it (a "
                                                   "layer that forward does not call, or a detached result?)"});
-  CHECK(warnings(one, 1).size() == 1);  // the first step of this call
+  CHECK(warnings(one, 1).size() == 1);   // the first step of this call
+  REQUIRE(warnings(eight).size() == 1);  // as many as it names
+  CHECK(warnings(eight)[0].find("unused.6.w, unused.7.w: the loss does not depend on them") != std::string::npos);
   REQUIRE(warnings(many).size() == 1);
   CHECK(warnings(many)[0].find("unused.6.w, unused.7.w and 2 more: the loss does not depend on them") !=
         std::string::npos);

@@ -174,6 +174,10 @@ TEST_CASE("random: errors, and nothing drawn by them or by empty spans") {
     CHECK(error_of([&] { g.exponential(std::span(d), -2); }) == "exponential: lambda -2 must be above 0");
     CHECK(error_of([&] { g.exponential(out, not_a_number); }) == "exponential: lambda nan must be above 0");
     CHECK(error_of([&] { g.normal(out, 0, -1); }) == "normal: standard deviation -1 must be at least 0");
+    std::vector<float> block(16);  // from 16 on the path is another
+    CHECK(error_of([&] { g.normal(std::span(block), 0, -1); }) == "normal: standard deviation -1 must be at least 0");
+    std::vector<double> wide(16);
+    CHECK(error_of([&] { g.normal(std::span(wide), 0, -1); }) == "normal: standard deviation -1 must be at least 0");
     CHECK(error_of([&] { g.normal_strided(out, 0, -1); }) == "normal: standard deviation -1 must be at least 0");
     CHECK_THROWS_AS(g.normal(std::span<double>(d), 0, not_a_number), Error);
     CHECK(error_of([&] { g.uniform(out, 1, 0); }) == "uniform: low 1 must be at most high 0");

@@ -239,6 +239,7 @@ FOR_EACH_ARRAY("views: expand, squeeze, unsqueeze") {
   CHECK(a.expand({3, 0}).shape() == Shape{3, 0});
   CHECK(a.squeeze(1).shape() == Shape{3});
   CHECK(a.squeeze(0).shape() == Shape{3, 1});
+  CHECK(a.slice(0, 0, 0).squeeze(0).shape() == Shape{0, 1});
   CHECK(a.unsqueeze(-1).shape() == Shape{3, 1, 1});
   CHECK(a.unsqueeze(-1).is_contiguous());
   CHECK(error_of([&] {

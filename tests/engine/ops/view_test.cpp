@@ -157,13 +157,20 @@ TEST_CASE("split, chunk, unbind") {
                 [] {
                   split(zeros({4, 5}), std::vector<Index>{3, 3}, 1);
                 },
-            .error_text = "split: sizes add up to 6, but axis 1 of [4, 5] has 5"});
+            .error_text = "split: sizes add up to 6, but axis 1 of [4, 5] has 5",
+            .recorded_by = "concat"});
   check_op("split", [&](In t) { return back_to_front(split(t[0], 3, -1)); }, swapped, {x},
-           {.error = [] { split(zeros({4}), 0); }, .error_text = "split: size 0 must be at least 1"});
+           {.error = [] { split(zeros({4}), 0); },
+            .error_text = "split: size 0 must be at least 1",
+            .recorded_by = "concat"});
   check_op("chunk", [&](In t) { return back_to_front(chunk(t[0], 2, 1)); }, swapped, {x},
-           {.error = [] { chunk(zeros({4}), 0); }, .error_text = "chunk: count 0 must be at least 1"});
+           {.error = [] { chunk(zeros({4}), 0); },
+            .error_text = "chunk: count 0 must be at least 1",
+            .recorded_by = "concat"});
   check_op("unbind", [](In t) { return stack(unbind(t[0], 1), 1); }, same_order, {x},
-           {.error = [] { unbind(zeros({4}), 1); }, .error_text = "unbind: axis 1 is out of range for [4]"});
+           {.error = [] { unbind(zeros({4}), 1); },
+            .error_text = "unbind: axis 1 is out of range for [4]",
+            .recorded_by = "stack"});
   CHECK(error_of([] { split(zeros({4}), std::vector<Index>{5, -1}); }) == "split: size -1 must be at least 0");
   CHECK(split(zeros({7}), 3).size() == 3);
   CHECK(split(zeros({7}), 3)[2].shape() == Shape{1});
