@@ -192,8 +192,8 @@ void fused_and_joined() {
   const SelfAttention fused(12, 3, random, {.causal = false});
   const MultiHeadAttention separate(12, 3, random);
   const auto rows = [&](Index part) {  // c_attn's weight and bias are [q | k | v], one above the other
-    return std::pair(fused.c_attn->weight.value().slice(0, 12 * part, 12 * (part + 1)),
-                     fused.c_attn->bias.value().slice(0, 12 * part, 12 * (part + 1)));
+    return std::pair(fused.c_attn.weight.value().slice(0, 12 * part, 12 * (part + 1)),
+                     fused.c_attn.bias.value().slice(0, 12 * part, 12 * (part + 1)));
   };
   Index part = 0;
   for (const Linear* projection : {&separate.q_proj, &separate.k_proj, &separate.v_proj}) {

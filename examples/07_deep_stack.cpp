@@ -72,14 +72,15 @@ double one_step(const char* kind, const Model& model) {
   const Tensor loss = loss_now();
   loss.backward();
   const double bottom = norm(model.position.weight.grad());
-  const double first = norm(model.blocks.front().attn.c_attn->weight.grad());
-  const double last = norm(model.blocks.back().attn.c_attn->weight.grad());
+  std::vector<double> blocks;
+  for (const NamedParameter& p : named_parameters(model))
+    if (p.name.ends_with("c_attn.weight")) blocks.push_back(norm(p.parameter.grad()));
   const double all = clip_grad_norm(parameters(model), 1.0);
   optimizer.step();
   const NoGrad no_grad;
   const double after = static_cast<double>(loss_now().item());
   std::printf("  %-4s %6d   %8.4f   %8.4f   %11.3e   %11.3e   %11.3e\n", kind, static_cast<int>(model.blocks.size()),
-              static_cast<double>(loss.item()), after, bottom, first, last);
+              static_cast<double>(loss.item()), after, bottom, blocks.front(), blocks.back());
   return std::isfinite(all) && std::isfinite(after) ? bottom : std::nan("");
 }
 

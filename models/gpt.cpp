@@ -82,7 +82,7 @@ GPT::GPT(const GPTConfig& c, const Generator& random)
       c.residual_scale ? 0.02 * *c.residual_scale : 0.02 / std::sqrt(2.0 * static_cast<double>(c.n_layer));
   for (const auto& [name, parameter] : named_parameters(*this)) {
     const bool matrix = parameter.shape().rank() >= 2;  // biases stay 0, norms 1
-    const bool feeds_sum = name.ends_with("c_proj.weight");
+    const bool feeds_sum = name.ends_with("c_proj.weight") || name.ends_with("o_proj.weight");
     if (matrix) init::normal(parameter, 0, feeds_sum ? residual : 0.02, random);
   }
 }
@@ -100,7 +100,7 @@ Tensor GPT::forward(const IntArray& ids, const Mask& mask) const {
 
 GPTCache GPT::cache() const {
   GPTCache c{{}, transformer.wte.weight};
-  for (const TransformerBlock& block : transformer.h) c.layers.push_back(block.attn.cache());
+  for (const TransformerBlock& block : transformer.h) c.layers.push_back(block.cache());
   return c;
 }
 

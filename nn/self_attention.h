@@ -20,7 +20,6 @@ struct SelfAttentionOptions {
   Index n_kv_head = 0;   ///< heads of keys and values; n_head / n_kv_head heads of queries share each; 0: n_head
   Index block_size = 0;  ///< the longest input it accepts; 0: any
   std::optional<RotaryOptions> rotary = {};  ///< rotates queries and keys by their positions
-  bool separate = false;  ///< q_proj, k_proj and v_proj, drawn one after the other, instead of one c_attn
 
   template <class V>
   void visit(V& v) {
@@ -30,21 +29,18 @@ struct SelfAttentionOptions {
     v("n_kv_head", n_kv_head, "heads of keys and values, a divisor of n_head; 0: n_head");
     v("attention_block_size", block_size, "the longest input of the attention; 0: any, in a GPT its block_size");
     if (rotary) rotary->visit(v);
-    v("separate", separate, "projections of their own for queries, keys and values");
   }
 };
 
 /// y = join(softmax(causal(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = C / H, where q | k | v = x W + b:
 /// x [B, T, C] -> [B, T, C]. Each head attends independently; the output projection mixes them. Causal by default. A
-/// mask says who may attend (true), broadcasts to [B, H, T, T], and combines with causal. Names are nanoGPT's; with
-/// `separate` W and b are those of q_proj, k_proj and v_proj. Errors: a C that H does not divide, an H that n_kv_head
-/// does not divide, a block_size below 0; inputs of another width, T above block_size, a mask that does not broadcast.
-/// Sources: Vaswani et al. 2017; the form is GPT-2's.
+/// mask says who may attend (true), broadcasts to [B, H, T, T], and combines with causal. Names are nanoGPT's. Errors: a
+/// C that H does not divide, an H that n_kv_head does not divide, a block_size below 0; inputs of another width, T above
+/// block_size, a mask that does not broadcast. Sources: Vaswani et al. 2017; the form is GPT-2's.
 struct SelfAttention : Layer<SelfAttention> {
   Index n_head, n_kv_head, n_embd, block_size;
   AttentionOptions options;
-  std::optional<Linear> c_attn;  ///< queries | keys | values; with `separate` the next three instead
-  std::optional<Linear> q_proj, k_proj, v_proj;
+  Linear c_attn;  ///< queries | keys | values
   Linear c_proj;
   Dropout attn_dropout, resid_dropout;
   std::optional<Rotary> rotary;
@@ -56,10 +52,7 @@ struct SelfAttention : Layer<SelfAttention> {
         n_embd(width),
         block_size(around.block_size),
         options(causal(attention)),
-        c_attn(projection(!around.separate, width, width + 2 * kv_width(), init, around)),
-        q_proj(projection(around.separate, width, width, init, around)),
-        k_proj(projection(around.separate, width, kv_width(), init, around)),
-        v_proj(projection(around.separate, width, kv_width(), init, around)),
+        c_attn(width, width + 2 * kv_width(), init, around.bias.value_or(true)),
         c_proj(width, width, init, around.out_bias.value_or(around.bias.value_or(true))),
         attn_dropout(attention.dropout.value_or(0), init.random()),
         resid_dropout(around.resid_dropout.value_or(attn_dropout.p), init.random()) {
@@ -80,9 +73,6 @@ struct SelfAttention : Layer<SelfAttention> {
 
   void visit(Visitor& v) override {
     v("c_attn", c_attn);
-    v("q_proj", q_proj);
-    v("k_proj", k_proj);
-    v("v_proj", v_proj);
     v("c_proj", c_proj);
     v("attn_dropout", attn_dropout);
     v("resid_dropout", resid_dropout);
@@ -94,11 +84,6 @@ struct SelfAttention : Layer<SelfAttention> {
     return o;
   }
   Index kv_width() const { return n_kv_head * (n_embd / n_head); }
-  static std::optional<Linear> projection(bool wanted, Index from, Index to, const Init& init,
-                                          const SelfAttentionOptions& around) {
-    if (!wanted) return {};
-    return std::optional<Linear>(std::in_place, from, to, init, around.bias.value_or(true));
-  }
   bool drops() const {
     return (attn_dropout.training() && attn_dropout.p > 0) || (resid_dropout.training() && resid_dropout.p > 0);
   }
@@ -113,20 +98,10 @@ struct SelfAttention : Layer<SelfAttention> {
     check_in("SelfAttention", x.dim() == 3 && x.size(2) == n_embd, "x ", x.shape(), " must be [B, T, ", n_embd, "]");
     check_in("SelfAttention", block_size == 0 || start + x.size(1) <= block_size, "T = ", start + x.size(1),
              " is above block_size ", block_size);
-    Tensor q, k, v;
-    if (c_attn) {
-      const Tensor qkv = (*c_attn)(x);  // [B, T, queries | keys | values]
-      q = slice(qkv, 2, 0, n_embd);
-      k = slice(qkv, 2, n_embd, n_embd + kv_width());
-      v = slice(qkv, 2, n_embd + kv_width(), n_embd + 2 * kv_width());
-    } else {
-      q = (*q_proj)(x);
-      k = (*k_proj)(x);
-      v = (*v_proj)(x);
-    }
-    q = split_heads(q, n_head);  // [B, H, T, d]
-    k = split_heads(k, n_kv_head);
-    v = split_heads(v, n_kv_head);
+    const Tensor qkv = c_attn(x);                              // [B, T, queries | keys | values]
+    Tensor q = split_heads(slice(qkv, 2, 0, n_embd), n_head);  // [B, H, T, d]
+    Tensor k = split_heads(slice(qkv, 2, n_embd, n_embd + kv_width()), n_kv_head);
+    const Tensor v = split_heads(slice(qkv, 2, n_embd + kv_width(), n_embd + 2 * kv_width()), n_kv_head);
     if (rotary) {
       q = (*rotary)(q, start);
       k = (*rotary)(k, start);

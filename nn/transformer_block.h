@@ -6,6 +6,7 @@
 
 #include "engine/ops/arithmetic.h"
 #include "nn/feed_forward.h"
+#include "nn/multi_head_attention.h"
 #include "nn/norm.h"
 #include "nn/self_attention.h"
 
@@ -23,6 +24,7 @@ struct TransformerBlockOptions {
   std::optional<bool> bias = {};          ///< in the layer norms and in all parts; not given: true
   AttentionOptions attention = {};        ///< causal by default
   SelfAttentionOptions projections = {};  ///< the attention layer's other options
+  bool separate = false;                  ///< projections of their own for queries, keys and values
   NormKind norm = NormKind::layer_norm;
   NormOrder norm_order = NormOrder::pre;
   double norm_eps = 1e-5;
@@ -38,6 +40,7 @@ struct TransformerBlockOptions {
     v("block_bias", bias, "biases in the blocks; default: as bias");
     attention.visit(v);
     projections.visit(v);
+    v("separate", separate, "projections of their own for queries, keys and values");
     v("norm", norm, "the kind of norm");
     v("norm_order", norm_order, "norms before each part, or after each residual sum");
     v("norm_eps", norm_eps, "what norms add to the variance");
@@ -63,10 +66,11 @@ struct TransformerBlockOptions {
 };
 
 /// pre:  x + attn(ln_1(x)), then x + mlp(ln_2(x)).    post: ln_1(x + attn(x)), then ln_2(x + mlp(x)).
-/// x [B, T, C] -> [B, T, C]. Names are nanoGPT's. Errors: those of SelfAttention and of the options.
+/// x [B, T, C] -> [B, T, C]. Names are nanoGPT's. Errors: those of the attention layer and of the options.
 struct TransformerBlock : Layer<TransformerBlock> {
   Norm ln_1;
-  SelfAttention attn;
+  std::optional<SelfAttention> attn;                ///< one fused projection; or, with `separate`,
+  std::optional<MultiHeadAttention> separate_attn;  ///< three, under the same name "attn"
   std::optional<Norm> ln_2;
   std::optional<FeedForward> mlp;
   NormOrder norm_order;
@@ -75,27 +79,44 @@ struct TransformerBlock : Layer<TransformerBlock> {
       : TransformerBlock(given.resolved(width), width, heads, init) {}
 
   Tensor forward(const Tensor& x, const Mask& mask = {}) const {
-    return with_residuals(x, [&](const Tensor& in) { return attn(in, mask); });
+    return with_residuals(x, [&](const Tensor& in) { return attn ? (*attn)(in, mask) : (*separate_attn)(in, mask); });
   }
   /// The same for the tokens that follow those in `cache`; see SelfAttention.
   Tensor forward(const Tensor& x, KeyValueCache& cache) const {
-    return with_residuals(x, [&](const Tensor& in) { return attn(in, cache); });
+    return with_residuals(x, [&](const Tensor& in) { return attn ? (*attn)(in, cache) : (*separate_attn)(in, cache); });
   }
+  /// An empty cache for this block.
+  KeyValueCache cache() const { return attn ? attn->cache() : separate_attn->cache(); }
   void visit(Visitor& v) override {
     v("ln_1", ln_1);
     v("attn", attn);
+    v("attn", separate_attn);
     v("ln_2", ln_2);
     v("mlp", mlp);
   }
 
  private:
   TransformerBlock(const TransformerBlockOptions& o, Index width, Index heads, const Init& init)
-      : ln_1(o.norm, width, o.norm_eps, *o.bias),
-        attn(width, heads, init, o.attention, o.projections),
-        norm_order(o.norm_order) {
+      : ln_1(o.norm, width, o.norm_eps, *o.bias), norm_order(o.norm_order) {
+    if (o.separate)
+      separate_attn.emplace(width, heads, init, causal(o.attention), apart(o.projections, *o.attention.dropout));
+    else
+      attn.emplace(width, heads, init, o.attention, o.projections);
     if (!o.feed_forward) return;
     ln_2.emplace(o.norm, width, o.norm_eps, *o.bias);
     mlp.emplace(width, o.n_inner, init, o.activation, *o.dropout, *o.mlp_bias);
+  }
+  static AttentionOptions causal(AttentionOptions o) {
+    o.causal = o.causal.value_or(true);
+    return o;
+  }
+  static MultiHeadAttentionOptions apart(const SelfAttentionOptions& o, double dropout) {
+    return {.bias = *o.bias,
+            .out_bias = o.out_bias,
+            .resid_dropout = o.resid_dropout.value_or(dropout),
+            .n_kv_head = o.n_kv_head,
+            .block_size = o.block_size,
+            .rotary = o.rotary};
   }
   template <class Attend>
   Tensor with_residuals(const Tensor& x, const Attend& attend) const {

@@ -25,7 +25,7 @@ std::vector<GPTConfig> all_kinds() {
     for (const Index window : {0, 3}) {
       GPTConfig c = toy(position);
       c.block.attention.window = window, c.block.projections.n_kv_head = window ? 2 : 0;
-      c.block.projections.separate = position == Position::rotary;
+      c.block.separate = position == Position::rotary;
       all.push_back(c);
     }
   return all;

@@ -37,7 +37,7 @@ std::vector<GPTConfig> variants(Position position, const std::vector<Index>& win
         c.block.activation = kv == 2 ? Activation::swiglu : Activation::gelu;
         c.block.norm = order == NormOrder::pre && kv == 2 ? NormKind::rms_norm : NormKind::layer_norm;
         c.rotary.fraction = kv == 1 ? 0.5 : 1;
-        c.block.projections.separate = kv == 2;
+        c.block.separate = kv == 2;
         all.push_back(c);
       }
   return all;

@@ -82,7 +82,7 @@ TEST_CASE("GPT: separate projections are drawn, named and trained one by one; th
   names.erase(names.begin() + 6, names.end());
   CHECK(names == std::vector<std::string>{"transformer.wte.weight", "transformer.h.0.ln_1.weight",
                                           "transformer.h.0.attn.q_proj.weight", "transformer.h.0.attn.k_proj.weight",
-                                          "transformer.h.0.attn.v_proj.weight", "transformer.h.0.attn.c_proj.weight"});
+                                          "transformer.h.0.attn.v_proj.weight", "transformer.h.0.attn.o_proj.weight"});
   const IntArray ids = random_tokens({2, 5}, 7, 1);
   m.loss(ids, ids).backward();
   CHECK(without_gradient(m).empty());
@@ -92,12 +92,12 @@ TEST_CASE("GPT: separate projections are drawn, named and trained one by one; th
       CHECK_MESSAGE(same_bits(p.parameter.value(), Init(again).normal(p.parameter.shape(), 0, 0.02)), p.name);
 
   c.n_layer = 8;
-  const auto c_proj = [&] { return GPT(c, Generator(1)).transformer.h[7].attn.c_proj.weight.value(); };
-  const Array unscaled = c_proj();
+  const auto o_proj = [&] { return GPT(c, Generator(1)).transformer.h[7].separate_attn->o_proj.weight.value(); };
+  const Array unscaled = o_proj();
   c.residual_scale = 0.25;  // 1 / sqrt(2 * 8)
-  const Array quarter = c_proj();
+  const Array quarter = o_proj();
   c.residual_scale.reset();
-  CHECK(same_bits(c_proj(), quarter));
+  CHECK(same_bits(o_proj(), quarter));
   CHECK(distance((quarter * 4).to_vector(), Value(unscaled).x) < 1e-6);
   c.residual_scale = -1;
   CHECK(error_of([&] { GPT(c, Generator(1)); }) == "GPT: residual_scale -1 must be at least 0 and finite");

@@ -38,7 +38,7 @@ Array by_hand(const Self& v, const Module& m, const Tensor& x, Array* weights) {
   return attention_by_hand(parts_of(m), "", x, v.heads, v.attention, v.around, weights).array();
 }
 Array by_hand(const General& v, const Module& m, const Tensor& x, Array* weights) {
-  return attention_by_hand(parts_of(m), x, x, x, v.heads, v.attention, v.around, weights).array();
+  return attention_by_hand(parts_of(m), "", x, x, x, v.heads, v.attention, v.around, weights).array();
 }
 
 /// f(variant) for every kind of layer and of positions, all causal.
@@ -53,8 +53,6 @@ void each_variant(const F& f) {
          4,
          {.scale = 0.3, .alibi = alibi_slopes(4)},
          {.bias = false, .out_bias = true, .n_kv_head = 1}});
-  f(Self{
-      "in three, window, rotary", 12, 3, {.window = 4}, {.n_kv_head = 1, .rotary = RotaryOptions{}, .separate = true}});
   f(General{"separate, partial rotary", 8, 2, {.causal = true}, {.rotary = partly}});
   f(General{"separate, multi-query, window, alibi",
             12,
@@ -91,7 +89,7 @@ TEST_CASE("attention layers: equal in every bit to their heads by hand, for ever
   const MultiHeadAttention m = layer_of(across);
   const Tensor q = random_array({2, 4, 3}, 1), k = random_array({1, 6, 4}, 2), v = random_array({2, 6, 5}, 3);
   Array weights;
-  const Tensor y = attention_by_hand(parts_of(m), q, k, v, 4, across.attention, across.around, &weights);
+  const Tensor y = attention_by_hand(parts_of(m), "", q, k, v, 4, across.attention, across.around, &weights);
   const Attended got = with_weights(m, q, k, v);
   CHECK((same_bits(got.output.array(), y.array()) && same_bits(m(q, k, v).array(), y.array())));
   CHECK(same_bits(got.weights, weights));
@@ -127,9 +125,6 @@ TEST_CASE("SelfAttention") {
   check_layer(Self{"not causal, no bias", 4, 2, {.causal = false}, {.bias = false}}, x,
               {"c_attn.weight", "c_proj.weight"});
   check_layer(Self{"one bias", 4, 2, {}, {.out_bias = false}}, x, {"c_attn.weight", "c_attn.bias", "c_proj.weight"});
-  check_layer(Self{"in three", 4, 2, {}, {.rotary = RotaryOptions{}, .separate = true}}, x,
-              {"q_proj.weight", "q_proj.bias", "k_proj.weight", "k_proj.bias", "v_proj.weight", "v_proj.bias",
-               "c_proj.weight", "c_proj.bias"});
   check_layer(Self{"dropped", 4, 2, {.dropout = 0.3}, {}}, x, all);
   check_layer(Self{"output dropped", 4, 2, {}, {.resid_dropout = 0.4}}, x, all);
   check_layer(
@@ -155,29 +150,6 @@ TEST_CASE("MultiHeadAttention") {
                       {.bias = false, .n_kv_head = 1, .d_in = 3, .d_out = 5, .value_head = 1}},
               narrow, bare);
   check_layer(General{"across", 4, 2, {}, {.bias = false, .key_width = 3, .value_width = 2}}, three, bare);
-}
-
-TEST_CASE("SelfAttention with separate projections = one with the same rows in c_attn, bit for bit; its draws") {
-  const SelfAttention fused = layer_of(Self{"", 16, 4, {}, {.n_kv_head = 2}});
-  const SelfAttention apart = layer_of(Self{"", 16, 4, {}, {.n_kv_head = 2, .separate = true}}, 2);
-  CHECK((!apart.c_attn && !fused.q_proj && !fused.k_proj && !fused.v_proj));
-  for (const auto what : {&Linear::weight, &Linear::bias}) {
-    const Array all = ((*fused.c_attn).*what).value();
-    ((*apart.q_proj).*what).set(copy_of(all.slice(0, 0, 16)));
-    ((*apart.k_proj).*what).set(copy_of(all.slice(0, 16, 24)));
-    ((*apart.v_proj).*what).set(copy_of(all.slice(0, 24, 32)));
-    (apart.c_proj.*what).set((fused.c_proj.*what).value());
-  }
-  const Tensor x = random_array({2, 9, 16}, 3);
-  CHECK(same_bits(fused(x).array(), apart(x).array()));
-  const Generator random(5), again(5);
-  const SelfAttention drawn(6, 2, random, {}, {.n_kv_head = 1, .separate = true});
-  const Linear q(6, 6, again);
-  const Linear k(6, 3, again);
-  const Linear v(6, 3, again);
-  CHECK(same_bits(drawn.q_proj->bias.value(), q.bias.value()));
-  CHECK(same_bits(drawn.k_proj->bias.value(), k.bias.value()));
-  CHECK(same_bits(drawn.v_proj->bias.value(), v.bias.value()));
 }
 
 /// Collects what enters every output projection.
@@ -283,7 +255,7 @@ TEST_CASE("attention layers draw as Linear does, in the order of their names; or
   const SelfAttention fused(6, 2, random, {}, {.n_kv_head = 1});
   const Linear c_attn(6, 12, again);
   const Linear c_proj(6, 6, again);
-  CHECK(same_bits(fused.c_attn->weight.value(), c_attn.weight.value()));
+  CHECK(same_bits(fused.c_attn.weight.value(), c_attn.weight.value()));
   CHECK(same_bits(fused.c_proj.bias.value(), c_proj.bias.value()));
   const MultiHeadAttention apart(6, 2, random);
   for (const Linear* made : {&apart.q_proj, &apart.k_proj, &apart.v_proj, &apart.o_proj}) {

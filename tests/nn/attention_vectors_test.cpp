@@ -58,8 +58,8 @@ TEST_CASE("MultiHeadAttention gives PyTorch's outputs, weights after dropout, an
 
 /// Weights as waves: equal to those given to PyTorch below.
 void set_waves(const SelfAttention& m) {
-  m.c_attn->weight.set(wave({12, 4}, 0.7, 0.1));
-  m.c_attn->bias.set(wave({12}, 0.3, 0.2));
+  m.c_attn.weight.set(wave({12, 4}, 0.7, 0.1));
+  m.c_attn.bias.set(wave({12}, 0.3, 0.2));
   m.c_proj.weight.set(wave({4, 4}, 1.3, 0.4));
   m.c_proj.bias.set(wave({4}, 0.9, 0.6));
 }

@@ -51,23 +51,20 @@ inline Tensor attention_by_hand(const Parts& w, const std::string& name, const T
                                 const SelfAttentionOptions& around, Array* weights = nullptr) {
   o.causal = o.causal.value_or(true);
   const Index C = x.size(2), G = around.n_kv_head ? around.n_kv_head : H, kv = C / H * G;
-  const auto projected = [&](const char* alone, Index begin, Index end) {
-    if (around.separate) return linear_by_hand(w, name + alone, x);
-    return slice(linear_by_hand(w, name + "c_attn", x), 2, begin, end);
-  };
-  const Tensor q = projected("q_proj", 0, C), k = projected("k_proj", C, C + kv),
-               v = projected("v_proj", C + kv, C + 2 * kv);
+  const Tensor qkv = linear_by_hand(w, name + "c_attn", x);
+  const Tensor q = slice(qkv, 2, 0, C), k = slice(qkv, 2, C, C + kv), v = slice(qkv, 2, C + kv, C + 2 * kv);
   const Tensor y = heads_by_hand(q, k, v, H, G, o, around.rotary, weights);
   return linear_by_hand(w, name + "c_proj", y);
 }
-/// A MultiHeadAttention's.
-inline Tensor attention_by_hand(const Parts& w, const Tensor& query, const Tensor& key, const Tensor& value, Index H,
-                                const AttentionOptions& o, const MultiHeadAttentionOptions& around,
-                                Array* weights = nullptr) {
-  const Tensor q = linear_by_hand(w, "q_proj", query), k = linear_by_hand(w, "k_proj", key),
-               v = linear_by_hand(w, "v_proj", value);
+/// A MultiHeadAttention's, of either kind of options.
+template <class Around>
+Tensor attention_by_hand(const Parts& w, const std::string& name, const Tensor& query, const Tensor& key,
+                         const Tensor& value, Index H, const AttentionOptions& o, const Around& around,
+                         Array* weights = nullptr) {
+  const Tensor q = linear_by_hand(w, name + "q_proj", query), k = linear_by_hand(w, name + "k_proj", key),
+               v = linear_by_hand(w, name + "v_proj", value);
   const Tensor y = heads_by_hand(q, k, v, H, around.n_kv_head ? around.n_kv_head : H, o, around.rotary, weights);
-  return linear_by_hand(w, "o_proj", y);
+  return linear_by_hand(w, name + "o_proj", y);
 }
 
 inline Tensor norm_by_hand(const Parts& w, const std::string& name, const Tensor& x, const TransformerBlockOptions& o) {
@@ -84,7 +81,9 @@ inline Tensor block_by_hand(const Parts& w, const std::string& name, const Tenso
   const auto attn = [&](const Tensor& in) {
     AttentionOptions attention = o.attention;
     attention.dropout = {};
-    return attention_by_hand(w, name + "attn.", in, H, attention, o.projections, weights);
+    if (!o.separate) return attention_by_hand(w, name + "attn.", in, H, attention, o.projections, weights);
+    attention.causal = attention.causal.value_or(true);
+    return attention_by_hand(w, name + "attn.", in, in, in, H, attention, o.projections, weights);
   };
   const auto mlp = [&](const Tensor& in) {
     const Tensor inside = linear_by_hand(w, name + "mlp.c_fc", in);

@@ -48,7 +48,7 @@ TEST_CASE("gradcheck of a module: right layers pass, with ids, masks and dropout
   const auto passes = [](const GradcheckResult& r) { CHECK_MESSAGE(r.ok, r.text); };
   passes(gradcheck(LayerNorm(4), x));  // an Array is a tensor, too
   passes(gradcheck(Embedding(5, 3, random), ints({{1, 4, 1}})));
-  const SelfAttention dropping(4, 2, random, {.dropout = 0.3}, {.separate = true});
+  const SelfAttention dropping(4, 2, random, {.dropout = 0.3});
   const GeneratorState state = random.get_state();
   passes(gradcheck(dropping, x, padding_mask({3, 2}, 3)));
   CHECK(random.get_state() == state);

@@ -31,7 +31,7 @@ GPT tiny_model() {
 std::vector<NamedParameter> drawn(const GPT& m) {
   const TransformerBlock& h = m.transformer.h[0];
   return {{"wte", m.transformer.wte.weight},  {"wpe", m.transformer.wpe->weight},
-          {"qkv", h.attn.c_attn->weight},     {"h.0.attn.wo", h.attn.c_proj.weight},
+          {"qkv", h.attn->c_attn.weight},     {"h.0.attn.wo", h.attn->c_proj.weight},
           {"h.0.mlp.w1", h.mlp->c_fc.weight}, {"h.0.mlp.w2", h.mlp->c_proj.weight},
           {"head", m.lm_head.weight}};
 }
@@ -73,10 +73,10 @@ void note_middle(Computed& got, GPT& m, const IntArray& ids) {
   got["mid0.embedded"] = x.array();
   const Tensor normed = h.ln_1(x);
   got["mid0.h.0.ln1"] = normed.array();
-  const Array q = slice((*h.attn.c_attn)(normed), 2, 0, 16).array();
+  const Array q = slice(h.attn->c_attn(normed), 2, 0, 16).array();
   got["mid0.h.0.q"] = copy_of(q.contiguous().reshape({4, 8, 2, 8}).transpose(1, 2));
   got["mid0.h.0.weights"] = attention_maps(m, ids)[0].weights;
-  const Tensor after_attn = x + h.attn(normed);
+  const Tensor after_attn = x + (*h.attn)(normed);
   got["mid0.h.0.after_attn"] = after_attn.array();
   got["mid0.h.0.gelu"] = activate(h.mlp->activation, h.mlp->c_fc((*h.ln_2)(after_attn))).array();
   got["mid0.h.0.after_mlp"] = h(x).array();
