@@ -15,7 +15,7 @@ struct MemoryStats {
   Index live_bytes = 0;       ///< in use now
   Index live_blocks = 0;      ///< blocks in use now
   Index peak_bytes = 0;       ///< highest live_bytes since the start or reset_peak_memory()
-  Index cached_bytes = 0;     ///< freed, kept for the next request of the same size class
+  Index cached_bytes = 0;     ///< freed, kept for the next request of the same size class: see allocate_block()
   Index system_requests = 0;  ///< memory requests to the system: a warm training step adds none
 };
 MemoryStats memory_stats();
@@ -28,7 +28,8 @@ void release_memory();
 void set_memory_cache_limit(Index bytes);
 
 /// Allocates a block of at least `bytes` bytes, 64-byte aligned, contents undefined; and frees it. Any thread may call
-/// either; `bytes` must be the same in both. With MOTE_ALLOC=system both call operator new and delete directly.
+/// either; `bytes` must be the same in both. Blocks in use and cached ones together stay within twice the most bytes
+/// that were ever in use: before that is exceeded, cached blocks of sizes not requested for long are returned. With MOTE_ALLOC=system both call operator new and delete directly.
 /// Errors: std::bad_alloc when the system has no more, even after the return of every cached block.
 void* allocate_block(std::size_t bytes);
 void free_block(void* block, std::size_t bytes) noexcept;

@@ -104,6 +104,38 @@ TEST_CASE("storage: the cache keeps to its limit") {
   set_memory_cache_limit(Index(4) << 30);
 }
 
+TEST_CASE("storage: sizes that vary do not fill the cache: with the blocks in use it stays within twice their peak") {
+  if (settings().system_alloc) return;
+  release_memory();
+  const MemoryStats before = memory_stats();
+  std::vector<std::size_t> sizes;
+  for (std::size_t size = 1 << 14; size <= 1 << 22; size += 1 << 14) sizes.push_back(size);
+  const auto one_after_another = [&] {
+    for (const std::size_t size : sizes) {
+      void* const first = allocate_block(size);
+      void* const second = allocate_block(size / 2);
+      free_block(first, size);
+      free_block(second, size / 2);
+      const MemoryStats now = memory_stats();
+      if (now.live_bytes + now.cached_bytes > 2 * now.peak_bytes)
+        FAIL_CHECK("size " << size << ": " << now.cached_bytes << " bytes are cached");
+    }
+  };
+  reset_peak_memory();
+  one_after_another();
+  // The sizes asked for last are still there, those asked for first are not.
+  const Index requests = memory_stats().system_requests;
+  free_block(allocate_block(sizes.back()), sizes.back());
+  CHECK(memory_stats().system_requests == requests);
+  free_block(allocate_block(sizes.front()), sizes.front());
+  CHECK(memory_stats().system_requests == requests + 1);
+  std::reverse(sizes.begin(), sizes.end());
+  one_after_another();
+  release_memory();
+  CHECK(memory_stats().cached_bytes == 0);
+  CHECK(memory_stats().live_bytes == before.live_bytes);
+}
+
 TEST_CASE("storage: the peak is the highest mark since it was reset") {
   reset_peak_memory();
   const Index start = memory_stats().peak_bytes;
