@@ -43,6 +43,7 @@ struct AttentionLM : Layer<AttentionLM> {
 
   Tensor forward(const IntArray& ids) const { return head(attn(embed(ids))); }
   Tensor loss(const IntArray& ids, const IntArray& targets) const {
+    const StreamGuard streams;
     const Tensor logits = (*this)(ids);
     return cross_entropy(logits, targets, {.ignore_index = -1});
   }

@@ -149,6 +149,7 @@ IntArray GPT::generate(const IntArray& ids, Index count, const GenerateOptions& 
   check_options(config, ids, count, options);
   const NoGrad no_grad;
   const Evaluation evaluation(*this);
+  const StreamGuard streams;
   const Index B = ids.shape()[0], V = config.vocab_size;
   // The logits after the last token. While the whole text fits, a cache needs only the new tokens; after that every new
   // token shifts all others to new positions, so the last block_size are recomputed.

@@ -111,6 +111,7 @@ Tensor GPT::forward(const IntArray& ids, GPTCache& cache) const {
 }
 
 Tensor GPT::loss(const IntArray& ids, const IntArray& targets, const Mask& mask) const {
+  const StreamGuard streams;  // around all of it: the call opens one for the layers only
   const Tensor logits = (*this)(ids, mask);
   return cross_entropy(logits, targets, {.ignore_index = -1});
 }
@@ -119,6 +120,7 @@ Tensor GPT::log_probabilities(const IntArray& ids) const {
   check_in("log_probabilities", ids.rank() == 2 && ids.shape()[1] >= 1, "ids ", ids.shape(),
            " must be [B, T] with T at least 1");
   const Index T = ids.shape()[1];
+  const StreamGuard streams;
   const Tensor logits = (*this)(ids.slice(1, 0, T - 1));
   return -cross_entropy(logits, ids.slice(1, 1, T), {.reduction = Reduction::none});
 }

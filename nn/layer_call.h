@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/array/stream_guard.h"
 #include "engine/autograd/op.h"
 
 namespace mote {
@@ -44,6 +45,7 @@ class OpenLayer {
 
  private:
   LayerScope scope_;
+  StreamGuard streams_;
   bool watched_ = Watchers::any();
 };
 }  // namespace detail

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/array/stream_guard.h"
 #include "engine/autograd/op.h"
 #include "nn/check_fields.h"
 #include "train/clip.h"
@@ -52,8 +53,8 @@ void look_at_first_step(const Optimizer& optimizer, const FieldWatch& fields,
 /// loss. Gradients are cleared before each step, so the caller's own do not count. Errors: a loss that is not one
 /// element, or not finite, which is what the mean over nothing is (an empty batch, every target ignored); with clipping,
 /// a gradient that is not finite; in the first step, an optimizer none of whose parameters gets a gradient, and fields
-/// that a layer's visit() forgot (nn/check_fields.h). Weights, optimizer and learning rate are then still those of the
-/// previous step, also when memory runs out.
+/// that a layer's visit() forgot (nn/check_fields.h). Weights, optimizer, learning rate and the random streams drawn
+/// from in `compute` are then still those of the previous step, also when memory runs out.
 template <std::invocable<Index> Compute>
 double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
   check_in("fit", options.clip >= 0, "clip ", options.clip, " must be at least 0");
@@ -62,6 +63,7 @@ double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
            " must be 0 to steps ", options.steps);
   double last = 0;
   for (Index step = options.first_step; step < options.steps; ++step) {
+    std::optional<StreamGuard> streams(std::in_place);
     optimizer.zero_grad();
     std::optional<FieldWatch> fields;
     if (step == options.first_step) fields.emplace();
@@ -81,6 +83,7 @@ double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
              report.grad_norm, "): run with MOTE_CHECK=finite to see where it starts");
     detail::step_at(optimizer, options.schedule ? options.schedule(step) : optimizer.learning_rate());
     report.learning_rate = optimizer.learning_rate();
+    streams.reset();  // the step has been taken, whatever on_step does
     if (options.on_step && !options.on_step(report)) break;
   }
   return last;

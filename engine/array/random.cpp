@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/array/stream_guard.h"
 #include "engine/base/check.h"
 #include "engine/base/math.h"
 
@@ -84,14 +85,22 @@ void fill_exponential(const Generator& stream, std::span<T> out, double lambda) 
 
 }  // namespace
 
+/// The state, to be changed: every change begins here.
+GeneratorState& Generator::changing() const {
+  StreamGuard* const guard = thread_context.streams;
+  if (guard != stream_->guard && guard) [[unlikely]]
+    guard->remember(*this);
+  return stream_->state;
+}
+
 void Generator::set_build(const TorchBuild& build) const {
   check_in("set_build", build.version >= 100 && build.version < 1000, "version ", build.version,
            " is not 100 * major + minor, such as 207 for PyTorch 2.7");
-  state_->build = build;
+  changing().build = build;
 }
 
 void Generator::seed_with(std::uint64_t seed) const {
-  GeneratorState& s = *state_;
+  GeneratorState& s = changing();
   s.seed = seed;
   s.words[0] = static_cast<std::uint32_t>(seed);
   for (std::uint32_t i = 1; i < s.words.size(); ++i)
@@ -105,11 +114,11 @@ void Generator::set_state(const GeneratorState& state) const {
   check_in("set_state", state.used <= state.words.size(), "position ", state.used, " is above ", state.words.size());
   const bool dead = std::all_of(state.words.begin(), state.words.end(), [](std::uint32_t w) { return w == 0; });
   check_in("set_state", !dead, "all words are zero, so every draw would be zero; was this state ever filled?");
-  *state_ = state;
+  changing() = state;
 }
 
 std::uint32_t Generator::next_u32() const {
-  GeneratorState& s = *state_;
+  GeneratorState& s = changing();
   if (s.used == s.words.size()) {
     twist(s.words);
     s.used = 0;

@@ -14,6 +14,8 @@
 
 namespace mote {
 
+class StreamGuard;
+
 /// Which PyTorch build to match. Builds of one version draw different dropout masks for the same seed, and versions
 /// differ in sampling; all else in this file is the same everywhere. If your dropout mask differs from a tutorial's, a
 /// pip wheel on an x86-64 machine (or Colab) usually printed it, so use `random.set_build({.mkl = true})`.
@@ -70,29 +72,29 @@ class Generator {
   static constexpr std::uint64_t default_seed = 67280421310721;
 
   Generator() : Generator(default_seed) {}
-  explicit Generator(std::integral auto seed) : state_(std::make_shared<GeneratorState>()) { manual_seed(seed); }
+  explicit Generator(std::integral auto seed) : stream_(std::make_shared<Stream>()) { manual_seed(seed); }
   Generator(const Generator&) = default;  // no move: a handle is never empty
   Generator& operator=(const Generator&) = default;
   ~Generator() = default;
 
   /// Two handles to one stream.
-  bool same_as(const Generator& other) const { return state_ == other.state_; }
+  bool same_as(const Generator& other) const { return stream_ == other.stream_; }
   /// Handles alive in this process; tests use it to find one that a module's visit() misses.
   static Index live() { return Counted::live.load(); }
 
   /// Restarts the stream and empties the normal cache. Any integer works, but only its low 32 bits count: -1 and
   /// 4294967295 give the same stream, and so do s and s + 2^32.
   void manual_seed(std::integral auto seed) const { seed_with(static_cast<std::uint64_t>(seed)); }
-  std::uint64_t initial_seed() const { return state_->seed; }
+  std::uint64_t initial_seed() const { return stream_->state.seed; }
 
   /// Which build to match from now on: random.set_build({.mkl = true}) for the dropout masks of PyTorch's x86-64
   /// wheels. Copies of the handle share the setting, which is replaced as a whole: {.version = 113} is 1.13 without
   /// mkl. Errors: a version that is not 100 * major + minor.
   void set_build(const TorchBuild& build) const;
-  const TorchBuild& build() const { return state_->build; }
+  const TorchBuild& build() const { return stream_->state.build; }
 
   /// The stream as a value, and back. Errors: a state that was never a stream (all words zero, `used` above 624).
-  GeneratorState get_state() const { return *state_; }
+  GeneratorState get_state() const { return stream_->state; }
   void set_state(const GeneratorState& state) const;
 
   /// The next word, all 32 bits; two words, the first as the high half.
@@ -164,6 +166,12 @@ class Generator {
   void exponential(std::span<double> out, double lambda = 1) const;
 
  private:
+  friend class StreamGuard;
+  struct Stream {
+    GeneratorState state;
+    StreamGuard* guard = nullptr;  ///< that knows the state from before its first draw
+  };
+  GeneratorState& changing() const;
   void seed_with(std::uint64_t seed) const;
   double standard_normal() const;
 
@@ -174,7 +182,7 @@ class Generator {
     ~Counted() { live.fetch_sub(1, std::memory_order_relaxed); }
     static inline std::atomic<Index> live{0};
   };
-  std::shared_ptr<GeneratorState> state_;
+  std::shared_ptr<Stream> stream_;
   [[no_unique_address]] Counted counted_;
 };
 

@@ -107,7 +107,7 @@ void check_std(double std) { check_in("normal", std >= 0, "standard deviation ",
 
 /// One sample of the path for small sizes: here the second unit gives the radius, the first the angle.
 double Generator::standard_normal() const {
-  GeneratorState& s = *state_;
+  GeneratorState& s = changing();
   if (s.has_normal) {
     s.has_normal = false;
     return std::exchange(s.cached_normal, 0.0);

@@ -6,6 +6,7 @@
 namespace mote {
 
 class Observer;
+class StreamGuard;
 
 /// One layer being called on this thread. Nested calls form a stack; `path` converts it into a dotted name such as
 /// `transformer.h.2.mlp` and is called only on demand (for an error, a trace, a NaN report).
@@ -15,12 +16,13 @@ struct LayerScope {
   std::string (*path)(const LayerScope& innermost);
 };
 
-/// Set and restored by scopes: Op, Layer's call, Observer, NoGrad. No result depends on the first three, nor on the
+/// Set and restored by scopes: Op, Layer's call, Observer, StreamGuard, NoGrad. No result depends on the first three, nor on the
 /// last, which is for an error's text.
 struct Context {
   const char* op = nullptr;           ///< the innermost open op: the first word of every error
   const LayerScope* layer = nullptr;  ///< the innermost layer being called: the last words of every error
   Observer* observer = nullptr;       ///< the innermost observer; each knows the one around it
+  StreamGuard* streams = nullptr;     ///< remembers the random streams drawn from, in case of an error
   bool quiet = false;                 ///< observers are not notified: inside a rule or an observer
   bool no_grad = false;               ///< ops record no graph
   const char* unrecorded = nullptr;   ///< an op that ended without record() although an input required a gradient

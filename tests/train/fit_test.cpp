@@ -144,6 +144,31 @@ TEST_CASE("fit: a step that fails leaves the learning rate of the step before") 
   CHECK((optimizer.learning_rate() == 0.1 && optimizer.steps() == 2));
 }
 
+TEST_CASE("fit: a step that fails puts streams back; what on_step throws comes after the step") {
+  const Valley m;
+  SGD optimizer(all_parameters(m), {.lr = 0.1});
+  const Generator data(1), same(1);
+  const auto run = [&](bool step_fails, bool report_fails) {
+    return error_of([&] {
+      fit(optimizer,
+          [&](Index) {
+            const Tensor loss = m(data.uniform_double());
+            return step_fails ? loss * inf : loss;
+          },
+          {.steps = 1, .on_step = [&](const StepReport&) {
+             check(!report_fails, "from on_step");
+             return true;
+           }});
+    });
+  };
+  CHECK(run(true, false) != "(no error)");
+  CHECK(data.get_state() == same.get_state());
+  CHECK(run(false, true) == "from on_step");
+  same.next_u64();
+  CHECK(data.get_state() == same.get_state());
+  CHECK(optimizer.steps() == 1);
+}
+
 TEST_CASE("fit: a gradient that is not finite is an error when clipping looks at it, and the weights stay") {
   const Valley m;
   SGD optimizer(all_parameters(m), {.lr = 0.25});

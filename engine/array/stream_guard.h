@@ -1,0 +1,42 @@
+// StreamGuard, which puts random streams back where they were when an error ends a scope.
+#pragma once
+
+#include <vector>
+
+#include "engine/array/random.h"
+#include "engine/base/context.h"
+#include "engine/base/storage.h"
+
+namespace mote {
+
+/// During its lifetime, remembers the streams that this thread draws from. If an exception ends the scope, they are put
+/// back, so that a call that fails, for lack of memory say, leaves the model as it was, dropout's stream included; and
+/// the same call, made again, draws the same numbers. Inside another guard it does nothing: the outer one decides.
+/// Layers open one when they are called, fit() one for each step, generate() one.
+class StreamGuard {
+ public:
+  [[nodiscard]] StreamGuard() {
+    if (!thread_context.streams) thread_context.streams = this;
+  }
+  ~StreamGuard() {
+    if (thread_context.streams != this) return;
+    thread_context.streams = nullptr;
+    if (!drawn_.empty()) [[unlikely]]
+      finish();
+  }
+  StreamGuard(const StreamGuard&) = delete;
+
+ private:
+  friend class Generator;
+  struct Drawn {
+    Generator stream;
+    GeneratorState before;
+  };
+  void remember(const Generator& stream);
+  void finish() noexcept;
+
+  std::vector<Drawn, CachedAllocator<Drawn>> drawn_;
+  int exceptions_ = 0;  // in flight before the first draw
+};
+
+}  // namespace mote
