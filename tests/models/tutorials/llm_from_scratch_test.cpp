@@ -6,9 +6,8 @@
 #include <sstream>
 
 #include "engine/ops/masks.h"
-#include "engine/ops/ops.h"
 #include "nn/self_attention.h"
-#include "tests/check_module.h"
+#include "tests/models/tutorials/cases.h"
 
 namespace mote::test::llm_from_scratch_test {
 namespace {
@@ -19,10 +18,7 @@ TEST_CASE("llm_from_scratch: MultiHeadSelfAttention") {
   for (const double p : {0.0, 0.4})
     check_module(
         "MultiHeadSelfAttention", [p](Generator& random) { return MultiHeadSelfAttention(3, 12, random, p, false); },
-        [](const MultiHeadSelfAttention& m, In x) {
-          const auto [out, weights] = m(x[0]);  // a loss of both: the weights have a gradient of their own
-          return concat({reshape(out, {-1}), reshape(weights, {-1})});
-        },
+        [](const MultiHeadSelfAttention& m, In x) { return both(m(x[0])); },
         {.names = {"qkv.weight", "proj.weight"},
          .inputs = {random_array({2, 4, 12}, 1)},
          .error =

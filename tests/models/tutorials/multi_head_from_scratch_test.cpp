@@ -4,10 +4,9 @@
 
 #include "engine/ops/loss.h"
 #include "engine/ops/masks.h"
-#include "engine/ops/ops.h"
 #include "nn/multi_head_attention.h"
 #include "nn/transformer_block.h"
-#include "tests/check_module.h"
+#include "tests/models/tutorials/cases.h"
 #include "tests/vectors.h"
 #include "train/sgd.h"
 
@@ -18,27 +17,12 @@ using tutorials::multi_head_from_scratch::MultiHeadAttention;
 using PostNormBlock = tutorials::multi_head_from_scratch::TransformerBlock;
 constexpr double rounding = f64 ? 1e-14 : 1e-6;
 
-/// Both results in one row, so that a loss of both is checked.
-template <class Pair>
-Tensor both(const Pair& results) {
-  return concat({reshape(results.first, {-1}), reshape(results.second, {-1})});
-}
-
 TEST_CASE("multi_head_from_scratch: MultiHeadAttention") {
   for (const bool out_bias : {false, true}) {
     std::vector<std::string> names{"W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"};
     if (out_bias) names.push_back("W_o.bias");
-    check_module(
-        "MultiHeadAttention", [out_bias](Generator& random) { return MultiHeadAttention(8, 2, random, 0.3, out_bias); },
-        [](const MultiHeadAttention& m, In x) { return both(m(x[0], x[1], x[2])); },
-        {.names = names,
-         .inputs = {random_array({2, 3, 8}, 1), random_array({2, 5, 8}, 2), random_array({2, 5, 8}, 3)},
-         .error =
-             [](const MultiHeadAttention& m) {
-               const Tensor x = Array::zeros({2, 3, 6});
-               m(x, x, x);
-             },
-         .error_text = "linear: x [2, 3, 6] needs a last extent of 8 for weight [8, 8] (in W_q)"});
+    check_attention_of_three([out_bias](Generator& random) { return MultiHeadAttention(8, 2, random, 0.3, out_bias); },
+                             [](const MultiHeadAttention& m, In x) { return both(m(x[0], x[1], x[2])); }, names);
   }
 }
 
