@@ -217,7 +217,7 @@ OptimizerState Optimizer::state() const {
   return state;
 }
 
-void Optimizer::set_state(const OptimizerState& state) {
+std::function<void()> Optimizer::change_to(const OptimizerState& state) {
   StateReader read(state);
   const Index steps = read.count("steps");
   std::vector<Slot> slots = slots_;
@@ -228,8 +228,10 @@ void Optimizer::set_state(const OptimizerState& state) {
   }
   const std::string problems = read.problems();
   check_in(name_, problems.empty(), "this state does not fit: ", problems);
-  slots_ = std::move(slots);
-  steps_ = steps;
+  return [this, slots = std::move(slots), steps]() mutable {
+    slots_.swap(slots);
+    steps_ = steps;
+  };
 }
 
 }  // namespace mote

@@ -65,7 +65,9 @@ class Optimizer {
   OptimizerState state() const;
   /// Continues from `state`, as if its steps had been taken here. Errors: names that only one side has, shapes that
   /// differ, counts below 0; the message lists all of them, and nothing has changed.
-  void set_state(const OptimizerState& state);
+  void set_state(const OptimizerState& state) { change_to(state)(); }
+  /// The same in two steps: all that can fail, and then a change that cannot.
+  std::function<void()> change_to(const OptimizerState& state);
 
  protected:
   /// One parameter and its state: as many arrays as there are state names, undefined before the first update.

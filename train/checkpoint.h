@@ -1,0 +1,174 @@
+// Checkpoint, the list of all that a run depends on: into one file and back, so that it goes on as if never stopped.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "engine/base/fields.h"
+#include "engine/io/safetensors.h"
+#include "train/optimizer.h"
+
+namespace mote {
+
+class Checkpoint;
+
+namespace detail {
+/// A type that lists its fields: visit(v), as configs do.
+struct AnyField {
+  template <class T>
+  void operator()(const char*, T&, const char*) {}
+};
+template <class C>
+concept HasFields = requires(C& c, AnyField& v) {
+  c.visit(v);
+};
+
+/// What one name contributes to a file.
+struct SavedParts {
+  std::vector<NamedArray> tensors;
+  Metadata texts;
+  void operator()(const std::string& name, const AnyArray& value) { tensors.push_back({name, value}); }
+  void operator()(const std::string& name, const std::string& text) { texts.emplace_back(name, text); }
+};
+
+/// What reading finds: problems, and the changes to be made if there are none. A change cannot fail.
+class LoadedParts {
+ public:
+  explicit LoadedParts(const SafetensorsFile& file) : file_(file) {}
+  const SafetensorsFile& file() const { return file_; }
+  /// Null, and a problem, if the file has none of that name. What is never asked for is a problem, too.
+  const TensorEntry* tensor(const std::string& name);
+  const std::string* text(const std::string& name);
+  void problem(const std::string& text) { problems_ += "\n  " + text; }
+  void change(std::function<void()> make) { changes_.push_back(std::move(make)); }
+  /// Errors: all problems at once. Otherwise all changes are made.
+  void finish();
+
+ private:
+  const SafetensorsFile& file_;
+  std::vector<std::string> asked_;
+  std::string problems_;
+  std::vector<std::function<void()>> changes_;
+};
+
+// A field's way into a file and back, by its type.
+template <class T>
+concept TextField = requires(const T& x, T& y, const std::string& s) {
+  field_text(x);
+  read_field("", s, y);
+};
+template <TextField T>
+void save_field(SavedParts& parts, const std::string& name, const T& x) {
+  parts(name, field_text(x));
+}
+void save_field(SavedParts& parts, const std::string& name, const Array& x);
+void save_field(SavedParts& parts, const std::string& name, const IntArray& x);
+void save_field(SavedParts& parts, const std::string& name, const std::vector<Index>& x);
+void save_field(SavedParts& parts, const std::string& name, const Generator& stream);
+
+template <TextField T>
+void load_field(LoadedParts& parts, const std::string& name, T& x) {
+  const std::string* const text = parts.text(name);
+  if (!text) return;
+  T value{};
+  try {
+    read_field(name.c_str(), *text, value);
+  } catch (const Error& e) {
+    return parts.problem(e.what());
+  }
+  parts.change([&x, value] { x = value; });
+}
+void load_field(LoadedParts& parts, const std::string& name, Array& x);
+void load_field(LoadedParts& parts, const std::string& name, IntArray& x);
+void load_field(LoadedParts& parts, const std::string& name, std::vector<Index>& x);
+void load_field(LoadedParts& parts, const std::string& name, const Generator& stream);
+}  // namespace detail
+
+/// All that a run depends on, by name. What is added is referred to, and must outlive the checkpoint.
+///
+///     Index step = 0;
+///     Checkpoint run;
+///     run.add("model", model);          // parameters, buffers and random streams: all that its visit() lists
+///     run.add("optimizer", optimizer);  // its state and its learning rate
+///     run.add("data", data);            // the stream that batches are drawn from
+///     run.add("step", step);
+///     if (file_exists(path)) run.load(path);
+///     for (; step < steps; ++step) {
+///       if (step % 100 == 0) run.save(path);
+///       ...
+///     }
+///
+/// Values are Index, double, bool, std::string, enums with words, std::optional of these, Array, IntArray, vectors of
+/// Index, Generators, and any struct that lists such fields in visit(v), as configs do: a scheduler or a task of your
+/// own takes part by its list.
+///
+/// A checkpoint is one safetensors file: "model.transformer.wte.weight" and "optimizer.<parameter>.exp_avg" are
+/// tensors, numbers and settings are texts in its metadata, and every tensor and the header have a checksum.
+class Checkpoint {
+ public:
+  static constexpr Index version = 1;
+
+  void add(const std::string& name, Module& module);
+  void add(const std::string& name, Optimizer& optimizer);
+  /// A value that is saved and restored.
+  template <class T>
+  requires(!std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T>) void add(const std::string& name,
+                                                                                       T& value) {
+    if constexpr (detail::HasFields<T>) {
+      add_part({name,
+                [name, &value](detail::SavedParts& parts) {
+                  const auto each = [&](const char* field, auto& x, const char* = "") {
+                    detail::save_field(parts, name + "." + field, x);
+                  };
+                  value.visit(each);
+                },
+                [name, &value](detail::LoadedParts& parts) {
+                  const auto each = [&](const char* field, auto& x, const char* = "") {
+                    detail::load_field(parts, name + "." + field, x);
+                  };
+                  value.visit(each);
+                }});
+    } else {
+      add_part({name, [name, &value](detail::SavedParts& parts) { detail::save_field(parts, name, value); },
+                [name, &value](detail::LoadedParts& parts) { detail::load_field(parts, name, value); }});
+    }
+  }
+  /// Settings that must be the same when the run goes on, such as the config that the model was built with: saved, and
+  /// compared on loading.
+  template <class C>
+  void require(const std::string& name, const C& config) {
+    require_fields(name, fields(config));
+  }
+
+  /// Writes the file, whole or not at all. Errors: it cannot be written.
+  void save(const std::string& path) const;
+  /// Restores everything. Errors: no checkpoint, one of a newer version, a file that was cut or changed, names that only
+  /// one side has, shapes and settings that differ: all differences at once, and nothing has changed.
+  void load(const std::string& path) const;
+
+ private:
+  struct Part {
+    std::string name;
+    std::function<void(detail::SavedParts&)> save;
+    std::function<void(detail::LoadedParts&)> load;
+  };
+  void add_part(Part part);
+  void require_fields(const std::string& name, std::vector<Field> list);
+
+  std::vector<Part> parts_;
+};
+
+/// Sets the fields of a config from those that a checkpoint has under `name`: to build the model that load() then fills.
+/// Errors: a field that the file does not have, or not as this type.
+template <class C>
+void read_fields(const SafetensorsFile& file, const std::string& name, C& config) {
+  for (const Field& f : fields(config)) {
+    const std::string* const text = file.find_metadata(name + "." + f.name);
+    check_in("checkpoint", text, file.name(), ": has no '", name, ".", f.name, "'");
+    set_field(config, f.name, *text);
+  }
+}
+
+}  // namespace mote
