@@ -73,17 +73,18 @@ void GPT::Transformer::visit(Visitor& v) {
 }
 
 // The layers are built without drawing weights; then, as in nanoGPT, every matrix is drawn according to its name.
-GPT::GPT(const GPTConfig& c, const Generator& random)
+GPT::GPT(const GPTConfig& c, const Init& init)
     : config(checked(c)),
-      transformer(c, Init::none(random)),
-      lm_head(c.n_embd, c.vocab_size, Init::none(random), false) {
+      transformer(c, Init::none(init.random())),
+      lm_head(c.n_embd, c.vocab_size, Init::none(init.random()), false) {
   if (c.tie_weights) lm_head.weight = transformer.wte.weight;
+  if (!init.draws()) return;
   const double residual =
       c.residual_scale ? 0.02 * *c.residual_scale : 0.02 / std::sqrt(2.0 * static_cast<double>(c.n_layer));
   for (const auto& [name, parameter] : named_parameters(*this)) {
     const bool matrix = parameter.shape().rank() >= 2;  // biases stay 0, norms 1
     const bool feeds_sum = name.ends_with("c_proj.weight") || name.ends_with("o_proj.weight");
-    if (matrix) init::normal(parameter, 0, feeds_sum ? residual : 0.02, random);
+    if (matrix) init::normal(parameter, 0, feeds_sum ? residual : 0.02, init.random());
   }
 }
 

@@ -9,7 +9,8 @@
 namespace mote {
 
 /// What a layer's constructor takes. A Generator converts to it: the layer then draws PyTorch's default weights.
-/// Init::none(random) draws nothing and leaves zeros, for models that draw their own weights, each once (as GPT does).
+/// Init::none(random) draws nothing and leaves zeros that take no memory yet: for models that draw their own weights, each
+/// once (as GPT does), or load them.
 class Init {
  public:
   Init(const Generator& random) : random_(random) {}
@@ -23,17 +24,20 @@ class Init {
 
   /// Uniform in [low, high), or normal; zeros if draws() is false. Draws float32 in both builds of the library.
   Array uniform(const Shape& shape, double low, double high) const {
-    Array a = Array::zeros(shape);
-    if (draws_) random_.uniform_float32(values(a), low, high);
+    if (!draws_) return nothing(shape);
+    Array a = Array::empty(shape);
+    random_.uniform_float32(values(a), low, high);
     return a;
   }
   Array normal(const Shape& shape, double mean, double std) const {
-    Array a = Array::zeros(shape);
-    if (draws_) random_.normal_float32(values(a), mean, std);
+    if (!draws_) return nothing(shape);
+    Array a = Array::empty(shape);
+    random_.normal_float32(values(a), mean, std);
     return a;
   }
 
  private:
+  static Array nothing(const Shape& shape) { return Array(0).expand(shape); }
   static std::span<real> values(Array& a) { return {a.mutate(), static_cast<std::size_t>(a.numel())}; }
   Generator random_;
   bool draws_ = true;

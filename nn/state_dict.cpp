@@ -88,6 +88,7 @@ StateDict to_outside(const StateDict& state, const NameTable& names) {
   std::map<std::string, std::vector<const NameRule*>> kept;  // rules of one array outside
   std::vector<std::string> order;
   for (const NameRule& rule : names.rules) {
+    if (rule.alias) continue;
     if (kept[rule.outside].empty()) order.push_back(rule.outside);
     kept[rule.outside].push_back(&rule);
   }
@@ -118,28 +119,27 @@ StateDict to_outside(const StateDict& state, const NameTable& names) {
 LoadReport load_state_dict(Module& module, const StateDict& state, const LoadOptions& options,
                            const std::string& what) {
   const StateDict given = options.names ? from_outside(state, *options.names) : state;
-  std::map<std::string, const StateEntry*> named;
+  std::multimap<std::string, const StateEntry*> named;
+  for (const StateEntry& e : given) named.emplace(e.name, &e);
   std::string problems;
-  for (const StateEntry& e : given)
-    if (!named.emplace(e.name, &e).second) problems += "\n  '" + e.name + "' is given twice";
   LoadReport report;
   const std::vector<StatePlace> places = state_places(module);
   std::vector<std::vector<const StateEntry*>> sources(places.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
     for (const std::string& name : places[i].names) {
-      const auto found = named.find(name);
-      if (found == named.end()) continue;
-      const StateEntry& e = *found->second;
-      sources[i].push_back(&e);
-      named.erase(found);
-      if (!(e.shape == places[i].shape))
-        problems += "\n  '" + name + "' is " + Shape::text(e.shape) + " there and " + Shape::text(places[i].shape) +
-                    " in the module";
+      const auto [first, last] = named.equal_range(name);
+      for (auto found = first; found != last; ++found) {
+        const StateEntry& e = *found->second;
+        sources[i].push_back(&e);
+        if (!(e.shape == places[i].shape))
+          problems += "\n  '" + name + "' is " + Shape::text(e.shape) + " there and " + Shape::text(places[i].shape) +
+                      " in the module";
+      }
+      named.erase(first, last);
     }
     if (sources[i].empty()) report.missing.push_back(places[i].names.front());
   }
-  for (const StateEntry& e : given)
-    if (named.contains(e.name)) report.unexpected.push_back(e.name);
+  for (const auto& [name, entry] : named) report.unexpected.push_back(name);
   if (options.strict) {
     for (const std::string& name : report.missing) problems += "\n  '" + name + "' is missing there";
     for (const std::string& name : report.unexpected) problems += "\n  '" + name + "' has no place in the module";

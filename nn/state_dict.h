@@ -33,6 +33,7 @@ struct NameRule {
   std::string outside, inside;
   bool transposed = false;    ///< a matrix is kept as [in, out] there
   Index part = 0, parts = 1;  ///< ours is this one of equal parts, along axis 0, of what is kept there
+  bool alias = false;         ///< another name of what a rule above has written: read, never written
 };
 /// The names of a family of files, used in both directions.
 struct NameTable {
@@ -55,8 +56,8 @@ struct LoadReport {
   std::vector<std::string> unexpected;  ///< in the state, not in the module
 };
 
-/// Sets the parameters and buffers of a module by name. One name of a tied parameter suffices; if several are given they
-/// must hold the same elements. `what` names the source in errors. Errors: names that only one side has, shapes that
+/// Sets the parameters and buffers of a module by name. One name of a tied parameter suffices; what is given under several
+/// must be the same elements. `what` names the source in errors. Errors: names that only one side has, shapes that
 /// differ; the message lists all of them, and nothing has changed.
 LoadReport load_state_dict(Module& module, const StateDict& state, const LoadOptions& options = {},
                            const std::string& what = "the state");
