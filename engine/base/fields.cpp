@@ -2,7 +2,6 @@
 #include "engine/base/fields.h"
 
 #include <charconv>
-#include <sstream>
 
 #include "engine/base/number_text.h"
 
@@ -26,12 +25,9 @@ void read_field(const char* name, const std::string& text, Index& value) {
 }
 
 void read_field(const char* name, const std::string& text, double& value) {
-  std::istringstream in(text);
-  in.imbue(std::locale::classic());
-  double parsed = 0;
-  in >> std::noskipws >> parsed;
-  check_in(name, !in.fail() && in.peek() == std::istringstream::traits_type::eof(), "'", text, "' is not a number");
-  value = parsed;
+  const std::optional<double> parsed = number_from_text(text);
+  check_in(name, parsed.has_value(), "'", text, "' is not a number");
+  value = *parsed;
 }
 
 }  // namespace mote::detail

@@ -26,12 +26,21 @@ std::string general_text(double x, int digits) { return text_of(x, digits, {}); 
 std::string exact_text(double x) {
   for (int digits = 6; digits < 17; ++digits) {
     const std::string text = general_text(x, digits);
-    std::istringstream in(text);
-    in.imbue(std::locale::classic());
-    double back = 0;
-    if (in >> back && back == x) return text;
+    if (number_from_text(text) == x) return text;
   }
   return general_text(x, 17);
+}
+
+std::optional<double> number_from_text(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  in.imbue(std::locale::classic());
+  double x = 0;
+  in >> std::noskipws >> x;
+  const bool subnormal = x != 0 && std::abs(x) < 1;  // libc++ calls these a failure, and gives them all the same
+  if (in.fail() && !subnormal) return std::nullopt;
+  in.clear();
+  if (in.peek() != std::istringstream::traits_type::eof()) return std::nullopt;
+  return x;
 }
 
 }  // namespace mote

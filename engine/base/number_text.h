@@ -1,7 +1,9 @@
 // Numbers as text. Unlike printf and plain streams, independent of the locale.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace mote {
 
@@ -16,5 +18,8 @@ std::string general_text(double x, int digits);
 
 /// x with 6 significant digits, or as many more as it takes to read back the same number.
 std::string exact_text(double x);
+
+/// The number nearest to a decimal text; nothing if the text is anything else or beyond the range of a double.
+std::optional<double> number_from_text(std::string_view text);
 
 }  // namespace mote

@@ -3,12 +3,10 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
+
+#include "engine/io/utf8.h"
 
 namespace mote::detail {
-
-/// The length and code of the UTF-8 character that starts at text[i], or 1 and 0 if none does.
-std::pair<std::size_t, unsigned> character_at(const std::string& text, std::size_t i);
 
 /// That character escaped for XML, a newline or tab as \n or \t. Invalid UTF-8, and characters not allowed in XML, become
 /// '?'.

@@ -1,0 +1,304 @@
+// What parse_json accepts and what it refuses, where errors point, damaged text, limits of time and memory.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/io/json.h"
+#include "tests/tools.h"
+
+namespace mote::test::json_parse_test {
+namespace {
+
+std::string error(std::string_view text, const JsonLimits& limits = {}) {
+  return error_of([&] { parse_json(text, limits); });
+}
+
+TEST_CASE("json: what RFC 8259 allows, as it is written back") {
+  struct Case {
+    std::string text, back;
+  };
+  const std::vector<Case> cases{
+      {"null", "null"},
+      {"true", "true"},
+      {"false", "false"},
+      {" \t\r\n0 \t\r\n", "0"},
+      {"[]", "[]"},
+      {"{}", "{}"},
+      {"[ ]", "[]"},
+      {"{\n}", "{}"},
+      {"\"\"", "\"\""},
+      {"[1,2]", "[1,2]"},
+      {" [ 1 , [ ] , { } ] ", "[1,[],{}]"},
+      {"[[[[]]]]", "[[[[]]]]"},
+      {R"({"b":1,"a":{"c":null}})", R"({"b":1,"a":{"c":null}})"},
+      {R"({"":0})", R"({"":0})"},
+      {R"({"a":[{"a":1},{"a":2}]})", R"({"a":[{"a":1},{"a":2}]})"},
+      {R"({ "a" : true })", R"({"a":true})"},
+      // numbers
+      {"-1", "-1"},
+      {"10", "10"},
+      {"123456789012345678", "123456789012345678"},
+      {"9223372036854775807", "9223372036854775807"},
+      {"9223372036854775808", "9223372036854775808"},
+      {"18446744073709551615", "18446744073709551615"},
+      {"-9223372036854775808", "-9223372036854775808"},
+      {"-0", "-0.0"},
+      {"0.0", "0.0"},
+      {"-0.0", "-0.0"},
+      {"1.0", "1.0"},
+      {"0.1", "0.1"},
+      {"-0.25", "-0.25"},
+      {"1e2", "100.0"},
+      {"1E2", "100.0"},
+      {"1e+2", "100.0"},
+      {"1e-2", "0.01"},
+      {"0e1", "0.0"},
+      {"0e-999999", "0.0"},
+      {"1.50", "1.5"},
+      {"123.456e-7", "1.23456e-05"},
+      {"0.30000000000000004", "0.30000000000000004"},
+      {"1.7976931348623157e308", "1.7976931348623157e+308"},
+      {"5e-324", "4.94066e-324"},
+      {"2.2250738585072014e-308", "2.2250738585072014e-308"},
+      {"100000000000000000000.0", "1e+20"},
+      {"9007199254740993.0", "9007199254740992.0"},
+      // strings
+      {R"("a b")", R"("a b")"},
+      {R"("\"\\\/\b\f\n\r\t")", R"("\"\\/\b\f\n\r\t")"},
+      {R"("\u0041")", R"("A")"},
+      {R"("\u0000")", R"("\u0000")"},
+      {R"("\u001F\u007f")", "\"\\u001f\x7f\""},
+      {R"("\u00e9\u00E9")", "\"\xc3\xa9\xc3\xa9\""},
+      {R"("\u20ac")", "\"\xe2\x82\xac\""},
+      {R"("\ud83d\ude00")", "\"\xf0\x9f\x98\x80\""},
+      {R"("\uD800\uDC00")", "\"\xf0\x90\x80\x80\""},
+      {R"("\uDBFF\uDFFF")", "\"\xf4\x8f\xbf\xbf\""},
+      {R"("\uffff")", "\"\xef\xbf\xbf\""},
+      {"\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
+      {"\"\xef\xbb\xbf\"", "\"\xef\xbb\xbf\""},
+      {"\"\x7f\"", "\"\x7f\""},
+      {"\"// no comment /* */\"", "\"// no comment /* */\""},
+      {R"({"\u0061":1})", R"({"a":1})"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.text);
+    const Json value = parse_json(c.text);
+    CHECK(text_of(value) == c.back);
+    CHECK(parse_json(c.back) == value);
+    CHECK(text_of(parse_json(c.back)) == c.back);
+  }
+}
+
+TEST_CASE("json: what it does not allow, and where the error points") {
+  struct Case {
+    std::string text, error;
+  };
+  const std::string value_here = "a value must stand here, not ",
+                    name_here = "a name in double quotes must stand here, not ",
+                    in_array = "after an item of an array ',' or ']' must follow, not ",
+                    in_object = "after a member of an object ',' or '}' must follow, not ",
+                    after = "after the value there is ", no_zero = "a number must not start with a needless 0",
+                    integers = "an integer must be at least -2^63 and below 2^64",
+                    range = "the number is beyond the range of a double", end = "the end of the text",
+                    half = "the first half of a surrogate pair has no second",
+                    four = "\\u must be followed by four hexadecimal digits",
+                    escape = "a backslash must be followed by one of \"\\/bfnrtu, not ",
+                    control = "a control character in a string must be escaped, unlike byte 0x",
+                    utf8 = "the text is not UTF-8";
+  const std::string nul(1, '\0');
+  const std::vector<Case> cases{
+      {"", "column 1 (byte 0): " + value_here + end},
+      {" ", "column 2 (byte 1): " + value_here + end},
+      {nul, "column 1 (byte 0): " + value_here + "byte 0x00"},
+      {"\xef\xbb\xbf{}", "column 1 (byte 0): a byte order mark is not JSON"},
+      {"\xff\xfe", "column 1 (byte 0): " + value_here + "byte 0xff"},
+      {"{", "column 2 (byte 1): " + name_here + end},
+      {"[", "column 2 (byte 1): " + value_here + end},
+      {"}", "column 1 (byte 0): " + value_here + "'}'"},
+      {"]", "column 1 (byte 0): " + value_here + "']'"},
+      {"[1", "column 3 (byte 2): " + in_array + end},
+      {"[1,", "column 4 (byte 3): " + value_here + end},
+      {"[1,]", "column 4 (byte 3): " + value_here + "']'"},
+      {"[,1]", "column 2 (byte 1): " + value_here + "','"},
+      {"[1,,2]", "column 4 (byte 3): " + value_here + "','"},
+      {"[1 2]", "column 4 (byte 3): " + in_array + "'2'"},
+      {"[1}", "column 3 (byte 2): " + in_array + "'}'"},
+      {"[1:2]", "column 3 (byte 2): " + in_array + "':'"},
+      {R"({"a")", "column 5 (byte 4): after a name ':' must follow, not " + end},
+      {R"({"a" 1})", "column 6 (byte 5): after a name ':' must follow, not '1'"},
+      {R"({"a":})", "column 6 (byte 5): " + value_here + "'}'"},
+      {R"({"a":1)", "column 7 (byte 6): " + in_object + end},
+      {R"({"a":1,)", "column 8 (byte 7): " + name_here + end},
+      {R"({"a":1,})", "column 8 (byte 7): " + name_here + "'}'"},
+      {R"({,})", "column 2 (byte 1): " + name_here + "','"},
+      {R"({"a":1 "b":2})", "column 8 (byte 7): " + in_object + "'\"'"},
+      {R"({"a":1])", "column 7 (byte 6): " + in_object + "']'"},
+      {"{a:1}", "column 2 (byte 1): " + name_here + "'a'"},
+      {"{'a':1}", "column 2 (byte 1): " + name_here + "'''"},
+      {"{1:1}", "column 2 (byte 1): " + name_here + "'1'"},
+      {"'a'", "column 1 (byte 0): " + value_here + "'''"},
+      {"{} x", "column 4 (byte 3): " + after + "'x'"},
+      {"{}}", "column 3 (byte 2): " + after + "'}'"},
+      {"1 2", "column 3 (byte 2): " + after + "'2'"},
+      {"{}" + nul, "column 3 (byte 2): " + after + "byte 0x00"},
+      {"truely", "column 5 (byte 4): " + after + "'l'"},
+      {"tru", "column 1 (byte 0): " + value_here + "'t'"},
+      {"True", "column 1 (byte 0): " + value_here + "'T'"},
+      {"nul", "column 1 (byte 0): " + value_here + "'n'"},
+      {"nan", "column 1 (byte 0): " + value_here + "'n'"},
+      {"NaN", "column 1 (byte 0): " + value_here + "'N'"},
+      {"Infinity", "column 1 (byte 0): " + value_here + "'I'"},
+      {"-Infinity", "column 2 (byte 1): a digit must follow the sign, not 'I'"},
+      {"// c\n1", "column 1 (byte 0): " + value_here + "'/'"},
+      {"[1/**/]", "column 3 (byte 2): " + in_array + "'/'"},
+      {"# c", "column 1 (byte 0): " + value_here + "'#'"},
+      {"\x0b"
+       "1",
+       "column 1 (byte 0): " + value_here + "byte 0x0b"},
+      {"\x0c"
+       "1",
+       "column 1 (byte 0): " + value_here + "byte 0x0c"},
+      {"\xc2\xa0"
+       "1",
+       "column 1 (byte 0): " + value_here + "'\xc2\xa0'"},
+      {"\xe2\x80\x9c"
+       "a",
+       "column 1 (byte 0): " + value_here + "'\xe2\x80\x9c'"},
+      // numbers
+      {"-", "column 2 (byte 1): a digit must follow the sign, not " + end},
+      {"--1", "column 2 (byte 1): a digit must follow the sign, not '-'"},
+      {"+1", "column 1 (byte 0): " + value_here + "'+'"},
+      {"- 1", "column 2 (byte 1): a digit must follow the sign, not byte 0x20"},
+      {"01", "column 1 (byte 0): " + no_zero},
+      {"-01", "column 1 (byte 0): " + no_zero},
+      {"00", "column 1 (byte 0): " + no_zero},
+      {"[1, 012]", "column 5 (byte 4): " + no_zero},
+      {".5", "column 1 (byte 0): " + value_here + "'.'"},
+      {"1.", "column 3 (byte 2): a digit must follow the point, not " + end},
+      {"1.e2", "column 3 (byte 2): a digit must follow the point, not 'e'"},
+      {"1e", "column 3 (byte 2): a digit must follow the exponent's letter or sign, not " + end},
+      {"1e+", "column 4 (byte 3): a digit must follow the exponent's letter or sign, not " + end},
+      {"1e+-1", "column 4 (byte 3): a digit must follow the exponent's letter or sign, not '-'"},
+      {"1e1.5", "column 4 (byte 3): " + after + "'.'"},
+      {"0x10", "column 2 (byte 1): " + after + "'x'"},
+      {"1_000", "column 2 (byte 1): " + after + "'_'"},
+      {"1,5", "column 2 (byte 1): " + after + "','"},
+      {"\xef\xbc\x91", "column 1 (byte 0): " + value_here + "'\xef\xbc\x91'"},
+      {"18446744073709551616", "column 1 (byte 0): " + integers},
+      {"-9223372036854775809", "column 1 (byte 0): " + integers},
+      {"[" + std::string(5000, '9') + "]", "column 2 (byte 1): " + integers},
+      {"1e400", "column 1 (byte 0): " + range},
+      {"-1e400", "column 1 (byte 0): " + range},
+      {"1e99999999999999999999", "column 1 (byte 0): " + range},
+      {"1e-400", "column 1 (byte 0): " + range},
+      {"1." + std::string(5000, '1'), "column 1 (byte 0): a number must have at most 1024 characters"},
+      // strings
+      {"\"", "column 1 (byte 0): this string has no end"},
+      {"[\"ab", "column 2 (byte 1): this string has no end"},
+      {"\"\\", "column 2 (byte 1): " + escape + end},
+      {R"("\x41")", "column 2 (byte 1): " + escape + "'x'"},
+      {R"("\a")", "column 2 (byte 1): " + escape + "'a'"},
+      {R"("\'")", "column 2 (byte 1): " + escape + "'''"},
+      {R"("\U0041")", "column 2 (byte 1): " + escape + "'U'"},
+      {"\"\\\n\"", "column 2 (byte 1): " + escape + "byte 0x0a"},
+      {R"("\u12")", "column 2 (byte 1): " + four},
+      {R"("\u12G4")", "column 2 (byte 1): " + four},
+      {R"("\u)", "column 2 (byte 1): " + four},
+      {R"("ab\ud800")", "column 4 (byte 3): " + half},
+      {R"("\ud800\n")", "column 2 (byte 1): " + half},
+      {R"("\ud800\u0041")", "column 2 (byte 1): " + half},
+      {R"("\ud800\ud800")", "column 2 (byte 1): " + half},
+      {R"("\ud83dx")", "column 2 (byte 1): " + half},
+      {R"("\ude00\ud83d")", "column 2 (byte 1): the second half of a surrogate pair has no first"},
+      {"\"a\nb\"", "column 3 (byte 2): " + control + "0a"},
+      {"\"a\tb\"", "column 3 (byte 2): " + control + "09"},
+      {"\"" + nul + "\"", "column 2 (byte 1): " + control + "00"},
+      {"\"\x1f\"", "column 2 (byte 1): " + control + "1f"},
+      {"\"\x80\"", "column 2 (byte 1): " + utf8},
+      {"\"\xff\"", "column 2 (byte 1): " + utf8},
+      {"\"\xc3\"", "column 2 (byte 1): " + utf8},
+      {"\"\xc3(\"", "column 2 (byte 1): " + utf8},
+      {"\"\xe2\x82\"", "column 2 (byte 1): " + utf8},
+      {"\"\xc0\xaf\"", "column 2 (byte 1): " + utf8},
+      {"\"\xe0\x80\xaf\"", "column 2 (byte 1): " + utf8},
+      {"\"\xed\xa0\x80\"", "column 2 (byte 1): " + utf8},
+      {"\"\xf4\x90\x80\x80\"", "column 2 (byte 1): " + utf8},
+      {"\"\xf8\x88\x80\x80\x80\"", "column 2 (byte 1): " + utf8},
+      // names
+      {R"({"a":1,"b":2,"a":3})", "column 14 (byte 13): the name a occurs twice in an object"},
+      {R"({"a":1,"\u0061":3})", "column 8 (byte 7): the name a occurs twice in an object"},
+      {R"({"__metadata__":{},"__metadata__":{}})",
+       "column 20 (byte 19): the name __metadata__ occurs twice in an object"},
+      {R"({"a b":{"shape":[],"shape":[]}})", "column 20 (byte 19): the name shape occurs twice in an object"},
+      {R"({"":1,"":1})", "column 7 (byte 6): the name \"\" occurs twice in an object"},
+      {R"({"a\u0000b":1})", "column 2 (byte 1): a name must not hold U+0000"},
+      {"{\"a\x01\":1}", "column 4 (byte 3): " + control + "01"},
+      {R"({"\udc00":1})", "column 3 (byte 2): the second half of a surrogate pair has no first"},
+  };
+  for (const Case& c : cases) CHECK(error(c.text) == "JSON: line 1, " + c.error);
+  CHECK(error_of([] { parse_json("{\n \"\xc3\xa9\": [1,\r\n  \"\xe2\x82\xac\", x]}", {}, "a/config.json"); }) ==
+        "a/config.json: line 3, column 8 (byte 23): " + value_here + "'x'");
+}
+
+TEST_CASE("json: limits") {
+  const auto nested = [](std::size_t n) { return std::string(n, '[') + std::string(n, ']'); };
+  CHECK(error(nested(64)) == "(no error)");
+  CHECK(error(nested(65)) == "JSON: line 1, column 65 (byte 64): arrays and objects are nested deeper than 64");
+  CHECK(error(std::string(100'000, '[')).ends_with("nested deeper than 64"));
+  std::string objects;
+  for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
+  CHECK(error(objects).ends_with("nested deeper than 64"));
+  CHECK(text_of(parse_json(nested(1000), {.depth = 1000})) == nested(1000));
+  CHECK(error("1", {.depth = 1001}) == "parse_json: a depth of 1001 is above the limit of 1000");
+  CHECK(error("[]", {.depth = 0}).ends_with("nested deeper than 0"));
+  CHECK(error("12345", {.bytes = 4}) == "JSON: 5 bytes are above the limit of 4");
+  CHECK(error("[1,2,3]", {.values = 4}) == "(no error)");
+  CHECK(error("[1,2,3]", {.values = 3}) == "JSON: line 1, column 6 (byte 5): there are more than 3 values");
+}
+
+TEST_CASE("json: many names and long ones") {
+  std::string text = "{";
+  for (int i = 0; i < 20'000; ++i) text += "\"" + std::to_string(i) + "\":" + std::to_string(i) + ",";
+  text.back() = '}';
+  const Json many = parse_json(text);
+  CHECK(many.members().size() == 20'000);
+  CHECK(many.members()[12'345].name == "12345");
+  CHECK(text_of(many) == text);
+  text.back() = ',';
+  CHECK(error(text + "\"777\":0}").ends_with("the name 777 occurs twice in an object"));
+
+  std::string flood = "{";  // ends at the 128th member, not at the end of the text
+  for (int i = 0; i < 20'000; ++i) flood += std::string("\"") + static_cast<char>('a' + i % 26) + "\":0,";
+  CHECK(error(flood) == "JSON: line 1, column 158 (byte 157): the name a occurs twice in an object");
+
+  const std::string name(1'000'000, 'x');
+  CHECK(parse_json("{\"" + name + "\":1}").members()[0].name == name);
+  const std::string twice = error("{\"" + name + "\":1,\"" + name + "\":2}");
+  CHECK(twice.ends_with("the name \"" + std::string(80, 'x') + "...\" occurs twice in an object"));
+}
+
+TEST_CASE("json: a text cut anywhere is refused, and one with any bit flipped is refused or writes what it reads") {
+  const std::string text =
+      "{\"__metadata__\":{\"format\":\"pt\",\"\xc3\xa9\":\"\\ud83d\\ude00\\n\"},\"h.0\":{\"dtype\":\"F32\",\"shape\":"
+      "[2,3],\"data_offsets\":[0,24]},\"x\":[true,false,null,-1.5e-3,18446744073709551615,[],{}]}";
+  CHECK(error(text) == "(no error)");
+  for (std::size_t n = 0; n < text.size(); ++n) CHECK(error(text.substr(0, n)).starts_with("JSON: line 1, column "));
+  int accepted = 0;
+  for (std::size_t bit = 0; bit < 8 * text.size(); ++bit) {
+    std::string flipped = text;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    const std::string message = error(flipped);
+    if (message == "(no error)") {
+      const Json value = parse_json(flipped);
+      CHECK(parse_json(text_of(value)) == value);
+      ++accepted;
+    } else {
+      CHECK(message.starts_with("JSON: line "));
+    }
+  }
+  CHECK(accepted > 100);
+}
+
+}  // namespace
+}  // namespace mote::test::json_parse_test
