@@ -8,17 +8,17 @@ set(ids "this layer takes ids, an IntArray: write ints({{1, 2}})")
 set(failed)
 set(count 0)
 
-# The headers that `code` needs, and the sentence.
+# The headers that `code` needs, and the sentence; then flags for the compiler, if any.
 function(refuses headers code sentence)
   math(EXPR count "${count} + 1")
-  set(program "#include \"engine/ops/create.h\"\n")
-  foreach(header IN LISTS headers)
+  set(program)
+  foreach(header IN LISTS headers ITEMS engine/array/random.h engine/ops/create.h)
     string(APPEND program "#include \"${header}\"\n")
   endforeach()
   string(APPEND program "using namespace mote;\nint main() {\n  const Generator random(1);\n"
     "  const Tensor x = zeros({1, 2, 4});\n  ${code};\n}\n")
   file(WRITE ${WORK_DIR}/refused_${count}.cpp "${program}")
-  execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${SOURCE_DIR} ${WORK_DIR}/refused_${count}.cpp
+  execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only ${ARGN} -I${SOURCE_DIR} ${WORK_DIR}/refused_${count}.cpp
     RESULT_VARIABLE result ERROR_VARIABLE errors)
   string(REGEX MATCH "^([^\n]*\n)?([^\n]*\n)?([^\n]*\n)?([^\n]*\n)?([^\n]*\n)?" start "${errors}")
   string(FIND "${start}" "${sentence}" place)
@@ -43,6 +43,7 @@ refuses("nn/embedding.h" "Embedding(3, 4, random)(tensor({{1, 2}}))" "${ids}")
 refuses("nn/embedding.h" "Embedding(3, 4, random)(std::vector<int>{1, 2})" "${ids}")
 refuses("nn/embedding.h" "Embedding(3, 4, random)({{1, 2}, {0, 1}})" "braces have no type: write ints({{1, 2}})")
 refuses("nn/linear.h" "Linear(3, 4, random)({{1.5, 2, 3}})" "braces have no type: write ints({{1, 2}})")
+refuses("engine/engine.h" "x.item()" "mote: compile without -ffast-math" -ffast-math)
 if(failed)
   message(FATAL_ERROR "${failed}")
 endif()
