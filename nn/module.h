@@ -131,7 +131,7 @@ class Module {
     static inline constinit thread_local int depth = 0;
   };
   /// Gives every parameter of a fresh copy its own cell; parameters tied within the module stay tied.
-  static void own_parameters(Module& copy);
+  static void own_cells(Module& copy);
   /// Errors: this was moved from.
   void require_kept() const {
     if (moved_from_) [[unlikely]]
@@ -196,7 +196,7 @@ class Layer : public Module {
   Derived clone() const {
     const Cloning allowed;
     Derived copy(static_cast<const Derived&>(*this));
-    own_parameters(copy);
+    own_cells(copy);
     return copy;
   }
 };

@@ -52,6 +52,15 @@ refuses("nn/linear.h" "struct L : Layer<L> { void visit(Visitor&) override {} };
 refuses("nn/linear.h"
   "struct L : Layer<L> { Tensor forward(Tensor y) { return y; } void visit(Visitor&) override {} }; L()(x)" "${forward}")
 refuses("nn/linear.h" "Linear(3, 4, random)(x, x)" "${forward}")
+set(train train/train.h nn/linear.h)
+refuses("${train}" "const Linear m(3, 4, random); AdamW(parameters(m), {.lr = 0.1})"
+  "write AdamW(all_parameters(model), {.lr = 1e-3})")
+refuses("${train}" "const Linear m(3, 4, random); SGD o(parameters(m))"
+  "write SGD(all_parameters(model), {.lr = 1e-3})")
+refuses("${train}" "const Linear m(3, 4, random); Adam o(m, {.lr = 0.1})"
+  "write Adam(all_parameters(model), {.lr = 1e-3})")
+refuses("${train}" "const Linear m(3, 4, random); AdamW(decay_groups(m, 0.1), 1e-3)"
+  "write AdamW(all_parameters(model), {.lr = 1e-3})")
 refuses("engine/engine.h" "x.item()" "mote: compile without -ffast-math" -ffast-math)
 if(failed)
   message(FATAL_ERROR "${failed}")
