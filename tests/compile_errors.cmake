@@ -61,6 +61,13 @@ refuses("${train}" "const Linear m(3, 4, random); Adam o(m, {.lr = 0.1})"
   "write Adam(all_parameters(model), {.lr = 1e-3})")
 refuses("${train}" "const Linear m(3, 4, random); AdamW(decay_groups(m, 0.1), 1e-3)"
   "write AdamW(all_parameters(model), {.lr = 1e-3})")
+refuses("engine/ops/attention.h" "attention(x, x, x, ones({2, 2}))"
+  "write {.mask = m}; of floats m > 0, or from_blocked(m) where 1 means blocked")
+refuses("engine/ops/loss.h" "cross_entropy(x, {0, 1})" "braces have no type: write ints({1, 0})")
+refuses("engine/ops/loss.h" "cross_entropy(x, {{0, 1}})" "braces have no type: write ints({1, 0})")
+refuses("engine/ops/loss.h" "cross_entropy(x, std::vector<int>{0, 1})" "targets are class ids, whole numbers: write ints(")
+refuses("engine/engine.h" "Parameter(zeros({2}))" "a Parameter holds an Array: write Parameter(x.array())")
+refuses("engine/engine.h" "x.clone()" "tensors never change in place: write y = x, or x.detach() without the graph")
 refuses("engine/engine.h" "x.item()" "mote: compile without -ffast-math" -ffast-math)
 if(failed)
   message(FATAL_ERROR "${failed}")
