@@ -50,7 +50,8 @@ refuses("models/mlp.h" "MLP({3, 2}, random)(ints({{1, 2}}))" "${floats}")
 refuses("models/mlp.h" "MLP({3, 2}, random)(std::vector<int>{1, 2})" "${floats}")
 refuses("nn/linear.h" "struct L : Layer<L> { void visit(Visitor&) override {} }; L()(x)" "${forward}")
 refuses("nn/linear.h"
-  "struct L : Layer<L> { Tensor forward(Tensor y) { return y; } void visit(Visitor&) override {} }; L()(x)" "${forward}")
+  "struct L : Layer<L> { Tensor forward(Tensor y) { return y; } void visit(Visitor&) override {} }; L()(x)"
+  "${forward}")
 refuses("nn/linear.h" "Linear(3, 4, random)(x, x)" "${forward}")
 set(train train/train.h nn/linear.h)
 refuses("${train}" "const Linear m(3, 4, random); AdamW(parameters(m), {.lr = 0.1})"
@@ -65,7 +66,8 @@ refuses("engine/ops/attention.h" "attention(x, x, x, ones({2, 2}))"
   "write {.mask = m}; of floats m > 0, or from_blocked(m) where 1 means blocked")
 refuses("engine/ops/loss.h" "cross_entropy(x, {0, 1})" "braces have no type: write ints({1, 0})")
 refuses("engine/ops/loss.h" "cross_entropy(x, {{0, 1}})" "braces have no type: write ints({1, 0})")
-refuses("engine/ops/loss.h" "cross_entropy(x, std::vector<int>{0, 1})" "targets are class ids, whole numbers: write ints(")
+refuses("engine/ops/loss.h" "cross_entropy(x, std::vector<int>{0, 1})"
+  "targets are class ids, whole numbers: write ints(")
 refuses("engine/engine.h" "Parameter(zeros({2}))" "a Parameter holds an Array: write Parameter(x.array())")
 refuses("engine/engine.h" "x.clone()" "tensors never change in place: write y = x, or x.detach() without the graph")
 refuses("engine/engine.h" "x.item()" "mote: compile without -ffast-math" -ffast-math)
