@@ -1,6 +1,8 @@
 // The index of the engine: arrays, tensors, ops, random numbers, printing, gradient checks.
 #pragma once
 
+#include "engine/base/real.h"  // first, so that its error about -ffast-math stands on top
+
 #include "engine/array/array.h"
 #include "engine/array/random.h"
 #include "engine/autograd/gradcheck.h"

@@ -19,9 +19,11 @@ template <class L, class... A>
 concept Takes = requires(const L& layer, A&&... arguments) {
   layer.forward(std::forward<A>(arguments)...);
 };
-/// Whether something else was given where forward() takes ids, or a Tensor where it takes a Mask.
+/// Whether something else was given where forward() takes ids, or a Tensor; or a Tensor where it takes a Mask.
 template <class L, class T, class... A>
 concept NotIds = !Takes<L, T, A...> && Takes<L, const IntArray&, A...>;
+template <class L, class T, class... A>
+concept NotTensor = !Takes<L, T, A...> && !NotIds<L, T, A...> && Takes<L, const Tensor&, A...>;
 template <class L, class T, class... A>
 concept NotMask =
     std::same_as<std::remove_cvref_t<T>, Tensor> && !Takes<L, A..., Exactly<Tensor>> && Takes<L, A..., const Mask&>;

@@ -59,7 +59,7 @@ Module::Module(const Module& other) : mode_(other.own_mode()) {
   live_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void Module::own_parameters(Module& copy) {
+void Module::own_cells(Module& copy) {
   struct Own : Visitor {
     std::map<const Parameter::Cell*, Parameter> fresh;
     void on_parameter(Parameter& p) override {

@@ -131,7 +131,7 @@ class Module {
     static inline constinit thread_local int depth = 0;
   };
   /// Gives every parameter of a fresh copy its own cell; parameters tied within the module stay tied.
-  static void own_parameters(Module& copy);
+  static void own_cells(Module& copy);
   /// Errors: this was moved from.
   void require_kept() const {
     if (moved_from_) [[unlikely]]
@@ -172,6 +172,10 @@ class Layer : public Module {
   requires detail::NotIds<Derived, T, A...>
   __attribute__((unavailable("this layer takes ids, an IntArray: write ints({{1, 2}})"))) void operator()(T&& ids,
                                                                                                           A&&...) const;
+  template <class T, class... A>
+  requires detail::NotTensor<Derived, T, A...>
+  __attribute__((unavailable("this layer takes a Tensor: write tensor(ids), or put an Embedding before it"))) void
+  operator()(T&& x, A&&...) const;
   template <class X, class T>
   requires detail::NotMask<Derived, T, X>
   __attribute__((unavailable("a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked"))) void
@@ -183,12 +187,16 @@ class Layer : public Module {
   template <class... A>
   __attribute__((unavailable("braces have no type: write ints({{1, 2}}) for ids, tensor({{1, 2}}) for floats"))) void
   operator()(const Nested<double>&, A&&...) const;
+  template <class... A>
+  requires(!detail::Takes<Derived, A...>)
+      __attribute__((unavailable("a Layer needs a public `forward(...) const` that takes these arguments"))) void
+      operator()(A&&...) const;
 
   /// An independent copy: equal values in cells of its own, tied parameters still tied; only random streams are shared.
   Derived clone() const {
     const Cloning allowed;
     Derived copy(static_cast<const Derived&>(*this));
-    own_parameters(copy);
+    own_cells(copy);
     return copy;
   }
 };

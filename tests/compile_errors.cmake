@@ -5,20 +5,22 @@ file(MAKE_DIRECTORY ${WORK_DIR})
 
 set(mask "a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked")
 set(ids "this layer takes ids, an IntArray: write ints({{1, 2}})")
+set(floats "this layer takes a Tensor: write tensor(ids), or put an Embedding before it")
+set(forward "a Layer needs a public `forward(...) const` that takes these arguments")
 set(failed)
 set(count 0)
 
-# The headers that `code` needs, and the sentence.
+# The headers that `code` needs, and the sentence; then flags for the compiler, if any.
 function(refuses headers code sentence)
   math(EXPR count "${count} + 1")
-  set(program "#include \"engine/ops/create.h\"\n")
-  foreach(header IN LISTS headers)
+  set(program)
+  foreach(header IN LISTS headers ITEMS engine/array/random.h engine/ops/create.h)
     string(APPEND program "#include \"${header}\"\n")
   endforeach()
   string(APPEND program "using namespace mote;\nint main() {\n  const Generator random(1);\n"
     "  const Tensor x = zeros({1, 2, 4});\n  ${code};\n}\n")
   file(WRITE ${WORK_DIR}/refused_${count}.cpp "${program}")
-  execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${SOURCE_DIR} ${WORK_DIR}/refused_${count}.cpp
+  execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only ${ARGN} -I${SOURCE_DIR} ${WORK_DIR}/refused_${count}.cpp
     RESULT_VARIABLE result ERROR_VARIABLE errors)
   string(REGEX MATCH "^([^\n]*\n)?([^\n]*\n)?([^\n]*\n)?([^\n]*\n)?([^\n]*\n)?" start "${errors}")
   string(FIND "${start}" "${sentence}" place)
@@ -43,6 +45,32 @@ refuses("nn/embedding.h" "Embedding(3, 4, random)(tensor({{1, 2}}))" "${ids}")
 refuses("nn/embedding.h" "Embedding(3, 4, random)(std::vector<int>{1, 2})" "${ids}")
 refuses("nn/embedding.h" "Embedding(3, 4, random)({{1, 2}, {0, 1}})" "braces have no type: write ints({{1, 2}})")
 refuses("nn/linear.h" "Linear(3, 4, random)({{1.5, 2, 3}})" "braces have no type: write ints({{1, 2}})")
+refuses("nn/linear.h" "Linear(3, 4, random)(ints({{1, 2}}))" "${floats}")
+refuses("models/mlp.h" "MLP({3, 2}, random)(ints({{1, 2}}))" "${floats}")
+refuses("models/mlp.h" "MLP({3, 2}, random)(std::vector<int>{1, 2})" "${floats}")
+refuses("nn/linear.h" "struct L : Layer<L> { void visit(Visitor&) override {} }; L()(x)" "${forward}")
+refuses("nn/linear.h"
+  "struct L : Layer<L> { Tensor forward(Tensor y) { return y; } void visit(Visitor&) override {} }; L()(x)"
+  "${forward}")
+refuses("nn/linear.h" "Linear(3, 4, random)(x, x)" "${forward}")
+set(train train/train.h nn/linear.h)
+refuses("${train}" "const Linear m(3, 4, random); AdamW(parameters(m), {.lr = 0.1})"
+  "write AdamW(all_parameters(model), {.lr = 1e-3})")
+refuses("${train}" "const Linear m(3, 4, random); SGD o(parameters(m))"
+  "write SGD(all_parameters(model), {.lr = 1e-3})")
+refuses("${train}" "const Linear m(3, 4, random); Adam o(m, {.lr = 0.1})"
+  "write Adam(all_parameters(model), {.lr = 1e-3})")
+refuses("${train}" "const Linear m(3, 4, random); AdamW(decay_groups(m, 0.1), 1e-3)"
+  "write AdamW(all_parameters(model), {.lr = 1e-3})")
+refuses("engine/ops/attention.h" "attention(x, x, x, ones({2, 2}))"
+  "write {.mask = m}; of floats m > 0, or from_blocked(m) where 1 means blocked")
+refuses("engine/ops/loss.h" "cross_entropy(x, {0, 1})" "braces have no type: write ints({1, 0})")
+refuses("engine/ops/loss.h" "cross_entropy(x, {{0, 1}})" "braces have no type: write ints({1, 0})")
+refuses("engine/ops/loss.h" "cross_entropy(x, std::vector<int>{0, 1})"
+  "targets are class ids, whole numbers: write ints(")
+refuses("engine/engine.h" "Parameter(zeros({2}))" "a Parameter holds an Array: write Parameter(x.array())")
+refuses("engine/engine.h" "x.clone()" "tensors never change in place: write y = x, or x.detach() without the graph")
+refuses("engine/engine.h" "x.item()" "mote: compile without -ffast-math" -ffast-math)
 if(failed)
   message(FATAL_ERROR "${failed}")
 endif()

@@ -74,6 +74,10 @@ class Adam : public detail::AdamBase {
  public:
   explicit Adam(std::vector<ParameterGroup> groups, const AdamOptions& options = {})
       : AdamBase("Adam", std::move(groups), options, false) {}
+  template <class P, class O = AdamOptions>
+  requires detail::NotGroups<P, O, AdamOptions>
+  __attribute__((unavailable("write Adam(all_parameters(model), {.lr = 1e-3})"))) explicit Adam(const P&,
+                                                                                                const O& = {});
 };
 
 /// Adam with decoupled decay: first w *= 1 - lr weight_decay; only the gradient enters m and v, so that weights with
@@ -83,6 +87,10 @@ class AdamW : public detail::AdamBase {
  public:
   explicit AdamW(std::vector<ParameterGroup> groups, const AdamWOptions& options = {})
       : AdamBase("AdamW", std::move(groups), {options.lr, options.betas, options.eps, options.weight_decay}, true) {}
+  template <class P, class O = AdamWOptions>
+  requires detail::NotGroups<P, O, AdamWOptions>
+  __attribute__((unavailable("write AdamW(all_parameters(model), {.lr = 1e-3})"))) explicit AdamW(const P&,
+                                                                                                  const O& = {});
 };
 
 }  // namespace mote

@@ -2,6 +2,7 @@
 // functions that put a module's parameters into groups.
 #pragma once
 
+#include <concepts>
 #include <map>
 #include <optional>
 #include <string>
@@ -108,5 +109,11 @@ class Optimizer {
   double learning_rate_;
   Index steps_ = 0;
 };
+
+namespace detail {
+/// Whether these are not the groups and options that an optimizer's constructor takes.
+template <class P, class O, class Options>
+concept NotGroups = !std::convertible_to<P, std::vector<ParameterGroup>> || !std::convertible_to<O, Options>;
+}  // namespace detail
 
 }  // namespace mote

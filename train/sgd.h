@@ -34,6 +34,9 @@ class SGD : public Optimizer {
              "nesterov needs a momentum above 0 and no dampening; momentum is ", options.momentum, " and dampening ",
              options.dampening);
   }
+  template <class P, class O = SGDOptions>
+  requires detail::NotGroups<P, O, SGDOptions>
+  __attribute__((unavailable("write SGD(all_parameters(model), {.lr = 1e-3})"))) explicit SGD(const P&, const O& = {});
 
  protected:
   bool prepare(Slot& slot) override {

@@ -22,7 +22,7 @@ class IntArray : public Strided<IntArray, Index> {
   }
 };
 
-/// ints({{1, 2}, {3, 4}}) is [2, 2]. Errors: lists of unequal lengths.
+/// ints({{1, 2}, {3, 4}}) is [2, 2]; of a std::vector, nested or not, as of braces. Errors: lists of unequal lengths.
 inline IntArray ints(const Nested<Index>& list) {
   Shape shape;
   const std::vector<Index> values = list.flatten(shape);

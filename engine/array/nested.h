@@ -1,6 +1,7 @@
-// Nested, brace lists of numbers as tutorials write them.
+// Nested, lists of numbers: braces, as tutorials write them, and vectors.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <vector>
 
@@ -15,6 +16,10 @@ class Nested {
  public:
   Nested(T value) : value_(value) {}
   Nested(std::initializer_list<Nested> items) : items_(items), list_(true) {}
+  template <class U>
+  requires(std::convertible_to<U, Nested> && !(std::integral<T> && std::floating_point<U>))
+      Nested(const std::vector<U>& items)
+      : items_(items.begin(), items.end()), list_(true) {}
 
   /// All values in row-major order; `shape` receives their shape.
   std::vector<T> flatten(Shape& shape) const {

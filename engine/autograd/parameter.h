@@ -1,6 +1,7 @@
 // Parameter, a trainable array that modules, ties and optimizers share.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <utility>
 
@@ -23,6 +24,8 @@ class Parameter {
   Parameter() = default;
   /// Errors: a value that is not defined.
   explicit Parameter(Array value) : cell_(std::make_shared<Cell>(std::move(value))) {}
+  template <std::same_as<Tensor> T>
+  __attribute__((unavailable("a Parameter holds an Array: write Parameter(x.array())"))) explicit Parameter(const T&);
   Parameter(const Parameter&) = default;
   Parameter& operator=(const Parameter&) = default;
   Parameter(Parameter&& other) noexcept : cell_(std::move(other.cell_)), moved_from_(other.moved_from_) {

@@ -42,6 +42,8 @@ class Tensor {
   void retain_grad();
   /// The same values without the graph.
   Tensor detach() const { return Tensor(value_); }
+  __attribute__((unavailable("tensors never change in place: write y = x, or x.detach() without the graph"))) Tensor
+  clone() const;
 
   /// Adds d(this)/d(leaf) to the grad() of every leaf this was computed from. Consumes the recorded graph: each node's
   /// rule, inputs and gradient are dropped as soon as they are used. Errors: not tracked; more than one element (pass

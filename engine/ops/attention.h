@@ -1,6 +1,7 @@
 // Scaled dot-product attention as one op.
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include "engine/array/random.h"
@@ -52,5 +53,9 @@ struct AttentionOptions {
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
                  const Generator& random);
+template <class M>
+requires(std::same_as<M, Tensor> || std::same_as<M, Mask>)
+    __attribute__((unavailable("write {.mask = m}; of floats m > 0, or from_blocked(m) where 1 means blocked"))) Tensor
+    attention(const Tensor& q, const Tensor& k, const Tensor& v, const M& mask);
 
 }  // namespace mote

@@ -17,7 +17,8 @@ namespace mote {
 template <std::same_as<bool> B>
 __attribute__((unavailable("ids == ids is one bool; write eq(a, b) for a Mask"))) Tensor tensor(B);
 
-/// tensor({{0.43, 0.15}, {0.55, 0.87}}) is [2, 2]; tensor(3.0) has rank 0. Errors: lists of unequal lengths.
+/// tensor({{0.43, 0.15}, {0.55, 0.87}}) is [2, 2]; tensor(3.0) has rank 0; of a std::vector, nested or not,
+/// as of braces. Errors: lists of unequal lengths.
 inline Tensor tensor(const Nested<double>& list) {
   const Op op("tensor");
   Shape shape;

@@ -95,9 +95,11 @@ inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossE
 }
 
 template <class T>
-requires(std::convertible_to<const T&, Tensor> && !std::same_as<T, IntArray>)
+requires(!std::convertible_to<const T&, IntArray>)
     __attribute__((unavailable("targets are class ids, whole numbers: write ints({1, 0}), not tensor({1, 0})"))) Tensor
     cross_entropy(const Tensor& logits, const T& targets, const CrossEntropyOptions& options = {});
+__attribute__((unavailable("braces have no type: write ints({1, 0})"))) Tensor cross_entropy(
+    const Tensor& logits, std::initializer_list<Nested<Index>> targets, const CrossEntropyOptions& options = {});
 
 /// (y - target)^2, averaged (default), summed, or element by element. The mean of no elements is NaN. Errors: different
 /// shapes; [N, 1] and [N] would broadcast to [N, N], hardly ever intended: if it is, expand() one of them.

@@ -99,6 +99,10 @@ TEST_CASE("int array: lists, comparison in any layout") {
   CHECK_FALSE(t == t.reshape({6}));
   CHECK(IntArray({2}, 7) == ints({7, 7}));
   CHECK(IntArray({2}) == ints({0, 0}));
+  CHECK(ints(std::vector<int>{1, -2}) == ints({1, -2}));
+  CHECK(ints(std::vector<Index>{1, 2, 3}) == ints({1, 2, 3}));
+  CHECK(ints(std::vector<std::vector<int>>{{1, 2, 3}, {4, 5, 6}}) == t);
+  CHECK_FALSE(std::convertible_to<std::vector<double>, Nested<Index>>);  // would round unasked
   CHECK(error_of([] {
           ints({{1, 2}, {3}});
         }) == "nested: lists of unequal lengths: the first entries give shape [2, 2]");
