@@ -17,7 +17,9 @@ int open_path(const std::string& path, OpenFor what, unsigned mode) {
 }
 
 void fail_file(const char* what, const std::string& path, int error) {
-  fail_with(nullptr, "cannot ", what, " '", path, "': ", std::generic_category().message(error));
+  std::string shown = path;  // a sentence ends at a NUL
+  for (std::size_t at; (at = shown.find('\0')) != std::string::npos;) shown.replace(at, 1, "\\0");
+  fail_with(nullptr, "cannot ", what, " '", shown, "': ", std::generic_category().message(error));
 }
 
 bool write_all(int file, const void* from, std::size_t bytes) {

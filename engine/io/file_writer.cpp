@@ -43,8 +43,7 @@ int printed_to(const FileStatus& status) {
 
 }  // namespace
 
-FileWriter::FileWriter(const std::string& path)
-    : path_(path), buffer_(std::make_unique_for_overwrite<char[]>(buffer_size)) {
+FileWriter::FileWriter(const std::string& path) : path_(path), buffer_(new char[buffer_size]) {
   Target target;
   if (!target_of(path, target)) fail(errno);
   target_ = target.path;
