@@ -7,7 +7,6 @@
 #include <set>
 
 #include "engine/array/join.h"
-#include "engine/io/safetensors.h"
 
 namespace mote {
 namespace {
@@ -165,11 +164,15 @@ void save(const Module& module, const std::string& path, const NameTable* names)
   save_safetensors(path, std::move(tensors));
 }
 
-LoadReport load(Module& module, const std::string& path, const LoadOptions& options) {
-  const SafetensorsFile file(path);
+StateDict state_of(const SafetensorsFile& file) {
   StateDict state;
   for (const TensorEntry& t : file.tensors()) state.push_back({t.name, t.shape, [&file, &t] { return file.array(t); }});
-  return load_state_dict(module, state, options, path);
+  return state;
+}
+
+LoadReport load(Module& module, const std::string& path, const LoadOptions& options) {
+  const SafetensorsFile file(path);
+  return load_state_dict(module, state_of(file), options, path);
 }
 
 }  // namespace mote

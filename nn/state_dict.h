@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/io/safetensors.h"
 #include "nn/module.h"
 
 namespace mote {
@@ -61,6 +62,9 @@ struct LoadReport {
 /// differ; the message lists all of them, and nothing has changed.
 LoadReport load_state_dict(Module& module, const StateDict& state, const LoadOptions& options = {},
                            const std::string& what = "the state");
+
+/// The tensors of a file as a state; the file must outlive it.
+StateDict state_of(const SafetensorsFile& file);
 
 /// Writes a module's parameters and buffers as a safetensors file: under mote's names, or those of `names`. An existing
 /// file is replaced, whole or not at all. Not in it: random streams, the optimizer, the step; for these see

@@ -49,8 +49,8 @@ auto read_tensor(detail::LoadedParts& parts, const std::string& name, const Read
   }
   return A();
 }
-Array read_array(const SafetensorsFile& f, const TensorEntry& e) { return f.array(e); }
-IntArray read_ints(const SafetensorsFile& f, const TensorEntry& e) { return f.int_array(e); }
+Array array_at(const SafetensorsFile& f, const TensorEntry& e) { return f.array(e); }
+IntArray ints_at(const SafetensorsFile& f, const TensorEntry& e) { return f.int_array(e); }
 
 void save_module(detail::SavedParts& parts, const std::string& name, const Module& module) {
   for (const StateEntry& e : state_dict(module)) parts(name + "." + e.name, e.read());
@@ -59,7 +59,7 @@ void save_module(detail::SavedParts& parts, const std::string& name, const Modul
 
 void load_module(detail::LoadedParts& parts, const std::string& name, Module& module) {
   for (const StatePlace& place : state_places(module)) {
-    const Array x = read_tensor(parts, name + "." + place.names.front(), read_array);
+    const Array x = read_tensor(parts, name + "." + place.names.front(), array_at);
     if (!x.defined()) continue;
     if (x.shape() == place.shape)
       parts.change([place, x] { place.set(x); });
@@ -95,7 +95,7 @@ void load_optimizer(detail::LoadedParts& parts, const std::string& name, Optimiz
   if (const std::string* const text = parts.text(rate_name)) rate = parsed<double>(parts, rate_name, *text);
   OptimizerState state;
   for (const TensorEntry& t : parts.file().tensors())
-    if (t.name.starts_with(prefix)) state.arrays[t.name.substr(prefix.size())] = read_tensor(parts, t.name, read_array);
+    if (t.name.starts_with(prefix)) state.arrays[t.name.substr(prefix.size())] = read_tensor(parts, t.name, array_at);
   for (const auto& [key, text] : parts.file().metadata())
     if (key.starts_with(prefix) && key != rate_name) {
       static_cast<void>(parts.text(key));
@@ -156,20 +156,20 @@ void detail::save_field(SavedParts& parts, const std::string& name, const Genera
 }
 
 void detail::load_field(LoadedParts& parts, const std::string& name, Array& x) {
-  const Array value = read_tensor(parts, name, read_array);
+  const Array value = read_tensor(parts, name, array_at);
   parts.change([&x, value] { x = value; });
 }
 void detail::load_field(LoadedParts& parts, const std::string& name, IntArray& x) {
-  const IntArray value = read_tensor(parts, name, read_ints);
+  const IntArray value = read_tensor(parts, name, ints_at);
   parts.change([&x, value] { x = value; });
 }
 void detail::load_field(LoadedParts& parts, const std::string& name, std::vector<Index>& x) {
-  const IntArray value = read_tensor(parts, name, read_ints);
+  const IntArray value = read_tensor(parts, name, ints_at);
   if (!value.defined()) return;
   parts.change([&x, list = value.to_vector()]() mutable { x = std::move(list); });
 }
 void detail::load_field(LoadedParts& parts, const std::string& name, const Generator& stream) {
-  const IntArray numbers = read_tensor(parts, name, read_ints);
+  const IntArray numbers = read_tensor(parts, name, ints_at);
   if (!numbers.defined()) return;
   if (!(numbers.shape() == numbers_of(GeneratorState()).shape()))
     return parts.problem("'" + name + "' is no random stream");

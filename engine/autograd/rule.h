@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -105,9 +106,9 @@ using Saved = SavedList<std::index_sequence_for<T...>, T...>;
 }  // namespace detail
 
 /// What an op passes to its rule, in the order of the rule's last parameters: the array of a Tensor or Parameter, other
-/// values unchanged. Nothing is copied unless the op records.
+/// values unchanged. Nothing is copied unless the op records. (With a path, save() writes a module's file.)
 template <class... T>
-auto save(const T&... values) {
+requires(!std::is_convertible_v<T, std::string_view> && ...) auto save(const T&... values) {
   return detail::Saved<decltype(detail::to_save(values))...>{{detail::to_save(values)}...};
 }
 

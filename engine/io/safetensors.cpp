@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 #include <tuple>
 
 #include "engine/io/crc32.h"
-#include "engine/io/file.h"
 #include "engine/io/json.h"
 #include "engine/io/safetensors_checksum.h"
 
@@ -15,11 +13,6 @@ namespace mote {
 namespace {
 
 constexpr std::uint64_t largest_header = 100'000'000;  // the reference's limit
-
-ByteSource file_source(const std::string& path) {
-  const auto file = std::make_shared<FileReader>(path);
-  return {path, file->size(), [file](std::uint64_t offset, void* to, std::size_t n) { file->read(offset, to, n); }};
-}
 
 /// What is wrong with one tensor.
 struct TensorRule {
@@ -164,53 +157,28 @@ const std::string* SafetensorsFile::find_metadata(const std::string& name) const
   return found != metadata_.end() && found->first == name ? &found->second : nullptr;
 }
 
-void SafetensorsFile::read_raw(const TensorEntry& entry, void* whole,
-                               const std::function<void(const std::byte*, std::size_t)>& each) const {
-  constexpr std::size_t piece = std::size_t(1) << 18;  // in the cache between reading, checksum and conversion
+template <class Read>
+auto SafetensorsFile::checked(const TensorEntry& entry, const Read& read) const {
   const std::string* const wanted = find_metadata("crc32 " + entry.name);
-  std::vector<std::byte> buffer(
-      whole ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(piece, entry.end - entry.begin)));
+  const std::string what = source_.name + ": tensor '" + entry.name + "'";
+  const StoredElements stored{what, entry.dtype, entry.shape, data_ + entry.begin};
   std::uint32_t sum = 0;
-  for (std::uint64_t at = entry.begin; at < entry.end;) {
-    const std::size_t n = static_cast<std::size_t>(std::min<std::uint64_t>(piece, entry.end - at));
-    std::byte* const to = whole ? static_cast<std::byte*>(whole) + (at - entry.begin) : buffer.data();
-    source_.read(data_ + at, to, n);
-    if (wanted) sum = crc32(to, n, sum);
-    if (each) each(to, n);
-    at += n;
-  }
-  TensorRule{source_.name, entry.name}(!wanted || detail::checksum_text(sum) == *wanted,
-                                       "its checksum is wrong: the file was changed");
-}
-
-template <class A, class T>
-A SafetensorsFile::read_as(const TensorEntry& entry) const {
-  const TensorRule rule{source_.name, entry.name};
-  rule(readable(entry.dtype), "mote does not read ", text_of(entry.dtype));
-  A x = A::empty(entry.shape);
-  T* const out = x.mutate();
-  if (entry.dtype == dtype_of(x) && entry.dtype != DType::boolean) {  // the same bytes
-    read_raw(entry, out, {});
-    return x;
-  }
-  const Index width = bits(entry.dtype) / 8;
-  Index done = 0;
-  read_raw(entry, nullptr, [&](const std::byte* from, std::size_t bytes) {
-    const Index count = static_cast<Index>(bytes) / width;
-    const Index exact = detail::widen(entry.dtype, from, count, out + done);
-    rule(exact == count, "its element ", done + exact, " of type ", text_of(entry.dtype), " has no exact equal in ",
-         text_of(dtype_of(x)), entry.dtype == DType::f64 ? ": use mote_f64, or convert it first" : "");
-    done += count;
-  });
+  const auto x = read(source_, stored, SeeBytes([&](const void* data, std::size_t n) { sum = crc32(data, n, sum); }));
+  check_in("safetensors", !wanted || detail::checksum_text(sum) == *wanted, what,
+           ": its checksum is wrong: the file was changed");
   return x;
 }
 
-Array SafetensorsFile::array(const TensorEntry& entry) const { return read_as<Array, real>(entry); }
-IntArray SafetensorsFile::int_array(const TensorEntry& entry) const { return read_as<IntArray, Index>(entry); }
-Mask SafetensorsFile::mask(const TensorEntry& entry) const { return read_as<Mask, std::uint8_t>(entry); }
+Array SafetensorsFile::array(const TensorEntry& entry) const { return checked(entry, read_array); }
+IntArray SafetensorsFile::int_array(const TensorEntry& entry) const { return checked(entry, read_ints); }
+Mask SafetensorsFile::mask(const TensorEntry& entry) const { return checked(entry, read_mask); }
 
 void SafetensorsFile::check_all() const {
-  for (const TensorEntry& t : tensors_) read_raw(t, nullptr, {});
+  for (const TensorEntry& t : tensors_)
+    checked(t, [](const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
+      read_bytes(source, stored, see);
+      return true;
+    });
 }
 
 }  // namespace mote

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/io/dtype.h"
+#include "engine/io/elements.h"
 
 namespace mote {
 
@@ -33,13 +33,6 @@ struct TensorEntry {
   DType dtype;
   Shape shape;
   std::uint64_t begin, end;  ///< bytes, from the first byte after the header
-};
-
-/// A source of bytes: a file, or a text in memory.
-struct ByteSource {
-  std::string name;  ///< opens every error
-  std::uint64_t size;
-  std::function<void(std::uint64_t offset, void* to, std::size_t bytes)> read;
 };
 
 /// A safetensors file, opened for reading. What the constructor accepts is sound: the header is UTF-8 and JSON, of at
@@ -74,10 +67,9 @@ class SafetensorsFile {
  private:
   void read_header(const std::string& header);
   void check_offsets();
-  template <class A, class T>
-  A read_as(const TensorEntry& entry) const;
-  void read_raw(const TensorEntry& entry, void* whole,
-                const std::function<void(const std::byte*, std::size_t)>& each) const;
+  /// read(source, elements, see), with the checksum compared.
+  template <class Read>
+  auto checked(const TensorEntry& entry, const Read& read) const;
 
   ByteSource source_;
   std::uint64_t data_ = 0;  // where the header ends

@@ -1,0 +1,211 @@
+// Hugging Face's config.json, its folders, and llm.c's files.
+#include "models/gpt_files.h"
+
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "engine/io/elements.h"
+#include "engine/io/file.h"
+#include "engine/io/folder.h"
+#include "engine/io/json.h"
+#include "models/names.h"
+
+namespace mote {
+namespace {
+
+constexpr std::pair<Activation, const char*> activations[] = {{Activation::gelu_tanh, "gelu_new"},
+                                                              {Activation::gelu, "gelu"},
+                                                              {Activation::relu, "relu"},
+                                                              {Activation::silu, "silu"},
+                                                              {Activation::gelu_tanh, "gelu_pytorch_tanh"}};
+
+/// The member, unless it is missing or null.
+const Json* given(const JsonPlace& config, const char* name) {
+  const Json* const value = config.find(name);
+  return value && !value->is(Json::Kind::null) ? value : nullptr;
+}
+Index count(const JsonPlace& config, const char* name) {
+  const Index n = config.at(name).as_integer();
+  if (n < 1) config.fail(std::string(name) + " must be at least 1");
+  return n;
+}
+double number(const JsonPlace& config, const char* name, double otherwise) {
+  return given(config, name) ? config.at(name).as_number() : otherwise;
+}
+bool flag(const JsonPlace& config, const char* name, bool otherwise) {
+  return given(config, name) ? config.at(name).as_bool() : otherwise;
+}
+
+GPTConfig from_json(const JsonPlace& config) {
+  if (const Json* type = given(config, "model_type"); type && !(*type == Json("gpt2")))
+    config.fail("model_type " + text_of(*type) + " is not \"gpt2\"");
+  for (const char* const name : {"scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn", "add_cross_attention"})
+    if (flag(config, name, false)) config.fail(std::string(name) + " is not supported");
+  GPTConfig c = GPTConfig::gpt2();
+  c.block_size = count(config, "n_positions");
+  c.vocab_size = count(config, "vocab_size");
+  c.n_layer = count(config, "n_layer");
+  c.n_head = count(config, "n_head");
+  c.n_embd = count(config, "n_embd");
+  if (given(config, "n_inner")) c.block.n_inner = count(config, "n_inner");
+  c.block.norm_eps = number(config, "layer_norm_epsilon", 1e-5);
+  c.dropout = number(config, "embd_pdrop", 0.1);
+  const double attention = number(config, "attn_pdrop", 0.1), residual = number(config, "resid_pdrop", 0.1);
+  if (residual != c.dropout) c.block.dropout = residual;
+  if (attention != residual) c.block.attention.dropout = attention, c.block.projections.resid_dropout = residual;
+  c.tie_weights = flag(config, "tie_word_embeddings", true);
+  if (!flag(config, "scale_attn_weights", true)) c.block.attention.scale = 1;
+  if (!given(config, "activation_function")) return c;
+  const std::string& word = config.at("activation_function").as_string();
+  for (const auto& [activation, name] : activations)
+    if (word == name) {
+      c.block.activation = activation;
+      return c;
+    }
+  config.fail("activation_function '" + word + "' is not supported");
+}
+
+/// Every setting that computing depends on, with defaults filled in.
+GPTConfig filled_in(GPTConfig c) {
+  c.block = c.block_options().resolved(c.n_embd);
+  TransformerBlockOptions& b = c.block;
+  b.attention.causal = true;
+  b.projections.resid_dropout = b.projections.resid_dropout.value_or(*b.attention.dropout);
+  b.projections.out_bias = b.projections.out_bias.value_or(*b.projections.bias);
+  if (b.projections.n_kv_head == 0) b.projections.n_kv_head = c.n_head;
+  if (c.position != Position::rotary) c.rotary = {};
+  c.residual_scale.reset();  // of initial weights
+  return c;
+}
+
+/// One kind of array in an llm.c file: for all layers, or once.
+struct Kind {
+  const char* name;  ///< within a layer, or whole
+  bool per_layer;
+};
+constexpr Kind kinds[] = {{"transformer.wte.weight", false},
+                          {"transformer.wpe.weight", false},
+                          {"ln_1.weight", true},
+                          {"ln_1.bias", true},
+                          {"attn.c_attn.weight", true},
+                          {"attn.c_attn.bias", true},
+                          {"attn.c_proj.weight", true},
+                          {"attn.c_proj.bias", true},
+                          {"ln_2.weight", true},
+                          {"ln_2.bias", true},
+                          {"mlp.c_fc.weight", true},
+                          {"mlp.c_fc.bias", true},
+                          {"mlp.c_proj.weight", true},
+                          {"mlp.c_proj.bias", true},
+                          {"transformer.ln_f.weight", false},
+                          {"transformer.ln_f.bias", false}};
+
+}  // namespace
+
+GPTConfig parse_huggingface_config(const std::string& text, const std::string& what) {
+  const Json document = parse_json(text, {}, what);
+  return from_json(JsonPlace(document, what));
+}
+
+std::string huggingface_config(const GPTConfig& c) {
+  const TransformerBlockOptions block = c.block_options().resolved(c.n_embd);
+  const char* activation = "gelu_new";
+  for (const auto& [a, name] : activations)
+    if (a == block.activation && std::strcmp(name, "gelu_pytorch_tanh") != 0) activation = name;
+  Json j = Json::object();
+  j.add("activation_function", activation);
+  j.add("architectures", Json::array({"GPT2LMHeadModel"}));
+  j.add("attn_pdrop", *block.attention.dropout);
+  j.add("embd_pdrop", c.dropout);
+  j.add("initializer_range", 0.02);
+  j.add("layer_norm_epsilon", block.norm_eps);
+  j.add("model_type", "gpt2");
+  j.add("n_ctx", c.block_size);
+  j.add("n_embd", c.n_embd);
+  j.add("n_head", c.n_head);
+  j.add("n_inner", c.block.n_inner == 0 ? Json() : Json(c.block.n_inner));
+  j.add("n_layer", c.n_layer);
+  j.add("n_positions", c.block_size);
+  j.add("reorder_and_upcast_attn", false);
+  j.add("resid_pdrop", *block.dropout);
+  j.add("scale_attn_by_inverse_layer_idx", false);
+  j.add("scale_attn_weights", block.attention.scale.value_or(0) != 1);
+  j.add("tie_word_embeddings", c.tie_weights);
+  j.add("torch_dtype", sizeof(real) == 4 ? "float32" : "float64");
+  j.add("vocab_size", c.vocab_size);
+  const std::string text = text_of(j, 2) + "\n";
+  // What GPT-2 cannot express is what does not come back.
+  const GPTConfig back = parse_huggingface_config(text);
+  const std::vector<Field> there = fields(filled_in(back)), here = fields(filled_in(c));
+  std::string differences;
+  for (const Field& f : here)
+    for (const Field& g : there)
+      if (f.name == g.name && f.value != g.value) differences += "\n  " + f.name + " = " + f.value + ", not " + g.value;
+  check_in("save_huggingface", differences.empty(), "GPT-2 has no such model:", differences);
+  return text;
+}
+
+GPT load_huggingface(const std::string& folder, const Generator& random) {
+  constexpr std::uint64_t most = 1 << 20;
+  const std::string config = folder + "/config.json", weights = folder + "/model.safetensors";
+  GPT model(parse_huggingface_config(read_file(config, most), config), Init::none(random));
+  const SafetensorsFile file(weights);
+  const StateDict state = state_of(file);
+  const NameTable names = huggingface_names(model.config, huggingface_prefix(state));
+  load_state_dict(model, state, {.names = &names}, weights);
+  return model;
+}
+
+void save_huggingface(const GPT& model, const std::string& folder) {
+  const std::string config = huggingface_config(model.config);
+  const NameTable names = huggingface_names(model.config);
+  make_folder(folder);
+  save(model, folder + "/model.safetensors", &names);
+  write_file(folder + "/config.json", config);
+}
+
+GPT load_llmc(const std::string& path, const Generator& random) {
+  const ByteSource file = file_source(path);
+  const auto rule = [&](bool holds, const auto&... parts) { check_in("llm.c", holds, path, ": ", parts...); };
+  std::int32_t header[256] = {};
+  rule(file.size >= sizeof header, file.size, " bytes are fewer than the ", sizeof header, " of a header");
+  file.read(0, header, sizeof header);
+  rule(header[0] == 20240326, "begins with ", header[0], ", not with 20240326, the number of llm.c's model files");
+  rule(header[1] == 3 || header[1] == 5, "has version ", header[1], "; mote reads 3 (float32) and 5 (bfloat16)");
+  constexpr std::int32_t most = 1 << 24;
+  for (const int i : {2, 3, 4, 5, 6, 7})
+    rule(header[i] >= 1 && header[i] <= most, "entry ", i, " of the header is ", header[i], ", not a size from 1 to ",
+         most);
+  GPTConfig c = GPTConfig::gpt2();
+  c.block_size = header[2], c.vocab_size = header[3], c.n_layer = header[4], c.n_head = header[5], c.n_embd = header[6];
+  const Index padded = header[7];
+  rule(padded >= c.vocab_size, "a padded vocabulary of ", padded, " is smaller than the vocabulary of ", c.vocab_size);
+  rule(c.n_embd % c.n_head == 0, "width ", c.n_embd, " is not divisible by ", c.n_head, " heads");
+  const DType type = header[1] == 3 ? DType::f32 : DType::bf16;
+  const Index width = bits(type) / 8;
+  // The sizes are at most 2^24 each, so this cannot overflow; it is compared before any model is built.
+  const double C = static_cast<double>(c.n_embd), L = static_cast<double>(c.n_layer);
+  const double elements = C * (static_cast<double>(padded + c.block_size) + 2) + L * C * (12 * C + 13);
+  const double expected = elements * static_cast<double>(width) + sizeof header;
+  rule(static_cast<double>(file.size) == expected, "has ", file.size, " bytes, but its sizes need ", expected);
+  GPT model(c, Init::none(random));
+  std::uint64_t at = sizeof header;
+  StateDict state;
+  std::map<std::string, Shape> shapes;
+  for (const NamedParameter& p : named_parameters(model)) shapes[p.name] = p.parameter.shape();
+  for (const Kind& kind : kinds)
+    for (Index layer = 0; layer < (kind.per_layer ? c.n_layer : 1); ++layer) {
+      const std::string name = (kind.per_layer ? "transformer.h." + std::to_string(layer) + "." : "") + kind.name;
+      const Shape shape = shapes.at(name);
+      state.push_back({name, shape, [&file, stored = StoredElements{path + ": " + name, type, shape, at}] {
+                         return read_array(file, stored);
+                       }});
+      const Index rows = name == "transformer.wte.weight" ? padded * c.n_embd : shape.numel();
+      at += static_cast<std::uint64_t>(rows * width);
+    }
+  load_state_dict(model, state, {}, path);
+  return model;
+}
+
+}  // namespace mote
