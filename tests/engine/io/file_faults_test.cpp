@@ -129,6 +129,38 @@ TEST_CASE("file: the n-th call fails, for every n: the old file or the new one, 
     }
 }
 
+TEST_CASE("folder: the n-th call fails, for every n: whole lines, a lock that is free again, and an error") {
+  for (int n = 1;; ++n) {
+    const TempFolder folder;
+    const std::string run = folder.path("a/b"), log = run + "/log";
+    faults = {.fail_at = n};
+    std::string text;
+    {
+      const Use use(faulty);
+      text = error_of([&] {
+        make_folder(run);
+        const FolderLock lock(run);
+        LogFile(log, 0).append("one");
+        LogFile again(log, 4);
+        again.append("two");
+        again.sync();
+        LogFile(log, 4).append("three");
+        remove_file(run + "/none");
+      });
+    }
+    if (faults.calls < n) break;
+    INFO(faults.failed << ", call " << n << ": " << text);
+    const std::string left = file_exists(log) ? get_file(log) : "";
+    CHECK(std::set<std::string>{"", "one\n", "one\ntwo\n", "one\nthree\n"}.contains(left));
+    if (text == "(no error)")
+      CHECK(left == "one\nthree\n");
+    else
+      CHECK(text.find(run.substr(0, run.size() - 2)) != std::string::npos);
+    make_folder(run);
+    const FolderLock free_again(run);
+  }
+}
+
 TEST_CASE("file: calls that are interrupted or do a part of their work") {
   const TempFolder folder;
   const std::string path = folder.path("a");
