@@ -2,9 +2,11 @@
 // changes.
 #include "train/checkpoint.h"
 
+#include "engine/io/file.h"
 #include "engine/io/folder.h"
 #include "models/gpt.h"
 #include "tests/check_module.h"
+#include "tests/temp_folder.h"
 #include "train/adamw.h"
 #include "train/fit.h"
 #include "train/schedule.h"
@@ -12,17 +14,6 @@
 
 namespace mote::test::checkpoint_test {
 namespace {
-
-/// A folder of this test's own, removed at its end.
-struct Folder {
-  std::string path = "checkpoint_test_folder";
-  Folder() { make_folder(path); }
-  ~Folder() {
-    for (const std::string& name : list_folder(path)) remove_file(path + "/" + name);
-    remove_file(path);
-  }
-  std::string file(const std::string& name) const { return path + "/" + name; }
-};
 
 GPTConfig small(double dropout = 0.2) {
   GPTConfig c;
@@ -91,12 +82,12 @@ bool equal(const Run& a, const Run& b) {
 }
 
 TEST_CASE("checkpoint: stopped after any step, saved and resumed, a run ends as one that never stopped") {
-  const Folder folder;
+  const TempFolder folder;
   Run whole;
   const std::vector<double> losses = whole.train(12);
   REQUIRE(losses.size() == 12);
   for (Index stop = 0; stop <= 12; ++stop) {
-    const std::string path = folder.file("run.safetensors");
+    const std::string path = folder.path("run.safetensors");
     std::vector<double> seen;
     {
       Run first;
@@ -115,7 +106,7 @@ TEST_CASE("checkpoint: stopped after any step, saved and resumed, a run ends as 
 }
 
 TEST_CASE("checkpoint: fit saves after every n steps and at the end, also where on_step ended it") {
-  const Folder folder;
+  const TempFolder folder;
   Run run;
   std::vector<Index> saved;
   const auto train = [&](Index steps, Index every, Index stop) {
@@ -171,8 +162,8 @@ struct Plateau {
 };
 
 TEST_CASE("checkpoint: a part of one's own takes part by its list, with every kind of field") {
-  const Folder folder;
-  const std::string path = folder.file("own.safetensors");
+  const TempFolder folder;
+  const std::string path = folder.path("own.safetensors");
   Plateau a;
   a.waited = (Index(1) << 62) + 1, a.best = 0.1 + 0.2, a.rate = 5e-324, a.reduced = true, a.mood = Mood::wild;
   a.note = "half \"way\"\n\xE2\x82\xAC", a.limit = -0.0, a.order = {3, 1, 2}, a.counts = ints({{7}, {8}});
@@ -208,8 +199,8 @@ std::string refused(Run& run, const std::string& path) {
 }
 
 TEST_CASE("checkpoint: all differences are named at once, and nothing has changed") {
-  const Folder folder;
-  const std::string path = folder.file("run.safetensors");
+  const TempFolder folder;
+  const std::string path = folder.path("run.safetensors");
   Run saved;
   saved.train(3);
   saved.checkpoint.save(path);
@@ -236,8 +227,8 @@ TEST_CASE("checkpoint: all differences are named at once, and nothing has change
 }
 
 TEST_CASE("checkpoint: other files, newer versions, and files that were cut or changed are refused") {
-  const Folder folder;
-  const std::string path = folder.file("run.safetensors"), broken = folder.file("broken.safetensors");
+  const TempFolder folder;
+  const std::string path = folder.path("run.safetensors"), broken = folder.path("broken.safetensors");
   Run run;
   CHECK(error_of([&] { run.checkpoint.load(path); }).find(path) != std::string::npos);
   save_safetensors(path, {{"x", Array::zeros({2})}});
@@ -260,17 +251,17 @@ TEST_CASE("checkpoint: other files, newer versions, and files that were cut or c
 }
 
 TEST_CASE("checkpoint: equal runs write equal bytes") {
-  const Folder folder;
+  const TempFolder folder;
   for (const char* const name : {"a", "b"}) {
     Run run;
-    run.train(2, folder.file(name));
+    run.train(2, folder.path(name));
   }
-  CHECK(read_file(folder.file("a"), 1 << 20) == read_file(folder.file("b"), 1 << 20));
+  CHECK(read_file(folder.path("a"), 1 << 20) == read_file(folder.path("b"), 1 << 20));
 }
 
 TEST_CASE("checkpoint: a config can be read from the file before there is a model") {
-  const Folder folder;
-  const std::string path = folder.file("run.safetensors");
+  const TempFolder folder;
+  const std::string path = folder.path("run.safetensors");
   Run run;
   run.checkpoint.save(path);
   GPTConfig c;
