@@ -1,0 +1,12 @@
+#!/bin/sh
+# Writes the seed corpora of the fuzzers: sh tests/fuzz/seeds.sh FOLDER makes FOLDER/json and FOLDER/npy.
+set -eu
+mkdir -p "$1/json" "$1/npy"
+n=0
+json() { n=$((n + 1)); printf '%s' "$1" > "$out/json/$n"; }
+out=$1
+json '{"__metadata__":{"format":"pt"},"h.0":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}'
+json '[0,-0,1.5,-2e-3,1E+2,18446744073709551615,-9223372036854775808,5e-324,1.7976931348623157e308]'
+json '["","a","\"\\\/\b\f\n\r\t","\u0000\u00e9\u20ac","\ud83d\ude00","é€😀"]'
+json '{"a":{"b":[[],{},[null,true,false]]},"":0, "c d" : [ 1 , 2 ] }'
+json '{"a":1,"b":2,"a":3}'
