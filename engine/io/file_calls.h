@@ -1,0 +1,89 @@
+// The system's calls on files: one source per system, and a table that lets a test fail each of them in turn.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mote::detail {
+
+enum class FileKind { regular, folder, pipe, other };
+
+struct FileStatus {
+  FileKind kind = FileKind::regular;
+  std::uint64_t device = 0, inode = 0;     // which file it is
+  std::uint64_t size = 0, links = 0;       // links: how many names it has
+  unsigned mode = 0, user = 0, group = 0;  // mode: permissions alone
+};
+
+/// read: a pipe that nobody writes to is empty. write: the file exists, and stays as it is. create: it must not exist.
+/// append: it is made if there is none; what is written goes to its end.
+enum class OpenFor { read, write, create, append };
+
+/// Calls that can fail for reasons outside the program. All return -1 and set errno then; read and write may transfer less
+/// than they were asked to.
+struct FileCalls {
+  int (*open)(const char* path, OpenFor what, unsigned mode);
+  int (*duplicate)(int file);
+  std::int64_t (*read)(int file, void* into, std::size_t bytes);
+  std::int64_t (*read_at)(int file, void* into, std::size_t bytes, std::uint64_t offset);
+  std::int64_t (*write)(int file, const void* from, std::size_t bytes);  // EFBIG without the signal SIGXFSZ
+  int (*truncate)(int file, std::uint64_t size);
+  int (*keep_owner)(int file, const FileStatus& as);  // and permissions
+  int (*sync)(int file);                              // waits until the data are on the disk
+  int (*close)(int file);
+  int (*lock)(int file, bool wait);  // until the file is closed, or the process ends in whatever way
+  int (*keep_lock)(int file);        // another number for the file, with which the lock outlives close(file)
+  int (*rename)(const char* from, const char* to);  // replaces `to`
+  int (*remove)(const char* path);
+  int (*make_folder)(const char* path);
+  int (*sync_folder)(const char* path);  // waits until the names in it are on the disk
+};
+
+extern const FileCalls system_file_calls;
+/// The table in use. A test that replaces it does so while nothing else works with files.
+extern const FileCalls* file_calls;
+
+// Questions to the system. -1 or false and errno: it has no answer.
+int status_of(const char* path, FileStatus& status);  ///< of what links lead to
+int status_of(int file, FileStatus& status);
+bool names_in(const char* folder, std::vector<std::string>& names);
+/// Follows links until a name that is none, or that of a file that this process has open (/dev/stdout, /dev/fd/3).
+struct Target {
+  std::string path;
+  int open_file = -1;
+};
+bool target_of(const std::string& path, Target& target);
+unsigned process_id();
+
+/// A file that is open, and closed with this.
+class OpenFile {
+ public:
+  explicit OpenFile(int file = -1) : file_(file) {}
+  OpenFile(OpenFile&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  OpenFile& operator=(OpenFile&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
+  ~OpenFile() { close(); }
+
+  explicit operator bool() const { return file_ >= 0; }
+  int get() const { return file_; }
+  int close() { return file_ < 0 ? 0 : file_calls->close(std::exchange(file_, -1)); }
+
+ private:
+  int file_;
+};
+
+/// Opens a path that may be any text.
+int open_path(const std::string& path, OpenFor what, unsigned mode = 0666);
+/// Throws "cannot <what> '<path>': <the system's words for the error>".
+[[noreturn]] void fail_file(const char* what, const std::string& path, int error);
+/// Writes all of it; false and errno if that fails.
+bool write_all(int file, const void* from, std::size_t bytes);
+/// The folder that a path's file lies in ("." for a bare name), and its name there.
+std::pair<std::string, std::string> split_path(const std::string& path);
+
+}  // namespace mote::detail
