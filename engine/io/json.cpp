@@ -97,13 +97,14 @@ Json::Kind Json::kind() const {
 
 bool Json::equals(const Json& other) const {
   if (value_.index() != other.value_.index()) return false;
+  const auto same = [](auto a, auto b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
   switch (kind()) {
     case Kind::string:
       return as_string() == other.as_string();
     case Kind::array:
-      return std::ranges::equal(items(), other.items());
+      return same(items(), other.items());
     case Kind::object:
-      return std::ranges::equal(members(), other.members());
+      return same(members(), other.members());
     case Kind::boolean:
       return std::get<bool>(value_) == std::get<bool>(other.value_);
     case Kind::number:
