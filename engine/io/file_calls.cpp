@@ -17,7 +17,15 @@ int open_path(const std::string& path, OpenFor what, unsigned mode) {
 }
 
 void fail_file(const char* what, const std::string& path, int error) {
-  fail_with(nullptr, "cannot ", what, " '", path, "': ", std::generic_category().message(error));
+  std::string shown = path;  // a sentence ends at a NUL
+  for (std::size_t at; (at = shown.find('\0')) != std::string::npos;) shown.replace(at, 1, "\\0");
+  fail_with(nullptr, "cannot ", what, " '", shown, "': ", std::generic_category().message(error));
+}
+
+void remove_locked(OpenFile& file, const std::string& path) {
+  if (file_calls->remove(path.c_str()) == 0) return;
+  file.close();  // Windows removes no file that is open: not before this, and not after somebody else has opened it
+  file_calls->remove(path.c_str());
 }
 
 bool write_all(int file, const void* from, std::size_t bytes) {
