@@ -225,4 +225,18 @@ void Checkpoint::load(const std::string& path) const {
   parts.finish();
 }
 
+void load_weights(Module& module, const std::string& path, const std::string& name) {
+  const SafetensorsFile file(path);
+  check_checkpoint(file);
+  std::set<std::string> streams;
+  for (const NamedStream& s : named_streams(module)) streams.insert(s.name);
+  StateDict weights;
+  for (StateEntry& e : state_of(file)) {
+    if (!e.name.starts_with(name + ".")) continue;
+    e.name.erase(0, name.size() + 1);
+    if (!streams.contains(e.name)) weights.push_back(std::move(e));
+  }
+  load_state_dict(module, weights, {}, path);
+}
+
 }  // namespace mote

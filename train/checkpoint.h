@@ -171,4 +171,9 @@ void read_fields(const SafetensorsFile& file, const std::string& name, C& config
   }
 }
 
+/// Only the weights of a module (its parameters and buffers) from a checkpoint to which it was added as `name`: to generate
+/// with it, or to begin another run. Errors: no checkpoint, a file that was cut or changed, names that only one side has,
+/// shapes that differ; nothing has changed then.
+void load_weights(Module& module, const std::string& path, const std::string& name = "model");
+
 }  // namespace mote

@@ -6,7 +6,7 @@
 namespace mote {
 namespace {
 
-const std::string begin = "step-", end = ".safetensors";
+const std::string begin = "step-", end = ".safetensors", best_name = "best.safetensors";
 constexpr std::size_t digits = 8;
 
 std::string made(const std::string& path) {
@@ -28,25 +28,30 @@ Index steps_of(const std::string& name) {
   return std::stoll(number);
 }
 
-}  // namespace
-
-RunFolder::RunFolder(const std::string& path, Index keep) : path_(made(path)), keep_(keep), lock_(path) {
-  check_in("run", keep >= 1, "keep ", keep, " must be at least 1");
-}
-
 /// Names, from the first step to the last.
-std::vector<std::string> RunFolder::checkpoints() const {
+std::vector<std::string> checkpoints(const std::string& folder) {
   std::vector<std::string> names;
-  for (const std::string& name : list_folder(path_))
+  for (const std::string& name : list_folder(folder))
     if (steps_of(name) >= 0) names.push_back(name);
   std::sort(names.begin(), names.end(),
             [](const std::string& a, const std::string& b) { return steps_of(a) < steps_of(b); });
   return names;
 }
 
-std::string RunFolder::newest() const {
-  const std::vector<std::string> names = checkpoints();
-  return names.empty() ? "" : file(names.back());
+}  // namespace
+
+std::string newest_checkpoint(const std::string& folder) {
+  const std::vector<std::string> names = checkpoints(folder);
+  return names.empty() ? "" : folder + "/" + names.back();
+}
+
+std::string best_checkpoint(const std::string& folder) {
+  const std::string path = folder + "/" + best_name;
+  return file_exists(path) ? path : "";
+}
+
+RunFolder::RunFolder(const std::string& path, Index keep) : path_(made(path)), keep_(keep), lock_(path) {
+  check_in("run", keep >= 1, "keep ", keep, " must be at least 1");
 }
 
 void RunFolder::save(const Checkpoint& run, Index steps, std::optional<double> score) {
@@ -56,14 +61,14 @@ void RunFolder::save(const Checkpoint& run, Index steps, std::optional<double> s
   try {
     if (better) {
       best_score = score;
-      run.save(best());
+      run.save(file(best_name));
     }
     run.save(file(name));
   } catch (...) {
     best_score = before;
     throw;
   }
-  std::vector<std::string> names = checkpoints();
+  std::vector<std::string> names = checkpoints(path_);
   std::erase_if(names, [&](const std::string& other) { return steps_of(other) >= steps; });  // this, or a longer past
   for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) <= names.size(); ++i) remove_file(file(names[i]));
 }

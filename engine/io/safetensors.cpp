@@ -157,16 +157,31 @@ const std::string* SafetensorsFile::find_metadata(const std::string& name) const
   return found != metadata_.end() && found->first == name ? &found->second : nullptr;
 }
 
+StoredElements SafetensorsFile::stored(const TensorEntry& entry) const {
+  return {source_.name + ": tensor '" + entry.name + "'", entry.dtype, entry.shape, data_ + entry.begin};
+}
+
+bool SafetensorsFile::has_sum(const TensorEntry& entry, std::uint32_t sum) const {
+  const std::string* const wanted = find_metadata("crc32 " + entry.name);
+  return !wanted || detail::checksum_text(sum) == *wanted;
+}
+
 template <class Read>
 auto SafetensorsFile::checked(const TensorEntry& entry, const Read& read) const {
-  const std::string* const wanted = find_metadata("crc32 " + entry.name);
-  const std::string what = source_.name + ": tensor '" + entry.name + "'";
-  const StoredElements stored{what, entry.dtype, entry.shape, data_ + entry.begin};
+  const StoredElements from = stored(entry);
   std::uint32_t sum = 0;
-  const auto x = read(source_, stored, SeeBytes([&](const void* data, std::size_t n) { sum = crc32(data, n, sum); }));
-  check_in("safetensors", !wanted || detail::checksum_text(sum) == *wanted, what,
-           ": its checksum is wrong: the file was changed");
+  const auto x = read(source_, from, SeeBytes([&](const void* data, std::size_t n) { sum = crc32(data, n, sum); }));
+  check_in("safetensors", has_sum(entry, sum), from.what, ": its checksum is wrong: the file was changed");
   return x;
+}
+
+bool SafetensorsFile::read_bytes(const TensorEntry& entry, const SeeBytes& see) const {
+  std::uint32_t sum = 0;
+  mote::read_bytes(source_, stored(entry), [&](const void* data, std::size_t n) {
+    sum = crc32(data, n, sum);
+    see(data, n);
+  });
+  return has_sum(entry, sum);
 }
 
 Array SafetensorsFile::array(const TensorEntry& entry) const { return checked(entry, read_array); }
@@ -176,7 +191,7 @@ Mask SafetensorsFile::mask(const TensorEntry& entry) const { return checked(entr
 void SafetensorsFile::check_all() const {
   for (const TensorEntry& t : tensors_)
     checked(t, [](const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
-      read_bytes(source, stored, see);
+      mote::read_bytes(source, stored, see);
       return true;
     });
 }
