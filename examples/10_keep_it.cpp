@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -173,7 +174,8 @@ void compare(const Run& a, const Run& b, const std::vector<double>& losses, cons
   equal = u.size() == v.size() && a.data.get_state() == b.data.get_state();
   for (std::size_t i = 0; equal && i < u.size(); ++i) equal = u[i].stream.get_state() == v[i].stream.get_state();
   line("random streams (dropout's, the batches')", static_cast<Index>(u.size()) + 1, equal);
-  line("losses since", steps - from, std::equal(losses.begin() + from, losses.end(), others.begin() + from));
+  line("losses of the steps since then", steps - from,
+       std::equal(losses.begin() + from, losses.end(), others.begin() + from));
 }
 
 /// What is forgotten when only the weights go on.

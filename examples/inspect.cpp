@@ -48,6 +48,29 @@ std::string grouped(Index n) {
   return text;
 }
 
+/// A text in a file's metadata, and how many of this form are alike: an optimizer counts its steps for each parameter.
+struct Text {
+  std::string name, text;
+  Index times = 1;
+  std::string line() const { return shown(text) + (times > 1 ? " (" + grouped(times) + " times)" : ""); }
+};
+std::vector<Text> gathered(const Metadata& all) {
+  std::vector<Text> list;
+  for (const auto& [name, text] : all) {
+    const std::size_t begin = name.find('.'), end = name.rfind(".step");
+    const bool counted = begin < end && end + 5 == name.size();
+    const Text one{counted ? name.substr(0, begin) + ".*.step" : name, text};
+    const auto found = std::find_if(list.begin(), list.end(), [&](const Text& other) {
+      return counted && other.name == one.name && other.text == one.text;
+    });
+    if (found == list.end())
+      list.push_back(one);
+    else
+      ++found->times;
+  }
+  return list;
+}
+
 /// One tensor of a file, without its elements.
 struct Item {
   std::string name, dtype;
@@ -215,11 +238,12 @@ int show_file(const std::string& path) {
   const std::unique_ptr<TensorFile> file = open(path);
   std::printf("%s, %s bytes\n\n", shown(path).c_str(), grouped(static_cast<Index>(FileReader(path).size())).c_str());
   Columns columns;
+  const std::vector<Text> texts = gathered(file->metadata());
   std::size_t widest = 0;
-  for (const auto& [name, text] : file->metadata()) widest = std::max(widest, name.size());
-  for (const auto& [name, text] : file->metadata())
-    std::printf("%-*s  %s\n", static_cast<int>(widest), shown(name).c_str(), shown(text).c_str());
-  if (!file->metadata().empty()) std::printf("\n");
+  for (const Text& t : texts) widest = std::max(widest, t.name.size());
+  for (const Text& t : texts)
+    std::printf("%-*s  %s\n", static_cast<int>(widest), shown(t.name).c_str(), t.line().c_str());
+  if (!texts.empty()) std::printf("\n");
   for (const Item& item : file->items()) columns.widen(item);
   columns.print("tensor", "type", "shape");
   std::printf("  %11s %11s %11s %11s %7s %7s  %s\n", "min", "max", "mean", "norm", "NaN", "inf", "checksum");
@@ -229,7 +253,7 @@ int show_file(const std::string& path) {
     wrong += !print_row(*file, i, columns);
     if (!std::cout || std::ferror(stdout)) flush_output();
   }
-  std::printf("\n%s tensors, %s elements; checksums: ", grouped(static_cast<Index>(file->items().size())).c_str(),
+  std::printf("\ntensors: %s, elements: %s, checksums: ", grouped(static_cast<Index>(file->items().size())).c_str(),
               grouped(elements).c_str());
   if (wrong > 0)
     std::printf("%s WRONG, the file was changed\n", grouped(wrong).c_str());
@@ -300,16 +324,15 @@ Index compare_metadata(const TensorFile& a, const TensorFile& b) {
   std::map<std::string, std::pair<const std::string*, const std::string*>> all;
   for (const auto& [name, text] : a.metadata()) all[name].first = &text;
   for (const auto& [name, text] : b.metadata()) all[name].second = &text;
-  Index count = 0;
+  Metadata differences;
   for (const auto& [name, texts] : all) {
     const auto& [x, y] = texts;
     if (x && y && *x == *y) continue;
-    ++count;
-    std::printf("%s: %s | %s\n", shown(name).c_str(), x ? shown(*x).c_str() : "(none)",
-                y ? shown(*y).c_str() : "(none)");
+    differences.emplace_back(name, (x ? *x : "(none)") + " | " + (y ? *y : "(none)"));
   }
-  if (count > 0) std::printf("\n");
-  return count;
+  for (const Text& t : gathered(differences)) std::printf("%s: %s\n", shown(t.name).c_str(), t.line().c_str());
+  if (!differences.empty()) std::printf("\n");
+  return static_cast<Index>(differences.size());
 }
 
 int compare(const std::string& path, const std::string& other) {
@@ -340,7 +363,7 @@ int compare(const std::string& path, const std::string& other) {
     std::printf("  only in %s\n", shown(other).c_str());
     ++different;
   }
-  std::printf("\n%s tensors are equal in every bit, %s are not; %s settings differ\n", grouped(equal).c_str(),
+  std::printf("\ntensors: %s equal in every bit, %s not; metadata: %s differ\n", grouped(equal).c_str(),
               grouped(different).c_str(), grouped(settings).c_str());
   return different + settings > 0 ? 1 : 0;
 }
@@ -367,11 +390,20 @@ std::string file_of(const std::string& path) {
   return is_run(path) ? checkpoint_of(path) : path + "/model.safetensors";
 }
 
+/// Settings as lines of text; without those that are not given, which say "default".
 void print_fields(const std::string& title, const std::vector<Field>& list) {
-  std::printf("%s\n", title.c_str());
-  std::size_t widest = 0;
-  for (const Field& f : list) widest = std::max(widest, f.name.size());
-  for (const Field& f : list) std::printf("  %-*s  %s\n", static_cast<int>(widest), f.name.c_str(), f.value.c_str());
+  std::string line = title + ":";
+  for (const Field& f : list) {
+    if (f.value == "default") continue;
+    const std::string item = " " + f.name + " = " + f.value;
+    if (line.size() + item.size() > 110) {
+      std::printf("%s\n", line.c_str());
+      line = std::string(title.size() + 1, ' ');
+    }
+    line += item + (&f == &list.back() ? "" : ",");
+  }
+  if (line.ends_with(',')) line.pop_back();
+  std::printf("%s\n", line.c_str());
 }
 
 /// A number that a checkpoint keeps, or "?".
@@ -391,18 +423,18 @@ std::string last_lines(const std::string& text, int count) {
 
 int show_run(const std::string& folder) {
   const RunSettings settings = read_config(folder + "/config.json");
+  const std::unique_ptr<Task> task = settings.new_task();
+  std::printf("%s: %s\n\n", settings.general.task.c_str(), task->description().c_str());
   for (const auto& [group, list] : settings.groups()) print_fields(group, list);
   const std::string newest = newest_checkpoint(folder), best = best_checkpoint(folder), log = folder + "/log.jsonl";
-  const auto line = [](const char* name, const std::string& path) {
-    if (path.empty())
-      std::printf("%s checkpoint: none\n", name);
-    else
-      std::printf("%s checkpoint: %s, after step %s, loss on held-out batches at best %s\n", name, path.c_str(),
-                  kept(path, "steps").c_str(), kept(path, "best_score").c_str());
-  };
-  std::printf("\n");
-  line("newest", newest);
-  line("best", best);
+  if (newest.empty())
+    std::printf("\nno checkpoint yet\n");
+  else
+    std::printf("\nnewest checkpoint: %s, after %s of %lld steps\n", newest.c_str(), kept(newest, "steps").c_str(),
+                static_cast<long long>(settings.recipe.steps));
+  if (!best.empty())
+    std::printf("best checkpoint: %s, after %s steps: loss %s on held-out batches\n", best.c_str(),
+                kept(best, "steps").c_str(), kept(best, "best_score").c_str());
   if (file_exists(log)) {
     constexpr std::uint64_t most = 4096;
     const FileReader reader(log);
@@ -410,9 +442,8 @@ int show_run(const std::string& folder) {
     reader.read(reader.size() - end.size(), end.data(), end.size());
     std::printf("\nlast lines of %s\n%s", log.c_str(), last_lines(end, 3).c_str());
   }
-  const std::unique_ptr<Task> task = settings.new_task();
   const std::unique_ptr<Model> model = settings.new_model(*task, Generator());
-  std::printf("\n%s\n\n%s", task->description().c_str(), summary(model->module()).c_str());
+  std::printf("\n%s", summary(model->module()).c_str());
   return 0;
 }
 

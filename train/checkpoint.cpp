@@ -94,13 +94,19 @@ void load_optimizer(detail::LoadedParts& parts, const std::string& name, Optimiz
   double rate = 0;
   if (const std::string* const text = parts.text(rate_name)) rate = parsed<double>(parts, rate_name, *text);
   OptimizerState state;
-  for (const TensorEntry& t : parts.file().tensors())
-    if (t.name.starts_with(prefix)) state.arrays[t.name.substr(prefix.size())] = read_tensor(parts, t.name, array_at);
+  bool complete = true;
+  for (const TensorEntry& t : parts.file().tensors()) {
+    if (!t.name.starts_with(prefix)) continue;
+    const Array x = read_tensor(parts, t.name, array_at);
+    complete = complete && x.defined();
+    state.arrays[t.name.substr(prefix.size())] = x;
+  }
   for (const auto& [key, text] : parts.file().metadata())
     if (key.starts_with(prefix) && key != rate_name) {
       static_cast<void>(parts.text(key));
       state.counts[key.substr(prefix.size())] = parsed<Index>(parts, key, text);
     }
+  if (!complete) return;  // the problem has been told
   try {
     parts.change(optimizer.change_to(state));
     parts.change([&optimizer, rate] { optimizer.set_learning_rate(rate); });

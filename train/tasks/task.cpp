@@ -34,7 +34,7 @@ std::vector<Index> Task::ids(const std::string& text) const {
   std::vector<Index> ids;
   std::string unknown;
   for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
-    if (!letters) at = text.find_first_not_of(' ', at);
+    if (!known.contains(" ")) at = text.find_first_not_of(' ', at);
     if (at == std::string::npos) break;
     end = letters ? at + 1 : std::min(text.find(' ', at), text.size());
     const std::string word = text.substr(at, end - at);
