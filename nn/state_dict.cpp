@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <memory>
 #include <optional>
 
 #include "engine/array/join.h"
@@ -46,20 +45,18 @@ std::optional<Shape> shape_there(const NameRule& rule, const Shape& ours) {
   return rule.transposed ? whole.swapped(0, 1) : whole;
 }
 
-/// The transpose of a matrix, in the block that holds it. The scratch is not from mote's cache, which would keep a block
-/// for every shape: for GPT-2 more than the largest matrix.
-Array transposed(Array x) {
-  const std::size_t n = static_cast<std::size_t>(x.numel());
-  const std::unique_ptr<real[]> scratch(new real[n]);
-  detail::copy_elements(x.data(), x.layout().transpose(0, 1), scratch.get());
+/// The transpose of a matrix, in the block that holds it. One scratch serves all: blocks from mote's cache would remain
+/// there, one for every shape, for GPT-2 more than its largest matrix.
+Array transposed(Array x, std::vector<real>& scratch) {
+  detail::copy_elements(x.data(), x.layout().transpose(0, 1), scratch.data());
   x = x.reshape({x.shape()[1], x.shape()[0]});
-  std::copy_n(scratch.get(), n, x.mutate());
+  std::copy_n(scratch.data(), x.numel(), x.mutate());
   return x;
 }
 
 /// Our part of `x`, which is kept there.
-Array part_of(Array x, const NameRule& rule) {
-  const Array whole = rule.transposed ? transposed(std::move(x)) : std::move(x);
+Array part_of(Array x, const NameRule& rule, std::vector<real>& scratch) {
+  const Array whole = rule.transposed ? transposed(std::move(x), scratch) : std::move(x);
   if (rule.parts == 1) return whole;
   const Index n = whole.shape()[0] / rule.parts;
   return copy_of(whole.slice(0, rule.part * n, (rule.part + 1) * n));
@@ -145,13 +142,16 @@ LoadReport fill(const char* who, Module& module, const StateDict& state, const L
   require_none();
   std::vector<Array> values(places.size());
   std::vector<const StateEntry*> sources(places.size());
+  Index largest = 0;
+  for (const Assignment& a : assignments) largest = std::max(largest, a.rule.transposed ? a.from->shape.numel() : 0);
+  std::vector<real> scratch(static_cast<std::size_t>(largest));
   for (std::size_t i = 0; i < assignments.size();) {
     const StateEntry& e = *assignments[i].from;
     Array x = e.read();
     for (; i < assignments.size() && assignments[i].from == &e; ++i) {
       const auto& [from, rule, to] = assignments[i];
       const bool last = i + 1 == assignments.size() || assignments[i + 1].from != &e;
-      const Array value = part_of(last ? std::exchange(x, Array()) : x, rule);
+      const Array value = part_of(last ? std::exchange(x, Array()) : x, rule, scratch);
       if (values[to].defined() && !same_elements(values[to], value))
         problems[to] +=
             "\n  '" + sources[to]->name + "' and '" + e.name + "' are one parameter here and two different ones there";
