@@ -136,7 +136,8 @@ LoadReport fill(const char* who, Module& module, const StateDict& state, const L
 
   const auto require_none = [&] {
     std::string all;
-    for (const std::string& text : problems) all += text;
+    for (const std::string& text : problems)
+      if (all.find(text) == std::string::npos) all += text;  // the same of several parts
     check_in(who, all.empty(), what, " does not fit this ", module.type_name(), ":", all);
   };
   require_none();
@@ -148,6 +149,7 @@ LoadReport fill(const char* who, Module& module, const StateDict& state, const L
   for (std::size_t i = 0; i < assignments.size();) {
     const StateEntry& e = *assignments[i].from;
     Array x = e.read();
+    check_in(who, x.shape() == e.shape, what, ": '", e.name, "' should be ", e.shape, " and reads as ", x.shape());
     for (; i < assignments.size() && assignments[i].from == &e; ++i) {
       const auto& [from, rule, to] = assignments[i];
       const bool last = i + 1 == assignments.size() || assignments[i + 1].from != &e;
@@ -168,14 +170,10 @@ LoadReport fill(const char* who, Module& module, const StateDict& state, const L
 
 std::vector<StatePlace> state_places(Module& module) {
   std::vector<StatePlace> places;
-  std::map<const Parameter::Cell*, std::size_t> tied;
-  for (const NamedParameter& p : named_parameters(module, true)) {
-    const auto [found, added] = tied.try_emplace(p.parameter.id(), places.size());
-    if (added) places.push_back({{}, p.parameter.shape(), [cell = p.parameter](Array x) { cell.set(std::move(x)); }});
-    places[found->second].names.push_back(p.name);
-  }
-  for (const NamedBuffer& b : named_buffers(module))
-    places.push_back({{b.name}, b.array->shape(), [to = b.array](Array x) { *to = std::move(x); }});
+  for (const Held& h : held_by(module)) places.push_back({h.names, h.value.shape(), nullptr});
+  auto place = places.begin();
+  for (const Parameter& p : parameters(module)) (place++)->set = [p](Array x) { p.set(std::move(x)); };
+  for (const NamedBuffer& b : named_buffers(module)) (place++)->set = [b](Array x) { *b.array = std::move(x); };
   return places;
 }
 
