@@ -1,5 +1,6 @@
 // JSON's parser.
 #include <charconv>
+#include <functional>
 
 #include "engine/base/check.h"
 #include "engine/base/number_text.h"
@@ -20,14 +21,17 @@ class Parser {
       : text_(text), limits_(limits), what_(what) {}
 
   Json document() {
-    if (text_.size() > limits_.bytes)
-      throw Error(std::string(what_) + ": " + std::to_string(text_.size()) + " bytes are above the limit of " +
-                  std::to_string(limits_.bytes));
-    if (text_.starts_with("\xef\xbb\xbf")) fail("a byte order mark is not JSON");
+    begin();
     Json found = value(0);
-    skip_space();
-    if (at_ < text_.size()) fail("after the value there is " + here());
+    end();
     return found;
+  }
+
+  void document_members(const std::function<void(std::string, Json)>& see) {
+    begin();
+    if (!take('{')) fail("an object must stand here, not " + here());
+    each_member(1, [&](std::size_t, std::string name, Json held) { see(std::move(name), std::move(held)); });
+    end();
   }
 
  private:
@@ -53,6 +57,18 @@ class Parser {
     const auto [length, code] = detail::character_at(text_, at_);
     if (code >= 0xa0) return "'" + std::string(text_.substr(at_, length)) + "'";
     return std::string("byte 0x") + hex[byte >> 4] + hex[byte & 15u];
+  }
+
+  void begin() {
+    if (text_.size() > limits_.bytes)
+      throw Error(std::string(what_) + ": " + std::to_string(text_.size()) + " bytes are above the limit of " +
+                  std::to_string(limits_.bytes));
+    if (text_.starts_with("\xef\xbb\xbf")) fail("a byte order mark is not JSON");
+    skip_space();
+  }
+  void end() {
+    skip_space();
+    if (at_ < text_.size()) fail("after the value there is " + here());
   }
 
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
@@ -107,27 +123,35 @@ class Parser {
       if (const std::size_t i = detail::repeated_name(members); i < members.size())
         fail("the name " + detail::shown_name(members[i].name) + " occurs twice in an object", starts_[outer + i]);
     };
-    skip_space();
-    if (take('}')) return Json::object();
-    do {
-      skip_space();
-      if (peek() != '"') fail("a name in double quotes must stand here, not " + here());
-      starts_.push_back(at_);
-      std::string name = string();
-      if (name.find('\0') != std::string::npos) fail("a name must not hold U+0000", starts_.back());
-      skip_space();
-      if (!take(':')) fail("after a name ':' must follow, not " + here());
-      members.push_back({std::move(name), value(depth)});
-      if (members.size() == next_look) {
-        look();
-        next_look *= 2;
-      }
-      skip_space();
-    } while (take(','));
-    if (!take('}')) fail("after a member of an object ',' or '}' must follow, not " + here());
+    each_member(depth, [&](std::size_t start, std::string name, Json held) {
+      starts_.push_back(start);
+      members.push_back({std::move(name), std::move(held)});
+      if (members.size() < next_look) return;
+      look();
+      next_look *= 2;
+    });
     look();
     starts_.resize(outer);
     return Json::object(std::move(members));
+  }
+
+  /// see(start, name, value) for every member of an object whose brace is behind us.
+  template <class See>
+  void each_member(std::size_t depth, const See& see) {
+    skip_space();
+    if (take('}')) return;
+    do {
+      skip_space();
+      const std::size_t start = at_;
+      if (peek() != '"') fail("a name in double quotes must stand here, not " + here());
+      std::string name = string();
+      if (name.find('\0') != std::string::npos) fail("a name must not hold U+0000", start);
+      skip_space();
+      if (!take(':')) fail("after a name ':' must follow, not " + here());
+      see(start, std::move(name), value(depth));
+      skip_space();
+    } while (take(','));
+    if (!take('}')) fail("after a member of an object ',' or '}' must follow, not " + here());
   }
 
   std::string string() {
@@ -244,6 +268,12 @@ Json parse_json(std::string_view text, const JsonLimits& limits, std::string_vie
   check_in("parse_json", limits.depth <= detail::json_depth, "a depth of ", limits.depth, " is above the limit of ",
            detail::json_depth);
   return Parser(text, limits, what).document();
+}
+
+void parse_json_members(std::string_view text, std::string_view what,
+                        const std::function<void(std::string, Json)>& see) {
+  const JsonLimits limits;
+  Parser(text, limits, what).document_members(see);
 }
 
 }  // namespace mote

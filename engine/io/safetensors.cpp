@@ -61,12 +61,13 @@ Shape read_shape(const TensorRule& rule, const Json* value) {
   return Shape(extents);
 }
 
-TensorEntry read_entry(const std::string& file, const JsonMember& member) {
-  const TensorRule rule{file, member.name};
-  rule(member.value.is(Json::Kind::object), "its value must be an object");
-  TensorEntry entry{member.name, read_dtype(rule, member.value.find("dtype")), {}, 0, 0, {}};
-  entry.shape = read_shape(rule, member.value.find("shape"));
-  const std::vector<Index> offsets = read_counts(rule, "data_offsets", member.value.find("data_offsets"));
+TensorEntry read_entry(const std::string& file, std::string name, const Json& value) {
+  const TensorRule rule{file, name};
+  rule(value.is(Json::Kind::object), "its value must be an object");
+  TensorEntry entry;
+  entry.dtype = read_dtype(rule, value.find("dtype"));
+  entry.shape = read_shape(rule, value.find("shape"));
+  const std::vector<Index> offsets = read_counts(rule, "data_offsets", value.find("data_offsets"));
   rule(offsets.size() == 2, "its data_offsets must be 2 integers, not ", offsets.size());
   rule(offsets[0] <= offsets[1], "it ends at byte ", offsets[1], ", before it begins at ", offsets[0]);
   entry.begin = static_cast<std::uint64_t>(offsets[0]), entry.end = static_cast<std::uint64_t>(offsets[1]);
@@ -75,7 +76,20 @@ TensorEntry read_entry(const std::string& file, const JsonMember& member) {
   rule(count * width % 8 == 0, "its ", count, " elements of ", width, " bits do not end with a byte");
   rule(count * width / 8 == offsets[1] - offsets[0], "its ", offsets[1] - offsets[0], " bytes do not fit ", entry.shape,
        " elements of type ", text_of(entry.dtype), ", which take ", count * width / 8);
+  entry.name = std::move(name);
   return entry;
+}
+
+Metadata read_metadata(const std::string& file, const Json& value) {
+  check(value.is(Json::Kind::object), file, ": __metadata__ must be an object");
+  Metadata metadata;
+  metadata.reserve(value.members().size());
+  for (const JsonMember& text : value.members()) {
+    check(text.value.is(Json::Kind::string), file, ": __metadata__: ", Quoted{text.name}, " must be a string");
+    metadata.emplace_back(text.name, text.value.as_string());
+  }
+  std::sort(metadata.begin(), metadata.end());
+  return metadata;
 }
 
 }  // namespace
@@ -85,6 +99,7 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : SafetensorsFile(file
 SafetensorsFile::SafetensorsFile(ByteSource source) : source_(std::move(source)) {
   const std::string header = read_header();
   read_members(header);
+  sort_names();
   check_offsets();
   read_checksums(header);
 }
@@ -105,28 +120,29 @@ std::string SafetensorsFile::read_header() {
 }
 
 void SafetensorsFile::read_members(const std::string& header) {
-  const Json root = parse_json(header, {}, source_.name + ": header");
-  for (const JsonMember& member : root.members()) {
-    if (member.name != detail::metadata_name) {
-      tensors_.push_back(read_entry(source_.name, member));
-      continue;
+  bool has_metadata = false;
+  parse_json_members(header, source_.name + ": header", [&](std::string name, const Json& value) {
+    if (name != detail::metadata_name) {
+      tensors_.push_back(read_entry(source_.name, std::move(name), value));
+      return;
     }
-    if (member.value.is(Json::Kind::null)) continue;
-    check(member.value.is(Json::Kind::object), source_.name, ": __metadata__ must be an object");
-    for (const JsonMember& text : member.value.members()) {
-      check(text.value.is(Json::Kind::string), source_.name, ": __metadata__: ", Quoted{text.name},
-            " must be a string");
-      metadata_.emplace_back(text.name, text.value.as_string());
-    }
-  }
-  std::sort(metadata_.begin(), metadata_.end());
+    check(!std::exchange(has_metadata, true), source_.name, ": __metadata__ occurs twice");
+    if (!value.is(Json::Kind::null)) metadata_ = read_metadata(source_.name, value);
+  });
   std::sort(tensors_.begin(), tensors_.end(), [](const TensorEntry& a, const TensorEntry& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
+}
+
+void SafetensorsFile::sort_names() {
   by_name_.resize(tensors_.size());
   std::iota(by_name_.begin(), by_name_.end(), 0u);
-  std::sort(by_name_.begin(), by_name_.end(),
-            [this](std::uint32_t a, std::uint32_t b) { return tensors_[a].name < tensors_[b].name; });
+  const auto name_of = [this](std::uint32_t i) -> const std::string& { return tensors_[i].name; };
+  std::sort(by_name_.begin(), by_name_.end(), [&](auto a, auto b) { return name_of(a) < name_of(b); });
+  const auto twice =
+      std::adjacent_find(by_name_.begin(), by_name_.end(), [&](auto a, auto b) { return name_of(a) == name_of(b); });
+  check(twice == by_name_.end(), source_.name, ": tensor ", Quoted{twice == by_name_.end() ? "" : name_of(*twice)},
+        " occurs twice");
 }
 
 void SafetensorsFile::check_offsets() const {

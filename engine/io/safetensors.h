@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -32,9 +33,9 @@ void save_safetensors(const std::string& path, std::vector<NamedArray> tensors, 
 /// One tensor in a file.
 struct TensorEntry {
   std::string name;
-  DType dtype;
+  DType dtype = {};
   Shape shape;
-  std::uint64_t begin, end;  ///< bytes, from the first byte after the header
+  std::uint64_t begin = 0, end = 0;  ///< bytes, from the first byte after the header
   std::optional<std::uint32_t> crc32;
 };
 
@@ -52,7 +53,7 @@ class SafetensorsFile {
 
   const std::string& name() const { return source_.name; }
   /// In the order of their bytes.
-  const std::vector<TensorEntry>& tensors() const { return tensors_; }
+  const std::deque<TensorEntry>& tensors() const { return tensors_; }
   /// By name; without the checksums, which save_safetensors adds itself.
   const Metadata& metadata() const { return metadata_; }
   /// Null if there is none of that name.
@@ -72,15 +73,15 @@ class SafetensorsFile {
   std::string read_header();
   void read_members(const std::string& header);
   void check_offsets() const;
-  void check_names();
+  void sort_names();
   void read_checksums(const std::string& header);
   /// read(source, elements, see), with the checksum compared.
   template <class Read>
   auto checked(const TensorEntry& entry, const Read& read) const;
 
   ByteSource source_;
-  std::uint64_t data_ = 0;  // where the header ends
-  std::vector<TensorEntry> tensors_;
+  std::uint64_t data_ = 0;              // where the header ends
+  std::deque<TensorEntry> tensors_;     // no block is larger than the file, whatever the number
   std::vector<std::uint32_t> by_name_;  // positions in tensors_
   Metadata metadata_;
   bool has_checksums_ = false;
