@@ -8,8 +8,8 @@
 #include <iostream>
 
 #include "engine/io/curve.h"
+#include "engine/io/file.h"
 #include "engine/ops/ops.h"
-#include "examples/picture.h"
 #include "examples/program.h"
 #include "models/inspect.h"
 #include "models/tutorials/ai_engineering.h"
@@ -103,6 +103,7 @@ void contract(const DemoConfig& c) {
 }  // namespace
 
 int lesson(const char* file) {
+  if (file) check_output(file);
   const DemoConfig config;
   contract(config);
   TinyAttentionLM model(config, stream_of_the_program(config));
@@ -141,7 +142,7 @@ int lesson(const char* file) {
   std::printf("ln 64 = %.6f is the loss of guessing; it starts a little above.\n\n", std::log(64.0));
   const CurveOptions curve{.title = "loss of each step, on a logarithmic scale", .log = true};
   std::cout << curve_text(run.losses, curve);
-  if (file) save_picture(file, curve_svg(run.losses, curve));
+  if (file) write_file(file, curve_svg(run.losses, curve));
   std::cout << (file ? "The curve is also in " + std::string(file) + ".\n\n"
                      : "04_repeat_demo loss.svg also draws it into that file.\n\n");
 

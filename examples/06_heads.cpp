@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "examples/picture.h"
+#include "engine/io/file.h"
 #include "examples/program.h"
 #include "models/gpt.h"
 #include "models/inspect.h"
@@ -44,7 +44,7 @@ void one_wide_beside_eight_narrow(const char* file) {
   const std::string title = "One head 64 wide beside eight heads 8 wide";
   std::printf("%s, on the same x [1, 5, 64] and with the same matrices\n%s", title.c_str(),
               attention_text(weights, tokens, false, names).c_str());
-  if (file) save_picture(file, attention_svg(weights, tokens, tokens, title, names));
+  if (file) write_file(file, attention_svg(weights, tokens, tokens, title, names));
   std::printf("One look at the five tokens, or eight different ones. %s\n\n",
               file ? (std::string("The picture is also in ") + file + ".").c_str()
                    : "06_heads heads.svg also draws it into that file.");
@@ -226,6 +226,7 @@ Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
 }  // namespace
 
 int lesson(const char* file) {
+  if (file) check_output(file);
   one_wide_beside_eight_narrow(file);
   outputs_and_sizes();
   times();

@@ -1,21 +1,18 @@
 // attention_maps trains a small model, then shows what its heads look at: scores for the heads of every layer, the most
 // distinctive head of one layer as text, and all heads of that layer as one picture (SVG).
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iostream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/io/file.h"
 #include "engine/io/xml.h"
 #include "examples/options.h"
 #include "models/gpt.h"
@@ -98,11 +95,8 @@ std::string label_of(const std::string& character) {
 }
 
 std::string read(const std::string& path) {
-  std::error_code ignored;
-  std::ifstream in(path, std::ios::binary);
-  std::string text;
-  if (in && !std::filesystem::is_directory(path, ignored)) text.assign(std::istreambuf_iterator<char>(in), {});
-  check(!text.empty(), "cannot read ", path, ", or it is empty");
+  const std::string text = read_file(path, std::uint64_t{1} << 30);
+  check(!text.empty(), "cannot read '", path, "': it is empty");
   return text;
 }
 
@@ -196,40 +190,6 @@ Material from_copy(const LetterOptions& c, const Generator& random) {
   return from_task(task, row_of(task->batch(1, Split::test, random).ids, 0));
 }
 
-/// Writes a picture under a temporary name, then renames it, so that the file is written completely or not at all.
-/// Replaces the target of a link, not the link; writes directly to what is not a regular file (/dev/null).
-class Picture {
- public:
-  explicit Picture(const std::string& path) : name_(path), target_(path) {
-    std::error_code ignored;
-    if (std::filesystem::is_symlink(target_, ignored)) target_ = std::filesystem::weakly_canonical(target_, ignored);
-    const bool special =
-        std::filesystem::exists(target_, ignored) && !std::filesystem::is_regular_file(target_, ignored);
-    unfinished_ = special ? target_ : target_.parent_path() / (".mote." + std::to_string(getpid()) + ".part");
-    check(!path.empty() && !std::filesystem::is_directory(target_, ignored) && std::ofstream(unfinished_),
-          "cannot write '", path, "'");  // better now than after the training
-    discard();
-  }
-  void write(const std::string& content) const {
-    std::ofstream out(unfinished_, std::ios::binary);
-    out << content;
-    out.close();
-    std::error_code failed;
-    if (out && unfinished_ != target_) std::filesystem::rename(unfinished_, target_, failed);
-    if (out && !failed) return;
-    discard();
-    throw Error("cannot write " + name_);
-  }
-
- private:
-  void discard() const {
-    std::error_code ignored;
-    if (unfinished_ != target_) std::filesystem::remove(unfinished_, ignored);
-  }
-  std::string name_;
-  std::filesystem::path target_, unfinished_;
-};
-
 /// What the options describe.
 struct Setup {
   Material material;
@@ -281,7 +241,7 @@ void train(const Setup& s, const Config& c) {
 
 int run(const Config& c, const LetterOptions& letters, const TextOptions& text) {
   const Setup s = checked_usage([&] { return set_up(c, letters, text); });
-  const Picture picture(c.output);
+  check_output(c.output, {text.text});  // better now than after the training
   const Material& material = s.material;
   GPT& model = *s.model;
   std::printf("%s\n%s: n_layer %lld, n_head %lld, n_embd %lld, %lld weights\n", material.about.c_str(),
@@ -318,8 +278,8 @@ int run(const Config& c, const LetterOptions& letters, const TextOptions& text) 
   std::cout << "\nlayer " << layer << " (0 is the first), head " << head + 1 << " of " << c.n_head
             << ". A row is a query, a column a key; '.' is a weight near 0, '@' near 1\n"
             << attention_text(weights.select(0, head), material.labels);
-  picture.write(attention_svg(weights, material.labels, material.labels,
-                              "Layer " + std::to_string(layer) + ": " + material.title));
+  write_file(c.output, attention_svg(weights, material.labels, material.labels,
+                                     "Layer " + std::to_string(layer) + ": " + material.title));
   std::cout << "\nthe picture of all heads of layer " << layer << " is in " << c.output << "\n";
   return 0;
 }

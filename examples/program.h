@@ -47,7 +47,7 @@ inline void flush_output() {
 }
 
 /// Errors: standard output is closed, and the next file to be opened would take its place.
-inline void check_output() {
+inline void check_stdout() {
 #ifdef __unix__
   if (fcntl(STDOUT_FILENO, F_GETFD) == -1) fail_output();
 #endif
@@ -58,7 +58,7 @@ inline void check_output() {
 template <class Body>
 int run_program(const char* name, const Body& body) {
   try {
-    check_output();
+    check_stdout();
     checked_usage([] {
       mote::settings();
       mote::kernels::table();

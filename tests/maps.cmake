@@ -1,5 +1,6 @@
 # Holds examples/attention_maps against what a user expects: a picture; a mistake is one line on stderr, a non-zero
 # exit, and the old picture as it was.
+file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${WORK_DIR})
 set(picture ${WORK_DIR}/attention.svg)
 
@@ -40,15 +41,17 @@ expect(2 "^$" "^[^\n]*layer 2 is out of range for n_layer 2 \\(0 is the first\\)
 expect(2 "^$" "^[^\n]*n_embd 64 is not divisible by n_head 3\n$" --n_head 3)
 expect(2 "^$" "^[^\n]*the sentence has 'é', which is not in the text\n$" --task text --sentence "the héad")
 expect(2 "^$" "^[^\n]*characters in the sentence: 1; there may be 2 to block_size 64\n$" --task text --sentence a)
-expect(2 "^$" "^[^\n]*cannot read nowhere.txt, or it is empty\n$" --task text --text nowhere.txt)
-expect(2 "^$" "^[^\n]*cannot read [^\n]*, or it is empty\n$" --task text --text ${WORK_DIR})
+expect(2 "^$" "^[^\n]*cannot read 'nowhere.txt': No such file or directory\n$" --task text --text nowhere.txt)
+expect(2 "^$" "^[^\n]*cannot read '[^\n]*': Is a directory\n$" --task text --text ${WORK_DIR})
+file(WRITE ${WORK_DIR}/empty.txt "")
+expect(2 "^$" "^[^\n]*cannot read 'empty.txt': it is empty\n$" --task text --text empty.txt)
 file(WRITE ${WORK_DIR}/tiny.txt "tiny")
 expect(2 "^$" "^[^\n]*characters in the text: 4; it needs more than block_size 64\n$" --task text --text tiny.txt)
 expect(2 "^$" "given twice" --output nowhere/picture.svg)
 
 execute_process(COMMAND ${MAPS} --output ${WORK_DIR}/nowhere/picture.svg RESULT_VARIABLE got OUTPUT_VARIABLE stdout
   ERROR_VARIABLE stderr)
-if(NOT got EQUAL 1 OR NOT stdout STREQUAL "" OR NOT stderr MATCHES "^[^\n]*cannot write '[^\n]*picture.svg'\n$")
+if(NOT got EQUAL 1 OR NOT stdout STREQUAL "" OR NOT stderr MATCHES "^[^\n]*cannot write '[^\n]*picture.svg': No such file or directory\n$")
   message(SEND_ERROR "attention_maps into a folder that is not there: exit ${got}\n${stdout}\n${stderr}")
 endif()
 
@@ -72,11 +75,10 @@ if(NOT got EQUAL 0 OR NOT EXISTS ${WORK_DIR}/${long}.svg)
   message(SEND_ERROR "attention_maps to a name of 250 characters: exit ${got}\n${stderr}")
 endif()
 
-# A link is followed; what is no file is written to, not replaced.
-file(REMOVE ${picture})
-file(WRITE ${WORK_DIR}/real.svg "the old one")
+# A link is followed, one that leads nowhere yet too; what is no file is written to, not replaced.
+file(REMOVE ${picture} ${WORK_DIR}/real.svg)
 file(CREATE_LINK real.svg ${picture} SYMBOLIC)
-foreach(output IN ITEMS ${picture} /dev/null)
+foreach(output IN ITEMS ${picture} ${picture} /dev/null)
   execute_process(COMMAND ${MAPS} --output ${output} ${few} RESULT_VARIABLE got OUTPUT_QUIET ERROR_VARIABLE stderr)
   if(NOT got EQUAL 0)
     message(SEND_ERROR "attention_maps to ${output}: exit ${got}\n${stderr}")
@@ -89,4 +91,52 @@ endif()
 execute_process(COMMAND sh -c "test -c /dev/null" RESULT_VARIABLE got)
 if(NOT got EQUAL 0)
   message(SEND_ERROR "attention_maps replaced /dev/null")
+endif()
+file(CREATE_LINK loop.svg ${WORK_DIR}/loop.svg SYMBOLIC)
+execute_process(COMMAND ${MAPS} --output ${WORK_DIR}/loop.svg RESULT_VARIABLE got OUTPUT_VARIABLE stdout ERROR_VARIABLE stderr)
+if(NOT got EQUAL 1 OR NOT stdout STREQUAL "" OR NOT stderr MATCHES "^[^\n]*loop.svg': Too many levels of symbolic links\n$")
+  message(SEND_ERROR "attention_maps to a link to itself: exit ${got}\n${stdout}\n${stderr}")
+endif()
+
+# Standard output takes the picture between the lines that are printed before and after it, as a pipe and as a file, by
+# whatever name.
+function(expect_all_in what out)
+  if(NOT got EQUAL 0 OR NOT out MATCHES "^rows of 12 letters.*\nstep .*\n<svg .*Head 1.*</svg>\n\nthe picture [^\n]*\n$")
+    message(SEND_ERROR "attention_maps ${what}: exit ${got}, or not all of its output in ${printed}: ${stderr}")
+  endif()
+endfunction()
+set(printed ${WORK_DIR}/printed.txt)
+execute_process(COMMAND sh -c "exec \"$@\" | cat" sh ${MAPS} --output /dev/stdout ${few} RESULT_VARIABLE got
+  OUTPUT_VARIABLE stdout ERROR_VARIABLE stderr)
+expect_all_in("--output /dev/stdout | cat" "${stdout}")
+foreach(output IN ITEMS /dev/stdout /dev/fd/1 ${printed})
+  file(REMOVE ${printed})
+  execute_process(COMMAND sh -c "out=$1; shift; exec \"$@\" > \"$out\"" sh ${printed} ${MAPS} --output ${output} ${few}
+    RESULT_VARIABLE got ERROR_VARIABLE stderr)
+  file(READ ${printed} content)
+  expect_all_in("--output ${output} > printed.txt" "${content}")
+endforeach()
+execute_process(COMMAND sh -c "exec \"$@\" 3>&1 > /dev/null | cat" sh ${MAPS} --output /dev/fd/3 ${few} RESULT_VARIABLE got
+  OUTPUT_VARIABLE stdout ERROR_VARIABLE stderr)
+if(NOT got EQUAL 0 OR NOT stdout MATCHES "^<svg .*</svg>\n$")
+  message(SEND_ERROR "attention_maps to a pipe: exit ${got}\n${stdout}\n${stderr}")
+endif()
+
+# A text that the picture would overwrite is refused before the training, and stays.
+file(WRITE ${WORK_DIR}/mine.txt "what a head looks at, the next one does not. what a head looks at, the next one does not.")
+file(READ ${WORK_DIR}/mine.txt before)
+file(REMOVE ${picture})
+file(CREATE_LINK mine.txt ${picture} SYMBOLIC)
+foreach(output IN ITEMS mine.txt ./mine.txt ${picture})
+  execute_process(COMMAND ${MAPS} --task text --sentence "a head" --text mine.txt --output ${output}
+    WORKING_DIRECTORY ${WORK_DIR} RESULT_VARIABLE got OUTPUT_VARIABLE stdout ERROR_VARIABLE stderr)
+  file(READ ${WORK_DIR}/mine.txt content)
+  if(NOT got EQUAL 1 OR NOT stdout STREQUAL "" OR NOT content STREQUAL before
+      OR NOT stderr MATCHES "^[^\n]*cannot write '[^\n]*': it is 'mine.txt', which is read\n$")
+    message(SEND_ERROR "attention_maps --text mine.txt --output ${output}: exit ${got}\n${stdout}\n${stderr}")
+  endif()
+endforeach()
+file(GLOB left ${WORK_DIR}/.mote.*)
+if(left)
+  message(SEND_ERROR "attention_maps left ${left} behind")
 endif()

@@ -22,6 +22,12 @@ void fail_file(const char* what, const std::string& path, int error) {
   fail_with(nullptr, "cannot ", what, " '", shown, "': ", std::generic_category().message(error));
 }
 
+void remove_locked(OpenFile& file, const std::string& path) {
+  if (file_calls->remove(path.c_str()) == 0) return;
+  file.close();  // Windows removes no file that is open: not before this, and not after somebody else has opened it
+  file_calls->remove(path.c_str());
+}
+
 bool write_all(int file, const void* from, std::size_t bytes) {
   for (const char* at = static_cast<const char*>(from); bytes > 0;) {
     const std::int64_t done = file_calls->write(file, at, bytes);

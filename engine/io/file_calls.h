@@ -81,6 +81,8 @@ class OpenFile {
 int open_path(const std::string& path, OpenFor what, unsigned mode = 0666);
 /// Throws "cannot <what> '<path>': <the system's words for the error>".
 [[noreturn]] void fail_file(const char* what, const std::string& path, int error);
+/// Removes a file that this program has locked, before anybody else can lock it.
+void remove_locked(OpenFile& file, const std::string& path);
 /// Writes all of it; false and errno if that fails.
 bool write_all(int file, const void* from, std::size_t bytes);
 /// The folder that a path's file lies in ("." for a bare name), and its name there.

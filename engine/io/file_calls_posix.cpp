@@ -104,7 +104,18 @@ int sync_file(int file) {
 
 int close_file(int file) { return ::close(file) == 0 || errno == EINTR ? 0 : -1; }  // it is closed then, too
 
-int lock_file(int file, bool wait) { return flock(file, wait ? LOCK_EX : LOCK_EX | LOCK_NB); }
+int lock_file(int file, bool wait) {
+#ifdef __EMSCRIPTEN__
+  (void)file, (void)wait;
+  errno = ENOSYS;  // its flock agrees to everything
+  return -1;
+#else
+  int result;
+  do result = flock(file, wait ? LOCK_EX : LOCK_EX | LOCK_NB);
+  while (result != 0 && errno == EINTR);
+  return result;
+#endif
+}
 
 int make_folder(const char* path) { return mkdir(path, 0777); }
 

@@ -27,9 +27,7 @@ void remove_abandoned(const std::string& folder) {
     FileStatus status;
     if (status_of(path.c_str(), status) != 0 || status.kind != FileKind::regular) continue;
     OpenFile file(open_path(path, OpenFor::write));
-    if (!file || file_calls->lock(file.get(), false) != 0 || file_calls->remove(path.c_str()) == 0) continue;
-    file.close();  // Windows removes no file that is open
-    file_calls->remove(path.c_str());
+    if (file && file_calls->lock(file.get(), false) == 0) remove_locked(file, path);
   }
 }
 

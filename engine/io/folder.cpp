@@ -71,7 +71,7 @@ FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {
 }
 
 FolderLock::~FolderLock() {
-  if (file_) file_calls->remove(path_.c_str());  // before it is unlocked: it may be somebody else's after that
+  if (file_) remove_locked(file_, path_);
 }
 
 LogFile::LogFile(const std::string& path, std::uint64_t size) : path_(path), size_(size) {

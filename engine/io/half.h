@@ -1,10 +1,16 @@
 // The two 16-bit floating-point formats, widened exactly to float.
 #pragma once
 
-#include <bit>
 #include <cstdint>
+#include <cstring>
 
 namespace mote::detail {
+
+inline float float_of_bits(std::uint32_t bits) {
+  float x = 0;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
 
 /// IEEE 754 binary16: 1 bit of sign, 5 of exponent, 10 of fraction. NaN keeps its fraction bits.
 inline float from_half(std::uint16_t half) {
@@ -13,10 +19,10 @@ inline float from_half(std::uint16_t half) {
     const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
     return sign ? -magnitude : magnitude;
   }
-  return std::bit_cast<float>(sign | (exponent == 31 ? 255u : exponent + 112u) << 23 | fraction << 13);
+  return float_of_bits(sign | (exponent == 31 ? 255u : exponent + 112u) << 23 | fraction << 13);
 }
 
 /// bfloat16: the upper half of a float.
-inline float from_bfloat16(std::uint16_t upper) { return std::bit_cast<float>(std::uint32_t(upper) << 16); }
+inline float from_bfloat16(std::uint16_t upper) { return float_of_bits(std::uint32_t(upper) << 16); }
 
 }  // namespace mote::detail

@@ -53,9 +53,9 @@ class Parser {
   std::string here() const {
     if (at_ == text_.size()) return "the end of the text";
     const auto byte = static_cast<unsigned char>(text_[at_]);
-    if (byte > 0x20 && byte < 0x7f) return std::string("'") + text_[at_] + "'";
+    if (byte > 0x20 && byte < 0x7f) return {'\'', text_[at_], '\''};
     const auto [length, code] = detail::character_at(text_, at_);
-    if (code >= 0xa0) return "'" + std::string(text_.substr(at_, length)) + "'";
+    if (code >= 0xa0) return std::string(1, '\'').append(text_.substr(at_, length)) + '\'';
     return std::string("byte 0x") + hex[byte >> 4] + hex[byte & 15u];
   }
 

@@ -39,8 +39,8 @@ struct NpyHeader {
 /// Bytes that a header takes at most: NumPy's own limit for reading, and what stands before it.
 constexpr std::size_t npy_header_limit = 10'000, npy_header_bytes = npy_header_limit + 12;
 
-/// The header of a file of `size` bytes that begins with `bytes`, of which npy_header_bytes are enough. The elements are
-/// known to fill the rest of the file. Errors: see parse_npy.
+/// The header of a file of `size` bytes that begins with `bytes`, of which npy_header_bytes are enough. The elements
+/// are known to fill the rest of the file. Errors: see parse_npy.
 NpyHeader parse_npy_header(std::string_view bytes, std::uint64_t size, std::string_view what);
 
 /// The header as numpy.save writes it: version 1.0, C order, padded so that the elements begin at a multiple of 64.

@@ -1,6 +1,11 @@
 // Every call on files fails in turn, is interrupted, does half of what it should, or is followed by a power cut.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <sys/time.h>
+#ifdef __linux__
+#include <sched.h>
+#include <sys/mount.h>
+#endif
 
 #include <cerrno>
 #include <csignal>
@@ -165,6 +170,42 @@ TEST_CASE("file: a storm of signals while a pipe is slow") {
   ::sigaction(SIGALRM, &before, nullptr);
   CHECK(text == "(no error)");
   CHECK(got == new_content);
+}
+
+TEST_CASE("file: a disk that is full, and one that is read-only") {
+  const TempFolder folder;
+  const std::string disk = folder.path("disk"), path = disk + "/a";
+  ::mkdir(disk.c_str(), 0700);
+  const std::string result = in_child([&] {
+#ifdef __linux__
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=256k") != 0)
+      return 77;
+    write_file(path, "old");
+    const auto is_full = [](const std::string& text) { return text.ends_with("': No space left on device"); };
+    if (!is_full(error_of([&] { write_new(path); })) || get_file(path) != "old") return 1;
+    {
+      LogFile log(disk + "/log", 0);
+      const std::string text = error_of([&] {
+        while (true) log.append(std::string(100, 'x'));
+      });
+      if (!is_full(text)) return 2;
+      if (get_file(disk + "/log").size() != log.size() || log.size() % 101 != 0) return 3;
+    }
+    LogFile(disk + "/log", 101).append("y");
+    if (list_folder(disk) != std::vector<std::string>{"a", "log"}) return 4;
+    write_file(path, "new");
+    if (::mount(nullptr, disk.c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr) != 0) return 5;
+    const std::string text = error_of([&] { write_file(path, "newer"); });
+    return text == "cannot write '" + path + "': Read-only file system" && get_file(path) == "new" ? 0 : 6;
+#else
+    return 77;
+#endif
+  });
+  if (result == "exit 77")
+    MESSAGE("left out: this needs the right to mount a file system");
+  else
+    CHECK(result == "exit 0");
 }
 
 TEST_CASE("folder: a log's line that cannot be written leaves no half of it") {

@@ -80,15 +80,14 @@ TEST_CASE("folder: of many that want a lock at once one has it") {
   for (int i = 0; i < 8; ++i) {
     all.push_back(::fork());
     if (all.back() != 0) continue;
-    int alone = 0;
-    for (int k = 0; k < 200; ++k) try {
+    for (int alone = 0; alone < 20; ::usleep(100)) try {
         const FolderLock lock(folder.path());
         const bool first = ::mkdir(folder.path("inside").c_str(), 0700) == 0;
         if (!first || ::rmdir(folder.path("inside").c_str()) != 0) std::_Exit(1);
         ++alone;
       } catch (const Error&) {
       }
-    std::_Exit(alone > 0 ? 0 : 2);
+    std::_Exit(0);
   }
   for (const pid_t child : all) CHECK(outcome(child) == "exit 0");
   CHECK(folder.names().empty());
