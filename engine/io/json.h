@@ -183,7 +183,7 @@ Json parse_json(std::string_view text, const JsonLimits& limits = {}, std::strin
 /// As parse_json of an object, with JsonLimits{}: see(name, value) for one member after the other, none of which is kept.
 /// Nor are names compared: who sees them must refuse one that occurs twice.
 void parse_json_members(std::string_view text, std::string_view what,
-                        const std::function<void(std::string name, Json value)>& see);
+                        const std::function<void(const std::string& name, const Json& value)>& see);
 
 namespace detail {
 constexpr std::size_t json_depth = 1000;  ///< deeper values neither parse nor write: both recurse

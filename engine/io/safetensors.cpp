@@ -61,10 +61,11 @@ Shape read_shape(const TensorRule& rule, const Json* value) {
   return Shape(extents);
 }
 
-TensorEntry read_entry(const std::string& file, std::string name, const Json& value) {
+TensorEntry read_entry(const std::string& file, const std::string& name, const Json& value) {
   const TensorRule rule{file, name};
   rule(value.is(Json::Kind::object), "its value must be an object");
   TensorEntry entry;
+  entry.name = name;
   entry.dtype = read_dtype(rule, value.find("dtype"));
   entry.shape = read_shape(rule, value.find("shape"));
   const std::vector<Index> offsets = read_counts(rule, "data_offsets", value.find("data_offsets"));
@@ -76,7 +77,6 @@ TensorEntry read_entry(const std::string& file, std::string name, const Json& va
   rule(count * width % 8 == 0, "its ", count, " elements of ", width, " bits do not end with a byte");
   rule(count * width / 8 == offsets[1] - offsets[0], "its ", offsets[1] - offsets[0], " bytes do not fit ", entry.shape,
        " elements of type ", text_of(entry.dtype), ", which take ", count * width / 8);
-  entry.name = std::move(name);
   return entry;
 }
 
@@ -121,9 +121,9 @@ std::string SafetensorsFile::read_header() {
 
 void SafetensorsFile::read_members(const std::string& header) {
   bool has_metadata = false;
-  parse_json_members(header, source_.name + ": header", [&](std::string name, const Json& value) {
+  parse_json_members(header, source_.name + ": header", [&](const std::string& name, const Json& value) {
     if (name != detail::metadata_name) {
-      tensors_.push_back(read_entry(source_.name, std::move(name), value));
+      tensors_.push_back(read_entry(source_.name, name, value));
       return;
     }
     check(!std::exchange(has_metadata, true), source_.name, ": __metadata__ occurs twice");

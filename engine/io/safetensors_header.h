@@ -24,7 +24,7 @@ inline std::string crc_text(std::uint32_t crc) {
 /// Where the digits of a header's own CRC-32 stand in it; npos if there are none. No name and no text can be taken for
 /// them: there, a quotation mark stands behind a backslash.
 inline std::size_t header_crc_at(std::string_view header) {
-  const std::string before = std::string("\"") + header_crc_name + "\":\"";
+  const std::string before = std::string(1, '"').append(header_crc_name).append("\":\"");
   const std::size_t at = header.find(before);
   return at == std::string_view::npos || header.size() - at < before.size() + 8 ? std::string_view::npos
                                                                                 : at + before.size();
@@ -41,8 +41,10 @@ struct Quoted {
   std::string_view name;
 };
 inline std::string text_of(const Quoted& quoted) {
-  const std::string shown = shown_name(quoted.name);
-  return "'" + (shown.front() == '"' ? shown.substr(1, shown.size() - 2) : shown) + "'";
+  std::string shown = shown_name(quoted.name);
+  if (shown.front() != '"') return shown.insert(0, 1, '\'').append(1, '\'');
+  shown.front() = shown.back() = '\'';
+  return shown;
 }
 
 }  // namespace mote::detail
