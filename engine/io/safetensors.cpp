@@ -11,8 +11,6 @@
 
 namespace mote {
 
-using detail::Quoted;
-
 namespace {
 
 /// What must hold for one tensor.
@@ -170,15 +168,15 @@ void SafetensorsFile::read_checksums(const std::string& header) {
   const std::size_t at = detail::header_crc_at(header);
   rule(at != std::string::npos && *of_header == detail::crc_text(detail::header_crc(header, at)),
        "the header's checksum is wrong: the file was changed");
-  std::size_t next = 0;
-  for (TensorEntry& t : tensors_) {
+  std::string same;
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
     std::uint32_t crc = 0;
-    const std::string digits = of_tensors->substr(std::min(next, of_tensors->size()), 8);
-    for (const char c : digits) crc = crc << 4 | static_cast<std::uint32_t>(c <= '9' ? c - '0' : c - 'a' + 10);
-    rule(digits == detail::crc_text(crc), "the checksum of tensor ", Quoted{t.name}, " is missing");
-    t.crc32 = crc;
-    next += 9;
+    for (const char c : of_tensors->substr(std::min(9 * i, of_tensors->size()), 8))
+      crc = crc << 4 | static_cast<std::uint32_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+    same.append(i > 0 ? " " : "").append(detail::crc_text(crc));
+    tensors_[i].crc32 = crc;
   }
+  rule(same == *of_tensors, detail::tensor_crcs_name, " in its metadata is not ", tensors_.size(), " checksums");
   has_checksums_ = true;
   std::erase_if(metadata_, [](const auto& entry) {
     return entry.first == detail::header_crc_name || entry.first == detail::tensor_crcs_name;

@@ -8,7 +8,20 @@
 #include "engine/io/crc32.h"
 #include "engine/io/json.h"
 
-namespace mote::detail {
+namespace mote {
+
+/// A name in an error: in quotation marks, and of a long one the beginning.
+struct Quoted {
+  std::string_view name;
+};
+inline std::string text_of(const Quoted& quoted) {
+  std::string shown = detail::shown_name(quoted.name);
+  if (shown.front() != '"') return shown.insert(0, 1, '\'').append(1, '\'');
+  shown.front() = shown.back() = '\'';
+  return shown;
+}
+
+namespace detail {
 
 constexpr std::uint64_t largest_header = 100'000'000;  ///< bytes; the reference implementation's limit
 constexpr const char* metadata_name = "__metadata__";
@@ -36,15 +49,6 @@ inline std::uint32_t header_crc(std::string_view header, std::size_t at) {
   return crc32(header.data() + at + 8, header.size() - at - 8, before);
 }
 
-/// A name in an error: in quotation marks, and of a long one the beginning.
-struct Quoted {
-  std::string_view name;
-};
-inline std::string text_of(const Quoted& quoted) {
-  std::string shown = shown_name(quoted.name);
-  if (shown.front() != '"') return shown.insert(0, 1, '\'').append(1, '\'');
-  shown.front() = shown.back() = '\'';
-  return shown;
-}
+}  // namespace detail
 
-}  // namespace mote::detail
+}  // namespace mote

@@ -8,8 +8,6 @@
 
 namespace mote {
 
-using detail::Quoted;
-
 namespace {
 
 /// The elements of a contiguous array.
@@ -26,6 +24,18 @@ std::string_view bytes_of(const AnyArray& x) {
 bool before(const NamedArray& a, const NamedArray& b) {
   const DType x = dtype_of(a.value), y = dtype_of(b.value);
   return x != y ? x > y : a.name < b.name;
+}
+
+/// What JSON does not know of names; it refuses all else that could not be read again.
+void check_names(const std::vector<NamedArray>& tensors) {
+  std::vector<std::string_view> names;
+  for (const NamedArray& t : tensors) names.push_back(t.name);
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  check_in("safetensors", twice == names.end(), "two tensors have the name ",
+           Quoted{twice == names.end() ? "" : *twice});
+  check_in("safetensors", !std::binary_search(names.begin(), names.end(), detail::metadata_name),
+           "no tensor can have the name ", detail::metadata_name);
 }
 
 Metadata with_checksums(Metadata metadata, const std::vector<NamedArray>& tensors) {
@@ -73,15 +83,14 @@ std::string header_of(const std::vector<NamedArray>& tensors, Metadata metadata)
 
 void detail::write_safetensors(const std::function<void(const void*, std::size_t)>& put,
                                std::vector<NamedArray> tensors, Metadata metadata, bool checksums) {
-  for (NamedArray& t : tensors) {
-    check_in("safetensors", t.name != metadata_name, "no tensor can have the name ", metadata_name);
+  for (NamedArray& t : tensors)
     std::visit(
         [&](auto& a) {
           check_in("safetensors", a.defined(), "tensor ", Quoted{t.name}, ": ", a.missing());
           a = a.contiguous();
         },
         t.value);
-  }
+  check_names(tensors);
   std::sort(tensors.begin(), tensors.end(), before);
   std::string header =
       header_of(tensors, checksums ? with_checksums(std::move(metadata), tensors) : std::move(metadata));
