@@ -21,8 +21,8 @@ template <class A>
 A read_as(const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
   A x;
   const DType own = dtype_of(x);
-  check(readable(stored.type), stored.what, ": mote does not read elements of type ", text_of(stored.type));
-  check(readable(stored.type, own), stored.what, ": elements of type ", text_of(stored.type), " are no ",
+  check(readable(stored.type), stored.what, ": mote does not read elements of type ", stored.type);
+  check(readable(stored.type, own), stored.what, ": elements of type ", stored.type, " are no ",
         own == DType::i64 ? "integers" : "booleans");
   check_there(source, stored);
   x = A::empty(stored.shape);
@@ -43,9 +43,8 @@ A read_as(const ByteSource& source, const StoredElements& stored, const SeeBytes
     const Index exact = detail::widen(stored.type, static_cast<const std::byte*>(from), count, to + done);
     check(exact == count || stored.type != DType::boolean, stored.what, ": boolean ", done + exact,
           " is neither 0 nor 1");
-    check(exact == count, stored.what, ": element ", done + exact, " of type ", text_of(stored.type),
-          " has no exact equal in ", text_of(own),
-          stored.type == DType::f64 ? ": use mote_f64, or convert the file first" : "");
+    check(exact == count, stored.what, ": element ", done + exact, " of type ", stored.type, " has no exact equal in ",
+          own, stored.type == DType::f64 ? ": use mote_f64, or convert the file first" : "");
     done += count;
   });
   return x;

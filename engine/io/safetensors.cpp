@@ -10,7 +10,6 @@
 #include "engine/io/safetensors_header.h"
 
 namespace mote {
-
 namespace {
 
 /// What must hold for one tensor.
@@ -74,7 +73,7 @@ TensorEntry read_entry(const std::string& file, const std::string& name, const J
   rule(count <= std::numeric_limits<Index>::max() / width, "its shape ", entry.shape, " has too many elements");
   rule(count * width % 8 == 0, "its ", count, " elements of ", width, " bits do not end with a byte");
   rule(count * width / 8 == offsets[1] - offsets[0], "its ", offsets[1] - offsets[0], " bytes do not fit ", entry.shape,
-       " elements of type ", text_of(entry.dtype), ", which take ", count * width / 8);
+       " elements of type ", entry.dtype, ", which take ", count * width / 8);
   return entry;
 }
 

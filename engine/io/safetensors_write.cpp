@@ -7,7 +7,6 @@
 #include "engine/io/safetensors_header.h"
 
 namespace mote {
-
 namespace {
 
 /// The elements of a contiguous array.

@@ -16,7 +16,7 @@ namespace {
 template <class A, class T>
 bool same_memory(const A& a, const std::vector<T>& values) {
   return a.is_contiguous() && a.numel() == static_cast<Index>(values.size()) &&
-         std::memcmp(a.data(), values.data(), values.size() * sizeof(T)) == 0;
+         (values.empty() || std::memcmp(a.data(), values.data(), values.size() * sizeof(T)) == 0);
 }
 
 /// Reals that arithmetic would not keep: NaN of several kinds, -0, denormals.
