@@ -102,8 +102,7 @@ class Safetensors : public TensorFile {
   explicit Safetensors(const std::string& path) : TensorFile(path), file_(path) {
     for (const TensorEntry& t : file_.tensors())
       items_.push_back({t.name, text_of(t.dtype), t.shape, mote::readable(t.dtype)});
-    for (const auto& [name, text] : file_.metadata())
-      if (name != "crc32" && !name.starts_with("crc32 ")) metadata_.emplace_back(name, text);
+    metadata_ = file_.metadata();
   }
   AnyArray read(std::size_t i) const override {
     const TensorEntry& t = file_.tensors()[i];

@@ -237,7 +237,7 @@ void load_weights(Module& module, const std::string& path, const std::string& na
   std::set<std::string> streams;
   for (const NamedStream& s : named_streams(module)) streams.insert(s.name);
   StateDict weights;
-  for (StateEntry& e : state_of(file)) {
+  for (StateEntry& e : state_dict(file)) {
     if (!e.name.starts_with(name + ".")) continue;
     e.name.erase(0, name.size() + 1);
     if (!streams.contains(e.name)) weights.push_back(std::move(e));
