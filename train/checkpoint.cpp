@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <set>
 
 #include "nn/state_dict.h"
@@ -10,7 +11,8 @@
 namespace mote {
 namespace {
 
-const std::string version_key = "mote.checkpoint";
+const std::string version_key = "mote.checkpoint", release_key = "mote.version", real_key = "mote.real";
+const std::string real_name = sizeof(real) == sizeof(double) ? "double" : "float";
 
 /// A stream as whole numbers: words, position, the cached half of a normal pair (its bits), seed, build.
 IntArray numbers_of(const GeneratorState& s) {
@@ -77,6 +79,7 @@ void save_optimizer(detail::SavedParts& parts, const std::string& name, const Op
   detail::save_field(parts, name + ".learning_rate", optimizer.learning_rate());
 }
 
+/// The number in a text; 0, and a problem, if there is none.
 template <class T>
 T parsed(detail::LoadedParts& parts, const std::string& name, const std::string& text) {
   T value{};
@@ -103,6 +106,9 @@ void load_optimizer(detail::LoadedParts& parts, const std::string& name, Optimiz
     }
   try {
     parts.change(optimizer.change_to(state));
+    const double before = optimizer.learning_rate();
+    optimizer.set_learning_rate(rate);  // a trial: what can fail fails here
+    optimizer.set_learning_rate(before);
     parts.change([&optimizer, rate] { optimizer.set_learning_rate(rate); });
   } catch (const Error& e) {
     parts.problem(name + ": " + e.what());
@@ -116,6 +122,14 @@ void check_checkpoint(const SafetensorsFile& file) {
   detail::read_field("checkpoint version", *text, found);
   check_in("checkpoint", found >= 1 && found <= Checkpoint::version, file.name(), " has version ", found,
            ", and this mote reads versions up to ", Checkpoint::version);
+  const std::string* const saved_real = file.find_metadata(real_key);
+  check_in("checkpoint", saved_real && *saved_real == real_name, file.name(), " was saved by a mote over ",
+           saved_real ? *saved_real : "nothing", ", and this one is over ", real_name);
+}
+
+/// Whether `name` is `group` or lies in it: "model.head" in "model".
+bool lies_in(const std::string& name, const std::string& group) {
+  return name.starts_with(group) && (name.size() == group.size() || name[group.size()] == '.');
 }
 
 }  // namespace
@@ -134,9 +148,14 @@ const std::string* detail::LoadedParts::text(const std::string& name) {
   return found;
 }
 
+void detail::LoadedParts::require(const std::string& name, const std::string& here) {
+  const std::string* const there = text(name);
+  if (there && *there != here) problem("'" + name + "' is " + *there + " in the file and " + here + " here");
+}
+
 void detail::LoadedParts::finish() {
   std::set<std::string> known(asked_.begin(), asked_.end());
-  for (const char* const own : {"format", "crc32", version_key.c_str()}) known.insert(own);
+  known.insert({"format", "crc32", version_key, release_key, real_key});
   for (const TensorEntry& t : file_.tensors())
     if (!known.contains(t.name)) problem("'" + t.name + "' is in the file and not in this run");
   for (const auto& [name, text] : file_.metadata())
@@ -144,6 +163,12 @@ void detail::LoadedParts::finish() {
       problem("'" + name + "' is in the file and not in this run");
   check_in("checkpoint", problems_.empty(), file_.name(), " does not fit this run:", problems_);
   for (const auto& make : changes_) make();
+}
+
+void detail::read_saved(const char* name, const std::string& text, double& x) {
+  for (const double odd : {HUGE_VAL, -HUGE_VAL, std::nan("")})
+    if (text == field_text(odd)) return void(x = odd);
+  read_field(name, text, x);
 }
 
 void detail::save_field(SavedParts& parts, const std::string& name, const Array& x) { parts(name, x); }
@@ -156,12 +181,12 @@ void detail::save_field(SavedParts& parts, const std::string& name, const Genera
 }
 
 void detail::load_field(LoadedParts& parts, const std::string& name, Array& x) {
-  const Array value = read_tensor(parts, name, array_at);
-  parts.change([&x, value] { x = value; });
+  Array value = read_tensor(parts, name, array_at);
+  parts.change([&x, value]() mutable { x = std::move(value); });
 }
 void detail::load_field(LoadedParts& parts, const std::string& name, IntArray& x) {
-  const IntArray value = read_tensor(parts, name, ints_at);
-  parts.change([&x, value] { x = value; });
+  IntArray value = read_tensor(parts, name, ints_at);
+  parts.change([&x, value]() mutable { x = std::move(value); });
 }
 void detail::load_field(LoadedParts& parts, const std::string& name, std::vector<Index>& x) {
   const IntArray value = read_tensor(parts, name, ints_at);
@@ -184,7 +209,13 @@ void detail::load_field(LoadedParts& parts, const std::string& name, const Gener
 
 void Checkpoint::add_part(Part part) {
   check_in("checkpoint", !part.name.empty(), "a part needs a name");
-  for (const Part& p : parts_) check_in("checkpoint", p.name != part.name, "'", part.name, "' was added twice");
+  for (const char* const own : {"mote", "format", "crc32"})
+    check_in("checkpoint", !lies_in(part.name, own), "'", part.name, "' is a name of the file's own");
+  for (const Part& p : parts_) {
+    check_in("checkpoint", p.name != part.name, "'", part.name, "' was added twice");
+    check_in("checkpoint", !lies_in(p.name, part.name) && !lies_in(part.name, p.name), "'", p.name, "' and '",
+             part.name, "' cannot be told apart in a file: the one begins as the other");
+  }
   parts_.push_back(std::move(part));
 }
 
@@ -203,9 +234,7 @@ void Checkpoint::require(const std::string& name, std::vector<Field> list) {
     for (const Field& f : list) parts(name + "." + f.name, f.value);
   };
   const auto load = [name, list](detail::LoadedParts& parts) {
-    for (const Field& f : list)
-      if (const std::string* const text = parts.text(name + "." + f.name); text && *text != f.value)
-        parts.problem("'" + name + "." + f.name + "' is " + *text + " in the file and " + f.value + " here");
+    for (const Field& f : list) parts.require(name + "." + f.name, f.value);
   };
   add_part({name, save, load});
 }
@@ -213,6 +242,8 @@ void Checkpoint::require(const std::string& name, std::vector<Field> list) {
 void Checkpoint::save(const std::string& path) const {
   detail::SavedParts parts;
   parts(version_key, std::to_string(version));
+  parts(release_key, MOTE_VERSION);
+  parts(real_key, real_name);
   for (const Part& part : parts_) part.save(parts);
   save_safetensors(path, std::move(parts.tensors), std::move(parts.texts));
 }

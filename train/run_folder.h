@@ -33,8 +33,8 @@ class RunFolder {
  private:
   std::vector<std::string> checkpoints() const;
 
-  std::string path_;
   Index keep_;
+  std::string path_;
   FolderLock lock_;
 };
 
