@@ -161,6 +161,7 @@ void train(Model& model, const Task& task, const RunSettings& settings, Optimize
   if (StopSignal::received() != 0) {
     if (kept) std::cout << "stopped after step " << kept->steps << "; go on with --resume " << kept->path() << "\n";
     flush_output();
+    kept.reset();  // its lock is removed
     StopSignal::end_program();
   }
   std::printf("trained %lld steps in %.1f s\n\n", static_cast<long long>(options.steps - options.first_step),
@@ -268,7 +269,7 @@ int run(const Command& command, const RunSettings& settings) {
   std::optional<KeptRun> kept;
   if (!folder.empty()) kept.emplace(folder, command, settings, *model, *optimizer, data);
   std::cout << settings.general.task << ": " << task->description() << "\n\n" << summary(model->module()) << "\n";
-  train(*model, *task, settings, *optimizer, options, data, kept ? &*kept : nullptr);
+  train(*model, *task, settings, *optimizer, options, data, kept);
   const std::string kind = task->holds_out() ? "held-out" : "fresh";
   std::cout << "three " << kind << " questions:\n";
   const Index total = command.sequences, exact = count_exact(*model, *task, total, fresh, 3);
