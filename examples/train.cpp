@@ -129,7 +129,7 @@ class KeptRun {
 
 /// Trains from where the run stands. A signal ends the program, once the run is saved.
 void train(Model& model, const Task& task, const RunSettings& settings, Optimizer& optimizer, FitOptions options,
-           const Generator& data, KeptRun* kept) {
+           const Generator& data, std::optional<KeptRun>& kept) {
   const Recipe& recipe = settings.recipe;
   std::cout << describe(optimizer.groups()) << "\n";
   Narrator narrator(task.vocab_size());
