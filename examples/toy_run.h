@@ -162,9 +162,20 @@ struct General {
   }
 };
 
+/// What a run keeps of itself in its folder.
+struct Keeping {
+  Index save_every = 100, keep = 3;
+  template <class V>
+  void visit(V& v) {
+    v("save_every", save_every, "steps between two checkpoints; 0: only at the end");
+    v("keep", keep, "how many of the newest checkpoints to keep, besides the best");
+  }
+};
+
 /// All settings of a run.
 struct RunSettings {
   General general;
+  Keeping keeping;
   FieldValues task;
   Recipe recipe;
   FieldValues typed;  ///< of the model's options, those on the command line
@@ -183,9 +194,10 @@ struct RunSettings {
     recipe.model = general.model;
   }
 
-  /// Every setting, in groups: "general", "task", "model", "training".
+  /// Every setting, in groups: "general", "keeping", "task", "model", "training".
   std::vector<std::pair<std::string, std::vector<Field>>> groups() const {
     return {{"general", fields(general)},
+            {"keeping", fields(keeping)},
             {"task", task_options(general.task, task)},
             {"model", model_kind(general.model).fields(recipe.config)},
             {"training", fields(recipe)}};
@@ -198,7 +210,10 @@ struct RunSettings {
       recipe.config.emplace_back(name, text);
       model_kind(general.model).fields(recipe.config);
     } else {
-      check(group == "general" ? set_field(general, name, text) : set_field(recipe, name, text), "no setting ", name);
+      const bool found = group == "general"   ? set_field(general, name, text)
+                         : group == "keeping" ? set_field(keeping, name, text)
+                                              : set_field(recipe, name, text);
+      check(found, "no setting ", name);
     }
   }
 
@@ -214,7 +229,7 @@ struct RunSettings {
 };
 
 /// All settings by name, for a checkpoint to compare: those that may change when a run goes on are left out.
-inline bool may_change(const std::string& name) { return name == "steps"; }
+inline bool may_change(const std::string& name) { return name == "steps" || name == "save_every" || name == "keep"; }
 inline std::vector<Field> fixed_settings(const RunSettings& settings) {
   std::vector<Field> all;
   for (const auto& [group, list] : settings.groups())

@@ -2,12 +2,19 @@
 #include "train/run_folder.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 namespace mote {
 namespace {
 
 const std::string begin = "step-", end = ".safetensors", best_name = "best.safetensors";
 constexpr std::size_t digits = 8;
+
+Index checked(Index keep) {
+  check_in("run", keep >= 1, "keep ", keep, " must be at least 1");
+  return keep;
+}
 
 std::string made(const std::string& path) {
   make_folder(path);
@@ -20,12 +27,12 @@ std::string name_of(Index steps) {
   return begin + std::string(digits - std::min(digits, number.size()), '0') + number + end;
 }
 
-/// The number in such a name, or -1.
+/// The number in such a name; -1 for every other.
 Index steps_of(const std::string& name) {
-  if (!name.starts_with(begin) || !name.ends_with(end) || name.size() < begin.size() + digits + end.size()) return -1;
-  const std::string number = name.substr(begin.size(), name.size() - begin.size() - end.size());
-  if (number.size() > 18 || number.find_first_not_of("0123456789") != std::string::npos) return -1;
-  return std::stoll(number);
+  Index steps = 0;
+  if (!name.starts_with(begin)) return -1;
+  std::from_chars(name.data() + begin.size(), name.data() + name.size(), steps);
+  return steps >= 0 && name == name_of(steps) ? steps : -1;
 }
 
 /// Names, from the first step to the last.
@@ -50,13 +57,11 @@ std::string best_checkpoint(const std::string& folder) {
   return file_exists(path) ? path : "";
 }
 
-RunFolder::RunFolder(const std::string& path, Index keep) : path_(made(path)), keep_(keep), lock_(path) {
-  check_in("run", keep >= 1, "keep ", keep, " must be at least 1");
-}
+RunFolder::RunFolder(const std::string& path, Index keep) : keep_(checked(keep)), path_(made(path)), lock_(path) {}
 
 void RunFolder::save(const Checkpoint& run, Index steps, std::optional<double> score) {
   const std::string name = name_of(steps);
-  const bool better = score && (!best_score || *score < *best_score);
+  const bool better = score && !std::isnan(*score) && (!best_score || *score < *best_score);
   const std::optional<double> before = best_score;
   try {
     if (better) {

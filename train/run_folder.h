@@ -31,8 +31,8 @@ class RunFolder {
   std::optional<double> best_score = {};
 
  private:
-  std::string path_;
   Index keep_;
+  std::string path_;
   FolderLock lock_;
 };
 
