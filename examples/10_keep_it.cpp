@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#if defined(__unix__) || defined(__APPLE__)
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(__EMSCRIPTEN__)
 #include <sys/wait.h>
 #include <unistd.h>
 #define CAN_FORK 1
@@ -238,7 +238,10 @@ void refuse(const char* damage, const std::string& content, Run& run) {
   } catch (const Error& e) {
     words = e.what();
   }
-  std::printf("  %s:\n    %s\n", damage, words.c_str());
+  std::printf("  %s:\n", damage);
+  std::string indented = "    ";
+  for (const char c : words) c == '\n' ? indented.append("\n    ") : indented.append(1, c);
+  std::printf("%s\n", indented.c_str());
   claim(words.find("damaged.safetensors") != std::string::npos && step == run.step &&
         same_bits(before, run.model.lm_head.weight.value()));
 }
