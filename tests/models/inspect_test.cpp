@@ -243,6 +243,16 @@ TEST_CASE("attention_svg: colours are viridis from 0 to 1, every cell in its pla
   CHECK((texts(svg, "Head 1") == 1 && texts(svg, "Head 2") == 0));
 }
 
+TEST_CASE("attention_svg: every head shows its own weights") {
+  const std::size_t one =
+      values(attention_svg(array({1, 2, 2}, {1, 0, 0.5, 0.5}), letters(2), letters(2), ""), "d").size();
+  const auto both = [](const std::vector<double>& w) {
+    return values(attention_svg(array({2, 2, 2}, w), letters(2), letters(2), ""), "d").size();
+  };
+  CHECK(both({1, 0, 0.5, 0.5, 0, 0, 0, 0}) == one);  // a head without weights has no path
+  CHECK(both({0, 0, 0, 0, 1, 0, 0.5, 0.5}) == one);
+}
+
 TEST_CASE("attention_svg: any label is text: escapes, UTF-8, and what is neither") {
   const std::vector<std::pair<std::string, std::string>> labels{{"<&>", "&lt;&amp;&gt;"},
                                                                 {"\"'", "&quot;&apos;"},
