@@ -254,20 +254,22 @@ TEST_CASE("attention_svg: every head shows its own weights") {
 }
 
 TEST_CASE("attention_svg: any label is text: escapes, UTF-8, and what is neither") {
-  const std::vector<std::pair<std::string, std::string>> labels{{"<&>", "&lt;&amp;&gt;"},
-                                                                {"\"'", "&quot;&apos;"},
-                                                                {"é", "é"},
-                                                                {"→日", "→日"},
-                                                                {"\xc3", "?"},
-                                                                {"a\xff!", "a?!"},
-                                                                {"\xed\xa0\x80", "???"},
-                                                                {"\n\t\x01", "\\n\\t?"},
-                                                                {"\xc0\x80", "??"},
-                                                                {"\xef\xbf\xbf", "???"},
-                                                                {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
-                                                                {"", ""},
-                                                                {"twenty characters ..", "twenty characte…"},
-                                                                {"sixteen char. ..", "sixteen char. .."}};
+  const std::vector<std::pair<std::string, std::string>> labels{
+      {"<&>", "&lt;&amp;&gt;"},
+      {"\"'", "&quot;&apos;"},
+      {"é", "é"},
+      {"→日", "→日"},
+      {"\xc3", "?"},
+      {"a\xff!", "a?!"},
+      {"\xed\xa0\x80", "???"},
+      {"\xed\x9f\xbf\xee\x80\x80", "\xed\x9f\xbf\xee\x80\x80"},
+      {"\n\t\x01", "\\n\\t?"},
+      {"\xc0\x80", "??"},
+      {"\xef\xbf\xbf", "???"},
+      {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+      {"", ""},
+      {"twenty characters ..", "twenty characte…"},
+      {"sixteen char. ..", "sixteen char. .."}};
   std::vector<std::string> given;
   for (const auto& label : labels) given.push_back(label.first);
   const Index n = static_cast<Index>(given.size());

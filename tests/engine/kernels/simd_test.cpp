@@ -78,7 +78,7 @@ TEST_CASE("simd: fma of a product half way between two floats follows the sign o
   const real tiny = static_cast<real>(0x1p-80);
   Numbers a, b, c;
   for (int i = 0; i < 16; ++i) {
-    a.x[i] = (i & 1 ? -1 : 1) * (1 + half), b.x[i] = 1 + (i & 4 ? 3 : 1) * half;
+    a.x[i] = (i & 1 ? -1 : 1) * real(i & 8 ? 4 : 1) * (1 + half), b.x[i] = 1 + (i & 4 ? 3 : 1) * half;
     c.x[i] = (i & 2 ? -1 : 1) * tiny;
   }
   const Numbers y(fma(Vec::load(a.x), Vec::load(b.x), Vec::load(c.x)));
