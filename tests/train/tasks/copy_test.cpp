@@ -95,6 +95,7 @@ TEST_CASE("copy task: how it reads, and where to look") {
 }
 
 TEST_CASE("copy task refuses sizes without two splits") {
+  CHECK(CopyTask({.symbols = 2, .length = 5}).vocab_size() == 3);
   CHECK(error_of([] { CopyTask({.symbols = 1, .length = 5}); }) == "CopyTask: symbols 1 must be at least 2");
   CHECK(error_of([] { CopyTask({.symbols = 5, .length = 0}); }) == "CopyTask: length 0 must be at least 1");
   CHECK(error_of([] { CopyTask({.symbols = 5, .length = 1'000'001}); }) ==
