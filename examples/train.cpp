@@ -4,186 +4,43 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <optional>
 
-#include "examples/options.h"
-#include "models/models.h"
+#include "examples/toy_run.h"
 #include "nn/attention_weights.h"
+#include "train/evaluate.h"
 #include "train/progress.h"
-#include "train/tasks/tasks.h"
+#include "train/run_folder.h"
+#include "train/stop_signal.h"
 
 using namespace mote;
+using namespace toy_run;
 
 namespace {
 
-/// What this program needs of a model.
-struct Model {
-  virtual ~Model() = default;
-  virtual Module& module() = 0;
-  virtual Tensor loss(const Batch& batch) const = 0;
-  /// The likeliest tokens after each prompt, [N, count].
-  virtual IntArray answer(const IntArray& prompts, Index count) = 0;
-};
-
-/// A kind of model: the fields of its config, with these values set, and the model they describe for a task.
-struct ModelKind {
-  const char* name;
-  std::vector<Field> (*fields)(const FieldValues& values);
-  std::unique_ptr<Model> (*make)(const FieldValues& values, const Task& task, const Generator& random);
-};
-
-template <class Choice>
-Choice chosen(Choice choice, const FieldValues& values) {
-  for (const auto& [name, text] : values) check(set_field(choice, name, text), "this model has no option ", name);
-  return choice;
-}
-
-/// A GPTConfig except what the task determines, and the preset it starts from.
-struct GPTChoice {
-  std::string preset = "default";
-  GPTConfig config;
+/// Command-line options that are no settings of the run.
+struct Command {
+  std::string out, resume;
+  Index sequences = 1000, save_every = 100, keep = 3;
   template <class V>
   void visit(V& v) {
-    std::string names = "default";
-    for (const GPTConfig::Preset& p : GPTConfig::presets()) names.append("|").append(p.name);
-    v("preset", preset, ("the kind of model, sizes apart (" + names + ")").c_str());
-    const auto see = [&](const char* name, auto& value, const char* help) {
-      if (name != std::string("vocab_size") && name != std::string("block_size")) v(name, value, help);
-    };
-    config.visit(see);
-  }
-};
-
-/// Applies the preset first, in whatever order options come. The preset's n_kv_head yields if it does not divide
-/// n_head; one set by the user does not.
-GPTChoice gpt_choice(const FieldValues& values) {
-  GPTChoice choice;
-  bool heads_chosen = false;
-  for (const auto& [name, text] : values) {
-    if (name == "preset") choice.preset = text;
-    heads_chosen = heads_chosen || name == "n_kv_head";
-  }
-  if (choice.preset != "default") choice.config = GPTConfig::preset(choice.preset);
-  choice = chosen(choice, values);
-  if (heads_chosen) return choice;
-  choice.config = choice.config.resized(choice.config.n_layer, choice.config.n_head, choice.config.n_embd);
-  return choice;
-}
-
-/// Errors: an option that has no effect on the model chosen.
-void check_used(const FieldValues& values, const GPTConfig& config) {
-  for (const auto& [name, text] : values) {
-    const bool rotary = name.starts_with("rotary_");
-    const bool feed_forward = name == "activation" || name == "n_inner" || name == "mlp_bias";
-    check(!rotary || config.position == Position::rotary, "--", name, " is for --position rotary");
-    check(!feed_forward || config.block.feed_forward, "--", name, " is for --feed_forward true");
-  }
-}
-
-struct GPTModel : Model {
-  GPT gpt;
-  GPTModel(const GPTConfig& config, const Generator& random) : gpt(config, random) {}
-  Module& module() override { return gpt; }
-  Tensor loss(const Batch& batch) const override { return gpt.loss(batch.ids, batch.targets); }
-  IntArray answer(const IntArray& prompts, Index count) override {
-    const Index length = prompts.shape()[1];
-    return gpt.generate(prompts, count).slice(1, length, length + count);
-  }
-};
-
-struct AttentionLMChoice {
-  AttentionLMConfig config;
-  template <class V>
-  void visit(V& v) {
-    v("n_head", config.n_head, "attention heads");
-    v("n_embd", config.n_embd, "width");
-    v("dropout", config.dropout, "probability of dropping, in training");
-  }
-};
-
-struct AttentionLMModel : Model {
-  AttentionLM lm;
-  AttentionLMModel(const AttentionLMConfig& config, const Generator& random) : lm(config, random) {}
-  Module& module() override { return lm; }
-  Tensor loss(const Batch& batch) const override { return lm.loss(batch.ids, batch.targets); }
-  IntArray answer(const IntArray& prompts, Index count) override {
-    const NoGrad no_grad;
-    const Evaluation evaluation(lm);
-    const Index rows = prompts.shape()[0], length = prompts.shape()[1];
-    IntArray ids({rows, length + count});
-    for (Index b = 0; b < rows; ++b)
-      for (Index t = 0; t < length; ++t) ids.mutate()[b * (length + count) + t] = prompts.at({b, t});
-    for (Index t = length; t < length + count; ++t) {
-      const IntArray likeliest = argmax(lm(ids.slice(1, 0, t)));
-      for (Index b = 0; b < rows; ++b) ids.mutate()[b * (length + count) + t] = likeliest.at({b, t - 1});
-    }
-    return ids.slice(1, length, length + count);
-  }
-};
-
-const ModelKind model_kinds[] = {
-    {"gpt", [](const FieldValues& values) { return fields(gpt_choice(values)); },
-     [](const FieldValues& values, const Task& task, const Generator& random) -> std::unique_ptr<Model> {
-       GPTConfig config = gpt_choice(values).config;
-       check_used(values, config);
-       config.vocab_size = task.vocab_size();
-       config.block_size = task.block_size();
-       return std::make_unique<GPTModel>(config, random);
-     }},
-    {"attention_lm", [](const FieldValues& values) { return fields(chosen(AttentionLMChoice(), values)); },
-     [](const FieldValues& values, const Task& task, const Generator& random) -> std::unique_ptr<Model> {
-       AttentionLMConfig config = chosen(AttentionLMChoice(), values).config;
-       config.vocab_size = task.vocab_size();
-       config.block_size = task.block_size();
-       return std::make_unique<AttentionLMModel>(config, random);
-     }}};
-
-const ModelKind& model_kind(const std::string& name) {
-  std::string all;
-  for (const ModelKind& kind : model_kinds) {
-    if (name == kind.name) return kind;
-    all.append(all.empty() ? "" : ", ").append(kind.name);
-  }
-  throw Error("model '" + name + "' is none of " + all);
-}
-
-/// Command-line options other than those of the task, the model and the training.
-struct Run {
-  std::string task = "copy", model;
-  Index sequences = 1000, seed = 1;
-  template <class V>
-  void visit(V& v) {
-    v("task", task, "what to learn; list: all tasks");
-    if (!model.empty()) v("model", model, "what learns it (gpt|attention_lm)");
     v("sequences", sequences, "questions to answer at the end");
-    v("seed", seed, "seed of weights, batches and questions");
+    v("out", out, "a folder for checkpoints, log and settings of a new run; not given: nothing is kept");
+    v("resume", resume, "the folder of a run to go on with; other options may then be left out");
+    v("save_every", save_every, "steps between two checkpoints; 0: only at the end");
+    v("keep", keep, "how many of the newest checkpoints to keep, besides the best");
   }
-};
-
-volatile std::sig_atomic_t interrupted = 0;
-
-/// While one lives, Ctrl-C ends the training after its step, not the program in the middle of a line; the second one
-/// ends the program.
-struct EndTrainingOnInterrupt {
-  EndTrainingOnInterrupt() {
-    std::signal(SIGINT, [](int) {
-      interrupted = 1;
-      std::signal(SIGINT, SIG_DFL);
-    });
-  }
-  ~EndTrainingOnInterrupt() { std::signal(SIGINT, SIG_DFL); }
-  EndTrainingOnInterrupt(const EndTrainingOnInterrupt&) = delete;
 };
 
 /// Reports a run as it proceeds: the first loss beside ln V, then a progress line.
 class Narrator {
  public:
   explicit Narrator(Index vocab) : vocab_(vocab), progress_(std::cout, isatty(STDOUT_FILENO) != 0) {}
-  /// False once the user has pressed Ctrl-C. Errors: nobody receives the report.
-  bool operator()(const StepReport& report) {
+  /// Errors: nobody receives the report.
+  void operator()(const StepReport& report) {
     if (report.step == 0) {
       const long long ids = vocab_;
       std::printf("first loss %.4f; guessing among %lld ids costs ln %lld = %.4f\n", report.loss, ids, ids,
@@ -192,7 +49,6 @@ class Narrator {
     }
     progress_.update(report.step + 1, report.steps, report.loss, report.learning_rate);
     if (!std::cout) flush_output();
-    return interrupted == 0;
   }
   void finish() { progress_.finish(); }
 
@@ -201,25 +57,104 @@ class Narrator {
   Progress progress_;
 };
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 
-void train(Model& model, const Task& task, const Recipe& recipe, Optimizer& optimizer, FitOptions options,
-           const Generator& data) {
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// A run that is kept in a folder: what it depends on, its log, and where it stands.
+class KeptRun {
+ public:
+  KeptRun(const std::string& path, const Command& command, const RunSettings& settings, Model& model,
+          Optimizer& optimizer, const Generator& data)
+      : folder_(path, command.keep) {
+    run_.add("model", model.module());
+    run_.add("optimizer", optimizer);
+    run_.add("data", data);
+    run_.add("steps", steps);
+    run_.add("log_bytes", log_bytes_);
+    run_.add("best_score", folder_.best_score);
+    run_.require("settings", fixed_settings(settings));
+    const std::string newest = folder_.newest(), config = config_json(settings);
+    if (command.resume.empty()) {
+      check(newest.empty(), "there is a run in ", path, ": go on with it by --resume ", path,
+            ", or choose another folder");
+    } else {
+      check(!newest.empty() || file_exists(folder_.file("config.json")), "there is no run in ", path);
+      if (!newest.empty()) run_.load(newest);
+    }
+    write_file(folder_.file("config.json"), config);
+    log_.emplace(folder_.file("log.jsonl"), static_cast<std::uint64_t>(log_bytes_));
+    rates_.emplace(folder_.file("rates.jsonl"), file_size(folder_.file("rates.jsonl")));
+  }
+
+  /// A line of log.jsonl, which has no clock in it: a run that was interrupted writes the same bytes.
+  void log(const StepReport& report) {
+    log_->append(text_of(Json::object({{"step", report.step},
+                                       {"loss", report.loss},
+                                       {"learning_rate", report.learning_rate},
+                                       {"grad_norm", report.grad_norm}})));
+  }
+  void save(Index done, double score) {
+    steps = done;
+    log_->sync();
+    log_bytes_ = static_cast<Index>(log_->size());
+    folder_.save(run_, done, score);
+    const double now = clock_.seconds();
+    rates_->append(text_of(Json::object({{"step", done}, {"seconds", now}, {"score", score}})));
+  }
+  const std::string& path() const { return folder_.path(); }
+
+  Index steps = 0;  ///< taken so far
+
+ private:
+  static std::uint64_t file_size(const std::string& path) { return file_exists(path) ? FileReader(path).size() : 0; }
+
+  RunFolder folder_;
+  Checkpoint run_;
+  Index log_bytes_ = 0;
+  std::optional<LogFile> log_, rates_;
+  Stopwatch clock_;
+};
+
+/// Trains from where the run stands. A signal ends the program, once the run is saved.
+void train(Model& model, const Task& task, const RunSettings& settings, const Command& command, Optimizer& optimizer,
+           FitOptions options, const Generator& data, KeptRun* kept) {
+  const Recipe& recipe = settings.recipe;
   std::cout << describe(optimizer.groups()) << "\n";
   Narrator narrator(task.vocab_size());
-  options.on_step = [&](const StepReport& report) { return narrator(report); };
+  const StopSignal stop;
+  options.on_step = [&](const StepReport& report) {
+    narrator(report);
+    if (kept) kept->log(report);
+    return StopSignal::received() == 0;
+  };
   options.on_warning = [](const std::string& text) { std::cout << "warning: " << text << "\n"; };
-  const auto start = std::chrono::steady_clock::now();
-  {
-    const EndTrainingOnInterrupt scope;
-    fit(
-        optimizer, [&](Index) { return model.loss(task.batch(recipe.batch_size, Split::train, data)); }, options);
+  std::vector<Batch> held_out;  // fixed, from a stream of their own: looking changes nothing
+  if (kept) {
+    const Generator own(settings.general.seed + 3);
+    for (int i = 0; i < 4; ++i) held_out.push_back(task.batch(recipe.batch_size, Split::test, own));
+    options.first_step = kept->steps;
+    options.save_every = command.save_every;
+    options.save = [&](Index steps) {
+      kept->save(steps, mean_loss(model.module(), held_out, [&](const Batch& batch) { return model.loss(batch); }));
+    };
+    if (kept->steps > 0) std::cout << "going on after step " << kept->steps << " of " << options.steps << "\n";
   }
+  const Stopwatch clock;
+  fit(
+      optimizer, [&](Index) { return model.loss(task.batch(recipe.batch_size, Split::train, data)); }, options);
   narrator.finish();
-  if (interrupted) std::raise(SIGINT);  // which now ends the program, as its caller expects
-  std::printf("trained %lld steps in %.1f s\n\n", static_cast<long long>(recipe.steps), seconds_since(start));
+  if (StopSignal::received() != 0) {
+    if (kept) std::cout << "stopped after step " << kept->steps << "; go on with --resume " << kept->path() << "\n";
+    flush_output();
+    StopSignal::end_program();
+  }
+  std::printf("trained %lld steps in %.1f s\n\n", static_cast<long long>(options.steps - options.first_step),
+              clock.seconds());
   std::fflush(stdout);
 }
 
@@ -289,36 +224,47 @@ void show_head(Model& model, const Task& task, const std::string& kind, const Ge
             << attention_text(heads.select(0, best_head), labels);
 }
 
-/// What the options describe.
+/// What the settings describe.
 struct Setup {
+  std::unique_ptr<Task> task;
   std::unique_ptr<Model> model;
   FitOptions fit;
   std::unique_ptr<Optimizer> optimizer;
 };
 
-/// Errors: options that do not go together.
-Setup set_up(const Run& r, const Task& task, const Recipe& recipe) {
-  check(r.sequences >= 1, "sequences ", r.sequences, " must be at least 1");
-  check(r.seed >= 0 && r.seed <= 1'000'000'000'000'000'000, "seed ", r.seed, " must be 0 to 1000000000000000000");
+/// Errors: settings that do not go together.
+Setup set_up(const Command& command, const RunSettings& settings) {
+  const Index seed = settings.general.seed;
+  check(command.sequences >= 1, "sequences ", command.sequences, " must be at least 1");
+  check(command.keep >= 1, "keep ", command.keep, " must be at least 1");
+  check(command.save_every >= 0, "save_every ", command.save_every, " must be at least 0");
+  check(command.out.empty() || command.resume.empty(),
+        "--out begins a run and --resume goes on with one: give one of them");
+  check(seed >= 0 && seed <= 1'000'000'000'000'000'000, "seed ", seed, " must be 0 to 1000000000000000000");
+  settings.check_typed();
   Setup s;
-  s.model = model_kind(recipe.model).make(recipe.config, task, Generator(r.seed));
-  s.fit = fit_options(recipe);
-  s.optimizer = make_optimizer(recipe, s.model->module());
+  s.task = settings.new_task();
+  s.model = settings.new_model(*s.task, Generator(seed));
+  s.fit = fit_options(settings.recipe);
+  s.optimizer = make_optimizer(settings.recipe, s.model->module());
   return s;
 }
 
-int run(const Run& r, const Task& task, const Recipe& recipe) {
-  const auto [model, options, optimizer] = checked_usage([&] { return set_up(r, task, recipe); });
-  const Generator data(r.seed + recipe.data_seed), fresh(r.seed + 2);
-  std::cout << r.task << ": " << task.description() << "\n\n" << summary(model->module()) << "\n";
-  train(*model, task, recipe, *optimizer, options, data);
-  const std::string kind = task.holds_out() ? "held-out" : "fresh";
+int run(const Command& command, const RunSettings& settings) {
+  const auto [task, model, options, optimizer] = checked_usage([&] { return set_up(command, settings); });
+  const Generator data(settings.general.seed + settings.recipe.data_seed), fresh(settings.general.seed + 2);
+  const std::string& folder = command.resume.empty() ? command.out : command.resume;
+  std::optional<KeptRun> kept;
+  if (!folder.empty()) kept.emplace(folder, command, settings, *model, *optimizer, data);
+  std::cout << settings.general.task << ": " << task->description() << "\n\n" << summary(model->module()) << "\n";
+  train(*model, *task, settings, command, *optimizer, options, data, kept ? &*kept : nullptr);
+  const std::string kind = task->holds_out() ? "held-out" : "fresh";
   std::cout << "three " << kind << " questions:\n";
-  const Index exact = count_exact(*model, task, r.sequences, fresh, 3);
-  std::printf("exact match on %lld %s sequences: %lld (%.1f %%)\n", static_cast<long long>(r.sequences), kind.c_str(),
-              static_cast<long long>(exact), 100.0 * static_cast<double>(exact) / static_cast<double>(r.sequences));
+  const Index total = command.sequences, exact = count_exact(*model, *task, total, fresh, 3);
+  std::printf("exact match on %lld %s sequences: %lld (%.1f %%)\n", static_cast<long long>(total), kind.c_str(),
+              static_cast<long long>(exact), 100.0 * static_cast<double>(exact) / static_cast<double>(total));
   std::fflush(stdout);
-  show_head(*model, task, kind, fresh);
+  show_head(*model, *task, kind, fresh);
   return 0;
 }
 
@@ -329,50 +275,57 @@ int list_tasks() {
   return 0;
 }
 
+/// The settings that a command line begins with: those of the run to go on with, or a task's defaults.
+RunSettings first_settings(int argc, char** argv) {
+  const std::string resume = Options::peek(argc, argv, "--resume", "");
+  if (!resume.empty()) return read_config(resume + "/config.json");
+  return RunSettings(Options::peek(argc, argv, "--task", "copy"), Options::peek(argc, argv, "--model", ""));
+}
+
+/// Errors: an option that contradicts the run to go on with.
+void check_unchanged(const RunSettings& before, const RunSettings& now, const std::string& folder) {
+  const std::vector<Field> old = fixed_settings(before), wanted = fixed_settings(now);
+  for (const Field& f : wanted)
+    for (const Field& g : old)
+      check(f.name != g.name || f.value == g.value, "--", f.name, " ", f.value, " contradicts the run in ", folder,
+            ", which has ", g.value, " (--steps may change)");
+}
+
 int run_command(int argc, char** argv) {
   const char* const about = "Trains a small decoder language model on a toy task and shows what it learned.";
-  Run r;
-  r.task = Options::peek(argc, argv, "--task", "");
-  if (r.task.empty() || r.task == "list") {
-    Run general;
+  Command command;
+  const std::string asked = Options::peek(argc, argv, "--task", "");
+  const bool only_help = argc == 2 && (argv[1] == std::string("--help") || argv[1] == std::string("-h"));
+  if (only_help || asked == "list") {
+    General general;
     Options options(about);
     options.add("general options", general);
+    options.add("this program", command);
     options.note("--task NAME --help shows the options of a task, of its model and of its training, with defaults.");
-    const bool only_help = argc == 2 && (argv[1] == std::string("--help") || argv[1] == std::string("-h"));
-    if ((only_help || r.task == "list") && !options.parse(argc, argv)) return 0;
-    if (r.task == "list") return list_tasks();
-    r.task = general.task;
+    if (!options.parse(argc, argv)) return 0;
+    return list_tasks();
   }
-  FieldValues task_values;
-  Recipe recipe = checked_usage([&] { return make_task(r.task)->recipe(); });
-  r.model = Options::peek(argc, argv, "--model", recipe.model);
-  const ModelKind& kind = checked_usage([&]() -> const ModelKind& { return model_kind(r.model); });
-  if (r.model != recipe.model) {  // of a recipe for another kind of model, use the fields that this one has
-    const std::vector<Field> known = kind.fields({});
-    std::erase_if(recipe.config, [&](const auto& value) {
-      return std::none_of(known.begin(), known.end(), [&](const Field& f) { return f.name == value.first; });
-    });
-    recipe.model = r.model;
-  }
+  RunSettings settings = checked_usage([&] { return first_settings(argc, argv); });
+  const RunSettings before = settings;
+  const std::string task = settings.general.task, model = settings.general.model;
   Options options(about);
-  options.add("general options", r);
-  options.add(
-      "--task " + r.task, [&] { return task_options(r.task, task_values); },
-      [&](const std::string& name, const std::string& text) {
-        task_values.emplace_back(name, text);
-        task_options(r.task, task_values);
-      });
-  options.add(
-      "--model " + r.model, [&] { return kind.fields(recipe.config); },
-      [&](const std::string& name, const std::string& text) {
-        recipe.config.emplace_back(name, text);
-        kind.fields(recipe.config);
-      });
-  options.add("training", recipe);
-  options.context(" for --task " + r.task + " and --model " + r.model);
+  options.add("general options", settings.general);
+  options.add("this program", command);
+  const auto add = [&](const std::string& title, const std::string& group, std::size_t place) {
+    options.add(
+        title, [&settings, place] { return settings.groups()[place].second; },
+        [&settings, group](const std::string& name, const std::string& text) {
+          settings.set(group, name, text);
+          if (group == "model") settings.typed.emplace_back(name, text);
+        });
+  };
+  add("--task " + task, "task", 1);
+  add("--model " + model, "model", 2);
+  add("training", "training", 3);
+  options.context(" for --task " + task + " and --model " + model);
   if (!options.parse(argc, argv)) return 0;
-  const auto task = checked_usage([&] { return make_task(r.task, task_values); });
-  return run(r, *task, recipe);
+  if (!command.resume.empty()) checked_usage([&] { check_unchanged(before, settings, command.resume); });
+  return run(command, settings);
 }
 
 }  // namespace

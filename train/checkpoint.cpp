@@ -198,7 +198,7 @@ void Checkpoint::add(const std::string& name, Optimizer& optimizer) {
             [name, &optimizer](detail::LoadedParts& parts) { load_optimizer(parts, name, optimizer); }});
 }
 
-void Checkpoint::require_fields(const std::string& name, std::vector<Field> list) {
+void Checkpoint::require(const std::string& name, std::vector<Field> list) {
   const auto save = [name, list](detail::SavedParts& parts) {
     for (const Field& f : list) parts(name + "." + f.name, f.value);
   };

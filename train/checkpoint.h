@@ -139,8 +139,9 @@ class Checkpoint {
   /// compared on loading.
   template <class C>
   void require(const std::string& name, const C& config) {
-    require_fields(name, fields(config));
+    require(name, fields(config));
   }
+  void require(const std::string& name, std::vector<Field> list);
 
   /// Writes the file, whole or not at all. Errors: it cannot be written.
   void save(const std::string& path) const;
@@ -155,7 +156,6 @@ class Checkpoint {
     std::function<void(detail::LoadedParts&)> load;
   };
   void add_part(Part part);
-  void require_fields(const std::string& name, std::vector<Field> list);
 
   std::vector<Part> parts_;
 };

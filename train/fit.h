@@ -32,6 +32,10 @@ struct FitOptions {
   std::function<double(Index step)> schedule = {};
   /// Called after every step; return false to stop early.
   std::function<bool(const StepReport&)> on_step = {};
+  /// Called with the number of steps taken so far: after every `save_every` steps, and at the end, also where on_step
+  /// ended it. Saves the run; see train/checkpoint.h.
+  std::function<void(Index steps)> save = {};
+  Index save_every = 0;  ///< 0: only at the end
   /// Called after the first backward with a sentence that names trainable parameters without a gradient: the loss does
   /// not depend on them (often a layer is missing in forward, or detached). And with one about parameters that received
   /// a gradient although no optimizer updates them.
@@ -58,6 +62,7 @@ void look_at_first_step(const Optimizer& optimizer, const FieldWatch& fields,
 template <std::invocable<Index> Compute>
 double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
   check_in("fit", options.clip >= 0, "clip ", options.clip, " must be at least 0");
+  check_in("fit", options.save_every >= 0, "save_every ", options.save_every, " must be at least 0");
   check_in("fit", options.steps >= 0, "steps ", options.steps, " must be at least 0");
   check_in("fit", options.first_step >= 0 && options.first_step <= options.steps, "first_step ", options.first_step,
            " must be 0 to steps ", options.steps);
@@ -84,7 +89,11 @@ double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
     detail::step_at(optimizer, options.schedule ? options.schedule(step) : optimizer.learning_rate());
     report.learning_rate = optimizer.learning_rate();
     streams.reset();  // the step has been taken, whatever on_step does
-    if (options.on_step && !options.on_step(report)) break;
+    const bool go_on = !options.on_step || options.on_step(report);
+    const bool last_step = !go_on || step + 1 == options.steps;
+    if (options.save && (last_step || (options.save_every > 0 && (step + 1) % options.save_every == 0)))
+      options.save(step + 1);
+    if (!go_on) break;
   }
   return last;
 }

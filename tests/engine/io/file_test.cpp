@@ -182,6 +182,7 @@ TEST_CASE("file: what cannot be written says why, and stays") {
   fs::create_directory(folder.path("closed"));
   put_file(folder.path("closed/old"), "old");
   fs::permissions(folder.path("closed/old"), fs::perms::all);
+  fs::permissions(folder.path("closed"), fs::perms(0555));
   CHECK(as_nobody(folder, [&] {
           const bool file = refusal("old") == "Permission denied",
                      in_folder = refusal("closed/old") == "Permission denied";
@@ -189,6 +190,7 @@ TEST_CASE("file: what cannot be written says why, and stays") {
         }) == "exit 0");
   CHECK(get_file(folder.path("old")) + get_file(folder.path("closed/old")) == "oldold");
 
+  fs::permissions(folder.path("closed"), fs::perms(0755));
   FileWriter orphan(folder.path("closed/other"));  // its folder goes away
   fs::remove_all(folder.path("closed"));
   CHECK(error_of([&] { orphan.commit(); }) ==

@@ -1,0 +1,275 @@
+// Checkpoint: everything comes back in every bit, a run goes on as if never stopped, what differs is named and nothing
+// changes.
+#include "train/checkpoint.h"
+
+#include "engine/io/file.h"
+#include "engine/io/folder.h"
+#include "models/gpt.h"
+#include "tests/check_module.h"
+#include "tests/temp_folder.h"
+#include "train/adamw.h"
+#include "train/fit.h"
+#include "train/schedule.h"
+#include "train/sgd.h"
+
+namespace mote::test::checkpoint_test {
+namespace {
+
+GPTConfig small(double dropout = 0.2) {
+  GPTConfig c;
+  c.block_size = 6, c.vocab_size = 5, c.n_layer = 1, c.n_head = 2, c.n_embd = 8, c.dropout = dropout;
+  return c;
+}
+
+/// A whole run: model, optimizer, batches, where it stands.
+struct Run {
+  Generator data{7};
+  GPT model;
+  AdamW optimizer;
+  Index step = 0;
+  Checkpoint checkpoint;
+
+  explicit Run(const GPTConfig& config = small(), Index seed = 1)
+      : model(config, Generator(seed)), optimizer(decay_groups(model, 0.1), {.lr = 1e-2}) {
+    checkpoint.add("model", model);
+    checkpoint.add("optimizer", optimizer);
+    checkpoint.add("data", data);
+    checkpoint.add("step", step);
+    checkpoint.require("config", model.config);
+  }
+  /// Trains up to `end` of 12 steps, with clipping, a schedule and dropout; returns the losses.
+  std::vector<double> train(Index end, const std::string& path = "", Index every = 0) {
+    std::vector<double> losses;
+    FitOptions o{.steps = 12, .first_step = step, .clip = 0.5};
+    o.schedule = [](Index at) { return warmup_cosine(at, {.max_lr = 1e-2, .warmup_steps = 3, .total_steps = 12}); };
+    o.on_step = [&](const StepReport& report) {
+      losses.push_back(report.loss);
+      return report.step + 1 < end;
+    };
+    o.save_every = every;
+    o.save = [&](Index steps) {
+      step = steps;
+      if (!path.empty()) checkpoint.save(path);
+    };
+    fit(
+        optimizer,
+        [&](Index) {
+          const IntArray ids = randint(0, 5, {3, 6}, data);
+          return model.loss(ids.slice(1, 0, 5), ids.slice(1, 1, 6));
+        },
+        o);
+    return losses;
+  }
+};
+
+/// Everything that two runs could differ in.
+bool equal(const Run& a, const Run& b) {
+  const auto same = [](const Array& x, const Array& y) {
+    return x.defined() == y.defined() && (!x.defined() || same_bits(x, y));
+  };
+  const std::vector<Parameter> p = parameters(a.model), q = parameters(b.model);
+  for (std::size_t i = 0; i < p.size(); ++i)
+    if (!same(p[i].value(), q[i].value())) return false;
+  const OptimizerState s = a.optimizer.state(), t = b.optimizer.state();
+  if (s.counts != t.counts || s.arrays.size() != t.arrays.size()) return false;
+  for (const auto& [name, array] : s.arrays)
+    if (!same(array, t.arrays.at(name))) return false;
+  const std::vector<NamedStream> u = named_streams(a.model), v = named_streams(b.model);
+  for (std::size_t i = 0; i < u.size(); ++i)
+    if (!(u[i].stream.get_state() == v[i].stream.get_state())) return false;
+  return a.data.get_state() == b.data.get_state() && a.step == b.step &&
+         a.optimizer.learning_rate() == b.optimizer.learning_rate();
+}
+
+TEST_CASE("checkpoint: stopped after any step, saved and resumed, a run ends as one that never stopped") {
+  const TempFolder folder;
+  Run whole;
+  const std::vector<double> losses = whole.train(12);
+  REQUIRE(losses.size() == 12);
+  for (Index stop = 0; stop <= 12; ++stop) {
+    const std::string path = folder.path("run.safetensors");
+    std::vector<double> seen;
+    {
+      Run first;
+      if (stop > 0) seen = first.train(stop);
+      first.checkpoint.save(path);
+    }
+    Run second(small(), 99);  // other weights, other streams: all of it is replaced
+    second.data.manual_seed(5);
+    second.optimizer.set_learning_rate(0.5);
+    second.checkpoint.load(path);
+    CHECK(second.step == stop);
+    for (const double loss : second.train(12)) seen.push_back(loss);
+    CHECK(seen == losses);
+    CHECK_MESSAGE(equal(second, whole), "stopped after step " << stop);
+  }
+}
+
+TEST_CASE("checkpoint: fit saves after every n steps and at the end, also where on_step ended it") {
+  const TempFolder folder;
+  Run run;
+  std::vector<Index> saved;
+  const auto train = [&](Index steps, Index every, Index stop) {
+    saved.clear();
+    fit(run.optimizer,
+        [&](Index) {
+          return run.model.loss(ints({{1, 2, 3}}), ints({{2, 3, 4}}));
+        },
+        {.steps = steps,
+         .on_step = [=](const StepReport& r) { return r.step + 1 != stop; },
+         .save = [&](Index n) { saved.push_back(n); },
+         .save_every = every});
+    return saved;
+  };
+  CHECK(train(7, 3, 0) == std::vector<Index>{3, 6, 7});
+  CHECK(train(6, 3, 0) == std::vector<Index>{3, 6});
+  CHECK(train(6, 0, 0) == std::vector<Index>{6});
+  CHECK(train(6, 4, 2) == std::vector<Index>{2});
+  CHECK(train(6, 2, 2) == std::vector<Index>{2});
+  CHECK(train(0, 2, 0).empty());
+  CHECK(error_of([&] { train(2, -1, 0); }) == "fit: save_every -1 must be at least 0");
+}
+
+enum class Mood { calm, wild };
+constexpr auto words(Mood) { return std::to_array<Word<Mood>>({{Mood::calm, "calm"}, {Mood::wild, "wild"}}); }
+
+/// A part of somebody's own: a scheduler that looks at the losses, say.
+struct Plateau {
+  Index waited = 0;
+  double best = 1e300, rate = 0.1;
+  bool reduced = false;
+  Mood mood = Mood::calm;
+  std::string note;
+  std::optional<double> limit;
+  std::vector<Index> order;
+  IntArray counts = ints({{1, 2}});
+  Array history = Array::full({2, 2}, 1);
+  Generator noise{3};
+  template <class V>
+  void visit(V& v) {
+    v("waited", waited, "steps without a better loss");
+    v("best", best, "loss");
+    v("rate", rate, "");
+    v("reduced", reduced, "");
+    v("mood", mood, "");
+    v("note", note, "");
+    v("limit", limit, "");
+    v("order", order, "");
+    v("counts", counts, "");
+    v("history", history, "");
+    v("noise", noise, "");
+  }
+};
+
+TEST_CASE("checkpoint: a part of one's own takes part by its list, with every kind of field") {
+  const TempFolder folder;
+  const std::string path = folder.path("own.safetensors");
+  Plateau a;
+  a.waited = (Index(1) << 62) + 1, a.best = 0.1 + 0.2, a.rate = 5e-324, a.reduced = true, a.mood = Mood::wild;
+  a.note = "half \"way\"\n\xE2\x82\xAC", a.limit = -0.0, a.order = {3, 1, 2}, a.counts = ints({{7}, {8}});
+  a.history = random_array({3}, 1);
+  std::vector<float> drawn(3);
+  a.noise.normal(drawn);  // half a pair stays behind
+  a.noise.set_build({.mkl = true, .version = 113});
+  Checkpoint save;
+  save.add("plateau", a);
+  save.save(path);
+  Plateau b;
+  Checkpoint load;
+  load.add("plateau", b);
+  load.load(path);
+  CHECK((b.waited == a.waited && b.best == a.best && b.rate == a.rate && b.reduced && b.mood == Mood::wild));
+  CHECK((b.note == a.note && b.limit == 0.0 && std::signbit(*b.limit) && b.order == a.order && b.counts == a.counts));
+  CHECK(same_bits(b.history, a.history));
+  CHECK(b.noise.get_state() == a.noise.get_state());
+  Plateau empty;
+  Checkpoint again;
+  again.add("plateau", empty);
+  again.save(path);
+  load.load(path);
+  CHECK((!b.limit && b.order.empty() && b.note.empty()));
+}
+
+/// What load() says, and that it changed nothing.
+std::string refused(Run& run, const std::string& path) {
+  const Run untouched(run.model.config);
+  const std::string error = error_of([&] { run.checkpoint.load(path); });
+  CHECK(equal(run, untouched));
+  return error;
+}
+
+TEST_CASE("checkpoint: all differences are named at once, and nothing has changed") {
+  const TempFolder folder;
+  const std::string path = folder.path("run.safetensors");
+  Run saved;
+  saved.train(3);
+  saved.checkpoint.save(path);
+  GPTConfig wider = small();
+  wider.n_embd = 12;
+  Run other(wider);
+  const std::string error = refused(other, path);
+  for (const char* const part :
+       {"does not fit this run:", "'model.transformer.wte.weight' is [5, 8] in the file and [5, 12] here",
+        "'model.lm_head.weight'", "'config.n_embd' is 8 in the file and 12 here",
+        "optimizer: AdamW: this state does not fit"})
+    CHECK_MESSAGE((error.find(part) != std::string::npos) == (std::string(part) != "'model.lm_head.weight'"), error);
+
+  Run fewer;
+  Checkpoint list;
+  list.add("model", fewer.model);
+  list.add("speed", fewer.step);
+  const std::string names = error_of([&] { list.load(path); });
+  CHECK(names.find("'speed' is missing in the file") != std::string::npos);
+  CHECK(names.find("'step' is in the file and not in this run") != std::string::npos);
+  CHECK(names.find("'optimizer.steps' is in the file and not in this run") != std::string::npos);
+  CHECK(error_of([&] { list.add("model", fewer.step); }) == "checkpoint: 'model' was added twice");
+  CHECK(error_of([&] { list.add("", fewer.step); }) == "checkpoint: a part needs a name");
+}
+
+TEST_CASE("checkpoint: other files, newer versions, and files that were cut or changed are refused") {
+  const TempFolder folder;
+  const std::string path = folder.path("run.safetensors"), broken = folder.path("broken.safetensors");
+  Run run;
+  CHECK(error_of([&] { run.checkpoint.load(path); }).find(path) != std::string::npos);
+  save_safetensors(path, {{"x", Array::zeros({2})}});
+  CHECK(refused(run, path) ==
+        "checkpoint: " + path + " is no checkpoint (load() reads the weights of any safetensors file)");
+  save_safetensors(path, {}, {{"mote.checkpoint", "2"}});
+  CHECK(refused(run, path) == "checkpoint: " + path + " has version 2, and this mote reads versions up to 1");
+  Run trained;
+  trained.train(2);
+  trained.checkpoint.save(path);
+  const std::string bytes = read_file(path, 1 << 20);
+  for (std::size_t at = 0; at < bytes.size(); at += 97) {
+    write_file(broken, bytes.substr(0, at));
+    CHECK(refused(run, broken) != "(no error)");
+    std::string changed = bytes;
+    changed[at] = static_cast<char>(changed[at] ^ (1 << (at % 8)));
+    write_file(broken, changed);
+    CHECK_MESSAGE(refused(run, broken) != "(no error)", "byte " << at);
+  }
+}
+
+TEST_CASE("checkpoint: equal runs write equal bytes") {
+  const TempFolder folder;
+  for (const char* const name : {"a", "b"}) {
+    Run run;
+    run.train(2, folder.path(name));
+  }
+  CHECK(read_file(folder.path("a"), 1 << 20) == read_file(folder.path("b"), 1 << 20));
+}
+
+TEST_CASE("checkpoint: a config can be read from the file before there is a model") {
+  const TempFolder folder;
+  const std::string path = folder.path("run.safetensors");
+  Run run;
+  run.checkpoint.save(path);
+  GPTConfig c;
+  read_fields(SafetensorsFile(path), "config", c);
+  CHECK(same_fields(c, run.model.config));
+  CHECK(error_of([&] { read_fields(SafetensorsFile(path), "cfg", c); }) ==
+        "checkpoint: " + path + ": has no 'cfg.block_size'");
+}
+
+}  // namespace
+}  // namespace mote::test::checkpoint_test
