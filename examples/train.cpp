@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -13,7 +14,6 @@
 #include "nn/attention_weights.h"
 #include "train/evaluate.h"
 #include "train/progress.h"
-#include "train/run_folder.h"
 #include "train/stop_signal.h"
 
 using namespace mote;
@@ -24,14 +24,12 @@ namespace {
 /// Command-line options that are no settings of the run.
 struct Command {
   std::string out, resume;
-  Index sequences = 1000, save_every = 100, keep = 3;
+  Index sequences = 1000;
   template <class V>
   void visit(V& v) {
     v("sequences", sequences, "questions to answer at the end");
     v("out", out, "a folder for checkpoints, log and settings of a new run; not given: nothing is kept");
     v("resume", resume, "the folder of a run to go on with; other options may then be left out");
-    v("save_every", save_every, "steps between two checkpoints; 0: only at the end");
-    v("keep", keep, "how many of the newest checkpoints to keep, besides the best");
   }
 };
 
@@ -70,7 +68,7 @@ class KeptRun {
  public:
   KeptRun(const std::string& path, const Command& command, const RunSettings& settings, Model& model,
           Optimizer& optimizer, const Generator& data)
-      : folder_(path, command.keep) {
+      : folder_(path, settings.keeping.keep) {
     run_.add("model", model.module());
     run_.add("optimizer", optimizer);
     run_.add("data", data);
@@ -78,13 +76,18 @@ class KeptRun {
     run_.add("log_bytes", log_bytes_);
     run_.add("best_score", folder_.best_score);
     run_.require("settings", fixed_settings(settings));
-    const std::string newest = folder_.newest(), config = config_json(settings);
+    const std::string newest = newest_checkpoint(path), config = config_json(settings);
     if (command.resume.empty()) {
       check(newest.empty(), "there is a run in ", path, ": go on with it by --resume ", path,
             ", or choose another folder");
     } else {
       check(!newest.empty() || file_exists(folder_.file("config.json")), "there is no run in ", path);
       if (!newest.empty()) run_.load(newest);
+      const Index wanted = settings.recipe.steps;
+      checked_usage([&] {
+        check(steps <= wanted, "the run in ", path, " has taken ", steps, " steps, which is more than --steps ",
+              wanted);
+      });
     }
     write_file(folder_.file("config.json"), config);
     log_.emplace(folder_.file("log.jsonl"), static_cast<std::uint64_t>(log_bytes_));
@@ -98,13 +101,16 @@ class KeptRun {
                                        {"learning_rate", report.learning_rate},
                                        {"grad_norm", report.grad_norm}})));
   }
-  void save(Index done, double score) {
+  /// With a score where a run that nobody stopped would have one, too.
+  void save(Index done, std::optional<double> score) {
     steps = done;
     log_->sync();
     log_bytes_ = static_cast<Index>(log_->size());
     folder_.save(run_, done, score);
     const double now = clock_.seconds();
-    rates_->append(text_of(Json::object({{"step", done}, {"seconds", now}, {"score", score}})));
+    const bool scored = score && std::isfinite(*score);
+    rates_->append(
+        text_of(Json::object({{"step", done}, {"seconds", now}, {"score", scored ? Json(*score) : Json()}})));
   }
   const std::string& path() const { return folder_.path(); }
 
@@ -121,8 +127,8 @@ class KeptRun {
 };
 
 /// Trains from where the run stands. A signal ends the program, once the run is saved.
-void train(Model& model, const Task& task, const RunSettings& settings, const Command& command, Optimizer& optimizer,
-           FitOptions options, const Generator& data, KeptRun* kept) {
+void train(Model& model, const Task& task, const RunSettings& settings, Optimizer& optimizer, FitOptions options,
+           const Generator& data, std::optional<KeptRun>& kept) {
   const Recipe& recipe = settings.recipe;
   std::cout << describe(optimizer.groups()) << "\n";
   Narrator narrator(task.vocab_size());
@@ -138,9 +144,12 @@ void train(Model& model, const Task& task, const RunSettings& settings, const Co
     const Generator own(settings.general.seed + 3);
     for (int i = 0; i < 4; ++i) held_out.push_back(task.batch(recipe.batch_size, Split::test, own));
     options.first_step = kept->steps;
-    options.save_every = command.save_every;
-    options.save = [&](Index steps) {
-      kept->save(steps, mean_loss(model.module(), held_out, [&](const Batch& batch) { return model.loss(batch); }));
+    const Index every = options.save_every = settings.keeping.save_every;
+    options.save = [&, every](Index steps) {
+      std::optional<double> score;
+      if (steps == options.steps || (every > 0 && steps % every == 0))
+        score = mean_loss(model.module(), held_out, [&](const Batch& batch) { return model.loss(batch); });
+      kept->save(steps, score);
     };
     if (kept->steps > 0) std::cout << "going on after step " << kept->steps << " of " << options.steps << "\n";
   }
@@ -151,6 +160,7 @@ void train(Model& model, const Task& task, const RunSettings& settings, const Co
   if (StopSignal::received() != 0) {
     if (kept) std::cout << "stopped after step " << kept->steps << "; go on with --resume " << kept->path() << "\n";
     flush_output();
+    kept.reset();  // its lock is removed
     StopSignal::end_program();
   }
   std::printf("trained %lld steps in %.1f s\n\n", static_cast<long long>(options.steps - options.first_step),
@@ -236,8 +246,9 @@ struct Setup {
 Setup set_up(const Command& command, const RunSettings& settings) {
   const Index seed = settings.general.seed;
   check(command.sequences >= 1, "sequences ", command.sequences, " must be at least 1");
-  check(command.keep >= 1, "keep ", command.keep, " must be at least 1");
-  check(command.save_every >= 0, "save_every ", command.save_every, " must be at least 0");
+  const auto [save_every, keep] = settings.keeping;
+  check(keep >= 1, "keep ", keep, " must be at least 1");
+  check(save_every >= 0, "save_every ", save_every, " must be at least 0");
   check(command.out.empty() || command.resume.empty(),
         "--out begins a run and --resume goes on with one: give one of them");
   check(seed >= 0 && seed <= 1'000'000'000'000'000'000, "seed ", seed, " must be 0 to 1000000000000000000");
@@ -257,7 +268,7 @@ int run(const Command& command, const RunSettings& settings) {
   std::optional<KeptRun> kept;
   if (!folder.empty()) kept.emplace(folder, command, settings, *model, *optimizer, data);
   std::cout << settings.general.task << ": " << task->description() << "\n\n" << summary(model->module()) << "\n";
-  train(*model, *task, settings, command, *optimizer, options, data, kept ? &*kept : nullptr);
+  train(*model, *task, settings, *optimizer, options, data, kept);
   const std::string kind = task->holds_out() ? "held-out" : "fresh";
   std::cout << "three " << kind << " questions:\n";
   const Index total = command.sequences, exact = count_exact(*model, *task, total, fresh, 3);
@@ -288,7 +299,7 @@ void check_unchanged(const RunSettings& before, const RunSettings& now, const st
   for (const Field& f : wanted)
     for (const Field& g : old)
       check(f.name != g.name || f.value == g.value, "--", f.name, " ", f.value, " contradicts the run in ", folder,
-            ", which has ", g.value, " (--steps may change)");
+            ", which has ", g.value, " (--steps, --save_every and --keep may change)");
 }
 
 int run_command(int argc, char** argv) {
@@ -298,9 +309,11 @@ int run_command(int argc, char** argv) {
   const bool only_help = argc == 2 && (argv[1] == std::string("--help") || argv[1] == std::string("-h"));
   if (only_help || asked == "list") {
     General general;
+    Keeping keeping;
     Options options(about);
     options.add("general options", general);
     options.add("this program", command);
+    options.add("checkpoints", keeping);
     options.note("--task NAME --help shows the options of a task, of its model and of its training, with defaults.");
     if (!options.parse(argc, argv)) return 0;
     return list_tasks();
@@ -311,6 +324,7 @@ int run_command(int argc, char** argv) {
   Options options(about);
   options.add("general options", settings.general);
   options.add("this program", command);
+  options.add("checkpoints", settings.keeping);
   const auto add = [&](const std::string& title, const std::string& group, std::size_t place) {
     options.add(
         title, [&settings, place] { return settings.groups()[place].second; },
@@ -319,9 +333,9 @@ int run_command(int argc, char** argv) {
           if (group == "model") settings.typed.emplace_back(name, text);
         });
   };
-  add("--task " + task, "task", 1);
-  add("--model " + model, "model", 2);
-  add("training", "training", 3);
+  add("--task " + task, "task", 2);
+  add("--model " + model, "model", 3);
+  add("training", "training", 4);
   options.context(" for --task " + task + " and --model " + model);
   if (!options.parse(argc, argv)) return 0;
   if (!command.resume.empty()) checked_usage([&] { check_unchanged(before, settings, command.resume); });

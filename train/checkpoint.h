@@ -38,27 +38,45 @@ class LoadedParts {
  public:
   explicit LoadedParts(const SafetensorsFile& file) : file_(file) {}
   const SafetensorsFile& file() const { return file_; }
-  /// Null, and a problem, if the file has none of that name. What is never asked for is a problem, too.
-  const TensorEntry* tensor(const std::string& name);
+  // What the file has under a name. Nothing (null, or not defined), and a problem, if that is none or cannot be read. What
+  // is never asked for is a problem, too.
   const std::string* text(const std::string& name);
+  Array array(const std::string& name);
+  IntArray ints(const std::string& name);
+  /// A problem unless the file has this very text.
+  void require(const std::string& name, const std::string& here);
   void problem(const std::string& text) { problems_ += "\n  " + text; }
   void change(std::function<void()> make) { changes_.push_back(std::move(make)); }
   /// Errors: all problems at once. Otherwise all changes are made.
   void finish();
 
  private:
+  template <class A, class Read>
+  A elements(const std::string& name, const Read& read);
+
   const SafetensorsFile& file_;
   std::vector<std::string> asked_;
   std::string problems_;
   std::vector<std::function<void()>> changes_;
 };
 
-// A field's way into a file and back, by its type.
+// A field's way into a file and back, by its type. What is const is no state but a setting: compared, not changed.
 template <class T>
 concept TextField = requires(const T& x, T& y, const std::string& s) {
   field_text(x);
   read_field("", s, y);
 };
+// Other than an option's, a number of a run may be infinite, as the best loss before the first, or NaN.
+void read_saved(const char* name, const std::string& text, double& x);
+template <TextField T>
+void read_saved(const char* name, const std::string& text, T& x) {
+  read_field(name, text, x);
+}
+inline void read_saved(const char* name, const std::string& text, std::optional<double>& x) {
+  if (text == field_text(std::optional<double>())) return x.reset();
+  read_saved(name, text, x.emplace());
+}
+
 template <TextField T>
 void save_field(SavedParts& parts, const std::string& name, const T& x) {
   parts(name, field_text(x));
@@ -69,16 +87,20 @@ void save_field(SavedParts& parts, const std::string& name, const std::vector<In
 void save_field(SavedParts& parts, const std::string& name, const Generator& stream);
 
 template <TextField T>
+void load_field(LoadedParts& parts, const std::string& name, const T& x) {
+  parts.require(name, field_text(x));
+}
+template <TextField T>
 void load_field(LoadedParts& parts, const std::string& name, T& x) {
   const std::string* const text = parts.text(name);
   if (!text) return;
   T value{};
   try {
-    read_field(name.c_str(), *text, value);
+    read_saved(name.c_str(), *text, value);
   } catch (const Error& e) {
     return parts.problem(e.what());
   }
-  parts.change([&x, value] { x = value; });
+  parts.change([&x, value]() mutable { x = std::move(value); });
 }
 void load_field(LoadedParts& parts, const std::string& name, Array& x);
 void load_field(LoadedParts& parts, const std::string& name, IntArray& x);
@@ -101,18 +123,22 @@ void load_field(LoadedParts& parts, const std::string& name, const Generator& st
 ///     }
 ///
 /// Values are Index, double, bool, std::string, enums with words, std::optional of these, Array, IntArray, vectors of
-/// Index, Generators, and any struct that lists such fields in visit(v), as configs do: a scheduler or a task of your
-/// own takes part by its list.
+/// Index, Generators, and any struct that lists such fields in visit(v), as configs do: a DataLoader's iterator, a
+/// scheduler or a task of your own takes part by its list. A field that the list gives as const is compared.
+///
+/// Save between two steps: gradients, collected or not, are no part of it.
 ///
 /// A checkpoint is one safetensors file: "model.transformer.wte.weight" and "optimizer.<parameter>.exp_avg" are
 /// tensors, numbers and settings are texts in its metadata, and every tensor and the header have a checksum.
+/// "mote.version" says which mote wrote it.
 class Checkpoint {
  public:
   static constexpr Index version = 1;
 
   void add(const std::string& name, Module& module);
   void add(const std::string& name, Optimizer& optimizer);
-  /// A value that is saved and restored.
+  /// A value that is saved and restored. Errors, here as for all parts: a name that is empty, used twice, the file's own
+  /// ("mote", "format", "crc32"), or the beginning of another up to a point ("model" and "model.head").
   template <class T>
   requires(!std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T>) void add(const std::string& name,
                                                                                        T& value) {
@@ -145,8 +171,9 @@ class Checkpoint {
 
   /// Writes the file, whole or not at all. Errors: it cannot be written.
   void save(const std::string& path) const;
-  /// Restores everything. Errors: no checkpoint, one of a newer version, a file that was cut or changed, names that only
-  /// one side has, shapes and settings that differ: all differences at once, and nothing has changed.
+  /// Restores everything. Errors: no checkpoint, one of a newer version or of the other `real`, a file that was cut or
+  /// changed, names that only one side has, shapes and settings that differ: all differences at once, and nothing has
+  /// changed.
   void load(const std::string& path) const;
 
  private:
@@ -170,5 +197,10 @@ void read_fields(const SafetensorsFile& file, const std::string& name, C& config
     set_field(config, f.name, *text);
   }
 }
+
+/// Only the weights of a module (its parameters and buffers) from a checkpoint to which it was added as `name`: to generate
+/// with it, or to begin another run. Errors: no checkpoint, a file that was cut or changed, names that only one side has,
+/// shapes that differ; nothing has changed then.
+void load_weights(Module& module, const std::string& path, const std::string& name = "model");
 
 }  // namespace mote

@@ -77,7 +77,11 @@ class DataLoader {
   Generator random_;
 };
 
-/// A running epoch. Copies share one position.
+/// A running epoch. Copies share one position. Part of a checkpoint (train/checkpoint.h), with the stream that it draws
+/// from, it goes on with the very next batch:
+///
+///     run.add("random", random);
+///     run.add("batches", batches);
 class DataLoader::Iterator {
  public:
   using value_type = std::vector<Index>;
@@ -97,6 +101,21 @@ class DataLoader::Iterator {
   void operator++(int) { ++*this; }
   friend bool operator==(const Iterator& it, std::default_sentinel_t) { return (*it).empty(); }
 
+  /// Where the epoch stands. What the loader was made with is const: it must be the same where the epoch goes on.
+  template <class V>
+  void visit(V& v) {
+    const DataLoader& loader = epoch_->loader;
+    v("dataset_size", loader.size_, "rows");
+    v("batch_size", loader.options_.batch_size, "rows per batch");
+    v("shuffle", loader.options_.shuffle, "");
+    v("drop_last", loader.options_.drop_last, "");
+    v("order", epoch_->order, "of the rows, once it is drawn");
+    v("next", epoch_->next, "the first row that is not in a batch yet");
+    v("fetched", epoch_->fetched, "whether the batch is drawn");
+    v("rows", epoch_->rows, "of that batch");
+    v("finished", epoch_->finished, "whether it is the last");
+  }
+
  private:
   struct Epoch {
     explicit Epoch(const DataLoader& l) : loader(l) {}
@@ -111,6 +130,8 @@ class DataLoader::Iterator {
       rows.clear();
       if (finished) return;
       if (o.shuffle && next == 0) order = shuffled();
+      check_in("data_loader", next >= 0 && next <= loader.size_ && (!o.shuffle || Index(order.size()) == loader.size_),
+               "the position restored is none of an epoch of ", loader.size_, " rows");
       const Index count = std::min(o.batch_size, loader.size_ - next);
       if (count == o.batch_size || !o.drop_last)
         for (Index i = next; i < next + count; ++i) rows.push_back(o.shuffle ? order[static_cast<std::size_t>(i)] : i);

@@ -2,12 +2,19 @@
 #include "train/run_folder.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 namespace mote {
 namespace {
 
-const std::string begin = "step-", end = ".safetensors";
+const std::string begin = "step-", end = ".safetensors", best_name = "best.safetensors";
 constexpr std::size_t digits = 8;
+
+Index checked(Index keep) {
+  check_in("run", keep >= 1, "keep ", keep, " must be at least 1");
+  return keep;
+}
 
 std::string made(const std::string& path) {
   make_folder(path);
@@ -20,50 +27,53 @@ std::string name_of(Index steps) {
   return begin + std::string(digits - std::min(digits, number.size()), '0') + number + end;
 }
 
-/// The number in such a name, or -1.
+/// The number in such a name; -1 for every other.
 Index steps_of(const std::string& name) {
-  if (!name.starts_with(begin) || !name.ends_with(end) || name.size() < begin.size() + digits + end.size()) return -1;
-  const std::string number = name.substr(begin.size(), name.size() - begin.size() - end.size());
-  if (number.size() > 18 || number.find_first_not_of("0123456789") != std::string::npos) return -1;
-  return std::stoll(number);
-}
-
-}  // namespace
-
-RunFolder::RunFolder(const std::string& path, Index keep) : path_(made(path)), keep_(keep), lock_(path) {
-  check_in("run", keep >= 1, "keep ", keep, " must be at least 1");
+  Index steps = 0;
+  if (!name.starts_with(begin)) return -1;
+  std::from_chars(name.data() + begin.size(), name.data() + name.size(), steps);
+  return steps >= 0 && name == name_of(steps) ? steps : -1;
 }
 
 /// Names, from the first step to the last.
-std::vector<std::string> RunFolder::checkpoints() const {
+std::vector<std::string> checkpoints(const std::string& folder) {
   std::vector<std::string> names;
-  for (const std::string& name : list_folder(path_))
+  for (const std::string& name : list_folder(folder))
     if (steps_of(name) >= 0) names.push_back(name);
   std::sort(names.begin(), names.end(),
             [](const std::string& a, const std::string& b) { return steps_of(a) < steps_of(b); });
   return names;
 }
 
-std::string RunFolder::newest() const {
-  const std::vector<std::string> names = checkpoints();
-  return names.empty() ? "" : file(names.back());
+}  // namespace
+
+std::string newest_checkpoint(const std::string& folder) {
+  const std::vector<std::string> names = checkpoints(folder);
+  return names.empty() ? "" : folder + "/" + names.back();
 }
+
+std::string best_checkpoint(const std::string& folder) {
+  const std::string path = folder + "/" + best_name;
+  return file_exists(path) ? path : "";
+}
+
+RunFolder::RunFolder(const std::string& path, Index keep) : keep_(checked(keep)), path_(made(path)), lock_(path) {}
 
 void RunFolder::save(const Checkpoint& run, Index steps, std::optional<double> score) {
   const std::string name = name_of(steps);
-  const bool better = score && (!best_score || *score < *best_score);
+  const bool better = score && !std::isnan(*score) && (!best_score || *score < *best_score);
   const std::optional<double> before = best_score;
   try {
     if (better) {
       best_score = score;
-      run.save(best());
+      run.save(file(best_name));
     }
     run.save(file(name));
   } catch (...) {
     best_score = before;
     throw;
   }
-  std::vector<std::string> names = checkpoints();
+  std::vector<std::string> names = checkpoints(path_);
   std::erase_if(names, [&](const std::string& other) { return steps_of(other) >= steps; });  // this, or a longer past
   for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) <= names.size(); ++i) remove_file(file(names[i]));
 }

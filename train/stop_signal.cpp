@@ -1,39 +1,77 @@
 // The handlers of StopSignal.
 #include "train/stop_signal.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <iterator>
 
 namespace mote {
 namespace {
 
-volatile std::sig_atomic_t signal_received = 0;
-
-void restore() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
-}
+constexpr int signals[] = {SIGINT, SIGTERM};
+std::atomic<int> signal_received{0};
+static_assert(std::atomic<int>::is_always_lock_free);  // else no handler may touch it
 
 extern "C" void stop_signal_came(int signal) {
   signal_received = signal;
-  restore();
+  for (const int each : signals) std::signal(each, SIG_DFL);
 }
+
+#ifdef SA_RESTART
+using Action = struct sigaction;
+
+/// Calls that a signal interrupts go on: the step in which it comes ends as any other.
+Action stop_action() {
+  Action action{};
+  action.sa_handler = stop_signal_came;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (const int each : signals) sigaddset(&action.sa_mask, each);  // one at a time
+  return action;
+}
+Action action_of(int signal) {
+  Action action{};
+  sigaction(signal, nullptr, &action);
+  return action;
+}
+bool ignored(const Action& action) { return action.sa_handler == SIG_IGN; }
+void set_action(int signal, const Action& action) { sigaction(signal, &action, nullptr); }
+#else
+using Action = void (*)(int);
+
+Action stop_action() { return stop_signal_came; }
+Action action_of(int signal) {
+  const Action action = std::signal(signal, SIG_IGN);
+  std::signal(signal, action);
+  return action;
+}
+bool ignored(Action action) { return action == SIG_IGN; }
+void set_action(int signal, Action action) { std::signal(signal, action); }
+#endif
+
+Action before[std::size(signals)];
 
 }  // namespace
 
 StopSignal::StopSignal() {
   signal_received = 0;
-  std::signal(SIGINT, stop_signal_came);
-  std::signal(SIGTERM, stop_signal_came);
+  for (std::size_t i = 0; i < std::size(signals); ++i) {
+    before[i] = action_of(signals[i]);
+    if (!ignored(before[i])) set_action(signals[i], stop_action());
+  }
 }
-StopSignal::~StopSignal() { restore(); }
+StopSignal::~StopSignal() {
+  for (std::size_t i = 0; i < std::size(signals); ++i) set_action(signals[i], before[i]);
+}
 
 int StopSignal::received() { return signal_received; }
 
 void StopSignal::end_program() {
-  restore();
-  if (signal_received != 0) std::raise(signal_received);
-  std::exit(128 + signal_received);
+  const int signal = signal_received;
+  for (const int each : signals) std::signal(each, SIG_DFL);
+  if (signal != 0) std::raise(signal);
+  std::exit(128 + signal);
 }
 
 }  // namespace mote

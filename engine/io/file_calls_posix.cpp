@@ -48,14 +48,20 @@ class NoFileSizeSignal {
 #endif
 };
 
+/// Makes a call again for as long as a signal interrupts it.
+template <class Call>
+auto uninterrupted(const Call& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
 int open_file(const char* path, OpenFor what, unsigned mode) {
   const int flags = what == OpenFor::read     ? O_RDONLY | O_NONBLOCK  // else a pipe waits until somebody writes to it
                     : what == OpenFor::write  ? O_WRONLY
                     : what == OpenFor::create ? O_RDWR | O_CREAT | O_EXCL
                                               : O_RDWR | O_CREAT | O_APPEND;
-  int file;
-  do file = ::open(path, flags | O_CLOEXEC | O_NOCTTY, static_cast<mode_t>(mode));
-  while (file < 0 && errno == EINTR);
+  const int file = uninterrupted([&] { return ::open(path, flags | O_CLOEXEC | O_NOCTTY, static_cast<mode_t>(mode)); });
   if (file >= 0 && what == OpenFor::read) fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
   return file;
 }
@@ -85,7 +91,9 @@ std::int64_t write_some(int file, const void* from, std::size_t bytes) {
   return done;
 }
 
-int truncate_file(int file, std::uint64_t size) { return ftruncate(file, static_cast<off_t>(size)); }
+int truncate_file(int file, std::uint64_t size) {
+  return uninterrupted([&] { return ftruncate(file, static_cast<off_t>(size)); });
+}
 
 int keep_owner(int file, const FileStatus& as) {
   FileStatus now;
@@ -110,19 +118,16 @@ int lock_file(int file, bool wait) {
   errno = ENOSYS;  // its flock agrees to everything
   return -1;
 #else
-  int result;
-  do result = flock(file, wait ? LOCK_EX : LOCK_EX | LOCK_NB);
-  while (result != 0 && errno == EINTR);
-  return result;
+  return uninterrupted([&] { return flock(file, wait ? LOCK_EX : LOCK_EX | LOCK_NB); });
 #endif
 }
 
 int make_folder(const char* path) { return mkdir(path, 0777); }
 
 int sync_folder(const char* path) {
-  const int folder = ::open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-  if (folder < 0) return errno == EACCES ? 0 : -1;          // a folder that may be written but not read
-  const bool done = fsync(folder) == 0 || errno == EINVAL;  // EINVAL: a file system that cannot, and need not
+  const int folder = uninterrupted([&] { return ::open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY); });
+  if (folder < 0) return errno == EACCES ? 0 : -1;  // a folder that may be written but not read
+  const bool done = uninterrupted([&] { return fsync(folder); }) == 0 || errno == EINVAL;  // EINVAL: it need not
   const int error = errno;
   ::close(folder);
   errno = error;
@@ -178,7 +183,9 @@ int status_of(int file, FileStatus& status) {
 }
 
 bool names_in(const char* folder, std::vector<std::string>& names) {
-  DIR* const list = opendir(folder);
+  DIR* list;
+  do list = opendir(folder);
+  while (!list && errno == EINTR);
   if (!list) return false;
   for (errno = 0; const dirent* entry = readdir(list); errno = 0) names.push_back(entry->d_name);
   const int error = errno;

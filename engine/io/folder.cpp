@@ -96,6 +96,8 @@ void LogFile::append(std::string_view line) {
 }
 
 void LogFile::sync() {
+  FileStatus status;
+  if (status_of(file_.get(), status) == 0 && status.links == 0) fail_file("write", path_, ENOENT);
   while (file_calls->sync(file_.get()) != 0)
     if (errno != EINTR) fail_file("write", path_, errno);
 }

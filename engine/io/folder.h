@@ -46,6 +46,7 @@ class LogFile {
   std::uint64_t size() const { return size_; }  ///< from where to continue
   /// Appends a line, or several, and a newline. Errors: nothing is appended then.
   void append(std::string_view line);
+  /// Errors: also a file that somebody has removed meanwhile.
   void sync();
 
  private:

@@ -194,15 +194,28 @@ const std::string* SafetensorsFile::find_metadata(const std::string& name) const
   return found != metadata_.end() && found->first == name ? &found->second : nullptr;
 }
 
+StoredElements SafetensorsFile::stored(const TensorEntry& entry) const {
+  return {source_.name + ": tensor " + text_of(Quoted{entry.name}), entry.dtype, entry.shape, data_ + entry.begin};
+}
+
 template <class Read>
 auto SafetensorsFile::checked(const TensorEntry& entry, const Read& read) const {
-  const std::string what = source_.name + ": tensor " + text_of(Quoted{entry.name});
+  const StoredElements from = stored(entry);
   std::uint32_t crc = 0;
   SeeBytes see;
   if (entry.crc32) see = [&crc](const void* data, std::size_t n) { crc = crc32(data, n, crc); };
-  auto x = read(source_, StoredElements{what, entry.dtype, entry.shape, data_ + entry.begin}, see);
-  check(!entry.crc32 || crc == *entry.crc32, what, ": its checksum is wrong: the file was changed");
+  auto x = read(source_, from, see);
+  check(!entry.crc32 || crc == *entry.crc32, from.what, ": its checksum is wrong: the file was changed");
   return x;
+}
+
+bool SafetensorsFile::read_bytes(const TensorEntry& entry, const SeeBytes& see) const {
+  std::uint32_t crc = 0;
+  mote::read_bytes(source_, stored(entry), [&](const void* data, std::size_t n) {
+    if (entry.crc32) crc = crc32(data, n, crc);
+    see(data, n);
+  });
+  return !entry.crc32 || crc == *entry.crc32;
 }
 
 Array SafetensorsFile::array(const TensorEntry& entry) const { return checked(entry, read_array); }
@@ -212,7 +225,7 @@ Mask SafetensorsFile::mask(const TensorEntry& entry) const { return checked(entr
 void SafetensorsFile::check_all() const {
   for (const TensorEntry& t : tensors_)
     checked(t, [](const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
-      if (see) read_bytes(source, stored, see);
+      if (see) mote::read_bytes(source, stored, see);
       return true;
     });
 }

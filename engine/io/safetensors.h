@@ -66,6 +66,8 @@ class SafetensorsFile {
   Array array(const TensorEntry& entry) const;
   IntArray int_array(const TensorEntry& entry) const;  ///< from integers and booleans
   Mask mask(const TensorEntry& entry) const;           ///< from booleans
+  /// The bytes of a tensor, piece by piece and in order. False: its checksum is wrong, which is no error here.
+  bool read_bytes(const TensorEntry& entry, const SeeBytes& see) const;
   /// Reads every byte and compares every checksum. Errors: the first one that differs.
   void check_all() const;
 
@@ -75,6 +77,7 @@ class SafetensorsFile {
   void check_offsets() const;
   void sort_names();
   void read_checksums(const std::string& header);
+  StoredElements stored(const TensorEntry& entry) const;
   /// read(source, elements, see), with the checksum compared.
   template <class Read>
   auto checked(const TensorEntry& entry, const Read& read) const;

@@ -5,6 +5,7 @@
 #include "engine/io/file.h"
 #include "engine/io/folder.h"
 #include "models/gpt.h"
+#include "nn/state_dict.h"
 #include "tests/check_module.h"
 #include "tests/temp_folder.h"
 #include "train/adamw.h"
@@ -224,6 +225,74 @@ TEST_CASE("checkpoint: all differences are named at once, and nothing has change
   CHECK(names.find("'optimizer.steps' is in the file and not in this run") != std::string::npos);
   CHECK(error_of([&] { list.add("model", fewer.step); }) == "checkpoint: 'model' was added twice");
   CHECK(error_of([&] { list.add("", fewer.step); }) == "checkpoint: a part needs a name");
+  for (const char* const name : {"model.x", "speed.limit", "speed"})
+    CHECK(error_of([&] { list.add(name, fewer.step); }).starts_with("checkpoint: '"));
+  CHECK(error_of([&] { list.add("model.x", fewer.step); }) ==
+        "checkpoint: 'model' and 'model.x' cannot be told apart in a file: the one begins as the other");
+  for (const char* const name : {"mote", "mote.version", "format", "crc32"})
+    CHECK(error_of([&] { list.add(name, fewer.step); }) ==
+          "checkpoint: '" + std::string(name) + "' is a name of the file's own");
+  Checkpoint reversed;
+  reversed.add("a.b", fewer.step);
+  CHECK(error_of([&] { reversed.require("a", small()); }).find("cannot be told apart") != std::string::npos);
+  reversed.add("a.bc", fewer.step);
+}
+
+TEST_CASE("checkpoint: numbers that are none come back, a learning rate that cannot be is refused") {
+  const TempFolder folder;
+  const std::string path = folder.path("numbers");
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const double x : {inf, -inf, std::nan(""), 1e308, -0.0}) {
+    double a = x, b = 1;
+    std::optional<double> c = x, d, e, f = 2.0;
+    Checkpoint save, load;
+    save.add("a", a), save.add("c", c), save.add("e", e);
+    save.save(path);
+    load.add("a", b), load.add("c", d), load.add("e", f);
+    load.load(path);
+    for (const double y : {b, *d}) CHECK(((y == x && std::signbit(y) == std::signbit(x)) || (y != y && x != x)));
+    CHECK(!f);
+  }
+  Run run;
+  run.checkpoint.save(path);
+  const SafetensorsFile file(path);
+  std::vector<NamedArray> tensors;
+  for (const TensorEntry& t : file.tensors())
+    tensors.push_back({t.name, t.dtype == DType::i64 ? AnyArray(file.int_array(t)) : AnyArray(file.array(t))});
+  for (const char* const rate : {"-1", "nan", "1e60", "fast"}) {
+    Metadata texts;
+    for (const auto& [name, text] : file.metadata())
+      if (!name.starts_with("crc32") && name != "format")
+        texts.emplace_back(name, name == "optimizer.learning_rate" ? rate : text);
+    save_safetensors(folder.path("changed"), tensors, texts);
+    Run other;
+    other.train(1);
+    other.data.manual_seed(1);
+    const double before = other.optimizer.learning_rate();
+    if (sizeof(real) == sizeof(double) && rate == std::string("1e60")) continue;
+    const std::string error = error_of([&] { other.checkpoint.load(folder.path("changed")); });
+    CHECK_MESSAGE(error.find("does not fit this run:\n  ") != std::string::npos, error);
+    CHECK((other.optimizer.learning_rate() == before && other.step == 1 && other.optimizer.steps() == 1));
+  }
+}
+
+TEST_CASE("checkpoint: the file says which mote wrote it, and one over the other kind of number is refused") {
+  const TempFolder folder;
+  const std::string path = folder.path("run.safetensors");
+  Index step = 4;
+  Checkpoint run;
+  run.add("step", step);
+  run.save(path);
+  const SafetensorsFile file(path);
+  const bool wide = sizeof(real) == sizeof(double);
+  const std::string release = "project(mote VERSION " + *file.find_metadata("mote.version") + " ";
+  CHECK(get_file(MOTE_SOURCE_DIR "/CMakeLists.txt").find(release) != std::string::npos);
+  CHECK(*file.find_metadata("mote.real") == (wide ? "double" : "float"));
+  save_safetensors(path, {}, {{"mote.checkpoint", "1"}, {"mote.real", wide ? "float" : "double"}, {"step", "5"}});
+  CHECK(error_of([&] { run.load(path); }) == "checkpoint: " + path + " was saved by a mote over " +
+                                                 (wide ? "float" : "double") + ", and this one is over " +
+                                                 (wide ? "double" : "float"));
+  CHECK(step == 4);
 }
 
 TEST_CASE("checkpoint: other files, newer versions, and files that were cut or changed are refused") {
@@ -269,6 +338,49 @@ TEST_CASE("checkpoint: a config can be read from the file before there is a mode
   CHECK(same_fields(c, run.model.config));
   CHECK(error_of([&] { read_fields(SafetensorsFile(path), "cfg", c); }) ==
         "checkpoint: " + path + ": has no 'cfg.block_size'");
+}
+
+TEST_CASE("checkpoint: load_weights takes a module's weights alone; what does not fit is named, and nothing changes") {
+  const TempFolder folder;
+  const std::string path = folder.path("run.safetensors"), weights = folder.path("weights.safetensors");
+  Run run;
+  run.train(3, path);
+  GPT model(small(), Generator(9));
+  const GeneratorState stream = named_streams(model)[0].stream.get_state();
+  load_weights(model, path);
+  const std::vector<Parameter> p = parameters(run.model), q = parameters(model);
+  for (std::size_t i = 0; i < p.size(); ++i) CHECK(same_bits(p[i].value(), q[i].value()));
+  CHECK(named_streams(model)[0].stream.get_state() == stream);
+
+  GPTConfig wide = small();
+  wide.n_embd = 10;
+  GPT other(wide, Generator(9));
+  const Array before = other.lm_head.weight.value();
+  CHECK(error_of([&] { load_weights(other, path); }).find("'transformer.wte.weight' is [5, 8]") != std::string::npos);
+  CHECK(error_of([&] { load_weights(other, path, "net"); }).find("'transformer.wte.weight' is missing") !=
+        std::string::npos);
+  save(run.model, weights);
+  CHECK(error_of([&] { load_weights(other, weights); }).find(" is no checkpoint") != std::string::npos);
+  CHECK(same_bits(before, other.lm_head.weight.value()));
+}
+
+TEST_CASE("checkpoint: the bytes of a tensor can be read where its checksum is wrong") {
+  const TempFolder folder;
+  const std::string path = folder.path("x.safetensors");
+  save_safetensors(path, {{"n", IntArray({2}, std::vector<Index>{1, 2})}});
+  std::string bytes = read_file(path, 1 << 20);
+  const auto read = [&](std::string& all) {
+    const SafetensorsFile file(path);
+    return file.read_bytes(file.tensors()[0],
+                           [&](const void* data, std::size_t n) { all.append(static_cast<const char*>(data), n); });
+  };
+  std::string whole, changed;
+  CHECK(read(whole));
+  CHECK(whole == bytes.substr(bytes.size() - 16));
+  bytes.back() = 7;
+  write_file(path, bytes);
+  CHECK_FALSE(read(changed));
+  CHECK(changed == bytes.substr(bytes.size() - 16));
 }
 
 }  // namespace

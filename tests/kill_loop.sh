@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SIGKILL at a random moment of a run that saves at every step, again and again: every file can be read after each, and
+# every run ends in the bits of one that nobody killed. kill_loop.sh TRAIN READABLE [HOW OFTEN]
+. "$(dirname "${BASH_SOURCE[0]}")/runs.sh"
+kills=${3:-100}
+
+options=("${common[@]}" --steps 40 --save_every 1 --length 4 --n_layer 1)
+"$train" "${options[@]}" --out warm >/dev/null
+begin=${EPOCHREALTIME/./}
+"$train" "${options[@]}" --out a >/dev/null
+whole_run=$((${EPOCHREALTIME/./} - begin)) # microseconds
+rm -r warm
+
+runs=0 killed=0 empty=0 writing=0
+while true; do
+  # Without config.json it was killed before there was anything to go on with.
+  command=("$train" --resume b)
+  [ -e b/config.json ] || command=("$train" "${options[@]}" --out b)
+  if ((killed == kills)); then
+    "${command[@]}" >said 2>&1 || fail "after $killed kills: $(cat said)"
+    equal a b
+    break
+  fi
+  "${command[@]}" >said 2>&1 &
+  run=$!
+  delay=$((RANDOM * whole_run / 3 / 32768))
+  read -rt "$((delay / 1000000)).$(printf %06d $((delay % 1000000)))" <>nothing || true
+  if kill -KILL $run 2>/dev/null; then killed=$((killed + 1)); fi
+  status=0
+  wait $run 2>/dev/null || status=$?
+  ((status == 137 || status == 0)) || fail "exit code $status after $killed kills: $(cat said)"
+  whole b
+  newest b >/dev/null || empty=$((empty + 1))
+  ! compgen -G 'b/.mote.*.part' >/dev/null || writing=$((writing + 1))
+  if ((status == 0)); then
+    equal a b
+    runs=$((runs + 1))
+    rm -r b
+  fi
+done
+[ -z "$(find b -name '.mote*')" ] || fail "something stayed: $(ls -A b)"
+echo "$killed kills, $empty of them before the first checkpoint, $writing within the writing of a file; $((runs + 1)) runs" \
+  "of $((whole_run / 1000)) ms were finished; $SECONDS s"

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# A run that was stopped and resumed ends in the bits of one that never was: every task and model, every signal, other
+# instruction sets and thread counts, stopped at random steps. resume.sh TRAIN READABLE
+. "$(dirname "${BASH_SOURCE[0]}")/runs.sh"
+
+simd=(portable)
+for each in avx2 avx512 neon; do
+  ! MOTE_SIMD=$each "$train" --task list >/dev/null 2>&1 || simd+=("$each")
+done
+random_setting() { echo "MOTE_SIMD=${simd[RANDOM % ${#simd[@]}]} MOTE_THREADS=$((RANDOM % 4 + 1))"; }
+codes=([2]=130 [15]=143 [9]=137)
+
+# Stops the run in folder `b` by a signal, as soon as it has taken so many steps; a program that ends before was too fast.
+stop_and_look() { # signal, step, command...
+  local signal=$1 step=$2
+  shift 2
+  # shellcheck disable=SC2046
+  stop "$signal" "$step" b env $(random_setting) "$@"
+  ((status == 0)) && return
+  ((status == codes[signal])) || fail "exit code $status after signal $signal: $(cat said)"
+  ((signal == 9)) || grep -q "^stopped after step [0-9]*; go on with --resume b$" said ||
+    fail "signal $signal was not answered: $(cat said)"
+  ((signal == 9)) || steps_taken b
+  ((signal == 9)) || [ "$(newest b)" = "$(printf 'b/step-%08d.safetensors' "$taken")" ] || fail "not saved at the end"
+  whole b
+  stops=$((stops + 1))
+}
+stops=0
+
+echo "every task and model, stopped three times"
+for task in copy induction repeat two_places; do
+  for model in gpt attention_lm; do
+    options=(--task $task --model $model "${common[@]}" --steps 18 --save_every 4)
+    [ $model = attention_lm ] || options+=(--n_layer 1)
+    case $task$model in
+      copygpt) options+=(--optimizer sgd) ;;
+      inductiongpt) options+=(--optimizer adam --schedule constant --preset llama) ;;
+      repeatgpt) options+=(--save_every 0) ;;
+      repeatattention_lm) options+=(--optimizer sgd --save_every 7) ;;
+      two_placesgpt) options+=(--position alibi --clip 0) ;;
+    esac
+    # An option must not be given twice: those of the case replace the common ones.
+    declare -A last=()
+    names=()
+    for ((i = 0; i < ${#options[@]}; i += 2)); do
+      [ -n "${last[${options[i]}]:-}" ] || names+=("${options[i]}")
+      last[${options[i]}]=${options[i + 1]}
+    done
+    options=()
+    for name in "${names[@]}"; do options+=("$name" "${last[$name]}"); done
+    rm -rf a b
+    "$train" "${options[@]}" --out a >/dev/null
+    stop_and_look 2 $((RANDOM % 4 + 1)) "$train" "${options[@]}" --out b
+    stop_and_look 9 $((RANDOM % 4 + 6)) "$train" --resume b
+    stop_and_look 15 $((RANDOM % 5 + 11)) "$train" --resume b
+    "$train" --resume b >said || fail "resume: $(cat said)"
+    equal a b
+  done
+done
+
+echo "20 random steps"
+options=("${common[@]}" --steps 25 --save_every 5 --length 4 --n_layer 1)
+rm -rf a
+"$train" "${options[@]}" --out a >/dev/null
+for ((i = 0; i < 20; ++i)); do
+  rm -rf b
+  signals=(2 15 9)
+  stop_and_look "${signals[i % 3]}" $((RANDOM % 23 + 1)) "$train" "${options[@]}" --out b
+  # shellcheck disable=SC2046
+  env $(random_setting) "$train" --resume b >said || fail "resume: $(cat said)"
+  equal a b
+done
+((stops >= 25)) || fail "only $stops runs were stopped: this machine is too fast for these steps"
+echo "$stops runs were stopped"
+
+echo "intervals may change, steps may grow, what is done stays done"
+cp -r b c
+"$train" --resume c --save_every 3 --keep 1 >said
+equal b c
+"$train" --resume c --steps 26 >said
+grep -q '"steps": 26' c/config.json && grep -q '"save_every": 3' c/config.json || fail "config.json"
+[ "$(newest c)" = c/step-00000026.safetensors ] && [ "$(echo c/step-*)" = "$(newest c)" ] || fail "keep 1: $(ls c)"
+for bad in "--steps 25" "--learning_rate 1" "--task repeat" "--seed 2" "--length 5"; do
+  cp -r c d
+  # shellcheck disable=SC2086
+  "$train" --resume d $bad >said 2>&1 && fail "--resume with $bad"
+  diff -r c d || fail "$bad changed the folder"
+  rm -r d
+done
+
+echo "a second signal ends the run at once"
+rm -rf b
+mkdir b
+"$train" "${options[@]}" --out b >said 2>&1 &
+run=$!
+until steps_taken b && ((taken >= 6)); do read -rt 0.001 <>nothing || true; done
+kill -STOP $run
+before=$(newest b)
+kill -INT $run # both arrive when it goes on: the first raises the flag, the second meets no handler
+kill -TERM $run
+kill -CONT $run
+status=0
+wait $run 2>/dev/null || status=$?
+((status == 143)) && ! grep -q "go on" said || fail "exit code $status: $(cat said)"
+[ "$(newest b)" = "$before" ] || fail "it went on"
+whole b
+"$train" --resume b >/dev/null
+equal a b
+
+echo "a signal that is ignored stays ignored"
+rm -rf b
+(
+  trap '' INT
+  stop INT 3 b "$train" "${options[@]}" --out b
+  ((status == 0)) || fail "exit code $status"
+)
+equal a b
+echo "done in $SECONDS s"

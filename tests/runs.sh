@@ -1,0 +1,55 @@
+# What resume.sh, kill_loop.sh and faults.sh share: runs that are started, stopped and compared. $1 is the program `train`,
+# $2 the program `readable`. Work happens in a folder of its own under TMPDIR.
+set -euo pipefail
+set -m # else jobs would be started with SIGINT ignored
+train=$1 readable=$2
+work=$(mktemp -d)
+trap 'jobs=$(jobs -p); [ -z "$jobs" ] || kill -KILL $jobs 2>/dev/null; rm -rf "$work"' EXIT
+trap 'echo "FAILED: line $LINENO of $0 ended with $?" >&2' ERR
+cd "$work"
+
+seed=${SEED:-$(date +%N)} # of what is random here: a failure can be had again, as far as timing allows
+RANDOM=$((10#$seed % 32768))
+echo "SEED=$seed"
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+# Steps of a few milliseconds, with dropout, warm-up and clipping.
+common=(--n_head 2 --n_embd 32 --dropout 0.1 --batch_size 32 --warmup 10 --clip 0.5 --sequences 1)
+mkfifo nothing # comes from it: a way to sleep without another program
+
+newest() { # of a folder: the last checkpoint
+  local all=("$1"/step-*.safetensors)
+  [ -e "${all[-1]}" ] && echo "${all[-1]}"
+}
+steps_taken() { # that a folder's log has
+  local lines=()
+  [ ! -e "$1/log.jsonl" ] || mapfile -t lines <"$1/log.jsonl"
+  taken=${#lines[@]}
+}
+whole() { # every checkpoint in a folder can be read
+  local all=("$1"/*.safetensors)
+  [ ! -e "${all[0]}" ] || "$readable" "${all[@]}" || fail "a file in $1 is not whole"
+}
+equal() { # two runs ended as one
+  local a b
+  a=$(newest "$1") b=$(newest "$2")
+  [ "${a##*/}" = "${b##*/}" ] || fail "$1 ends with $a, $2 with $b"
+  cmp "$a" "$b" && cmp "$1/log.jsonl" "$2/log.jsonl" && cmp "$1/best.safetensors" "$2/best.safetensors" ||
+    fail "$1 and $2 differ"
+}
+# stop SIGNAL STEP FOLDER COMMAND...: starts it, sends the signal once the log in FOLDER has so many steps, and waits; its
+# exit code is in $status, what it printed in the file `said`.
+stop() {
+  local signal=$1 step=$2 folder=$3
+  shift 3
+  "$@" >said 2>&1 &
+  local run=$!
+  until steps_taken "$folder" && ((taken >= step)) || ! kill -0 $run 2>/dev/null; do read -rt 0.001 <>nothing || true; done
+  kill -"$signal" $run 2>/dev/null || true
+  status=0
+  wait $run 2>/dev/null || status=$?
+}
