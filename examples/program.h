@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <iostream>
@@ -51,6 +53,14 @@ inline void check_stdout() {
 #ifdef __unix__
   if (fcntl(STDOUT_FILENO, F_GETFD) == -1) fail_output();
 #endif
+}
+
+/// Ends the program as this signal does where nobody handles it: exit code 130 for SIGINT and 143 for SIGTERM in a shell,
+/// and a script that started it stops, too.
+[[noreturn]] inline void end_by_signal(int signal) {
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+  std::exit(128 + signal);
 }
 
 /// Runs a program and returns its exit code. An error becomes one line on stderr and exit code `failure`, a UsageError 2.

@@ -161,7 +161,7 @@ void train(Model& model, const Task& task, const RunSettings& settings, Optimize
     if (kept) std::cout << "stopped after step " << kept->steps << "; go on with --resume " << kept->path() << "\n";
     flush_output();
     kept.reset();  // its lock is removed
-    StopSignal::end_program();
+    end_by_signal(StopSignal::received());
   }
   std::printf("trained %lld steps in %.1f s\n\n", static_cast<long long>(options.steps - options.first_step),
               clock.seconds());

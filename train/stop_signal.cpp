@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <cstdlib>
 #include <iterator>
 
 namespace mote {
@@ -66,12 +65,5 @@ StopSignal::~StopSignal() {
 }
 
 int StopSignal::received() { return signal_received; }
-
-void StopSignal::end_program() {
-  const int signal = signal_received;
-  for (const int each : signals) std::signal(each, SIG_DFL);
-  if (signal != 0) std::raise(signal);
-  std::exit(128 + signal);
-}
 
 }  // namespace mote

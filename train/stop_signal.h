@@ -5,7 +5,8 @@ namespace mote {
 
 /// While one lives, the first SIGINT or SIGTERM only raises a flag, so that a training can end its step, save and say how
 /// to go on; the second ends the program at once, as without it. A signal that the program ignores, as SIGINT of a job
-/// that a script runs in the background, stays ignored. Make one at a time.
+/// that a script runs in the background, stays ignored. Make one at a time. A program that has stopped should end as the
+/// signal would have ended it, so that its caller sees why: end_by_signal() in examples/program.h.
 class StopSignal {
  public:
   StopSignal();
@@ -14,8 +15,6 @@ class StopSignal {
 
   /// The signal that came since the last one was made, SIGINT or SIGTERM; 0: none.
   static int received();
-  /// Ends the program as the signal would have, so that its caller sees why: exit code 130 or 143 in a shell.
-  [[noreturn]] static void end_program();
 };
 
 }  // namespace mote

@@ -134,6 +134,15 @@ struct Odd : Layer<Odd> {
   }
 };
 
+struct TwoStreams : Layer<TwoStreams> {
+  Generator a, b;
+  Tensor forward(const Tensor& x) const { return x; }
+  void visit(Visitor& v) override {
+    v.stream("random", a);
+    v.stream("random", b);
+  }
+};
+
 TEST_CASE("visit: names with dots, empty and repeated names are refused") {
   CHECK(error_of([] { named_parameters(Odd({"a.b"})); }) ==
         "visit: 'a.b' is not a field's name: it must not be empty or contain a dot");
@@ -142,6 +151,7 @@ TEST_CASE("visit: names with dots, empty and repeated names are refused") {
   CHECK(error_of([] { named_parameters(Odd({"w", "w"})); }) == "visit: two fields are named 'w'");
   CHECK(error_of([] { named_parameters(Odd({"w", "w"}, true)); }) == "visit: two fields are named 'w'");
   CHECK(error_of([] { named_buffers(Odd({"w", "w"}, true)); }) == "visit: two fields are named 'w'");
+  CHECK(error_of([] { named_streams(TwoStreams()); }) == "visit: two fields are named 'random'");
   CHECK(error_of([] { named_parameters(Odd({"w", "b"}, true)); }) == "(no error)");
 }
 

@@ -175,8 +175,8 @@ TEST_CASE(
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   put_file(path, bytes);
   const std::string last = SafetensorsFile(path).tensors().back().name;
-  CHECK(error_of([&] { load(to, path); }) ==
-        "safetensors: " + path + ": tensor '" + last + "': its checksum is wrong: the file was changed");
+  CHECK(error_of([&] { load(to, path); }).find(path + ": tensor '" + last + "': its checksum is wrong") !=
+        std::string::npos);
   CHECK(bits_of(to) == before);
   StateDict state = state_dict(from);
   state[3].read = [] { return Array::zeros({3}); };

@@ -37,15 +37,6 @@ TEST_CASE("stop signal: the second ends the program at once, whichever they are"
             }) == "signal " + std::to_string(second));
 }
 
-TEST_CASE("stop signal: end_program ends it as the signal would have") {
-  for (const int signal : {SIGINT, SIGTERM})
-    CHECK(in_child([=]() -> int {
-            const StopSignal stop;
-            ::raise(signal);
-            StopSignal::end_program();
-          }) == "signal " + std::to_string(signal));
-}
-
 TEST_CASE("stop signal: handlers are those of before again, after a signal too, and what is ignored stays ignored") {
   CHECK(in_child([] {
           ::signal(SIGINT, own);

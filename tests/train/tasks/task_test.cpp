@@ -72,6 +72,12 @@ TEST_CASE("stack_rows and row_of: rows as an array and back") {
   CHECK(error_of([] { stack_rows({{1, 2}, {3}}); }) == "stack_rows: rows of 2 and of 1 ids");
 }
 
+TEST_CASE("symbol_word: letters as long as they suffice") {
+  CHECK(symbol_word(25, 26) == "z");
+  CHECK(symbol_word(25, 27) == "25");
+  CHECK(symbol_word(0, 1) == "a");
+}
+
 TEST_CASE("ids: what text() says, with any spaces; all unknown words are named") {
   const auto letters = make_task("copy", {{"symbols", "3"}, {"length", "4"}});
   CHECK(letters->ids("ab|c") == Sequence{0, 1, 3, 2});
