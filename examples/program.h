@@ -63,10 +63,10 @@ inline void check_stdout() {
   std::exit(128 + signal);
 }
 
-/// Runs a program and returns its exit code. An error becomes one line on stderr and exit code 1, a UsageError 2. The
-/// environment is checked before anything is printed, and at the end that all of it has arrived.
+/// Runs a program and returns its exit code. An error becomes one line on stderr and exit code `failure`, a UsageError 2.
+/// The environment is checked before anything is printed, and at the end that all of it has arrived.
 template <class Body>
-int run_program(const char* name, const Body& body) {
+int run_program(const char* name, const Body& body, int failure = 1) {
   try {
     check_stdout();
     checked_usage([] {
@@ -84,5 +84,5 @@ int run_program(const char* name, const Body& body) {
   } catch (const std::exception& e) {
     std::cerr << name << ": " << e.what() << "\n";
   }
-  return 1;
+  return failure;
 }

@@ -10,6 +10,7 @@
 #include "engine/io/json.h"
 #include "examples/options.h"
 #include "models/models.h"
+#include "train/run_folder.h"
 #include "train/tasks/tasks.h"
 
 namespace toy_run {
@@ -21,6 +22,8 @@ struct Model {
   virtual ~Model() = default;
   virtual Module& module() = 0;
   virtual Tensor loss(const Batch& batch) const = 0;
+  /// The model itself if it is a GPT, which generates in more ways than answer(); else null.
+  virtual GPT* gpt() { return nullptr; }
   /// The likeliest tokens after each prompt, [N, count].
   virtual IntArray answer(const IntArray& prompts, Index count) = 0;
 };
@@ -81,13 +84,14 @@ inline void check_used(const FieldValues& values, const GPTConfig& config) {
 }
 
 struct GPTModel : Model {
-  GPT gpt;
-  GPTModel(const GPTConfig& config, const Generator& random) : gpt(config, random) {}
-  Module& module() override { return gpt; }
-  Tensor loss(const Batch& batch) const override { return gpt.loss(batch.ids, batch.targets); }
+  GPT model;
+  explicit GPTModel(GPT gpt) : model(std::move(gpt)) {}
+  Module& module() override { return model; }
+  GPT* gpt() override { return &model; }
+  Tensor loss(const Batch& batch) const override { return model.loss(batch.ids, batch.targets); }
   IntArray answer(const IntArray& prompts, Index count) override {
     const Index length = prompts.shape()[1];
-    return gpt.generate(prompts, count).slice(1, length, length + count);
+    return model.generate(prompts, count).slice(1, length, length + count);
   }
 };
 
@@ -127,7 +131,7 @@ inline const ModelKind model_kinds[] = {
        GPTConfig config = gpt_choice(values).config;
        config.vocab_size = task.vocab_size();
        config.block_size = task.block_size();
-       return std::make_unique<GPTModel>(config, random);
+       return std::make_unique<GPTModel>(GPT(config, random));
      }},
     {"attention_lm", [](const FieldValues& values) { return fields(chosen(AttentionLMChoice(), values)); },
      [](const FieldValues& values, const Task& task, const Generator& random) -> std::unique_ptr<Model> {
@@ -264,6 +268,41 @@ inline RunSettings read_config(const std::string& path) {
       settings.set(group.name, field.name, text ? field.value.as_string() : text_of(field.value));
     }
   return settings;
+}
+
+/// The settings that a checkpoint of a run keeps. Errors: one sentence with the file.
+inline RunSettings read_settings(const SafetensorsFile& file) {
+  const auto value = [&](const std::string& name) {
+    const std::string* const text = file.find_metadata("settings." + name);
+    check(text, file.name(), " is no checkpoint of a run: it has no setting '", name, "'");
+    return *text;
+  };
+  RunSettings settings(value("task"), value("model"));
+  for (const auto& [group, list] : settings.groups())
+    for (const Field& f : list)
+      if (!may_change(f.name)) settings.set(group, f.name, value(f.name));
+  return settings;
+}
+
+/// A trained model and its task, from one checkpoint.
+struct LoadedRun {
+  RunSettings settings;
+  std::unique_ptr<Task> task;
+  std::unique_ptr<Model> model;
+
+  explicit LoadedRun(const std::string& checkpoint)
+      : settings(read_settings(SafetensorsFile(checkpoint))),
+        task(settings.new_task()),
+        model(settings.new_model(*task, Generator(settings.general.seed))) {
+    load_weights(model->module(), checkpoint);
+  }
+};
+
+/// The newest checkpoint in the folder of a run, or the best. Errors: there is none.
+inline std::string checkpoint_of(const std::string& folder, bool best = false) {
+  const std::string path = best ? best_checkpoint(folder) : newest_checkpoint(folder);
+  check(!path.empty(), "there is no ", best ? "best " : "", "checkpoint in ", folder);
+  return path;
 }
 
 }  // namespace toy_run

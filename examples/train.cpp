@@ -14,7 +14,6 @@
 #include "nn/attention_weights.h"
 #include "train/evaluate.h"
 #include "train/progress.h"
-#include "train/run_folder.h"
 #include "train/stop_signal.h"
 
 using namespace mote;
@@ -77,7 +76,7 @@ class KeptRun {
     run_.add("log_bytes", log_bytes_);
     run_.add("best_score", folder_.best_score);
     run_.require("settings", fixed_settings(settings));
-    const std::string newest = folder_.newest(), config = config_json(settings);
+    const std::string newest = newest_checkpoint(path), config = config_json(settings);
     if (command.resume.empty()) {
       check(newest.empty(), "there is a run in ", path, ": go on with it by --resume ", path,
             ", or choose another folder");

@@ -82,9 +82,9 @@ GPT::GPT(const GPTConfig& c, const Init& init)
   const double residual =
       c.residual_scale ? 0.02 * *c.residual_scale : 0.02 / std::sqrt(2.0 * static_cast<double>(c.n_layer));
   for (const auto& [name, parameter] : named_parameters(*this)) {
-    const bool matrix = parameter.shape().rank() >= 2;  // biases stay 0, norms 1
     const bool feeds_sum = name.ends_with("c_proj.weight") || name.ends_with("o_proj.weight");
-    if (matrix) init::normal(parameter, 0, feeds_sum ? residual : 0.02, init.random());
+    if (parameter.shape().rank() >= 2) init::normal(parameter, 0, feeds_sum ? residual : 0.02, init.random());
+    if (name.ends_with(".bias")) init::constant(parameter, 0);  // the weights of norms stay 1
   }
 }
 

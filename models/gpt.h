@@ -48,7 +48,8 @@ struct GPTCache {
 
 /// A decoder language model: token plus position embedding, n_layer blocks, a final norm, and a projection to logits.
 /// Weights are drawn in visit order, each once: matrices N(0, 0.02), those that feed a residual sum (c_proj, o_proj)
-/// N(0, 0.02 / sqrt(2 n_layer)), biases 0, norms 1 and 0. Sources: GPT-2 (Radford et al. 2019), nanoGPT's layout.
+/// N(0, 0.02 / sqrt(2 n_layer)), biases 0, norms 1 and 0; with Init::none no matrix is drawn, for weights that are
+/// loaded. Sources: GPT-2 (Radford et al. 2019), nanoGPT's layout.
 struct GPT : Layer<GPT> {
   struct Transformer : Layer<Transformer> {
     Embedding wte;

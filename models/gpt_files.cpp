@@ -1,7 +1,7 @@
 // Hugging Face's config.json, its folders, and llm.c's files.
 #include "models/gpt_files.h"
 
-#include <cstring>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -27,31 +27,35 @@ const Json* given(const JsonPlace& config, const char* name) {
 }
 Index count(const JsonPlace& config, const char* name) {
   const Index n = config.at(name).as_integer();
-  if (n < 1) config.fail(std::string(name) + " must be at least 1");
+  if (n < 1) config.at(name).fail("must be at least 1");
   return n;
 }
-double number(const JsonPlace& config, const char* name, double otherwise) {
-  return given(config, name) ? config.at(name).as_number() : otherwise;
+double probability(const JsonPlace& config, const char* name) {
+  const double p = given(config, name) ? config.at(name).as_number() : 0.1;
+  if (!(p >= 0 && p <= 1)) config.at(name).fail("must be a probability, from 0 to 1");
+  return p;
 }
 bool flag(const JsonPlace& config, const char* name, bool otherwise) {
   return given(config, name) ? config.at(name).as_bool() : otherwise;
 }
 
 GPTConfig from_json(const JsonPlace& config) {
-  if (const Json* type = given(config, "model_type"); type && !(*type == Json("gpt2")))
-    config.fail("model_type " + text_of(*type) + " is not \"gpt2\"");
+  if (given(config, "model_type") && config.at("model_type").as_string() != "gpt2")
+    config.at("model_type").fail("must be \"gpt2\", not " + text_of(config.at("model_type").value()));
   for (const char* const name : {"scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn", "add_cross_attention"})
-    if (flag(config, name, false)) config.fail(std::string(name) + " is not supported");
+    if (flag(config, name, false)) config.at(name).fail("must be false: mote's GPT does not do it");
   GPTConfig c = GPTConfig::gpt2();
   c.block_size = count(config, "n_positions");
   c.vocab_size = count(config, "vocab_size");
   c.n_layer = count(config, "n_layer");
   c.n_head = count(config, "n_head");
   c.n_embd = count(config, "n_embd");
+  if (c.n_embd % c.n_head != 0) config.at("n_head").fail("must divide n_embd");
   if (given(config, "n_inner")) c.block.n_inner = count(config, "n_inner");
-  c.block.norm_eps = number(config, "layer_norm_epsilon", 1e-5);
-  c.dropout = number(config, "embd_pdrop", 0.1);
-  const double attention = number(config, "attn_pdrop", 0.1), residual = number(config, "resid_pdrop", 0.1);
+  if (given(config, "layer_norm_epsilon")) c.block.norm_eps = config.at("layer_norm_epsilon").as_number();
+  if (c.block.norm_eps < 0) config.at("layer_norm_epsilon").fail("must be at least 0");
+  c.dropout = probability(config, "embd_pdrop");
+  const double attention = probability(config, "attn_pdrop"), residual = probability(config, "resid_pdrop");
   if (residual != c.dropout) c.block.dropout = residual;
   if (attention != residual) c.block.attention.dropout = attention, c.block.projections.resid_dropout = residual;
   c.tie_weights = flag(config, "tie_word_embeddings", true);
@@ -63,7 +67,16 @@ GPTConfig from_json(const JsonPlace& config) {
       c.block.activation = activation;
       return c;
     }
-  config.fail("activation_function '" + word + "' is not supported");
+  config.at("activation_function").fail("'" + word + "' is not supported");
+}
+
+/// The elements of all arrays of such a model, in floating point: no size can make it overflow.
+double elements(const GPTConfig& c) {
+  const auto real_of = [](Index n) { return static_cast<double>(n); };
+  const double C = real_of(c.n_embd), inner = c.block.n_inner ? real_of(c.block.n_inner) : 4 * C;
+  const double block = 4 * C + (4 * C * C + 4 * C) + (2 * C * inner + inner + C);
+  const double tables = C * (real_of(c.vocab_size) * (c.tie_weights ? 1 : 2) + real_of(c.block_size));
+  return tables + real_of(c.n_layer) * block + 2 * C;
 }
 
 /// Every setting that computing depends on, with defaults filled in.
@@ -109,10 +122,13 @@ GPTConfig parse_huggingface_config(const std::string& text, const std::string& w
 }
 
 std::string huggingface_config(const GPTConfig& c) {
-  const TransformerBlockOptions block = c.block_options().resolved(c.n_embd);
+  const TransformerBlockOptions block = filled_in(c).block;
   const char* activation = "gelu_new";
   for (const auto& [a, name] : activations)
-    if (a == block.activation && std::strcmp(name, "gelu_pytorch_tanh") != 0) activation = name;
+    if (a == block.activation) {
+      activation = name;
+      break;
+    }
   Json j = Json::object();
   j.add("activation_function", activation);
   j.add("architectures", Json::array({"GPT2LMHeadModel"}));
@@ -147,21 +163,26 @@ std::string huggingface_config(const GPTConfig& c) {
 }
 
 GPT load_huggingface(const std::string& folder, const Generator& random) {
-  constexpr std::uint64_t most = 1 << 20;
-  const std::string config = folder + "/config.json", weights = folder + "/model.safetensors";
-  GPT model(parse_huggingface_config(read_file(config, most), config), Init::none(random));
+  constexpr std::uint64_t longest = 1 << 20;
+  const std::string path = folder + "/config.json", weights = folder + "/model.safetensors";
+  const GPTConfig config = parse_huggingface_config(read_file(path, longest), path);
   const SafetensorsFile file(weights);
-  const StateDict state = state_of(file);
-  const NameTable names = huggingface_names(model.config, huggingface_prefix(state));
-  load_state_dict(model, state, {.names = &names}, weights);
+  double present = 0;
+  for (const TensorEntry& t : file.tensors()) present += static_cast<double>(t.shape.numel());
+  // Before a model is built, so that no config.json can ask for more memory than its weights do.
+  check_in("load_huggingface",
+           elements(config) <= present && config.n_layer <= static_cast<Index>(file.tensors().size()), path,
+           " describes ", config.n_layer, " layers and ", elements(config), " elements, but ", weights, " holds ",
+           file.tensors().size(), " tensors of ", present);
+  GPT model(config, Init::none(random));
+  load_state_dict(model, state_dict(file), {.names = huggingface_names(model)}, weights);
   return model;
 }
 
 void save_huggingface(const GPT& model, const std::string& folder) {
   const std::string config = huggingface_config(model.config);
-  const NameTable names = huggingface_names(model.config);
   make_folder(folder);
-  save(model, folder + "/model.safetensors", &names);
+  save(model, folder + "/model.safetensors", huggingface_names(model));
   write_file(folder + "/config.json", config);
 }
 
@@ -173,27 +194,29 @@ GPT load_llmc(const std::string& path, const Generator& random) {
   file.read(0, header, sizeof header);
   rule(header[0] == 20240326, "begins with ", header[0], ", not with 20240326, the number of llm.c's model files");
   rule(header[1] == 3 || header[1] == 5, "has version ", header[1], "; mote reads 3 (float32) and 5 (bfloat16)");
-  constexpr std::int32_t most = 1 << 24;
-  for (const int i : {2, 3, 4, 5, 6, 7})
-    rule(header[i] >= 1 && header[i] <= most, "entry ", i, " of the header is ", header[i], ", not a size from 1 to ",
-         most);
+  constexpr std::pair<const char*, std::int32_t> sizes[] = {{"max_seq_len", 1 << 24}, {"vocab_size", 1 << 24},
+                                                            {"num_layers", 10'000},   {"num_heads", 1 << 24},
+                                                            {"channels", 1 << 24},    {"padded_vocab_size", 1 << 24}};
+  for (std::size_t i = 0; i < std::size(sizes); ++i)
+    rule(header[i + 2] >= 1 && header[i + 2] <= sizes[i].second, sizes[i].first, " is ", header[i + 2],
+         ", not from 1 to ", sizes[i].second);
   GPTConfig c = GPTConfig::gpt2();
   c.block_size = header[2], c.vocab_size = header[3], c.n_layer = header[4], c.n_head = header[5], c.n_embd = header[6];
   const Index padded = header[7];
-  rule(padded >= c.vocab_size, "a padded vocabulary of ", padded, " is smaller than the vocabulary of ", c.vocab_size);
-  rule(c.n_embd % c.n_head == 0, "width ", c.n_embd, " is not divisible by ", c.n_head, " heads");
+  rule(padded >= c.vocab_size, "padded_vocab_size ", padded, " is below vocab_size ", c.vocab_size);
+  rule(c.n_embd % c.n_head == 0, "channels ", c.n_embd, " are not divisible by num_heads ", c.n_head);
   const DType type = header[1] == 3 ? DType::f32 : DType::bf16;
   const Index width = bits(type) / 8;
-  // The sizes are at most 2^24 each, so this cannot overflow; it is compared before any model is built.
-  const double C = static_cast<double>(c.n_embd), L = static_cast<double>(c.n_layer);
-  const double elements = C * (static_cast<double>(padded + c.block_size) + 2) + L * C * (12 * C + 13);
-  const double expected = elements * static_cast<double>(width) + sizeof header;
+  GPTConfig stored = c;
+  stored.vocab_size = padded;
+  const double expected = elements(stored) * static_cast<double>(width) + sizeof header;
   rule(static_cast<double>(file.size) == expected, "has ", file.size, " bytes, but its sizes need ", expected);
+
   GPT model(c, Init::none(random));
-  std::uint64_t at = sizeof header;
-  StateDict state;
   std::map<std::string, Shape> shapes;
   for (const NamedParameter& p : named_parameters(model)) shapes[p.name] = p.parameter.shape();
+  std::uint64_t at = sizeof header;
+  StateDict state;
   for (const Kind& kind : kinds)
     for (Index layer = 0; layer < (kind.per_layer ? c.n_layer : 1); ++layer) {
       const std::string name = (kind.per_layer ? "transformer.h." + std::to_string(layer) + "." : "") + kind.name;

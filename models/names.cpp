@@ -1,7 +1,7 @@
-// The tables of names, built from the few that differ.
+// The tables of names, made from a model's own.
 #include "models/names.h"
 
-#include "models/gpt.h"
+#include "models/gpt_files.h"
 
 namespace mote {
 namespace {
@@ -10,35 +10,42 @@ const std::vector<std::string> masks = {".attn.bias", ".attn.masked_bias"};  // 
 
 }  // namespace
 
-NameTable nanogpt_names(const GPTConfig& config) {
+NameTable nanogpt_names(const GPT& model) {
   NameTable names{{}, masks};
-  const GPT model(config, Init::none(Generator()));
-  for (const NamedParameter& p : named_parameters(model)) names.rules.push_back({p.name, p.name});
-  if (config.tie_weights) names.rules.push_back({"lm_head.weight", "transformer.wte.weight"});
-  return names;
-}
-
-NameTable huggingface_names(const GPTConfig& config, const std::string& prefix) {
-  NameTable names{{}, masks};
-  const std::string inside = "transformer.";
-  const GPT model(config, Init::none(Generator()));
-  for (const NamedParameter& p : named_parameters(model)) {
-    const bool conv1d = p.name.find(".h.") != std::string::npos && p.parameter.shape().rank() == 2;
-    const bool head = !p.name.starts_with(inside);
-    names.rules.push_back({head ? p.name : prefix + p.name.substr(inside.size()), p.name, conv1d});
+  for (const NamedParameter& p : named_parameters(model, true)) {
+    names.rules.push_back({p.name, p.name});
+    names.rules.push_back({.there = "_orig_mod." + p.name, .here = p.name, .read_only = true});
   }
-  if (config.tie_weights)
-    names.rules.push_back({.outside = "lm_head.weight", .inside = inside + "wte.weight", .alias = true});
   return names;
 }
 
-std::string huggingface_prefix(const StateDict& state) {
-  for (const StateEntry& e : state)
-    if (e.name.starts_with("transformer.")) return "transformer.";
-  return "";
+NameTable huggingface_names(const GPT& model) {
+  static_cast<void>(huggingface_config(model.config));  // for its errors
+  NameTable names{{}, masks};
+  const std::string prefix = "transformer.";
+  for (const NamedParameter& p : named_parameters(model, true)) {
+    const bool block = p.name.starts_with(prefix + "h."), head = !p.name.starts_with(prefix);
+    const bool conv1d = block && p.parameter.shape().rank() == 2;
+    const bool tied_head = head && model.config.tie_weights;
+    names.rules.push_back({.there = p.name, .here = p.name, .transposed = conv1d, .read_only = tied_head});
+    if (!head)
+      names.rules.push_back(
+          {.there = p.name.substr(prefix.size()), .here = p.name, .transposed = conv1d, .read_only = true});
+  }
+  return names;
 }
 
-NameTable torch_attention_names(bool packed) {
+NameTable torch_attention_names(const MultiHeadAttention& layer) {
+  const auto in = [](const Linear& l) { return l.weight.shape()[1]; };
+  const auto out = [](const Linear& l) { return l.weight.shape()[0]; };
+  const Index width = out(layer.q_proj);
+  check_in("torch_attention_names",
+           in(layer.q_proj) == width && out(layer.k_proj) == width && out(layer.v_proj) == width &&
+               out(layer.o_proj) == width,
+           "torch.nn.MultiheadAttention has one width for queries, keys and values of all heads, its input and its ",
+           "output: this layer maps ", in(layer.q_proj), " columns to queries of ", width, ", keys of ",
+           out(layer.k_proj), ", values of ", out(layer.v_proj), " and an output of ", out(layer.o_proj));
+  const bool packed = in(layer.k_proj) == width && in(layer.v_proj) == width;
   NameTable names;
   Index part = 0;
   for (const std::string which : {"q", "k", "v"}) {
@@ -53,11 +60,18 @@ NameTable torch_attention_names(bool packed) {
   return names;
 }
 
-NameTable torch_encoder_layer_names() {
+NameTable torch_encoder_layer_names(const TransformerBlock& block) {
   NameTable names;
+  if (block.separate_attn)
+    for (NameRule rule : torch_attention_names(*block.separate_attn).rules) {
+      rule.there = "self_attn." + rule.there, rule.here = "attn." + rule.here;
+      names.rules.push_back(rule);
+    }
   for (const std::string kind : {"weight", "bias"}) {
-    names.rules.push_back({"self_attn.in_proj_" + kind, "attn.c_attn." + kind});
-    names.rules.push_back({"self_attn.out_proj." + kind, "attn.c_proj." + kind});
+    if (!block.separate_attn) {
+      names.rules.push_back({"self_attn.in_proj_" + kind, "attn.c_attn." + kind});
+      names.rules.push_back({"self_attn.out_proj." + kind, "attn.c_proj." + kind});
+    }
     names.rules.push_back({"linear1." + kind, "mlp.c_fc." + kind});
     names.rules.push_back({"linear2." + kind, "mlp.c_proj." + kind});
     names.rules.push_back({"norm1." + kind, "ln_1." + kind});

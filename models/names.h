@@ -1,26 +1,26 @@
 // The names under which other libraries keep the weights of the models that mote can build, for files in both directions.
 #pragma once
 
-#include "models/gpt_config.h"
+#include "models/gpt.h"
 #include "nn/state_dict.h"
 
 namespace mote {
 
-/// nanoGPT's state dict: mote's names, with a tied matrix under both of its own ("transformer.wte.weight" and
-/// "lm_head.weight"), and masks among the weights of older versions, which are skipped.
-NameTable nanogpt_names(const GPTConfig& config);
+/// nanoGPT's state dict: mote's names, a tied matrix under both of its own, so that load_state_dict() there finds each.
+/// Read also: the prefix "_orig_mod." of a compiled model; skipped: the masks of older versions.
+NameTable nanogpt_names(const GPT& model);
 
 /// GPT-2 as Hugging Face's transformers keeps it. Its Conv1D layers store matrices as [in, out], the square
-/// attn.c_proj.weight among them, where no shape would tell. `prefix` is "transformer." in what save_pretrained() writes
-/// and "" in the file on the hub; huggingface_prefix() tells from the names in a file.
-NameTable huggingface_names(const GPTConfig& config, const std::string& prefix = "transformer.");
-std::string huggingface_prefix(const StateDict& state);
+/// attn.c_proj.weight among them, where no shape would tell. Written with the prefix "transformer.", as save_pretrained()
+/// does; read with or without it, as in the file on the hub. Errors: those of huggingface_config().
+NameTable huggingface_names(const GPT& model);
 
-/// torch.nn.MultiheadAttention into mote's MultiHeadAttention: one in_proj_weight, or, with kdim or vdim, three.
-NameTable torch_attention_names(bool packed = true);
+/// torch.nn.MultiheadAttention, with in_proj_weight, or, if keys or values come from another width (kdim, vdim), with
+/// three matrices. Errors: a layer that is none there (shared keys and values, d_in or d_out that is not the width).
+NameTable torch_attention_names(const MultiHeadAttention& layer);
 
-/// torch.nn.TransformerEncoderLayer into mote's TransformerBlock: with norm_first = false its norms come last, with
-/// activation = "gelu" or "relu" as in mote; mote's `attention.causal` must be false.
-NameTable torch_encoder_layer_names();
+/// torch.nn.TransformerEncoderLayer. mote's block has NormOrder::pre where norm_first is true there, n_inner where
+/// dim_feedforward is, and a mask or attention.causal = false where is_causal is false.
+NameTable torch_encoder_layer_names(const TransformerBlock& block);
 
 }  // namespace mote

@@ -21,7 +21,7 @@ struct Embedding : Layer<Embedding> {
     const Index row = detail::padding_row("Embedding", padding, num_embeddings);
     if (padding) padding_idx = row;
     Array table = init.normal({num_embeddings, embedding_dim}, 0, 1);
-    if (padding) std::fill_n(table.mutate() + row * embedding_dim, embedding_dim, real(0));
+    if (padding && init.draws()) std::fill_n(table.mutate() + row * embedding_dim, embedding_dim, real(0));
     weight = Parameter(table);
   }
   Tensor forward(const IntArray& ids) const { return embedding(weight, ids, padding_idx); }

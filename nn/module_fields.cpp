@@ -1,7 +1,6 @@
 // The fields of a module by name: parameters, buffers, random streams; and the functions that act on all of them.
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <set>
 
 #include "nn/module.h"
@@ -9,7 +8,7 @@
 namespace mote {
 namespace {
 
-/// The fields' names, which are keys of copy_weights(): no two may be equal.
+/// The fields' names, which are keys of a state: no two may be equal.
 struct Names {
   std::set<std::string> seen;
   void operator()(const std::string& name) {
@@ -114,37 +113,6 @@ void apply(Module& module, const std::function<void(Module&)>& f) {
   } call(f);
   module.visit(call);
   f(module);
-}
-
-void copy_weights(const Module& from, Module& to) {
-  std::map<std::string, Array> source;
-  for (const NamedParameter& p : named_parameters(from, true)) source[p.name] = p.parameter.value();
-  for (const NamedConstBuffer& b : named_buffers(from)) source[b.name] = *b.array;
-  std::string problems;
-  const auto compare = [&](const std::string& name, const Shape& shape) {
-    const auto found = source.find(name);
-    if (found == source.end())
-      problems += "\n  " + name + " is missing in the source";
-    else if (!(found->second.shape() == shape))
-      problems +=
-          "\n  " + name + " is " + Shape::text(found->second.shape()) + " there and " + Shape::text(shape) + " here";
-  };
-  std::set<std::string> wanted;
-  const std::vector<NamedParameter> targets = named_parameters(to, true);
-  const std::vector<NamedBuffer> buffers = named_buffers(to);
-  for (const NamedParameter& p : targets) compare(p.name, p.parameter.shape()), wanted.insert(p.name);
-  for (const NamedBuffer& b : buffers) compare(b.name, b.array->shape()), wanted.insert(b.name);
-  for (const auto& [name, array] : source)
-    if (!wanted.contains(name)) problems += "\n  " + name + " has no place in the target";
-  std::map<const Parameter::Cell*, std::string> tied;
-  for (const NamedParameter& p : targets) {
-    const auto [first, added] = tied.try_emplace(p.parameter.id(), p.name);
-    if (!added && problems.empty() && source[p.name].to_vector() != source[first->second].to_vector())
-      problems += "\n  " + first->second + " and " + p.name + " are one parameter here and two different ones there";
-  }
-  check_in("copy_weights", problems.empty(), "the modules do not match:", problems);
-  for (const NamedParameter& p : targets) p.parameter.set(source[p.name]);
-  for (const NamedBuffer& b : buffers) *b.array = source[b.name];
 }
 
 }  // namespace mote

@@ -20,5 +20,6 @@
 #include "nn/rms_norm.h"
 #include "nn/self_attention.h"
 #include "nn/sequential.h"
+#include "nn/state_dict.h"
 #include "nn/trace.h"
 #include "nn/transformer_block.h"

@@ -1,10 +1,10 @@
-// How a state is matched with a module's fields, renamed, saved and loaded.
+// How a state is matched with a module's fields, renamed, saved and loaded; copy_weights, which loads another module.
 #include "nn/state_dict.h"
 
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <set>
+#include <optional>
 
 #include "engine/array/join.h"
 
@@ -14,165 +14,238 @@ namespace {
 /// Equal in every bit, whatever it means as a number.
 bool same_elements(const Array& a, const Array& b) {
   const Array x = a.contiguous(), y = b.contiguous();
-  return std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.numel()) * sizeof(real)) == 0;
+  return x.numel() == 0 || std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.numel()) * sizeof(real)) == 0;
 }
 
-bool ends_with_one_of(const std::string& name, const std::vector<std::string>& ends) {
-  return std::any_of(ends.begin(), ends.end(), [&](const std::string& end) { return name.ends_with(end); });
+/// A module's arrays, a tied one once, with all its names.
+struct Held {
+  std::vector<std::string> names;
+  Array value;
+};
+std::vector<Held> held_by(const Module& module) {
+  std::vector<Held> list;
+  std::map<const Parameter::Cell*, std::size_t> tied;
+  for (const NamedParameter& p : named_parameters(module, true)) {
+    const auto [found, added] = tied.try_emplace(p.parameter.id(), list.size());
+    if (added) list.push_back({{}, p.parameter.value()});
+    list[found->second].names.push_back(p.name);
+  }
+  for (const NamedConstBuffer& b : named_buffers(module)) list.push_back({{b.name}, *b.array});
+  return list;
 }
 
-/// How the array kept outside by this rule is shaped, from our part of it; and back.
-Shape outside_shape(const NameRule& rule, const Shape& ours) {
+StateEntry entry(const std::string& name, const Array& value) {
+  return {name, value.shape(), [value] { return value; }};
+}
+
+/// The shape of what is kept there, from that of our part of it; none if ours cannot be such a part.
+std::optional<Shape> shape_there(const NameRule& rule, const Shape& ours) {
+  if ((rule.parts > 1 && ours.rank() == 0) || (rule.transposed && ours.rank() != 2)) return {};
   const Shape whole = rule.parts > 1 ? ours.with(0, ours[0] * rule.parts) : ours;
   return rule.transposed ? whole.swapped(0, 1) : whole;
+}
+
+/// The transpose of a matrix, in the block that holds it. One scratch serves all: blocks from mote's cache would remain
+/// there, one for every shape, for GPT-2 more than its largest matrix.
+Array transposed(Array x, std::vector<real>& scratch) {
+  detail::copy_elements(x.data(), x.layout().transpose(0, 1), scratch.data());
+  x = x.reshape({x.shape()[1], x.shape()[0]});
+  std::copy_n(scratch.data(), x.numel(), x.mutate());
+  return x;
+}
+
+/// Our part of `x`, which is kept there.
+Array part_of(Array x, const NameRule& rule, std::vector<real>& scratch) {
+  const Array whole = rule.transposed ? transposed(std::move(x), scratch) : std::move(x);
+  if (rule.parts == 1) return whole;
+  const Index n = whole.shape()[0] / rule.parts;
+  return copy_of(whole.slice(0, rule.part * n, (rule.part + 1) * n));
+}
+
+/// Names as they are, or the rules of a table.
+class Rules {
+ public:
+  explicit Rules(const NameTable& names) : names_(names) {
+    for (const NameRule& rule : names.rules) by_name_[rule.there].push_back(&rule);
+  }
+  std::vector<NameRule> of(const std::string& there) const {
+    if (names_.rules.empty()) return {{there, there}};
+    std::vector<NameRule> list;
+    if (const auto found = by_name_.find(there); found != by_name_.end())
+      for (const NameRule* rule : found->second) list.push_back(*rule);
+    return list;
+  }
+  bool ignores(const std::string& there) const {
+    const auto ends = [&](const std::string& end) { return there.ends_with(end); };
+    return std::any_of(names_.ignored.begin(), names_.ignored.end(), ends);
+  }
+  /// What an array with these names is called there.
+  std::string there(const std::vector<std::string>& ours) const {
+    for (const NameRule& rule : names_.rules)
+      if (!rule.read_only && std::find(ours.begin(), ours.end(), rule.here) != ours.end()) return rule.there;
+    return ours.front();
+  }
+
+ private:
+  const NameTable& names_;
+  std::map<std::string, std::vector<const NameRule*>> by_name_;
+};
+
+/// An array of a state and where it goes.
+struct Assignment {
+  const StateEntry* from;
+  NameRule rule;
+  std::size_t to;
+};
+
+LoadReport fill(const char* who, Module& module, const StateDict& state, const LoadOptions& options,
+                const std::string& what) {
+  const Rules rules(options.names);
+  const std::vector<StatePlace> places = state_places(module);
+  std::map<std::string, std::size_t> place_of;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    for (const std::string& name : places[i].names) place_of[name] = i;
+
+  LoadReport report;
+  std::vector<Assignment> assignments;
+  std::vector<std::string> problems(places.size() + 1);  // of every place, then of the rest
+  std::vector<bool> given(places.size());
+  for (const StateEntry& e : state) {
+    if (rules.ignores(e.name)) continue;
+    bool used = false;
+    for (const NameRule& rule : rules.of(e.name)) {
+      const auto found = place_of.find(rule.here);
+      if (found == place_of.end()) continue;
+      const std::size_t to = found->second;
+      const std::optional<Shape> wanted = shape_there(rule, places[to].shape);
+      const Shape& here = wanted ? *wanted : places[to].shape;
+      if (!wanted || !(here == e.shape))
+        problems[to] += "\n  '" + e.name + "' is " + Shape::text(e.shape) + " there and " + Shape::text(here) + " here";
+      assignments.push_back({&e, rule, to});
+      used = given[to] = true;
+    }
+    if (!used) report.unexpected.push_back(e.name);
+  }
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (given[i]) continue;
+    report.missing.push_back(places[i].names.front());
+    if (options.strict) problems[i] = "\n  '" + rules.there(places[i].names) + "' is missing there";
+  }
+  if (options.strict)
+    for (const std::string& name : report.unexpected) problems.back() += "\n  '" + name + "' has no place here";
+
+  const auto require_none = [&] {
+    std::string all;
+    for (const std::string& text : problems)
+      if (all.find(text) == std::string::npos) all += text;  // the same of several parts
+    check_in(who, all.empty(), what, " does not fit this ", module.type_name(), ":", all);
+  };
+  require_none();
+  std::vector<Array> values(places.size());
+  std::vector<const StateEntry*> sources(places.size());
+  Index largest = 0;
+  for (const Assignment& a : assignments) largest = std::max(largest, a.rule.transposed ? a.from->shape.numel() : 0);
+  std::vector<real> scratch(static_cast<std::size_t>(largest));
+  for (std::size_t i = 0; i < assignments.size();) {
+    const StateEntry& e = *assignments[i].from;
+    Array x = e.read();
+    check_in(who, x.shape() == e.shape, what, ": '", e.name, "' should be ", e.shape, " and reads as ", x.shape());
+    for (; i < assignments.size() && assignments[i].from == &e; ++i) {
+      const auto& [from, rule, to] = assignments[i];
+      const bool last = i + 1 == assignments.size() || assignments[i + 1].from != &e;
+      const Array value = part_of(last ? std::exchange(x, Array()) : x, rule, scratch);
+      if (values[to].defined() && !same_elements(values[to], value))
+        problems[to] +=
+            "\n  '" + sources[to]->name + "' and '" + e.name + "' are one parameter here and two different ones there";
+      values[to] = value, sources[to] = &e;
+    }
+  }
+  require_none();
+  for (std::size_t i = 0; i < places.size(); ++i)  // nothing can fail from here on
+    if (values[i].defined()) places[i].set(std::move(values[i]));
+  return report;
 }
 
 }  // namespace
 
 std::vector<StatePlace> state_places(Module& module) {
   std::vector<StatePlace> places;
-  std::map<const Parameter::Cell*, std::size_t> tied;
-  for (const NamedParameter& p : named_parameters(module, true)) {
-    const auto [found, added] = tied.try_emplace(p.parameter.id(), places.size());
-    if (added)
-      places.push_back({{p.name}, p.parameter.shape(), [cell = p.parameter](Array x) { cell.set(std::move(x)); }});
-    else
-      places[found->second].names.push_back(p.name);
-  }
-  for (const NamedBuffer& b : named_buffers(module))
-    places.push_back({{b.name}, b.array->shape(), [b](Array x) { *b.array = std::move(x); }});
+  for (const Held& h : held_by(module)) places.push_back({h.names, h.value.shape(), nullptr});
+  auto place = places.begin();
+  for (const Parameter& p : parameters(module)) (place++)->set = [p](Array x) { p.set(std::move(x)); };
+  for (const NamedBuffer& b : named_buffers(module)) (place++)->set = [b](Array x) { *b.array = std::move(x); };
   return places;
 }
 
-StateDict state_dict(const Module& module) {
+StateDict state_dict(const Module& module, const NameTable& names) {
   StateDict state;
-  for (const NamedParameter& p : named_parameters(module))
-    state.push_back({p.name, p.parameter.shape(), [value = p.parameter.value()] { return value; }});
-  for (const NamedConstBuffer& b : named_buffers(module))
-    state.push_back({b.name, b.array->shape(), [value = *b.array] { return value; }});
+  const std::vector<Held> held = held_by(module);
+  if (names.rules.empty()) {
+    for (const Held& h : held) state.push_back(entry(h.names.front(), h.value));
+    return state;
+  }
+  std::map<std::string, std::size_t> position;
+  for (std::size_t i = 0; i < held.size(); ++i)
+    for (const std::string& name : held[i].names) position[name] = i;
+  struct Whole {
+    NameRule rule;
+    std::vector<Array> parts;
+  };
+  std::vector<Whole> wholes;
+  std::map<std::string, std::size_t> whole_of;
+  std::vector<bool> used(held.size());
+  for (const NameRule& rule : names.rules) {
+    const auto found = position.find(rule.here);
+    if (rule.read_only || found == position.end()) continue;  // no position: a bias that this module does without, say
+    const auto [whole, added] = whole_of.try_emplace(rule.there, wholes.size());
+    if (added) wholes.push_back({rule, {}});
+    wholes[whole->second].parts.push_back(held[found->second].value);
+    used[found->second] = true;
+  }
+  for (std::size_t i = 0; i < held.size(); ++i)
+    check_in("state_dict", used[i], "'", held[i].names.front(), "' of this ", module.type_name(),
+             " has no name in the table");
+  for (const auto& [rule, parts] : wholes) {
+    const std::optional<Shape> shape = shape_there(rule, parts.front().shape());
+    bool fits = shape && parts.size() == static_cast<std::size_t>(rule.parts);
+    for (const Array& part : parts) fits = fits && part.shape() == parts.front().shape();
+    check_in("state_dict", fits, "'", rule.there, "' cannot be made of the ", parts.size(), " arrays like '", rule.here,
+             "' ", parts.front().shape(), " in this ", module.type_name());
+    state.push_back({rule.there, *shape, [rule = rule, parts = parts] {
+                       const Array whole = rule.parts == 1 ? parts[0] : detail::joined(parts, 0);
+                       return rule.transposed ? whole.transpose(0, 1) : whole;
+                     }});
+  }
   return state;
 }
 
-StateDict from_outside(const StateDict& state, const NameTable& names) {
-  StateDict inside;
-  std::multimap<std::string, const NameRule*> rules;
-  for (const NameRule& rule : names.rules) rules.emplace(rule.outside, &rule);
-  for (const StateEntry& e : state) {
-    if (ends_with_one_of(e.name, names.ignored)) continue;
-    const auto [first, last] = rules.equal_range(e.name);
-    if (first == last) inside.push_back(e);  // a name that is nobody's: reported as such
-    for (auto rule = first; rule != last; ++rule) {
-      const NameRule& r = *rule->second;
-      check(!r.transposed || e.shape.rank() == 2, "'", e.name, "' is ", e.shape, " and should be a matrix");
-      const Shape whole = r.transposed ? e.shape.swapped(0, 1) : e.shape;
-      check(r.parts == 1 || (whole.rank() >= 1 && whole[0] % r.parts == 0), "'", e.name, "' ", e.shape,
-            " does not divide into ", r.parts, " parts");
-      const Shape ours = r.parts == 1 ? whole : whole.with(0, whole[0] / r.parts);
-      inside.push_back({r.inside, ours, [e, r, ours] {
-                          Array x = e.read();
-                          if (r.transposed) x = x.transpose(0, 1);
-                          if (r.parts > 1) x = x.slice(0, r.part * ours[0], (r.part + 1) * ours[0]);
-                          return r.transposed || r.parts > 1 ? copy_of(x) : x;
-                        }});
-    }
-  }
-  return inside;
-}
-
-StateDict to_outside(const StateDict& state, const NameTable& names) {
-  StateDict outside;
-  std::map<std::string, const StateEntry*> ours;
-  for (const StateEntry& e : state) ours[e.name] = &e;
-  std::set<std::string> used;
-  std::map<std::string, std::vector<const NameRule*>> kept;  // rules of one array outside
-  std::vector<std::string> order;
-  for (const NameRule& rule : names.rules) {
-    if (rule.alias) continue;
-    if (kept[rule.outside].empty()) order.push_back(rule.outside);
-    kept[rule.outside].push_back(&rule);
-  }
-  for (const std::string& name : order) {
-    const std::vector<const NameRule*>& parts = kept[name];
-    std::vector<const StateEntry*> entries;
-    for (const NameRule* rule : parts)
-      if (const auto found = ours.find(rule->inside); found != ours.end()) entries.push_back(found->second);
-    if (entries.empty()) continue;  // a bias that this module does without, say
-    const NameRule& first = *parts.front();
-    check(entries.size() == static_cast<std::size_t>(first.parts), "'", name, "' needs all of its ", first.parts,
-          " parts, and only ", entries.size(), " are there");
-    for (const NameRule* rule : parts) used.insert(rule->inside);
-    outside.push_back({name, outside_shape(first, entries.front()->shape), [entries, parts, first] {
-                         Array whole = entries.front()->read();
-                         if (first.parts > 1) {
-                           std::vector<Array> all;
-                           for (const StateEntry* e : entries) all.push_back(e->read());
-                           whole = detail::joined(all, 0);
-                         }
-                         return first.transposed ? copy_of(whole.transpose(0, 1)) : whole;
-                       }});
-  }
-  for (const StateEntry& e : state) check(used.contains(e.name), "'", e.name, "' has no name in this family of files");
-  return outside;
-}
-
-LoadReport load_state_dict(Module& module, const StateDict& state, const LoadOptions& options,
-                           const std::string& what) {
-  const StateDict given = options.names ? from_outside(state, *options.names) : state;
-  std::multimap<std::string, const StateEntry*> named;
-  for (const StateEntry& e : given) named.emplace(e.name, &e);
-  std::string problems;
-  LoadReport report;
-  const std::vector<StatePlace> places = state_places(module);
-  std::vector<std::vector<const StateEntry*>> sources(places.size());
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    for (const std::string& name : places[i].names) {
-      const auto [first, last] = named.equal_range(name);
-      for (auto found = first; found != last; ++found) {
-        const StateEntry& e = *found->second;
-        sources[i].push_back(&e);
-        if (!(e.shape == places[i].shape))
-          problems += "\n  '" + name + "' is " + Shape::text(e.shape) + " there and " + Shape::text(places[i].shape) +
-                      " in the module";
-      }
-      named.erase(first, last);
-    }
-    if (sources[i].empty()) report.missing.push_back(places[i].names.front());
-  }
-  for (const auto& [name, entry] : named) report.unexpected.push_back(name);
-  if (options.strict) {
-    for (const std::string& name : report.missing) problems += "\n  '" + name + "' is missing there";
-    for (const std::string& name : report.unexpected) problems += "\n  '" + name + "' has no place in the module";
-  }
-  check_in("load", problems.empty(), what, " does not fit this ", module.type_name(), ":", problems);
-  std::vector<Array> values(places.size());
-  for (std::size_t i = 0; i < places.size(); ++i)
-    for (const StateEntry* e : sources[i]) {
-      const Array x = e->read();
-      check_in("load", !values[i].defined() || same_elements(values[i], x), what, ": '", sources[i].front()->name,
-               "' and '", e->name, "' are one parameter in the module and two different ones there");
-      values[i] = x;
-    }
-  for (std::size_t i = 0; i < places.size(); ++i)  // nothing can fail from here on
-    if (values[i].defined()) places[i].set(std::move(values[i]));
-  return report;
-}
-
-void save(const Module& module, const std::string& path, const NameTable* names) {
-  const StateDict ours = state_dict(module), state = names ? to_outside(ours, *names) : ours;
-  std::vector<NamedArray> tensors;
-  for (const StateEntry& e : state) tensors.push_back({e.name, e.read()});
-  save_safetensors(path, std::move(tensors));
-}
-
-StateDict state_of(const SafetensorsFile& file) {
+StateDict state_dict(const SafetensorsFile& file) {
   StateDict state;
   for (const TensorEntry& t : file.tensors()) state.push_back({t.name, t.shape, [&file, &t] { return file.array(t); }});
   return state;
 }
 
+LoadReport load_state_dict(Module& module, const StateDict& state, const LoadOptions& options,
+                           const std::string& what) {
+  return fill("load", module, state, options, what);
+}
+
+void copy_weights(const Module& from, Module& to) {
+  StateDict state;
+  for (const Held& h : held_by(from))
+    for (const std::string& name : h.names) state.push_back(entry(name, h.value));
+  fill("copy_weights", to, state, {}, "the source");
+}
+
+void save(const Module& module, const std::string& path, const NameTable& names) {
+  std::vector<NamedArray> tensors;
+  for (const StateEntry& e : state_dict(module, names)) tensors.push_back({e.name, e.read()});
+  save_safetensors(path, std::move(tensors));
+}
+
 LoadReport load(Module& module, const std::string& path, const LoadOptions& options) {
   const SafetensorsFile file(path);
-  return load_state_dict(module, state_of(file), options, path);
+  return fill("load", module, state_dict(file), options, path);
 }
 
 }  // namespace mote

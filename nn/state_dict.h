@@ -18,37 +18,31 @@ struct StateEntry {
 };
 using StateDict = std::vector<StateEntry>;
 
-/// A parameter's or a buffer's place in a module, under all its names.
-struct StatePlace {
-  std::vector<std::string> names;
-  Shape shape;
-  std::function<void(Array)> set;  ///< cannot fail for an array of this shape
-};
-std::vector<StatePlace> state_places(Module& module);
-
-/// Parameters and buffers in visit order; a tied parameter once, under its first name.
-StateDict state_dict(const Module& module);
-
-/// How one array is called and kept elsewhere.
+/// How one array is called and kept elsewhere, "there", and here, in mote.
 struct NameRule {
-  std::string outside, inside;
-  bool transposed = false;    ///< a matrix is kept as [in, out] there
-  Index part = 0, parts = 1;  ///< ours is this one of equal parts, along axis 0, of what is kept there
-  bool alias = false;         ///< another name of what a rule above has written: read, never written
+  std::string there, here;
+  bool transposed = false;    ///< a matrix that is kept as [in, out] there
+  Index part = 0, parts = 1;  ///< ours is one of equal parts, along axis 0, of what is kept there
+  bool read_only = false;     ///< a name that may occur there, but is not written
 };
-/// The names of a family of files, used in both directions.
+
+/// The names of a family of files, used in both directions. Empty: mote's own names. Otherwise a name without a rule
+/// has no place on the other side.
 struct NameTable {
   std::vector<NameRule> rules;
-  std::vector<std::string> ignored;  ///< ends of names outside that hold no weights, such as ".attn.masked_bias"
+  std::vector<std::string> ignored;  ///< ends of names there that hold no weights, such as ".attn.masked_bias"
 };
-/// `state` under the names of the outside, and back. Errors: parts of which some are missing.
-StateDict to_outside(const StateDict& state, const NameTable& names);
-StateDict from_outside(const StateDict& state, const NameTable& names);
+
+/// Parameters and buffers in visit order, a tied parameter once, under its first name; or all that `names` lists, in its
+/// order. Errors: an array without a name in the table, parts of which some are missing.
+StateDict state_dict(const Module& module, const NameTable& names = {});
+/// The tensors of a file as a state; the file must outlive it.
+StateDict state_dict(const SafetensorsFile& file);
 
 struct LoadOptions {
   /// All names must agree. False takes what is there and reports the rest. Shapes must agree in any case.
   bool strict = true;
-  const NameTable* names = nullptr;  ///< the file's names; not given: mote's own
+  NameTable names = {};  ///< of the state
 };
 
 /// What loading left aside when it was not strict.
@@ -57,20 +51,31 @@ struct LoadReport {
   std::vector<std::string> unexpected;  ///< in the state, not in the module
 };
 
-/// Sets the parameters and buffers of a module by name. One name of a tied parameter suffices; what is given under several
-/// must be the same elements. `what` names the source in errors. Errors: names that only one side has, shapes that
-/// differ; the message lists all of them, and nothing has changed.
+/// Sets the parameters and buffers of a module by name. One name of a tied parameter suffices; what is given under
+/// several must be equal in every bit. `what` names the source in errors. Errors: names that only one side has, shapes
+/// that differ; the message lists all of them, and nothing has changed. Nor has it after an error of reading.
 LoadReport load_state_dict(Module& module, const StateDict& state, const LoadOptions& options = {},
                            const std::string& what = "the state");
 
-/// The tensors of a file as a state; the file must outlive it.
-StateDict state_of(const SafetensorsFile& file);
-
-/// Writes a module's parameters and buffers as a safetensors file: under mote's names, or those of `names`. An existing
-/// file is replaced, whole or not at all. Not in it: random streams, the optimizer, the step; for these see
+/// Writes a module's parameters and buffers as a safetensors file, under mote's names or those of `names`:
+///
+///     save(model, "model.safetensors");
+///     save(model, "nanogpt.safetensors", nanogpt_names(model));
+///
+/// An existing file is replaced, whole or not at all. Not in it: random streams, the optimizer, the step; for these see
 /// train/checkpoint.h.
-void save(const Module& module, const std::string& path, const NameTable* names = nullptr);
-/// Reads them back. The module must have been built with the same config. Nothing changes on an error.
+void save(const Module& module, const std::string& path, const NameTable& names = {});
+/// Reads them back into a module that was built with the same config: load(model, "model.safetensors"). Errors: those of
+/// the file and of load_state_dict(); nothing has changed then.
 LoadReport load(Module& module, const std::string& path, const LoadOptions& options = {});
+
+/// A parameter's or a buffer's place in a module, under all its names.
+struct StatePlace {
+  std::vector<std::string> names;
+  Shape shape;
+  std::function<void(Array)> set;  ///< cannot fail for an array of this shape
+};
+/// The places of all that a state holds: parameters, then buffers, in visit order.
+std::vector<StatePlace> state_places(Module& module);
 
 }  // namespace mote

@@ -190,7 +190,7 @@ TraceTotal Trace::total(const std::string& path) const {
     if (inside >= 0 && e.depth > inside) continue;
     inside = -1;
     const bool here = !e.is_op && (e.path == path || e.path.rfind(path + ".", 0) == 0);
-    if (path.empty() ? e.depth > 0 : !here) continue;
+    if (!path.empty() && !here) continue;
     found = true;
     inside = e.depth;
     sum.flops += e.flops;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/gpt.h"
+#include "models/names.h"
 #include "nn/attention_weights.h"
 #include "nn/trace.h"
 #include "train/train.h"
@@ -208,6 +209,11 @@ TEST_CASE("allocation: an optimizer's first step, its state, clipping, what acts
   sweep("copy_weights", [](State& s) {
     const GPT other(State::config(), Generator(9));
     copy_weights(other, s.model);
+    return Bytes();
+  });
+  sweep("load_state_dict", [](State& s) {
+    const GPT other(State::config(), Generator(9));
+    load_state_dict(s.model, state_dict(other, nanogpt_names(other)), {.names = nanogpt_names(s.model)});
     return Bytes();
   });
   sweep("eval", [](State& s) {

@@ -1,6 +1,7 @@
 // check_module, the one line every layer is tested through.
 #pragma once
 
+#include "nn/state_dict.h"
 #include "tests/module_tools.h"
 
 namespace mote::test {
@@ -29,6 +30,7 @@ class ModuleCheck {
     untracked();
     modes();
     copied();
+    saved();
     errors();
     moved();  // last: module_ is empty afterwards
     return problems_.list;
@@ -192,6 +194,18 @@ class ModuleCheck {
   void copied() {
     copy_weights(module_, other_);
     expect(result(other_) == plain_, "with copied weights another one gives other bits");
+  }
+
+  /// The same by way of a file's bytes.
+  void saved() {
+    std::vector<NamedArray> tensors;
+    for (const StateEntry& e : state_dict(module_)) tensors.push_back({e.name, e.read()});
+    std::string bytes;
+    const auto put = [&](const void* data, std::size_t n) { bytes.append(static_cast<const char*>(data), n); };
+    detail::write_safetensors(put, tensors, {}, true);
+    for (const Parameter& p : parameters(other_)) p.set(Array::full(p.shape(), real(3)));
+    load_state_dict(other_, state_dict(SafetensorsFile(text_source("bytes", bytes))));
+    expect(result(other_) == plain_, "loaded from a file another one gives other bits");
   }
 
   void errors() {

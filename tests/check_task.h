@@ -77,6 +77,11 @@ class TaskCheck {
     std::set<std::string> texts;
     const std::vector<Sequence> prompts = rows_of(asked(Split::test).prompts);
     for (const Sequence& p : prompts) texts.insert(task_.question_text(p));
+    const auto same = [&](const Sequence& p) {
+      Sequence ids;
+      return error_of([&] { ids = task_.ids(task_.text(p)); }) == "(no error)" && ids == p;
+    };
+    for (const Sequence& p : prompts) expect(same(p), "ids() does not undo text(): ", task_.text(p));
     expect(texts.size() == std::set<Sequence>(prompts.begin(), prompts.end()).size(),
            "different questions read the same");
   }

@@ -35,11 +35,11 @@ run(${COMPILER} ${flags} ${WORK_DIR}/manual.cpp ${LIBRARY} -pthread -o ${WORK_DI
 run(${WORK_DIR}/manual)
 
 # What README says its programs print.
-foreach(name IN ITEMS fit pytorch attention watch)
+foreach(name IN ITEMS fit keep pytorch attention watch)
   code_block(${name} code)
   file(WRITE ${WORK_DIR}/${name}.cpp "${code}")
   run(${COMPILER} ${flags} ${WORK_DIR}/${name}.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/${name})
-  execute_process(COMMAND ${WORK_DIR}/${name} OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${WORK_DIR}/${name} WORKING_DIRECTORY ${WORK_DIR} OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
   string(FIND "${readme}" "<!-- output: ${name} -->\n```\n${printed}```\n" found)
   if(found EQUAL -1)
     message(FATAL_ERROR "README.md shows another output of its block ${name} than this:\n${printed}")

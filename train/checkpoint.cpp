@@ -1,9 +1,6 @@
-// How each kind of part is saved and restored, and what a checkpoint's file must say of itself.
+// How modules and optimizers are saved and restored, and what a checkpoint's file must say of itself.
 #include "train/checkpoint.h"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
 #include <set>
 
 #include "nn/state_dict.h"
@@ -14,46 +11,6 @@ namespace {
 const std::string version_key = "mote.checkpoint", release_key = "mote.version", real_key = "mote.real";
 const std::string real_name = sizeof(real) == sizeof(double) ? "double" : "float";
 
-/// A stream as whole numbers: words, position, the cached half of a normal pair (its bits), seed, build.
-IntArray numbers_of(const GeneratorState& s) {
-  std::vector<Index> all(s.words.begin(), s.words.end());
-  for (const Index x :
-       {static_cast<Index>(s.used), static_cast<Index>(s.has_normal), std::bit_cast<Index>(s.cached_normal),
-        std::bit_cast<Index>(s.seed), static_cast<Index>(s.build.mkl), static_cast<Index>(s.build.version)})
-    all.push_back(x);
-  return IntArray({static_cast<Index>(all.size())}, all);
-}
-
-GeneratorState stream_of(const IntArray& numbers) {
-  GeneratorState s;
-  const Index* x = numbers.data();
-  for (std::uint32_t& word : s.words) word = static_cast<std::uint32_t>(*x++);
-  s.used = static_cast<std::uint32_t>(*x++);
-  s.has_normal = *x++ != 0;
-  s.cached_normal = std::bit_cast<double>(*x++);
-  s.seed = std::bit_cast<std::uint64_t>(*x++);
-  s.build.mkl = *x++ != 0;
-  s.build.version = static_cast<int>(*x);
-  return s;
-}
-
-/// The elements of `name` in a type that read() gives, or nothing and a problem.
-template <class Read>
-auto read_tensor(detail::LoadedParts& parts, const std::string& name, const Read& read) {
-  using A = decltype(read(parts.file(), std::declval<const TensorEntry&>()));
-  const TensorEntry* const entry = parts.tensor(name);
-  if (entry) {
-    try {
-      return read(parts.file(), *entry);
-    } catch (const Error& e) {
-      parts.problem(e.what());
-    }
-  }
-  return A();
-}
-Array array_at(const SafetensorsFile& f, const TensorEntry& e) { return f.array(e); }
-IntArray ints_at(const SafetensorsFile& f, const TensorEntry& e) { return f.int_array(e); }
-
 void save_module(detail::SavedParts& parts, const std::string& name, const Module& module) {
   for (const StateEntry& e : state_dict(module)) parts(name + "." + e.name, e.read());
   for (const NamedStream& s : named_streams(module)) detail::save_field(parts, name + "." + s.name, s.stream);
@@ -61,7 +18,7 @@ void save_module(detail::SavedParts& parts, const std::string& name, const Modul
 
 void load_module(detail::LoadedParts& parts, const std::string& name, Module& module) {
   for (const StatePlace& place : state_places(module)) {
-    const Array x = read_tensor(parts, name + "." + place.names.front(), array_at);
+    const Array x = parts.array(name + "." + place.names.front());
     if (!x.defined()) continue;
     if (x.shape() == place.shape)
       parts.change([place, x] { place.set(x); });
@@ -97,13 +54,19 @@ void load_optimizer(detail::LoadedParts& parts, const std::string& name, Optimiz
   double rate = 0;
   if (const std::string* const text = parts.text(rate_name)) rate = parsed<double>(parts, rate_name, *text);
   OptimizerState state;
-  for (const TensorEntry& t : parts.file().tensors())
-    if (t.name.starts_with(prefix)) state.arrays[t.name.substr(prefix.size())] = read_tensor(parts, t.name, array_at);
+  bool complete = true;
+  for (const TensorEntry& t : parts.file().tensors()) {
+    if (!t.name.starts_with(prefix)) continue;
+    const Array x = parts.array(t.name);
+    complete = complete && x.defined();
+    state.arrays[t.name.substr(prefix.size())] = x;
+  }
   for (const auto& [key, text] : parts.file().metadata())
     if (key.starts_with(prefix) && key != rate_name) {
       static_cast<void>(parts.text(key));
       state.counts[key.substr(prefix.size())] = parsed<Index>(parts, key, text);
     }
+  if (!complete) return;  // the problem has been told
   try {
     parts.change(optimizer.change_to(state));
     const double before = optimizer.learning_rate();
@@ -133,79 +96,6 @@ bool lies_in(const std::string& name, const std::string& group) {
 }
 
 }  // namespace
-
-const TensorEntry* detail::LoadedParts::tensor(const std::string& name) {
-  asked_.push_back(name);
-  const TensorEntry* const found = file_.find(name);
-  if (!found) problem("'" + name + "' is missing in the file");
-  return found;
-}
-
-const std::string* detail::LoadedParts::text(const std::string& name) {
-  asked_.push_back(name);
-  const std::string* const found = file_.find_metadata(name);
-  if (!found) problem("'" + name + "' is missing in the file");
-  return found;
-}
-
-void detail::LoadedParts::require(const std::string& name, const std::string& here) {
-  const std::string* const there = text(name);
-  if (there && *there != here) problem("'" + name + "' is " + *there + " in the file and " + here + " here");
-}
-
-void detail::LoadedParts::finish() {
-  std::set<std::string> known(asked_.begin(), asked_.end());
-  known.insert({"format", "crc32", version_key, release_key, real_key});
-  for (const TensorEntry& t : file_.tensors())
-    if (!known.contains(t.name)) problem("'" + t.name + "' is in the file and not in this run");
-  for (const auto& [name, text] : file_.metadata())
-    if (!known.contains(name) && !name.starts_with("crc32 "))
-      problem("'" + name + "' is in the file and not in this run");
-  check_in("checkpoint", problems_.empty(), file_.name(), " does not fit this run:", problems_);
-  for (const auto& make : changes_) make();
-}
-
-void detail::read_saved(const char* name, const std::string& text, double& x) {
-  for (const double odd : {HUGE_VAL, -HUGE_VAL, std::nan("")})
-    if (text == field_text(odd)) return void(x = odd);
-  read_field(name, text, x);
-}
-
-void detail::save_field(SavedParts& parts, const std::string& name, const Array& x) { parts(name, x); }
-void detail::save_field(SavedParts& parts, const std::string& name, const IntArray& x) { parts(name, x); }
-void detail::save_field(SavedParts& parts, const std::string& name, const std::vector<Index>& x) {
-  parts(name, IntArray({static_cast<Index>(x.size())}, x));
-}
-void detail::save_field(SavedParts& parts, const std::string& name, const Generator& stream) {
-  parts(name, numbers_of(stream.get_state()));
-}
-
-void detail::load_field(LoadedParts& parts, const std::string& name, Array& x) {
-  Array value = read_tensor(parts, name, array_at);
-  parts.change([&x, value]() mutable { x = std::move(value); });
-}
-void detail::load_field(LoadedParts& parts, const std::string& name, IntArray& x) {
-  IntArray value = read_tensor(parts, name, ints_at);
-  parts.change([&x, value]() mutable { x = std::move(value); });
-}
-void detail::load_field(LoadedParts& parts, const std::string& name, std::vector<Index>& x) {
-  const IntArray value = read_tensor(parts, name, ints_at);
-  if (!value.defined()) return;
-  parts.change([&x, list = value.to_vector()]() mutable { x = std::move(list); });
-}
-void detail::load_field(LoadedParts& parts, const std::string& name, const Generator& stream) {
-  const IntArray numbers = read_tensor(parts, name, ints_at);
-  if (!numbers.defined()) return;
-  if (!(numbers.shape() == numbers_of(GeneratorState()).shape()))
-    return parts.problem("'" + name + "' is no random stream");
-  const GeneratorState state = stream_of(numbers);
-  try {
-    Generator(0).set_state(state);
-  } catch (const Error& e) {
-    return parts.problem("'" + name + "': " + e.what());
-  }
-  parts.change([stream, state] { stream.set_state(state); });
-}
 
 void Checkpoint::add_part(Part part) {
   check_in("checkpoint", !part.name.empty(), "a part needs a name");
@@ -254,6 +144,20 @@ void Checkpoint::load(const std::string& path) const {
   detail::LoadedParts parts(file);
   for (const Part& part : parts_) part.load(parts);
   parts.finish();
+}
+
+void load_weights(Module& module, const std::string& path, const std::string& name) {
+  const SafetensorsFile file(path);
+  check_checkpoint(file);
+  std::set<std::string> streams;
+  for (const NamedStream& s : named_streams(module)) streams.insert(s.name);
+  StateDict weights;
+  for (StateEntry& e : state_dict(file)) {
+    if (!e.name.starts_with(name + ".")) continue;
+    e.name.erase(0, name.size() + 1);
+    if (!streams.contains(e.name)) weights.push_back(std::move(e));
+  }
+  load_state_dict(module, weights, {}, path);
 }
 
 }  // namespace mote

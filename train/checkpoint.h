@@ -38,9 +38,11 @@ class LoadedParts {
  public:
   explicit LoadedParts(const SafetensorsFile& file) : file_(file) {}
   const SafetensorsFile& file() const { return file_; }
-  /// Null, and a problem, if the file has none of that name. What is never asked for is a problem, too.
-  const TensorEntry* tensor(const std::string& name);
+  // What the file has under a name. Nothing (null, or not defined), and a problem, if that is none or cannot be read. What
+  // is never asked for is a problem, too.
   const std::string* text(const std::string& name);
+  Array array(const std::string& name);
+  IntArray ints(const std::string& name);
   /// A problem unless the file has this very text.
   void require(const std::string& name, const std::string& here);
   void problem(const std::string& text) { problems_ += "\n  " + text; }
@@ -49,6 +51,9 @@ class LoadedParts {
   void finish();
 
  private:
+  template <class A, class Read>
+  A elements(const std::string& name, const Read& read);
+
   const SafetensorsFile& file_;
   std::vector<std::string> asked_;
   std::string problems_;
@@ -192,5 +197,10 @@ void read_fields(const SafetensorsFile& file, const std::string& name, C& config
     set_field(config, f.name, *text);
   }
 }
+
+/// Only the weights of a module (its parameters and buffers) from a checkpoint to which it was added as `name`: to generate
+/// with it, or to begin another run. Errors: no checkpoint, a file that was cut or changed, names that only one side has,
+/// shapes that differ; nothing has changed then.
+void load_weights(Module& module, const std::string& path, const std::string& name = "model");
 
 }  // namespace mote

@@ -8,7 +8,7 @@
 namespace mote {
 namespace {
 
-const std::string begin = "step-", end = ".safetensors";
+const std::string begin = "step-", end = ".safetensors", best_name = "best.safetensors";
 constexpr std::size_t digits = 8;
 
 Index checked(Index keep) {
@@ -35,24 +35,29 @@ Index steps_of(const std::string& name) {
   return steps >= 0 && name == name_of(steps) ? steps : -1;
 }
 
-}  // namespace
-
-RunFolder::RunFolder(const std::string& path, Index keep) : keep_(checked(keep)), path_(made(path)), lock_(path) {}
-
 /// Names, from the first step to the last.
-std::vector<std::string> RunFolder::checkpoints() const {
+std::vector<std::string> checkpoints(const std::string& folder) {
   std::vector<std::string> names;
-  for (const std::string& name : list_folder(path_))
+  for (const std::string& name : list_folder(folder))
     if (steps_of(name) >= 0) names.push_back(name);
   std::sort(names.begin(), names.end(),
             [](const std::string& a, const std::string& b) { return steps_of(a) < steps_of(b); });
   return names;
 }
 
-std::string RunFolder::newest() const {
-  const std::vector<std::string> names = checkpoints();
-  return names.empty() ? "" : file(names.back());
+}  // namespace
+
+std::string newest_checkpoint(const std::string& folder) {
+  const std::vector<std::string> names = checkpoints(folder);
+  return names.empty() ? "" : folder + "/" + names.back();
 }
+
+std::string best_checkpoint(const std::string& folder) {
+  const std::string path = folder + "/" + best_name;
+  return file_exists(path) ? path : "";
+}
+
+RunFolder::RunFolder(const std::string& path, Index keep) : keep_(checked(keep)), path_(made(path)), lock_(path) {}
 
 void RunFolder::save(const Checkpoint& run, Index steps, std::optional<double> score) {
   const std::string name = name_of(steps);
@@ -61,14 +66,14 @@ void RunFolder::save(const Checkpoint& run, Index steps, std::optional<double> s
   try {
     if (better) {
       best_score = score;
-      run.save(best());
+      run.save(file(best_name));
     }
     run.save(file(name));
   } catch (...) {
     best_score = before;
     throw;
   }
-  std::vector<std::string> names = checkpoints();
+  std::vector<std::string> names = checkpoints(path_);
   std::erase_if(names, [&](const std::string& other) { return steps_of(other) >= steps; });  // this, or a longer past
   for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) <= names.size(); ++i) remove_file(file(names[i]));
 }

@@ -10,6 +10,10 @@
 
 namespace mote {
 
+/// The newest and the best checkpoint in a run's folder, "" if there is none. They may be read while the run goes on.
+std::string newest_checkpoint(const std::string& folder);
+std::string best_checkpoint(const std::string& folder);
+
 /// A folder that belongs to one run, and meanwhile to this process alone. Checkpoints are step-00000100.safetensors and
 /// the like; best.safetensors is a copy of the one with the lowest score.
 class RunFolder {
@@ -20,10 +24,6 @@ class RunFolder {
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
-  /// The newest checkpoint, "" if there is none; and the best.
-  std::string newest() const;
-  std::string best() const { return file("best.safetensors"); }
-
   /// Saves `run` after so many steps, also as best.safetensors if `score` is the lowest so far (`best_score`, which is
   /// part of the run: add it), and then removes what is no longer among the newest. A checkpoint is removed only after
   /// its successor is on the disk.
@@ -31,8 +31,6 @@ class RunFolder {
   std::optional<double> best_score = {};
 
  private:
-  std::vector<std::string> checkpoints() const;
-
   Index keep_;
   std::string path_;
   FolderLock lock_;

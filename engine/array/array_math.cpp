@@ -42,7 +42,6 @@ Array zip(kernels::Binary* f, const Array& a, const Array& b) {
 }
 
 Array zip(kernels::Binary* f, const Array& a, real b) {
-  a.require();
   Array y = Array::empty(a.shape());
   real* const out = fresh(y);
   const StridedLoop loop(a.shape(), a.strides(), {});
@@ -52,7 +51,6 @@ Array zip(kernels::Binary* f, const Array& a, real b) {
 }
 
 Array zip(kernels::Binary* f, real a, const Array& b) {
-  b.require();
   Array y = Array::empty(b.shape());
   real* const out = fresh(y);
   const StridedLoop loop(b.shape(), {}, b.strides());

@@ -82,10 +82,7 @@ class Strided {
     return first();
   }
   /// The same elements, row-major: this itself if it already is.
-  Self contiguous() const {
-    require();
-    return is_contiguous() ? static_cast<const Self&>(*this) : copy_of(*this);
-  }
+  Self contiguous() const { return is_contiguous() ? static_cast<const Self&>(*this) : copy_of(*this); }
   /// The elements in place. Errors: they are not contiguous.
   std::span<const T> values() const& {
     require();

@@ -69,7 +69,6 @@ class Check {
 
   GradcheckResult run() {
     const Restore restore(parameters_);
-    result_.ok = true;
     if (backward() && repeats()) {
       directional_ ? compare_direction() : compare_elements();
       result_.ok = result_.worst <= tolerance_;
@@ -81,7 +80,6 @@ class Check {
 
  private:
   bool fail(const std::string& text) {
-    result_.ok = false;
     result_.text = text;
     return false;
   }

@@ -105,10 +105,20 @@ template <class... T>
 using Saved = SavedList<std::index_sequence_for<T...>, T...>;
 }  // namespace detail
 
-/// What an op passes to its rule, in the order of the rule's last parameters: the array of a Tensor or Parameter, other
-/// values unchanged. Nothing is copied unless the op records. (With a path, save() writes a module's file.)
+namespace detail {
+/// save(module, path) is another function: it writes a file. Of a module no rule could keep anything.
 template <class... T>
-requires(!std::is_convertible_v<T, std::string_view> && ...) auto save(const T&... values) {
+inline constexpr bool names_a_file = false;
+template <class M, class Path, class... Rest>
+inline constexpr bool names_a_file<M, Path, Rest...> =
+    !std::is_same_v<M, Tensor> && !std::is_same_v<M, Parameter> && !is_saveable<M> &&
+    std::is_convertible_v<const Path&, std::string_view>;
+}  // namespace detail
+
+/// What an op passes to its rule, in the order of the rule's last parameters: the array of a Tensor or Parameter, other
+/// values unchanged. Nothing is copied unless the op records.
+template <class... T>
+requires(!detail::names_a_file<T...>) auto save(const T&... values) {
   return detail::Saved<decltype(detail::to_save(values))...>{{detail::to_save(values)}...};
 }
 

@@ -12,9 +12,8 @@
 
 namespace mote {
 
-/// The element types of safetensors, in the order in which its writer sorts them. All little-endian. mote writes
-/// boolean, f32, f64 and i64; it knows the sizes of those below 8 bits, of 8-bit floats and of complex numbers, but
-/// reads none of them.
+/// The element types of safetensors, in the order in which its writer sorts them. All little-endian. mote writes boolean,
+/// i64, and f32 or f64; what it reads, readable() says.
 enum class DType {
   boolean,
   f4,
@@ -66,9 +65,10 @@ constexpr auto words(DType) {
 
 /// Bits of one element.
 Index bits(DType type);
-/// Whether elements of this type can be read: whole bytes, real or integer.
-bool readable(DType type);
 constexpr DType real_dtype = sizeof(real) == 4 ? DType::f32 : DType::f64;
+/// Whether elements can be read as one of mote's own types: as real_dtype from booleans, integers, and floats of 16 bits
+/// or more; as i64 from booleans and integers; as boolean from booleans. Nothing reads the others.
+bool readable(DType type, DType as = real_dtype);
 
 /// What a file holds under a name.
 using AnyArray = std::variant<Array, IntArray, Mask>;
@@ -77,12 +77,12 @@ DType dtype_of(const AnyArray& x);
 const Shape& shape_of(const AnyArray& x);
 
 namespace detail {
-/// Converts `count` elements of `type` at `from`, at any address. Returns the position of the first one that `to`'s type
-/// cannot hold exactly, or `count`. NaN counts as exact; what it carries need not survive. In booleans other bytes than
-/// 0 and 1 are refused.
+/// Converts `count` elements of a type that is readable as `to`'s, at any address. Returns the position of the first one
+/// that has no exact equal there, or that is a boolean other than 0 and 1; `count` if there is none. NaN stays NaN, and
+/// need not keep the rest of its bits.
 Index widen(DType type, const std::byte* from, Index count, real* to);
 Index widen(DType type, const std::byte* from, Index count, Index* to);
-Index widen(DType type, const std::byte* from, Index count, std::uint8_t* to);  // only from boolean
+Index widen(DType type, const std::byte* from, Index count, std::uint8_t* to);
 }  // namespace detail
 
 }  // namespace mote

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <vector>
 
 #include "engine/io/file.h"
 
@@ -13,39 +12,39 @@ namespace {
 
 constexpr std::uint64_t piece = 1 << 18;  // stays in the cache between reading, checksum and conversion
 
-/// use(bytes) for one piece after the other, read to whole + offset of the piece, or all to one buffer.
-template <class Use>
-void each_piece(const ByteSource& source, const StoredElements& stored, std::byte* whole, const Use& use) {
-  const std::uint64_t total = stored.bytes();
-  std::vector<std::byte> buffer(whole ? 0 : static_cast<std::size_t>(std::min(piece, total)));
-  for (std::uint64_t at = 0; at < total; at += piece) {
-    const std::size_t n = static_cast<std::size_t>(std::min(piece, total - at));
-    std::byte* const to = whole ? whole + at : buffer.data();
-    source.read(stored.offset + at, to, n);
-    use(to, n);
-  }
+void check_there(const ByteSource& source, const StoredElements& stored) {
+  check(stored.offset <= source.size && stored.bytes() <= source.size - stored.offset, stored.what, ": its ",
+        stored.bytes(), " bytes from byte ", stored.offset, " on go beyond the end at ", source.size);
 }
 
 template <class A>
 A read_as(const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
-  check_in("read", readable(stored.type), stored.what, ": mote does not read ", text_of(stored.type));
-  A x = A::empty(stored.shape);
-  auto* const out = x.mutate();
+  A x;
   const DType own = dtype_of(x);
+  check(readable(stored.type), stored.what, ": mote does not read elements of type ", stored.type);
+  check(readable(stored.type, own), stored.what, ": elements of type ", stored.type, " are no ",
+        own == DType::i64 ? "integers" : "booleans");
+  check_there(source, stored);
+  x = A::empty(stored.shape);
+  auto* const to = x.mutate();
   if (stored.type == own && own != DType::boolean) {  // the same bytes
-    each_piece(source, stored, reinterpret_cast<std::byte*>(out), [&](const std::byte* from, std::size_t n) {
-      if (see) see(from, n);
-    });
+    auto* bytes = reinterpret_cast<std::byte*>(to);
+    for (std::uint64_t at = 0, total = stored.bytes(); at < total; at += piece) {
+      const auto n = static_cast<std::size_t>(std::min(piece, total - at));
+      source.read(stored.offset + at, bytes + at, n);
+      if (see) see(bytes + at, n);
+    }
     return x;
   }
-  const Index width = bits(stored.type) / 8;
   Index done = 0;
-  each_piece(source, stored, nullptr, [&](const std::byte* from, std::size_t n) {
+  read_bytes(source, stored, [&](const void* from, std::size_t n) {
     if (see) see(from, n);
-    const Index count = static_cast<Index>(n) / width, exact = detail::widen(stored.type, from, count, out + done);
-    check_in("read", exact == count, stored.what, ": element ", done + exact, " of type ", text_of(stored.type),
-             " has no exact equal in ", text_of(own),
-             stored.type == DType::f64 ? ": use mote_f64, or convert it first" : "");
+    const Index count = static_cast<Index>(n) * 8 / bits(stored.type);
+    const Index exact = detail::widen(stored.type, static_cast<const std::byte*>(from), count, to + done);
+    check(exact == count || stored.type != DType::boolean, stored.what, ": boolean ", done + exact,
+          " is neither 0 nor 1");
+    check(exact == count, stored.what, ": element ", done + exact, " of type ", stored.type, " has no exact equal in ",
+          own, stored.type == DType::f64 ? ": use mote_f64, or convert the file first" : "");
     done += count;
   });
   return x;
@@ -60,12 +59,26 @@ ByteSource file_source(const std::string& path) {
 
 ByteSource text_source(std::string name, std::string_view text) {
   return {std::move(name), text.size(), [text](std::uint64_t offset, void* to, std::size_t n) {
-            std::memcpy(to, text.substr(static_cast<std::size_t>(offset), n).data(), n);
+            check(offset <= text.size() && n <= text.size() - offset, n, " bytes from byte ", offset,
+                  " on are more than the text's ", text.size());
+            if (n > 0) std::memcpy(to, text.data() + offset, n);
           }};
 }
 
+std::uint64_t StoredElements::bytes() const {  // without a product above 2^63
+  const auto n = static_cast<std::uint64_t>(shape.numel()), width = static_cast<std::uint64_t>(bits(type));
+  return n / 8 * width + n % 8 * width / 8;
+}
+
 void read_bytes(const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
-  each_piece(source, stored, nullptr, see);
+  check_there(source, stored);
+  const std::uint64_t total = stored.bytes();
+  const auto buffer = std::make_unique<std::byte[]>(static_cast<std::size_t>(std::min(piece, total)));
+  for (std::uint64_t at = 0; at < total; at += piece) {
+    const auto n = static_cast<std::size_t>(std::min(piece, total - at));
+    source.read(stored.offset + at, buffer.get(), n);
+    see(buffer.get(), n);
+  }
 }
 
 Array read_array(const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "engine/io/dtype.h"
 
@@ -22,22 +23,21 @@ ByteSource text_source(std::string name, std::string_view text);
 
 /// Row-major elements from `offset` on.
 struct StoredElements {
-  std::string what;  ///< what errors call them: "model.safetensors: tensor 'wte.weight'"
+  std::string what;  ///< opens every error: "model.safetensors: tensor 'wte.weight'"
   DType type;
   Shape shape;
   std::uint64_t offset;
-  std::uint64_t bytes() const { return static_cast<std::uint64_t>(shape.numel() * bits(type) / 8); }
+  std::uint64_t bytes() const;
 };
 
 /// Sees the bytes in order while they are read, for a checksum.
 using SeeBytes = std::function<void(const void* data, std::size_t bytes)>;
 void read_bytes(const ByteSource& source, const StoredElements& stored, const SeeBytes& see);
 
-/// The elements. Errors: a type that mote does not read, an element that has no exact equal in mote's own type (F64 in a
-/// build over float, say), those of the source.
+/// The elements. They need no memory but the array's. Errors: a type that is not readable() as the array's, an element
+/// that has no exact equal there (of F64 in a build over float, say), those of the source.
 Array read_array(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
-IntArray read_ints(const ByteSource& source, const StoredElements& stored,
-                   const SeeBytes& see = {});                                                      ///< of whole numbers
-Mask read_mask(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});  ///< of booleans
+IntArray read_ints(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
+Mask read_mask(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
 
 }  // namespace mote

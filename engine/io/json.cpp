@@ -31,23 +31,22 @@ const char* name_of(Json::Kind kind) {
   return "nothing";
 }
 
-/// Appends to `path` the way from `at` to `to`; false if `to` is not in there.
+/// Sets `path` to the way from `at` to `to`; false, and `path` as it was, if `to` is not in there.
 bool find_path(const Json& at, const Json& to, std::size_t depth, std::string& path) {
-  const std::size_t length = path.size();
   if (&at == &to) return true;
   if (depth == 0) return false;
+  const auto put = [&](const std::string& piece) {
+    if (!path.empty() && path[0] != '[') path.insert(0, 1, '.');
+    path.insert(0, piece);
+    return true;
+  };
   if (at.is(Json::Kind::array))
-    for (std::size_t i = 0; i < at.items().size(); ++i) {
-      path += "[" + std::to_string(i) + "]";
-      if (find_path(at.items()[i], to, depth - 1, path)) return true;
-      path.resize(length);
-    }
+    for (const Json& item : at.items())
+      if (find_path(item, to, depth - 1, path))
+        return put(std::string("[").append(std::to_string(&item - at.items().data())).append("]"));
   if (at.is(Json::Kind::object))
-    for (const JsonMember& m : at.members()) {
-      path += (length > 0 ? "." : "") + detail::shown_name(m.name);
-      if (find_path(m.value, to, depth - 1, path)) return true;
-      path.resize(length);
-    }
+    for (const JsonMember& m : at.members())
+      if (find_path(m.value, to, depth - 1, path)) return put(detail::shown_name(m.name));
   return false;
 }
 
@@ -97,13 +96,14 @@ Json::Kind Json::kind() const {
 
 bool Json::equals(const Json& other) const {
   if (value_.index() != other.value_.index()) return false;
+  const auto same = [](auto a, auto b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
   switch (kind()) {
     case Kind::string:
       return as_string() == other.as_string();
     case Kind::array:
-      return std::ranges::equal(items(), other.items());
+      return same(items(), other.items());
     case Kind::object:
-      return std::ranges::equal(members(), other.members());
+      return same(members(), other.members());
     case Kind::boolean:
       return std::get<bool>(value_) == std::get<bool>(other.value_);
     case Kind::number:

@@ -1,69 +1,46 @@
-// JSON's parser.
+// JSON's parser: values of tokens.
 #include <charconv>
+#include <functional>
 
 #include "engine/base/check.h"
 #include "engine/base/number_text.h"
 #include "engine/io/json.h"
-#include "engine/io/utf8.h"
+#include "engine/io/json_scanner.h"
 
 namespace mote {
 namespace {
 
 constexpr std::size_t longest_number = 1024;  // characters; an integer of one has at most 20
-constexpr const char* hex = "0123456789abcdef";
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-class Parser {
+class Parser : detail::JsonScanner {
  public:
   Parser(std::string_view text, const JsonLimits& limits, std::string_view what)
-      : text_(text), limits_(limits), what_(what) {}
+      : JsonScanner(text, what), limits_(limits) {}
 
   Json document() {
+    begin();
+    Json found = value(0);
+    end();
+    return found;
+  }
+
+  void document_members(const std::function<void(const std::string&, const Json&)>& see) {
+    begin();
+    if (!take('{')) fail("an object must stand here, not " + here());
+    each_member(1, [&](std::size_t, const std::string& name, const Json& held) { see(name, held); });
+    end();
+  }
+
+ private:
+  void begin() {
     if (text_.size() > limits_.bytes)
       throw Error(std::string(what_) + ": " + std::to_string(text_.size()) + " bytes are above the limit of " +
                   std::to_string(limits_.bytes));
     if (text_.starts_with("\xef\xbb\xbf")) fail("a byte order mark is not JSON");
-    Json found = value(0);
+    skip_space();
+  }
+  void end() {
     skip_space();
     if (at_ < text_.size()) fail("after the value there is " + here());
-    return found;
-  }
-
- private:
-  [[noreturn]] void fail(const std::string& rule) const { fail(rule, at_); }
-  [[noreturn]] void fail(const std::string& rule, std::size_t at) const {
-    std::size_t line = 1, column = 1;
-    for (std::size_t i = 0; i < at; ++i)
-      if (text_[i] == '\n') {
-        ++line;
-        column = 1;
-      } else if ((static_cast<unsigned char>(text_[i]) & 0xc0u) != 0x80u) {
-        ++column;
-      }
-    throw Error(std::string(what_) + ": line " + std::to_string(line) + ", column " + std::to_string(column) +
-                " (byte " + std::to_string(at) + "): " + rule);
-  }
-
-  /// What stands at the current byte, for an error.
-  std::string here() const {
-    if (at_ == text_.size()) return "the end of the text";
-    const auto byte = static_cast<unsigned char>(text_[at_]);
-    if (byte > 0x20 && byte < 0x7f) return std::string("'") + text_[at_] + "'";
-    const auto [length, code] = detail::character_at(text_, at_);
-    if (code >= 0xa0) return "'" + std::string(text_.substr(at_, length)) + "'";
-    return std::string("byte 0x") + hex[byte >> 4] + hex[byte & 15u];
-  }
-
-  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  bool take(char c) {
-    if (at_ == text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t'))
-      ++at_;
   }
 
   Json value(std::size_t depth) {
@@ -79,12 +56,6 @@ class Parser {
     if (depth == limits_.depth) fail("arrays and objects are nested deeper than " + std::to_string(depth));
     ++at_;
     return c == '[' ? array(depth + 1) : object(depth + 1);
-  }
-
-  bool literal(std::string_view word) {
-    if (text_.substr(at_, word.size()) != word) return false;
-    at_ += word.size();
-    return true;
   }
 
   Json array(std::size_t depth) {
@@ -107,85 +78,36 @@ class Parser {
       if (const std::size_t i = detail::repeated_name(members); i < members.size())
         fail("the name " + detail::shown_name(members[i].name) + " occurs twice in an object", starts_[outer + i]);
     };
-    skip_space();
-    if (take('}')) return Json::object();
-    do {
-      skip_space();
-      if (peek() != '"') fail("a name in double quotes must stand here, not " + here());
-      starts_.push_back(at_);
-      std::string name = string();
-      if (name.find('\0') != std::string::npos) fail("a name must not hold U+0000", starts_.back());
-      skip_space();
-      if (!take(':')) fail("after a name ':' must follow, not " + here());
-      members.push_back({std::move(name), value(depth)});
-      if (members.size() == next_look) {
-        look();
-        next_look *= 2;
-      }
-      skip_space();
-    } while (take(','));
-    if (!take('}')) fail("after a member of an object ',' or '}' must follow, not " + here());
+    each_member(depth, [&](std::size_t start, std::string& name, Json& held) {
+      starts_.push_back(start);
+      members.push_back({std::move(name), std::move(held)});
+      if (members.size() < next_look) return;
+      look();
+      next_look *= 2;
+    });
     look();
     starts_.resize(outer);
     return Json::object(std::move(members));
   }
 
-  std::string string() {
-    const std::size_t start = at_++;
-    std::string read;
-    for (;;) {
-      const std::size_t run = at_;
-      while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\') {
-        const auto byte = static_cast<unsigned char>(text_[at_]);
-        if (byte < 0x20) fail("a control character in a string must be escaped, unlike " + here());
-        const auto [length, code] =
-            byte < 0x80 ? std::pair<std::size_t, unsigned>(1, byte) : detail::character_at(text_, at_);
-        if (code == 0) fail("the text is not UTF-8");
-        at_ += length;
-      }
-      read.append(text_.substr(run, at_ - run));
-      if (at_ == text_.size()) fail("this string has no end", start);
-      if (take('"')) return read;
-      escape(read);
-    }
-  }
-
-  /// Appends what the escape at the current byte stands for.
-  void escape(std::string& to) {
-    static constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
-    const std::size_t start = at_++;
-    const std::size_t which = at_ < text_.size() ? letters.find(text_[at_]) : std::string_view::npos;
-    if (which != std::string_view::npos) {
-      ++at_;
-      to += meanings[which];
-      return;
-    }
-    unsigned code = code_unit(start);
-    if (code >= 0xdc00 && code <= 0xdfff) fail("the second half of a surrogate pair has no first", start);
-    if (code >= 0xd800 && code <= 0xdbff) {
-      const unsigned low = text_.substr(at_, 2) == "\\u" ? (++at_, code_unit(at_ - 1)) : 0;
-      if (low < 0xdc00 || low > 0xdfff) fail("the first half of a surrogate pair has no second", start);
-      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-    }
-    to += detail::utf8_text(code);
-  }
-
-  /// The 16 bits of an escape that starts with its '\' at `start`, from its 'u' on.
-  unsigned code_unit(std::size_t start) {
-    if (!take('u')) fail("a backslash must be followed by one of \"\\/bfnrtu, not " + here(), start);
-    unsigned code = 0;
-    for (int i = 0; i < 4; ++i, ++at_) {
-      const char c = peek();
-      const bool lower = c >= 'a' && c <= 'f', upper = c >= 'A' && c <= 'F';
-      if (!is_digit(c) && !lower && !upper) fail("\\u must be followed by four hexadecimal digits", start);
-      code = code * 16 + static_cast<unsigned>(lower ? c - 'a' + 10 : upper ? c - 'A' + 10 : c - '0');
-    }
-    return code;
-  }
-
-  void digits(const char* after) {
-    if (!is_digit(peek())) fail(std::string("a digit must follow ") + after + ", not " + here());
-    while (is_digit(peek())) ++at_;
+  /// see(start, name, value) for every member of an object whose brace is behind us.
+  template <class See>
+  void each_member(std::size_t depth, const See& see) {
+    skip_space();
+    if (take('}')) return;
+    do {
+      skip_space();
+      const std::size_t start = at_;
+      if (peek() != '"') fail("a name in double quotes must stand here, not " + here());
+      std::string name = string();
+      if (name.find('\0') != std::string::npos) fail("a name must not hold U+0000", start);
+      skip_space();
+      if (!take(':')) fail("after a name ':' must follow, not " + here());
+      Json held = value(depth);
+      see(start, name, held);
+      skip_space();
+    } while (take(','));
+    if (!take('}')) fail("after a member of an object ',' or '}' must follow, not " + here());
   }
 
   Json number() {
@@ -231,10 +153,8 @@ class Parser {
     return *x;
   }
 
-  std::string_view text_;
   const JsonLimits& limits_;
-  std::string_view what_;
-  std::size_t at_ = 0, values_ = 0;
+  std::size_t values_ = 0;
   std::vector<std::size_t> starts_;  // of the names in the objects that are open
 };
 
@@ -244,6 +164,12 @@ Json parse_json(std::string_view text, const JsonLimits& limits, std::string_vie
   check_in("parse_json", limits.depth <= detail::json_depth, "a depth of ", limits.depth, " is above the limit of ",
            detail::json_depth);
   return Parser(text, limits, what).document();
+}
+
+void parse_json_members(std::string_view text, std::string_view what,
+                        const std::function<void(const std::string&, const Json&)>& see) {
+  const JsonLimits limits;
+  Parser(text, limits, what).document_members(see);
 }
 
 }  // namespace mote

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,26 +22,29 @@ struct NamedArray {
 /// Texts by name: `__metadata__`.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-/// Writes a file, whole or not at all (engine/io/file.h). Equal arguments give equal bytes: tensors are sorted as the
-/// reference implementation sorts them (by element type, then by name), metadata by name. Two kinds of entries are
-/// added to the metadata: "format" = "pt", without which some loaders refuse a file, and "crc32" with "crc32 <tensor>",
-/// checksums with which SafetensorsFile finds any changed bit. Errors: a name that is used twice, not UTF-8, empty or
-/// "__metadata__"; an array that is not defined; a file that cannot be written.
+/// Writes a file, whole or not at all (FileWriter of engine/io/file.h). Equal arguments give equal bytes: tensors are
+/// sorted as the reference implementation sorts them (by element type, then by name), metadata by name. Unless it is
+/// given, "format" = "pt" is added to the metadata, without which some loaders refuse a file; and so are the checksums
+/// with which SafetensorsFile finds any changed bit: "crc32" of the header, "crc32 tensors" in the order of the file.
+/// Errors: a name that is used twice, that is not UTF-8, or that the format or the checksums need; an array that is not
+/// defined; a header above 100 MB; a file that cannot be written.
 void save_safetensors(const std::string& path, std::vector<NamedArray> tensors, Metadata metadata = {});
 
 /// One tensor in a file.
 struct TensorEntry {
   std::string name;
-  DType dtype;
+  DType dtype = {};
   Shape shape;
-  std::uint64_t begin, end;  ///< bytes, from the first byte after the header
+  std::uint64_t begin = 0, end = 0;  ///< bytes, from the first byte after the header
+  std::optional<std::uint32_t> crc32;
 };
 
 /// A safetensors file, opened for reading. What the constructor accepts is sound: the header is UTF-8 and JSON, of at
-/// most 100 MB, of exactly the fields that belong there; names occur once; tensors lie one after another without a gap
-/// from the first byte after the header to the last of the file, each as long as its type and shape say. Stricter than
-/// the reference: names used twice and unknown fields are refused, and so is a header that does not begin with '{'.
-/// Memory is never requested for more than the file holds. Source: the format's README, huggingface/safetensors.
+/// most 100 MB; names occur once; tensors lie one after another without a gap from the first byte after the header to
+/// the last of the file, each as long as its type and shape say; and if there are checksums, that of the header is
+/// right. Stricter than the reference implementation, as the format's README demands: names used twice are refused, and
+/// so is a header that does not begin with '{'. As there, further fields of a tensor are ignored, and the metadata may
+/// be null. Source: the README of huggingface/safetensors.
 class SafetensorsFile {
  public:
   /// Errors: one sentence that names the file, the tensor and the rule.
@@ -48,33 +53,41 @@ class SafetensorsFile {
 
   const std::string& name() const { return source_.name; }
   /// In the order of their bytes.
-  const std::vector<TensorEntry>& tensors() const { return tensors_; }
+  const std::deque<TensorEntry>& tensors() const { return tensors_; }
+  /// By name; without the checksums, which save_safetensors adds itself.
   const Metadata& metadata() const { return metadata_; }
   /// Null if there is none of that name.
   const TensorEntry* find(const std::string& name) const;
   const std::string* find_metadata(const std::string& name) const;
-  /// Whether the file has a checksum for each tensor.
-  bool has_checksums() const { return find_metadata("crc32") != nullptr; }
+  /// Whether the header and every tensor have a checksum.
+  bool has_checksums() const { return has_checksums_; }
 
-  /// The elements. Errors: a type that mote does not read, an element that mote's own type cannot hold exactly (F64 in
-  /// a build over float, say), a wrong checksum, a file that can no longer be read.
+  /// The elements. Errors: those of read_array (engine/io/elements.h), a wrong checksum.
   Array array(const TensorEntry& entry) const;
   IntArray int_array(const TensorEntry& entry) const;  ///< from integers and booleans
   Mask mask(const TensorEntry& entry) const;           ///< from booleans
+  /// The bytes of a tensor, piece by piece and in order. False: its checksum is wrong, which is no error here.
+  bool read_bytes(const TensorEntry& entry, const SeeBytes& see) const;
   /// Reads every byte and compares every checksum. Errors: the first one that differs.
   void check_all() const;
 
  private:
-  void read_header(const std::string& header);
-  void check_offsets();
+  std::string read_header();
+  void read_members(const std::string& header);
+  void check_offsets() const;
+  void sort_names();
+  void read_checksums(const std::string& header);
+  StoredElements stored(const TensorEntry& entry) const;
   /// read(source, elements, see), with the checksum compared.
   template <class Read>
   auto checked(const TensorEntry& entry, const Read& read) const;
 
   ByteSource source_;
-  std::uint64_t data_ = 0;  // where the header ends
-  std::vector<TensorEntry> tensors_;
+  std::uint64_t data_ = 0;              // where the header ends
+  std::deque<TensorEntry> tensors_;     // no block is larger than the file, whatever the number
+  std::vector<std::uint32_t> by_name_;  // positions in tensors_
   Metadata metadata_;
+  bool has_checksums_ = false;
 };
 
 namespace detail {

@@ -1,6 +1,8 @@
 // AttentionLM: check_module, the model by hand, its draws, its loss, what it refuses.
 #include "models/attention_lm.h"
 
+#include "engine/base/fields.h"
+
 #include "tests/nn/by_hand.h"
 
 namespace mote::test::attention_lm_test {
@@ -67,6 +69,9 @@ TEST_CASE("AttentionLM: its loss is the mean over the targets that count; what i
         }) == "SinusoidalPositions: length 4 from position 0 is out of range for 3 positions (in position)");
   CHECK(error_of([&] { AttentionLM({.n_embd = 6, .n_head = 4}, random); }) ==
         "SelfAttention: width 6 is not divisible by 4 heads");
+  CHECK(error_of([&] { AttentionLM({.vocab_size = 0}, random); }) == "AttentionLM: vocab_size 0 must be at least 1");
+  CHECK(error_of([&] { AttentionLM({.block_size = 0}, random); }) == "AttentionLM: block_size 0 must be at least 1");
+  CHECK(fields_text(AttentionLMConfig()) == "vocab_size = 64\nn_embd = 32\nn_head = 4\nblock_size = 12\ndropout = 0\n");
 }
 
 }  // namespace

@@ -72,10 +72,9 @@ TEST_CASE("GPT: untied weights are not copied into tied ones, and nothing is cop
   GPT tied = lively_gpt(c);
   const IntArray ids = random_tokens({2, 9}, 11, 3);
   const Array before = tied(ids).array();
-  CHECK(
-      error_of([&] { copy_weights(apart, tied); }) ==
-      "copy_weights: the modules do not match:\n  transformer.wte.weight and lm_head.weight are one parameter here and "
-      "two different ones there");
+  CHECK(error_of([&] { copy_weights(apart, tied); }) ==
+        "copy_weights: the source does not fit this GPT:"
+        "\n  'transformer.wte.weight' and 'lm_head.weight' are one parameter here and two different ones there");
   CHECK(same_bits(tied(ids).array(), before));
 }
 

@@ -53,6 +53,24 @@ TEST_CASE("GPTConfig: every field once, with a help, from text and back, compare
         "temperature = 1\ntop_k = 0\ntop_p = 1\nmin_p = 0\nstop_token = -1\npad_token = -1\nuse_cache = true\n");
 }
 
+TEST_CASE("GPTConfig: its fields and their defaults; what it gives its blocks") {
+  CHECK(fields_text(GPTConfig()) ==
+        "block_size = 1024\nvocab_size = 50304\nn_layer = 12\nn_head = 12\nn_embd = 768\ndropout = 0\nbias = true\n"
+        "tie_weights = true\nresidual_scale = default\nposition = learned\nrotary_base = 10000\nrotary_fraction = 1\n"
+        "block_dropout = default\nblock_bias = default\ncausal = default\nwindow = 0\nscale = default\n"
+        "attn_dropout = default\nattention_bias = default\nout_bias = default\nresid_dropout = default\n"
+        "n_kv_head = 0\nattention_block_size = 0\nseparate = false\nnorm = layer_norm\nnorm_order = pre\n"
+        "norm_eps = 1e-05\nfeed_forward = true\nactivation = gelu\nn_inner = 0\nmlp_bias = default\n");
+  GPTConfig c = tiny;
+  c.position = Position::rotary, c.dropout = 0.25, c.bias = false;
+  const TransformerBlockOptions o = c.block_options();
+  CHECK((o.dropout == 0.25 && o.bias == false && o.projections.block_size == 3 && o.projections.rotary->length == 3));
+  c.block.projections.block_size = 2, c.rotary.length = 7;
+  CHECK((c.block_options().projections.block_size == 2 && c.block_options().projections.rotary->length == 7));
+  c.block.projections.block_size = 0, c.block.attention.window = 2;
+  CHECK((c.unbounded() && c.block_options().projections.block_size == 0));
+}
+
 TEST_CASE("GPTConfig: what the presets are") {
   const GPTConfig gpt2 = GPTConfig::gpt2(), nano = GPTConfig::nanogpt(), llama = GPTConfig::llama(),
                   alone = GPTConfig::attention_only();

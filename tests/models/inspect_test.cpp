@@ -243,21 +243,33 @@ TEST_CASE("attention_svg: colours are viridis from 0 to 1, every cell in its pla
   CHECK((texts(svg, "Head 1") == 1 && texts(svg, "Head 2") == 0));
 }
 
+TEST_CASE("attention_svg: every head shows its own weights") {
+  const std::size_t one =
+      values(attention_svg(array({1, 2, 2}, {1, 0, 0.5, 0.5}), letters(2), letters(2), ""), "d").size();
+  const auto both = [](const std::vector<double>& w) {
+    return values(attention_svg(array({2, 2, 2}, w), letters(2), letters(2), ""), "d").size();
+  };
+  CHECK(both({1, 0, 0.5, 0.5, 0, 0, 0, 0}) == one);  // a head without weights has no path
+  CHECK(both({0, 0, 0, 0, 1, 0, 0.5, 0.5}) == one);
+}
+
 TEST_CASE("attention_svg: any label is text: escapes, UTF-8, and what is neither") {
-  const std::vector<std::pair<std::string, std::string>> labels{{"<&>", "&lt;&amp;&gt;"},
-                                                                {"\"'", "&quot;&apos;"},
-                                                                {"é", "é"},
-                                                                {"→日", "→日"},
-                                                                {"\xc3", "?"},
-                                                                {"a\xff!", "a?!"},
-                                                                {"\xed\xa0\x80", "???"},
-                                                                {"\n\t\x01", "\\n\\t?"},
-                                                                {"\xc0\x80", "??"},
-                                                                {"\xef\xbf\xbf", "???"},
-                                                                {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
-                                                                {"", ""},
-                                                                {"twenty characters ..", "twenty characte…"},
-                                                                {"sixteen char. ..", "sixteen char. .."}};
+  const std::vector<std::pair<std::string, std::string>> labels{
+      {"<&>", "&lt;&amp;&gt;"},
+      {"\"'", "&quot;&apos;"},
+      {"é", "é"},
+      {"→日", "→日"},
+      {"\xc3", "?"},
+      {"a\xff!", "a?!"},
+      {"\xed\xa0\x80", "???"},
+      {"\xed\x9f\xbf\xee\x80\x80", "\xed\x9f\xbf\xee\x80\x80"},
+      {"\n\t\x01", "\\n\\t?"},
+      {"\xc0\x80", "??"},
+      {"\xef\xbf\xbf", "???"},
+      {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+      {"", ""},
+      {"twenty characters ..", "twenty characte…"},
+      {"sixteen char. ..", "sixteen char. .."}};
   std::vector<std::string> given;
   for (const auto& label : labels) given.push_back(label.first);
   const Index n = static_cast<Index>(given.size());

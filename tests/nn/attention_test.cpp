@@ -1,4 +1,5 @@
 // SelfAttention and MultiHeadAttention: equal to heads by hand, cached, masked; their draws and refusals.
+#include "engine/base/fields.h"
 #include "tests/nn/by_hand.h"
 #include "tests/nn/oracles.h"
 
@@ -275,6 +276,14 @@ TEST_CASE("attention layers draw as Linear does, in the order of their names; or
   CHECK((near_bound(across.q_proj, 60, 60) && near_bound(across.k_proj, 20, 60) && near_bound(across.v_proj, 60, 60)));
   const MultiHeadAttention values(60, 2, random, {}, {.value_width = 20, .torch_init = true});
   CHECK((near_bound(values.q_proj, 60, 60) && near_bound(values.k_proj, 60, 60) && near_bound(values.v_proj, 20, 60)));
+}
+
+TEST_CASE("MultiHeadAttentionOptions: every field by name") {
+  std::string names;
+  for (const Field& f : fields(MultiHeadAttentionOptions{.rotary = RotaryOptions()})) names += f.name + " ";
+  CHECK(names ==
+        "bias out_bias resid_dropout n_kv_head block_size d_in d_out key_width value_width value_head rotary_base "
+        "rotary_fraction torch_init ");
 }
 
 TEST_CASE("attention layers: what a constructor refuses") {

@@ -104,16 +104,15 @@ TEST_CASE("copy_weights: all problems at once, and nothing copied") {
   to.seen = Array::zeros({3});
   const Array before = copy_of(to.h[0].proj.weight.value());
   CHECK(error_of([&] { copy_weights(from, to); }) ==
-        "copy_weights: the modules do not match:"
-        "\n  h.2.norm.weight is missing in the source"
-        "\n  h.2.norm.bias is missing in the source"
-        "\n  h.2.proj.weight is missing in the source"
-        "\n  h.2.proj.bias is missing in the source"
-        "\n  head.weight is [4, 4] there and [5, 4] here"
-        "\n  head.bias is missing in the source"
-        "\n  seen is [2] there and [3] here");
-  CHECK(error_of([&] { copy_weights(to, from); }).find("\n  head.bias has no place in the target") !=
-        std::string::npos);
+        "copy_weights: the source does not fit this Model:"
+        "\n  'h.2.norm.weight' is missing there"
+        "\n  'h.2.norm.bias' is missing there"
+        "\n  'h.2.proj.weight' is missing there"
+        "\n  'h.2.proj.bias' is missing there"
+        "\n  'head.weight' is [4, 4] there and [5, 4] here"
+        "\n  'head.bias' is missing there"
+        "\n  'seen' is [2] there and [3] here");
+  CHECK(error_of([&] { copy_weights(to, from); }).find("\n  'head.bias' has no place here") != std::string::npos);
   CHECK(same_bits(to.h[0].proj.weight.value(), before));
 }
 
@@ -135,6 +134,15 @@ struct Odd : Layer<Odd> {
   }
 };
 
+struct TwoStreams : Layer<TwoStreams> {
+  Generator a, b;
+  Tensor forward(const Tensor& x) const { return x; }
+  void visit(Visitor& v) override {
+    v.stream("random", a);
+    v.stream("random", b);
+  }
+};
+
 TEST_CASE("visit: names with dots, empty and repeated names are refused") {
   CHECK(error_of([] { named_parameters(Odd({"a.b"})); }) ==
         "visit: 'a.b' is not a field's name: it must not be empty or contain a dot");
@@ -143,6 +151,7 @@ TEST_CASE("visit: names with dots, empty and repeated names are refused") {
   CHECK(error_of([] { named_parameters(Odd({"w", "w"})); }) == "visit: two fields are named 'w'");
   CHECK(error_of([] { named_parameters(Odd({"w", "w"}, true)); }) == "visit: two fields are named 'w'");
   CHECK(error_of([] { named_buffers(Odd({"w", "w"}, true)); }) == "visit: two fields are named 'w'");
+  CHECK(error_of([] { named_streams(TwoStreams()); }) == "visit: two fields are named 'random'");
   CHECK(error_of([] { named_parameters(Odd({"w", "b"}, true)); }) == "(no error)");
 }
 

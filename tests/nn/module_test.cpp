@@ -146,6 +146,14 @@ TEST_CASE("module: a tied cell gets both gradients and is frozen as one") {
   CHECK(!m.wte.weight.trainable());
 }
 
+TEST_CASE("module: apply reaches every module, what it contains before itself") {
+  Generator random(1);
+  Plain m(random);
+  std::vector<const Module*> reached;
+  apply(m, [&](Module& each) { reached.push_back(&each); });
+  CHECK(reached == std::vector<const Module*>{&m.a, &m.b, &m.drop, &m});
+}
+
 TEST_CASE("module: clone is equal, independent, and keeps ties, flags and freezing") {
   Generator random(1);
   Plain m(random);
@@ -216,6 +224,12 @@ TEST_CASE("module: after a move the handles an optimizer took still are the para
   std::vector<Linear> list;
   for (int i = 0; i < 9; ++i) list.push_back(Linear(1, 1, random));  // grows, so moves
   CHECK(list[0].weight.defined());
+  Dropout trained(0.5, random), evaluated(0.5, random);
+  evaluated.eval();
+  trained = std::move(evaluated);
+  CHECK(!trained.training());
+  CHECK(error_of([&] { evaluated(ones({1})); }) ==  // a layer without parameters, too
+        "layer: this Dropout was moved from: use the one that it was moved to");
 }
 
 TEST_CASE("module: frozen parameters are constants; without_gradient names the trainable ones the loss missed") {

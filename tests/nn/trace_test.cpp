@@ -133,6 +133,60 @@ TEST_CASE("trace: products are counted exactly, a multiply-add as two") {
   linear(a, w, bias), counted(2 * 6 * 4 * 5 + 6 * 5);
 }
 
+TEST_CASE("trace: what every other op states, forward and for its gradients") {
+  const Index n = 24;
+  const auto costs = [](auto f, Index forward, Index backward) {
+    const Tensor x = Tensor(random_array({2, 3, 4}, 1, 0.5, 1.5)).requires_grad_();
+    const Trace trace;
+    const Tensor y = f(x);
+    const TraceEvent& e = trace.events().back();
+    CHECK_MESSAGE(e.flops == forward, e.name);
+    y.backward(Array::full(y.shape(), 1));
+    CHECK_MESSAGE(e.backward_flops == backward, e.name);
+  };
+  const Tensor one = ones({2, 3, 4});
+  const Tensor w = Tensor(Array::full({4}, 1)).requires_grad_(), b = Tensor(Array::full({4}, 1)).requires_grad_();
+  costs([&](const Tensor& x) { return x + x; }, n, 0);
+  costs([&](const Tensor& x) { return x * x; }, n, 2 * n);
+  costs([&](const Tensor& x) { return exp(x); }, n, n);
+  costs([&](const Tensor& x) { return sum(x, 0); }, n, 0);
+  costs([&](const Tensor& x) { return mean(x, 0); }, n, n);
+  costs([&](const Tensor& x) { return var(x, 0); }, 4 * n, 2 * n);
+  costs([&](const Tensor& x) { return max(x, Axes(0)); }, n, 3 * n);
+  costs([&](const Tensor& x) { return min(x, Axes(0)); }, n, 3 * n);
+  costs([&](const Tensor& x) { return gather(x, 0, IntArray({1, 3, 4})); }, 0, n / 2);
+  costs([&](const Tensor& x) { return rotary(x, Array::full({3, 2}, 1), Array::full({3, 2}, 1)); }, 3 * n, 3 * n);
+  costs([&](const Tensor& x) { return layer_norm(x, w, b); }, 7 * n, 9 * n + 4 * n + n);
+  costs([&](const Tensor& x) { return rms_norm(x, w); }, 4 * n, 7 * n + 3 * n);
+  costs([&](const Tensor& x) { return softmax(x); }, 5 * n, 4 * n);
+  costs([&](const Tensor& x) { return masked_softmax(x, x > Tensor(real(0))); }, 5 * n, 4 * n);
+  costs([&](const Tensor& x) { return log_softmax(x); }, 5 * n, 4 * n);
+  costs([&](const Tensor& x) { return cross_entropy(x, IntArray({2, 3})); }, 5 * n, 3 * n);
+  costs([&](const Tensor& x) { return mse_loss(x, one); }, 3 * n, 2 * n);
+  costs([&](const Tensor& x) { return mse_loss(one, x); }, 3 * n, 2 * n);
+  costs([&](const Tensor& x) { return embedding(select(x, 0, 0), ints({1, 1})); }, 0, 8);
+  for (const auto& free : std::vector<Tensor (*)(const Tensor&)>{
+           [](const Tensor& x) {
+             return reshape(x, {6, 4});
+           },
+           [](const Tensor& x) {
+             return reshape(x, Shape{4, 6});
+           },
+           [](const Tensor& x) { return transpose(x, 0, 1); },
+           [](const Tensor& x) {
+             return permute(x, {2, 0, 1});
+           },
+           [](const Tensor& x) { return contiguous(x); }, [](const Tensor& x) { return slice(x, 2, 1, 3); },
+           [](const Tensor& x) {
+             return concat({x, x});
+           },
+           [](const Tensor& x) {
+             return stack({x, x});
+           },
+           [](const Tensor& x) { return tril(x); }, [](const Tensor& x) { return triu(x); }})
+    costs(free, 0, 0);
+}
+
 TEST_CASE("trace: attention counts the pairs that may attend, as the plain formula's ops together") {
   const Tensor q = random_array({2, 3, 5, 4}, 1), k = random_array({2, 3, 7, 4}, 2), v = random_array({2, 3, 7, 6}, 3);
   const Index pair = 2 * 4 + 2 * 6 + 6;
@@ -276,6 +330,10 @@ TEST_CASE("trace: backward is counted beside the forward pass it belongs to, and
   printed << trace;
   CHECK(printed.str().find("kept") != std::string::npos);
   CHECK(printed.str().find("back FLOPs  back us\n") != std::string::npos);
+  std::istringstream lines(printed.str());  // every line is as long as the first: no column lacks its value
+  std::string first;
+  std::getline(lines, first);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() == first.size());
 }
 
 TEST_CASE("trace: nested, both see; one that begins inside a layer or an op is closed with it") {

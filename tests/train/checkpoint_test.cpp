@@ -5,6 +5,7 @@
 #include "engine/io/file.h"
 #include "engine/io/folder.h"
 #include "models/gpt.h"
+#include "nn/state_dict.h"
 #include "tests/check_module.h"
 #include "tests/temp_folder.h"
 #include "train/adamw.h"
@@ -337,6 +338,49 @@ TEST_CASE("checkpoint: a config can be read from the file before there is a mode
   CHECK(same_fields(c, run.model.config));
   CHECK(error_of([&] { read_fields(SafetensorsFile(path), "cfg", c); }) ==
         "checkpoint: " + path + ": has no 'cfg.block_size'");
+}
+
+TEST_CASE("checkpoint: load_weights takes a module's weights alone; what does not fit is named, and nothing changes") {
+  const TempFolder folder;
+  const std::string path = folder.path("run.safetensors"), weights = folder.path("weights.safetensors");
+  Run run;
+  run.train(3, path);
+  GPT model(small(), Generator(9));
+  const GeneratorState stream = named_streams(model)[0].stream.get_state();
+  load_weights(model, path);
+  const std::vector<Parameter> p = parameters(run.model), q = parameters(model);
+  for (std::size_t i = 0; i < p.size(); ++i) CHECK(same_bits(p[i].value(), q[i].value()));
+  CHECK(named_streams(model)[0].stream.get_state() == stream);
+
+  GPTConfig wide = small();
+  wide.n_embd = 10;
+  GPT other(wide, Generator(9));
+  const Array before = other.lm_head.weight.value();
+  CHECK(error_of([&] { load_weights(other, path); }).find("'transformer.wte.weight' is [5, 8]") != std::string::npos);
+  CHECK(error_of([&] { load_weights(other, path, "net"); }).find("'transformer.wte.weight' is missing") !=
+        std::string::npos);
+  save(run.model, weights);
+  CHECK(error_of([&] { load_weights(other, weights); }).find(" is no checkpoint") != std::string::npos);
+  CHECK(same_bits(before, other.lm_head.weight.value()));
+}
+
+TEST_CASE("checkpoint: the bytes of a tensor can be read where its checksum is wrong") {
+  const TempFolder folder;
+  const std::string path = folder.path("x.safetensors");
+  save_safetensors(path, {{"n", IntArray({2}, std::vector<Index>{1, 2})}});
+  std::string bytes = read_file(path, 1 << 20);
+  const auto read = [&](std::string& all) {
+    const SafetensorsFile file(path);
+    return file.read_bytes(file.tensors()[0],
+                           [&](const void* data, std::size_t n) { all.append(static_cast<const char*>(data), n); });
+  };
+  std::string whole, changed;
+  CHECK(read(whole));
+  CHECK(whole == bytes.substr(bytes.size() - 16));
+  bytes.back() = 7;
+  write_file(path, bytes);
+  CHECK_FALSE(read(changed));
+  CHECK(changed == bytes.substr(bytes.size() - 16));
 }
 
 }  // namespace

@@ -3,11 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
+
 #include <cstdlib>
 #include <limits>
 #include <sstream>
 
 #include "engine/base/check.h"
+#include "tests/process.h"
 
 namespace mote::test::progress_test {
 namespace {
@@ -146,6 +149,16 @@ TEST_CASE("progress: a terminal's line is rewritten and never wraps") {
   }
 }
 
+TEST_CASE("progress: by default the clock is the system's and the width the terminal's") {
+  const Term xterm("xterm");
+  const ProgressOptions defaults;
+  CHECK((defaults.width == 0 && defaults.refresh == 0.1 && defaults.every_steps == 100 && defaults.every_seconds == 0));
+  Screen s;
+  Progress p(s.out, true);
+  p.update(1, 2, 1, 1);
+  CHECK(s.take() == "\rstep 1/2 | loss 1.0000 | lr 1.00e+00");
+}
+
 TEST_CASE("progress: a dumb terminal gets lines; errors; widths") {
   const Term dumb("dumb");
   Screen s;
@@ -157,6 +170,16 @@ TEST_CASE("progress: a dumb terminal gets lines; errors; widths") {
   CHECK_THROWS_AS(Progress(s.out, true, {.refresh = NaN}), Error);
   CHECK_THROWS_AS(Progress(s.out, true, {.every_seconds = inf}), Error);
   CHECK(terminal_width() > 0);
+  const auto width_elsewhere = [](const char* columns) {  // where neither stdout nor stderr is a terminal
+    return in_child([columns] {
+      const int nowhere = ::open("/dev/null", O_WRONLY);
+      ::dup2(nowhere, STDOUT_FILENO), ::dup2(nowhere, STDERR_FILENO);
+      setenv("COLUMNS", columns, 1);
+      return terminal_width();
+    });
+  };
+  CHECK(width_elsewhere("57") == "exit 57");
+  for (const char* unusable : {"", "0", "-5", "9x"}) CHECK(width_elsewhere(unusable) == "exit 80");
 }
 
 }  // namespace mote::test::progress_test

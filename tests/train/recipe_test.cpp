@@ -52,6 +52,10 @@ TEST_CASE("recipe: fields by name; what cannot be is refused") {
   Recipe r;
   CHECK(set_field(r, "optimizer", "sgd"));
   CHECK(r.optimizer == OptimizerKind::sgd);
+  CHECK(fields_text(Recipe()) ==
+        "optimizer = adamw\nschedule = cosine\nsteps = 600\nbatch_size = 64\nlearning_rate = 0.001\nwarmup = 50\n"
+        "weight_decay = 0.1\nclip = 1\n");
+  CHECK((Recipe().model == "gpt" && Recipe().data_seed == 1));
   CHECK(error_of([&] { set_field(r, "schedule", "square"); }) == "schedule 'square' is none of cosine, constant");
   CHECK(error_of([] { fit_options({.steps = -1}); }) == "recipe: steps -1 must be at least 0");
   CHECK(error_of([] { fit_options({.batch_size = 0}); }) == "recipe: batch_size 0 must be at least 1");

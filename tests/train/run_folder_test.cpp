@@ -48,7 +48,7 @@ TEST_CASE("run folder: the newest stay, in the order of their steps") {
     for (const std::string& name : list_folder(folder.path())) text += (text.empty() ? "" : " ") + name;
     return text;
   };
-  CHECK(folder.newest().empty());
+  CHECK(newest_checkpoint(folder.path()).empty());
   for (const Index steps : {0, 5, 10}) run.save(folder, steps);
   CHECK(seen() == names("00000000 00000005 00000010"));
   run.save(folder, 15);
@@ -58,8 +58,8 @@ TEST_CASE("run folder: the newest stay, in the order of their steps") {
   run.save(folder, 99'999'999);
   run.save(folder, 100'000'000);  // sorts before the others as text
   CHECK(seen() == names("00000015 100000000 99999999"));
-  CHECK(folder.newest() == folder.file("step-100000000.safetensors"));
-  CHECK(run.read(folder.newest()) == 100'000'000);
+  CHECK(newest_checkpoint(folder.path()) == folder.file("step-100000000.safetensors"));
+  CHECK(run.read(newest_checkpoint(folder.path())) == 100'000'000);
 }
 
 TEST_CASE("run folder: the one just written stays, also where later ones lie; fewer may be kept from now on") {
@@ -96,9 +96,9 @@ TEST_CASE("run folder: what is no checkpoint's name is neither the newest nor re
   put_file(temporary.path(".mote.999999.1.part"), "of a program that is gone");
   Counter run;
   RunFolder folder(temporary.path(), 1);
-  CHECK(folder.newest().empty());
+  CHECK(newest_checkpoint(folder.path()).empty());
   for (const Index steps : {1, 2, 3}) run.save(folder, steps);
-  CHECK(folder.newest() == temporary.path("step-00000003.safetensors"));
+  CHECK(newest_checkpoint(folder.path()) == temporary.path("step-00000003.safetensors"));
   for (const std::string& name : strange) CHECK_MESSAGE(get_file(temporary.path(name)) == "mine", name);
   CHECK(list_folder(temporary.path()).size() == strange.size() + 2);  // and the lock
 }
@@ -109,7 +109,7 @@ TEST_CASE("run folder: the best is the one with the lowest score") {
   RunFolder folder(temporary.path(), 1);
   const auto best_after = [&](Index steps, std::optional<double> score) {
     run.save(folder, steps, score);
-    return file_exists(folder.best()) ? Counter().read(folder.best()) : -1;
+    return file_exists(best_checkpoint(folder.path())) ? Counter().read(best_checkpoint(folder.path())) : -1;
   };
   const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
   CHECK(best_after(1, {}) == -1);
@@ -158,11 +158,11 @@ TEST_CASE("run folder: a checkpoint that cannot be written removes none and leav
     detail::file_calls = &detail::system_file_calls;
     CHECK(error.find("No space left on device") != std::string::npos);
     CHECK(folder.best_score == 5.0);
-    CHECK(Counter().read(folder.newest()) == 1);
+    CHECK(Counter().read(newest_checkpoint(folder.path())) == 1);
     CHECK(temporary.names() == ".mote.lock best.safetensors step-00000001.safetensors");
   }
   run.save(folder, 2, 4);
-  CHECK(Counter().read(folder.best()) == 2);
+  CHECK(Counter().read(best_checkpoint(folder.path())) == 2);
   CHECK(temporary.names() == ".mote.lock best.safetensors step-00000002.safetensors");
 }
 

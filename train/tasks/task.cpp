@@ -2,6 +2,7 @@
 #include "train/tasks/task.h"
 
 #include <algorithm>
+#include <map>
 
 namespace mote {
 
@@ -11,12 +12,45 @@ bool Questions::right(Index n, const IntArray& given) const {
   return row_of(given, n) == row_of(answers, n);
 }
 
-std::string Task::text(std::span<const Index> ids) const {
+namespace {
+bool only_letters(const Task& task) {
   bool letters = true;
-  for (Index id = 0; id < vocab_size() && letters; ++id) letters = word(id).size() == 1;
+  for (Index id = 0; id < task.vocab_size() && letters; ++id) letters = task.word(id).size() == 1;
+  return letters;
+}
+}  // namespace
+
+std::string Task::text(std::span<const Index> ids) const {
+  const bool letters = only_letters(*this);
   std::string text;
   for (const Index id : ids) text.append(letters || text.empty() ? "" : " ").append(word(id));
   return text;
+}
+
+std::vector<Index> Task::ids(const std::string& text) const {
+  const bool letters = only_letters(*this);
+  std::map<std::string, Index> known;
+  for (Index id = 0; id < vocab_size(); ++id) known.emplace(word(id), id);
+  std::vector<Index> ids;
+  std::string unknown;
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
+    if (!known.contains(" ")) at = text.find_first_not_of(' ', at);
+    if (at == std::string::npos) break;
+    end = letters ? at + 1 : std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (const auto found = known.find(word); found != known.end())
+      ids.push_back(found->second);
+    else if (const std::string quoted = "'" + word + "'"; unknown.find(quoted) == std::string::npos)
+      unknown.append(unknown.empty() ? "" : ", ").append(quoted);
+  }
+  if (unknown.empty()) return ids;
+  std::string all;
+  for (Index id = 0; id < vocab_size(); ++id)
+    if (id < 30 || id + 1 == vocab_size())
+      all.append(" ").append(word(id));
+    else if (id == 30)
+      all.append(" ...");
+  throw Error("the task has no word " + unknown + "; its words are" + all);
 }
 
 Index Task::looks_at(std::span<const Index>, Index) const { return -1; }

@@ -56,6 +56,8 @@ class Task {
   virtual std::string question_text(std::span<const Index> prompt) const { return text(prompt); }
   /// Ids as text: words side by side, with spaces between them if any word of the vocabulary is longer than a letter.
   std::string text(std::span<const Index> ids) const;
+  /// The ids of such a text, in which more spaces may stand. Errors: words that the task does not have, all named.
+  std::vector<Index> ids(const std::string& text) const;
 
   /// The position that tells what follows ids[position], for pictures of attention; -1: no certain one.
   virtual Index looks_at(std::span<const Index> ids, Index position) const;

@@ -86,6 +86,9 @@ TEST_CASE("axes: none, one, a list; out of range, listed twice, too many") {
   CHECK(reduced_shape({2, 3, 4}, {-1, 0}, false) == Shape{3});
   CHECK(error_of([&] { sum(x, 3); }) == "reduce: axis 3 is out of range for rank 3");
   CHECK(error_of([&] { sum(x, {1, -2}); }) == "reduce: axis 1 is listed twice");
+  CHECK(sum(Array::full({1, 2, 1, 2, 1, 2, 1, 2}, 1), {0, 1, 2, 3, 4, 5, 6, 7}).item() == 16);
+  for (const auto& [y, item] : {std::pair(sum(x), real(276)), {max(x), real(23)}, {min(x), real(0)}})
+    CHECK((y.shape() == Shape{} && y.item() == item));
   CHECK(error_of([&] { sum(x, {0, 1, 2, 0, 1, 2, 0, 1, 2}); }) == "reduce: 9 axes are above the limit of 8");
 }
 

@@ -83,6 +83,7 @@ TEST_CASE("random: a build is a setting of the stream, shared by handles and kep
   CHECK(other.build() == mkl_206);
   CHECK(bits(other, 20, 0.5) == bits(g, 20, 0.5));
   CHECK(Generator(123).get_state() != g.get_state());
+  for (const int version : {99, 1000}) CHECK(error_of([&] { g.set_build({.version = version}); }) != "(no error)");
   CHECK(error_of([&] { g.set_build({.version = 27}); }) ==
         "set_build: version 27 is not 100 * major + minor, such as 207 for PyTorch 2.7");
   CHECK(g.build() == mkl_206);

@@ -149,6 +149,17 @@ TEST_CASE("random: copies share a stream, states do not") {
   CHECK(other.get_state() != g.get_state());
 }
 
+TEST_CASE("random: a coin shows heads where the number drawn is below its probability, not at it") {
+  const Generator numbers(7), coins(7);
+  std::vector<float> p(1, numbers.unit<float>());
+  std::vector<std::uint8_t> heads(1, 2);
+  coins.bernoulli(heads, std::span<const float>(p));
+  CHECK(heads[0] == 0);
+  p[0] = std::nextafter(numbers.unit<float>(), 1.0f);
+  coins.bernoulli(heads, std::span<const float>(p));
+  CHECK(heads[0] == 1);
+}
+
 TEST_CASE("random: errors, and nothing drawn by them or by empty spans") {
   const Generator g(0);
   for (const TorchBuild& build : {TorchBuild{}, TorchBuild{.mkl = true, .version = 206}}) {
@@ -179,6 +190,8 @@ TEST_CASE("random: errors, and nothing drawn by them or by empty spans") {
     std::vector<double> wide(16);
     CHECK(error_of([&] { g.normal(std::span(wide), 0, -1); }) == "normal: standard deviation -1 must be at least 0");
     CHECK(error_of([&] { g.normal_strided(out, 0, -1); }) == "normal: standard deviation -1 must be at least 0");
+    CHECK(error_of([&] { g.normal_strided(std::span(wide), 0, -1); }) ==
+          "normal: standard deviation -1 must be at least 0");
     CHECK_THROWS_AS(g.normal(std::span<double>(d), 0, not_a_number), Error);
     CHECK(error_of([&] { g.uniform(out, 1, 0); }) == "uniform: low 1 must be at most high 0");
     CHECK(error_of([&] { g.uniform(out, 0, infinite); }) == "uniform: bounds 0 and inf are not finite in this type");

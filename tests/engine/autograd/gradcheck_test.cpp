@@ -50,6 +50,14 @@ TEST_CASE("gradcheck: a gradient of the wrong size, sign or place fails, and the
   CHECK_MESSAGE(r.text.rfind("input 0 at [1, 2]: backward gives ", 0) == 0, r.text);
 }
 
+TEST_CASE("gradcheck: step and tolerance are those asked for") {
+  const auto cube = [](In x) { return x[0] * x[0] * x[0]; };  // ((x + h)^3 - (x - h)^3) / 2h = 3 x^2 + h^2
+  const GradcheckResult wide = gradcheck(cube, {array({}, {1})}, {.step = 0.5});
+  CHECK_FALSE(wide.ok);
+  CHECK(wide.worst == doctest::Approx(0.25 / 3.25));
+  CHECK(gradcheck(cube, {array({}, {1})}, {.tolerance = 0.1, .step = 0.5}).ok);
+}
+
 TEST_CASE("gradcheck: NaN is an error, so are results without a gradient and results that change from call to call") {
   const GradcheckResult with_nan = gradcheck([](In x) { return log(x[0]); }, {array({2}, {1, -1})});
   CHECK_FALSE(with_nan.ok);

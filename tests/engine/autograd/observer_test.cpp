@@ -165,6 +165,14 @@ TEST_CASE("observer: kept bytes are those of what save() was given") {
   CHECK(kept.bytes == 4);
   gather(a, 0, ints({1, 2}));
   CHECK(kept.bytes == 2 * 8);
+  const auto keeps = [&a](const auto& value) {
+    Op op("keeps", a);
+    op.record(copy_of(a.array()), save(value), [](const Array& dy, Grads& dx, const auto&) { dx.add(0, dy); });
+  };
+  keeps(std::vector<Index>{1, 2, 3});
+  CHECK(kept.bytes == 3 * 8);
+  keeps(std::vector<Array>{a.array(), b.array()});
+  CHECK(kept.bytes == 7 * number);
 }
 
 }  // namespace

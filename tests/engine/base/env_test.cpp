@@ -19,6 +19,9 @@ TEST_CASE("env: what each variable takes") {
   {
     const Setting threads("MOTE_THREADS", "7");
     CHECK(settings().threads == 7);
+    ::unsetenv("MOTE_THREADS");
+    reload_settings();
+    CHECK(settings().threads == 0);  // one per core
   }
   for (const auto& [text, n] : std::vector<std::pair<const char*, int>>{{"", 0}, {"1", 1}, {"1024", 1024}}) {
     const Setting threads("MOTE_THREADS", text);

@@ -226,6 +226,23 @@ TEST_CASE("parallel_for: when the system has no more threads it goes on with tho
   CHECK(in_child(bare_threads) == "exit 99");
 }
 
+TEST_CASE("set_threads: as many threads compute at the same time") {
+  for (const int n : {2, 4, 3}) {
+    const Threads use(n);
+    std::atomic<int> begun = 0;
+    std::atomic<bool> gave_up = false;
+    parallel_for(n, 1, [&](Index, Index) {  // none ends before all have begun
+      ++begun;
+      const auto start = std::chrono::steady_clock::now();
+      while (begun < n && !gave_up) {
+        std::this_thread::yield();
+        if (std::chrono::steady_clock::now() - start > std::chrono::seconds(20)) gave_up = true;
+      }
+    });
+    CHECK_FALSE(gave_up);
+  }
+}
+
 TEST_CASE("parallel_for: an idle pool uses no processor") {
   const Threads use(4);
   CHECK(missed(1000, 1) == 0);

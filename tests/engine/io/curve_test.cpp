@@ -28,6 +28,14 @@ TEST_CASE("curve_text: a column per value, or per share of them") {
         "   1  8\n");
 }
 
+TEST_CASE("curve_text: labels have four digits") {
+  CHECK(curve_text(std::vector<double>{12345.678, 1.23456}, {.height = 2}) ==
+        "1.235e+04 |*\n"
+        "    1.235 | *\n"
+        "          +--\n"
+        "           1 2\n");
+}
+
 TEST_CASE("curve_text: a logarithmic scale, and what has no place on one") {
   CHECK(curve_text(std::vector<double>{100, 10, 0, 1, -3, nan}, {.log = true, .height = 3}) ==
         "100 |*\n"

@@ -101,7 +101,7 @@ void write_new(const std::string& path) {
 TEST_CASE("file: the n-th call fails, for every n: the old file or the new one, nothing else, and an error") {
   for (const bool replaces : {true, false})
     for (const int error : {EIO, ENOSPC, EROFS, EINVAL}) {
-      std::set<std::string> failed;
+      std::set<std::string> failed, told;
       for (int n = 1;; ++n) {
         const TempFolder folder;
         const std::string path = folder.path("a");
@@ -115,6 +115,7 @@ TEST_CASE("file: the n-th call fails, for every n: the old file or the new one, 
         if (faults.calls < n) break;  // none failed
         INFO(faults.failed << ", call " << n << ": " << text);
         failed.insert(faults.failed);
+        if (text != "(no error)") told.insert(faults.failed);
         const bool done = text == "(no error)" || std::string(faults.failed) == "sync_folder";
         CHECK(get_file(path) == (done ? new_content : replaces ? "old" : ""));
         CHECK(folder.names() == (done || replaces ? "a" : ""));
@@ -126,6 +127,7 @@ TEST_CASE("file: the n-th call fails, for every n: the old file or the new one, 
       }
       for (const char* name : {"open", "write", "sync", "close", "rename", "sync_folder"}) CHECK(failed.contains(name));
       CHECK(failed.contains("keep_owner") == replaces);
+      CHECK(told.contains("close"));  // of the file that is written
     }
 }
 
@@ -238,6 +240,21 @@ TEST_CASE("file: a disk that is full, and one that is read-only") {
     MESSAGE("left out: this needs the right to mount a file system");
   else
     CHECK(result == "exit 0");
+}
+
+TEST_CASE("file: what is written to a file that others may not read is at no moment theirs to read") {
+  static unsigned created = 0777;
+  const TempFolder folder;
+  put_file(folder.path("a"), "old");
+  ::chmod(folder.path("a").c_str(), 0600);
+  FileCalls calls = real;
+  calls.open = [](const char* path, OpenFor what, unsigned mode) {
+    if (what == OpenFor::create) created = mode;
+    return real.open(path, what, mode);
+  };
+  const Use use(calls);
+  write_file(folder.path("a"), "new");
+  CHECK(created == 0600);
 }
 
 TEST_CASE("folder: a log's line that cannot be written leaves no half of it") {

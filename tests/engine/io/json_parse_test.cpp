@@ -300,5 +300,21 @@ TEST_CASE("json: a text cut anywhere is refused, and one with any bit flipped is
   CHECK(accepted > 100);
 }
 
+TEST_CASE("json: the members of an object one by one") {
+  std::string seen;
+  const auto see = [&](const std::string& name, const Json& value) { seen += name + "=" + text_of(value) + ";"; };
+  parse_json_members(R"( {"a":1, "b":{"a":[{}]},"a":"x"} )", "f", see);
+  CHECK(seen == R"(a=1;b={"a":[{}]};a="x";)");
+  parse_json_members("{}", "f", see);
+  const auto error = [&](const char* text) { return error_of([&] { parse_json_members(text, "f", see); }); };
+  CHECK(error("[]") == "f: line 1, column 1 (byte 0): an object must stand here, not '['");
+  CHECK(error("") == "f: line 1, column 1 (byte 0): an object must stand here, not the end of the text");
+  CHECK(error("{}{") == "f: line 1, column 3 (byte 2): after the value there is '{'");
+  CHECK(error(R"({"a":{"b":1,"b":2}})") == "f: line 1, column 13 (byte 12): the name b occurs twice in an object");
+  CHECK(error(R"({"a":1)") ==
+        "f: line 1, column 7 (byte 6): after a member of an object ',' or '}' must follow, not the "
+        "end of the text");
+}
+
 }  // namespace
 }  // namespace mote::test::json_parse_test

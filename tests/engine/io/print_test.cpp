@@ -160,6 +160,9 @@ TEST_CASE("print: precisions, ties to even, the last digit of a float") {
 }
 
 TEST_CASE("print: thresholds and line widths at their limits") {
+  CHECK(to_text(std::vector<real>(9, real(1.5)).data(), {1, 1, 9}) ==  // in 81 columns there would be room for nine
+        R"(tensor([[[1.5000, 1.5000, 1.5000, 1.5000, 1.5000, 1.5000, 1.5000, 1.5000,
+          1.5000]]]))");
   CHECK(floats({7}, {}, {.threshold = 0}) == "tensor(7.)");
   CHECK(counting({6}, 1, {.threshold = 0}) == "tensor([0., 1., 2., 3., 4., 5.])");  // edges only, but all of it
   CHECK(counting({7}, 1, {.threshold = 0}) == "tensor([0., 1., 2.,  ..., 4., 5., 6.])");
@@ -238,6 +241,10 @@ TEST_CASE("print: a remark at the end") {
   CHECK(floats(values, {9}, wide) == nine + ", grad_fn=<MulBackward0>)");
   --wide.linewidth;
   CHECK(floats(values, {9}, wide) == nine + ",\n       grad_fn=<MulBackward0>)");
+  CHECK(counting({2, 0}, 1, {.linewidth = 44, .suffix = "requires_grad=True"}) ==
+        "tensor([], size=(2, 0), requires_grad=True)");
+  CHECK(counting({2, 0}, 1, {.linewidth = 43, .suffix = "requires_grad=True"}) ==
+        "tensor([], size=(2, 0),\n       requires_grad=True)");
   CHECK(counting({2, 0}, 1, {.linewidth = 20, .suffix = "requires_grad=True"}) ==
         "tensor([],\n       size=(2, 0),\n       requires_grad=True)");
 }

@@ -73,6 +73,18 @@ TEST_CASE("simd: fma is rounded once") {
   }
 }
 
+TEST_CASE("simd: fma of a product half way between two floats follows the sign of what is added") {
+  const real half = static_cast<real>(std::exp2(-(std::numeric_limits<real>::digits / 2)));
+  const real tiny = static_cast<real>(0x1p-80);
+  Numbers a, b, c;
+  for (int i = 0; i < 16; ++i) {
+    a.x[i] = (i & 1 ? -1 : 1) * real(i & 8 ? 4 : 1) * (1 + half), b.x[i] = 1 + (i & 4 ? 3 : 1) * half;
+    c.x[i] = (i & 2 ? -1 : 1) * tiny;
+  }
+  const Numbers y(fma(Vec::load(a.x), Vec::load(b.x), Vec::load(c.x)));
+  for (int i = 0; i < 16; ++i) CHECK(same(y.x[i], std::fma(a.x[i], b.x[i], c.x[i])));
+}
+
 TEST_CASE("simd: a chain of fma is rounded at every link") {  // GCC 12 lost the inner rounding once
   Draw draw;
   for (int round = 0; round < 1000; ++round) {

@@ -158,6 +158,7 @@ TEST_CASE("eq of ids: in any layout; its errors") {
   CHECK(mean(tensor(m)).item() == real(4) / real(6));
   CHECK(error_of([&] { eq(a, b); }) == "eq: ids [2, 3] and [3, 2] differ in shape");
   CHECK(error_of([&] { eq(IntArray(), b); }).starts_with("eq: "));
+  CHECK(error_of([&] { eq(a, IntArray()); }).starts_with("eq: "));
 }
 
 }  // namespace

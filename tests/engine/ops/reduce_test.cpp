@@ -73,6 +73,17 @@ TEST_CASE("mean") {
              {.error = [] { mean(zeros({2}), 1); }, .error_text = "mean: axis 1 is out of range for rank 1"});
 }
 
+TEST_CASE("reductions drop the axes they reduce, unless told to keep them") {
+  const Tensor x = random_array({2, 3}, 1);
+  CHECK((sum(x).shape() == Shape{} && sum(x, 0).shape() == Shape{3} && sum(x, 0, true).shape() == Shape{1, 3}));
+  CHECK((mean(x).shape() == Shape{} && mean(x, 0).shape() == Shape{3} && mean(x, 0, true).shape() == Shape{1, 3}));
+  CHECK((var(x).shape() == Shape{} && var(x, 0).shape() == Shape{3} && var(x, 0, 1, true).shape() == Shape{1, 3}));
+  CHECK((max(x).shape() == Shape{} && max(x, Axes(0)).shape() == Shape{3}));
+  CHECK((min(x).shape() == Shape{} && min(x, Axes(0)).shape() == Shape{3}));
+  CHECK((argmax(x).shape() == Shape{2} && argmax(x, 0, true).shape() == Shape{1, 3}));
+  CHECK((argmin(x).shape() == Shape{2} && argmin(x, 0, true).shape() == Shape{1, 3}));
+}
+
 TEST_CASE("var") {
   for (const auto& [list, axes] : cases)
     for (const int correction : {0, 1})

@@ -96,6 +96,12 @@ TEST_CASE("undefined inputs: parameters") {
   CHECK(error_of([&] { linear(ones({1, 2}), ones({2, 2}), p); }) == moved);
   p = q;
   CHECK((p.defined() && p.same_as(q)));
+  Parameter assigned;
+  assigned = std::move(p);
+  CHECK(assigned.same_as(q));
+  CHECK(error_of([&] { p.value(); }) == moved);
+  CHECK(error_of([&] { q.set_grad(Array::full({3}, 1)); }) ==
+        "set_grad: a parameter of shape [2] cannot take a gradient of shape [3]");
   CHECK_FALSE(Tensor(Parameter()).defined());  // never given is something else
 }
 

@@ -82,6 +82,18 @@ TEST_CASE("ai_engineering: AttentionLM is the demo's model, draw for draw") {
   CHECK(random.get_state() == again.get_state());
   const IntArray ids = ints({{1, 6, 0, 3, 2}});
   CHECK(distance(tutorial(ids).to_vector(), Value(own(ids).array()).x) < rounding);
+
+  using tutorials::ai_engineering::DemoConfig;
+  const DemoConfig demo;
+  CHECK((demo.batch_size == 16 && demo.n_epochs == 3 && demo.steps_per_epoch == 120));
+  CHECK((demo.learning_rate == 5e-3 && demo.seed == 42));
+  const TinyAttentionLM lesson(demo, random);
+  CHECK(lesson.token_emb.weight.shape() == Shape{64, 32});
+  CHECK((lesson.attn.n_heads == 4 && lesson.attn.max_context_length == 12));
+  const std::vector<NamedConstBuffer> buffers = named_buffers(lesson.attn);
+  REQUIRE(buffers.size() == 1);
+  CHECK(buffers[0].name == "causal_mask");
+  CHECK(same_bits(buffers[0].array->slice(0, 0, 2).slice(1, 0, 2).contiguous(), array({2, 2}, {1, 0, 1, 1})));
 }
 
 // The tests that the lesson names: shapes, causality, softmax, split of heads, gradients, training.

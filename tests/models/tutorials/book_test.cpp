@@ -107,6 +107,7 @@ TEST_CASE("book: the mask is a buffer, listed and copied, neither drawn nor trai
   CHECK(parameter_count(m) == 2 * 3 * 6);
 
   const SplitAttention split(3, 4, 2, 0.0, 2, random);
+  CHECK((split.d_out == 4 && split.num_heads == 2 && split.head_dim == 2));
   REQUIRE(named_buffers(split).size() == 1);
   CHECK(named_buffers(split)[0].name == "mask");
   CHECK(same_bits(split.mask, array({2, 2}, {0, 1, 0, 0})));

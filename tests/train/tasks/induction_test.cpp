@@ -65,6 +65,15 @@ TEST_CASE("induction task: where to look is one further than the same letter one
   CHECK(task.row({1, 2, 3}) == Sequence{1, 2, 3, 1, 2, 3, 1, 2, 3});
 }
 
+TEST_CASE("induction task: the answer is up to four letters, of short rows all but one") {
+  for (const auto& [length, answers] : {std::pair<Index, Index>{2, 1}, {4, 3}, {5, 4}, {9, 4}}) {
+    const InductionTask task({.symbols = 9, .shortest = 2, .length = length});
+    const Questions q = task.questions(3, Split::test, Generator(1));
+    CHECK(q.answers.shape() == Shape{3, answers});
+    CHECK(q.prompts.shape() == Shape{3, 2 * length + 1 - answers});
+  }
+}
+
 TEST_CASE("induction task: what it refuses") {
   CHECK(error_of([] { InductionTask({.symbols = 1}); }) == "InductionTask: symbols 1 must be at least 2");
   CHECK(error_of([] { InductionTask({.length = 1}); }) == "InductionTask: length 1 must be at least 2");

@@ -72,6 +72,25 @@ TEST_CASE("stack_rows and row_of: rows as an array and back") {
   CHECK(error_of([] { stack_rows({{1, 2}, {3}}); }) == "stack_rows: rows of 2 and of 1 ids");
 }
 
+TEST_CASE("symbol_word: letters as long as they suffice") {
+  CHECK(symbol_word(25, 26) == "z");
+  CHECK(symbol_word(25, 27) == "25");
+  CHECK(symbol_word(0, 1) == "a");
+}
+
+TEST_CASE("ids: what text() says, with any spaces; all unknown words are named") {
+  const auto letters = make_task("copy", {{"symbols", "3"}, {"length", "4"}});
+  CHECK(letters->ids("ab|c") == Sequence{0, 1, 3, 2});
+  CHECK(letters->ids("  a b|  c ") == Sequence{0, 1, 3, 2});
+  CHECK(letters->ids("").empty());
+  CHECK(error_of([&] { letters->ids("axbdx"); }) == "the task has no word 'x', 'd'; its words are a b c |");
+  const auto numbers = make_task("repeat", {});
+  CHECK(numbers->ids(" 63 0  7") == Sequence{63, 0, 7});
+  CHECK(error_of([&] { numbers->ids("1 64"); })
+            .ends_with("no word '64'; its words are 0 1 2 3 4 5 6 7 8 9 10 11 12 13 "
+                       "14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 ... 63"));
+}
+
 TEST_CASE("tasks: by name; options by name; what is refused") {
   const std::vector<std::string> names = task_names();
   CHECK(std::is_sorted(names.begin(), names.end()));

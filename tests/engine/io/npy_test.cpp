@@ -1,0 +1,266 @@
+// .npy files: NumPy's own bytes, every type and order that is read, damaged and foreign files, 16-bit floats.
+#include "engine/io/npy.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/io/file.h"
+#include "engine/io/half.h"
+#include "tests/tools.h"
+
+namespace mote::test::npy_test {
+namespace {
+
+/// The file that numpy 1.24.2 saves for this dictionary, followed by the elements' bytes: padded to 128 bytes.
+template <class T = std::uint8_t>
+std::string file(const std::string& dictionary, const std::vector<T>& elements = {}) {
+  std::string bytes = std::string("\x93NUMPY\x01\0v\0", 10) + dictionary;
+  bytes.resize(127, ' ');
+  bytes += '\n';
+  return bytes.append(reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(T));
+}
+/// The same with any version and length of header.
+std::string framed(const std::string& version, std::uint32_t length, std::size_t length_bytes,
+                   const std::string& rest) {
+  std::string bytes = "\x93NUMPY" + version;
+  for (std::size_t i = 0; i < length_bytes; ++i) bytes += static_cast<char>(length >> 8 * i & 255u);
+  return bytes + rest;
+}
+std::string dictionary(const std::string& type, const std::string& shape, const std::string& fortran = "False") {
+  return "{'descr': '" + type + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }";
+}
+
+Array floats(const std::string& bytes) { return std::get<Array>(parse_npy(bytes)); }
+IntArray integers(const std::string& bytes) { return std::get<IntArray>(parse_npy(bytes)); }
+std::string error(const std::string& bytes) {
+  return error_of([&] { parse_npy(bytes, "x.npy"); });
+}
+
+const std::string real_type = f64 ? "<f8" : "<f4";
+
+TEST_CASE("npy: what is written is what numpy.save writes, and is read back") {
+  CHECK(npy_bytes(Array(real(1.5))) == file<real>(dictionary(real_type, "()"), {real(1.5)}));
+  CHECK(npy_bytes(array({3}, {0, 1, 2})) == file<real>(dictionary(real_type, "(3,)"), {0, 1, 2}));
+  CHECK(npy_bytes(array({2, 3}, {0, 1, 2, 3, 4, 5})) ==
+        file<real>(dictionary(real_type, "(2, 3)"), {0, 1, 2, 3, 4, 5}));
+  CHECK(npy_bytes(array({2, 2}, {1, 2, 3, 4}).transpose(0, 1)) ==
+        file<real>(dictionary(real_type, "(2, 2)"), {1, 3, 2, 4}));
+  CHECK(npy_bytes(Array::zeros({1, 1, 1, 1, 1, 0, 12345, 12345})) ==
+        file(dictionary(real_type, "(1, 1, 1, 1, 1, 0, 12345, 12345)")));
+  CHECK(npy_bytes(ints({{-1, 2}})) == file<std::int64_t>(dictionary("<i8", "(1, 2)"), {-1, 2}));
+  CHECK(npy_bytes(IntArray(Shape{0, 4})) == file(dictionary("<i8", "(0, 4)")));
+  CHECK(npy_bytes(mask({true, false, true})) == file<std::uint8_t>(dictionary("|b1", "(3,)"), {1, 0, 1}));
+  // numpy 1.24.2: np.zeros((1, 0, 10**8, 10**8, 10**8, 1, 1, 1)) would not fit 128 bytes any more than this does.
+  const Array wide = Array::zeros({0, 11111, 11111, 11111, 11111, 1, 1, 1});
+  CHECK(npy_bytes(wide).size() % 64 == 0);
+  CHECK(floats(npy_bytes(wide)).shape() == wide.shape());
+  CHECK(error_of([] { npy_bytes(Array()); }).find("not defined") != std::string::npos);
+
+  const Array special(Shape{static_cast<Index>(special_values().size())}, special_values());
+  CHECK(same_bits(floats(npy_bytes(special)), special));
+  const Array random = random_array({3, 1, 4, 5000}, 1);
+  CHECK(same_bits(floats(npy_bytes(random)), random));
+  CHECK(same_bits(floats(npy_bytes(random.transpose(1, 3))), random.transpose(1, 3)));
+}
+
+TEST_CASE("npy: every type, widened exactly") {
+  const auto same = [](const Array& x, const std::vector<double>& values) {
+    return distance(x.to_vector(), values) == 0;
+  };
+  CHECK(same(floats(file<std::uint16_t>(dictionary("<f2", "(5,)"), {0x3c00, 0xc000, 0x3555, 1, 0x7c00})),
+             {1, -2, 0.333251953125, 0x1p-24, static_cast<double>(inf)}));
+  CHECK(same(floats(file<float>(dictionary("<f4", "(2,)"), {0.1f, -3e38f})),
+             {static_cast<double>(0.1f), static_cast<double>(-3e38f)}));
+  const std::vector<double> doubles{0.1, 1 + 0x1p-24, 1 + 0x1.8p-24, 1e300, -1e300, 1e-300};
+  const Array rounded = floats(file<double>(dictionary("<f8", "(6,)"), doubles));
+  if (f64)
+    CHECK(same(rounded, doubles));
+  else  // to nearest, ties to even; beyond the range to infinity
+    CHECK(same(rounded, {static_cast<double>(0.1f), 1, 1 + 0x1p-23, HUGE_VAL, -HUGE_VAL, 0}));
+  CHECK(integers(file<std::int8_t>(dictionary("|i1", "(2,)"), {-128, 127})) == ints({-128, 127}));
+  CHECK(integers(file<std::int16_t>(dictionary("<i2", "(2,)"), {-32768, 5})) == ints({-32768, 5}));
+  CHECK(integers(file<std::int32_t>(dictionary("<i4", "(2,)"), {INT32_MIN, 5})) == ints({INT32_MIN, 5}));
+  CHECK(integers(file<std::int64_t>(dictionary("<i8", "(2,)"), {INT64_MIN, 5})) == ints({INT64_MIN, 5}));
+  CHECK(integers(file<std::uint8_t>(dictionary("|u1", "(2,)"), {255, 5})) == ints({255, 5}));
+  CHECK(integers(file<std::uint16_t>(dictionary("<u2", "(2,)"), {65535, 5})) == ints({65535, 5}));
+  CHECK(integers(file<std::uint32_t>(dictionary("<u4", "(2,)"), {UINT32_MAX, 5})) == ints({UINT32_MAX, 5}));
+  const Mask m = std::get<Mask>(parse_npy(file<std::uint8_t>(dictionary("|b1", "(2,)"), {1, 0})));
+  CHECK(m.to_vector() == std::vector<std::uint8_t>{1, 0});
+  CHECK(error(file<std::uint8_t>(dictionary("|b1", "(2,)"), {1, 2})) ==
+        "x.npy: element 1 is 2, but a boolean is 0 or 1");
+}
+
+TEST_CASE("npy: Fortran order, versions, and a header in another order") {
+  CHECK(integers(file<std::int64_t>(dictionary("<i8", "(2, 3)", "True"), {0, 3, 1, 4, 2, 5})) ==
+        ints({{0, 1, 2}, {3, 4, 5}}));
+  CHECK(integers(file<std::int32_t>(dictionary("<i4", "(3,)", "True"), {0, 1, 2})) == ints({0, 1, 2}));
+  CHECK(floats(file<float>(dictionary("<f4", "()", "True"), {2})).item() == 2);
+  CHECK(floats(file<float>(dictionary("<f4", "(0, 3)", "True"))).shape() == Shape{0, 3});
+  std::vector<std::int8_t> cube(24);
+  for (int i = 0; i < 24; ++i) cube[static_cast<std::size_t>(i)] = static_cast<std::int8_t>(i);
+  const IntArray x = integers(file<std::int8_t>(dictionary("|i1", "(2, 3, 4)", "True"), cube));
+  CHECK(x.is_contiguous());
+  for (Index i = 0; i < 2; ++i)
+    for (Index j = 0; j < 3; ++j)
+      for (Index k = 0; k < 4; ++k) CHECK(x.at({i, j, k}) == i + 2 * j + 6 * k);
+
+  const std::string other = "{ 'shape':( 2 ,1 , ) ,'descr':'|u1','fortran_order':False}\n";
+  const auto length = static_cast<std::uint32_t>(other.size());
+  for (const char version : {'\1', '\2', '\3'})
+    CHECK(integers(framed({version, '\0'}, length, version == 1 ? 2 : 4, other + "ab")) == ints({{97}, {98}}));
+}
+
+TEST_CASE("npy: foreign and malformed files") {
+  const std::string good = dictionary("|u1", "(2,)") + "\n";
+  const auto with = [](const std::string& text) {
+    return error(framed({"\1\0", 2}, static_cast<std::uint32_t>(text.size()), 2, text + "ab"));
+  };
+  const auto shaped = [&](const std::string& shape) { return with(dictionary("|u1", shape) + "\n"); };
+  const auto typed = [&](const std::string& type) { return with(dictionary(type, "(2,)") + "\n"); };
+  CHECK(with(good) == "(no error)");
+  const std::string none = "x.npy: this is no .npy file: it does not begin with \\x93NUMPY",
+                    cut = "x.npy: the file is cut off within its header";
+  CHECK(error("") == none);
+  CHECK(error("\x93NUMPX\x01") == none);
+  CHECK(error("PK\3\4") == none);
+  CHECK(error("\x93NUMPY") == cut);
+  CHECK(error(framed({"\2\0", 2}, 60, 2, "")) == cut);
+  CHECK(error(framed({"\1\0", 2}, 60, 2, "{'descr'")) == cut);
+  CHECK(error(framed({"\x9\0", 2}, 60, 2, good)) == "x.npy: version 9.0 is none of 1.0, 2.0, 3.0");
+  CHECK(error(framed({"\1\1", 2}, 60, 2, good)) == "x.npy: version 1.1 is none of 1.0, 2.0, 3.0");
+  CHECK(error(framed({"\2\0", 2}, 1'000'000'000, 4, good)) ==
+        "x.npy: a header of 1000000000 bytes is above the limit of 10000");
+  CHECK(error(framed({"\1\0", 2}, 65'535, 2, good)) == "x.npy: a header of 65535 bytes is above the limit of 10000");
+
+  const std::string newline =
+      ": after the dictionary must stand nothing but spaces and, as the header's last byte, a newline";
+  CHECK(with(dictionary("|u1", "(2,)")) == "x.npy: byte 67" + newline);
+  CHECK(with(dictionary("|u1", "(2,)") + " ") == "x.npy: byte 68" + newline);
+  CHECK(with(good + " ") == "x.npy: byte 67" + newline);
+  CHECK(with(dictionary("|u1", "(2,)") + "x\n") == "x.npy: byte 67" + newline);
+
+  CHECK(shaped("(3)") == "x.npy: a shape of one axis is written with a comma, as (3,)");
+  CHECK(shaped("(2, 1,)") == "(no error)");
+  CHECK(shaped("2") == "x.npy: byte 60: '(' must stand here");
+  CHECK(shaped("[2]") == "x.npy: byte 60: '(' must stand here");
+  CHECK(shaped("(-2,)") == "x.npy: byte 61: an extent must stand here, a whole number of at least 0");
+  CHECK(shaped("(,)") == "x.npy: byte 61: an extent must stand here, a whole number of at least 0");
+  CHECK(shaped("(2.0,)") == "x.npy: byte 62: ',' or ')' must stand here");
+  CHECK(shaped("(2L,)") == "x.npy: byte 62: ',' or ')' must stand here");
+  CHECK(shaped("(1 2)") == "x.npy: byte 63: ',' or ')' must stand here");
+  CHECK(shaped("(02,)") == "x.npy: byte 61: an extent must not start with a needless 0");
+  CHECK(shaped("(2,") == "x.npy: byte 63: an extent must stand here, a whole number of at least 0");
+  CHECK(shaped("(1,1,1,1,1,1,1,1,2)") == "x.npy: byte 77: there are more than 8 axes");
+  CHECK(shaped("(9223372036854775808,)") == "x.npy: byte 61: an extent is above 2^63 - 1");
+  CHECK(shaped("(4294967296, 4294967296)") == "x.npy: there are too many elements in shape [4294967296, 4294967296]");
+  CHECK(shaped("(0, 4294967296, 4294967296)") ==
+        "x.npy: there are too many elements in shape [0, 4294967296, 4294967296]");
+  CHECK(shaped("(3,)") == "x.npy: there are 2 bytes of elements, but shape [3] of type '|u1' takes 3");
+  CHECK(shaped("()") == "x.npy: there are 2 bytes of elements, but shape [] of type '|u1' takes 1");
+  CHECK(shaped("(0,)") == "x.npy: there are 2 bytes of elements, but shape [0] of type '|u1' takes 0");
+  CHECK(shaped("(576460752303423488,)") ==
+        "x.npy: there are 2 bytes of elements, but shape [576460752303423488] of type '|u1' takes 576460752303423488");
+
+  CHECK(typed(">f4") ==
+        "x.npy: type '>f4' is big-endian: in Python, x.astype(x.dtype.newbyteorder('<')) makes it "
+        "little-endian");
+  CHECK(typed("|O") == "x.npy: type '|O' are Python objects, which only Python can read");
+  const std::string types = "' is none of <f2, <f4, <f8, |i1, <i2, <i4, <i8, |u1, <u2, <u4, |b1";
+  for (const std::string type : {"<c8", "<U3", "|S3", "<M8[ns]", "<u8", "f4", "<F4", "", "|V2", "=f4", "<f16"})
+    CHECK(typed(type) == "x.npy: type '" + type + types);
+  CHECK(with("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }\n") ==
+        "x.npy: arrays of structures are not supported");
+  CHECK(with("{'descr': 4, 'fortran_order': False, 'shape': (2,), }\n") ==
+        "x.npy: byte 20: a type in single quotes must stand here");
+  CHECK(typed("a\\x") == "x.npy: byte 22: a type must be plain text");
+
+  CHECK(with("{'descr': '|u1', 'fortran_order': false, 'shape': (2,), }\n") ==
+        "x.npy: byte 44: True or False must stand here");
+  CHECK(with("{'descr': '|u1', 'fortran_order': 0, 'shape': (2,), }\n") ==
+        "x.npy: byte 44: True or False must stand here");
+  CHECK(with("{'descr': '|u1', 'shape': (2,), }\n") == "x.npy: the header has no fortran_order");
+  CHECK(with("{}\n") == "x.npy: the header has no descr");
+  CHECK(with("{'descr': '|u1', 'descr': '|u1', 'fortran_order': False, 'shape': (2,), }\n") ==
+        "x.npy: 'descr' occurs twice in the header");
+  CHECK(with("{'descr': '|u1', 'extra': 1, 'fortran_order': False, 'shape': (2,), }\n") ==
+        "x.npy: byte 27: 'extra' is none of descr, fortran_order, shape");
+  CHECK(with("{'descr': '|u1' 'shape': (2,), }\n") == "x.npy: byte 26: '}' must stand here");
+  CHECK(with("{'descr' '|u1'}\n") == "x.npy: byte 19: ':' must stand here");
+  CHECK(with("{\"descr\": '|u1'}\n") == "x.npy: byte 11: a key in single quotes must stand here");
+  CHECK(with("[1, 2]\n") == "x.npy: byte 10: '{' must stand here");
+  CHECK(with("\n") == "x.npy: byte 10: '{' must stand here");
+  CHECK(with("") == "x.npy: byte 10: '{' must stand here");
+}
+
+TEST_CASE("npy: cut anywhere it is refused; with any bit flipped it is refused or comes back from its own bytes") {
+  const std::string bytes = npy_bytes(array({2, 3}, {1, 2, 3, 4, 5, 6}));
+  for (std::size_t n = 0; n < bytes.size(); ++n) CHECK(error(bytes.substr(0, n)).starts_with("x.npy: "));
+  CHECK(error(bytes + "x").starts_with("x.npy: there are "));
+  const auto again = [](const NpyValue& value) {
+    return std::visit([](const auto& x) { return npy_bytes(x); }, value);
+  };
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    std::string flipped = bytes;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    const std::string message = error(flipped);
+    if (message != "(no error)") {
+      CHECK(message.starts_with("x.npy: "));
+      continue;
+    }
+    const std::string written = again(parse_npy(flipped));
+    CHECK(again(parse_npy(written)) == written);
+  }
+}
+
+TEST_CASE("npy: files") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / (f64 ? "mote_npy_f64" : "mote_npy");
+  std::filesystem::create_directory(folder);
+  const std::string path = (folder / "x.npy").string();
+  const Array x = random_array({7, 3000}, 3);
+  save_npy(path, x);
+  CHECK(same_bits(load_npy<Array>(path), x));
+  CHECK(read_file(path, 1 << 20) == npy_bytes(x));
+  CHECK(error_of([&] { load_npy<IntArray>(path); }) ==
+        path + ": the file holds floats, an Array, not integers, an IntArray");
+  CHECK(error_of([&] { save_npy(path, Array()); }).find("not defined") != std::string::npos);
+  CHECK(same_bits(load_npy<Array>(path), x));
+  save_npy(path, ints({1, 2}));
+  CHECK(load_npy<IntArray>(path) == ints({1, 2}));
+  save_npy(path, mask({true}));
+  CHECK(load_npy<Mask>(path).at({0}) == 1);
+  write_file(path, "not numpy");
+  CHECK(error_of([&] { load_npy(path); }) == path + ": this is no .npy file: it does not begin with \\x93NUMPY");
+  write_file(path, "");
+  CHECK(error_of([&] { load_npy(path); }).starts_with(path + ": this is no .npy file"));
+  std::filesystem::remove_all(folder);
+  CHECK(error_of([&] { load_npy(path); }).find(path) != std::string::npos);
+}
+
+TEST_CASE("npy: every 16-bit float") {
+  for (std::uint32_t bits = 0; bits < 65536; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    const int sign = bits >> 15 ? -1 : 1, exponent = static_cast<int>(bits >> 10 & 31u);
+    const double fraction = static_cast<double>(bits & 1023u);
+    const float x = detail::from_half(half);
+    if (exponent == 31 && fraction != 0)
+      CHECK(std::isnan(x));
+    else if (exponent == 31)
+      CHECK(static_cast<double>(x) == sign * HUGE_VAL);
+    else
+      CHECK(static_cast<double>(x) ==
+            sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25)));
+    CHECK(std::signbit(x) == (sign < 0));
+    const float upper = detail::from_bfloat16(half);
+    std::uint32_t back = 0;
+    std::memcpy(&back, &upper, 4);
+    CHECK(back == bits << 16);
+  }
+}
+
+}  // namespace
+}  // namespace mote::test::npy_test

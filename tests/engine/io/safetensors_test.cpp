@@ -1,0 +1,176 @@
+// Safetensors written and read: the reference's bytes, every array and name, checksums, the file on the disk.
+#include "engine/io/safetensors.h"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <filesystem>
+
+#include "engine/io/crc32.h"
+#include "tests/engine/io/safetensors_tools.h"
+#include "tests/temp_folder.h"
+
+namespace mote::test::safetensors_test {
+namespace {
+
+template <class A, class T>
+bool same_memory(const A& a, const std::vector<T>& values) {
+  return a.is_contiguous() && a.numel() == static_cast<Index>(values.size()) &&
+         (values.empty() || std::memcmp(a.data(), values.data(), values.size() * sizeof(T)) == 0);
+}
+
+/// Reals that arithmetic would not keep: NaN of several kinds, -0, denormals.
+std::vector<real> delicate_values() {
+  using Bits = std::conditional_t<f64, std::uint64_t, std::uint32_t>;
+  std::vector<real> values = special_values();
+  const Bits quiet = std::bit_cast<Bits>(nan), sign = Bits(1) << (sizeof(real) * 8 - 1),
+             infinite = std::bit_cast<Bits>(inf);
+  for (const Bits b : {quiet | 5, quiet | sign | 77, infinite | 1, infinite | sign | 3, Bits(1), sign | 2})
+    values.push_back(std::bit_cast<real>(b));
+  return values;
+}
+
+/// One of everything that mote writes.
+std::vector<NamedArray> one_of_each() {
+  const std::vector<real> values = delicate_values();
+  return {{"weights", random_array({2, 3}, 1)},
+          {"rank 0", Array(real(1.5))},
+          {"none", Array::zeros({2, 0, 3})},
+          {"delicate", Array({static_cast<Index>(values.size())}, values)},
+          {"ids", ints({{1, -2}, {std::numeric_limits<Index>::min(), std::numeric_limits<Index>::max()}})},
+          {"no ids", IntArray(Shape{0})},
+          {"mask", mask({true, false, true})},
+          {"quote \" backslash \\ slash / tab \t bell \a", Array(real(2))},
+          {"ключ 键 🔑 é", Array(real(3))},
+          {"\xc2\x80\xef\xbf\xbf\x7f", Array(real(4))},
+          {"__metadata__ ", Array(real(5))},
+          {"", Array(real(6))}};
+}
+
+TEST_CASE("safetensors: the reference implementation's bytes") {
+  if (f64) return;
+  CHECK(file_of({}, {}, false) == std::string("\10\0\0\0\0\0\0\0{}      ", 16));
+  const std::string one = R"({"attn.0":{"dtype":"F32","shape":[1,2,3],"data_offsets":[0,24]}})";
+  CHECK(one.size() == 64);
+  CHECK(file_of({{"attn.0", Array::zeros({1, 2, 3})}}, {}, false) == file_with(one, std::string(24, '\0')));
+  const std::string padded = R"({"attn0":{"dtype":"F32","shape":[1,1,2,3],"data_offsets":[0,24]}})";
+  CHECK(padded.size() == 65);
+  CHECK(file_of({{"attn0", Array::zeros({1, 1, 2, 3})}}, {}, false) ==
+        file_with(padded + "       ", std::string(24, '\0')));
+}
+
+TEST_CASE("safetensors: by element type, the largest first, then by name; metadata first and by name") {
+  const std::string header =
+      R"({"__metadata__":{"a":"1","b":"\"2\""},"y":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},)"
+      R"("B":{"dtype":"F32","shape":[],"data_offsets":[8,12]},"a":{"dtype":"F32","shape":[],"data_offsets":[12,16]},)"
+      R"("a.b":{"dtype":"F32","shape":[0],"data_offsets":[16,16]},"x":{"dtype":"BOOL","shape":[2],"data_offsets":[16,18]}})";
+  const std::vector<NamedArray> tensors{
+      {"x", mask({true, false})}, {"a.b", Array::zeros({0})}, {"a", Array(0)}, {"y", ints({2})}, {"B", Array(0)}};
+  const std::string file = file_of(tensors, {{"b", "\"2\""}, {"a", "1"}}, false);
+  if (!f64)
+    CHECK(file == file_with(header + std::string(7 - (header.size() + 7) % 8, ' '),
+                            std::string("\2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0", 18)));
+  std::string order;
+  const SafetensorsFile read = opened(file);
+  for (const TensorEntry& t : read.tensors()) order += t.name + " ";
+  CHECK(order == (f64 ? "y B a a.b x " : "y B a a.b x "));
+  CHECK(read.metadata() == Metadata{{"a", "1"}, {"b", "\"2\""}});
+  CHECK((!read.has_checksums() && !read.tensors().front().crc32));
+}
+
+TEST_CASE("safetensors: every array and every name comes back in the same bits, and gives the same file again") {
+  const std::vector<NamedArray> tensors = one_of_each();
+  const std::string bytes = file_of(tensors, {{"épée", "a\nb\"\\"}, {"", ""}});
+  const SafetensorsFile file = opened(bytes);
+  CHECK(file.tensors().size() == tensors.size());
+  for (const NamedArray& t : tensors) {
+    INFO(t.name);
+    const TensorEntry* const entry = file.find(t.name);
+    REQUIRE(entry);
+    CHECK(entry->name == t.name);
+    CHECK(entry->dtype == dtype_of(t.value));
+    CHECK(entry->shape == shape_of(t.value));
+    if (const Array* const x = std::get_if<Array>(&t.value)) CHECK(same_memory(file.array(*entry), x->to_vector()));
+    if (const IntArray* const x = std::get_if<IntArray>(&t.value))
+      CHECK(same_memory(file.int_array(*entry), x->to_vector()));
+    if (const Mask* const x = std::get_if<Mask>(&t.value)) CHECK(same_memory(file.mask(*entry), x->to_vector()));
+  }
+  CHECK(file.metadata() == Metadata{{"", ""}, {"format", "pt"}, {"épée", "a\nb\"\\"}});
+  CHECK(*file.find_metadata("format") == "pt");
+  CHECK(!file.find_metadata("forma"));
+  CHECK(!file.find("weight"));
+  CHECK(!file.find("zz"));
+  CHECK(file.has_checksums());
+  file.check_all();
+  CHECK(file_of(all_of(file), file.metadata()) == bytes);
+  std::vector<NamedArray> other_order(tensors.rbegin(), tensors.rend());
+  CHECK(file_of(other_order, {{"", ""}, {"épée", "a\nb\"\\"}}) == bytes);
+}
+
+TEST_CASE("safetensors: views are written as what they show") {
+  const Array x = random_array({3, 4}, 5);
+  const std::string plain = file_of({{"x", copy_of(x.transpose(0, 1))}});
+  CHECK(file_of({{"x", x.transpose(0, 1)}}) == plain);
+  CHECK(file_of({{"x", copy_of(x.slice(1, 1, 4, 2))}}) == file_of({{"x", x.slice(1, 1, 4, 2)}}));
+  CHECK(file_of({{"x", copy_of(x.slice(0, 0, 1).expand({3, 4}))}}) ==
+        file_of({{"x", x.slice(0, 0, 1).expand({3, 4})}}));
+}
+
+TEST_CASE("safetensors: checksums are those of the elements") {
+  const std::string text = file_of({{"b", mask({true, false})}, {"a", mask({true})}}, {{"format", "np"}});
+  const SafetensorsFile file = opened(text);
+  CHECK(file.tensors()[0].crc32 == crc32("\1", 1));
+  CHECK(file.tensors()[1].crc32 == crc32("\1\0", 2));
+  CHECK(text.find(R"("mote.crc32.tensors":"a505df1b 58c223be")") != std::string::npos);
+  CHECK(*file.find_metadata("format") == "np");
+}
+
+TEST_CASE("safetensors: what cannot be written, in a sentence") {
+  const auto error = [](std::vector<NamedArray> tensors, Metadata metadata = {}) {
+    return error_of([&] { file_of(tensors, metadata); });
+  };
+  const Array x(1);
+  CHECK(error({{"a", x}, {"b", x}, {"a", ints({1})}}) == "safetensors: two tensors have the name 'a'");
+  CHECK(error({}, {{"a", ""}, {"a", "b"}}) == "JSON: __metadata__ has two members with the name a");
+  CHECK(error({{"__metadata__", x}}) == "safetensors: no tensor can have the name __metadata__");
+  CHECK(error({{"a", Array()}}) == std::string("safetensors: tensor 'a': ") + Array::not_defined);
+  CHECK(error({{"a\xff", x}}) == "JSON: the document holds text that is not UTF-8: \"a?\"");
+  CHECK(error({{std::string("a\0b", 3), x}}) == "JSON: the document has a name that holds U+0000");
+  CHECK(error({}, {{"a", "\xc0\x80"}}) == "JSON: __metadata__.a holds text that is not UTF-8: \"??\"");
+  CHECK(error({}, {{"mote.crc32.header", ""}}) ==
+        "safetensors: metadata 'mote.crc32.header' is what mote writes itself");
+  CHECK(error({}, {{"a", std::string(100'000'000, ' ')}}).ends_with(" bytes is above the limit of 100000000"));
+}
+
+TEST_CASE("safetensors: on the disk") {
+  const TempFolder folder;
+  const std::string path = folder.path("model.safetensors");
+  save_safetensors(path, one_of_each(), {{"step", "7"}});
+  const std::string bytes = get_file(path);
+  CHECK(bytes == file_of(one_of_each(), {{"step", "7"}}));
+  const SafetensorsFile file(path);
+  CHECK(file.name() == path);
+  CHECK(*file.find_metadata("step") == "7");
+  CHECK(error_of([&] { save_safetensors(path, {{"a", Array()}}); }).starts_with("safetensors: tensor 'a': "));
+  CHECK(get_file(path) == bytes);
+  CHECK(folder.names() == "model.safetensors");
+  save_safetensors(path, {{"a", Array(real(1))}});
+  file.check_all();  // opened before, and still whole
+  std::filesystem::resize_file(path, 100);
+  const SafetensorsFile same(text_source("f", bytes));
+  CHECK(error_of([&] { SafetensorsFile{path}; }).starts_with(path + ": its header of "));
+  CHECK(error_of([&] { SafetensorsFile{folder.path("none")}; }).starts_with("cannot read '" + folder.path("none")));
+  CHECK(error_of([&] { SafetensorsFile{folder.path()}; }).starts_with("cannot read '" + folder.path()));
+}
+
+TEST_CASE("safetensors: a file that shrinks while it is read") {
+  const TempFolder folder;
+  const std::string path = folder.path("f");
+  save_safetensors(path, {{"a", random_array({1000}, 1)}});
+  const SafetensorsFile file(path);
+  std::filesystem::resize_file(path, 2000);
+  CHECK(error_of([&] { file.array(file.tensors()[0]); }).starts_with("cannot read '" + path + "': it had "));
+}
+
+}  // namespace
+}  // namespace mote::test::safetensors_test

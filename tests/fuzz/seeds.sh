@@ -1,0 +1,29 @@
+#!/bin/sh
+# Writes the seed corpora of the fuzzers: sh tests/fuzz/seeds.sh FOLDER makes FOLDER/json and the like.
+set -eu
+mkdir -p "$1/json" "$1/npy" "$1/safetensors"
+n=0
+json() { n=$((n + 1)); printf '%s' "$1" > "$out/json/$n"; }
+out=$1
+json '{"__metadata__":{"format":"pt"},"h.0":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}'
+json '[0,-0,1.5,-2e-3,1E+2,18446744073709551615,-9223372036854775808,5e-324,1.7976931348623157e308]'
+json '["","a","\"\\\/\b\f\n\r\t","\u0000\u00e9\u20ac","\ud83d\ude00","é€😀"]'
+json '{"a":{"b":[[],{},[null,true,false]]},"":0, "c d" : [ 1 , 2 ] }'
+json '{"a":1,"b":2,"a":3}'
+# Version, length of the header as the version's bytes, dictionary, elements.
+npy() { n=$((n + 1)); printf '\223NUMPY'"$1$2"'%s\n'"$4" "$3" > "$out/npy/$n"; }
+npy '\001\000' '\074\000' "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }" '\000\000\200\077\000\000\200\177'
+npy '\002\000' '\071\000\000\000' "{'descr': '<f8', 'fortran_order': True, 'shape': (1,), }" '12345678'
+npy '\003\000' '\072\000\000\000' "{'descr': '|u1', 'fortran_order': True, 'shape': (2,3), }" 'abcdef'
+npy '\001\000' '\070\000' "{'descr': '<f2', 'fortran_order': False, 'shape': (), }" '\001\074'
+npy '\001\000' '\074\000' "{'descr': '|b1', 'fortran_order': False, 'shape': (0, 3), }" ''
+npy '\001\000' '\072\000' "{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }" '\001\002\003\377'
+npy '\001\000' '\072\000' "{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }" '\077\200\000\000'
+# The length of a header below 256 bytes, the header, elements.
+st() { n=$((n + 1)); printf "\\$(printf %o ${#1})"'\000\000\000\000\000\000\000%s'"$2" "$1" > "$out/safetensors/$n"; }
+st '{}' ''
+st '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}  ' '\000\000\200\077\000\000\300\177'
+st '{"a":{"dtype":"BOOL","shape":[2],"data_offsets":[4,6]},"b":{"dtype":"BF16","shape":[2,1],"data_offsets":[0,4]}}' '\200\077\001\200\000\001'
+st '{"__metadata__":{"format":"pt"},"\u00e9":{"dtype":"I64","shape":[],"data_offsets":[0,8]},"e":{"dtype":"F16","shape":[0],"data_offsets":[0,0]}}' '12345678'
+st '{"a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},"b":{"dtype":"U64","shape":[1],"data_offsets":[8,16]}}' '\000\000\000\000\000\000\340\077\377\377\000\000\000\000\000\000'
+st '{"a":{"dtype":"F4","shape":[4],"data_offsets":[0,2]},"b":{"dtype":"I8","shape":[2],"data_offsets":[2,4]},"c":{"dtype":"U32","shape":[1],"data_offsets":[4,8]}}' 'abcdefgh'

@@ -1,0 +1,135 @@
+# Runs that are kept: trains a few steps into a folder, goes on, generates from it and inspects it, as a user would.
+file(REMOVE_RECURSE ${WORK_DIR})
+file(MAKE_DIRECTORY ${WORK_DIR})
+set(stop "[^\n]*\n$")  # the rest of a one-line error
+
+# Runs a program: its exit code, standard output and standard error must be these. Leaves the output in `stdout`.
+function(expect program status out err)
+  execute_process(COMMAND ${program} ${ARGN} WORKING_DIRECTORY ${WORK_DIR} RESULT_VARIABLE got OUTPUT_VARIABLE stdout
+    ERROR_VARIABLE stderr)
+  if(NOT got STREQUAL status OR NOT stdout MATCHES "${out}" OR NOT stderr MATCHES "${err}")
+    string(JOIN " " command ${program} ${ARGN})
+    message(SEND_ERROR "${command}: exit ${got} instead of ${status}, or other words than '${out}' and '${err}'\nstdout:\n"
+      "${stdout}\nstderr:\n${stderr}")
+  endif()
+  set(stdout "${stdout}" PARENT_SCOPE)
+endfunction()
+function(expect_equal what a b)
+  if(NOT a STREQUAL b)
+    message(SEND_ERROR "${what}: '${a}' is not '${b}'")
+  endif()
+endfunction()
+# Writes a copy of a file in which bytes, given in hexadecimal digits, are others. They must occur.
+function(change from to what instead)
+  file(READ ${WORK_DIR}/${from} bytes HEX)
+  string(REPLACE "${what}" "${instead}" changed "${bytes}")
+  if(changed STREQUAL bytes)
+    message(SEND_ERROR "${from} has no ${what}")
+  endif()
+  string(REGEX REPLACE "(..)" "\\\\x\\1" escaped "${changed}")
+  execute_process(COMMAND bash -c "printf '${escaped}'" OUTPUT_FILE ${WORK_DIR}/${to})
+endfunction()
+
+# A run of 12 steps, and the same one that ended after 6 and was resumed: equal in every byte.
+set(few --symbols 3 --length 3 --n_layer 1 --n_head 2 --n_embd 8 --batch_size 8 --sequences 5 --dropout 0.1
+  --schedule constant --warmup 2)
+expect(${TRAIN} 0 "trained 12 steps" "^$" ${few} --steps 12 --save_every 4 --out whole)
+expect(${TRAIN} 0 "trained 6 steps" "^$" ${few} --steps 6 --save_every 4 --out halves)
+expect(${TRAIN} 0 "going on after step 6 of 12\n.*trained 6 steps" "^$" --resume halves --steps 12 --save_every 4)
+expect(${INSPECT} 0 "tensors: [0-9]+ equal in every bit, 0 not; metadata: 0 differ\n$" "^$" whole halves)
+execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${WORK_DIR}/whole/log.jsonl ${WORK_DIR}/halves/log.jsonl
+  RESULT_VARIABLE got)
+expect_equal("compare_files of two logs" "${got}" 0)
+expect(${TRAIN} 2 "^$" "^[^\n]*--n_layer 2 contradicts the run in halves, which has 1${stop}" --resume halves --n_layer 2)
+expect(${TRAIN} 1 "^$" "^[^\n]*there is a run in whole: go on with it by --resume${stop}" ${few} --out whole)
+
+# What is generated depends on the seed, and on nothing else.
+expect(${GENERATE} 0 "^[abc][abc][abc]\\|[abc|][abc|][abc|]\n$" "^$" --run whole)
+expect(${GENERATE} 0 "^(abc\\|[abc|][abc|][abc|]\n)+$" "^$" --run whole --prompt abc| --samples 20 --seed 3)
+set(first "${stdout}")
+expect(${GENERATE} 0 "" "^$" --run whole --prompt abc| --samples 20 --seed 3)
+expect_equal("the same seed" "${stdout}" "${first}")
+expect(${GENERATE} 0 "" "^$" --run halves --prompt abc| --samples 20 --seed 3 --use_cache false)
+expect_equal("without a cache" "${stdout}" "${first}")
+expect(${GENERATE} 0 "" "^$" --checkpoint whole/step-00000012.safetensors --ids "0 1, 2 3" --samples 20 --seed 3)
+expect_equal("a checkpoint by name, the prompt as ids" "${stdout}" "${first}")
+expect(${GENERATE} 0 "" "^$" --run whole --prompt abc| --samples 20 --seed 4)
+if(stdout STREQUAL first)
+  message(SEND_ERROR "another seed generates the same")
+endif()
+expect(${GENERATE} 0 "^abc\\|.......\n$" "^$" --run whole --best true --prompt abc| --count 7 --temperature 0 --top_k 2)
+expect(${GENERATE} 0 "^abc\\|\n$" "^$" --run whole --prompt abc| --count 0)
+
+# Models of the outside: ids in, ids out.
+expect(${FILES} 0 "^$" "^$" .)
+expect(${GENERATE} 0 "^1 2 3( [0-9]+) [0-9]+\n1 2 3( [0-9]+) [0-9]+\n$" "^$" --huggingface gpt2 --ids "1 2 3" --count 2 --samples 2)
+expect(${GENERATE} 0 "^[0-9 ]+\n$" "^$" --huggingface gpt2 --ids 1)
+string(REGEX MATCHALL "[0-9]+" ids "${stdout}")
+list(LENGTH ids length)
+expect_equal("tokens, the prompt among them" ${length} 51)
+
+# A model that only continues with the likeliest token.
+expect(${TRAIN} 0 "" "^$" --task repeat --symbols 5 --length 6 --n_embd 8 --n_head 2 --steps 3 --sequences 2 --out demo)
+expect(${GENERATE} 0 "^33[0-4]\n$" "^$" --run demo --prompt "3 3" --count 1)
+expect(${GENERATE} 2 "^$" "^[^\n]*--top_k is for GPTs${stop}" --run demo --top_k 3)
+expect(${GENERATE} 2 "^$" "^[^\n]*too long: this model reads 6 tokens at most\n$" --run demo --prompt "3 3" --count 6)
+
+# Mistakes: one line, and nothing printed.
+expect(${GENERATE} 2 "^$" "^[^\n]*which model: give one of --run, ${stop}")
+expect(${GENERATE} 2 "^$" "^[^\n]*one model only: give one of ${stop}" --run whole --huggingface gpt2)
+expect(${GENERATE} 2 "^$" "^[^\n]*--best is for --run\n$" --llmc x --best true)
+expect(${GENERATE} 2 "^$" "^[^\n]*--prompt and --ids: give one of them\n$" --run whole --prompt a --ids 1)
+expect(${GENERATE} 2 "^$" "^[^\n]*the task has no word 'x', '7'; its words are a b c \\|\n$" --run whole --prompt axb7x)
+expect(${GENERATE} 2 "^$" "^[^\n]*the task has no word '5'; its words are 0 1 2 3 4\n$" --run demo --prompt "1 5 5")
+expect(${GENERATE} 2 "^$" "^[^\n]*--ids: 4 is not in the vocabulary, which ends at 3\n$" --run whole --ids "1 4")
+expect(${GENERATE} 2 "^$" "^[^\n]*--ids: 'one' is not a whole number\n$" --run whole --ids one)
+expect(${GENERATE} 2 "^$" "^[^\n]*--ids: there is none\n$" --run whole --ids ,)
+expect(${GENERATE} 2 "^$" "^[^\n]*--ids are missing${stop}" --huggingface gpt2)
+expect(${GENERATE} 2 "^$" "^[^\n]*--prompt is for runs of a task${stop}" --huggingface gpt2 --prompt a)
+expect(${GENERATE} 2 "^$" "^[^\n]*samples 0 must be at least 1\n$" --run whole --samples 0)
+expect(${GENERATE} 2 "^$" "^[^\n]*count -1 must be at least 0\n$" --run whole --count -1)
+expect(${GENERATE} 1 "^$" "^[^\n]*cannot list the folder 'nothing'${stop}" --run nothing)
+expect(${GENERATE} 1 "^$" "^[^\n]*there is no checkpoint in gpt2\n$" --run gpt2)
+expect(${GENERATE} 1 "^$" "^[^\n]*is no checkpoint of a run${stop}" --checkpoint a.safetensors)
+expect(${GENERATE} 1 "^$" "^[^\n]*whole/config.json${stop}" --huggingface whole)
+
+# What a file holds.
+set(number " +[-0-9.e+]+")
+expect(${INSPECT} 0 "^a.safetensors, [0-9,]+ bytes\n\n.*step +1\n.*\ncounts +I64 +\\[3\\] +1 +9 +4 +9.274 +0 +0  ok\n.*\ntensors: 3, elements: 11, checksums: all ok\n$"
+  "^$" a.safetensors)
+expect(${INSPECT} 0 "\nx +F(32|64) +\\[4\\] +-4 +3 +-0.25 +5 +0 +0  ok\n" "^$" a.safetensors)
+expect(${INSPECT} 0 "\nstrange +F(32|64) +\\[2, 2\\] +2 +2 +2 +2 +1 +2  ok\n" "^$" a.safetensors)
+expect(${INSPECT} 0 "\nh +F16 +\\[2\\] +-2 +1 +-0.5 +2.236 +0 +0  none\nq +F8_E4M3 +\\[2\\] [- ]+  none\n.*checksums: none\n$"
+  "^$" other.safetensors)
+expect(${INSPECT} 0 "\narray +<f4 +\\[4\\] +-4 +3 +-0.25 +5 +0 +0  none\n" "^$" x.npy)
+expect(${INSPECT} 0 "^whole/best.safetensors.*\nsettings.task +copy\n.*\nsteps +(4|8|12)\n.*\nmodel.transformer.wte.weight +F32 +\\[4, 8\\]${number}${number}${number}${number} +0 +0  ok\n"
+  "^$" whole/best.safetensors)
+expect(${INSPECT} 0 "^copy: .*task: symbols = 3, length = 3\n.*newest checkpoint: whole/step-00000012.safetensors, after 12 of 12 steps\nbest checkpoint: whole/best.safetensors, after (4|8|12) steps: loss [0-9.]+ .*\n{\"step\":11,.*total +GPT +[0-9]+\n$"
+  "^$" whole)
+expect(${INSPECT} 0 "^config: block_size = 8, vocab_size = 11, n_layer = 1.*total +GPT +[0-9]+\n$" "^$" gpt2)
+expect(${INSPECT} 0 "usage: .*Exit code" "^$" --help)
+
+# One bit of a tensor, one of the header, the end.
+change(a.safetensors bit.safetensors 00004040000080c0 00004040000081c0)
+expect(${INSPECT} 1 "\nx +F32 +\\[4\\] [- ]+  WRONG\n.*checksums: 1 WRONG, the file was changed\n$" "^$" bit.safetensors)
+expect(${INSPECT} 2 "" "^[^\n]*the checksum of 'x' is wrong${stop}" bit.safetensors a.safetensors)
+change(a.safetensors head.safetensors 737472616e6765 737472616e6766)
+expect(${INSPECT} 2 "^$" "^[^\n]*the header's checksum is wrong${stop}|^[^\n]*its checksum is missing${stop}" head.safetensors)
+change(x.npy cut.npy 00004040000080c0 "")
+expect(${INSPECT} 2 "^$" "^[^\n]*cut.npy: ${stop}" cut.npy)
+expect(${INSPECT} 2 "^$" "^[^\n]*'nothing'${stop}" nothing)
+expect(${INSPECT} 2 "^$" "^[^\n]*has no config.json${stop}" .)
+expect(${INSPECT} 2 "^$" "^[^\n]*give one file or folder${stop}")
+expect(${INSPECT} 2 "^$" "^[^\n]*unknown option --all${stop}" --all)
+
+# How two files differ.
+expect(${INSPECT} 0 "\nx +F32 +\\[4\\] +equal in every bit\n\ntensors: 3 equal in every bit, 0 not; metadata: 0 differ\n$" "^$"
+  a.safetensors a.safetensors)
+expect(${INSPECT} 1 "\nstep: 1 \\| 2\n.*\ncounts +I64 +\\[3\\] +equal in every bit\n" "^$" a.safetensors b.safetensors)
+expect(${INSPECT} 1 "\nx +F32 +\\[4\\] +largest difference 1, relative 0.2, in 1 of 4 elements\n" "^$" a.safetensors b.safetensors)
+expect(${INSPECT} 1 "\nstrange +F32 +\\[2, 2\\] +only in a.safetensors\n.*new +F32 +\\[2, 2\\] +only in b.safetensors\n" "^$"
+  a.safetensors b.safetensors)
+expect(${INSPECT} 1 "\nx +F32 +\\[4\\] +equal as numbers, not in every bit\n" "^$" a.safetensors zero.safetensors)
+expect(${INSPECT} 1 "\nx +F32 +\\[4\\] \\| \\[2, 2\\] +other shapes\n" "^$" a.safetensors shape.safetensors)
+expect(${INSPECT} 0 "\ntensors: 1 equal" "^$" x.npy x.npy)
+expect(${INSPECT} 1 "\narray +<f4 +\\[4\\] +largest difference 1, relative 0.2, in 1 of 4 elements\n" "^$" x.npy z.npy)

@@ -1,0 +1,37 @@
+// Writes into a folder what tests/keep.cmake lets the programs generate and inspect read.
+#include <limits>
+
+#include "engine/io/file.h"
+#include "engine/io/folder.h"
+#include "engine/io/npy.h"
+#include "engine/io/safetensors.h"
+#include "models/gpt_files.h"
+
+using namespace mote;
+
+int main(int, char** argv) {
+  const std::string to = std::string(argv[1]) + "/";
+  make_folder(to);
+  GPTConfig config = GPTConfig::gpt2();
+  config.block_size = 8, config.vocab_size = 11, config.n_layer = 1, config.n_head = 2, config.n_embd = 8;
+  save_huggingface(GPT(config, Generator(1)), to + "gpt2");
+
+  const real nan = std::numeric_limits<real>::quiet_NaN(), infinity = std::numeric_limits<real>::infinity();
+  const std::vector<real> x{3, -4, 0, 0}, y{3, -4, 0, real(-0.0)}, z{3, -5, 0, 0}, odd{nan, infinity, -infinity, 2};
+  const std::vector<Index> n{1, 2, 9};
+  const NamedArray counts{"counts", IntArray({3}, n)}, strange{"strange", Array({2, 2}, odd)};
+  save_safetensors(to + "a.safetensors", {{"x", Array({4}, x)}, counts, strange}, {{"step", "1"}});
+  save_safetensors(to + "zero.safetensors", {{"x", Array({4}, y)}, counts, strange}, {{"step", "1"}});
+  save_safetensors(to + "b.safetensors", {{"x", Array({4}, z)}, counts, {"new", Array({2, 2}, odd)}}, {{"step", "2"}});
+  save_safetensors(to + "shape.safetensors", {{"x", Array({2, 2}, x)}, counts, strange}, {{"step", "1"}});
+  save_npy(to + "x.npy", Array({4}, x));
+  save_npy(to + "z.npy", Array({4}, z));
+
+  // No checksums, a type that mote does not read, and a half beside it.
+  const std::string header = R"({"h":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},)"
+                             R"("q":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[4,6]}})";
+  std::string file(8, '\0');
+  file[0] = static_cast<char>(header.size());
+  file += header + std::string("\x00\x3c\x00\xc0\x01\x02", 6);  // 1, -2 and two bytes
+  write_file(to + "other.safetensors", file);
+}

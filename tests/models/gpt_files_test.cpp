@@ -1,0 +1,363 @@
+// GPTs in the files of other projects: config.json in and out, folders, memory, llm.c's files, and every refusal.
+#include "models/gpt_files.h"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cstring>
+#include <map>
+
+#include "engine/base/storage.h"
+#include "models/names.h"
+#include "tests/module_tools.h"
+#include "tests/temp_folder.h"
+
+namespace mote::test::gpt_files_test {
+namespace {
+
+GPTConfig small() {
+  GPTConfig c = GPTConfig::gpt2().resized(2, 2, 4);
+  c.block_size = 5, c.vocab_size = 7;
+  return c;
+}
+
+GPT lively(const GPTConfig& c) {
+  GPT m(c, Generator(1));
+  scramble(m, 3);
+  m.eval();
+  return m;
+}
+
+Array logits(const GPT& m) { return m(ints({{1, 2, 3}, {4, 0, 6}})).array(); }
+
+/// config.json with these entries instead of, or beside, the ones that a GPT-2 needs; "" removes an entry.
+std::string config_text(const std::map<std::string, std::string>& entries) {
+  std::map<std::string, std::string> all{
+      {"n_positions", "5"}, {"vocab_size", "7"}, {"n_layer", "2"}, {"n_head", "2"}, {"n_embd", "4"}};
+  for (const auto& [name, value] : entries) all[name] = value;
+  std::string text;
+  for (const auto& [name, value] : all)
+    if (!value.empty()) text += (text.empty() ? "{" : ", ") + ("\"" + name + "\": " + value);
+  return text + "}";
+}
+GPTConfig parsed(const std::map<std::string, std::string>& entries) {
+  return parse_huggingface_config(config_text(entries));
+}
+std::string refusal(const std::string& name, const std::string& value) {
+  return error_of([&] { parsed({{name, value}}); });
+}
+
+TEST_CASE("config.json: the hub's own for GPT-2, in and out again") {
+  const GPTConfig c = parse_huggingface_config(R"({
+  "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1, "bos_token_id": 50256,
+  "embd_pdrop": 0.1, "eos_token_id": 50256, "initializer_range": 0.02, "layer_norm_epsilon": 1e-05,
+  "model_type": "gpt2", "n_ctx": 1024, "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
+  "resid_pdrop": 0.1, "summary_activation": null, "summary_first_dropout": 0.1, "summary_proj_to_labels": true,
+  "summary_type": "cls_index", "summary_use_proj": true,
+  "task_specific_params": {"text-generation": {"do_sample": true, "max_length": 50}}, "vocab_size": 50257 })");
+  GPTConfig expected = GPTConfig::gpt2();
+  expected.dropout = 0.1;
+  CHECK(same_fields(c, expected));
+  CHECK(same_fields(parse_huggingface_config(huggingface_config(c)), c));
+  CHECK(huggingface_config(small()) == R"({
+  "activation_function": "gelu_new",
+  "architectures": [
+    "GPT2LMHeadModel"
+  ],
+  "attn_pdrop": 0.0,
+  "embd_pdrop": 0.0,
+  "initializer_range": 0.02,
+  "layer_norm_epsilon": 1e-05,
+  "model_type": "gpt2",
+  "n_ctx": 5,
+  "n_embd": 4,
+  "n_head": 2,
+  "n_inner": null,
+  "n_layer": 2,
+  "n_positions": 5,
+  "reorder_and_upcast_attn": false,
+  "resid_pdrop": 0.0,
+  "scale_attn_by_inverse_layer_idx": false,
+  "scale_attn_weights": true,
+  "tie_word_embeddings": true,
+  "torch_dtype": ")" + std::string(f64 ? "float64" : "float32") +
+                                           R"(",
+  "vocab_size": 7
+}
+)");
+}
+
+TEST_CASE("config.json: every setting in and out") {
+  GPTConfig c = parsed({{"n_inner", "20"},
+                        {"tie_word_embeddings", "false"},
+                        {"layer_norm_epsilon", "0.001"},
+                        {"embd_pdrop", "0"},
+                        {"attn_pdrop", "0.25"},
+                        {"resid_pdrop", "0.5"},
+                        {"scale_attn_weights", "false"}});
+  CHECK((c.block.n_inner == 20 && !c.tie_weights && c.block.norm_eps == 0.001 && c.block.attention.scale == 1.0));
+  const GPT m(c, Generator(1));
+  const TransformerBlock& block = m.transformer.h[0];
+  CHECK((m.transformer.drop.p == 0 && block.attn->attn_dropout.p == 0.25 && block.attn->resid_dropout.p == 0.5));
+  CHECK((block.mlp->dropout.p == 0.5 && block.mlp->c_fc.weight.shape()[0] == 20));
+  CHECK(same_fields(parse_huggingface_config(huggingface_config(c)), c));
+  for (const auto& [word, activation] :
+       {std::pair("gelu", Activation::gelu), std::pair("relu", Activation::relu), std::pair("silu", Activation::silu),
+        std::pair("gelu_new", Activation::gelu_tanh), std::pair("gelu_pytorch_tanh", Activation::gelu_tanh)}) {
+    c = parsed({{"activation_function", '"' + std::string(word) + '"'}});
+    CHECK(c.block.activation == activation);
+    CHECK(same_fields(parse_huggingface_config(huggingface_config(c)), c));
+  }
+  c = parsed({{"n_inner", "null"}, {"embd_pdrop", "null"}});
+  CHECK((c.block.n_inner == 0 && c.dropout == 0.1 && c.block.activation == Activation::gelu_tanh));
+}
+
+TEST_CASE("config.json: dropout everywhere, in the blocks, in attention; not what GPT-2 has no word for") {
+  GPTConfig everywhere = small(), blocks = small(), weights = small(), output = small();
+  everywhere.dropout = 0.5;
+  blocks.block.dropout = 0.5;
+  weights.block.attention.dropout = 0.5, weights.block.projections.resid_dropout = 0;
+  output.block.attention.dropout = 0.5;  // on the attention's output too, as it follows, but not in the mlp
+  const auto rates = [](const GPTConfig& c) {
+    const GPT m(c, Generator(1));
+    const TransformerBlock& b = m.transformer.h[0];
+    return std::vector<double>{m.transformer.drop.p, b.attn->attn_dropout.p, b.attn->resid_dropout.p, b.mlp->dropout.p};
+  };
+  for (const GPTConfig& c : {everywhere, blocks, weights})
+    CHECK(rates(parse_huggingface_config(huggingface_config(c))) == rates(c));
+  CHECK(error_of([&] { huggingface_config(output); }) ==
+        "save_huggingface: GPT-2 has no such model:\n  resid_dropout = 0.5, not 0");
+}
+
+TEST_CASE("config.json: what is missing or unsupported is refused by its name") {
+  for (const char* const name : {"n_positions", "vocab_size", "n_layer", "n_head", "n_embd"}) {
+    CHECK(refusal(name, "") == std::string("config.json: ") + name + " is missing");
+    CHECK(refusal(name, "0") == std::string("config.json: ") + name + " must be at least 1");
+    CHECK(refusal(name, "-3") == std::string("config.json: ") + name + " must be at least 1");
+  }
+  CHECK(refusal("n_head", "3") == "config.json: n_head must divide n_embd");
+  CHECK(refusal("n_inner", "0") == "config.json: n_inner must be at least 1");
+  CHECK(refusal("n_layer", "2.0").starts_with("config.json: n_layer must be "));
+  CHECK(refusal("n_layer", "\"2\"").starts_with("config.json: n_layer must be "));
+  CHECK(refusal("model_type", "\"llama\"") == "config.json: model_type must be \"gpt2\", not \"llama\"");
+  CHECK(refusal("activation_function", "\"mish\"") == "config.json: activation_function 'mish' is not supported");
+  CHECK(refusal("attn_pdrop", "1.5") == "config.json: attn_pdrop must be a probability, from 0 to 1");
+  CHECK(refusal("layer_norm_epsilon", "-1") == "config.json: layer_norm_epsilon must be at least 0");
+  for (const char* const name : {"scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn", "add_cross_attention"}) {
+    CHECK(refusal(name, "true") == std::string("config.json: ") + name + " must be false: mote's GPT does not do it");
+    CHECK(refusal(name, "false") == "(no error)");
+  }
+  CHECK(error_of([] { parse_huggingface_config("[]", "x/config.json"); }).starts_with("x/config.json: "));
+  CHECK(error_of([] { parse_huggingface_config("{", "x/config.json"); }).starts_with("x/config.json: line 1"));
+}
+
+TEST_CASE("config.json: every text that is cut off or has one bit changed is a config or an error") {
+  const std::string good = huggingface_config(small());
+  for (std::size_t n = 0; n + 2 < good.size(); ++n)
+    CHECK(error_of([&] { parse_huggingface_config(good.substr(0, n)); }).starts_with("config.json: "));
+  for (std::size_t i = 0; i < 8 * good.size(); ++i) {
+    std::string text = good;
+    text[i / 8] = static_cast<char>(text[i / 8] ^ (1 << i % 8));
+    const std::string error = error_of([&] { parse_huggingface_config(text); });
+    CHECK((error == "(no error)" || error.starts_with("config.json: ")));
+  }
+}
+
+TEST_CASE("config.json: models that GPT-2 is not, all differing settings named") {
+  GPTConfig c = small();
+  c.position = Position::rotary;
+  c.block.norm = NormKind::rms_norm;
+  c.block.attention.window = 3;
+  c.block.mlp_bias = false;
+  CHECK(error_of([&] { huggingface_config(c); }) ==
+        "save_huggingface: GPT-2 has no such model:\n  position = rotary, not learned\n  window = 3, not 0"
+        "\n  attention_block_size = 0, not 5\n  norm = rms_norm, not layer_norm\n  mlp_bias = false, not true");
+  const TempFolder folder;
+  CHECK(error_of([&] { save_huggingface(GPT(c, Generator(1)), folder.path("x")); }).find("rotary") !=
+        std::string::npos);
+  CHECK(folder.names().empty());
+  for (const GPTConfig& other : {GPTConfig::nanogpt(), GPTConfig::llama(), GPTConfig::attention_only()})
+    CHECK(error_of([&] { huggingface_config(other); }).find("GPT-2 has no such model") != std::string::npos);
+}
+
+TEST_CASE("Hugging Face folders: every bit back, equal files, refusals") {
+  const TempFolder folder;
+  GPTConfig c = small();
+  c.block.n_inner = 10, c.dropout = 0.1;
+  const GPT m = lively(c);
+  save_huggingface(m, folder.path("a/b"));
+  GPT again = load_huggingface(folder.path("a/b"), Generator(5));
+  again.eval();
+  CHECK(same_bits(logits(m), logits(again)));
+  CHECK((again.lm_head.weight.same_as(again.transformer.wte.weight) && again.config.block.n_inner == 10));
+  save_huggingface(again, folder.path("c"));
+  for (const std::string name : {"/config.json", "/model.safetensors"})
+    CHECK(get_file(folder.path("a/b") + name) == get_file(folder.path("c") + name));
+
+  const std::string config = folder.path("c/config.json"), weights = folder.path("c/model.safetensors");
+  put_file(config, config_text({{"n_inner", "10"}, {"n_positions", "4"}}));
+  CHECK(error_of([&] { load_huggingface(folder.path("c")); }) ==
+        "load: " + weights + " does not fit this GPT:\n  'transformer.wpe.weight' is [5, 4] there and [4, 4] here");
+  // Sizes for which there are no weights, before anything is built.
+  const Index before = memory_stats().peak_bytes;
+  using Entry = std::pair<std::string, std::string>;
+  for (const Entry& e : {Entry{"n_layer", "1000000000"}, Entry{"n_embd", "4000000000000"},
+                         Entry{"vocab_size", "9223372036854775807"}, Entry{"n_inner", "100000000"}}) {
+    put_file(config, config_text({e}));
+    CHECK(error_of([&] {
+            load_huggingface(folder.path("c"));
+          }).starts_with("load_huggingface: " + config + " describes "));
+  }
+  CHECK(memory_stats().peak_bytes - before < 100'000);
+  CHECK(error_of([&] { load_huggingface(folder.path("none")); }).find("none/config.json") != std::string::npos);
+}
+
+TEST_CASE("GPT: with Init::none nothing is drawn, and it computes, trains, is copied and filled as one of zeros") {
+  GPTConfig c = small();
+  c.dropout = 0.5;
+  const Generator random(4);
+  GPT none(c, Init::none(random));
+  CHECK(random.get_state() == Generator(4).get_state());
+  CHECK(none.transformer.h[0].attn->c_attn.bias.value().stride(0) == 0);
+  CHECK(GPT(c, random).transformer.h[0].attn->c_attn.bias.value().is_contiguous());
+  none.eval();
+  CHECK(same_bits(logits(none), Array::zeros({2, 3, 7})));
+  const GPT copy = none.clone();
+  none.loss(ints({{1, 2}}), ints({{2, 3}})).backward();
+  for (const Parameter& p : parameters(none))  // a step, as an optimizer takes it
+    for (Index i = 0; i < p.numel(); ++i) p.mutate()[i] -= p.grad().contiguous().data()[i];
+  CHECK((same_bits(logits(none), logits(copy)) && summary(none) == summary(copy)));  // of zeros every gradient is 0
+  copy_weights(lively(c), none);
+  CHECK(same_bits(logits(none), logits(lively(c))));
+  CHECK(none.generate(ints({{1, 2}}), 2).shape() == Shape{1, 4});
+}
+
+TEST_CASE("Hugging Face folders: loading takes the weights and at most one matrix more") {
+  const TempFolder folder;
+  GPTConfig c = GPTConfig::gpt2().resized(3, 2, 64);
+  c.block_size = 32, c.vocab_size = 100;
+  save_huggingface(GPT(c, Generator(1)), folder.path());
+  release_memory();
+  reset_peak_memory();
+  const Index before = memory_stats().live_bytes;
+  const GPT m = load_huggingface(folder.path());
+  const Index weights = memory_stats().live_bytes - before, peak = memory_stats().peak_bytes - before;
+  const Index largest = 4 * 64 * 64 * static_cast<Index>(sizeof(real));
+  CHECK(weights >= parameter_count(m) * static_cast<Index>(sizeof(real)));
+  CHECK(weights <= parameter_count(m) * static_cast<Index>(sizeof(real)) * 5 / 4 + 64 * 1024);
+  CHECK(peak - weights <= largest);
+  CHECK(memory_stats().cached_bytes <= largest);
+}
+
+/// A file of llm.c with a model's weights.
+struct LlmcFile {
+  std::array<std::int32_t, 256> header{};
+  std::string body;
+  LlmcFile(const GPT& m, std::int32_t version, Index padded) {
+    const GPTConfig& c = m.config;
+    const Index sizes[] = {20240326, version, c.block_size, c.vocab_size, c.n_layer, c.n_head, c.n_embd, padded};
+    for (std::size_t i = 0; i < std::size(sizes); ++i) header[i] = static_cast<std::int32_t>(sizes[i]);
+    const auto put = [&](const Parameter& p) {
+      for (const real x : p.value().to_vector()) {
+        const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(x));
+        const std::uint32_t stored = version == 5 ? bits >> 16 : bits;
+        body.append(reinterpret_cast<const char*>(&stored), version == 5 ? 2 : 4);
+      }
+    };
+    const GPT::Transformer& t = m.transformer;
+    put(t.wte.weight);
+    body.append(static_cast<std::size_t>((padded - c.vocab_size) * c.n_embd * (version == 5 ? 2 : 4)), '\x7f');
+    put(t.wpe->weight);
+    const auto each = [&](const auto& field) {
+      for (const TransformerBlock& b : t.h) put(field(b));
+    };
+    each([](const TransformerBlock& b) { return b.ln_1.weight; });
+    each([](const TransformerBlock& b) { return b.ln_1.bias; });
+    each([](const TransformerBlock& b) { return b.attn->c_attn.weight; });
+    each([](const TransformerBlock& b) { return b.attn->c_attn.bias; });
+    each([](const TransformerBlock& b) { return b.attn->c_proj.weight; });
+    each([](const TransformerBlock& b) { return b.attn->c_proj.bias; });
+    each([](const TransformerBlock& b) { return b.ln_2->weight; });
+    each([](const TransformerBlock& b) { return b.ln_2->bias; });
+    each([](const TransformerBlock& b) { return b.mlp->c_fc.weight; });
+    each([](const TransformerBlock& b) { return b.mlp->c_fc.bias; });
+    each([](const TransformerBlock& b) { return b.mlp->c_proj.weight; });
+    each([](const TransformerBlock& b) { return b.mlp->c_proj.bias; });
+    put(t.ln_f->weight);
+    put(t.ln_f->bias);
+  }
+  std::string bytes() const { return std::string(reinterpret_cast<const char*>(header.data()), sizeof header) + body; }
+};
+
+/// Weights that bfloat16 holds exactly.
+GPT rounded() {
+  GPT m = lively(small());
+  for (const Parameter& p : parameters(m)) {
+    real* const x = p.mutate();
+    for (Index i = 0; i < p.numel(); ++i)
+      x[i] =
+          static_cast<real>(std::bit_cast<float>(std::bit_cast<std::uint32_t>(static_cast<float>(x[i])) & 0xFFFF0000u));
+  }
+  return m;
+}
+
+TEST_CASE("llm.c: versions 3 and 5, with and without padding, every bit") {
+  const TempFolder folder;
+  const GPT m = rounded();
+  for (const std::int32_t version : {3, 5})
+    for (const Index padded : {7, 128}) {
+      put_file(folder.path("x"), LlmcFile(m, version, padded).bytes());
+      GPT loaded = load_llmc(folder.path("x"));
+      loaded.eval();
+      CHECK(same_bits(logits(loaded), logits(m)));
+      CHECK(same_fields(loaded.config, m.config));
+    }
+}
+
+TEST_CASE("llm.c: what is no such file is refused before anything is allocated") {
+  const TempFolder folder;
+  const std::string path = folder.path("x"), opens = "llm.c: " + path + ": ";
+  const LlmcFile good(rounded(), 3, 128);
+  const auto refused = [&](const std::string& bytes) {
+    put_file(path, bytes);
+    return error_of([&] { load_llmc(path); });
+  };
+  const auto with = [&](std::size_t entry, std::int32_t value) {
+    LlmcFile file = good;
+    file.header[entry] = value;
+    return refused(file.bytes());
+  };
+  CHECK(refused(good.bytes()) == "(no error)");
+  release_memory();
+  reset_peak_memory();
+  const Index before = memory_stats().live_bytes;
+  CHECK(refused("") == opens + "0 bytes are fewer than the 1024 of a header");
+  CHECK(refused(good.bytes().substr(0, 1023)) == opens + "1023 bytes are fewer than the 1024 of a header");
+  CHECK(with(0, 20240327) == opens + "begins with 20240327, not with 20240326, the number of llm.c's model files");
+  CHECK(with(1, 2) == opens + "has version 2; mote reads 3 (float32) and 5 (bfloat16)");
+  CHECK(with(2, -5) == opens + "max_seq_len is -5, not from 1 to 16777216");
+  CHECK(with(3, 0) == opens + "vocab_size is 0, not from 1 to 16777216");
+  CHECK(with(4, 2147483647) == opens + "num_layers is 2147483647, not from 1 to 10000");
+  CHECK(with(5, 0) == opens + "num_heads is 0, not from 1 to 16777216");
+  CHECK(with(5, 3) == opens + "channels 4 are not divisible by num_heads 3");
+  CHECK(with(6, -2147483647 - 1) == opens + "channels is -2147483648, not from 1 to 16777216");
+  CHECK(with(7, 6) == opens + "padded_vocab_size 6 is below vocab_size 7");
+  const std::string size = std::to_string(good.bytes().size());
+  for (const std::size_t entry : {2u, 4u, 6u, 7u})
+    CHECK(with(entry, entry == 4 ? 9999 : 16777216).starts_with(opens + "has " + size + " bytes, but its sizes need "));
+  CHECK(with(1, 5).starts_with(opens + "has " + size + " bytes, but its sizes need "));
+  const std::string less = std::to_string(good.bytes().size() - 1), more = std::to_string(good.bytes().size() + 1);
+  CHECK(refused(good.bytes().substr(0, good.bytes().size() - 1)) ==
+        opens + "has " + less + " bytes, but its sizes need " + size);
+  CHECK(refused(good.bytes() + "x") == opens + "has " + more + " bytes, but its sizes need " + size);
+  for (std::size_t i = 0; i < 8 * 32; ++i) {  // any bit of the header: a clear refusal
+    std::string bytes = good.bytes();
+    bytes[i / 8] = static_cast<char>(bytes[i / 8] ^ (1 << i % 8));
+    if (i / 32 != 3 && i / 32 != 5) CHECK(refused(bytes).starts_with(opens));
+  }
+  CHECK(memory_stats().peak_bytes - before < 1000);
+  CHECK(error_of([&] { load_llmc(folder.path("none")); }).find("none") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace mote::test::gpt_files_test

@@ -1,0 +1,173 @@
+// Tables of names: what is called how, in which direction, and layers that the other library does not have.
+#include "models/names.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/module_tools.h"
+#include "tests/temp_folder.h"
+
+namespace mote::test::names_test {
+namespace {
+
+const GPTConfig small{.block_size = 5, .vocab_size = 7, .n_layer = 1, .n_head = 2, .n_embd = 4};
+
+GPTConfig gpt2(bool tied = true) {
+  GPTConfig c = small;
+  c.block.activation = Activation::gelu_tanh;
+  c.tie_weights = tied;
+  return c;
+}
+
+GPT lively(const GPTConfig& c, std::uint64_t seed) {
+  GPT m(c, Generator(1));
+  scramble(m, seed);
+  return m;
+}
+
+bool equal(const GPT& a, const GPT& b) {
+  for (const NamedParameter& p : named_parameters(a))
+    for (const NamedParameter& q : named_parameters(b))
+      if (p.name == q.name && !same_bits(p.parameter.value(), q.parameter.value())) return false;
+  return parameter_count(a) == parameter_count(b);
+}
+
+std::string names_of(const StateDict& state) {
+  std::string names;
+  for (const StateEntry& e : state) names += (names.empty() ? "" : " ") + e.name;
+  return names;
+}
+
+StateEntry entry(const std::string& name, const Array& x) {
+  return {name, x.shape(), [x] { return x; }};
+}
+const StateEntry& find(const StateDict& state, const std::string& name) {
+  for (const StateEntry& e : state)
+    if (e.name == name) return e;
+  FAIL(name);
+  return state[0];
+}
+
+const std::string layer_names =
+    "transformer.h.0.ln_1.weight transformer.h.0.ln_1.bias transformer.h.0.attn.c_attn.weight "
+    "transformer.h.0.attn.c_attn.bias transformer.h.0.attn.c_proj.weight transformer.h.0.attn.c_proj.bias "
+    "transformer.h.0.ln_2.weight transformer.h.0.ln_2.bias transformer.h.0.mlp.c_fc.weight "
+    "transformer.h.0.mlp.c_fc.bias "
+    "transformer.h.0.mlp.c_proj.weight transformer.h.0.mlp.c_proj.bias ";
+
+TEST_CASE("names: nanoGPT's are mote's, a tied matrix under both, masks skipped, a compiled model's prefix read") {
+  const GPT m = lively(small, 3);
+  const NameTable names = nanogpt_names(m);
+  StateDict state = state_dict(m, names);
+  CHECK(names_of(state) == "transformer.wte.weight transformer.wpe.weight " + layer_names +
+                               "transformer.ln_f.weight transformer.ln_f.bias lm_head.weight");
+  for (const StateEntry& e : state) CHECK(e.shape == e.read().shape());
+  for (StateEntry& e : state) e.name = "_orig_mod." + e.name;
+  state.push_back(entry("_orig_mod.transformer.h.0.attn.bias", Array::zeros({1, 1, 5, 5})));
+  GPT other = lively(small, 90);
+  load_state_dict(other, state, {.names = names});
+  CHECK(equal(m, other));
+  state = state_dict(m, names);
+  state.back() = entry("lm_head.weight", Array::zeros({7, 4}));
+  CHECK(error_of([&] { load_state_dict(other, state, {.names = names}); }) ==
+        "load: the state does not fit this GPT:"
+        "\n  'transformer.wte.weight' and 'lm_head.weight' are one parameter here and two different ones there");
+  state.pop_back();
+  load_state_dict(other, state, {.names = names});
+}
+
+TEST_CASE("names: GPT-2 of transformers, matrices in blocks transposed, the square one too; both prefixes; the head") {
+  const GPT m = lively(gpt2(), 3);
+  const NameTable names = huggingface_names(m);
+  const StateDict state = state_dict(m, names);
+  CHECK(names_of(state) == "transformer.wte.weight transformer.wpe.weight " + layer_names +
+                               "transformer.ln_f.weight transformer.ln_f.bias");
+  const Array square = find(state, "transformer.h.0.attn.c_proj.weight").read();
+  const Array ours = m.transformer.h[0].attn->c_proj.weight.value();
+  CHECK((square.at({1, 2}) == ours.at({2, 1}) && square.at({1, 2}) != ours.at({1, 2})));
+  CHECK(find(state, "transformer.h.0.attn.c_attn.weight").shape == Shape{4, 12});
+  CHECK(find(state, "transformer.h.0.mlp.c_fc.weight").shape == Shape{4, 16});
+  CHECK(find(state, "transformer.h.0.mlp.c_proj.weight").shape == Shape{16, 4});
+  CHECK(find(state, "transformer.wte.weight").shape == Shape{7, 4});
+
+  // As on the hub: bare names and masks. As torch saves it: the head under its own name.
+  StateDict bare = state, with_head = state;
+  for (StateEntry& e : bare) e.name = e.name.substr(12);
+  bare.push_back(entry("h.0.attn.bias", Array::zeros({1, 1, 5, 5})));
+  bare.push_back(entry("h.0.attn.masked_bias", Array(-1e4)));
+  with_head.push_back(entry("lm_head.weight", m.lm_head.weight.value()));
+  for (const StateDict& given : {state, bare, with_head}) {
+    GPT other = lively(gpt2(), 90);
+    load_state_dict(other, given, {.names = names});
+    CHECK(equal(m, other));
+  }
+  with_head.back() = entry("lm_head.weight", Array::zeros({7, 4}));
+  GPT other = lively(gpt2(), 90);
+  CHECK(error_of([&] { load_state_dict(other, with_head, {.names = names}); }) ==
+        "load: the state does not fit this GPT:"
+        "\n  'transformer.wte.weight' and 'lm_head.weight' are one parameter here and two different ones there");
+  CHECK(error_of([&] {
+          load_state_dict(other, {bare.begin() + 1, bare.end()}, {.names = names});
+        }) == "load: the state does not fit this GPT:\n  'transformer.wte.weight' is missing there");
+
+  const GPT apart = lively(gpt2(false), 3);
+  const StateDict untied = state_dict(apart, huggingface_names(apart));
+  CHECK(untied.back().name == "lm_head.weight");
+  GPT again = lively(gpt2(false), 90);
+  load_state_dict(again, untied, {.names = huggingface_names(again)});
+  CHECK(equal(apart, again));
+  CHECK(error_of([&] { load_state_dict(again, state, {.names = huggingface_names(again)}); }) ==
+        "load: the state does not fit this GPT:\n  'lm_head.weight' is missing there");
+  CHECK(error_of([&] { huggingface_names(m.clone()), huggingface_names(lively(small, 1)); }) == "(no error)");
+  GPTConfig llama = small;
+  llama.position = Position::rotary;
+  CHECK(error_of([&] { huggingface_names(lively(llama, 1)); }) ==
+        "save_huggingface: GPT-2 has no such model:\n  position = rotary, not learned");
+}
+
+TEST_CASE("names: every GPT through a file with nanoGPT's names") {
+  const TempFolder folder;
+  for (GPTConfig c : {GPTConfig::gpt2(), GPTConfig::nanogpt(), GPTConfig::llama(), GPTConfig::attention_only()}) {
+    c = c.resized(2, 4, 8);
+    c.vocab_size = 7, c.block_size = 5;
+    const GPT m = lively(c, 3);
+    GPT a = lively(c, 90), b = lively(c, 91);
+    save(m, folder.path("names"), nanogpt_names(m));
+    load(a, folder.path("names"), {.names = nanogpt_names(a)});
+    save(m, folder.path("own"));
+    load(b, folder.path("own"));
+    CHECK((equal(m, a) && equal(m, b)));
+    CHECK(a.lm_head.weight.same_as(a.transformer.wte.weight) == c.tie_weights);
+  }
+}
+
+TEST_CASE("names: torch.nn.MultiheadAttention, packed or with kdim and vdim; layers that are none") {
+  const MultiHeadAttention packed(4, 2, Generator(1)), apart(4, 2, Generator(1), {}, {.value_width = 3}),
+      plain(4, 2, Generator(1), {}, {.bias = false});
+  const StateDict state = state_dict(packed, torch_attention_names(packed));
+  CHECK(names_of(state) == "in_proj_weight in_proj_bias out_proj.weight out_proj.bias");
+  CHECK((state[0].shape == Shape{12, 4} && state[1].shape == Shape{12}));
+  CHECK(same_bits(state[0].read().slice(0, 4, 8), packed.k_proj.weight.value()));
+  CHECK(names_of(state_dict(apart, torch_attention_names(apart))) ==
+        "q_proj_weight in_proj_bias k_proj_weight v_proj_weight out_proj.weight out_proj.bias");
+  CHECK(names_of(state_dict(plain, torch_attention_names(plain))) == "in_proj_weight out_proj.weight");
+  for (const MultiHeadAttentionOptions& o :
+       {MultiHeadAttentionOptions{.n_kv_head = 1}, MultiHeadAttentionOptions{.d_in = 3},
+        MultiHeadAttentionOptions{.d_out = 3}, MultiHeadAttentionOptions{.value_head = 3}})
+    CHECK(error_of([&] {
+            torch_attention_names(MultiHeadAttention(4, 2, Generator(1), {}, o));
+          }).starts_with("torch_attention_names: torch.nn.MultiheadAttention has one width for "));
+}
+
+TEST_CASE("names: torch.nn.TransformerEncoderLayer; blocks that are none") {
+  const TransformerBlock fused(4, 2, Generator(1)), separate(4, 2, Generator(1), {.separate = true});
+  const StateDict a = state_dict(fused, torch_encoder_layer_names(fused));
+  const StateDict b = state_dict(separate, torch_encoder_layer_names(separate));
+  CHECK((a.size() == 12 && b.size() == 12));
+  for (const StateEntry& e : a) CHECK(find(b, e.name).shape == e.shape);
+  const TransformerBlock gated(4, 2, Generator(1), {.activation = Activation::swiglu});
+  CHECK(error_of([&] { state_dict(gated, torch_encoder_layer_names(gated)); }) ==
+        "state_dict: 'mlp.c_gate.weight' of this TransformerBlock has no name in the table");
+}
+
+}  // namespace
+}  // namespace mote::test::names_test

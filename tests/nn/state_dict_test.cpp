@@ -1,0 +1,315 @@
+// States: into a file and back in all bits, ties, strict and not, errors that list everything and change nothing, names
+// of another library, parameters that have no memory of their own yet.
+#include "nn/state_dict.h"
+
+#include "nn/nn.h"
+#include "tests/module_tools.h"
+#include "tests/temp_folder.h"
+#include "train/adamw.h"
+
+namespace mote::test::state_dict_test {
+namespace {
+
+/// Two tied matrices, a bias that may be absent, a buffer, layers in a list.
+struct Model : Layer<Model> {
+  Embedding table;
+  std::vector<Linear> h;
+  Linear head;
+  Array seen = Array::zeros({2});
+  explicit Model(std::uint64_t seed, Index layers = 2, bool tied = true, bool bias = false)
+      : Model(Init(Generator(seed)), layers, tied, bias) {}
+  Model(const Init& init, Index layers, bool tied, bool bias) : table(5, 4, init), head(4, 5, init, bias) {
+    for (Index i = 0; i < layers; ++i) h.emplace_back(4, 4, init);
+    if (tied) head.weight = table.weight;
+  }
+  Tensor forward(const IntArray& ids) const {
+    Tensor x = table(ids);
+    for (const Linear& layer : h) x = relu(layer(x));
+    return head(x);
+  }
+  void visit(Visitor& v) override {
+    v("table", table);
+    v("h", h);
+    v("head", head);
+    v.buffer("seen", seen);
+  }
+};
+
+/// Every bit of a module's parameters and buffers.
+std::string bits_of(const Module& m) {
+  std::string all;
+  for (const StateEntry& e : state_dict(m)) {
+    const std::vector<real> values = e.read().to_vector();
+    all += e.name + Shape::text(e.shape);
+    all.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(real));
+  }
+  return all;
+}
+
+std::string names_of(const StateDict& state) {
+  std::string names;
+  for (const StateEntry& e : state) names += (names.empty() ? "" : " ") + e.name;
+  return names;
+}
+
+StateEntry entry(const std::string& name, const Array& x) {
+  return {name, x.shape(), [x] { return x; }};
+}
+
+std::string joined(const std::vector<std::string>& list) {
+  std::string text;
+  for (const std::string& item : list) text += (text.empty() ? "" : " ") + item;
+  return text;
+}
+
+TEST_CASE("save and load: every bit, NaN and -0 too, ties once and tied again, buffers, equal files") {
+  const TempFolder folder;
+  Model from(1), to(2);
+  from.seen.mutate()[1] = 3;
+  const std::vector<real> odd = special_values();
+  std::copy_n(odd.begin(), 16, from.h[0].weight.mutate());  // infinities, NaN, -0, the smallest ...
+  CHECK(names_of(state_dict(from)) == "table.weight h.0.weight h.0.bias h.1.weight h.1.bias seen");
+  save(from, folder.path("a"));
+  const LoadReport report = load(to, folder.path("a"));
+  CHECK((report.missing.empty() && report.unexpected.empty()));
+  CHECK(bits_of(to) == bits_of(from));
+  CHECK((to.head.weight.same_as(to.table.weight) && to.seen.data()[1] == 3));
+  CHECK(!to.seen.shares_storage(from.seen));
+  save(to, folder.path("b"));
+  CHECK(get_file(folder.path("a")) == get_file(folder.path("b")));
+  CHECK(SafetensorsFile(folder.path("a")).tensors().size() == 6);
+}
+
+TEST_CASE("save and load: layers of every kind, with sizes of 0 and without parameters") {
+  const TempFolder folder;
+  const auto check = [&](const auto& make) {
+    Generator one(1), two(2);
+    const auto from = make(one);
+    auto to = make(two);
+    scramble(from, 3);
+    save(from, folder.path("x"));
+    load(to, folder.path("x"));
+    CHECK_MESSAGE(bits_of(to) == bits_of(from), from.type_name());
+  };
+  check([](Generator& g) { return Linear(3, 2, g); });
+  check([](Generator& g) { return Linear(0, 2, g, false); });
+  check([](Generator& g) { return Embedding(4, 3, g, 1); });
+  check([](Generator&) { return LayerNorm(3); });
+  check([](Generator&) { return RMSNorm(3); });
+  check([](Generator&) { return Norm(NormKind::rms_norm, 3); });
+  check([](Generator& g) { return LearnedPositions(4, 3, g); });
+  check([](Generator&) { return SinusoidalPositions(4, 3); });
+  check([](Generator& g) { return SelfAttention(4, 2, g); });
+  check([](Generator& g) { return MultiHeadAttention(4, 2, g, {}, {.d_in = 3, .d_out = 5}); });
+  check([](Generator& g) { return FeedForward(4, 6, g, Activation::swiglu); });
+  check([](Generator& g) { return TransformerBlock(4, 2, g, {.separate = true}); });
+  check([](Generator& g) { return Sequential{Embedding(4, 3, g), Linear(3, 2, g), ReLU(), Dropout(0.5, g)}; });
+  check([](Generator&) { return ReLU(); });
+}
+
+TEST_CASE("load: one name of a tie is enough, two must hold the same bits") {
+  Model m(1);
+  const Array w = random_array({5, 4}, 9, -1, 1);
+  StateDict state = state_dict(m);
+  state[0] = entry("head.weight", w);
+  load_state_dict(m, state);
+  CHECK((same_bits(m.table.weight.value(), w) && m.head.weight.same_as(m.table.weight)));
+  state.push_back(entry("table.weight", w));
+  load_state_dict(m, state);
+  const std::string before = bits_of(m);
+  Array minus = w;
+  minus.mutate()[7] = 0;
+  state.back() = entry("table.weight", minus);
+  minus.mutate()[7] = real(-0.0);
+  state[0] = entry("head.weight", minus);
+  CHECK(error_of([&] { load_state_dict(m, state, {}, "old.safetensors"); }) ==
+        "load: old.safetensors does not fit this Model:"
+        "\n  'head.weight' and 'table.weight' are one parameter here and two different ones there");
+  CHECK(bits_of(m) == before);
+  Model apart(3, 2, false);
+  CHECK(error_of([&] { load_state_dict(apart, state_dict(m)); }) ==
+        "load: the state does not fit this Model:\n  'head.weight' is missing there");
+}
+
+TEST_CASE("load: strict names every difference at once and changes nothing; otherwise they are reported") {
+  const TempFolder folder;
+  Model small(1, 1, true, true), large(2, 2);
+  small.h[0] = Linear(4, 3, Generator(5));
+  save(small, folder.path("x"));
+  const std::string before = bits_of(large), path = folder.path("x");
+  const std::string wrong_shapes =
+      "\n  'h.0.weight' is [3, 4] there and [4, 4] here"
+      "\n  'h.0.bias' is [3] there and [4] here";
+  CHECK(error_of([&] { load(large, path); }) == "load: " + path + " does not fit this Model:" + wrong_shapes +
+                                                    "\n  'h.1.weight' is missing there\n  'h.1.bias' is missing there"
+                                                    "\n  'head.bias' has no place here");
+  CHECK(error_of([&] { load(large, path, {.strict = false}); }) ==
+        "load: " + path + " does not fit this Model:" + wrong_shapes);
+  CHECK(bits_of(large) == before);
+  small.h[0] = Linear(4, 4, Generator(5));
+  save(small, path);
+  const Array kept = large.h[1].weight.value();
+  const LoadReport report = load(large, path, {.strict = false});
+  CHECK(joined(report.missing) == "h.1.weight h.1.bias");
+  CHECK(joined(report.unexpected) == "head.bias");
+  CHECK(same_bits(large.h[1].weight.value(), kept));
+  CHECK(same_bits(large.h[0].weight.value(), small.h[0].weight.value()));
+  CHECK(same_bits(large.head.weight.value(), small.table.weight.value()));
+}
+
+TEST_CASE(
+    "load: one wrong shape among 100, a checksum wrong in the last tensor, a failed read: the model is untouched") {
+  const TempFolder folder;
+  Model from(1, 49), to(2, 49);
+  const std::string path = folder.path("x"), before = bits_of(to);
+  CHECK(state_dict(to).size() == 100);
+  from.h[48].bias = Parameter(Array::zeros({5}));
+  save(from, path);
+  CHECK(error_of([&] { load(to, path); }) == "load: " + path +
+                                                 " does not fit this Model:"
+                                                 "\n  'h.48.bias' is [5] there and [4] here");
+  CHECK(bits_of(to) == before);
+  from.h[48].bias = Parameter(Array::full({4}, 7));
+  save(from, path);
+  std::string bytes = get_file(path);
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  put_file(path, bytes);
+  const std::string last = SafetensorsFile(path).tensors().back().name;
+  CHECK(error_of([&] { load(to, path); }).find(path + ": tensor '" + last + "': its checksum is wrong") !=
+        std::string::npos);
+  CHECK(bits_of(to) == before);
+  StateDict state = state_dict(from);
+  state[3].read = [] { return Array::zeros({3}); };
+  CHECK(error_of([&] { load_state_dict(to, state); }) ==
+        "load: the state: 'h.1.weight' should be [4, 4] and reads as [3]");
+  state = state_dict(from);
+  state.back().read = []() -> Array { throw Error("cannot read"); };
+  CHECK(error_of([&] { load_state_dict(to, state); }) == "cannot read");
+  CHECK(bits_of(to) == before);
+}
+
+TEST_CASE("names of another library: rules in both directions, parts, transposes, what is ignored") {
+  const TempFolder folder;
+  struct Heads : Layer<Heads> {
+    Linear q, k, square;
+    explicit Heads(std::uint64_t seed)
+        : q(3, 2, Init(Generator(seed))), k(3, 2, Init(Generator(seed + 1))), square(3, 3, Init(Generator(seed + 2))) {}
+    void visit(Visitor& v) override {
+      v("q", q);
+      v("k", k);
+      v("square", square);
+    }
+  };
+  const NameTable table{{{"qk", "q.weight", true, 0, 2},
+                         {"qk", "k.weight", true, 1, 2},
+                         {"qk_bias", "q.bias", false, 0, 2},
+                         {"qk_bias", "k.bias", false, 1, 2},
+                         {"s", "square.weight", true},
+                         {.there = "old_s", .here = "square.weight", .transposed = true, .read_only = true},
+                         {"b", "square.bias"}},
+                        {".mask"}};
+  const Heads from(1);
+  Heads to(7);
+  StateDict state = state_dict(from, table);
+  CHECK(names_of(state) == "qk qk_bias s b");
+  CHECK((state[0].shape == Shape{3, 4} && state[1].shape == Shape{4}));
+  CHECK(state[2].read().at({0, 2}) == from.square.weight.value().at({2, 0}));
+  CHECK(state[0].read().at({2, 3}) == from.k.weight.value().at({1, 2}));
+  state.push_back(entry("h.mask", Array(1)));
+  load_state_dict(to, state, {.names = table});
+  CHECK(bits_of(to) == bits_of(from));
+  save(Heads(4), folder.path("x"), table);
+  load(to, folder.path("x"), {.names = table});
+  CHECK(bits_of(to) == bits_of(Heads(4)));
+  state[2] = entry("old_s", copy_of(state[2].read()));
+  load_state_dict(to, state, {.names = table});
+  CHECK(bits_of(to) == bits_of(from));
+  // In errors every name and shape is the other side's; mote's own names have no place there.
+  state[0] = entry("qk", Array::zeros({4, 3}));
+  state[2] = entry("square.weight", Array::zeros({3, 3}));
+  CHECK(error_of([&] { load_state_dict(to, state, {.names = table}); }) ==
+        "load: the state does not fit this Heads:"
+        "\n  'qk' is [4, 3] there and [3, 4] here"
+        "\n  's' is missing there"
+        "\n  'square.weight' has no place here");
+  CHECK(bits_of(to) == bits_of(from));
+  NameTable half = table;
+  half.rules.erase(half.rules.begin() + 1);
+  CHECK(error_of([&] { state_dict(from, half); }) == "state_dict: 'k.weight' of this Heads has no name in the table");
+  half.rules.push_back({"other", "k.weight"});
+  CHECK(error_of([&] { state_dict(from, half); }) ==
+        "state_dict: 'qk' cannot be made of the 1 arrays like 'q.weight' [2, 3] in this Heads");
+}
+
+TEST_CASE("load: parameters keep their handles, their flags and their gradients' place") {
+  Model from(1), m(2);
+  m.h[0].bias.set_trainable(false);
+  const Parameter handle = m.h[0].weight;
+  load_state_dict(m, state_dict(from));
+  CHECK((same_bits(handle.value(), from.h[0].weight.value()) && !m.h[0].bias.trainable()));
+  m.h[0].weight.mutate()[0] = 100;  // the two stay independent
+  CHECK(from.h[0].weight.value().data()[0] != 100);
+}
+
+TEST_CASE("Init::none: zeros without memory, on which everything works as on zeros") {
+  const Index before = memory_stats().live_bytes;
+  const Linear wide(3000, 3000, Init::none(Generator(1)));
+  CHECK(memory_stats().live_bytes - before < 2000);
+
+  const IntArray ids(Shape{2, 3}, std::vector<Index>{0, 1, 2, 3, 4, 0});
+  const auto train = [&](const Model& m, auto&& optimizer) {
+    std::string all;
+    for (int i = 0; i < 2; ++i) {
+      const Tensor y = m(ids);
+      y.backward(random_array(y.shape(), 5));
+      optimizer.step();
+      zero_grad(m);
+      all += bits_of(m);
+    }
+    return all;
+  };
+  const auto none = [] { return Model(Init::none(Generator(1)), 2, true, true); };
+  const auto zeros = [] {
+    Model m(1, 2, true, true);
+    for (const Parameter& p : parameters(m)) p.set(Array::zeros(p.shape()));
+    return m;
+  };
+  Model a = none(), b = zeros();
+  CHECK((bits_of(a) == bits_of(b) && summary(a) == summary(b) && parameter_count(a) == parameter_count(b)));
+  CHECK(same_bits(a(ids).array(), b(ids).array()));
+  CHECK((bits_of(a.clone()) == bits_of(b) && same_bits(a.clone()(ids).array(), b(ids).array())));
+  CHECK(train(a, AdamW(all_parameters(a))) == train(b, AdamW(all_parameters(b))));
+  const Model filled(4, 2, true, true);
+  Model copied = none(), target = Model(5, 2, true, true);
+  copy_weights(filled, copied);
+  copy_weights(none(), target);
+  CHECK((bits_of(copied) == bits_of(filled) && bits_of(target) == bits_of(zeros())));
+  const TempFolder folder;
+  save(none(), folder.path("none"));
+  save(zeros(), folder.path("zeros"));
+  CHECK(get_file(folder.path("none")) == get_file(folder.path("zeros")));
+  // Every layer that draws weights computes with them, forward and backward.
+  const auto compare = [](const auto& make, const Array& x) {
+    const auto m = make(Init::none(Generator(1)));
+    auto same = make(Init(Generator(1)));
+    for (const NamedParameter& p : named_parameters(m))
+      for (const NamedParameter& q : named_parameters(same))
+        if (p.name == q.name) q.parameter.set(copy_of(p.parameter.value()));
+    const Run one([&](In in) { return m(in[0]); }, {x}), two([&](In in) { return same(in[0]); }, {x});
+    CHECK_MESSAGE(one == two, m.type_name());
+    for (std::size_t i = 0; i < parameters(m).size(); ++i)
+      CHECK_MESSAGE(same_bits(parameters(m)[i].grad(), parameters(same)[i].grad()), m.type_name());
+  };
+  const Array x = random_array({2, 3, 4}, 8);
+  compare([](const Init& init) { return Linear(4, 5, init); }, x);
+  compare([](const Init& init) { return SelfAttention(4, 2, init); }, x);
+  compare([](const Init& init) { return MultiHeadAttention(4, 2, init, {}, {.torch_init = true}); }, x);
+  compare([](const Init& init) { return FeedForward(4, 6, init, Activation::swiglu); }, x);
+  compare([](const Init& init) { return TransformerBlock(4, 2, init); }, x);
+  const Embedding table(5, 4, Init::none(Generator(1)), 2);
+  CHECK((same_bits(table(ids).array(), Array::zeros({2, 3, 4})) && table.weight.value().stride(0) == 0));
+  CHECK(same_bits(LearnedPositions(5, 4, Init::none(Generator(1)))(3).array(), Array::zeros({3, 4})));
+}
+
+}  // namespace
+}  // namespace mote::test::state_dict_test

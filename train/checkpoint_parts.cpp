@@ -1,0 +1,123 @@
+// How fields are saved and restored, by their type, and what loading finds.
+#include <bit>
+#include <cmath>
+#include <set>
+
+#include "train/checkpoint.h"
+
+namespace mote {
+namespace {
+
+/// A stream as whole numbers: words, position, the cached half of a normal pair (its bits), seed, build.
+IntArray numbers_of(const GeneratorState& s) {
+  std::vector<Index> all(s.words.begin(), s.words.end());
+  for (const Index x :
+       {static_cast<Index>(s.used), static_cast<Index>(s.has_normal), std::bit_cast<Index>(s.cached_normal),
+        std::bit_cast<Index>(s.seed), static_cast<Index>(s.build.mkl), static_cast<Index>(s.build.version)})
+    all.push_back(x);
+  return IntArray({static_cast<Index>(all.size())}, all);
+}
+
+GeneratorState stream_of(const IntArray& numbers) {
+  GeneratorState s;
+  const Index* x = numbers.data();
+  for (std::uint32_t& word : s.words) word = static_cast<std::uint32_t>(*x++);
+  s.used = static_cast<std::uint32_t>(*x++);
+  s.has_normal = *x++ != 0;
+  s.cached_normal = std::bit_cast<double>(*x++);
+  s.seed = std::bit_cast<std::uint64_t>(*x++);
+  s.build.mkl = *x++ != 0;
+  s.build.version = static_cast<int>(*x);
+  return s;
+}
+
+}  // namespace
+
+template <class A, class Read>
+A detail::LoadedParts::elements(const std::string& name, const Read& read) {
+  asked_.push_back(name);
+  const TensorEntry* const found = file_.find(name);
+  if (!found) problem("'" + name + "' is missing in the file");
+  try {
+    return found ? read(*found) : A();
+  } catch (const Error& e) {
+    problem(e.what());
+    return A();
+  }
+}
+
+const std::string* detail::LoadedParts::text(const std::string& name) {
+  asked_.push_back(name);
+  const std::string* const found = file_.find_metadata(name);
+  if (!found) problem("'" + name + "' is missing in the file");
+  return found;
+}
+
+void detail::LoadedParts::require(const std::string& name, const std::string& here) {
+  const std::string* const there = text(name);
+  if (there && *there != here) problem("'" + name + "' is " + *there + " in the file and " + here + " here");
+}
+
+Array detail::LoadedParts::array(const std::string& name) {
+  return elements<Array>(name, [this](const TensorEntry& e) { return file_.array(e); });
+}
+
+IntArray detail::LoadedParts::ints(const std::string& name) {
+  return elements<IntArray>(name, [this](const TensorEntry& e) { return file_.int_array(e); });
+}
+
+void detail::LoadedParts::finish() {
+  std::set<std::string> known(asked_.begin(), asked_.end());
+  known.insert("format");
+  for (const TensorEntry& t : file_.tensors())
+    if (!known.contains(t.name)) problem("'" + t.name + "' is in the file and not in this run");
+  for (const auto& [name, text] : file_.metadata())
+    if (!known.contains(name) && !name.starts_with("mote."))
+      problem("'" + name + "' is in the file and not in this run");
+  check_in("checkpoint", problems_.empty(), file_.name(), " does not fit this run:", problems_);
+  for (const auto& make : changes_) make();
+}
+
+void detail::read_saved(const char* name, const std::string& text, double& x) {
+  for (const double odd : {HUGE_VAL, -HUGE_VAL, std::nan("")})
+    if (text == field_text(odd)) return void(x = odd);
+  read_field(name, text, x);
+}
+
+void detail::save_field(SavedParts& parts, const std::string& name, const Array& x) { parts(name, x); }
+void detail::save_field(SavedParts& parts, const std::string& name, const IntArray& x) { parts(name, x); }
+void detail::save_field(SavedParts& parts, const std::string& name, const std::vector<Index>& x) {
+  parts(name, IntArray({static_cast<Index>(x.size())}, x));
+}
+void detail::save_field(SavedParts& parts, const std::string& name, const Generator& stream) {
+  parts(name, numbers_of(stream.get_state()));
+}
+
+void detail::load_field(LoadedParts& parts, const std::string& name, Array& x) {
+  Array value = parts.array(name);
+  parts.change([&x, value]() mutable { x = std::move(value); });
+}
+void detail::load_field(LoadedParts& parts, const std::string& name, IntArray& x) {
+  IntArray value = parts.ints(name);
+  parts.change([&x, value]() mutable { x = std::move(value); });
+}
+void detail::load_field(LoadedParts& parts, const std::string& name, std::vector<Index>& x) {
+  const IntArray value = parts.ints(name);
+  if (!value.defined()) return;
+  parts.change([&x, list = value.to_vector()]() mutable { x = std::move(list); });
+}
+void detail::load_field(LoadedParts& parts, const std::string& name, const Generator& stream) {
+  const IntArray numbers = parts.ints(name);
+  if (!numbers.defined()) return;
+  if (!(numbers.shape() == numbers_of(GeneratorState()).shape()))
+    return parts.problem("'" + name + "' is no random stream");
+  const GeneratorState state = stream_of(numbers);
+  try {
+    Generator(0).set_state(state);
+  } catch (const Error& e) {
+    return parts.problem("'" + name + "': " + e.what());
+  }
+  parts.change([stream, state] { stream.set_state(state); });
+}
+
+}  // namespace mote
