@@ -186,8 +186,10 @@ void save_huggingface(const GPT& model, const std::string& folder) {
   write_file(folder + "/config.json", config);
 }
 
-GPT load_llmc(const std::string& path, const Generator& random) {
-  const ByteSource file = file_source(path);
+GPT load_llmc(const std::string& path, const Generator& random) { return load_llmc(file_source(path), random); }
+
+GPT load_llmc(const ByteSource& file, const Generator& random) {
+  const std::string& path = file.name;
   const auto rule = [&](bool holds, const auto&... parts) { check_in("llm.c", holds, path, ": ", parts...); };
   std::int32_t header[256] = {};
   rule(file.size >= sizeof header, file.size, " bytes are fewer than the ", sizeof header, " of a header");

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "engine/io/elements.h"
 #include "models/gpt.h"
 
 namespace mote {
@@ -26,5 +27,6 @@ GPTConfig parse_huggingface_config(const std::string& text, const std::string& w
 /// A model file of llm.c, version 3 (float32) or 5 (bfloat16): gpt2_124M.bin and the like. The rows that pad its
 /// vocabulary to a multiple of 128 are dropped. Errors: one sentence with the file and the rule.
 GPT load_llmc(const std::string& path, const Generator& random = Generator());
+GPT load_llmc(const ByteSource& file, const Generator& random = Generator());
 
 }  // namespace mote

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes the seed corpora of the fuzzers: sh tests/fuzz/seeds.sh FOLDER makes FOLDER/json and the like.
 set -eu
-mkdir -p "$1/json" "$1/npy" "$1/safetensors"
+mkdir -p "$1/json" "$1/npy" "$1/safetensors" "$1/llmc" "$1/config"
 n=0
 json() { n=$((n + 1)); printf '%s' "$1" > "$out/json/$n"; }
 out=$1
@@ -27,3 +27,20 @@ st '{"a":{"dtype":"BOOL","shape":[2],"data_offsets":[4,6]},"b":{"dtype":"BF16","
 st '{"__metadata__":{"format":"pt"},"\u00e9":{"dtype":"I64","shape":[],"data_offsets":[0,8]},"e":{"dtype":"F16","shape":[0],"data_offsets":[0,0]}}' '12345678'
 st '{"a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},"b":{"dtype":"U64","shape":[1],"data_offsets":[8,16]}}' '\000\000\000\000\000\000\340\077\377\377\000\000\000\000\000\000'
 st '{"a":{"dtype":"F4","shape":[4],"data_offsets":[0,2]},"b":{"dtype":"I8","shape":[2],"data_offsets":[2,4]},"c":{"dtype":"U32","shape":[1],"data_offsets":[4,8]}}' 'abcdefgh'
+# Version, then max_seq_len, vocab_size, num_layers, num_heads, channels and padded_vocab_size, each below 256, and how
+# many elements of how many bytes follow: (padded + max_seq_len + 2) C + layers C (12 C + 13).
+llmc() {
+  n=$((n + 1))
+  {
+    printf '\306\327\064\001'
+    for word in "$@"; do printf "\\$(printf %o "$word")"'\000\000\000'; done | head -c 28
+    head -c 992 /dev/zero
+    shift 7
+    head -c $(($1 * $2)) /dev/zero
+  } > "$out/llmc/$n"
+}
+llmc 3 1 1 1 1 1 1 29 4
+llmc 5 2 3 1 2 2 4 90 2
+config() { n=$((n + 1)); printf '%s' "$1" > "$out/config/$n"; }
+config '{"n_positions":4,"vocab_size":5,"n_layer":1,"n_head":2,"n_embd":8}'
+config '{"model_type":"gpt2","n_positions":4,"vocab_size":5,"n_layer":1,"n_head":2,"n_embd":8,"n_inner":null,"activation_function":"gelu_new","layer_norm_epsilon":1e-05,"resid_pdrop":0.1,"embd_pdrop":0.2,"attn_pdrop":0.3,"tie_word_embeddings":false,"scale_attn_weights":false,"scale_attn_by_inverse_layer_idx":false,"reorder_and_upcast_attn":false}'
