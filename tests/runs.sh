@@ -41,11 +41,13 @@ equal() { # two runs ended as one
   cmp "$a" "$b" && cmp "$1/log.jsonl" "$2/log.jsonl" && cmp "$1/best.safetensors" "$2/best.safetensors" ||
     fail "$1 and $2 differ"
 }
-# stop SIGNAL STEP FOLDER COMMAND...: starts it, sends the signal once the log in FOLDER has so many steps, and waits; its
-# exit code is in $status, what it printed in the file `said`.
+# stop SIGNAL STEP FOLDER COMMAND...: starts it, sends the signal once the log in FOLDER has so many steps and more than
+# now, and waits; its exit code is in $status, what it printed in the file `said`.
 stop() {
   local signal=$1 step=$2 folder=$3
   shift 3
+  steps_taken "$folder"
+  ((step > taken)) || step=$((taken + 1))
   "$@" >said 2>&1 &
   local run=$!
   until steps_taken "$folder" && ((taken >= step)) || ! kill -0 $run 2>/dev/null; do read -rt 0.001 <>nothing || true; done

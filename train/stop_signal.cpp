@@ -13,8 +13,9 @@ std::atomic<int> signal_received{0};
 static_assert(std::atomic<int>::is_always_lock_free);  // else no handler may touch it
 
 extern "C" void stop_signal_came(int signal) {
-  signal_received = signal;
+  const bool first = signal_received.exchange(signal) == 0;
   for (const int each : signals) std::signal(each, SIG_DFL);
+  if (!first) std::raise(signal);  // both came at once, in two threads: this one ends the program when it returns
 }
 
 #ifdef SA_RESTART
