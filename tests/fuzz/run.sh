@@ -7,14 +7,21 @@ set -eu
 folder=$(dirname "$0")
 out=$1/fuzz
 sh "$folder/seeds.sh" "$out/seeds"
-for source in "$folder"/*_fuzz.cpp; do
-  name=$(basename "$source" _fuzz.cpp)
+fuzz() {
+  name=$1
   mkdir -p "$out/$name" "$out/seeds/$name"
-  echo "$name"
-  if ! "$1/tests/fuzz/${name}_fuzz" -max_total_time="$2" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 \
+  if ! "$2/tests/fuzz/${name}_fuzz" -max_total_time="$3" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 \
     -artifact_prefix="$out/$name-" "$out/$name" "$out/seeds/$name" > "$out/$name.log" 2>&1; then
     tail -n 40 "$out/$name.log"
-    exit 1
+    return 1
   fi
-  grep -E "^(Done|stat::)" "$out/$name.log"
+  echo "$name: $(grep -E "^Done" "$out/$name.log")"
+}
+# Two at a time.
+other=
+for source in "$folder"/*_fuzz.cpp; do
+  fuzz "$(basename "$source" _fuzz.cpp)" "$1" "$2" &
+  [ -z "$other" ] || wait "$other"
+  other=$!
 done
+wait "$other"
