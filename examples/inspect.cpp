@@ -383,7 +383,7 @@ std::string config_text(const std::string& folder) {
   return read_file(path, 1 << 20);
 }
 bool is_run(const std::string& folder) {
-  return parse_json(config_text(folder), {}, folder).find("general") != nullptr;
+  return parse_json(config_text(folder), {}, folder + "/config.json").find("general") != nullptr;
 }
 
 /// The file that a path stands for.
