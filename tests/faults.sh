@@ -43,7 +43,7 @@ refused "the folder 'link' is in use by process $run$" "$train" --resume link
 refused "the folder 'b' is in use by process $run$" "$train" "${options[@]}" --out b
 unharmed b
 kill -CONT $run
-wait $run
+wait -f $run
 equal a b
 refused "there is a run in b: go on with it by --resume b" "$train" "${options[@]}" --out b
 equal a b
@@ -76,7 +76,7 @@ kill -STOP $run
 mv b gone
 kill -CONT $run
 status=0
-wait $run || status=$?
+wait -f $run || status=$?
 ((status == 1)) && grep -q "cannot [a-z ]* 'b[/a-z0-9.-]*': No such file or directory$" said || fail "$status $(cat said)"
 whole gone
 finish gone
@@ -92,7 +92,7 @@ run=$!
 until [ -e b/step-00000003.safetensors ]; do read -rt 0.001 <>nothing || true; done
 rm b/log.jsonl
 status=0
-wait $run || status=$?
+wait -f $run || status=$?
 ((status == 1)) && grep -q "cannot write 'b/log.jsonl': No such file or directory" said || fail "$status $(cat said)"
 whole b
 

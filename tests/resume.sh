@@ -100,7 +100,7 @@ kill -INT $run # both arrive when it goes on: the first raises the flag, the sec
 kill -TERM $run
 kill -CONT $run
 status=0
-wait $run 2>/dev/null || status=$?
+wait -f $run 2>/dev/null || status=$?
 ((status == 143)) && ! grep -q "go on" said || fail "exit code $status: $(cat said)"
 [ "$(newest b)" = "$before" ] || fail "it went on"
 whole b

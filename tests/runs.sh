@@ -51,5 +51,5 @@ stop() {
   until steps_taken "$folder" && ((taken >= step)) || ! kill -0 $run 2>/dev/null; do read -rt 0.001 <>nothing || true; done
   kill -"$signal" $run 2>/dev/null || true
   status=0
-  wait $run 2>/dev/null || status=$?
+  wait -f $run 2>/dev/null || status=$?
 }
