@@ -23,9 +23,10 @@ namespace {
 
 const char* const help =
     "Shows what is in a file of tensors, in the folder of a run, or in that of a GPT-2; or how two files differ.\n\n"
-    "usage: %s FILE           safetensors (checkpoints of mote included) or .npy\n"
-    "       %s FOLDER         a run (train --out), or config.json and model.safetensors of a GPT-2\n"
-    "       %s PATH OTHER     differences; a folder stands for its newest checkpoint or its model\n\n"
+    "usage: %s FILE | FOLDER | PATH OTHER\n\n"
+    "  FILE        safetensors (checkpoints of mote included) or .npy\n"
+    "  FOLDER      a run (train --out), or config.json and model.safetensors of a GPT-2\n"
+    "  PATH OTHER  how two files differ; a folder stands for its newest checkpoint or its model\n\n"
     "Of a tensor: minimum, maximum, mean and norm (the root of the sum of squares) of its finite elements, how many "
     "are\n"
     "NaN or infinite, and its checksum: ok, WRONG (the file was changed; what it holds is not shown), or none.\n"
@@ -383,7 +384,7 @@ std::string config_text(const std::string& folder) {
   return read_file(path, 1 << 20);
 }
 bool is_run(const std::string& folder) {
-  return parse_json(config_text(folder), {}, folder).find("general") != nullptr;
+  return parse_json(config_text(folder), {}, folder + "/config.json").find("general") != nullptr;
 }
 
 /// The file that a path stands for.
@@ -461,7 +462,7 @@ int run_command(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string text = argv[i];
     if (text == "--help" || text == "-h") {
-      std::printf(help, argv[0], argv[0], argv[0]);
+      std::printf(help, argv[0]);
       return 0;
     }
     if (text.starts_with("-")) throw UsageError("unknown option " + text + " (--help explains what there is)");

@@ -265,7 +265,12 @@ inline RunSettings read_config(const std::string& path) {
   for (const JsonMember& group : root.members())
     for (const JsonMember& field : root.at(group.name).members()) {
       const bool text = field.value.is(Json::Kind::string);
-      settings.set(group.name, field.name, text ? field.value.as_string() : text_of(field.value));
+      const std::string value = text ? field.value.as_string() : text_of(field.value);
+      try {
+        settings.set(group.name, field.name, value);
+      } catch (const Error& e) {
+        throw Error(path + ": " + e.what());
+      }
     }
   return settings;
 }
