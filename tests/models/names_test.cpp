@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/module_tools.h"
+#include "tests/state_tools.h"
 #include "tests/temp_folder.h"
 
 namespace mote::test::names_test {
@@ -31,15 +32,6 @@ bool equal(const GPT& a, const GPT& b) {
   return parameter_count(a) == parameter_count(b);
 }
 
-std::string names_of(const StateDict& state) {
-  std::string names;
-  for (const StateEntry& e : state) names += (names.empty() ? "" : " ") + e.name;
-  return names;
-}
-
-StateEntry entry(const std::string& name, const Array& x) {
-  return {name, x.shape(), [x] { return x; }};
-}
 const StateEntry& find(const StateDict& state, const std::string& name) {
   for (const StateEntry& e : state)
     if (e.name == name) return e;
@@ -62,12 +54,12 @@ TEST_CASE("names: nanoGPT's are mote's, a tied matrix under both, masks skipped,
                                "transformer.ln_f.weight transformer.ln_f.bias lm_head.weight");
   for (const StateEntry& e : state) CHECK(e.shape == e.read().shape());
   for (StateEntry& e : state) e.name = "_orig_mod." + e.name;
-  state.push_back(entry("_orig_mod.transformer.h.0.attn.bias", Array::zeros({1, 1, 5, 5})));
+  state.push_back(state_entry("_orig_mod.transformer.h.0.attn.bias", Array::zeros({1, 1, 5, 5})));
   GPT other = lively(small, 90);
   load_state_dict(other, state, {.names = names});
   CHECK(equal(m, other));
   state = state_dict(m, names);
-  state.back() = entry("lm_head.weight", Array::zeros({7, 4}));
+  state.back() = state_entry("lm_head.weight", Array::zeros({7, 4}));
   CHECK(error_of([&] { load_state_dict(other, state, {.names = names}); }) ==
         "load: the state does not fit this GPT:"
         "\n  'transformer.wte.weight' and 'lm_head.weight' are one parameter here and two different ones there");
@@ -92,15 +84,15 @@ TEST_CASE("names: GPT-2 of transformers, matrices in blocks transposed, the squa
   // As on the hub: bare names and masks. As torch saves it: the head under its own name.
   StateDict bare = state, with_head = state;
   for (StateEntry& e : bare) e.name = e.name.substr(12);
-  bare.push_back(entry("h.0.attn.bias", Array::zeros({1, 1, 5, 5})));
-  bare.push_back(entry("h.0.attn.masked_bias", Array(-1e4)));
-  with_head.push_back(entry("lm_head.weight", m.lm_head.weight.value()));
+  bare.push_back(state_entry("h.0.attn.bias", Array::zeros({1, 1, 5, 5})));
+  bare.push_back(state_entry("h.0.attn.masked_bias", Array(-1e4)));
+  with_head.push_back(state_entry("lm_head.weight", m.lm_head.weight.value()));
   for (const StateDict& given : {state, bare, with_head}) {
     GPT other = lively(gpt2(), 90);
     load_state_dict(other, given, {.names = names});
     CHECK(equal(m, other));
   }
-  with_head.back() = entry("lm_head.weight", Array::zeros({7, 4}));
+  with_head.back() = state_entry("lm_head.weight", Array::zeros({7, 4}));
   GPT other = lively(gpt2(), 90);
   CHECK(error_of([&] { load_state_dict(other, with_head, {.names = names}); }) ==
         "load: the state does not fit this GPT:"

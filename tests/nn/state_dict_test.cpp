@@ -4,6 +4,7 @@
 
 #include "nn/nn.h"
 #include "tests/module_tools.h"
+#include "tests/state_tools.h"
 #include "tests/temp_folder.h"
 #include "train/adamw.h"
 
@@ -44,16 +45,6 @@ std::string bits_of(const Module& m) {
     all.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(real));
   }
   return all;
-}
-
-std::string names_of(const StateDict& state) {
-  std::string names;
-  for (const StateEntry& e : state) names += (names.empty() ? "" : " ") + e.name;
-  return names;
-}
-
-StateEntry entry(const std::string& name, const Array& x) {
-  return {name, x.shape(), [x] { return x; }};
 }
 
 std::string joined(const std::vector<std::string>& list) {
@@ -111,17 +102,17 @@ TEST_CASE("load: one name of a tie is enough, two must hold the same bits") {
   Model m(1);
   const Array w = random_array({5, 4}, 9, -1, 1);
   StateDict state = state_dict(m);
-  state[0] = entry("head.weight", w);
+  state[0] = state_entry("head.weight", w);
   load_state_dict(m, state);
   CHECK((same_bits(m.table.weight.value(), w) && m.head.weight.same_as(m.table.weight)));
-  state.push_back(entry("table.weight", w));
+  state.push_back(state_entry("table.weight", w));
   load_state_dict(m, state);
   const std::string before = bits_of(m);
   Array minus = w;
   minus.mutate()[7] = 0;
-  state.back() = entry("table.weight", minus);
+  state.back() = state_entry("table.weight", minus);
   minus.mutate()[7] = real(-0.0);
-  state[0] = entry("head.weight", minus);
+  state[0] = state_entry("head.weight", minus);
   CHECK(error_of([&] { load_state_dict(m, state, {}, "old.safetensors"); }) ==
         "load: old.safetensors does not fit this Model:"
         "\n  'head.weight' and 'table.weight' are one parameter here and two different ones there");
@@ -215,18 +206,18 @@ TEST_CASE("names of another library: rules in both directions, parts, transposes
   CHECK((state[0].shape == Shape{3, 4} && state[1].shape == Shape{4}));
   CHECK(state[2].read().at({0, 2}) == from.square.weight.value().at({2, 0}));
   CHECK(state[0].read().at({2, 3}) == from.k.weight.value().at({1, 2}));
-  state.push_back(entry("h.mask", Array(1)));
+  state.push_back(state_entry("h.mask", Array(1)));
   load_state_dict(to, state, {.names = table});
   CHECK(bits_of(to) == bits_of(from));
   save(Heads(4), folder.path("x"), table);
   load(to, folder.path("x"), {.names = table});
   CHECK(bits_of(to) == bits_of(Heads(4)));
-  state[2] = entry("old_s", copy_of(state[2].read()));
+  state[2] = state_entry("old_s", copy_of(state[2].read()));
   load_state_dict(to, state, {.names = table});
   CHECK(bits_of(to) == bits_of(from));
   // In errors every name and shape is the other side's; mote's own names have no place there.
-  state[0] = entry("qk", Array::zeros({4, 3}));
-  state[2] = entry("square.weight", Array::zeros({3, 3}));
+  state[0] = state_entry("qk", Array::zeros({4, 3}));
+  state[2] = state_entry("square.weight", Array::zeros({3, 3}));
   CHECK(error_of([&] { load_state_dict(to, state, {.names = table}); }) ==
         "load: the state does not fit this Heads:"
         "\n  'qk' is [4, 3] there and [3, 4] here"
