@@ -2,7 +2,7 @@
 # $2 the program `readable`. Work happens in a folder of its own under TMPDIR.
 set -euo pipefail
 set -m # else jobs would be started with SIGINT ignored
-train=$1 readable=$2
+train=$(realpath "$1") readable=$(realpath "$2")
 work=$(mktemp -d)
 trap 'jobs=$(jobs -p); [ -z "$jobs" ] || kill -KILL $jobs 2>/dev/null; rm -rf "$work"' EXIT
 trap 'echo "FAILED: line $LINENO of $0 ended with $?" >&2' ERR
