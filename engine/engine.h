@@ -1,4 +1,4 @@
-// The index of the engine: arrays, tensors, ops, random numbers, printing, gradient checks.
+// The index of the engine: arrays, tensors, ops, random numbers, printing, npy files, gradient checks.
 #pragma once
 
 #include "engine/base/real.h"  // first, so that its error about -ffast-math stands on top
@@ -12,5 +12,6 @@
 #include "engine/base/math.h"
 #include "engine/base/parallel.h"
 #include "engine/io/curve.h"
+#include "engine/io/npy.h"
 #include "engine/io/print.h"
 #include "engine/ops/ops.h"
