@@ -43,7 +43,7 @@ refused "the folder 'link' is in use by process $run$" "$train" --resume link
 refused "the folder 'b' is in use by process $run$" "$train" "${options[@]}" --out b
 unharmed b
 kill -CONT $run
-wait -f $run
+ended $run
 equal a b
 refused "there is a run in b: go on with it by --resume b" "$train" "${options[@]}" --out b
 equal a b
@@ -75,8 +75,7 @@ until [ -e b/step-00000003.safetensors ]; do read -rt 0.001 <>nothing || true; d
 kill -STOP $run
 mv b gone
 kill -CONT $run
-status=0
-wait -f $run || status=$?
+ended $run
 ((status == 1)) && grep -q "cannot [a-z ]* 'b[/a-z0-9.-]*': No such file or directory$" said || fail "$status $(cat said)"
 whole gone
 finish gone
@@ -91,8 +90,7 @@ rm -rf b
 run=$!
 until [ -e b/step-00000003.safetensors ]; do read -rt 0.001 <>nothing || true; done
 rm b/log.jsonl
-status=0
-wait -f $run || status=$?
+ended $run
 ((status == 1)) && grep -q "cannot write 'b/log.jsonl': No such file or directory" said || fail "$status $(cat said)"
 whole b
 

@@ -26,8 +26,7 @@ while true; do
   delay=$((RANDOM * whole_run / 3 / 32768))
   read -rt "$((delay / 1000000)).$(printf %06d $((delay % 1000000)))" <>nothing || true
   if kill -KILL $run 2>/dev/null; then killed=$((killed + 1)); fi
-  status=0
-  wait -f $run 2>/dev/null || status=$?
+  ended $run
   ((status == 137 || status == 0)) || fail "exit code $status after $killed kills: $(cat said)"
   whole b
   newest b >/dev/null || empty=$((empty + 1))

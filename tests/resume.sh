@@ -99,8 +99,7 @@ before=$(newest b)
 kill -INT $run # both arrive when it goes on: the first raises the flag, whichever it is, the second meets no handler
 kill -TERM $run
 kill -CONT $run
-status=0
-wait -f $run 2>/dev/null || status=$?
+ended $run
 ((status == 143 || status == 130)) && ! grep -q "go on" said || fail "exit code $status: $(cat said)"
 [ "$(newest b)" = "$before" ] || fail "it went on"
 whole b

@@ -41,6 +41,13 @@ equal() { # two runs ended as one
   cmp "$a" "$b" && cmp "$1/log.jsonl" "$2/log.jsonl" && cmp "$1/best.safetensors" "$2/best.safetensors" ||
     fail "$1 and $2 differ"
 }
+ended() { # waits for a program; its exit code is in $status. 147: it was only stopped by SIGSTOP, which the shell reports, too.
+  status=147
+  while ((status == 147)); do
+    status=0
+    wait -f "$1" 2>/dev/null || status=$?
+  done
+}
 # stop SIGNAL STEP FOLDER COMMAND...: starts it, sends the signal once the log in FOLDER has so many steps and more than
 # now, and waits; its exit code is in $status, what it printed in the file `said`.
 stop() {
@@ -52,6 +59,5 @@ stop() {
   local run=$!
   until steps_taken "$folder" && ((taken >= step)) || ! kill -0 $run 2>/dev/null; do read -rt 0.001 <>nothing || true; done
   kill -"$signal" $run 2>/dev/null || true
-  status=0
-  wait -f $run 2>/dev/null || status=$?
+  ended $run
 }
