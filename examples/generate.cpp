@@ -191,6 +191,8 @@ int run_command(int argc, char** argv) {
   const std::vector<std::vector<Index>> begin = checked_usage([&] {
     const std::vector<std::vector<Index>> all = prompts(wish, from, random);
     check_model(from, all, count, how, argc, argv);
+    if (GPT* const gpt = from.model->gpt())  // what it says of the options, before anything is printed
+      for (const std::vector<Index>& prompt : all) gpt->generate(stack_rows({prompt}), 0, how, random);
     return all;
   });
   generate(from, begin, count, how, random);

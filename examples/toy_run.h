@@ -153,12 +153,13 @@ inline const ModelKind& model_kind(const std::string& name) {
 /// What a run is, besides the options of its task, its model and its training.
 struct General {
   std::string task = "copy", model;
-  Index seed = 1;
+  Index seed = 1, sequences = 1000;
   template <class V>
   void visit(V& v) {
     v("task", task, "what to learn; list: all tasks");
     if (!model.empty()) v("model", model, "what learns it (gpt|attention_lm)");
     v("seed", seed, "seed of weights, batches and questions");
+    v("sequences", sequences, "questions to answer at the end");
   }
 };
 
@@ -229,7 +230,9 @@ struct RunSettings {
 };
 
 /// All settings by name, for a checkpoint to compare: those that may change when a run goes on are left out.
-inline bool may_change(const std::string& name) { return name == "steps" || name == "save_every" || name == "keep"; }
+inline bool may_change(const std::string& name) {
+  return name == "steps" || name == "save_every" || name == "keep" || name == "sequences";
+}
 inline std::vector<Field> fixed_settings(const RunSettings& settings) {
   std::vector<Field> all;
   for (const auto& [group, list] : settings.groups())

@@ -24,10 +24,8 @@ namespace {
 /// Command-line options that are no settings of the run.
 struct Command {
   std::string out, resume;
-  Index sequences = 1000;
   template <class V>
   void visit(V& v) {
-    v("sequences", sequences, "questions to answer at the end");
     v("out", out, "a folder for checkpoints, log and settings of a new run; not given: nothing is kept");
     v("resume", resume, "the folder of a run to go on with; other options may then be left out");
   }
@@ -80,9 +78,15 @@ class KeptRun {
     if (command.resume.empty()) {
       check(newest.empty(), "there is a run in ", path, ": go on with it by --resume ", path,
             ", or choose another folder");
+      for (const char* const name : {"config.json", "log.jsonl", "rates.jsonl"})
+        check(!file_exists(folder_.file(name)), path, " already has a ", name, ": choose another folder",
+              ", or go on by --resume ", path, " if it is a run's");
     } else {
       check(!newest.empty() || file_exists(folder_.file("config.json")), "there is no run in ", path);
-      if (!newest.empty()) run_.load(newest);
+      if (newest.empty())
+        std::cout << "there is no checkpoint in " << path << " yet: the run begins\n";
+      else
+        run_.load(newest);
       const Index wanted = settings.recipe.steps;
       checked_usage([&] {
         check(steps <= wanted, "the run in ", path, " has taken ", steps, " steps, which is more than --steps ",
@@ -90,6 +94,13 @@ class KeptRun {
       });
     }
     write_file(folder_.file("config.json"), config);
+    if (const std::uint64_t there = file_size(folder_.file("log.jsonl"));
+        there < static_cast<std::uint64_t>(log_bytes_)) {
+      std::cout << "warning: log.jsonl has " << there << " bytes instead of " << log_bytes_
+                << " or more: it goes on from "
+                << "here without the steps that are missing\n";
+      log_bytes_ = static_cast<Index>(there);
+    }
     log_.emplace(folder_.file("log.jsonl"), static_cast<std::uint64_t>(log_bytes_));
     rates_.emplace(folder_.file("rates.jsonl"), file_size(folder_.file("rates.jsonl")));
   }
@@ -245,7 +256,7 @@ struct Setup {
 /// Errors: settings that do not go together.
 Setup set_up(const Command& command, const RunSettings& settings) {
   const Index seed = settings.general.seed;
-  check(command.sequences >= 1, "sequences ", command.sequences, " must be at least 1");
+  check(settings.general.sequences >= 1, "sequences ", settings.general.sequences, " must be at least 1");
   const auto [save_every, keep] = settings.keeping;
   check(keep >= 1, "keep ", keep, " must be at least 1");
   check(save_every >= 0, "save_every ", save_every, " must be at least 0");
@@ -271,7 +282,7 @@ int run(const Command& command, const RunSettings& settings) {
   train(*model, *task, settings, *optimizer, options, data, kept);
   const std::string kind = task->holds_out() ? "held-out" : "fresh";
   std::cout << "three " << kind << " questions:\n";
-  const Index total = command.sequences, exact = count_exact(*model, *task, total, fresh, 3);
+  const Index total = settings.general.sequences, exact = count_exact(*model, *task, total, fresh, 3);
   std::printf("exact match on %lld %s sequences: %lld (%.1f %%)\n", static_cast<long long>(total), kind.c_str(),
               static_cast<long long>(exact), 100.0 * static_cast<double>(exact) / static_cast<double>(total));
   std::fflush(stdout);
@@ -299,7 +310,20 @@ void check_unchanged(const RunSettings& before, const RunSettings& now, const st
   for (const Field& f : wanted)
     for (const Field& g : old)
       check(f.name != g.name || f.value == g.value, "--", f.name, " ", f.value, " contradicts the run in ", folder,
-            ", which has ", g.value, " (--steps, --save_every and --keep may change)");
+            ", which has ", g.value, " (--steps, --save_every, --keep and --sequences may change)");
+}
+
+/// Errors: config.json differs from what the newest checkpoint was saved with. Before a model is built, for it may say
+/// anything.
+void check_belongs(const RunSettings& settings, const std::string& folder) {
+  const std::string newest = newest_checkpoint(folder);
+  if (newest.empty()) return;
+  const SafetensorsFile file(newest);
+  for (const Field& f : fixed_settings(settings)) {
+    const std::string* const saved = file.find_metadata("settings." + f.name);
+    check(saved && *saved == f.value, folder, "/config.json has ", f.name, " ", f.value, ", and ", newest,
+          saved ? " was saved with " + *saved : " does not have it");
+  }
 }
 
 int run_command(int argc, char** argv) {
@@ -318,6 +342,8 @@ int run_command(int argc, char** argv) {
     if (!options.parse(argc, argv)) return 0;
     return list_tasks();
   }
+  for (const char* const option : {"--out", "--resume"})
+    if (Options::peek(argc, argv, option, "?").empty()) throw UsageError(std::string(option) + " needs a folder");
   RunSettings settings = checked_usage([&] { return first_settings(argc, argv); });
   const RunSettings before = settings;
   const std::string task = settings.general.task, model = settings.general.model;
@@ -339,6 +365,7 @@ int run_command(int argc, char** argv) {
   options.context(" for --task " + task + " and --model " + model);
   if (!options.parse(argc, argv)) return 0;
   if (!command.resume.empty()) checked_usage([&] { check_unchanged(before, settings, command.resume); });
+  if (!command.resume.empty()) check_belongs(before, command.resume);
   return run(command, settings);
 }
 

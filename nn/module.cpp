@@ -22,6 +22,7 @@ void Visitor::operator()(const std::string& name, Parameter& parameter) {
   if (parameter.defined()) on_parameter(parameter);  // a layer without a bias lists it too
 }
 void Visitor::operator()(const std::string& name, Module& child) {
+  child.require_kept();  // else what it holds would silently be missing in a list, or in a file
   const Name here(*this, name);
   on_enter(child);
   child.visit(*this);
@@ -37,6 +38,7 @@ void Visitor::stream(const std::string& name, Generator& random) {
 }
 
 void Module::read(Reader& reader) const {
+  require_kept();
   struct Forward : Visitor {  // passes what a Visitor finds to the reader's hooks, as const
     explicit Forward(Reader& r) : reader(r) { reader.path_ = &path(); }
     ~Forward() override { reader.path_ = nullptr; }

@@ -140,6 +140,7 @@ class Module {
 
  private:
   friend class Evaluation;
+  friend class Visitor;
   void check_reached() const;
   void fail_moved_from() const;
   bool kept_by_this_thread() const;

@@ -82,9 +82,18 @@ finish gone
 start b
 copy b
 rm b/log.jsonl
-refused "cannot continue 'b/log.jsonl': No such file or directory" "$train" --resume b
-cp before/log.jsonl b/
+"$train" --resume b >said 2>&1 && grep -q "warning: log.jsonl has 0 bytes instead of" said || fail "$(cat said)"
+[ "$(tail -n 1 b/log.jsonl)" = "$(tail -n 1 a/log.jsonl)" ] || fail "it goes on with other steps"
+start b
+copy b
+rm b/step-* # the best one is left: it is the newest then
 finish b
+start b
+for file in config.json log.jsonl rates.jsonl best.safetensors; do # --out takes no folder that somebody uses
+  rm -rf other && mkdir other && cp "b/$file" other/
+  refused "choose another folder" "$train" "${options[@]}" --out other
+  cmp "b/$file" "other/$file"
+done
 rm -rf b
 "$train" "${options[@]}" --out b >/dev/null 2>said &
 run=$!

@@ -81,6 +81,12 @@ template <TextField T>
 void save_field(SavedParts& parts, const std::string& name, const T& x) {
   parts(name, field_text(x));
 }
+inline void save_field(SavedParts& parts, const std::string& name, const std::optional<std::string>& x) {
+  const std::string not_given = field_text(std::optional<std::string>());
+  check_in("checkpoint", !x || *x != not_given, "the text '", not_given, "' of '", name,
+           "' would come back as not given");
+  parts(name, field_text(x));
+}
 void save_field(SavedParts& parts, const std::string& name, const Array& x);
 void save_field(SavedParts& parts, const std::string& name, const IntArray& x);
 void save_field(SavedParts& parts, const std::string& name, const std::vector<Index>& x);
@@ -157,6 +163,11 @@ class Checkpoint {
                   value.visit(each);
                 }});
     } else {
+      static_assert(
+          requires(detail::SavedParts & parts) { detail::save_field(parts, name, value); },
+          "a checkpoint keeps Index (not int), double (not float), bool, std::string, enums with words, "
+          "std::optional of these, Array, IntArray, std::vector<Index>, Generator, and structs that list such "
+          "fields in visit(v)");
       add_part({name, [name, &value](detail::SavedParts& parts) { detail::save_field(parts, name, value); },
                 [name, &value](detail::LoadedParts& parts) { detail::load_field(parts, name, value); }});
     }

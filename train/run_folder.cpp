@@ -38,6 +38,7 @@ Index steps_of(const std::string& name) {
 /// Names, from the first step to the last.
 std::vector<std::string> checkpoints(const std::string& folder) {
   std::vector<std::string> names;
+  if (!file_exists(folder)) return names;
   for (const std::string& name : list_folder(folder))
     if (steps_of(name) >= 0) names.push_back(name);
   std::sort(names.begin(), names.end(),
@@ -49,7 +50,7 @@ std::vector<std::string> checkpoints(const std::string& folder) {
 
 std::string newest_checkpoint(const std::string& folder) {
   const std::vector<std::string> names = checkpoints(folder);
-  return names.empty() ? "" : folder + "/" + names.back();
+  return names.empty() ? best_checkpoint(folder) : folder + "/" + names.back();
 }
 
 std::string best_checkpoint(const std::string& folder) {
@@ -60,6 +61,7 @@ std::string best_checkpoint(const std::string& folder) {
 RunFolder::RunFolder(const std::string& path, Index keep) : keep_(checked(keep)), path_(made(path)), lock_(path) {}
 
 void RunFolder::save(const Checkpoint& run, Index steps, std::optional<double> score) {
+  check_in("run", steps >= 0, "steps ", steps, " must be at least 0");
   const std::string name = name_of(steps);
   const bool better = score && !std::isnan(*score) && (!best_score || *score < *best_score);
   const std::optional<double> before = best_score;

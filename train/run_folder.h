@@ -10,7 +10,8 @@
 
 namespace mote {
 
-/// The newest and the best checkpoint in a run's folder, "" if there is none. They may be read while the run goes on.
+/// The newest and the best checkpoint in a run's folder, "" if there is none; where only the best is left, it is the newest,
+/// too. They may be read while the run goes on.
 std::string newest_checkpoint(const std::string& folder);
 std::string best_checkpoint(const std::string& folder);
 

@@ -8,7 +8,13 @@
 namespace mote {
 namespace {
 
-constexpr int signals[] = {SIGINT, SIGTERM};
+constexpr int signals[] = {
+    SIGINT, SIGTERM
+#ifdef SIGHUP
+    ,
+    SIGHUP  // the terminal was closed
+#endif
+};
 std::atomic<int> signal_received{0};
 static_assert(std::atomic<int>::is_always_lock_free);  // else no handler may touch it
 

@@ -3,8 +3,8 @@
 
 namespace mote {
 
-/// While one lives, the first SIGINT or SIGTERM only raises a flag, so that a training can end its step, save and say how
-/// to go on; the second ends the program at once, as without it. A signal that the program ignores, as SIGINT of a job
+/// While one lives, the first SIGINT, SIGTERM or SIGHUP (a closed terminal) only raises a flag, so that a training can end
+/// its step, save and say how to go on; the second ends the program at once, as without it. A signal that the program ignores, as SIGINT of a job
 /// that a script runs in the background, stays ignored. Make one at a time. A program that has stopped should end as the
 /// signal would have ended it, so that its caller sees why: end_by_signal() in examples/program.h.
 class StopSignal {
@@ -13,7 +13,7 @@ class StopSignal {
   ~StopSignal();  ///< what the program did about the signals before, it does again
   StopSignal(const StopSignal&) = delete;
 
-  /// The signal that came since the last one was made, SIGINT or SIGTERM; 0: none.
+  /// The signal that came since the last one was made, SIGINT, SIGTERM or SIGHUP; 0: none.
   static int received();
 };
 

@@ -383,5 +383,28 @@ TEST_CASE("checkpoint: the bytes of a tensor can be read where its checksum is w
   CHECK(changed == bytes.substr(bytes.size() - 16));
 }
 
+TEST_CASE("checkpoint: a model that was moved from, and a text that means 'not given', are errors, not files") {
+  const TempFolder folder;
+  const std::string path = folder.path("run.safetensors");
+  Run run;
+  run.checkpoint.save(path);
+  const std::string before = read_file(path, 1 << 20);
+  const GPT taken = std::move(run.model);
+  CHECK(error_of([&] { run.checkpoint.save(path); }).find("moved") != std::string::npos);
+  CHECK(error_of([&] { run.checkpoint.load(path); }).find("moved") != std::string::npos);
+  CHECK(error_of([&] { save(run.model, path); }).find("moved") != std::string::npos);
+  CHECK(error_of([&] { parameters(run.model); }).find("moved") != std::string::npos);
+  CHECK(read_file(path, 1 << 20) == before);
+  std::optional<std::string> note = "default";
+  Checkpoint text;
+  text.add("note", note);
+  CHECK(error_of([&] { text.save(path); }) == "checkpoint: the text 'default' of 'note' would come back as not given");
+  note = "other";
+  text.save(path);
+  note.reset();
+  text.load(path);
+  CHECK(note == "other");
+}
+
 }  // namespace
 }  // namespace mote::test::checkpoint_test

@@ -87,7 +87,8 @@ TEST_CASE("clip_grad_norm: norms that are not finite leave gradients alone") {
 
 TEST_CASE("clip_grad_norm: gradients whose squares vanish still have a norm") {
   const double smallest = static_cast<double>(std::numeric_limits<real>::denorm_min());
-  for (const double size : {smallest, smallest * 1000, sizeof(real) == 8 ? 1e-200 : 1e-30, sizeof(real) == 8 ? 1e-160 : 1e-20, 1e-12}) {
+  for (const double size :
+       {smallest, smallest * 1000, sizeof(real) == 8 ? 1e-200 : 1e-30, sizeof(real) == 8 ? 1e-160 : 1e-20, 1e-12}) {
     const Parameter p(Array::zeros({4})), q(Array::zeros({5}));
     p.set_grad(Array::full({4}, static_cast<real>(size))), q.set_grad(Array::full({5}, -static_cast<real>(size)));
     const double norm = clip_grad_norm({p, q}, 1), want = 3 * static_cast<double>(static_cast<real>(size));
