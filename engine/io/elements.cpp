@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "engine/base/parallel.h"
 #include "engine/io/file.h"
 
 namespace mote {
@@ -29,11 +30,13 @@ A read_as(const ByteSource& source, const StoredElements& stored, const SeeBytes
   auto* const to = x.mutate();
   if (stored.type == own && own != DType::boolean) {  // the same bytes
     auto* bytes = reinterpret_cast<std::byte*>(to);
-    for (std::uint64_t at = 0, total = stored.bytes(); at < total; at += piece) {
-      const auto n = static_cast<std::size_t>(std::min(piece, total - at));
-      source.read(stored.offset + at, bytes + at, n);
-      if (see) see(bytes + at, n);
-    }
+    const std::uint64_t total = stored.bytes();
+    parallel_for(static_cast<Index>((total + piece - 1) / piece), 1, [&](Index begin, Index end) {
+      for (auto at = static_cast<std::uint64_t>(begin) * piece;
+           at < std::min(total, static_cast<std::uint64_t>(end) * piece); at += piece)
+        source.read(stored.offset + at, bytes + at, static_cast<std::size_t>(std::min(piece, total - at)));
+    });
+    if (see && total > 0) see(bytes, static_cast<std::size_t>(total));
     return x;
   }
   Index done = 0;

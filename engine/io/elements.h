@@ -14,7 +14,7 @@ namespace mote {
 struct ByteSource {
   std::string name;  ///< opens every error
   std::uint64_t size;
-  std::function<void(std::uint64_t offset, void* to, std::size_t bytes)> read;
+  std::function<void(std::uint64_t offset, void* to, std::size_t bytes)> read;  ///< by several threads at once
 };
 /// Errors: those of FileReader.
 ByteSource file_source(const std::string& path);

@@ -1,6 +1,7 @@
 // Writing safetensors, with checksums.
 #include <algorithm>
 
+#include "engine/base/parallel.h"
 #include "engine/io/file.h"
 #include "engine/io/json.h"
 #include "engine/io/safetensors.h"
@@ -43,11 +44,15 @@ Metadata with_checksums(Metadata metadata, const std::vector<NamedArray>& tensor
              Quoted{name}, " is what mote writes itself");
   if (std::none_of(metadata.begin(), metadata.end(), [](const auto& entry) { return entry.first == "format"; }))
     metadata.emplace_back("format", "pt");
+  std::vector<std::uint32_t> crcs(tensors.size());
+  parallel_for(static_cast<Index>(tensors.size()), 1, [&](Index begin, Index end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      const std::string_view bytes = bytes_of(tensors[i].value);
+      crcs[i] = crc32(bytes.data(), bytes.size());
+    }
+  });
   std::string sums;
-  for (const NamedArray& t : tensors) {
-    const std::string_view bytes = bytes_of(t.value);
-    sums.append(sums.empty() ? "" : " ").append(detail::crc_text(crc32(bytes.data(), bytes.size())));
-  }
+  for (const std::uint32_t crc : crcs) sums.append(sums.empty() ? "" : " ").append(detail::crc_text(crc));
   metadata.emplace_back(detail::header_crc_name, "00000000");
   metadata.emplace_back(detail::tensor_crcs_name, std::move(sums));
   return metadata;
