@@ -180,10 +180,11 @@ struct JsonLimits {
 /// the range of a double, or one that would become 0; anything above a limit.
 Json parse_json(std::string_view text, const JsonLimits& limits = {}, std::string_view what = "JSON");
 
-/// As parse_json of an object, with JsonLimits{}: see(name, value) for one member after the other, none of which is kept.
-/// Nor are names compared: who sees them must refuse one that occurs twice.
+/// As parse_json of an object, with JsonLimits{}: see(name, value) for one member after the other, none of which is kept
+/// and none of which has more than `values` values. Nor are names compared: who sees them must refuse one that occurs twice.
 void parse_json_members(std::string_view text, std::string_view what,
-                        const std::function<void(const std::string& name, const Json& value)>& see);
+                        const std::function<void(const std::string& name, const Json& value)>& see,
+                        std::size_t values = JsonLimits{}.values);
 
 namespace detail {
 constexpr std::size_t json_depth = 1000;  ///< deeper values neither parse nor write: both recurse

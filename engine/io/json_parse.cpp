@@ -26,7 +26,10 @@ class Parser : detail::JsonScanner {
   void document_members(const std::function<void(const std::string&, const Json&)>& see) {
     begin();
     if (!take('{')) fail("an object must stand here, not " + here());
-    each_member(1, [&](std::size_t, const std::string& name, const Json& held) { see(name, held); });
+    each_member(1, [&](std::size_t, const std::string& name, const Json& held) {
+      see(name, held);
+      values_ = 0;
+    });
     end();
   }
 
@@ -167,8 +170,9 @@ Json parse_json(std::string_view text, const JsonLimits& limits, std::string_vie
 }
 
 void parse_json_members(std::string_view text, std::string_view what,
-                        const std::function<void(const std::string&, const Json&)>& see) {
-  const JsonLimits limits;
+                        const std::function<void(const std::string&, const Json&)>& see, std::size_t values) {
+  JsonLimits limits;
+  limits.values = values;
   Parser(text, limits, what).document_members(see);
 }
 

@@ -314,6 +314,28 @@ TEST_CASE("llm.c: versions 3 and 5, with and without padding, every bit") {
     }
 }
 
+TEST_CASE("llm.c: cut anywhere it is refused; with any bit changed it is refused, or a model of the same sizes") {
+  const GPT m = rounded();
+  for (const std::int32_t version : {3, 5}) {
+    const std::string good = LlmcFile(m, version, 8).bytes();
+    const auto load = [](const std::string& bytes) { return error_of([&] { load_llmc(text_source("f", bytes)); }); };
+    CHECK(load(good) == "(no error)");
+    for (std::size_t length = 0; length < good.size(); ++length)
+      if (!load(good.substr(0, length)).starts_with("llm.c: f: ")) FAIL_CHECK("cut at " << length);
+    std::string bytes = good;
+    for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
+      const auto flip = [&] { bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8)); };
+      flip();
+      const std::string error = load(bytes);
+      const bool size =
+          bit < 32 * 8 && bit / 32 != 3 && bit / 32 != 5;  // V below the padding and the heads may be others
+      if (!error.starts_with("llm.c: f: ") && (size || error != "(no error)"))
+        FAIL_CHECK("bit " << bit << ": " << error);
+      flip();
+    }
+  }
+}
+
 TEST_CASE("llm.c: what is no such file is refused before anything is allocated") {
   const TempFolder folder;
   const std::string path = folder.path("x"), opens = "llm.c: " + path + ": ";

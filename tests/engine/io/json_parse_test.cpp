@@ -308,6 +308,9 @@ TEST_CASE("json: the members of an object one by one") {
   parse_json_members("{}", "f", see);
   const auto error = [&](const char* text) { return error_of([&] { parse_json_members(text, "f", see); }); };
   CHECK(error("[]") == "f: line 1, column 1 (byte 0): an object must stand here, not '['");
+  const auto few = [&](const char* text) { return error_of([&] { parse_json_members(text, "f", see, 3); }); };
+  CHECK(few(R"({"a":[1,2],"b":[3,4],"c":[5,6]})") == "(no error)");
+  CHECK(few(R"({"a":[1,2],"b":[3,4,5]})") == "f: line 1, column 21 (byte 20): there are more than 3 values");
   CHECK(error("") == "f: line 1, column 1 (byte 0): an object must stand here, not the end of the text");
   CHECK(error("{}{") == "f: line 1, column 3 (byte 2): after the value there is '{'");
   CHECK(error(R"({"a":{"b":1,"b":2}})") == "f: line 1, column 13 (byte 12): the name b occurs twice in an object");

@@ -233,8 +233,11 @@ TEST_CASE("safetensors, malformed: floods, in bounded time and memory") {
         accepted);
   std::string zeros = "0";
   for (std::size_t i = 0; i < 100'000; ++i) zeros += ",0";
-  CHECK(read_error(shaped("[" + zeros + "]")) == "f: tensor 't': its shape has 100001 axes, above the limit of 8");
-  CHECK(read_error(placed("[" + zeros + "]")) == "f: tensor 't': its data_offsets must be 2 integers, not 100001");
+  for (const std::string& flood : {shaped("[" + zeros + "]"), placed("[" + zeros + "]")})
+    CHECK(bounded_error(flood).find("there are more than 2563 values") != std::string::npos);
+  const std::string few = "[" + zeros.substr(0, 1001) + "]";
+  CHECK(read_error(shaped(few)) == "f: tensor 't': its shape has 501 axes, above the limit of 8");
+  CHECK(read_error(placed(few)) == "f: tensor 't': its data_offsets must be 2 integers, not 501");
   CHECK(std::chrono::duration<double>(clock() - start).count() < 2);
 }
 
@@ -251,7 +254,7 @@ TEST_CASE("safetensors, malformed: 50,000 tensors, sound or not, and texts") {
   CHECK(bounded_error(file_with(tensors + "}"), 2 + (sizeof(TensorEntry) + 16) / smallest_entry) == accepted);
   CHECK(bounded_error(file_with(one_range + "}", "12345678"), 2 + (sizeof(TensorEntry) + 16) / smallest_entry) ==
         "f: tensor '1': it begins at byte 0, in the tensor before it, which ends at 8");
-  CHECK(read_error(file_with("{\"__metadata__\":" + texts + "}}")) == accepted);
+  CHECK(bounded_error(file_with("{\"__metadata__\":" + texts + "}}")).find("there are more than") != std::string::npos);
   const std::string twice = tensors + R"(,"7777":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})";
   CHECK(read_error(file_with(twice)) == "f: tensor '7777' occurs twice");
   const std::string bytes = file_with(tensors + "}");
