@@ -1,6 +1,6 @@
 // How fields are saved and restored, by their type, and what loading finds.
-#include <bit>
 #include <cmath>
+#include <cstring>
 #include <set>
 
 #include "train/checkpoint.h"
@@ -8,12 +8,20 @@
 namespace mote {
 namespace {
 
+/// std::bit_cast, which emscripten's library lacks.
+template <class To, class From>
+To as_bits(const From& x) {
+  static_assert(sizeof(To) == sizeof(From));
+  To y;
+  std::memcpy(&y, &x, sizeof y);
+  return y;
+}
+
 /// A stream as whole numbers: words, position, the cached half of a normal pair (its bits), seed, build.
 IntArray numbers_of(const GeneratorState& s) {
   std::vector<Index> all(s.words.begin(), s.words.end());
-  for (const Index x :
-       {static_cast<Index>(s.used), static_cast<Index>(s.has_normal), std::bit_cast<Index>(s.cached_normal),
-        std::bit_cast<Index>(s.seed), static_cast<Index>(s.build.mkl), static_cast<Index>(s.build.version)})
+  for (const Index x : {static_cast<Index>(s.used), static_cast<Index>(s.has_normal), as_bits<Index>(s.cached_normal),
+                        as_bits<Index>(s.seed), static_cast<Index>(s.build.mkl), static_cast<Index>(s.build.version)})
     all.push_back(x);
   return IntArray({static_cast<Index>(all.size())}, all);
 }
@@ -24,8 +32,8 @@ GeneratorState stream_of(const IntArray& numbers) {
   for (std::uint32_t& word : s.words) word = static_cast<std::uint32_t>(*x++);
   s.used = static_cast<std::uint32_t>(*x++);
   s.has_normal = *x++ != 0;
-  s.cached_normal = std::bit_cast<double>(*x++);
-  s.seed = std::bit_cast<std::uint64_t>(*x++);
+  s.cached_normal = as_bits<double>(*x++);
+  s.seed = as_bits<std::uint64_t>(*x++);
   s.build.mkl = *x++ != 0;
   s.build.version = static_cast<int>(*x);
   return s;
