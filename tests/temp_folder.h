@@ -15,7 +15,7 @@ namespace mote::test {
 class TempFolder {
  public:
   TempFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "mote_test_XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "mote_test_").string() + std::string(6, 'X');
     path_ = ::mkdtemp(name.data());
   }
   ~TempFolder() {
