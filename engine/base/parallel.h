@@ -12,6 +12,15 @@ int threads();
 /// Changes the number of threads. Errors: n outside [1, 1024]; called from inside a parallel_for.
 void set_threads(int n);
 
+/// The grain for parallel_for: items per chunk, if one takes about `nanoseconds` on one thread. Every loop asks here, so
+/// that what is worth another thread is decided in one place. The estimate changes no bit, only where chunks end.
+constexpr Index grain_for(double nanoseconds) {
+  constexpr double worthwhile = 5000;  // nanoseconds of work that pay for handing over a chunk
+  return nanoseconds * 1e9 <= worthwhile ? 1000000000
+         : nanoseconds >= worthwhile     ? 1
+                                         : static_cast<Index>(worthwhile / nanoseconds);
+}
+
 namespace detail {
 using RangeBody = void (*)(void* body, Index begin, Index end);
 void run_parallel(Index count, Index grain, RangeBody run, void* body);
