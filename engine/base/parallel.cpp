@@ -1,6 +1,7 @@
 // The thread pool: one job at a time, whose chunks are taken by whichever thread is running.
 #include "engine/base/parallel.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -17,6 +18,7 @@
 #include "engine/base/check.h"
 #include "engine/base/env.h"
 #include "engine/base/job.h"
+#include "engine/base/storage.h"
 
 namespace mote {
 namespace {
@@ -27,6 +29,10 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
 thread_local bool inside = false;  // this thread is running a chunk: further parallel_fors run inline
+struct Inside {
+  const bool before = std::exchange(inside, true);
+  ~Inside() { inside = before; }
+};
 
 /// How many threads the system says it can run at once; if it does not say, it can run any number.
 Index cores() {
@@ -55,21 +61,18 @@ class Pool {
   }
 
   void run(detail::RangeBody run, void* body, Index count, Index grain) {
-    job_.open(run, body, count, grain);
-    wake(std::min((count - 1) / grain, static_cast<Index>(workers_.size())));
-    inside = true;
-    job_.work();
-    inside = false;
-    job_.finish();
+    const Inside now;
+    job_.run(run, body, count, grain, [this](Index helpers) { wake(helpers); });
   }
 
  private:
-  static constexpr microseconds search{50};               // how long a worker looks for a job before it sleeps
+  static constexpr microseconds search{100};              // how long a worker looks for a job before it sleeps
   static constexpr microseconds between_crowds{100'000};  // how often all are woken that there are
 
   /// Lets `helpers` workers be awake, as far as cores can run them beside the caller; now and then all of them, for the
   /// system may have more room than it said.
   void wake(Index helpers) {
+    helpers = std::min(helpers, static_cast<Index>(workers_.size()));
     if (helpers > spare_cores_) {
       const auto now = Clock::now();
       if (now - last_crowd_ < between_crowds)
@@ -91,6 +94,7 @@ class Pool {
 
   void loop() {
     inside = true;
+    keep_no_blocks();
     for (;;) {
       {
         std::unique_lock lock(mutex_);
@@ -99,18 +103,18 @@ class Pool {
         --calls_;
       }
       do {
-        search_for_work();
-        job_.work();
+        while (finds_work()) job_.help();
       } while (!falls_asleep());
     }
   }
-  /// Returns when there is a job, or after a while; at once if others already search on all spare cores.
-  void search_for_work() {
+  /// Waits for a job; false after a while, and at once if others are awake on all spare cores.
+  bool finds_work() {
     const auto start = Clock::now();
     for (int rests = 0; !job_.has_work();) {
       rest(rests, 8);
-      if (rests % 8 == 0 && (awake_.load() > spare_cores_ || Clock::now() - start > search)) return;
+      if (rests % 8 == 0 && (awake_.load() > spare_cores_ || Clock::now() - start > search)) return false;
     }
+    return true;
   }
   /// False if a job came in the meantime.
   bool falls_asleep() {
@@ -188,10 +192,7 @@ Pool* pool_of(State& s, int workers) {
 
 /// All chunks in order on this thread.
 void run_alone(detail::RangeBody run, void* body, Index count, Index grain) {
-  struct Inside {
-    const bool before = std::exchange(inside, true);
-    ~Inside() { inside = before; }
-  } now;
+  const Inside now;
   for (Index number = 0; number <= (count - 1) / grain; ++number) detail::run_chunk(run, body, number, count, grain);
 }
 
