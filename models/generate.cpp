@@ -148,6 +148,7 @@ IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Index pad) {
 IntArray GPT::generate(const IntArray& ids, Index count, const GenerateOptions& options, const Generator& random) {
   check_options(config, ids, count, options);
   const NoGrad no_grad;
+  const PackedWeights packed;
   const Evaluation evaluation(*this);
   const StreamGuard streams;
   const Index B = ids.shape()[0], V = config.vocab_size;
