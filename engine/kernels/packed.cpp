@@ -10,7 +10,6 @@
 namespace mote::kernels {
 namespace {
 
-constexpr Index sum_block = Index(1) << 40;  // TEMP
 constexpr Index lanes = 16;
 
 Index panels(Index n) { return (n + panel_columns - 1) / panel_columns; }
@@ -45,7 +44,8 @@ void multiply_packed(Index m, Index n, Index k, const real* a, Index a_row, cons
   parallel_for(panels(n), grain_for(nanoseconds), [&](Index lo, Index hi) {
     for (Index j = lo * panel_columns; j < std::min(n, hi * panel_columns); j += panel_columns) {
       const Index columns = std::min(panel_columns, n - j);
-      gemv(m, columns, k, sum_block, a, a_row, packed + j * k, padded(columns), bias ? bias + j : nullptr, c + j, c_row);
+      gemv(m, columns, k, sum_block, a, a_row, packed + j * k, padded(columns), bias ? bias + j : nullptr, c + j,
+           c_row);
     }
   });
 }
