@@ -70,6 +70,11 @@ struct Table {
   Index tile_rows, tile_columns;
   void (*gemm_tile)(Index k, const real* a, Index a_row, Index a_k, const real* b, Index b_k, real* c, Index c_row,
                     Index rows, Index columns, Into into);
+
+  // Products of a few rows (target/gemv.h): c[r, j] = sum over k of a[r, k] b[k, j], plus bias[j] if it is given. k runs
+  // in blocks of `block`: each a chain from zero, added in order. Columns are adjacent; k is at least 1.
+  void (*gemv)(Index rows, Index columns, Index k, Index block, const real* a, Index a_row, const real* b, Index b_k,
+               const real* bias, real* c, Index c_row);
 };
 
 /// The table in use: MOTE_SIMD, else the widest that this processor supports. Errors: an unsupported MOTE_SIMD.
