@@ -67,6 +67,13 @@ struct Table {
   Index tile_rows, tile_columns;
   void (*gemm_tile)(Index k, const real* a, Index a_row, Index a_k, const real* b, Index b_k, real* c, Index c_row,
                     Index rows, Index columns, bool resume);
+
+  // What the processor can do at best (target/limits.h).
+  /// x[i] = a b + x[i] for `limit_values` values in registers, 8 times in each round.
+  void (*multiply_adds)(Index rounds, real a, real b, real* x);
+  Index limit_values;
+  /// The sum of n elements but for the last n mod 128, as fast as they come from memory.
+  real (*read)(const real* x, Index n);
 };
 
 /// The table in use: MOTE_SIMD, else the widest that this processor supports. Errors: an unsupported MOTE_SIMD.
