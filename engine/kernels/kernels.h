@@ -75,6 +75,13 @@ struct Table {
   // in blocks of `block`: each a chain from zero, added in order. Columns are adjacent; k is at least 1.
   void (*gemv)(Index rows, Index columns, Index k, Index block, const real* a, Index a_row, const real* b, Index b_k,
                const real* bias, real* c, Index c_row);
+
+  // What the processor can do at best (target/limits.h).
+  /// x[i] = a b + x[i] for `limit_values` values in registers, 8 times in each round.
+  void (*multiply_adds)(Index rounds, real a, real b, real* x);
+  Index limit_values;
+  /// The sum of n elements but for the last n mod 128, as fast as they come from memory.
+  real (*read)(const real* x, Index n);
 };
 
 /// The table in use: MOTE_SIMD, else the widest that this processor supports. Errors: an unsupported MOTE_SIMD.
