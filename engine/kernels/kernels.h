@@ -28,8 +28,9 @@ struct SgdStep {
 /// What a matrix product does with C: sets it, continues its chains of multiply-adds, or adds finished chains to it.
 enum class Into { set, resume, add };
 
-/// C [rows, columns] from A [rows, k] and panels of B, each `width` columns and b_panel apart: element (p, j) of a panel
-/// is b[p * b_k + j]. The bias, of one element per column, may be null.
+/// C [rows, columns] from A [rows, k], k at most sum_block, and panels of B, each `width` columns and b_panel apart:
+/// element (p, j) of a panel is b[p * b_k + j]. A width of 0: B is not in panels, its rows are b_k apart. The bias, of one
+/// element per column, may be null.
 struct TileBlock {
   Index rows, columns, k, width;
   const real* a;
@@ -79,7 +80,7 @@ struct Table {
   void (*adam)(const AdamStep& s, real* value, const real* grad, real* m, real* v, Index n);
   void (*sgd)(const SgdStep& s, real* value, const real* grad, real* velocity, Index n);
 
-  // Matrix product (target/gemm_tile.h, target/gemm_pack.h): one block of k; the width of its panels for so many rows;
+  // Matrix product (target/gemm_tiles.h, target/gemm_pack.h): one block of k; the width of its panels for so many rows;
   // and panels of `width` columns (j) copied so that tiles read them in order:
   // out[p * width + j] = x[p * row + j * column] for p < k. `out` has room for 16 elements more.
   void (*gemm_tiles)(const TileBlock& t);

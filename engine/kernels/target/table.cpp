@@ -2,7 +2,7 @@
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/target/elementwise.h"
 #include "engine/kernels/target/gemm_pack.h"
-#include "engine/kernels/target/gemm_tile.h"
+#include "engine/kernels/target/gemm_tiles.h"
 #include "engine/kernels/target/gemv.h"
 #include "engine/kernels/target/limits.h"
 #include "engine/kernels/target/optimizer.h"
