@@ -114,19 +114,21 @@ void Profile::rule_opened(const Node& node, const Array& dy) {
     layer = &totals_.layers[*totals_.layer_names[static_cast<std::size_t>(node.recorded->layer_number)]];
   frame.layer = layer;
   if (node.recorded && node.recorded->moves)
-    for (ProfileLine* line : {frame.op, layer})
-      if (line) line->bytes += bytes_of(dy.numel()) + static_cast<double>(node.recorded->kept_bytes);
+    frame.not_read_yet = bytes_of(dy.numel()) + static_cast<double>(node.recorded->kept_bytes);
   open_.push_back(frame);
 }
 
-void Profile::gradient_sent(const Node& node, std::size_t i, const Array& dx, const Array&) {
+void Profile::gradient_sent(const Node& node, std::size_t i, const Array& dx, const Array& dy) {
   const Bookkeeping mine(*this);
   if (open_.empty() || !open_.back().rule || !node.recorded) return;
   const std::vector<Index>& stated = node.recorded->gradient_flops;
   double flops = node.recorded->moves ? static_cast<double>(dx.numel()) : 0;
   if (!stated.empty()) flops = i < stated.size() ? static_cast<double>(stated[i]) : 0;
+  double bytes = 0;
+  if (node.recorded->moves && !dx.shares_storage(dy))
+    bytes = bytes_of(dx.numel()) + std::exchange(open_.back().not_read_yet, 0);
   for (ProfileLine* line : {open_.back().op, open_.back().layer})
-    if (line) line->flops += flops, line->bytes += node.recorded->moves ? bytes_of(dx.numel()) : 0;
+    if (line) line->flops += flops, line->bytes += bytes;
 }
 
 void Profile::rule_closed(const Node& node) noexcept {
