@@ -84,7 +84,7 @@ std::string plot_svg(const std::string& title, const std::string& y_label, const
       for (const double y : ticks(ys)) {
         const double height = top + size * (1 - ys.place(y));
         svg += line(origin, height, std::string("h").append(number(size)));
-        if (i == 0) svg += text(left - 6, height + 4, "end", general_text(y, 4));
+        if (i == 0) svg += text(left - 6, height + 4, "end", general_text(y, 6));
       }
     double last = -100;
     for (const auto& p : panel.points) {
