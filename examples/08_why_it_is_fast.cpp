@@ -98,7 +98,7 @@ void rows_of_blocks(const Matrix& a, const std::vector<real>& panels, Matrix& c,
   for (Index j = 0; j < n; j += t.tile_columns)
     for (Index i = begin; i < end; i += t.tile_rows)
       t.gemm_tile(n, &a[size_t(i * n)], n, 1, &panels[size_t(j * n)], t.tile_columns, &c[size_t(i * n + j)], n,
-                  std::min(t.tile_rows, end - i), std::min(t.tile_columns, n - j), false);
+                  std::min(t.tile_rows, end - i), std::min(t.tile_columns, n - j), kernels::Into::set);
 }
 std::vector<real> all_panels(const Matrix& b) {
   const Index columns = kernels::table().tile_columns;
