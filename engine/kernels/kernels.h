@@ -28,6 +28,20 @@ struct SgdStep {
 /// What a matrix product does with C: sets it, continues its chains of multiply-adds, or adds finished chains to it.
 enum class Into { set, resume, add };
 
+/// C [rows, columns] from A [rows, k] and panels of B, each `width` columns and b_panel apart: element (p, j) of a panel
+/// is b[p * b_k + j]. The bias, of one element per column, may be null.
+struct TileBlock {
+  Index rows, columns, k, width;
+  const real* a;
+  Index a_row, a_k;
+  const real* b;
+  Index b_k, b_panel;
+  real* c;
+  Index c_row;
+  const real* bias;
+  Into into;
+};
+
 struct Table {
   const char* name;  ///< "portable", "avx2", "avx512" or "neon"
 
@@ -65,16 +79,12 @@ struct Table {
   void (*adam)(const AdamStep& s, real* value, const real* grad, real* m, real* v, Index n);
   void (*sgd)(const SgdStep& s, real* value, const real* grad, real* velocity, Index n);
 
-  // Matrix product (target/gemm_tile.h): C[i, j] = sum over k of A[i, k] B[k, j], k ascending, for a tile of
-  // rows <= tile_rows by columns <= tile_columns.
-  Index tile_rows, tile_columns;
-  void (*gemm_tile)(Index k, const real* a, Index a_row, Index a_k, const real* b, Index b_k, real* c, Index c_row,
-                    Index rows, Index columns, Into into);
-
-  // Products of a few rows (target/gemv.h): c[r, j] = sum over k of a[r, k] b[k, j], plus bias[j] if it is given. k runs
-  // in blocks of `block`: each a chain from zero, added in order. Columns are adjacent; k is at least 1.
-  void (*gemv)(Index rows, Index columns, Index k, Index block, const real* a, Index a_row, const real* b, Index b_k,
-               const real* bias, real* c, Index c_row);
+  // Matrix product (target/gemm_tile.h, target/gemm_pack.h): one block of k; the width of its panels for so many rows;
+  // and panels of `width` columns (j) copied so that tiles read them in order:
+  // out[p * width + j] = x[p * row + j * column] for p < k. `out` has room for 16 elements more.
+  void (*gemm_tiles)(const TileBlock& t);
+  Index (*gemm_width)(Index rows);
+  void (*gemm_pack)(const real* x, Index row, Index column, Index k, Index columns, Index width, real* out);
 };
 
 /// The table in use: MOTE_SIMD, else the widest that this processor supports. Errors: an unsupported MOTE_SIMD.

@@ -104,15 +104,15 @@ void matmul_speed() {
   const kernels::Table& t = kernels::table();
   const int before = threads();
   set_threads(1);
-  const Index rows = t.tile_rows, columns = t.tile_columns, depth = 128;
+  const Index rows = 84, depth = 64, columns = t.gemm_width(rows);
   std::vector<real> a(static_cast<std::size_t>(rows * depth), real(1)),
       b(static_cast<std::size_t>(columns * depth), real(1)), c(static_cast<std::size_t>(rows * columns));
   const double tile_us = median_us(15, 2000, [&] {
-    t.gemm_tile(depth, a.data(), 1, rows, b.data(), columns, c.data(), columns, rows, columns, kernels::Into::set);
+    kernels::gemm(rows, columns, depth, {a.data(), depth, 1}, {b.data(), columns, 1}, c.data(), columns);
   });
   const double peak = 2.0 * static_cast<double>(rows * columns * depth) / tile_us * 1e-3;
-  std::printf("%s tile %lldx%lld in first-level cache: %.1f GFLOP/s, one thread\n", t.name,
-              static_cast<long long>(rows), static_cast<long long>(columns), peak);
+  std::printf("%s tiles of %lld columns in first-level cache: %.1f GFLOP/s, one thread\n", t.name,
+              static_cast<long long>(columns), peak);
   std::printf("%22s %12s %12s\n", "m x n x k", "GFLOP/s", "share");
   struct Case {
     Index m, n, k;

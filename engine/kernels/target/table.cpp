@@ -1,8 +1,8 @@
 // One table of kernels. CMake compiles this file once per instruction set, with MOTE_TARGET_NAME set.
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/target/elementwise.h"
+#include "engine/kernels/target/gemm_pack.h"
 #include "engine/kernels/target/gemm_tile.h"
-#include "engine/kernels/target/gemv.h"
 #include "engine/kernels/target/optimizer.h"
 #include "engine/kernels/target/rows.h"
 
@@ -62,10 +62,9 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .add_scaled_product = add_scaled_product,
       .adam = adam,
       .sgd = sgd,
-      .tile_rows = tile_rows,
-      .tile_columns = tile_columns,
-      .gemm_tile = gemm_tile,
-      .gemv = gemv,
+      .gemm_tiles = gemm_tiles,
+      .gemm_width = gemm_width,
+      .gemm_pack = gemm_pack,
   };
   return table;
 }
