@@ -85,6 +85,13 @@ struct Table {
   void (*gemm_tiles)(const TileBlock& t);
   Index (*gemm_width)(Index rows);
   void (*gemm_pack)(const real* x, Index row, Index column, Index k, Index columns, Index width, real* out);
+
+  // What the processor can do at best (target/limits.h).
+  /// x[i] = a b + x[i] for `limit_values` values in registers, 8 times in each round.
+  void (*multiply_adds)(Index rounds, real a, real b, real* x);
+  Index limit_values;
+  /// The sum of n elements but for the last n mod 128, as fast as they come from memory.
+  real (*read)(const real* x, Index n);
 };
 
 /// The table in use: MOTE_SIMD, else the widest that this processor supports. Errors: an unsupported MOTE_SIMD.

@@ -3,6 +3,7 @@
 #include "engine/kernels/target/elementwise.h"
 #include "engine/kernels/target/gemm_pack.h"
 #include "engine/kernels/target/gemm_tile.h"
+#include "engine/kernels/target/limits.h"
 #include "engine/kernels/target/optimizer.h"
 #include "engine/kernels/target/rows.h"
 
@@ -65,6 +66,9 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .gemm_tiles = gemm_tiles,
       .gemm_width = gemm_width,
       .gemm_pack = gemm_pack,
+      .multiply_adds = multiply_adds,
+      .limit_values = limit_values,
+      .read = read,
   };
   return table;
 }
