@@ -87,11 +87,6 @@ struct Table {
   Index (*gemm_width)(Index rows);
   void (*gemm_pack)(const real* x, Index row, Index column, Index k, Index columns, Index width, real* out);
 
-  // Products of a few rows (target/gemv.h): c[r, j] = sum over k of a[r, k] b[k, j], plus bias[j] if it is given. k runs
-  // in blocks of `block`: each a chain from zero, added in order. Columns are adjacent; k is at least 1.
-  void (*gemv)(Index rows, Index columns, Index k, Index block, const real* a, Index a_row, const real* b, Index b_k,
-               const real* bias, real* c, Index c_row);
-
   // What the processor can do at best (target/limits.h).
   /// x[i] = a b + x[i] for `limit_values` values in registers, 8 times in each round.
   void (*multiply_adds)(Index rounds, real a, real b, real* x);

@@ -3,7 +3,6 @@
 #include "engine/kernels/target/elementwise.h"
 #include "engine/kernels/target/gemm_pack.h"
 #include "engine/kernels/target/gemm_tiles.h"
-#include "engine/kernels/target/gemv.h"
 #include "engine/kernels/target/limits.h"
 #include "engine/kernels/target/optimizer.h"
 #include "engine/kernels/target/rows.h"
@@ -67,7 +66,6 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .gemm_tiles = gemm_tiles,
       .gemm_width = gemm_width,
       .gemm_pack = gemm_pack,
-      .gemv = gemv,
       .multiply_adds = multiply_adds,
       .limit_values = limit_values,
       .read = read,
