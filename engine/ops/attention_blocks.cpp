@@ -1,143 +1,240 @@
-// Attention without the [Tq, Tk] matrix: blocks of query rows, forward and backward.
+// Attention without the [Tq, Tk] matrix: blocks of queries, forward and backward.
 #include "engine/ops/attention_blocks.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/base/parallel.h"
-#include "engine/kernels/gemm.h"
+#include "engine/base/small_vector.h"
 #include "engine/ops/attention_guard.h"
+#include "engine/ops/attention_scratch.h"
 
 namespace mote::detail {
 namespace {
 
-/// s[r, j] = q k^T * scale - alibi for the block: rows of `columns` elements.
-void scores(const AttentionView& p, const Block& at, real* s) {
-  const Index n = at.columns(), g = at.h / p.group();
-  kernels::gemm(at.rows(), n, p.width, {p.q.at(at.b, at.h, at.begin), p.q.row, p.q.column},
-                {p.k.at(at.b, g, at.lo), p.k.column, p.k.row}, s, n);
-  const kernels::Table& t = kernels::table();
-  t.mul(s, 1, &p.scale, 0, s, at.rows() * n);
-  if (!p.bias) return;
-  // bias[h, Tk - 1 + m] is for a key m positions after its query
-  const real* const bias = p.bias + at.h * p.span() + p.keys - 1;
-  for (Index r = 0; r < at.rows(); ++r) t.add(s + r * n, 1, bias + at.lo - (at.begin + r + p.shift()), 1, s + r * n, n);
+constexpr Index block_rows = 16;  // the kernels' lanes
+
+/// About how long a block of queries takes, per product of widths `columns` in all: for grain_for().
+double block_time(const AttentionPlan& p, Index columns) {
+  const double pairs = static_cast<double>(block_rows * p.keys) / (p.causal ? 2 : 1);
+  return pairs * (0.04 * static_cast<double>(columns) + 0.5);
 }
 
-/// Converts scores to weights, row by row: `softmax(row, keep, n)` processes one row of n; elements beyond n become 0.
-template <class Softmax>
-void each_row(const AttentionView& p, const Block& at, real* s, Scratch& scratch, const Softmax& softmax) {
-  const Index n = at.columns();
-  for (Index r = 0; r < at.rows(); ++r) {
-    const auto [keep, count] = seen_by(p, at, at.begin + r, scratch);
-    softmax(s + r * n, keep, count, at.begin + r);
-    std::fill(s + r * n + count, s + (r + 1) * n, real(0));
+/// The block for the kernels, with what its scores and weights need written to memory.
+kernels::AttentionBlock prepare(const AttentionView& p, const Block& at, const BlockMemory& m) {
+  const Index n = at.columns(), rows = at.rows();
+  kernels::AttentionBlock block{rows, n, std::min(n, p.end(at.begin) - at.lo), nullptr};
+  if (p.mask || p.window > 0) {
+    std::fill_n(m.keep, rows < block_rows ? n * block_rows : 0, std::uint8_t(0));
+    for (Index r = 0; r < rows; ++r)
+      for (Index j = 0; j < n; ++j) m.keep[j * block_rows + r] = p.sees(at.b, at.h, at.begin + r, at.lo + j);
+    block.keep = m.keep;
   }
-}
-
-/// out = w times the dropout factors of the block's weights: 0 or 1 / (1 - p).
-void drop(const AttentionView& p, const Block& at, const real* w, real* out) {
-  const Index n = at.columns();
-  for (Index r = 0; r < at.rows(); ++r) {
-    const Index first = p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo;
-    for (Index j = 0; j < n; ++j) {
-      const Index bit = first + j;
-      const bool kept = !p.drops_all && (p.bits[bit / 8] >> (bit % 8) & 1);
-      out[r * n + j] = w[r * n + j] * (kept ? p.kept_scale : real(0));
+  if (p.slopes) {  // -slope |distance| of query r and key j, at [r - j]
+    const Index first = at.begin + p.shift() - at.lo - (n - 1);
+    for (Index i = 0; i < n + block_rows; ++i) m.bias[i] = -p.slopes[at.h] * static_cast<real>(std::abs(first + i));
+  }
+  if (p.drops) {
+    std::fill_n(m.factors, n * block_rows, real(0));
+    for (Index r = 0; r < rows && !p.drops_all; ++r) {
+      const Index bit = p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo;
+      for (Index j = 0; j < n; ++j)
+        m.factors[j * block_rows + r] = p.bits[(bit + j) / 8] >> ((bit + j) % 8) & 1 ? p.kept_scale : real(0);
     }
   }
+  return block;
 }
 
-/// c += w^T x: over all rows of queries, in order, this sums the gradient of a key or a value.
-void weights_transposed_times(const AttentionView& p, const Block& at, const real* w, const HeadRows& x, Index width,
-                              real* c, Index c_row, Scratch& scratch) {
-  if (p.guarded) return guarded_transposed(p, at, w, x, width, c, c_row, scratch);
-  const Index n = at.columns();
-  kernels::gemm(n, width, at.rows(), {w, 1, n}, {x.at(at.b, at.h, at.begin), x.row, x.column}, c, c_row, true);
+kernels::AttentionScores scores_of(const AttentionView& p, const Block& at, const BlockMemory& m) {
+  return {p.q.at(at.b, at.h, at.begin),
+          p.q.row,
+          p.k.at(at.b, at.h / p.group(), at.lo),
+          p.k.row,
+          p.width,
+          p.scale,
+          p.slopes ? m.bias + at.columns() - 1 : nullptr,
+          m.turned};
 }
 
-void weights_times(const AttentionView& p, const Block& at, const real* w, const HeadRows& x, Index width, real* c,
-                   Index c_row, Scratch& scratch) {
-  const Index g = at.h / p.group();
-  if (p.guarded) return guarded_product(p, at, w, x, g, width, c, c_row, scratch);
-  kernels::gemm(at.rows(), width, at.columns(), {w, at.columns(), 1}, {x.at(at.b, g, at.lo), x.row, x.column}, c,
-                c_row);
+/// The weights after dropout.
+const real* dropped_weights(const AttentionView& p, const Block& at, const BlockMemory& m) {
+  if (!p.drops) return m.weights;
+  kernels::table().mul(m.weights, 1, m.factors, 1, m.dropped, at.columns() * block_rows);
+  return m.dropped;
+}
+
+/// y = w x, with a row of x per key: a sum over keys, cut into blocks by their positions.
+void sum_keys(const AttentionView& p, const Block& at, kernels::AttentionBlock block, const real* w, const HeadRows& x,
+              Index width, real* y, Index y_row) {
+  if (p.guarded) return guarded_sum_keys(p, at, w, x, width, y, y_row);
+  const Index n = block.keys, full = block.full;
+  Index from = 0;
+  do {
+    const Index position = p.first_key + at.lo + from;
+    block.keys = std::min(n - from, kernels::sum_block - position % kernels::sum_block);
+    block.full = full - from;
+    kernels::table().attention_sum_keys(
+        block, {w + from * block_rows, x.at(at.b, at.h / p.group(), at.lo + from), x.row, width, y, y_row}, from > 0);
+    from += block.keys;
+  } while (from < n);
+}
+
+/// y += w^T x for the block's keys in [lo, hi), with a row of x per query.
+void sum_queries(const AttentionView& p, const Block& at, kernels::AttentionBlock block, const real* w,
+                 const HeadRows& x, Index width, const HeadRowsOut& y, Index lo, Index hi) {
+  const Index from = std::max(lo, at.lo) - at.lo, to = std::min(hi, at.hi) - at.lo, g = at.h / p.group();
+  if (from >= to) return;
+  w += from * block_rows;
+  real* const first = y.at(at.b, g, at.lo + from);
+  if (p.guarded) return guarded_sum_queries(p, at, w, x, width, first, y.row, at.lo + from, at.lo + to);
+  block.keys = to - from, block.full -= from;
+  kernels::table().attention_sum_queries(block, {w, x.at(at.b, at.h, at.begin), x.row, width, first, y.row});
 }
 
 /// Copies the block's weights to their places in an array [B, H, Tq, Tk] of zeros.
 void copy_block(const AttentionView& p, const Block& at, const real* w, real* all) {
   for (Index r = 0; r < at.rows(); ++r)
-    std::copy_n(w + r * at.columns(), at.columns(), all + p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo);
+    for (Index j = 0; j < at.columns(); ++j)
+      all[p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo + j] = w[j * block_rows + r];
+}
+
+/// One head of k and v while its gradients are summed over all queries that attend to it, which are one sum, head after
+/// head: cut into blocks, of which the first grows in place and each other one apart before it is added.
+class KeySums {
+ public:
+  KeySums(const AttentionView& p, const AttentionGradients& to, Index b, Index g) : p_(p), to_(to), b_(b), g_(g) {
+    clear(to_.k, p_.width);
+    clear(to_.v, p_.value_width);
+    k = to_.k, v = to_.v;
+  }
+  /// Call before adding the query at this position of the sum.
+  void reach(Index position) {
+    if (position == 0 || position % kernels::sum_block != 0) return;
+    finish();
+    const Index width = p_.width + p_.value_width;
+    if (!apart_) apart_ = Storage(static_cast<std::size_t>(p_.keys * width) * sizeof(real));
+    real* const data = static_cast<real*>(apart_.data());
+    if (to_.k.data) k = {data, 0, 0, p_.width};
+    if (to_.v.data) v = {data + p_.keys * p_.width, 0, 0, p_.value_width};
+    clear(k, p_.width);
+    clear(v, p_.value_width);
+  }
+  void finish() {
+    if (!apart_) return;
+    add(k, to_.k, p_.width);
+    add(v, to_.v, p_.value_width);
+  }
+  HeadRowsOut k, v;  ///< where to add
+
+ private:
+  void clear(const HeadRowsOut& x, Index width) const {
+    for (Index j = 0; x.data && j < p_.keys; ++j) std::fill_n(x.at(b_, g_, j), width, real(0));
+  }
+  void add(const HeadRowsOut& x, const HeadRowsOut& total, Index width) const {
+    for (Index j = 0; x.data && j < p_.keys; ++j) {
+      real* const row = total.at(b_, g_, j);
+      kernels::table().add(row, 1, x.at(b_, g_, j), 1, row, width);
+    }
+  }
+  const AttentionView& p_;
+  AttentionGradients to_;
+  Index b_, g_;
+  Storage apart_;
+};
+
+/// What sums over queries need of a block.
+struct Sent {
+  Block at;
+  kernels::AttentionBlock block;
+  const real *weights, *gradient;
+};
+
+/// dP = dY V^T, dS = P (dP' - sum(dP' P)) scale, dQ = dS K, where ' applies dropout; P is recomputed.
+Sent send_to_queries(const AttentionView& p, const Block& at, const HeadRows& dy, const real* stats,
+                     const AttentionGradients& to, const BlockMemory& m) {
+  const kernels::Table& t = kernels::table();
+  const kernels::AttentionBlock block = prepare(p, at, m);
+  const RowStats rows(p, stats, at);
+  t.attention_weights_again(block, scores_of(p, at, m), m.weights, rows.maxima, rows.sums);
+  const real* const used = dropped_weights(p, at, m);
+  if (to.q.data || to.k.data) {
+    const Index g = at.h / p.group();
+    t.attention_score_gradient(block,
+                               {dy.at(at.b, at.h, at.begin), dy.row, p.v.at(at.b, g, at.lo), p.v.row, p.value_width,
+                                p.scale, nullptr, m.turned},
+                               p.drops ? m.factors : nullptr, m.weights, m.gradient);
+  }
+  if (to.q.data) sum_keys(p, at, block, m.gradient, p.k, p.width, to.q.at(at.b, at.h, at.begin), to.q.row);
+  return {at, block, used, m.gradient};
+}
+
+/// All that one head of k and v receives and sends, `at_once` blocks of queries at a time. dV = P'^T dY, dK = dS^T Q.
+void backward_of_head(const AttentionView& p, Index b, Index g, const HeadRows& dy, const real* stats,
+                      const AttentionGradients& to, BlocksMemory& memory) {
+  KeySums sums(p, to, b, g);
+  for (Index h = g * p.group(); h < (g + 1) * p.group(); ++h)
+    for (Index begin = 0, end; begin < p.queries; begin = end) {
+      const Index position = (h - g * p.group()) * p.queries + begin;
+      sums.reach(position);
+      end = std::min({p.queries, begin + memory.blocks() * block_rows,
+                      begin + kernels::sum_block - position % kernels::sum_block});
+      const Index blocks = (end - begin + block_rows - 1) / block_rows;
+      SmallVector<std::optional<Sent>, 1, CachedAllocator<std::optional<Sent>>> sent;
+      for (Index i = 0; i < blocks; ++i) sent.append();
+      parallel_for(blocks, 1, [&](Index lo, Index hi) {
+        for (Index i = lo; i < hi; ++i) {
+          const Index first = begin + i * block_rows;
+          const Block at(p, b, h, first, std::min(first + block_rows, end));
+          sent[static_cast<std::size_t>(i)].emplace(send_to_queries(p, at, dy, stats, to, memory.block(i)));
+        }
+      });
+      const Index lo = sent[0]->at.lo, hi = sent[static_cast<std::size_t>(blocks - 1)]->at.hi;
+      const Index step = memory.blocks() > 1 ? 4 * block_rows : hi - lo;
+      parallel_for((hi - lo + step - 1) / std::max<Index>(step, 1), 1, [&](Index first, Index last) {
+        const Index from = lo + first * step, until = std::min(hi, lo + last * step);
+        for (Index i = 0; i < blocks; ++i) {
+          const Sent& s = *sent[static_cast<std::size_t>(i)];
+          if (sums.v.data) sum_queries(p, s.at, s.block, s.weights, dy, p.value_width, sums.v, from, until);
+          if (sums.k.data) sum_queries(p, s.at, s.block, s.gradient, p.q, p.width, sums.k, from, until);
+        }
+      });
+    }
+  sums.finish();
 }
 
 }  // namespace
 
 void attention_forward(const AttentionView& p, real* y, real* stats, real* weights, real* dropped) {
-  const Index step = rows_at_once(p), blocks = (p.queries + step - 1) / step;
-  const Index work = std::max<Index>(1, step * p.keys * (p.width + p.value_width));
-  parallel_for(p.batch * p.heads * blocks, std::max<Index>(1, (Index(1) << 17) / work), [&](Index lo, Index hi) {
-    Scratch scratch(p);
+  const Index blocks = (p.queries + block_rows - 1) / block_rows;
+  const Index grain = grain_for(block_time(p, p.width + p.value_width));
+  parallel_for(p.batch * p.heads * blocks, grain, [&](Index lo, Index hi) {
+    BlocksMemory memory(p, false, 1);
+    const BlockMemory m = memory.block(0);
     for (Index task = lo; task < hi; ++task) {
-      const Index b = task / blocks / p.heads, h = task / blocks % p.heads, begin = task % blocks * step;
-      const Block at(p, b, h, begin, std::min(begin + step, p.queries));
-      real* w = scratch.weights();
-      scores(p, at, w);
-      each_row(p, at, w, scratch, [&](real* row, const std::uint8_t* keep, Index n, Index i) {
-        kernels::table().softmax(row, keep, row, stats ? stats + 2 * p.weight_row(b, h, i) : nullptr, n);
-      });
-      if (weights) copy_block(p, at, w, weights);
-      if (p.drops) {
-        drop(p, at, w, scratch.dropped());
-        w = scratch.dropped();
-      }
-      if (dropped) copy_block(p, at, w, dropped);
-      weights_times(p, at, w, p.v, p.value_width, y + ((b * p.queries + begin) * p.heads + h) * p.value_width,
-                    p.heads * p.value_width, scratch);
+      const Index b = task / blocks / p.heads, h = task / blocks % p.heads, begin = task % blocks * block_rows;
+      const Block at(p, b, h, begin, std::min(begin + block_rows, p.queries));
+      const kernels::AttentionBlock block = prepare(p, at, m);
+      const RowStats rows(p, stats, at);
+      kernels::table().attention_weights(block, scores_of(p, at, m), m.weights, rows.maxima, rows.sums);
+      if (weights) copy_block(p, at, m.weights, weights);
+      const real* const used = dropped_weights(p, at, m);
+      if (dropped) copy_block(p, at, used, dropped);
+      sum_keys(p, at, block, used, p.v, p.value_width, y + ((b * p.queries + begin) * p.heads + h) * p.value_width,
+               p.heads * p.value_width);
     }
   });
 }
 
-/// dV = P'^T dY, dP = dY V^T, dS = P (dP' - sum(dP' P)) scale, dQ = dS K, dK = dS^T Q, where ' applies dropout.
-/// One task processes all queries that attend to one head of k and v, in order, so that every sum has one order.
+/// Tasks are heads of keys, or with few of them blocks of queries and then of keys: every sum has one order in both.
 void attention_backward(const AttentionView& p, const HeadRows& dy, const real* stats, const AttentionGradients& to) {
-  const Index step = rows_at_once(p);
-  const kernels::Table& t = kernels::table();
-  const Index work = std::max<Index>(1, p.group() * p.queries * p.keys * (3 * p.width + 2 * p.value_width));
-  parallel_for(p.batch * p.kv_heads, std::max<Index>(1, (Index(1) << 17) / work), [&](Index lo, Index hi) {
-    Scratch scratch(p);
-    for (Index task = lo; task < hi; ++task) {
-      const Index b = task / p.kv_heads, g = task % p.kv_heads;
-      for (Index h = g * p.group(); h < (g + 1) * p.group(); ++h)
-        for (Index begin = 0; begin < p.queries; begin += step) {
-          const Block at(p, b, h, begin, std::min(begin + step, p.queries));
-          const Index n = at.columns(), rows = at.rows();
-          real* const w = scratch.weights();
-          scores(p, at, w);
-          each_row(p, at, w, scratch, [&](real* row, const std::uint8_t* keep, Index seen, Index i) {
-            t.softmax_again(row, keep, stats + 2 * p.weight_row(b, h, i), row, seen);
-          });
-          if (to.dv) {
-            const real* used = w;
-            if (p.drops) drop(p, at, w, scratch.dropped()), used = scratch.dropped();
-            weights_transposed_times(p, at, used, dy, p.value_width,
-                                     to.dv + ((b * p.keys + at.lo) * p.kv_heads + g) * p.value_width,
-                                     p.kv_heads * p.value_width, scratch);
-          }
-          if (!to.dq && !to.dk) continue;
-          real* const d = scratch.gradient();
-          kernels::gemm(rows, n, p.value_width, {dy.at(b, h, begin), dy.row, dy.column},
-                        {p.v.at(b, g, at.lo), p.v.column, p.v.row}, d, n);
-          if (p.drops) drop(p, at, d, d);
-          if (p.guarded) zero_masked(p, at, d, scratch);
-          for (Index r = 0; r < rows; ++r) t.softmax_backward(d + r * n, w + r * n, d + r * n, n);
-          t.mul(d, 1, &p.scale, 0, d, rows * n);
-          if (to.dq)
-            weights_times(p, at, d, p.k, p.width, to.dq + ((b * p.queries + begin) * p.heads + h) * p.width,
-                          p.heads * p.width, scratch);
-          if (to.dk)
-            weights_transposed_times(p, at, d, p.q, p.width, to.dk + ((b * p.keys + at.lo) * p.kv_heads + g) * p.width,
-                                     p.kv_heads * p.width, scratch);
-        }
-    }
+  const Index heads = p.batch * p.kv_heads;
+  const double block = block_time(p, 3 * p.width + 2 * p.value_width);
+  const bool few = heads < 2 * threads() && threads() > 1 && grain_for(block) == 1;
+  const double head = block * static_cast<double>(p.group() * p.queries) / block_rows;
+  parallel_for(heads, few ? heads : grain_for(head), [&](Index lo, Index hi) {
+    BlocksMemory memory(p, true, few ? 2 * threads() : 1);
+    for (Index task = lo; task < hi; ++task)
+      backward_of_head(p, task / p.kv_heads, task % p.kv_heads, dy, stats, to, memory);
   });
 }
 

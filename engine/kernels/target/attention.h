@@ -1,0 +1,238 @@
+// Attention of one block of up to 16 queries: their weights, the gradient of their scores, and sums of weighted rows.
+#pragma once
+
+#include "engine/kernels/target/turn.h"
+
+namespace mote {
+namespace {
+
+// Where something is summed over keys lane by lane (softmax and its gradient), lanes are queries: sums run down the
+// keys, and nothing is added across a register. Where rows of v, k, q or dy are summed, lanes are their columns. Pairs
+// that causality hides are never multiplied there, so that no NaN comes out of them.
+
+using kernels::AttentionBlock, kernels::AttentionScores, kernels::WeightedRows;
+
+/// Accumulators of a tile: registers are left for its operands.
+#if defined(MOTE_TARGET_AVX512) || defined(MOTE_TARGET_NEON)
+constexpr int accumulators = 16;
+#else
+constexpr int accumulators = 8;
+#endif
+
+/// Calls tile.operator()<rows>(first) for rows that together cover [0, n): `most` at a time, then halves.
+template <int most, class Tile>
+MOTE_INLINE void for_tiles(Index n, const Tile& tile, Index first = 0) {
+  for (; first + most <= n; first += most) tile.template operator()<most>(first);
+  if constexpr (most > 1) for_tiles<most / 2>(n, tile, first);
+}
+
+/// Which of the 16 queries see key j, if not all do.
+MOTE_INLINE bool all_see(const AttentionBlock& b, Index j) { return !b.keep && j < b.full; }
+MOTE_INLINE Mask who_sees(const AttentionBlock& b, Index j) {
+  return b.keep ? kept(b.keep + 16 * j, 16) : Vec::iota() > Vec(static_cast<real>(j - b.full));
+}
+
+/// finish(j, Vec of q_r . k_j for the 16 queries r) for each key. Long sums are cut into blocks as everywhere.
+template <class Finish>
+MOTE_INLINE void products(const AttentionBlock& b, const AttentionScores& s, real* out, const Finish& finish) {
+  turn(s.q, s.q_row, b.rows, s.width, s.turned);
+  constexpr int most = accumulators * Reg::lanes / Vec::lanes;
+  for_tiles<most>(b.keys, [&]<int keys>(Index first) {
+    for (Index begin = 0; begin == 0 || begin < s.width; begin += kernels::sum_block) {
+      const Index end = begin + kernels::sum_block < s.width ? begin + kernels::sum_block : s.width;
+      const real* const k = s.k + first * s.k_row;
+      Vec sum[keys];
+#pragma GCC unroll 16
+      for (int j = 0; j < keys; ++j) sum[j] = Vec::zero();
+      for (Index c = begin; c < end; ++c) {
+        const Vec q = Vec::load(s.turned + 16 * c);
+#pragma GCC unroll 16
+        for (int j = 0; j < keys; ++j) sum[j] = fma(q, Vec(k[j * s.k_row + c]), sum[j]);
+      }
+#pragma GCC unroll 16
+      for (int j = 0; j < keys; ++j) {
+        real* const place = out + 16 * (first + j);
+        if (begin > 0) sum[j] = Vec::load(place) + sum[j];
+        end < s.width ? sum[j].store(place) : finish(first + j, sum[j]);
+      }
+    }
+  });
+}
+
+/// w = the scores q_r . k_j * scale + bias.
+MOTE_INLINE void scores(const AttentionBlock& b, const AttentionScores& s, real* w) {
+  const Vec scale(s.scale);
+  products(b, s, w, [&](Index j, Vec product) {
+    const Vec score = product * scale;
+    (s.bias ? score + Vec::load(s.bias - j) : score).store(w + 16 * j);
+  });
+}
+
+/// One sum for each query: accumulator j mod 16 took the terms of key j, as if keys were lanes.
+MOTE_INLINE Vec sum_over_lanes(Vec (&t)[16]) {
+  for (int half = 8; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) t[i] += t[i + half];
+  return t[0];
+}
+MOTE_INLINE Vec one_for_zero(Vec x) { return select(x == Vec::zero(), Vec(1), x); }
+
+/// w = softmax of the scores over the keys that each query sees, 0 for the others; each query's maximum and sum.
+void attention_weights(const AttentionBlock& b, const AttentionScores& s, real* w, real* maxima, real* sums) {
+  scores(b, s, w);
+  Vec tops[4] = {Vec(-infinity), Vec(-infinity), Vec(-infinity), Vec(-infinity)};
+  Mask seen_any = lanes_below(b.keep ? 0 : 16);
+  const auto larger = [](Vec a, Vec x) { return select(a < x, x, a); };  // a NaN shows in the sum
+  for (Index j = 0; j < b.keys; ++j) {
+    Vec x = Vec::load(w + 16 * j);
+    if (!all_see(b, j)) {
+      const Mask seen = who_sees(b, j);
+      seen_any = seen_any | seen;
+      x = select(seen, x, Vec(-infinity));
+    }
+    tops[j % 4] = larger(tops[j % 4], x);
+  }
+  const Vec top = larger(larger(tops[0], tops[1]), larger(tops[2], tops[3]));
+  const Vec subtracted = select(seen_any, top, Vec::zero());
+  Vec totals[16] = {};
+  for (Index j = 0; j < b.keys; ++j) {
+    Vec e = v_exp(Vec::load(w + 16 * j) - subtracted);
+    if (!all_see(b, j)) e = select(who_sees(b, j), e, Vec::zero());
+    e.store(w + 16 * j);
+    totals[j % 16] += e;
+  }
+  const Vec total = sum_over_lanes(totals), denominator = one_for_zero(total);
+  for (Index j = 0; j < b.keys; ++j) {
+    Vec p = Vec::load(w + 16 * j) / denominator;
+    if (!all_see(b, j)) p = select(who_sees(b, j), p, Vec::zero());  // 0 even if the sum is NaN
+    p.store(w + 16 * j);
+  }
+  if (!maxima) return;
+  store_n(top, maxima, b.rows);
+  store_n(total, sums, b.rows);
+}
+
+/// The same weights from the maxima and sums.
+void attention_weights_again(const AttentionBlock& b, const AttentionScores& s, real* w, const real* maxima,
+                             const real* sums) {
+  scores(b, s, w);
+  const Vec total = load_n(sums, b.rows), denominator = one_for_zero(total);
+  const Vec top = select(total == Vec::zero(), Vec::zero(), load_n(maxima, b.rows));  // who saw nothing
+  for (Index j = 0; j < b.keys; ++j) {
+    Vec p = v_exp(Vec::load(w + 16 * j) - top) / denominator;
+    if (!all_see(b, j)) p = select(who_sees(b, j), p, Vec::zero());
+    p.store(w + 16 * j);
+  }
+}
+
+/// d = w (dP - sum over keys of dP w) scale, where dP = dy_r . v_j times the dropout factors.
+void attention_score_gradient(const AttentionBlock& b, const AttentionScores& s, const real* factors, const real* w,
+                              real* d) {
+  Vec inner[16] = {};
+  products(b, s, d, [&](Index j, Vec dp) {
+    if (factors) dp = dp * Vec::load(factors + 16 * j);
+    if (!all_see(b, j)) dp = select(who_sees(b, j), dp, Vec::zero());
+    dp.store(d + 16 * j);
+    inner[j % 16] = fma(dp, Vec::load(w + 16 * j), inner[j % 16]);
+  });
+  const Vec total = sum_over_lanes(inner), scale(s.scale);
+  for (Index j = 0; j < b.keys; ++j)
+    (Vec::load(w + 16 * j) * (Vec::load(d + 16 * j) - total) * scale).store(d + 16 * j);
+}
+
+// Weighted sums. A tile is rows x regs accumulators.
+
+template <bool edge>
+MOTE_INLINE Reg load_columns(const real* p, Index n) {
+  return edge ? Reg::load_first(p, n) : Reg::load(p);
+}
+
+/// sum[r] += a[r * a_row] x for rows r in [from, to).
+template <int rows, int regs, bool edge>
+MOTE_INLINE void add_row(Reg (&sum)[rows][regs], const real* a, Index a_row, const real* x, Index n, int from, int to) {
+  Reg columns[regs];
+#pragma GCC unroll 4
+  for (int v = 0; v < regs; ++v) columns[v] = load_columns<edge>(x + v * Reg::lanes, n);
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r) {
+    if (r < from || r >= to) continue;
+    const Reg weight(a[r * a_row]);
+#pragma GCC unroll 4
+    for (int v = 0; v < regs; ++v) sum[r][v] = fma(weight, columns[v], sum[r][v]);
+  }
+}
+
+/// Calls tile.operator()<regs, edge>(first column, columns) so that all columns are covered.
+template <class Tile>
+MOTE_INLINE void for_columns(Index width, const Tile& tile) {
+  Index c = 0;
+  for (; c + 2 * Reg::lanes <= width; c += 2 * Reg::lanes) tile.template operator()<2, false>(c, 2 * Reg::lanes);
+  for (; c + Reg::lanes <= width; c += Reg::lanes) tile.template operator()<1, false>(c, Reg::lanes);
+  if (c < width) tile.template operator()<1, true>(c, width - c);
+}
+
+/// y_r = (y_r if `add`) + sum over the keys j that query r sees of w_rj x_j, j ascending.
+void attention_sum_keys(const AttentionBlock& b, const WeightedRows& s, bool add) {
+  for_columns(s.width, [&]<int regs, bool edge>(Index column, Index n) {
+    for_tiles<accumulators / 2>(b.rows, [&]<int rows>(Index first) {
+      const real *const w = s.w + first, *const x = s.x + column;
+      const Index full = b.full + first;  // keys that the first row sees; each further row sees one more
+      Reg sum[rows][regs];
+#pragma GCC unroll 16
+      for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 4
+        for (int v = 0; v < regs; ++v) sum[r][v] = Reg::zero();
+      for (Index j = 0, end = full < b.keys ? full : b.keys; j < end; ++j)
+        add_row<rows, regs, edge>(sum, w + j * 16, 1, x + j * s.x_row, n, 0, rows);
+#pragma GCC unroll 16
+      for (int t = 0; t < rows - 1; ++t) {
+        const Index j = full + t;
+        if (j < 0) continue;
+        if (j >= b.keys) break;
+        add_row<rows, regs, edge>(sum, w + j * 16, 1, x + j * s.x_row, n, t + 1, rows);
+      }
+#pragma GCC unroll 16
+      for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 4
+        for (int v = 0; v < regs; ++v) {
+          real* const y = s.y + (first + r) * s.y_row + column + v * Reg::lanes;
+          if (add) sum[r][v] = load_columns<edge>(y, n) + sum[r][v];
+          edge ? sum[r][v].store_first(y, n) : sum[r][v].store(y);
+        }
+    });
+  });
+}
+
+/// y_j goes on: += w_rj x_r for each query r that sees key j, r ascending.
+void attention_sum_queries(const AttentionBlock& b, const WeightedRows& s) {
+  for_columns(s.width, [&]<int regs, bool edge>(Index column, Index n) {
+    for_tiles<accumulators / 2>(b.keys, [&]<int keys>(Index first) {
+      const real *const w = s.w + first * 16, *const x = s.x + column;
+      const Index from = first - b.full + 1;  // the query that is the first to see the first key; one more each
+      Reg sum[keys][regs];
+#pragma GCC unroll 16
+      for (int j = 0; j < keys; ++j)
+#pragma GCC unroll 4
+        for (int v = 0; v < regs; ++v)
+          sum[j][v] = load_columns<edge>(s.y + (first + j) * s.y_row + column + v * Reg::lanes, n);
+#pragma GCC unroll 16
+      for (int t = 0; t < keys - 1; ++t) {
+        const Index r = from + t;
+        if (r < 0) continue;
+        if (r >= b.rows) break;
+        add_row<keys, regs, edge>(sum, w + r, 16, x + r * s.x_row, n, 0, t + 1);
+      }
+      for (Index r = from + keys - 1 > 0 ? from + keys - 1 : 0; r < b.rows; ++r)
+        add_row<keys, regs, edge>(sum, w + r, 16, x + r * s.x_row, n, 0, keys);
+#pragma GCC unroll 16
+      for (int j = 0; j < keys; ++j)
+#pragma GCC unroll 4
+        for (int v = 0; v < regs; ++v) {
+          real* const y = s.y + (first + j) * s.y_row + column + v * Reg::lanes;
+          edge ? sum[j][v].store_first(y, n) : sum[j][v].store(y);
+        }
+    });
+  });
+}
+
+}  // namespace
+}  // namespace mote

@@ -1,0 +1,57 @@
+// Memory that a task of attention reuses for every block of queries.
+#pragma once
+
+#include <algorithm>
+
+#include "engine/base/storage.h"
+#include "engine/ops/attention_blocks.h"
+
+namespace mote::detail {
+
+/// Where one block's values lie, key by key, 16 queries to a key; null what the plan does not need.
+struct BlockMemory {
+  real *weights, *gradient, *dropped, *factors, *bias, *turned;
+  std::uint8_t* keep;
+};
+
+/// That for several blocks at once, in one allocation.
+class BlocksMemory {
+ public:
+  BlocksMemory(const AttentionView& p, bool backward, Index blocks) : blocks_(blocks) {
+    const Index pairs = 16 * p.keys;
+    Index elements = 0;
+    const auto place = [&](bool needed, Index size) {
+      const Index at = elements;
+      if (!needed) return Index(-1);
+      elements += (size + 15) / 16 * 16;
+      return at;
+    };
+    weights_ = place(true, pairs);
+    gradient_ = place(backward, pairs);
+    dropped_ = place(p.drops, pairs);
+    factors_ = place(p.drops, pairs);
+    bias_ = place(p.slopes != nullptr, p.keys + 31);
+    turned_ = place(true, 16 * std::max(p.width, p.value_width));
+    keep_ = place(p.mask || p.window > 0, pairs / static_cast<Index>(sizeof(real)) + 1);
+    block_ = elements;
+    memory_ = Storage(static_cast<std::size_t>(blocks * elements) * sizeof(real));
+  }
+  Index blocks() const { return blocks_; }
+  BlockMemory block(Index i) const {
+    real* const data = static_cast<real*>(memory_.data()) + i * block_;
+    const auto part = [&](Index at) { return at < 0 ? nullptr : data + at; };
+    return {part(weights_),
+            part(gradient_),
+            part(dropped_),
+            part(factors_),
+            part(bias_),
+            part(turned_),
+            reinterpret_cast<std::uint8_t*>(part(keep_))};
+  }
+
+ private:
+  Index blocks_, block_, weights_, gradient_, dropped_, factors_, bias_, turned_, keep_;
+  Storage memory_;
+};
+
+}  // namespace mote::detail
