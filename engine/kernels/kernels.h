@@ -43,16 +43,18 @@ struct AttentionScores {
   const real* bias;
   real* turned;
 };
-/// Rows x of `width` adjacent elements, whose sums, weighted by w, go to rows y.
+/// Rows x of `width` adjacent elements, whose sums, weighted by w, go to rows y. Key j's weights begin at w[j * w_key].
 struct WeightedRows {
   const real* w;
+  Index w_key;
   const real* x;
   Index x_row, width;
   real* y;
   Index y_row;
 };
-/// A sum of products is cut into blocks where its position is a multiple of this; block sums are added in order.
-constexpr Index sum_block = 512;
+
+/// What a matrix product does with C: sets it, continues its chains of multiply-adds, or adds finished chains to it.
+enum class Into { set, resume, add };
 
 struct Table {
   const char* name;  ///< "portable", "avx2", "avx512" or "neon"
@@ -96,6 +98,8 @@ struct Table {
   /// The scores' gradient d from the weights w and the weights' gradient q_r . k_j * factors (null: 1).
   void (*attention_score_gradient)(const AttentionBlock& b, const AttentionScores& s, const real* factors,
                                    const real* w, real* d);
+  /// Of one query, scores[j] = q . k_j * scale: lanes are keys, as in softmax.
+  void (*attention_scores_of_one)(const AttentionScores& s, Index keys, real* scores);
   /// y_r = (`add`: y_r +) the sum of w x_j over the keys j that query r sees, j ascending.
   void (*attention_sum_keys)(const AttentionBlock& b, const WeightedRows& s, bool add);
   /// y_j += w x_r for the queries r that see key j, r ascending.
@@ -105,11 +109,11 @@ struct Table {
   void (*adam)(const AdamStep& s, real* value, const real* grad, real* m, real* v, Index n);
   void (*sgd)(const SgdStep& s, real* value, const real* grad, real* velocity, Index n);
 
-  // Matrix product (target/gemm_tile.h): C[i, j] (+)= sum over k of A[i, k] B[k, j], k ascending, for a tile of
-  // rows <= tile_rows by columns <= tile_columns; `resume` continues from C's values.
+  // Matrix product (target/gemm_tile.h): C[i, j] = sum over k of A[i, k] B[k, j], k ascending, for a tile of
+  // rows <= tile_rows by columns <= tile_columns.
   Index tile_rows, tile_columns;
   void (*gemm_tile)(Index k, const real* a, Index a_row, Index a_k, const real* b, Index b_k, real* c, Index c_row,
-                    Index rows, Index columns, bool resume);
+                    Index rows, Index columns, Into into);
 };
 
 /// The table in use: MOTE_SIMD, else the widest that this processor supports. Errors: an unsupported MOTE_SIMD.

@@ -51,8 +51,7 @@ Storage draw_dropout(AttentionPlan& p, double dropout, const Generator* random) 
 }
 
 /// Gradients of q, k and v in one array, or in three.
-void send_back(const Array& dy_in, Grads& dx, AttentionView p, const Array& stats, const Shape& batch) {
-  const Array dy = dy_in.shape()[-1] <= 1 || dy_in.stride(-1) == 1 ? dy_in : dy_in.contiguous();
+void send_back(const Array& dy, Grads& dx, AttentionView p, const Array& stats, const Shape& batch) {
   Array parts[3], all;
   AttentionGradients to;
   if (p.form == HeadForm::packed) {

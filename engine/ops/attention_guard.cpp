@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/kernels/kernels.h"
+#include "engine/kernels/gemm.h"
 
 namespace mote::detail {
 namespace {
@@ -43,24 +43,20 @@ void guarded_sum_keys(const AttentionView& p, const Block& at, const real* w, co
                       Index y_row) {
   for (Index r = 0; r < at.rows(); ++r)
     for (Index c = 0; c < width; ++c) {
-      real total = 0, sum = 0;
-      bool several = false;
+      real total = -real(0), sum = 0;  // -0 + x is x, whatever the sign of a zero
       for (Index j = at.lo; j < at.hi; ++j) {
-        if (j > at.lo && (p.first_key + j) % kernels::sum_block == 0) {
-          total = several ? total + sum : sum;
-          several = true, sum = 0;
-        }
+        if (j > at.lo && (p.first_key + j) % kernels::sum_block == 0) total += sum, sum = 0;
         if (!p.sees(at.b, at.h, at.begin + r, j)) continue;
         sum = std::fma(w[(j - at.lo) * 16 + r], x.at(at.b, at.h / p.group(), j)[c], sum);
       }
-      y[r * y_row + c] = several ? total + sum : sum;
+      y[r * y_row + c] = total + sum;
     }
 }
 
-void guarded_sum_queries(const AttentionView& p, const Block& at, const real* w, const HeadRows& x, Index width,
-                         real* y, Index y_row, Index lo, Index hi) {
+void guarded_sum_queries(const AttentionView& p, const Block& at, const real* w, const real* x, Index x_row,
+                         Index width, real* y, Index y_row, Index lo, Index hi) {
   for (Index r = 0; r < at.rows(); ++r) {
-    const real* const row = x.at(at.b, at.h, at.begin + r);
+    const real* const row = x + r * x_row;
     for (Index j = lo; j < hi; ++j) {
       if (!p.sees(at.b, at.h, at.begin + r, j)) continue;
       real* const to = y + (j - lo) * y_row;

@@ -20,7 +20,7 @@ bool backward_needs_guard(const AttentionView& p, const HeadRows& dy);
 void guarded_sum_keys(const AttentionView& p, const Block& at, const real* w, const HeadRows& x, Index width, real* y,
                       Index y_row);
 /// y += w^T x for the keys [lo, hi), the first of which w and y begin with, and a row of x per query.
-void guarded_sum_queries(const AttentionView& p, const Block& at, const real* w, const HeadRows& x, Index width,
-                         real* y, Index y_row, Index lo, Index hi);
+void guarded_sum_queries(const AttentionView& p, const Block& at, const real* w, const real* x, Index x_row,
+                         Index width, real* y, Index y_row, Index lo, Index hi);
 
 }  // namespace mote::detail

@@ -31,7 +31,7 @@ void require_heads(const Heads& heads) {
 
 /// Heads `first` on, side by side in the rows of x [B, T, heads * width].
 HeadRows joined_rows(const Array& x, Index first, Index width) {
-  return {x.data() + first * width, x.stride(0), width, x.stride(1), 1};
+  return {x.data() + first * width, x.stride(0), width * x.stride(2), x.stride(1), x.stride(2)};
 }
 
 }  // namespace

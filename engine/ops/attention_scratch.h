@@ -10,7 +10,7 @@ namespace mote::detail {
 
 /// Where one block's values lie, key by key, 16 queries to a key; null what the plan does not need.
 struct BlockMemory {
-  real *weights, *gradient, *dropped, *factors, *bias, *turned;
+  real *weights, *gradient, *factors, *bias, *turned, *rows;
   std::uint8_t* keep;
 };
 
@@ -28,29 +28,32 @@ class BlocksMemory {
     };
     weights_ = place(true, pairs);
     gradient_ = place(backward, pairs);
-    dropped_ = place(p.drops, pairs);
     factors_ = place(p.drops, pairs);
     bias_ = place(p.slopes != nullptr, p.keys + 31);
     turned_ = place(true, 16 * std::max(p.width, p.value_width));
     keep_ = place(p.mask || p.window > 0, pairs / static_cast<Index>(sizeof(real)) + 1);
+    rows_ = place(backward, 16 * p.value_width);
     block_ = elements;
-    memory_ = Storage(static_cast<std::size_t>(blocks * elements) * sizeof(real));
+    apart_ = backward ? p.keys * (p.width + p.value_width) : 0;
+    memory_ = Storage(static_cast<std::size_t>(blocks * elements + apart_) * sizeof(real));
   }
   Index blocks() const { return blocks_; }
+  /// For backward: sums of one head of keys, [keys, width + value_width].
+  real* apart() const { return static_cast<real*>(memory_.data()) + blocks_ * block_; }
   BlockMemory block(Index i) const {
     real* const data = static_cast<real*>(memory_.data()) + i * block_;
     const auto part = [&](Index at) { return at < 0 ? nullptr : data + at; };
     return {part(weights_),
             part(gradient_),
-            part(dropped_),
             part(factors_),
             part(bias_),
             part(turned_),
+            part(rows_),
             reinterpret_cast<std::uint8_t*>(part(keep_))};
   }
 
  private:
-  Index blocks_, block_, weights_, gradient_, dropped_, factors_, bias_, turned_, keep_;
+  Index blocks_, block_, apart_, weights_, gradient_, factors_, bias_, turned_, keep_, rows_;
   Storage memory_;
 };
 

@@ -108,7 +108,7 @@ void matmul_speed() {
   std::vector<real> a(static_cast<std::size_t>(rows * depth), real(1)),
       b(static_cast<std::size_t>(columns * depth), real(1)), c(static_cast<std::size_t>(rows * columns));
   const double tile_us = median_us(15, 2000, [&] {
-    t.gemm_tile(depth, a.data(), 1, rows, b.data(), columns, c.data(), columns, rows, columns, false);
+    t.gemm_tile(depth, a.data(), 1, rows, b.data(), columns, c.data(), columns, rows, columns, kernels::Into::set);
   });
   const double peak = 2.0 * static_cast<double>(rows * columns * depth) / tile_us * 1e-3;
   std::printf("%s tile %lldx%lld in first-level cache: %.1f GFLOP/s, one thread\n", t.name,

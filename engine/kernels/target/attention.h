@@ -1,6 +1,7 @@
 // Attention of one block of up to 16 queries: their weights, the gradient of their scores, and sums of weighted rows.
 #pragma once
 
+#include "engine/kernels/gemm.h"
 #include "engine/kernels/target/turn.h"
 
 namespace mote {
@@ -139,6 +140,19 @@ void attention_score_gradient(const AttentionBlock& b, const AttentionScores& s,
     (Vec::load(w + 16 * j) * (Vec::load(d + 16 * j) - total) * scale).store(d + 16 * j);
 }
 
+void attention_scores_of_one(const AttentionScores& s, Index keys, real* scores) {
+  for (Index j = 0; j < keys; j += 16) {
+    const Index n = keys - j < 16 ? keys - j : 16;
+    turn(s.k + j * s.k_row, s.k_row, n, s.width, s.turned);
+    Vec total = Vec::zero(), sum = Vec::zero();
+    for (Index c = 0; c < s.width; ++c) {
+      if (c > 0 && c % kernels::sum_block == 0) total = c == kernels::sum_block ? sum : total + sum, sum = Vec::zero();
+      sum = fma(Vec::load(s.turned + 16 * c), Vec(s.q[c]), sum);
+    }
+    store_n((s.width > kernels::sum_block ? total + sum : sum) * Vec(s.scale), scores + j, n);
+  }
+}
+
 // Weighted sums. A tile is rows x regs accumulators.
 
 template <bool edge>
@@ -150,61 +164,72 @@ MOTE_INLINE Reg load_columns(const real* p, Index n) {
 template <int rows, int regs, bool edge>
 MOTE_INLINE void add_row(Reg (&sum)[rows][regs], const real* a, Index a_row, const real* x, Index n, int from, int to) {
   Reg columns[regs];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
   for (int v = 0; v < regs; ++v) columns[v] = load_columns<edge>(x + v * Reg::lanes, n);
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) {
     if (r < from || r >= to) continue;
     const Reg weight(a[r * a_row]);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int v = 0; v < regs; ++v) sum[r][v] = fma(weight, columns[v], sum[r][v]);
   }
 }
 
-/// Calls tile.operator()<regs, edge>(first column, columns) so that all columns are covered.
-template <class Tile>
-MOTE_INLINE void for_columns(Index width, const Tile& tile) {
-  Index c = 0;
-  for (; c + 2 * Reg::lanes <= width; c += 2 * Reg::lanes) tile.template operator()<2, false>(c, 2 * Reg::lanes);
-  for (; c + Reg::lanes <= width; c += Reg::lanes) tile.template operator()<1, false>(c, Reg::lanes);
-  if (c < width) tile.template operator()<1, true>(c, width - c);
+/// Calls tile.operator()<regs, edge>(first column, columns) so that all columns are covered, `most` registers at a time.
+template <int most, class Tile>
+MOTE_INLINE void for_columns(Index width, const Tile& tile, Index c = 0) {
+  for (; c + most * Reg::lanes <= width; c += most * Reg::lanes)
+    tile.template operator()<most, false>(c, most * Reg::lanes);
+  if constexpr (most > 1)
+    for_columns<most / 2>(width, tile, c);
+  else if (c < width)
+    tile.template operator()<1, true>(c, width - c);
 }
 
-/// y_r = (y_r if `add`) + sum over the keys j that query r sees of w_rj x_j, j ascending.
+/// y_r = (y_r if `add`) + sum over the keys j that query r sees of w_rj x_j, j ascending: `rows` queries from `first`.
+template <int rows, int regs, bool edge>
+MOTE_INLINE void sum_keys_tile(const AttentionBlock& b, const WeightedRows& s, bool add, Index first, Index column,
+                               Index n) {
+  const real *const w = s.w + first, *const x = s.x + column;
+  const Index full = b.full + first;  // keys that the first row sees; each further row sees one more
+  Reg sum[rows][regs];
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 8
+    for (int v = 0; v < regs; ++v) sum[r][v] = Reg::zero();
+  for (Index j = 0, end = full < b.keys ? full : b.keys; j < end; ++j)
+    add_row<rows, regs, edge>(sum, w + j * s.w_key, 1, x + j * s.x_row, n, 0, rows);
+#pragma GCC unroll 16
+  for (int t = 0; t < rows - 1; ++t) {
+    const Index j = full + t;
+    if (j < 0) continue;
+    if (j >= b.keys) break;
+    add_row<rows, regs, edge>(sum, w + j * s.w_key, 1, x + j * s.x_row, n, t + 1, rows);
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 8
+    for (int v = 0; v < regs; ++v) {
+      real* const y = s.y + (first + r) * s.y_row + column + v * Reg::lanes;
+      if (add) sum[r][v] = load_columns<edge>(y, n) + sum[r][v];
+      edge ? sum[r][v].store_first(y, n) : sum[r][v].store(y);
+    }
+}
+
 void attention_sum_keys(const AttentionBlock& b, const WeightedRows& s, bool add) {
-  for_columns(s.width, [&]<int regs, bool edge>(Index column, Index n) {
-    for_tiles<accumulators / 2>(b.rows, [&]<int rows>(Index first) {
-      const real *const w = s.w + first, *const x = s.x + column;
-      const Index full = b.full + first;  // keys that the first row sees; each further row sees one more
-      Reg sum[rows][regs];
-#pragma GCC unroll 16
-      for (int r = 0; r < rows; ++r)
-#pragma GCC unroll 4
-        for (int v = 0; v < regs; ++v) sum[r][v] = Reg::zero();
-      for (Index j = 0, end = full < b.keys ? full : b.keys; j < end; ++j)
-        add_row<rows, regs, edge>(sum, w + j * 16, 1, x + j * s.x_row, n, 0, rows);
-#pragma GCC unroll 16
-      for (int t = 0; t < rows - 1; ++t) {
-        const Index j = full + t;
-        if (j < 0) continue;
-        if (j >= b.keys) break;
-        add_row<rows, regs, edge>(sum, w + j * 16, 1, x + j * s.x_row, n, t + 1, rows);
-      }
-#pragma GCC unroll 16
-      for (int r = 0; r < rows; ++r)
-#pragma GCC unroll 4
-        for (int v = 0; v < regs; ++v) {
-          real* const y = s.y + (first + r) * s.y_row + column + v * Reg::lanes;
-          if (add) sum[r][v] = load_columns<edge>(y, n) + sum[r][v];
-          edge ? sum[r][v].store_first(y, n) : sum[r][v].store(y);
-        }
+  if (b.rows == 1)  // of one query only its columns are independent sums
+    return for_columns<8>(s.width, [&]<int regs, bool edge>(Index column, Index n) {
+      sum_keys_tile<1, regs, edge>(b, s, add, 0, column, n);
     });
+  for_columns<2>(s.width, [&]<int regs, bool edge>(Index column, Index n) {
+    for_tiles<accumulators / 2>(
+        b.rows, [&]<int rows>(Index first) { sum_keys_tile<rows, regs, edge>(b, s, add, first, column, n); });
   });
 }
 
 /// y_j goes on: += w_rj x_r for each query r that sees key j, r ascending.
 void attention_sum_queries(const AttentionBlock& b, const WeightedRows& s) {
-  for_columns(s.width, [&]<int regs, bool edge>(Index column, Index n) {
+  for_columns<2>(s.width, [&]<int regs, bool edge>(Index column, Index n) {
     for_tiles<accumulators / 2>(b.keys, [&]<int keys>(Index first) {
       const real *const w = s.w + first * 16, *const x = s.x + column;
       const Index from = first - b.full + 1;  // the query that is the first to see the first key; one more each

@@ -63,6 +63,7 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .attention_weights = attention_weights,
       .attention_weights_again = attention_weights_again,
       .attention_score_gradient = attention_score_gradient,
+      .attention_scores_of_one = attention_scores_of_one,
       .attention_sum_keys = attention_sum_keys,
       .attention_sum_queries = attention_sum_queries,
       .adam = adam,

@@ -272,7 +272,7 @@ TEST_CASE("kernels: the matrix product writes its rows and nothing between or ar
           });
       }
   real c = 3;
-  kernels::gemm(1, 1, 0, {&c, 1, 1}, {&c, 1, 1}, &c, 1, true);  // nothing to add to what is there
+  kernels::gemm(1, 1, 0, {&c, 1, 1}, {&c, 1, 1}, &c, 1, {.resume = true});  // nothing to add to what is there
   CHECK(c == 3);
 }
 
