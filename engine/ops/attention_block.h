@@ -1,12 +1,12 @@
-// Memory that a task of attention reuses for every block of queries.
+// What both passes of attention do with one block of queries, and the memory that it takes.
 #pragma once
-
-#include <algorithm>
 
 #include "engine/base/storage.h"
 #include "engine/ops/attention_blocks.h"
 
 namespace mote::detail {
+
+constexpr Index block_rows = 16;  // queries: the kernels' lanes
 
 /// Where one block's values lie, key by key, 16 queries to a key; null what the plan does not need.
 struct BlockMemory {
@@ -56,5 +56,21 @@ class BlocksMemory {
   Index blocks_, block_, apart_, weights_, gradient_, factors_, bias_, turned_, keep_, rows_;
   Storage memory_;
 };
+
+/// About how many nanoseconds a block takes whose products have `columns` columns in all: for grain_for().
+inline double block_time(const AttentionPlan& p, Index columns) {
+  const double pairs = static_cast<double>(block_rows * p.keys) / (p.causal ? 2 : 1);
+  return pairs * (0.04 * static_cast<double>(columns) + 0.5);
+}
+
+/// The block for the kernels, with what its scores and weights need written to memory.
+kernels::AttentionBlock prepare(const AttentionView& p, const Block& at, const BlockMemory& m);
+/// Its queries and keys.
+kernels::AttentionScores scores_of(const AttentionView& p, const Block& at, const BlockMemory& m);
+/// The weights after dropout, in place of its factors.
+const real* dropped_weights(const AttentionView& p, const Block& at, const BlockMemory& m);
+/// y = w x, with a row of x per key: a sum over keys, cut into blocks by their positions.
+void sum_keys(const AttentionView& p, const Block& at, kernels::AttentionBlock block, const real* w, const HeadRows& x,
+              Index width, real* y, Index y_row, Index w_key = block_rows);
 
 }  // namespace mote::detail
