@@ -134,7 +134,7 @@ Tensor attend(Op& op, const AttentionInputs& in, KeyValueCache& cache, const Att
   check(!options.mask.defined(), "a cache takes no mask");
   check(options.dropout.value_or(0) == 0, "a cache is for evaluation: call eval() first");
   check(cache.window() == options.window, "the cache is for a window of ", cache.window(), ", not ", options.window);
-  check(in.plan.queries == in.plan.keys, "with a cache q ", in.q.shape(), " and k ", in.k.shape(),
+  check(in.plan.queries == in.plan.keys, "with a cache q ", in.q.shape(), " and k ", in.keys().shape(),
         " must have the same length");
   in.with(options);  // throws before the cache has the new rows
   cache.append(in.keys(), in.values());

@@ -32,7 +32,7 @@ inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines, 
       });
 }
 inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines) {
-  return rotary(x, cosines, sines, 1, x.dim() ? x.size(-1) : 0);
+  return rotary(x, cosines, sines, 1, x.defined() && x.dim() > 0 ? x.size(-1) : 0);
 }
 
 }  // namespace mote
