@@ -25,6 +25,34 @@ struct SgdStep {
   bool nesterov, first;
 };
 
+/// Up to 16 queries of one head of attention, and the keys that any of them sees. Query r sees the first `full` + r of
+/// these, or those with keep[16 j + r] != 0 where a mask or a window decides. What belongs to a pair of key j and query
+/// r, such as its weight, lies at w[16 j + r].
+struct AttentionBlock {
+  Index rows, keys, full;
+  const std::uint8_t* keep;  // or null
+};
+/// The products q_r . k_j of rows of `width` adjacent elements, times scale. bias, or null: [r - j] is added for the
+/// pair. `turned` has room for 16 * width elements.
+struct AttentionScores {
+  const real* q;
+  Index q_row;
+  const real* k;
+  Index k_row, width;
+  real scale;
+  const real* bias;
+  real* turned;
+};
+/// Rows x of `width` adjacent elements, whose sums, weighted by w, go to rows y. Key j's weights begin at w[j * w_key].
+struct WeightedRows {
+  const real* w;
+  Index w_key;
+  const real* x;
+  Index x_row, width;
+  real* y;
+  Index y_row;
+};
+
 /// What a matrix product does with C: sets it, continues its chains of multiply-adds, or adds finished chains to it.
 enum class Into { set, resume, add };
 
@@ -75,6 +103,22 @@ struct Table {
   void (*rms_norm_backward)(const real* dy, const real* x, const real* weight, const real* stats, real* dx, Index n);
   /// y[j] += dy[j] * (x[j] - shift) * scale: one row of a norm's weight gradient.
   void (*add_scaled_product)(const real* dy, const real* x, real shift, real scale, real* y, Index n);
+
+  // Attention (target/attention.h), one block at a time.
+  /// w = softmax over the keys that a query sees, 0 for the others; each query's maximum and sum, unless they are null.
+  void (*attention_weights)(const AttentionBlock& b, const AttentionScores& s, real* w, real* maxima, real* sums);
+  /// The same w from the maxima and sums.
+  void (*attention_weights_again)(const AttentionBlock& b, const AttentionScores& s, real* w, const real* maxima,
+                                  const real* sums);
+  /// The scores' gradient d from the weights w and the weights' gradient q_r . k_j * factors (null: 1).
+  void (*attention_score_gradient)(const AttentionBlock& b, const AttentionScores& s, const real* factors,
+                                   const real* w, real* d);
+  /// Of one query, scores[j] = q . k_j * scale: lanes are keys, as in softmax.
+  void (*attention_scores_of_one)(const AttentionScores& s, Index keys, real* scores);
+  /// y_r = (`add`: y_r +) the sum of w x_j over the keys j that query r sees, j ascending.
+  void (*attention_sum_keys)(const AttentionBlock& b, const WeightedRows& s, bool add);
+  /// y_j += w x_r for the queries r that see key j, r ascending.
+  void (*attention_sum_queries)(const AttentionBlock& b, const WeightedRows& s);
 
   // Optimizer steps (target/optimizer.h), in place on n contiguous elements.
   void (*adam)(const AdamStep& s, real* value, const real* grad, real* m, real* v, Index n);

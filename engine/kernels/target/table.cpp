@@ -1,5 +1,6 @@
 // One table of kernels. CMake compiles this file once per instruction set, with MOTE_TARGET_NAME set.
 #include "engine/kernels/kernels.h"
+#include "engine/kernels/target/attention.h"
 #include "engine/kernels/target/elementwise.h"
 #include "engine/kernels/target/gemm_pack.h"
 #include "engine/kernels/target/gemm_tiles.h"
@@ -61,6 +62,12 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .rms_norm = rms_norm,
       .rms_norm_backward = rms_norm_backward,
       .add_scaled_product = add_scaled_product,
+      .attention_weights = attention_weights,
+      .attention_weights_again = attention_weights_again,
+      .attention_score_gradient = attention_score_gradient,
+      .attention_scores_of_one = attention_scores_of_one,
+      .attention_sum_keys = attention_sum_keys,
+      .attention_sum_queries = attention_sum_queries,
       .adam = adam,
       .sgd = sgd,
       .gemm_tiles = gemm_tiles,
