@@ -1,4 +1,4 @@
-// exp, log, tanh, erf, pow and others, written once over V: 16 lanes (simd.h) or one (math.cpp), of float or double.
+// exp, log, tanh, erf, pow, gelu and others, written once over V: 16 lanes (simd.h) or one (math.cpp), of float or double.
 // They share one order of operations, so all give the same bits.
 #pragma once
 
@@ -17,7 +17,13 @@ using BitsOf = typename V::Bits;
 /// `magnitude` (not negative) with the sign of `sign`: keeps odd functions odd, down to f(-0) = -0.
 template <class V>
 MOTE_INLINE V with_sign_of(V magnitude, V sign) {
-  return as_real(bits(magnitude) | (bits(sign) ^ bits(abs(sign))));
+  return as_real(bits(magnitude) | (bits(sign) & bits(V(typename V::Real(-0.0)))));
+}
+
+/// -|x|.
+template <class V>
+MOTE_INLINE V minus_abs(V x) {
+  return as_real(bits(x) | bits(V(typename V::Real(-0.0))));
 }
 
 /// A sum of two values, the second at most half a unit in the last place of the first: twice the digits.
@@ -37,32 +43,42 @@ MOTE_INLINE Two<V> add_exactly(V a, V b) {
 
 template <class V>
 struct PowerAndRest {
-  BitsOf<V> power;  // n + 2 * bias, unsigned
+  BitsOf<V> power;  // n + offset in the lowest bits, magic_bits above them
   V rest;
 };
-template <class V>
+/// For |x| up to a few hundred. `offset` makes the exponent field of a power of two from n, for shl to put in place.
+template <int offset, class V>
 MOTE_INLINE PowerAndRest<V> split_by_ln2(V x) {
   using C = ConstantsOf<V>;
-  const V inside = minimum(maximum(x, V(C::exp_low)), V(C::exp_high));  // n stays small; NaN stays NaN
-  const V shifted = fma(inside, V(C::log2_e), V(C::magic));
-  const V n = shifted - V(C::magic);
-  const V rest = fma(n, V(-C::ln2_lo), fma(n, V(-C::ln2_hi), inside));
-  return {bits(shifted) - BitsOf<V>(C::magic_bits - 2 * C::bias), rest};
+  const V magic(C::magic + typename V::Real(offset)), shifted = fma(x, V(C::log2_e), magic), n = shifted - magic;
+  return {bits(shifted), fma(n, V(-C::ln2_lo), fma(n, V(-C::ln2_hi), x))};
 }
 
-/// exp(r) - 1.
+/// x between the bounds beyond which exp(x) is 0 or infinite; NaN stays NaN.
+template <class V>
+MOTE_INLINE V inside_exp(V x) {
+  using C = ConstantsOf<V>;
+  return lesser_of(V(C::exp_high), greater_of(V(C::exp_low), x));
+}
+
+/// exp(r) and exp(r) - 1.
+template <class V>
+MOTE_INLINE V exp_rest(V r) {
+  return fma(fma(polynomial(r, ConstantsOf<V>::exp), r, V(1)), r, V(1));
+}
 template <class V>
 MOTE_INLINE V expm1_rest(V r) {
   return fma(r * r, polynomial(r, ConstantsOf<V>::exp), r);
 }
 
-/// 2^(biased - bias).
+/// 2^(biased - bias). Only the lowest bits of `biased` count.
 template <class V>
 MOTE_INLINE V power_of_two(BitsOf<V> biased) {
   return as_real(shl<ConstantsOf<V>::mantissa>(biased));
 }
 
-/// y 2^n in two steps, because 2^n itself may overflow or underflow. Only the last step can round.
+/// y 2^n with power = n + 2 bias, in two steps, because 2^n itself may overflow or underflow. Only the last step can
+/// round.
 template <class V>
 MOTE_INLINE V times_power(V y, BitsOf<V> power) {
   const BitsOf<V> first = shr<1>(power);
@@ -71,42 +87,66 @@ MOTE_INLINE V times_power(V y, BitsOf<V> power) {
 
 template <class V>
 MOTE_INLINE V v_exp(V x) {
-  const PowerAndRest<V> p = split_by_ln2(x);
-  return times_power(V(1) + expm1_rest(p.rest), p.power);
+  const PowerAndRest<V> p = split_by_ln2<2 * int(ConstantsOf<V>::bias)>(inside_exp(x));
+  return times_power(exp_rest(p.rest), p.power);
+}
+
+/// exp(x) for x <= 0 or NaN: the bits of v_exp in fewer operations, as 2^n cannot overflow.
+template <class V>
+MOTE_INLINE V v_exp_below(V x) {
+  using C = ConstantsOf<V>;
+  const PowerAndRest<V> p = split_by_ln2<int(C::bias) + C::exp_headroom>(greater_of(V(C::exp_low), x));
+  const V shrink = power_of_two<V>(BitsOf<V>(C::bias - C::exp_headroom));
+  return exp_rest(p.rest) * power_of_two<V>(p.power) * shrink;
 }
 
 /// exp(x.hi + x.lo).
 template <class V>
 MOTE_INLINE V exp_of(Two<V> x) {
-  const PowerAndRest<V> p = split_by_ln2(x.hi);
+  const PowerAndRest<V> p = split_by_ln2<2 * int(ConstantsOf<V>::bias)>(inside_exp(x.hi));
   const V finite = V(ConstantsOf<V>::exp_high);  // beyond it x.lo may be inf - inf and is ignored
-  return times_power(V(1) + expm1_rest(p.rest + select(abs(x.hi) < finite, x.lo, V(0))), p.power);
+  return times_power(exp_rest(p.rest + select(abs(x.hi) < finite, x.lo, V(0))), p.power);
 }
 
 /// exp(x) - 1 = 2^n expm1(r) + (2^n - 1), computed as (s expm1(r) + (s - 1/t)) t with s t = 2^n.
 template <class V>
 MOTE_INLINE V v_expm1(V x) {
   using B = BitsOf<V>;
-  const PowerAndRest<V> p = split_by_ln2(x);
+  const PowerAndRest<V> p = split_by_ln2<2 * int(ConstantsOf<V>::bias)>(inside_exp(x));
   const B s = shr<1>(p.power), t = p.power - s;
   const V one_less = power_of_two<V>(s) - power_of_two<V>(B(2 * ConstantsOf<V>::bias) - t);
   const V y = fma(expm1_rest(p.rest), power_of_two<V>(s), one_less) * power_of_two<V>(t);
   return select(x == V(0), x, y);
 }
 
-/// tanh|x| = (exp(2|x|) - 1) / (exp(2|x|) + 1).
+/// tanh|x| = e / (e + 2) with e = exp(2|x|) - 1 = 2^n expm1(r) + (2^n - 1), where 2^n neither overflows nor is below 1.
 template <class V>
 MOTE_INLINE V v_tanh(V x) {
-  const V a = minimum(abs(x), V(ConstantsOf<V>::tanh_high));
-  const V e = v_expm1(a + a);
+  using C = ConstantsOf<V>;
+  const V a = lesser_of(V(C::tanh_high), abs(x));
+  const PowerAndRest<V> p = split_by_ln2<int(C::bias)>(a + a);
+  const V power = power_of_two<V>(p.power);
+  const V e = fma(expm1_rest(p.rest), power, power - V(1));
   return with_sign_of(e / (e + V(2)), x);
 }
 
 /// 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows or cancels.
 template <class V>
 MOTE_INLINE V v_sigmoid(V x) {
-  const V e = v_exp(-abs(x));
+  const V e = v_exp_below(minus_abs(x));
   return select(x < V(0), e, V(1)) / (V(1) + e);
+}
+
+/// sigmoid(x) and 1 - sigmoid(x) = sigmoid(-x), without the cancellation of the difference.
+template <class V>
+struct Logistic {
+  V value, rest;
+};
+template <class V>
+MOTE_INLINE Logistic<V> v_logistic(V x) {
+  const V e = v_exp_below(minus_abs(x)), larger = V(1) / (V(1) + e), smaller = e * larger;
+  const auto negative = x < V(0);
+  return {select(negative, smaller, larger), select(negative, larger, smaller)};
 }
 
 // log(x) = e ln 2 + log(1 + f) with x = 2^e (1 + f) and 1 + f between sqrt(1/2) and sqrt(2).
@@ -210,11 +250,50 @@ MOTE_INLINE V v_pow(V x, V y) {
 template <class V>
 MOTE_INLINE V v_erf(V x) {
   using C = ConstantsOf<V>;
-  const V a = minimum(abs(x), V(C::erf_high)), square = a * a, centre = V(C::erfcx_centre);
+  const V a = lesser_of(V(C::erf_high), abs(x)), square = a * a, centre = V(C::erfcx_centre);
   const V near_zero = fma(a, polynomial(square, C::erf), a);
   const V decay = exp_of(Two<V>{-square, -fma(a, a, -square)});
   const V far_out = fma(-decay, polynomial((a - centre) / (a + centre), C::erfcx), V(1));
   return with_sign_of(select(a < V(1), near_zero, far_out), x);
+}
+
+/// A function and its derivative at the same x; what is not used costs nothing.
+template <class V>
+struct ValueAndSlope {
+  V value, slope;
+};
+
+/// x Phi(x), with Phi the normal distribution function, and its derivative Phi(x) + x exp(-x^2/2) / sqrt(2 pi). For
+/// a >= 0, Phi(-a) = exp(-a^2/2) q(a), where q varies slowly and smoothly, and Phi(a) = 1 - Phi(-a); the derivative has the
+/// same symmetry. So one exponential and one polynomial are all that both need.
+template <class V>
+MOTE_INLINE ValueAndSlope<V> v_gelu(V x) {
+  using C = ConstantsOf<V>;
+  using Real = typename V::Real;
+  const V a = lesser_of(V(C::normal_high), abs(x)), decay = v_exp_below(x * x * V(Real(-0.5)));
+  const V q = polynomial(a, C::normal), below = decay * q;
+  const V slope_below = decay * fma(a, V(Real(-0.39894228040143267794)), q);
+  const auto negative = x < V(0);
+  return {x * select(negative, below, V(1) - below), select(negative, slope_below, V(1) - slope_below)};
+}
+
+/// x s(x) with the sigmoid s, and its derivative s (1 + x (1 - s)).
+template <class V>
+MOTE_INLINE ValueAndSlope<V> v_silu(V x) {
+  const Logistic<V> s = v_logistic(x);
+  return {x * v_sigmoid(x), s.value * fma(x, s.rest, V(1))};
+}
+
+/// x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3), GPT-2's approximation of x Phi(x), which is x s(2u); and its
+/// derivative s (1 + x (1 - s) 2u').
+template <class V>
+MOTE_INLINE ValueAndSlope<V> v_gelu_tanh(V x) {
+  using Real = typename V::Real;
+  constexpr Real linear = Real(1.59576912160573071176), cubic = Real(0.07135481627260024878);  // of 2u
+  const V square = x * x, twice_u = x * fma(square, V(cubic), V(linear));
+  const Logistic<V> s = v_logistic(twice_u);
+  const V u_slope = fma(square, V(3 * cubic), V(linear));
+  return {x * v_sigmoid(twice_u), s.value * fma(x * s.rest, u_slope, V(1))};
 }
 
 }  // namespace
