@@ -1,4 +1,4 @@
-// exp, log, tanh, erf, pow, gelu and others, written once over V: 16 lanes (simd.h) or one (math.cpp), of float or double.
+// exp, log, tanh, erf, pow and others, written once over V: 16 lanes (simd.h) or one (math.cpp), of float or double.
 // They share one order of operations, so all give the same bits.
 #pragma once
 
@@ -137,18 +137,6 @@ MOTE_INLINE V v_sigmoid(V x) {
   return select(x < V(0), e, V(1)) / (V(1) + e);
 }
 
-/// sigmoid(x) and 1 - sigmoid(x) = sigmoid(-x), without the cancellation of the difference.
-template <class V>
-struct Logistic {
-  V value, rest;
-};
-template <class V>
-MOTE_INLINE Logistic<V> v_logistic(V x) {
-  const V e = v_exp_below(minus_abs(x)), larger = V(1) / (V(1) + e), smaller = e * larger;
-  const auto negative = x < V(0);
-  return {select(negative, smaller, larger), select(negative, larger, smaller)};
-}
-
 // log(x) = e ln 2 + log(1 + f) with x = 2^e (1 + f) and 1 + f between sqrt(1/2) and sqrt(2).
 // log(1 + f) = 2 artanh(s) = 2s + s^3 p(s^2) with s = f / (2 + f): the series with every second term missing.
 
@@ -255,45 +243,6 @@ MOTE_INLINE V v_erf(V x) {
   const V decay = exp_of(Two<V>{-square, -fma(a, a, -square)});
   const V far_out = fma(-decay, polynomial((a - centre) / (a + centre), C::erfcx), V(1));
   return with_sign_of(select(a < V(1), near_zero, far_out), x);
-}
-
-/// A function and its derivative at the same x; what is not used costs nothing.
-template <class V>
-struct ValueAndSlope {
-  V value, slope;
-};
-
-/// x Phi(x), with Phi the normal distribution function, and its derivative Phi(x) + x exp(-x^2/2) / sqrt(2 pi). For
-/// a >= 0, Phi(-a) = exp(-a^2/2) q(a), where q varies slowly and smoothly, and Phi(a) = 1 - Phi(-a); the derivative has the
-/// same symmetry. So one exponential and one polynomial are all that both need.
-template <class V>
-MOTE_INLINE ValueAndSlope<V> v_gelu(V x) {
-  using C = ConstantsOf<V>;
-  using Real = typename V::Real;
-  const V a = lesser_of(V(C::normal_high), abs(x)), decay = v_exp_below(x * x * V(Real(-0.5)));
-  const V q = polynomial(a, C::normal), below = decay * q;
-  const V slope_below = decay * fma(a, V(Real(-0.39894228040143267794)), q);
-  const auto negative = x < V(0);
-  return {x * select(negative, below, V(1) - below), select(negative, slope_below, V(1) - slope_below)};
-}
-
-/// x s(x) with the sigmoid s, and its derivative s (1 + x (1 - s)).
-template <class V>
-MOTE_INLINE ValueAndSlope<V> v_silu(V x) {
-  const Logistic<V> s = v_logistic(x);
-  return {x * v_sigmoid(x), s.value * fma(x, s.rest, V(1))};
-}
-
-/// x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3), GPT-2's approximation of x Phi(x), which is x s(2u); and its
-/// derivative s (1 + x (1 - s) 2u').
-template <class V>
-MOTE_INLINE ValueAndSlope<V> v_gelu_tanh(V x) {
-  using Real = typename V::Real;
-  constexpr Real linear = Real(1.59576912160573071176), cubic = Real(0.07135481627260024878);  // of 2u
-  const V square = x * x, twice_u = x * fma(square, V(cubic), V(linear));
-  const Logistic<V> s = v_logistic(twice_u);
-  const V u_slope = fma(square, V(3 * cubic), V(linear));
-  return {x * v_sigmoid(twice_u), s.value * fma(x * s.rest, u_slope, V(1))};
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The element-wise kernels: each is one formula over Vec, which the two loops at the top run over an array.
 #pragma once
 
-#include "engine/base/math_formulas.h"
+#include "engine/base/math_activations.h"
 #include "engine/kernels/target/simd.h"
 
 namespace mote {
