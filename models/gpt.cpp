@@ -18,6 +18,11 @@ const GPTConfig& checked(const GPTConfig& c) {
   return c;
 }
 
+/// x [B, T, C], or of it only the last token, [B, 1, C].
+Tensor of_tokens(Logits which, const Tensor& x) {
+  return which == Logits::all || x.size(1) <= 1 ? x : slice(x, 1, x.size(1) - 1, x.size(1));
+}
+
 }  // namespace
 
 GPT::Transformer::Transformer(const GPTConfig& c, const Init& init)
@@ -105,10 +110,17 @@ GPTCache GPT::cache() const {
   return c;
 }
 
-Tensor GPT::forward(const IntArray& ids, GPTCache& cache) const {
+Tensor GPT::forward(const IntArray& ids, GPTCache& cache) const { return forward(ids, cache, Logits::all); }
+
+Tensor GPT::forward(const IntArray& ids, Logits which) const {
+  check_ids(ids);
+  return lm_head(of_tokens(which, transformer(ids)));
+}
+
+Tensor GPT::forward(const IntArray& ids, GPTCache& cache, Logits which) const {
   check_ids(ids, cache.length());
   check_in("GPT", config.dropout == 0 || !training(), "a cache is for evaluation: call eval() first");
-  return lm_head(transformer(ids, cache));
+  return lm_head(of_tokens(which, transformer(ids, cache)));
 }
 
 Tensor GPT::loss(const IntArray& ids, const IntArray& targets, const Mask& mask) const {

@@ -46,6 +46,9 @@ struct GPTCache {
   }
 };
 
+/// For which tokens a forward pass computes logits: a text that goes on needs only the last.
+enum class Logits { all, last };
+
 /// A decoder language model: token plus position embedding, n_layer blocks, a final norm, and a projection to logits.
 /// Weights are drawn in visit order, each once: matrices N(0, 0.02), those that feed a residual sum (c_proj, o_proj)
 /// N(0, 0.02 / sqrt(2 n_layer)), biases 0, norms 1 and 0; with Init::none no matrix is drawn, for weights that are
@@ -83,8 +86,11 @@ struct GPT : Layer<GPT> {
   /// Logits for the tokens that follow those in `cache`, to which they are appended: ids [B, t] -> [B, t, V].
   /// Equal in every bit to the last t rows of the whole pass. Errors: more than block_size tokens in all, unless the
   /// config is unbounded(); gradients enabled (no NoGrad); training with dropout; another model's cache; a different B.
-  /// After an error the cache is unchanged. Weights that change during generation go unnoticed.
+  /// After an error the cache is unchanged. Keys and values of earlier tokens stay what they were if weights change.
   Tensor forward(const IntArray& ids, GPTCache& cache) const;
+  /// The logits of the last token alone, [B, 1, V], which is what generation needs.
+  Tensor forward(const IntArray& ids, Logits which) const;
+  Tensor forward(const IntArray& ids, GPTCache& cache, Logits which) const;
   /// An empty cache.
   GPTCache cache() const;
   /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0. The mask is forward's.

@@ -30,10 +30,12 @@ concept NotMask =
 
 /// The layer stack's dotted path, found by visiting from the outermost module; LayerScope::path (check.h).
 std::string layer_path(const LayerScope& innermost);
+/// Module::type_name() of the innermost layer.
+std::string layer_type(const LayerScope& innermost);
 
 class OpenLayer {
  public:
-  explicit OpenLayer(const Module& m) : scope_{&m, thread_context.layer, layer_path} {
+  explicit OpenLayer(const Module& m) : scope_{&m, thread_context.layer, layer_path, layer_type} {
     if (watched_) [[unlikely]]
       Watchers::tell([this](Observer& o) { o.layer_opened(scope_); });
     thread_context.layer = &scope_;

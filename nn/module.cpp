@@ -128,6 +128,10 @@ std::string Module::type_name() const {
   return colons == std::string::npos ? name : name.substr(colons + 2);
 }
 
+std::string detail::layer_type(const LayerScope& innermost) {
+  return static_cast<const Module*>(innermost.layer)->type_name();
+}
+
 std::string detail::layer_path(const LayerScope& innermost) {
   std::vector<const Module*> stack;  // innermost first
   for (const LayerScope* scope = &innermost; scope; scope = scope->outer)

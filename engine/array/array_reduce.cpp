@@ -6,10 +6,6 @@
 
 namespace mote {
 
-namespace {
-constexpr Index grain = 16 * 1024;  // elements per task: a few microseconds of work
-}
-
 Axes Axes::of(int rank) const {
   Axes sorted = *this;
   for (int& a : std::span(sorted.axes_).first(static_cast<std::size_t>(count_))) {
@@ -64,6 +60,9 @@ struct Reduction {
   }
 };
 
+constexpr double element = 0.15;  // nanoseconds to reduce one
+Index grain_of_rows(Index count) { return grain_for(5 + element * static_cast<double>(count)); }
+
 constexpr Index sum_block = 4096;  // part of the definition of a sum: the blocks' sums are added in order
 
 real sum_row(const real* x, Index n) {
@@ -72,7 +71,7 @@ real sum_row(const real* x, Index n) {
   const Index blocks = (n + sum_block - 1) / sum_block;
   Array parts = Array::empty({blocks});
   real* const part = parts.mutate();
-  parallel_for(blocks, grain / sum_block, [&](Index lo, Index hi) {
+  parallel_for(blocks, grain_of_rows(sum_block), [&](Index lo, Index hi) {
     for (Index i = lo; i < hi; ++i) part[i] = f(x + i * sum_block, std::min(sum_block, n - i * sum_block));
   });
   real total = 0;
@@ -85,7 +84,7 @@ Array reduce_rows(kernels::Reduce* f, const Array& x, const Axes& axes, bool kee
   check_in(name, r.count > 0 || r.outer == 0, "cannot reduce an empty axis of shape ", x.shape());
   Array y = Array::empty(r.shape);
   real* const out = y.mutate();
-  parallel_for(r.outer, std::max<Index>(1, grain / std::max<Index>(r.count, 1)), [&](Index lo, Index hi) {
+  parallel_for(r.outer, grain_of_rows(r.count), [&](Index lo, Index hi) {
     for (Index i = lo; i < hi; ++i) out[i] = f(r.x.data() + i * r.count, r.count);
   });
   return y;
@@ -99,7 +98,7 @@ Array sum(const Array& x, const Axes& axes, bool keepdim) {
   real* const out = y.mutate();
   const real* const in = r.x.data();
   if (r.inner == 1) {
-    parallel_for(r.outer, std::max<Index>(1, grain / std::max<Index>(r.count, 1)), [&](Index lo, Index hi) {
+    parallel_for(r.outer, grain_of_rows(r.count), [&](Index lo, Index hi) {
       for (Index i = lo; i < hi; ++i) out[i] = sum_row(in + i * r.count, r.count);
     });
     return y;
@@ -107,13 +106,12 @@ Array sum(const Array& x, const Axes& axes, bool keepdim) {
   constexpr Index stripe = 64;  // columns per task: whole cache lines
   const Index stripes = (r.inner + stripe - 1) / stripe;
   const auto f = kernels::table().sum_columns;
-  parallel_for(
-      r.outer * stripes, std::max<Index>(1, grain / (stripe * std::max<Index>(r.count, 1))), [&](Index lo, Index hi) {
-        for (Index task = lo; task < hi; ++task) {
-          const Index o = task / stripes, j = task % stripes * stripe;
-          f(in + o * r.count * r.inner + j, r.count, r.inner, out + o * r.inner + j, std::min(stripe, r.inner - j));
-        }
-      });
+  parallel_for(r.outer * stripes, grain_of_rows(stripe * r.count), [&](Index lo, Index hi) {
+    for (Index task = lo; task < hi; ++task) {
+      const Index o = task / stripes, j = task % stripes * stripe;
+      f(in + o * r.count * r.inner + j, r.count, r.inner, out + o * r.inner + j, std::min(stripe, r.inner - j));
+    }
+  });
   return y;
 }
 

@@ -15,12 +15,41 @@
 namespace mote {
 namespace {
 
-/// Replaces a used-up block of the Mersenne Twister (MT19937) with the next one, in place.
+/// Replaces a used-up block of the Mersenne Twister (MT19937) with the next one, in place: word i from the words i,
+/// i + 1 and i + 397 of a ring. Three loops, so that the compiler vectorizes them.
 void twist(std::array<std::uint32_t, 624>& words) {
   constexpr std::size_t n = 624, m = 397;
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t y = (words[i] & 0x80000000u) | (words[(i + 1) % n] & 0x7FFFFFFFu);
-    words[i] = words[(i + m) % n] ^ (y >> 1) ^ ((y & 1u) != 0 ? 0x9908B0DFu : 0u);
+  const auto mixed = [](std::uint32_t first, std::uint32_t second) {
+    const std::uint32_t y = (first & 0x80000000u) | (second & 0x7FFFFFFFu);
+    return (y >> 1) ^ ((0u - (y & 1u)) & 0x9908B0DFu);
+  };
+  for (std::size_t i = 0; i < n - m; ++i) words[i] = words[i + m] ^ mixed(words[i], words[i + 1]);
+  for (std::size_t i = n - m; i < n - 1; ++i) words[i] = words[i + m - n] ^ mixed(words[i], words[i + 1]);
+  words[n - 1] = words[m - 1] ^ mixed(words[n - 1], words[0]);
+}
+
+/// Tempering, so that single words are also evenly distributed.
+std::uint32_t tempered(std::uint32_t y) {
+  y ^= y >> 11;
+  y ^= (y << 7) & 0x9D2C5680u;
+  y ^= (y << 15) & 0xEFC60000u;
+  return y ^ (y >> 18);
+}
+
+/// Calls put(i, unit i) for the next n units of type T.
+template <class T, class Put>
+void for_units(const Generator& stream, std::size_t n, const Put& put) {
+  constexpr std::size_t each = sizeof(T) / sizeof(std::uint32_t);
+  std::array<std::uint32_t, 512> words;
+  for (std::size_t i = 0; i < n;) {
+    const std::size_t count = std::min(n - i, words.size() / each);
+    stream.words({words.data(), count * each});
+    for (std::size_t j = 0; j < count; ++j, ++i) {
+      if constexpr (each == 1)
+        put(i, Generator::unit_of(words[j]));
+      else
+        put(i, Generator::unit_of(words[2 * j], words[2 * j + 1]));
+    }
   }
 }
 
@@ -31,7 +60,7 @@ void fill_uniform(const Generator& stream, std::span<T> out, double low, double 
   check_in("uniform", low >= -most && high <= most, "bounds ", low, " and ", high, " are not finite in this type");
   const T a = static_cast<T>(low), width = static_cast<T>(high) - a;
   check_in("uniform", width <= std::numeric_limits<T>::max(), "the width from ", low, " to ", high, " overflows");
-  for (T& x : out) x = std::fma(stream.unit<T>(), width, a);
+  for_units<T>(stream, out.size(), [&](std::size_t i, T unit) { out[i] = std::fma(unit, width, a); });
 }
 
 /// The generator that Intel's MKL seeds with one word: x <- 1132489760 x mod (2^31 - 1). Its first value is the seed
@@ -55,7 +84,7 @@ void flip_coins(const Generator& stream, std::size_t n, double p, const Put& put
     Congruential mkl(stream.next_u32());
     for (std::size_t i = 0; i < n; ++i) put(i, static_cast<double>(mkl.next()) / Congruential::modulus < p);
   } else {
-    for (std::size_t i = 0; i < n; ++i) put(i, stream.uniform_double() < p);
+    for_units<double>(stream, n, [&](std::size_t i, double unit) { put(i, unit < p); });
   }
 }
 
@@ -63,15 +92,14 @@ template <class T>
 void flip(const Generator& stream, std::span<std::uint8_t> out, std::span<const T> p) {
   check_in("bernoulli", out.size() == p.size(), out.size(), " results need as many probabilities, not ", p.size());
   for (const T x : p) check_in("bernoulli", x >= 0 && x <= 1, "p = ", x, " is not a probability");
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = stream.unit<T>() < p[i];
+  for_units<T>(stream, out.size(), [&](std::size_t i, T unit) { out[i] = unit < p[i]; });
 }
 
 template <class T>
 void fill_exponential(const Generator& stream, std::span<T> out, double lambda) {
   check_in("exponential", lambda > 0, "lambda ", lambda, " must be above 0");
-  const TorchBuild& build = stream.build();
   if (out.empty()) return;
-  if (build.mkl && build.version >= 200 && build.version < 207) {
+  if (stream.build().exponential_draws_one_word()) {
     // -log(unit) of MKL's own generator, shifted from zero by the smallest normal float.
     Congruential mkl(std::is_same_v<T, float> ? stream.next_u32() : static_cast<std::uint32_t>(stream.next_u64()));
     for (T& x : out) {
@@ -79,7 +107,8 @@ void fill_exponential(const Generator& stream, std::span<T> out, double lambda) 
       x = static_cast<T>(-math::log(static_cast<double>(u)) / lambda + std::numeric_limits<T>::min());
     }
   } else {
-    for (T& x : out) x = static_cast<T>(-1 / lambda * math::log1p(-stream.uniform_double()));
+    for_units<double>(stream, out.size(),
+                      [&](std::size_t i, double unit) { out[i] = static_cast<T>(-1 / lambda * math::log1p(-unit)); });
   }
 }
 
@@ -123,11 +152,23 @@ std::uint32_t Generator::next_u32() const {
     twist(s.words);
     s.used = 0;
   }
-  std::uint32_t y = s.words[s.used++];
-  y ^= y >> 11;  // tempering, so that single words are also evenly distributed
-  y ^= (y << 7) & 0x9D2C5680u;
-  y ^= (y << 15) & 0xEFC60000u;
-  return y ^ (y >> 18);
+  return tempered(s.words[s.used++]);
+}
+
+void Generator::words(std::span<std::uint32_t> out) const {
+  if (out.empty()) return;
+  GeneratorState& s = changing();
+  while (!out.empty()) {
+    if (s.used == s.words.size()) {
+      twist(s.words);
+      s.used = 0;
+    }
+    const std::size_t count = std::min(out.size(), s.words.size() - s.used);
+    const std::uint32_t* const from = s.words.data() + s.used;
+    for (std::size_t i = 0; i < count; ++i) out[i] = tempered(from[i]);
+    s.used += static_cast<std::uint32_t>(count);
+    out = out.subspan(count);
+  }
 }
 
 std::uint64_t Generator::next_u64() const {

@@ -29,6 +29,7 @@ struct TorchBuild {
   bool mkl = false;
   int version = 207;
 
+  bool exponential_draws_one_word() const { return mkl && version >= 200 && version < 207; }
   friend bool operator==(const TorchBuild&, const TorchBuild&) = default;
 };
 
@@ -100,10 +101,19 @@ class Generator {
   /// The next word, all 32 bits; two words, the first as the high half.
   std::uint32_t next_u32() const;
   std::uint64_t next_u64() const;
+  /// The next words, as so many calls of next_u32() but faster.
+  void words(std::span<std::uint32_t> out) const;
 
   /// Units in [0, 1): the low 24 bits of one word times 2^-24, the low 53 bits of two words times 2^-53.
-  float uniform_float() const { return static_cast<float>(next_u32() & 0xFFFFFF) * 0x1p-24f; }
-  double uniform_double() const { return static_cast<double>(next_u64() & 0x1FFFFFFFFFFFFF) * 0x1p-53; }
+  static float unit_of(std::uint32_t word) { return static_cast<float>(word & 0xFFFFFF) * 0x1p-24f; }
+  static double unit_of(std::uint32_t high, std::uint32_t low) {
+    return static_cast<double>(((std::uint64_t(high) << 32) | low) & 0x1FFFFFFFFFFFFF) * 0x1p-53;
+  }
+  float uniform_float() const { return unit_of(next_u32()); }
+  double uniform_double() const {
+    const std::uint32_t high = next_u32();
+    return unit_of(high, next_u32());
+  }
   /// The one for T, float or double.
   template <class T>
   T unit() const {

@@ -27,7 +27,7 @@ void copy_run(const T* x, Index stride, T* y, Index n) {
 template <class T>
 void detail::copy_elements(const T* from, const Layout& layout, T* to) {
   const StridedLoop loop(layout.shape(), layout.strides(), layout.strides());
-  loop.run(layout.numel(),
+  loop.run(layout.numel(), 0.5,
            [&](Index offset, Index, Index at, Index n) { copy_run(from + offset, loop.inner_a(), to + at, n); });
 }
 

@@ -65,6 +65,8 @@ class Strided {
   bool is_contiguous() const { return layout().is_contiguous(); }
   /// Both share one storage: one is a view or a copy of the other.
   bool shares_storage(const Self& other) const { return storage_ == other.storage_; }
+  /// No other handle shares its storage.
+  bool owns_storage() const { return storage_.unique(); }
 
   /// Errors: this is not defined; `who` opens the sentence when no op is open.
   void require(const char* who = "array") const { check_in(who, defined(), static_cast<const Self&>(*this).missing()); }

@@ -9,8 +9,6 @@
 
 namespace mote::detail {
 
-constexpr Index elements_per_task = 16 * 1024;  // a few microseconds of work
-
 /// Axes of one element-wise loop over up to two inputs: axes of extent 1 are dropped and axes nested without gaps in
 /// all inputs are joined, so that most loops have one axis and the rest as few as possible.
 struct StridedLoop {
@@ -36,16 +34,18 @@ struct StridedLoop {
   Index inner_a() const { return sa[static_cast<std::size_t>(rank - 1)]; }
   Index inner_b() const { return sb[static_cast<std::size_t>(rank - 1)]; }
 
-  /// Calls body(offset_a, offset_b, position in the output, count) for every run along the innermost axis.
+  /// Calls body(offset_a, offset_b, position in the output, count) for every run along the innermost axis, in parallel
+  /// where elements that take `nanoseconds` each are worth it.
   template <class Body>
-  void run(Index numel, Body body) const {
+  void run(Index numel, double nanoseconds, Body body) const {
     if (numel == 0) return;
     const Index n = inner();
     if (rank == 1) {
-      parallel_for(n, elements_per_task, [&](Index lo, Index hi) { body(lo * sa[0], lo * sb[0], lo, hi - lo); });
+      parallel_for(n, grain_for(nanoseconds), [&](Index lo, Index hi) { body(lo * sa[0], lo * sb[0], lo, hi - lo); });
       return;
     }
-    parallel_for(numel / n, std::max<Index>(1, elements_per_task / n), [&](Index lo, Index hi) {
+    constexpr double row = 5;  // what a run takes besides its elements
+    parallel_for(numel / n, grain_for(row + nanoseconds * static_cast<double>(n)), [&](Index lo, Index hi) {
       std::array<Index, Shape::max_rank> at{};  // positions on the outer axes, counted up like an odometer
       Index left = lo, oa = 0, ob = 0;
       for (int i = rank - 2; i >= 0; --i) {

@@ -15,8 +15,12 @@ using NodePtr = std::shared_ptr<Node>;
 
 /// What observers may query about an op in backward; kept only for nodes recorded while an observer is active.
 struct Recorded {
-  std::string layer;                  ///< the path of the layer the op was in, "" outside every layer
+  std::string layer;  ///< the path of the layer the op was in, "" outside every layer or if only MOTE_PROFILE watches
   std::vector<Index> gradient_flops;  ///< the work of each input's gradient, if the op stated it
+  // Filled in by MOTE_PROFILE:
+  int layer_number = -1;  ///< of the layer's class
+  bool moves = false;     ///< neither a view nor composed of other ops
+  Index kept_bytes = 0;   ///< for the rule
 };
 
 /// One recorded op, or a leaf. It holds no value: an activation lives only while a Tensor or a rule needs it.

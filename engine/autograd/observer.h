@@ -70,11 +70,16 @@ class Observer {
   Observer* around_ = nullptr;
 };
 
-/// All observers of this thread: its own, and those that MOTE_DEBUG and MOTE_CHECK install for every thread.
+namespace detail {
+/// This thread's part of what MOTE_PROFILE=1 prints on stderr when the program ends (profile.h); null at its very end.
+Observer* environment_profile();
+}  // namespace detail
+
+/// All observers of this thread: its own, and those that MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE install for every thread.
 struct Watchers {
-  static bool any() {
-    return (thread_context.observer != nullptr || settings().debug || settings().check_finite) && !thread_context.quiet;
-  }
+  static bool any() { return (thread_context.observer != nullptr || settings().watched) && !thread_context.quiet; }
+  /// Whether one of them needs the paths of layers, which take long to find. MOTE_PROFILE does not.
+  static bool want_paths() { return thread_context.observer || settings().debug || settings().check_finite; }
   static bool want(const char* value);
   template <class Tell>
   static void tell(const Tell& tell) {
@@ -82,6 +87,8 @@ struct Watchers {
     for (Observer* o = thread_context.observer; o; o = o->around_) tell(*o);
     if (settings().debug) tell(debug_lines());
     if (settings().check_finite) tell(finite_check());
+    if (settings().profile)
+      if (Observer* const o = detail::environment_profile()) tell(*o);
   }
 
   /// While one lives, this thread is not observed.

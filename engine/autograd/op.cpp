@@ -30,7 +30,9 @@ void Op::tell_opened() {
 
 void Op::tell_recorded(const Array& value, Index kept_bytes, Node* node) {
   const Statement& stated = state();
-  if (node) node->recorded = std::make_unique<Recorded>(Recorded{current_layer(), stated.gradient_flops});
+  if (node)
+    node->recorded = std::make_unique<Recorded>(
+        Recorded{Watchers::want_paths() ? current_layer() : std::string(), stated.gradient_flops});
   std::vector<const Array*> inputs;
   for (std::size_t i = 0; i < inputs_.size(); ++i) inputs.push_back(inputs_[i].array);
   const OpReport report{name_, inputs, value, stated.flops, kept_bytes, infinity_on_purpose_, stated.notes, node};

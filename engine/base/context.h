@@ -14,6 +14,7 @@ struct LayerScope {
   const void* layer;
   const LayerScope* outer;
   std::string (*path)(const LayerScope& innermost);
+  std::string (*type)(const LayerScope& innermost);  ///< the layer's class
 };
 
 /// Set and restored by scopes: Op, Layer's call, Observer, StreamGuard, NoGrad. No result depends on the first three, nor on the

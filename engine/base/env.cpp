@@ -36,6 +36,8 @@ Settings read() {
   s.system_alloc = one_of("MOTE_ALLOC", variable("MOTE_ALLOC"), "system", "cache");
   s.debug = one_of("MOTE_DEBUG", variable("MOTE_DEBUG"), "1", "0");
   s.check_finite = one_of("MOTE_CHECK", variable("MOTE_CHECK"), "finite", "off");
+  s.profile = one_of("MOTE_PROFILE", variable("MOTE_PROFILE"), "1", "0");
+  s.watched = s.debug || s.check_finite || s.profile;
   return s;
 }
 

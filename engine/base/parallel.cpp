@@ -1,12 +1,14 @@
-// The thread pool. One job at a time; an atomic counter hands out its chunks.
+// The thread pool: one job at a time, whose chunks are taken by whichever thread is running.
 #include "engine/base/parallel.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #ifdef __unix__
@@ -15,37 +17,31 @@
 
 #include "engine/base/check.h"
 #include "engine/base/env.h"
+#include "engine/base/job.h"
+#include "engine/base/storage.h"
 
 namespace mote {
 namespace {
 
+using detail::Job;
+using detail::rest;
+using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+
 thread_local bool inside = false;  // this thread is running a chunk: further parallel_fors run inline
-
-struct Job {
-  detail::RangeBody run;
-  void* body;
-  Index count, grain;
-  std::atomic<Index> next{0};
-  std::mutex failure_mutex;
-  std::exception_ptr failure;
-
-  void work() {
-    inside = true;
-    for (Index begin; (begin = next.fetch_add(grain, std::memory_order_relaxed)) < count;) {
-      try {
-        run(body, begin, begin + grain < count ? begin + grain : count);
-      } catch (...) {
-        next.store(count, std::memory_order_relaxed);  // chunks not yet begun are dropped
-        const std::lock_guard lock(failure_mutex);
-        if (!failure) failure = std::current_exception();
-      }
-    }
-    inside = false;
-  }
+struct Inside {
+  const bool before = std::exchange(inside, true);
+  ~Inside() { inside = before; }
 };
 
-/// Workers spin briefly before they sleep: the ops of a training step follow each other within microseconds, and waking
-/// a sleeping thread takes longer than that. An idle pool sleeps and costs nothing.
+/// How many threads the system says it can run at once; if it does not say, it can run any number.
+Index cores() {
+  const unsigned n = std::thread::hardware_concurrency();
+  return n > 0 ? static_cast<Index>(n) : 1024;
+}
+
+/// Workers look for the next job for a while before they sleep: the ops of a training step follow each other within
+/// microseconds, and waking a sleeping thread takes the caller 2 and the thread 8. An idle pool sleeps and costs nothing.
 class Pool {
  public:
   explicit Pool(int workers) {
@@ -59,61 +55,84 @@ class Pool {
     {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
-      generation_.fetch_add(1, std::memory_order_release);
     }
     wake_.notify_all();
     for (std::thread& t : workers_) t.join();
   }
 
-  void run(Job& job) {
-    {
-      const std::lock_guard lock(mutex_);
-      job_ = &job;
-      busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
-      generation_.fetch_add(1, std::memory_order_release);
-    }
-    if (sleepers_.load(std::memory_order_acquire) > 0) wake_.notify_all();
-    job.work();
-    while (busy_.load(std::memory_order_acquire) > 0) pause(spins_before_yield);
+  void run(detail::RangeBody run, void* body, Index count, Index grain) {
+    const Inside now;
+    job_.run(run, body, count, grain, [this](Index helpers) { wake(helpers); });
   }
 
  private:
-  static constexpr int spins_before_yield = 64, spins_before_sleep = 2000;
+  static constexpr microseconds search{100};              // how long a worker looks for a job before it sleeps
+  static constexpr microseconds between_crowds{100'000};  // how often all are woken that there are
 
-  static void pause(int spins) {
-    for (int i = 0; i < spins; ++i) {
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#endif
+  /// Lets `helpers` workers be awake, as far as cores can run them beside the caller; now and then all of them, for the
+  /// system may have more room than it said.
+  void wake(Index helpers) {
+    helpers = std::min(helpers, static_cast<Index>(workers_.size()));
+    if (helpers > spare_cores_) {
+      const auto now = Clock::now();
+      if (now - last_crowd_ < between_crowds)
+        helpers = spare_cores_;
+      else
+        last_crowd_ = now;
     }
-    std::this_thread::yield();
+    if (awake_.load() >= helpers) return;
+    Index called = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      called = helpers - awake_.load();
+      if (called <= 0) return;
+      awake_ += called;
+      calls_ += called;
+    }
+    for (; called > 0; --called) wake_.notify_one();
   }
 
   void loop() {
-    std::uint64_t seen = 0;
+    inside = true;
+    keep_no_blocks();
     for (;;) {
-      for (int i = 0; i < spins_before_sleep && generation_.load(std::memory_order_acquire) == seen; ++i) pause(4);
-      Job* job = nullptr;
       {
         std::unique_lock lock(mutex_);
-        sleepers_.fetch_add(1, std::memory_order_acq_rel);
-        wake_.wait(lock, [&] { return generation_.load(std::memory_order_acquire) != seen; });
-        sleepers_.fetch_sub(1, std::memory_order_acq_rel);
-        seen = generation_.load(std::memory_order_acquire);
+        wake_.wait(lock, [&] { return calls_ > 0 || stopping_; });
         if (stopping_) return;
-        job = job_;
+        --calls_;
       }
-      job->work();
-      busy_.fetch_sub(1, std::memory_order_release);  // after this the caller may return and destroy the job
+      do {
+        while (finds_work()) job_.help();
+      } while (!falls_asleep());
     }
   }
+  /// Waits for a job; false after a while, and at once if others are awake on all spare cores.
+  bool finds_work() {
+    const auto start = Clock::now();
+    for (int rests = 0; !job_.has_work();) {
+      rest(rests, 8);
+      if (rests % 8 == 0 && (awake_.load() > spare_cores_ || Clock::now() - start > search)) return false;
+    }
+    return true;
+  }
+  /// False if a job came in the meantime.
+  bool falls_asleep() {
+    const std::lock_guard lock(mutex_);
+    awake_ -= 1;  // before the last look: either this thread sees a new job, or its caller sees one thread fewer
+    if (!job_.has_work()) return true;
+    awake_ += 1;
+    return false;
+  }
 
+  Job job_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::atomic<std::uint64_t> generation_{0};
-  std::atomic<int> busy_{0}, sleepers_{0};
-  Job* job_ = nullptr;
+  std::atomic<Index> awake_{0};  // workers that work, look for work, or have been called
+  Index calls_ = 0;              // of those, how many have yet to notice
   bool stopping_ = false;
+  const Index spare_cores_ = cores() - 1;
+  Clock::time_point last_crowd_{};
   std::vector<std::thread> workers_;
 };
 
@@ -171,6 +190,12 @@ Pool* pool_of(State& s, int workers) {
   return s.pool.get();
 }
 
+/// All chunks in order on this thread.
+void run_alone(detail::RangeBody run, void* body, Index count, Index grain) {
+  const Inside now;
+  for (Index number = 0; number <= (count - 1) / grain; ++number) detail::run_chunk(run, body, number, count, grain);
+}
+
 }  // namespace
 
 int threads() { return thread_count(state()); }
@@ -185,20 +210,16 @@ void set_threads(int n) {
 }
 
 void detail::run_parallel(Index count, Index grain, RangeBody run, void* body) {
-  Job job{run, body, count, grain, {}, {}, {}};
   State& s = state();
   const int n = thread_count(s);
-  std::unique_lock lock(s.mutex, std::defer_lock);
+  // Two chunks of which one is tiny are not worth a second thread.
+  const bool worthwhile =
+      count - grain > grain / 2 && static_cast<std::uint64_t>((count - 1) / grain) < Job::most_chunks;
+  if (inside || n == 1 || !worthwhile) return run_alone(run, body, count, grain);
   // Never wait for the pool: its user may be waiting for a lock that the caller holds, or for the caller itself.
-  const bool nested = inside;
-  Pool* const pool = nested || n == 1 || !lock.try_lock() ? nullptr : pool_of(s, n - 1);
-  if (pool) {
-    pool->run(job);
-  } else {
-    job.work();
-    inside = nested;
-  }
-  if (job.failure) std::rethrow_exception(job.failure);
+  const std::unique_lock lock(s.mutex, std::try_to_lock);
+  Pool* const pool = lock ? pool_of(s, n - 1) : nullptr;
+  pool ? pool->run(run, body, count, grain) : run_alone(run, body, count, grain);
 }
 
 }  // namespace mote

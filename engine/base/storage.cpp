@@ -1,66 +1,36 @@
-// The size classes and free lists behind Storage.
+// Allocation of blocks: from what this thread keeps, from the cache, from the system.
 #include "engine/base/storage.h"
-
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <mutex>
-#include <new>
 
 #ifdef __unix__
 #include <pthread.h>
 #endif
 
-#include "engine/base/env.h"
+#include "engine/base/block_cache.h"
 
 namespace mote {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::size_t alignment = 64;
 
-/// Size classes: four steps per doubling from 256 bytes on (256, 320, 384, 448, 512, 640, ...), multiples of 64 below.
-/// A training step requests the same sizes again and again, so exact lists of few classes nearly always hit.
-struct SizeClass {
-  std::size_t index, bytes;
-};
-SizeClass size_class(std::size_t bytes) {
-  if (bytes <= 256) {
-    const std::size_t steps = bytes ? (bytes + 63) / 64 : 1;
-    return {steps - 1, steps * 64};
-  }
-  const std::size_t doubling =
-      static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;  // 2^doubling < bytes <= 2^(doubling+1)
-  const std::size_t step = (std::size_t(1) << doubling) / 4;
-  const std::size_t quarters = (bytes - (std::size_t(1) << doubling) + step - 1) / step;  // 1..4
-  return {4 + (doubling - 8) * 4 + quarters - 1, (std::size_t(1) << doubling) + quarters * step};
+void* ask_system(std::size_t bytes) { return ::operator new(bytes, std::align_val_t(alignment)); }
+void give_back(void* block) noexcept { ::operator delete(block, std::align_val_t(alignment)); }
+void give_back_all(FreeBlock* block) noexcept {
+  while (block) give_back(std::exchange(block, block->next));
 }
-
-struct FreeBlock {
-  FreeBlock* next;
-};
-
-struct FreeList {
-  FreeBlock* first = nullptr;
-  std::size_t bytes = 0;    // of each block
-  std::uint64_t asked = 0;  // when a block of this class was last requested, in requests since the start
-};
-
-struct Cache {
-  std::mutex mutex;
-  std::array<FreeList, 256> lists{};
-  std::uint64_t requests = 0;
-  MemoryStats stats;
-  Index most_live = 0;  // the highest live_bytes so far
-  Index limit = Index(4) << 30;
-};
 
 Cache& cache();
 
 /// fork() waits until no other thread is inside the cache: the child would have no such thread to unlock it.
 bool hold_cache_over_fork() {
 #ifdef __unix__
-  const auto unlock = [] { cache().mutex.unlock(); };
-  return pthread_atfork([] { cache().mutex.lock(); }, unlock, unlock) == 0;
+  return pthread_atfork([] { cache().mutex.lock(); }, [] { cache().mutex.unlock(); },
+                        [] {
+                          AllKept::forget_others();
+                          cache().mutex.unlock();
+                        }) == 0;
 #else
   return true;
 #endif
@@ -74,41 +44,72 @@ Cache& cache() {
   return *c;
 }
 
-void* ask_system(std::size_t bytes) { return ::operator new(bytes, std::align_val_t(alignment)); }
-/// The same; if the system refuses, the cached blocks are returned to it before it is asked once more.
-void* insist(std::size_t bytes) {
-  try {
-    return ask_system(bytes);
-  } catch (const std::bad_alloc&) {
-    release_memory();
-    return ask_system(bytes);
-  }
-}
-void give_back(void* block) noexcept { ::operator delete(block, std::align_val_t(alignment)); }
+}  // namespace
 
-bool caching() {
-  static const bool on = !settings().system_alloc;
-  return on;
+std::mutex& detail::Kept::mutex() { return cache().mutex; }
+void detail::Kept::leave() {
+  FreeBlock* surplus = nullptr;
+  on = false;
+  cache().take_back(*this, surplus);
+  give_back_all(surplus);
 }
 
 /// Blocks of the classes that were not asked for the longest, taken from the cache until a new block of `bytes` leaves
 /// all blocks, in use and cached, within twice the most that was ever in use. Without it a model whose inputs vary in
 /// length would keep a block of every size that it ever had. The steps of a training whose shapes repeat stay far below.
-FreeBlock* take_stale(Cache& c, std::size_t bytes) {
+FreeBlock* detail::Cache::take_stale(std::size_t bytes) {
   FreeBlock* stale = nullptr;
-  const Index wanted = c.stats.live_bytes + static_cast<Index>(bytes), most = 2 * std::max(c.most_live, wanted);
-  while (c.stats.cached_bytes > 0 && wanted + c.stats.cached_bytes > most) {
+  const Index wanted = static_cast<Index>(bytes), needed = live() + wanted, most = 2 * std::max(most_live, needed);
+  if (out_bytes + cached_bytes + wanted <= most) return nullptr;
+  if (Kept* const kept = AllKept::mine()) take_back(*kept, stale);
+  while (cached_bytes > 0 && out_bytes + cached_bytes + wanted > most) {
     FreeList* oldest = nullptr;
-    for (FreeList& list : c.lists)
+    for (FreeList& list : lists)
       if (list.first && (!oldest || list.asked < oldest->asked)) oldest = &list;
-    FreeBlock* const block = std::exchange(oldest->first, oldest->first->next);
+    FreeBlock* const block = oldest->pop();
     block->next = std::exchange(stale, block);
-    c.stats.cached_bytes -= static_cast<Index>(oldest->bytes);
+    cached_bytes -= static_cast<Index>(oldest->bytes);
   }
   return stale;
 }
-void give_back_all(FreeBlock* block) noexcept {
-  while (block) give_back(std::exchange(block, block->next));
+
+namespace {
+
+/// The part of this thread, if it may keep blocks of that class.
+Kept* kept_by_this_thread(const SizeClass& sized) {
+  Kept* const kept = sized.index < Kept::classes ? AllKept::mine() : nullptr;
+  if (!kept) return nullptr;
+  if (kept->seen != Cache::orders.load(std::memory_order_relaxed)) [[unlikely]] {
+    Cache& c = cache();
+    FreeBlock* surplus = nullptr;
+    {
+      const std::lock_guard lock(c.mutex);
+      c.take_back(*kept, surplus);
+      kept->seen = Cache::orders.load(std::memory_order_relaxed);
+      kept->on = caching() && c.limit >= Cache::ample;
+    }
+    give_back_all(surplus);
+  }
+  return kept->on ? kept : nullptr;
+}
+
+/// A new block. If the system refuses, the cached blocks are returned to it before it is asked once more.
+void* new_block(const SizeClass& sized, std::size_t bytes) {
+  // With the cache off, request the exact size, so that a sanitizer sees an overrun of a single byte.
+  const std::size_t size = caching() ? sized.bytes : bytes;
+  void* block = nullptr;
+  try {
+    block = ask_system(size);
+  } catch (const std::bad_alloc&) {
+    release_memory();
+    block = ask_system(size);
+  }
+  Cache& c = cache();
+  const std::lock_guard lock(c.mutex);
+  c.system_requests += 1;
+  c.out_bytes += bytes_of(sized), c.out_blocks += 1;
+  c.live();
+  return block;
 }
 
 }  // namespace
@@ -116,72 +117,90 @@ void give_back_all(FreeBlock* block) noexcept {
 void* allocate_block(std::size_t bytes) {
   if (bytes > std::size_t(1) << 63) throw std::bad_alloc();  // its size class would not fit 64 bits
   const SizeClass sized = size_class(bytes);
+  Kept* const kept = kept_by_this_thread(sized);
+  if (kept)
+    if (void* const block = kept->take(sized)) return block;
   Cache& c = cache();
-  void* block = nullptr;
-  FreeBlock* stale = nullptr;
+  FreeBlock* surplus = nullptr;
   {
     const std::lock_guard lock(c.mutex);
     FreeList& list = c.lists[sized.index];
     list.asked = ++c.requests;
+    c.live();
     if (list.first) {
-      block = std::exchange(list.first, list.first->next);
-      c.stats.cached_bytes -= static_cast<Index>(sized.bytes);
-    } else {
-      stale = take_stale(c, sized.bytes);
+      void* const block = c.pop(sized);
+      if (kept) c.exchange(*kept, sized, Kept::most(bytes_of(sized)) / 2, surplus);
+      c.live();
+      return block;
     }
+    surplus = c.take_stale(sized.bytes);
   }
-  give_back_all(stale);
-  const bool fresh = block == nullptr;
-  // With the cache off, request the exact size, so that a sanitizer sees an overrun of a single byte.
-  if (fresh) block = insist(caching() ? sized.bytes : bytes);
-  const std::lock_guard lock(c.mutex);
-  c.stats.system_requests += fresh;
-  c.stats.live_blocks += 1;
-  c.stats.live_bytes += static_cast<Index>(sized.bytes);
-  c.stats.peak_bytes = std::max(c.stats.peak_bytes, c.stats.live_bytes);
-  c.most_live = std::max(c.most_live, c.stats.live_bytes);
-  return block;
+  give_back_all(surplus);
+  return new_block(sized, bytes);
 }
 
 void free_block(void* block, std::size_t bytes) noexcept {
   const SizeClass sized = size_class(bytes);
+  Kept* const kept = kept_by_this_thread(sized);
+  if (kept) {
+    kept->put(sized, block);
+    kept->lists[sized.index].bytes = sized.bytes;
+    if (kept->lists[sized.index].count <= Kept::most(bytes_of(sized))) return;
+  }
   Cache& c = cache();
+  FreeBlock* surplus = nullptr;
   {
     const std::lock_guard lock(c.mutex);
-    c.stats.live_blocks -= 1;
-    c.stats.live_bytes -= static_cast<Index>(sized.bytes);
-    if (caching() && c.stats.cached_bytes + static_cast<Index>(sized.bytes) <= c.limit) {
-      FreeList& list = c.lists[sized.index];
-      list.first = ::new (block) FreeBlock{list.first};
-      list.bytes = sized.bytes;
-      c.stats.cached_bytes += static_cast<Index>(sized.bytes);
-      return;
-    }
+    c.live();
+    if (kept)
+      c.exchange(*kept, sized, Kept::most(bytes_of(sized)) / 2, surplus);
+    else
+      c.push(sized, block, surplus);
+    c.live();
   }
-  give_back(block);
+  give_back_all(surplus);
 }
 
+void keep_no_blocks() { AllKept::keep_none(); }
+
 MemoryStats memory_stats() {
-  const std::lock_guard lock(cache().mutex);
-  return cache().stats;
+  Cache& c = cache();
+  const std::lock_guard lock(c.mutex);
+  const Index live = c.live();
+  Index blocks = c.out_blocks;
+  AllKept::each([&](const Kept& k) { blocks -= k.blocks.get(); });
+  return {live, blocks, c.peak, c.cached_bytes + c.out_bytes - live, c.system_requests};
 }
 
 void reset_peak_memory() {
-  const std::lock_guard lock(cache().mutex);
-  cache().stats.peak_bytes = cache().stats.live_bytes;
+  Cache& c = cache();
+  const std::lock_guard lock(c.mutex);
+  c.peak = c.live();
 }
 
 void release_memory() {
   Cache& c = cache();
-  const std::lock_guard lock(c.mutex);
-  for (FreeList& list : c.lists) give_back_all(std::exchange(list.first, nullptr));
-  c.stats.cached_bytes = 0;
-  c.most_live = c.stats.live_bytes;
+  FreeBlock* surplus = nullptr;
+  {
+    const std::lock_guard lock(c.mutex);
+    Cache::orders.fetch_add(1, std::memory_order_relaxed);
+    if (Kept* const kept = AllKept::mine()) c.take_back(*kept, surplus);
+    for (FreeList& list : c.lists)
+      while (list.first) {
+        FreeBlock* const block = list.pop();
+        block->next = std::exchange(surplus, block);
+      }
+    c.cached_bytes = 0;
+    c.most_live = c.live();
+  }
+  give_back_all(surplus);
 }
 
 void set_memory_cache_limit(Index bytes) {
-  const std::lock_guard lock(cache().mutex);
-  cache().limit = bytes;
+  Cache& c = cache();
+  const std::lock_guard lock(c.mutex);
+  c.limit = bytes;
+  Cache::orders.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace mote

@@ -15,11 +15,11 @@ namespace mote {
 
 namespace {
 
-constexpr std::uint32_t polynomial = 0xEDB88320u;  // bit 31 is the coefficient of x^0
+constexpr std::uint32_t reversed_polynomial = 0xEDB88320u;  // bit 31 is the coefficient of x^0
 constexpr std::size_t slices = 16;
 using Table = std::array<std::array<std::uint32_t, 256>, slices>;
 
-constexpr std::uint32_t times_x(std::uint32_t p) { return p & 1 ? p >> 1 ^ polynomial : p >> 1; }
+constexpr std::uint32_t times_x(std::uint32_t p) { return p & 1 ? p >> 1 ^ reversed_polynomial : p >> 1; }
 
 /// table[k][b]: what byte b adds to the CRC when k bytes follow it.
 constexpr Table make_table() {

@@ -11,10 +11,8 @@
 namespace mote::kernels {
 namespace {
 
-// Block lengths are arbitrary: a block of k resumes from the partial sums in C, so no boundary affects the bits.
-constexpr Index block_k = 384;            // a tile's two panels stay in the first-level cache
-constexpr Index block_rows = 112;         // block_rows x block_k of A stays in the second-level cache
-constexpr Index block_columns = 2048;     // block_k x block_columns of B is packed once and shared by all threads
+constexpr Index block_rows = 112;         // block_rows x sum_block of A stays in the second-level cache
+constexpr Index block_columns = 2048;     // sum_block x block_columns of B is packed once and shared by all threads
 constexpr Index work_per_task = 1 << 17;  // multiply-adds below which waking a thread costs more than it saves
 
 Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
@@ -45,7 +43,7 @@ struct Product {
   const Table& t;
   Index n, c_row;
   real* c;
-  bool resume;
+  Into into;
 };
 
 /// The tiles of rows [0, rows) by columns [0, columns): columns outermost: a panel of B stays in cache for all rows.
@@ -53,7 +51,7 @@ void run_tiles(const Product& p, Index rows, Index columns, Index k, Panels a, P
   for (Index j = 0, jp = 0; j < columns; j += p.t.tile_columns, ++jp)
     for (Index i = 0, ip = 0; i < rows; i += p.t.tile_rows, ++ip)
       p.t.gemm_tile(k, a.data + ip * a.panel, a.element, a.k, b.data + jp * b.panel, b.k, c + i * p.c_row + j, p.c_row,
-                    std::min(p.t.tile_rows, rows - i), std::min(p.t.tile_columns, columns - j), p.resume);
+                    std::min(p.t.tile_rows, rows - i), std::min(p.t.tile_columns, columns - j), p.into);
 }
 
 /// All rows of A times one packed or direct block of B [k, columns]. Tasks are blocks of rows, and of columns when
@@ -85,14 +83,17 @@ void run_block(const Product& p, Index m, Index columns, Index k, Matrix a, Pane
   });
 }
 
+void add_bias(Index m, Index n, const real* bias, real* c, Index c_row) {
+  for (Index i = 0; bias && i < m; ++i) table().add(c + i * c_row, 1, bias, 1, c + i * c_row, n);
+}
+
 }  // namespace
 
-void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, bool resume) {
+void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, const GemmOptions& options) {
   if (m == 0 || n == 0) return;
   if (k == 0) {
-    if (resume) return;
-    for (Index i = 0; i < m; ++i) std::fill_n(c + i * c_row, n, real(0));
-    return;
+    for (Index i = 0; i < m && !options.resume; ++i) std::fill_n(c + i * c_row, n, real(0));
+    return add_bias(m, n, options.bias, c, c_row);
   }
   const Table& t = table();
   const Index width = t.tile_columns;
@@ -104,14 +105,14 @@ void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, b
   Storage packed;
   for (Index j = 0; j < n; j += block_columns) {
     const Index columns = std::min(block_columns, n - j);
-    for (Index p = 0; p < k; p += block_k) {
-      const Index depth = std::min(block_k, k - p);
+    for (Index p = 0, depth = 0; p < k; p += depth) {
+      depth = std::min(sum_block - (options.first_k + p) % sum_block, k - p);
       const real* const block = b.data + p * b.row + j * b.column;
       Panels bp{block, width, 1, b.row};
       if (pack_b) {
         if (!packed)
           packed = Storage(
-              static_cast<std::size_t>(ceil_div(std::min(n, block_columns), width) * width * std::min(k, block_k)) *
+              static_cast<std::size_t>(ceil_div(std::min(n, block_columns), width) * width * std::min(k, sum_block)) *
               sizeof(real));
         real* const out = static_cast<real*>(packed.data());
         parallel_for(ceil_div(columns, width), std::max<Index>(1, 16 * 1024 / (width * depth)),
@@ -121,10 +122,11 @@ void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, b
                      });
         bp = {out, width * depth, 1, width};
       }
-      const Product product{t, n, c_row, c + j, resume || p > 0};
+      const Product product{t, n, c_row, c + j, p > 0 ? Into::add : options.resume ? Into::resume : Into::set};
       run_block(product, m, columns, depth, {a.data + p * a.column, a.row, a.column}, bp, pack_a);
     }
   }
+  add_bias(m, n, options.bias, c, c_row);
 }
 
 }  // namespace mote::kernels

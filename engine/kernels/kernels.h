@@ -52,6 +52,9 @@ struct TargetRow {
   real sharp, spread, scale;
 };
 
+/// What a matrix product does with C: sets it, continues its chains of multiply-adds, or adds finished chains to it.
+enum class Into { set, resume, add };
+
 struct Table {
   const char* name;  ///< "portable", "avx2", "avx512" or "neon"
 
@@ -100,11 +103,23 @@ struct Table {
   void (*adam)(const AdamStep& s, real* value, const ScaledGrad& grad, real* m, real* v, Index n);
   void (*sgd)(const SgdStep& s, real* value, const ScaledGrad& grad, real* velocity, Index n);
 
-  // Matrix product (target/gemm_tile.h): C[i, j] (+)= sum over k of A[i, k] B[k, j], k ascending, for a tile of
-  // rows <= tile_rows by columns <= tile_columns; `resume` continues from C's values.
+  // Matrix product (target/gemm_tile.h): C[i, j] = sum over k of A[i, k] B[k, j], k ascending, for a tile of
+  // rows <= tile_rows by columns <= tile_columns.
   Index tile_rows, tile_columns;
   void (*gemm_tile)(Index k, const real* a, Index a_row, Index a_k, const real* b, Index b_k, real* c, Index c_row,
-                    Index rows, Index columns, bool resume);
+                    Index rows, Index columns, Into into);
+
+  // Products of a few rows (target/gemv.h): c[r, j] = sum over k of a[r, k] b[k, j], plus bias[j] if it is given. k runs
+  // in blocks of `block`: each a chain from zero, added in order. Columns are adjacent; k is at least 1.
+  void (*gemv)(Index rows, Index columns, Index k, Index block, const real* a, Index a_row, const real* b, Index b_k,
+               const real* bias, real* c, Index c_row);
+
+  // What the processor can do at best (target/limits.h).
+  /// x[i] = a b + x[i] for `limit_values` values in registers, 8 times in each round.
+  void (*multiply_adds)(Index rounds, real a, real b, real* x);
+  Index limit_values;
+  /// The sum of n elements but for the last n mod 128, as fast as they come from memory.
+  real (*read)(const real* x, Index n);
 };
 
 /// The table in use: MOTE_SIMD, else the widest that this processor supports. Errors: an unsupported MOTE_SIMD.

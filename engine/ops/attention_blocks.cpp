@@ -47,20 +47,48 @@ void drop(const AttentionView& p, const Block& at, const real* w, real* out) {
   }
 }
 
-/// c += w^T x: over all rows of queries, in order, this sums the gradient of a key or a value.
-void weights_transposed_times(const AttentionView& p, const Block& at, const real* w, const HeadRows& x, Index width,
-                              real* c, Index c_row, Scratch& scratch) {
-  if (p.guarded) return guarded_transposed(p, at, w, x, width, c, c_row, scratch);
-  const Index n = at.columns();
-  kernels::gemm(n, width, at.rows(), {w, 1, n}, {x.at(at.b, at.h, at.begin), x.row, x.column}, c, c_row, true);
-}
+/// The gradient of one head's keys or values, a sum over all rows of queries in order, those of the first head of the
+/// group before those of the next. gemm's blocks of such a sum end within no Block; the unfinished one is kept apart.
+class KeySums {
+ public:
+  /// `total` [keys, width] of zeros, rows `row` apart; null: not wanted.
+  KeySums(const AttentionView& p, real* total, Index row, Index width)
+      : p_(p), total_(total), sum_(total), row_(row), sum_row_(row), width_(width) {
+    if (!total || p.group() * p.queries <= kernels::sum_block) return;
+    partial_ = Storage(static_cast<std::size_t>(p.keys * width) * sizeof(real));
+    sum_ = static_cast<real*>(partial_.data()), sum_row_ = width;
+    std::fill_n(sum_, p.keys * width, real(0));
+  }
+  explicit operator bool() const { return total_ != nullptr; }
+
+  /// Adds w^T x for one block's weights w and a row of x per query.
+  void add(const Block& at, const real* w, const HeadRows& x, Scratch& scratch) {
+    const Index n = at.columns(), first = at.h % p_.group() * p_.queries + at.begin, end = first + at.rows();
+    real* const c = sum_ + at.lo * sum_row_;
+    if (p_.guarded)
+      guarded_transposed(p_, at, w, x, width_, c, sum_row_, scratch);
+    else
+      kernels::gemm(n, width_, at.rows(), {w, 1, n}, {x.at(at.b, at.h, at.begin), x.row, x.column}, c, sum_row_,
+                    {.first_k = first, .resume = true});
+    if (!partial_ || (end % kernels::sum_block != 0 && end < p_.group() * p_.queries)) return;
+    for (Index j = 0; j < p_.keys; ++j)
+      kernels::table().add(total_ + j * row_, 1, sum_ + j * width_, 1, total_ + j * row_, width_);
+    std::fill_n(sum_, p_.keys * width_, real(0));
+  }
+
+ private:
+  const AttentionView& p_;
+  real *total_, *sum_;  // the same, unless there are several blocks
+  Index row_, sum_row_, width_;
+  Storage partial_;
+};
 
 void weights_times(const AttentionView& p, const Block& at, const real* w, const HeadRows& x, Index width, real* c,
                    Index c_row, Scratch& scratch) {
   const Index g = at.h / p.group();
   if (p.guarded) return guarded_product(p, at, w, x, g, width, c, c_row, scratch);
-  kernels::gemm(at.rows(), width, at.columns(), {w, at.columns(), 1}, {x.at(at.b, g, at.lo), x.row, x.column}, c,
-                c_row);
+  kernels::gemm(at.rows(), width, at.columns(), {w, at.columns(), 1}, {x.at(at.b, g, at.lo), x.row, x.column}, c, c_row,
+                {.first_k = at.lo});
 }
 
 /// Copies the block's weights to their places in an array [B, H, Tq, Tk] of zeros.
@@ -106,23 +134,29 @@ void attention_backward(const AttentionView& p, const HeadRows& dy, const real* 
     Scratch scratch(p);
     for (Index task = lo; task < hi; ++task) {
       const Index b = task / p.kv_heads, g = task % p.kv_heads;
+      const auto sums = [&](real* all, Index width) {
+        const Index row = p.kv_heads * width;
+        return KeySums(p, all ? all + b * p.keys * row + g * width : nullptr, row, width);
+      };
+      KeySums dk = sums(to.dk, p.width), dv = sums(to.dv, p.value_width);
       for (Index h = g * p.group(); h < (g + 1) * p.group(); ++h)
-        for (Index begin = 0; begin < p.queries; begin += step) {
-          const Block at(p, b, h, begin, std::min(begin + step, p.queries));
+        for (Index begin = 0, end = 0; begin < p.queries; begin = end) {
+          const Index before = h % p.group() * p.queries;
+          const Index border = ((before + begin) / kernels::sum_block + 1) * kernels::sum_block - before;
+          end = std::min({begin + step, p.queries, border});
+          const Block at(p, b, h, begin, end);
           const Index n = at.columns(), rows = at.rows();
           real* const w = scratch.weights();
           scores(p, at, w);
           each_row(p, at, w, scratch, [&](real* row, const std::uint8_t* keep, Index seen, Index i) {
             t.softmax_again(row, keep, stats + 2 * p.weight_row(b, h, i), row, seen);
           });
-          if (to.dv) {
+          if (dv) {
             const real* used = w;
             if (p.drops) drop(p, at, w, scratch.dropped()), used = scratch.dropped();
-            weights_transposed_times(p, at, used, dy, p.value_width,
-                                     to.dv + ((b * p.keys + at.lo) * p.kv_heads + g) * p.value_width,
-                                     p.kv_heads * p.value_width, scratch);
+            dv.add(at, used, dy, scratch);
           }
-          if (!to.dq && !to.dk) continue;
+          if (!to.dq && !dk) continue;
           real* const d = scratch.gradient();
           kernels::gemm(rows, n, p.value_width, {dy.at(b, h, begin), dy.row, dy.column},
                         {p.v.at(b, g, at.lo), p.v.column, p.v.row}, d, n);
@@ -133,9 +167,7 @@ void attention_backward(const AttentionView& p, const HeadRows& dy, const real* 
           if (to.dq)
             weights_times(p, at, d, p.k, p.width, to.dq + ((b * p.queries + begin) * p.heads + h) * p.width,
                           p.heads * p.width, scratch);
-          if (to.dk)
-            weights_transposed_times(p, at, d, p.q, p.width, to.dk + ((b * p.keys + at.lo) * p.kv_heads + g) * p.width,
-                                     p.kv_heads * p.width, scratch);
+          if (dk) dk.add(at, d, p.q, scratch);
         }
     }
   });

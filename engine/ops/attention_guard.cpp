@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/kernels/gemm.h"
+
 namespace mote::detail {
 namespace {
 
@@ -46,10 +48,12 @@ void guarded_product(const AttentionView& p, const Block& at, const real* w, con
   for (Index r = 0; r < at.rows(); ++r) {
     const auto [keep, count] = seen_by(p, at, at.begin + r, scratch);
     for (Index col = 0; col < width; ++col) {
-      real sum = 0;
-      for (Index j = 0; j < count; ++j)
+      real total = -real(0), sum = 0;  // -0 + x is x, whatever the sign of a zero
+      for (Index j = 0; j < count; ++j) {
+        if (j > 0 && (at.lo + j) % kernels::sum_block == 0) total += sum, sum = 0;
         if (!keep || keep[j]) sum = std::fma(w[r * n + j], x.at(at.b, head, at.lo + j)[col * x.column], sum);
-      c[r * c_row + col] = sum;
+      }
+      c[r * c_row + col] = total + sum;
     }
   }
 }

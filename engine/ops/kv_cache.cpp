@@ -40,10 +40,17 @@ void KeyValueCache::append(const Array& k, const Array& v) {
 }
 
 void KeyValueCache::Rows::write(const Array& x, Index heads, Index capacity, Index at) {
-  const Array in = x.contiguous();
-  const Index run = x.shape()[2] * width;
-  for (Index i = 0; i < x.shape()[0] * heads; ++i)
-    std::copy_n(in.data() + i * run, run, data() + (i * capacity + at) * width);
+  const Index added = x.shape()[2], row = x.stride(2), column = x.stride(3);
+  for (Index b = 0; b < x.shape()[0]; ++b)
+    for (Index h = 0; h < heads; ++h) {
+      const real* from = x.data() + b * x.stride(0) + h * x.stride(1);  // a view of a projection: its rows are apart
+      real* to = data() + ((b * heads + h) * capacity + at) * width;
+      for (Index t = 0; t < added; ++t, from += row, to += width)
+        if (column == 1)
+          std::copy_n(from, width, to);
+        else
+          for (Index c = 0; c < width; ++c) to[c] = from[c * column];
+    }
 }
 
 detail::HeadRows KeyValueCache::Rows::rows(Index heads, Index capacity) const {

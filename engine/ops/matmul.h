@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/autograd/op.h"
+#include "engine/ops/packed_weights.h"
 
 namespace mote {
 
@@ -49,6 +50,10 @@ inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias =
         " for weight ", weight.shape());
   if (bias.defined())
     check(bias.shape() == Shape{weight.size(0)}, "bias ", bias.shape(), " does not fit weight ", weight.shape());
+  if (Array y = detail::packed_linear(x.array(), weight.array(), bias.array()); y.defined()) {
+    op.flops(y.numel() * (2 * x.size(-1) + (bias.defined() ? 1 : 0)));
+    return op.record(std::move(y), [](const Array&, Grads&) {});  // under NoGrad: never called
+  }
   const Array rows = detail::as_rows(x.array());
   Array y = matmul(rows, weight.array().transpose(0, 1));
   if (bias.defined()) y = y + bias.array();  // once, after the last k

@@ -181,6 +181,32 @@ Extreme min(const T& x, Axis axis, bool keepdim = false) {
   return detail::extreme("min", x, static_cast<int>(axis), keepdim, detail::ranks_behind);
 }
 
+namespace detail {
+/// Fills `first` with the positions of the k elements of a row that rank first, in their order; equal ones by position.
+/// Linear in n: of those seen so far, at most 2 k are kept, and one that ranks behind the k-th cannot be among them.
+inline void rank_first(const real* row, Index n, Index k, std::vector<Index>& first) {
+  const auto before = [row](Index a, Index b) {
+    return ranks_before(row[a], row[b]) || (!ranks_before(row[b], row[a]) && a < b);
+  };
+  first.clear();
+  if (k == 0) return;
+  const std::size_t wanted = static_cast<std::size_t>(k);
+  const auto select = [&] {
+    const auto end = first.begin() + static_cast<std::ptrdiff_t>(wanted);
+    if (end != first.end()) std::nth_element(first.begin(), end - 1, first.end(), before);
+    first.resize(wanted);
+  };
+  Index kth = -1;  // the k-th of those seen
+  for (Index i = 0; i < n; ++i) {
+    if (kth >= 0 && !ranks_before(row[i], row[kth])) continue;
+    first.push_back(i);
+    if (first.size() == 2 * wanted) select(), kth = first.back();
+  }
+  select();
+  std::sort(first.begin(), first.end(), before);
+}
+}  // namespace detail
+
 /// The result of topk: the values and their positions, both [..., k].
 struct TopK {
   Array values;
@@ -198,15 +224,12 @@ inline TopK topk(const Tensor& x, Index k) {
   TopK top{Array::empty(x.shape().with(-1, k)), IntArray(x.shape().with(-1, k))};
   real* const values = top.values.mutate();
   Index* const indices = top.indices.mutate();
-  std::vector<Index> order(static_cast<std::size_t>(n));
+  std::vector<Index> first;
   for (Index i = 0; n && i < rows.numel() / n; ++i) {
     const real* const row = rows.data() + i * n;
-    std::iota(order.begin(), order.end(), Index(0));
-    std::partial_sort(order.begin(), order.begin() + k, order.end(), [row](Index a, Index b) {
-      return detail::ranks_before(row[a], row[b]) || (!detail::ranks_before(row[b], row[a]) && a < b);
-    });
+    detail::rank_first(row, n, k, first);
     for (Index j = 0; j < k; ++j) {
-      indices[i * k + j] = order[static_cast<std::size_t>(j)];
+      indices[i * k + j] = first[static_cast<std::size_t>(j)];
       values[i * k + j] = row[indices[i * k + j]];
     }
   }

@@ -1,6 +1,7 @@
 // The register tile: a few rows by a few Vecs of C, kept in registers throughout the loop over k.
 #pragma once
 
+#include "engine/kernels/kernels.h"
 #include "engine/kernels/target/simd.h"
 
 namespace mote {
@@ -26,7 +27,7 @@ struct Tile {
   Index a_row, a_k, b_k;
   real* c;
   Index c_row, rows, columns;
-  bool resume;
+  kernels::Into into;
 };
 
 /// Columns of Vec v that exist.
@@ -52,7 +53,8 @@ MOTE_INLINE void multiply(const Tile& t) {
     a[r] = t.a + (r < t.rows ? r : t.rows - 1) * t.a_row;
     const real* const c = t.c + (r < t.rows ? r : t.rows - 1) * t.c_row;
 #pragma GCC unroll 16
-    for (int v = 0; v < tile_vecs; ++v) sum[r][v] = t.resume ? load_columns<edge>(t, c, v) : Vec::zero();
+    for (int v = 0; v < tile_vecs; ++v)
+      sum[r][v] = t.into == kernels::Into::resume ? load_columns<edge>(t, c, v) : Vec::zero();
   }
   for (Index p = 0; p < t.k; ++p) {
     const real* const row = t.b + p * t.b_k;
@@ -69,6 +71,9 @@ MOTE_INLINE void multiply(const Tile& t) {
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) {
     if (r >= t.rows) break;
+    if (t.into == kernels::Into::add)
+#pragma GCC unroll 16
+      for (int v = 0; v < tile_vecs; ++v) sum[r][v] = load_columns<edge>(t, t.c + r * t.c_row, v) + sum[r][v];
 #pragma GCC unroll 16
     for (int v = 0; v < tile_vecs; ++v) {
       if constexpr (edge) {
@@ -87,8 +92,8 @@ void multiply_rows(const Tile& t) {
 
 /// Few rows use a smaller tile: generation multiplies one row at a time and should not pay for fourteen.
 void gemm_tile(Index k, const real* a, Index a_row, Index a_k, const real* b, Index b_k, real* c, Index c_row,
-               Index rows, Index columns, bool resume) {
-  const Tile t{k, a, b, a_row, a_k, b_k, c, c_row, rows, columns, resume};
+               Index rows, Index columns, kernels::Into into) {
+  const Tile t{k, a, b, a_row, a_k, b_k, c, c_row, rows, columns, into};
   if (rows == 1) return multiply_rows<1>(t);
   if (rows == 2) return multiply_rows<2>(t);
   if (rows <= 4 && tile_rows > 4) return multiply_rows<4>(t);

@@ -2,6 +2,8 @@
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/target/elementwise.h"
 #include "engine/kernels/target/gemm_tile.h"
+#include "engine/kernels/target/gemv.h"
+#include "engine/kernels/target/limits.h"
 #include "engine/kernels/target/norm.h"
 #include "engine/kernels/target/optimizer.h"
 #include "engine/kernels/target/rows.h"
@@ -71,6 +73,10 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .tile_rows = tile_rows,
       .tile_columns = tile_columns,
       .gemm_tile = gemm_tile,
+      .gemv = gemv,
+      .multiply_adds = multiply_adds,
+      .limit_values = limit_values,
+      .read = read,
   };
   return table;
 }

@@ -31,6 +31,10 @@ TEST_CASE("env: what each variable takes") {
     const Setting debug("MOTE_DEBUG", off);
     CHECK(!settings().debug);
   }
+  for (const char* off : {"", "0"}) {
+    const Setting profile("MOTE_PROFILE", off);
+    CHECK(!settings().profile);
+  }
   for (const char* off : {"", "off"}) {
     const Setting check("MOTE_CHECK", off);
     CHECK(!settings().check_finite);
@@ -52,6 +56,7 @@ TEST_CASE("env: what they do not take, and in which words") {
           "MOTE_THREADS=" + std::string(text) + " is not a number of threads from 1 to 1024");
   CHECK(refusal("MOTE_ALLOC", "malloc") == "MOTE_ALLOC=malloc is not known: use system or cache");
   CHECK(refusal("MOTE_DEBUG", "yes") == "MOTE_DEBUG=yes is not known: use 1 or 0");
+  CHECK(refusal("MOTE_PROFILE", "yes") == "MOTE_PROFILE=yes is not known: use 1 or 0");
   CHECK(refusal("MOTE_CHECK", "nan") == "MOTE_CHECK=nan is not known: use finite or off");
 }
 

@@ -268,6 +268,23 @@ TEST_CASE("kernels: scale_kept multiplies by the factor of each element's bit") 
   }
 }
 
+TEST_CASE("kernels: the loops that measure the processor compute what they say") {
+  for (const Index n : {0, 127, 128, 1000}) {
+    const std::vector<real> x = mixed(n, 3, false);
+    same_everywhere("read", 1, 0, [&](const Table& t, real* y) { *y = t.read(x.data(), n); });
+  }
+  std::vector<real> ones(1000, real(1));
+  CHECK(kernels::table().read(ones.data(), 1000) == 896);
+  for (const Table* t : kernels::available_tables()) {
+    std::vector<real> x(static_cast<std::size_t>(t->limit_values) + 1), expected(x);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<real>(i);
+    t->multiply_adds(3, real(0.5), real(0.25), x.data());
+    for (std::size_t i = 0; i + 1 < x.size(); ++i) expected[i] = static_cast<real>(i) + 3;
+    expected.back() = static_cast<real>(x.size() - 1);
+    CHECK(x == expected);
+  }
+}
+
 TEST_CASE("kernels: optimizer steps") {
   const kernels::AdamStep step{real(0.9),  real(0.1),   real(0.999), real(0.001), real(0.9999),
                                real(0.01), real(0.003), real(0.7),   real(1e-8)};
@@ -332,7 +349,7 @@ TEST_CASE("kernels: the matrix product writes its rows and nothing between or ar
           });
       }
   real c = 3;
-  kernels::gemm(1, 1, 0, {&c, 1, 1}, {&c, 1, 1}, &c, 1, true);  // nothing to add to what is there
+  kernels::gemm(1, 1, 0, {&c, 1, 1}, {&c, 1, 1}, &c, 1, {.resume = true});  // nothing to add to what is there
   CHECK(c == 3);
 }
 

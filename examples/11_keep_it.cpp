@@ -1,4 +1,4 @@
-// Lesson 10. A training that is killed goes on as if nothing had happened: what a checkpoint must hold, what stands in its
+// Lesson 11. A training that is killed goes on as if nothing had happened: what a checkpoint must hold, what stands in its
 // file, what becomes of a damaged one, and how the weights alone leave, for PyTorch too.
 #include <algorithm>
 #include <csignal>

@@ -1,0 +1,147 @@
+// The parts of the cache behind Storage: size classes, lists of free blocks, what a thread keeps, what all share.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "engine/base/env.h"
+#include "engine/base/per_thread.h"
+#include "engine/base/storage.h"
+
+namespace mote::detail {
+
+/// Size classes: four steps per doubling from 256 bytes on (256, 320, 384, 448, 512, 640, ...), multiples of 64 below.
+/// A training step requests the same sizes again and again, so exact lists of few classes nearly always hit.
+struct SizeClass {
+  std::size_t index, bytes;
+};
+inline SizeClass size_class(std::size_t bytes) {
+  if (bytes <= 256) {
+    const std::size_t steps = bytes ? (bytes + 63) / 64 : 1;
+    return {steps - 1, steps * 64};
+  }
+  const std::size_t doubling =
+      static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;  // 2^doubling < bytes <= 2^(doubling+1)
+  const std::size_t step = (std::size_t(1) << doubling) / 4;
+  const std::size_t quarters = (bytes - (std::size_t(1) << doubling) + step - 1) / step;  // 1..4
+  return {4 + (doubling - 8) * 4 + quarters - 1, (std::size_t(1) << doubling) + quarters * step};
+}
+
+struct FreeBlock {
+  FreeBlock* next;
+};
+struct FreeList {
+  FreeBlock* first = nullptr;
+  std::size_t bytes = 0;  // of each block
+  Index count = 0;
+  std::uint64_t asked = 0;  // when a block of this class was last requested, in requests since the start
+
+  void push(void* block) {
+    first = ::new (block) FreeBlock{first};
+    ++count;
+  }
+  FreeBlock* pop() {
+    --count;
+    return std::exchange(first, first->next);
+  }
+};
+inline Index bytes_of(const SizeClass& sized) { return static_cast<Index>(sized.bytes); }
+
+/// What a thread keeps of the small blocks that it has freed, to take them again without a lock. What it has too many or
+/// too few of it exchanges with the cache, half a list at a time.
+struct Kept {
+  static constexpr std::size_t classes = 32;  // up to 32 KiB
+  static constexpr Index list_bytes = 64 * 1024;
+  static Index most(Index block_bytes) { return std::clamp<Index>(list_bytes / block_bytes, 2, 64); }
+
+  std::array<FreeList, classes> lists{};
+  OwnCount bytes, blocks;  // in these lists
+  OwnCount least;          // the lowest `bytes` since somebody last looked at the peak
+  std::uint64_t seen = 0;  // orders obeyed so far
+  bool on = false;         // may keep blocks
+
+  void* take(const SizeClass& sized) {
+    FreeList& list = lists[sized.index];
+    if (!list.first) return nullptr;
+    bytes.add(-bytes_of(sized)), blocks.add(-1);
+    if (bytes.get() < least.get()) least.set(bytes.get());
+    return list.pop();
+  }
+  void put(const SizeClass& sized, void* block) {
+    bytes.add(bytes_of(sized)), blocks.add(1);
+    lists[sized.index].push(block);
+  }
+
+  static std::mutex& mutex();
+  void leave();
+};
+using AllKept = PerThread<Kept>;
+
+/// False with MOTE_ALLOC=system.
+inline bool caching() {
+  static const bool on = !settings().system_alloc;
+  return on;
+}
+
+/// What all threads share. Its mutex guards all but `orders`.
+struct Cache {
+  static constexpr Index ample = Index(64) << 20;  // below this limit threads keep no blocks for themselves
+
+  /// Raised so that every thread gives back what it keeps, when it next comes here.
+  static inline constinit std::atomic<std::uint64_t> orders{1};
+
+  std::mutex mutex;
+  std::array<FreeList, 256> lists{};
+  std::uint64_t requests = 0;
+  Index out_bytes = 0, out_blocks = 0;  // neither in `lists` nor the system's: in use, or kept by a thread
+  Index cached_bytes = 0;               // in `lists`
+  Index peak = 0, most_live = 0;        // the highest live bytes since the last reset, and of all
+  Index system_requests = 0;
+  Index limit = Index(4) << 30;
+
+  /// Bytes in use now, and the peaks up to now. Threads that take kept blocks without a lock tell by `least` how many were
+  /// in use at most.
+  Index live() {
+    Index kept = 0, least = 0;
+    AllKept::each([&](Kept& k) {
+      kept += k.bytes.get(), least += std::min(k.least.get(), k.bytes.get());
+      k.least.set(k.bytes.get());
+    });
+    peak = std::max(peak, out_bytes - least), most_live = std::max(most_live, out_bytes - least);
+    return out_bytes - kept;
+  }
+  void* pop(const SizeClass& sized) {
+    cached_bytes -= bytes_of(sized), out_bytes += bytes_of(sized), out_blocks += 1;
+    return lists[sized.index].pop();
+  }
+  /// Puts a block that was out into the lists; if they are full, on `surplus`, which is the system's.
+  void push(const SizeClass& sized, void* block, FreeBlock*& surplus) {
+    out_bytes -= bytes_of(sized), out_blocks -= 1;
+    if (!caching() || cached_bytes + bytes_of(sized) > limit) {
+      surplus = ::new (block) FreeBlock{surplus};
+      return;
+    }
+    lists[sized.index].bytes = sized.bytes;
+    lists[sized.index].push(block);
+    cached_bytes += bytes_of(sized);
+  }
+  /// After live(): moves blocks between a thread's list and this one until the thread has `count`, or there are no more.
+  void exchange(Kept& kept, const SizeClass& sized, Index count, FreeBlock*& surplus) {
+    while (kept.lists[sized.index].count > count) push(sized, kept.take(sized), surplus);
+    while (kept.lists[sized.index].count < count && lists[sized.index].first) kept.put(sized, pop(sized));
+    kept.least.set(kept.bytes.get());  // these were not in use
+  }
+  void take_back(Kept& kept, FreeBlock*& surplus) {
+    live();
+    for (std::size_t i = 0; i < Kept::classes; ++i) exchange(kept, {i, kept.lists[i].bytes}, 0, surplus);
+  }
+  FreeBlock* take_stale(std::size_t bytes);
+};
+
+}  // namespace mote::detail

@@ -1,0 +1,100 @@
+// Measuring the machine: one parallel loop whose body only multiplies and adds, or only reads.
+#include "engine/kernels/limits.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#ifdef __unix__
+#include <unistd.h>
+#endif
+
+#include "engine/base/check.h"
+#include "engine/base/parallel.h"
+#include "engine/kernels/kernels.h"
+
+namespace mote::kernels {
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+Index told(int name, Index otherwise) {
+  const long bytes = sysconf(name);
+  return bytes > 0 ? Index(bytes) : otherwise;
+}
+const std::array<Index, 3> caches{told(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), told(_SC_LEVEL2_CACHE_SIZE, 1 << 20),
+                                  told(_SC_LEVEL3_CACHE_SIZE, 16 << 20)};
+#else
+constexpr std::array<Index, 3> caches{32 << 10, 1 << 20, 16 << 20};
+#endif
+
+}  // namespace
+
+Index cache_bytes(Level level) {
+  check_in("cache_bytes", level != Level::memory, "memory is no cache");
+  return caches[static_cast<std::size_t>(level)];
+}
+
+Level level_of(double bytes) {
+  const double part = bytes / threads();
+  if (part <= static_cast<double>(caches[0])) return Level::l1;
+  if (part <= static_cast<double>(caches[1])) return Level::l2;
+  return bytes <= static_cast<double>(caches[2]) ? Level::l3 : Level::memory;
+}
+
+Index typical_bytes(Level level) {
+  // Some machines tell the L3 of many cores as one; a few hundred MB stand for memory even there.
+  if (level == Level::memory) return std::clamp<Index>(4 * caches[2], Index(64) << 20, Index(256) << 20);
+  if (level == Level::l3) return std::min<Index>(caches[2] / 2, 4 * threads() * caches[1]);
+  return threads() * cache_bytes(level) / 2;
+}
+
+double measure_multiply_adds(double seconds) {
+  const Table& t = table();
+  const Index values = t.limit_values;
+  const auto run = [&](Index chunks, Index rounds) {
+    const double start = now();
+    parallel_for(chunks, 1, [&](Index begin, Index end) {
+      std::vector<real> x(static_cast<std::size_t>(values), real(1));
+      for (Index c = begin; c < end; ++c) t.multiply_adds(rounds, real(0.5), real(0.25), x.data());
+    });
+    return now() - start;
+  };
+  constexpr Index trial = 200;
+  // Many small chunks, so that all threads end at the same time.
+  const Index chunks = threads() == 1 ? 1 : 64 * threads();
+  const double once = std::max(1e-7, std::min(run(1, trial), run(1, trial)));
+  const double wanted = seconds * threads() / once * static_cast<double>(trial) / static_cast<double>(chunks);
+  const Index rounds = std::max<Index>(trial, static_cast<Index>(wanted));
+  const double took = run(chunks, rounds);
+  return 16 * static_cast<double>(values) * static_cast<double>(rounds) * static_cast<double>(chunks) / took * 1e-9;
+}
+
+ReadSpeed::ReadSpeed(Index bytes) {
+  constexpr Index line = 64 / sizeof(real);
+  const Index step = 128 * threads();  // what the kernel reads at once
+  elements_ = std::max<Index>(1, bytes / static_cast<Index>(sizeof(real)) / step) * step;
+  memory_.resize(static_cast<std::size_t>(elements_ + line), real(1));
+  const auto address = reinterpret_cast<std::uintptr_t>(memory_.data()) / sizeof(real);
+  block_ = memory_.data() + (line - static_cast<Index>(address) % line);
+}
+
+double ReadSpeed::measure(double seconds) {
+  const double bytes = static_cast<double>(elements_) * sizeof(real);
+  const Index parts = threads(), size = elements_ / parts;
+  const auto run = [&](Index rounds) {
+    std::vector<real> sums(static_cast<std::size_t>(parts) * 16);
+    const double start = now();
+    parallel_for(parts, 1, [&](Index begin, Index end) {
+      for (Index p = begin; p < end; ++p)
+        for (Index r = 0; r < rounds; ++r)
+          sums[static_cast<std::size_t>(p) * 16] += table().read(block_ + p * size, size);
+    });
+    return static_cast<double>(rounds) * bytes / std::max(1e-9, now() - start) * 1e-9;
+  };
+  if (gbytes_ == 0) gbytes_ = run(1), gbytes_ = run(2);
+  return gbytes_ = run(std::max<Index>(1, static_cast<Index>(seconds * gbytes_ * 1e9 / bytes)));
+}
+
+}  // namespace mote::kernels

@@ -1,0 +1,135 @@
+// bench matmul: the matrix product as a share of the multiply-add peak.
+#include <cmath>
+
+#include "engine/array/random.h"
+#include "engine/base/parallel.h"
+#include "engine/kernels/gemm.h"
+#include "examples/bench/commands.h"
+#include "examples/bench/measure.h"
+
+namespace bench {
+namespace {
+
+using mote::Index;
+
+struct Wish {
+  Index m = 0, k = 0, n = 0;
+  std::string form = "all";
+  template <class V>
+  void visit(V& v) {
+    v("m", m, "rows of x [m, k] and of y = x W [m, n]; 0, as k and n: a list of shapes");
+    v("k", k, "rows of W [k, n]");
+    v("n", n, "columns of W");
+    v("form", form, "NN: y = x W, NT: dx = dy W^T, TN: dW = x^T dy, or all");
+  }
+};
+
+struct Shape {
+  Index m, k, n;
+};
+
+/// Squares, and the linear layers of the models that `bench train` measures.
+std::vector<Shape> shapes() {
+  std::vector<Shape> all;
+  for (const Index s : {16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048}) all.push_back({s, s, s});
+  for (const Shape s : {Shape{384, 32, 96},
+                        {384, 32, 32},
+                        {384, 32, 128},
+                        {384, 128, 32},
+                        {768, 384, 1152},
+                        {768, 384, 1536},
+                        {768, 1536, 384},
+                        {256, 768, 2304},
+                        {256, 768, 3072},
+                        {256, 3072, 768},
+                        {256, 768, 50257}})
+    all.push_back(s);
+  return all;
+}
+
+std::vector<mote::real> random_elements(Index n) {
+  std::vector<mote::real> x(static_cast<std::size_t>(n));
+  std::uint32_t state = 1;
+  for (mote::real& value : x) {
+    state = state * 1664525 + 1013904223;  // any numbers of common size will do
+    value = static_cast<mote::real>(static_cast<double>(state) / 2147483648.0 - 1);
+  }
+  return x;
+}
+
+/// y, dx or dW for y = x W with x [m, k] and W [k, n].
+Result product(const Shape& s, const std::string& form, double seconds) {
+  using mote::kernels::Matrix;
+  const std::vector<mote::real> x = random_elements(s.m * s.k), w = random_elements(s.k * s.n),
+                                dy = random_elements(s.m * s.n);
+  std::vector<mote::real> result(static_cast<std::size_t>(form == "NN"   ? s.m * s.n
+                                                          : form == "NT" ? s.m * s.k
+                                                                         : s.k * s.n));
+  mote::real* const y = result.data();
+  const Work work{2.0 * static_cast<double>(s.m) * static_cast<double>(s.k) * static_cast<double>(s.n)};
+  return measure(
+      [&] {
+        if (form == "NN")
+          mote::kernels::gemm(s.m, s.n, s.k, Matrix{x.data(), s.k, 1}, Matrix{w.data(), s.n, 1}, y, s.n);
+        else if (form == "NT")
+          mote::kernels::gemm(s.m, s.k, s.n, Matrix{dy.data(), s.n, 1}, Matrix{w.data(), 1, s.n}, y, s.k);
+        else
+          mote::kernels::gemm(s.k, s.n, s.m, Matrix{x.data(), 1, s.k}, Matrix{dy.data(), s.n, 1}, y, s.n);
+      },
+      work, seconds);
+}
+
+void table(const std::vector<Shape>& list, const std::vector<std::string>& forms, double seconds, Output& out) {
+  out.table("matmul",
+            "y = x W with x [m, k] and W [k, n], on " + std::to_string(mote::threads()) + " thread" +
+                (mote::threads() == 1 ? "" : "s") + "; the limit is multiplying and adding in registers",
+            {{"form", "form", As::text},
+             {"m", "m", As::integer},
+             {"k", "k", As::integer},
+             {"n", "n", As::integer},
+             {"us", "us"},
+             {"gflops", "GFLOP/s"},
+             {"limit_gflops", "limit"},
+             {"share", "of limit", As::share}});
+  double logs = 0, worst = 1e9;
+  int count = 0;
+  for (const Shape& s : list)
+    for (const std::string& form : forms) {
+      const Result r = product(s, form, seconds);
+      const double flops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.k) * static_cast<double>(s.n);
+      out.row({form, s.m, s.k, s.n, r.seconds * 1e6, flops / r.seconds * 1e-9, r.gflops, r.share});
+      logs += std::log(r.share), worst = std::min(worst, r.share), ++count;
+    }
+  const auto percent = [](double x) { return std::to_string(std::lround(100 * x)) + " %"; };
+  out.note("geometric mean " + percent(std::exp(logs / count)) + ", the worst " + percent(worst));
+}
+
+}  // namespace
+
+void matmul(int argc, char** argv, Output& out) {
+  Wish wish;
+  Common common;
+  common.seconds = 0.1;
+  Options options("Measures the matrix product and the two of its gradients.");
+  options.add("What to measure", wish);
+  if (!begin(options, argc, argv, common, out)) return;
+  const bool own = wish.m != 0 || wish.k != 0 || wish.n != 0;
+  if (own && (wish.m < 1 || wish.k < 1 || wish.n < 1))
+    throw UsageError("--m, --k and --n belong together, each at least 1");
+  std::vector<std::string> forms{"NN", "NT", "TN"};
+  if (wish.form != "all") {
+    if (std::find(forms.begin(), forms.end(), wish.form) == forms.end())
+      throw UsageError("form '" + wish.form + "' is none of all, NN, NT, TN");
+    forms = {wish.form};
+  }
+  const std::vector<Shape> list = own ? std::vector<Shape>{{wish.m, wish.k, wish.n}} : shapes();
+  const int all = mote::threads();
+  if (common.threads == 0 && all > 1) {
+    mote::set_threads(1);
+    table(list, forms, common.seconds, out);
+    mote::set_threads(all);
+  }
+  table(list, forms, common.seconds, out);
+}
+
+}  // namespace bench

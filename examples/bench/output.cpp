@@ -1,0 +1,86 @@
+// Tables with aligned columns; JSON through engine/io.
+#include "examples/bench/output.h"
+
+#include <cmath>
+#include <iostream>
+
+#include "engine/base/number_text.h"
+#include "engine/base/parallel.h"
+#include "engine/io/file.h"
+#include "engine/kernels/kernels.h"
+#include "examples/program.h"
+
+namespace bench {
+namespace {
+
+std::string cell(const Column& column, const mote::Json& value) {
+  using Kind = mote::Json::Kind;
+  if (value.is(Kind::null)) return "";
+  if (column.as == As::text) return value.as_string();
+  if (column.as == As::integer) return std::to_string(value.as_integer());
+  const double x = value.as_number();
+  if (column.as == As::share) return mote::fixed_text(100 * x, 0) + " %";
+  // Four digits that count, without an exponent.
+  const int digits = x == 0 || !std::isfinite(x) ? 0 : 3 - static_cast<int>(std::floor(std::log10(std::fabs(x))));
+  return mote::fixed_text(x, std::clamp(digits, 0, 6));
+}
+
+}  // namespace
+
+void Common::apply() const {
+  mote::check_in("bench", seconds > 0 && std::isfinite(seconds), "--seconds ", seconds, " must be above 0");
+  if (threads != 0) mote::set_threads(static_cast<int>(std::clamp<mote::Index>(threads, -1, 1 << 20)));
+}
+
+void Output::open(const std::string& json) {
+  path_ = json;
+  if (!path_.empty() && path_ != "-") mote::check_output(path_);
+}
+
+void Output::table(const std::string& what, const std::string& title, std::vector<Column> columns) {
+  what_ = what;
+  columns_ = std::move(columns);
+  if (!tables()) return;
+  std::cout << title << "\n";
+  std::vector<std::string> titles;
+  for (const Column& c : columns_) titles.push_back(c.title);
+  print(titles);
+}
+
+void Output::row(const std::vector<mote::Json>& values) {
+  mote::check_in("Output", values.size() == columns_.size(), "a row needs one value per column");
+  mote::Json line = mote::Json::object({{"bench", what_},
+                                        {"simd", mote::kernels::table().name},
+                                        {"real", sizeof(mote::real) == 4 ? "float" : "double"},
+                                        {"threads", mote::threads()}});
+  std::vector<std::string> cells;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    cells.push_back(cell(columns_[i], values[i]));
+    if (!values[i].is(mote::Json::Kind::null)) line.add(columns_[i].name, values[i]);
+  }
+  if (tables()) print(cells);
+  if (!path_.empty()) lines_ += text_of(line) + "\n";
+  if (path_ == "-") std::cout << std::exchange(lines_, "") << std::flush;
+}
+
+void Output::note(const std::string& text) {
+  if (tables()) std::cout << text << "\n\n";
+}
+
+void Output::finish() {
+  if (!path_.empty() && path_ != "-") mote::write_file(path_, lines_);
+}
+
+void Output::print(const std::vector<std::string>& cells) const {
+  std::string text;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::size_t width = columns_[i].as == As::text ? 18 : std::max<std::size_t>(columns_[i].title.size(), 9);
+    const std::string blank(width - std::min(width, cells[i].size()), ' ');
+    text += (i > 0 ? "  " : "") + (columns_[i].as == As::text ? cells[i] + blank : blank + cells[i]);
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  std::cout << text << "\n" << std::flush;
+  if (!std::cout) fail_output();
+}
+
+}  // namespace bench

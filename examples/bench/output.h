@@ -1,0 +1,53 @@
+// What every measurement prints: a table on standard output, and the same rows as lines of JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/io/json.h"
+
+namespace bench {
+
+/// Options that all measurements have.
+struct Common {
+  std::string json = {};
+  double seconds = 0.2;
+  mote::Index threads = 0;
+  template <class V>
+  void visit(V& v) {
+    v("json", json, "a file for the rows as lines of JSON; -: standard output, instead of the table");
+    v("seconds", seconds, "about how long to measure each row");
+    v("threads", threads, "how many; 0: as MOTE_THREADS says, else one per core");
+  }
+  /// Errors: seconds that are not above 0, threads that set_threads refuses.
+  void apply() const;
+};
+
+enum class As { text, integer, number, share };
+struct Column {
+  std::string name;  ///< in JSON
+  std::string title;
+  As as = As::number;
+};
+
+/// All rows of a program. Tables appear row by row, the file of JSON when finish() is called, whole or not at all.
+class Output {
+ public:
+  /// Errors: a file that cannot be written.
+  void open(const std::string& json);
+  /// Begins a table. `what` is the name of the measurement in JSON.
+  void table(const std::string& what, const std::string& title, std::vector<Column> columns);
+  /// One value per column; null leaves its cell empty and its member out.
+  void row(const std::vector<mote::Json>& values);
+  /// A sentence below the table.
+  void note(const std::string& text);
+  void finish();
+
+ private:
+  bool tables() const { return path_ != "-"; }
+  void print(const std::vector<std::string>& cells) const;
+  std::string path_, what_, lines_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace bench

@@ -1,0 +1,53 @@
+// bench train: the time of a training step beside the time of its arithmetic.
+#include "engine/base/parallel.h"
+#include "engine/base/storage.h"
+#include "engine/kernels/limits.h"
+#include "examples/bench/choice.h"
+#include "examples/bench/measure.h"
+
+namespace bench {
+
+using mote::Index;
+
+void train(int argc, char** argv, Output& out) {
+  Choice choice(argc, argv, "S1");
+  Common common;
+  common.seconds = 3;
+  Options options("Measures training steps: forward, backward and AdamW on random ids.");
+  choice.add_to(options);
+  if (!begin(options, argc, argv, common, out)) return;
+  out.table("train",
+            "a step of training on " + std::to_string(mote::threads()) +
+                " threads. The limit: the products' multiply-adds in registers, and, where a model does not fit in\n"
+                "the caches, reading what AdamW reads and writes from memory",
+            {{"model", "model", As::text},
+             {"parameters", "parameters", As::integer},
+             {"batch", "batch", As::integer},
+             {"context", "context", As::integer},
+             {"gflop", "GFLOP"},
+             {"ms", "ms/step"},
+             {"tokens_per_second", "tokens/s"},
+             {"limit_gflops", "GFLOP/s"},
+             {"limit_gbytes", "GB/s"},
+             {"share", "of limit", As::share},
+             {"peak_mb", "peak MB"}});
+  for (const Case& c : choice.chosen(cases())) {
+    mote::release_memory();
+    mote::reset_peak_memory();
+    const double before = static_cast<double>(mote::memory_stats().live_bytes);
+    Training training = checked_usage([&] { return Training(c); });
+    const double bytes = adamw_bytes(training.model), elements = bytes / (7 * sizeof(mote::real));
+    Work work{step_flops(training.model, c.batch)};
+    // Value, gradient and moments beyond the last cache.
+    if (mote::kernels::level_of(4 * sizeof(mote::real) * elements) == mote::kernels::Level::memory) work.bytes = bytes;
+    const Result r = measure([&] { training.step(); }, work, common.seconds);
+    const double tokens = static_cast<double>(c.batch * c.config.block_size) / r.seconds;
+    const double peak = (static_cast<double>(mote::memory_stats().peak_bytes) - before) * 1e-6;
+    out.row({c.name, static_cast<Index>(elements), c.batch, c.config.block_size, work.flops * 1e-9, r.seconds * 1e3,
+             tokens, r.gflops, work.bytes > 0 ? mote::Json(r.gbytes) : mote::Json(), r.share, peak});
+  }
+  out.note(
+      "GFLOP counts linear layers and attention to earlier positions. Peak MB is what arrays and graph need at most.");
+}
+
+}  // namespace bench

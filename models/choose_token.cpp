@@ -1,0 +1,106 @@
+// How a token is chosen: top_k, temperature, softmax, top_p, min_p, and a draw.
+#include "models/choose_token.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "engine/ops/ops.h"
+
+namespace mote {
+namespace {
+constexpr real infinity = std::numeric_limits<real>::infinity();
+
+/// Numbers >= 0 in the order of their bits.
+std::uint64_t bits_of(real x) {
+  std::conditional_t<sizeof(real) == 4, std::uint32_t, std::uint64_t> bits = 0;
+  std::memcpy(&bits, &x, sizeof x);
+  return bits;
+}
+}  // namespace
+
+TokenChooser::TokenChooser(const GenerateOptions& options, const Generator& random, Index vocabulary)
+    : options_(options), random_(random), p_(static_cast<std::size_t>(vocabulary)) {
+  // Or a high temperature would make -infinity / infinity, NaN.
+  options_.temperature = std::min(options.temperature, static_cast<double>(std::numeric_limits<real>::max()));
+}
+
+real TokenChooser::largest(const real* logits, Index position) const {
+  const real top = kernels::table().max(logits, static_cast<Index>(p_.size()));  // NaN beats every number
+  check_in("generate", !std::isnan(top) && top != infinity, "the logits after position ", position,
+           " contain NaN or infinity");
+  check_in("generate", top != -infinity, "the logits after position ", position,
+           " are all -infinity: no token is left to choose");
+  return top;
+}
+
+Index TokenChooser::operator()(const real* logits, real largest) {
+  const Index V = static_cast<Index>(p_.size());
+  const real temperature = static_cast<real>(options_.temperature);
+  if (temperature == 0) return std::find(logits, logits + V, largest) - logits;  // 0 or too small for `real`
+  const kernels::Table& t = kernels::table();
+  real* const p = p_.data();
+  if (options_.top_k > 0 && options_.top_k < V) keep_top_k(logits), logits = p;
+  t.sub(logits, 1, &largest, 0, p, V);  // so that a low temperature cannot overflow
+  if (temperature != 1) t.div(p, 1, &temperature, 0, p, V);
+  t.softmax(p, nullptr, p, nullptr, V);
+  if (options_.top_p < 1) keep_top_p();
+  if (options_.min_p > 0) keep_min_p();
+  return detail::draw_one(p_, random_);
+}
+
+/// p = the logits that are at least the k-th largest, -infinity for the others.
+void TokenChooser::keep_top_k(const real* logits) {
+  const Index V = static_cast<Index>(p_.size());
+  detail::rank_first(logits, V, options_.top_k, ranked_);
+  const real least = logits[ranked_.back()];
+  for (Index i = 0; i < V; ++i) p_[static_cast<std::size_t>(i)] = logits[i] < least ? -infinity : logits[i];
+}
+
+/// Sets all probabilities to 0 but the likeliest that together reach top_p, of equals those of lower ids. They are
+/// added from the largest on, after what is certain not to be needed has gone: all that are so small that the others
+/// reach top_p without them, rounding included.
+void TokenChooser::keep_top_p() {
+  double total = 0;
+  for (const real x : p_) total += static_cast<double>(x);
+  const double least = (total - options_.top_p - 1e-9) / static_cast<double>(p_.size());
+  candidates_.clear();
+  for (std::size_t i = 0; i < p_.size(); ++i)
+    if (static_cast<double>(p_[i]) < least)
+      p_[i] = 0;
+    else
+      candidates_.push_back({bits_of(p_[i]), static_cast<Index>(i)});
+  sort_candidates();
+  double reached = 0;
+  for (const Candidate& c : candidates_) {
+    real& x = p_[static_cast<std::size_t>(c.token)];
+    if (reached >= options_.top_p)
+      x = 0;
+    else
+      reached += static_cast<double>(x);
+  }
+}
+
+/// The largest key first, equal ones by token: a radix sort by bytes, the lowest first.
+void TokenChooser::sort_candidates() {
+  sorted_.resize(candidates_.size());
+  for (unsigned shift = 0; shift < 8 * sizeof(real); shift += 8) {
+    const auto digit = [shift](const Candidate& c) { return 255 - (c.key >> shift & 255); };
+    std::array<std::size_t, 257> start{};
+    for (const Candidate& c : candidates_) ++start[digit(c) + 1];
+    for (std::size_t d = 0; d < 256; ++d) start[d + 1] += start[d];
+    for (const Candidate& c : candidates_) sorted_[start[digit(c)]++] = c;
+    candidates_.swap(sorted_);
+  }
+}
+
+/// Sets all probabilities to 0 that are below min_p times the largest.
+void TokenChooser::keep_min_p() {
+  const real top = kernels::table().max(p_.data(), static_cast<Index>(p_.size()));
+  const real least = static_cast<real>(options_.min_p) * top;
+  for (real& x : p_) x = x < least ? real(0) : x;
+}
+
+}  // namespace mote
