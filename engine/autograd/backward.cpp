@@ -43,8 +43,8 @@ class LeafSums {
     } else if (const auto found = places_.find(leaf.get()); found != places_.end()) {
       return sums_[found->second].grad;
     }
-    if (sums_.empty()) sums_.reserve(few);
-    Sum& added = sums_.emplace_back(Sum{leaf, {}});
+    Sum& added = sums_.append();
+    added.leaf = leaf;
     if (sums_.size() > few)
       for (std::size_t i = places_.size(); i < sums_.size(); ++i) places_.emplace(sums_[i].leaf.get(), i);
     return added.grad;
@@ -74,7 +74,7 @@ class LeafSums {
   };
   static constexpr std::size_t few = 32;  // up to here, looking at all is faster than a table
   using Place = std::pair<const Node* const, std::size_t>;
-  std::vector<Sum, CachedAllocator<Sum>> sums_;
+  SmallVector<Sum, 2, CachedAllocator<Sum>> sums_;
   std::map<const Node*, std::size_t, std::less<>, CachedAllocator<Place>> places_;
 };
 

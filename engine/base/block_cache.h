@@ -63,8 +63,8 @@ struct Kept {
     static constexpr auto counts = [] {
       std::array<Index, classes> list{};
       for (std::size_t i = 0; i < classes; ++i) {
-        const Index bytes = i < 4 ? 64 * Index(i + 1) : Index((5 + i % 4) << (i / 4 + 5));
-        list[i] = std::clamp<Index>(list_bytes / bytes, 2, 64);
+        const Index block = i < 4 ? 64 * Index(i + 1) : Index((5 + i % 4) << (i / 4 + 5));
+        list[i] = std::clamp<Index>(list_bytes / block, 2, 64);
       }
       return list;
     }();
