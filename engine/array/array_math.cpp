@@ -17,9 +17,12 @@ real* fresh(Array& a) { return const_cast<real*>(a.data()); }  // Array::empty j
 }  // namespace
 
 Array map(kernels::Unary* f, const Array& x) {
-  x.require();
   Array y = Array::empty(x.shape());
   real* const out = fresh(y);
+  if (y.numel() <= grain_for(unary) && x.is_contiguous()) {  // nearly every op of a small model, here and below
+    f(x.data(), 1, out, y.numel());
+    return y;
+  }
   const StridedLoop loop(x.shape(), x.strides(), x.strides());
   loop.run(x.numel(), unary,
            [&](Index oa, Index, Index at, Index n) { f(x.data() + oa, loop.inner_a(), out + at, n); });
@@ -27,17 +30,15 @@ Array map(kernels::Unary* f, const Array& x) {
 }
 
 Array zip(kernels::Binary* f, const Array& a, const Array& b) {
-  a.require();
-  b.require();
   const bool same = a.shape() == b.shape();
+  if (same && a.numel() <= grain_for(binary) && a.is_contiguous() && b.is_contiguous()) {
+    Array y = Array::empty(a.shape());
+    f(a.data(), 1, b.data(), 1, fresh(y), y.numel());
+    return y;
+  }
   const Shape shape = same ? a.shape() : broadcast(a.shape(), b.shape());
   Array y = Array::empty(shape);
   real* const out = fresh(y);
-  if (same && y.numel() <= grain_for(binary) && a.is_contiguous() &&
-      b.is_contiguous()) {  // nearly every op of a small model
-    f(a.data(), 1, b.data(), 1, out, y.numel());
-    return y;
-  }
   const StridedLoop loop(shape, same ? a.strides() : a.layout().expand(shape).strides(),
                          same ? b.strides() : b.layout().expand(shape).strides());
   loop.run(y.numel(), binary, [&](Index oa, Index ob, Index at, Index n) {
@@ -49,6 +50,10 @@ Array zip(kernels::Binary* f, const Array& a, const Array& b) {
 Array zip(kernels::Binary* f, const Array& a, real b) {
   Array y = Array::empty(a.shape());
   real* const out = fresh(y);
+  if (y.numel() <= grain_for(binary) && a.is_contiguous()) {
+    f(a.data(), 1, &b, 0, out, y.numel());
+    return y;
+  }
   const StridedLoop loop(a.shape(), a.strides(), {});
   loop.run(y.numel(), binary,
            [&](Index oa, Index, Index at, Index n) { f(a.data() + oa, loop.inner_a(), &b, 0, out + at, n); });

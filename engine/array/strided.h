@@ -115,7 +115,10 @@ class Strided {
     if (const auto seen = layout_.try_view(to)) return seen_as(*seen);
     return copy_of(*this).seen_as(Layout(to));
   }
-  Self reshape(const Shape& shape) const { return reshape(std::span<const Index>(shape)); }
+  Self reshape(const Shape& to) const {
+    if (to.numel() != numel() || !is_contiguous()) return reshape(std::span<const Index>(to));
+    return seen_as(*layout_.try_view(to));
+  }
   Self reshape(std::initializer_list<Index> extents) const {
     return reshape(std::span<const Index>(extents.begin(), extents.size()));
   }
@@ -161,8 +164,12 @@ class Strided {
   Strided& operator=(Strided&& other) noexcept {
     if (this == &other) return *this;
     storage_ = std::move(other.storage_);
-    layout_ = other.layout_;
-    if (storage_) other.layout_.mark_moved_from();
+    if (storage_) {
+      layout_ = other.layout_;
+      other.layout_.mark_moved_from();
+    } else {
+      layout_.forget(other.layout_.moved_from());
+    }
     return *this;
   }
   ~Strided() = default;

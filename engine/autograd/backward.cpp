@@ -72,7 +72,7 @@ class LeafSums {
     NodePtr leaf;
     Array grad;
   };
-  static constexpr std::size_t few = 16;  // up to here, looking at all is faster than a table
+  static constexpr std::size_t few = 32;  // up to here, looking at all is faster than a table
   using Place = std::pair<const Node* const, std::size_t>;
   SmallVector<Sum, 2, CachedAllocator<Sum>> sums_;
   std::map<const Node*, std::size_t, std::less<>, CachedAllocator<Place>> places_;

@@ -63,7 +63,18 @@ inline Index bytes_of(const SizeClass& sized) { return static_cast<Index>(sized.
 struct Kept {
   static constexpr std::size_t classes = 33;  // up to 32 KiB
   static constexpr Index list_bytes = 64 * 1024;
-  static Index most(Index block_bytes) { return std::clamp<Index>(list_bytes / block_bytes, 2, 64); }
+  /// How many of a class; from a table, for a division would take as long as the rest.
+  static Index most(const SizeClass& sized) {
+    static constexpr auto counts = [] {
+      std::array<Index, classes> list{};
+      for (std::size_t i = 0; i < classes; ++i) {
+        const Index block = i < 4 ? 64 * Index(i + 1) : Index((5 + i % 4) << (i / 4 + 5));
+        list[i] = std::clamp<Index>(list_bytes / block, 2, 64);
+      }
+      return list;
+    }();
+    return counts[sized.index];
+  }
 
   std::array<FreeList, classes> lists{};
   OwnCount bytes, blocks;  // in these lists

@@ -6,16 +6,6 @@
 
 namespace mote {
 
-bool Layout::is_contiguous() const {
-  Index step = 1;
-  for (int i = rank() - 1; i >= 0; --i) {
-    const Index extent = shape_.begin()[i];
-    if (extent != 1 && strides_[static_cast<std::size_t>(i)] != step && numel_ != 0) return false;
-    step *= extent;
-  }
-  return true;
-}
-
 Index Layout::offset_of(std::span<const Index> index) const {
   check_in("at", static_cast<int>(index.size()) == rank(), index.size(), " positions for shape ", shape_);
   Index offset = 0;
@@ -30,7 +20,11 @@ Index Layout::offset_of(std::span<const Index> index) const {
 
 /// A view exists if every run of new axes splits or joins old axes that are nested without gaps in memory.
 std::optional<Layout> Layout::try_view(const Shape& to) const {
-  if (is_contiguous()) return Layout(to, row_major(to), offset_);
+  if (is_contiguous()) {
+    Layout view(to);
+    view.offset_ = offset_;
+    return view;
+  }
   Strides strides{};
   int old_axis = rank() - 1, new_axis = to.rank() - 1;
   while (old_axis >= 0) {

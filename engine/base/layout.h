@@ -21,7 +21,7 @@ class Layout {
   /// Row-major without gaps.
   explicit Layout(const Shape& shape) { reset(shape); }
   Layout(const Shape& shape, const Strides& strides, Index offset = 0)
-      : offset_(offset), numel_(shape.numel()), shape_(shape), strides_(strides) {}
+      : offset_(offset), numel_(shape.numel()), strides_(strides), shape_(shape) {}
   /// Sets a layout that is still empty to Layout(shape), in place: every result needs this, and a copy costs time.
   void reset(const Shape& shape) {
     Index step = 1, numel = 1;
@@ -41,11 +41,21 @@ class Layout {
   Index numel() const { return numel_; }
   int rank() const { return shape_.rank(); }
   /// Row-major without gaps.
-  bool is_contiguous() const;
+  bool is_contiguous() const {
+    Index step = 1;
+    for (int i = rank() - 1; i >= 0; --i) {
+      const Index extent = shape_.begin()[i];
+      if (extent != 1 && strides_[static_cast<std::size_t>(i)] != step && numel_ != 0) return false;
+      step *= extent;
+    }
+    return true;
+  }
 
   /// The array that had this layout was moved from; until it gets another.
   bool moved_from() const { return numel_ < 0; }
   void mark_moved_from() { numel_ = -1; }
+  /// The array is not defined, moved from or not: nothing else of its layout counts.
+  void forget(bool moved_from) { numel_ = moved_from ? -1 : 0; }
 
   /// Distance of element `index` from the first: one position per axis, negative ones counted from the end.
   /// Errors: a wrong number of positions, a position out of range.
@@ -77,8 +87,8 @@ class Layout {
 
  private:
   Index offset_ = 0, numel_ = 0;
-  Shape shape_;
   Strides strides_{};
+  Shape shape_;
 };
 
 /// Strides of a row-major array without gaps.

@@ -30,7 +30,6 @@ Shape detail::resolve(const char* name, const Shape& from, std::span<const Index
   check_in(name, extents.size() <= Shape::max_rank, "rank ", extents.size(), " is above the limit of ",
            Shape::max_rank);
   std::array<Index, Shape::max_rank> e{};
-  Index known = 1;
   int unknown = -1;
   for (std::size_t i = 0; i < extents.size(); ++i) {
     e[i] = extents[i];
@@ -40,15 +39,17 @@ Shape detail::resolve(const char* name, const Shape& from, std::span<const Index
       e[i] = 1;
     }
   }
-  known = Shape(std::span<const Index>(e.data(), extents.size())).numel();
+  Shape to(std::span<const Index>(e.data(), extents.size()));
+  Index known = to.numel();
   if (unknown >= 0) {
     check_in(name, known != 0, "-1 in ", Listed{extents}, " is ambiguous for shape ", from);
     e[static_cast<std::size_t>(unknown)] = from.numel() / known;
     known *= e[static_cast<std::size_t>(unknown)];
+    to = to.with(unknown, e[static_cast<std::size_t>(unknown)]);
   }
   check_in(name, known == from.numel(), "shape ", from, " has ", from.numel(), " elements and does not fit ",
            Listed{extents});
-  return Shape(std::span<const Index>(e.data(), extents.size()));
+  return to;
 }
 
 }  // namespace mote

@@ -41,7 +41,7 @@ class Shape {
     }
   }
 
-  int rank() const { return rank_; }
+  int rank() const { return static_cast<int>(rank_); }
   Index numel() const {
     Index n = 1;
     for (const Index extent : *this) n *= extent;
@@ -51,7 +51,7 @@ class Shape {
   /// Axis -1 is the last one, as everywhere in mote. Errors: an axis outside [-rank, rank).
   int axis(int axis) const {
     check_in("shape", axis >= -rank_ && axis < rank_, "axis ", axis, " is out of range for ", *this);
-    return axis < 0 ? axis + rank_ : axis;
+    return axis < 0 ? axis + rank() : axis;
   }
   Index operator[](int a) const { return extents_[static_cast<std::size_t>(axis(a))]; }
 
@@ -81,7 +81,7 @@ class Shape {
     check_in("shape", axis_ >= -rank_ - 1 && axis_ <= rank_, "axis ", axis_, " is out of range for inserting into ",
              *this);
     std::array<Index, max_rank + 1> e{};
-    const int at = axis_ < 0 ? axis_ + rank_ + 1 : axis_;
+    const int at = axis_ < 0 ? axis_ + rank() + 1 : axis_;
     for (int i = 0, j = 0; i <= rank_; ++i)
       e[static_cast<std::size_t>(i)] = i == at ? extent : extents_[static_cast<std::size_t>(j++)];
     return Shape(std::span<const Index>(e.data(), static_cast<std::size_t>(rank_ + 1)));
@@ -99,7 +99,7 @@ class Shape {
 
  private:
   std::array<Index, max_rank> extents_{};
-  int rank_ = 0;
+  Index rank_ = 0;  // as wide as an extent: a shape is copied in whole words
 };
 
 inline std::string text_of(const Shape& shape) { return text_of(Listed{shape}); }

@@ -129,7 +129,7 @@ void* allocate_block(std::size_t bytes) {
     c.live();
     if (list.first) {
       void* const block = c.pop(sized);
-      if (kept) c.exchange(*kept, sized, Kept::most(bytes_of(sized)) / 2, surplus);
+      if (kept) c.exchange(*kept, sized, Kept::most(sized) / 2, surplus);
       c.live();
       return block;
     }
@@ -145,7 +145,7 @@ void free_block(void* block, std::size_t bytes) noexcept {
   if (kept) {
     kept->put(sized, block);
     kept->lists[sized.index].bytes = sized.bytes;
-    if (kept->lists[sized.index].count <= Kept::most(bytes_of(sized))) return;
+    if (kept->lists[sized.index].count <= Kept::most(sized)) return;
   }
   Cache& c = cache();
   FreeBlock* surplus = nullptr;
@@ -153,7 +153,7 @@ void free_block(void* block, std::size_t bytes) noexcept {
     const std::lock_guard lock(c.mutex);
     c.live();
     if (kept)
-      c.exchange(*kept, sized, Kept::most(bytes_of(sized)) / 2, surplus);
+      c.exchange(*kept, sized, Kept::most(sized) / 2, surplus);
     else
       c.push(sized, block, surplus);
     c.live();

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cmath>
+#include <thread>
 
 #include "engine/autograd/graph_text.h"
 #include "engine/ops/ops.h"
@@ -79,6 +81,23 @@ TEST_CASE("graph: what the loss does not depend on gets no gradient") {
   CHECK(!unused.grad().defined());
   CHECK(!constant.grad().defined());
   CHECK(!constant.requires_grad());
+}
+
+TEST_CASE("graph: threads that record one graph in turn leave it in order") {
+  Tensor x = array({2}, {2, 3});
+  x.requires_grad_();
+  Tensor y = x * real(1);
+  for (int turn = 0; turn < 6; ++turn) {
+    std::thread([&] { y = y * x; }).join();
+    y = y + x;
+  }
+  sum(y).backward();  // y = x^7 + x^6 + ... + x
+  const auto slope = [](double at) {
+    double total = 0;
+    for (int power = 1; power <= 7; ++power) total += power * std::pow(at, power - 1);
+    return total;
+  };
+  CHECK(same_bits(x.grad(), array({2}, {slope(2), slope(3)})));
 }
 
 TEST_CASE("graph: gradients of two graphs and of two backwards add up until zero_grad") {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
+#include <array>
 #include <atomic>
 #include <ctime>
 #include <fstream>
@@ -127,6 +128,21 @@ TEST_CASE("parallel_for: two application threads at once") {
   work();
   other.join();
   CHECK(total == 2 * 20000 * 4);
+}
+
+TEST_CASE("parallel_for: a worker that comes late finds nothing of a job that has ended") {
+  for (const int n : {2, 4, 16}) {
+    const Threads use(n);
+    for (Index job = 0; job < (sanitized ? 2000 : 20000); ++job) {  // each is another body on the stack, of other sizes
+      std::array<std::atomic<Index>, 8> sums{};
+      const Index count = 2 + job % 7, grain = 1 + job % 2;
+      parallel_for(count, grain, [&sums, job](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) sums[static_cast<std::size_t>(i)] += job + i;
+      });
+      for (Index i = 0; i < count; ++i)
+        if (sums[static_cast<std::size_t>(i)] != job + i) FAIL("job " << job << ", item " << i);
+    }
+  }
 }
 
 TEST_CASE("set_threads: any time but inside a body; threads() may be asked there") {

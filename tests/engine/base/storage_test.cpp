@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <atomic>
 #include <fstream>
 #include <new>
 #include <thread>
@@ -178,6 +180,46 @@ TEST_CASE("storage: blocks may be freed by another thread than asked for them") 
   CHECK(failure == "(no error)");
   theirs.clear();
   CHECK(leaks.bytes() == 0);
+}
+
+TEST_CASE("storage: what a thread keeps counts as cached, and is everybody's when it ends") {
+  if (settings().system_alloc) return;
+  release_memory();
+  const MemoryStats before = memory_stats();
+  std::atomic<int> stage{0};
+  const auto reach = [&stage](int at) {
+    while (stage < at) std::this_thread::yield();
+  };
+  const auto come_and_go = [] {
+    std::array<void*, 10> blocks{};
+    for (void*& block : blocks) block = allocate_block(100);
+    for (void* const block : blocks) free_block(block, 100);
+  };
+  std::thread other([&] {
+    come_and_go();
+    stage = 1;
+    reach(2);
+    come_and_go();
+    stage = 3;
+    reach(4);
+  });
+  reach(1);
+  CHECK(memory_stats().cached_bytes == 1280);
+  CHECK(memory_stats().live_bytes == before.live_bytes);
+  CHECK(memory_stats().live_blocks == before.live_blocks);
+  release_memory();  // the other thread gives them back when it next comes to the cache
+  stage = 2;
+  reach(3);
+  CHECK(memory_stats().cached_bytes == 1280);
+  const Index requests = memory_stats().system_requests;
+  stage = 4;
+  other.join();
+  CHECK(memory_stats().cached_bytes == 1280);
+  come_and_go();
+  CHECK(memory_stats().system_requests == requests);
+  release_memory();
+  CHECK(memory_stats().cached_bytes == 0);
+  CHECK(memory_stats().live_bytes == before.live_bytes);
 }
 
 Index resident_bytes() {
