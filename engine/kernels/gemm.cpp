@@ -11,6 +11,7 @@ namespace mote::kernels {
 namespace {
 
 constexpr Index cached_b = 96 * 1024;  // elements of packed B that stay in the second-level cache while all of A passes
+constexpr Index most_columns = 1024;   // of these, where k is short
 constexpr Index small_b = 4096;        // elements of packed B that fit the stack
 constexpr Index slack = 16;            // gemm_pack may write one Vec too far
 constexpr double multiply_add_ns = 1.0 / 32;
@@ -75,7 +76,8 @@ void run_packed(const Product& x, const Region& r, real* packed, Index step, Ind
 }
 void run_packed(const Product& x, const Region& r) {
   const Index depth = std::min(x.k, sum_block), width = x.t.gemm_width(r.i_end - r.i);
-  const Index step = std::min(std::max<Index>(1, cached_b / (depth * width)), ceil_div(r.j_end - r.j, width)) * width;
+  const Index fit = std::min(cached_b / depth, most_columns) / width;
+  const Index step = std::min(std::max<Index>(1, fit), ceil_div(r.j_end - r.j, width)) * width;
   if (step * depth + slack <= small_b) {
     alignas(64) real packed[small_b];
     return run_packed(x, r, packed, step, width);
