@@ -42,14 +42,14 @@ inline TileBlock block_of(const Product& x, const Region& r, Index p, Index j, I
           .k = k,
           .width = 0,
           .a = x.a.data + r.i * x.a.row + p * x.a.column,
-          .a_row = x.a.row,
-          .a_k = x.a.column,
           .b = x.b.data + p * x.b.row + j * x.b.column,
-          .b_k = x.b.row,
-          .b_panel = 0,
           .c = x.c + r.i * x.c_row + j,
-          .c_row = x.c_row,
           .bias = x.options.bias && p + k == x.k ? x.options.bias + j : nullptr,
+          .a_row = x.a.row,
+          .b_k = x.b.row,
+          .a_k = x.a.column,
+          .b_panel = 0,
+          .c_row = x.c_row,
           .into = p > 0              ? Into::add
                   : x.options.resume ? Into::resume
                                      : Into::set};
@@ -134,8 +134,11 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
 
 void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, const GemmOptions& options) {
   if (m == 0 || n == 0) return;
+  // Most products of a small model: one task, one block of the sum, B as it lies.
+  if (b.column == 1 && k > 0 && k + options.first_k <= sum_block && m * n * k < worth_a_task)
+    return table().gemm_tiles({m, n, k, 0, a.data, b.data, c, options.bias, a.row, b.row, a.column, 0, c_row,
+                               options.resume ? Into::resume : Into::set});
   const Product x{table(), m, n, k, a, b, c, c_row, options};
-  if (b.column == 1 && k > 0 && m * n * k < worth_a_task) return run_direct(x, {0, m, 0, n});
   const Index first = 0;
   run_in_tasks(x, {1, &first, &first, 0});
 }
