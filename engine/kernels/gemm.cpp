@@ -11,6 +11,7 @@ namespace mote::kernels {
 namespace {
 
 constexpr Index cached_b = 96 * 1024;  // elements of packed B that stay in the second-level cache while all of A passes
+constexpr Index most_columns = 1024;   // of these, where k is short
 constexpr Index small_b = 4096;        // elements of packed B that fit the stack
 constexpr Index slack = 16;            // gemm_pack may write one Vec too far
 constexpr double multiply_add_ns = 1.0 / 32;
@@ -41,14 +42,14 @@ inline TileBlock block_of(const Product& x, const Region& r, Index p, Index j, I
           .k = k,
           .width = 0,
           .a = x.a.data + r.i * x.a.row + p * x.a.column,
-          .a_row = x.a.row,
-          .a_k = x.a.column,
           .b = x.b.data + p * x.b.row + j * x.b.column,
-          .b_k = x.b.row,
-          .b_panel = 0,
           .c = x.c + r.i * x.c_row + j,
-          .c_row = x.c_row,
           .bias = x.options.bias && p + k == x.k ? x.options.bias + j : nullptr,
+          .a_row = x.a.row,
+          .b_k = x.b.row,
+          .a_k = x.a.column,
+          .b_panel = 0,
+          .c_row = x.c_row,
           .into = p > 0              ? Into::add
                   : x.options.resume ? Into::resume
                                      : Into::set};
@@ -75,7 +76,8 @@ void run_packed(const Product& x, const Region& r, real* packed, Index step, Ind
 }
 void run_packed(const Product& x, const Region& r) {
   const Index depth = std::min(x.k, sum_block), width = x.t.gemm_width(r.i_end - r.i);
-  const Index step = std::min(std::max<Index>(1, cached_b / (depth * width)), ceil_div(r.j_end - r.j, width)) * width;
+  const Index fit = std::min(cached_b / depth, most_columns) / width;
+  const Index step = std::min(std::max<Index>(1, fit), ceil_div(r.j_end - r.j, width)) * width;
   if (step * depth + slack <= small_b) {
     alignas(64) real packed[small_b];
     return run_packed(x, r, packed, step, width);
@@ -132,8 +134,11 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
 
 void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, const GemmOptions& options) {
   if (m == 0 || n == 0) return;
+  // Most products of a small model: one task, one block of the sum, B as it lies.
+  if (b.column == 1 && k > 0 && k + options.first_k <= sum_block && m * n * k < worth_a_task)
+    return table().gemm_tiles({m, n, k, 0, a.data, b.data, c, options.bias, a.row, b.row, a.column, 0, c_row,
+                               options.resume ? Into::resume : Into::set});
   const Product x{table(), m, n, k, a, b, c, c_row, options};
-  if (b.column == 1 && k > 0 && m * n * k < worth_a_task) return run_direct(x, {0, m, 0, n});
   const Index first = 0;
   run_in_tasks(x, {1, &first, &first, 0});
 }

@@ -88,13 +88,10 @@ enum class Into { set, resume, add };
 /// element per column, may be null.
 struct TileBlock {
   Index rows, columns, k, width;
-  const real* a;
-  Index a_row, a_k;
-  const real* b;
-  Index b_k, b_panel;
+  const real *a, *b;
   real* c;
-  Index c_row;
   const real* bias;
+  Index a_row, b_k, a_k, b_panel, c_row;
   Into into;
 };
 

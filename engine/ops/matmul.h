@@ -7,8 +7,8 @@
 namespace mote {
 
 /// The matrix product of the last two axes; leading axes broadcast. a [..., M, K], b [..., K, N] -> [..., M, N].
-/// Rank 1 counts as a row on the left and a column on the right; the result drops that axis. Each element is one chain
-/// of fused multiply-adds over ascending k. Errors: inner extents differ, rank 0, leading axes that do not broadcast.
+/// Rank 1 counts as a row on the left and a column on the right; the result drops that axis. kernels::gemm
+/// says how k is summed. Errors: inner extents differ, rank 0, leading axes that do not broadcast.
 inline Tensor matmul(const Tensor& a, const Tensor& b) {
   Op op("matmul", a, b);
   Array y = matmul(a.array(), b.array());
