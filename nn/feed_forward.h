@@ -27,6 +27,8 @@ struct FeedForward : Layer<FeedForward> {
         activation(act),
         dropout(p, init.random()) {}
   Tensor forward(const Tensor& x) const {
+    if (activation == Activation::gelu) return dropout(c_proj(c_fc(x), GeluForm::exact));
+    if (activation == Activation::gelu_tanh) return dropout(c_proj(c_fc(x), GeluForm::tanh));
     if (!c_gate) return dropout(c_proj(activate(activation, c_fc(x))));
     const Tensor open = silu((*c_gate)(x));
     const Tensor y = c_fc(x);

@@ -1,7 +1,7 @@
 // Linear, a matrix and a bias. The simplest layer: read it first.
 #pragma once
 
-#include "engine/ops/matmul.h"
+#include "engine/ops/gelu_linear.h"
 #include "nn/init.h"
 #include "nn/module.h"
 
@@ -20,6 +20,8 @@ struct Linear : Layer<Linear> {
     if (with_bias) bias = Parameter(init.uniform({out_features}, -bound, bound));
   }
   Tensor forward(const Tensor& x) const { return linear(x, weight, bias); }
+  /// Of gelu(x) instead of x, which backward then need not keep.
+  Tensor forward(const Tensor& x, GeluForm form) const { return gelu_linear(x, weight, bias, form); }
   void visit(Visitor& v) override {
     v("weight", weight);
     v("bias", bias);

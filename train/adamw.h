@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
+#include "train/chunks.h"
 #include "train/optimizer.h"
 
 namespace mote {
@@ -44,24 +44,37 @@ class AdamBase : public Optimizer {
       if (!moment.defined()) moment = Array::zeros(slot.parameter.shape());
       moment.mutate();
     }
+    jobs_.reserve(parameters().size());
     return true;
   }
   void update(Slot& slot, double lr) override {
-    const kernels::AdamStep s = constants(slot, lr);
-    const Array grad = slot.parameter.grad().contiguous();
-    const real* const g = grad.data();
-    real* const w = slot.parameter.mutate();
-    real* const m = slot.arrays[0].mutate();
-    real* const v = slot.arrays[1].mutate();
+    jobs_.push_back({constants(slot, lr), slot.parameter.mutate(), gradient(slot), slot.arrays[0].mutate(),
+                     slot.arrays[1].mutate(), slot.parameter.numel()});
+  }
+  bool scales_gradients() const override { return true; }
+  void finish() override {
     const auto run = kernels::table().adam;
-    parallel_for(grad.numel(), chunk, [&](Index lo, Index hi) { run(s, w + lo, g + lo, m + lo, v + lo, hi - lo); });
+    const ChunkedLoop loop(jobs_, chunk);
+    loop.run(jobs_, 0.5, [&](const Job& j, Index at, Index n, Index) {
+      run(j.constants, j.value + at, part_of(j.grad, at), j.mean + at, j.square + at, n);
+    });
+    jobs_.clear();
   }
 
  private:
   kernels::AdamStep constants(const Slot& slot, double lr) const;
 
+  /// One parameter's update, noted by update() and done by finish().
+  struct Job {
+    kernels::AdamStep constants;
+    real* value;
+    kernels::ScaledGrad grad;
+    real *mean, *square;
+    Index numel;
+  };
   AdamOptions options_;
   bool decoupled_;
+  StepList<Job> jobs_ = {};
 };
 }  // namespace detail
 

@@ -7,44 +7,74 @@
 #include <vector>
 
 #include "engine/autograd/op.h"
-#include "engine/base/parallel.h"
+#include "train/chunks.h"
 
 namespace mote {
 namespace detail {
 
-/// The sum of x[i]^2: blocks of 4096 in `real`, their sums in double, in an order that depends only on the count.
-inline double sum_of_squares(const Array& x) {
-  constexpr Index block = 4096;
-  const Array in = x.contiguous();
-  const Index n = in.numel(), blocks = (n + block - 1) / block;
-  Array parts = Array::empty({blocks});
-  real* const part = parts.mutate();
-  const auto squares = kernels::table().sum_squared_difference;
-  parallel_for(blocks, 4, [&](Index lo, Index hi) {
-    for (Index i = lo; i < hi; ++i) part[i] = squares(in.data() + i * block, 0, std::min(block, n - i * block));
-  });
-  double total = 0;
-  for (Index i = 0; i < blocks; ++i) total += static_cast<double>(part[i]);
-  return total;
+/// The gradient of a parameter that has one and trains.
+struct Gradient {
+  Array values;
+  Index numel;
+};
+using Gradients = StepList<Gradient>;
+
+inline Gradients gradients_of(const std::vector<Parameter>& parameters) {
+  Gradients list;
+  list.reserve(parameters.size());
+  for (const Parameter& p : parameters)
+    if (p.trainable() && p.grad().defined()) list.push_back({p.grad().contiguous(), p.numel()});
+  return list;
 }
 
-inline void scale_gradient(const Parameter& p, real factor) {
-  real* const g = p.mutate_grad();
-  const auto times = kernels::table().mul;
-  parallel_for(p.numel(), 16 * 1024, [&](Index lo, Index hi) { times(g + lo, 1, &factor, 0, g + lo, hi - lo); });
+/// The sum of all squares: blocks of 4096 in `real`, their sums in double, gradient by gradient.
+inline double sum_of_squares(const Gradients& list) {
+  const ChunkedLoop blocks(list, 4096);
+  StepList<real> parts(static_cast<std::size_t>(blocks.chunks()));
+  const auto squares = kernels::table().sum_squared_difference;
+  blocks.run(list, 0.1, [&](const Gradient& g, Index begin, Index count, Index block) {
+    parts[static_cast<std::size_t>(block)] = squares(g.values.data() + begin, 0, count);
+  });
+  double all = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    double total = 0;
+    for (Index block = blocks.first(i); block < blocks.first(i + 1); ++block)
+      total += static_cast<double>(parts[static_cast<std::size_t>(block)]);
+    all += total;
+  }
+  return all;
 }
 
 /// sqrt(sum of squares) of gradients whose squares vanish in `real`: with the largest element scaled to 1..2 first.
-inline double norm_of_small(const std::vector<const Array*>& gradients) {
+inline double norm_of_small(Gradients list) {
   real largest = 0;
-  for (const Array* g : gradients)
-    if (g->numel() > 0) largest = std::max(largest, max(map(kernels::table().abs, *g)).item());
+  for (const Gradient& g : list)
+    if (g.numel > 0) largest = std::max(largest, max(map(kernels::table().abs, g.values)).item());
   if (largest == 0) return 0;
   const int exponent = std::min(-std::ilogb(largest), std::numeric_limits<real>::max_exponent - 2);
-  double squares = 0;
-  for (const Array* g : gradients) squares += sum_of_squares(*g * std::ldexp(real(1), exponent));
-  return std::ldexp(std::sqrt(squares), -exponent);
+  for (Gradient& g : list) g.values = g.values * std::ldexp(real(1), exponent);
+  return std::ldexp(std::sqrt(sum_of_squares(list)), -exponent);
 }
+
+/// What clip_grad_norm returns.
+inline double gradient_norm(const std::vector<Parameter>& parameters) {
+  const Gradients list = gradients_of(parameters);
+  const double squares = sum_of_squares(list);
+  constexpr double vanishing = 1e8 * static_cast<double>(std::numeric_limits<real>::min());
+  return squares < vanishing ? norm_of_small(list) : std::sqrt(squares);
+}
+
+/// What clip_grad_norm multiplies gradients of this norm by; 1: nothing to do.
+inline real clip_factor(double norm, double max_norm) {
+  const double factor = max_norm / (norm + 1e-6);
+  return std::isfinite(norm) && factor < 1 ? static_cast<real>(factor) : real(1);
+}
+
+/// Where a gradient is multiplied.
+struct ScaledGradient {
+  real* values;
+  Index numel;
+};
 
 }  // namespace detail
 
@@ -60,28 +90,25 @@ inline double norm_of_small(const std::vector<const Array*>& gradients) {
 inline double clip_grad_norm(const std::vector<Parameter>& parameters, double max_norm) {
   check_in("clip_grad_norm", max_norm >= 0, "max_norm ", max_norm, " must be at least 0");
   std::vector<const Parameter::Cell*> cells;
-  std::vector<const Array*> gradients;
-  double squares = 0;
   for (const Parameter& p : parameters) {
     check_in("clip_grad_norm", p.defined(), "a parameter is not defined");
     cells.push_back(p.id());
-    if (!p.trainable() || !p.grad().defined()) continue;
-    squares += detail::sum_of_squares(p.grad());
-    gradients.push_back(&p.grad());
   }
   std::sort(cells.begin(), cells.end());
   check_in("clip_grad_norm", std::adjacent_find(cells.begin(), cells.end()) == cells.end(),
            "a parameter is listed twice; its gradient would be scaled twice");
-  constexpr double vanishing = 1e8 * static_cast<double>(std::numeric_limits<real>::min());
-  const double norm = squares < vanishing ? detail::norm_of_small(gradients) : std::sqrt(squares);
-  const double factor = max_norm / (norm + 1e-6);
-  if (!std::isfinite(norm) || factor >= 1) return norm;
-  const auto each = [&](const auto& act) {
-    for (const Parameter& p : parameters)
-      if (p.trainable() && p.grad().defined()) act(p);
-  };
-  each([](const Parameter& p) { p.mutate_grad(); });  // all the memory first, so that all are scaled or none
-  each([&](const Parameter& p) { detail::scale_gradient(p, static_cast<real>(factor)); });
+  const double norm = detail::gradient_norm(parameters);
+  const real factor = detail::clip_factor(norm, max_norm);
+  if (factor == 1) return norm;
+  detail::StepList<detail::ScaledGradient> list;
+  list.reserve(parameters.size());
+  for (const Parameter& p : parameters)  // all the memory first, so that all are scaled or none
+    if (p.trainable() && p.grad().defined()) list.push_back({p.mutate_grad(), p.numel()});
+  const detail::ChunkedLoop loop(list, 16 * 1024);
+  const auto times = kernels::table().mul;
+  loop.run(list, 0.1, [&](const detail::ScaledGradient& g, Index begin, Index count, Index) {
+    times(g.values + begin, 1, &factor, 0, g.values + begin, count);
+  });
   return norm;
 }
 

@@ -56,11 +56,11 @@ bool detail::mean_of_nothing(const Tensor& loss, const Optimizer& optimizer) {
   return reached && flat;
 }
 
-void detail::step_at(Optimizer& optimizer, double learning_rate) {
+void detail::step_at(Optimizer& optimizer, double learning_rate, real grad_scale) {
   const double before = optimizer.learning_rate();
   optimizer.set_learning_rate(learning_rate);
   try {
-    optimizer.step();
+    optimizer.step(grad_scale);
   } catch (...) {
     optimizer.set_learning_rate(before);
     throw;

@@ -45,8 +45,8 @@ struct FitOptions {
 namespace detail {
 /// Whether a loss is NaN and yet does not depend on the weights that it was computed from. Takes their gradients.
 bool mean_of_nothing(const Tensor& loss, const Optimizer& optimizer);
-/// optimizer.step() with this learning rate, which an error takes back.
-void step_at(Optimizer& optimizer, double learning_rate);
+/// optimizer.step(grad_scale) with this learning rate, which an error takes back.
+void step_at(Optimizer& optimizer, double learning_rate, real grad_scale);
 /// What fit() looks for after its first backward. Errors: fields that visit() forgot, unless a parameter got no gradient
 /// or another optimizer updates it; no gradient in any parameter of the optimizer.
 void look_at_first_step(const Optimizer& optimizer, const FieldWatch& fields,
@@ -83,10 +83,11 @@ double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
     loss.backward();
     if (fields) detail::look_at_first_step(optimizer, *fields, options.on_warning);
     StepReport report{step, options.steps, last, 0, 0};
-    if (options.clip > 0) report.grad_norm = clip_grad_norm(optimizer.parameters(), options.clip);
+    if (options.clip > 0) report.grad_norm = detail::gradient_norm(optimizer.parameters());
     check_in("fit", std::isfinite(report.grad_norm), "the gradient of step ", step, " is not finite (norm ",
              report.grad_norm, "): run with MOTE_CHECK=finite to see where it starts");
-    detail::step_at(optimizer, options.schedule ? options.schedule(step) : optimizer.learning_rate());
+    const real clipping = options.clip > 0 ? detail::clip_factor(report.grad_norm, options.clip) : real(1);
+    detail::step_at(optimizer, options.schedule ? options.schedule(step) : optimizer.learning_rate(), clipping);
     report.learning_rate = optimizer.learning_rate();
     streams.reset();  // the step has been taken, whatever on_step does
     const bool go_on = !options.on_step || options.on_step(report);

@@ -166,7 +166,13 @@ void Optimizer::prepare_parameter(const Slot& slot) {
   if (!slot.parameter.grad().is_contiguous()) slot.parameter.set_grad(slot.parameter.grad().contiguous());
 }
 
-std::size_t Optimizer::step() {
+kernels::ScaledGrad Optimizer::gradient(const Slot& slot) const {
+  if (grad_scale_ == 1) return {slot.parameter.grad().data(), nullptr, 1};
+  real* const g = slot.parameter.mutate_grad();
+  return {g, g, grad_scale_};
+}
+
+std::size_t Optimizer::step(real grad_scale) {
   struct Before {
     Slot* slot;
     Array value;
@@ -174,8 +180,18 @@ std::size_t Optimizer::step() {
     std::vector<Array> arrays;
   };
   std::vector<Before> before;  // what an update that fails has to be undone with
-  for (Slot& slot : slots_)
-    if (has_step(slot) && !prepare(slot)) before.push_back({&slot, slot.parameter.value(), slot.steps, slot.arrays});
+  for (Slot& slot : slots_) {
+    if (!has_step(slot)) continue;
+    if (grad_scale != 1) slot.parameter.mutate_grad();
+    if (!prepare(slot)) before.push_back({&slot, slot.parameter.value(), slot.steps, slot.arrays});
+  }
+  grad_scale_ = grad_scale;
+  if (grad_scale != 1 && !scales_gradients())
+    for (const Slot& slot : slots_)
+      if (has_step(slot)) {
+        real* const g = slot.parameter.mutate_grad();
+        kernels::table().mul(g, 1, &grad_scale, 0, g, slot.parameter.numel());
+      }
   std::size_t updated = 0;
   try {
     for (Slot& slot : slots_) {
@@ -184,6 +200,7 @@ std::size_t Optimizer::step() {
       update(slot, learning_rate_ * slot.lr_scale);
       ++updated;
     }
+    finish();
   } catch (...) {
     for (Before& b : before) {
       b.slot->parameter.set(std::move(b.value));

@@ -47,7 +47,10 @@ class Optimizer {
   /// count, and do not decay. Returns how many parameters were updated. Gradients are kept: call zero_grad(). NaN in a
   /// gradient reaches its parameter, as in PyTorch; clip_grad_norm() reveals it before the step. After an error (no
   /// memory) all is as before the step.
-  std::size_t step();
+  std::size_t step() { return step(1); }
+  /// The same after all gradients have been multiplied by `grad_scale`, and rounded, as clipping does, in one pass over
+  /// memory instead of two.
+  std::size_t step(real grad_scale);
   /// Drops all gradients (PyTorch's set_to_none = true, its default since 2.0).
   void zero_grad() const;
 
@@ -80,7 +83,7 @@ class Optimizer {
     Index steps;  ///< updates so far; in update() including the current one
     std::vector<Array> arrays;
   };
-  static constexpr Index chunk = 16 * 1024;  ///< elements per task of parallel_for
+  static constexpr Index chunk = 4 * 1024;  ///< elements per task of a parallel loop
 
   /// `name` opens the errors; `weight_decay` is for groups without one of their own. Errors: no parameters, an
   /// undefined one, a cell or a name listed twice, settings below 0 or not finite.
@@ -94,6 +97,16 @@ class Optimizer {
   virtual bool prepare(Slot&) { return false; }
   /// What most need: a value and a gradient that update() can use in place.
   static void prepare_parameter(const Slot& slot);
+  /// Called after the last update() of a step, for those that only note there what they then do for all parameters in
+  /// one parallel loop. Must not fail.
+  virtual void finish() {}
+  /// Whether the update multiplies by the step's grad_scale, as gradient() asks it to; otherwise step() does, before.
+  virtual bool scales_gradients() const { return false; }
+  /// This step's gradient for a kernel that scales it, and the part of it from element `at` on.
+  kernels::ScaledGrad gradient(const Slot& slot) const;
+  static kernels::ScaledGrad part_of(const kernels::ScaledGrad& grad, Index at) {
+    return {grad.values + at, grad.scaled ? grad.scaled + at : nullptr, grad.scale};
+  }
   /// Errors unless `value` is at least 0, finite, and no larger than `real` can hold.
   void check_setting(const char* what, double value) const;
 
@@ -107,6 +120,7 @@ class Optimizer {
   std::vector<Parameter> parameters_;
   std::vector<Slot> slots_;
   double learning_rate_;
+  real grad_scale_ = 1;
   Index steps_ = 0;
 };
 

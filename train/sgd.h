@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
+#include "train/chunks.h"
 #include "train/optimizer.h"
 
 namespace mote {
@@ -45,6 +45,7 @@ class SGD : public Optimizer {
       if (!velocity.defined()) velocity = Array::empty(slot.parameter.shape());
       velocity.mutate();
     }
+    jobs_.reserve(parameters().size());
     return true;
   }
   void update(Slot& slot, double lr) override {
@@ -55,17 +56,30 @@ class SGD : public Optimizer {
                              static_cast<real>(1 - options_.dampening),
                              options_.nesterov,
                              first};
-    const Array grad = slot.parameter.grad().contiguous();
-    const real* const g = grad.data();
-    real* const w = slot.parameter.mutate();
-    real* const velocity = moving ? slot.arrays[0].mutate() : nullptr;
+    jobs_.push_back({s, slot.parameter.mutate(), gradient(slot), moving ? slot.arrays[0].mutate() : nullptr,
+                     slot.parameter.numel()});
+  }
+  bool scales_gradients() const override { return true; }
+  void finish() override {
     const auto run = kernels::table().sgd;
-    parallel_for(grad.numel(), chunk,
-                 [&](Index lo, Index hi) { run(s, w + lo, g + lo, velocity ? velocity + lo : nullptr, hi - lo); });
+    const detail::ChunkedLoop loop(jobs_, chunk);
+    loop.run(jobs_, 0.3, [&](const Job& j, Index at, Index n, Index) {
+      run(j.constants, j.value + at, part_of(j.grad, at), j.velocity ? j.velocity + at : nullptr, n);
+    });
+    jobs_.clear();
   }
 
  private:
+  /// One parameter's update, noted by update() and done by finish().
+  struct Job {
+    kernels::SgdStep constants;
+    real* value;
+    kernels::ScaledGrad grad;
+    real* velocity;
+    Index numel;
+  };
   SGDOptions options_;
+  detail::StepList<Job> jobs_ = {};
 };
 
 }  // namespace mote

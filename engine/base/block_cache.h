@@ -16,21 +16,26 @@
 
 namespace mote::detail {
 
-/// Size classes: four steps per doubling from 256 bytes on (256, 320, 384, 448, 512, 640, ...), multiples of 64 below.
+/// Size classes: steps of 64 bytes up to 320, then four to a doubling, from 1 MiB on sixteen, each 64 bytes larger: an
+/// array of 2^k elements plus its counter is then not the first of the next class (..., 320, 384, 448, 512, 576, 704, ...).
 /// A training step requests the same sizes again and again, so exact lists of few classes nearly always hit.
 struct SizeClass {
+  static constexpr std::size_t count = 768;
   std::size_t index, bytes;
 };
 inline SizeClass size_class(std::size_t bytes) {
-  if (bytes <= 256) {
+  constexpr std::size_t counter = 64, small = 5, fine = 20;  // steps below 2^8 + counter; the doubling of 1 MiB
+  if (bytes <= small * 64) {
     const std::size_t steps = bytes ? (bytes + 63) / 64 : 1;
     return {steps - 1, steps * 64};
   }
+  const std::size_t body = bytes - counter;
   const std::size_t doubling =
-      static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;  // 2^doubling < bytes <= 2^(doubling+1)
-  const std::size_t step = (std::size_t(1) << doubling) / 4;
-  const std::size_t quarters = (bytes - (std::size_t(1) << doubling) + step - 1) / step;  // 1..4
-  return {4 + (doubling - 8) * 4 + quarters - 1, (std::size_t(1) << doubling) + quarters * step};
+      static_cast<std::size_t>(std::bit_width(body - 1)) - 1;  // 2^doubling < body <= 2^(doubling+1)
+  const std::size_t start = std::size_t(1) << doubling, steps = doubling < fine ? 4 : 16, step = start / steps;
+  const std::size_t taken = (body - start + step - 1) / step;  // 1..steps
+  const std::size_t before = doubling < fine ? (doubling - 8) * 4 : (fine - 8) * 4 + (doubling - fine) * 16;
+  return {small + before + taken - 1, start + taken * step + counter};
 }
 
 struct FreeBlock {
@@ -56,7 +61,7 @@ inline Index bytes_of(const SizeClass& sized) { return static_cast<Index>(sized.
 /// What a thread keeps of the small blocks that it has freed, to take them again without a lock. What it has too many or
 /// too few of it exchanges with the cache, half a list at a time.
 struct Kept {
-  static constexpr std::size_t classes = 32;  // up to 32 KiB
+  static constexpr std::size_t classes = 33;  // up to 32 KiB
   static constexpr Index list_bytes = 64 * 1024;
   static Index most(Index block_bytes) { return std::clamp<Index>(list_bytes / block_bytes, 2, 64); }
 
@@ -97,7 +102,7 @@ struct Cache {
   static inline constinit std::atomic<std::uint64_t> orders{1};
 
   std::mutex mutex;
-  std::array<FreeList, 256> lists{};
+  std::array<FreeList, SizeClass::count> lists{};
   std::uint64_t requests = 0;
   Index out_bytes = 0, out_blocks = 0;  // neither in `lists` nor the system's: in use, or kept by a thread
   Index cached_bytes = 0;               // in `lists`

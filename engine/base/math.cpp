@@ -69,8 +69,8 @@ struct Scalar {
   friend Mask operator==(Scalar a, Scalar b) { return {a.v == b.v}; }
   friend Scalar fma(Scalar a, Scalar b, Scalar c) { return Scalar(fused(a.v, b.v, c.v)); }
   friend Scalar select(Mask m, Scalar a, Scalar b) { return m.v ? a : b; }
-  friend Scalar minimum(Scalar a, Scalar b) { return a.v < b.v || a.v != a.v ? a : b; }
-  friend Scalar maximum(Scalar a, Scalar b) { return b.v < a.v || a.v != a.v ? a : b; }
+  friend Scalar lesser_of(Scalar a, Scalar b) { return a.v < b.v ? a : b; }
+  friend Scalar greater_of(Scalar a, Scalar b) { return b.v < a.v ? a : b; }
   friend Scalar abs(Scalar a) { return as_real(bits(a) & Bits(~typename Bits::UInt(0) >> 1)); }
   friend Bits bits(Scalar a) {
     typename Bits::UInt u;

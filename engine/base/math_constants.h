@@ -30,12 +30,13 @@ struct Constants<float> {
   static constexpr float two_over_pi = 0x1.45f306p-1f;
   static constexpr float half_pi[3] = {0x1.921fb6p0f, -0x1.777a5cp-25f, -0x1.ee59dap-50f};
   static constexpr float exp_low = -120, exp_high = 100;  // beyond: 0 and inf
+  static constexpr int exp_headroom = 64;                 // exp(exp_low) 2^64 and 2^64 itself are normal
   static constexpr float tanh_high = 10, erf_high = 4;    // beyond: 1
+  static constexpr float normal_high = 5.6f;              // beyond: Phi rounds to 1
   static constexpr float angle_high = 0x1p17f;            // beyond: the slow path, reduce_huge()
 
-  // exp(r) = 1 + r + r^2 p(r) on |r| <= ln(2)/2, 2^-32
-  static constexpr float exp[6] = {0x1p-1f,        0x1.555552p-3f,  0x1.5554e4p-5f,
-                                   0x1.1115b6p-7f, 0x1.6d514ap-10f, 0x1.9a93c4p-13f};
+  // exp(r) = 1 + r + r^2 p(r) on |r| <= ln(2)/2, 2^-28
+  static constexpr float exp[5] = {0x1.fffffap-2f, 0x1.555492p-3f, 0x1.555a26p-5f, 0x1.123982p-7f, 0x1.694ca8p-10f};
   // log((1+s)/(1-s)) = 2s + s^3 p(s^2) on |s| <= 0.1716, 2^-35
   static constexpr float log[4] = {0x1.555554p-1f, 0x1.999bd4p-2f, 0x1.23f1ap-2f, 0x1.ec1e3cp-3f};
   // the same = 2s + (2/3) s^3 + s^5 p(s^2), 2^-36
@@ -51,6 +52,11 @@ struct Constants<float> {
   static constexpr float erfcx_centre = 2;
   static constexpr float erfcx[7] = {0x1.058672p-2f, -0x1.b5703ep-2f, 0x1.eeea2cp-3f,  -0x1.437496p-4f,
                                      0x1.eb1a7ep-9f, 0x1.be864ap-8f,  -0x1.e465f4p-11f};
+  // exp(x^2/2) Phi(-x) = p(x) on 0 <= x <= 5.6; exp(-x^2/2) times the error is below 2^-27
+  static constexpr float normal[13] = {0x1p-1f,         -0x1.988432p-2f, 0x1.fffb56p-3f,  -0x1.1036bcp-3f,
+                                       0x1.fe0db2p-5f,  -0x1.ab1e0ep-6f, 0x1.3c884ep-7f,  -0x1.9078acp-9f,
+                                       0x1.98c65ap-11f, -0x1.3a22dp-13f, 0x1.4dc04ep-16f, -0x1.ae7b8p-20f,
+                                       0x1.f6cca8p-25f};
 };
 
 template <>
@@ -65,21 +71,16 @@ struct Constants<double> {
   static constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
   static constexpr double half_pi[3] = {0x1.921fb54442d18p0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
   static constexpr double exp_low = -760, exp_high = 720;
+  static constexpr int exp_headroom = 128;
   static constexpr double tanh_high = 20, erf_high = 6;
+  static constexpr double normal_high = 8.5;
   static constexpr double angle_high = 0x1p30;
 
-  // 2^-63
-  static constexpr double exp[11] = {0x1p-1,
-                                     0x1.555555555555cp-3,
-                                     0x1.5555555555544p-5,
-                                     0x1.111111110ea04p-7,
-                                     0x1.6c16c16c1e5c1p-10,
-                                     0x1.a01a01b43f64ep-13,
-                                     0x1.a01a017d47a3bp-16,
-                                     0x1.71ddee821740cp-19,
-                                     0x1.27e5339e07266p-22,
-                                     0x1.af6e643b6a52p-26,
-                                     0x1.1eed1552e50f8p-29};
+  // 2^-57
+  static constexpr double exp[10] = {0x1.000000000000ap-1,  0x1.55555555554fep-3,  0x1.55555555506b5p-5,
+                                     0x1.1111111126b32p-7,  0x1.6c16c18479738p-10, 0x1.a01a012ff3e9ep-13,
+                                     0x1.a0199956c1c72p-16, 0x1.71df18d75b28fp-19, 0x1.28ae058fe0b03p-22,
+                                     0x1.ad93257e5f754p-26};
   // 2^-59
   static constexpr double log[7] = {0x1.5555555555592p-1, 0x1.999999997ff2bp-2, 0x1.24924941e082ap-2,
                                     0x1.c71c52148103fp-3, 0x1.74663d045e499p-3, 0x1.39a1e2da1ba2cp-3,
@@ -107,6 +108,36 @@ struct Constants<double> {
                                        0x1.17c8390718272p-8,   0x1.73102087a9217p-11, -0x1.39085e1cc56c5p-11,
                                        0x1.7b9e1d7370cd3p-15,  0x1.0cb27045333d3p-14, -0x1.aef3ea371d167p-17,
                                        -0x1.0ca6690f80a75p-17, 0x1.0d8ef341c1bd9p-19, 0x1.53a125bca58ffp-20};
+  // on 0 <= x <= 8.5, 2^-56
+  static constexpr double normal[29] = {0x1p-1,
+                                        -0x1.9884533d43643p-2,
+                                        0x1.ffffffffff9d1p-3,
+                                        -0x1.1058377e23e3fp-3,
+                                        0x1.fffffffe3eae7p-5,
+                                        -0x1.b3c058af09cdbp-6,
+                                        0x1.5555544148395p-7,
+                                        -0x1.f20055a63fc0ap-9,
+                                        0x1.5554fef3ee9bap-10,
+                                        -0x1.baa830e4a6fb5p-12,
+                                        0x1.1107bfb61ea54p-13,
+                                        -0x1.41bf8bf3ba754p-15,
+                                        0x1.6b437bb5e8084p-17,
+                                        -0x1.8950ae42a8349p-19,
+                                        0x1.9781f3d14c27dp-21,
+                                        -0x1.91668549f8c83p-23,
+                                        0x1.739b5f1192425p-25,
+                                        -0x1.3e41a38ebf03fp-27,
+                                        0x1.eefdb61b5cb31p-30,
+                                        -0x1.56af9e1de4d71p-32,
+                                        0x1.9e0f238daa5eep-35,
+                                        -0x1.abdad4b721257p-38,
+                                        0x1.72191098bcec8p-41,
+                                        -0x1.05880a5f9e2d5p-44,
+                                        0x1.24e26ac53f3cp-48,
+                                        -0x1.f25fa9614029p-53,
+                                        0x1.2ddacb9a9e3fp-57,
+                                        -0x1.ceca9370394cbp-63,
+                                        0x1.50e717185adb9p-69};
 };
 
 // Every V provides its own shl<k>(bits) and shr<k>(bits). Clang 14 parses "shl<" as a template only if it knows one.

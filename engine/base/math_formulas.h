@@ -17,7 +17,13 @@ using BitsOf = typename V::Bits;
 /// `magnitude` (not negative) with the sign of `sign`: keeps odd functions odd, down to f(-0) = -0.
 template <class V>
 MOTE_INLINE V with_sign_of(V magnitude, V sign) {
-  return as_real(bits(magnitude) | (bits(sign) ^ bits(abs(sign))));
+  return as_real(bits(magnitude) | (bits(sign) & bits(V(typename V::Real(-0.0)))));
+}
+
+/// -|x|.
+template <class V>
+MOTE_INLINE V minus_abs(V x) {
+  return as_real(bits(x) | bits(V(typename V::Real(-0.0))));
 }
 
 /// A sum of two values, the second at most half a unit in the last place of the first: twice the digits.
@@ -37,32 +43,42 @@ MOTE_INLINE Two<V> add_exactly(V a, V b) {
 
 template <class V>
 struct PowerAndRest {
-  BitsOf<V> power;  // n + 2 * bias, unsigned
+  BitsOf<V> power;  // n + offset in the lowest bits, magic_bits above them
   V rest;
 };
-template <class V>
+/// For |x| up to a few hundred. `offset` makes the exponent field of a power of two from n, for shl to put in place.
+template <int offset, class V>
 MOTE_INLINE PowerAndRest<V> split_by_ln2(V x) {
   using C = ConstantsOf<V>;
-  const V inside = minimum(maximum(x, V(C::exp_low)), V(C::exp_high));  // n stays small; NaN stays NaN
-  const V shifted = fma(inside, V(C::log2_e), V(C::magic));
-  const V n = shifted - V(C::magic);
-  const V rest = fma(n, V(-C::ln2_lo), fma(n, V(-C::ln2_hi), inside));
-  return {bits(shifted) - BitsOf<V>(C::magic_bits - 2 * C::bias), rest};
+  const V magic(C::magic + typename V::Real(offset)), shifted = fma(x, V(C::log2_e), magic), n = shifted - magic;
+  return {bits(shifted), fma(n, V(-C::ln2_lo), fma(n, V(-C::ln2_hi), x))};
 }
 
-/// exp(r) - 1.
+/// x between the bounds beyond which exp(x) is 0 or infinite; NaN stays NaN.
+template <class V>
+MOTE_INLINE V inside_exp(V x) {
+  using C = ConstantsOf<V>;
+  return lesser_of(V(C::exp_high), greater_of(V(C::exp_low), x));
+}
+
+/// exp(r) and exp(r) - 1.
+template <class V>
+MOTE_INLINE V exp_rest(V r) {
+  return fma(fma(polynomial(r, ConstantsOf<V>::exp), r, V(1)), r, V(1));
+}
 template <class V>
 MOTE_INLINE V expm1_rest(V r) {
   return fma(r * r, polynomial(r, ConstantsOf<V>::exp), r);
 }
 
-/// 2^(biased - bias).
+/// 2^(biased - bias). Only the lowest bits of `biased` count.
 template <class V>
 MOTE_INLINE V power_of_two(BitsOf<V> biased) {
   return as_real(shl<ConstantsOf<V>::mantissa>(biased));
 }
 
-/// y 2^n in two steps, because 2^n itself may overflow or underflow. Only the last step can round.
+/// y 2^n with power = n + 2 bias, in two steps, because 2^n itself may overflow or underflow. Only the last step can
+/// round.
 template <class V>
 MOTE_INLINE V times_power(V y, BitsOf<V> power) {
   const BitsOf<V> first = shr<1>(power);
@@ -71,41 +87,53 @@ MOTE_INLINE V times_power(V y, BitsOf<V> power) {
 
 template <class V>
 MOTE_INLINE V v_exp(V x) {
-  const PowerAndRest<V> p = split_by_ln2(x);
-  return times_power(V(1) + expm1_rest(p.rest), p.power);
+  const PowerAndRest<V> p = split_by_ln2<2 * int(ConstantsOf<V>::bias)>(inside_exp(x));
+  return times_power(exp_rest(p.rest), p.power);
+}
+
+/// exp(x) for x <= 0 or NaN: the bits of v_exp in fewer operations, as 2^n cannot overflow.
+template <class V>
+MOTE_INLINE V v_exp_below(V x) {
+  using C = ConstantsOf<V>;
+  const PowerAndRest<V> p = split_by_ln2<int(C::bias) + C::exp_headroom>(greater_of(V(C::exp_low), x));
+  const V shrink = power_of_two<V>(BitsOf<V>(C::bias - C::exp_headroom));
+  return exp_rest(p.rest) * power_of_two<V>(p.power) * shrink;
 }
 
 /// exp(x.hi + x.lo).
 template <class V>
 MOTE_INLINE V exp_of(Two<V> x) {
-  const PowerAndRest<V> p = split_by_ln2(x.hi);
+  const PowerAndRest<V> p = split_by_ln2<2 * int(ConstantsOf<V>::bias)>(inside_exp(x.hi));
   const V finite = V(ConstantsOf<V>::exp_high);  // beyond it x.lo may be inf - inf and is ignored
-  return times_power(V(1) + expm1_rest(p.rest + select(abs(x.hi) < finite, x.lo, V(0))), p.power);
+  return times_power(exp_rest(p.rest + select(abs(x.hi) < finite, x.lo, V(0))), p.power);
 }
 
 /// exp(x) - 1 = 2^n expm1(r) + (2^n - 1), computed as (s expm1(r) + (s - 1/t)) t with s t = 2^n.
 template <class V>
 MOTE_INLINE V v_expm1(V x) {
   using B = BitsOf<V>;
-  const PowerAndRest<V> p = split_by_ln2(x);
+  const PowerAndRest<V> p = split_by_ln2<2 * int(ConstantsOf<V>::bias)>(inside_exp(x));
   const B s = shr<1>(p.power), t = p.power - s;
   const V one_less = power_of_two<V>(s) - power_of_two<V>(B(2 * ConstantsOf<V>::bias) - t);
   const V y = fma(expm1_rest(p.rest), power_of_two<V>(s), one_less) * power_of_two<V>(t);
   return select(x == V(0), x, y);
 }
 
-/// tanh|x| = (exp(2|x|) - 1) / (exp(2|x|) + 1).
+/// tanh|x| = e / (e + 2) with e = exp(2|x|) - 1 = 2^n expm1(r) + (2^n - 1), where 2^n neither overflows nor is below 1.
 template <class V>
 MOTE_INLINE V v_tanh(V x) {
-  const V a = minimum(abs(x), V(ConstantsOf<V>::tanh_high));
-  const V e = v_expm1(a + a);
+  using C = ConstantsOf<V>;
+  const V a = lesser_of(V(C::tanh_high), abs(x));
+  const PowerAndRest<V> p = split_by_ln2<int(C::bias)>(a + a);
+  const V power = power_of_two<V>(p.power);
+  const V e = fma(expm1_rest(p.rest), power, power - V(1));
   return with_sign_of(e / (e + V(2)), x);
 }
 
 /// 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows or cancels.
 template <class V>
 MOTE_INLINE V v_sigmoid(V x) {
-  const V e = v_exp(-abs(x));
+  const V e = v_exp_below(minus_abs(x));
   return select(x < V(0), e, V(1)) / (V(1) + e);
 }
 
@@ -210,7 +238,7 @@ MOTE_INLINE V v_pow(V x, V y) {
 template <class V>
 MOTE_INLINE V v_erf(V x) {
   using C = ConstantsOf<V>;
-  const V a = minimum(abs(x), V(C::erf_high)), square = a * a, centre = V(C::erfcx_centre);
+  const V a = lesser_of(V(C::erf_high), abs(x)), square = a * a, centre = V(C::erfcx_centre);
   const V near_zero = fma(a, polynomial(square, C::erf), a);
   const V decay = exp_of(Two<V>{-square, -fma(a, a, -square)});
   const V far_out = fma(-decay, polynomial((a - centre) / (a + centre), C::erfcx), V(1));

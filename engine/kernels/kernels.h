@@ -24,12 +24,68 @@ struct SgdStep {
   real lr, l2, momentum, keep;
   bool nesterov, first;
 };
+/// The gradient of a step, which is first multiplied by `scale`. The product is stored in `scaled`, unless that is null:
+/// then scale is 1.
+struct ScaledGrad {
+  const real* values;
+  real* scaled;
+  real scale;
+};
+
+/// The weights of a norm, null where there are none, and what it adds to the variance.
+struct NormWeights {
+  const real *weight, *bias;
+  real eps;
+};
+/// What a norm's gradients are computed from: rows of dy and x, the weight or null, {mean, inv_std} of every row.
+struct NormInputs {
+  const real *dy, *x, *weight, *stats;
+};
+/// Where they go, null where they are not wanted: dx is written, the others are added to.
+struct NormGradients {
+  real *dx, *d_weight, *d_bias;
+};
+
+/// One row's target of cross-entropy: `sharp` at one class and `spread` at all; the gradient is scaled by `scale`.
+struct TargetRow {
+  Index index;
+  real sharp, spread, scale;
+};
+
+/// Up to 16 queries of one head of attention, and the keys that any of them sees. Query r sees the first `full` + r of
+/// these, or those with keep[16 j + r] != 0 where a mask or a window decides. What belongs to a pair of key j and query
+/// r, such as its weight, lies at w[16 j + r].
+struct AttentionBlock {
+  Index rows, keys, full;
+  const std::uint8_t* keep;  // or null
+};
+/// The products q_r . k_j of rows of `width` adjacent elements, times scale. bias, or null: [r - j] is added for the
+/// pair. `turned` has room for 16 * width elements.
+struct AttentionScores {
+  const real* q;
+  Index q_row;
+  const real* k;
+  Index k_row, width;
+  real scale;
+  const real* bias;
+  real* turned;
+};
+/// Rows x of `width` adjacent elements, whose sums, weighted by w, go to rows y. Key j's weights begin at w[j * w_key].
+struct WeightedRows {
+  const real* w;
+  Index w_key;
+  const real* x;
+  Index x_row, width;
+  real* y;
+  Index y_row;
+};
 
 /// What a matrix product does with C: sets it, continues its chains of multiply-adds, or adds finished chains to it.
 enum class Into { set, resume, add };
 
-/// C [rows, columns] from A [rows, k] and panels of B, each `width` columns and b_panel apart: element (p, j) of a panel
-/// is b[p * b_k + j]. The bias, of one element per column, may be null.
+/// C [rows, columns] from A [rows, k], k at most sum_block, and panels of B, each `width` columns and b_panel apart:
+/// element (p, j) of a panel is b[p * b_k + j]. A width of 0: B is not in panels, its rows are b_k apart. The bias, of one
+/// element per column, may be null.
 struct TileBlock {
   Index rows, columns, k, width;
   const real* a;
@@ -49,9 +105,14 @@ struct Table {
   Binary *add, *sub, *mul, *div, *maximum, *minimum, *pow;
   Unary *neg, *abs, *sign, *sqrt, *exp, *log, *sin, *cos, *tanh, *sigmoid, *erf, *relu, *gelu, *gelu_tanh, *silu;
   /// Gradients that need x again: dx[i] from (dy[i], x[i]).
-  Binary *relu_backward, *gelu_backward, *gelu_tanh_backward, *silu_backward;
+  Binary *gelu_backward, *gelu_tanh_backward, *silu_backward;
   /// Gradients that need y: dx[i] from (dy[i], y[i]).
-  Binary *tanh_backward, *sigmoid_backward;
+  Binary *relu_backward, *tanh_backward, *sigmoid_backward;
+  /// Both of gelu, for a backward pass that kept only x: y[i] = gelu(x[i]) and dx[i] from (dy[i], x[i]). dx may be dy.
+  void (*gelu_again)(const real* dy, const real* x, real* y, real* dx, Index n);
+  void (*gelu_tanh_again)(const real* dy, const real* x, real* y, real* dx, Index n);
+  /// y[i] = x[i] * (scale if bit i % 16 of keep[i / 16] is set, else 0).
+  void (*scale_kept)(const real* x, const std::uint16_t* keep, real scale, real* y, Index n);
 
   // Reductions (target/rows.h). Accumulator i mod 16 takes element i; a fixed tree combines the sixteen.
   Reduce *sum, *max, *min;
@@ -59,7 +120,7 @@ struct Table {
   /// y[j] = sum over rows of x[r * stride + j]: r ascending, in blocks of 128 rows.
   void (*sum_columns)(const real* x, Index rows, Index stride, real* y, Index columns);
 
-  // Rows (target/rows.h): one contiguous row of n.
+  // Rows of scores (target/softmax.h): one contiguous row of n; the output may be the input.
   /// keep may be null; a fully masked row gives zeros. stats, if not null, receives {max, sum}.
   void (*softmax)(const real* x, const std::uint8_t* keep, real* y, real* stats, Index n);
   /// The same y from the {max, sum} that softmax computed.
@@ -67,19 +128,41 @@ struct Table {
   void (*softmax_backward)(const real* dy, const real* y, real* dx, Index n);
   void (*log_softmax)(const real* x, real* y, Index n);
   void (*log_softmax_backward)(const real* dy, const real* y, real* dx, Index n);
-  /// y = (x - mean) * inv_std * weight + bias; weight, bias may be null; stats receives {mean, inv_std}.
-  void (*layer_norm)(const real* x, const real* weight, const real* bias, real eps, real* y, real* stats, Index n);
-  void (*layer_norm_backward)(const real* dy, const real* x, const real* weight, const real* stats, real* dx, Index n);
-  void (*rms_norm)(const real* x, const real* weight, real eps, real* y, real* stats, Index n);
-  void (*rms_norm_backward)(const real* dy, const real* x, const real* weight, const real* stats, real* dx, Index n);
-  /// y[j] += dy[j] * (x[j] - shift) * scale: one row of a norm's weight gradient.
-  void (*add_scaled_product)(const real* dy, const real* x, real shift, real scale, real* y, Index n);
+  /// stats = {max, log(sum(exp(x - max)))}, so that log_softmax is x - stats[0] - stats[1].
+  void (*log_sum_exp)(const real* x, real* stats, Index n);
+  /// The sum of log_softmax over the row.
+  real (*sum_log_softmax)(const real* x, const real* stats, Index n);
+  /// dx = (softmax(x) - sharp onehot(index) - spread) scale.
+  void (*cross_entropy_backward)(const real* x, const real* stats, const TargetRow& target, real* dx, Index n);
+
+  // Norms (target/norm.h) of `rows` contiguous rows of n >= 1.
+  /// y = (x - mean) * inv_std * weight + bias; stats receives {mean, inv_std} of every row; rms_norm's mean is 0.
+  void (*layer_norm)(const real* x, const NormWeights& weights, real* y, real* stats, Index rows, Index n);
+  void (*rms_norm)(const real* x, const NormWeights& weights, real* y, real* stats, Index rows, Index n);
+  void (*layer_norm_backward)(const NormInputs& in, const NormGradients& out, Index rows, Index n);
+  void (*rms_norm_backward)(const NormInputs& in, const NormGradients& out, Index rows, Index n);
+
+  // Attention (target/attention.h), one block at a time.
+  /// w = softmax over the keys that a query sees, 0 for the others; each query's maximum and sum, unless they are null.
+  void (*attention_weights)(const AttentionBlock& b, const AttentionScores& s, real* w, real* maxima, real* sums);
+  /// The same w from the maxima and sums.
+  void (*attention_weights_again)(const AttentionBlock& b, const AttentionScores& s, real* w, const real* maxima,
+                                  const real* sums);
+  /// The scores' gradient d from the weights w and the weights' gradient q_r . k_j * factors (null: 1).
+  void (*attention_score_gradient)(const AttentionBlock& b, const AttentionScores& s, const real* factors,
+                                   const real* w, real* d);
+  /// Of one query, scores[j] = q . k_j * scale: lanes are keys, as in softmax.
+  void (*attention_scores_of_one)(const AttentionScores& s, Index keys, real* scores);
+  /// y_r = (`add`: y_r +) the sum of w x_j over the keys j that query r sees, j ascending.
+  void (*attention_sum_keys)(const AttentionBlock& b, const WeightedRows& s, bool add);
+  /// y_j += w x_r for the queries r that see key j, r ascending.
+  void (*attention_sum_queries)(const AttentionBlock& b, const WeightedRows& s);
 
   // Optimizer steps (target/optimizer.h), in place on n contiguous elements.
-  void (*adam)(const AdamStep& s, real* value, const real* grad, real* m, real* v, Index n);
-  void (*sgd)(const SgdStep& s, real* value, const real* grad, real* velocity, Index n);
+  void (*adam)(const AdamStep& s, real* value, const ScaledGrad& grad, real* m, real* v, Index n);
+  void (*sgd)(const SgdStep& s, real* value, const ScaledGrad& grad, real* velocity, Index n);
 
-  // Matrix product (target/gemm_tile.h, target/gemm_pack.h): one block of k; the width of its panels for so many rows;
+  // Matrix product (target/gemm_tiles.h, target/gemm_pack.h): one block of k; the width of its panels for so many rows;
   // and panels of `width` columns (j) copied so that tiles read them in order:
   // out[p * width + j] = x[p * row + j * column] for p < k. `out` has room for 16 elements more.
   void (*gemm_tiles)(const TileBlock& t);

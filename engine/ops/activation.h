@@ -23,11 +23,12 @@ inline Tensor sigmoid(const Tensor& x) {
   });
 }
 
-/// max(x, 0). The gradient at exactly 0 is 0; NaN stays NaN.
+/// max(x, 0). The gradient at exactly 0 is 0; NaN stays NaN. Keeps the result, which the next op mostly keeps anyway.
 inline Tensor relu(const Tensor& x) {
   Op op("relu", x);
-  return op.record(map(kernels::table().relu, x.array()), save(x), [](const Array& dy, Grads& dx, const Array& x) {
-    dx.add(0, zip(kernels::table().relu_backward, dy, x));
+  Array y = map(kernels::table().relu, x.array());
+  return op.record(y, save(y), [](const Array& dy, Grads& dx, const Array& y) {
+    dx.add(0, zip(kernels::table().relu_backward, dy, y));
   });
 }
 

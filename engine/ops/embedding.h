@@ -33,7 +33,7 @@ inline Tensor embedding(const Tensor& weight, IntArray ids, std::optional<Index>
   const Array table = weight.array().contiguous();
   Array y = Array::empty(ids.shape().insert(-1, width));
   real* const out = y.mutate();
-  parallel_for(ids.numel(), 1 + 8192 / std::max<Index>(width, 1), [&](Index lo, Index hi) {
+  parallel_for(ids.numel(), grain_for(5 + 0.1 * static_cast<double>(width)), [&](Index lo, Index hi) {
     for (Index i = lo; i < hi; ++i) std::copy_n(table.data() + ids.data()[i] * width, width, out + i * width);
   });
   op.flops(0, {y.numel()});
@@ -44,7 +44,7 @@ inline Tensor embedding(const Tensor& weight, IntArray ids, std::optional<Index>
                      real* const to = d.mutate();
                      const auto add = kernels::table().add;
                      // Each task owns some columns and loops over all tokens, so every row is summed in token order.
-                     parallel_for(width, std::max<Index>(16, 16384 / std::max<Index>(ids.numel(), 1) / 16 * 16),
+                     parallel_for(width, std::max<Index>(64, grain_for(0.2 * static_cast<double>(ids.numel()))),
                                   [&](Index lo, Index hi) {
                                     for (Index i = 0; i < ids.numel(); ++i) {
                                       const Index id = ids.data()[i];

@@ -1,6 +1,7 @@
 // cross_entropy and mse_loss.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <limits>
 
@@ -52,17 +53,18 @@ inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossE
   const Index counted = detail::check_targets(logits, targets, options);
   const Index classes = logits.size(-1);
   const Array x = logits.array().contiguous();
-  Array logp = Array::empty(x.shape()), losses = Array::zeros(targets.shape());
-  real *const lp = logp.mutate(), *const out = losses.mutate();
+  Array stats = Array::empty(targets.shape().insert(-1, 2)), losses = Array::zeros(targets.shape());
+  real *const st = stats.mutate(), *const out = losses.mutate();
   const kernels::Table& t = kernels::table();
   const real spread = static_cast<real>(options.label_smoothing / static_cast<double>(classes));
   const real sharp = static_cast<real>(1 - options.label_smoothing);
   detail::for_rows(x.shape(), [&](Index row, Index at) {
-    t.log_softmax(x.data() + at, lp + at, classes);
     const Index target = targets.data()[row];
     if (target == options.ignore_index) return;
-    out[row] = -lp[at + target] * sharp;
-    if (spread > 0) out[row] -= math::product(spread, t.sum(lp + at, classes));
+    real* const s = st + 2 * row;
+    t.log_sum_exp(x.data() + at, s, classes);
+    out[row] = -(x.data()[at + target] - s[0] - s[1]) * sharp;
+    if (spread > 0) out[row] -= math::product(spread, t.sum_log_softmax(x.data() + at, s, classes));
   });
   const bool mean = options.reduction == Reduction::mean;
   // Losses of the remaining rows, adjacent: the sum then equals, to the bit, that of a batch without ignored rows.
@@ -73,25 +75,22 @@ inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossE
   Array result = options.reduction == Reduction::none ? losses : sum(counted_losses);
   if (mean) result = counted ? result / static_cast<real>(counted) : Array(std::numeric_limits<real>::quiet_NaN());
   op.flops(5 * x.numel(), {3 * x.numel()});  // maximum, difference, exp, sum, quotient; exp, difference, product
-  return op.record(
-      result, save(logp, targets, options, counted, mean, classes, sharp, spread),
-      [](const Array& dy, Grads& dx, const Array& logp, const IntArray& targets, const CrossEntropyOptions& options,
-         Index counted, bool mean, Index classes, real sharp, real spread) {
-        const Array g = dy.expand(targets.shape()).contiguous();
-        Array d = Array::zeros(logp.shape());
-        real* const to = d.mutate();
-        const kernels::Table& k = kernels::table();
-        detail::for_rows(logp.shape(), [&](Index row, Index at) {
-          const Index target = targets.data()[row];
-          if (target == options.ignore_index) return;
-          const real scale = mean ? g.data()[row] / static_cast<real>(counted) : g.data()[row];
-          k.exp(logp.data() + at, 1, to + at, classes);  // softmax - target distribution
-          to[at + target] -= sharp;
-          if (spread > 0) k.sub(to + at, 1, &spread, 0, to + at, classes);
-          k.mul(to + at, 1, &scale, 0, to + at, classes);
-        });
-        dx.add(0, d);
-      });
+  return op.record(result, save(x, stats, targets, options, counted, mean, sharp, spread),
+                   [](const Array& dy, Grads& dx, const Array& x, const Array& stats, const IntArray& targets,
+                      const CrossEntropyOptions& options, Index counted, bool mean, real sharp, real spread) {
+                     const Array g = dy.expand(targets.shape()).contiguous();
+                     const Index classes = x.shape()[-1];
+                     Array d = Array::empty(x.shape());
+                     real* const to = d.mutate();
+                     const auto f = kernels::table().cross_entropy_backward;
+                     detail::for_rows(x.shape(), [&](Index row, Index at) {
+                       const Index target = targets.data()[row];
+                       if (target == options.ignore_index) return void(std::fill_n(to + at, classes, real(0)));
+                       const real scale = mean ? g.data()[row] / static_cast<real>(counted) : g.data()[row];
+                       f(x.data() + at, stats.data() + 2 * row, {target, sharp, spread, scale}, to + at, classes);
+                     });
+                     dx.add(0, d);
+                   });
 }
 
 template <class T>

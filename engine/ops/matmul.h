@@ -25,6 +25,22 @@ inline Tensor matmul(const Tensor& a, const Tensor& b) {
   });
 }
 
+namespace detail {
+
+/// x [..., n] as [rows, n]: all leading axes become rows of one product.
+inline Array as_rows(const Array& x) {
+  const Index n = x.shape()[-1];
+  return x.reshape({n ? x.numel() / n : x.shape().without(-1).numel(), n});
+}
+
+/// Sends linear's gradients of weight and bias, given x as rows.
+inline void linear_weight_gradients(const Array& dy, Grads& dx, const Array& rows) {
+  if (dx.wants(1)) dx.add(1, matmul(dy.transpose(0, 1), rows));  // dW = dY^T X
+  if (dx.wants(2)) dx.add(2, sum(dy, 0));                        // db = the sum of dY's rows
+}
+
+}  // namespace detail
+
 /// y = x W^T + bias: x [..., in], weight [out, in], bias [out] or undefined -> [..., out]. PyTorch's layout of weights.
 /// Errors: a last extent of x that is not `in`, a bias that is not [out].
 inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) {
@@ -38,19 +54,15 @@ inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias =
     op.flops(y.numel() * (2 * x.size(-1) + (bias.defined() ? 1 : 0)));
     return op.record(std::move(y), [](const Array&, Grads&) {});  // under NoGrad: never called
   }
-  // All leading axes become rows of one product.
-  const Array rows =
-      x.array().reshape({x.size(-1) ? x.numel() / x.size(-1) : x.shape().without(-1).numel(), x.size(-1)});
-  Array y = matmul(rows, weight.array().transpose(0, 1));
-  if (bias.defined()) y = y + bias.array();  // once, after the last k
+  const Array rows = detail::as_rows(x.array());
+  const Array y = matmul(rows, weight.array().transpose(0, 1), bias.defined() ? &bias.array() : nullptr);
   const Index product = 2 * y.numel() * x.size(-1);
   op.flops(product + (bias.defined() ? y.numel() : 0), {product, product, y.numel()});
   return op.record(y.reshape(x.shape().with(-1, weight.size(0))), save(rows, x.shape(), weight),
                    [](const Array& dy, Grads& dx, const Array& rows, const Shape& shape, const Array& weight) {
                      const Array d = dy.reshape({rows.shape()[0], weight.shape()[0]});
                      if (dx.wants(0)) dx.add(0, matmul(d, weight).reshape(shape));  // dX = dY W
-                     if (dx.wants(1)) dx.add(1, matmul(d.transpose(0, 1), rows));   // dW = dY^T X
-                     if (dx.wants(2)) dx.add(2, sum(d, 0));                         // db = the sum of dY's rows
+                     detail::linear_weight_gradients(d, dx, rows);
                    });
 }
 

@@ -1,43 +1,54 @@
 // layer_norm and rms_norm over the last axis.
 #pragma once
 
-#include "engine/ops/softmax.h"
+#include <algorithm>
+
+#include "engine/autograd/op.h"
+#include "engine/base/parallel.h"
 
 namespace mote {
 namespace detail {
 
-using NormBackward = void(const real*, const real*, const real*, const real*, real*, Index);
+/// The rows of x, computed in parallel, and what their gradients need: y, {mean, inv_std} of every row.
+template <class Kernel>
+void norm_rows(Kernel* kernel, const Array& x, const kernels::NormWeights& weights, Array& y, Array& stats) {
+  const Index n = x.shape()[-1], rows = n ? x.numel() / n : 0;
+  y = Array::empty(x.shape()), stats = Array::empty({rows, 2});
+  real *const out = y.mutate(), *const s = stats.mutate();
+  parallel_for(rows, grain_for(20 + 0.3 * static_cast<double>(n)),
+               [&](Index lo, Index hi) { kernel(x.data() + lo * n, weights, out + lo * n, s + 2 * lo, hi - lo, n); });
+}
 
-/// The gradients of both norms: dx row by row, then the sums over rows for weight and bias. Rows are summed in blocks
-/// of 128 and the blocks in order, so that threads do not affect the bits. x contiguous [..., C]; stats {shift, scale}
+/// The gradients of both norms in one pass over the rows. The sums for weight and bias run over blocks of 128 rows, and
+/// the blocks are added in order, so that threads do not affect the bits. x contiguous [..., C]; stats {mean, inv_std}
 /// per row; rms_norm has no third input.
-inline void norm_backward(const Array& dy, Grads& dx, const Array& x, const Array& weight, const Array& stats,
-                          NormBackward* rule, bool has_bias) {
+template <class Kernel>
+void norm_backward(Kernel* kernel, const Array& dy, Grads& dx, const Array& x, const Array& weight, const Array& stats,
+                   bool has_bias) {
   const Array g = dy.contiguous();
   const Index n = x.shape()[-1], rows = n ? x.numel() / n : 0;
-  if (dx.wants(0)) {
-    Array d = Array::empty(x.shape());
-    real* const out = d.mutate();
-    const real* const w = weight.defined() ? weight.data() : nullptr;
-    for_rows(x.shape(),
-             [&](Index row, Index at) { rule(g.data() + at, x.data() + at, w, stats.data() + 2 * row, out + at, n); });
-    dx.add(0, d);
-  }
-  if (dx.wants(1)) {
-    constexpr Index block = 128;
-    const Index blocks = (rows + block - 1) / block;
-    Array parts = Array::zeros({blocks, n});
-    real* const part = parts.mutate();
-    const auto f = kernels::table().add_scaled_product;
-    parallel_for(blocks, 1, [&](Index lo, Index hi) {
-      for (Index row = lo * block; row < std::min(hi * block, rows); ++row) {
-        const real* const s = stats.data() + 2 * row;
-        f(g.data() + row * n, x.data() + row * n, s[0], s[1], part + row / block * n, n);
-      }
-    });
-    dx.add(1, sum(parts, 0));
-  }
-  if (has_bias && dx.wants(2)) dx.add(2, sum(g.reshape({rows, n}), 0));
+  constexpr Index block = 128;
+  const Index blocks = (rows + block - 1) / block;
+  Array d = dx.wants(0) ? Array::empty(x.shape()) : Array();
+  Array of_weight = dx.wants(1) ? Array::zeros({blocks, n}) : Array();
+  Array of_bias = has_bias && dx.wants(2) ? Array::zeros({blocks, n}) : Array();
+  const auto start = [](Array& a) { return a.defined() ? a.mutate() : nullptr; };
+  real *const out = start(d), *const w = start(of_weight), *const b = start(of_bias);
+  const kernels::NormInputs in{g.data(), x.data(), weight.defined() ? weight.data() : nullptr, stats.data()};
+  const Index step = w || b ? block : 1;  // rows of one task: sums have to end where a block does
+  parallel_for((rows + step - 1) / step, grain_for(static_cast<double>(step) * (20 + 0.6 * static_cast<double>(n))),
+               [&](Index lo, Index hi) {
+                 for (Index r = lo * step; r < std::min(hi * step, rows); r += block) {
+                   const Index at = r * n, part = r / block * n;
+                   kernel({in.dy + at, in.x + at, in.weight, in.stats + 2 * r},
+                          {out ? out + at : nullptr, w ? w + part : nullptr, b ? b + part : nullptr},
+                          std::min({block, hi * step - r, rows - r}), n);
+                 }
+               });
+  const auto total = [&](const Array& parts) { return blocks == 1 ? parts.reshape({n}) : sum(parts, 0); };
+  if (dx.wants(0)) dx.add(0, d);
+  if (dx.wants(1)) dx.add(1, total(of_weight));
+  if (has_bias && dx.wants(2)) dx.add(2, total(of_bias));
 }
 
 inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
@@ -60,19 +71,15 @@ inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tenso
   const Array in = x.array().contiguous();
   const Array w = weight.defined() ? weight.array().contiguous() : Array(),
               b = bias.defined() ? bias.array().contiguous() : Array();
-  const Index n = in.shape()[-1];
-  Array y = Array::empty(in.shape()), stats = Array::empty({n ? in.numel() / n : 0, 2});
-  real *const out = y.mutate(), *const s = stats.mutate();
-  const auto f = kernels::table().layer_norm;
-  detail::for_rows(in.shape(), [&](Index row, Index at) {
-    f(in.data() + at, w.defined() ? w.data() : nullptr, b.defined() ? b.data() : nullptr, static_cast<real>(eps),
-      out + at, s + 2 * row, n);
-  });
+  Array y, stats;
+  detail::norm_rows(kernels::table().layer_norm, in,
+                    {w.defined() ? w.data() : nullptr, b.defined() ? b.data() : nullptr, static_cast<real>(eps)}, y,
+                    stats);
   // mean, difference, square and sum, scale, weight, bias
   op.flops(7 * in.numel(), {9 * in.numel(), 4 * in.numel(), in.numel()});
   return op.record(y, save(in, w, stats),
                    [](const Array& dy, Grads& dx, const Array& x, const Array& weight, const Array& stats) {
-                     detail::norm_backward(dy, dx, x, weight, stats, kernels::table().layer_norm_backward, true);
+                     detail::norm_backward(kernels::table().layer_norm_backward, dy, dx, x, weight, stats, true);
                    });
 }
 
@@ -83,17 +90,13 @@ inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 
   detail::check_norm(x, weight, {}, eps);
   const Array in = x.array().contiguous();
   const Array w = weight.defined() ? weight.array().contiguous() : Array();
-  const Index n = in.shape()[-1];
-  Array y = Array::empty(in.shape()), stats = Array::empty({n ? in.numel() / n : 0, 2});
-  real *const out = y.mutate(), *const s = stats.mutate();
-  const auto f = kernels::table().rms_norm;
-  detail::for_rows(in.shape(), [&](Index row, Index at) {
-    f(in.data() + at, w.defined() ? w.data() : nullptr, static_cast<real>(eps), out + at, s + 2 * row, n);
-  });
+  Array y, stats;
+  detail::norm_rows(kernels::table().rms_norm, in, {w.defined() ? w.data() : nullptr, nullptr, static_cast<real>(eps)},
+                    y, stats);
   op.flops(4 * in.numel(), {7 * in.numel(), 3 * in.numel()});  // square and sum, scale, weight
   return op.record(y, save(in, w, stats),
                    [](const Array& dy, Grads& dx, const Array& x, const Array& weight, const Array& stats) {
-                     detail::norm_backward(dy, dx, x, weight, stats, kernels::table().rms_norm_backward, false);
+                     detail::norm_backward(kernels::table().rms_norm_backward, dy, dx, x, weight, stats, false);
                    });
 }
 

@@ -8,6 +8,7 @@
 #include "engine/ops/create.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/embedding.h"
+#include "engine/ops/gelu_linear.h"
 #include "engine/ops/index.h"
 #include "engine/ops/kv_cache.h"
 #include "engine/ops/loss.h"

@@ -8,14 +8,12 @@
 namespace mote {
 namespace detail {
 
-constexpr Index row_grain(Index n) { return n > 0 ? (8192 + n - 1) / n : 8192; }  // rows per task
-
 /// Calls body(row number, offset of the row) for the rows of a contiguous array.
 template <class Body>
 void for_rows(const Shape& shape, Body body) {
   const Index n = shape[-1];
   if (shape.numel() == 0) return;
-  parallel_for(shape.numel() / n, row_grain(n), [&](Index lo, Index hi) {
+  parallel_for(shape.numel() / n, grain_for(15 + 0.4 * static_cast<double>(n)), [&](Index lo, Index hi) {
     for (Index row = lo; row < hi; ++row) body(row, row * n);
   });
 }

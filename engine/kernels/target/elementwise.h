@@ -1,7 +1,7 @@
 // The element-wise kernels: each is one formula over Vec, which the two loops at the top run over an array.
 #pragma once
 
-#include "engine/base/math_formulas.h"
+#include "engine/base/math_activations.h"
 #include "engine/kernels/target/simd.h"
 
 namespace mote {
@@ -116,50 +116,52 @@ struct Relu {
   static MOTE_INLINE Vec apply(Vec x) { return select(x <= Vec(0), Vec(0), x); }
 };
 struct ReluBackward {
-  static MOTE_INLINE Vec apply(Vec dy, Vec x) { return select(x <= Vec(0), Vec(0), dy); }
+  static MOTE_INLINE Vec apply(Vec dy, Vec y) { return select(y <= Vec(0), Vec(0), dy); }
 };
 
-/// x Phi(x) with Phi the normal distribution function, (1 + erf(x / sqrt 2)) / 2.
 struct Gelu {
-  static MOTE_INLINE Vec phi(Vec x) { return Vec(real(0.5)) * (Vec(1) + v_erf(x * Vec(real(0.70710678118654752440)))); }
-  static MOTE_INLINE Vec apply(Vec x) { return x * phi(x); }
+  static MOTE_INLINE ValueAndSlope<Vec> both(Vec x) { return v_gelu(x); }
 };
-/// d/dx x Phi(x) = Phi(x) + x exp(-x^2 / 2) / sqrt(2 pi).
-struct GeluBackward {
-  static MOTE_INLINE Vec apply(Vec dy, Vec x) {
-    const Vec density = v_exp(x * x * Vec(real(-0.5))) * Vec(real(0.39894228040143267794));
-    return dy * fma(x, density, Gelu::phi(x));
-  }
-};
-
-/// x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3): GPT-2's approximation.
 struct GeluTanh {
-  static MOTE_INLINE Vec tanh_u(Vec x) {
-    const Vec cubic = fma(x * x * x, Vec(real(0.044715)), x);
-    return v_tanh(cubic * Vec(real(0.79788456080286535588)));
-  }
-  static MOTE_INLINE Vec apply(Vec x) { return Vec(real(0.5)) * x * (Vec(1) + tanh_u(x)); }
+  static MOTE_INLINE ValueAndSlope<Vec> both(Vec x) { return v_gelu_tanh(x); }
 };
-/// (1 + t)/2 + x/2 (1 - t^2) u' with t = tanh(u) and u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2).
-struct GeluTanhBackward {
-  static MOTE_INLINE Vec apply(Vec dy, Vec x) {
-    const Vec t = GeluTanh::tanh_u(x);
-    const Vec slope = fma(x * x, Vec(real(0.134145)), Vec(1)) * Vec(real(0.79788456080286535588));
-    const Vec half = Vec(real(0.5));
-    return dy * fma(half * x * (Vec(1) - t * t), slope, half * (Vec(1) + t));
-  }
+struct Silu {
+  static MOTE_INLINE ValueAndSlope<Vec> both(Vec x) { return v_silu(x); }
+};
+template <class F>
+struct ValueOf {
+  static MOTE_INLINE Vec apply(Vec x) { return F::both(x).value; }
+};
+template <class F>
+struct BackwardOf {
+  static MOTE_INLINE Vec apply(Vec dy, Vec x) { return dy * F::both(x).slope; }
 };
 
-/// x sigmoid(x).
-struct Silu {
-  static MOTE_INLINE Vec apply(Vec x) { return x * v_sigmoid(x); }
-};
-struct SiluBackward {
-  static MOTE_INLINE Vec apply(Vec dy, Vec x) {
-    const Vec s = v_sigmoid(x);
-    return dy * s * fma(x, Vec(1) - s, Vec(1));  // s + x s (1 - s)
+/// y = f(x) again and dx = dy f'(x), for little more than the cost of one.
+template <class F>
+void again(const real* dy, const real* x, real* y, real* dx, Index n) {
+  for (Index i = 0; i < n; i += Vec::lanes) {
+    const Index m = n - i < Vec::lanes ? n - i : Index(Vec::lanes);
+    const bool whole = m == Vec::lanes;
+    const ValueAndSlope<Vec> f = F::both(whole ? Vec::load(x + i) : Vec::load_first(x + i, m));
+    const Vec d = (whole ? Vec::load(dy + i) : Vec::load_first(dy + i, m)) * f.slope;
+    whole ? f.value.store(y + i) : f.value.store_first(y + i, m);
+    whole ? d.store(dx + i) : d.store_first(dx + i, m);
   }
-};
+}
+
+/// x scaled where its bit is 1, x 0 elsewhere: bit i of keep[j] for element 16 j + i.
+void scale_kept(const real* x, const std::uint16_t* keep, real scale, real* y, Index n) {
+  static constexpr UInt lane_bits[16] = {1,      1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
+                                         1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
+  const Bits own = bits(Vec::load(reinterpret_cast<const real*>(lane_bits)));
+  const auto factors = [&](Index i) {
+    return select((Bits(UInt(keep[i / 16])) & own) == own, Vec(scale), Vec::zero());
+  };
+  Index i = 0;
+  for (; i + Vec::lanes <= n; i += Vec::lanes) (Vec::load(x + i) * factors(i)).store(y + i);
+  if (i < n) (Vec::load_first(x + i, n - i) * factors(i)).store_first(y + i, n - i);
+}
 
 struct TanhBackward {
   static MOTE_INLINE Vec apply(Vec dy, Vec y) { return dy * (Vec(1) - y * y); }

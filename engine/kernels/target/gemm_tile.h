@@ -32,10 +32,11 @@ MOTE_INLINE Reg load_register(const real* p, int v, Index last) {
   return edge && v == registers - 1 ? Reg::load_first(p + v * Reg::lanes, last) : Reg::load(p + v * Reg::lanes);
 }
 
-/// One tile: every element of C is one accumulator and k only ascends, which is why the bits never change.
+/// The tile at `c`, from column j on: every element of C is one accumulator and k only ascends, which is why the bits
+/// never change.
 template <int rows, int registers, bool edge>
-void multiply_tile(const TileBlock& t, const real* a0, const real* b, real* c, const real* bias, Index columns) {
-  const Index last = columns - (registers - 1) * Reg::lanes;
+void multiply_tile(const TileBlock& t, const real* a0, Index a_row, Index a_k, const real* b, real* c, Index j) {
+  const Index last = t.columns - j - (registers - 1) * Reg::lanes;
   const auto load = [last](const real* p, int v) __attribute__((always_inline)) {
     return load_register<registers, edge>(p, v, last);
   };
@@ -48,8 +49,8 @@ void multiply_tile(const TileBlock& t, const real* a0, const real* b, real* c, c
   constexpr int pointers = (rows + 2) / 3;
   const real* a[pointers];
 #pragma GCC unroll 16
-  for (int g = 0; g < pointers; ++g) a[g] = a0 + 3 * g * t.a_row;
-  const Index a_row = t.a_row, a_k = t.a_k, b_k = t.b_k;
+  for (int g = 0; g < pointers; ++g) a[g] = a0 + 3 * g * a_row;
+  const Index b_k = t.b_k;
   for (Index p = t.k; p > 0; --p) {
     Reg y[registers];
 #pragma GCC unroll 16
@@ -73,10 +74,10 @@ void multiply_tile(const TileBlock& t, const real* a0, const real* b, real* c, c
     for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 16
       for (int v = 0; v < registers; ++v) sum[r][v] = load(c + r * c_row, v) + sum[r][v];
-  if (bias)
+  if (t.bias)
 #pragma GCC unroll 16
     for (int v = 0; v < registers; ++v) {
-      const Reg y = load(bias, v);
+      const Reg y = load(t.bias + j, v);
 #pragma GCC unroll 16
       for (int r = 0; r < rows; ++r) sum[r][v] = sum[r][v] + y;
     }
@@ -109,44 +110,6 @@ constexpr Tiles make_tiles() {
   return all;
 }
 constexpr Tiles tiles = make_tiles();
-
-constexpr Index tiles_down(Index rows) { return (rows + tile_rows - 1) / tile_rows; }
-struct Widths {
-  Index of[tile_rows + 1];
-};
-constexpr Widths widths = [] {
-  Widths all{};
-  for (int rows = 1; rows <= tile_rows; ++rows) all.of[rows] = registers_of(rows) * Reg::lanes;
-  return all;
-}();
-
-/// How wide the tiles of so many rows are.
-Index gemm_width(Index rows) {
-  const Index down = tiles_down(rows);
-  return widths.of[down == 1 ? rows : (rows + down - 1) / down];
-}
-
-/// All tiles of a block. Its rows are split evenly: 16 are 8 + 8 and 64 four times 13 and 12, rather than 14s and a
-/// small rest. A row of tiles at a time: its part of A stays in the first-level cache while B passes.
-void gemm_tiles(const TileBlock& t) {
-  const Index down = tiles_down(t.rows), rows = down == 1 ? t.rows : t.rows / down, taller = t.rows - rows * down;
-  const real* a = t.a;
-  real* c = t.c;
-  for (Index i = 0; i < down; ++i) {
-    const Index here = rows + (i < taller);
-    const auto& of = tiles.of[here - 1];
-    const real* b = t.b;
-    Index j = 0;
-    if (t.columns >= t.width) {
-      MultiplyTile* const whole = of[t.width / Reg::lanes - 1][0];
-      for (; j + t.width <= t.columns; j += t.width, b += t.b_panel)
-        whole(t, a, b, c + j, t.bias ? t.bias + j : nullptr, t.width);
-    }
-    if (const Index left = t.columns - j; left > 0)
-      of[(left - 1) / Reg::lanes][left % Reg::lanes != 0](t, a, b, c + j, t.bias ? t.bias + j : nullptr, left);
-    a += here * t.a_row, c += here * t.c_row;
-  }
-}
 
 }  // namespace
 }  // namespace mote

@@ -43,7 +43,11 @@ MOTE_INLINE NativeMask first_lanes(Index n) {
 MOTE_INLINE NativeReal native_load_first(const real* p, Index n) { return MOTE_OP(maskz_loadu)(first_lanes(n), p); }
 MOTE_INLINE void native_store_first(real* p, Index n, NativeReal v) { MOTE_OP(mask_storeu)(p, first_lanes(n), v); }
 
-// The form without a mask makes GCC 12 warn about its own header (an "undefined" register is used uninitialised).
+// The forms without a mask make GCC 12 warn about its own header (an "undefined" register is used uninitialised).
+MOTE_INLINE NativeReal native_greater_of(NativeReal a, NativeReal b) {
+  return MOTE_OP(maskz_max)(NativeMask(-1), a, b);
+}
+MOTE_INLINE NativeReal native_lesser_of(NativeReal a, NativeReal b) { return MOTE_OP(maskz_min)(NativeMask(-1), a, b); }
 MOTE_INLINE NativeReal native_sqrt(NativeReal a) { return MOTE_OP(maskz_sqrt)(NativeMask(-1), a); }
 MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) { return MOTE_OP(fmadd)(a, b, c); }
 

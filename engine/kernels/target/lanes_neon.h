@@ -48,6 +48,9 @@ MOTE_INLINE void native_store_first(real* p, Index n, NativeReal v) {
     if (i < n) p[i] = v[i];
 }
 
+// The machine's own maximum and minimum differ for NaN and -0.
+MOTE_INLINE NativeReal native_greater_of(NativeReal a, NativeReal b) { return native_select(native_less(b, a), a, b); }
+MOTE_INLINE NativeReal native_lesser_of(NativeReal a, NativeReal b) { return native_select(native_less(a, b), a, b); }
 MOTE_INLINE NativeReal native_sqrt(NativeReal a) { return (NativeReal)MOTE_OP(vsqrt)(a); }
 MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
   return (NativeReal)MOTE_OP(vfma)(c, a, b);

@@ -74,6 +74,8 @@ struct Reg {
   friend MOTE_INLINE Reg operator*(Reg a, Reg b) { return Reg(a.v * b.v); }
   friend MOTE_INLINE Reg operator/(Reg a, Reg b) { return Reg(a.v / b.v); }
   friend MOTE_INLINE Reg fma(Reg a, Reg b, Reg c) { return Reg(native_fma(a.v, b.v, c.v)); }
+  friend MOTE_INLINE Reg greater_of(Reg a, Reg b) { return Reg(native_greater_of(a.v, b.v)); }
+  friend MOTE_INLINE Reg lesser_of(Reg a, Reg b) { return Reg(native_lesser_of(a.v, b.v)); }
   friend MOTE_INLINE Reg sqrt(Reg a) { return Reg(native_sqrt(a.v)); }
   friend MOTE_INLINE Mask operator<(Reg a, Reg b) { return native_less(a.v, b.v); }
   friend MOTE_INLINE Mask operator<=(Reg a, Reg b) { return native_less_equal(a.v, b.v); }
@@ -81,6 +83,19 @@ struct Reg {
   friend MOTE_INLINE Reg select(Mask m, Reg a, Reg b) { return Reg(native_select(m, a.v, b.v)); }
   friend MOTE_INLINE Bits bits(Reg a) { return Bits(reinterpret_as<NativeBits>(a.v)); }
 };
+/// Lane i takes lane i + k, for i < k; the others do not matter.
+template <int k, class R>
+MOTE_INLINE R lanes_from(R a) {
+  if constexpr (R::lanes == 2)
+    return R(__builtin_shufflevector(a.v, a.v, 1, 1));
+  else if constexpr (R::lanes == 4)
+    return R(__builtin_shufflevector(a.v, a.v, k, k | 1, 2, 3));
+  else if constexpr (R::lanes == 8)
+    return R(__builtin_shufflevector(a.v, a.v, k, k | 1, k | 2, k | 3, 4, 5, 6, 7));
+  else
+    return R(__builtin_shufflevector(a.v, a.v, k, k | 1, k | 2, k | 3, k | 4, k | 5, k | 6, k | 7, 8, 9, 10, 11, 12, 13,
+                                     14, 15));
+}
 MOTE_INLINE Reg as_real(RegBits b) { return Reg(reinterpret_as<NativeReal>(b.v)); }
 
 // Registers narrower than 16 lanes are paired, and the pairs paired again, until there are 16. An operation on a pair
@@ -165,6 +180,8 @@ struct PairOf {
   friend MOTE_INLINE PairOf operator*(PairOf a, PairOf b) { return {a.lo * b.lo, a.hi * b.hi}; }
   friend MOTE_INLINE PairOf operator/(PairOf a, PairOf b) { return {a.lo / b.lo, a.hi / b.hi}; }
   friend MOTE_INLINE PairOf fma(PairOf a, PairOf b, PairOf c) { return {fma(a.lo, b.lo, c.lo), fma(a.hi, b.hi, c.hi)}; }
+  friend MOTE_INLINE PairOf greater_of(PairOf a, PairOf b) { return {greater_of(a.lo, b.lo), greater_of(a.hi, b.hi)}; }
+  friend MOTE_INLINE PairOf lesser_of(PairOf a, PairOf b) { return {lesser_of(a.lo, b.lo), lesser_of(a.hi, b.hi)}; }
   friend MOTE_INLINE PairOf sqrt(PairOf a) { return {sqrt(a.lo), sqrt(a.hi)}; }
   friend MOTE_INLINE Mask operator<(PairOf a, PairOf b) { return {a.lo < b.lo, a.hi < b.hi}; }
   friend MOTE_INLINE Mask operator<=(PairOf a, PairOf b) { return {a.lo <= b.lo, a.hi <= b.hi}; }

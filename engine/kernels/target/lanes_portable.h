@@ -53,6 +53,8 @@ MOTE_INLINE void native_store_first(real* p, Index n, NativeReal v) {
     if (i < n) p[i] = v[i];
 }
 
+MOTE_INLINE NativeReal native_greater_of(NativeReal a, NativeReal b) { return native_select(native_less(b, a), a, b); }
+MOTE_INLINE NativeReal native_lesser_of(NativeReal a, NativeReal b) { return native_select(native_less(a, b), a, b); }
 MOTE_INLINE NativeReal native_sqrt(NativeReal a) {
 #if defined(__SSE2__) && defined(MOTE_REAL_DOUBLE)
   return (NativeReal)_mm_sqrt_pd((__m128d)a);

@@ -17,12 +17,21 @@ MOTE_INLINE Vec flush(Vec x) {
   return select(abs(x) < Vec(smallest), Vec::zero(), x);
 }
 
+/// n elements of the gradient, multiplied and stored where that is asked for.
+MOTE_INLINE Vec gradient(const kernels::ScaledGrad& grad, Index i, Index n) {
+  Vec g = load_n(grad.values + i, n);
+  if (!grad.scaled) return g;
+  g = g * Vec(grad.scale);
+  store_n(g, grad.scaled + i, n);
+  return g;
+}
+
 /// value *= decay;  g = grad + l2 value;  m = beta1 m + (1 - beta1) g;  v = beta2 v + ((1 - beta2) g) g;
 /// value -= (step_size m) / (sqrt(v) / correction2_sqrt + eps).
-void adam(const kernels::AdamStep& s, real* value, const real* grad, real* m, real* v, Index n) {
+void adam(const kernels::AdamStep& s, real* value, const kernels::ScaledGrad& grad, real* m, real* v, Index n) {
   for_lanes(n, [&](Index i, Index k) {
     const Vec p = load_n(value + i, k) * Vec(s.decay);
-    const Vec g = fma(Vec(s.l2), p, load_n(grad + i, k));
+    const Vec g = fma(Vec(s.l2), p, gradient(grad, i, k));
     const Vec mean = flush(fma(Vec(s.one_minus_beta1), g, load_n(m + i, k) * Vec(s.beta1)));
     const Vec square = flush(fma(Vec(s.one_minus_beta2) * g, g, load_n(v + i, k) * Vec(s.beta2)));
     const Vec denominator = sqrt(square) / Vec(s.correction2_sqrt) + Vec(s.eps);
@@ -34,10 +43,10 @@ void adam(const kernels::AdamStep& s, real* value, const real* grad, real* m, re
 
 /// g = grad + l2 value;  velocity = first ? g : momentum velocity + keep g;
 /// value -= lr (nesterov ? g + momentum velocity : velocity). A null velocity means no momentum: value -= lr g.
-void sgd(const kernels::SgdStep& s, real* value, const real* grad, real* velocity, Index n) {
+void sgd(const kernels::SgdStep& s, real* value, const kernels::ScaledGrad& grad, real* velocity, Index n) {
   for_lanes(n, [&](Index i, Index k) {
     const Vec p = load_n(value + i, k);
-    Vec g = fma(Vec(s.l2), p, load_n(grad + i, k));
+    Vec g = fma(Vec(s.l2), p, gradient(grad, i, k));
     if (velocity) {
       const Vec moved = s.first ? g : flush(fma(Vec(s.keep), g, load_n(velocity + i, k) * Vec(s.momentum)));
       store_n(moved, velocity + i, k);

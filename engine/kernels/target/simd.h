@@ -39,7 +39,8 @@ struct Sixteen<R, 16> {
 /// 16 values. Members: load(p), load_first(p, n), load_strided(p, stride), load_strided_first(p, stride, n), store(p),
 /// store_first(p, n), zero(), iota() = 0 1 2 ... 15. A real converts to 16 copies of itself. No memory need be
 /// aligned, and the `first` forms touch only the first n elements (0 <= n <= 16; the other lanes are 0).
-/// Also: + - * / fma(a, b, c) = a*b + c rounded once, sqrt(a), select(mask, if_true, if_false), bits(a), as_real(b).
+/// Also: + - * / fma(a, b, c) = a*b + c rounded once, sqrt(a), select(mask, if_true, if_false), bits(a), as_real(b);
+/// greater_of(a, b) = b < a ? a : b and lesser_of(a, b) = a < b ? a : b, so b where one of them is NaN.
 using Vec = Sixteen<Reg>::Type;
 
 /// 16 truth values: & | ~ any(m). Comparisons return them; a comparison with NaN is false, only != is true.
@@ -66,34 +67,41 @@ MOTE_INLINE Vec& operator*=(Vec& a, Vec b) { return a = a * b; }
 MOTE_INLINE Vec& operator/=(Vec& a, Vec b) { return a = a / b; }
 
 /// The larger / the smaller one, NaN if either is NaN, and of two equal values (+0 and -0) the second. Machine
-/// instructions with these names differ in how they treat NaN and -0.
-MOTE_INLINE Vec maximum(Vec a, Vec b) { return select(b < a, a, select(is_nan(a), a, b)); }
-MOTE_INLINE Vec minimum(Vec a, Vec b) { return select(a < b, a, select(is_nan(a), a, b)); }
-MOTE_INLINE real maximum(real a, real b) { return b < a || a != a ? a : b; }
-MOTE_INLINE real minimum(real a, real b) { return a < b || a != a ? a : b; }
+/// instructions with these names differ in how they treat NaN and -0. V is a Vec or one of its parts.
+template <class V>
+MOTE_INLINE V maximum(V a, V b) {
+  return select(a == a, greater_of(a, b), a);
+}
+template <class V>
+MOTE_INLINE V minimum(V a, V b) {
+  return select(a == a, lesser_of(a, b), a);
+}
 
 /// Reduces 16 values to one in a fixed tree: lane i with lane i+8, then i+4, i+2, i+1. The order is part of the result.
-template <class Combine>
-MOTE_INLINE real tree(Vec x, Combine combine) {
-  real t[16];
-  x.store(t);
-  for (int i = 0; i < 8; ++i) t[i] = combine(t[i], t[i + 8]);
-  for (int i = 0; i < 4; ++i) t[i] = combine(t[i], t[i + 4]);
-  for (int i = 0; i < 2; ++i) t[i] = combine(t[i], t[i + 2]);
-  return combine(t[0], t[1]);
+template <class V, class Combine>
+MOTE_INLINE real tree(V x, Combine combine) {
+  if constexpr (V::lanes > Reg::lanes) {
+    return tree(combine(x.lo, x.hi), combine);
+  } else {
+    if constexpr (V::lanes > 8) x = combine(x, lanes_from<8>(x));
+    if constexpr (V::lanes > 4) x = combine(x, lanes_from<4>(x));
+    if constexpr (V::lanes > 2) x = combine(x, lanes_from<2>(x));
+    return combine(x, lanes_from<1>(x)).v[0];
+  }
 }
-struct Add {
-  MOTE_INLINE real operator()(real a, real b) const { return a + b; }
-};
-struct Larger {
-  MOTE_INLINE real operator()(real a, real b) const { return maximum(a, b); }
-};
-struct Smaller {
-  MOTE_INLINE real operator()(real a, real b) const { return minimum(a, b); }
-};
-MOTE_INLINE real sum_tree(Vec x) { return tree(x, Add()); }
-MOTE_INLINE real max_tree(Vec x) { return tree(x, Larger()); }
-MOTE_INLINE real min_tree(Vec x) { return tree(x, Smaller()); }
+MOTE_INLINE real sum_tree(Vec x) {
+  return tree(x, [](auto a, auto b) { return a + b; });
+}
+MOTE_INLINE real max_tree(Vec x) {
+  return tree(x, [](auto a, auto b) { return maximum(a, b); });
+}
+MOTE_INLINE real min_tree(Vec x) {
+  return tree(x, [](auto a, auto b) { return minimum(a, b); });
+}
+/// The greatest lane; where there is NaN, any.
+MOTE_INLINE real greatest_tree(Vec x) {
+  return tree(x, [](auto a, auto b) { return greater_of(a, b); });
+}
 
 }  // namespace
 }  // namespace mote

@@ -1,11 +1,14 @@
 // One table of kernels. CMake compiles this file once per instruction set, with MOTE_TARGET_NAME set.
 #include "engine/kernels/kernels.h"
+#include "engine/kernels/target/attention.h"
 #include "engine/kernels/target/elementwise.h"
 #include "engine/kernels/target/gemm_pack.h"
-#include "engine/kernels/target/gemm_tile.h"
+#include "engine/kernels/target/gemm_tiles.h"
 #include "engine/kernels/target/limits.h"
+#include "engine/kernels/target/norm.h"
 #include "engine/kernels/target/optimizer.h"
 #include "engine/kernels/target/rows.h"
+#include "engine/kernels/target/softmax.h"
 
 #define MOTE_JOIN(a, b) a##b
 #define MOTE_TABLE(name) MOTE_JOIN(name, _table)
@@ -37,15 +40,18 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .sigmoid = unary<Sigmoid>,
       .erf = unary<Erf>,
       .relu = unary<Relu>,
-      .gelu = unary<Gelu>,
-      .gelu_tanh = unary<GeluTanh>,
-      .silu = unary<Silu>,
+      .gelu = unary<ValueOf<Gelu>>,
+      .gelu_tanh = unary<ValueOf<GeluTanh>>,
+      .silu = unary<ValueOf<Silu>>,
+      .gelu_backward = binary<BackwardOf<Gelu>>,
+      .gelu_tanh_backward = binary<BackwardOf<GeluTanh>>,
+      .silu_backward = binary<BackwardOf<Silu>>,
       .relu_backward = binary<ReluBackward>,
-      .gelu_backward = binary<GeluBackward>,
-      .gelu_tanh_backward = binary<GeluTanhBackward>,
-      .silu_backward = binary<SiluBackward>,
       .tanh_backward = binary<TanhBackward>,
       .sigmoid_backward = binary<SigmoidBackward>,
+      .gelu_again = again<Gelu>,
+      .gelu_tanh_again = again<GeluTanh>,
+      .scale_kept = scale_kept,
       .sum = sum,
       .max = max,
       .min = min,
@@ -56,11 +62,19 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .softmax_backward = softmax_backward,
       .log_softmax = log_softmax,
       .log_softmax_backward = log_softmax_backward,
-      .layer_norm = layer_norm,
-      .layer_norm_backward = layer_norm_backward,
-      .rms_norm = rms_norm,
-      .rms_norm_backward = rms_norm_backward,
-      .add_scaled_product = add_scaled_product,
+      .log_sum_exp = log_sum_exp,
+      .sum_log_softmax = sum_log_softmax,
+      .cross_entropy_backward = cross_entropy_backward,
+      .layer_norm = norm<true>,
+      .rms_norm = norm<false>,
+      .layer_norm_backward = norm_backward<true>,
+      .rms_norm_backward = norm_backward<false>,
+      .attention_weights = attention_weights,
+      .attention_weights_again = attention_weights_again,
+      .attention_score_gradient = attention_score_gradient,
+      .attention_scores_of_one = attention_scores_of_one,
+      .attention_sum_keys = attention_sum_keys,
+      .attention_sum_queries = attention_sum_queries,
       .adam = adam,
       .sgd = sgd,
       .gemm_tiles = gemm_tiles,

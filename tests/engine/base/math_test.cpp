@@ -56,15 +56,15 @@ struct Function {
 };
 
 const Function functions[] = {
-    {"exp", math::exp, math::exp, std::exp, -760, 720, 1, 1, 0xbabd81a56d71a46bu, 0x99be4c547e3ecda8u},
-    {"expm1", math::expm1, math::expm1, std::expm1, -50, 50, 1.5, 2, 0xf24afd5c0fa71914u, 0x301d6876ce1a50e3u},
+    {"exp", math::exp, math::exp, std::exp, -760, 720, 1, 1, 0x12f73b536863036bu, 0x47a796a3aa55cc22u},
+    {"expm1", math::expm1, math::expm1, std::expm1, -50, 50, 1.5, 2, 0x7d731c82d0325e0du, 0xa6e9e9b662aef1c9u},
     {"log", math::log, math::log, std::log, 0, 8, 0.9, 0.9, 0xfd1e9b6b8da365a9u, 0x2a22bccb472a20d7u},
     {"log1p", math::log1p, math::log1p, std::log1p, -1, 1, 0.9, 0.9, 0xeed15bb2916edf41u, 0x4bc9462263005871u},
     {"sin", math::sin, math::sin, std::sin, -1e6, 1e6, 0.75, 0.75, 0x0ee84a153ec9ade5u, 0xe1b18f61d608d357u},
     {"cos", math::cos, math::cos, std::cos, -1e6, 1e6, 0.75, 0.75, 0x2807cd5541d8ef27u, 0x40067aa5739ce937u},
-    {"tanh", math::tanh, math::tanh, std::tanh, -25, 25, 3, 3, 0xd410a5e5d89e2324u, 0x8cda51d69ea4ae3fu},
-    {"sigmoid", math::sigmoid, math::sigmoid, sigmoid_oracle, -700, 40, 2.5, 2.5, 0xe692901834c3a6f1u,
-     0x313c71213aece853u},
+    {"tanh", math::tanh, math::tanh, std::tanh, -25, 25, 3, 3, 0x8f75186ceed89560u, 0xd58563641bbc588bu},
+    {"sigmoid", math::sigmoid, math::sigmoid, sigmoid_oracle, -700, 40, 2.5, 2.5, 0xb58afafb81ba952cu,
+     0x4b38678b1df745d6u},
     {"erf", math::erf, math::erf, std::erf, -7, 7, 1, 1, 0xce2e35bc88b9c1cfu, 0xf4ac158e72d82665u},
 };
 
@@ -243,8 +243,8 @@ TEST_CASE("math: the same bits on every machine and from every compiler") {
   Draw exponents;
   exponents.bits();
   CHECK(bits_of_sweep<float>([&](float x) { return math::pow(x, float(exponents.between(-9, 9))); }) ==
-        0x01dbe0b9a53f40beu);
-  CHECK(bits_of_sweep<double>([&](double x) { return math::pow(x, exponents.between(-9, 9)); }) == 0x5c3831aa6b3c0c93u);
+        0x556cd1c154b6e248u);
+  CHECK(bits_of_sweep<double>([&](double x) { return math::pow(x, exponents.between(-9, 9)); }) == 0x3961a237d16001bcu);
 }
 
 }  // namespace mote::test::math_test

@@ -94,8 +94,9 @@ const std::vector<BinaryKernel> binary{{"add", &Table::add},
                                        {"sigmoid_backward", &Table::sigmoid_backward}};
 
 TEST_CASE("kernels: the two lists above name every element-wise kernel of the table") {
-  CHECK(unary.size() == (offsetof(Table, relu_backward) - offsetof(Table, neg)) / sizeof(kernels::Unary*));
-  CHECK(binary.size() == (offsetof(Table, sum) - offsetof(Table, add)) / sizeof(kernels::Binary*) - unary.size());
+  CHECK(unary.size() == (offsetof(Table, gelu_backward) - offsetof(Table, neg)) / sizeof(kernels::Unary*));
+  CHECK(binary.size() ==
+        (offsetof(Table, gelu_again) - offsetof(Table, add)) / sizeof(kernels::Binary*) - unary.size());
 }
 
 TEST_CASE("kernels: functions of one number, every length and offset, and that a rest is computed as a vector is") {
@@ -204,28 +205,67 @@ TEST_CASE("kernels: rows") {
         real found[2];
         mote::kernels::table().softmax(px, k, first.data(), found, n);
         mote::kernels::table().softmax_again(px, k, found, again.data(), n);
-        CHECK((first.empty() || std::memcmp(first.data(), again.data(), first.size() * sizeof(real)) == 0));
+        CHECK(equal(first, again));
       }
       same_everywhere("softmax_backward", n, o, [&](const Table& t, real* y) { t.softmax_backward(pd, px, y, n); });
       same_everywhere("log_softmax", n, o, [&](const Table& t, real* y) { t.log_softmax(px, y, n); });
       same_everywhere("log_softmax_backward", n, o,
                       [&](const Table& t, real* y) { t.log_softmax_backward(pd, px, y, n); });
-      for (const real* pw : {static_cast<const real*>(nullptr), w.data()}) {
-        if (n > 0)
-          same_everywhere("layer_norm", n + 2, o,
-                          [&](const Table& t, real* y) { t.layer_norm(px, pw, pw, real(1e-5), y, y + n, n); });
-        if (n > 0)
-          same_everywhere("rms_norm", n + 2, o,
-                          [&](const Table& t, real* y) { t.rms_norm(px, pw, real(1e-5), y, y + n, n); });
-        same_everywhere("layer_norm_backward", n, o,
-                        [&](const Table& t, real* y) { t.layer_norm_backward(pd, px, pw, stats, y, n); });
-        same_everywhere("rms_norm_backward", n, o,
-                        [&](const Table& t, real* y) { t.rms_norm_backward(pd, px, pw, stats, y, n); });
-      }
-      same_everywhere(
-          "add_scaled_product", n, o,
-          [&](const Table& t, real* y) { t.add_scaled_product(pd, px, real(0.2), real(1.1), y, n); }, w);
+      same_everywhere("log_sum_exp", 2, 0, [&](const Table& t, real* y) { t.log_sum_exp(px, y, n); });
+      same_everywhere("sum_log_softmax", 1, 0, [&](const Table& t, real* y) { *y = t.sum_log_softmax(px, stats, n); });
+      if (n > 0)
+        same_everywhere("cross_entropy_backward", n, o, [&](const Table& t, real* y) {
+          t.cross_entropy_backward(px, stats, {n / 2, real(0.9), real(0.01), real(0.3)}, y, n);
+        });
     }
+}
+
+TEST_CASE("kernels: norms, one row to more than a group of rows") {
+  for (const Index n : lengths())
+    for (const Index rows : {1, 3, 16, 37}) {
+      if (n == 0 || (n > 20 && n < 60) || (n > 100 && rows > 3)) continue;
+      const auto seed = static_cast<std::uint64_t>(n);
+      const bool special = rows == 3;
+      const std::vector<real> x = mixed(rows * n, seed, special), dy = mixed(rows * n, seed + 1, special),
+                              w = mixed(n, seed + 2, false), start = mixed(n, seed + 3, false);
+      std::vector<real> stats = mixed(2 * rows, seed + 4, false);
+      const Index o = n % 16;
+      for (const bool centred : {true, false})
+        for (const real* pw : {static_cast<const real*>(nullptr), w.data()}) {
+          same_everywhere(centred ? "layer_norm" : "rms_norm", rows * (n + 2), o, [&](const Table& t, real* y) {
+            (centred ? t.layer_norm : t.rms_norm)(x.data(), {pw, pw, real(1e-5)}, y, y + rows * n, rows, n);
+          });
+          const kernels::NormInputs in{dy.data(), x.data(), pw, stats.data()};
+          const auto backward = [&](const Table& t, const kernels::NormGradients& out) {
+            (centred ? t.layer_norm_backward : t.rms_norm_backward)(in, out, rows, n);
+          };
+          same_everywhere("norm_backward", rows * n, o, [&](const Table& t, real* y) {
+            backward(t, {y, nullptr, nullptr});
+          });
+          for (const bool bias : {false, true})
+            same_everywhere(
+                "norm_backward of the weights", n, o,
+                [&](const Table& t, real* y) {
+                  std::vector<real> dx(x.size());
+                  backward(t, {pw ? dx.data() : nullptr, bias ? nullptr : y, bias ? y : nullptr});
+                },
+                start);
+        }
+    }
+}
+
+TEST_CASE("kernels: scale_kept multiplies by the factor of each element's bit") {
+  for (const Index n : lengths()) {
+    const std::vector<real> x = mixed(n, static_cast<std::uint64_t>(n));
+    std::vector<std::uint16_t> keep(static_cast<std::size_t>((n + 15) / 16));
+    for (std::size_t i = 0; i < keep.size(); ++i) keep[i] = static_cast<std::uint16_t>(0xa35c + 977 * i);
+    std::vector<real> want(x);
+    for (std::size_t i = 0; i < want.size(); ++i) want[i] *= keep[i / 16] >> i % 16 & 1 ? real(1.25) : real(0);
+    same_everywhere("scale_kept", n, n % 16, [&](const Table& t, real* y) {
+      t.scale_kept(x.data(), keep.data(), real(1.25), y, n);
+      CHECK(equal(std::vector<real>(y, y + n), want));
+    });
+  }
 }
 
 TEST_CASE("kernels: the loops that measure the processor compute what they say") {
@@ -250,23 +290,43 @@ TEST_CASE("kernels: optimizer steps") {
                                real(0.01), real(0.003), real(0.7),   real(1e-8)};
   for (const Index n : lengths()) {
     const std::vector<real> value = mixed(n, 1, false), grad = mixed(n, 2, false), m = mixed(n, 3, false);
-    std::vector<real> v = mixed(n, 4, false);
+    std::vector<real> v = mixed(n, 4, false), scaled(grad);
     for (real& x : v) x *= x;
-    for (const bool written : {false, true})  // the value, then the moments
-      same_everywhere("adam", written ? 2 * n : n, n % 16, [&](const Table& t, real* y) {
-        std::vector<real> p = value, mean = m, square = v;
-        t.adam(step, written ? p.data() : std::copy(value.begin(), value.end(), y) - n, grad.data(), mean.data(),
+    const real scale = real(0.37);
+    for (real& x : scaled) x *= scale;
+    for (const int written : {0, 1, 2}) {  // the value, the moments, the scaled gradient
+      const auto adam = [&](const Table& t, real* y, bool scales) {
+        std::vector<real> p = value, mean = m, square = v, g(scales ? grad : scaled);
+        t.adam(step, p.data(), {g.data(), scales ? g.data() : nullptr, scales ? scale : real(1)}, mean.data(),
                square.data(), n);
-        if (written) std::copy(square.begin(), square.end(), std::copy(mean.begin(), mean.end(), y));
+        if (written == 0) std::copy(p.begin(), p.end(), y);
+        if (written == 1) std::copy(square.begin(), square.end(), std::copy(mean.begin(), mean.end(), y));
+        if (written == 2) std::copy(g.begin(), g.end(), y);
+      };
+      const Index count = written == 1 ? 2 * n : n;
+      std::vector<real> apart(static_cast<std::size_t>(count));
+      adam(*kernels::available_tables()[0], apart.data(), false);
+      same_everywhere("adam", count, n % 16, [&](const Table& t, real* y) {
+        adam(t, y, true);
+        CHECK(equal(std::vector<real>(y, y + count), apart));
       });
+    }
     for (const bool nesterov : {false, true})
       for (const bool first : {false, true}) {
         const kernels::SgdStep s{real(0.1), real(0.01), real(0.9), real(0.8), nesterov, first};
+        const auto sgd = [&](const Table& t, real* y, bool scales) {
+          std::vector<real> velocity = m, g(scales ? grad : scaled);
+          t.sgd(s, y, {g.data(), scales ? g.data() : nullptr, scales ? scale : real(1)},
+                nesterov || first ? velocity.data() : nullptr, n);
+          CHECK(equal(g, scaled));
+        };
+        std::vector<real> apart(value);
+        sgd(*kernels::available_tables()[0], apart.data(), false);
         same_everywhere(
             "sgd", n, n % 16,
             [&](const Table& t, real* y) {
-              std::vector<real> velocity = m;
-              t.sgd(s, y, grad.data(), nesterov || first ? velocity.data() : nullptr, n);
+              sgd(t, y, true);
+              CHECK(equal(std::vector<real>(y, y + n), apart));
             },
             value);
       }

@@ -1,0 +1,128 @@
+// Layer norm and RMS norm over contiguous rows, and their gradients.
+#pragma once
+
+#include "engine/kernels/kernels.h"
+#include "engine/kernels/target/rows.h"
+
+namespace mote {
+namespace {
+
+// Each row's sums end in a tree and a quotient, whose latency a short row cannot hide. So rows run in groups: the trees of
+// a group overlap, one vector operation divides for all its rows, and its elements are still in the first-level cache.
+
+constexpr Index group_rows = Vec::lanes;
+MOTE_INLINE Index rows_of_group(Index left, Index n) {
+  Index count = 4096 / n < 1 ? 1 : 4096 / n;
+  count = count < group_rows ? count : group_rows;
+  return count < left ? count : left;
+}
+
+/// sum(x - x[0]) of each row of a group: the mean is then x[0] + sum / n, for equal elements exactly their value, which
+/// sum / n need not be.
+MOTE_INLINE Vec means(const real* x, Index count, Index n) {
+  real first[group_rows] = {}, sums[group_rows] = {};
+  for (Index r = 0; r < count; ++r) {
+    const real* const row = x + r * n;
+    const Vec start(row[0]);
+    Vec total = Vec::zero();
+    for_lanes(n, [&](Index i, Index m) { total += zero_beyond(load_n(row + i, m) - start, m); });
+    first[r] = row[0];
+    sums[r] = sum_tree(total);
+  }
+  return Vec::load(first) + Vec::load(sums) / Vec(static_cast<real>(n));
+}
+
+/// y = (x - mean) / sqrt(mean((x - mean)^2) + eps) * weight + bias; RMS norm (not `centred`) takes 0 for the mean.
+template <bool centred>
+void norm(const real* x, const kernels::NormWeights& weights, real* y, real* stats, Index rows, Index n) {
+  const real *const weight = weights.weight, *const bias = weights.bias;
+  for (Index r0 = 0; r0 < rows;) {
+    const Index count = rows_of_group(rows - r0, n);
+    const real* const in = x + r0 * n;
+    real mean[group_rows] = {}, inverse[group_rows], squares[group_rows];
+    if (centred) means(in, count, n).store(mean);
+    Vec(1).store(squares);  // rows that are not there must not divide by 0
+    for (Index r = 0; r < count; ++r) squares[r] = sum_squared_difference(in + r * n, mean[r], n);
+    const Vec variance = Vec::load(squares) / Vec(static_cast<real>(n));  // biased, in a second pass
+    (Vec(1) / sqrt(variance + Vec(weights.eps))).store(inverse);
+    for (Index r = 0; r < count; ++r, ++r0) {
+      stats[2 * r0] = mean[r], stats[2 * r0 + 1] = inverse[r];
+      const Vec shift(mean[r]), scale(inverse[r]);
+      for_lanes(n, [&](Index i, Index m) {
+        Vec v = load_n(in + r * n + i, m);
+        v = (centred ? v - shift : v) * scale;
+        if (weight) v = v * load_n(weight + i, m);
+        if (bias) v += load_n(bias + i, m);
+        store_n(v, y + r0 * n + i, m);
+      });
+    }
+  }
+}
+
+/// One row of a group: its elements, and what its gradient needs of its statistics and sums.
+struct NormRow {
+  const real *dy, *x;
+  real* dx;
+  Vec mean, scale, mean_g, mean_gh;
+};
+
+/// dx of `count` rows, whose terms of the sums for weight and bias are added in the order of the rows: the sums are
+/// loaded and stored once for all of them.
+template <bool centred, int count>
+MOTE_INLINE void norm_gradients(const NormRow (&rows)[count], const real* weight, real* d_weight, real* d_bias,
+                                Index n) {
+  for_lanes(n, [&](Index i, Index m) {
+    const Vec w = weight ? load_n(weight + i, m) : Vec(1);
+    Vec of_weight = d_weight ? load_n(d_weight + i, m) : Vec::zero();
+    Vec of_bias = d_bias ? load_n(d_bias + i, m) : Vec::zero();
+    for (const NormRow& row : rows) {
+      const Vec d = load_n(row.dy + i, m), v = load_n(row.x + i, m), h = (centred ? v - row.mean : v) * row.scale;
+      of_weight = fma(d, h, of_weight);
+      of_bias += d;
+      if (!row.dx) continue;
+      const Vec g = d * w;
+      store_n(row.scale * ((centred ? g - row.mean_g : g) - h * row.mean_gh), row.dx + i, m);
+    }
+    if (d_weight) store_n(of_weight, d_weight + i, m);
+    if (d_bias) store_n(of_bias, d_bias + i, m);
+  });
+}
+
+/// With h = (x - mean) inv_std and g = dy weight: dx = inv_std (g - mean(g) - h mean(g h)); for RMS norm the mean and
+/// mean(g) are 0. Adds dy h to d_weight and dy to d_bias, row after row. Each output may be null.
+template <bool centred>
+void norm_backward(const kernels::NormInputs& in, const kernels::NormGradients& out, Index rows, Index n) {
+  for (Index r0 = 0; r0 < rows;) {
+    const Index group = rows_of_group(rows - r0, n);
+    real mean_g[group_rows] = {}, mean_gh[group_rows] = {};
+    for (Index r = 0; r < group && out.dx; ++r) {
+      const real *const dy = in.dy + (r0 + r) * n, *const x = in.x + (r0 + r) * n;
+      const Vec mean(in.stats[2 * (r0 + r)]), scale(in.stats[2 * (r0 + r) + 1]);
+      Vec sum_g = Vec::zero(), sum_gh = Vec::zero();
+      for_lanes(n, [&](Index i, Index m) {
+        const Vec d = load_n(dy + i, m), v = load_n(x + i, m), g = in.weight ? d * load_n(in.weight + i, m) : d;
+        if (centred) sum_g += g;
+        sum_gh = fma(g, zero_beyond((centred ? v - mean : v) * scale, m), sum_gh);
+      });
+      if (centred) mean_g[r] = sum_tree(sum_g);
+      mean_gh[r] = sum_tree(sum_gh);
+    }
+    const Vec divisor(static_cast<real>(n));
+    (Vec::load(mean_g) / divisor).store(mean_g);
+    (Vec::load(mean_gh) / divisor).store(mean_gh);
+    const auto row = [&](Index r) {
+      const Index at = r0 + r;
+      return NormRow{in.dy + at * n,   in.x + at * n,        out.dx ? out.dx + at * n : nullptr,
+                     in.stats[2 * at], in.stats[2 * at + 1], mean_g[r],
+                     mean_gh[r]};
+    };
+    Index r = 0;
+    for (; r + 4 <= group; r += 4)
+      norm_gradients<centred, 4>({row(r), row(r + 1), row(r + 2), row(r + 3)}, in.weight, out.d_weight, out.d_bias, n);
+    for (; r < group; ++r) norm_gradients<centred, 1>({row(r)}, in.weight, out.d_weight, out.d_bias, n);
+    r0 += group;
+  }
+}
+
+}  // namespace
+}  // namespace mote

@@ -1,0 +1,46 @@
+// gelu_linear, the second half of a feed-forward network with half of its memory.
+#pragma once
+
+#include "engine/base/parallel.h"
+#include "engine/ops/activation.h"
+#include "engine/ops/matmul.h"
+
+namespace mote {
+
+/// linear(gelu(x), weight, bias) to the last bit, but backward keeps x alone and computes gelu(x) again, beside its
+/// gradient: between the two lie the widest arrays of a transformer, and most of what its backward pass keeps.
+/// x [..., in], weight [out, in], bias [out] or undefined -> [..., out]. Errors: those of linear.
+inline Tensor gelu_linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+                          GeluForm form = GeluForm::exact) {
+  Op op("gelu_linear", x, weight, bias);
+  Array y;
+  {
+    const NoGrad only_values;
+    y = linear(gelu(x, form), weight, bias).array();
+  }
+  const Index product = 2 * x.numel() * weight.size(0);
+  op.flops(0, {product + x.numel(), product, y.numel()});
+  const Array rows = detail::as_rows(x.array()).contiguous();
+  return op.record(
+      y, save(rows, x.shape(), weight, form),
+      [](const Array& dy, Grads& dx, const Array& x, const Shape& shape, const Array& weight, GeluForm form) {
+        const kernels::Table& t = kernels::table();
+        const bool exact = form == GeluForm::exact;
+        const Array d = dy.reshape({x.shape()[0], weight.shape()[0]});
+        Array h;
+        if (dx.wants(0)) {
+          Array dh = matmul(d, weight);  // becomes dx in place
+          h = Array::empty(x.shape());
+          real *const to = dh.mutate(), *const again = h.mutate();
+          const auto both = exact ? t.gelu_again : t.gelu_tanh_again;
+          parallel_for(x.numel(), grain_for(0.4),
+                       [&](Index lo, Index hi) { both(to + lo, x.data() + lo, again + lo, to + lo, hi - lo); });
+          dx.add(0, dh.reshape(shape));
+        } else {
+          h = map(exact ? t.gelu : t.gelu_tanh, x);
+        }
+        detail::linear_weight_gradients(d, dx, h);
+      });
+}
+
+}  // namespace mote
