@@ -40,8 +40,11 @@ std::vector<Group> by_length(const GPT& model, const IntArray& ids, Index pad) {
     check_in("generate", padding < T, "row ", b, " of ids is nothing but pad_token ", pad);
     check_in("generate", pad < 0 || row[T - 1] != pad, "row ", b, " of ids ends with pad_token ", pad,
              ": prompts are padded on the left, by pad_left()");
-    auto same = std::find_if(groups.begin(), groups.end(), [padding](const Group& g) { return g.padding == padding; });
-    if (same == groups.end()) same = groups.insert(same, {padding, {}, model.cache(), {}});
+    const auto before = [](const Group& g, Index p) {
+      return g.padding < p;
+    };  // the least padding, longest texts, first
+    auto same = std::lower_bound(groups.begin(), groups.end(), padding, before);
+    if (same == groups.end() || same->padding != padding) same = groups.insert(same, {padding, {}, model.cache(), {}});
     same->rows.push_back(b);
   }
   return groups;

@@ -105,7 +105,8 @@ struct GPT : Layer<GPT> {
   /// weights and seed it generates the same tokens as nanoGPT's generate(). With a stop token a finished row repeats
   /// it, and generation ends when all rows are finished. Rows that begin with options.pad_token are shorter prompts:
   /// the padding is never seen and positions count from the first other id, so a row's logits are, to the last bit,
-  /// those of its prompt alone. Rows of one length run as one batch. Runs without gradients and in evaluation mode;
+  /// those of its prompt alone. Rows of one length run as one batch. Weights are packed for the call, which takes
+  /// their memory once more (PackedWeights; hold one yourself around many short calls). Runs without gradients and in evaluation mode;
   /// afterwards every module is back in its mode, and after an error `random` is where it was. Several threads may
   /// generate with one model, each with a Generator of its own, while none trains it. Errors: an empty prompt, a count
   /// below 0, a temperature below 0 or not finite, top_p outside (0, 1], min_p outside [0, 1], a stop token outside

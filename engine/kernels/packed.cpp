@@ -12,6 +12,14 @@ namespace {
 
 Index panel_count(Index n, Index width) { return (n + width - 1) / width; }
 
+/// The grain of a loop over `count` panels, rounded so that every thread gets as many chunks: a product is a few
+/// microseconds, and the last chunk would be waited for.
+Index even_grain(Index count, Index grain) {
+  Index chunks = (count + grain - 1) / grain;
+  if (chunks > threads()) chunks -= chunks % threads();
+  return (count + chunks - 1) / chunks;
+}
+
 /// The most rows that panels as wide as those of a single row allow at a time.
 Index rows_at_once(Index m) {
   const Table& t = table();
@@ -66,7 +74,8 @@ void multiply_packed(Index m, const real* a, const PackedWeight& w, const real* 
   const Index rows = rows_at_once(m);
   // Panels are read at some 50 bytes a nanosecond, which a few rows hardly slow down.
   const double nanoseconds = static_cast<double>((m + rows - 1) / rows * w.width * w.k) * sizeof(real) / 50;
-  parallel_for(panel_count(w.n, w.width), grain_for(nanoseconds), [&](Index lo, Index hi) {
+  const Index panels = panel_count(w.n, w.width);
+  parallel_for(panels, even_grain(panels, grain_for(nanoseconds)), [&](Index lo, Index hi) {
     for (Index i = lo; i < hi; ++i) multiply_panel(m, rows, a, w, i * w.width, bias, c);
   });
 }
