@@ -89,31 +89,40 @@ void packed(const Matrix& a, const Matrix& b, Matrix& c) {
   }
 }
 
-/// 5. Vectors: the same block, as large as the registers allow, computed with instructions that multiply and add 4, 8 or 16
-/// elements at once: with AVX-512, 14 x 32 elements of C in 28 registers. This is mote's own block
+/// 5. Vectors: the same blocks, as large as the registers allow, computed with instructions that multiply and add 4, 8 or
+/// 16 elements at once: with AVX-512, 14 x 32 elements of C in 28 registers. These are mote's own blocks
 /// (engine/kernels/target/gemm_tile.h), chosen for this processor when the program starts. Each step rounds once, after the
 /// addition, not twice: the last bits are others than those above, on every machine the same.
-void rows_of_blocks(const Matrix& a, const std::vector<real>& panels, Matrix& c, Index begin, Index end) {
+void columns_of_blocks(const Matrix& a, const Matrix& b, Matrix& c, Index begin, Index end) {
   const kernels::Table& t = kernels::table();
-  for (Index j = 0; j < n; j += t.tile_columns)
-    for (Index i = begin; i < end; i += t.tile_rows)
-      t.gemm_tile(n, &a[size_t(i * n)], n, 1, &panels[size_t(j * n)], t.tile_columns, &c[size_t(i * n + j)], n,
-                  std::min(t.tile_rows, end - i), std::min(t.tile_columns, n - j), kernels::Into::set);
+  const Index width = t.gemm_width(n);  // of a block
+  Matrix panel(size_t(width * n));
+  for (Index j = begin; j < end; j += width) {
+    pack(b, j, width, panel.data());
+    t.gemm_tiles({.rows = n,
+                  .columns = std::min(width, end - j),
+                  .k = n,
+                  .width = width,
+                  .a = a.data(),
+                  .a_row = n,
+                  .a_k = 1,
+                  .b = panel.data(),
+                  .b_k = width,
+                  .b_panel = width * n,
+                  .c = &c[size_t(j)],
+                  .c_row = n,
+                  .bias = nullptr,
+                  .into = kernels::Into::set});
+  }
 }
-std::vector<real> all_panels(const Matrix& b) {
-  const Index columns = kernels::table().tile_columns;
-  std::vector<real> panels(size_t((n + columns - 1) / columns * columns * n));
-  for (Index j = 0; j < n; j += columns) pack(b, j, columns, &panels[size_t(j * n)]);
-  return panels;
-}
-void vectorised(const Matrix& a, const Matrix& b, Matrix& c) { rows_of_blocks(a, all_panels(b), c, 0, n); }
+void vectorised(const Matrix& a, const Matrix& b, Matrix& c) { columns_of_blocks(a, b, c, 0, n); }
 
-/// 6. Threads: each takes some rows of C. No two write the same element and none waits for another; and since no sum is cut
-/// in two, the bits do not depend on how many there are. The panels are still packed by one thread alone.
+/// 6. Threads: each takes some panels of B, packs them itself, and computes those columns of C. No two write the same
+/// element and none waits for another; and since no sum is cut in two, the bits do not depend on how many there are.
 void threaded(const Matrix& a, const Matrix& b, Matrix& c) {
-  const std::vector<real> panels = all_panels(b);
-  const Index rows = (n / (4 * threads()) / kernels::table().tile_rows + 1) * kernels::table().tile_rows;
-  parallel_for(n, rows, [&](Index begin, Index end) { rows_of_blocks(a, panels, c, begin, end); });
+  const Index width = kernels::table().gemm_width(n);
+  parallel_for((n + width - 1) / width, 1,
+               [&](Index begin, Index end) { columns_of_blocks(a, b, c, begin * width, std::min(end * width, n)); });
 }
 
 /// 7. mote's product, for any size, transposed or not: engine/kernels/gemm.cpp decides what to pack, how large blocks
