@@ -150,7 +150,7 @@ void attention_backward(const AttentionView& p, const HeadRows& dy, const real* 
   const bool few = heads < 2 * threads() && threads() > 1 && grain_for(block) == 1;
   const double head = block * static_cast<double>(p.group() * p.queries) / block_rows;
   parallel_for(heads, few ? heads : grain_for(head), [&](Index lo, Index hi) {
-    BlocksMemory memory(p, true, few ? threads() : 1);
+    BlocksMemory memory(p, true, few ? std::max(threads(), 4) : 1);
     for (Index task = lo; task < hi; ++task)
       backward_of_head(p, task / p.kv_heads, task % p.kv_heads, dy, stats, to, memory);
   });
