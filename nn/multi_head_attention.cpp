@@ -70,15 +70,16 @@ Tensor MultiHeadAttention::run(const Tensor& query, const Tensor& key, const Ten
   check_input("query", query, q_proj, start);
   check_input("key", key, k_proj, start);
   check_input("value", value, v_proj, start);
-  Tensor q = split_heads(q_proj(query), n_head);  // [B, H, T, d]
-  Tensor k = split_heads(k_proj(key), n_kv_head);
-  const Tensor v = split_heads(v_proj(value), n_kv_head);
+  Tensor q = q_proj(query);  // [B, T, H d], head beside head
+  Tensor k = k_proj(key);
+  const Tensor v = v_proj(value);
   if (rotary) {
-    q = (*rotary)(q, start);
-    k = (*rotary)(k, start);
+    q = (*rotary)(q, start, n_head);
+    k = (*rotary)(k, start, n_kv_head);
   }
-  const Tensor y = cache ? attention(q, k, v, *cache, how) : attention(q, k, v, how, attn_dropout.random);
-  return resid_dropout(o_proj(join_heads(y)));
+  const Heads heads{n_head, n_kv_head};
+  const Tensor y = cache ? attention(q, k, v, heads, *cache, how) : attention(q, k, v, heads, how, attn_dropout.random);
+  return resid_dropout(o_proj(y));
 }
 
 Attended MultiHeadAttention::with_weights(const Tensor& query, const Tensor& key, const Tensor& value,

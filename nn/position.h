@@ -63,13 +63,13 @@ struct RotaryOptions {
   }
 };
 
-/// Rotary positions: x [B, H, T, d], whose first row is at position `start` -> the same shape, rotated; see rotary() in
-/// engine/ops/rotary.h. No parameters. Errors: an odd width, a fraction outside (0, 1] or of less than one pair, a base
+/// Rotary positions: x [B, T, C], whose first row is at position `start` and whose first heads lie side by side -> the
+/// same shape, those heads rotated; see rotary() in engine/ops/rotary.h. No parameters. Errors: an odd width, a fraction outside (0, 1] or of less than one pair, a base
 /// that is not above 0. Source: Su et al. 2021.
 class Rotary {
  public:
   /// Precomputes the angles of options.length positions, or of `length` if that is 0.
-  Rotary(Index width, const RotaryOptions& options, Index length = 0) : base_(options.base) {
+  Rotary(Index width, const RotaryOptions& options, Index length = 0) : width_(width), base_(options.base) {
     check_in("Rotary", options.fraction > 0 && options.fraction <= 1, "fraction ", options.fraction,
              " must be in (0, 1]");
     check_in("Rotary", options.base > 0 && std::isfinite(options.base), "base ", options.base,
@@ -82,13 +82,14 @@ class Rotary {
              " is less than one pair of columns");
     fill(0, options.length != 0 ? options.length : length, cosines_, sines_);
   }
-  Tensor operator()(const Tensor& x, Index start) const {
+  Tensor operator()(const Tensor& x, Index start, Index heads = 1) const {
     check_in("Rotary", start >= 0, "start ", start, " must be at least 0");
     const Index end = start + x.size(-2);
-    if (end <= cosines_.shape()[0]) return rotary(x, cosines_.slice(0, start, end), sines_.slice(0, start, end));
+    if (end <= cosines_.shape()[0])
+      return rotary(x, cosines_.slice(0, start, end), sines_.slice(0, start, end), heads, width_);
     Array cosines, sines;
     fill(start, end, cosines, sines);
-    return rotary(x, cosines, sines);
+    return rotary(x, cosines, sines, heads, width_);
   }
 
  private:
@@ -103,6 +104,7 @@ class Rotary {
         *c++ = static_cast<real>(math::cos(angle)), *s++ = static_cast<real>(math::sin(angle));
       }
   }
+  Index width_;
   double base_;
   Index half_ = 0;
   Array cosines_, sines_;

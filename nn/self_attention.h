@@ -98,16 +98,11 @@ struct SelfAttention : Layer<SelfAttention> {
     check_in("SelfAttention", x.dim() == 3 && x.size(2) == n_embd, "x ", x.shape(), " must be [B, T, ", n_embd, "]");
     check_in("SelfAttention", block_size == 0 || start + x.size(1) <= block_size, "T = ", start + x.size(1),
              " is above block_size ", block_size);
-    const Tensor qkv = c_attn(x);                              // [B, T, queries | keys | values]
-    Tensor q = split_heads(slice(qkv, 2, 0, n_embd), n_head);  // [B, H, T, d]
-    Tensor k = split_heads(slice(qkv, 2, n_embd, n_embd + kv_width()), n_kv_head);
-    const Tensor v = split_heads(slice(qkv, 2, n_embd + kv_width(), n_embd + 2 * kv_width()), n_kv_head);
-    if (rotary) {
-      q = (*rotary)(q, start);
-      k = (*rotary)(k, start);
-    }
-    const Tensor y = cache ? attention(q, k, v, *cache, how) : attention(q, k, v, how, attn_dropout.random);
-    return resid_dropout(c_proj(join_heads(y)));
+    Tensor qkv = c_attn(x);  // [B, T, queries | keys | values], in each part head beside head
+    if (rotary) qkv = (*rotary)(qkv, start, n_head + n_kv_head);
+    const Heads heads{n_head, n_kv_head};
+    const Tensor y = cache ? attention(qkv, heads, *cache, how) : attention(qkv, heads, how, attn_dropout.random);
+    return resid_dropout(c_proj(y));
   }
 };
 

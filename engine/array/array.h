@@ -105,7 +105,8 @@ Array sum_to(const Array& x, const Shape& shape);
 
 /// Matrix product of the last two axes; leading axes broadcast. a [..., M, K], b [..., K, N] -> [..., M, N]. Rank 1
 /// counts as a row on the left and a column on the right; the result drops that axis. Any strides, nothing is copied.
+/// A bias [N] is added to every row of a product of matrices once, after the last k.
 /// Errors: inner extents differ, rank 0.
-Array matmul(const Array& a, const Array& b);
+Array matmul(const Array& a, const Array& b, const Array* bias = nullptr);
 
 }  // namespace mote

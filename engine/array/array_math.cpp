@@ -1,4 +1,6 @@
 // Arithmetic on arrays: loops over strides, element-wise algebra, batched products. Kernels do the arithmetic.
+#include <vector>
+
 #include "engine/array/array.h"
 #include "engine/array/strided_loop.h"
 #include "engine/kernels/gemm.h"
@@ -86,7 +88,20 @@ void accumulate_slice(Array& total, int axis, Index start, Index end, Index step
   });
 }
 
-Array matmul(const Array& a, const Array& b) {
+namespace {
+
+kernels::Matrix matrix(const Array& x) { return {x.data(), x.stride(-2), x.stride(-1)}; }
+
+/// Every part of x that is a matrix: the distances from the first.
+std::vector<Index, CachedAllocator<Index>> matrix_offsets(const Array& x, Index count) {
+  std::vector<Index, CachedAllocator<Index>> offsets(static_cast<std::size_t>(count));
+  for (Index i = 0; i < count; ++i) offsets[static_cast<std::size_t>(i)] = x.layout().offset_of_part(i, 2);
+  return offsets;
+}
+
+}  // namespace
+
+Array matmul(const Array& a, const Array& b, const Array* bias) {
   check_in("matmul", a.rank() >= 1 && b.rank() >= 1, "shapes ", a.shape(), " and ", b.shape(),
            ": a scalar has no rows or columns; multiply with * instead");
   if (a.rank() == 1) return matmul(a.unsqueeze(0), b).squeeze(b.rank() == 1 ? 0 : -2);
@@ -94,23 +109,21 @@ Array matmul(const Array& a, const Array& b) {
   const Index m = a.shape()[-2], k = a.shape()[-1], n = b.shape()[-1];
   check_in("matmul", b.shape()[-2] == k, "shapes ", a.shape(), " and ", b.shape(), " do not multiply (the ", k,
            " columns of the first against the ", b.shape()[-2], " rows of the second)");
-  const Shape batch_a = a.shape().without(-1).without(-1), batch_b = b.shape().without(-1).without(-1);
-  const Shape batch = broadcast(batch_a, batch_b);
-  const Array x = a.expand(batch.insert(-1, m).insert(-1, k)), z = b.expand(batch.insert(-1, k).insert(-1, n));
-  Array y = Array::empty(batch.insert(-1, m).insert(-1, n));
-  real* const out = fresh(y);
-  const Index count = batch.numel();
-  const auto product = [&](Index i) {
-    kernels::gemm(m, n, k, {x.data() + x.layout().offset_of_part(i, 2), x.stride(-2), x.stride(-1)},
-                  {z.data() + z.layout().offset_of_part(i, 2), z.stride(-2), z.stride(-1)}, out + i * m * n, n);
-  };
-  if (count < threads()) {  // few large products: gemm splits each over the threads
-    for (Index i = 0; i < count; ++i) product(i);
-  } else {
-    parallel_for(count, std::max<Index>(1, (Index(1) << 17) / std::max<Index>(m * n * k, 1)), [&](Index lo, Index hi) {
-      for (Index i = lo; i < hi; ++i) product(i);
-    });
+  if (a.rank() == 2 && b.rank() == 2) {
+    Array y = Array::empty({m, n});
+    const Array added = bias ? bias->contiguous() : Array();
+    kernels::gemm(m, n, k, matrix(a), matrix(b), fresh(y), n, {.bias = bias ? added.data() : nullptr});
+    return y;
   }
+  const Shape batch_a = a.shape().without(-1).without(-1), batch_b = b.shape().without(-1).without(-1);
+  const Shape batch = broadcast(batch_a, batch_b), whole = batch.insert(-1, m).insert(-1, n);
+  // One B for all: the matrices of A are rows of one, if their strides allow it.
+  if (const Shape rows{batch.numel() * m, k}; batch_b.numel() == 1 && batch_a == batch && a.layout().try_view(rows))
+    return matmul(a.reshape(rows), b.reshape({k, n})).reshape(whole);
+  const Array x = a.expand(batch.insert(-1, m).insert(-1, k)), z = b.expand(batch.insert(-1, k).insert(-1, n));
+  Array y = Array::empty(whole);
+  const auto at_x = matrix_offsets(x, batch.numel()), at_z = matrix_offsets(z, batch.numel());
+  kernels::gemm_batch({batch.numel(), at_x.data(), at_z.data(), m * n}, m, n, k, matrix(x), matrix(z), fresh(y), n);
   return y;
 }
 

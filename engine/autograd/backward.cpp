@@ -1,6 +1,5 @@
 // Backward: from a result to the leaves, newest op first; each op's rule runs once and is then dropped.
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -15,8 +14,6 @@
 
 namespace mote {
 namespace {
-
-std::atomic<std::uint64_t> next_visit{1};
 
 using NodeList = std::vector<NodePtr, CachedAllocator<NodePtr>>;
 
@@ -118,8 +115,9 @@ namespace {
 
 /// Every tracked node that `root` was computed from, except leaves, oldest first. Depth is unbounded: explicit stack.
 NodeList collect(const NodePtr& root) {
-  const std::uint64_t visit = next_visit.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t visit = Node::fresh_id();
   NodeList found;
+  found.reserve(64);
   const auto see = [&](const NodePtr& node) {
     if (!node || node->leaf || node->visit == visit) return;
     check_in("backward", !node->consumed, "the graph behind '", node->op, "' ", node->shape,
@@ -134,10 +132,7 @@ NodeList collect(const NodePtr& root) {
   };
   see(root);
   for (std::size_t next = 0; next < found.size(); ++next)
-    for (std::size_t i = 0; i < found[next]->input_count(); ++i) {
-      const NodePtr input = found[next]->input(i);  // a copy: `found` may move while it grows
-      see(input);
-    }
+    for (std::size_t i = 0; i < found[next]->input_count(); ++i) see(found[next]->input(i));
   std::sort(found.begin(), found.end(), [](const NodePtr& a, const NodePtr& b) { return a->id < b->id; });
   return found;
 }
@@ -148,7 +143,7 @@ void run_rule(Node& node, LeafSums& leaves) {
     Node& node;
     const char* outer_op = std::exchange(thread_context.op, node.op);
     BackwardRule rule = std::move(node.backward);
-    Array dy = node.grad;
+    Array dy = node.retain ? node.grad : std::move(node.grad);
     bool watched = Watchers::any(), opened = false;
     ~Held() {
       if (opened) Watchers::tell([this](Observer& o) { o.rule_closed(node); });
@@ -156,7 +151,6 @@ void run_rule(Node& node, LeafSums& leaves) {
       node.clear_inputs();
     }
   } held{node};
-  if (!node.retain) node.grad = Array();
   if (held.watched) [[unlikely]] {
     Watchers::tell([&](Observer& o) { o.rule_opened(node, held.dy); });
     held.opened = true;

@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "engine/base/shared_count.h"
+
 namespace mote {
 namespace {
 
@@ -13,13 +15,20 @@ std::atomic<Index> nodes_alive{0};
 
 Index live_nodes() { return nodes_alive.load(); }
 
-Node::Node(const char* name, const Shape& s) : op(name), shape(s), id(next_id.fetch_add(1, std::memory_order_relaxed)) {
-  nodes_alive.fetch_add(1, std::memory_order_relaxed);
+std::uint64_t Node::fresh_id(std::uint64_t floor) {
+  constexpr std::uint64_t block = 1024;  // a thread takes that many at once, each time above all that were taken
+  static constinit thread_local std::uint64_t next = 0, end = 0;
+  if (next == end || next <= floor) end = (next = next_id.fetch_add(block, std::memory_order_relaxed)) + block;
+  return next++;
+}
+
+Node::Node(const char* name, const Shape& s) : op(name), shape(s), id(fresh_id()) {
+  detail::count_up<Index>(nodes_alive, 1);
 }
 
 Node::~Node() {
   clear_inputs();
-  nodes_alive.fetch_sub(1, std::memory_order_relaxed);
+  detail::count_up<Index>(nodes_alive, -1);
 }
 
 /// Dropping an input may drop the last handle to it, then to its inputs, and so on along a chain of any length. Such

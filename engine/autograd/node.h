@@ -24,7 +24,7 @@ struct Recorded {
 };
 
 /// One recorded op, or a leaf. It holds no value: an activation lives only while a Tensor or a rule needs it.
-/// Ids increase with time, so creation order is a topological order. Nodes own their inputs, never their consumers, and
+/// Ids increase along every path of a graph, and with time on one thread: their order is a topological order. Nodes own their inputs, never their consumers, and
 /// rules cannot hold nodes (rule.h): there are no cycles.
 struct Node {
   const char* op;
@@ -46,7 +46,12 @@ struct Node {
   std::size_t input_count() const { return inputs_.size(); }
   /// The i-th input's node; null if that input is not tracked.
   const NodePtr& input(std::size_t i) const { return inputs_[i]; }
-  void add_input(NodePtr node) { inputs_.push_back(std::move(node)); }
+  void add_input(const NodePtr& node) {
+    if (node && node->id >= id) id = fresh_id(node->id);  // another thread has recorded it
+    inputs_.push_back(node);
+  }
+  /// A number above `floor` that no other call returns; on each thread they increase.
+  static std::uint64_t fresh_id(std::uint64_t floor = 0);
   void clear_inputs() noexcept;
 
  private:

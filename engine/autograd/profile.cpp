@@ -1,15 +1,14 @@
-// How a Profile adds up, what it prints, and the one that MOTE_PROFILE=1 gives to every thread.
+// How a Profile adds up, and the one that MOTE_PROFILE=1 gives to every thread.
 #include "engine/autograd/profile.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <utility>
 
 #include "engine/autograd/op.h"
-#include "engine/base/number_text.h"
-#include "engine/base/parallel.h"
-#include "engine/kernels/limits.h"
 
 namespace mote {
 namespace {
@@ -114,19 +113,21 @@ void Profile::rule_opened(const Node& node, const Array& dy) {
     layer = &totals_.layers[*totals_.layer_names[static_cast<std::size_t>(node.recorded->layer_number)]];
   frame.layer = layer;
   if (node.recorded && node.recorded->moves)
-    for (ProfileLine* line : {frame.op, layer})
-      if (line) line->bytes += bytes_of(dy.numel()) + static_cast<double>(node.recorded->kept_bytes);
+    frame.not_read_yet = bytes_of(dy.numel()) + static_cast<double>(node.recorded->kept_bytes);
   open_.push_back(frame);
 }
 
-void Profile::gradient_sent(const Node& node, std::size_t i, const Array& dx, const Array&) {
+void Profile::gradient_sent(const Node& node, std::size_t i, const Array& dx, const Array& dy) {
   const Bookkeeping mine(*this);
   if (open_.empty() || !open_.back().rule || !node.recorded) return;
   const std::vector<Index>& stated = node.recorded->gradient_flops;
   double flops = node.recorded->moves ? static_cast<double>(dx.numel()) : 0;
   if (!stated.empty()) flops = i < stated.size() ? static_cast<double>(stated[i]) : 0;
+  double bytes = 0;
+  if (node.recorded->moves && !dx.shares_storage(dy))
+    bytes = bytes_of(dx.numel()) + std::exchange(open_.back().not_read_yet, 0);
   for (ProfileLine* line : {open_.back().op, open_.back().layer})
-    if (line) line->flops += flops, line->bytes += node.recorded->moves ? bytes_of(dx.numel()) : 0;
+    if (line) line->flops += flops, line->bytes += bytes;
 }
 
 void Profile::rule_closed(const Node& node) noexcept {
@@ -153,84 +154,6 @@ namespace {
 double steady_clock_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-
-/// The limits that a table needs, each measured once.
-class Measured {
- public:
-  double gflops() {
-    if (gflops_ == 0) gflops_ = kernels::measure_multiply_adds(0.002);
-    return gflops_;
-  }
-  double gbytes(double bytes) {
-    double& known = gbytes_[kernels::level_of(bytes)];
-    if (known == 0) known = kernels::ReadSpeed(kernels::typical_bytes(kernels::level_of(bytes))).measure(0.001);
-    return known;
-  }
-
- private:
-  double gflops_ = 0;
-  std::map<kernels::Level, double> gbytes_;
-};
-
-std::string padded(const std::string& text, std::size_t width, bool left = false) {
-  const std::string blank(width - std::min(width, text.size()), ' ');
-  return left ? text + blank : blank + text;
-}
-
-void print_table(std::ostream& out, const char* what, const std::map<std::string, ProfileLine>& lines, double all,
-                 double own, Measured& limits) {
-  std::vector<std::pair<std::string, ProfileLine>> sorted(lines.begin(), lines.end());
-  const auto total = [](const ProfileLine& line) { return line.seconds + line.backward_seconds; };
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [&](const auto& a, const auto& b) { return total(a.second) > total(b.second); });
-  std::size_t width = 19;
-  for (const auto& [name, line] : sorted) width = std::max(width, name.size());
-  const auto row = [&](const std::string& name, const std::vector<std::string>& cells) {
-    std::string text = padded(name, width, true);
-    for (const std::string& cell : cells) text += padded(cell, 13);
-    out << text << "\n";
-  };
-  const auto share = [&](double seconds) { return fixed_text(100 * seconds / all, 1) + " %"; };
-  row(what, {"calls", "forward ms", "backward ms", "of the time", "GFLOP/s", "GB/s", "of the limit"});
-  double inside = 0;
-  for (const auto& [name, line] : sorted) {
-    const double seconds = total(line);
-    inside += seconds;
-    std::vector<std::string> cells{std::to_string(line.calls), fixed_text(line.seconds * 1e3, 2),
-                                   fixed_text(line.backward_seconds * 1e3, 2), share(seconds)};
-    if (seconds > 0 && line.bytes > 0) {
-      const double gflops = line.flops / seconds * 1e-9, gbytes = line.bytes / seconds * 1e-9;
-      const double calls = static_cast<double>(std::max<Index>(1, line.calls)) * (line.backward_seconds > 0 ? 2 : 1);
-      const double reached = std::max(gflops / limits.gflops(), gbytes / limits.gbytes(line.bytes / calls));
-      cells.insert(cells.end(), {fixed_text(gflops, 1), fixed_text(gbytes, 1), fixed_text(100 * reached, 1) + " %"});
-    }
-    row(name, cells);
-  }
-  const auto rest = [&](const std::string& name, double seconds) {
-    row(name, {"", fixed_text(seconds * 1e3, 2), "", share(seconds)});
-  };
-  rest(std::string("outside any ") + what, all - own - inside);
-  rest("MOTE_PROFILE itself", own);
-  rest("all", all);
-}
-
-}  // namespace
-
-void ProfileTotals::print(std::ostream& out) {
-  const std::lock_guard lock(mutex);
-  double all = seconds;
-  for (const Profile* p : running) all += p->seconds();
-  Measured limits;
-  out << "MOTE_PROFILE: " << fixed_text(all, 3) << " s of all threads that ran ops. The limit is what " << threads()
-      << (threads() == 1 ? " thread does" : " threads do") << " now: " << fixed_text(limits.gflops(), 1)
-      << " GFLOP/s, or reading as many bytes from the cache that holds them.\n\n";
-  print_table(out, "op", ops, all, own_seconds, limits);
-  if (layers.empty()) return;
-  out << "\n";
-  print_table(out, "layer", layers, all, own_seconds, limits);
-}
-
-namespace {
 
 const double program_start = steady_clock_now();
 

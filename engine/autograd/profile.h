@@ -63,6 +63,7 @@ class Profile final : public Observer {
     double in_ops = 0, in_layers = 0;  // seconds of what is inside it
     int number = -1;                   // of a layer
     bool rule = false, composed = false;
+    double not_read_yet = 0;  // bytes that a rule reads unless all it sends are views
   };
   class Bookkeeping;
   void open(Frame frame);

@@ -31,6 +31,8 @@ class PerThread {
       return &part;
     return part.state == State::fresh ? join() : nullptr;
   }
+  /// The same without joining: for a caller that holds T::mutex().
+  static T* mine_if_any() { return part_.state == State::joined ? &part_ : nullptr; }
   /// This thread, which has had no part yet, shall have none.
   static void keep_none() { part_.state = State::left; }
   /// Calls f(part) for every thread's. T::mutex() must be held.

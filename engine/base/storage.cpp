@@ -61,7 +61,7 @@ FreeBlock* detail::Cache::take_stale(std::size_t bytes) {
   FreeBlock* stale = nullptr;
   const Index wanted = static_cast<Index>(bytes), needed = live() + wanted, most = 2 * std::max(most_live, needed);
   if (out_bytes + cached_bytes + wanted <= most) return nullptr;
-  if (Kept* const kept = AllKept::mine()) take_back(*kept, stale);
+  if (Kept* const kept = AllKept::mine_if_any()) take_back(*kept, stale);
   while (cached_bytes > 0 && out_bytes + cached_bytes + wanted > most) {
     FreeList* oldest = nullptr;
     for (FreeList& list : lists)
@@ -184,7 +184,7 @@ void release_memory() {
   {
     const std::lock_guard lock(c.mutex);
     Cache::orders.fetch_add(1, std::memory_order_relaxed);
-    if (Kept* const kept = AllKept::mine()) c.take_back(*kept, surplus);
+    if (Kept* const kept = AllKept::mine_if_any()) c.take_back(*kept, surplus);
     for (FreeList& list : c.lists)
       while (list.first) {
         FreeBlock* const block = list.pop();

@@ -1,12 +1,12 @@
 // Storage, a reference-counted block of bytes that arrays share, and the cache that keeps freed blocks.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <new>
 #include <utility>
 
 #include "engine/base/real.h"
+#include "engine/base/shared_count.h"
 
 namespace mote {
 
@@ -52,15 +52,15 @@ struct CachedAllocator {
 };
 
 /// A handle to a counted block: copying shares it, the last handle frees it. Count and bytes share one block, so an
-/// array costs one allocation. The count is atomic: different threads may hold handles to one block.
+/// array costs one allocation. Different threads may hold handles to one block.
 class Storage {
  public:
   Storage() = default;
   explicit Storage(std::size_t bytes) : head_(static_cast<Head*>(allocate_block(bytes + sizeof(Head)))) {
-    ::new (head_) Head{{1}, bytes};
+    ::new (head_) Head{{}, bytes};
   }
   Storage(const Storage& other) noexcept : head_(other.head_) {
-    if (head_) head_->count.fetch_add(1, std::memory_order_relaxed);
+    if (head_) head_->count.add();
   }
   Storage(Storage&& other) noexcept : head_(std::exchange(other.head_, nullptr)) {}
   Storage& operator=(Storage other) noexcept {
@@ -68,21 +68,19 @@ class Storage {
     return *this;
   }
   ~Storage() {
-    // acq_rel: what other handles wrote must be visible before the block is reused
-    if (head_ && head_->count.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      free_block(head_, head_->bytes + sizeof(Head));
+    if (head_ && head_->count.drop()) free_block(head_, head_->bytes + sizeof(Head));
   }
 
   explicit operator bool() const { return head_ != nullptr; }
   void* data() const { return head_ + 1; }
   std::size_t bytes() const { return head_ ? head_->bytes : 0; }
   /// True if no other handle exists: only then can writing not change another array's elements.
-  bool unique() const { return head_ && head_->count.load(std::memory_order_acquire) == 1; }
+  bool unique() const { return head_ && head_->count.one(); }
   friend bool operator==(const Storage& a, const Storage& b) { return a.head_ == b.head_; }
 
  private:
   struct alignas(64) Head {
-    std::atomic<long> count;
+    detail::HandleCount count;
     std::size_t bytes;
   };
   Head* head_ = nullptr;

@@ -40,9 +40,12 @@ std::string polyline(const Points& points, const Range& xs, const Range& ys, dou
   std::string path;
   for (const auto& p : points)
     if (shown(p))
-      path += (path.empty() ? "M" : "L") + number(origin + size * xs.place(p.first)) + " " +
-              number(top + size * (1 - ys.place(p.second)));
-  return path.empty() ? "" : "<path d=\"" + path + "\" fill=\"none\" " + style + "/>\n";
+      path.append(path.empty() ? "M" : "L")
+          .append(number(origin + size * xs.place(p.first)))
+          .append(" ")
+          .append(number(top + size * (1 - ys.place(p.second))));
+  return path.empty() ? ""
+                      : std::string("<path d=\"").append(path).append("\" fill=\"none\" ").append(style).append("/>\n");
 }
 
 /// Powers of ten, but where they are fewer than three also their halves and fifths.
@@ -80,14 +83,14 @@ std::string plot_svg(const std::string& title, const std::string& y_label, const
     if (!empty)
       for (const double y : ticks(ys)) {
         const double height = top + size * (1 - ys.place(y));
-        svg += line(origin, height, "h" + number(size));
-        if (i == 0) svg += text(left - 6, height + 4, "end", general_text(y, 4));
+        svg += line(origin, height, std::string("h").append(number(size)));
+        if (i == 0) svg += text(left - 6, height + 4, "end", general_text(y, 6));
       }
     double last = -100;
     for (const auto& p : panel.points) {
       if (!shown(p)) continue;
       const double x = origin + size * xs.place(p.first);
-      svg += line(x, top, "v" + number(size));
+      svg += line(x, top, std::string("v").append(number(size)));
       const std::string label = general_text(p.first, 6);
       if (x - last < 4 + 7 * static_cast<double>(label.size())) continue;  // it would touch the one before
       svg += text(x, top + size + 16, "middle", label);

@@ -1,8 +1,7 @@
-// The blocked matrix product: loops over blocks, packing, the split over threads.
+// The blocked matrix product: whether B is packed, blocks that fit the cache, the split over threads.
 #include "engine/kernels/gemm.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "engine/base/parallel.h"
 #include "engine/base/storage.h"
@@ -11,122 +10,137 @@
 namespace mote::kernels {
 namespace {
 
-constexpr Index block_rows = 112;         // block_rows x sum_block of A stays in the second-level cache
-constexpr Index block_columns = 2048;     // sum_block x block_columns of B is packed once and shared by all threads
-constexpr Index work_per_task = 1 << 17;  // multiply-adds below which waking a thread costs more than it saves
+constexpr Index cached_b = 96 * 1024;  // elements of packed B that stay in the second-level cache while all of A passes
+constexpr Index small_b = 4096;        // elements of packed B that fit the stack
+constexpr Index slack = 16;            // gemm_pack may write one Vec too far
+constexpr double multiply_add_ns = 1.0 / 32;
+constexpr Index worth_a_task = grain_for(multiply_add_ns);  // multiply-adds
 
 Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
 
-/// Copies a [rows, k] block so that the tile reads it sequentially: panels of `width` rows, k slowest inside a panel,
-/// missing rows as zeros. Packing B is the same with columns in place of rows.
-void pack(const real* x, Index row, Index k_stride, Index rows, Index k, Index width, real* out) {
-  for (Index r0 = 0; r0 < rows; r0 += width, out += width * k) {
-    const Index here = std::min(width, rows - r0);
-    const real* const panel = x + r0 * row;
-    if (here == width && row == 1) {
-      for (Index p = 0; p < k; ++p)
-        std::memcpy(out + p * width, panel + p * k_stride, static_cast<std::size_t>(width) * sizeof(real));
-    } else {
-      for (Index r = 0; r < width; ++r)
-        for (Index p = 0; p < k; ++p) out[p * width + r] = r < here ? panel[r * row + p * k_stride] : real(0);
-    }
+/// One product, its options included.
+struct Product {
+  const Table& t;
+  Index m, n, k;
+  Matrix a, b;
+  real* c;
+  Index c_row;
+  const GemmOptions& options;
+};
+
+/// Rows [i, i_end) by columns [j, j_end) of C, with all of k.
+struct Region {
+  Index i, i_end, j, j_end;
+};
+
+/// The block of k that begins at p, from column j on, B as it lies in memory.
+inline TileBlock block_of(const Product& x, const Region& r, Index p, Index j, Index columns) {
+  const Index k = std::min(sum_block - (x.options.first_k + p) % sum_block, x.k - p);
+  return {.rows = r.i_end - r.i,
+          .columns = columns,
+          .k = k,
+          .width = 0,
+          .a = x.a.data + r.i * x.a.row + p * x.a.column,
+          .a_row = x.a.row,
+          .a_k = x.a.column,
+          .b = x.b.data + p * x.b.row + j * x.b.column,
+          .b_k = x.b.row,
+          .b_panel = 0,
+          .c = x.c + r.i * x.c_row + j,
+          .c_row = x.c_row,
+          .bias = x.options.bias && p + k == x.k ? x.options.bias + j : nullptr,
+          .into = p > 0              ? Into::add
+                  : x.options.resume ? Into::resume
+                                     : Into::set};
+}
+
+inline void run_direct(const Product& x, const Region& r) {
+  for (Index p = 0; p < x.k;) {
+    const TileBlock block = block_of(x, r, p, r.j, r.j_end - r.j);
+    x.t.gemm_tiles(block);
+    p += block.k;
   }
 }
 
-/// One operand as the tiles read it: panel i (of the tile's rows or columns) starts at data + i * panel.
-struct Panels {
-  const real* data;
-  Index panel, element, k;
-};
-
-struct Product {
-  const Table& t;
-  Index n, c_row;
-  real* c;
-  Into into;
-};
-
-/// The tiles of rows [0, rows) by columns [0, columns): columns outermost: a panel of B stays in cache for all rows.
-void run_tiles(const Product& p, Index rows, Index columns, Index k, Panels a, Panels b, real* c) {
-  for (Index j = 0, jp = 0; j < columns; j += p.t.tile_columns, ++jp)
-    for (Index i = 0, ip = 0; i < rows; i += p.t.tile_rows, ++ip)
-      p.t.gemm_tile(k, a.data + ip * a.panel, a.element, a.k, b.data + jp * b.panel, b.k, c + i * p.c_row + j, p.c_row,
-                    std::min(p.t.tile_rows, rows - i), std::min(p.t.tile_columns, columns - j), p.into);
+/// `step` columns of B at a time, as many as the cache holds, packed in panels of `width`.
+void run_packed(const Product& x, const Region& r, real* packed, Index step, Index width) {
+  for (Index j = r.j; j < r.j_end; j += step)
+    for (Index p = 0; p < x.k;) {
+      TileBlock block = block_of(x, r, p, j, std::min(step, r.j_end - j));
+      x.t.gemm_pack(block.b, x.b.row, x.b.column, block.k, block.columns, width, packed);
+      block.b = packed, block.width = block.b_k = width, block.b_panel = width * block.k;
+      x.t.gemm_tiles(block);
+      p += block.k;
+    }
+}
+void run_packed(const Product& x, const Region& r) {
+  const Index depth = std::min(x.k, sum_block), width = x.t.gemm_width(r.i_end - r.i);
+  const Index step = std::min(std::max<Index>(1, cached_b / (depth * width)), ceil_div(r.j_end - r.j, width)) * width;
+  if (step * depth + slack <= small_b) {
+    alignas(64) real packed[small_b];
+    return run_packed(x, r, packed, step, width);
+  }
+  const Storage packed(static_cast<std::size_t>(step * depth + slack) * sizeof(real));
+  run_packed(x, r, static_cast<real*>(packed.data()), step, width);
 }
 
-/// All rows of A times one packed or direct block of B [k, columns]. Tasks are blocks of rows, and of columns when
-/// there are too few rows for all threads.
-void run_block(const Product& p, Index m, Index columns, Index k, Matrix a, Panels b, bool pack_a) {
-  const Index row_step = std::min(m, ceil_div(block_rows, p.t.tile_rows) * p.t.tile_rows);
-  const Index row_tasks = ceil_div(m, row_step);
-  const Index panels = ceil_div(columns, p.t.tile_columns);
-  const Index wanted = std::min<Index>(4 * threads(), m * columns * k / work_per_task + 1);
-  const Index column_tasks = std::clamp<Index>(wanted / row_tasks, 1, panels);
-  const Index panel_step = ceil_div(panels, column_tasks);
-  const Index tasks_across = ceil_div(panels, panel_step);
-  const Index work = row_step * std::min(columns, panel_step * p.t.tile_columns) * k;
-  parallel_for(row_tasks * tasks_across, std::max<Index>(1, work_per_task / work), [&](Index begin, Index end) {
-    Storage packed;
-    for (Index task = begin; task < end; ++task) {
-      const Index i = task / tasks_across * row_step, jp = task % tasks_across * panel_step;
-      const Index rows = std::min(row_step, m - i), j = jp * p.t.tile_columns;
-      Panels ap{a.data + i * a.row, p.t.tile_rows * a.row, a.row, a.column};
-      if (pack_a) {
-        if (!packed) packed = Storage(static_cast<std::size_t>((row_step + p.t.tile_rows) * k) * sizeof(real));
-        real* const out = static_cast<real*>(packed.data());
-        pack(ap.data, a.row, a.column, rows, k, p.t.tile_rows, out);
-        ap = {out, p.t.tile_rows * k, 1, p.t.tile_rows};
-      }
-      run_tiles(p, rows, std::min(columns - j, panel_step * p.t.tile_columns), k, ap,
-                {b.data + jp * b.panel, b.panel, b.element, b.k}, p.c + i * p.c_row + j);
+/// The tiles load rows of B as vectors, so the columns of B must be adjacent; and where many rows of A pass over a B that
+/// outgrows the first-level cache, its panels are copied so that they lie in few pages and sets of the cache. A is only
+/// broadcast: any strides do.
+bool packs(const Product& x) { return x.b.column != 1 || (x.m > 100 && std::min(x.k, sum_block) * x.n > 24 * 1024); }
+
+/// k = 0: zeros, or C as it is, and the bias.
+void empty_sum(const Product& x) {
+  for (Index i = 0; i < x.m; ++i) {
+    real* const c = x.c + i * x.c_row;
+    if (!x.options.resume) std::fill_n(c, x.n, real(0));
+    if (x.options.bias) x.t.add(c, 1, x.options.bias, 1, c, x.n);
+  }
+}
+
+void run(const Product& x, const Region& r) {
+  if (x.k == 0) return empty_sum(x);
+  packs(x) ? run_packed(x, r) : run_direct(x, r);
+}
+
+/// The products x shifted by `batch`, in tasks: as many as are worth their start, and a few per thread in case one of
+/// them is held up. If there are fewer products than that, each is split into equal parts: of its columns if B is packed,
+/// so that each task packs its own, else of its rows.
+void run_in_tasks(const Product& x, const GemmBatch& batch) {
+  const Index work = std::max<Index>(1, x.m * x.n * x.k), most = threads();
+  const Index worth = most == 1 ? 1 : work * batch.count / worth_a_task;
+  const Index wanted = worth < 4 * most ? std::min(worth, most) : 2 * most, parts = ceil_div(wanted, batch.count);
+  const Index across = parts > 1 && packs(x) ? std::clamp<Index>(x.n / 32, 1, parts) : 1;
+  const Index down = std::clamp<Index>(parts / across, 1, ceil_div(x.m, 8));
+  const Index column_step = ceil_div(ceil_div(x.n, across), 16) * 16, row_step = ceil_div(x.m, down);
+  const Index grain = worth <= 1          ? batch.count
+                      : down * across > 1 ? 1
+                                          : grain_for(static_cast<double>(work) * multiply_add_ns);
+  parallel_for(batch.count * down * across, grain, [&](Index lo, Index hi) {
+    for (Index task = lo; task < hi; ++task) {
+      const Index at = task / (down * across), part = task % (down * across);
+      const Index i = part % down * row_step, j = part / down * column_step;
+      if (i >= x.m || j >= x.n) continue;
+      Product one = x;
+      one.a.data += batch.a[at], one.b.data += batch.b[at], one.c += at * batch.c;
+      run(one, {i, std::min(i + row_step, x.m), j, std::min(j + column_step, x.n)});
     }
   });
-}
-
-void add_bias(Index m, Index n, const real* bias, real* c, Index c_row) {
-  for (Index i = 0; bias && i < m; ++i) table().add(c + i * c_row, 1, bias, 1, c + i * c_row, n);
 }
 
 }  // namespace
 
 void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, const GemmOptions& options) {
   if (m == 0 || n == 0) return;
-  if (k == 0) {
-    for (Index i = 0; i < m && !options.resume; ++i) std::fill_n(c + i * c_row, n, real(0));
-    return add_bias(m, n, options.bias, c, c_row);
-  }
-  const Table& t = table();
-  const Index width = t.tile_columns;
-  // The tile loads rows of B as vectors, so the columns of B must be adjacent; and B must be packed when its rows are
-  // long, or every k would touch another page. A is only broadcast, so any strides work until the block outgrows the
-  // cache.
-  const bool pack_b = b.column != 1 || (m > 4 * t.tile_rows && k * n > 64 * 1024);
-  const bool pack_a = n > 4 * width && k * std::min(m, block_rows) > 16 * 1024;
-  Storage packed;
-  for (Index j = 0; j < n; j += block_columns) {
-    const Index columns = std::min(block_columns, n - j);
-    for (Index p = 0, depth = 0; p < k; p += depth) {
-      depth = std::min(sum_block - (options.first_k + p) % sum_block, k - p);
-      const real* const block = b.data + p * b.row + j * b.column;
-      Panels bp{block, width, 1, b.row};
-      if (pack_b) {
-        if (!packed)
-          packed = Storage(
-              static_cast<std::size_t>(ceil_div(std::min(n, block_columns), width) * width * std::min(k, sum_block)) *
-              sizeof(real));
-        real* const out = static_cast<real*>(packed.data());
-        parallel_for(ceil_div(columns, width), std::max<Index>(1, 16 * 1024 / (width * depth)),
-                     [&](Index lo, Index hi) {
-                       pack(block + lo * width * b.column, b.column, b.row, std::min(hi * width, columns) - lo * width,
-                            depth, width, out + lo * width * depth);
-                     });
-        bp = {out, width * depth, 1, width};
-      }
-      const Product product{t, n, c_row, c + j, p > 0 ? Into::add : options.resume ? Into::resume : Into::set};
-      run_block(product, m, columns, depth, {a.data + p * a.column, a.row, a.column}, bp, pack_a);
-    }
-  }
-  add_bias(m, n, options.bias, c, c_row);
+  const Product x{table(), m, n, k, a, b, c, c_row, options};
+  if (b.column == 1 && k > 0 && m * n * k < worth_a_task) return run_direct(x, {0, m, 0, n});
+  const Index first = 0;
+  run_in_tasks(x, {1, &first, &first, 0});
+}
+
+void gemm_batch(const GemmBatch& batch, Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row) {
+  const GemmOptions none;
+  if (m > 0 && n > 0 && batch.count > 0) run_in_tasks({table(), m, n, k, a, b, c, c_row, none}, batch);
 }
 
 }  // namespace mote::kernels

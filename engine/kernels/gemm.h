@@ -30,4 +30,13 @@ struct GemmOptions {
 /// bits for any instruction set and number of threads, and for any values in the other rows of A. k = 0 gives zeros.
 void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, const GemmOptions& options = {});
 
+/// Products of equal shapes: those of number i begin a[i], b[i] and i * c elements after the given pointers.
+struct GemmBatch {
+  Index count;
+  const Index *a, *b;
+  Index c;
+};
+/// All products of a batch as one job for the threads.
+void gemm_batch(const GemmBatch& batch, Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row);
+
 }  // namespace mote::kernels

@@ -52,8 +52,51 @@ struct TargetRow {
   real sharp, spread, scale;
 };
 
+/// Up to 16 queries of one head of attention, and the keys that any of them sees. Query r sees the first `full` + r of
+/// these, or those with keep[16 j + r] != 0 where a mask or a window decides. What belongs to a pair of key j and query
+/// r, such as its weight, lies at w[16 j + r].
+struct AttentionBlock {
+  Index rows, keys, full;
+  const std::uint8_t* keep;  // or null
+};
+/// The products q_r . k_j of rows of `width` adjacent elements, times scale. bias, or null: [r - j] is added for the
+/// pair. `turned` has room for 16 * width elements.
+struct AttentionScores {
+  const real* q;
+  Index q_row;
+  const real* k;
+  Index k_row, width;
+  real scale;
+  const real* bias;
+  real* turned;
+};
+/// Rows x of `width` adjacent elements, whose sums, weighted by w, go to rows y. Key j's weights begin at w[j * w_key].
+struct WeightedRows {
+  const real* w;
+  Index w_key;
+  const real* x;
+  Index x_row, width;
+  real* y;
+  Index y_row;
+};
+
 /// What a matrix product does with C: sets it, continues its chains of multiply-adds, or adds finished chains to it.
 enum class Into { set, resume, add };
+
+/// C [rows, columns] from A [rows, k], k at most sum_block, and panels of B, each `width` columns and b_panel apart:
+/// element (p, j) of a panel is b[p * b_k + j]. A width of 0: B is not in panels, its rows are b_k apart. The bias, of one
+/// element per column, may be null.
+struct TileBlock {
+  Index rows, columns, k, width;
+  const real* a;
+  Index a_row, a_k;
+  const real* b;
+  Index b_k, b_panel;
+  real* c;
+  Index c_row;
+  const real* bias;
+  Into into;
+};
 
 struct Table {
   const char* name;  ///< "portable", "avx2", "avx512" or "neon"
@@ -99,20 +142,32 @@ struct Table {
   void (*layer_norm_backward)(const NormInputs& in, const NormGradients& out, Index rows, Index n);
   void (*rms_norm_backward)(const NormInputs& in, const NormGradients& out, Index rows, Index n);
 
+  // Attention (target/attention.h), one block at a time.
+  /// w = softmax over the keys that a query sees, 0 for the others; each query's maximum and sum, unless they are null.
+  void (*attention_weights)(const AttentionBlock& b, const AttentionScores& s, real* w, real* maxima, real* sums);
+  /// The same w from the maxima and sums.
+  void (*attention_weights_again)(const AttentionBlock& b, const AttentionScores& s, real* w, const real* maxima,
+                                  const real* sums);
+  /// The scores' gradient d from the weights w and the weights' gradient q_r . k_j * factors (null: 1).
+  void (*attention_score_gradient)(const AttentionBlock& b, const AttentionScores& s, const real* factors,
+                                   const real* w, real* d);
+  /// Of one query, scores[j] = q . k_j * scale: lanes are keys, as in softmax.
+  void (*attention_scores_of_one)(const AttentionScores& s, Index keys, real* scores);
+  /// y_r = (`add`: y_r +) the sum of w x_j over the keys j that query r sees, j ascending.
+  void (*attention_sum_keys)(const AttentionBlock& b, const WeightedRows& s, bool add);
+  /// y_j += w x_r for the queries r that see key j, r ascending.
+  void (*attention_sum_queries)(const AttentionBlock& b, const WeightedRows& s);
+
   // Optimizer steps (target/optimizer.h), in place on n contiguous elements.
   void (*adam)(const AdamStep& s, real* value, const ScaledGrad& grad, real* m, real* v, Index n);
   void (*sgd)(const SgdStep& s, real* value, const ScaledGrad& grad, real* velocity, Index n);
 
-  // Matrix product (target/gemm_tile.h): C[i, j] = sum over k of A[i, k] B[k, j], k ascending, for a tile of
-  // rows <= tile_rows by columns <= tile_columns.
-  Index tile_rows, tile_columns;
-  void (*gemm_tile)(Index k, const real* a, Index a_row, Index a_k, const real* b, Index b_k, real* c, Index c_row,
-                    Index rows, Index columns, Into into);
-
-  // Products of a few rows (target/gemv.h): c[r, j] = sum over k of a[r, k] b[k, j], plus bias[j] if it is given. k runs
-  // in blocks of `block`: each a chain from zero, added in order. Columns are adjacent; k is at least 1.
-  void (*gemv)(Index rows, Index columns, Index k, Index block, const real* a, Index a_row, const real* b, Index b_k,
-               const real* bias, real* c, Index c_row);
+  // Matrix product (target/gemm_tiles.h, target/gemm_pack.h): one block of k; the width of its panels for so many rows;
+  // and panels of `width` columns (j) copied so that tiles read them in order:
+  // out[p * width + j] = x[p * row + j * column] for p < k. `out` has room for 16 elements more.
+  void (*gemm_tiles)(const TileBlock& t);
+  Index (*gemm_width)(Index rows);
+  void (*gemm_pack)(const real* x, Index row, Index column, Index k, Index columns, Index width, real* out);
 
   // What the processor can do at best (target/limits.h).
   /// x[i] = a b + x[i] for `limit_values` values in registers, 8 times in each round.

@@ -10,43 +10,64 @@
 namespace mote::kernels {
 namespace {
 
-constexpr Index lanes = 16;
+Index panel_count(Index n, Index width) { return (n + width - 1) / width; }
 
-Index panels(Index n) { return (n + panel_columns - 1) / panel_columns; }
-/// The width in memory of a panel with `columns` outputs.
-Index padded(Index columns) { return (columns + lanes - 1) / lanes * lanes; }
+/// The most rows that panels as wide as those of a single row allow at a time.
+Index rows_at_once(Index m) {
+  const Table& t = table();
+  Index rows = 1;
+  while (rows < m && t.gemm_width(rows + 1) == t.gemm_width(1)) ++rows;
+  return rows;
+}
+
+/// One panel: all rows, `rows` at a time, all blocks of the sum.
+void multiply_panel(Index m, Index rows, const real* a, const PackedWeight& w, Index j, const real* bias, real* c) {
+  const Table& t = table();
+  for (Index i = 0; i < m; i += rows)
+    for (Index p = 0; p < w.k; p += sum_block)
+      t.gemm_tiles({.rows = std::min(rows, m - i),
+                    .columns = std::min(w.width, w.n - j),
+                    .k = std::min(sum_block, w.k - p),
+                    .width = w.width,
+                    .a = a + i * w.k + p,
+                    .a_row = w.k,
+                    .a_k = 1,
+                    .b = w.panels + j * w.k + p * w.width,
+                    .b_k = w.width,
+                    .b_panel = w.width * w.k,
+                    .c = c + i * w.n + j,
+                    .c_row = w.n,
+                    .bias = bias && p + sum_block >= w.k ? bias + j : nullptr,
+                    .into = p > 0 ? Into::add : Into::set});
+}
 
 }  // namespace
 
-Index packed_numel(Index n, Index k) { return (n / panel_columns * panel_columns + padded(n % panel_columns)) * k; }
+Index packed_width(Index n) { return std::min(table().gemm_width(1), (n + 15) / 16 * 16); }
 
-void pack_weight(Index n, Index k, const real* w, Index row, real* packed) {
-  constexpr Index step = 64 / static_cast<Index>(sizeof(real));  // a cache line of each output at a time
-  parallel_for(panels(n), grain_for(0.5 * static_cast<double>(panel_columns * k)), [&](Index lo, Index hi) {
-    for (Index j = lo * panel_columns; j < std::min(n, hi * panel_columns); j += panel_columns) {
-      const Index columns = std::min(panel_columns, n - j), width = padded(columns);
-      real* const panel = packed + j * k;
-      for (Index p0 = 0; p0 < k; p0 += step) {
-        const Index end = std::min(k, p0 + step);
-        for (Index c = 0; c < columns; ++c)
-          for (Index p = p0; p < end; ++p) panel[p * width + c] = w[(j + c) * row + p];
-        for (Index p = p0; p < end; ++p) std::fill(panel + p * width + columns, panel + (p + 1) * width, real(0));
-      }
-    }
-  });
+Index packed_numel(Index n, Index k) {
+  const Index width = packed_width(n);
+  return panel_count(n, width) * width * k;
 }
 
-void multiply_packed(Index m, Index n, Index k, const real* a, Index a_row, const real* packed, const real* bias,
-                     real* c, Index c_row) {
-  const auto gemv = table().gemv;
-  // A panel is read at some 50 bytes a nanosecond, and a few rows cost no more than that.
-  const double nanoseconds = static_cast<double>((1 + m / 4) * panel_columns * k) * sizeof(real) / 50;
-  parallel_for(panels(n), grain_for(nanoseconds), [&](Index lo, Index hi) {
-    for (Index j = lo * panel_columns; j < std::min(n, hi * panel_columns); j += panel_columns) {
-      const Index columns = std::min(panel_columns, n - j);
-      gemv(m, columns, k, sum_block, a, a_row, packed + j * k, padded(columns), bias ? bias + j : nullptr, c + j,
-           c_row);
+PackedWeight pack_weight(Index n, Index k, const real* w, real* panels) {
+  const Index width = packed_width(n), count = panel_count(n, width);
+  const double nanoseconds = static_cast<double>(width * k) / 4;
+  parallel_for(count, grain_for(nanoseconds), [&](Index lo, Index hi) {
+    for (Index i = lo; i < hi; ++i) {
+      const Index j = i * width;
+      table().gemm_pack(w + j * k, 1, k, k, std::min(width, n - j), width, panels + j * k);
     }
+  });
+  return {n, k, width, panels};
+}
+
+void multiply_packed(Index m, const real* a, const PackedWeight& w, const real* bias, real* c) {
+  const Index rows = rows_at_once(m);
+  // Panels are read at some 50 bytes a nanosecond, which a few rows hardly slow down.
+  const double nanoseconds = static_cast<double>((m + rows - 1) / rows * w.width * w.k) * sizeof(real) / 50;
+  parallel_for(panel_count(w.n, w.width), grain_for(nanoseconds), [&](Index lo, Index hi) {
+    for (Index i = lo; i < hi; ++i) multiply_panel(m, rows, a, w, i * w.width, bias, c);
   });
 }
 

@@ -1,22 +1,25 @@
-// Weights in the order in which a product of a few rows reads them.
+// A weight in the order in which a product of a few rows reads it.
 #pragma once
 
 #include "engine/base/real.h"
 
 namespace mote::kernels {
 
-/// Columns of a panel: four cache lines of every k.
-constexpr Index panel_columns = 256 / static_cast<Index>(sizeof(real));
+/// W [n, k] in panels of `width` outputs, each [k, width]. Owns nothing.
+struct PackedWeight {
+  Index n, k, width;
+  const real* panels;
+};
 
-/// Elements of a weight [n, k] in panels of `panel_columns` outputs: panel by panel, in each [k, outputs]. The last
-/// panel has only the outputs that are left, rounded up to whole vectors, whose missing ones are zeros.
+/// The width of the panels under the table in use: whole vectors of 16, so that packing writes nothing beyond a panel.
+Index packed_width(Index n);
+/// Elements of all panels.
 Index packed_numel(Index n, Index k);
-/// Packs w, whose output j begins at w + j * row.
-void pack_weight(Index n, Index k, const real* w, Index row, real* packed);
+/// Packs w [n, k], contiguous.
+PackedWeight pack_weight(Index n, Index k, const real* w, real* panels);
 
-/// C = A W^T + bias: A [m, k] with adjacent columns, W packed, bias [n] or null, C [m, n]. The bits of gemm(): k in
-/// blocks of sum_block. For a few rows, up to about 8; every row beyond the fourth reads W from the cache again.
-void multiply_packed(Index m, Index n, Index k, const real* a, Index a_row, const real* packed, const real* bias,
-                     real* c, Index c_row);
+/// C = A W^T + bias: A [m, k] and C [m, n], contiguous; bias [n] or null; k at least 1. The bits of gemm(). For a few
+/// rows: A's are multiplied three or more at a time, and each time W passes.
+void multiply_packed(Index m, const real* a, const PackedWeight& w, const real* bias, real* c);
 
 }  // namespace mote::kernels

@@ -1,9 +1,7 @@
-// The attention op: its checks, the plan it makes from inputs and options, and what it records.
+// The attention op: what it computes, shows, records, and sends back.
 #include "engine/ops/attention.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "engine/autograd/shown.h"
 #include "engine/ops/attention_blocks.h"
@@ -13,33 +11,22 @@
 namespace mote {
 namespace {
 
-using detail::AttentionGradients, detail::AttentionPlan, detail::AttentionView, detail::HeadRows, detail::rows_of;
+using detail::AttentionGradients, detail::AttentionInputs, detail::AttentionPlan, detail::AttentionView,
+    detail::HeadForm, detail::HeadRows, detail::HeadRowsOut, detail::weights_shape;
 
-/// The bias of alibi for every head and distance: -slope |m| at [h, Tk - 1 + m]. With more queries than keys, the first
-/// query precedes the first key. Undefined without slopes.
-Array alibi_bias(const AttentionPlan& p, const Array& slopes) {
-  if (!slopes.defined()) return {};
-  Array bias = Array::empty({p.heads, p.span()});
-  real* out = bias.mutate();
-  for (const real slope : slopes.to_vector())
-    for (Index m = 0; m < p.span(); ++m) *out++ = -slope * static_cast<real>(std::abs(m - (p.keys - 1)));
-  return bias;
+/// An array [batch..., T, heads, width]: outputs and gradients have the memory layout of joined heads.
+Array empty_heads(const Shape& batch, Index heads, Index length, Index width) {
+  return Array::empty(batch.insert(-1, length).insert(-1, heads).insert(-1, width));
 }
-
-/// An array [batch..., T, heads, width], of which heads_first is the view with heads before T: outputs and gradients
-/// then have the memory layout from which a layer joins its heads.
-Array empty_heads(const Shape& batch, Index heads, Index length, Index width, bool zeroed) {
-  const Shape shape = batch.insert(-1, length).insert(-1, heads).insert(-1, width);
-  return zeroed ? Array::zeros(shape) : Array::empty(shape);
-}
-/// That view: [..., T, H, width] as [..., H, T, width], or [T, width] if no input had heads.
-Array heads_first(const AttentionPlan& p, const Array& x) {
+/// It in the form of the inputs: [..., H, T, width], [T, width] or [B, T, H width].
+Array in_form(const AttentionPlan& p, const Array& x) {
+  if (p.form == HeadForm::joined || p.form == HeadForm::packed)
+    return x.reshape({x.shape()[0], x.shape()[1], x.shape()[2] * x.shape()[3]});
   const Array y = x.transpose(-3, -2);
-  return p.headless ? y.squeeze(0) : y;
+  return p.form == HeadForm::none ? y.squeeze(0) : y;
 }
 
-/// Pairs of a query and a key that may attend: the work is counted for these. The blocks also multiply some that may
-/// not, and leave their products out.
+/// Pairs of a query and a key that may attend: the work is counted for these.
 Index pairs_of(const AttentionView& p) {
   Index pairs = 0;
   for (Index row = 0; row < p.rows(); ++row) {
@@ -48,62 +35,6 @@ Index pairs_of(const AttentionView& p) {
     if (p.mask) pairs -= std::count(p.mask->row(row) + first, p.mask->row(row) + end, std::uint8_t(0));
   }
   return pairs;
-}
-
-/// The axes before the last three.
-Shape leading(const Array& x) { return x.shape().without(-1).without(-1).without(-1); }
-
-/// q, k and v with heads and equal leading axes.
-struct Inputs {
-  Array q, k, v;
-  bool headless;
-  Shape batch() const { return leading(q); }
-};
-
-Inputs inputs_of(const Tensor& q, const Tensor& k, const Tensor& v) {
-  for (const Tensor* x : {&q, &k, &v}) x->array().require();
-  check(q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2, "q ", q.shape(), ", k ", k.shape(), " and v ", v.shape(),
-        " need a length and a width");
-  check(q.size(-1) == k.size(-1), "q ", q.shape(), " and k ", k.shape(), " differ in their last extent");
-  check(k.size(-2) == v.size(-2), "k ", k.shape(), " and v ", v.shape(), " differ in their length");
-  const auto with_heads = [](const Array& x) { return x.rank() == 2 ? x.unsqueeze(0) : x; };
-  Inputs in{with_heads(q.array()), with_heads(k.array()), with_heads(v.array()),
-            q.dim() == 2 && k.dim() == 2 && v.dim() == 2};
-  const Index heads = in.q.shape()[-3], kv_heads = in.k.shape()[-3];
-  check(kv_heads == in.v.shape()[-3], "k ", k.shape(), " and v ", v.shape(), " differ in their heads");
-  check(kv_heads > 0 ? heads % kv_heads == 0 : heads == 0, "the ", heads, " heads of q ", q.shape(),
-        " cannot share the ", kv_heads, " of k ", k.shape());
-  const Shape batch = broadcast(broadcast(leading(in.q), leading(in.k)), leading(in.v));
-  for (Array* x : {&in.q, &in.k, &in.v}) {
-    const Shape s = x->shape();
-    *x = x->expand(batch.insert(-1, s[-3]).insert(-1, s[-2]).insert(-1, s[-1]));
-  }
-  return in;
-}
-
-/// `keys` more keys than k has are in a cache.
-AttentionPlan plan_of(const Inputs& in, const AttentionOptions& o, Index cached = 0) {
-  AttentionPlan p;
-  p.batch = in.batch().numel(), p.heads = in.q.shape()[-3], p.kv_heads = in.k.shape()[-3];
-  p.queries = in.q.shape()[-2], p.keys = cached + in.k.shape()[-2], p.width = in.q.shape()[-1];
-  p.value_width = in.v.shape()[-1];
-  p.headless = in.headless;
-  o.require("attention");
-  p.scale = o.scale ? static_cast<real>(*o.scale) : real(1) / std::sqrt(static_cast<real>(std::max<Index>(p.width, 1)));
-  p.causal = o.causal.value_or(false);
-  p.window = o.window;
-  check(!p.causal || p.keys >= p.queries, "causal: ", p.queries, " queries need at least as many keys, not ", p.keys);
-  if (o.alibi.defined())
-    check(o.alibi.shape() == Shape{p.heads}, "alibi ", o.alibi.shape(), " needs one slope for each of ", p.heads,
-          " heads");
-  return p;
-}
-
-Shape weights_shape(const AttentionPlan& p, const Shape& batch) {
-  return batch.insert(-1, p.heads).insert(-1, p.queries).insert(-1, p.keys);
-}
-Shape shown_shape(const AttentionPlan& p, const Shape& batch) {
-  return p.headless ? weights_shape(p, batch).without(0) : weights_shape(p, batch);
 }
 
 /// One bit per weight: whether it is kept.
@@ -119,135 +50,139 @@ Storage draw_dropout(AttentionPlan& p, double dropout, const Generator* random) 
   return bits;
 }
 
-AttentionView view_of(const AttentionPlan& p, const Array& q, const Array& k, const Array& v, const Mask& mask,
-                      const Array& bias, const Storage& bits) {
-  AttentionView view{p, rows_of(q), rows_of(k), rows_of(v)};
-  if (mask.defined()) {
-    const Shape full = weights_shape(p, leading(q));
-    const bool padding = mask.rank() == 2 && mask.shape()[-1] == p.keys && mask.shape()[0] == p.batch;
-    const char* const axes = full.rank() == 3 ? "[H, Tq, Tk] = " : full.rank() == 4 ? "[B, H, Tq, Tk] = " : "";
-    check(mask.layout().expands_to(full), "mask ", mask.shape(), " does not broadcast to ", axes, full,
-          padding ? "; key_padding(mask) makes [B, 1, 1, Tk] of one that says which keys of each row are padding" : "");
-    view.mask.emplace(mask, full);
-  }
-  view.bias = bias.defined() ? bias.data() : nullptr;
-  view.bits = bits ? static_cast<const std::uint8_t*>(bits.data()) : nullptr;
-  return view;
-}
-
-/// The backward rule, from what forward saved.
+/// Gradients of q, k and v in one array, or in three.
 void send_back(const Array& dy, Grads& dx, AttentionView p, const Array& stats, const Shape& batch) {
-  Array dq, dk, dv;
-  const auto wanted = [&](std::size_t i, Array& d, Index heads, Index length, Index width) -> real* {
-    if (!dx.wants(i)) return nullptr;
-    d = empty_heads(batch, heads, length, width, true);
-    return d.mutate();
-  };
-  AttentionGradients to{};
-  to.dq = wanted(0, dq, p.heads, p.queries, p.width);
-  to.dk = wanted(1, dk, p.kv_heads, p.keys, p.width);
-  to.dv = wanted(2, dv, p.kv_heads, p.keys, p.value_width);
+  Array parts[3], all;
+  AttentionGradients to;
+  if (p.form == HeadForm::packed) {
+    const Index columns = (p.heads + 2 * p.kv_heads) * p.width;
+    all = Array::empty({p.batch, p.queries, columns});
+    to.q = {all.mutate(), p.queries * columns, p.width, columns};
+    to.k = to.v = to.q;
+    to.k.data += p.heads * p.width, to.v.data += (p.heads + p.kv_heads) * p.width;
+  } else {
+    const auto wanted = [&](std::size_t i, HeadRowsOut& out, Index heads, Index length, Index width) {
+      if (!dx.wants(i)) return;
+      parts[i] = empty_heads(batch, heads, length, width);
+      out = {parts[i].mutate(), length * heads * width, width, heads * width};
+    };
+    wanted(0, to.q, p.heads, p.queries, p.width);
+    wanted(1, to.k, p.kv_heads, p.keys, p.width);
+    wanted(2, to.v, p.kv_heads, p.keys, p.value_width);
+  }
   if (p.rows() > 0) {
-    const HeadRows rows = rows_of(p.headless ? dy.unsqueeze(0) : dy);
+    const HeadRows rows = result_rows(p, dy);
     p.guarded = backward_needs_guard(p, rows);
     attention_backward(p, rows, stats.data(), to);
+  } else {
+    for (Array* x : {&parts[0], &parts[1], &parts[2], &all})
+      if (x->defined()) *x = Array::zeros(x->shape());
   }
-  if (to.dq) dx.add(0, heads_first(p, dq));
-  if (to.dk) dx.add(1, heads_first(p, dk));
-  if (to.dv) dx.add(2, heads_first(p, dv));
+  if (all.defined()) return dx.add(0, all);
+  for (std::size_t i = 0; i < 3; ++i)
+    if (parts[i].defined()) dx.add(i, in_form(p, parts[i]));
 }
 
-void state(Op& op, const AttentionView& p, const Shape& batch) {
+void state(Op& op, const AttentionView& p, const Shape& weights) {
   if (!op.watched()) return;
   const Index pairs = pairs_of(p), d = p.width, dv = p.value_width;
-  const Index scores = 2 * d + 6 + (p.bias ? 1 : 0), drop = p.drops ? 1 : 0;  // q k^T, the scale, a softmax (5), alibi
+  const Index scores = 2 * d + 6 + (p.slopes ? 1 : 0), drop = p.drops ? 1 : 0;  // q k^T, scale, a softmax (5), alibi
   // Forward: scores and P V. Backward: scores again, dP = dY V^T, softmax (4) and dQ = dS K; dK = dS^T Q; dV = P^T dY.
-  op.flops(pairs * (scores + drop + 2 * dv),
-           {pairs * (scores + drop + 2 * dv + 4 + 2 * d), pairs * 2 * d, pairs * 2 * dv});
-  op.note("weights", shown_shape(p, batch));
+  const Index forward = pairs * (scores + drop + 2 * dv), dq = forward + pairs * (4 + 2 * d);
+  if (p.form == HeadForm::packed)
+    op.flops(forward, {dq + pairs * 2 * (d + dv)});
+  else
+    op.flops(forward, {dq, pairs * 2 * d, pairs * 2 * dv});
+  op.note("weights", weights);
 }
 
-/// What enters a layer's output projection: the results of all heads side by side, [..., T, H dv]. y [..., T, H, dv].
-void show_heads(const Op& op, const Array& y) {
-  if (op.wants("heads")) op.show("heads", y.reshape(y.shape().without(-1).with(-1, y.shape()[-2] * y.shape()[-1])));
+/// Runs forward, shows what an observer wants, and returns the result [batch..., T, H, dv].
+Array forward(Op& op, const AttentionView& view, const Array& q, real* stats) {
+  Array y = empty_heads(batch_of(view, q), view.heads, view.queries, view.value_width);
+  const Shape shape = weights_shape(view, q);
+  Shown weights(op, "weights", shape), dropped(op, "dropped_weights", shape);
+  if (view.rows() > 0) attention_forward(view, y.mutate(), stats, weights.mutate(), dropped.mutate());
+  state(op, view, shape);
+  weights.show();
+  dropped.show();
+  if (op.wants("heads"))  // what enters a layer's output projection: the results of all heads side by side
+    op.show("heads", y.reshape(y.shape().without(-1).with(-1, view.heads * view.value_width)));
+  return y;
 }
 
-Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
-              const Generator* random) {
-  Op op("attention", q, k, v);
-  const Inputs in = inputs_of(q, k, v);
-  const Shape batch = in.batch();
-  const AttentionPlan asked = plan_of(in, options);
-  const Array bias = alibi_bias(asked, options.alibi);
-  AttentionView view = view_of(asked, in.q, in.k, in.v, options.mask, bias, {});
+Tensor attend(Op& op, const AttentionInputs& in, const AttentionOptions& options, const Generator* random) {
+  AttentionPlan plan = in.with(options);
+  const Array slopes = options.alibi.defined() ? options.alibi.contiguous() : Array();
+  AttentionView view = view_of(plan, in.q, in.k, in.v, options.mask, slopes, {});
   const Storage bits = draw_dropout(view, options.dropout.value_or(0), random);  // after all checks
   view.bits = bits ? static_cast<const std::uint8_t*>(bits.data()) : nullptr;
   view.guarded = forward_needs_guard(view);
-  const AttentionPlan plan = view;  // what backward keeps
-
-  Array y = empty_heads(batch, plan.heads, plan.queries, plan.value_width, false), stats;
-  Shown weights(op, "weights", shown_shape(plan, batch)), dropped(op, "dropped_weights", shown_shape(plan, batch));
-  if (plan.rows() > 0) {
-    stats = Array::empty({plan.batch, plan.heads, plan.queries, 2});
-    attention_forward(view, y.mutate(), stats.mutate(), weights.mutate(), dropped.mutate());
-  }
-  state(op, view, batch);
-  weights.show();
-  dropped.show();
-  show_heads(op, y);
-  return op.record(heads_first(plan, y), save(plan, in.q, in.k, in.v, options.mask, bias, stats, bits),
+  plan = view;  // what backward keeps
+  Array stats;
+  if (plan.rows() > 0) stats = Array::empty({plan.batch, plan.heads, 2, plan.queries});
+  const Array y = forward(op, view, in.q, plan.rows() > 0 ? stats.mutate() : nullptr);
+  return op.record(in_form(plan, y), save(plan, in.q, in.k, in.v, options.mask, slopes, stats, bits),
                    [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,
-                      const Array& v, const Mask& mask, const Array& bias, const Array& stats, const Storage& bits) {
-                     send_back(dy, dx, view_of(plan, q, k, v, mask, bias, bits), stats, leading(q));
+                      const Array& v, const Mask& mask, const Array& slopes, const Array& stats, const Storage& bits) {
+                     send_back(dy, dx, view_of(plan, q, k, v, mask, slopes, bits), stats, batch_of(plan, q));
                    });
 }
 
-}  // namespace
-
-void AttentionOptions::require(const char* who) const {
-  check_in(who, !scale || std::abs(*scale) <= static_cast<double>(std::numeric_limits<real>::max()), "scale ",
-           scale.value_or(0), " is not finite");
-  check_in(who, window >= 0, "window ", window, " must be at least 0");
-  check_in(who, window == 0 || causal.value_or(false), "a window of recent keys needs causal");
-  check_in(who, !dropout || (*dropout >= 0 && *dropout <= 1), "dropout = ", dropout.value_or(0),
-           " is not a probability");
-}
-
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
-  return attend(q, k, v, options, nullptr);
-}
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
-                 const Generator& random) {
-  return attend(q, k, v, options, &random);
-}
-
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCache& cache,
-                 const AttentionOptions& options) {
-  Op op("attention", q, k, v);
+Tensor attend(Op& op, const AttentionInputs& in, KeyValueCache& cache, const AttentionOptions& options) {
   check(NoGrad::active(), "a cache keeps values, not gradients: use it under NoGrad");
   check(options.causal.value_or(false), "a cache needs causal: later tokens must not change earlier ones");
   check(!options.mask.defined(), "a cache takes no mask");
   check(options.dropout.value_or(0) == 0, "a cache is for evaluation: call eval() first");
   check(cache.window() == options.window, "the cache is for a window of ", cache.window(), ", not ", options.window);
-  const Inputs in = inputs_of(q, k, v);
-  check(q.dim() == 4 && k.dim() == 4, "with a cache q ", q.shape(), " and k ", k.shape(), " must be [B, H, t, d]");
-  check(q.size(-2) == k.size(-2), "with a cache q ", q.shape(), " and k ", k.shape(), " must have the same length");
-  plan_of(in, options);  // throws before the cache has the new rows
-  cache.append(in.k, in.v);
-  const AttentionPlan plan = plan_of(in, options, cache.count() - in.k.shape()[-2]);
-  const Array bias = alibi_bias(plan, options.alibi);
-  AttentionView view{plan, rows_of(in.q), cache.keys(), cache.values()};
-  view.bias = bias.defined() ? bias.data() : nullptr;
+  check(in.plan.queries == in.plan.keys, "with a cache q ", in.q.shape(), " and k ", in.keys().shape(),
+        " must have the same length");
+  in.with(options);  // throws before the cache has the new rows
+  cache.append(in.keys(), in.values());
+  AttentionPlan plan = in.with(options, cache.count() - in.plan.keys);
+  plan.first_key = cache.first();
+  AttentionView view{plan, query_rows(plan, in.q), cache.keys(), cache.values()};
+  const Array slopes = options.alibi.defined() ? options.alibi.contiguous() : Array();
+  view.slopes = slopes.defined() ? slopes.data() : nullptr;
   view.guarded = forward_needs_guard(view);
-  Array y = empty_heads(in.batch(), plan.heads, plan.queries, plan.value_width, false);
-  const Shape shape = shown_shape(plan, in.batch());
-  Shown weights(op, "weights", shape), dropped(op, "dropped_weights", shape);
-  attention_forward(view, y.mutate(), nullptr, weights.mutate(), dropped.mutate());
-  state(op, view, in.batch());
-  weights.show();
-  dropped.show();
-  show_heads(op, y);
-  return op.record(heads_first(plan, y), [](const Array&, Grads&) {});  // under NoGrad: never called
+  return op.record(in_form(plan, forward(op, view, in.q, nullptr)), [](const Array&, Grads&) {});  // never called
+}
+
+}  // namespace
+
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
+  Op op("attention", q, k, v);
+  return attend(op, {q, k, v}, options, nullptr);
+}
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
+                 const Generator& random) {
+  Op op("attention", q, k, v);
+  return attend(op, {q, k, v}, options, &random);
+}
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& options,
+                 const Generator& random) {
+  Op op("attention", q, k, v);
+  return attend(op, {q, k, v, heads}, options, &random);
+}
+Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random) {
+  Op op("attention", qkv);
+  return attend(op, {qkv, heads}, options, &random);
+}
+
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCache& cache,
+                 const AttentionOptions& options) {
+  Op op("attention", q, k, v);
+  const AttentionInputs in(q, k, v);
+  check(q.dim() == 4 && k.dim() == 4, "with a cache q ", q.shape(), " and k ", k.shape(), " must be [B, H, t, d]");
+  return attend(op, in, cache, options);
+}
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, KeyValueCache& cache,
+                 const AttentionOptions& options) {
+  Op op("attention", q, k, v);
+  return attend(op, {q, k, v, heads}, cache, options);
+}
+Tensor attention(const Tensor& qkv, const Heads& heads, KeyValueCache& cache, const AttentionOptions& options) {
+  Op op("attention", qkv);
+  return attend(op, {qkv, heads}, cache, options);
 }
 
 }  // namespace mote

@@ -32,6 +32,12 @@ struct AttentionOptions {
   void require(const char* who) const;
 };
 
+/// Heads that lie side by side in the last axis: of queries, and of keys and values.
+struct Heads {
+  Index queries = 1;
+  Index keys = queries;
+};
+
 /// softmax(q k^T / sqrt(d)) v over the keys: q [..., H, Tq, d], k [..., Hkv, Tk, d], v [..., Hkv, Tk, dv] ->
 /// [..., H, Tq, dv]; heads may be left out. With fewer heads in k and v (Hkv divides H), H / Hkv neighbouring heads of
 /// q share each (grouped-query; Hkv = 1: multi-query). With more keys than queries, the queries are the last positions.
@@ -53,6 +59,12 @@ struct AttentionOptions {
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
                  const Generator& random);
+/// The same over heads as a layer's projections leave them, side by side: q [B, Tq, H d], k [B, Tk, Hkv d], v [B, Tk,
+/// Hkv dv] -> [B, Tq, H dv]; a batch of one broadcasts. Or all three from one projection: qkv [B, T, queries | keys |
+/// values] -> [B, T, H d]. Errors: a width that the heads do not divide.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& options,
+                 const Generator& random);
+Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random);
 template <class M>
 requires(std::same_as<M, Tensor> || std::same_as<M, Mask>)
     __attribute__((unavailable("write {.mask = m}; of floats m > 0, or from_blocked(m) where 1 means blocked"))) Tensor

@@ -18,17 +18,14 @@ bool harmless(const HeadRows& x, Index batch, Index heads, Index length, Index w
       for (Index t = 0; t < length; ++t) {
         const real* const row = x.at(b, h, t);
         int harmful = 0;
-        if (x.column == 1)  // nearly always: separate, so that the compiler vectorizes it
-          for (Index i = 0; i < width; ++i) harmful |= !(std::abs(row[i]) <= largest);
-        else
-          for (Index i = 0; i < width; ++i) harmful |= !(std::abs(row[i * x.column]) <= largest);
+        for (Index i = 0; i < width; ++i) harmful |= !(std::abs(row[i]) <= largest);
         if (harmful) return false;
       }
   return true;
 }
 
-/// Whether any query may not see some key. A cache's newest token alone sees all keys.
-bool hides(const AttentionView& p) { return p.mask || (p.causal && (p.queries > 1 || p.window > 0)); }
+/// Whether a mask or a window may hide a key from a query that its position lets see it.
+bool hides(const AttentionView& p) { return p.mask || p.window > 0; }
 
 }  // namespace
 
@@ -42,40 +39,29 @@ bool backward_needs_guard(const AttentionView& p, const HeadRows& dy) {
                                     !harmless(dy, p.batch, p.heads, p.queries, p.value_width)));
 }
 
-void guarded_product(const AttentionView& p, const Block& at, const real* w, const HeadRows& x, Index head, Index width,
-                     real* c, Index c_row, Scratch& scratch) {
-  const Index n = at.columns();
-  for (Index r = 0; r < at.rows(); ++r) {
-    const auto [keep, count] = seen_by(p, at, at.begin + r, scratch);
-    for (Index col = 0; col < width; ++col) {
+void guarded_sum_keys(const AttentionView& p, const Block& at, const real* w, const HeadRows& x, Index width, real* y,
+                      Index y_row) {
+  for (Index r = 0; r < at.rows(); ++r)
+    for (Index c = 0; c < width; ++c) {
       real total = -real(0), sum = 0;  // -0 + x is x, whatever the sign of a zero
-      for (Index j = 0; j < count; ++j) {
-        if (j > 0 && (at.lo + j) % kernels::sum_block == 0) total += sum, sum = 0;
-        if (!keep || keep[j]) sum = std::fma(w[r * n + j], x.at(at.b, head, at.lo + j)[col * x.column], sum);
+      for (Index j = at.lo; j < at.hi; ++j) {
+        if (j > at.lo && (p.first_key + j) % kernels::sum_block == 0) total += sum, sum = 0;
+        if (!p.sees(at.b, at.h, at.begin + r, j)) continue;
+        sum = std::fma(w[(j - at.lo) * 16 + r], x.at(at.b, at.h / p.group(), j)[c], sum);
       }
-      c[r * c_row + col] = total + sum;
+      y[r * y_row + c] = total + sum;
     }
-  }
 }
 
-void guarded_transposed(const AttentionView& p, const Block& at, const real* w, const HeadRows& x, Index width, real* c,
-                        Index c_row, Scratch& scratch) {
-  const Index n = at.columns();
+void guarded_sum_queries(const AttentionView& p, const Block& at, const real* w, const real* x, Index x_row,
+                         Index width, real* y, Index y_row, Index lo, Index hi) {
   for (Index r = 0; r < at.rows(); ++r) {
-    const auto [keep, count] = seen_by(p, at, at.begin + r, scratch);
-    const real* const row = x.at(at.b, at.h, at.begin + r);
-    for (Index j = 0; j < count; ++j)
-      for (Index col = 0; col < width && (!keep || keep[j]); ++col)
-        c[j * c_row + col] = std::fma(w[r * n + j], row[col * x.column], c[j * c_row + col]);
-  }
-}
-
-void zero_masked(const AttentionView& p, const Block& at, real* w, Scratch& scratch) {
-  const Index n = at.columns();
-  for (Index r = 0; r < at.rows(); ++r) {
-    const auto [keep, count] = seen_by(p, at, at.begin + r, scratch);
-    for (Index j = 0; j < n; ++j)
-      if (j >= count || (keep && !keep[j])) w[r * n + j] = 0;
+    const real* const row = x + r * x_row;
+    for (Index j = lo; j < hi; ++j) {
+      if (!p.sees(at.b, at.h, at.begin + r, j)) continue;
+      real* const to = y + (j - lo) * y_row;
+      for (Index c = 0; c < width; ++c) to[c] = std::fma(w[(j - lo) * 16 + r], row[c], to[c]);
+    }
   }
 }
 

@@ -67,5 +67,9 @@ class KeyValueCache {
 /// continue the cache's. An error leaves the cache unchanged.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCache& cache,
                  const AttentionOptions& options);
+/// The same over joined heads, see engine/ops/attention.h.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, KeyValueCache& cache,
+                 const AttentionOptions& options);
+Tensor attention(const Tensor& qkv, const Heads& heads, KeyValueCache& cache, const AttentionOptions& options);
 
 }  // namespace mote

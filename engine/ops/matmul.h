@@ -59,8 +59,7 @@ inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias =
     return op.record(std::move(y), [](const Array&, Grads&) {});  // under NoGrad: never called
   }
   const Array rows = detail::as_rows(x.array());
-  Array y = matmul(rows, weight.array().transpose(0, 1));
-  if (bias.defined()) y = y + bias.array();  // once, after the last k
+  const Array y = matmul(rows, weight.array().transpose(0, 1), bias.defined() ? &bias.array() : nullptr);
   const Index product = 2 * y.numel() * x.size(-1);
   op.flops(product + (bias.defined() ? y.numel() : 0), {product, product, y.numel()});
   return op.record(y.reshape(x.shape().with(-1, weight.size(0))), save(rows, x.shape(), weight),

@@ -2,29 +2,28 @@
 #include "engine/ops/packed_weights.h"
 
 #include "engine/autograd/no_grad.h"
-#include "engine/kernels/packed.h"
 
 namespace mote {
 
-const real* PackedWeights::of(const Array& weight) {
+kernels::PackedWeight PackedWeights::of(const Array& weight) {
+  const Index n = weight.shape()[0], k = weight.shape()[1], width = kernels::packed_width(n);
   for (std::size_t i = 0; i < packed_.size(); ++i) {
     const Packed& p = packed_[next_];
     if (++next_ == packed_.size()) next_ = 0;
-    if (p.weight.data() == weight.data() && p.weight.shape() == weight.shape())
-      return static_cast<const real*>(p.elements.data());
+    if (p.weight.data() == weight.data() && p.panels.n == n && p.panels.k == k && p.panels.width == width)
+      return p.panels;
   }
   return pack(weight);
 }
 
-const real* PackedWeights::pack(const Array& weight) {
+kernels::PackedWeight PackedWeights::pack(const Array& weight) {
   // Of a weight that has changed nobody else holds the old array any more.
   std::erase_if(packed_, [](const Packed& p) { return p.weight.owns_storage(); });
   next_ = 0;
   const Index n = weight.shape()[0], k = weight.shape()[1];
   const Storage elements(static_cast<std::size_t>(kernels::packed_numel(n, k)) * sizeof(real));
-  kernels::pack_weight(n, k, weight.data(), k, static_cast<real*>(elements.data()));
-  packed_.push_back({weight, elements});
-  return static_cast<const real*>(elements.data());
+  packed_.push_back({weight, elements, kernels::pack_weight(n, k, weight.data(), static_cast<real*>(elements.data()))});
+  return packed_.back().panels;
 }
 
 Array detail::packed_linear(const Array& x, const Array& weight, const Array& bias) {
@@ -34,8 +33,8 @@ Array detail::packed_linear(const Array& x, const Array& weight, const Array& bi
   if (x.numel() == 0 || n == 0 || x.numel() > PackedWeights::most_rows * k) return {};
   const Array rows = x.contiguous(), added = bias.defined() ? bias.contiguous() : bias;
   Array y = Array::empty(x.shape().with(-1, n));
-  kernels::multiply_packed(x.numel() / k, n, k, rows.data(), k, packed->of(weight),
-                           added.defined() ? added.data() : nullptr, y.mutate(), n);
+  kernels::multiply_packed(x.numel() / k, rows.data(), packed->of(weight), added.defined() ? added.data() : nullptr,
+                           y.mutate());
   return y;
 }
 

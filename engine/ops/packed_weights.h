@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/array/array.h"
+#include "engine/kernels/packed.h"
 
 namespace mote {
 
@@ -33,14 +34,15 @@ class PackedWeights {
   static constexpr Index most_rows = 8;
 
   /// The packed copy of a contiguous weight [out, in].
-  const real* of(const Array& weight);
+  kernels::PackedWeight of(const Array& weight);
 
  private:
   struct Packed {
     Array weight;  // what it was made of
     Storage elements;
+    kernels::PackedWeight panels;
   };
-  const real* pack(const Array& weight);
+  kernels::PackedWeight pack(const Array& weight);
 
   static inline constinit thread_local PackedWeights* open_ = nullptr;
   std::vector<Packed> packed_;

@@ -7,15 +7,17 @@
 
 namespace mote {
 
-Array detail::turn_pairs(const Array& x, const Array& cosines, const Array& sines, real direction) {
+Array detail::turn_pairs(const Array& x, const Array& cosines, const Array& sines, real direction, Index heads,
+                         Index width) {
   Array y = copy_of(x);
-  const Index length = x.shape()[-2], width = x.shape()[-1], half = cosines.shape()[1];
+  const Index length = x.shape()[-2], columns = x.shape()[-1], half = cosines.shape()[1];
   real* const out = y.mutate();
   const real *const c = cosines.data(), *const s = sines.data();
-  const Index rows = width ? y.numel() / width : 0;
-  parallel_for(rows, 4096 / std::max<Index>(width, 1) + 1, [&](Index lo, Index hi) {
-    for (Index row = lo; row < hi; ++row) {
-      real* const first = out + row * width;
+  const Index rows = columns ? y.numel() / columns : 0;
+  parallel_for(rows * heads, grain_for(static_cast<double>(half)), [&](Index lo, Index hi) {
+    for (Index task = lo; task < hi; ++task) {
+      const Index row = task / heads, head = task % heads;
+      real* const first = out + row * columns + head * width;
       const Index angle = row % length * half;
       for (Index i = 0; i < half; ++i) {
         const real a = first[i], b = first[i + half], sine = direction * s[angle + i];

@@ -5,28 +5,34 @@
 
 namespace mote {
 namespace detail {
-/// Rotates each pair (x[i], x[i + r/2]), i < r/2, of row t by the angle whose cosine and sine are given for (t, i), or,
-/// with direction -1, back. x [..., T, d]; cos, sin [T, r/2].
-Array turn_pairs(const Array& x, const Array& cosines, const Array& sines, real direction);
+/// Rotates each pair (x[i], x[i + r/2]), i < r/2, of the first `heads` heads of `width` columns in row t by the angle
+/// whose cosine and sine are given for (t, i), or, with direction -1, back. x [..., T, C]; cos, sin [T, r/2].
+Array turn_pairs(const Array& x, const Array& cosines, const Array& sines, real direction, Index heads, Index width);
 }  // namespace detail
 
-/// Rotates the first r columns of each row in pairs: y[i] = x[i] cos - x[i + r/2] sin, y[i + r/2] = x[i + r/2] cos +
-/// x[i] sin for i < r/2; the other columns stay. x [..., T, d], cosines and sines [T, r/2] -> [..., T, d]. The product
+/// Rotates the first r columns of each head in pairs: y[i] = x[i] cos - x[i + r/2] sin, y[i + r/2] = x[i + r/2] cos +
+/// x[i] sin for i < r/2; the other columns stay. x [..., T, d], cosines and sines [T, r/2] -> [..., T, d]; or x [..., T,
+/// C], whose first `heads` heads of `width` columns lie side by side. The product
 /// of two rotated rows depends only on the difference of their angles: this is how attention learns distances.
-/// Errors: r above d, lengths that differ. Source: Su et al. 2021, with the halves paired as in GPT-NeoX and Llama.
-inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines) {
+/// Errors: r above d, heads beyond C, lengths that differ. Source: Su et al. 2021, with the halves paired as in GPT-NeoX and Llama.
+inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines, Index heads, Index width) {
   Op op("rotary", x);
   check(x.dim() >= 2, "x ", x.shape(), " needs a length and a width");
   check(cosines.rank() == 2 && cosines.shape() == sines.shape() && cosines.shape()[0] == x.size(-2), "cosines ",
         cosines.shape(), " and sines ", sines.shape(), " must both be [", x.size(-2), ", r / 2]");
-  check(2 * cosines.shape()[1] <= x.size(-1), "there are angles for ", 2 * cosines.shape()[1], " columns, but x ",
-        x.shape(), " has ", x.size(-1));
+  check(heads * width <= x.size(-1), "x ", x.shape(), " has no ", heads, " heads of ", width, " columns");
+  check(2 * cosines.shape()[1] <= width, "there are angles for ", 2 * cosines.shape()[1], " columns, but x ", x.shape(),
+        " has ", width);
   const Array c = cosines.contiguous(), s = sines.contiguous();
-  op.flops(3 * x.numel());
-  return op.record(detail::turn_pairs(x.array(), c, s, 1), save(c, s),
-                   [](const Array& dy, Grads& dx, const Array& c, const Array& s) {
-                     dx.add(0, detail::turn_pairs(dy, c, s, -1));  // the transpose of a rotation is its inverse
-                   });
+  op.flops(x.size(-1) ? 3 * heads * width * (x.numel() / x.size(-1)) : 0);
+  return op.record(
+      detail::turn_pairs(x.array(), c, s, 1, heads, width), save(c, s, heads, width),
+      [](const Array& dy, Grads& dx, const Array& c, const Array& s, Index heads, Index width) {
+        dx.add(0, detail::turn_pairs(dy, c, s, -1, heads, width));  // the transpose of a rotation is its inverse
+      });
+}
+inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines) {
+  return rotary(x, cosines, sines, 1, x.defined() && x.dim() > 0 ? x.size(-1) : 0);
 }
 
 }  // namespace mote

@@ -44,10 +44,14 @@ void generate(int argc, char** argv, Output& out) {
   options.add("How to generate", wish);
   choice.add_to(options);
   if (!begin(options, argc, argv, common, out)) return;
+  std::vector<Case> list;
+  for (Case c : cases())
+    if (c.name != "S0" && c.name != "S1") c.batch = 1, list.push_back(c);
+  list = choice.chosen(list);
   out.table("generate",
-            "tokens one at a time on " + std::to_string(mote::threads()) +
-                " threads. The limit: reading all weights for each of them, from wherever so many bytes fit",
+            "tokens one at a time. The limit: reading all weights for each of them, from wherever so many bytes fit",
             {{"model", "model", As::text},
+             {"threads", "threads", As::integer},
              {"batch", "batch", As::integer},
              {"tokens", "tokens", As::integer},
              {"tokens_per_second", "tokens/s"},
@@ -58,12 +62,10 @@ void generate(int argc, char** argv, Output& out) {
              {"share", "of limit", As::share},
              {"memory_gbytes", "memory"},
              {"memory_share", "of memory", As::share}});
-  std::vector<Case> list;
-  for (Case c : cases())
-    if (c.name != "S0" && c.name != "S1") c.batch = 1, list.push_back(c);
-  mote::kernels::ReadSpeed memory(mote::kernels::typical_bytes(mote::kernels::Level::memory));
-  for (const Case& c : choice.chosen(list)) {
-    mote::GPT model = checked_usage([&] { return mote::GPT(c.config, mote::Generator(1)); });
+  for (const Case& c : list) {
+    common.use_threads(c.threads);
+    mote::kernels::ReadSpeed memory(mote::kernels::typical_bytes(mote::kernels::Level::memory));
+    mote::GPT model(c.config, mote::Generator(1));
     const Index tokens = wish.tokens > 0 ? wish.tokens : std::max<Index>(1, c.config.block_size - 1);
     const mote::Generator random(2);
     const mote::IntArray start({c.batch, 1});
@@ -72,7 +74,7 @@ void generate(int argc, char** argv, Output& out) {
     const Result r = measure([&] { model.generate(start, tokens, how, random); },
                              {.bytes = bytes * static_cast<double>(tokens), .block = bytes}, common.seconds);
     const double each = r.seconds / static_cast<double>(tokens), from_memory = memory.measure(0.02);
-    out.row({c.name, c.batch, tokens, static_cast<double>(c.batch) / each, each * 1e6, bytes * 1e-6,
+    out.row({c.name, mote::threads(), c.batch, tokens, static_cast<double>(c.batch) / each, each * 1e6, bytes * 1e-6,
              bytes / each * 1e-9, r.gbytes, r.share, from_memory, bytes / each * 1e-9 / from_memory});
   }
   out.note("With several sequences at a time, us/token is the time of a token for all of them.");

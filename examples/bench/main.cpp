@@ -9,6 +9,7 @@ struct Named {
   bench::Command* run;
 };
 const Named commands[] = {
+    {"limits", "multiply-adds and bandwidths of this machine, which the others are held to", bench::limits},
     {"matmul", "the matrix product and its gradients, 24 shapes", bench::matmul},
     {"ops", "every other op, forward and backward", bench::ops},
     {"train", "training steps of six models, or of one of your own", bench::train},

@@ -6,6 +6,7 @@
 
 #include "engine/base/storage.h"
 #include "examples/bench/choice.h"
+#include "examples/bench/measure.h"
 #include "nn/trace.h"
 
 namespace bench {
@@ -44,8 +45,7 @@ void kept_by_op(const std::string& model, const std::map<std::string, Kept>& kep
 }  // namespace
 
 void memory(int argc, char** argv, Output& out) {
-  const Choice all(argc, argv, "S1");
-  Choice choice = all;
+  Choice choice(argc, argv, "S1");
   Common common;
   Options options("Measures the memory of training steps: forward, backward and AdamW on random ids.");
   choice.add_to(options);
@@ -65,8 +65,9 @@ void memory(int argc, char** argv, Output& out) {
     mote::release_memory();
     mote::reset_peak_memory();
     const Index before = mote::memory_stats().live_bytes;
-    Training training = checked_usage([&] { return Training(c); });
-    for (int i = 0; i < 3; ++i) training.step();
+    Training training(c);
+    const double start = now();
+    for (int i = 0; i < 3 || now() < start + common.seconds; ++i) training.step();
     const mote::MemoryStats warm = mote::memory_stats();
     for (int i = 0; i < 3; ++i) training.step();
     const mote::MemoryStats after = mote::memory_stats();

@@ -15,6 +15,7 @@ struct Case {
   std::string name;
   mote::GPTConfig config;
   mote::Index batch = 32;
+  int threads = 0;  ///< to measure it with, unless options say otherwise; 0: all
 };
 
 /// microgpt's model, then from smallest to largest: attention alone of width 32; three of sizes that people train at

@@ -1,6 +1,8 @@
 // bench ops: every op that is no product of matrices, forward and backward, as a share of the bandwidth.
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <utility>
 
 #include "engine/ops/ops.h"
 #include "examples/bench/commands.h"
@@ -88,9 +90,10 @@ std::vector<Timed> all_ops() {
 }
 
 /// Bytes that an op must read and write: forward its inputs and its result; backward the gradient of the result, what the
-/// rules kept and the gradients they send. Of several ops inside one, those of each.
+/// rules kept and the gradients they send, unless these are views of it. Of several ops inside one, those of each.
 struct Bytes : mote::Observer {
   double forward = 0, backward = 0;
+  std::map<const mote::Node*, double> kept;  // of the rules that have not sent a gradient of their own
   Bytes() { watch(); }
   void op_recorded(const mote::OpReport& op) override {
     double bytes = of(op.result);
@@ -100,11 +103,13 @@ struct Bytes : mote::Observer {
       bytes += of(*x);
     }
     forward += bytes;
-    backward += static_cast<double>(op.kept_bytes);
+    if (op.node) kept[op.node] = static_cast<double>(op.kept_bytes);
   }
-  void rule_opened(const mote::Node&, const Array& dy) override { backward += of(dy); }
-  void gradient_sent(const mote::Node&, std::size_t, const Array& dx, const Array& dy) override {
-    if (!dx.shares_storage(dy)) backward += of(dx);
+  void gradient_sent(const mote::Node& node, std::size_t, const Array& dx, const Array& dy) override {
+    if (dx.shares_storage(dy)) return;
+    backward += of(dx);
+    if (kept.contains(&node)) backward += of(dy) + std::exchange(kept[&node], 0);
+    kept.erase(&node);
   }
   static double of(const Array& x) { return static_cast<double>(x.numel()) * sizeof(mote::real); }
 };
@@ -130,10 +135,12 @@ void measure_op(const Timed& op, Inputs& in, double seconds, Output& out) {
         op.run(in).backward(dy);
         zero_gradients(in);
       },
-      {.bytes = forward_bytes + backward_bytes}, seconds / 2);
-  const double backward = std::max(both.seconds - forward.seconds, 1e-9);
+      {.bytes = forward_bytes + backward_bytes, .block = std::max(forward_bytes, backward_bytes)}, seconds / 2);
+  const double backward = std::max(both.seconds - forward.seconds, 1e-9), speed = backward_bytes / backward * 1e-9;
+  const bool moves = backward_bytes > 0;  // or it only passes views on
   out.row({op.name, forward.seconds * 1e6, forward_bytes / forward.seconds * 1e-9, forward.share, backward * 1e6,
-           backward_bytes / backward * 1e-9, backward_bytes / backward * 1e-9 / both.gbytes, both.gbytes});
+           moves ? mote::Json(speed) : mote::Json(), moves ? mote::Json(speed / both.gbytes) : mote::Json(),
+           both.gbytes});
 }
 
 /// Attention over all rows as one sequence would be quadratic: sequences of 64, heads of 32 or fewer columns.
@@ -186,13 +193,13 @@ void measure_optimizers(const Inputs& in, double seconds, Output& out) {
   const double elements = static_cast<double>(w.numel()) * sizeof(mote::real);
   mote::AdamW adamw(group);
   mote::SGD sgd(group, {.lr = 1e-6, .momentum = 0.9});
-  const auto line = [&](const char* name, double bytes, const std::function<void()>& step) {
-    const Result r = measure(step, {.bytes = bytes}, seconds / 2);
+  const auto line = [&](const char* name, Index arrays, double bytes, const std::function<void()>& step) {
+    const Result r = measure(step, {.bytes = bytes, .block = static_cast<double>(arrays) * elements}, seconds / 2);
     out.row({name, r.seconds * 1e6, bytes / r.seconds * 1e-9, r.share, r.gbytes});
   };
-  line("AdamW", 7 * elements, [&] { adamw.step(); });
-  line("SGD, momentum", 5 * elements, [&] { sgd.step(); });
-  line("clip_grad_norm", elements, [&] { mote::clip_grad_norm({w}, 1e9); });
+  line("AdamW", 4, 7 * elements, [&] { adamw.step(); });
+  line("SGD, momentum", 3, 5 * elements, [&] { sgd.step(); });
+  line("clip_grad_norm", 1, elements, [&] { mote::clip_grad_norm({w}, 1e9); });
   out.note("");
 }
 

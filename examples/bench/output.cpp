@@ -1,6 +1,7 @@
 // Tables with aligned columns; JSON through engine/io.
 #include "examples/bench/output.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 
@@ -29,7 +30,13 @@ std::string cell(const Column& column, const mote::Json& value) {
 
 void Common::apply() const {
   mote::check_in("bench", seconds > 0 && std::isfinite(seconds), "--seconds ", seconds, " must be above 0");
-  if (threads != 0) mote::set_threads(static_cast<int>(std::clamp<mote::Index>(threads, -1, 1 << 20)));
+  use_threads(0);
+}
+
+void Common::use_threads(int wished) const {
+  static const int all = mote::threads();
+  const mote::Index n = threads != 0 ? threads : wished > 0 ? wished : all;
+  if (n != mote::threads()) mote::set_threads(static_cast<int>(std::clamp<mote::Index>(n, -1, 1 << 20)));
 }
 
 void Output::open(const std::string& json) {
@@ -56,7 +63,7 @@ void Output::row(const std::vector<mote::Json>& values) {
   std::vector<std::string> cells;
   for (std::size_t i = 0; i < values.size(); ++i) {
     cells.push_back(cell(columns_[i], values[i]));
-    if (!values[i].is(mote::Json::Kind::null)) line.add(columns_[i].name, values[i]);
+    if (!values[i].is(mote::Json::Kind::null) && columns_[i].name != "threads") line.add(columns_[i].name, values[i]);
   }
   if (tables()) print(cells);
   if (!path_.empty()) lines_ += text_of(line) + "\n";

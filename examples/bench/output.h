@@ -21,6 +21,8 @@ struct Common {
   }
   /// Errors: seconds that are not above 0, threads that set_threads refuses.
   void apply() const;
+  /// Sets threads for one row: what it would like, unless options say otherwise; 0: all.
+  void use_threads(int wished) const;
 };
 
 enum class As { text, integer, number, share };

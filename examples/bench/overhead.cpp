@@ -37,8 +37,7 @@ void additions(double seconds, Output& out) {
           b.zero_grad();
         },
         seconds);
-    const std::string shape = "[" + std::to_string(n) + ", " + std::to_string(n) + "]";
-    out.row({shape, values * 1e6, recorded * 1e6, both * 1e6, (both - values) * 1e6});
+    out.row({text_of(a.shape()), values * 1e6, recorded * 1e6, both * 1e6, (both - values) * 1e6});
   }
   // a chain: what a deep graph costs per op, collecting and sorting included
   const mote::Generator random(1);
@@ -72,7 +71,7 @@ void layers(const Case& c, Output& out) {
   const auto count = [&](Index n_layer) {
     Case other = c;
     other.config.n_layer = n_layer;
-    Training training = checked_usage([&] { return Training(other); });
+    Training training(other);
     training.step();
     Count found;
     {
@@ -99,8 +98,9 @@ void overhead(int argc, char** argv, Output& out) {
   Options options("Measures what recording an op costs, and what a model's layers record.");
   choice.add_to(options);
   if (!begin(options, argc, argv, common, out)) return;
+  const Case c = choice.chosen({choice.one})[0];
   additions(common.seconds, out);
-  layers(choice.chosen({choice.one})[0], out);
+  layers(c, out);
 }
 
 }  // namespace bench

@@ -16,11 +16,12 @@ void train(int argc, char** argv, Output& out) {
   Options options("Measures training steps: forward, backward and AdamW on random ids.");
   choice.add_to(options);
   if (!begin(options, argc, argv, common, out)) return;
+  const std::vector<Case> list = choice.chosen(cases());
   out.table("train",
-            "a step of training on " + std::to_string(mote::threads()) +
-                " threads. The limit: the products' multiply-adds in registers, and, where a model does not fit in\n"
-                "the caches, reading what AdamW reads and writes from memory",
+            "a step of training. The limit: the products' multiply-adds in registers, and, where a model does not fit\n"
+            "in the caches, reading what AdamW reads and writes from memory",
             {{"model", "model", As::text},
+             {"threads", "threads", As::integer},
              {"parameters", "parameters", As::integer},
              {"batch", "batch", As::integer},
              {"context", "context", As::integer},
@@ -31,11 +32,12 @@ void train(int argc, char** argv, Output& out) {
              {"limit_gbytes", "GB/s"},
              {"share", "of limit", As::share},
              {"peak_mb", "peak MB"}});
-  for (const Case& c : choice.chosen(cases())) {
+  for (const Case& c : list) {
+    common.use_threads(c.threads);
     mote::release_memory();
     mote::reset_peak_memory();
     const double before = static_cast<double>(mote::memory_stats().live_bytes);
-    Training training = checked_usage([&] { return Training(c); });
+    Training training(c);
     const double bytes = adamw_bytes(training.model), elements = bytes / (7 * sizeof(mote::real));
     Work work{step_flops(training.model, c.batch)};
     // Value, gradient and moments beyond the last cache.
@@ -43,8 +45,8 @@ void train(int argc, char** argv, Output& out) {
     const Result r = measure([&] { training.step(); }, work, common.seconds);
     const double tokens = static_cast<double>(c.batch * c.config.block_size) / r.seconds;
     const double peak = (static_cast<double>(mote::memory_stats().peak_bytes) - before) * 1e-6;
-    out.row({c.name, static_cast<Index>(elements), c.batch, c.config.block_size, work.flops * 1e-9, r.seconds * 1e3,
-             tokens, r.gflops, work.bytes > 0 ? mote::Json(r.gbytes) : mote::Json(), r.share, peak});
+    out.row({c.name, mote::threads(), static_cast<Index>(elements), c.batch, c.config.block_size, work.flops * 1e-9,
+             r.seconds * 1e3, tokens, r.gflops, work.bytes > 0 ? mote::Json(r.gbytes) : mote::Json(), r.share, peak});
   }
   out.note(
       "GFLOP counts linear layers and attention to earlier positions. Peak MB is what arrays and graph need at most.");

@@ -184,5 +184,20 @@ TEST_CASE("GPT's cache: an error in a later layer leaves every layer as it was, 
   }
 }
 
+TEST_CASE("GPT: the logits of the last token alone are the last of all, with a cache and without") {
+  const NoGrad no_grad;
+  for (const Position position : all_positions) {
+    const GPT m = lively_gpt(toy(position));
+    const IntArray ids = random_tokens({3, 7}, 11, 4);
+    const Array all = m(ids).array();
+    CHECK(same_bits(m(ids, Logits::last).array(), all.slice(1, 6, 7).contiguous()));
+    CHECK(same_bits(m(ids, Logits::all).array(), all));
+    GPTCache cache = m.cache();
+    CHECK(same_bits(m(ids.slice(1, 0, 4), cache, Logits::last).array(), all.slice(1, 3, 4).contiguous()));
+    CHECK(same_bits(m(ids.slice(1, 4, 7), cache, Logits::last).array(), all.slice(1, 6, 7).contiguous()));
+    CHECK(cache.length() == 7);
+  }
+}
+
 }  // namespace
 }  // namespace mote::test::gpt_cache_test

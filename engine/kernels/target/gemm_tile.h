@@ -1,4 +1,4 @@
-// The register tile: a few rows by a few Vecs of C, kept in registers throughout the loop over k.
+// The register tile: a few rows by a few machine registers of C, kept in registers throughout a block of k.
 #pragma once
 
 #include "engine/kernels/kernels.h"
@@ -7,99 +7,109 @@
 namespace mote {
 namespace {
 
-// The tile is as large as the registers allow, so that each loaded element of A and B is reused as often as possible.
-// AVX-512: 14 x 2 accumulators of 32 registers; AVX2: 6 x 2 of 16; NEON: 6 x 4 of 32.
-#if defined(MOTE_TARGET_AVX512) && !defined(MOTE_REAL_DOUBLE)
-constexpr int tile_rows = 14, tile_vecs = 2;
-#elif defined(MOTE_TARGET_AVX512)
-constexpr int tile_rows = 14, tile_vecs = 1;
-#elif defined(MOTE_REAL_DOUBLE)
-constexpr int tile_rows = 3, tile_vecs = 1;
+using kernels::Into;
+using kernels::TileBlock;
+
+// A tile needs at least eight accumulators, because two multiply-adds may begin in each cycle and one takes four; the
+// more, the more often each loaded element of A and B is used. All of a tile's accumulators, a row of B and an element
+// of A fit the registers: AVX-512 and NEON have 32, AVX2 16. Few rows are multiplied by more registers of B.
+#if defined(MOTE_TARGET_AVX512)
+constexpr int tile_rows = 14, accumulators = 28, most_registers = 4;
+#elif defined(MOTE_TARGET_NEON)
+constexpr int tile_rows = 6, accumulators = 24, most_registers = 8;
+#elif defined(MOTE_TARGET_AVX2)
+constexpr int tile_rows = 6, accumulators = 12, most_registers = 4;
 #else
-constexpr int tile_rows = 6, tile_vecs = 1;
+constexpr int tile_rows = 3, accumulators = 12, most_registers = 4;
 #endif
-constexpr Index tile_columns = tile_vecs * Vec::lanes;
-
-/// The operands of a tile; kernels.h defines the strides.
-struct Tile {
-  Index k;
-  const real *a, *b;
-  Index a_row, a_k, b_k;
-  real* c;
-  Index c_row, rows, columns;
-  kernels::Into into;
-};
-
-/// Columns of Vec v that exist.
-MOTE_INLINE Index columns_of(const Tile& t, int v) {
-  const Index left = t.columns - v * Vec::lanes;
-  return left < 0 ? 0 : left < Vec::lanes ? left : Vec::lanes;
-}
-template <bool edge>
-MOTE_INLINE Vec load_columns(const Tile& t, const real* p, int v) {
-  if constexpr (!edge) return Vec::load(p + v * Vec::lanes);
-  const Index n = columns_of(t, v);
-  return Vec::load_first(n ? p + v * Vec::lanes : p, n);
+constexpr int registers_of(int rows) {
+  return accumulators / rows < most_registers ? accumulators / rows : most_registers;
 }
 
-/// Each element of C is one accumulator and k only ascends: this alone is why the bits never change.
-/// Rows beyond t.rows repeat the last one (so nothing outside A is read) and are not stored.
-template <int rows, bool edge>
-MOTE_INLINE void multiply(const Tile& t) {
-  Vec sum[rows][tile_vecs];
-  const real* a[rows];
+/// Register v of a row of elements; the last one of an edge has only `last` lanes.
+template <int registers, bool edge>
+MOTE_INLINE Reg load_register(const real* p, int v, Index last) {
+  return edge && v == registers - 1 ? Reg::load_first(p + v * Reg::lanes, last) : Reg::load(p + v * Reg::lanes);
+}
+
+/// The tile at `c`, from column j on: every element of C is one accumulator and k only ascends, which is why the bits
+/// never change.
+template <int rows, int registers, bool edge>
+void multiply_tile(const TileBlock& t, const real* a0, Index a_row, Index a_k, const real* b, real* c, Index j) {
+  const Index last = t.columns - j - (registers - 1) * Reg::lanes;
+  const auto load = [last](const real* p, int v) __attribute__((always_inline)) {
+    return load_register<registers, edge>(p, v, last);
+  };
+  Reg sum[rows][registers];
 #pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r) {
-    a[r] = t.a + (r < t.rows ? r : t.rows - 1) * t.a_row;
-    const real* const c = t.c + (r < t.rows ? r : t.rows - 1) * t.c_row;
+  for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 16
-    for (int v = 0; v < tile_vecs; ++v)
-      sum[r][v] = t.into == kernels::Into::resume ? load_columns<edge>(t, c, v) : Vec::zero();
-  }
-  for (Index p = 0; p < t.k; ++p) {
-    const real* const row = t.b + p * t.b_k;
-    Vec b[tile_vecs];
+    for (int v = 0; v < registers; ++v) sum[r][v] = t.into == Into::resume ? load(c + r * t.c_row, v) : Reg::zero();
+  // One pointer for every three rows: an address is a pointer plus 0, 1 or 2 strides, and all fit the registers.
+  constexpr int pointers = (rows + 2) / 3;
+  const real* a[pointers];
 #pragma GCC unroll 16
-    for (int v = 0; v < tile_vecs; ++v) b[v] = load_columns<edge>(t, row, v);
+  for (int g = 0; g < pointers; ++g) a[g] = a0 + 3 * g * a_row;
+  const Index b_k = t.b_k;
+  for (Index p = t.k; p > 0; --p) {
+    Reg y[registers];
+#pragma GCC unroll 16
+    for (int v = 0; v < registers; ++v) y[v] = load(b, v);
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) {
-      const Vec x(a[r][p * t.a_k]);
+      const Reg x(a[r / 3][r % 3 * a_row]);
 #pragma GCC unroll 16
-      for (int v = 0; v < tile_vecs; ++v) sum[r][v] = fma(x, b[v], sum[r][v]);
+      for (int v = 0; v < registers; ++v) sum[r][v] = fma(x, y[v], sum[r][v]);
+    }
+    b += b_k;
+#pragma GCC unroll 16
+    for (int g = 0; g < pointers; ++g) {
+      a[g] += a_k;
+      asm("" : "+r"(a[g]));  // or the compiler makes a pointer of each row, too many for the registers
     }
   }
+  const Index c_row = t.c_row;
+  if (t.into == Into::add)
 #pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r) {
-    if (r >= t.rows) break;
-    if (t.into == kernels::Into::add)
+    for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 16
-      for (int v = 0; v < tile_vecs; ++v) sum[r][v] = load_columns<edge>(t, t.c + r * t.c_row, v) + sum[r][v];
+      for (int v = 0; v < registers; ++v) sum[r][v] = load(c + r * c_row, v) + sum[r][v];
+  if (t.bias)
 #pragma GCC unroll 16
-    for (int v = 0; v < tile_vecs; ++v) {
-      if constexpr (edge) {
-        if (const Index n = columns_of(t, v)) sum[r][v].store_first(t.c + r * t.c_row + v * Vec::lanes, n);
-      } else {
-        sum[r][v].store(t.c + r * t.c_row + v * Vec::lanes);
-      }
+    for (int v = 0; v < registers; ++v) {
+      const Reg y = load(t.bias + j, v);
+#pragma GCC unroll 16
+      for (int r = 0; r < rows; ++r) sum[r][v] = sum[r][v] + y;
     }
-  }
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r, c += c_row)
+#pragma GCC unroll 16
+    for (int v = 0; v < registers; ++v)
+      if (edge && v == registers - 1)
+        sum[r][v].store_first(c + v * Reg::lanes, last);
+      else
+        sum[r][v].store(c + v * Reg::lanes);
 }
 
-template <int rows>
-void multiply_rows(const Tile& t) {
-  t.columns == tile_columns ? multiply<rows, false>(t) : multiply<rows, true>(t);
+using MultiplyTile = decltype(multiply_tile<1, 1, false>);
+struct Tiles {
+  MultiplyTile* of[tile_rows][most_registers][2];  // [rows - 1][registers - 1][edge]
+};
+template <int rows = tile_rows, int registers = registers_of(rows)>
+constexpr void add_tiles(Tiles& all) {
+  all.of[rows - 1][registers - 1][0] = multiply_tile<rows, registers, false>;
+  all.of[rows - 1][registers - 1][1] = multiply_tile<rows, registers, true>;
+  if constexpr (registers > 1)
+    add_tiles<rows, registers - 1>(all);
+  else if constexpr (rows > 1)
+    add_tiles<rows - 1>(all);
 }
-
-/// Few rows use a smaller tile: generation multiplies one row at a time and should not pay for fourteen.
-void gemm_tile(Index k, const real* a, Index a_row, Index a_k, const real* b, Index b_k, real* c, Index c_row,
-               Index rows, Index columns, kernels::Into into) {
-  const Tile t{k, a, b, a_row, a_k, b_k, c, c_row, rows, columns, into};
-  if (rows == 1) return multiply_rows<1>(t);
-  if (rows == 2) return multiply_rows<2>(t);
-  if (rows <= 4 && tile_rows > 4) return multiply_rows<4>(t);
-  if (rows <= 8 && tile_rows > 8) return multiply_rows<8>(t);
-  multiply_rows<tile_rows>(t);
+constexpr Tiles make_tiles() {
+  Tiles all{};
+  add_tiles(all);
+  return all;
 }
+constexpr Tiles tiles = make_tiles();
 
 }  // namespace
 }  // namespace mote

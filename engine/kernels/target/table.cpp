@@ -1,8 +1,9 @@
 // One table of kernels. CMake compiles this file once per instruction set, with MOTE_TARGET_NAME set.
 #include "engine/kernels/kernels.h"
+#include "engine/kernels/target/attention.h"
 #include "engine/kernels/target/elementwise.h"
-#include "engine/kernels/target/gemm_tile.h"
-#include "engine/kernels/target/gemv.h"
+#include "engine/kernels/target/gemm_pack.h"
+#include "engine/kernels/target/gemm_tiles.h"
 #include "engine/kernels/target/limits.h"
 #include "engine/kernels/target/norm.h"
 #include "engine/kernels/target/optimizer.h"
@@ -68,12 +69,17 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .rms_norm = norm<false>,
       .layer_norm_backward = norm_backward<true>,
       .rms_norm_backward = norm_backward<false>,
+      .attention_weights = attention_weights,
+      .attention_weights_again = attention_weights_again,
+      .attention_score_gradient = attention_score_gradient,
+      .attention_scores_of_one = attention_scores_of_one,
+      .attention_sum_keys = attention_sum_keys,
+      .attention_sum_queries = attention_sum_queries,
       .adam = adam,
       .sgd = sgd,
-      .tile_rows = tile_rows,
-      .tile_columns = tile_columns,
-      .gemm_tile = gemm_tile,
-      .gemv = gemv,
+      .gemm_tiles = gemm_tiles,
+      .gemm_width = gemm_width,
+      .gemm_pack = gemm_pack,
       .multiply_adds = multiply_adds,
       .limit_values = limit_values,
       .read = read,

@@ -216,5 +216,25 @@ TEST_CASE("random: errors, and nothing drawn by them or by empty spans") {
   }
 }
 
+TEST_CASE("many words at once are those of as many single draws, wherever a block of the stream ends") {
+  const Generator many(9), single(9);
+  std::vector<std::uint32_t> words;
+  for (const std::size_t n : {1, 3, 0, 619, 2, 625, 1300, 7, 512, 513}) {
+    words.resize(n);
+    many.words(words);
+    for (const std::uint32_t w : words) REQUIRE(w == single.next_u32());
+    std::vector<double> units(n);
+    many.uniform(std::span<double>(units));
+    for (const double u : units) REQUIRE(u == single.uniform_double());
+    std::vector<float> floats(n);
+    many.uniform(std::span<float>(floats));
+    for (const float u : floats) REQUIRE(u == single.uniform_float());
+    std::vector<std::uint8_t> ones(n);
+    many.bernoulli(ones, 0.3);
+    for (const std::uint8_t one : ones) REQUIRE((one != 0) == (single.uniform_double() < 0.3));
+    CHECK(many.get_state() == single.get_state());
+  }
+}
+
 }  // namespace
 }  // namespace mote::test::random_test

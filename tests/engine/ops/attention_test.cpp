@@ -76,11 +76,10 @@ void compare(const Case& c, const AttentionOptions& o) {
 }
 
 TEST_CASE("attention: every bit of the plain formula, whatever the options") {
-  const std::vector<Case> cases{
-      {1, 1, 1, 1, 1, 1, 1},     {2, 3, 3, 5, 5, 4, 4},     {1, 2, 2, 7, 19, 5, 3},
-      {2, 4, 2, 6, 6, 8, 8},     {1, 6, 1, 33, 33, 16, 16}, {2, 1, 1, 16, 16, 1, 1},
-      {2, 2, 2, 17, 17, 8, 8},   {1, 3, 3, 64, 64, 33, 33}, {1, 2, 2, 65, 65, 1, 8},
-      {1, 2, 2, 100, 100, 8, 8}, {1, 4, 4, 90, 200, 3, 9},  {1, 1, 1, 17, 4100, 4, 4}};  // 4100 keys: blocks of 15 rows
+  const std::vector<Case> cases{{1, 1, 1, 1, 1, 1, 1},     {2, 3, 3, 5, 5, 4, 4},     {1, 2, 2, 7, 19, 5, 3},
+                                {2, 4, 2, 6, 6, 8, 8},     {1, 6, 1, 33, 33, 16, 16}, {2, 1, 1, 16, 16, 1, 1},
+                                {2, 2, 2, 17, 17, 8, 8},   {1, 3, 3, 64, 64, 33, 33}, {1, 2, 2, 65, 65, 1, 8},
+                                {1, 2, 2, 100, 100, 8, 8}, {1, 4, 4, 90, 200, 3, 9},  {1, 1, 1, 17, 4100, 4, 4}};
   for (const Case& c : cases) {
     const Array slopes = some_slopes(c.heads);
     const Mask full = random_mask({c.batch, c.heads, c.queries, c.keys}, 1),
@@ -95,6 +94,15 @@ TEST_CASE("attention: every bit of the plain formula, whatever the options") {
     compare(c, {.causal = true, .mask = full, .window = 18});
     compare(c, {.dropout = 1});
   }
+}
+
+TEST_CASE("attention: sums over more than 512 keys, queries or columns are the plain formula's, block by block") {
+  for (const Case& c : {Case{1, 1, 1, 1100, 1100, 3, 5}, {1, 2, 2, 700, 700, 4, 20}, {1, 1, 1, 20, 20, 1030, 600}}) {
+    compare(c, {});
+    compare(c, {.causal = true});
+    compare(c, {.causal = true, .mask = random_mask({c.queries, c.keys}, 2), .window = 600, .dropout = 0.2});
+  }
+  compare({1, 4, 2, 300, 300, 4, 4}, {.causal = true});
 }
 
 TEST_CASE("attention with more queries than keys: the first of them stand before the first key") {

@@ -208,6 +208,27 @@ TEST_CASE("topk") {
   CHECK(error_of([] { topk(Tensor(real(1)), 1); }) == "topk: needs at least one axis");
 }
 
+TEST_CASE("topk selects what a stable sort of the whole row puts first") {
+  for (const Index n : {1, 7, 100, 3000})
+    for (const Index k : {Index(1), Index(2), n / 3, n - 1, n}) {
+      if (k < 1 || k > n) continue;
+      for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+        Array x = random_array({n}, seed, -3, 3);
+        for (Index i = 0; i < n && seed % 2; ++i) x.mutate()[i] = std::round(x.mutate()[i]);  // equal ones, -0 beside 0
+        if (seed == 3) x.mutate()[n / 2] = x.mutate()[n - 1] = nan;
+        std::vector<Index> order(static_cast<std::size_t>(n));
+        std::iota(order.begin(), order.end(), Index(0));
+        std::stable_sort(order.begin(), order.end(),
+                         [&](Index a, Index b) { return detail::ranks_before(x.data()[a], x.data()[b]); });
+        order.resize(static_cast<std::size_t>(k));
+        CAPTURE(n);
+        CAPTURE(k);
+        CAPTURE(seed);
+        CHECK(topk(x, k).indices.to_vector() == order);
+      }
+    }
+}
+
 TEST_CASE("reductions of nothing") {
   CHECK(sum(zeros({0})).item() == 0);
   CHECK(sum(zeros({2, 0, 3}), 1, true).shape() == Shape{2, 1, 3});

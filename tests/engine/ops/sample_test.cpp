@@ -160,6 +160,31 @@ TEST_CASE("multinomial: a class of probability 0 never comes, or last; without r
   }
 }
 
+TEST_CASE("multinomial: the winner alone is the first of the race in which all times are drawn") {
+  for (const Index classes : {1, 2, 27, 300, 2000})
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+      Array p = random_array({classes}, seed, 0, 1);
+      real* const x = p.mutate();
+      for (Index i = 0; i < classes; ++i) {
+        if (seed % 4 == 1) x[i] = std::exp(real(-90) * x[i]);         // over many magnitudes, down to the smallest
+        if (seed % 4 == 2) x[i] = x[i] < real(0.9) ? real(0) : x[i];  // most of them 0
+        if (seed % 4 == 3) x[i] = std::numeric_limits<real>::denorm_min();  // too small to tell apart
+      }
+      x[classes / 2] = std::max(x[classes / 2], std::numeric_limits<real>::denorm_min());
+      const Generator random(seed), same(seed), all(seed);
+      const IntArray one = multinomial(p, 1, random);
+      std::vector<real> times(static_cast<std::size_t>(classes)), values = p.to_vector();
+      same.exponential(std::span<real>(times));
+      Index winner = 0;
+      detail::race(values, times, {&winner, 1});
+      CAPTURE(classes);
+      CAPTURE(seed);
+      CHECK(one.item() == winner);
+      CHECK(random.get_state() == same.get_state());
+      if (classes > 1) CHECK(multinomial(p, 2, all).data()[0] == winner);
+    }
+}
+
 TEST_CASE("multinomial: as often as their weights say, which need not sum to 1") {
   constexpr Index n = 12000;  // six standard errors of a share are below 0.03
   const Array p = array({4}, {0, 1, 2, 3});

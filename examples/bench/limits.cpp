@@ -1,0 +1,41 @@
+// bench limits: what this machine can do at best, on one thread and on all.
+#include "engine/kernels/limits.h"
+
+#include "engine/base/parallel.h"
+#include "examples/bench/commands.h"
+#include "examples/bench/measure.h"
+
+namespace bench {
+
+using mote::kernels::Level;
+
+void limits(int argc, char** argv, Output& out) {
+  Common common;
+  Options options("Measures what the other measurements are held to: multiply-adds in registers, and reading.");
+  if (!begin(options, argc, argv, common, out)) return;
+  out.table("limits", "what this machine does at best, median of 9",
+            {{"what", "what", As::text},
+             {"threads", "threads", As::integer},
+             {"block_mb", "MB"},
+             {"gflops", "GFLOP/s"},
+             {"gbytes", "GB/s"}});
+  const int all = mote::threads();
+  for (const int threads : {1, all}) {
+    if (threads == 1 && all > 1 && common.threads != 0) continue;
+    if (threads != mote::threads()) mote::set_threads(threads);
+    std::vector<double> samples;
+    for (int i = 0; i < 9; ++i) samples.push_back(mote::kernels::measure_multiply_adds(common.seconds / 9));
+    out.row({"multiply-adds", threads, {}, median(samples), {}});
+    for (const Level level : {Level::l1, Level::l2, Level::l3, Level::memory}) {
+      const mote::Index bytes = mote::kernels::typical_bytes(level);
+      mote::kernels::ReadSpeed speed(bytes);
+      samples.clear();
+      for (int i = 0; i < 9; ++i) samples.push_back(speed.measure(common.seconds / 9));
+      out.row({"reading " + mote::text_of(level), threads, static_cast<double>(bytes) * 1e-6, {}, median(samples)});
+    }
+    if (all == 1) break;
+  }
+  out.note("");
+}
+
+}  // namespace bench

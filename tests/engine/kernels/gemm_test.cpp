@@ -1,0 +1,143 @@
+// The matrix product against plain loops that state its order of sums: every tile, layout, border of a block, option,
+// table and number of threads, bit for bit; and how accurate long sums are.
+#include "engine/kernels/gemm.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "tests/tools.h"
+
+namespace mote::test::gemm_test {
+namespace {
+
+using kernels::GemmOptions;
+using kernels::Matrix;
+
+struct Operand {
+  std::vector<real> elements;
+  Matrix matrix;
+};
+enum class Order { rows, columns, neither };  // which lie side by side
+
+Operand operand(Index rows, Index columns, Order order, std::uint64_t seed, Index gap = 3) {
+  Operand x;
+  x.matrix = order == Order::rows      ? Matrix{nullptr, columns + gap, 1}
+             : order == Order::columns ? Matrix{nullptr, 1, rows + gap}
+                                       : Matrix{nullptr, 2 * columns + 1, 2};
+  x.elements = random_array({(rows - 1) * x.matrix.row + (columns - 1) * x.matrix.column + 1}, seed, -1, 1).to_vector();
+  x.matrix.data = x.elements.data();
+  return x;
+}
+
+/// The definition.
+real element(const Matrix& a, const Matrix& b, Index i, Index j, Index k, const GemmOptions& o, real before) {
+  real total = -real(0), sum = o.resume ? before : 0;  // -0 + x is x, also for x = -0
+  for (Index p = 0; p < k; ++p) {
+    if (p > 0 && (o.first_k + p) % kernels::sum_block == 0) total += sum, sum = 0;
+    sum = std::fma(a.data[i * a.row + p * a.column], b.data[p * b.row + j * b.column], sum);
+  }
+  total += sum;
+  return o.bias ? total + o.bias[j] : total;
+}
+
+void check_product(Index m, Index n, Index k, const Operand& a, const Operand& b, GemmOptions o = {},
+                   bool with_bias = false) {
+  const Index c_row = n + 2;
+  const std::vector<real> before = random_array({m * c_row}, 3, -1, 1).to_vector(),
+                          bias = random_array({n}, 4, -1, 1).to_vector();
+  if (with_bias) o.bias = bias.data();
+  std::vector<real> expected = before;
+  for (Index i = 0; i < m; ++i)
+    for (Index j = 0; j < n; ++j) {
+      real& c = expected[static_cast<std::size_t>(i * c_row + j)];
+      c = element(a.matrix, b.matrix, i, j, k, o, c);
+    }
+  for (const kernels::Table* t : kernels::available_tables())
+    for (const int count : {1, 3}) {
+      if (count > 1 && m * n * k < 100000) continue;  // one task
+      const Hardware use(*t, count);
+      std::vector<real> c = before;
+      kernels::gemm(m, n, k, a.matrix, b.matrix, c.data(), c_row, o);
+      if (std::memcmp(c.data(), expected.data(), c.size() * sizeof(real)) == 0) continue;
+      FAIL_CHECK("other bits from " << t->name << " with " << count << " threads: " << m << " x " << n << " x " << k);
+    }
+}
+
+TEST_CASE("gemm: every height and width of a tile, every layout") {
+  for (Index m = 1; m <= 17; ++m)
+    for (const Index n : {1, 4, 8, 13, 16, 17, 24, 33, 48, 57, 64, 70})
+      for (const Index k : {1, 19}) {
+        const Order x = static_cast<Order>((m + n) % 3), z = static_cast<Order>((m + n / 3) % 3);
+        check_product(m, n, k, operand(m, k, x, 1), operand(k, n, z, 2));
+        check_product(m, n, k, operand(m, k, Order::rows, 1), operand(k, n, Order::rows, 2), {}, true);
+      }
+}
+
+TEST_CASE("gemm: borders of the blocks of a sum, wherever it begins, with and without what is there") {
+  for (const Index k : {511, 512, 513, 1024, 1040})
+    for (const Index first : {0, 16, 511, 700})
+      for (const bool resume : {false, true})
+        for (const bool bias : {false, true}) {
+          const Order z = bias == resume ? Order::rows : Order::columns;
+          check_product(3, 19, k, operand(3, k, Order::rows, 1), operand(k, 19, z, 2),
+                        {.first_k = first, .resume = resume}, bias);
+        }
+}
+
+TEST_CASE("gemm: products large enough for packing, several tasks and copies of A") {
+  for (const Order x : {Order::rows, Order::columns})
+    for (const Order z : {Order::rows, Order::columns}) {
+      check_product(130, 100, 530, operand(130, 530, x, 1), operand(530, 100, z, 2), {}, true);
+      check_product(40, 390, 40, operand(40, 40, x, 1), operand(40, 390, z, 2));
+    }
+  const Index page = 4096 / sizeof(real);  // the rows of A in one set of the first-level cache
+  check_product(50, 150, 70, operand(50, 70, Order::columns, 1, page - 50), operand(70, 150, Order::rows, 2));
+}
+
+TEST_CASE("gemm: no k gives zeros, or what is there, and the bias") {
+  const std::vector<real> bias{1, 2};
+  for (const bool resume : {false, true}) {
+    std::vector<real> c{3, 4};
+    kernels::gemm(1, 2, 0, {}, {}, c.data(), 2, {.resume = resume, .bias = bias.data()});
+    CHECK(c[0] == (resume ? 4 : 1));
+    CHECK(c[1] == (resume ? 6 : 2));
+  }
+}
+
+TEST_CASE("gemm: a million products are summed to 1e-5, and twenty million ones to their number") {
+  const Index k = 1000000;
+  const std::vector<real> a = random_array({k}, 1, 0, 1).to_vector(), b = random_array({k}, 2, 0, 1).to_vector();
+  double exact = 0;
+  for (std::size_t p = 0; p < a.size(); ++p) exact += static_cast<double>(a[p]) * static_cast<double>(b[p]);
+  real c = 0;
+  kernels::gemm(1, 1, k, {a.data(), k, 1}, {b.data(), 1, 1}, &c, 1);
+  CHECK(std::abs(static_cast<double>(c) / exact - 1) < (f64 ? 1e-12 : 1e-5));
+  const real one = 1;
+  kernels::gemm(1, 1, 20000000, {&one, 0, 0}, {&one, 0, 1}, &c, 1);
+  CHECK(c == 20000000);
+}
+
+TEST_CASE("gemm_batch: the products one by one, whatever their number and the threads") {
+  for (const Index count : {1, 3, 50}) {
+    const Index m = count == 3 ? 90 : 9, n = 70, k = 33;
+    const Operand a = operand(count * m, k, Order::rows, 1), b = operand(count * k, n, Order::rows, 2);
+    std::vector<Index> at_a, at_b;
+    std::vector<real> expected(static_cast<std::size_t>(count * m * n));
+    for (Index i = 0; i < count; ++i) {
+      at_a.push_back((count - 1 - i) * m * a.matrix.row), at_b.push_back(i / 2 * k * b.matrix.row);
+      kernels::gemm(m, n, k, {a.matrix.data + at_a.back(), a.matrix.row, 1},
+                    {b.matrix.data + at_b.back(), b.matrix.row, 1}, expected.data() + i * m * n, n);
+    }
+    for (const int threads : {1, 2, 5}) {
+      const Hardware use(kernels::table(), threads);
+      std::vector<real> c(expected.size());
+      kernels::gemm_batch({count, at_a.data(), at_b.data(), m * n}, m, n, k, a.matrix, b.matrix, c.data(), n);
+      CHECK(c == expected);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mote::test::gemm_test

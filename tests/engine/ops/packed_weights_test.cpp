@@ -1,0 +1,126 @@
+// PackedWeights: linear() in the bits it has without, weights that change, scopes, memory.
+#include "engine/ops/packed_weights.h"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "engine/ops/create.h"
+#include "engine/ops/matmul.h"
+#include "tests/tools.h"
+
+namespace mote::test::packed_weights_test {
+namespace {
+
+Array numbers(const Shape& shape, std::uint64_t seed) { return random_array(shape, seed, -1, 1); }
+
+/// x W^T + b as one chain of multiply-adds for each block of 512.
+Array plain(const Array& x, const Array& w, const Array& bias) {
+  const Index m = x.shape()[0], n = w.shape()[0], k = w.shape()[1];
+  Array y = Array::zeros({m, n});
+  real* out = y.mutate();
+  for (Index i = 0; i < m; ++i)
+    for (Index j = 0; j < n; ++j, ++out) {
+      for (Index first = 0; first < k; first += 512) {
+        real sum = 0;
+        for (Index p = first; p < std::min(k, first + 512); ++p)
+          sum = std::fma(x.data()[i * k + p], w.data()[j * k + p], sum);
+        *out = first == 0 ? sum : *out + sum;
+      }
+      if (bias.defined()) *out = *out + bias.data()[j];
+    }
+  return y;
+}
+
+TEST_CASE("PackedWeights: a linear of a few rows gives the bits of the plain formula, for every table") {
+  const NoGrad no_grad;
+  for (const kernels::Table* table : kernels::available_tables())
+    for (const int threads_used : {1, 3}) {
+      const Hardware use(*table, threads_used);
+      for (const auto& [n, k] :
+           {std::pair<Index, Index>{1, 1}, {27, 16}, {64, 5}, {65, 64}, {130, 511}, {200, 513}, {33, 1100}, {700, 300}})
+        for (const Index m : {1, 2, 3, 4, 5, 7, 8, 9}) {
+          const Array x = numbers({m, k}, 1), w = numbers({n, k}, 2), bias = numbers({n}, 3);
+          const Array with = plain(x, w, bias), without = plain(x, w, {});
+          CAPTURE(n);
+          CAPTURE(k);
+          CAPTURE(m);
+          CHECK(same_bits(linear(x, w, bias).array(), with));
+          const PackedWeights packed;
+          for (int again = 0; again < 2; ++again) {
+            CHECK(same_bits(linear(x, w, bias).array(), with));
+            CHECK(same_bits(linear(x, w).array(), without));
+          }
+        }
+    }
+}
+
+TEST_CASE("PackedWeights: inputs of any rank and strides, weights that are views") {
+  const NoGrad no_grad;
+  const Array table = numbers({40, 24}, 1), bias = numbers({40}, 2), x = numbers({2, 3, 24}, 3);
+  const Array turned = numbers({24, 6}, 4).transpose(0, 1), narrow = table.slice(1, 3, 17),
+              some = table.slice(0, 5, 25);
+  const Array five = numbers({5, 14}, 5), none = Array::zeros({0, 24});
+  const Array expected[] = {linear(x, table, bias).array(), linear(turned, table).array(), linear(five, narrow).array(),
+                            linear(x, some).array(), linear(none, table).array()};
+  const PackedWeights packed;
+  for (int again = 0; again < 2; ++again) {
+    CHECK(same_bits(linear(x, table, bias).array(), expected[0]));
+    CHECK(same_bits(linear(turned, table).array(), expected[1]));
+    CHECK(same_bits(linear(five, narrow).array(), expected[2]));
+    CHECK(same_bits(linear(x, some).array(), expected[3]));
+    CHECK(linear(none, table).shape() == expected[4].shape());
+  }
+  CHECK(error_of([&] {
+          linear(x, numbers({4, 23}, 6));
+        }).rfind("linear: x [2, 3, 24] needs a last extent of 23", 0) == 0);
+}
+
+TEST_CASE("PackedWeights: a weight that changed is packed anew, and the copy of the old one goes") {
+  const NoGrad no_grad;
+  const Array x = numbers({2, 32}, 1);
+  const Parameter w(numbers({96, 32}, 2)), other(numbers({96, 32}, 3));
+  const auto expected = [&](const Parameter& p) { return plain(x, p.value(), {}); };
+  const PackedWeights packed;
+  for (int i = 0; i < 3; ++i) {
+    CHECK(same_bits(linear(x, w).array(), expected(w)));
+    CHECK(same_bits(linear(x, other).array(), expected(other)));
+  }
+  const Index live = memory_stats().live_bytes;
+  for (int i = 0; i < 20; ++i) {
+    if (i % 2)
+      w.mutate()[i] = real(i);
+    else
+      w.set(numbers({96, 32}, static_cast<std::uint64_t>(10 + i)));
+    CHECK(same_bits(linear(x, w).array(), expected(w)));
+    CHECK(same_bits(linear(x, other).array(), expected(other)));
+  }
+  CHECK(memory_stats().live_bytes <= live + 2 * 96 * 32 * static_cast<Index>(sizeof(real)));
+}
+
+TEST_CASE("PackedWeights: only under NoGrad, only on its thread, once however deep; its end frees the copies") {
+  const Array x = numbers({1, 64}, 1), w = numbers({64, 64}, 2);
+  const Index before = memory_stats().live_bytes;
+  {
+    const PackedWeights packed;
+    linear(x, w);
+    CHECK(memory_stats().live_bytes == before);  // not under NoGrad
+    const NoGrad no_grad;
+    {
+      const PackedWeights inner;
+      CHECK(PackedWeights::open() == &packed);
+      linear(x, w);
+    }
+    CHECK(PackedWeights::open() == &packed);
+    const Index kept = memory_stats().live_bytes;
+    CHECK(kept > before);
+    linear(x, w);
+    CHECK(memory_stats().live_bytes == kept);
+    std::thread([&] { CHECK(PackedWeights::open() == nullptr); }).join();
+  }
+  CHECK(PackedWeights::open() == nullptr);
+  CHECK(memory_stats().live_bytes == before);
+}
+
+}  // namespace
+}  // namespace mote::test::packed_weights_test

@@ -1,0 +1,70 @@
+// generate() while weights change: between calls, between tokens, under PackedWeights of one's own; and what it asks for.
+#include "engine/ops/packed_weights.h"
+#include "tests/models/gpt_tools.h"
+
+namespace mote::test::generate_weights_test {
+namespace {
+
+/// Greedy, by whole passes without packed weights; change(step) runs after each token.
+template <class Change>
+IntArray greedy(const GPT& m, const IntArray& prompt, Index count, const Change& change) {
+  const NoGrad no_grad;
+  std::vector<Index> text = prompt.to_vector();
+  for (Index step = 0; step < count; ++step) {
+    const Array logits = m(IntArray({1, static_cast<Index>(text.size())}, text)).array();
+    text.push_back(argmax(logits.select(1, -1)).item());
+    change(step);
+  }
+  return IntArray({1, static_cast<Index>(text.size())}, text);
+}
+
+/// Other weights for the head, which no cached key or value depends on: by set() or in place.
+void change_head(const GPT& m, Index step) {
+  if (step % 3 == 0)
+    m.lm_head.weight.set(random_array(m.lm_head.weight.shape(), static_cast<std::uint64_t>(step + 70)));
+  if (step % 3 == 1) m.lm_head.weight.mutate()[step] += 3;
+}
+
+TEST_CASE("generate: weights that change between two tokens are those of the next") {
+  const IntArray prompt = ints({{1, 2, 3}});
+  for (const bool cached : {true, false}) {
+    GPT m = lively_gpt(toy()), same = lively_gpt(toy());
+    const IntArray expected = greedy(same, prompt, 6, [&](Index step) { change_head(same, step); });
+    Index step = 0;
+    GenerateOptions o{.temperature = 0, .use_cache = cached};
+    o.on_token = [&](const IntArray&) {
+      change_head(m, step++);
+      return true;
+    };
+    CHECK(m.generate(prompt, 6, o, Generator(1)) == expected);
+  }
+}
+
+TEST_CASE("generate: weights that change between two calls, also under PackedWeights around both") {
+  const IntArray prompt = ints({{1, 2, 3}});
+  GPT m = lively_gpt(toy());
+  const PackedWeights packed;
+  for (Index i = 0; i < 4; ++i) {
+    CHECK(m.generate(prompt, 6) == greedy(m, prompt, 6, [](Index) {}));
+    for (const Parameter& p : parameters(m))
+      i % 2 ? p.set(random_array(p.shape(), static_cast<std::uint64_t>(i + 30))) : void(p.mutate()[0] += 1);
+  }
+}
+
+TEST_CASE("generate: a text again asks the system for no memory, and leaves none in use") {
+  if (settings().system_alloc) return;
+  GPTConfig c = toy(Position::rotary);
+  c.block_size = 80;
+  GPT m = lively_gpt(c);
+  const IntArray prompt = random_tokens({3, 4}, 11, 2);
+  const GenerateOptions o{.top_k = 5, .top_p = 0.9};
+  const Generator random(1);
+  m.generate(prompt, 100, o, random);
+  const MemoryStats before = memory_stats();
+  m.generate(prompt, 100, o, random);
+  CHECK(memory_stats().system_requests == before.system_requests);
+  CHECK(memory_stats().live_bytes == before.live_bytes);
+}
+
+}  // namespace
+}  // namespace mote::test::generate_weights_test
