@@ -3,6 +3,7 @@
 
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/target/attention_sums.h"
+#include "engine/kernels/target/softmax.h"
 #include "engine/kernels/target/turn.h"
 
 namespace mote {
@@ -22,7 +23,7 @@ MOTE_INLINE Mask who_sees(const AttentionBlock& b, Index j) {
 template <class Finish>
 MOTE_INLINE void products(const AttentionBlock& b, const AttentionScores& s, real* out, const Finish& finish) {
   turn(s.q, s.q_row, b.rows, s.width, s.turned);
-  constexpr int most = accumulators * Reg::lanes / Vec::lanes;
+  constexpr int most = sums_at_once * Reg::lanes / Vec::lanes;
   for_tiles<most>(b.keys, [&]<int keys>(Index first) {
     for (Index begin = 0; begin == 0 || begin < s.width; begin += kernels::sum_block) {
       const Index end = begin + kernels::sum_block < s.width ? begin + kernels::sum_block : s.width;
@@ -81,14 +82,14 @@ void attention_weights(const AttentionBlock& b, const AttentionScores& s, real* 
   const Vec subtracted = select(seen_any, top, Vec::zero());
   Vec totals[16] = {};
   for (Index j = 0; j < b.keys; ++j) {
-    Vec e = v_exp(Vec::load(w + 16 * j) - subtracted);
+    Vec e = v_exp_below(Vec::load(w + 16 * j) - subtracted);
     if (!all_see(b, j)) e = select(who_sees(b, j), e, Vec::zero());
     e.store(w + 16 * j);
     totals[j % 16] += e;
   }
-  const Vec total = sum_over_lanes(totals), denominator = one_for_zero(total);
+  const Vec total = sum_over_lanes(totals), scale = Vec(1) / one_for_zero(total);
   for (Index j = 0; j < b.keys; ++j) {
-    Vec p = Vec::load(w + 16 * j) / denominator;
+    Vec p = Vec::load(w + 16 * j) * scale;
     if (!all_see(b, j)) p = select(who_sees(b, j), p, Vec::zero());  // 0 even if the sum is NaN
     p.store(w + 16 * j);
   }
@@ -101,10 +102,10 @@ void attention_weights(const AttentionBlock& b, const AttentionScores& s, real* 
 void attention_weights_again(const AttentionBlock& b, const AttentionScores& s, real* w, const real* maxima,
                              const real* sums) {
   scores(b, s, w);
-  const Vec total = load_n(sums, b.rows), denominator = one_for_zero(total);
+  const Vec total = load_n(sums, b.rows), scale = Vec(1) / one_for_zero(total);
   const Vec top = select(total == Vec::zero(), Vec::zero(), load_n(maxima, b.rows));  // who saw nothing
   for (Index j = 0; j < b.keys; ++j) {
-    Vec p = v_exp(Vec::load(w + 16 * j) - top) / denominator;
+    Vec p = v_exp_below(Vec::load(w + 16 * j) - top) * scale;
     if (!all_see(b, j)) p = select(who_sees(b, j), p, Vec::zero());
     p.store(w + 16 * j);
   }

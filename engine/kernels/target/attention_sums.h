@@ -11,11 +11,11 @@ namespace {
 
 using kernels::AttentionBlock, kernels::WeightedRows;
 
-/// Accumulators of a tile: registers are left for its operands.
+/// Accumulators of a tile of sums: registers are left for its operands.
 #if defined(MOTE_TARGET_AVX512) || defined(MOTE_TARGET_NEON)
-constexpr int accumulators = 16;
+constexpr int sums_at_once = 16;
 #else
-constexpr int accumulators = 8;
+constexpr int sums_at_once = 8;
 #endif
 
 /// Calls tile.operator()<rows>(first) for rows that together cover [0, n): `most` at a time, then halves.
@@ -92,7 +92,7 @@ void attention_sum_keys(const AttentionBlock& b, const WeightedRows& s, bool add
       sum_keys_tile<1, regs, edge>(b, s, add, 0, column, n);
     });
   for_columns<2>(s.width, [&]<int regs, bool edge>(Index column, Index n) {
-    for_tiles<accumulators / 2>(
+    for_tiles<sums_at_once / 2>(
         b.rows, [&]<int rows>(Index first) { sum_keys_tile<rows, regs, edge>(b, s, add, first, column, n); });
   });
 }
@@ -100,7 +100,7 @@ void attention_sum_keys(const AttentionBlock& b, const WeightedRows& s, bool add
 /// y_j goes on: += w_rj x_r for each query r that sees key j, r ascending.
 void attention_sum_queries(const AttentionBlock& b, const WeightedRows& s) {
   for_columns<2>(s.width, [&]<int regs, bool edge>(Index column, Index n) {
-    for_tiles<accumulators / 2>(b.keys, [&]<int keys>(Index first) {
+    for_tiles<sums_at_once / 2>(b.keys, [&]<int keys>(Index first) {
       const real *const w = s.w + first * 16, *const x = s.x + column;
       const Index from = first - b.full + 1;  // the query that is the first to see the first key; one more each
       Reg sum[keys][regs];
