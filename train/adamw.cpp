@@ -8,18 +8,22 @@
 namespace mote {
 
 /// m and v start at 0 and so are too small at first, by the factors 1 - beta^t; dividing by them corrects that.
-kernels::AdamStep detail::AdamBase::constants(const Slot& slot, double lr) const {
+kernels::AdamStep detail::AdamBase::constants(const Slot& slot, double lr) {
   const auto [beta1, beta2] = options_.betas;
-  const double t = static_cast<double>(slot.steps);
-  const double correction1 = 1 - math::pow(beta1, t), correction2 = 1 - math::pow(beta2, t);
+  if (corrected_steps_ != slot.steps) {
+    const double t = static_cast<double>(slot.steps);
+    corrected_steps_ = slot.steps;
+    correction1_ = 1 - math::pow(beta1, t);
+    correction2_ = 1 - math::pow(beta2, t);
+  }
   return {static_cast<real>(beta1),
           static_cast<real>(1 - beta1),
           static_cast<real>(beta2),
           static_cast<real>(1 - beta2),
           static_cast<real>(decoupled_ ? 1 - lr * slot.weight_decay : 1),
           static_cast<real>(decoupled_ ? 0 : slot.weight_decay),
-          static_cast<real>(lr / correction1),
-          static_cast<real>(std::sqrt(correction2)),
+          static_cast<real>(lr / correction1_),
+          static_cast<real>(std::sqrt(correction2_)),
           static_cast<real>(options_.eps)};
 }
 

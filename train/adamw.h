@@ -62,7 +62,7 @@ class AdamBase : public Optimizer {
   }
 
  private:
-  kernels::AdamStep constants(const Slot& slot, double lr) const;
+  kernels::AdamStep constants(const Slot& slot, double lr);
 
   /// One parameter's update, noted by update() and done by finish().
   struct Job {
@@ -75,6 +75,8 @@ class AdamBase : public Optimizer {
   AdamOptions options_;
   bool decoupled_;
   StepList<Job> jobs_ = {};
+  Index corrected_steps_ = 0;  // what the two corrections are for: mostly all parameters have had as many updates
+  double correction1_ = 0, correction2_ = 0;
 };
 }  // namespace detail
 

@@ -16,7 +16,7 @@ namespace mote::math {
 float exp(float x);
 double exp(double x);
 
-/// e^x - 1 without loss of digits near 0, within 1.4 ulp (float) and 1.9 ulp (double).
+/// e^x - 1 without loss of digits near 0, within 1.5 ulp (float) and 1.9 ulp (double).
 float expm1(float x);
 double expm1(double x);
 

@@ -13,6 +13,7 @@ namespace mote {
 inline Tensor gelu_linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                           GeluForm form = GeluForm::exact) {
   Op op("gelu_linear", x, weight, bias);
+  detail::check_linear(x, weight, bias);
   Array y;
   {
     const NoGrad only_values;

@@ -33,6 +33,14 @@ inline Array as_rows(const Array& x) {
   return x.reshape({n ? x.numel() / n : x.shape().without(-1).numel(), n});
 }
 
+inline void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  check(weight.dim() == 2, "weight must be [out, in], but has shape ", weight.shape());
+  check(x.dim() >= 1 && x.size(-1) == weight.size(1), "x ", x.shape(), " needs a last extent of ", weight.size(1),
+        " for weight ", weight.shape());
+  if (bias.defined())
+    check(bias.shape() == Shape{weight.size(0)}, "bias ", bias.shape(), " does not fit weight ", weight.shape());
+}
+
 /// Sends linear's gradients of weight and bias, given x as rows.
 inline void linear_weight_gradients(const Array& dy, Grads& dx, const Array& rows) {
   if (dx.wants(1)) dx.add(1, matmul(dy.transpose(0, 1), rows));  // dW = dY^T X
@@ -45,11 +53,7 @@ inline void linear_weight_gradients(const Array& dy, Grads& dx, const Array& row
 /// Errors: a last extent of x that is not `in`, a bias that is not [out].
 inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) {
   Op op("linear", x, weight, bias);
-  check(weight.dim() == 2, "weight must be [out, in], but has shape ", weight.shape());
-  check(x.dim() >= 1 && x.size(-1) == weight.size(1), "x ", x.shape(), " needs a last extent of ", weight.size(1),
-        " for weight ", weight.shape());
-  if (bias.defined())
-    check(bias.shape() == Shape{weight.size(0)}, "bias ", bias.shape(), " does not fit weight ", weight.shape());
+  detail::check_linear(x, weight, bias);
   if (Array y = detail::packed_linear(x.array(), weight.array(), bias.array()); y.defined()) {
     op.flops(y.numel() * (2 * x.size(-1) + (bias.defined() ? 1 : 0)));
     return op.record(std::move(y), [](const Array&, Grads&) {});  // under NoGrad: never called

@@ -42,7 +42,7 @@ TEST_CASE("gelu_linear") {
                   [] {
                     gelu_linear(zeros({2, 3}), zeros({5, 4}));
                   },
-              .error_text = "linear: x [2, 3] needs a last extent of 4 for weight [5, 4]"});
+              .error_text = "gelu_linear: x [2, 3] needs a last extent of 4 for weight [5, 4]"});
     const auto without = [form](In t) { return gelu_linear(t[0], t[1], {}, form); };
     check_op("gelu_linear", without, formula(form), {x, weight}, {.empty = {zeros({2, 0, 5}).array(), weight}});
   }
