@@ -38,14 +38,14 @@ void multiply_panel(Index m, Index rows, const real* a, const PackedWeight& w, I
                     .k = std::min(sum_block, w.k - p),
                     .width = w.width,
                     .a = a + i * w.k + p,
-                    .a_row = w.k,
-                    .a_k = 1,
                     .b = w.panels + j * w.k + p * w.width,
-                    .b_k = w.width,
-                    .b_panel = w.width * w.k,
                     .c = c + i * w.n + j,
-                    .c_row = w.n,
                     .bias = bias && p + sum_block >= w.k ? bias + j : nullptr,
+                    .a_row = w.k,
+                    .b_k = w.width,
+                    .a_k = 1,
+                    .b_panel = w.width * w.k,
+                    .c_row = w.n,
                     .into = p > 0 ? Into::add : Into::set});
 }
 
