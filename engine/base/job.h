@@ -7,16 +7,11 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "engine/base/parallel.h"
 
 namespace mote::detail {
-
-/// Runs a chunk of [0, count) in a place of its own, so that the pool's loops stay small.
-inline void run_chunk(RangeBody run, void* body, Index number, Index count, Index grain) {
-  const Index begin = number * grain;
-  run(body, begin, count - begin > grain ? begin + grain : count);
-}
 
 /// A moment's rest for a thread that waits; every `patience`-th lets another thread have this core, which may be the one
 /// that is waited for.
@@ -27,75 +22,123 @@ inline void rest(int& rests, int patience) {
   if (++rests % patience == 0) std::this_thread::yield();
 }
 
-/// The job being worked on. It lives as long as the pool, so that a worker which comes late reads no freed memory: it
-/// takes a chunk by one compare-and-swap on the number of the job and of the chunks left together, which fails once all
-/// are taken or another job is there. A job ends when the chunks that were taken are done: nobody waits for a worker
-/// that has none.
+/// The job being worked on. It lives as long as the pool, so that a worker which comes late reads no freed memory. A job
+/// ends when the chunks that were taken are done: nobody waits for a worker that has none.
+///
+/// Every participant has a home, its share of the chunks in order, and begins there: so the same thread tends to work on
+/// the same rows in one loop after the other, and finds them in its own cache. Who is done at home helps others, from the
+/// end. A chunk is taken by one compare-and-swap on the number of the job and what is left of the home together, which
+/// fails once another job is there.
 class Job {
  public:
-  static constexpr std::uint64_t most_chunks = 0xffffffff;
+  explicit Job(Index participants) : homes_(static_cast<std::size_t>(participants)) {}
 
   /// Runs all chunks; others may help. The job before has ended. Errors: the first exception of a body, after the end.
   template <class Wake>
   void run(RangeBody run, void* body, Index count, Index grain, const Wake& wake) {
-    const Index chunks = (count - 1) / grain + 1;
+    const Index chunks = (count - 1) / grain + 1, participants = this->participants();
+    const Index unit = (chunks - 1) / (participants * most_units) + 1, units = (chunks - 1) / unit + 1;
     run_.store(run, std::memory_order_relaxed);
     body_.store(body, std::memory_order_relaxed);
     count_.store(count, std::memory_order_relaxed);
     grain_.store(grain, std::memory_order_relaxed);
-    chunks_.store(chunks, std::memory_order_relaxed);
-    const std::uint64_t number = left_.load(std::memory_order_relaxed) / (most_chunks + 1) + 1;
-    left_.store(number * (most_chunks + 1) + static_cast<std::uint64_t>(chunks));
-    wake(chunks - 1);
-    helped_ += chunks - work();
+    unit_.store(unit, std::memory_order_relaxed);
+    ++number_;
+    for (Index i = 0; i < participants; ++i) {
+      Home& home = homes_[static_cast<std::size_t>(i)];
+      home.begin.store(units * i / participants, std::memory_order_relaxed);
+      home.left.store(Left{number_, 0, units * (i + 1) / participants - units * i / participants}.word());
+    }
+    wake(units - 1);
+    helped_ += units - work(0);
     for (int rests = 0; done_by_others_.load(std::memory_order_acquire) != helped_;) rest(rests, 64);
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
-  /// Whether chunks are left that nobody has taken.
-  bool has_work() const { return (left_.load() & most_chunks) > 0; }
+  Index participants() const { return static_cast<Index>(homes_.size()); }
 
-  /// For a worker: takes and runs chunks while there are any.
-  void help() {
-    if (const Index done = work()) done_by_others_.fetch_add(done, std::memory_order_release);
+  /// Whether chunks are left that nobody has taken.
+  bool has_work() const {
+    for (const Home& home : homes_)
+      if (Left(home.left.load()).units() > 0) return true;
+    return false;
+  }
+
+  /// For a worker, participant number `who` counted from 1: takes and runs chunks while there are any.
+  void help(Index who) {
+    if (const Index done = work(who)) done_by_others_.fetch_add(done, std::memory_order_release);
   }
 
  private:
-  /// Returns how many chunks are done. Until they are counted, the job cannot end.
-  Index work() {
-    Index done = 0;
-    for (std::uint64_t left = left_.load(std::memory_order_acquire); (left & most_chunks) > 0;) {
-      const auto run = run_.load(std::memory_order_relaxed);
-      void* const body = body_.load(std::memory_order_relaxed);
-      const Index count = count_.load(std::memory_order_relaxed), grain = grain_.load(std::memory_order_relaxed);
-      const Index chunks = chunks_.load(std::memory_order_relaxed);
-      // Success proves that all this belongs to one job: another is published only after the last chunk is taken.
-      if (!left_.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
-      try {
-        run_chunk(run, body, chunks - static_cast<Index>(left & most_chunks), count, grain);
-      } catch (...) {
-        done += drop_rest(std::current_exception());
-      }
-      done += 1;
-      left = left_.load(std::memory_order_acquire);
+  static constexpr Index most_units = 0xffff;  // at a home; a unit is a chunk, or a few if there are very many
+
+  /// What is left of a home: units [first, last), counted from its first one.
+  struct Left {
+    std::uint64_t job;
+    Index first, last;
+    Left(std::uint64_t number, Index begin, Index end) : job(number & 0xffffffff), first(begin), last(end) {}
+    explicit Left(std::uint64_t word)
+        : job(word >> 32), first(static_cast<Index>(word >> 16 & 0xffff)), last(static_cast<Index>(word & 0xffff)) {}
+    std::uint64_t word() const {
+      return job << 32 | static_cast<std::uint64_t>(first) << 16 | static_cast<std::uint64_t>(last);
     }
+    Index units() const { return last - first; }
+  };
+  struct alignas(64) Home {
+    std::atomic<std::uint64_t> left{0};
+    std::atomic<Index> begin{0};  // the number of its first unit
+  };
+
+  /// Returns how many units are done. Until they are counted, the job cannot end.
+  Index work(Index who) {
+    const Index participants = static_cast<Index>(homes_.size());
+    Index done = 0;
+    for (Index i = 0; i < participants; ++i)
+      done += work_at(homes_[static_cast<std::size_t>((who + i) % participants)], i == 0);
     return done;
   }
 
-  /// Takes all chunks not yet begun, which nobody runs then; returns how many.
-  Index drop_rest(std::exception_ptr failure) {
+  Index work_at(Home& home, bool own) {
+    Index done = 0;
+    for (std::uint64_t word = home.left.load(std::memory_order_acquire);;) {
+      Left left(word);
+      if (left.units() == 0) return done;
+      const auto run = run_.load(std::memory_order_relaxed);
+      void* const body = body_.load(std::memory_order_relaxed);
+      const Index count = count_.load(std::memory_order_relaxed), grain = grain_.load(std::memory_order_relaxed);
+      const Index unit = unit_.load(std::memory_order_relaxed);
+      const Index number = home.begin.load(std::memory_order_relaxed) + (own ? left.first++ : --left.last);
+      // Success proves that all this belongs to one job: another is published only after the last unit is taken.
+      if (!home.left.compare_exchange_weak(word, left.word(), std::memory_order_acq_rel, std::memory_order_acquire))
+        continue;
+      try {
+        for (Index i = number * unit; i < (number + 1) * unit && i * grain < count; ++i)
+          run(body, i * grain, count - i * grain > grain ? (i + 1) * grain : count);
+      } catch (...) {
+        done += drop_rest(left.job, std::current_exception());
+      }
+      done += 1;
+      word = home.left.load(std::memory_order_acquire);
+    }
+  }
+
+  /// Takes all units not yet begun, which nobody runs then; returns how many.
+  Index drop_rest(std::uint64_t job, std::exception_ptr failure) {
     {
       const std::lock_guard lock(failure_mutex_);
       if (!failure_) failure_ = std::move(failure);
     }
-    return static_cast<Index>(left_.fetch_and(~most_chunks, std::memory_order_acq_rel) & most_chunks);
+    Index dropped = 0;
+    for (Home& home : homes_)
+      dropped += Left(home.left.exchange(Left{job, 0, 0}.word(), std::memory_order_acq_rel)).units();
+    return dropped;
   }
 
-  // One cache line: who finds chunks has the rest at hand.
-  alignas(64) std::atomic<std::uint64_t> left_{0};  // upper half: number of the job; lower half: chunks not yet taken
+  std::vector<Home> homes_;
+  std::uint64_t number_ = 0;  // of jobs so far
   std::atomic<RangeBody> run_{nullptr};
   std::atomic<void*> body_{nullptr};
-  std::atomic<Index> count_{0}, grain_{0}, chunks_{0};
+  std::atomic<Index> count_{0}, grain_{0}, unit_{1};
   alignas(64) std::atomic<Index> done_by_others_{0};  // in all jobs so far
   Index helped_ = 0;                                  // what it is when this job has ended
   std::mutex failure_mutex_;

@@ -44,10 +44,10 @@ Index cores() {
 /// microseconds, and waking a sleeping thread takes the caller 2 and the thread 8. An idle pool sleeps and costs nothing.
 class Pool {
  public:
-  explicit Pool(int workers) {
+  explicit Pool(int workers) : job_(std::min<Index>(workers, spare_cores_) + 1) {
     workers_.reserve(static_cast<std::size_t>(workers));
     try {
-      for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { loop(); });
+      for (int i = 0; i < workers; ++i) workers_.emplace_back([this, i] { loop(i); });
     } catch (...) {  // the system has no more threads, or no memory for one: continue with those created
     }
   }
@@ -92,7 +92,8 @@ class Pool {
     for (; called > 0; --called) wake_.notify_one();
   }
 
-  void loop() {
+  void loop(int number) {
+    const Index home = job_.participants() > 1 ? 1 + number % (job_.participants() - 1) : 0;
     inside = true;
     keep_no_blocks();
     for (;;) {
@@ -103,7 +104,7 @@ class Pool {
         --calls_;
       }
       do {
-        while (finds_work()) job_.help();
+        while (finds_work()) job_.help(home);
       } while (!falls_asleep());
     }
   }
@@ -125,13 +126,13 @@ class Pool {
     return false;
   }
 
+  const Index spare_cores_ = cores() - 1;
   Job job_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::atomic<Index> awake_{0};  // workers that work, look for work, or have been called
   Index calls_ = 0;              // of those, how many have yet to notice
   bool stopping_ = false;
-  const Index spare_cores_ = cores() - 1;
   Clock::time_point last_crowd_{};
   std::vector<std::thread> workers_;
 };
@@ -193,7 +194,7 @@ Pool* pool_of(State& s, int workers) {
 /// All chunks in order on this thread.
 void run_alone(detail::RangeBody run, void* body, Index count, Index grain) {
   const Inside now;
-  for (Index number = 0; number <= (count - 1) / grain; ++number) detail::run_chunk(run, body, number, count, grain);
+  for (Index begin = 0; begin < count; begin += grain) run(body, begin, count - begin > grain ? begin + grain : count);
 }
 
 }  // namespace
@@ -212,9 +213,7 @@ void set_threads(int n) {
 void detail::run_parallel(Index count, Index grain, RangeBody run, void* body) {
   State& s = state();
   const int n = thread_count(s);
-  // Two chunks of which one is tiny are not worth a second thread.
-  const bool worthwhile =
-      count - grain > grain / 2 && static_cast<std::uint64_t>((count - 1) / grain) < Job::most_chunks;
+  const bool worthwhile = count / 2 >= grain;
   if (inside || n == 1 || !worthwhile) return run_alone(run, body, count, grain);
   // Never wait for the pool: its user may be waiting for a lock that the caller holds, or for the caller itself.
   const std::unique_lock lock(s.mutex, std::try_to_lock);

@@ -106,13 +106,15 @@ void run(const Product& x, const Region& r) {
 }
 
 /// The products x shifted by `batch`, in tasks: as many as are worth their start, and a few per thread in case one of
-/// them is held up. If there are fewer products than that, each is split into equal parts: of its columns if B is packed,
-/// so that each task packs its own, else of its rows.
+/// them is held up. If there are fewer products than that, each is split into equal parts: of its rows, as other loops
+/// are, so that each thread works on the rows that it has in its cache; but of its columns if B is packed and the rows
+/// are too few to pay for packing all of it in every task.
 void run_in_tasks(const Product& x, const GemmBatch& batch) {
   const Index work = std::max<Index>(1, x.m * x.n * x.k), most = threads();
   const Index worth = most == 1 ? 1 : work * batch.count / worth_a_task;
   const Index wanted = worth < 4 * most ? std::min(worth, most) : 2 * most, parts = ceil_div(wanted, batch.count);
-  const Index across = parts > 1 && packs(x) ? std::clamp<Index>(x.n / 32, 1, parts) : 1;
+  constexpr Index many_rows = 192;
+  const Index across = parts > 1 && packs(x) && x.m < many_rows * parts ? std::clamp<Index>(x.n / 32, 1, parts) : 1;
   const Index down = std::clamp<Index>(parts / across, 1, ceil_div(x.m, 8));
   const Index column_step = ceil_div(ceil_div(x.n, across), 16) * 16, row_step = ceil_div(x.m, down);
   const Index grain = worth <= 1          ? batch.count
