@@ -27,7 +27,7 @@ class Shape {
   static constexpr int max_rank = 8;
   static constexpr Index max_numel = Index(1) << 59;  // times 8 bytes, with room to spare
 
-  Shape() = default;
+  Shape() {}  // extents of axes that do not exist are never cleared nor read
   Shape(std::initializer_list<Index> extents) : Shape(std::span<const Index>(extents.begin(), extents.size())) {}
   explicit Shape(std::span<const Index> extents) {
     check_in("shape", extents.size() <= max_rank, "rank ", extents.size(), " is above the limit of ", max_rank);
@@ -98,7 +98,7 @@ class Shape {
   static std::string text(std::span<const Index> extents) { return text_of(Listed{extents}); }
 
  private:
-  std::array<Index, max_rank> extents_{};
+  std::array<Index, max_rank> extents_;
   Index rank_ = 0;  // as wide as an extent: a shape is copied in whole words
 };
 

@@ -10,6 +10,8 @@
 namespace mote::test::layout_test {
 namespace {
 
+std::vector<Index> strides_of(const Layout& x) { return {x.strides().begin(), x.strides().begin() + x.rank()}; }
+
 TEST_CASE("layout: row-major, empty, not there at all") {
   const Layout x(Shape{2, 3, 4});
   CHECK(x.numel() == 24);
@@ -18,13 +20,13 @@ TEST_CASE("layout: row-major, empty, not there at all") {
   CHECK(x.stride(0) == 12);
   CHECK(x.stride(-1) == 1);
   CHECK(x.is_contiguous());
-  CHECK(x.strides() == row_major({2, 3, 4}));
+  CHECK(strides_of(x) == std::vector<Index>{12, 4, 1});
   CHECK(Layout(Shape{}).numel() == 1);
   CHECK(Layout().numel() == 0);
   CHECK(Layout(Shape{2, 0, 3}).numel() == 0);
   CHECK(Layout(Shape{1, 4}).transpose(0, 1).is_contiguous());     // no step is ever taken along an axis of 1
   CHECK(Layout(Shape{2, 0, 3}).transpose(0, 2).is_contiguous());  // nothing can lie out of order
-  CHECK(row_major({2, 0, 3}) == Strides{3, 3, 1});
+  CHECK(strides_of(Layout(Shape{2, 0, 3})) == std::vector<Index>{3, 3, 1});
   CHECK(Layout(Shape{3, 4}).slice(1, 2, 2).offset() == 0);  // an empty slice begins nowhere, least of all at the end
 }
 
@@ -56,7 +58,7 @@ TEST_CASE("layout: what expands to what") {
   CHECK(x.expands_to({3, 0}));
   CHECK_FALSE(x.expands_to({2, 5}));
   CHECK_FALSE(x.expands_to({3}));
-  CHECK(x.expand({2, 3, 5}).strides() == Strides{0, 1, 0});
+  CHECK(strides_of(x.expand({2, 3, 5})) == std::vector<Index>{0, 1, 0});
 }
 
 }  // namespace
