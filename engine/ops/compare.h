@@ -8,10 +8,19 @@
 #include "engine/array/int_array.h"
 #include "engine/array/mask.h"
 #include "engine/autograd/op.h"
+#include "engine/base/parallel.h"
 
 namespace mote {
 
 namespace detail {
+/// Calls f(i) for the elements of a loop that only compares and selects.
+template <class F>
+void each_element(Index count, const F& f) {
+  parallel_for(count, grain_for(0.5), [&](Index lo, Index hi) {
+    for (Index i = lo; i < hi; ++i) f(i);
+  });
+}
+
 template <class F>
 Mask compare(const char* name, const Array& a, const Array& b, F f) {
   const Op op(name);
@@ -20,7 +29,7 @@ Mask compare(const char* name, const Array& a, const Array& b, F f) {
   Mask m(shape);
   std::uint8_t* const out = m.mutate();
   const real *const left = x.data(), *const right = z.data();
-  for (Index i = 0; i < m.numel(); ++i) out[i] = f(left[i], right[i]);
+  each_element(m.numel(), [=](Index i) { out[i] = f(left[i], right[i]); });
   return m;
 }
 
@@ -30,7 +39,7 @@ inline Array keep_where(const Array& x, const Mask& mask, bool keep) {
   const Mask full = mask.expand(y.shape()).contiguous();
   real* const out = y.mutate();
   const std::uint8_t* const in = full.data();
-  for (Index i = 0; i < y.numel(); ++i) out[i] = (in[i] != 0) == keep ? out[i] : real(0);
+  each_element(y.numel(), [=](Index i) { out[i] = (in[i] != 0) == keep ? out[i] : real(0); });
   return y;
 }
 }  // namespace detail
@@ -87,7 +96,7 @@ inline Tensor where(const Mask& mask, const Tensor& a, const Tensor& b) {
   real* const out = y.mutate();
   const real* const chosen = x.data();
   const std::uint8_t* const choose = choice.data();
-  for (Index i = 0; i < y.numel(); ++i) out[i] = choose[i] ? chosen[i] : out[i];
+  detail::each_element(y.numel(), [=](Index i) { out[i] = choose[i] ? chosen[i] : out[i]; });
   return op.record(y, save(choice), [](const Array& dy, Grads& dx, const Mask& choice) {
     if (dx.wants(0)) dx.add(0, detail::keep_where(dy, choice, true));
     if (dx.wants(1)) dx.add(1, detail::keep_where(dy, choice, false));
@@ -119,7 +128,7 @@ inline Tensor masked_fill(const Tensor& x, const Mask& mask, double fill) {
   Array y = x.array().contiguous();
   real* const out = y.mutate();
   const std::uint8_t* const hit = blocked.data();
-  for (Index i = 0; i < y.numel(); ++i) out[i] = hit[i] ? value : out[i];
+  detail::each_element(y.numel(), [=](Index i) { out[i] = hit[i] ? value : out[i]; });
   return op.record(y, save(blocked), [](const Array& dy, Grads& dx, const Mask& blocked) {
     dx.add(0, detail::keep_where(dy, blocked, false));
   });
@@ -133,8 +142,10 @@ inline Array larger_share(const Array& a, const Array& b) {
   Array share = copy_of(a.expand(shape));
   const Array other = b.expand(shape).contiguous();
   real* const out = share.mutate();
-  for (Index i = 0; i < share.numel(); ++i)
-    out[i] = out[i] == other.data()[i] ? real(0.5) : out[i] < other.data()[i] ? real(0) : real(1);
+  const real* const against = other.data();
+  each_element(share.numel(), [=](Index i) {
+    out[i] = out[i] == against[i] ? real(0.5) : out[i] < against[i] ? real(0) : real(1);
+  });
   return share;
 }
 }  // namespace detail
@@ -172,8 +183,9 @@ inline Tensor clamp(const Tensor& x, double lowest, double highest = std::numeri
                      Array d = copy_of(dy);
                      const Array at = x.contiguous();
                      real* const out = d.mutate();
-                     for (Index i = 0; i < d.numel(); ++i)
-                       if (!(at.data()[i] >= low && at.data()[i] <= high)) out[i] = 0;
+                     const real* const in = at.data();
+                     detail::each_element(d.numel(),
+                                          [=](Index i) { out[i] = in[i] >= low && in[i] <= high ? out[i] : real(0); });
                      dx.add(0, d);
                    });
 }
