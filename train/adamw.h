@@ -45,6 +45,7 @@ class AdamBase : public Optimizer {
       moment.mutate();
     }
     jobs_.reserve(parameters().size());
+    loop_.reserve(parameters().size());
     return true;
   }
   void update(Slot& slot, double lr) override {
@@ -54,8 +55,8 @@ class AdamBase : public Optimizer {
   bool scales_gradients() const override { return true; }
   void finish() override {
     const auto run = kernels::table().adam;
-    const ChunkedLoop loop(jobs_, chunk);
-    loop.run(jobs_, 0.5, [&](const Job& j, Index at, Index n, Index) {
+    loop_.set(jobs_);
+    loop_.run(jobs_, 0.5, [&](const Job& j, Index at, Index n, Index) {
       run(j.constants, j.value + at, part_of(j.grad, at), j.mean + at, j.square + at, n);
     });
     jobs_.clear();
@@ -75,6 +76,7 @@ class AdamBase : public Optimizer {
   AdamOptions options_;
   bool decoupled_;
   StepList<Job> jobs_ = {};
+  ChunkedLoop loop_{chunk};
   Index corrected_steps_ = 0;  // what the two corrections are for: mostly all parameters have had as many updates
   double correction1_ = 0, correction2_ = 0;
 };

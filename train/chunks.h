@@ -17,12 +17,20 @@ using StepList = std::vector<T, CachedAllocator<T>>;
 /// each too small for a parallel loop of its own. An item has a field `numel`.
 class ChunkedLoop {
  public:
+  explicit ChunkedLoop(Index chunk) : chunk_(chunk) {}
   template <class Items>
   ChunkedLoop(const Items& items, Index chunk) : chunk_(chunk) {
-    first_.reserve(items.size() + 1);
-    first_.push_back(0);
+    reserve(items.size());
+    set(items);
+  }
+  /// Room for so many items, for which set() then needs no memory.
+  void reserve(std::size_t items) { first_.reserve(items + 1); }
+  template <class Items>
+  void set(const Items& items) {
+    first_.assign(1, 0);
+    elements_ = 0;
     for (const auto& item : items) {
-      first_.push_back(first_.back() + (item.numel + chunk - 1) / chunk);
+      first_.push_back(first_.back() + (item.numel + chunk_ - 1) / chunk_);
       elements_ += item.numel;
     }
   }

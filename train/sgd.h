@@ -46,6 +46,7 @@ class SGD : public Optimizer {
       velocity.mutate();
     }
     jobs_.reserve(parameters().size());
+    loop_.reserve(parameters().size());
     return true;
   }
   void update(Slot& slot, double lr) override {
@@ -62,8 +63,8 @@ class SGD : public Optimizer {
   bool scales_gradients() const override { return true; }
   void finish() override {
     const auto run = kernels::table().sgd;
-    const detail::ChunkedLoop loop(jobs_, chunk);
-    loop.run(jobs_, 0.3, [&](const Job& j, Index at, Index n, Index) {
+    loop_.set(jobs_);
+    loop_.run(jobs_, 0.3, [&](const Job& j, Index at, Index n, Index) {
       run(j.constants, j.value + at, part_of(j.grad, at), j.velocity ? j.velocity + at : nullptr, n);
     });
     jobs_.clear();
@@ -80,6 +81,7 @@ class SGD : public Optimizer {
   };
   SGDOptions options_;
   detail::StepList<Job> jobs_ = {};
+  detail::ChunkedLoop loop_{chunk};
 };
 
 }  // namespace mote

@@ -29,11 +29,11 @@ struct Range {
 std::string number(double x) { return fixed_text(x, 1); }
 
 std::string text(double x, double y, const char* anchor, const std::string& what, int font = 11) {
-  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor + "\" font-size=\"" +
-         std::to_string(font) + "\">" + detail::xml_text(what) + "</text>\n";
+  return std::string("<text x=\"") + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor +
+         "\" font-size=\"" + std::to_string(font) + "\">" + detail::xml_text(what) + "</text>\n";
 }
 std::string line(double x, double y, const std::string& to) {
-  return "<path d=\"M" + number(x) + " " + number(y) + to + "\" stroke=\"#dddddd\"/>\n";
+  return std::string("<path d=\"M") + number(x) + " " + number(y) + to + "\" stroke=\"#dddddd\"/>\n";
 }
 
 std::string polyline(const Points& points, const Range& xs, const Range& ys, double origin, const char* style) {
@@ -102,7 +102,7 @@ std::string plot_svg(const std::string& title, const std::string& y_label, const
     svg += polyline(panel.points, xs, ys, origin, "stroke=\"#3b518b\" stroke-width=\"1.5\"");
     for (const auto& p : panel.points)
       if (shown(p))
-        svg += "<circle cx=\"" + number(origin + size * xs.place(p.first)) + "\" cy=\"" +
+        svg += std::string("<circle cx=\"") + number(origin + size * xs.place(p.first)) + "\" cy=\"" +
                number(top + size * (1 - ys.place(p.second))) + "\" r=\"2.5\" fill=\"#3b518b\"/>\n";
   }
   return svg + "</svg>\n";

@@ -100,7 +100,7 @@ struct Table {
 
   // Element-wise (target/elementwise.h)
   Binary *add, *sub, *mul, *div, *maximum, *minimum, *pow;
-  Unary *neg, *abs, *sign, *sqrt, *exp, *log, *sin, *cos, *tanh, *sigmoid, *erf, *relu, *gelu, *gelu_tanh, *silu;
+  Unary *neg, *abs, *sign, *sqrt, *exp, *log, *sin, *cos, *tanh, *sigmoid, *relu, *gelu, *gelu_tanh, *silu;
   /// Gradients that need x again: dx[i] from (dy[i], x[i]).
   Binary *gelu_backward, *gelu_tanh_backward, *silu_backward;
   /// Gradients that need y: dx[i] from (dy[i], y[i]).
@@ -120,8 +120,6 @@ struct Table {
   // Rows of scores (target/softmax.h): one contiguous row of n; the output may be the input.
   /// keep may be null; a fully masked row gives zeros. stats, if not null, receives {max, sum}.
   void (*softmax)(const real* x, const std::uint8_t* keep, real* y, real* stats, Index n);
-  /// The same y from the {max, sum} that softmax computed.
-  void (*softmax_again)(const real* x, const std::uint8_t* keep, const real* stats, real* y, Index n);
   void (*softmax_backward)(const real* dy, const real* y, real* dx, Index n);
   void (*log_softmax)(const real* x, real* y, Index n);
   void (*log_softmax_backward)(const real* dy, const real* y, real* dx, Index n);

@@ -75,6 +75,7 @@ void attention_weights(const AttentionBlock& b, const AttentionScores& s, real* 
       const Mask seen = who_sees(b, j);
       seen_any = seen_any | seen;
       x = select(seen, x, Vec(-infinity));
+      x.store(w + 16 * j);
     }
     tops[j % 4] = larger(tops[j % 4], x);
   }
@@ -82,8 +83,7 @@ void attention_weights(const AttentionBlock& b, const AttentionScores& s, real* 
   const Vec subtracted = select(seen_any, top, Vec::zero());
   Vec totals[16] = {};
   for (Index j = 0; j < b.keys; ++j) {
-    Vec e = v_exp_below(Vec::load(w + 16 * j) - subtracted);
-    if (!all_see(b, j)) e = select(who_sees(b, j), e, Vec::zero());
+    const Vec e = v_exp_below(Vec::load(w + 16 * j) - subtracted);
     e.store(w + 16 * j);
     totals[j % 16] += e;
   }
@@ -105,9 +105,14 @@ void attention_weights_again(const AttentionBlock& b, const AttentionScores& s, 
   const Vec total = load_n(sums, b.rows), scale = Vec(1) / one_for_zero(total);
   const Vec top = select(total == Vec::zero(), Vec::zero(), load_n(maxima, b.rows));  // who saw nothing
   for (Index j = 0; j < b.keys; ++j) {
-    Vec p = v_exp_below(Vec::load(w + 16 * j) - top) * scale;
-    if (!all_see(b, j)) p = select(who_sees(b, j), p, Vec::zero());
-    p.store(w + 16 * j);
+    Vec x = Vec::load(w + 16 * j);
+    if (all_see(b, j)) {
+      (v_exp_below(x - top) * scale).store(w + 16 * j);
+    } else {  // an unseen score may lie above the maximum
+      const Mask seen = who_sees(b, j);
+      x = v_exp_below(select(seen, x, Vec(-infinity)) - top) * scale;
+      select(seen, x, Vec::zero()).store(w + 16 * j);
+    }
   }
 }
 

@@ -102,9 +102,6 @@ struct Tanh {
 struct Sigmoid {
   static MOTE_INLINE Vec apply(Vec x) { return v_sigmoid(x); }
 };
-struct Erf {
-  static MOTE_INLINE Vec apply(Vec x) { return v_erf(x); }
-};
 
 /// -1, 0 or 1; NaN stays NaN. The gradient of abs.
 struct Sign {

@@ -32,6 +32,11 @@ MOTE_INLINE real largest_of(const real* x, Index n) {
   return greatest_tree(best);
 }
 
+/// exp(v) of the first n lanes, 0 in the others: what they hold may lie above the row's maximum.
+MOTE_INLINE Vec exp_below_first(Vec v, Index n) {
+  return v_exp_below(n == Vec::lanes ? v : select(lanes_below(n), v, Vec(-infinity)));
+}
+
 /// What softmax multiplies the exponentials by. A row divides only once.
 MOTE_INLINE Vec inverse(real sum) { return Vec(real(1) / sum); }
 
@@ -46,7 +51,7 @@ MOTE_INLINE void softmax_row(const real* x, real* y, real* stats, Index n) {
     e.store(y + i);
     total += e;
   }
-  if (rest) last = zero_beyond(v_exp_below(Vec::load_first(x + whole, rest) - top), rest);
+  if (rest) last = exp_below_first(Vec::load_first(x + whole, rest) - top, rest);
   const real sum = sum_tree(total + last);
   if (stats) stats[0] = largest, stats[1] = sum;
   const Vec scale = inverse(sum);
@@ -74,7 +79,7 @@ void softmax(const real* x, const std::uint8_t* keep, real* y, real* stats, Inde
   const Vec top(largest);
   Vec total = Vec::zero();
   for_lanes(n, [&](Index i, Index m) {
-    const Vec e = select(kept(keep + i, m), v_exp_below(load_n(x + i, m) - top), Vec::zero());
+    const Vec e = v_exp_below(select(kept(keep + i, m), load_n(x + i, m), Vec(-infinity)) - top);
     store_n(e, y + i, m);
     total += e;
   });
@@ -83,17 +88,6 @@ void softmax(const real* x, const std::uint8_t* keep, real* y, real* stats, Inde
   const Vec scale = inverse(sum);
   for_lanes(n, [&](Index i, Index m) {  // masked elements stay 0 even if the sum is NaN
     store_n(select(kept(keep + i, m), load_n(y + i, m) * scale, Vec::zero()), y + i, m);
-  });
-}
-
-void softmax_again(const real* x, const std::uint8_t* keep, const real* stats, real* y, Index n) {
-  if (stats[1] == 0) return clear_row(y, n);  // a sum is at least exp(0) = 1, unless all are masked
-  const Vec top(stats[0]), scale = inverse(stats[1]);
-  if (!keep)
-    return for_lanes(n, [&](Index i, Index m) { store_n(v_exp_below(load_n(x + i, m) - top) * scale, y + i, m); });
-  for_lanes(n, [&](Index i, Index m) {
-    const Vec p = v_exp_below(load_n(x + i, m) - top) * scale;
-    store_n(select(kept(keep + i, m), p, Vec::zero()), y + i, m);
   });
 }
 
@@ -107,10 +101,7 @@ void log_sum_exp(const real* x, real* stats, Index n) {
   stats[0] = largest_of(x, n);
   const Vec top(stats[0]);
   Vec total = Vec::zero();
-  for_lanes(n, [&](Index i, Index m) {
-    const Vec e = v_exp_below(load_n(x + i, m) - top);
-    total += m == Vec::lanes ? e : zero_beyond(e, m);
-  });
+  for_lanes(n, [&](Index i, Index m) { total += exp_below_first(load_n(x + i, m) - top, m); });
   real log_total[Vec::lanes];
   v_log(Vec(sum_tree(total))).store(log_total);
   stats[1] = log_total[0];
@@ -139,10 +130,10 @@ real sum_log_softmax(const real* x, const real* stats, Index n) {
 
 void cross_entropy_backward(const real* x, const real* stats, const kernels::TargetRow& target, real* dx, Index n) {
   const Vec top(stats[0]), log_total(stats[1]), spread(target.spread), scale(target.scale);
-  const auto excess = [&](Vec v) { return v_exp_below(v - top - log_total); };
+  const auto excess = [&](Vec v, Index m) { return exp_below_first(v - top - log_total, m); };
   real at_target[Vec::lanes];
-  ((excess(Vec(x[target.index])) - Vec(target.sharp) - spread) * scale).store(at_target);
-  for_lanes(n, [&](Index i, Index m) { store_n((excess(load_n(x + i, m)) - spread) * scale, dx + i, m); });
+  ((excess(Vec(x[target.index]), Vec::lanes) - Vec(target.sharp) - spread) * scale).store(at_target);
+  for_lanes(n, [&](Index i, Index m) { store_n((excess(load_n(x + i, m), m) - spread) * scale, dx + i, m); });
   dx[target.index] = at_target[0];
 }
 

@@ -42,7 +42,7 @@ TEST_CASE("kernels read only what they are given and write only their output") {
     for (const Index n : {1, 3, 15, 16, 17, 33}) {
       CAPTURE(t->name);
       CAPTURE(n);
-      Sealed x(n), y(n), out(n), stats(2);
+      Sealed x(n), y(n), out(n), stats(2), d_weight(n);
       x.seal();
       y.seal();
       for (const auto f : {t->exp, t->log, t->tanh, t->gelu, t->relu}) f(x.data, 1, out.data, n);
@@ -50,8 +50,8 @@ TEST_CASE("kernels read only what they are given and write only their output") {
       CHECK(t->sum(x.data, n) > 0);
       CHECK(t->max(x.data, n) >= real(0.5));
       t->softmax(x.data, nullptr, out.data, stats.data, n);
-      t->layer_norm(x.data, y.data, y.data, real(1e-5), out.data, stats.data, n);
-      t->layer_norm_backward(x.data, y.data, nullptr, stats.data, out.data, n);
+      t->layer_norm(x.data, {y.data, y.data, real(1e-5)}, out.data, stats.data, 1, n);
+      t->layer_norm_backward({x.data, y.data, nullptr, stats.data}, {out.data, d_weight.data, nullptr}, 1, n);
       t->sum_columns(x.data, 1, n, out.data, n);
     }
 }

@@ -47,6 +47,9 @@ void everything(Index n) {
   CLEAN(softmax(x, 0));
   CLEAN(masked_softmax(x, x > Tensor(0)));
   CLEAN(log_softmax(x));
+  CLEAN(softmax(x - 1e30));  // lanes that are not there lie above the largest element
+  CLEAN(log_softmax(x - 1e30));
+  CLEAN(masked_softmax(x * 1e30, x < Tensor(0)));  // so do elements that are not kept
   CLEAN(layer_norm(x, row, row));
   CLEAN(rms_norm(x, row));
   CLEAN(max(x, {1}));
@@ -60,7 +63,9 @@ void everything(Index n) {
   CLEAN(dropout(x, 0.4, random));
   CLEAN(attention(x, y, y));
   CLEAN(attention(x, y, y, {.causal = true}));
+  CLEAN(attention(x * 1e15, x, y, {.causal = true}));  // and keys that are not seen
   CLEAN(cross_entropy(x, IntArray({3}), {.label_smoothing = 0.1}));
+  CLEAN(cross_entropy(x - 1e30, IntArray({3})));
 #undef CLEAN
 }
 
