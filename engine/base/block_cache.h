@@ -139,7 +139,7 @@ struct Cache {
   /// Puts a block that was out into the lists; if they are full, on `surplus`, which is the system's.
   void push(const SizeClass& sized, void* block, FreeBlock*& surplus) {
     out_bytes -= bytes_of(sized), out_blocks -= 1;
-    if (!caching() || cached_bytes + bytes_of(sized) > limit) {
+    if (cached_bytes + bytes_of(sized) > limit) {
       surplus = ::new (block) FreeBlock{surplus};
       return;
     }

@@ -148,6 +148,13 @@ void free_block(void* block, std::size_t bytes) noexcept {
     if (kept->lists[sized.index].count <= Kept::most(sized)) return;
   }
   Cache& c = cache();
+  if (!caching()) {  // the block may be too small for a FreeBlock
+    {
+      const std::lock_guard lock(c.mutex);
+      c.out_bytes -= bytes_of(sized), c.out_blocks -= 1;
+    }
+    return give_back(block);
+  }
   FreeBlock* surplus = nullptr;
   {
     const std::lock_guard lock(c.mutex);

@@ -18,7 +18,7 @@ bool harmless(const HeadRows& x, Index batch, Index heads, Index length, Index w
       for (Index t = 0; t < length; ++t) {
         const real* const row = x.at(b, h, t);
         int harmful = 0;
-        for (Index i = 0; i < width; ++i) harmful |= !(std::abs(row[i]) <= largest);
+        for (Index i = 0; i < width; ++i) harmful |= !(std::abs(row[i * x.column]) <= largest);
         if (harmful) return false;
       }
   return true;
