@@ -11,7 +11,7 @@ namespace {
 
 using mote::Index;
 
-struct Wish {
+struct GenerateWish {
   Index tokens = 0;
   bool cache = true;
   template <class V>
@@ -37,7 +37,7 @@ double bytes_per_token(const mote::GPT& model, Index batch, Index tokens) {
 
 void generate(int argc, char** argv, Output& out) {
   Choice choice(argc, argv, "S2", 1);
-  Wish wish;
+  GenerateWish wish;
   Common common;
   common.seconds = 2;
   Options options("Measures generation: tokens drawn one after the other by the probabilities of a model.");

@@ -12,7 +12,7 @@ namespace {
 
 using mote::Index;
 
-struct Wish {
+struct ProductWish {
   Index m = 0, k = 0, n = 0;
   std::string form = "all";
   template <class V>
@@ -107,7 +107,7 @@ void table(const std::vector<Shape>& list, const std::vector<std::string>& forms
 }  // namespace
 
 void matmul(int argc, char** argv, Output& out) {
-  Wish wish;
+  ProductWish wish;
   Common common;
   common.seconds = 0.1;
   Options options("Measures the matrix product and the two of its gradients.");

@@ -18,7 +18,7 @@ using mote::Array;
 using mote::Index;
 using mote::Tensor;
 
-struct Wish {
+struct OpsWish {
   Index rows = 2048, columns = 384;
   std::string op = "all";
   template <class V>
@@ -206,7 +206,7 @@ void measure_optimizers(const Inputs& in, double seconds, Output& out) {
 }  // namespace
 
 void ops(int argc, char** argv, Output& out) {
-  Wish wish;
+  OpsWish wish;
   Common common;
   Options options("Measures every op that is no product of matrices, forward and backward.");
   options.add("What to measure", wish);

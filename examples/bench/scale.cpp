@@ -12,7 +12,7 @@ namespace {
 
 using mote::Index;
 
-struct Wish {
+struct ScaleWish {
   std::string axis = "all", svg = {};
   Index largest = 0;
   template <class V>
@@ -107,7 +107,7 @@ std::vector<Point> measure_axis(const Axis& axis, double seconds, Output& out) {
 }  // namespace
 
 void scale(int argc, char** argv, Output& out) {
-  Wish wish;
+  ScaleWish wish;
   Common common;
   Options options("Measures how the time of a training step grows, and draws it.");
   options.add("What to measure", wish);
