@@ -8,7 +8,7 @@
 namespace mote {
 namespace {
 
-const std::string begin = "step-", end = ".safetensors", best_name = "best.safetensors";
+const std::string prefix = "step-", suffix = ".safetensors", best_name = "best.safetensors";
 constexpr std::size_t digits = 8;
 
 Index checked(Index keep) {
@@ -24,14 +24,14 @@ std::string made(const std::string& path) {
 /// step-00000100.safetensors, so that names sort as steps do.
 std::string name_of(Index steps) {
   const std::string number = std::to_string(steps);
-  return begin + std::string(digits - std::min(digits, number.size()), '0') + number + end;
+  return prefix + std::string(digits - std::min(digits, number.size()), '0') + number + suffix;
 }
 
 /// The number in such a name; -1 for every other.
 Index steps_of(const std::string& name) {
   Index steps = 0;
-  if (!name.starts_with(begin)) return -1;
-  std::from_chars(name.data() + begin.size(), name.data() + name.size(), steps);
+  if (!name.starts_with(prefix)) return -1;
+  std::from_chars(name.data() + prefix.size(), name.data() + name.size(), steps);
   return steps >= 0 && name == name_of(steps) ? steps : -1;
 }
 

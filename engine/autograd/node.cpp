@@ -16,9 +16,9 @@ std::atomic<Index> nodes_alive{0};
 Index live_nodes() { return nodes_alive.load(); }
 
 std::uint64_t Node::fresh_id(std::uint64_t floor) {
-  constexpr std::uint64_t block = 1024;  // a thread takes that many at once, each time above all that were taken
+  constexpr std::uint64_t at_once = 1024;  // a thread takes that many at once, each time above all that were taken
   static constinit thread_local std::uint64_t next = 0, end = 0;
-  if (next == end || next <= floor) end = (next = next_id.fetch_add(block, std::memory_order_relaxed)) + block;
+  if (next == end || next <= floor) end = (next = next_id.fetch_add(at_once, std::memory_order_relaxed)) + at_once;
   return next++;
 }
 
