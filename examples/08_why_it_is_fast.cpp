@@ -112,7 +112,7 @@ void columns_of_blocks(const Matrix& a, const Matrix& b, Matrix& c, Index begin,
                   .a_k = 1,
                   .b_panel = width * n,
                   .c_row = n,
-                  .into = kernels::Into::set});
+                  .add = false});
   }
 }
 void vectorised(const Matrix& a, const Matrix& b, Matrix& c) { columns_of_blocks(a, b, c, 0, n); }

@@ -117,7 +117,7 @@ Array matmul(const Array& a, const Array& b, const Array* bias) {
   if (a.rank() == 2 && b.rank() == 2) {
     Array y = Array::empty({m, n});
     const Array added = bias ? bias->contiguous() : Array();
-    kernels::gemm(m, n, k, matrix(a), matrix(b), fresh(y), n, {.bias = bias ? added.data() : nullptr});
+    kernels::gemm(m, n, k, matrix(a), matrix(b), fresh(y), n, bias ? added.data() : nullptr);
     return y;
   }
   const Shape batch_a = a.shape().without(-1).without(-1), batch_b = b.shape().without(-1).without(-1);

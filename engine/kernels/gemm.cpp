@@ -26,7 +26,7 @@ struct Product {
   Matrix a, b;
   real* c;
   Index c_row;
-  const GemmOptions& options;
+  const real* bias;
 };
 
 /// Rows [i, i_end) by columns [j, j_end) of C, with all of k.
@@ -36,7 +36,7 @@ struct Region {
 
 /// The block of k that begins at p, from column j on, B as it lies in memory.
 inline TileBlock block_of(const Product& x, const Region& r, Index p, Index j, Index columns) {
-  const Index k = std::min(sum_block - (x.options.first_k + p) % sum_block, x.k - p);
+  const Index k = std::min(sum_block, x.k - p);
   return {.rows = r.i_end - r.i,
           .columns = columns,
           .k = k,
@@ -44,15 +44,13 @@ inline TileBlock block_of(const Product& x, const Region& r, Index p, Index j, I
           .a = x.a.data + r.i * x.a.row + p * x.a.column,
           .b = x.b.data + p * x.b.row + j * x.b.column,
           .c = x.c + r.i * x.c_row + j,
-          .bias = x.options.bias && p + k == x.k ? x.options.bias + j : nullptr,
+          .bias = x.bias && p + k == x.k ? x.bias + j : nullptr,
           .a_row = x.a.row,
           .b_k = x.b.row,
           .a_k = x.a.column,
           .b_panel = 0,
           .c_row = x.c_row,
-          .into = p > 0              ? Into::add
-                  : x.options.resume ? Into::resume
-                                     : Into::set};
+          .add = p > 0};
 }
 
 inline void run_direct(const Product& x, const Region& r) {
@@ -91,12 +89,12 @@ void run_packed(const Product& x, const Region& r) {
 /// broadcast: any strides do.
 bool packs(const Product& x) { return x.b.column != 1 || (x.m > 100 && std::min(x.k, sum_block) * x.n > 24 * 1024); }
 
-/// k = 0: zeros, or C as it is, and the bias.
+/// k = 0: zeros and the bias.
 void empty_sum(const Product& x) {
   for (Index i = 0; i < x.m; ++i) {
     real* const c = x.c + i * x.c_row;
-    if (!x.options.resume) std::fill_n(c, x.n, real(0));
-    if (x.options.bias) x.t.add(c, 1, x.options.bias, 1, c, x.n);
+    std::fill_n(c, x.n, real(0));
+    if (x.bias) x.t.add(c, 1, x.bias, 1, c, x.n);
   }
 }
 
@@ -134,20 +132,18 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
 
 }  // namespace
 
-void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, const GemmOptions& options) {
+void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, const real* bias) {
   if (m == 0 || n == 0) return;
   // Most products of a small model: one task, one block of the sum, B as it lies.
-  if (b.column == 1 && k > 0 && k + options.first_k <= sum_block && m * n * k < worth_a_task)
-    return table().gemm_tiles({m, n, k, 0, a.data, b.data, c, options.bias, a.row, b.row, a.column, 0, c_row,
-                               options.resume ? Into::resume : Into::set});
-  const Product x{table(), m, n, k, a, b, c, c_row, options};
+  if (b.column == 1 && k > 0 && k <= sum_block && m * n * k < worth_a_task)
+    return table().gemm_tiles({m, n, k, 0, a.data, b.data, c, bias, a.row, b.row, a.column, 0, c_row, false});
+  const Product x{table(), m, n, k, a, b, c, c_row, bias};
   const Index first = 0;
   run_in_tasks(x, {1, &first, &first, 0});
 }
 
 void gemm_batch(const GemmBatch& batch, Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row) {
-  const GemmOptions none;
-  if (m > 0 && n > 0 && batch.count > 0) run_in_tasks({table(), m, n, k, a, b, c, c_row, none}, batch);
+  if (m > 0 && n > 0 && batch.count > 0) run_in_tasks({table(), m, n, k, a, b, c, c_row, nullptr}, batch);
 }
 
 }  // namespace mote::kernels

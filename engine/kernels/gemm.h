@@ -15,20 +15,12 @@ struct Matrix {
 /// float would stop growing at 2^24. The length is part of the promise of equal bits.
 constexpr Index sum_block = 512;
 
-/// What a product does besides. The sum over k may be a part of a longer one that begins at position 0:
-struct GemmOptions {
-  Index first_k = 0;    ///< position of this product's first k in the sum
-  bool resume = false;  ///< C holds the chain of the block at first_k so far, which goes on; earlier blocks do not
-                        ///< belong in it: add their sums when the block ends, where the position is a multiple
-                        ///< of sum_block
-  const real* bias = nullptr;  ///< [n], added to every row of C once, after the last k
-};
-
 /// C = A B with A [m, k], B [k, n] of any strides and C [m, n] contiguous in each row (row stride c_row).
-/// k is cut into blocks where its position is a multiple of sum_block. A block's sum is one chain of fused multiply-adds
+/// k is cut into blocks of sum_block. A block's sum is one chain of fused multiply-adds
 /// over ascending k, starting from zero; an element of C is the sum of its blocks, added in order. So it has the same
 /// bits for any instruction set and number of threads, and for any values in the other rows of A. k = 0 gives zeros.
-void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, const GemmOptions& options = {});
+/// The bias [n], if there is one, is added to every row of C once, after the last k.
+void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, const real* bias = nullptr);
 
 /// Products of equal shapes: those of number i begin a[i], b[i] and i * c elements after the given pointers.
 struct GemmBatch {

@@ -80,9 +80,6 @@ struct WeightedRows {
   Index y_row;
 };
 
-/// What a matrix product does with C: sets it, continues its chains of multiply-adds, or adds finished chains to it.
-enum class Into { set, resume, add };
-
 /// C [rows, columns] from A [rows, k], k at most sum_block, and panels of B, each `width` columns and b_panel apart:
 /// element (p, j) of a panel is b[p * b_k + j]. A width of 0: B is not in panels, its rows are b_k apart. The bias, of one
 /// element per column, may be null.
@@ -92,7 +89,7 @@ struct TileBlock {
   real* c;
   const real* bias;
   Index a_row, b_k, a_k, b_panel, c_row;
-  Into into;
+  bool add;  ///< to what C holds, the blocks before this one; else C is set
 };
 
 struct Table {

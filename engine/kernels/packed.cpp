@@ -46,7 +46,7 @@ void multiply_panel(Index m, Index rows, const real* a, const PackedWeight& w, I
                     .a_k = 1,
                     .b_panel = w.width * w.k,
                     .c_row = w.n,
-                    .into = p > 0 ? Into::add : Into::set});
+                    .add = p > 0});
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 namespace mote {
 namespace {
 
-using kernels::Into;
 using kernels::TileBlock;
 
 // A tile needs at least eight accumulators, because two multiply-adds may begin in each cycle and one takes four; the
@@ -44,7 +43,7 @@ void multiply_tile(const TileBlock& t, const real* a0, Index a_row, Index a_k, c
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 16
-    for (int v = 0; v < registers; ++v) sum[r][v] = t.into == Into::resume ? load(c + r * t.c_row, v) : Reg::zero();
+    for (int v = 0; v < registers; ++v) sum[r][v] = Reg::zero();
   // One pointer for every three rows: an address is a pointer plus 0, 1 or 2 strides, and all fit the registers.
   constexpr int pointers = (rows + 2) / 3;
   const real* a[pointers];
@@ -69,7 +68,7 @@ void multiply_tile(const TileBlock& t, const real* a0, Index a_row, Index a_k, c
     }
   }
   const Index c_row = t.c_row;
-  if (t.into == Into::add)
+  if (t.add)
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 16
