@@ -38,14 +38,22 @@ class PackedWeights {
 
  private:
   struct Packed {
-    Array weight;  // what it was made of
+    const real* weight;  // what it was made of
+    Index source;        // the number of the array that keeps it there
     Storage elements;
     kernels::PackedWeight panels;
   };
+  struct Source {  // one for each storage: several packed weights may be slices of one array
+    Array weight;
+    Index number;
+  };
   kernels::PackedWeight pack(const Array& weight);
+  void forget_changed();
 
   static inline constinit thread_local PackedWeights* open_ = nullptr;
   std::vector<Packed> packed_;
+  std::vector<Source> sources_;
+  Index sources_so_far_ = 0;
   std::size_t next_ = 0;  // where the next lookup begins: a model asks for its weights in the same order every time
 };
 

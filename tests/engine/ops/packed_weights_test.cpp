@@ -122,5 +122,23 @@ TEST_CASE("PackedWeights: only under NoGrad, only on its thread, once however de
   CHECK(memory_stats().live_bytes == before);
 }
 
+TEST_CASE("PackedWeights: slices of one weight that changes leave no old copies behind") {
+  const Parameter w(random_array({64, 32}, 1));
+  const Tensor x(random_array({1, 32}, 2));
+  const PackedWeights packed;
+  const NoGrad values_only;
+  Index after_two = 0;
+  for (int i = 0; i < 20; ++i) {
+    w.set(w.value() * real(0.5));
+    const Tensor all = w;
+    for (const Index from : {0, 32}) {
+      const Tensor part = slice(all, 0, from, from + 32);
+      CHECK(linear(x, part).to_vector() == matmul(x, transpose(part, 0, 1)).to_vector());
+    }
+    if (i == 1) after_two = memory_stats().live_bytes;
+  }
+  CHECK(memory_stats().live_bytes <= after_two);
+}
+
 }  // namespace
 }  // namespace mote::test::packed_weights_test
