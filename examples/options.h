@@ -11,7 +11,7 @@
 #include "examples/program.h"
 
 /// Options of one program, in groups. Every field of a group's config is an option, its value the default. Given as
-/// --name value or --name=value.
+/// --name value or --name=value; a value that begins with -- needs the second form.
 class Options {
  public:
   explicit Options(std::string about) : about_(std::move(about)) {}
@@ -82,7 +82,8 @@ class Options {
       const std::size_t equals = text.find('=');
       if (text.starts_with("--") && equals != std::string::npos)
         all.push_back({text.substr(0, equals), text.substr(equals + 1), true});
-      else if (text == "--help" || text == "-h" || !text.starts_with("--") || i + 1 == argc)
+      else if (text == "--help" || text == "-h" || !text.starts_with("--") || i + 1 == argc ||
+               std::string(argv[i + 1]).starts_with("--"))
         all.push_back({text, "", false});
       else
         all.push_back({text, argv[++i], true});

@@ -19,7 +19,7 @@ struct Recorded {
   std::vector<Index> gradient_flops;  ///< the work of each input's gradient, if the op stated it
   // Filled in by MOTE_PROFILE:
   int layer_number = -1;  ///< of the layer's class
-  bool moves = false;     ///< neither a view nor composed of other ops
+  bool moves = false;     ///< no view: its rule does work of its own
   Index kept_bytes = 0;   ///< for the rule
 };
 

@@ -71,13 +71,14 @@ void Profile::op_opened(const Op& op) {
 void Profile::op_recorded(const OpReport& op) {
   const Bookkeeping mine(*this);
   if (open_.empty() || !open_.back().op) return;
-  bool fresh = !open_.back().composed;
+  bool view = false;
   double bytes = bytes_of(op.result.numel());
   for (const Array* x : op.inputs) {
     if (!x->defined()) continue;
     bytes += bytes_of(x->numel());
-    fresh = fresh && !x->shares_storage(op.result);
+    view = view || x->shares_storage(op.result);
   }
+  const bool fresh = !view && !open_.back().composed;  // the ops inside a composed one have counted their work
   if (!fresh) bytes = 0;
   const double flops = static_cast<double>(op.flops >= 0 ? op.flops : fresh ? op.result.numel() : 0);
   ProfileLine* layer = nullptr;
@@ -90,8 +91,8 @@ void Profile::op_recorded(const OpReport& op) {
     if (line) line->flops += flops, line->bytes += bytes;
   if (!op.node) return;
   op.node->recorded->layer_number = number;
-  op.node->recorded->kept_bytes = fresh ? op.kept_bytes : 0;
-  op.node->recorded->moves = fresh;
+  op.node->recorded->kept_bytes = view ? 0 : op.kept_bytes;
+  op.node->recorded->moves = !view;  // the rule of a composed op is its own
 }
 
 void Profile::layer_closed(const LayerScope& scope) noexcept {

@@ -47,12 +47,13 @@ std::vector<Shape> shapes() {
   return all;
 }
 
-std::vector<mote::real> random_elements(Index n) {
-  std::vector<mote::real> x(static_cast<std::size_t>(n));
+mote::Array random_elements(Index rows, Index columns) {
+  mote::Array x = mote::Array::empty({rows, columns});
+  mote::real* const to = x.mutate();
   std::uint32_t state = 1;
-  for (mote::real& value : x) {
+  for (Index i = 0; i < x.numel(); ++i) {
     state = state * 1664525 + 1013904223;  // any numbers of common size will do
-    value = static_cast<mote::real>(static_cast<double>(state) / 2147483648.0 - 1);
+    to[i] = static_cast<mote::real>(static_cast<double>(state) / 2147483648.0 - 1);
   }
   return x;
 }
@@ -60,12 +61,11 @@ std::vector<mote::real> random_elements(Index n) {
 /// y, dx or dW for y = x W with x [m, k] and W [k, n].
 Result product(const Shape& s, const std::string& form, double seconds) {
   using mote::kernels::Matrix;
-  const std::vector<mote::real> x = random_elements(s.m * s.k), w = random_elements(s.k * s.n),
-                                dy = random_elements(s.m * s.n);
-  std::vector<mote::real> result(static_cast<std::size_t>(form == "NN"   ? s.m * s.n
-                                                          : form == "NT" ? s.m * s.k
-                                                                         : s.k * s.n));
-  mote::real* const y = result.data();
+  const mote::Array x = random_elements(s.m, s.k), w = random_elements(s.k, s.n), dy = random_elements(s.m, s.n);
+  mote::Array result = mote::Array::empty(form == "NN"   ? mote::Shape{s.m, s.n}
+                                          : form == "NT" ? mote::Shape{s.m, s.k}
+                                                         : mote::Shape{s.k, s.n});
+  mote::real* const y = result.mutate();
   const Work work{2.0 * static_cast<double>(s.m) * static_cast<double>(s.k) * static_cast<double>(s.n)};
   return measure(
       [&] {

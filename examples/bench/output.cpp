@@ -29,7 +29,7 @@ std::string cell(const Column& column, const mote::Json& value) {
 }  // namespace
 
 void Common::apply() const {
-  mote::check_in("bench", seconds > 0 && std::isfinite(seconds), "--seconds ", seconds, " must be above 0");
+  mote::check_in("bench", seconds > 0 && seconds <= 3600, "--seconds ", seconds, " must be above 0 and at most 3600");
   use_threads(0);
 }
 

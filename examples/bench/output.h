@@ -19,7 +19,7 @@ struct Common {
     v("seconds", seconds, "about how long to measure each row");
     v("threads", threads, "how many; 0: as MOTE_THREADS says, else one per core");
   }
-  /// Errors: seconds that are not above 0, threads that set_threads refuses.
+  /// Errors: seconds that are not above 0 or over an hour, threads that set_threads refuses.
   void apply() const;
   /// Sets threads for one row: what it would like, unless options say otherwise; 0: all.
   void use_threads(int wished) const;

@@ -107,6 +107,20 @@ TEST_CASE("profile: what ops report, forward and backward, once for the op and o
   CHECK((totals.ops.at("transpose").bytes == 0 && totals.ops.at("transpose").flops == 0));  // a view
 }
 
+TEST_CASE("profile: of a composed op the ops inside count forward, and its own rule backward") {
+  ProfileTotals totals;
+  {
+    Profile profile(totals, fake_clock, 0);
+    profile.watch();
+    const Tensor weight = Tensor(random_array({2, 3}, 2)).requires_grad_();
+    sum(gelu_linear(Tensor(random_array({4, 3}, 1)).requires_grad_(), weight)).backward();
+  }
+  const double product = 2 * 4 * 3 * 2;
+  CHECK(totals.ops.at("linear").flops == product);
+  CHECK(totals.ops.at("gelu_linear").flops == 2 * product + 4 * 3);  // dx through gelu, dW
+  CHECK(totals.ops.at("gelu_linear").bytes > 0);
+}
+
 TEST_CASE("profile: threads add up, and a rule counts for the layer that recorded it on another thread") {
   fake_time = 0;
   ProfileTotals totals;
