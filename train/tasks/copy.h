@@ -14,6 +14,9 @@ class CopyTask final : public AnswerTask {
     return std::to_string(options.length) + " of " + std::to_string(options.symbols) +
            " symbols, a separator, the same again";
   }
+  Outcome outcome() const override {
+    return {.known = "learned by transformers of any size from two layers on (Jelassi et al. 2024)", .least = 0.999};
+  }
   std::vector<Index> answer(std::span<const Index> question) const override {
     return {question.begin(), question.end()};
   }

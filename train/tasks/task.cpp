@@ -2,6 +2,7 @@
 #include "train/tasks/task.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 namespace mote {
@@ -12,6 +13,18 @@ bool Questions::right(Index n, const IntArray& given) const {
   return row_of(given, n) == row_of(answers, n);
 }
 
+std::string text_of(const Outcome& o) {
+  const auto percent = [](double share) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", 100 * share);
+    return std::string(text);
+  };
+  if (o.least >= o.most) return percent(o.most) + " %";
+  if (o.least <= 0) return "<= " + percent(o.most) + " %";
+  if (o.most >= 1) return ">= " + percent(o.least) + " %";
+  return percent(o.least) + " to " + percent(o.most) + " %";
+}
+
 namespace {
 bool only_letters(const Task& task) {
   bool letters = true;
@@ -19,6 +32,8 @@ bool only_letters(const Task& task) {
   return letters;
 }
 }  // namespace
+
+Questions Task::evaluation(Index count, Split split) const { return questions(count, split, Generator(20260101)); }
 
 std::string Task::text(std::span<const Index> ids) const {
   const bool letters = only_letters(*this);

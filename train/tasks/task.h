@@ -1,5 +1,5 @@
-// Task, the one interface of all toy tasks: batches to train on, questions to answer, how both print as text, and
-// settings known to work; and what tasks share: splits, rows, symbols.
+// Task, the one interface of all toy tasks: batches to train on, questions to answer, how both print as text, settings
+// known to work and what comes of them; and what tasks share: splits, rows, symbols.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,25 @@ struct Questions {
 /// Which examples a task draws: those to train on, or those held out for testing.
 enum class Split { train, test };
 
+/// What comes of a task's recipe, for seeds 1, 2 and 3. Shares are of whole answers to the evaluation set: an answer with
+/// one wrong symbol is wrong.
+struct Outcome {
+  std::string known;       ///< a published figure and its source, or what was found here, in a sentence
+  double least = 1;        ///< the share that every run reaches
+  double most = 1;         ///< the share that none exceeds: below 1 for what must, or does, fail
+  double chance = 0;       ///< the share that guesses get right
+  Index questions = 1000;  ///< how many the evaluation set has
+  double loss = 0;         ///< without one right answer (see Task::graded): the largest loss on held-out batches
+  double seconds = 0;      ///< that the training takes on two cores of the machine that README names
+
+  bool holds(double share) const { return least <= share && share <= most; }
+};
+/// The shares: ">= 99 %", "<= 40 %", "45 to 60 %", "100 %".
+std::string text_of(const Outcome& outcome);
+
 /// Something to learn. Its options are a struct that lists its fields (engine/base/fields.h) and whose defaults are the
 /// task's; the constructor rejects invalid options, so that a task that exists works. All it draws depends on the seed
-/// and nothing else.
+/// and nothing else. Recipe and outcome are those of its options: three digits take longer to add than two.
 class Task {
  public:
   virtual ~Task() = default;
@@ -43,21 +59,31 @@ class Task {
   virtual Index block_size() const = 0;
   /// Settings known to learn it.
   virtual Recipe recipe() const = 0;
+  /// What that leads to.
+  virtual Outcome outcome() const = 0;
 
   /// Examples to train on, or to measure a loss on, [size, T].
   virtual Batch batch(Index size, Split split, const Generator& random) const = 0;
   virtual Questions questions(Index count, Split split, const Generator& random) const = 0;
+  /// The evaluation set, the same in all runs: `count` questions from a stream of its own, or all that there are.
+  virtual Questions evaluation(Index count, Split split = Split::test) const;
+  /// Whether a question has one right answer. False: a text goes on in many ways. Then a question is a beginning to go
+  /// on from, its answer one of many, and only the loss on held-out batches is measured.
+  virtual bool graded() const { return true; }
   /// Whether the splits have no example in common. False: there are too few to hold some out, and both are the same.
   virtual bool holds_out() const { return true; }
+  /// What a checkpoint must keep of the task besides its options, any bytes: a tokenizer made from a text. make_task()
+  /// takes it.
+  virtual std::string state() const { return {}; }
 
   /// One id as text.
   virtual std::string word(Index id) const = 0;
   /// A prompt for a reader.
   virtual std::string question_text(std::span<const Index> prompt) const { return text(prompt); }
   /// Ids as text: words side by side, with spaces between them if any word of the vocabulary is longer than a letter.
-  std::string text(std::span<const Index> ids) const;
+  virtual std::string text(std::span<const Index> ids) const;
   /// The ids of such a text, in which more spaces may stand. Errors: words that the task does not have, all named.
-  std::vector<Index> ids(const std::string& text) const;
+  virtual std::vector<Index> ids(const std::string& text) const;
 
   /// The position that tells what follows ids[position], for pictures of attention; -1: no certain one.
   virtual Index looks_at(std::span<const Index> ids, Index position) const;

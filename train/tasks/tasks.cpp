@@ -11,8 +11,9 @@ namespace {
 
 struct Entry {
   const char* name;
+  FieldValues preset;  // options in which it differs from the task's defaults
   std::vector<Field> (*options)(const char* name, const FieldValues&);
-  std::unique_ptr<Task> (*make)(const char* name, const FieldValues&);
+  std::unique_ptr<Task> (*make)(const char* name, const FieldValues&, const std::string& state);
 };
 
 template <class T>
@@ -27,11 +28,19 @@ typename T::Options options_of(const char* task, const FieldValues& values) {
   return options;
 }
 
+/// A task whose constructor takes a state, too, gets the one that a checkpoint kept.
 template <class T>
-Entry entry(const char* name) {
-  return {name, [](const char* task, const FieldValues& values) { return fields(options_of<T>(task, values)); },
-          [](const char* task, const FieldValues& values) -> std::unique_ptr<Task> {
-            return std::make_unique<T>(options_of<T>(task, values));
+Entry entry(const char* name, FieldValues preset = {}) {
+  return {name, std::move(preset),
+          [](const char* task, const FieldValues& values) { return fields(options_of<T>(task, values)); },
+          [](const char* task, const FieldValues& values, const std::string& state) -> std::unique_ptr<Task> {
+            const typename T::Options options = options_of<T>(task, values);
+            if constexpr (std::is_constructible_v<T, const typename T::Options&, const std::string&>) {
+              return std::make_unique<T>(options, state);
+            } else {
+              check(state.empty(), "task '", task, "' has no state to go on with");
+              return std::make_unique<T>(options);
+            }
           }};
 }
 
@@ -51,6 +60,12 @@ const Entry& find(const std::string& name) {
   throw Error("task '" + name + "' is none of " + all);
 }
 
+FieldValues with_preset(const Entry& e, const FieldValues& values) {
+  FieldValues all = e.preset;
+  all.insert(all.end(), values.begin(), values.end());
+  return all;
+}
+
 }  // namespace
 
 std::vector<std::string> task_names() {
@@ -60,11 +75,13 @@ std::vector<std::string> task_names() {
 }
 
 std::vector<Field> task_options(const std::string& name, const FieldValues& values) {
-  return find(name).options(name.c_str(), values);
+  const Entry& e = find(name);
+  return e.options(e.name, with_preset(e, values));
 }
 
-std::unique_ptr<Task> make_task(const std::string& name, const FieldValues& values) {
-  return find(name).make(name.c_str(), values);
+std::unique_ptr<Task> make_task(const std::string& name, const FieldValues& values, const std::string& state) {
+  const Entry& e = find(name);
+  return e.make(e.name, with_preset(e, values), state);
 }
 
 }  // namespace mote

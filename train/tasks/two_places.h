@@ -47,6 +47,9 @@ class TwoPlacesTask final : public Task {
     return r;
   }
 
+  Outcome outcome() const override {
+    return {.known = "two heads learn it, one does not (examples/06_heads.cpp)", .least = 0.99};
+  }
   Batch batch(Index size, Split split, const Generator& random) const override {
     Batch b{IntArray({size, options.length}), IntArray({size, options.length}, -1)};
     Index *ids = b.ids.mutate(), *targets = b.targets.mutate();
