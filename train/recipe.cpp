@@ -2,6 +2,7 @@
 #include "train/recipe.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "train/adamw.h"
 #include "train/schedule.h"
@@ -9,12 +10,32 @@
 
 namespace mote {
 
+namespace {
+
+double (*function_of(ScheduleKind kind))(Index, const ScheduleOptions&) {
+  switch (kind) {
+    case ScheduleKind::cosine:
+      return warmup_cosine;
+    case ScheduleKind::linear:
+      return warmup_linear;
+    case ScheduleKind::wsd:
+      return warmup_stable_decay;
+    case ScheduleKind::constant:
+      return constant;
+  }
+  throw Error("recipe: unknown schedule");
+}
+
+}  // namespace
+
 std::unique_ptr<Optimizer> make_optimizer(const Recipe& r, const Module& module) {
   switch (r.optimizer) {
     case OptimizerKind::adamw:
-      return std::make_unique<AdamW>(decay_groups(module, r.weight_decay), AdamWOptions{.lr = r.learning_rate});
+      return std::make_unique<AdamW>(decay_groups(module, r.weight_decay),
+                                     AdamWOptions{.lr = r.learning_rate, .betas = {r.beta1, r.beta2}});
     case OptimizerKind::adam:
-      return std::make_unique<Adam>(all_parameters(module, r.weight_decay), AdamOptions{.lr = r.learning_rate});
+      return std::make_unique<Adam>(all_parameters(module, r.weight_decay),
+                                    AdamOptions{.lr = r.learning_rate, .betas = {r.beta1, r.beta2}});
     case OptimizerKind::sgd:
       return std::make_unique<SGD>(all_parameters(module, r.weight_decay), SGDOptions{.lr = r.learning_rate});
   }
@@ -25,17 +46,21 @@ FitOptions fit_options(const Recipe& r) {
   check_in("recipe", r.steps >= 0, "steps ", r.steps, " must be at least 0");
   check_in("recipe", r.batch_size >= 1, "batch_size ", r.batch_size, " must be at least 1");
   check_in("recipe", r.warmup >= 0, "warmup ", r.warmup, " must be at least 0");
+  check_in("recipe", r.decay_ratio >= 0 && r.decay_ratio <= 1, "decay_ratio ", r.decay_ratio, " must be 0 to 1");
+  check_in("recipe", !r.min_lr || (*r.min_lr >= 0 && *r.min_lr <= r.learning_rate), "min_lr ", r.min_lr.value_or(0),
+           " must be 0 to learning_rate ", r.learning_rate);
+  const Index warmup = std::min(r.warmup, r.steps);
+  const double decay = std::round(r.decay_ratio * static_cast<double>(r.steps));
   const ScheduleOptions rates{.max_lr = r.learning_rate,
-                              .min_lr = r.schedule == ScheduleKind::cosine ? r.learning_rate / 10 : 0,
-                              .warmup_steps = std::min(r.warmup, r.steps),
-                              .total_steps = r.steps};
+                              .min_lr = r.min_lr.value_or(r.learning_rate / 10),
+                              .warmup_steps = warmup,
+                              .total_steps = r.steps,
+                              .decay_steps = std::min(static_cast<Index>(decay), r.steps - warmup)};
+  const auto rate_of = function_of(r.schedule);
   FitOptions options;
   options.steps = r.steps;
   options.clip = r.clip;
-  if (r.schedule == ScheduleKind::cosine)
-    options.schedule = [rates](Index step) { return warmup_cosine(step, rates); };
-  else
-    options.schedule = [rates](Index step) { return constant(step, rates); };
+  options.schedule = [rates, rate_of](Index step) { return rate_of(step, rates); };
   return options;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,12 +22,13 @@ constexpr auto words(OptimizerKind) {
       {{OptimizerKind::adamw, "adamw"}, {OptimizerKind::adam, "adam"}, {OptimizerKind::sgd, "sgd"}});
 }
 
-enum class ScheduleKind {
-  cosine,   ///< after the warm-up decays to a tenth of learning_rate
-  constant  ///< after the warm-up stays at learning_rate
-};
+/// Schedules of train/schedule.h, all with a warm-up; all but `constant` end at min_lr.
+enum class ScheduleKind { cosine, linear, wsd, constant };
 constexpr auto words(ScheduleKind) {
-  return std::to_array<Word<ScheduleKind>>({{ScheduleKind::cosine, "cosine"}, {ScheduleKind::constant, "constant"}});
+  return std::to_array<Word<ScheduleKind>>({{ScheduleKind::cosine, "cosine"},
+                                            {ScheduleKind::linear, "linear"},
+                                            {ScheduleKind::wsd, "wsd"},
+                                            {ScheduleKind::constant, "constant"}});
 }
 
 /// What to train and how. The model is given by name, since train/ knows no models.
@@ -39,17 +41,24 @@ struct Recipe {
   ScheduleKind schedule = ScheduleKind::cosine;
   Index steps = 600, batch_size = 64;
   double learning_rate = 1e-3;
+  std::optional<double> min_lr = {};  ///< not given: a tenth of learning_rate
   Index warmup = 50;
+  double decay_ratio = 0.2;
+  double beta1 = 0.9, beta2 = 0.999;
   double weight_decay = 0.1, clip = 1;
 
   template <class V>
   void visit(V& v) {
     v("optimizer", optimizer, "what steps the weights");
-    v("schedule", schedule, "the learning rate after the warm-up: down to a tenth, or always the same");
+    v("schedule", schedule, "the learning rate after the warm-up; wsd: always the same, down at the end");
     v("steps", steps, "training steps");
     v("batch_size", batch_size, "sequences per step");
     v("learning_rate", learning_rate, "its peak");
+    v("min_lr", min_lr, "the learning rate at the end, unless it is constant; default: a tenth of the peak");
     v("warmup", warmup, "steps in which the learning rate rises to its peak");
+    v("decay_ratio", decay_ratio, "the share of the steps in which wsd goes down");
+    v("beta1", beta1, "with adam and adamw, how much of the gradients' mean a step keeps");
+    v("beta2", beta2, "with adam and adamw, how much of the mean of their squares a step keeps");
     v("weight_decay", weight_decay, "how much weights decay; with adamw matrices only");
     v("clip", clip, "largest gradient norm; 0: no clipping");
   }
@@ -59,8 +68,9 @@ struct Recipe {
 /// all_parameters(). Errors: those of the optimizer.
 std::unique_ptr<Optimizer> make_optimizer(const Recipe& recipe, const Module& module);
 
-/// Steps, clipping and schedule of a recipe. A warm-up longer than the training ends with it.
-/// Errors: steps or warmup below 0, a batch_size below 1.
+/// Steps, clipping and schedule of a recipe. A warm-up longer than the training ends with it; a decay takes what the
+/// warm-up leaves at most. Errors: steps or warmup below 0, a batch_size below 1, a decay_ratio outside [0, 1], a min_lr
+/// below 0 or above learning_rate.
 FitOptions fit_options(const Recipe& recipe);
 
 }  // namespace mote

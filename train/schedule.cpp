@@ -58,4 +58,17 @@ double warmup_linear(Index step, const ScheduleOptions& o) {
   return between(1 - progress(step, o), o);
 }
 
+double warmup_stable_decay(Index step, const ScheduleOptions& o) {
+  check_schedule("warmup_stable_decay", step, o, true);
+  check_in("warmup_stable_decay", o.decay_steps >= 0, "decay_steps ", o.decay_steps, " must be given and at least 0");
+  check_in("warmup_stable_decay", o.decay_steps <= o.total_steps - o.warmup_steps, "decay_steps ", o.decay_steps,
+           " must be at most the ", o.total_steps - o.warmup_steps, " steps after the warm-up");
+  if (step < o.warmup_steps) return warmup(step, o);
+  if (step >= o.total_steps) return o.min_lr;
+  const Index left = o.total_steps - step;
+  if (left >= o.decay_steps) return o.max_lr;
+  const double done = static_cast<double>(o.decay_steps - left) / static_cast<double>(o.decay_steps);
+  return between(1 - std::sqrt(done), o);
+}
+
 }  // namespace mote

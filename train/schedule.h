@@ -11,6 +11,7 @@ struct ScheduleOptions {
   double min_lr = 0;       ///< from total_steps on; nanoGPT advises max_lr / 10. The warm-up may be below it.
   Index warmup_steps = 0;  ///< 0: no warm-up
   Index total_steps = -1;  ///< required by all but constant()
+  Index decay_steps = -1;  ///< the last steps before total_steps; required by warmup_stable_decay() alone
 };
 
 /// Linear warm-up to max_lr, which then stays; min_lr and total_steps do not matter. Errors: those of warmup_cosine.
@@ -25,5 +26,12 @@ double warmup_cosine(Index step, const ScheduleOptions& o);
 /// Linear warm-up, then a straight line from max_lr down to min_lr, which it reaches at total_steps and keeps.
 /// Errors: those of warmup_cosine.
 double warmup_linear(Index step, const ScheduleOptions& o);
+
+/// Linear warm-up to max_lr, which stays until decay_steps before total_steps, then
+/// min_lr + (1 - sqrt(p)) (max_lr - min_lr), p = the share of decay_steps that are done; min_lr from total_steps on. All
+/// steps before the decay are those of a longer training, too: a checkpoint from there can go on to any length.
+/// Errors: those of warmup_cosine; decay_steps below 0 or not left after the warm-up.
+/// Source: Hu et al. 2024 (MiniCPM); the shape: Hagele et al. 2024.
+double warmup_stable_decay(Index step, const ScheduleOptions& o);
 
 }  // namespace mote

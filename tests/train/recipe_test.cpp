@@ -32,6 +32,26 @@ TEST_CASE("recipe: the optimizer it names; AdamW decays matrices only, the other
   }
 }
 
+TEST_CASE("recipe: beta1 and beta2 are the optimizer's") {
+  const auto weight_after = [](OptimizerKind kind, double beta1, double beta2) {
+    const Linear m(3, 2, Generator(1));
+    Recipe r;
+    r.optimizer = kind, r.beta1 = beta1, r.beta2 = beta2, r.weight_decay = 0;
+    const std::unique_ptr<Optimizer> o = make_optimizer(r, m);
+    for (const real g : {real(1), real(2)}) {
+      for (const Parameter& p : parameters(m)) p.set_grad(Array::full(p.shape(), g));
+      o->step();
+    }
+    const OptimizerState state = o->state();
+    CHECK(state.arrays.at("bias.exp_avg").at({0}) == doctest::Approx((1 - beta1) * (beta1 + 2)));
+    CHECK(state.arrays.at("bias.exp_avg_sq").at({0}) == doctest::Approx((1 - beta2) * (beta2 + 4)));
+  };
+  for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::adamw}) {
+    weight_after(kind, 0.9, 0.999);
+    weight_after(kind, 0.5, 0.75);
+  }
+}
+
 TEST_CASE("recipe: cosine falls to a tenth, constant stays, both after the warm-up") {
   Recipe r;
   r.steps = 100, r.warmup = 9, r.learning_rate = 1, r.clip = 0.5;
@@ -46,6 +66,28 @@ TEST_CASE("recipe: cosine falls to a tenth, constant stays, both after the warm-
   CHECK(fit_options(r).schedule(99) == 1);
   r.warmup = 500;  // ends with the training
   CHECK(fit_options(r).schedule(99) == doctest::Approx(100.0 / 101));
+  r.schedule = ScheduleKind::wsd;  // and leaves nothing for the decay
+  CHECK(fit_options(r).schedule(99) == doctest::Approx(100.0 / 101));
+}
+
+TEST_CASE("recipe: linear, wsd and min_lr") {
+  Recipe r;
+  r.steps = 100, r.warmup = 20, r.learning_rate = 1, r.min_lr = 0.5;
+  CHECK(fit_options(r).schedule(60) == doctest::Approx(0.75));
+  CHECK(fit_options(r).schedule(100) == 0.5);
+  r.schedule = ScheduleKind::linear;
+  CHECK(fit_options(r).schedule(40) == doctest::Approx(0.875));
+  CHECK(fit_options(r).schedule(100) == 0.5);
+  r.schedule = ScheduleKind::wsd;
+  CHECK(fit_options(r).schedule(80) == 1);
+  CHECK(fit_options(r).schedule(85) == doctest::Approx(0.75));
+  CHECK(fit_options(r).schedule(100) == 0.5);
+  r.min_lr = 0, r.decay_ratio = 1;
+  CHECK(fit_options(r).schedule(19) < 1);
+  CHECK(fit_options(r).schedule(20) == 1);
+  CHECK(fit_options(r).schedule(40) == doctest::Approx(0.5));
+  r.decay_ratio = 0;
+  CHECK(fit_options(r).schedule(99) == 1);
 }
 
 TEST_CASE("recipe: fields by name; what cannot be is refused") {
@@ -53,13 +95,16 @@ TEST_CASE("recipe: fields by name; what cannot be is refused") {
   CHECK(set_field(r, "optimizer", "sgd"));
   CHECK(r.optimizer == OptimizerKind::sgd);
   CHECK(fields_text(Recipe()) ==
-        "optimizer = adamw\nschedule = cosine\nsteps = 600\nbatch_size = 64\nlearning_rate = 0.001\nwarmup = 50\n"
-        "weight_decay = 0.1\nclip = 1\n");
+        "optimizer = adamw\nschedule = cosine\nsteps = 600\nbatch_size = 64\nlearning_rate = 0.001\nmin_lr = default\n"
+        "warmup = 50\ndecay_ratio = 0.2\nbeta1 = 0.9\nbeta2 = 0.999\nweight_decay = 0.1\nclip = 1\n");
   CHECK((Recipe().model == "gpt" && Recipe().data_seed == 1));
-  CHECK(error_of([&] { set_field(r, "schedule", "square"); }) == "schedule 'square' is none of cosine, constant");
+  CHECK(error_of([&] { set_field(r, "schedule", "square"); }) ==
+        "schedule 'square' is none of cosine, linear, wsd, constant");
   CHECK(error_of([] { fit_options({.steps = -1}); }) == "recipe: steps -1 must be at least 0");
   CHECK(error_of([] { fit_options({.batch_size = 0}); }) == "recipe: batch_size 0 must be at least 1");
   CHECK(error_of([] { fit_options({.warmup = -1}); }) == "recipe: warmup -1 must be at least 0");
+  CHECK(error_of([] { fit_options({.decay_ratio = 1.5}); }) == "recipe: decay_ratio 1.5 must be 0 to 1");
+  CHECK(error_of([] { fit_options({.min_lr = 1}); }) == "recipe: min_lr 1 must be 0 to learning_rate 0.001");
 }
 
 }  // namespace

@@ -3,10 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
+
+#include "engine/base/check.h"
 
 namespace mote::test::schedule_test {
 namespace {
@@ -35,11 +38,30 @@ TEST_CASE("linear and constant") {
   CHECK(constant(0, {.max_lr = 0.3}) == 0.3);
 }
 
+TEST_CASE("warmup_stable_decay: the stages, the square root, a longer training begins the same") {
+  const ScheduleOptions o{.max_lr = 1, .min_lr = 0.5, .warmup_steps = 4, .total_steps = 22, .decay_steps = 16};
+  const std::vector<double> begin{0.2, 0.4, 0.6, 0.8, 1, 1, 1, 0.875};
+  for (std::size_t i = 0; i < begin.size(); ++i) CHECK(close(warmup_stable_decay(static_cast<Index>(i), o), begin[i]));
+  CHECK(close(warmup_stable_decay(10, o), 0.75));
+  CHECK(close(warmup_stable_decay(15, o), 0.625));
+  CHECK((warmup_stable_decay(21, o) > 0.5 && warmup_stable_decay(21, o) < 0.52));
+  CHECK((warmup_stable_decay(22, o) == 0.5 && warmup_stable_decay(23, o) == 0.5));
+  ScheduleOptions longer = o;
+  longer.total_steps = 1000;
+  for (Index step = 0; step <= 6; ++step) CHECK(warmup_stable_decay(step, o) == warmup_stable_decay(step, longer));
+  longer.decay_steps = 0;
+  CHECK((warmup_stable_decay(999, longer) == 1 && warmup_stable_decay(1000, longer) == 0.5));
+}
+
 TEST_CASE("schedules stay between min and max and reach both exactly") {
   for (const double min_lr : {0.0, 1e-5, 0.1, 0.3})
     for (const Index warmup : {0, 1, 7, 50})
-      for (const auto f : {warmup_cosine, warmup_linear}) {
-        const ScheduleOptions o{.max_lr = 0.3, .min_lr = min_lr, .warmup_steps = warmup, .total_steps = 50};
+      for (const auto f : {warmup_cosine, warmup_linear, warmup_stable_decay}) {
+        const ScheduleOptions o{.max_lr = 0.3,
+                                .min_lr = min_lr,
+                                .warmup_steps = warmup,
+                                .total_steps = 50,
+                                .decay_steps = std::min<Index>(30, 50 - warmup)};
         double before = o.max_lr;
         for (Index step = warmup; step < 60; ++step) {
           const double lr = f(step, o);
@@ -51,26 +73,30 @@ TEST_CASE("schedules stay between min and max and reach both exactly") {
         if (warmup < 50) CHECK(close(f(warmup, o), 0.3));
         CHECK(f(std::numeric_limits<Index>::max(), o) == min_lr);
       }
-  for (const auto f : {warmup_cosine, warmup_linear}) {
-    CHECK(f(0, {.max_lr = 1, .min_lr = 0.25, .total_steps = 0}) == 0.25);  // nothing to train: no division by 0
-    CHECK(f(0, {.max_lr = 1, .min_lr = 0.25, .total_steps = 1}) == 1);
-    CHECK(f(0, {.max_lr = 0, .total_steps = 5}) == 0);
+  for (const auto f : {warmup_cosine, warmup_linear, warmup_stable_decay}) {
+    CHECK(f(0, {.max_lr = 1, .min_lr = 0.25, .total_steps = 0, .decay_steps = 0}) == 0.25);  // no division by 0
+    CHECK(f(0, {.max_lr = 1, .min_lr = 0.25, .total_steps = 1, .decay_steps = 1}) == 1);
+    CHECK(f(0, {.max_lr = 0, .total_steps = 5, .decay_steps = 2}) == 0);
   }
 }
 
 TEST_CASE("schedules: errors") {
-  for (const auto f : {warmup_cosine, warmup_linear}) {
-    CHECK_THROWS_AS(f(0, {}), Error);  // total_steps forgotten
-    CHECK_THROWS_AS(f(-1, {.total_steps = 5}), Error);
-    CHECK_THROWS_AS(f(0, {.warmup_steps = -1, .total_steps = 5}), Error);
-    CHECK_THROWS_AS(f(0, {.max_lr = 1, .min_lr = 2, .total_steps = 5}), Error);
+  for (const auto f : {warmup_cosine, warmup_linear, warmup_stable_decay}) {
+    CHECK_THROWS_AS(f(0, {.decay_steps = 0}), Error);  // total_steps forgotten
+    CHECK_THROWS_AS(f(-1, {.total_steps = 5, .decay_steps = 1}), Error);
+    CHECK_THROWS_AS(f(0, {.warmup_steps = -1, .total_steps = 5, .decay_steps = 1}), Error);
+    CHECK_THROWS_AS(f(0, {.max_lr = 1, .min_lr = 2, .total_steps = 5, .decay_steps = 1}), Error);
     for (const double bad : {NaN, inf, -1.0}) {
-      CHECK_THROWS_AS(f(0, {.max_lr = bad, .total_steps = 5}), Error);
-      CHECK_THROWS_AS(f(0, {.min_lr = bad, .total_steps = 5}), Error);
+      CHECK_THROWS_AS(f(0, {.max_lr = bad, .total_steps = 5, .decay_steps = 1}), Error);
+      CHECK_THROWS_AS(f(0, {.min_lr = bad, .total_steps = 5, .decay_steps = 1}), Error);
     }
   }
   CHECK_THROWS_WITH_AS(warmup_cosine(0, {.warmup_steps = 6, .total_steps = 5}),
                        "warmup_cosine: warmup_steps 6 must be at most total_steps 5", Error);
+  CHECK_THROWS_WITH_AS(warmup_stable_decay(0, {.warmup_steps = 2, .total_steps = 5}),
+                       "warmup_stable_decay: decay_steps -1 must be given and at least 0", Error);
+  CHECK_THROWS_WITH_AS(warmup_stable_decay(0, {.warmup_steps = 2, .total_steps = 5, .decay_steps = 4}),
+                       "warmup_stable_decay: decay_steps 4 must be at most the 3 steps after the warm-up", Error);
   CHECK_THROWS_AS(constant(0, {.max_lr = -1}), Error);
   CHECK_THROWS_AS(constant(-1, {}), Error);
 }
