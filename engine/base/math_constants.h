@@ -29,11 +29,11 @@ struct Constants<float> {
   static constexpr float log2_e = 0x1.715476p0f, ln2_hi = 0x1.62e4p-1f, ln2_lo = 0x1.7f7d1cp-20f;
   static constexpr float two_over_pi = 0x1.45f306p-1f;
   static constexpr float half_pi[3] = {0x1.921fb6p0f, -0x1.777a5cp-25f, -0x1.ee59dap-50f};
-  static constexpr float exp_low = -120, exp_high = 100;  // beyond: 0 and inf
-  static constexpr int exp_headroom = 64;                 // exp(exp_low) 2^64 and 2^64 itself are normal
-  static constexpr float tanh_high = 10, erf_high = 4;    // beyond: 1
-  static constexpr float normal_high = 5.6f;              // beyond: Phi rounds to 1
-  static constexpr float angle_high = 0x1p17f;            // beyond: the slow path, reduce_huge()
+  static constexpr float exp_low = -132.39f, exp_high = 100;  // beyond: 0 and inf
+  static constexpr int exp_headroom = 64;  // so that exp_low's exponent field, of 2^(n + 64), is 0: no slow underflow
+  static constexpr float tanh_high = 10, erf_high = 4;  // beyond: 1
+  static constexpr float normal_high = 5.6f;            // beyond: Phi rounds to 1
+  static constexpr float angle_high = 0x1p17f;          // beyond: the slow path, reduce_huge()
 
   // exp(r) = 1 + r + r^2 p(r) on |r| <= ln(2)/2, 2^-28
   static constexpr float exp[5] = {0x1.fffffap-2f, 0x1.555492p-3f, 0x1.555a26p-5f, 0x1.123982p-7f, 0x1.694ca8p-10f};
@@ -70,7 +70,7 @@ struct Constants<double> {
   static constexpr double log2_e = 0x1.71547652b82fep0, ln2_hi = 0x1.62e42fefa4p-1, ln2_lo = -0x1.8432a1b0e2634p-43;
   static constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
   static constexpr double half_pi[3] = {0x1.921fb54442d18p0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
-  static constexpr double exp_low = -760, exp_high = 720;
+  static constexpr double exp_low = -797.81, exp_high = 720;
   static constexpr int exp_headroom = 128;
   static constexpr double tanh_high = 20, erf_high = 6;
   static constexpr double normal_high = 8.5;

@@ -51,7 +51,7 @@ Storage draw_dropout(AttentionPlan& p, double dropout, const Generator* random) 
 }
 
 /// Gradients of q, k and v in one array, or in three.
-void send_back(const Array& dy, Grads& dx, AttentionView p, const Array& stats, const Shape& batch) {
+void send_back(const Array& dy, Grads& dx, AttentionView p, const Array& kept, const Shape& batch) {
   Array parts[3], all;
   AttentionGradients to;
   if (p.form == HeadForm::packed) {
@@ -73,7 +73,7 @@ void send_back(const Array& dy, Grads& dx, AttentionView p, const Array& stats, 
   if (p.rows() > 0) {
     const HeadRows rows = result_rows(p, dy);
     p.guarded = backward_needs_guard(p, rows);
-    attention_backward(p, rows, stats.data(), to);
+    attention_backward(p, rows, kept.data(), to);
   } else {
     for (Array* x : {&parts[0], &parts[1], &parts[2], &all})
       if (x->defined()) *x = Array::zeros(x->shape());
@@ -97,11 +97,11 @@ void state(Op& op, const AttentionView& p, const Shape& weights) {
 }
 
 /// Runs forward, shows what an observer wants, and returns the result [batch..., T, H, dv].
-Array forward(Op& op, const AttentionView& view, const Array& q, real* stats) {
+Array forward(Op& op, const AttentionView& view, const Array& q, real* kept) {
   Array y = empty_heads(batch_of(view, q), view.heads, view.queries, view.value_width);
   const Shape shape = weights_shape(view, q);
   Shown weights(op, "weights", shape), dropped(op, "dropped_weights", shape);
-  if (view.rows() > 0) attention_forward(view, y.mutate(), stats, weights.mutate(), dropped.mutate());
+  if (view.rows() > 0) attention_forward(view, y.mutate(), kept, weights.mutate(), dropped.mutate());
   state(op, view, shape);
   weights.show();
   dropped.show();
@@ -117,14 +117,16 @@ Tensor attend(Op& op, const AttentionInputs& in, const AttentionOptions& options
   const Storage bits = draw_dropout(view, options.dropout.value_or(0), random);  // after all checks
   view.bits = bits ? static_cast<const std::uint8_t*>(bits.data()) : nullptr;
   view.guarded = forward_needs_guard(view);
-  plan = view;  // what backward keeps
-  Array stats;
-  if (plan.rows() > 0) stats = Array::empty({plan.batch, plan.heads, 2, plan.queries});
-  const Array y = forward(op, view, in.q, plan.rows() > 0 ? stats.mutate() : nullptr);
-  return op.record(in_form(plan, y), save(plan, in.q, in.k, in.v, options.mask, slopes, stats, bits),
+  const bool keeps = view.rows() > 0 && !NoGrad::active();
+  view.keeps_weights = keeps && should_keep_weights(view);
+  plan = view;  // what backward keeps, with
+  Array kept;
+  if (keeps) kept = Array::empty({plan.batch, plan.heads, detail::Kept<real>::size(plan)});
+  const Array y = forward(op, view, in.q, keeps ? kept.mutate() : nullptr);
+  return op.record(in_form(plan, y), save(plan, in.q, in.k, in.v, options.mask, slopes, kept, bits),
                    [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,
-                      const Array& v, const Mask& mask, const Array& slopes, const Array& stats, const Storage& bits) {
-                     send_back(dy, dx, view_of(plan, q, k, v, mask, slopes, bits), stats, batch_of(plan, q));
+                      const Array& v, const Mask& mask, const Array& slopes, const Array& kept, const Storage& bits) {
+                     send_back(dy, dx, view_of(plan, q, k, v, mask, slopes, bits), kept, batch_of(plan, q));
                    });
 }
 

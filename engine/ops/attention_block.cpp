@@ -47,9 +47,9 @@ kernels::AttentionScores scores_of(const AttentionView& p, const Block& at, cons
           m.turned};
 }
 
-const real* dropped_weights(const AttentionView& p, const Block& at, const BlockMemory& m) {
-  if (!p.drops) return m.weights;
-  kernels::table().mul(m.weights, 1, m.factors, 1, m.factors, at.columns() * block_rows);
+const real* dropped_weights(const AttentionView& p, const Block& at, const BlockMemory& m, const real* w) {
+  if (!p.drops) return w;
+  kernels::table().mul(w, 1, m.factors, 1, m.factors, at.columns() * block_rows);
   return m.factors;
 }
 

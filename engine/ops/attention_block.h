@@ -26,7 +26,7 @@ class BlocksMemory {
       elements += (size + 15) / 16 * 16;
       return at;
     };
-    weights_ = place(true, pairs);
+    weights_ = place(!p.keeps_weights, pairs);
     gradient_ = place(backward, pairs);
     factors_ = place(p.drops, pairs);
     bias_ = place(p.slopes != nullptr, p.keys + 31);
@@ -67,8 +67,8 @@ inline double block_time(const AttentionPlan& p, Index columns) {
 kernels::AttentionBlock prepare(const AttentionView& p, const Block& at, const BlockMemory& m);
 /// Its queries and keys.
 kernels::AttentionScores scores_of(const AttentionView& p, const Block& at, const BlockMemory& m);
-/// The weights after dropout, in place of its factors.
-const real* dropped_weights(const AttentionView& p, const Block& at, const BlockMemory& m);
+/// The weights w after dropout, in place of its factors.
+const real* dropped_weights(const AttentionView& p, const Block& at, const BlockMemory& m, const real* w);
 /// y = w x, with a row of x per key: a sum over keys, cut into blocks by their positions.
 void sum_keys(const AttentionView& p, const Block& at, kernels::AttentionBlock block, const real* w, const HeadRows& x,
               Index width, real* y, Index y_row, Index w_key = block_rows);

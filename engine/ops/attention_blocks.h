@@ -1,6 +1,8 @@
 // Attention's two passes over blocks of queries.
 #pragma once
 
+#include <algorithm>
+
 #include "engine/ops/attention_plan.h"
 
 namespace mote::detail {
@@ -19,17 +21,35 @@ struct Block {
   Index columns() const { return hi - lo; }
 };
 
-/// Statistics from which backward recomputes the weights, [B, H, 2, Tq]: each query's maximum and sum.
+/// Weights of a head's blocks before query `end`, as the kernels hold them.
+inline Index weights_before(const AttentionPlan& p, Index end) {
+  Index count = 0;
+  for (Index i = 0; i < end; i += 16) count += 16 * Block(p, 0, 0, i, std::min(i + 16, p.queries)).columns();
+  return count;
+}
+/// Whether forward keeps the weights: where they take no more than q and k, from which backward would compute them
+/// again; so memory still grows with Tq + Tk. Backward must cut its queries into the same blocks.
+inline bool should_keep_weights(const AttentionPlan& p) {
+  return p.queries > 1 && p.keys > 0 && (p.group() == 1 || p.queries % 16 == 0) &&
+         weights_before(p, p.queries) <= (p.queries + p.keys) * p.width;
+}
+
+/// What forward keeps of a block: its weights, or each query's maximum and sum, from which backward recomputes them.
 template <class Real>
-struct RowStats {
-  Real *maxima, *sums;
-  RowStats(const AttentionPlan& p, Real* all, const Block& at)
-      : maxima(all ? all + (at.b * p.heads + at.h) * 2 * p.queries + at.begin : nullptr),
-        sums(all ? maxima + p.queries : nullptr) {}
+struct Kept {
+  Real *weights = nullptr, *maxima = nullptr, *sums = nullptr;
+  Kept(const AttentionPlan& p, Real* all, const Block& at) {
+    if (!all) return;
+    all += (at.b * p.heads + at.h) * size(p);
+    p.keeps_weights ? weights = all + weights_before(p, at.begin) : maxima = all + at.begin;
+    if (maxima) sums = maxima + p.queries;
+  }
+  /// Elements for a head.
+  static Index size(const AttentionPlan& p) { return p.keeps_weights ? weights_before(p, p.queries) : 2 * p.queries; }
 };
 
-/// y [B, Tq, H, dv], and stats. stats, weights and dropped (both [B, H, Tq, Tk] of zeros) may be null.
-void attention_forward(const AttentionView& p, real* y, real* stats, real* weights, real* dropped);
+/// y [B, Tq, H, dv], and what is kept of all blocks. kept, weights and dropped (both [B, H, Tq, Tk] of zeros) may be null.
+void attention_forward(const AttentionView& p, real* y, real* kept, real* weights, real* dropped);
 
 /// Rows to fill, as HeadRows: data null where a gradient is not wanted.
 struct HeadRowsOut {
@@ -41,6 +61,6 @@ struct HeadRowsOut {
 struct AttentionGradients {
   HeadRowsOut q, k, v;
 };
-void attention_backward(const AttentionView& p, const HeadRows& dy, const real* stats, const AttentionGradients& to);
+void attention_backward(const AttentionView& p, const HeadRows& dy, const real* kept, const AttentionGradients& to);
 
 }  // namespace mote::detail

@@ -15,7 +15,7 @@ void copy_block(const AttentionView& p, const Block& at, const real* w, real* al
 }
 
 /// A single query, as in generation: lanes are keys.
-void one_query(const AttentionView& p, const Block& at, const RowStats<real>& stats, const BlockMemory& m, real* y) {
+void one_query(const AttentionView& p, const Block& at, const Kept<real>& kept, const BlockMemory& m, real* y) {
   const Index n = at.columns();
   real* const w = m.weights;
   kernels::table().attention_scores_of_one(scores_of(p, at, m), n, w);
@@ -25,13 +25,13 @@ void one_query(const AttentionView& p, const Block& at, const RowStats<real>& st
   for (Index j = 0; hides && j < n; ++j) m.keep[j] = p.sees(at.b, at.h, at.begin, at.lo + j);
   real row[2];
   kernels::table().softmax(w, hides ? m.keep : nullptr, w, row, n);
-  if (stats.maxima) *stats.maxima = row[0], *stats.sums = row[1];
+  if (kept.maxima) *kept.maxima = row[0], *kept.sums = row[1];
   sum_keys(p, at, {1, n, n, nullptr}, w, p.v, p.value_width, y, p.value_width, 1);
 }
 
 }  // namespace
 
-void attention_forward(const AttentionView& p, real* y, real* stats, real* weights, real* dropped) {
+void attention_forward(const AttentionView& p, real* y, real* kept, real* weights, real* dropped) {
   const Index blocks = (p.queries + block_rows - 1) / block_rows;
   const Index grain = grain_for(block_time(p, p.width + p.value_width));
   parallel_for(p.batch * p.heads * blocks, grain, [&](Index lo, Index hi) {
@@ -40,16 +40,17 @@ void attention_forward(const AttentionView& p, real* y, real* stats, real* weigh
     for (Index task = lo; task < hi; ++task) {
       const Index b = task / blocks / p.heads, h = task / blocks % p.heads, begin = task % blocks * block_rows;
       const Block at(p, b, h, begin, std::min(begin + block_rows, p.queries));
-      const RowStats rows(p, stats, at);
+      const Kept of_block(p, kept, at);
       real* const to = y + ((b * p.queries + begin) * p.heads + h) * p.value_width;
       if (p.queries == 1 && !p.drops && !p.guarded && !weights && !dropped) {
-        one_query(p, at, rows, m, to);
+        one_query(p, at, of_block, m, to);
         continue;
       }
       const kernels::AttentionBlock block = prepare(p, at, m);
-      kernels::table().attention_weights(block, scores_of(p, at, m), m.weights, rows.maxima, rows.sums);
-      if (weights) copy_block(p, at, m.weights, weights);
-      const real* const used = dropped_weights(p, at, m);
+      real* const w = p.keeps_weights ? of_block.weights : m.weights;
+      kernels::table().attention_weights(block, scores_of(p, at, m), w, of_block.maxima, of_block.sums);
+      if (weights) copy_block(p, at, w, weights);
+      const real* const used = dropped_weights(p, at, m, w);
       if (dropped) copy_block(p, at, used, dropped);
       sum_keys(p, at, block, used, p.v, p.value_width, to, p.heads * p.value_width);
     }

@@ -27,7 +27,8 @@ struct AttentionPlan {
   Index window = 0;
   Index first_key = 0;  // the position of the first key: a cache with a window forgets those before it
   bool causal = false, drops = false, drops_all = false;
-  bool guarded = false;  // see attention_guard.h
+  bool guarded = false;        // see attention_guard.h
+  bool keeps_weights = false;  // for backward, see attention_blocks.h
   HeadForm form = HeadForm::axis;
 
   Index group() const { return heads / kv_heads; }

@@ -13,86 +13,117 @@ namespace {
 
 using kernels::AttentionScores;
 
-/// Which of the 16 queries see key j, if not all do.
-MOTE_INLINE bool all_see(const AttentionBlock& b, Index j) { return !b.keep && j < b.full; }
-MOTE_INLINE Mask who_sees(const AttentionBlock& b, Index j) {
-  return b.keep ? kept(b.keep + 16 * j, 16) : Vec::iota() > Vec(static_cast<real>(j - b.full));
+/// Puts `value` in place of what lies at pairs of a key and a query that does not see it: in most blocks of the last 15
+/// keys. Returns which queries see a key.
+MOTE_INLINE Mask hide(const AttentionBlock& b, real value, real* w) {
+  Mask seen_any = lanes_below(b.keep ? 0 : 16);
+  for (Index j = b.keep ? 0 : b.full; j < b.keys; ++j) {
+    const Mask seen = b.keep ? kept(b.keep + 16 * j, 16) : Vec::iota() > Vec(static_cast<real>(j - b.full));
+    seen_any = seen_any | seen;
+    select(seen, Vec::load(w + 16 * j), Vec(value)).store(w + 16 * j);
+  }
+  return seen_any;
 }
 
-/// finish(j, Vec of q_r . k_j for the 16 queries r) for each key. Long sums are cut into blocks as everywhere.
-template <class Finish>
-MOTE_INLINE void products(const AttentionBlock& b, const AttentionScores& s, real* out, const Finish& finish) {
-  turn(s.q, s.q_row, b.rows, s.width, s.turned);
-  constexpr int most = sums_at_once * Reg::lanes / Vec::lanes;
-  for_tiles<most>(b.keys, [&]<int keys>(Index first) {
-    for (Index begin = 0; begin == 0 || begin < s.width; begin += kernels::sum_block) {
-      const Index end = begin + kernels::sum_block < s.width ? begin + kernels::sum_block : s.width;
-      const real* const k = s.k + first * s.k_row;
-      Vec sum[keys];
+/// sum[j] = the chain over columns c in [begin, end) of q_r[c] k_j[c], for the 16 queries r and keys from k on.
+template <int keys>
+MOTE_INLINE void multiply_keys(const AttentionScores& s, const real* k0, Index begin, Index end, Vec (&sum)[keys]) {
 #pragma GCC unroll 16
-      for (int j = 0; j < keys; ++j) sum[j] = Vec::zero();
-      for (Index c = begin; c < end; ++c) {
-        const Vec q = Vec::load(s.turned + 16 * c);
+  for (int j = 0; j < keys; ++j) sum[j] = Vec::zero();
+  constexpr int pointers = (keys + 2) / 3;  // as in gemm_tile.h
+  const real* k[pointers];
+  const Index row = s.k_row;
 #pragma GCC unroll 16
-        for (int j = 0; j < keys; ++j) sum[j] = fma(q, Vec(k[j * s.k_row + c]), sum[j]);
-      }
+  for (int g = 0; g < pointers; ++g) k[g] = k0 + 3 * g * row + begin;
+  const real* q = s.turned + 16 * begin;
+  for (Index c = end - begin; c > 0; --c) {
+    const Vec x = Vec::load(q);
 #pragma GCC unroll 16
-      for (int j = 0; j < keys; ++j) {
-        real* const place = out + 16 * (first + j);
-        if (begin > 0) sum[j] = Vec::load(place) + sum[j];
-        end < s.width ? sum[j].store(place) : finish(first + j, sum[j]);
-      }
+    for (int j = 0; j < keys; ++j) sum[j] = fma(x, Vec(k[j / 3][j % 3 * row]), sum[j]);
+    q += 16;
+#pragma GCC unroll 16
+    for (int g = 0; g < pointers; ++g) {
+      ++k[g];
+      asm("" : "+r"(k[g]));
     }
+  }
+}
+
+/// w = (q_r . k_j) * scale. Long sums are cut into blocks as everywhere.
+MOTE_INLINE void products(const AttentionBlock& b, const AttentionScores& s, Vec scale, real* w) {
+  turn(s.q, s.q_row, b.rows, s.width, s.turned);
+  constexpr Index block = kernels::sum_block;
+  for_tiles<sums_at_once * Reg::lanes / Vec::lanes>(b.keys, [&]<int keys>(Index first) {
+    const real* const k = s.k + first * s.k_row;
+    Vec sum[keys];
+    multiply_keys(s, k, 0, s.width < block ? s.width : block, sum);
+    for (Index begin = block; begin < s.width; begin += block) {
+      Vec more[keys];
+      multiply_keys(s, k, begin, s.width < begin + block ? s.width : begin + block, more);
+#pragma GCC unroll 16
+      for (int j = 0; j < keys; ++j) sum[j] += more[j];
+    }
+#pragma GCC unroll 16
+    for (int j = 0; j < keys; ++j) (sum[j] * scale).store(w + 16 * (first + j));
   });
 }
 
-/// w = the scores q_r . k_j * scale + bias.
-MOTE_INLINE void scores(const AttentionBlock& b, const AttentionScores& s, real* w) {
-  const Vec scale(s.scale);
-  products(b, s, w, [&](Index j, Vec product) {
-    const Vec score = product * scale;
-    (s.bias ? score + Vec::load(s.bias - j) : score).store(w + 16 * j);
-  });
+/// w = the scores q_r . k_j * scale + bias, -infinity where query r does not see key j. Returns which queries see a key.
+MOTE_INLINE Mask scores(const AttentionBlock& b, const AttentionScores& s, real* w) {
+  products(b, s, Vec(s.scale), w);
+  for (Index j = 0; s.bias && j < b.keys; ++j) (Vec::load(w + 16 * j) + Vec::load(s.bias - j)).store(w + 16 * j);
+  return hide(b, -infinity, w);
 }
 
-/// One sum for each query: accumulator j mod 16 took the terms of key j, as if keys were lanes.
-MOTE_INLINE Vec sum_over_lanes(Vec (&t)[16]) {
+/// One sum for each query over keys j: add(j, accumulator) for each. As if keys were lanes, accumulator j mod 16 takes
+/// key j, and a tree combines the sixteen. A few at a time go over all their keys, and so stay in registers.
+template <class Add>
+MOTE_INLINE Vec sum_over_keys(Index keys, const Add& add) {
+  constexpr int at_once = Reg::lanes < 4 ? 1 : Reg::lanes / 4;
+  Vec total[16];
+  const Index whole = keys - keys % 16;
+#pragma GCC unroll 1
+  for (int first = 0; first < 16; first += at_once) {
+    Vec sum[at_once];
+#pragma GCC unroll 4
+    for (int i = 0; i < at_once; ++i) sum[i] = Vec::zero();
+    for (Index j = first; j < whole; j += 16)
+#pragma GCC unroll 4
+      for (int i = 0; i < at_once; ++i) add(j + i, sum[i]);
+#pragma GCC unroll 4
+    for (int i = 0; i < at_once; ++i) total[first + i] = sum[i];
+  }
+  for (Index j = whole; j < keys; ++j) add(j, total[j - whole]);
+#pragma GCC unroll 4
   for (int half = 8; half > 0; half /= 2)
-    for (int i = 0; i < half; ++i) t[i] += t[i + half];
-  return t[0];
+#pragma GCC unroll 8
+    for (int i = 0; i < half; ++i) total[i] += total[i + half];
+  return total[0];
 }
-MOTE_INLINE Vec one_for_zero(Vec x) { return select(x == Vec::zero(), Vec(1), x); }
+
+/// What the exponentials are multiplied by.
+MOTE_INLINE Vec inverse_of(Vec total) { return Vec(1) / select(total == Vec::zero(), Vec(1), total); }
 
 /// w = softmax of the scores over the keys that each query sees, 0 for the others; each query's maximum and sum.
 void attention_weights(const AttentionBlock& b, const AttentionScores& s, real* w, real* maxima, real* sums) {
-  scores(b, s, w);
+  const Mask seen_any = scores(b, s, w);
   Vec tops[4] = {Vec(-infinity), Vec(-infinity), Vec(-infinity), Vec(-infinity)};
-  Mask seen_any = lanes_below(b.keep ? 0 : 16);
-  const auto larger = [](Vec a, Vec x) { return select(a < x, x, a); };  // a NaN shows in the sum
-  for (Index j = 0; j < b.keys; ++j) {
-    Vec x = Vec::load(w + 16 * j);
-    if (!all_see(b, j)) {
-      const Mask seen = who_sees(b, j);
-      seen_any = seen_any | seen;
-      x = select(seen, x, Vec(-infinity));
-      x.store(w + 16 * j);
-    }
-    tops[j % 4] = larger(tops[j % 4], x);
-  }
-  const Vec top = larger(larger(tops[0], tops[1]), larger(tops[2], tops[3]));
+  Index j = 0;
+  for (; j + 4 <= b.keys; j += 4)  // a NaN shows in the sum
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) tops[i] = greater_of(Vec::load(w + 16 * (j + i)), tops[i]);
+  for (; j < b.keys; ++j) tops[0] = greater_of(Vec::load(w + 16 * j), tops[0]);
+  const Vec top = greater_of(greater_of(tops[0], tops[1]), greater_of(tops[2], tops[3]));
   const Vec subtracted = select(seen_any, top, Vec::zero());
-  Vec totals[16] = {};
-  for (Index j = 0; j < b.keys; ++j) {
-    const Vec e = v_exp_below(Vec::load(w + 16 * j) - subtracted);
-    e.store(w + 16 * j);
-    totals[j % 16] += e;
-  }
-  const Vec total = sum_over_lanes(totals), scale = Vec(1) / one_for_zero(total);
-  for (Index j = 0; j < b.keys; ++j) {
-    Vec p = Vec::load(w + 16 * j) * scale;
-    if (!all_see(b, j)) p = select(who_sees(b, j), p, Vec::zero());  // 0 even if the sum is NaN
-    p.store(w + 16 * j);
-  }
+  const Vec total = sum_over_keys(
+      b.keys, [&](Index key, Vec & sum) __attribute__((always_inline)) {
+        const Vec e = v_exp_below(Vec::load(w + 16 * key) - subtracted);
+        e.store(w + 16 * key);
+        sum += e;
+      });
+  const Vec scale = inverse_of(total);
+  for (Index key = 0; key < b.keys; ++key) (Vec::load(w + 16 * key) * scale).store(w + 16 * key);
+  hide(b, 0, w);  // 0 even if the sum is NaN
   if (!maxima) return;
   store_n(top, maxima, b.rows);
   store_n(total, sums, b.rows);
@@ -102,31 +133,22 @@ void attention_weights(const AttentionBlock& b, const AttentionScores& s, real* 
 void attention_weights_again(const AttentionBlock& b, const AttentionScores& s, real* w, const real* maxima,
                              const real* sums) {
   scores(b, s, w);
-  const Vec total = load_n(sums, b.rows), scale = Vec(1) / one_for_zero(total);
+  const Vec total = load_n(sums, b.rows), scale = inverse_of(total);
   const Vec top = select(total == Vec::zero(), Vec::zero(), load_n(maxima, b.rows));  // who saw nothing
-  for (Index j = 0; j < b.keys; ++j) {
-    Vec x = Vec::load(w + 16 * j);
-    if (all_see(b, j)) {
-      (v_exp_below(x - top) * scale).store(w + 16 * j);
-    } else {  // an unseen score may lie above the maximum
-      const Mask seen = who_sees(b, j);
-      x = v_exp_below(select(seen, x, Vec(-infinity)) - top) * scale;
-      select(seen, x, Vec::zero()).store(w + 16 * j);
-    }
-  }
+  for (Index j = 0; j < b.keys; ++j) (v_exp_below(Vec::load(w + 16 * j) - top) * scale).store(w + 16 * j);
+  hide(b, 0, w);
 }
 
 /// d = w (dP - sum over keys of dP w) scale, where dP = dy_r . v_j times the dropout factors.
 void attention_score_gradient(const AttentionBlock& b, const AttentionScores& s, const real* factors, const real* w,
                               real* d) {
-  Vec inner[16] = {};
-  products(b, s, d, [&](Index j, Vec dp) {
-    if (factors) dp = dp * Vec::load(factors + 16 * j);
-    if (!all_see(b, j)) dp = select(who_sees(b, j), dp, Vec::zero());
-    dp.store(d + 16 * j);
-    inner[j % 16] = fma(dp, Vec::load(w + 16 * j), inner[j % 16]);
-  });
-  const Vec total = sum_over_lanes(inner), scale(s.scale);
+  products(b, s, Vec(1), d);
+  for (Index j = 0; factors && j < b.keys; ++j) (Vec::load(d + 16 * j) * Vec::load(factors + 16 * j)).store(d + 16 * j);
+  hide(b, 0, d);
+  const Vec total = sum_over_keys(
+      b.keys, [&](Index j, Vec & sum)
+                  __attribute__((always_inline)) { sum = fma(Vec::load(d + 16 * j), Vec::load(w + 16 * j), sum); });
+  const Vec scale(s.scale);
   for (Index j = 0; j < b.keys; ++j)
     (Vec::load(w + 16 * j) * (Vec::load(d + 16 * j) - total) * scale).store(d + 16 * j);
 }

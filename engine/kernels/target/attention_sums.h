@@ -92,15 +92,15 @@ void attention_sum_keys(const AttentionBlock& b, const WeightedRows& s, bool add
       sum_keys_tile<1, regs, edge>(b, s, add, 0, column, n);
     });
   for_columns<2>(s.width, [&]<int regs, bool edge>(Index column, Index n) {
-    for_tiles<sums_at_once / 2>(
+    for_tiles<sums_at_once / regs>(
         b.rows, [&]<int rows>(Index first) { sum_keys_tile<rows, regs, edge>(b, s, add, first, column, n); });
   });
 }
 
-/// y_j goes on: += w_rj x_r for each query r that sees key j, r ascending.
-void attention_sum_queries(const AttentionBlock& b, const WeightedRows& s) {
+/// y_j goes on, or for keys from `fresh` on begins at 0: += w_rj x_r for each query r that sees key j, r ascending.
+void attention_sum_queries(const AttentionBlock& b, const WeightedRows& s, Index fresh) {
   for_columns<2>(s.width, [&]<int regs, bool edge>(Index column, Index n) {
-    for_tiles<sums_at_once / 2>(b.keys, [&]<int keys>(Index first) {
+    for_tiles<sums_at_once / regs>(b.keys, [&]<int keys>(Index first) {
       const real *const w = s.w + first * 16, *const x = s.x + column;
       const Index from = first - b.full + 1;  // the query that is the first to see the first key; one more each
       Reg sum[keys][regs];
@@ -108,7 +108,8 @@ void attention_sum_queries(const AttentionBlock& b, const WeightedRows& s) {
       for (int j = 0; j < keys; ++j)
 #pragma GCC unroll 4
         for (int v = 0; v < regs; ++v)
-          sum[j][v] = load_columns<edge>(s.y + (first + j) * s.y_row + column + v * Reg::lanes, n);
+          sum[j][v] = first + j < fresh ? load_columns<edge>(s.y + (first + j) * s.y_row + column + v * Reg::lanes, n)
+                                        : Reg::zero();
 #pragma GCC unroll 16
       for (int t = 0; t < keys - 1; ++t) {
         const Index r = from + t;
