@@ -60,7 +60,7 @@ class BlocksMemory {
 /// About how many nanoseconds a block takes whose products have `columns` columns in all: for grain_for().
 inline double block_time(const AttentionPlan& p, Index columns) {
   const double pairs = static_cast<double>(block_rows * p.keys) / (p.causal ? 2 : 1);
-  return pairs * (0.04 * static_cast<double>(columns) + 0.5);
+  return pairs * (0.015 * static_cast<double>(columns) + 0.5);
 }
 
 /// The block for the kernels, with what its scores and weights need written to memory.

@@ -7,8 +7,8 @@
 
 #include "engine/array/int_array.h"
 #include "engine/array/mask.h"
+#include "engine/array/strided_loop.h"
 #include "engine/autograd/op.h"
-#include "engine/base/parallel.h"
 
 namespace mote {
 
@@ -33,13 +33,30 @@ Mask compare(const char* name, const Array& a, const Array& b, F f) {
   return m;
 }
 
-/// Elements of x where the mask says `keep`, 0 elsewhere.
-inline Array keep_where(const Array& x, const Mask& mask, bool keep) {
-  Array y = x.contiguous();
-  const Mask full = mask.expand(y.shape()).contiguous();
+/// y = x where the mask is `when`; both broadcast to y's shape.
+inline void put_where(Array& y, const Mask& mask, bool when, const Array& x) {
+  const StridedLoop loop(y.shape(), mask.layout().expand(y.shape()).strides(), x.layout().expand(y.shape()).strides());
+  const Index step = loop.inner_a(), x_step = loop.inner_b();
   real* const out = y.mutate();
-  const std::uint8_t* const in = full.data();
-  each_element(y.numel(), [=](Index i) { out[i] = (in[i] != 0) == keep ? out[i] : real(0); });
+  loop.run(y.numel(), 0.5, [&](Index mask_at, Index x_at, Index at, Index n) {
+    const std::uint8_t* const m = mask.data() + mask_at;
+    const real* const from = x.data() + x_at;
+    real* const to = out + at;
+    const bool put_all = step == 0 && (*m != 0) == when;
+    if (step == 1 && x_step == 1) {  // a loop over adjacent elements becomes a few vector instructions
+      for (Index i = 0; i < n; ++i) to[i] = (m[i] != 0) == when ? from[i] : to[i];
+    } else if (step == 1 && x_step == 0) {
+      const real value = *from;
+      for (Index i = 0; i < n; ++i) to[i] = (m[i] != 0) == when ? value : to[i];
+    } else if (step != 0 || put_all) {
+      for (Index i = 0; i < n; ++i) to[i] = (m[i * step] != 0) == when ? from[i * x_step] : to[i];
+    }
+  });
+}
+/// x, but 0 where the mask is `when`.
+inline Array zero_where(const Array& x, const Mask& mask, bool when) {
+  Array y = x.contiguous();
+  put_where(y, mask, when, Array(real(0)));
   return y;
 }
 }  // namespace detail
@@ -90,16 +107,11 @@ inline Mask operator!=(const Tensor& a, const Tensor& b) {
 inline Tensor where(const Mask& mask, const Tensor& a, const Tensor& b) {
   Op op("where", a, b);
   const Shape shape = broadcast(broadcast(a.shape(), b.shape()), mask.shape());
-  const Mask choice = mask.expand(shape).contiguous();
   Array y = copy_of(b.array().expand(shape));
-  const Array x = a.array().expand(shape).contiguous();
-  real* const out = y.mutate();
-  const real* const chosen = x.data();
-  const std::uint8_t* const choose = choice.data();
-  detail::each_element(y.numel(), [=](Index i) { out[i] = choose[i] ? chosen[i] : out[i]; });
-  return op.record(y, save(choice), [](const Array& dy, Grads& dx, const Mask& choice) {
-    if (dx.wants(0)) dx.add(0, detail::keep_where(dy, choice, true));
-    if (dx.wants(1)) dx.add(1, detail::keep_where(dy, choice, false));
+  detail::put_where(y, mask, true, a.array());
+  return op.record(y, save(mask), [](const Array& dy, Grads& dx, const Mask& mask) {
+    if (dx.wants(0)) dx.add(0, detail::zero_where(dy, mask, false));
+    if (dx.wants(1)) dx.add(1, detail::zero_where(dy, mask, true));
   });
 }
 
@@ -124,13 +136,11 @@ inline Tensor masked_fill(const Tensor& x, const Mask& mask, double fill) {
   const real value = static_cast<real>(fill);
   Op op("masked_fill", x);
   op.infinity_on_purpose();  // its purpose is filling with -infinity before a softmax
-  const Mask blocked = broadcast_to(mask, x.shape()).contiguous();
+  const Mask blocked = broadcast_to(mask, x.shape());
   Array y = x.array().contiguous();
-  real* const out = y.mutate();
-  const std::uint8_t* const hit = blocked.data();
-  detail::each_element(y.numel(), [=](Index i) { out[i] = hit[i] ? value : out[i]; });
+  detail::put_where(y, blocked, true, Array(value));
   return op.record(y, save(blocked), [](const Array& dy, Grads& dx, const Mask& blocked) {
-    dx.add(0, detail::keep_where(dy, blocked, false));
+    dx.add(0, detail::zero_where(dy, blocked, true));
   });
 }
 

@@ -16,12 +16,16 @@ using kernels::AttentionScores;
 /// Puts `value` in place of what lies at pairs of a key and a query that does not see it: in most blocks of the last 15
 /// keys. Returns which queries see a key.
 MOTE_INLINE Mask hide(const AttentionBlock& b, real value, real* w) {
+  const Vec instead(value);
+  const auto hide_in = [&](Index j, Mask seen) { select(seen, Vec::load(w + 16 * j), instead).store(w + 16 * j); };
   Mask seen_any = lanes_below(b.keep ? 0 : 16);
-  for (Index j = b.keep ? 0 : b.full; j < b.keys; ++j) {
-    const Mask seen = b.keep ? kept(b.keep + 16 * j, 16) : Vec::iota() > Vec(static_cast<real>(j - b.full));
+  for (Index j = 0; b.keep && j < b.keys; ++j) {
+    const Mask seen = kept(b.keep + 16 * j, 16);
     seen_any = seen_any | seen;
-    select(seen, Vec::load(w + 16 * j), Vec(value)).store(w + 16 * j);
+    hide_in(j, seen);
   }
+  Vec after = Vec::iota();  // positions of the queries after that of key j
+  for (Index j = b.full; !b.keep && j < b.keys; ++j, after -= Vec(1)) hide_in(j, after > Vec::zero());
   return seen_any;
 }
 
@@ -123,7 +127,7 @@ void attention_weights(const AttentionBlock& b, const AttentionScores& s, real* 
       });
   const Vec scale = inverse_of(total);
   for (Index key = 0; key < b.keys; ++key) (Vec::load(w + 16 * key) * scale).store(w + 16 * key);
-  hide(b, 0, w);  // 0 even if the sum is NaN
+  if (any(is_nan(total))) hide(b, 0, w);  // else it is 0 already
   if (!maxima) return;
   store_n(top, maxima, b.rows);
   store_n(total, sums, b.rows);
@@ -136,7 +140,7 @@ void attention_weights_again(const AttentionBlock& b, const AttentionScores& s, 
   const Vec total = load_n(sums, b.rows), scale = inverse_of(total);
   const Vec top = select(total == Vec::zero(), Vec::zero(), load_n(maxima, b.rows));  // who saw nothing
   for (Index j = 0; j < b.keys; ++j) (v_exp_below(Vec::load(w + 16 * j) - top) * scale).store(w + 16 * j);
-  hide(b, 0, w);
+  if (any(is_nan(total))) hide(b, 0, w);
 }
 
 /// d = w (dP - sum over keys of dP w) scale, where dP = dy_r . v_j times the dropout factors.
