@@ -40,6 +40,21 @@ TEST_CASE("attention: memory grows with T, not with T squared, up to T = 4096") 
   }
 }
 
+TEST_CASE("attention: what forward keeps takes no more than q and k") {
+  const Hardware use(kernels::table(), 1);
+  for (const Index T : {2, 12, 16, 32, 33, 64, 100, 512})
+    for (const bool causal : {false, true}) {
+      CAPTURE(T);
+      Tensor q = random_array({2, 2, T, 16}, 1), k = random_array({2, 2, T, 16}, 2), v = random_array({2, 2, T, 16}, 3);
+      for (Tensor* t : {&q, &k, &v}) t->requires_grad_();
+      const Index before = memory_stats().live_bytes;
+      const Tensor y = attention(q, k, v, {.causal = causal});
+      const Index bytes = 2 * 2 * T * 16 * static_cast<Index>(sizeof(real));  // of each
+      CHECK(memory_stats().live_bytes - before <=
+            3 * bytes * 5 / 4 + 4096);  // y and what is kept; blocks are rounded up
+    }
+}
+
 TEST_CASE("attention: dropout keeps one bit for each weight") {
   const Hardware use(kernels::table(), 1);
   for (const Index T : {1024, 4096}) {

@@ -142,6 +142,17 @@ TEST_CASE("where, masked_fill, masked_softmax: masks in any layout") {
     CAPTURE(text_of(m.shape()));
     const Mask copied = copy_of(m);
     CHECK(same_bits(where(m, x, z).array(), where(copied, x, z).array()));
+    const Array few = z.array().slice(2, 0, 1).select(0, 1), all = copy_of(few.expand({2, 3, 3}));  // [3, 1], 3 apart
+    const auto choose = [](const Mask& by) {
+      return [by](In in) {
+        const Tensor chosen = where(by, in[0], in[1]);
+        return masked_fill(chosen, by.transpose(-2, -1), 2);
+      };
+    };
+    const Mask wide = m.expand({2, 3, 3});
+    const Run broadcast(choose(wide), {few, x.array()}), whole(choose(copy_of(wide)), {all, x.array()});
+    CHECK(same_bits(broadcast.y, whole.y));
+    CHECK(same_bits(broadcast.dx[1], whole.dx[1]));
     CHECK(same_bits(masked_fill(x, m, 7).array(), masked_fill(x, copied, 7).array()));
     CHECK(same_bits(masked_softmax(x, m).array(), masked_softmax(x, copied).array()));
     CHECK(same_bits(masked_softmax(x, m).array(), masked_softmax(x, copy_of(broadcast_to(m, {2, 3, 3}))).array()));
