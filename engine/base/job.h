@@ -17,7 +17,7 @@ namespace mote::detail {
 /// that is waited for.
 inline void rest(int& rests, int patience) {
 #if defined(__x86_64__)
-  for (int i = 0; i < 8; ++i) __builtin_ia32_pause();
+  for (int i = 0; i < 2; ++i) __builtin_ia32_pause();
 #endif
   if (++rests % patience == 0) std::this_thread::yield();
 }
@@ -28,7 +28,8 @@ inline void rest(int& rests, int patience) {
 /// Every participant has a home, its share of the chunks in order, and begins there: so the same thread tends to work on
 /// the same rows in one loop after the other, and finds them in its own cache. Who is done at home helps others, from the
 /// end. A chunk is taken by one compare-and-swap on the number of the job and what is left of the home together, which
-/// fails once another job is there.
+/// fails once another job is there. All that is to be known about a home lies in one line of the cache: between two cores
+/// a line takes as long as a small chunk.
 class Job {
  public:
   explicit Job(Index participants) : homes_(static_cast<std::size_t>(participants)) {}
@@ -38,20 +39,20 @@ class Job {
   void run(RangeBody run, void* body, Index count, Index grain, const Wake& wake) {
     const Index chunks = (count - 1) / grain + 1, participants = this->participants();
     const Index unit = (chunks - 1) / (participants * most_units) + 1, units = (chunks - 1) / unit + 1;
-    run_.store(run, std::memory_order_relaxed);
-    body_.store(body, std::memory_order_relaxed);
-    count_.store(count, std::memory_order_relaxed);
-    grain_.store(grain, std::memory_order_relaxed);
-    unit_.store(unit, std::memory_order_relaxed);
     ++number_;
-    for (Index i = 0; i < participants; ++i) {
+    for (Index i = participants; i-- > 0;) {  // the caller's own last: the others begin meanwhile
       Home& home = homes_[static_cast<std::size_t>(i)];
+      home.run.store(run, std::memory_order_relaxed);
+      home.body.store(body, std::memory_order_relaxed);
+      home.count.store(count, std::memory_order_relaxed);
+      home.grain.store(grain, std::memory_order_relaxed);
+      home.unit.store(unit, std::memory_order_relaxed);
       home.begin.store(units * i / participants, std::memory_order_relaxed);
       home.left.store(Left{number_, 0, units * (i + 1) / participants - units * i / participants}.word());
     }
     wake(units - 1);
     helped_ += units - work(0);
-    for (int rests = 0; done_by_others_.load(std::memory_order_acquire) != helped_;) rest(rests, 64);
+    for (int rests = 0; done_by_others() != helped_;) rest(rests, 256);
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
@@ -59,14 +60,17 @@ class Job {
 
   /// Whether chunks are left that nobody has taken.
   bool has_work() const {
-    for (const Home& home : homes_)
-      if (Left(home.left.load()).units() > 0) return true;
+    for (Index i = 0; i < participants(); ++i)
+      if (has_work_at(i)) return true;
     return false;
   }
+  /// The same for the chunks of one participant. Who looks there alone keeps away from the lines that others write.
+  bool has_work_at(Index who) const { return Left(homes_[static_cast<std::size_t>(who)].left.load()).units() > 0; }
 
   /// For a worker, participant number `who` counted from 1: takes and runs chunks while there are any.
   void help(Index who) {
-    if (const Index done = work(who)) done_by_others_.fetch_add(done, std::memory_order_release);
+    if (const Index done = work(who))
+      homes_[static_cast<std::size_t>(who)].done.fetch_add(done, std::memory_order_release);
   }
 
  private:
@@ -86,8 +90,18 @@ class Job {
   };
   struct alignas(64) Home {
     std::atomic<std::uint64_t> left{0};
+    std::atomic<RangeBody> run{nullptr};
+    std::atomic<void*> body{nullptr};
+    std::atomic<Index> count{0}, grain{0}, unit{1};
     std::atomic<Index> begin{0};  // the number of its first unit
+    std::atomic<Index> done{0};   // units that its workers have done, here or elsewhere, in all jobs so far
   };
+
+  Index done_by_others() const {
+    Index done = 0;
+    for (const Home& home : homes_) done += home.done.load(std::memory_order_acquire);
+    return done;
+  }
 
   /// Returns how many units are done. Until they are counted, the job cannot end.
   Index work(Index who) {
@@ -103,10 +117,11 @@ class Job {
     for (std::uint64_t word = home.left.load(std::memory_order_acquire);;) {
       Left left(word);
       if (left.units() == 0) return done;
-      const auto run = run_.load(std::memory_order_relaxed);
-      void* const body = body_.load(std::memory_order_relaxed);
-      const Index count = count_.load(std::memory_order_relaxed), grain = grain_.load(std::memory_order_relaxed);
-      const Index unit = unit_.load(std::memory_order_relaxed);
+      const auto run = home.run.load(std::memory_order_relaxed);
+      void* const body = home.body.load(std::memory_order_relaxed);
+      const Index count = home.count.load(std::memory_order_relaxed);
+      const Index grain = home.grain.load(std::memory_order_relaxed);
+      const Index unit = home.unit.load(std::memory_order_relaxed);
       const Index number = home.begin.load(std::memory_order_relaxed) + (own ? left.first++ : --left.last);
       // Success proves that all this belongs to one job: another is published only after the last unit is taken.
       if (!home.left.compare_exchange_weak(word, left.word(), std::memory_order_acq_rel, std::memory_order_acquire))
@@ -135,12 +150,8 @@ class Job {
   }
 
   std::vector<Home> homes_;
-  std::uint64_t number_ = 0;  // of jobs so far
-  std::atomic<RangeBody> run_{nullptr};
-  std::atomic<void*> body_{nullptr};
-  std::atomic<Index> count_{0}, grain_{0}, unit_{1};
-  alignas(64) std::atomic<Index> done_by_others_{0};  // in all jobs so far
-  Index helped_ = 0;                                  // what it is when this job has ended
+  alignas(64) std::uint64_t number_ = 0;  // of jobs so far; in another line than what workers read
+  Index helped_ = 0;                      // what done_by_others() is when this job has ended
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
 };

@@ -67,6 +67,7 @@ class Pool {
 
  private:
   static constexpr microseconds search{100};              // how long a worker looks for a job before it sleeps
+  static constexpr int patience = 32;                     // how often it looks before it lets another thread run
   static constexpr microseconds between_crowds{100'000};  // how often all are woken that there are
 
   /// Lets `helpers` workers be awake, as far as cores can run them beside the caller; now and then all of them, for the
@@ -104,16 +105,18 @@ class Pool {
         --calls_;
       }
       do {
-        while (finds_work()) job_.help(home);
+        while (finds_work(home)) job_.help(home);
       } while (!falls_asleep());
     }
   }
   /// Waits for a job; false after a while, and at once if others are awake on all spare cores.
-  bool finds_work() {
+  bool finds_work(Index home) {
     const auto start = Clock::now();
-    for (int rests = 0; !job_.has_work();) {
-      rest(rests, 8);
-      if (rests % 8 == 0 && (awake_.load() > spare_cores_ || Clock::now() - start > search)) return false;
+    for (int rests = 0; !job_.has_work_at(home);) {
+      rest(rests, patience);
+      if (rests % patience != 0) continue;
+      if (job_.has_work()) return true;
+      if (awake_.load() > spare_cores_ || Clock::now() - start > search) return false;
     }
     return true;
   }
@@ -200,6 +203,12 @@ void run_alone(detail::RangeBody run, void* body, Index count, Index grain) {
 }  // namespace
 
 int threads() { return thread_count(state()); }
+
+Index even_grain(Index count, double nanoseconds) {
+  const Index grain = grain_for(nanoseconds), most = threads();
+  const Index chunks = std::clamp<Index>(count / grain + (count % grain > 0), 1, most);
+  return (count + chunks - 1) / chunks;
+}
 
 void set_threads(int n) {
   check(n >= 1 && n <= 1024, "set_threads: ", n, " is not a number of threads from 1 to 1024");

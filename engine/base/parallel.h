@@ -24,6 +24,10 @@ constexpr Index grain_for(double nanoseconds) {
   return nanoseconds * 1e9 <= chunk ? 1000000000 : nanoseconds >= chunk ? 1 : static_cast<Index>(chunk / nanoseconds);
 }
 
+/// The grain for a loop of `count` such items that runs again and again over the same data, larger than a cache: at most
+/// one chunk per thread and all as long, so that a thread finds its part where it left it and nobody waits for the last.
+Index even_grain(Index count, double nanoseconds);
+
 namespace detail {
 using RangeBody = void (*)(void* body, Index begin, Index end);
 void run_parallel(Index count, Index grain, RangeBody run, void* body);

@@ -26,11 +26,12 @@ Index typical_bytes(Level level);
 /// GFLOP/s of threads() threads that do nothing but multiply and add, in about so many seconds. A multiply-add is two.
 double measure_multiply_adds(double seconds);
 
-/// GB/s at which threads() threads read a block of so many bytes again and again, each a part of its own.
+/// GB/s at which threads() threads read a block of so many bytes again and again, each a part of its own, four streams
+/// at a time.
 class ReadSpeed {
  public:
   explicit ReadSpeed(Index bytes);
-  /// In about so many seconds, but at least once.
+  /// In about so many seconds, but at least once after a round that is not counted.
   double measure(double seconds);
 
  private:

@@ -12,14 +12,6 @@ namespace {
 
 Index panel_count(Index n, Index width) { return (n + width - 1) / width; }
 
-/// The grain of a loop over `count` panels, rounded so that every thread gets as many chunks: a product is a few
-/// microseconds, and the last chunk would be waited for.
-Index even_grain(Index count, Index grain) {
-  Index chunks = (count + grain - 1) / grain;
-  if (chunks > threads()) chunks -= chunks % threads();
-  return (count + chunks - 1) / chunks;
-}
-
 /// The most rows that panels as wide as those of a single row allow at a time.
 Index rows_at_once(Index m) {
   const Table& t = table();
@@ -28,13 +20,14 @@ Index rows_at_once(Index m) {
   return rows;
 }
 
-/// One panel: all rows, `rows` at a time, all blocks of the sum.
-void multiply_panel(Index m, Index rows, const real* a, const PackedWeight& w, Index j, const real* bias, real* c) {
+/// The outputs of `count` panels from column j on: all rows, `rows` at a time, all blocks of the sum.
+void multiply_panels(Index m, Index rows, const real* a, const PackedWeight& w, Index j, Index count, const real* bias,
+                     real* c) {
   const Table& t = table();
   for (Index i = 0; i < m; i += rows)
     for (Index p = 0; p < w.k; p += sum_block)
       t.gemm_tiles({.rows = std::min(rows, m - i),
-                    .columns = std::min(w.width, w.n - j),
+                    .columns = std::min(count * w.width, w.n - j),
                     .k = std::min(sum_block, w.k - p),
                     .width = w.width,
                     .a = a + i * w.k + p,
@@ -75,8 +68,9 @@ void multiply_packed(Index m, const real* a, const PackedWeight& w, const real* 
   // Panels are read at some 50 bytes a nanosecond, which a few rows hardly slow down.
   const double nanoseconds = static_cast<double>((m + rows - 1) / rows * w.width * w.k) * sizeof(real) / 50;
   const Index panels = panel_count(w.n, w.width);
-  parallel_for(panels, even_grain(panels, grain_for(nanoseconds)), [&](Index lo, Index hi) {
-    for (Index i = lo; i < hi; ++i) multiply_panel(m, rows, a, w, i * w.width, bias, c);
+  parallel_for(panels, even_grain(panels, nanoseconds), [&](Index lo, Index hi) {
+    for (Index i = lo; i < hi; i += 2)  // as many as a tile of one row reads at a time
+      multiply_panels(m, rows, a, w, i * w.width, std::min<Index>(2, hi - i), bias, c);
   });
 }
 

@@ -59,7 +59,8 @@ class BlocksMemory {
 
 /// About how many nanoseconds a block takes whose products have `columns` columns in all: for grain_for().
 inline double block_time(const AttentionPlan& p, Index columns) {
-  const double pairs = static_cast<double>(block_rows * p.keys) / (p.causal ? 2 : 1);
+  const Index rows = std::min(p.queries, block_rows);
+  const double pairs = static_cast<double>(rows * p.keys) / (p.causal && rows > 1 ? 2 : 1);
   return pairs * (0.015 * static_cast<double>(columns) + 0.5);
 }
 

@@ -33,8 +33,9 @@ void one_query(const AttentionView& p, const Block& at, const Kept<real>& kept, 
 
 void attention_forward(const AttentionView& p, real* y, real* kept, real* weights, real* dropped) {
   const Index blocks = (p.queries + block_rows - 1) / block_rows;
-  const Index grain = grain_for(block_time(p, p.width + p.value_width));
-  parallel_for(p.batch * p.heads * blocks, grain, [&](Index lo, Index hi) {
+  const Index tasks = p.batch * p.heads * blocks;
+  const double time = block_time(p, p.width + p.value_width);
+  parallel_for(tasks, p.queries == 1 ? even_grain(tasks, time) : grain_for(time), [&](Index lo, Index hi) {
     BlocksMemory memory(p, false, 1);
     const BlockMemory m = memory.block(0);
     for (Index task = lo; task < hi; ++task) {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "engine/base/parallel.h"
-#include "engine/kernels/limits.h"
+#include "engine/ops/packed_weights.h"
 #include "examples/bench/choice.h"
 #include "examples/bench/measure.h"
 
@@ -48,34 +48,33 @@ void generate(int argc, char** argv, Output& out) {
   for (Case c : cases())
     if (c.name != "S0" && c.name != "S1") c.batch = 1, list.push_back(c);
   list = choice.chosen(list);
-  out.table("generate",
-            "tokens one at a time. The limit: reading all weights for each of them, from wherever so many bytes fit",
-            {{"model", "model", As::text},
-             {"threads", "threads", As::integer},
-             {"batch", "batch", As::integer},
-             {"tokens", "tokens", As::integer},
-             {"tokens_per_second", "tokens/s"},
-             {"us_per_token", "us/token"},
-             {"mb_per_token", "MB/token"},
-             {"gbytes", "GB/s"},
-             {"limit_gbytes", "limit"},
-             {"share", "of limit", As::share},
-             {"memory_gbytes", "memory"},
-             {"memory_share", "of memory", As::share}});
+  out.table(
+      "generate",
+      "tokens one at a time. The limit: reading a block as large as all weights, again and again, between the texts",
+      {{"model", "model", As::text},
+       {"threads", "threads", As::integer},
+       {"batch", "batch", As::integer},
+       {"tokens", "tokens", As::integer},
+       {"tokens_per_second", "tokens/s"},
+       {"us_per_token", "us/token"},
+       {"mb_per_token", "MB/token"},
+       {"gbytes", "GB/s"},
+       {"limit_gbytes", "limit"},
+       {"share", "of limit", As::share}});
   for (const Case& c : list) {
     common.use_threads(c.threads);
-    mote::kernels::ReadSpeed memory(mote::kernels::typical_bytes(mote::kernels::Level::memory));
     mote::GPT model(c.config, mote::Generator(1));
     const Index tokens = wish.tokens > 0 ? wish.tokens : std::max<Index>(1, c.config.block_size - 1);
     const mote::Generator random(2);
     const mote::IntArray start({c.batch, 1});
     const mote::GenerateOptions how{.use_cache = wish.cache};
     const double bytes = bytes_per_token(model, c.batch, tokens);
+    const mote::PackedWeights packed;  // once for all texts
     const Result r = measure([&] { model.generate(start, tokens, how, random); },
                              {.bytes = bytes * static_cast<double>(tokens), .block = bytes}, common.seconds);
-    const double each = r.seconds / static_cast<double>(tokens), from_memory = memory.measure(0.02);
+    const double each = r.seconds / static_cast<double>(tokens);
     out.row({c.name, mote::threads(), c.batch, tokens, static_cast<double>(c.batch) / each, each * 1e6, bytes * 1e-6,
-             bytes / each * 1e-9, r.gbytes, r.share, from_memory, bytes / each * 1e-9 / from_memory});
+             bytes / each * 1e-9, r.gbytes, r.share});
   }
   out.note("With several sequences at a time, us/token is the time of a token for all of them.");
 }

@@ -20,12 +20,13 @@ Result measure(const std::function<void()>& body, const Work& work, double secon
   using mote::kernels::ReadSpeed;
   const double block = work.block > 0 ? work.block : work.bytes;
   std::optional<ReadSpeed> reading;
-  if (work.bytes > 0) reading.emplace(static_cast<mote::Index>(std::min(block, 256e6)));
+  if (work.bytes > 0) reading.emplace(static_cast<mote::Index>(std::min(block, 1e9)));
   double start = now();
   body();
   const bool brief = now() - start < 0.05;
   if (brief) start = now(), body();
   const double once = std::max(now() - start, 1e-8);
+  const double sample = std::max(0.001, seconds / 100);  // of reading: a few times all that is larger than caches
   const int batch = std::max(1, static_cast<int>(std::min(seconds / 15 / once, 1e6)));
   std::vector<double> times, shares, gflops, gbytes;
   const double end = now() + seconds;
@@ -36,7 +37,7 @@ Result measure(const std::function<void()>& body, const Work& work, double secon
       ideal += work.flops / gflops.back() * 1e-9;
     }
     if (reading) {
-      gbytes.push_back(reading->measure(0.001));
+      gbytes.push_back(reading->measure(sample));
       ideal += work.bytes / gbytes.back() * 1e-9;
     }
     if (brief) body();  // what the samples pushed out of the caches comes back

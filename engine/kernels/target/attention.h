@@ -157,17 +157,44 @@ void attention_score_gradient(const AttentionBlock& b, const AttentionScores& s,
     (Vec::load(w + 16 * j) * (Vec::load(d + 16 * j) - total) * scale).store(d + 16 * j);
 }
 
-void attention_scores_of_one(const AttentionScores& s, Index keys, real* scores) {
-  for (Index j = 0; j < keys; j += 16) {
-    const Index n = keys - j < 16 ? keys - j : 16;
-    turn(s.k + j * s.k_row, s.k_row, n, s.width, s.turned);
-    Vec total = Vec::zero(), sum = Vec::zero();
-    for (Index c = 0; c < s.width; ++c) {
-      if (c > 0 && c % kernels::sum_block == 0) total = c == kernels::sum_block ? sum : total + sum, sum = Vec::zero();
-      sum = fma(Vec::load(s.turned + 16 * c), Vec(s.q[c]), sum);
+/// The scores of `groups` times Reg::lanes keys from `first` on; if not `whole`, of a last group of n. Squares of the
+/// keys are transposed in registers, so that keys are lanes; several groups, so that no multiply-add waits for another.
+template <int groups, bool whole>
+MOTE_INLINE void scores_of_keys(const AttentionScores& s, Index first, Index n, real* scores) {
+  constexpr int lanes = Reg::lanes;
+  Reg sum[groups], total[groups];
+  for (int g = 0; g < groups; ++g) sum[g] = total[g] = Reg::zero();
+  for (Index c = 0; c < s.width; c += lanes) {
+    const Index columns = s.width - c < lanes ? s.width - c : lanes;
+    if (c > 0 && c % kernels::sum_block == 0)
+      for (int g = 0; g < groups; ++g)
+        total[g] = c == kernels::sum_block ? sum[g] : total[g] + sum[g], sum[g] = Reg::zero();
+#pragma GCC unroll 4
+    for (int g = 0; g < groups; ++g) {
+      const real* const k = s.k + (first + g * lanes) * s.k_row + c;
+      Reg square[lanes];
+#pragma GCC unroll 16
+      for (int i = 0; i < lanes; ++i)
+        square[i] = !whole && i >= n   ? Reg::zero()
+                    : columns == lanes ? Reg::load(k + i * s.k_row)
+                                       : Reg::load_first(k + i * s.k_row, columns);
+      transpose(square);
+#pragma GCC unroll 16
+      for (int i = 0; i < lanes; ++i)
+        if (i < columns) sum[g] = fma(square[i], Reg(s.q[c + i]), sum[g]);
     }
-    store_n((s.width > kernels::sum_block ? total + sum : sum) * Vec(s.scale), scores + j, n);
   }
+  for (int g = 0; g < groups; ++g) {
+    const Reg y = (s.width > kernels::sum_block ? total[g] + sum[g] : sum[g]) * Reg(s.scale);
+    whole ? y.store(scores + first + g * lanes) : y.store_first(scores + first + g * lanes, n);
+  }
+}
+
+void attention_scores_of_one(const AttentionScores& s, Index keys, real* scores) {
+  constexpr Index lanes = Reg::lanes;
+  for_tiles<4>(keys / lanes,
+               [&]<int groups>(Index group) { scores_of_keys<groups, true>(s, group * lanes, lanes, scores); });
+  if (const Index left = keys % lanes; left > 0) scores_of_keys<1, false>(s, keys - left, left, scores);
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ MOTE_INLINE Reg load_register(const real* p, int v, Index last) {
 }
 
 /// The tile at `c`, from column j on: every element of C is one accumulator and k only ascends, which is why the bits
-/// never change.
-template <int rows, int registers, bool edge>
+/// never change. A tile may be as wide as several panels of `panel` registers each.
+template <int rows, int registers, bool edge, int panel = registers>
 void multiply_tile(const TileBlock& t, const real* a0, Index a_row, Index a_k, const real* b, real* c, Index j) {
   const Index last = t.columns - j - (registers - 1) * Reg::lanes;
   const auto load = [last](const real* p, int v) __attribute__((always_inline)) {
@@ -53,7 +53,8 @@ void multiply_tile(const TileBlock& t, const real* a0, Index a_row, Index a_k, c
   for (Index p = t.k; p > 0; --p) {
     Reg y[registers];
 #pragma GCC unroll 16
-    for (int v = 0; v < registers; ++v) y[v] = load(b, v);
+    for (int v = 0; v < registers; ++v)
+      y[v] = panel < registers ? Reg::load(b + v / panel * t.b_panel + v % panel * Reg::lanes) : load(b, v);
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) {
       const Reg x(a[r / 3][r % 3 * a_row]);
@@ -109,6 +110,9 @@ constexpr Tiles make_tiles() {
   return all;
 }
 constexpr Tiles tiles = make_tiles();
+
+/// One row by two panels. A single row is as fast as B is read, and two streams are read faster than one.
+constexpr MultiplyTile* row_by_two_panels = multiply_tile<1, 2 * most_registers, false, most_registers>;
 
 }  // namespace
 }  // namespace mote

@@ -52,6 +52,9 @@ MOTE_INLINE void run_tiles(const TileBlock& t) {
     const Index a_k = copies ? copied_width : t.a_k;
     const auto& of = tiles.of[here - 1];
     Index j = 0;
+    if (here == 1 && t.width == most_registers * Reg::lanes)
+      for (; j + 2 * width <= t.columns; j += 2 * width, b += 2 * panel)
+        row_by_two_panels(t, a_here, t.a_row, a_k, b, c + j, j);
     if (t.columns >= width) {
       MultiplyTile* const whole = of[width / Reg::lanes - 1][0];
       for (; j + width <= t.columns; j += width, b += panel) whole(t, a_here, t.a_row, a_k, b, c + j, j);
