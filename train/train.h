@@ -1,4 +1,5 @@
-// Includes training: optimizers, schedules, clipping, the loop, checkpoints, recipes, batches of rows, progress, tasks.
+// Includes training: optimizers, schedules, clipping, the loop, checkpoints, recipes, batches of rows, progress, tasks,
+// tokenizers.
 #pragma once
 
 #include "train/adamw.h"
@@ -14,3 +15,5 @@
 #include "train/sgd.h"
 #include "train/stop_signal.h"
 #include "train/tasks/tasks.h"
+#include "train/text/tokenizer.h"
+#include "train/text/utf8_stream.h"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes the seed corpora of the fuzzers: sh tests/fuzz/seeds.sh FOLDER makes FOLDER/json and the like.
 set -eu
-mkdir -p "$1/json" "$1/npy" "$1/safetensors" "$1/llmc" "$1/config"
+for kind in json npy safetensors llmc config tokenizer encode; do mkdir -p "$1/$kind"; done
 n=0
 json() { n=$((n + 1)); printf '%s' "$1" > "$out/json/$n"; }
 out=$1
@@ -44,3 +44,27 @@ llmc 5 2 3 1 2 2 4 90 2
 config() { n=$((n + 1)); printf '%s' "$1" > "$out/config/$n"; }
 config '{"n_positions":4,"vocab_size":5,"n_layer":1,"n_head":2,"n_embd":8}'
 config '{"model_type":"gpt2","n_positions":4,"vocab_size":5,"n_layer":1,"n_head":2,"n_embd":8,"n_inner":null,"activation_function":"gelu_new","layer_norm_epsilon":1e-05,"resid_pdrop":0.1,"embd_pdrop":0.2,"attn_pdrop":0.3,"tie_word_embeddings":false,"scale_attn_weights":false,"scale_attn_by_inverse_layer_idx":false,"reorder_and_upcast_attn":false}'
+# The letter says which reader.
+tokenizer() { n=$((n + 1)); printf "$1" > "$out/tokenizer/$n"; }
+tokenizer 'm{"tokenizer":"byte","special":[{"id":256,"text":"<|endoftext|>"}]}'
+tokenizer 'm{"tokenizer":"char","special":[{"id":1,"text":"<|a|>"}],"tokens":["a","\303\251","\360\237\230\200"]}'
+# Every byte in GPT-2's characters, in the order of the bytes, as JSON strings.
+bytes() {
+  awk 'BEGIN {
+    next_code = 256
+    for (b = 0; b < 256; ++b) {
+      itself = (b >= 33 && b <= 126) || (b >= 161 && b != 173)
+      printf "\"\\u%04x\"'"$1"'", itself ? b : next_code++'"$2"'
+    }
+  }'
+}
+n=$((n + 1))
+printf 'm{"tokenizer":"bpe","special":[],"tokens":[%s"aa","aaaa","ba"],"merges":["a a","aa aa","b a"]}' "$(bytes , '')" > "$out/tokenizer/$n"
+n=$((n + 1))
+{
+  printf 'g{%s"<|endoftext|>":257,"ab":256}' "$(bytes ':%d,' ', b')"
+  printf '\000#version: 0.2\na b\n'
+} > "$out/tokenizer/$n"
+encode() { n=$((n + 1)); printf "$1" > "$out/encode/$n"; }
+encode "it'll've 12  words\\r\\n\\r\\n<|endoftext|> aaaaaaaaaaaaaaaaaaaa"
+encode '\360\237\230\200 \303\251 \377\300\257\355\240\200\363\240 \342\200\250\302\205 abababab'

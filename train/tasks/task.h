@@ -14,6 +14,8 @@
 
 namespace mote {
 
+class Tokenizer;
+
 /// Inputs and the next token at each position, both [B, T]; a target of -1 does not count.
 struct Batch {
   IntArray ids, targets;
@@ -84,6 +86,10 @@ class Task {
   virtual std::string text(std::span<const Index> ids) const;
   /// The ids of such a text, in which more spaces may stand. Errors: words that the task does not have, all named.
   virtual std::vector<Index> ids(const std::string& text) const;
+  /// What the words are made by, if they are a text's; else null.
+  virtual const Tokenizer* tokenizer() const { return nullptr; }
+  /// What a loss means, to stand behind its number: " (2.71 bits per byte)".
+  virtual std::string loss_note(double) const { return {}; }
 
   /// The position that tells what follows ids[position], for pictures of attention; -1: no certain one.
   virtual Index looks_at(std::span<const Index> ids, Index position) const;

@@ -5,6 +5,7 @@
 #include "train/tasks/induction.h"
 #include "train/tasks/repeat.h"
 #include "train/tasks/two_places.h"
+#include "train/text/text_task.h"
 
 namespace mote {
 namespace {
@@ -45,10 +46,8 @@ Entry entry(const char* name, FieldValues preset = {}) {
 }
 
 const Entry entries[] = {
-    entry<CopyTask>("copy"),
-    entry<InductionTask>("induction"),
-    entry<RepeatTask>("repeat"),
-    entry<TwoPlacesTask>("two_places"),
+    entry<CopyTask>("copy"), entry<InductionTask>("induction"),  entry<RepeatTask>("repeat"),
+    entry<TextTask>("text"), entry<TwoPlacesTask>("two_places"),
 };
 
 const Entry& find(const std::string& name) {

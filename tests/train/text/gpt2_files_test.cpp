@@ -1,0 +1,171 @@
+// GPT-2's vocabulary and merges: a small pair made here, what is refused, and the real ones where they lie.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "engine/io/file.h"
+#include "tests/temp_folder.h"
+#include "tests/tools.h"
+#include "tests/train/text/slow_encoder.h"
+#include "train/text/byte_pair.h"
+
+namespace mote::test::gpt2_files_test {
+namespace {
+
+using Ids = std::vector<Index>;
+
+/// The two files of all bytes, the words "ab", "Ġab" and "ĠabĠab", and the special token.
+struct Files {
+  TempFolder folder;
+  Strings tokens, merges{"#version: 0.2", "a b", "\u0120 ab"};
+  Files() {
+    for (int from_table = 1; from_table >= 0; --from_table)  // in GPT-2's order: visible bytes first
+      for (int b = 0; b < 256; ++b) {
+        const std::string visible = detail::visible_bytes(std::string(1, static_cast<char>(b)));
+        const bool itself = visible.size() == 1 || (b >= 161 && b != 173);
+        if (itself == (from_table == 1)) tokens.push_back(visible);
+      }
+    tokens.insert(tokens.end(), {"ab", "\u0120ab", end_of_text});
+  }
+  std::string vocabulary() const {
+    std::string json = "{";
+    for (std::size_t id = 0; id < tokens.size(); ++id)
+      json += std::string(id == 0 ? "" : ", ") + '"' + (tokens[id] == "\"" || tokens[id] == "\\" ? "\\" : "") +
+              tokens[id] + "\": " + std::to_string(id);
+    return json + "}";
+  }
+  std::string lines(const std::string& line_end = "\n") const {
+    std::string text;
+    for (const std::string& line : merges) text += line + line_end;
+    return text;
+  }
+  std::unique_ptr<Tokenizer> load(const std::string& vocabulary, const std::string& lines) const {
+    put_file(folder.path("vocab.json"), vocabulary);
+    put_file(folder.path("merges.txt"), lines);
+    return load_gpt2_tokenizer(folder.path("vocab.json"), folder.path("merges.txt"));
+  }
+  std::unique_ptr<Tokenizer> load() const { return load(vocabulary(), lines()); }
+  /// Without the folder, which is another one each time.
+  std::string error(const std::string& vocabulary, const std::string& lines) const {
+    std::string text = error_of([&] { load(vocabulary, lines); });
+    for (std::size_t at; (at = text.find(folder.path() + "/")) != std::string::npos;)
+      text.erase(at, folder.path().size() + 1);
+    return text;
+  }
+  std::string error() const { return error(vocabulary(), lines()); }
+};
+
+TEST_CASE("GPT-2's files: bytes in its characters and its order") {
+  CHECK(detail::visible_bytes(std::string("a \n\0\x7f\xa0\xad\xff", 8)) ==
+        "a\u0120\u010a\u0100\u0121\u0142\u0143\u00ff");
+  const Files files;
+  const auto t = files.load();
+  CHECK(t->vocab_size() == 259);
+  CHECK(t->encode("!") == Ids{0});
+  CHECK(t->encode("a") == Ids{64});
+  CHECK(t->encode(std::string(1, '\0')) == Ids{188});
+  CHECK(t->encode("\n") == Ids{198});
+  CHECK(t->encode("ab ab  ab") == Ids{256, 257, 220, 257});
+  CHECK(t->special(end_of_text) == 258);
+  CHECK(t->encode("ab<|endoftext|>", SpecialText::allow) == Ids{256, 258});
+  CHECK(tokenizer_from(t->json_text())->json_text() == t->json_text());
+  CHECK(tokenizer_from(t->json_text())->encode("ab ab  ab") == Ids{256, 257, 220, 257});
+}
+
+TEST_CASE("GPT-2's files: escapes in the JSON, Windows line ends, and no version line are accepted") {
+  const Files files;
+  std::string escaped;
+  for (const SlowCharacter& c : slow_characters(files.vocabulary())) {
+    char code[8];
+    std::snprintf(code, sizeof code, "\\u%04lx", static_cast<unsigned long>(c.code));
+    escaped += c.bytes.size() == 1 ? c.bytes : code;
+  }
+  const std::string expected = files.load()->json_text();
+  CHECK(files.load(escaped, files.lines())->json_text() == expected);
+  CHECK(files.load(files.vocabulary(), files.lines("\r\n"))->json_text() == expected);
+  Files bare;
+  bare.merges.erase(bare.merges.begin());
+  CHECK(bare.load()->json_text() == expected);
+  std::string unended = files.lines();
+  unended.pop_back();
+  CHECK(files.load(files.vocabulary(), unended)->json_text() == expected);
+}
+
+TEST_CASE("GPT-2's files: what makes no tokenizer is refused, with its line or token") {
+  const auto with = [](auto change) {
+    Files files;
+    change(files);
+    return files.error();
+  };
+  const Files good;
+  CHECK(good.error() == "(no error)");
+  CHECK(with([](Files& f) { f.merges.push_back("ab ab"); }) ==
+        "merges.txt: line 4: 'abab', the product, is not in the vocabulary");
+  CHECK(with([](Files& f) { f.merges.push_back("ab xyz"); }) == "merges.txt: line 4: 'xyz' is not in the vocabulary");
+  CHECK(with([](Files& f) { f.merges.push_back("a b"); }) == "merges.txt: line 4: 'a b' is also merges.txt: line 2");
+  CHECK(with([](Files& f) { f.merges.push_back("ab"); }) ==
+        "merges.txt: line 4: 'ab' must be two tokens with a space between them");
+  CHECK(with([](Files& f) { f.merges.push_back("a b a"); }) ==
+        "merges.txt: line 4: 'a b a' must be two tokens with a space between them");
+  CHECK(with([](Files& f) { f.merges.push_back("a  b"); }) ==
+        "merges.txt: line 4: 'a  b' must be two tokens with a space between them");
+  CHECK(with([](Files& f) { f.merges.insert(f.merges.begin() + 1, ""); }) ==
+        "merges.txt: line 2: '' must be two tokens with a space between them");
+  CHECK(with([](Files& f) { f.merges.push_back(" b"); }) ==
+        "merges.txt: line 4: ' b' must be two tokens with a space between them");
+  CHECK(with([](Files& f) { f.merges.push_back(std::string("<|endoftext|> a")); }) ==
+        "merges.txt: line 4: '<|endoftext|>' is not in the vocabulary");
+  CHECK(with([](Files& f) { f.merges.clear(); }) == "merges.txt: has no merges");
+  CHECK(with([](Files& f) { f.merges.resize(1); }) == "merges.txt: has no merges");
+  CHECK(with([](Files& f) { f.merges.pop_back(); }) ==
+        "vocab.json: '\u0120ab' is neither a byte nor the product of a merge");
+  CHECK(with([](Files& f) { f.tokens.push_back("a b"); }) == "vocab.json: 'a b' stands for no bytes");
+  CHECK(with([](Files& f) { f.tokens.push_back("\u4f60"); }) == "vocab.json: '\u4f60' stands for no bytes");
+  CHECK(with([](Files& f) { f.tokens[64] = "<|a|>"; }) == "vocab.json: 'a', byte 97, is missing");
+  CHECK(with([](Files& f) { f.tokens.push_back("<||>"), f.tokens.push_back("<|" + std::string(80, 'x') + "|>"); }) ==
+        "(no error)");
+  const std::string v = good.vocabulary(), m = good.lines();
+  const auto other_id = [&](const std::string& id) { return v.substr(0, v.rfind(' ') + 1) + id + "}"; };
+  CHECK(good.error(other_id("259"), m) ==
+        "vocab.json: the id 259 of '<|endoftext|>' is not one of 0 to 258, for 259 tokens");
+  CHECK(good.error(other_id("-1"), m) ==
+        "vocab.json: the id -1 of '<|endoftext|>' is not one of 0 to 258, for 259 tokens");
+  CHECK(good.error(other_id("257"), m) == "vocab.json: '\u0120ab' and '<|endoftext|>' have the same id 257");
+  CHECK(good.error(other_id("1.0"), m) ==
+        "vocab.json: \"<|endoftext|>\" must be an integer, not a number with a fraction or an exponent");
+  CHECK(good.error("{}", m) == "vocab.json: 'Ā', byte 0, is missing");
+  CHECK(good.error("", m).starts_with("vocab.json: line 1, column 1"));
+  CHECK(good.error("[]", m) == "vocab.json: the document must be an object, not an array");
+  CHECK(good.error(v, "") == "merges.txt: has no merges");
+  CHECK(error_of([&] {
+          load_gpt2_tokenizer("/nowhere/vocab.json", "/nowhere/merges.txt");
+        }).find("/nowhere/vocab.json") != std::string::npos);
+}
+
+TEST_CASE("GPT-2's files: the real ones, where MOTE_TEST_GPT2 names a folder with them") {
+  const char* const folder = std::getenv("MOTE_TEST_GPT2");
+  if (!folder) return;
+  const std::string path = folder;
+  const auto t = load_gpt2_tokenizer(path + "/vocab.json", path + "/merges.txt");
+  CHECK(t->vocab_size() == 50257);
+  CHECK(t->special(end_of_text) == 50256);
+  CHECK(t->encode("hello world") == Ids{31373, 995});
+  CHECK(t->encode("hello <|endoftext|>", SpecialText::allow) == Ids{31373, 220, 50256});
+  const std::vector<Ids> zeros{
+      {15},          {405},         {830},         {2388},      {20483},           {10535},
+      {24598},       {8269},        {10535, 830},  {8269, 405}, {8269, 830},       {8269, 2388},
+      {8269, 20483}, {8269, 10535}, {8269, 24598}, {25645},     {8269, 10535, 830}};
+  for (std::size_t n = 0; n < zeros.size(); ++n) CHECK(t->encode(std::string(n + 1, '0')) == zeros[n]);
+  const auto back = tokenizer_from(t->json_text());
+  CHECK(back->json_text() == t->json_text());
+  Dice dice(12);
+  for (int i = 0; i < 3000; ++i) {
+    const std::string x = i % 2 ? random_bytes(dice, dice.below(40)) : random_text(dice, dice.below(40), i % 4 == 0);
+    REQUIRE(t->decode(t->encode(x, SpecialText::plain)) == x);
+  }
+  const std::string letters(1'000'000, 'a');
+  CHECK(t->decode(t->encode(letters)) == letters);
+}
+
+}  // namespace
+}  // namespace mote::test::gpt2_files_test

@@ -1,0 +1,287 @@
+// The text task: what it reads, splits and draws; documents; a text of its own; what it refuses; its state.
+#include "train/text/text_task.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "engine/base/math.h"
+#include "tests/temp_folder.h"
+#include "tests/tools.h"
+#include "tests/train/text/slow_encoder.h"
+#include "train/tasks/tasks.h"
+#include "train/text/grammar.h"
+
+namespace mote::test::text_task_test {
+namespace {
+
+using Ids = std::vector<Index>;
+
+/// A file and the task that reads it.
+struct File {
+  TempFolder folder;
+  std::string path = folder.path("text");
+  explicit File(const std::string& content) { put_file(path, content); }
+  TextOptions options(TokenizerKind kind = TokenizerKind::character, Index block = 8, bool lines = false) const {
+    TextOptions o;
+    o.file = path, o.tokenizer = kind, o.block_size = block, o.lines = lines;
+    return o;
+  }
+  std::string error(const TextOptions& o) const {
+    std::string text = error_of([&] { TextTask{o}; });
+    for (std::size_t at; (at = text.find(path)) != std::string::npos;) text.replace(at, path.size(), "FILE");
+    return text;
+  }
+};
+
+/// n different characters in a row, so that a window tells where it is from.
+std::string counting(int n) {
+  std::string text;
+  for (int i = 0; i < n; ++i)
+    text += "\u4e00"[0], text += static_cast<char>(0xb8 + i / 64), text += static_cast<char>(0x80 + i % 64);
+  return text;
+}
+
+TEST_CASE("text task: the last tenth of the characters is held out, and every window occurs") {
+  const File file(counting(200));
+  const TextTask task(file.options());
+  CHECK(task.vocab_size() == 200);
+  CHECK(task.block_size() == 8);
+  for (const Split split : {Split::train, Split::test}) {
+    const Index begin = split == Split::train ? 0 : 180, end = split == Split::train ? 180 : 200;
+    const Batch b = task.batch(3000, split, Generator(1));
+    CHECK(b.ids.shape() == Shape({3000, 8}));
+    std::set<Index> starts;
+    for (Index n = 0; n < 3000; ++n) {
+      const Ids ids = row_of(b.ids, n), targets = row_of(b.targets, n);
+      starts.insert(ids[0]);
+      for (Index t = 0; t < 8; ++t) {
+        REQUIRE(ids[static_cast<std::size_t>(t)] == ids[0] + t);
+        REQUIRE(targets[static_cast<std::size_t>(t)] == ids[0] + t + 1);
+      }
+    }
+    CHECK(*starts.begin() == begin);
+    CHECK(*starts.rbegin() == end - 9);  // the last window ends with the last target
+    CHECK(static_cast<Index>(starts.size()) == end - begin - 8);
+  }
+  const Generator a(1), b(1);
+  CHECK(task.batch(5, Split::train, a).ids == task.batch(5, Split::train, b).ids);
+  CHECK(!(task.batch(5, Split::train, a).ids == task.batch(5, Split::train, Generator(1)).ids));
+  CHECK(task.batch(0, Split::train, a).ids.numel() == 0);
+}
+
+TEST_CASE("text task: all bytes of a file are its text") {
+  const std::string text = "\ufeffDon't\r\nstop 👍🏽\r\n";
+  std::string whole;
+  for (int i = 0; i < 20; ++i) whole += text;
+  const File file(whole);
+  for (const TokenizerKind kind : {TokenizerKind::character, TokenizerKind::byte, TokenizerKind::byte_pair}) {
+    const TextTask task(file.options(kind));
+    const TextData data = [&] {
+      std::unique_ptr<Tokenizer> tokenizer;
+      return read_text(file.options(kind), tokenizer);
+    }();
+    Ids all(data.train.ids.begin(), data.train.ids.end());
+    all.insert(all.end(), data.held_out.ids.begin(), data.held_out.ids.end());
+    CHECK(task.text(all) == whole);
+    CHECK(task.text(task.ids(text)) == text);
+    CHECK(task.tokenizer()->decode(all) == whole);
+    // The same characters are held out whatever the tokens are.
+    const Ids last(data.held_out.ids.begin(), data.held_out.ids.end());
+    CHECK(task.tokenizer()->decode(last) == whole.substr(whole.size() - 2 * text.size()));
+    CHECK(data.held_out.bytes == static_cast<Index>(2 * text.size() - task.tokenizer()->token(last[0]).size()));
+  }
+}
+
+TEST_CASE("text task: a binary file trains with byte and bpe") {
+  Dice dice(13);
+  const std::string bytes = random_bytes(dice, 5000);
+  const File file(bytes);
+  for (const TokenizerKind kind : {TokenizerKind::byte, TokenizerKind::byte_pair}) {
+    const TextTask task(file.options(kind));
+    CHECK(task.vocab_size() == (kind == TokenizerKind::byte ? 256 : 329));
+    const Batch b = task.batch(50, Split::train, Generator(1));
+    for (Index n = 0; n < 50; ++n) CHECK(bytes.find(task.tokenizer()->decode(row_of(b.ids, n))) != std::string::npos);
+  }
+  CHECK(file.error(file.options()).starts_with("FILE: tokenizer: byte "));
+  CHECK(
+      file.error(file.options()).ends_with(" of the text is no UTF-8, which char needs: bpe and byte take any bytes"));
+}
+
+TEST_CASE("text task: with lines each document lies between two separators, in one split") {
+  std::string names;
+  std::set<std::string> all;
+  for (int i = 0; i < 300; ++i) {
+    std::string name = std::string(1, static_cast<char>('a' + i % 26)) + static_cast<char>('a' + i / 26) + "xyz";
+    name.resize(static_cast<std::size_t>(2 + i % 4));
+    all.insert(name);
+    names += name + (i % 2 ? "\r\n" : "\n") + (i % 50 == 0 ? "\n" : "");
+  }
+  names += "a rather long line of more than eight";  // without an end
+  const File file(names);
+  for (const TokenizerKind kind : {TokenizerKind::character, TokenizerKind::byte, TokenizerKind::byte_pair}) {
+    const TextTask task(file.options(kind, 8, true));
+    const Index separator = task.tokenizer()->special(end_of_text);
+    CHECK(separator == task.vocab_size() - 1);
+    if (kind == TokenizerKind::character) CHECK(task.vocab_size() == 27 + 1);  // a-z, a space, the separator
+    std::set<std::string> seen[2];
+    bool long_one = false;
+    for (const Split split : {Split::train, Split::test}) {
+      const Batch b = task.batch(4000, split, Generator(2));
+      const Index T = b.ids.shape()[1];
+      CHECK(T <= 8);
+      for (Index n = 0; n < 4000; ++n) {
+        const Ids ids = row_of(b.ids, n), targets = row_of(b.targets, n);
+        std::size_t counted = 0;
+        while (counted < targets.size() && targets[counted] >= 0) ++counted;
+        REQUIRE(counted >= 1);
+        for (std::size_t t = 0; t + 1 < counted; ++t) REQUIRE(targets[t] == ids[t + 1]);
+        for (std::size_t t = counted; t < targets.size(); ++t) REQUIRE(targets[t] == -1);
+        if (ids[0] != separator || targets[counted - 1] != separator) {
+          long_one = true;  // a window of the one that is longer than the block
+          continue;
+        }
+        const std::string name = task.tokenizer()->decode(std::span(ids).subspan(1, counted - 1));
+        REQUIRE(all.contains(name));
+        seen[split == Split::test].insert(name);
+      }
+    }
+    CHECK(seen[0].size() + seen[1].size() == all.size());
+    for (const std::string& name : seen[1]) CHECK(!seen[0].contains(name));
+    CHECK(seen[1].size() > 10);
+    CHECK(seen[1].size() < 60);
+    if (kind != TokenizerKind::byte_pair) CHECK(long_one);
+    CHECK(task.ids("ab").front() == separator);
+    CHECK(task.text(task.ids("ab")) == "ab");
+    const Ids two{separator, task.ids("ab")[1], separator, task.ids("a")[1], separator};
+    CHECK(task.text(two) == task.tokenizer()->token(two[1]) + "\na\n");
+  }
+}
+
+TEST_CASE("text task: questions are beginnings, with what once followed") {
+  const File file(counting(200));
+  const TextTask task(file.options());
+  CHECK(!task.graded());
+  const Questions q = task.questions(7, Split::test, Generator(1));
+  CHECK(q.prompts.shape() == Shape({7, 1}));
+  CHECK(q.answers.shape() == Shape({7, 8}));
+  CHECK(task.questions(0, Split::test, Generator(1)).prompts.shape() == Shape({0, 1}));
+  const File with_lines("ab\ncd\n" + std::string(100, 'e'));
+  CHECK(TextTask(with_lines.options())
+            .word(TextTask(with_lines.options()).questions(1, Split::train, Generator(1)).prompts.at({0, 0})) == "\\n");
+}
+
+TEST_CASE("text task: tokens as words") {
+  const File file(std::string("a\\b\n\t\x7f é\0", 10) + std::string(200, 'x'));
+  const TextTask task(file.options());
+  std::set<std::string> words;
+  for (Index id = 0; id < task.vocab_size(); ++id) words.insert(task.word(id));
+  CHECK(words == std::set<std::string>{"a", "\\\\", "b", "\\n", "\\x09", "\\x7f", " ", "é", "\\x00", "x"});
+  const TextTask bytes(file.options(TokenizerKind::byte));
+  CHECK(bytes.word(0xc3) == "\\xc3");
+  CHECK(bytes.text(bytes.ids("é")) == "é");
+  CHECK(bytes.text(Ids{0xc3, 0x41}) == "\ufffdA");
+}
+
+TEST_CASE("text task: what is refused, in one sentence") {
+  const File file(std::string(100, 'a') + std::string(10, 'b'));
+  const auto with = [&](const std::string& content, TextOptions o) {
+    put_file(file.path, content);
+    return file.error(o);
+  };
+  CHECK(with("", file.options()) == "FILE is empty");
+  CHECK(with("a", file.options()) ==
+        "FILE has 0 tokens to train on and 1 to hold out, and a block of 8 needs 9 and 2: a smaller block_size may do");
+  CHECK(with("abcdefghij", file.options()).starts_with("FILE has 9 tokens to train on and 1 to hold out"));
+  CHECK(with("abcdefghijk", file.options()) == "(no error)");  // a block and one more
+  CHECK(with("abcdefghijk", file.options(TokenizerKind::character, 9)).starts_with("FILE has 9 tokens to train on"));
+  CHECK(with("ab", file.options(TokenizerKind::character, 0)) == "text: block_size 0 must be 1 to 1000000");
+  TextOptions sized = file.options();
+  sized.vocab_size = 300;
+  CHECK(with("ab", sized) == "text: vocab_size 300 is for the tokenizer bpe: that of char follows from the text");
+  sized.tokenizer = TokenizerKind::byte_pair;
+  sized.vocab_size = 200;
+  CHECK(with("ab", sized) == "FILE: train_tokenizer: vocab_size 200 must be 256 (all bytes) to 1000000");
+  CHECK(with("one line", file.options(TokenizerKind::character, 8, true)) ==
+        "FILE has 1 line, too few to hold some out");
+  CHECK(with("\n\r\n\n", file.options(TokenizerKind::character, 8, true)) ==
+        "FILE has 0 lines, too few to hold some out");
+  std::string lines;
+  for (int i = 0; i < 100; ++i) lines += "line " + std::to_string(i) + "\n";
+  CHECK(with(lines, file.options(TokenizerKind::character, 8, true)) == "(no error)");
+  CHECK(with(lines + "a <|endoftext|>\n", file.options(TokenizerKind::character, 8, true)) ==
+        "FILE: encode: the text has the special token '<|endoftext|>' at byte 2, which must be allowed or asked for as "
+        "plain text");
+  CHECK(with(lines + "a <|endoftext|>\n", file.options()) == "(no error)");  // without lines it is text as any other
+  TextOptions nowhere;
+  nowhere.file = file.folder.path("none");
+  CHECK(error_of([&] { TextTask{nowhere}; }).find("none") != std::string::npos);
+  nowhere.file = file.folder.path();
+  CHECK(error_of([&] { TextTask{nowhere}; }) == "cannot read '" + file.folder.path() + "': Is a directory");
+  std::filesystem::resize_file(file.path, 1'000'000'000);  // sparse
+  CHECK(file.error(file.options()).find("100000000") != std::string::npos);
+}
+
+TEST_CASE("text task: its state brings it back without the file, and refuses another text") {
+  const File file("The quick brown fox jumps over the lazy dog. " + std::string(200, 'x'));
+  for (const TokenizerKind kind : {TokenizerKind::character, TokenizerKind::byte, TokenizerKind::byte_pair}) {
+    const TextTask task(file.options(kind));
+    const std::string state = task.state();
+    const std::unique_ptr<Task> again =
+        make_task("text", {{"file", file.path}, {"tokenizer", text_of(kind)}, {"block_size", "8"}}, state);
+    CHECK(again->state() == state);
+    CHECK(again->batch(9, Split::train, Generator(1)).ids == task.batch(9, Split::train, Generator(1)).ids);
+    const std::string content = get_file(file.path);
+    put_file(file.path, content + "!");
+    const TextTask later(file.options(kind), state);
+    CHECK(later.vocab_size() == task.vocab_size());
+    CHECK(later.text(later.ids("The lazy fox")) == "The lazy fox");
+    CHECK(error_of([&] { later.batch(1, Split::train, Generator(1)); }) ==
+          file.path + " is not the text that the run began with");
+    std::filesystem::remove(file.path);
+    CHECK(TextTask(file.options(kind), state).ids("lazy") == task.ids("lazy"));
+    CHECK(error_of([&] { later.batch(1, Split::train, Generator(1)); }).find(file.path) != std::string::npos);
+    put_file(file.path, content);
+    CHECK(error_of([&] { TextTask(file.options(kind), state + "x"); }).starts_with("the text's state: line 1"));
+    const TokenizerKind other = kind == TokenizerKind::byte ? TokenizerKind::character : TokenizerKind::byte;
+    CHECK(error_of([&] { TextTask(file.options(other), state); }) ==
+          "text: the tokenizer that was kept is not the one of the options");
+  }
+}
+
+TEST_CASE("text task: the bigram model, by hand, and bits per byte") {
+  const File file(
+      "ababababab"
+      "ababababbb"
+      "ab");  // 22 characters: 19 to train on, "bab" held out
+  const TextTask task(file.options());
+  std::unique_ptr<Tokenizer> tokenizer;
+  const TextData data = read_text(file.options(), tokenizer);
+  CHECK(data.train.ids.size() == 19);
+  // a: 9 times before b; b: 8 times before a, once before b (of the last "bb", one b is held out).
+  const double loss = (-std::log(9.0 / 11) - std::log(10.0 / 11)) / 2;
+  CHECK(*data.bigram_loss(2) == doctest::Approx(loss));
+  CHECK(!data.bigram_loss(5000));
+  CHECK(task.loss_note(std::log(2.0)) == " (1.000 bits per byte)");
+  const File wide(counting(200));  // three bytes each
+  CHECK(TextTask(wide.options()).loss_note(3 * std::log(2.0)) == " (1.000 bits per byte)");
+}
+
+TEST_CASE("text task: the text that mote makes is always the same, and its probability is what the grammar says") {
+  const MadeText text = make_text(300'000), shorter = make_text(1000);
+  CHECK(text.text.size() >= 300'000);
+  CHECK(text.text.size() < 300'200);
+  CHECK(text.text.starts_with(shorter.text));
+  CHECK(shorter.nats < text.nats);
+  std::set<char> characters(text.text.begin(), text.text.end());
+  const TextTask task;
+  CHECK(task.vocab_size() == static_cast<Index>(characters.size()));
+  CHECK(task.description().find("bits per byte") != std::string::npos);
+  CHECK(task.batch(2, Split::test, Generator(1)).ids.shape() == Shape({2, 64}));
+  CHECK(task.description() ==
+        "a text of mote's own, 300017 bytes, 31 tokens (char), the last tenth held out; a bigram model's loss there is "
+        "1.6170 (2.333 bits per byte); the least possible is 0.358 bits per byte");
+}
+
+}  // namespace
+}  // namespace mote::test::text_task_test

@@ -1,0 +1,66 @@
+// Utf8Stream: whole characters only, however the bytes come.
+#include "train/text/utf8_stream.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/train/text/slow_encoder.h"
+
+namespace mote::test::utf8_stream_test {
+namespace {
+
+const std::string lost = "\xef\xbf\xbd";
+
+std::string losts(int n) {
+  std::string text;
+  for (int i = 0; i < n; ++i) text += lost;
+  return text;
+}
+
+TEST_CASE("Utf8Stream: a character is held back until it is whole") {
+  Utf8Stream stream;
+  CHECK(stream.add("a\xc3") == "a");
+  CHECK(stream.add("\xa9"
+                   "b\xf0") ==
+        "\xc3\xa9"
+        "b");
+  CHECK(stream.add("\x9f\x98") == "");
+  CHECK(stream.add("\x80") == "😀");
+  CHECK(stream.finish() == "");
+  CHECK(stream.add("x\xe4\xbd") == "x");
+  CHECK(stream.finish() == lost);
+  CHECK(stream.add("\xbd") == lost);
+  CHECK(stream.finish() == "");
+}
+
+TEST_CASE("Utf8Stream: U+FFFD for each maximal part, as in Unicode's own examples") {
+  CHECK(valid_utf8("\xc0\xaf\xe0\x80\xbf\xf0\x81\x82\x41") == losts(8) + "A");
+  CHECK(valid_utf8("\xed\xa0\x80\xed\xbf\xbf\xed\xaf\x41") == losts(8) + "A");
+  CHECK(valid_utf8("\xf4\x91\x92\x93\xff\x41\x80\xbf\x42") == losts(5) + "A" + losts(2) + "B");
+  CHECK(valid_utf8("\xe1\x80\xe2\xf0\x91\x92\xf1\xbf\x41") == losts(4) + "A");
+  CHECK(valid_utf8("\xef\xbb\xbf") == "\ufeff");
+  CHECK(valid_utf8(std::string("a\0b", 3)) == std::string("a\0b", 3));
+  CHECK(valid_utf8("") == "");
+}
+
+TEST_CASE("Utf8Stream: the same text whatever the pieces, valid at all times") {
+  Dice dice(2);
+  for (int i = 0; i < 2000; ++i) {
+    const std::string bytes = i % 2 ? random_bytes(dice, dice.below(20)) : random_text(dice, dice.below(20), false);
+    Utf8Stream stream;
+    std::string shown;
+    for (std::size_t at = 0; at < bytes.size();) {
+      const std::size_t n = 1 + dice.below(3);
+      shown += stream.add(bytes.substr(at, n));
+      for (const SlowCharacter& c : slow_characters(shown)) REQUIRE(c.code >= 0);
+      at += n;
+    }
+    shown += stream.finish();
+    REQUIRE(shown == valid_utf8(bytes));
+    const std::vector<SlowCharacter> parts = slow_characters(bytes);
+    if (std::all_of(parts.begin(), parts.end(), [](const SlowCharacter& c) { return c.code >= 0; }))
+      REQUIRE(shown == bytes);
+  }
+}
+
+}  // namespace
+}  // namespace mote::test::utf8_stream_test

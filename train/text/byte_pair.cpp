@@ -1,0 +1,114 @@
+// Encoding with byte pairs: a heap of the pairs that can be merged.
+#include "train/text/byte_pair.h"
+
+#include <algorithm>
+
+#include "train/text/pieces.h"
+
+namespace mote {
+namespace {
+
+constexpr std::uint32_t nowhere = detail::PairTable::none;
+
+/// Merges one piece after the other; what it needs of memory is kept from piece to piece.
+class PieceMerger {
+ public:
+  PieceMerger(const detail::PairTable& ranks, const std::vector<detail::TokenId>& results)
+      : ranks_(ranks), results_(results) {}
+
+  /// Appends the ids of a piece whose bytes have these ids.
+  void merge(const std::vector<detail::TokenId>& bytes, std::vector<Index>& ids) {
+    tokens_ = bytes;
+    const auto n = static_cast<std::uint32_t>(bytes.size());
+    before_.resize(n);
+    after_.resize(n);
+    for (std::uint32_t i = 0; i < n; ++i) {
+      before_[i] = i == 0 ? nowhere : i - 1;
+      after_[i] = i + 1 == n ? nowhere : i + 1;
+    }
+    found_.clear();
+    for (std::uint32_t i = 0; i < n; ++i) look_at(i);
+    heap_.swap(found_);
+    std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
+    while (!heap_.empty()) merge_all_of_lowest_rank();
+    for (std::uint32_t i = 0; i != nowhere && i < n; i = after_[i]) ids.push_back(tokens_[i]);
+  }
+
+ private:
+  /// What may be merged: the rank above the place of its left token, so that the smallest comes first.
+  using Candidate = std::uint64_t;
+
+  std::uint32_t rank_at(std::uint32_t place) const {
+    return after_[place] == nowhere ? nowhere : ranks_.find(tokens_[place], tokens_[after_[place]]);
+  }
+  void look_at(std::uint32_t place) {
+    if (const std::uint32_t rank = rank_at(place); rank != nowhere) found_.push_back(Candidate{rank} << 32 | place);
+  }
+  /// Pairs that come to be meanwhile wait, even if their rank is lower still.
+  void merge_all_of_lowest_rank() {
+    const auto rank = static_cast<std::uint32_t>(heap_.front() >> 32);
+    found_.clear();
+    while (!heap_.empty() && heap_.front() >> 32 == rank) {
+      const auto place = static_cast<std::uint32_t>(heap_.front());
+      std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+      heap_.pop_back();
+      if (tokens_[place] == gone || rank_at(place) != rank) continue;  // an earlier merge took one of the two
+      const std::uint32_t right = after_[place];
+      tokens_[place] = results_[rank];
+      tokens_[right] = gone;
+      after_[place] = after_[right];
+      if (after_[place] != nowhere) before_[after_[place]] = place;
+      look_at(place);
+      if (before_[place] != nowhere) look_at(before_[place]);
+    }
+    for (const Candidate c : found_) {
+      heap_.push_back(c);
+      std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+    }
+  }
+
+  static constexpr detail::TokenId gone = nowhere;
+  const detail::PairTable& ranks_;
+  const std::vector<detail::TokenId>& results_;
+  std::vector<detail::TokenId> tokens_;        // by place; gone: merged into one further left
+  std::vector<std::uint32_t> before_, after_;  // places of the neighbours
+  std::vector<Candidate> heap_, found_;
+};
+
+}  // namespace
+
+BytePairTokenizer::BytePairTokenizer(std::vector<std::string> ordinary, const std::vector<Merge>& merges,
+                                     std::vector<SpecialToken> specials)
+    : Tokenizer(std::move(ordinary), std::move(specials)) {
+  bytes_.fill(nowhere);
+  std::vector<bool> special(static_cast<std::size_t>(vocab_size()), false);
+  for (const SpecialToken& s : this->specials()) special[static_cast<std::size_t>(s.id)] = true;
+  for (Index id = 0; id < vocab_size(); ++id)
+    if (token(id).size() == 1 && !special[static_cast<std::size_t>(id)])
+      bytes_[static_cast<unsigned char>(token(id)[0])] = static_cast<detail::TokenId>(id);
+  check_in("tokenizer", std::find(bytes_.begin(), bytes_.end(), nowhere) == bytes_.end(),
+           "there are bytes without a token");
+  for (const Merge& m : merges) {
+    check_in("tokenizer", token(m.left) + token(m.right) == token(m.result), "'", token(m.left), "' and '",
+             token(m.right), "' do not merge into '", token(m.result), "'");
+    check_in(
+        "tokenizer",
+        ranks_.insert(static_cast<detail::TokenId>(m.left), static_cast<detail::TokenId>(m.right)) == results_.size(),
+        "the pair '", token(m.left), "' and '", token(m.right), "' is merged twice");
+    results_.push_back(static_cast<detail::TokenId>(m.result));
+  }
+}
+
+void BytePairTokenizer::encode_plain(std::string_view text, std::size_t, std::vector<Index>& ids) const {
+  PieceMerger merger(ranks_, results_);
+  std::vector<detail::TokenId> piece;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = piece_end(text, at);
+    check_in("encode", next - at < nowhere, "a word of ", next - at, " bytes is too long");
+    piece.clear();
+    for (; at < next; ++at) piece.push_back(bytes_[static_cast<unsigned char>(text[at])]);
+    merger.merge(piece, ids);
+  }
+}
+
+}  // namespace mote

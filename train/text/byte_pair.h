@@ -1,0 +1,60 @@
+// BytePairTokenizer: bytes, merged pair by pair in the order in which training found the pairs.
+#pragma once
+
+#include "train/text/pair_table.h"
+#include "train/text/tokenizer.h"
+
+namespace mote {
+
+/// Cuts a text into GPT-2's pieces, and merges in each the adjacent pair of the lowest rank, everywhere from left to right,
+/// until no pair has a rank. Time grows as n log n, whatever the text. Source: Sennrich et al. 2016, Radford et al. 2019.
+class BytePairTokenizer final : public Tokenizer {
+ public:
+  /// What a merge makes of two ids; its rank is its place in the list.
+  struct Merge {
+    Index left, right, result;
+  };
+  /// Errors: a byte without a token, merges of what is no token or into what is none; those of Tokenizer.
+  BytePairTokenizer(std::vector<std::string> ordinary, const std::vector<Merge>& merges,
+                    std::vector<SpecialToken> specials);
+
+  TokenizerKind kind() const override { return TokenizerKind::byte_pair; }
+
+ protected:
+  void encode_plain(std::string_view text, std::size_t start, std::vector<Index>& ids) const override;
+  void describe(Json& object) const override;
+
+ private:
+  std::array<detail::TokenId, 256> bytes_{};
+  detail::PairTable ranks_;
+  std::vector<detail::TokenId> results_;  // by rank
+};
+
+/// The most frequent pair becomes a token, of several the one with the lowest ids, and again, until the vocabulary is full
+/// or no pair occurs twice. A pair that lies in two pieces is none. Errors: those of train_tokenizer().
+std::unique_ptr<Tokenizer> train_byte_pair(std::string_view text, Index vocab_size,
+                                           const std::vector<std::string>& specials);
+
+namespace detail {
+/// Bytes in the characters of GPT-2's files, in which each of them is visible.
+std::string visible_bytes(std::string_view bytes);
+
+/// Where the entries of a list stand, for errors: "merges: line 2" is {"merges: line ", 2, ""}.
+struct Places {
+  std::string before;
+  Index first;
+  std::string after;
+  std::string of(std::size_t entry) const { return before + std::to_string(first + static_cast<Index>(entry)) + after; }
+};
+/// The tokenizer of all ordinary tokens, by id, and of merges "left right", both in these characters.
+/// Errors, which begin with the list's name or the merge's place: tokens twice, or neither a byte nor the product of a
+/// merge; a byte without a token; merges twice, of anything but two tokens, or into what is no token.
+std::unique_ptr<Tokenizer> byte_pair_from(const std::vector<std::string>& tokens, const std::string& tokens_name,
+                                          const std::vector<std::string>& merges, const Places& merge_places,
+                                          std::vector<SpecialToken> specials);
+/// load_gpt2_tokenizer() of what stands in the two files.
+std::unique_ptr<Tokenizer> gpt2_tokenizer_from(std::string_view vocabulary, const std::string& vocabulary_name,
+                                               std::string_view merge_list, const std::string& merges_name);
+}  // namespace detail
+
+}  // namespace mote

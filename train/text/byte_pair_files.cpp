@@ -1,0 +1,169 @@
+// Byte pairs in files: GPT-2's characters for bytes, the checks of what a file says, the two files that GPT-2 has.
+#include <algorithm>
+#include <map>
+
+#include "engine/io/file.h"
+#include "engine/io/json.h"
+#include "engine/io/utf8.h"
+#include "train/text/byte_pair.h"
+
+namespace mote {
+namespace {
+
+/// The code of the visible character of each byte: of most printable ones their own, of the others U+0100 and on.
+std::array<unsigned, 256> visible_codes() {
+  std::array<unsigned, 256> codes{};
+  unsigned next = 0x100;
+  for (unsigned b = 0; b < 256; ++b) {
+    const bool itself = (b >= 33 && b <= 126) || (b >= 161 && b != 173);
+    codes[b] = itself ? b : next++;
+  }
+  return codes;
+}
+
+/// The bytes that such characters stand for; nothing, which no token is, if one stands for none.
+std::string bytes_of(std::string_view visible) {
+  static const std::array<unsigned, 256> codes = visible_codes();
+  std::string bytes;
+  for (std::size_t at = 0; at < visible.size();) {
+    const auto [length, code] = detail::character_at(visible, at);
+    const auto found = std::find(codes.begin(), codes.end(), code);
+    if (found == codes.end()) return "";
+    bytes += static_cast<char>(found - codes.begin());
+    at += length;
+  }
+  return bytes;
+}
+
+/// A spelling for an error, of a long one the beginning.
+std::string quoted(std::string_view spelling) {
+  std::size_t shown = std::min<std::size_t>(spelling.size(), 60);
+  while (shown > 0 && shown < spelling.size() && (static_cast<unsigned char>(spelling[shown]) & 0xc0u) == 0x80u)
+    --shown;
+  return std::string(1, '\'').append(spelling.substr(0, shown)).append(shown < spelling.size() ? "...'" : "'");
+}
+
+using Ids = std::map<std::string, Index, std::less<>>;  // ordinary tokens by their visible spelling
+
+[[noreturn]] void refuse(const std::string& where, std::string_view spelling, const std::string& why) {
+  throw Error(where + ": " + quoted(spelling) + why);
+}
+
+/// The merge that a line describes. Errors: as byte_pair_from().
+BytePairTokenizer::Merge merge_of(std::string_view line, const Ids& ids, const detail::Places& places, std::size_t n) {
+  const std::size_t space = std::min(line.find(' '), line.size());
+  const std::string_view left = line.substr(0, space), right = line.substr(std::min(space + 1, line.size()));
+  if (left.empty() || right.empty() || right.find(' ') != std::string_view::npos)
+    refuse(places.of(n), line, " must be two tokens with a space between them");
+  const auto id = [&](std::string_view spelling, const char* what) {
+    const auto found = ids.find(spelling);
+    if (found == ids.end()) refuse(places.of(n), spelling, what);
+    return found->second;
+  };
+  const Index left_id = id(left, " is not in the vocabulary"), right_id = id(right, " is not in the vocabulary");
+  return {left_id, right_id, id(std::string(left).append(right), ", the product, is not in the vocabulary")};
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t line_end = std::min(text.find('\n', at), text.size());
+    lines.emplace_back(text.substr(at, line_end - at));
+    if (lines.back().ends_with('\r')) lines.back().pop_back();
+    at = line_end + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string detail::visible_bytes(std::string_view bytes) {
+  static const std::array<unsigned, 256> codes = visible_codes();
+  std::string visible;
+  for (const char c : bytes) visible += utf8_text(codes[static_cast<unsigned char>(c)]);
+  return visible;
+}
+
+std::unique_ptr<Tokenizer> detail::byte_pair_from(const std::vector<std::string>& tokens,
+                                                  const std::string& tokens_name,
+                                                  const std::vector<std::string>& merges, const Places& merge_places,
+                                                  std::vector<SpecialToken> specials) {
+  std::vector<bool> taken(tokens.size() + specials.size(), false), made = taken;  // by id
+  for (const SpecialToken& s : specials)
+    if (s.id >= 0 && s.id < static_cast<Index>(taken.size())) taken[static_cast<std::size_t>(s.id)] = true;
+  std::vector<std::string> bytes;
+  Ids ids;
+  std::vector<std::size_t> own_ids;  // those that special tokens leave
+  for (std::size_t id = 0; own_ids.size() < tokens.size(); ++id)
+    if (!taken[id]) own_ids.push_back(id);
+  for (std::size_t n = 0; n < tokens.size(); ++n) {
+    bytes.push_back(bytes_of(tokens[n]));
+    if (bytes.back().empty()) refuse(tokens_name, tokens[n], " stands for no bytes");
+    if (!ids.emplace(tokens[n], static_cast<Index>(own_ids[n])).second)
+      refuse(tokens_name, tokens[n], " is there twice");
+  }
+  for (int b = 0; b < 256; ++b)
+    if (const std::string byte = visible_bytes(std::string(1, static_cast<char>(b))); !ids.contains(byte))
+      refuse(tokens_name, byte, ", byte " + std::to_string(b) + ", is missing");
+  std::vector<BytePairTokenizer::Merge> list;
+  std::map<std::pair<Index, Index>, std::size_t> seen;
+  for (std::size_t n = 0; n < merges.size(); ++n) {
+    list.push_back(merge_of(merges[n], ids, merge_places, n));
+    const auto [first, is_new] = seen.emplace(std::pair(list.back().left, list.back().right), n);
+    if (!is_new) refuse(merge_places.of(n), merges[n], " is also " + merge_places.of(first->second));
+    made[static_cast<std::size_t>(list.back().result)] = true;
+  }
+  for (std::size_t n = 0; n < tokens.size(); ++n)
+    if (bytes[n].size() > 1 && !made[own_ids[n]])
+      refuse(tokens_name, tokens[n], " is neither a byte nor the product of a merge");
+  return std::make_unique<BytePairTokenizer>(std::move(bytes), list, std::move(specials));
+}
+
+void BytePairTokenizer::describe(Json& object) const {
+  Json tokens = Json::array(), merges = Json::array();
+  for (const std::string& bytes : ordinary()) tokens.push_back(detail::visible_bytes(bytes));
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    const auto [left, right] = ranks_.pair(rank);
+    merges.push_back(detail::visible_bytes(token(left)) + " " + detail::visible_bytes(token(right)));
+  }
+  object.add("tokens", std::move(tokens)).add("merges", std::move(merges));
+}
+
+std::unique_ptr<Tokenizer> detail::gpt2_tokenizer_from(std::string_view vocabulary, const std::string& vocabulary_name,
+                                                       std::string_view merge_list, const std::string& merges_name) {
+  const Json document = parse_json(vocabulary, {}, vocabulary_name);
+  const std::span<const JsonMember> members = JsonPlace(document, vocabulary_name).members();
+  std::vector<const std::string*> by_id(members.size(), nullptr);
+  for (const JsonMember& m : members) {
+    const Index id = JsonPlace(document, m.value, vocabulary_name).as_integer();
+    check(id >= 0 && id < static_cast<Index>(members.size()), vocabulary_name, ": the id ", id, " of ", quoted(m.name),
+          " is not one of 0 to ", members.size() - 1, ", for ", members.size(), " tokens");
+    const std::string*& there = by_id[static_cast<std::size_t>(id)];
+    check(!there, vocabulary_name, ": ", quoted(there ? *there : ""), " and ", quoted(m.name), " have the same id ",
+          id);
+    there = &m.name;
+  }
+  std::vector<std::string> merges = lines_of(merge_list);
+  detail::Places lines{merges_name + ": line ", 1, ""};
+  if (!merges.empty() && merges[0].starts_with("#version")) {
+    merges.erase(merges.begin());
+    lines.first = 2;
+  }
+  check(!merges.empty(), merges_name, ": has no merges");
+  std::vector<std::string> tokens;
+  std::vector<SpecialToken> specials;
+  for (std::size_t id = 0; id < by_id.size(); ++id)
+    if (by_id[id]->starts_with("<|") && by_id[id]->ends_with("|>") && by_id[id]->size() >= 4)
+      specials.push_back({static_cast<Index>(id), *by_id[id]});
+    else
+      tokens.push_back(*by_id[id]);
+  return detail::byte_pair_from(tokens, vocabulary_name, merges, lines, std::move(specials));
+}
+
+std::unique_ptr<Tokenizer> load_gpt2_tokenizer(const std::string& vocab_json, const std::string& merges_txt) {
+  constexpr std::uint64_t most = 100'000'000;
+  const std::string vocabulary = read_file(vocab_json, most), merges = read_file(merges_txt, most);
+  return detail::gpt2_tokenizer_from(vocabulary, vocab_json, merges, merges_txt);
+}
+
+}  // namespace mote

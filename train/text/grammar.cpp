@@ -1,0 +1,94 @@
+// The grammar: every choice is made by equal chances and can be seen in the text, so that the probabilities multiply.
+#include "train/text/grammar.h"
+
+#include <iterator>
+
+#include "engine/array/random.h"
+#include "engine/base/math.h"
+
+namespace mote {
+namespace {
+
+struct Noun {
+  const char *one, *many;
+};
+constexpr Noun nouns[] = {{"fox", "foxes"},  {"hen", "hens"},    {"bear", "bears"}, {"hare", "hares"},
+                          {"crow", "crows"}, {"wolf", "wolves"}, {"mouse", "mice"}, {"cat", "cats"}};
+constexpr const char* adjectives[] = {"", "big ", "small ", "red ", "grey ", "quiet ", "brave "};
+constexpr const char* verbs[] = {"see", "follow", "fear", "call", "find"};
+constexpr const char* places[] = {"", " in the wood", " by the river", " on the hill", " under the moon"};
+constexpr const char* numbers[] = {"two", "three", "four", "five", "six", "seven"};
+
+class Teller {
+ public:
+  MadeText tell(std::size_t bytes) {
+    while (made_.text.size() < bytes) {
+      sentence();
+      made_.text += choice(4) == 0 ? '\n' : ' ';
+    }
+    return made_;
+  }
+
+ private:
+  std::size_t choice(std::size_t n) {
+    made_.nats += math::log(static_cast<double>(n));
+    std::int64_t drawn[1];
+    random_.randint(drawn, 0, static_cast<std::int64_t>(n));
+    return static_cast<std::size_t>(drawn[0]);
+  }
+  template <class T, std::size_t n>
+  const T& one_of(const T (&list)[n]) {
+    return list[choice(n)];
+  }
+
+  /// "the red fox", "two hens"; whether there are several, for the verb.
+  std::string subject(bool& many) {
+    many = choice(2) == 1;
+    std::string words = choice(2) == 0 ? "the " : many ? "two " : "a ";
+    words += one_of(adjectives);
+    const Noun& noun = one_of(nouns);
+    return words + (many ? noun.many : noun.one);
+  }
+  std::string some() {
+    bool many = false;
+    return subject(many);
+  }
+  static std::string verb_for(const std::string& verb, bool many) { return " " + verb + (many ? " " : "s "); }
+
+  void sentence() {
+    std::string said;
+    const std::size_t kind = choice(3);
+    if (kind == 0) {
+      bool many = false;
+      said = subject(many);
+      const std::string verb = one_of(verbs);
+      said += verb_for(verb, many) + some();
+      said += one_of(places);
+    } else if (kind == 1) {
+      const std::string verb = one_of(verbs), object = some();
+      bool many = false;
+      const std::string answer = subject(many);
+      said = "who" + verb_for(verb, false) + object + "? ";
+      said += capital(answer) + verb_for(verb, many) + object;
+    } else {
+      const Noun& noun = one_of(nouns);
+      const std::size_t last = choice(std::size(numbers)) + 1;
+      said = std::string("one ") + noun.one;
+      for (std::size_t n = 0; n < last; ++n) said += std::string(", ") + numbers[n] + " " + noun.many;
+    }
+    made_.text += capital(said) + ".";
+  }
+  static std::string capital(std::string words) {
+    words[0] = static_cast<char>(words[0] - 'a' + 'A');
+    return words;
+  }
+
+  Generator random_{1};
+  MadeText made_{{}, 0};
+};
+
+}  // namespace
+
+MadeText make_text(Index bytes) { return Teller().tell(static_cast<std::size_t>(bytes)); }
+
+}  // namespace mote

@@ -1,0 +1,70 @@
+// GPT-2's pattern by hand: the class of the first character decides, there is nothing to go back for.
+#include "train/text/pieces.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "engine/io/utf8.h"
+#include "train/text/unicode_tables.h"
+
+namespace mote {
+namespace {
+
+template <std::size_t n>
+bool lies_in_table(const detail::CharacterRange (&table)[n], unsigned code) {
+  const auto ends_before = [](const detail::CharacterRange& range, unsigned c) { return range.last < c; };
+  const auto* const range = std::lower_bound(std::begin(table), std::end(table), code, ends_before);
+  return range != std::end(table) && range->first <= code;
+}
+
+/// The length of the contraction that begins a text, or 0.
+std::size_t contraction(std::string_view text) {
+  for (const std::string_view ending : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
+    if (text.starts_with(ending)) return ending.size();
+  return 0;
+}
+
+struct Seen {
+  std::size_t length;
+  CharacterClass kind;
+};
+Seen look(std::string_view text, std::size_t at) {
+  const auto [length, code] = detail::character_at(text, at);
+  return {length, class_of(code)};
+}
+
+}  // namespace
+
+CharacterClass class_of(unsigned code) {
+  if (code < 0x80) {
+    if ((code | 0x20u) >= 'a' && (code | 0x20u) <= 'z') return CharacterClass::letter;
+    if (code >= '0' && code <= '9') return CharacterClass::number;
+    return code == ' ' || (code >= '\t' && code <= '\r') ? CharacterClass::space : CharacterClass::other;
+  }
+  if (lies_in_table(detail::letter_ranges, code)) return CharacterClass::letter;
+  if (lies_in_table(detail::number_ranges, code)) return CharacterClass::number;
+  return lies_in_table(detail::space_ranges, code) ? CharacterClass::space : CharacterClass::other;
+}
+
+std::size_t piece_end(std::string_view text, std::size_t at) {
+  if (const std::size_t length = contraction(text.substr(at))) return at + length;
+  Seen first = look(text, at);
+  std::size_t next = at;
+  if (first.kind == CharacterClass::space) {
+    std::size_t last = at;  // of the white space
+    for (next = at + first.length; next < text.size(); next += first.length) {
+      first = look(text, next);
+      if (first.kind != CharacterClass::space) break;
+      last = next;
+    }
+    if (next == text.size()) return next;
+    if (last > at) return last;
+    if (text[at] != ' ') return next;
+  }
+  const CharacterClass kind = first.kind;
+  do next += first.length;
+  while (next < text.size() && (first = look(text, next)).kind == kind);
+  return next;
+}
+
+}  // namespace mote

@@ -1,0 +1,164 @@
+// Reading a text: the split, the tokenizer, the tokens; the bigram model beside which losses are seen.
+#include "train/text/text_data.h"
+
+#include <algorithm>
+
+#include "engine/base/math.h"
+#include "engine/io/crc32.h"
+#include "engine/io/file.h"
+#include "engine/io/utf8.h"
+#include "train/text/grammar.h"
+
+namespace mote {
+namespace {
+
+constexpr std::uint64_t largest_text = 100'000'000;
+constexpr Index made_bytes = 300'000;
+
+/// The byte at which the held-out tenth begins.
+std::size_t split_point(std::string_view text) {
+  std::size_t characters = 0;
+  for (std::size_t at = 0; at < text.size(); ++characters) {
+    const auto [length, code] = detail::character_at(text, at);
+    if (code == 0 && text[at] != '\0') return text.size() * 9 / 10;  // no UTF-8
+    at += length;
+  }
+  std::size_t at = 0;
+  for (std::size_t left = characters * 9 / 10; left > 0; --left) at += detail::character_at(text, at).first;
+  return at;
+}
+
+/// The lines that are not empty, without their ends.
+std::vector<std::string_view> documents_of(std::string_view text) {
+  std::vector<std::string_view> documents;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t line_end = std::min(text.find('\n', at), text.size());
+    std::string_view document = text.substr(at, line_end - at);
+    if (document.ends_with('\r')) document.remove_suffix(1);
+    if (!document.empty()) documents.push_back(document);
+    at = line_end + 1;
+  }
+  return documents;
+}
+
+bool is_held_out(std::string_view document) {
+  std::vector<Index> bytes;
+  for (const char c : document) bytes.push_back(static_cast<unsigned char>(c));
+  return example_hash(bytes) % 10 == 0;
+}
+
+void append(std::vector<std::uint32_t>& to, const std::vector<Index>& ids) {
+  for (const Index id : ids) to.push_back(static_cast<std::uint32_t>(id));
+}
+
+TextPart part_of(std::string_view text, const Tokenizer& tokenizer) {
+  TextPart part;
+  append(part.ids, tokenizer.encode(text));
+  part.bytes = static_cast<Index>(text.size());
+  if (!part.ids.empty()) part.bytes -= static_cast<Index>(tokenizer.token(part.ids[0]).size());
+  return part;
+}
+
+/// A document's line end is one byte of text, which its last token predicts.
+TextPart part_of(const std::vector<std::string_view>& documents, const Tokenizer& tokenizer) {
+  TextPart part;
+  const auto separator = static_cast<std::uint32_t>(tokenizer.special(end_of_text));
+  for (const std::string_view document : documents) {
+    part.starts.push_back(part.ids.size());
+    part.ids.push_back(separator);
+    append(part.ids, tokenizer.encode(document));
+    part.ids.push_back(separator);
+    part.bytes += static_cast<Index>(document.size()) + 1;
+  }
+  part.starts.push_back(part.ids.size());
+  return part;
+}
+
+/// Makes errors begin with the text's name.
+template <class Body>
+decltype(auto) named(const std::string& name, const Body& body) {
+  try {
+    return body();
+  } catch (const Error& e) {
+    throw Error(name + ": " + e.what());
+  }
+}
+
+}  // namespace
+
+std::optional<double> TextData::bigram_loss(Index vocab_size) const {
+  if (vocab_size > 2048) return {};
+  const auto V = static_cast<std::size_t>(vocab_size);
+  std::vector<std::uint32_t> pairs(V * V, 0), firsts(V, 0);
+  const auto each_pair = [](const TextPart& part, const auto& see) {
+    std::size_t next_start = 1;
+    for (std::size_t i = 1; i < part.ids.size(); ++i)
+      if (next_start < part.starts.size() && i == part.starts[next_start])
+        ++next_start;
+      else
+        see(part.ids[i - 1], part.ids[i]);
+  };
+  each_pair(train, [&](std::uint32_t a, std::uint32_t b) {
+    ++pairs[a * V + b];
+    ++firsts[a];
+  });
+  double sum = 0;
+  each_pair(held_out, [&](std::uint32_t a, std::uint32_t b) {
+    sum -= math::log((pairs[a * V + b] + 1.0) / (firsts[a] + static_cast<double>(V)));
+  });
+  return sum / static_cast<double>(held_out.predicted());
+}
+
+TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
+                   const std::optional<TextIdentity>& expected) {
+  check_in("text", !o.vocab_size || o.tokenizer == TokenizerKind::byte_pair, "vocab_size ", o.vocab_size.value_or(0),
+           " is for the tokenizer bpe: that of ", o.tokenizer, " follows from the text");
+  check_in("text", o.block_size >= 1 && o.block_size <= 1'000'000, "block_size ", o.block_size,
+           " must be 1 to 1000000");
+  TextData data;
+  std::string text;
+  const std::string name = o.file.empty() ? "the text" : o.file;
+  if (o.file.empty()) {
+    MadeText made = make_text(made_bytes);
+    data.entropy = made.nats / static_cast<double>(made.text.size());
+    text = std::move(made.text);
+  } else {
+    text = read_file(o.file, largest_text);
+  }
+  check(!text.empty(), name, " is empty");
+  data.identity = {static_cast<Index>(text.size()), crc32(text.data(), text.size())};
+  check(!expected || data.identity == *expected, name, " is not the text that the run began with");
+
+  std::vector<std::string_view> train, held_out;
+  std::string to_learn;
+  if (o.lines) {
+    for (const std::string_view document : documents_of(text))
+      (is_held_out(document) ? held_out : train).push_back(document);
+    data.documents = static_cast<Index>(train.size() + held_out.size());
+    check(!train.empty() && !held_out.empty(), name, " has ", data.documents, data.documents == 1 ? " line" : " lines",
+          ", too few to hold some out");
+    for (const std::string_view document : train) to_learn.append(document).append("\n");
+  } else {
+    const std::size_t split = split_point(text);
+    train = {std::string_view(text).substr(0, split)};
+    held_out = {std::string_view(text).substr(split)};
+    if (o.tokenizer == TokenizerKind::byte_pair) to_learn = train[0];
+  }
+  if (o.tokenizer == TokenizerKind::character) to_learn = text;
+  const std::vector<std::string> specials =
+      o.lines ? std::vector<std::string>{end_of_text} : std::vector<std::string>();
+  if (o.lines && o.tokenizer == TokenizerKind::character)
+    std::erase_if(to_learn, [](char c) { return c == '\n' || c == '\r'; });
+  named(name, [&] {
+    if (!tokenizer) tokenizer = train_tokenizer(o.tokenizer, to_learn, o.vocab_size.value_or(512), specials);
+    data.train = o.lines ? part_of(train, *tokenizer) : part_of(train[0], *tokenizer);
+    data.held_out = o.lines ? part_of(held_out, *tokenizer) : part_of(held_out[0], *tokenizer);
+  });
+  if (o.lines) return data;
+  check(static_cast<Index>(data.train.ids.size()) > o.block_size && data.held_out.ids.size() >= 2, name, " has ",
+        data.train.ids.size(), " tokens to train on and ", data.held_out.ids.size(), " to hold out, and a block of ",
+        o.block_size, " needs ", o.block_size + 1, " and 2: a smaller block_size may do");
+  return data;
+}
+
+}  // namespace mote

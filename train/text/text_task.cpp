@@ -1,0 +1,172 @@
+// Windows and documents of a text as batches; its tokenizer as the task's state.
+#include "train/text/text_task.h"
+
+#include <algorithm>
+
+#include "engine/base/math.h"
+#include "engine/base/number_text.h"
+#include "engine/io/json.h"
+#include "train/text/utf8_stream.h"
+
+namespace mote {
+namespace {
+
+Index drawn_below(std::size_t n, const Generator& random) {
+  Index one[1];
+  random.randint(one, 0, static_cast<Index>(n));
+  return one[0];
+}
+
+}  // namespace
+
+TextTask::TextTask(const Options& o, const std::string& state) : options(o) {
+  if (state.empty()) {
+    data_ = std::make_unique<const TextData>(read_text(o, tokenizer_));
+    identity_ = data_->identity;
+    return;
+  }
+  const Json document = parse_json(state, {}, "the text's state");
+  const JsonPlace kept(document, "the text's state");
+  identity_ = {kept.at("bytes").as_integer(), static_cast<std::uint32_t>(kept.at("crc32").as_unsigned())};
+  tokenizer_ = tokenizer_from(kept.at("tokenizer").as_string());
+  check_in("text", tokenizer_->kind() == o.tokenizer && (!o.lines || tokenizer_->special(end_of_text) >= 0),
+           "the tokenizer that was kept is not the one of the options");
+}
+
+const TextData& TextTask::data() const {
+  if (!data_) {
+    std::unique_ptr<Tokenizer> same = tokenizer_from(tokenizer_->json_text());
+    data_ = std::make_unique<const TextData>(read_text(options, same, identity_));
+  }
+  return *data_;
+}
+
+std::string TextTask::state() const {
+  return text_of(
+      Json::object({{"bytes", identity_.bytes}, {"crc32", identity_.crc}, {"tokenizer", tokenizer_->json_text()}}));
+}
+
+std::string TextTask::description() const {
+  const TextData& d = data();
+  const Index V = vocab_size();
+  std::string text = options.file.empty() ? "a text of mote's own" : options.file;
+  text += ", " + std::to_string(d.identity.bytes) + " bytes, " + std::to_string(V) + " tokens (" +
+          text_of(options.tokenizer) + "), ";
+  text += options.lines ? "one in ten of its " + std::to_string(d.documents) + " documents held out"
+                        : "the last tenth held out";
+  if (const std::optional<double> loss = d.bigram_loss(V))
+    text += "; a bigram model's loss there is " + fixed_text(*loss, 4) + loss_note(*loss);
+  if (d.entropy && !options.lines)
+    text += "; the least possible is " + general_text(*d.entropy / math::log(2.0), 3) + " bits per byte";
+  return text;
+}
+
+std::string TextTask::loss_note(double loss) const {
+  const TextPart& held_out = data().held_out;
+  const double bits =
+      loss * static_cast<double>(held_out.predicted()) / static_cast<double>(held_out.bytes) / math::log(2.0);
+  return " (" + fixed_text(bits, 3) + " bits per byte)";
+}
+
+Recipe TextTask::recipe() const {
+  Recipe r;
+  r.config = {{"preset", "nanogpt"}, {"n_layer", "4"}, {"n_head", "4"}, {"n_embd", "128"}};
+  r.steps = 2000, r.batch_size = options.lines ? 64 : 12;
+  r.learning_rate = 1e-3, r.min_lr = 1e-4, r.warmup = 100;
+  r.beta2 = 0.99;
+  return r;
+}
+
+Outcome TextTask::outcome() const {
+  Outcome o;
+  o.known = "nanoGPT: 1.88 on tiny Shakespeare's characters";
+  o.loss = 1.90;
+  return o;
+}
+
+std::vector<Index> TextTask::window(const TextPart& part, const Generator& random) const {
+  std::size_t first = 0, last = part.ids.size();
+  if (!part.starts.empty()) {
+    const auto document = static_cast<std::size_t>(drawn_below(part.starts.size() - 1, random));
+    first = part.starts[document], last = part.starts[document + 1];
+  }
+  const std::size_t length = std::min(static_cast<std::size_t>(options.block_size) + 1, last - first);
+  if (part.starts.empty() || length < last - first)
+    first += static_cast<std::size_t>(drawn_below(last - first - length + 1, random));
+  const auto from = part.ids.begin() + static_cast<std::ptrdiff_t>(first);
+  return {from, from + static_cast<std::ptrdiff_t>(length)};
+}
+
+Batch TextTask::batch(Index size, Split split, const Generator& random) const {
+  std::vector<std::vector<Index>> windows;
+  std::size_t T = 1;
+  for (Index b = 0; b < size; ++b) {
+    windows.push_back(window(data().part(split), random));
+    T = std::max(T, windows.back().size() - 1);
+  }
+  Batch batch{IntArray({size, static_cast<Index>(T)}), IntArray({size, static_cast<Index>(T)}, -1)};
+  Index *ids = batch.ids.mutate(), *targets = batch.targets.mutate();
+  for (const std::vector<Index>& w : windows) {
+    std::fill(std::copy(w.begin(), w.end() - 1, ids), ids + T, w.back());
+    std::copy(w.begin() + 1, w.end(), targets);
+    ids += T, targets += T;
+  }
+  return batch;
+}
+
+Questions TextTask::questions(Index count, Split split, const Generator& random) const {
+  const auto length = static_cast<std::size_t>(options.block_size);
+  const Index begin = ids("").front();
+  std::vector<std::vector<Index>> answers;
+  for (Index n = 0; n < count; ++n) {
+    std::vector<Index> w = window(data().part(split), random);
+    w.erase(w.begin());
+    w.resize(length, w.back());
+    answers.push_back(std::move(w));
+  }
+  if (count == 0) return {IntArray({0, 1}), IntArray({0, options.block_size})};
+  return {IntArray({count, 1}, begin), stack_rows(answers)};
+}
+
+std::string TextTask::word(Index id) const {
+  static constexpr std::string_view hex = "0123456789abcdef";
+  const std::string& token = tokenizer_->token(id);
+  const bool shows = valid_utf8(token) == token;
+  std::string word;
+  for (const char c : token) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\\')
+      word += "\\\\";
+    else if (c == '\n')
+      word += "\\n";
+    else if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !shows))
+      (word += "\\x").append(1, hex[byte >> 4]).append(1, hex[byte & 15u]);
+    else
+      word += c;
+  }
+  return word;
+}
+
+std::string TextTask::text(std::span<const Index> ids) const {
+  const Index separator = options.lines ? tokenizer_->special(end_of_text) : -1;
+  std::string bytes;
+  for (const Index id : ids)
+    if (id != separator)
+      bytes += tokenizer_->token(id);
+    else if (!bytes.empty() && bytes.back() != '\n')
+      bytes += '\n';
+  return valid_utf8(bytes);
+}
+
+std::vector<Index> TextTask::ids(const std::string& text) const {
+  std::vector<Index> ids;
+  if (options.lines) ids.push_back(tokenizer_->special(end_of_text));
+  const std::vector<Index> rest = tokenizer_->encode(text);
+  ids.insert(ids.end(), rest.begin(), rest.end());
+  if (!ids.empty()) return ids;
+  for (Index id = 0; id < vocab_size(); ++id)
+    if (tokenizer_->token(id) == "\n") return {id};
+  return {0};
+}
+
+}  // namespace mote

@@ -1,0 +1,124 @@
+// What all tokenizers share: special tokens, decoding.
+#include "train/text/tokenizer.h"
+
+#include <algorithm>
+
+#include "engine/io/json.h"
+#include "engine/io/utf8.h"
+
+namespace mote {
+namespace {
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [length, code] = detail::character_at(text, at);
+    if (code == 0 && text[at] != '\0') return false;
+    at += length;
+  }
+  return true;
+}
+
+/// Finds special tokens in a text, from left to right.
+class SpecialFinder {
+ public:
+  SpecialFinder(std::string_view text, const std::vector<SpecialToken>& specials) : text_(text), specials_(specials) {
+    for (const SpecialToken& s : specials) next_.push_back(text.find(s.text));
+  }
+  /// The first at or after `from`, of several there the longest; null if there is none. `at` is where.
+  const SpecialToken* find(std::size_t from, std::size_t& at) {
+    const SpecialToken* first = nullptr;
+    at = std::string_view::npos;
+    for (std::size_t i = 0; i < specials_.size(); ++i) {
+      if (next_[i] < from) next_[i] = text_.find(specials_[i].text, from);
+      if (next_[i] == std::string_view::npos || next_[i] > at) continue;
+      if (next_[i] == at && specials_[i].text.size() < first->text.size()) continue;
+      first = &specials_[i];
+      at = next_[i];
+    }
+    return first;
+  }
+
+ private:
+  std::string_view text_;
+  const std::vector<SpecialToken>& specials_;
+  std::vector<std::size_t> next_;
+};
+
+}  // namespace
+
+Tokenizer::Tokenizer(std::vector<std::string> ordinary, std::vector<SpecialToken> specials)
+    : specials_(std::move(specials)) {
+  check_in("tokenizer", specials_.size() <= 1000, specials_.size(), " special tokens are more than 1000");
+  const auto before = [](const SpecialToken& a, const SpecialToken& b) { return a.id < b.id; };
+  std::sort(specials_.begin(), specials_.end(), before);
+  tokens_ = std::move(ordinary);
+  for (const SpecialToken& s : specials_) {
+    check_in("tokenizer", !s.text.empty() && is_utf8(s.text), "a special token must have a spelling in UTF-8");
+    check_in("tokenizer", s.id >= 0 && s.id <= vocab_size(), "the id ", s.id, " of '", s.text,
+             "' is none of those that the other tokens leave");
+    const auto same = [&](const SpecialToken& other) { return s.text == other.text; };
+    check_in("tokenizer", std::count_if(specials_.begin(), specials_.end(), same) == 1,
+             "there are two special tokens '", s.text, "'");
+    tokens_.insert(tokens_.begin() + s.id, s.text);
+  }
+  for (std::size_t i = 1; i < specials_.size(); ++i)
+    check_in("tokenizer", specials_[i].id > specials_[i - 1].id, "'", specials_[i - 1].text, "' and '",
+             specials_[i].text, "' have the same id ", specials_[i].id);
+}
+
+std::vector<std::string> Tokenizer::ordinary() const {
+  std::vector<std::string> tokens;
+  auto special = specials_.begin();
+  for (Index id = 0; id < vocab_size(); ++id)
+    if (special != specials_.end() && special->id == id)
+      ++special;
+    else
+      tokens.push_back(tokens_[static_cast<std::size_t>(id)]);
+  return tokens;
+}
+
+std::vector<Index> Tokenizer::encode(std::string_view text, SpecialText special) const {
+  std::vector<Index> ids;
+  if (special == SpecialText::plain) {
+    encode_plain(text, 0, ids);
+    return ids;
+  }
+  SpecialFinder finder(text, specials_);
+  for (std::size_t from = 0;;) {
+    std::size_t at = 0;
+    const SpecialToken* const found = finder.find(from, at);
+    check_in("encode", !found || special == SpecialText::allow, "the text has the special token '",
+             found ? found->text : "", "' at byte ", at, ", which must be allowed or asked for as plain text");
+    encode_plain(text.substr(from, found ? at - from : at), from, ids);
+    if (!found) return ids;
+    ids.push_back(found->id);
+    from = at + found->text.size();
+  }
+}
+
+const std::string& Tokenizer::token(Index id) const {
+  check_in("decode", id >= 0 && id < vocab_size(), "id ", id, " is not in the vocabulary of ", vocab_size());
+  return tokens_[static_cast<std::size_t>(id)];
+}
+
+std::string Tokenizer::decode(std::span<const Index> ids) const {
+  std::string text;
+  for (const Index id : ids) text += token(id);
+  return text;
+}
+
+Index Tokenizer::special(std::string_view text) const {
+  for (const SpecialToken& s : specials_)
+    if (s.text == text) return s.id;
+  return -1;
+}
+
+std::string Tokenizer::json_text() const {
+  Json special = Json::array();
+  for (const SpecialToken& s : specials_) special.push_back(Json::object({{"id", s.id}, {"text", s.text}}));
+  Json object = Json::object({{"tokenizer", text_of(kind())}, {"special", std::move(special)}});
+  describe(object);
+  return text_of(object);
+}
+
+}  // namespace mote

@@ -1,0 +1,74 @@
+// Tokenizers by kind: trained, and read from JSON and files.
+#include "engine/io/file.h"
+#include "engine/io/json.h"
+#include "train/text/byte_pair.h"
+#include "train/text/characters.h"
+
+namespace mote {
+namespace {
+
+constexpr std::uint64_t largest_file = 100'000'000;
+
+std::vector<std::string> strings_of(const JsonPlace& array) {
+  std::vector<std::string> list;
+  for (std::size_t i = 0; i < array.items().size(); ++i) list.push_back(array.at(i).as_string());
+  return list;
+}
+
+/// Errors: a member besides these.
+void check_members(const JsonPlace& object, std::span<const std::string_view> known) {
+  for (const JsonMember& m : object.members())
+    if (std::find(known.begin(), known.end(), m.name) == known.end())
+      object.fail("has an unknown member '" + m.name + "'");
+}
+
+std::vector<SpecialToken> specials_in(const JsonPlace& array) {
+  constexpr std::array<std::string_view, 2> known{"id", "text"};
+  std::vector<SpecialToken> specials;
+  for (std::size_t i = 0; i < array.items().size(); ++i) {
+    check_members(array.at(i), known);
+    specials.push_back({array.at(i).at("id").as_integer(), array.at(i).at("text").as_string()});
+  }
+  return specials;
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> train_tokenizer(TokenizerKind kind, std::string_view text, Index vocab_size,
+                                           const std::vector<std::string>& specials) {
+  if (kind == TokenizerKind::byte_pair) return train_byte_pair(text, vocab_size, specials);
+  if (kind == TokenizerKind::character) return train_characters(text, specials);
+  return std::make_unique<ByteTokenizer>(detail::specials_from(256, specials));
+}
+
+std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_view what) {
+  constexpr std::array<std::string_view, 4> known{"tokenizer", "special", "tokens", "merges"};
+  const Json document = parse_json(json, {}, what);
+  const JsonPlace root(document, what);
+  const std::string name(what);
+  try {
+    const auto kind = from_text<TokenizerKind>("the tokenizer", root.at("tokenizer").as_string());
+    const std::size_t members = kind == TokenizerKind::byte ? 2 : kind == TokenizerKind::character ? 3 : 4;
+    check_members(root, std::span(known).first(members));
+    std::vector<SpecialToken> specials = specials_in(root.at("special"));
+    if (kind == TokenizerKind::byte) return std::make_unique<ByteTokenizer>(std::move(specials));
+    const std::vector<std::string> tokens = strings_of(root.at("tokens"));
+    if (kind == TokenizerKind::character) return std::make_unique<CharacterTokenizer>(tokens, std::move(specials));
+    return detail::byte_pair_from(tokens, "tokens", strings_of(root.at("merges")), {"merges[", 0, "]"},
+                                  std::move(specials));
+  } catch (const Error& e) {
+    const std::string_view problem = e.what();
+    if (problem.starts_with(what)) throw;
+    throw Error(name + ": " + std::string(problem));
+  }
+}
+
+void save_tokenizer(const Tokenizer& tokenizer, const std::string& path) {
+  write_file(path, tokenizer.json_text() + "\n");
+}
+
+std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {
+  return tokenizer_from(read_file(path, largest_file), path);
+}
+
+}  // namespace mote

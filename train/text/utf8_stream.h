@@ -1,0 +1,25 @@
+// Utf8Stream, which makes text that a terminal can show of bytes that come token by token.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mote {
+
+/// A token may be half a character: what is added is held back until its character is whole. Bytes that cannot become one
+/// are shown as U+FFFD, one for each longest beginning of a character, as Unicode recommends and browsers do.
+class Utf8Stream {
+ public:
+  /// What can be shown now, valid UTF-8.
+  std::string add(std::string_view bytes);
+  /// The rest: U+FFFD if the last character never became whole. The stream is as new then.
+  std::string finish();
+
+ private:
+  std::string held_;  // the beginning of a character, three bytes at most
+};
+
+/// All of a text that may hold anything, as valid UTF-8.
+std::string valid_utf8(std::string_view bytes);
+
+}  // namespace mote
