@@ -43,17 +43,18 @@ class KeySums {
  public:
   KeySums(const AttentionView& p, const AttentionGradients& to, Index b, Index g, real* apart)
       : k(to.k), v(to.v), p_(p), to_(to), b_(b), g_(g), apart_(apart) {
-    clear(p.guarded ? p.keys : Block(p, b, 0, 0, 1).lo);  // what a kernel writes first needs not be cleared
+    clear(0, p.guarded ? p.keys : Block(p, b, 0, 0, 1).lo);  // what a kernel writes first needs not be cleared
   }
   /// Call before adding the query at this position of the sum.
   void reach(Index position) {
     if (position == 0 || position % kernels::sum_block != 0) return;
+    clear(fresh_, p_.keys);  // of the first block, before others are added
     finish();
     const Index width = p_.width + p_.value_width;
     if (to_.k.data) k = {apart_, 0, 0, width};
     if (to_.v.data) v = {apart_ + p_.width, 0, 0, width};
     is_apart_ = true;
-    clear(p_.keys);
+    clear(0, p_.keys);
   }
   /// Keys before this one hold sums, or 0, when the first of these blocks' sums is added.
   Index fresh() const { return fresh_; }
@@ -66,10 +67,11 @@ class KeySums {
   HeadRowsOut k, v;  ///< where to add
 
  private:
-  void clear(Index keys) {
-    for (Index j = 0; k.data && j < keys; ++j) std::fill_n(k.at(b_, g_, j), p_.width, real(0));
-    for (Index j = 0; v.data && j < keys; ++j) std::fill_n(v.at(b_, g_, j), p_.value_width, real(0));
-    fresh_ = keys;
+  /// Rows of keys [from, end) become 0.
+  void clear(Index from, Index end) {
+    for (Index j = from; k.data && j < end; ++j) std::fill_n(k.at(b_, g_, j), p_.width, real(0));
+    for (Index j = from; v.data && j < end; ++j) std::fill_n(v.at(b_, g_, j), p_.value_width, real(0));
+    fresh_ = end;
   }
   void add(const HeadRowsOut& x, const HeadRowsOut& total, Index width) const {
     for (Index j = 0; x.data && j < p_.keys; ++j) {

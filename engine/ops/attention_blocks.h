@@ -30,8 +30,10 @@ inline Index weights_before(const AttentionPlan& p, Index end) {
 /// Whether forward keeps the weights: where they take no more than q and k, from which backward would compute them
 /// again; so memory still grows with Tq + Tk. Backward must cut its queries into the same blocks.
 inline bool should_keep_weights(const AttentionPlan& p) {
+  AttentionPlan all = p;
+  all.window = 0;  // one takes no more memory than none
   return p.queries > 1 && p.keys > 0 && (p.group() == 1 || p.queries % 16 == 0) &&
-         weights_before(p, p.queries) <= (p.queries + p.keys) * p.width;
+         weights_before(all, p.queries) <= (p.queries + p.keys) * p.width;
 }
 
 /// What forward keeps of a block: its weights, or each query's maximum and sum, from which backward recomputes them.
