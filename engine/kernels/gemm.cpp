@@ -13,8 +13,9 @@ namespace {
 constexpr Index cached_b = 96 * 1024;  // elements of packed B that stay in the second-level cache while all of A passes
 constexpr Index most_columns = 1024;   // of these, where k is short
 constexpr Index small_b = 4096;        // elements of packed B that fit the stack
+constexpr Index shared_b = 1 << 20;    // elements of packed B that all threads read
 constexpr Index slack = 16;            // gemm_pack may write one Vec too far
-constexpr double multiply_add_ns = 1.0 / 32;
+constexpr double multiply_add_ns = 1.0 / 32, pack_ns = 0.3;
 constexpr Index worth_a_task = grain_for(multiply_add_ns);  // multiply-adds
 
 Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
@@ -72,10 +73,15 @@ void run_packed(const Product& x, const Region& r, real* packed, Index step, Ind
       p += block.k;
     }
 }
+/// How many columns of B to take at a time, in whole panels.
+Index columns_at_once(const Product& x, Index columns, Index width) {
+  const Index fit = std::min(cached_b / std::min(x.k, sum_block), most_columns) / width;
+  return std::min(std::max<Index>(1, fit), ceil_div(columns, width)) * width;
+}
+
 void run_packed(const Product& x, const Region& r) {
   const Index depth = std::min(x.k, sum_block), width = x.t.gemm_width(r.i_end - r.i);
-  const Index fit = std::min(cached_b / depth, most_columns) / width;
-  const Index step = std::min(std::max<Index>(1, fit), ceil_div(r.j_end - r.j, width)) * width;
+  const Index step = columns_at_once(x, r.j_end - r.j, width);
   if (step * depth + slack <= small_b) {
     alignas(64) real packed[small_b];
     return run_packed(x, r, packed, step, width);
@@ -103,10 +109,68 @@ void run(const Product& x, const Region& r) {
   packs(x) ? run_packed(x, r) : run_direct(x, r);
 }
 
+/// Part of B, [p, p_end) by columns [j, j_end), packed by all threads together: block of k after block, each in panels.
+class SharedB {
+ public:
+  SharedB(const Product& x, Index most_k, Index most_columns, Index width)
+      : x_(x),
+        width_(width),
+        columns_(most_columns),
+        memory_(static_cast<std::size_t>(most_k * most_columns + slack) * sizeof(real)) {}
+
+  void pack(Index p, Index p_end, Index j, Index j_end) {
+    p_ = p, j_ = j;
+    const Index step = ceil_div(slice, width_) * width_, slices = ceil_div(j_end - j, step);
+    const double nanoseconds = static_cast<double>(std::min(x_.k, sum_block) * step) * pack_ns;
+    parallel_for(slices * ceil_div(p_end - p, sum_block), grain_for(nanoseconds), [&](Index lo, Index hi) {
+      for (Index i = lo; i < hi; ++i) {
+        const Index row = p + i / slices * sum_block, column = j + i % slices * step;
+        x_.t.gemm_pack(x_.b.data + row * x_.b.row + column * x_.b.column, x_.b.row, x_.b.column, depth(row),
+                       std::min(step, j_end - column), width_, at(row, column));
+      }
+    });
+  }
+  /// `tiles`, whose B begins at p and j, from the panels.
+  TileBlock with_panels(TileBlock tiles, Index p, Index j) const {
+    tiles.b = at(p, j), tiles.width = tiles.b_k = width_, tiles.b_panel = width_ * tiles.k;
+    return tiles;
+  }
+
+ private:
+  static constexpr Index slice = 192;  // columns that are packed together: each row of B may lie in another page
+  Index depth(Index p) const { return std::min(sum_block, x_.k - p); }
+  real* at(Index p, Index j) const {
+    return static_cast<real*>(memory_.data()) + (p - p_) * columns_ + (j - j_) * depth(p);
+  }
+  const Product& x_;
+  Index width_, columns_, p_ = 0, j_ = 0;
+  Storage memory_;
+};
+
+/// In tasks of `row_step` rows that share B, which is packed once.
+void run_shared(const Product& x, Index row_step) {
+  const Index depth = std::min(x.k, 8 * sum_block), width = x.t.gemm_width(row_step);
+  const Index columns = std::min(std::max<Index>(1, shared_b / depth / width), ceil_div(x.n, width)) * width;
+  const Index step = columns_at_once(x, columns, width);
+  SharedB b(x, depth, columns, width);
+  for (Index j = 0; j < x.n; j += columns)
+    for (Index p = 0; p < x.k; p += depth) {
+      const Index j_end = std::min(j + columns, x.n), p_end = std::min(p + depth, x.k);
+      b.pack(p, p_end, j, j_end);
+      parallel_for(ceil_div(x.m, row_step), 1, [&](Index lo, Index hi) {
+        const Region r{lo * row_step, std::min(hi * row_step, x.m), j, j_end};
+        for (Index at = j; at < j_end; at += step)
+          for (Index block = p; block < p_end; block += sum_block)
+            x.t.gemm_tiles(b.with_panels(block_of(x, r, block, at, std::min(step, j_end - at)), block, at));
+      });
+    }
+}
+
 /// The products x shifted by `batch`, in tasks: as many as are worth their start, and a few per thread in case one of
 /// them is held up. If there are fewer products than that, each is split into equal parts: of its rows, as other loops
 /// are, so that each thread works on the rows that it has in its cache; but of its columns if B is packed and the rows
-/// are too few to pay for packing all of it in every task.
+/// are too few to pay for packing all of it in every task; and a B that outgrows the second-level cache is packed once for
+/// all tasks.
 void run_in_tasks(const Product& x, const GemmBatch& batch) {
   const Index work = std::max<Index>(1, x.m * x.n * x.k), most = threads();
   const Index worth = most == 1 ? 1 : work * batch.count / worth_a_task;
@@ -115,6 +179,7 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
   const Index across = parts > 1 && packs(x) && x.m < many_rows * parts ? std::clamp<Index>(x.n / 32, 1, parts) : 1;
   const Index down = std::clamp<Index>(parts / across, 1, ceil_div(x.m, 8));
   const Index column_step = ceil_div(ceil_div(x.n, across), 16) * 16, row_step = ceil_div(x.m, down);
+  if (batch.count == 1 && down > 1 && across == 1 && packs(x) && x.n * x.k > cached_b) return run_shared(x, row_step);
   const Index grain = worth <= 1          ? batch.count
                       : down * across > 1 ? 1
                                           : grain_for(static_cast<double>(work) * multiply_add_ns);
