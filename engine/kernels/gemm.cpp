@@ -166,6 +166,40 @@ void run_shared(const Product& x, Index row_step) {
     }
 }
 
+/// Whether the sums of all blocks of k together are few beside the elements of A and B.
+bool few_sums(const Product& x) {
+  return x.k > sum_block && 2 * x.m * x.n * ceil_div(x.k, sum_block) <= (x.m + x.n) * x.k;
+}
+
+/// The blocks of k as products of their own, side by side, whose results are then added in order. Where k counts the rows
+/// of a batch, as in a weight's gradient, each thread so reads the rows that it has in its cache.
+void run_blocks_apart(const Product& x) {
+  constexpr Index parts = 4;  // of a block: a few tasks per thread, and the last block may be short
+  const Index blocks = ceil_div(x.k, sum_block), across = std::clamp<Index>(x.n / 32, 1, parts), down = parts / across;
+  const Index column_step = ceil_div(ceil_div(x.n, across), 16) * 16, row_step = ceil_div(x.m, down);
+  const Storage memory(static_cast<std::size_t>(blocks * x.m * x.n) * sizeof(real));
+  real* const sums = static_cast<real*>(memory.data());
+  parallel_for(blocks * across * down, 1, [&](Index lo, Index hi) {
+    for (Index task = lo; task < hi; ++task) {
+      const Index block = task / (across * down), part = task % (across * down), p = block * sum_block;
+      const Index i = part % down * row_step, j = part / down * column_step;
+      if (i >= x.m || j >= x.n) continue;
+      Product one = x;
+      one.a.data += p * x.a.column, one.b.data += p * x.b.row, one.k = std::min(sum_block, x.k - p);
+      one.c = sums + block * x.m * x.n, one.c_row = x.n, one.bias = nullptr;
+      run(one, {i, std::min(i + row_step, x.m), j, std::min(j + column_step, x.n)});
+    }
+  });
+  parallel_for(x.m, grain_for(static_cast<double>(blocks * x.n) * 0.1), [&](Index lo, Index hi) {
+    for (Index i = lo; i < hi; ++i) {
+      real *const c = x.c + i * x.c_row, *const first = sums + i * x.n;
+      x.t.add(first, 1, first + x.m * x.n, 1, c, x.n);
+      for (Index block = 2; block < blocks; ++block) x.t.add(c, 1, first + block * x.m * x.n, 1, c, x.n);
+      if (x.bias) x.t.add(c, 1, x.bias, 1, c, x.n);
+    }
+  });
+}
+
 /// The products x shifted by `batch`, in tasks: as many as are worth their start, and a few per thread in case one of
 /// them is held up. If there are fewer products than that, each is split into equal parts: of its rows, as other loops
 /// are, so that each thread works on the rows that it has in its cache; but of its columns if B is packed and the rows
@@ -179,6 +213,7 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
   const Index across = parts > 1 && packs(x) && x.m < many_rows * parts ? std::clamp<Index>(x.n / 32, 1, parts) : 1;
   const Index down = std::clamp<Index>(parts / across, 1, ceil_div(x.m, 8));
   const Index column_step = ceil_div(ceil_div(x.n, across), 16) * 16, row_step = ceil_div(x.m, down);
+  if (batch.count == 1 && parts > 1 && few_sums(x)) return run_blocks_apart(x);
   if (batch.count == 1 && down > 1 && across == 1 && packs(x) && x.n * x.k > cached_b) return run_shared(x, row_step);
   const Index grain = worth <= 1          ? batch.count
                       : down * across > 1 ? 1
