@@ -105,6 +105,7 @@ void empty_sum(const Product& x) {
 }
 
 void run(const Product& x, const Region& r) {
+  if (r.i >= r.i_end || r.j >= r.j_end) return;
   if (x.k == 0) return empty_sum(x);
   packs(x) ? run_packed(x, r) : run_direct(x, r);
 }
@@ -112,11 +113,11 @@ void run(const Product& x, const Region& r) {
 /// Part of B, [p, p_end) by columns [j, j_end), packed by all threads together: block of k after block, each in panels.
 class SharedB {
  public:
-  SharedB(const Product& x, Index most_k, Index most_columns, Index width)
+  SharedB(const Product& x, Index rows, Index columns, Index width)
       : x_(x),
         width_(width),
-        columns_(most_columns),
-        memory_(static_cast<std::size_t>(most_k * most_columns + slack) * sizeof(real)) {}
+        columns_(columns),
+        memory_(static_cast<std::size_t>(rows * columns + slack) * sizeof(real)) {}
 
   void pack(Index p, Index p_end, Index j, Index j_end) {
     p_ = p, j_ = j;
@@ -166,6 +167,13 @@ void run_shared(const Product& x, Index row_step) {
     }
 }
 
+/// One of the equal parts of C, `down` by `across`, of which the last ones may be empty.
+Region part_of(const Product& x, Index down, Index across, Index number) {
+  const Index row_step = ceil_div(x.m, down), column_step = ceil_div(ceil_div(x.n, across), 16) * 16;
+  const Index i = number % down * row_step, j = number / down * column_step;
+  return {i, std::min(i + row_step, x.m), j, std::min(j + column_step, x.n)};
+}
+
 /// Whether the sums of all blocks of k together are few beside the elements of A and B.
 bool few_sums(const Product& x) {
   return x.k > sum_block && 2 * x.m * x.n * ceil_div(x.k, sum_block) <= (x.m + x.n) * x.k;
@@ -176,18 +184,16 @@ bool few_sums(const Product& x) {
 void run_blocks_apart(const Product& x) {
   constexpr Index parts = 4;  // of a block: a few tasks per thread, and the last block may be short
   const Index blocks = ceil_div(x.k, sum_block), across = std::clamp<Index>(x.n / 32, 1, parts), down = parts / across;
-  const Index column_step = ceil_div(ceil_div(x.n, across), 16) * 16, row_step = ceil_div(x.m, down);
   const Storage memory(static_cast<std::size_t>(blocks * x.m * x.n) * sizeof(real));
   real* const sums = static_cast<real*>(memory.data());
-  parallel_for(blocks * across * down, 1, [&](Index lo, Index hi) {
+  const double task_ns = static_cast<double>(x.m * x.n / (across * down) * sum_block) * multiply_add_ns;
+  parallel_for(blocks * across * down, grain_for(task_ns), [&](Index lo, Index hi) {
     for (Index task = lo; task < hi; ++task) {
-      const Index block = task / (across * down), part = task % (across * down), p = block * sum_block;
-      const Index i = part % down * row_step, j = part / down * column_step;
-      if (i >= x.m || j >= x.n) continue;
+      const Index block = task / (across * down), p = block * sum_block;
       Product one = x;
       one.a.data += p * x.a.column, one.b.data += p * x.b.row, one.k = std::min(sum_block, x.k - p);
       one.c = sums + block * x.m * x.n, one.c_row = x.n, one.bias = nullptr;
-      run(one, {i, std::min(i + row_step, x.m), j, std::min(j + column_step, x.n)});
+      run(one, part_of(x, down, across, task % (across * down)));
     }
   });
   parallel_for(x.m, grain_for(static_cast<double>(blocks * x.n) * 0.1), [&](Index lo, Index hi) {
@@ -212,20 +218,18 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
   constexpr Index many_rows = 192;
   const Index across = parts > 1 && packs(x) && x.m < many_rows * parts ? std::clamp<Index>(x.n / 32, 1, parts) : 1;
   const Index down = std::clamp<Index>(parts / across, 1, ceil_div(x.m, 8));
-  const Index column_step = ceil_div(ceil_div(x.n, across), 16) * 16, row_step = ceil_div(x.m, down);
   if (batch.count == 1 && parts > 1 && few_sums(x)) return run_blocks_apart(x);
-  if (batch.count == 1 && down > 1 && across == 1 && packs(x) && x.n * x.k > cached_b) return run_shared(x, row_step);
+  if (batch.count == 1 && down > 1 && across == 1 && packs(x) && x.n * x.k > cached_b)
+    return run_shared(x, ceil_div(x.m, down));
   const Index grain = worth <= 1          ? batch.count
                       : down * across > 1 ? 1
                                           : grain_for(static_cast<double>(work) * multiply_add_ns);
   parallel_for(batch.count * down * across, grain, [&](Index lo, Index hi) {
     for (Index task = lo; task < hi; ++task) {
-      const Index at = task / (down * across), part = task % (down * across);
-      const Index i = part % down * row_step, j = part / down * column_step;
-      if (i >= x.m || j >= x.n) continue;
+      const Index at = task / (down * across);
       Product one = x;
       one.a.data += batch.a[at], one.b.data += batch.b[at], one.c += at * batch.c;
-      run(one, {i, std::min(i + row_step, x.m), j, std::min(j + column_step, x.n)});
+      run(one, part_of(x, down, across, task % (down * across)));
     }
   });
 }
