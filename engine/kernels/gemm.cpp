@@ -10,10 +10,10 @@
 namespace mote::kernels {
 namespace {
 
-constexpr Index cached_b = 96 * 1024;  // elements of packed B that stay in the second-level cache while all of A passes
+constexpr Index cached_b = 64 * 1024;  // elements of packed B that stay in the second-level cache while all of A passes
 constexpr Index most_columns = 1024;   // of these, where k is short
-constexpr Index small_b = 4096;        // elements of packed B that fit the stack
-constexpr Index slack = 16;            // gemm_pack may write one Vec too far
+constexpr Index wide = 2048;           // columns that share a packed A
+constexpr Index most_rows = 1024;      // of a packed A
 constexpr double multiply_add_ns = 1.0 / 32;
 constexpr Index worth_a_task = grain_for(multiply_add_ns);  // multiply-adds
 
@@ -34,60 +34,54 @@ struct Region {
   Index i, i_end, j, j_end;
 };
 
-/// The block of k that begins at p, from column j on, B as it lies in memory.
-inline TileBlock block_of(const Product& x, const Region& r, Index p, Index j, Index columns) {
-  const Index k = std::min(sum_block, x.k - p);
+/// Rows of C by the block of k that begins at p, A and B as they lie in memory; of which columns is still open.
+inline TileBlock block_of(const Product& x, const Region& r, Index p) {
   return {.rows = r.i_end - r.i,
-          .columns = columns,
-          .k = k,
+          .columns = 0,
+          .k = std::min(sum_block, x.k - p),
           .width = 0,
           .a = x.a.data + r.i * x.a.row + p * x.a.column,
-          .b = x.b.data + p * x.b.row + j * x.b.column,
-          .c = x.c + r.i * x.c_row + j,
-          .bias = x.bias && p + k == x.k ? x.bias + j : nullptr,
+          .b = nullptr,
+          .c = nullptr,
+          .bias = nullptr,
           .a_row = x.a.row,
           .b_k = x.b.row,
           .a_k = x.a.column,
           .b_panel = 0,
           .c_row = x.c_row,
+          .a_panels = false,
           .add = p > 0};
 }
 
-inline void run_direct(const Product& x, const Region& r) {
-  for (Index p = 0; p < x.k;) {
-    const TileBlock block = block_of(x, r, p, r.j, r.j_end - r.j);
-    x.t.gemm_tiles(block);
-    p += block.k;
-  }
-}
-
-/// `step` columns of B at a time, as many as the cache holds, packed in panels of `width`.
-void run_packed(const Product& x, const Region& r, real* packed, Index step, Index width) {
-  for (Index j = r.j; j < r.j_end; j += step)
-    for (Index p = 0; p < x.k;) {
-      TileBlock block = block_of(x, r, p, j, std::min(step, r.j_end - j));
-      x.t.gemm_pack(block.b, x.b.row, x.b.column, block.k, block.columns, width, packed);
-      block.b = packed, block.width = block.b_k = width, block.b_panel = width * block.k;
-      x.t.gemm_tiles(block);
-      p += block.k;
-    }
-}
-void run_packed(const Product& x, const Region& r) {
-  const Index depth = std::min(x.k, sum_block), width = x.t.gemm_width(r.i_end - r.i);
-  const Index fit = std::min(cached_b / depth, most_columns) / width;
-  const Index step = std::min(std::max<Index>(1, fit), ceil_div(r.j_end - r.j, width)) * width;
-  if (step * depth + slack <= small_b) {
-    alignas(64) real packed[small_b];
-    return run_packed(x, r, packed, step, width);
-  }
-  const Storage packed(static_cast<std::size_t>(step * depth + slack) * sizeof(real));
-  run_packed(x, r, static_cast<real*>(packed.data()), step, width);
-}
-
 /// The tiles load rows of B as vectors, so the columns of B must be adjacent; and where many rows of A pass over a B that
-/// outgrows the first-level cache, its panels are copied so that they lie in few pages and sets of the cache. A is only
-/// broadcast: any strides do.
-bool packs(const Product& x) { return x.b.column != 1 || (x.m > 100 && std::min(x.k, sum_block) * x.n > 24 * 1024); }
+/// outgrows the first-level cache, its panels are copied so that they lie in few pages and sets of the cache.
+bool packs_b(const Product& x) { return x.b.column != 1 || (x.m > 100 && std::min(x.k, sum_block) * x.n > 24 * 1024); }
+
+/// A is only broadcast, so any strides do. But where it is transposed, its rows are whole pages apart and several narrow
+/// tiles share each line, these lines fall into a few sets of both caches and do not stay there; then A is worth a copy.
+/// A wide tile uses most of a line at once and leaves little to save.
+bool packs_a(const Product& x) {
+  constexpr Index page = 4096 / sizeof(real), half_line = 32 / sizeof(real);
+  return x.t.gemm_rows <= half_line && x.a.row == 1 && x.a.column % page == 0 && x.n >= 128 && x.k > 1;
+}
+
+/// Room for n packed elements, on the stack if they are few; null for none.
+class Packed {
+ public:
+  explicit Packed(Index n) {
+    if (n > small) many_ = Storage(static_cast<std::size_t>(n + slack) * sizeof(real));
+    data_ = n > small ? static_cast<real*>(many_.data()) : n > 0 ? few_ : nullptr;
+  }
+  Packed(const Packed&) = delete;
+  Packed& operator=(const Packed&) = delete;
+  operator real*() const { return data_; }
+
+ private:
+  static constexpr Index small = 4096, slack = 16;  // gemm_pack may write one Vec too far
+  alignas(64) real few_[small + slack];
+  Storage many_;
+  real* data_;
+};
 
 /// k = 0: zeros and the bias.
 void empty_sum(const Product& x) {
@@ -98,9 +92,36 @@ void empty_sum(const Product& x) {
   }
 }
 
+/// A packed once for all columns of the region, unless `a` is null; B packed `step` columns at a time in panels of
+/// `width`, unless `b` is.
+void run_blocks(const Product& x, const Region& r, Index step, Index width, real* a, real* b) {
+  for (Index p = 0; p < x.k; p += sum_block) {
+    TileBlock block = block_of(x, r, p);
+    if (a) x.t.gemm_pack_rows(block, a);
+    for (Index j = r.j; j < r.j_end; j += step) {
+      block.b = x.b.data + p * x.b.row + j * x.b.column, block.columns = std::min(step, r.j_end - j);
+      block.c = x.c + r.i * x.c_row + j, block.bias = x.bias && p + block.k == x.k ? x.bias + j : nullptr;
+      if (b) {
+        x.t.gemm_pack(block.b, x.b.row, x.b.column, block.k, block.columns, width, b);
+        block.b = b, block.width = block.b_k = width, block.b_panel = width * block.k;
+      }
+      x.t.gemm_tiles(block);
+    }
+  }
+}
+
 void run(const Product& x, const Region& r) {
   if (x.k == 0) return empty_sum(x);
-  packs(x) ? run_packed(x, r) : run_direct(x, r);
+  const bool a_packed = packs_a(x), b_packed = packs_b(x);
+  const Index rows = r.i_end - r.i, columns = r.j_end - r.j, depth = std::min(x.k, sum_block);
+  const Index width = x.t.gemm_width(rows), fit = std::max<Index>(1, std::min(cached_b / depth, most_columns) / width);
+  const Index step = b_packed ? std::min(fit, ceil_div(columns, width)) * width : columns;
+  const Index share = a_packed ? std::max<Index>(1, wide / step) * step : step;
+  const Index down = a_packed ? ceil_div(rows, ceil_div(rows, most_rows)) : rows;
+  const Packed a(a_packed ? down * (depth + 16) : 0), b(b_packed ? step * depth : 0);
+  for (Index i = r.i; i < r.i_end; i += down)
+    for (Index j = r.j; j < r.j_end; j += share)
+      run_blocks(x, {i, std::min(i + down, r.i_end), j, std::min(j + share, r.j_end)}, step, width, a, b);
 }
 
 /// The products x shifted by `batch`, in tasks: as many as are worth their start, and a few per thread in case one of
@@ -112,7 +133,7 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
   const Index worth = most == 1 ? 1 : work * batch.count / worth_a_task;
   const Index wanted = worth < 4 * most ? std::min(worth, most) : 2 * most, parts = ceil_div(wanted, batch.count);
   constexpr Index many_rows = 192;
-  const Index across = parts > 1 && packs(x) && x.m < many_rows * parts ? std::clamp<Index>(x.n / 32, 1, parts) : 1;
+  const Index across = parts > 1 && packs_b(x) && x.m < many_rows * parts ? std::clamp<Index>(x.n / 32, 1, parts) : 1;
   const Index down = std::clamp<Index>(parts / across, 1, ceil_div(x.m, 8));
   const Index column_step = ceil_div(ceil_div(x.n, across), 16) * 16, row_step = ceil_div(x.m, down);
   const Index grain = worth <= 1          ? batch.count
@@ -136,7 +157,7 @@ void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, c
   if (m == 0 || n == 0) return;
   // Most products of a small model: one task, one block of the sum, B as it lies.
   if (b.column == 1 && k > 0 && k <= sum_block && m * n * k < worth_a_task)
-    return table().gemm_tiles({m, n, k, 0, a.data, b.data, c, bias, a.row, b.row, a.column, 0, c_row, false});
+    return table().gemm_tiles({m, n, k, 0, a.data, b.data, c, bias, a.row, b.row, a.column, 0, c_row, false, false});
   const Product x{table(), m, n, k, a, b, c, c_row, bias};
   const Index first = 0;
   run_in_tasks(x, {1, &first, &first, 0});
