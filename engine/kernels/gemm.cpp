@@ -49,7 +49,6 @@ inline TileBlock block_of(const Product& x, const Region& r, Index p) {
           .a_k = x.a.column,
           .b_panel = 0,
           .c_row = x.c_row,
-          .a_panels = false,
           .add = p > 0};
 }
 
@@ -157,7 +156,7 @@ void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, c
   if (m == 0 || n == 0) return;
   // Most products of a small model: one task, one block of the sum, B as it lies.
   if (b.column == 1 && k > 0 && k <= sum_block && m * n * k < worth_a_task)
-    return table().gemm_tiles({m, n, k, 0, a.data, b.data, c, bias, a.row, b.row, a.column, 0, c_row, false, false});
+    return table().gemm_tiles({m, n, k, 0, a.data, b.data, c, bias, a.row, b.row, a.column, 0, c_row, false});
   const Product x{table(), m, n, k, a, b, c, c_row, bias};
   const Index first = 0;
   run_in_tasks(x, {1, &first, &first, 0});

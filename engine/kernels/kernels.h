@@ -90,8 +90,8 @@ struct TileBlock {
   real* c;
   const real* bias;
   Index a_row, b_k, a_k, b_panel, c_row;
-  bool a_panels;
   bool add;  ///< to what C holds, the blocks before this one; else C is set
+  bool a_panels = false;
 };
 
 struct Table {
