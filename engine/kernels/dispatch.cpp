@@ -39,7 +39,8 @@ namespace {
 
 std::atomic<const Table*> chosen{nullptr};
 
-const Table& choose() {
+/// Not inlined: table() is asked before every kernel and would save registers for this each time.
+[[gnu::noinline]] const Table& choose() {
   const std::vector<const Table*> tables = available_tables();
   const std::string& wanted = settings().simd;
   if (wanted.empty()) return *tables.back();

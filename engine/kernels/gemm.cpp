@@ -1,114 +1,18 @@
-// The blocked matrix product: whether B is packed, blocks that fit the cache, the split over threads.
+// The matrix product's split over threads.
 #include "engine/kernels/gemm.h"
 
 #include <algorithm>
 
 #include "engine/base/parallel.h"
 #include "engine/base/storage.h"
-#include "engine/kernels/kernels.h"
+#include "engine/kernels/gemm_region.h"
 
 namespace mote::kernels {
 namespace {
 
-constexpr Index cached_b = 96 * 1024;  // elements of packed B that stay in the second-level cache while all of A passes
-constexpr Index most_columns = 1024;   // of these, where k is short
-constexpr Index small_b = 4096;        // elements of packed B that fit the stack
-constexpr Index shared_b = 1 << 20;    // elements of packed B that all threads read
-constexpr Index slack = 16;            // gemm_pack may write one Vec too far
+constexpr Index shared_b = 1 << 20;  // elements of packed B that all threads read
 constexpr double multiply_add_ns = 1.0 / 32, pack_ns = 0.3;
 constexpr Index worth_a_task = grain_for(multiply_add_ns);  // multiply-adds
-
-Index ceil_div(Index a, Index b) { return (a + b - 1) / b; }
-
-/// One product, its options included.
-struct Product {
-  const Table& t;
-  Index m, n, k;
-  Matrix a, b;
-  real* c;
-  Index c_row;
-  const real* bias;
-};
-
-/// Rows [i, i_end) by columns [j, j_end) of C, with all of k.
-struct Region {
-  Index i, i_end, j, j_end;
-};
-
-/// The block of k that begins at p, from column j on, B as it lies in memory.
-inline TileBlock block_of(const Product& x, const Region& r, Index p, Index j, Index columns) {
-  const Index k = std::min(sum_block, x.k - p);
-  return {.rows = r.i_end - r.i,
-          .columns = columns,
-          .k = k,
-          .width = 0,
-          .a = x.a.data + r.i * x.a.row + p * x.a.column,
-          .b = x.b.data + p * x.b.row + j * x.b.column,
-          .c = x.c + r.i * x.c_row + j,
-          .bias = x.bias && p + k == x.k ? x.bias + j : nullptr,
-          .a_row = x.a.row,
-          .b_k = x.b.row,
-          .a_k = x.a.column,
-          .b_panel = 0,
-          .c_row = x.c_row,
-          .add = p > 0};
-}
-
-inline void run_direct(const Product& x, const Region& r) {
-  for (Index p = 0; p < x.k;) {
-    const TileBlock block = block_of(x, r, p, r.j, r.j_end - r.j);
-    x.t.gemm_tiles(block);
-    p += block.k;
-  }
-}
-
-/// `step` columns of B at a time, as many as the cache holds, packed in panels of `width`.
-void run_packed(const Product& x, const Region& r, real* packed, Index step, Index width) {
-  for (Index j = r.j; j < r.j_end; j += step)
-    for (Index p = 0; p < x.k;) {
-      TileBlock block = block_of(x, r, p, j, std::min(step, r.j_end - j));
-      x.t.gemm_pack(block.b, x.b.row, x.b.column, block.k, block.columns, width, packed);
-      block.b = packed, block.width = block.b_k = width, block.b_panel = width * block.k;
-      x.t.gemm_tiles(block);
-      p += block.k;
-    }
-}
-/// How many columns of B to take at a time, in whole panels.
-Index columns_at_once(const Product& x, Index columns, Index width) {
-  const Index fit = std::min(cached_b / std::min(x.k, sum_block), most_columns) / width;
-  return std::min(std::max<Index>(1, fit), ceil_div(columns, width)) * width;
-}
-
-void run_packed(const Product& x, const Region& r) {
-  const Index depth = std::min(x.k, sum_block), width = x.t.gemm_width(r.i_end - r.i);
-  const Index step = columns_at_once(x, r.j_end - r.j, width);
-  if (step * depth + slack <= small_b) {
-    alignas(64) real packed[small_b];
-    return run_packed(x, r, packed, step, width);
-  }
-  const Storage packed(static_cast<std::size_t>(step * depth + slack) * sizeof(real));
-  run_packed(x, r, static_cast<real*>(packed.data()), step, width);
-}
-
-/// The tiles load rows of B as vectors, so the columns of B must be adjacent; and where many rows of A pass over a B that
-/// outgrows the first-level cache, its panels are copied so that they lie in few pages and sets of the cache. A is only
-/// broadcast: any strides do.
-bool packs(const Product& x) { return x.b.column != 1 || (x.m > 100 && std::min(x.k, sum_block) * x.n > 24 * 1024); }
-
-/// k = 0: zeros and the bias.
-void empty_sum(const Product& x) {
-  for (Index i = 0; i < x.m; ++i) {
-    real* const c = x.c + i * x.c_row;
-    std::fill_n(c, x.n, real(0));
-    if (x.bias) x.t.add(c, 1, x.bias, 1, c, x.n);
-  }
-}
-
-void run(const Product& x, const Region& r) {
-  if (r.i >= r.i_end || r.j >= r.j_end) return;
-  if (x.k == 0) return empty_sum(x);
-  packs(x) ? run_packed(x, r) : run_direct(x, r);
-}
 
 /// Part of B, [p, p_end) by columns [j, j_end), packed by all threads together: block of k after block, each in panels.
 class SharedB {
@@ -117,7 +21,7 @@ class SharedB {
       : x_(x),
         width_(width),
         columns_(columns),
-        memory_(static_cast<std::size_t>(rows * columns + slack) * sizeof(real)) {}
+        memory_(static_cast<std::size_t>(rows * columns + pack_slack) * sizeof(real)) {}
 
   void pack(Index p, Index p_end, Index j, Index j_end) {
     p_ = p, j_ = j;
@@ -131,11 +35,7 @@ class SharedB {
       }
     });
   }
-  /// `tiles`, whose B begins at p and j, from the panels.
-  TileBlock with_panels(TileBlock tiles, Index p, Index j) const {
-    tiles.b = at(p, j), tiles.width = tiles.b_k = width_, tiles.b_panel = width_ * tiles.k;
-    return tiles;
-  }
+  const real* panels(Index p, Index j) const { return at(p, j); }
 
  private:
   static constexpr Index slice = 192;  // columns that are packed together: each row of B may lie in another page
@@ -161,8 +61,12 @@ void run_shared(const Product& x, Index row_step) {
       parallel_for(ceil_div(x.m, row_step), 1, [&](Index lo, Index hi) {
         const Region r{lo * row_step, std::min(hi * row_step, x.m), j, j_end};
         for (Index at = j; at < j_end; at += step)
-          for (Index block = p; block < p_end; block += sum_block)
-            x.t.gemm_tiles(b.with_panels(block_of(x, r, block, at, std::min(step, j_end - at)), block, at));
+          for (Index q = p; q < p_end; q += sum_block) {
+            TileBlock block = block_of(x, r, q);
+            set_columns(block, x, r, q, at, std::min(step, j_end - at));
+            set_panels(block, b.panels(q, at), width);
+            x.t.gemm_tiles(block);
+          }
       });
     }
 }
@@ -216,10 +120,10 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
   const Index worth = most == 1 ? 1 : work * batch.count / worth_a_task;
   const Index wanted = worth < 4 * most ? std::min(worth, most) : 2 * most, parts = ceil_div(wanted, batch.count);
   constexpr Index many_rows = 192;
-  const Index across = parts > 1 && packs(x) && x.m < many_rows * parts ? std::clamp<Index>(x.n / 32, 1, parts) : 1;
+  const Index across = parts > 1 && packs_b(x) && x.m < many_rows * parts ? std::clamp<Index>(x.n / 32, 1, parts) : 1;
   const Index down = std::clamp<Index>(parts / across, 1, ceil_div(x.m, 8));
   if (batch.count == 1 && parts > 1 && few_sums(x)) return run_blocks_apart(x);
-  if (batch.count == 1 && down > 1 && across == 1 && packs(x) && x.n * x.k > cached_b)
+  if (batch.count == 1 && down > 1 && across == 1 && packs_b(x) && !packs_a(x) && x.n * x.k > cached_b)
     return run_shared(x, ceil_div(x.m, down));
   const Index grain = worth <= 1          ? batch.count
                       : down * across > 1 ? 1

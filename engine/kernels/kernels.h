@@ -81,8 +81,9 @@ struct WeightedRows {
 };
 
 /// C [rows, columns] from A [rows, k], k at most sum_block, and panels of B, each `width` columns and b_panel apart:
-/// element (p, j) of a panel is b[p * b_k + j]. A width of 0: B is not in panels, its rows are b_k apart. The bias, of one
-/// element per column, may be null.
+/// element (p, j) of a panel is b[p * b_k + j]. A width of 0: B is not in panels, its rows are b_k apart. Element (r, p)
+/// of A is a[r * a_row + p * a_k], or of each of its panels, if it is in panels. The bias, of one element per column, may
+/// be null.
 struct TileBlock {
   Index rows, columns, k, width;
   const real *a, *b;
@@ -90,6 +91,7 @@ struct TileBlock {
   const real* bias;
   Index a_row, b_k, a_k, b_panel, c_row;
   bool add;  ///< to what C holds, the blocks before this one; else C is set
+  bool a_panels = false;
 };
 
 struct Table {
@@ -157,9 +159,13 @@ struct Table {
   // Matrix product (target/gemm_tiles.h, target/gemm_pack.h): one block of k; the width of its panels for so many rows;
   // and panels of `width` columns (j) copied so that tiles read them in order:
   // out[p * width + j] = x[p * row + j * column] for p < k. `out` has room for 16 elements more.
+  // gemm_pack_rows copies A of a block, if its columns are contiguous: one panel per row of tiles, to which the block then
+  // refers. `out` has room for 16 elements more per row.
+  Index gemm_rows;  ///< the most rows of a tile
   void (*gemm_tiles)(const TileBlock& t);
   Index (*gemm_width)(Index rows);
   void (*gemm_pack)(const real* x, Index row, Index column, Index k, Index columns, Index width, real* out);
+  void (*gemm_pack_rows)(TileBlock& t, real* out);
 
   // What the processor can do at best (target/limits.h).
   /// x[i] = a b + x[i] for `limit_values` values in registers, 8 times in each round.

@@ -11,18 +11,19 @@ using kernels::TileBlock;
 
 // A tile needs at least eight accumulators, because two multiply-adds may begin in each cycle and one takes four; the
 // more, the more often each loaded element of A and B is used. All of a tile's accumulators, a row of B and an element
-// of A fit the registers: AVX-512 and NEON have 32, AVX2 16. Few rows are multiplied by more registers of B.
+// of A fit the registers: AVX-512 and NEON have 32, AVX2 16. Few rows are multiplied by more registers of B,
+// and a single register of columns by more rows, up to `tallest`.
 #if defined(MOTE_TARGET_AVX512)
-constexpr int tile_rows = 14, accumulators = 28, most_registers = 4;
+constexpr int tile_rows = 14, accumulators = 28, most_registers = 4, tallest = 16;
 #elif defined(MOTE_TARGET_NEON)
-constexpr int tile_rows = 6, accumulators = 24, most_registers = 8;
+constexpr int tile_rows = 6, accumulators = 24, most_registers = 8, tallest = 12;
 #elif defined(MOTE_TARGET_AVX2)
-constexpr int tile_rows = 6, accumulators = 12, most_registers = 4;
+constexpr int tile_rows = 6, accumulators = 12, most_registers = 4, tallest = 12;
 #else
-constexpr int tile_rows = 3, accumulators = 12, most_registers = 4;
+constexpr int tile_rows = 3, accumulators = 12, most_registers = 4, tallest = 3;
 #endif
 constexpr int registers_of(int rows) {
-  return accumulators / rows < most_registers ? accumulators / rows : most_registers;
+  return rows > tile_rows ? 1 : accumulators / rows < most_registers ? accumulators / rows : most_registers;
 }
 
 /// Register v of a row of elements; the last one of an edge has only `last` lanes.
@@ -34,7 +35,7 @@ MOTE_INLINE Reg load_register(const real* p, int v, Index last) {
 /// The tile at `c`, from column j on: every element of C is one accumulator and k only ascends, which is why the bits
 /// never change. A tile may be as wide as several panels of `panel` registers each.
 template <int rows, int registers, bool edge, int panel = registers>
-void multiply_tile(const TileBlock& t, const real* a0, Index a_row, Index a_k, const real* b, real* c, Index j) {
+void multiply_tile(const TileBlock& t, const real* a0, Index a_k, const real* b, real* c, Index j) {
   const Index last = t.columns - j - (registers - 1) * Reg::lanes;
   const auto load = [last](const real* p, int v) __attribute__((always_inline)) {
     return load_register<registers, edge>(p, v, last);
@@ -46,9 +47,15 @@ void multiply_tile(const TileBlock& t, const real* a0, Index a_row, Index a_k, c
     for (int v = 0; v < registers; ++v) sum[r][v] = Reg::zero();
   // One pointer for every three rows: an address is a pointer plus 0, 1 or 2 strides, and all fit the registers.
   constexpr int pointers = (rows + 2) / 3;
+  const Index a_row = t.a_row;
   const real* a[pointers];
 #pragma GCC unroll 16
   for (int g = 0; g < pointers; ++g) a[g] = a0 + 3 * g * a_row;
+  if (t.add)
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 16
+      for (int v = 0; v < registers; ++v) __builtin_prefetch(c + r * t.c_row + v * Reg::lanes, 1);
   const Index b_k = t.b_k;
   for (Index p = t.k; p > 0; --p) {
     Reg y[registers];
@@ -93,9 +100,9 @@ void multiply_tile(const TileBlock& t, const real* a0, Index a_row, Index a_k, c
 
 using MultiplyTile = decltype(multiply_tile<1, 1, false>);
 struct Tiles {
-  MultiplyTile* of[tile_rows][most_registers][2];  // [rows - 1][registers - 1][edge]
+  MultiplyTile* of[tallest][most_registers][2];  // [rows - 1][registers - 1][edge]
 };
-template <int rows = tile_rows, int registers = registers_of(rows)>
+template <int rows = tallest, int registers = registers_of(rows)>
 constexpr void add_tiles(Tiles& all) {
   all.of[rows - 1][registers - 1][0] = multiply_tile<rows, registers, false>;
   all.of[rows - 1][registers - 1][1] = multiply_tile<rows, registers, true>;
