@@ -89,13 +89,16 @@ TEST_CASE("gemm: products large enough for packing, several tasks and copies of 
   check_product(50, 150, 70, operand(50, 70, Order::columns, 1, page - 50), operand(70, 150, Order::rows, 2));
 }
 
-TEST_CASE("gemm: B packed for all tasks, and blocks of the sum side by side") {
-  for (const Order z : {Order::rows, Order::columns}) {
-    check_product(112, 40, 2500, operand(112, 2500, Order::rows, 1), operand(2500, 40, z, 2), true);
-    check_product(30, 70, 1100, operand(30, 1100, Order::columns, 1), operand(1100, 70, z, 2), true);
-  }
-  // More of B than is packed at a time, in both directions.
-  const Index m = 1200, n = 280, k = 4200;
+TEST_CASE("gemm: blocks of the sum side by side") {
+  for (const Order z : {Order::rows, Order::columns})
+    for (const bool bias : {false, true}) {
+      check_product(30, 70, 1100, operand(30, 1100, Order::columns, 1), operand(1100, 70, z, 2), bias);
+      check_product(5, 3, 9000, operand(5, 9000, Order::rows, 1), operand(9000, 3, z, 2), bias);
+    }
+}
+
+TEST_CASE("gemm: B packed for all tasks, more of it than at a time in both directions") {
+  const Index m = 1200, n = 320, k = 4200;
   const Operand a = operand(m, k, Order::rows, 1), b = operand(k, n, Order::columns, 2);
   std::vector<real> alone(static_cast<std::size_t>(m * n)), shared = alone;
   for (const int count : {1, 3}) {
