@@ -196,6 +196,19 @@ TEST_CASE("allocation: an optimizer's first step, its state, clipping, what acts
     first.step();
     return Bytes();
   });
+  sweep("step of Muon", [](State& s) {
+    Muon first(muon_groups(s.model, 0.1), {.lr = 0.1});
+    first.step(real(0.5));
+    return Bytes();
+  });
+  sweep("averaged weights", [](State& s) {
+    EMA ema(s.model);
+    ema.update();
+    for (const Parameter& p : parameters(s.model)) p.set(p.value() * 1);
+    ema.update();
+    const AveragedWeights averaged(ema);
+    return of(parameters(s.model)[0].value());
+  });
   sweep("clip and step", [](State& s) {
     const Bytes b = of(Array(clip_grad_norm(parameters(s.model), 1e-3)));
     return b;

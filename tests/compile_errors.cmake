@@ -64,6 +64,8 @@ refuses("${train}" "const Linear m(3, 4, random); Adam o(m, {.lr = 0.1})"
   "write Adam(all_parameters(model), {.lr = 1e-3})")
 refuses("${train}" "const Linear m(3, 4, random); AdamW(decay_groups(m, 0.1), 1e-3)"
   "write AdamW(all_parameters(model), {.lr = 1e-3})")
+refuses("${train}" "const Linear m(3, 4, random); Muon o(all_parameters(m), {.lr = 0.1})"
+  "write Muon(muon_groups(model, 0.1), {.lr = 1e-3})")
 refuses("engine/ops/attention.h" "attention(x, x, x, ones({2, 2}))"
   "write {.mask = m}; of floats m > 0, or from_blocked(m) where 1 means blocked")
 refuses("engine/ops/loss.h" "cross_entropy(x, {0, 1})" "braces have no type: write ints({1, 0})")

@@ -25,18 +25,20 @@ struct AdamWOptions {
 };
 
 namespace detail {
-/// What Adam and AdamW share: all except how weights decay.
+/// What Adam and AdamW share: all except how weights decay. Muon updates what is no matrix as AdamW does.
 class AdamBase : public Optimizer {
  protected:
   AdamBase(const char* name, std::vector<ParameterGroup> groups, const AdamOptions& options, bool decoupled)
-      : Optimizer(name, std::move(groups), options.lr, options.weight_decay, {"exp_avg", "exp_avg_sq"}),
-        options_(options),
-        decoupled_(decoupled) {
+      : AdamBase(name, {by_adam(std::move(groups))}, options, decoupled) {}
+  /// For an optimizer that updates only some parameters as Adam does.
+  AdamBase(const char* name, std::vector<Rule> rules, const AdamOptions& options, bool decoupled)
+      : Optimizer(name, std::move(rules), options.lr, options.weight_decay), options_(options), decoupled_(decoupled) {
     check_setting("eps", options.eps);
     for (const double beta : options.betas)
       check_in(name, beta >= 0 && beta < 1, "betas must be in [0, 1), not ", options.betas[0], " and ",
                options.betas[1]);
   }
+  static Rule by_adam(std::vector<ParameterGroup> groups) { return {std::move(groups), {"exp_avg", "exp_avg_sq"}}; }
 
   bool prepare(Slot& slot) override {
     prepare_parameter(slot);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "nn/state_dict.h"
+#include "train/ema.h"
 
 namespace mote {
 namespace {
@@ -16,8 +17,8 @@ void save_module(detail::SavedParts& parts, const std::string& name, const Modul
   for (const NamedStream& s : named_streams(module)) detail::save_field(parts, name + "." + s.name, s.stream);
 }
 
-void load_module(detail::LoadedParts& parts, const std::string& name, Module& module) {
-  for (const StatePlace& place : state_places(module)) {
+void load_places(detail::LoadedParts& parts, const std::string& name, const std::vector<StatePlace>& places) {
+  for (const StatePlace& place : places) {
     const Array x = parts.array(name + "." + place.names.front());
     if (!x.defined()) continue;
     if (x.shape() == place.shape)
@@ -26,6 +27,10 @@ void load_module(detail::LoadedParts& parts, const std::string& name, Module& mo
       parts.problem("'" + name + "." + place.names.front() + "' is " + Shape::text(x.shape()) + " in the file and " +
                     Shape::text(place.shape) + " here");
   }
+}
+
+void load_module(detail::LoadedParts& parts, const std::string& name, Module& module) {
+  load_places(parts, name, state_places(module));
   for (const NamedStream& s : named_streams(module)) detail::load_field(parts, name + "." + s.name, s.stream);
 }
 
@@ -78,6 +83,25 @@ void load_optimizer(detail::LoadedParts& parts, const std::string& name, Optimiz
   }
 }
 
+// What an EMA has beside its averages.
+const std::string updates_name = ".updates", decay_name = ".decay";
+
+void save_ema(detail::SavedParts& parts, const std::string& name, const EMA& ema) {
+  for (const NamedArray& average : ema.averages()) parts(name + "." + average.name, average.value);
+  detail::save_field(parts, name + updates_name, ema.updates());
+  detail::save_field(parts, name + decay_name, ema.decay());
+}
+
+void load_ema(detail::LoadedParts& parts, const std::string& name, EMA& ema) {
+  load_places(parts, name, ema.places());
+  if (const std::string* const text = parts.text(name + updates_name)) {
+    const Index updates = parsed<Index>(parts, name + updates_name, *text);
+    if (updates < 0) parts.problem("'" + name + updates_name + "' must be at least 0");
+    parts.change([&ema, updates] { ema.set_updates(updates); });
+  }
+  detail::load_field(parts, name + decay_name, ema.decay());
+}
+
 void check_checkpoint(const SafetensorsFile& file) {
   const std::string* const text = file.find_metadata(version_key);
   check_in("checkpoint", text, file.name(), " is no checkpoint (load() reads the weights of any safetensors file)");
@@ -119,6 +143,11 @@ void Checkpoint::add(const std::string& name, Optimizer& optimizer) {
             [name, &optimizer](detail::LoadedParts& parts) { load_optimizer(parts, name, optimizer); }});
 }
 
+void Checkpoint::add(const std::string& name, EMA& ema) {
+  add_part({name, [name, &ema](detail::SavedParts& parts) { save_ema(parts, name, ema); },
+            [name, &ema](detail::LoadedParts& parts) { load_ema(parts, name, ema); }});
+}
+
 void Checkpoint::require(const std::string& name, std::vector<Field> list) {
   const auto save = [name, list](detail::SavedParts& parts) {
     for (const Field& f : list) parts(name + "." + f.name, f.value);
@@ -157,6 +186,9 @@ void load_weights(Module& module, const std::string& path, const std::string& na
     e.name.erase(0, name.size() + 1);
     if (!streams.contains(e.name)) weights.push_back(std::move(e));
   }
+  if (file.find_metadata(name + updates_name))
+    for (const NamedBuffer& b : named_buffers(module))
+      weights.push_back({b.name, b.array->shape(), [b] { return *b.array; }});
   load_state_dict(module, weights, {}, path);
 }
 

@@ -13,6 +13,7 @@
 namespace mote {
 
 class Checkpoint;
+class EMA;
 
 namespace detail {
 /// A type that lists its fields: visit(v), as configs do.
@@ -120,6 +121,7 @@ void load_field(LoadedParts& parts, const std::string& name, const Generator& st
 ///     Checkpoint run;
 ///     run.add("model", model);          // parameters, buffers and random streams: all that its visit() lists
 ///     run.add("optimizer", optimizer);  // its state and its learning rate
+///     run.add("ema", ema);              // averages of the weights, where there are any
 ///     run.add("data", data);            // the stream that batches are drawn from
 ///     run.add("step", step);
 ///     if (file_exists(path)) run.load(path);
@@ -143,6 +145,7 @@ class Checkpoint {
 
   void add(const std::string& name, Module& module);
   void add(const std::string& name, Optimizer& optimizer);
+  void add(const std::string& name, EMA& ema);
   /// A value that is saved and restored. Errors, here as for all parts: a name that is empty, used twice, the file's own
   /// ("mote", "format", "crc32"), or the beginning of another up to a point ("model" and "model.head").
   template <class T>
@@ -210,8 +213,9 @@ void read_fields(const SafetensorsFile& file, const std::string& name, C& config
 }
 
 /// Only the weights of a module (its parameters and buffers) from a checkpoint to which it was added as `name`: to generate
-/// with it, or to begin another run. Errors: no checkpoint, a file that was cut or changed, names that only one side has,
-/// shapes that differ; nothing has changed then.
+/// with it, or to begin another run. Under the name of an EMA lie the averages of the parameters: the module then keeps
+/// its buffers. Errors: no checkpoint, a file that was cut or changed, names that only one side has, shapes that differ;
+/// nothing has changed then.
 void load_weights(Module& module, const std::string& path, const std::string& name = "model");
 
 }  // namespace mote

@@ -109,15 +109,12 @@ std::string describe(const std::vector<ParameterGroup>& groups) {
   return text;
 }
 
-Optimizer::Optimizer(const char* name, std::vector<ParameterGroup> groups, double lr, double weight_decay,
-                     std::vector<std::string> state_names)
-    : name_(name), state_names_(std::move(state_names)), groups_(std::move(groups)), learning_rate_(lr) {
+Optimizer::Optimizer(const char* name, std::vector<Rule> rules, double lr, double weight_decay)
+    : name_(name), learning_rate_(lr) {
   check_setting("weight_decay", weight_decay);
-  for (ParameterGroup& group : groups_) {
-    if (!group.weight_decay) group.weight_decay = weight_decay;
-    check_setting("weight_decay of a group", *group.weight_decay);
-    check_setting("lr_scale of a group", group.lr_scale);
-    for (const NamedParameter& p : group.parameters) add_parameter(p, group);
+  for (Rule& rule : rules) {
+    state_names_.push_back(std::move(rule.state_names));
+    for (ParameterGroup& group : rule.groups) add_group(std::move(group), weight_decay, state_names_.size() - 1);
   }
   set_learning_rate(lr);
   check_in(name_, !slots_.empty(), "there are no parameters to optimize");
@@ -153,11 +150,17 @@ void Optimizer::check_setting(const char* what, double value) const {
            " is beyond the range of the type of the weights");
 }
 
-void Optimizer::add_parameter(const NamedParameter& named, const ParameterGroup& group) {
-  check_in(name_, named.parameter.defined(), "parameter '", named.name, "' is not defined");
-  slots_.push_back(
-      {named.name, named.parameter, *group.weight_decay, group.lr_scale, 0, std::vector<Array>(state_names_.size())});
-  parameters_.push_back(named.parameter);
+void Optimizer::add_group(ParameterGroup group, double weight_decay, std::size_t rule) {
+  if (!group.weight_decay) group.weight_decay = weight_decay;
+  check_setting("weight_decay of a group", *group.weight_decay);
+  check_setting("lr_scale of a group", group.lr_scale);
+  for (const NamedParameter& p : group.parameters) {
+    check_in(name_, p.parameter.defined(), "parameter '", p.name, "' is not defined");
+    slots_.push_back({p.name, p.parameter, *group.weight_decay, group.lr_scale, 0,
+                      std::vector<Array>(state_names_[rule].size()), rule});
+    parameters_.push_back(p.parameter);
+  }
+  groups_.push_back(std::move(group));
 }
 
 bool Optimizer::has_step(const Slot& slot) { return slot.parameter.trainable() && slot.parameter.grad().defined(); }
@@ -182,12 +185,13 @@ std::size_t Optimizer::step(real grad_scale) {
     std::vector<Array> arrays;
   };
   std::vector<Before> before;  // what an update that fails has to be undone with
+  grad_scale_ = grad_scale;
+  begin();
   for (Slot& slot : slots_) {
     if (!has_step(slot)) continue;
     if (grad_scale != 1) slot.parameter.mutate_grad();
     if (!prepare(slot)) before.push_back({&slot, slot.parameter.value(), slot.steps, slot.arrays});
   }
-  grad_scale_ = grad_scale;
   if (grad_scale != 1 && !scales_gradients())
     for (const Slot& slot : slots_)
       if (has_step(slot)) {
@@ -231,7 +235,8 @@ OptimizerState Optimizer::state() const {
   for (const Slot& slot : slots_) {
     state.counts[slot.name + ".step"] = slot.steps;
     for (std::size_t i = 0; i < slot.arrays.size(); ++i)
-      if (slot.steps > 0 && slot.arrays[i].defined()) state.arrays[slot.name + "." + state_names_[i]] = slot.arrays[i];
+      if (slot.steps > 0 && slot.arrays[i].defined())
+        state.arrays[slot.name + "." + state_names_[slot.rule][i]] = slot.arrays[i];
   }
   return state;
 }
@@ -243,7 +248,7 @@ std::function<void()> Optimizer::change_to(const OptimizerState& state) {
   for (Slot& slot : slots) {
     slot.steps = read.count(slot.name + ".step");
     for (std::size_t i = 0; i < slot.arrays.size(); ++i)
-      slot.arrays[i] = read.array(slot.name + "." + state_names_[i], slot.parameter.shape(), slot.steps > 0);
+      slot.arrays[i] = read.array(slot.name + "." + state_names_[slot.rule][i], slot.parameter.shape(), slot.steps > 0);
   }
   const std::string problems = read.problems();
   check_in(name_, problems.empty(), "this state does not fit: ", problems);

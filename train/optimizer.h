@@ -82,13 +82,24 @@ class Optimizer {
     double lr_scale;
     Index steps;  ///< updates so far; in update() including the current one
     std::vector<Array> arrays;
+    std::size_t rule;  ///< the position of its Rule
+  };
+  /// Groups that are updated alike, and the names of the arrays that each of their parameters then has.
+  struct Rule {
+    std::vector<ParameterGroup> groups;
+    std::vector<std::string> state_names;
   };
   static constexpr Index chunk = 4 * 1024;  ///< elements per task of a parallel loop
 
   /// `name` opens the errors; `weight_decay` is for groups without one of their own. Errors: no parameters, an
   /// undefined one, a cell or a name listed twice, settings below 0 or not finite.
   Optimizer(const char* name, std::vector<ParameterGroup> groups, double lr, double weight_decay,
-            std::vector<std::string> state_names);
+            std::vector<std::string> state_names)
+      : Optimizer(name, {{std::move(groups), std::move(state_names)}}, lr, weight_decay) {}
+  /// The same for an optimizer that updates some parameters by another rule than the rest.
+  Optimizer(const char* name, std::vector<Rule> rules, double lr, double weight_decay);
+  /// Called at the beginning of a step. May fail.
+  virtual void begin() {}
   /// Updates one parameter, which has a gradient. `lr` is its own: learning_rate() times lr_scale.
   virtual void update(Slot& slot, double lr) = 0;
   /// Allocates whatever update() will need, without a change that can be seen, and returns true: update() will not
@@ -102,6 +113,8 @@ class Optimizer {
   virtual void finish() {}
   /// Whether the update multiplies by the step's grad_scale, as gradient() asks it to; otherwise step() does, before.
   virtual bool scales_gradients() const { return false; }
+  /// What this step multiplies gradients by.
+  real grad_scale() const { return grad_scale_; }
   /// This step's gradient for a kernel that scales it, and the part of it from element `at` on.
   kernels::ScaledGrad gradient(const Slot& slot) const;
   static kernels::ScaledGrad part_of(const kernels::ScaledGrad& grad, Index at) {
@@ -111,11 +124,11 @@ class Optimizer {
   void check_setting(const char* what, double value) const;
 
  private:
-  void add_parameter(const NamedParameter& named, const ParameterGroup& group);
+  void add_group(ParameterGroup group, double weight_decay, std::size_t rule);
   static bool has_step(const Slot& slot);
 
   const char* name_;
-  std::vector<std::string> state_names_;
+  std::vector<std::vector<std::string>> state_names_;  // of each rule
   std::vector<ParameterGroup> groups_;
   std::vector<Parameter> parameters_;
   std::vector<Slot> slots_;

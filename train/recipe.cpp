@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "train/adamw.h"
+#include "train/muon.h"
 #include "train/schedule.h"
 #include "train/sgd.h"
 
@@ -38,6 +39,9 @@ std::unique_ptr<Optimizer> make_optimizer(const Recipe& r, const Module& module)
                                     AdamOptions{.lr = r.learning_rate, .betas = {r.beta1, r.beta2}});
     case OptimizerKind::sgd:
       return std::make_unique<SGD>(all_parameters(module, r.weight_decay), SGDOptions{.lr = r.learning_rate});
+    case OptimizerKind::muon:
+      return std::make_unique<Muon>(muon_groups(module, r.weight_decay),
+                                    MuonOptions{.lr = r.learning_rate, .betas = {r.beta1, r.beta2}});
   }
   throw Error("recipe: unknown optimizer");
 }

@@ -16,10 +16,12 @@ namespace mote {
 /// Fields of a config by name, as text: what set_field() takes.
 using FieldValues = std::vector<std::pair<std::string, std::string>>;
 
-enum class OptimizerKind { adamw, adam, sgd };
+enum class OptimizerKind { adamw, adam, sgd, muon };
 constexpr auto words(OptimizerKind) {
-  return std::to_array<Word<OptimizerKind>>(
-      {{OptimizerKind::adamw, "adamw"}, {OptimizerKind::adam, "adam"}, {OptimizerKind::sgd, "sgd"}});
+  return std::to_array<Word<OptimizerKind>>({{OptimizerKind::adamw, "adamw"},
+                                             {OptimizerKind::adam, "adam"},
+                                             {OptimizerKind::sgd, "sgd"},
+                                             {OptimizerKind::muon, "muon"}});
 }
 
 /// Schedules of train/schedule.h, all with a warm-up; all but `constant` end at min_lr.
@@ -46,6 +48,7 @@ struct Recipe {
   double decay_ratio = 0.2;
   double beta1 = 0.9, beta2 = 0.999;
   double weight_decay = 0.1, clip = 1;
+  double ema_decay = 0;
 
   template <class V>
   void visit(V& v) {
@@ -57,15 +60,16 @@ struct Recipe {
     v("min_lr", min_lr, "the learning rate at the end, unless it is constant; default: a tenth of the peak");
     v("warmup", warmup, "steps in which the learning rate rises to its peak");
     v("decay_ratio", decay_ratio, "the share of the steps in which wsd goes down");
-    v("beta1", beta1, "with adam and adamw, how much of the gradients' mean a step keeps");
-    v("beta2", beta2, "with adam and adamw, how much of the mean of their squares a step keeps");
-    v("weight_decay", weight_decay, "how much weights decay; with adamw matrices only");
+    v("beta1", beta1, "how much of the gradients' mean a step of adam or adamw keeps");
+    v("beta2", beta2, "how much of the mean of their squares it keeps");
+    v("weight_decay", weight_decay, "how much weights decay; with adamw and muon matrices only");
     v("clip", clip, "largest gradient norm; 0: no clipping");
+    v("ema_decay", ema_decay, "evaluate a running mean of the weights, of which a step keeps so much; 0: the weights");
   }
 };
 
-/// The optimizer a recipe names, for all parameters of a module: AdamW with decay_groups(), the others with
-/// all_parameters(). Errors: those of the optimizer.
+/// The optimizer a recipe names, for all parameters of a module: AdamW with decay_groups(), Muon with
+/// muon_groups(), the others with all_parameters(). Errors: those of the optimizer.
 std::unique_ptr<Optimizer> make_optimizer(const Recipe& recipe, const Module& module);
 
 /// Steps, clipping and schedule of a recipe. A warm-up longer than the training ends with it; a decay takes what the

@@ -155,6 +155,8 @@ struct Table {
   // Optimizer steps (target/optimizer.h), in place on n contiguous elements.
   void (*adam)(const AdamStep& s, real* value, const ScaledGrad& grad, real* m, real* v, Index n);
   void (*sgd)(const SgdStep& s, real* value, const ScaledGrad& grad, real* velocity, Index n);
+  /// y += share (x - y), a running mean; with values below the smallest normal one as 0.
+  void (*lerp)(const real* x, real share, real* y, Index n);
 
   // Matrix product (target/gemm_tiles.h, target/gemm_pack.h): one block of k; the width of its panels for so many rows;
   // and panels of `width` columns (j) copied so that tiles read them in order:

@@ -1,9 +1,12 @@
 // Finite numbers raise no floating-point exception in an optimizer's step.
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "tests/tools.h"
 #include "tests/traps.h"
 #include "train/adamw.h"
+#include "train/muon.h"
 #include "train/sgd.h"
 
 namespace mote::test::optimizer_traps_test {
@@ -20,6 +23,12 @@ TEST_CASE("traps: no optimizer raises one") {
       AdamW adam({{{{"p", p}}}}, {.eps = 0});
       SGD sgd({{{{"p", p}}}}, {.lr = 0.1, .momentum = 0.9, .nesterov = true});
       CHECK(raised([&] { adam.step(), sgd.step(), adam.step(), sgd.step(); }) == 0);
+    }
+    for (const real g : {real(2), real(0), std::numeric_limits<real>::denorm_min()}) {
+      const Parameter p(Array::full({5, 3}, 1));
+      p.set_grad(Array::full({5, 3}, g));
+      Muon muon({{{{{"p", p}}}}, {}});
+      CHECK(raised([&] { muon.step(), muon.step(); }) == 0);
     }
   }
 }

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "nn/linear.h"
+#include "models/gpt.h"
 #include "tests/tools.h"
 
 namespace mote::test::recipe_test {
@@ -30,6 +30,24 @@ TEST_CASE("recipe: the optimizer it names; AdamW decays matrices only, the other
     other->step();
     CHECK(other->state().arrays.size() == (kind == OptimizerKind::adam ? 4u : 0u));
   }
+}
+
+TEST_CASE("recipe: muon orthogonalizes hidden matrices and has the betas for the rest") {
+  GPTConfig config;
+  config.vocab_size = 5, config.block_size = 4, config.n_layer = 1, config.n_head = 1, config.n_embd = 4;
+  const GPT m(config, Generator(1));
+  Recipe r;
+  CHECK(set_field(r, "optimizer", "muon"));
+  r.beta1 = 0.5, r.beta2 = 0.75, r.weight_decay = 0.25;
+  const std::unique_ptr<Optimizer> o = make_optimizer(r, m);
+  REQUIRE(o->groups().size() == 3);
+  for (const std::size_t i : {0u, 1u, 2u}) CHECK(o->groups()[i].weight_decay == (i < 2 ? 0.25 : 0));
+  for (const Parameter& p : parameters(m)) p.set_grad(Array::full(p.shape(), 1));
+  o->step();
+  const OptimizerState state = o->state();
+  CHECK(state.arrays.contains("transformer.h.0.attn.c_attn.weight.momentum_buffer"));
+  CHECK(state.arrays.at("transformer.wte.weight.exp_avg").at({0, 0}) == real(0.5));
+  CHECK(state.arrays.at("transformer.ln_f.bias.exp_avg_sq").at({0}) == real(0.25));
 }
 
 TEST_CASE("recipe: beta1 and beta2 are the optimizer's") {
@@ -96,7 +114,8 @@ TEST_CASE("recipe: fields by name; what cannot be is refused") {
   CHECK(r.optimizer == OptimizerKind::sgd);
   CHECK(fields_text(Recipe()) ==
         "optimizer = adamw\nschedule = cosine\nsteps = 600\nbatch_size = 64\nlearning_rate = 0.001\nmin_lr = default\n"
-        "warmup = 50\ndecay_ratio = 0.2\nbeta1 = 0.9\nbeta2 = 0.999\nweight_decay = 0.1\nclip = 1\n");
+        "warmup = 50\ndecay_ratio = 0.2\nbeta1 = 0.9\nbeta2 = 0.999\nweight_decay = 0.1\nclip = 1\n"
+        "ema_decay = 0\n");
   CHECK((Recipe().model == "gpt" && Recipe().data_seed == 1));
   CHECK(error_of([&] { set_field(r, "schedule", "square"); }) ==
         "schedule 'square' is none of cosine, linear, wsd, constant");

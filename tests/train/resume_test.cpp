@@ -8,6 +8,8 @@
 #include "train/checkpoint.h"
 #include "train/clip.h"
 #include "train/data_loader.h"
+#include "train/ema.h"
+#include "train/muon.h"
 #include "train/schedule.h"
 #include "train/sgd.h"
 
@@ -45,6 +47,10 @@ const std::pair<const char*, Make> optimizers[] = {
      [](const Module& m) -> std::unique_ptr<Optimizer> {
        return std::make_unique<AdamW>(decay_groups(m, 0.1), AdamWOptions{.lr = 0.01});
      }},
+    {"Muon",
+     [](const Module& m) -> std::unique_ptr<Optimizer> {
+       return std::make_unique<Muon>(muon_groups(m, 0.1), MuonOptions{.lr = 0.01});
+     }},
     {"Adam", [](const Module& m) -> std::unique_ptr<Optimizer> {
        return std::make_unique<Adam>(all_parameters(m), AdamOptions{.lr = 0.01});
      }}};
@@ -54,6 +60,7 @@ struct Run {
   Generator random{3};
   GPT model{small(), random};
   std::unique_ptr<Optimizer> optimizer;
+  EMA ema;
   IntArray rows;
   DataLoader loader;
   DataLoader::Iterator batches;
@@ -64,11 +71,13 @@ struct Run {
 
   Run(Make make, const DataLoaderOptions& options)
       : optimizer(make(model)),
+        ema(model, {.decay = 0.75}),
         rows(randint(0, 5, {22, 5}, Generator(8))),
         loader(rows.shape()[0], options, random),
         batches(loader.begin()) {
     checkpoint.add("model", model);
     checkpoint.add("optimizer", *optimizer);
+    checkpoint.add("ema", ema);
     checkpoint.add("random", random);
     checkpoint.add("batches", batches);
     checkpoint.add("step", step);
@@ -93,6 +102,7 @@ struct Run {
       clip_grad_norm(optimizer->parameters(), 0.2);
       optimizer->set_learning_rate(warmup_cosine(step, {.max_lr = 0.05, .warmup_steps = 2, .total_steps = 8}));
       optimizer->step();
+      ema.update();
       worst = std::max(worst, sum);
       losses.push_back(sum);
     }

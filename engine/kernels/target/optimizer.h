@@ -56,5 +56,15 @@ void sgd(const kernels::SgdStep& s, real* value, const kernels::ScaledGrad& grad
   });
 }
 
+/// y += share (x - y), or from the other end where that is nearer.
+void lerp(const real* x, real share, real* y, Index n) {
+  const bool from_y = share < static_cast<real>(0.5);
+  const Vec factor(from_y ? share : share - 1);
+  for_lanes(n, [&](Index i, Index k) {
+    const Vec a = load_n(y + i, k), b = load_n(x + i, k);
+    store_n(flush(fma(factor, b - a, from_y ? a : b)), y + i, k);
+  });
+}
+
 }  // namespace
 }  // namespace mote

@@ -75,6 +75,7 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .attention_sum_queries = attention_sum_queries,
       .adam = adam,
       .sgd = sgd,
+      .lerp = lerp,
       .gemm_rows = tile_rows,
       .gemm_tiles = gemm_tiles,
       .gemm_width = gemm_width,

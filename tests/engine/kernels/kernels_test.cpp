@@ -328,6 +328,28 @@ TEST_CASE("kernels: optimizer steps") {
   }
 }
 
+TEST_CASE("kernels: lerp, from whichever end is nearer") {
+  for (const Index n : lengths())
+    for (const real share : {real(0), real(0.01), real(0.5), real(0.95), real(1)}) {
+      const std::vector<real> x = mixed(n, 1, false), y = mixed(n, 2, false);
+      same_everywhere(
+          "lerp", n, n % 16,
+          [&](const Table& t, real* to) {
+            t.lerp(x.data(), share, to, n);
+            bool right = true;
+            for (Index i = 0; i < n; ++i) {
+              const double a = static_cast<double>(y[static_cast<std::size_t>(i)]);
+              const double b = static_cast<double>(x[static_cast<std::size_t>(i)]);
+              const double want = a + static_cast<double>(share) * (b - a), is = static_cast<double>(to[i]);
+              const bool end_exact = (share != 0 || is == a) && (share != 1 || is == b);
+              right = right && end_exact && std::abs(is - want) <= 2e-7 * (std::abs(a) + std::abs(b));
+            }
+            CHECK(right);
+          },
+          y);
+    }
+}
+
 TEST_CASE("kernels: the matrix product writes its rows and nothing between or around them") {
   for (const Index m : {1, 2, 3, 5, 9, 15, 29})
     for (const Index n : {1, 15, 16, 17, 31, 33, 65})

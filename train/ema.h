@@ -1,0 +1,90 @@
+// EMA, the running average of a model's weights, and AveragedWeights, a scope in which the model has these weights.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/io/safetensors.h"
+#include "nn/state_dict.h"
+#include "train/chunks.h"
+
+namespace mote {
+
+struct EMAOptions {
+  double decay = 0.999;  ///< how much of the average an update keeps
+};
+
+/// The exponential moving average of every parameter of a module: average += (1 - decay) (weight - average), so that it is
+/// over the last 1 / (1 - decay) steps, and much of the noise of single batches is gone. The first update copies the
+/// weights. Buffers have none.
+///
+///     EMA ema(model, {.decay = 0.99});
+///     ... optimizer.step();
+///     ema.update();  // after every step; in fit(): in on_step
+///     ...
+///     {
+///       const AveragedWeights averaged(ema);  // now the model has the averages
+///       std::cout << mean_loss(model, held_out, loss);
+///     }  // and now its weights again
+///
+/// It holds handles to the parameters' cells, so the module may be moved or destroyed. Checkpoint::add("ema", ema) keeps
+/// it, and load_weights(model, path, "ema") builds a model of the averages. Equal to torch's AveragedModel with
+/// get_ema_multi_avg_fn(decay). Source: Polyak and Juditsky 1992.
+/// Errors: a decay outside [0, 1), a module without parameters; of update(): inside AveragedWeights, no memory; nothing
+/// has changed then.
+class EMA {
+ public:
+  explicit EMA(const Module& module, const EMAOptions& options = {});
+  EMA(const EMA&) = delete;
+  EMA& operator=(const EMA&) = delete;
+
+  void update();
+  /// Calls of update() so far.
+  Index updates() const { return updates_; }
+  const double& decay() const { return decay_; }
+  /// By the parameters' names; before the first update the weights at the construction. Errors, here and in places():
+  /// inside AveragedWeights, where a checkpoint would take the averages for the weights.
+  std::vector<NamedArray> averages() const;
+
+  // For checkpoints: where the averages go, and the count.
+  std::vector<StatePlace> places();
+  void set_updates(Index updates) { updates_ = updates; }
+
+ private:
+  friend class AveragedWeights;
+  struct Entry {
+    std::string name;
+    Parameter parameter;
+    Array average;
+  };
+  struct Job {
+    const real* weight;
+    real* average;
+    Index numel;
+  };
+  static constexpr Index chunk = 16 * 1024;  // elements per task
+  void check_not_in_use() const;
+
+  std::vector<Entry> entries_;
+  double decay_;
+  Index updates_ = 0;
+  bool in_use_ = false;
+  detail::StepList<Job> jobs_;
+  detail::ChunkedLoop loop_{chunk};
+};
+
+/// During its lifetime the parameters of an EMA's module have their averages as values; then their own again, to the bit,
+/// also when an exception ends it. What changes the parameters meanwhile is lost: it is for looking, not for training.
+/// Errors: one inside another of the same EMA.
+class AveragedWeights {
+ public:
+  [[nodiscard]] explicit AveragedWeights(EMA& ema);
+  ~AveragedWeights();
+  AveragedWeights(const AveragedWeights&) = delete;
+
+ private:
+  EMA& ema_;
+  std::vector<Array> weights_;
+};
+
+}  // namespace mote
