@@ -219,10 +219,6 @@ std::size_t Optimizer::step(real grad_scale) {
   return updated;
 }
 
-void Optimizer::zero_grad() const {
-  for (const Parameter& p : parameters_) p.zero_grad();
-}
-
 void Optimizer::set_learning_rate(double lr) {
   check_setting("learning rate", lr);
   for (const ParameterGroup& group : groups_) check_setting("learning rate of a group", lr * group.lr_scale);

@@ -52,7 +52,9 @@ class Optimizer {
   /// memory instead of two.
   std::size_t step(real grad_scale);
   /// Drops all gradients (PyTorch's set_to_none = true, its default since 2.0).
-  void zero_grad() const;
+  void zero_grad() const {
+    for (const Parameter& p : parameters_) p.zero_grad();
+  }
 
   double learning_rate() const { return learning_rate_; }
   /// Errors: below 0, NaN or beyond the range of `real`, also once multiplied by a group's lr_scale.
