@@ -28,8 +28,8 @@ struct EMAOptions {
 ///     }  // and now its weights again
 ///
 /// It holds handles to the parameters' cells, so the module may be moved or destroyed. Checkpoint::add("ema", ema) keeps
-/// it, and load_weights(model, path, "ema") builds a model of the averages. It averages as
-/// torch's AveragedModel does with get_ema_multi_avg_fn(decay). Source: Polyak and Juditsky 1992.
+/// it, and load_weights(model, path, "ema") builds a model of the averages. torch's AveragedModel
+/// with get_ema_multi_avg_fn(decay) does the same. Source: Polyak and Juditsky 1992.
 /// Errors: a decay outside [0, 1), a module without parameters; of update(): inside AveragedWeights, no memory; nothing
 /// has changed then.
 class EMA {
