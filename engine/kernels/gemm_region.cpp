@@ -11,6 +11,8 @@ namespace {
 constexpr Index most_columns = 1024;  // of packed B at a time, where k is short
 constexpr Index wide = 2048;          // columns that share a packed A
 constexpr Index most_rows = 1024;     // of a packed A
+constexpr Index page = 4096 / sizeof(real);
+constexpr Index apart = 16;  // elements between the panels, or rows, of a packed A
 
 /// Room for n packed elements, on the stack if they are few; null for none.
 class Packed {
@@ -39,12 +41,27 @@ void empty_sum(const Product& x) {
   }
 }
 
+/// Whether rows of A lie whole pages apart, so that all rows of a tall tile share one set of the first-level cache.
+bool spreads_a(const Product& x) {
+  return x.t.gemm_rows > 8 && x.a.column == 1 && x.a.row % page == 0 && x.n >= 128 && x.k > 1;
+}
+
+/// Copies these rows to `out`, an odd number of lines apart, from which the block then reads them.
+void spread_rows(TileBlock& block, real* out) {
+  const Index row = block.k + apart;
+  for (Index i = 0; i < block.rows; ++i) std::copy_n(block.a + i * block.a_row, block.k, out + i * row);
+  block.a = out, block.a_row = row;
+}
+
 /// A packed once for all columns of the region, unless `a` is null; B packed `step` columns at a time in panels of
 /// `width`, unless `b` is.
 void run_blocks(const Product& x, const Region& r, Index step, Index width, real* a, real* b) {
   for (Index p = 0; p < x.k; p += sum_block) {
     TileBlock block = block_of(x, r, p);
-    if (a) x.t.gemm_pack_rows(block, a);
+    if (a && spreads_a(x))
+      spread_rows(block, a);
+    else if (a)
+      x.t.gemm_pack_rows(block, a);
     for (Index j = r.j; j < r.j_end; j += step) {
       set_columns(block, x, r, p, j, std::min(step, r.j_end - j));
       if (b) {
@@ -71,19 +88,19 @@ bool packs_b(const Product& x) { return x.b.column != 1 || (x.m > 100 && std::mi
 /// tiles share each line, these lines fall into a few sets of both caches and do not stay there; then A is worth a copy.
 /// A wide tile uses most of a line at once and leaves little to save.
 bool packs_a(const Product& x) {
-  constexpr Index page = 4096 / sizeof(real), half_line = 32 / sizeof(real);
+  constexpr Index half_line = 32 / sizeof(real);
   return x.t.gemm_rows <= half_line && x.a.row == 1 && x.a.column % page == 0 && x.n >= 128 && x.k > 1;
 }
 
 void run(const Product& x, const Region& r) {
   if (r.i >= r.i_end || r.j >= r.j_end) return;
   if (x.k == 0) return empty_sum(x);
-  const bool a_packed = packs_a(x), b_packed = packs_b(x);
+  const bool a_packed = packs_a(x) || spreads_a(x), b_packed = packs_b(x);
   const Index rows = r.i_end - r.i, columns = r.j_end - r.j, depth = std::min(x.k, sum_block);
   const Index width = x.t.gemm_width(rows), step = b_packed ? columns_at_once(x, columns, width) : columns;
   const Index share = a_packed ? std::max<Index>(1, wide / step) * step : step;
   const Index down = a_packed ? ceil_div(rows, ceil_div(rows, most_rows)) : rows;
-  const Packed a(a_packed ? down * (depth + 16) : 0), b(b_packed ? step * depth : 0);
+  const Packed a(a_packed ? down * (depth + apart) : 0), b(b_packed ? step * depth : 0);
   for (Index i = r.i; i < r.i_end; i += down)
     for (Index j = r.j; j < r.j_end; j += share)
       run_blocks(x, {i, std::min(i + down, r.i_end), j, std::min(j + share, r.j_end)}, step, width, a, b);

@@ -62,13 +62,16 @@ MOTE_INLINE void pack_transposed(const real* x, Index column, Index k, Index col
     }
 }
 
-/// A panel of rows that are contiguous in memory, for all panels at once, because every row may lie in another page.
+/// A panel of rows that are contiguous in memory, for all panels at once, because every row may lie in another page; which
+/// is also why the processor does not foresee the next rows.
 MOTE_INLINE void pack_rows(const real* x, Index row, Index k, Index columns, Index width, real* out) {
+  constexpr Index ahead = 8;
   for (Index p = 0; p < k; ++p, x += row, out += width) {
     real* to = out;
     for (Index first = 0; first < columns; first += width, to += width * k)
       for (Index j = 0; j < width && first + j < columns; j += Reg::lanes) {
         const Index left = columns - first - j;
+        if (p + ahead < k) __builtin_prefetch(x + ahead * row + first + j);
         const Reg y = left >= Reg::lanes ? Reg::load(x + first + j) : Reg::load_first(x + first + j, left);
         y.store(to + j);
       }
