@@ -138,16 +138,23 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
   });
 }
 
-}  // namespace
-
-void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, const real* bias) {
-  if (m == 0 || n == 0) return;
-  // Most products of a small model: one task, one block of the sum, B as it lies.
-  if (b.column == 1 && k > 0 && k <= sum_block && m * n * k < worth_a_task)
-    return table().gemm_tiles({m, n, k, 0, a.data, b.data, c, bias, a.row, b.row, a.column, 0, c_row, false});
+/// Apart from gemm(), or a small product would save the registers that this one needs.
+[[gnu::noinline]] void run_one(Index m, Index n, Index k, const Matrix& a, const Matrix& b, real* c, Index c_row,
+                               const real* bias) {
   const Product x{table(), m, n, k, a, b, c, c_row, bias};
   const Index first = 0;
   run_in_tasks(x, {1, &first, &first, 0});
+}
+
+}  // namespace
+
+void gemm(Index m, Index n, Index k, const Matrix& a, const Matrix& b, real* c, Index c_row, const real* bias) {
+  if (m == 0 || n == 0) return;
+  // Most products of a small model: one task, one block of the sum, B as it lies.
+  if (b.column == 1 && k > 0 && k <= sum_block && m * n * k < worth_a_task)
+    table().gemm_tiles({m, n, k, 0, a.data, b.data, c, bias, a.row, b.row, a.column, 0, c_row, false});
+  else
+    run_one(m, n, k, a, b, c, c_row, bias);
 }
 
 void gemm_batch(const GemmBatch& batch, Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row) {

@@ -20,7 +20,8 @@ constexpr Index sum_block = 512;
 /// over ascending k, starting from zero; an element of C is the sum of its blocks, added in order. So it has the same
 /// bits for any instruction set and number of threads, and for any values in the other rows of A. k = 0 gives zeros.
 /// The bias [n], if there is one, is added to every row of C once, after the last k.
-void gemm(Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row, const real* bias = nullptr);
+void gemm(Index m, Index n, Index k, const Matrix& a, const Matrix& b, real* c, Index c_row,
+          const real* bias = nullptr);
 
 /// Products of equal shapes: those of number i begin a[i], b[i] and i * c elements after the given pointers.
 struct GemmBatch {
