@@ -113,8 +113,8 @@ void run_blocks_apart(const Product& x) {
 /// The products x shifted by `batch`, in tasks: as many as are worth their start, and a few per thread in case one of
 /// them is held up. If there are fewer products than that, each is split into equal parts: of its rows, as other loops
 /// are, so that each thread works on the rows that it has in its cache; but of its columns if B is packed and the rows
-/// are too few to pay for packing all of it in every task; and a B that outgrows the second-level cache is packed once for
-/// all tasks.
+/// are too few to pay for packing all of it in every task; and a transposed B that outgrows the second-level cache is
+/// packed once for all tasks. Any other is copied while it is multiplied, which takes no time.
 void run_in_tasks(const Product& x, const GemmBatch& batch) {
   const Index work = std::max<Index>(1, x.m * x.n * x.k), most = threads();
   const Index worth = most == 1 ? 1 : work * batch.count / worth_a_task;
@@ -123,7 +123,8 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
   const Index across = parts > 1 && packs_b(x) && x.m < many_rows * parts ? std::clamp<Index>(x.n / 32, 1, parts) : 1;
   const Index down = std::clamp<Index>(parts / across, 1, ceil_div(x.m, 8));
   if (batch.count == 1 && parts > 1 && few_sums(x)) return run_blocks_apart(x);
-  if (batch.count == 1 && down > 1 && across == 1 && packs_b(x) && !packs_a(x) && x.n * x.k > cached_b)
+  if (batch.count == 1 && down > 1 && across == 1 && packs_b(x) && !packs_a(x) && x.b.column != 1 &&
+      x.n * x.k > cached_b)
     return run_shared(x, ceil_div(x.m, down));
   const Index grain = worth <= 1          ? batch.count
                       : down * across > 1 ? 1

@@ -54,7 +54,7 @@ void spread_rows(TileBlock& block, real* out) {
 }
 
 /// A packed once for all columns of the region, unless `a` is null; B packed `step` columns at a time in panels of
-/// `width`, unless `b` is.
+/// `width`, unless `b` is: by the first row of tiles, if its columns are adjacent.
 void run_blocks(const Product& x, const Region& r, Index step, Index width, real* a, real* b) {
   for (Index p = 0; p < x.k; p += sum_block) {
     TileBlock block = block_of(x, r, p);
@@ -64,7 +64,9 @@ void run_blocks(const Product& x, const Region& r, Index step, Index width, real
       x.t.gemm_pack_rows(block, a);
     for (Index j = r.j; j < r.j_end; j += step) {
       set_columns(block, x, r, p, j, std::min(step, r.j_end - j));
-      if (b) {
+      if (b && !a && x.b.column == 1) {
+        block.copy = b;
+      } else if (b) {
         x.t.gemm_pack(block.b, x.b.row, x.b.column, block.k, block.columns, width, b);
         set_panels(block, b, width);
       }

@@ -92,6 +92,7 @@ struct TileBlock {
   Index a_row, b_k, a_k, b_panel, c_row;
   bool add;  ///< to what C holds, the blocks before this one; else C is set
   bool a_panels = false;
+  real* copy = nullptr;  ///< for neither in panels: where the first row of tiles puts panels of B, for the others
 };
 
 struct Table {

@@ -32,9 +32,13 @@ MOTE_INLINE Reg load_register(const real* p, int v, Index last) {
   return edge && v == registers - 1 ? Reg::load_first(p + v * Reg::lanes, last) : Reg::load(p + v * Reg::lanes);
 }
 
+// No hardware looks ahead from row to row of B. As many rows take a tile a few hundred cycles, as long as main memory.
+constexpr Index rows_ahead = 48;
+
 /// The tile at `c`, from column j on: every element of C is one accumulator and k only ascends, which is why the bits
-/// never change. A tile may be as wide as several panels of `panel` registers each.
-template <int rows, int registers, bool edge, int panel = registers>
+/// never change. A tile may be as wide as several panels of `panel` registers each. One that `copies` stores the B that it
+/// loads as a panel.
+template <int rows, int registers, bool edge, int panel = registers, bool copies = false>
 void multiply_tile(const TileBlock& t, const real* a0, Index a_k, const real* b, real* c, Index j) {
   const Index last = t.columns - j - (registers - 1) * Reg::lanes;
   const auto load = [last](const real* p, int v) __attribute__((always_inline)) {
@@ -57,6 +61,7 @@ void multiply_tile(const TileBlock& t, const real* a0, Index a_k, const real* b,
 #pragma GCC unroll 16
       for (int v = 0; v < registers; ++v) __builtin_prefetch(c + r * t.c_row + v * Reg::lanes, 1);
   const Index b_k = t.b_k;
+  [[maybe_unused]] real* copy = copies ? t.copy + j * t.k : nullptr;
   for (Index p = t.k; p > 0; --p) {
     Reg y[registers];
 #pragma GCC unroll 16
@@ -67,6 +72,14 @@ void multiply_tile(const TileBlock& t, const real* a0, Index a_k, const real* b,
       const Reg x(a[r / 3][r % 3 * a_row]);
 #pragma GCC unroll 16
       for (int v = 0; v < registers; ++v) sum[r][v] = fma(x, y[v], sum[r][v]);
+    }
+    if constexpr (copies) {
+#pragma GCC unroll 16
+      for (int v = 0; v < registers; ++v) {
+        __builtin_prefetch(b + rows_ahead * b_k + v * Reg::lanes);
+        y[v].store(copy + v * Reg::lanes);
+      }
+      copy += registers * Reg::lanes;
     }
     b += b_k;
 #pragma GCC unroll 16
@@ -120,6 +133,9 @@ constexpr Tiles tiles = make_tiles();
 
 /// One row by two panels. A single row is as fast as B is read, and two streams are read faster than one.
 constexpr MultiplyTile* row_by_two_panels = multiply_tile<1, 2 * most_registers, false, most_registers>;
+
+template <int rows>
+constexpr MultiplyTile* copying_tile = multiply_tile<rows, registers_of(rows), false, registers_of(rows), true>;
 
 }  // namespace
 }  // namespace mote

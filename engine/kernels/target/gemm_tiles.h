@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/kernels/gemm.h"
+#include "engine/kernels/target/gemm_pack.h"
 #include "engine/kernels/target/gemm_tile.h"
 
 namespace mote {
@@ -33,8 +34,35 @@ struct RowsOfTiles {
         taller(t.rows - rows * down) {}
 };
 
+void gemm_tiles(const TileBlock& t);
+
+/// The first row of tiles copies B while it multiplies, which hides the time that B takes to arrive; the others read the
+/// copy. That row is as tall as tiles are, or one less, unless there are few rows: then B is copied before.
+void copy_and_multiply(TileBlock t) {
+  const RowsOfTiles split(t);
+  const Index rows = split.rows + (split.taller > 0), width = widths.of[rows];
+  const TileBlock from = t;
+  t.copy = nullptr, t.b = from.copy, t.width = t.b_k = width, t.b_panel = width * t.k;
+  Index j = 0;
+  if (rows == tile_rows || rows == tile_rows - 1) {
+    MultiplyTile* const tile = rows == tile_rows ? copying_tile<tile_rows> : copying_tile<tile_rows - 1>;
+    for (; j + width <= t.columns; j += width) tile(from, t.a, t.a_k, from.b + j, t.c + j, j);
+  }
+  if (j < t.columns) pack_rows(from.b + j, from.b_k, t.k, t.columns - j, width, from.copy + j * t.k);
+  if (j > 0) {
+    if (j < t.columns) {
+      TileBlock rest = t;
+      rest.rows = rows, rest.columns -= j, rest.b += j * t.k, rest.c += j, rest.bias = t.bias ? t.bias + j : nullptr;
+      gemm_tiles(rest);
+    }
+    t.rows -= rows, t.a += rows * t.a_row, t.c += rows * t.c_row;
+  }
+  if (t.rows > 0) gemm_tiles(t);
+}
+
 /// A row of tiles at a time: its part of A stays in the first-level cache while B passes.
 void gemm_tiles(const TileBlock& t) {
+  if (t.copy) return copy_and_multiply(t);
   const RowsOfTiles split(t);
   const Index width = t.width ? t.width : widths.of[split.rows + (split.taller > 0)];
   const Index panel = t.width ? t.b_panel : width;
@@ -47,8 +75,7 @@ void gemm_tiles(const TileBlock& t) {
     const auto& of = tiles.of[rows - 1];
     Index j = 0;
     if (rows == 1 && t.width == most_registers * Reg::lanes)
-      for (; j + 2 * width <= t.columns; j += 2 * width, b += 2 * panel)
-        row_by_two_panels(t, a, a_k, b, c + j, j);
+      for (; j + 2 * width <= t.columns; j += 2 * width, b += 2 * panel) row_by_two_panels(t, a, a_k, b, c + j, j);
     if (t.columns >= width) {
       MultiplyTile* const whole = of[width / Reg::lanes - 1][0];
       for (; j + width <= t.columns; j += width, b += panel) whole(t, a, a_k, b, c + j, j);

@@ -89,6 +89,13 @@ TEST_CASE("gemm: products large enough for packing, several tasks and copies of 
   check_product(50, 150, 70, operand(50, 70, Order::columns, 1, page - 50), operand(70, 150, Order::rows, 2));
 }
 
+TEST_CASE("gemm: B copied by the first row of tiles, whole or with columns left over") {
+  for (const Index m : {101, 112, 126})
+    for (const Index n : {50, 64, 79})
+      check_product(m, n, 530, operand(m, 530, n == 64 ? Order::columns : Order::rows, 1),
+                    operand(530, n, Order::rows, 2), n != 64);
+}
+
 TEST_CASE("gemm: blocks of the sum side by side") {
   for (const Order z : {Order::rows, Order::columns})
     for (const bool bias : {false, true}) {
