@@ -32,6 +32,7 @@ class TaskCheck {
     splits();
     grading();
     looks();
+    outcome();
     return problems_.list;
   }
 
@@ -171,6 +172,25 @@ class TaskCheck {
     expect(task_.looks_text("58 %").find("58 %") != std::string::npos, "looks_text() does not name the share");
   }
 
+  void outcome() {
+    const Outcome o = task_.outcome();
+    expect(!o.known.empty() && o.known.find('\n') == std::string::npos, "what is known of the outcome is not one line");
+    expect(0 <= o.least && o.least <= o.most && o.most <= 1, "an outcome of ", o.least, " to ", o.most);
+    expect(o.chance >= 0 && (o.chance < o.least || o.most < 1), "guessing is as good as the outcome");
+    expect(o.questions >= 1, "an evaluation set of ", o.questions);
+    const Questions q = task_.evaluation(20), again = task_.evaluation(20);
+    expect(q.prompts.shape()[0] >= 1 && q.prompts.shape()[0] <= 20, "not the evaluation questions asked for");
+    expect(q.prompts == again.prompts && q.answers == again.answers, "the evaluation set is another each time");
+    for (Index n = 0; n < q.prompts.shape()[0]; ++n)
+      expect(row_of(q.answers, n) == rule_(row_of(q.prompts, n)), "an evaluation answer is not what the rule says");
+    const std::set<Sequence> trained = [&] {
+      const std::vector<Sequence> all = rows_of(asked(Split::train).prompts);
+      return std::set<Sequence>(all.begin(), all.end());
+    }();
+    for (const Sequence& prompt : rows_of(q.prompts))
+      expect(!task_.holds_out() || !trained.contains(prompt), "an evaluation question is one to train on");
+  }
+
   const Task& task_;
   const Rule& rule_;
   Problems problems_;
@@ -183,7 +203,8 @@ inline std::vector<std::string> task_problems(const Task& task, const Rule& rule
 
 /// Holds the task of this name in the list, with these options, against everything that is promised of every task:
 ///   the seed decides; ids and targets in range; answers and targets are what `rule` says; the splits have no example
-///   in common; grading notices one wrong symbol; words and questions can be told apart; sizes fit block_size.
+///   in common; grading notices one wrong symbol; words and questions can be told apart; sizes fit block_size; the
+///   evaluation set is the same each time.
 inline void check_task(const std::string& name, const Rule& rule, const FieldValues& options = {}) {
   const std::unique_ptr<Task> task = make_task(name, options);
   for (const std::string& problem : task_problems(*task, rule)) FAIL_CHECK(name << ": " << problem);

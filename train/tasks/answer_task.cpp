@@ -5,39 +5,45 @@
 
 namespace mote {
 
-AnswerTask::AnswerTask(const char* name, const Options& o) : options(o) {
-  check_in(name, o.symbols >= 2, "symbols ", o.symbols, " must be at least 2");
-  check_in(name, o.length >= 1, "length ", o.length, " must be at least 1");
-  check_in(name, o.symbols <= 1'000'000'000, "symbols ", o.symbols, " must be at most 1000000000");
-  check_in(name, o.length <= 1'000'000, "length ", o.length, " must be at most 1000000");
-  check_splits(name, o.symbols, o.length, [](const std::vector<Index>& s) { return s; });
+AnswerTask::AnswerTask(const char* name, Index s, Index q, Index a) : symbols(s), question_length(q), answer_length(a) {
+  check_in(name, s >= 2, "symbols ", s, " must be at least 2");
+  check_in(name, q >= 1, "length ", q, " must be at least 1");
+  check_in(name, s <= 1'000'000'000, "symbols ", s, " must be at most 1000000000");
+  check_in(name, q <= 1'000'000, "length ", q, " must be at most 1000000");
+  check_splits(name, [&](const Generator& random) { return random_ids(q, 0, s, random); });
+}
+
+std::pair<std::vector<Index>, std::vector<Index>> AnswerTask::draw(Split split, const Generator& random) const {
+  std::vector<Index> asked = draw_of(split, [&] { return question(random); });
+  std::vector<Index> right = answer(asked);
+  const auto given = static_cast<Index>(right.size());
+  check_in("answer", given == answer_length, "an answer of ", given, " symbols, but answer_length is ", answer_length);
+  return {std::move(asked), std::move(right)};
 }
 
 Batch AnswerTask::batch(Index size, Split split, const Generator& random) const {
-  const Questions q = questions(size, split, random);
-  const Index L = options.length, A = answer_length();
-  Batch batch{IntArray({size, L + A}), IntArray({size, L + A}, -1)};
-  Index *const ids = batch.ids.mutate(), *const targets = batch.targets.mutate();
-  for (Index b = 0; b < size; ++b) {
-    const std::vector<Index> prompt = row_of(q.prompts, b), answer = row_of(q.answers, b);
-    std::copy(prompt.begin(), prompt.end(), ids + b * (L + A));
-    std::copy(answer.begin(), answer.end() - 1, ids + b * (L + A) + L + 1);
-    std::copy(answer.begin(), answer.end(), targets + b * (L + A) + L);
+  const Index Q = question_length, A = answer_length;
+  Batch batch{IntArray({size, Q + A}), IntArray({size, Q + A}, -1)};
+  Index *ids = batch.ids.mutate(), *targets = batch.targets.mutate();
+  for (Index b = 0; b < size; ++b, ids += Q + A, targets += Q + A) {
+    const auto [asked, right] = draw(split, random);
+    std::copy(asked.begin(), asked.end(), ids);
+    ids[Q] = separator();
+    std::copy(right.begin(), right.end() - 1, ids + Q + 1);
+    std::copy(right.begin(), right.end(), targets + Q);
   }
   return batch;
 }
 
 Questions AnswerTask::questions(Index count, Split split, const Generator& random) const {
-  std::vector<std::vector<Index>> prompts, answers;
-  for (Index n = 0; n < count; ++n) {
-    std::vector<Index> s = draw_sequence(options.symbols, options.length, split, random);
-    answers.push_back(answer(s));
-    check_in("answer", static_cast<Index>(answers.back().size()) == answer_length(), "an answer of ",
-             answers.back().size(), " symbols, but answer_length() is ", answer_length());
-    s.push_back(separator());
-    prompts.push_back(std::move(s));
+  Questions q{IntArray({count, question_length + 1}, separator()), IntArray({count, answer_length})};
+  Index *prompts = q.prompts.mutate(), *answers = q.answers.mutate();
+  for (Index n = 0; n < count; ++n, prompts += question_length + 1) {
+    const auto [asked, right] = draw(split, random);
+    std::copy(asked.begin(), asked.end(), prompts);
+    answers = std::copy(right.begin(), right.end(), answers);
   }
-  return {stack_rows(prompts), stack_rows(answers)};
+  return q;
 }
 
 }  // namespace mote

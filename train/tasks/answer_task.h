@@ -5,6 +5,7 @@
 
 namespace mote {
 
+/// The options of tasks whose questions are sequences of symbols.
 struct AnswerOptions {
   Index symbols = 10, length = 10;
   template <class V>
@@ -14,38 +15,47 @@ struct AnswerOptions {
   }
 };
 
-/// Sequences q1 ... qL | a1 ... aA with symbols 0 .. symbols-1 and separator `symbols`; a derived task defines the
-/// answer. Only the answer counts in the loss. One question in four is held out. Errors: fewer than 2 symbols or 1
-/// position, too few questions for both splits.
+/// Sequences q1 ... qQ | a1 ... aA with symbols 0 .. symbols-1 and separator `symbols`; a derived task says how questions
+/// are drawn and what the answer is. Only the answer counts in the loss. One question in four is held out.
 class AnswerTask : public Task {
  public:
   using Options = AnswerOptions;
-  const Options options;
+  const Index symbols, question_length, answer_length;
 
-  /// The answer to a question of `length` symbols; answer_length() symbols long.
+  /// The answer to a question; answer_length symbols.
   virtual std::vector<Index> answer(std::span<const Index> question) const = 0;
-  virtual Index answer_length() const { return options.length; }
+  /// A random question of either split; question_length symbols, each drawn from all unless a task says otherwise.
+  virtual std::vector<Index> question(const Generator& random) const {
+    return random_ids(question_length, 0, symbols, random);
+  }
 
-  Index separator() const { return options.symbols; }
-  Index vocab_size() const override { return options.symbols + 1; }
+  Index separator() const { return symbols; }
+  Index vocab_size() const override { return symbols + 1; }
   /// All but the last symbol of the answer.
-  Index block_size() const override { return options.length + answer_length(); }
+  Index block_size() const override { return question_length + answer_length; }
   Recipe recipe() const override { return {}; }
 
-  /// Inputs and targets [size, L + A].
+  /// Inputs and targets [size, Q + A].
   Batch batch(Index size, Split split, const Generator& random) const override;
-  /// Prompts with the separator, [count, L + 1].
+  /// Prompts with the separator, [count, Q + 1].
   Questions questions(Index count, Split split, const Generator& random) const override;
 
-  std::string word(Index id) const override { return id == separator() ? "|" : symbol_word(id, options.symbols); }
+  std::string word(Index id) const override { return id == separator() ? "|" : symbol_word(id, symbols); }
   /// Without the separator.
   std::string question_text(std::span<const Index> prompt) const override {
     return text(prompt.first(prompt.size() - 1));
   }
 
  protected:
-  /// `name` opens the errors.
-  AnswerTask(const char* name, const Options& options);
+  /// `name` opens the errors: fewer than 2 symbols, a length below 1, too few questions to hold some out (a task that
+  /// draws them in its own way calls check_splits() once more).
+  AnswerTask(const char* name, Index symbols, Index question_length, Index answer_length);
+  /// The same, with answers as long as questions.
+  AnswerTask(const char* name, const AnswerOptions& o) : AnswerTask(name, o.symbols, o.length, o.length) {}
+
+ private:
+  /// Errors: an answer of another length than answer_length.
+  std::pair<std::vector<Index>, std::vector<Index>> draw(Split split, const Generator& random) const;
 };
 
 }  // namespace mote

@@ -45,7 +45,7 @@ class RepeatTask final : public Task {
   }
 
   Outcome outcome() const override {
-    return {.known = "the loss falls from ln 64 to nearly 0 (the lesson it is from: far below 1)"};
+    return {.known = "the loss falls from ln 64 to nearly 0 (the lesson it is from: far below 1)", .seconds = 1};
   }
   Batch batch(Index size, Split, const Generator& random) const override {
     return next_token_batch(rows(size, options.length + 1, random));

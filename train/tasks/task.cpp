@@ -2,7 +2,7 @@
 #include "train/tasks/task.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
 #include <map>
 
 namespace mote {
@@ -14,11 +14,7 @@ bool Questions::right(Index n, const IntArray& given) const {
 }
 
 std::string text_of(const Outcome& o) {
-  const auto percent = [](double share) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.6g", 100 * share);
-    return std::string(text);
-  };
+  const auto percent = [](double share) { return detail::field_text(std::round(1e6 * share) / 1e4); };
   if (o.least >= o.most) return percent(o.most) + " %";
   if (o.least <= 0) return "<= " + percent(o.most) + " %";
   if (o.most >= 1) return ">= " + percent(o.least) + " %";
@@ -73,25 +69,24 @@ std::string Task::looks_text(const std::string& share) const {
   return share + " of its attention goes to the position that tells what comes next";
 }
 
-std::vector<Index> draw_sequence(Index symbols, Index length, Split split, const Generator& random) {
-  std::vector<Index> s(static_cast<std::size_t>(length));
-  do random.randint(s, 0, symbols);
-  while (split_of(s) != split);
-  return s;
+std::vector<Index> draw_of(Split split, const std::function<std::vector<Index>()>& draw) {
+  for (int tried = 0; tried < 100'000; ++tried)
+    if (std::vector<Index> s = draw(); split_of(s) == split) return s;
+  throw Error("of 100000 questions drawn none is one to " + std::string(split == Split::test ? "test on" : "train on"));
 }
 
-void check_splits(const char* task, Index symbols, Index length,
-                  const std::function<std::vector<Index>(const std::vector<Index>&)>& question) {
-  std::vector<Index> s(static_cast<std::size_t>(length), 0);
+void check_splits(const char* task, const std::function<std::vector<Index>(const Generator&)>& draw) {
+  const Generator random(0);
   bool train = false, test = false;
-  for (int tried = 0; tried < 1000 && !(train && test); ++tried) {
-    (split_of(question(s)) == Split::train ? train : test) = true;
-    std::size_t place = 0;
-    while (place < s.size() && ++s[place] == symbols) s[place++] = 0;
-    if (place == s.size()) break;  // that was the last one
-  }
-  check_in(task, train && test, "with ", symbols, " symbols and length ", length,
-           " there are too few sequences to hold some out");
+  for (int tried = 0; tried < 1000 && !(train && test); ++tried)
+    (split_of(draw(random)) == Split::train ? train : test) = true;
+  check_in(task, train && test, "there are too few different questions to hold some out");
+}
+
+std::vector<Index> random_ids(Index length, Index low, Index high, const Generator& random) {
+  std::vector<Index> ids(static_cast<std::size_t>(length));
+  random.randint(ids, low, high);
+  return ids;
 }
 
 IntArray stack_rows(const std::vector<std::vector<Index>>& rows) {

@@ -40,7 +40,7 @@ struct Outcome {
   double chance = 0;       ///< the share that guesses get right
   Index questions = 1000;  ///< how many the evaluation set has
   double loss = 0;         ///< without one right answer (see Task::graded): the largest loss on held-out batches
-  double seconds = 0;      ///< that the training takes on two cores of the machine that README names
+  double seconds = 0;      ///< that the training takes on one core of the machine that README names
 
   bool holds(double share) const { return least <= share && share <= most; }
 };
@@ -112,13 +112,14 @@ inline Split split_of(std::span<const Index> question) {
   return example_hash(question) % 4 == 0 ? Split::test : Split::train;
 }
 
-/// `length` random ids below `symbols`, drawn again until they belong to `split`.
-std::vector<Index> draw_sequence(Index symbols, Index length, Split split, const Generator& random);
+/// A sequence that `draw` makes, drawn again until it belongs to `split`. Errors: 100,000 do not.
+std::vector<Index> draw_of(Split split, const std::function<std::vector<Index>()>& draw);
+/// Errors, in the name of `task`, unless both splits are among a thousand questions that `draw` makes: else drawing might
+/// never end. A constructor's last check.
+void check_splits(const char* task, const std::function<std::vector<Index>(const Generator&)>& draw);
 
-/// Errors, in the name of `task`, unless both splits have a question: else drawing would never end. `question` makes
-/// one from `length` ids below `symbols`; the first thousand, in counting order, are tried.
-void check_splits(const char* task, Index symbols, Index length,
-                  const std::function<std::vector<Index>(const std::vector<Index>&)>& question);
+/// `length` random ids from `low` to `high` - 1.
+std::vector<Index> random_ids(Index length, Index low, Index high, const Generator& random);
 
 /// Rows of equal lengths as [rows, length]. Errors: unequal lengths.
 IntArray stack_rows(const std::vector<std::vector<Index>>& rows);

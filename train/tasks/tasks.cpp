@@ -1,9 +1,18 @@
 // The list of toy tasks: a new one needs its header and a line here.
 #include "train/tasks/tasks.h"
 
+#include "train/tasks/addition.h"
+#include "train/tasks/associative_recall.h"
 #include "train/tasks/copy.h"
+#include "train/tasks/dyck.h"
 #include "train/tasks/induction.h"
+#include "train/tasks/mixed.h"
+#include "train/tasks/modular_addition.h"
+#include "train/tasks/parity.h"
 #include "train/tasks/repeat.h"
+#include "train/tasks/reverse.h"
+#include "train/tasks/selective_copy.h"
+#include "train/tasks/sort.h"
 #include "train/tasks/two_places.h"
 #include "train/text/text_task.h"
 
@@ -46,8 +55,25 @@ Entry entry(const char* name, FieldValues preset = {}) {
 }
 
 const Entry entries[] = {
-    entry<CopyTask>("copy"), entry<InductionTask>("induction"),  entry<RepeatTask>("repeat"),
-    entry<TextTask>("text"), entry<TwoPlacesTask>("two_places"),
+    entry<AdditionTask>("addition"),
+    entry<AdditionTask>("addition_3_digits", {{"digits", "3"}}),
+    entry<AdditionTask>("addition_plain", {{"plain", "true"}}),
+    entry<AssociativeRecallTask>("associative_recall"),
+    entry<CopyTask>("copy"),
+    entry<DyckTask>("dyck"),
+    entry<InductionTask>("induction"),
+    entry<InductionTask>("induction_one_layer", {{"control", "true"}}),
+    entry<MixedTask>("mixed"),
+    entry<ModularAdditionTask>("modular_addition"),
+    entry<ModularAdditionTask>("modular_addition_no_decay", {{"control", "true"}}),
+    entry<ParityTask>("parity"),
+    entry<ParityTask>("parity_longer", {{"test_length", "32"}}),
+    entry<RepeatTask>("repeat"),
+    entry<ReverseTask>("reverse"),
+    entry<SelectiveCopyTask>("selective_copy"),
+    entry<SortTask>("sort"),
+    entry<TextTask>("text"),
+    entry<TwoPlacesTask>("two_places"),
 };
 
 const Entry& find(const std::string& name) {

@@ -101,8 +101,8 @@ TEST_CASE("copy task refuses sizes without two splits") {
   CHECK(error_of([] { CopyTask({.symbols = 5, .length = 1'000'001}); }) ==
         "CopyTask: length 1000001 must be at most 1000000");
   CHECK(error_of([] { CopyTask({.symbols = 6, .length = 1}); }) ==
-        "CopyTask: with 6 symbols and length 1 there are too few sequences to hold some out");  // all train
-  CHECK(CopyTask({.symbols = 7, .length = 1}).vocab_size() == 8);  // the seventh is for testing
+        "CopyTask: there are too few different questions to hold some out");  // all train
+  CHECK(CopyTask({.symbols = 7, .length = 1}).vocab_size() == 8);             // the seventh is for testing
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ Rule continued(std::size_t shortest, std::size_t count) {
 
 TEST_CASE("induction task") {
   check_task("induction", continued(3, 4));
+  check_task("induction_one_layer", continued(3, 4));
   check_task("induction", continued(4, 4), {{"symbols", "40"}, {"shortest", "4"}, {"length", "7"}});
 }
 
@@ -46,12 +47,13 @@ TEST_CASE("induction task: rows begin again after `shortest` to `length` letters
   CHECK(periods == std::set<std::size_t>{4, 5, 6});
 }
 
-TEST_CASE("induction task: a row that several periods make is in one split") {
-  const InductionTask task({.symbols = 2, .shortest = 1, .length = 6});  // "ab" repeated is also "abab" repeated
-  for (const Split split : {Split::train, Split::test}) {
-    const IntArray prompts = task.questions(50, split, Generator(1)).prompts;
-    const IntArray ids = task.batch(50, split, Generator(2)).ids.slice(1, 0, prompts.shape()[1]);
-    for (Index n = 0; n < 50; ++n) CHECK((split_of(row_of(prompts, n)) == split && split_of(row_of(ids, n)) == split));
+TEST_CASE("induction task: before the repetition no letter comes twice") {
+  const InductionTask task({.symbols = 5, .shortest = 2, .length = 5});
+  const Batch batch = task.batch(100, Split::train, Generator(1));
+  for (Index b = 0; b < 100; ++b) {
+    const Sequence x = row_of(batch.ids, b);
+    const std::size_t period = period_of(x, 2);
+    CHECK(std::set<Index>(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(period)).size() == period);
   }
 }
 
@@ -79,6 +81,8 @@ TEST_CASE("induction task: what it refuses") {
   CHECK(error_of([] { InductionTask({.length = 1}); }) == "InductionTask: length 1 must be at least 2");
   CHECK(error_of([] { InductionTask({.shortest = 9, .length = 8}); }) ==
         "InductionTask: shortest 9 must be 1 to length 8");
+  CHECK(error_of([] { InductionTask({.symbols = 8, .length = 9}); }) ==
+        "InductionTask: length 9 must be at most symbols 8: no letter comes twice before all come again");
 }
 
 }  // namespace

@@ -8,13 +8,17 @@ namespace mote::test::task_test {
 namespace {
 
 /// Which mistake a Flawed has.
-enum class Flaw { none, answer, target, seed, split, range, word, look, length };
+enum class Flaw { none, answer, target, seed, split, range, word, look, length, outcome, evaluation };
 
 /// Reverse, or nearly.
 struct Flawed : AnswerTask {
   Flaw flaw;
-  explicit Flawed(Flaw mistake) : AnswerTask("Flawed", {.symbols = 6, .length = 5}), flaw(mistake) {}
+  explicit Flawed(Flaw mistake) : AnswerTask("Flawed", AnswerOptions{.symbols = 6, .length = 5}), flaw(mistake) {}
   std::string description() const override { return "the same backwards"; }
+  Outcome outcome() const override { return {.known = "found", .least = flaw == Flaw::outcome ? 2.0 : 0.5}; }
+  Questions evaluation(Index count, Split split) const override {
+    return questions(count, flaw == Flaw::evaluation ? Split::train : split, Generator(1));
+  }
   Sequence answer(std::span<const Index> question) const override {
     Sequence reversed(question.rbegin(), question.rend());
     if (flaw == Flaw::answer) reversed.back() = 0;
@@ -51,11 +55,28 @@ TEST_CASE("check_task finds nothing in a task without mistakes, and each mistake
   CHECK(noticed(Flaw::word, "two ids are called 'x'"));
   CHECK(noticed(Flaw::look, "position 0 looks at 1"));
   CHECK(noticed(Flaw::length, "a batch is [300, 10], block_size is 9"));
+  CHECK(noticed(Flaw::outcome, "an outcome of 2 to 1"));
+  CHECK(noticed(Flaw::evaluation, "an evaluation question is one to train on"));
 }
 
 TEST_CASE("example_hash: what it is today it must be for ever, an example stays in its split") {
   CHECK(example_hash(Sequence{3, 1, 4}) == 16438546989333316589u);
   CHECK(split_of(Sequence{3, 1, 4}) == Split::train);
+}
+
+TEST_CASE("an outcome reads as a share, and holds for shares within it") {
+  CHECK(text_of(Outcome{.known = "", .least = 0.999}) == ">= 99.9 %");
+  CHECK(text_of(Outcome{.known = ""}) == "100 %");
+  CHECK(text_of(Outcome{.known = "", .least = 0, .most = 0.4}) == "<= 40 %");
+  const Outcome half{.known = "", .least = 0.45, .most = 0.6};
+  CHECK(text_of(half) == "45 to 60 %");
+  CHECK((half.holds(0.45) && half.holds(0.6) && !half.holds(0.44) && !half.holds(0.61)));
+}
+
+TEST_CASE("drawing from a split that has nothing ends in an error") {
+  const auto same = [] { return Sequence{3, 1, 4}; };  // to train on
+  CHECK(draw_of(Split::train, same) == Sequence{3, 1, 4});
+  CHECK(error_of([&] { draw_of(Split::test, same); }) == "of 100000 questions drawn none is one to test on");
 }
 
 TEST_CASE("next_token_batch shifts by one") {
@@ -101,7 +122,10 @@ TEST_CASE("tasks: by name; options by name; what is refused") {
   REQUIRE(options.size() == 2);
   CHECK(options[0] == Field{"modulus", "5", "", ""});
   CHECK(options[1] == Field{"length", "16", "", ""});
-  CHECK(error_of([] { make_task("nothing"); }).rfind("task 'nothing' is none of copy, ", 0) == 0);
+  CHECK(make_task("addition_3_digits")->block_size() == make_task("addition", {{"digits", "3"}})->block_size());
+  CHECK(make_task("addition_3_digits", {{"digits", "4"}})->block_size() == 14);
+  CHECK(error_of([] { make_task("copy", {}, "merges"); }) == "task 'copy' has no state to go on with");
+  CHECK(error_of([] { make_task("nothing"); }).rfind("task 'nothing' is none of addition, ", 0) == 0);
   std::string listed;
   for (const Field& f : task_options("repeat", {})) listed += (listed.empty() ? "" : ", ") + f.name;
   CHECK(error_of([] {

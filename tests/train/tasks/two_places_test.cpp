@@ -41,7 +41,7 @@ TEST_CASE("two-places task: its defaults; what it refuses") {
         "TwoPlacesTask: modulus 1000000001 must be at most 1000000000");
   CHECK(TwoPlacesTask({.modulus = 7, .length = 1'000'000}).block_size() == 1'000'000);
   CHECK(error_of([] { TwoPlacesTask({.modulus = 7, .length = 1'000'001}); }) ==
-        "TwoPlacesTask: length 1000001 must be at most 1000000");
+        "TwoPlacesTask: length 1000001 must be 1 to 1000000");
   CHECK(error_of([] { TwoPlacesTask({.modulus = 7, .length = 3}); }) == "TwoPlacesTask: length 3 must be at least 4");
 }
 

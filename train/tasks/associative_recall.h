@@ -1,0 +1,109 @@
+// The associative recall task: keys with values, then keys again, among filler; what was the value of each?
+#pragma once
+
+#include "train/tasks/label_task.h"
+
+namespace mote {
+
+struct AssociativeRecallOptions {
+  Index keys = 32, values = 32, pairs = 4, length = 32;
+  template <class V>
+  void visit(V& v) {
+    v("keys", keys, "different keys");
+    v("values", values, "different values");
+    v("pairs", pairs, "keys with values in a row");
+    v("length", length, "ids in a row");
+  }
+};
+
+/// Multi-query associative recall (Arora et al. 2023, Zoology): k1 v1 ... kP vP, each key another, then filler in which
+/// each key comes once more; the label of such a key is its value, other places have none. In a question one of them ends
+/// the row. Values do not come again: else the one that is missing would tell the answer. Ids: keys, values, filler.
+/// Errors: fewer keys than pairs, a length below 3 pairs.
+class AssociativeRecallTask final : public LabelTask {
+ public:
+  using Options = AssociativeRecallOptions;
+  const Options options;
+
+  explicit AssociativeRecallTask(const Options& o = {}) : LabelTask("AssociativeRecallTask", o.length), options(o) {
+    const char* const name = "AssociativeRecallTask";
+    check_in(name, o.pairs >= 1, "pairs ", o.pairs, " must be at least 1");
+    check_in(name, o.keys >= o.pairs && o.keys <= 1'000'000, "keys ", o.keys, " must be pairs ", o.pairs,
+             " to 1000000");
+    check_in(name, o.values >= 2 && o.values <= 1'000'000, "values ", o.values, " must be 2 to 1000000");
+    check_in(name, o.length / 3 >= o.pairs, "length ", o.length, " must be at least 3 pairs, ", 3 * o.pairs);
+    check_rows();
+  }
+
+  std::string description() const override {
+    return std::to_string(options.pairs) + " of " + std::to_string(options.keys) + " keys, each with one of " +
+           std::to_string(options.values) + " values, then the keys again among filler, " +
+           std::to_string(options.length) + " ids in all";
+  }
+  Index vocab_size() const override { return filler() + 1; }
+  Recipe recipe() const override {
+    Recipe r;
+    r.config = {{"preset", "attention_only"}, {"n_layer", "2"}, {"n_head", "8"}, {"n_embd", "128"}};
+    r.config.emplace_back("position", "alibi");  // a head that looks one back comes sooner by distance than by place
+    r.steps = 1500, r.learning_rate = 3e-3;
+    return r;
+  }
+  Outcome outcome() const override {
+    return {.known = "attention solves it at every width (Zoology; its small setting stops above 99 %)",
+            .least = 0.99,
+            .chance = 1.0 / static_cast<double>(options.values),
+            .seconds = 22};
+  }
+
+  std::vector<Index> row(Index length, const Generator& random) const override { return drawn(length, false, random); }
+  std::vector<Index> question(Index length, const Generator& random) const override {
+    return drawn(length, true, random);
+  }
+  std::vector<Index> labels(std::span<const Index> x) const override {
+    std::vector<Index> y(x.size(), -1);
+    for (std::size_t t = 0; t < x.size(); ++t)
+      if (const Index at = looks_at(x, static_cast<Index>(t)); at >= 0) y[t] = x[static_cast<std::size_t>(at)];
+    return y;
+  }
+  std::string word(Index id) const override {
+    if (id == filler()) return ".";
+    return id < options.keys ? "k" + std::to_string(id) : "v" + std::to_string(id - options.keys);
+  }
+  /// From a key's second time to the value beside its first.
+  Index looks_at(std::span<const Index> ids, Index position) const override {
+    const Index key = ids[static_cast<std::size_t>(position)];
+    if (key >= options.keys || position < 2 * options.pairs) return -1;
+    for (Index at = 0; at < 2 * options.pairs; at += 2)
+      if (ids[static_cast<std::size_t>(at)] == key) return at + 1;
+    return -1;
+  }
+  std::string looks_text(const std::string& share) const override {
+    return "Where a key comes again, " + share + " of its attention goes to its value";
+  }
+
+ private:
+  Index filler() const { return options.keys + options.values; }
+  std::vector<Index> drawn(Index length, bool ends_with_key, const Generator& random) const {
+    const auto at = [](Index i) { return static_cast<std::size_t>(i); };
+    const std::size_t P = at(options.pairs);
+    const std::vector<Index> keys = first_of(options.keys, P, random);
+    const std::vector<Index> values = random_ids(options.pairs, options.keys, filler(), random);
+    const Index rest = length - 2 * options.pairs;
+    std::vector<Index> places = first_of(ends_with_key ? rest - 1 : rest, P, random);  // where keys come again
+    if (ends_with_key) places[at(random_ids(1, 0, options.pairs, random)[0])] = rest - 1;
+    std::vector<Index> x(at(length), filler());
+    for (std::size_t i = 0; i < P; ++i) {
+      x[2 * i] = x[2 * P + at(places[i])] = keys[i];
+      x[2 * i + 1] = values[i];
+    }
+    return x;
+  }
+  /// `count` of 0 to n - 1, all different.
+  static std::vector<Index> first_of(Index n, std::size_t count, const Generator& random) {
+    std::vector<Index> all = random.randperm(n);
+    all.resize(count);
+    return all;
+  }
+};
+
+}  // namespace mote

@@ -1,0 +1,89 @@
+// The Dyck task: brackets that open and close, nested up to a depth; which ones close what is still open.
+#pragma once
+
+#include "train/tasks/answer_task.h"
+
+namespace mote {
+
+struct DyckOptions {
+  Index kinds = 2, depth = 4, length = 24;
+  template <class V>
+  void visit(V& v) {
+    v("kinds", kinds, "kinds of brackets");
+    v("depth", depth, "the most that are open at once");
+    v("length", length, "brackets in a question");
+  }
+};
+
+/// The beginning of a well-nested word; |; the brackets that close what is open, innermost first, then "." up to `depth`
+/// symbols. Opening brackets are 0 .. kinds-1, closing ones kinds .. 2 kinds - 1, "." 2 kinds. Source: Dyck(k, D) of Yao
+/// et al. 2021. Errors: fewer than 1 kind or depth or length, more than 1,000,000 kinds.
+class DyckTask final : public AnswerTask {
+ public:
+  using Options = DyckOptions;
+  const Options options;
+
+  explicit DyckTask(const Options& o = {}) : AnswerTask("DyckTask", 2 * o.kinds + 1, o.length, o.depth), options(o) {
+    check_in("DyckTask", o.kinds >= 1 && o.kinds <= 1'000'000, "kinds ", o.kinds, " must be 1 to 1000000");
+    check_in("DyckTask", o.depth >= 1 && o.depth <= 1'000'000, "depth ", o.depth, " must be 1 to 1000000");
+    check_splits("DyckTask", [this](const Generator& random) { return question(random); });
+  }
+
+  std::string description() const override {
+    return std::to_string(options.length) + " brackets of " + std::to_string(options.kinds) + " kinds, at most " +
+           std::to_string(options.depth) + " open at once, a separator, what closes them";
+  }
+  Recipe recipe() const override {
+    Recipe r;
+    r.steps = 2000;
+    return r;
+  }
+  /// The commonest answer is that nothing is open: that is where such a walk between 0 and `depth` ends once in `depth`.
+  Outcome outcome() const override {
+    return {.known = "two layers suffice for a bounded depth (Yao et al. 2021)",
+            .least = 0.99,
+            .chance = 1.0 / static_cast<double>(options.depth),
+            .seconds = 18};
+  }
+
+  /// Where both are possible, a bracket opens or closes with equal chances.
+  std::vector<Index> question(const Generator& random) const override {
+    const std::vector<Index> drawn = random_ids(options.length, 0, 2 * options.kinds, random);
+    std::vector<Index> q, open;
+    for (const Index d : drawn) {
+      const auto depth = static_cast<Index>(open.size());
+      if (depth == 0 || (d < options.kinds && depth < options.depth)) {
+        open.push_back(d % options.kinds);
+        q.push_back(open.back());
+      } else {
+        q.push_back(open.back() + options.kinds);
+        open.pop_back();
+      }
+    }
+    return q;
+  }
+  std::vector<Index> answer(std::span<const Index> question) const override {
+    std::vector<Index> open, a;
+    for (const Index id : question)
+      if (id < options.kinds)
+        open.push_back(id);
+      else
+        open.pop_back();
+    for (auto it = open.rbegin(); it != open.rend(); ++it) a.push_back(*it + options.kinds);
+    a.resize(static_cast<std::size_t>(options.depth), nothing());
+    return a;
+  }
+  std::string word(Index id) const override {
+    if (id == separator()) return "|";
+    if (id == nothing()) return ".";
+    const bool closes = id >= options.kinds;
+    const Index kind = closes ? id - options.kinds : id;
+    if (options.kinds <= 4) return std::string(1, (closes ? ")]}>" : "([{<")[kind]);
+    return (closes ? ")" : "(") + std::to_string(kind);
+  }
+
+ private:
+  Index nothing() const { return 2 * options.kinds; }
+};
+
+}  // namespace mote

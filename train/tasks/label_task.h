@@ -1,0 +1,42 @@
+// LabelTask, the base of tasks that ask something at positions of a row.
+#pragma once
+
+#include <algorithm>
+
+#include "train/tasks/task.h"
+
+namespace mote {
+
+/// Rows of ids with labels: what to predict at each position, which is not what comes next in the row. The question is a
+/// row, its answer the last label. One row in four is held out.
+class LabelTask : public Task {
+ public:
+  /// A random row of this length, of either split.
+  virtual std::vector<Index> row(Index length, const Generator& random) const = 0;
+  /// A random row whose last position has a label, to ask for it.
+  virtual std::vector<Index> question(Index length, const Generator& random) const { return row(length, random); }
+  /// The label at each position; -1: none.
+  virtual std::vector<Index> labels(std::span<const Index> row) const = 0;
+
+  Index block_size() const override { return std::max(train_length_, test_length_); }
+  /// Inputs and targets [size, T]; rows to train on and to test on may have different lengths.
+  Batch batch(Index size, Split split, const Generator& random) const override;
+  /// Prompts [count, T], answers [count, 1].
+  Questions questions(Index count, Split split, const Generator& random) const override;
+
+ protected:
+  /// A constructor ends with check_rows(). `name` opens the errors: lengths below 1 or above a million.
+  LabelTask(const char* name, Index train_length, Index test_length);
+  LabelTask(const char* name, Index length) : LabelTask(name, length, length) {}
+  /// Errors: too few rows to hold some out.
+  void check_rows() const;
+
+ private:
+  using Draw = std::vector<Index> (LabelTask::*)(Index length, const Generator& random) const;
+  Batch rows(Draw draw, Index size, Split split, const Generator& random) const;
+
+  const char* name_;
+  Index train_length_, test_length_;
+};
+
+}  // namespace mote
