@@ -10,6 +10,8 @@
 
 #include "examples/toy_run.h"
 #include "models/gpt_files.h"
+#include "train/text/tokenizer.h"
+#include "train/text/utf8_stream.h"
 
 using namespace mote;
 using namespace toy_run;
@@ -21,7 +23,7 @@ struct Source {
   bool best = false;
   template <class V>
   void visit(V& v) {
-    v("run", run, "the folder of a run (train --out): its newest checkpoint");
+    v("run", run, "the folder of a run (train --out_dir): its newest checkpoint");
     v("best", best, "of that run the checkpoint with the lowest loss on held-out batches");
     v("checkpoint", checkpoint, "one checkpoint of a run");
     v("huggingface", huggingface, "a folder with a GPT-2: config.json and model.safetensors");
@@ -31,22 +33,28 @@ struct Source {
 
 struct Wish {
   std::string prompt, ids;
+  SpecialText special = SpecialText::refuse;
   std::optional<Index> count = {};
   Index samples = 1, seed = 1;
   template <class V>
   void visit(V& v) {
-    v("prompt", prompt, "where to begin, in the words of the run's task; not given: a question of the task");
+    v("prompt", prompt,
+      "where to begin, or FILE:path for what stands in a file; not given: a question of the task; for texts what is "
+      "typed, or a beginning");
+    v("special", special, "what to make of special tokens in the prompt of a text, such as <|endoftext|>");
     v("ids", ids, "the same as ids, \"15496 11 995\", for any model");
-    v("count", count, "tokens to generate; default: as many as the task's answers have, without a task 50");
+    v("count", count,
+      "tokens to generate; default: as many as the task's answers have, of a text 500, without both 50");
     v("samples", samples, "how many texts");
     v("seed", seed, "seed of all that is drawn: tokens, and the questions of a task");
   }
 };
 
-/// A model, and the task it was trained on, if it was one of ours.
+/// A model, the task it was trained on, if it was one of ours, and the tokenizer, if its tokens are a text's.
 struct Loaded {
   std::unique_ptr<Model> model;
-  std::unique_ptr<Task> task;
+  std::shared_ptr<const Task> task = nullptr;
+  std::shared_ptr<const Tokenizer> tokenizer = nullptr;
 };
 
 /// Errors: none or several models wished for.
@@ -57,11 +65,27 @@ void check_source(const Source& s) {
   check(!s.best || !s.run.empty(), "--best is for --run");
 }
 
+/// The tokenizer beside a GPT-2, if there is one. Errors: those of load_gpt2_tokenizer(); more tokens than the model has.
+std::shared_ptr<const Tokenizer> tokenizer_beside(const std::string& folder, Index vocab) {
+  const std::string vocabulary = folder + "/vocab.json", merges = folder + "/merges.txt";
+  if (!file_exists(vocabulary) || !file_exists(merges)) return nullptr;
+  std::shared_ptr<const Tokenizer> tokenizer = load_gpt2_tokenizer(vocabulary, merges);
+  check(tokenizer->vocab_size() <= vocab, vocabulary, " has ", tokenizer->vocab_size(),
+        " tokens, which is more than the model has, ", vocab);
+  return tokenizer;
+}
+
 Loaded load(const Source& s) {
-  if (!s.huggingface.empty()) return {std::make_unique<GPTModel>(load_huggingface(s.huggingface)), nullptr};
-  if (!s.llmc.empty()) return {std::make_unique<GPTModel>(load_llmc(s.llmc)), nullptr};
+  if (!s.huggingface.empty()) {
+    auto model = std::make_unique<GPTModel>(load_huggingface(s.huggingface));
+    const Index vocab = model->model.config.vocab_size;
+    return {std::move(model), nullptr, tokenizer_beside(s.huggingface, vocab)};
+  }
+  if (!s.llmc.empty()) return {std::make_unique<GPTModel>(load_llmc(s.llmc))};
   LoadedRun run(s.run.empty() ? s.checkpoint : checkpoint_of(s.run, s.best));
-  return {std::move(run.model), std::move(run.task)};
+  Loaded loaded{std::move(run.model), std::move(run.task)};
+  loaded.tokenizer = {loaded.task, loaded.task->tokenizer()};  // the task's own
+  return loaded;
 }
 
 /// Whole numbers with spaces or commas between them, each below the size of the vocabulary.
@@ -78,6 +102,24 @@ std::vector<Index> read_ids(const std::string& text, Index vocab) {
   return ids;
 }
 
+/// The ids of a prompt, FILE:path for that of a file. Errors: words that there are not.
+std::vector<Index> prompt_ids(const std::string& given, const Wish& wish, const Loaded& from) {
+  const bool file = given.starts_with("FILE:");
+  const std::string text = file ? read_file(given.substr(5), 10'000'000) : given;
+  const bool whole = from.tokenizer && (!from.task || wish.special != SpecialText::refuse);
+  std::vector<Index> ids = whole ? from.tokenizer->encode(text, wish.special) : from.task->ids(text);
+  check(!ids.empty(), "--prompt: there is no word", file ? " in " + given.substr(5) : "");
+  return ids;
+}
+
+/// Where a text begins that nobody has begun. Errors: a tokenizer that does not say.
+std::vector<Index> beginning(const Loaded& from) {
+  if (from.task) return from.task->ids("");
+  const Index id = from.tokenizer->special(end_of_text);
+  check(id >= 0, "--prompt is missing: where to begin");
+  return {id};
+}
+
 /// What the texts begin with: one prompt for all of them, or as many questions of the task.
 std::vector<std::vector<Index>> prompts(const Wish& wish, const Loaded& from, const Generator& random) {
   const Index vocab = from.task ? from.task->vocab_size() : from.model->gpt()->config.vocab_size;
@@ -86,9 +128,12 @@ std::vector<std::vector<Index>> prompts(const Wish& wish, const Loaded& from, co
     one = read_ids(wish.ids, vocab);
     check(!one.empty(), "--ids: there is none");
   } else if (!wish.prompt.empty()) {
-    check(from.task != nullptr, "--prompt is for runs of a task: give --ids, which a tokenizer makes of a text");
-    one = from.task->ids(wish.prompt);
-    check(!one.empty(), "--prompt: there is no word");
+    check(from.task || from.tokenizer,
+          "--prompt is for texts and for runs of a task: give --ids, which a tokenizer makes of a text (of GPT-2 its "
+          "vocab.json and merges.txt beside the model)");
+    one = prompt_ids(wish.prompt, wish, from);
+  } else if (from.tokenizer) {
+    one = beginning(from);
   } else {
     check(from.task != nullptr, "--ids are missing: where to begin, such as --ids \"15496 11 995\"");
     const Questions q = from.task->questions(wish.samples, Split::test, random);
@@ -99,39 +144,52 @@ std::vector<std::vector<Index>> prompts(const Wish& wish, const Loaded& from, co
   return std::vector<std::vector<Index>>(static_cast<std::size_t>(wish.samples), one);
 }
 
-/// Prints one text as it grows: words of the task, or ids.
+/// Prints one text as it grows: whole characters of a text, words of a task, or ids.
 class Printer {
  public:
-  explicit Printer(const Task* task) : task_(task), terminal_(isatty(STDOUT_FILENO) != 0) {}
+  explicit Printer(const Loaded& from) : from_(from), terminal_(isatty(STDOUT_FILENO) != 0) {}
   /// Errors: nobody receives it.
   void add(std::span<const Index> ids) {
-    ids_.insert(ids_.end(), ids.begin(), ids.end());
-    const std::string all = task_ ? task_->text(ids_) : numbers();
-    std::cout << all.substr(printed_);
-    printed_ = all.size();
+    if (from_.tokenizer) {
+      for (const Index id : ids) std::cout << characters_.add(shown_bytes(id));
+    } else {
+      ids_.insert(ids_.end(), ids.begin(), ids.end());
+      const std::string all = from_.task ? from_.task->text(ids_) : numbers();
+      std::cout << all.substr(printed_);
+      printed_ = all.size();
+    }
     if (terminal_ || !std::cout) flush_output();
   }
   void end() {
-    std::cout << "\n";
+    std::cout << characters_.finish() << "\n";
     ids_.clear();
     printed_ = 0;
   }
 
  private:
+  /// Between documents of a task of ours stands a line end for a reader; a model has ids beyond those of its tokenizer.
+  std::string shown_bytes(Index id) const {
+    if (id >= from_.tokenizer->vocab_size()) return "\xff";
+    return from_.task && id == from_.tokenizer->special(end_of_text) ? "" : from_.tokenizer->token(id);
+  }
   std::string numbers() const {
     std::string text;
     for (const Index id : ids_) text.append(text.empty() ? "" : " ").append(std::to_string(id));
     return text;
   }
 
-  const Task* task_;
+  const Loaded& from_;
   bool terminal_;
+  Utf8Stream characters_;
   std::vector<Index> ids_;
   std::size_t printed_ = 0;
 };
 
-Index default_count(const Task* task) {
-  return task ? task->questions(1, Split::test, Generator(1)).answers.shape()[1] : 50;
+/// nanoGPT's 500 for a text; a model that is no GPT cannot go beyond its block.
+Index default_count(const Loaded& from) {
+  if (!from.task) return from.tokenizer ? 500 : 50;
+  if (from.tokenizer) return from.model->gpt() ? 500 : from.task->block_size();
+  return from.task->questions(1, Split::test, Generator(1)).answers.shape()[1];
 }
 
 /// Errors, where the model is no GPT: options that say how a GPT chooses tokens, texts longer than it sees.
@@ -148,7 +206,7 @@ void check_model(const Loaded& from, const std::vector<std::vector<Index>>& prom
 
 void generate(const Loaded& from, const std::vector<std::vector<Index>>& prompts, Index count, GenerateOptions how,
               const Generator& random) {
-  Printer printer(from.task.get());
+  Printer printer(from);
   how.on_token = [&](const IntArray& newest) {
     printer.add(row_of(newest.reshape({1, newest.numel()}), 0));
     return true;
@@ -164,6 +222,24 @@ void generate(const Loaded& from, const std::vector<std::vector<Index>>& prompts
   }
 }
 
+/// Goes on from what is typed, line by line, until the input ends. What cannot be gone on from is said, and asked again.
+void answer_lines(const Wish& wish, const Loaded& from, Index count, const GenerateOptions& how,
+                  const Generator& random) {
+  std::cout << "Type a beginning; an empty line for none; Ctrl-D to end.\n";
+  for (std::string line;;) {
+    std::cout << "> ";
+    flush_output();
+    if (!std::getline(std::cin, line)) break;
+    try {
+      const std::vector<Index> ids = line.empty() ? beginning(from) : prompt_ids(line, wish, from);
+      generate(from, std::vector<std::vector<Index>>(static_cast<std::size_t>(wish.samples), ids), count, how, random);
+    } catch (const Error& e) {
+      std::cout << e.what() << "\n";
+    }
+  }
+  std::cout << "\n";
+}
+
 int run_command(int argc, char** argv) {
   Source source;
   Wish wish;
@@ -177,6 +253,11 @@ int run_command(int argc, char** argv) {
       "  generate --run toy                                     answers a question of the task\n"
       "  generate --run toy --prompt \"hgjgebjdda|\"              answers this one; | ends the questions of some "
       "tasks\n"
+      "  generate --run shakespeare --prompt \"ROMEO:\" --temperature 0.8 --top_k 200\n"
+      "  generate --run shakespeare                             on a terminal: asks for beginnings, one after the "
+      "other\n"
+      "  generate --huggingface gpt2 --prompt \"Hello, my name\"  where vocab.json and merges.txt lie beside the "
+      "model\n"
       "  generate --huggingface gpt2 --ids \"15496 11\" --top_k 50");
   if (!options.parse(argc, argv)) return 0;
   checked_usage([&] {
@@ -187,7 +268,10 @@ int run_command(int argc, char** argv) {
   });
   const Loaded from = load(source);
   const Generator random(wish.seed);
-  const Index count = wish.count.value_or(default_count(from.task.get()));
+  const Index count = wish.count.value_or(default_count(from));
+  if (from.task && from.tokenizer && how.stop_token < 0) how.stop_token = from.tokenizer->special(end_of_text);
+  const bool ask = from.tokenizer && wish.prompt.empty() && wish.ids.empty() && isatty(STDIN_FILENO) != 0 &&
+                   isatty(STDOUT_FILENO) != 0;
   const std::vector<std::vector<Index>> begin = checked_usage([&] {
     const std::vector<std::vector<Index>> all = prompts(wish, from, random);
     check_model(from, all, count, how, argc, argv);
@@ -195,7 +279,10 @@ int run_command(int argc, char** argv) {
       for (const std::vector<Index>& prompt : all) gpt->generate(stack_rows({prompt}), 0, how, random);
     return all;
   });
-  generate(from, begin, count, how, random);
+  if (ask)
+    answer_lines(wish, from, count, how, random);
+  else
+    generate(from, begin, count, how, random);
   return 0;
 }
 

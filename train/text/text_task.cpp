@@ -74,13 +74,16 @@ Recipe TextTask::recipe() const {
   r.steps = 2000, r.batch_size = options.lines ? 64 : 12;
   r.learning_rate = 1e-3, r.min_lr = 1e-4, r.warmup = 100;
   r.beta2 = 0.99;
+  r.eval_interval = 250, r.eval_iters = 20;
+  r.eval_interval = 250, r.eval_iters = 20;
   return r;
 }
 
 Outcome TextTask::outcome() const {
   Outcome o;
-  o.known = "nanoGPT: 1.88 on tiny Shakespeare's characters";
-  o.loss = 1.90;
+  o.least = 0;
+  o.known = "with these settings nanoGPT states 1.88 for tiny Shakespeare";
+  if (options.file.empty()) o.loss = 0.36, o.seconds = 45;
   return o;
 }
 

@@ -32,6 +32,10 @@ enum class SpecialText {
   allow,   ///< becomes the special token
   plain    ///< is encoded as any other text
 };
+constexpr auto words(SpecialText) {
+  return std::to_array<Word<SpecialText>>(
+      {{SpecialText::refuse, "refuse"}, {SpecialText::allow, "allow"}, {SpecialText::plain, "plain"}});
+}
 
 struct SpecialToken {
   Index id;
