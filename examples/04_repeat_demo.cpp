@@ -7,6 +7,7 @@
 #include <functional>
 #include <iostream>
 
+#include "engine/io/chart.h"
 #include "engine/io/curve.h"
 #include "engine/io/file.h"
 #include "engine/ops/ops.h"
@@ -142,7 +143,12 @@ int lesson(const char* file) {
   std::printf("ln 64 = %.6f is the loss of guessing; it starts a little above.\n\n", std::log(64.0));
   const CurveOptions curve{.title = "loss of each step, on a logarithmic scale", .log = true};
   std::cout << curve_text(run.losses, curve);
-  if (file) write_file(file, curve_svg(run.losses, curve));
+  if (file) {
+    Chart chart{.title = curve.title, .lines = {{"loss", {}}}, .log = true};
+    for (const double loss : run.losses)
+      chart.lines[0].points.emplace_back(static_cast<double>(chart.lines[0].points.size() + 1), loss);
+    write_file(file, chart_svg(chart));
+  }
   std::cout << (file ? "The curve is also in " + std::string(file) + ".\n\n"
                      : "04_repeat_demo loss.svg also draws it into that file.\n\n");
 

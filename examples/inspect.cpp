@@ -25,7 +25,7 @@ const char* const help =
     "Shows what is in a file of tensors, in the folder of a run, or in that of a GPT-2; or how two files differ.\n\n"
     "usage: %s FILE | FOLDER | PATH OTHER\n\n"
     "  FILE        safetensors (checkpoints of mote included) or .npy\n"
-    "  FOLDER      a run (train --out), or config.json and model.safetensors of a GPT-2\n"
+    "  FOLDER      a run (train --out_dir), or config.json and model.safetensors of a GPT-2\n"
     "  PATH OTHER  how two files differ; a folder stands for its newest checkpoint or its model\n\n"
     "Of a tensor: minimum, maximum, mean and norm (the root of the sum of squares) of its finite elements, how many "
     "are\n"
@@ -425,8 +425,8 @@ std::string last_lines(const std::string& text, int count) {
 }
 
 int show_run(const std::string& folder) {
-  const RunSettings settings = read_config(folder + "/config.json");
-  const std::unique_ptr<Task> task = settings.new_task();
+  const RunSettings settings = read_config(folder);
+  const std::shared_ptr<const Task> task = settings.the_task();
   std::printf("%s: %s\n\n", settings.general.task.c_str(), task->description().c_str());
   for (const auto& [group, list] : settings.groups()) print_fields(group, list);
   const std::string newest = newest_checkpoint(folder), best = best_checkpoint(folder), log = folder + "/log.jsonl";

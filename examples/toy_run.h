@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,7 @@ using namespace mote;
 struct Model {
   virtual ~Model() = default;
   virtual Module& module() = 0;
-  virtual Tensor loss(const Batch& batch) const = 0;
+  virtual Tensor loss(const Batch& batch, double label_smoothing = 0) const = 0;
   /// The model itself if it is a GPT, which generates in more ways than answer(); else null.
   virtual GPT* gpt() { return nullptr; }
   /// The likeliest tokens after each prompt, [N, count].
@@ -73,22 +75,14 @@ inline GPTChoice gpt_choice(const FieldValues& values) {
   return choice;
 }
 
-/// Errors: an option that has no effect on the model chosen.
-inline void check_used(const FieldValues& values, const GPTConfig& config) {
-  for (const auto& [name, text] : values) {
-    const bool rotary = name.starts_with("rotary_");
-    const bool feed_forward = name == "activation" || name == "n_inner" || name == "mlp_bias";
-    check(!rotary || config.position == Position::rotary, "--", name, " is for --position rotary");
-    check(!feed_forward || config.block.feed_forward, "--", name, " is for --feed_forward true");
-  }
-}
-
 struct GPTModel : Model {
   GPT model;
   explicit GPTModel(GPT gpt) : model(std::move(gpt)) {}
   Module& module() override { return model; }
   GPT* gpt() override { return &model; }
-  Tensor loss(const Batch& batch) const override { return model.loss(batch.ids, batch.targets); }
+  Tensor loss(const Batch& batch, double label_smoothing) const override {
+    return model.loss(batch.ids, batch.targets, {}, label_smoothing);
+  }
   IntArray answer(const IntArray& prompts, Index count) override {
     const Index length = prompts.shape()[1];
     return model.generate(prompts, count).slice(1, length, length + count);
@@ -109,7 +103,9 @@ struct AttentionLMModel : Model {
   AttentionLM lm;
   AttentionLMModel(const AttentionLMConfig& config, const Generator& random) : lm(config, random) {}
   Module& module() override { return lm; }
-  Tensor loss(const Batch& batch) const override { return lm.loss(batch.ids, batch.targets); }
+  Tensor loss(const Batch& batch, double label_smoothing) const override {
+    return lm.loss(batch.ids, batch.targets, label_smoothing);
+  }
   IntArray answer(const IntArray& prompts, Index count) override {
     const NoGrad no_grad;
     const Evaluation evaluation(lm);
@@ -153,22 +149,35 @@ inline const ModelKind& model_kind(const std::string& name) {
 /// What a run is, besides the options of its task, its model and its training.
 struct General {
   std::string task = "copy", model;
-  Index seed = 1, sequences = 1000;
+  Index seed = 1;
+  std::optional<Index> sequences = {};
+  bool overfit = false;
   template <class V>
   void visit(V& v) {
     v("task", task, "what to learn; list: all tasks");
     if (!model.empty()) v("model", model, "what learns it (gpt|attention_lm)");
     v("seed", seed, "seed of weights, batches and questions");
-    v("sequences", sequences, "questions to answer at the end");
+    v("sequences", sequences, "questions to answer at the end; default: as many as the task's outcome is stated for");
+    v("overfit", overfit, "train on one batch again and again: what cannot learn that has a mistake");
+  }
+};
+
+/// What a run shows of itself on its way.
+struct Showing {
+  Index log_interval = 100, samples = 1;
+  template <class V>
+  void visit(V& v) {
+    v("log_interval", log_interval, "steps between two lines of progress, where no terminal shows them; 0: each");
+    v("samples", samples, "questions and answers to show with each evaluation");
   }
 };
 
 /// What a run keeps of itself in its folder.
 struct Keeping {
-  Index save_every = 100, keep = 3;
+  Index save_interval = 100, keep = 3;
   template <class V>
   void visit(V& v) {
-    v("save_every", save_every, "steps between two checkpoints; 0: only at the end");
+    v("save_interval", save_interval, "steps between two checkpoints; 0: only at the end");
     v("keep", keep, "how many of the newest checkpoints to keep, besides the best");
   }
 };
@@ -176,15 +185,21 @@ struct Keeping {
 /// All settings of a run.
 struct RunSettings {
   General general;
+  Showing showing;
   Keeping keeping;
   FieldValues task;
   Recipe recipe;
-  FieldValues typed;  ///< of the model's options, those on the command line
+  std::vector<std::string> typed;  ///< the names of those that the user gave
 
-  /// The defaults of a task, and of a model if one is named. Errors: no such task or model.
-  RunSettings(const std::string& task_name, const std::string& model_name) {
+  /// The defaults of a task with these options (and the state that a checkpoint has of it), and of a model if one is
+  /// named. Errors: no such task or model, options that the task rejects.
+  RunSettings(const std::string& task_name, const FieldValues& task_values, const std::string& model_name,
+              const std::string& state = {})
+      : task(task_values) {
     general.task = task_name;
-    recipe = make_task(task_name)->recipe();
+    made_ = make_task(task_name, task, state);
+    made_with_ = task_options(task_name, task);
+    recipe = made_->recipe();
     general.model = model_name.empty() ? recipe.model : model_name;
     const ModelKind& kind = model_kind(general.model);
     if (general.model == recipe.model) return;
@@ -195,13 +210,19 @@ struct RunSettings {
     recipe.model = general.model;
   }
 
-  /// Every setting, in groups: "general", "keeping", "task", "model", "training".
+  /// Every setting, in groups: "general", "showing", "keeping", "task", "model", "training".
   std::vector<std::pair<std::string, std::vector<Field>>> groups() const {
     return {{"general", fields(general)},
+            {"showing", fields(showing)},
             {"keeping", fields(keeping)},
             {"task", task_options(general.task, task)},
             {"model", model_kind(general.model).fields(recipe.config)},
             {"training", fields(recipe)}};
+  }
+  std::vector<Field> group(const std::string& name) const {
+    for (auto& [title, list] : groups())
+      if (title == name) return list;
+    return {};
   }
   void set(const std::string& group, const std::string& name, const std::string& text) {
     if (group == "task") {
@@ -212,26 +233,50 @@ struct RunSettings {
       model_kind(general.model).fields(recipe.config);
     } else {
       const bool found = group == "general"   ? set_field(general, name, text)
+                         : group == "showing" ? set_field(showing, name, text)
                          : group == "keeping" ? set_field(keeping, name, text)
                                               : set_field(recipe, name, text);
       check(found, "no setting ", name);
     }
   }
 
-  /// Errors: an option on the command line that has no effect on the model chosen.
-  void check_typed() const {
-    if (general.model == "gpt") check_used(typed, gpt_choice(recipe.config).config);
+  /// Errors: an option that the user gave and that has no effect.
+  void check_typed(bool kept) const {
+    const GPTConfig config = general.model == "gpt" ? gpt_choice(recipe.config).config : GPTConfig();
+    for (const std::string& name : typed) {
+      const auto is_for = [&](bool used, const char* what) { check(used, "--", name, " is for ", what); };
+      if (name.starts_with("rotary_")) is_for(config.position == Position::rotary, "--position rotary");
+      if (name == "activation" || name == "n_inner" || name == "mlp_bias")
+        is_for(config.block.feed_forward, "--feed_forward true");
+      if (name == "beta1" || name == "beta2")
+        is_for(recipe.optimizer != OptimizerKind::sgd, "optimizers that keep means of gradients");
+      if (name == "min_lr") is_for(recipe.schedule != ScheduleKind::constant, "schedules that end with it");
+      if (name == "decay_ratio") is_for(recipe.schedule == ScheduleKind::wsd, "--schedule wsd");
+      if (name == "save_interval" || name == "keep") is_for(kept, "runs that are kept: give --out_dir");
+      if (name == "sequences") is_for(made_->graded(), "tasks whose questions have one right answer");
+    }
   }
 
-  std::unique_ptr<Task> new_task() const { return make_task(general.task, task); }
+  /// The task itself. A checkpoint may have a state of it.
+  std::shared_ptr<const Task> the_task() const {
+    check(task_options(general.task, task) == made_with_, "the options of a task are given when its settings are made");
+    return made_;
+  }
   std::unique_ptr<Model> new_model(const Task& of, const Generator& random) const {
     return model_kind(general.model).make(recipe.config, of, random);
   }
+
+ private:
+  std::shared_ptr<const Task> made_;
+  std::vector<Field> made_with_;
 };
 
 /// All settings by name, for a checkpoint to compare: those that may change when a run goes on are left out.
 inline bool may_change(const std::string& name) {
-  return name == "steps" || name == "save_every" || name == "keep" || name == "sequences";
+  for (const char* const free :
+       {"max_iters", "eval_interval", "log_interval", "samples", "save_interval", "keep", "sequences"})
+    if (name == free) return true;
+  return false;
 }
 inline std::vector<Field> fixed_settings(const RunSettings& settings) {
   std::vector<Field> all;
@@ -239,6 +284,27 @@ inline std::vector<Field> fixed_settings(const RunSettings& settings) {
     for (const Field& f : list)
       if (!may_change(f.name)) all.push_back(f);
   return all;
+}
+
+/// The state of a task as numbers, which a checkpoint keeps: how many bytes, and eight of them in each.
+inline IntArray packed_state(const std::string& bytes) {
+  std::vector<Index> packed((bytes.size() + 7) / 8 + 1, 0);
+  packed[0] = static_cast<Index>(bytes.size());
+  if (!bytes.empty()) std::memcpy(packed.data() + 1, bytes.data(), bytes.size());
+  return IntArray({static_cast<Index>(packed.size())}, packed);
+}
+inline std::string unpacked_state(const IntArray& packed) {
+  const Index size = packed.numel() > 0 ? packed.at({0}) : -1;
+  check(size >= 0 && packed.numel() == (size + 7) / 8 + 1, "a checkpoint's state of its task is damaged");
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  if (size > 0) std::memcpy(bytes.data(), packed.contiguous().data() + 1, bytes.size());
+  return bytes;
+}
+inline const char* const state_name = "task_state";
+/// The state of the task that a checkpoint has. Errors: a file that was cut or changed.
+inline std::string saved_state(const SafetensorsFile& file) {
+  const TensorEntry* const entry = file.find(state_name);
+  return entry ? unpacked_state(file.int_array(*entry)) : "";
 }
 
 /// config.json: {"general": {"task": "copy", ...}, "task": {...}, "model": {...}, "training": {...}}.
@@ -260,22 +326,35 @@ inline std::string config_json(const RunSettings& settings) {
   return text_of(document, 2) + "\n";
 }
 
-/// The settings in a run's config.json. Errors: one sentence with the file.
-inline RunSettings read_config(const std::string& path) {
+/// The newest checkpoint in the folder of a run, or the best. Errors: there is none.
+inline std::string checkpoint_of(const std::string& folder, bool best = false) {
+  const std::string path = best ? best_checkpoint(folder) : newest_checkpoint(folder);
+  check(!path.empty(), "there is no ", best ? "best " : "", "checkpoint in ", folder);
+  return path;
+}
+
+/// The settings in config.json of the run in a folder. Errors: one sentence with the file.
+inline RunSettings read_config(const std::string& folder) {
+  const std::string path = folder + "/config.json", newest = newest_checkpoint(folder);
   const Json document = parse_json(read_file(path, 1 << 20), {}, path);
-  const JsonPlace root(document, path);
-  RunSettings settings(root.at("general").at("task").as_string(), root.at("general").at("model").as_string());
-  for (const JsonMember& group : root.members())
-    for (const JsonMember& field : root.at(group.name).members()) {
-      const bool text = field.value.is(Json::Kind::string);
-      const std::string value = text ? field.value.as_string() : text_of(field.value);
-      try {
-        settings.set(group.name, field.name, value);
-      } catch (const Error& e) {
-        throw Error(path + ": " + e.what());
-      }
-    }
-  return settings;
+  const JsonPlace root(document, path), general = root.at("general");
+  const auto text_in = [](const JsonMember& field) {
+    return field.value.is(Json::Kind::string) ? field.value.as_string() : text_of(field.value);
+  };
+  FieldValues task;
+  if (root.find("task"))
+    for (const JsonMember& field : root.at("task").members()) task.emplace_back(field.name, text_in(field));
+  const std::string name = general.at("task").as_string(), model = general.at("model").as_string();
+  const std::string state = newest.empty() ? "" : saved_state(SafetensorsFile(newest));
+  try {
+    RunSettings settings(name, task, model, state);
+    for (const JsonMember& group : root.members())
+      for (const JsonMember& field : root.at(group.name).members())
+        if (group.name != "task") settings.set(group.name, field.name, text_in(field));
+    return settings;
+  } catch (const Error& e) {
+    throw Error(path + ": " + e.what());
+  }
 }
 
 /// The settings that a checkpoint of a run keeps. Errors: one sentence with the file.
@@ -285,32 +364,29 @@ inline RunSettings read_settings(const SafetensorsFile& file) {
     check(text, file.name(), " is no checkpoint of a run: it has no setting '", name, "'");
     return *text;
   };
-  RunSettings settings(value("task"), value("model"));
+  const std::string name = value("task"), model = value("model");
+  FieldValues task;
+  for (const Field& f : task_options(name)) task.emplace_back(f.name, value(f.name));
+  RunSettings settings(name, task, model, saved_state(file));
   for (const auto& [group, list] : settings.groups())
     for (const Field& f : list)
-      if (!may_change(f.name)) settings.set(group, f.name, value(f.name));
+      if (group != "task" && !may_change(f.name)) settings.set(group, f.name, value(f.name));
   return settings;
 }
 
-/// A trained model and its task, from one checkpoint.
+/// A trained model (its averaged weights, where the run has them) and its task, from one checkpoint.
 struct LoadedRun {
   RunSettings settings;
-  std::unique_ptr<Task> task;
+  std::shared_ptr<const Task> task;
   std::unique_ptr<Model> model;
 
   explicit LoadedRun(const std::string& checkpoint)
       : settings(read_settings(SafetensorsFile(checkpoint))),
-        task(settings.new_task()),
+        task(settings.the_task()),
         model(settings.new_model(*task, Generator(settings.general.seed))) {
     load_weights(model->module(), checkpoint);
+    if (settings.recipe.ema_decay > 0) load_weights(model->module(), checkpoint, "ema");
   }
 };
-
-/// The newest checkpoint in the folder of a run, or the best. Errors: there is none.
-inline std::string checkpoint_of(const std::string& folder, bool best = false) {
-  const std::string path = best ? best_checkpoint(folder) : newest_checkpoint(folder);
-  check(!path.empty(), "there is no ", best ? "best " : "", "checkpoint in ", folder);
-  return path;
-}
 
 }  // namespace toy_run

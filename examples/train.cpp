@@ -1,18 +1,19 @@
-// Trains a model end to end on a toy task and shows what it learned: the falling loss, answers to unseen questions, and
-// what one attention head looks at.
+// Trains a model end to end on a task and shows what it learned: the falling loss, answers to unseen questions, what its
+// heads look at; keeps it in a folder, with a report.
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <memory>
 #include <optional>
 
+#include "examples/kept_run.h"
+#include "examples/report_run.h"
 #include "examples/toy_run.h"
-#include "nn/attention_weights.h"
-#include "train/evaluate.h"
+#include "examples/watch_run.h"
+#include "train/ema.h"
 #include "train/progress.h"
 #include "train/stop_signal.h"
 
@@ -23,197 +24,182 @@ namespace {
 
 /// Command-line options that are no settings of the run.
 struct Command {
-  std::string out, resume;
+  std::string out_dir, resume, config;
   template <class V>
   void visit(V& v) {
-    v("out", out, "a folder for checkpoints, log and settings of a new run; not given: nothing is kept");
+    v("out_dir", out_dir,
+      "a folder for a new run: checkpoints, logs, settings, report.html; not given: nothing is kept");
     v("resume", resume, "the folder of a run to go on with; other options may then be left out");
+    v("config", config, "a file with options, a line for each: max_iters = 2000");
   }
+  bool kept() const { return !out_dir.empty() || !resume.empty(); }
 };
 
 /// Reports a run as it proceeds: the first loss beside ln V, then a progress line.
 class Narrator {
  public:
-  explicit Narrator(Index vocab) : vocab_(vocab), progress_(std::cout, isatty(STDOUT_FILENO) != 0) {}
-  /// Errors: nobody receives the report.
+  Narrator(const Task& task, const ProgressOptions& options)
+      : task_(task), progress_(std::cout, isatty(STDOUT_FILENO) != 0, options) {}
+  /// Errors, here as below: nobody receives the report.
   void operator()(const StepReport& report) {
     if (report.step == 0) {
-      const long long ids = vocab_;
+      const long long ids = task_.vocab_size();
       std::printf("first loss %.4f; guessing among %lld ids costs ln %lld = %.4f\n", report.loss, ids, ids,
-                  math::log(static_cast<double>(vocab_)));
+                  math::log(static_cast<double>(ids)));
       flush_output();
     }
-    progress_.update(report.step + 1, report.steps, report.loss, report.learning_rate);
+    progress_.update(report.step + 1, report.steps, report.loss, report.learning_rate, report.grad_norm);
+    if (!std::cout) flush_output();
+  }
+  void operator()(const EvaluationReport& report) {
+    progress_.note(describe(report, task_));
     if (!std::cout) flush_output();
   }
   void finish() { progress_.finish(); }
 
  private:
-  Index vocab_;
+  const Task& task_;
   Progress progress_;
 };
 
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+/// What the settings describe, and where it stands.
+struct Run {
+  const RunSettings& settings;
+  std::shared_ptr<const Task> task;
+  std::unique_ptr<Model> model;
+  FitOptions fit;
+  std::unique_ptr<Optimizer> optimizer;
+  std::unique_ptr<EMA> ema;  ///< where the settings ask for averaged weights
+  Generator data;
+  std::optional<Evaluator> evaluator;
+  std::optional<KeptRun> kept;
 
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  /// Errors: settings that do not go together.
+  Run(const RunSettings& s, bool is_kept)
+      : settings(s),
+        task(s.the_task()),
+        model(s.new_model(*task, Generator(s.general.seed))),
+        fit(fit_options(s.recipe)),
+        optimizer(make_optimizer(s.recipe, model->module())),
+        data(s.general.seed + s.recipe.data_seed) {
+    if (s.recipe.ema_decay != 0) ema = std::make_unique<EMA>(model->module(), EMAOptions{.decay = s.recipe.ema_decay});
+    evaluator.emplace(*model, *task, settings, is_kept);
+  }
+  /// What `look` returns of the model with the weights that are evaluated.
+  template <class Look>
+  auto evaluated(const Look& look) const {
+    if (!ema) return look();
+    const AveragedWeights averaged(*ema);
+    return look();
+  }
 };
 
-/// A run that is kept in a folder: what it depends on, its log, and where it stands.
-class KeptRun {
+/// The batches to train on: new ones, or always the same.
+class Batches {
  public:
-  KeptRun(const std::string& path, const Command& command, const RunSettings& settings, Model& model,
-          Optimizer& optimizer, const Generator& data)
-      : folder_(path, settings.keeping.keep) {
-    run_.add("model", model.module());
-    run_.add("optimizer", optimizer);
-    run_.add("data", data);
-    run_.add("steps", steps);
-    run_.add("log_bytes", log_bytes_);
-    run_.add("best_score", folder_.best_score);
-    run_.require("settings", fixed_settings(settings));
-    const std::string newest = newest_checkpoint(path), config = config_json(settings);
-    if (command.resume.empty()) {
-      check(newest.empty(), "there is a run in ", path, ": go on with it by --resume ", path,
-            ", or choose another folder");
-      for (const char* const name : {"config.json", "log.jsonl", "rates.jsonl"})
-        check(!file_exists(folder_.file(name)), path, " already has a ", name, ": choose another folder",
-              ", or go on by --resume ", path, " if it is a run's");
-    } else {
-      check(!newest.empty() || file_exists(folder_.file("config.json")), "there is no run in ", path);
-      if (newest.empty())
-        std::cout << "there is no checkpoint in " << path << " yet: the run begins\n";
-      else
-        run_.load(newest);
-      const Index wanted = settings.recipe.steps;
-      checked_usage([&] {
-        check(steps <= wanted, "the run in ", path, " has taken ", steps, " steps, which is more than --steps ",
-              wanted);
-      });
-    }
-    write_file(folder_.file("config.json"), config);
-    if (const std::uint64_t there = file_size(folder_.file("log.jsonl"));
-        there < static_cast<std::uint64_t>(log_bytes_)) {
-      std::cout << "warning: log.jsonl has " << there << " bytes instead of " << log_bytes_
-                << " or more: it goes on from "
-                << "here without the steps that are missing\n";
-      log_bytes_ = static_cast<Index>(there);
-    }
-    log_.emplace(folder_.file("log.jsonl"), static_cast<std::uint64_t>(log_bytes_));
-    rates_.emplace(folder_.file("rates.jsonl"), file_size(folder_.file("rates.jsonl")));
+  explicit Batches(const Run& run) : run_(run) {
+    const RunSettings& s = run.settings;
+    const Generator own(s.general.seed + s.recipe.data_seed);
+    if (s.general.overfit)
+      for (Index i = 0; i < s.recipe.gradient_accumulation_steps; ++i) same_.push_back(draw(own));
   }
-
-  /// A line of log.jsonl, which has no clock in it: a run that was interrupted writes the same bytes.
-  void log(const StepReport& report) {
-    log_->append(text_of(Json::object({{"step", report.step},
-                                       {"loss", report.loss},
-                                       {"learning_rate", report.learning_rate},
-                                       {"grad_norm", report.grad_norm}})));
+  MeanLoss loss() {
+    const Batch batch = same_.empty() ? draw(run_.data) : same_[next_++ % same_.size()];
+    Index count = 0;
+    for (const Index target : batch.targets.values()) count += target >= 0;
+    return {run_.model->loss(batch, run_.settings.recipe.label_smoothing), count};
   }
-  /// With a score where a run that nobody stopped would have one, too.
-  void save(Index done, std::optional<double> score) {
-    steps = done;
-    log_->sync();
-    log_bytes_ = static_cast<Index>(log_->size());
-    folder_.save(run_, done, score);
-    const double now = clock_.seconds();
-    const bool scored = score && std::isfinite(*score);
-    rates_->append(
-        text_of(Json::object({{"step", done}, {"seconds", now}, {"score", scored ? Json(*score) : Json()}})));
+  bool overfit() const { return !same_.empty(); }
+  /// The loss of the batches that are always the same.
+  double loss_of_same() const {
+    return mean_loss(run_.model->module(), same_, [&](const Batch& b) { return run_.model->loss(b); });
   }
-  const std::string& path() const { return folder_.path(); }
-
-  Index steps = 0;  ///< taken so far
 
  private:
-  static std::uint64_t file_size(const std::string& path) { return file_exists(path) ? FileReader(path).size() : 0; }
-
-  RunFolder folder_;
-  Checkpoint run_;
-  Index log_bytes_ = 0;
-  std::optional<LogFile> log_, rates_;
-  Stopwatch clock_;
+  Batch draw(const Generator& random) const {
+    return run_.task->batch(run_.settings.recipe.batch_size, Split::train, random);
+  }
+  const Run& run_;
+  std::vector<Batch> same_;
+  std::size_t next_ = 0;
 };
+
+void evaluate(Run& run, Narrator& narrator, Index done) {
+  const EvaluationReport report = run.evaluated([&] { return (*run.evaluator)(done); });
+  narrator(report);
+  if (run.kept) run.kept->log(report, done);
+}
+
+void write_report(Run& run, const Ending& ending) {
+  try {
+    write_report(*run.kept, run.settings, *run.task, *run.model, *run.optimizer, run.evaluator->tokens(), ending);
+    std::cout << "\nthe report is " << run.kept->file("report.html") << "\n";
+  } catch (const Error& e) {
+    std::cout << "\nwarning: there is no report: " << e.what() << "\n";
+  }
+}
 
 /// Trains from where the run stands. A signal ends the program, once the run is saved.
-void train(Model& model, const Task& task, const RunSettings& settings, Optimizer& optimizer, FitOptions options,
-           const Generator& data, std::optional<KeptRun>& kept) {
+void train(Run& run) {
+  const RunSettings& settings = run.settings;
   const Recipe& recipe = settings.recipe;
-  std::cout << describe(optimizer.groups()) << "\n";
-  Narrator narrator(task.vocab_size());
+  FitOptions options = run.fit;
+  std::cout << describe(run.optimizer->groups()) << "\n";
+  Batches batches(run);
+  const Index tokens = run.task->batch(1, Split::train, Generator(0)).ids.numel();
+  ProgressOptions shown;
+  shown.every_steps = settings.showing.log_interval;
+  shown.tokens_per_step = tokens * recipe.batch_size * recipe.gradient_accumulation_steps;
+  Narrator narrator(*run.task, shown);
   const StopSignal stop;
+  const Index every = recipe.eval_interval;
   options.on_step = [&](const StepReport& report) {
+    const Index done = report.step + 1;
+    if (run.ema) run.ema->update();
     narrator(report);
-    if (kept) kept->log(report);
+    if (run.kept) run.kept->log(report);
+    if (done == options.steps || (every > 0 && done % every == 0)) evaluate(run, narrator, done);
     return StopSignal::received() == 0;
   };
   options.on_warning = [](const std::string& text) { std::cout << "warning: " << text << "\n"; };
-  std::vector<Batch> held_out;  // fixed, from a stream of their own: looking changes nothing
-  if (kept) {
-    const Generator own(settings.general.seed + 3);
-    for (int i = 0; i < 4; ++i) held_out.push_back(task.batch(recipe.batch_size, Split::test, own));
-    options.first_step = kept->steps;
-    const Index every = options.save_every = settings.keeping.save_every;
-    options.save = [&, every](Index steps) {
-      std::optional<double> score;
-      if (steps == options.steps || (every > 0 && steps % every == 0))
-        score = mean_loss(model.module(), held_out, [&](const Batch& batch) { return model.loss(batch); });
-      kept->save(steps, score);
-    };
-    if (kept->steps > 0) std::cout << "going on after step " << kept->steps << " of " << options.steps << "\n";
+  if (run.kept) {
+    options.first_step = run.kept->steps;
+    options.save_every = settings.keeping.save_interval;
+    options.save = [&](Index steps) { run.kept->save(steps); };
+    if (options.first_step > 0)
+      std::cout << "going on after step " << options.first_step << " of " << options.steps << "\n";
   }
   const Stopwatch clock;
+  if (options.first_step == 0 && every > 0) evaluate(run, narrator, 0);
   fit(
-      optimizer, [&](Index) { return model.loss(task.batch(recipe.batch_size, Split::train, data)); }, options);
+      *run.optimizer, [&](Index) { return batches.loss(); }, options);
   narrator.finish();
   if (StopSignal::received() != 0) {
-    if (kept) std::cout << "stopped after step " << kept->steps << "; go on with --resume " << kept->path() << "\n";
+    if (run.kept) {
+      write_report(run, {{{"stopped after", std::to_string(run.kept->steps) + " steps"}}, {}, {}});
+      std::cout << "stopped after step " << run.kept->steps << "; go on with --resume " << run.kept->path() << "\n";
+    }
     flush_output();
-    kept.reset();  // its lock is removed
+    run.kept.reset();  // its lock is removed
     end_by_signal(StopSignal::received());
   }
   std::printf("trained %lld steps in %.1f s\n\n", static_cast<long long>(options.steps - options.first_step),
               clock.seconds());
-  std::fflush(stdout);
-}
-
-/// How many of `total` questions the model answers without a single wrong symbol; the first `show` are printed.
-Index count_exact(Model& model, const Task& task, Index total, const Generator& random, Index show) {
-  Index exact = 0;
-  for (Index done = 0; done < total;) {
-    const Index n = std::min<Index>(250, total - done);
-    const Questions q = task.questions(n, Split::test, random);
-    const IntArray given = model.answer(q.prompts, q.answers.shape()[1]);
-    for (Index b = 0; b < n; ++b) {
-      const bool right = q.right(b, given);
-      exact += right;
-      if (done + b < show)
-        std::cout << "  question " << task.question_text(row_of(q.prompts, b)) << "   answer "
-                  << task.text(row_of(given, b)) << (right ? "   right\n" : "   wrong\n");
-    }
-    done += n;
+  if (batches.overfit()) {
+    const double loss = batches.loss_of_same();
+    std::printf("overfit: the loss on the batch that it was trained on is %.4g%s\n\n", loss,
+                loss < 0.05 ? ""
+                            : ": more steps or another learning rate should bring it near 0; if they do not, the model "
+                              "or its loss has a mistake");
   }
-  return exact;
-}
-
-/// The attention weights of each layer on one example, [H, T, T] per layer.
-std::vector<Array> attention(Model& model, const Batch& example) {
-  const NoGrad no_grad;
-  const Evaluation evaluation(model.module());
-  const AttentionWeights seen;
-  model.loss(example);
-  std::vector<Array> layers;
-  for (const AttentionMap& map : seen.maps()) layers.push_back(map.weights.select(0, 0));
-  return layers;
+  flush_output();
 }
 
 /// The head that attends most to the positions that determine the next token, on one example; nothing if the task has
 /// no such positions or the model no attention.
-void show_head(Model& model, const Task& task, const std::string& kind, const Generator& random) {
-  const Batch example = task.batch(1, Split::test, random);
-  const std::vector<Index> ids = row_of(example.ids, 0);
+void show_head(const Run& run, const std::vector<Array>& layers, const std::vector<Index>& ids,
+               const std::string& kind) {
+  const Task& task = *run.task;
   std::vector<std::pair<Index, Index>> looks;  // from, to
   for (Index t = 0; t < static_cast<Index>(ids.size()); ++t)
     if (const Index at = task.looks_at(ids, t); at >= 0) looks.emplace_back(t, at);
@@ -221,7 +207,6 @@ void show_head(Model& model, const Task& task, const std::string& kind, const Ge
   double best = -1;
   std::size_t best_layer = 0;
   Index best_head = 0;
-  const std::vector<Array> layers = attention(model, example);
   for (std::size_t layer = 0; layer < layers.size(); ++layer)
     for (Index head = 0; head < layers[layer].shape()[0]; ++head) {
       double share = 0;
@@ -245,63 +230,155 @@ void show_head(Model& model, const Task& task, const std::string& kind, const Ge
             << attention_text(heads.select(0, best_head), labels);
 }
 
-/// What the settings describe.
-struct Setup {
-  std::unique_ptr<Task> task;
-  std::unique_ptr<Model> model;
-  FitOptions fit;
-  std::unique_ptr<Optimizer> optimizer;
-};
+/// What the heads of each layer do on an example: for whoever trains a task that says nothing about where to look.
+std::string head_table(const std::vector<Array>& layers, const Batch& batch) {
+  std::string text;
+  for (std::size_t layer = 0; layer < layers.size(); ++layer)
+    text += std::string(layer > 0 ? "\n" : "") + "layer " + std::to_string(layer) + "\n" +
+            describe(head_scores(layers[layer], batch.ids));
+  return text;
+}
 
-/// Errors: settings that do not go together.
-Setup set_up(const Command& command, const RunSettings& settings) {
-  const Index seed = settings.general.seed;
-  check(settings.general.sequences >= 1, "sequences ", settings.general.sequences, " must be at least 1");
-  const auto [save_every, keep] = settings.keeping;
+/// Asks the questions and shows what the model says; returns what the report says of it.
+Ending ending(const Run& run) {
+  const RunSettings& settings = run.settings;
+  const Task& task = *run.task;
+  const std::string kind = task.holds_out() ? "held-out" : "fresh";
+  Ending ending;
+  ending.facts.emplace_back("task", settings.general.task);
+  ending.facts.emplace_back("steps", std::to_string(settings.recipe.steps));
+  ending.facts.emplace_back("parameters", std::to_string(parameter_count(run.model->module())));
+  if (task.graded()) {
+    const Answers all =
+        ask(*run.model, task, task.evaluation(settings.general.sequences.value_or(task.outcome().questions)), 3, 5);
+    std::cout << "three " << kind << " questions:\n";
+    for (const EvaluationReport::Sample& s : all.first)
+      std::cout << "  question " << s.question << "   answer " << s.answer << (*s.right ? "   right\n" : "   wrong\n");
+    std::cout << "exact match on " << all.total << " " << kind << " sequences: " << all.exact << " ("
+              << fixed_text(100 * all.share(), 1) << " %); with its own settings, the task reaches "
+              << text_of(task.outcome()) << "\n";
+    if (!all.mistakes.empty()) std::cout << "first mistakes:\n";
+    for (const Answers::Mistake& m : all.mistakes)
+      std::cout << "  question " << m.question << "   answer " << m.answer << "   instead of " << m.instead_of << "\n";
+    ending.facts.emplace_back("exact match", all.text());
+    ending.mistakes = all.mistakes;
+  } else {
+    const double loss = run.evaluator->precise_loss();
+    const std::string text = fixed_text(loss, 4) + task.loss_note(loss);
+    std::cout << "held-out loss on 200 batches: " << text << "\n";
+    ending.facts.emplace_back("held-out loss", text);
+  }
+  const Batch shown = example(task, settings.general.seed);
+  const std::vector<Array> layers = attention(*run.model, shown);
+  if (!layers.empty()) {
+    ending.heads =
+        "Shares of attention to the token before, to the first one, and to what followed an earlier occurrence of the "
+        "same\n"
+        "token (induction); entropy 1 is an even look at everything.\n\n" +
+        head_table(layers, shown);
+    show_head(run, layers, row_of(shown.ids, 0), kind);
+  }
+  return ending;
+}
+
+/// Errors: settings that cannot be.
+void check_settings(const Command& command, const RunSettings& settings) {
+  const Index seed = settings.general.seed, sequences = settings.general.sequences.value_or(1);
+  check(sequences >= 1, "sequences ", sequences, " must be at least 1");
+  check(settings.showing.log_interval >= 0, "log_interval ", settings.showing.log_interval, " must be at least 0");
+  check(settings.showing.samples >= 0, "samples ", settings.showing.samples, " must be at least 0");
+  const auto [save_interval, keep] = settings.keeping;
   check(keep >= 1, "keep ", keep, " must be at least 1");
-  check(save_every >= 0, "save_every ", save_every, " must be at least 0");
-  check(command.out.empty() || command.resume.empty(),
-        "--out begins a run and --resume goes on with one: give one of them");
+  check(save_interval >= 0, "save_interval ", save_interval, " must be at least 0");
+  check(command.out_dir.empty() || command.resume.empty(),
+        "--out_dir begins a run and --resume goes on with one: give one of them");
   check(seed >= 0 && seed <= 1'000'000'000'000'000'000, "seed ", seed, " must be 0 to 1000000000000000000");
-  settings.check_typed();
-  Setup s;
-  s.task = settings.new_task();
-  s.model = settings.new_model(*s.task, Generator(seed));
-  s.fit = fit_options(settings.recipe);
-  s.optimizer = make_optimizer(settings.recipe, s.model->module());
-  return s;
+  settings.check_typed(command.kept());
 }
 
-int run(const Command& command, const RunSettings& settings) {
-  const auto [task, model, options, optimizer] = checked_usage([&] { return set_up(command, settings); });
-  const Generator data(settings.general.seed + settings.recipe.data_seed), fresh(settings.general.seed + 2);
-  const std::string& folder = command.resume.empty() ? command.out : command.resume;
-  std::optional<KeptRun> kept;
-  if (!folder.empty()) kept.emplace(folder, command, settings, *model, *optimizer, data);
-  std::cout << settings.general.task << ": " << task->description() << "\n\n" << summary(model->module()) << "\n";
-  train(*model, *task, settings, *optimizer, options, data, kept);
-  const std::string kind = task->holds_out() ? "held-out" : "fresh";
-  std::cout << "three " << kind << " questions:\n";
-  const Index total = settings.general.sequences, exact = count_exact(*model, *task, total, fresh, 3);
-  std::printf("exact match on %lld %s sequences: %lld (%.1f %%)\n", static_cast<long long>(total), kind.c_str(),
-              static_cast<long long>(exact), 100.0 * static_cast<double>(exact) / static_cast<double>(total));
-  std::fflush(stdout);
-  show_head(*model, *task, kind, fresh);
+int run_task(const Command& command, const RunSettings& settings) {
+  checked_usage([&] { check_settings(command, settings); });
+  Run run = checked_usage([&] { return Run(settings, command.kept()); });
+  const bool resumes = !command.resume.empty();
+  if (command.kept())
+    run.kept.emplace(resumes ? command.resume : command.out_dir, resumes, settings, *run.task, *run.model,
+                     *run.optimizer, run.ema.get(), run.data);
+  std::cout << settings.general.task << ": " << run.task->description() << "\n\n"
+            << summary(run.model->module()) << "\n";
+  train(run);
+  const Ending end = run.evaluated([&] { return ending(run); });
+  if (run.kept) write_report(run, end);
   return 0;
 }
 
+/// A table of all tasks: what comes of their own settings, in how many steps and seconds, and what guesses get right.
 int list_tasks() {
-  for (const std::string& name : task_names())
-    std::cout << name << std::string(12 - std::min<std::size_t>(11, name.size()), ' ') << make_task(name)->description()
-              << "\n";
+  std::vector<std::vector<std::string>> rows{
+      {"task", "outcome", "chance", "steps", "seconds", "what there is to learn"}};
+  for (const std::string& name : task_names()) {
+    const std::unique_ptr<Task> task = make_task(name);
+    const Outcome outcome = task->outcome();
+    std::string what = task->description();
+    if (what.size() > 80) what = what.substr(0, what.rfind(' ', 78)) + " ...";
+    const std::string reached = task->graded() ? text_of(outcome) : "loss <= " + fixed_text(outcome.loss, 2);
+    const std::string chance = !task->graded()           ? "-"
+                               : outcome.chance < 0.0005 ? "0 %"
+                                                         : fixed_text(100 * outcome.chance, 1) + " %";
+    rows.push_back({name, reached, chance, std::to_string(task->recipe().steps),
+                    outcome.seconds > 0 ? fixed_text(outcome.seconds, outcome.seconds < 10 ? 1 : 0) : "-", what});
+  }
+  std::vector<std::size_t> widths(rows[0].size(), 0);
+  for (const std::vector<std::string>& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  for (const std::vector<std::string>& row : rows) {
+    std::string text;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      text += row[i] + (i + 1 < row.size() ? std::string(widths[i] + 2 - row[i].size(), ' ') : "");
+    std::cout << text << "\n";
+  }
+  std::cout
+      << "\nOutcomes are shares of whole answers to held-out questions that each of the seeds 1, 2 and 3 reaches.\n";
   return 0;
+}
+
+/// What was given, the lines of --config included. --text FILE is --task text --file FILE.
+CommandLine read_command_line(int argc, char** argv) {
+  CommandLine line(argc, argv);
+  for (const char* const option : {"--out_dir", "--resume", "--config"})
+    if (line.peek(option, "?").empty()) throw UsageError(std::string(option) + " needs a path");
+  const std::string config = line.peek("--config", "");
+  if (!config.empty()) {
+    line.add_file(config, {"--config", "--resume"});
+    for (CommandLine::Given& given : line.all()) {
+      if (!given.where.empty() && given.name == "--decay_lr" &&
+          (given.value == "true" || given.value == "false"))  // nanoGPT's word for it
+        given.name = "--schedule", given.value = given.value == "true" ? "cosine" : "constant";
+    }
+  }
+  bool text = false;
+  for (CommandLine::Given& given : line.all())
+    if (given.name == "--text") given.name = "--file", text = true;
+  if (text && !line.has("--task") && !line.has("--resume")) line.all().push_back({"--task", "text", true});
+  if (text && line.peek("--task", "text") != "text") throw UsageError("--text is for --task text");
+  return line;
 }
 
 /// The settings that a command line begins with: those of the run to go on with, or a task's defaults.
-RunSettings first_settings(int argc, char** argv) {
-  const std::string resume = Options::peek(argc, argv, "--resume", "");
-  if (!resume.empty()) return read_config(resume + "/config.json");
-  return RunSettings(Options::peek(argc, argv, "--task", "copy"), Options::peek(argc, argv, "--model", ""));
+RunSettings first_settings(const CommandLine& line) {
+  const std::string resume = line.peek("--resume", ""), task = line.peek("--task", "copy");
+  if (!resume.empty()) return read_config(resume);
+  FieldValues options;  // of the task, on which its other defaults depend
+  for (const Field& f : task_options(task))
+    for (const CommandLine::Given& given : line.all())
+      if (given.name == "--" + f.name && (given.has_value || f.words == "true|false")) {
+        options.emplace_back(f.name, given.has_value ? given.value : "true");
+        try {
+          task_options(task, options);
+        } catch (const Error& e) {
+          throw UsageError(given.where + (given.where.empty() ? "--" : "") + e.what());
+        }
+      }
+  return RunSettings(task, options, line.peek("--model", ""));
 }
 
 /// Errors: an option that contradicts the run to go on with.
@@ -310,7 +387,7 @@ void check_unchanged(const RunSettings& before, const RunSettings& now, const st
   for (const Field& f : wanted)
     for (const Field& g : old)
       check(f.name != g.name || f.value == g.value, "--", f.name, " ", f.value, " contradicts the run in ", folder,
-            ", which has ", g.value, " (--steps, --save_every, --keep and --sequences may change)");
+            ", which has ", g.value, " (--max_iters and what says how often to look and to save may change)");
 }
 
 /// Errors: config.json differs from what the newest checkpoint was saved with. Before a model is built, for it may say
@@ -327,46 +404,46 @@ void check_belongs(const RunSettings& settings, const std::string& folder) {
 }
 
 int run_command(int argc, char** argv) {
-  const char* const about = "Trains a small decoder language model on a toy task and shows what it learned.";
+  const char* const about = "Trains a small decoder language model on a task and shows what it learned.";
+  const CommandLine line = read_command_line(argc, argv);
   Command command;
-  const std::string asked = Options::peek(argc, argv, "--task", "");
+  Options options(about);
   const bool only_help = argc == 2 && (argv[1] == std::string("--help") || argv[1] == std::string("-h"));
-  if (only_help || asked == "list") {
+  if (only_help || line.peek("--task", "") == "list") {
     General general;
+    Showing showing;
     Keeping keeping;
-    Options options(about);
     options.add("general options", general);
     options.add("this program", command);
+    options.add("what it shows", showing);
     options.add("checkpoints", keeping);
-    options.note("--task NAME --help shows the options of a task, of its model and of its training, with defaults.");
-    if (!options.parse(argc, argv)) return 0;
+    options.note(
+        "--task NAME --help shows the options of a task, of its model and of its training, with defaults.\n"
+        "--text FILE learns from a file: the same as --task text --file FILE.");
+    if (!options.parse(argv[0], line)) return 0;
     return list_tasks();
   }
-  for (const char* const option : {"--out", "--resume"})
-    if (Options::peek(argc, argv, option, "?").empty()) throw UsageError(std::string(option) + " needs a folder");
-  RunSettings settings = checked_usage([&] { return first_settings(argc, argv); });
+  RunSettings settings = checked_usage([&] { return first_settings(line); });
   const RunSettings before = settings;
   const std::string task = settings.general.task, model = settings.general.model;
-  Options options(about);
   options.add("general options", settings.general);
   options.add("this program", command);
+  options.add("what it shows", settings.showing);
   options.add("checkpoints", settings.keeping);
-  const auto add = [&](const std::string& title, const std::string& group, std::size_t place) {
+  for (const auto& [title, group] : {std::pair<std::string, std::string>("--task " + task, "task"),
+                                     {"--model " + model, "model"},
+                                     {"training", "training"}})
     options.add(
-        title, [&settings, place] { return settings.groups()[place].second; },
-        [&settings, group](const std::string& name, const std::string& text) {
+        title, [&settings, group = group] { return settings.group(group); },
+        [&settings, group = group](const std::string& name, const std::string& text) {
           settings.set(group, name, text);
-          if (group == "model") settings.typed.emplace_back(name, text);
         });
-  };
-  add("--task " + task, "task", 2);
-  add("--model " + model, "model", 3);
-  add("training", "training", 4);
   options.context(" for --task " + task + " and --model " + model);
-  if (!options.parse(argc, argv)) return 0;
+  if (!options.parse(argv[0], line)) return 0;
+  for (const CommandLine::Given& given : line.all()) settings.typed.push_back(given.name.substr(2));
   if (!command.resume.empty()) checked_usage([&] { check_unchanged(before, settings, command.resume); });
   if (!command.resume.empty()) check_belongs(before, command.resume);
-  return run(command, settings);
+  return run_task(command, settings);
 }
 
 }  // namespace

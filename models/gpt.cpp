@@ -123,10 +123,10 @@ Tensor GPT::forward(const IntArray& ids, GPTCache& cache, Logits which) const {
   return lm_head(of_tokens(which, transformer(ids, cache)));
 }
 
-Tensor GPT::loss(const IntArray& ids, const IntArray& targets, const Mask& mask) const {
+Tensor GPT::loss(const IntArray& ids, const IntArray& targets, const Mask& mask, double label_smoothing) const {
   const StreamGuard streams;  // around all of it: the call opens one for the layers only
   const Tensor logits = (*this)(ids, mask);
-  return cross_entropy(logits, targets, {.ignore_index = -1});
+  return cross_entropy(logits, targets, {.ignore_index = -1, .label_smoothing = label_smoothing});
 }
 
 Tensor GPT::log_probabilities(const IntArray& ids) const {

@@ -94,7 +94,7 @@ struct GPT : Layer<GPT> {
   /// An empty cache.
   GPTCache cache() const;
   /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0. The mask is forward's.
-  Tensor loss(const IntArray& ids, const IntArray& targets, const Mask& mask = {}) const;
+  Tensor loss(const IntArray& ids, const IntArray& targets, const Mask& mask = {}, double label_smoothing = 0) const;
   /// The score of a text: log p(ids[t + 1] | ids[0 .. t]) for each token but the first, ids [B, T] -> [B, T - 1], with
   /// a gradient. Minus their mean is the loss of predicting each next token, to the last bit. Call eval() first, or
   /// dropout takes part. Errors: those of forward, for the T - 1 ids that are read.

@@ -6,23 +6,13 @@
 #include <sstream>
 
 #include "engine/base/check.h"
+#include "engine/io/viridis.h"
 #include "engine/io/xml.h"
 #include "models/inspect.h"
 
 namespace mote {
 namespace {
 
-/// The colour map viridis at nine evenly spaced points; colours in between are interpolated. Source: S. van der Walt
-/// and N. Smith, matplotlib.
-constexpr std::array<std::array<int, 3>, 9> viridis{{{68, 1, 84},
-                                                     {71, 44, 122},
-                                                     {59, 81, 139},
-                                                     {44, 113, 142},
-                                                     {33, 144, 141},
-                                                     {39, 173, 129},
-                                                     {92, 200, 99},
-                                                     {170, 220, 50},
-                                                     {253, 231, 37}}};
 /// Weights are shown in steps of 1/64: finer than the eye can see, and all cells of one colour can share one path.
 constexpr Index levels = 64;
 
@@ -32,20 +22,7 @@ Index level_of(double weight) {
              : static_cast<Index>(std::lround(std::clamp(weight, 0.0, 1.0) * static_cast<double>(levels)));
 }
 
-std::string colour(Index level) {
-  const Index steps = levels / 8;  // between two points
-  const std::size_t left = static_cast<std::size_t>(std::min<Index>(7, level / steps));
-  const int right_share = static_cast<int>(level) - static_cast<int>(left) * static_cast<int>(steps);
-  std::string text = "#";
-  for (std::size_t c = 0; c < 3; ++c) {
-    const int mixed = viridis[left][c] * (static_cast<int>(steps) - right_share) + viridis[left + 1][c] * right_share;
-    const std::size_t rounded =
-        static_cast<std::size_t>((mixed + static_cast<int>(steps) / 2) / static_cast<int>(steps));
-    text += "0123456789abcdef"[rounded / 16];
-    text += "0123456789abcdef"[rounded % 16];
-  }
-  return text;
-}
+std::string colour(Index level) { return detail::viridis(static_cast<int>(level)); }
 
 /// Text escaped for XML, and how many columns of a monospace font it takes.
 struct Label {

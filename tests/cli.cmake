@@ -16,12 +16,12 @@ endfunction()
 
 # What there is to choose, and a task's own defaults.
 expect(0 "usage: .*--task +what to learn.*\\[copy\\].*--seed .*--task NAME --help" "^$" --help)
-expect(0 "^copy +10 of 10 symbols.*\ninduction +rows of 48 .*\nrepeat .*\ntwo_places " "^$" --task list)
-expect(0 "--symbols [^\n]*\\[10\\].*--length [^\n]*\\[10\\].*--n_layer +blocks \\[2\\].*--position [^\n]*rotary[^\n]*\\[learned\\].*--steps [^\n]*\\[600\\].*--learning_rate [^\n]*\\[0.001\\]"
+expect(0 "^task +outcome +chance +steps +seconds +what.*\ncopy +>= 99.9 % +0 % +600 .*10 of 10 symbols.*\ninduction .*rows of 48 .*\nrepeat .*\ntwo_places " "^$" --task list)
+expect(0 "--symbols [^\n]*\\[10\\].*--length [^\n]*\\[10\\].*--n_layer +blocks \\[2\\].*--position [^\n]*rotary[^\n]*\\[learned\\].*--max_iters [^\n]*\\[600\\].*--learning_rate [^\n]*\\[0.001\\]"
   "^$" --task copy --help)
-expect(0 "--model [^\n]*\\[attention_lm\\].*--symbols [^\n]*\\[64\\].*--length [^\n]*\\[12\\].*--n_embd +width \\[32\\].*--optimizer [^\n]*\\[adam\\].*--steps [^\n]*\\[360\\]"
+expect(0 "--model [^\n]*\\[attention_lm\\].*--symbols [^\n]*\\[64\\].*--length [^\n]*\\[12\\].*--n_embd +width \\[32\\].*--optimizer [^\n]*\\[adam\\].*--max_iters [^\n]*\\[360\\]"
   "^$" --task repeat --help)
-expect(0 "--modulus [^\n]*\\[5\\].*--position [^\n]*\\[rotary\\].*--steps [^\n]*\\[1000\\]" "^$" --task two_places --modulus 5 --preset llama
+expect(0 "--modulus [^\n]*\\[5\\].*--position [^\n]*\\[rotary\\].*--max_iters [^\n]*\\[1000\\]" "^$" --task two_places --modulus 5 --preset llama
   --help)
 
 # An option that the task or the model does not have is a mistake, never ignored.
@@ -38,11 +38,15 @@ expect(2 "^$" "^[^\n]*unknown option --n_layer for --task copy and --model atten
 # Values that cannot be read, or cannot be, or cannot be together.
 expect(2 "^$" "^[^\n]*--n_head: 'three' is not a whole number\n$" --n_head three)
 expect(2 "^$" "^[^\n]*--symbols: 'three' is not a whole number\n$" --symbols three)
-expect(2 "^$" "^[^\n]*--steps: '1.5' is not a whole number\n$" --steps=1.5)
-expect(2 "^$" "^[^\n]*--steps: '99999999999999999999' is not a whole number\n$" --steps 99999999999999999999)
-expect(2 "^$" "^[^\n]*steps -1 must be at least 0\n$" --steps=-1)
+expect(2 "^$" "^[^\n]*--max_iters: '1.5' is not a whole number\n$" --max_iters=1.5)
+expect(2 "^$" "^[^\n]*--max_iters: '99999999999999999999' is not a whole number\n$" --max_iters 99999999999999999999)
+expect(2 "^$" "^[^\n]*max_iters -1 must be at least 0\n$" --max_iters=-1)
+expect(2 "^$" "^[^\n]*--max_iters: '1e3' is not a whole number\n$" --max_iters=1e3)
+expect(2 "^$" "^[^\n]*--max_iters: '' is not a whole number\n$" --max_iters=)
+expect(2 "^$" "^[^\n]*unknown option -- for [^\n]*\n$" --)
+expect(2 "^$" "^[^\n]*unknown option --version for [^\n]*\n$" --version)
 expect(2 "^$" "^[^\n]*--dropout: 'nan' is not a number\n$" --dropout nan)
-expect(2 "^$" "^[^\n]*task 'nothing' is none of copy, [^\n]*\n$" --task nothing)
+expect(2 "^$" "^[^\n]*task 'nothing' is none of addition, [^\n]*\n$" --task nothing)
 expect(2 "^$" "^[^\n]*model 'nothing' is none of gpt, [^\n]*\n$" --model nothing)
 expect(2 "^$" "^[^\n]*--optimizer 'nothing' is none of adamw, [^\n]*\n$" --optimizer nothing)
 expect(2 "^$" "^[^\n]*--position 'left' is none of learned, [^\n]*\n$" --position left)
@@ -64,15 +68,69 @@ expect(2 "^$" "^[^\n]*learning rate 1e\\+300 is beyond the range [^\n]*\n$" --le
 expect(2 "^$" "^[^\n]*symbols 9223372036854775807 must be at most 1000000000\n$" --symbols 9223372036854775807)
 expect(2 "^$" "^[^\n]*length 4611686018427387904 must be at most 1000000\n$" --length 4611686018427387904)
 
+# An option that has no effect is a mistake, too.
+expect(2 "^$" "^[^\n]*--keep is for runs that are kept: give --out_dir\n$" --keep 2)
+expect(2 "^$" "^[^\n]*--save_interval is for runs that are kept: give --out_dir\n$" --save_interval 2)
+expect(2 "^$" "^[^\n]*--beta2 is for optimizers that keep means of gradients\n$" --optimizer sgd --beta2 0.5)
+expect(2 "^$" "^[^\n]*--min_lr is for schedules that end with it\n$" --schedule constant --min_lr 0.5)
+expect(2 "^$" "^[^\n]*--decay_ratio is for --schedule wsd\n$" --decay_ratio 0.5)
+expect(2 "^$" "^[^\n]*--text is for --task text\n$" --task copy --text x)
+expect(2 "^$" "^[^\n]*eval_iters 0 must be at least 1\n$" --eval_iters 0)
+expect(2 "^$" "^[^\n]*eval_interval -1 must be at least 0\n$" --eval_interval=-1)
+expect(2 "^$" "^[^\n]*samples -1 must be at least 0\n$" --samples=-1)
+expect(2 "^$" "^[^\n]*log_interval -1 must be at least 0\n$" --log_interval=-1)
+expect(2 "^$" "^[^\n]*gradient_accumulation_steps 0 must be at least 1\n$" --gradient_accumulation_steps 0)
+expect(2 "^$" "^[^\n]*label_smoothing 1.5 must be 0 to 1\n$" --label_smoothing 1.5)
+expect(2 "^$" "^[^\n]*--overfit: 'x' is not true or false\n$" --overfit x)
+expect(2 "^$" "^[^\n]*--overfit is given twice\n$" --overfit --overfit)
+expect(2 "^$" "^[^\n]*--config needs a path\n$" --config=)
+expect(2 "^$" "^[^\n]*cannot read 'nowhere.txt': No such file or directory\n$" --config nowhere.txt)
+
+# A file with options: as nanoGPT's, and what is wrong with it in one line that says where.
+function(config text)
+  file(WRITE ${WORK_DIR}/config.txt "${text}")
+endfunction()
+function(expect_config text err)
+  config("${text}")
+  expect(2 "^$" "^[^\n]*config.txt:${err}\n$" --config ${WORK_DIR}/config.txt)
+endfunction()
+config("# a comment\n\nmax_iters = 3   # three\r\nlearning_rate=1e-3\nn_layer = 1\nsymbols = 3\nlength = 4\n\tgrad_clip = 0.5\ndecay_lr = False\nsequences = 7\ntask = 'copy'\nbias = True\noverfit = False\neval_interval = 0")
+expect(0 "^copy: 4 of 3 .*step 3/3 .*exact match on 7 held-out" "^$" --config ${WORK_DIR}/config.txt)
+expect(0 "^copy: 4 of 3 .*step 2/2 .*exact match on 9 held-out" "^$" --max_iters 2 --config ${WORK_DIR}/config.txt --sequences=9)
+expect_config("# one\nmax_iter = 3\n" "2: unknown option max_iter for --task copy and --model gpt \\(did you mean --max_iters\\?\\)")
+expect_config("n_layer = 1\nwindow_size = 3" "2: unknown option window_size for [^\n]*")
+expect_config("max_iters = many" "1: max_iters: 'many' is not a whole number")
+expect_config("\n\nmax_iters = 5 * 8" "3: max_iters: '5 \\* 8' is not a whole number")
+expect_config("max_iters" "1: a line is key = value, or a comment that begins with #")
+expect_config("max_iters = # none" "1: max_iters has no value")
+expect_config("= 3" "1: a line is key = value, or a comment that begins with #")
+expect_config("max_iters = \t# none" "1: max_iters has no value")
+expect_config("max iters = 3" "1: a line is key = value, or a comment that begins with #")
+expect_config("task = 'copy" "1: a quote is not closed")
+expect_config("max_iters = 3\nseed = 1\nmax_iters = 4" "3: max_iters is given twice")
+expect_config("config = other.txt" "1: config is for the command line")
+expect_config("resume = run" "1: resume is for the command line")
+expect_config("\\x7fELF\\x02\\x01" "1: a line is key = value, or a comment that begins with #")
+expect(2 "^$" "^[^\n]*cannot read '[^\n]*': Is a directory\n$" --config ${WORK_DIR})
+
 # Every task is learned by the same loop.
 expect(0 "first loss [34]\\.[0-9]+; guessing among 64 ids costs ln 64 = 4.1589.*exact match on 50 fresh sequences: 50 \\(100.0 %\\)"
   "^$" --task repeat --sequences 50)
 expect(0 "first loss 1.*question [abc][abc][abc][abc]   answer .*exact match on 60 held-out sequences: [0-9]+.*layer 0 \\(0 is the first\\), head [12] of 2"
-  "^$" --symbols 3 --length 4 --n_layer 1 --n_head 2 --n_embd 16 --steps 20 --sequences 60)
+  "^$" --symbols 3 --length 4 --n_layer 1 --n_head 2 --n_embd 16 --max_iters 20 --sequences 60)
 expect(0 "exact match on 9 held-out .*layer [01] .*From the first repetition on, [0-9]+ % " "^$" --task induction --length 6
-  --steps 5 --sequences 9)
-expect(0 "exact match on 9 held-out sequences: [0-9]+ [^\n]*\n$" "^$" --task two_places --steps 5 --sequences 9)
-set(few --symbols 3 --length 4 --n_embd 16 --steps 20 --sequences 60)
+  --max_iters 5 --sequences 9)
+expect(0 "exact match on 9 held-out sequences: [0-9]+ [^\n]*\nfirst mistakes:\n(  question [0-6]+ [^\n]*\n)+$" "^$" --task two_places
+  --max_iters 5 --sequences 9)
+set(few --symbols 3 --length 4 --n_embd 16 --max_iters 20 --sequences 60)
+expect(0 "overfit: the loss on the batch that it was trained on is 0.00[0-9]+\n" "^$" --overfit --batch_size 4 --max_iters 300 --schedule constant --sequences 1)
+expect(0 "overfit: the loss on the batch that it was trained on is [1-9][^\n]*has a mistake\n" "^$" --overfit --batch_size 4 --max_iters 1
+  --sequences 1)
+expect(0 "evaluation after 0 steps: held-out loss [0-9.]+, exact match [0-9]+ % \\(of training questions [0-9]+ %\\)\n  [abc]+   [abc|]+   (right|wrong)\n.*evaluation after 10 steps.*evaluation after 20 steps.*first mistakes:\n  question [abc]+   answer [abc|]+   instead of [abc]+\n"
+  "^$" ${few} --eval_interval 10)
+expect(0 "\nstep 1/20 [^\n]*\nstep 2/20 [^\n]*\nstep 3/20 [^\n]* norm [^\n]* tokens/s [^\n]* left\n" "^$" ${few} --log_interval 0 --eval_interval 0)
+expect(0 "exact match on 60" "^$" ${few} --gradient_accumulation_steps 3 --label_smoothing 0.1)
+expect(0 "\ntrained 0 steps" "^$" --symbols 3 --length 4 --n_embd 16 --sequences 60 --max_iters=0)
 expect(0 "transformer.h.0.mlp.c_gate.*exact match on 60" "^$" ${few} --preset llama --n_head 2)
 expect(0 "transformer.wte +Embedding[^\n]*\ntransformer.h.0.ln_1 .*exact match on 60" "^$" ${few} --position alibi)
 expect(0 "exact match on 60" "^$" ${few} --position sinusoidal --optimizer sgd --schedule constant)

@@ -4,8 +4,8 @@
 # faults.sh TRAIN READABLE STORM
 . "$(dirname "${BASH_SOURCE[0]}")/runs.sh"
 storm=${3:-}
-options=("${common[@]}" --steps 30 --save_every 1 --length 4 --n_layer 1)
-"$train" "${options[@]}" --out a >/dev/null
+options=("${common[@]}" --max_iters 30 --save_interval 1 --length 4 --n_layer 1)
+"$train" "${options[@]}" --out_dir a >/dev/null
 
 # refused "WORDS" COMMAND...: it ends with exit code 1 and one line on stderr that has these words.
 refused() {
@@ -16,7 +16,7 @@ refused() {
 }
 start() { # in folder $1: a run of its own, stopped on the way
   rm -rf "$1"
-  stop TERM 5 "$1" "$train" "${options[@]}" --out "$1"
+  stop TERM 5 "$1" "$train" "${options[@]}" --out_dir "$1"
   ((status == 143)) || fail "exit code $status: $(cat said)"
 }
 finish() { # the run in folder $1, as if nothing had been
@@ -33,19 +33,19 @@ copy() { rm -rf before && cp -a "$1" before; }
 echo "two runs in one folder"
 rm -rf b
 ln -s b link
-"$train" "${options[@]}" --out b >said 2>&1 &
+"$train" "${options[@]}" --out_dir b >said 2>&1 &
 run=$!
 until [ -e b/step-00000003.safetensors ]; do read -rt 0.001 <>nothing || true; done
 kill -STOP $run
 copy b
 refused "the folder 'b' is in use by process $run$" "$train" --resume b
 refused "the folder 'link' is in use by process $run$" "$train" --resume link
-refused "the folder 'b' is in use by process $run$" "$train" "${options[@]}" --out b
+refused "the folder 'b' is in use by process $run$" "$train" "${options[@]}" --out_dir b
 unharmed b
 kill -CONT $run
 ended $run
 equal a b
-refused "there is a run in b: go on with it by --resume b" "$train" "${options[@]}" --out b
+refused "there is a run in b: go on with it by --resume b" "$train" "${options[@]}" --out_dir b
 equal a b
 rm link
 
@@ -53,7 +53,7 @@ echo "a link as the folder, and checkpoints that are links"
 mkdir b.real elsewhere
 rm -rf b
 ln -s b.real b
-stop KILL 8 b "$train" "${options[@]}" --out b
+stop KILL 8 b "$train" "${options[@]}" --out_dir b
 ((status == 137)) || fail "exit code $status"
 last=$(newest b)
 mv "$last" b/best.safetensors elsewhere/
@@ -69,7 +69,7 @@ rm -r b b.real elsewhere
 
 echo "the folder, its log or a checkpoint disappears"
 rm -rf b
-"$train" "${options[@]}" --out b >/dev/null 2>said &
+"$train" "${options[@]}" --out_dir b >/dev/null 2>said &
 run=$!
 until [ -e b/step-00000003.safetensors ]; do read -rt 0.001 <>nothing || true; done
 kill -STOP $run
@@ -89,13 +89,13 @@ copy b
 rm b/step-* # the best one is left: it is the newest then
 finish b
 start b
-for file in config.json log.jsonl rates.jsonl best.safetensors; do # --out takes no folder that somebody uses
+for file in config.json log.jsonl evaluations.jsonl rates.jsonl best.safetensors; do # --out_dir takes no folder that somebody uses
   rm -rf other && mkdir other && cp "b/$file" other/
-  refused "choose another folder" "$train" "${options[@]}" --out other
+  refused "choose another folder" "$train" "${options[@]}" --out_dir other
   cmp "b/$file" "other/$file"
 done
 rm -rf b
-"$train" "${options[@]}" --out b >/dev/null 2>said &
+"$train" "${options[@]}" --out_dir b >/dev/null 2>said &
 run=$!
 until [ -e b/step-00000003.safetensors ]; do read -rt 0.001 <>nothing || true; done
 rm b/log.jsonl
@@ -109,7 +109,7 @@ copy b
 refused "cannot write 'b/best.safetensors': File too large\|cannot write 'b/step-[0-9]*.safetensors': File too large" \
   bash -c 'ulimit -f 20; exec "$@"' limit "$train" --resume b
 cp before/log.jsonl b/ # its lines were written: they are cut off when the run goes on
-cp before/rates.jsonl b/
+cp before/rates.jsonl before/evaluations.jsonl b/
 unharmed b
 finish b
 
@@ -122,7 +122,7 @@ chmod a-w b
 if [ ${#user[@]} = 0 ] || command -v setpriv >/dev/null; then
   cp "$train" their_train # this one they can reach
   refused "cannot lock the folder 'b': Permission denied" "${user[@]}" ./their_train --resume b
-  refused "cannot make the folder 'b/c': Permission denied" "${user[@]}" ./their_train "${options[@]}" --out b/c
+  refused "cannot make the folder 'b/c': Permission denied" "${user[@]}" ./their_train "${options[@]}" --out_dir b/c
 fi
 chmod u+w b
 chmod u+w before
@@ -166,7 +166,7 @@ if [ -n "$storm" ]; then
   echo "a signal every 100 microseconds that interrupts calls"
   for threads in 1 3; do
     rm -rf b
-    LD_PRELOAD=$storm MOTE_THREADS=$threads "$train" "${options[@]}" --out b >said 2>&1 || fail "$(cat said)"
+    LD_PRELOAD=$storm MOTE_THREADS=$threads "$train" "${options[@]}" --out_dir b >said 2>&1 || fail "$(cat said)"
     equal a b
     start b
     LD_PRELOAD=$storm finish b
@@ -184,14 +184,14 @@ if command -v strace >/dev/null && strace -o trace true 2>/dev/null; then
     line ~ /^(\+\+\+|---) / { next }
     line !~ / = [0-9]/ { die("failed") }
     call == "write" && path ~ /\.part$/ { dirty[path] = 1 }
-    call == "write" && path ~ /log\.jsonl$/ { log_dirty = 1 }
-    call == "fsync" && path ~ /log\.jsonl$/ { log_dirty = 0 }
+    call == "write" && path ~ /(log|evaluations)\.jsonl$/ { log_dirty[path] = 1 }
+    call == "fsync" && path ~ /(log|evaluations)\.jsonl$/ { log_dirty[path] = 0 }
     call == "fsync" && path ~ /\.part$/ { dirty[path] = 0 }
     call == "fsync" && path ~ /\/b$/ { renamed = "" }
     call == "rename" {
       n = split(line, part, "\"")
       for (p in dirty) if (dirty[p]) die("renamed before it was on the disk")
-      if (part[4] ~ /safetensors$/ && log_dirty) die("a checkpoint before its log")
+      for (l in log_dirty) if (part[4] ~ /safetensors$/ && log_dirty[l]) die("a checkpoint before its log")
       if (renamed != "") die("renamed before the folder was on the disk")
       renamed = part[4]
       if (part[4] ~ /step-/) checkpoints++
@@ -204,7 +204,7 @@ if command -v strace >/dev/null && strace -o trace true 2>/dev/null; then
   for call in fsync pread64 openat write; do
     # Not the writes of the program itself, whose output nothing but a terminal could interrupt.
     only=()
-    [ $call != write ] || only=(-P b/log.jsonl -P b/rates.jsonl)
+    [ $call != write ] || only=(-P b/log.jsonl -P b/evaluations.jsonl -P b/rates.jsonl)
     start b
     MOTE_THREADS=1 strace -o trace "${only[@]}" -e inject=$call:error=EINTR:when=20+3 "$train" --resume b >said 2>&1 ||
       fail "$call: $(cat said)"

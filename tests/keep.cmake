@@ -32,16 +32,46 @@ endfunction()
 
 # A run of 12 steps, and the same one that ended after 6 and was resumed: equal in every byte.
 set(few --symbols 3 --length 3 --n_layer 1 --n_head 2 --n_embd 8 --batch_size 8 --sequences 5 --dropout 0.1
-  --schedule constant --warmup 2)
-expect(${TRAIN} 0 "trained 12 steps" "^$" ${few} --steps 12 --save_every 4 --out whole)
-expect(${TRAIN} 0 "trained 6 steps" "^$" ${few} --steps 6 --save_every 4 --out halves)
-expect(${TRAIN} 0 "going on after step 6 of 12\n.*trained 6 steps" "^$" --resume halves --steps 12 --save_every 4)
+  --schedule constant --warmup_iters 2 --eval_interval 2)
+expect(${TRAIN} 0 "trained 12 steps" "^$" ${few} --max_iters 12 --save_interval 4 --out_dir whole)
+expect(${TRAIN} 0 "trained 6 steps" "^$" ${few} --max_iters 6 --save_interval 4 --out_dir halves)
+expect(${TRAIN} 0 "going on after step 6 of 12\n.*trained 6 steps" "^$" --resume halves --max_iters 12 --save_interval 4)
 expect(${INSPECT} 0 "tensors: [0-9]+ equal in every bit, 0 not; metadata: 0 differ\n$" "^$" whole halves)
-execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${WORK_DIR}/whole/log.jsonl ${WORK_DIR}/halves/log.jsonl
-  RESULT_VARIABLE got)
-expect_equal("compare_files of two logs" "${got}" 0)
+foreach(file IN ITEMS log.jsonl evaluations.jsonl report.html loss.svg)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${WORK_DIR}/whole/${file} ${WORK_DIR}/halves/${file}
+    RESULT_VARIABLE got)
+  expect_equal("compare_files of ${file}" "${got}" 0)
+endforeach()
+file(READ ${WORK_DIR}/whole/report.html page)
+foreach(part IN ITEMS "<title>mote: copy</title>" "<dt>exact match</dt><dd>[0-5] of 5, " "Answers on the way" "What each head looks at"
+    "\"step\":0," "\"step\":12," "<td>n_layer</td><td>1</td>" "held out</text>" "decayed \\(weight_decay 0.1\\)" "</html>\n$")
+  if(NOT page MATCHES "${part}")
+    message(SEND_ERROR "report.html has no '${part}'")
+  endif()
+endforeach()
+
+# A path may be any: with spaces, not ASCII, over other folders, with a slash at its end. A loss that is not finite ends the
+# run with one sentence; the checkpoints stay as they were.
+file(MAKE_DIRECTORY "${WORK_DIR}/with space/é")
+expect(${TRAIN} 0 "the report is ./with space/é/../ü/run//report.html" "^$" ${few} --max_iters 2 --out_dir "./with space/é/../ü/run/")
+expect(${INSPECT} 0 "after 2 of 2 steps" "^$" "with space/ü/run")
+file(GLOB left RELATIVE "${WORK_DIR}/with space" "${WORK_DIR}/with space/*" "${WORK_DIR}/with space/*/*")
+expect_equal("folders" "${left}" "é;ü;ü/run")
+expect(${TRAIN} 1 "" "^[^\n]*fit: the (loss|gradient) of step [1-9] is [^\n]*MOTE_CHECK=finite[^\n]*\n$" ${few} --max_iters 12
+  --save_interval 1 --optimizer sgd --learning_rate 1e30 --grad_clip 0 --out_dir broken_off)
+expect(${INSPECT} 0 "newest checkpoint: broken_off/step-0000000[1-9].safetensors, after [1-9] of 12 steps" "^$" broken_off)
+file(GLOB left ${WORK_DIR}/broken_off/step-*.safetensors)
+foreach(checkpoint IN LISTS left)
+  expect(${INSPECT} 0 "checksums: all ok" "^$" ${checkpoint})
+endforeach()
+
+# How often it is looked at changes no bit of the weights.
+string(REPLACE "--eval_interval;2" "--eval_interval;5;--eval_iters;1;--samples;0" other "${few}")
+expect(${TRAIN} 0 "trained 12 steps" "^$" ${other} --max_iters 12 --out_dir other)
+expect(${TRAIN} 0 "trained 0 steps" "^$" --resume other --eval_interval 7 --samples 3 --log_interval 1)
+expect(${INSPECT} 1 "tensors: [0-9]+ equal in every bit, 0 not; metadata: [0-9]+ differ\n$" "^$" whole other)
 expect(${TRAIN} 2 "^$" "^[^\n]*--n_layer 2 contradicts the run in halves, which has 1${stop}" --resume halves --n_layer 2)
-expect(${TRAIN} 1 "^$" "^[^\n]*there is a run in whole: go on with it by --resume${stop}" ${few} --out whole)
+expect(${TRAIN} 1 "^$" "^[^\n]*there is a run in whole: go on with it by --resume${stop}" ${few} --out_dir whole)
 
 # What is generated depends on the seed, and on nothing else.
 expect(${GENERATE} 0 "^[abc][abc][abc]\\|[abc|][abc|][abc|]\n$" "^$" --run whole)
@@ -69,7 +99,7 @@ list(LENGTH ids length)
 expect_equal("tokens, the prompt among them" ${length} 51)
 
 # A model that only continues with the likeliest token.
-expect(${TRAIN} 0 "" "^$" --task repeat --symbols 5 --length 6 --n_embd 8 --n_head 2 --steps 3 --sequences 2 --out demo)
+expect(${TRAIN} 0 "" "^$" --task repeat --symbols 5 --length 6 --n_embd 8 --n_head 2 --max_iters 3 --sequences 2 --out_dir demo)
 expect(${GENERATE} 0 "^33[0-4]\n$" "^$" --run demo --prompt "3 3" --count 1)
 expect(${GENERATE} 2 "^$" "^[^\n]*--top_k is for GPTs${stop}" --run demo --top_k 3)
 expect(${GENERATE} 2 "^$" "^[^\n]*too long: this model reads 6 tokens at most\n$" --run demo --prompt "3 3" --count 6)
@@ -85,7 +115,7 @@ expect(${GENERATE} 2 "^$" "^[^\n]*--ids: 4 is not in the vocabulary, which ends 
 expect(${GENERATE} 2 "^$" "^[^\n]*--ids: 'one' is not a whole number\n$" --run whole --ids one)
 expect(${GENERATE} 2 "^$" "^[^\n]*--ids: there is none\n$" --run whole --ids ,)
 expect(${GENERATE} 2 "^$" "^[^\n]*--ids are missing${stop}" --huggingface gpt2)
-expect(${GENERATE} 2 "^$" "^[^\n]*--prompt is for runs of a task${stop}" --huggingface gpt2 --prompt a)
+expect(${GENERATE} 2 "^$" "^[^\n]*--prompt is for texts and for runs of a task: give --ids[^\n]*\n$" --huggingface gpt2 --prompt a)
 expect(${GENERATE} 2 "^$" "^[^\n]*samples 0 must be at least 1\n$" --run whole --samples 0)
 expect(${GENERATE} 2 "^$" "^[^\n]*count -1 must be at least 0\n$" --run whole --count -1)
 expect(${GENERATE} 1 "^$" "^[^\n]*there is no checkpoint in nothing${stop}" --run nothing)
@@ -102,9 +132,9 @@ expect(${INSPECT} 0 "\nstrange +F(32|64) +\\[2, 2\\] +2 +2 +2 +2 +1 +2  ok\n" "^
 expect(${INSPECT} 0 "\nh +F16 +\\[2\\] +-2 +1 +-0.5 +2.236 +0 +0  none\nq +F8_E4M3 +\\[2\\] [- ]+  none\n.*checksums: none\n$"
   "^$" other.safetensors)
 expect(${INSPECT} 0 "\narray +<f4 +\\[4\\] +-4 +3 +-0.25 +5 +0 +0  none\n" "^$" x.npy)
-expect(${INSPECT} 0 "^whole/best.safetensors.*\nsettings.task +copy\n.*\nsteps +(4|8|12)\n.*\nmodel.transformer.wte.weight +F32 +\\[4, 8\\]${number}${number}${number}${number} +0 +0  ok\n"
+expect(${INSPECT} 0 "^whole/best.safetensors.*\nsettings.task +copy\n.*\nsteps +[0-9]+\n.*\nmodel.transformer.wte.weight +F32 +\\[4, 8\\]${number}${number}${number}${number} +0 +0  ok\n"
   "^$" whole/best.safetensors)
-expect(${INSPECT} 0 "^copy: .*task: symbols = 3, length = 3\n.*newest checkpoint: whole/step-00000012.safetensors, after 12 of 12 steps\nbest checkpoint: whole/best.safetensors, after (4|8|12) steps: loss [0-9.]+ .*\n{\"step\":11,.*total +GPT +[0-9]+\n$"
+expect(${INSPECT} 0 "^copy: .*task: symbols = 3, length = 3\n.*newest checkpoint: whole/step-00000012.safetensors, after 12 of 12 steps\nbest checkpoint: whole/best.safetensors, after [0-9]+ steps: loss [0-9.]+ .*\n{\"step\":11,.*total +GPT +[0-9]+\n$"
   "^$" whole)
 expect(${INSPECT} 0 "^config: block_size = 8, vocab_size = 11, n_layer = 1.*total +GPT +[0-9]+\n$" "^$" gpt2)
 expect(${INSPECT} 0 "usage: .*Exit code" "^$" --help)

@@ -4,10 +4,10 @@
 . "$(dirname "${BASH_SOURCE[0]}")/runs.sh"
 kills=${3:-100}
 
-options=("${common[@]}" --steps 40 --save_every 1 --length 4 --n_layer 1)
-"$train" "${options[@]}" --out warm >/dev/null
+options=("${common[@]}" --max_iters 40 --save_interval 1 --length 4 --n_layer 1)
+"$train" "${options[@]}" --out_dir warm >/dev/null
 begin=${EPOCHREALTIME/./}
-"$train" "${options[@]}" --out a >/dev/null
+"$train" "${options[@]}" --out_dir a >/dev/null
 whole_run=$((${EPOCHREALTIME/./} - begin)) # microseconds
 rm -r warm
 
@@ -15,7 +15,7 @@ runs=0 killed=0 empty=0 writing=0
 while true; do
   # Without config.json it was killed before there was anything to go on with.
   command=("$train" --resume b)
-  [ -e b/config.json ] || command=("$train" "${options[@]}" --out b)
+  [ -e b/config.json ] || command=("$train" "${options[@]}" --out_dir b)
   if ((killed == kills)); then
     "${command[@]}" >said 2>&1 || fail "after $killed kills: $(cat said)"
     equal a b

@@ -55,10 +55,10 @@ foreach(name IN ITEMS layer optimizer task task_line op_test layer_test task_tes
 endforeach()
 file(WRITE ${WORK_DIR}/nn/gated_mlp.h "${layer}")
 file(WRITE ${WORK_DIR}/train/sign_sgd.h "${optimizer}")
-file(WRITE ${WORK_DIR}/train/tasks/reverse.h "${task}")
+file(WRITE ${WORK_DIR}/train/tasks/rotate.h "${task}")
 file(READ ${SOURCE_DIR}/train/tasks/tasks.cpp list)
 string(REPLACE "    entry<TwoPlacesTask>" "${task_line}    entry<TwoPlacesTask>" longer "${list}")
-string(REPLACE "#include \"train/tasks/two_places.h\"" "#include \"train/tasks/reverse.h\"
+string(REPLACE "#include \"train/tasks/two_places.h\"" "#include \"train/tasks/rotate.h\"
 #include \"train/tasks/two_places.h\"" longer "${longer}")
 file(WRITE ${WORK_DIR}/tasks.cpp "${longer}")
 file(WRITE ${WORK_DIR}/guide_test.cpp "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
@@ -82,9 +82,9 @@ run(${COMPILER} ${flags} -DMOTE_REAL_DOUBLE ${WORK_DIR}/guide_test.cpp ${WORK_DI
 run(${WORK_DIR}/guide_test)
 
 # The program `train` knows the new task, and learns it.
-run(${COMPILER} ${flags} ${SOURCE_DIR}/examples/train.cpp ${WORK_DIR}/tasks.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/train_reverse)
-execute_process(COMMAND ${WORK_DIR}/train_reverse --task reverse --symbols 4 --length 3 --steps 200 --sequences 100
+run(${COMPILER} ${flags} ${SOURCE_DIR}/examples/train.cpp ${WORK_DIR}/tasks.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/train_rotate)
+execute_process(COMMAND ${WORK_DIR}/train_rotate --task rotate --symbols 4 --length 3 --max_iters 200 --sequences 100
   OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
 if(NOT printed MATCHES "question [abcd]+   answer [abcd]+   right" OR NOT printed MATCHES "% of its attention goes to")
-  message(FATAL_ERROR "train --task reverse prints this:\n${printed}")
+  message(FATAL_ERROR "train --task rotate prints this:\n${printed}")
 endif()

@@ -18,7 +18,8 @@ fail() {
 }
 
 # Steps of a few milliseconds, with dropout, warm-up and clipping.
-common=(--n_head 2 --n_embd 32 --dropout 0.1 --batch_size 32 --warmup 10 --clip 0.5 --sequences 1)
+common=(--n_head 2 --n_embd 32 --dropout 0.1 --batch_size 32 --warmup_iters 10 --grad_clip 0.5 --sequences 1 --eval_interval 5
+  --eval_iters 1)
 mkfifo nothing # comes from it: a way to sleep without another program
 
 newest() { # of a folder: the last checkpoint
@@ -38,8 +39,10 @@ equal() { # two runs ended as one
   local a b
   a=$(newest "$1") b=$(newest "$2")
   [ "${a##*/}" = "${b##*/}" ] || fail "$1 ends with $a, $2 with $b"
-  cmp "$a" "$b" && cmp "$1/log.jsonl" "$2/log.jsonl" && cmp "$1/best.safetensors" "$2/best.safetensors" ||
-    fail "$1 and $2 differ"
+  cmp "$a" "$b" || fail "$1 and $2 differ"
+  for file in log.jsonl evaluations.jsonl best.safetensors report.html loss.svg; do
+    cmp "$1/$file" "$2/$file" || fail "$1 and $2 differ"
+  done
 }
 ended() { # waits for a program; its exit code is in $status. 147: it was only stopped by SIGSTOP, which the shell reports, too.
   status=147

@@ -2,6 +2,9 @@
 #include "train/fit.h"
 
 #include <algorithm>
+#include <limits>
+
+#include "engine/ops/arithmetic.h"
 
 namespace mote {
 
@@ -46,7 +49,10 @@ void detail::look_at_first_step(const Optimizer& optimizer, const FieldWatch& fi
                ": add them to the optimizer, or freeze them by set_trainable()");
 }
 
-bool detail::mean_of_nothing(const Tensor& loss, const Optimizer& optimizer) {
+namespace {
+
+/// Whether a loss is NaN and yet does not depend on the weights that it was computed from. Takes their gradients.
+bool mean_of_nothing(const Tensor& loss, const Optimizer& optimizer) {
   if (!std::isnan(loss.item()) || !loss.requires_grad()) return false;
   loss.backward();
   const std::vector<Parameter>& all = optimizer.parameters();
@@ -56,11 +62,51 @@ bool detail::mean_of_nothing(const Tensor& loss, const Optimizer& optimizer) {
   return reached && flat;
 }
 
-void detail::step_at(Optimizer& optimizer, double learning_rate, real grad_scale) {
+void check_counted(Index step, bool counted) {
+  check_in("fit", counted, "the loss of step ", step,
+           " is a mean over nothing: an empty batch, or every target ignored");
+}
+
+}  // namespace
+
+void detail::StepLoss::add(const MeanLoss& batch, const Optimizer& optimizer) {
+  const Tensor& loss = batch.loss;
+  loss.array().require("fit");
+  check_in("fit", loss.numel() == 1, "the loss of step ", step_, " has shape ", loss.shape(), ", not one element");
+  check_in("fit", batch.count >= 0, "the loss of step ", step_, " is a mean over ", batch.count, " terms");
+  if (batches_ > 1 && batch.count == 0) return;
+  const double value = static_cast<double>(loss.item());
+  check_counted(step_, !mean_of_nothing(loss, optimizer));
+  check_in("fit", std::isfinite(value), "the loss of step ", step_, " is ", value,
+           ": lower the learning rate, or run with MOTE_CHECK=finite to see where it starts");
+  const Index terms = batches_ == 1 ? 1 : batch.count;
+  count_ += terms;
+  sum_ += value * static_cast<double>(terms);
+  if (batches_ == 1) return loss.backward();
+  const Tensor weighted = loss * static_cast<real>(terms);
+  weighted.backward();
+}
+
+double detail::StepLoss::mean() const {
+  check_counted(step_, count_ > 0);
+  return sum_ / static_cast<double>(count_);
+}
+
+void detail::check_fit(const FitOptions& options) {
+  check_in("fit", options.clip >= 0, "clip ", options.clip, " must be at least 0");
+  check_in("fit", options.save_every >= 0, "save_every ", options.save_every, " must be at least 0");
+  check_in("fit", options.steps >= 0, "steps ", options.steps, " must be at least 0");
+  check_in("fit", options.first_step >= 0 && options.first_step <= options.steps, "first_step ", options.first_step,
+           " must be 0 to steps ", options.steps);
+  check_in("fit", options.gradient_accumulation_steps >= 1, "gradient_accumulation_steps ",
+           options.gradient_accumulation_steps, " must be at least 1");
+}
+
+void detail::step_at(Optimizer& optimizer, double learning_rate, double grad_scale) {
   const double before = optimizer.learning_rate();
   optimizer.set_learning_rate(learning_rate);
   try {
-    optimizer.step(grad_scale);
+    optimizer.step(static_cast<real>(grad_scale));
   } catch (...) {
     optimizer.set_learning_rate(before);
     throw;

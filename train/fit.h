@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "engine/array/stream_guard.h"
 #include "engine/autograd/op.h"
@@ -21,13 +22,24 @@ struct StepReport {
   Index steps = 0;  ///< of the whole training
   double loss = 0;  ///< of this step's batch, before its update
   double learning_rate = 0;
-  double grad_norm = 0;  ///< before clipping; 0 when clipping is off
+  double grad_norm = 0;  ///< before clipping
+};
+
+/// A loss that is the mean of `count` terms, such as the targets that are not ignored. The count tells how much a batch
+/// weighs among those of one step; where a step has one batch, it is of no consequence.
+struct MeanLoss {
+  Tensor loss;
+  Index count = 1;
+  MeanLoss(Tensor mean, Index terms = 1) : loss(std::move(mean)), count(terms) {}
 };
 
 struct FitOptions {
   Index steps = 1000;    ///< of the whole training
   Index first_step = 0;  ///< where to begin: earlier steps have already been taken
   double clip = 1;       ///< largest global gradient norm; 0: no clipping
+  /// How many batches, one after the other, make the gradient of one step: that of all of them as one batch, in the memory
+  /// of one.
+  Index gradient_accumulation_steps = 1;
   /// The learning rate of a step; without it the optimizer keeps its own.
   std::function<double(Index step)> schedule = {};
   /// Called after every step; return false to stop early.
@@ -43,51 +55,57 @@ struct FitOptions {
 };
 
 namespace detail {
-/// Whether a loss is NaN and yet does not depend on the weights that it was computed from. Takes their gradients.
-bool mean_of_nothing(const Tensor& loss, const Optimizer& optimizer);
+/// The losses of the batches of one step, and the sum of their gradients.
+class StepLoss {
+ public:
+  StepLoss(Index step, Index batches) : step_(step), batches_(batches) {}
+  /// Backward of one batch. Errors: a loss that is not one element, or not finite.
+  void add(const MeanLoss& batch, const Optimizer& optimizer);
+  /// The mean loss. Errors: no batch had a term.
+  double mean() const;
+  /// What the gradients that are there now have to be multiplied by to be those of the mean loss.
+  double scale() const { return batches_ == 1 ? 1 : 1 / static_cast<double>(count_); }
+
+ private:
+  Index step_, batches_, count_ = 0;
+  double sum_ = 0;
+};
 /// optimizer.step(grad_scale) with this learning rate, which an error takes back.
-void step_at(Optimizer& optimizer, double learning_rate, real grad_scale);
+void step_at(Optimizer& optimizer, double learning_rate, double grad_scale);
 /// What fit() looks for after its first backward. Errors: fields that visit() forgot, unless a parameter got no gradient
 /// or another optimizer updates it; no gradient in any parameter of the optimizer.
 void look_at_first_step(const Optimizer& optimizer, const FieldWatch& fields,
                         const std::function<void(const std::string&)>& on_warning);
+/// Errors: options that cannot be.
+void check_fit(const FitOptions& options);
 }  // namespace detail
 
 /// For each step from first_step to steps - 1: loss = compute(step), backward, clip, optimizer step. Returns the last
-/// loss. Gradients are cleared before each step, so the caller's own do not count. Errors: a loss that is not one
-/// element, or not finite, which is what the mean over nothing is (an empty batch, every target ignored); with clipping,
-/// a gradient that is not finite; in the first step, an optimizer none of whose parameters gets a gradient, and fields
-/// that a layer's visit() forgot (nn/check_fields.h). Weights, optimizer, learning rate and the random streams drawn
-/// from in `compute` are then still those of the previous step, also when memory runs out.
+/// loss. `compute` returns a Tensor or a MeanLoss, and is called once for each batch of a step. Gradients are cleared
+/// before each step, so the caller's own do not count. Errors: a loss that is not one element, or not finite, which is what
+/// the mean over nothing is (an empty batch, every target ignored); a gradient that is not finite; in the first step, an
+/// optimizer none of whose parameters gets a gradient, and fields that a layer's visit() forgot (nn/check_fields.h).
+/// Weights, optimizer, learning rate and the random streams drawn from in `compute` are then still those of the previous
+/// step, also when memory runs out.
 template <std::invocable<Index> Compute>
 double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
-  check_in("fit", options.clip >= 0, "clip ", options.clip, " must be at least 0");
-  check_in("fit", options.save_every >= 0, "save_every ", options.save_every, " must be at least 0");
-  check_in("fit", options.steps >= 0, "steps ", options.steps, " must be at least 0");
-  check_in("fit", options.first_step >= 0 && options.first_step <= options.steps, "first_step ", options.first_step,
-           " must be 0 to steps ", options.steps);
+  detail::check_fit(options);
   double last = 0;
   for (Index step = options.first_step; step < options.steps; ++step) {
     std::optional<StreamGuard> streams(std::in_place);
     optimizer.zero_grad();
     std::optional<FieldWatch> fields;
     if (step == options.first_step) fields.emplace();
-    const Tensor loss = compute(step);
-    loss.array().require("fit");
-    check_in("fit", loss.numel() == 1, "the loss of step ", step, " has shape ", loss.shape(), ", not one element");
-    last = static_cast<double>(loss.item());
-    check_in("fit", !detail::mean_of_nothing(loss, optimizer), "the loss of step ", step,
-             " is a mean over nothing: an empty batch, or every target ignored");
-    check_in("fit", std::isfinite(last), "the loss of step ", step, " is ", last,
-             ": lower the learning rate, or run with MOTE_CHECK=finite to see where it starts");
-    loss.backward();
+    detail::StepLoss loss(step, options.gradient_accumulation_steps);
+    for (Index i = 0; i < options.gradient_accumulation_steps; ++i) loss.add(compute(step), optimizer);
+    last = loss.mean();
     if (fields) detail::look_at_first_step(optimizer, *fields, options.on_warning);
-    StepReport report{step, options.steps, last, 0, 0};
-    if (options.clip > 0) report.grad_norm = detail::gradient_norm(optimizer.parameters());
+    StepReport report{step, options.steps, last, 0, detail::gradient_norm(optimizer.parameters()) * loss.scale()};
     check_in("fit", std::isfinite(report.grad_norm), "the gradient of step ", step, " is not finite (norm ",
              report.grad_norm, "): run with MOTE_CHECK=finite to see where it starts");
     const real clipping = options.clip > 0 ? detail::clip_factor(report.grad_norm, options.clip) : real(1);
-    detail::step_at(optimizer, options.schedule ? options.schedule(step) : optimizer.learning_rate(), clipping);
+    detail::step_at(optimizer, options.schedule ? options.schedule(step) : optimizer.learning_rate(),
+                    static_cast<double>(clipping) * loss.scale());
     report.learning_rate = optimizer.learning_rate();
     streams.reset();  // the step has been taken, whatever on_step does
     const bool go_on = !options.on_step || options.on_step(report);

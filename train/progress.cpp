@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 #ifdef __unix__
 #include <sys/ioctl.h>
@@ -27,6 +28,13 @@ std::string loss_text(double x) {
 std::string rate_text(double x) {
   const bool plain = x >= 1 && x < 1e6;
   return plain ? fixed_text(x, 1) : general_text(x, 3);
+}
+
+/// 950, 45.2k, 1.3M.
+std::string thousands_text(double x) {
+  if (!(x >= 1000)) return rate_text(x);
+  const bool millions = x >= 1e6;
+  return rate_text(x / (millions ? 1e6 : 1e3)) + (millions ? "M" : "k");
 }
 
 /// 3, 'h', 5, 'm' as "3h05m".
@@ -93,13 +101,13 @@ double Progress::now() {
   return newest_time_;
 }
 
-void Progress::update(Index step, Index total, double loss, double learning_rate) {
+void Progress::update(Index step, Index total, double loss, double learning_rate, std::optional<double> grad_norm) {
   const double time = now();
   const bool begins = !started_ || step < step_;  // a smaller step begins another run
   if (begins) first_step_ = step, first_time_ = time;
   started_ = true;
   pending_ = true;
-  step_ = step, total_ = total, loss_ = loss, learning_rate_ = learning_rate;
+  step_ = step, total_ = total, loss_ = loss, learning_rate_ = learning_rate, grad_norm_ = grad_norm;
   if (begins || step == total || due(step, time)) write(time);
 }
 
@@ -110,31 +118,45 @@ bool Progress::due(Index step, double time) const {
   return step / every != written_step_ / every && waited >= options_.every_seconds;
 }
 
-std::string Progress::text(double time) const {
-  std::string line = "step " + std::to_string(step_);
-  if (total_ > 0) line.append("/").append(std::to_string(total_));
-  line += " | loss " + loss_text(loss_) + " | lr " + scientific_text(learning_rate_, 2);
+std::string Progress::text(double time, std::size_t room) const {
+  struct Item {
+    std::string text;
+    int rank;  // which goes first where there is no room for all: the highest
+  };
+  const std::string of = total_ > 0 ? "/" + std::to_string(total_) : "";
+  std::vector<Item> items{{"step " + std::to_string(step_) + of, 0},
+                          {"loss " + loss_text(loss_), 1},
+                          {"lr " + scientific_text(learning_rate_, 2), 4}};
+  if (grad_norm_) items.push_back({"norm " + loss_text(*grad_norm_), 6});
   const double rate = static_cast<double>(step_ - first_step_) / (time - first_time_);
-  if (!(rate > 0 && std::isfinite(rate))) return line;  // the first update, or a stopped clock
-  line += " | " + rate_text(rate) + " steps/s";
-  if (total_ > 0)
-    line += " | " + format_duration(static_cast<double>(std::max<Index>(0, total_ - step_)) / rate) + " left";
-  return line;
+  if (rate > 0 && std::isfinite(rate)) {  // else it is the first update, or a stopped clock
+    items.push_back({rate_text(rate) + " steps/s", 3});
+    const double tokens = rate * static_cast<double>(options_.tokens_per_step);
+    if (tokens > 0) items.push_back({thousands_text(tokens) + " tokens/s", 5});
+    if (total_ > 0)
+      items.push_back({format_duration(static_cast<double>(std::max<Index>(0, total_ - step_)) / rate) + " left", 2});
+  }
+  while (true) {
+    std::string line;
+    for (const Item& item : items) line += (line.empty() ? "" : " | ") + item.text;
+    if (line.size() <= room || items.size() == 1) return line.substr(0, room);
+    items.erase(
+        std::max_element(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.rank < b.rank; }));
+  }
 }
 
 void Progress::write(double time) {
-  std::string line = text(time);
   if (terminal_) {
     // Leave one column free: many terminals wrap as soon as the last column is filled.
     const int width = options_.width > 0 ? options_.width : terminal_width();
     const std::size_t room = static_cast<std::size_t>(std::max(1, width - 1));
-    line.resize(std::min(line.size(), room));
+    std::string line = text(time, room);
     const std::size_t now_shown = line.size();
     line.resize(std::max(line.size(), std::min(shown_, room)), ' ');  // erases the rest of the previous line
     shown_ = now_shown;
     out_ << '\r' << line << std::flush;
   } else {
-    out_ << line << '\n' << std::flush;
+    out_ << text(time, std::string::npos) << '\n' << std::flush;
   }
   pending_ = false;
   written_step_ = step_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -20,12 +21,14 @@ struct ProgressOptions {
   double refresh = 0.1;                ///< on a terminal: seconds between two updates
   Index every_steps = 100;             ///< elsewhere: a line at each multiple of this; 0: at every step
   double every_seconds = 0;            ///< elsewhere, also: least seconds between two lines
+  Index tokens_per_step = 0;           ///< 0: tokens per second are not shown
   std::function<double()> clock = {};  ///< seconds since any moment; empty: the system's steady clock
 };
 
-/// Prints "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | 12.3 steps/s | 5m12s left" to `out`: on a terminal one line
-/// that rewrites itself, elsewhere a line now and then. The text is plain ASCII without colours or escape codes, so
-/// NO_COLOR has nothing to switch off; TERM=dumb selects lines. The rate is the average since the first update.
+/// Prints "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | norm 0.52 | 12.3 steps/s | 45.2k tokens/s | 5m12s left" to `out`: on
+/// a terminal one line that rewrites itself, without what does not fit; elsewhere a line now and then. The text is plain
+/// ASCII without colours or escape codes, so NO_COLOR has nothing to switch off; TERM=dumb selects lines. Rates are
+/// averages since the first update.
 class Progress {
  public:
   /// Errors: options below 0 or not finite.
@@ -34,9 +37,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `step` steps of `total` are done (total 0 or below: unknown). The first and the last are always
-  /// printed.
-  void update(Index step, Index total, double loss, double learning_rate);
+  /// `step` steps of `total` are done (total 0 or below: unknown); `grad_norm` is the norm of the gradient, if it is to be
+  /// shown. The first and the last are always printed.
+  void update(Index step, Index total, double loss, double learning_rate, std::optional<double> grad_norm = {});
   /// Prints a line of the caller's, such as a validation loss, without breaking the progress line.
   void note(const std::string& line);
   /// Prints the last update if it is pending, and ends the line. Further updates begin a new run.
@@ -45,7 +48,7 @@ class Progress {
  private:
   double now();
   bool due(Index step, double time) const;
-  std::string text(double time) const;
+  std::string text(double time, std::size_t room) const;
   void write(double time);
   void clear_line();
 
@@ -57,6 +60,7 @@ class Progress {
   double first_time_ = 0, written_time_ = 0, newest_time_ = 0;
   Index step_ = 0, total_ = 0;
   double loss_ = 0, learning_rate_ = 0;
+  std::optional<double> grad_norm_;
   std::size_t shown_ = 0;  // characters of the line that a terminal shows now
 };
 

@@ -33,7 +33,7 @@ constexpr auto words(ScheduleKind) {
                                             {ScheduleKind::constant, "constant"}});
 }
 
-/// What to train and how. The model is given by name, since train/ knows no models.
+/// What to train and how; as text, its fields have nanoGPT's names. The model is given by name, since train/ knows no models.
 struct Recipe {
   std::string model = "gpt";                                                   ///< which kind
   FieldValues config = {{"n_layer", "2"}, {"n_head", "4"}, {"n_embd", "64"}};  ///< fields of its config
@@ -41,30 +41,35 @@ struct Recipe {
 
   OptimizerKind optimizer = OptimizerKind::adamw;
   ScheduleKind schedule = ScheduleKind::cosine;
-  Index steps = 600, batch_size = 64;
+  Index steps = 600, batch_size = 64, gradient_accumulation_steps = 1;
   double learning_rate = 1e-3;
   std::optional<double> min_lr = {};  ///< not given: a tenth of learning_rate
   Index warmup = 50;
   double decay_ratio = 0.2;
   double beta1 = 0.9, beta2 = 0.999;
   double weight_decay = 0.1, clip = 1;
-  double ema_decay = 0;
+  double ema_decay = 0, label_smoothing = 0;
+  Index eval_interval = 100, eval_iters = 4;
 
   template <class V>
   void visit(V& v) {
     v("optimizer", optimizer, "what steps the weights");
     v("schedule", schedule, "the learning rate after the warm-up; wsd: always the same, down at the end");
-    v("steps", steps, "training steps");
-    v("batch_size", batch_size, "sequences per step");
+    v("max_iters", steps, "training steps");
+    v("batch_size", batch_size, "sequences in a batch");
+    v("gradient_accumulation_steps", gradient_accumulation_steps, "batches in a step, one after the other");
     v("learning_rate", learning_rate, "its peak");
     v("min_lr", min_lr, "the learning rate at the end, unless it is constant; default: a tenth of the peak");
-    v("warmup", warmup, "steps in which the learning rate rises to its peak");
+    v("warmup_iters", warmup, "steps in which the learning rate rises to its peak");
     v("decay_ratio", decay_ratio, "the share of the steps in which wsd goes down");
     v("beta1", beta1, "how much of the gradients' mean a step of adam or adamw keeps");
     v("beta2", beta2, "how much of the mean of their squares it keeps");
     v("weight_decay", weight_decay, "how much weights decay; with adamw and muon matrices only");
-    v("clip", clip, "largest gradient norm; 0: no clipping");
+    v("grad_clip", clip, "largest gradient norm; 0: no clipping");
     v("ema_decay", ema_decay, "evaluate a running mean of the weights, of which a step keeps so much; 0: the weights");
+    v("label_smoothing", label_smoothing, "share of each target that is spread over all tokens");
+    v("eval_interval", eval_interval, "steps between two evaluations on held-out data; 0: only at the end");
+    v("eval_iters", eval_iters, "batches that the evaluation's loss is the mean of");
   }
 };
 
@@ -74,7 +79,7 @@ std::unique_ptr<Optimizer> make_optimizer(const Recipe& recipe, const Module& mo
 
 /// Steps, clipping and schedule of a recipe. A warm-up longer than the training ends with it; a decay takes what the
 /// warm-up leaves at most. Errors: steps or warmup below 0, a batch_size below 1, a decay_ratio outside [0, 1], a min_lr
-/// below 0 or above learning_rate.
+/// below 0 or above learning_rate, a label_smoothing outside [0, 1], evaluations below 0 or of no batch.
 FitOptions fit_options(const Recipe& recipe);
 
 }  // namespace mote

@@ -60,21 +60,22 @@ std::string best_checkpoint(const std::string& folder) {
 
 RunFolder::RunFolder(const std::string& path, Index keep) : keep_(checked(keep)), path_(made(path)), lock_(path) {}
 
-void RunFolder::save(const Checkpoint& run, Index steps, std::optional<double> score) {
-  check_in("run", steps >= 0, "steps ", steps, " must be at least 0");
-  const std::string name = name_of(steps);
-  const bool better = score && !std::isnan(*score) && (!best_score || *score < *best_score);
+bool RunFolder::save_best(const Checkpoint& run, double score) {
   const std::optional<double> before = best_score;
+  if (std::isnan(score) || (before && score >= *before)) return false;
+  best_score = score;
   try {
-    if (better) {
-      best_score = score;
-      run.save(file(best_name));
-    }
-    run.save(file(name));
+    run.save(file(best_name));
   } catch (...) {
     best_score = before;
     throw;
   }
+  return true;
+}
+
+void RunFolder::save(const Checkpoint& run, Index steps) {
+  check_in("run", steps >= 0, "steps ", steps, " must be at least 0");
+  run.save(file(name_of(steps)));
   std::vector<std::string> names = checkpoints(path_);
   std::erase_if(names, [&](const std::string& other) { return steps_of(other) >= steps; });  // this, or a longer past
   for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) <= names.size(); ++i) remove_file(file(names[i]));

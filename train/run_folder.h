@@ -16,7 +16,7 @@ std::string newest_checkpoint(const std::string& folder);
 std::string best_checkpoint(const std::string& folder);
 
 /// A folder that belongs to one run, and meanwhile to this process alone. Checkpoints are step-00000100.safetensors and
-/// the like; best.safetensors is a copy of the one with the lowest score.
+/// the like; best.safetensors is the run when it had the lowest score.
 class RunFolder {
  public:
   /// Makes the folder if need be. `keep` is how many of the newest checkpoints stay.
@@ -25,11 +25,12 @@ class RunFolder {
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
-  /// Saves `run` after so many steps, also as best.safetensors if `score` is the lowest so far (`best_score`, which is
-  /// part of the run: add it), and then removes what is no longer among the newest. A checkpoint is removed only after
-  /// its successor is on the disk.
-  void save(const Checkpoint& run, Index steps, std::optional<double> score = {});
-  std::optional<double> best_score = {};
+  /// Saves `run` after so many steps, and then removes what is no longer among the newest. A checkpoint is removed only
+  /// after its successor is on the disk.
+  void save(const Checkpoint& run, Index steps);
+  /// Saves `run` as best.safetensors if `score` is the lowest so far, and says so. NaN is no score.
+  bool save_best(const Checkpoint& run, double score);
+  std::optional<double> best_score = {};  ///< part of the run: add it
 
  private:
   Index keep_;

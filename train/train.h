@@ -13,6 +13,7 @@
 #include "train/progress.h"
 #include "train/recipe.h"
 #include "train/run_folder.h"
+#include "train/run_log.h"
 #include "train/schedule.h"
 #include "train/sgd.h"
 #include "train/stop_signal.h"

@@ -1,4 +1,4 @@
-// Scales, and the two ways to draw a curve.
+// A scale, and a curve drawn by it.
 #include "engine/io/curve.h"
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include "engine/base/check.h"
 #include "engine/base/math.h"
 #include "engine/base/number_text.h"
-#include "engine/io/xml.h"
 
 namespace mote {
 namespace {
@@ -28,11 +27,6 @@ class Scale {
   double height(double value) const {
     const double y = position(value);
     return high_ > low_ ? (y - low_) / (high_ - low_) : y - y + 0.5;
-  }
-  /// The value at a height.
-  double value(double height) const {
-    const double y = low_ + (high_ - low_) * height;
-    return log_ ? math::exp(y) : y;
   }
   bool empty() const { return std::isnan(low_); }
 
@@ -92,43 +86,6 @@ std::string curve_text(std::span<const double> values, const CurveOptions& optio
       std::string(label + 1, ' ') + "+" + std::string(columns.size(), '-') + "\n" + std::string(label + 2, ' ') + "1";
   if (values.size() > 1) text += right_aligned(last, std::max(columns.size() - 1, last.size() + 1));
   return text + "\n";
-}
-
-std::string curve_svg(std::span<const double> values, const CurveOptions& options) {
-  constexpr double left = 70, top = 40, wide = 550, high = 280;
-  const Scale scale(std::vector<double>(values.begin(), values.end()), options.log);
-  std::string svg =
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" height=\"360\" font-family=\"monospace\" "
-      "font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"10\" y=\"22\" "
-      "font-size=\"16\">" +
-      detail::xml_text(options.title) + "</text>\n";
-  const auto text = [&](double x, double y, const char* anchor, const std::string& what) {
-    svg += "<text x=\"" + general_text(x, 6) + "\" y=\"" + general_text(y, 6) + "\" text-anchor=\"" + anchor + "\">" +
-           what + "</text>\n";
-  };
-  for (int i = 0; i <= 4; ++i) {
-    const double y = top + high * (1 - i / 4.0);
-    svg += "<path d=\"M" + general_text(left, 6) + " " + general_text(y, 6) + "h" + general_text(wide, 6) +
-           "\" stroke=\"#dddddd\"/>\n";
-    if (!scale.empty()) text(left - 6, y + 4, "end", general_text(scale.value(i / 4.0), 4));
-  }
-  std::string path;
-  bool drawing = false;
-  const double steps = static_cast<double>(std::max<std::size_t>(2, values.size()) - 1);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double h = scale.height(values[i]);
-    if (!std::isnan(h)) {
-      const double x = left + wide * static_cast<double>(i) / steps;
-      path.append(drawing ? "L" : "M").append(fixed_text(x, 2)).append(" ");
-      path.append(fixed_text(top + high * (1 - h), 2));
-      if (!drawing) path += "h0";  // so that a value alone shows as a dot
-    }
-    drawing = !std::isnan(h);
-  }
-  svg += "<path d=\"" + path + "\" fill=\"none\" stroke=\"#3b518b\" stroke-width=\"1.5\" stroke-linecap=\"round\"/>\n";
-  if (!values.empty()) text(left, top + high + 18, "middle", "1");
-  if (values.size() > 1) text(left + wide, top + high + 18, "middle", std::to_string(values.size()));
-  return svg + "</svg>\n";
 }
 
 }  // namespace mote

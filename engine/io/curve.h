@@ -1,4 +1,4 @@
-// A sequence of numbers, such as the losses of a training, as a curve: in characters, and as SVG.
+// A sequence of numbers, such as the losses of a training, as a curve in characters.
 #pragma once
 
 #include <span>
@@ -16,8 +16,5 @@ struct CurveOptions {
 /// '*' for each column, the largest and the smallest mean beside the first and the last row, the numbers of the first and
 /// the last value (1 and n) below. Values that are not finite are left out. Errors: a width below 1, a height below 2.
 std::string curve_text(std::span<const double> values, const CurveOptions& options = {});
-
-/// An SVG document of 640 x 360 pixels with a line through all values, interrupted where one is left out.
-std::string curve_svg(std::span<const double> values, const CurveOptions& options = {});
 
 }  // namespace mote

@@ -7,6 +7,7 @@
 
 #include "engine/base/math.h"
 #include "engine/base/number_text.h"
+#include "engine/io/ticks.h"
 #include "engine/io/xml.h"
 
 namespace mote {
@@ -48,17 +49,6 @@ std::string polyline(const Points& points, const Range& xs, const Range& ys, dou
                       : std::string("<path d=\"").append(path).append("\" fill=\"none\" ").append(style).append("/>\n");
 }
 
-/// Powers of ten, but where they are fewer than three also their halves and fifths.
-std::vector<double> ticks(const Range& ys) {
-  std::vector<double> found;
-  const double decades = math::log(ys.high / ys.low) / math::log(10.0);
-  for (double power = 1e-12; power <= ys.high; power *= 10)
-    for (const double factor : {1.0, 2.0, 5.0})
-      if ((factor == 1 || decades < 3) && power * factor >= ys.low * 0.999 && power * factor <= ys.high * 1.001)
-        found.push_back(power * factor);
-  return found;
-}
-
 }  // namespace
 
 std::string plot_svg(const std::string& title, const std::string& y_label, const std::vector<PlotPanel>& panels) {
@@ -81,7 +71,7 @@ std::string plot_svg(const std::string& title, const std::string& y_label, const
     for (const auto& p : panel.points)
       if (shown(p)) xs.include(p.first);
     if (!empty)
-      for (const double y : ticks(ys)) {
+      for (const double y : detail::log_ticks(ys.low, ys.high)) {
         const double height = top + size * (1 - ys.place(y));
         svg += line(origin, height, std::string("h").append(number(size)));
         if (i == 0) svg += text(left - 6, height + 4, "end", general_text(y, 6));

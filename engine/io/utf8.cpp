@@ -21,6 +21,19 @@ std::pair<std::size_t, unsigned> character_at(std::string_view text, std::size_t
   return valid ? std::pair(length, code) : std::pair<std::size_t, unsigned>(1, 0);
 }
 
+std::string repaired_utf8(std::string_view text) {
+  std::string whole;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto [length, code] = character_at(text, i);
+    if (code == 0 && text[i] != '\0')
+      whole += utf8_text(0xfffd);
+    else
+      whole += text.substr(i, length);
+    i += length;
+  }
+  return whole;
+}
+
 std::string utf8_text(unsigned code) {
   const auto tail = [&](int shift) { return static_cast<char>(0x80u | (code >> shift & 0x3fu)); };
   if (code < 0x80) return {static_cast<char>(code)};

@@ -88,7 +88,7 @@ TEST_CASE("fit: tells of every step in order, after its update") {
     CHECK(told[i].steps == 3);
     CHECK(told[i].loss == 64 / std::pow(4.0, i));  // before the update
     CHECK(told[i].learning_rate == 0.25);
-    CHECK(told[i].grad_norm == 0);  // clipping is off
+    CHECK(told[i].grad_norm == 16 / std::exp2(i));  // of 2 (w - target)
   }
   CHECK(last == 4);
   CHECK(optimizer.steps() == 3);
@@ -169,7 +169,7 @@ TEST_CASE("fit: a step that fails puts streams back; what on_step throws comes a
   CHECK(optimizer.steps() == 1);
 }
 
-TEST_CASE("fit: a gradient that is not finite is an error when clipping looks at it, and the weights stay") {
+TEST_CASE("fit: a gradient that is not finite is an error, and the weights stay") {
   const Valley m;
   SGD optimizer(all_parameters(m), {.lr = 0.25});
   const std::string text = error_of([&] { fit(optimizer, [&](Index) { return sum(sqrt(m.w)); }, {.steps = 5}); });
@@ -361,6 +361,60 @@ TEST_CASE("fit: 25 steps and then 35 are 60 at once: weights, schedule, numbers 
   CHECK(once.losses == twice.losses);
   CHECK(once.rates == twice.rates);
   CHECK(std::equal(once.weights.begin(), once.weights.end(), twice.weights.begin(), twice.weights.end(), same_bits));
+}
+
+void fit_nothing(Index batches) {
+  const Valley m;
+  SGD optimizer(all_parameters(m), {.lr = 1});
+  fit(optimizer, [&](Index) { return MeanLoss(m(8), 0); }, {.steps = 1, .gradient_accumulation_steps = batches});
+}
+
+/// What a step of SGD with learning rate 1 takes from a model's weights, which is its gradient: of rows of 6 tokens, some
+/// of whose targets are ignored, in batches of `rows`.
+std::vector<Array> gradient_of(Index rows, Index batches, StepReport* told = nullptr, double clip = 0) {
+  const Index T = 6;
+  GPT model({.block_size = T, .vocab_size = 7, .n_layer = 1, .n_head = 2, .n_embd = 16}, Generator(1));
+  const IntArray ids = randint(0, 7, {8, T}, Generator(2)), kept = randint(0, 3, {8, T}, Generator(3));
+  IntArray targets = randint(0, 7, {8, T}, Generator(4));
+  for (Index i = 0; i < 8 * T; ++i)
+    if (kept.data()[i] != 0 || i < 2 * T) targets.mutate()[i] = -1;  // the first two rows have none
+  std::vector<Array> steps;
+  for (const Parameter& p : parameters(model)) steps.push_back(copy_of(p.value()));
+  SGD optimizer(all_parameters(model), {.lr = 1});
+  Index next = 0;
+  fit(optimizer,
+      [&](Index) {
+        const IntArray x = ids.slice(0, next, next + rows), y = targets.slice(0, next, next + rows);
+        next += rows;
+        Index count = 0;
+        for (const Index target : y.values()) count += target >= 0;
+        return MeanLoss(model.loss(x, y), count);
+      },
+      {.steps = 1, .clip = clip, .gradient_accumulation_steps = batches, .on_step = [&](const StepReport& r) {
+         if (told) *told = r;
+         return true;
+       }});
+  for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = steps[i] - parameters(model)[i].value();
+  return steps;
+}
+
+TEST_CASE("fit: the gradient of several batches is that of all of them as one, whatever targets are ignored") {
+  for (const double clip : {0.0, 0.01}) {
+    StepReport whole, parts;
+    const std::vector<Array> full = gradient_of(8, 1, &whole, clip);
+    for (const Index rows : {1, 2, 4}) {
+      const std::vector<Array> summed = gradient_of(rows, 8 / rows, &parts, clip);
+      CHECK(parts.loss == doctest::Approx(whole.loss).epsilon(1e-6));
+      CHECK(parts.grad_norm == doctest::Approx(whole.grad_norm).epsilon(1e-6));
+      for (std::size_t i = 0; i < full.size(); ++i) {
+        const std::vector<real> a = full[i].to_vector(), b = summed[i].to_vector();
+        for (std::size_t k = 0; k < a.size(); ++k) CHECK(std::abs(static_cast<double>(a[k] - b[k])) <= 1e-6);
+      }
+    }
+  }
+  CHECK(error_of([] { fit_nothing(2); }) ==
+        "fit: the loss of step 0 is a mean over nothing: an empty batch, or every target ignored");
+  CHECK(error_of([] { fit_nothing(0); }) == "fit: gradient_accumulation_steps 0 must be at least 1");
 }
 
 TEST_CASE("fit: a first step beyond the last is an error; right at the end there is nothing left to do") {

@@ -149,6 +149,30 @@ TEST_CASE("progress: a terminal's line is rewritten and never wraps") {
   }
 }
 
+TEST_CASE("progress: the norm of the gradient and tokens per second; what has no room goes, the rest stays whole") {
+  const Term xterm("xterm");
+  const auto line = [](int width, Index tokens) {
+    Screen s;
+    ProgressOptions o = s.options(width);
+    o.tokens_per_step = tokens;
+    Progress p(s.out, true, o);
+    p.update(1, 1000, 4, 1e-3, 0.5), s.take();
+    s.time += 1, p.update(101, 1000, 4, 1e-3, 0.5);
+    const std::string text = s.take();
+    return text.substr(0, text.find_last_not_of(' ') + 1);  // spaces erase a longer line
+  };
+  const std::string begin = "\rstep 101/1000 | loss 4.0000 | ";
+  CHECK(line(200, 12) == begin + "lr 1.00e-03 | norm 0.5000 | 100.0 steps/s | 1.2k tokens/s | 8s left");
+  CHECK(line(200, 2) == begin + "lr 1.00e-03 | norm 0.5000 | 100.0 steps/s | 200.0 tokens/s | 8s left");
+  CHECK(line(200, 12345678) == begin + "lr 1.00e-03 | norm 0.5000 | 100.0 steps/s | 1234.6M tokens/s | 8s left");
+  CHECK(line(87, 12) == begin + "lr 1.00e-03 | 100.0 steps/s | 1.2k tokens/s | 8s left");
+  CHECK(line(80, 12) == begin + "lr 1.00e-03 | 100.0 steps/s | 8s left");
+  CHECK(line(60, 12) == begin + "100.0 steps/s | 8s left");
+  CHECK(line(45, 12) == begin + "8s left");
+  CHECK(line(20, 12) == "\rstep 101/1000");
+  CHECK(line(6, 12) == "\rstep");
+}
+
 TEST_CASE("progress: by default the clock is the system's and the width the terminal's") {
   const Term xterm("xterm");
   const ProgressOptions defaults;

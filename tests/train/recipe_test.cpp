@@ -113,15 +113,22 @@ TEST_CASE("recipe: fields by name; what cannot be is refused") {
   CHECK(set_field(r, "optimizer", "sgd"));
   CHECK(r.optimizer == OptimizerKind::sgd);
   CHECK(fields_text(Recipe()) ==
-        "optimizer = adamw\nschedule = cosine\nsteps = 600\nbatch_size = 64\nlearning_rate = 0.001\nmin_lr = default\n"
-        "warmup = 50\ndecay_ratio = 0.2\nbeta1 = 0.9\nbeta2 = 0.999\nweight_decay = 0.1\nclip = 1\n"
-        "ema_decay = 0\n");
+        "optimizer = adamw\nschedule = cosine\nmax_iters = 600\nbatch_size = 64\ngradient_accumulation_steps = 1\n"
+        "learning_rate = 0.001\nmin_lr = default\nwarmup_iters = 50\ndecay_ratio = 0.2\nbeta1 = 0.9\nbeta2 = 0.999\n"
+        "weight_decay = 0.1\ngrad_clip = 1\nema_decay = 0\nlabel_smoothing = 0\neval_interval = 100\neval_iters = 4\n");
   CHECK((Recipe().model == "gpt" && Recipe().data_seed == 1));
   CHECK(error_of([&] { set_field(r, "schedule", "square"); }) ==
         "schedule 'square' is none of cosine, linear, wsd, constant");
-  CHECK(error_of([] { fit_options({.steps = -1}); }) == "recipe: steps -1 must be at least 0");
+  CHECK(error_of([] { fit_options({.steps = -1}); }) == "recipe: max_iters -1 must be at least 0");
+  CHECK(error_of([] { fit_options({.gradient_accumulation_steps = 0}); }) ==
+        "recipe: gradient_accumulation_steps 0 must be at least 1");
+  CHECK(error_of([] { fit_options({.clip = -1}); }) == "recipe: grad_clip -1 must be at least 0");
+  CHECK(error_of([] { fit_options({.label_smoothing = 2}); }) == "recipe: label_smoothing 2 must be 0 to 1");
+  CHECK(error_of([] { fit_options({.eval_interval = -1}); }) == "recipe: eval_interval -1 must be at least 0");
+  CHECK(error_of([] { fit_options({.eval_iters = 0}); }) == "recipe: eval_iters 0 must be at least 1");
+  CHECK(fit_options({.gradient_accumulation_steps = 3}).gradient_accumulation_steps == 3);
   CHECK(error_of([] { fit_options({.batch_size = 0}); }) == "recipe: batch_size 0 must be at least 1");
-  CHECK(error_of([] { fit_options({.warmup = -1}); }) == "recipe: warmup -1 must be at least 0");
+  CHECK(error_of([] { fit_options({.warmup = -1}); }) == "recipe: warmup_iters -1 must be at least 0");
   CHECK(error_of([] { fit_options({.decay_ratio = 1.5}); }) == "recipe: decay_ratio 1.5 must be 0 to 1");
   CHECK(error_of([] { fit_options({.min_lr = 1}); }) == "recipe: min_lr 1 must be 0 to learning_rate 0.001");
 }

@@ -21,7 +21,8 @@ struct Counter {
   Counter() { checkpoint.add("step", step); }
   void save(RunFolder& folder, Index steps, std::optional<double> score = {}) {
     step = steps;
-    folder.save(checkpoint, steps, score);
+    if (score) folder.save_best(checkpoint, *score);
+    folder.save(checkpoint, steps);
   }
   Index read(const std::string& path) {
     checkpoint.load(path);
@@ -159,7 +160,8 @@ TEST_CASE("run folder: a checkpoint that cannot be written removes none and leav
     const std::string error = error_of([&] { run.save(folder, 2, 4); });
     detail::file_calls = &detail::system_file_calls;
     CHECK(error.find("No space left on device") != std::string::npos);
-    CHECK(folder.best_score == 5.0);
+    CHECK(folder.best_score == (call == 1 ? 5.0 : 4.0));  // as the file says
+    CHECK(Counter().read(best_checkpoint(folder.path())) == (call == 1 ? 1 : 2));
     CHECK(Counter().read(newest_checkpoint(folder.path())) == 1);
     CHECK(temporary.names() == ".mote.lock best.safetensors step-00000001.safetensors");
   }

@@ -1,4 +1,4 @@
-// curve_text and curve_svg: scales, means of columns, values that are left out.
+// curve_text: scales, means of columns, values that are left out.
 #include "engine/io/curve.h"
 
 #include <doctest/doctest.h>
@@ -53,19 +53,6 @@ TEST_CASE("curve_text: nothing, one value, equal ones, values that are not finit
   CHECK(curve_text(std::vector<double>{inf, 1, 1, 3}, {.width = 2, .height = 2}) == "2 | *\n1 |*\n  +--\n   1 4\n");
   CHECK(error_of([] { curve_text({}, {.height = 1}); }) ==
         "curve_text: width 72 must be at least 1 and height 1 at least 2");
-}
-
-TEST_CASE("curve_svg: a line from the first to the last value, interrupted where one is left out") {
-  const std::string svg = curve_svg(std::vector<double>{4, 2, nan, 0, 1}, {.title = "a < b & \"c\""});
-  CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" height=\"360\""));
-  CHECK(svg.ends_with("</svg>\n"));
-  CHECK(svg.find(">a &lt; b &amp; &quot;c&quot;<") != std::string::npos);
-  CHECK(svg.find("d=\"M70.00 40.00h0L207.50 180.00M482.50 320.00h0L620.00 250.00\"") != std::string::npos);
-  for (const char* label : {">4<", ">3<", ">2<", ">1<", ">0<", ">5<"}) CHECK(svg.find(label) != std::string::npos);
-  const std::string decades = curve_svg(std::vector<double>{1, 100, 0}, {.log = true});
-  CHECK(decades.find("d=\"M70.00 320.00h0L345.00 40.00\"") != std::string::npos);
-  CHECK(decades.find(">10<") != std::string::npos);
-  CHECK(curve_svg({}).find("d=\"\"") != std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,189 @@
+// From points to lines, axes and a legend.
+#include "engine/io/chart.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/base/math.h"
+#include "engine/base/number_text.h"
+#include "engine/io/ticks.h"
+#include "engine/io/xml.h"
+
+namespace mote {
+namespace {
+
+using Point = std::pair<double, double>;
+
+constexpr double width = 480, left = 58, right = 468, top = 50, bottom = 258;  // of 300 from top to bottom
+constexpr std::size_t colours = 4, most_points = 1000;
+
+/// From a value to its place: 0 at the low end, 1 at the high one; NaN for what is left out.
+struct ChartAxis {
+  bool log = false;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  bool shows(double value) const { return std::isfinite(value) && (!log || value > 0); }
+  void include(double value) {
+    if (shows(value)) low = std::min(low, value), high = std::max(high, value);
+  }
+  bool empty() const { return !(low <= high); }
+  double place(double value) const {
+    if (empty() || !shows(value)) return std::numeric_limits<double>::quiet_NaN();
+    if (!(low < high)) return 0.5;
+    if (log) return (math::log(value) - math::log(low)) / (math::log(high) - math::log(low));
+    return value / (high - low) - low / (high - low);
+  }
+  std::vector<double> ticks() const { return log ? detail::log_ticks(low, high) : detail::linear_ticks(low, high); }
+};
+
+/// The points, or the means of equal shares of them.
+std::vector<Point> reduced(const std::vector<Point>& points) {
+  const std::size_t n = points.size();
+  if (n <= most_points) return points;
+  std::vector<Point> shares;
+  for (std::size_t i = 0, begin = 0; i < most_points; ++i) {
+    const std::size_t stop = (i + 1) * n / most_points;
+    double x = 0, y = 0, used = 0;
+    for (std::size_t k = begin; k < stop; ++k) {
+      x += points[k].first / static_cast<double>(stop - begin);
+      if (std::isfinite(points[k].second)) y += points[k].second, used += 1;
+    }
+    shares.emplace_back(x, used > 0 ? y / used : std::numeric_limits<double>::quiet_NaN());
+    begin = stop;
+  }
+  return shares;
+}
+
+std::string coordinate(double x) { return fixed_text(x, 1); }
+
+/// "M12.0 34.0": a command of a path and where it goes.
+std::string go(char command, double x, double y) {
+  std::string text(1, command);
+  return text.append(coordinate(x)).append(" ").append(coordinate(y));
+}
+
+class Drawing {
+ public:
+  explicit Drawing(const Chart& chart) : chart_(chart) {
+    y_.log = chart.log;
+    for (const ChartLine& line : chart.lines) {
+      lines_.push_back(reduced(line.points));
+      for (const Point& p : lines_.back())
+        if (std::isfinite(p.first) && y_.shows(p.second)) x_.include(p.first), y_.include(p.second);
+    }
+    if (chart.mark && !y_.empty()) y_.include(*chart.mark);
+    if (chart.low) y_.low = *chart.low;
+    if (chart.high) y_.high = *chart.high;
+    if (!x_.empty() && x_.low > 0 && x_.low <= 0.1 * x_.high) x_.low = 0;
+  }
+
+  std::string svg() {
+    svg_ = "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 480 300\" role=\"img\">\n<title>";
+    svg_ += detail::xml_text(chart_.title) + "</title>\n";
+    text(8, 20, "class=\"heading\"", chart_.title);
+    axes();
+    for (std::size_t i = 0; i < lines_.size(); ++i) draw(lines_[i], chart_.lines[i], i % colours);
+    legend();
+    return svg_ + "</svg>\n";
+  }
+
+ private:
+  double across(double x) const { return left + (right - left) * x_.place(x); }
+  double down(double y) const { return bottom - (bottom - top) * y_.place(y); }
+
+  void text(double x, double y, const std::string& how, const std::string& what) {
+    svg_ += "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" " + how + ">" + detail::xml_text(what) +
+            "</text>\n";
+  }
+  void path(const std::string& d, const std::string& style) {
+    svg_ += "<path class=\"" + style + "\" d=\"" + d + "\"/>\n";
+  }
+  void axes() {
+    const std::string wide = "h410.0";
+    if (!x_.empty() && !y_.empty()) {
+      for (const double y : y_.ticks()) {
+        path(go('M', left, down(y)) + wide, "grid");
+        text(left - 6, down(y) + 4.5, "text-anchor=\"end\"", general_text(y, 4));
+      }
+      double last = -width;
+      for (const double x : x_.ticks()) {
+        const std::string label = general_text(x, 7);
+        const double half = 4 * static_cast<double>(label.size());
+        if (across(x) - half < last) continue;
+        text(std::min(across(x), width - half - 2), bottom + 18, "text-anchor=\"middle\"", label);
+        last = across(x) + half + 8;
+      }
+      if (chart_.mark && !std::isnan(y_.place(*chart_.mark))) {
+        const double y = down(*chart_.mark);
+        path(go('M', left, y) + wide, "mark");
+        text(right - 4, y < top + 20 ? y + 15 : y - 5, "text-anchor=\"end\"", chart_.mark_label);
+      }
+    }
+    path(go('M', left, bottom) + wide, "axis");
+    text((left + right) / 2, bottom + 35, "text-anchor=\"middle\"", chart_.x_label);
+  }
+  void draw(const std::vector<Point>& points, const ChartLine& line, std::size_t colour) {
+    std::string d, dots;
+    bool drawing = false;
+    const std::string number = std::to_string(colour);
+    for (const auto& [x, y] : points) {
+      const bool shown = std::isfinite(x) && !std::isnan(y_.place(y));
+      if (shown) {
+        const double height = std::clamp(down(y), top - 8, bottom + 8);
+        d += go(drawing ? 'L' : 'M', across(x), height);
+        if (!drawing) d += "h0";  // so that a point alone shows
+        if (line.dots)
+          dots += "<path class=\"dot c" + number + "\" d=\"" + go('M', across(x), height) + "h0\"><title>" +
+                  detail::xml_text(line.name) + " " + general_text(y, 5) + ", " + detail::xml_text(chart_.x_label) +
+                  " " + general_text(x, 7) + "</title></path>\n";
+      }
+      drawing = shown;
+    }
+    if (!d.empty()) path(d, "line c" + number);
+    if (points.size() <= 200) svg_ += dots;
+  }
+  void legend() {
+    if (lines_.size() < 2) return;
+    double x = 10;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      path(go('M', x, 35) + "h18", std::string("line c").append(std::to_string(i % colours)));
+      text(x + 23, 39, "", chart_.lines[i].name);
+      x += 40 + 7 * static_cast<double>(chart_.lines[i].name.size());
+    }
+  }
+
+  const Chart& chart_;
+  ChartAxis x_, y_;
+  std::vector<std::vector<Point>> lines_;
+  std::string svg_;
+};
+
+}  // namespace
+
+const char* const detail::chart_style =
+    ".chart{width:100%;font:13px "
+    "system-ui,sans-serif;--ink:#1c2733;--rule:#dfe4ea;--c0:#2458c5;--c1:#c2410c;--c2:#15803d;"
+    "--c3:#7c3aed}\n"
+    "@media(prefers-color-scheme:dark){.chart{--ink:#e4e9ef;--rule:#39434e;--c0:#7faaff;--c1:#ff9d5c;--c2:#5dd39e;"
+    "--c3:#c4a1ff}}\n"
+    "@media(max-width:560px){.chart{font-size:16px}.chart .heading{font-size:18px}}\n"
+    ".chart text{fill:var(--ink)}.chart .heading{font-weight:600;font-size:15px}\n"
+    ".chart path{fill:none;stroke-linecap:round;stroke-linejoin:round}\n"
+    ".chart .grid{stroke:var(--rule)}.chart .axis{stroke:var(--ink)}\n"
+    ".chart .mark{stroke:var(--ink);stroke-dasharray:5 4;opacity:.6}\n"
+    ".chart .line{stroke-width:1.8}.chart .dot{stroke-width:6}\n"
+    ".chart .c0{stroke:var(--c0)}.chart .c1{stroke:var(--c1)}.chart .c2{stroke:var(--c2)}.chart "
+    ".c3{stroke:var(--c3)}\n";
+
+std::string detail::chart_element(const Chart& chart) { return Drawing(chart).svg(); }
+
+std::string chart_svg(const Chart& chart) {
+  std::string svg = detail::chart_element(chart);
+  svg.insert(svg.find('\n') + 1,
+             std::string("<style>\n") + detail::chart_style +
+                 "svg{background:#fff;max-width:960px}\n@media(prefers-color-scheme:dark){svg{background:#14191f}}\n"
+                 "</style>\n");
+  return svg;
+}
+
+}  // namespace mote

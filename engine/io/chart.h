@@ -1,0 +1,37 @@
+// Lines over steps, such as the losses of a training and of its evaluations, as one SVG picture.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mote {
+
+struct ChartLine {
+  std::string name;
+  std::vector<std::pair<double, double>> points;  ///< in the order of x
+  bool dots = false;                              ///< also a dot for each point, whose tooltip has its numbers
+};
+
+struct Chart {
+  std::string title, x_label = "step";
+  std::vector<ChartLine> lines;
+  bool log = false;                           ///< a logarithmic axis of y, on which what is not above 0 is left out
+  std::optional<double> low = {}, high = {};  ///< ends of the axis of y; not given: those of the points
+  std::optional<double> mark = {};            ///< a dashed line at this height, such as the loss of guessing
+  std::string mark_label = {};
+};
+
+/// An SVG element of 480 x 300 units that fills the width it has, with colours for light and dark (prefers-color-scheme).
+/// Alone it is a file. A line is interrupted where a point is not finite; of more than 1000 points it shows the means of
+/// 1000 equal shares.
+std::string chart_svg(const Chart& chart);
+
+namespace detail {
+/// The style of charts, which a page has once: chart_element() is without it.
+extern const char* const chart_style;
+std::string chart_element(const Chart& chart);
+}  // namespace detail
+
+}  // namespace mote

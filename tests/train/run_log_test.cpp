@@ -1,0 +1,52 @@
+// Run logs: every line is JSON and reads back as what was written, whatever it holds.
+#include "train/run_log.h"
+
+#include <doctest/doctest.h>
+
+#include "engine/io/json.h"
+#include "tests/temp_folder.h"
+#include "tests/tools.h"
+
+namespace mote::test::run_log_test {
+namespace {
+
+TEST_CASE("run log: a step's line, also of numbers that JSON does not have") {
+  CHECK(log_line(StepReport{0, 600, 2.5, 0.001, 0.75}) ==
+        "{\"step\":1,\"loss\":2.5,\"learning_rate\":0.001,\"grad_norm\":0.75}");
+  const TempFolder folder;
+  const std::string path = folder.path("log.jsonl");
+  CHECK(read_steps(path).empty());
+  const double odd = inf, none = nan;
+  put_file(path, log_line(StepReport{0, 9, odd, 1e-300, 0}) + "\n" + log_line(StepReport{1, 9, none, 1, -odd}) + "\n");
+  const std::vector<StepReport> read = read_steps(path);
+  REQUIRE(read.size() == 2);
+  CHECK((read[0].step == 0 && std::isnan(read[0].loss) && read[0].learning_rate == 1e-300));
+  CHECK((read[1].step == 1 && std::isnan(read[1].loss) && std::isnan(read[1].grad_norm)));
+  put_file(path, "{\"step\":1}\n");
+  CHECK(error_of([&] { read_steps(path); }).starts_with(path + " line 1: "));
+  put_file(path, log_line(StepReport{}) + "\n{\"step\":2,\n");
+  CHECK(error_of([&] { read_steps(path); }).starts_with(path + " line 2: line 1, column"));
+}
+
+TEST_CASE("run log: an evaluation's line; texts may hold quotes, new lines, control bytes and half characters") {
+  const std::string text = "a \"quoted\"\nline\x01\t\\ \xe2\x82 \xc3\xa9";
+  EvaluationReport report{
+      100, 0.5, 0.25, {}, {{text, text, true}, {"b", "", false}, {"c", "d", {}}}, {{"AB_", "A-z"}, {"q"}}};
+  const std::string line = log_line(report);
+  CHECK(line.find('\n') == std::string::npos);
+  CHECK(parse_json(line).at("exact_match").as_number() == 0.25);
+  const TempFolder folder;
+  put_file(folder.path("e"), line + "\n" + log_line(EvaluationReport{200, static_cast<double>(nan)}) + "\n");
+  const std::vector<EvaluationReport> read = read_evaluations(folder.path("e"));
+  REQUIRE(read.size() == 2);
+  CHECK((read[0].step == 100 && read[0].loss == 0.5 && read[0].exact_match == 0.25 && !read[0].train_exact_match));
+  REQUIRE(read[0].samples.size() == 3);
+  CHECK(read[0].samples[0].question == "a \"quoted\"\nline\x01\t\\ \xef\xbf\xbd\xef\xbf\xbd \xc3\xa9");
+  CHECK((read[0].samples[0].right == true && read[0].samples[1].right == false && !read[0].samples[2].right));
+  CHECK(read[0].heads == report.heads);
+  CHECK((read[1].step == 200 && std::isnan(read[1].loss) && read[1].samples.empty() && read[1].heads.empty()));
+  CHECK(log_line(read[0]) == line);
+}
+
+}  // namespace
+}  // namespace mote::test::run_log_test

@@ -1,0 +1,94 @@
+// Reports to and from lines of JSON.
+#include "train/run_log.h"
+
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "engine/io/file.h"
+#include "engine/io/folder.h"
+#include "engine/io/json.h"
+#include "engine/io/utf8.h"
+
+namespace mote {
+namespace {
+
+Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
+Json share(const std::optional<double>& x) { return x ? number(*x) : Json(); }
+
+double number_at(const JsonPlace& line, const char* name) {
+  const JsonPlace value = line.at(name);
+  return value.value().is(Json::Kind::null) ? std::numeric_limits<double>::quiet_NaN() : value.as_number();
+}
+std::optional<double> share_at(const JsonPlace& line, const char* name) {
+  const JsonPlace value = line.at(name);
+  if (value.value().is(Json::Kind::null)) return {};
+  return value.as_number();
+}
+
+StepReport step_from(const JsonPlace& line) {
+  return {line.at("step").as_integer() - 1, 0, number_at(line, "loss"), number_at(line, "learning_rate"),
+          number_at(line, "grad_norm")};
+}
+
+EvaluationReport evaluation_from(const JsonPlace& line) {
+  EvaluationReport report{line.at("step").as_integer(), number_at(line, "loss"), share_at(line, "exact_match"),
+                          share_at(line, "train_exact_match")};
+  const JsonPlace samples = line.at("samples"), heads = line.at("heads");
+  for (std::size_t i = 0; i < samples.items().size(); ++i) {
+    const JsonPlace sample = samples.at(i);
+    report.samples.push_back({sample.at("question").as_string(), sample.at("answer").as_string()});
+    if (const JsonPlace right = sample.at("right"); !right.value().is(Json::Kind::null))
+      report.samples.back().right = right.as_bool();
+  }
+  for (std::size_t i = 0; i < heads.items().size(); ++i) {
+    report.heads.emplace_back();
+    for (std::size_t h = 0; h < heads.at(i).items().size(); ++h)
+      report.heads.back().push_back(heads.at(i).at(h).as_string());
+  }
+  return report;
+}
+
+template <class Report>
+std::vector<Report> read_lines(const std::string& path, Report (*from)(const JsonPlace&)) {
+  std::vector<Report> all;
+  if (!file_exists(path)) return all;
+  const std::string text = read_file(path, std::uint64_t{1} << 32);
+  for (std::size_t at = 0, number = 1; at < text.size(); ++number) {
+    const std::size_t stop = std::min(text.find('\n', at), text.size());
+    const std::string where = path + " line " + std::to_string(number);
+    const Json line = parse_json(std::string_view(text).substr(at, stop - at), {}, where);
+    all.push_back(from(JsonPlace(line, where)));
+    at = stop + 1;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string log_line(const StepReport& report) {
+  return text_of(Json::object({{"step", report.step + 1},
+                               {"loss", number(report.loss)},
+                               {"learning_rate", number(report.learning_rate)},
+                               {"grad_norm", number(report.grad_norm)}}));
+}
+
+std::string log_line(const EvaluationReport& report) {
+  Json samples = Json::array(), heads = Json::array();
+  for (const EvaluationReport::Sample& s : report.samples)
+    samples.push_back(Json::object({{"question", detail::repaired_utf8(s.question)},
+                                    {"answer", detail::repaired_utf8(s.answer)},
+                                    {"right", s.right ? Json(*s.right) : Json()}}));
+  for (const std::vector<std::string>& layer : report.heads) heads.push_back(Json::array({layer.begin(), layer.end()}));
+  return text_of(Json::object({{"step", report.step},
+                               {"loss", number(report.loss)},
+                               {"exact_match", share(report.exact_match)},
+                               {"train_exact_match", share(report.train_exact_match)},
+                               {"samples", std::move(samples)},
+                               {"heads", std::move(heads)}}));
+}
+
+std::vector<StepReport> read_steps(const std::string& path) { return read_lines(path, step_from); }
+std::vector<EvaluationReport> read_evaluations(const std::string& path) { return read_lines(path, evaluation_from); }
+
+}  // namespace mote
