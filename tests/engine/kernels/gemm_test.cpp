@@ -87,6 +87,8 @@ TEST_CASE("gemm: products large enough for packing, several tasks and copies of 
     }
   const Index page = 4096 / sizeof(real);  // the rows of A in one set of the first-level cache
   check_product(50, 150, 70, operand(50, 70, Order::columns, 1, page - 50), operand(70, 150, Order::rows, 2));
+  check_product(50, 150, 700, operand(50, 700, Order::rows, 1, 2 * page - 700), operand(700, 150, Order::rows, 2),
+                true);
 }
 
 TEST_CASE("gemm: B copied by the first row of tiles, whole or with columns left over") {
