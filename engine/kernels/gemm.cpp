@@ -83,28 +83,29 @@ bool few_sums(const Product& x) {
   return x.k > sum_block && 2 * x.m * x.n * ceil_div(x.k, sum_block) <= (x.m + x.n) * x.k;
 }
 
-/// The blocks of k as products of their own, side by side, whose results are then added in order. Where k counts the rows
-/// of a batch, as in a weight's gradient, each thread so reads the rows that it has in its cache.
+/// The blocks of k as products of their own, side by side: the first becomes C, to which the others are then added in
+/// order. Where k counts the rows of a batch, as in a weight's gradient, each thread so reads the rows that it has in its
+/// cache.
 void run_blocks_apart(const Product& x) {
   constexpr Index parts = 4;  // of a block: a few tasks per thread, and the last block may be short
   const Index blocks = ceil_div(x.k, sum_block), across = std::clamp<Index>(x.n / 32, 1, parts), down = parts / across;
-  const Storage memory(static_cast<std::size_t>(blocks * x.m * x.n) * sizeof(real));
-  real* const sums = static_cast<real*>(memory.data());
+  const Storage memory(static_cast<std::size_t>((blocks - 1) * x.m * x.n) * sizeof(real));
+  real* const others = static_cast<real*>(memory.data());
   const double task_ns = static_cast<double>(x.m * x.n / (across * down) * sum_block) * multiply_add_ns;
   parallel_for(blocks * across * down, grain_for(task_ns), [&](Index lo, Index hi) {
     for (Index task = lo; task < hi; ++task) {
       const Index block = task / (across * down), p = block * sum_block;
       Product one = x;
       one.a.data += p * x.a.column, one.b.data += p * x.b.row, one.k = std::min(sum_block, x.k - p);
-      one.c = sums + block * x.m * x.n, one.c_row = x.n, one.bias = nullptr;
+      if (block > 0) one.c = others + (block - 1) * x.m * x.n, one.c_row = x.n;
+      one.bias = nullptr;
       run(one, part_of(x, down, across, task % (across * down)));
     }
   });
   parallel_for(x.m, grain_for(static_cast<double>(blocks * x.n) * 0.1), [&](Index lo, Index hi) {
     for (Index i = lo; i < hi; ++i) {
-      real *const c = x.c + i * x.c_row, *const first = sums + i * x.n;
-      x.t.add(first, 1, first + x.m * x.n, 1, c, x.n);
-      for (Index block = 2; block < blocks; ++block) x.t.add(c, 1, first + block * x.m * x.n, 1, c, x.n);
+      real* const c = x.c + i * x.c_row;
+      for (Index block = 1; block < blocks; ++block) x.t.add(c, 1, others + ((block - 1) * x.m + i) * x.n, 1, c, x.n);
       if (x.bias) x.t.add(c, 1, x.bias, 1, c, x.n);
     }
   });
