@@ -52,7 +52,7 @@ void give_gradients(const Optimizer& o, Index step, double scale = 1) {
   }
 }
 bool same_bits(const std::vector<real>& a, const std::vector<real>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(real)) == 0;
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(real)) == 0);
 }
 
 /// The formulas of train/muon.h, element by element.

@@ -25,8 +25,7 @@ class AdditionTask final : public AnswerTask {
   const Options options;
 
   explicit AdditionTask(const Options& o = {})
-      : AnswerTask("AdditionTask", 11, std::max<Index>(2 * o.digits + 1, 1), o.digits + 1), options(o) {
-    check_in("AdditionTask", o.digits >= 1 && o.digits <= 18, "digits ", o.digits, " must be 1 to 18");
+      : AnswerTask("AdditionTask", 11, 2 * checked(o).digits + 1, o.digits + 1), options(o) {
     check_splits("AdditionTask", [this](const Generator& random) { return question(random); });
   }
 
@@ -51,6 +50,10 @@ class AdditionTask final : public AnswerTask {
                                           : 6.0};
   }
 
+  static const Options& checked(const Options& o) {
+    check_in("AdditionTask", o.digits >= 1 && o.digits <= 18, "digits ", o.digits, " must be 1 to 18");
+    return o;
+  }
   std::vector<Index> question(const Generator& random) const override {
     std::vector<Index> q = random_ids(question_length, 0, 10, random);
     q[static_cast<std::size_t>(options.digits)] = plus;

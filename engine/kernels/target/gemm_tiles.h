@@ -63,6 +63,8 @@ void copy_and_multiply(TileBlock t) {
 /// A row of tiles at a time: its part of A stays in the first-level cache while B passes.
 void gemm_tiles(const TileBlock& t) {
   if (t.copy) return copy_and_multiply(t);
+  if (t.rows <= tallest && t.columns <= Reg::lanes && t.width == 0 && !t.a_panels)  // one tile: nothing to split
+    return tiles.of[t.rows - 1][0][t.columns < Reg::lanes](t, t.a, t.a_k, t.b, t.c, 0);
   const RowsOfTiles split(t);
   const Index width = t.width ? t.width : widths.of[split.rows + (split.taller > 0)];
   const Index panel = t.width ? t.b_panel : width;
