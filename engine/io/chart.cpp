@@ -15,7 +15,7 @@ namespace {
 
 using Point = std::pair<double, double>;
 
-constexpr double width = 480, left = 58, right = 468, top = 50, bottom = 258;  // of 300 from top to bottom
+constexpr double page_width = 480, left = 58, right = 468, plot_top = 50, plot_bottom = 258;  // of 300
 constexpr std::size_t colours = 4, most_points = 1000;
 
 /// From a value to its place: 0 at the low end, 1 at the high one; NaN for what is left out.
@@ -89,7 +89,7 @@ class Drawing {
 
  private:
   double across(double x) const { return left + (right - left) * x_.place(x); }
-  double down(double y) const { return bottom - (bottom - top) * y_.place(y); }
+  double down(double y) const { return plot_bottom - (plot_bottom - plot_top) * y_.place(y); }
 
   void text(double x, double y, const std::string& how, const std::string& what) {
     svg_ += "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" " + how + ">" + detail::xml_text(what) +
@@ -105,22 +105,22 @@ class Drawing {
         path(go('M', left, down(y)) + wide, "grid");
         text(left - 6, down(y) + 4.5, "text-anchor=\"end\"", general_text(y, 4));
       }
-      double last = -width;
+      double last = -page_width;
       for (const double x : x_.ticks()) {
         const std::string label = general_text(x, 7);
         const double half = 4 * static_cast<double>(label.size());
         if (across(x) - half < last) continue;
-        text(std::min(across(x), width - half - 2), bottom + 18, "text-anchor=\"middle\"", label);
+        text(std::min(across(x), page_width - half - 2), plot_bottom + 18, "text-anchor=\"middle\"", label);
         last = across(x) + half + 8;
       }
       if (chart_.mark && !std::isnan(y_.place(*chart_.mark))) {
         const double y = down(*chart_.mark);
         path(go('M', left, y) + wide, "mark");
-        text(right - 4, y < top + 20 ? y + 15 : y - 5, "text-anchor=\"end\"", chart_.mark_label);
+        text(right - 4, y < plot_top + 20 ? y + 15 : y - 5, "text-anchor=\"end\"", chart_.mark_label);
       }
     }
-    path(go('M', left, bottom) + wide, "axis");
-    text((left + right) / 2, bottom + 35, "text-anchor=\"middle\"", chart_.x_label);
+    path(go('M', left, plot_bottom) + wide, "axis");
+    text((left + right) / 2, plot_bottom + 35, "text-anchor=\"middle\"", chart_.x_label);
   }
   void draw(const std::vector<Point>& points, const ChartLine& line, std::size_t colour) {
     std::string d, dots;
@@ -129,7 +129,7 @@ class Drawing {
     for (const auto& [x, y] : points) {
       const bool shown = std::isfinite(x) && !std::isnan(y_.place(y));
       if (shown) {
-        const double height = std::clamp(down(y), top - 8, bottom + 8);
+        const double height = std::clamp(down(y), plot_top - 8, plot_bottom + 8);
         d += go(drawing ? 'L' : 'M', across(x), height);
         if (!drawing) d += "h0";  // so that a point alone shows
         if (line.dots)
