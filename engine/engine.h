@@ -16,4 +16,5 @@
 #include "engine/io/npy.h"
 #include "engine/io/print.h"
 #include "engine/io/report.h"
+#include "engine/io/utf8_stream.h"
 #include "engine/ops/ops.h"

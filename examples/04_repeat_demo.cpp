@@ -53,7 +53,7 @@ Run train(const TinyAttentionLM& model, const DemoConfig& c, const std::function
   Run run;
   fit(optimizer, [&](Index) { return loss_of(model, task.batch(c.batch_size, Split::train, data)); },
       {.steps = c.n_epochs * c.steps_per_epoch,
-       .clip = 0,
+       .grad_clip = 0,
        .on_step =
            [&](const StepReport& r) {
              run.losses.push_back(r.loss);

@@ -196,7 +196,7 @@ Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
         const Tensor logits = model(batch.ids, mask);
         return cross_entropy(logits, batch.targets, {.ignore_index = -1});
       },
-      {.steps = 1000, .clip = 0, .on_warning = warn});
+      {.steps = 1000, .grad_clip = 0, .on_warning = warn});
   const NoGrad no_grad;
   model.eval();
   const Batch test = task.batch(500, Split::test, fresh);

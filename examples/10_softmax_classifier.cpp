@@ -110,7 +110,7 @@ double train(const char* what, const Model& model, const Data& data, const Data&
   SGD optimizer(all_parameters(model), {.lr = 1});
   std::vector<double> losses;
   fit(optimizer, [&](Index) { return loss_of(model, data); },
-      {.steps = steps, .clip = 0, .on_step = [&](const StepReport& r) {
+      {.steps = steps, .grad_clip = 0, .on_step = [&](const StepReport& r) {
          losses.push_back(r.loss);
          return true;
        }});

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/io/utf8_stream.h"
 #include "examples/toy_run.h"
 #include "models/gpt_files.h"
 #include "train/text/tokenizer.h"
-#include "train/text/utf8_stream.h"
 
 using namespace mote;
 using namespace toy_run;

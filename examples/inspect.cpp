@@ -434,7 +434,7 @@ int show_run(const std::string& folder) {
     std::printf("\nno checkpoint yet\n");
   else
     std::printf("\nnewest checkpoint: %s, after %s of %lld steps\n", newest.c_str(), kept(newest, "steps").c_str(),
-                static_cast<long long>(settings.recipe.steps));
+                static_cast<long long>(settings.recipe.max_iters));
   if (!best.empty())
     std::printf("best checkpoint: %s, after %s steps: loss %s on held-out batches\n", best.c_str(),
                 kept(best, "steps").c_str(), kept(best, "best_score").c_str());

@@ -52,7 +52,7 @@ class KeptRun {
         std::cout << "there is no checkpoint in " << path << " yet: the run begins\n";
       else
         run_.load(newest);
-      const Index wanted = settings.recipe.steps;
+      const Index wanted = settings.recipe.max_iters;
       checked_usage([&] {
         check(steps <= wanted, "the run in ", path, " has taken ", steps, " steps, which is more than --max_iters ",
               wanted);

@@ -246,7 +246,7 @@ Ending ending(const Run& run) {
   const std::string kind = task.holds_out() ? "held-out" : "fresh";
   Ending ending;
   ending.facts.emplace_back("task", settings.general.task);
-  ending.facts.emplace_back("steps", std::to_string(settings.recipe.steps));
+  ending.facts.emplace_back("steps", std::to_string(settings.recipe.max_iters));
   ending.facts.emplace_back("parameters", std::to_string(parameter_count(run.model->module())));
   if (task.graded()) {
     const Answers all =
@@ -324,7 +324,7 @@ int list_tasks() {
     const std::string chance = !task->graded()           ? "-"
                                : outcome.chance < 0.0005 ? "0 %"
                                                          : fixed_text(100 * outcome.chance, 1) + " %";
-    rows.push_back({name, reached, chance, std::to_string(task->recipe().steps),
+    rows.push_back({name, reached, chance, std::to_string(task->recipe().max_iters),
                     outcome.seconds > 0 ? fixed_text(outcome.seconds, outcome.seconds < 10 ? 1 : 0) : "-", what});
   }
   std::vector<std::size_t> widths(rows[0].size(), 0);

@@ -63,10 +63,10 @@ expect(2 "^$" "^[^\n]*--rotary_base is for --position rotary\n$" --rotary_base 5
 expect(2 "^$" "^[^\n]*--n_inner is for --feed_forward true\n$" --task induction --n_inner 64)
 expect(2 "^$" "^[^\n]*width 32 is not divisible by 3 heads\n$" --task repeat --n_head 3)
 expect(2 "^$" "^[^\n]*p = 1.5 is not a probability\n$" --dropout 1.5)
-expect(2 "^$" "^[^\n]*symbols 1 must be at least 2\n$" --symbols 1)
+expect(2 "^$" "^[^\n]*symbols 1 must be 2 to 10000000\n$" --symbols 1)
 expect(2 "^$" "^[^\n]*learning rate 1e\\+300 is beyond the range [^\n]*\n$" --learning_rate 1e300)
-expect(2 "^$" "^[^\n]*symbols 9223372036854775807 must be at most 1000000000\n$" --symbols 9223372036854775807)
-expect(2 "^$" "^[^\n]*length 4611686018427387904 must be at most 1000000\n$" --length 4611686018427387904)
+expect(2 "^$" "^[^\n]*symbols 9223372036854775807 must be 2 to 10000000\n$" --symbols 9223372036854775807)
+expect(2 "^$" "^[^\n]*length 4611686018427387904 must be 1 to 10000000\n$" --length 4611686018427387904)
 
 # An option that has no effect is a mistake, too.
 expect(2 "^$" "^[^\n]*--keep is for runs that are kept: give --out_dir\n$" --keep 2)

@@ -73,7 +73,7 @@ bool run(const RunSettings& settings, Index seed, Index every, Index lag) {
   const bool holds = outcome.holds(share) && late;
   std::printf("%-26s seed %lld: %lld steps, %.1f s, loss %.4f, %.2f %% right, %s expected: %s\n",
               settings.general.task.c_str(), static_cast<long long>(seed),
-              static_cast<long long>(settings.recipe.steps), seconds, loss, 100 * share, text_of(outcome).c_str(),
+              static_cast<long long>(settings.recipe.max_iters), seconds, loss, 100 * share, text_of(outcome).c_str(),
               holds ? "yes" : "NO");
   if (every > 0)
     std::printf("  99 %% right in training after %lld steps, held out after %lld\n", static_cast<long long>(first[0]),

@@ -93,7 +93,7 @@ double detail::StepLoss::mean() const {
 }
 
 void detail::check_fit(const FitOptions& options) {
-  check_in("fit", options.clip >= 0, "clip ", options.clip, " must be at least 0");
+  check_in("fit", options.grad_clip >= 0, "grad_clip ", options.grad_clip, " must be at least 0");
   check_in("fit", options.save_every >= 0, "save_every ", options.save_every, " must be at least 0");
   check_in("fit", options.steps >= 0, "steps ", options.steps, " must be at least 0");
   check_in("fit", options.first_step >= 0 && options.first_step <= options.steps, "first_step ", options.first_step,

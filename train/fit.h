@@ -36,7 +36,7 @@ struct MeanLoss {
 struct FitOptions {
   Index steps = 1000;    ///< of the whole training
   Index first_step = 0;  ///< where to begin: earlier steps have already been taken
-  double clip = 1;       ///< largest global gradient norm; 0: no clipping
+  double grad_clip = 1;  ///< largest global gradient norm; 0: no clipping
   /// How many batches, one after the other, make the gradient of one step: that of all of them as one batch, in the memory
   /// of one.
   Index gradient_accumulation_steps = 1;
@@ -103,7 +103,7 @@ double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
     StepReport report{step, options.steps, last, 0, detail::gradient_norm(optimizer.parameters()) * loss.scale()};
     check_in("fit", std::isfinite(report.grad_norm), "the gradient of step ", step, " is not finite (norm ",
              report.grad_norm, "): run with MOTE_CHECK=finite to see where it starts");
-    const real clipping = options.clip > 0 ? detail::clip_factor(report.grad_norm, options.clip) : real(1);
+    const real clipping = options.grad_clip > 0 ? detail::clip_factor(report.grad_norm, options.grad_clip) : real(1);
     detail::step_at(optimizer, options.schedule ? options.schedule(step) : optimizer.learning_rate(),
                     static_cast<double>(clipping) * loss.scale());
     report.learning_rate = optimizer.learning_rate();

@@ -47,30 +47,30 @@ std::unique_ptr<Optimizer> make_optimizer(const Recipe& r, const Module& module)
 }
 
 FitOptions fit_options(const Recipe& r) {
-  check_in("recipe", r.steps >= 0, "max_iters ", r.steps, " must be at least 0");
+  check_in("recipe", r.max_iters >= 0, "max_iters ", r.max_iters, " must be at least 0");
   check_in("recipe", r.batch_size >= 1, "batch_size ", r.batch_size, " must be at least 1");
-  check_in("recipe", r.warmup >= 0, "warmup_iters ", r.warmup, " must be at least 0");
+  check_in("recipe", r.warmup_iters >= 0, "warmup_iters ", r.warmup_iters, " must be at least 0");
   check_in("recipe", r.gradient_accumulation_steps >= 1, "gradient_accumulation_steps ", r.gradient_accumulation_steps,
            " must be at least 1");
   check_in("recipe", r.label_smoothing >= 0 && r.label_smoothing <= 1, "label_smoothing ", r.label_smoothing,
            " must be 0 to 1");
   check_in("recipe", r.eval_interval >= 0, "eval_interval ", r.eval_interval, " must be at least 0");
   check_in("recipe", r.eval_iters >= 1, "eval_iters ", r.eval_iters, " must be at least 1");
-  check_in("recipe", r.clip >= 0, "grad_clip ", r.clip, " must be at least 0");
+  check_in("recipe", r.grad_clip >= 0, "grad_clip ", r.grad_clip, " must be at least 0");
   check_in("recipe", r.decay_ratio >= 0 && r.decay_ratio <= 1, "decay_ratio ", r.decay_ratio, " must be 0 to 1");
   check_in("recipe", !r.min_lr || (*r.min_lr >= 0 && *r.min_lr <= r.learning_rate), "min_lr ", r.min_lr.value_or(0),
            " must be 0 to learning_rate ", r.learning_rate);
-  const Index warmup = std::min(r.warmup, r.steps);
-  const double decay = std::round(r.decay_ratio * static_cast<double>(r.steps));
+  const Index warmup = std::min(r.warmup_iters, r.max_iters);
+  const double decay = std::round(r.decay_ratio * static_cast<double>(r.max_iters));
   const ScheduleOptions rates{.max_lr = r.learning_rate,
                               .min_lr = r.min_lr.value_or(r.learning_rate / 10),
                               .warmup_steps = warmup,
-                              .total_steps = r.steps,
-                              .decay_steps = std::min(static_cast<Index>(decay), r.steps - warmup)};
+                              .total_steps = r.max_iters,
+                              .decay_steps = std::min(static_cast<Index>(decay), r.max_iters - warmup)};
   const auto rate_of = function_of(r.schedule);
   FitOptions options;
-  options.steps = r.steps;
-  options.clip = r.clip;
+  options.steps = r.max_iters;
+  options.grad_clip = r.grad_clip;
   options.gradient_accumulation_steps = r.gradient_accumulation_steps;
   options.schedule = [rates, rate_of](Index step) { return rate_of(step, rates); };
   return options;

@@ -41,13 +41,13 @@ struct Recipe {
 
   OptimizerKind optimizer = OptimizerKind::adamw;
   ScheduleKind schedule = ScheduleKind::cosine;
-  Index steps = 600, batch_size = 64, gradient_accumulation_steps = 1;
+  Index max_iters = 600, batch_size = 64, gradient_accumulation_steps = 1;
   double learning_rate = 1e-3;
   std::optional<double> min_lr = {};  ///< not given: a tenth of learning_rate
-  Index warmup = 50;
+  Index warmup_iters = 50;
   double decay_ratio = 0.2;
   double beta1 = 0.9, beta2 = 0.999;
-  double weight_decay = 0.1, clip = 1;
+  double weight_decay = 0.1, grad_clip = 1;
   double ema_decay = 0, label_smoothing = 0;
   Index eval_interval = 100, eval_iters = 4;
 
@@ -55,17 +55,17 @@ struct Recipe {
   void visit(V& v) {
     v("optimizer", optimizer, "what steps the weights");
     v("schedule", schedule, "the learning rate after the warm-up; wsd: always the same, down at the end");
-    v("max_iters", steps, "training steps");
+    v("max_iters", max_iters, "training steps");
     v("batch_size", batch_size, "sequences in a batch");
     v("gradient_accumulation_steps", gradient_accumulation_steps, "batches in a step, one after the other");
     v("learning_rate", learning_rate, "its peak");
     v("min_lr", min_lr, "the learning rate at the end, unless it is constant; default: a tenth of the peak");
-    v("warmup_iters", warmup, "steps in which the learning rate rises to its peak");
+    v("warmup_iters", warmup_iters, "steps in which the learning rate rises to its peak");
     v("decay_ratio", decay_ratio, "the share of the steps in which wsd goes down");
     v("beta1", beta1, "how much of the gradients' mean a step of adam or adamw keeps");
     v("beta2", beta2, "how much of the mean of their squares it keeps");
     v("weight_decay", weight_decay, "how much weights decay; with adamw and muon matrices only");
-    v("grad_clip", clip, "largest gradient norm; 0: no clipping");
+    v("grad_clip", grad_clip, "largest gradient norm; 0: no clipping");
     v("ema_decay", ema_decay, "evaluate a running mean of the weights, of which a step keeps so much; 0: the weights");
     v("label_smoothing", label_smoothing, "share of each target that is spread over all tokens");
     v("eval_interval", eval_interval, "steps between two evaluations on held-out data; 0: only at the end");
@@ -78,7 +78,7 @@ struct Recipe {
 std::unique_ptr<Optimizer> make_optimizer(const Recipe& recipe, const Module& module);
 
 /// Steps, clipping and schedule of a recipe. A warm-up longer than the training ends with it; a decay takes what the
-/// warm-up leaves at most. Errors: steps or warmup below 0, a batch_size below 1, a decay_ratio outside [0, 1], a min_lr
+/// warm-up leaves at most. Errors: max_iters or warmup_iters below 0, a batch_size below 1, a decay_ratio outside [0, 1], a min_lr
 /// below 0 or above learning_rate, a label_smoothing outside [0, 1], evaluations below 0 or of no batch.
 FitOptions fit_options(const Recipe& recipe);
 

@@ -8,7 +8,7 @@
 #include "engine/io/file.h"
 #include "engine/io/folder.h"
 #include "engine/io/json.h"
-#include "engine/io/utf8.h"
+#include "engine/io/utf8_stream.h"
 
 namespace mote {
 namespace {
@@ -76,8 +76,8 @@ std::string log_line(const StepReport& report) {
 std::string log_line(const EvaluationReport& report) {
   Json samples = Json::array(), heads = Json::array();
   for (const EvaluationReport::Sample& s : report.samples)
-    samples.push_back(Json::object({{"question", detail::repaired_utf8(s.question)},
-                                    {"answer", detail::repaired_utf8(s.answer)},
+    samples.push_back(Json::object({{"question", valid_utf8(s.question)},
+                                    {"answer", valid_utf8(s.answer)},
                                     {"right", s.right ? Json(*s.right) : Json()}}));
   for (const std::vector<std::string>& layer : report.heads) heads.push_back(Json::array({layer.begin(), layer.end()}));
   return text_of(Json::object({{"step", report.step},

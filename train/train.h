@@ -19,4 +19,3 @@
 #include "train/stop_signal.h"
 #include "train/tasks/tasks.h"
 #include "train/text/tokenizer.h"
-#include "train/text/utf8_stream.h"

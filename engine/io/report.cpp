@@ -8,6 +8,7 @@
 #include "engine/io/json.h"
 #include "engine/io/report_page.h"
 #include "engine/io/utf8.h"
+#include "engine/io/utf8_stream.h"
 #include "engine/io/viridis.h"
 
 namespace mote {
@@ -22,7 +23,7 @@ bool is_control(unsigned code) {
 
 /// UTF-8 without control characters, but for those in `kept`.
 std::string readable(const std::string& text, std::string_view kept) {
-  const std::string whole = detail::repaired_utf8(text);
+  const std::string whole = valid_utf8(text);
   std::string out;
   for (std::size_t i = 0; i < whole.size();) {
     const auto [length, code] = detail::character_at(whole, i);

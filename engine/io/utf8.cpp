@@ -1,37 +1,33 @@
 // Decoding and encoding UTF-8.
 #include "engine/io/utf8.h"
 
-#include <array>
-
 namespace mote::detail {
 
-std::pair<std::size_t, unsigned> character_at(std::string_view text, std::size_t i) {
-  const auto byte = [&](std::size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u; };
-  const unsigned lead = byte(i);
-  if (lead < 0x80) return {1, lead};
-  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  unsigned code = lead & (0x7fu >> length);
-  for (std::size_t k = 1; k < length; ++k) {
-    if ((byte(i + k) & 0xc0u) != 0x80u) return {1, 0};
-    code = code << 6 | (byte(i + k) & 0x3fu);
+Utf8Beginning utf8_beginning(std::string_view text, std::size_t i) {
+  const auto byte = [&](std::size_t k) { return static_cast<unsigned>(static_cast<unsigned char>(text[i + k])); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return {1, true};
+  if (lead < 0xc2 || lead > 0xf4) return {0, false};
+  // The second byte's range leaves out longer forms of shorter characters, surrogates, and what lies beyond 0x10ffff.
+  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  const unsigned least = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+  const unsigned most = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+  std::size_t seen = 1;
+  for (; seen < length && i + seen < text.size(); ++seen) {
+    const unsigned next = byte(seen);
+    if (next < (seen == 1 ? least : 0x80) || next > (seen == 1 ? most : 0xbf)) break;
   }
-  static constexpr std::array<unsigned, 5> least{0, 0, 0x80, 0x800, 0x10000};
-  const bool valid =
-      lead >= 0xc2 && lead <= 0xf4 && code >= least[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-  return valid ? std::pair(length, code) : std::pair<std::size_t, unsigned>(1, 0);
+  return {seen, seen == length};
 }
 
-std::string repaired_utf8(std::string_view text) {
-  std::string whole;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto [length, code] = character_at(text, i);
-    if (code == 0 && text[i] != '\0')
-      whole += utf8_text(0xfffd);
-    else
-      whole += text.substr(i, length);
-    i += length;
-  }
-  return whole;
+std::pair<std::size_t, unsigned> character_at(std::string_view text, std::size_t i) {
+  if (i >= text.size()) return {1, 0};
+  const auto [length, whole] = utf8_beginning(text, i);
+  if (!whole) return {1, 0};
+  const auto byte = [&](std::size_t k) { return static_cast<unsigned>(static_cast<unsigned char>(text[i + k])); };
+  unsigned code = length == 1 ? byte(0) : byte(0) & (0x7fu >> length);
+  for (std::size_t k = 1; k < length; ++k) code = code << 6 | (byte(k) & 0x3fu);
+  return {length, code};
 }
 
 std::string utf8_text(unsigned code) {

@@ -1,4 +1,4 @@
-// UTF-8: a character of a text, the bytes of a character, text that may have bytes of neither.
+// UTF-8: a character of a text, the bytes of a character.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,16 @@
 
 namespace mote::detail {
 
+/// How many bytes from text[i] on, i below the size, begin a character, and whether they are all of it; none: no character
+/// begins so.
+struct Utf8Beginning {
+  std::size_t bytes;
+  bool whole;
+};
+Utf8Beginning utf8_beginning(std::string_view text, std::size_t i);
+
 /// The length and code of the UTF-8 character that starts at text[i], or 1 and 0 if none does.
 std::pair<std::size_t, unsigned> character_at(std::string_view text, std::size_t i);
-
-/// The text with U+FFFD for each byte that is no part of a UTF-8 character: what JSON and HTML can hold.
-std::string repaired_utf8(std::string_view text);
 
 /// The bytes of the character with this code, which is at most 0x10ffff and no surrogate.
 std::string utf8_text(unsigned code);

@@ -8,7 +8,7 @@
 
 #include "engine/base/check.h"
 #include "train/text/tokenizer.h"
-#include "train/text/utf8_stream.h"
+#include "engine/io/utf8_stream.h"
 
 namespace {
 

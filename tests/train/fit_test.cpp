@@ -44,7 +44,7 @@ struct Line : Layer<Line> {
 TEST_CASE("fit: the first step finds a parameter that visit() forgot, and leaves the weights as they were") {
   const Line m(false), complete(true);
   const auto train = [](const Line& line, Optimizer& o) {
-    return error_of([&] { fit(o, [&](Index) { return line(Tensor(2)); }, {.steps = 2, .clip = 0}); });
+    return error_of([&] { fit(o, [&](Index) { return line(Tensor(2)); }, {.steps = 2, .grad_clip = 0}); });
   };
   SGD optimizer(all_parameters(m), {.lr = 0.25});
   CHECK(train(m, optimizer) ==
@@ -76,7 +76,7 @@ TEST_CASE("fit: tells of every step in order, after its update") {
         computed.push_back(step);
         return m(8);
       },
-      {.steps = 3, .clip = 0, .on_step = [&](const StepReport& r) {
+      {.steps = 3, .grad_clip = 0, .on_step = [&](const StepReport& r) {
          told.push_back(r);
          CHECK(static_cast<double>(m.w.value().item()) == 8 - 8 / std::exp2(r.step + 1));  // halves the way each time
          return true;
@@ -99,7 +99,7 @@ TEST_CASE("fit: on_step ends the training early; no steps are no steps") {
   SGD optimizer(all_parameters(m), {.lr = 0.25});
   const auto loss = [&](Index) { return m(8); };
   const double last =
-      fit(optimizer, loss, {.steps = 100, .clip = 0, .on_step = [](const StepReport& r) { return r.step < 1; }});
+      fit(optimizer, loss, {.steps = 100, .grad_clip = 0, .on_step = [](const StepReport& r) { return r.step < 1; }});
   CHECK(last == 16);
   CHECK(optimizer.steps() == 2);
   CHECK(fit(optimizer, loss, {.steps = 0}) == 0);
@@ -111,8 +111,9 @@ TEST_CASE("fit: a loss that is not finite is an error and leaves the weights of 
   for (const real bad : {nan, inf}) {
     const Valley m;
     SGD optimizer(all_parameters(m), {.lr = 0.25});
-    const std::string text = error_of(
-        [&] { fit(optimizer, [&](Index step) { return step == 2 ? m(8) * bad : m(8); }, {.steps = 5, .clip = 0}); });
+    const std::string text = error_of([&] {
+      fit(optimizer, [&](Index step) { return step == 2 ? m(8) * bad : m(8); }, {.steps = 5, .grad_clip = 0});
+    });
     CHECK(text.rfind("fit: the loss of step 2 is ", 0) == 0);
     CHECK(m.w.value().item() == 6);
     CHECK(optimizer.steps() == 2);
@@ -184,7 +185,7 @@ TEST_CASE("fit: uses the schedule for each step, and says so") {
   std::vector<double> told;
   const auto halving = [](Index step) { return 0.5 / std::exp2(static_cast<double>(step)); };
   fit(optimizer, [&](Index) { return m(8); },
-      {.steps = 3, .clip = 0, .schedule = halving, .on_step = [&](const StepReport& r) {
+      {.steps = 3, .grad_clip = 0, .schedule = halving, .on_step = [&](const StepReport& r) {
          told.push_back(r.learning_rate);
          return true;
        }});
@@ -196,7 +197,7 @@ TEST_CASE("fit: clips, and reports the norm before") {
   const Valley m;
   SGD optimizer(all_parameters(m), {.lr = 1});
   double norm = 0;
-  fit(optimizer, [&](Index) { return m(8); }, {.steps = 1, .clip = 0.5, .on_step = [&](const StepReport& r) {
+  fit(optimizer, [&](Index) { return m(8); }, {.steps = 1, .grad_clip = 0.5, .on_step = [&](const StepReport& r) {
                                                  norm = r.grad_norm;
                                                  return true;
                                                }});
@@ -390,7 +391,7 @@ std::vector<Array> gradient_of(Index rows, Index batches, StepReport* told = nul
         for (const Index target : y.values()) count += target >= 0;
         return MeanLoss(model.loss(x, y), count);
       },
-      {.steps = 1, .clip = clip, .gradient_accumulation_steps = batches, .on_step = [&](const StepReport& r) {
+      {.steps = 1, .grad_clip = clip, .gradient_accumulation_steps = batches, .on_step = [&](const StepReport& r) {
          if (told) *told = r;
          return true;
        }});

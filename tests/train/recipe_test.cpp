@@ -72,17 +72,17 @@ TEST_CASE("recipe: beta1 and beta2 are the optimizer's") {
 
 TEST_CASE("recipe: cosine falls to a tenth, constant stays, both after the warm-up") {
   Recipe r;
-  r.steps = 100, r.warmup = 9, r.learning_rate = 1, r.clip = 0.5;
+  r.max_iters = 100, r.warmup_iters = 9, r.learning_rate = 1, r.grad_clip = 0.5;
   const FitOptions cosine = fit_options(r);
   CHECK(cosine.steps == 100);
-  CHECK(cosine.clip == 0.5);
+  CHECK(cosine.grad_clip == 0.5);
   CHECK(cosine.schedule(0) == 0.1);
   CHECK(cosine.schedule(9) == 1);
   CHECK(cosine.schedule(100) == 0.1);
   r.schedule = ScheduleKind::constant;
   CHECK(fit_options(r).schedule(0) == 0.1);
   CHECK(fit_options(r).schedule(99) == 1);
-  r.warmup = 500;  // ends with the training
+  r.warmup_iters = 500;  // ends with the training
   CHECK(fit_options(r).schedule(99) == doctest::Approx(100.0 / 101));
   r.schedule = ScheduleKind::wsd;  // and leaves nothing for the decay
   CHECK(fit_options(r).schedule(99) == doctest::Approx(100.0 / 101));
@@ -90,7 +90,7 @@ TEST_CASE("recipe: cosine falls to a tenth, constant stays, both after the warm-
 
 TEST_CASE("recipe: linear, wsd and min_lr") {
   Recipe r;
-  r.steps = 100, r.warmup = 20, r.learning_rate = 1, r.min_lr = 0.5;
+  r.max_iters = 100, r.warmup_iters = 20, r.learning_rate = 1, r.min_lr = 0.5;
   CHECK(fit_options(r).schedule(60) == doctest::Approx(0.75));
   CHECK(fit_options(r).schedule(100) == 0.5);
   r.schedule = ScheduleKind::linear;
@@ -119,16 +119,16 @@ TEST_CASE("recipe: fields by name; what cannot be is refused") {
   CHECK((Recipe().model == "gpt" && Recipe().data_seed == 1));
   CHECK(error_of([&] { set_field(r, "schedule", "square"); }) ==
         "schedule 'square' is none of cosine, linear, wsd, constant");
-  CHECK(error_of([] { fit_options({.steps = -1}); }) == "recipe: max_iters -1 must be at least 0");
+  CHECK(error_of([] { fit_options({.max_iters = -1}); }) == "recipe: max_iters -1 must be at least 0");
   CHECK(error_of([] { fit_options({.gradient_accumulation_steps = 0}); }) ==
         "recipe: gradient_accumulation_steps 0 must be at least 1");
-  CHECK(error_of([] { fit_options({.clip = -1}); }) == "recipe: grad_clip -1 must be at least 0");
+  CHECK(error_of([] { fit_options({.grad_clip = -1}); }) == "recipe: grad_clip -1 must be at least 0");
   CHECK(error_of([] { fit_options({.label_smoothing = 2}); }) == "recipe: label_smoothing 2 must be 0 to 1");
   CHECK(error_of([] { fit_options({.eval_interval = -1}); }) == "recipe: eval_interval -1 must be at least 0");
   CHECK(error_of([] { fit_options({.eval_iters = 0}); }) == "recipe: eval_iters 0 must be at least 1");
   CHECK(fit_options({.gradient_accumulation_steps = 3}).gradient_accumulation_steps == 3);
   CHECK(error_of([] { fit_options({.batch_size = 0}); }) == "recipe: batch_size 0 must be at least 1");
-  CHECK(error_of([] { fit_options({.warmup = -1}); }) == "recipe: warmup_iters -1 must be at least 0");
+  CHECK(error_of([] { fit_options({.warmup_iters = -1}); }) == "recipe: warmup_iters -1 must be at least 0");
   CHECK(error_of([] { fit_options({.decay_ratio = 1.5}); }) == "recipe: decay_ratio 1.5 must be 0 to 1");
   CHECK(error_of([] { fit_options({.min_lr = 1}); }) == "recipe: min_lr 1 must be 0 to learning_rate 0.001");
 }

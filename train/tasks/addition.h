@@ -25,7 +25,8 @@ class AdditionTask final : public AnswerTask {
   const Options options;
 
   explicit AdditionTask(const Options& o = {})
-      : AnswerTask("AdditionTask", 11, 2 * checked(o).digits + 1, o.digits + 1), options(o) {
+      : AnswerTask("AdditionTask", 11, 2 * checked_size("AdditionTask", "digits", o.digits, 1, 18) + 1, o.digits + 1),
+        options(o) {
     check_splits("AdditionTask", [this](const Generator& random) { return question(random); });
   }
 
@@ -36,7 +37,7 @@ class AdditionTask final : public AnswerTask {
   Recipe recipe() const override {
     Recipe r;
     r.config = {{"n_layer", "3"}, {"n_head", "4"}, {"n_embd", "64"}};
-    r.steps = options.digits <= 2 && !options.plain ? 1500 : 3000;
+    r.max_iters = options.digits <= 2 && !options.plain ? 1500 : 3000;
     return r;
   }
   Outcome outcome() const override {
@@ -50,10 +51,6 @@ class AdditionTask final : public AnswerTask {
                                           : 6.0};
   }
 
-  static const Options& checked(const Options& o) {
-    check_in("AdditionTask", o.digits >= 1 && o.digits <= 18, "digits ", o.digits, " must be 1 to 18");
-    return o;
-  }
   std::vector<Index> question(const Generator& random) const override {
     std::vector<Index> q = random_ids(question_length, 0, 10, random);
     q[static_cast<std::size_t>(options.digits)] = plus;

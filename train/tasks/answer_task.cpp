@@ -6,10 +6,8 @@
 namespace mote {
 
 AnswerTask::AnswerTask(const char* name, Index s, Index q, Index a) : symbols(s), question_length(q), answer_length(a) {
-  check_in(name, s >= 2, "symbols ", s, " must be at least 2");
-  check_in(name, q >= 1, "length ", q, " must be at least 1");
-  check_in(name, s <= 1'000'000'000, "symbols ", s, " must be at most 1000000000");
-  check_in(name, q <= 1'000'000, "length ", q, " must be at most 1000000");
+  checked_size(name, "symbols", s, 2, 10'000'000);
+  checked_size(name, "length", q, 1, 10'000'000);
   check_splits(name, [&](const Generator& random) { return random_ids(q, 0, s, random); });
 }
 

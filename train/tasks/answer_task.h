@@ -47,7 +47,8 @@ class AnswerTask : public Task {
   }
 
  protected:
-  /// `name` opens the errors: fewer than 2 symbols, a length below 1, too few questions to hold some out (a task that
+  /// `name` opens the errors: symbols outside 2 to 10,000,000, a length outside 1 to
+  /// 10,000,000, too few questions to hold some out (a task that
   /// draws them in its own way calls check_splits() once more).
   AnswerTask(const char* name, Index symbols, Index question_length, Index answer_length);
   /// The same, with answers as long as questions.

@@ -27,10 +27,10 @@ class AssociativeRecallTask final : public LabelTask {
 
   explicit AssociativeRecallTask(const Options& o = {}) : LabelTask("AssociativeRecallTask", o.length), options(o) {
     const char* const name = "AssociativeRecallTask";
-    check_in(name, o.pairs >= 1, "pairs ", o.pairs, " must be at least 1");
+    checked_size(name, "pairs", o.pairs);
     check_in(name, o.keys >= o.pairs && o.keys <= 1'000'000, "keys ", o.keys, " must be pairs ", o.pairs,
              " to 1000000");
-    check_in(name, o.values >= 2 && o.values <= 1'000'000, "values ", o.values, " must be 2 to 1000000");
+    checked_size(name, "values", o.values, 2);
     check_in(name, o.length / 3 >= o.pairs, "length ", o.length, " must be at least 3 pairs, ", 3 * o.pairs);
     check_rows();
   }
@@ -45,7 +45,7 @@ class AssociativeRecallTask final : public LabelTask {
     Recipe r;
     r.config = {{"preset", "attention_only"}, {"n_layer", "2"}, {"n_head", "8"}, {"n_embd", "128"}};
     r.config.emplace_back("position", "alibi");  // a head that looks one back comes sooner by distance than by place
-    r.steps = 1500, r.learning_rate = 3e-3;
+    r.max_iters = 1500, r.learning_rate = 3e-3;
     return r;
   }
   Outcome outcome() const override {

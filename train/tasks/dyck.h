@@ -17,15 +17,16 @@ struct DyckOptions {
 
 /// The beginning of a well-nested word; |; the brackets that close what is open, innermost first, then "." up to `depth`
 /// symbols. Opening brackets are 0 .. kinds-1, closing ones kinds .. 2 kinds - 1, "." 2 kinds. Source: Dyck(k, D) of Yao
-/// et al. 2021. Errors: fewer than 1 kind or depth or length, more than 1,000,000 kinds.
+/// et al. 2021. Errors: kinds, depth or length outside 1 to 1,000,000.
 class DyckTask final : public AnswerTask {
  public:
   using Options = DyckOptions;
   const Options options;
 
-  explicit DyckTask(const Options& o = {}) : AnswerTask("DyckTask", 2 * o.kinds + 1, o.length, o.depth), options(o) {
-    check_in("DyckTask", o.kinds >= 1 && o.kinds <= 1'000'000, "kinds ", o.kinds, " must be 1 to 1000000");
-    check_in("DyckTask", o.depth >= 1 && o.depth <= 1'000'000, "depth ", o.depth, " must be 1 to 1000000");
+  explicit DyckTask(const Options& o = {})
+      : AnswerTask("DyckTask", 2 * checked_size("DyckTask", "kinds", o.kinds) + 1, o.length,
+                   checked_size("DyckTask", "depth", o.depth)),
+        options(o) {
     check_splits("DyckTask", [this](const Generator& random) { return question(random); });
   }
 
@@ -35,7 +36,7 @@ class DyckTask final : public AnswerTask {
   }
   Recipe recipe() const override {
     Recipe r;
-    r.steps = 2000;
+    r.max_iters = 2000;
     return r;
   }
   /// The commonest answer is that nothing is open: that is where such a walk between 0 and `depth` ends once in `depth`.

@@ -25,15 +25,15 @@ struct InductionOptions {
 /// memorized, only found, by searching for the same letter earlier and attending to what followed it. Letters before the
 /// repetition do not count in the loss. ids and targets [B, 2 length]. A question is a row without its last letters, up to
 /// four. One question in four is held out. Source: Olsson et al. 2022, whose random tokens come from so large a vocabulary
-/// that they differ, too. Errors: fewer than 2 symbols, shortest below 1 or above length, length below 2 or above symbols.
+/// that they differ, too. Errors: symbols outside 2 to a million, length below 2 or above symbols, shortest below 1 or above length.
 class InductionTask final : public Task {
  public:
   using Options = InductionOptions;
   const Options options;
 
   explicit InductionTask(const Options& o = {}) : options(o) {
-    check_in("InductionTask", o.symbols >= 2, "symbols ", o.symbols, " must be at least 2");
-    check_in("InductionTask", o.length >= 2, "length ", o.length, " must be at least 2");
+    checked_size("InductionTask", "symbols", o.symbols, 2);
+    checked_size("InductionTask", "length", o.length, 2);
     check_in("InductionTask", o.length <= o.symbols, "length ", o.length, " must be at most symbols ", o.symbols,
              ": no letter comes twice before all come again");
     check_in("InductionTask", o.shortest >= 1 && o.shortest <= o.length, "shortest ", o.shortest,
@@ -52,7 +52,7 @@ class InductionTask final : public Task {
     Recipe r;
     r.config = {
         {"preset", "attention_only"}, {"n_layer", options.control ? "1" : "2"}, {"n_head", "4"}, {"n_embd", "64"}};
-    r.steps = 1600, r.batch_size = 32, r.learning_rate = 3e-3, r.warmup = 80;
+    r.max_iters = 1600, r.batch_size = 32, r.learning_rate = 3e-3, r.warmup_iters = 80;
     return r;
   }
 

@@ -7,8 +7,8 @@ namespace mote {
 
 LabelTask::LabelTask(const char* name, Index train_length, Index test_length)
     : name_(name), train_length_(train_length), test_length_(test_length) {
-  for (const Index length : {train_length, test_length})
-    check_in(name, length >= 1 && length <= 1'000'000, "length ", length, " must be 1 to 1000000");
+  checked_size(name, "length", train_length);
+  checked_size(name, "length", test_length);
 }
 
 void LabelTask::check_rows() const {

@@ -23,9 +23,9 @@ class MixedTask final : public AnswerTask {
   const Options options;
 
   explicit MixedTask(const Options& o = {})
-      : AnswerTask("MixedTask", o.symbols + 2, o.length + 1, o.length), options(o) {
-    check_in("MixedTask", o.symbols >= 1, "symbols ", o.symbols, " must be at least 1");
-    check_in("MixedTask", o.length >= 1, "length ", o.length, " must be at least 1");
+      : AnswerTask("MixedTask", checked_size("MixedTask", "symbols", o.symbols) + 2,
+                   checked_size("MixedTask", "length", o.length) + 1, o.length),
+        options(o) {
     check_splits("MixedTask", [this](const Generator& random) { return question(random); });
   }
 
@@ -35,7 +35,7 @@ class MixedTask final : public AnswerTask {
   }
   Recipe recipe() const override {
     Recipe r;
-    r.steps = 2000, r.learning_rate = 3e-3, r.warmup = 100;
+    r.max_iters = 2000, r.learning_rate = 3e-3, r.warmup_iters = 100;
     return r;
   }
   Outcome outcome() const override {

@@ -7,8 +7,8 @@ namespace mote {
 
 ModularAdditionTask::ModularAdditionTask(const Options& o) : options(o) {
   const char* const name = "ModularAdditionTask";
-  check_in(name, o.modulus >= 5 && o.modulus <= 1000, "modulus ", o.modulus, " must be 5 to 1000");
-  check_in(name, o.training >= 1 && o.training <= 99, "training ", o.training, " must be 1 to 99");
+  checked_size(name, "modulus", o.modulus, 5, 1000);
+  checked_size(name, "training", o.training, 1, 99);
   std::vector<std::vector<Index>> train, test;
   for (Index a = 0; a < o.modulus; ++a)
     for (Index b = 0; b < o.modulus; ++b) {
@@ -25,9 +25,9 @@ Recipe ModularAdditionTask::recipe() const {
   Recipe r;
   r.config = {{"n_layer", "1"}, {"n_head", "4"}, {"n_embd", "64"}, {"tie_weights", "false"}};
   r.learning_rate = 3e-3;
-  r.steps = 4000, r.batch_size = pairs(Split::train), r.beta2 = 0.98, r.warmup = 10, r.clip = 0;
+  r.max_iters = 4000, r.batch_size = pairs(Split::train), r.beta2 = 0.98, r.warmup_iters = 10, r.grad_clip = 0;
   r.weight_decay = 1;
-  if (options.control) r.steps *= 2, r.weight_decay = 0;
+  if (options.control) r.max_iters *= 2, r.weight_decay = 0;
   return r;
 }
 

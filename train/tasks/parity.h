@@ -33,7 +33,7 @@ class ParityTask final : public LabelTask {
   Recipe recipe() const override {
     Recipe r;
     r.config = {{"n_layer", "3"}, {"n_head", "4"}, {"n_embd", "64"}};
-    r.steps = 3000;
+    r.max_iters = 3000;
     return r;
   }
   Outcome outcome() const override {

@@ -16,16 +16,15 @@ struct RepeatOptions {
 
 /// Rows of one random id, `length` times; predict the next one. ids and targets [B, length]. The question is the id
 /// alone. There are only as many rows as ids, and an id held out of training would be unknown: none is held out.
-/// Errors: fewer than 2 symbols, length below 1.
+/// Errors: fewer than 2 symbols, length below 1, more than a million of either.
 class RepeatTask final : public Task {
  public:
   using Options = RepeatOptions;
   const Options options;
 
   explicit RepeatTask(const Options& o = {}) : options(o) {
-    check_in("RepeatTask", o.symbols >= 2, "symbols ", o.symbols, " must be at least 2");
-    check_in("RepeatTask", o.length >= 1, "length ", o.length, " must be at least 1");
-    check_in("RepeatTask", o.length <= 1'000'000, "length ", o.length, " must be at most 1000000");
+    checked_size("RepeatTask", "symbols", o.symbols, 2);
+    checked_size("RepeatTask", "length", o.length);
   }
 
   std::string description() const override { return "rows of one random id out of " + std::to_string(options.symbols); }
@@ -39,8 +38,8 @@ class RepeatTask final : public Task {
     r.data_seed = 0;
     r.optimizer = OptimizerKind::adam;
     r.schedule = ScheduleKind::constant;
-    r.steps = 360, r.batch_size = 16, r.learning_rate = 5e-3;
-    r.warmup = 0, r.weight_decay = 0, r.clip = 0;
+    r.max_iters = 360, r.batch_size = 16, r.learning_rate = 5e-3;
+    r.warmup_iters = 0, r.weight_decay = 0, r.grad_clip = 0;
     return r;
   }
 

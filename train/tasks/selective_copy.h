@@ -23,7 +23,8 @@ class SelectiveCopyTask final : public AnswerTask {
   const Options options;
 
   explicit SelectiveCopyTask(const Options& o = {})
-      : AnswerTask("SelectiveCopyTask", o.symbols + 1, o.length, o.count), options(o) {
+      : AnswerTask("SelectiveCopyTask", checked_size("SelectiveCopyTask", "symbols", o.symbols) + 1, o.length, o.count),
+        options(o) {
     check_in("SelectiveCopyTask", o.count >= 1 && o.count <= o.length, "count ", o.count, " must be 1 to length ",
              o.length);
     check_splits("SelectiveCopyTask", [this](const Generator& random) { return question(random); });
@@ -36,7 +37,7 @@ class SelectiveCopyTask final : public AnswerTask {
   Recipe recipe() const override {
     Recipe r;
     r.config.emplace_back("tie_weights", "false");
-    r.steps = 4000, r.learning_rate = 3e-3;
+    r.max_iters = 4000, r.learning_rate = 3e-3;
     return r;
   }
   Outcome outcome() const override {

@@ -69,6 +69,11 @@ std::string Task::looks_text(const std::string& share) const {
   return share + " of its attention goes to the position that tells what comes next";
 }
 
+Index checked_size(const char* task, const char* option, Index size, Index least, Index most) {
+  check_in(task, size >= least && size <= most, option, " ", size, " must be ", least, " to ", most);
+  return size;
+}
+
 std::vector<Index> draw_of(Split split, const std::function<std::vector<Index>()>& draw) {
   for (int tried = 0; tried < 100'000; ++tried)
     if (std::vector<Index> s = draw(); split_of(s) == split) return s;

@@ -112,6 +112,10 @@ inline Split split_of(std::span<const Index> question) {
   return example_hash(question) % 4 == 0 ? Split::test : Split::train;
 }
 
+/// An option that is a size of a task, to be checked before anything is counted with it. Errors, in the name of `task`:
+/// it is below `least` or above `most`.
+Index checked_size(const char* task, const char* option, Index size, Index least = 1, Index most = 1'000'000);
+
 /// A sequence that `draw` makes, drawn again until it belongs to `split`. Errors: 100,000 do not.
 std::vector<Index> draw_of(Split split, const std::function<std::vector<Index>()>& draw);
 /// Errors, in the name of `task`, unless both splits are among a thousand questions that `draw` makes: else drawing might

@@ -6,7 +6,7 @@
 #include "engine/base/math.h"
 #include "engine/base/number_text.h"
 #include "engine/io/json.h"
-#include "train/text/utf8_stream.h"
+#include "engine/io/utf8_stream.h"
 
 namespace mote {
 namespace {
@@ -71,10 +71,9 @@ std::string TextTask::loss_note(double loss) const {
 Recipe TextTask::recipe() const {
   Recipe r;
   r.config = {{"preset", "nanogpt"}, {"n_layer", "4"}, {"n_head", "4"}, {"n_embd", "128"}};
-  r.steps = 2000, r.batch_size = options.lines ? 64 : 12;
-  r.learning_rate = 1e-3, r.min_lr = 1e-4, r.warmup = 100;
+  r.max_iters = 2000, r.batch_size = options.lines ? 64 : 12;
+  r.learning_rate = 1e-3, r.min_lr = 1e-4, r.warmup_iters = 100;
   r.beta2 = 0.99;
-  r.eval_interval = 250, r.eval_iters = 20;
   r.eval_interval = 250, r.eval_iters = 20;
   return r;
 }

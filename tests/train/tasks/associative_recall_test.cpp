@@ -62,7 +62,7 @@ TEST_CASE("associative recall task: what it refuses") {
   };
   CHECK(refused({.keys = 3}) == "AssociativeRecallTask: keys 3 must be pairs 4 to 1000000");
   CHECK(refused({.values = 1}) == "AssociativeRecallTask: values 1 must be 2 to 1000000");
-  CHECK(refused({.pairs = 0}) == "AssociativeRecallTask: pairs 0 must be at least 1");
+  CHECK(refused({.pairs = 0}) == "AssociativeRecallTask: pairs 0 must be 1 to 1000000");
   CHECK(refused({.length = 11}) == "AssociativeRecallTask: length 11 must be at least 3 pairs, 12");
   CHECK(refused({.length = 13}) == "(no error)");
 }

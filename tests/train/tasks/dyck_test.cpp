@@ -1,6 +1,8 @@
 // The Dyck task: check_task, an example by hand, words nested as deep as allowed and no deeper, what it refuses.
 #include "train/tasks/dyck.h"
 
+#include <limits>
+
 #include "tests/check_task.h"
 
 namespace mote::test::dyck_test {
@@ -61,6 +63,8 @@ TEST_CASE("Dyck task: questions are nested well, and as deep as allowed") {
 
 TEST_CASE("Dyck task: what it refuses") {
   CHECK(error_of([] { DyckTask({.kinds = 0}); }).starts_with("DyckTask: "));
+  CHECK(error_of([] { DyckTask({.kinds = std::numeric_limits<Index>::max()}); }) ==
+        "DyckTask: kinds 9223372036854775807 must be 1 to 1000000");
   CHECK(error_of([] { DyckTask({.depth = 0}); }) == "DyckTask: depth 0 must be 1 to 1000000");
 }
 

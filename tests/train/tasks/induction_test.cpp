@@ -77,8 +77,8 @@ TEST_CASE("induction task: the answer is up to four letters, of short rows all b
 }
 
 TEST_CASE("induction task: what it refuses") {
-  CHECK(error_of([] { InductionTask({.symbols = 1}); }) == "InductionTask: symbols 1 must be at least 2");
-  CHECK(error_of([] { InductionTask({.length = 1}); }) == "InductionTask: length 1 must be at least 2");
+  CHECK(error_of([] { InductionTask({.symbols = 1}); }) == "InductionTask: symbols 1 must be 2 to 1000000");
+  CHECK(error_of([] { InductionTask({.length = 1}); }) == "InductionTask: length 1 must be 2 to 1000000");
   CHECK(error_of([] { InductionTask({.shortest = 9, .length = 8}); }) ==
         "InductionTask: shortest 9 must be 1 to length 8");
   CHECK(error_of([] { InductionTask({.symbols = 8, .length = 9}); }) ==

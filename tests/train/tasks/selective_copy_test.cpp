@@ -1,6 +1,8 @@
 // The selective copy task: check_task, an example by hand, what it refuses.
 #include "train/tasks/selective_copy.h"
 
+#include <limits>
+
 #include "tests/check_task.h"
 
 namespace mote::test::selective_copy_test {
@@ -28,6 +30,8 @@ TEST_CASE("selective copy task: an example by hand, and where to look") {
 }
 
 TEST_CASE("selective copy task: what it refuses") {
+  CHECK(error_of([] { SelectiveCopyTask({.symbols = std::numeric_limits<Index>::max()}); }) ==
+        "SelectiveCopyTask: symbols 9223372036854775807 must be 1 to 1000000");
   CHECK(error_of([] { SelectiveCopyTask({.symbols = 4, .length = 6, .count = 7}); }) ==
         "SelectiveCopyTask: count 7 must be 1 to length 6");
   CHECK(error_of([] { SelectiveCopyTask({.symbols = 4, .length = 6, .count = 0}); }) ==

@@ -35,14 +35,15 @@ TEST_CASE("two-places task: its defaults; what it refuses") {
   const TwoPlacesTask task;
   CHECK(task.options.modulus == 7);
   CHECK(task.options.length == 16);
-  CHECK(error_of([] { TwoPlacesTask({.modulus = 1, .length = 16}); }) == "TwoPlacesTask: modulus 1 must be at least 2");
-  CHECK(TwoPlacesTask({.modulus = 1'000'000'000, .length = 4}).vocab_size() == 1'000'000'000);
-  CHECK(error_of([] { TwoPlacesTask({.modulus = 1'000'000'001, .length = 4}); }) ==
-        "TwoPlacesTask: modulus 1000000001 must be at most 1000000000");
+  CHECK(error_of([] { TwoPlacesTask({.modulus = 1, .length = 16}); }) ==
+        "TwoPlacesTask: modulus 1 must be 2 to 1000000");
+  CHECK(TwoPlacesTask({.modulus = 1'000'000, .length = 4}).vocab_size() == 1'000'000);
+  CHECK(error_of([] { TwoPlacesTask({.modulus = 1'000'001, .length = 4}); }) ==
+        "TwoPlacesTask: modulus 1000001 must be 2 to 1000000");
   CHECK(TwoPlacesTask({.modulus = 7, .length = 1'000'000}).block_size() == 1'000'000);
   CHECK(error_of([] { TwoPlacesTask({.modulus = 7, .length = 1'000'001}); }) ==
         "TwoPlacesTask: length 1000001 must be 1 to 1000000");
-  CHECK(error_of([] { TwoPlacesTask({.modulus = 7, .length = 3}); }) == "TwoPlacesTask: length 3 must be at least 4");
+  CHECK(error_of([] { TwoPlacesTask({.modulus = 7, .length = 3}); }) == "TwoPlacesTask: length 3 must be 4 to 1000000");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "engine/io/file.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
-#include "tests/train/text/slow_encoder.h"
+#include "tests/random_text.h"
 #include "train/text/byte_pair.h"
 
 namespace mote::test::gpt2_files_test {

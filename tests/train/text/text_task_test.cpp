@@ -8,7 +8,7 @@
 #include "engine/base/math.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
-#include "tests/train/text/slow_encoder.h"
+#include "tests/random_text.h"
 #include "train/tasks/tasks.h"
 #include "train/text/grammar.h"
 

@@ -7,7 +7,7 @@
 
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
-#include "tests/train/text/slow_encoder.h"
+#include "tests/random_text.h"
 #include "train/text/characters.h"
 
 namespace mote::test::tokenizer_test {

@@ -1,9 +1,9 @@
 // Utf8Stream: whole characters only, however the bytes come.
-#include "train/text/utf8_stream.h"
+#include "engine/io/utf8_stream.h"
 
 #include <doctest/doctest.h>
 
-#include "tests/train/text/slow_encoder.h"
+#include "tests/random_text.h"
 
 namespace mote::test::utf8_stream_test {
 namespace {

@@ -1,0 +1,40 @@
+// Bytes as they come, turned into whole characters.
+#include "engine/io/utf8_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/io/utf8.h"
+
+namespace mote {
+namespace {
+
+constexpr const char* replacement = "\xef\xbf\xbd";  // U+FFFD
+
+}  // namespace
+
+std::string Utf8Stream::add(std::string_view bytes) {
+  const std::string all = std::exchange(held_, {}).append(bytes);
+  std::string shown;
+  for (std::size_t at = 0; at < all.size();) {
+    const auto [seen, whole] = detail::utf8_beginning(all, at);
+    if (whole)
+      shown.append(all, at, seen);
+    else if (seen > 0 && at + seen == all.size())
+      held_ = all.substr(at);
+    else
+      shown += replacement;
+    at += std::max<std::size_t>(seen, 1);
+  }
+  return shown;
+}
+
+std::string Utf8Stream::finish() { return std::exchange(held_, {}).empty() ? "" : replacement; }
+
+std::string valid_utf8(std::string_view bytes) {
+  Utf8Stream stream;
+  std::string text = stream.add(bytes);
+  return text += stream.finish();
+}
+
+}  // namespace mote
