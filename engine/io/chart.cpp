@@ -65,26 +65,26 @@ std::string go(char command, double x, double y) {
 class Drawing {
  public:
   explicit Drawing(const Chart& chart) : chart_(chart) {
-    y_.log = chart.log;
+    x_.log = chart.log_x, y_.log = chart.log;
     for (const ChartLine& line : chart.lines) {
       lines_.push_back(reduced(line.points));
       for (const Point& p : lines_.back())
-        if (std::isfinite(p.first) && y_.shows(p.second)) x_.include(p.first), y_.include(p.second);
+        if (x_.shows(p.first) && y_.shows(p.second)) x_.include(p.first), y_.include(p.second);
     }
     if (chart.mark && !y_.empty()) y_.include(*chart.mark);
     if (chart.low) y_.low = *chart.low;
     if (chart.high) y_.high = *chart.high;
-    if (!x_.empty() && x_.low > 0 && x_.low <= 0.1 * x_.high) x_.low = 0;
+    if (!x_.log && !x_.empty() && x_.low > 0 && x_.low <= 0.1 * x_.high) x_.low = 0;
   }
 
-  std::string svg() {
-    svg_ = "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 480 300\" role=\"img\">\n<title>";
-    svg_ += detail::xml_text(chart_.title) + "</title>\n";
+  /// The elements of the picture.
+  std::string content() {
+    svg_ = "<title>" + detail::xml_text(chart_.title) + "</title>\n";
     text(8, 20, "class=\"heading\"", chart_.title);
     axes();
     for (std::size_t i = 0; i < lines_.size(); ++i) draw(lines_[i], chart_.lines[i], i % colours);
     legend();
-    return svg_ + "</svg>\n";
+    return svg_;
   }
 
  private:
@@ -127,7 +127,7 @@ class Drawing {
     bool drawing = false;
     const std::string number = std::to_string(colour);
     for (const auto& [x, y] : points) {
-      const bool shown = std::isfinite(x) && !std::isnan(y_.place(y));
+      const bool shown = !std::isnan(x_.place(x)) && !std::isnan(y_.place(y));
       if (shown) {
         const double height = std::clamp(down(y), plot_top - 8, plot_bottom + 8);
         d += go(drawing ? 'L' : 'M', across(x), height);
@@ -139,14 +139,15 @@ class Drawing {
       }
       drawing = shown;
     }
-    if (!d.empty()) path(d, "line c" + number);
+    if (!d.empty()) path(d, (line.dashed ? "dashed line c" : "line c") + number);
     if (points.size() <= 200) svg_ += dots;
   }
   void legend() {
     if (lines_.size() < 2) return;
     double x = 10;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
-      path(go('M', x, 35) + "h18", std::string("line c").append(std::to_string(i % colours)));
+      path(go('M', x, 35) + "h18",
+           std::string(chart_.lines[i].dashed ? "dashed line c" : "line c").append(std::to_string(i % colours)));
       text(x + 23, 39, "", chart_.lines[i].name);
       x += 40 + 7 * static_cast<double>(chart_.lines[i].name.size());
     }
@@ -157,6 +158,11 @@ class Drawing {
   std::vector<std::vector<Point>> lines_;
   std::string svg_;
 };
+
+std::string opening(std::size_t charts) {
+  return "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + std::to_string(480 * charts) +
+         " 300\" role=\"img\">\n";
+}
 
 }  // namespace
 
@@ -171,19 +177,25 @@ const char* const detail::chart_style =
     ".chart path{fill:none;stroke-linecap:round;stroke-linejoin:round}\n"
     ".chart .grid{stroke:var(--rule)}.chart .axis{stroke:var(--ink)}\n"
     ".chart .mark{stroke:var(--ink);stroke-dasharray:5 4;opacity:.6}\n"
-    ".chart .line{stroke-width:1.8}.chart .dot{stroke-width:6}\n"
+    ".chart .line{stroke-width:1.8}.chart .dashed{stroke-dasharray:5 4}.chart .dot{stroke-width:6}\n"
     ".chart .c0{stroke:var(--c0)}.chart .c1{stroke:var(--c1)}.chart .c2{stroke:var(--c2)}.chart "
     ".c3{stroke:var(--c3)}\n";
 
-std::string detail::chart_element(const Chart& chart) { return Drawing(chart).svg(); }
+std::string detail::chart_element(const Chart& chart) { return opening(1) + Drawing(chart).content() + "</svg>\n"; }
 
-std::string chart_svg(const Chart& chart) {
-  std::string svg = detail::chart_element(chart);
-  svg.insert(svg.find('\n') + 1,
-             std::string("<style>\n") + detail::chart_style +
-                 "svg{background:#fff;max-width:960px}\n@media(prefers-color-scheme:dark){svg{background:#14191f}}\n"
-                 "</style>\n");
-  return svg;
+std::string charts_svg(const std::vector<Chart>& charts) {
+  std::string svg = opening(charts.size()) + "<style>\n" + detail::chart_style +
+                    "svg{background:#fff;max-width:" + std::to_string(960 * charts.size()) +
+                    "px}\n@media(prefers-color-scheme:dark){svg{background:#14191f}}\n</style>\n";
+  for (std::size_t i = 0; i < charts.size(); ++i)
+    svg.append("<g transform=\"translate(")
+        .append(std::to_string(480 * i))
+        .append(" 0)\">\n")
+        .append(Drawing(charts[i]).content())
+        .append("</g>\n");
+  return svg + "</svg>\n";
 }
+
+std::string chart_svg(const Chart& chart) { return charts_svg({chart}); }
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// Lines over steps, such as the losses of a training and of its evaluations, as one SVG picture.
+// Lines through points, such as the losses of a training and of its evaluations, as an SVG picture.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,14 @@ struct ChartLine {
   std::string name;
   std::vector<std::pair<double, double>> points;  ///< in the order of x
   bool dots = false;                              ///< also a dot for each point, whose tooltip has its numbers
+  bool dashed = false;
 };
 
 struct Chart {
   std::string title, x_label = "step";
   std::vector<ChartLine> lines;
   bool log = false;                           ///< a logarithmic axis of y, on which what is not above 0 is left out
+  bool log_x = false;                         ///< the same for x
   std::optional<double> low = {}, high = {};  ///< ends of the axis of y; not given: those of the points
   std::optional<double> mark = {};            ///< a dashed line at this height, such as the loss of guessing
   std::string mark_label = {};
@@ -27,6 +29,8 @@ struct Chart {
 /// Alone it is a file. A line is interrupted where a point is not finite; of more than 1000 points it shows the means of
 /// 1000 equal shares.
 std::string chart_svg(const Chart& chart);
+/// Several of them in one file, side by side.
+std::string charts_svg(const std::vector<Chart>& charts);
 
 namespace detail {
 /// The style of charts, which a page has once: chart_element() is without it.

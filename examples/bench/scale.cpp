@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "engine/base/parallel.h"
+#include "engine/io/chart.h"
 #include "engine/io/file.h"
-#include "engine/io/plot.h"
 #include "examples/bench/choice.h"
 #include "examples/bench/measure.h"
 
@@ -116,18 +116,22 @@ void scale(int argc, char** argv, Output& out) {
   std::vector<Axis> list = axes();
   if (wish.axis != "all") std::erase_if(list, [&](const Axis& a) { return a.name != wish.axis; });
   if (list.empty()) throw UsageError("axis '" + wish.axis + "' is none of all, width, context, layers, batch");
-  std::vector<mote::PlotPanel> panels;
+  std::vector<mote::Chart> charts;
+  double least = 1e300, most = 0;
   for (Axis& axis : list) {
     if (wish.largest > 0) std::erase_if(axis.values, [&](Index value) { return value > wish.largest; });
-    mote::PlotPanel panel{axis.fixed, axis.name, {}, {}};
+    mote::ChartLine measured{"ms a step", {}, true}, predicted{"predicted", {}, false, true};
     for (const Point& p : measure_axis(axis, common.seconds, out)) {
-      panel.points.emplace_back(p.value, p.seconds * 1e3);
-      if (p.predicted > 0) panel.compared.emplace_back(p.value, p.predicted * 1e3);
+      const double ms = p.seconds * 1e3;
+      least = std::min(least, ms), most = std::max(most, ms);
+      measured.points.emplace_back(p.value, ms);
+      if (p.predicted > 0) predicted.points.emplace_back(p.value, p.predicted * 1e3);
     }
-    panels.push_back(std::move(panel));
+    charts.push_back(
+        {.title = axis.fixed, .x_label = axis.name, .lines = {measured, predicted}, .log = true, .log_x = true});
   }
-  if (!wish.svg.empty())
-    mote::write_file(wish.svg, plot_svg("a training step", "ms; dashed: as its neighbours predict", panels));
+  for (mote::Chart& chart : charts) chart.low = least, chart.high = most;
+  if (!wish.svg.empty()) mote::write_file(wish.svg, charts_svg(charts));
 }
 
 }  // namespace bench

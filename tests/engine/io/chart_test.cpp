@@ -50,6 +50,24 @@ TEST_CASE("chart: points lie by their values, or by their logarithms; a line is 
   CHECK(has(chart_svg(chart), "M468.0 50.0h0\""));
 }
 
+TEST_CASE("charts: side by side; a logarithmic axis of x leaves out what it cannot show; a dashed line") {
+  const Chart measured{.title = "left & <right>",
+                       .x_label = "width",
+                       .lines = {{"ms", {{1, 1}, {10, 100}, {100, 10000}, {0, 5}, {-1, 7}, {nan, 1}}, true},
+                                 {"predicted", {{10, 50}, {100, 10}}, false, true}},
+                       .log = true,
+                       .log_x = true};
+  const std::string svg = charts_svg({measured, {.title = "second", .lines = {}}});
+  check_well_formed(svg);
+  CHECK(has(svg, "viewBox=\"0 0 960 300\""));
+  CHECK(has(svg, "d=\"M58.0 258.0h0L263.0 154.0L468.0 50.0\""));  // a straight line
+  CHECK(has(svg, "class=\"dashed line c1\" d=\"M263.0 "));
+  CHECK(has(svg, "translate(480 0)"));
+  CHECK(has(svg, "left &amp; &lt;right&gt;"));
+  CHECK(!has(svg, "nan"));
+  check_well_formed(charts_svg({}));
+}
+
 TEST_CASE("chart: ends of the axis, a mark, dots with their numbers, a legend for more than one line") {
   Chart chart{.title = "accuracy",
               .lines = {{"held out", {{1, 0.5}}, true}},
