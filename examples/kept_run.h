@@ -71,7 +71,7 @@ class KeptRun {
     evaluations_.file->append(log_line(report));
     if (done == 0) return;
     take_down(done);
-    folder_.save_best(run_, report.loss);
+    folder_.save_best(run_, report.loss, done);
   }
   void save(Index done) {
     take_down(done);
@@ -94,7 +94,8 @@ class KeptRun {
       if (const std::uint64_t there = size_of(path); there < static_cast<std::uint64_t>(bytes)) {
         std::cout << "warning: " << path.substr(path.rfind('/') + 1) << " has " << there << " bytes instead of "
                   << bytes << " or more: it goes on from here without the steps that are missing\n";
-        bytes = static_cast<Index>(there);
+        const std::size_t lines = read_file(path, there).rfind('\n') + 1;  // half a line would spoil the next
+        bytes = static_cast<Index>(lines);
       }
       file.emplace(path, static_cast<std::uint64_t>(bytes));
     }

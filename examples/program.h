@@ -13,6 +13,7 @@
 
 #ifdef __unix__
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 #endif
 
@@ -22,6 +23,12 @@
 
 /// A mistake in the command line or in the environment: exit code 2.
 class UsageError : public mote::Error {
+ public:
+  using Error::Error;
+};
+
+/// What was printed did not arrive.
+class OutputError : public mote::Error {
  public:
   using Error::Error;
 };
@@ -37,7 +44,7 @@ decltype(auto) checked_usage(const Body& body) {
 }
 
 [[noreturn]] inline void fail_output() {
-  throw mote::Error(std::string("cannot write to standard output") + (errno ? ": " : "") +
+  throw OutputError(std::string("cannot write to standard output") + (errno ? ": " : "") +
                     (errno ? std::strerror(errno) : ""));
 }
 
@@ -52,6 +59,16 @@ inline void flush_output() {
 inline void check_stdout() {
 #ifdef __unix__
   if (fcntl(STDOUT_FILENO, F_GETFD) == -1) fail_output();
+#endif
+}
+
+/// Whether standard output is a pipe that nobody reads any more.
+inline bool reader_gone() {
+#ifdef __unix__
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  return poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
+#else
+  return false;
 #endif
 }
 
@@ -79,6 +96,11 @@ int run_program(const char* name, const Body& body, int failure = 1) {
   } catch (const UsageError& e) {
     std::cerr << name << ": " << e.what() << "\n";
     return 2;
+  } catch (const OutputError& e) {
+#ifdef SIGPIPE
+    if (reader_gone()) end_by_signal(SIGPIPE);  // without a word, as where the signal is not ignored
+#endif
+    std::cerr << name << ": " << e.what() << "\n";
   } catch (const std::bad_alloc&) {
     std::cerr << name << ": there is not enough memory for these sizes\n";
   } catch (const std::exception& e) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -124,10 +125,10 @@ class Batches {
   std::size_t next_ = 0;
 };
 
-void evaluate(Run& run, Narrator& narrator, Index done) {
-  const EvaluationReport report = run.evaluated([&] { return (*run.evaluator)(done); });
-  narrator(report);
+EvaluationReport evaluate(Run& run, Index done) {
+  EvaluationReport report = run.evaluated([&] { return (*run.evaluator)(done); });
   if (run.kept) run.kept->log(report, done);
+  return report;
 }
 
 void write_report(Run& run, const Ending& ending) {
@@ -136,6 +137,25 @@ void write_report(Run& run, const Ending& ending) {
     std::cout << "\nthe report is " << run.kept->file("report.html") << "\n";
   } catch (const Error& e) {
     std::cout << "\nwarning: there is no report: " << e.what() << "\n";
+  }
+}
+
+/// Ends the program as a signal that came would have.
+void end_if_signalled(Run& run) {
+  if (StopSignal::received() == 0) return;
+  run.kept.reset();  // its lock is removed
+  end_by_signal(StopSignal::received());
+}
+
+/// Ends a training whose terminal was closed or whose reader has seen enough. If the run is kept it has been saved.
+[[noreturn]] void end_unheard(Run& run, const std::exception_ptr& error) {
+  end_if_signalled(run);
+  try {
+    std::rethrow_exception(error);
+  } catch (const OutputError& e) {
+    if (!run.kept) throw;
+    throw OutputError(std::string(e.what()) + "; stopped after step " + std::to_string(run.kept->steps) +
+                      ", go on with --resume " + run.kept->path());
   }
 }
 
@@ -152,14 +172,21 @@ void train(Run& run) {
   shown.tokens_per_step = tokens * recipe.batch_size * recipe.gradient_accumulation_steps;
   Narrator narrator(*run.task, shown);
   const StopSignal stop;
+  std::exception_ptr unheard;
   const Index every = recipe.eval_interval;
   options.on_step = [&](const StepReport& report) {
     const Index done = report.step + 1;
     if (run.ema) run.ema->update();
-    narrator(report);
     if (run.kept) run.kept->log(report);
-    if (done == options.steps || (every > 0 && done % every == 0)) evaluate(run, narrator, done);
-    return StopSignal::received() == 0;
+    std::optional<EvaluationReport> evaluation;
+    if (done == options.steps || (every > 0 && done % every == 0)) evaluation = evaluate(run, done);
+    try {
+      narrator(report);
+      if (evaluation) narrator(*evaluation);
+    } catch (const OutputError&) {
+      unheard = std::current_exception();
+    }
+    return StopSignal::received() == 0 && !unheard;
   };
   options.on_warning = [](const std::string& text) { std::cout << "warning: " << text << "\n"; };
   if (run.kept) {
@@ -170,9 +197,14 @@ void train(Run& run) {
       std::cout << "going on after step " << options.first_step << " of " << options.steps << "\n";
   }
   const Stopwatch clock;
-  if (options.first_step == 0 && every > 0) evaluate(run, narrator, 0);
+  if (options.first_step == 0 && every > 0) narrator(evaluate(run, 0));
+  if (run.kept && options.steps == 0) run.kept->save(0);  // fit saves after steps
+#ifdef SIGPIPE
+  if (run.kept) std::signal(SIGPIPE, SIG_IGN);  // it would end the program before it has saved
+#endif
   fit(
       *run.optimizer, [&](Index) { return batches.loss(); }, options);
+  if (unheard) end_unheard(run, unheard);
   narrator.finish();
   if (StopSignal::received() != 0) {
     if (run.kept) {
@@ -180,8 +212,7 @@ void train(Run& run) {
       std::cout << "stopped after step " << run.kept->steps << "; go on with --resume " << run.kept->path() << "\n";
     }
     flush_output();
-    run.kept.reset();  // its lock is removed
-    end_by_signal(StopSignal::received());
+    end_if_signalled(run);
   }
   std::printf("trained %lld steps in %.1f s\n\n", static_cast<long long>(options.steps - options.first_step),
               clock.seconds());

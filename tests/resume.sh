@@ -120,4 +120,30 @@ rm -rf b
   ((status == 0)) || fail "exit code $status"
 )
 equal a b
+
+echo "a run that nobody listens to any more is saved: a full disk, a reader that has seen enough, a terminal that was closed"
+"$train" "${options[@]}" --out_dir heard --log_interval 1 >/dev/null
+unheard() { # exit code, what is said on stderr
+  ((status == $1)) && grep -q "$2" said || fail "exit code $status: $(cat said)"
+  "$train" --resume b >/dev/null
+  equal heard b
+}
+rm -rf b
+status=0
+"$train" "${options[@]}" --out_dir b --log_interval 1 >/dev/full 2>said || status=$?
+unheard 1 "cannot write to standard output"
+rm -rf b
+"$train" "${options[@]}" --out_dir b --log_interval 1 2>said | sed -n '/^step 3/q' || status=${PIPESTATUS[0]}
+[ -n "$(newest b)" ] || fail "no checkpoint: $(ls b)"
+[ ! -s said ] || fail "$(cat said)"
+echo >said
+unheard 141 ""
+rm -rf b
+stop HUP 3 b "$train" "${options[@]}" --out_dir b --log_interval 1
+unheard 129 "go on with --resume b"
+
+echo "no steps: the weights as they began"
+rm -rf b
+"$train" "${common[@]}" --max_iters 0 --out_dir b >/dev/null
+[ "$(newest b)" = b/step-00000000.safetensors ] || fail "$(ls b)"
 echo "done in $SECONDS s"

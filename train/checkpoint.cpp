@@ -123,7 +123,7 @@ bool lies_in(const std::string& name, const std::string& group) {
 
 void Checkpoint::add_part(Part part) {
   check_in("checkpoint", !part.name.empty(), "a part needs a name");
-  for (const char* const own : {"mote", "format", "crc32"})
+  for (const char* const own : {"mote", "format"})
     check_in("checkpoint", !lies_in(part.name, own), "'", part.name, "' is a name of the file's own");
   for (const Part& p : parts_) {
     check_in("checkpoint", p.name != part.name, "'", part.name, "' was added twice");
@@ -158,8 +158,9 @@ void Checkpoint::require(const std::string& name, std::vector<Field> list) {
   add_part({name, save, load});
 }
 
-void Checkpoint::save(const std::string& path) const {
+void Checkpoint::save(const std::string& path, const Metadata& notes) const {
   detail::SavedParts parts;
+  parts.texts = notes;
   parts(version_key, std::to_string(version));
   parts(release_key, MOTE_VERSION);
   parts(real_key, real_name);

@@ -147,7 +147,7 @@ class Checkpoint {
   void add(const std::string& name, Optimizer& optimizer);
   void add(const std::string& name, EMA& ema);
   /// A value that is saved and restored. Errors, here as for all parts: a name that is empty, used twice, the file's own
-  /// ("mote", "format", "crc32"), or the beginning of another up to a point ("model" and "model.head").
+  /// ("mote", "format"), or the beginning of another up to a point ("model" and "model.head").
   template <class T>
   requires(!std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T>) void add(const std::string& name,
                                                                                        T& value) {
@@ -183,8 +183,9 @@ class Checkpoint {
   }
   void require(const std::string& name, std::vector<Field> list);
 
-  /// Writes the file, whole or not at all. Errors: it cannot be written.
-  void save(const std::string& path) const;
+  /// Writes the file, whole or not at all. `notes` go into its metadata, for others to read: their names begin with "mote.",
+  /// and loading passes over them. Errors: it cannot be written.
+  void save(const std::string& path, const Metadata& notes = {}) const;
   /// Restores everything. Errors: no checkpoint, one of a newer version or of the other `real`, a file that was cut or
   /// changed, names that only one side has, shapes and settings that differ: all differences at once, and nothing has
   /// changed.

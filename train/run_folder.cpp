@@ -8,7 +8,7 @@
 namespace mote {
 namespace {
 
-const std::string prefix = "step-", suffix = ".safetensors", best_name = "best.safetensors";
+const std::string prefix = "step-", suffix = ".safetensors", best_name = "best.safetensors", steps_note = "mote.steps";
 constexpr std::size_t digits = 8;
 
 Index checked(Index keep) {
@@ -46,11 +46,25 @@ std::vector<std::string> checkpoints(const std::string& folder) {
   return names;
 }
 
+/// The steps before which a best checkpoint was saved; -1 if it does not say so.
+Index noted_steps(const std::string& path) {
+  Index steps = -1;
+  try {
+    const SafetensorsFile file(path);
+    if (const std::string* const text = file.find_metadata(steps_note)) detail::read_field("steps", *text, steps);
+  } catch (const Error&) {
+    return -1;  // no checkpoint: nothing to go on with
+  }
+  return steps;
+}
+
 }  // namespace
 
 std::string newest_checkpoint(const std::string& folder) {
   const std::vector<std::string> names = checkpoints(folder);
-  return names.empty() ? best_checkpoint(folder) : folder + "/" + names.back();
+  const std::string best = best_checkpoint(folder);
+  if (names.empty() || (!best.empty() && noted_steps(best) > steps_of(names.back()))) return best;
+  return folder + "/" + names.back();
 }
 
 std::string best_checkpoint(const std::string& folder) {
@@ -60,12 +74,12 @@ std::string best_checkpoint(const std::string& folder) {
 
 RunFolder::RunFolder(const std::string& path, Index keep) : keep_(checked(keep)), path_(made(path)), lock_(path) {}
 
-bool RunFolder::save_best(const Checkpoint& run, double score) {
+bool RunFolder::save_best(const Checkpoint& run, double score, Index steps) {
   const std::optional<double> before = best_score;
   if (std::isnan(score) || (before && score >= *before)) return false;
   best_score = score;
   try {
-    run.save(file(best_name));
+    run.save(file(best_name), {{steps_note, std::to_string(steps)}});
   } catch (...) {
     best_score = before;
     throw;

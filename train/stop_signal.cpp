@@ -18,9 +18,13 @@ constexpr int signals[] = {
 std::atomic<int> signal_received{0};
 static_assert(std::atomic<int>::is_always_lock_free);  // else no handler may touch it
 
+std::atomic<bool> taken[std::size(signals)];  // those that are not ignored
+static_assert(std::atomic<bool>::is_always_lock_free);
+
 extern "C" void stop_signal_came(int signal) {
   const bool first = signal_received.exchange(signal) == 0;
-  for (const int each : signals) std::signal(each, SIG_DFL);
+  for (std::size_t i = 0; i < std::size(signals); ++i)
+    if (taken[i]) std::signal(signals[i], SIG_DFL);
   if (!first) std::raise(signal);  // both came at once, in two threads: this one ends the program when it returns
 }
 
@@ -64,8 +68,10 @@ StopSignal::StopSignal() {
   signal_received = 0;
   for (std::size_t i = 0; i < std::size(signals); ++i) {
     before[i] = action_of(signals[i]);
-    if (!ignored(before[i])) set_action(signals[i], stop_action());
+    taken[i] = !ignored(before[i]);
   }
+  for (std::size_t i = 0; i < std::size(signals); ++i)
+    if (taken[i]) set_action(signals[i], stop_action());
 }
 StopSignal::~StopSignal() {
   for (std::size_t i = 0; i < std::size(signals); ++i) set_action(signals[i], before[i]);

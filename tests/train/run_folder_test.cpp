@@ -21,7 +21,7 @@ struct Counter {
   Counter() { checkpoint.add("step", step); }
   void save(RunFolder& folder, Index steps, std::optional<double> score = {}) {
     step = steps;
-    if (score) folder.save_best(checkpoint, *score);
+    if (score) folder.save_best(checkpoint, *score, steps);
     folder.save(checkpoint, steps);
   }
   Index read(const std::string& path) {
@@ -124,6 +124,13 @@ TEST_CASE("run folder: the best is the one with the lowest score") {
   CHECK(best_after(7, nan) == 4);
   CHECK(best_after(8, -1.0) == 8);
   CHECK(folder.best_score == -1.0);
+  CHECK(newest_checkpoint(folder.path()) == folder.file("step-00000008.safetensors"));  // as new as the best
+  run.step = 9;
+  CHECK(folder.save_best(run.checkpoint, -2.0, 9));
+  CHECK(newest_checkpoint(folder.path()) == folder.file("best.safetensors"));
+  CHECK(run.read(newest_checkpoint(folder.path())) == 9);
+  run.save(folder, 10);
+  CHECK(newest_checkpoint(folder.path()) == folder.file("step-00000010.safetensors"));
 }
 
 TEST_CASE("run folder: it belongs to one run at a time") {
@@ -162,7 +169,7 @@ TEST_CASE("run folder: a checkpoint that cannot be written removes none and leav
     CHECK(error.find("No space left on device") != std::string::npos);
     CHECK(folder.best_score == (call == 1 ? 5.0 : 4.0));  // as the file says
     CHECK(Counter().read(best_checkpoint(folder.path())) == (call == 1 ? 1 : 2));
-    CHECK(Counter().read(newest_checkpoint(folder.path())) == 1);
+    CHECK(Counter().read(newest_checkpoint(folder.path())) == (call == 1 ? 1 : 2));
     CHECK(temporary.names() == ".mote.lock best.safetensors step-00000001.safetensors");
   }
   run.save(folder, 2, 4);

@@ -17,7 +17,7 @@ void (*handler_of(int signal))(int) {
 }
 
 TEST_CASE("stop signal: the first only raises a flag, and the step goes on") {
-  for (const int signal : {SIGINT, SIGTERM})
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     CHECK(in_child([=] {
             const StopSignal stop;
             if (StopSignal::received() != 0) return 1;
@@ -27,8 +27,8 @@ TEST_CASE("stop signal: the first only raises a flag, and the step goes on") {
 }
 
 TEST_CASE("stop signal: the second ends the program at once, whichever they are") {
-  for (const int first : {SIGINT, SIGTERM})
-    for (const int second : {SIGINT, SIGTERM})
+  for (const int first : {SIGINT, SIGTERM, SIGHUP})
+    for (const int second : {SIGINT, SIGTERM, SIGHUP})
       CHECK(in_child([=] {
               const StopSignal stop;
               ::raise(first);
@@ -53,6 +53,16 @@ TEST_CASE("stop signal: handlers are those of before again, after a signal too, 
             if (handler_of(SIGINT) != own || handler_of(SIGTERM) != SIG_IGN) return 4;
           }
           return 0;
+        }) == "exit 0");
+}
+
+TEST_CASE("stop signal: what is ignored stays ignored after the first of another kind, as SIGHUP under nohup") {
+  CHECK(in_child([] {
+          ::signal(SIGHUP, SIG_IGN);
+          const StopSignal stop;
+          ::raise(SIGTERM);
+          ::raise(SIGHUP);
+          return StopSignal::received() == SIGTERM ? 0 : 1;
         }) == "exit 0");
 }
 
