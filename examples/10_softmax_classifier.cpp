@@ -60,8 +60,8 @@ void gradient(const Data& data) {
   loss.backward();
   Array d = softmax(linear(data.x)).array().contiguous();
   for (Index i = 0; i < points; ++i) d.mutate()[i * classes + data.y.data()[i]] -= 1;
-  const Tensor by_hand = matmul(transpose(Tensor(d), 0, 1), data.x) / static_cast<real>(points) +
-                         Tensor(linear.weight.value()) * static_cast<real>(decay);
+  const Tensor mean = matmul(transpose(Tensor(d), 0, 1), data.x) / static_cast<real>(points);
+  const Tensor by_hand = mean + Tensor(linear.weight.value()) * static_cast<real>(decay);
   const double off = static_cast<double>(max(abs(by_hand - Tensor(linear.weight.grad()))).item());
   const GradcheckResult check =
       gradcheck([&] { return loss_of(linear, data); }, {{"weight", linear.weight}, {"bias", linear.bias}});

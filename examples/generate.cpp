@@ -164,13 +164,17 @@ class Printer {
     std::cout << characters_.finish() << "\n";
     ids_.clear();
     printed_ = 0;
+    within_ = false;
   }
 
  private:
   /// Between documents of a task of ours stands a line end for a reader; a model has ids beyond those of its tokenizer.
-  std::string shown_bytes(Index id) const {
+  std::string shown_bytes(Index id) {
     if (id >= from_.tokenizer->vocab_size()) return "\xff";
-    return from_.task && id == from_.tokenizer->special(end_of_text) ? "" : from_.tokenizer->token(id);
+    const bool between = from_.task && id == from_.tokenizer->special(end_of_text);
+    const std::string bytes = !between ? from_.tokenizer->token(id) : within_ ? "\n" : "";
+    within_ = !between;
+    return bytes;
   }
   std::string numbers() const {
     std::string text;
@@ -181,6 +185,7 @@ class Printer {
   const Loaded& from_;
   bool terminal_;
   Utf8Stream characters_;
+  bool within_ = false;  // a document
   std::vector<Index> ids_;
   std::size_t printed_ = 0;
 };
@@ -269,7 +274,8 @@ int run_command(int argc, char** argv) {
   const Loaded from = load(source);
   const Generator random(wish.seed);
   const Index count = wish.count.value_or(default_count(from));
-  if (from.task && from.tokenizer && how.stop_token < 0) how.stop_token = from.tokenizer->special(end_of_text);
+  if (from.task && from.tokenizer && Options::peek(argc, argv, "--stop_token", "").empty())
+    how.stop_token = from.tokenizer->special(end_of_text);
   const bool ask = from.tokenizer && wish.prompt.empty() && wish.ids.empty() && isatty(STDIN_FILENO) != 0 &&
                    isatty(STDOUT_FILENO) != 0;
   const std::vector<std::vector<Index>> begin = checked_usage([&] {

@@ -267,14 +267,6 @@ int show_file(const std::string& path) {
 
 // Differences.
 
-/// The elements of a tensor whose checksum is right.
-std::string sound_bytes(const TensorFile& file, std::size_t i) {
-  std::string all;
-  check(file.bytes(i, all), file.path(), ": the checksum of '", file.items()[i].name,
-        "' is wrong: the file was changed");
-  return all;
-}
-
 struct Difference {
   double absolute = 0, relative = 0;
   Index count = 0;  ///< of elements that differ
@@ -303,8 +295,14 @@ bool print_difference(const TensorFile& a, std::size_t i, const TensorFile& b, s
   const Item &x = a.items()[i], &y = b.items()[j];
   const auto both = [](const std::string& s, const std::string& t) { return s == t ? s : s + " | " + t; };
   columns.print(x.name, both(x.dtype, y.dtype), both(Shape::text(x.shape), Shape::text(y.shape)));
+  std::string bytes, others;
+  for (const TensorFile* const changed : {a.bytes(i, bytes) ? nullptr : &a, b.bytes(j, others) ? nullptr : &b})
+    if (changed) {
+      std::printf("  checksum WRONG, %s was changed\n", shown(changed->path()).c_str());
+      return false;
+    }
   const bool alike = x.shape == y.shape;
-  if (alike && x.dtype == y.dtype && sound_bytes(a, i) == sound_bytes(b, j)) {
+  if (alike && x.dtype == y.dtype && bytes == others) {
     std::printf("  equal in every bit\n");
     return true;
   }
@@ -427,7 +425,13 @@ std::string last_lines(const std::string& text, int count) {
 int show_run(const std::string& folder) {
   const RunSettings settings = read_config(folder);
   const std::shared_ptr<const Task> task = settings.the_task();
-  std::printf("%s: %s\n\n", settings.general.task.c_str(), task->description().c_str());
+  std::string description;
+  try {
+    description = task->description();
+  } catch (const Error& e) {  // a text that lies elsewhere by now
+    description = e.what();
+  }
+  std::printf("%s: %s\n\n", settings.general.task.c_str(), description.c_str());
   for (const auto& [group, list] : settings.groups()) print_fields(group, list);
   const std::string newest = newest_checkpoint(folder), best = best_checkpoint(folder), log = folder + "/log.jsonl";
   if (newest.empty())

@@ -52,9 +52,11 @@ class CommandLine {
   }
 
   /// Adds what a file says, line by line: key = value, as nanoGPT's config files have it: # begins a comment, texts may
-  /// stand in quotes, True and False are true and false. Where both name an option, the command line wins. Errors: a
-  /// UsageError that names file and line; also of `reserved`, options that a file cannot give.
-  void add_file(const std::string& path, std::initializer_list<std::string> reserved) {
+  /// stand in quotes, True and False are true and false. `rename` may give a line another name. Where both name an
+  /// option, the command line wins. Errors: a UsageError that names file and line; also of `reserved`, options that a file
+  /// cannot give.
+  void add_file(const std::string& path, std::initializer_list<std::string> reserved,
+                const std::function<void(Given&)>& rename) {
     const std::string text = checked_usage([&] { return mote::read_file(path, 1 << 20); });
     std::vector<Given> lines;
     for (std::size_t at = 0, number = 1; at < text.size(); ++number) {
@@ -63,6 +65,7 @@ class CommandLine {
       Given line = setting(text.substr(at, stop - at), where);
       at = stop + 1;
       if (line.name.empty()) continue;
+      rename(line);
       for (const std::string& name : reserved)
         if (line.name == name) throw UsageError(where + name.substr(2) + " is for the command line");
       for (const Given& other : lines)

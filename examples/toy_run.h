@@ -309,10 +309,11 @@ inline std::string saved_state(const SafetensorsFile& file) {
 
 /// config.json: {"general": {"task": "copy", ...}, "task": {...}, "model": {...}, "training": {...}}.
 inline std::string config_json(const RunSettings& settings) {
-  const auto value_of = [](const std::string& text) {  // a number or a boolean as such, all else as text
+  // A number or a boolean as such, if it comes back as it was (a file may be called 1e3), all else as text.
+  const auto value_of = [](const std::string& text) {
     try {
       const Json value = parse_json(text);
-      if (!value.is(Json::Kind::string) && !value.is(Json::Kind::null)) return value;
+      if (!value.is(Json::Kind::string) && !value.is(Json::Kind::null) && text_of(value) == text) return value;
     } catch (const Error&) {
     }
     return Json(text);

@@ -195,6 +195,12 @@ void train(Run& run) {
     options.save = [&](Index steps) { run.kept->save(steps); };
     if (options.first_step > 0)
       std::cout << "going on after step " << options.first_step << " of " << options.steps << "\n";
+    if (const double was = run.optimizer->learning_rate(),
+        now = options.first_step > 0 ? options.schedule(options.first_step - 1) : was;
+        was != now)
+      std::cout << "warning: in a run of " << options.steps << " steps the learning rate of this one would be "
+                << general_text(now, 4) << "; it was " << general_text(was, 4)
+                << " in the run as it began: the weights will not be those of a run that was so long from the start\n";
   }
   const Stopwatch clock;
   if (options.first_step == 0 && every > 0) narrator(evaluate(run, 0));
@@ -375,20 +381,19 @@ int list_tasks() {
 /// What was given, the lines of --config included. --text FILE is --task text --file FILE.
 CommandLine read_command_line(int argc, char** argv) {
   CommandLine line(argc, argv);
+  bool text = false;
+  for (CommandLine::Given& given : line.all())
+    if (given.name == "--text") given.name = "--file", text = true;
   for (const char* const option : {"--out_dir", "--resume", "--config"})
     if (line.peek(option, "?").empty()) throw UsageError(std::string(option) + " needs a path");
   const std::string config = line.peek("--config", "");
   if (!config.empty()) {
-    line.add_file(config, {"--config", "--resume"});
-    for (CommandLine::Given& given : line.all()) {
-      if (!given.where.empty() && given.name == "--decay_lr" &&
-          (given.value == "true" || given.value == "false"))  // nanoGPT's word for it
+    line.add_file(config, {"--config", "--resume"}, [](CommandLine::Given& given) {
+      const bool is_switch = given.value == "true" || given.value == "false";
+      if (given.name == "--decay_lr" && is_switch)  // nanoGPT's word for it
         given.name = "--schedule", given.value = given.value == "true" ? "cosine" : "constant";
-    }
+    });
   }
-  bool text = false;
-  for (CommandLine::Given& given : line.all())
-    if (given.name == "--text") given.name = "--file", text = true;
   if (text && !line.has("--task") && !line.has("--resume")) line.all().push_back({"--task", "text", true});
   if (text && line.peek("--task", "text") != "text") throw UsageError("--text is for --task text");
   return line;
@@ -397,7 +402,13 @@ CommandLine read_command_line(int argc, char** argv) {
 /// The settings that a command line begins with: those of the run to go on with, or a task's defaults.
 RunSettings first_settings(const CommandLine& line) {
   const std::string resume = line.peek("--resume", ""), task = line.peek("--task", "copy");
-  if (!resume.empty()) return read_config(resume);
+  if (!resume.empty()) {
+    RunSettings kept = read_config(resume);
+    const std::string model = line.peek("--model", kept.general.model);
+    check(model == kept.general.model, "--model ", model, " contradicts the run in ", resume, ", which has ",
+          kept.general.model);
+    return kept;
+  }
   FieldValues options;  // of the task, on which its other defaults depend
   for (const Field& f : task_options(task))
     for (const CommandLine::Given& given : line.all())

@@ -159,6 +159,9 @@ std::vector<Module*> modules_of(Module& module);
 /// mine(x), opens its scope and calls forward, so that errors, reports and traces can name the layer.
 template <class Derived>
 class Layer : public Module {
+  friend Derived;
+  Layer() = default;  // for Derived alone: `struct A : Layer<B>` does not compile
+
  public:
   template <class... Arguments>
   requires detail::Takes<Derived, Arguments...>

@@ -101,9 +101,10 @@ struct State {
     model.loss(ids, targets).backward();
   }
   double train(Index steps) {
-    return fit(
-        optimizer, [this](Index) { return model.loss(ids, targets); },
-        {.steps = steps, .grad_clip = 0.1, .schedule = [](Index step) { return 1e-2 / static_cast<double>(step + 1); }});
+    return fit(optimizer, [this](Index) { return model.loss(ids, targets); },
+               {.steps = steps, .grad_clip = 0.1, .schedule = [](Index step) {
+                  return 1e-2 / static_cast<double>(step + 1);
+                }});
   }
   Bytes bytes(bool gradients = true) {
     Bytes b;

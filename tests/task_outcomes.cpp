@@ -5,28 +5,12 @@
 #include <cstdio>
 #include <iostream>
 
-#include "examples/toy_run.h"
-#include "train/evaluate.h"
+#include "examples/watch_run.h"
 
 using namespace mote;
 using namespace toy_run;
 
 namespace {
-
-/// The share of the evaluation set that a model answers without a single wrong symbol.
-double share_right(Model& model, const Task& task, Index count, Split split) {
-  const Aside aside(model.module());
-  const Questions q = task.evaluation(count, split);
-  const Index total = q.prompts.shape()[0];
-  Index right = 0;
-  for (Index from = 0; from < total; from += 250) {
-    const Index to = std::min(total, from + 250);
-    const Questions some{q.prompts.slice(0, from, to).contiguous(), q.answers.slice(0, from, to).contiguous()};
-    const IntArray given = model.answer(some.prompts, some.answers.shape()[1]);
-    for (Index n = 0; n < to - from; ++n) right += some.right(n, given);
-  }
-  return static_cast<double>(right) / static_cast<double>(total);
-}
 
 struct Wish {
   Index first_seed = 1, seeds = 3, every = 0, lag = 0;
@@ -56,7 +40,7 @@ bool run(const RunSettings& settings, Index seed, Index every, Index lag) {
     double share[2];
     for (const Split split : {Split::train, Split::test}) {
       const std::size_t i = split == Split::test;
-      share[i] = share_right(*model, *task, outcome.questions, split);
+      share[i] = ask(*model, *task, task->evaluation(outcome.questions, split), 0).share();
       if (share[i] >= 0.99 && first[i] < 0) first[i] = r.step + 1;
     }
     std::printf("  step %lld  loss %.4f  right %.1f %% in training, %.1f %% held out\n",
@@ -65,10 +49,14 @@ bool run(const RunSettings& settings, Index seed, Index every, Index lag) {
     return true;
   };
   fit(
-      *optimizer, [&](Index) { return model->loss(task->batch(settings.recipe.batch_size, Split::train, data)); },
+      *optimizer,
+      [&](Index) {
+        return model->loss(task->batch(settings.recipe.batch_size, Split::train, data),
+                           settings.recipe.label_smoothing);
+      },
       options);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const double share = share_right(*model, *task, outcome.questions, Split::test);
+  const double share = ask(*model, *task, task->evaluation(outcome.questions), 0).share();
   const bool late = lag == 0 || (first[0] > 0 && first[1] >= lag * first[0]);
   const bool holds = outcome.holds(share) && late;
   std::printf("%-26s seed %lld: %lld steps, %.1f s, loss %.4f, %.2f %% right, %s expected: %s\n",
@@ -87,6 +75,10 @@ int run_command(int argc, char** argv) {
   std::vector<std::string> names;
   int at = 1;
   for (; at < argc && std::string(argv[at]).rfind("--", 0) != 0; ++at) names.emplace_back(argv[at]);
+  if (names.empty()) throw UsageError("which task? task_outcomes TASK ... [--OPTION VALUE ...]");
+  for (int i = at; i < argc; i += 2)
+    if (i + 1 == argc || std::string(argv[i]).rfind("--", 0) != 0)
+      throw UsageError(std::string(argv[i]) + " is no option with its value");
   bool all = true;
   for (const std::string& name : names) {
     FieldValues options, others;
@@ -97,9 +89,16 @@ int run_command(int argc, char** argv) {
       (of_task ? options : others).emplace_back(option, argv[i + 1]);
     }
     RunSettings settings(name, options, "");
-    for (const auto& [option, value] : others)
-      if (!set_field(wish, option, value) && !set_field(settings.recipe, option, value))
-        settings.set("model", option, value);
+    checked_usage([&] {
+      for (const auto& [option, value] : others)
+        if (!set_field(wish, option, value) && !set_field(settings.recipe, option, value))
+          settings.set("model", option, value);
+    });
+    checked_usage([&] {
+      check(settings.the_task()->graded(), name, " has no right answers");
+      check(settings.recipe.ema_decay == 0 && settings.recipe.gradient_accumulation_steps == 1,
+            "ema_decay and gradient_accumulation_steps are for train");
+    });
     for (Index seed = wish.first_seed; seed < wish.first_seed + wish.seeds; ++seed)
       all = run(settings, seed, wish.every, wish.lag) && all;
   }

@@ -11,7 +11,6 @@ function(run code says)
     list(JOIN ARGN " " command)
     message(SEND_ERROR "${command}\nends with ${result} instead of ${code}, or does not say '${says}':\n${out}${err}")
   endif()
-  set(printed "${out}" PARENT_SCOPE)
 endfunction()
 
 # Windows line ends, emoji, a byte order mark.
@@ -20,7 +19,8 @@ foreach(i RANGE 100)
   string(APPEND text "Don't panic, “said” the 🐳 number ${i}.\r\n")
 endforeach()
 file(WRITE ${WORK_DIR}/my.txt "${text}")
-set(small --n_layer 1 --n_embd 16 --n_head 2 --max_iters 3 --block_size 16)
+set(tiny --n_layer 1 --n_embd 16 --n_head 2 --block_size 16)
+set(small ${tiny} --max_iters 3)
 foreach(kind IN ITEMS char byte bpe)
   run(0 "bits per byte" ${TRAIN} --text my.txt --tokenizer ${kind} --out_dir ${kind} ${small})
 endforeach()
@@ -32,11 +32,11 @@ run(0 "going on" ${TRAIN} --resume char --max_iters 4)
 file(APPEND ${WORK_DIR}/my.txt "!")
 run(2 "my.txt is not the text that the run began with" ${TRAIN} --resume char --max_iters 5)
 
-# Only what was kept is needed to generate.
+# Only what was kept is needed to generate and to look at it.
 file(REMOVE ${WORK_DIR}/my.txt ${WORK_DIR}/names.txt)
+run(0 "^text: .*my.txt.*newest checkpoint: char/step-0*4.safetensors.*total +GPT" ${INSPECT} char)
 foreach(kind IN ITEMS char byte bpe)
   run(0 "^Don't" ${GENERATE} --run ${kind} --prompt Don't --count 30)
-  file(WRITE ${WORK_DIR}/printed "${printed}")
   run(0 "" ${GENERATE} --run ${kind} --count 5 --samples 2)
 endforeach()
 run(0 "^an" ${GENERATE} --run names --prompt an)
@@ -45,10 +45,21 @@ run(0 "^said”" ${GENERATE} --run bpe --prompt FILE:prompt --count 3)
 run(2 "'z' .U.007A. at byte 0 is not among" ${GENERATE} --run char --prompt z)
 run(2 "has the special token" ${GENERATE} --run names --prompt "<|endoftext|>")
 run(0 "" ${GENERATE} --run names --prompt "<|endoftext|>" --special allow)
+run(0 "^a[^\n]*\n" ${GENERATE} --run names --prompt a --count 40)
+run(0 "^a[^\n]*\n[^\n]*\n" ${GENERATE} --run names --prompt a --count 200 --stop_token=-1)  # goes on behind a document
 run(2 "nowhere" ${GENERATE} --run char --prompt FILE:nowhere)
 
 # One sentence each.
 run(2 "my.txt" ${TRAIN} --text my.txt)
+# A file may be called as a number is written.
+foreach(name IN ITEMS 1e3 3.10 true)
+  file(WRITE ${WORK_DIR}/${name} "${text}")
+  run(0 "bits per byte" ${TRAIN} --text ${name} --out_dir run-${name} ${tiny} --max_iters 1)
+  run(0 "going on" ${TRAIN} --resume run-${name} --max_iters 2)
+endforeach()
+# In a file of options the names of before hold, too, and the command line wins.
+file(WRITE ${WORK_DIR}/options "file = 'nowhere'\ndecay_lr = False\n")
+run(0 "1 step" ${TRAIN} --text 1e3 --config options --schedule wsd ${tiny} --max_iters 1)
 file(WRITE ${WORK_DIR}/empty "")
 run(2 "empty is empty" ${TRAIN} --text empty)
 file(WRITE ${WORK_DIR}/short "a few bytes")

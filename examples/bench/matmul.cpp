@@ -1,6 +1,7 @@
 // bench matmul: the matrix product as a share of the multiply-add peak.
 #include <cmath>
 
+#include "engine/array/array.h"
 #include "engine/array/random.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/gemm.h"

@@ -2,6 +2,7 @@
 #include "engine/ops/compare.h"
 
 #include "engine/ops/create.h"
+#include "engine/ops/reduce.h"
 #include "engine/ops/softmax.h"
 #include "tests/support.h"
 

@@ -7,6 +7,7 @@
 
 #include "engine/ops/create.h"
 #include "engine/ops/matmul.h"
+#include "engine/ops/view.h"
 #include "tests/tools.h"
 
 namespace mote::test::packed_weights_test {

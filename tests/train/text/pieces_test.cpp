@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "engine/base/real.h"
 #include "tests/train/text/slow_encoder.h"
 
 namespace mote::test::pieces_test {
