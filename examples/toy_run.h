@@ -271,10 +271,12 @@ struct RunSettings {
   std::vector<Field> made_with_;
 };
 
-/// All settings by name, for a checkpoint to compare: those that may change when a run goes on are left out.
+/// All settings by name, for a checkpoint to compare: those that may change when a run goes on are left out. A text may lie
+/// elsewhere by then: that it is the same, its task sees to.
 inline bool may_change(const std::string& name) {
   for (const char* const free :
-       {"max_iters", "eval_interval", "log_interval", "samples", "save_interval", "keep", "sequences"})
+       {"max_iters", "eval_interval", "log_interval", "samples", "save_interval", "keep", "sequences",
+        "file"})
     if (name == free) return true;
   return false;
 }
@@ -329,13 +331,15 @@ inline std::string config_json(const RunSettings& settings) {
 
 /// The newest checkpoint in the folder of a run, or the best. Errors: there is none.
 inline std::string checkpoint_of(const std::string& folder, bool best = false) {
+  check(file_exists(folder), "there is no folder ", folder);
   const std::string path = best ? best_checkpoint(folder) : newest_checkpoint(folder);
   check(!path.empty(), "there is no ", best ? "best " : "", "checkpoint in ", folder);
   return path;
 }
 
-/// The settings in config.json of the run in a folder. Errors: one sentence with the file.
-inline RunSettings read_config(const std::string& folder) {
+/// The settings in config.json of the run in a folder; its text is `file`, if that is given. Errors: one sentence with the
+/// file.
+inline RunSettings read_config(const std::string& folder, const std::string& file = "") {
   const std::string path = folder + "/config.json", newest = newest_checkpoint(folder);
   const Json document = parse_json(read_file(path, 1 << 20), {}, path);
   const JsonPlace root(document, path), general = root.at("general");
@@ -344,7 +348,8 @@ inline RunSettings read_config(const std::string& folder) {
   };
   FieldValues task;
   if (root.find("task"))
-    for (const JsonMember& field : root.at("task").members()) task.emplace_back(field.name, text_in(field));
+    for (const JsonMember& field : root.at("task").members())
+      task.emplace_back(field.name, field.name == "file" && !file.empty() ? file : text_in(field));
   const std::string name = general.at("task").as_string(), model = general.at("model").as_string();
   const std::string state = newest.empty() ? "" : saved_state(SafetensorsFile(newest));
   try {
@@ -367,7 +372,8 @@ inline RunSettings read_settings(const SafetensorsFile& file) {
   };
   const std::string name = value("task"), model = value("model");
   FieldValues task;
-  for (const Field& f : task_options(name)) task.emplace_back(f.name, value(f.name));
+  for (const Field& f : task_options(name))
+    if (!may_change(f.name)) task.emplace_back(f.name, value(f.name));
   RunSettings settings(name, task, model, saved_state(file));
   for (const auto& [group, list] : settings.groups())
     for (const Field& f : list)

@@ -302,7 +302,7 @@ Ending ending(const Run& run) {
   } else {
     const double loss = run.evaluator->precise_loss();
     const std::string text = fixed_text(loss, 4) + task.loss_note(loss);
-    std::cout << "held-out loss on 200 batches: " << text << "\n";
+    std::cout << "held-out loss on " << run.evaluator->more_batches() << " batches: " << text << "\n";
     ending.facts.emplace_back("held-out loss", text);
   }
   const Batch shown = example(task, settings.general.seed);
@@ -384,8 +384,9 @@ CommandLine read_command_line(int argc, char** argv) {
   bool text = false;
   for (CommandLine::Given& given : line.all())
     if (given.name == "--text") given.name = "--file", text = true;
-  for (const char* const option : {"--out_dir", "--resume", "--config"})
-    if (line.peek(option, "?").empty()) throw UsageError(std::string(option) + " needs a path");
+  for (const char* const option : {"--out_dir", "--resume", "--config", "--file"})
+    if (line.peek(option, "?").empty())
+      throw UsageError((option == std::string("--file") && text ? "--text" : std::string(option)) + " needs a path");
   const std::string config = line.peek("--config", "");
   if (!config.empty()) {
     line.add_file(config, {"--config", "--resume"}, [](CommandLine::Given& given) {
@@ -403,10 +404,12 @@ CommandLine read_command_line(int argc, char** argv) {
 RunSettings first_settings(const CommandLine& line) {
   const std::string resume = line.peek("--resume", ""), task = line.peek("--task", "copy");
   if (!resume.empty()) {
-    RunSettings kept = read_config(resume);
-    const std::string model = line.peek("--model", kept.general.model);
-    check(model == kept.general.model, "--model ", model, " contradicts the run in ", resume, ", which has ",
-          kept.general.model);
+    RunSettings kept = read_config(resume, line.peek("--file", ""));
+    for (const auto& [name, had] : {std::pair<std::string, std::string>("task", kept.general.task),
+                                    {"model", kept.general.model}}) {
+      const std::string wanted = line.peek("--" + name, had);
+      check(wanted == had, "--", name, " ", wanted, " contradicts the run in ", resume, ", which has ", had);
+    }
     return kept;
   }
   FieldValues options;  // of the task, on which its other defaults depend

@@ -29,12 +29,20 @@ run(0 "documents" ${TRAIN} --text names.txt --lines --out_dir names ${small})
 
 # A run that was stopped goes on with its text, and refuses another one.
 run(0 "going on" ${TRAIN} --resume char --max_iters 4)
+file(MAKE_DIRECTORY ${WORK_DIR}/elsewhere)
+file(RENAME ${WORK_DIR}/my.txt ${WORK_DIR}/elsewhere/it.txt)
+run(2 "cannot read 'my.txt'" ${TRAIN} --resume char --max_iters 5)
+run(0 "going on" ${TRAIN} --resume char --max_iters 5 --text elsewhere/it.txt)
+file(RENAME ${WORK_DIR}/elsewhere/it.txt ${WORK_DIR}/my.txt)
 file(APPEND ${WORK_DIR}/my.txt "!")
-run(2 "my.txt is not the text that the run began with" ${TRAIN} --resume char --max_iters 5)
+run(2 "my.txt is not the text that the run began with" ${TRAIN} --resume char --max_iters 6 --text my.txt)
+run(2 "^[^\n]*--task copy contradicts the run in char, which has text\n$" ${TRAIN} --resume char --task copy)
+run(2 "^[^\n]*--model attention_lm contradicts the run in char, which has gpt\n$" ${TRAIN} --resume char --model attention_lm)
+run(2 "^[^\n]*--text needs a path\n$" ${TRAIN} --text=)
 
 # Only what was kept is needed to generate and to look at it.
 file(REMOVE ${WORK_DIR}/my.txt ${WORK_DIR}/names.txt)
-run(0 "^text: .*my.txt.*newest checkpoint: char/step-0*4.safetensors.*total +GPT" ${INSPECT} char)
+run(0 "^text: .*it.txt.*newest checkpoint: char/step-0*5.safetensors.*total +GPT" ${INSPECT} char)
 foreach(kind IN ITEMS char byte bpe)
   run(0 "^Don't" ${GENERATE} --run ${kind} --prompt Don't --count 30)
   run(0 "" ${GENERATE} --run ${kind} --count 5 --samples 2)
