@@ -32,11 +32,12 @@ inline std::vector<Chart> charts(const std::vector<StepReport>& steps, const std
                                  const Task& task) {
   std::vector<Chart> all{loss_chart(steps, evaluations, task)};
   if (task.graded()) {
-    Chart accuracy{.title = "whole answers that are right", .lines = {{"held out", {}, true}}, .low = 0, .high = 1};
-    if (task.holds_out()) accuracy.lines.push_back({"training questions", {}, true});
+    Chart accuracy{.title = "whole answers that are right", .lines = {}, .low = 0, .high = 1};
+    if (task.holds_out()) accuracy.lines.push_back({"training questions", {}, true});  // first, as in the losses
+    accuracy.lines.push_back({"held out", {}, true});
     for (const EvaluationReport& r : evaluations) {
-      if (r.exact_match) accuracy.lines[0].points.emplace_back(r.step, *r.exact_match);
-      if (r.train_exact_match) accuracy.lines.back().points.emplace_back(r.step, *r.train_exact_match);
+      if (r.exact_match) accuracy.lines.back().points.emplace_back(r.step, *r.exact_match);
+      if (r.train_exact_match) accuracy.lines.front().points.emplace_back(r.step, *r.train_exact_match);
     }
     if (const double chance = task.outcome().chance; chance > 0) accuracy.mark = chance, accuracy.mark_label = "chance";
     all.push_back(std::move(accuracy));
@@ -55,7 +56,8 @@ inline std::vector<Chart> charts(const std::vector<StepReport>& steps, const std
 inline std::vector<ReportTable> tables(const std::vector<EvaluationReport>& evaluations, const Ending& ending,
                                        const Task& task) {
   std::vector<ReportTable> all;
-  ReportTable samples{task.graded() ? "Answers on the way" : "Samples on the way", {"step", "question", "answer", ""}};
+  ReportTable samples{task.graded() ? "Answers on the way" : "Samples on the way",
+                      {"step", "question", "answer", "verdict"}};
   if (!task.graded()) samples.columns = {"step", "beginning", "how the model goes on"};
   constexpr std::size_t most = 40;  // evenly chosen where there are more
   const std::size_t n = evaluations.size(), shown = std::min(n, most);

@@ -275,8 +275,7 @@ struct RunSettings {
 /// elsewhere by then: that it is the same, its task sees to.
 inline bool may_change(const std::string& name) {
   for (const char* const free :
-       {"max_iters", "eval_interval", "log_interval", "samples", "save_interval", "keep", "sequences",
-        "file"})
+       {"max_iters", "eval_interval", "log_interval", "samples", "save_interval", "keep", "sequences", "file"})
     if (name == free) return true;
   return false;
 }

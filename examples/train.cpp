@@ -217,6 +217,7 @@ void train(Run& run) {
       write_report(run, {{{"stopped after", std::to_string(run.kept->steps) + " steps"}}, {}, {}});
       std::cout << "stopped after step " << run.kept->steps << "; go on with --resume " << run.kept->path() << "\n";
     }
+    if (!run.kept) std::cout << "stopped; nothing was kept: --out_dir FOLDER keeps a run\n";
     flush_output();
     end_if_signalled(run);
   }
@@ -311,7 +312,7 @@ Ending ending(const Run& run) {
     ending.heads =
         "Shares of attention to the token before, to the first one, and to what followed an earlier occurrence of the "
         "same\n"
-        "token (induction); entropy 1 is an even look at everything.\n\n" +
+        "token (induction); from 0.5 on it has a name. Entropy 1 is an even look at everything.\n\n" +
         head_table(layers, shown);
     show_head(run, layers, row_of(shown.ids, 0), kind);
   }
@@ -405,8 +406,8 @@ RunSettings first_settings(const CommandLine& line) {
   const std::string resume = line.peek("--resume", ""), task = line.peek("--task", "copy");
   if (!resume.empty()) {
     RunSettings kept = read_config(resume, line.peek("--file", ""));
-    for (const auto& [name, had] : {std::pair<std::string, std::string>("task", kept.general.task),
-                                    {"model", kept.general.model}}) {
+    for (const auto& [name, had] :
+         {std::pair<std::string, std::string>("task", kept.general.task), {"model", kept.general.model}}) {
       const std::string wanted = line.peek("--" + name, had);
       check(wanted == had, "--", name, " ", wanted, " contradicts the run in ", resume, ", which has ", had);
     }

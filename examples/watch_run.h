@@ -104,7 +104,8 @@ class Evaluator {
   double precise_loss() const {
     const Generator own(settings_.general.seed + 3);
     std::vector<Batch> more;
-    for (Index i = 0; i < more_batches(); ++i) more.push_back(task_.batch(settings_.recipe.batch_size, Split::test, own));
+    for (Index i = 0; i < more_batches(); ++i)
+      more.push_back(task_.batch(settings_.recipe.batch_size, Split::test, own));
     return mean_loss(model_.module(), more, [&](const Batch& batch) { return model_.loss(batch); });
   }
   Index more_batches() const {

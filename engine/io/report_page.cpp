@@ -20,7 +20,8 @@ section{background:var(--card);border:1px solid var(--rule);border-radius:8px;pa
 table{border-collapse:collapse;font-size:15px}
 th,td{text-align:left;vertical-align:top;padding:4px 16px 4px 0;border-bottom:1px solid var(--rule)}
 th{font-weight:600;color:var(--quiet)}
-td{font-family:ui-monospace,monospace;font-size:14px;white-space:pre-wrap;overflow-wrap:anywhere;min-width:3em}
+td{font-family:ui-monospace,monospace;font-size:14px;white-space:pre-wrap;overflow-wrap:anywhere;min-width:4em}
+td:last-child:not(:only-child){overflow-wrap:break-word}
 pre{margin:0;font:14px/1.45 ui-monospace,monospace;overflow-x:auto}
 details summary{cursor:pointer;font-weight:600}details[open] summary{margin-bottom:8px}
 .settings{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(300px,100%),1fr));gap:16px}
@@ -28,7 +29,7 @@ details summary{cursor:pointer;font-weight:600}details[open] summary{margin-bott
 .bar{display:flex;flex-wrap:wrap;align-items:center;gap:8px 14px;margin-bottom:8px}
 .bar input{flex:1 1 220px;min-width:160px}.bar output{min-width:9em;font-weight:600}
 .bar button{font:inherit;padding:2px 12px}
-.heads{display:flex;flex-wrap:wrap;gap:16px;margin-bottom:16px}
+.heads{display:flex;flex-wrap:wrap;gap:12px;margin-bottom:16px}
 .heads figure{margin:0}.heads figcaption{font-size:14px;color:var(--quiet)}
 .heads canvas{display:block;max-width:100%;cursor:crosshair}
 .scale{display:inline-block;width:120px;height:12px;vertical-align:middle;border:1px solid var(--rule)}
@@ -41,14 +42,15 @@ const char* const report_script = R"js(
   const data = JSON.parse(document.getElementById('heads-data').textContent);
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const T = data.tokens.length, by = id => document.getElementById(id);
-  const cell = Math.max(2, Math.min(14, Math.floor(262 / T))), font = Math.min(12, cell + 1);
+  const cell = Math.max(2, Math.min(14, Math.floor(252 / T))), font = Math.min(12, cell + 1);
   const labels = cell >= 8, edge = labels ? 6 + Math.ceil(font * 0.62 * Math.max(...data.tokens.map(t => [...t].length))) : 0;
+  const above = labels ? Math.max(0, Math.ceil((font - cell) / 2) + 2) : 0;  // half a label may rise above its row
   const colour = weight => data.colours[letters.indexOf(weight)];
-  const slider = by('heads-step'), said = by('heads-said');
-  let ink = '#000', timer = 0;
+  const slider = by('heads-step'), said = by('heads-said'), play = by('heads-play');
+  let ink = '#000', timer = 0, tellAgain = () => {};
   const draw = canvas => {
     const then = data.heads[+slider.value], weights = then.layers[+canvas.dataset.layer][+canvas.dataset.head];
-    const size = edge + T * cell, sharp = Math.max(1, Math.round(window.devicePixelRatio || 1));
+    const size = edge + T * cell + above, sharp = Math.max(1, Math.round(window.devicePixelRatio || 1));
     canvas.width = canvas.height = size * sharp;
     canvas.style.width = size + 'px';
     const c = canvas.getContext('2d');
@@ -56,7 +58,7 @@ const char* const report_script = R"js(
     for (let q = 0, i = 0; q < T; ++q)
       for (let k = 0; k <= q; ++k, ++i) {
         c.fillStyle = colour(weights[i]);
-        c.fillRect(edge + k * cell, q * cell, cell, cell);
+        c.fillRect(edge + k * cell, above + q * cell, cell, cell);
       }
     if (!labels) return;
     c.fillStyle = ink;
@@ -64,9 +66,9 @@ const char* const report_script = R"js(
     c.textBaseline = 'middle';
     for (let t = 0; t < T; ++t) {
       c.textAlign = 'right';
-      c.fillText(data.tokens[t], edge - 4, (t + 0.5) * cell);
+      c.fillText(data.tokens[t], edge - 4, above + (t + 0.5) * cell);
       c.save();
-      c.translate(edge + (t + 0.5) * cell, T * cell + 3);
+      c.translate(edge + (t + 0.5) * cell, above + T * cell + 3);
       c.rotate(-Math.PI / 2);
       c.fillText(data.tokens[t], 0, 0);
       c.restore();
@@ -77,6 +79,7 @@ const char* const report_script = R"js(
     ink = getComputedStyle(document.body).color;
     by('heads-now').textContent = 'after ' + data.heads[+slider.value].step + ' steps';
     canvases.forEach(draw);
+    tellAgain();
   };
   data.heads[0].layers.forEach((heads, layer) => {
     const row = document.createElement('div');
@@ -89,8 +92,10 @@ const char* const report_script = R"js(
       canvas.dataset.head = head;
       canvas.setAttribute('aria-label', caption.textContent);
       const tell = event => {
-        const box = canvas.getBoundingClientRect(), unit = (edge + T * cell) / box.width;
-        const k = Math.floor(((event.clientX - box.left) * unit - edge) / cell), q = Math.floor((event.clientY - box.top) * unit / cell);
+        const box = canvas.getBoundingClientRect(), unit = (edge + T * cell + above) / box.width;
+        const k = Math.floor(((event.clientX - box.left) * unit - edge) / cell);
+        const q = Math.floor(((event.clientY - box.top) * unit - above) / cell);
+        tellAgain = () => tell(event);
         if (k < 0 || q < k || q >= T) return said.textContent = '\u00a0';
         const weight = data.heads[+slider.value].layers[layer][head][q * (q + 1) / 2 + k];
         said.textContent = caption.textContent + ': ' + data.tokens[q] + ' (position ' + q + ') gives ' + data.tokens[k] +
@@ -106,13 +111,22 @@ const char* const report_script = R"js(
   });
   slider.max = data.heads.length - 1;
   slider.value = slider.max;
-  slider.addEventListener('input', redraw);
-  by('heads-play').addEventListener('click', () => {
+  const stop = () => {
     clearInterval(timer);
-    slider.value = 0;
+    timer = 0;
+    play.textContent = 'Play';
+  };
+  slider.addEventListener('input', () => {
+    stop();
     redraw();
+  });
+  play.addEventListener('click', () => {
+    if (timer) return stop();
+    if (+slider.value >= +slider.max) slider.value = 0;
+    redraw();
+    play.textContent = 'Pause';
     timer = setInterval(() => {
-      if (+slider.value >= +slider.max) return clearInterval(timer);
+      if (+slider.value >= +slider.max) return stop();
       slider.value = +slider.value + 1;
       redraw();
     }, 500);
