@@ -50,6 +50,8 @@ FitOptions fit_options(const Recipe& r) {
   check_in("recipe", r.max_iters >= 0, "max_iters ", r.max_iters, " must be at least 0");
   check_in("recipe", r.batch_size >= 1, "batch_size ", r.batch_size, " must be at least 1");
   check_in("recipe", r.warmup_iters >= 0, "warmup_iters ", r.warmup_iters, " must be at least 0");
+  const Index decay_end = r.lr_decay_iters.value_or(r.max_iters);
+  check_in("recipe", decay_end >= 0, "lr_decay_iters ", decay_end, " must be at least 0");
   check_in("recipe", r.gradient_accumulation_steps >= 1, "gradient_accumulation_steps ", r.gradient_accumulation_steps,
            " must be at least 1");
   check_in("recipe", r.label_smoothing >= 0 && r.label_smoothing <= 1, "label_smoothing ", r.label_smoothing,
@@ -60,13 +62,14 @@ FitOptions fit_options(const Recipe& r) {
   check_in("recipe", r.decay_ratio >= 0 && r.decay_ratio <= 1, "decay_ratio ", r.decay_ratio, " must be 0 to 1");
   check_in("recipe", !r.min_lr || (*r.min_lr >= 0 && *r.min_lr <= r.learning_rate), "min_lr ", r.min_lr.value_or(0),
            " must be 0 to learning_rate ", r.learning_rate);
-  const Index warmup = std::min(r.warmup_iters, r.max_iters);
-  const double decay = std::round(r.decay_ratio * static_cast<double>(r.max_iters));
+  const bool has_end = r.schedule != ScheduleKind::constant;
+  const Index warmup = has_end ? std::min(r.warmup_iters, decay_end) : r.warmup_iters, left = decay_end - warmup;
+  const double decay = std::round(r.decay_ratio * static_cast<double>(decay_end));
   const ScheduleOptions rates{.max_lr = r.learning_rate,
                               .min_lr = r.min_lr.value_or(r.learning_rate / 10),
                               .warmup_steps = warmup,
-                              .total_steps = r.max_iters,
-                              .decay_steps = std::min(static_cast<Index>(decay), r.max_iters - warmup)};
+                              .total_steps = decay_end,
+                              .decay_steps = decay < static_cast<double>(left) ? static_cast<Index>(decay) : left};
   const auto rate_of = function_of(r.schedule);
   FitOptions options;
   options.steps = r.max_iters;

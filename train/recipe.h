@@ -45,6 +45,7 @@ struct Recipe {
   double learning_rate = 1e-3;
   std::optional<double> min_lr = {};  ///< not given: a tenth of learning_rate
   Index warmup_iters = 50;
+  std::optional<Index> lr_decay_iters = {};  ///< not given: max_iters
   double decay_ratio = 0.2;
   double beta1 = 0.9, beta2 = 0.999;
   double weight_decay = 0.1, grad_clip = 1;
@@ -61,7 +62,9 @@ struct Recipe {
     v("learning_rate", learning_rate, "its peak");
     v("min_lr", min_lr, "the learning rate at the end, unless it is constant; default: a tenth of the peak");
     v("warmup_iters", warmup_iters, "steps in which the learning rate rises to its peak");
-    v("decay_ratio", decay_ratio, "the share of the steps in which wsd goes down");
+    v("lr_decay_iters", lr_decay_iters,
+      "steps after which the learning rate has come down to min_lr; default: max_iters");
+    v("decay_ratio", decay_ratio, "the share of these steps in which wsd goes down");
     v("beta1", beta1, "how much of the gradients' mean a step of adam or adamw keeps");
     v("beta2", beta2, "how much of the mean of their squares it keeps");
     v("weight_decay", weight_decay, "how much weights decay; with adamw and muon matrices only");
@@ -77,9 +80,12 @@ struct Recipe {
 /// muon_groups(), the others with all_parameters(). Errors: those of the optimizer.
 std::unique_ptr<Optimizer> make_optimizer(const Recipe& recipe, const Module& module);
 
-/// Steps, clipping and schedule of a recipe. A warm-up longer than the training ends with it; a decay takes what the
-/// warm-up leaves at most. Errors: max_iters or warmup_iters below 0, a batch_size below 1, a decay_ratio outside [0, 1], a min_lr
-/// below 0 or above learning_rate, a label_smoothing outside [0, 1], evaluations below 0 or of no batch.
+/// Steps, clipping and schedule of a recipe. A schedule that comes down ends after lr_decay_iters steps, a warm-up that is
+/// longer ends there as well, and wsd's decay takes at most what the warm-up leaves; `constant` has no end, and its
+/// warm-up is never cut short. So the learning rates of a longer training begin with those of a shorter one if
+/// lr_decay_iters is given or the schedule is constant. Errors: max_iters, warmup_iters or lr_decay_iters below 0, a
+/// batch_size below 1, a decay_ratio outside [0, 1], a min_lr below 0 or above learning_rate, a label_smoothing outside
+/// [0, 1], evaluations below 0 or of no batch.
 FitOptions fit_options(const Recipe& recipe);
 
 }  // namespace mote

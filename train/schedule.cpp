@@ -13,10 +13,10 @@ namespace {
 
 void check_schedule(const char* name, Index step, const ScheduleOptions& o, bool has_end) {
   check_in(name, step >= 0, "step ", step, " must be at least 0");
-  check_in(name, std::isfinite(o.max_lr) && o.min_lr >= 0 && o.min_lr <= o.max_lr,
-           "learning rates must satisfy 0 <= min_lr <= max_lr, but min_lr is ", o.min_lr, " and max_lr ", o.max_lr);
   check_in(name, o.warmup_steps >= 0, "warmup_steps ", o.warmup_steps, " must be at least 0");
+  check_in(name, std::isfinite(o.max_lr) && o.max_lr >= 0, "max_lr ", o.max_lr, " must be at least 0 and finite");
   if (!has_end) return;
+  check_in(name, o.min_lr >= 0 && o.min_lr <= o.max_lr, "min_lr ", o.min_lr, " must be 0 to max_lr ", o.max_lr);
   check_in(name, o.total_steps >= 0, "total_steps ", o.total_steps, " must be given and at least 0");
   check_in(name, o.warmup_steps <= o.total_steps, "warmup_steps ", o.warmup_steps, " must be at most total_steps ",
            o.total_steps);

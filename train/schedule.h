@@ -14,7 +14,8 @@ struct ScheduleOptions {
   Index decay_steps = -1;  ///< the last steps before total_steps; required by warmup_stable_decay() alone
 };
 
-/// Linear warm-up to max_lr, which then stays; min_lr and total_steps do not matter. Errors: those of warmup_cosine.
+/// Linear warm-up to max_lr, which then stays; the other options do not matter. Errors: those of warmup_cosine that
+/// concern step, max_lr and warmup_steps.
 double constant(Index step, const ScheduleOptions& o);
 
 /// Linear warm-up, then half a cosine wave from max_lr down to min_lr, which it reaches at total_steps and keeps:

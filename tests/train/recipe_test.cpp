@@ -3,11 +3,19 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "models/gpt.h"
 #include "tests/tools.h"
 
 namespace mote::test::recipe_test {
 namespace {
+
+std::vector<ScheduleKind> all_kinds() {
+  std::vector<ScheduleKind> kinds;
+  for (const auto& [kind, word] : words(ScheduleKind())) kinds.push_back(kind);
+  return kinds;
+}
 
 TEST_CASE("recipe: the optimizer it names; AdamW decays matrices only, the others everything") {
   const Linear m(3, 2, Generator(1));
@@ -82,7 +90,9 @@ TEST_CASE("recipe: cosine falls to a tenth, constant stays, both after the warm-
   r.schedule = ScheduleKind::constant;
   CHECK(fit_options(r).schedule(0) == 0.1);
   CHECK(fit_options(r).schedule(99) == 1);
-  r.warmup_iters = 500;  // ends with the training
+  r.warmup_iters = 500;
+  CHECK(fit_options(r).schedule(99) == doctest::Approx(100.0 / 501));
+  r.schedule = ScheduleKind::cosine;  // the warm-up ends with the training
   CHECK(fit_options(r).schedule(99) == doctest::Approx(100.0 / 101));
   r.schedule = ScheduleKind::wsd;  // and leaves nothing for the decay
   CHECK(fit_options(r).schedule(99) == doctest::Approx(100.0 / 101));
@@ -108,13 +118,72 @@ TEST_CASE("recipe: linear, wsd and min_lr") {
   CHECK(fit_options(r).schedule(99) == 1);
 }
 
+TEST_CASE("recipe: lr_decay_iters is where the learning rate has come down, whatever max_iters is") {
+  Recipe r;
+  r.max_iters = 40, r.warmup_iters = 20, r.learning_rate = 1, r.min_lr = 0.5, r.lr_decay_iters = 100;
+  CHECK(fit_options(r).steps == 40);
+  CHECK(fit_options(r).schedule(60) == doctest::Approx(0.75));
+  r.schedule = ScheduleKind::linear;
+  CHECK(fit_options(r).schedule(40) == doctest::Approx(0.875));
+  r.schedule = ScheduleKind::wsd;
+  CHECK(fit_options(r).schedule(80) == 1);
+  CHECK(fit_options(r).schedule(85) == doctest::Approx(0.75));
+  for (const ScheduleKind kind : {ScheduleKind::cosine, ScheduleKind::linear, ScheduleKind::wsd}) {
+    r.schedule = kind, r.warmup_iters = 20, r.lr_decay_iters = 100;
+    for (const Index step : {100, 101, 5000}) CHECK(fit_options(r).schedule(step) == 0.5);
+    r.warmup_iters = 500;  // ends there, and nothing is left to come down in
+    CHECK(fit_options(r).schedule(99) == doctest::Approx(100.0 / 101));
+    CHECK(fit_options(r).schedule(100) == 0.5);
+    r.lr_decay_iters = 0;
+    CHECK(fit_options(r).schedule(0) == 0.5);
+  }
+}
+
+TEST_CASE("recipe: a longer training begins with the learning rates of a shorter one") {
+  const auto same = [](Recipe r, Index shorter, Index longer) {
+    Recipe other = r;
+    r.max_iters = shorter, other.max_iters = longer;
+    const FitOptions a = fit_options(r), b = fit_options(other);
+    bool all = true;
+    for (Index step = 0; step < longer; ++step) all = all && a.schedule(step) == b.schedule(step);
+    return all;
+  };
+  Recipe r;
+  CHECK(!same(r, 10, 200));  // a cosine has come down at another step
+  r.schedule = ScheduleKind::constant;
+  for (const Index shorter : {0, 10, 50, 60}) CHECK(same(r, shorter, 200));
+  r.lr_decay_iters = 100;
+  for (const ScheduleKind kind : all_kinds()) {
+    r.schedule = kind;
+    for (const Index shorter : {0, 10, 50, 60, 100, 150}) CHECK(same(r, shorter, 200));
+  }
+}
+
+TEST_CASE("recipe: the most steps there can be") {
+  constexpr Index most = std::numeric_limits<Index>::max();
+  for (const ScheduleKind kind : all_kinds()) {
+    const FitOptions o = fit_options(
+        {.schedule = kind, .max_iters = most, .learning_rate = 1, .min_lr = 0.5, .warmup_iters = 0, .decay_ratio = 1});
+    CHECK(o.steps == most);
+    CHECK((o.schedule(0) == 1 && o.schedule(most / 2) >= 0.5 && o.schedule(most / 2) <= 1));
+  }
+  const FitOptions down = fit_options({.schedule = ScheduleKind::wsd,
+                                       .max_iters = most,
+                                       .learning_rate = 1,
+                                       .min_lr = 0,
+                                       .warmup_iters = 0,
+                                       .decay_ratio = 1});
+  CHECK(down.schedule(most / 4) == doctest::Approx(0.5));
+}
+
 TEST_CASE("recipe: fields by name; what cannot be is refused") {
   Recipe r;
   CHECK(set_field(r, "optimizer", "sgd"));
   CHECK(r.optimizer == OptimizerKind::sgd);
   CHECK(fields_text(Recipe()) ==
         "optimizer = adamw\nschedule = cosine\nmax_iters = 600\nbatch_size = 64\ngradient_accumulation_steps = 1\n"
-        "learning_rate = 0.001\nmin_lr = default\nwarmup_iters = 50\ndecay_ratio = 0.2\nbeta1 = 0.9\nbeta2 = 0.999\n"
+        "learning_rate = 0.001\nmin_lr = default\nwarmup_iters = 50\nlr_decay_iters = default\n"
+        "decay_ratio = 0.2\nbeta1 = 0.9\nbeta2 = 0.999\n"
         "weight_decay = 0.1\ngrad_clip = 1\nema_decay = 0\nlabel_smoothing = 0\neval_interval = 100\neval_iters = 4\n");
   CHECK((Recipe().model == "gpt" && Recipe().data_seed == 1));
   CHECK(error_of([&] { set_field(r, "schedule", "square"); }) ==
@@ -129,6 +198,9 @@ TEST_CASE("recipe: fields by name; what cannot be is refused") {
   CHECK(fit_options({.gradient_accumulation_steps = 3}).gradient_accumulation_steps == 3);
   CHECK(error_of([] { fit_options({.batch_size = 0}); }) == "recipe: batch_size 0 must be at least 1");
   CHECK(error_of([] { fit_options({.warmup_iters = -1}); }) == "recipe: warmup_iters -1 must be at least 0");
+  CHECK(error_of([] { fit_options({.lr_decay_iters = -2}); }) == "recipe: lr_decay_iters -2 must be at least 0");
+  CHECK(set_field(r, "lr_decay_iters", "7"));
+  CHECK(r.lr_decay_iters == 7);
   CHECK(error_of([] { fit_options({.decay_ratio = 1.5}); }) == "recipe: decay_ratio 1.5 must be 0 to 1");
   CHECK(error_of([] { fit_options({.min_lr = 1}); }) == "recipe: min_lr 1 must be 0 to learning_rate 0.001");
 }

@@ -36,6 +36,8 @@ TEST_CASE("linear and constant") {
   for (std::size_t i = 0; i < line.size(); ++i)
     CHECK(close(constant(static_cast<Index>(i), {.max_lr = 1, .warmup_steps = 4}), i < 4 ? line[i] : 1));
   CHECK(constant(0, {.max_lr = 0.3}) == 0.3);
+  for (const double min_lr : {1.0, -1.0, NaN})  // has no say
+    CHECK(constant(7, {.max_lr = 0.3, .min_lr = min_lr, .total_steps = -5, .decay_steps = -5}) == 0.3);
 }
 
 TEST_CASE("warmup_stable_decay: the stages, the square root, a longer training begins the same") {
@@ -97,7 +99,11 @@ TEST_CASE("schedules: errors") {
                        "warmup_stable_decay: decay_steps -1 must be given and at least 0", Error);
   CHECK_THROWS_WITH_AS(warmup_stable_decay(0, {.warmup_steps = 2, .total_steps = 5, .decay_steps = 4}),
                        "warmup_stable_decay: decay_steps 4 must be at most the 3 steps after the warm-up", Error);
-  CHECK_THROWS_AS(constant(0, {.max_lr = -1}), Error);
+  CHECK_THROWS_WITH_AS(warmup_cosine(0, {.max_lr = 1, .min_lr = 2, .total_steps = 5}),
+                       "warmup_cosine: min_lr 2 must be 0 to max_lr 1", Error);
+  CHECK_THROWS_WITH_AS(constant(0, {.max_lr = -1}), "constant: max_lr -1 must be at least 0 and finite", Error);
+  CHECK_THROWS_AS(constant(0, {.max_lr = inf}), Error);
+  CHECK_THROWS_AS(constant(0, {.warmup_steps = -1}), Error);
   CHECK_THROWS_AS(constant(-1, {}), Error);
 }
 
