@@ -16,21 +16,23 @@ namespace {
 /// Finds the tables and the last matrix of a model.
 class FindTables : public Reader {
  public:
+  explicit FindTables(const Module& root) : inside_{is_table(root)} {}
   bool is_hidden(const Parameter& p) const {
     return p.shape().rank() == 2 && !tables_.contains(p.id()) && p.id() != last_;
   }
 
  private:
-  void on_enter(const Module& m) override {
-    inside_.push_back(dynamic_cast<const Embedding*>(&m) || dynamic_cast<const LearnedPositions*>(&m));
+  static bool is_table(const Module& m) {
+    return dynamic_cast<const Embedding*>(&m) || dynamic_cast<const LearnedPositions*>(&m);
   }
+  void on_enter(const Module& m) override { inside_.push_back(is_table(m)); }
   void on_leave(const Module&) override { inside_.pop_back(); }
   void on_parameter(const Parameter& p) override {
     if (!p.defined() || p.shape().rank() != 2) return;
     if (inside_.back()) tables_.insert(p.id());
     last_ = p.id();
   }
-  std::vector<bool> inside_;
+  std::vector<bool> inside_;  // of the root, of its child, and so on down to where the reader is
   std::set<const Parameter::Cell*> tables_;
   const Parameter::Cell* last_ = nullptr;
 };
@@ -38,10 +40,12 @@ class FindTables : public Reader {
 /// Calls run(begin, count) for the chunks of n elements, which take about a nanosecond for three.
 template <class Run>
 void in_chunks(Index n, Run run) {
-  constexpr Index chunk = 4 * 1024;
-  parallel_for((n + chunk - 1) / chunk, grain_for(0.3 * chunk), [&](Index lo, Index hi) {
-    for (Index at = lo * chunk; at < std::min(hi * chunk, n); at += chunk) run(at, std::min(chunk, n - at));
-  });
+  struct Elements {
+    Index numel;
+  };
+  const std::array<Elements, 1> all{{{n}}};
+  const detail::ChunkedLoop loop(all, 4 * 1024);
+  loop.run(all, 0.3, [&](const Elements&, Index at, Index count, Index) { run(at, count); });
 }
 
 /// sum = a I + b gram + c square, all [n, n]; gram is used up.
@@ -81,7 +85,7 @@ Array orthogonalized(Array x, Index steps) {
 }  // namespace
 
 MuonGroups muon_groups(const Module& module, double weight_decay) {
-  FindTables tables;
+  FindTables tables(module);
   module.read(tables);
   MuonGroups groups{{{{}, weight_decay}}, {{{}, weight_decay}, {{}, 0.0}}};
   for (NamedParameter& p : named_parameters(module)) {

@@ -11,6 +11,8 @@
 
 #include "models/gpt.h"
 #include "models/mlp.h"
+#include "nn/embedding.h"
+#include "nn/linear.h"
 #include "tests/tools.h"
 #include "tests/train/optimizer_cases.h"
 
@@ -247,6 +249,31 @@ TEST_CASE("muon_groups: tables, the head and what is no matrix are AdamW's") {
   CHECK(describe(Muon(muon_groups(GPT(config, Generator(1)), 0.1)).groups()) ==
         "decayed (weight_decay 0.1): 4 tensors, 192 numbers\ndecayed (weight_decay 0.1): 3 tensors, 56 numbers\n"
         "not decayed: 10 tensors, 60 numbers\n");
+}
+
+/// Matrices of its own before, between and after its children.
+struct Mixed : Layer<Mixed> {
+  Parameter first{Array::full({2, 3}, 1)}, middle{Array::full({4, 3}, 1)}, last{Array::full({3, 3}, 1)};
+  Embedding table{5, 3, Generator(1)};
+  Linear inner{3, 3, Generator(1)};
+  void visit(Visitor& v) override {
+    v("first", first);
+    v("table", table);
+    v("middle", middle);
+    v("inner", inner);
+    v("last", last);
+  }
+  Tensor forward(const Tensor& x) const { return x; }
+};
+
+TEST_CASE("muon_groups: matrices of the model itself, wherever its children stand") {
+  const MuonGroups mixed = muon_groups(Mixed(), 0.1);
+  CHECK(names_of(mixed.matrices) == "first+ middle+ inner.weight+ ");
+  CHECK(names_of(mixed.others) == "table.weight+ last+ inner.bias ");
+  const MuonGroups linear = muon_groups(Linear(2, 3, Generator(1)), 0.1);
+  CHECK((names_of(linear.matrices) == "" && names_of(linear.others) == "weight+ bias "));
+  const MuonGroups table = muon_groups(Embedding(2, 3, Generator(1)), 0.1);
+  CHECK((names_of(table.matrices) == "" && names_of(table.others) == "weight+ "));
 }
 
 TEST_CASE("Muon: errors") {
