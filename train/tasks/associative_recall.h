@@ -1,6 +1,8 @@
 // The associative recall task: keys with values, then keys again, among filler; what was the value of each?
 #pragma once
 
+#include <utility>
+
 #include "train/tasks/label_task.h"
 
 namespace mote {
@@ -86,23 +88,20 @@ class AssociativeRecallTask final : public LabelTask {
   std::vector<Index> drawn(Index length, bool ends_with_key, const Generator& random) const {
     const auto at = [](Index i) { return static_cast<std::size_t>(i); };
     const std::size_t P = at(options.pairs);
-    const std::vector<Index> keys = first_of(options.keys, P, random);
+    const std::vector<Index> keys = random.randperm(options.keys);
     const std::vector<Index> values = random_ids(options.pairs, options.keys, filler(), random);
     const Index rest = length - 2 * options.pairs;
-    std::vector<Index> places = first_of(ends_with_key ? rest - 1 : rest, P, random);  // where keys come again
-    if (ends_with_key) places[at(random_ids(1, 0, options.pairs, random)[0])] = rest - 1;
+    std::vector<Index> places = random.randperm(ends_with_key ? rest - 1 : rest);  // where the first P keys come again
+    if (ends_with_key) {
+      places.push_back(rest - 1);
+      std::swap(places[at(random_ids(1, 0, options.pairs, random)[0])], places.back());
+    }
     std::vector<Index> x(at(length), filler());
     for (std::size_t i = 0; i < P; ++i) {
       x[2 * i] = x[2 * P + at(places[i])] = keys[i];
       x[2 * i + 1] = values[i];
     }
     return x;
-  }
-  /// `count` of 0 to n - 1, all different.
-  static std::vector<Index> first_of(Index n, std::size_t count, const Generator& random) {
-    std::vector<Index> all = random.randperm(n);
-    all.resize(count);
-    return all;
   }
 };
 

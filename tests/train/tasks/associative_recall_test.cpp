@@ -56,6 +56,24 @@ TEST_CASE("associative recall task: each key comes twice, and the second time it
   CHECK(task.text(Sequence{0, 9, 16}) == "k0 v0 .");
 }
 
+TEST_CASE("associative recall task: rows without filler ask every key, and each comes last now and then") {
+  for (const auto& [pairs, length] : {std::pair<Index, Index>{4, 12}, {4, 13}, {1, 3}, {2, 6}}) {
+    const AssociativeRecallTask task({.keys = 32, .values = 32, .pairs = pairs, .length = length});
+    const auto P = static_cast<std::size_t>(pairs);
+    const Questions q = task.questions(200, Split::train, Generator(1));
+    std::set<std::size_t> last;
+    for (Index n = 0; n < 200; ++n) {
+      const Sequence prompt = row_of(q.prompts, n);
+      for (std::size_t pair = 0; pair < P; ++pair) {
+        CHECK(std::count(prompt.begin(), prompt.end(), prompt[2 * pair]) == 2);
+        if (prompt[2 * pair] == prompt.back()) last.insert(pair);
+      }
+    }
+    CHECK(last.size() == P);
+  }
+  check_task("associative_recall", recall(32), {{"length", "12"}});
+}
+
 TEST_CASE("associative recall task: what it refuses") {
   const auto refused = [](const AssociativeRecallOptions& o) {
     return error_of([&] { AssociativeRecallTask task(o); });
