@@ -137,18 +137,17 @@ TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
     data.documents = static_cast<Index>(train.size() + held_out.size());
     check(!train.empty() && !held_out.empty(), name, " has ", data.documents, data.documents == 1 ? " line" : " lines",
           ", too few to hold some out");
-    for (const std::string_view document : train) to_learn.append(document).append("\n");
+    const bool characters = o.tokenizer == TokenizerKind::character;  // all of them, and the separator is none
+    for (const std::string_view document : train) to_learn.append(document).append(characters ? "" : "\n");
+    for (const std::string_view document : held_out) to_learn.append(characters ? document : "");
   } else {
     const std::size_t split = split_point(text);
     train = {std::string_view(text).substr(0, split)};
     held_out = {std::string_view(text).substr(split)};
-    if (o.tokenizer == TokenizerKind::byte_pair) to_learn = train[0];
+    to_learn = o.tokenizer == TokenizerKind::character ? std::string_view(text) : train[0];
   }
-  if (o.tokenizer == TokenizerKind::character) to_learn = text;
   const std::vector<std::string> specials =
       o.lines ? std::vector<std::string>{end_of_text} : std::vector<std::string>();
-  if (o.lines && o.tokenizer == TokenizerKind::character)
-    std::erase_if(to_learn, [](char c) { return c == '\n' || c == '\r'; });
   named(name, [&] {
     if (!tokenizer) tokenizer = train_tokenizer(o.tokenizer, to_learn, o.vocab_size.value_or(512), specials);
     data.train = o.lines ? part_of(train, *tokenizer) : part_of(train[0], *tokenizer);

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "engine/base/math.h"
+#include "tests/random_text.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
-#include "tests/random_text.h"
 #include "train/tasks/tasks.h"
 #include "train/text/grammar.h"
 
@@ -169,6 +169,18 @@ TEST_CASE("text task: questions are beginnings, with what once followed") {
   const File with_lines("ab\ncd\n" + std::string(100, 'e'));
   CHECK(TextTask(with_lines.options())
             .word(TextTask(with_lines.options()).questions(1, Split::train, Generator(1)).prompts.at({0, 0})) == "\\n");
+}
+
+TEST_CASE("text task: with lines a carriage return inside a line is a character of it") {
+  std::string lines;
+  for (int i = 0; i < 100; ++i) lines += "n" + std::to_string(i) + "\r\n";
+  const auto size = [](const std::string& text) {
+    const File file(text);
+    return TextTask(file.options(TokenizerKind::character, 8, true)).vocab_size();
+  };
+  const Index plain = size(lines);
+  CHECK(plain == 12);  // n, ten digits, the separator
+  for (const char* const more : {"1\r2\n", "1\r\r\n", "\r1"}) CHECK(size(lines + more) == plain + 1);
 }
 
 TEST_CASE("text task: tokens as words") {
