@@ -179,42 +179,44 @@ kernels::ScaledGrad Optimizer::gradient(const Slot& slot) const {
 std::size_t Optimizer::step(real grad_scale) {
   const Op op(name_);  // records nothing; observers see how long it takes
   struct Before {
-    Slot* slot;
-    Array value;
-    Index steps;
-    std::vector<Array> arrays;
+    Slot *slot, kept;
+    Array value, grad;
   };
-  std::vector<Before> before;  // what an update that fails has to be undone with
+  std::vector<Before> before;  // of the updates that may fail: what they have to be undone with
   grad_scale_ = grad_scale;
   begin();
   for (Slot& slot : slots_) {
     if (!has_step(slot)) continue;
     if (grad_scale != 1) slot.parameter.mutate_grad();
-    if (!prepare(slot)) before.push_back({&slot, slot.parameter.value(), slot.steps, slot.arrays});
+    if (!prepare(slot)) before.push_back({&slot, slot, slot.parameter.value(), slot.parameter.grad()});
   }
-  if (grad_scale != 1 && !scales_gradients())
-    for (const Slot& slot : slots_)
-      if (has_step(slot)) {
-        real* const g = slot.parameter.mutate_grad();
-        kernels::table().mul(g, 1, &grad_scale, 0, g, slot.parameter.numel());
-      }
   std::size_t updated = 0;
-  try {
-    for (Slot& slot : slots_) {
-      if (!has_step(slot)) continue;
-      ++slot.steps;
-      update(slot, learning_rate_ * slot.lr_scale);
-      ++updated;
+  const auto update_one = [&](Slot& slot) {
+    if (grad_scale != 1 && !scales_gradients()) {
+      real* const g = slot.parameter.mutate_grad();
+      kernels::table().mul(g, 1, &grad_scale, 0, g, slot.parameter.numel());
     }
-    finish();
+    ++slot.steps;
+    update(slot, learning_rate_ * slot.lr_scale);
+    ++updated;
+  };
+  try {
+    for (const Before& b : before) update_one(*b.slot);  // first: the others are never undone
   } catch (...) {
     for (Before& b : before) {
       b.slot->parameter.set(std::move(b.value));
-      b.slot->steps = b.steps;
-      b.slot->arrays = std::move(b.arrays);
+      b.slot->parameter.set_grad(std::move(b.grad));
+      *b.slot = std::move(b.kept);
     }
     throw;
   }
+  auto done = before.begin();
+  for (Slot& slot : slots_)
+    if (done != before.end() && done->slot == &slot)
+      ++done;
+    else if (has_step(slot))
+      update_one(slot);
+  finish();
   ++steps_;
   return updated;
 }

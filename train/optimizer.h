@@ -46,7 +46,7 @@ class Optimizer {
   /// One update of every parameter that is trainable and has a gradient; the others keep their values, state and step
   /// count, and do not decay. Returns how many parameters were updated. Gradients are kept: call zero_grad(). NaN in a
   /// gradient reaches its parameter, as in PyTorch; clip_grad_norm() reveals it before the step. After an error (no
-  /// memory) all is as before the step.
+  /// memory) all is as before the step, gradients included.
   std::size_t step() { return step(1); }
   /// The same after all gradients have been multiplied by `grad_scale`, and rounded, as clipping does, in one pass over
   /// memory instead of two.
@@ -106,7 +106,7 @@ class Optimizer {
   virtual void update(Slot& slot, double lr) = 0;
   /// Allocates whatever update() will need, without a change that can be seen, and returns true: update() will not
   /// fail. False, the default: update() may fail, so step() holds on to the old arrays, and update() should not write to
-  /// their elements, which would copy them.
+  /// their elements, which would copy them. Parameters that were not prepared are updated first.
   virtual bool prepare(Slot&) { return false; }
   /// What most need: a value and a gradient that update() can use in place.
   static void prepare_parameter(const Slot& slot);
