@@ -1,6 +1,8 @@
 // The Dyck task: brackets that open and close, nested up to a depth; which ones close what is still open.
 #pragma once
 
+#include <algorithm>
+
 #include "train/tasks/answer_task.h"
 
 namespace mote {
@@ -39,11 +41,10 @@ class DyckTask final : public AnswerTask {
     r.max_iters = 2000;
     return r;
   }
-  /// The commonest answer is that nothing is open: that is where such a walk between 0 and `depth` ends once in `depth`.
   Outcome outcome() const override {
     return {.known = "two layers suffice for a bounded depth (Yao et al. 2021)",
             .least = 0.99,
-            .chance = 1.0 / static_cast<double>(options.depth),
+            .chance = commonest(),
             .seconds = 18};
   }
 
@@ -85,6 +86,27 @@ class DyckTask final : public AnswerTask {
 
  private:
   Index nothing() const { return 2 * options.kinds; }
+  /// The share of the commonest answer: how likely so many are open at the end, over the answers there then are. A longer
+  /// walk, whose share is hardly another, is taken for one of ten thousand.
+  double commonest() const {
+    const Index steps = options.length <= 10'000 ? options.length : 10'000 + options.length % 2;
+    const auto deepest = static_cast<std::size_t>(std::min(options.depth, steps));
+    std::vector<double> open(deepest + 2, 0.0), next = open;  // how likely each depth is, and one that never comes
+    open[0] = 1;
+    for (Index step = 0; step < steps; ++step) {
+      std::fill(next.begin(), next.end(), 0.0);
+      for (std::size_t depth = 0; depth <= deepest; ++depth) {
+        const double opens = depth == 0 ? 1 : depth < deepest ? 0.5 : 0;
+        next[depth + 1] += opens * open[depth];
+        if (depth > 0) next[depth - 1] += (1 - opens) * open[depth];
+      }
+      open.swap(next);
+    }
+    double most = 0, answers = 1;
+    for (std::size_t depth = 0; depth <= deepest; ++depth, answers *= static_cast<double>(options.kinds))
+      most = std::max(most, open[depth] / answers);
+    return most;
+  }
 };
 
 }  // namespace mote

@@ -1,7 +1,9 @@
 // The Dyck task: check_task, an example by hand, words nested as deep as allowed and no deeper, what it refuses.
 #include "train/tasks/dyck.h"
 
+#include <cmath>
 #include <limits>
+#include <map>
 
 #include "tests/check_task.h"
 
@@ -59,6 +61,27 @@ TEST_CASE("Dyck task: questions are nested well, and as deep as allowed") {
   }
   CHECK(deepest == 4);
   CHECK(left == std::set<std::size_t>{0, 2, 4});  // of 24 brackets, an even number stays open
+}
+
+TEST_CASE("Dyck task: chance is the share of the commonest answer") {
+  const auto chance = [](const DyckOptions& o) { return DyckTask(o).outcome().chance; };
+  CHECK(chance({.kinds = 2, .depth = 4, .length = 2}) == 0.5);    // nothing is open, or two, as four answers
+  CHECK(chance({.kinds = 2, .depth = 4, .length = 3}) == 0.375);  // one is open three times in four
+  CHECK(chance({.kinds = 2, .depth = 1, .length = 9}) == 0.5);    // always one
+  CHECK(chance({.kinds = 2, .depth = 1, .length = 10}) == 1);     // always none
+  CHECK(chance({.kinds = 1, .depth = 2, .length = 1001}) == 1);   // always one
+  CHECK(chance({}) == doctest::Approx(0.25).epsilon(0.02));
+  CHECK(chance({.length = 1'000'000}) == doctest::Approx(0.25));
+  CHECK(chance({.depth = 1'000'000, .length = 1'000'001}) < 0.01);
+  for (const DyckOptions& o : {DyckOptions{}, DyckOptions{.kinds = 1}, DyckOptions{.depth = 7, .length = 15},
+                               DyckOptions{.kinds = 3, .depth = 3, .length = 6}}) {
+    const DyckTask task(o);
+    const Generator random(1);
+    std::map<Sequence, int> seen;
+    int most = 0;
+    for (int n = 0; n < 4000; ++n) most = std::max(most, ++seen[task.answer(task.question(random))]);
+    CHECK(std::abs(most / 4000.0 - task.outcome().chance) < 0.03);
+  }
 }
 
 TEST_CASE("Dyck task: what it refuses") {
