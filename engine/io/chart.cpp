@@ -101,17 +101,18 @@ class Drawing {
   void axes() {
     const std::string wide = "h410.0";
     if (!x_.empty() && !y_.empty()) {
-      for (const double y : y_.ticks()) {
-        path(go('M', left, down(y)) + wide, "grid");
-        text(left - 6, down(y) + 4.5, "text-anchor=\"end\"", general_text(y, 4));
+      const std::vector<double> heights = y_.ticks(), places = x_.ticks();
+      const std::vector<std::string> beside = detail::tick_labels(heights, 4), below = detail::tick_labels(places, 7);
+      for (std::size_t i = 0; i < heights.size(); ++i) {
+        path(go('M', left, down(heights[i])) + wide, "grid");
+        text(left - 6, down(heights[i]) + 4.5, "text-anchor=\"end\"", beside[i]);
       }
       double last = -page_width;
-      for (const double x : x_.ticks()) {
-        const std::string label = general_text(x, 7);
-        const double half = 4 * static_cast<double>(label.size());
-        if (across(x) - half < last) continue;
-        text(std::min(across(x), page_width - half - 2), plot_bottom + 18, "text-anchor=\"middle\"", label);
-        last = across(x) + half + 8;
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        const double x = across(places[i]), half = 4 * static_cast<double>(below[i].size());
+        if (x - half < last) continue;
+        text(std::min(x, page_width - half - 2), plot_bottom + 18, "text-anchor=\"middle\"", below[i]);
+        last = x + half + 8;
       }
       if (chart_.mark && !std::isnan(y_.place(*chart_.mark))) {
         const double y = down(*chart_.mark);

@@ -8,7 +8,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/math.h"
-#include "engine/base/number_text.h"
+#include "engine/io/ticks.h"
 
 namespace mote {
 namespace {
@@ -68,8 +68,10 @@ std::string curve_text(std::span<const double> values, const CurveOptions& optio
            "height ", options.height, " at least 2");
   const std::vector<double> columns = means(values, static_cast<std::size_t>(options.width));
   const Scale scale(columns, options.log);
-  const std::string top = scale.empty() ? "" : general_text(scale.largest, 4);
-  const std::string bottom = scale.empty() ? "" : general_text(scale.smallest, 4);
+  std::vector<double> ends;
+  if (!scale.empty()) ends = {scale.smallest, scale.largest};
+  const std::vector<std::string> labels = detail::tick_labels(ends, 4);
+  const std::string bottom = labels.empty() ? "" : labels[0], top = labels.empty() ? "" : labels[1];
   const std::size_t label = std::max(top.size(), bottom.size());
   std::vector<std::string> rows(static_cast<std::size_t>(options.height), std::string(columns.size(), ' '));
   for (std::size_t c = 0; c < columns.size(); ++c)

@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <set>
+
 #include "engine/io/ticks.h"
 #include "tests/markup.h"
 #include "tests/tools.h"
@@ -12,6 +16,7 @@ namespace {
 
 using detail::linear_ticks;
 using detail::log_ticks;
+using detail::tick_labels;
 using Ticks = std::vector<double>;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -35,6 +40,39 @@ TEST_CASE("ticks: round numbers between the ends, whatever these are") {
         for (const double tick : ticks) CHECK(std::isfinite(tick));
       }
     }
+}
+
+TEST_CASE("ticks: rise, also where doubles are far apart") {
+  CHECK(linear_ticks(1e20, 1e20 + 32768) == Ticks{1e20, 1e20 + 32768});
+  CHECK(linear_ticks(-1e20 - 32768, -1e20) == Ticks{-1e20 - 32768, -1e20});
+  for (const double low : {-1e20, -1.0, 0.0, 0.1, 1.0, 3e7, 1e20})
+    for (const double range : {1e-17, 1e-16, 1e-15, 1e-14, 1e-12, 1e-5, 0.3, 7.0, 123.0}) {
+      const double high = low + range * std::max(1.0, std::abs(low));
+      const Ticks ticks = linear_ticks(low, high);
+      CHECK((!ticks.empty() && ticks.size() <= 11));
+      CHECK((ticks.front() >= low - 1e-9 * (high - low) && ticks.back() <= high + 1e-9 * (high - low)));
+      for (std::size_t i = 1; i < ticks.size(); ++i) CHECK(ticks[i] > ticks[i - 1]);
+    }
+}
+
+TEST_CASE("ticks: labels have the digits that tell them apart, and no more") {
+  using Labels = std::vector<std::string>;
+  CHECK(tick_labels({0, 0.2, 0.4, 0.6000000000000001}, 4) == Labels{"0", "0.2", "0.4", "0.6"});
+  CHECK(tick_labels(linear_ticks(0.6931, 0.69315), 4) ==
+        Labels{"0.6931", "0.69311", "0.69312", "0.69313", "0.69314", "0.69315"});
+  CHECK(tick_labels({12340, 12345, 12350}, 4) == Labels{"12340", "12345", "12350"});
+  CHECK(tick_labels({-0.00005, 0, 0.00005}, 4) == Labels{"-5e-05", "0", "5e-05"});
+  CHECK(tick_labels({1e-5, 1e-4, 1000}, 4) == Labels{"1e-05", "0.0001", "1000"});
+  CHECK(tick_labels({2.345678}, 4) == Labels{"2.346"});
+  CHECK(tick_labels({}, 4).empty());
+  for (const double low : {-1e20, -1.0, 0.0, 0.1, 0.99999, 1.0, 3e7, 1e20})
+    for (const double range : {1e-16, 1e-15, 1e-14, 1e-12, 1e-5, 0.3, 7.0, 123.0}) {
+      const Labels labels = tick_labels(linear_ticks(low, low + range * std::max(1.0, std::abs(low))), 4);
+      CHECK(std::set<std::string>(labels.begin(), labels.end()).size() == labels.size());
+    }
+  const Chart chart{.title = "loss", .lines = {{"train", {{0, 0.6931}, {1, 0.69318}}}}};
+  for (const char* const label : {">0.6931<", ">0.69312<", ">0.69314<", ">0.69316<", ">0.69318<"})
+    CHECK(has(chart_svg(chart), label));
 }
 
 TEST_CASE("chart: points lie by their values, or by their logarithms; a line is interrupted where one is missing") {

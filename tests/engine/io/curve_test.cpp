@@ -28,7 +28,12 @@ TEST_CASE("curve_text: a column per value, or per share of them") {
         "   1  8\n");
 }
 
-TEST_CASE("curve_text: labels have four digits") {
+TEST_CASE("curve_text: labels have four digits, or as many as tell them apart") {
+  CHECK(curve_text(std::vector<double>{0.69318, 0.69312}, {.height = 2}) ==
+        "0.69318 |*\n"
+        "0.69312 | *\n"
+        "        +--\n"
+        "         1 2\n");
   CHECK(curve_text(std::vector<double>{12345.678, 1.23456}, {.height = 2}) ==
         "1.235e+04 |*\n"
         "    1.235 | *\n"
