@@ -67,6 +67,10 @@ class TaskCheck {
     expect(!fits || q.prompts.shape()[1] + q.answers.shape()[1] - 1 <= task_.block_size(),
            "a question and its answer are longer than block_size");
     expect(task_.batch(0, Split::train, Generator(1)).ids.numel() == 0, "no examples are not possible");
+    for (const Questions& none : {task_.questions(0, Split::test, Generator(1)), task_.evaluation(0)})
+      expect(none.prompts.shape() == Shape{0, q.prompts.shape()[1]} &&
+                 none.answers.shape() == Shape{0, q.answers.shape()[1]},
+             "no questions are ", Shape::text(none.prompts.shape()), " and ", Shape::text(none.answers.shape()));
   }
   void words() {
     std::set<std::string> seen;

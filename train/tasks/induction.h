@@ -91,7 +91,7 @@ class InductionTask final : public Task {
       prompts.push_back(prompt(x));
       answers.emplace_back(x.end() - answer_length(), x.end());
     }
-    return {stack_rows(prompts), stack_rows(answers)};
+    return {stack_rows(prompts, block_size() + 1 - answer_length()), stack_rows(answers, answer_length())};
   }
   std::string word(Index id) const override { return symbol_word(id, options.symbols); }
 

@@ -94,8 +94,8 @@ std::vector<Index> random_ids(Index length, Index low, Index high, const Generat
   return ids;
 }
 
-IntArray stack_rows(const std::vector<std::vector<Index>>& rows) {
-  const std::size_t width = rows.empty() ? 0 : rows[0].size();
+IntArray stack_rows(const std::vector<std::vector<Index>>& rows, Index length_of_none) {
+  const std::size_t width = rows.empty() ? static_cast<std::size_t>(length_of_none) : rows[0].size();
   IntArray all({static_cast<Index>(rows.size()), static_cast<Index>(width)});
   Index* to = all.mutate();
   for (const std::vector<Index>& row : rows) {

@@ -125,8 +125,8 @@ void check_splits(const char* task, const std::function<std::vector<Index>(const
 /// `length` random ids from `low` to `high` - 1.
 std::vector<Index> random_ids(Index length, Index low, Index high, const Generator& random);
 
-/// Rows of equal lengths as [rows, length]. Errors: unequal lengths.
-IntArray stack_rows(const std::vector<std::vector<Index>>& rows);
+/// Rows of equal lengths as [rows, length]; no rows: [0, length_of_none]. Errors: unequal lengths.
+IntArray stack_rows(const std::vector<std::vector<Index>>& rows, Index length_of_none = 0);
 /// Row `n` of [N, T].
 std::vector<Index> row_of(const IntArray& rows, Index n);
 

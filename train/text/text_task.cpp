@@ -126,8 +126,7 @@ Questions TextTask::questions(Index count, Split split, const Generator& random)
     w.resize(length, w.back());
     answers.push_back(std::move(w));
   }
-  if (count == 0) return {IntArray({0, 1}), IntArray({0, options.block_size})};
-  return {IntArray({count, 1}, begin), stack_rows(answers)};
+  return {IntArray({count, 1}, begin), stack_rows(answers, options.block_size)};
 }
 
 std::string TextTask::word(Index id) const {

@@ -90,6 +90,7 @@ TEST_CASE("stack_rows and row_of: rows as an array and back") {
   CHECK(rows == ints({{1, 2}, {3, 4}, {5, 6}}));
   CHECK(row_of(rows, 1) == Sequence{3, 4});
   CHECK(stack_rows({}).shape() == Shape{0, 0});
+  CHECK(stack_rows({}, 4).shape() == Shape{0, 4});
   CHECK(error_of([] { stack_rows({{1, 2}, {3}}); }) == "stack_rows: rows of 2 and of 1 ids");
 }
 
