@@ -22,7 +22,8 @@ bool file_exists(const std::string& path);
 void remove_file(const std::string& path);
 
 /// Keeps a folder for this object alone, until it is destroyed or the process ends in whatever way (SIGKILL included).
-/// Errors: another has it, in this process or another; the sentence names that process.
+/// Errors: another has it, in this process or another; the sentence names that process. On a file system without locks
+/// (some network ones) nothing is kept, and two runs in one folder go unnoticed: better a run there than none.
 class FolderLock {
  public:
   explicit FolderLock(const std::string& folder);
