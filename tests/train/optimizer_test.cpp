@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/ops/arithmetic.h"
+#include "models/gpt.h"
 #include "nn/linear.h"
 #include "tests/train/optimizer_cases.h"
 #include "tests/vectors.h"
@@ -148,6 +149,43 @@ TEST_CASE("optimizers: equal to torch after each step, with clipping and without
   }
   check_within(t["clip_not_finite/norms"], norms, 0);
   t.check_all_compared();
+}
+
+TEST_CASE("AdamW: the first step by hand; without gradients only the decay") {
+  const AdamWOptions options{.lr = 1e-3, .weight_decay = 0.01};
+  AdamW first(one(1), options);
+  give(first, 0.1), first.step();  // 1 - lr weight_decay - lr g / (|g| + eps)
+  CHECK(std::abs(only(first) - 0.9989900001) < (is_float ? 1e-7 : 1e-12));
+  AdamW still(one(2), options);
+  double decayed = 2;
+  for (int s = 0; s < 100; ++s) {
+    give(still, 0), still.step();
+    decayed *= 1 - 1e-3 * 0.01;
+  }
+  CHECK(std::abs(only(still) - decayed) <= (is_float ? 1e-5 : 1e-14));
+  CHECK(decayed < 1.9981);
+}
+
+TEST_CASE("AdamW: a hundred steps of its formula in double") {
+  constexpr double lr = 0x1p-7, decay = 0x1p-7;  // so that 1 - lr decay is not rounded, which would add up
+  constexpr double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  const std::size_t n = 35;  // the largest of the four
+  AdamW o(four(), {.lr = lr, .weight_decay = decay});
+  std::vector<double> w(n), m(n, 0), v(n, 0);
+  for (std::size_t i = 0; i < n; ++i) w[i] = start(3, static_cast<Index>(i));
+  for (int t = 1; t <= 100; ++t) {
+    take_step(o, t + 3);  // of its step 3 a gradient is missing
+    for (std::size_t i = 0; i < n; ++i) {
+      const double g = gradient(t + 3, 3, static_cast<Index>(i));
+      w[i] *= 1 - lr * decay;
+      m[i] = beta1 * m[i] + (1 - beta1) * g;
+      v[i] = beta2 * v[i] + (1 - beta2) * g * g;
+      w[i] -= lr * (m[i] / (1 - std::pow(beta1, t))) / (std::sqrt(v[i] / (1 - std::pow(beta2, t))) + eps);
+    }
+  }
+  const std::vector<real> got = o.parameters()[3].value().to_vector();
+  for (std::size_t i = 0; i < n; ++i)
+    CHECK(std::abs(static_cast<double>(got[i]) - w[i]) <= (is_float ? 1e-6 : 1e-14) * std::abs(w[i]));
 }
 
 TEST_CASE("AdamW: tiny gradients and broken ones") {
@@ -301,6 +339,29 @@ TEST_CASE("optimizer: errors") {
   CHECK_THROWS_AS(SGD(g, {.dampening = NaN}), Error);
   CHECK_THROWS_AS(SGD(g, {.nesterov = true}), Error);
   CHECK_THROWS_AS(SGD(g, {.momentum = 0.9, .dampening = 0.1, .nesterov = true}), Error);
+}
+
+TEST_CASE("decay_groups: matrices and embeddings of a GPT decay, biases and gains do not") {
+  GPTConfig config;
+  config.vocab_size = 5, config.block_size = 4, config.n_layer = 1, config.n_head = 1, config.n_embd = 4;
+  const auto names = [](const ParameterGroup& group) {
+    std::vector<std::string> list;
+    for (const NamedParameter& p : group.parameters) list.push_back(p.name);
+    return list;
+  };
+  const Groups groups = decay_groups(GPT(config, Generator(1)), 0.1);
+  REQUIRE(groups.size() == 2);
+  CHECK((groups[0].weight_decay == 0.1 && groups[1].weight_decay == 0.0));
+  CHECK(names(groups[0]) ==  // the head is tied to wte and decays once
+        std::vector<std::string>{"transformer.wte.weight", "transformer.wpe.weight",
+                                 "transformer.h.0.attn.c_attn.weight", "transformer.h.0.attn.c_proj.weight",
+                                 "transformer.h.0.mlp.c_fc.weight", "transformer.h.0.mlp.c_proj.weight"});
+  CHECK(names(groups[1]) == std::vector<std::string>{"transformer.h.0.ln_1.weight", "transformer.h.0.ln_1.bias",
+                                                     "transformer.h.0.attn.c_attn.bias",
+                                                     "transformer.h.0.attn.c_proj.bias", "transformer.h.0.ln_2.weight",
+                                                     "transformer.h.0.ln_2.bias", "transformer.h.0.mlp.c_fc.bias",
+                                                     "transformer.h.0.mlp.c_proj.bias", "transformer.ln_f.weight",
+                                                     "transformer.ln_f.bias"});
 }
 
 TEST_CASE("optimizer: groups and what describe says of them") {
