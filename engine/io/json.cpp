@@ -248,7 +248,7 @@ std::string detail::shown_name(std::string_view name) {
   std::string shown;
   for (std::size_t i = 0; i < name.size() && shown.size() < longest;) {
     const auto [length, code] = character_at(name, i);
-    shown += code < 0x20 || code == 0x7f ? "?" : std::string(name.substr(i, length));
+    shown += !code || is_control(*code) ? "?" : std::string(name.substr(i, length));
     i += length;
   }
   if (name.size() > longest) return "\"" + shown + "...\"";

@@ -3,7 +3,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "engine/base/check.h"
 #include "engine/io/utf8.h"
@@ -65,8 +64,8 @@ class JsonScanner {
       while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\') {
         const auto byte = static_cast<unsigned char>(text_[at_]);
         if (byte < 0x20) fail("a control character in a string must be escaped, unlike " + here());
-        const auto [length, code] = byte < 0x80 ? std::pair<std::size_t, unsigned>(1, byte) : character_at(text_, at_);
-        if (code == 0) fail("the text is not UTF-8");
+        const auto [length, whole] = byte < 0x80 ? Utf8Beginning{1, true} : utf8_beginning(text_, at_);
+        if (!whole) fail("the text is not UTF-8");
         at_ += length;
       }
       read.append(text_.substr(run, at_ - run));

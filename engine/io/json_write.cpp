@@ -68,7 +68,7 @@ class Writer {
         ((text_ += "\\u00") += "01"[byte >> 4]) += "0123456789abcdef"[byte & 15u];
       } else {
         const auto [bytes, code] = detail::character_at(string, i);
-        if (code == 0) place(owner).fail("holds text that is not UTF-8: " + detail::shown_name(string));
+        if (!code) place(owner).fail("holds text that is not UTF-8: " + detail::shown_name(string));
         length = bytes;
         text_.append(string, i, length);
       }

@@ -16,18 +16,15 @@ namespace {
 
 constexpr std::string_view level_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Whether this character is shown by a picture of itself, as U+2400 for U+0000.
-bool is_control(unsigned code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xfffe || code == 0xffff;
-}
-
-/// UTF-8 without control characters, but for those in `kept`.
+/// UTF-8 with pictures of control characters, as U+2400 for U+0000, instead of them, but for those in `kept`.
 std::string readable(const std::string& text, std::string_view kept) {
   const std::string whole = valid_utf8(text);
   std::string out;
   for (std::size_t i = 0; i < whole.size();) {
-    const auto [length, code] = detail::character_at(whole, i);
-    if (!is_control(code) || (code != 0 && code < 0x80 && kept.find(static_cast<char>(code)) != std::string_view::npos))
+    const auto [length, found] = detail::character_at(whole, i);
+    const unsigned code = found.value_or(0xfffd);
+    if (!detail::is_control(code) ||
+        (code != 0 && code < 0x80 && kept.find(static_cast<char>(code)) != std::string_view::npos))
       out += whole.substr(i, length);
     else
       out += detail::utf8_text(code < 0x20 ? 0x2400 + code : code == 0x7f ? 0x2421 : 0xfffd);

@@ -20,14 +20,27 @@ Utf8Beginning utf8_beginning(std::string_view text, std::size_t i) {
   return {seen, seen == length};
 }
 
-std::pair<std::size_t, unsigned> character_at(std::string_view text, std::size_t i) {
-  if (i >= text.size()) return {1, 0};
+std::pair<std::size_t, std::optional<unsigned>> character_at(std::string_view text, std::size_t i) {
+  if (i >= text.size()) return {1, {}};
   const auto [length, whole] = utf8_beginning(text, i);
-  if (!whole) return {1, 0};
+  if (!whole) return {1, {}};
   const auto byte = [&](std::size_t k) { return static_cast<unsigned>(static_cast<unsigned char>(text[i + k])); };
   unsigned code = length == 1 ? byte(0) : byte(0) & (0x7fu >> length);
   for (std::size_t k = 1; k < length; ++k) code = code << 6 | (byte(k) & 0x3fu);
   return {length, code};
+}
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto [length, whole] = utf8_beginning(text, i);
+    if (!whole) return false;
+    i += length;
+  }
+  return true;
+}
+
+bool is_control(unsigned code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xfffe || code == 0xffff;
 }
 
 std::string utf8_text(unsigned code) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,8 +17,14 @@ struct Utf8Beginning {
 };
 Utf8Beginning utf8_beginning(std::string_view text, std::size_t i);
 
-/// The length and code of the UTF-8 character that starts at text[i], or 1 and 0 if none does.
-std::pair<std::size_t, unsigned> character_at(std::string_view text, std::size_t i);
+/// The length and code of the UTF-8 character that starts at text[i], or 1 and no code if none does.
+std::pair<std::size_t, std::optional<unsigned>> character_at(std::string_view text, std::size_t i);
+
+/// Whether a text consists of such characters.
+bool is_utf8(std::string_view text);
+
+/// Whether a character is one that controls instead of being seen, or the last two of the first plane, which are none.
+bool is_control(unsigned code);
 
 /// The bytes of the character with this code, which is at most 0x10ffff and no surrogate.
 std::string utf8_text(unsigned code);

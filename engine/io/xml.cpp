@@ -5,7 +5,7 @@ namespace mote::detail {
 
 std::string xml_character(const std::string& text, std::size_t i) {
   const auto [length, code] = character_at(text, i);
-  switch (code) {
+  switch (code.value_or(0)) {
     case '&':
       return "&amp;";
     case '<':
@@ -23,8 +23,7 @@ std::string xml_character(const std::string& text, std::size_t i) {
     default:
       break;
   }
-  const bool control = code < 32 || (code >= 0x7f && code < 0xa0) || code == 0xfffe || code == 0xffff;
-  return control ? "?" : text.substr(i, length);
+  return !code || is_control(*code) ? "?" : text.substr(i, length);
 }
 
 std::string xml_text(const std::string& text) {

@@ -19,9 +19,9 @@ std::vector<std::string> all_bytes() {
 /// The character at a byte of a text. Errors: there is none.
 std::pair<std::size_t, unsigned> known_character(std::string_view text, std::size_t at, std::size_t start) {
   const auto [length, code] = detail::character_at(text, at);
-  check_in("tokenizer", code != 0 || text[at] == '\0', "byte ", start + at,
+  check_in("tokenizer", code.has_value(), "byte ", start + at,
            " of the text is no UTF-8, which char needs: bpe and byte take any bytes");
-  return {length, code};
+  return {length, *code};
 }
 
 std::string shown_character(unsigned code) {
@@ -29,7 +29,7 @@ std::string shown_character(unsigned code) {
   for (unsigned rest = code; rest != 0 || digits.size() < 4; rest /= 16)
     digits.insert(0, 1, "0123456789ABCDEF"[rest % 16]);
   const std::string number = "U+" + digits;
-  if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return number;
+  if (detail::is_control(code)) return number;
   return std::string(1, '\'').append(detail::utf8_text(code)).append("' (").append(number).append(")");
 }
 
@@ -59,9 +59,8 @@ CharacterTokenizer::CharacterTokenizer(const std::vector<std::string>& character
       continue;
     const std::string& character = token(id);
     const auto [length, code] = detail::character_at(character, 0);
-    check_in("tokenizer", length == character.size() && (code != 0 || character == std::string(1, '\0')), "token ", id,
-             " is not one character of UTF-8");
-    codes_.emplace_back(code, id);
+    check_in("tokenizer", code && length == character.size(), "token ", id, " is not one character of UTF-8");
+    codes_.emplace_back(*code, id);
   }
   std::sort(codes_.begin(), codes_.end());
   for (std::size_t i = 1; i < codes_.size(); ++i)

@@ -30,7 +30,7 @@ struct Seen {
 };
 Seen look(std::string_view text, std::size_t at) {
   const auto [length, code] = detail::character_at(text, at);
-  return {length, class_of(code)};
+  return {length, class_of(code.value_or(0))};
 }
 
 }  // namespace

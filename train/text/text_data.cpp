@@ -17,12 +17,9 @@ constexpr Index made_bytes = 300'000;
 
 /// The byte at which the held-out tenth begins.
 std::size_t split_point(std::string_view text) {
+  if (!detail::is_utf8(text)) return text.size() * 9 / 10;
   std::size_t characters = 0;
-  for (std::size_t at = 0; at < text.size(); ++characters) {
-    const auto [length, code] = detail::character_at(text, at);
-    if (code == 0 && text[at] != '\0') return text.size() * 9 / 10;  // no UTF-8
-    at += length;
-  }
+  for (std::size_t at = 0; at < text.size(); ++characters) at += detail::character_at(text, at).first;
   std::size_t at = 0;
   for (std::size_t left = characters * 9 / 10; left > 0; --left) at += detail::character_at(text, at).first;
   return at;

@@ -9,15 +9,6 @@
 namespace mote {
 namespace {
 
-bool is_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const auto [length, code] = detail::character_at(text, at);
-    if (code == 0 && text[at] != '\0') return false;
-    at += length;
-  }
-  return true;
-}
-
 /// Finds special tokens in a text, from left to right.
 class SpecialFinder {
  public:
@@ -53,7 +44,7 @@ Tokenizer::Tokenizer(std::vector<std::string> ordinary, std::vector<SpecialToken
   std::sort(specials_.begin(), specials_.end(), before);
   tokens_ = std::move(ordinary);
   for (const SpecialToken& s : specials_) {
-    check_in("tokenizer", !s.text.empty() && is_utf8(s.text), "a special token must have a spelling in UTF-8");
+    check_in("tokenizer", !s.text.empty() && detail::is_utf8(s.text), "a special token must have a spelling in UTF-8");
     check_in("tokenizer", s.id >= 0 && s.id <= vocab_size(), "the id ", s.id, " of '", s.text,
              "' is none of those that the other tokens leave");
     const auto same = [&](const SpecialToken& other) { return s.text == other.text; };

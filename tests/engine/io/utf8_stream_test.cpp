@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+#include <utility>
+
+#include "engine/io/utf8.h"
 #include "tests/random_text.h"
 
 namespace mote::test::utf8_stream_test {
@@ -14,6 +18,19 @@ std::string losts(int n) {
   std::string text;
   for (int i = 0; i < n; ++i) text += lost;
   return text;
+}
+
+TEST_CASE("utf8: a zero byte is a character, half a character is none") {
+  using Found = std::pair<std::size_t, std::optional<unsigned>>;
+  const std::string text("\0\xc3\xa9\xc3", 4);
+  CHECK(detail::character_at(text, 0) == Found{1, 0});
+  CHECK(detail::character_at(text, 1) == Found{2, 0xe9});
+  CHECK(detail::character_at(text, 2) == Found{1, {}});
+  CHECK(detail::character_at(text, 3) == Found{1, {}});
+  CHECK(detail::character_at(text, 4) == Found{1, {}});
+  CHECK((detail::is_utf8("") && detail::is_utf8(text.substr(0, 3)) && !detail::is_utf8(text)));
+  for (const unsigned code : {0x0u, 0x1fu, 0x7fu, 0x9fu, 0xfffeu, 0xffffu}) CHECK(detail::is_control(code));
+  for (const unsigned code : {0x20u, 0x7eu, 0xa0u, 0xfffdu, 0x10000u}) CHECK(!detail::is_control(code));
 }
 
 TEST_CASE("Utf8Stream: a character is held back until it is whole") {
