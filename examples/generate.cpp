@@ -151,7 +151,10 @@ class Printer {
   /// Errors: nobody receives it.
   void add(std::span<const Index> ids) {
     if (from_.tokenizer) {
-      for (const Index id : ids) std::cout << characters_.add(shown_bytes(id));
+      for (const Index id : ids) {
+        const std::string text = characters_.add(shown_bytes(id));
+        std::cout << (terminal_ ? readable_text(text) : text);
+      }
     } else {
       ids_.insert(ids_.end(), ids.begin(), ids.end());
       const std::string all = from_.task ? from_.task->text(ids_) : numbers();

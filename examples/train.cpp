@@ -106,9 +106,7 @@ class Batches {
   }
   MeanLoss loss() {
     const Batch batch = same_.empty() ? draw(run_.data) : same_[next_++ % same_.size()];
-    Index count = 0;
-    for (const Index target : batch.targets.values()) count += target >= 0;
-    return {run_.model->loss(batch, run_.settings.recipe.label_smoothing), count};
+    return {run_.model->loss(batch, run_.settings.recipe.label_smoothing), batch.count()};
   }
   bool overfit() const { return !same_.empty(); }
   /// The loss of the batches that are always the same.
@@ -301,9 +299,9 @@ Ending ending(const Run& run) {
     ending.facts.emplace_back("exact match", all.text());
     ending.mistakes = all.mistakes;
   } else {
-    const double loss = run.evaluator->precise_loss();
+    const auto [loss, what] = run.evaluator->precise_loss();
     const std::string text = fixed_text(loss, 4) + task.loss_note(loss);
-    std::cout << "held-out loss on " << run.evaluator->more_batches() << " batches: " << text << "\n";
+    std::cout << "held-out loss on " << what << ": " << text << "\n";
     ending.facts.emplace_back("held-out loss", text);
   }
   const Batch shown = example(task, settings.general.seed);

@@ -10,6 +10,7 @@
 
 #include "engine/base/number_text.h"
 #include "engine/io/report.h"
+#include "engine/io/utf8_stream.h"
 #include "examples/toy_run.h"
 #include "nn/attention_weights.h"
 #include "train/evaluate.h"
@@ -100,17 +101,20 @@ class Evaluator {
     if (with_heads) choose_positions();
   }
 
-  /// The mean loss over more batches than an evaluation has, for the end of a training: nanoGPT's 200, fewer large ones.
-  double precise_loss() const {
+  /// For the end of a training: the mean loss over all that is held out, or over more batches than an evaluation has,
+  /// nanoGPT's 200, fewer large ones; and of what it is the mean.
+  std::pair<double, std::string> precise_loss() const {
+    std::vector<Batch> more = task_.held_out(settings_.recipe.batch_size);
+    if (!more.empty()) {
+      const auto loss = [&](const Batch& batch) -> MeanLoss { return {model_.loss(batch), batch.count()}; };
+      return {mean_loss(model_.module(), more, loss), "all that is held out"};
+    }
     const Generator own(settings_.general.seed + 3);
-    std::vector<Batch> more;
-    for (Index i = 0; i < more_batches(); ++i)
-      more.push_back(task_.batch(settings_.recipe.batch_size, Split::test, own));
-    return mean_loss(model_.module(), more, [&](const Batch& batch) { return model_.loss(batch); });
-  }
-  Index more_batches() const {
-    const Index least = static_cast<Index>(batches_.size());
-    return std::max(least, std::min<Index>(200, 500'000 / batches_[0].ids.numel()));
+    const auto least = static_cast<Index>(batches_.size());
+    const Index count = std::max(least, std::min<Index>(200, 500'000 / batches_[0].ids.numel()));
+    for (Index i = 0; i < count; ++i) more.push_back(task_.batch(settings_.recipe.batch_size, Split::test, own));
+    const double loss = mean_loss(model_.module(), more, [&](const Batch& batch) { return model_.loss(batch); });
+    return {loss, std::to_string(count) + " batches"};
   }
   EvaluationReport operator()(Index step) const {
     EvaluationReport report;
@@ -172,7 +176,7 @@ inline std::string describe(const EvaluationReport& r, const Task& task) {
   for (const EvaluationReport::Sample& s : r.samples) {
     text += "\n  ";
     const std::string verdict = !s.right ? "" : *s.right ? "   right" : "   wrong";
-    for (const char c : s.question + (s.right ? "   " : "") + s.answer + verdict)
+    for (const char c : readable_text(s.question + (s.right ? "   " : "") + s.answer + verdict))
       text.append(1, c).append(c == '\n' ? "  " : "");
   }
   return text;

@@ -6,6 +6,7 @@
 
 #include "engine/autograd/no_grad.h"
 #include "nn/evaluation.h"
+#include "train/mean_loss.h"
 
 namespace mote {
 
@@ -28,18 +29,19 @@ class Aside {
   std::vector<std::pair<Generator, GeneratorState>> before_;
 };
 
-/// The mean of loss(batch) over batches that stay the same for the whole training, drawn once from a stream of their own.
-/// Disturbs nothing; see Aside. Errors: no batches, a loss that is not one element.
+/// The mean of loss(batch) over batches that stay the same for the whole training, drawn once from a stream of their own:
+/// of Tensors all weigh alike, a MeanLoss as much as it has terms. Disturbs nothing; see Aside. Errors: no batches, a loss
+/// that is not one element.
 template <class Batches, class Loss>
 double mean_loss(Module& model, const Batches& batches, const Loss& loss) {
   const Aside aside(model);
   double sum = 0;
   Index count = 0;
   for (const auto& batch : batches) {
-    const Tensor one = loss(batch);
-    check_in("mean_loss", one.numel() == 1, "a loss has shape ", one.shape(), ", not one element");
-    sum += static_cast<double>(one.item());
-    ++count;
+    const MeanLoss one = loss(batch);
+    check_in("mean_loss", one.loss.numel() == 1, "a loss has shape ", one.loss.shape(), ", not one element");
+    sum += static_cast<double>(one.loss.item()) * static_cast<double>(one.count);
+    count += one.count;
   }
   check_in("mean_loss", count > 0, "needs at least one batch");
   return sum / static_cast<double>(count);

@@ -12,6 +12,7 @@
 #include "engine/autograd/op.h"
 #include "nn/check_fields.h"
 #include "train/clip.h"
+#include "train/mean_loss.h"
 #include "train/optimizer.h"
 
 namespace mote {
@@ -23,14 +24,6 @@ struct StepReport {
   double loss = 0;  ///< of this step's batch, before its update
   double learning_rate = 0;
   double grad_norm = 0;  ///< before clipping
-};
-
-/// A loss that is the mean of `count` terms, such as the targets that are not ignored. The count tells how much a batch
-/// weighs among those of one step; where a step has one batch, it is of no consequence.
-struct MeanLoss {
-  Tensor loss;
-  Index count = 1;
-  MeanLoss(Tensor mean, Index terms = 1) : loss(std::move(mean)), count(terms) {}
 };
 
 struct FitOptions {

@@ -157,7 +157,7 @@ void Optimizer::add_group(ParameterGroup group, double weight_decay, std::size_t
   for (const NamedParameter& p : group.parameters) {
     check_in(name_, p.parameter.defined(), "parameter '", p.name, "' is not defined");
     slots_.push_back({p.name, p.parameter, *group.weight_decay, group.lr_scale, 0,
-                      std::vector<Array>(state_names_[rule].size()), rule});
+                      Arrays(state_names_[rule].size()), rule});
     parameters_.push_back(p.parameter);
   }
   groups_.push_back(std::move(group));

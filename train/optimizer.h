@@ -76,6 +76,18 @@ class Optimizer {
   std::function<void()> change_to(const OptimizerState& state);
 
  protected:
+  /// The arrays kept for a parameter. Errors: one that has no name.
+  struct Arrays : std::vector<Array> {
+    using std::vector<Array>::vector;
+    Array& operator[](std::size_t i) { return check_named(i), std::vector<Array>::operator[](i); }
+    const Array& operator[](std::size_t i) const { return check_named(i), std::vector<Array>::operator[](i); }
+
+   private:
+    void check_named(std::size_t i) const {
+      check_in("optimizer", i < size(), "update() uses slot.arrays[", i, "], and its constructor names ", size(),
+               " arrays to keep per parameter");
+    }
+  };
   /// One parameter and its state: as many arrays as there are state names, undefined before the first update.
   struct Slot {
     std::string name;
@@ -83,7 +95,7 @@ class Optimizer {
     double weight_decay;
     double lr_scale;
     Index steps;  ///< updates so far; in update() including the current one
-    std::vector<Array> arrays;
+    Arrays arrays;
     std::size_t rule;  ///< the position of its Rule
   };
   /// Groups that are updated alike, and the names of the arrays that each of their parameters then has.

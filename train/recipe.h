@@ -65,7 +65,7 @@ struct Recipe {
     v("lr_decay_iters", lr_decay_iters,
       "steps after which the learning rate has come down to min_lr; default: max_iters");
     v("decay_ratio", decay_ratio, "the share of these steps in which wsd goes down");
-    v("beta1", beta1, "how much of the gradients' mean a step of adam or adamw keeps");
+    v("beta1", beta1, "how much of the gradients' mean a step keeps");
     v("beta2", beta2, "how much of the mean of their squares it keeps");
     v("weight_decay", weight_decay, "how much weights decay; with adamw and muon matrices only");
     v("grad_clip", grad_clip, "largest gradient norm; 0: no clipping");

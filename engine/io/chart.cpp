@@ -150,7 +150,7 @@ class Drawing {
       path(go('M', x, 35) + "h18",
            std::string(chart_.lines[i].dashed ? "dashed line c" : "line c").append(std::to_string(i % colours)));
       text(x + 23, 39, "", chart_.lines[i].name);
-      x += 40 + 7 * static_cast<double>(chart_.lines[i].name.size());
+      x += 42 + 8 * static_cast<double>(chart_.lines[i].name.size());  // in the larger letters of a narrow page, too
     }
   }
 
@@ -173,8 +173,8 @@ const char* const detail::chart_style =
     "--c3:#7c3aed}\n"
     "@media(prefers-color-scheme:dark){.chart{--ink:#e4e9ef;--rule:#39434e;--c0:#7faaff;--c1:#ff9d5c;--c2:#5dd39e;"
     "--c3:#c4a1ff}}\n"
-    "@media(max-width:560px){.chart{font-size:16px}.chart .heading{font-size:18px}}\n"
     ".chart text{fill:var(--ink)}.chart .heading{font-weight:600;font-size:15px}\n"
+    "@media(max-width:560px){.chart{font-size:14.5px}.chart .heading{font-size:17px}}\n"
     ".chart path{fill:none;stroke-linecap:round;stroke-linejoin:round}\n"
     ".chart .grid{stroke:var(--rule)}.chart .axis{stroke:var(--ink)}\n"
     ".chart .mark{stroke:var(--ink);stroke-dasharray:5 4;opacity:.6}\n"

@@ -16,27 +16,10 @@ namespace {
 
 constexpr std::string_view level_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// UTF-8 with pictures of control characters, as U+2400 for U+0000, instead of them, but for those in `kept`.
-std::string readable(const std::string& text, std::string_view kept) {
-  const std::string whole = valid_utf8(text);
-  std::string out;
-  for (std::size_t i = 0; i < whole.size();) {
-    const auto [length, found] = detail::character_at(whole, i);
-    const unsigned code = found.value_or(0xfffd);
-    if (!detail::is_control(code) ||
-        (code != 0 && code < 0x80 && kept.find(static_cast<char>(code)) != std::string_view::npos))
-      out += whole.substr(i, length);
-    else
-      out += detail::utf8_text(code < 0x20 ? 0x2400 + code : code == 0x7f ? 0x2421 : 0xfffd);
-    i += length;
-  }
-  return out;
-}
-
 /// Any text as it may stand in HTML, between tags and in attributes.
 std::string html(const std::string& text) {
   std::string out;
-  for (const char c : readable(text, "\n\t")) {
+  for (const char c : readable_text(text, "\n\t")) {
     if (c == '&')
       out += "&amp;";
     else if (c == '<')
@@ -70,7 +53,7 @@ std::string label_of(const std::string& token) {
   if (token == " ") return "␣";
   std::string out;
   std::size_t characters = 0;
-  const std::string text = readable(token, "");
+  const std::string text = readable_text(token, "");
   for (std::size_t i = 0; i < text.size(); ++characters) {
     if (characters == 12) return out + "…";
     const std::size_t length = detail::character_at(text, i).first;

@@ -37,4 +37,20 @@ std::string valid_utf8(std::string_view bytes) {
   return text += stream.finish();
 }
 
+std::string readable_text(std::string_view text, std::string_view kept) {
+  const std::string whole = valid_utf8(text);
+  std::string out;
+  for (std::size_t i = 0; i < whole.size();) {
+    const auto [length, found] = detail::character_at(whole, i);
+    const unsigned code = found.value_or(0xfffd);
+    if (!detail::is_control(code) ||
+        (code != 0 && code < 0x80 && kept.find(static_cast<char>(code)) != std::string_view::npos))
+      out += whole.substr(i, length);
+    else
+      out += detail::utf8_text(code < 0x20 ? 0x2400 + code : code == 0x7f ? 0x2421 : 0xfffd);
+    i += length;
+  }
+  return out;
+}
+
 }  // namespace mote

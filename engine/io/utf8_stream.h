@@ -22,4 +22,8 @@ class Utf8Stream {
 /// All of a text that may hold anything, as valid UTF-8.
 std::string valid_utf8(std::string_view bytes);
 
+/// The same with pictures instead of control characters, U+2400 for U+0000, but for those in `kept`: what a model wrote
+/// cannot move a terminal's cursor.
+std::string readable_text(std::string_view text, std::string_view kept = "\n\t");
+
 }  // namespace mote

@@ -84,5 +84,16 @@ TEST_CASE("mean_loss: the mean over the batches; the state comes back after an e
   CHECK(m.training());
 }
 
+TEST_CASE("mean_loss: of Tensors all weigh alike, a MeanLoss as much as it has terms") {
+  const Generator random(3);
+  Noisy m(random);
+  const std::vector<Index> batches{1, 3};
+  const auto loss = [](Index n) { return Tensor(static_cast<real>(n)); };
+  CHECK(mean_loss(m, batches, loss) == 2);
+  CHECK(mean_loss(m, batches, [&](Index n) { return MeanLoss(loss(n), n); }) == 2.5);
+  CHECK(error_of([&] { mean_loss(m, batches, [&](Index n) { return MeanLoss(loss(n), 0); }); }) ==
+        "mean_loss: needs at least one batch");
+}
+
 }  // namespace
 }  // namespace mote::test::evaluate_test

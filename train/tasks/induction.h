@@ -102,7 +102,8 @@ class InductionTask final : public Task {
     return position < period ? -1 : position + 1 - period;
   }
   std::string looks_text(const std::string& share) const override {
-    return "From the first repetition on, " + share + " of its attention goes to the letter that has to come next";
+    return "From the first repetition on, " + share +
+           " of its attention goes to what followed the letter's last occurrence";
   }
 
  private:

@@ -19,6 +19,12 @@ class Tokenizer;
 /// Inputs and the next token at each position, both [B, T]; a target of -1 does not count.
 struct Batch {
   IntArray ids, targets;
+  /// Targets that count.
+  Index count() const {
+    Index n = 0;
+    for (const Index target : targets.values()) n += target >= 0;
+    return n;
+  }
 };
 
 /// Questions [N, P] and what a model should generate after each, [N, A].
@@ -69,6 +75,8 @@ class Task {
   virtual Questions questions(Index count, Split split, const Generator& random) const = 0;
   /// The evaluation set, the same in all runs: `count` questions from a stream of its own, or all that there are.
   virtual Questions evaluation(Index count, Split split = Split::test) const;
+  /// All that is held out, in batches of this size; none where it has no end, or would take long.
+  virtual std::vector<Batch> held_out(Index) const { return {}; }
   /// Whether a question has one right answer. False: a text goes on in many ways. Then a question is a beginning to go
   /// on from, its answer one of many, and only the loss on held-out batches is measured.
   virtual bool graded() const { return true; }

@@ -20,7 +20,7 @@ std::vector<std::string> all_bytes() {
 std::pair<std::size_t, unsigned> known_character(std::string_view text, std::size_t at, std::size_t start) {
   const auto [length, code] = detail::character_at(text, at);
   check_in("tokenizer", code.has_value(), "byte ", start + at,
-           " of the text is no UTF-8, which char needs: bpe and byte take any bytes");
+           " of the text is no UTF-8, which char needs: the tokenizers bpe and byte take any bytes");
   return {length, *code};
 }
 

@@ -133,7 +133,7 @@ TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
       (is_held_out(document) ? held_out : train).push_back(document);
     data.documents = static_cast<Index>(train.size() + held_out.size());
     check(!train.empty() && !held_out.empty(), name, " has ", data.documents, data.documents == 1 ? " line" : " lines",
-          ", too few to hold some out");
+          ", too few different ones to hold some out");
     const bool characters = o.tokenizer == TokenizerKind::character;  // all of them, and the separator is none
     for (const std::string_view document : train) to_learn.append(document).append(characters ? "" : "\n");
     for (const std::string_view document : held_out) to_learn.append(characters ? document : "");

@@ -17,6 +17,21 @@ Index drawn_below(std::size_t n, const Generator& random) {
   return one[0];
 }
 
+/// Windows, of different lengths perhaps, as rows: what is missing is no target.
+Batch batch_of(const std::vector<std::vector<Index>>& windows) {
+  std::size_t T = 1;
+  for (const std::vector<Index>& w : windows) T = std::max(T, w.size() - 1);
+  const auto rows = static_cast<Index>(windows.size());
+  Batch batch{IntArray({rows, static_cast<Index>(T)}), IntArray({rows, static_cast<Index>(T)}, -1)};
+  Index *ids = batch.ids.mutate(), *targets = batch.targets.mutate();
+  for (const std::vector<Index>& w : windows) {
+    std::fill(std::copy(w.begin(), w.end() - 1, ids), ids + T, w.back());
+    std::copy(w.begin() + 1, w.end(), targets);
+    ids += T, targets += T;
+  }
+  return batch;
+}
+
 }  // namespace
 
 TextTask::TextTask(const Options& o, const std::string& state) : options(o) {
@@ -72,7 +87,7 @@ Recipe TextTask::recipe() const {
   Recipe r;
   r.config = {{"preset", "nanogpt"}, {"n_layer", "4"}, {"n_head", "4"}, {"n_embd", "128"}};
   r.max_iters = 2000, r.batch_size = options.lines ? 64 : 12;
-  r.learning_rate = 1e-3, r.min_lr = 1e-4, r.warmup_iters = 100;
+  r.learning_rate = 1e-3, r.warmup_iters = 100;
   r.beta2 = 0.99;
   r.eval_interval = 250, r.eval_iters = 20;
   return r;
@@ -101,19 +116,28 @@ std::vector<Index> TextTask::window(const TextPart& part, const Generator& rando
 
 Batch TextTask::batch(Index size, Split split, const Generator& random) const {
   std::vector<std::vector<Index>> windows;
-  std::size_t T = 1;
-  for (Index b = 0; b < size; ++b) {
-    windows.push_back(window(data().part(split), random));
-    T = std::max(T, windows.back().size() - 1);
-  }
-  Batch batch{IntArray({size, static_cast<Index>(T)}), IntArray({size, static_cast<Index>(T)}, -1)};
-  Index *ids = batch.ids.mutate(), *targets = batch.targets.mutate();
-  for (const std::vector<Index>& w : windows) {
-    std::fill(std::copy(w.begin(), w.end() - 1, ids), ids + T, w.back());
-    std::copy(w.begin() + 1, w.end(), targets);
-    ids += T, targets += T;
-  }
-  return batch;
+  for (Index b = 0; b < size; ++b) windows.push_back(window(data().part(split), random));
+  return batch_of(windows);
+}
+
+std::vector<Batch> TextTask::held_out(Index size) const {
+  const TextPart& part = data().held_out;
+  if (part.predicted() > 1'000'000) return {};
+  std::vector<std::size_t> starts = part.starts;
+  if (starts.empty()) starts = {0, part.ids.size()};
+  std::vector<Batch> batches;
+  std::vector<std::vector<Index>> windows;
+  const auto T = static_cast<std::size_t>(options.block_size);
+  for (std::size_t document = 0; document + 1 < starts.size(); ++document)
+    for (std::size_t at = starts[document], last = starts[document + 1]; at + 1 < last; at += T) {
+      const auto from = part.ids.begin() + static_cast<std::ptrdiff_t>(at);
+      windows.emplace_back(from, from + static_cast<std::ptrdiff_t>(std::min(T + 1, last - at)));
+      if (static_cast<Index>(windows.size()) < size) continue;
+      batches.push_back(batch_of(windows));
+      windows.clear();
+    }
+  if (!windows.empty()) batches.push_back(batch_of(windows));
+  return batches;
 }
 
 Questions TextTask::questions(Index count, Split split, const Generator& random) const {

@@ -28,6 +28,8 @@ class TextTask final : public Task {
   bool graded() const override { return false; }
 
   Batch batch(Index size, Split split, const Generator& random) const override;
+  /// Every held-out token, once, but for the first of a document; nothing of more than a million.
+  std::vector<Batch> held_out(Index size) const override;
   /// Prompts [count, 1], answers [count, block_size]: what once followed; after a document's end, its last token again.
   Questions questions(Index count, Split split, const Generator& random) const override;
   /// The tokenizer, and which text it is, as JSON.

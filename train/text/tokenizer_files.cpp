@@ -36,9 +36,15 @@ std::vector<SpecialToken> specials_in(const JsonPlace& array) {
 
 std::unique_ptr<Tokenizer> train_tokenizer(TokenizerKind kind, std::string_view text, Index vocab_size,
                                            const std::vector<std::string>& specials) {
-  if (kind == TokenizerKind::byte_pair) return train_byte_pair(text, vocab_size, specials);
-  if (kind == TokenizerKind::character) return train_characters(text, specials);
-  return std::make_unique<ByteTokenizer>(detail::specials_from(256, specials));
+  switch (kind) {
+    case TokenizerKind::character:
+      return train_characters(text, specials);
+    case TokenizerKind::byte:
+      return std::make_unique<ByteTokenizer>(detail::specials_from(256, specials));
+    case TokenizerKind::byte_pair:
+      return train_byte_pair(text, vocab_size, specials);
+  }
+  throw Error("unknown tokenizer");
 }
 
 std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_view what) {
@@ -48,14 +54,25 @@ std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_vie
   const std::string name(what);
   try {
     const auto kind = from_text<TokenizerKind>("the tokenizer", root.at("tokenizer").as_string());
-    const std::size_t members = kind == TokenizerKind::byte ? 2 : kind == TokenizerKind::character ? 3 : 4;
-    check_members(root, std::span(known).first(members));
-    std::vector<SpecialToken> specials = specials_in(root.at("special"));
-    if (kind == TokenizerKind::byte) return std::make_unique<ByteTokenizer>(std::move(specials));
-    const std::vector<std::string> tokens = strings_of(root.at("tokens"));
-    if (kind == TokenizerKind::character) return std::make_unique<CharacterTokenizer>(tokens, std::move(specials));
-    return detail::byte_pair_from(tokens, "tokens", strings_of(root.at("merges")), {"merges[", 0, "]"},
-                                  std::move(specials));
+    const auto specials = [&](std::size_t members) {
+      check_members(root, std::span(known).first(members));
+      return specials_in(root.at("special"));
+    };
+    switch (kind) {
+      case TokenizerKind::character: {
+        std::vector<SpecialToken> special = specials(3);
+        return std::make_unique<CharacterTokenizer>(strings_of(root.at("tokens")), std::move(special));
+      }
+      case TokenizerKind::byte:
+        return std::make_unique<ByteTokenizer>(specials(2));
+      case TokenizerKind::byte_pair: {
+        std::vector<SpecialToken> special = specials(4);
+        const std::vector<std::string> tokens = strings_of(root.at("tokens"));
+        return detail::byte_pair_from(tokens, "tokens", strings_of(root.at("merges")), {"merges[", 0, "]"},
+                                      std::move(special));
+      }
+    }
+    throw Error("unknown tokenizer");
   } catch (const Error& e) {
     const std::string_view problem = e.what();
     if (problem.starts_with(what)) throw;

@@ -42,6 +42,20 @@ std::string counting(int n) {
   return text;
 }
 
+/// The targets that count, of all batches in order, each of which must be the next id of its row or end the row.
+Ids targets_of(const std::vector<Batch>& batches) {
+  Ids all;
+  for (const Batch& b : batches)
+    for (Index n = 0; n < b.ids.shape()[0]; ++n) {
+      const Ids ids = row_of(b.ids, n), targets = row_of(b.targets, n);
+      for (std::size_t t = 0; t < targets.size() && targets[t] >= 0; ++t) {
+        if (t + 1 < ids.size() && t + 1 < targets.size() && targets[t + 1] >= 0) REQUIRE(targets[t] == ids[t + 1]);
+        all.push_back(targets[t]);
+      }
+    }
+  return all;
+}
+
 TEST_CASE("text task: the last tenth of the characters is held out, and every window occurs") {
   const File file(counting(200));
   const TextTask task(file.options());
@@ -64,6 +78,14 @@ TEST_CASE("text task: the last tenth of the characters is held out, and every wi
     CHECK(*starts.rbegin() == end - 9);  // the last window ends with the last target
     CHECK(static_cast<Index>(starts.size()) == end - begin - 8);
   }
+  Ids rest;  // of what is held out, each once
+  for (Index id = 181; id < 200; ++id) rest.push_back(id);
+  for (const Index size : {1, 2, 100}) {
+    CHECK(targets_of(task.held_out(size)) == rest);
+    CHECK(task.held_out(size)[0].ids.shape() == Shape({std::min<Index>(size, 3), 8}));
+  }
+  const File large(std::string(11'000'000, 'x'));
+  CHECK(TextTask(large.options(TokenizerKind::byte)).held_out(4).empty());
   const Generator a(1), b(1);
   CHECK(task.batch(5, Split::train, a).ids == task.batch(5, Split::train, b).ids);
   CHECK(!(task.batch(5, Split::train, a).ids == task.batch(5, Split::train, Generator(1)).ids));
@@ -104,8 +126,8 @@ TEST_CASE("text task: a binary file trains with byte and bpe") {
     for (Index n = 0; n < 50; ++n) CHECK(bytes.find(task.tokenizer()->decode(row_of(b.ids, n))) != std::string::npos);
   }
   CHECK(file.error(file.options()).starts_with("FILE: tokenizer: byte "));
-  CHECK(
-      file.error(file.options()).ends_with(" of the text is no UTF-8, which char needs: bpe and byte take any bytes"));
+  CHECK(file.error(file.options())
+            .ends_with(" of the text is no UTF-8, which char needs: the tokenizers bpe and byte take any bytes"));
 }
 
 TEST_CASE("text task: with lines each document lies between two separators, in one split") {
@@ -146,6 +168,11 @@ TEST_CASE("text task: with lines each document lies between two separators, in o
         seen[split == Split::test].insert(name);
       }
     }
+    std::set<std::string> whole;
+    std::string shown = task.text(targets_of(task.held_out(7)));
+    for (std::size_t at = 0, line_end; (line_end = shown.find('\n', at)) != std::string::npos; at = line_end + 1)
+      if (line_end - at < 6) whole.insert(shown.substr(at, line_end - at));
+    CHECK(whole == seen[1]);
     CHECK(seen[0].size() + seen[1].size() == all.size());
     for (const std::string& name : seen[1]) CHECK(!seen[0].contains(name));
     CHECK(seen[1].size() > 10);
@@ -215,9 +242,9 @@ TEST_CASE("text task: what is refused, in one sentence") {
   sized.vocab_size = 200;
   CHECK(with("ab", sized) == "FILE: train_tokenizer: vocab_size 200 must be 256 (all bytes) to 1000000");
   CHECK(with("one line", file.options(TokenizerKind::character, 8, true)) ==
-        "FILE has 1 line, too few to hold some out");
+        "FILE has 1 line, too few different ones to hold some out");
   CHECK(with("\n\r\n\n", file.options(TokenizerKind::character, 8, true)) ==
-        "FILE has 0 lines, too few to hold some out");
+        "FILE has 0 lines, too few different ones to hold some out");
   std::string lines;
   for (int i = 0; i < 100; ++i) lines += "line " + std::to_string(i) + "\n";
   CHECK(with(lines, file.options(TokenizerKind::character, 8, true)) == "(no error)");

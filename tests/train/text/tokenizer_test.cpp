@@ -87,9 +87,9 @@ TEST_CASE("tokenizer: a character that is not in the vocabulary is named") {
   CHECK(error_of([&] { t->encode("a\n"); }) ==
         "encode: U+000A at byte 1 is not among the 3 characters of the vocabulary");
   CHECK(error_of([&] { t->encode("ab\xff"); }) ==
-        "tokenizer: byte 2 of the text is no UTF-8, which char needs: bpe and byte take any bytes");
+        "tokenizer: byte 2 of the text is no UTF-8, which char needs: the tokenizers bpe and byte take any bytes");
   CHECK(error_of([&] { train_tokenizer(TokenizerKind::character, "\xc3"); }) ==
-        "tokenizer: byte 0 of the text is no UTF-8, which char needs: bpe and byte take any bytes");
+        "tokenizer: byte 0 of the text is no UTF-8, which char needs: the tokenizers bpe and byte take any bytes");
 }
 
 TEST_CASE("tokenizer: a byte is its own id") {
