@@ -100,7 +100,8 @@ class Evaluator {
     if (with_heads) choose_positions();
   }
 
-  /// The mean loss over more batches than an evaluation has, for the end of a training: nanoGPT's 200, fewer large ones.
+  /// The mean loss over more batches than an evaluation has, for the end of a training: nanoGPT's 200, fewer large
+  /// ones.
   double precise_loss() const {
     const Generator own(settings_.general.seed + 3);
     std::vector<Batch> more;
