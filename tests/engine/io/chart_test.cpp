@@ -1,4 +1,5 @@
-// Chart_svg: where points lie, ticks, what is left out, that any text is safe in it, and that a million points stay small.
+// Chart_svg: where points lie, ticks, what is left out, that any text is safe in it, and that a million points stay
+// small.
 #include "engine/io/chart.h"
 
 #include <doctest/doctest.h>
