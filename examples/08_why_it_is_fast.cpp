@@ -1,5 +1,5 @@
-// Lesson 8. Why it is fast: one product of matrices, written seven times; what each way gains, and how far it is from what
-// this processor can do.
+// Lesson 8. Why it is fast: one product of matrices, written seven times; what each way gains, and how far it is from
+// what this processor can do.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -20,14 +20,14 @@ namespace {
 // C = A B for three matrices [n, n], row after row in memory: element (i, k) of A is a[i * n + k].
 //
 // Each of the n^2 elements of C takes n multiply-adds, 57 million in all. A processor has units that do 8 or 16 of them
-// at once, twice in each of four billion cycles per second. The arithmetic is never the difficulty; bringing the elements
-// to it is.
+// at once, twice in each of four billion cycles per second. The arithmetic is never the difficulty; bringing the
+// elements to it is.
 constexpr Index n = 384;
 using Matrix = std::vector<real>;
 
 /// 1. As the formula says. In the inner loop k moves down a column of B, and the next element of a column is n elements
-/// away: each one comes with a cache line of 64 bytes, of which 60 are not needed now. And each sum waits for the one before
-/// it, three or four cycles, before it can begin.
+/// away: each one comes with a cache line of 64 bytes, of which 60 are not needed now. And each sum waits for the one
+/// before it, three or four cycles, before it can begin.
 void three_loops(const Matrix& a, const Matrix& b, Matrix& c) {
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < n; ++j) {
@@ -37,9 +37,9 @@ void three_loops(const Matrix& a, const Matrix& b, Matrix& c) {
     }
 }
 
-/// 2. The same loops in another order. Now j is innermost: B and C are read along their rows, in order, and the next sum
-/// is another element's, so that nothing waits. But for each multiply-add, two elements are read and one is written.
-/// Every element of C still adds the same products, k = 0 first: the bits are those of the three loops.
+/// 2. The same loops in another order. Now j is innermost: B and C are read along their rows, in order, and the next
+/// sum is another element's, so that nothing waits. But for each multiply-add, two elements are read and one is
+/// written. Every element of C still adds the same products, k = 0 first: the bits are those of the three loops.
 void by_rows(const Matrix& a, const Matrix& b, Matrix& c) {
   std::fill(c.begin(), c.end(), real(0));
   for (Index i = 0; i < n; ++i)
@@ -51,8 +51,8 @@ void by_rows(const Matrix& a, const Matrix& b, Matrix& c) {
     }
 }
 
-/// A block of 4 x 4 elements of C, in registers for the whole loop over k: 8 elements are read for 16 multiply-adds, none
-/// is written. `row` is how far apart the rows of B lie.
+/// A block of 4 x 4 elements of C, in registers for the whole loop over k: 8 elements are read for 16 multiply-adds,
+/// none is written. `row` is how far apart the rows of B lie.
 void block_of_16(const real* a, const real* b, Index row, real* c) {
   real sum[4][4] = {};
   for (Index k = 0; k < n; ++k) {
@@ -79,8 +79,8 @@ void pack(const Matrix& b, Index first, Index columns, real* panel) {
     for (Index j = 0; j < columns; ++j) panel[k * columns + j] = first + j < n ? b[size_t(k * n + first + j)] : real(0);
 }
 
-/// 4. Packed: the four columns of B that a block needs are copied next to each other first. That costs one pass over B, and
-/// then all blocks below each other read 6 KB in order, from the nearest cache, instead of 384 lines far apart.
+/// 4. Packed: the four columns of B that a block needs are copied next to each other first. That costs one pass over B,
+/// and then all blocks below each other read 6 KB in order, from the nearest cache, instead of 384 lines far apart.
 void packed(const Matrix& a, const Matrix& b, Matrix& c) {
   Matrix panel(size_t(4 * n));
   for (Index j = 0; j < n; j += 4) {
@@ -89,10 +89,10 @@ void packed(const Matrix& a, const Matrix& b, Matrix& c) {
   }
 }
 
-/// 5. Vectors: the same blocks, as large as the registers allow, computed with instructions that multiply and add 4, 8 or
-/// 16 elements at once: with AVX-512, 14 x 32 elements of C in 28 registers. These are mote's own blocks
-/// (engine/kernels/target/gemm_tile.h), chosen for this processor when the program starts. Each step rounds once, after the
-/// addition, not twice: the last bits are others than those above, on every machine the same.
+/// 5. Vectors: the same blocks, as large as the registers allow, computed with instructions that multiply and add 4, 8
+/// or 16 elements at once: with AVX-512, 14 x 32 elements of C in 28 registers. These are mote's own blocks
+/// (engine/kernels/target/gemm_tile.h), chosen for this processor when the program starts. Each step rounds once, after
+/// the addition, not twice: the last bits are others than those above, on every machine the same.
 void columns_of_blocks(const Matrix& a, const Matrix& b, Matrix& c, Index begin, Index end) {
   const kernels::Table& t = kernels::table();
   const Index width = t.gemm_width(n);  // of a block

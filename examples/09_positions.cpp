@@ -1,5 +1,5 @@
-// Lesson 9. Attention alone cannot see the order of its input; four ways to tell it, compared on a task that needs order,
-// and on rows longer than those of the training.
+// Lesson 9. Attention alone cannot see the order of its input; four ways to tell it, compared on a task that needs
+// order, and on rows longer than those of the training.
 #include <array>
 #include <cmath>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Lesson 10. A softmax classifier: its loss, its gradient by hand and checked, trained on three spirals that no straight
-// line separates; and what one hidden layer changes.
+// Lesson 10. A softmax classifier: its loss, its gradient by hand and checked, trained on three spirals that no
+// straight line separates; and what one hidden layer changes.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -52,8 +52,8 @@ Tensor loss_of(const Model& model, const Data& data) {
   return loss;
 }
 
-/// By hand: the gradient of the mean loss with respect to the scores is (p - 1 where the class is right) / N, so that of
-/// the weights [3, 2] is its transpose times x, plus decay W; compared with backward() and with differences.
+/// By hand: the gradient of the mean loss with respect to the scores is (p - 1 where the class is right) / N, so that
+/// of the weights [3, 2] is its transpose times x, plus decay W; compared with backward() and with differences.
 void gradient(const Data& data) {
   const Linear linear(2, classes, Generator(5));
   const Tensor loss = loss_of(linear, data);

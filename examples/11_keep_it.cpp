@@ -1,5 +1,5 @@
-// Lesson 11. A training that is killed goes on as if nothing had happened: what a checkpoint must hold, what stands in its
-// file, what becomes of a damaged one, and how the weights alone leave, for PyTorch too.
+// Lesson 11. A training that is killed goes on as if nothing had happened: what a checkpoint must hold, what stands in
+// its file, what becomes of a damaged one, and how the weights alone leave, for PyTorch too.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>

@@ -65,7 +65,8 @@ void check_source(const Source& s) {
   check(!s.best || !s.run.empty(), "--best is for --run");
 }
 
-/// The tokenizer beside a GPT-2, if there is one. Errors: those of load_gpt2_tokenizer(); more tokens than the model has.
+/// The tokenizer beside a GPT-2, if there is one. Errors: those of load_gpt2_tokenizer(); more tokens than the model
+/// has.
 std::shared_ptr<const Tokenizer> tokenizer_beside(const std::string& folder, Index vocab) {
   const std::string vocabulary = folder + "/vocab.json", merges = folder + "/merges.txt";
   if (!file_exists(vocabulary) || !file_exists(merges)) return nullptr;
@@ -230,7 +231,8 @@ void generate(const Loaded& from, const std::vector<std::vector<Index>>& prompts
   }
 }
 
-/// Goes on from what is typed, line by line, until the input ends. What cannot be gone on from is said, and asked again.
+/// Goes on from what is typed, line by line, until the input ends. What cannot be gone on from is said, and asked
+/// again.
 void answer_lines(const Wish& wish, const Loaded& from, Index count, const GenerateOptions& how,
                   const Generator& random) {
   std::cout << "Type a beginning; an empty line for none; Ctrl-D to end.\n";

@@ -23,8 +23,8 @@ class Stopwatch {
 
 class KeptRun {
  public:
-  /// Begins a run in the folder, or goes on with the one that is there. Errors: there is one although none should be, or
-  /// none although one should; it is another run, or longer than wanted.
+  /// Begins a run in the folder, or goes on with the one that is there. Errors: there is one although none should be,
+  /// or none although one should; it is another run, or longer than wanted.
   KeptRun(const std::string& path, bool resumes, const RunSettings& settings, const Task& task, Model& model,
           Optimizer& optimizer, EMA* ema, const Generator& data)
       : folder_(path, settings.keeping.keep), task_state_(packed_state(task.state())) {

@@ -1,5 +1,5 @@
-// Options of the example programs, from the fields of configs: names, defaults, help, one-line errors; given on the command
-// line, and in a file.
+// Options of the example programs, from the fields of configs: names, defaults, help, one-line errors; given on the
+// command line, and in a file.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 #include "engine/io/file.h"
 #include "examples/program.h"
 
-/// What a program was given: --name value or --name=value, or of an option that is true or false --name alone. A value that
-/// begins with -- is only taken after =.
+/// What a program was given: --name value or --name=value, or of an option that is true or false --name alone. A value
+/// that begins with -- is only taken after =.
 class CommandLine {
  public:
   struct Given {
@@ -53,8 +53,8 @@ class CommandLine {
 
   /// Adds what a file says, line by line: key = value, as nanoGPT's config files have it: # begins a comment, texts may
   /// stand in quotes, True and False are true and false. `rename` may give a line another name. Where both name an
-  /// option, the command line wins. Errors: a UsageError that names file and line; also of `reserved`, options that a file
-  /// cannot give.
+  /// option, the command line wins. Errors: a UsageError that names file and line; also of `reserved`, options that a
+  /// file cannot give.
   void add_file(const std::string& path, std::initializer_list<std::string> reserved,
                 const std::function<void(Given&)>& rename) {
     const std::string text = checked_usage([&] { return mote::read_file(path, 1 << 20); });

@@ -72,16 +72,16 @@ inline bool reader_gone() {
 #endif
 }
 
-/// Ends the program as this signal does where nobody handles it: exit code 130 for SIGINT and 143 for SIGTERM in a shell,
-/// and a script that started it stops, too.
+/// Ends the program as this signal does where nobody handles it: exit code 130 for SIGINT and 143 for SIGTERM in a
+/// shell, and a script that started it stops, too.
 [[noreturn]] inline void end_by_signal(int signal) {
   std::signal(signal, SIG_DFL);
   std::raise(signal);
   std::exit(128 + signal);
 }
 
-/// Runs a program and returns its exit code. An error becomes one line on stderr and exit code `failure`, a UsageError 2.
-/// The environment is checked before anything is printed, and at the end that all of it has arrived.
+/// Runs a program and returns its exit code. An error becomes one line on stderr and exit code `failure`, a UsageError
+/// 2. The environment is checked before anything is printed, and at the end that all of it has arrived.
 template <class Body>
 int run_program(const char* name, const Body& body, int failure = 1) {
   try {

@@ -251,6 +251,7 @@ struct RunSettings {
       if (name == "beta1" || name == "beta2")
         is_for(recipe.optimizer != OptimizerKind::sgd, "optimizers that keep means of gradients");
       if (name == "min_lr") is_for(recipe.schedule != ScheduleKind::constant, "schedules that end with it");
+      if (name == "lr_decay_iters") is_for(recipe.schedule != ScheduleKind::constant, "schedules that come to an end");
       if (name == "decay_ratio") is_for(recipe.schedule == ScheduleKind::wsd, "--schedule wsd");
       if (name == "save_interval" || name == "keep") is_for(kept, "runs that are kept: give --out_dir");
       if (name == "sequences") is_for(made_->graded(), "tasks whose questions have one right answer");
@@ -271,8 +272,8 @@ struct RunSettings {
   std::vector<Field> made_with_;
 };
 
-/// All settings by name, for a checkpoint to compare: those that may change when a run goes on are left out. A text may lie
-/// elsewhere by then: that it is the same, its task sees to.
+/// All settings by name, for a checkpoint to compare: those that may change when a run goes on are left out. A text may
+/// lie elsewhere by then: that it is the same, its task sees to.
 inline bool may_change(const std::string& name) {
   for (const char* const free :
        {"max_iters", "eval_interval", "log_interval", "samples", "save_interval", "keep", "sequences", "file"})
@@ -336,8 +337,8 @@ inline std::string checkpoint_of(const std::string& folder, bool best = false) {
   return path;
 }
 
-/// The settings in config.json of the run in a folder; its text is `file`, if that is given. Errors: one sentence with the
-/// file.
+/// The settings in config.json of the run in a folder; its text is `file`, if that is given. Errors: one sentence with
+/// the file.
 inline RunSettings read_config(const std::string& folder, const std::string& file = "") {
   const std::string path = folder + "/config.json", newest = newest_checkpoint(folder);
   const Json document = parse_json(read_file(path, 1 << 20), {}, path);

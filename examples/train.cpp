@@ -1,5 +1,5 @@
-// Trains a model end to end on a task and shows what it learned: the falling loss, answers to unseen questions, what its
-// heads look at; keeps it in a folder, with a report.
+// Trains a model end to end on a task and shows what it learned: the falling loss, answers to unseen questions, what
+// its heads look at; keeps it in a folder, with a report.
 #include <unistd.h>
 
 #include <algorithm>

@@ -90,8 +90,9 @@ GPT::GPT(const GPTConfig& c, const Init& init)
     const bool feeds_sum = name.ends_with("c_proj.weight") || name.ends_with("o_proj.weight");
     if (parameter.shape().rank() >= 2) init::normal(parameter, 0, feeds_sum ? residual : 0.02, init.random());
     if (name.ends_with(".bias")) init::constant(parameter, 0);  // the weights of norms stay 1
-    check_in("GPT", parameter.value().layout().is_contiguous(), "no rule draws '", name, "', of shape ", parameter.shape(),
-             ": GPT's constructor draws matrices and sets biases, other parameters of a layer need a line there");
+    check_in("GPT", parameter.value().layout().is_contiguous(), "no rule draws '", name, "', of shape ",
+             parameter.shape(), ": GPT's constructor draws matrices and sets biases, other parameters of a layer need ",
+             "a line there");
   }
 }
 

@@ -8,9 +8,9 @@
 
 namespace mote {
 
-/// A folder with config.json and model.safetensors, as GPT2LMHeadModel.save_pretrained() writes it and from_pretrained()
-/// reads it. `random` is the stream of the model's dropout. Errors: one sentence with the file; a config.json that asks
-/// for what mote's GPT does not do.
+/// A folder with config.json and model.safetensors, as GPT2LMHeadModel.save_pretrained() writes it and
+/// from_pretrained() reads it. `random` is the stream of the model's dropout. Errors: one sentence with the file; a
+/// config.json that asks for what mote's GPT does not do.
 GPT load_huggingface(const std::string& folder, const Generator& random = Generator());
 /// Makes the folder if there is none. Errors: those of huggingface_config() and of writing.
 void save_huggingface(const GPT& model, const std::string& folder);
@@ -18,10 +18,10 @@ void save_huggingface(const GPT& model, const std::string& folder);
 /// The text of config.json. Errors: a model that GPT-2 is not (rotary positions, no biases, ...): all settings that
 /// differ are named.
 std::string huggingface_config(const GPTConfig& config);
-/// The config that such a text describes. As in transformers dropout is 0.1 where it is missing (resid_pdrop, embd_pdrop,
-/// attn_pdrop), the activation gelu_new, and an n_inner that is missing or null 4 n_embd; entries that a GPT does not have
-/// are skipped. `what` opens errors: a size that is missing or below 1, another model_type, an activation or a kind of
-/// attention that mote's GPT does not have.
+/// The config that such a text describes. As in transformers dropout is 0.1 where it is missing (resid_pdrop,
+/// embd_pdrop, attn_pdrop), the activation gelu_new, and an n_inner that is missing or null 4 n_embd; entries that a
+/// GPT does not have are skipped. `what` opens errors: a size that is missing or below 1, another model_type, an
+/// activation or a kind of attention that mote's GPT does not have.
 GPTConfig parse_huggingface_config(const std::string& text, const std::string& what = "config.json");
 
 /// A model file of llm.c, version 3 (float32) or 5 (bfloat16): gpt2_124M.bin and the like. The rows that pad its

@@ -41,9 +41,9 @@ std::vector<std::string> characters_of(const std::string& text);
 
 /// A picture of what every head looks at: an SVG document with a grid of heatmaps, four per row; in each, rows are
 /// queries and columns keys, colours viridis from 0 to 1 in 64 steps, tokens on the axes, `heads` or "Head 1" ... above
-/// each and `title` above all. weights [H, Tq, Tk]; `queries` and `keys` label the positions in UTF-8, with '?' for invalid
-/// bytes; a long label is cut to 15 characters, and if cells are smaller than letters, only some labels are shown.
-/// Errors: a different number of labels.
+/// each and `title` above all. weights [H, Tq, Tk]; `queries` and `keys` label the positions in UTF-8, with '?' for
+/// invalid bytes; a long label is cut to 15 characters, and if cells are smaller than letters, only some labels are
+/// shown. Errors: a different number of labels.
 std::string attention_svg(const Array& weights, const std::vector<std::string>& queries,
                           const std::vector<std::string>& keys, const std::string& title,
                           const std::vector<std::string>& heads = {});

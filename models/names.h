@@ -1,4 +1,5 @@
-// The names under which other libraries keep the weights of the models that mote can build, for files in both directions.
+// The names under which other libraries keep the weights of the models that mote can build, for files in both
+// directions.
 #pragma once
 
 #include "models/gpt.h"
@@ -11,8 +12,8 @@ namespace mote {
 NameTable nanogpt_names(const GPT& model);
 
 /// GPT-2 as Hugging Face's transformers keeps it. Its Conv1D layers store matrices as [in, out], the square
-/// attn.c_proj.weight among them, where no shape would tell. Written with the prefix "transformer.", as save_pretrained()
-/// does; read with or without it, as in the file on the hub. Errors: those of huggingface_config().
+/// attn.c_proj.weight among them, where no shape would tell. Written with the prefix "transformer.", as
+/// save_pretrained() does; read with or without it, as in the file on the hub. Errors: those of huggingface_config().
 NameTable huggingface_names(const GPT& model);
 
 /// torch.nn.MultiheadAttention, with in_proj_weight, or, if keys or values come from another width (kdim, vdim), with

@@ -8,7 +8,8 @@
 namespace mote {
 
 /// Keeps a module in evaluation mode during its lifetime, in which train() takes effect at the end; then each of its
-/// modules is back in its own mode. Several threads may evaluate one module at a time: it is back when the last is done.
+/// modules is back in its own mode. Several threads may evaluate one module at a time: it is back when the last is
+/// done.
 class Evaluation {
  public:
   [[nodiscard]] explicit Evaluation(Module& module) : modules_(detail::modules_of(module)) {

@@ -9,8 +9,8 @@
 namespace mote {
 
 /// What a layer's constructor takes. A Generator converts to it: the layer then draws PyTorch's default weights.
-/// Init::none(random) draws nothing and leaves zeros that take no memory yet: for models that draw their own weights, each
-/// once (as GPT does), or load them.
+/// Init::none(random) draws nothing and leaves zeros that take no memory yet: for models that draw their own weights,
+/// each once (as GPT does), or load them.
 class Init {
  public:
   Init(const Generator& random) : random_(random) {}

@@ -96,8 +96,8 @@ class Module {
   /// Dropout, not gradients (NoGrad does that).
   void train(bool on = true);
   void eval() { train(false); }
-  /// Errors: it would train, but another thread keeps it in evaluation mode (Evaluation); it trains inside the call of a
-  /// layer that is in evaluation and whose visit() does not list it.
+  /// Errors: it would train, but another thread keeps it in evaluation mode (Evaluation); it trains inside the call of
+  /// a layer that is in evaluation and whose visit() does not list it.
   bool training() const {
     const int mode = mode_.load(std::memory_order_relaxed);
     if (mode == 1 && thread_context.layer) check_reached();

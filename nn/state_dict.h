@@ -33,8 +33,8 @@ struct NameTable {
   std::vector<std::string> ignored;  ///< ends of names there that hold no weights, such as ".attn.masked_bias"
 };
 
-/// Parameters and buffers in visit order, a tied parameter once, under its first name; or all that `names` lists, in its
-/// order. Errors: an array without a name in the table, parts of which some are missing.
+/// Parameters and buffers in visit order, a tied parameter once, under its first name; or all that `names` lists, in
+/// its order. Errors: an array without a name in the table, parts of which some are missing.
 StateDict state_dict(const Module& module, const NameTable& names = {});
 /// The tensors of a file as a state; the file must outlive it.
 StateDict state_dict(const SafetensorsFile& file);
@@ -65,8 +65,8 @@ LoadReport load_state_dict(Module& module, const StateDict& state, const LoadOpt
 /// An existing file is replaced, whole or not at all. Not in it: random streams, the optimizer, the step; for these see
 /// train/checkpoint.h.
 void save(const Module& module, const std::string& path, const NameTable& names = {});
-/// Reads them back into a module that was built with the same config: load(model, "model.safetensors"). Errors: those of
-/// the file and of load_state_dict(); nothing has changed then.
+/// Reads them back into a module that was built with the same config: load(model, "model.safetensors"). Errors: those
+/// of the file and of load_state_dict(); nothing has changed then.
 LoadReport load(Module& module, const std::string& path, const LoadOptions& options = {});
 
 /// A parameter's or a buffer's place in a module, under all its names.

@@ -21,9 +21,9 @@ using Names = std::vector<std::string>;
 
 const fs::path root = MOTE_SOURCE_DIR;
 
-/// The floors of the house, lowest first. A folder is a level: a file includes its own folder and the ones before it, and
-/// of the last three lines also what stands beside it, but for models and train, which do not know each other. A new
-/// file needs no line here; it lies in a folder.
+/// The floors of the house, lowest first. A folder is a level: a file includes its own folder and the ones before it,
+/// and of the last three lines also what stands beside it, but for models and train, which do not know each other. A
+/// new file needs no line here; it lies in a folder.
 const std::vector<Names> levels{
     {"engine/base"},     {"engine/kernels"}, {"engine/array"}, {"engine/autograd"},
     {"engine/ops"},      {"engine/io"},      {"engine"},       {"nn"},
@@ -167,6 +167,19 @@ TEST_CASE("architecture: no file above 260 lines but those with a reason") {
       CHECK_MESSAGE(n > 240, file, " has ", n, " lines: its exception can go");
     else
       CHECK_MESSAGE(n <= 260, file, " has ", n, " lines");
+  }
+}
+
+TEST_CASE("architecture: no line above 120 characters but in a page and in a table that a program printed") {
+  const std::set<std::string> except{"engine/io/report_page.cpp", "train/text/unicode_tables.h"};
+  const auto is_first_byte = [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; };
+  for (const std::string& file : files(everything)) {
+    if (except.contains(file) || in_folder(file, "tests/vectors")) continue;
+    const Names lines = lines_of(file);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const auto characters = std::count_if(lines[i].begin(), lines[i].end(), is_first_byte);
+      if (characters > 120) FAIL_CHECK(file, ":", i + 1, " has ", characters, " characters");
+    }
   }
 }
 

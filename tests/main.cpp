@@ -1,4 +1,5 @@
-// Doctest's main, but that a filter which no test case passes is a failure: a case that was renamed would pass for ever.
+// Doctest's main, but that a filter which no test case passes is a failure: a case that was renamed would pass for
+// ever.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 

@@ -9,8 +9,9 @@
 
 namespace mote::test {
 
-/// The first mistake of a document, "" if there is none: tags that do not match, attributes that are not quoted, a bare <
-/// or &, a control character. `html` knows elements without an end and takes the content of script and style as it is.
+/// The first mistake of a document, "" if there is none: tags that do not match, attributes that are not quoted, a bare
+/// < or &, a control character. `html` knows elements without an end and takes the content of script and style as it
+/// is.
 inline std::string mistake_in(const std::string& text, bool html = false) {
   static const std::set<std::string> empty{"meta", "input", "br", "link", "img"};
   static const std::set<std::string> entities{"amp", "lt", "gt", "quot", "apos", "#39", "nbsp"};

@@ -61,8 +61,8 @@ inline std::string random_bytes(Dice& dice, std::size_t length) {
   return bytes;
 }
 
-/// A text of what tokenizers trip over: few letters, contractions, white space of all kinds, several scripts, marks, emoji,
-/// and, if asked for, what is no UTF-8.
+/// A text of what tokenizers trip over: few letters, contractions, white space of all kinds, several scripts, marks,
+/// emoji, and, if asked for, what is no UTF-8.
 inline std::string random_text(Dice& dice, std::size_t parts, bool valid = true) {
   static const Strings some{"a",        "a",
                             "b",        "ab",

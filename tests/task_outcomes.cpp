@@ -1,5 +1,5 @@
-// Trains the tasks named on the command line by their own recipes and reports whether what they state comes about:
-// task_outcomes TASK ... [--seeds N] [--every STEPS] [--lag N] [--OPTION VALUE ...], the options of tasks, models, recipes.
+// Trains tasks by their own recipes and reports whether what they state comes about: task_outcomes TASK ...
+// [--seeds N] [--every STEPS] [--lag N] [--OPTION VALUE ...], the options of tasks, models, recipes.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -39,8 +39,8 @@ class LoadedParts {
  public:
   explicit LoadedParts(const SafetensorsFile& file) : file_(file) {}
   const SafetensorsFile& file() const { return file_; }
-  // What the file has under a name. Nothing (null, or not defined), and a problem, if that is none or cannot be read. What
-  // is never asked for is a problem, too.
+  // What the file has under a name. Nothing (null, or not defined), and a problem, if that is none or cannot be read.
+  // What is never asked for is a problem, too.
   const std::string* text(const std::string& name);
   Array array(const std::string& name);
   IntArray ints(const std::string& name);
@@ -146,8 +146,8 @@ class Checkpoint {
   void add(const std::string& name, Module& module);
   void add(const std::string& name, Optimizer& optimizer);
   void add(const std::string& name, EMA& ema);
-  /// A value that is saved and restored. Errors, here as for all parts: a name that is empty, used twice, the file's own
-  /// ("mote", "format"), or the beginning of another up to a point ("model" and "model.head").
+  /// A value that is saved and restored. Errors, here as for all parts: a name that is empty, used twice, the file's
+  /// own ("mote", "format"), or the beginning of another up to a point ("model" and "model.head").
   template <class T>
   requires(!std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T>) void add(const std::string& name,
                                                                                        T& value) {
@@ -183,8 +183,8 @@ class Checkpoint {
   }
   void require(const std::string& name, std::vector<Field> list);
 
-  /// Writes the file, whole or not at all. `notes` go into its metadata, for others to read: their names begin with "mote.",
-  /// and loading passes over them. Errors: it cannot be written.
+  /// Writes the file, whole or not at all. `notes` go into its metadata, for others to read: their names begin with
+  /// "mote.", and loading passes over them. Errors: it cannot be written.
   void save(const std::string& path, const Metadata& notes = {}) const;
   /// Restores everything. Errors: no checkpoint, one of a newer version or of the other `real`, a file that was cut or
   /// changed, names that only one side has, shapes and settings that differ: all differences at once, and nothing has
@@ -202,8 +202,8 @@ class Checkpoint {
   std::vector<Part> parts_;
 };
 
-/// Sets the fields of a config from those that a checkpoint has under `name`: to build the model that load() then fills.
-/// Errors: a field that the file does not have, or not as this type.
+/// Sets the fields of a config from those that a checkpoint has under `name`: to build the model that load() then
+/// fills. Errors: a field that the file does not have, or not as this type.
 template <class C>
 void read_fields(const SafetensorsFile& file, const std::string& name, C& config) {
   for (const Field& f : fields(config)) {
@@ -213,10 +213,10 @@ void read_fields(const SafetensorsFile& file, const std::string& name, C& config
   }
 }
 
-/// Only the weights of a module (its parameters and buffers) from a checkpoint to which it was added as `name`: to generate
-/// with it, or to begin another run. Under the name of an EMA lie the averages of the parameters: the module then keeps
-/// its buffers. Errors: no checkpoint, a file that was cut or changed, names that only one side has, shapes that differ;
-/// nothing has changed then.
+/// Only the weights of a module (its parameters and buffers) from a checkpoint to which it was added as `name`: to
+/// generate with it, or to begin another run. Under the name of an EMA lie the averages of the parameters: the module
+/// then keeps its buffers. Errors: no checkpoint, a file that was cut or changed, names that only one side has, shapes
+/// that differ; nothing has changed then.
 void load_weights(Module& module, const std::string& path, const std::string& name = "model");
 
 }  // namespace mote

@@ -14,8 +14,8 @@ struct EMAOptions {
   double decay = 0.999;  ///< how much of the average an update keeps
 };
 
-/// The exponential moving average of every parameter of a module: average += (1 - decay) (weight - average), so that it is
-/// over the last 1 / (1 - decay) steps, and much of the noise of single batches is gone. The first update copies the
+/// The exponential moving average of every parameter of a module: average += (1 - decay) (weight - average), so that it
+/// is over the last 1 / (1 - decay) steps, and much of the noise of single batches is gone. The first update copies the
 /// weights. Buffers have none.
 ///
 ///     EMA ema(model, {.decay = 0.99});
@@ -27,8 +27,8 @@ struct EMAOptions {
 ///       std::cout << mean_loss(model, held_out, loss);
 ///     }  // and now its weights again
 ///
-/// It holds handles to the parameters' cells, so the module may be moved or destroyed. Checkpoint::add("ema", ema) keeps
-/// it, and load_weights(model, path, "ema") builds a model of the averages. torch's AveragedModel
+/// It holds handles to the parameters' cells, so the module may be moved or destroyed. Checkpoint::add("ema", ema)
+/// keeps it, and load_weights(model, path, "ema") builds a model of the averages. torch's AveragedModel
 /// with get_ema_multi_avg_fn(decay) does the same. Source: Polyak and Juditsky 1992.
 /// Errors: a decay outside [0, 1), a module without parameters; of update(): inside AveragedWeights, no memory; nothing
 /// has changed then.
@@ -73,9 +73,9 @@ class EMA {
   detail::ChunkedLoop loop_{chunk};
 };
 
-/// During its lifetime the parameters of an EMA's module have their averages as values; then their own again, to the bit,
-/// also when an exception ends it. What changes the parameters meanwhile is lost: it is for looking, not for training.
-/// Errors: one inside another of the same EMA.
+/// During its lifetime the parameters of an EMA's module have their averages as values; then their own again, to the
+/// bit, also when an exception ends it. What changes the parameters meanwhile is lost: it is for looking, not for
+/// training. Errors: one inside another of the same EMA.
 class AveragedWeights {
  public:
   [[nodiscard]] explicit AveragedWeights(EMA& ema);

@@ -10,9 +10,9 @@
 
 namespace mote {
 
-/// During its lifetime a model is in evaluation mode and nothing is recorded; afterwards each of its modules has the mode
-/// that it had, and each random stream that its layers draw from the state: a training that is interrupted by one, for a
-/// loss or for a sample, takes the same steps as one that is not.
+/// During its lifetime a model is in evaluation mode and nothing is recorded; afterwards each of its modules has the
+/// mode that it had, and each random stream that its layers draw from the state: a training that is interrupted by one,
+/// for a loss or for a sample, takes the same steps as one that is not.
 class Aside {
  public:
   [[nodiscard]] explicit Aside(Module& model) : evaluation_(model) {
@@ -29,9 +29,9 @@ class Aside {
   std::vector<std::pair<Generator, GeneratorState>> before_;
 };
 
-/// The mean of loss(batch) over batches that stay the same for the whole training, drawn once from a stream of their own:
-/// of Tensors all weigh alike, a MeanLoss as much as it has terms. Disturbs nothing; see Aside. Errors: no batches, a loss
-/// that is not one element.
+/// The mean of loss(batch) over batches that stay the same for the whole training, drawn once from a stream of their
+/// own: of Tensors all weigh alike, a MeanLoss as much as it has terms. Disturbs nothing; see Aside. Errors: no batches,
+/// a loss that is not one element.
 template <class Batches, class Loss>
 double mean_loss(Module& model, const Batches& batches, const Loss& loss) {
   const Aside aside(model);

@@ -30,8 +30,8 @@ struct FitOptions {
   Index steps = 1000;    ///< of the whole training
   Index first_step = 0;  ///< where to begin: earlier steps have already been taken
   double grad_clip = 1;  ///< largest global gradient norm; 0: no clipping
-  /// How many batches, one after the other, make the gradient of one step: that of all of them as one batch, in the memory
-  /// of one.
+  /// How many batches, one after the other, make the gradient of one step: that of all of them as one batch, in the
+  /// memory of one.
   Index gradient_accumulation_steps = 1;
   /// The learning rate of a step; without it the optimizer keeps its own.
   std::function<double(Index step)> schedule = {};
@@ -65,8 +65,8 @@ class StepLoss {
 };
 /// optimizer.step(grad_scale) with this learning rate, which an error takes back.
 void step_at(Optimizer& optimizer, double learning_rate, double grad_scale);
-/// What fit() looks for after its first backward. Errors: fields that visit() forgot, unless a parameter got no gradient
-/// or another optimizer updates it; no gradient in any parameter of the optimizer.
+/// What fit() looks for after its first backward. Errors: fields that visit() forgot, unless a parameter got no
+/// gradient or another optimizer updates it; no gradient in any parameter of the optimizer.
 void look_at_first_step(const Optimizer& optimizer, const FieldWatch& fields,
                         const std::function<void(const std::string&)>& on_warning);
 /// Errors: options that cannot be.
@@ -75,11 +75,11 @@ void check_fit(const FitOptions& options);
 
 /// For each step from first_step to steps - 1: loss = compute(step), backward, clip, optimizer step. Returns the last
 /// loss. `compute` returns a Tensor or a MeanLoss, and is called once for each batch of a step. Gradients are cleared
-/// before each step, so the caller's own do not count. Errors: a loss that is not one element, or not finite, which is what
-/// the mean over nothing is (an empty batch, every target ignored); a gradient that is not finite; in the first step, an
-/// optimizer none of whose parameters gets a gradient, and fields that a layer's visit() forgot (nn/check_fields.h).
-/// Weights, optimizer, learning rate and the random streams drawn from in `compute` are then still those of the previous
-/// step, also when memory runs out.
+/// before each step, so the caller's own do not count. Errors: a loss that is not one element, or not finite, which is
+/// what the mean over nothing is (an empty batch, every target ignored); a gradient that is not finite; in the first
+/// step, an optimizer none of whose parameters gets a gradient, and fields that a layer's visit() forgot
+/// (nn/check_fields.h). Weights, optimizer, learning rate and the random streams drawn from in `compute` are then still
+/// those of the previous step, also when memory runs out.
 template <std::invocable<Index> Compute>
 double fit(Optimizer& optimizer, Compute&& compute, const FitOptions& options) {
   detail::check_fit(options);

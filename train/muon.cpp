@@ -59,7 +59,8 @@ void polynomial(real a, real b, real c, real* gram, real* square, Index n) {
   for (Index i = 0; i < n; ++i) square[i * (n + 1)] += a;
 }
 
-/// x [r, c] with all its singular values near 1. Of a matrix with more rows than columns, (p(X^T X)) stands on the right.
+/// x [r, c] with all its singular values near 1. Of a matrix with more rows than columns, (p(X^T X)) stands on the
+/// right.
 Array orthogonalized(Array x, Index steps) {
   if (x.numel() == 0) return x;
   const Index rows = x.shape()[0], columns = x.shape()[1], n = std::min(rows, columns);

@@ -117,8 +117,8 @@ class Optimizer {
   /// Updates one parameter, which has a gradient. `lr` is its own: learning_rate() times lr_scale.
   virtual void update(Slot& slot, double lr) = 0;
   /// Allocates whatever update() will need, without a change that can be seen, and returns true: update() will not
-  /// fail. False, the default: update() may fail, so step() holds on to the old arrays, and update() should not write to
-  /// their elements, which would copy them. Parameters that were not prepared are updated first.
+  /// fail. False, the default: update() may fail, so step() holds on to the old arrays, and update() should not write
+  /// to their elements, which would copy them. Parameters that were not prepared are updated first.
   virtual bool prepare(Slot&) { return false; }
   /// What most need: a value and a gradient that update() can use in place.
   static void prepare_parameter(const Slot& slot);

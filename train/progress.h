@@ -25,10 +25,10 @@ struct ProgressOptions {
   std::function<double()> clock = {};  ///< seconds since any moment; empty: the system's steady clock
 };
 
-/// Prints "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | norm 0.52 | 12.3 steps/s | 45.2k tokens/s | 5m12s left" to `out`: on
-/// a terminal one line that rewrites itself, without what does not fit; elsewhere a line now and then. The text is plain
-/// ASCII without colours or escape codes, so NO_COLOR has nothing to switch off; TERM=dumb selects lines. Rates are
-/// averages since the first update.
+/// Prints "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | norm 0.52 | 12.3 steps/s | 45.2k tokens/s | 5m12s left" to
+/// `out`: on a terminal one line that rewrites itself, without what does not fit; elsewhere a line now and then. The
+/// text is plain ASCII without colours or escape codes, so NO_COLOR has nothing to switch off; TERM=dumb selects lines.
+/// Rates are averages since the first update.
 class Progress {
  public:
   /// Errors: options below 0 or not finite.
@@ -37,8 +37,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `step` steps of `total` are done (total 0 or below: unknown); `grad_norm` is the norm of the gradient, if it is to be
-  /// shown. The first and the last are always printed.
+  /// `step` steps of `total` are done (total 0 or below: unknown); `grad_norm` is the norm of the gradient, if it is to
+  /// be shown. The first and the last are always printed.
   void update(Index step, Index total, double loss, double learning_rate, std::optional<double> grad_norm = {});
   /// Prints a line of the caller's, such as a validation loss, without breaking the progress line.
   void note(const std::string& line);

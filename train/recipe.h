@@ -33,7 +33,8 @@ constexpr auto words(ScheduleKind) {
                                             {ScheduleKind::constant, "constant"}});
 }
 
-/// What to train and how; as text, its fields have nanoGPT's names. The model is given by name, since train/ knows no models.
+/// What to train and how; as text, its fields have nanoGPT's names. The model is given by name, since train/ knows no
+/// models.
 struct Recipe {
   std::string model = "gpt";                                                   ///< which kind
   FieldValues config = {{"n_layer", "2"}, {"n_head", "4"}, {"n_embd", "64"}};  ///< fields of its config
@@ -80,8 +81,8 @@ struct Recipe {
 /// muon_groups(), the others with all_parameters(). Errors: those of the optimizer.
 std::unique_ptr<Optimizer> make_optimizer(const Recipe& recipe, const Module& module);
 
-/// Steps, clipping and schedule of a recipe. A schedule that comes down ends after lr_decay_iters steps, a warm-up that is
-/// longer ends there as well, and wsd's decay takes at most what the warm-up leaves; `constant` has no end, and its
+/// Steps, clipping and schedule of a recipe. A schedule that comes down ends after lr_decay_iters steps, a warm-up that
+/// is longer ends there as well, and wsd's decay takes at most what the warm-up leaves; `constant` has no end, and its
 /// warm-up is never cut short. So the learning rates of a longer training begin with those of a shorter one if
 /// lr_decay_iters is given or the schedule is constant. Errors: max_iters, warmup_iters or lr_decay_iters below 0, a
 /// batch_size below 1, a decay_ratio outside [0, 1], a min_lr below 0 or above learning_rate, a label_smoothing outside

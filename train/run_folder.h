@@ -10,8 +10,8 @@
 
 namespace mote {
 
-/// The newest and the best checkpoint in a run's folder, "" if there is none; the newest is the best where more steps were
-/// taken before it than before all others. They may be read while the run goes on.
+/// The newest and the best checkpoint in a run's folder, "" if there is none; the newest is the best where more steps
+/// were taken before it than before all others. They may be read while the run goes on.
 std::string newest_checkpoint(const std::string& folder);
 std::string best_checkpoint(const std::string& folder);
 
@@ -28,7 +28,8 @@ class RunFolder {
   /// Saves `run` after so many steps, and then removes what is no longer among the newest. A checkpoint is removed only
   /// after its successor is on the disk.
   void save(const Checkpoint& run, Index steps);
-  /// Saves `run`, after so many steps, as best.safetensors if `score` is the lowest so far, and says so. NaN is no score.
+  /// Saves `run`, after so many steps, as best.safetensors if `score` is the lowest so far, and says so. NaN is no
+  /// score.
   bool save_best(const Checkpoint& run, double score, Index steps);
   std::optional<double> best_score = {};  ///< part of the run: add it
 

@@ -24,8 +24,8 @@ struct EvaluationReport {
   std::vector<std::vector<std::string>> heads = {};  ///< of each layer and head, as attention_levels() has it
 };
 
-/// {"step":1,"loss":2.5,"learning_rate":0.001,"grad_norm":0.7}: steps count from 1, as the number of steps taken does. A
-/// number that is not finite is null; bytes that are no UTF-8 become U+FFFD.
+/// {"step":1,"loss":2.5,"learning_rate":0.001,"grad_norm":0.7}: steps count from 1, as the number of steps taken does.
+/// A number that is not finite is null; bytes that are no UTF-8 become U+FFFD.
 std::string log_line(const StepReport& report);
 std::string log_line(const EvaluationReport& report);
 

@@ -29,8 +29,8 @@ double warmup_cosine(Index step, const ScheduleOptions& o);
 double warmup_linear(Index step, const ScheduleOptions& o);
 
 /// Linear warm-up to max_lr, which stays until decay_steps before total_steps, then
-/// min_lr + (1 - sqrt(p)) (max_lr - min_lr), p = the share of decay_steps that are done; min_lr from total_steps on. All
-/// steps before the decay are those of a longer training, too: a checkpoint from there can go on to any length.
+/// min_lr + (1 - sqrt(p)) (max_lr - min_lr), p = the share of decay_steps that are done; min_lr from total_steps on.
+/// All steps before the decay are those of a longer training, too: a checkpoint from there can go on to any length.
 /// Errors: those of warmup_cosine; decay_steps below 0 or not left after the warm-up.
 /// Source: Hu et al. 2024 (MiniCPM); the shape: Hagele et al. 2024.
 double warmup_stable_decay(Index step, const ScheduleOptions& o);

@@ -32,7 +32,8 @@ const int held_over_fork = [] {
 
 }  // namespace
 
-/// What one backward sends to each leaf. Leaves receive it at the end: if it fails before, their gradients are unchanged.
+/// What one backward sends to each leaf. Leaves receive it at the end: if it fails before, their gradients are
+/// unchanged.
 class LeafSums {
  public:
   /// Where to add; undefined at first.

@@ -24,8 +24,8 @@ struct Recorded {
 };
 
 /// One recorded op, or a leaf. It holds no value: an activation lives only while a Tensor or a rule needs it.
-/// Ids increase along every path of a graph, and with time on one thread: their order is a topological order. Nodes own their inputs, never their consumers, and
-/// rules cannot hold nodes (rule.h): there are no cycles.
+/// Ids increase along every path of a graph, and with time on one thread: their order is a topological order. Nodes own
+/// their inputs, never their consumers, and rules cannot hold nodes (rule.h): there are no cycles.
 struct Node {
   const char* op;
   Shape shape;

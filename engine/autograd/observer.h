@@ -75,7 +75,8 @@ namespace detail {
 Observer* environment_profile();
 }  // namespace detail
 
-/// All observers of this thread: its own, and those that MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE install for every thread.
+/// All observers of this thread: its own, and those that MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE install for every
+/// thread.
 struct Watchers {
   static bool any() { return (thread_context.observer != nullptr || settings().watched) && !thread_context.quiet; }
   /// Whether one of them needs the paths of layers, which take long to find. MOTE_PROFILE does not.

@@ -17,8 +17,8 @@
 namespace mote {
 
 /// Opens every op: provides its name for errors and its inputs for record(): Tensors, Parameters, or lists of Tensors.
-/// Inputs must outlive the Op, as a function's arguments and a layer's fields do. Undefined ones count as not given, those moved
-/// from are an error.
+/// Inputs must outlive the Op, as a function's arguments and a layer's fields do. Undefined ones count as not given,
+/// those moved from are an error.
 class Op {
  public:
   template <class... Inputs>

@@ -17,8 +17,8 @@
 namespace mote::detail {
 
 /// Size classes: steps of 64 bytes up to 320, then four to a doubling, from 1 MiB on sixteen, each 64 bytes larger: an
-/// array of 2^k elements plus its counter is then not the first of the next class (..., 320, 384, 448, 512, 576, 704, ...).
-/// A training step requests the same sizes again and again, so exact lists of few classes nearly always hit.
+/// array of 2^k elements plus its counter is then not the first of the next class (..., 320, 384, 448, 512, 576, 704,
+/// ...). A training step requests the same sizes again and again, so exact lists of few classes nearly always hit.
 struct SizeClass {
   static constexpr std::size_t count = 768;
   std::size_t index, bytes;
@@ -58,8 +58,8 @@ struct FreeList {
 };
 inline Index bytes_of(const SizeClass& sized) { return static_cast<Index>(sized.bytes); }
 
-/// What a thread keeps of the small blocks that it has freed, to take them again without a lock. What it has too many or
-/// too few of it exchanges with the cache, half a list at a time.
+/// What a thread keeps of the small blocks that it has freed, to take them again without a lock. What it has too many
+/// or too few of it exchanges with the cache, half a list at a time.
 struct Kept {
   static constexpr std::size_t classes = 33;  // up to 32 KiB
   static constexpr Index list_bytes = 64 * 1024;
@@ -121,8 +121,8 @@ struct Cache {
   Index system_requests = 0;
   Index limit = Index(4) << 30;
 
-  /// Bytes in use now, and the peaks up to now. Threads that take kept blocks without a lock tell by `least` how many were
-  /// in use at most.
+  /// Bytes in use now, and the peaks up to now. Threads that take kept blocks without a lock tell by `least` how many
+  /// were in use at most.
   Index live() {
     Index kept = 0, least = 0;
     AllKept::each([&](Kept& k) {
@@ -147,7 +147,8 @@ struct Cache {
     lists[sized.index].push(block);
     cached_bytes += bytes_of(sized);
   }
-  /// After live(): moves blocks between a thread's list and this one until the thread has `count`, or there are no more.
+  /// After live(): moves blocks between a thread's list and this one until the thread has `count`, or there are no
+  /// more.
   void exchange(Kept& kept, const SizeClass& sized, Index count, FreeBlock*& surplus) {
     while (kept.lists[sized.index].count > count) push(sized, kept.take(sized), surplus);
     while (kept.lists[sized.index].count < count && lists[sized.index].first) kept.put(sized, pop(sized));

@@ -17,8 +17,8 @@ struct LayerScope {
   std::string (*type)(const LayerScope& innermost);  ///< the layer's class
 };
 
-/// Set and restored by scopes: Op, Layer's call, Observer, StreamGuard, NoGrad. No result depends on the first three, nor on the
-/// last, which is for an error's text.
+/// Set and restored by scopes: Op, Layer's call, Observer, StreamGuard, NoGrad. No result depends on the first three,
+/// nor on the last, which is for an error's text.
 struct Context {
   const char* op = nullptr;           ///< the innermost open op: the first word of every error
   const LayerScope* layer = nullptr;  ///< the innermost layer being called: the last words of every error

@@ -13,8 +13,8 @@
 
 namespace mote::detail {
 
-/// A moment's rest for a thread that waits; every `patience`-th lets another thread have this core, which may be the one
-/// that is waited for.
+/// A moment's rest for a thread that waits; every `patience`-th lets another thread have this core, which may be the
+/// one that is waited for.
 inline void rest(int& rests, int patience) {
 #if defined(__x86_64__)
   for (int i = 0; i < 2; ++i) __builtin_ia32_pause();
@@ -22,14 +22,14 @@ inline void rest(int& rests, int patience) {
   if (++rests % patience == 0) std::this_thread::yield();
 }
 
-/// The job being worked on. It lives as long as the pool, so that a worker which comes late reads no freed memory. A job
-/// ends when the chunks that were taken are done: nobody waits for a worker that has none.
+/// The job being worked on. It lives as long as the pool, so that a worker which comes late reads no freed memory. A
+/// job ends when the chunks that were taken are done: nobody waits for a worker that has none.
 ///
-/// Every participant has a home, its share of the chunks in order, and begins there: so the same thread tends to work on
-/// the same rows in one loop after the other, and finds them in its own cache. Who is done at home helps others, from the
-/// end. A chunk is taken by one compare-and-swap on the number of the job and what is left of the home together, which
-/// fails once another job is there. All that is to be known about a home lies in one line of the cache: between two cores
-/// a line takes as long as a small chunk.
+/// Every participant has a home, its share of the chunks in order, and begins there: so the same thread tends to work
+/// on the same rows in one loop after the other, and finds them in its own cache. Who is done at home helps others,
+/// from the end. A chunk is taken by one compare-and-swap on the number of the job and what is left of the home
+/// together, which fails once another job is there. All that is to be known about a home lies in one line of the cache:
+/// between two cores a line takes as long as a small chunk.
 class Job {
  public:
   explicit Job(Index participants) : homes_(static_cast<std::size_t>(participants)) {}

@@ -16,8 +16,8 @@ using Strides = std::array<Index, Shape::max_rank>;
 /// i * stride(0) + j * stride(1) + ... after it. A view is another Layout of the same storage.
 class Layout {
  public:
-  /// The layout of an array that is not defined. Strides of axes that do not exist are never cleared nor read, only copied
-  /// with the others: clearing them was a tenth of a small op's time.
+  /// The layout of an array that is not defined. Strides of axes that do not exist are never cleared nor read, only
+  /// copied with the others: clearing them was a tenth of a small op's time.
   Layout() {}
   /// Row-major without gaps.
   explicit Layout(const Shape& shape) { reset(shape); }

@@ -25,8 +25,8 @@ struct ValueAndSlope {
 };
 
 /// x Phi(x), with Phi the normal distribution function, and its derivative Phi(x) + x exp(-x^2/2) / sqrt(2 pi). For
-/// a >= 0, Phi(-a) = exp(-a^2/2) q(a), where q varies slowly and smoothly, and Phi(a) = 1 - Phi(-a); the derivative has the
-/// same symmetry. So one exponential and one polynomial are all that both need.
+/// a >= 0, Phi(-a) = exp(-a^2/2) q(a), where q varies slowly and smoothly, and Phi(a) = 1 - Phi(-a); the derivative has
+/// the same symmetry. So one exponential and one polynomial are all that both need.
 template <class V>
 MOTE_INLINE ValueAndSlope<V> v_gelu(V x) {
   using C = ConstantsOf<V>;
@@ -45,8 +45,8 @@ MOTE_INLINE ValueAndSlope<V> v_silu(V x) {
   return {x * v_sigmoid(x), s.value * fma(x, s.rest, V(1))};
 }
 
-/// x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3), GPT-2's approximation of x Phi(x), which is x s(2u); and its
-/// derivative s (1 + x (1 - s) 2u').
+/// x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3), GPT-2's approximation of x Phi(x), which is x s(2u); and
+/// its derivative s (1 + x (1 - s) 2u').
 template <class V>
 MOTE_INLINE ValueAndSlope<V> v_gelu_tanh(V x) {
   using Real = typename V::Real;

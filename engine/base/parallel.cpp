@@ -41,7 +41,8 @@ Index cores() {
 }
 
 /// Workers look for the next job for a while before they sleep: the ops of a training step follow each other within
-/// microseconds, and waking a sleeping thread takes the caller 2 and the thread 8. An idle pool sleeps and costs nothing.
+/// microseconds, and waking a sleeping thread takes the caller 2 and the thread 8. An idle pool sleeps and costs
+/// nothing.
 class Pool {
  public:
   explicit Pool(int workers) : job_(std::min<Index>(workers, spare_cores_) + 1) {

@@ -12,20 +12,22 @@ int threads();
 /// Changes the number of threads. Errors: n outside [1, 1024]; called from inside a parallel_for.
 void set_threads(int n);
 
-/// The grain for parallel_for: items per chunk, if one takes about `nanoseconds` on one thread. Every loop asks here, so
-/// that what is worth another thread is decided in one place. The estimate changes no bit, only where chunks end.
+/// The grain for parallel_for: items per chunk, if one takes about `nanoseconds` on one thread. Every loop asks here,
+/// so that what is worth another thread is decided in one place. The estimate changes no bit, only where chunks end.
 ///
 /// A chunk takes 3 microseconds, and a loop is shared from two chunks on. Measured with jobs of two equal chunks on two
 /// cores of an EPYC under Linux: a worker that is looking for work begins after 0.5 and its end is seen after another
-/// 0.4, so that chunks of 2 already pay; one that sleeps costs the caller 2 and begins after 9. Nor should chunks be much
-/// longer: few can only be split unevenly, and a job waits for those begun by a thread that has lost its core since.
+/// 0.4, so that chunks of 2 already pay; one that sleeps costs the caller 2 and begins after 9. Nor should chunks be
+/// much longer: few can only be split unevenly, and a job waits for those begun by a thread that has lost its core
+/// since.
 constexpr Index grain_for(double nanoseconds) {
   constexpr double chunk = 3'000;
   return nanoseconds * 1e9 <= chunk ? 1000000000 : nanoseconds >= chunk ? 1 : static_cast<Index>(chunk / nanoseconds);
 }
 
-/// The grain for a loop of `count` such items that runs again and again over the same data, larger than a cache: at most
-/// one chunk per thread and all as long, so that a thread finds its part where it left it and nobody waits for the last.
+/// The grain for a loop of `count` such items that runs again and again over the same data, larger than a cache: at
+/// most one chunk per thread and all as long, so that a thread finds its part where it left it and nobody waits for the
+/// last.
 Index even_grain(Index count, double nanoseconds);
 
 namespace detail {

@@ -20,7 +20,8 @@ class OwnCount {
 };
 
 /// Gives every thread a T of its own. T has static mutex(), which guards the list of all parts, and leave(), which is
-/// called under it when the thread ends. A T needs neither memory nor a destructor: it is there from the thread's start.
+/// called under it when the thread ends. A T needs neither memory nor a destructor: it is there from the thread's
+/// start.
 template <class T>
 class PerThread {
  public:

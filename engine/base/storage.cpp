@@ -56,7 +56,8 @@ void detail::Kept::leave() {
 
 /// Blocks of the classes that were not asked for the longest, taken from the cache until a new block of `bytes` leaves
 /// all blocks, in use and cached, within twice the most that was ever in use. Without it a model whose inputs vary in
-/// length would keep a block of every size that it ever had. The steps of a training whose shapes repeat stay far below.
+/// length would keep a block of every size that it ever had. The steps of a training whose shapes repeat stay far
+/// below.
 FreeBlock* detail::Cache::take_stale(std::size_t bytes) {
   FreeBlock* stale = nullptr;
   const Index wanted = static_cast<Index>(bytes), needed = live() + wanted, most = 2 * std::max(most_live, needed);

@@ -29,10 +29,11 @@ void set_memory_cache_limit(Index bytes);
 
 /// Allocates a block of at least `bytes` bytes, 64-byte aligned, contents undefined; and frees it. Any thread may call
 /// either; `bytes` must be the same in both. A thread keeps some of the small blocks that it frees, at most 64 KiB of
-/// each size, and takes them again without a lock; the rest is cached for all. Blocks in use and cached ones together stay
-/// within twice the most bytes that were ever in use, not counting what other threads keep: before that is exceeded,
-/// cached blocks of sizes not requested for long are returned. With MOTE_ALLOC=system both call operator new and delete
-/// directly. Errors: std::bad_alloc when the system has no more, even after the return of every cached block.
+/// each size, and takes them again without a lock; the rest is cached for all. Blocks in use and cached ones together
+/// stay within twice the most bytes that were ever in use, not counting what other threads keep: before that is
+/// exceeded, cached blocks of sizes not requested for long are returned. With MOTE_ALLOC=system both call operator new
+/// and delete directly. Errors: std::bad_alloc when the system has no more, even after the return of every cached
+/// block.
 void* allocate_block(std::size_t bytes);
 void free_block(void* block, std::size_t bytes) noexcept;
 

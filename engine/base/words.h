@@ -18,7 +18,9 @@ struct Word {
 /// An enum opts in with a table beside it, which argument-dependent lookup finds:
 ///
 ///     enum class Color { red, green };
-///     constexpr auto words(Color) { return std::to_array<Word<Color>>({{Color::red, "red"}, {Color::green, "green"}}); }
+///     constexpr auto words(Color) {
+///       return std::to_array<Word<Color>>({{Color::red, "red"}, {Color::green, "green"}});
+///     }
 template <class Enum>
 concept HasWords = requires(Enum e) {
   words(e).size();

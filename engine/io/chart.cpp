@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/base/math.h"
 #include "engine/base/number_text.h"
+#include "engine/io/axis.h"
 #include "engine/io/ticks.h"
 #include "engine/io/xml.h"
 
@@ -17,24 +17,6 @@ using Point = std::pair<double, double>;
 
 constexpr double page_width = 480, left = 58, right = 468, plot_top = 50, plot_bottom = 258;  // of 300
 constexpr std::size_t colours = 4, most_points = 1000;
-
-/// From a value to its place: 0 at the low end, 1 at the high one; NaN for what is left out.
-struct ChartAxis {
-  bool log = false;
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  bool shows(double value) const { return std::isfinite(value) && (!log || value > 0); }
-  void include(double value) {
-    if (shows(value)) low = std::min(low, value), high = std::max(high, value);
-  }
-  bool empty() const { return !(low <= high); }
-  double place(double value) const {
-    if (empty() || !shows(value)) return std::numeric_limits<double>::quiet_NaN();
-    if (!(low < high)) return 0.5;
-    if (log) return (math::log(value) - math::log(low)) / (math::log(high) - math::log(low));
-    return value / (high - low) - low / (high - low);
-  }
-  std::vector<double> ticks() const { return log ? detail::log_ticks(low, high) : detail::linear_ticks(low, high); }
-};
 
 /// The points, or the means of equal shares of them.
 std::vector<Point> reduced(const std::vector<Point>& points) {
@@ -155,7 +137,7 @@ class Drawing {
   }
 
   const Chart& chart_;
-  ChartAxis x_, y_;
+  detail::ChartAxis x_, y_;
   std::vector<std::vector<Point>> lines_;
   std::string svg_;
 };

@@ -25,9 +25,9 @@ struct Chart {
   std::string mark_label = {};
 };
 
-/// An SVG element of 480 x 300 units that fills the width it has, with colours for light and dark (prefers-color-scheme).
-/// Alone it is a file. A line is interrupted where a point is not finite; of more than 1000 points it shows the means of
-/// 1000 equal shares.
+/// An SVG element of 480 x 300 units that fills the width it has, with colours for light and dark
+/// (prefers-color-scheme). Alone it is a file. A line is interrupted where a point is not finite; of more than 1000
+/// points it shows the means of 1000 equal shares.
 std::string chart_svg(const Chart& chart);
 /// Several of them in one file, side by side.
 std::string charts_svg(const std::vector<Chart>& charts);

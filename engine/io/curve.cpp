@@ -1,4 +1,4 @@
-// A scale, and a curve drawn by it.
+// From numbers to a curve of stars.
 #include "engine/io/curve.h"
 
 #include <algorithm>
@@ -7,40 +7,11 @@
 #include <vector>
 
 #include "engine/base/check.h"
-#include "engine/base/math.h"
+#include "engine/io/axis.h"
 #include "engine/io/ticks.h"
 
 namespace mote {
 namespace {
-
-/// From a value to its height, 0 at the smallest and 1 at the largest; NaN for what is left out.
-class Scale {
- public:
-  Scale(const std::vector<double>& values, bool log) : log_(log) {
-    for (const double value : values) {
-      const double y = position(value);
-      if (std::isnan(y)) continue;
-      if (!(low_ <= y)) low_ = y, smallest = value;
-      if (!(high_ >= y)) high_ = y, largest = value;
-    }
-  }
-  double height(double value) const {
-    const double y = position(value);
-    return high_ > low_ ? (y - low_) / (high_ - low_) : y - y + 0.5;
-  }
-  bool empty() const { return std::isnan(low_); }
-
-  static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  double smallest = nan, largest = nan;
-
- private:
-  double position(double value) const {
-    if (!std::isfinite(value) || (log_ && !(value > 0))) return nan;
-    return log_ ? math::log(value) : value;
-  }
-  bool log_;
-  double low_ = nan, high_ = nan;
-};
 
 /// The means of `count` equal shares of the values, or the values themselves if there are fewer.
 std::vector<double> means(std::span<const double> values, std::size_t count) {
@@ -52,7 +23,7 @@ std::vector<double> means(std::span<const double> values, std::size_t count) {
     std::size_t used = 0;
     for (; begin < end; ++begin)
       if (std::isfinite(values[begin])) sum += values[begin], ++used;
-    shares.push_back(used > 0 ? sum / static_cast<double>(used) : Scale::nan);
+    shares.push_back(used > 0 ? sum / static_cast<double>(used) : std::numeric_limits<double>::quiet_NaN());
   }
   return shares;
 }
@@ -67,15 +38,16 @@ std::string curve_text(std::span<const double> values, const CurveOptions& optio
   check_in("curve_text", options.width >= 1 && options.height >= 2, "width ", options.width, " must be at least 1 and ",
            "height ", options.height, " at least 2");
   const std::vector<double> columns = means(values, static_cast<std::size_t>(options.width));
-  const Scale scale(columns, options.log);
+  detail::ChartAxis axis{.log = options.log};
+  for (const double column : columns) axis.include(column);
   std::vector<double> ends;
-  if (!scale.empty()) ends = {scale.smallest, scale.largest};
+  if (!axis.empty()) ends = {axis.low, axis.high};
   const std::vector<std::string> labels = detail::tick_labels(ends, 4);
   const std::string bottom = labels.empty() ? "" : labels[0], top = labels.empty() ? "" : labels[1];
   const std::size_t label = std::max(top.size(), bottom.size());
   std::vector<std::string> rows(static_cast<std::size_t>(options.height), std::string(columns.size(), ' '));
   for (std::size_t c = 0; c < columns.size(); ++c)
-    if (const double h = scale.height(columns[c]); !std::isnan(h))
+    if (const double h = axis.place(columns[c]); !std::isnan(h))
       rows[static_cast<std::size_t>(std::lround((1 - h) * (options.height - 1)))][c] = '*';
   std::string text = options.title.empty() ? "" : options.title + "\n";
   for (std::size_t r = 0; r < rows.size(); ++r) {

@@ -13,8 +13,9 @@ struct CurveOptions {
   int height = 12;   ///< rows of curve_text, the highest value at the top
 };
 
-/// '*' for each column, the largest and the smallest mean beside the first and the last row, the numbers of the first and
-/// the last value (1 and n) below. Values that are not finite are left out. Errors: a width below 1, a height below 2.
+/// '*' for each column, the largest and the smallest mean beside the first and the last row, the numbers of the first
+/// and the last value (1 and n) below. Values that are not finite are left out. Errors: a width below 1, a height below
+/// 2.
 std::string curve_text(std::span<const double> values, const CurveOptions& options = {});
 
 }  // namespace mote

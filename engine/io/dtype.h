@@ -12,8 +12,8 @@
 
 namespace mote {
 
-/// The element types of safetensors, in the order in which its writer sorts them. All little-endian. mote writes boolean,
-/// i64, and f32 or f64; what it reads, readable() says.
+/// The element types of safetensors, in the order in which its writer sorts them. All little-endian. mote writes
+/// boolean, i64, and f32 or f64; what it reads, readable() says.
 enum class DType {
   boolean,
   f4,
@@ -66,8 +66,8 @@ constexpr auto words(DType) {
 /// Bits of one element.
 Index bits(DType type);
 constexpr DType real_dtype = sizeof(real) == 4 ? DType::f32 : DType::f64;
-/// Whether elements can be read as one of mote's own types: as real_dtype from booleans, integers, and floats of 16 bits
-/// or more; as i64 from booleans and integers; as boolean from booleans. Nothing reads the others.
+/// Whether elements can be read as one of mote's own types: as real_dtype from booleans, integers, and floats of 16
+/// bits or more; as i64 from booleans and integers; as boolean from booleans. Nothing reads the others.
 bool readable(DType type, DType as = real_dtype);
 
 /// What a file holds under a name.
@@ -77,9 +77,9 @@ DType dtype_of(const AnyArray& x);
 const Shape& shape_of(const AnyArray& x);
 
 namespace detail {
-/// Converts `count` elements of a type that is readable as `to`'s, at any address. Returns the position of the first one
-/// that has no exact equal there, or that is a boolean other than 0 and 1; `count` if there is none. NaN stays NaN, and
-/// need not keep the rest of its bits.
+/// Converts `count` elements of a type that is readable as `to`'s, at any address. Returns the position of the first
+/// one that has no exact equal there, or that is a boolean other than 0 and 1; `count` if there is none. NaN stays NaN,
+/// and need not keep the rest of its bits.
 Index widen(DType type, const std::byte* from, Index count, real* to);
 Index widen(DType type, const std::byte* from, Index count, Index* to);
 Index widen(DType type, const std::byte* from, Index count, std::uint8_t* to);

@@ -12,8 +12,8 @@
 
 namespace mote {
 
-/// A regular file, read at any place. Errors (one sentence with the path): a file that does not exist, may not be read, or
-/// is a folder, a pipe or a device.
+/// A regular file, read at any place. Errors (one sentence with the path): a file that does not exist, may not be read,
+/// or is a folder, a pipe or a device.
 class FileReader {
  public:
   explicit FileReader(const std::string& path);
@@ -29,16 +29,16 @@ class FileReader {
   std::uint64_t size_ = 0;
 };
 
-/// A whole file; a pipe or a device (/dev/stdin) up to its end. Errors: as above but for those, more than `most` bytes, and
-/// a pipe that nobody wrote to.
+/// A whole file; a pipe or a device (/dev/stdin) up to its end. Errors: as above but for those, more than `most` bytes,
+/// and a pipe that nobody wrote to.
 std::string read_file(const std::string& path, std::uint64_t most);
 
-/// Writes a file under a temporary name in the same folder and renames it in commit(): a program that ends at any moment,
-/// a full disk or a power cut leaves the old file or the new one, whole. Without commit() nothing has happened.
+/// Writes a file under a temporary name in the same folder and renames it in commit(): a program that ends at any
+/// moment, a full disk or a power cut leaves the old file or the new one, whole. Without commit() nothing has happened.
 ///
-/// A link is followed; permissions stay; a folder or file that may not be written is an error. What is no regular file (a
-/// pipe, a terminal, /dev/null) is written to directly, and so is a file that this process has open, as /dev/stdout or
-/// /dev/fd/3: behind what stands in it already. Temporaries that a killed program left in the folder are removed.
+/// A link is followed; permissions stay; a folder or file that may not be written is an error. What is no regular file
+/// (a pipe, a terminal, /dev/null) is written to directly, and so is a file that this process has open, as /dev/stdout
+/// or /dev/fd/3: behind what stands in it already. Temporaries that a killed program left in the folder are removed.
 /// Errors: one sentence with the path and the system's words.
 class FileWriter {
  public:
@@ -50,8 +50,8 @@ class FileWriter {
   std::uint64_t size() const { return size_; }  ///< bytes written so far
   void write(const void* from, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
-  /// The file is on the disk, under its name, when this returns. Errors: as above; the old file is as it was, unless the
-  /// sentence says otherwise.
+  /// The file is on the disk, under its name, when this returns. Errors: as above; the old file is as it was, unless
+  /// the sentence says otherwise.
   void commit();
 
  private:
@@ -72,8 +72,8 @@ void write_file(const std::string& path, std::string_view text);
 /// Whether two paths lead to one file, over links and other names. Neither of them has to exist.
 bool same_file(const std::string& a, const std::string& b);
 
-/// For a program to call before its work begins. Errors: `output` cannot be written, or is one of `inputs` (empty ones are
-/// skipped), which it would overwrite.
+/// For a program to call before its work begins. Errors: `output` cannot be written, or is one of `inputs` (empty ones
+/// are skipped), which it would overwrite.
 void check_output(const std::string& output, std::initializer_list<std::string> inputs = {});
 
 }  // namespace mote

@@ -22,8 +22,8 @@ struct FileStatus {
 /// append: it is made if there is none; what is written goes to its end.
 enum class OpenFor { read, write, create, append };
 
-/// Calls that can fail for reasons outside the program. All return -1 and set errno then; read and write may transfer less
-/// than they were asked to.
+/// Calls that can fail for reasons outside the program. All return -1 and set errno then; read and write may transfer
+/// less than they were asked to.
 struct FileCalls {
   int (*open)(const char* path, OpenFor what, unsigned mode);
   int (*duplicate)(int file);

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t most_at_once = std::size_t{1} << 30;  // systems take no more than some 2 GB in one call
 
-/// A write beyond the limit on file sizes sends SIGXFSZ, which ends a program that does not expect it. Held back here, so
-/// that only the error EFBIG is left of it, without changing what the program itself does about the signal.
+/// A write beyond the limit on file sizes sends SIGXFSZ, which ends a program that does not expect it. Held back here,
+/// so that only the error EFBIG is left of it, without changing what the program itself does about the signal.
 class NoFileSizeSignal {
  public:
 #ifdef __EMSCRIPTEN__

@@ -36,8 +36,8 @@ class FolderLock {
   detail::OpenFile file_;
 };
 
-/// A text file that grows at its end. Every line is with the system when append() returns, and so survives the end of this
-/// process; after sync() it survives a power cut.
+/// A text file that grows at its end. Every line is with the system when append() returns, and so survives the end of
+/// this process; after sync() it survives a power cut.
 class LogFile {
  public:
   /// Continues the file after its first `size` bytes: what lies beyond is removed. 0 begins a new one.

@@ -174,14 +174,15 @@ struct JsonLimits {
 };
 
 /// The value of a text: RFC 8259 to the letter, and one value. Time grows as n log n at most.
-/// Errors: "<what>: line 2, column 5 (byte 17): <rule>", lines and columns (characters) counted from 1, bytes from 0, for
-/// text that is not JSON or not UTF-8 (a byte order mark, comments, trailing commas and NaN included); a name that
+/// Errors: "<what>: line 2, column 5 (byte 17): <rule>", lines and columns (characters) counted from 1, bytes from 0,
+/// for text that is not JSON or not UTF-8 (a byte order mark, comments, trailing commas and NaN included); a name that
 /// occurs twice in an object or holds U+0000; half a surrogate pair; an integer outside [-2^63, 2^64), a number beyond
 /// the range of a double, or one that would become 0; anything above a limit.
 Json parse_json(std::string_view text, const JsonLimits& limits = {}, std::string_view what = "JSON");
 
-/// As parse_json of an object, with JsonLimits{}: see(name, value) for one member after the other, none of which is kept
-/// and none of which has more than `values` values. Nor are names compared: who sees them must refuse one that occurs twice.
+/// As parse_json of an object, with JsonLimits{}: see(name, value) for one member after the other, none of which is
+/// kept and none of which has more than `values` values. Nor are names compared: who sees them must refuse one that
+/// occurs twice.
 void parse_json_members(std::string_view text, std::string_view what,
                         const std::function<void(const std::string& name, const Json& value)>& see,
                         std::size_t values = JsonLimits{}.values);

@@ -40,8 +40,8 @@ struct Report {
 };
 
 /// A page that needs nothing but itself: no network, no other file. Light and dark as its reader's system; down to 400
-/// pixels wide. Texts may hold anything: HTML shows as it is written, control characters as their pictures, bytes that are
-/// no UTF-8 as U+FFFD. Of very many pictures of heads it keeps the first, the last, and equally spaced ones between
+/// pixels wide. Texts may hold anything: HTML shows as it is written, control characters as their pictures, bytes that
+/// are no UTF-8 as U+FFFD. Of very many pictures of heads it keeps the first, the last, and equally spaced ones between
 /// them, about 600 kB. Errors: heads that do not fit the tokens.
 std::string report_html(const Report& report);
 

@@ -126,7 +126,8 @@ void SafetensorsFile::read_members(const std::string& header) {
     check(!std::exchange(has_metadata, true), source_.name, ": __metadata__ occurs twice");
     if (!value.is(Json::Kind::null)) metadata_ = read_metadata(source_.name, value);
   };
-  // A value may take 3 bytes in the header and 100 in memory: one member gets no more of them than the file's size pays for.
+  // A value may take 3 bytes in the header and 100 in memory: one member gets no more of them than the file's size pays
+  // for.
   parse_json_members(header, source_.name + ": header", see, 1000 + static_cast<std::size_t>(source_.size / 128));
   std::sort(tensors_.begin(), tensors_.end(), [](const TensorEntry& a, const TensorEntry& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);

@@ -25,9 +25,9 @@ using Metadata = std::vector<std::pair<std::string, std::string>>;
 /// Writes a file, whole or not at all (FileWriter of engine/io/file.h). Equal arguments give equal bytes: tensors are
 /// sorted as the reference implementation sorts them (by element type, then by name), metadata by name. Unless it is
 /// given, "format" = "pt" is added to the metadata, without which some loaders refuse a file; and so are the checksums
-/// with which SafetensorsFile finds any changed bit: "mote.crc32.header", and "mote.crc32.tensors" in the order of the file.
-/// Errors: a name that is used twice, that is not UTF-8, or that the format or the checksums need; an array that is not
-/// defined; a header above 100 MB; a file that cannot be written.
+/// with which SafetensorsFile finds any changed bit: "mote.crc32.header", and "mote.crc32.tensors" in the order of the
+/// file. Errors: a name that is used twice, that is not UTF-8, or that the format or the checksums need; an array that
+/// is not defined; a header above 100 MB; a file that cannot be written.
 void save_safetensors(const std::string& path, std::vector<NamedArray> tensors, Metadata metadata = {});
 
 /// One tensor in a file.

@@ -9,8 +9,8 @@
 
 namespace mote::detail {
 
-/// How many bytes from text[i] on, i below the size, begin a character, and whether they are all of it; none: no character
-/// begins so.
+/// How many bytes from text[i] on, i below the size, begin a character, and whether they are all of it; none: no
+/// character begins so.
 struct Utf8Beginning {
   std::size_t bytes;
   bool whole;

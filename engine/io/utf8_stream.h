@@ -6,8 +6,8 @@
 
 namespace mote {
 
-/// A token may be half a character: what is added is held back until its character is whole. Bytes that cannot become one
-/// are shown as U+FFFD, one for each longest beginning of a character, as Unicode recommends and browsers do.
+/// A token may be half a character: what is added is held back until its character is whole. Bytes that cannot become
+/// one are shown as U+FFFD, one for each longest beginning of a character, as Unicode recommends and browsers do.
 class Utf8Stream {
  public:
   /// What can be shown now, valid UTF-8.

@@ -8,8 +8,8 @@
 
 namespace mote::detail {
 
-/// That character escaped for XML, a newline or tab as \n or \t. Invalid UTF-8, and characters not allowed in XML, become
-/// '?'.
+/// That character escaped for XML, a newline or tab as \n or \t. Invalid UTF-8, and characters not allowed in XML,
+/// become '?'.
 std::string xml_character(const std::string& text, std::size_t i);
 
 /// All characters of a text.

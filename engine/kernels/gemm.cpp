@@ -84,8 +84,8 @@ bool few_sums(const Product& x) {
 }
 
 /// The blocks of k as products of their own, side by side: the first becomes C, to which the others are then added in
-/// order. Where k counts the rows of a batch, as in a weight's gradient, each thread so reads the rows that it has in its
-/// cache.
+/// order. Where k counts the rows of a batch, as in a weight's gradient, each thread so reads the rows that it has in
+/// its cache.
 void run_blocks_apart(const Product& x) {
   constexpr Index parts = 4;  // of a block: a few tasks per thread, and the last block may be short
   const Index blocks = ceil_div(x.k, sum_block), across = std::clamp<Index>(x.n / 32, 1, parts), down = parts / across;

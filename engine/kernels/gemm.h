@@ -11,8 +11,8 @@ struct Matrix {
   Index row, column;
 };
 
-/// Long sums are cut into blocks of this length: a chain of half a million additions would lose three digits, and one in
-/// float would stop growing at 2^24. The length is part of the promise of equal bits.
+/// Long sums are cut into blocks of this length: a chain of half a million additions would lose three digits, and one
+/// in float would stop growing at 2^24. The length is part of the promise of equal bits.
 constexpr Index sum_block = 512;
 
 /// C = A B with A [m, k], B [k, n] of any strides and C [m, n] contiguous in each row (row stride c_row).

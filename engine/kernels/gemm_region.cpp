@@ -82,13 +82,13 @@ Index columns_at_once(const Product& x, Index columns, Index width) {
   return std::min(std::max<Index>(1, fit), ceil_div(columns, width)) * width;
 }
 
-/// The tiles load rows of B as vectors, so the columns of B must be adjacent; and where many rows of A pass over a B that
-/// outgrows the first-level cache, its panels are copied so that they lie in few pages and sets of the cache.
+/// The tiles load rows of B as vectors, so the columns of B must be adjacent; and where many rows of A pass over a B
+/// that outgrows the first-level cache, its panels are copied so that they lie in few pages and sets of the cache.
 bool packs_b(const Product& x) { return x.b.column != 1 || (x.m > 100 && std::min(x.k, sum_block) * x.n > 24 * 1024); }
 
-/// A is only broadcast, so any strides do. But where it is transposed, its rows are whole pages apart and several narrow
-/// tiles share each line, these lines fall into a few sets of both caches and do not stay there; then A is worth a copy.
-/// A wide tile uses most of a line at once and leaves little to save.
+/// A is only broadcast, so any strides do. But where it is transposed, its rows are whole pages apart and several
+/// narrow tiles share each line, these lines fall into a few sets of both caches and do not stay there; then A is worth
+/// a copy. A wide tile uses most of a line at once and leaves little to save.
 bool packs_a(const Product& x) {
   constexpr Index half_line = 32 / sizeof(real);
   return x.t.gemm_rows <= half_line && x.a.row == 1 && x.a.column % page == 0 && x.n >= 128 && x.k > 1;

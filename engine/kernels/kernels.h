@@ -24,8 +24,8 @@ struct SgdStep {
   real lr, l2, momentum, keep;
   bool nesterov, first;
 };
-/// The gradient of a step, which is first multiplied by `scale`. The product is stored in `scaled`, unless that is null:
-/// then scale is 1.
+/// The gradient of a step, which is first multiplied by `scale`. The product is stored in `scaled`, unless that is
+/// null: then scale is 1.
 struct ScaledGrad {
   const real* values;
   real* scaled;
@@ -81,9 +81,9 @@ struct WeightedRows {
 };
 
 /// C [rows, columns] from A [rows, k], k at most sum_block, and panels of B, each `width` columns and b_panel apart:
-/// element (p, j) of a panel is b[p * b_k + j]. A width of 0: B is not in panels, its rows are b_k apart. Element (r, p)
-/// of A is a[r * a_row + p * a_k], or of each of its panels, if it is in panels. The bias, of one element per column, may
-/// be null.
+/// element (p, j) of a panel is b[p * b_k + j]. A width of 0: B is not in panels, its rows are b_k apart. Element (r,
+/// p) of A is a[r * a_row + p * a_k], or of each of its panels, if it is in panels. The bias, of one element per
+/// column, may be null.
 struct TileBlock {
   Index rows, columns, k, width;
   const real *a, *b;
@@ -162,8 +162,8 @@ struct Table {
   // Matrix product (target/gemm_tiles.h, target/gemm_pack.h): one block of k; the width of its panels for so many rows;
   // and panels of `width` columns (j) copied so that tiles read them in order:
   // out[p * width + j] = x[p * row + j * column] for p < k. `out` has room for 16 elements more.
-  // gemm_pack_rows copies A of a block, if its columns are contiguous: one panel per row of tiles, to which the block then
-  // refers. `out` has room for 16 elements more per row.
+  // gemm_pack_rows copies A of a block, if its columns are contiguous: one panel per row of tiles, to which the block
+  // then refers. `out` has room for 16 elements more per row.
   Index gemm_rows;  ///< the most rows of a tile
   void (*gemm_tiles)(const TileBlock& t);
   Index (*gemm_width)(Index rows);

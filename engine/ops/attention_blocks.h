@@ -7,7 +7,8 @@
 
 namespace mote::detail {
 
-/// A block of queries [begin, end), at most 16, of head h of batch entry b, and the keys [lo, hi) that any of them sees.
+/// A block of queries [begin, end), at most 16, of head h of batch entry b, and the keys [lo, hi) that any of them
+/// sees.
 struct Block {
   Index b, h, begin, end, lo, hi;
   Block(const AttentionPlan& p, Index entry, Index head, Index first, Index last)
@@ -50,7 +51,8 @@ struct Kept {
   static Index size(const AttentionPlan& p) { return p.keeps_weights ? weights_before(p, p.queries) : 2 * p.queries; }
 };
 
-/// y [B, Tq, H, dv], and what is kept of all blocks. kept, weights and dropped (both [B, H, Tq, Tk] of zeros) may be null.
+/// y [B, Tq, H, dv], and what is kept of all blocks. kept, weights and dropped (both [B, H, Tq, Tk] of zeros) may be
+/// null.
 void attention_forward(const AttentionView& p, real* y, real* kept, real* weights, real* dropped);
 
 /// Rows to fill, as HeadRows: data null where a gradient is not wanted.

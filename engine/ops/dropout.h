@@ -41,7 +41,8 @@ inline Array scale_kept(const Array& x, const KeptBits& keep, real scale) {
 
 /// Keeps each element with probability 1 - p and multiplies it by 1 / (1 - p), which preserves the mean; the others
 /// become 0. The mask is PyTorch's: one 53-bit draw per element in row-major order. p = 0 is the identity and p = 1
-/// gives zeros; neither draws. Keeps one bit per element for backward. Errors: p outside [0, 1], NaN. Source: Srivastava et al. 2014.
+/// gives zeros; neither draws. Keeps one bit per element for backward. Errors: p outside [0, 1], NaN. Source:
+/// Srivastava et al. 2014.
 inline Tensor dropout(const Tensor& x, double p, const Generator& random) {
   if (p == 0) return x;
   Op op("dropout", x);

@@ -8,13 +8,13 @@
 
 namespace mote {
 
-/// During its lifetime, linear() of a few rows under NoGrad, as when a model generates token by token, packs each weight
-/// the first time and reads the packed copy from then on: at the speed of memory, with the same bits. A row at a time
-/// would otherwise pack or transpose every weight for every token. It costs the memory of the weights once more.
+/// During its lifetime, linear() of a few rows under NoGrad, as when a model generates token by token, packs each
+/// weight the first time and reads the packed copy from then on: at the speed of memory, with the same bits. A row at a
+/// time would otherwise pack or transpose every weight for every token. It costs the memory of the weights once more.
 ///
 /// A weight that changed is noticed: the copy shares the storage of the array that it was made of, so whoever writes
-/// through Parameter::set() or mutate() gets another one, which is packed anew. (A pointer that mutate() returned before
-/// must not be written through any more, as with a recorded graph.)
+/// through Parameter::set() or mutate() gets another one, which is packed anew. (A pointer that mutate() returned
+/// before must not be written through any more, as with a recorded graph.)
 ///
 /// generate() opens one for each call. Open one yourself around several calls, or around forward passes with a cache:
 /// one inside another does nothing. It belongs to its thread; threads that share a model have copies of their own.

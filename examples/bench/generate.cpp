@@ -21,8 +21,8 @@ struct GenerateWish {
   }
 };
 
-/// Bytes that one more token needs read: the weights of linear layers once, and for each sequence the keys and values of,
-/// on average, half of the tokens.
+/// Bytes that one more token needs read: the weights of linear layers once, and for each sequence the keys and values
+/// of, on average, half of the tokens.
 double bytes_per_token(const mote::GPT& model, Index batch, Index tokens) {
   const mote::GPTConfig& c = model.config;
   Index elements = c.tie_weights ? c.vocab_size * c.n_embd : 0;

@@ -1,4 +1,5 @@
-// Timing beside the machine's limits: what a piece of work takes, and what its arithmetic or its bytes would take at best.
+// Timing beside the machine's limits: what a piece of work takes, and what its arithmetic or its bytes would take at
+// best.
 #pragma once
 
 #include <functional>
@@ -9,8 +10,8 @@ namespace bench {
 double now();  ///< seconds
 double median(std::vector<double> values);
 
-/// What a piece of work has to do. Its limit is the time in which the processor multiplies and adds that often, and then
-/// reads that many bytes.
+/// What a piece of work has to do. Its limit is the time in which the processor multiplies and adds that often, and
+/// then reads that many bytes.
 struct Work {
   double flops = 0;  ///< floating-point operations, a multiply-add being two
   double bytes = 0;

@@ -24,8 +24,9 @@ std::vector<Case> cases();
 /// Errors: a name that none of them has.
 Case case_named(const std::string& name);
 
-/// Floating-point operations of one step: the products of all linear layers and of attention, where each position attends
-/// to itself and those before it; twice as much backward as forward. The rest (norms, activations, sums) is left out.
+/// Floating-point operations of one step: the products of all linear layers and of attention, where each position
+/// attends to itself and those before it; twice as much backward as forward. The rest (norms, activations, sums) is
+/// left out.
 double step_flops(const mote::GPT& model, mote::Index batch);
 /// Bytes that AdamW reads and writes: value, gradient and two moments of each parameter; all but the gradient again.
 double adamw_bytes(const mote::GPT& model);

@@ -89,8 +89,8 @@ std::vector<Timed> all_ops() {
   };
 }
 
-/// Bytes that an op must read and write: forward its inputs and its result; backward the gradient of the result, what the
-/// rules kept and the gradients they send, unless these are views of it. Of several ops inside one, those of each.
+/// Bytes that an op must read and write: forward its inputs and its result; backward the gradient of the result, what
+/// the rules kept and the gradients they send, unless these are views of it. Of several ops inside one, those of each.
 struct Bytes : mote::Observer {
   double forward = 0, backward = 0;
   std::map<const mote::Node*, double> kept;  // of the rules that have not sent a gradient of their own

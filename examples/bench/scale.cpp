@@ -1,4 +1,5 @@
-// bench scale: the time of a training step against width, context, layers and batch. It must grow as its arithmetic does.
+// bench scale: the time of a training step against width, context, layers and batch. It must grow as its arithmetic
+// does.
 #include <cmath>
 
 #include "engine/base/parallel.h"

@@ -1,5 +1,5 @@
-// The classes of "AI engineering from scratch", lesson 33: multi-head self-attention as a model uses it, its demo model,
-// its causality check and its heatmap. Names are those of the program behind the lesson.
+// The classes of "AI engineering from scratch", lesson 33: multi-head self-attention as a model uses it, its demo
+// model, its causality check and its heatmap. Names are those of the program behind the lesson.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ inline constexpr ReturnWeights return_weights;
 /// out_dropout(out_proj(merge(attn_dropout(softmax(causal(q k^T / sqrt(d_head)))) v))) with q | k | v = qkv_proj(x):
 /// x [B, T, d_model] -> [B, T, d_model], T up to max_context_length; with return_weights also the weights
 /// [B, n_heads, T, T] after dropout, through which gradients flow.
-/// mote's SelfAttention with {.dropout = attn_dropout}, {.resid_dropout = out_dropout, .block_size = max_context_length}
-/// computes the same to rounding.
+/// mote's SelfAttention with {.dropout = attn_dropout}, {.resid_dropout = out_dropout, .block_size =
+/// max_context_length} computes the same to rounding.
 /// Errors: sizes below 1, a d_model that n_heads does not divide; x of another rank or width, T above the longest.
 struct MultiHeadSelfAttention : Layer<MultiHeadSelfAttention> {
   Index d_model, n_heads, d_head, max_context_length;
@@ -51,9 +51,9 @@ struct DemoConfig {
   Index seed = 42;
 };
 
-/// lm_head(attn(token_emb(ids) + pos_emb)): ids [B, T] -> logits [B, T, V]; with return_weights also the weights. Tokens
-/// are drawn N(0, 0.02); positions are sinusoidal. mote's AttentionLM draws the same weights and computes the same to
-/// rounding. Errors: those of MultiHeadSelfAttention, ids that are not [B, T].
+/// lm_head(attn(token_emb(ids) + pos_emb)): ids [B, T] -> logits [B, T, V]; with return_weights also the weights.
+/// Tokens are drawn N(0, 0.02); positions are sinusoidal. mote's AttentionLM draws the same weights and computes the
+/// same to rounding. Errors: those of MultiHeadSelfAttention, ids that are not [B, T].
 struct TinyAttentionLM : Layer<TinyAttentionLM> {
   Embedding token_emb;
   SinusoidalPositions pos_emb;

@@ -11,9 +11,9 @@
 namespace mote::tutorials::llm_from_scratch {
 
 /// x [B, T, d_model] -> (out [B, T, d_model], weights [B, n_head, T, T] after dropout), where qkv(x) is cut into
-/// [B, T, 3, n_head, d_head], weights = dropout(softmax(q k^T / sqrt(d_head))) and out = proj(joined weights v). Nothing
-/// has a bias; gradients flow through the weights, too. `blocked` is the mask of the tutorial's two commented lines:
-/// true may not be attended to. Prints its shapes while trace_shapes is on, as the tutorial's class does.
+/// [B, T, 3, n_head, d_head], weights = dropout(softmax(q k^T / sqrt(d_head))) and out = proj(joined weights v).
+/// Nothing has a bias; gradients flow through the weights, too. `blocked` is the mask of the tutorial's two commented
+/// lines: true may not be attended to. Prints its shapes while trace_shapes is on, as the tutorial's class does.
 /// mote's SelfAttention with {.causal = false, .dropout = p}, {.bias = false, .resid_dropout = 0} computes the same to
 /// rounding; where a query may attend to nothing it gives 0, this class NaN.
 /// Errors: a d_model that n_head does not divide, sizes below 1, x of another rank or width.

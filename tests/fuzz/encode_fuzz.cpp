@@ -1,5 +1,5 @@
-// Any bytes, as the text to train each tokenizer on and as the text to encode: what is decoded must be the same bytes, and
-// what is shown of them, token by token, valid UTF-8.
+// Any bytes, as the text to train each tokenizer on and as the text to encode: what is decoded must be the same bytes,
+// and what is shown of them, token by token, valid UTF-8.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "engine/base/check.h"
-#include "train/text/tokenizer.h"
 #include "engine/io/utf8_stream.h"
+#include "train/text/tokenizer.h"
 
 namespace {
 

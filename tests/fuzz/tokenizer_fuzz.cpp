@@ -1,5 +1,5 @@
-// Whatever the readers of tokenizers accept must come back from its own file, and decode what it encodes; nothing may crash
-// them. The first byte says which reader: a file of mote's, or GPT-2's two with a zero byte between them.
+// Whatever the readers of tokenizers accept must come back from its own file, and decode what it encodes; nothing may
+// crash them. The first byte says which reader: a file of mote's, or GPT-2's two with a zero byte between them.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// generate() while weights change: between calls, between tokens, under PackedWeights of one's own; and what it asks for.
+// generate() while weights change: between calls, between tokens, under PackedWeights of one's own; and what it asks
+// for.
 #include "engine/ops/packed_weights.h"
 #include "tests/models/gpt_tools.h"
 

@@ -370,8 +370,8 @@ void fit_nothing(Index batches) {
   fit(optimizer, [&](Index) { return MeanLoss(m(8), 0); }, {.steps = 1, .gradient_accumulation_steps = batches});
 }
 
-/// What a step of SGD with learning rate 1 takes from a model's weights, which is its gradient: of rows of 6 tokens, some
-/// of whose targets are ignored, in batches of `rows`.
+/// What a step of SGD with learning rate 1 takes from a model's weights, which is its gradient: of rows of 6 tokens,
+/// some of whose targets are ignored, in batches of `rows`.
 std::vector<Array> gradient_of(Index rows, Index batches, StepReport* told = nullptr, double clip = 0) {
   const Index T = 6;
   GPT model({.block_size = T, .vocab_size = 7, .n_layer = 1, .n_head = 2, .n_embd = 16}, Generator(1));

@@ -295,11 +295,11 @@ TEST_CASE("optimizer: a step that fails has not happened to parameters that were
   for (const Parameter& p : o.parameters()) p.set_grad(Array::full(p.shape(), 8));
   CHECK_THROWS_AS(o.step(real(0.5)), std::bad_alloc);
   CHECK(numbers(o) == before);
-  for (const auto& [name, count] : o.state().counts) CHECK_MESSAGE(count == 0, name);
+  for (const auto& count : o.state().counts) CHECK_MESSAGE(count.second == 0, count.first);
   for (const Parameter& p : o.parameters()) CHECK(p.grad().to_vector() == Array::full(p.shape(), 8).to_vector());
   o.fails = false;
   CHECK(o.step(real(0.5)) == 4);
-  for (const auto& [name, count] : o.state().counts) CHECK_MESSAGE(count == 1, name);
+  for (const auto& count : o.state().counts) CHECK_MESSAGE(count.second == 1, count.first);
   const std::vector<real> after = numbers(o);
   for (std::size_t i = 0; i < after.size(); ++i) CHECK(after[i] == before[i] - 4);
 }

@@ -17,8 +17,8 @@ struct AdditionOptions {
   }
 };
 
-/// a + b = sum: n digits, "+", n digits, "=", n + 1 digits of the sum, by default the last one first, so that each needs
-/// only digits that stand already there. Symbols 0 to 9, 10 is "+", 11 "=". Errors: digits outside 1 to 18.
+/// a + b = sum: n digits, "+", n digits, "=", n + 1 digits of the sum, by default the last one first, so that each
+/// needs only digits that stand already there. Symbols 0 to 9, 10 is "+", 11 "=". Errors: digits outside 1 to 18.
 class AdditionTask final : public AnswerTask {
  public:
   using Options = AdditionOptions;

@@ -15,8 +15,8 @@ struct AnswerOptions {
   }
 };
 
-/// Sequences q1 ... qQ | a1 ... aA with symbols 0 .. symbols-1 and separator `symbols`; a derived task says how questions
-/// are drawn and what the answer is. Only the answer counts in the loss. One question in four is held out.
+/// Sequences q1 ... qQ | a1 ... aA with symbols 0 .. symbols-1 and separator `symbols`; a derived task says how
+/// questions are drawn and what the answer is. Only the answer counts in the loss. One question in four is held out.
 class AnswerTask : public Task {
  public:
   using Options = AnswerOptions;

@@ -19,9 +19,9 @@ struct AssociativeRecallOptions {
 };
 
 /// Multi-query associative recall (Arora et al. 2023, Zoology): k1 v1 ... kP vP, each key another, then filler in which
-/// each key comes once more; the label of such a key is its value, other places have none. In a question one of them ends
-/// the row. Values do not come again: else the one that is missing would tell the answer. Ids: keys, values, filler.
-/// Errors: fewer keys than pairs, a length below 3 pairs.
+/// each key comes once more; the label of such a key is its value, other places have none. In a question one of them
+/// ends the row. Values do not come again: else the one that is missing would tell the answer. Ids: keys, values,
+/// filler. Errors: fewer keys than pairs, a length below 3 pairs.
 class AssociativeRecallTask final : public LabelTask {
  public:
   using Options = AssociativeRecallOptions;

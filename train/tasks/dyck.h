@@ -17,9 +17,9 @@ struct DyckOptions {
   }
 };
 
-/// The beginning of a well-nested word; |; the brackets that close what is open, innermost first, then "." up to `depth`
-/// symbols. Opening brackets are 0 .. kinds-1, closing ones kinds .. 2 kinds - 1, "." 2 kinds. Source: Dyck(k, D) of Yao
-/// et al. 2021. Errors: kinds, depth or length outside 1 to 1,000,000.
+/// The beginning of a well-nested word; |; the brackets that close what is open, innermost first, then "." up to
+/// `depth` symbols. Opening brackets are 0 .. kinds-1, closing ones kinds .. 2 kinds - 1, "." 2 kinds. Source: Dyck(k,
+/// D) of Yao et al. 2021. Errors: kinds, depth or length outside 1 to 1,000,000.
 class DyckTask final : public AnswerTask {
  public:
   using Options = DyckOptions;
@@ -86,8 +86,8 @@ class DyckTask final : public AnswerTask {
 
  private:
   Index nothing() const { return 2 * options.kinds; }
-  /// The share of the commonest answer: how likely so many are open at the end, over the answers there then are. A longer
-  /// walk, whose share is hardly another, is taken for one of ten thousand.
+  /// The share of the commonest answer: how likely so many are open at the end, over the answers there then are. A
+  /// longer walk, whose share is hardly another, is taken for one of ten thousand.
   double commonest() const {
     const Index steps = options.length <= 10'000 ? options.length : 10'000 + options.length % 2;
     const auto deepest = static_cast<std::size_t>(std::min(options.depth, steps));

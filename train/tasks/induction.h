@@ -21,11 +21,12 @@ struct InductionOptions {
   }
 };
 
-/// Rows of 2 length letters: `shortest` to `length` random ones, all different, again and again. Where to attend cannot be
-/// memorized, only found, by searching for the same letter earlier and attending to what followed it. Letters before the
-/// repetition do not count in the loss. ids and targets [B, 2 length]. A question is a row without its last letters, up to
-/// four. One question in four is held out. Source: Olsson et al. 2022, whose random tokens come from so large a vocabulary
-/// that they differ, too. Errors: symbols outside 2 to a million, length below 2 or above symbols, shortest below 1 or above length.
+/// Rows of 2 length letters: `shortest` to `length` random ones, all different, again and again. Where to attend cannot
+/// be memorized, only found, by searching for the same letter earlier and attending to what followed it. Letters before
+/// the repetition do not count in the loss. ids and targets [B, 2 length]. A question is a row without its last
+/// letters, up to four. One question in four is held out. Source: Olsson et al. 2022, whose random tokens come from so
+/// large a vocabulary that they differ, too. Errors: symbols outside 2 to a million, length below 2 or above symbols,
+/// shortest below 1 or above length.
 class InductionTask final : public Task {
  public:
   using Options = InductionOptions;

@@ -7,8 +7,8 @@
 
 namespace mote {
 
-/// Rows of ids with labels: what to predict at each position, which is not what comes next in the row. The question is a
-/// row, its answer the last label. One row in four is held out.
+/// Rows of ids with labels: what to predict at each position, which is not what comes next in the row. The question is
+/// a row, its answer the last label. One row in four is held out.
 class LabelTask : public Task {
  public:
   /// A random row of this length, of either split.

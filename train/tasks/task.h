@@ -37,8 +37,8 @@ struct Questions {
 /// Which examples a task draws: those to train on, or those held out for testing.
 enum class Split { train, test };
 
-/// What comes of a task's recipe, for seeds 1, 2 and 3. Shares are of whole answers to the evaluation set: an answer with
-/// one wrong symbol is wrong.
+/// What comes of a task's recipe, for seeds 1, 2 and 3. Shares are of whole answers to the evaluation set: an answer
+/// with one wrong symbol is wrong.
 struct Outcome {
   std::string known;       ///< a published figure and its source, or what was found here, in a sentence
   double least = 1;        ///< the share that every run reaches
@@ -126,8 +126,8 @@ Index checked_size(const char* task, const char* option, Index size, Index least
 
 /// A sequence that `draw` makes, drawn again until it belongs to `split`. Errors: 100,000 do not.
 std::vector<Index> draw_of(Split split, const std::function<std::vector<Index>()>& draw);
-/// Errors, in the name of `task`, unless both splits are among a thousand questions that `draw` makes: else drawing might
-/// never end. A constructor's last check.
+/// Errors, in the name of `task`, unless both splits are among a thousand questions that `draw` makes: else drawing
+/// might never end. A constructor's last check.
 void check_splits(const char* task, const std::function<std::vector<Index>(const Generator&)>& draw);
 
 /// `length` random ids from `low` to `high` - 1.

@@ -6,8 +6,9 @@
 
 namespace mote {
 
-/// Cuts a text into GPT-2's pieces, and merges in each the adjacent pair of the lowest rank, everywhere from left to right,
-/// until no pair has a rank. Time grows as n log n, whatever the text. Source: Sennrich et al. 2016, Radford et al. 2019.
+/// Cuts a text into GPT-2's pieces, and merges in each the adjacent pair of the lowest rank, everywhere from left to
+/// right, until no pair has a rank. Time grows as n log n, whatever the text. Source: Sennrich et al. 2016, Radford et
+/// al. 2019.
 class BytePairTokenizer final : public Tokenizer {
  public:
   /// What a merge makes of two ids; its rank is its place in the list.
@@ -30,8 +31,8 @@ class BytePairTokenizer final : public Tokenizer {
   std::vector<detail::TokenId> results_;  // by rank
 };
 
-/// The most frequent pair becomes a token, of several the one with the lowest ids, and again, until the vocabulary is full
-/// or no pair occurs twice. A pair that lies in two pieces is none. Errors: those of train_tokenizer().
+/// The most frequent pair becomes a token, of several the one with the lowest ids, and again, until the vocabulary is
+/// full or no pair occurs twice. A pair that lies in two pieces is none. Errors: those of train_tokenizer().
 std::unique_ptr<Tokenizer> train_byte_pair(std::string_view text, Index vocab_size,
                                            const std::vector<std::string>& specials);
 

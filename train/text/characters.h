@@ -18,8 +18,8 @@ class ByteTokenizer final : public Tokenizer {
   void describe(Json& object) const override;
 };
 
-/// A token for each of a list of Unicode characters. encode() fails at a character that is not among them, and at a byte
-/// that is no UTF-8.
+/// A token for each of a list of Unicode characters. encode() fails at a character that is not among them, and at a
+/// byte that is no UTF-8.
 class CharacterTokenizer final : public Tokenizer {
  public:
   /// Errors: what is not one character; one that stands twice.

@@ -44,9 +44,9 @@ struct TextIdentity {
   friend bool operator==(const TextIdentity&, const TextIdentity&) = default;
 };
 
-/// A text is split as nanoGPT does it, the last tenth of its characters (of its bytes, if it is no UTF-8) being held out;
-/// of documents every tenth is, selected by its hash, so that none is in both splits. A byte-pair tokenizer is trained on
-/// what is not held out, one of characters on all.
+/// A text is split as nanoGPT does it, the last tenth of its characters (of its bytes, if it is no UTF-8) being held
+/// out; of documents every tenth is, selected by its hash, so that none is in both splits. A byte-pair tokenizer is
+/// trained on what is not held out, one of characters on all.
 struct TextData {
   TextPart train, held_out;
   TextIdentity identity;
@@ -55,14 +55,15 @@ struct TextData {
   std::optional<double> entropy = {};
 
   const TextPart& part(Split split) const { return split == Split::train ? train : held_out; }
-  /// The mean loss that a bigram model of the training tokens, counted from one up, has on the held-out ones; nothing if
-  /// the vocabulary is too large for its table.
+  /// The mean loss that a bigram model of the training tokens, counted from one up, has on the held-out ones; nothing
+  /// if the vocabulary is too large for its table.
   std::optional<double> bigram_loss(Index vocab_size) const;
 };
 
 /// Reads, splits and encodes the text; makes the tokenizer unless there is one.
 /// Errors, one sentence each: a file that cannot be read, is empty, larger than 100 MB, too short for a block, or, with
-/// char, no UTF-8; too few documents to hold some out; a special token in a document; another text than the one `expected`.
+/// char, no UTF-8; too few documents to hold some out; a special token in a document; another text than the one
+/// `expected`.
 TextData read_text(const TextOptions& options, std::unique_ptr<Tokenizer>& tokenizer,
                    const std::optional<TextIdentity>& expected = {});
 

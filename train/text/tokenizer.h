@@ -66,8 +66,8 @@ class Tokenizer {
   std::string json_text() const;
 
  protected:
-  /// `ordinary` tokens have the ids that special ones leave, in order. Errors: special tokens without a spelling, with one
-  /// that is no UTF-8, with the same, or with ids that leave a gap.
+  /// `ordinary` tokens have the ids that special ones leave, in order. Errors: special tokens without a spelling, with
+  /// one that is no UTF-8, with the same, or with ids that leave a gap.
   Tokenizer(std::vector<std::string> ordinary, std::vector<SpecialToken> specials);
   /// Appends the ids of a text in which nothing is special. `start` is where it begins in the whole text, for errors.
   virtual void encode_plain(std::string_view text, std::size_t start, std::vector<Index>& ids) const = 0;
@@ -81,14 +81,14 @@ class Tokenizer {
   std::vector<SpecialToken> specials_;
 };
 
-/// A tokenizer for a text. `vocab_size`, special tokens included, is for byte pairs alone: a smaller vocabulary comes out
-/// where no pair is left that occurs twice. Special tokens have the last ids.
+/// A tokenizer for a text. `vocab_size`, special tokens included, is for byte pairs alone: a smaller vocabulary comes
+/// out where no pair is left that occurs twice. Special tokens have the last ids.
 /// Errors: char with a text that is no UTF-8; byte pairs with a vocab_size that has no room for all bytes.
 std::unique_ptr<Tokenizer> train_tokenizer(TokenizerKind kind, std::string_view text, Index vocab_size = 512,
                                            const std::vector<std::string>& specials = {});
 
-/// The tokenizer in a JSON text: {"tokenizer": "char", "special": [{"id": 3, "text": "<|endoftext|>"}], "tokens": ["a", "b",
-/// "c"]}; of byte pairs also "merges", both in the characters of GPT-2's files. Bytes need no list of tokens.
+/// The tokenizer in a JSON text: {"tokenizer": "char", "special": [{"id": 3, "text": "<|endoftext|>"}], "tokens": ["a",
+/// "b", "c"]}; of byte pairs also "merges", both in the characters of GPT-2's files. Bytes need no list of tokens.
 /// Errors, which name `what` and the place: anything that json_text() would not have produced.
 std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_view what = "tokenizer");
 
@@ -97,8 +97,8 @@ void save_tokenizer(const Tokenizer& tokenizer, const std::string& path);
 /// Errors: those of tokenizer_from(), a file that cannot be read.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path);
 
-/// GPT-2's tokenizer from the two files that it is published in. What is neither a byte nor the product of a merge must be a special
-/// token, <|...|>. Lines may end as on Windows, and the line "#version" may be missing.
+/// GPT-2's tokenizer from the two files that it is published in. What is neither a byte nor the product of a merge must
+/// be a special token, <|...|>. Lines may end as on Windows, and the line "#version" may be missing.
 /// Errors, with the file and the line or token: anything that makes no tokenizer.
 std::unique_ptr<Tokenizer> load_gpt2_tokenizer(const std::string& vocab_json, const std::string& merges_txt);
 

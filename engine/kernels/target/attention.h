@@ -72,7 +72,8 @@ MOTE_INLINE void products(const AttentionBlock& b, const AttentionScores& s, Vec
   });
 }
 
-/// w = the scores q_r . k_j * scale + bias, -infinity where query r does not see key j. Returns which queries see a key.
+/// w = the scores q_r . k_j * scale + bias, -infinity where query r does not see key j. Returns which queries see a
+/// key.
 MOTE_INLINE Mask scores(const AttentionBlock& b, const AttentionScores& s, real* w) {
   products(b, s, Vec(s.scale), w);
   for (Index j = 0; s.bias && j < b.keys; ++j) (Vec::load(w + 16 * j) + Vec::load(s.bias - j)).store(w + 16 * j);

@@ -45,7 +45,8 @@ MOTE_INLINE void add_row(Reg (&sum)[rows][regs], const real* a, Index a_row, con
   }
 }
 
-/// Calls tile.operator()<regs, edge>(first column, columns) so that all columns are covered, `most` registers at a time.
+/// Calls tile.operator()<regs, edge>(first column, columns) so that all columns are covered, `most` registers at a
+/// time.
 template <int most, class Tile>
 MOTE_INLINE void for_columns(Index width, const Tile& tile, Index c = 0) {
   for (; c + most * Reg::lanes <= width; c += most * Reg::lanes)

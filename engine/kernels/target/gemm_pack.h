@@ -62,8 +62,8 @@ MOTE_INLINE void pack_transposed(const real* x, Index column, Index k, Index col
     }
 }
 
-/// A panel of rows that are contiguous in memory, for all panels at once, because every row may lie in another page; which
-/// is also why the processor does not foresee the next rows.
+/// A panel of rows that are contiguous in memory, for all panels at once, because every row may lie in another page;
+/// which is also why the processor does not foresee the next rows.
 MOTE_INLINE void pack_rows(const real* x, Index row, Index k, Index columns, Index width, real* out) {
   constexpr Index ahead = 8;
   for (Index p = 0; p < k; ++p, x += row, out += width) {

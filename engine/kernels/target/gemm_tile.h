@@ -36,8 +36,8 @@ MOTE_INLINE Reg load_register(const real* p, int v, Index last) {
 constexpr Index rows_ahead = 48;
 
 /// The tile at `c`, from column j on: every element of C is one accumulator and k only ascends, which is why the bits
-/// never change. A tile may be as wide as several panels of `panel` registers each. One that `copies` stores the B that it
-/// loads as a panel.
+/// never change. A tile may be as wide as several panels of `panel` registers each. One that `copies` stores the B that
+/// it loads as a panel.
 template <int rows, int registers, bool edge, int panel = registers, bool copies = false>
 void multiply_tile(const TileBlock& t, const real* a0, Index a_k, const real* b, real* c, Index j) {
   const Index last = t.columns - j - (registers - 1) * Reg::lanes;

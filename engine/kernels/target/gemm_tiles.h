@@ -36,8 +36,8 @@ struct RowsOfTiles {
 
 void gemm_tiles(const TileBlock& t);
 
-/// The first row of tiles copies B while it multiplies, which hides the time that B takes to arrive; the others read the
-/// copy. That row is as tall as tiles are, or one less, unless there are few rows: then B is copied before.
+/// The first row of tiles copies B while it multiplies, which hides the time that B takes to arrive; the others read
+/// the copy. That row is as tall as tiles are, or one less, unless there are few rows: then B is copied before.
 void copy_and_multiply(TileBlock t) {
   const RowsOfTiles split(t);
   const Index rows = split.rows + (split.taller > 0), width = widths.of[rows];

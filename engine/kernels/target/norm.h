@@ -7,8 +7,9 @@
 namespace mote {
 namespace {
 
-// Each row's sums end in a tree and a quotient, whose latency a short row cannot hide. So rows run in groups: the trees of
-// a group overlap, one vector operation divides for all its rows, and its elements are still in the first-level cache.
+// Each row's sums end in a tree and a quotient, whose latency a short row cannot hide. So rows run in groups: the trees
+// of a group overlap, one vector operation divides for all its rows, and its elements are still in the first-level
+// cache.
 
 constexpr Index group_rows = Vec::lanes;
 MOTE_INLINE Index rows_of_group(Index left, Index n) {

@@ -1,4 +1,5 @@
-// Chart_svg: where points lie, ticks, what is left out, that any text is safe in it, and that a million points stay small.
+// Chart_svg: where points lie, ticks, what is left out, that any text is safe in it, and that a million points stay
+// small.
 #include "engine/io/chart.h"
 
 #include <doctest/doctest.h>
@@ -6,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
+#include "engine/io/axis.h"
 #include "engine/io/ticks.h"
 #include "tests/markup.h"
 #include "tests/tools.h"
@@ -73,6 +76,16 @@ TEST_CASE("ticks: labels have the digits that tell them apart, and no more") {
   const Chart chart{.title = "loss", .lines = {{"train", {{0, 0.6931}, {1, 0.69318}}}}};
   for (const char* const label : {">0.6931<", ">0.69312<", ">0.69314<", ">0.69316<", ">0.69318<"})
     CHECK(has(chart_svg(chart), label));
+}
+
+TEST_CASE("axis: places between the ends, however close, far apart or small these are") {
+  for (const auto& [low, high] : {std::pair(0.0, 4.0), std::pair(1e20, 1e20 + 65536), std::pair(-1.7e308, 1.7e308),
+                                  std::pair(0.0, 4 * 5e-324), std::pair(1.0, 1 + 0x1p-50)}) {
+    detail::ChartAxis axis;
+    axis.include(low), axis.include(high);
+    CHECK((axis.place(low) == 0 && axis.place(high) == 1));
+    CHECK(axis.place(low / 2 + high / 2) == 0.5);
+  }
 }
 
 TEST_CASE("chart: points lie by their values, or by their logarithms; a line is interrupted where one is missing") {

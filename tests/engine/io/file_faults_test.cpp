@@ -120,7 +120,8 @@ TEST_CASE("file: the n-th call fails, for every n: the old file or the new one, 
         CHECK(get_file(path) == (done ? new_content : replaces ? "old" : ""));
         CHECK(folder.names() == (done || replaces ? "a" : ""));
         CHECK((text == "(no error)" || text.find(path) != std::string::npos));
-        // A lock that cannot be had only means that nothing is tidied; a file that was only looked at is closed, or not.
+        // A lock that cannot be had only means that nothing is tidied; a file that was only looked at is closed, or
+        // not.
         const bool must_be_told =
             std::set<std::string>{"write", "keep_owner", "sync", "rename", "sync_folder"}.contains(faults.failed);
         if (must_be_told) CHECK(text != "(no error)");

@@ -85,7 +85,8 @@ TEST_CASE("safetensors: files of others") {
   // Names in any order, spaces, no checksums, and data at an odd address, as in the most famous file.
   const std::string header =
       R"({ "b":{"shape":[2],"data_offsets":[8,16],"dtype":"F32"},"__metadata__":{"format":"pt"},)"
-      R"("a" : {"dtype":"I64","shape":[],"data_offsets":[0, 8]},"h":{"data_offsets":[16,20],"dtype":"BF16","shape":[1,2]} })";
+      R"("a" : {"dtype":"I64","shape":[],"data_offsets":[0, 8]},)"
+      R"("h":{"data_offsets":[16,20],"dtype":"BF16","shape":[1,2]} })";
   for (std::size_t pad = 0; pad < 8; ++pad) {
     const std::string file = file_with(header + std::string(pad, ' '),
                                        std::string("\7\0\0\0\0\0\0\0\0\0\x80\x3f\0\0\xc0\xff\x80\x3f\x40\xc0", 20));

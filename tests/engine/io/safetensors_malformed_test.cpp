@@ -43,8 +43,8 @@ namespace {
 
 constexpr std::size_t mib = 1 << 20;
 
-/// The error of reading it all, or none; no single request and, times `factor`, not all together may be above the file's
-/// size and 1 MiB.
+/// The error of reading it all, or none; no single request and, times `factor`, not all together may be above the
+/// file's size and 1 MiB.
 std::string bounded_error(const std::string& bytes, std::size_t factor = 2) {
   const std::size_t before = live_bytes;
   largest_request = 0, peak_bytes = before;

@@ -63,7 +63,8 @@ TEST_CASE("safetensors: by element type, the largest first, then by name; metada
   const std::string header =
       R"({"__metadata__":{"a":"1","b":"\"2\""},"y":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},)"
       R"("B":{"dtype":"F32","shape":[],"data_offsets":[8,12]},"a":{"dtype":"F32","shape":[],"data_offsets":[12,16]},)"
-      R"("a.b":{"dtype":"F32","shape":[0],"data_offsets":[16,16]},"x":{"dtype":"BOOL","shape":[2],"data_offsets":[16,18]}})";
+      R"("a.b":{"dtype":"F32","shape":[0],"data_offsets":[16,16]},)"
+      R"("x":{"dtype":"BOOL","shape":[2],"data_offsets":[16,18]}})";
   const std::vector<NamedArray> tensors{
       {"x", mask({true, false})}, {"a.b", Array::zeros({0})}, {"a", Array(0)}, {"y", ints({2})}, {"B", Array(0)}};
   const std::string file = file_of(tensors, {{"b", "\"2\""}, {"a", "1"}}, false);

@@ -109,7 +109,8 @@ const Kind kinds[] = {
      }},
     {"neg", [](const Tensor& x, Graph, Dice&) { return -x; }},
     {"numbers", [](const Tensor& x, Graph, Dice&) { return 0.5 - (x * 0.7 + 0.3) / 2; }},
-    {"pow", [](const Tensor& x, Graph, Dice& d) { return pow(tanh(x) + 1.5, static_cast<double>(d.roll(5)) * 0.75 - 1); }},
+    {"pow",
+     [](const Tensor& x, Graph, Dice& d) { return pow(tanh(x) + 1.5, static_cast<double>(d.roll(5)) * 0.75 - 1); }},
     {"pow of two", [](const Tensor& x, Graph g, Dice& d) {
        const Tensor y = partner(x, g, d);
        const Tensor base = tanh(x) + 1.5;
@@ -164,18 +165,23 @@ const Kind kinds[] = {
        const Tensor y = partner(x, g, d);
        return where(some_mask(smaller(x.shape(), d), d), x, y);
      }},
-    {"masked_fill", [](const Tensor& x, Graph, Dice& d) { return masked_fill(x, some_mask(smaller(x.shape(), d), d), 0.25); }},
+    {"masked_fill",
+     [](const Tensor& x, Graph, Dice& d) { return masked_fill(x, some_mask(smaller(x.shape(), d), d), 0.25); }},
     {"reshape", [](const Tensor& x, Graph, Dice& d) { return d.flip() ? reshape(x, {-1}) : reshape(x, {1, -1, 1}); }},
     {"transpose", [](const Tensor& x, Graph, Dice&) { return transpose(with_axis(x), 0, -1); }},
     {"permute", [](const Tensor& x, Graph, Dice&) { return permute(reshape(x, {1, -1, 1}), {1, 2, 0}); }},
-    {"contiguous", [](const Tensor& x, Graph, Dice&) { return view(contiguous(transpose(with_axis(x), 0, -1)), {-1}); }},
+    {"contiguous",
+     [](const Tensor& x, Graph, Dice&) { return view(contiguous(transpose(with_axis(x), 0, -1)), {-1}); }},
     {"slice", [](const Tensor& x, Graph, Dice& d) {
        const Tensor y = with_axis(x);
        return slice(y, some_axis(y, d), 0, 3, 1 + d.roll(2));
      }},
     {"select", [](const Tensor& x, Graph, Dice&) { return select(with_axis(x), 0, -1); }},
     {"parts", make_parts},
-    {"expand", [](const Tensor& x, Graph, Dice&) { return x.dim() > 2 ? squeeze(x) : expand(unsqueeze(x, 0), x.shape().insert(0, 2)); }},
+    {"expand",
+     [](const Tensor& x, Graph, Dice&) {
+       return x.dim() > 2 ? squeeze(x) : expand(unsqueeze(x, 0), x.shape().insert(0, 2));
+     }},
     {"tril", [](const Tensor& x, Graph, Dice& d) {
        const Tensor y = x.dim() < 2 ? reshape(x, {-1, 1}) : x;
        return d.flip() ? tril(y, 1) : triu(y);

@@ -1,5 +1,5 @@
-// The class of ApX Machine Learning's page: check_module, mote's layer with the same weights, the mean of a blocked row,
-// the page's example.
+// The class of ApX Machine Learning's page: check_module, mote's layer with the same weights, the mean of a blocked
+// row, the page's example.
 #include "models/tutorials/apx.h"
 
 #include "engine/ops/masks.h"

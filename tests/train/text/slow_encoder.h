@@ -48,7 +48,8 @@ inline Strings slow_pieces(const std::string& text) {
 
 using Merges = std::vector<std::pair<std::string, std::string>>;
 
-/// The tokens of a text, as bytes: in each piece the pair that comes first in the list, everywhere; again, until there is none.
+/// The tokens of a text, as bytes: in each piece the pair that comes first in the list, everywhere; again, until there
+/// is none.
 inline Strings slow_tokens(const std::string& text, const Merges& merges) {
   Strings tokens;
   for (const std::string& piece : slow_pieces(text)) {
@@ -75,7 +76,8 @@ inline Strings slow_tokens(const std::string& text, const Merges& merges) {
   return tokens;
 }
 
-/// The merges that training finds: the most frequent pair, of several the one whose tokens came first; while one occurs twice.
+/// The merges that training finds: the most frequent pair, of several the one whose tokens came first; while one occurs
+/// twice.
 inline Merges slow_training(const std::string& text, std::size_t count) {
   std::vector<Strings> pieces;
   for (const std::string& piece : slow_pieces(text)) {
