@@ -46,9 +46,9 @@ class AdditionTask final : public AnswerTask {
                      : options.digits == 3 ? "1,000 of 1,000 held-out sums (TinyGPT benchmark, 0.2M parameters)"
                                            : "learned by minGPT's adder in this order, without a printed figure",
             .least = 0.99,
-            .seconds = options.digits > 2 ? 16.0
-                       : options.plain    ? 11.0
-                                          : 6.0};
+            .seconds = options.digits > 2 ? 14.0
+                       : options.plain    ? 9.0
+                                          : 5.0};
   }
 
   std::vector<Index> question(const Generator& random) const override {

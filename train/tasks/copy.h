@@ -16,7 +16,7 @@ class CopyTask final : public AnswerTask {
   Outcome outcome() const override {
     return {.known = "two layers suffice for strings of any practical length (Jelassi et al. 2024)",
             .least = 0.999,
-            .seconds = 5};
+            .seconds = 3};
   }
   std::vector<Index> answer(std::span<const Index> question) const override {
     return {question.begin(), question.end()};

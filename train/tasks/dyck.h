@@ -45,7 +45,7 @@ class DyckTask final : public AnswerTask {
     return {.known = "two layers suffice for a bounded depth (Yao et al. 2021)",
             .least = 0.99,
             .chance = commonest(),
-            .seconds = 18};
+            .seconds = 16};
   }
 
   /// Where both are possible, a bracket opens or closes with equal chances.

@@ -35,7 +35,7 @@ Outcome ModularAdditionTask::outcome() const {
   Outcome o{.known = "known by heart first, understood long after (Power et al. 2022, Nanda et al. 2023)",
             .least = 0.99,
             .chance = 1.0 / static_cast<double>(options.modulus)};
-  o.questions = pairs(Split::test), o.seconds = options.control ? 40 : 20;
+  o.questions = pairs(Split::test), o.seconds = options.control ? 39 : 19;
   if (options.control) {
     o.known = "without decay of the weights the rule is found orders of magnitude later (Power et al. 2022)";
     o.least = 0, o.most = 0.5;

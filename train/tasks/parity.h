@@ -42,11 +42,11 @@ class ParityTask final : public LabelTask {
               .least = 0.4,
               .most = 0.6,
               .chance = 0.5,
-              .seconds = 20};
+              .seconds = 21};
     return {.known = "one head in one layer cannot, more can, for a fixed length (Hahn 2020)",
             .least = 0.9,
             .chance = 0.5,
-            .seconds = 20};
+            .seconds = 21};
   }
 
   std::vector<Index> row(Index length, const Generator& random) const override {

@@ -17,7 +17,7 @@ class ReverseTask final : public AnswerTask {
   Outcome outcome() const override {
     return {.known = "one layer of an encoder does it (the deep learning tutorials of the University of Amsterdam)",
             .least = 0.999,
-            .seconds = 5};
+            .seconds = 3};
   }
   std::vector<Index> answer(std::span<const Index> question) const override {
     return {question.rbegin(), question.rend()};
