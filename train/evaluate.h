@@ -30,8 +30,8 @@ class Aside {
 };
 
 /// The mean of loss(batch) over batches that stay the same for the whole training, drawn once from a stream of their
-/// own: of Tensors all weigh alike, a MeanLoss as much as it has terms. Disturbs nothing; see Aside. Errors: no batches,
-/// a loss that is not one element.
+/// own: of Tensors all weigh alike, a MeanLoss as much as it has terms. Disturbs nothing; see Aside.
+/// Errors: no batches, a loss that is not one element.
 template <class Batches, class Loss>
 double mean_loss(Module& model, const Batches& batches, const Loss& loss) {
   const Aside aside(model);

@@ -156,8 +156,8 @@ void Optimizer::add_group(ParameterGroup group, double weight_decay, std::size_t
   check_setting("lr_scale of a group", group.lr_scale);
   for (const NamedParameter& p : group.parameters) {
     check_in(name_, p.parameter.defined(), "parameter '", p.name, "' is not defined");
-    slots_.push_back({p.name, p.parameter, *group.weight_decay, group.lr_scale, 0,
-                      Arrays(state_names_[rule].size()), rule});
+    slots_.push_back(
+        {p.name, p.parameter, *group.weight_decay, group.lr_scale, 0, Arrays(state_names_[rule].size()), rule});
     parameters_.push_back(p.parameter);
   }
   groups_.push_back(std::move(group));

@@ -5,9 +5,9 @@
 
 #include <climits>
 
+#include "tests/random_text.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
-#include "tests/random_text.h"
 #include "train/text/characters.h"
 
 namespace mote::test::tokenizer_test {
