@@ -52,6 +52,7 @@ class KeptRun {
         std::cout << "there is no checkpoint in " << path << " yet: the run begins\n";
       else
         run_.load(newest);
+      saved = !newest.empty() && newest != best_checkpoint(path);
       const Index wanted = settings.recipe.max_iters;
       checked_usage([&] {
         check(steps <= wanted, "the run in ", path, " has taken ", steps, " steps, which is more than --max_iters ",
@@ -76,12 +77,14 @@ class KeptRun {
   void save(Index done) {
     take_down(done);
     folder_.save(run_, done);
+    saved = true;
     rates_->append(text_of(Json::object({{"step", done}, {"seconds", clock_.seconds()}})));
   }
   const std::string& path() const { return folder_.path(); }
   std::string file(const std::string& name) const { return folder_.file(name); }
 
-  Index steps = 0;  ///< taken so far
+  Index steps = 0;     ///< taken so far
+  bool saved = false;  ///< whether a checkpoint other than the best is after so many
 
  private:
   static std::uint64_t size_of(const std::string& path) { return file_exists(path) ? FileReader(path).size() : 0; }
@@ -94,7 +97,8 @@ class KeptRun {
       if (const std::uint64_t there = size_of(path); there < static_cast<std::uint64_t>(bytes)) {
         std::cout << "warning: " << path.substr(path.rfind('/') + 1) << " has " << there << " bytes instead of "
                   << bytes << " or more: it goes on from here without the steps that are missing\n";
-        const std::size_t lines = read_file(path, there).rfind('\n') + 1;  // half a line would spoil the next
+        const std::size_t lines =
+            there == 0 ? 0 : read_file(path, there).rfind('\n') + 1;  // half a line spoils the next
         bytes = static_cast<Index>(lines);
       }
       file.emplace(path, static_cast<std::uint64_t>(bytes));

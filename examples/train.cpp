@@ -202,7 +202,7 @@ void train(Run& run) {
   }
   const Stopwatch clock;
   if (options.first_step == 0 && every > 0) narrator(evaluate(run, 0));
-  if (run.kept && options.steps == 0) run.kept->save(0);  // fit saves after steps
+  if (run.kept && options.first_step == options.steps && !run.kept->saved) run.kept->save(options.steps);
 #ifdef SIGPIPE
   if (run.kept) std::signal(SIGPIPE, SIG_IGN);  // it would end the program before it has saved
 #endif
