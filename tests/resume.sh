@@ -138,9 +138,13 @@ rm -rf b
 [ ! -s said ] || fail "$(cat said)"
 echo >said
 unheard 141 ""
-rm -rf b
-stop HUP 3 b "$train" "${options[@]}" --out_dir b --log_interval 1
-unheard 129 "go on with --resume b"
+if ((0x$(awk '/^SigIgn/ { print $2 }' /proc/self/status) & 1)); then
+  echo "skipped: a terminal that was closed (SIGHUP is ignored here, as under nohup)"
+else
+  rm -rf b
+  stop HUP 3 b "$train" "${options[@]}" --out_dir b --log_interval 1
+  unheard 129 "go on with --resume b"
+fi
 
 echo "no steps: the weights as they began"
 rm -rf b

@@ -10,6 +10,11 @@ namespace {
 
 void own(int) {}
 
+/// As a shell starts a program; under nohup SIGHUP is ignored.
+void nothing_ignored() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
+}
+
 void (*handler_of(int signal))(int) {
   struct sigaction action {};
   ::sigaction(signal, nullptr, &action);
@@ -19,6 +24,7 @@ void (*handler_of(int signal))(int) {
 TEST_CASE("stop signal: the first only raises a flag, and the step goes on") {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     CHECK(in_child([=] {
+            nothing_ignored();
             const StopSignal stop;
             if (StopSignal::received() != 0) return 1;
             ::raise(signal);
@@ -30,6 +36,7 @@ TEST_CASE("stop signal: the second ends the program at once, whichever they are"
   for (const int first : {SIGINT, SIGTERM, SIGHUP})
     for (const int second : {SIGINT, SIGTERM, SIGHUP})
       CHECK(in_child([=] {
+              nothing_ignored();
               const StopSignal stop;
               ::raise(first);
               ::raise(second);
@@ -39,6 +46,7 @@ TEST_CASE("stop signal: the second ends the program at once, whichever they are"
 
 TEST_CASE("stop signal: handlers are those of before again, after a signal too, and what is ignored stays ignored") {
   CHECK(in_child([] {
+          nothing_ignored();
           ::signal(SIGINT, own);
           ::signal(SIGTERM, SIG_IGN);
           for (int i = 0; i < 2; ++i) {
@@ -58,6 +66,7 @@ TEST_CASE("stop signal: handlers are those of before again, after a signal too, 
 
 TEST_CASE("stop signal: what is ignored stays ignored after the first of another kind, as SIGHUP under nohup") {
   CHECK(in_child([] {
+          nothing_ignored();
           ::signal(SIGHUP, SIG_IGN);
           const StopSignal stop;
           ::raise(SIGTERM);
@@ -68,6 +77,7 @@ TEST_CASE("stop signal: what is ignored stays ignored after the first of another
 
 TEST_CASE("stop signal: a signal that interrupts a call lets it go on") {
   CHECK(in_child([] {
+          nothing_ignored();
           const StopSignal stop;
           int ends[2];
           if (::pipe(ends) != 0) return 1;
