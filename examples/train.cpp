@@ -191,14 +191,15 @@ void train(Run& run) {
     options.first_step = run.kept->steps;
     options.save_every = settings.keeping.save_interval;
     options.save = [&](Index steps) { run.kept->save(steps); };
-    if (options.first_step > 0)
+    if (options.first_step > 0) {
       std::cout << "going on after step " << options.first_step << " of " << options.steps << "\n";
-    if (const double was = run.optimizer->learning_rate(),
-        now = options.first_step > 0 ? options.schedule(options.first_step - 1) : was;
-        was != now)
-      std::cout << "warning: in a run of " << options.steps << " steps the learning rate of this one would be "
-                << general_text(now, 4) << "; it was " << general_text(was, 4)
-                << " in the run as it began: the weights will not be those of a run that was so long from the start\n";
+      const double was = run.optimizer->learning_rate(), now = options.schedule(options.first_step - 1);
+      if (was != now)
+        std::cout
+            << "warning: in a run of " << options.steps << " steps the learning rate of this one would be "
+            << general_text(now, 4) << "; it was " << general_text(was, 4)
+            << " in the run as it began: the weights will not be those of a run that was so long from the start\n";
+    }
   }
   const Stopwatch clock;
   if (options.first_step == 0 && every > 0) narrator(evaluate(run, 0));
@@ -214,8 +215,9 @@ void train(Run& run) {
     if (run.kept) {
       write_report(run, {{{"stopped after", std::to_string(run.kept->steps) + " steps"}}, {}, {}});
       std::cout << "stopped after step " << run.kept->steps << "; go on with --resume " << run.kept->path() << "\n";
+    } else {
+      std::cout << "stopped; nothing was kept: --out_dir FOLDER keeps a run\n";
     }
-    if (!run.kept) std::cout << "stopped; nothing was kept: --out_dir FOLDER keeps a run\n";
     flush_output();
     end_if_signalled(run);
   }
