@@ -195,10 +195,10 @@ void train(Run& run) {
       std::cout << "going on after step " << options.first_step << " of " << options.steps << "\n";
       const double was = run.optimizer->learning_rate(), now = options.schedule(options.first_step - 1);
       if (was != now)
-        std::cout
-            << "warning: in a run of " << options.steps << " steps the learning rate of this one would be "
-            << general_text(now, 4) << "; it was " << general_text(was, 4)
-            << " in the run as it began: the weights will not be those of a run that was so long from the start\n";
+        std::cout << "warning: in a run of " << options.steps << " steps the learning rate of step "
+                  << options.first_step << " would have been " << general_text(now, 4) << ", and it was "
+                  << general_text(was, 4)
+                  << ": the weights will not be those of a run that was so long from the start\n";
     }
   }
   const Stopwatch clock;

@@ -32,11 +32,14 @@ endfunction()
 
 # A run of 12 steps, and the same one that ended after 6 and was resumed: equal in every byte.
 set(few --symbols 3 --length 3 --n_layer 1 --n_head 2 --n_embd 8 --batch_size 8 --sequences 5 --dropout 0.1
-  --schedule constant --warmup_iters 2 --eval_interval 2)
+  --schedule constant --warmup_iters 8 --eval_interval 2)
 expect(${TRAIN} 0 "trained 12 steps" "^$" ${few} --max_iters 12 --save_interval 4 --out_dir whole)
 expect(${TRAIN} 0 "trained 6 steps" "^$" ${few} --max_iters 6 --save_interval 4 --out_dir halves)
-expect(${TRAIN} 0 "going on after step 6 of 12\n.*trained 6 steps" "^$" --resume halves --max_iters 12 --save_interval 4)
+expect(${TRAIN} 0 "going on after step 6 of 12\n[^w].*trained 6 steps" "^$" --resume halves --max_iters 12 --save_interval 4)
 expect(${INSPECT} 0 "tensors: [0-9]+ equal in every bit, 0 not; metadata: 0 differ\n$" "^$" whole halves)
+expect(${TRAIN} 0 "trained 2 steps" "^$" --symbols 3 --length 3 --n_layer 1 --n_embd 8 --sequences 5 --max_iters 2 --out_dir cosine)
+expect(${TRAIN} 0 "going on after step 2 of 4\nwarning: in a run of 4 steps the learning rate of step 2 would have been [^\n]*\n"
+  "^$" --resume cosine --max_iters 4)
 foreach(file IN ITEMS log.jsonl evaluations.jsonl report.html loss.svg)
   execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${WORK_DIR}/whole/${file} ${WORK_DIR}/halves/${file}
     RESULT_VARIABLE got)
