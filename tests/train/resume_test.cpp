@@ -114,8 +114,9 @@ TEST_CASE("resume: accumulated gradients, every optimizer, stopped within an epo
   const WithoutSync fast;
   const DataLoaderOptions all[] = {
       {.batch_size = 4, .shuffle = true}, {.batch_size = 4, .shuffle = true, .drop_last = true}, {.batch_size = 4}};
-  for (const auto& [name, make] : optimizers)
+  for (const auto& [optimizer, make] : optimizers)
     for (const DataLoaderOptions& options : all) {
+      const std::string name = optimizer;
       Run whole(make, options);
       whole.train(8);
       whole.checkpoint.save(folder.path("whole"));

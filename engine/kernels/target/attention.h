@@ -106,8 +106,9 @@ MOTE_INLINE Vec sum_over_keys(Index keys, const Add& add) {
   return total[0];
 }
 
-/// What the exponentials are multiplied by.
-MOTE_INLINE Vec inverse_of(Vec total) { return Vec(1) / select(total == Vec::zero(), Vec(1), total); }
+/// What the exponentials are multiplied by: 1 / total, and 1 where nothing was seen. The 1 is added: a select of the
+/// divisor may be compiled as a select of the quotient, and 0 be divided by.
+MOTE_INLINE Vec inverse_of(Vec total) { return Vec(1) / (total + select(total == Vec::zero(), Vec(1), Vec::zero())); }
 
 /// w = softmax of the scores over the keys that each query sees, 0 for the others; each query's maximum and sum.
 void attention_weights(const AttentionBlock& b, const AttentionScores& s, real* w, real* maxima, real* sums) {

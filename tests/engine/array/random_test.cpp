@@ -219,7 +219,7 @@ TEST_CASE("random: errors, and nothing drawn by them or by empty spans") {
 TEST_CASE("many words at once are those of as many single draws, wherever a block of the stream ends") {
   const Generator many(9), single(9);
   std::vector<std::uint32_t> words;
-  for (const std::size_t n : {1, 3, 0, 619, 2, 625, 1300, 7, 512, 513}) {
+  for (const std::size_t n : {1u, 3u, 0u, 619u, 2u, 625u, 1300u, 7u, 512u, 513u}) {
     words.resize(n);
     many.words(words);
     for (const std::uint32_t w : words) REQUIRE(w == single.next_u32());

@@ -142,7 +142,7 @@ TEST_CASE("attention: a NaN query, or a NaN gradient of its output, changes no g
         const Run clean = run_with_row(real(0.25));
         for (const real bad : {nan, inf, -inf}) {
           const Run run = run_with_row(bad);
-          for (const std::size_t input : {1, 2})
+          for (const std::size_t input : {1u, 2u})
             for (Index j = 0; j < T; ++j)
               if (hides(o, j)) CHECK(same_bits(run.dx[input].select(2, j), clean.dx[input].select(2, j)));
           for (Index i = 0; i < T; ++i)
@@ -169,16 +169,16 @@ TEST_CASE("attention: documents packed into one row do not feel a NaN in each ot
   for (const AttentionOptions& o : {AttentionOptions{.mask = own}, {.causal = true, .mask = own}}) {
     const auto run_with_first = [&](std::size_t input, real value) {
       std::vector<Array> x;
-      for (const std::uint64_t seed : {1, 2, 3}) x.push_back(random_array({1, 2, T, 4}, seed));
+      for (const std::uint64_t seed : {1u, 2u, 3u}) x.push_back(random_array({1, 2, T, 4}, seed));
       x[input].mutate()[0] = value;
       return Run([&](In in) { return attention(in[0], in[1], in[2], o); }, x);
     };
-    for (const std::size_t input : {0, 1, 2}) {
+    for (const std::size_t input : {0u, 1u, 2u}) {
       const Run clean = run_with_first(input, 0);
       for (const real bad : {nan, inf, -inf, std::numeric_limits<real>::max()}) {
         const Run run = run_with_first(input, bad);
         CHECK(same_bits(run.y.slice(2, border, T), clean.y.slice(2, border, T)));
-        for (const std::size_t to : {0, 1, 2})
+        for (const std::size_t to : {0u, 1u, 2u})
           CHECK(same_bits(run.dx[to].slice(2, border, T), clean.dx[to].slice(2, border, T)));
       }
     }

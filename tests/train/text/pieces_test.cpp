@@ -50,7 +50,8 @@ TEST_CASE("pieces: GPT-2's pattern, case by case") {
       {"_a_", {"_", "a", "_"}},
       {"", {}},
   };
-  for (const auto& [text, expected] : vectors) {
+  for (const auto& [bytes, expected] : vectors) {
+    const std::string text = bytes;
     CAPTURE(text);
     CHECK(pieces(text) == expected);
     CHECK(slow_pieces(text) == expected);

@@ -56,8 +56,8 @@ TEST_CASE("tokenizer: decode undoes encode, for any bytes") {
 TEST_CASE("tokenizer: a million random byte strings come back" * doctest::skip()) {  // the slow test runs it
   const auto all = any_bytes();
   Dice dice(5);
-  for (int i = 0; i < 1'000'000; ++i) {
-    const std::string x = i % 2 ? random_bytes(dice, dice.below(24)) : random_text(dice, dice.below(8), false);
+  for (std::size_t i = 0; i < 1'000'000; ++i) {
+    const std::string x = i % 2 != 0 ? random_bytes(dice, dice.below(24)) : random_text(dice, dice.below(8), false);
     const Tokenizer& t = *all[i % all.size()];
     REQUIRE(t.decode(t.encode(x, SpecialText::plain)) == x);
   }
