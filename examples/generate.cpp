@@ -83,7 +83,7 @@ Loaded load(const Source& s) {
     return {std::move(model), nullptr, tokenizer_beside(s.huggingface, vocab)};
   }
   if (!s.llmc.empty()) return {std::make_unique<GPTModel>(load_llmc(s.llmc))};
-  LoadedRun run(s.run.empty() ? s.checkpoint : checkpoint_of(s.run, s.best));
+  LoadedRun run = s.run.empty() ? LoadedRun(s.checkpoint) : newest_of_run(s.run, s.best);
   Loaded loaded{std::move(run.model), std::move(run.task)};
   loaded.tokenizer = {loaded.task, loaded.task->tokenizer()};  // the task's own
   return loaded;
@@ -107,6 +107,10 @@ std::vector<Index> read_ids(const std::string& text, Index vocab) {
 std::vector<Index> prompt_ids(const std::string& given, const Wish& wish, const Loaded& from) {
   const bool file = given.starts_with("FILE:");
   const std::string text = file ? read_file(given.substr(5), 10'000'000) : given;
+  if (from.tokenizer && wish.special == SpecialText::refuse)
+    for (const SpecialToken& s : from.tokenizer->specials())
+      check(text.find(s.text) == text.npos, "the prompt has the special token ", s.text,
+            ": --special allow takes it as that token, --special plain as the text that it is written with");
   const bool whole = from.tokenizer && (!from.task || wish.special != SpecialText::refuse);
   std::vector<Index> ids = whole ? from.tokenizer->encode(text, wish.special) : from.task->ids(text);
   check(!ids.empty(), "--prompt: there is no word", file ? " in " + given.substr(5) : "");

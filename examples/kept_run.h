@@ -1,6 +1,7 @@
 // A run that is kept in a folder: checkpoints of all that it depends on, its logs, and where it stands.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -35,6 +36,7 @@ class KeptRun {
     run_.add("steps", steps);
     run_.add("log_bytes", log_.bytes);
     run_.add("evaluation_bytes", evaluations_.bytes);
+    run_.add("evaluated", evaluated);
     run_.add("best_score", folder_.best_score);
     run_.add(state_name, task_state_);
     run_.require("settings", fixed_settings(settings));
@@ -62,7 +64,7 @@ class KeptRun {
     write_file(file("config.json"), config);
     log_.open(file("log.jsonl"));
     evaluations_.open(file("evaluations.jsonl"));
-    rates_.emplace(file("rates.jsonl"), size_of(file("rates.jsonl")));
+    rates_.emplace(file("rates.jsonl"), whole_lines(file("rates.jsonl"), ~std::uint64_t(0)));
   }
 
   // Neither log has a clock in it: a run that was interrupted writes the same bytes.
@@ -70,6 +72,8 @@ class KeptRun {
   /// `done` steps are taken. After the first, the best are kept.
   void log(const EvaluationReport& report, Index done) {
     evaluations_.file->append(log_line(report));
+    evaluated = done;
+    saved = false;
     if (done == 0) return;
     take_down(done);
     folder_.save_best(run_, report.loss, done);
@@ -83,25 +87,30 @@ class KeptRun {
   const std::string& path() const { return folder_.path(); }
   std::string file(const std::string& name) const { return folder_.file(name); }
 
-  Index steps = 0;     ///< taken so far
-  bool saved = false;  ///< whether a checkpoint other than the best is after so many
+  Index steps = 0;       ///< taken so far
+  Index evaluated = -1;  ///< those that were taken at the last evaluation
+  bool saved = false;    ///< whether a checkpoint other than the best has all of that
 
  private:
-  static std::uint64_t size_of(const std::string& path) { return file_exists(path) ? FileReader(path).size() : 0; }
+  /// How much of a log is whole lines within its first `most` bytes: half a one would spoil the next.
+  static std::uint64_t whole_lines(const std::string& path, std::uint64_t most) {
+    if (!file_exists(path)) return 0;
+    const FileReader reader(path);
+    std::string text(static_cast<std::size_t>(std::min(reader.size(), most)), '\0');
+    if (!text.empty()) reader.read(0, text.data(), text.size());
+    return text.rfind('\n') + 1;
+  }
 
   /// A log, and how much of it belongs to the newest checkpoint.
   struct Log {
     Index bytes = 0;
     std::optional<LogFile> file;
     void open(const std::string& path) {
-      if (const std::uint64_t there = size_of(path); there < static_cast<std::uint64_t>(bytes)) {
-        std::cout << "warning: " << path.substr(path.rfind('/') + 1) << " has " << there << " bytes instead of "
-                  << bytes << " or more: it goes on from here without the steps that are missing\n";
-        const std::size_t lines =
-            there == 0 ? 0 : read_file(path, there).rfind('\n') + 1;  // half a line spoils the next
-        bytes = static_cast<Index>(lines);
-      }
-      file.emplace(path, static_cast<std::uint64_t>(bytes));
+      const std::uint64_t wanted = static_cast<std::uint64_t>(bytes), whole = whole_lines(path, wanted);
+      if (whole != wanted)
+        std::cout << "warning: " << path.substr(path.rfind('/') + 1) << " has " << whole << " bytes of whole "
+                  << "lines instead of " << wanted << ": it goes on from here without the steps that are missing\n";
+      file.emplace(path, whole);
     }
   };
   /// Logs are on the disk before a checkpoint says how long they are.

@@ -52,19 +52,20 @@ class CommandLine {
   }
 
   /// Adds what a file says, line by line: key = value, as nanoGPT's config files have it: # begins a comment, texts may
-  /// stand in quotes, True and False are true and false. `rename` may give a line another name. Where both name an
+  /// stand in quotes, True and False are true and false, None is as if not given. `rename` may give a line another name. Where both name an
   /// option, the command line wins. Errors: a UsageError that names file and line; also of `reserved`, options that a
   /// file cannot give.
   void add_file(const std::string& path, std::initializer_list<std::string> reserved,
                 const std::function<void(Given&)>& rename) {
-    const std::string text = checked_usage([&] { return mote::read_file(path, 1 << 20); });
+    std::string text = checked_usage([&] { return mote::read_file(path, 1 << 20); });
+    if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark, as Windows' editors write it
     std::vector<Given> lines;
     for (std::size_t at = 0, number = 1; at < text.size(); ++number) {
       const std::size_t stop = std::min(text.find('\n', at), text.size());
       const std::string where = path + ":" + std::to_string(number) + ": ";
       Given line = setting(text.substr(at, stop - at), where);
       at = stop + 1;
-      if (line.name.empty()) continue;
+      if (line.name.empty()) continue;  // or None: not given
       rename(line);
       for (const std::string& name : reserved)
         if (line.name == name) throw UsageError(where + name.substr(2) + " is for the command line");
@@ -100,7 +101,8 @@ class CommandLine {
     } else {
       value = trimmed(value.substr(0, value.find('#')));
       if (value.empty()) throw UsageError(where + key + " has no value");
-      value = value == "True" ? "true" : value == "False" ? "false" : value == "None" ? "default" : value;
+      if (value == "None") return {};
+      value = value == "True" ? "true" : value == "False" ? "false" : value;
     }
     return {"--" + key, value, true, where};
   }

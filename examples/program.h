@@ -44,6 +44,10 @@ decltype(auto) checked_usage(const Body& body) {
 }
 
 [[noreturn]] inline void fail_output() {
+#ifdef __unix__
+  // What failed was some time ago: a line more asks for the reason again.
+  [[maybe_unused]] const auto lost = errno == 0 ? write(STDOUT_FILENO, "\n", 1) : 0;
+#endif
   throw OutputError(std::string("cannot write to standard output") + (errno ? ": " : "") +
                     (errno ? std::strerror(errno) : ""));
 }

@@ -276,7 +276,7 @@ struct RunSettings {
 /// lie elsewhere by then: that it is the same, its task sees to.
 inline bool may_change(const std::string& name) {
   for (const char* const free :
-       {"max_iters", "eval_interval", "log_interval", "samples", "save_interval", "keep", "sequences", "file"})
+       {"max_iters", "eval_interval", "log_interval", "samples", "save_interval", "keep", "sequences", "text"})
     if (name == free) return true;
   return false;
 }
@@ -337,9 +337,9 @@ inline std::string checkpoint_of(const std::string& folder, bool best = false) {
   return path;
 }
 
-/// The settings in config.json of the run in a folder; its text is `file`, if that is given. Errors: one sentence with
-/// the file.
-inline RunSettings read_config(const std::string& folder, const std::string& file = "") {
+/// The settings in config.json of the run in a folder; its text lies at `text`, if that is given. Errors: one sentence
+/// with the file.
+inline RunSettings read_config(const std::string& folder, const std::string& text = "") {
   const std::string path = folder + "/config.json", newest = newest_checkpoint(folder);
   const Json document = parse_json(read_file(path, 1 << 20), {}, path);
   const JsonPlace root(document, path), general = root.at("general");
@@ -349,7 +349,7 @@ inline RunSettings read_config(const std::string& folder, const std::string& fil
   FieldValues task;
   if (root.find("task"))
     for (const JsonMember& field : root.at("task").members())
-      task.emplace_back(field.name, field.name == "file" && !file.empty() ? file : text_in(field));
+      task.emplace_back(field.name, field.name == "text" && !text.empty() ? text : text_in(field));
   const std::string name = general.at("task").as_string(), model = general.at("model").as_string();
   const std::string state = newest.empty() ? "" : saved_state(SafetensorsFile(newest));
   try {
@@ -363,21 +363,20 @@ inline RunSettings read_config(const std::string& folder, const std::string& fil
   }
 }
 
-/// The settings that a checkpoint of a run keeps. Errors: one sentence with the file.
+/// The settings that a checkpoint of a run keeps; one that mote did not have yet when it was saved is the default.
+/// Errors: one sentence with the file.
 inline RunSettings read_settings(const SafetensorsFile& file) {
-  const auto value = [&](const std::string& name) {
-    const std::string* const text = file.find_metadata("settings." + name);
-    check(text, file.name(), " is no checkpoint of a run: it has no setting '", name, "'");
-    return *text;
-  };
-  const std::string name = value("task"), model = value("model");
+  const auto saved = [&](const std::string& name) { return file.find_metadata("settings." + name); };
+  for (const char* const name : {"task", "model"})
+    check(saved(name), file.name(), " is no checkpoint of a run: it has no setting '", name, "'");
   FieldValues task;
-  for (const Field& f : task_options(name))
-    if (!may_change(f.name)) task.emplace_back(f.name, value(f.name));
-  RunSettings settings(name, task, model, saved_state(file));
+  for (const Field& f : task_options(*saved("task")))
+    if (const std::string* const text = saved(f.name); text && !may_change(f.name)) task.emplace_back(f.name, *text);
+  RunSettings settings(*saved("task"), task, *saved("model"), saved_state(file));
   for (const auto& [group, list] : settings.groups())
     for (const Field& f : list)
-      if (group != "task" && !may_change(f.name)) settings.set(group, f.name, value(f.name));
+      if (const std::string* const text = saved(f.name); text && group != "task" && !may_change(f.name))
+        settings.set(group, f.name, *text);
   return settings;
 }
 
@@ -395,5 +394,17 @@ struct LoadedRun {
     if (settings.recipe.ema_decay > 0) load_weights(model->module(), checkpoint, "ema");
   }
 };
+
+/// The newest model of a run, or the best. A run that goes on meanwhile removes its oldest checkpoints.
+inline LoadedRun newest_of_run(const std::string& folder, bool best) {
+  for (;;) {
+    const std::string checkpoint = checkpoint_of(folder, best);
+    try {
+      return LoadedRun(checkpoint);
+    } catch (const Error&) {
+      if (file_exists(checkpoint)) throw;
+    }
+  }
+}
 
 }  // namespace toy_run

@@ -202,8 +202,10 @@ void train(Run& run) {
     }
   }
   const Stopwatch clock;
-  if (options.first_step == 0 && every > 0) narrator(evaluate(run, 0));
-  if (run.kept && options.first_step == options.steps && !run.kept->saved) run.kept->save(options.steps);
+  const Index first = options.first_step;
+  if ((first == 0 ? every > 0 : first == options.steps) && !(run.kept && run.kept->evaluated == first))
+    narrator(evaluate(run, first));
+  if (run.kept && first == options.steps && !run.kept->saved) run.kept->save(first);
 #ifdef SIGPIPE
   if (run.kept) std::signal(SIGPIPE, SIG_IGN);  // it would end the program before it has saved
 #endif
@@ -230,7 +232,7 @@ void train(Run& run) {
                             : ": more steps or another learning rate should bring it near 0; if they do not, the model "
                               "or its loss has a mistake");
   }
-  flush_output();
+  std::fflush(stdout);  // should nobody receive it, the report is still to be written
 }
 
 /// The head that attends most to the positions that determine the next token, on one example; nothing if the task has
@@ -332,6 +334,7 @@ void check_settings(const Command& command, const RunSettings& settings) {
         "--out_dir begins a run and --resume goes on with one: give one of them");
   check(seed >= 0 && seed <= 1'000'000'000'000'000'000, "seed ", seed, " must be 0 to 1000000000000000000");
   settings.check_typed(command.kept());
+  if (command.kept()) config_json(settings);  // a path that is no UTF-8 is none for JSON
 }
 
 int run_task(const Command& command, const RunSettings& settings) {
@@ -379,15 +382,9 @@ int list_tasks() {
   return 0;
 }
 
-/// What was given, the lines of --config included. --text FILE is --task text --file FILE.
+/// What was given, the lines of --config included. --text FILE says which task it is.
 CommandLine read_command_line(int argc, char** argv) {
   CommandLine line(argc, argv);
-  bool text = false;
-  for (CommandLine::Given& given : line.all())
-    if (given.name == "--text") given.name = "--file", text = true;
-  for (const char* const option : {"--out_dir", "--resume", "--config", "--file"})
-    if (line.peek(option, "?").empty())
-      throw UsageError((option == std::string("--file") && text ? "--text" : std::string(option)) + " needs a path");
   const std::string config = line.peek("--config", "");
   if (!config.empty()) {
     line.add_file(config, {"--config", "--resume"}, [](CommandLine::Given& given) {
@@ -396,8 +393,11 @@ CommandLine read_command_line(int argc, char** argv) {
         given.name = "--schedule", given.value = given.value == "true" ? "cosine" : "constant";
     });
   }
-  if (text && !line.has("--task") && !line.has("--resume")) line.all().push_back({"--task", "text", true});
-  if (text && line.peek("--task", "text") != "text") throw UsageError("--text is for --task text");
+  for (const char* const option : {"--out_dir", "--resume", "--config", "--text"})
+    if (line.peek(option, "?").empty()) throw UsageError(std::string(option) + " needs a path");
+  if (line.has("--text") && !line.has("--task") && !line.has("--resume"))
+    line.all().push_back({"--task", "text", true});
+  if (line.has("--text") && line.peek("--task", "text") != "text") throw UsageError("--text is for --task text");
   return line;
 }
 
@@ -405,7 +405,7 @@ CommandLine read_command_line(int argc, char** argv) {
 RunSettings first_settings(const CommandLine& line) {
   const std::string resume = line.peek("--resume", ""), task = line.peek("--task", "copy");
   if (!resume.empty()) {
-    RunSettings kept = read_config(resume, line.peek("--file", ""));
+    RunSettings kept = read_config(resume, line.peek("--text", ""));
     for (const auto& [name, had] :
          {std::pair<std::string, std::string>("task", kept.general.task), {"model", kept.general.model}}) {
       const std::string wanted = line.peek("--" + name, had);
@@ -444,8 +444,9 @@ void check_belongs(const RunSettings& settings, const std::string& folder) {
   const SafetensorsFile file(newest);
   for (const Field& f : fixed_settings(settings)) {
     const std::string* const saved = file.find_metadata("settings." + f.name);
-    check(saved && *saved == f.value, folder, "/config.json has ", f.name, " ", f.value, ", and ", newest,
-          saved ? " was saved with " + *saved : " does not have it");
+    check(saved, newest, " was kept by another version of mote: it has no setting '", f.name, "'");
+    check(*saved == f.value, folder, "/config.json has ", f.name, " ", f.value, ", and ", newest, " was saved with ",
+          *saved);
   }
 }
 
@@ -465,7 +466,7 @@ int run_command(int argc, char** argv) {
     options.add("checkpoints", keeping);
     options.note(
         "--task NAME --help shows the options of a task, of its model and of its training, with defaults.\n"
-        "--text FILE learns from a file: the same as --task text --file FILE.");
+        "--text FILE learns from a file: an option of --task text, which need not be said then.");
     if (!options.parse(argv[0], line)) return 0;
     return list_tasks();
   }

@@ -82,8 +82,16 @@ finish gone
 start b
 copy b
 rm b/log.jsonl
-"$train" --resume b >said 2>&1 && grep -q "warning: log.jsonl has 0 bytes instead of" said || fail "$(cat said)"
+"$train" --resume b >said 2>&1 && grep -q "warning: log.jsonl has 0 bytes of whole lines instead of" said || fail "$(cat said)"
 [ "$(tail -n 1 b/log.jsonl)" = "$(tail -n 1 a/log.jsonl)" ] || fail "it goes on with other steps"
+start b
+copy b
+printf '{"st' | tee -a b/log.jsonl b/evaluations.jsonl >>b/rates.jsonl # torn lines
+finish b
+sed 1d b/log.jsonl >shorter # where a checkpoint says that a log ends there is the middle of a line
+mv shorter b/log.jsonl
+"$train" --resume b >said 2>&1 && ! grep "there is no report" said || fail "$(cat said)"
+! grep -v '^{.*}$' b/*.jsonl || fail "half a line was left"
 start b
 copy b
 rm b/step-* # the best one is left: it is the newest then

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <map>
 
+#include "engine/io/utf8.h"
+#include "engine/io/utf8_stream.h"
+
 namespace mote {
 
 bool Questions::right(Index n, const IntArray& given) const {
@@ -47,11 +50,11 @@ std::vector<Index> Task::ids(const std::string& text) const {
   for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
     if (!known.contains(" ")) at = text.find_first_not_of(' ', at);
     if (at == std::string::npos) break;
-    end = letters ? at + 1 : std::min(text.find(' ', at), text.size());
+    end = letters ? at + detail::character_at(text, at).first : std::min(text.find(' ', at), text.size());
     const std::string word = text.substr(at, end - at);
     if (const auto found = known.find(word); found != known.end())
       ids.push_back(found->second);
-    else if (const std::string quoted = "'" + word + "'"; unknown.find(quoted) == std::string::npos)
+    else if (const std::string quoted = "'" + readable_text(word) + "'"; unknown.find(quoted) == std::string::npos)
       unknown.append(unknown.empty() ? "" : ", ").append(quoted);
   }
   if (unknown.empty()) return ids;

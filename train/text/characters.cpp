@@ -41,6 +41,10 @@ std::vector<SpecialToken> detail::specials_from(Index first, const std::vector<s
   return specials;
 }
 
+void detail::check_characters(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) at += known_character(text, at, 0).first;
+}
+
 ByteTokenizer::ByteTokenizer(std::vector<SpecialToken> specials) : Tokenizer(all_bytes(), std::move(specials)) {
   for (const SpecialToken& s : this->specials())
     check_in("tokenizer", s.id >= 256, "the id ", s.id, " of '", s.text, "' is that of a byte");

@@ -34,6 +34,11 @@ class CharacterTokenizer final : public Tokenizer {
   std::vector<std::pair<unsigned, Index>> codes_;  // sorted
 };
 
+namespace detail {
+/// Errors: a text that is no UTF-8, with the first byte that is none.
+void check_characters(std::string_view text);
+}  // namespace detail
+
 /// All characters of a text, in the order of their codes, as nanoGPT has them. Errors: a text that is no UTF-8.
 std::unique_ptr<Tokenizer> train_characters(std::string_view text, const std::vector<std::string>& specials);
 

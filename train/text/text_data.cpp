@@ -114,13 +114,13 @@ TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
            " must be 1 to 1000000");
   TextData data;
   std::string text;
-  const std::string name = o.file.empty() ? "the text" : o.file;
-  if (o.file.empty()) {
+  const std::string name = o.text.empty() ? "the text" : o.text;
+  if (o.text.empty()) {
     MadeText made = make_text(made_bytes);
     data.entropy = made.nats / static_cast<double>(made.text.size());
     text = std::move(made.text);
   } else {
-    text = read_file(o.file, largest_text);
+    text = read_file(o.text, largest_text);
   }
   check(!text.empty(), name, " is empty");
   data.identity = {static_cast<Index>(text.size()), crc32(text.data(), text.size())};
@@ -129,12 +129,17 @@ TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
   std::vector<std::string_view> train, held_out;
   std::string to_learn;
   if (o.lines) {
-    for (const std::string_view document : documents_of(text))
+    for (const std::string_view document : documents_of(text)) {
+      if (document.find(end_of_text) != document.npos)
+        throw Error(name + ": line " + std::to_string(1 + std::count(text.c_str(), document.data(), '\n')) + " has " +
+                    end_of_text + ", the token between documents: with lines no document may have it");
       (is_held_out(document) ? held_out : train).push_back(document);
+    }
     data.documents = static_cast<Index>(train.size() + held_out.size());
     check(!train.empty() && !held_out.empty(), name, " has ", data.documents, data.documents == 1 ? " line" : " lines",
           ", too few different ones to hold some out");
     const bool characters = o.tokenizer == TokenizerKind::character;  // all of them, and the separator is none
+    if (characters) named(name, [&] { detail::check_characters(text); });
     for (const std::string_view document : train) to_learn.append(document).append(characters ? "" : "\n");
     for (const std::string_view document : held_out) to_learn.append(characters ? document : "");
   } else {

@@ -12,14 +12,14 @@
 namespace mote {
 
 struct TextOptions {
-  std::string file;
+  std::string text;  ///< its path; empty: one that mote makes itself
   TokenizerKind tokenizer = TokenizerKind::character;
   std::optional<Index> vocab_size = {};
   bool lines = false;
   Index block_size = 64;
   template <class V>
   void visit(V& v) {
-    v("file", file, "the text, any bytes; not given: one that mote makes itself");
+    v("text", text, "a file to learn, any bytes; not given: a text that mote makes itself");
     v("tokenizer", tokenizer, "what a token is: a character, a byte, or bytes that often come together");
     v("vocab_size", vocab_size, "with bpe, tokens at most; default: 512");
     v("lines", lines, "every line is a document of its own");

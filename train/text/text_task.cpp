@@ -64,7 +64,7 @@ std::string TextTask::state() const {
 std::string TextTask::description() const {
   const TextData& d = data();
   const Index V = vocab_size();
-  std::string text = options.file.empty() ? "a text of mote's own" : options.file;
+  std::string text = options.text.empty() ? "a text of mote's own" : options.text;
   text += ", " + std::to_string(d.identity.bytes) + " bytes, " + std::to_string(V) + " tokens (" +
           text_of(options.tokenizer) + "), ";
   text += options.lines ? "one in ten of its " + std::to_string(d.documents) + " documents held out"
@@ -97,7 +97,7 @@ Outcome TextTask::outcome() const {
   Outcome o;
   o.least = 0;
   o.known = "with these settings nanoGPT states 1.88 for tiny Shakespeare";
-  if (options.file.empty()) o.loss = 0.36, o.seconds = 45;
+  if (options.text.empty()) o.loss = 0.36, o.seconds = 45;
   return o;
 }
 

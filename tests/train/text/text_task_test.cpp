@@ -24,7 +24,7 @@ struct File {
   explicit File(const std::string& content) { put_file(path, content); }
   TextOptions options(TokenizerKind kind = TokenizerKind::character, Index block = 8, bool lines = false) const {
     TextOptions o;
-    o.file = path, o.tokenizer = kind, o.block_size = block, o.lines = lines;
+    o.text = path, o.tokenizer = kind, o.block_size = block, o.lines = lines;
     return o;
   }
   std::string error(const TextOptions& o) const {
@@ -249,13 +249,16 @@ TEST_CASE("text task: what is refused, in one sentence") {
   for (int i = 0; i < 100; ++i) lines += "line " + std::to_string(i) + "\n";
   CHECK(with(lines, file.options(TokenizerKind::character, 8, true)) == "(no error)");
   CHECK(with(lines + "a <|endoftext|>\n", file.options(TokenizerKind::character, 8, true)) ==
-        "FILE: encode: the text has the special token '<|endoftext|>' at byte 2, which must be allowed or asked for as "
-        "plain text");
+        "FILE: line 101 has <|endoftext|>, the token between documents: with lines no document may have it");
+  for (const bool as_lines : {false, true})
+    CHECK(with(lines + "caf\xe9 noir\n" + lines, file.options(TokenizerKind::character, 8, as_lines)) ==
+          "FILE: tokenizer: byte 793 of the text is no UTF-8, which char needs: the tokenizers bpe and byte take any "
+          "bytes");
   CHECK(with(lines + "a <|endoftext|>\n", file.options()) == "(no error)");  // without lines it is text as any other
   TextOptions nowhere;
-  nowhere.file = file.folder.path("none");
+  nowhere.text = file.folder.path("none");
   CHECK(error_of([&] { TextTask{nowhere}; }).find("none") != std::string::npos);
-  nowhere.file = file.folder.path();
+  nowhere.text = file.folder.path();
   CHECK(error_of([&] { TextTask{nowhere}; }) == "cannot read '" + file.folder.path() + "': Is a directory");
   std::filesystem::resize_file(file.path, 1'000'000'000);  // sparse
   CHECK(file.error(file.options()).find("100000000") != std::string::npos);
@@ -267,7 +270,7 @@ TEST_CASE("text task: its state brings it back without the file, and refuses ano
     const TextTask task(file.options(kind));
     const std::string state = task.state();
     const std::unique_ptr<Task> again =
-        make_task("text", {{"file", file.path}, {"tokenizer", text_of(kind)}, {"block_size", "8"}}, state);
+        make_task("text", {{"text", file.path}, {"tokenizer", text_of(kind)}, {"block_size", "8"}}, state);
     CHECK(again->state() == state);
     CHECK(again->batch(9, Split::train, Generator(1)).ids == task.batch(9, Split::train, Generator(1)).ids);
     const std::string content = get_file(file.path);
