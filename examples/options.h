@@ -52,9 +52,9 @@ class CommandLine {
   }
 
   /// Adds what a file says, line by line: key = value, as nanoGPT's config files have it: # begins a comment, texts may
-  /// stand in quotes, True and False are true and false, None is as if not given. `rename` may give a line another name. Where both name an
-  /// option, the command line wins. Errors: a UsageError that names file and line; also of `reserved`, options that a
-  /// file cannot give.
+  /// stand in quotes, True and False are true and false, None is as if not given. `rename` may give a line another
+  /// name. Where both name an option, the command line wins. Errors: a UsageError that names file and line; also of
+  /// `reserved`, options that a file cannot give.
   void add_file(const std::string& path, std::initializer_list<std::string> reserved,
                 const std::function<void(Given&)>& rename) {
     std::string text = checked_usage([&] { return mote::read_file(path, 1 << 20); });
