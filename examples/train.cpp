@@ -83,7 +83,8 @@ struct Run {
         fit(fit_options(s.recipe)),
         optimizer(make_optimizer(s.recipe, model->module())),
         data(s.general.seed + s.recipe.data_seed) {
-    if (s.recipe.ema_decay != 0) ema = std::make_unique<EMA>(model->module(), EMAOptions{.decay = s.recipe.ema_decay});
+    if (s.recipe.ema_decay != 0)
+      ema = std::make_unique<EMA>(model->module(), EMAOptions{.decay = s.recipe.ema_decay, .warmup = true});
     evaluator.emplace(*model, *task, settings, is_kept);
   }
   /// What `look` returns of the model with the weights that are evaluated.

@@ -84,12 +84,13 @@ void load_optimizer(detail::LoadedParts& parts, const std::string& name, Optimiz
 }
 
 // What an EMA has beside its averages.
-const std::string updates_name = ".updates", decay_name = ".decay";
+const std::string updates_name = ".updates", decay_name = ".decay", warmup_name = ".warmup";
 
 void save_ema(detail::SavedParts& parts, const std::string& name, const EMA& ema) {
   for (const NamedArray& average : ema.averages()) parts(name + "." + average.name, average.value);
   detail::save_field(parts, name + updates_name, ema.updates());
   detail::save_field(parts, name + decay_name, ema.decay());
+  detail::save_field(parts, name + warmup_name, ema.warmup());
 }
 
 void load_ema(detail::LoadedParts& parts, const std::string& name, EMA& ema) {
@@ -100,6 +101,7 @@ void load_ema(detail::LoadedParts& parts, const std::string& name, EMA& ema) {
     parts.change([&ema, updates] { ema.set_updates(updates); });
   }
   detail::load_field(parts, name + decay_name, ema.decay());
+  detail::load_field(parts, name + warmup_name, ema.warmup());
 }
 
 void check_checkpoint(const SafetensorsFile& file) {

@@ -1,9 +1,11 @@
 // How averages are updated, and how they take the place of the weights and give it back.
 #include "train/ema.h"
 
+#include <algorithm>
+
 namespace mote {
 
-EMA::EMA(const Module& module, const EMAOptions& options) : decay_(options.decay) {
+EMA::EMA(const Module& module, const EMAOptions& options) : decay_(options.decay), warmup_(options.warmup) {
   check_in("EMA", decay_ >= 0 && decay_ < 1, "decay ", decay_, " must be in [0, 1)");
   for (const NamedParameter& p : named_parameters(module)) {
     check_in("EMA", p.parameter.defined(), "parameter '", p.name, "' is not defined");
@@ -26,7 +28,8 @@ void EMA::update() {
       jobs_.push_back({e.parameter.value().data(), average.mutate(), average.numel()});
     }
     const auto run = kernels::table().lerp;
-    const real share = static_cast<real>(1 - decay_);
+    const double n = static_cast<double>(updates_), kept = warmup_ ? std::min(decay_, (1 + n) / (10 + n)) : decay_;
+    const real share = static_cast<real>(1 - kept);
     loop_.set(jobs_);
     loop_.run(jobs_, 0.2,
               [&](const Job& j, Index at, Index n, Index) { run(j.weight + at, share, j.average + at, n); });

@@ -12,6 +12,9 @@ namespace mote {
 
 struct EMAOptions {
   double decay = 0.999;  ///< how much of the average an update keeps
+  /// Keep at most (1 + n) / (10 + n) in the n-th update: an average of few steps is over the last tenth of them, instead
+  /// of being mostly the weights that training began with.
+  bool warmup = false;
 };
 
 /// The exponential moving average of every parameter of a module: average += (1 - decay) (weight - average), so that it
@@ -29,7 +32,8 @@ struct EMAOptions {
 ///
 /// It holds handles to the parameters' cells, so the module may be moved or destroyed. Checkpoint::add("ema", ema)
 /// keeps it, and load_weights(model, path, "ema") builds a model of the averages. torch's AveragedModel
-/// with get_ema_multi_avg_fn(decay) does the same. Source: Polyak and Juditsky 1992.
+/// with get_ema_multi_avg_fn(decay) does the same; with warmup, TensorFlow's ExponentialMovingAverage with num_updates.
+/// Source: Polyak and Juditsky 1992.
 /// Errors: a decay outside [0, 1), a module without parameters; of update(): inside AveragedWeights, no memory; nothing
 /// has changed then.
 class EMA {
@@ -42,6 +46,7 @@ class EMA {
   /// Calls of update() so far.
   Index updates() const { return updates_; }
   const double& decay() const { return decay_; }
+  const bool& warmup() const { return warmup_; }
   /// By the parameters' names; before the first update the weights at the construction. Errors, here and in places():
   /// inside AveragedWeights, where a checkpoint would take the averages for the weights.
   std::vector<NamedArray> averages() const;
@@ -67,6 +72,7 @@ class EMA {
 
   std::vector<Entry> entries_;
   double decay_;
+  bool warmup_;
   Index updates_ = 0;
   bool in_use_ = false;
   detail::StepList<Job> jobs_;

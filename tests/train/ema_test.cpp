@@ -65,6 +65,19 @@ TEST_CASE("EMA: the first update copies, every other one keeps `decay` of the av
   }
 }
 
+TEST_CASE("EMA: with warmup an update keeps at most (1 + n) / (10 + n), and `decay` from then on") {
+  const Pair m(1);
+  EMA ema(m, {.decay = 0.9, .warmup = true});
+  double expected = 0;
+  for (Index n = 0; n < 200; ++n) {
+    const double steps = static_cast<double>(n), x = gradient(n, 3, 5);
+    const double kept = n == 0 ? 0 : n < 80 ? (1 + steps) / (10 + steps) : 0.9;  // 81 / 90 is 0.9
+    set(m.a, x), ema.update();
+    expected = kept * expected + (1 - kept) * x;
+    CHECK(std::abs(average_of(ema) - expected) < 1e-6);
+  }
+}
+
 TEST_CASE("EMA: equal bits for every number of threads and every instruction set; no new memory") {
   const auto run = [] {
     const Pair m;

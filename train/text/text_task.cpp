@@ -89,6 +89,7 @@ Recipe TextTask::recipe() const {
   r.max_iters = 2000, r.batch_size = options.lines ? 64 : 12;
   r.learning_rate = 1e-3, r.warmup_iters = 100;
   r.beta2 = 0.99;
+  r.ema_decay = 0.99;  // nanoGPT has none; 0.01 lower after 2,000 steps, and as low after 100
   r.eval_interval = 250, r.eval_iters = 20;
   return r;
 }
@@ -96,7 +97,7 @@ Recipe TextTask::recipe() const {
 Outcome TextTask::outcome() const {
   Outcome o;
   o.least = 0;
-  o.known = "with these settings nanoGPT states 1.88 for tiny Shakespeare";
+  o.known = "nanoGPT states 1.88 for tiny Shakespeare with these settings, without the average";
   if (options.text.empty()) o.loss = 0.36, o.seconds = 45;
   return o;
 }

@@ -22,7 +22,7 @@ class TextTask final : public Task {
   std::string description() const override;
   Index vocab_size() const override { return tokenizer_->vocab_size(); }
   Index block_size() const override { return options.block_size; }
-  /// nanoGPT's for a CPU; documents, which are short, come in larger batches.
+  /// nanoGPT's for a CPU, and an average of the weights; documents, which are short, come in larger batches.
   Recipe recipe() const override;
   Outcome outcome() const override;
   bool graded() const override { return false; }
