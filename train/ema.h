@@ -12,8 +12,8 @@ namespace mote {
 
 struct EMAOptions {
   double decay = 0.999;  ///< how much of the average an update keeps
-  /// Keep at most (1 + n) / (10 + n) in the n-th update: an average of few steps is over the last tenth of them, instead
-  /// of being mostly the weights that training began with.
+  /// Keep at most (1 + n) / (10 + n) in the n-th update: an average of few steps is over the last tenth of them, and
+  /// not mostly the weights that training began with.
   bool warmup = false;
 };
 
