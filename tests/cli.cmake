@@ -137,6 +137,8 @@ expect(0 "exact match on 9 held-out sequences: [0-9]+ [^\n]*\nfirst mistakes:\n(
   --max_iters 5 --sequences 9)
 set(few --symbols 3 --length 4 --n_embd 16 --max_iters 20 --sequences 60)
 expect(0 "overfit: the loss on the batch that it was trained on is 0.00[0-9]+\n" "^$" --overfit --batch_size 4 --max_iters 300 --schedule constant --sequences 1)
+expect(0 "overfit: the loss on the batch that it was trained on is 0.00[0-9]+\n" "^$" --overfit --batch_size 4 --gradient_accumulation_steps 2
+  --max_iters 300 --schedule constant --sequences 1)
 expect(0 "overfit: the loss on the batch that it was trained on is [1-9][^\n]*has a mistake\n" "^$" --overfit --batch_size 4 --max_iters 1
   --sequences 1)
 expect(0 "evaluation after 0 steps: held-out loss [0-9.]+, exact match [0-9]+ % \\(of training questions [0-9]+ %\\)\n  [abc]+   [abc|]+   (right|wrong)\n.*evaluation after 10 steps.*evaluation after 20 steps.*first mistakes:\n  question [abc]+   answer [abc|]+   instead of [abc]+\n"

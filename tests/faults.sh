@@ -88,10 +88,14 @@ start b
 copy b
 printf '{"st' | tee -a b/log.jsonl b/evaluations.jsonl >>b/rates.jsonl # torn lines
 finish b
+! grep -F '{"st{' b/*.jsonl || fail "half a line was left"
 sed 1d b/log.jsonl >shorter # where a checkpoint says that a log ends there is the middle of a line
 mv shorter b/log.jsonl
 "$train" --resume b >said 2>&1 && ! grep "there is no report" said || fail "$(cat said)"
-! grep -v '^{.*}$' b/*.jsonl || fail "half a line was left"
+start b
+sed -i '1s/^/   /' b/log.jsonl
+"$train" --resume b >said 2>&1 && ! grep "there is no report" said || fail "$(cat said)"
+! grep '"step".*"step"' b/*.jsonl || fail "half a line was left"
 start b
 copy b
 rm b/step-* # the best one is left: it is the newest then

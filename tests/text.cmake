@@ -50,6 +50,20 @@ run(2 "^[^\n]*--task copy contradicts the run in char, which has text\n$" ${TRAI
 run(2 "^[^\n]*--model attention_lm contradicts the run in char, which has gpt\n$" ${TRAIN} --resume char --model attention_lm)
 run(2 "^[^\n]*--text needs a path\n$" ${TRAIN} --text=)
 
+# The average of weights is what is evaluated and generated with; training does not know of it. Both end with an evaluation.
+set(text_run --text 1 --tokenizer byte ${tiny} --max_iters 30 --learning_rate 0.01 --warmup_iters 1 --eval_interval 20)
+file(WRITE ${WORK_DIR}/1 "${text}")
+foreach(tenths IN ITEMS 0 9)
+  run(0 "bits per byte" ${TRAIN} ${text_run} --ema_decay 0.${tenths} --out_dir ema${tenths})
+  file(READ ${WORK_DIR}/ema${tenths}/log.jsonl log${tenths})
+  file(STRINGS ${WORK_DIR}/ema${tenths}/evaluations.jsonl last REGEX "^{\"step\":30,")
+  string(REGEX MATCH "\"loss\":[0-9.]+" loss${tenths} "${last}")
+  execute_process(COMMAND ${GENERATE} --run ema${tenths} --count 1000 --seed 3 WORKING_DIRECTORY ${WORK_DIR} OUTPUT_VARIABLE made${tenths})
+endforeach()
+if(NOT log0 STREQUAL log9 OR NOT loss0 OR loss0 STREQUAL loss9 OR made0 STREQUAL made9)
+  message(SEND_ERROR "without and with averages: ${loss0} and ${loss9}, '${made0}' and '${made9}'")
+endif()
+
 # Only what was kept is needed to generate and to look at it.
 file(REMOVE ${WORK_DIR}/my.txt ${WORK_DIR}/names.txt)
 run(0 "^text: .*it.txt.*newest checkpoint: char/step-0*5.safetensors.*total +GPT" ${INSPECT} char)

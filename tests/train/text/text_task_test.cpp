@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <map>
 #include <set>
 
 #include "engine/base/math.h"
@@ -54,6 +56,35 @@ Ids targets_of(const std::vector<Batch>& batches) {
       }
     }
   return all;
+}
+
+TEST_CASE("text task: nine tenths of the characters, whatever their bytes; documents' bytes and pairs of tokens") {
+  const File mixed(counting(100) + std::string(100, 'a'));  // 200 characters in 400 bytes
+  std::unique_ptr<Tokenizer> of_mixed;
+  const TextData parts = read_text(mixed.options(), of_mixed);
+  CHECK((parts.train.ids.size() == 180 && parts.held_out.ids.size() == 20));
+  CHECK((parts.train.bytes == 3 * 100 + 80 - 3 && parts.held_out.bytes == 19));  // without the first token's
+
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += std::to_string(i * i) + "\n";
+  const File lines(text);
+  std::unique_ptr<Tokenizer> tokenizer;
+  const TextData data = read_text(lines.options(TokenizerKind::character, 8, true), tokenizer);
+  CHECK(data.train.bytes + data.held_out.bytes == static_cast<Index>(text.size()));
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> pairs;
+  std::map<std::uint32_t, double> firsts;
+  const auto each_pair = [](const TextPart& part, const auto& see) {
+    for (std::size_t k = 0; k + 1 < part.starts.size(); ++k)
+      for (std::size_t i = part.starts[k] + 1; i < part.starts[k + 1]; ++i) see(part.ids[i - 1], part.ids[i]);
+  };
+  each_pair(data.train, [&](std::uint32_t a, std::uint32_t b) { pairs[{a, b}] += 1, firsts[a] += 1; });
+  double sum = 0, count = 0;
+  each_pair(data.held_out, [&](std::uint32_t a, std::uint32_t b) {
+    sum -= std::log((pairs[{a, b}] + 1) / (firsts[a] + static_cast<double>(tokenizer->vocab_size())));
+    count += 1;
+  });
+  REQUIRE(count > 30);
+  CHECK(data.bigram_loss(tokenizer->vocab_size()).value() == doctest::Approx(sum / count).epsilon(1e-9));
 }
 
 TEST_CASE("text task: the last tenth of the characters is held out, and every window occurs") {
