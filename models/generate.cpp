@@ -1,6 +1,7 @@
 // GPT::generate: texts that grow, with a cache or by whole passes.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "models/choose_token.h"
@@ -20,6 +21,7 @@ void check_options(const GPTConfig& c, const IntArray& ids, Index count, const G
   check_in("generate", o.stop_token >= -1 && o.stop_token < c.vocab_size, "stop_token ", o.stop_token,
            " is out of range for V = ", c.vocab_size);
   check_in("generate", count >= 0, "count ", count, " must be at least 0");
+  check_in("generate", count <= std::numeric_limits<Index>::max() - ids.shape()[1], "count ", count, " is too large");
 }
 
 /// Rows with equally long texts. They run as a batch of their own, without padding, and so compute what each would
@@ -124,7 +126,9 @@ IntArray GPT::generate(const IntArray& ids, Index count, const GenerateOptions& 
       const bool fits = config.unbounded() || T <= config.block_size;
       const bool cached = options.use_cache && fits;
       const Index first = cached ? g.padding + g.cache.length() : fits ? g.padding : length - config.block_size;
-      const IntArray next = texts.from(first, g.rows);
+      IntArray next = texts.from(first, g.rows);
+      if (filler >= config.vocab_size)  // in rows that are finished, whose logits nobody looks at
+        std::replace(next.mutate(), next.mutate() + next.numel(), filler, options.stop_token);
       g.logits = (cached ? (*this)(next, g.cache, Logits::last) : (*this)(next, Logits::last)).array().contiguous();
       for (std::size_t i = 0; i < g.rows.size(); ++i) {
         const real* const row = g.logits.data() + static_cast<Index>(i) * config.vocab_size;

@@ -76,7 +76,8 @@ kill -STOP $run
 mv b gone
 kill -CONT $run
 ended $run
-((status == 1)) && grep -q "cannot [a-z ]* 'b[/a-z0-9.-]*': No such file or directory$" said || fail "$status $(cat said)"
+# Stopped between a file's new name and the folder's sync, it says that the file is written but perhaps not for good.
+((status == 1)) && grep -q "'b[/a-z0-9.-]*'.*: No such file or directory$" said || fail "$status $(cat said)"
 whole gone
 finish gone
 start b
@@ -101,7 +102,7 @@ copy b
 rm b/step-* # the best one is left: it is the newest then
 finish b
 start b
-for file in config.json log.jsonl evaluations.jsonl rates.jsonl best.safetensors; do # --out_dir takes no folder that somebody uses
+for file in config.json log.jsonl evaluations.jsonl rates.jsonl best.safetensors report.html loss.svg; do # --out_dir takes no folder that somebody uses
   rm -rf other && mkdir other && cp "b/$file" other/
   refused "choose another folder" "$train" "${options[@]}" --out_dir other
   cmp "b/$file" "other/$file"

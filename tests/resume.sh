@@ -131,6 +131,7 @@ unheard() { # exit code, what is said on stderr
 rm -rf b
 status=0
 "$train" "${options[@]}" --out_dir b --log_interval 1 >/dev/full 2>said || status=$?
+[ "$(basename "$(newest b)")" != "$(basename "$(newest heard)")" ] || fail "it trained on"
 unheard 1 "cannot write to standard output: No space left on device"
 rm -rf b
 "$train" "${options[@]}" --out_dir b --log_interval 1 2>said | sed -n '/^step 3/q' || status=${PIPESTATUS[0]}

@@ -31,7 +31,7 @@ class Aside {
 
 /// The mean of loss(batch) over batches that stay the same for the whole training, drawn once from a stream of their
 /// own: of Tensors all weigh alike, a MeanLoss as much as it has terms. Disturbs nothing; see Aside.
-/// Errors: no batches, a loss that is not one element.
+/// Errors: no batches, or none with terms; a loss that is not one element.
 template <class Batches, class Loss>
 double mean_loss(Module& model, const Batches& batches, const Loss& loss) {
   const Aside aside(model);
@@ -40,10 +40,12 @@ double mean_loss(Module& model, const Batches& batches, const Loss& loss) {
   for (const auto& batch : batches) {
     const MeanLoss one = loss(batch);
     check_in("mean_loss", one.loss.numel() == 1, "a loss has shape ", one.loss.shape(), ", not one element");
+    check_in("mean_loss", one.count >= 0, "a loss is a mean over ", one.count, " terms");
+    if (one.count == 0) continue;
     sum += static_cast<double>(one.loss.item()) * static_cast<double>(one.count);
     count += one.count;
   }
-  check_in("mean_loss", count > 0, "needs at least one batch");
+  check_in("mean_loss", count > 0, "needs at least one batch that has terms");
   return sum / static_cast<double>(count);
 }
 

@@ -55,9 +55,8 @@ class LeafSums {
     const std::lock_guard lock(leaf_mutex);
     for (std::size_t i = 0; i < sums_.size(); ++i) {  // all the memory first
       Array& total = sums_[i].leaf->grad;
-      if (!total.defined()) continue;
-      total.mutate();
-      sums_[i].grad = sums_[i].grad.contiguous();
+      if (total.defined()) total.mutate();
+      sums_[i].grad = sums_[i].grad.contiguous();  // that of sum(x) is one element seen as many
     }
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       Array& total = sums_[i].leaf->grad;
@@ -196,7 +195,7 @@ void Tensor::backward(const Array& dy) const {
   if (node_->leaf) {
     const std::lock_guard lock(leaf_mutex);
     if (!node_->grad.defined())
-      node_->grad = dy;
+      node_->grad = dy.contiguous();
     else
       accumulate(node_->grad, dy);
     return;

@@ -35,7 +35,7 @@ class Tensor {
   Tensor& requires_grad_(bool on = true) &;
   Tensor requires_grad_(bool on = true) && { return requires_grad_(on); }
   /// The gradient from backward(); undefined before, and for an untracked tensor. Gradients of several backward() calls
-  /// accumulate until zero_grad(). Errors: a result without retain_grad(), which keeps none.
+  /// accumulate until zero_grad(). A leaf's is contiguous. Errors: a result without retain_grad(), which keeps none.
   const Array& grad() const;
   void zero_grad();
   /// Asks backward() to keep the gradient of this intermediate result. Errors: it is not tracked; backward() has run.

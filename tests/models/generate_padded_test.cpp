@@ -84,6 +84,23 @@ TEST_CASE("generate: padded rows sample in the order of the rows, 2 B V words fo
   CHECK(told[0] == stop);
   for (std::size_t i = 1; i < told.size(); ++i) CHECK(told[i] == 10);  // a finished row repeats pad_token
   CHECK(stopped.at({1, 5}) == stop);
+  for (const Index pad : {10, 100}) {  // a row that has ended repeats pad_token, in the vocabulary or not
+    GenerateOptions stops = o;
+    stops.stop_token = all.at({0, 5}), stops.pad_token = pad;
+    const IntArray some = m.generate(pad_left(prompts, pad), 3, stops, Generator(3));
+    Index filled = 0;
+    for (Index b = 0; b < some.shape()[0]; ++b) {
+      bool ended = false;
+      for (Index t = 5; t < some.shape()[1]; ++t) {
+        CHECK(some.at({b, t}) == (ended ? pad : all.at({b, t})));
+        filled += ended;
+        ended = ended || all.at({b, t}) == stops.stop_token;
+      }
+    }
+    CHECK(filled > 0);
+  }
+  CHECK(error_of([&] { m.generate(ids, std::numeric_limits<Index>::max(), o, Generator(1)); }) ==
+        "generate: count 9223372036854775807 is too large");
   CHECK(m.generate(ints({{1, 2}}), 2, {.temperature = 0, .pad_token = 100}, Generator(1)) ==
         m.generate(ints({{1, 2}}), 2));  // an id that no row begins with, nor in the vocabulary
   CHECK(m.generate(IntArray({0, 3}), 2, {.pad_token = 10}, Generator(1)).shape() == Shape{0, 5});

@@ -184,6 +184,19 @@ TEST_CASE("DataLoader: iterators, two epochs at once, a loader that is gone") {
   CHECK(next_of(random) == next_of(same));
 }
 
+TEST_CASE("DataLoader: whoever leaves after the last full batch has not drawn what the end of an epoch draws") {
+  const auto state_after = [](int most) {
+    const Generator own(1);
+    const DataLoader loader(4, {.batch_size = 2, .shuffle = true, .generator = own}, Generator(2));
+    int count = 0;
+    for ([[maybe_unused]] const auto& rows : loader)
+      if (++count == most) break;
+    return own.get_state();
+  };
+  CHECK(state_after(2) == state_after(1));
+  CHECK(state_after(3) != state_after(2));
+}
+
 TEST_CASE("DataLoader: errors, and no rows") {
   const Generator random(1);
   const auto made = [&](Index size, const DataLoaderOptions& options) {

@@ -76,7 +76,14 @@ TEST_CASE("mean_loss: the mean over the batches; the state comes back after an e
   const GeneratorState start = random.get_state();
   CHECK(mean_loss(m, std::vector<double>{1, 2, 6}, [](double x) { return Tensor(static_cast<real>(x)); }) == 3);
   CHECK(error_of([&] { mean_loss(m, std::vector<int>{}, [](int) { return Tensor(0); }); }) ==
-        "mean_loss: needs at least one batch");
+        "mean_loss: needs at least one batch that has terms");
+  const auto with = [&](Index count) {  // a mean over nothing is NaN, and weighs nothing
+    return mean_loss(m, std::vector<Index>{2, count, 4}, [](Index n) {
+      return MeanLoss(Tensor(n > 0 ? static_cast<real>(n) : std::numeric_limits<real>::quiet_NaN()), n);
+    });
+  };
+  CHECK(with(0) == doctest::Approx((2 * 2 + 4 * 4) / 6.0));
+  CHECK(error_of([&] { with(-3); }) == "mean_loss: a loss is a mean over -3 terms");
   CHECK(error_of([&] {
           mean_loss(m, std::vector<int>{1}, [&](int) { return m(random_array({2, 4}, 1)); });
         }) == "mean_loss: a loss has shape [2, 3], not one element");
@@ -92,7 +99,7 @@ TEST_CASE("mean_loss: of Tensors all weigh alike, a MeanLoss as much as it has t
   CHECK(mean_loss(m, batches, loss) == 2);
   CHECK(mean_loss(m, batches, [&](Index n) { return MeanLoss(loss(n), n); }) == 2.5);
   CHECK(error_of([&] { mean_loss(m, batches, [&](Index n) { return MeanLoss(loss(n), 0); }); }) ==
-        "mean_loss: needs at least one batch");
+        "mean_loss: needs at least one batch that has terms");
 }
 
 }  // namespace

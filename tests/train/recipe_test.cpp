@@ -110,6 +110,9 @@ TEST_CASE("recipe: linear, wsd and min_lr") {
   CHECK(fit_options(r).schedule(80) == 1);
   CHECK(fit_options(r).schedule(85) == doctest::Approx(0.75));
   CHECK(fit_options(r).schedule(100) == 0.5);
+  r.decay_ratio = 0.29;  // times 100 a little below 29
+  CHECK(fit_options(r).schedule(71) == 1);
+  CHECK(fit_options(r).schedule(72) < 1);
   r.min_lr = 0, r.decay_ratio = 1;
   CHECK(fit_options(r).schedule(19) < 1);
   CHECK(fit_options(r).schedule(20) == 1);

@@ -120,6 +120,22 @@ TEST_CASE("graph: a cleared gradient and one filled with zeros lead to the same 
   CHECK(same_bits(a.grad(), b.grad()));
 }
 
+TEST_CASE("graph: gradients of leaves are contiguous, however a rule made them") {
+  Tensor x = Tensor(random_array({2, 3}, 1)).requires_grad_();
+  const auto ones = [&](const Tensor& y) {
+    x.zero_grad();
+    y.backward();
+    REQUIRE(x.grad().is_contiguous());
+    for (const real g : x.grad().values()) CHECK(g == 1);
+  };
+  ones(sum(x));
+  ones(sum(transpose(x, 0, 1)));
+  ones(sum(transpose(x, 0, 1) * Tensor(Array::full({3, 2}, 1))));
+  x.zero_grad();
+  x.backward(Array::full({1}, 2).expand({2, 3}));
+  CHECK(x.grad().values().back() == 2);
+}
+
 TEST_CASE("graph: a later backward leaves an array taken from grad() as it was") {
   const Tensor x = leaf({1, 2});
   sum(x * real(3)).backward();

@@ -114,6 +114,21 @@ TEST_CASE("attention over a cache, in chunks of any size = the whole pass, on an
     }
 }
 
+TEST_CASE(
+    "attention over a cache that has dropped rows, with a window of more than one block of sums = the whole pass") {
+  const NoGrad no_grad;
+  for (const bool guarded : {false, true}) {
+    Text text(1, 2, 1, 2000, {.causal = true, .window = 700});
+    if (guarded) {
+      text.v.mutate()[3 * 1500] = std::numeric_limits<real>::infinity();
+      text.whole = attention(text.q, text.k, text.v, text.options).array();
+    }
+    KeyValueCache cache(700);
+    for (Index t = 0; t < 2000; t += 100) text.check(t, t + 100, cache);
+    CHECK(cache.first() > 0);
+  }
+}
+
 TEST_CASE("attention over caches in turn, one forked, one emptied for another batch, one gone back") {
   const NoGrad no_grad;
   for (const Text& a : texts(90))

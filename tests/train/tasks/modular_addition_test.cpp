@@ -27,6 +27,14 @@ TEST_CASE("modular addition task: training and test pairs are all there are; a f
     for (Index n = 0; n < task.pairs(split); ++n) seen.insert(row_of(q.prompts, n));
   }
   CHECK(seen.size() == 121);
+  std::set<Sequence> trained;  // a + b and b + a are one question
+  const Questions known = task.evaluation(1000, Split::train), asked = task.evaluation(1000, Split::test);
+  for (Index n = 0; n < train; ++n) trained.insert(row_of(known.prompts, n));
+  for (Index n = 0; n < test; ++n) {
+    Sequence turned = row_of(asked.prompts, n);
+    std::swap(turned[0], turned[1]);
+    CHECK(!trained.contains(turned));
+  }
   const Batch two = task.batch(2 * train, Split::train, Generator(1));
   std::multiset<Sequence> rounds[2];
   for (Index n = 0; n < 2 * train; ++n) rounds[n / train].insert(row_of(two.ids, n));

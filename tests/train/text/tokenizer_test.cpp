@@ -109,6 +109,12 @@ TEST_CASE("tokenizer: ids outside the vocabulary") {
     }
 }
 
+TEST_CASE("tokenizer: a byte that is also spelt as a special token stays a byte in plain text") {
+  const auto tokenizer = train_tokenizer(TokenizerKind::byte_pair, "aaaa", 257, {"z"});
+  CHECK(tokenizer->encode("az", SpecialText::plain) == std::vector<Index>{97, 122});
+  CHECK(tokenizer->encode("az", SpecialText::allow) == std::vector<Index>{97, 256});
+}
+
 TEST_CASE("tokenizer: special tokens are refused in text unless allowed") {
   for (const TokenizerKind kind : {TokenizerKind::character, TokenizerKind::byte, TokenizerKind::byte_pair}) {
     const auto t = train_tokenizer(kind, "a <|endoftext|>pad b", 512, {special, "<|end", "<|pad|>"});
