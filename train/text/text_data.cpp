@@ -7,6 +7,7 @@
 #include "engine/io/crc32.h"
 #include "engine/io/file.h"
 #include "engine/io/utf8.h"
+#include "train/text/characters.h"
 #include "train/text/grammar.h"
 
 namespace mote {
