@@ -11,12 +11,9 @@
 #include <utility>
 #include <vector>
 
-#ifdef __unix__
-#include <pthread.h>
-#endif
-
 #include "engine/base/check.h"
 #include "engine/base/env.h"
+#include "engine/base/fork.h"
 #include "engine/base/job.h"
 #include "engine/base/storage.h"
 
@@ -170,8 +167,8 @@ int thread_count(State& s) {
 
 /// A forked child has a copy of the pool's memory but none of its threads; it gets a new state and starts its own.
 void forget_pool_in_child() {
-#ifdef __unix__
-  static const int registered = pthread_atfork(nullptr, nullptr, [] {
+  const auto nothing = [] {};
+  [[maybe_unused]] static const bool registered = on_fork(nothing, nothing, [] {
     State& s = state();
     const int n = s.threads.load();
     s.pool.release();  // its threads do not exist here: joining them would block forever
@@ -179,8 +176,6 @@ void forget_pool_in_child() {
     s.threads.store(n);
     inside = false;
   });
-  (void)registered;
-#endif
 }
 
 /// The pool, started when first needed; null while there is no memory for it.

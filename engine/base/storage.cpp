@@ -1,11 +1,8 @@
 // Allocation of blocks: from what this thread keeps, from the cache, from the system.
 #include "engine/base/storage.h"
 
-#ifdef __unix__
-#include <pthread.h>
-#endif
-
 #include "engine/base/block_cache.h"
+#include "engine/base/fork.h"
 
 namespace mote {
 
@@ -21,26 +18,14 @@ void give_back_all(FreeBlock* block) noexcept {
   while (block) give_back(std::exchange(block, block->next));
 }
 
-Cache& cache();
-
-/// fork() waits until no other thread is inside the cache: the child would have no such thread to unlock it.
-bool hold_cache_over_fork() {
-#ifdef __unix__
-  return pthread_atfork([] { cache().mutex.lock(); }, [] { cache().mutex.unlock(); },
-                        [] {
-                          AllKept::forget_others();
-                          cache().mutex.unlock();
-                        }) == 0;
-#else
-  return true;
-#endif
-}
-
 /// Never destroyed: arrays in static variables may be freed after all of mote's destructors have run.
 Cache& cache() {
   static Cache* const c = new Cache;
-  static const bool held = hold_cache_over_fork();
-  (void)held;
+  [[maybe_unused]] static const bool registered = on_fork([] { c->mutex.lock(); }, [] { c->mutex.unlock(); },
+                                                          [] {
+                                                            AllKept::forget_others();
+                                                            c->mutex.unlock();
+                                                          });
   return *c;
 }
 
