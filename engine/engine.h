@@ -5,8 +5,6 @@
 
 #include "engine/array/array.h"
 #include "engine/array/random.h"
-#include "engine/autograd/gradcheck.h"
-#include "engine/autograd/graph_text.h"
 #include "engine/autograd/op.h"
 #include "engine/base/env.h"
 #include "engine/base/math.h"

@@ -10,7 +10,7 @@
 #include "engine/base/parallel.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/kernels.h"
-#include "engine/kernels/limits.h"
+#include "engine/watch/limits.h"
 #include "examples/program.h"
 
 using namespace mote;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "models/choose_token.h"
 
@@ -80,6 +81,40 @@ class Texts {
   std::vector<std::vector<Index>> rows_;
 };
 
+/// The last tokens' logits of one group, [rows, 1, V]. While the whole text fits, a cache needs only the new tokens;
+/// after that every new token shifts all others to new positions, so the last block_size are recomputed.
+Array next_logits(const GPT& model, Group& g, const Texts& texts, Index length, const GenerateOptions& options) {
+  const GPTConfig& c = model.config;
+  const bool fits = c.unbounded() || length - g.padding <= c.block_size;
+  const bool cached = options.use_cache && fits;
+  const Index first = cached ? g.padding + g.cache.length() : fits ? g.padding : length - c.block_size;
+  IntArray next = texts.from(first, g.rows);
+  const Index filler = options.filler();
+  if (filler >= c.vocab_size)  // in rows that are finished, whose logits nobody looks at
+    std::replace(next.mutate(), next.mutate() + next.numel(), filler, options.stop_token);
+  return (cached ? model(next, g.cache, Logits::last) : model(next, Logits::last)).array().contiguous();
+}
+
+/// Notices that somebody has changed weights: keys and values cached before are no longer what a whole pass computes.
+class Weights {
+ public:
+  explicit Weights(const GPT& model) : parameters_(parameters(model)) { changed(); }
+  /// Since the last call.
+  bool changed() {
+    bool any = values_.size() != parameters_.size();
+    values_.resize(parameters_.size());
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      any = any || !values_[i].shares_storage(parameters_[i].value());
+      values_[i] = parameters_[i].value();  // shared, so that a write in place makes a copy
+    }
+    return any;
+  }
+
+ private:
+  std::vector<Parameter> parameters_;
+  std::vector<Array> values_;
+};
+
 }  // namespace
 
 IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Index pad) {
@@ -110,7 +145,8 @@ IntArray GPT::generate(const IntArray& ids, Index count, const GenerateOptions& 
   if (B == 0 || count == 0) return groups.empty() ? IntArray({B, ids.shape()[1] + count}) : prompts;
   Texts texts(prompts);
   TokenChooser choose(options, random, config.vocab_size);
-  const Index filler = options.pad_token >= 0 ? options.pad_token : options.stop_token;
+  std::optional<Weights> weights;  // which nobody but on_token can change meanwhile
+  if (options.on_token && options.use_cache) weights.emplace(*this);
   std::vector<bool> finished(static_cast<std::size_t>(B), false);
   struct Row {
     const real* logits;
@@ -120,29 +156,22 @@ IntArray GPT::generate(const IntArray& ids, Index count, const GenerateOptions& 
   IntArray newest({B});
   for (Index length = ids.shape()[1], end = length + count; length < end; ++length) {
     for (Group& g : groups) {
-      // While the whole text fits, a cache needs only the new tokens; after that every new token shifts all others to
-      // new positions, so the last block_size are recomputed.
-      const Index T = length - g.padding;
-      const bool fits = config.unbounded() || T <= config.block_size;
-      const bool cached = options.use_cache && fits;
-      const Index first = cached ? g.padding + g.cache.length() : fits ? g.padding : length - config.block_size;
-      IntArray next = texts.from(first, g.rows);
-      if (filler >= config.vocab_size)  // in rows that are finished, whose logits nobody looks at
-        std::replace(next.mutate(), next.mutate() + next.numel(), filler, options.stop_token);
-      g.logits = (cached ? (*this)(next, g.cache, Logits::last) : (*this)(next, Logits::last)).array().contiguous();
+      g.logits = next_logits(*this, g, texts, length, options);
       for (std::size_t i = 0; i < g.rows.size(); ++i) {
         const real* const row = g.logits.data() + static_cast<Index>(i) * config.vocab_size;
-        rows[static_cast<std::size_t>(g.rows[i])] = {row, choose.largest(row, T - 1)};
+        rows[static_cast<std::size_t>(g.rows[i])] = {row, choose.largest(row, length - g.padding - 1)};
       }
     }
     Index* const token = newest.mutate();
     for (std::size_t b = 0; b < rows.size(); ++b) {
       token[b] = choose(rows[b].logits, rows[b].largest);
-      if (finished[b]) token[b] = filler;
+      if (finished[b]) token[b] = options.filler();
       finished[b] = finished[b] || (options.stop_token >= 0 && token[b] == options.stop_token);
     }
     texts.append(newest);
     if (options.on_token && !options.on_token(newest)) break;
+    if (weights && weights->changed())
+      for (Group& g : groups) g.cache = cache();
     if (std::find(finished.begin(), finished.end(), false) == finished.end()) break;
   }
   return texts.all();

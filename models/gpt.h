@@ -24,6 +24,9 @@ struct GenerateOptions {
   /// (pad_token, if given) until all rows are finished.
   std::function<bool(const IntArray& newest)> on_token = {};
 
+  /// What a finished row goes on with.
+  Index filler() const { return pad_token >= 0 ? pad_token : stop_token; }
+
   template <class V>
   void visit(V& v) {
     v("temperature", temperature, "0: always the likeliest; larger: more even");

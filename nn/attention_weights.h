@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/autograd/no_grad.h"
-#include "engine/autograd/observer.h"
+#include "engine/autograd/tensor.h"
+#include "engine/watch/observer.h"
 #include "nn/evaluation.h"
 
 namespace mote {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/watch/observer.h"
 #include "nn/module.h"
 
 namespace mote {

@@ -4,7 +4,7 @@
 #include <concepts>
 #include <tuple>
 
-#include "engine/autograd/gradcheck.h"
+#include "engine/watch/gradcheck.h"
 #include "nn/module.h"
 
 namespace mote {

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/array/int_array.h"
+#include "engine/array/mask.h"
 #include "engine/array/stream_guard.h"
 #include "engine/autograd/op.h"
 
@@ -14,6 +16,14 @@ namespace mote {
 class Module;
 
 namespace detail {
+/// Represents a T in a compile-time check: converts to T, but to nothing that T itself would convert to.
+template <class T>
+struct Exactly {
+  template <class U>
+  requires std::is_same_v<U, T>
+  operator U() const;
+};
+
 /// Whether a layer's forward() takes these arguments.
 template <class L, class... A>
 concept Takes = requires(const L& layer, A&&... arguments) {
@@ -28,7 +38,7 @@ template <class L, class T, class... A>
 concept NotMask =
     std::same_as<std::remove_cvref_t<T>, Tensor> && !Takes<L, A..., Exactly<Tensor>> && Takes<L, A..., const Mask&>;
 
-/// The layer stack's dotted path, found by visiting from the outermost module; LayerScope::path (check.h).
+/// The layer stack's dotted path, found by visiting from the outermost module; LayerScope::path.
 std::string layer_path(const LayerScope& innermost);
 /// Module::type_name() of the innermost layer.
 std::string layer_type(const LayerScope& innermost);
@@ -36,21 +46,21 @@ std::string layer_type(const LayerScope& innermost);
 class OpenLayer {
  public:
   explicit OpenLayer(const Module& m) : scope_{&m, thread_context.layer, layer_path, layer_type} {
-    if (watched_) [[unlikely]]
-      Watchers::tell([this](Observer& o) { o.layer_opened(scope_); });
+    if (watch_) [[unlikely]]
+      watch_->layer_opened(scope_);
     thread_context.layer = &scope_;
   }
   ~OpenLayer() {
     thread_context.layer = scope_.outer;
-    if (watched_) [[unlikely]]
-      Watchers::tell([this](Observer& o) { o.layer_closed(scope_); });
+    if (watch_) [[unlikely]]
+      watch_->layer_closed(scope_);
   }
   OpenLayer(const OpenLayer&) = delete;
 
  private:
   LayerScope scope_;
   StreamGuard streams_;
-  bool watched_ = Watchers::any();
+  Watch* const watch_ = watching();
 };
 }  // namespace detail
 

@@ -116,9 +116,11 @@ class Module {
     live_.fetch_add(1, std::memory_order_relaxed);
     moved_from_ = std::exchange(other.moved_from_, true);
   }
-  Module& operator=(Module&& other) noexcept {
+  /// Errors: a module is moved to itself, which would empty its lists.
+  Module& operator=(Module&& other) {
+    check_in("module", this != &other || moved_from_, "a module is moved to itself");
     mode_ = other.own_mode();
-    moved_from_ = this != &other && std::exchange(other.moved_from_, true);
+    moved_from_ = std::exchange(other.moved_from_, true);
     return *this;
   }
   /// Errors: always, except inside clone().

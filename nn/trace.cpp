@@ -146,7 +146,7 @@ void Trace::rule_opened(const Node& node, const Array&) {
     e.is_op = true;
     e.name = node.op;
     e.output = node.shape;
-    if (node.recorded) e.path = node.recorded->layer;
+    if (recorded(node)) e.path = recorded(node)->layer;
     rule_ = recorded_[node.id] = append(std::move(e));
   }
   rule_start_ = mine.now();
@@ -154,9 +154,9 @@ void Trace::rule_opened(const Node& node, const Array&) {
 
 void Trace::gradient_sent(const Node& node, std::size_t i, const Array&, const Array&) {
   const Bookkeeping mine(*this);
-  Index flops = node.recorded ? events_[rule_].flops : node.shape.numel();
-  if (node.recorded && !node.recorded->gradient_flops.empty())
-    flops = i < node.recorded->gradient_flops.size() ? node.recorded->gradient_flops[i] : 0;
+  Index flops = recorded(node) ? events_[rule_].flops : node.shape.numel();
+  if (recorded(node) && !recorded(node)->gradient_flops.empty())
+    flops = i < recorded(node)->gradient_flops.size() ? recorded(node)->gradient_flops[i] : 0;
   upwards(rule_, [&](TraceEvent& e) { e.backward_flops += flops; });
 }
 

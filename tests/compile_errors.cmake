@@ -39,6 +39,7 @@ refuses("engine/ops/loss.h" "cross_entropy(x, tensor({{1, 0}}))"
   "targets are class ids, whole numbers: write ints({1, 0}), not tensor({1, 0})")
 refuses("engine/autograd/rule.h;engine/autograd/op.h;string" "Op op(\"f\", x); auto kept = save(x, std::string(\"a\"))"
   "a rule keeps arrays and plain values only; see is_saveable")
+refuses("engine/autograd/op.h;string" "const std::string kind = \"f\"; Op op(kind.c_str(), x)" "constant expression")
 refuses("nn/self_attention.h" "SelfAttention(4, 2, random)(x, ones({2, 2}))" "${mask}")
 refuses("nn/multi_head_attention.h" "MultiHeadAttention(4, 2, random)(x, x, x, ones({2, 2}))" "${mask}")
 refuses("nn/multi_head_attention.h" "MultiHeadAttention(4, 2, random)(x, x)" "${mask}")

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/autograd/gradcheck.h"
+#include "engine/watch/gradcheck.h"
 #include "engine/ops/arithmetic.h"
 #include "tests/tools.h"
 

@@ -28,10 +28,10 @@ namespace detail {
 /// What Adam and AdamW share: all except how weights decay. Muon updates what is no matrix as AdamW does.
 class AdamBase : public Optimizer {
  protected:
-  AdamBase(const char* name, std::vector<ParameterGroup> groups, const AdamOptions& options, bool decoupled)
+  AdamBase(OpName name, std::vector<ParameterGroup> groups, const AdamOptions& options, bool decoupled)
       : AdamBase(name, {by_adam(std::move(groups))}, options, decoupled) {}
   /// For an optimizer that updates only some parameters as Adam does.
-  AdamBase(const char* name, std::vector<Rule> rules, const AdamOptions& options, bool decoupled)
+  AdamBase(OpName name, std::vector<Rule> rules, const AdamOptions& options, bool decoupled)
       : Optimizer(name, std::move(rules), options.lr, options.weight_decay), options_(options), decoupled_(decoupled) {
     check_setting("eps", options.eps);
     for (const double beta : options.betas)

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/autograd/no_grad.h"
+#include "engine/autograd/tensor.h"
 #include "nn/evaluation.h"
 #include "train/mean_loss.h"
 

@@ -109,7 +109,7 @@ std::string describe(const std::vector<ParameterGroup>& groups) {
   return text;
 }
 
-Optimizer::Optimizer(const char* name, std::vector<Rule> rules, double lr, double weight_decay)
+Optimizer::Optimizer(OpName name, std::vector<Rule> rules, double lr, double weight_decay)
     : name_(name), learning_rate_(lr) {
   check_setting("weight_decay", weight_decay);
   for (Rule& rule : rules) {

@@ -107,11 +107,11 @@ class Optimizer {
 
   /// `name` opens the errors; `weight_decay` is for groups without one of their own. Errors: no parameters, an
   /// undefined one, a cell or a name listed twice, settings below 0 or not finite.
-  Optimizer(const char* name, std::vector<ParameterGroup> groups, double lr, double weight_decay,
+  Optimizer(OpName name, std::vector<ParameterGroup> groups, double lr, double weight_decay,
             std::vector<std::string> state_names)
       : Optimizer(name, {{std::move(groups), std::move(state_names)}}, lr, weight_decay) {}
   /// The same for an optimizer that updates some parameters by another rule than the rest.
-  Optimizer(const char* name, std::vector<Rule> rules, double lr, double weight_decay);
+  Optimizer(OpName name, std::vector<Rule> rules, double lr, double weight_decay);
   /// Called at the beginning of a step. May fail.
   virtual void begin() {}
   /// Updates one parameter, which has a gradient. `lr` is its own: learning_rate() times lr_scale.
@@ -141,7 +141,7 @@ class Optimizer {
   void add_group(ParameterGroup group, double weight_decay, std::size_t rule);
   static bool has_step(const Slot& slot);
 
-  const char* name_;
+  OpName name_;
   std::vector<std::vector<std::string>> state_names_;  // of each rule
   std::vector<ParameterGroup> groups_;
   std::vector<Parameter> parameters_;

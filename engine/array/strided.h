@@ -35,6 +35,7 @@ Self copy_of(const Strided<Self, T>& x) {
 template <class Self, class T>
 class Strided {
  public:
+  using Element = T;
   /// Uninitialised elements: for results that are filled immediately.
   static Self empty(const Shape& shape) {
     Self x;

@@ -3,32 +3,21 @@
 
 #include <atomic>
 
-#include "engine/base/shared_count.h"
-
 namespace mote {
 namespace {
 
-std::atomic<std::uint64_t> next_id{1};
-std::atomic<Index> nodes_alive{0};
+std::atomic<std::uint64_t> made{0}, dropped{0};
 
 }  // namespace
 
-Index live_nodes() { return nodes_alive.load(); }
+Index live_nodes() { return static_cast<Index>(made.load() - dropped.load()); }
 
-std::uint64_t Node::fresh_id(std::uint64_t floor) {
-  constexpr std::uint64_t at_once = 1024;  // a thread takes that many at once, each time above all that were taken
-  static constinit thread_local std::uint64_t next = 0, end = 0;
-  if (next == end || next <= floor) end = (next = next_id.fetch_add(at_once, std::memory_order_relaxed)) + at_once;
-  return next++;
-}
-
-Node::Node(const char* name, const Shape& s) : op(name), shape(s), id(fresh_id()) {
-  detail::count_up<Index>(nodes_alive, 1);
-}
+Node::Node(const char* name, const Shape& s)
+    : op(name), shape(s), id(made.fetch_add(1, std::memory_order_relaxed) + 1) {}
 
 Node::~Node() {
   clear_inputs();
-  detail::count_up<Index>(nodes_alive, -1);
+  dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
 /// Dropping an input may drop the last handle to it, then to its inputs, and so on along a chain of any length. Such

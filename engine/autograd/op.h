@@ -3,18 +3,69 @@
 
 #include <exception>
 #include <initializer_list>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "engine/autograd/grads.h"
-#include "engine/autograd/no_grad.h"
-#include "engine/autograd/observer.h"
+#include "engine/array/nbytes.h"
+#include "engine/autograd/backward.h"
 #include "engine/autograd/parameter.h"
 #include "engine/autograd/tensor.h"
 
 namespace mote {
+
+class Op;
+
+/// Whoever looks at a thread's layers, ops and rules (engine/watch). No result depends on it: to learn how gradients
+/// flow, read on at Op. Layers and ops nest; whatever has opened also closes, even after an error.
+class Watch {
+ public:
+  virtual void layer_opened(const LayerScope&) = 0;
+  virtual void layer_closed(const LayerScope&) noexcept = 0;
+  virtual void op_opened(const Op&) = 0;
+  /// What the innermost op says of itself before record(): its work (Op::flops), the shape of a value that is neither
+  /// input nor result, and that it makes infinities by design.
+  virtual void flops(Index forward, std::initializer_list<Index> per_gradient) = 0;
+  virtual void note(const char* what, const Shape& shape) = 0;
+  virtual void infinity_on_purpose() = 0;
+  /// Whether somebody wants the op's internal value of that name; if so, show it.
+  virtual bool wants(const char* value) const = 0;
+  virtual void show(const Op&, const char* value, const Array& x) = 0;
+  /// `node` is null if nothing is recorded.
+  virtual void op_recorded(const Op&, const Array& result, Index kept_bytes, Node* node) = 0;
+  virtual void op_closed(const Op&) noexcept = 0;
+  virtual void rule_opened(const Node&, const Array& dy) = 0;
+  virtual void gradient_sent(const Node&, std::size_t i, const Array& dx, const Array& dy) = 0;
+  virtual void rule_closed(const Node&) noexcept = 0;
+  /// " (in <layer>)" for a node whose recording was seen, otherwise "".
+  virtual std::string in_layer(const Node&) const = 0;
+
+ protected:
+  ~Watch() = default;
+};
+
+/// The watch that MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE ask for on this thread, null without them. The core's only
+/// call of engine/watch.
+Watch* environment_watch();
+
+/// This thread's watch; null when nobody looks.
+inline Watch* watching() {
+  if (!thread_context.asked) [[unlikely]] {
+    thread_context.asked = true;
+    thread_context.watch = environment_watch();
+  }
+  return thread_context.watch;
+}
+
+/// The name of an op: a literal, since errors and reports speak of it as long as the program runs.
+class OpName {
+ public:
+  consteval OpName(const char* literal) : text_(literal) {}
+  operator const char*() const { return text_; }
+
+ private:
+  const char* text_;
+};
 
 /// Opens every op: provides its name for errors and its inputs for record(): Tensors, Parameters, or lists of Tensors.
 /// Inputs must outlive the Op, as a function's arguments and a layer's fields do. Undefined ones count as not given,
@@ -22,20 +73,19 @@ namespace mote {
 class Op {
  public:
   template <class... Inputs>
-  explicit Op(const char* name, Inputs&&... inputs) : Op(name) {
+  explicit Op(OpName name, Inputs&&... inputs) : Op(name) {
     static_assert((std::is_lvalue_reference_v<Inputs> && ...),
                   "an Op's inputs must outlive it: give each a name first");
     (add(inputs), ...);
   }
-  explicit Op(const char* name) : outer_(std::exchange(thread_context.op, name)), name_(name) {
-    if (watched_) [[unlikely]]
-      tell_opened();
+  explicit Op(OpName name) : name_(name) {
+    if (watch_) [[unlikely]]
+      watch_->op_opened(*this);
   }
   ~Op() {
-    thread_context.op = outer_;
     if (!recorded_ && tracked() && std::uncaught_exceptions() == 0) thread_context.unrecorded = name_;
-    if (watched_) [[unlikely]]
-      Watchers::tell([this](Observer& o) { o.op_closed(*this); });
+    if (watch_) [[unlikely]]
+      watch_->op_closed(*this);
   }
   Op(const Op&) = delete;
 
@@ -46,12 +96,17 @@ class Op {
   Tensor record(Array value, const Saved& saved, const Rule& rule) {
     recorded_ = true;
     NodePtr node;
+    Index kept = 0;
     if (tracked()) {
-      node = make_node(value.shape());
-      node->backward = BackwardRule(rule, saved);
+      node = Node::make(name_, value.shape());
+      for (std::size_t i = 0; i < inputs_.size(); ++i) node->add_input(*inputs_[i].node);
+      saved([&](const auto&... values) {
+        node->backward = BackwardRule(rule, values...);
+        if (watch_) kept = (Index(0) + ... + nbytes(values));
+      });
     }
-    if (watched_) [[unlikely]]
-      tell_recorded(value, node ? saved.bytes() : 0, node.get());
+    if (watch_) [[unlikely]]
+      watch_->op_recorded(*this, value, kept, node.get());
     return Tensor(std::move(value), std::move(node));
   }
   /// The same for a rule that needs only dy.
@@ -61,31 +116,19 @@ class Op {
   }
 
   const char* name() const { return name_; }
-
-  // What an op reports about itself, before record(); only observers receive it.
-
-  /// Whether anyone observes: only then is computing a report worthwhile.
-  bool watched() const { return watched_; }
-  /// Floating-point operations of the op's own arithmetic, a multiply-add being two: ops that it calls report their
-  /// own. Each input's gradient costs the same, unless `per_gradient` gives other costs, input by input.
-  void flops(Index forward, std::initializer_list<Index> per_gradient = {}) {
-    if (watched_) [[unlikely]]
-      state_flops(forward, per_gradient);
+  /// Those given, in order; a list's one by one.
+  std::vector<const Array*> inputs() const {
+    std::vector<const Array*> arrays;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) arrays.push_back(inputs_[i].array);
+    return arrays;
   }
-  /// Declares that the op makes infinities by design: MOTE_CHECK=finite lets them pass.
-  void infinity_on_purpose() { infinity_on_purpose_ = true; }
-  /// The shape of a value that is neither an input nor the result: attention's weights.
-  void note(const char* what, const Shape& shape) {
-    if (watched_) [[unlikely]]
-      state().notes.emplace_back(what, shape);
-  }
-  /// Whether an observer wants the value with that name; if so, show it.
-  bool wants(const char* value) const { return watched_ && Watchers::want(value); }
-  void show(const char* value, const Array& x) const {
-    if (watched_) [[unlikely]]
-      Watchers::tell([&](Observer& o) {
-        if (o.wants(value)) o.value_shown(*this, value, x);
-      });
+  /// Whoever looks; null when nobody does. Only then is a report worthwhile.
+  Watch* watch() const { return watch_; }
+  /// Reports the floating-point operations of the op's own arithmetic, a multiply-add being two: ops that it calls
+  /// report their own. Each input's gradient costs the same, unless `per_gradient` gives other costs, input by input.
+  void flops(Index forward, std::initializer_list<Index> per_gradient = {}) const {
+    if (watch_) [[unlikely]]
+      watch_->flops(forward, per_gradient);
   }
 
  private:
@@ -93,18 +136,12 @@ class Op {
     const Array* array;
     const NodePtr* node;
   };
-  struct Statement {
-    Index flops = -1;
-    std::vector<Index> gradient_flops = {};
-    std::vector<std::pair<const char*, Shape>> notes = {};
-  };
   void add(const Tensor& t) {
     check(!t.array().moved_from(), "input ", inputs_.size(), " was moved from: use the tensor that it was moved to");
     inputs_.push_back({&t.array(), &t.node()});
   }
   void add(const Parameter& p) {
     static const Array none;
-    p.require_kept();
     inputs_.push_back({p.defined() ? &p.array() : &none, &p.node()});
   }
   void add(std::span<const Tensor> inputs) {
@@ -117,17 +154,11 @@ class Op {
       if (*inputs_[i].node) return true;
     return false;
   }
-  NodePtr make_node(const Shape& shape) const;
-  Statement& state();
-  void state_flops(Index forward, std::initializer_list<Index> per_gradient);
-  void tell_opened();
-  void tell_recorded(const Array& value, Index kept_bytes, Node* node);
 
-  const char* outer_;
-  const char* name_;
-  bool watched_ = Watchers::any();
-  bool infinity_on_purpose_ = false, recorded_ = false;
-  std::unique_ptr<Statement> statement_;
+  const char* const name_;
+  bool recorded_ = false;
+  const During<const char*> named_{thread_context.op, name_};
+  Watch* const watch_ = watching();
   SmallVector<Input, 4> inputs_;
 };
 

@@ -1,6 +1,7 @@
 // Parameter, a trainable array that modules, ties and optimizers share.
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <memory>
 #include <utility>
@@ -9,49 +10,33 @@
 
 namespace mote {
 
-/// A trainable array: a handle to one cell {value, grad, trainable}. Copies of the handle are the same parameter, so a
-/// module may move, and ties and optimizers share the cell. In an op it acts as its value.
+/// A trainable array: a handle to one cell {value, grad, trainable}. Copies of the handle are the same parameter, and
+/// moving one copies it, so a module may move, and ties and optimizers share the cell. In an op it acts as its value.
 class Parameter {
  public:
   struct Cell {
     Array value;
     NodePtr node;
     bool trainable = true;
-    Cell(Array v);
-    ~Cell();
+    Cell(Array v) : value(std::move(v)), node(Node::make_leaf("parameter", value.shape())) { ++alive; }
+    ~Cell() { --alive; }
+    static inline std::atomic<Index> alive{0};
   };
 
   Parameter() = default;
   /// Errors: a value that is not defined.
-  explicit Parameter(Array value) : cell_(std::make_shared<Cell>(std::move(value))) {}
+  explicit Parameter(Array value) {
+    value.require("parameter");
+    cell_ = std::make_shared<Cell>(std::move(value));
+  }
   template <std::same_as<Tensor> T>
   __attribute__((unavailable("a Parameter holds an Array: write Parameter(x.array())"))) explicit Parameter(const T&);
   Parameter(const Parameter&) = default;
   Parameter& operator=(const Parameter&) = default;
-  Parameter(Parameter&& other) noexcept : cell_(std::move(other.cell_)), moved_from_(other.moved_from_) {
-    if (cell_) other.moved_from_ = true;
-  }
-  Parameter& operator=(Parameter&& other) noexcept {
-    if (this == &other) return *this;
-    cell_ = std::move(other.cell_);
-    moved_from_ = other.moved_from_;
-    if (cell_) other.moved_from_ = true;
-    return *this;
-  }
-  ~Parameter() = default;
 
-  /// A Parameter that is not defined, such as the bias of a Linear without one, gives an undefined Tensor. Errors: this
-  /// was moved from, which is not the same.
-  operator Tensor() const {
-    if (cell_) return Tensor(cell_->value, node());
-    require_kept();
-    return Tensor(Array::unfilled());
-  }
+  /// A Parameter that is not defined, such as the bias of a Linear without one, gives an undefined Tensor.
+  operator Tensor() const { return cell_ ? Tensor(cell_->value, node()) : Tensor(Array::unfilled()); }
   bool defined() const { return cell_ != nullptr; }
-  /// Errors: this was moved from.
-  void require_kept() const {
-    check_in("parameter", !moved_from_, "this parameter was moved from: use the one it was moved to");
-  }
   const Array& value() const { return cell().value; }
   const Array& array() const { return cell().value; }
   const Shape& shape() const { return cell().value.shape(); }
@@ -62,35 +47,43 @@ class Parameter {
     return cell_ && cell_->trainable ? cell_->node : none;
   }
   /// Replaces the value. A graph recorded before keeps the old one. Errors: another shape.
-  void set(Array value) const;
+  void set(Array value) const {
+    require("set", "", value);
+    cell_->value = std::move(value);
+  }
   /// Where an optimizer writes: the elements, copied first if anything else (a live graph, a saved copy) holds them.
   real* mutate() const { return cell().value.mutate(); }
   const Array& grad() const { return cell().node->grad; }
   /// The same for the gradient. Errors: there is none.
   real* mutate_grad() const { return cell().node->grad.mutate(); }
-  void set_grad(Array grad) const;
+  /// Errors: another shape.
+  void set_grad(const Array& grad) const {
+    require("set_grad", "a gradient of ", grad);
+    cell_->node->grad = grad.contiguous();
+  }
   void zero_grad() const { cell().node->grad = Array(); }
   /// A frozen parameter acts as a constant in ops: no gradient, no optimizer step.
   bool trainable() const { return cell().trainable; }
-  void set_trainable(bool on) const;
+  void set_trainable(bool on) const { cell().trainable = on; }
   /// Two handles to one cell.
   bool same_as(const Parameter& other) const { return cell_ == other.cell_; }
   const Cell* id() const { return cell_.get(); }
 
  private:
+  void require(const char* who, const char* what, const Array& given) const {
+    given.require(who);
+    check_in(who, given.shape() == shape(), "a parameter of shape ", shape(), " cannot take ", what, "shape ",
+             given.shape());
+  }
   Cell& cell() const {
-    require_kept();
     check_in("parameter", cell_ != nullptr, Array::unfilled().missing(),
              " (or is it a bias that its layer does without?)");
     return *cell_;
   }
   std::shared_ptr<Cell> cell_;
-  bool moved_from_ = false;
 };
 
 /// Parameters alive in this process; tests use it to find a field that a module's visit() misses.
-Index live_parameters();
-/// How many of them are frozen.
-Index frozen_parameters();
+inline Index live_parameters() { return Parameter::Cell::alive; }
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// Tensor: an array that remembers how it was computed.
+// Tensor: an array that remembers how it was computed. NoGrad: a scope in which nothing is remembered.
 #pragma once
 
 #include <utility>
@@ -6,6 +6,7 @@
 
 #include "engine/array/array.h"
 #include "engine/autograd/node.h"
+#include "engine/base/context.h"
 
 namespace mote {
 
@@ -56,6 +57,17 @@ class Tensor {
  private:
   Array value_;
   NodePtr node_;
+};
+
+/// While one lives, this thread records nothing: results are plain arrays. Nests; does not affect dropout. Give it a
+/// name, const NoGrad no_grad; without one it ends immediately.
+class NoGrad {
+ public:
+  [[nodiscard]] NoGrad() = default;
+  static bool active() { return thread_context.no_grad; }
+
+ private:
+  During<bool> during_{thread_context.no_grad, true};
 };
 
 }  // namespace mote

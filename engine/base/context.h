@@ -1,12 +1,13 @@
-// What this thread is doing now: its current op and layer, its observer, whether gradients are off.
+// What this thread is doing now: its current op and layer, who watches it, whether gradients are off.
 #pragma once
 
 #include <string>
+#include <utility>
 
 namespace mote {
 
-class Observer;
 class StreamGuard;
+class Watch;
 
 /// One layer being called on this thread. Nested calls form a stack; `path` converts it into a dotted name such as
 /// `transformer.h.2.mlp` and is called only on demand (for an error, a trace, a NaN report).
@@ -17,18 +18,32 @@ struct LayerScope {
   std::string (*type)(const LayerScope& innermost);  ///< the layer's class
 };
 
-/// Set and restored by scopes: Op, Layer's call, Observer, StreamGuard, NoGrad. No result depends on the first three,
-/// nor on the last, which is for an error's text.
+/// Changed by scopes alone (During), so that whatever an exception ends is as before. Of all these only `no_grad` and
+/// `streams` concern results; the others are for those who read errors and reports.
 struct Context {
   const char* op = nullptr;           ///< the innermost open op: the first word of every error
   const LayerScope* layer = nullptr;  ///< the innermost layer being called: the last words of every error
-  Observer* observer = nullptr;       ///< the innermost observer; each knows the one around it
-  StreamGuard* streams = nullptr;     ///< remembers the random streams drawn from, in case of an error
-  bool quiet = false;                 ///< observers are not notified: inside a rule or an observer
   bool no_grad = false;               ///< ops record no graph
+  StreamGuard* streams = nullptr;     ///< remembers the random streams drawn from, in case of an error
+  Watch* watch = nullptr;             ///< sees layers, ops and rules; null when nobody looks, and inside a rule
+  bool asked = false;                 ///< whether `watch` has been set for what the environment asks for
   const char* unrecorded = nullptr;   ///< an op that ended without record() although an input required a gradient
 };
 inline constinit thread_local Context thread_context;
+
+/// While one lives, a field of the context has another value.
+template <class T>
+class During {
+ public:
+  During(T& field, T value) : field_(field), before_(std::exchange(field, value)) {}
+  ~During() { field_ = before_; }
+  During(const During&) = delete;
+  T before() const { return before_; }
+
+ private:
+  T& field_;
+  const T before_;
+};
 
 /// The dotted path of the innermost layer being called, or "" outside every layer.
 inline std::string current_layer() {

@@ -37,7 +37,6 @@ Settings read() {
   s.debug = one_of("MOTE_DEBUG", variable("MOTE_DEBUG"), "1", "0");
   s.check_finite = one_of("MOTE_CHECK", variable("MOTE_CHECK"), "finite", "off");
   s.profile = one_of("MOTE_PROFILE", variable("MOTE_PROFILE"), "1", "0");
-  s.watched = s.debug || s.check_finite || s.profile;
   return s;
 }
 
@@ -52,6 +51,9 @@ const Settings& detail::load_settings() {
   loaded_settings.store(&stored(), std::memory_order_release);
   return stored();
 }
-void reload_settings() { stored() = read(); }
+void reload_settings() {
+  stored() = read();
+  thread_context.asked = false;  // who watches
+}
 
 }  // namespace mote

@@ -12,10 +12,9 @@ struct Settings {
   std::string simd;  ///< MOTE_SIMD=portable|avx2|avx512|neon: force an instruction set; unset: the best one here
   bool system_alloc =
       false;           ///< MOTE_ALLOC=system: no cache of freed blocks, so that sanitizers see every one (storage.h)
-  bool debug = false;  ///< MOTE_DEBUG=1: one line on stderr per op, forward and backward (tensor.h)
-  bool check_finite = false;  ///< MOTE_CHECK=finite: the first NaN or fresh infinity is an error (tensor.h)
-  bool profile = false;       ///< MOTE_PROFILE=1: at exit, on stderr, where the time went, by op and layer (profile.h)
-  bool watched = false;       ///< any of the last three, all that an op asks while none is set
+  bool debug = false;  ///< MOTE_DEBUG=1: one line on stderr per op, forward and backward
+  bool check_finite = false;  ///< MOTE_CHECK=finite: the first NaN or fresh infinity is an error
+  bool profile = false;       ///< MOTE_PROFILE=1: at exit, on stderr, where the time went, by op and layer
 };
 
 namespace detail {

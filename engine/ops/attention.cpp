@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "engine/autograd/shown.h"
+#include "engine/autograd/op.h"
 #include "engine/ops/attention_blocks.h"
 #include "engine/ops/attention_guard.h"
 #include "engine/ops/kv_cache.h"
@@ -84,7 +84,7 @@ void send_back(const Array& dy, Grads& dx, AttentionView p, const Array& kept, c
 }
 
 void state(Op& op, const AttentionView& p, const Shape& weights) {
-  if (!op.watched()) return;
+  if (!op.watch()) return;
   const Index pairs = pairs_of(p), d = p.width, dv = p.value_width;
   const Index scores = 2 * d + 6 + (p.slopes ? 1 : 0), drop = p.drops ? 1 : 0;  // q k^T, scale, a softmax (5), alibi
   // Forward: scores and P V. Backward: scores again, dP = dY V^T, softmax (4) and dQ = dS K; dK = dS^T Q; dV = P^T dY.
@@ -93,20 +93,25 @@ void state(Op& op, const AttentionView& p, const Shape& weights) {
     op.flops(forward, {dq + pairs * 2 * (d + dv)});
   else
     op.flops(forward, {dq, pairs * 2 * d, pairs * 2 * dv});
-  op.note("weights", weights);
+  op.watch()->note("weights", weights);
 }
 
 /// Runs forward, shows what an observer wants, and returns the result [batch..., T, H, dv].
 Array forward(Op& op, const AttentionView& view, const Array& q, real* kept) {
   Array y = empty_heads(batch_of(view, q), view.heads, view.queries, view.value_width);
   const Shape shape = weights_shape(view, q);
-  Shown weights(op, "weights", shape), dropped(op, "dropped_weights", shape);
-  if (view.rows() > 0) attention_forward(view, y.mutate(), kept, weights.mutate(), dropped.mutate());
+  Watch* const watch = op.watch();
+  const auto wanted = [&](const char* value) {
+    return watch && watch->wants(value) ? Array::zeros(shape) : Array();
+  };
+  Array weights = wanted("weights"), dropped = wanted("dropped_weights");
+  const auto elements = [](Array& x) { return x.defined() ? x.mutate() : nullptr; };
+  if (view.rows() > 0) attention_forward(view, y.mutate(), kept, elements(weights), elements(dropped));
   state(op, view, shape);
-  weights.show();
-  dropped.show();
-  if (op.wants("heads"))  // what enters a layer's output projection: the results of all heads side by side
-    op.show("heads", y.reshape(y.shape().without(-1).with(-1, view.heads * view.value_width)));
+  if (weights.defined()) watch->show(op, "weights", weights);
+  if (dropped.defined()) watch->show(op, "dropped_weights", dropped);
+  if (watch && watch->wants("heads"))  // what enters a layer's output projection: all heads' results side by side
+    watch->show(op, "heads", y.reshape(y.shape().without(-1).with(-1, view.heads * view.value_width)));
   return y;
 }
 

@@ -22,7 +22,7 @@ void each_element(Index count, const F& f) {
 }
 
 template <class F>
-Mask compare(const char* name, const Array& a, const Array& b, F f) {
+Mask compare(OpName name, const Array& a, const Array& b, F f) {
   const Op op(name);
   const Shape shape = broadcast(a.shape(), b.shape());
   const Array x = a.expand(shape).contiguous(), z = b.expand(shape).contiguous();
@@ -135,7 +135,7 @@ __attribute__((unavailable("write where(mask, 1, 0) to make numbers of a mask"))
 inline Tensor masked_fill(const Tensor& x, const Mask& mask, double fill) {
   const real value = static_cast<real>(fill);
   Op op("masked_fill", x);
-  op.infinity_on_purpose();  // its purpose is filling with -infinity before a softmax
+  if (op.watch()) op.watch()->infinity_on_purpose();  // its purpose is filling with -infinity before a softmax
   const Mask blocked = broadcast_to(mask, x.shape());
   Array y = x.array().contiguous();
   detail::put_where(y, blocked, true, Array(value));

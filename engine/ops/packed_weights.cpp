@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "engine/autograd/no_grad.h"
+#include "engine/autograd/tensor.h"
 
 namespace mote {
 

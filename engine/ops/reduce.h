@@ -144,7 +144,7 @@ struct Extreme {
 };
 
 namespace detail {
-inline Extreme extreme(const char* name, const Tensor& x, int axis, bool keepdim, bool (*before)(real, real)) {
+inline Extreme extreme(OpName name, const Tensor& x, int axis, bool keepdim, bool (*before)(real, real)) {
   Op op(name, x);
   op.flops(x.numel(), {0});
   const IntArray best = best_along(x.array(), axis, before);

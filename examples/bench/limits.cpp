@@ -1,5 +1,5 @@
 // bench limits: what this machine can do at best, on one thread and on all.
-#include "engine/kernels/limits.h"
+#include "engine/watch/limits.h"
 
 #include "engine/base/parallel.h"
 #include "examples/bench/commands.h"

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-#include "engine/kernels/limits.h"
+#include "engine/watch/limits.h"
 
 namespace bench {
 

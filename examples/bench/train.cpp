@@ -1,7 +1,7 @@
 // bench train: the time of a training step beside the time of its arithmetic.
 #include "engine/base/parallel.h"
 #include "engine/base/storage.h"
-#include "engine/kernels/limits.h"
+#include "engine/watch/limits.h"
 #include "examples/bench/choice.h"
 #include "examples/bench/measure.h"
 

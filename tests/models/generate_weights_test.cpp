@@ -19,26 +19,34 @@ IntArray greedy(const GPT& m, const IntArray& prompt, Index count, const Change&
   return IntArray({1, static_cast<Index>(text.size())}, text);
 }
 
-/// Other weights for the head, which no cached key or value depends on: by set() or in place.
+/// Other weights for the head, by set() or in place.
 void change_head(const GPT& m, Index step) {
   if (step % 3 == 0)
     m.lm_head.weight.set(random_array(m.lm_head.weight.shape(), static_cast<std::uint64_t>(step + 70)));
   if (step % 3 == 1) m.lm_head.weight.mutate()[step] += 3;
 }
 
-TEST_CASE("generate: weights that change between two tokens are those of the next") {
+/// Other weights for what makes keys, in the same ways.
+void change_keys(const GPT& m, Index step) {
+  const Parameter& weight = m.transformer.h[0].attn.c_attn.weight;
+  if (step % 3 == 0) weight.set(random_array(weight.shape(), static_cast<std::uint64_t>(step + 70)));
+  if (step % 3 == 1) weight.mutate()[weight.numel() / 2] += 3;
+}
+
+TEST_CASE("generate: weights that change between two tokens are those of the next, with a cache and without") {
   const IntArray prompt = ints({{1, 2, 3}});
-  for (const bool cached : {true, false}) {
-    GPT m = lively_gpt(toy()), same = lively_gpt(toy());
-    const IntArray expected = greedy(same, prompt, 6, [&](Index step) { change_head(same, step); });
-    Index step = 0;
-    GenerateOptions o{.temperature = 0, .use_cache = cached};
-    o.on_token = [&](const IntArray&) {
-      change_head(m, step++);
-      return true;
-    };
-    CHECK(m.generate(prompt, 6, o, Generator(1)) == expected);
-  }
+  for (const auto change : {change_head, change_keys})
+    for (const bool cached : {true, false}) {
+      GPT m = lively_gpt(toy()), same = lively_gpt(toy());
+      const IntArray expected = greedy(same, prompt, 6, [&](Index step) { change(same, step); });
+      Index step = 0;
+      GenerateOptions o{.temperature = 0, .use_cache = cached};
+      o.on_token = [&](const IntArray&) {
+        change(m, step++);
+        return true;
+      };
+      CHECK(m.generate(prompt, 6, o, Generator(1)) == expected);
+    }
 }
 
 TEST_CASE("generate: weights that change between two calls, also under PackedWeights around both") {

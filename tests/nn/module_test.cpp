@@ -232,6 +232,17 @@ TEST_CASE("module: after a move the handles an optimizer took still are the para
         "layer: this Dropout was moved from: use the one that it was moved to");
 }
 
+TEST_CASE("module: one that is moved to itself says so and keeps all it has") {
+  Generator random(1);
+  Small m(random);
+  const std::vector<std::string> before = names_of(m);
+  Small& same = m;
+  CHECK(error_of([&] { m = std::move(same); }) == "module: a module is moved to itself");
+  CHECK(names_of(m) == before);
+  std::swap(m, same);  // of a third that holds it meanwhile
+  CHECK(names_of(m) == before);
+}
+
 TEST_CASE("module: frozen parameters are constants; without_gradient names the trainable ones the loss missed") {
   Generator random(1);
   Small m(random);

@@ -301,9 +301,9 @@ TEST_CASE("trace: nothing is seen before, after, or in other threads") {
     std::thread other([&] { exp(x); });
     other.join();
     CHECK(trace.events().empty());
-    CHECK(thread_context.observer != nullptr);
+    CHECK(watching() != nullptr);
   }
-  CHECK(thread_context.observer == nullptr);
+  CHECK(watching() == nullptr);
 }
 
 TEST_CASE("trace: backward is counted beside the forward pass it belongs to, and summed over modules") {

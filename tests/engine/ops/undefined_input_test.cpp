@@ -87,19 +87,8 @@ TEST_CASE("undefined inputs: parameters") {
   Parameter p(Array::full({2}, 1));
   CHECK(error_of([&] { p.set(Array()); }) == std::string("set: ") + Array::not_defined);
   CHECK(error_of([&] { p.set_grad(Array()); }) == std::string("set_grad: ") + Array::not_defined);
-  const Parameter q = std::move(p);
-  const std::string moved = "parameter: this parameter was moved from: use the one it was moved to";
-  CHECK_FALSE(p.defined());
-  CHECK(error_of([&] { p.value(); }) == moved);
-  CHECK(error_of([&] { p.shape(); }) == moved);
-  CHECK(error_of([&] { static_cast<void>(Tensor(p)); }) == moved);
-  CHECK(error_of([&] { linear(ones({1, 2}), ones({2, 2}), p); }) == moved);
-  p = q;
-  CHECK((p.defined() && p.same_as(q)));
-  Parameter assigned;
-  assigned = std::move(p);
-  CHECK(assigned.same_as(q));
-  CHECK(error_of([&] { p.value(); }) == moved);
+  const Parameter q = std::move(p);  // a copy of the handle
+  CHECK(p.same_as(q));
   CHECK(error_of([&] { q.set_grad(Array::full({3}, 1)); }) ==
         "set_grad: a parameter of shape [2] cannot take a gradient of shape [3]");
   CHECK_FALSE(Tensor(Parameter()).defined());  // never given is something else

@@ -11,7 +11,7 @@
 #include "tests/process.h"
 #include "tests/tools.h"
 
-namespace mote::test::graph_watch_test {
+namespace mote::test::watched_graph_test {
 namespace {
 
 Tensor leaf(const std::vector<double>& values) {
@@ -159,4 +159,4 @@ TEST_CASE("graph: MOTE_DEBUG=1 prints one line per op, forward and backward, and
 }
 
 }  // namespace
-}  // namespace mote::test::graph_watch_test
+}  // namespace mote::test::watched_graph_test

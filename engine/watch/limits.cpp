@@ -1,5 +1,5 @@
 // Measuring the machine: one parallel loop whose body only multiplies and adds, or only reads.
-#include "engine/kernels/limits.h"
+#include "engine/watch/limits.h"
 
 #include <algorithm>
 #include <chrono>

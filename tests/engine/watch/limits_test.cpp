@@ -1,6 +1,6 @@
 // The limits of the machine: that they are measured at all, on any number of threads. How large they are is no test's
 // business.
-#include "engine/kernels/limits.h"
+#include "engine/watch/limits.h"
 
 #include <doctest/doctest.h>
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <ostream>
 
-#include "engine/autograd/profile.h"
 #include "engine/base/number_text.h"
 #include "engine/base/parallel.h"
-#include "engine/kernels/limits.h"
+#include "engine/watch/limits.h"
+#include "engine/watch/profile.h"
 
 namespace mote {
 namespace {
@@ -74,16 +74,14 @@ void print_table(std::ostream& out, const char* what, const std::map<std::string
 
 void ProfileTotals::print(std::ostream& out) {
   const std::lock_guard lock(mutex);
-  double all = seconds;
-  for (const Profile* p : running) all += p->seconds();
   Measured limits;
-  out << "MOTE_PROFILE: " << fixed_text(all, 3) << " s of all threads that ran ops. The limit is what " << threads()
+  out << "MOTE_PROFILE: " << fixed_text(seconds, 3) << " s of all threads that ran ops. The limit is what " << threads()
       << (threads() == 1 ? " thread does" : " threads do") << " now: " << fixed_text(limits.gflops(), 1)
       << " GFLOP/s, or reading as many bytes from the cache that holds them.\n\n";
-  print_table(out, "op", ops, all, own_seconds, limits);
+  print_table(out, "op", ops, seconds, own_seconds, limits);
   if (layers.empty()) return;
   out << "\n";
-  print_table(out, "layer", layers, all, own_seconds, limits);
+  print_table(out, "layer", layers, seconds, own_seconds, limits);
 }
 
 }  // namespace mote

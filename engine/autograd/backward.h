@@ -1,19 +1,24 @@
-// Grads, through which an op's rule adds to the gradients of the op's inputs.
+// Grads, through which an op's rule sends gradients to the op's inputs; send_back, which runs the rules of a graph.
 #pragma once
-
-#include <algorithm>
 
 #include "engine/autograd/node.h"
 
 namespace mote {
 
+class Watch;
+
+/// Adds dy times d(root)/d(leaf) to the gradient of every leaf behind `root`: newest op first, leaves last, all or none.
+/// See Tensor::backward.
+void send_back(const NodePtr& root, const Array& dy);
+
+/// What one backward sends to the leaves behind it, which receive it at the end.
 class LeafSums;
 
 /// The operations of a backward rule on its inputs' gradients.
 class Grads {
  public:
-  Grads(const Node& node, const Array& dy, LeafSums& leaves, bool watched)
-      : node_(node), dy_(dy), leaves_(leaves), watched_(watched) {}
+  Grads(const Node& node, const Array& dy, LeafSums& leaves, Watch* watch)
+      : node_(node), dy_(dy), leaves_(leaves), watch_(watch) {}
   /// Whether input i is tracked: skip the work if it is not. Errors: an op without input i.
   bool wants(std::size_t i) const { return input(i) != nullptr; }
   /// Adds `grad` to the gradient of input i, summed over the axes that broadcasting stretched. The first gradient is
@@ -23,26 +28,19 @@ class Grads {
   /// thus share one gradient instead of needing a full-sized array each.
   void add_slice(std::size_t i, int axis, Index start, Index end, Index step, const Array& grad);
   /// Errors: a tracked input, one of the first 64, to which the rule has sent nothing.
-  void check_sent() const {
-    for (std::size_t i = 0; i < std::min<std::size_t>(node_.input_count(), 64); ++i)
-      check(!node_.input(i) || (sent_ >> i & 1) != 0, "the rule sends nothing to input ", i,
-            ", which requires a gradient: it must call dx.add(", i, ", ...), if need be with zeros");
-  }
+  void check_sent() const;
 
  private:
-  Node* input(std::size_t i) const {
+  const NodePtr& input(std::size_t i) const {
     check(i < node_.input_count(), "the rule asks for input ", i, ", but the op has ", node_.input_count());
-    return node_.input(i).get();
+    return node_.input(i);
   }
-  void mark(std::size_t i) {
-    if (i < 64) sent_ |= std::uint64_t(1) << i;
-  }
-  void tell(std::size_t i, const Array& grad) const;
-  Array& sum(std::size_t i);
+  /// Where input i's gradient is summed, now that `grad` will be added to it.
+  Array& sum_for(std::size_t i, const Array& grad);
   const Node& node_;
   const Array& dy_;
   LeafSums& leaves_;
-  bool watched_;
+  Watch* watch_;
   std::uint64_t sent_ = 0;  // a bit per input
 };
 

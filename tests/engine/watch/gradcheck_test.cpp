@@ -1,6 +1,6 @@
 // That gradcheck and check_op notice what they are there to notice: wrong and missing gradients, random results, graphs
 // that own themselves.
-#include "engine/autograd/gradcheck.h"
+#include "engine/watch/gradcheck.h"
 
 #include "engine/ops/ops.h"
 #include "tests/support.h"

@@ -1,35 +1,17 @@
-// The chain of a thread's observers, and the two that environment variables install: MOTE_DEBUG=1 (a line on stderr for
-// every op) and MOTE_CHECK=finite (the first NaN or new infinity is an error).
-#include "engine/autograd/observer.h"
-
+// The observers that environment variables install: MOTE_DEBUG=1 (a line on stderr for every op), MOTE_CHECK=finite (the
+// first NaN or new infinity is an error) and MOTE_PROFILE=1.
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <iostream>
+#include <optional>
 
-#include "engine/autograd/node.h"
+#include "engine/base/env.h"
+#include "engine/base/fork.h"
+#include "engine/watch/profile.h"
 
 namespace mote {
-
-void Observer::watch() {
-  for (const Observer* o = thread_context.observer; o; o = o->around_)
-    if (o == this) return;
-  around_ = thread_context.observer;
-  thread_context.observer = this;
-}
-
-Observer::~Observer() {
-  for (Observer** o = &thread_context.observer; *o; o = &(*o)->around_)
-    if (*o == this) {
-      *o = around_;
-      return;
-    }
-}
-
-bool Watchers::want(const char* value) {
-  for (const Observer* o = thread_context.observer; o; o = o->around_)
-    if (o->wants(value)) return true;
-  return false;
-}
-
 namespace {
 
 std::string shapes_of(std::span<const Array* const> arrays) {
@@ -40,10 +22,11 @@ std::string shapes_of(std::span<const Array* const> arrays) {
 }
 
 std::string in_layer(const Node& node) {
-  return node.recorded && !node.recorded->layer.empty() ? " (in " + node.recorded->layer + ")" : "";
+  return recorded(node) && !recorded(node)->layer.empty() ? " (in " + recorded(node)->layer + ")" : "";
 }
 
 struct DebugLines : Observer {
+  DebugLines() { watch(); }
   void op_recorded(const OpReport& op) override {
     const std::string layer = current_layer();
     std::cerr << layer + (layer.empty() ? "" : " ") + op.op + shapes_of(op.inputs) + " -> " +
@@ -61,6 +44,7 @@ bool has_nan(const Array& x) { return x.numel() > 0 && std::isnan(max(x).item())
 bool has_infinity(const Array& x) { return x.numel() > 0 && std::isinf(max(map(kernels::table().abs, x)).item()); }
 
 struct FiniteCheck : Observer {
+  FiniteCheck() { watch(); }
   void op_recorded(const OpReport& op) override {
     const std::string shapes = shapes_of(op.inputs);
     bool infinite_input = op.infinity_on_purpose;
@@ -82,15 +66,34 @@ struct FiniteCheck : Observer {
   }
 };
 
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+const double program_start = now();
+
+/// What the profiles of all threads add up to, printed when the program ends.
+ProfileTotals& program_totals() {
+  static ProfileTotals* const totals = [] {
+    std::atexit([] { program_totals().print(std::cerr); });
+    on_fork([] { program_totals().mutex.lock(); }, [] { program_totals().mutex.unlock(); });
+    return new ProfileTotals;  // never destroyed: other threads may still run when the program ends
+  }();
+  return *totals;
+}
+
 }  // namespace
 
-Observer& Watchers::debug_lines() {
-  static DebugLines lines;
-  return lines;
-}
-Observer& Watchers::finite_check() {
-  static FiniteCheck check;
-  return check;
+Watch* environment_watch() {
+  static thread_local struct {
+    std::optional<DebugLines> debug;
+    std::optional<FiniteCheck> finite;
+    std::optional<Profile> profile;
+  } mine;
+  static std::atomic<bool> first{true};
+  mine.profile.reset(), mine.finite.reset(), mine.debug.reset();  // when settings are read again
+  if (settings().profile) mine.profile.emplace(program_totals(), now, first.exchange(false) ? program_start : now());
+  if (settings().check_finite) mine.finite.emplace();
+  if (settings().debug) mine.debug.emplace();
+  return thread_context.watch;
 }
 
 }  // namespace mote

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <iosfwd>
-#include <list>
 #include <map>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "engine/autograd/observer.h"
+#include "engine/watch/observer.h"
 
 namespace mote {
 
@@ -24,11 +23,8 @@ struct ProfileLine {
 struct ProfileTotals {
   std::mutex mutex;  // held while any of these is read or written
   std::map<std::string, ProfileLine> ops, layers;
-  std::vector<const std::string*> layer_names = {};  // by number, so that a node can name the layer that recorded it
-  std::map<std::string, int> layer_numbers = {};
-  double seconds = 0;      ///< of threads that have ended
+  double seconds = 0;      ///< of profiles that have ended
   double own_seconds = 0;  ///< of that, what observing took; no line has it
-  std::list<const class Profile*> running = {};
 
   /// Two tables, each with a line for the time outside it and a sum that is all of the threads' time. Reads the limits
   /// of the machine, which takes some milliseconds.
@@ -41,10 +37,7 @@ class Profile final : public Observer {
   using Clock = double();
   Profile(ProfileTotals& totals, Clock* clock, double start);
   ~Profile() override;
-  using Observer::watch;  // a thread's own; the one of MOTE_PROFILE hears without it
-
-  /// Since the start.
-  double seconds() const { return clock_() - start_; }
+  bool wants_layers() const override { return false; }  // their classes will do
 
   void layer_opened(const LayerScope& scope) override;
   void layer_closed(const LayerScope& scope) noexcept override;
@@ -60,8 +53,8 @@ class Profile final : public Observer {
     const void* scope;
     ProfileLine *op, *layer;  // one of them is null, but for a rule of an op in a layer
     double start;
-    double in_ops = 0, in_layers = 0;  // seconds of what is inside it
-    int number = -1;                   // of a layer
+    double in_ops = 0, in_layers = 0;   // seconds of what is inside it
+    const std::string* type = nullptr;  // of a layer: its class
     bool rule = false, composed = false;
     double not_read_yet = 0;  // bytes that a rule reads unless all it sends are views
   };

@@ -3,7 +3,7 @@
 #include <set>
 #include <sstream>
 
-#include "engine/autograd/graph_text.h"
+#include "engine/watch/graph_text.h"
 
 namespace mote {
 

@@ -1,39 +1,17 @@
 // Gradcheck: one backward pass, then central differences, perturbing parameters one element at a time.
-#include "engine/autograd/gradcheck.h"
+#include "engine/watch/gradcheck.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <sstream>
 
-#include "engine/autograd/no_grad.h"
+#include "engine/array/random.h"
 
 namespace mote {
 namespace {
 
 using Named = std::vector<std::pair<std::string, Parameter>>;
-
-/// Fixed values of either sign with magnitudes in [1/2, 3/2): nothing is multiplied by zero, and no two are equal.
-class Draws {
- public:
-  double next() {
-    std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;  // splitmix64: Steele, Lea and Flood 2014
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    z ^= z >> 31;
-    const double size = 0.5 + static_cast<double>(z >> 12) * 0x1p-52;
-    return z & 1 ? size : -size;
-  }
-  Array array(const Shape& shape) {
-    Array a = Array::empty(shape);
-    real* const out = a.mutate();
-    for (Index i = 0; i < a.numel(); ++i) out[i] = static_cast<real>(next());
-    return a;
-  }
-
- private:
-  std::uint64_t state_ = 0x6D6F7465;
-};
 
 /// Restores values and gradients, however gradcheck ends.
 class Restore {
@@ -79,6 +57,15 @@ class Check {
   }
 
  private:
+  /// Fixed values of either sign with magnitudes from 1/2 to 3/2: nothing is multiplied by zero.
+  Array draw(const Shape& shape) const {
+    Array x = Array::empty(shape);
+    const std::span<real> values(x.mutate(), static_cast<std::size_t>(x.numel()));
+    random_.uniform_float32(values, -1, 1);
+    for (real& v : values) v += v < 0 ? real(-0.5) : real(0.5);
+    return x;
+  }
+
   bool fail(const std::string& text) {
     result_.text = text;
     return false;
@@ -89,7 +76,7 @@ class Check {
     const Tensor y = f_();
     if (!y.requires_grad()) return fail("the result depends on none of the inputs: no gradient is tracked");
     value_ = y.array();
-    dy_ = draws_.array(y.shape());
+    dy_ = draw(y.shape());
     y.backward(dy_);
     for (const auto& [name, p] : parameters_) {
       if (!p.grad().defined()) result_.without_gradient.push_back(name);
@@ -186,7 +173,7 @@ class Check {
     std::vector<Array> high, low;
     double analytic = 0;
     for (std::size_t j = 0; j < which.size(); ++j) {
-      const Array v = draws_.array(before[j].shape()) * static_cast<real>(step_);
+      const Array v = draw(before[j].shape()) * static_cast<real>(step_);
       high.push_back(before[j] + v);
       low.push_back(before[j] - v);
       const Array g = gradients_[which[j]], moved = (high.back() - low.back()).contiguous();
@@ -207,7 +194,7 @@ class Check {
   const Named parameters_;
   const bool directional_;
   double tolerance_ = 0, step_ = 0;
-  Draws draws_;
+  const Generator random_{1};
   Array value_, dy_;
   std::vector<Array> gradients_;
   GradcheckResult result_;

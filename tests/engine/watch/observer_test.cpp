@@ -1,5 +1,5 @@
 // Observers: what they are told of ops, layers and rules, in which order, and that watching disturbs nothing.
-#include "engine/autograd/observer.h"
+#include "engine/watch/observer.h"
 
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@ struct Diary : Observer {
   void op_closed(const Op& op) noexcept override { lines.push_back(std::string("close ") + op.name()); }
   void rule_opened(const Node& node, const Array& dy) override {
     lines.push_back(std::string("back ") + node.op + " " + text_of(dy.shape()) + " " +
-                    (node.recorded ? node.recorded->layer : "?"));
+                    (recorded(node) ? recorded(node)->layer : "?"));
   }
   void gradient_sent(const Node&, std::size_t i, const Array& dx, const Array&) override {
     lines.push_back("dx " + std::to_string(i) + " " + text_of(dx.shape()));
@@ -57,7 +57,7 @@ TEST_CASE("observer: values are handed out only when asked for, to those who ask
   const Tensor x = random_array({2}, 1);
   const auto shy = [&] {
     Op op("shy", x);
-    if (op.wants("inside")) op.show("inside", Array::zeros({7}));
+    if (op.watch() && op.watch()->wants("inside")) op.watch()->show(op, "inside", Array::zeros({7}));
     return op.record(copy_of(x.array()), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
   };
   Diary one("inside"), other("outside");
@@ -115,7 +115,34 @@ TEST_CASE("observer: what runs inside an observer or a rule is not reported, and
     CHECK(error_of([&] { exp(x); }) == "not now");
     CHECK(thread_context.op == nullptr);
   }
-  CHECK(!thread_context.quiet);
+  CHECK(watching() != nullptr);  // the first one is told again
+}
+
+TEST_CASE("observer: whoever was told that something opens is told that it closes, if another one then throws") {
+  struct Unwilling : Observer {
+    std::string what;
+    explicit Unwilling(std::string w) : what(std::move(w)) { watch(); }
+    void layer_opened(const LayerScope&) override { check(what != "layer", "not now"); }
+    void op_opened(const Op&) override { check(what != "op", "not now"); }
+    void rule_opened(const Node&, const Array&) override { check(what != "rule", "not now"); }
+  };
+  Generator random(1);
+  const Linear layer(3, 2, random, false);
+  const Tensor x = random_array({4, 3}, 1);
+  for (const std::string what : {"layer", "op", "rule"}) {
+    const Unwilling outer(what);  // told after the diary, which is the innermost
+    Diary diary;
+    CHECK(error_of([&] {
+            sum(layer(x)).backward();
+          }).ends_with("not now" + std::string(what == "op" ? " (in Linear)" : "")));
+    std::vector<std::string> open;
+    for (const std::string& line : diary.lines) {
+      if (line.starts_with("layer") || line.starts_with("open") || line.starts_with("back")) open.push_back(line);
+      if (line == "end" || line.starts_with("close") || line.starts_with("done")) open.pop_back();
+    }
+    CHECK_MESSAGE(open.empty(), what);
+    CHECK((thread_context.op == nullptr && thread_context.layer == nullptr));
+  }
 }
 
 TEST_CASE("observer: watching changes no bit and leaves nothing behind; one that ends early unhooks itself") {
@@ -133,7 +160,7 @@ TEST_CASE("observer: watching changes no bit and leaves nothing behind; one that
     CHECK(same_bits(run(), alone));
     CHECK(second->lines.size() > 10);
   }
-  CHECK(thread_context.observer == nullptr);
+  CHECK(watching() == nullptr);
   struct Twice : Diary {
     Twice() { watch(); }  // as Diary's constructor did
   };
@@ -141,7 +168,7 @@ TEST_CASE("observer: watching changes no bit and leaves nothing behind; one that
     const Twice twice;
     run();
   }
-  CHECK(thread_context.observer == nullptr);
+  CHECK(watching() == nullptr);
   CHECK(leaks.nodes() == 0);
   CHECK(leaks.bytes() == 0);
 }

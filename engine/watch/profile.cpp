@@ -1,19 +1,13 @@
-// How a Profile adds up, and the one that MOTE_PROFILE=1 gives to every thread.
-#include "engine/autograd/profile.h"
+// How a Profile adds up.
+#include "engine/watch/profile.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstdlib>
-#include <iostream>
 #include <utility>
-
-#include "engine/autograd/op.h"
 
 namespace mote {
 namespace {
 
-double bytes_of(Index elements) { return static_cast<double>(elements) * sizeof(real); }
+double elements_bytes(Index elements) { return static_cast<double>(elements) * sizeof(real); }
 
 }  // namespace
 
@@ -41,24 +35,19 @@ class Profile::Bookkeeping {
 };
 
 Profile::Profile(ProfileTotals& totals, Clock* clock, double start) : totals_(totals), clock_(clock), start_(start) {
-  const std::lock_guard lock(totals_.mutex);
-  totals_.running.push_back(this);
+  watch();
 }
 
 Profile::~Profile() {
   const std::lock_guard lock(totals_.mutex);
-  totals_.running.remove(this);
-  totals_.seconds += seconds();
+  totals_.seconds += clock_() - start_;
 }
 
 void Profile::layer_opened(const LayerScope& scope) {
   const Bookkeeping mine(*this);
-  const auto line = totals_.layers.try_emplace(scope.type(scope)).first;
-  const auto [number, fresh] =
-      totals_.layer_numbers.try_emplace(line->first, static_cast<int>(totals_.layer_names.size()));
-  if (fresh) totals_.layer_names.push_back(&line->first);
-  ++line->second.calls;
-  open_.push_back({&scope, nullptr, &line->second, mine.now(), 0, 0, number->second});
+  auto& [type, line] = *totals_.layers.try_emplace(scope.type(scope)).first;
+  ++line.calls;
+  open_.push_back({&scope, nullptr, &line, mine.now(), 0, 0, &type});
 }
 
 void Profile::op_opened(const Op& op) {
@@ -72,27 +61,28 @@ void Profile::op_recorded(const OpReport& op) {
   const Bookkeeping mine(*this);
   if (open_.empty() || !open_.back().op) return;
   bool view = false;
-  double bytes = bytes_of(op.result.numel());
+  double bytes = elements_bytes(op.result.numel());
   for (const Array* x : op.inputs) {
     if (!x->defined()) continue;
-    bytes += bytes_of(x->numel());
+    bytes += elements_bytes(x->numel());
     view = view || x->shares_storage(op.result);
   }
   const bool fresh = !view && !open_.back().composed;  // the ops inside a composed one have counted their work
   if (!fresh) bytes = 0;
   const double flops = static_cast<double>(op.flops >= 0 ? op.flops : fresh ? op.result.numel() : 0);
   ProfileLine* layer = nullptr;
-  int number = -1;
+  const std::string* type = nullptr;
   for (Frame& around : open_) {
     around.composed = around.composed || (around.op && &around != &open_.back());
-    if (around.layer) layer = around.layer, number = around.number;
+    if (around.layer) layer = around.layer, type = around.type;
   }
   for (ProfileLine* line : {open_.back().op, layer})
     if (line) line->flops += flops, line->bytes += bytes;
   if (!op.node) return;
-  op.node->recorded->layer_number = number;
-  op.node->recorded->kept_bytes = view ? 0 : op.kept_bytes;
-  op.node->recorded->moves = !view;  // the rule of a composed op is its own
+  Recorded& node = *recorded(*op.node);
+  if (type) node.layer_type = *type;
+  node.kept_bytes = view ? 0 : op.kept_bytes;
+  node.moves = !view;  // the rule of a composed op is its own
 }
 
 void Profile::layer_closed(const LayerScope& scope) noexcept {
@@ -107,26 +97,24 @@ void Profile::op_closed(const Op& op) noexcept {
 
 void Profile::rule_opened(const Node& node, const Array& dy) {
   const Bookkeeping mine(*this);
-  ProfileLine* layer = nullptr;
   Frame frame{&node, &totals_.ops[node.op], nullptr, mine.now()};
   frame.rule = true;
-  if (node.recorded && node.recorded->layer_number >= 0)
-    layer = &totals_.layers[*totals_.layer_names[static_cast<std::size_t>(node.recorded->layer_number)]];
-  frame.layer = layer;
-  if (node.recorded && node.recorded->moves)
-    frame.not_read_yet = bytes_of(dy.numel()) + static_cast<double>(node.recorded->kept_bytes);
+  const Recorded* const r = recorded(node);
+  if (r && !r->layer_type.empty()) frame.layer = &totals_.layers[r->layer_type];
+  if (r && r->moves) frame.not_read_yet = elements_bytes(dy.numel()) + static_cast<double>(r->kept_bytes);
   open_.push_back(frame);
 }
 
 void Profile::gradient_sent(const Node& node, std::size_t i, const Array& dx, const Array& dy) {
   const Bookkeeping mine(*this);
-  if (open_.empty() || !open_.back().rule || !node.recorded) return;
-  const std::vector<Index>& stated = node.recorded->gradient_flops;
-  double flops = node.recorded->moves ? static_cast<double>(dx.numel()) : 0;
+  const Recorded* const r = recorded(node);
+  if (open_.empty() || !open_.back().rule || !r) return;
+  const std::vector<Index>& stated = r->gradient_flops;
+  double flops = r->moves ? static_cast<double>(dx.numel()) : 0;
   if (!stated.empty()) flops = i < stated.size() ? static_cast<double>(stated[i]) : 0;
   double bytes = 0;
-  if (node.recorded->moves && !dx.shares_storage(dy))
-    bytes = bytes_of(dx.numel()) + std::exchange(open_.back().not_read_yet, 0);
+  if (r->moves && !dx.shares_storage(dy))
+    bytes = elements_bytes(dx.numel()) + std::exchange(open_.back().not_read_yet, 0);
   for (ProfileLine* line : {open_.back().op, open_.back().layer})
     if (line) line->flops += flops, line->bytes += bytes;
 }
@@ -148,37 +136,6 @@ void Profile::close(const void* scope, double now) noexcept {
   if (open_.empty()) return;
   open_.back().in_ops += frame.op ? seconds : frame.in_ops;
   open_.back().in_layers += frame.layer ? seconds : frame.in_layers;
-}
-
-namespace {
-
-double steady_clock_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-const double program_start = steady_clock_now();
-
-ProfileTotals& environment_totals() {
-  static ProfileTotals* const totals = [] {
-    std::atexit([] { environment_totals().print(std::cerr); });
-    return new ProfileTotals;  // never destroyed: other threads may still run when the program ends
-  }();
-  return *totals;
-}
-
-}  // namespace
-
-Observer* detail::environment_profile() {
-  static thread_local bool ended = false;
-  struct Mine {
-    Profile profile;
-    ~Mine() { ended = true; }
-  };
-  if (ended) return nullptr;
-  static std::atomic<bool> first{true};
-  static thread_local Mine mine{
-      {environment_totals(), steady_clock_now, first.exchange(false) ? program_start : steady_clock_now()}};
-  return &mine.profile;
 }
 
 }  // namespace mote

@@ -5,14 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/array/array.h"
-#include "engine/base/context.h"
-#include "engine/base/env.h"
+#include "engine/autograd/op.h"
 
 namespace mote {
-
-class Op;
-struct Node;
 
 /// What an op reports once it has its result.
 struct OpReport {
@@ -25,6 +20,18 @@ struct OpReport {
   std::span<const std::pair<const char*, Shape>> notes;  ///< shapes of values that are neither input nor result
   const Node* node;  ///< the recorded node, which identifies the op in backward; null if nothing is recorded
 };
+
+/// What observers may ask of an op in backward.
+struct Recorded {
+  std::string layer;  ///< the path of the layer the op was in, "" outside every layer or if only a Profile watched
+  std::vector<Index> gradient_flops;  ///< the work of each input's gradient, if the op stated it
+  // Filled in by a Profile:
+  std::string layer_type;  ///< the innermost layer's class
+  bool moves = false;      ///< no view: its rule does work of its own
+  Index kept_bytes = 0;    ///< for the rule
+};
+/// Null if nobody watched when the op was recorded.
+inline Recorded* recorded(const Node& node) { return static_cast<Recorded*>(node.watched.get()); }
 
 /// Sees what its thread does from watch() until destruction: override what you need. Layers and ops nest, and whatever
 /// opens also closes, even after an exception: hence the closing functions must not throw. What runs inside a rule or
@@ -60,52 +67,16 @@ class Observer {
   /// Whether to show an op's internal value of that name, such as attention's "weights". It may cost time and memory.
   virtual bool wants(const char* /*value*/) const { return false; }
   virtual void value_shown(const Op&, const char* /*value*/, const Array&) {}
+  /// Whether Recorded::layer is needed, which takes long to find.
+  virtual bool wants_layers() const { return true; }
 
  protected:
   /// Starts observing; the innermost observer is notified first. A second call changes nothing.
   void watch();
 
  private:
-  friend struct Watchers;
+  friend class Watchers;
   Observer* around_ = nullptr;
-};
-
-namespace detail {
-/// This thread's part of what MOTE_PROFILE=1 prints on stderr when the program ends (profile.h); null at its very end.
-Observer* environment_profile();
-}  // namespace detail
-
-/// All observers of this thread: its own, and those that MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE install for every
-/// thread.
-struct Watchers {
-  static bool any() { return (thread_context.observer != nullptr || settings().watched) && !thread_context.quiet; }
-  /// Whether one of them needs the paths of layers, which take long to find. MOTE_PROFILE does not.
-  static bool want_paths() { return thread_context.observer || settings().debug || settings().check_finite; }
-  static bool want(const char* value);
-  template <class Tell>
-  static void tell(const Tell& tell) {
-    const Quiet now;
-    for (Observer* o = thread_context.observer; o; o = o->around_) tell(*o);
-    if (settings().debug) tell(debug_lines());
-    if (settings().check_finite) tell(finite_check());
-    if (settings().profile)
-      if (Observer* const o = detail::environment_profile()) tell(*o);
-  }
-
-  /// While one lives, this thread is not observed.
-  class Quiet {
-   public:
-    Quiet() : before_(std::exchange(thread_context.quiet, true)) {}
-    ~Quiet() { thread_context.quiet = before_; }
-    Quiet(const Quiet&) = delete;
-
-   private:
-    bool before_;
-  };
-
- private:
-  static Observer& debug_lines();
-  static Observer& finite_check();
 };
 
 }  // namespace mote

@@ -1,0 +1,117 @@
+// The chain of a thread's observers: all of them hear what the core tells its one Watch.
+#include "engine/watch/observer.h"
+
+namespace mote {
+namespace {
+
+constinit thread_local Observer* innermost = nullptr;
+
+}  // namespace
+
+class Watchers final : public Watch {
+ public:
+  static Watchers& of_this_thread() {
+    static thread_local Watchers mine;
+    return mine;
+  }
+  void layer_opened(const LayerScope& scope) override {
+    open([&](Observer& o) { o.layer_opened(scope); }, [&](Observer& o) { o.layer_closed(scope); });
+  }
+  void layer_closed(const LayerScope& scope) noexcept override {
+    tell([&](Observer& o) { o.layer_closed(scope); });
+  }
+  void op_opened(const Op& op) override {
+    open([&](Observer& o) { o.op_opened(op); }, [&](Observer& o) { o.op_closed(op); });
+    stated_.emplace_back();
+  }
+  void flops(Index forward, std::initializer_list<Index> per_gradient) override {
+    stated_.back().flops = forward;
+    stated_.back().gradient_flops = per_gradient;
+  }
+  void note(const char* what, const Shape& shape) override { stated_.back().notes.emplace_back(what, shape); }
+  void infinity_on_purpose() override { stated_.back().infinity_on_purpose = true; }
+  bool wants(const char* value) const override {
+    return any([&](const Observer& o) { return o.wants(value); });
+  }
+  void show(const Op& op, const char* value, const Array& x) override {
+    tell([&](Observer& o) {
+      if (o.wants(value)) o.value_shown(op, value, x);
+    });
+  }
+  void op_recorded(const Op& op, const Array& result, Index kept_bytes, Node* node) override {
+    const Statement& stated = stated_.back();
+    if (node) {
+      const bool paths = any([](const Observer& o) { return o.wants_layers(); });
+      node->watched = std::make_shared<Recorded>(Recorded{paths ? current_layer() : "", stated.gradient_flops});
+    }
+    const std::vector<const Array*> inputs = op.inputs();
+    const OpReport report{op.name(),    inputs, result, stated.flops, kept_bytes, stated.infinity_on_purpose,
+                          stated.notes, node};
+    tell([&](Observer& o) { o.op_recorded(report); });
+  }
+  void op_closed(const Op& op) noexcept override {
+    tell([&](Observer& o) { o.op_closed(op); });
+    stated_.pop_back();
+  }
+  void rule_opened(const Node& node, const Array& dy) override {
+    open([&](Observer& o) { o.rule_opened(node, dy); }, [&](Observer& o) { o.rule_closed(node); });
+  }
+  void gradient_sent(const Node& node, std::size_t i, const Array& dx, const Array& dy) override {
+    tell([&](Observer& o) { o.gradient_sent(node, i, dx, dy); });
+  }
+  void rule_closed(const Node& node) noexcept override {
+    tell([&](Observer& o) { o.rule_closed(node); });
+  }
+  std::string in_layer(const Node& node) const override {
+    return recorded(node) && !recorded(node)->layer.empty() ? " (in " + recorded(node)->layer + ")" : "";
+  }
+
+ private:
+  struct Statement {  // what an open op has said of itself
+    Index flops = -1;
+    std::vector<Index> gradient_flops = {};
+    std::vector<std::pair<const char*, Shape>> notes = {};
+    bool infinity_on_purpose = false;
+  };
+  template <class Ask>
+  bool any(const Ask& ask) const {
+    for (const Observer* o = innermost; o; o = o->around_)
+      if (ask(*o)) return true;
+    return false;
+  }
+  template <class Tell>
+  void tell(const Tell& tell) {
+    const During<Watch*> what_they_do_is_not_reported(thread_context.watch, nullptr);
+    for (Observer* o = innermost; o; o = o->around_) tell(*o);
+  }
+  /// Those who were told of an opening are told of the closing if another one then throws.
+  template <class Opening, class Closing>
+  void open(const Opening& opening, const Closing& closing) {
+    const During<Watch*> what_they_do_is_not_reported(thread_context.watch, nullptr);
+    for (Observer* o = innermost; o; o = o->around_) try {
+        opening(*o);
+      } catch (...) {
+        for (Observer* told = innermost; told != o; told = told->around_) closing(*told);
+        throw;
+      }
+  }
+
+  std::vector<Statement> stated_;
+};
+
+void Observer::watch() {
+  watching();  // the environment's observers are the outermost
+  for (const Observer* o = innermost; o; o = o->around_)
+    if (o == this) return;
+  around_ = std::exchange(innermost, this);
+  thread_context.watch = &Watchers::of_this_thread();
+}
+
+Observer::~Observer() {
+  Observer** o = &innermost;
+  while (*o && *o != this) o = &(*o)->around_;
+  if (*o) *o = around_;
+  if (!innermost) thread_context.watch = nullptr;
+}
+
+}  // namespace mote
