@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/array/int_array.h"
+#include "engine/array/mask.h"
 #include "engine/array/stream_guard.h"
 #include "engine/autograd/op.h"
 

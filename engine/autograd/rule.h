@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "engine/array/array.h"
-#include "engine/array/int_array.h"
-#include "engine/array/mask.h"
 
 namespace mote {
 
@@ -22,12 +20,8 @@ class Parameter;
 template <class T>
 inline constexpr bool is_saveable = std::is_trivially_copyable_v<T> &&
                                     (!std::is_pointer_v<T> || std::is_function_v<std::remove_pointer_t<T>>);
-template <>
-inline constexpr bool is_saveable<Array> = true;
-template <>
-inline constexpr bool is_saveable<IntArray> = true;
-template <>
-inline constexpr bool is_saveable<Mask> = true;
+template <ArrayLike A>
+inline constexpr bool is_saveable<A> = true;
 template <>
 inline constexpr bool is_saveable<Storage> = true;
 template <class T, class Allocator>
@@ -59,10 +53,11 @@ template <class T>
 Index kept_bytes(const T&) {
   return 0;
 }
-inline Index kept_bytes(const Array& x) { return x.defined() ? x.numel() * static_cast<Index>(sizeof(real)) : 0; }
-inline Index kept_bytes(const IntArray& x) { return x.defined() ? x.numel() * static_cast<Index>(sizeof(Index)) : 0; }
+template <ArrayLike A>
+Index kept_bytes(const A& x) {
+  return x.defined() ? x.numel() * static_cast<Index>(sizeof(typename A::Element)) : 0;
+}
 inline Index kept_bytes(const Storage& x) { return static_cast<Index>(x.bytes()); }
-inline Index kept_bytes(const Mask& x) { return x.defined() ? x.numel() : 0; }
 template <class T, class Allocator>
 Index kept_bytes(const std::vector<T, Allocator>& list) {
   if constexpr (std::is_trivially_copyable_v<T>) return static_cast<Index>(list.size() * sizeof(T));

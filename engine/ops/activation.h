@@ -5,31 +5,31 @@
 
 namespace mote {
 
+namespace detail {
+/// Records y = f(x) with a gradient that `backward` computes from dy and y: what the next op mostly keeps anyway.
+inline Tensor record_result(Op& op, Array y, kernels::Binary* backward) {
+  return op.record(y, save(y, backward), [](const Array& dy, Grads& dx, const Array& y, kernels::Binary* backward) {
+    dx.add(0, zip(backward, dy, y));
+  });
+}
+}  // namespace detail
+
 /// Hyperbolic tangent, in [-1, 1].
 inline Tensor tanh(const Tensor& x) {
   Op op("tanh", x);
-  Array y = map(kernels::table().tanh, x.array());
-  return op.record(y, save(y), [](const Array& dy, Grads& dx, const Array& y) {
-    dx.add(0, zip(kernels::table().tanh_backward, dy, y));
-  });
+  return detail::record_result(op, map(kernels::table().tanh, x.array()), kernels::table().tanh_backward);
 }
 
 /// 1 / (1 + e^-x), in [0, 1].
 inline Tensor sigmoid(const Tensor& x) {
   Op op("sigmoid", x);
-  Array y = map(kernels::table().sigmoid, x.array());
-  return op.record(y, save(y), [](const Array& dy, Grads& dx, const Array& y) {
-    dx.add(0, zip(kernels::table().sigmoid_backward, dy, y));
-  });
+  return detail::record_result(op, map(kernels::table().sigmoid, x.array()), kernels::table().sigmoid_backward);
 }
 
-/// max(x, 0). The gradient at exactly 0 is 0; NaN stays NaN. Keeps the result, which the next op mostly keeps anyway.
+/// max(x, 0). The gradient at exactly 0 is 0; NaN stays NaN.
 inline Tensor relu(const Tensor& x) {
   Op op("relu", x);
-  Array y = map(kernels::table().relu, x.array());
-  return op.record(y, save(y), [](const Array& dy, Grads& dx, const Array& y) {
-    dx.add(0, zip(kernels::table().relu_backward, dy, y));
-  });
+  return detail::record_result(op, map(kernels::table().relu, x.array()), kernels::table().relu_backward);
 }
 
 /// Which GELU: the exact one, or the tanh approximation that GPT-2 was trained with.

@@ -130,14 +130,19 @@ inline Index winner(std::span<const real> p, const Generator& random) {
   return first;
 }
 
-/// One class drawn with probability proportional to p, which is finite, at least 0, and not all 0.
+}  // namespace detail
+
+/// One class drawn with probability proportional to p, which is finite, at least 0, and not all 0: what multinomial
+/// draws for one row.
 inline Index draw_one(std::span<const real> p, const Generator& random) {
-  if (!random.build().exponential_draws_one_word()) return winner(p, random);
+  if (!random.build().exponential_draws_one_word()) return detail::winner(p, random);
   const Array times = exponential(1, {static_cast<Index>(p.size())}, random).array();
   Index first = 0;
-  race(p, times.values(), {&first, 1});
+  detail::race(p, times.values(), {&first, 1});
   return first;
 }
+
+namespace detail {
 
 /// Samples with replacement: looks up each unit in the running sums of p, divided by their total.
 inline void invert(std::span<const real> p, std::span<Index> samples, const Generator& random) {

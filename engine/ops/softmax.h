@@ -4,6 +4,7 @@
 #include "engine/array/mask.h"
 #include "engine/autograd/op.h"
 #include "engine/base/parallel.h"
+#include "engine/ops/cost.h"
 
 namespace mote {
 namespace detail {
@@ -13,9 +14,10 @@ template <class Body>
 void for_rows(const Shape& shape, Body body) {
   const Index n = shape[-1];
   if (shape.numel() == 0) return;
-  parallel_for(shape.numel() / n, grain_for(15 + 0.4 * static_cast<double>(n)), [&](Index lo, Index hi) {
-    for (Index row = lo; row < hi; ++row) body(row, row * n);
-  });
+  parallel_for(shape.numel() / n, grain_for(cost::row + cost::exponential * static_cast<double>(n)),
+               [&](Index lo, Index hi) {
+                 for (Index row = lo; row < hi; ++row) body(row, row * n);
+               });
 }
 
 /// The rows of `shape` in a mask that broadcasts to it.
@@ -29,12 +31,13 @@ struct MaskRows {
   const std::uint8_t* row(Index number) const { return mask.data() + mask.layout().offset_of_part(number, 1); }
 };
 
-inline Array softmax_backward(const Array& dy, const Array& y) {
+/// The gradient of softmax or log_softmax over rows y, contiguous; `backward` computes it for one row.
+inline Array rows_backward(void (*backward)(const real* dy, const real* y, real* dx, Index n), const Array& dy,
+                           const Array& y) {
   const Array g = dy.contiguous();
   Array dx = Array::empty(y.shape());
   real* const out = dx.mutate();
-  const auto f = kernels::table().softmax_backward;
-  for_rows(y.shape(), [&](Index, Index at) { f(g.data() + at, y.data() + at, out + at, y.shape()[-1]); });
+  for_rows(y.shape(), [&](Index, Index at) { backward(g.data() + at, y.data() + at, out + at, y.shape()[-1]); });
   return dx;
 }
 
@@ -52,7 +55,8 @@ inline Tensor softmax(const Tensor& x, int axis = -1) {
   detail::for_rows(y.shape(), [&](Index, Index at) { f(rows.data() + at, nullptr, out + at, nullptr, y.shape()[-1]); });
   op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
   return op.record(y.transpose(axis, -1), save(y, axis), [](const Array& dy, Grads& dx, const Array& y, int axis) {
-    dx.add(0, detail::softmax_backward(dy.transpose(axis, -1), y).transpose(axis, -1));
+    const Array d = detail::rows_backward(kernels::table().softmax_backward, dy.transpose(axis, -1), y);
+    dx.add(0, d.transpose(axis, -1));
   });
 }
 
@@ -71,8 +75,9 @@ inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
   detail::for_rows(y.shape(),
                    [&](Index row, Index at) { f(rows.data() + at, mask.row(row), out + at, nullptr, y.shape()[-1]); });
   op.flops(5 * y.numel(), {4 * y.numel()});
-  return op.record(y, save(y),
-                   [](const Array& dy, Grads& dx, const Array& y) { dx.add(0, detail::softmax_backward(dy, y)); });
+  return op.record(y, save(y), [](const Array& dy, Grads& dx, const Array& y) {
+    dx.add(0, detail::rows_backward(kernels::table().softmax_backward, dy, y));
+  });
 }
 
 /// log(softmax(x)), computed as x - max - log(sum(exp(x - max))): exact where softmax would round to 0.
@@ -86,11 +91,7 @@ inline Tensor log_softmax(const Tensor& x, int axis = -1) {
   detail::for_rows(y.shape(), [&](Index, Index at) { f(rows.data() + at, out + at, y.shape()[-1]); });
   op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
   return op.record(y.transpose(axis, -1), save(y, axis), [](const Array& dy, Grads& dx, const Array& y, int axis) {
-    const Array g = dy.transpose(axis, -1).contiguous();
-    Array d = Array::empty(y.shape());
-    real* const to = d.mutate();
-    const auto back = kernels::table().log_softmax_backward;
-    detail::for_rows(y.shape(), [&](Index, Index at) { back(g.data() + at, y.data() + at, to + at, y.shape()[-1]); });
+    const Array d = detail::rows_backward(kernels::table().log_softmax_backward, dy.transpose(axis, -1), y);
     dx.add(0, d.transpose(axis, -1));
   });
 }
