@@ -9,8 +9,8 @@ namespace {
 
 bool repeats(const Array& x, int axis) { return x.stride(axis) == 0 && x.shape()[axis] > 1; }
 
-/// x as [outer, count, inner], of which `count` is reduced. Reduced axes that are not adjacent are moved to the end, and
-/// inner is 1. A view that repeats elements (expand) may be larger than memory: of it only pieces become contiguous.
+/// x as [outer, count, inner], of which `count` is reduced. Reduced axes that are not adjacent are moved to the end,
+/// and inner is 1. A view that repeats elements (expand) may be larger than memory: only pieces of it are copied.
 class Reduction {
  public:
   Index outer = 1, count = 1, inner = 1;

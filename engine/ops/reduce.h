@@ -163,8 +163,8 @@ Extreme min(const T& x, Axis axis, bool keepdim = false) {
   return detail::extreme(op, input, static_cast<int>(axis), keepdim, detail::ranks_behind);
 }
 
-/// Fills `first` with the positions of the k largest elements of a row, largest first, equal ones by position; NaN counts
-/// as largest.
+/// Fills `first` with the positions of the k largest elements of a row, largest first, equal ones by position; NaN
+/// counts as largest.
 inline void rank_first(const real* row, Index n, Index k, std::vector<Index>& first) {
   first.resize(static_cast<std::size_t>(n));
   std::iota(first.begin(), first.end(), Index(0));

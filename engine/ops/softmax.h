@@ -31,14 +31,20 @@ struct MaskRows {
   const std::uint8_t* row(Index number) const { return mask.data() + mask.layout().offset_of_part(number, 1); }
 };
 
+/// f(row number, the row of x, that of the result, n) for each row of n.
+template <class F>
+Array map_rows(const Array& x, const F& f) {
+  const Array in = x.contiguous();
+  Array y = Array::empty(in.shape());
+  real* const out = y.mutate();
+  for_rows(y.shape(), [&](Index row, Index at) { f(row, in.data() + at, out + at, y.shape()[-1]); });
+  return y;
+}
+
 /// The gradient of softmax or log_softmax over rows y, contiguous; `backward` computes it for one row.
 inline Array rows_backward(void (*backward)(const real* dy, const real* y, real* dx, Index n), const Array& dy,
                            const Array& y) {
-  const Array g = dy.contiguous();
-  Array dx = Array::empty(y.shape());
-  real* const out = dx.mutate();
-  for_rows(y.shape(), [&](Index, Index at) { backward(g.data() + at, y.data() + at, out + at, y.shape()[-1]); });
-  return dx;
+  return map_rows(dy, [&](Index row, const real* g, real* dx, Index n) { backward(g, y.data() + row * n, dx, n); });
 }
 
 }  // namespace detail
@@ -48,11 +54,10 @@ inline Array rows_backward(void (*backward)(const real* dy, const real* y, real*
 inline Tensor softmax(const Tensor& x, int axis = -1) {
   Op op("softmax", x);
   check(x.dim() >= 1, "needs at least one axis");
-  const Array rows = x.array().transpose(axis, -1).contiguous();
-  Array y = Array::empty(rows.shape());
-  real* const out = y.mutate();
   const auto f = kernels::table().softmax;
-  detail::for_rows(y.shape(), [&](Index, Index at) { f(rows.data() + at, nullptr, out + at, nullptr, y.shape()[-1]); });
+  const Array y = detail::map_rows(x.array().transpose(axis, -1), [f](Index, const real* from, real* to, Index n) {
+    f(from, nullptr, to, nullptr, n);
+  });
   op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
   return op.record(y.transpose(axis, -1), save(y, axis), [](const Array& dy, Grads& dx, const Array& y, int axis) {
     const Array d = detail::rows_backward(kernels::table().softmax_backward, dy.transpose(axis, -1), y);
@@ -67,13 +72,10 @@ inline Tensor softmax(const Tensor& x, int axis = -1) {
 inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
   Op op("masked_softmax", x);
   check(x.dim() >= 1, "needs at least one axis");
-  const Array rows = x.array().contiguous();
   const detail::MaskRows mask(keep, x.shape());
-  Array y = Array::empty(rows.shape());
-  real* const out = y.mutate();
   const auto f = kernels::table().softmax;
-  detail::for_rows(y.shape(),
-                   [&](Index row, Index at) { f(rows.data() + at, mask.row(row), out + at, nullptr, y.shape()[-1]); });
+  const Array y = detail::map_rows(
+      x.array(), [&](Index row, const real* from, real* to, Index n) { f(from, mask.row(row), to, nullptr, n); });
   op.flops(5 * y.numel(), {4 * y.numel()});
   return op.record(y, save(y), [](const Array& dy, Grads& dx, const Array& y) {
     dx.add(0, detail::rows_backward(kernels::table().softmax_backward, dy, y));
@@ -84,11 +86,9 @@ inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
 inline Tensor log_softmax(const Tensor& x, int axis = -1) {
   Op op("log_softmax", x);
   check(x.dim() >= 1, "needs at least one axis");
-  const Array rows = x.array().transpose(axis, -1).contiguous();
-  Array y = Array::empty(rows.shape());
-  real* const out = y.mutate();
   const auto f = kernels::table().log_softmax;
-  detail::for_rows(y.shape(), [&](Index, Index at) { f(rows.data() + at, out + at, y.shape()[-1]); });
+  const Array y = detail::map_rows(x.array().transpose(axis, -1),
+                                   [f](Index, const real* from, real* to, Index n) { f(from, to, n); });
   op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
   return op.record(y.transpose(axis, -1), save(y, axis), [](const Array& dy, Grads& dx, const Array& y, int axis) {
     const Array d = detail::rows_backward(kernels::table().log_softmax_backward, dy.transpose(axis, -1), y);
