@@ -1,5 +1,6 @@
 // Sums, maxima and minima over axes. The shape alone fixes the order of additions.
 #include <algorithm>
+#include <array>
 
 #include "engine/array/array.h"
 #include "engine/base/parallel.h"
@@ -38,8 +39,6 @@ class Reduction {
     if (!in_pieces_) x_ = x_.contiguous();
   }
 
-  /// Memory for the pieces of one task, if there are any.
-  Array room(Index n) const { return in_pieces_ ? Array::empty({n}) : Array(); }
   /// Elements [begin, begin + n) in row-major order: where they are, or copied to `room`.
   const real* piece(Index begin, Index n, real* room) const {
     if (!in_pieces_) return x_.data() + begin;
@@ -65,39 +64,37 @@ Index grain_of_rows(Index count) { return grain_for(5 + element * static_cast<do
 // Parts of the definition of a sum: the sums of blocks of a row, and of blocks of rows, are added in order.
 constexpr Index sum_block = 4096, sum_rows = 128;
 
-/// Where to write, null for an array that is not defined.
-real* start(Array& a) { return a.defined() ? a.mutate() : nullptr; }
-
-real sum_row(const Reduction& r, Index begin, real* room) {
-  const auto f = kernels::table().sum;
-  const Index n = r.count, blocks = (n + sum_block - 1) / sum_block;
-  if (blocks <= 1) return f(r.piece(begin, n, room), n);
+real sum_row(const Reduction& r, Index begin) {
+  const auto sum_of = [&](Index at, Index n) {
+    std::array<real, sum_block> room;
+    return kernels::table().sum(r.piece(begin + at, n, room.data()), n);
+  };
+  if (r.count <= sum_block) return sum_of(0, r.count);
+  const Index blocks = (r.count + sum_block - 1) / sum_block;
   Array parts = Array::empty({blocks});
   real* const part = parts.mutate();
   parallel_for(blocks, grain_of_rows(sum_block), [&](Index lo, Index hi) {
-    Array block = r.room(sum_block);
-    for (Index i = lo; i < hi; ++i) {
-      const Index at = i * sum_block, size = std::min(sum_block, n - at);
-      part[i] = f(r.piece(begin + at, size, start(block)), size);
-    }
+    for (Index i = lo; i < hi; ++i) part[i] = sum_of(i * sum_block, std::min(sum_block, r.count - i * sum_block));
   });
   real total = 0;
   for (Index i = 0; i < blocks; ++i) total += part[i];
   return total;
 }
 
-/// The sums of `width` adjacent columns, the first of which begins at element `begin`.
+constexpr Index stripe = 64;  // columns per task: whole cache lines
+
+/// The sums of at most `stripe` adjacent columns, the first of which begins at element `begin`.
 void sum_columns(const Reduction& r, Index begin, Index width, real* out) {
   const auto f = kernels::table().sum_columns;
   if (!r.in_pieces()) return f(r.piece(begin, 0, nullptr), r.count, r.inner, out, width);
-  Array room = r.room(sum_rows * width), sums = Array::empty({width});
-  real *const rows = room.mutate(), *const part = sums.mutate();
+  std::array<real, sum_rows * stripe> room;
+  std::array<real, stripe> part;
   std::fill_n(out, width, real(0));
   for (Index first = 0; first < r.count; first += sum_rows) {
     const Index n = std::min(sum_rows, r.count - first);
-    for (Index i = 0; i < n; ++i) r.piece(begin + (first + i) * r.inner, width, rows + i * width);
-    f(rows, n, width, part, width);
-    for (Index j = 0; j < width; ++j) out[j] += part[j];
+    for (Index i = 0; i < n; ++i) r.piece(begin + (first + i) * r.inner, width, room.data() + i * width);
+    f(room.data(), n, width, part.data(), width);
+    for (Index j = 0; j < width; ++j) out[j] += part[static_cast<std::size_t>(j)];
   }
 }
 
@@ -111,8 +108,8 @@ Array reduce_rows(kernels::Reduce* f, Array x, const Axes& axes, bool keepdim, c
   Array y = Array::empty(r.shape);
   real* const out = y.mutate();
   parallel_for(r.outer, grain_of_rows(r.count), [&](Index lo, Index hi) {
-    Array room = r.room(r.count);
-    for (Index i = lo; i < hi; ++i) out[i] = f(r.piece(i * r.count, r.count, start(room)), r.count);
+    Array room = Array::empty({r.in_pieces() ? r.count : 0});
+    for (Index i = lo; i < hi; ++i) out[i] = f(r.piece(i * r.count, r.count, room.mutate()), r.count);
   });
   return y;
 }
@@ -125,12 +122,10 @@ Array sum(const Array& x, const Axes& axes, bool keepdim) {
   real* const out = y.mutate();
   if (r.inner == 1) {
     parallel_for(r.outer, grain_of_rows(r.count), [&](Index lo, Index hi) {
-      Array room = r.room(std::min(r.count, sum_block));
-      for (Index i = lo; i < hi; ++i) out[i] = sum_row(r, i * r.count, start(room));
+      for (Index i = lo; i < hi; ++i) out[i] = sum_row(r, i * r.count);
     });
     return y;
   }
-  constexpr Index stripe = 64;  // columns per task: whole cache lines
   const Index stripes = (r.inner + stripe - 1) / stripe;
   parallel_for(r.outer * stripes, grain_of_rows(stripe * r.count), [&](Index lo, Index hi) {
     for (Index task = lo; task < hi; ++task) {

@@ -134,7 +134,6 @@ class Strided {
              " (transposed or sliced): use reshape");
     return seen_as(*seen);
   }
-  Self view(const Shape& shape) const { return view(std::span<const Index>(shape)); }
   Self view(std::initializer_list<Index> extents) const {
     return view(std::span<const Index>(extents.begin(), extents.size()));
   }

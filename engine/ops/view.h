@@ -36,7 +36,7 @@ inline Tensor view(const Tensor& x, std::initializer_list<Index> extents) {
 }
 inline Tensor view(const Tensor& x, const Shape& shape) {
   Op op("view", x);
-  return detail::reshaped(op, x, x.array().view(shape));
+  return detail::reshaped(op, x, x.array().view(std::span<const Index>(shape)));
 }
 
 /// The same elements in row-major order. mote's ops accept any layout; this is for code that follows a tutorial.
