@@ -48,13 +48,13 @@ Index TokenChooser::operator()(const real* logits, real largest) {
   t.softmax(p, nullptr, p, nullptr, V);
   if (options_.top_p < 1) keep_top_p();
   if (options_.min_p > 0) keep_min_p();
-  return detail::draw_one(p_, random_);
+  return draw_one(p_, random_);
 }
 
 /// p = the logits that are at least the k-th largest, -infinity for the others.
 void TokenChooser::keep_top_k(const real* logits) {
   const Index V = static_cast<Index>(p_.size());
-  detail::rank_first(logits, V, options_.top_k, ranked_);
+  rank_first(logits, V, options_.top_k, ranked_);
   const real least = logits[ranked_.back()];
   for (Index i = 0; i < V; ++i) p_[static_cast<std::size_t>(i)] = logits[i] < least ? -infinity : logits[i];
 }

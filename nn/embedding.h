@@ -18,7 +18,7 @@ struct Embedding : Layer<Embedding> {
   std::optional<Index> padding_idx;
 
   Embedding(Index num_embeddings, Index embedding_dim, const Init& init, std::optional<Index> padding = {}) {
-    const Index row = detail::padding_row("Embedding", padding, num_embeddings);
+    const Index row = padding_row("Embedding", padding, num_embeddings);
     if (padding) padding_idx = row;
     Array table = init.normal({num_embeddings, embedding_dim}, 0, 1);
     if (padding && init.draws()) std::fill_n(table.mutate() + row * embedding_dim, embedding_dim, real(0));

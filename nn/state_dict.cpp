@@ -212,7 +212,7 @@ StateDict state_dict(const Module& module, const NameTable& names) {
     check_in("state_dict", fits, "'", rule.there, "' cannot be made of the ", parts.size(), " arrays like '", rule.here,
              "' ", parts.front().shape(), " in this ", module.type_name());
     state.push_back({rule.there, *shape, [rule = rule, parts = parts] {
-                       const Array whole = rule.parts == 1 ? parts[0] : detail::joined(parts, 0);
+                       const Array whole = rule.parts == 1 ? parts[0] : joined(parts, 0);
                        return rule.transposed ? whole.transpose(0, 1) : whole;
                      }});
   }

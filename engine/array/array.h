@@ -57,38 +57,14 @@ inline Array operator-(const Array& a, const Array& b) { return zip(kernels::tab
 inline Array operator*(const Array& a, const Array& b) { return zip(kernels::table().mul, a, b); }
 inline Array operator/(const Array& a, const Array& b) { return zip(kernels::table().div, a, b); }
 inline Array operator-(const Array& x) { return map(kernels::table().neg, x); }
-template <Number S>
-Array operator+(const Array& x, S s) {
-  return zip(kernels::table().add, x, static_cast<real>(s));
-}
-template <Number S>
-Array operator-(const Array& x, S s) {
-  return zip(kernels::table().sub, x, static_cast<real>(s));
-}
-template <Number S>
-Array operator*(const Array& x, S s) {
-  return zip(kernels::table().mul, x, static_cast<real>(s));
-}
-template <Number S>
-Array operator/(const Array& x, S s) {
-  return zip(kernels::table().div, x, static_cast<real>(s));
-}
-template <Number S>
-Array operator+(S s, const Array& x) {
-  return zip(kernels::table().add, static_cast<real>(s), x);
-}
-template <Number S>
-Array operator-(S s, const Array& x) {
-  return zip(kernels::table().sub, static_cast<real>(s), x);
-}
-template <Number S>
-Array operator*(S s, const Array& x) {
-  return zip(kernels::table().mul, static_cast<real>(s), x);
-}
-template <Number S>
-Array operator/(S s, const Array& x) {
-  return zip(kernels::table().div, static_cast<real>(s), x);
-}
+inline Array operator+(const Array& x, Number auto s) { return zip(kernels::table().add, x, static_cast<real>(s)); }
+inline Array operator-(const Array& x, Number auto s) { return zip(kernels::table().sub, x, static_cast<real>(s)); }
+inline Array operator*(const Array& x, Number auto s) { return zip(kernels::table().mul, x, static_cast<real>(s)); }
+inline Array operator/(const Array& x, Number auto s) { return zip(kernels::table().div, x, static_cast<real>(s)); }
+inline Array operator+(Number auto s, const Array& x) { return zip(kernels::table().add, static_cast<real>(s), x); }
+inline Array operator-(Number auto s, const Array& x) { return zip(kernels::table().sub, static_cast<real>(s), x); }
+inline Array operator*(Number auto s, const Array& x) { return zip(kernels::table().mul, static_cast<real>(s), x); }
+inline Array operator/(Number auto s, const Array& x) { return zip(kernels::table().div, static_cast<real>(s), x); }
 
 /// total += x, in place where `total` owns its elements. Shapes must be equal.
 void accumulate(Array& total, const Array& x);
@@ -105,8 +81,8 @@ Array sum_to(const Array& x, const Shape& shape);
 
 /// Matrix product of the last two axes; leading axes broadcast. a [..., M, K], b [..., K, N] -> [..., M, N]. Rank 1
 /// counts as a row on the left and a column on the right; the result drops that axis. Any strides, nothing is copied.
-/// A bias [N] is added to every row of a product of matrices once, after the last k.
-/// Errors: inner extents differ, rank 0.
+/// A bias [N] is added to every row of a product of two matrices once, after the last k.
+/// Errors: inner extents differ, rank 0; a bias of another shape, or for more than two matrices.
 Array matmul(const Array& a, const Array& b, const Array* bias = nullptr);
 
 }  // namespace mote

@@ -1,91 +1,115 @@
 // Sums, maxima and minima over axes. The shape alone fixes the order of additions.
-#include <numeric>
+#include <algorithm>
+#include <array>
 
 #include "engine/array/array.h"
 #include "engine/base/parallel.h"
 
 namespace mote {
-
-Axes Axes::of(int rank) const {
-  Axes sorted = *this;
-  for (int& a : std::span(sorted.axes_).first(static_cast<std::size_t>(count_))) {
-    check_in("reduce", a >= -rank && a < rank, "axis ", a, " is out of range for rank ", rank);
-    if (a < 0) a += rank;
-  }
-  if (empty()) std::iota(sorted.axes_.begin(), sorted.axes_.begin() + (sorted.count_ = rank), 0);
-  std::sort(sorted.axes_.begin(), sorted.axes_.begin() + sorted.count_);
-  const int* const twice = std::adjacent_find(sorted.begin(), sorted.end());
-  check_in("reduce", twice == sorted.end(), "axis ", twice == sorted.end() ? 0 : *twice, " is listed twice");
-  return sorted;
-}
-
-Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim) {
-  const Axes list = axes.of(shape.rank());
-  Shape result = shape;
-  for (const int* axis = list.end(); axis != list.begin();) {
-    --axis;
-    result = keepdim ? result.with(*axis, 1) : result.without(*axis);
-  }
-  return result;
-}
-
 namespace {
 
-/// x as contiguous [outer, count, inner], of which `count` is reduced. Reduced axes that are not adjacent are moved to
-/// the end, and inner is 1.
-struct Reduction {
-  Array x;
-  Index outer = 1, count = 1, inner = 1;
-  Shape shape;
+bool repeats(const Array& x, int axis) { return x.stride(axis) == 0 && x.shape()[axis] > 1; }
 
-  Reduction(const Array& from, const Axes& axes, bool keepdim, bool to_rows)
-      : shape(reduced_shape(from.shape(), axes, keepdim)) {
-    const Axes sorted = axes.of(from.rank());
+/// x as [outer, count, inner], of which `count` is reduced. Reduced axes that are not adjacent are moved to the end,
+/// and inner is 1. A view that repeats elements (expand) may be larger than memory: only pieces of it are copied.
+class Reduction {
+ public:
+  Index outer = 1, count = 1, inner = 1;
+  Shape shape;  // of the result
+
+  Reduction(const Array& x, const Axes& axes, bool keepdim, bool to_rows)
+      : shape(reduced_shape(x.shape(), axes, keepdim)), x_(x) {
+    const Axes sorted = axes.of(x.rank());
     const std::span<const int> list = sorted.list();
     const bool together = list.empty() || list.back() - list.front() + 1 == static_cast<int>(list.size());
     Index after = 1;
-    for (int i = list.empty() ? from.rank() : list.back() + 1; i < from.rank(); ++i) after *= from.shape()[i];
-    for (const int a : list) count *= from.shape()[a];
+    for (int i = list.empty() ? x.rank() : list.back() + 1; i < x.rank(); ++i) after *= x.shape()[i];
+    for (const int a : list) count *= x.shape()[a];
     if (together && (after == 1 || !to_rows)) {
       inner = after;
-      x = from.contiguous();
     } else {
       std::vector<int> order;
-      for (int i = 0; i < from.rank(); ++i)
+      for (int i = 0; i < x.rank(); ++i)
         if (!std::binary_search(list.begin(), list.end(), i)) order.push_back(i);
       order.insert(order.end(), list.begin(), list.end());
-      x = from.permute(order).contiguous();
+      x_ = x.permute(order);
     }
     outer = shape.numel() / std::max<Index>(inner, 1);
+    for (int i = 0; i < x.rank(); ++i) in_pieces_ = in_pieces_ || repeats(x_, i);
+    if (!in_pieces_) x_ = x_.contiguous();
   }
+
+  /// Elements [begin, begin + n) in row-major order: where they are, or copied to `room`.
+  const real* piece(Index begin, Index n, real* room) const {
+    if (!in_pieces_) return x_.data() + begin;
+    const Index row = x_.shape()[-1], step = x_.stride(-1);
+    for (Index done = 0, run = 0; done < n; done += run) {
+      const Index at = (begin + done) % row;
+      run = std::min(n - done, row - at);
+      const real* const from = x_.data() + x_.layout().offset_of_part((begin + done) / row, 1) + at * step;
+      for (Index i = 0; i < run; ++i) room[done + i] = from[i * step];
+    }
+    return room;
+  }
+  bool in_pieces() const { return in_pieces_; }
+
+ private:
+  Array x_;
+  bool in_pieces_ = false;
 };
 
 constexpr double element = 0.15;  // nanoseconds to reduce one
 Index grain_of_rows(Index count) { return grain_for(5 + element * static_cast<double>(count)); }
 
-constexpr Index sum_block = 4096;  // part of the definition of a sum: the blocks' sums are added in order
+// Parts of the definition of a sum: the sums of blocks of a row, and of blocks of rows, are added in order.
+constexpr Index sum_block = 4096, sum_rows = 128;
 
-real sum_row(const real* x, Index n) {
-  const auto f = kernels::table().sum;
-  if (n <= sum_block) return f(x, n);
-  const Index blocks = (n + sum_block - 1) / sum_block;
+real sum_row(const Reduction& r, Index begin) {
+  const auto sum_of = [&](Index at, Index n) {
+    std::array<real, sum_block> room;
+    return kernels::table().sum(r.piece(begin + at, n, room.data()), n);
+  };
+  if (r.count <= sum_block) return sum_of(0, r.count);
+  const Index blocks = (r.count + sum_block - 1) / sum_block;
   Array parts = Array::empty({blocks});
   real* const part = parts.mutate();
   parallel_for(blocks, grain_of_rows(sum_block), [&](Index lo, Index hi) {
-    for (Index i = lo; i < hi; ++i) part[i] = f(x + i * sum_block, std::min(sum_block, n - i * sum_block));
+    for (Index i = lo; i < hi; ++i) part[i] = sum_of(i * sum_block, std::min(sum_block, r.count - i * sum_block));
   });
   real total = 0;
   for (Index i = 0; i < blocks; ++i) total += part[i];
   return total;
 }
 
-Array reduce_rows(kernels::Reduce* f, const Array& x, const Axes& axes, bool keepdim, const char* name) {
+constexpr Index stripe = 64;  // columns per task: whole cache lines
+
+/// The sums of at most `stripe` adjacent columns, the first of which begins at element `begin`.
+void sum_columns(const Reduction& r, Index begin, Index width, real* out) {
+  const auto f = kernels::table().sum_columns;
+  if (!r.in_pieces()) return f(r.piece(begin, 0, nullptr), r.count, r.inner, out, width);
+  std::array<real, sum_rows * stripe> room;
+  std::array<real, stripe> part;
+  std::fill_n(out, width, real(0));
+  for (Index first = 0; first < r.count; first += sum_rows) {
+    const Index n = std::min(sum_rows, r.count - first);
+    for (Index i = 0; i < n; ++i) r.piece(begin + (first + i) * r.inner, width, room.data() + i * width);
+    f(room.data(), n, width, part.data(), width);
+    for (Index j = 0; j < width; ++j) out[j] += part[static_cast<std::size_t>(j)];
+  }
+}
+
+/// f over rows of x. An extreme of repeated elements is that of one of them.
+Array reduce_rows(kernels::Reduce* f, Array x, const Axes& axes, bool keepdim, const char* name) {
+  const Shape shape = x.shape();
+  for (const int a : axes.of(x.rank()))
+    if (repeats(x, a)) x = x.slice(a, 0, 1);
   const Reduction r(x, axes, keepdim, true);
-  check_in(name, r.count > 0 || r.outer == 0, "cannot reduce an empty axis of shape ", x.shape());
+  check_in(name, r.count > 0 || r.outer == 0, "cannot reduce an empty axis of shape ", shape);
   Array y = Array::empty(r.shape);
   real* const out = y.mutate();
   parallel_for(r.outer, grain_of_rows(r.count), [&](Index lo, Index hi) {
-    for (Index i = lo; i < hi; ++i) out[i] = f(r.x.data() + i * r.count, r.count);
+    Array room = Array::empty({r.in_pieces() ? r.count : 0});
+    for (Index i = lo; i < hi; ++i) out[i] = f(r.piece(i * r.count, r.count, room.mutate()), r.count);
   });
   return y;
 }
@@ -96,20 +120,17 @@ Array sum(const Array& x, const Axes& axes, bool keepdim) {
   const Reduction r(x, axes, keepdim, false);
   Array y = Array::empty(r.shape);
   real* const out = y.mutate();
-  const real* const in = r.x.data();
   if (r.inner == 1) {
     parallel_for(r.outer, grain_of_rows(r.count), [&](Index lo, Index hi) {
-      for (Index i = lo; i < hi; ++i) out[i] = sum_row(in + i * r.count, r.count);
+      for (Index i = lo; i < hi; ++i) out[i] = sum_row(r, i * r.count);
     });
     return y;
   }
-  constexpr Index stripe = 64;  // columns per task: whole cache lines
   const Index stripes = (r.inner + stripe - 1) / stripe;
-  const auto f = kernels::table().sum_columns;
   parallel_for(r.outer * stripes, grain_of_rows(stripe * r.count), [&](Index lo, Index hi) {
     for (Index task = lo; task < hi; ++task) {
       const Index o = task / stripes, j = task % stripes * stripe;
-      f(in + o * r.count * r.inner + j, r.count, r.inner, out + o * r.inner + j, std::min(stripe, r.inner - j));
+      sum_columns(r, o * r.count * r.inner + j, std::min(stripe, r.inner - j), out + o * r.inner + j);
     }
   });
   return y;

@@ -6,11 +6,11 @@
 
 #include "engine/array/strided.h"
 
-namespace mote::detail {
+namespace mote {
 
 /// The parts one after the other along an axis; all other extents must be equal. Errors, in the name of the open op: no
 /// parts, shapes that differ elsewhere.
-template <class A>
+template <ArrayLike A>
 A joined(const std::vector<A>& parts, int axis) {
   check(!parts.empty(), "needs at least one tensor");
   const Shape& first = parts[0].shape();
@@ -36,7 +36,7 @@ A joined(const std::vector<A>& parts, int axis) {
 }
 
 /// Parts of one shape along a new axis. Errors, in the name of the open op: no parts, different shapes.
-template <class A>
+template <ArrayLike A>
 A stacked(const std::vector<A>& parts, int axis) {
   std::vector<A> layers;
   for (const A& part : parts) {
@@ -46,4 +46,4 @@ A stacked(const std::vector<A>& parts, int axis) {
   return joined(layers, axis);
 }
 
-}  // namespace mote::detail
+}  // namespace mote

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 
+#include "engine/array/combine.h"
 #include "engine/array/nested.h"
 #include "engine/array/strided.h"
 
@@ -26,26 +27,15 @@ class Mask : public Strided<Mask, std::uint8_t> {
   Mask(const T&);
 
   friend Mask operator&(const Mask& a, const Mask& b) {
-    return combine(a, b, [](bool x, bool y) { return x && y; });
+    return combine<Mask>(a, b, [](auto x, auto y) { return x != 0 && y != 0; });
   }
   friend Mask operator|(const Mask& a, const Mask& b) {
-    return combine(a, b, [](bool x, bool y) { return x || y; });
+    return combine<Mask>(a, b, [](auto x, auto y) { return x != 0 || y != 0; });
   }
   friend Mask operator~(const Mask& a) {
     Mask out = a;
     std::uint8_t* const y = out.mutate();
     for (Index i = 0; i < out.numel(); ++i) y[i] = !y[i];
-    return out;
-  }
-
- private:
-  template <class F>
-  static Mask combine(const Mask& a, const Mask& b, F f) {
-    const Shape shape = broadcast(a.shape(), b.shape());
-    const Mask x = a.expand(shape).contiguous(), z = b.expand(shape).contiguous();
-    Mask out(shape);
-    std::uint8_t* const y = out.mutate();
-    for (Index i = 0; i < out.numel(); ++i) y[i] = f(x.data()[i] != 0, z.data()[i] != 0);
     return out;
   }
 };

@@ -86,7 +86,6 @@ class Generator {
   /// Restarts the stream and empties the normal cache. Any integer works, but only its low 32 bits count: -1 and
   /// 4294967295 give the same stream, and so do s and s + 2^32.
   void manual_seed(std::integral auto seed) const { seed_with(static_cast<std::uint64_t>(seed)); }
-  std::uint64_t initial_seed() const { return stream_->state.seed; }
 
   /// Which build to match from now on: random.set_build({.mkl = true}) for the dropout masks of PyTorch's x86-64
   /// wheels. Copies of the handle share the setting, which is replaced as a whole: {.version = 113} is 1.13 without
@@ -113,14 +112,6 @@ class Generator {
   double uniform_double() const {
     const std::uint32_t high = next_u32();
     return unit_of(high, next_u32());
-  }
-  /// The one for T, float or double.
-  template <class T>
-  T unit() const {
-    if constexpr (std::is_same_v<T, float>)
-      return uniform_float();
-    else
-      return uniform_double();
   }
 
   /// out[i] = unit * (high - low) + low, rounded once (fma): uniform over [low, high), though rounding may reach

@@ -1,6 +1,7 @@
 // StreamGuard, which puts random streams back where they were when an error ends a scope.
 #pragma once
 
+#include <exception>
 #include <vector>
 
 #include "engine/array/random.h"
@@ -32,8 +33,18 @@ class StreamGuard {
     Generator stream;
     GeneratorState before;
   };
-  void remember(const Generator& stream);
-  void finish() noexcept;
+  void remember(const Generator& stream) {
+    if (drawn_.empty()) exceptions_ = std::uncaught_exceptions();
+    drawn_.push_back({stream, stream.get_state()});
+    stream.stream_->guard = this;
+  }
+  void finish() noexcept {
+    const bool failed = std::uncaught_exceptions() > exceptions_;
+    for (const Drawn& d : drawn_) {
+      d.stream.stream_->guard = nullptr;
+      if (failed) d.stream.stream_->state = d.before;
+    }
+  }
 
   std::vector<Drawn, CachedAllocator<Drawn>> drawn_;
   int exceptions_ = 0;  // in flight before the first draw

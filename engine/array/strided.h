@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,7 @@ template <class Self, class T>
 class Strided {
  public:
   using Element = T;
+
   /// Uninitialised elements: for results that are filled immediately.
   static Self empty(const Shape& shape) {
     Self x;
@@ -50,8 +52,9 @@ class Strided {
   }
 
   bool defined() const { return static_cast<bool>(storage_); }
-  /// Not defined because its elements were moved elsewhere: an op does not take it for an input that was not given.
-  bool moved_from() const { return !defined() && layout_.moved_from(); }
+  /// Not defined because its elements were moved elsewhere, of which a shape is left: an op does not take it for an
+  /// input that was not given.
+  bool moved_from() const { return !defined() && (layout_.rank() > 0 || layout_.numel() > 0); }
   const Layout& layout() const {
     require();
     return layout_;
@@ -131,7 +134,6 @@ class Strided {
              " (transposed or sliced): use reshape");
     return seen_as(*seen);
   }
-  Self view(const Shape& shape) const { return view(std::span<const Index>(shape)); }
   Self view(std::initializer_list<Index> extents) const {
     return view(std::span<const Index>(extents.begin(), extents.size()));
   }
@@ -157,23 +159,6 @@ class Strided {
 
  protected:
   Strided() = default;
-  Strided(const Strided&) = default;
-  Strided& operator=(const Strided&) = default;
-  Strided(Strided&& other) noexcept : storage_(std::move(other.storage_)), layout_(other.layout_) {
-    if (storage_) other.layout_.mark_moved_from();
-  }
-  Strided& operator=(Strided&& other) noexcept {
-    if (this == &other) return *this;
-    storage_ = std::move(other.storage_);
-    if (storage_) {
-      layout_ = other.layout_;
-      other.layout_.mark_moved_from();
-    } else {
-      layout_.forget(other.layout_.moved_from());
-    }
-    return *this;
-  }
-  ~Strided() = default;
   Strided(const Shape& shape, std::span<const T> values) {
     check_in("array", static_cast<Index>(values.size()) == shape.numel(), values.size(), " values do not fill shape ",
              shape);
@@ -193,5 +178,9 @@ class Strided {
   Storage storage_;
   Layout layout_;
 };
+
+/// Array, IntArray or Mask.
+template <class A>
+concept ArrayLike = std::derived_from<A, Strided<A, typename A::Element>>;
 
 }  // namespace mote

@@ -1,7 +1,6 @@
 // BackwardRule, which sends an op's gradient back, and save(), which lists what it keeps from the forward pass.
 #pragma once
 
-#include <concepts>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -20,9 +19,8 @@ class Parameter;
 template <class T>
 inline constexpr bool is_saveable = std::is_trivially_copyable_v<T> &&
                                     (!std::is_pointer_v<T> || std::is_function_v<std::remove_pointer_t<T>>);
-template <class T>
-requires std::derived_from<T, Strided<T, typename T::Element>>
-inline constexpr bool is_saveable<T> = true;  // Array, IntArray, Mask
+template <ArrayLike A>
+inline constexpr bool is_saveable<A> = true;
 template <>
 inline constexpr bool is_saveable<Storage> = true;
 template <class T, class Allocator>

@@ -52,12 +52,6 @@ class Layout {
     return true;
   }
 
-  /// The array that had this layout was moved from; until it gets another.
-  bool moved_from() const { return numel_ < 0; }
-  void mark_moved_from() { numel_ = -1; }
-  /// The array is not defined, moved from or not: nothing else of its layout counts.
-  void forget(bool moved_from) { numel_ = moved_from ? -1 : 0; }
-
   /// Distance of element `index` from the first: one position per axis, negative ones counted from the end.
   /// Errors: a wrong number of positions, a position out of range.
   Index offset_of(std::span<const Index> index) const;

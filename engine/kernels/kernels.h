@@ -108,8 +108,8 @@ struct Table {
   /// Both of gelu, for a backward pass that kept only x: y[i] = gelu(x[i]) and dx[i] from (dy[i], x[i]). dx may be dy.
   void (*gelu_again)(const real* dy, const real* x, real* y, real* dx, Index n);
   void (*gelu_tanh_again)(const real* dy, const real* x, real* y, real* dx, Index n);
-  /// y[i] = x[i] * (scale if bit i % 16 of keep[i / 16] is set, else 0).
-  void (*scale_kept)(const real* x, const std::uint16_t* keep, real scale, real* y, Index n);
+  /// y[i] = x[i] * (scale if bit i % 8 of keep[i / 8] is set, else 0); keep has an even number of bytes.
+  void (*scale_kept)(const real* x, const std::uint8_t* keep, real scale, real* y, Index n);
 
   // Reductions (target/rows.h). Accumulator i mod 16 takes element i; a fixed tree combines the sixteen.
   Reduce *sum, *max, *min;

@@ -5,31 +5,35 @@
 
 namespace mote {
 
+namespace detail {
+/// Records y = f(x) with a gradient that `backward` computes from dy and what is kept, x or y.
+inline Tensor record_function(Op& op, const Array& y, const Array& kept, kernels::Binary* backward) {
+  return op.record(y, save(kept, backward),
+                   [](const Array& dy, Grads& dx, const Array& kept, kernels::Binary* backward) {
+                     dx.add(0, zip(backward, dy, kept));
+                   });
+}
+}  // namespace detail
+
 /// Hyperbolic tangent, in [-1, 1].
 inline Tensor tanh(const Tensor& x) {
   Op op("tanh", x);
-  Array y = map(kernels::table().tanh, x.array());
-  return op.record(y, save(y), [](const Array& dy, Grads& dx, const Array& y) {
-    dx.add(0, zip(kernels::table().tanh_backward, dy, y));
-  });
+  const Array y = map(kernels::table().tanh, x.array());
+  return detail::record_function(op, y, y, kernels::table().tanh_backward);
 }
 
 /// 1 / (1 + e^-x), in [0, 1].
 inline Tensor sigmoid(const Tensor& x) {
   Op op("sigmoid", x);
-  Array y = map(kernels::table().sigmoid, x.array());
-  return op.record(y, save(y), [](const Array& dy, Grads& dx, const Array& y) {
-    dx.add(0, zip(kernels::table().sigmoid_backward, dy, y));
-  });
+  const Array y = map(kernels::table().sigmoid, x.array());
+  return detail::record_function(op, y, y, kernels::table().sigmoid_backward);
 }
 
 /// max(x, 0). The gradient at exactly 0 is 0; NaN stays NaN. Keeps the result, which the next op mostly keeps anyway.
 inline Tensor relu(const Tensor& x) {
   Op op("relu", x);
-  Array y = map(kernels::table().relu, x.array());
-  return op.record(y, save(y), [](const Array& dy, Grads& dx, const Array& y) {
-    dx.add(0, zip(kernels::table().relu_backward, dy, y));
-  });
+  const Array y = map(kernels::table().relu, x.array());
+  return detail::record_function(op, y, y, kernels::table().relu_backward);
 }
 
 /// Which GELU: the exact one, or the tanh approximation that GPT-2 was trained with.
@@ -41,19 +45,15 @@ inline Tensor gelu(const Tensor& x, GeluForm form = GeluForm::exact) {
   Op op("gelu", x);
   const kernels::Table& t = kernels::table();
   const bool exact = form == GeluForm::exact;
-  return op.record(map(exact ? t.gelu : t.gelu_tanh, x.array()), save(x, exact),
-                   [](const Array& dy, Grads& dx, const Array& x, bool exact) {
-                     const kernels::Table& k = kernels::table();
-                     dx.add(0, zip(exact ? k.gelu_backward : k.gelu_tanh_backward, dy, x));
-                   });
+  const Array y = map(exact ? t.gelu : t.gelu_tanh, x.array());
+  return detail::record_function(op, y, x.array(), exact ? t.gelu_backward : t.gelu_tanh_backward);
 }
 
 /// x sigmoid(x), also called swish.
 inline Tensor silu(const Tensor& x) {
   Op op("silu", x);
-  return op.record(map(kernels::table().silu, x.array()), save(x), [](const Array& dy, Grads& dx, const Array& x) {
-    dx.add(0, zip(kernels::table().silu_backward, dy, x));
-  });
+  const Array y = map(kernels::table().silu, x.array());
+  return detail::record_function(op, y, x.array(), kernels::table().silu_backward);
 }
 
 }  // namespace mote

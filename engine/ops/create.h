@@ -41,11 +41,11 @@ inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
 inline Tensor ones(const Shape& shape) { return Array::full(shape, 1); }
 /// With the shape of x, without its graph.
 inline Tensor zeros_like(const Tensor& x) {
-  const Op op("zeros_like", x);
+  const Op op("zeros_like");  // x is no input: what is made of its shape alone has no gradient
   return Array::zeros(x.shape());
 }
 inline Tensor ones_like(const Tensor& x) {
-  const Op op("ones_like", x);
+  const Op op("ones_like");
   return Array::full(x.shape(), 1);
 }
 inline Tensor full(const Shape& shape, double value) { return Array::full(shape, static_cast<real>(value)); }

@@ -7,9 +7,10 @@
 #include "engine/array/int_array.h"
 #include "engine/autograd/op.h"
 #include "engine/base/parallel.h"
+#include "engine/ops/cost.h"
 
 namespace mote {
-namespace detail {
+
 /// The row of padding_idx, -1 for none. Errors: padding_idx outside [-V, V).
 inline Index padding_row(const char* who, std::optional<Index> padding_idx, Index vocabulary) {
   if (!padding_idx) return -1;
@@ -17,7 +18,6 @@ inline Index padding_row(const char* who, std::optional<Index> padding_idx, Inde
            " is out of range for V = ", vocabulary);
   return *padding_idx < 0 ? *padding_idx + vocabulary : *padding_idx;
 }
-}  // namespace detail
 
 /// Row ids[...] of a table: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its
 /// occurrences, in token order. padding_idx is a row whose gradient stays zero (negative: from the end).
@@ -27,13 +27,13 @@ inline Tensor embedding(const Tensor& weight, IntArray ids, std::optional<Index>
   ids = ids.contiguous();
   check(weight.dim() == 2, "the table must be [V, C], but has shape ", weight.shape());
   const Index vocabulary = weight.size(0), width = weight.size(1);
-  const Index padding = detail::padding_row("embedding", padding_idx, vocabulary);
+  const Index padding = padding_row("embedding", padding_idx, vocabulary);
   for (const Index id : ids.values())
     check(id >= 0 && id < vocabulary, "id ", id, " is out of range for V = ", vocabulary);
   const Array table = weight.array().contiguous();
   Array y = Array::empty(ids.shape().insert(-1, width));
   real* const out = y.mutate();
-  parallel_for(ids.numel(), grain_for(5 + 0.1 * static_cast<double>(width)), [&](Index lo, Index hi) {
+  parallel_for(ids.numel(), grain_for(cost::row + cost::simple * static_cast<double>(width)), [&](Index lo, Index hi) {
     for (Index i = lo; i < hi; ++i) std::copy_n(table.data() + ids.data()[i] * width, width, out + i * width);
   });
   op.flops(0, {y.numel()});
@@ -44,7 +44,8 @@ inline Tensor embedding(const Tensor& weight, IntArray ids, std::optional<Index>
                      real* const to = d.mutate();
                      const auto add = kernels::table().add;
                      // Each task owns some columns and loops over all tokens, so every row is summed in token order.
-                     parallel_for(width, std::max<Index>(64, grain_for(0.2 * static_cast<double>(ids.numel()))),
+                     parallel_for(width,
+                                  std::max<Index>(64, grain_for(cost::simple * static_cast<double>(ids.numel()))),
                                   [&](Index lo, Index hi) {
                                     for (Index i = 0; i < ids.numel(); ++i) {
                                       const Index id = ids.data()[i];

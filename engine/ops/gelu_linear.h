@@ -3,6 +3,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/ops/activation.h"
+#include "engine/ops/cost.h"
 #include "engine/ops/matmul.h"
 
 namespace mote {
@@ -34,7 +35,7 @@ inline Tensor gelu_linear(const Tensor& x, const Tensor& weight, const Tensor& b
           h = Array::empty(x.shape());
           real *const to = dh.mutate(), *const again = h.mutate();
           const auto both = exact ? t.gelu_again : t.gelu_tanh_again;
-          parallel_for(x.numel(), grain_for(0.4),
+          parallel_for(x.numel(), grain_for(cost::exponential),
                        [&](Index lo, Index hi) { both(to + lo, x.data() + lo, again + lo, to + lo, hi - lo); });
           dx.add(0, dh.reshape(shape));
         } else {

@@ -1,10 +1,9 @@
 // Selection by index: gather, with an index for every element along an axis; take_rows, for whole rows.
 #pragma once
 
-#include <utility>
-
 #include "engine/array/int_array.h"
 #include "engine/autograd/op.h"
+#include "engine/ops/along.h"
 #include "engine/ops/embedding.h"
 #include "engine/ops/view.h"
 
@@ -24,23 +23,11 @@ inline Tensor gather(const Tensor& x, int axis, IntArray index) {
   const Index extent = x.shape()[a];
   for (const Index i : index.values())
     check(i >= 0 && i < extent, "index ", i, " is out of range for axis ", axis, " of ", x.shape());
-  const Array in = x.array().contiguous();
-  Strides strides = row_major(x.shape());
-  const Index step = std::exchange(strides[static_cast<std::size_t>(a)], 0);
-  const Layout others(index.shape(), strides);  // element i comes from index[i] * step + the offset of the other axes
-  Array y = Array::empty(index.shape());
-  real* const out = y.mutate();
-  for (Index i = 0; i < y.numel(); ++i) out[i] = in.data()[index.data()[i] * step + others.offset_of_part(i, 0)];
-  op.flops(0, {y.numel()});
-  return op.record(
-      y, save(x.shape(), index, others, step),
-      [](const Array& dy, Grads& dx, const Shape& shape, const IntArray& index, const Layout& others, Index step) {
-        Array d = Array::zeros(shape);
-        real* const to = d.mutate();
-        const Array g = dy.contiguous();
-        for (Index i = 0; i < g.numel(); ++i) to[index.data()[i] * step + others.offset_of_part(i, 0)] += g.data()[i];
-        dx.add(0, d);
-      });
+  const detail::Along along(x.shape(), a, index.shape());
+  op.flops(0, {index.numel()});
+  return op.record(along.take(x.array(), index), save(x.shape(), index, along),
+                   [](const Array& dy, Grads& dx, const Shape& shape, const IntArray& index,
+                      const detail::Along& along) { dx.add(0, along.put(shape, index, dy)); });
 }
 
 namespace detail {

@@ -2,29 +2,23 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/autograd/op.h"
 #include "engine/base/parallel.h"
+#include "engine/ops/cost.h"
 
 namespace mote {
 namespace detail {
 
-/// The rows of x, computed in parallel, and what their gradients need: y, {mean, inv_std} of every row.
-template <class Kernel>
-void norm_rows(Kernel* kernel, const Array& x, const kernels::NormWeights& weights, Array& y, Array& stats) {
-  const Index n = x.shape()[-1], rows = n ? x.numel() / n : 0;
-  y = Array::empty(x.shape()), stats = Array::empty({rows, 2});
-  real *const out = y.mutate(), *const s = stats.mutate();
-  parallel_for(rows, grain_for(20 + 0.3 * static_cast<double>(n)),
-               [&](Index lo, Index hi) { kernel(x.data() + lo * n, weights, out + lo * n, s + 2 * lo, hi - lo, n); });
-}
+using NormForward = decltype(kernels::Table::layer_norm);
+using NormBackward = decltype(kernels::Table::layer_norm_backward);
 
 /// The gradients of both norms in one pass over the rows. The sums for weight and bias run over blocks of 128 rows, and
 /// the blocks are added in order, so that threads do not affect the bits. x contiguous [..., C]; stats {mean, inv_std}
 /// per row; rms_norm has no third input.
-template <class Kernel>
-void norm_backward(Kernel* kernel, const Array& dy, Grads& dx, const Array& x, const Array& weight, const Array& stats,
-                   bool has_bias) {
+inline void norm_backward(NormBackward kernel, const Array& dy, Grads& dx, const Array& x, const Array& weight,
+                          const Array& stats, bool has_bias) {
   const Array g = dy.contiguous();
   const Index n = x.shape()[-1], rows = n ? x.numel() / n : 0;
   constexpr Index block = 128;
@@ -36,7 +30,8 @@ void norm_backward(Kernel* kernel, const Array& dy, Grads& dx, const Array& x, c
   real *const out = start(d), *const w = start(of_weight), *const b = start(of_bias);
   const kernels::NormInputs in{g.data(), x.data(), weight.defined() ? weight.data() : nullptr, stats.data()};
   const Index step = w || b ? block : 1;  // rows of one task: sums have to end where a block does
-  parallel_for((rows + step - 1) / step, grain_for(static_cast<double>(step) * (20 + 0.6 * static_cast<double>(n))),
+  parallel_for((rows + step - 1) / step,
+               grain_for(static_cast<double>(step) * (cost::row + 2 * cost::norm * static_cast<double>(n))),
                [&](Index lo, Index hi) {
                  for (Index r = lo * step; r < std::min(hi * step, rows); r += block) {
                    const Index at = r * n, part = r / block * n;
@@ -54,50 +49,53 @@ void norm_backward(Kernel* kernel, const Array& dy, Grads& dx, const Array& x, c
 inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   check(x.dim() >= 1, "needs at least one axis");
   check(eps >= 0, "eps ", eps, " must be at least 0");
+  check(eps <= double(std::numeric_limits<float>::max()), "eps ", eps, " is beyond the range of float");
   const Shape row{x.size(-1)};
   if (weight.defined())
     check(weight.shape() == row, "weight ", weight.shape(), " does not fit the last axis of x ", x.shape());
   if (bias.defined()) check(bias.shape() == row, "bias ", bias.shape(), " does not fit the last axis of x ", x.shape());
 }
 
+/// Both norms of the rows of x, computed in parallel. Of every row, backward keeps {mean, inv_std}.
+inline Tensor norm(Op& op, NormForward forward, NormBackward backward, const Tensor& x, const Tensor& weight,
+                   const Tensor& bias, double eps, bool has_bias) {
+  check_norm(x, weight, bias, eps);
+  const Array in = x.array().contiguous();
+  const Array w = weight.defined() ? weight.array().contiguous() : Array(),
+              b = bias.defined() ? bias.array().contiguous() : Array();
+  const Index n = in.shape()[-1], rows = n ? in.numel() / n : 0;
+  Array y = Array::empty(in.shape()), stats = Array::empty({rows, 2});
+  real *const out = y.mutate(), *const s = stats.mutate();
+  const kernels::NormWeights weights{w.defined() ? w.data() : nullptr, b.defined() ? b.data() : nullptr,
+                                     static_cast<real>(eps)};
+  parallel_for(rows, grain_for(cost::row + cost::norm * static_cast<double>(n)),
+               [&](Index lo, Index hi) { forward(in.data() + lo * n, weights, out + lo * n, s + 2 * lo, hi - lo, n); });
+  return op.record(
+      y, save(in, w, stats, backward, has_bias),
+      [](const Array& dy, Grads& dx, const Array& x, const Array& weight, const Array& stats, NormBackward backward,
+         bool has_bias) { norm_backward(backward, dy, dx, x, weight, stats, has_bias); });
+}
+
 }  // namespace detail
 
 /// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis, var biased and computed from centred values. x
 /// [..., C], weight [C], bias [C]; both may be undefined. A constant row gives exactly the bias (NaN if eps is 0).
-/// Errors: weight or bias of another length, an eps below 0. Source: Ba, Kiros and Hinton 2016.
+/// Errors: weight or bias of another length, an eps below 0 or beyond float. Source: Ba, Kiros and Hinton 2016.
 inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5) {
   Op op("layer_norm", x, weight, bias);
-  detail::check_norm(x, weight, bias, eps);
-  const Array in = x.array().contiguous();
-  const Array w = weight.defined() ? weight.array().contiguous() : Array(),
-              b = bias.defined() ? bias.array().contiguous() : Array();
-  Array y, stats;
-  detail::norm_rows(kernels::table().layer_norm, in,
-                    {w.defined() ? w.data() : nullptr, b.defined() ? b.data() : nullptr, static_cast<real>(eps)}, y,
-                    stats);
   // mean, difference, square and sum, scale, weight, bias
-  op.flops(7 * in.numel(), {9 * in.numel(), 4 * in.numel(), in.numel()});
-  return op.record(y, save(in, w, stats),
-                   [](const Array& dy, Grads& dx, const Array& x, const Array& weight, const Array& stats) {
-                     detail::norm_backward(kernels::table().layer_norm_backward, dy, dx, x, weight, stats, true);
-                   });
+  op.flops(7 * x.numel(), {9 * x.numel(), 4 * x.numel(), x.numel()});
+  const kernels::Table& t = kernels::table();
+  return detail::norm(op, t.layer_norm, t.layer_norm_backward, x, weight, bias, eps, true);
 }
 
 /// y = x / sqrt(mean(x^2) + eps) * weight over the last axis. x [..., C], weight [C] or undefined.
-/// Errors: a weight of another length, an eps below 0. Source: Zhang and Sennrich 2019.
+/// Errors: a weight of another length, an eps below 0 or beyond float. Source: Zhang and Sennrich 2019.
 inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 1e-5) {
   Op op("rms_norm", x, weight);
-  detail::check_norm(x, weight, {}, eps);
-  const Array in = x.array().contiguous();
-  const Array w = weight.defined() ? weight.array().contiguous() : Array();
-  Array y, stats;
-  detail::norm_rows(kernels::table().rms_norm, in, {w.defined() ? w.data() : nullptr, nullptr, static_cast<real>(eps)},
-                    y, stats);
-  op.flops(4 * in.numel(), {7 * in.numel(), 3 * in.numel()});  // square and sum, scale, weight
-  return op.record(y, save(in, w, stats),
-                   [](const Array& dy, Grads& dx, const Array& x, const Array& weight, const Array& stats) {
-                     detail::norm_backward(kernels::table().rms_norm_backward, dy, dx, x, weight, stats, false);
-                   });
+  op.flops(4 * x.numel(), {7 * x.numel(), 3 * x.numel()});  // square and sum, scale, weight
+  const kernels::Table& t = kernels::table();
+  return detail::norm(op, t.rms_norm, t.rms_norm_backward, x, weight, {}, eps, false);
 }
 
 }  // namespace mote

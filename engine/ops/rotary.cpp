@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/base/parallel.h"
+#include "engine/ops/cost.h"
 
 namespace mote {
 
@@ -14,7 +15,7 @@ Array detail::turn_pairs(const Array& x, const Array& cosines, const Array& sine
   real* const out = y.mutate();
   const real *const c = cosines.data(), *const s = sines.data();
   const Index rows = columns ? y.numel() / columns : 0;
-  parallel_for(rows * heads, grain_for(static_cast<double>(half)), [&](Index lo, Index hi) {
+  parallel_for(rows * heads, grain_for(cost::rotated_pair * static_cast<double>(half)), [&](Index lo, Index hi) {
     for (Index task = lo; task < hi; ++task) {
       const Index row = task / heads, head = task % heads;
       real* const first = out + row * columns + head * width;

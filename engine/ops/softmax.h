@@ -4,6 +4,7 @@
 #include "engine/array/mask.h"
 #include "engine/autograd/op.h"
 #include "engine/base/parallel.h"
+#include "engine/ops/cost.h"
 
 namespace mote {
 namespace detail {
@@ -13,9 +14,10 @@ template <class Body>
 void for_rows(const Shape& shape, Body body) {
   const Index n = shape[-1];
   if (shape.numel() == 0) return;
-  parallel_for(shape.numel() / n, grain_for(15 + 0.4 * static_cast<double>(n)), [&](Index lo, Index hi) {
-    for (Index row = lo; row < hi; ++row) body(row, row * n);
-  });
+  parallel_for(shape.numel() / n, grain_for(cost::row + cost::exponential * static_cast<double>(n)),
+               [&](Index lo, Index hi) {
+                 for (Index row = lo; row < hi; ++row) body(row, row * n);
+               });
 }
 
 /// The rows of `shape` in a mask that broadcasts to it.
@@ -29,13 +31,20 @@ struct MaskRows {
   const std::uint8_t* row(Index number) const { return mask.data() + mask.layout().offset_of_part(number, 1); }
 };
 
-inline Array softmax_backward(const Array& dy, const Array& y) {
-  const Array g = dy.contiguous();
-  Array dx = Array::empty(y.shape());
-  real* const out = dx.mutate();
-  const auto f = kernels::table().softmax_backward;
-  for_rows(y.shape(), [&](Index, Index at) { f(g.data() + at, y.data() + at, out + at, y.shape()[-1]); });
-  return dx;
+/// f(row number, the row of x, that of the result, n) for each row of n.
+template <class F>
+Array map_rows(const Array& x, const F& f) {
+  const Array in = x.contiguous();
+  Array y = Array::empty(in.shape());
+  real* const out = y.mutate();
+  for_rows(y.shape(), [&](Index row, Index at) { f(row, in.data() + at, out + at, y.shape()[-1]); });
+  return y;
+}
+
+/// The gradient of softmax or log_softmax over rows y, contiguous; `backward` computes it for one row.
+inline Array rows_backward(void (*backward)(const real* dy, const real* y, real* dx, Index n), const Array& dy,
+                           const Array& y) {
+  return map_rows(dy, [&](Index row, const real* g, real* dx, Index n) { backward(g, y.data() + row * n, dx, n); });
 }
 
 }  // namespace detail
@@ -45,14 +54,14 @@ inline Array softmax_backward(const Array& dy, const Array& y) {
 inline Tensor softmax(const Tensor& x, int axis = -1) {
   Op op("softmax", x);
   check(x.dim() >= 1, "needs at least one axis");
-  const Array rows = x.array().transpose(axis, -1).contiguous();
-  Array y = Array::empty(rows.shape());
-  real* const out = y.mutate();
   const auto f = kernels::table().softmax;
-  detail::for_rows(y.shape(), [&](Index, Index at) { f(rows.data() + at, nullptr, out + at, nullptr, y.shape()[-1]); });
+  const Array y = detail::map_rows(x.array().transpose(axis, -1), [f](Index, const real* from, real* to, Index n) {
+    f(from, nullptr, to, nullptr, n);
+  });
   op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
   return op.record(y.transpose(axis, -1), save(y, axis), [](const Array& dy, Grads& dx, const Array& y, int axis) {
-    dx.add(0, detail::softmax_backward(dy.transpose(axis, -1), y).transpose(axis, -1));
+    const Array d = detail::rows_backward(kernels::table().softmax_backward, dy.transpose(axis, -1), y);
+    dx.add(0, d.transpose(axis, -1));
   });
 }
 
@@ -63,34 +72,26 @@ inline Tensor softmax(const Tensor& x, int axis = -1) {
 inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
   Op op("masked_softmax", x);
   check(x.dim() >= 1, "needs at least one axis");
-  const Array rows = x.array().contiguous();
   const detail::MaskRows mask(keep, x.shape());
-  Array y = Array::empty(rows.shape());
-  real* const out = y.mutate();
   const auto f = kernels::table().softmax;
-  detail::for_rows(y.shape(),
-                   [&](Index row, Index at) { f(rows.data() + at, mask.row(row), out + at, nullptr, y.shape()[-1]); });
+  const Array y = detail::map_rows(
+      x.array(), [&](Index row, const real* from, real* to, Index n) { f(from, mask.row(row), to, nullptr, n); });
   op.flops(5 * y.numel(), {4 * y.numel()});
-  return op.record(y, save(y),
-                   [](const Array& dy, Grads& dx, const Array& y) { dx.add(0, detail::softmax_backward(dy, y)); });
+  return op.record(y, save(y), [](const Array& dy, Grads& dx, const Array& y) {
+    dx.add(0, detail::rows_backward(kernels::table().softmax_backward, dy, y));
+  });
 }
 
 /// log(softmax(x)), computed as x - max - log(sum(exp(x - max))): exact where softmax would round to 0.
 inline Tensor log_softmax(const Tensor& x, int axis = -1) {
   Op op("log_softmax", x);
   check(x.dim() >= 1, "needs at least one axis");
-  const Array rows = x.array().transpose(axis, -1).contiguous();
-  Array y = Array::empty(rows.shape());
-  real* const out = y.mutate();
   const auto f = kernels::table().log_softmax;
-  detail::for_rows(y.shape(), [&](Index, Index at) { f(rows.data() + at, out + at, y.shape()[-1]); });
+  const Array y = detail::map_rows(x.array().transpose(axis, -1),
+                                   [f](Index, const real* from, real* to, Index n) { f(from, to, n); });
   op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
   return op.record(y.transpose(axis, -1), save(y, axis), [](const Array& dy, Grads& dx, const Array& y, int axis) {
-    const Array g = dy.transpose(axis, -1).contiguous();
-    Array d = Array::empty(y.shape());
-    real* const to = d.mutate();
-    const auto back = kernels::table().log_softmax_backward;
-    detail::for_rows(y.shape(), [&](Index, Index at) { back(g.data() + at, y.data() + at, to + at, y.shape()[-1]); });
+    const Array d = detail::rows_backward(kernels::table().log_softmax_backward, dy.transpose(axis, -1), y);
     dx.add(0, d.transpose(axis, -1));
   });
 }

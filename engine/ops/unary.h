@@ -1,6 +1,8 @@
-// exp, log, sqrt, sin, cos, abs: element-wise functions of one argument.
+// exp, log, sqrt, sin, cos, abs and powers, element by element.
 #pragma once
 
+#include "engine/array/combine.h"
+#include "engine/array/mask.h"
 #include "engine/autograd/op.h"
 
 namespace mote {
@@ -45,6 +47,47 @@ inline Tensor abs(const Tensor& x) {
   Op op("abs", x);
   return op.record(map(kernels::table().abs, x.array()), save(x),
                    [](const Array& dy, Grads& dx, const Array& x) { dx.add(0, dy * map(kernels::table().sign, x)); });
+}
+
+namespace detail {
+inline Array power(const Array& base, real exponent) {
+  if (exponent == 1) return base;  // common exponents: exact, and far faster than logarithms
+  if (exponent == 2) return base * base;
+  if (exponent == 3) return base * base * base;
+  if (exponent == real(0.5)) return map(kernels::table().sqrt, base);
+  if (exponent == -1) return real(1) / base;
+  return zip(kernels::table().pow, base, Array(exponent));
+}
+}  // namespace detail
+
+/// x^exponent for one fixed exponent, a plain number. A negative x needs an integer exponent, else NaN. The gradient is
+/// exponent x^(exponent - 1), and 0 for exponent 0.
+inline Tensor pow(const Tensor& x, double power_of_x) {
+  Op op("pow", x);
+  const real exponent = static_cast<real>(power_of_x);
+  return op.record(detail::power(x.array(), exponent), save(x, exponent),
+                   [](const Array& dy, Grads& dx, const Array& x, real exponent) {
+                     const bool flat = exponent == 0;
+                     dx.add(0, flat ? Array::zeros(x.shape()) : dy * (detail::power(x, exponent - 1) * exponent));
+                   });
+}
+
+/// a^b, element by element with broadcasting. d/da = b a^(b-1), d/db = a^b log(a) (0 where a is 0 and b >= 0).
+inline Tensor pow(const Tensor& a, const Tensor& b) {
+  Op op("pow", a, b);
+  Array y = zip(kernels::table().pow, a.array(), b.array());
+  return op.record(y, save(a, b, y), [](const Array& dy, Grads& dx, const Array& a, const Array& b, const Array& y) {
+    if (dx.wants(0)) {
+      const Array slope = b * zip(kernels::table().pow, a, b - real(1));
+      // 0 * 0^-1 would be NaN where the power is the constant 1
+      dx.add(0, dy * combine<Array>(slope, b, [](real s, real exponent) { return exponent == 0 ? real(0) : s; }));
+    }
+    if (dx.wants(1)) {
+      const Array slope = y * map(kernels::table().log, a);
+      const Mask flat = combine<Mask>(a, b, [](real base, real exponent) { return base == 0 && exponent >= 0; });
+      dx.add(1, dy * combine<Array>(slope, flat, [](real s, auto zero) { return zero != 0 ? real(0) : s; }));
+    }
+  });
 }
 
 }  // namespace mote

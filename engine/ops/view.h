@@ -7,33 +7,36 @@
 
 namespace mote {
 
+namespace detail {
+/// Records y, x's elements in x's order under another shape.
+inline Tensor reshaped(Op& op, const Tensor& x, Array y) {
+  return op.record(std::move(y), save(x.shape()),
+                   [](const Array& dy, Grads& dx, const Shape& shape) { dx.add(0, dy.reshape(shape)); });
+}
+}  // namespace detail
+
 /// The same elements in row-major order under another shape; one extent may be -1 and is inferred.
 /// Errors: a number of elements that does not match, more than one -1.
 inline Tensor reshape(const Tensor& x, std::initializer_list<Index> extents) {
   Op op("reshape", x);
   op.flops(0);
-  return op.record(x.array().reshape(extents), save(x.shape()),
-                   [](const Array& dy, Grads& dx, const Shape& shape) { dx.add(0, dy.reshape(shape)); });
+  return detail::reshaped(op, x, x.array().reshape(extents));
 }
+/// The same with a Shape, such as that of another tensor.
 inline Tensor reshape(const Tensor& x, const Shape& shape) {
   Op op("reshape", x);
   op.flops(0);
-  return op.record(x.array().reshape(shape), save(x.shape()),
-                   [](const Array& dy, Grads& dx, const Shape& from) { dx.add(0, dy.reshape(from)); });
+  return detail::reshaped(op, x, x.array().reshape(shape));
 }
 
 /// As reshape, but never copies. Errors: strides that do not allow it (transposed, sliced): use reshape.
 inline Tensor view(const Tensor& x, std::initializer_list<Index> extents) {
   Op op("view", x);
-  return op.record(x.array().view(std::span<const Index>(extents.begin(), extents.size())), save(x.shape()),
-                   [](const Array& dy, Grads& dx, const Shape& shape) { dx.add(0, dy.reshape(shape)); });
+  return detail::reshaped(op, x, x.array().view(extents));
 }
-
-/// The same with a Shape, such as that of another tensor.
 inline Tensor view(const Tensor& x, const Shape& shape) {
   Op op("view", x);
-  return op.record(x.array().view(std::span<const Index>(shape)), save(x.shape()),
-                   [](const Array& dy, Grads& dx, const Shape& from) { dx.add(0, dy.reshape(from)); });
+  return detail::reshaped(op, x, x.array().view(std::span<const Index>(shape)));
 }
 
 /// The same elements in row-major order. mote's ops accept any layout; this is for code that follows a tutorial.
@@ -139,7 +142,7 @@ inline std::vector<Array> arrays_of(const std::vector<Tensor>& tensors) {
 inline Tensor concat(const std::vector<Tensor>& parts, int axis = 0) {
   Op op("concat", parts);
   op.flops(0);
-  const Array y = detail::joined(detail::arrays_of(parts), axis);
+  const Array y = joined(detail::arrays_of(parts), axis);
   std::vector<Index> sizes;
   for (const Tensor& part : parts) sizes.push_back(part.size(axis));
   return op.record(y, save(sizes, axis), [](const Array& dy, Grads& dx, const std::vector<Index>& sizes, int axis) {
@@ -151,35 +154,31 @@ inline Tensor concat(const std::vector<Tensor>& parts, int axis = 0) {
 /// The same of indices.
 inline IntArray concat(const std::vector<IntArray>& parts, int axis = 0) {
   const Op op("concat");
-  return detail::joined(parts, axis);
+  return joined(parts, axis);
 }
 
 /// concat under its other PyTorch name.
 inline Tensor cat(const std::vector<Tensor>& parts, int axis = 0) { return concat(parts, axis); }
 inline IntArray cat(const std::vector<IntArray>& parts, int axis = 0) { return concat(parts, axis); }
 
-/// Inserts an axis of extent 1; value and gradient only change their shape.
+/// Inserts an axis of extent 1 before `axis`, which is in [-rank - 1, rank].
 inline Tensor unsqueeze(const Tensor& x, int axis) {
   Op op("unsqueeze", x);
-  return op.record(x.array().unsqueeze(axis), save(x.shape()),
-                   [](const Array& dy, Grads& dx, const Shape& shape) { dx.add(0, dy.reshape(shape)); });
+  return detail::reshaped(op, x, x.array().unsqueeze(axis));
 }
 
 /// Removes the axis if its extent is 1; otherwise does nothing, as in PyTorch.
 inline Tensor squeeze(const Tensor& x, int axis) {
   Op op("squeeze", x);
-  return op.record(x.array().squeeze(axis), save(x.shape()),
-                   [](const Array& dy, Grads& dx, const Shape& shape) { dx.add(0, dy.reshape(shape)); });
+  return detail::reshaped(op, x, x.array().squeeze(axis));
 }
-
 /// Removes all axes of extent 1.
 inline Tensor squeeze(const Tensor& x) {
   Op op("squeeze", x);
   Shape shape;
   for (const Index extent : x.shape())
     if (extent != 1) shape = shape.insert(-1, extent);
-  return op.record(x.array().reshape(shape), save(x.shape()),
-                   [](const Array& dy, Grads& dx, const Shape& from) { dx.add(0, dy.reshape(from)); });
+  return detail::reshaped(op, x, x.array().reshape(shape));
 }
 
 /// Stacks tensors of one shape along a new axis: n of [A, B] with axis 0 -> [n, A, B].
@@ -187,7 +186,7 @@ inline Tensor squeeze(const Tensor& x) {
 inline Tensor stack(const std::vector<Tensor>& parts, int axis = 0) {
   Op op("stack", parts);
   op.flops(0);
-  const Array y = detail::stacked(detail::arrays_of(parts), axis);
+  const Array y = stacked(detail::arrays_of(parts), axis);
   return op.record(y, save(parts.size(), axis), [](const Array& dy, Grads& dx, std::size_t count, int axis) {
     for (std::size_t i = 0; i < count; ++i)
       if (dx.wants(i)) dx.add(i, dy.select(axis, static_cast<Index>(i)));
@@ -196,7 +195,7 @@ inline Tensor stack(const std::vector<Tensor>& parts, int axis = 0) {
 /// The same of indices.
 inline IntArray stack(const std::vector<IntArray>& parts, int axis = 0) {
   const Op op("stack");
-  return detail::stacked(parts, axis);
+  return stacked(parts, axis);
 }
 
 /// Repeats extents of 1, and new leading axes, to `shape` without a copy. The gradient is summed over them.
@@ -218,26 +217,24 @@ inline Array keep_triangle(const Array& x, bool lower, Index diagonal) {
   }
   return y;
 }
+inline Tensor triangle(Op& op, const Tensor& x, bool lower, Index diagonal) {
+  check(x.dim() >= 2, "needs at least two axes, but the shape is ", x.shape());
+  op.flops(0);
+  return op.record(
+      keep_triangle(x.array(), lower, diagonal), save(lower, diagonal),
+      [](const Array& dy, Grads& dx, bool lower, Index diagonal) { dx.add(0, keep_triangle(dy, lower, diagonal)); });
+}
 }  // namespace detail
 
 /// The lower triangle of the last two axes: zero where column - row > diagonal. Errors: rank below 2.
 inline Tensor tril(const Tensor& x, Index diagonal = 0) {
   Op op("tril", x);
-  check(x.dim() >= 2, "needs at least two axes, but the shape is ", x.shape());
-  op.flops(0);
-  return op.record(
-      detail::keep_triangle(x.array(), true, diagonal), save(diagonal),
-      [](const Array& dy, Grads& dx, Index diagonal) { dx.add(0, detail::keep_triangle(dy, true, diagonal)); });
+  return detail::triangle(op, x, true, diagonal);
 }
-
 /// The upper triangle of the last two axes: zero where column - row < diagonal. Errors: rank below 2.
 inline Tensor triu(const Tensor& x, Index diagonal = 0) {
   Op op("triu", x);
-  check(x.dim() >= 2, "needs at least two axes, but the shape is ", x.shape());
-  op.flops(0);
-  return op.record(
-      detail::keep_triangle(x.array(), false, diagonal), save(diagonal),
-      [](const Array& dy, Grads& dx, Index diagonal) { dx.add(0, detail::keep_triangle(dy, false, diagonal)); });
+  return detail::triangle(op, x, false, diagonal);
 }
 
 }  // namespace mote

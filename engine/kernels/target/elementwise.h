@@ -147,13 +147,14 @@ void again(const real* dy, const real* x, real* y, real* dx, Index n) {
   }
 }
 
-/// x scaled where its bit is 1, x 0 elsewhere: bit i of keep[j] for element 16 j + i.
-void scale_kept(const real* x, const std::uint16_t* keep, real scale, real* y, Index n) {
+/// x scaled where its bit is 1, x 0 elsewhere: bit i of keep[j] for element 8 j + i.
+void scale_kept(const real* x, const std::uint8_t* keep, real scale, real* y, Index n) {
   static constexpr UInt lane_bits[16] = {1,      1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
                                          1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
   const Bits own = bits(Vec::load(reinterpret_cast<const real*>(lane_bits)));
   const auto factors = [&](Index i) {
-    return select((Bits(UInt(keep[i / 16])) & own) == own, Vec(scale), Vec::zero());
+    const UInt word = static_cast<UInt>(keep[i / 8]) | static_cast<UInt>(keep[i / 8 + 1]) << 8;
+    return select((Bits(word) & own) == own, Vec(scale), Vec::zero());
   };
   Index i = 0;
   for (; i + Vec::lanes <= n; i += Vec::lanes) (Vec::load(x + i) * factors(i)).store(y + i);

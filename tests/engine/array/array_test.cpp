@@ -52,6 +52,37 @@ TEST_CASE("array: element-wise loops over permuted, stepped and repeated axes eq
   CHECK(error_of([&] { sum_to(Array::zeros({2}), {1, 2}); }) == "sum_to: shape [1, 2] does not broadcast to [2]");
 }
 
+TEST_CASE("array: reductions of views that repeat elements equal those of copies, without a copy of the whole") {
+  const Array row = random_array({1, 300}, 1), column = random_array({200, 1}, 2), one = random_array({1, 1}, 3);
+  for (const Array& x :
+       {row.expand({5000, 300}), column.expand({200, 5000}), one.expand({3, 5000}), column.expand({7, 200, 33}),
+        row.expand({400, 300}).transpose(0, 1), one.expand({9, 1, 0}), row.expand({2, 300}).slice(1, 0, 300, 7)})
+    for (const Axes& axes : {Axes(), Axes(0), Axes(-1), Axes{0, -1}, Axes(1)}) {
+      CHECK(same_bits(sum(x, axes), sum(copy_of(x), axes)));
+      if (x.numel() > 0) CHECK(same_bits(max(x, axes, true), max(copy_of(x), axes, true)));
+      if (x.numel() > 0) CHECK(same_bits(min(x, axes), min(copy_of(x), axes)));
+    }
+  release_memory();
+  reset_peak_memory();
+  const Index before = memory_stats().live_bytes;
+  const Array huge = Array::full({1, 1}, 1).expand({4096, 4096});
+  CHECK(sum(huge).item() == 4096 * 4096);
+  CHECK(same_bits(sum(huge, 0), Array::full({4096}, 4096)));
+  CHECK(same_bits(sum(huge, 1), Array::full({4096}, 4096)));
+  CHECK(same_bits(max(huge, 1), Array::full({4096}, 1)));
+  CHECK(max(huge).item() == 1);
+  CHECK(memory_stats().peak_bytes - before < 4096 * 1024);
+}
+
+TEST_CASE("array: a product that cannot add its bias says so") {
+  const Array a = random_array({2, 3, 4}, 1), b = random_array({4, 5}, 2), bias = random_array({5}, 3);
+  CHECK(same_bits(matmul(a.select(0, 0), b, &bias), matmul(a.select(0, 0), b) + bias));
+  CHECK(error_of([&] { matmul(a, b, &bias); }) ==
+        "matmul: a bias [5] does not fit: it is one row, for a product of two matrices, not of [2, 3, 4] and [4, 5]");
+  CHECK(error_of([&] { matmul(a.select(0, 0).select(0, 0), b, &bias); }).find("a bias [5] does not fit") == 8);
+  CHECK(error_of([&] { matmul(a.select(0, 0), b, &a); }).find("a bias [2, 3, 4] does not fit") == 8);
+}
+
 TEST_CASE("array: memory is aligned; sums, products and quotients with a number of any type") {
   for (const Index n : {1, 3, 17, 1000}) CHECK(reinterpret_cast<std::uintptr_t>(Array::empty({n}).data()) % 64 == 0);
   const Array x = array({2, 2}, {1, 2, 4, 8}), turned = x.transpose(0, 1);

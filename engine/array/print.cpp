@@ -1,5 +1,5 @@
 // PyTorch's rules for printing a tensor: one form for all elements, aligned columns, edges, suffixes.
-#include "engine/io/print.h"
+#include "engine/array/print.h"
 
 #include <algorithm>
 #include <array>
@@ -59,23 +59,19 @@ Form choose_form(std::vector<T> shown, const PrintOptions& options) {
 }
 
 /// Formats one array.
-template <class T>
+template <ArrayLike A>
 class Printer {
+  using T = typename A::Element;
+
  public:
-  Printer(const T* data, const Shape& shape, const PrintOptions& options)
-      : data_(data), shape_(shape), options_(options), summarize_(shape.numel() > options.threshold) {
-    Index step = 1;
-    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-      steps_[static_cast<std::size_t>(axis)] = step;
-      step *= shape[axis];
-    }
-  }
+  Printer(const A& x, const PrintOptions& options)
+      : x_(x), options_(options), summarize_(x.numel() > options.threshold) {}
 
   std::string text() {
     std::vector<T> shown;
-    collect(0, data_, shown);
+    collect(0, x_.data(), shown);
     form_ = choose_form(std::move(shown), options_);
-    return brackets(0, data_, std::string_view("tensor(").size());
+    return brackets(0, x_.data(), std::string_view("tensor(").size());
   }
 
  private:
@@ -90,10 +86,10 @@ class Printer {
   }
 
   void collect(int axis, const T* at, std::vector<T>& shown) const {
-    if (axis == shape_.rank()) return shown.push_back(*at);
-    const Index step = steps_[static_cast<std::size_t>(axis)];
+    if (axis == x_.rank()) return shown.push_back(*at);
+    const Index step = x_.stride(axis);
     each_shown(
-        shape_[axis], [&](Index i) { collect(axis + 1, at + i * step, shown); }, [] {});
+        x_.shape()[axis], [&](Index i) { collect(axis + 1, at + i * step, shown); }, [] {});
   }
 
   std::string number(T x) const {
@@ -103,15 +99,15 @@ class Printer {
 
   /// The part of the array at `at` spanned by axes `axis`, axis + 1, ..., starting in column `indent`.
   std::string brackets(int axis, const T* at, std::size_t indent) const {
-    if (axis == shape_.rank()) return number(*at);
-    if (axis == shape_.rank() - 1) return row(at, indent);
-    const Index step = steps_[static_cast<std::size_t>(axis)];
+    if (axis == x_.rank()) return number(*at);
+    if (axis == x_.rank() - 1) return row(at, indent);
+    const Index step = x_.stride(axis);
     std::string between = ",";
-    between.append(static_cast<std::size_t>(shape_.rank() - 1 - axis), '\n').append(indent + 1, ' ');
+    between.append(static_cast<std::size_t>(x_.rank() - 1 - axis), '\n').append(indent + 1, ' ');
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "[" : between) + part; };
     each_shown(
-        shape_[axis], [&](Index i) { add(brackets(axis + 1, at + i * step, indent + 1)); }, [&] { add("..."); });
+        x_.shape()[axis], [&](Index i) { add(brackets(axis + 1, at + i * step, indent + 1)); }, [&] { add("..."); });
     return text + "]";
   }
 
@@ -125,16 +121,15 @@ class Printer {
       text += part;
       ++count;
     };
+    const Index step = x_.stride(-1);
     each_shown(
-        shape_[-1], [&](Index i) { add(number(at[i])); }, [&] { add(" ..."); });
+        x_.shape()[-1], [&](Index i) { add(number(at[i * step])); }, [&] { add(" ..."); });
     return text + "]";
   }
 
-  const T* data_;
-  const Shape& shape_;
+  const A& x_;
   const PrintOptions& options_;
   bool summarize_;
-  std::array<Index, Shape::max_rank> steps_{};
   Form form_;
 };
 
@@ -155,17 +150,18 @@ void check_options(const char* name, const PrintOptions& options) {
   check_in(name, options.edgeitems >= 1, "edgeitems ", options.edgeitems, " must be at least 1");
 }
 
-template <class T>
-std::string print(const T* data, const Shape& shape, const PrintOptions& options) {
+template <ArrayLike A>
+std::string print(const A& x, const PrintOptions& options) {
+  using T = typename A::Element;
   check_options("to_text", options);
   std::vector<std::string> remarks;
   std::string text = "tensor(";
-  if (shape.numel() > 0) {
-    text += Printer<T>(data, shape, options).text();
+  if (x.numel() > 0) {
+    text += Printer(x, options).text();
   } else {
     text += "[]";
-    const std::string extents = Shape::text(shape);  // "[0, 3]", which Python writes "(0, 3)"
-    if (shape.rank() != 1) remarks.push_back("size=(" + extents.substr(1, extents.size() - 2) + ")");
+    const std::string extents = Shape::text(x.shape());  // "[0, 3]", which Python writes "(0, 3)"
+    if (x.rank() != 1) remarks.push_back("size=(" + extents.substr(1, extents.size() - 2) + ")");
     if constexpr (!std::is_floating_point_v<T>)  // implied if there are elements to see
       remarks.push_back(std::is_same_v<T, std::int64_t> ? "dtype=torch.int64" : "dtype=torch.bool");
   }
@@ -176,11 +172,14 @@ std::string print(const T* data, const Shape& shape, const PrintOptions& options
   return text + ")";
 }
 
-/// The user integers of a stream (ios_base::iword) are 0 in a new stream, so each option is stored as its difference
-/// from the default.
-enum Kept { precision, threshold, edgeitems, linewidth, scientific };
+/// The options that a stream keeps, as numbers.
+using Numbers = std::array<Index, 5>;
+Numbers numbers(const PrintOptions& o) {
+  return {o.precision, o.threshold, o.edgeitems, o.linewidth, static_cast<Index>(o.scientific)};
+}
 
-long& kept(std::ios_base& stream, Kept option) {
+/// Where it keeps each: as the difference from its default, since the integers of a new stream are 0.
+long& difference(std::ios_base& stream, std::size_t option) {
   static const std::array<int, 5> place{std::ios_base::xalloc(), std::ios_base::xalloc(), std::ios_base::xalloc(),
                                         std::ios_base::xalloc(), std::ios_base::xalloc()};
   return stream.iword(place[option]);
@@ -188,21 +187,9 @@ long& kept(std::ios_base& stream, Kept option) {
 
 }  // namespace
 
-std::string to_text(const real* data, const Shape& shape, const PrintOptions& options) {
-  return print(data, shape, options);
-}
-std::string to_text(const std::int64_t* data, const Shape& shape, const PrintOptions& options) {
-  return print(data, shape, options);
-}
-std::string to_text(const std::uint8_t* booleans, const Shape& shape, const PrintOptions& options) {
-  return print(booleans, shape, options);
-}
-
-std::string to_text(const Tensor& x, PrintOptions options) {
-  if (options.suffix.empty() && x.requires_grad())
-    options.suffix = x.node()->leaf ? "requires_grad=True" : std::string("grad_fn=<").append(x.node()->op).append(">");
-  return to_text(x.array(), options);
-}
+std::string to_text(const Array& x, const PrintOptions& options) { return print(x, options); }
+std::string to_text(const IntArray& x, const PrintOptions& options) { return print(x, options); }
+std::string to_text(const Mask& x, const PrintOptions& options) { return print(x, options); }
 
 PrintManipulator print_options(const PrintOptions& options) {
   check_options("print_options", options);
@@ -218,25 +205,20 @@ PrintManipulator print_precision(int digits) {
 }
 
 std::ostream& operator<<(std::ostream& out, const PrintManipulator& manipulator) {
-  const PrintOptions& now = manipulator.options_;
-  const PrintOptions plain;
-  kept(out, precision) = now.precision - plain.precision;
-  if (!manipulator.all_) return out;
-  kept(out, threshold) = static_cast<long>(now.threshold - plain.threshold);
-  kept(out, edgeitems) = static_cast<long>(now.edgeitems - plain.edgeitems);
-  kept(out, linewidth) = static_cast<long>(now.linewidth - plain.linewidth);
-  kept(out, scientific) = static_cast<long>(now.scientific);
+  const Numbers now = numbers(manipulator.options_), plain = numbers({});
+  for (std::size_t i = 0; i < (manipulator.all_ ? now.size() : 1); ++i)  // the first is the precision
+    difference(out, i) = static_cast<long>(now[i] - plain[i]);
   return out;
 }
 
 PrintOptions print_options(std::ios_base& stream) {
-  PrintOptions options;
-  options.precision += static_cast<int>(kept(stream, precision));
-  options.threshold += kept(stream, threshold);
-  options.edgeitems += kept(stream, edgeitems);
-  options.linewidth += kept(stream, linewidth);
-  options.scientific = static_cast<Scientific>(kept(stream, scientific));
-  return options;
+  Numbers n = numbers({});
+  for (std::size_t i = 0; i < n.size(); ++i) n[i] += difference(stream, i);
+  return {.precision = static_cast<int>(n[0]),
+          .threshold = n[1],
+          .edgeitems = n[2],
+          .linewidth = n[3],
+          .scientific = static_cast<Scientific>(n[4])};
 }
 
 }  // namespace mote

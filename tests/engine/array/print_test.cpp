@@ -1,5 +1,5 @@
 // A gallery of what torch 1.13.1 prints (str of a tensor, torch.set_printoptions where options are given).
-#include "engine/io/print.h"
+#include "engine/autograd/print.h"
 
 #include <doctest/doctest.h>
 
@@ -19,22 +19,22 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::nume
 std::string floats(const std::vector<double>& values, const Shape& shape, const PrintOptions& options = {}) {
   const std::vector<real> numbers(values.begin(), values.end());
   REQUIRE(static_cast<Index>(numbers.size()) == shape.numel());
-  return to_text(numbers.data(), shape, options);
+  return to_text(Array(shape, numbers), options);
 }
 
 /// 0, step, 2 step, ...
 std::string counting(const Shape& shape, double step = 1, const PrintOptions& options = {}) {
   std::vector<real> numbers(static_cast<std::size_t>(shape.numel()));
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<real>(static_cast<double>(i) * step);
-  return to_text(numbers.data(), shape, options);
+  return to_text(Array(shape, numbers), options);
 }
 
-std::string integers(const std::vector<std::int64_t>& values, const Shape& shape, const PrintOptions& options = {}) {
-  return to_text(values.data(), shape, options);
+std::string integers(const std::vector<Index>& values, const Shape& shape, const PrintOptions& options = {}) {
+  return to_text(IntArray(shape, values), options);
 }
 
 std::string booleans(const std::vector<std::uint8_t>& values, const Shape& shape, const PrintOptions& options = {}) {
-  return to_text(values.data(), shape, options);
+  return to_text(Mask(shape, values), options);
 }
 
 template <class... Parts>
@@ -52,7 +52,7 @@ TEST_CASE("print: one number, no numbers") {
   CHECK(floats({nan}, {}) == "tensor(nan)");
   CHECK(floats({}, {0}) == "tensor([])");
   CHECK(floats({}, {0, 3}) == "tensor([], size=(0, 3))");
-  CHECK(to_text(static_cast<const real*>(nullptr), {2, 0}) == "tensor([], size=(2, 0))");
+  CHECK(to_text(Array::zeros({2, 0})) == "tensor([], size=(2, 0))");
 }
 
 TEST_CASE("print: whole, fractional and scientific") {
@@ -160,7 +160,7 @@ TEST_CASE("print: precisions, ties to even, the last digit of a float") {
 }
 
 TEST_CASE("print: thresholds and line widths at their limits") {
-  CHECK(to_text(std::vector<real>(9, real(1.5)).data(), {1, 1, 9}) ==  // in 81 columns there would be room for nine
+  CHECK(to_text(Array::full({1, 1, 9}, real(1.5))) ==  // in 81 columns there would be room for nine
         R"(tensor([[[1.5000, 1.5000, 1.5000, 1.5000, 1.5000, 1.5000, 1.5000, 1.5000,
           1.5000]]]))");
   CHECK(floats({7}, {}, {.threshold = 0}) == "tensor(7.)");
@@ -179,8 +179,8 @@ TEST_CASE("print: thresholds and line widths at their limits") {
         1.5000]))");
   std::vector<real> hidden(1101, real(1));
   hidden[500] = real(0.5);  // not shown, so without a say
-  CHECK(to_text(hidden.data(), {1101}) == "tensor([1., 1., 1.,  ..., 1., 1., 1.])");
-  std::vector<std::int64_t> ints(2000);
+  CHECK(to_text(Array({1101}, hidden)) == "tensor([1., 1., 1.,  ..., 1., 1., 1.])");
+  std::vector<Index> ints(2000);
   for (std::size_t i = 0; i < ints.size(); ++i) ints[i] = static_cast<std::int64_t>(i) - 1000;
   CHECK(integers(ints, {2, 1000}) == R"(tensor([[-1000,  -999,  -998,  ...,    -3,    -2,    -1],
         [    0,     1,     2,  ...,   997,   998,   999]]))");

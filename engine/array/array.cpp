@@ -1,4 +1,4 @@
-// Arithmetic on arrays: loops over strides, element-wise algebra, batched products. Kernels do the arithmetic.
+// Element-wise algebra and matrix products of arrays: loops over strides, within which kernels do the arithmetic.
 #include <vector>
 
 #include "engine/array/array.h"
@@ -29,6 +29,32 @@ Array map(kernels::Unary* f, const Array& x) {
   return y;
 }
 
+namespace {
+
+/// f of elements a and b, each with its strides, over `shape`.
+Array zip_strided(kernels::Binary* f, const Shape& shape, const real* a, const Strides& a_strides, const real* b,
+                  const Strides& b_strides) {
+  Array y = Array::empty(shape);
+  real* const out = fresh(y);
+  const StridedLoop loop(shape, a_strides, b_strides);
+  loop.run(y.numel(), binary, [&](Index from_a, Index from_b, Index at, Index n) {
+    f(a + from_a, loop.inner_a(), b + from_b, loop.inner_b(), out + at, n);
+  });
+  return y;
+}
+
+/// Adds x to the elements at `to`, which are `strides` apart.
+void add_to(real* to, const Strides& strides, const Array& x) {
+  const StridedLoop loop(x.shape(), strides, x.strides());
+  const auto f = kernels::table().add;
+  loop.run(x.numel(), binary, [&](Index at, Index from, Index, Index n) {
+    if (loop.inner_a() == 1) return f(to + at, 1, x.data() + from, loop.inner_b(), to + at, n);
+    for (Index i = 0; i < n; ++i) to[at + i * loop.inner_a()] += x.data()[from + i * loop.inner_b()];
+  });
+}
+
+}  // namespace
+
 Array zip(kernels::Binary* f, const Array& a, const Array& b) {
   const bool same = a.shape() == b.shape();
   if (same && a.numel() <= grain_for(binary) && a.is_contiguous() && b.is_contiguous()) {
@@ -37,60 +63,35 @@ Array zip(kernels::Binary* f, const Array& a, const Array& b) {
     return y;
   }
   const Shape shape = same ? a.shape() : broadcast(a.shape(), b.shape());
-  Array y = Array::empty(shape);
-  real* const out = fresh(y);
-  const StridedLoop loop(shape, same ? a.strides() : a.layout().expand(shape).strides(),
-                         same ? b.strides() : b.layout().expand(shape).strides());
-  loop.run(y.numel(), binary, [&](Index oa, Index ob, Index at, Index n) {
-    f(a.data() + oa, loop.inner_a(), b.data() + ob, loop.inner_b(), out + at, n);
-  });
-  return y;
+  return zip_strided(f, shape, a.data(), a.layout().expand(shape).strides(), b.data(),
+                     b.layout().expand(shape).strides());
 }
 
 Array zip(kernels::Binary* f, const Array& a, real b) {
-  Array y = Array::empty(a.shape());
-  real* const out = fresh(y);
-  if (y.numel() <= grain_for(binary) && a.is_contiguous()) {
-    f(a.data(), 1, &b, 0, out, y.numel());
+  if (a.numel() <= grain_for(binary) && a.is_contiguous()) {
+    Array y = Array::empty(a.shape());
+    f(a.data(), 1, &b, 0, fresh(y), y.numel());
     return y;
   }
-  const StridedLoop loop(a.shape(), a.strides(), {});
-  loop.run(y.numel(), binary,
-           [&](Index oa, Index, Index at, Index n) { f(a.data() + oa, loop.inner_a(), &b, 0, out + at, n); });
-  return y;
+  return zip_strided(f, a.shape(), a.data(), a.strides(), &b, {});
 }
 
 Array zip(kernels::Binary* f, real a, const Array& b) {
-  Array y = Array::empty(b.shape());
-  real* const out = fresh(y);
-  const StridedLoop loop(b.shape(), {}, b.strides());
-  loop.run(y.numel(), binary,
-           [&](Index, Index ob, Index at, Index n) { f(&a, 0, b.data() + ob, loop.inner_b(), out + at, n); });
-  return y;
+  return zip_strided(f, b.shape(), &a, {}, b.data(), b.strides());
 }
 
 void accumulate(Array& total, const Array& x) {
   check_in("accumulate", total.shape() == x.shape(), "shapes ", total.shape(), " and ", x.shape(), " differ");
-  const Array add = x.contiguous();
-  real* const out = total.mutate();
-  const auto f = kernels::table().add;
-  parallel_for(total.numel(), grain_for(binary),
-               [&](Index lo, Index hi) { f(out + lo, 1, add.data() + lo, 1, out + lo, hi - lo); });
+  real* const to = total.mutate();
+  add_to(to, total.strides(), x);
 }
 
 void accumulate_slice(Array& total, int axis, Index start, Index end, Index step, const Array& x) {
   real* const base = total.mutate();
-  const Array place = total.slice(axis, start, end, step);
-  check_in("accumulate_slice", place.shape() == x.shape(), "shape ", x.shape(), " does not fit the slice ",
-           place.shape());
-  if (x.numel() == 0) return;
-  real* const first = base + (place.data() - total.data());
-  const StridedLoop loop(x.shape(), place.strides(), x.strides());
-  const auto f = kernels::table().add;
-  loop.run(x.numel(), binary, [&](Index to, Index from, Index, Index n) {
-    if (loop.inner_a() == 1) return f(first + to, 1, x.data() + from, loop.inner_b(), first + to, n);
-    for (Index i = 0; i < n; ++i) first[to + i * loop.inner_a()] += x.data()[from + i * loop.inner_b()];
-  });
+  const Array part = total.slice(axis, start, end, step);
+  check_in("accumulate_slice", part.shape() == x.shape(), "shape ", x.shape(), " does not fit the slice ",
+           part.shape());
+  add_to(base + (part.data() - total.data()), part.strides(), x);
 }
 
 namespace {
@@ -109,6 +110,9 @@ std::vector<Index, CachedAllocator<Index>> matrix_offsets(const Array& x, Index 
 Array matmul(const Array& a, const Array& b, const Array* bias) {
   check_in("matmul", a.rank() >= 1 && b.rank() >= 1, "shapes ", a.shape(), " and ", b.shape(),
            ": a scalar has no rows or columns; multiply with * instead");
+  if (bias)
+    check_in("matmul", a.rank() == 2 && b.rank() == 2 && bias->shape() == Shape{b.shape()[1]}, "a bias ", bias->shape(),
+             " does not fit: it is one row, for a product of two matrices, not of ", a.shape(), " and ", b.shape());
   if (a.rank() == 1) return matmul(a.unsqueeze(0), b).squeeze(b.rank() == 1 ? 0 : -2);
   if (b.rank() == 1) return matmul(a, b.unsqueeze(1)).squeeze(-1);
   const Index m = a.shape()[-2], k = a.shape()[-1], n = b.shape()[-1];

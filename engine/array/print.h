@@ -1,14 +1,13 @@
-// Arrays as text, exactly as PyTorch prints its tensors, so that output can be compared with a tutorial's; operator<<
-// for all types with a shape, and print_options.
+// Arrays as text, exactly as PyTorch prints its tensors, so that output can be compared with a tutorial's: to_text,
+// operator<< and print_options. Tensors print through autograd/print.h.
 #pragma once
 
-#include <cstdint>
 #include <ostream>
 #include <string>
 
+#include "engine/array/array.h"
 #include "engine/array/int_array.h"
 #include "engine/array/mask.h"
-#include "engine/autograd/parameter.h"
 
 namespace mote {
 
@@ -25,7 +24,6 @@ struct PrintOptions {
 };
 
 /// What `str(tensor)` is in PyTorch: "tensor([[1., 2.],\n        [3., 4.]])", lines after the first indented to match.
-/// `data` holds shape.numel() elements, row-major without gaps; it is not read if there are none.
 ///
 /// All elements of an array share one form, chosen from the finite nonzero ones (of those shown): "1." if all are
 /// whole; else `precision` digits; and "1.0000e+00" for all if the largest is above 1e8 or over 1000 times the
@@ -34,22 +32,9 @@ struct PrintOptions {
 /// Not printed: the type. PyTorch adds ", dtype=torch.float64" for a type other than its default; mote's `real` is its
 /// default in either build. The text does not depend on the locale, nor its length, beyond `threshold`, on the size.
 /// Errors: a precision or edgeitems out of range.
-std::string to_text(const real* data, const Shape& shape, const PrintOptions& options = {});
-std::string to_text(const std::int64_t* data, const Shape& shape, const PrintOptions& options = {});
-std::string to_text(const std::uint8_t* booleans, const Shape& shape, const PrintOptions& options = {});
-
-/// The same for types that have a shape. A Tensor adds its origin, "grad_fn=<mul>" with the op's name in mote, or
-/// "requires_grad=True" for a leaf.
-inline std::string to_text(const Array& x, const PrintOptions& options = {}) {
-  return to_text(x.contiguous().data(), x.shape(), options);
-}
-inline std::string to_text(const IntArray& x, const PrintOptions& options = {}) {
-  return to_text(x.contiguous().data(), x.shape(), options);
-}
-inline std::string to_text(const Mask& x, const PrintOptions& options = {}) {
-  return to_text(x.contiguous().data(), x.shape(), options);
-}
-std::string to_text(const Tensor& x, PrintOptions options = {});
+std::string to_text(const Array& x, const PrintOptions& options = {});
+std::string to_text(const IntArray& x, const PrintOptions& options = {});
+std::string to_text(const Mask& x, const PrintOptions& options = {});
 
 /// What print_options() and print_precision() return, only to be written to a stream.
 class PrintManipulator {
@@ -72,20 +57,8 @@ PrintManipulator print_precision(int digits);
 /// The options in effect for a stream.
 PrintOptions print_options(std::ios_base& stream);
 
-inline std::ostream& operator<<(std::ostream& out, const Array& x) {
-  return out << (x.defined() ? to_text(x, print_options(out)) : std::string("(undefined)"));
-}
-inline std::ostream& operator<<(std::ostream& out, const Tensor& x) {
-  return out << (x.defined() ? to_text(x, print_options(out)) : std::string("(undefined)"));
-}
-/// As PyTorch prints a parameter: "Parameter containing:" and the tensor.
-inline std::ostream& operator<<(std::ostream& out, const Parameter& p) {
-  return out << (p.defined() ? "Parameter containing:\n" : "") << Tensor(p);
-}
-inline std::ostream& operator<<(std::ostream& out, const IntArray& x) {
-  return out << (x.defined() ? to_text(x, print_options(out)) : std::string("(undefined)"));
-}
-inline std::ostream& operator<<(std::ostream& out, const Mask& x) {
+template <ArrayLike A>
+std::ostream& operator<<(std::ostream& out, const A& x) {
   return out << (x.defined() ? to_text(x, print_options(out)) : std::string("(undefined)"));
 }
 

@@ -1,0 +1,36 @@
+// The axes of a reduction, counted and sorted, and the shape that they leave.
+#include "engine/array/axes.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace mote {
+
+Axes Axes::of(int rank) const {
+  Axes sorted = *this;
+  if (empty()) {
+    sorted.count_ = rank;
+    std::iota(sorted.axes_.begin(), sorted.axes_.begin() + rank, 0);
+  }
+  const std::span<int> list(sorted.axes_.data(), static_cast<std::size_t>(sorted.count_));
+  for (int& a : list) {
+    check_in("reduce", a >= -rank && a < rank, "axis ", a, " is out of range for rank ", rank);
+    if (a < 0) a += rank;
+  }
+  std::sort(list.begin(), list.end());
+  const auto twice = std::adjacent_find(list.begin(), list.end());
+  if (twice != list.end()) check_in("reduce", false, "axis ", *twice, " is listed twice");
+  return sorted;
+}
+
+Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim) {
+  const Axes list = axes.of(shape.rank());
+  Shape result = shape;
+  for (const int* axis = list.end(); axis != list.begin();) {
+    --axis;
+    result = keepdim ? result.with(*axis, 1) : result.without(*axis);
+  }
+  return result;
+}
+
+}  // namespace mote

@@ -1,0 +1,37 @@
+// combine(), an array or a mask from any function of two elements: comparisons, selections, logic.
+#pragma once
+
+#include <type_traits>
+
+#include "engine/array/strided.h"
+#include "engine/array/strided_loop.h"
+
+namespace mote {
+
+/// Calls f(i, a's element, b's element) for every position i, in row-major order, of the shape to which a and b are
+/// broadcast; in parallel. Errors: one that does not broadcast to it.
+template <ArrayLike A, ArrayLike B, class F>
+void for_pairs(const Shape& shape, const A& a, const B& b, const F& f) {
+  constexpr double nanoseconds = 0.5;
+  const detail::StridedLoop loop(shape, a.layout().expand(shape).strides(), b.layout().expand(shape).strides());
+  loop.run(shape.numel(), nanoseconds, [&](Index from_a, Index from_b, Index at, Index n) {
+    const auto run = [&, x = a.data() + from_a, z = b.data() + from_b](auto step_a, auto step_b) {
+      for (Index i = 0; i < n; ++i) f(at + i, x[i * step_a], z[i * step_b]);
+    };
+    constexpr std::integral_constant<Index, 1> one;  // a loop over adjacent elements becomes a few vector instructions
+    if (loop.inner_a() == 1 && loop.inner_b() == 1) return run(one, one);
+    run(loop.inner_a(), loop.inner_b());
+  });
+}
+
+/// y = f(a, b), element by element with broadcasting. Errors: shapes that do not broadcast.
+template <ArrayLike Y, ArrayLike A, ArrayLike B, class F>
+Y combine(const A& a, const B& b, const F& f) {
+  const Shape shape = broadcast(a.shape(), b.shape());
+  Y y = Y::empty(shape);
+  auto* const out = y.mutate();
+  for_pairs(shape, a, b, [&](Index i, auto x, auto z) { out[i] = f(x, z); });
+  return y;
+}
+
+}  // namespace mote

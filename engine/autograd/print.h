@@ -1,0 +1,25 @@
+// Tensors and parameters as text: as their arrays (array/print.h), and what PyTorch says of their gradients.
+#pragma once
+
+#include "engine/array/print.h"
+#include "engine/autograd/parameter.h"
+
+namespace mote {
+
+/// to_text of the array, with the tensor's origin: "grad_fn=<mul>" with the op's name in mote, or "requires_grad=True"
+/// for a leaf.
+inline std::string to_text(const Tensor& x, PrintOptions options = {}) {
+  if (options.suffix.empty() && x.requires_grad())
+    options.suffix = x.node()->leaf ? "requires_grad=True" : std::string("grad_fn=<").append(x.node()->op).append(">");
+  return to_text(x.array(), options);
+}
+
+inline std::ostream& operator<<(std::ostream& out, const Tensor& x) {
+  return out << (x.defined() ? to_text(x, print_options(out)) : std::string("(undefined)"));
+}
+/// As PyTorch prints a parameter: "Parameter containing:" and the tensor.
+inline std::ostream& operator<<(std::ostream& out, const Parameter& p) {
+  return out << (p.defined() ? "Parameter containing:\n" : "") << Tensor(p);
+}
+
+}  // namespace mote

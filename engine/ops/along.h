@@ -1,0 +1,42 @@
+// Along, which finds elements by an index along one axis: for gather, argmax and the maximum of an axis.
+#pragma once
+
+#include <utility>
+
+#include "engine/array/array.h"
+#include "engine/array/int_array.h"
+
+namespace mote::detail {
+
+/// Where the elements of x, contiguous, lie that an index of shape `index` selects along an axis: NumPy's
+/// take_along_axis. Position i of the index belongs to a line of x along the axis; element j of it is at line(i) + j *
+/// step.
+struct Along {
+  Index step;
+  Layout lines;
+
+  Along(const Shape& x, int axis, const Shape& index) {
+    Strides strides = row_major(x);
+    step = std::exchange(strides[static_cast<std::size_t>(x.axis(axis))], 0);
+    lines = Layout(index, strides);
+  }
+  Index line(Index i) const { return lines.offset_of_part(i, 0); }
+
+  Array take(const Array& x, const IntArray& index) const {
+    const Array in = x.contiguous();
+    Array y = Array::empty(index.shape());
+    real* const out = y.mutate();
+    for (Index i = 0; i < y.numel(); ++i) out[i] = in.data()[line(i) + index.data()[i] * step];
+    return y;
+  }
+  /// Adds y, of the index's shape, to zeros of x's shape, in row-major order.
+  Array put(const Shape& x, const IntArray& index, const Array& y) const {
+    Array sum = Array::zeros(x);
+    real* const to = sum.mutate();
+    const Array from = y.contiguous();
+    for (Index i = 0; i < from.numel(); ++i) to[line(i) + index.data()[i] * step] += from.data()[i];
+    return sum;
+  }
+};
+
+}  // namespace mote::detail

@@ -1,0 +1,12 @@
+// What a loop over elements costs, in nanoseconds: grain_for() makes tasks of it. Rough; no result depends on it.
+#pragma once
+
+namespace mote::cost {
+
+inline constexpr double simple = 0.2;        ///< an element copied, added or scaled
+inline constexpr double exponential = 0.4;   ///< an element of a function, or of a softmax
+inline constexpr double row = 15;            ///< a row of its own, besides its elements
+inline constexpr double norm = 0.3;          ///< an element of a norm; its gradient takes twice as long
+inline constexpr double rotated_pair = 1.0;  ///< a pair of elements rotated
+
+}  // namespace mote::cost
