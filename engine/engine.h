@@ -1,4 +1,4 @@
-// The index of the engine: arrays, tensors, ops, random numbers, printing, npy files, gradient checks.
+// The index of the engine: arrays, tensors, ops, random numbers, printing.
 #pragma once
 
 #include "engine/base/real.h"  // first, so that its error about -ffast-math stands on top
@@ -10,9 +10,4 @@
 #include "engine/base/env.h"
 #include "engine/base/math.h"
 #include "engine/base/parallel.h"
-#include "engine/io/chart.h"
-#include "engine/io/curve.h"
-#include "engine/io/npy.h"
-#include "engine/io/report.h"
-#include "engine/io/utf8_stream.h"
 #include "engine/ops/ops.h"

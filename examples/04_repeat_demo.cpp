@@ -7,9 +7,9 @@
 #include <functional>
 #include <iostream>
 
-#include "engine/io/chart.h"
-#include "engine/io/curve.h"
-#include "engine/io/file.h"
+#include "engine/io/files/file.h"
+#include "engine/io/pictures/chart.h"
+#include "engine/io/pictures/curve.h"
 #include "engine/ops/ops.h"
 #include "examples/program.h"
 #include "models/inspect.h"

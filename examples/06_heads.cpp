@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "engine/io/file.h"
+#include "engine/io/files/file.h"
 #include "examples/program.h"
 #include "models/gpt.h"
 #include "models/inspect.h"

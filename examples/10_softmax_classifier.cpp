@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/io/pictures/curve.h"
 #include "examples/program.h"
 #include "models/mlp.h"
 #include "train/fit.h"

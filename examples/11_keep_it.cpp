@@ -15,13 +15,13 @@
 #define CAN_FORK 1
 #endif
 
-#include "engine/io/file.h"
-#include "engine/io/folder.h"
+#include "engine/io/files/file.h"
 #include "examples/program.h"
 #include "models/gpt.h"
 #include "nn/state_dict.h"
 #include "train/adamw.h"
 #include "train/checkpoint.h"
+#include "train/folder.h"
 #include "train/schedule.h"
 #include "train/tasks/copy.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/io/utf8_stream.h"
+#include "engine/io/text/utf8_stream.h"
 #include "examples/toy_run.h"
 #include "models/gpt_files.h"
 #include "train/text/tokenizer.h"

@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "engine/io/npy.h"
-#include "engine/io/npy_header.h"
+#include "engine/io/files/npy.h"
+#include "engine/io/files/npy_header.h"
 #include "examples/toy_run.h"
 #include "models/gpt_files.h"
 

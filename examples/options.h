@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/base/fields.h"
-#include "engine/io/file.h"
+#include "engine/io/files/file.h"
+#include "engine/io/text/fields.h"
 #include "examples/program.h"
 
 /// What a program was given: --name value or --name=value, or of an option that is true or false --name alone. A value

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/io/file.h"
-#include "engine/io/json.h"
+#include "engine/io/files/file.h"
+#include "engine/io/text/json.h"
 #include "examples/options.h"
 #include "models/models.h"
 #include "train/run_folder.h"

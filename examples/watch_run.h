@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "engine/base/number_text.h"
-#include "engine/io/report.h"
-#include "engine/io/utf8_stream.h"
+#include "engine/io/text/utf8_stream.h"
 #include "examples/toy_run.h"
 #include "nn/attention_weights.h"
 #include "train/evaluate.h"
+#include "train/report.h"
 #include "train/run_log.h"
 
 namespace toy_run {

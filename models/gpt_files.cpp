@@ -5,10 +5,9 @@
 #include <map>
 #include <utility>
 
-#include "engine/io/elements.h"
-#include "engine/io/file.h"
-#include "engine/io/folder.h"
-#include "engine/io/json.h"
+#include "engine/io/files/elements.h"
+#include "engine/io/files/file.h"
+#include "engine/io/text/json.h"
 #include "models/names.h"
 
 namespace mote {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/io/elements.h"
+#include "engine/io/files/elements.h"
 #include "models/gpt.h"
 
 namespace mote {

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "engine/base/check.h"
-#include "engine/io/viridis.h"
-#include "engine/io/xml.h"
+#include "engine/io/pictures/viridis.h"
+#include "engine/io/pictures/xml.h"
 #include "models/inspect.h"
 
 namespace mote {

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "engine/base/words.h"
+#include "engine/io/text/words.h"
 #include "engine/ops/activation.h"
 #include "nn/module.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/io/safetensors.h"
+#include "engine/io/files/safetensors.h"
 #include "nn/module.h"
 
 namespace mote {

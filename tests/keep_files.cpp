@@ -1,11 +1,11 @@
 // Writes into a folder what tests/keep.cmake lets the programs generate and inspect read.
 #include <limits>
 
-#include "engine/io/file.h"
-#include "engine/io/folder.h"
-#include "engine/io/npy.h"
-#include "engine/io/safetensors.h"
+#include "engine/io/files/file.h"
+#include "engine/io/files/npy.h"
+#include "engine/io/files/safetensors.h"
 #include "models/gpt_files.h"
+#include "train/folder.h"
 
 using namespace mote;
 

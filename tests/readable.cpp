@@ -2,7 +2,7 @@
 // not whole.
 #include <cstdio>
 
-#include "engine/io/safetensors.h"
+#include "engine/io/files/safetensors.h"
 
 int main(int argc, char** argv) {
   try {

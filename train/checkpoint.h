@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/base/fields.h"
-#include "engine/io/safetensors.h"
+#include "engine/io/files/safetensors.h"
+#include "engine/io/text/fields.h"
 #include "train/optimizer.h"
 
 namespace mote {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/io/safetensors.h"
+#include "engine/io/files/safetensors.h"
 #include "nn/state_dict.h"
 #include "train/chunks.h"
 

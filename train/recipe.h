@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/base/fields.h"
+#include "engine/io/text/fields.h"
 #include "train/fit.h"
 
 namespace mote {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/io/folder.h"
 #include "train/checkpoint.h"
+#include "train/folder.h"
 
 namespace mote {
 

@@ -5,10 +5,10 @@
 #include <limits>
 #include <string_view>
 
-#include "engine/io/file.h"
-#include "engine/io/folder.h"
-#include "engine/io/json.h"
-#include "engine/io/utf8_stream.h"
+#include "engine/io/files/file.h"
+#include "engine/io/text/json.h"
+#include "engine/io/text/utf8_stream.h"
+#include "train/folder.h"
 
 namespace mote {
 namespace {

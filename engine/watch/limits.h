@@ -2,18 +2,17 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <vector>
 
 #include "engine/base/real.h"
-#include "engine/base/words.h"
 
 namespace mote::kernels {
 
 /// Where data lie, nearest first. A core has an L1 and an L2 of its own; the L3 is everybody's.
 enum class Level { l1, l2, l3, memory };
-constexpr auto words(Level) {
-  return std::to_array<Word<Level>>(
-      {{Level::l1, "L1"}, {Level::l2, "L2"}, {Level::l3, "L3"}, {Level::memory, "memory"}});
+inline std::string text_of(Level level) {
+  return level == Level::l1 ? "L1" : level == Level::l2 ? "L2" : level == Level::l3 ? "L3" : "memory";
 }
 
 /// The bytes of a cache as the system tells, or common ones where it does not. Errors: Level::memory.

@@ -7,7 +7,7 @@
 
 #include "engine/base/number_text.h"
 #include "engine/base/parallel.h"
-#include "engine/io/file.h"
+#include "engine/io/files/file.h"
 #include "engine/kernels/kernels.h"
 #include "examples/program.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/io/json.h"
+#include "engine/io/text/json.h"
 
 namespace bench {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "engine/base/parallel.h"
-#include "engine/io/chart.h"
-#include "engine/io/file.h"
+#include "engine/io/files/file.h"
+#include "engine/io/pictures/chart.h"
 #include "examples/bench/choice.h"
 #include "examples/bench/measure.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "engine/base/check.h"
-#include "engine/io/utf8_stream.h"
+#include "engine/io/text/utf8_stream.h"
 #include "train/text/tokenizer.h"
 
 namespace {

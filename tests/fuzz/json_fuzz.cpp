@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "engine/base/check.h"
-#include "engine/io/json.h"
+#include "engine/io/text/json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace mote;

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "engine/base/check.h"
-#include "engine/io/npy.h"
+#include "engine/io/files/npy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace mote;

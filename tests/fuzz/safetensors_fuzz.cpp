@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/io/safetensors.h"
+#include "engine/io/files/safetensors.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // AttentionLM: check_module, the model by hand, its draws, its loss, what it refuses.
 #include "models/attention_lm.h"
 
-#include "engine/base/fields.h"
+#include "engine/io/text/fields.h"
 
 #include "tests/nn/by_hand.h"
 

@@ -2,14 +2,14 @@
 // changes.
 #include "train/checkpoint.h"
 
-#include "engine/io/file.h"
-#include "engine/io/folder.h"
+#include "engine/io/files/file.h"
 #include "models/gpt.h"
 #include "nn/state_dict.h"
 #include "tests/check_module.h"
 #include "tests/temp_folder.h"
 #include "train/adamw.h"
 #include "train/fit.h"
+#include "train/folder.h"
 #include "train/schedule.h"
 #include "train/sgd.h"
 

@@ -1,6 +1,5 @@
 // Loops of one's own, stopped after any step and resumed: accumulated gradients, every optimizer, a DataLoader that is
 // stopped within an epoch.
-#include "engine/io/folder.h"
 #include "models/gpt.h"
 #include "tests/check_module.h"
 #include "tests/temp_folder.h"
@@ -9,6 +8,7 @@
 #include "train/clip.h"
 #include "train/data_loader.h"
 #include "train/ema.h"
+#include "train/folder.h"
 #include "train/muon.h"
 #include "train/schedule.h"
 #include "train/sgd.h"

@@ -5,8 +5,8 @@
 
 #include <limits>
 
-#include "engine/io/file.h"
-#include "engine/io/file_calls.h"
+#include "engine/io/files/file.h"
+#include "engine/io/files/file_calls.h"
 #include "tests/process.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"

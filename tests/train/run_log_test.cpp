@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "engine/io/json.h"
+#include "engine/io/text/json.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <map>
 
-#include "engine/io/utf8.h"
-#include "engine/io/utf8_stream.h"
+#include "engine/io/text/utf8.h"
+#include "engine/io/text/utf8_stream.h"
 
 namespace mote {
 

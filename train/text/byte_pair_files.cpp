@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/io/file.h"
-#include "engine/io/json.h"
-#include "engine/io/utf8.h"
+#include "engine/io/files/file.h"
+#include "engine/io/text/json.h"
+#include "engine/io/text/utf8.h"
 #include "train/text/byte_pair.h"
 
 namespace mote {

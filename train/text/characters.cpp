@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/io/json.h"
-#include "engine/io/utf8.h"
+#include "engine/io/text/json.h"
+#include "engine/io/text/utf8.h"
 
 namespace mote {
 namespace {

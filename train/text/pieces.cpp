@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "engine/io/utf8.h"
+#include "engine/io/text/utf8.h"
 #include "train/text/unicode_tables.h"
 
 namespace mote {

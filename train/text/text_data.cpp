@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "engine/base/math.h"
-#include "engine/io/crc32.h"
-#include "engine/io/file.h"
-#include "engine/io/utf8.h"
+#include "engine/io/files/crc32.h"
+#include "engine/io/files/file.h"
+#include "engine/io/text/utf8.h"
 #include "train/text/characters.h"
 #include "train/text/grammar.h"
 

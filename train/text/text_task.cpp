@@ -5,8 +5,8 @@
 
 #include "engine/base/math.h"
 #include "engine/base/number_text.h"
-#include "engine/io/json.h"
-#include "engine/io/utf8_stream.h"
+#include "engine/io/text/json.h"
+#include "engine/io/text/utf8_stream.h"
 
 namespace mote {
 namespace {

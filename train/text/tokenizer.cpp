@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "engine/io/json.h"
-#include "engine/io/utf8.h"
+#include "engine/io/text/json.h"
+#include "engine/io/text/utf8.h"
 
 namespace mote {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/base/real.h"
-#include "engine/base/words.h"
+#include "engine/io/text/words.h"
 
 namespace mote {
 

@@ -1,6 +1,6 @@
 // Tokenizers by kind: trained, and read from JSON and files.
-#include "engine/io/file.h"
-#include "engine/io/json.h"
+#include "engine/io/files/file.h"
+#include "engine/io/text/json.h"
 #include "train/text/byte_pair.h"
 #include "train/text/characters.h"
 

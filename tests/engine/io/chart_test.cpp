@@ -1,6 +1,6 @@
 // Chart_svg: where points lie, ticks, what is left out, that any text is safe in it, and that a million points stay
 // small.
-#include "engine/io/chart.h"
+#include "engine/io/pictures/chart.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
-#include "engine/io/axis.h"
-#include "engine/io/ticks.h"
+#include "engine/io/pictures/axis.h"
+#include "engine/io/pictures/ticks.h"
 #include "tests/markup.h"
 #include "tests/tools.h"
 

@@ -1,5 +1,5 @@
 // CRC-32 against its definition, one bit at a time.
-#include "engine/io/crc32.h"
+#include "engine/io/files/crc32.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // curve_text: scales, means of columns, values that are left out.
-#include "engine/io/curve.h"
+#include "engine/io/pictures/curve.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Element types, and every conversion to mote's own types against formulas of this file.
-#include "engine/io/dtype.h"
+#include "engine/io/files/dtype.h"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
 // Elements of a source as arrays: piece by piece, from any place, and what is refused.
-#include "engine/io/elements.h"
+#include "engine/io/files/elements.h"
 
 #include <doctest/doctest.h>
 
 #include <cstring>
 
-#include "engine/io/crc32.h"
+#include "engine/io/files/crc32.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
 

@@ -13,11 +13,11 @@
 #include <set>
 #include <thread>
 
-#include "engine/io/file.h"
-#include "engine/io/folder.h"
+#include "engine/io/files/file.h"
 #include "tests/process.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
+#include "train/folder.h"
 
 namespace mote::test::file_faults_test {
 namespace {

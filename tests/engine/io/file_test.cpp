@@ -1,5 +1,5 @@
 // Files as a user meets them: read, written, followed, refused.
-#include "engine/io/file.h"
+#include "engine/io/files/file.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

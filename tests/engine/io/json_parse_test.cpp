@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/io/json.h"
+#include "engine/io/text/json.h"
 #include "tests/tools.h"
 
 namespace mote::test::json_parse_test {

@@ -1,5 +1,5 @@
 // JSON values: construction, access and its errors, text and back.
-#include "engine/io/json.h"
+#include "engine/io/text/json.h"
 
 #include <doctest/doctest.h>
 

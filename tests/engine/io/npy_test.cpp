@@ -1,5 +1,5 @@
 // .npy files: NumPy's own bytes, every type and order that is read, damaged and foreign files, 16-bit floats.
-#include "engine/io/npy.h"
+#include "engine/io/files/npy.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/io/file.h"
-#include "engine/io/half.h"
+#include "engine/io/files/file.h"
+#include "engine/io/files/half.h"
 #include "tests/tools.h"
 
 namespace mote::test::npy_test {

@@ -2,8 +2,8 @@
 // others, in which data may lie at any address.
 #include <doctest/doctest.h>
 
-#include "engine/io/crc32.h"
-#include "engine/io/safetensors_header.h"
+#include "engine/io/files/crc32.h"
+#include "engine/io/files/safetensors_header.h"
 #include "tests/engine/io/safetensors_tools.h"
 
 namespace mote::test::safetensors_damaged_test {

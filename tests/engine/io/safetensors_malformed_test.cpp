@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "engine/io/safetensors_header.h"
+#include "engine/io/files/safetensors_header.h"
 #include "tests/engine/io/safetensors_tools.h"
 
 namespace {

@@ -1,12 +1,12 @@
 // Safetensors written and read: the reference's bytes, every array and name, checksums, the file on the disk.
-#include "engine/io/safetensors.h"
+#include "engine/io/files/safetensors.h"
 
 #include <doctest/doctest.h>
 
 #include <bit>
 #include <filesystem>
 
-#include "engine/io/crc32.h"
+#include "engine/io/files/crc32.h"
 #include "tests/engine/io/safetensors_tools.h"
 #include "tests/temp_folder.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/io/safetensors.h"
+#include "engine/io/files/safetensors.h"
 #include "tests/tools.h"
 
 namespace mote::test {

@@ -1,5 +1,5 @@
 // Utf8Stream: whole characters only, however the bytes come.
-#include "engine/io/utf8_stream.h"
+#include "engine/io/text/utf8_stream.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/io/utf8.h"
+#include "engine/io/text/utf8.h"
 #include "tests/random_text.h"
 
 namespace mote::test::utf8_stream_test {

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "engine/io/file.h"
+#include "engine/io/files/file.h"
 #include "tests/random_text.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"

@@ -1,0 +1,88 @@
+// DType, how a file stores the elements of a tensor, and their way into arrays.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <variant>
+
+#include "engine/array/array.h"
+#include "engine/array/int_array.h"
+#include "engine/array/mask.h"
+#include "engine/io/text/words.h"
+
+namespace mote {
+
+/// The element types of safetensors, in the order in which its writer sorts them. All little-endian. mote writes
+/// boolean, i64, and f32 or f64; what it reads, readable() says.
+enum class DType {
+  boolean,
+  f4,
+  f6_e2m3,
+  f6_e3m2,
+  u8,
+  i8,
+  f8_e5m2,
+  f8_e4m3,
+  f8_e8m0,
+  f8_e4m3fnuz,
+  f8_e5m2fnuz,
+  i16,
+  u16,
+  f16,
+  bf16,
+  i32,
+  u32,
+  f32,
+  c64,
+  f64,
+  i64,
+  u64
+};
+constexpr auto words(DType) {
+  return std::to_array<Word<DType>>({{DType::boolean, "BOOL"},
+                                     {DType::f4, "F4"},
+                                     {DType::f6_e2m3, "F6_E2M3"},
+                                     {DType::f6_e3m2, "F6_E3M2"},
+                                     {DType::u8, "U8"},
+                                     {DType::i8, "I8"},
+                                     {DType::f8_e5m2, "F8_E5M2"},
+                                     {DType::f8_e4m3, "F8_E4M3"},
+                                     {DType::f8_e8m0, "F8_E8M0"},
+                                     {DType::f8_e4m3fnuz, "F8_E4M3FNUZ"},
+                                     {DType::f8_e5m2fnuz, "F8_E5M2FNUZ"},
+                                     {DType::i16, "I16"},
+                                     {DType::u16, "U16"},
+                                     {DType::f16, "F16"},
+                                     {DType::bf16, "BF16"},
+                                     {DType::i32, "I32"},
+                                     {DType::u32, "U32"},
+                                     {DType::f32, "F32"},
+                                     {DType::c64, "C64"},
+                                     {DType::f64, "F64"},
+                                     {DType::i64, "I64"},
+                                     {DType::u64, "U64"}});
+}
+
+/// Bits of one element.
+Index bits(DType type);
+constexpr DType real_dtype = sizeof(real) == 4 ? DType::f32 : DType::f64;
+/// Whether elements can be read as one of mote's own types: as real_dtype from booleans, integers, and floats of 16
+/// bits or more; as i64 from booleans and integers; as boolean from booleans. Nothing reads the others.
+bool readable(DType type, DType as = real_dtype);
+
+/// What a file holds under a name.
+using AnyArray = std::variant<Array, IntArray, Mask>;
+/// The type in which mote writes it: real_dtype, i64, boolean.
+DType dtype_of(const AnyArray& x);
+const Shape& shape_of(const AnyArray& x);
+
+namespace detail {
+/// Converts `count` elements of a type that is readable as `to`'s, at any address. Returns the position of the first
+/// one that has no exact equal there, or that is a boolean other than 0 and 1; `count` if there is none. NaN stays NaN,
+/// and need not keep the rest of its bits.
+Index widen(DType type, const std::byte* from, Index count, real* to);
+Index widen(DType type, const std::byte* from, Index count, Index* to);
+Index widen(DType type, const std::byte* from, Index count, std::uint8_t* to);
+}  // namespace detail
+
+}  // namespace mote

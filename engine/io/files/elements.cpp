@@ -1,0 +1,97 @@
+// Reading elements piece by piece, and converting them while they are in the cache.
+#include "engine/io/files/elements.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "engine/base/parallel.h"
+#include "engine/io/files/file.h"
+
+namespace mote {
+namespace {
+
+constexpr std::uint64_t piece = 1 << 18;  // stays in the cache between reading, checksum and conversion
+
+void check_there(const ByteSource& source, const StoredElements& stored) {
+  check(stored.offset <= source.size && stored.bytes() <= source.size - stored.offset, stored.what, ": its ",
+        stored.bytes(), " bytes from byte ", stored.offset, " on go beyond the end at ", source.size);
+}
+
+template <class A>
+A read_as(const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
+  A x;
+  const DType own = dtype_of(x);
+  check(readable(stored.type), stored.what, ": mote does not read elements of type ", stored.type);
+  check(readable(stored.type, own), stored.what, ": elements of type ", stored.type, " are no ",
+        own == DType::i64 ? "integers" : "booleans");
+  check_there(source, stored);
+  x = A::empty(stored.shape);
+  auto* const to = x.mutate();
+  if (stored.type == own && own != DType::boolean) {  // the same bytes
+    auto* bytes = reinterpret_cast<std::byte*>(to);
+    const std::uint64_t total = stored.bytes();
+    parallel_for(static_cast<Index>((total + piece - 1) / piece), 1, [&](Index begin, Index end) {
+      for (auto at = static_cast<std::uint64_t>(begin) * piece;
+           at < std::min(total, static_cast<std::uint64_t>(end) * piece); at += piece)
+        source.read(stored.offset + at, bytes + at, static_cast<std::size_t>(std::min(piece, total - at)));
+    });
+    if (see && total > 0) see(bytes, static_cast<std::size_t>(total));
+    return x;
+  }
+  Index done = 0;
+  read_bytes(source, stored, [&](const void* from, std::size_t n) {
+    if (see) see(from, n);
+    const Index count = static_cast<Index>(n) * 8 / bits(stored.type);
+    const Index exact = detail::widen(stored.type, static_cast<const std::byte*>(from), count, to + done);
+    check(exact == count || stored.type != DType::boolean, stored.what, ": boolean ", done + exact,
+          " is neither 0 nor 1");
+    check(exact == count, stored.what, ": element ", done + exact, " of type ", stored.type, " has no exact equal in ",
+          own, stored.type == DType::f64 ? ": use mote_f64, or convert the file first" : "");
+    done += count;
+  });
+  return x;
+}
+
+}  // namespace
+
+ByteSource file_source(const std::string& path) {
+  const auto file = std::make_shared<FileReader>(path);
+  return {path, file->size(), [file](std::uint64_t offset, void* to, std::size_t n) { file->read(offset, to, n); }};
+}
+
+ByteSource text_source(std::string name, std::string_view text) {
+  return {std::move(name), text.size(), [text](std::uint64_t offset, void* to, std::size_t n) {
+            check(offset <= text.size() && n <= text.size() - offset, n, " bytes from byte ", offset,
+                  " on are more than the text's ", text.size());
+            if (n > 0) std::memcpy(to, text.data() + offset, n);
+          }};
+}
+
+std::uint64_t StoredElements::bytes() const {  // without a product above 2^63
+  const auto n = static_cast<std::uint64_t>(shape.numel()), width = static_cast<std::uint64_t>(bits(type));
+  return n / 8 * width + n % 8 * width / 8;
+}
+
+void read_bytes(const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
+  check_there(source, stored);
+  const std::uint64_t total = stored.bytes();
+  const auto buffer = std::make_unique<std::byte[]>(static_cast<std::size_t>(std::min(piece, total)));
+  for (std::uint64_t at = 0; at < total; at += piece) {
+    const auto n = static_cast<std::size_t>(std::min(piece, total - at));
+    source.read(stored.offset + at, buffer.get(), n);
+    see(buffer.get(), n);
+  }
+}
+
+Array read_array(const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
+  return read_as<Array>(source, stored, see);
+}
+IntArray read_ints(const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
+  return read_as<IntArray>(source, stored, see);
+}
+Mask read_mask(const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
+  return read_as<Mask>(source, stored, see);
+}
+
+}  // namespace mote

@@ -1,0 +1,43 @@
+// Elements somewhere in a file, read as an array of mote's own types.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "engine/io/files/dtype.h"
+
+namespace mote {
+
+/// A source of bytes: a file, or a text in memory.
+struct ByteSource {
+  std::string name;  ///< opens every error
+  std::uint64_t size;
+  std::function<void(std::uint64_t offset, void* to, std::size_t bytes)> read;  ///< by several threads at once
+};
+/// Errors: those of FileReader.
+ByteSource file_source(const std::string& path);
+/// `text` must outlive it.
+ByteSource text_source(std::string name, std::string_view text);
+
+/// Row-major elements from `offset` on.
+struct StoredElements {
+  std::string what;  ///< opens every error: "model.safetensors: tensor 'wte.weight'"
+  DType type;
+  Shape shape;
+  std::uint64_t offset;
+  std::uint64_t bytes() const;
+};
+
+/// Sees the bytes in order while they are read, for a checksum.
+using SeeBytes = std::function<void(const void* data, std::size_t bytes)>;
+void read_bytes(const ByteSource& source, const StoredElements& stored, const SeeBytes& see);
+
+/// The elements. They need no memory but the array's. Errors: a type that is not readable() as the array's, an element
+/// that has no exact equal there (of F64 in a build over float, say), those of the source.
+Array read_array(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
+IntArray read_ints(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
+Mask read_mask(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
+
+}  // namespace mote

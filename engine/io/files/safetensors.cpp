@@ -1,0 +1,236 @@
+// Reading safetensors: the header's rules, then elements with their checksums.
+#include "engine/io/files/safetensors.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "engine/io/files/safetensors_header.h"
+#include "engine/io/text/json.h"
+
+namespace mote {
+namespace {
+
+/// What must hold for one tensor.
+struct TensorRule {
+  const std::string& file;
+  const std::string& tensor;
+  template <class... Parts>
+  void operator()(bool holds, const Parts&... parts) const {
+    check(holds, file, ": tensor ", Quoted{tensor}, ": ", parts...);
+  }
+};
+
+DType read_dtype(const TensorRule& rule, const Json* value) {
+  rule(value, "its dtype is missing");
+  rule(value->is(Json::Kind::string), "its dtype must be a string");
+  const std::string& word = value->as_string();
+  for (const Word<DType>& w : words(DType{}))
+    if (word == w.word) return w.value;
+  rule(false, "its dtype ", Quoted{word}, " is unknown");
+  return {};
+}
+
+std::vector<Index> read_counts(const TensorRule& rule, const char* what, const Json* value) {
+  rule(value, "its ", what, " is missing");
+  rule(value->is(Json::Kind::array), "its ", what, " must be an array");
+  std::vector<Index> counts;
+  for (const Json& item : value->items()) {
+    rule(item.is(Json::Kind::integer), "its ", what, " must hold integers only");
+    rule(item.as_number() >= 0, "its ", what, " must hold nothing below 0");
+    rule(item.as_unsigned() <= std::numeric_limits<Index>::max(), "its ", what, " must hold nothing above 2^63 - 1");
+    counts.push_back(item.as_integer());
+  }
+  return counts;
+}
+
+Shape read_shape(const TensorRule& rule, const Json* value) {
+  const std::vector<Index> extents = read_counts(rule, "shape", value);
+  rule(extents.size() <= Shape::max_rank, "its shape has ", extents.size(), " axes, above the limit of ",
+       Shape::max_rank);
+  Index product = 1;
+  for (const Index extent : extents) {
+    const Index at_least_1 = std::max<Index>(extent, 1);
+    rule(product <= Shape::max_numel / at_least_1, "its shape ", Listed{extents}, " has too many elements");
+    product *= at_least_1;
+  }
+  return Shape(extents);
+}
+
+TensorEntry read_entry(const std::string& file, const std::string& name, const Json& value) {
+  const TensorRule rule{file, name};
+  rule(value.is(Json::Kind::object), "its value must be an object");
+  TensorEntry entry;
+  entry.name = name;
+  entry.dtype = read_dtype(rule, value.find("dtype"));
+  entry.shape = read_shape(rule, value.find("shape"));
+  const std::vector<Index> offsets = read_counts(rule, "data_offsets", value.find("data_offsets"));
+  rule(offsets.size() == 2, "its data_offsets must be 2 integers, not ", offsets.size());
+  rule(offsets[0] <= offsets[1], "it ends at byte ", offsets[1], ", before it begins at ", offsets[0]);
+  entry.begin = static_cast<std::uint64_t>(offsets[0]), entry.end = static_cast<std::uint64_t>(offsets[1]);
+  const Index width = bits(entry.dtype), count = entry.shape.numel();
+  rule(count <= std::numeric_limits<Index>::max() / width, "its shape ", entry.shape, " has too many elements");
+  rule(count * width % 8 == 0, "its ", count, " elements of ", width, " bits do not end with a byte");
+  rule(count * width / 8 == offsets[1] - offsets[0], "its ", offsets[1] - offsets[0], " bytes do not fit ", entry.shape,
+       " elements of type ", entry.dtype, ", which take ", count * width / 8);
+  return entry;
+}
+
+Metadata read_metadata(const std::string& file, const Json& value) {
+  check(value.is(Json::Kind::object), file, ": __metadata__ must be an object");
+  Metadata metadata;
+  metadata.reserve(value.members().size());
+  for (const JsonMember& text : value.members()) {
+    check(text.value.is(Json::Kind::string), file, ": __metadata__: ", Quoted{text.name}, " must be a string");
+    metadata.emplace_back(text.name, text.value.as_string());
+  }
+  std::sort(metadata.begin(), metadata.end());
+  return metadata;
+}
+
+}  // namespace
+
+SafetensorsFile::SafetensorsFile(const std::string& path) : SafetensorsFile(file_source(path)) {}
+
+SafetensorsFile::SafetensorsFile(ByteSource source) : source_(std::move(source)) {
+  const std::string header = read_header();
+  read_members(header);
+  sort_names();
+  check_offsets();
+  read_checksums(header);
+}
+
+std::string SafetensorsFile::read_header() {
+  const auto rule = [this](bool holds, const auto&... parts) { check(holds, source_.name, ": ", parts...); };
+  rule(source_.size >= 8, "its size of ", source_.size, " bytes is too small for the 8 with which a file begins");
+  std::uint64_t length = 0;
+  source_.read(0, &length, sizeof length);
+  rule(length <= detail::largest_header, "its header's length of ", length, " bytes is above the limit of ",
+       detail::largest_header, " (perhaps this is no safetensors file)");
+  rule(length <= source_.size - 8, "its header of ", length, " bytes goes beyond the end at ", source_.size);
+  data_ = 8 + length;
+  std::string header(static_cast<std::size_t>(length), '\0');
+  source_.read(8, header.data(), header.size());
+  rule(header.starts_with('{'), "its header does not begin with '{'");
+  return header;
+}
+
+void SafetensorsFile::read_members(const std::string& header) {
+  bool has_metadata = false;
+  const auto see = [&](const std::string& name, const Json& value) {
+    if (name != detail::metadata_name) {
+      tensors_.push_back(read_entry(source_.name, name, value));
+      return;
+    }
+    check(!std::exchange(has_metadata, true), source_.name, ": __metadata__ occurs twice");
+    if (!value.is(Json::Kind::null)) metadata_ = read_metadata(source_.name, value);
+  };
+  // A value may take 3 bytes in the header and 100 in memory: one member gets no more of them than the file's size pays
+  // for.
+  parse_json_members(header, source_.name + ": header", see, 1000 + static_cast<std::size_t>(source_.size / 128));
+  std::sort(tensors_.begin(), tensors_.end(), [](const TensorEntry& a, const TensorEntry& b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
+  });
+}
+
+void SafetensorsFile::sort_names() {
+  by_name_.resize(tensors_.size());
+  std::iota(by_name_.begin(), by_name_.end(), 0u);
+  const auto name_of = [this](std::uint32_t i) -> const std::string& { return tensors_[i].name; };
+  std::sort(by_name_.begin(), by_name_.end(), [&](auto a, auto b) { return name_of(a) < name_of(b); });
+  const auto twice =
+      std::adjacent_find(by_name_.begin(), by_name_.end(), [&](auto a, auto b) { return name_of(a) == name_of(b); });
+  check(twice == by_name_.end(), source_.name, ": tensor ", Quoted{twice == by_name_.end() ? "" : name_of(*twice)},
+        " occurs twice");
+}
+
+void SafetensorsFile::check_offsets() const {
+  std::uint64_t next = 0;
+  for (const TensorEntry& t : tensors_) {
+    const TensorRule rule{source_.name, t.name};
+    rule(t.begin <= next, "between the tensor before it, which ends at byte ", next, ", and its begin at ", t.begin,
+         " is a gap");
+    rule(t.begin == next, "it begins at byte ", t.begin, ", in the tensor before it, which ends at ", next);
+    next = t.end;
+  }
+  const std::uint64_t present = source_.size - data_;
+  check(next <= present, source_.name, ": the file is cut off: of the ", next, " bytes of its tensors ", present,
+        " are there");
+  check(next == present, source_.name, ": ", present - next, " bytes follow the last tensor");
+}
+
+void SafetensorsFile::read_checksums(const std::string& header) {
+  const std::string* const of_header = find_metadata(detail::header_crc_name);
+  const std::string* const of_tensors = find_metadata(detail::tensor_crcs_name);
+  if (!of_header && !of_tensors) return;
+  const auto rule = [this](bool holds, const auto&... parts) { check(holds, source_.name, ": ", parts...); };
+  rule(of_header, "the header's checksum is missing: the file was changed");
+  rule(of_tensors, "the tensors' checksums are missing: the file was changed");
+  const std::size_t at = detail::header_crc_at(header);
+  rule(at != std::string::npos && *of_header == detail::crc_text(detail::header_crc(header, at)),
+       "the header's checksum is wrong: the file was changed");
+  std::string same;
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    std::uint32_t crc = 0;
+    for (const char c : of_tensors->substr(std::min(9 * i, of_tensors->size()), 8))
+      crc = crc << 4 | static_cast<std::uint32_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+    same.append(i > 0 ? " " : "").append(detail::crc_text(crc));
+    tensors_[i].crc32 = crc;
+  }
+  rule(same == *of_tensors, detail::tensor_crcs_name, " in its metadata is not ", tensors_.size(), " checksums");
+  has_checksums_ = true;
+  std::erase_if(metadata_, [](const auto& entry) {
+    return entry.first == detail::header_crc_name || entry.first == detail::tensor_crcs_name;
+  });
+}
+
+const TensorEntry* SafetensorsFile::find(const std::string& name) const {
+  const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                                      [this](std::uint32_t i, const std::string& n) { return tensors_[i].name < n; });
+  return found != by_name_.end() && tensors_[*found].name == name ? &tensors_[*found] : nullptr;
+}
+
+const std::string* SafetensorsFile::find_metadata(const std::string& name) const {
+  const auto found = std::lower_bound(metadata_.begin(), metadata_.end(), name,
+                                      [](const auto& entry, const std::string& n) { return entry.first < n; });
+  return found != metadata_.end() && found->first == name ? &found->second : nullptr;
+}
+
+StoredElements SafetensorsFile::stored(const TensorEntry& entry) const {
+  return {source_.name + ": tensor " + text_of(Quoted{entry.name}), entry.dtype, entry.shape, data_ + entry.begin};
+}
+
+template <class Read>
+auto SafetensorsFile::checked(const TensorEntry& entry, const Read& read) const {
+  const StoredElements from = stored(entry);
+  std::uint32_t crc = 0;
+  SeeBytes see;
+  if (entry.crc32) see = [&crc](const void* data, std::size_t n) { crc = crc32(data, n, crc); };
+  auto x = read(source_, from, see);
+  check(!entry.crc32 || crc == *entry.crc32, from.what, ": its checksum is wrong: the file was changed");
+  return x;
+}
+
+bool SafetensorsFile::read_bytes(const TensorEntry& entry, const SeeBytes& see) const {
+  std::uint32_t crc = 0;
+  mote::read_bytes(source_, stored(entry), [&](const void* data, std::size_t n) {
+    if (entry.crc32) crc = crc32(data, n, crc);
+    see(data, n);
+  });
+  return !entry.crc32 || crc == *entry.crc32;
+}
+
+Array SafetensorsFile::array(const TensorEntry& entry) const { return checked(entry, read_array); }
+IntArray SafetensorsFile::int_array(const TensorEntry& entry) const { return checked(entry, read_ints); }
+Mask SafetensorsFile::mask(const TensorEntry& entry) const { return checked(entry, read_mask); }
+
+void SafetensorsFile::check_all() const {
+  for (const TensorEntry& t : tensors_)
+    checked(t, [](const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
+      if (see) mote::read_bytes(source, stored, see);
+      return true;
+    });
+}
+
+}  // namespace mote

@@ -1,0 +1,64 @@
+// Where the ticks of an axis lie.
+#include "engine/io/pictures/ticks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/base/math.h"
+#include "engine/base/number_text.h"
+
+namespace mote::detail {
+namespace {
+
+constexpr double smallest = 1e-290;  // powers of ten below could become 0
+
+/// The place of the first digit of |x|, which is not 0: 2 of 345.
+int first_place(double x) { return static_cast<int>(std::floor(math::log(std::abs(x)) / math::log(10.0))); }
+
+}  // namespace
+
+std::vector<double> linear_ticks(double low, double high) {
+  if (!std::isfinite(low) || !std::isfinite(high) || !(low <= high)) return {};
+  const double range = high - low;
+  if (!(range > smallest) || !std::isfinite(range)) return {low};
+  double step = math::pow(10.0, std::floor(math::log(range) / math::log(10.0)));
+  while (range / step >= 10) step *= 10;  // where the logarithm was rounded down
+  if (range / step < 2)
+    step /= 5;
+  else if (range / step < 4)
+    step /= 2;
+  if (std::max(std::abs(low), std::abs(high)) / step > 1e15) return {low, high};  // multiples would be rounded
+  std::vector<double> ticks;
+  for (double k = std::ceil(low / step - 1e-9); k * step <= high + step * 1e-9 && ticks.size() < 20; ++k)
+    ticks.push_back(k * step + 0.0);  // not -0
+  return ticks;
+}
+
+std::vector<double> log_ticks(double low, double high) {
+  if (!(low > 0) || !std::isfinite(high) || !(low <= high)) return {};
+  const double decades = math::log(high / low) / math::log(10.0);
+  std::vector<double> ticks;
+  const double first = math::pow(10.0, std::floor(math::log(std::max(low, smallest)) / math::log(10.0)) - 1);
+  const double stride = decades > 10 ? math::pow(10.0, std::ceil(decades / 8)) : 10;
+  for (double power = first; power <= high; power *= stride)
+    for (const double factor : {1.0, 2.0, 5.0})
+      if ((factor == 1 || decades < 3) && power * factor >= low * 0.999 && power * factor <= high * 1.001)
+        ticks.push_back(power * factor);
+  return ticks.size() < 2 && decades < 1 ? linear_ticks(low, high) : ticks;
+}
+
+std::vector<std::string> tick_labels(const std::vector<double>& ticks, int digits) {
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    double gap = std::numeric_limits<double>::infinity();
+    if (i > 0) gap = std::min(gap, ticks[i] - ticks[i - 1]);
+    if (i + 1 < ticks.size()) gap = std::min(gap, ticks[i + 1] - ticks[i]);
+    const bool has_places = ticks[i] != 0 && std::isfinite(gap) && gap > 0;
+    const int needed = has_places ? first_place(ticks[i]) - first_place(gap) + 1 : 1;
+    labels.push_back(general_text(ticks[i], std::clamp(needed, digits, 17)));
+  }
+  return labels;
+}
+
+}  // namespace mote::detail

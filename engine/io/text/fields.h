@@ -1,0 +1,118 @@
+// What a config's one list of fields provides: its text, comparison, setting a field by name.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/real.h"
+#include "engine/io/text/words.h"
+
+namespace mote {
+
+/// A config lists its fields once, as a module does, each with its meaning:
+///
+///     struct Sizes {
+///       Index width = 64;
+///       double dropout = 0;
+///       template <class V>
+///       void visit(V& v) {
+///         v("width", width, "columns of the residual stream");
+///         v("dropout", dropout, "probability of dropping");
+///       }
+///     };
+///
+/// A nested config is visited in turn: inner.visit(v). Fields are bool, Index, double, std::string, enums with words,
+/// and std::optional of these, which reads "default" while not given. Names are unique across all levels.
+
+namespace detail {
+std::string field_text(bool value);
+std::string field_text(Index value);
+std::string field_text(double value);  ///< the shortest text that reads back as the same number
+inline std::string field_text(const std::string& value) { return value; }
+template <HasWords Enum>
+std::string field_text(Enum value) {
+  return text_of(value);
+}
+template <class T>
+std::string field_text(const std::optional<T>& value) {
+  return value ? field_text(*value) : "default";
+}
+
+void read_field(const char* name, const std::string& text, bool& value);
+void read_field(const char* name, const std::string& text, Index& value);
+void read_field(const char* name, const std::string& text, double& value);
+inline void read_field(const char*, const std::string& text, std::string& value) { value = text; }
+template <HasWords Enum>
+void read_field(const char* name, const std::string& text, Enum& value) {
+  value = from_text<Enum>(name, text);
+}
+template <class T>
+void read_field(const char* name, const std::string& text, std::optional<T>& value) {
+  if (text == "default") return value.reset();
+  T given{};
+  read_field(name, text, given);
+  value = given;
+}
+
+/// What a field accepts, for a help text.
+inline std::string field_kind(const bool&) { return "true|false"; }
+inline std::string field_kind(const Index&) { return ""; }
+inline std::string field_kind(const double&) { return ""; }
+inline std::string field_kind(const std::string&) { return ""; }
+template <HasWords Enum>
+std::string field_kind(const Enum&) {
+  return all_words<Enum>("|");
+}
+template <class T>
+std::string field_kind(const std::optional<T>&) {
+  return field_kind(T{});
+}
+}  // namespace detail
+
+/// One field of a config as text.
+struct Field {
+  std::string name, value, help;
+  std::string words;  ///< what it accepts, "learned|rotary|none"; "" for numbers and free text
+  friend bool operator==(const Field& a, const Field& b) { return a.name == b.name && a.value == b.value; }
+};
+
+/// Every field, in the order of visit().
+template <class C>
+std::vector<Field> fields(C config) {
+  std::vector<Field> list;
+  const auto see = [&](const char* name, const auto& value, const char* help) {
+    list.push_back({name, detail::field_text(value), help, detail::field_kind(value)});
+  };
+  config.visit(see);
+  return list;
+}
+
+/// Sets one field from text; false if no field has that name. Errors: text that is not a value of the field's type.
+template <class C>
+bool set_field(C& config, const std::string& name, const std::string& text) {
+  bool found = false;
+  const auto see = [&](const char* field, auto& value, const char*) {
+    if (name != field) return;
+    detail::read_field(field, text, value);
+    found = true;
+  };
+  config.visit(see);
+  return found;
+}
+
+/// One line per field, "n_layer = 12".
+template <class C>
+std::string fields_text(const C& config) {
+  std::string text;
+  for (const Field& f : fields(config)) text += f.name + " = " + f.value + "\n";
+  return text;
+}
+
+/// Whether every field is equal.
+template <class C>
+bool same_fields(const C& a, const C& b) {
+  return fields(a) == fields(b);
+}
+
+}  // namespace mote

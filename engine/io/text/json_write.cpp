@@ -1,0 +1,133 @@
+// JSON's writer.
+#include <cmath>
+
+#include "engine/base/number_text.h"
+#include "engine/io/text/json.h"
+#include "engine/io/text/utf8.h"
+
+namespace mote {
+namespace {
+
+class Writer {
+ public:
+  Writer(const Json& document, int indent) : document_(document), indent_(indent) {}
+
+  std::string text() {
+    write(document_, 0);
+    return std::move(text_);
+  }
+
+ private:
+  JsonPlace place(const Json& value) const { return JsonPlace(document_, value, "JSON"); }
+
+  void write(const Json& value, std::size_t depth) {
+    switch (value.kind()) {
+      case Json::Kind::null:
+        text_ += "null";
+        break;
+      case Json::Kind::boolean:
+        text_ += value.as_bool() ? "true" : "false";
+        break;
+      case Json::Kind::integer:
+        text_ += value.as_number() < 0 ? std::to_string(value.as_integer()) : std::to_string(value.as_unsigned());
+        break;
+      case Json::Kind::number:
+        write_number(value);
+        break;
+      case Json::Kind::string:
+        write_string(value.as_string(), value);
+        break;
+      case Json::Kind::array:
+        write_array(value, depth + 1);
+        break;
+      case Json::Kind::object:
+        write_object(value, depth + 1);
+        break;
+    }
+  }
+
+  /// With a point or an exponent even if it is whole: an integer is another kind.
+  void write_number(const Json& value) {
+    const double x = value.as_number();
+    if (!std::isfinite(x)) place(value).fail("is " + exact_text(x) + ", which JSON cannot express");
+    const std::string digits = exact_text(x);
+    text_ += digits;
+    if (digits.find_first_of(".e") == std::string::npos) text_ += ".0";
+  }
+
+  void write_string(const std::string& string, const Json& owner) {
+    static constexpr std::string_view short_ones = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt";
+    text_ += '"';
+    for (std::size_t i = 0; i < string.size();) {
+      const auto byte = static_cast<unsigned char>(string[i]);
+      const std::size_t which = short_ones.find(string[i]);
+      std::size_t length = 1;
+      if (which != std::string_view::npos) {
+        (text_ += '\\') += letters[which];
+      } else if (byte < 0x20) {
+        ((text_ += "\\u00") += "01"[byte >> 4]) += "0123456789abcdef"[byte & 15u];
+      } else {
+        const auto [bytes, code] = detail::character_at(string, i);
+        if (!code) place(owner).fail("holds text that is not UTF-8: " + detail::shown_name(string));
+        length = bytes;
+        text_.append(string, i, length);
+      }
+      i += length;
+    }
+    text_ += '"';
+  }
+
+  void write_array(const Json& value, std::size_t depth) {
+    open('[', depth);
+    for (const Json& item : value.items()) {
+      next(depth);
+      write(item, depth);
+    }
+    close(']', depth);
+  }
+
+  void write_object(const Json& value, std::size_t depth) {
+    const std::span<const JsonMember> members = value.members();
+    if (const std::size_t i = detail::repeated_name(members); i < members.size())
+      place(value).fail("has two members with the name " + detail::shown_name(members[i].name));
+    open('{', depth);
+    for (const JsonMember& m : members) {
+      if (m.name.find('\0') != std::string::npos) place(value).fail("has a name that holds U+0000");
+      next(depth);
+      write_string(m.name, value);
+      text_ += indent_ < 0 ? ":" : ": ";
+      write(m.value, depth);
+    }
+    close('}', depth);
+  }
+
+  void open(char bracket, std::size_t depth) {
+    if (depth > detail::json_depth)
+      place(document_).fail("is nested deeper than " + std::to_string(detail::json_depth));
+    text_ += bracket;
+  }
+  /// The comma after a previous item, and the new line.
+  void next(std::size_t depth) {
+    if (text_.back() != '[' && text_.back() != '{') text_ += ',';
+    new_line(depth);
+  }
+  void close(char bracket, std::size_t depth) {
+    if (text_.back() != '[' && text_.back() != '{') new_line(depth - 1);
+    text_ += bracket;
+  }
+  void new_line(std::size_t depth) {
+    if (indent_ < 0) return;
+    text_ += '\n';
+    text_.append(depth * static_cast<std::size_t>(indent_), ' ');
+  }
+
+  const Json& document_;
+  int indent_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string Json::text(int indent) const { return Writer(*this, indent).text(); }
+
+}  // namespace mote

@@ -1,0 +1,76 @@
+// A config's fields as text, by name, and compared; the words of an enum.
+#include "engine/io/text/fields.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <limits>
+
+#include "tests/tools.h"
+
+namespace mote::test::fields_test {
+namespace {
+
+enum class Color { red, green };
+constexpr auto words(Color) { return std::to_array<Word<Color>>({{Color::red, "red"}, {Color::green, "green"}}); }
+
+struct Inner {
+  Index width = 4;
+  std::optional<double> scale = {};
+  template <class V>
+  void visit(V& v) {
+    v("width", width, "columns");
+    v("scale", scale, "factor");
+  }
+};
+struct Outer {
+  bool on = true;
+  std::string name = "a b";
+  Color color = Color::green;
+  Inner inner = {};
+  template <class V>
+  void visit(V& v) {
+    v("on", on, "whether");
+    v("name", name, "what");
+    v("color", color, "which");
+    inner.visit(v);
+  }
+};
+
+TEST_CASE("fields: text in the order of visit, inner configs in their place") {
+  const Outer o;
+  CHECK(fields_text(o) == "on = true\nname = a b\ncolor = green\nwidth = 4\nscale = default\n");
+  CHECK(fields(o)[2].words == "red|green");
+  CHECK(fields(o)[3].help == "columns");
+}
+
+TEST_CASE("fields: every value that is written reads back as itself, and only that field changes") {
+  for (const double x : {0.1, 1.0 / 3, 1e-300, -2.5e17, 5e-324, std::numeric_limits<double>::max()}) {
+    Outer o;
+    CHECK(set_field(o, "scale", detail::field_text(x)));
+    CHECK(o.inner.scale == x);
+    CHECK(!same_fields(o, Outer()));
+    CHECK(set_field(o, "scale", "default"));
+    CHECK(same_fields(o, Outer()));
+  }
+  Outer o;
+  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
+           {"on", "false"}, {"name", "x"}, {"color", "red"}, {"width", "-9007199254740993"}})
+    CHECK(set_field(o, name, text));
+  CHECK((!o.on && o.name == "x" && o.color == Color::red && o.inner.width == -9007199254740993));
+}
+
+TEST_CASE("fields: what is no value is a sentence, and the field keeps its own") {
+  Outer o;
+  CHECK(!set_field(o, "Width", "3"));
+  CHECK(error_of([&] { set_field(o, "on", "yes"); }) == "on: 'yes' is not true or false");
+  for (const char* text : {"", "4.5", "4 ", " 4", "99999999999999999999"})
+    CHECK(error_of([&] { set_field(o, "width", text); }) == "width: '" + std::string(text) + "' is not a whole number");
+  for (const char* text : {"", "1x", "1,5", " 1", "one"})
+    CHECK(error_of([&] { set_field(o, "scale", text); }) == "scale: '" + std::string(text) + "' is not a number");
+  CHECK(error_of([&] { set_field(o, "color", "blue"); }) == "color 'blue' is none of red, green");
+  CHECK(same_fields(o, Outer()));
+}
+
+}  // namespace
+}  // namespace mote::test::fields_test
