@@ -1,9 +1,6 @@
 // StridedLoop: a parallel loop over the elements of one or two layouts of the same shape.
 #pragma once
 
-#include <algorithm>
-#include <array>
-
 #include "engine/base/layout.h"
 #include "engine/base/parallel.h"
 
@@ -13,26 +10,24 @@ namespace mote::detail {
 /// all inputs are joined, so that most loops have one axis and the rest as few as possible.
 struct StridedLoop {
   int rank = 0;
-  std::array<Index, Shape::max_rank> extent{}, sa{}, sb{};
+  PerAxis extent{}, sa{}, sb{};
 
   StridedLoop(const Shape& shape, const Strides& a, const Strides& b) {
     for (int i = 0; i < shape.rank(); ++i) {
-      const std::size_t s = static_cast<std::size_t>(i), last = static_cast<std::size_t>(rank - 1);
+      const int last = rank - 1;
       const Index n = shape[i];
       if (n == 1) continue;
-      if (rank > 0 && sa[last] == a[s] * n && sb[last] == b[s] * n) {
-        extent[last] *= n, sa[last] = a[s], sb[last] = b[s];
-      } else {
-        const std::size_t next = static_cast<std::size_t>(rank++);
-        extent[next] = n, sa[next] = a[s], sb[next] = b[s];
-      }
+      if (rank > 0 && sa[last] == a[i] * n && sb[last] == b[i] * n)
+        extent[last] *= n, sa[last] = a[i], sb[last] = b[i];
+      else
+        extent[rank] = n, sa[rank] = a[i], sb[rank] = b[i], ++rank;
     }
     if (rank == 0) rank = 1, extent[0] = 1;
   }
 
-  Index inner() const { return extent[static_cast<std::size_t>(rank - 1)]; }
-  Index inner_a() const { return sa[static_cast<std::size_t>(rank - 1)]; }
-  Index inner_b() const { return sb[static_cast<std::size_t>(rank - 1)]; }
+  Index inner() const { return extent[rank - 1]; }
+  Index inner_a() const { return sa[rank - 1]; }
+  Index inner_b() const { return sb[rank - 1]; }
 
   /// Calls body(offset_a, offset_b, position in the output, count) for every run along the innermost axis, in parallel
   /// where elements that take `nanoseconds` each are worth it.
@@ -46,21 +41,20 @@ struct StridedLoop {
     }
     constexpr double row = 5;  // what a run takes besides its elements
     parallel_for(numel / n, grain_for(row + nanoseconds * static_cast<double>(n)), [&](Index lo, Index hi) {
-      std::array<Index, Shape::max_rank> at{};  // positions on the outer axes, counted up like an odometer
+      PerAxis at{};  // positions on the outer axes, counted up like an odometer
       Index left = lo, oa = 0, ob = 0;
       for (int i = rank - 2; i >= 0; --i) {
-        const std::size_t s = static_cast<std::size_t>(i);
-        at[s] = left % extent[s];
-        oa += at[s] * sa[s], ob += at[s] * sb[s];
-        left /= extent[s];
+        at[i] = left % extent[i];
+        oa += at[i] * sa[i], ob += at[i] * sb[i];
+        left /= extent[i];
       }
       for (Index row = lo; row < hi; ++row) {
         body(oa, ob, row * n, n);
-        for (std::size_t s = static_cast<std::size_t>(rank - 1); s-- > 0;) {
-          oa += sa[s], ob += sb[s];
-          if (++at[s] < extent[s]) break;
-          oa -= at[s] * sa[s], ob -= at[s] * sb[s];
-          at[s] = 0;
+        for (int i = rank - 2; i >= 0; --i) {
+          oa += sa[i], ob += sb[i];
+          if (++at[i] < extent[i]) break;
+          oa -= at[i] * sa[i], ob -= at[i] * sb[i];
+          at[i] = 0;
         }
       }
     });

@@ -10,7 +10,7 @@ Index Layout::offset_of(std::span<const Index> index) const {
   check_in("at", static_cast<int>(index.size()) == rank(), index.size(), " positions for shape ", shape_);
   Index offset = 0;
   for (int i = 0; i < rank(); ++i) {
-    const Index position = index[static_cast<std::size_t>(i)], extent = shape_[i];
+    const Index position = index.begin()[i], extent = shape_[i];
     check_in("at", position >= -extent && position < extent, "position ", position, " is out of range for axis ", i,
              " of ", shape_);
     offset += (position < 0 ? position + extent : position) * stride(i);
@@ -36,7 +36,7 @@ std::optional<Layout> Layout::try_view(const Shape& to) const {
     --old_axis;
     Index covered = 1;
     while (new_axis >= 0 && (covered < extent || to[new_axis] == 1)) {
-      strides[static_cast<std::size_t>(new_axis)] = step * covered;
+      strides[new_axis] = step * covered;
       covered *= to[new_axis--];
     }
     if (covered != extent) return {};
@@ -49,23 +49,23 @@ Layout Layout::transpose(int axis0, int axis1) const {
   const int a = shape_.axis(axis0), b = shape_.axis(axis1);
   Layout view = *this;
   view.shape_ = shape_.swapped(a, b);
-  std::swap(view.strides_[static_cast<std::size_t>(a)], view.strides_[static_cast<std::size_t>(b)]);
+  std::swap(view.strides_[a], view.strides_[b]);
   return view;
 }
 
 Layout Layout::permute(std::span<const int> axes) const {
   check_in("permute", static_cast<int>(axes.size()) == rank(), axes.size(), " axes for shape ", shape_);
-  std::array<Index, Shape::max_rank> extents{};
+  PerAxis extents{};
   Strides strides{};
   unsigned seen = 0;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    const int from = shape_.axis(axes[i]);
+  for (int i = 0; i < rank(); ++i) {
+    const int from = shape_.axis(axes.begin()[i]);
     check_in("permute", !(seen >> from & 1u), "axis ", from, " is listed twice");
     seen |= 1u << from;
     extents[i] = shape_[from];
-    strides[i] = strides_[static_cast<std::size_t>(from)];
+    strides[i] = strides_[from];
   }
-  return {Shape(std::span<const Index>(extents.data(), axes.size())), strides, offset_};
+  return {Shape(extents, rank()), strides, offset_};
 }
 
 Layout Layout::slice(int axis, Index start, Index end, Index step) const {
@@ -76,7 +76,7 @@ Layout Layout::slice(int axis, Index start, Index end, Index step) const {
   const Index first = clamped(start), last = std::max(first, clamped(end));
   Strides strides = strides_;
   const Index stride_step = std::min(step, std::max<Index>(extent, 1));  // a step beyond the extent reaches nothing
-  strides[static_cast<std::size_t>(a)] *= stride_step;
+  strides[a] *= stride_step;
   return {shape_.with(a, last > first ? (last - first - 1) / stride_step + 1 : 0), strides,
           offset_ + (last > first ? first * stride(a) : 0)};
 }
@@ -103,7 +103,7 @@ Layout Layout::expand(const Shape& to) const {
   for (int i = 1; i <= rank(); ++i) {
     check_in("expand", shape_[-i] == to[-i] || shape_[-i] == 1, "shape ", shape_, " does not broadcast to ", to,
              " (axis ", -i, ": ", shape_[-i], " against ", to[-i], ")");
-    strides[static_cast<std::size_t>(to.rank() - i)] = shape_[-i] == to[-i] ? stride(-i) : 0;
+    strides[to.rank() - i] = shape_[-i] == to[-i] ? stride(-i) : 0;
   }
   return {to, strides, offset_};
 }
@@ -113,7 +113,7 @@ Layout Layout::squeeze(int axis) const {
   if (shape_[a] != 1) return *this;  // as in PyTorch
   Strides strides{};
   for (int i = 0, j = 0; i < rank(); ++i)
-    if (i != a) strides[static_cast<std::size_t>(j++)] = strides_[static_cast<std::size_t>(i)];
+    if (i != a) strides[j++] = strides_[i];
   return {shape_.without(a), strides, offset_};
 }
 
@@ -121,8 +121,7 @@ Layout Layout::unsqueeze(int axis) const {
   const Shape shape = shape_.insert(axis, 1);
   const int a = axis < 0 ? axis + shape.rank() : axis;
   Strides strides{};
-  for (int i = 0, j = 0; i < shape.rank(); ++i)
-    strides[static_cast<std::size_t>(i)] = i == a ? 1 : strides_[static_cast<std::size_t>(j++)];
+  for (int i = 0, j = 0; i < shape.rank(); ++i) strides[i] = i == a ? 1 : strides_[j++];
   return {shape, strides, offset_};
 }
 

@@ -1,7 +1,6 @@
 // Layout: the shape, strides and offset that place an array's elements in memory, and the arithmetic of its views.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 
@@ -10,15 +9,13 @@
 namespace mote {
 
 /// Distance in elements between neighbours along each axis; 0 where an axis repeats one element.
-using Strides = std::array<Index, Shape::max_rank>;
+using Strides = PerAxis;
 
 /// Places the elements of an array in its storage. The first is element `offset` of the storage; element [i, j, ...] is
 /// i * stride(0) + j * stride(1) + ... after it. A view is another Layout of the same storage.
 class Layout {
  public:
-  /// The layout of an array that is not defined. Strides of axes that do not exist are never cleared nor read, only
-  /// copied with the others: clearing them was a tenth of a small op's time.
-  Layout() {}
+  Layout() {}  ///< the layout of an array that is not defined
   /// Row-major without gaps.
   explicit Layout(const Shape& shape) { reset(shape); }
   Layout(const Shape& shape, const Strides& strides, Index offset = 0)
@@ -28,7 +25,7 @@ class Layout {
     Index step = 1, numel = 1;
     const Index* const extents = shape.begin();
     for (int i = shape.rank() - 1; i >= 0; --i) {
-      strides_[static_cast<std::size_t>(i)] = step;
+      strides_[i] = step;
       step *= extents[i] > 0 ? extents[i] : 1;
       numel *= extents[i];
     }
@@ -37,7 +34,7 @@ class Layout {
 
   const Shape& shape() const { return shape_; }
   const Strides& strides() const { return strides_; }
-  Index stride(int axis) const { return strides_[static_cast<std::size_t>(shape_.axis(axis))]; }
+  Index stride(int axis) const { return strides_[shape_.axis(axis)]; }
   Index offset() const { return offset_; }
   Index numel() const { return numel_; }
   int rank() const { return shape_.rank(); }
@@ -46,7 +43,7 @@ class Layout {
     Index step = 1;
     for (int i = rank() - 1; i >= 0; --i) {
       const Index extent = shape_.begin()[i];
-      if (extent != 1 && strides_[static_cast<std::size_t>(i)] != step && numel_ != 0) return false;
+      if (extent != 1 && strides_[i] != step && numel_ != 0) return false;
       step *= extent;
     }
     return true;
@@ -61,7 +58,7 @@ class Layout {
     Index offset = 0;
     for (int axis = rank() - inner - 1; axis >= 0; --axis) {
       const Index extent = shape_.begin()[axis];
-      offset += number % extent * strides_[static_cast<std::size_t>(axis)];
+      offset += number % extent * strides_[axis];
       number /= extent;
     }
     return offset;

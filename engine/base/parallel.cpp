@@ -5,25 +5,29 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#else
+#include <cfenv>
+#endif
+
 #include "engine/base/check.h"
 #include "engine/base/env.h"
 #include "engine/base/fork.h"
-#include "engine/base/job.h"
-#include "engine/base/storage.h"
 
 namespace mote {
 namespace {
 
-using detail::Job;
-using detail::rest;
 using Clock = std::chrono::steady_clock;
-using std::chrono::microseconds;
 
 thread_local bool inside = false;  // this thread is running a chunk: further parallel_fors run inline
 struct Inside {
@@ -31,10 +35,35 @@ struct Inside {
   ~Inside() { inside = before; }
 };
 
-/// How many threads the system says it can run at once; if it does not say, it can run any number.
-Index cores() {
-  const unsigned n = std::thread::hardware_concurrency();
-  return n > 0 ? static_cast<Index>(n) : 1024;
+/// How this thread rounds and, on x86, whether it flushes denormals. Every chunk is computed in the mode of its job's
+/// caller: else a result would depend on who took which chunk.
+unsigned float_mode() {
+#if defined(__SSE__)
+  return _mm_getcsr() & ~0x3fu;  // without the flags of exceptions so far
+#else
+  return static_cast<unsigned>(std::fegetround());
+#endif
+}
+void set_float_mode(unsigned mode) {
+#if defined(__SSE__)
+  _mm_setcsr(mode);
+#else
+  std::fesetround(static_cast<int>(mode));
+#endif
+}
+
+/// Looks so many times whether something has come. If not, another thread may have this core, perhaps the one that is
+/// waited for.
+template <class Ready>
+bool spin(int looks, const Ready& ready) {
+  for (int i = 0; i < looks; ++i) {
+    if (ready()) return true;
+#if defined(__SSE__)
+    _mm_pause(), _mm_pause();
+#endif
+  }
+  std::this_thread::yield();
+  return false;
 }
 
 /// Workers look for the next job for a while before they sleep: the ops of a training step follow each other within
@@ -42,10 +71,10 @@ Index cores() {
 /// nothing.
 class Pool {
  public:
-  explicit Pool(int workers) : job_(std::min<Index>(workers, spare_cores_) + 1) {
+  explicit Pool(int workers) {
     workers_.reserve(static_cast<std::size_t>(workers));
     try {
-      for (int i = 0; i < workers; ++i) workers_.emplace_back([this, i] { loop(i); });
+      for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { loop(); });
     } catch (...) {  // the system has no more threads, or no memory for one: continue with those created
     }
   }
@@ -58,89 +87,125 @@ class Pool {
     for (std::thread& t : workers_) t.join();
   }
 
+  /// Runs all chunks; workers may help. Errors: the first exception of a body, after the end.
   void run(detail::RangeBody run, void* body, Index count, Index grain) {
-    const Inside now;
-    job_.run(run, body, count, grain, [this](Index helpers) { wake(helpers); });
+    const Index chunks = (count - 1) / grain + 1;
+    job_ = {run, body, count, grain, float_mode()};
+    left_.store({0, static_cast<std::uint32_t>(chunks)}, std::memory_order_relaxed);
+    open_.store(true, std::memory_order_release);
+    ++jobs_;
+    wake(chunks - 1);
+    work(true);
+    open_ = false;  // whoever comes from now on does not look at it
+    while (!spin(256, [this] { return helping_ == 0; })) continue;
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
  private:
-  static constexpr microseconds search{100};              // how long a worker looks for a job before it sleeps
-  static constexpr int patience = 32;                     // how often it looks before it lets another thread run
-  static constexpr microseconds between_crowds{100'000};  // how often all are woken that there are
+  static constexpr std::chrono::microseconds search{100};  // how long a worker looks for a job before it sleeps
 
-  /// Lets `helpers` workers be awake, as far as cores can run them beside the caller; now and then all of them, for the
-  /// system may have more room than it said.
-  void wake(Index helpers) {
-    helpers = std::min(helpers, static_cast<Index>(workers_.size()));
-    if (helpers > spare_cores_) {
-      const auto now = Clock::now();
-      if (now - last_crowd_ < between_crowds)
-        helpers = spare_cores_;
+  struct Job {
+    detail::RangeBody run;
+    void* body;
+    Index count, grain;
+    unsigned float_mode;
+  };
+  struct alignas(8) Range {  // of chunks; read and written as one word
+    std::uint32_t first, last;
+  };
+
+  /// Takes some of the chunks that are left, none if none are: many at first, for to ask takes as long as a small chunk
+  /// when another core asked last; single ones in the end, so that all end together. The caller takes them from the
+  /// front and workers from the back, so that a thread tends to work on the same part in one loop after the other, and
+  /// finds it in its own cache.
+  Range take(bool front) {
+    for (Range left = left_;;) {
+      if (left.first == left.last) return left;
+      const auto participants = static_cast<std::uint32_t>(workers_.size()) + 1;
+      const std::uint32_t n = std::max((left.last - left.first) / (2 * participants), 1u);
+      Range taken = left, rest = left;
+      if (front)
+        taken.last = rest.first = left.first + n;
       else
-        last_crowd_ = now;
+        taken.first = rest.last = left.last - n;
+      if (left_.compare_exchange_weak(left, rest)) return taken;
     }
-    if (awake_.load() >= helpers) return;
-    Index called = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      called = helpers - awake_.load();
-      if (called <= 0) return;
-      awake_ += called;
-      calls_ += called;
-    }
-    for (; called > 0; --called) wake_.notify_one();
   }
 
-  void loop(int number) {
-    const Index home = job_.participants() > 1 ? 1 + number % (job_.participants() - 1) : 0;
+  /// Takes and runs chunks until none are left.
+  void work(bool front) {
+    for (Range taken = take(front); taken.first != taken.last; taken = take(front)) {
+      try {
+        for (Index i = taken.first; i < taken.last; ++i)
+          job_.run(job_.body, i * job_.grain, std::min((i + 1) * job_.grain, job_.count));
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        if (!failure_) failure_ = std::current_exception();
+        left_ = Range{};  // those not yet begun are dropped
+      }
+    }
+  }
+
+  /// For a worker: helps with the job, if one is open.
+  void help() {
+    ++helping_;  // before the look: either this thread sees the job closed, or the caller sees somebody helping
+    if (open_) {
+      if (float_mode() != job_.float_mode) set_float_mode(job_.float_mode);
+      work(false);
+    }
+    --helping_;
+  }
+
+  /// Lets as many workers be awake as there are helpers wanted.
+  void wake(Index helpers) {
+    const Index asleep = asleep_, awake = static_cast<Index>(workers_.size()) - asleep;
+    const Index called = std::min(helpers - awake, asleep);
+    if (called <= 0) return;
+    { const std::lock_guard lock(mutex_); }  // who has not seen the job waits by now, and will hear
+    for (Index i = 0; i < called; ++i) wake_.notify_one();
+  }
+
+  void loop() {
     inside = true;
-    keep_no_blocks();
-    for (;;) {
+    for (unsigned seen = 0;;) {
       {
         std::unique_lock lock(mutex_);
-        wake_.wait(lock, [&] { return calls_ > 0 || stopping_; });
+        ++asleep_;  // before the look: either this thread sees a new job, or its caller sees one asleep
+        wake_.wait(lock, [&] { return jobs_ != seen || stopping_; });
+        --asleep_;
         if (stopping_) return;
-        --calls_;
       }
-      do {
-        while (finds_work(home)) job_.help(home);
-      } while (!falls_asleep());
+      for (auto start = Clock::now(); Clock::now() - start < search;) {
+        if (!spin(32, [&] { return jobs_ != seen; })) continue;
+        seen = jobs_;
+        help();
+        start = Clock::now();
+      }
     }
-  }
-  /// Waits for a job; false after a while, and at once if others are awake on all spare cores.
-  bool finds_work(Index home) {
-    const auto start = Clock::now();
-    for (int rests = 0; !job_.has_work_at(home);) {
-      rest(rests, patience);
-      if (rests % patience != 0) continue;
-      if (job_.has_work()) return true;
-      if (awake_.load() > spare_cores_ || Clock::now() - start > search) return false;
-    }
-    return true;
-  }
-  /// False if a job came in the meantime.
-  bool falls_asleep() {
-    const std::lock_guard lock(mutex_);
-    awake_ -= 1;  // before the last look: either this thread sees a new job, or its caller sees one thread fewer
-    if (!job_.has_work()) return true;
-    awake_ += 1;
-    return false;
   }
 
-  const Index spare_cores_ = cores() - 1;
-  Job job_;
-  std::mutex mutex_;
+  // All that a job is lies in one line of the cache, which takes 0.1 us or more from one core to another.
+  alignas(64) Job job_{};          // changes only while none is open and nobody helps
+  std::atomic<Range> left_{};      // chunks that nobody has taken
+  std::atomic<unsigned> jobs_{0};  // begun so far
+  std::atomic<int> helping_{0};    // workers that may look at the job
+  std::atomic<bool> open_{false};  // whether they may
+  alignas(64) std::mutex mutex_;
   std::condition_variable wake_;
-  std::atomic<Index> awake_{0};  // workers that work, look for work, or have been called
-  Index calls_ = 0;              // of those, how many have yet to notice
+  std::atomic<Index> asleep_{0};
   bool stopping_ = false;
-  Clock::time_point last_crowd_{};
+  std::exception_ptr failure_;  // the first, under the mutex
   std::vector<std::thread> workers_;
 };
 
+int configured_threads() {
+  if (settings().threads > 0) return settings().threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // 0 if the system does not say
+}
+
 struct State {
-  std::mutex mutex;             // held while a job runs; meanwhile a second application thread runs its job alone
-  std::atomic<int> threads{0};  // 0: not requested yet. Atomic: a body may ask while its job holds the mutex
+  std::mutex mutex;  // held while a job runs; meanwhile a second application thread runs its job alone
+  std::atomic<int> threads{configured_threads()};  // a body may ask while its job holds the mutex
   std::unique_ptr<Pool> pool;
 };
 
@@ -150,55 +215,33 @@ State& state() {
   return *s;
 }
 
-int configured_threads() {
-  if (settings().threads > 0) return settings().threads;
-  const unsigned cores = std::thread::hardware_concurrency();
-  return cores ? static_cast<int>(cores) : 1;
-}
-
-/// The number of threads, determined when first needed.
-int thread_count(State& s) {
-  if (s.threads == 0) {
-    int none = 0;
-    s.threads.compare_exchange_strong(none, configured_threads());
-  }
-  return s.threads;
-}
-
-/// A forked child has a copy of the pool's memory but none of its threads; it gets a new state and starts its own.
-void forget_pool_in_child() {
-  const auto nothing = [] {};
-  [[maybe_unused]] static const bool registered = on_fork(nothing, nothing, [] {
-    State& s = state();
-    const int n = s.threads.load();
-    s.pool.release();  // its threads do not exist here: joining them would block forever
-    ::new (&s) State;
-    s.threads.store(n);
-    inside = false;
-  });
-}
-
-/// The pool, started when first needed; null while there is no memory for it.
-Pool* pool_of(State& s, int workers) {
-  if (!s.pool) {
-    forget_pool_in_child();
-    try {
-      s.pool = std::make_unique<Pool>(workers);
-    } catch (const std::bad_alloc&) {
-    }
+/// The pool, started when first needed; null while there is no memory for it. A forked child has a copy of its memory
+/// but none of its threads: it gets a new state, and starts its own.
+Pool* pool_of(State& s) {
+  [[maybe_unused]] static const bool registered =
+      on_fork([] {}, [] {},
+              [] {
+                const int n = state().threads;
+                state().pool.release();  // its threads do not exist here: joining them would block forever
+                ::new (&state()) State;
+                state().threads = n;
+                inside = false;
+              });
+  try {
+    if (!s.pool) s.pool = std::make_unique<Pool>(s.threads - 1);
+  } catch (const std::bad_alloc&) {
   }
   return s.pool.get();
 }
 
 /// All chunks in order on this thread.
 void run_alone(detail::RangeBody run, void* body, Index count, Index grain) {
-  const Inside now;
   for (Index begin = 0; begin < count; begin += grain) run(body, begin, count - begin > grain ? begin + grain : count);
 }
 
 }  // namespace
 
-int threads() { return thread_count(state()); }
+int threads() { return state().threads; }
 
 Index even_grain(Index count, double nanoseconds) {
   const Index grain = grain_for(nanoseconds), most = threads();
@@ -216,13 +259,13 @@ void set_threads(int n) {
 }
 
 void detail::run_parallel(Index count, Index grain, RangeBody run, void* body) {
+  const Inside now;
   State& s = state();
-  const int n = thread_count(s);
-  const bool worthwhile = count / 2 >= grain;
-  if (inside || n == 1 || !worthwhile) return run_alone(run, body, count, grain);
+  const bool worthwhile = count / 2 >= grain && count / grain < std::numeric_limits<std::uint32_t>::max();
+  if (now.before || s.threads == 1 || !worthwhile) return run_alone(run, body, count, grain);
   // Never wait for the pool: its user may be waiting for a lock that the caller holds, or for the caller itself.
   const std::unique_lock lock(s.mutex, std::try_to_lock);
-  Pool* const pool = lock ? pool_of(s, n - 1) : nullptr;
+  Pool* const pool = lock ? pool_of(s) : nullptr;
   pool ? pool->run(run, body, count, grain) : run_alone(run, body, count, grain);
 }
 

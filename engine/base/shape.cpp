@@ -16,36 +16,37 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << 
 Shape broadcast(const Shape& a, const Shape& b) {
   if (a == b) return a;
   const int rank = std::max(a.rank(), b.rank());
-  std::array<Index, Shape::max_rank> e{};
+  PerAxis e{};
   for (int i = -1; i >= -rank; --i) {
     const Index x = -i <= a.rank() ? a[i] : 1, y = -i <= b.rank() ? b[i] : 1;
     check_in("broadcast", x == y || x == 1 || y == 1, "shapes ", a, " and ", b, " do not broadcast (axis ", i, ": ", x,
              " against ", y, ")");
-    e[static_cast<std::size_t>(rank + i)] = x == 1 ? y : x;
+    e[rank + i] = x == 1 ? y : x;
   }
-  return Shape(std::span<const Index>(e.data(), static_cast<std::size_t>(rank)));
+  return Shape(e, rank);
 }
 
 Shape detail::resolve(const char* name, const Shape& from, std::span<const Index> extents) {
+  const int rank = static_cast<int>(extents.size());
   check_in(name, extents.size() <= Shape::max_rank, "rank ", extents.size(), " is above the limit of ",
            Shape::max_rank);
-  std::array<Index, Shape::max_rank> e{};
+  PerAxis e{};
   int unknown = -1;
-  for (std::size_t i = 0; i < extents.size(); ++i) {
-    e[i] = extents[i];
-    if (extents[i] == -1) {
+  for (int i = 0; i < rank; ++i) {
+    e[i] = extents.begin()[i];
+    if (e[i] == -1) {
       check_in(name, unknown < 0, "only one extent may be -1 in ", Listed{extents});
-      unknown = static_cast<int>(i);
+      unknown = i;
       e[i] = 1;
     }
   }
-  Shape to(std::span<const Index>(e.data(), extents.size()));
+  Shape to(e, rank);
   Index known = to.numel();
   if (unknown >= 0) {
     check_in(name, known != 0, "-1 in ", Listed{extents}, " is ambiguous for shape ", from);
-    e[static_cast<std::size_t>(unknown)] = from.numel() / known;
-    known *= e[static_cast<std::size_t>(unknown)];
-    to = to.with(unknown, e[static_cast<std::size_t>(unknown)]);
+    e[unknown] = from.numel() / known;
+    known *= e[unknown];
+    to = Shape(e, rank);
   }
   check_in(name, known == from.numel(), "shape ", from, " has ", from.numel(), " elements and does not fit ",
            Listed{extents});

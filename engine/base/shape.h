@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <iosfwd>
 #include <span>
@@ -20,15 +19,27 @@ struct Listed {
 };
 std::string text_of(const Listed& list);
 
+/// A number for each axis. Those of axes that do not exist are neither cleared, which was a tenth of a small op's time,
+/// nor read; they are copied with the others, which a memory sanitizer rightly lets pass.
+struct PerAxis {
+  static constexpr int max_rank = 8;
+  Index items[max_rank];
+
+  Index operator[](int axis) const { return items[axis]; }
+  Index& operator[](int axis) { return items[axis]; }
+};
+
 /// The extents of an array, slowest axis first: Shape{2, 3} is 2 rows of 3. Rank 0 (`Shape{}`) is a scalar.
 /// A Shape that exists is valid: no extent is negative, the rank is at most 8, and the number of bytes fits 64 bits.
 class Shape {
  public:
-  static constexpr int max_rank = 8;
+  static constexpr int max_rank = PerAxis::max_rank;
   static constexpr Index max_numel = Index(1) << 59;  // times 8 bytes, with room to spare
 
-  Shape() {}  // extents of axes that do not exist are never cleared nor read
+  Shape() {}  // not `= default`: Shape{} would clear what PerAxis does not
   Shape(std::initializer_list<Index> extents) : Shape(std::span<const Index>(extents.begin(), extents.size())) {}
+  Shape(const PerAxis& extents, int rank)
+      : Shape(std::span<const Index>(extents.items, static_cast<std::size_t>(rank))) {}
   explicit Shape(std::span<const Index> extents) {
     check_in("shape", extents.size() <= max_rank, "rank ", extents.size(), " is above the limit of ", max_rank);
     Index product = 1;  // zeros count as 1: [0, huge, huge] must not hide an overflow in its strides
@@ -37,7 +48,7 @@ class Shape {
       check_in("shape", extent <= max_numel && product <= max_numel / std::max<Index>(extent, 1),
                "too many elements in ", Listed{extents});
       product *= std::max<Index>(extent, 1);
-      extents_[static_cast<std::size_t>(rank_++)] = extent;
+      extents_.items[rank_++] = extent;
     }
   }
 
@@ -53,44 +64,43 @@ class Shape {
     check_in("shape", axis >= -rank_ && axis < rank_, "axis ", axis, " is out of range for ", *this);
     return axis < 0 ? axis + rank() : axis;
   }
-  Index operator[](int a) const { return extents_[static_cast<std::size_t>(axis(a))]; }
+  Index operator[](int a) const { return extents_[axis(a)]; }
 
-  const Index* begin() const { return extents_.data(); }
-  const Index* end() const { return extents_.data() + rank_; }
+  const Index* begin() const { return extents_.items; }
+  const Index* end() const { return extents_.items + rank_; }
   operator std::span<const Index>() const { return {begin(), end()}; }
 
   /// Copies with one axis changed, two swapped, one removed, or one inserted before `axis` (in [-rank-1, rank]).
   Shape with(int axis_, Index extent) const {
-    std::array<Index, max_rank> e = extents_;
-    e[static_cast<std::size_t>(axis(axis_))] = extent;
-    return Shape(std::span<const Index>(e.data(), static_cast<std::size_t>(rank_)));
+    PerAxis e = extents_;
+    e[axis(axis_)] = extent;
+    return Shape(e, rank());
   }
   Shape swapped(int axis0, int axis1) const {
     Shape s = *this;
-    std::swap(s.extents_[static_cast<std::size_t>(axis(axis0))], s.extents_[static_cast<std::size_t>(axis(axis1))]);
+    std::swap(s.extents_[axis(axis0)], s.extents_[axis(axis1)]);
     return s;
   }
   Shape without(int axis_) const {
     const int gone = axis(axis_);
     Shape s;
-    for (int i = 0; i < rank_; ++i)
-      if (i != gone) s.extents_[static_cast<std::size_t>(s.rank_++)] = extents_[static_cast<std::size_t>(i)];
+    for (int i = 0; i < rank(); ++i)
+      if (i != gone) s.extents_.items[s.rank_++] = extents_[i];
     return s;
   }
   Shape insert(int axis_, Index extent) const {
     check_in("shape", axis_ >= -rank_ - 1 && axis_ <= rank_, "axis ", axis_, " is out of range for inserting into ",
              *this);
-    std::array<Index, max_rank + 1> e{};
+    check_in("shape", rank_ < max_rank, "rank ", rank_ + 1, " is above the limit of ", max_rank);
+    PerAxis e{};
     const int at = axis_ < 0 ? axis_ + rank() + 1 : axis_;
-    for (int i = 0, j = 0; i <= rank_; ++i)
-      e[static_cast<std::size_t>(i)] = i == at ? extent : extents_[static_cast<std::size_t>(j++)];
-    return Shape(std::span<const Index>(e.data(), static_cast<std::size_t>(rank_ + 1)));
+    for (int i = 0, j = 0; i <= rank(); ++i) e[i] = i == at ? extent : extents_[j++];
+    return Shape(e, rank() + 1);
   }
 
   friend bool operator==(const Shape& a, const Shape& b) {
     bool same = a.rank_ == b.rank_;  // a loop: std::equal calls the C library for these few
-    for (int i = 0; same && i < a.rank_; ++i)
-      same = a.extents_[static_cast<std::size_t>(i)] == b.extents_[static_cast<std::size_t>(i)];
+    for (int i = 0; same && i < a.rank_; ++i) same = a.extents_[i] == b.extents_[i];
     return same;
   }
 
@@ -98,7 +108,7 @@ class Shape {
   static std::string text(std::span<const Index> extents) { return text_of(Listed{extents}); }
 
  private:
-  std::array<Index, max_rank> extents_;
+  PerAxis extents_;
   Index rank_ = 0;  // as wide as an extent: a shape is copied in whole words
 };
 

@@ -1,199 +1,184 @@
-// Allocation of blocks: from what this thread keeps, from the cache, from the system.
+// Allocation of blocks: from the cache of freed ones, else from the system.
 #include "engine/base/storage.h"
 
-#include "engine/base/block_cache.h"
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <mutex>
+#include <thread>
+
+#include "engine/base/env.h"
 #include "engine/base/fork.h"
 
 namespace mote {
-
-using namespace detail;
-
 namespace {
 
 constexpr std::size_t alignment = 64;
+constexpr int max_bits = 57;  // a block is at most 2^57 bytes: no processor addresses more, and sums of such fit Index
+
+/// Size classes: steps of 64 bytes up to 320, then four to a doubling, from 1 MiB on sixteen, each 64 bytes larger: an
+/// array of 2^k elements plus its counter is then not the first of the next class (..., 320, 384, 448, 512, 576, 704,
+/// ...). A training step requests the same sizes again and again, so exact lists of few classes nearly always hit.
+struct SizeClass {
+  static constexpr std::size_t counter = 64, small = 5;  // steps below 2^8 + counter
+  static constexpr std::size_t fine = 20;                // the doubling of 1 MiB
+  static constexpr std::size_t count = small + (fine - 8) * 4 + (max_bits - fine) * 16;
+  std::size_t index, bytes;
+
+  explicit SizeClass(std::size_t request) {
+    if (request <= small * 64) {
+      const std::size_t steps = request ? (request + 63) / 64 : 1;
+      index = steps - 1, bytes = steps * 64;
+      return;
+    }
+    const std::size_t body = request - counter;
+    const auto doubling = static_cast<std::size_t>(std::bit_width(body - 1)) - 1;  // 2^doubling < body <= twice that
+    const std::size_t start = std::size_t(1) << doubling, steps = doubling < fine ? 4 : 16, step = start / steps;
+    const std::size_t taken = (body - start + step - 1) / step;  // 1..steps
+    const std::size_t before = doubling < fine ? (doubling - 8) * 4 : (fine - 8) * 4 + (doubling - fine) * 16;
+    index = small + before + taken - 1, bytes = start + taken * step + counter;
+  }
+};
+
+struct FreeBlock {
+  FreeBlock* next;
+};
+
+/// A lock for a few instructions: it costs half of a std::mutex, and nothing while the process has one thread.
+class SpinLock {
+ public:
+  void lock() {
+    if (detail::one_thread()) return;
+    while (held_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() { held_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> held_{false};
+};
 
 void* ask_system(std::size_t bytes) { return ::operator new(bytes, std::align_val_t(alignment)); }
-void give_back(void* block) noexcept { ::operator delete(block, std::align_val_t(alignment)); }
-void give_back_all(FreeBlock* block) noexcept {
-  while (block) give_back(std::exchange(block, block->next));
+void return_to_system(void* block) noexcept { ::operator delete(block, std::align_val_t(alignment)); }
+void return_to_system(FreeBlock* list) noexcept {
+  while (list) return_to_system(static_cast<void*>(std::exchange(list, list->next)));
 }
 
+/// The free lists, one per size class, and the counts. The lock guards all of it; the system is asked outside.
+struct BlockCache {
+  const bool enabled = !settings().system_alloc;
+  SpinLock lock;
+  std::array<FreeBlock*, SizeClass::count> lists{};
+  MemoryStats stats;
+  Index highest = 0;  // live_bytes at most, since the last release_memory()
+
+  void count_allocated(const SizeClass& size) {
+    stats.live_bytes += static_cast<Index>(size.bytes), stats.live_blocks += 1;
+    stats.peak_bytes = std::max(stats.peak_bytes, stats.live_bytes);
+    highest = std::max(highest, stats.live_bytes);
+  }
+  void count_freed(const SizeClass& size) {
+    stats.live_bytes -= static_cast<Index>(size.bytes), stats.live_blocks -= 1;
+  }
+  /// A cached block of the class, or null.
+  void* pop(const SizeClass& size) {
+    FreeBlock*& list = lists[size.index];
+    if (!list) return nullptr;
+    stats.cached_bytes -= static_cast<Index>(size.bytes);
+    return std::exchange(list, list->next);
+  }
+  void push(const SizeClass& size, void* block) {
+    lists[size.index] = ::new (block) FreeBlock{lists[size.index]};
+    stats.cached_bytes += static_cast<Index>(size.bytes);
+  }
+  /// Whether one block more from the system would be too many, see allocate_block().
+  bool is_full(const SizeClass& size) const {
+    const Index live = stats.live_bytes + static_cast<Index>(size.bytes);
+    return live + stats.cached_bytes > 2 * std::max(highest, live);
+  }
+  /// Empties all lists into one.
+  FreeBlock* take_all() {
+    FreeBlock* all = nullptr;
+    for (FreeBlock*& list : lists)
+      while (FreeBlock* const block = list) {
+        list = block->next;
+        block->next = std::exchange(all, block);
+      }
+    stats.cached_bytes = 0;
+    return all;
+  }
+};
+
 /// Never destroyed: arrays in static variables may be freed after all of mote's destructors have run.
-Cache& cache() {
-  static Cache* const c = new Cache;
-  [[maybe_unused]] static const bool registered = on_fork([] { c->mutex.lock(); }, [] { c->mutex.unlock(); },
-                                                          [] {
-                                                            AllKept::forget_others();
-                                                            c->mutex.unlock();
-                                                          });
+BlockCache& cache() {
+  static BlockCache* const c = [] {
+    auto* const made = new BlockCache;
+    on_fork([] { cache().lock.lock(); }, [] { cache().lock.unlock(); });
+    return made;
+  }();
   return *c;
 }
 
 }  // namespace
 
-std::mutex& detail::Kept::mutex() { return cache().mutex; }
-void detail::Kept::leave() {
+void* allocate_block(std::size_t bytes) {
+  if (bytes > std::size_t(1) << max_bits) throw std::bad_alloc();
+  const SizeClass size(bytes);
+  BlockCache& c = cache();
   FreeBlock* surplus = nullptr;
-  on = false;
-  cache().take_back(*this, surplus);
-  give_back_all(surplus);
-}
-
-/// Blocks of the classes that were not asked for the longest, taken from the cache until a new block of `bytes` leaves
-/// all blocks, in use and cached, within twice the most that was ever in use. Without it a model whose inputs vary in
-/// length would keep a block of every size that it ever had. The steps of a training whose shapes repeat stay far
-/// below.
-FreeBlock* detail::Cache::take_stale(std::size_t bytes) {
-  FreeBlock* stale = nullptr;
-  const Index wanted = static_cast<Index>(bytes), needed = live() + wanted, most = 2 * std::max(most_live, needed);
-  if (out_bytes + cached_bytes + wanted <= most) return nullptr;
-  if (Kept* const kept = AllKept::mine_if_any()) take_back(*kept, stale);
-  while (cached_bytes > 0 && out_bytes + cached_bytes + wanted > most) {
-    FreeList* oldest = nullptr;
-    for (FreeList& list : lists)
-      if (list.first && (!oldest || list.asked < oldest->asked)) oldest = &list;
-    FreeBlock* const block = oldest->pop();
-    block->next = std::exchange(stale, block);
-    cached_bytes -= static_cast<Index>(oldest->bytes);
-  }
-  return stale;
-}
-
-namespace {
-
-/// The part of this thread, if it may keep blocks of that class.
-Kept* kept_by_this_thread(const SizeClass& sized) {
-  Kept* const kept = sized.index < Kept::classes ? AllKept::mine() : nullptr;
-  if (!kept) return nullptr;
-  if (kept->seen != Cache::orders.load(std::memory_order_relaxed)) [[unlikely]] {
-    Cache& c = cache();
-    FreeBlock* surplus = nullptr;
-    {
-      const std::lock_guard lock(c.mutex);
-      c.take_back(*kept, surplus);
-      kept->seen = Cache::orders.load(std::memory_order_relaxed);
-      kept->on = caching() && c.limit >= Cache::ample;
+  {
+    const std::lock_guard held(c.lock);
+    if (void* const block = c.pop(size)) {
+      c.count_allocated(size);
+      return block;
     }
-    give_back_all(surplus);
+    if (c.is_full(size)) surplus = c.take_all();
   }
-  return kept->on ? kept : nullptr;
-}
-
-/// A new block. If the system refuses, the cached blocks are returned to it before it is asked once more.
-void* new_block(const SizeClass& sized, std::size_t bytes) {
+  return_to_system(surplus);
   // With the cache off, request the exact size, so that a sanitizer sees an overrun of a single byte.
-  const std::size_t size = caching() ? sized.bytes : bytes;
+  const std::size_t request = c.enabled ? size.bytes : bytes;
   void* block = nullptr;
   try {
-    block = ask_system(size);
+    block = ask_system(request);
   } catch (const std::bad_alloc&) {
     release_memory();
-    block = ask_system(size);
+    block = ask_system(request);
   }
-  Cache& c = cache();
-  const std::lock_guard lock(c.mutex);
-  c.system_requests += 1;
-  c.out_bytes += bytes_of(sized), c.out_blocks += 1;
-  c.live();
+  const std::lock_guard held(c.lock);
+  c.stats.system_requests += 1;
+  c.count_allocated(size);
   return block;
 }
 
-}  // namespace
-
-void* allocate_block(std::size_t bytes) {
-  if (bytes > std::size_t(1) << 63) throw std::bad_alloc();  // its size class would not fit 64 bits
-  const SizeClass sized = size_class(bytes);
-  Kept* const kept = kept_by_this_thread(sized);
-  if (kept)
-    if (void* const block = kept->take(sized)) return block;
-  Cache& c = cache();
-  FreeBlock* surplus = nullptr;
-  {
-    const std::lock_guard lock(c.mutex);
-    FreeList& list = c.lists[sized.index];
-    list.asked = ++c.requests;
-    c.live();
-    if (list.first) {
-      void* const block = c.pop(sized);
-      if (kept) c.exchange(*kept, sized, Kept::most(sized) / 2, surplus);
-      c.live();
-      return block;
-    }
-    surplus = c.take_stale(sized.bytes);
-  }
-  give_back_all(surplus);
-  return new_block(sized, bytes);
-}
-
 void free_block(void* block, std::size_t bytes) noexcept {
-  const SizeClass sized = size_class(bytes);
-  Kept* const kept = kept_by_this_thread(sized);
-  if (kept) {
-    kept->put(sized, block);
-    kept->lists[sized.index].bytes = sized.bytes;
-    if (kept->lists[sized.index].count <= Kept::most(sized)) return;
-  }
-  Cache& c = cache();
-  if (!caching()) {  // the block may be too small for a FreeBlock
-    {
-      const std::lock_guard lock(c.mutex);
-      c.out_bytes -= bytes_of(sized), c.out_blocks -= 1;
-    }
-    return give_back(block);
-  }
-  FreeBlock* surplus = nullptr;
+  const SizeClass size(bytes);
+  BlockCache& c = cache();
   {
-    const std::lock_guard lock(c.mutex);
-    c.live();
-    if (kept)
-      c.exchange(*kept, sized, Kept::most(sized) / 2, surplus);
-    else
-      c.push(sized, block, surplus);
-    c.live();
+    const std::lock_guard held(c.lock);
+    c.count_freed(size);
+    if (c.enabled) return c.push(size, block);
   }
-  give_back_all(surplus);
+  return_to_system(block);
 }
-
-void keep_no_blocks() { AllKept::keep_none(); }
 
 MemoryStats memory_stats() {
-  Cache& c = cache();
-  const std::lock_guard lock(c.mutex);
-  const Index live = c.live();
-  Index blocks = c.out_blocks;
-  AllKept::each([&](const Kept& k) { blocks -= k.blocks.get(); });
-  return {live, blocks, c.peak, c.cached_bytes + c.out_bytes - live, c.system_requests};
+  const std::lock_guard held(cache().lock);
+  return cache().stats;
 }
 
 void reset_peak_memory() {
-  Cache& c = cache();
-  const std::lock_guard lock(c.mutex);
-  c.peak = c.live();
+  const std::lock_guard held(cache().lock);
+  cache().stats.peak_bytes = cache().stats.live_bytes;
 }
 
 void release_memory() {
-  Cache& c = cache();
-  FreeBlock* surplus = nullptr;
+  FreeBlock* all = nullptr;
   {
-    const std::lock_guard lock(c.mutex);
-    Cache::orders.fetch_add(1, std::memory_order_relaxed);
-    if (Kept* const kept = AllKept::mine_if_any()) c.take_back(*kept, surplus);
-    for (FreeList& list : c.lists)
-      while (list.first) {
-        FreeBlock* const block = list.pop();
-        block->next = std::exchange(surplus, block);
-      }
-    c.cached_bytes = 0;
-    c.most_live = c.live();
+    const std::lock_guard held(cache().lock);
+    all = cache().take_all();
+    cache().highest = cache().stats.live_bytes;
   }
-  give_back_all(surplus);
-}
-
-void set_memory_cache_limit(Index bytes) {
-  Cache& c = cache();
-  const std::lock_guard lock(c.mutex);
-  c.limit = bytes;
-  Cache::orders.fetch_add(1, std::memory_order_relaxed);
+  return_to_system(all);
 }
 
 }  // namespace mote

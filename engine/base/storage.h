@@ -21,24 +21,18 @@ struct MemoryStats {
 MemoryStats memory_stats();
 void reset_peak_memory();
 
-/// Returns every cached block to the system; small ones that another thread keeps, when it next asks for one.
+/// Returns every cached block to the system.
 void release_memory();
 
-/// Blocks freed beyond this many cached bytes return to the system at once. 4 GiB by default.
-void set_memory_cache_limit(Index bytes);
-
 /// Allocates a block of at least `bytes` bytes, 64-byte aligned, contents undefined; and frees it. Any thread may call
-/// either; `bytes` must be the same in both. A thread keeps some of the small blocks that it frees, at most 64 KiB of
-/// each size, and takes them again without a lock; the rest is cached for all. Blocks in use and cached ones together
-/// stay within twice the most bytes that were ever in use, not counting what other threads keep: before that is
-/// exceeded, cached blocks of sizes not requested for long are returned. With MOTE_ALLOC=system both call operator new
-/// and delete directly. Errors: std::bad_alloc when the system has no more, even after the return of every cached
-/// block.
+/// either; `bytes` must be the same in both. Freed blocks are cached, by size class. Blocks in use and cached ones
+/// together stay within twice the most bytes that were in use since the last release_memory(): where a new block would
+/// exceed that, all cached ones are returned first. Without it a model whose inputs vary in length would keep a block of
+/// every size that it ever had; the steps of a training whose shapes repeat stay far below. With MOTE_ALLOC=system both
+/// call operator new and delete directly. Errors: std::bad_alloc when the system has no more, even after the return of
+/// every cached block.
 void* allocate_block(std::size_t bytes);
 void free_block(void* block, std::size_t bytes) noexcept;
-
-/// From its start on, this thread shall keep none to itself: a pool's worker sleeps, and nobody could get at them.
-void keep_no_blocks();
 
 /// Puts standard containers and shared_ptr, such as graph nodes, into cached blocks.
 template <class T>

@@ -17,7 +17,7 @@ struct Along {
 
   Along(const Shape& x, int axis, const Shape& index) {
     Strides strides = row_major(x);
-    step = std::exchange(strides[static_cast<std::size_t>(x.axis(axis))], 0);
+    step = std::exchange(strides[x.axis(axis)], 0);
     lines = Layout(index, strides);
   }
   Index line(Index i) const { return lines.offset_of_part(i, 0); }

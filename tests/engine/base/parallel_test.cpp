@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <cfenv>
 #include <ctime>
 #include <fstream>
 #include <mutex>
@@ -257,6 +258,34 @@ TEST_CASE("set_threads: as many threads compute at the same time") {
     });
     CHECK_FALSE(gave_up);
   }
+}
+
+/// What each of `n` chunks, no two on one thread, makes of two numbers that need rounding.
+std::set<real> thirds(int n) {
+  std::vector<real> found(static_cast<std::size_t>(n));
+  std::atomic<int> begun = 0;
+  parallel_for(n, 1, [&](Index i, Index) {
+    for (++begun; begun < n;) std::this_thread::yield();
+    const volatile real one = 1, three = 3;
+    const volatile real third = one / three;
+    found[static_cast<std::size_t>(i)] = third;
+  });
+  return {found.begin(), found.end()};
+}
+
+TEST_CASE("parallel_for: every thread rounds as the caller does") {
+  const Threads use(3);
+  const std::set<real> nearest = thirds(3);
+  std::fesetround(FE_UPWARD);  // the workers were started before
+  const std::set<real> up = thirds(3);
+  std::fesetround(FE_DOWNWARD);
+  const std::set<real> down = thirds(3);
+  std::fesetround(FE_TONEAREST);
+  CHECK(nearest.size() == 1);
+  CHECK(up.size() == 1);
+  CHECK(down.size() == 1);
+  CHECK(*down.begin() < *up.begin());
+  CHECK(thirds(3) == nearest);
 }
 
 TEST_CASE("parallel_for: an idle pool uses no processor") {
