@@ -9,7 +9,6 @@
 #include <unistd.h>
 #endif
 
-#include "engine/base/check.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
 
@@ -18,6 +17,7 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+// The bytes of L1, L2 and L3 as the system tells, or common ones where it does not.
 #ifdef _SC_LEVEL1_DCACHE_SIZE
 Index told(int name, Index otherwise) {
   const long bytes = sysconf(name);
@@ -31,11 +31,6 @@ constexpr std::array<Index, 3> caches{32 << 10, 1 << 20, 16 << 20};
 
 }  // namespace
 
-Index cache_bytes(Level level) {
-  check_in("cache_bytes", level != Level::memory, "memory is no cache");
-  return caches[static_cast<std::size_t>(level)];
-}
-
 Level level_of(double bytes) {
   const double part = bytes / threads();
   if (part <= static_cast<double>(caches[0])) return Level::l1;
@@ -47,7 +42,7 @@ Index typical_bytes(Level level) {
   // Some machines tell the L3 of many cores as one; a few hundred MB stand for memory even there.
   if (level == Level::memory) return std::clamp<Index>(4 * caches[2], Index(64) << 20, Index(256) << 20);
   if (level == Level::l3) return std::min<Index>(caches[2] / 2, 4 * threads() * caches[1]);
-  return threads() * cache_bytes(level) / 2;
+  return threads() * caches[static_cast<std::size_t>(level)] / 2;
 }
 
 double measure_multiply_adds(double seconds) {

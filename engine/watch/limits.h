@@ -15,8 +15,6 @@ inline std::string text_of(Level level) {
   return level == Level::l1 ? "L1" : level == Level::l2 ? "L2" : level == Level::l3 ? "L3" : "memory";
 }
 
-/// The bytes of a cache as the system tells, or common ones where it does not. Errors: Level::memory.
-Index cache_bytes(Level level);
 /// The nearest level that holds so many bytes, shared evenly by the caches of threads() cores.
 Level level_of(double bytes);
 /// A typical number of bytes there: half of the L1 or L2, four times all L2, four times the L3.

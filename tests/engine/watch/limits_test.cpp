@@ -13,9 +13,6 @@ namespace {
 using kernels::Level;
 
 TEST_CASE("limits: levels are in order, and typical sizes lie in them") {
-  CHECK(kernels::cache_bytes(Level::l1) < kernels::cache_bytes(Level::l2));
-  CHECK(kernels::cache_bytes(Level::l2) <= kernels::cache_bytes(Level::l3));
-  CHECK(error_of([] { kernels::cache_bytes(Level::memory); }) == "cache_bytes: memory is no cache");
   CHECK(kernels::level_of(0) == Level::l1);
   CHECK(kernels::level_of(1e15) == Level::memory);
   for (const Level level : {Level::l1, Level::l2})
