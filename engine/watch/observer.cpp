@@ -41,8 +41,10 @@ class Watchers final : public Watch {
   void op_recorded(const Op& op, const Array& result, Index kept_bytes, Node* node) override {
     const Statement& stated = stated_.back();
     if (node) {
-      const bool paths = any([](const Observer& o) { return o.wants_layers(); });
-      node->watched = std::make_shared<Recorded>(Recorded{paths ? current_layer() : "", stated.gradient_flops});
+      const auto seen = std::make_shared<Recorded>();
+      if (any([](const Observer& o) { return o.wants_layers(); })) seen->layer = current_layer();
+      seen->gradient_flops = stated.gradient_flops;
+      node->watched = seen;
     }
     const std::vector<const Array*> inputs = op.inputs();
     const OpReport report{op.name(),    inputs, result, stated.flops, kept_bytes, stated.infinity_on_purpose,
