@@ -3,12 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
 #include "engine/array/int_array.h"
 #include "engine/array/random.h"
 #include "engine/autograd/op.h"
+#include "engine/base/math.h"
 
 namespace mote {
 namespace detail {
@@ -108,6 +110,40 @@ inline void race(std::span<const real> p, std::span<const real> times, std::span
   std::copy_n(order.begin(), winners.size(), winners.begin());
 }
 
+/// The winner of the race alone. A time, -log(1 - unit), is at least its unit, so most classes cannot win whatever
+/// theirs is, and their logarithms are not computed: p / unit is below the best speed so far, with room for rounding.
+inline Index winner(std::span<const real> p, const Generator& random) {
+  std::array<double, 256> units;
+  Index first = 0;
+  double best = -1;  // no class yet
+  for (std::size_t begin = 0; begin < p.size(); begin += units.size()) {
+    const std::size_t count = std::min(units.size(), p.size() - begin);
+    random.uniform(std::span<double>(units.data(), count));
+    for (std::size_t j = 0; j < count; ++j) {
+      const real weight = p[begin + j];
+      if (static_cast<double>(weight) < best * units[j] * 0.99999) continue;
+      const real time = static_cast<real>(-math::log1p(-units[j]));
+      const double speed = static_cast<double>(weight > 0 ? weight / time : real(0));
+      if (speed > best) best = speed, first = static_cast<Index>(begin + j);
+    }
+  }
+  return first;
+}
+
+}  // namespace detail
+
+/// One class drawn with probability proportional to p, which is finite, at least 0, and not all 0: what multinomial
+/// draws for one row.
+inline Index draw_one(std::span<const real> p, const Generator& random) {
+  if (!random.build().exponential_draws_one_word()) return detail::winner(p, random);
+  const Array times = exponential(1, {static_cast<Index>(p.size())}, random).array();
+  Index first = 0;
+  detail::race(p, times.values(), {&first, 1});
+  return first;
+}
+
+namespace detail {
+
 /// Samples with replacement: looks up each unit in the running sums of p, divided by their total.
 inline void invert(std::span<const real> p, std::span<Index> samples, const Generator& random) {
   std::vector<real> cdf(p.size());
@@ -124,15 +160,6 @@ inline void invert(std::span<const real> p, std::span<Index> samples, const Gene
 }
 
 }  // namespace detail
-
-/// One class drawn with probability proportional to p, which is finite, at least 0, and not all 0: what multinomial
-/// draws for one row.
-inline Index draw_one(std::span<const real> p, const Generator& random) {
-  const Array times = exponential(1, {static_cast<Index>(p.size())}, random).array();
-  Index first = 0;
-  detail::race(p, times.values(), {&first, 1});
-  return first;
-}
 
 /// Classes drawn with probability proportional to p: p [C] -> [num_samples], p [R, C] -> [R, num_samples], row by row;
 /// rows need not sum to 1. Without replacement no class is drawn twice, the first drawn comes first; classes of
@@ -164,8 +191,11 @@ inline IntArray multinomial(const Tensor& p, Index num_samples, bool replacement
   const auto samples = [&, out = y.mutate()](Index r) {
     return std::span<Index>(out + r * num_samples, static_cast<std::size_t>(num_samples));
   };
-  if (replacement && (num_samples > 1 || random.build().version < 200)) {
+  const TorchBuild& build = random.build();
+  if (replacement && (num_samples > 1 || build.version < 200)) {
     for (Index r = 0; r < rows; ++r) detail::invert(row(r), samples(r), random);
+  } else if (num_samples == 1 && !build.exponential_draws_one_word()) {
+    for (Index r = 0; r < rows; ++r) samples(r)[0] = detail::winner(row(r), random);
   } else {
     const Array times = exponential(1, {rows, classes}, random).array();
     for (Index r = 0; r < rows; ++r)
