@@ -7,8 +7,8 @@ namespace mote {
 
 class Watch;
 
-/// Adds dy times d(root)/d(leaf) to the gradient of every leaf behind `root`: newest op first, leaves last, all or none.
-/// See Tensor::backward.
+/// Adds dy times d(root)/d(leaf) to the gradient of every leaf behind `root`: newest op first, leaves last, all or
+/// none. See Tensor::backward.
 void send_back(const NodePtr& root, const Array& dy);
 
 /// What one backward sends to the leaves behind it, which receive it at the end.

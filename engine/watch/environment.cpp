@@ -1,5 +1,5 @@
-// The observers that environment variables install: MOTE_DEBUG=1 (a line on stderr for every op), MOTE_CHECK=finite (the
-// first NaN or new infinity is an error) and MOTE_PROFILE=1.
+// The observers that environment variables install: MOTE_DEBUG=1 (a line on stderr for every op), MOTE_CHECK=finite
+// (the first NaN or new infinity is an error) and MOTE_PROFILE=1.
 #include <atomic>
 #include <chrono>
 #include <cmath>

@@ -1,4 +1,4 @@
-// The index of what looks at tensors and ops: observers, gradient checks, graphs as text, profiles, the machine's limits.
+// The index of what looks at tensors and ops: observers, gradient checks, graphs as text, profiles, limits.
 #pragma once
 
 #include "engine/watch/gradcheck.h"

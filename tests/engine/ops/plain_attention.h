@@ -50,9 +50,9 @@ inline Tensor plain_attention(const Tensor& q, const Tensor& few_k, const Tensor
   const Mask keep = plain_keep(queries, keys, o);
   Tensor weights = keep.defined() ? masked_softmax(scores, keep) : softmax(scores, -1);
   Op shown("plain_attention");
-  shown.show("weights", weights.array());
+  if (shown.watch()) shown.watch()->show(shown, "weights", weights.array());
   if (o.dropout.value_or(0) > 0) weights = dropout(weights, *o.dropout, random);
-  shown.show("dropped_weights", weights.array());
+  if (shown.watch()) shown.watch()->show(shown, "dropped_weights", weights.array());
   return matmul(weights, v);
 }
 

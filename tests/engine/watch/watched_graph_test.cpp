@@ -19,7 +19,7 @@ Tensor leaf(const std::vector<double>& values) {
 }
 
 template <class Rule>
-Tensor custom(const char* name, const Tensor& x, Rule rule) {
+Tensor custom(OpName name, const Tensor& x, Rule rule) {
   Op op(name, x);
   return op.record(x.array(), std::move(rule));
 }
