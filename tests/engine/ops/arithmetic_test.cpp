@@ -2,6 +2,7 @@
 #include "engine/ops/arithmetic.h"
 
 #include "engine/ops/create.h"
+#include "engine/ops/unary.h"
 #include "tests/support.h"
 
 namespace mote::test::arithmetic_test {
