@@ -19,8 +19,8 @@ struct Listed {
 };
 std::string text_of(const Listed& list);
 
-/// A number for each axis. Those of axes that do not exist are neither cleared, which was a tenth of a small op's time,
-/// nor read; they are copied with the others, which a memory sanitizer rightly lets pass.
+/// A number for each axis. Those of axes that do not exist are never written, which would be a tenth of a small op's
+/// time, and never read, but copied with the others: formally undefined, and no memory sanitizer minds a copy.
 struct PerAxis {
   static constexpr int max_rank = 8;
   Index items[max_rank];

@@ -1,12 +1,16 @@
 // Storage, a reference-counted block of bytes that arrays share, and the cache that keeps freed blocks.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <new>
 #include <utility>
 
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#endif
+
 #include "engine/base/real.h"
-#include "engine/base/shared_count.h"
 
 namespace mote {
 
@@ -45,6 +49,37 @@ struct CachedAllocator {
   void deallocate(T* p, std::size_t n) noexcept { free_block(p, n * sizeof(T)); }
   friend bool operator==(CachedAllocator, CachedAllocator) { return true; }
 };
+
+namespace detail {
+/// Whether no other thread exists: then nobody needs a locked instruction, which costs as much as a hundred others. The
+/// C library knows; where it does not tell, there may be some.
+inline bool one_thread() {
+#if __has_include(<sys/single_threaded.h>)
+  return __libc_single_threaded != 0;
+#else
+  return false;
+#endif
+}
+
+/// How many handles there are to something. What one handle wrote is visible to whoever drops the last.
+class HandleCount {
+ public:
+  void add() { change(1); }
+  /// Whether that was the last: it then belongs to the caller alone. The last handle need not tell anybody.
+  bool drop() { return one() || change(-1) == 1; }
+  bool one() const { return count_.load(std::memory_order_acquire) == 1; }
+
+ private:
+  /// Returns what it was before.
+  long change(long by) {
+    if (!one_thread()) return count_.fetch_add(by, std::memory_order_acq_rel);
+    const long before = count_.load(std::memory_order_relaxed);
+    count_.store(before + by, std::memory_order_relaxed);
+    return before;
+  }
+  std::atomic<long> count_{1};
+};
+}  // namespace detail
 
 /// A handle to a counted block: copying shares it, the last handle frees it. Count and bytes share one block, so an
 /// array costs one allocation. Different threads may hold handles to one block.
