@@ -1,4 +1,5 @@
-// The index of the engine: arrays, tensors, ops, random numbers, printing, gradient checks. Files and pictures: engine/io.
+// The index of the engine: arrays, tensors, ops, random numbers, printing, gradient checks. Files and pictures have
+// doors of their own in engine/io.
 #pragma once
 
 #include "engine/base/real.h"  // first, so that its error about -ffast-math stands on top
