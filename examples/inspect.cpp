@@ -13,6 +13,7 @@
 
 #include "engine/io/files/npy.h"
 #include "engine/io/files/npy_header.h"
+#include "engine/io/text/utf8_stream.h"
 #include "examples/toy_run.h"
 #include "models/gpt_files.h"
 
@@ -36,11 +37,7 @@ const char* const help =
     "Exit code: 0; 1: a checksum is wrong, or the two differ; 2: trouble, such as a file that cannot be read.\n";
 
 /// Text from a file as a terminal may get it.
-std::string shown(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = '?';
-  return text;
-}
+std::string shown(const std::string& text) { return readable_text(text, ""); }
 
 /// 1234567 as 1,234,567.
 std::string grouped(Index n) {
@@ -137,24 +134,20 @@ class Safetensors : public TensorFile {
 
 class Npy : public TensorFile {
  public:
-  explicit Npy(const std::string& path) : TensorFile(path), file_(path) {
-    std::string begin(static_cast<std::size_t>(std::min<std::uint64_t>(file_.size(), detail::npy_header_bytes)), '\0');
-    file_.read(0, begin.data(), begin.size());
-    header_ = detail::parse_npy_header(begin, file_.size(), path);
+  explicit Npy(const std::string& path) : TensorFile(path), file_(file_source(path)) {
+    header_ = detail::read_npy_header(file_);
     items_.push_back({"array", text_of(header_.type), header_.shape, true});
     if (header_.fortran_order) metadata_.emplace_back("order", "Fortran");
   }
-  AnyArray read(std::size_t) const override {
-    return std::visit([](auto&& x) { return AnyArray(x); }, load_npy(path_));
-  }
+  AnyArray read(std::size_t) const override { return load_npy(file_); }
   bool bytes(std::size_t, std::string& all) const override {
-    all.resize(static_cast<std::size_t>(file_.size() - header_.data));
+    all.resize(static_cast<std::size_t>(file_.size - header_.data));
     file_.read(header_.data, all.data(), all.size());
     return true;
   }
 
  private:
-  FileReader file_;
+  ByteSource file_;
   detail::NpyHeader header_;
 };
 
@@ -382,7 +375,7 @@ std::string config_text(const std::string& folder) {
   return read_file(path, 1 << 20);
 }
 bool is_run(const std::string& folder) {
-  return parse_json(config_text(folder), {}, folder + "/config.json").find("general") != nullptr;
+  return JsonPlace(parse_json(config_text(folder), {}, folder + "/config.json")).find("general") != nullptr;
 }
 
 /// The file that a path stands for.
@@ -396,7 +389,7 @@ void print_fields(const std::string& title, const std::vector<Field>& list) {
   std::string line = title + ":";
   for (const Field& f : list) {
     if (f.value == "default") continue;
-    const std::string item = " " + f.name + " = " + f.value;
+    const std::string item = shown(" " + f.name + " = " + f.value);
     if (line.size() + item.size() > 110) {
       std::printf("%s\n", line.c_str());
       line = std::string(title.size() + 1, ' ');
@@ -411,7 +404,7 @@ void print_fields(const std::string& title, const std::vector<Field>& list) {
 std::string kept(const std::string& checkpoint, const std::string& name) {
   const SafetensorsFile file(checkpoint);
   const std::string* const text = file.find_metadata(name);
-  return text ? *text : "?";
+  return text ? shown(*text) : "?";
 }
 
 /// The last lines of a text.
@@ -431,7 +424,7 @@ int show_run(const std::string& folder) {
   } catch (const Error& e) {  // a text that lies elsewhere by now
     description = e.what();
   }
-  std::printf("%s: %s\n\n", settings.general.task.c_str(), description.c_str());
+  std::printf("%s: %s\n\n", settings.general.task.c_str(), shown(description).c_str());
   for (const auto& [group, list] : settings.groups()) print_fields(group, list);
   const std::string newest = newest_checkpoint(folder), best = best_checkpoint(folder), log = folder + "/log.jsonl";
   if (newest.empty())
@@ -447,7 +440,7 @@ int show_run(const std::string& folder) {
     const FileReader reader(log);
     std::string end(static_cast<std::size_t>(std::min(reader.size(), most)), '\0');
     reader.read(reader.size() - end.size(), end.data(), end.size());
-    std::printf("\nlast lines of %s\n%s", log.c_str(), last_lines(end, 3).c_str());
+    std::printf("\nlast lines of %s\n%s", shown(log).c_str(), readable_text(last_lines(end, 3)).c_str());
   }
   const std::unique_ptr<Model> model = settings.new_model(*task, Generator());
   std::printf("\n%s", summary(model->module()).c_str());

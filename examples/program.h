@@ -89,6 +89,9 @@ inline bool reader_gone() {
 template <class Body>
 int run_program(const char* name, const Body& body, int failure = 1) {
   try {
+#ifdef SIGXFSZ
+    std::signal(SIGXFSZ, SIG_IGN);  // a file above the limit on sizes is an error, not the end
+#endif
     check_stdout();
     checked_usage([] {
       mote::settings();

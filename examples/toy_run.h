@@ -344,7 +344,7 @@ inline RunSettings read_config(const std::string& folder, const std::string& tex
   const Json document = parse_json(read_file(path, 1 << 20), {}, path);
   const JsonPlace root(document, path), general = root.at("general");
   const auto text_in = [](const JsonMember& field) {
-    return field.value.is(Json::Kind::string) ? field.value.as_string() : text_of(field.value);
+    return field.value.is(Json::Kind::string) ? JsonPlace(field.value).as_string() : text_of(field.value);
   };
   FieldValues task;
   if (root.find("task"))

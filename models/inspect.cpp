@@ -10,7 +10,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/math.h"
-#include "engine/io/pictures/xml.h"
+#include "engine/io/text/utf8.h"
 
 namespace mote {
 namespace {

@@ -7,7 +7,8 @@
 
 #include "engine/base/check.h"
 #include "engine/io/pictures/viridis.h"
-#include "engine/io/pictures/xml.h"
+#include "engine/io/text/utf8.h"
+#include "engine/io/text/utf8_stream.h"
 #include "models/inspect.h"
 
 namespace mote {
@@ -32,16 +33,17 @@ struct Label {
 
 /// At most `longest` characters of a text.
 Label label(const std::string& text, Index longest) {
-  Label out;
-  Index count = 0;
-  for (std::size_t i = 0; i < text.size(); ++count) {
-    const auto [length, code] = detail::character_at(text, i);
-    if (count == longest - 1 && i + length < text.size()) return {out.xml + "…", out.columns + 1};
-    out.xml += detail::xml_character(text, i);
-    out.columns += code == '\n' || code == '\t' || code >= 0x2e80 ? 2 : 1;  // from there on: Chinese, emoji, ...
+  const std::string whole = readable_text(text, "");
+  std::string shown;
+  Index count = 0, columns = 0;
+  for (std::size_t i = 0; i < whole.size(); ++count) {
+    const auto [length, code] = detail::character_at(whole, i);
+    if (count == longest - 1 && i + length < whole.size()) return {markup_text(shown) + "…", columns + 1};
+    shown.append(whole, i, length);
+    columns += code >= 0x2e80 && code != 0xfffd ? 2 : 1;  // from there on: Chinese, emoji, ...
     i += length;
   }
-  return out;
+  return {markup_text(shown), columns};
 }
 
 /// The names along one axis.

@@ -3,6 +3,7 @@
 
 #include "nn/state_dict.h"
 #include "tests/module_tools.h"
+#include "tests/sources.h"
 
 namespace mote::test {
 

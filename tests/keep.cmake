@@ -175,7 +175,7 @@ expect(${INSPECT} 0 "\nx +F(32|64) +\\[4\\] +-4 +3 +-0.25 +5 +0 +0  ok\n" "^$" a
 expect(${INSPECT} 0 "\nstrange +F(32|64) +\\[2, 2\\] +2 +2 +2 +2 +1 +2  ok\n" "^$" a.safetensors)
 expect(${INSPECT} 0 "\nh +F16 +\\[2\\] +-2 +1 +-0.5 +2.236 +0 +0  none\nq +F8_E4M3 +\\[2\\] [- ]+  none\n.*checksums: none\n$"
   "^$" other.safetensors)
-expect(${INSPECT} 0 "\narray +<f4 +\\[4\\] +-4 +3 +-0.25 +5 +0 +0  none\n" "^$" x.npy)
+expect(${INSPECT} 0 "\narray +F32 +\\[4\\] +-4 +3 +-0.25 +5 +0 +0  none\n" "^$" x.npy)
 expect(${INSPECT} 0 "^whole/best.safetensors.*\nsettings.task +copy\n.*\nsteps +[0-9]+\n.*\nmodel.transformer.wte.weight +F32 +\\[4, 8\\]${number}${number}${number}${number} +0 +0  ok\n"
   "^$" whole/best.safetensors)
 expect(${INSPECT} 0 "^copy: .*task: symbols = 3, length = 3\n.*newest checkpoint: whole/step-00000012.safetensors, after 12 of 12 steps\nbest checkpoint: whole/best.safetensors, after [0-9]+ steps: loss [0-9.]+ .*\n{\"step\":11,.*total +GPT +[0-9]+\n$"
@@ -211,4 +211,4 @@ expect(${INSPECT} 1 "\nstrange +F32 +\\[2, 2\\] +only in a.safetensors\n.*new +F
 expect(${INSPECT} 1 "\nx +F32 +\\[4\\] +equal as numbers, not in every bit\n" "^$" a.safetensors zero.safetensors)
 expect(${INSPECT} 1 "\nx +F32 +\\[4\\] \\| \\[2, 2\\] +other shapes\n" "^$" a.safetensors shape.safetensors)
 expect(${INSPECT} 0 "\ntensors: 1 equal" "^$" x.npy x.npy)
-expect(${INSPECT} 1 "\narray +<f4 +\\[4\\] +largest difference 1, relative 0.2, in 1 of 4 elements\n" "^$" x.npy z.npy)
+expect(${INSPECT} 1 "\narray +F32 +\\[4\\] +largest difference 1, relative 0.2, in 1 of 4 elements\n" "^$" x.npy z.npy)

@@ -3,13 +3,14 @@
 #include <cstdio>
 
 #include "engine/io/files/safetensors.h"
+#include "tests/sources.h"
 
 int main(int argc, char** argv) {
   try {
     for (int i = 1; i < argc; ++i) {
       const mote::SafetensorsFile file(argv[i]);
       mote::check(file.has_checksums(), argv[i], " has no checksums");
-      file.check_all();
+      mote::check_all(file);
     }
   } catch (const mote::Error& e) {
     std::fprintf(stderr, "%s\n", e.what());

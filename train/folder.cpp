@@ -14,10 +14,10 @@ FolderLock::FolderLock(const std::string& folder) : path_(folder + "/.mote.lock"
   while (true) {
     file_ = OpenFile(open_path(path_, OpenFor::append));
     if (!file_) fail_file("lock the folder", folder, errno);
-    if (file_calls->lock(file_.get(), false) != 0) {
+    if (calls::lock(file_.get(), false) != 0) {
       if (errno != EAGAIN) break;  // a network file system without locks: better a run there than none
       char text[16];
-      const std::int64_t length = file_calls->read_at(file_.get(), text, sizeof text, 0);
+      const std::int64_t length = calls::read_at(file_.get(), text, sizeof text, 0);
       check(false, "the folder '", folder, "' is in use by ", length > 0 ? "process " : "another process",
             std::string_view(text, static_cast<std::size_t>(std::max<std::int64_t>(length, 0))));
     }
@@ -26,7 +26,7 @@ FolderLock::FolderLock(const std::string& folder) : path_(folder + "/.mote.lock"
     if (status.links > 0) break;  // else its last owner removed it in the meantime
   }
   const std::string id = std::to_string(process_id());  // for the sentence above, whether or not there is room for it
-  file_calls->truncate(file_.get(), 0);
+  calls::truncate(file_.get(), 0);
   write_all(file_.get(), id.data(), id.size());
 }
 
@@ -47,15 +47,15 @@ LogFile::LogFile(const std::string& path, std::uint64_t size) : path_(path), siz
   FileStatus status;
   if (!file_ || status_of(file_.get(), status) != 0) fail_file("write", path, errno);
   check(status.size >= size, "cannot continue '", path, "' after byte ", size, ": it has ", status.size);
-  if (status.size > size && file_calls->truncate(file_.get(), size) != 0) fail_file("write", path, errno);
-  if (is_new && file_calls->sync_folder(split_path(path).first.c_str()) != 0) fail_file("write", path, errno);
+  if (status.size > size && calls::truncate(file_.get(), size) != 0) fail_file("write", path, errno);
+  if (is_new && calls::sync_folder(split_path(path).first.c_str()) != 0) fail_file("write", path, errno);
 }
 
 void LogFile::append(std::string_view line) {
   const std::string text = std::string(line) + "\n";
   if (!write_all(file_.get(), text.data(), text.size())) {
     const int error = errno;
-    file_calls->truncate(file_.get(), size_);  // no half line stays
+    calls::truncate(file_.get(), size_);  // no half line stays
     fail_file("write", path_, error);
   }
   size_ += text.size();
@@ -64,7 +64,7 @@ void LogFile::append(std::string_view line) {
 void LogFile::sync() {
   FileStatus status;
   if (status_of(file_.get(), status) == 0 && status.links == 0) fail_file("write", path_, ENOENT);
-  while (file_calls->sync(file_.get()) != 0)
+  while (calls::sync(file_.get()) != 0)
     if (errno != EINTR) fail_file("write", path_, errno);
 }
 

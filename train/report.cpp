@@ -16,25 +16,7 @@ namespace {
 
 constexpr std::string_view level_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Any text as it may stand in HTML, between tags and in attributes.
-std::string html(const std::string& text) {
-  std::string out;
-  for (const char c : readable_text(text, "\n\t")) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else if (c == '\'')
-      out += "&#39;";
-    else
-      out += c;
-  }
-  return out;
-}
+std::string html(const std::string& text) { return markup_text(text, "\n\t"); }
 
 std::string table_html(const ReportTable& table) {
   std::string out = "<div class=\"scroll\"><table>\n";

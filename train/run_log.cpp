@@ -43,6 +43,7 @@ EvaluationReport evaluation_from(const JsonPlace& line) {
   }
   for (std::size_t i = 0; i < heads.items().size(); ++i) {
     report.heads.emplace_back();
+    if (heads.at(i).items().empty()) heads.at(i).fail("has no heads");
     for (std::size_t h = 0; h < heads.at(i).items().size(); ++h)
       report.heads.back().push_back(heads.at(i).at(h).as_string());
   }

@@ -11,10 +11,16 @@
 
 namespace mote {
 
-/// The one exception type of the library: reports a caller's mistake in one sentence.
+/// A text that moves no terminal's cursor, whatever a file or an option has put into it: control characters, but for
+/// those in `kept`, become pictures (U+2400 for U+0000), and those of two bytes, the marks that turn the direction of
+/// writing and the two codes that are no characters become U+FFFD.
+std::string without_controls(std::string_view text, std::string_view kept = "");
+
+/// The one exception type of the library: reports a caller's mistake in one sentence, without control characters. A
+/// line may end where an indented one follows, as in a list of problems.
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(std::string_view sentence);
 };
 
 // How the parts of a sentence are formatted. To support your own type, define text_of in its namespace.

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "models/gpt_files.h"
+#include "tests/sources.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace mote;

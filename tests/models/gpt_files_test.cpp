@@ -10,6 +10,7 @@
 #include "engine/base/storage.h"
 #include "models/names.h"
 #include "tests/module_tools.h"
+#include "tests/sources.h"
 #include "tests/temp_folder.h"
 
 namespace mote::test::gpt_files_test {

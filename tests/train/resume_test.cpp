@@ -2,6 +2,7 @@
 // stopped within an epoch.
 #include "models/gpt.h"
 #include "tests/check_module.h"
+#include "tests/file_calls.h"
 #include "tests/temp_folder.h"
 #include "train/adamw.h"
 #include "train/checkpoint.h"
@@ -28,13 +29,13 @@ class WithoutSync {
   WithoutSync() {
     calls_.sync = [](int) { return 0; };
     calls_.sync_folder = [](const char*) { return 0; };
-    detail::file_calls = &calls_;
+    file_calls = &calls_;
   }
-  ~WithoutSync() { detail::file_calls = &detail::system_file_calls; }
+  ~WithoutSync() { file_calls = &system_file_calls; }
   WithoutSync(const WithoutSync&) = delete;
 
  private:
-  detail::FileCalls calls_ = detail::system_file_calls;
+  FileCalls calls_ = system_file_calls;
 };
 
 using Make = std::unique_ptr<Optimizer> (*)(const Module&);

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "engine/io/files/file.h"
-#include "engine/io/files/file_calls.h"
+#include "tests/file_calls.h"
 #include "tests/process.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
@@ -149,7 +149,7 @@ TEST_CASE("run folder: it belongs to one run at a time") {
 
 int failing_call = 0;
 int fail_some_rename(const char* from, const char* to) {
-  if (--failing_call != 0) return detail::system_file_calls.rename(from, to);
+  if (--failing_call != 0) return system_file_calls.rename(from, to);
   errno = ENOSPC;
   return -1;
 }
@@ -159,13 +159,13 @@ TEST_CASE("run folder: a checkpoint that cannot be written removes none and leav
   Counter run;
   RunFolder folder(temporary.path(), 1);
   run.save(folder, 1, 5);
-  detail::FileCalls calls = detail::system_file_calls;
+  FileCalls calls = system_file_calls;
   calls.rename = fail_some_rename;
   for (const int call : {1, 2}) {  // best.safetensors, then the step's own file
-    detail::file_calls = &calls;
+    file_calls = &calls;
     failing_call = call;
     const std::string error = error_of([&] { run.save(folder, 2, 4); });
-    detail::file_calls = &detail::system_file_calls;
+    file_calls = &system_file_calls;
     CHECK(error.find("No space left on device") != std::string::npos);
     CHECK(folder.best_score == (call == 1 ? 5.0 : 4.0));  // as the file says
     CHECK(Counter().read(best_checkpoint(folder.path())) == (call == 1 ? 1 : 2));

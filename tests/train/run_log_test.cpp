@@ -34,7 +34,7 @@ TEST_CASE("run log: an evaluation's line; texts may hold quotes, new lines, cont
       100, 0.5, 0.25, {}, {{text, text, true}, {"b", "", false}, {"c", "d", {}}}, {{"AB_", "A-z"}, {"q"}}};
   const std::string line = log_line(report);
   CHECK(line.find('\n') == std::string::npos);
-  CHECK(parse_json(line).at("exact_match").as_number() == 0.25);
+  CHECK(JsonPlace(parse_json(line)).at("exact_match").as_number() == 0.25);
   const TempFolder folder;
   put_file(folder.path("e"), line + "\n" + log_line(EvaluationReport{200, static_cast<double>(nan)}) + "\n");
   const std::vector<EvaluationReport> read = read_evaluations(folder.path("e"));
@@ -46,6 +46,9 @@ TEST_CASE("run log: an evaluation's line; texts may hold quotes, new lines, cont
   CHECK(read[0].heads == report.heads);
   CHECK((read[1].step == 200 && std::isnan(read[1].loss) && read[1].samples.empty() && read[1].heads.empty()));
   CHECK(log_line(read[0]) == line);
+  report.heads = {{}};
+  put_file(folder.path("e"), log_line(report) + "\n");
+  CHECK(error_of([&] { read_evaluations(folder.path("e")); }) == folder.path("e") + " line 1: heads[0] has no heads");
 }
 
 }  // namespace

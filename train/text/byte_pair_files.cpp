@@ -132,10 +132,11 @@ void BytePairTokenizer::describe(Json& object) const {
 std::unique_ptr<Tokenizer> detail::gpt2_tokenizer_from(std::string_view vocabulary, const std::string& vocabulary_name,
                                                        std::string_view merge_list, const std::string& merges_name) {
   const Json document = parse_json(vocabulary, {}, vocabulary_name);
-  const std::span<const JsonMember> members = JsonPlace(document, vocabulary_name).members();
+  const JsonPlace place(document, vocabulary_name);
+  const std::vector<JsonMember>& members = place.members();
   std::vector<const std::string*> by_id(members.size(), nullptr);
   for (const JsonMember& m : members) {
-    const Index id = JsonPlace(document, m.value, vocabulary_name).as_integer();
+    const Index id = place.at(m).as_integer();
     check(id >= 0 && id < static_cast<Index>(members.size()), vocabulary_name, ": the id ", id, " of ", quoted(m.name),
           " is not one of 0 to ", members.size() - 1, ", for ", members.size(), " tokens");
     const std::string*& there = by_id[static_cast<std::size_t>(id)];

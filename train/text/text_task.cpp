@@ -42,7 +42,7 @@ TextTask::TextTask(const Options& o, const std::string& state) : options(o) {
   }
   const Json document = parse_json(state, {}, "the text's state");
   const JsonPlace kept(document, "the text's state");
-  identity_ = {kept.at("bytes").as_integer(), static_cast<std::uint32_t>(kept.at("crc32").as_unsigned())};
+  identity_ = {kept.at("bytes").as_integer(), static_cast<std::uint32_t>(kept.at("crc32").as_integer())};
   tokenizer_ = tokenizer_from(kept.at("tokenizer").as_string());
   check_in("text", tokenizer_->kind() == o.tokenizer && (!o.lines || tokenizer_->special(end_of_text) >= 0),
            "the tokenizer that was kept is not the one of the options");
@@ -64,7 +64,7 @@ std::string TextTask::state() const {
 std::string TextTask::description() const {
   const TextData& d = data();
   const Index V = vocab_size();
-  std::string text = options.text.empty() ? "a text of mote's own" : options.text;
+  std::string text = options.text.empty() ? "a text of mote's own" : readable_text(options.text, "");
   text += ", " + std::to_string(d.identity.bytes) + " bytes, " + std::to_string(V) + " tokens (" +
           text_of(options.tokenizer) + "), ";
   text += options.lines ? "one in ten of its " + std::to_string(d.documents) + " documents held out"

@@ -1,4 +1,4 @@
-// Sizes of element types, and their conversion to mote's own.
+// Conversion of elements to mote's own types.
 #include "engine/io/files/dtype.h"
 
 #include <bit>
@@ -7,39 +7,14 @@
 #include <limits>
 #include <utility>
 
-#include "engine/io/files/half.h"
-
 namespace mote {
 
 static_assert(std::endian::native == std::endian::little, "files are little-endian, and are read as they are");
 
-Index bits(DType type) {
-  if (type == DType::f4) return 4;
-  if (type == DType::f6_e2m3 || type == DType::f6_e3m2) return 6;
-  return type < DType::i16 ? 8 : type < DType::i32 ? 16 : type < DType::c64 ? 32 : 64;
-}
-
 bool readable(DType type, DType as) {
-  switch (type) {
-    case DType::boolean:
-      return true;
-    case DType::u8:
-    case DType::i8:
-    case DType::i16:
-    case DType::u16:
-    case DType::i32:
-    case DType::u32:
-    case DType::i64:
-    case DType::u64:
-      return as != DType::boolean;
-    case DType::f16:
-    case DType::bf16:
-    case DType::f32:
-    case DType::f64:
-      return as == real_dtype;
-    default:
-      return false;
-  }
+  const DTypeKind kind = words(type)[static_cast<std::size_t>(type)].kind;
+  return kind == DTypeKind::boolean || (kind == DTypeKind::integer && as != DType::boolean) ||
+         (kind == DTypeKind::floating && as == real_dtype);
 }
 
 DType dtype_of(const AnyArray& x) {
@@ -52,6 +27,25 @@ const Shape& shape_of(const AnyArray& x) {
 }
 
 namespace {
+
+float float_of_bits(std::uint32_t bits) {
+  float x = 0;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/// IEEE 754 binary16: 1 bit of sign, 5 of exponent, 10 of fraction. NaN keeps its fraction bits.
+float from_half(std::uint16_t half) {
+  const std::uint32_t sign = std::uint32_t(half & 0x8000u) << 16, exponent = half >> 10 & 31u, fraction = half & 0x3ffu;
+  if (exponent == 0) {  // fraction * 2^-24, a normal float
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
+    return sign ? -magnitude : magnitude;
+  }
+  return float_of_bits(sign | (exponent == 31 ? 255u : exponent + 112u) << 23 | fraction << 13);
+}
+
+/// bfloat16: the upper half of a float.
+float from_bfloat16(std::uint16_t upper) { return float_of_bits(std::uint32_t(upper) << 16); }
 
 template <class To, class Value>
 bool holds(To to, Value value) {
@@ -67,7 +61,7 @@ bool holds(To to, Value value) {
 
 /// As widen(), for elements that are a Source each, of which value_of makes a number.
 template <class Source, class To, class ValueOf>
-Index convert(const std::byte* from, Index count, To* to, const ValueOf& value_of) {
+Index convert(const std::byte* from, Index count, To* to, const ValueOf& value_of, bool rounded = false) {
   using Value = decltype(value_of(Source{}));
   for (Index i = 0; i < count; ++i) {
     Source source;
@@ -75,7 +69,7 @@ Index convert(const std::byte* from, Index count, To* to, const ValueOf& value_o
     const Value value = value_of(source);
     to[i] = static_cast<To>(value);
     if constexpr (std::numeric_limits<Value>::digits > std::numeric_limits<To>::digits)
-      if (!holds(to[i], value)) return i;
+      if (!rounded && !holds(to[i], value)) return i;
   }
   return count;
 }
@@ -86,7 +80,7 @@ Index convert(const std::byte* from, Index count, To* to) {
 }
 
 template <class To>
-Index widen_to(DType type, const std::byte* from, Index count, To* to) {
+Index widen_to(DType type, const std::byte* from, Index count, To* to, bool rounded = false) {
   switch (type) {
     case DType::boolean:
       for (Index i = 0; i < count; ++i)
@@ -112,18 +106,20 @@ Index widen_to(DType type, const std::byte* from, Index count, To* to) {
       break;
   }
   if constexpr (std::is_floating_point_v<To>) {
-    if (type == DType::f16) return convert<std::uint16_t>(from, count, to, detail::from_half);
-    if (type == DType::bf16) return convert<std::uint16_t>(from, count, to, detail::from_bfloat16);
+    if (type == DType::f16) return convert<std::uint16_t>(from, count, to, from_half);
+    if (type == DType::bf16) return convert<std::uint16_t>(from, count, to, from_bfloat16);
     if (type == DType::f32) return convert<float>(from, count, to);
-    if (type == DType::f64) return convert<double>(from, count, to);
+    if (type == DType::f64)
+      return convert<double>(
+          from, count, to, [](double x) { return x; }, rounded);
   }
   return 0;  // of a type that is not readable
 }
 
 }  // namespace
 
-Index detail::widen(DType type, const std::byte* from, Index count, real* to) {
-  return widen_to(type, from, count, to);
+Index detail::widen(DType type, const std::byte* from, Index count, real* to, bool rounded) {
+  return widen_to(type, from, count, to, rounded);
 }
 Index detail::widen(DType type, const std::byte* from, Index count, Index* to) {
   return widen_to(type, from, count, to);

@@ -38,36 +38,44 @@ enum class DType {
   i64,
   u64
 };
+enum class DTypeKind { boolean, integer, floating, other };
+/// A type's word in files, the bits of an element, and what it is read as; nothing reads `other`.
+struct DTypeWord : Word<DType> {
+  Index bits;
+  DTypeKind kind;
+};
 constexpr auto words(DType) {
-  return std::to_array<Word<DType>>({{DType::boolean, "BOOL"},
-                                     {DType::f4, "F4"},
-                                     {DType::f6_e2m3, "F6_E2M3"},
-                                     {DType::f6_e3m2, "F6_E3M2"},
-                                     {DType::u8, "U8"},
-                                     {DType::i8, "I8"},
-                                     {DType::f8_e5m2, "F8_E5M2"},
-                                     {DType::f8_e4m3, "F8_E4M3"},
-                                     {DType::f8_e8m0, "F8_E8M0"},
-                                     {DType::f8_e4m3fnuz, "F8_E4M3FNUZ"},
-                                     {DType::f8_e5m2fnuz, "F8_E5M2FNUZ"},
-                                     {DType::i16, "I16"},
-                                     {DType::u16, "U16"},
-                                     {DType::f16, "F16"},
-                                     {DType::bf16, "BF16"},
-                                     {DType::i32, "I32"},
-                                     {DType::u32, "U32"},
-                                     {DType::f32, "F32"},
-                                     {DType::c64, "C64"},
-                                     {DType::f64, "F64"},
-                                     {DType::i64, "I64"},
-                                     {DType::u64, "U64"}});
+  using enum DTypeKind;
+  return std::to_array<DTypeWord>({
+      {{DType::boolean, "BOOL"}, 8, boolean},
+      {{DType::f4, "F4"}, 4, other},
+      {{DType::f6_e2m3, "F6_E2M3"}, 6, other},
+      {{DType::f6_e3m2, "F6_E3M2"}, 6, other},
+      {{DType::u8, "U8"}, 8, integer},
+      {{DType::i8, "I8"}, 8, integer},
+      {{DType::f8_e5m2, "F8_E5M2"}, 8, other},
+      {{DType::f8_e4m3, "F8_E4M3"}, 8, other},
+      {{DType::f8_e8m0, "F8_E8M0"}, 8, other},
+      {{DType::f8_e4m3fnuz, "F8_E4M3FNUZ"}, 8, other},
+      {{DType::f8_e5m2fnuz, "F8_E5M2FNUZ"}, 8, other},
+      {{DType::i16, "I16"}, 16, integer},
+      {{DType::u16, "U16"}, 16, integer},
+      {{DType::f16, "F16"}, 16, floating},
+      {{DType::bf16, "BF16"}, 16, floating},
+      {{DType::i32, "I32"}, 32, integer},
+      {{DType::u32, "U32"}, 32, integer},
+      {{DType::f32, "F32"}, 32, floating},
+      {{DType::c64, "C64"}, 64, other},
+      {{DType::f64, "F64"}, 64, floating},
+      {{DType::i64, "I64"}, 64, integer},
+      {{DType::u64, "U64"}, 64, integer},
+  });
 }
 
-/// Bits of one element.
-Index bits(DType type);
+constexpr Index bits(DType type) { return words(type)[static_cast<std::size_t>(type)].bits; }
 constexpr DType real_dtype = sizeof(real) == 4 ? DType::f32 : DType::f64;
 /// Whether elements can be read as one of mote's own types: as real_dtype from booleans, integers, and floats of 16
-/// bits or more; as i64 from booleans and integers; as boolean from booleans. Nothing reads the others.
+/// bits or more; as i64 from booleans and integers; as boolean from booleans.
 bool readable(DType type, DType as = real_dtype);
 
 /// What a file holds under a name.
@@ -79,8 +87,8 @@ const Shape& shape_of(const AnyArray& x);
 namespace detail {
 /// Converts `count` elements of a type that is readable as `to`'s, at any address. Returns the position of the first
 /// one that has no exact equal there, or that is a boolean other than 0 and 1; `count` if there is none. NaN stays NaN,
-/// and need not keep the rest of its bits.
-Index widen(DType type, const std::byte* from, Index count, real* to);
+/// and need not keep the rest of its bits. `rounded`: what has no exact equal becomes the nearest real.
+Index widen(DType type, const std::byte* from, Index count, real* to, bool rounded = false);
 Index widen(DType type, const std::byte* from, Index count, Index* to);
 Index widen(DType type, const std::byte* from, Index count, std::uint8_t* to);
 }  // namespace detail

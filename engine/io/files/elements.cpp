@@ -2,7 +2,6 @@
 #include "engine/io/files/elements.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 #include "engine/base/parallel.h"
@@ -43,7 +42,12 @@ A read_as(const ByteSource& source, const StoredElements& stored, const SeeBytes
   read_bytes(source, stored, [&](const void* from, std::size_t n) {
     if (see) see(from, n);
     const Index count = static_cast<Index>(n) * 8 / bits(stored.type);
-    const Index exact = detail::widen(stored.type, static_cast<const std::byte*>(from), count, to + done);
+    const auto* const bytes = static_cast<const std::byte*>(from);
+    Index exact = 0;
+    if constexpr (std::is_same_v<A, Array>)
+      exact = detail::widen(stored.type, bytes, count, to + done, stored.rounded);
+    else
+      exact = detail::widen(stored.type, bytes, count, to + done);
     check(exact == count || stored.type != DType::boolean, stored.what, ": boolean ", done + exact,
           " is neither 0 nor 1");
     check(exact == count, stored.what, ": element ", done + exact, " of type ", stored.type, " has no exact equal in ",
@@ -58,14 +62,6 @@ A read_as(const ByteSource& source, const StoredElements& stored, const SeeBytes
 ByteSource file_source(const std::string& path) {
   const auto file = std::make_shared<FileReader>(path);
   return {path, file->size(), [file](std::uint64_t offset, void* to, std::size_t n) { file->read(offset, to, n); }};
-}
-
-ByteSource text_source(std::string name, std::string_view text) {
-  return {std::move(name), text.size(), [text](std::uint64_t offset, void* to, std::size_t n) {
-            check(offset <= text.size() && n <= text.size() - offset, n, " bytes from byte ", offset,
-                  " on are more than the text's ", text.size());
-            if (n > 0) std::memcpy(to, text.data() + offset, n);
-          }};
 }
 
 std::uint64_t StoredElements::bytes() const {  // without a product above 2^63
@@ -92,6 +88,15 @@ IntArray read_ints(const ByteSource& source, const StoredElements& stored, const
 }
 Mask read_mask(const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
   return read_as<Mask>(source, stored, see);
+}
+
+std::string_view bytes_of(const AnyArray& x) {
+  return std::visit(
+      [](const auto& a) {
+        return std::string_view(reinterpret_cast<const char*>(a.data()),
+                                static_cast<std::size_t>(a.numel()) * sizeof *a.data());
+      },
+      x);
 }
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// Elements somewhere in a file, read as an array of mote's own types.
+// Elements somewhere in a file, read as an array of mote's own types; the bytes of an array.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,6 @@ struct ByteSource {
 };
 /// Errors: those of FileReader.
 ByteSource file_source(const std::string& path);
-/// `text` must outlive it.
-ByteSource text_source(std::string name, std::string_view text);
 
 /// Row-major elements from `offset` on.
 struct StoredElements {
@@ -27,6 +25,7 @@ struct StoredElements {
   DType type;
   Shape shape;
   std::uint64_t offset;
+  bool rounded = false;  ///< F64 becomes the nearest real, beyond its range infinity, instead of an error
   std::uint64_t bytes() const;
 };
 
@@ -39,5 +38,8 @@ void read_bytes(const ByteSource& source, const StoredElements& stored, const Se
 Array read_array(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
 IntArray read_ints(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
 Mask read_mask(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
+
+/// The elements of a contiguous array, as mote writes them.
+std::string_view bytes_of(const AnyArray& x);
 
 }  // namespace mote

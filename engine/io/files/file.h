@@ -39,8 +39,10 @@ std::string read_file(const std::string& path, std::uint64_t most);
 /// moment, a full disk or a power cut leaves the old file or the new one, whole. Without commit() nothing has happened.
 ///
 /// A link is followed; permissions stay; a folder or file that may not be written is an error. What is no regular file
-/// (a pipe, a terminal, /dev/null) is written to directly, and so is a file that this process has open, as /dev/stdout
-/// or /dev/fd/3: behind what stands in it already. Temporaries that a killed program left in the folder are removed.
+/// (a pipe, a terminal, /dev/null) is written to directly, and so is the file that this program prints to, as
+/// /dev/stdout: behind what stands in it already. Temporaries that a killed program left in a folder are removed by the first file that
+/// another writes there. On Windows by the C++ library alone: other programs see the old file or the new one, whole;
+/// what a power cut leaves is not promised, and nothing is locked.
 /// Errors: one sentence with the path and the system's words.
 class FileWriter {
  public:
@@ -61,7 +63,7 @@ class FileWriter {
   void flush();
   [[noreturn]] void fail(int error);
 
-  std::string path_, target_, temporary_;  // temporary_ is empty when written to directly
+  std::string path_, target_, temporary_;  // the last two are empty when written to directly
   detail::OpenFile file_;
   std::unique_ptr<char[]> buffer_;
   std::size_t buffered_ = 0;

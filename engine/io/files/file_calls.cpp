@@ -1,4 +1,4 @@
-// What the calls of every system share: the table in use, sentences, whole writes, parts of a path.
+// What the calls of every system share: sentences, whole writes, parts of a path.
 #include "engine/io/files/file_calls.h"
 
 #include <cerrno>
@@ -8,10 +8,8 @@
 
 namespace mote::detail {
 
-const FileCalls* file_calls = &system_file_calls;
-
 int open_path(const std::string& path, OpenFor what, unsigned mode) {
-  if (path.find('\0') == std::string::npos) return file_calls->open(path.c_str(), what, mode);
+  if (path.find('\0') == std::string::npos) return calls::open(path.c_str(), what, mode);
   errno = EINVAL;
   return -1;
 }
@@ -23,14 +21,14 @@ void fail_file(const char* what, const std::string& path, int error) {
 }
 
 void remove_locked(OpenFile& file, const std::string& path) {
-  if (file_calls->remove(path.c_str()) == 0) return;
+  if (calls::remove(path.c_str()) == 0) return;
   file.close();  // Windows removes no file that is open: not before this, and not after somebody else has opened it
-  file_calls->remove(path.c_str());
+  calls::remove(path.c_str());
 }
 
 bool write_all(int file, const void* from, std::size_t bytes) {
   for (const char* at = static_cast<const char*>(from); bytes > 0;) {
-    const std::int64_t done = file_calls->write(file, at, bytes);
+    const std::int64_t done = calls::write(file, at, bytes);
     if (done < 0 && errno == EINTR) continue;
     if (done == 0) errno = EIO;
     if (done <= 0) return false;

@@ -1,11 +1,10 @@
-// The system's calls on files: one source per system, and a table that lets a test fail each of them in turn.
+// The system's calls on files, and what their users share: one source per system.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace mote::detail {
 
@@ -22,40 +21,29 @@ struct FileStatus {
 /// append: it is made if there is none; what is written goes to its end.
 enum class OpenFor { read, write, create, append };
 
-/// Calls that can fail for reasons outside the program. All return -1 and set errno then; read and write may transfer
-/// less than they were asked to.
-struct FileCalls {
-  int (*open)(const char* path, OpenFor what, unsigned mode);
-  int (*duplicate)(int file);
-  std::int64_t (*read)(int file, void* into, std::size_t bytes);
-  std::int64_t (*read_at)(int file, void* into, std::size_t bytes, std::uint64_t offset);
-  std::int64_t (*write)(int file, const void* from, std::size_t bytes);  // EFBIG without the signal SIGXFSZ
-  int (*truncate)(int file, std::uint64_t size);
-  int (*keep_owner)(int file, const FileStatus& as);  // and permissions
-  int (*sync)(int file);                              // waits until the data are on the disk
-  int (*close)(int file);
-  int (*lock)(int file, bool wait);  // until the file is closed, or the process ends in whatever way
-  int (*keep_lock)(int file);        // another number for the file, with which the lock outlives close(file)
-  int (*rename)(const char* from, const char* to);  // replaces `to`
-  int (*remove)(const char* path);
-  int (*make_folder)(const char* path);
-  int (*sync_folder)(const char* path);  // waits until the names in it are on the disk
-};
+/// Calls that can fail for reasons outside the program: an object of their own, for which a test links another. All
+/// return -1 and set errno then; read and write may transfer less than they were asked to.
+namespace calls {
+int open(const char* path, OpenFor what, unsigned mode);
+int duplicate(int file);
+std::int64_t read(int file, void* into, std::size_t bytes);
+std::int64_t read_at(int file, void* into, std::size_t bytes, std::uint64_t offset);
+std::int64_t write(int file, const void* from, std::size_t bytes);
+int truncate(int file, std::uint64_t size);
+int keep_owner(int file, const FileStatus& as);  // and permissions
+int sync(int file);                              // waits until the data are on the disk
+int close(int file);
+int lock(int file, bool wait);                 // until the file is closed, or the process ends in whatever way
+int keep_lock(int file);                       // another number for the file, with which the lock outlives close(file)
+int rename(const char* from, const char* to);  // replaces `to`
+int remove(const char* path);
+int make_folder(const char* path);
+int sync_folder(const char* path);  // waits until the names in it are on the disk
+}  // namespace calls
 
-extern const FileCalls system_file_calls;
-/// The table in use. A test that replaces it does so while nothing else works with files.
-extern const FileCalls* file_calls;
-
-// Questions to the system. -1 or false and errno: it has no answer.
+// Questions to the system. -1 and errno: it has no answer.
 int status_of(const char* path, FileStatus& status);  ///< of what links lead to
 int status_of(int file, FileStatus& status);
-bool names_in(const char* folder, std::vector<std::string>& names);
-/// Follows links until a name that is none, or that of a file that this process has open (/dev/stdout, /dev/fd/3).
-struct Target {
-  std::string path;
-  int open_file = -1;
-};
-bool target_of(const std::string& path, Target& target);
 unsigned process_id();
 
 /// A file that is open, and closed with this.
@@ -71,7 +59,7 @@ class OpenFile {
 
   explicit operator bool() const { return file_ >= 0; }
   int get() const { return file_; }
-  int close() { return file_ < 0 ? 0 : file_calls->close(std::exchange(file_, -1)); }
+  int close() { return file_ < 0 ? 0 : calls::close(std::exchange(file_, -1)); }
 
  private:
   int file_;

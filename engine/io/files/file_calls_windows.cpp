@@ -1,149 +1,123 @@
-// The calls of Windows. Paths are text of the current code page, as the arguments of a program are.
+// The calls of Windows, by its C library and std::filesystem. There are no locks: nothing is taken for abandoned, and two
+// runs in one folder go unnoticed.
 #ifdef _WIN32
-#define WIN32_LEAN_AND_MEAN
-#define NOMINMAX
-#include <direct.h>
 #include <fcntl.h>
 #include <io.h>
 #include <process.h>
-#include <share.h>
 #include <sys/stat.h>
-#include <windows.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <mutex>
 
+#include "engine/io/files/crc32.h"
 #include "engine/io/files/file_calls.h"
 
 namespace mote::detail {
 
 namespace {
 
+namespace fs = std::filesystem;
 constexpr std::size_t most_at_once = std::size_t{1} << 30;
-constexpr DWORD lock_place = 0x7FFFFFFF;  // high half of an offset beyond all data: a locked byte may not be read
 
-int failed() {
-  const DWORD error = GetLastError();
-  errno = error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND     ? ENOENT
-          : error == ERROR_ACCESS_DENIED || error == ERROR_SHARING_VIOLATION ? EACCES
-          : error == ERROR_ALREADY_EXISTS || error == ERROR_FILE_EXISTS      ? EEXIST
-          : error == ERROR_DISK_FULL || error == ERROR_HANDLE_DISK_FULL      ? ENOSPC
-          : error == ERROR_LOCK_VIOLATION || error == ERROR_IO_PENDING       ? EAGAIN
-          : error == ERROR_INVALID_NAME || error == ERROR_DIRECTORY          ? EINVAL
-                                                                             : EIO;
+int result(const std::error_code& error) {
+  if (!error) return 0;
+  errno = error.default_error_condition().value();
   return -1;
 }
 
-HANDLE handle(int file) { return reinterpret_cast<HANDLE>(_get_osfhandle(file)); }
-
-int open_file(const char* path, OpenFor what, unsigned mode) {
-  const int flags = what == OpenFor::read     ? _O_RDONLY
-                    : what == OpenFor::write  ? _O_WRONLY
-                    : what == OpenFor::create ? _O_RDWR | _O_CREAT | _O_EXCL
-                                              : _O_RDWR | _O_CREAT | _O_APPEND;
-  FileStatus status;
-  if (what != OpenFor::create && status_of(path, status) == 0 && status.kind == FileKind::folder) {
-    errno = EISDIR;
-    return -1;
-  }
-  return _open(path, flags | _O_BINARY | _O_NOINHERIT, mode & 0200 ? _S_IREAD | _S_IWRITE : _S_IREAD);
-}
-
-int duplicate(int file) { return _dup(file); }
-
-std::int64_t read_some(int file, void* into, std::size_t bytes) {
-  return _read(file, into, static_cast<unsigned>(std::min(bytes, most_at_once)));
-}
-
-std::int64_t read_at(int file, void* into, std::size_t bytes, std::uint64_t offset) {
-  OVERLAPPED from{};
-  from.Offset = static_cast<DWORD>(offset);
-  from.OffsetHigh = static_cast<DWORD>(offset >> 32);
-  DWORD done = 0;
-  if (ReadFile(handle(file), into, static_cast<DWORD>(std::min(bytes, most_at_once)), &done, &from)) return done;
-  return GetLastError() == ERROR_HANDLE_EOF ? 0 : failed();
-}
-
-std::int64_t write_some(int file, const void* from, std::size_t bytes) {
-  return _write(file, from, static_cast<unsigned>(std::min(bytes, most_at_once)));
-}
-
-int truncate_file(int file, std::uint64_t size) {
-  return (errno = _chsize_s(file, static_cast<long long>(size))) == 0 ? 0 : -1;
-}
-
-int keep_owner(int, const FileStatus&) { return 0; }  // of permissions there is one, which open has seen to
-
-int lock_file(int file, bool wait) {
-  OVERLAPPED at{};
-  at.OffsetHigh = lock_place;
-  const DWORD how = LOCKFILE_EXCLUSIVE_LOCK | (wait ? 0 : LOCKFILE_FAIL_IMMEDIATELY);
-  return LockFileEx(handle(file), how, 0, 1, 0, &at) ? 0 : failed();
-}
-
-int keep_lock(int) { return -1; }  // a file that is open is not renamed
-
-int rename_file(const char* from, const char* to) {
-  return MoveFileExA(from, to, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) ? 0 : failed();
-}
-
-int make_folder(const char* path) { return _mkdir(path); }
-int sync_folder(const char*) { return 0; }  // MOVEFILE_WRITE_THROUGH has waited
-
-int answer(HANDLE file, FileStatus& status) {
-  BY_HANDLE_FILE_INFORMATION info;
+int answer(const struct _stat64& s, FileStatus& status) {
   status = {};
-  status.kind = FileKind::other;
-  if (GetFileType(file) == FILE_TYPE_PIPE) status.kind = FileKind::pipe;
-  if (GetFileType(file) != FILE_TYPE_DISK) return 0;
-  if (!GetFileInformationByHandle(file, &info)) return failed();
-  const auto join = [](DWORD high, DWORD low) { return static_cast<std::uint64_t>(high) << 32 | low; };
-  status.kind = info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? FileKind::folder : FileKind::regular;
-  status.device = info.dwVolumeSerialNumber;
-  status.inode = join(info.nFileIndexHigh, info.nFileIndexLow);
-  status.size = join(info.nFileSizeHigh, info.nFileSizeLow);
-  status.links = info.nNumberOfLinks;
-  status.mode = info.dwFileAttributes & FILE_ATTRIBUTE_READONLY ? 0444 : 0666;
+  status.kind = s.st_mode & _S_IFDIR   ? FileKind::folder
+                : s.st_mode & _S_IFREG ? FileKind::regular
+                : s.st_mode & _S_IFIFO ? FileKind::pipe
+                                       : FileKind::other;
+  status.size = static_cast<std::uint64_t>(s.st_size);
+  status.links = 1;
+  status.mode = s.st_mode & _S_IWRITE ? 0666 : 0444;
   return 0;
 }
 
 }  // namespace
 
-const FileCalls system_file_calls{open_file,     duplicate,   read_some, read_at,     write_some,
-                                  truncate_file, keep_owner,  _commit,   _close,      lock_file,
-                                  keep_lock,     rename_file, _unlink,   make_folder, sync_folder};
+namespace calls {
 
-int status_of(const char* path, FileStatus& status) {
-  const DWORD share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-  const HANDLE file =
-      CreateFileA(path, FILE_READ_ATTRIBUTES, share, nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr);
-  if (file == INVALID_HANDLE_VALUE) return failed();
-  const int result = answer(file, status);
-  CloseHandle(file);
-  return result;
+int open(const char* path, OpenFor what, unsigned mode) {
+  FileStatus status;
+  if (what != OpenFor::create && status_of(path, status) == 0 && status.kind == FileKind::folder) {
+    errno = EISDIR;
+    return -1;
+  }
+  const int flags = what == OpenFor::read     ? _O_RDONLY
+                    : what == OpenFor::write  ? _O_WRONLY
+                    : what == OpenFor::create ? _O_RDWR | _O_CREAT | _O_EXCL
+                                              : _O_RDWR | _O_CREAT | _O_APPEND;
+  return _open(path, flags | _O_BINARY | _O_NOINHERIT, mode & 0200 ? _S_IREAD | _S_IWRITE : _S_IREAD);
 }
 
-int status_of(int file, FileStatus& status) {
-  if (_get_osfhandle(file) != -1) return answer(handle(file), status);
-  errno = EBADF;
+int duplicate(int file) { return _dup(file); }
+
+std::int64_t read(int file, void* into, std::size_t bytes) {
+  return _read(file, into, static_cast<unsigned>(std::min(bytes, most_at_once)));
+}
+
+std::int64_t read_at(int file, void* into, std::size_t bytes, std::uint64_t offset) {
+  static std::mutex mutex;  // a file has one position for all threads
+  const std::lock_guard guard(mutex);
+  return _lseeki64(file, static_cast<long long>(offset), SEEK_SET) < 0 ? -1 : read(file, into, bytes);
+}
+
+std::int64_t write(int file, const void* from, std::size_t bytes) {
+  return _write(file, from, static_cast<unsigned>(std::min(bytes, most_at_once)));
+}
+
+int truncate(int file, std::uint64_t size) {
+  return (errno = _chsize_s(file, static_cast<long long>(size))) == 0 ? 0 : -1;
+}
+
+int keep_owner(int, const FileStatus&) { return 0; }  // of permissions there is one, which open has seen to
+int sync(int file) { return _commit(file); }
+int close(int file) { return _close(file); }
+
+int lock(int, bool) {
+  errno = ENOSYS;
   return -1;
 }
 
-bool names_in(const char* folder, std::vector<std::string>& names) {
-  WIN32_FIND_DATAA entry;
-  const HANDLE list = FindFirstFileA((std::string(folder) + "\\*").c_str(), &entry);
-  if (list == INVALID_HANDLE_VALUE) return failed() == 0;
-  do names.push_back(entry.cFileName);
-  while (FindNextFileA(list, &entry));
-  const bool all = GetLastError() == ERROR_NO_MORE_FILES;
-  if (!all) failed();
-  FindClose(list);
-  return all;
+int keep_lock(int) { return -1; }
+
+int rename(const char* from, const char* to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  return result(error);
 }
 
-bool target_of(const std::string& path, Target& target) {
-  target = {path, -1};
-  return true;
+int remove(const char* path) { return _unlink(path); }
+
+int make_folder(const char* path) {
+  std::error_code error;
+  fs::create_directory(path, error);
+  return result(error);
+}
+
+int sync_folder(const char*) { return 0; }  // there is no such call
+
+}  // namespace calls
+
+int status_of(const char* path, FileStatus& status) {
+  struct _stat64 s;
+  if (_stat64(path, &s) != 0) return -1;
+  std::error_code error;
+  const std::string whole = fs::weakly_canonical(path, error).string();
+  answer(s, status);
+  status.inode = crc32(whole.data(), whole.size());  // which file it is: the C library has no number for that
+  return 0;
+}
+
+int status_of(int file, FileStatus& status) {
+  struct _stat64 s;
+  return _fstat64(file, &s) == 0 ? answer(s, status) : -1;
 }
 
 unsigned process_id() { return static_cast<unsigned>(_getpid()); }

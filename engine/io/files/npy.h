@@ -1,43 +1,34 @@
 // NumPy's .npy files: one array per file, for looking at it in Python, or for bringing one from there.
 #pragma once
 
+#include <functional>
 #include <string>
-#include <string_view>
-#include <variant>
 
-#include "engine/array/array.h"
-#include "engine/array/int_array.h"
-#include "engine/array/mask.h"
+#include "engine/io/files/elements.h"
 
 namespace mote {
 
-/// What a file holds: floats become an Array, integers an IntArray, booleans a Mask.
-using NpyValue = std::variant<Array, IntArray, Mask>;
-
-/// The file that numpy.save writes of the same elements (numpy 1.24 and later), byte for byte: float32 (mote_f64:
-/// float64), int64, bool; in C order.
-std::string npy_bytes(const Array& x);
-std::string npy_bytes(const IntArray& x);
-std::string npy_bytes(const Mask& x);
-
-/// That file on the disk, whole or not at all (FileWriter of engine/io/files/file.h).
-void save_npy(const std::string& path, const Array& x);
-void save_npy(const std::string& path, const IntArray& x);
-void save_npy(const std::string& path, const Mask& x);
+/// Writes the file that numpy.save writes of the same elements (numpy 1.24 and later), byte for byte: float32
+/// (mote_f64: float64), int64, bool; in C order. Whole or not at all (FileWriter of file.h).
+void save_npy(const std::string& path, const AnyArray& x);
 
 /// The array in a file of version 1.0, 2.0 or 3.0, in C or Fortran order, row-major afterwards. float16, float32 and
 /// float64 become `real`: exactly, but that float64 is rounded to the nearest float where `real` is one, as NumPy's
-/// astype does (beyond its range to infinity). int8 to int64 and uint8 to uint32 become 64-bit integers.
-/// Errors, in one sentence that opens with `what`: every other type (objects, structures, big-endian, complex,
-/// uint64), a header that is not what NumPy writes (spaces and the order of its three entries are free) or above 10,000
-/// bytes, more than 8 axes, fewer or more bytes than the shape takes, a boolean that is neither 0 nor 1.
-NpyValue parse_npy(std::string_view bytes, std::string_view what = "npy");
-
-/// The same from a file; needs no memory beside the array's.
-NpyValue load_npy(const std::string& path);
+/// astype does (beyond its range to infinity). int8 to int64 and uint8 to uint32 become 64-bit integers. In C order it
+/// needs no memory beside the array's.
+/// Errors, in one sentence that opens with the source's name: every other type (objects, structures, big-endian,
+/// complex, uint64), a header that is not what NumPy writes (spaces and the order of its three entries are free) or
+/// above 10,000 bytes, more than 8 axes, fewer or more bytes than the shape takes, a boolean that is neither 0 nor 1.
+AnyArray load_npy(const ByteSource& source);
+AnyArray load_npy(const std::string& path);
 
 /// The same as T: Array, IntArray or Mask. Errors also: the file holds another of the three.
 template <class T>
 T load_npy(const std::string& path);
+
+namespace detail {
+/// The bytes of the file, piece by piece.
+void write_npy(const std::function<void(const void* data, std::size_t bytes)>& put, AnyArray x);
+}  // namespace detail
 
 }  // namespace mote

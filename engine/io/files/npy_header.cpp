@@ -1,10 +1,31 @@
 // Parses and writes the header of a .npy file.
 #include "engine/io/files/npy_header.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace mote::detail {
 namespace {
+
+constexpr std::size_t header_limit = 10'000;  ///< bytes: NumPy's own limit for reading
+
+/// NumPy's words for the types that mote reads.
+constexpr auto descrs = std::to_array<Word<DType>>({{DType::f16, "<f2"},
+                                                    {DType::f32, "<f4"},
+                                                    {DType::f64, "<f8"},
+                                                    {DType::i8, "|i1"},
+                                                    {DType::i16, "<i2"},
+                                                    {DType::i32, "<i4"},
+                                                    {DType::i64, "<i8"},
+                                                    {DType::u8, "|u1"},
+                                                    {DType::u16, "<u2"},
+                                                    {DType::u32, "<u4"},
+                                                    {DType::boolean, "|b1"}});
+
+const char* descr_of(DType type) {
+  return std::find_if(descrs.begin(), descrs.end(), [&](const auto& w) { return w.value == type; })->word;
+}
 
 class Parser {
  public:
@@ -15,11 +36,10 @@ class Parser {
     dictionary();
     end_of_header();
     NpyHeader found{type_, fortran_order_, shape(), bytes_.size()};
-    const std::uint64_t there = size_ - found.data,
-                        needed = static_cast<std::uint64_t>(found.shape.numel()) * size_of(found.type);
+    const std::uint64_t there = size_ - found.data, needed = StoredElements{{}, type_, found.shape, 0}.bytes();
     if (there != needed)
       fail("there are " + std::to_string(there) + " bytes of elements, but shape " + text_of(found.shape) +
-           " of type '" + text_of(found.type) + "' takes " + std::to_string(needed));
+           " of type '" + descr_of(type_) + "' takes " + std::to_string(needed));
     return found;
   }
 
@@ -44,9 +64,8 @@ class Parser {
     at_ = major == 1 ? 10 : 12;
     if (bytes_.size() < at_) fail(cut);
     const std::size_t length = little_endian(8, at_ - 8);
-    if (length > npy_header_limit)
-      fail("a header of " + std::to_string(length) + " bytes is above the limit of " +
-           std::to_string(npy_header_limit));
+    if (length > header_limit)
+      fail("a header of " + std::to_string(length) + " bytes is above the limit of " + std::to_string(header_limit));
     if (bytes_.size() - at_ < length) fail(cut);
     bytes_ = bytes_.substr(0, at_ + length);
   }
@@ -111,17 +130,19 @@ class Parser {
     skip_space();
     if (peek() == '[') fail("arrays of structures are not supported");
     const std::string_view descr = quoted("a type");
-    for (const Word<NpyType>& w : words(NpyType{}))
-      if (descr == w.word) {
-        type_ = w.value;
-        return;
-      }
+    std::string known;
+    for (const Word<DType>& w : descrs) {
+      known.append(known.empty() ? "" : ", ").append(w.word);
+      if (descr != w.word) continue;
+      type_ = w.value;
+      return;
+    }
     std::string shown(descr.substr(0, 40));
     if (descr.find('O') != std::string_view::npos)
       fail("type '" + shown + "' are Python objects, which only Python can read");
     if (descr.starts_with('>'))
       fail("type '" + shown + "' is big-endian: in Python, x.astype(x.dtype.newbyteorder('<')) makes it little-endian");
-    fail("type '" + shown + "' is none of " + all_words<NpyType>());
+    fail("type '" + shown + "' is none of " + known);
   }
 
   void read_order() {
@@ -172,7 +193,7 @@ class Parser {
   std::uint64_t size_;
   std::string_view what_;
   std::size_t at_ = 0;
-  NpyType type_ = NpyType::f4;
+  DType type_ = DType::f32;
   bool fortran_order_ = false;
   std::array<Index, Shape::max_rank> extents_{};
   std::size_t rank_ = 0;
@@ -180,14 +201,14 @@ class Parser {
 
 }  // namespace
 
-std::size_t size_of(NpyType type) { return static_cast<std::size_t>(text_of(type)[2] - '0'); }
-
-NpyHeader parse_npy_header(std::string_view bytes, std::uint64_t size, std::string_view what) {
-  return Parser(bytes, size, what).header();
+NpyHeader read_npy_header(const ByteSource& source) {
+  std::string beginning(static_cast<std::size_t>(std::min<std::uint64_t>(source.size, header_limit + 12)), '\0');
+  source.read(0, beginning.data(), beginning.size());
+  return Parser(beginning, source.size, source.name).header();
 }
 
-std::string npy_header_text(NpyType type, const Shape& shape) {
-  std::string text = "{'descr': '" + text_of(type) + "', 'fortran_order': False, 'shape': (";
+std::string npy_header_text(DType type, const Shape& shape) {
+  std::string text = std::string("{'descr': '") + descr_of(type) + "', 'fortran_order': False, 'shape': (";
   for (int axis = 0; axis < shape.rank(); ++axis) text += (axis > 0 ? ", " : "") + std::to_string(shape[axis]);
   text += shape.rank() == 1 ? ",), }" : "), }";
   // NumPy leaves room for the first extent to grow to 21 digits in place.

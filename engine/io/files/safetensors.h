@@ -22,8 +22,8 @@ struct NamedArray {
 /// Texts by name: `__metadata__`.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-/// Writes a file, whole or not at all (FileWriter of engine/io/files/file.h). Equal arguments give equal bytes: tensors are
-/// sorted as the reference implementation sorts them (by element type, then by name), metadata by name. Unless it is
+/// Writes a file, whole or not at all (FileWriter of file.h). Equal arguments give equal bytes: tensors are sorted as
+/// the reference implementation sorts them (by element type, then by name), metadata by name. Unless it is
 /// given, "format" = "pt" is added to the metadata, without which some loaders refuse a file; and so are the checksums
 /// with which SafetensorsFile finds any changed bit: "mote.crc32.header", and "mote.crc32.tensors" in the order of the
 /// file. Errors: a name that is used twice, that is not UTF-8, or that the format or the checksums need; an array that
@@ -68,8 +68,6 @@ class SafetensorsFile {
   Mask mask(const TensorEntry& entry) const;           ///< from booleans
   /// The bytes of a tensor, piece by piece and in order. False: its checksum is wrong, which is no error here.
   bool read_bytes(const TensorEntry& entry, const SeeBytes& see) const;
-  /// Reads every byte and compares every checksum. Errors: the first one that differs.
-  void check_all() const;
 
  private:
   std::string read_header();

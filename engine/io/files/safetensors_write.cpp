@@ -10,16 +10,6 @@
 namespace mote {
 namespace {
 
-/// The elements of a contiguous array.
-std::string_view bytes_of(const AnyArray& x) {
-  return std::visit(
-      [](const auto& a) {
-        return std::string_view(reinterpret_cast<const char*>(a.data()),
-                                static_cast<std::size_t>(a.numel()) * sizeof *a.data());
-      },
-      x);
-}
-
 /// The reference's order: element types from the largest on, then names byte by byte.
 bool before(const NamedArray& a, const NamedArray& b) {
   const DType x = dtype_of(a.value), y = dtype_of(b.value);

@@ -1,15 +1,27 @@
-// ChartAxis, where a value lies between the ends of what is shown, linear or logarithmic.
+// ChartAxis, where a value lies between the ends of what is shown, linear or logarithmic; round numbers along it; and
+// the means that are shown of too many points.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "engine/base/math.h"
-#include "engine/io/pictures/ticks.h"
-
 namespace mote::detail {
+
+/// Multiples of 1, 2 or 5 times a power of ten from `low` to `high`, in rising order, four to ten of them; the ends
+/// alone where these have hardly a double between them, one if they are equal; none if they are not finite or in the
+/// other order.
+std::vector<double> linear_ticks(double low, double high);
+
+/// For a logarithmic axis from `low`, which is above 0: powers of ten, of very many only some; where they are fewer
+/// than three also their doubles and fives; where these are fewer than two, linear ones.
+std::vector<double> log_ticks(double low, double high);
+
+/// Numbers in rising order as text of `digits` significant digits, of more where neighbours would look the same.
+std::vector<std::string> tick_labels(const std::vector<double>& ticks, int digits);
 
 /// From a value to its place: 0 at the low end, 1 at the high one; NaN for what is left out.
 struct ChartAxis {
@@ -20,14 +32,13 @@ struct ChartAxis {
     if (shows(value)) low = std::min(low, value), high = std::max(high, value);
   }
   bool empty() const { return !(low <= high); }
-  double place(double value) const {
-    if (empty() || !shows(value)) return std::numeric_limits<double>::quiet_NaN();
-    if (!(low < high)) return 0.5;
-    if (log) return (math::log(value) - math::log(low)) / (math::log(high) - math::log(low));
-    const double part = std::isfinite(high - low) ? 1 : 0.5;  // of each, so that no difference is infinite
-    return (part * value - part * low) / (part * high - part * low);
-  }
+  double place(double value) const;
   std::vector<double> ticks() const { return log ? log_ticks(low, high) : linear_ticks(low, high); }
 };
+
+/// x and y.
+using Point = std::pair<double, double>;
+/// The points, or of more than `most` the means of that many equal shares: of all x, and of the y that are finite.
+std::vector<Point> means_of_shares(const std::vector<Point>& points, std::size_t most);
 
 }  // namespace mote::detail

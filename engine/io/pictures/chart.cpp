@@ -3,38 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "engine/base/number_text.h"
 #include "engine/io/pictures/axis.h"
-#include "engine/io/pictures/ticks.h"
-#include "engine/io/pictures/xml.h"
+#include "engine/io/text/utf8_stream.h"
 
 namespace mote {
 namespace {
 
-using Point = std::pair<double, double>;
+using detail::Point;
 
 constexpr double page_width = 480, left = 58, right = 468, plot_top = 50, plot_bottom = 258;  // of 300
 constexpr std::size_t colours = 4, most_points = 1000;
-
-/// The points, or the means of equal shares of them.
-std::vector<Point> reduced(const std::vector<Point>& points) {
-  const std::size_t n = points.size();
-  if (n <= most_points) return points;
-  std::vector<Point> shares;
-  for (std::size_t i = 0, begin = 0; i < most_points; ++i) {
-    const std::size_t stop = (i + 1) * n / most_points;
-    double x = 0, y = 0, used = 0;
-    for (std::size_t k = begin; k < stop; ++k) {
-      x += points[k].first / static_cast<double>(stop - begin);
-      if (std::isfinite(points[k].second)) y += points[k].second, used += 1;
-    }
-    shares.emplace_back(x, used > 0 ? y / used : std::numeric_limits<double>::quiet_NaN());
-    begin = stop;
-  }
-  return shares;
-}
 
 std::string coordinate(double x) { return fixed_text(x, 1); }
 
@@ -49,7 +29,7 @@ class Drawing {
   explicit Drawing(const Chart& chart) : chart_(chart) {
     x_.log = chart.log_x, y_.log = chart.log;
     for (const ChartLine& line : chart.lines) {
-      lines_.push_back(reduced(line.points));
+      lines_.push_back(detail::means_of_shares(line.points, most_points));
       for (const Point& p : lines_.back())
         if (x_.shows(p.first) && y_.shows(p.second)) x_.include(p.first), y_.include(p.second);
     }
@@ -61,7 +41,7 @@ class Drawing {
 
   /// The elements of the picture.
   std::string content() {
-    svg_ = "<title>" + detail::xml_text(chart_.title) + "</title>\n";
+    svg_ = "<title>" + markup_text(chart_.title) + "</title>\n";
     text(8, 20, "class=\"heading\"", chart_.title);
     axes();
     for (std::size_t i = 0; i < lines_.size(); ++i) draw(lines_[i], chart_.lines[i], i % colours);
@@ -74,8 +54,8 @@ class Drawing {
   double down(double y) const { return plot_bottom - (plot_bottom - plot_top) * y_.place(y); }
 
   void text(double x, double y, const std::string& how, const std::string& what) {
-    svg_ += "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" " + how + ">" + detail::xml_text(what) +
-            "</text>\n";
+    svg_ +=
+        "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" " + how + ">" + markup_text(what) + "</text>\n";
   }
   void path(const std::string& d, const std::string& style) {
     svg_ += "<path class=\"" + style + "\" d=\"" + d + "\"/>\n";
@@ -117,8 +97,8 @@ class Drawing {
         if (!drawing) d += "h0";  // so that a point alone shows
         if (line.dots)
           dots += "<path class=\"dot c" + number + "\" d=\"" + go('M', across(x), height) + "h0\"><title>" +
-                  detail::xml_text(line.name) + " " + general_text(y, 5) + ", " + detail::xml_text(chart_.x_label) +
-                  " " + general_text(x, 7) + "</title></path>\n";
+                  markup_text(line.name) + " " + general_text(y, 5) + ", " + markup_text(chart_.x_label) + " " +
+                  general_text(x, 7) + "</title></path>\n";
       }
       drawing = shown;
     }

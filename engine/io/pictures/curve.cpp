@@ -3,30 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "engine/base/check.h"
 #include "engine/io/pictures/axis.h"
-#include "engine/io/pictures/ticks.h"
 
 namespace mote {
 namespace {
-
-/// The means of `count` equal shares of the values, or the values themselves if there are fewer.
-std::vector<double> means(std::span<const double> values, std::size_t count) {
-  const std::size_t n = values.size();
-  std::vector<double> shares;
-  for (std::size_t c = 0, begin = 0; c < std::min(count, n); ++c) {
-    const std::size_t end = (c + 1) * n / std::min(count, n);
-    double sum = 0;
-    std::size_t used = 0;
-    for (; begin < end; ++begin)
-      if (std::isfinite(values[begin])) sum += values[begin], ++used;
-    shares.push_back(used > 0 ? sum / static_cast<double>(used) : std::numeric_limits<double>::quiet_NaN());
-  }
-  return shares;
-}
 
 std::string right_aligned(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
@@ -37,9 +20,11 @@ std::string right_aligned(const std::string& text, std::size_t width) {
 std::string curve_text(std::span<const double> values, const CurveOptions& options) {
   check_in("curve_text", options.width >= 1 && options.height >= 2, "width ", options.width, " must be at least 1 and ",
            "height ", options.height, " at least 2");
-  const std::vector<double> columns = means(values, static_cast<std::size_t>(options.width));
+  std::vector<detail::Point> columns;
+  for (std::size_t i = 0; i < values.size(); ++i) columns.emplace_back(static_cast<double>(i + 1), values[i]);
+  columns = detail::means_of_shares(columns, static_cast<std::size_t>(options.width));
   detail::ChartAxis axis{.log = options.log};
-  for (const double column : columns) axis.include(column);
+  for (const auto& [x, mean] : columns) axis.include(mean);
   std::vector<double> ends;
   if (!axis.empty()) ends = {axis.low, axis.high};
   const std::vector<std::string> labels = detail::tick_labels(ends, 4);
@@ -47,7 +32,7 @@ std::string curve_text(std::span<const double> values, const CurveOptions& optio
   const std::size_t label = std::max(top.size(), bottom.size());
   std::vector<std::string> rows(static_cast<std::size_t>(options.height), std::string(columns.size(), ' '));
   for (std::size_t c = 0; c < columns.size(); ++c)
-    if (const double h = axis.place(columns[c]); !std::isnan(h))
+    if (const double h = axis.place(columns[c].second); !std::isnan(h))
       rows[static_cast<std::size_t>(std::lround((1 - h) * (options.height - 1)))][c] = '*';
   std::string text = options.title.empty() ? "" : options.title + "\n";
   for (std::size_t r = 0; r < rows.size(); ++r) {

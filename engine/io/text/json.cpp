@@ -2,7 +2,6 @@
 #include "engine/io/text/json.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "engine/base/check.h"
@@ -31,158 +30,79 @@ const char* name_of(Json::Kind kind) {
   return "nothing";
 }
 
-/// Sets `path` to the way from `at` to `to`; false, and `path` as it was, if `to` is not in there.
-bool find_path(const Json& at, const Json& to, std::size_t depth, std::string& path) {
-  if (&at == &to) return true;
-  if (depth == 0) return false;
-  const auto put = [&](const std::string& piece) {
-    if (!path.empty() && path[0] != '[') path.insert(0, 1, '.');
-    path.insert(0, piece);
-    return true;
-  };
-  if (at.is(Json::Kind::array))
-    for (const Json& item : at.items())
-      if (find_path(item, to, depth - 1, path))
-        return put(std::string("[").append(std::to_string(&item - at.items().data())).append("]"));
-  if (at.is(Json::Kind::object))
-    for (const JsonMember& m : at.members())
-      if (find_path(m.value, to, depth - 1, path)) return put(detail::shown_name(m.name));
-  return false;
-}
-
 }  // namespace
 
 Json::Json() = default;
-Json::Json(std::string text) {
-  if (text.empty())
-    value_ = Box<std::string>();
-  else
-    value_ = Box<std::string>(std::move(text));
-}
+Json::Json(std::string text) : value_(std::move(text)) {}
 Json::Json(const Json&) = default;
 Json::Json(Json&&) noexcept = default;
-Json& Json::operator=(const Json&) = default;
-Json& Json::operator=(Json&&) noexcept = default;
 Json::~Json() = default;
 
-Json Json::array() { return array(std::vector<Json>()); }
-Json Json::object() { return object(std::vector<JsonMember>()); }
+Json& Json::operator=(Json other) noexcept {
+  std::swap(value_, other.value_);
+  std::swap(depth_, other.depth_);
+  return *this;
+}
 
 Json Json::array(std::vector<Json> items) {
   Json made;
-  made.value_ = items.empty() ? Box<std::vector<Json>>() : Box<std::vector<Json>>(std::move(items));
+  made.depth_ = 1;
+  for (const Json& item : items) made.holds(item);
+  made.value_ = std::move(items);
   return made;
 }
 
 Json Json::object(std::vector<JsonMember> members) {
   Json made;
-  made.value_ = members.empty() ? Box<std::vector<JsonMember>>() : Box<std::vector<JsonMember>>(std::move(members));
+  made.depth_ = 1;
+  for (const JsonMember& m : members) made.holds(m.value);
+  made.value_ = std::move(members);
   return made;
 }
 
-Json::Value Json::held(bool value) { return value; }
-Json::Value Json::held(std::int64_t value) { return value; }
-Json::Value Json::held(std::uint64_t value) {
-  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return value;
-  return static_cast<std::int64_t>(value);
-}
-Json::Value Json::held(double value) { return value; }
+Json Json::array() { return array(std::vector<Json>()); }
+Json Json::object() { return object(std::vector<JsonMember>()); }
 
-Json::Kind Json::kind() const {
-  static constexpr Kind kinds[] = {Kind::null,   Kind::boolean, Kind::integer, Kind::integer,
-                                   Kind::number, Kind::string,  Kind::array,   Kind::object};
-  return kinds[value_.index()];
+void Json::holds(const Json& inner) {
+  depth_ = std::max(depth_, inner.depth_ + 1);
+  if (depth_ > most_depth) throw Error("JSON: arrays and objects are nested deeper than " + std::to_string(most_depth));
 }
 
-bool Json::equals(const Json& other) const {
-  if (value_.index() != other.value_.index()) return false;
-  const auto same = [](auto a, auto b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
-  switch (kind()) {
-    case Kind::string:
-      return as_string() == other.as_string();
-    case Kind::array:
-      return same(items(), other.items());
-    case Kind::object:
-      return same(members(), other.members());
-    case Kind::boolean:
-      return std::get<bool>(value_) == std::get<bool>(other.value_);
-    case Kind::number:
-      return std::get<double>(value_) == std::get<double>(other.value_);
-    case Kind::integer:
-      return value_.index() == 2 ? std::get<2>(value_) == std::get<2>(other.value_)
-                                 : std::get<3>(value_) == std::get<3>(other.value_);
-    case Kind::null:
-      break;
-  }
-  return true;
-}
+bool operator==(const Json& a, const Json& b) { return a.value_ == b.value_; }
 
 Json& Json::push_back(Json value) {
-  items();  // for its error
-  std::get<Box<std::vector<Json>>>(value_).write().push_back(std::move(value));
+  JsonPlace(*this).items();  // for its error
+  holds(value);
+  std::get<std::vector<Json>>(value_).push_back(std::move(value));
   return *this;
 }
 
 Json& Json::add(std::string name, Json value) {
-  members();
-  std::get<Box<std::vector<JsonMember>>>(value_).write().push_back({std::move(name), std::move(value)});
+  JsonPlace(*this).members();
+  holds(value);
+  std::get<std::vector<JsonMember>>(value_).push_back({std::move(name), std::move(value)});
   return *this;
 }
 
-bool Json::as_bool() const { return JsonPlace(*this).as_bool(); }
-Index Json::as_integer() const { return JsonPlace(*this).as_integer(); }
-std::uint64_t Json::as_unsigned() const { return JsonPlace(*this).as_unsigned(); }
-double Json::as_number() const { return JsonPlace(*this).as_number(); }
-const std::string& Json::as_string() const { return JsonPlace(*this).as_string(); }
-std::span<const Json> Json::items() const { return JsonPlace(*this).items(); }
-std::span<const JsonMember> Json::members() const { return JsonPlace(*this).members(); }
-const Json* Json::find(std::string_view name) const { return JsonPlace(*this).find(name); }
-JsonPlace Json::at(std::string_view name) const { return JsonPlace(*this).at(name); }
-JsonPlace Json::at(std::size_t position) const { return JsonPlace(*this).at(position); }
-
 template <class T>
 const T& JsonPlace::held(const char* kind) const {
-  const T* const value = std::get_if<T>(&value_->value_);
-  if (!value) fail("must be " + std::string(kind) + ", not " + name_of(value_->kind()));
-  return *value;
+  const T* const found = std::get_if<T>(&value_->value());
+  if (!found) fail("must be " + std::string(kind) + ", not " + name_of(value_->kind()));
+  return *found;
 }
 
 bool JsonPlace::as_bool() const { return held<bool>("a boolean"); }
 
-Index JsonPlace::as_integer() const {
-  if (const auto* const large = std::get_if<std::uint64_t>(&value_->value_))
-    fail("is " + std::to_string(*large) + ", above the largest integer, 2^63 - 1");
-  return held<std::int64_t>("an integer");
-}
-
-std::uint64_t JsonPlace::as_unsigned() const {
-  if (const auto* const large = std::get_if<std::uint64_t>(&value_->value_)) return *large;
-  const std::int64_t value = held<std::int64_t>("an integer");
-  if (value < 0) fail("must not be negative, as " + std::to_string(value) + " is");
-  return static_cast<std::uint64_t>(value);
-}
+Index JsonPlace::as_integer() const { return held<Index>("an integer"); }
 
 double JsonPlace::as_number() const {
-  if (const auto* const large = std::get_if<std::uint64_t>(&value_->value_)) return static_cast<double>(*large);
-  if (const auto* const integer = std::get_if<std::int64_t>(&value_->value_)) return static_cast<double>(*integer);
+  if (const auto* const integer = std::get_if<Index>(&value_->value())) return static_cast<double>(*integer);
   return held<double>("a number");
 }
 
-const std::string& JsonPlace::as_string() const {
-  static const std::string empty;
-  const std::string* const text = held<Json::Box<std::string>>("a string").get();
-  return text ? *text : empty;
-}
-
-std::span<const Json> JsonPlace::items() const {
-  const std::vector<Json>* const list = held<Json::Box<std::vector<Json>>>("an array").get();
-  return list ? std::span<const Json>(*list) : std::span<const Json>();
-}
-
-std::span<const JsonMember> JsonPlace::members() const {
-  const std::vector<JsonMember>* const list = held<Json::Box<std::vector<JsonMember>>>("an object").get();
-  return list ? std::span<const JsonMember>(*list) : std::span<const JsonMember>();
-}
+const std::string& JsonPlace::as_string() const { return held<std::string>("a string"); }
+const std::vector<Json>& JsonPlace::items() const { return held<std::vector<Json>>("an array"); }
+const std::vector<JsonMember>& JsonPlace::members() const { return held<std::vector<JsonMember>>("an object"); }
 
 const Json* JsonPlace::find(std::string_view name) const {
   for (const JsonMember& m : members())
@@ -190,32 +110,26 @@ const Json* JsonPlace::find(std::string_view name) const {
   return nullptr;
 }
 
+JsonPlace JsonPlace::at(const JsonMember& member) const {
+  return JsonPlace(member.value, what_, path_ + (path_.empty() ? "" : ".") + detail::shown_name(member.name));
+}
+
 JsonPlace JsonPlace::at(std::string_view name) const {
-  const Json* const found = find(name);
-  if (!found) {
-    const std::string outer = path();
-    throw Error(std::string(what_) + ": " + outer + (outer.empty() ? "" : ".") + detail::shown_name(name) +
-                " is missing");
-  }
-  return to(*found);
+  for (const JsonMember& m : members())
+    if (m.name == name) return at(m);
+  throw Error(std::string(what_) + ": " + path_ + (path_.empty() ? "" : ".") + detail::shown_name(name) +
+              " is missing");
 }
 
 JsonPlace JsonPlace::at(std::size_t position) const {
-  const std::span<const Json> list = items();
+  const std::vector<Json>& list = items();
   if (position >= list.size())
     fail("has " + std::to_string(list.size()) + " items, too few for one at position " + std::to_string(position));
-  return to(list[position]);
-}
-
-std::string JsonPlace::path() const {
-  std::string path;
-  find_path(*document_, *value_, detail::json_depth, path);
-  return path;
+  return JsonPlace(list[position], what_, path_ + "[" + std::to_string(position) + "]");
 }
 
 void JsonPlace::fail(std::string_view rule) const {
-  const std::string where = path();
-  throw Error(std::string(what_) + ": " + (where.empty() ? "the document" : where) + " " + std::string(rule));
+  throw Error(std::string(what_) + ": " + (path_.empty() ? "the document" : path_) + " " + std::string(rule));
 }
 
 std::size_t detail::repeated_name(std::span<const JsonMember> members) {

@@ -10,52 +10,50 @@ namespace {
 
 class Writer {
  public:
-  Writer(const Json& document, int indent) : document_(document), indent_(indent) {}
+  explicit Writer(int indent) : indent_(indent) {}
 
-  std::string text() {
-    write(document_, 0);
+  std::string text(const Json& document) {
+    write(JsonPlace(document), 0);
     return std::move(text_);
   }
 
  private:
-  JsonPlace place(const Json& value) const { return JsonPlace(document_, value, "JSON"); }
-
-  void write(const Json& value, std::size_t depth) {
-    switch (value.kind()) {
+  void write(const JsonPlace& place, std::size_t depth) {
+    switch (place.value().kind()) {
       case Json::Kind::null:
         text_ += "null";
         break;
       case Json::Kind::boolean:
-        text_ += value.as_bool() ? "true" : "false";
+        text_ += place.as_bool() ? "true" : "false";
         break;
       case Json::Kind::integer:
-        text_ += value.as_number() < 0 ? std::to_string(value.as_integer()) : std::to_string(value.as_unsigned());
+        text_ += std::to_string(place.as_integer());
         break;
       case Json::Kind::number:
-        write_number(value);
+        write_number(place);
         break;
       case Json::Kind::string:
-        write_string(value.as_string(), value);
+        write_string(place.as_string(), place);
         break;
       case Json::Kind::array:
-        write_array(value, depth + 1);
+        write_array(place, depth + 1);
         break;
       case Json::Kind::object:
-        write_object(value, depth + 1);
+        write_object(place, depth + 1);
         break;
     }
   }
 
   /// With a point or an exponent even if it is whole: an integer is another kind.
-  void write_number(const Json& value) {
-    const double x = value.as_number();
-    if (!std::isfinite(x)) place(value).fail("is " + exact_text(x) + ", which JSON cannot express");
+  void write_number(const JsonPlace& place) {
+    const double x = place.as_number();
+    if (!std::isfinite(x)) place.fail("is " + exact_text(x) + ", which JSON cannot express");
     const std::string digits = exact_text(x);
     text_ += digits;
     if (digits.find_first_of(".e") == std::string::npos) text_ += ".0";
   }
 
-  void write_string(const std::string& string, const Json& owner) {
+  void write_string(const std::string& string, const JsonPlace& owner) {
     static constexpr std::string_view short_ones = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt";
     text_ += '"';
     for (std::size_t i = 0; i < string.size();) {
@@ -68,7 +66,7 @@ class Writer {
         ((text_ += "\\u00") += "01"[byte >> 4]) += "0123456789abcdef"[byte & 15u];
       } else {
         const auto [bytes, code] = detail::character_at(string, i);
-        if (!code) place(owner).fail("holds text that is not UTF-8: " + detail::shown_name(string));
+        if (!code) owner.fail("holds text that is not UTF-8: " + detail::shown_name(string));
         length = bytes;
         text_.append(string, i, length);
       }
@@ -77,35 +75,30 @@ class Writer {
     text_ += '"';
   }
 
-  void write_array(const Json& value, std::size_t depth) {
-    open('[', depth);
-    for (const Json& item : value.items()) {
+  void write_array(const JsonPlace& place, std::size_t depth) {
+    text_ += '[';
+    for (std::size_t i = 0; i < place.items().size(); ++i) {
       next(depth);
-      write(item, depth);
+      write(place.at(i), depth);
     }
     close(']', depth);
   }
 
-  void write_object(const Json& value, std::size_t depth) {
-    const std::span<const JsonMember> members = value.members();
+  void write_object(const JsonPlace& place, std::size_t depth) {
+    const std::vector<JsonMember>& members = place.members();
     if (const std::size_t i = detail::repeated_name(members); i < members.size())
-      place(value).fail("has two members with the name " + detail::shown_name(members[i].name));
-    open('{', depth);
+      place.fail("has two members with the name " + detail::shown_name(members[i].name));
+    text_ += '{';
     for (const JsonMember& m : members) {
-      if (m.name.find('\0') != std::string::npos) place(value).fail("has a name that holds U+0000");
+      if (m.name.find('\0') != std::string::npos) place.fail("has a name that holds U+0000");
       next(depth);
-      write_string(m.name, value);
+      write_string(m.name, place);
       text_ += indent_ < 0 ? ":" : ": ";
-      write(m.value, depth);
+      write(place.at(m), depth);
     }
     close('}', depth);
   }
 
-  void open(char bracket, std::size_t depth) {
-    if (depth > detail::json_depth)
-      place(document_).fail("is nested deeper than " + std::to_string(detail::json_depth));
-    text_ += bracket;
-  }
   /// The comma after a previous item, and the new line.
   void next(std::size_t depth) {
     if (text_.back() != '[' && text_.back() != '{') text_ += ',';
@@ -121,13 +114,12 @@ class Writer {
     text_.append(depth * static_cast<std::size_t>(indent_), ' ');
   }
 
-  const Json& document_;
   int indent_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string Json::text(int indent) const { return Writer(*this, indent).text(); }
+std::string Json::text(int indent) const { return Writer(indent).text(*this); }
 
 }  // namespace mote

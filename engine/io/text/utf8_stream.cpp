@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/check.h"
 #include "engine/io/text/utf8.h"
 
 namespace mote {
@@ -38,18 +39,18 @@ std::string valid_utf8(std::string_view bytes) {
 }
 
 std::string readable_text(std::string_view text, std::string_view kept) {
-  const std::string whole = valid_utf8(text);
+  return without_controls(valid_utf8(text), kept);
+}
+
+std::string markup_text(std::string_view text, std::string_view kept) {
+  static constexpr std::string_view special = "&<>\"'";
+  static constexpr const char* escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   std::string out;
-  for (std::size_t i = 0; i < whole.size();) {
-    const auto [length, found] = detail::character_at(whole, i);
-    const unsigned code = found.value_or(0xfffd);
-    if (!detail::is_control(code) ||
-        (code != 0 && code < 0x80 && kept.find(static_cast<char>(code)) != std::string_view::npos))
-      out += whole.substr(i, length);
+  for (const char c : readable_text(text, kept))
+    if (const std::size_t which = special.find(c); which != std::string_view::npos)
+      out += escapes[which];
     else
-      out += detail::utf8_text(code < 0x20 ? 0x2400 + code : code == 0x7f ? 0x2421 : 0xfffd);
-    i += length;
-  }
+      out += c;
   return out;
 }
 

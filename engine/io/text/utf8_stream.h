@@ -1,4 +1,4 @@
-// Utf8Stream, which makes text that a terminal can show of bytes that come token by token.
+// Text that can be shown: of bytes that come token by token, of any bytes, and as markup.
 #pragma once
 
 #include <string>
@@ -22,8 +22,11 @@ class Utf8Stream {
 /// All of a text that may hold anything, as valid UTF-8.
 std::string valid_utf8(std::string_view bytes);
 
-/// The same with pictures instead of control characters, U+2400 for U+0000, but for those in `kept`: what a model wrote
+/// The same without control characters but those in `kept` (without_controls of engine/base/check.h): what a model wrote
 /// cannot move a terminal's cursor.
 std::string readable_text(std::string_view text, std::string_view kept = "\n\t");
+
+/// The same as it may stand in HTML and XML, between tags and in attributes.
+std::string markup_text(std::string_view text, std::string_view kept = "");
 
 }  // namespace mote

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "engine/io/pictures/axis.h"
-#include "engine/io/pictures/ticks.h"
 #include "tests/markup.h"
 #include "tests/tools.h"
 

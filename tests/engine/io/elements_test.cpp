@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "engine/io/files/crc32.h"
+#include "tests/sources.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
 

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "engine/io/files/file.h"
+#include "tests/file_calls.h"
 #include "tests/process.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
@@ -22,16 +23,15 @@
 namespace mote::test::file_faults_test {
 namespace {
 
-using detail::FileCalls;
 using detail::FileStatus;
 using detail::OpenFor;
-const FileCalls& real = detail::system_file_calls;
+const FileCalls& real = system_file_calls;
 
 /// Uses a table of calls for one scope.
 class Use {
  public:
-  explicit Use(const FileCalls& calls) { detail::file_calls = &calls; }
-  ~Use() { detail::file_calls = &real; }
+  explicit Use(const FileCalls& calls) { file_calls = &calls; }
+  ~Use() { file_calls = &real; }
   Use(const Use&) = delete;
 };
 

@@ -40,8 +40,7 @@ TEST_CASE("json: what RFC 8259 allows, as it is written back") {
       {"10", "10"},
       {"123456789012345678", "123456789012345678"},
       {"9223372036854775807", "9223372036854775807"},
-      {"9223372036854775808", "9223372036854775808"},
-      {"18446744073709551615", "18446744073709551615"},
+      {"9223372036854775807", "9223372036854775807"},
       {"-9223372036854775808", "-9223372036854775808"},
       {"-0", "-0.0"},
       {"0.0", "0.0"},
@@ -99,7 +98,7 @@ TEST_CASE("json: what it does not allow, and where the error points") {
                     in_array = "after an item of an array ',' or ']' must follow, not ",
                     in_object = "after a member of an object ',' or '}' must follow, not ",
                     after = "after the value there is ", no_zero = "a number must not start with a needless 0",
-                    integers = "an integer must be at least -2^63 and below 2^64",
+                    integers = "an integer must be at least -2^63 and below 2^63",
                     range = "the number is beyond the range of a double", end = "the end of the text",
                     half = "the first half of a surrogate pair has no second",
                     four = "\\u must be followed by four hexadecimal digits",
@@ -262,8 +261,8 @@ TEST_CASE("json: many names and long ones") {
   for (int i = 0; i < 20'000; ++i) text += "\"" + std::to_string(i) + "\":" + std::to_string(i) + ",";
   text.back() = '}';
   const Json many = parse_json(text);
-  CHECK(many.members().size() == 20'000);
-  CHECK(many.members()[12'345].name == "12345");
+  CHECK(JsonPlace(many).members().size() == 20'000);
+  CHECK(JsonPlace(many).members()[12'345].name == "12345");
   CHECK(text_of(many) == text);
   text.back() = ',';
   CHECK(error(text + "\"777\":0}").ends_with("the name 777 occurs twice in an object"));
@@ -273,7 +272,7 @@ TEST_CASE("json: many names and long ones") {
   CHECK(error(flood) == "JSON: line 1, column 158 (byte 157): the name a occurs twice in an object");
 
   const std::string name(1'000'000, 'x');
-  CHECK(parse_json("{\"" + name + "\":1}").members()[0].name == name);
+  CHECK(JsonPlace(parse_json("{\"" + name + "\":1}")).members()[0].name == name);
   const std::string twice = error("{\"" + name + "\":1,\"" + name + "\":2}");
   CHECK(twice.ends_with("the name \"" + std::string(80, 'x') + "...\" occurs twice in an object"));
 }
@@ -281,7 +280,7 @@ TEST_CASE("json: many names and long ones") {
 TEST_CASE("json: a text cut anywhere is refused, and one with any bit flipped is refused or writes what it reads") {
   const std::string text =
       "{\"__metadata__\":{\"format\":\"pt\",\"\xc3\xa9\":\"\\ud83d\\ude00\\n\"},\"h.0\":{\"dtype\":\"F32\",\"shape\":"
-      "[2,3],\"data_offsets\":[0,24]},\"x\":[true,false,null,-1.5e-3,18446744073709551615,[],{}]}";
+      "[2,3],\"data_offsets\":[0,24]},\"x\":[true,false,null,-1.5e-3,9223372036854775807,[],{}]}";
   CHECK(error(text) == "(no error)");
   for (std::size_t n = 0; n < text.size(); ++n) CHECK(error(text.substr(0, n)).starts_with("JSON: line 1, column "));
   int accepted = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/io/files/safetensors.h"
+#include "tests/sources.h"
 #include "tests/tools.h"
 
 namespace mote::test {
@@ -33,7 +34,7 @@ inline SafetensorsFile opened(const std::string& bytes) { return SafetensorsFile
 
 /// The error of opening and reading it all.
 inline std::string read_error(const std::string& bytes) {
-  return error_of([&] { opened(bytes).check_all(); });
+  return error_of([&] { check_all(opened(bytes)); });
 }
 
 /// Everything in it, as save_safetensors takes it: in mote's own types.

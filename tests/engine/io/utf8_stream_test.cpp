@@ -7,8 +7,12 @@
 #include <optional>
 #include <utility>
 
+#include "engine/io/files/file.h"
+#include "engine/io/text/fields.h"
+#include "engine/io/text/json.h"
 #include "engine/io/text/utf8.h"
 #include "tests/random_text.h"
+#include "tests/tools.h"
 
 namespace mote::test::utf8_stream_test {
 namespace {
@@ -32,6 +36,35 @@ TEST_CASE("utf8: a zero byte is a character, half a character is none") {
   CHECK((detail::is_utf8("") && detail::is_utf8(text.substr(0, 3)) && !detail::is_utf8(text)));
   for (const unsigned code : {0x0u, 0x1fu, 0x7fu, 0x9fu, 0xfffeu, 0xffffu}) CHECK(detail::is_control(code));
   for (const unsigned code : {0x20u, 0x7eu, 0xa0u, 0xfffdu, 0x10000u}) CHECK(!detail::is_control(code));
+}
+
+TEST_CASE("readable text: no control character, no mark that turns the direction of writing") {
+  CHECK(readable_text("\x1b[31m\a\r\n\t\x7f") == "␛[31m␇␍\n\t␡");
+  CHECK(readable_text(std::string("\0\n", 2), "") == "␀␊");
+  CHECK(readable_text("a\u009b1mb") == "a" + lost + "1mb");
+  CHECK(readable_text("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") == losts(9));
+  CHECK(readable_text("\u2029\u202f\u2065\u206a\u00a0\ufffd") == "\u2029\u202f\u2065\u206a\u00a0\ufffd");
+  CHECK(readable_text("\xef\xbf\xbe\xef\xbf\xbf\x9b") == losts(3));
+  CHECK(markup_text("<a href=\"&'\u202e\n\">") == "&lt;a href=&quot;&amp;&#39;" + lost + "␊&quot;&gt;");
+}
+
+TEST_CASE("errors: what a file or an option holds reaches no terminal raw, whatever sentence quotes it") {
+  const std::string hostile = "a\x1b[31m\nb\u009b\a\u202e", shown = "a␛[31m␊b" + lost + "␇" + lost;
+  CHECK(std::string(Error(hostile).what()) == shown);
+  CHECK(std::string(Error("problems:\n  " + hostile + "\n  c").what()) == "problems:\n  " + shown + "\n  c");
+  const auto error = [](auto f) { return test::error_of([&] { f(); }); };
+  CHECK(error([&] { check(false, "there is no '", hostile, "'"); }) == "there is no '" + shown + "'");
+  Index index = 0;
+  CHECK(error([&] { detail::read_field("seed", hostile, index); }) == "seed: '" + shown + "' is not a whole number");
+  CHECK(error([&] {
+          JsonPlace(parse_json("{\""
+                               "a\u009b"
+                               "\":1}"),
+                    "config.json")
+              .at("a\u009b")
+              .as_string();
+        }).find("\u009b") == std::string::npos);
+  CHECK(error([&] { FileReader{hostile}; }) == "cannot read '" + shown + "': No such file or directory");
 }
 
 TEST_CASE("Utf8Stream: a character is held back until it is whole") {

@@ -1,5 +1,5 @@
-// Where the ticks of an axis lie.
-#include "engine/io/pictures/ticks.h"
+// Where values and ticks of an axis lie.
+#include "engine/io/pictures/axis.h"
 
 #include <algorithm>
 #include <cmath>
@@ -59,6 +59,31 @@ std::vector<std::string> tick_labels(const std::vector<double>& ticks, int digit
     labels.push_back(general_text(ticks[i], std::clamp(needed, digits, 17)));
   }
   return labels;
+}
+
+double ChartAxis::place(double value) const {
+  if (empty() || !shows(value)) return std::numeric_limits<double>::quiet_NaN();
+  if (!(low < high)) return 0.5;
+  if (log) return (math::log(value) - math::log(low)) / (math::log(high) - math::log(low));
+  const double part = std::isfinite(high - low) ? 1 : 0.5;  // of each, so that no difference is infinite
+  return (part * value - part * low) / (part * high - part * low);
+}
+
+std::vector<Point> means_of_shares(const std::vector<Point>& points, std::size_t most) {
+  const std::size_t n = points.size();
+  if (n <= most) return points;
+  std::vector<Point> shares;
+  for (std::size_t i = 0, begin = 0; i < most; ++i) {
+    const std::size_t stop = (i + 1) * n / most;
+    double x = 0, y = 0, used = 0;
+    for (std::size_t k = begin; k < stop; ++k) {
+      x += points[k].first / static_cast<double>(stop - begin);
+      if (std::isfinite(points[k].second)) y += points[k].second, used += 1;
+    }
+    shares.emplace_back(x, used > 0 ? y / used : std::numeric_limits<double>::quiet_NaN());
+    begin = stop;
+  }
+  return shares;
 }
 
 }  // namespace mote::detail
