@@ -21,10 +21,6 @@ std::string shapes_of(std::span<const Array* const> arrays) {
   return text.append(")");
 }
 
-std::string in_layer(const Node& node) {
-  return recorded(node) && !recorded(node)->layer.empty() ? " (in " + recorded(node)->layer + ")" : "";
-}
-
 struct DebugLines : Observer {
   DebugLines() { watch(); }
   void op_recorded(const OpReport& op) override {

@@ -1,4 +1,4 @@
-// The chain of a thread's observers: all of them hear what the core tells its one Watch.
+// The chain of a thread's observers: all of them are notified of what the core reports to its one Watch.
 #include "engine/watch/observer.h"
 
 namespace mote {
@@ -18,9 +18,10 @@ class Watchers final : public Watch {
     open([&](Observer& o) { o.layer_opened(scope); }, [&](Observer& o) { o.layer_closed(scope); });
   }
   void layer_closed(const LayerScope& scope) noexcept override {
-    tell([&](Observer& o) { o.layer_closed(scope); });
+    notify([&](Observer& o) { o.layer_closed(scope); });
   }
   void op_opened(const Op& op) override {
+    stated_.reserve(stated_.size() + 1);
     open([&](Observer& o) { o.op_opened(op); }, [&](Observer& o) { o.op_closed(op); });
     stated_.emplace_back();
   }
@@ -34,7 +35,7 @@ class Watchers final : public Watch {
     return any([&](const Observer& o) { return o.wants(value); });
   }
   void show(const Op& op, const char* value, const Array& x) override {
-    tell([&](Observer& o) {
+    notify([&](Observer& o) {
       if (o.wants(value)) o.value_shown(op, value, x);
     });
   }
@@ -49,24 +50,22 @@ class Watchers final : public Watch {
     const std::vector<const Array*> inputs = op.inputs();
     const OpReport report{op.name(),    inputs, result, stated.flops, kept_bytes, stated.infinity_on_purpose,
                           stated.notes, node};
-    tell([&](Observer& o) { o.op_recorded(report); });
+    notify([&](Observer& o) { o.op_recorded(report); });
   }
   void op_closed(const Op& op) noexcept override {
-    tell([&](Observer& o) { o.op_closed(op); });
+    notify([&](Observer& o) { o.op_closed(op); });
     stated_.pop_back();
   }
   void rule_opened(const Node& node, const Array& dy) override {
     open([&](Observer& o) { o.rule_opened(node, dy); }, [&](Observer& o) { o.rule_closed(node); });
   }
   void gradient_sent(const Node& node, std::size_t i, const Array& dx, const Array& dy) override {
-    tell([&](Observer& o) { o.gradient_sent(node, i, dx, dy); });
+    notify([&](Observer& o) { o.gradient_sent(node, i, dx, dy); });
   }
   void rule_closed(const Node& node) noexcept override {
-    tell([&](Observer& o) { o.rule_closed(node); });
+    notify([&](Observer& o) { o.rule_closed(node); });
   }
-  std::string in_layer(const Node& node) const override {
-    return recorded(node) && !recorded(node)->layer.empty() ? " (in " + recorded(node)->layer + ")" : "";
-  }
+  std::string in_layer(const Node& node) const override { return mote::in_layer(node); }
 
  private:
   struct Statement {  // what an open op has said of itself
@@ -81,25 +80,29 @@ class Watchers final : public Watch {
       if (ask(*o)) return true;
     return false;
   }
-  template <class Tell>
-  void tell(const Tell& tell) {
+  template <class Notify>
+  void notify(const Notify& notify) {
     const During<Watch*> what_they_do_is_not_reported(thread_context.watch, nullptr);
-    for (Observer* o = innermost; o; o = o->around_) tell(*o);
+    for (Observer* o = innermost; o; o = o->around_) notify(*o);
   }
-  /// Those who were told of an opening are told of the closing if another one then throws.
+  /// Those who were notified of an opening are notified of the closing if another one then throws.
   template <class Opening, class Closing>
   void open(const Opening& opening, const Closing& closing) {
     const During<Watch*> what_they_do_is_not_reported(thread_context.watch, nullptr);
     for (Observer* o = innermost; o; o = o->around_) try {
         opening(*o);
       } catch (...) {
-        for (Observer* told = innermost; told != o; told = told->around_) closing(*told);
+        for (Observer* opened = innermost; opened != o; opened = opened->around_) closing(*opened);
         throw;
       }
   }
 
   std::vector<Statement> stated_;
 };
+
+std::string in_layer(const Node& node) {
+  return recorded(node) && !recorded(node)->layer.empty() ? " (in " + recorded(node)->layer + ")" : "";
+}
 
 void Observer::watch() {
   watching();  // the environment's observers are the outermost

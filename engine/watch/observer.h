@@ -32,6 +32,8 @@ struct Recorded {
 };
 /// Null if nobody watched when the op was recorded.
 inline Recorded* recorded(const Node& node) { return static_cast<Recorded*>(node.watched.get()); }
+/// " (in <layer>)", or "" where that is not known.
+std::string in_layer(const Node& node);
 
 /// Sees what its thread does from watch() until destruction: override what you need. Layers and ops nest, and whatever
 /// opens also closes, even after an exception: hence the closing functions must not throw. What runs inside a rule or

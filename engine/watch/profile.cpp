@@ -85,16 +85,6 @@ void Profile::op_recorded(const OpReport& op) {
   node.moves = !view;  // the rule of a composed op is its own
 }
 
-void Profile::layer_closed(const LayerScope& scope) noexcept {
-  const Bookkeeping mine(*this);
-  close(&scope, mine.now());
-}
-
-void Profile::op_closed(const Op& op) noexcept {
-  const Bookkeeping mine(*this);
-  close(&op, mine.now());
-}
-
 void Profile::rule_opened(const Node& node, const Array& dy) {
   const Bookkeeping mine(*this);
   Frame frame{&node, &totals_.ops[node.op], nullptr, mine.now()};
@@ -119,18 +109,14 @@ void Profile::gradient_sent(const Node& node, std::size_t i, const Array& dx, co
     if (line) line->flops += flops, line->bytes += bytes;
 }
 
-void Profile::rule_closed(const Node& node) noexcept {
-  const Bookkeeping mine(*this);
-  close(&node, mine.now());
-}
-
 /// Closes `scope` and whatever is still open inside it.
-void Profile::close(const void* scope, double now) noexcept {
+void Profile::close(const void* scope) noexcept {
+  const Bookkeeping mine(*this);
   const auto found = std::find_if(open_.rbegin(), open_.rend(), [&](const Frame& f) { return f.scope == scope; });
   if (found == open_.rend()) return;
   const Frame frame = *found;
   open_.resize(static_cast<std::size_t>(open_.rend() - found) - 1);
-  const double seconds = now - frame.start;
+  const double seconds = mine.now() - frame.start;
   if (frame.op) (frame.rule ? frame.op->backward_seconds : frame.op->seconds) += seconds - frame.in_ops;
   if (frame.layer) (frame.rule ? frame.layer->backward_seconds : frame.layer->seconds) += seconds - frame.in_layers;
   if (open_.empty()) return;

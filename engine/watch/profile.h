@@ -40,13 +40,13 @@ class Profile final : public Observer {
   bool wants_layers() const override { return false; }  // their classes will do
 
   void layer_opened(const LayerScope& scope) override;
-  void layer_closed(const LayerScope& scope) noexcept override;
+  void layer_closed(const LayerScope& scope) noexcept override { close(&scope); }
   void op_opened(const Op& op) override;
   void op_recorded(const OpReport& op) override;
-  void op_closed(const Op& op) noexcept override;
+  void op_closed(const Op& op) noexcept override { close(&op); }
   void rule_opened(const Node& node, const Array& dy) override;
   void gradient_sent(const Node& node, std::size_t i, const Array& dx, const Array& dy) override;
-  void rule_closed(const Node& node) noexcept override;
+  void rule_closed(const Node& node) noexcept override { close(&node); }
 
  private:
   struct Frame {  // an op, a layer or a rule that is open
@@ -60,7 +60,7 @@ class Profile final : public Observer {
   };
   class Bookkeeping;
   void open(Frame frame);
-  void close(const void* scope, double now) noexcept;
+  void close(const void* scope) noexcept;
 
   ProfileTotals& totals_;
   Clock* const clock_;
