@@ -91,7 +91,7 @@ void packed(const Matrix& a, const Matrix& b, Matrix& c) {
 
 /// 5. Vectors: the same blocks, as large as the registers allow, computed with instructions that multiply and add 4, 8
 /// or 16 elements at once: with AVX-512, 14 x 32 elements of C in 28 registers. These are mote's own blocks
-/// (engine/kernels/target/gemm_tile.h), chosen for this processor when the program starts. Each step rounds once, after
+/// (engine/kernels/target/gemm.h), chosen for this processor when the program starts. Each step rounds once, after
 /// the addition, not twice: the last bits are others than those above, on every machine the same.
 void columns_of_blocks(const Matrix& a, const Matrix& b, Matrix& c, Index begin, Index end) {
   const kernels::Table& t = kernels::table();
@@ -102,16 +102,16 @@ void columns_of_blocks(const Matrix& a, const Matrix& b, Matrix& c, Index begin,
     t.gemm_tiles({.rows = n,
                   .columns = std::min(width, end - j),
                   .k = n,
-                  .width = width,
                   .a = a.data(),
-                  .b = panel.data(),
-                  .c = &c[size_t(j)],
-                  .bias = nullptr,
                   .a_row = n,
-                  .b_k = width,
                   .a_k = 1,
+                  .b = panel.data(),
+                  .b_k = width,
+                  .width = width,
                   .b_panel = width * n,
+                  .c = &c[size_t(j)],
                   .c_row = n,
+                  .bias = nullptr,
                   .add = false});
   }
 }

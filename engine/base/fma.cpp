@@ -12,13 +12,10 @@ __extension__ using Wide = unsigned __int128;
 
 /// |x| = mantissa 2^exponent, with bit 52 of the mantissa set. x is finite and not 0.
 struct Parts {
-  std::uint64_t mantissa;
   int exponent;
-  explicit Parts(double x) : mantissa(std::bit_cast<std::uint64_t>(x) & 0x000F'FFFF'FFFF'FFFF), exponent(-1074) {
-    const int biased = static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7FF);
-    if (biased > 0) mantissa |= std::uint64_t(1) << 52, exponent += biased - 1;
-    const int up = std::countl_zero(mantissa) - 11;
-    mantissa <<= up, exponent -= up;
+  std::uint64_t mantissa;
+  explicit Parts(double x) : mantissa(static_cast<std::uint64_t>(std::ldexp(std::frexp(std::abs(x), &exponent), 53))) {
+    exponent -= 53;
   }
 };
 
@@ -44,7 +41,8 @@ double nearest(Wide x, int exponent) {
 }  // namespace
 
 extern "C" double fma(double a, double b, double c) {
-  if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c) || a == 0 || b == 0) return a * b + c;
+  if (!std::isfinite(a) || !std::isfinite(b) || a == 0 || b == 0) return a * b + c;
+  if (!std::isfinite(c)) return c;  // whatever a b overflows to
   if (c == 0) return a * b;
   const Parts x(a), y(b), z(c);
   // Product and summand at one exponent in 127 bits. The product has 105 or 106 bits and so room for 20 more, the

@@ -1,10 +1,10 @@
 // Scalar, one value behind the interface of Vec, and the public functions, which apply the formulas to it.
 #include "engine/base/math.h"
 
-#include <cstdint>
-#include <cstring>
+#include <bit>
+#include <cmath>
 
-#include "engine/base/math_formulas.h"
+#include "engine/base/math_trig.h"
 
 namespace mote {
 namespace {
@@ -31,11 +31,7 @@ struct OneBits {
   friend OneBits operator|(OneBits a, OneBits b) { return OneBits(a.v | b.v); }
   friend OneBits operator^(OneBits a, OneBits b) { return OneBits(a.v ^ b.v); }
   friend OneMask operator==(OneBits a, OneBits b) { return {a.v == b.v}; }
-  friend Scalar<T> as_real(OneBits a) {
-    T x;
-    std::memcpy(&x, &a.v, sizeof x);
-    return Scalar<T>(x);
-  }
+  friend Scalar<T> as_real(OneBits a) { return Scalar<T>(std::bit_cast<T>(a.v)); }
 };
 template <int k, class T>
 OneBits<T> shl(OneBits<T> a) {
@@ -45,9 +41,6 @@ template <int k, class T>
 OneBits<T> shr(OneBits<T> a) {
   return OneBits<T>(a.v >> k);
 }
-
-float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
 template <class T>
 struct Scalar {
@@ -67,16 +60,12 @@ struct Scalar {
   friend Mask operator<(Scalar a, Scalar b) { return {a.v < b.v}; }
   friend Mask operator<=(Scalar a, Scalar b) { return {a.v <= b.v}; }
   friend Mask operator==(Scalar a, Scalar b) { return {a.v == b.v}; }
-  friend Scalar fma(Scalar a, Scalar b, Scalar c) { return Scalar(fused(a.v, b.v, c.v)); }
+  friend Scalar fma(Scalar a, Scalar b, Scalar c) { return Scalar(std::fma(a.v, b.v, c.v)); }
   friend Scalar select(Mask m, Scalar a, Scalar b) { return m.v ? a : b; }
   friend Scalar lesser_of(Scalar a, Scalar b) { return a.v < b.v ? a : b; }
   friend Scalar greater_of(Scalar a, Scalar b) { return b.v < a.v ? a : b; }
   friend Scalar abs(Scalar a) { return as_real(bits(a) & Bits(~typename Bits::UInt(0) >> 1)); }
-  friend Bits bits(Scalar a) {
-    typename Bits::UInt u;
-    std::memcpy(&u, &a.v, sizeof u);
-    return Bits(u);
-  }
+  friend Bits bits(Scalar a) { return Bits(std::bit_cast<typename Bits::UInt>(a.v)); }
 };
 
 }  // namespace
@@ -85,8 +74,6 @@ namespace math {
 
 float exp(float x) { return v_exp(Scalar<float>(x)).v; }
 double exp(double x) { return v_exp(Scalar<double>(x)).v; }
-float expm1(float x) { return v_expm1(Scalar<float>(x)).v; }
-double expm1(double x) { return v_expm1(Scalar<double>(x)).v; }
 float log(float x) { return v_log(Scalar<float>(x)).v; }
 double log(double x) { return v_log(Scalar<double>(x)).v; }
 float log1p(float x) { return v_log1p(Scalar<float>(x)).v; }
@@ -95,12 +82,6 @@ float sin(float x) { return v_sin(Scalar<float>(x)).v; }
 double sin(double x) { return v_sin(Scalar<double>(x)).v; }
 float cos(float x) { return v_cos(Scalar<float>(x)).v; }
 double cos(double x) { return v_cos(Scalar<double>(x)).v; }
-float tanh(float x) { return v_tanh(Scalar<float>(x)).v; }
-double tanh(double x) { return v_tanh(Scalar<double>(x)).v; }
-float sigmoid(float x) { return v_sigmoid(Scalar<float>(x)).v; }
-double sigmoid(double x) { return v_sigmoid(Scalar<double>(x)).v; }
-float erf(float x) { return v_erf(Scalar<float>(x)).v; }
-double erf(double x) { return v_erf(Scalar<double>(x)).v; }
 float pow(float x, float y) { return v_pow(Scalar<float>(x), Scalar<float>(y)).v; }
 double pow(double x, double y) { return v_pow(Scalar<double>(x), Scalar<double>(y)).v; }
 float product(float x, float y) { return x * y; }

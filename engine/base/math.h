@@ -16,10 +16,6 @@ namespace mote::math {
 float exp(float x);
 double exp(double x);
 
-/// e^x - 1 without loss of digits near 0, within 1.5 ulp (float) and 1.9 ulp (double).
-float expm1(float x);
-double expm1(double x);
-
 /// Natural logarithm, within 0.9 ulp, subnormal x included; -inf for 0 and -0, NaN for x < 0.
 float log(float x);
 double log(double x);
@@ -33,19 +29,6 @@ float sin(float x);
 double sin(double x);
 float cos(float x);
 double cos(double x);
-
-/// Hyperbolic tangent, within 2.4 ulp (float) and 2.6 ulp (double); exactly odd, never beyond 1.
-float tanh(float x);
-double tanh(double x);
-
-/// 1 / (1 + e^-x), within 2.4 ulp on both sides of 0, down to subnormal results.
-float sigmoid(float x);
-double sigmoid(double x);
-
-/// The error function, 2/sqrt(pi) times the integral of e^(-t^2) from 0 to x, within 1 ulp; exactly odd, never
-/// beyond 1.
-float erf(float x);
-double erf(double x);
 
 /// x^y, within 1.2 ulp. Special cases as in C99, F.9.4.4: x^0 and 1^y are 1 even for NaN; a negative x requires an
 /// integer y (an odd one keeps the sign), otherwise NaN; 0 to a negative power is infinite.

@@ -3,9 +3,12 @@
 
 #include <cstdint>
 
-#ifndef MOTE_INLINE
-#define MOTE_INLINE inline __attribute__((always_inline))  // why: engine/kernels/target/simd.h
-#endif
+#include "engine/base/real.h"
+
+// The formulas, and the kernels that use them, are compiled once per instruction set into one program. An ordinary
+// inline function would be emitted several times, and the linker would keep any one of them, perhaps the AVX-512 one,
+// for all. Hence the anonymous namespaces, and forced inlining so that an unoptimised build does not differ.
+#define MOTE_INLINE inline __attribute__((always_inline))
 
 namespace mote {
 namespace {
@@ -31,9 +34,9 @@ struct Constants<float> {
   static constexpr float half_pi[3] = {0x1.921fb6p0f, -0x1.777a5cp-25f, -0x1.ee59dap-50f};
   static constexpr float exp_low = -132.39f, exp_high = 100;  // beyond: 0 and inf
   static constexpr int exp_headroom = 64;  // so that exp_low's exponent field, of 2^(n + 64), is 0: no slow underflow
-  static constexpr float tanh_high = 10, erf_high = 4;  // beyond: 1
-  static constexpr float normal_high = 5.6f;            // beyond: Phi rounds to 1
-  static constexpr float angle_high = 0x1p17f;          // beyond: the slow path, reduce_huge()
+  static constexpr float tanh_high = 10;   // beyond: 1
+  static constexpr float normal_high = 5.6f;    // beyond: Phi rounds to 1
+  static constexpr float angle_high = 0x1p17f;  // beyond: the slow path, reduce_huge()
 
   // exp(r) = 1 + r + r^2 p(r) on |r| <= ln(2)/2, 2^-28
   static constexpr float exp[5] = {0x1.fffffap-2f, 0x1.555492p-3f, 0x1.555a26p-5f, 0x1.123982p-7f, 0x1.694ca8p-10f};
@@ -45,13 +48,6 @@ struct Constants<float> {
   // sin(r) = r + r^3 p(r^2), cos(r) = 1 - r^2/2 + r^4 p(r^2) on |r| <= 0.7864, 2^-32
   static constexpr float sin[4] = {-0x1.555556p-3f, 0x1.111164p-7f, -0x1.a04858p-13f, 0x1.77db1cp-19f};
   static constexpr float cos[3] = {0x1.55554ap-5f, -0x1.6c0c28p-10f, 0x1.99e81p-16f};
-  // erf(x) = x + x p(x^2) on |x| <= 1, 2^-29
-  static constexpr float erf[7] = {0x1.06eba8p-3f, -0x1.81273ep-2f,  0x1.ce2cf2p-4f, -0x1.b7f88cp-6f,
-                                   0x1.540172p-8f, -0x1.a3d812p-11f, 0x1.4917a4p-14f};
-  // exp(x^2) erfc(x) = p((x-k)/(x+k)) on 1 <= x <= 4, 2^-25
-  static constexpr float erfcx_centre = 2;
-  static constexpr float erfcx[7] = {0x1.058672p-2f, -0x1.b5703ep-2f, 0x1.eeea2cp-3f,  -0x1.437496p-4f,
-                                     0x1.eb1a7ep-9f, 0x1.be864ap-8f,  -0x1.e465f4p-11f};
   // exp(x^2/2) Phi(-x) = p(x) on 0 <= x <= 5.6; exp(-x^2/2) times the error is below 2^-27
   static constexpr float normal[13] = {0x1p-1f,         -0x1.988432p-2f, 0x1.fffb56p-3f,  -0x1.1036bcp-3f,
                                        0x1.fe0db2p-5f,  -0x1.ab1e0ep-6f, 0x1.3c884ep-7f,  -0x1.9078acp-9f,
@@ -72,7 +68,7 @@ struct Constants<double> {
   static constexpr double half_pi[3] = {0x1.921fb54442d18p0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
   static constexpr double exp_low = -797.81, exp_high = 720;
   static constexpr int exp_headroom = 128;
-  static constexpr double tanh_high = 20, erf_high = 6;
+  static constexpr double tanh_high = 20;
   static constexpr double normal_high = 8.5;
   static constexpr double angle_high = 0x1p30;
 
@@ -95,49 +91,16 @@ struct Constants<double> {
                                     0x1.71de355a30dc1p-19, -0x1.ae5e500fabd75p-26, 0x1.5d8ccb88b00acp-33};
   static constexpr double cos[6] = {0x1.555555555554bp-5,   -0x1.6c16c16c15005p-10, 0x1.a01a019c8c64cp-16,
                                     -0x1.27e4f7eee413ap-22, 0x1.1ee9d999ab35dp-29,  -0x1.8fa533c62d8b9p-37};
-  // 2^-56
-  static constexpr double erf[13] = {0x1.06eba8214db69p-3,  -0x1.812746b0379fdp-2,  0x1.ce2f21a04360fp-4,
-                                     -0x1.b82ce312ab0a3p-6, 0x1.565bcd126d6edp-8,   -0x1.c02db49229b1fp-11,
-                                     0x1.f9a3342152cf5p-14, -0x1.f4d31d85b4f19p-17, 0x1.b9ed71fb0f59p-20,
-                                     -0x1.5f8e4d240cd6p-23, 0x1.fc0d5c2ee728bp-27,  -0x1.452ac54f52839p-30,
-                                     0x1.25ec3cb64ed0ap-34};
-  // on 1 <= x <= 6, 2^-54
-  static constexpr double erfcx_centre = 3;
-  static constexpr double erfcx[15] = {0x1.6e9827d229d2dp-3,   -0x1.4e102b9cf8515p-2, 0x1.f6ff2041059c4p-3,
-                                       -0x1.336ffbef0884dp-3,  0x1.258b13b0102f5p-4,  -0x1.8fa58eb645edcp-6,
-                                       0x1.17c8390718272p-8,   0x1.73102087a9217p-11, -0x1.39085e1cc56c5p-11,
-                                       0x1.7b9e1d7370cd3p-15,  0x1.0cb27045333d3p-14, -0x1.aef3ea371d167p-17,
-                                       -0x1.0ca6690f80a75p-17, 0x1.0d8ef341c1bd9p-19, 0x1.53a125bca58ffp-20};
   // on 0 <= x <= 8.5, 2^-56
-  static constexpr double normal[29] = {0x1p-1,
-                                        -0x1.9884533d43643p-2,
-                                        0x1.ffffffffff9d1p-3,
-                                        -0x1.1058377e23e3fp-3,
-                                        0x1.fffffffe3eae7p-5,
-                                        -0x1.b3c058af09cdbp-6,
-                                        0x1.5555544148395p-7,
-                                        -0x1.f20055a63fc0ap-9,
-                                        0x1.5554fef3ee9bap-10,
-                                        -0x1.baa830e4a6fb5p-12,
-                                        0x1.1107bfb61ea54p-13,
-                                        -0x1.41bf8bf3ba754p-15,
-                                        0x1.6b437bb5e8084p-17,
-                                        -0x1.8950ae42a8349p-19,
-                                        0x1.9781f3d14c27dp-21,
-                                        -0x1.91668549f8c83p-23,
-                                        0x1.739b5f1192425p-25,
-                                        -0x1.3e41a38ebf03fp-27,
-                                        0x1.eefdb61b5cb31p-30,
-                                        -0x1.56af9e1de4d71p-32,
-                                        0x1.9e0f238daa5eep-35,
-                                        -0x1.abdad4b721257p-38,
-                                        0x1.72191098bcec8p-41,
-                                        -0x1.05880a5f9e2d5p-44,
-                                        0x1.24e26ac53f3cp-48,
-                                        -0x1.f25fa9614029p-53,
-                                        0x1.2ddacb9a9e3fp-57,
-                                        -0x1.ceca9370394cbp-63,
-                                        0x1.50e717185adb9p-69};
+  static constexpr double normal[29] = {
+      0x1.0000000000000p-1,  -0x1.9884533d43643p-2,  0x1.ffffffffff9d1p-3,  -0x1.1058377e23e3fp-3,
+      0x1.fffffffe3eae7p-5,  -0x1.b3c058af09cdbp-6,  0x1.5555544148395p-7,  -0x1.f20055a63fc0ap-9,
+      0x1.5554fef3ee9bap-10, -0x1.baa830e4a6fb5p-12, 0x1.1107bfb61ea54p-13, -0x1.41bf8bf3ba754p-15,
+      0x1.6b437bb5e8084p-17, -0x1.8950ae42a8349p-19, 0x1.9781f3d14c27dp-21, -0x1.91668549f8c83p-23,
+      0x1.739b5f1192425p-25, -0x1.3e41a38ebf03fp-27, 0x1.eefdb61b5cb31p-30, -0x1.56af9e1de4d71p-32,
+      0x1.9e0f238daa5eep-35, -0x1.abdad4b721257p-38, 0x1.72191098bcec8p-41, -0x1.05880a5f9e2d5p-44,
+      0x1.24e26ac53f3cp-48,  -0x1.f25fa9614029p-53,  0x1.2ddacb9a9e3fp-57,  -0x1.ceca9370394cbp-63,
+      0x1.50e717185adb9p-69};
 };
 
 // Every V provides its own shl<k>(bits) and shr<k>(bits). Clang 14 parses "shl<" as a template only if it knows one.

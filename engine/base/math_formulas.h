@@ -1,11 +1,9 @@
-// exp, log, tanh, erf, pow and others, written once over V: 16 lanes (simd.h) or one (math.cpp), of float or double.
+// exp, log, pow, tanh, gelu and others, written once over V: 16 lanes (simd.h) or one (math.cpp), of float or double.
 // They share one order of operations, so all give the same bits.
 #pragma once
 
 #include "engine/base/math_constants.h"
-#include "engine/base/math_trig.h"
 
-// Included in files compiled for one instruction set: hence the anonymous namespace, see simd.h.
 namespace mote {
 namespace {
 
@@ -28,13 +26,19 @@ MOTE_INLINE V minus_abs(V x) {
 
 /// A sum of two values, the second at most half a unit in the last place of the first: twice the digits.
 template <class V>
-struct Two {
+struct DoubleDouble {
   V hi, lo;
 };
 
-/// a + b exactly, if |a| >= |b| or a is 0 (Dekker).
+/// a + b exactly (Knuth).
 template <class V>
-MOTE_INLINE Two<V> add_exactly(V a, V b) {
+MOTE_INLINE DoubleDouble<V> two_sum(V a, V b) {
+  const V sum = a + b, b_seen = sum - a;
+  return {sum, (a - (sum - b_seen)) + (b - b_seen)};
+}
+/// The same in fewer operations, if |a| >= |b| or a is 0 (Dekker).
+template <class V>
+MOTE_INLINE DoubleDouble<V> fast_two_sum(V a, V b) {
   const V sum = a + b;
   return {sum, b - (sum - a)};
 }
@@ -102,24 +106,14 @@ MOTE_INLINE V v_exp_below(V x) {
 
 /// exp(x.hi + x.lo).
 template <class V>
-MOTE_INLINE V exp_of(Two<V> x) {
+MOTE_INLINE V exp_of(DoubleDouble<V> x) {
   const PowerAndRest<V> p = split_by_ln2<2 * int(ConstantsOf<V>::bias)>(inside_exp(x.hi));
   const V finite = V(ConstantsOf<V>::exp_high);  // beyond it x.lo may be inf - inf and is ignored
   return times_power(exp_rest(p.rest + select(abs(x.hi) < finite, x.lo, V(0))), p.power);
 }
 
-/// exp(x) - 1 = 2^n expm1(r) + (2^n - 1), computed as (s expm1(r) + (s - 1/t)) t with s t = 2^n.
-template <class V>
-MOTE_INLINE V v_expm1(V x) {
-  using B = BitsOf<V>;
-  const PowerAndRest<V> p = split_by_ln2<2 * int(ConstantsOf<V>::bias)>(inside_exp(x));
-  const B s = shr<1>(p.power), t = p.power - s;
-  const V one_less = power_of_two<V>(s) - power_of_two<V>(B(2 * ConstantsOf<V>::bias) - t);
-  const V y = fma(expm1_rest(p.rest), power_of_two<V>(s), one_less) * power_of_two<V>(t);
-  return select(x == V(0), x, y);
-}
-
-/// tanh|x| = e / (e + 2) with e = exp(2|x|) - 1 = 2^n expm1(r) + (2^n - 1), where 2^n neither overflows nor is below 1.
+/// Within 2.6 ulp, never beyond 1: tanh|x| = e / (e + 2) with e = exp(2|x|) - 1 = 2^n expm1(r) + (2^n - 1), where 2^n
+/// neither overflows nor is below 1.
 template <class V>
 MOTE_INLINE V v_tanh(V x) {
   using C = ConstantsOf<V>;
@@ -130,7 +124,8 @@ MOTE_INLINE V v_tanh(V x) {
   return with_sign_of(e / (e + V(2)), x);
 }
 
-/// 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows or cancels.
+/// Within 2.4 ulp, down to subnormal results: 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing
+/// overflows or cancels.
 template <class V>
 MOTE_INLINE V v_sigmoid(V x) {
   const V e = v_exp_below(minus_abs(x));
@@ -187,8 +182,7 @@ template <class V>
 MOTE_INLINE V v_log1p(V x) {
   using C = ConstantsOf<V>;
   using B = BitsOf<V>;
-  const V u = V(1) + x, x_seen = u - V(1);
-  const V lost = (V(1) - (u - x_seen)) + (x - x_seen);  // u + lost == 1 + x exactly
+  const auto [u, lost] = two_sum(V(1), x);
   const ExponentAndRest<V> p = split_by_two(u);
   const V scale = power_of_two<V>(B(2 * C::bias) - p.biased);
   const V c = select(u < V(C::two_mantissa * C::two_mantissa), lost * scale, V(0));  // beyond, c is negligible
@@ -197,19 +191,20 @@ MOTE_INLINE V v_log1p(V x) {
   return select(x == V(0), x, y);
 }
 
-/// log(x) with about 13 bits more than the type has, for pow: the same series, with the first two terms in Two.
+/// log(x) with about 13 bits more than the type has, for pow: the same series, with the first two terms as
+/// DoubleDouble.
 template <class V>
-MOTE_INLINE Two<V> log_in_two(V x) {
+MOTE_INLINE DoubleDouble<V> log_in_double_double(V x) {
   using C = ConstantsOf<V>;
   const ExponentAndRest<V> p = split_by_two(x);
   const V f = p.one_plus_f - V(1), d = V(2) + f, d_lo = f - (d - V(2));
   const V s = f / d, s_lo = fma(-s, d_lo, fma(-s, d, f)) / d;
   const V z = s * s, z_lo = fma(s + s, s_lo, fma(s, s, -z));
   const V cube = s * z, cube_lo = fma(s, z_lo, fma(s_lo, z, fma(s, z, -cube)));
-  const Two<V> c = add_exactly(V(C::two_thirds_hi), fma(z, polynomial(z, C::log_tail), V(C::two_thirds_lo)));
+  const DoubleDouble<V> c = fast_two_sum(V(C::two_thirds_hi), fma(z, polynomial(z, C::log_tail), V(C::two_thirds_lo)));
   const V term = cube * c.hi, term_lo = fma(cube, c.lo, fma(cube_lo, c.hi, fma(cube, c.hi, -term)));
-  const Two<V> first = add_exactly(p.exponent * V(C::ln2_hi), s + s), sum = add_exactly(first.hi, term);
-  return add_exactly(sum.hi, sum.lo + (first.lo + (term_lo + fma(p.exponent, V(C::ln2_lo), s_lo + s_lo))));
+  const DoubleDouble<V> first = fast_two_sum(p.exponent * V(C::ln2_hi), s + s), sum = fast_two_sum(first.hi, term);
+  return fast_two_sum(sum.hi, sum.lo + (first.lo + (term_lo + fma(p.exponent, V(C::ln2_lo), s_lo + s_lo))));
 }
 
 /// x^y as exp(y log|x|), then the sign and the special cases of C99's pow.
@@ -220,11 +215,11 @@ MOTE_INLINE V v_pow(V x, V y) {
   const V ax = abs(x), ay = abs(y), zero(0), one(1), inf(C::inf), whole(C::two_mantissa);
   const auto always_one = (y == zero) | (x == one) | ((ax == one) & (ay == inf));
   const V power = select(always_one, one, y);  // 0 * log(0), whose NaN would be ignored, may trap; so may inf - inf
-  const Two<V> log_x = log_in_two(ax);
+  const DoubleDouble<V> log_x = log_in_double_double(ax);
   const V log_hi = with_ends_of_log(ax, log_x.hi), p = power * log_hi;
   const auto finite = abs(p) < inf;
   const V lost = fma(power, select(finite, log_hi, zero), select(finite, -p, zero));
-  const V magnitude = exp_of(Two<V>{p, lost + power * log_x.lo});
+  const V magnitude = exp_of(DoubleDouble<V>{p, lost + power * log_x.lo});
 
   const V rounded = select(ay < whole, ay + whole, ay);  // from 2^23 on every float is whole, from 2^24 on even
   const auto is_whole = (whole <= ay) | (rounded - whole == ay);
@@ -234,15 +229,57 @@ MOTE_INLINE V v_pow(V x, V y) {
   return select(always_one, one, select(no_answer, V(C::nan), result));
 }
 
-/// |x| < 1: x + x p(x^2). Beyond: 1 - exp(-x^2) q, where q = exp(x^2) erfc(x) varies slowly and smoothly.
+/// sigmoid(x) and 1 - sigmoid(x) = sigmoid(-x), without the cancellation of the difference.
 template <class V>
-MOTE_INLINE V v_erf(V x) {
+struct Logistic {
+  V value, rest;
+};
+template <class V>
+MOTE_INLINE Logistic<V> v_logistic(V x) {
+  const V e = v_exp_below(minus_abs(x)), larger = V(1) / (V(1) + e), smaller = e * larger;
+  const auto negative = x < V(0);
+  return {select(negative, smaller, larger), select(negative, larger, smaller)};
+}
+
+/// A function and its derivative at the same x; what is not used costs nothing.
+template <class V>
+struct ValueAndSlope {
+  V value, slope;
+};
+
+/// x Phi(x), with Phi the normal distribution function, and its derivative Phi(x) + x exp(-x^2/2) / sqrt(2 pi). For
+/// a >= 0, Phi(-a) = exp(-a^2/2) q(a), where q varies slowly and smoothly, and Phi(a) = 1 - Phi(-a); the derivative has
+/// the same symmetry. So one exponential and one polynomial are all that both need.
+template <class V>
+MOTE_INLINE ValueAndSlope<V> v_gelu(V x) {
   using C = ConstantsOf<V>;
-  const V a = lesser_of(V(C::erf_high), abs(x)), square = a * a, centre = V(C::erfcx_centre);
-  const V near_zero = fma(a, polynomial(square, C::erf), a);
-  const V decay = exp_of(Two<V>{-square, -fma(a, a, -square)});
-  const V far_out = fma(-decay, polynomial((a - centre) / (a + centre), C::erfcx), V(1));
-  return with_sign_of(select(a < V(1), near_zero, far_out), x);
+  using Real = typename V::Real;
+  const V a = lesser_of(V(C::normal_high), abs(x)), decay = v_exp_below(x * x * V(Real(-0.5)));
+  const V q = polynomial(a, C::normal), below = decay * q;
+  const V slope_below = decay * fma(a, V(Real(-0.39894228040143267794)), q);
+  const auto negative = x < V(0);
+  return {x * select(negative, below, V(1) - below), select(negative, slope_below, V(1) - slope_below)};
+}
+
+/// x s(x) with the sigmoid s, and its derivative s (1 + x (1 - s)).
+template <class V>
+MOTE_INLINE ValueAndSlope<V> v_silu(V x) {
+  const Logistic<V> s = v_logistic(x);
+  return {x * v_sigmoid(x), s.value * fma(x, s.rest, V(1))};
+}
+
+/// x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3), GPT-2's approximation of x Phi(x), which is x s(2u); and
+/// its derivative s (1 + x (1 - s) 2u').
+template <class V>
+MOTE_INLINE ValueAndSlope<V> v_gelu_tanh(V x) {
+  using Real = typename V::Real;
+  constexpr Real linear = Real(1.59576912160573071176), cubic = Real(0.07135481627260024878);  // of 2u
+  // Beyond these s is exactly 0 or 1, and powers of x could overflow: 0 times infinity is no number.
+  const V near = lesser_of(V(Real(1e4)), greater_of(V(Real(-1e4)), x));
+  const V square = near * near, twice_u = near * fma(square, V(cubic), V(linear));
+  const Logistic<V> s = v_logistic(twice_u);
+  const V u_slope = fma(square, V(3 * cubic), V(linear));
+  return {x * v_sigmoid(twice_u), s.value * fma(near * s.rest, u_slope, V(1))};
 }
 
 }  // namespace

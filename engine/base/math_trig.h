@@ -1,7 +1,7 @@
-// Sine and cosine over V, 16 lanes or one; included by math_formulas.h.
+// Sine and cosine over V, 16 lanes or one, as in math_formulas.h.
 #pragma once
 
-#include "engine/base/math_constants.h"
+#include "engine/base/math_formulas.h"
 
 namespace mote {
 namespace {
@@ -10,18 +10,18 @@ namespace {
 template <class V>
 struct Angle {
   V hi, lo;
-  typename V::Bits quadrant;
+  BitsOf<V> quadrant;
 };
 
 /// x - n pi/2 with pi/2 in three pieces (Cody and Waite). The first product cancels exactly thanks to fma; lo keeps
 /// what the second loses, because near a multiple of pi/2 only those digits remain.
 template <class V>
 MOTE_INLINE Angle<V> reduce(V x) {
-  using C = Constants<typename V::Real>;
+  using C = ConstantsOf<V>;
   const V shifted = fma(x, V(C::two_over_pi), V(C::magic)), n = shifted - V(C::magic);
   const V a = fma(n, V(-C::half_pi[0]), x);
   const V b = n * V(-C::half_pi[1]), b_lost = fma(n, V(-C::half_pi[1]), -b);
-  const V hi = a + b, b_seen = hi - a, sum_lost = (a - (hi - b_seen)) + (b - b_seen);  // Knuth's TwoSum
+  const auto [hi, sum_lost] = two_sum(a, b);
   return {hi, fma(n, V(-C::half_pi[2]), sum_lost + b_lost), bits(shifted)};
 }
 
@@ -103,7 +103,7 @@ inline HugeAngle reduce_huge(double x) {
 /// Replaces the lanes whose |x| is out of range for reduce(). Rare, hence lane by lane and not inlined.
 template <class V>
 __attribute__((noinline)) void reduce_huge_lanes(const V& x, Angle<V>& angle) {
-  using C = Constants<typename V::Real>;
+  using C = ConstantsOf<V>;
   using Real = typename V::Real;
   Real xs[V::lanes], hi[V::lanes], lo[V::lanes], quadrant[V::lanes];
   x.store(xs);
@@ -125,21 +125,21 @@ __attribute__((noinline)) void reduce_huge_lanes(const V& x, Angle<V>& angle) {
 template <class V>
 MOTE_INLINE V sin_of_rest(V hi, V lo, V z) {
   const V from_lo = fma(z * V(typename V::Real(-0.5)), lo, lo);  // cos(hi) lo
-  return hi + fma(z * hi, polynomial(z, Constants<typename V::Real>::sin), from_lo);
+  return hi + fma(z * hi, polynomial(z, ConstantsOf<V>::sin), from_lo);
 }
 
 template <class V>
 MOTE_INLINE V cos_of_rest(V hi, V lo, V z) {
   const V half(typename V::Real(0.5)), h = half * z, w = V(1) - h, w_lost = (V(1) - w) - h;
   const V from_lo = fma(hi, lo, half * fma(hi, hi, -z));  // sin(hi) lo, plus what z = hi^2 lost
-  return w + (w_lost + fma(z * z, polynomial(z, Constants<typename V::Real>::cos), -from_lo));
+  return w + (w_lost + fma(z * z, polynomial(z, ConstantsOf<V>::cos), -from_lo));
 }
 
 /// sin(x + turns pi/2).
 template <class V>
-MOTE_INLINE V sin_with_turns(V x, typename V::Bits turns) {
-  using C = Constants<typename V::Real>;
-  using B = typename V::Bits;
+MOTE_INLINE V sin_with_turns(V x, BitsOf<V> turns) {
+  using C = ConstantsOf<V>;
+  using B = BitsOf<V>;
   Angle<V> angle = reduce(x);
   if (any((V(C::angle_high) < abs(x)) & (abs(x) < V(C::inf)))) [[unlikely]]
     reduce_huge_lanes(x, angle);
@@ -151,11 +151,11 @@ MOTE_INLINE V sin_with_turns(V x, typename V::Bits turns) {
 
 template <class V>
 MOTE_INLINE V v_sin(V x) {
-  return select(x == V(0), x, sin_with_turns(x, typename V::Bits(0)));
+  return select(x == V(0), x, sin_with_turns(x, BitsOf<V>(0)));
 }
 template <class V>
 MOTE_INLINE V v_cos(V x) {
-  return sin_with_turns(x, typename V::Bits(1));
+  return sin_with_turns(x, BitsOf<V>(1));
 }
 
 }  // namespace

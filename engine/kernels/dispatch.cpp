@@ -8,16 +8,11 @@
 
 namespace mote::kernels {
 
+// Each is there if it was built.
 const Table& portable_table();
-#if defined(MOTE_WITH_AVX2)
 const Table& avx2_table();
-#endif
-#if defined(MOTE_WITH_AVX512)
 const Table& avx512_table();
-#endif
-#if defined(MOTE_WITH_NEON)
 const Table& neon_table();
-#endif
 
 std::vector<const Table*> available_tables() {
   std::vector<const Table*> tables{&portable_table()};

@@ -1,4 +1,4 @@
-// The matrix product on pointers and strides.
+// The matrix product on pointers and strides, and by a weight that is packed once for many of them.
 #pragma once
 
 #include "engine/base/real.h"
@@ -31,5 +31,21 @@ struct GemmBatch {
 };
 /// All products of a batch as one job for the threads.
 void gemm_batch(const GemmBatch& batch, Index m, Index n, Index k, Matrix a, Matrix b, real* c, Index c_row);
+
+/// A weight W [n, k] in the order in which products of a few rows read it: panels of `width` outputs, each [k, width].
+/// Owns nothing.
+struct PackedWeight {
+  Index n, k, width;
+  const real* panels;
+};
+/// The width of the panels under the table in use: whole vectors of 16, so that packing writes nothing beyond a panel.
+Index packed_width(Index n);
+/// Elements of all panels.
+Index packed_numel(Index n, Index k);
+/// Packs w [n, k], contiguous.
+PackedWeight pack_weight(Index n, Index k, const real* w, real* panels);
+/// C = A W^T + bias: A [m, k] and C [m, n], contiguous; bias [n] or null; k at least 1. The bits of gemm(). For a few
+/// rows: A's are multiplied three or more at a time, and each time W passes.
+void multiply_packed(Index m, const real* a, const PackedWeight& w, const real* bias, real* c);
 
 }  // namespace mote::kernels

@@ -80,19 +80,22 @@ struct WeightedRows {
   Index y_row;
 };
 
-/// C [rows, columns] from A [rows, k], k at most sum_block, and panels of B, each `width` columns and b_panel apart:
-/// element (p, j) of a panel is b[p * b_k + j]. A width of 0: B is not in panels, its rows are b_k apart. Element (r,
-/// p) of A is a[r * a_row + p * a_k], or of each of its panels, if it is in panels. The bias, of one element per
-/// column, may be null.
+/// One block of k of a matrix product: C [rows, columns] = A [rows, k] B [k, columns], with k at most sum_block.
 struct TileBlock {
-  Index rows, columns, k, width;
-  const real *a, *b;
+  Index rows, columns, k;
+  /// Element (r, p) of A is a[r * a_row + p * a_k]. Or A is packed, with a_panel from one row of tiles to the next, and
+  /// a_panel is 0 if it is not.
+  const real* a;
+  Index a_row, a_k, a_panel = 0;
+  /// Element (p, j) of B is b[p * b_k + j]. Or B is packed in panels of `width` columns, b_panel from one to the next,
+  /// and element (p, j) of a panel is so; `width` is 0 if it is not.
+  const real* b;
+  Index b_k, width = 0, b_panel = 0;
   real* c;
-  const real* bias;
-  Index a_row, b_k, a_k, b_panel, c_row;
-  bool add;  ///< to what C holds, the blocks before this one; else C is set
-  bool a_panels = false;
-  real* copy = nullptr;  ///< for neither in panels: where the first row of tiles puts panels of B, for the others
+  Index c_row;
+  const real* bias;      ///< an element per column, added to C; or null
+  bool add;              ///< to what C holds, the blocks of k before this one; else C is set
+  real* copy = nullptr;  ///< if A and B are not packed: where to pack B for the rows of tiles after the first
 };
 
 struct Table {
@@ -159,15 +162,17 @@ struct Table {
   /// y += share (x - y), a running mean; with values below the smallest normal one as 0.
   void (*lerp)(const real* x, real share, real* y, Index n);
 
-  // Matrix product (target/gemm_tiles.h, target/gemm_pack.h): one block of k; the width of its panels for so many rows;
-  // and panels of `width` columns (j) copied so that tiles read them in order:
-  // out[p * width + j] = x[p * row + j * column] for p < k. `out` has room for 16 elements more.
-  // gemm_pack_rows copies A of a block, if its columns are contiguous: one panel per row of tiles, to which the block
-  // then refers. `out` has room for 16 elements more per row.
+  // Matrix product (target/gemm.h).
   Index gemm_rows;  ///< the most rows of a tile
   void (*gemm_tiles)(const TileBlock& t);
+  /// The width of tiles, and so of panels of B, for so many rows.
   Index (*gemm_width)(Index rows);
-  void (*gemm_pack)(const real* x, Index row, Index column, Index k, Index columns, Index width, real* out);
+  /// Packs x in panels of `width` columns j, `panel` apart: out[p * width + j] = x[p * row + j * column] for p < k.
+  /// `out` has room for 16 elements more.
+  void (*gemm_pack)(const real* x, Index row, Index column, Index k, Index columns, Index width, Index panel,
+                    real* out);
+  /// Packs A of a block, to which the block then refers. `out` has room for (rows + d) (k + 16), d = rows / gemm_rows +
+  /// 1.
   void (*gemm_pack_rows)(TileBlock& t, real* out);
 
   // What the processor can do at best (target/limits.h).

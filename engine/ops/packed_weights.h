@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/array/array.h"
-#include "engine/kernels/packed.h"
+#include "engine/kernels/gemm.h"
 
 namespace mote {
 

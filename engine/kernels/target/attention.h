@@ -4,7 +4,7 @@
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/target/attention_sums.h"
 #include "engine/kernels/target/softmax.h"
-#include "engine/kernels/target/turn.h"
+#include "engine/kernels/target/transpose.h"
 
 namespace mote {
 namespace {
@@ -34,7 +34,7 @@ template <int keys>
 MOTE_INLINE void multiply_keys(const AttentionScores& s, const real* k0, Index begin, Index end, Vec (&sum)[keys]) {
 #pragma GCC unroll 16
   for (int j = 0; j < keys; ++j) sum[j] = Vec::zero();
-  constexpr int pointers = (keys + 2) / 3;  // as in gemm_tile.h
+  constexpr int pointers = (keys + 2) / 3;  // as in gemm.h
   const real* k[pointers];
   const Index row = s.k_row;
 #pragma GCC unroll 16
@@ -55,7 +55,8 @@ MOTE_INLINE void multiply_keys(const AttentionScores& s, const real* k0, Index b
 
 /// w = (q_r . k_j) * scale. Long sums are cut into blocks as everywhere.
 MOTE_INLINE void products(const AttentionBlock& b, const AttentionScores& s, Vec scale, real* w) {
-  turn(s.q, s.q_row, b.rows, s.width, s.turned);
+  for (Index r = 0; r < 16; r += Reg::lanes)
+    transpose_rows(s.q + r * s.q_row, s.q_row, b.rows - r, s.width, 16, s.turned + r);
   constexpr Index block = kernels::sum_block;
   for_tiles<sums_at_once * Reg::lanes / Vec::lanes>(b.keys, [&]<int keys>(Index first) {
     const real* const k = s.k + first * s.k_row;

@@ -12,11 +12,7 @@ namespace {
 using kernels::AttentionBlock, kernels::WeightedRows;
 
 /// Accumulators of a tile of sums: registers are left for its operands.
-#if defined(MOTE_TARGET_AVX512) || defined(MOTE_TARGET_NEON)
-constexpr int sums_at_once = 16;
-#else
-constexpr int sums_at_once = 8;
-#endif
+constexpr int sums_at_once = register_count / 2;
 
 /// Calls tile.operator()<rows>(first) for rows that together cover [0, n): `most` at a time, then halves.
 template <int most, class Tile>

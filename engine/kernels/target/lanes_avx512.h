@@ -10,18 +10,18 @@ namespace {
 #define MOTE_OP(name) _mm512_##name##_pd
 #define MOTE_COMPARE(kind) _mm512_cmp_pd_mask(a, b, kind)
 #define MOTE_COMPARE_BITS _mm512_cmpeq_epi64_mask
-using NativeUInt = std::uint64_t;
 using NativeMask = __mmask8;
 #else
 #define MOTE_OP(name) _mm512_##name##_ps
 #define MOTE_COMPARE(kind) _mm512_cmp_ps_mask(a, b, kind)
 #define MOTE_COMPARE_BITS _mm512_cmpeq_epi32_mask
-using NativeUInt = std::uint32_t;
 using NativeMask = __mmask16;
 #endif
+using NativeUInt = Constants<real>::UInt;
 using NativeReal = real __attribute__((vector_size(64)));
 using NativeBits = NativeUInt __attribute__((vector_size(64)));
 constexpr int native_lanes = 64 / sizeof(real);
+constexpr int register_count = 32, tile_rows = 14, tile_registers = 2;
 
 struct RegMask {
   NativeMask v;

@@ -60,8 +60,7 @@ struct Reg {
     return r;
   }
   static MOTE_INLINE Reg load_first(const real* p, Index n) { return Reg(native_load_first(p, n)); }
-  static MOTE_INLINE Reg load_strided(const real* p, Index stride) { return load_strided_first(p, stride, lanes); }
-  static MOTE_INLINE Reg load_strided_first(const real* p, Index stride, Index n) {
+  static MOTE_INLINE Reg load_strided(const real* p, Index stride, Index n) {
     Reg r(real(0));
     for (Index i = 0; i < lanes && i < n; ++i) r.v[i] = p[i * stride];
     return r;
@@ -158,12 +157,9 @@ struct PairOf {
   static MOTE_INLINE PairOf load_first(const real* p, Index n) {
     return {Half::load_first(p, low(n)), Half::load_first(n > Half::lanes ? p + Half::lanes : p, n - low(n))};
   }
-  static MOTE_INLINE PairOf load_strided(const real* p, Index stride) {
-    return {Half::load_strided(p, stride), Half::load_strided(p + Half::lanes * stride, stride)};
-  }
-  static MOTE_INLINE PairOf load_strided_first(const real* p, Index stride, Index n) {
-    return {Half::load_strided_first(p, stride, low(n)),
-            Half::load_strided_first(n > Half::lanes ? p + Half::lanes * stride : p, stride, n - low(n))};
+  static MOTE_INLINE PairOf load_strided(const real* p, Index stride, Index n) {
+    return {Half::load_strided(p, stride, low(n)),
+            Half::load_strided(n > Half::lanes ? p + Half::lanes * stride : p, stride, n - low(n))};
   }
   MOTE_INLINE void store(real* p) const {
     lo.store(p);

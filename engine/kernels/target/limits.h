@@ -7,11 +7,7 @@ namespace mote {
 namespace {
 
 // As many accumulators as registers allow: a multiply-add takes about four cycles, and two or more begin in each.
-#if defined(MOTE_TARGET_NEON)
-constexpr int free_registers = 24;
-#else
-constexpr int free_registers = 12;
-#endif
+constexpr int free_registers = register_count == 16 ? 12 : 24;
 constexpr int limit_vecs = free_registers * Reg::lanes >= 16 ? free_registers * Reg::lanes / 16 : 1;
 constexpr Index limit_values = limit_vecs * Vec::lanes;
 
@@ -19,16 +15,16 @@ constexpr Index limit_values = limit_vecs * Vec::lanes;
 void multiply_adds(Index rounds, real a, real b, real* x) {
   const Vec each_a(a), each_b(b);
   Vec sum[limit_vecs];
-#pragma GCC unroll 16
+#pragma GCC unroll 24
   for (int i = 0; i < limit_vecs; ++i) sum[i] = Vec::load(x + i * Vec::lanes);
   for (Index r = 0; r < rounds; ++r) {
 #pragma GCC unroll 8
     for (int repeat = 0; repeat < 8; ++repeat) {
-#pragma GCC unroll 16
+#pragma GCC unroll 24
       for (int i = 0; i < limit_vecs; ++i) sum[i] = fma(each_a, each_b, sum[i]);
     }
   }
-#pragma GCC unroll 16
+#pragma GCC unroll 24
   for (int i = 0; i < limit_vecs; ++i) sum[i].store(x + i * Vec::lanes);
 }
 

@@ -1,7 +1,8 @@
 // Loops over the 16 lanes of a row, and the reductions: sums, maxima, sums over rows.
 #pragma once
 
-#include "engine/kernels/target/elementwise.h"
+#include "engine/base/math_trig.h"
+#include "engine/kernels/target/simd.h"
 
 namespace mote {
 namespace {

@@ -6,12 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "engine/base/real.h"
-
-// This file is compiled once per instruction set into one program. An ordinary inline function would be emitted
-// several times, and the linker would keep any one of them, perhaps the AVX-512 one, for all. Hence the anonymous
-// namespaces, and forced inlining so that an unoptimised build does not differ.
-#define MOTE_INLINE inline __attribute__((always_inline))
+#include "engine/base/math_constants.h"
 
 #if defined(MOTE_TARGET_AVX512)
 #include "engine/kernels/target/lanes_avx512.h"
@@ -36,9 +31,9 @@ struct Sixteen<R, 16> {
   using Type = R;
 };
 
-/// 16 values. Members: load(p), load_first(p, n), load_strided(p, stride), load_strided_first(p, stride, n), store(p),
-/// store_first(p, n), zero(), iota() = 0 1 2 ... 15. A real converts to 16 copies of itself. No memory need be
-/// aligned, and the `first` forms touch only the first n elements (0 <= n <= 16; the other lanes are 0).
+/// 16 values. Members: load(p), load_first(p, n), load_strided(p, stride, n), store(p), store_first(p, n), zero(),
+/// iota() = 0 1 2 ... 15. A real converts to 16 copies of itself. No memory need be aligned; what takes n touches only
+/// the first n elements (0 <= n <= 16; the other lanes are 0).
 /// Also: + - * / fma(a, b, c) = a*b + c rounded once, sqrt(a), select(mask, if_true, if_false), bits(a), as_real(b);
 /// greater_of(a, b) = b < a ? a : b and lesser_of(a, b) = a < b ? a : b, so b where one of them is NaN.
 using Vec = Sixteen<Reg>::Type;
@@ -63,8 +58,6 @@ MOTE_INLINE Vec abs(Vec x) { return as_real(bits(x) & Bits(~sign_bit)); }
 
 MOTE_INLINE Vec& operator+=(Vec& a, Vec b) { return a = a + b; }
 MOTE_INLINE Vec& operator-=(Vec& a, Vec b) { return a = a - b; }
-MOTE_INLINE Vec& operator*=(Vec& a, Vec b) { return a = a * b; }
-MOTE_INLINE Vec& operator/=(Vec& a, Vec b) { return a = a / b; }
 
 /// The larger / the smaller one, NaN if either is NaN, and of two equal values (+0 and -0) the second. Machine
 /// instructions with these names differ in how they treat NaN and -0. V is a Vec or one of its parts.

@@ -19,10 +19,6 @@ MOTE_INLINE Mask kept(const std::uint8_t* keep, Index n) {
   return Vec::load(flags) != Vec::zero();
 }
 
-void clear_row(real* y, Index n) {
-  for_lanes(n, [&](Index i, Index m) { store_n(Vec::zero(), y + i, m); });
-}
-
 /// The largest element, NaN aside: in a row with NaN every exponential sum is NaN anyway.
 MOTE_INLINE real largest_of(const real* x, Index n) {
   Vec best(-infinity);
@@ -71,7 +67,7 @@ void softmax(const real* x, const std::uint8_t* keep, real* y, real* stats, Inde
     best = greater_of(select(k, load_n(x + i, m), best), best);
   });
   if (!any(any_kept)) {
-    clear_row(y, n);
+    for_lanes(n, [&](Index i, Index m) { store_n(Vec::zero(), y + i, m); });
     if (stats) stats[0] = -infinity, stats[1] = 0;
     return;
   }

@@ -2,8 +2,7 @@
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/target/attention.h"
 #include "engine/kernels/target/elementwise.h"
-#include "engine/kernels/target/gemm_pack.h"
-#include "engine/kernels/target/gemm_tiles.h"
+#include "engine/kernels/target/gemm.h"
 #include "engine/kernels/target/limits.h"
 #include "engine/kernels/target/norm.h"
 #include "engine/kernels/target/optimizer.h"
@@ -21,35 +20,35 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)();
 const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
   static constexpr Table table{
       .name = MOTE_TEXT(MOTE_TARGET_NAME),
-      .add = binary<Plus>,
-      .sub = binary<Minus>,
-      .mul = binary<Times>,
-      .div = binary<Divided>,
-      .maximum = binary<Maximum>,
-      .minimum = binary<Minimum>,
-      .pow = binary<Pow>,
-      .neg = unary<Neg>,
-      .abs = unary<Abs>,
-      .sign = unary<Sign>,
-      .sqrt = unary<Sqrt>,
-      .exp = unary<Exp>,
-      .log = unary<Log>,
-      .sin = unary<Sin>,
-      .cos = unary<Cos>,
-      .tanh = unary<Tanh>,
-      .sigmoid = unary<Sigmoid>,
-      .relu = unary<Relu>,
-      .gelu = unary<ValueOf<Gelu>>,
-      .gelu_tanh = unary<ValueOf<GeluTanh>>,
-      .silu = unary<ValueOf<Silu>>,
-      .gelu_backward = binary<BackwardOf<Gelu>>,
-      .gelu_tanh_backward = binary<BackwardOf<GeluTanh>>,
-      .silu_backward = binary<BackwardOf<Silu>>,
-      .relu_backward = binary<ReluBackward>,
-      .tanh_backward = binary<TanhBackward>,
-      .sigmoid_backward = binary<SigmoidBackward>,
-      .gelu_again = again<Gelu>,
-      .gelu_tanh_again = again<GeluTanh>,
+      .add = binary<[](Vec a, Vec b) { return a + b; }>,
+      .sub = binary<[](Vec a, Vec b) { return a - b; }>,
+      .mul = binary<[](Vec a, Vec b) { return a * b; }>,
+      .div = binary<[](Vec a, Vec b) { return a / b; }>,
+      .maximum = binary<[](Vec a, Vec b) { return maximum(a, b); }>,
+      .minimum = binary<[](Vec a, Vec b) { return minimum(a, b); }>,
+      .pow = binary<[](Vec a, Vec b) { return v_pow(a, b); }>,
+      .neg = unary<[](Vec x) { return -x; }>,
+      .abs = unary<[](Vec x) { return abs(x); }>,
+      .sign = unary<[](Vec x) { return select(x > Vec(0), Vec(1), select(x < Vec(0), Vec(-1), x)); }>,  // NaN: NaN
+      .sqrt = unary<[](Vec x) { return sqrt(x); }>,
+      .exp = unary<[](Vec x) { return v_exp(x); }>,
+      .log = unary<[](Vec x) { return v_log(x); }>,
+      .sin = unary<[](Vec x) { return v_sin(x); }>,
+      .cos = unary<[](Vec x) { return v_cos(x); }>,
+      .tanh = unary<[](Vec x) { return v_tanh(x); }>,
+      .sigmoid = unary<[](Vec x) { return v_sigmoid(x); }>,
+      .relu = unary<[](Vec x) { return select(x <= Vec(0), Vec(0), x); }>,  // NaN, which is not <= 0, passes through
+      .gelu = unary<[](Vec x) { return v_gelu(x).value; }>,
+      .gelu_tanh = unary<[](Vec x) { return v_gelu_tanh(x).value; }>,
+      .silu = unary<[](Vec x) { return v_silu(x).value; }>,
+      .gelu_backward = binary<[](Vec dy, Vec x) { return dy * v_gelu(x).slope; }>,
+      .gelu_tanh_backward = binary<[](Vec dy, Vec x) { return dy * v_gelu_tanh(x).slope; }>,
+      .silu_backward = binary<[](Vec dy, Vec x) { return dy * v_silu(x).slope; }>,
+      .relu_backward = binary<[](Vec dy, Vec y) { return select(y <= Vec(0), Vec(0), dy); }>,
+      .tanh_backward = binary<[](Vec dy, Vec y) { return dy * (Vec(1) - y * y); }>,
+      .sigmoid_backward = binary<[](Vec dy, Vec y) { return dy * (Vec(1) - y) * y; }>,
+      .gelu_again = value_and_gradient<[](Vec x) { return v_gelu(x); }>,
+      .gelu_tanh_again = value_and_gradient<[](Vec x) { return v_gelu_tanh(x); }>,
       .scale_kept = scale_kept,
       .sum = sum,
       .max = max,

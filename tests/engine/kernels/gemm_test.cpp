@@ -98,7 +98,7 @@ TEST_CASE("gemm: B copied by the first row of tiles, whole or with columns left 
                     operand(530, n, Order::rows, 2), n != 64);
 }
 
-TEST_CASE("gemm: blocks of the sum side by side") {
+TEST_CASE("gemm: few elements, many blocks of the sum") {
   for (const Order z : {Order::rows, Order::columns})
     for (const bool bias : {false, true}) {
       check_product(30, 70, 1100, operand(30, 1100, Order::columns, 1), operand(1100, 70, z, 2), bias);
@@ -106,7 +106,7 @@ TEST_CASE("gemm: blocks of the sum side by side") {
     }
 }
 
-TEST_CASE("gemm: B packed for all tasks, more of it than at a time in both directions") {
+TEST_CASE("gemm: more rows, columns and k than are packed at a time, by any number of threads") {
   const Index m = 1200, n = 320, k = 4200;
   const Operand a = operand(m, k, Order::rows, 1), b = operand(k, n, Order::columns, 2);
   std::vector<real> alone(static_cast<std::size_t>(m * n)), shared = alone;

@@ -1,0 +1,50 @@
+// Registers of MOTE_REGISTER_BYTES bytes in the vector extensions that GCC and Clang share: what the lanes of all
+// targets but AVX-512 have in common.
+#pragma once
+
+namespace mote {
+namespace {
+
+using NativeUInt = Constants<real>::UInt;
+using NativeReal = real __attribute__((vector_size(MOTE_REGISTER_BYTES)));
+using NativeBits = NativeUInt __attribute__((vector_size(MOTE_REGISTER_BYTES)));
+using NativeInt = decltype(NativeReal() < NativeReal());
+constexpr int native_lanes = MOTE_REGISTER_BYTES / sizeof(real);
+
+/// A true lane is all ones, a false one all zeros.
+struct RegMask {
+  NativeInt v;
+  friend MOTE_INLINE RegMask operator&(RegMask a, RegMask b) { return {a.v & b.v}; }
+  friend MOTE_INLINE RegMask operator|(RegMask a, RegMask b) { return {a.v | b.v}; }
+  friend MOTE_INLINE RegMask operator~(RegMask a) { return {~a.v}; }
+  friend MOTE_INLINE bool any(RegMask a) {
+    std::uint64_t words[MOTE_REGISTER_BYTES / 8], all = 0;
+    std::memcpy(words, &a.v, sizeof words);
+    for (const std::uint64_t word : words) all |= word;
+    return all != 0;
+  }
+};
+
+MOTE_INLINE RegMask native_less(NativeReal a, NativeReal b) { return {a < b}; }
+MOTE_INLINE RegMask native_less_equal(NativeReal a, NativeReal b) { return {a <= b}; }
+MOTE_INLINE RegMask native_equal(NativeReal a, NativeReal b) { return {a == b}; }
+MOTE_INLINE RegMask native_equal(NativeBits a, NativeBits b) { return {(NativeInt)(a == b)}; }
+MOTE_INLINE NativeReal native_select(RegMask m, NativeReal a, NativeReal b) { return m.v ? a : b; }
+// Some machines' own maximum and minimum differ for NaN and -0.
+MOTE_INLINE NativeReal native_greater_of(NativeReal a, NativeReal b) { return b < a ? a : b; }
+MOTE_INLINE NativeReal native_lesser_of(NativeReal a, NativeReal b) { return a < b ? a : b; }
+
+/// For targets that cannot load and store some lanes at once.
+MOTE_INLINE NativeReal load_each(const real* p, Index n) {
+  NativeReal r = {};
+  for (int i = 0; i < native_lanes; ++i)
+    if (i < n) r[i] = p[i];
+  return r;
+}
+MOTE_INLINE void store_each(real* p, Index n, NativeReal v) {
+  for (int i = 0; i < native_lanes; ++i)
+    if (i < n) p[i] = v[i];
+}
+
+}  // namespace
+}  // namespace mote
