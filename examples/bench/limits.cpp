@@ -31,7 +31,7 @@ void limits(int argc, char** argv, Output& out) {
       mote::kernels::ReadSpeed speed(bytes);
       samples.clear();
       for (int i = 0; i < 9; ++i) samples.push_back(speed.measure(common.seconds / 9));
-      out.row({"reading " + mote::text_of(level), threads, static_cast<double>(bytes) * 1e-6, {}, median(samples)});
+      out.row({"reading " + text_of(level), threads, static_cast<double>(bytes) * 1e-6, {}, median(samples)});
     }
     if (all == 1) break;
   }

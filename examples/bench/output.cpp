@@ -17,9 +17,9 @@ namespace {
 std::string cell(const Column& column, const mote::Json& value) {
   using Kind = mote::Json::Kind;
   if (value.is(Kind::null)) return "";
-  if (column.as == As::text) return JsonPlace(value).as_string();
-  if (column.as == As::integer) return std::to_string(JsonPlace(value).as_integer());
-  const double x = JsonPlace(value).as_number();
+  if (column.as == As::text) return mote::JsonPlace(value).as_string();
+  if (column.as == As::integer) return std::to_string(mote::JsonPlace(value).as_integer());
+  const double x = mote::JsonPlace(value).as_number();
   if (column.as == As::share) return mote::fixed_text(100 * x, 0) + " %";
   // Four digits that count, without an exponent.
   const int digits = x == 0 || !std::isfinite(x) ? 0 : 3 - static_cast<int>(std::floor(std::log10(std::fabs(x))));

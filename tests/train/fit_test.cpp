@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "engine/base/env.h"
 #include "engine/ops/ops.h"
 #include "models/gpt.h"
 #include "tests/tools.h"
