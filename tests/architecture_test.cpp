@@ -33,7 +33,6 @@ const std::vector<Names> levels{
     {"engine/io/text"},
     {"engine/io/files"},
     {"engine/io/pictures"},
-    {"engine/io"},
     {"engine/watch"},
     {"engine"},
     {"nn"},
@@ -42,7 +41,7 @@ const std::vector<Names> levels{
     {"tests"},
 };
 
-/// Above 260 lines, and why.
+/// Above 400 lines, and why.
 const std::map<std::string, std::string> long_files{};
 
 /// The level of the innermost folder of the list that `file` lies in; -1: in none.
@@ -107,8 +106,7 @@ TEST_CASE("architecture: includes point downwards, to files that exist, by their
                              (in_folder(file, "train") && in_folder(target, "models"));
       CHECK_MESSAGE(!strangers, file, " includes ", target, ": models and train do not know each other");
       const bool graph = in_folder(target, "engine/autograd") || in_folder(target, "engine/ops");
-      const bool writes = in_folder(file, "engine/io") && fs::path(file).parent_path() != "engine/io";
-      CHECK_MESSAGE(!(writes && graph), file, " includes ", target, ": files and pictures do not know the graph");
+      CHECK_MESSAGE(!(in_folder(file, "engine/io") && graph), file, " includes ", target, ": files and pictures do not know the graph");
     }
 }
 
@@ -170,13 +168,13 @@ TEST_CASE("architecture: every file opens with one or two lines that say what is
   }
 }
 
-TEST_CASE("architecture: no file above 260 lines but those with a reason") {
+TEST_CASE("architecture: no file above 400 lines but those with a reason") {
   for (const std::string& file : files(library)) {
     const std::size_t n = lines_of(file).size();
     if (long_files.contains(file))
-      CHECK_MESSAGE(n > 240, file, " has ", n, " lines: its exception can go");
+      CHECK_MESSAGE(n > 360, file, " has ", n, " lines: its exception can go");
     else
-      CHECK_MESSAGE(n <= 260, file, " has ", n, " lines");
+      CHECK_MESSAGE(n <= 400, file, " has ", n, " lines");
   }
 }
 
