@@ -60,9 +60,9 @@ constexpr Index slack = 16;            // packing may write one Vec too far
 /// that outgrows the first-level cache, its panels are copied so that they lie in few pages and sets of the cache.
 bool packs_b(const Product& x) { return x.b.column != 1 || (x.m > 100 && std::min(x.k, sum_block) * x.n > 24 * 1024); }
 
-/// A is only broadcast, so any strides do. But lines of memory that lie whole pages apart share a few sets of the caches
-/// and do not stay there. So A is worth a copy if its rows lie like that and a tile has more rows than a set has lines,
-/// or if its columns do and several short tiles read the same lines one after the other.
+/// A is only broadcast, so any strides do. But lines of memory that lie whole pages apart share a few sets of the
+/// caches and do not stay there. So A is worth a copy if its rows lie like that and a tile has more rows than a set has
+/// lines, or if its columns do and several short tiles read the same lines one after the other.
 bool packs_a(const Product& x) {
   constexpr Index page = 4096 / sizeof(real), half_line = 32 / sizeof(real);
   const bool tall_tiles = x.t.gemm_rows > half_line;

@@ -1,4 +1,4 @@
-// Accuracy, special values, symmetry and the exact bits of engine/base/math.h, and of tanh and sigmoid, which are kernels.
+// Accuracy, special values, symmetry and the exact bits of engine/base/math.h, and of the kernels tanh and sigmoid.
 #include "engine/base/math.h"
 
 #include <doctest/doctest.h>
