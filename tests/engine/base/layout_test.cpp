@@ -10,7 +10,7 @@
 namespace mote::test::layout_test {
 namespace {
 
-std::vector<Index> strides_of(const Layout& x) { return {x.strides().begin(), x.strides().begin() + x.rank()}; }
+std::vector<Index> strides_of(const Layout& x) { return {x.strides().items, x.strides().items + x.rank()}; }
 
 TEST_CASE("layout: row-major, empty, not there at all") {
   const Layout x(Shape{2, 3, 4});
