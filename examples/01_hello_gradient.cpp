@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "engine/engine.h"
+#include "engine/watch/graph_text.h"
 #include "examples/program.h"
 
 using namespace mote;

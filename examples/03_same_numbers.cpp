@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "engine/engine.h"
+#include "engine/watch/graph_text.h"
 #include "examples/program.h"
 #include "models/tutorials/book.h"
 

@@ -9,6 +9,7 @@
 
 #include "engine/engine.h"
 #include "engine/io/pictures/curve.h"
+#include "engine/watch/gradcheck.h"
 #include "examples/program.h"
 #include "models/mlp.h"
 #include "train/fit.h"

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "engine/base/env.h"
 #include "engine/ops/ops.h"
 #include "tests/tools.h"
 

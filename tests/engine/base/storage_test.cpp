@@ -1,5 +1,6 @@
 // Blocks and the cache behind them: size classes, alignment, bounds, release, MOTE_ALLOC=system.
 #include "engine/base/storage.h"
+#include "engine/base/env.h"
 
 #include <doctest/doctest.h>
 
