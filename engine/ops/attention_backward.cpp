@@ -36,7 +36,13 @@ class KeyGradients {
   HeadView<real> k, v;  ///< where to add the next terms; data is null where a gradient is not wanted
 
   KeyGradients(const AttentionPass& p, const AttentionGradients& total, Index b, Index g)
-      : k(total.k), v(total.v), p_(p), total_(total), b_(b), g_(g) {
+      : k(total.k),
+        v(total.v),
+        p_(p),
+        total_(total),
+        b_(b),
+        g_(g),
+        partial_(static_cast<std::size_t>(p.keys * (p.width + p.value_width)) * sizeof(real)) {
     clear();
   }
   /// Call before the term with this number.
@@ -44,7 +50,6 @@ class KeyGradients {
     if (number == 0 || number % kernels::sum_block != 0) return;
     finish();
     const Index width = p_.width + p_.value_width;
-    if (!partial_) partial_ = Storage(static_cast<std::size_t>(p_.keys * width) * sizeof(real));
     real* const rows = static_cast<real*>(partial_.data());
     if (k.data) k = {rows, 0, 0, width};
     if (v.data) v = {rows + p_.width, 0, 0, width};
@@ -52,10 +57,8 @@ class KeyGradients {
   }
   /// Adds the last partial sums.
   void finish() {
-    for (Index j = 0; partial_ && j < p_.keys; ++j) {
-      add(k, total_.k, j, p_.width);
-      add(v, total_.v, j, p_.value_width);
-    }
+    add(k, total_.k, p_.width);
+    add(v, total_.v, p_.value_width);
   }
 
  private:
@@ -63,10 +66,12 @@ class KeyGradients {
     for (Index j = 0; k.data && j < p_.keys; ++j) std::fill_n(k.at(b_, g_, j), p_.width, real(0));
     for (Index j = 0; v.data && j < p_.keys; ++j) std::fill_n(v.at(b_, g_, j), p_.value_width, real(0));
   }
-  void add(const HeadView<real>& x, const HeadView<real>& total, Index j, Index width) const {
-    if (!x.data) return;
-    real* const row = total.at(b_, g_, j);
-    kernels::table().add(row, 1, x.at(b_, g_, j), 1, row, width);
+  void add(const HeadView<real>& x, const HeadView<real>& total, Index width) const {
+    if (x.data == total.data) return;  // no partial sums yet
+    for (Index j = 0; j < p_.keys; ++j) {
+      real* const row = total.at(b_, g_, j);
+      kernels::table().add(row, 1, x.at(b_, g_, j), 1, row, width);
+    }
   }
   const AttentionPass& p_;
   AttentionGradients total_;
