@@ -250,6 +250,10 @@ void other_numbers() {
         [-0.0760,  0.0685],
         [-0.0763,  0.0679],
         [-0.0754,  0.0693]]))");
+  const Tensor formula = plain_attention(queries, keys, values, Mask(), 1 / std::sqrt(real(2)));
+  const bool same = formula.to_vector() == attention(queries, keys, values).to_vector();
+  std::cout << "the formula in other ops, plain_attention(), has the same bits: " << (same ? "yes" : "NO") << "\n";
+  mistakes += !same;
 
   std::cout << "\nThe query of the second token through torch.rand(3, 2), seed 123\n";
   const Tensor W = rand({3, 2}, Generator(123));

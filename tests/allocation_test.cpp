@@ -8,6 +8,7 @@
 #include <new>
 #include <vector>
 
+#include "engine/base/env.h"
 #include "models/gpt.h"
 #include "models/names.h"
 #include "nn/attention_weights.h"

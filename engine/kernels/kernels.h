@@ -52,29 +52,32 @@ struct TargetRow {
   real sharp, spread, scale;
 };
 
+/// Products a_r . b_j of rows of `width` adjacent elements.
+struct RowProducts {
+  const real* a;
+  Index a_row;
+  const real* b;
+  Index b_row, width;
+};
+/// What becomes of the products q_r . k_j before they are scores.
+struct ScoreFormula {
+  real scale = 1;
+};
 /// Up to 16 queries of one head of attention, and the keys that any of them sees. Query r sees the first `full` + r of
-/// these, or those with keep[16 j + r] != 0 where a mask or a window decides. What belongs to a pair of key j and query
-/// r, such as its weight, lies at w[16 j + r].
+/// these, or those with keep[lanes * j + r] != 0 where a mask or a window decides. What belongs to a pair of key j and
+/// query r, such as its weight w, lies at w[lanes * j + r]. lanes is 16, or 1 for a single query in attention_weights
+/// and attention_sum_keys.
 struct AttentionBlock {
-  Index rows, keys, full;
-  const std::uint8_t* keep;  // or null
+  Index rows, keys, full, lanes;
+  const std::uint8_t* keep;  ///< or null
+  RowProducts products;      ///< of queries and keys
+  ScoreFormula formula;
+  const real* bias;  ///< or null; bias[r - j] is added to the score of the pair
+  real* transposed;  ///< room for 16 * width elements of either products
 };
-/// The products q_r . k_j of rows of `width` adjacent elements, times scale. bias, or null: [r - j] is added for the
-/// pair. `turned` has room for 16 * width elements.
-struct AttentionScores {
-  const real* q;
-  Index q_row;
-  const real* k;
-  Index k_row, width;
-  real scale;
-  const real* bias;
-  real* turned;
-};
-/// Rows x of `width` adjacent elements, whose sums, weighted by w, go to rows y. Key j's weights begin at w[j * w_key].
+/// Rows x of `width` adjacent elements, whose sums, weighted by w, go to rows y.
 struct WeightedRows {
-  const real* w;
-  Index w_key;
-  const real* x;
+  const real *w, *x;
   Index x_row, width;
   real* y;
   Index y_row;
@@ -142,19 +145,17 @@ struct Table {
 
   // Attention (target/attention.h), one block at a time.
   /// w = softmax over the keys that a query sees, 0 for the others; each query's maximum and sum, unless they are null.
-  void (*attention_weights)(const AttentionBlock& b, const AttentionScores& s, real* w, real* maxima, real* sums);
+  void (*attention_weights)(const AttentionBlock& b, real* w, real* maxima, real* sums);
   /// The same w from the maxima and sums.
-  void (*attention_weights_again)(const AttentionBlock& b, const AttentionScores& s, real* w, const real* maxima,
-                                  const real* sums);
-  /// The scores' gradient d from the weights w and the weights' gradient q_r . k_j * factors (null: 1).
-  void (*attention_score_gradient)(const AttentionBlock& b, const AttentionScores& s, const real* factors,
-                                   const real* w, real* d);
-  /// Of one query, scores[j] = q . k_j * scale: lanes are keys, as in softmax.
-  void (*attention_scores_of_one)(const AttentionScores& s, Index keys, real* scores);
+  void (*attention_recompute_weights)(const AttentionBlock& b, real* w, const real* maxima, const real* sums);
+  /// The gradient d of the products q_r . k_j from the weights w, whose own gradient is dy_r . v_j, times the scaled
+  /// dropout mask if that is not null.
+  void (*attention_score_gradient)(const AttentionBlock& b, const RowProducts& dy_v, const real* dropout, const real* w,
+                                   real* d);
   /// y_r = (`add`: y_r +) the sum of w x_j over the keys j that query r sees, j ascending.
   void (*attention_sum_keys)(const AttentionBlock& b, const WeightedRows& s, bool add);
-  /// y_j += w x_r for the queries r that see key j, r ascending; rows of keys from `fresh` on hold no sum yet.
-  void (*attention_sum_queries)(const AttentionBlock& b, const WeightedRows& s, Index fresh);
+  /// y_j += w x_r for the queries r that see key j, r ascending.
+  void (*attention_sum_queries)(const AttentionBlock& b, const WeightedRows& s);
 
   // Optimizer steps (target/optimizer.h), in place on n contiguous elements.
   void (*adam)(const AdamStep& s, real* value, const ScaledGrad& grad, real* m, real* v, Index n);

@@ -1,40 +1,162 @@
-// The attention op: what it computes, shows, records, and sends back.
+// The attention op: what it takes, computes, shows, records, and sends back.
 #include "engine/ops/attention.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
-#include "engine/autograd/op.h"
-#include "engine/ops/attention_blocks.h"
-#include "engine/ops/attention_guard.h"
+#include "engine/ops/attention_pass.h"
 #include "engine/ops/kv_cache.h"
 
 namespace mote {
+
+void AttentionOptions::require(const char* who) const {
+  check_in(who, !scale || std::abs(*scale) <= static_cast<double>(std::numeric_limits<real>::max()), "scale ",
+           scale.value_or(0), " is not finite");
+  check_in(who, window >= 0, "window ", window, " must be at least 0");
+  check_in(who, window == 0 || causal.value_or(false), "a window of recent keys needs causal");
+  check_in(who, !dropout || (*dropout >= 0 && *dropout <= 1), "dropout = ", dropout.value_or(0),
+           " is not a probability");
+}
+
 namespace {
 
-using detail::AttentionGradients, detail::AttentionInputs, detail::AttentionPlan, detail::AttentionView,
-    detail::HeadForm, detail::HeadRows, detail::HeadRowsOut, detail::weights_shape;
+using detail::AttentionPass, detail::AttentionPlan, detail::HeadView;
 
-/// An array [batch..., T, heads, width]: outputs and gradients have the memory layout of joined heads.
-Array empty_heads(const Shape& batch, Index heads, Index length, Index width) {
-  return Array::empty(batch.insert(-1, length).insert(-1, heads).insert(-1, width));
-}
-/// It in the form of the inputs: [..., H, T, width], [T, width] or [B, T, H width].
-Array in_form(const AttentionPlan& p, const Array& x) {
-  if (p.form == HeadForm::joined || p.form == HeadForm::packed)
-    return x.reshape({x.shape()[0], x.shape()[1], x.shape()[2] * x.shape()[3]});
-  const Array y = x.transpose(-3, -2);
-  return p.form == HeadForm::none ? y.squeeze(0) : y;
+// Heads: the op works on views [B, H, T, width] of what the caller gave, and writes results and gradients with heads
+// side by side, [B, T, H width], of which it returns views in the caller's form.
+
+/// q, k and v as such views, whose rows have adjacent elements; and the shape of the result as the caller gets it.
+struct Inputs {
+  Array q, k, v;
+  Shape result;
+  bool joined = false, packed = false;  // see AttentionPlan
+};
+
+Array with_rows(const Array& x) { return x.shape()[-1] <= 1 || x.stride(-1) == 1 ? x : x.contiguous(); }
+
+/// x [B, T, heads width] as [B, H, T, width].
+Array joined_heads(const Array& x, Index heads) {
+  const Shape& s = x.shape();
+  return with_rows(x.reshape({s[0], s[1], heads, s[2] / heads}).transpose(1, 2));
 }
 
-/// Pairs of a query and a key that may attend: the work is counted for these.
-Index pairs_of(const AttentionView& p) {
-  Index pairs = 0;
-  for (Index row = 0; row < p.rows(); ++row) {
-    const Index i = row % p.queries, first = p.first(i), end = std::max(first, p.end(i));
-    pairs += end - first;
-    if (p.mask) pairs -= std::count(p.mask->row(row) + first, p.mask->row(row) + end, std::uint8_t(0));
+/// x [..., H, T, width], or [T, width] with one head, as [B, H, T, width]: a copy if no stride leads over all axes
+/// before H.
+Array heads_axis(const Array& x) {
+  const Shape& s = x.shape();
+  const Index heads = s.rank() > 2 ? s[-3] : 1, length = s[-2], width = s[-1];
+  Index batch = 1;
+  for (int axis = 0; axis < s.rank() - 3; ++axis) batch *= s[axis];
+  return with_rows(x.reshape({batch, heads, length, width}));
+}
+
+/// A result or gradient [B, T, heads width] as the caller gets it, with the axes of `result` before heads.
+Array in_form(const AttentionPlan& p, const Array& x, Index heads, Index width, const Shape& result) {
+  if (p.joined) return x;
+  const Index length = x.shape()[1];
+  const Shape shape = result.with(-2, length).with(-1, width);
+  const Array y = x.reshape({x.shape()[0], length, heads, width}).transpose(1, 2);
+  return y.reshape(shape.rank() > 2 ? shape.with(-3, heads) : shape);
+}
+
+Inputs inputs_with_axis(const Tensor& q, const Tensor& k, const Tensor& v) {
+  for (const Tensor* x : {&q, &k, &v}) x->array().require();
+  check(q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2, "q ", q.shape(), ", k ", k.shape(), " and v ", v.shape(),
+        " need a length and a width");
+  check(q.size(-1) == k.size(-1), "q ", q.shape(), " and k ", k.shape(), " differ in their last extent");
+  check(k.size(-2) == v.size(-2), "k ", k.shape(), " and v ", v.shape(), " differ in their length");
+  const auto heads_of = [](const Tensor& x) { return x.dim() > 2 ? x.size(-3) : 1; };
+  check(heads_of(k) == heads_of(v), "k ", k.shape(), " and v ", v.shape(), " differ in their heads");
+  check(heads_of(k) > 0 ? heads_of(q) % heads_of(k) == 0 : heads_of(q) == 0, "the ", heads_of(q), " heads of q ",
+        q.shape(), " cannot share the ", heads_of(k), " of k ", k.shape());
+  const auto leading = [](const Tensor& x) {
+    return x.dim() > 3 ? x.shape().without(-1).without(-1).without(-1) : Shape{};
+  };
+  const Shape batch = broadcast(broadcast(leading(q), leading(k)), leading(v));
+  const auto view = [&](const Tensor& x) {
+    const Shape full = batch.insert(-1, heads_of(x)).insert(-1, x.size(-2)).insert(-1, x.size(-1));
+    return heads_axis(leading(x) == batch ? x.array() : x.array().expand(full));
+  };
+  const bool headless = q.dim() == 2 && k.dim() == 2 && v.dim() == 2;
+  const Shape outer = headless ? Shape{} : batch.insert(-1, heads_of(q));
+  return {view(q), view(k), view(v), outer.insert(-1, q.size(-2)).insert(-1, v.size(-1))};
+}
+
+void require_heads(const Heads& heads) {
+  check(heads.queries >= 1 && heads.keys >= 1 && heads.queries % heads.keys == 0, heads.queries,
+        " heads of queries cannot share ", heads.keys, " of keys");
+}
+
+Inputs inputs_joined(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads) {
+  require_heads(heads);
+  check(q.dim() == 3 && k.dim() == 3 && v.dim() == 3, "q ", q.shape(), ", k ", k.shape(), " and v ", v.shape(),
+        " of joined heads must be [B, T, C]");
+  check(q.size(2) % heads.queries == 0 && k.size(2) % heads.keys == 0 && v.size(2) % heads.keys == 0 &&
+            q.size(2) / heads.queries == k.size(2) / heads.keys,
+        "q ", q.shape(), ", k ", k.shape(), " and v ", v.shape(), " do not hold ", heads.queries, ", ", heads.keys,
+        " and ", heads.keys, " heads, of one width in q and k");
+  check(k.size(1) == v.size(1), "k ", k.shape(), " and v ", v.shape(), " differ in their length");
+  Inputs in = inputs_with_axis(joined_heads(q.array(), heads.queries), joined_heads(k.array(), heads.keys),
+                               joined_heads(v.array(), heads.keys));
+  in.result = {in.q.shape()[0], q.size(1), heads.queries * in.v.shape()[3]};
+  in.joined = true;
+  return in;
+}
+
+Inputs inputs_packed(const Tensor& qkv, const Heads& heads) {
+  require_heads(heads);
+  const Index all = heads.queries + 2 * heads.keys;
+  check(qkv.dim() == 3 && qkv.size(2) % all == 0, "qkv ", qkv.shape(), " must be [B, T, C] with C a multiple of ", all,
+        " heads: ", heads.queries, " of queries, ", heads.keys, " of keys and ", heads.keys, " of values");
+  const Array& x = qkv.array();
+  const Index width = qkv.size(2) / all, q_end = heads.queries * width, k_end = q_end + heads.keys * width;
+  Inputs in = inputs_joined(x.slice(2, 0, q_end), x.slice(2, q_end, k_end), x.slice(2, k_end, qkv.size(2)), heads);
+  in.packed = true;
+  return in;
+}
+
+AttentionPlan plan_of(const Inputs& in, const AttentionOptions& o) {
+  o.require("attention");
+  const Shape &q = in.q.shape(), &k = in.k.shape();
+  AttentionPlan p;
+  p.batch = q[0], p.heads = q[1], p.kv_heads = k[1], p.queries = q[2], p.keys = k[2];
+  p.width = q[3], p.value_width = in.v.shape()[3], p.joined = in.joined, p.packed = in.packed;
+  p.formula.scale =
+      o.scale ? static_cast<real>(*o.scale) : real(1) / std::sqrt(static_cast<real>(std::max<Index>(p.width, 1)));
+  p.causal = o.causal.value_or(false);
+  p.window = o.window;
+  check(!p.causal || p.keys >= p.queries, "causal: ", p.queries, " queries need at least as many keys, not ", p.keys);
+  if (o.alibi.defined())
+    check(o.alibi.shape() == Shape{p.heads}, "alibi ", o.alibi.shape(), " needs one slope for each of ", p.heads,
+          " heads");
+  return p;
+}
+
+/// [..., H, Tq, Tk], without H if the result has none.
+Shape weights_shape(const AttentionPlan& p, const Shape& result) {
+  return p.joined ? Shape{p.batch, p.heads, p.queries, p.keys} : result.with(-1, p.keys);
+}
+
+HeadView<const real> view_of(const Array& x) { return {x.data(), x.stride(0), x.stride(1), x.stride(2)}; }
+/// The columns of x [B, T, columns] from `first` on, as rows of heads to be filled.
+HeadView<real> view_to_fill(Array& x, Index first, Index width) {
+  const Index columns = x.shape()[2];
+  return {x.mutate() + first, x.shape()[1] * columns, width, columns};
+}
+
+AttentionPass pass_of(const AttentionPlan& p, const Array& q, const Array& k, const Array& v, const Mask& mask,
+                      const Array& slopes, const Storage& bits, const Shape& result) {
+  AttentionPass pass{p, view_of(q), view_of(k), view_of(v)};
+  if (mask.defined()) {
+    const Shape weights = weights_shape(p, result), full = weights.rank() > 2 ? weights : weights.insert(0, 1);
+    check(mask.layout().expands_to(full), "mask ", mask.shape(), " does not broadcast to [..., H, Tq, Tk] = ", full,
+          "; key_padding() makes one of a mask [B, Tk] of the keys that may be attended to");
+    pass.mask.emplace(mask, full);
   }
-  return pairs;
+  if (slopes.defined()) pass.slopes = slopes.data();
+  if (bits) pass.bits = static_cast<const std::uint8_t*>(bits.data());
+  return pass;
 }
 
 /// One bit per weight: whether it is kept.
@@ -50,146 +172,149 @@ Storage draw_dropout(AttentionPlan& p, double dropout, const Generator* random) 
   return bits;
 }
 
-/// Gradients of q, k and v in one array, or in three.
-void send_back(const Array& dy, Grads& dx, AttentionView p, const Array& kept, const Shape& batch) {
-  Array parts[3], all;
-  AttentionGradients to;
-  if (p.form == HeadForm::packed) {
-    const Index columns = (p.heads + 2 * p.kv_heads) * p.width;
-    all = Array::empty({p.batch, p.queries, columns});
-    to.q = {all.mutate(), p.queries * columns, p.width, columns};
-    to.k = to.v = to.q;
-    to.k.data += p.heads * p.width, to.v.data += (p.heads + p.kv_heads) * p.width;
-  } else {
-    const auto wanted = [&](std::size_t i, HeadRowsOut& out, Index heads, Index length, Index width) {
-      if (!dx.wants(i)) return;
-      parts[i] = empty_heads(batch, heads, length, width);
-      out = {parts[i].mutate(), length * heads * width, width, heads * width};
-    };
-    wanted(0, to.q, p.heads, p.queries, p.width);
-    wanted(1, to.k, p.kv_heads, p.keys, p.width);
-    wanted(2, to.v, p.kv_heads, p.keys, p.value_width);
+/// Gradients of q, k and v in three arrays, or side by side in one.
+void send_back(const Array& dy, Grads& dx, const AttentionPass& p, const Array& saved) {
+  const std::array<Index, 3> heads{p.heads, p.kv_heads, p.kv_heads}, lengths{p.queries, p.keys, p.keys},
+      widths{p.width, p.width, p.value_width};
+  std::array<Array, 3> sums;
+  std::array<HeadView<real>, 3> to;
+  Index first = 0;  // of the columns in the array of all
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::size_t at = p.packed ? 0 : i;
+    if (!dx.wants(at)) continue;
+    const Index columns = p.packed ? (p.heads + 2 * p.kv_heads) * p.width : heads[i] * widths[i];
+    if (!sums[at].defined()) sums[at] = Array::empty({p.batch, lengths[i], columns});
+    to[i] = view_to_fill(sums[at], first, widths[i]);
+    if (p.packed) first += heads[i] * widths[i];
   }
   if (p.rows() > 0) {
-    const HeadRows rows = result_rows(p, dy);
-    p.guarded = backward_needs_guard(p, rows);
-    attention_backward(p, rows, kept.data(), to);
+    const Array rows = p.joined ? joined_heads(dy, p.heads) : heads_axis(dy);
+    attention_backward(p, view_of(rows), saved.data(), {to[0], to[1], to[2]});
   } else {
-    for (Array* x : {&parts[0], &parts[1], &parts[2], &all})
-      if (x->defined()) *x = Array::zeros(x->shape());
+    for (Array& x : sums)
+      if (x.defined()) x = Array::zeros(x.shape());
   }
-  if (all.defined()) return dx.add(0, all);
   for (std::size_t i = 0; i < 3; ++i)
-    if (parts[i].defined()) dx.add(i, in_form(p, parts[i]));
+    if (sums[i].defined()) dx.add(i, in_form(p, sums[i], heads[i], widths[i], dy.shape()));
 }
 
-void state(Op& op, const AttentionView& p, const Shape& weights) {
+/// Pairs of a query and a key that may attend: the work is counted for these.
+Index pairs_of(const AttentionPass& p) {
+  Index pairs = 0;
+  for (Index row = 0; row < p.rows(); ++row) {
+    const Index i = row % p.queries, first = p.first(i), end = std::max(first, p.end(i));
+    pairs += end - first;
+    if (p.mask) pairs -= std::count(p.mask->row(row) + first, p.mask->row(row) + end, std::uint8_t(0));
+  }
+  return pairs;
+}
+
+void report_work(Op& op, const AttentionPass& p, const Shape& weights) {
   if (!op.watch()) return;
   const Index pairs = pairs_of(p), d = p.width, dv = p.value_width;
   const Index scores = 2 * d + 6 + (p.slopes ? 1 : 0), drop = p.drops ? 1 : 0;  // q k^T, scale, a softmax (5), alibi
   // Forward: scores and P V. Backward: scores again, dP = dY V^T, softmax (4) and dQ = dS K; dK = dS^T Q; dV = P^T dY.
   const Index forward = pairs * (scores + drop + 2 * dv), dq = forward + pairs * (4 + 2 * d);
-  if (p.form == HeadForm::packed)
+  if (p.packed)
     op.flops(forward, {dq + pairs * 2 * (d + dv)});
   else
     op.flops(forward, {dq, pairs * 2 * d, pairs * 2 * dv});
   op.watch()->note("weights", weights);
 }
 
-/// Runs forward, shows what an observer wants, and returns the result [batch..., T, H, dv].
-Array forward(Op& op, const AttentionView& view, const Array& q, real* kept) {
-  Array y = empty_heads(batch_of(view, q), view.heads, view.queries, view.value_width);
-  const Shape shape = weights_shape(view, q);
+/// Runs forward and shows what an observer wants. Returns the result.
+Array forward(Op& op, const AttentionPass& p, const Shape& result, real* saved) {
+  Array y = Array::empty({p.batch, p.queries, p.heads * p.value_width});
+  const Shape shape = weights_shape(p, result);
   Watch* const watch = op.watch();
-  const auto wanted = [&](const char* value) {
-    return watch && watch->wants(value) ? Array::zeros(shape) : Array();
-  };
+  const auto wanted = [&](const char* value) { return watch && watch->wants(value) ? Array::zeros(shape) : Array(); };
   Array weights = wanted("weights"), dropped = wanted("dropped_weights");
   const auto elements = [](Array& x) { return x.defined() ? x.mutate() : nullptr; };
-  if (view.rows() > 0) attention_forward(view, y.mutate(), kept, elements(weights), elements(dropped));
-  state(op, view, shape);
+  if (p.rows() > 0)
+    attention_forward(p, view_to_fill(y, 0, p.value_width), saved, elements(weights), elements(dropped));
+  report_work(op, p, shape);
   if (weights.defined()) watch->show(op, "weights", weights);
   if (dropped.defined()) watch->show(op, "dropped_weights", dropped);
-  if (watch && watch->wants("heads"))  // what enters a layer's output projection: all heads' results side by side
-    watch->show(op, "heads", y.reshape(y.shape().without(-1).with(-1, view.heads * view.value_width)));
-  return y;
+  if (watch && watch->wants("heads")) {  // what enters a layer's output projection: all heads' results side by side
+    const Shape joined = result.with(-1, y.shape()[2]);
+    watch->show(op, "heads", y.reshape(p.joined || joined.rank() == 2 ? joined : joined.without(-3)));
+  }
+  return in_form(p, y, p.heads, p.value_width, result);
 }
 
-Tensor attend(Op& op, const AttentionInputs& in, const AttentionOptions& options, const Generator* random) {
-  AttentionPlan plan = in.with(options);
+Tensor attend(Op& op, const Inputs& in, const AttentionOptions& options, const Generator* random) {
   const Array slopes = options.alibi.defined() ? options.alibi.contiguous() : Array();
-  AttentionView view = view_of(plan, in.q, in.k, in.v, options.mask, slopes, {});
-  const Storage bits = draw_dropout(view, options.dropout.value_or(0), random);  // after all checks
-  view.bits = bits ? static_cast<const std::uint8_t*>(bits.data()) : nullptr;
-  view.guarded = forward_needs_guard(view);
-  const bool keeps = view.rows() > 0 && !NoGrad::active();
-  view.keeps_weights = keeps && should_keep_weights(view);
-  plan = view;  // what backward keeps, with
-  Array kept;
-  if (keeps) kept = Array::empty({plan.batch, plan.heads, detail::Kept<real>::size(plan)});
-  const Array y = forward(op, view, in.q, keeps ? kept.mutate() : nullptr);
-  return op.record(in_form(plan, y), save(plan, in.q, in.k, in.v, options.mask, slopes, kept, bits),
+  AttentionPass pass = pass_of(plan_of(in, options), in.q, in.k, in.v, options.mask, slopes, {}, in.result);
+  const Storage bits = draw_dropout(pass, options.dropout.value_or(0), random);  // after all checks
+  if (bits) pass.bits = static_cast<const std::uint8_t*>(bits.data());
+  Array saved;
+  if (pass.rows() > 0 && !NoGrad::active()) {
+    pass.saves_weights = detail::SavedBlock<real>::should_save_weights(pass);
+    saved = Array::empty({pass.batch, pass.heads, detail::SavedBlock<real>::size(pass)});
+  }
+  const AttentionPlan plan = pass;
+  const Array y = forward(op, pass, in.result, saved.defined() ? saved.mutate() : nullptr);
+  return op.record(y, save(plan, in.q, in.k, in.v, options.mask, slopes, saved, bits),
                    [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,
-                      const Array& v, const Mask& mask, const Array& slopes, const Array& kept, const Storage& bits) {
-                     send_back(dy, dx, view_of(plan, q, k, v, mask, slopes, bits), kept, batch_of(plan, q));
+                      const Array& v, const Mask& mask, const Array& slopes, const Array& saved, const Storage& bits) {
+                     send_back(dy, dx, pass_of(plan, q, k, v, mask, slopes, bits, dy.shape()), saved);
                    });
 }
 
-Tensor attend(Op& op, const AttentionInputs& in, KeyValueCache& cache, const AttentionOptions& options) {
+Tensor attend(Op& op, const Inputs& in, KeyValueCache& cache, const AttentionOptions& options) {
   check(NoGrad::active(), "a cache keeps values, not gradients: use it under NoGrad");
   check(options.causal.value_or(false), "a cache needs causal: later tokens must not change earlier ones");
   check(!options.mask.defined(), "a cache takes no mask");
   check(options.dropout.value_or(0) == 0, "a cache is for evaluation: call eval() first");
   check(cache.window() == options.window, "the cache is for a window of ", cache.window(), ", not ", options.window);
-  check(in.plan.queries == in.plan.keys, "with a cache q ", in.q.shape(), " and k ", in.keys().shape(),
+  check(in.q.shape()[2] == in.k.shape()[2], "with a cache q ", in.q.shape(), " and k ", in.k.shape(),
         " must have the same length");
-  in.with(options);  // throws before the cache has the new rows
-  cache.append(in.keys(), in.values());
-  AttentionPlan plan = in.with(options, cache.count() - in.plan.keys);
-  plan.first_key = cache.first();
-  AttentionView view{plan, query_rows(plan, in.q), cache.keys(), cache.values()};
+  KeyValueCache next = cache.appended(in.k, in.v);
+  const Inputs all{in.q, next.keys(), next.values(), in.result, in.joined, in.packed};
+  AttentionPlan plan = plan_of(all, options);
+  plan.first_key = next.first();
   const Array slopes = options.alibi.defined() ? options.alibi.contiguous() : Array();
-  view.slopes = slopes.defined() ? slopes.data() : nullptr;
-  view.guarded = forward_needs_guard(view);
-  return op.record(in_form(plan, forward(op, view, in.q, nullptr)), [](const Array&, Grads&) {});  // never called
+  const AttentionPass pass = pass_of(plan, all.q, all.k, all.v, {}, slopes, {}, all.result);
+  const Tensor y = op.record(forward(op, pass, all.result, nullptr), [](const Array&, Grads&) {});  // never called
+  cache = std::move(next);  // nothing can fail from here on
+  return y;
 }
 
 }  // namespace
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
   Op op("attention", q, k, v);
-  return attend(op, {q, k, v}, options, nullptr);
+  return attend(op, inputs_with_axis(q, k, v), options, nullptr);
 }
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
                  const Generator& random) {
   Op op("attention", q, k, v);
-  return attend(op, {q, k, v}, options, &random);
+  return attend(op, inputs_with_axis(q, k, v), options, &random);
 }
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& options,
                  const Generator& random) {
   Op op("attention", q, k, v);
-  return attend(op, {q, k, v, heads}, options, &random);
+  return attend(op, inputs_joined(q, k, v, heads), options, &random);
 }
 Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random) {
   Op op("attention", qkv);
-  return attend(op, {qkv, heads}, options, &random);
+  return attend(op, inputs_packed(qkv, heads), options, &random);
 }
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCache& cache,
                  const AttentionOptions& options) {
   Op op("attention", q, k, v);
-  const AttentionInputs in(q, k, v);
   check(q.dim() == 4 && k.dim() == 4, "with a cache q ", q.shape(), " and k ", k.shape(), " must be [B, H, t, d]");
-  return attend(op, in, cache, options);
+  return attend(op, inputs_with_axis(q, k, v), cache, options);
 }
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, KeyValueCache& cache,
                  const AttentionOptions& options) {
   Op op("attention", q, k, v);
-  return attend(op, {q, k, v, heads}, cache, options);
+  return attend(op, inputs_joined(q, k, v, heads), cache, options);
 }
 Tensor attention(const Tensor& qkv, const Heads& heads, KeyValueCache& cache, const AttentionOptions& options) {
   Op op("attention", qkv);
-  return attend(op, {qkv, heads}, cache, options);
+  return attend(op, inputs_packed(qkv, heads), cache, options);
 }
 
 }  // namespace mote

@@ -1,4 +1,5 @@
-// Scaled dot-product attention as one op.
+// Scaled dot-product attention as one op. The formula that it computes stands in engine/ops/attention_plain.h, in a few
+// lines of other ops; this op gives the same bits in less time and without memory for all weights.
 #pragma once
 
 #include <concepts>
@@ -9,6 +10,8 @@
 #include "engine/ops/masks.h"
 
 namespace mote {
+
+class KeyValueCache;
 
 /// The options of attention. Layers and models contain one and pass it on whole. An option that is not given follows
 /// the enclosing layer; without one, attention is not causal and drops nothing.
@@ -44,13 +47,12 @@ struct Heads {
 ///
 /// A query that may attend to nothing gives zeros and zero gradients. Nothing crosses a masked pair, not even a NaN:
 /// neither from the key to the query's output nor from the query to the key's gradient; so no token sees a later one.
-/// Memory grows with Tq + Tk: weights are computed one block of queries at a time, and again in backward if keeping
-/// them took more than q and k; dropout keeps one bit per weight. An observer can ask for "weights" or
+/// Memory grows with Tq + Tk: weights are computed one block of queries at a time, and recomputed in backward if saving
+/// them took more than q and k; dropout saves one bit per weight. An observer can ask for "weights" or
 /// "dropped_weights" (after dropout), [..., H, Tq, Tk], and for "heads", the results of all heads side by side, [...,
 /// Tq, H dv]: what a layer's output projection receives. Dropout draws from `random` as PyTorch does, once per weight
-/// in row-major order, masked ones included. Equal in every bit to the plain formula matmul(masked_softmax(matmul(q,
-/// transpose(k)) * scale), v), which examples/03_same_numbers.cpp goes through step by step, as long as all values are
-/// finite; only gradients shared by several heads or batch entries are summed in another order.
+/// in row-major order, masked ones included. Equal in every bit to plain_attention() as long as all values are finite;
+/// only gradients shared by several heads or batch entries are summed in another order.
 ///
 /// Errors: widths of q and k, or lengths of k and v, that differ; heads that do not divide; leading axes or a mask that
 /// do not broadcast; causal with fewer keys than queries; a window below 0 or without causal; slopes whose number is
@@ -65,6 +67,18 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& options,
                  const Generator& random);
 Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random);
+
+/// attention() for the t tokens that follow those in `cache`, to which their keys and values are appended:
+/// q [B, H, t, d], k [B, Hkv, t, d], v [B, Hkv, t, dv] -> [B, H, t, dv]. engine/ops/kv_cache.h says why it is equal in
+/// every bit to the last t rows of the full pass. Errors: not causal, a mask, a dropout, gradients on, a window that
+/// differs from the cache's, rows that do not continue the cache's. An error leaves the cache unchanged.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCache& cache,
+                 const AttentionOptions& options);
+/// The same over heads side by side.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, KeyValueCache& cache,
+                 const AttentionOptions& options);
+Tensor attention(const Tensor& qkv, const Heads& heads, KeyValueCache& cache, const AttentionOptions& options);
+
 template <class M>
 requires(std::same_as<M, Tensor> || std::same_as<M, Mask>)
     __attribute__((unavailable("write {.mask = m}; of floats m > 0, or from_blocked(m) where 1 means blocked"))) Tensor

@@ -1,168 +1,124 @@
 // Attention's backward pass: weights are recomputed block by block, and sums over queries go on from block to block.
 #include <algorithm>
+#include <cmath>
 
 #include "engine/base/parallel.h"
-#include "engine/base/small_vector.h"
 #include "engine/kernels/gemm.h"
-#include "engine/ops/attention_block.h"
-#include "engine/ops/attention_guard.h"
+#include "engine/ops/attention_pass.h"
 
 namespace mote::detail {
 namespace {
 
-/// Adjacent elements in rows: queries, or gradients of results, of one block.
-struct AttentionRows {
-  const real* data;
-  Index row;
-};
-
-/// The block's rows of dy; copied where their elements are not adjacent, as in the gradient of a mean.
-AttentionRows rows_of_block(const HeadRows& dy, const Block& at, Index width, const BlockMemory& m) {
-  if (dy.column == 1 || width <= 1) return {dy.at(at.b, at.h, at.begin), dy.row};
+/// y += w^T x for the block's keys, with a row of x per query, where masked pairs must be skipped.
+void guarded_sum_queries(const AttentionPass& p, const Block& at, const real* w, const HeadView<const real>& x,
+                         Index width, const HeadView<real>& y) {
   for (Index r = 0; r < at.rows(); ++r)
-    for (Index c = 0; c < width; ++c) m.rows[r * width + c] = dy.at(at.b, at.h, at.begin + r)[c * dy.column];
-  return {m.rows, width};
+    for (Index j = at.lo; j < at.hi; ++j) {
+      if (!p.sees(at.b, at.h, at.begin + r, j)) continue;
+      const real* const from = x.at(at.b, at.h, at.begin + r);
+      real* const to = y.at(at.b, at.h / p.group(), j);
+      for (Index c = 0; c < width; ++c) to[c] = std::fma(w[(j - at.lo) * block_rows + r], from[c], to[c]);
+    }
+}
+void sum_queries(const AttentionPass& p, const Block& at, const kernels::AttentionBlock& block, const real* w,
+                 const HeadView<const real>& x, Index width, const HeadView<real>& y) {
+  if (!y.data) return;
+  if (p.guarded) return guarded_sum_queries(p, at, w, x, width, y);
+  real* const first = y.at(at.b, at.h / p.group(), at.lo);
+  kernels::table().attention_sum_queries(block, {w, x.at(at.b, at.h, at.begin), x.row, width, first, y.row});
 }
 
-/// y += w^T x for the block's keys in [lo, hi), with a row of x per query; y of keys from `fresh` on holds no sum yet.
-void sum_queries(const AttentionView& p, const Block& at, kernels::AttentionBlock block, const real* w,
-                 const AttentionRows& x, Index width, const HeadRowsOut& y, Index lo, Index hi, Index fresh) {
-  const Index from = std::max(lo, at.lo) - at.lo, to = std::min(hi, at.hi) - at.lo, g = at.h / p.group();
-  if (from >= to) return;
-  w += from * block_rows;
-  real* const first = y.at(at.b, g, at.lo + from);
-  if (p.guarded) return guarded_sum_queries(p, at, w, x.data, x.row, width, first, y.row, at.lo + from, at.lo + to);
-  block.keys = to - from, block.full -= from;
-  kernels::table().attention_sum_queries(block, {w, block_rows, x.data, x.row, width, first, y.row},
-                                         fresh - at.lo - from);
-}
-
-/// One head of k and v while its gradients are summed over all queries that attend to it, which are one sum, head after
-/// head: cut into blocks, of which the first grows in place and each other one apart before it is added.
-class KeySums {
+/// The gradients of one head of k and v, while the queries of all heads that share it add to them. These additions are
+/// one long sum, cut into blocks of sum_block terms as everywhere: the terms of the first are added to the gradients
+/// themselves, those of each later one to partial sums, which are added to the gradients when the block is complete.
+class KeyGradients {
  public:
-  KeySums(const AttentionView& p, const AttentionGradients& to, Index b, Index g, real* apart)
-      : k(to.k), v(to.v), p_(p), to_(to), b_(b), g_(g), apart_(apart) {
-    clear(0, p.guarded ? p.keys : Block(p, b, 0, 0, 1).lo);  // what a kernel writes first needs not be cleared
+  HeadView<real> k, v;  ///< where to add the next terms; data is null where a gradient is not wanted
+
+  KeyGradients(const AttentionPass& p, const AttentionGradients& total, Index b, Index g)
+      : k(total.k),
+        v(total.v),
+        p_(p),
+        total_(total),
+        b_(b),
+        g_(g),
+        partial_(static_cast<std::size_t>(p.keys * (p.width + p.value_width)) * sizeof(real)) {
+    clear();
   }
-  /// Call before adding the query at this position of the sum.
-  void reach(Index position) {
-    if (position == 0 || position % kernels::sum_block != 0) return;
-    clear(fresh_, p_.keys);  // of the first block, before others are added
+  /// Call before the term with this number.
+  void begin_term(Index number) {
+    if (number == 0 || number % kernels::sum_block != 0) return;
     finish();
     const Index width = p_.width + p_.value_width;
-    if (to_.k.data) k = {apart_, 0, 0, width};
-    if (to_.v.data) v = {apart_ + p_.width, 0, 0, width};
-    is_apart_ = true;
-    clear(0, p_.keys);
+    real* const rows = static_cast<real*>(partial_.data());
+    if (k.data) k = {rows, 0, 0, width};
+    if (v.data) v = {rows + p_.width, 0, 0, width};
+    clear();
   }
-  /// Keys before this one hold sums, or 0, when the first of these blocks' sums is added.
-  Index fresh() const { return fresh_; }
-  void added(const Block& last) { fresh_ = std::max(fresh_, last.hi); }
+  /// Adds the last partial sums.
   void finish() {
-    if (!is_apart_) return;
-    add(k, to_.k, p_.width);
-    add(v, to_.v, p_.value_width);
+    add(k, total_.k, p_.width);
+    add(v, total_.v, p_.value_width);
   }
-  HeadRowsOut k, v;  ///< where to add
 
  private:
-  /// Rows of keys [from, end) become 0.
-  void clear(Index from, Index end) {
-    for (Index j = from; k.data && j < end; ++j) std::fill_n(k.at(b_, g_, j), p_.width, real(0));
-    for (Index j = from; v.data && j < end; ++j) std::fill_n(v.at(b_, g_, j), p_.value_width, real(0));
-    fresh_ = end;
+  void clear() {
+    for (Index j = 0; k.data && j < p_.keys; ++j) std::fill_n(k.at(b_, g_, j), p_.width, real(0));
+    for (Index j = 0; v.data && j < p_.keys; ++j) std::fill_n(v.at(b_, g_, j), p_.value_width, real(0));
   }
-  void add(const HeadRowsOut& x, const HeadRowsOut& total, Index width) const {
-    for (Index j = 0; x.data && j < p_.keys; ++j) {
+  void add(const HeadView<real>& x, const HeadView<real>& total, Index width) const {
+    if (x.data == total.data) return;  // no partial sums yet
+    for (Index j = 0; j < p_.keys; ++j) {
       real* const row = total.at(b_, g_, j);
       kernels::table().add(row, 1, x.at(b_, g_, j), 1, row, width);
     }
   }
-  const AttentionView& p_;
-  AttentionGradients to_;
-  Index b_, g_, fresh_ = 0;
-  real* apart_;
-  bool is_apart_ = false;
+  const AttentionPass& p_;
+  AttentionGradients total_;
+  Index b_, g_;
+  Storage partial_;
 };
 
-/// What sums over queries need of a block.
-struct Sent {
-  Block at;
-  kernels::AttentionBlock block;
-  AttentionRows dy;
-  const real *weights, *gradient;
-};
-
-/// dP = dY V^T, dS = P (dP' - sum(dP' P)) scale, dQ = dS K, where ' applies dropout.
-Sent send_to_queries(const AttentionView& p, const Block& at, const HeadRows& dy, const real* kept,
-                     const AttentionGradients& to, const BlockMemory& m) {
+/// dP = dy V^T, dS = P (dP' - sum(dP' P)) scale, dQ = dS K; dV += P'^T dy, dK += dS^T Q, where ' applies dropout.
+void backward_of_block(const AttentionPass& p, const Block& at, const HeadView<const real>& dy, const real* saved,
+                       const HeadView<real>& dq, const KeyGradients& keys, const BlockMemory& m) {
   const kernels::Table& t = kernels::table();
   const kernels::AttentionBlock block = prepare(p, at, m);
-  const Kept of_block(p, kept, at);
-  const real* w = of_block.weights;
-  if (!w)
-    t.attention_weights_again(block, scores_of(p, at, m), m.weights, of_block.maxima, of_block.sums), w = m.weights;
-  const AttentionRows sent = rows_of_block(dy, at, p.value_width, m);
-  if (to.q.data || to.k.data) {
-    const real* const v = p.v.at(at.b, at.h / p.group(), at.lo);
-    t.attention_score_gradient(block, {sent.data, sent.row, v, p.v.row, p.value_width, p.scale, nullptr, m.turned},
-                               m.factors, w, m.gradient);
+  const SavedBlock<const real> of_block(p, saved, at);
+  if (!of_block.weights) t.attention_recompute_weights(block, m.weights, of_block.maxima, of_block.sums);
+  const real* const w = of_block.weights ? of_block.weights : m.weights;
+  if (dq.data || keys.k.data) {
+    const real *const g = dy.at(at.b, at.h, at.begin), *const v = p.v.at(at.b, at.h / p.group(), at.lo);
+    t.attention_score_gradient(block, {g, dy.row, v, p.v.row, p.value_width}, m.dropout, w, m.gradient);
   }
-  if (to.q.data) sum_keys(p, at, block, m.gradient, p.k, p.width, to.q.at(at.b, at.h, at.begin), to.q.row);
-  return {at, block, sent, dropped_weights(p, at, m, w), m.gradient};
-}
-
-/// All that one head of k and v receives and sends, `at_once` blocks of queries at a time. dV = P'^T dY, dK = dS^T Q.
-void backward_of_head(const AttentionView& p, Index b, Index g, const HeadRows& dy, const real* kept,
-                      const AttentionGradients& to, BlocksMemory& memory) {
-  KeySums sums(p, to, b, g, memory.apart());
-  for (Index h = g * p.group(); h < (g + 1) * p.group(); ++h)
-    for (Index begin = 0, end; begin < p.queries; begin = end) {
-      const Index position = (h - g * p.group()) * p.queries + begin;
-      sums.reach(position);
-      end = std::min({p.queries, begin + memory.blocks() * block_rows,
-                      begin + kernels::sum_block - position % kernels::sum_block});
-      const Index blocks = (end - begin + block_rows - 1) / block_rows;
-      SmallVector<std::optional<Sent>, 1, CachedAllocator<std::optional<Sent>>> sent;
-      for (Index i = 0; i < blocks; ++i) sent.append();
-      parallel_for(blocks, 1, [&](Index lo, Index hi) {
-        for (Index i = lo; i < hi; ++i) {
-          const Index first = begin + i * block_rows;
-          const Block at(p, b, h, first, std::min(first + block_rows, end));
-          sent[static_cast<std::size_t>(i)].emplace(send_to_queries(p, at, dy, kept, to, memory.block(i)));
-        }
-      });
-      const Index lo = sent[0]->at.lo, hi = sent[static_cast<std::size_t>(blocks - 1)]->at.hi;
-      const Index step = memory.blocks() > 1 ? 4 * block_rows : hi - lo;
-      parallel_for((hi - lo + step - 1) / std::max<Index>(step, 1), 1, [&](Index first, Index last) {
-        const Index from = lo + first * step, until = std::min(hi, lo + last * step);
-        Index fresh = sums.fresh();
-        for (Index i = 0; i < blocks; ++i) {
-          const Sent& s = *sent[static_cast<std::size_t>(i)];
-          const AttentionRows queries{p.q.at(b, h, s.at.begin), p.q.row};
-          if (sums.v.data) sum_queries(p, s.at, s.block, s.weights, s.dy, p.value_width, sums.v, from, until, fresh);
-          if (sums.k.data) sum_queries(p, s.at, s.block, s.gradient, queries, p.width, sums.k, from, until, fresh);
-          fresh = std::max(fresh, s.at.hi);
-        }
-      });
-      sums.added(sent[static_cast<std::size_t>(blocks - 1)]->at);
-    }
-  sums.finish();
+  if (dq.data) sum_keys(p, at, block, m.gradient, p.k, p.width, dq.at(at.b, at.h, at.begin), dq.row);
+  sum_queries(p, at, block, apply_dropout(block, w, m.dropout), dy, p.value_width, keys.v);
+  sum_queries(p, at, block, m.gradient, p.q, p.width, keys.k);
 }
 
 }  // namespace
 
-/// Tasks are heads of keys, or with few of them blocks of queries and then of keys: every sum has one order in both.
-void attention_backward(const AttentionView& p, const HeadRows& dy, const real* kept, const AttentionGradients& to) {
-  const Index heads = p.batch * p.kv_heads;
-  const double block = block_time(p, 3 * p.width + 2 * p.value_width);
-  const bool few = heads < 2 * threads() && threads() > 1 && grain_for(block) == 1;
-  const double head = block * static_cast<double>(p.group() * p.queries) / block_rows;
-  parallel_for(heads, few ? heads : grain_for(head), [&](Index lo, Index hi) {
-    BlocksMemory memory(p, true, few ? std::max(threads(), 4) : 1);
-    for (Index task = lo; task < hi; ++task)
-      backward_of_head(p, task / p.kv_heads, task % p.kv_heads, dy, kept, to, memory);
+void attention_backward(AttentionPass p, const HeadView<const real>& dy, const real* saved,
+                        const AttentionGradients& to) {
+  p.guarded = p.masks_pairs() && !(all_finite(p.q, p.batch, p.heads, p.queries, p.width) &&
+                                   all_finite(p.k, p.batch, p.kv_heads, p.keys, p.width) &&
+                                   all_finite(dy, p.batch, p.heads, p.queries, p.value_width));
+  const double blocks_of_head = static_cast<double>(p.group() * p.queries) / block_rows;
+  const double head = block_time(p, 3 * p.width + 2 * p.value_width) * blocks_of_head;
+  parallel_for(p.batch * p.kv_heads, grain_for(head), [&](Index lo, Index hi) {
+    const BlockMemory memory(p, true);
+    for (Index task = lo; task < hi; ++task) {
+      const Index b = task / p.kv_heads, g = task % p.kv_heads;
+      KeyGradients keys(p, to, b, g);
+      for (Index h = g * p.group(); h < (g + 1) * p.group(); ++h)
+        for (Index begin = 0, end; begin < p.queries; begin = end) {
+          const Index term = (h - g * p.group()) * p.queries + begin;
+          keys.begin_term(term);
+          end = std::min({p.queries, begin + block_rows, begin + kernels::sum_block - term % kernels::sum_block});
+          backward_of_block(p, Block(p, b, h, begin, end), dy, saved, to.q, keys, memory);
+        }
+      keys.finish();
+    }
   });
 }
 

@@ -1,59 +1,112 @@
-// Attention's forward pass without the [Tq, Tk] matrix: block of queries by block.
+// Attention's forward pass without the [Tq, Tk] matrix, block of queries by block; and what backward also does with one.
+#include <algorithm>
 #include <cmath>
 
 #include "engine/base/parallel.h"
-#include "engine/ops/attention_block.h"
+#include "engine/kernels/gemm.h"
+#include "engine/ops/attention_pass.h"
 
 namespace mote::detail {
 namespace {
 
 /// Copies the block's weights to their places in an array [B, H, Tq, Tk] of zeros.
-void copy_block(const AttentionView& p, const Block& at, const real* w, real* all) {
+void copy_weights(const AttentionPass& p, const Block& at, Index lanes, const real* w, real* all) {
   for (Index r = 0; r < at.rows(); ++r)
-    for (Index j = 0; j < at.columns(); ++j)
-      all[p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo + j] = w[j * block_rows + r];
+    for (Index j = 0; j < at.keys(); ++j)
+      all[p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo + j] = w[j * lanes + r];
 }
 
-/// A single query, as in generation: lanes are keys.
-void one_query(const AttentionView& p, const Block& at, const Kept<real>& kept, const BlockMemory& m, real* y) {
-  const Index n = at.columns();
-  real* const w = m.weights;
-  kernels::table().attention_scores_of_one(scores_of(p, at, m), n, w);
-  const Index position = at.begin + p.shift() - at.lo;
-  for (Index j = 0; p.slopes && j < n; ++j) w[j] = w[j] + -p.slopes[at.h] * static_cast<real>(std::abs(position - j));
-  const bool hides = p.mask || p.window > 0;
-  for (Index j = 0; hides && j < n; ++j) m.keep[j] = p.sees(at.b, at.h, at.begin, at.lo + j);
-  real row[2];
-  kernels::table().softmax(w, hides ? m.keep : nullptr, w, row, n);
-  if (kept.maxima) *kept.maxima = row[0], *kept.sums = row[1];
-  sum_keys(p, at, {1, n, n, nullptr}, w, p.v, p.value_width, y, p.value_width, 1);
+/// sum_keys() where masked pairs must be skipped.
+void guarded_sum_keys(const AttentionPass& p, const Block& at, Index lanes, const real* w,
+                      const HeadView<const real>& x, Index width, real* y, Index y_row) {
+  for (Index r = 0; r < at.rows(); ++r)
+    for (Index c = 0; c < width; ++c) {
+      real total = -real(0), sum = 0;  // -0 + x is x, whatever the sign of a zero
+      for (Index j = at.lo; j < at.hi; ++j) {
+        if (j > at.lo && (p.first_key + j) % kernels::sum_block == 0) total += sum, sum = 0;
+        if (!p.sees(at.b, at.h, at.begin + r, j)) continue;
+        sum = std::fma(w[(j - at.lo) * lanes + r], x.at(at.b, at.h / p.group(), j)[c], sum);
+      }
+      y[r * y_row + c] = total + sum;
+    }
 }
 
 }  // namespace
 
-void attention_forward(const AttentionView& p, real* y, real* kept, real* weights, real* dropped) {
-  const Index blocks = (p.queries + block_rows - 1) / block_rows;
+kernels::AttentionBlock prepare(const AttentionPass& p, const Block& at, const BlockMemory& m, Index lanes) {
+  const Index n = at.keys(), rows = at.rows();
+  if (p.masks_pairs()) {
+    std::fill_n(m.keep(), rows < lanes ? n * lanes : 0, std::uint8_t(0));
+    for (Index r = 0; r < rows; ++r) {
+      const Index i = at.begin + r, first = p.first(i) - at.lo, end = p.end(i) - at.lo;
+      const std::uint8_t* const mask = p.mask ? p.mask->row(p.weight_row(at.b, at.h, i)) + at.lo : nullptr;
+      for (Index j = 0; j < n; ++j) m.keep()[j * lanes + r] = j >= first && j < end && (!mask || mask[j]);
+    }
+  }
+  if (p.slopes) {  // -slope |distance| of query r and key j, at [n - 1 + r - j]
+    const Index first = at.begin + p.shift() - at.lo - (n - 1);
+    for (Index i = 0; i < n + lanes - 1; ++i) m.bias[i] = -p.slopes[at.h] * static_cast<real>(std::abs(first + i));
+  }
+  if (p.drops) {
+    std::fill_n(m.dropout, n * lanes, real(0));
+    for (Index r = 0; r < rows && !p.drops_all; ++r) {
+      const Index bit = p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo;
+      for (Index j = 0; j < n; ++j)
+        m.dropout[j * lanes + r] = p.bits[(bit + j) / 8] >> ((bit + j) % 8) & 1 ? p.kept_scale : real(0);
+    }
+  }
+  const real *const q = p.q.at(at.b, at.h, at.begin), *const k = p.k.at(at.b, at.h / p.group(), at.lo);
+  return {.rows = rows,
+          .keys = n,
+          .full = std::min(n, p.end(at.begin) - at.lo),
+          .lanes = lanes,
+          .keep = p.masks_pairs() ? m.keep() : nullptr,
+          .products = {q, p.q.row, k, p.k.row, p.width},
+          .formula = p.formula,
+          .bias = p.slopes ? m.bias + n - 1 : nullptr,
+          .transposed = m.transposed};
+}
+
+const real* apply_dropout(const kernels::AttentionBlock& block, const real* w, real* dropout) {
+  if (!dropout) return w;
+  kernels::table().mul(w, 1, dropout, 1, dropout, block.keys * block.lanes);
+  return dropout;
+}
+
+/// The sum over keys is cut into blocks of sum_block by their positions, as everywhere.
+void sum_keys(const AttentionPass& p, const Block& at, kernels::AttentionBlock block, const real* w,
+              const HeadView<const real>& x, Index width, real* y, Index y_row) {
+  if (p.guarded) return guarded_sum_keys(p, at, block.lanes, w, x, width, y, y_row);
+  const Index n = block.keys, full = block.full;
+  Index from = 0;
+  do {
+    const Index position = p.first_key + at.lo + from;
+    block.keys = std::min(n - from, kernels::sum_block - position % kernels::sum_block);
+    block.full = full - from;
+    const real* const rows = x.at(at.b, at.h / p.group(), at.lo + from);
+    kernels::table().attention_sum_keys(block, {w + from * block.lanes, rows, x.row, width, y, y_row}, from > 0);
+    from += block.keys;
+  } while (from < n);
+}
+
+void attention_forward(AttentionPass p, const HeadView<real>& y, real* saved, real* weights, real* dropped) {
+  p.guarded = p.masks_pairs() && !all_finite(p.v, p.batch, p.kv_heads, p.keys, p.value_width);
+  const Index lanes = p.queries == 1 ? 1 : block_rows, blocks = (p.queries + block_rows - 1) / block_rows;
   const Index tasks = p.batch * p.heads * blocks;
   const double time = block_time(p, p.width + p.value_width);
   parallel_for(tasks, p.queries == 1 ? even_grain(tasks, time) : grain_for(time), [&](Index lo, Index hi) {
-    BlocksMemory memory(p, false, 1);
-    const BlockMemory m = memory.block(0);
+    const BlockMemory memory(p, false);
     for (Index task = lo; task < hi; ++task) {
       const Index b = task / blocks / p.heads, h = task / blocks % p.heads, begin = task % blocks * block_rows;
       const Block at(p, b, h, begin, std::min(begin + block_rows, p.queries));
-      const Kept of_block(p, kept, at);
-      real* const to = y + ((b * p.queries + begin) * p.heads + h) * p.value_width;
-      if (p.queries == 1 && !p.drops && !p.guarded && !weights && !dropped) {
-        one_query(p, at, of_block, m, to);
-        continue;
-      }
-      const kernels::AttentionBlock block = prepare(p, at, m);
-      real* const w = p.keeps_weights ? of_block.weights : m.weights;
-      kernels::table().attention_weights(block, scores_of(p, at, m), w, of_block.maxima, of_block.sums);
-      if (weights) copy_block(p, at, w, weights);
-      const real* const used = dropped_weights(p, at, m, w);
-      if (dropped) copy_block(p, at, used, dropped);
-      sum_keys(p, at, block, used, p.v, p.value_width, to, p.heads * p.value_width);
+      const SavedBlock<real> to_save(p, saved, at);
+      const kernels::AttentionBlock block = prepare(p, at, memory, lanes);
+      real* const w = to_save.weights ? to_save.weights : memory.weights;
+      kernels::table().attention_weights(block, w, to_save.maxima, to_save.sums);
+      if (weights) copy_weights(p, at, lanes, w, weights);
+      const real* const used = apply_dropout(block, w, memory.dropout);
+      if (dropped) copy_weights(p, at, lanes, used, dropped);
+      sum_keys(p, at, block, used, p.v, p.value_width, y.at(b, h, begin), y.row);
     }
   });
 }

@@ -7,13 +7,17 @@
 
 namespace mote {
 
-Mask causal_mask(Index queries, Index keys) {
+Mask causal_mask(Index queries, Index keys, Index window) {
   check_in("causal_mask", queries >= 0, "queries ", queries, " must be at least 0");
   check_in("causal_mask", keys >= queries, queries, " queries need at least as many keys, not ", keys);
+  check_in("causal_mask", window >= 0, "window ", window, " must be at least 0");
   Mask m({queries, keys});
   std::uint8_t* const out = m.mutate();
   for (Index i = 0; i < queries; ++i)
-    for (Index j = 0; j < keys; ++j) out[i * keys + j] = j <= i + keys - queries;
+    for (Index j = 0; j < keys; ++j) {
+      const Index distance = i + keys - queries - j;
+      out[i * keys + j] = distance >= 0 && (window == 0 || distance < window);
+    }
   return m;
 }
 

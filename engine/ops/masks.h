@@ -8,9 +8,10 @@
 
 namespace mote {
 
-/// Which query may attend to which key in a causal model: true where key <= query. Shape [queries, keys]; with more
-/// keys than queries, the queries are the last positions. Errors: fewer keys than queries.
-Mask causal_mask(Index queries, Index keys);
+/// Which query may attend to which key in a causal model: true where key <= query, and of these for the last `window`
+/// keys (0: all). Shape [queries, keys]; with more keys than queries, the queries are the last positions. Errors: fewer
+/// keys than queries, a window below 0.
+Mask causal_mask(Index queries, Index keys, Index window = 0);
 inline Mask causal_mask(Index length) { return causal_mask(length, length); }
 
 /// Which keys may be attended to in a batch of padded rows: true for the first lengths[b] of `longest` keys.

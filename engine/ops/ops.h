@@ -4,6 +4,7 @@
 #include "engine/ops/activation.h"
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/attention.h"
+#include "engine/ops/attention_plain.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/create.h"
 #include "engine/ops/dropout.h"

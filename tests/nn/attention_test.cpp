@@ -327,7 +327,9 @@ TEST_CASE("attention layers: a wrong call is a sentence with the layer's path") 
         "SelfAttention: T = 4 is above block_size 3");
   CHECK(says(self, {[&](const SelfAttention& m) {
                m(x, Mask({3, 3}));
-             }}) == "attention: mask [3, 3] does not broadcast to [B, H, Tq, Tk] = [1, 2, 2, 2]");
+             }}) ==
+        "attention: mask [3, 3] does not broadcast to [..., H, Tq, Tk] = [1, 2, 2, 2]; key_padding() makes one of a "
+        "mask [B, Tk] of the keys that may be attended to");
   CHECK(says(across, {[&](const M& m) { m(x, zeros(1, 4, 3), v); }}) ==
         "MultiHeadAttention: T = 4 is above block_size 3");
   CHECK(says(across, {[&](const M& m) { m(x, x, v); }}) == "MultiHeadAttention: key [1, 2, 4] must be [B, T, 3]");

@@ -1,70 +1,80 @@
-// Attention of one block of up to 16 queries: their weights, and the gradient of their scores.
+// Attention of one block of up to 16 queries: its weights, the gradient of its scores, and sums of rows with weights,
+// over the keys that a query sees and over the queries that see a key.
 #pragma once
 
 #include "engine/kernels/gemm.h"
-#include "engine/kernels/target/attention_sums.h"
 #include "engine/kernels/target/softmax.h"
 #include "engine/kernels/target/transpose.h"
 
 namespace mote {
 namespace {
 
-// Lanes are queries: sums over keys run down the keys, and nothing is added across a register.
+using kernels::AttentionBlock, kernels::RowProducts, kernels::WeightedRows;
 
-using kernels::AttentionScores;
+/// Accumulators of a tile of sums: registers are left for its operands.
+constexpr int sums_at_once = register_count / 2;
+
+/// Calls tile.operator()<rows>(first) for rows that together cover [0, n): `most` at a time, then halves.
+template <int most, class Tile>
+MOTE_INLINE void for_tiles(Index n, const Tile& tile, Index first = 0) {
+  for (; first + most <= n; first += most) tile.template operator()<most>(first);
+  if constexpr (most > 1) for_tiles<most / 2>(n, tile, first);
+}
+
+// Lanes are queries: sums over keys run down the keys, and nothing is added across a register.
 
 /// Puts `value` in place of what lies at pairs of a key and a query that does not see it: in most blocks of the last 15
 /// keys. Returns which queries see a key.
-MOTE_INLINE Mask hide(const AttentionBlock& b, real value, real* w) {
+MOTE_INLINE Mask mask_pairs(const AttentionBlock& b, real value, real* w) {
   const Vec instead(value);
-  const auto hide_in = [&](Index j, Mask seen) { select(seen, Vec::load(w + 16 * j), instead).store(w + 16 * j); };
+  const auto mask_key = [&](Index j, Mask seen) { select(seen, Vec::load(w + 16 * j), instead).store(w + 16 * j); };
   Mask seen_any = lanes_below(b.keep ? 0 : 16);
   for (Index j = 0; b.keep && j < b.keys; ++j) {
     const Mask seen = kept(b.keep + 16 * j, 16);
     seen_any = seen_any | seen;
-    hide_in(j, seen);
+    mask_key(j, seen);
   }
   Vec after = Vec::iota();  // positions of the queries after that of key j
-  for (Index j = b.full; !b.keep && j < b.keys; ++j, after -= Vec(1)) hide_in(j, after > Vec::zero());
+  for (Index j = b.full; !b.keep && j < b.keys; ++j, after -= Vec(1)) mask_key(j, after > Vec::zero());
   return seen_any;
 }
 
-/// sum[j] = the chain over columns c in [begin, end) of q_r[c] k_j[c], for the 16 queries r and keys from k on.
+/// sum[j] = the chain over columns c in [begin, end) of a_r[c] b_j[c], for the 16 rows r and rows j from b0 on. Column
+/// c of the rows a lies at a[16 * c].
 template <int keys>
-MOTE_INLINE void multiply_keys(const AttentionScores& s, const real* k0, Index begin, Index end, Vec (&sum)[keys]) {
+MOTE_INLINE void multiply_keys(const real* a, const real* b0, Index b_row, Index begin, Index end, Vec (&sum)[keys]) {
 #pragma GCC unroll 16
   for (int j = 0; j < keys; ++j) sum[j] = Vec::zero();
   constexpr int pointers = (keys + 2) / 3;  // as in gemm.h
-  const real* k[pointers];
-  const Index row = s.k_row;
+  const real* b[pointers];
 #pragma GCC unroll 16
-  for (int g = 0; g < pointers; ++g) k[g] = k0 + 3 * g * row + begin;
-  const real* q = s.turned + 16 * begin;
+  for (int g = 0; g < pointers; ++g) b[g] = b0 + 3 * g * b_row + begin;
+  a += 16 * begin;
   for (Index c = end - begin; c > 0; --c) {
-    const Vec x = Vec::load(q);
+    const Vec x = Vec::load(a);
 #pragma GCC unroll 16
-    for (int j = 0; j < keys; ++j) sum[j] = fma(x, Vec(k[j / 3][j % 3 * row]), sum[j]);
-    q += 16;
+    for (int j = 0; j < keys; ++j) sum[j] = fma(x, Vec(b[j / 3][j % 3 * b_row]), sum[j]);
+    a += 16;
 #pragma GCC unroll 16
     for (int g = 0; g < pointers; ++g) {
-      ++k[g];
-      asm("" : "+r"(k[g]));
+      ++b[g];
+      asm("" : "+r"(b[g]));
     }
   }
 }
 
-/// w = (q_r . k_j) * scale. Long sums are cut into blocks as everywhere.
-MOTE_INLINE void products(const AttentionBlock& b, const AttentionScores& s, Vec scale, real* w) {
+/// w = (a_r . b_j) * scale. Long sums are cut into blocks as everywhere.
+MOTE_INLINE void multiply_rows(const AttentionBlock& block, const RowProducts& p, Vec scale, real* w) {
   for (Index r = 0; r < 16; r += Reg::lanes)
-    transpose_rows(s.q + r * s.q_row, s.q_row, b.rows - r, s.width, 16, s.turned + r);
-  constexpr Index block = kernels::sum_block;
-  for_tiles<sums_at_once * Reg::lanes / Vec::lanes>(b.keys, [&]<int keys>(Index first) {
-    const real* const k = s.k + first * s.k_row;
+    transpose_rows(p.a + r * p.a_row, p.a_row, block.rows - r, p.width, 16, block.transposed + r);
+  constexpr Index step = kernels::sum_block;
+  for_tiles<sums_at_once * Reg::lanes / Vec::lanes>(block.keys, [&]<int keys>(Index first) {
+    const real* const b = p.b + first * p.b_row;
     Vec sum[keys];
-    multiply_keys(s, k, 0, s.width < block ? s.width : block, sum);
-    for (Index begin = block; begin < s.width; begin += block) {
+    multiply_keys(block.transposed, b, p.b_row, 0, p.width < step ? p.width : step, sum);
+    for (Index begin = step; begin < p.width; begin += step) {
       Vec more[keys];
-      multiply_keys(s, k, begin, s.width < begin + block ? s.width : begin + block, more);
+      multiply_keys(block.transposed, b, p.b_row, begin, p.width < begin + step ? p.width : begin + step, more);
 #pragma GCC unroll 16
       for (int j = 0; j < keys; ++j) sum[j] += more[j];
     }
@@ -75,10 +85,10 @@ MOTE_INLINE void products(const AttentionBlock& b, const AttentionScores& s, Vec
 
 /// w = the scores q_r . k_j * scale + bias, -infinity where query r does not see key j. Returns which queries see a
 /// key.
-MOTE_INLINE Mask scores(const AttentionBlock& b, const AttentionScores& s, real* w) {
-  products(b, s, Vec(s.scale), w);
-  for (Index j = 0; s.bias && j < b.keys; ++j) (Vec::load(w + 16 * j) + Vec::load(s.bias - j)).store(w + 16 * j);
-  return hide(b, -infinity, w);
+MOTE_INLINE Mask scores(const AttentionBlock& b, real* w) {
+  multiply_rows(b, b.products, Vec(b.formula.scale), w);
+  for (Index j = 0; b.bias && j < b.keys; ++j) (Vec::load(w + 16 * j) + Vec::load(b.bias - j)).store(w + 16 * j);
+  return mask_pairs(b, -infinity, w);
 }
 
 /// One sum for each query over keys j: add(j, accumulator) for each. As if keys were lanes, accumulator j mod 16 takes
@@ -111,9 +121,56 @@ MOTE_INLINE Vec sum_over_keys(Index keys, const Add& add) {
 /// divisor may be compiled as a select of the quotient, and 0 be divided by.
 MOTE_INLINE Vec inverse_of(Vec total) { return Vec(1) / (total + select(total == Vec::zero(), Vec(1), Vec::zero())); }
 
+/// The scores of `groups` times Reg::lanes keys from `first` on; if not `whole`, of a last group of n. Squares of the
+/// keys are transposed in registers, so that keys are lanes; several groups, so that no multiply-add waits for another.
+template <int groups, bool whole>
+MOTE_INLINE void scores_of_keys(const AttentionBlock& b, Index first, Index n, real* scores) {
+  constexpr int lanes = Reg::lanes;
+  const RowProducts& p = b.products;
+  Reg sum[groups], total[groups];
+  for (int g = 0; g < groups; ++g) sum[g] = total[g] = Reg::zero();
+  for (Index c = 0; c < p.width; c += lanes) {
+    const Index columns = p.width - c < lanes ? p.width - c : lanes;
+    if (c > 0 && c % kernels::sum_block == 0)
+      for (int g = 0; g < groups; ++g)
+        total[g] = c == kernels::sum_block ? sum[g] : total[g] + sum[g], sum[g] = Reg::zero();
+#pragma GCC unroll 4
+    for (int g = 0; g < groups; ++g) {
+      const real* const k = p.b + (first + g * lanes) * p.b_row + c;
+      Reg square[lanes];
+#pragma GCC unroll 16
+      for (int i = 0; i < lanes; ++i)
+        square[i] = !whole && i >= n   ? Reg::zero()
+                    : columns == lanes ? Reg::load(k + i * p.b_row)
+                                       : Reg::load_first(k + i * p.b_row, columns);
+      transpose(square);
+#pragma GCC unroll 16
+      for (int i = 0; i < lanes; ++i)
+        if (i < columns) sum[g] = fma(square[i], Reg(p.a[c + i]), sum[g]);
+    }
+  }
+  for (int g = 0; g < groups; ++g) {
+    const Reg y = (p.width > kernels::sum_block ? total[g] + sum[g] : sum[g]) * Reg(b.formula.scale);
+    whole ? y.store(scores + first + g * lanes) : y.store_first(scores + first + g * lanes, n);
+  }
+}
+
+/// The weights of a single query, as in generation: lanes are keys.
+MOTE_INLINE void weights_of_one(const AttentionBlock& b, real* w, real* maximum, real* sum) {
+  constexpr Index lanes = Reg::lanes;
+  for_tiles<4>(b.keys / lanes,
+               [&]<int groups>(Index group) { scores_of_keys<groups, true>(b, group * lanes, lanes, w); });
+  if (const Index left = b.keys % lanes; left > 0) scores_of_keys<1, false>(b, b.keys - left, left, w);
+  for (Index j = 0; b.bias && j < b.keys; ++j) w[j] += b.bias[-j];
+  real stats[2];
+  softmax(w, b.keep, w, stats, b.keys);
+  if (maximum) *maximum = stats[0], *sum = stats[1];
+}
+
 /// w = softmax of the scores over the keys that each query sees, 0 for the others; each query's maximum and sum.
-void attention_weights(const AttentionBlock& b, const AttentionScores& s, real* w, real* maxima, real* sums) {
-  const Mask seen_any = scores(b, s, w);
+void attention_weights(const AttentionBlock& b, real* w, real* maxima, real* sums) {
+  if (b.lanes == 1) return weights_of_one(b, w, maxima, sums);
+  const Mask seen_any = scores(b, w);
   Vec tops[4] = {Vec(-infinity), Vec(-infinity), Vec(-infinity), Vec(-infinity)};
   Index j = 0;
   for (; j + 4 <= b.keys; j += 4)  // a NaN shows in the sum
@@ -130,74 +187,141 @@ void attention_weights(const AttentionBlock& b, const AttentionScores& s, real* 
       });
   const Vec scale = inverse_of(total);
   for (Index key = 0; key < b.keys; ++key) (Vec::load(w + 16 * key) * scale).store(w + 16 * key);
-  if (any(is_nan(total))) hide(b, 0, w);  // else it is 0 already
+  if (any(is_nan(total))) mask_pairs(b, 0, w);  // else they are 0 already
   if (!maxima) return;
   store_n(top, maxima, b.rows);
   store_n(total, sums, b.rows);
 }
 
-/// The same weights from the maxima and sums.
-void attention_weights_again(const AttentionBlock& b, const AttentionScores& s, real* w, const real* maxima,
-                             const real* sums) {
-  scores(b, s, w);
+void attention_recompute_weights(const AttentionBlock& b, real* w, const real* maxima, const real* sums) {
+  scores(b, w);
   const Vec total = load_n(sums, b.rows), scale = inverse_of(total);
   const Vec top = select(total == Vec::zero(), Vec::zero(), load_n(maxima, b.rows));  // who saw nothing
   for (Index j = 0; j < b.keys; ++j) (v_exp_below(Vec::load(w + 16 * j) - top) * scale).store(w + 16 * j);
-  if (any(is_nan(total))) hide(b, 0, w);
+  if (any(is_nan(total))) mask_pairs(b, 0, w);
 }
 
-/// d = w (dP - sum over keys of dP w) scale, where dP = dy_r . v_j times the dropout factors.
-void attention_score_gradient(const AttentionBlock& b, const AttentionScores& s, const real* factors, const real* w,
+/// d = w (dP - sum over keys of dP w) scale, where dP = dy_r . v_j times the scaled dropout mask.
+void attention_score_gradient(const AttentionBlock& b, const RowProducts& dy_v, const real* dropout, const real* w,
                               real* d) {
-  products(b, s, Vec(1), d);
-  for (Index j = 0; factors && j < b.keys; ++j) (Vec::load(d + 16 * j) * Vec::load(factors + 16 * j)).store(d + 16 * j);
-  hide(b, 0, d);
+  multiply_rows(b, dy_v, Vec(1), d);
+  for (Index j = 0; dropout && j < b.keys; ++j) (Vec::load(d + 16 * j) * Vec::load(dropout + 16 * j)).store(d + 16 * j);
+  mask_pairs(b, 0, d);
   const Vec total = sum_over_keys(
       b.keys, [&](Index j, Vec & sum)
                   __attribute__((always_inline)) { sum = fma(Vec::load(d + 16 * j), Vec::load(w + 16 * j), sum); });
-  const Vec scale(s.scale);
+  const Vec scale(b.formula.scale);
   for (Index j = 0; j < b.keys; ++j)
     (Vec::load(w + 16 * j) * (Vec::load(d + 16 * j) - total) * scale).store(d + 16 * j);
+  if (any(is_nan(total - total))) mask_pairs(b, 0, d);  // not a finite sum: 0 times it is NaN where the weight is 0
 }
 
-/// The scores of `groups` times Reg::lanes keys from `first` on; if not `whole`, of a last group of n. Squares of the
-/// keys are transposed in registers, so that keys are lanes; several groups, so that no multiply-add waits for another.
-template <int groups, bool whole>
-MOTE_INLINE void scores_of_keys(const AttentionScores& s, Index first, Index n, real* scores) {
-  constexpr int lanes = Reg::lanes;
-  Reg sum[groups], total[groups];
-  for (int g = 0; g < groups; ++g) sum[g] = total[g] = Reg::zero();
-  for (Index c = 0; c < s.width; c += lanes) {
-    const Index columns = s.width - c < lanes ? s.width - c : lanes;
-    if (c > 0 && c % kernels::sum_block == 0)
-      for (int g = 0; g < groups; ++g)
-        total[g] = c == kernels::sum_block ? sum[g] : total[g] + sum[g], sum[g] = Reg::zero();
-#pragma GCC unroll 4
-    for (int g = 0; g < groups; ++g) {
-      const real* const k = s.k + (first + g * lanes) * s.k_row + c;
-      Reg square[lanes];
+// Sums of rows. Lanes are columns of the rows; a tile is rows x registers of sums. Pairs that causality hides are not
+// multiplied: no NaN comes out of them.
+
+template <bool edge>
+MOTE_INLINE Reg load_columns(const real* p, Index n) {
+  return edge ? Reg::load_first(p, n) : Reg::load(p);
+}
+
+/// sum[r] += a[r * a_row] x for rows r in [from, to).
+template <int rows, int regs, bool edge>
+MOTE_INLINE void add_row(Reg (&sum)[rows][regs], const real* a, Index a_row, const real* x, Index n, int from, int to) {
+  Reg columns[regs];
+#pragma GCC unroll 8
+  for (int v = 0; v < regs; ++v) columns[v] = load_columns<edge>(x + v * Reg::lanes, n);
 #pragma GCC unroll 16
-      for (int i = 0; i < lanes; ++i)
-        square[i] = !whole && i >= n   ? Reg::zero()
-                    : columns == lanes ? Reg::load(k + i * s.k_row)
-                                       : Reg::load_first(k + i * s.k_row, columns);
-      transpose(square);
+  for (int r = 0; r < rows; ++r) {
+    if (r < from || r >= to) continue;
+    const Reg weight(a[r * a_row]);
+#pragma GCC unroll 8
+    for (int v = 0; v < regs; ++v) sum[r][v] = fma(weight, columns[v], sum[r][v]);
+  }
+}
+
+/// Calls tile.operator()<regs, edge>(first column, columns) so that all columns are covered, `most` registers at a
+/// time.
+template <int most, class Tile>
+MOTE_INLINE void for_columns(Index width, const Tile& tile, Index c = 0) {
+  for (; c + most * Reg::lanes <= width; c += most * Reg::lanes)
+    tile.template operator()<most, false>(c, most * Reg::lanes);
+  if constexpr (most > 1)
+    for_columns<most / 2>(width, tile, c);
+  else if (c < width)
+    tile.template operator()<1, true>(c, width - c);
+}
+
+/// y_r = (y_r if `add`) + sum over the keys j that query r sees of w_rj x_j, j ascending: `rows` queries from `first`.
+template <int rows, int regs, bool edge>
+MOTE_INLINE void sum_keys_tile(const AttentionBlock& b, const WeightedRows& s, bool add, Index first, Index column,
+                               Index n) {
+  const real *const w = s.w + first, *const x = s.x + column;
+  const Index full = b.full + first;  // keys that the first row sees; each further row sees one more
+  Reg sum[rows][regs];
 #pragma GCC unroll 16
-      for (int i = 0; i < lanes; ++i)
-        if (i < columns) sum[g] = fma(square[i], Reg(s.q[c + i]), sum[g]);
+  for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 8
+    for (int v = 0; v < regs; ++v) sum[r][v] = Reg::zero();
+  for (Index j = 0, end = full < b.keys ? full : b.keys; j < end; ++j)
+    add_row<rows, regs, edge>(sum, w + j * b.lanes, 1, x + j * s.x_row, n, 0, rows);
+#pragma GCC unroll 16
+  for (int t = 0; t < rows - 1; ++t) {
+    const Index j = full + t;
+    if (j < 0) continue;
+    if (j >= b.keys) break;
+    add_row<rows, regs, edge>(sum, w + j * b.lanes, 1, x + j * s.x_row, n, t + 1, rows);
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 8
+    for (int v = 0; v < regs; ++v) {
+      real* const y = s.y + (first + r) * s.y_row + column + v * Reg::lanes;
+      if (add) sum[r][v] = load_columns<edge>(y, n) + sum[r][v];
+      edge ? sum[r][v].store_first(y, n) : sum[r][v].store(y);
     }
-  }
-  for (int g = 0; g < groups; ++g) {
-    const Reg y = (s.width > kernels::sum_block ? total[g] + sum[g] : sum[g]) * Reg(s.scale);
-    whole ? y.store(scores + first + g * lanes) : y.store_first(scores + first + g * lanes, n);
-  }
 }
 
-void attention_scores_of_one(const AttentionScores& s, Index keys, real* scores) {
-  constexpr Index lanes = Reg::lanes;
-  for_tiles<4>(keys / lanes,
-               [&]<int groups>(Index group) { scores_of_keys<groups, true>(s, group * lanes, lanes, scores); });
-  if (const Index left = keys % lanes; left > 0) scores_of_keys<1, false>(s, keys - left, left, scores);
+void attention_sum_keys(const AttentionBlock& b, const WeightedRows& s, bool add) {
+  if (b.rows == 1)  // of one query only its columns are independent sums
+    return for_columns<8>(s.width, [&]<int regs, bool edge>(Index column, Index n) {
+      sum_keys_tile<1, regs, edge>(b, s, add, 0, column, n);
+    });
+  for_columns<2>(s.width, [&]<int regs, bool edge>(Index column, Index n) {
+    for_tiles<sums_at_once / regs>(
+        b.rows, [&]<int rows>(Index first) { sum_keys_tile<rows, regs, edge>(b, s, add, first, column, n); });
+  });
+}
+
+/// y_j += w_rj x_r for each query r that sees key j, r ascending.
+void attention_sum_queries(const AttentionBlock& b, const WeightedRows& s) {
+  for_columns<2>(s.width, [&]<int regs, bool edge>(Index column, Index n) {
+    for_tiles<sums_at_once / regs>(b.keys, [&]<int keys>(Index first) {
+      const real *const w = s.w + first * 16, *const x = s.x + column;
+      const Index from = first - b.full + 1;  // the query that is the first to see the first key; one more each
+      Reg sum[keys][regs];
+#pragma GCC unroll 16
+      for (int j = 0; j < keys; ++j)
+#pragma GCC unroll 4
+        for (int v = 0; v < regs; ++v)
+          sum[j][v] = load_columns<edge>(s.y + (first + j) * s.y_row + column + v * Reg::lanes, n);
+#pragma GCC unroll 16
+      for (int t = 0; t < keys - 1; ++t) {
+        const Index r = from + t;
+        if (r < 0) continue;
+        if (r >= b.rows) break;
+        add_row<keys, regs, edge>(sum, w + r, 16, x + r * s.x_row, n, 0, t + 1);
+      }
+      for (Index r = from + keys - 1 > 0 ? from + keys - 1 : 0; r < b.rows; ++r)
+        add_row<keys, regs, edge>(sum, w + r, 16, x + r * s.x_row, n, 0, keys);
+#pragma GCC unroll 16
+      for (int j = 0; j < keys; ++j)
+#pragma GCC unroll 4
+        for (int v = 0; v < regs; ++v) {
+          real* const y = s.y + (first + j) * s.y_row + column + v * Reg::lanes;
+          edge ? sum[j][v].store_first(y, n) : sum[j][v].store(y);
+        }
+    });
+  });
 }
 
 }  // namespace

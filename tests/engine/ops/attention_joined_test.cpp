@@ -2,7 +2,7 @@
 #include "engine/ops/kv_cache.h"
 #include "engine/ops/view.h"
 #include "nn/attention_weights.h"
-#include "tests/engine/ops/plain_attention.h"
+#include "tests/engine/ops/naive_attention.h"
 #include "tests/support.h"
 
 namespace mote::test::attention_joined_test {

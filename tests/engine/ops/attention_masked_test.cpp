@@ -3,7 +3,7 @@
 #include <span>
 
 #include "nn/attention_weights.h"
-#include "tests/engine/ops/plain_attention.h"
+#include "tests/engine/ops/naive_attention.h"
 #include "tests/support.h"
 
 namespace mote::test::attention_masked_test {
@@ -183,6 +183,32 @@ TEST_CASE("attention: documents packed into one row do not feel a NaN in each ot
       }
     }
   }
+}
+
+TEST_CASE("attention: scores that overflow by a large scale or slopes make no NaN of what nobody may see") {
+  const real most = std::numeric_limits<real>::max();
+  const Index seen = 30, T = 40;
+  const Mask padding = padding_mask({seen}, T);
+  for (const double p : {0.0, 0.5})
+    for (const AttentionOptions& o :
+         {AttentionOptions{.mask = padding, .scale = static_cast<double>(most / 8), .dropout = p},
+          {.causal = true, .mask = padding, .scale = -static_cast<double>(most / 8), .dropout = p},
+          {.mask = padding, .alibi = Array::full({2}, -most), .dropout = p},
+          {.mask = padding, .alibi = Array::full({2}, inf), .dropout = p}}) {
+      const Generator random(5);
+      const Run run(
+          [&](In x) { return attention(x[0], x[1], x[2], o, random); },
+          {random_array({1, 2, T, 8}, 1, 2, 8), random_array({1, 2, T, 8}, 2, 2, 8), random_array({1, 2, T, 8}, 3)});
+      CHECK(!finite(run.dx[1]));
+      for (const std::size_t i : {1u, 2u})
+        CHECK(same_bits(copy_of(run.dx[i].slice(2, seen, T)), Array::zeros({1, 2, T - seen, 8})));
+    }
+  // two queries, each of which sees its own key: the first overflows
+  const AttentionOptions own{.mask = mask({{true, false}, {false, true}}), .scale = static_cast<double>(most / 8)};
+  const Run run([&](In x) { return attention(x[0], x[1], x[2], own); },
+                {tensor({{8}, {0}}).array(), tensor({{8}, {1}}).array(), tensor({{1}, {2}}).array()});
+  CHECK(run.dx[1].at({1, 0}) == 0);
+  CHECK(finite(run.dx[0].slice(0, 1, 2)));
 }
 
 TEST_CASE("attention: a query with nothing to attend gives zeros and gets and sends zero gradients") {

@@ -5,7 +5,7 @@
 
 #include "engine/kernels/kernels.h"
 #include "nn/attention_weights.h"
-#include "tests/engine/ops/plain_attention.h"
+#include "tests/engine/ops/naive_attention.h"
 #include "tests/support.h"
 
 namespace mote::test::attention_test {
@@ -32,9 +32,7 @@ Results run(const Case& c, const AttentionOptions& o, const Attention& attend) {
   Tensor v = randn({c.batch, c.kv_heads, c.keys, c.value_width}, random).requires_grad_();
   const Tensor dy = randn({c.batch, c.heads, c.queries, c.value_width}, random);
   Results r;
-  const AttentionWeights seen;
-  const Tensor y = attend(q, k, v, o, drops);
-  if (!seen.maps().empty()) r.weights = seen.maps().back().weights, r.dropped = seen.maps().back().dropped;
+  const Tensor y = attend(r, q, k, v, o, drops);
   y.backward(dy.array());
   r.y = y.array(), r.dq = q.grad(), r.dk = k.grad(), r.dv = v.grad();
   r.next = drops.next_u32();
@@ -49,29 +47,41 @@ double worst_difference(const Array& a, const Array& b) {
   return worst;
 }
 
+Tensor plain(Results& r, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o,
+             const Generator& random) {
+  const Tensor weights = plain_weights(q, repeat_heads(k, q.size(-3)), o);
+  r.weights = weights.array(), r.dropped = dropout(weights, o.dropout.value_or(0), Generator(5)).array();
+  return plain_attention(q, k, v, o, random);
+}
+Tensor in_blocks(Results& r, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o,
+                 const Generator& random) {
+  const AttentionWeights seen;
+  const Tensor y = attention(q, k, v, o, random);
+  r.weights = seen.maps().back().weights, r.dropped = seen.maps().back().dropped;
+  return y;
+}
+
 void compare(const Case& c, const AttentionOptions& o) {
   CAPTURE(c.queries);
   CAPTURE(c.keys);
   CAPTURE(c.kv_heads);
-  const Results plain = run(c, o, plain_attention);
-  const auto in_blocks = [](auto&... x) { return attention(x...); };
-  const Results blocks = run(c, o, in_blocks);
+  const Results formula = run(c, o, plain), blocks = run(c, o, in_blocks);
   for (const kernels::Table* t : kernels::available_tables())
     for (const int n : {1, 4}) {
       const Hardware use(*t, n);
       CHECK_MESSAGE(run(c, o, in_blocks) == blocks, "other bits from ", t->name, " with ", n, " threads");
     }
-  CHECK(same_bits(plain.y, blocks.y));
-  CHECK(same_bits(plain.weights, blocks.weights));
-  CHECK(same_bits(plain.dropped, blocks.dropped));
-  CHECK(plain.next == blocks.next);
-  CHECK(same_bits(plain.dq, blocks.dq));
+  CHECK(same_bits(formula.y, blocks.y));
+  CHECK(same_bits(formula.weights, blocks.weights));
+  CHECK(same_bits(formula.dropped, blocks.dropped));
+  CHECK(formula.next == blocks.next);
+  CHECK(same_bits(formula.dq, blocks.dq));
   if (c.kv_heads == c.heads) {
-    CHECK(same_bits(plain.dk, blocks.dk));
-    CHECK(same_bits(plain.dv, blocks.dv));
+    CHECK(same_bits(formula.dk, blocks.dk));
+    CHECK(same_bits(formula.dv, blocks.dv));
   } else {  // the heads that share a key are added in another order
-    CHECK(worst_difference(plain.dk, blocks.dk) < (f64 ? 1e-13 : 1e-5));
-    CHECK(worst_difference(plain.dv, blocks.dv) < (f64 ? 1e-13 : 1e-5));
+    CHECK(worst_difference(formula.dk, blocks.dk) < (f64 ? 1e-13 : 1e-5));
+    CHECK(worst_difference(formula.dv, blocks.dv) < (f64 ? 1e-13 : 1e-5));
   }
 }
 
@@ -228,14 +238,14 @@ TEST_CASE("attention: what does not fit is a sentence") {
   CHECK(says(x, x, x, {.dropout = 0.5}) == "attention: dropout needs a generator");
   CHECK(says(x, x, x, {.scale = std::nan("")}) == "attention: scale nan is not finite");
   CHECK(says(Tensor(), x, x, {}).find("is not defined") != std::string::npos);
+  const std::string hint = "; key_padding() makes one of a mask [B, Tk] of the keys that may be attended to";
   CHECK(says(x, k, k, {.mask = Mask({3, 3})}) ==
-        "attention: mask [3, 3] does not broadcast to [H, Tq, Tk] = [2, 3, 5]");
+        "attention: mask [3, 3] does not broadcast to [..., H, Tq, Tk] = [2, 3, 5]" + hint);
   CHECK(says(x, x, x, {.mask = Mask({1, 2, 3, 3})}) ==
-        "attention: mask [1, 2, 3, 3] does not broadcast to [H, Tq, Tk] = [2, 3, 3]");
+        "attention: mask [1, 2, 3, 3] does not broadcast to [..., H, Tq, Tk] = [2, 3, 3]" + hint);
   const Tensor rows = random_array({4, 2, 3, 5}, 8);
   CHECK(says(rows, rows, rows, {.mask = Mask({4, 3})}) ==
-        "attention: mask [4, 3] does not broadcast to [B, H, Tq, Tk] = [4, 2, 3, 3]; key_padding(mask) makes [B, 1, 1, "
-        "Tk] of one that says which keys of each row are padding");
+        "attention: mask [4, 3] does not broadcast to [..., H, Tq, Tk] = [4, 2, 3, 3]" + hint);
   CHECK(says(rows, rows, rows, {.mask = key_padding(Mask({4, 3}, true))}) == "(no error)");
   const Tensor leads = Array::zeros({4, 2, 3, 4}), others = Array::zeros({3, 2, 3, 4});
   CHECK(says(leads, others, others, {}) == "attention: shapes [4] and [3] do not broadcast (axis -1: 4 against 3)");

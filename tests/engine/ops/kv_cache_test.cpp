@@ -1,7 +1,7 @@
 // KeyValueCache: what a window drops, what it refuses; attention over one, in the bits of the whole pass.
 #include "engine/ops/kv_cache.h"
 
-#include "tests/engine/ops/plain_attention.h"
+#include "tests/engine/ops/naive_attention.h"
 
 namespace mote::test::kv_cache_test {
 namespace {
@@ -16,12 +16,12 @@ Array rows(Index B, Index H, Index first, Index count, Index width) {
   return x;
 }
 
-void check_rows(const detail::HeadRows& at, Index B, Index H, Index first, Index count, Index width) {
+void check_rows(const Array& at, Index B, Index H, Index first, Index count, Index width) {
   for (Index b = 0; b < B; ++b)
     for (Index h = 0; h < H; ++h)
       for (Index t = 0; t < count; ++t)
         for (Index c = 0; c < width; ++c)
-          REQUIRE(at.at(b, h, t)[c * at.column] == static_cast<real>(((b * 10 + h) * 10 + c) * 10000 + first + t));
+          REQUIRE(at.at({b, h, t, c}) == static_cast<real>(((b * 10 + h) * 10 + c) * 10000 + first + t));
 }
 
 TEST_CASE(
@@ -50,13 +50,13 @@ TEST_CASE("KeyValueCache: neither an empty text nor a cleared one sets sizes; a 
   cache.clear();
   cache.append(rows(3, 2, 0, 70, 4), rows(3, 2, 0, 70, 5));
   CHECK((cache.length() == 70 && cache.count() == 70 && cache.first() == 0));
-  CHECK((cache.heads() == 2 && cache.value_width() == 5));
+  CHECK((cache.keys().shape() == Shape{3, 2, 70, 4} && cache.values().shape() == Shape{3, 2, 70, 5}));
   KeyValueCache fork = cache;
   fork.append(rows(3, 2, 500, 2, 4), rows(3, 2, 500, 2, 5));
   cache.append(rows(3, 2, 70, 2, 4), rows(3, 2, 70, 2, 5));
   check_rows(cache.keys(), 3, 2, 0, 72, 4);
   check_rows(cache.values(), 3, 2, 0, 72, 5);
-  CHECK((fork.keys().at(0, 0, 71)[0] == 501 && fork.values().at(0, 0, 70)[0] == 500));
+  CHECK((fork.keys().at({0, 0, 71, 0}) == 501 && fork.values().at({0, 0, 70, 0}) == 500));
 }
 
 TEST_CASE("KeyValueCache: rows that do not fit are a sentence and change nothing") {
@@ -157,6 +157,30 @@ TEST_CASE("attention over caches in turn, one forked, one emptied for another ba
       }
       CHECK(error_of([&] { one.truncate(81); }).find("cannot truncate to 81 tokens") != std::string::npos);
     }
+}
+
+struct RefuseAttention : Observer {
+  RefuseAttention() { watch(); }
+  void op_recorded(const OpReport& op) override { mote::check(std::string(op.op) != "attention", "refused"); }
+};
+
+TEST_CASE("attention over a cache: an error after all is computed leaves the cache as it was") {
+  const NoGrad no_grad;
+  for (const Text& text : texts(150)) {
+    KeyValueCache cache(text.options.window);
+    for (Index t = 0; t < 120; ++t) {  // rows beyond the first 64 move, and with a window some are dropped
+      const Index first = cache.first(), count = cache.count();
+      {
+        const RefuseAttention refuse;
+        CHECK(error_of([&] {
+                attention(text.q.slice(2, t, t + 5), text.k.slice(2, t, t + 5), text.v.slice(2, t, t + 5), cache,
+                          text.options);
+              }) == "attention: refused");
+      }
+      REQUIRE((cache.first() == first && cache.count() == count));
+      text.check(t, t + 1, cache);
+    }
+  }
 }
 
 TEST_CASE("attention over a cache: what it refuses leaves the cache as it was") {

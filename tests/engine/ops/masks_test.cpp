@@ -21,6 +21,8 @@ TEST_CASE("causal_mask: true where the key is not later than the query") {
   CHECK(causal_mask(3).shape() == Shape{3, 3});
   CHECK(bytes_of(causal_mask(2, 5)) == Bytes{1, 1, 1, 1, 0, 1, 1, 1, 1, 1});  // the queries are the last two of five
   CHECK(causal_mask(2, 5).shape() == Shape{2, 5});
+  CHECK(bytes_of(causal_mask(2, 5, 2)) == Bytes{0, 0, 1, 1, 0, 0, 0, 0, 1, 1});
+  CHECK(error_of([] { causal_mask(2, 5, -1); }) == "causal_mask: window -1 must be at least 0");
   CHECK(bytes_of(causal_mask(1)) == Bytes{1});
   CHECK(causal_mask(0).shape() == Shape{0, 0});
   CHECK(causal_mask(0, 4).shape() == Shape{0, 4});

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "engine/base/env.h"
 #include "engine/ops/ops.h"
 #include "nn/linear.h"
 #include "nn/sequential.h"

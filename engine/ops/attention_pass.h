@@ -1,0 +1,176 @@
+// One pass of attention, forward or back: what it is to do, where its arrays lie, its blocks of queries, their memory.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <type_traits>
+
+#include "engine/base/storage.h"
+#include "engine/kernels/kernels.h"
+#include "engine/ops/softmax.h"
+
+namespace mote::detail {
+
+constexpr Index block_rows = 16;  // queries of a block: the kernels' lanes
+
+/// The sizes and switches of one attention: all that backward needs besides its arrays.
+struct AttentionPlan {
+  Index batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, width = 0, value_width = 0;
+  kernels::ScoreFormula formula;
+  real kept_scale = 1;  // of a weight that dropout keeps: 1 / (1 - dropout)
+  Index window = 0;
+  Index first_key = 0;  // the position of the first key: a cache with a window forgets those before it
+  bool causal = false, drops = false, drops_all = false;
+  bool saves_weights = false;           // forward, for backward: see SavedBlock
+  bool joined = false, packed = false;  // the caller's heads lie side by side; and all three in one array
+
+  Index group() const { return heads / kv_heads; }  // heads of queries that share one of keys
+  Index rows() const { return batch * heads * queries; }
+  /// Positions count from the first key; query i has position i + shift().
+  Index shift() const { return keys - queries; }
+  /// Keys that query i's position lets it see: [first, end).
+  Index first(Index i) const { return window > 0 ? std::max<Index>(0, i + shift() - window + 1) : 0; }
+  Index end(Index i) const { return causal ? i + shift() + 1 : keys; }
+  Index weight_row(Index b, Index h, Index i) const { return (b * heads + h) * queries + i; }
+};
+static_assert(std::is_trivially_copyable_v<AttentionPlan>);
+
+/// Rows of heads in memory, [B, H, T, width], whose elements are adjacent: a pointer and strides, which own nothing.
+template <class T>
+struct HeadView {
+  T* data = nullptr;
+  Index batch = 0, head = 0, row = 0;
+  T* at(Index b, Index h, Index t) const { return data + b * batch + h * head + t * row; }
+};
+
+/// A plan and its arrays.
+struct AttentionPass : AttentionPlan {
+  HeadView<const real> q, k, v;
+  std::optional<MaskRows> mask = {};   // rows of [B, H, Tq, Tk]
+  const real* slopes = nullptr;        // alibi: [H]
+  const std::uint8_t* bits = nullptr;  // dropout's choices for all weights, eight to a byte: 1 = kept
+  bool guarded = false;                // sums skip masked pairs one by one: see masks_pairs()
+
+  /// Whether a mask or a window may hide a key from a query that its position lets see it.
+  ///
+  /// Pairs that causality alone hides are never multiplied. These are: they have a weight and a gradient of 0, and the
+  /// fast sums run over all keys of a block. But 0 times NaN or infinity is NaN, which would then reach every query
+  /// from fully masked padding. So where pairs are masked, each pass looks at the rows that it multiplies by weights
+  /// and gradients, and unless all their elements are finite, it skips masked pairs one by one, in the order of the
+  /// fast sums: queries that do not see such an element get the same bits.
+  bool masks_pairs() const { return mask || window > 0; }
+  bool sees(Index b, Index h, Index i, Index j) const {
+    return j >= first(i) && j < end(i) && (!mask || mask->row(weight_row(b, h, i))[j]);
+  }
+};
+
+/// Queries [begin, end), at most 16, of head h of batch entry b, and the keys [lo, hi) that any of them sees.
+struct Block {
+  Index b, h, begin, end, lo, hi;
+  Block(const AttentionPlan& p, Index entry, Index head, Index first, Index last)
+      : b(entry),
+        h(head),
+        begin(first),
+        end(last),
+        lo(p.first(first) / 16 * 16),  // sums over keys run in 16 lanes by absolute position
+        hi(p.end(last - 1)) {}
+  Index rows() const { return end - begin; }
+  Index keys() const { return hi - lo; }
+};
+
+/// What forward saves of a block for backward: its weights, or each query's maximum and sum.
+template <class T>
+struct SavedBlock {
+  T *weights = nullptr, *maxima = nullptr, *sums = nullptr;
+  SavedBlock(const AttentionPlan& p, T* saved, const Block& at) {
+    if (!saved) return;
+    T* const head = saved + (at.b * p.heads + at.h) * size(p);
+    if (p.saves_weights)
+      weights = head + at.begin * p.keys;
+    else
+      maxima = head + at.begin, sums = maxima + p.queries;
+  }
+  /// Elements for a head.
+  static Index size(const AttentionPlan& p) { return p.saves_weights ? weights_size(p) : 2 * p.queries; }
+  static Index weights_size(const AttentionPlan& p) { return (p.queries + 15) / 16 * 16 * p.keys; }
+  /// Whether to save the weights: where they take no more memory than q and k, from which backward would recompute
+  /// them; so memory still grows with Tq + Tk. Backward must cut its queries into the same blocks.
+  static bool should_save_weights(const AttentionPlan& p) {
+    return p.queries > 1 && p.keys > 0 && (p.group() == 1 || p.queries % 16 == 0) &&
+           weights_size(p) <= (p.queries + p.keys) * p.width;
+  }
+};
+
+/// Where the values of one block lie, key by key and 16 queries to a key; null what the pass does not need.
+struct BlockMemory {
+  real *weights, *gradient, *dropout, *bias, *transposed, *keep_bytes;
+  std::uint8_t* keep() const { return reinterpret_cast<std::uint8_t*>(keep_bytes); }
+
+  BlockMemory(const AttentionPass& p, bool backward) {
+    const Index pairs = block_rows * p.keys;
+    Index total = 0;
+    const auto place = [&](bool needed, Index size) {
+      const Index at = total;
+      if (needed) total += (size + 15) / 16 * 16;
+      return needed ? at : -1;
+    };
+    const std::array<Index, 6> places{place(!p.saves_weights, pairs),
+                                      place(backward, pairs),
+                                      place(p.drops, pairs),
+                                      place(p.slopes, p.keys + block_rows),
+                                      place(true, block_rows * std::max(p.width, p.value_width)),
+                                      place(p.masks_pairs(), pairs / static_cast<Index>(sizeof(real)) + 1)};
+    storage_ = Storage(static_cast<std::size_t>(total) * sizeof(real));
+    const std::array<real**, 6> parts{&weights, &gradient, &dropout, &bias, &transposed, &keep_bytes};
+    for (std::size_t i = 0; i < 6; ++i)
+      *parts[i] = places[i] < 0 ? nullptr : static_cast<real*>(storage_.data()) + places[i];
+  }
+
+ private:
+  Storage storage_;
+};
+
+/// About how many nanoseconds a block takes whose products have `columns` columns in all: for grain_for(). Lanes
+/// without a query take as long as others.
+inline double block_time(const AttentionPlan& p, Index columns) {
+  const double pairs = static_cast<double>(block_rows * p.keys) / (p.causal ? 2 : 1);
+  return pairs * (0.015 * static_cast<double>(columns) + 0.5);
+}
+
+inline bool all_finite(const HeadView<const real>& x, Index batch, Index heads, Index length, Index width) {
+  constexpr real largest = std::numeric_limits<real>::max();
+  for (Index b = 0; b < batch; ++b)
+    for (Index h = 0; h < heads; ++h)
+      for (Index t = 0; t < length; ++t) {
+        const real* const row = x.at(b, h, t);
+        int other = 0;
+        for (Index i = 0; i < width; ++i) other |= !(std::abs(row[i]) <= largest);
+        if (other) return false;
+      }
+  return true;
+}
+
+/// The block for the kernels, with who sees whom, the biases and the scaled dropout mask written to memory.
+kernels::AttentionBlock prepare(const AttentionPass& p, const Block& at, const BlockMemory& m,
+                                Index lanes = block_rows);
+/// The weights w times the scaled dropout mask, which they overwrite; w itself if there is none.
+const real* apply_dropout(const kernels::AttentionBlock& block, const real* w, real* dropout);
+/// y = w x for the block's queries, with a row of x per key.
+void sum_keys(const AttentionPass& p, const Block& at, kernels::AttentionBlock block, const real* w,
+              const HeadView<const real>& x, Index width, real* y, Index y_row);
+
+/// y [B, H, Tq, dv], and what is saved of all blocks. saved, weights and dropped (both [B, H, Tq, Tk] of zeros) may be
+/// null.
+void attention_forward(AttentionPass p, const HeadView<real>& y, real* saved, real* weights, real* dropped);
+
+/// Gradients to fill; data is null where one is not wanted.
+struct AttentionGradients {
+  HeadView<real> q, k, v;
+};
+void attention_backward(AttentionPass p, const HeadView<const real>& dy, const real* saved,
+                        const AttentionGradients& to);
+
+}  // namespace mote::detail
