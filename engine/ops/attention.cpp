@@ -213,7 +213,7 @@ void report_work(Op& op, const AttentionPass& p, const Shape& weights) {
   if (!op.watch()) return;
   const Index pairs = pairs_of(p), d = p.width, dv = p.value_width;
   const Index scores = 2 * d + 6 + (p.slopes ? 1 : 0), drop = p.drops ? 1 : 0;  // q k^T, scale, a softmax (5), alibi
-  // Forward: scores and P V. Backward: scores again, dP = dY V^T, softmax (4) and dQ = dS K; dK = dS^T Q; dV = P^T dY.
+  // Forward: scores, P V. Backward: scores, dP = dY V^T, softmax (4) and dQ = dS K; dK = dS^T Q; dV = P^T dY.
   const Index forward = pairs * (scores + drop + 2 * dv), dq = forward + pairs * (4 + 2 * d);
   if (p.packed)
     op.flops(forward, {dq + pairs * 2 * (d + dv)});

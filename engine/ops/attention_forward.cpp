@@ -1,4 +1,4 @@
-// Attention's forward pass without the [Tq, Tk] matrix, block of queries by block; and what backward also does with one.
+// Attention's forward pass without the [Tq, Tk] matrix, block of queries by block; and what both passes do with one.
 #include <algorithm>
 #include <cmath>
 

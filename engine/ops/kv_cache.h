@@ -12,10 +12,10 @@ namespace mote {
 /// no later query can see are dropped. A copy of the cache is independent: it gets its own rows with its next token.
 ///
 /// attention() over a cache is equal in every bit to the last rows of the full pass, as is a model that computes
-/// everything else row by row: an element of a matrix product is one sum in one order, whichever other rows are computed
-/// with it; a rotary angle or a distance depends only on positions, which continue from the cache's length; a softmax
-/// adds its keys in 16 lanes by position, which is why the position of the first stored key is a multiple of 16; and a
-/// key outside the window, stored or dropped, has a weight of 0, which does not change a sum of products.
+/// everything else row by row: an element of a matrix product is one sum in one order, whichever other rows are
+/// computed with it; a rotary angle or a distance depends only on positions, which continue from the cache's length; a
+/// softmax adds its keys in 16 lanes by position, which is why the position of the first stored key is a multiple of
+/// 16; and a key outside the window, stored or dropped, has a weight of 0, which does not change a sum of products.
 class KeyValueCache {
  public:
   /// Empty. Errors: a window below 0.

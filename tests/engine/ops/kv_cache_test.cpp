@@ -1,6 +1,7 @@
 // KeyValueCache: what a window drops, what it refuses; attention over one, in the bits of the whole pass.
 #include "engine/ops/kv_cache.h"
 
+#include "engine/watch/observer.h"
 #include "tests/engine/ops/naive_attention.h"
 
 namespace mote::test::kv_cache_test {
