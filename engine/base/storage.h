@@ -31,10 +31,10 @@ void release_memory();
 /// Allocates a block of at least `bytes` bytes, 64-byte aligned, contents undefined; and frees it. Any thread may call
 /// either; `bytes` must be the same in both. Freed blocks are cached, by size class. Blocks in use and cached ones
 /// together stay within twice the most bytes that were in use since the last release_memory(): where a new block would
-/// exceed that, all cached ones are returned first. Without it a model whose inputs vary in length would keep a block of
-/// every size that it ever had; the steps of a training whose shapes repeat stay far below. With MOTE_ALLOC=system both
-/// call operator new and delete directly. Errors: std::bad_alloc when the system has no more, even after the return of
-/// every cached block.
+/// exceed that, all cached ones are returned first. Without it a model whose inputs vary in length would keep a block
+/// of every size that it ever had; the steps of a training whose shapes repeat stay far below. With MOTE_ALLOC=system
+/// both call operator new and delete directly. Errors: std::bad_alloc when the system has no more, even after the
+/// return of every cached block.
 void* allocate_block(std::size_t bytes);
 void free_block(void* block, std::size_t bytes) noexcept;
 
