@@ -106,7 +106,8 @@ TEST_CASE("architecture: includes point downwards, to files that exist, by their
                              (in_folder(file, "train") && in_folder(target, "models"));
       CHECK_MESSAGE(!strangers, file, " includes ", target, ": models and train do not know each other");
       const bool graph = in_folder(target, "engine/autograd") || in_folder(target, "engine/ops");
-      CHECK_MESSAGE(!(in_folder(file, "engine/io") && graph), file, " includes ", target, ": files and pictures do not know the graph");
+      CHECK_MESSAGE(!(in_folder(file, "engine/io") && graph), file, " includes ", target,
+                    ": files and pictures do not know the graph");
     }
 }
 
@@ -141,7 +142,7 @@ TEST_CASE("architecture: a folder's index includes all its headers, or headers t
   const std::vector<std::string> indexes{"engine/ops/ops.h", "nn/nn.h", "models/models.h", "train/train.h"};
   // A task's header is for the list of tasks alone; the inner headers are for one .cpp of their folder.
   const std::set<std::string> folders{"engine/ops", "nn", "models", "models/tutorials", "train"};
-  const std::set<std::string> inner{"engine/ops/attention_pass.h"};
+  const std::set<std::string> inner{"engine/ops/attention_pass.h", "train/report_page.h"};
   for (const std::string& index : indexes) {
     const std::string folder = fs::path(index).parent_path().generic_string();
     std::set<std::string> reached;

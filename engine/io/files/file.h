@@ -40,9 +40,9 @@ std::string read_file(const std::string& path, std::uint64_t most);
 ///
 /// A link is followed; permissions stay; a folder or file that may not be written is an error. What is no regular file
 /// (a pipe, a terminal, /dev/null) is written to directly, and so is the file that this program prints to, as
-/// /dev/stdout: behind what stands in it already. Temporaries that a killed program left in a folder are removed by the first file that
-/// another writes there. On Windows by the C++ library alone: other programs see the old file or the new one, whole;
-/// what a power cut leaves is not promised, and nothing is locked.
+/// /dev/stdout: behind what stands in it already. Temporaries that a killed program left in a folder are removed by the
+/// first file that another writes there. On Windows by the C++ library alone: other programs see the old file or the
+/// new one, whole; what a power cut leaves is not promised, and nothing is locked.
 /// Errors: one sentence with the path and the system's words.
 class FileWriter {
  public:

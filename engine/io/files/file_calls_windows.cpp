@@ -1,5 +1,5 @@
-// The calls of Windows, by its C library and std::filesystem. There are no locks: nothing is taken for abandoned, and two
-// runs in one folder go unnoticed.
+// The calls of Windows, by its C library and std::filesystem. There are no locks: nothing is taken for abandoned, and
+// two runs in one folder go unnoticed.
 #ifdef _WIN32
 #include <fcntl.h>
 #include <io.h>

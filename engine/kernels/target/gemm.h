@@ -47,7 +47,7 @@ void gemm_pack(const real* x, Index row, Index column, Index k, Index columns, I
 
 // A tile needs at least eight accumulators, because two multiply-adds may begin in each cycle and one takes four; the
 // more, the more often each loaded element of A and B is used. All of a tile's accumulators, a row of B and an element
-// of A fit the registers: lanes_X.h says how tall and wide the largest tile is. Fewer rows are multiplied by more
+// of A fit the registers: each lanes file says how tall and wide the largest tile is. Fewer rows are multiplied by more
 // registers of B, and a single register of columns by more rows, up to `tallest`.
 constexpr int accumulators = tile_rows * tile_registers, most_registers = register_count == 16 ? 4 : 2 * tile_registers;
 constexpr int tallest = tile_rows < 6 ? tile_rows : tile_rows > 12 ? 16 : 12;
