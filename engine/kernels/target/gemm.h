@@ -186,8 +186,10 @@ struct RowsOfTiles {
         taller(all - rows * down) {}
 };
 
+// Not inlined, as gemm_tiles() would save registers for them even where all is one tile.
+
 /// A row of tiles at a time: its part of A stays in the first-level cache while B passes.
-MOTE_INLINE void multiply_rows_of_tiles(const TileBlock& t) {
+[[gnu::noinline]] void multiply_rows_of_tiles(const TileBlock& t) {
   const RowsOfTiles split(t.rows, t.columns <= Reg::lanes && !t.a_panel);
   const Index width = t.width ? t.width : widths.of[split.rows + (split.taller > 0)];
   const Index panel = t.width ? t.b_panel : width;
@@ -214,7 +216,7 @@ MOTE_INLINE void multiply_rows_of_tiles(const TileBlock& t) {
 
 /// The first row of tiles copies B while it multiplies, which hides the time that B takes to arrive; the others read
 /// the copy. Only tiles of the two largest heights do; columns that they do not copy are copied before.
-MOTE_INLINE void copy_and_multiply(const TileBlock& t) {
+[[gnu::noinline]] void copy_and_multiply(const TileBlock& t) {
   const RowsOfTiles split(t.rows);
   const Index rows = split.rows + (split.taller > 0), width = widths.of[rows], depth = t.k;
   Index copied = 0;
