@@ -53,8 +53,11 @@ bool place_of(const std::string& path, Place& place) {
 
 std::vector<std::string> names_in(const std::string& folder, std::error_code& error) {
   std::vector<std::string> names;
-  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    names.push_back(at->path().filename().string());
+  do {  // again from the start if a signal came
+    names.clear();
+    for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+      names.push_back(at->path().filename().string());
+  } while (error == std::errc::interrupted);
   return names;
 }
 
