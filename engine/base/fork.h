@@ -9,8 +9,8 @@ namespace mote {
 
 /// Keeps a lock usable in a forked child, which has no thread that could release what another one held: `lock` is
 /// called before every fork() from now on, then `unlock` in the parent and `in_child` in the child. Locks registered
-/// later are taken earlier: one that is taken while others are held, as the memory cache's is, must be registered before
-/// them. So register where a lock is first used, once: `static const bool registered = on_fork(...)`.
+/// later are taken earlier: one that is taken while others are held, as the memory cache's is, must be registered
+/// before them. So register where a lock is first used, once: `static const bool registered = on_fork(...)`.
 inline bool on_fork(void (*lock)(), void (*unlock)(), void (*in_child)()) {
 #if defined(__unix__) || defined(__APPLE__)
   return pthread_atfork(lock, unlock, in_child) == 0;
