@@ -28,38 +28,44 @@ std::mutex& leaf_mutex() {
 
 class LeafSums {
  public:
-  /// `used`: the leaves of a graph, each as often as it is used.
-  explicit LeafSums(List<NodePtr> used) : leaves_(std::move(used)) {
-    std::sort(leaves_.begin(), leaves_.end(), older);
-    leaves_.erase(std::unique(leaves_.begin(), leaves_.end()), leaves_.end());
-    sums_.resize(leaves_.size());
+  LeafSums() { sums_.reserve(8); }
+  void append(const NodePtr& leaf) {
+    if (sums_.empty() || sums_.back().leaf != leaf) sums_.push_back({leaf, Array()});
+  }
+  /// After the last leaf, which may be there several times.
+  void sort() {
+    std::sort(sums_.begin(), sums_.end(), [](const Sum& a, const Sum& b) { return older(a.leaf, b.leaf); });
+    const auto same = [](const Sum& a, const Sum& b) { return a.leaf == b.leaf; };
+    sums_.erase(std::unique(sums_.begin(), sums_.end(), same), sums_.end());
   }
   /// Where to add; undefined at first.
   Array& operator[](const NodePtr& leaf) {
-    const auto found = std::lower_bound(leaves_.begin(), leaves_.end(), leaf, older);
-    return sums_[static_cast<std::size_t>(found - leaves_.begin())];
+    const auto before = [](const Sum& sum, const NodePtr& wanted) { return older(sum.leaf, wanted); };
+    return std::lower_bound(sums_.begin(), sums_.end(), leaf, before)->grad;
   }
   /// All leaves receive their sums, or none if there is no memory.
   void commit() {
     const std::lock_guard lock(leaf_mutex());
-    for (std::size_t i = 0; i < leaves_.size(); ++i) {
-      if (!sums_[i].defined()) continue;
-      if (leaves_[i]->grad.defined()) leaves_[i]->grad.mutate();
-      sums_[i] = sums_[i].contiguous();  // that of sum(x) is one element seen as many
+    for (Sum& sum : sums_) {
+      if (!sum.grad.defined()) continue;
+      if (sum.leaf->grad.defined()) sum.leaf->grad.mutate();
+      sum.grad = sum.grad.contiguous();  // that of sum(x) is one element seen as many
     }
-    for (std::size_t i = 0; i < leaves_.size(); ++i) {
-      if (!sums_[i].defined()) continue;
-      Array& total = leaves_[i]->grad;
-      if (total.defined())
-        accumulate(total, sums_[i]);
+    for (Sum& sum : sums_) {
+      if (!sum.grad.defined()) continue;
+      if (sum.leaf->grad.defined())
+        accumulate(sum.leaf->grad, sum.grad);
       else
-        total = std::move(sums_[i]);
+        sum.leaf->grad = std::move(sum.grad);
     }
   }
 
  private:
-  List<NodePtr> leaves_;  // each once, oldest first
-  List<Array> sums_;
+  struct Sum {
+    NodePtr leaf;
+    Array grad;
+  };
+  List<Sum> sums_;  // oldest leaf first
 };
 
 Array& Grads::sum_for(std::size_t i, const Array& grad) {
@@ -97,25 +103,29 @@ void Grads::check_sent() const {
 
 namespace {
 
-/// All nodes that `root` was computed from, oldest first; its leaves go to `leaves`, one for each use. Depth is
-/// unbounded: an explicit list.
-List<NodePtr> collect(const NodePtr& root, List<NodePtr>& leaves) {
-  static std::atomic<std::uint64_t> visits{0};
-  const std::uint64_t visit = visits.fetch_add(1) + 1;
-  List<NodePtr> found;
-  found.reserve(64);
+/// All nodes behind `root`, oldest first, and all leaves. Depth is unbounded: an explicit list.
+List<NodePtr> collect(const NodePtr& root, LeafSums& leaves) {
+  struct Found {
+    List<NodePtr> nodes;
+    ~Found() {  // after an error; otherwise they have been handed over
+      for (const NodePtr& node : nodes) node->visited = false;
+    }
+  } found;
+  found.nodes.reserve(64);
   const auto see = [&](const NodePtr& node) {
-    if (!node || node->visit == visit) return;
-    if (node->leaf) return leaves.push_back(node);
+    if (!node) return;
+    if (node->leaf) return leaves.append(node);
     if (node->consumed) fail_consumed(*node);
-    node->visit = visit;
-    found.push_back(node);
+    if (node->visited) return;
+    found.nodes.push_back(node);
+    node->visited = true;
   };
   see(root);
-  for (std::size_t next = 0; next < found.size(); ++next)
-    for (std::size_t i = 0; i < found[next]->input_count(); ++i) see(found[next]->input(i));
-  std::sort(found.begin(), found.end(), older);
-  return found;
+  for (std::size_t next = 0; next < found.nodes.size(); ++next)
+    for (std::size_t i = 0; i < found.nodes[next]->input_count(); ++i) see(found.nodes[next]->input(i));
+  std::sort(found.nodes.begin(), found.nodes.end(), older);
+  leaves.sort();
+  return std::move(found.nodes);
 }
 
 /// Sends one node's gradient to its inputs, then drops all it held, even if the rule throws.
@@ -148,9 +158,8 @@ void run_rule(Node& node, LeafSums& leaves) {
 
 void send_back(const NodePtr& root, const Array& dy) {
   const NoGrad rules_are_not_recorded;
-  List<NodePtr> used;
-  List<NodePtr> nodes = collect(root, used);
-  LeafSums leaves(std::move(used));
+  LeafSums leaves;
+  List<NodePtr> nodes = collect(root, leaves);
   for (const NodePtr& node : nodes) node->consumed = true;
   (root->leaf ? leaves[root] : root->grad) = dy;
   try {

@@ -7,8 +7,7 @@ namespace mote {
 
 class Watch;
 
-/// Adds dy times d(root)/d(leaf) to the gradient of every leaf behind `root`: newest op first, leaves last, all or
-/// none. See Tensor::backward.
+/// Tensor::backward: newest op first; the leaves receive their sums last, all of them or none.
 void send_back(const NodePtr& root, const Array& dy);
 
 /// What one backward sends to the leaves behind it, which receive it at the end.

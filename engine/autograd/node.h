@@ -18,7 +18,7 @@ struct Node {
   const char* op;  ///< a literal, which lives as long as the program
   Shape shape;
   std::uint64_t id;
-  std::uint64_t visit = 0;     ///< the last backward that saw this node
+  bool visited = false;        ///< the backward that is about to run has found this node
   bool leaf = false;           ///< a Parameter or an input with requires_grad: its gradient stays until zero_grad
   bool retain = false;         ///< an intermediate with retain_grad()
   bool consumed = false;       ///< backward has run and dropped the rule

@@ -41,16 +41,11 @@ requires(std::is_same_v<T, Tensor> || std::is_same_v<T, Parameter>) const Array&
 }  // namespace detail
 
 /// What an op passes to its rule, in the order of the rule's last parameters: the array of a Tensor or Parameter, other
-/// values unchanged. The result hands them to a function; nothing is copied unless the op records. (For a module there
-/// is another save(), which writes a file.)
+/// values unchanged; nothing is copied unless the op records. (Of a module, save() is another function.)
 template <class First, class... T>
 requires(is_saveable<First> || std::is_same_v<First, Tensor> ||
          std::is_same_v<First, Parameter>) auto save(const First& first, const T&... others) {
   return [&first, &others...](const auto& use) { use(detail::to_save(first), detail::to_save(others)...); };
-}
-
-inline auto save() {
-  return [](const auto& use) { use(); };
 }
 
 /// A rule and what it keeps. The rule itself captures nothing; a block of mote's cache holds what save() was given, so

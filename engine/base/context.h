@@ -38,7 +38,6 @@ class During {
   During(T& field, T value) : field_(field), before_(std::exchange(field, value)) {}
   ~During() { field_ = before_; }
   During(const During&) = delete;
-  T before() const { return before_; }
 
  private:
   T& field_;
