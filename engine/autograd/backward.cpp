@@ -18,11 +18,8 @@ bool older(const NodePtr& a, const NodePtr& b) { return a->id < b->id; }
 
 /// Graphs of several threads may share leaves; everything else belongs to one thread's graph. Gradients of a shared
 /// leaf accumulate in the order in which the threads' backward passes end.
-std::mutex& leaf_mutex() {
-  static std::mutex mutex;
-  [[maybe_unused]] static const bool registered = on_fork([] { leaf_mutex().lock(); }, [] { leaf_mutex().unlock(); });
-  return mutex;
-}
+std::mutex leaf_mutex;
+[[maybe_unused]] const bool leaves_over_fork = on_fork([] { leaf_mutex.lock(); }, [] { leaf_mutex.unlock(); });
 
 }  // namespace
 
@@ -45,7 +42,7 @@ class LeafSums {
   }
   /// All leaves receive their sums, or none if there is no memory.
   void commit() {
-    const std::lock_guard lock(leaf_mutex());
+    const std::lock_guard lock(leaf_mutex);
     for (Sum& sum : sums_) {
       if (!sum.grad.defined()) continue;
       if (sum.leaf->grad.defined()) sum.leaf->grad.mutate();

@@ -8,9 +8,10 @@
 namespace mote {
 
 /// Keeps a lock usable in a forked child, which has no thread that could release what another one held: `lock` is
-/// called before every fork() from now on, then `unlock` in the parent and `in_child` in the child. Locks registered
-/// later are taken earlier: one that is taken while others are held, as the memory cache's is, must be registered
-/// before them. So register where a lock is first used, once: `static const bool registered = on_fork(...)`.
+/// called before every fork() from now on, then `unlock` in the parent and `in_child` in the child. To be called before
+/// main, by the initialiser of a variable outside of functions: whoever registers while another thread forks has to
+/// wait, and the child would find what it is in the middle of. Locks are taken in the reverse order of registration;
+/// that of the memory cache, which is taken while others are held, is registered before all others.
 inline bool on_fork(void (*lock)(), void (*unlock)(), void (*in_child)()) {
 #if defined(__unix__) || defined(__APPLE__)
   return pthread_atfork(lock, unlock, in_child) == 0;

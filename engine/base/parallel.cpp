@@ -210,23 +210,26 @@ struct State {
 };
 
 /// Never destroyed: sleeping workers do no harm at exit, and a static destructor may still compute.
+State* existing = nullptr;
 State& state() {
-  static State* const s = new State;
+  static State* const s = existing = new State;
   return *s;
 }
 
-/// The pool, started when first needed; null while there is no memory for it. A forked child has a copy of its memory
-/// but none of its threads: it gets a new state, and starts its own.
+/// A forked child has a copy of the pool's memory but none of its threads: it gets a new state, and starts its own.
+[[maybe_unused]] const bool pool_over_fork =
+    on_fork([] {}, [] {},
+            [] {
+              inside = false;
+              if (!existing) return;
+              const int n = existing->threads;
+              existing->pool.release();  // its threads do not exist here: joining them would block forever
+              ::new (existing) State;
+              existing->threads = n;
+            });
+
+/// The pool, started when first needed; null while there is no memory for it.
 Pool* pool_of(State& s) {
-  [[maybe_unused]] static const bool registered =
-      on_fork([] {}, [] {},
-              [] {
-                const int n = state().threads;
-                state().pool.release();  // its threads do not exist here: joining them would block forever
-                ::new (&state()) State;
-                state().threads = n;
-                inside = false;
-              });
   try {
     if (!s.pool) s.pool = std::make_unique<Pool>(s.threads - 1);
   } catch (const std::bad_alloc&) {

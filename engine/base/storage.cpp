@@ -66,7 +66,6 @@ void return_to_system(FreeBlock* list) noexcept {
 
 /// The free lists, one per size class, and the counts. The lock guards all of it; the system is asked outside.
 struct BlockCache {
-  const bool enabled = !settings().system_alloc;
   SpinLock lock;
   std::array<FreeBlock*, SizeClass::count> lists{};
   MemoryStats stats;
@@ -109,14 +108,18 @@ struct BlockCache {
   }
 };
 
-/// Never destroyed: arrays in static variables may be freed after all of mote's destructors have run.
-BlockCache& cache() {
-  static BlockCache* const c = [] {
-    auto* const made = new BlockCache;
-    on_fork([] { cache().lock.lock(); }, [] { cache().lock.unlock(); });
-    return made;
-  }();
-  return *c;
+/// Has neither to be made nor destroyed: arrays in static variables come before main and go after it.
+constinit BlockCache cache;
+
+/// Runs before all other initialisers, so that this lock, which is taken while others are held, is registered first.
+[[gnu::constructor(101)]] void hold_cache_over_fork() {
+  on_fork([] { cache.lock.lock(); }, [] { cache.lock.unlock(); });
+}
+
+/// False with MOTE_ALLOC=system.
+bool caching() {
+  static const bool on = !settings().system_alloc;
+  return on;
 }
 
 }  // namespace
@@ -124,19 +127,18 @@ BlockCache& cache() {
 void* allocate_block(std::size_t bytes) {
   if (bytes > std::size_t(1) << max_bits) throw std::bad_alloc();
   const SizeClass size(bytes);
-  BlockCache& c = cache();
   FreeBlock* surplus = nullptr;
   {
-    const std::lock_guard held(c.lock);
-    if (void* const block = c.pop(size)) {
-      c.count_allocated(size);
+    const std::lock_guard held(cache.lock);
+    if (void* const block = cache.pop(size)) {
+      cache.count_allocated(size);
       return block;
     }
-    if (c.is_full(size)) surplus = c.take_all();
+    if (cache.is_full(size)) surplus = cache.take_all();
   }
   return_to_system(surplus);
   // With the cache off, request the exact size, so that a sanitizer sees an overrun of a single byte.
-  const std::size_t request = c.enabled ? size.bytes : bytes;
+  const std::size_t request = caching() ? size.bytes : bytes;
   void* block = nullptr;
   try {
     block = ask_system(request);
@@ -144,39 +146,38 @@ void* allocate_block(std::size_t bytes) {
     release_memory();
     block = ask_system(request);
   }
-  const std::lock_guard held(c.lock);
-  c.stats.system_requests += 1;
-  c.count_allocated(size);
+  const std::lock_guard held(cache.lock);
+  cache.stats.system_requests += 1;
+  cache.count_allocated(size);
   return block;
 }
 
 void free_block(void* block, std::size_t bytes) noexcept {
   const SizeClass size(bytes);
-  BlockCache& c = cache();
   {
-    const std::lock_guard held(c.lock);
-    c.count_freed(size);
-    if (c.enabled) return c.push(size, block);
+    const std::lock_guard held(cache.lock);
+    cache.count_freed(size);
+    if (caching()) return cache.push(size, block);
   }
   return_to_system(block);
 }
 
 MemoryStats memory_stats() {
-  const std::lock_guard held(cache().lock);
-  return cache().stats;
+  const std::lock_guard held(cache.lock);
+  return cache.stats;
 }
 
 void reset_peak_memory() {
-  const std::lock_guard held(cache().lock);
-  cache().stats.peak_bytes = cache().stats.live_bytes;
+  const std::lock_guard held(cache.lock);
+  cache.stats.peak_bytes = cache.stats.live_bytes;
 }
 
 void release_memory() {
   FreeBlock* all = nullptr;
   {
-    const std::lock_guard held(cache().lock);
-    all = cache().take_all();
-    cache().highest = cache().stats.live_bytes;
+    const std::lock_guard held(cache.lock);
+    all = cache.take_all();
+    cache.highest = cache.stats.live_bytes;
   }
   return_to_system(all);
 }
