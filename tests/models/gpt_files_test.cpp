@@ -324,7 +324,8 @@ TEST_CASE("llm.c: cut anywhere it is refused; with any bit changed it is refused
     for (std::size_t length = 0; length < good.size(); ++length)
       if (!load(good.substr(0, length)).starts_with("llm.c: f: ")) FAIL_CHECK("cut at " << length);
     std::string bytes = good;
-    for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
+    // Every bit of the header; of the weights, which are all alike, every 13th: each bit of a byte in its turn.
+    for (std::size_t bit = 0; bit < 8 * good.size(); bit += bit < 8 * 1024 ? 1 : 13) {
       const auto flip = [&] { bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8)); };
       flip();
       const std::string error = load(bytes);

@@ -41,7 +41,7 @@ namespace detail {
 std::string visible_bytes(std::string_view bytes);
 
 /// Where the entries of a list stand, for errors: "merges: line 2" is {"merges: line ", 2, ""}.
-struct Places {
+struct ListPlaces {
   std::string before;
   Index first;
   std::string after;
@@ -51,7 +51,7 @@ struct Places {
 /// Errors, which begin with the list's name or the merge's place: tokens twice, or neither a byte nor the product of a
 /// merge; a byte without a token; merges twice, of anything but two tokens, or into what is no token.
 std::unique_ptr<Tokenizer> byte_pair_from(const std::vector<std::string>& tokens, const std::string& tokens_name,
-                                          const std::vector<std::string>& merges, const Places& merge_places,
+                                          const std::vector<std::string>& merges, const ListPlaces& merge_places,
                                           std::vector<SpecialToken> specials);
 /// load_gpt2_tokenizer() of what stands in the two files.
 std::unique_ptr<Tokenizer> gpt2_tokenizer_from(std::string_view vocabulary, const std::string& vocabulary_name,

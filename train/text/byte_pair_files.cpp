@@ -36,7 +36,7 @@ std::string bytes_of(std::string_view visible) {
 }
 
 /// A spelling for an error, of a long one the beginning.
-std::string quoted(std::string_view spelling) {
+std::string in_quotes(std::string_view spelling) {
   std::size_t shown = std::min<std::size_t>(spelling.size(), 60);
   while (shown > 0 && shown < spelling.size() && (static_cast<unsigned char>(spelling[shown]) & 0xc0u) == 0x80u)
     --shown;
@@ -46,11 +46,12 @@ std::string quoted(std::string_view spelling) {
 using Ids = std::map<std::string, Index, std::less<>>;  // ordinary tokens by their visible spelling
 
 [[noreturn]] void refuse(const std::string& where, std::string_view spelling, const std::string& why) {
-  throw Error(where + ": " + quoted(spelling) + why);
+  throw Error(where + ": " + in_quotes(spelling) + why);
 }
 
 /// The merge that a line describes. Errors: as byte_pair_from().
-BytePairTokenizer::Merge merge_of(std::string_view line, const Ids& ids, const detail::Places& places, std::size_t n) {
+BytePairTokenizer::Merge merge_of(std::string_view line, const Ids& ids, const detail::ListPlaces& places,
+                                  std::size_t n) {
   const std::size_t space = std::min(line.find(' '), line.size());
   const std::string_view left = line.substr(0, space), right = line.substr(std::min(space + 1, line.size()));
   if (left.empty() || right.empty() || right.find(' ') != std::string_view::npos)
@@ -86,8 +87,8 @@ std::string detail::visible_bytes(std::string_view bytes) {
 
 std::unique_ptr<Tokenizer> detail::byte_pair_from(const std::vector<std::string>& tokens,
                                                   const std::string& tokens_name,
-                                                  const std::vector<std::string>& merges, const Places& merge_places,
-                                                  std::vector<SpecialToken> specials) {
+                                                  const std::vector<std::string>& merges,
+                                                  const ListPlaces& merge_places, std::vector<SpecialToken> specials) {
   std::vector<bool> taken(tokens.size() + specials.size(), false), made = taken;  // by id
   for (const SpecialToken& s : specials)
     if (s.id >= 0 && s.id < static_cast<Index>(taken.size())) taken[static_cast<std::size_t>(s.id)] = true;
@@ -137,15 +138,15 @@ std::unique_ptr<Tokenizer> detail::gpt2_tokenizer_from(std::string_view vocabula
   std::vector<const std::string*> by_id(members.size(), nullptr);
   for (const JsonMember& m : members) {
     const Index id = place.at(m).as_integer();
-    check(id >= 0 && id < static_cast<Index>(members.size()), vocabulary_name, ": the id ", id, " of ", quoted(m.name),
-          " is not one of 0 to ", members.size() - 1, ", for ", members.size(), " tokens");
+    check(id >= 0 && id < static_cast<Index>(members.size()), vocabulary_name, ": the id ", id, " of ",
+          in_quotes(m.name), " is not one of 0 to ", members.size() - 1, ", for ", members.size(), " tokens");
     const std::string*& there = by_id[static_cast<std::size_t>(id)];
-    check(!there, vocabulary_name, ": ", quoted(there ? *there : ""), " and ", quoted(m.name), " have the same id ",
-          id);
+    check(!there, vocabulary_name, ": ", in_quotes(there ? *there : ""), " and ", in_quotes(m.name),
+          " have the same id ", id);
     there = &m.name;
   }
   std::vector<std::string> merges = lines_of(merge_list);
-  detail::Places lines{merges_name + ": line ", 1, ""};
+  detail::ListPlaces lines{merges_name + ": line ", 1, ""};
   if (!merges.empty() && merges[0].starts_with("#version")) {
     merges.erase(merges.begin());
     lines.first = 2;

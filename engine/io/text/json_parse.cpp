@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t longest_number = 1024;  // characters; an integer of one has at most 20
 
-class Parser {
+class JsonParser {
  public:
-  Parser(std::string_view text, const JsonLimits& limits, std::string_view what)
+  JsonParser(std::string_view text, const JsonLimits& limits, std::string_view what)
       : text_(text), what_(what), limits_(limits) {}
 
   Json document() {
@@ -268,14 +268,14 @@ class Parser {
 Json parse_json(std::string_view text, const JsonLimits& limits, std::string_view what) {
   check_in("parse_json", limits.depth <= Json::most_depth, "a depth of ", limits.depth, " is above the limit of ",
            Json::most_depth);
-  return Parser(text, limits, what).document();
+  return JsonParser(text, limits, what).document();
 }
 
 void parse_json_members(std::string_view text, std::string_view what,
                         const std::function<void(const std::string&, const Json&)>& see, std::size_t values) {
   JsonLimits limits;
   limits.values = values;
-  Parser(text, limits, what).document_members(see);
+  JsonParser(text, limits, what).document_members(see);
 }
 
 }  // namespace mote

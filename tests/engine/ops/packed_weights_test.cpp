@@ -35,14 +35,14 @@ Array plain(const Array& x, const Array& w, const Array& bias) {
 
 TEST_CASE("PackedWeights: a linear of a few rows gives the bits of the plain formula, for every table") {
   const NoGrad no_grad;
-  for (const kernels::Table* table : kernels::available_tables())
-    for (const int threads_used : {1, 3}) {
-      const Hardware use(*table, threads_used);
-      for (const Shape& nk : {Shape{1, 1}, {27, 16}, {64, 5}, {65, 64}, {130, 511}, {200, 513}, {33, 1100}, {700, 300}})
-        for (const Index m : {1, 2, 3, 4, 5, 7, 8, 9}) {
-          const Index n = nk[0], k = nk[1];
-          const Array x = numbers({m, k}, 1), w = numbers({n, k}, 2), bias = numbers({n}, 3);
-          const Array with = plain(x, w, bias), without = plain(x, w, {});
+  for (const Shape& nk : {Shape{1, 1}, {27, 16}, {64, 5}, {65, 64}, {130, 511}, {200, 513}, {33, 1100}, {700, 300}})
+    for (const Index m : {1, 2, 3, 4, 5, 7, 8, 9}) {
+      const Index n = nk[0], k = nk[1];
+      const Array x = numbers({m, k}, 1), w = numbers({n, k}, 2), bias = numbers({n}, 3);
+      const Array with = plain(x, w, bias), without = plain(x, w, {});
+      for (const kernels::Table* table : kernels::available_tables())
+        for (const int threads_used : {1, 3}) {
+          const Hardware use(*table, threads_used);
           CAPTURE(n);
           CAPTURE(k);
           CAPTURE(m);
