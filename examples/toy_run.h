@@ -13,7 +13,7 @@
 #include "examples/options.h"
 #include "models/models.h"
 #include "train/run_folder.h"
-#include "train/tasks/tasks.h"
+#include "train/tasks/list.h"
 
 namespace toy_run {
 

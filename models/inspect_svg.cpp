@@ -58,18 +58,53 @@ struct Axis {
   }
 };
 
+void check_labels(const Shape& weights, std::size_t queries, std::size_t keys, std::size_t heads) {
+  check_in("attention_svg", weights.rank() == 3, "weights ", weights, " must be [H, Tq, Tk]");
+  check_in("attention_svg", static_cast<Index>(queries) == weights[1] && static_cast<Index>(keys) == weights[2],
+           queries, " and ", keys, " labels do not fit weights ", weights);
+  check_in("attention_svg", heads == 0 || static_cast<Index>(heads) == weights[0], heads,
+           " names of heads do not fit weights ", weights);
+}
+
+/// A head's weights [Tq, Tk], each a square of size 1, over a background of the lowest colour.
+void draw_weights(std::ostream& svg, const real* weights, Index Tq, Index Tk) {
+  svg << "<rect width=\"" << Tk << "\" height=\"" << Tq << "\" fill=\"" << colour(0) << "\"/>\n";
+  std::array<std::string, levels + 1> paths;  // runs of one colour, row by row; level 0 is the background
+  for (Index i = 0; i < Tq; ++i)
+    for (Index j = 0, end = 0; j < Tk; j = end) {
+      const real* const row = weights + i * Tk;
+      const Index level = level_of(static_cast<double>(row[j]));
+      for (end = j + 1; end < Tk && level_of(static_cast<double>(row[end])) == level;) ++end;
+      const std::string run = std::to_string(end - j);
+      std::string& path = paths[static_cast<std::size_t>(level)];
+      path.append("M").append(std::to_string(j)).append(" ").append(std::to_string(i));
+      path.append("h").append(run).append("v1h-").append(run).append("z");
+    }
+  for (Index level = 1; level <= levels; ++level)
+    if (const std::string& path = paths[static_cast<std::size_t>(level)]; !path.empty())
+      svg << "<path fill=\"" << colour(level) << "\" d=\"" << path << "\"/>\n";
+}
+
+/// The scale of colours, which "#viridis" names from here on, as a bar with its numbers.
+void define_scale(std::ostream& svg) {
+  svg << "<linearGradient id=\"viridis\" x1=\"0\" x2=\"0\" y1=\"1\" y2=\"0\">";
+  for (Index i = 0; i <= 8; ++i)
+    svg << "<stop offset=\"" << static_cast<double>(i) / 8 << "\" stop-color=\"" << colour(i * levels / 8) << "\"/>";
+  svg << "</linearGradient>\n";
+}
+void draw_scale(std::ostream& svg) {
+  svg << "<rect width=\"10\" height=\"150\" fill=\"url(#viridis)\"/>\n<text x=\"14\" y=\"8\">1.0</text>\n"
+      << "<text x=\"14\" y=\"79\">0.5</text>\n<text x=\"14\" y=\"150\">0.0</text>\n";
+}
+
 }  // namespace
 
 std::string attention_svg(const Array& weights, const std::vector<std::string>& queries,
                           const std::vector<std::string>& keys, const std::string& title,
                           const std::vector<std::string>& heads) {
-  check_in("attention_svg", weights.rank() == 3, "weights ", weights.shape(), " must be [H, Tq, Tk]");
-  const Index H = weights.shape()[0], Tq = weights.shape()[1], Tk = weights.shape()[2];
-  check_in("attention_svg", static_cast<Index>(queries.size()) == Tq && static_cast<Index>(keys.size()) == Tk,
-           queries.size(), " and ", keys.size(), " labels do not fit weights ", weights.shape());
-  check_in("attention_svg", heads.empty() || static_cast<Index>(heads.size()) == H, heads.size(),
-           " names of heads do not fit weights ", weights.shape());
+  check_labels(weights.shape(), queries.size(), keys.size(), heads.size());
   const Array w = weights.contiguous();
+  const Index H = w.shape()[0], Tq = w.shape()[1], Tk = w.shape()[2];
   const Axis rows(queries), columns(keys);
   const Label heading = label(title, 120);
   // Sizes in pixels. A monospace character is 0.6 of the font size wide; its baseline is 0.35 below its middle.
@@ -83,11 +118,9 @@ std::string attention_svg(const Array& weights, const std::vector<std::string>& 
   std::ostringstream svg;
   svg.imbue(std::locale::classic());
   svg << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << page << "\" height=\""
-      << top + std::max(down * high, above + 180) << "\" font-family=\"monospace\" font-size=\"" << font << "\">\n"
-      << "<linearGradient id=\"viridis\" x1=\"0\" x2=\"0\" y1=\"1\" y2=\"0\">";
-  for (Index i = 0; i <= 8; ++i)
-    svg << "<stop offset=\"" << static_cast<double>(i) / 8 << "\" stop-color=\"" << colour(i * levels / 8) << "\"/>";
-  svg << "</linearGradient>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+      << top + std::max(down * high, above + 180) << "\" font-family=\"monospace\" font-size=\"" << font << "\">\n";
+  define_scale(svg);
+  svg << "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
       << "<text x=\"10\" y=\"22\" font-size=\"16\">" << heading.xml << "</text>\n"
       << "<text x=\"10\" y=\"40\" font-size=\"11\" fill=\"#666666\">"
       << "a row is a query, a column a key, a colour the weight</text>\n";
@@ -96,22 +129,8 @@ std::string attention_svg(const Array& weights, const std::vector<std::string>& 
         << ")\">\n<text x=\"0\" y=\"-6\" font-size=\"13\">"
         << (heads.empty() ? "Head " + std::to_string(h + 1) : label(heads[static_cast<std::size_t>(h)], 16).xml)
         << "</text>\n"
-        << "<g transform=\"scale(" << cell << ")\" shape-rendering=\"crispEdges\">\n"
-        << "<rect width=\"" << Tk << "\" height=\"" << Tq << "\" fill=\"" << colour(0) << "\"/>\n";
-    std::array<std::string, levels + 1> paths;  // runs of one colour, row by row; level 0 is the background
-    for (Index i = 0; i < Tq; ++i)
-      for (Index j = 0, end = 0; j < Tk; j = end) {
-        const real* const row = w.data() + (h * Tq + i) * Tk;
-        const Index level = level_of(static_cast<double>(row[j]));
-        for (end = j + 1; end < Tk && level_of(static_cast<double>(row[end])) == level;) ++end;
-        const std::string run = std::to_string(end - j);
-        std::string& path = paths[static_cast<std::size_t>(level)];
-        path.append("M").append(std::to_string(j)).append(" ").append(std::to_string(i));
-        path.append("h").append(run).append("v1h-").append(run).append("z");
-      }
-    for (Index level = 1; level <= levels; ++level)
-      if (const std::string& path = paths[static_cast<std::size_t>(level)]; !path.empty())
-        svg << "<path fill=\"" << colour(level) << "\" d=\"" << path << "\"/>\n";
+        << "<g transform=\"scale(" << cell << ")\" shape-rendering=\"crispEdges\">\n";
+    draw_weights(svg, w.data() + h * Tq * Tk, Tq, Tk);
     svg << "</g>\n<g text-anchor=\"end\">\n";
     for (Index i = 0; i < Tq; i += every)
       svg << "<text x=\"-4\" y=\"" << i * cell + foot << "\">" << rows.labels[static_cast<std::size_t>(i)].xml
@@ -121,10 +140,9 @@ std::string attention_svg(const Array& weights, const std::vector<std::string>& 
           << columns.labels[static_cast<std::size_t>(j)].xml << "</text>\n";
     svg << "</g>\n</g>\n";
   }
-  svg << "<g transform=\"translate(" << across * wide + 4 << "," << top + above << ")\">\n"
-      << "<rect width=\"10\" height=\"150\" fill=\"url(#viridis)\"/>\n<text x=\"14\" y=\"8\">1.0</text>\n"
-      << "<text x=\"14\" y=\"79\">0.5</text>\n<text x=\"14\" y=\"150\">0.0</text>\n</g>\n</svg>\n";
-  return svg.str();
+  svg << "<g transform=\"translate(" << across * wide + 4 << "," << top + above << ")\">\n";
+  draw_scale(svg);
+  return svg.str() + "</g>\n</svg>\n";
 }
 
 }  // namespace mote

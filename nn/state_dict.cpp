@@ -98,17 +98,20 @@ struct Assignment {
   std::size_t to;
 };
 
-LoadReport fill(const char* who, Module& module, const StateDict& state, const LoadOptions& options,
-                const std::string& what) {
+/// Which entries go where, and what does not fit: the problems of every place, then of the rest.
+struct Matches {
+  std::vector<Assignment> assignments;
+  std::vector<std::string> problems;
+  LoadReport report;
+};
+
+Matches match(const StateDict& state, const std::vector<StatePlace>& places, const LoadOptions& options) {
   const Rules rules(options.names);
-  const std::vector<StatePlace> places = state_places(module);
   std::map<std::string, std::size_t> place_of;
   for (std::size_t i = 0; i < places.size(); ++i)
     for (const std::string& name : places[i].names) place_of[name] = i;
-
-  LoadReport report;
-  std::vector<Assignment> assignments;
-  std::vector<std::string> problems(places.size() + 1);  // of every place, then of the rest
+  Matches m;
+  m.problems.resize(places.size() + 1);
   std::vector<bool> given(places.size());
   for (const StateEntry& e : state) {
     if (rules.ignores(e.name)) continue;
@@ -120,21 +123,28 @@ LoadReport fill(const char* who, Module& module, const StateDict& state, const L
       const std::optional<Shape> wanted = shape_there(rule, places[to].shape);
       const Shape& here = wanted ? *wanted : places[to].shape;
       if (!wanted || !(here == e.shape))
-        problems[to] += "\n  '" + e.name + "' is " + Shape::text(e.shape) + " there and " + Shape::text(here) + " here";
-      assignments.push_back({&e, rule, to});
+        m.problems[to] +=
+            "\n  '" + e.name + "' is " + Shape::text(e.shape) + " there and " + Shape::text(here) + " here";
+      m.assignments.push_back({&e, rule, to});
       used = given[to] = true;
     }
-    if (!used) report.unexpected.push_back(e.name);
+    if (!used) m.report.unexpected.push_back(e.name);
   }
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (given[i]) continue;
-    report.missing.push_back(places[i].names.front());
-    if (options.strict) problems[i] = "\n  '" + rules.there(places[i].names) + "' is missing there";
+    m.report.missing.push_back(places[i].names.front());
+    if (options.strict) m.problems[i] = "\n  '" + rules.there(places[i].names) + "' is missing there";
   }
   if (options.strict)
-    for (const std::string& name : report.unexpected) problems.back() += "\n  '" + name + "' has no place here";
+    for (const std::string& name : m.report.unexpected) m.problems.back() += "\n  '" + name + "' has no place here";
+  return m;
+}
 
-  const auto require_none = [&] {
+LoadReport fill(const char* who, Module& module, const StateDict& state, const LoadOptions& options,
+                const std::string& what) {
+  const std::vector<StatePlace> places = state_places(module);
+  auto [assignments, problems, report] = match(state, places, options);
+  const auto require_none = [&, &problems = problems] {
     std::string all;
     for (const std::string& text : problems)
       if (all.find(text) == std::string::npos) all += text;  // the same of several parts

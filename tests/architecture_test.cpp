@@ -54,7 +54,7 @@ const std::map<std::string, std::size_t> budgets{
     {"engine/io", 3450},
     {"engine/watch", 1100},
     {"nn", 2900},
-    {"models", 1600},
+    {"models", 1650},
     {"models/tutorials", 650},
     {"train", 7700},
     {"examples", 4600},
@@ -236,6 +236,8 @@ TEST_CASE("architecture: no two names in a folder that differ by a plural") {
 
 /// Headers with one includer, a file of their own folder, and why. Those of kernels/target are the parts of one table.
 const std::map<std::string, std::string> parts{
+    {"engine/base/math_formulas.h", "exp, log and what is made of them, without the angles that stand on them"},
+    {"train/report_page.h", "the fixed parts of a page"},
     {"engine/autograd/rule.h", "what a rule may keep, a step of its own for who reads the graph"},
     {"nn/layer_call.h", "the sentences for wrong calls of layers"},
     {"train/text/pair_table.h", "the table of counts that a tokenizer is trained with"},

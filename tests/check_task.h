@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/module_tools.h"
-#include "train/tasks/tasks.h"
+#include "train/tasks/list.h"
 
 namespace mote::test {
 

@@ -56,7 +56,7 @@ endforeach()
 file(WRITE ${WORK_DIR}/nn/gated_mlp.h "${layer}")
 file(WRITE ${WORK_DIR}/train/sign_sgd.h "${optimizer}")
 file(WRITE ${WORK_DIR}/train/tasks/rotate.h "${task}")
-file(READ ${SOURCE_DIR}/train/tasks/tasks.cpp list)
+file(READ ${SOURCE_DIR}/train/tasks/list.cpp list)
 string(REPLACE "    entry<TwoPlacesTask>" "${task_line}    entry<TwoPlacesTask>" longer "${list}")
 string(REPLACE "#include \"train/tasks/two_places.h\"" "#include \"train/tasks/rotate.h\"
 #include \"train/tasks/two_places.h\"" longer "${longer}")

@@ -19,5 +19,5 @@
 #include "train/schedule.h"
 #include "train/sgd.h"
 #include "train/stop_signal.h"
-#include "train/tasks/tasks.h"
+#include "train/tasks/list.h"
 #include "train/text/tokenizer.h"

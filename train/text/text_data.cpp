@@ -107,6 +107,32 @@ std::optional<double> TextData::bigram_loss(Index vocab_size) const {
   return sum / static_cast<double>(held_out.predicted());
 }
 
+namespace {
+
+/// The text at `path`; without one it is made, and its entropy known.
+std::string text_of_file(const std::string& path, std::optional<double>& entropy) {
+  if (!path.empty()) return read_file(path, largest_text);
+  MadeText made = make_text(made_bytes);
+  entropy = made.nats / static_cast<double>(made.text.size());
+  return std::move(made.text);
+}
+
+/// Each line of the text is a document. Errors: one that has the token between documents; too few to hold some out.
+void split_documents(const std::string& text, const std::string& name, std::vector<std::string_view>& train,
+                     std::vector<std::string_view>& held_out) {
+  for (const std::string_view document : documents_of(text)) {
+    if (document.find(end_of_text) != document.npos)
+      throw Error(name + ": line " + std::to_string(1 + std::count(text.c_str(), document.data(), '\n')) + " has " +
+                  end_of_text + ", the token between documents: with lines no document may have it");
+    (is_held_out(document) ? held_out : train).push_back(document);
+  }
+  const std::size_t count = train.size() + held_out.size();
+  check(!train.empty() && !held_out.empty(), name, " has ", count, count == 1 ? " line" : " lines",
+        ", too few different ones to hold some out");
+}
+
+}  // namespace
+
 TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
                    const std::optional<TextIdentity>& expected) {
   check_in("text", !o.vocab_size || o.tokenizer == TokenizerKind::byte_pair, "vocab_size ", o.vocab_size.value_or(0),
@@ -114,15 +140,7 @@ TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
   check_in("text", o.block_size >= 1 && o.block_size <= 1'000'000, "block_size ", o.block_size,
            " must be 1 to 1000000");
   TextData data;
-  std::string text;
-  const std::string name = o.text.empty() ? "the text" : o.text;
-  if (o.text.empty()) {
-    MadeText made = make_text(made_bytes);
-    data.entropy = made.nats / static_cast<double>(made.text.size());
-    text = std::move(made.text);
-  } else {
-    text = read_file(o.text, largest_text);
-  }
+  const std::string name = o.text.empty() ? "the text" : o.text, text = text_of_file(o.text, data.entropy);
   check(!text.empty(), name, " is empty");
   data.identity = {static_cast<Index>(text.size()), crc32(text.data(), text.size())};
   check(!expected || data.identity == *expected, name, " is not the text that the run began with");
@@ -130,15 +148,8 @@ TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
   std::vector<std::string_view> train, held_out;
   std::string to_learn;
   if (o.lines) {
-    for (const std::string_view document : documents_of(text)) {
-      if (document.find(end_of_text) != document.npos)
-        throw Error(name + ": line " + std::to_string(1 + std::count(text.c_str(), document.data(), '\n')) + " has " +
-                    end_of_text + ", the token between documents: with lines no document may have it");
-      (is_held_out(document) ? held_out : train).push_back(document);
-    }
+    split_documents(text, name, train, held_out);
     data.documents = static_cast<Index>(train.size() + held_out.size());
-    check(!train.empty() && !held_out.empty(), name, " has ", data.documents, data.documents == 1 ? " line" : " lines",
-          ", too few different ones to hold some out");
     const bool characters = o.tokenizer == TokenizerKind::character;  // all of them, and the separator is none
     if (characters) named(name, [&] { detail::check_characters(text); });
     for (const std::string_view document : train) to_learn.append(document).append(characters ? "" : "\n");

@@ -11,7 +11,7 @@
 #include "tests/random_text.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
-#include "train/tasks/tasks.h"
+#include "train/tasks/list.h"
 #include "train/text/grammar.h"
 
 namespace mote::test::text_task_test {

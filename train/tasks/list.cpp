@@ -1,5 +1,5 @@
 // The list of toy tasks: a new one needs its header and a line here.
-#include "train/tasks/tasks.h"
+#include "train/tasks/list.h"
 
 #include "train/tasks/addition.h"
 #include "train/tasks/associative_recall.h"
