@@ -66,12 +66,9 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 const double program_start = now();
 
-/// What the profiles of all threads add up to, printed when the program ends.
+/// What the profiles of all threads add up to. Never destroyed: other threads may still run when the program ends.
 ProfileTotals& program_totals() {
-  static ProfileTotals* const totals = [] {
-    std::atexit([] { program_totals().print(std::cerr); });
-    return new ProfileTotals;  // never destroyed: other threads may still run when the program ends
-  }();
+  static ProfileTotals* const totals = new ProfileTotals;
   return *totals;
 }
 [[maybe_unused]] const bool totals_over_fork =
@@ -87,7 +84,10 @@ Watch* environment_watch() {
   } mine;
   static std::atomic<bool> first{true};
   mine.profile.reset(), mine.finite.reset(), mine.debug.reset();  // when settings are read again
-  if (settings().profile) mine.profile.emplace(program_totals(), now, first.exchange(false) ? program_start : now());
+  if (settings().profile) {
+    [[maybe_unused]] static const int at_exit = std::atexit([] { program_totals().print(std::cerr); });
+    mine.profile.emplace(program_totals(), now, first.exchange(false) ? program_start : now());
+  }
   if (settings().check_finite) mine.finite.emplace();
   if (settings().debug) mine.debug.emplace();
   return thread_context.watch;
