@@ -142,8 +142,7 @@ class Op {
     inputs_.push_back({&t.array(), &t.node()});
   }
   void add(const Parameter& p) {
-    static const Array none;
-    inputs_.push_back({p.defined() ? &p.array() : &none, &p.node()});
+    inputs_.push_back({p.defined() ? &p.array() : &no_array_, &p.node()});
   }
   void add(std::span<const Tensor> inputs) {
     for (const Tensor& t : inputs) add(t);
@@ -156,6 +155,7 @@ class Op {
     return false;
   }
 
+  static inline const Array no_array_;
   const char* const name_;
   bool recorded_ = false;
   const During<const char*> named_{thread_context.op, name_};

@@ -43,8 +43,7 @@ class Parameter {
   Index numel() const { return cell().value.numel(); }
   /// The leaf that receives gradients; null while frozen.
   const NodePtr& node() const {
-    static const NodePtr none;
-    return cell_ && cell_->trainable ? cell_->node : none;
+    return cell_ && cell_->trainable ? cell_->node : no_node_;
   }
   /// Replaces the value. A graph recorded before keeps the old one. Errors: another shape.
   void set(Array value) const {
@@ -80,6 +79,7 @@ class Parameter {
              " (or is it a bias that its layer does without?)");
     return *cell_;
   }
+  static inline const NodePtr no_node_;  // not inside a function: a child may be forked while a thread makes it there
   std::shared_ptr<Cell> cell_;
 };
 
