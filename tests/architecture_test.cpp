@@ -42,18 +42,18 @@ const std::vector<Names> levels{
 };
 
 /// Lines of .h and .cpp that may stand in a room; a file counts where most of its path is named. To raise one is a line
-/// here, with its reason in the commit. From nn on they may only fall: some stand above their plan.
+/// here, with its reason in the commit. Those with a second number are above their plan, which it is: they only fall.
 const std::map<std::string, std::size_t> budgets{
-    {"engine/base", 2100},
+    {"engine/base", 2250},  // 2100
     {"engine/kernels", 2400},
-    {"engine/array", 1850},
+    {"engine/array", 1920},  // 1850
     {"engine/autograd", 800},
     {"engine/autograd/print.", 120},
     {"engine/autograd/diagnose.", 120},
-    {"engine/ops", 3000},
-    {"engine/io", 3450},
+    {"engine/ops", 3130},  // 3000
+    {"engine/io", 3630},   // 3450
     {"engine/watch", 1100},
-    {"nn", 2900},
+    {"nn", 2900},  // 2500
     {"models", 1650},
     {"models/tutorials", 650},
     {"train", 7700},
