@@ -30,21 +30,22 @@ inline constexpr bool is_saveable<std::optional<T>> = is_saveable<T>;
 
 namespace detail {
 template <class T>
-const T& to_save(const T& value) {
-  static_assert(is_saveable<T>, "a rule keeps arrays and plain values only; see is_saveable");
-  return value;
-}
+inline constexpr bool has_array = std::is_same_v<T, Tensor> || std::is_same_v<T, Parameter>;
 template <class T>
-requires(std::is_same_v<T, Tensor> || std::is_same_v<T, Parameter>) const Array& to_save(const T& value) {
-  return value.array();
+const auto& to_save(const T& value) {
+  if constexpr (has_array<T>)
+    return value.array();
+  else
+    return value;
 }
 }  // namespace detail
 
 /// What an op passes to its rule, in the order of the rule's last parameters: the array of a Tensor or Parameter, other
 /// values unchanged; nothing is copied unless the op records. (Of a module, save() is another function.)
 template <class First, class... T>
-requires(is_saveable<First> || std::is_same_v<First, Tensor> ||
-         std::is_same_v<First, Parameter>) auto save(const First& first, const T&... others) {
+requires(is_saveable<First> || detail::has_array<First>) auto save(const First& first, const T&... others) {
+  static_assert(((is_saveable<T> || detail::has_array<T>)&&...),
+                "a rule keeps arrays and plain values only; see is_saveable");
   return [&first, &others...](const auto& use) { use(detail::to_save(first), detail::to_save(others)...); };
 }
 
