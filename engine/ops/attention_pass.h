@@ -107,6 +107,7 @@ struct SavedBlock {
 /// Where the values of one block lie, key by key and 16 queries to a key; null what the pass does not need.
 struct BlockMemory {
   real *weights, *gradient, *dropout, *bias, *transposed, *keep_bytes;
+  real* partial;  ///< sums of the gradients of one head of keys: [Tk, width + value_width]
   std::uint8_t* keep() const { return reinterpret_cast<std::uint8_t*>(keep_bytes); }
 
   BlockMemory(const AttentionPass& p, bool backward) {
@@ -117,15 +118,16 @@ struct BlockMemory {
       if (needed) total += (size + 15) / 16 * 16;
       return needed ? at : -1;
     };
-    const std::array<Index, 6> places{place(!p.saves_weights, pairs),
+    const std::array<Index, 7> places{place(!p.saves_weights, pairs),
                                       place(backward, pairs),
                                       place(p.drops, pairs),
                                       place(p.slopes, p.keys + block_rows),
                                       place(true, block_rows * std::max(p.width, p.value_width)),
-                                      place(p.masks_pairs(), pairs / static_cast<Index>(sizeof(real)) + 1)};
+                                      place(p.masks_pairs(), pairs / static_cast<Index>(sizeof(real)) + 1),
+                                      place(backward, p.keys * (p.width + p.value_width))};
     storage_ = Storage(static_cast<std::size_t>(total) * sizeof(real));
-    const std::array<real**, 6> parts{&weights, &gradient, &dropout, &bias, &transposed, &keep_bytes};
-    for (std::size_t i = 0; i < 6; ++i)
+    const std::array<real**, 7> parts{&weights, &gradient, &dropout, &bias, &transposed, &keep_bytes, &partial};
+    for (std::size_t i = 0; i < parts.size(); ++i)
       *parts[i] = places[i] < 0 ? nullptr : static_cast<real*>(storage_.data()) + places[i];
   }
 
@@ -164,13 +166,13 @@ void sum_keys(const AttentionPass& p, const Block& at, kernels::AttentionBlock b
 
 /// y [B, H, Tq, dv], and what is saved of all blocks. saved, weights and dropped (both [B, H, Tq, Tk] of zeros) may be
 /// null.
-void attention_forward(AttentionPass p, const HeadView<real>& y, real* saved, real* weights, real* dropped);
+void attention_forward(AttentionPass& p, const HeadView<real>& y, real* saved, real* weights, real* dropped);
 
 /// Gradients to fill; data is null where one is not wanted.
 struct AttentionGradients {
   HeadView<real> q, k, v;
 };
-void attention_backward(AttentionPass p, const HeadView<const real>& dy, const real* saved,
+void attention_backward(AttentionPass& p, const HeadView<const real>& dy, const real* saved,
                         const AttentionGradients& to);
 
 }  // namespace mote::detail
