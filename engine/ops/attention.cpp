@@ -41,14 +41,15 @@ Array joined_heads(const Array& x, Index heads) {
   return with_rows(x.reshape(Shape{s[0], s[1], heads, s[2] / heads}).transpose(1, 2));
 }
 
+/// The axes before heads.
+Shape leading(const Shape& s) { return s.rank() > 3 ? s.without(-1).without(-1).without(-1) : Shape{}; }
+
 /// x [..., H, T, width], or [T, width] with one head, as [B, H, T, width]: a copy if no stride leads over all axes
 /// before H.
 Array heads_axis(const Array& x) {
   const Shape& s = x.shape();
-  const Index heads = s.rank() > 2 ? s[-3] : 1, length = s[-2], width = s[-1];
-  Index batch = 1;
-  for (int axis = 0; axis < s.rank() - 3; ++axis) batch *= s[axis];
-  return with_rows(s.rank() == 4 ? x : x.reshape({batch, heads, length, width}));
+  const Index heads = s.rank() > 2 ? s[-3] : 1;
+  return with_rows(s.rank() == 4 ? x : x.reshape({leading(s).numel(), heads, s[-2], s[-1]}));
 }
 
 /// A result or gradient [B, T, heads width] as the caller gets it, with the axes of `result` before heads.
@@ -70,13 +71,10 @@ Inputs inputs_with_axis(const Tensor& q, const Tensor& k, const Tensor& v) {
   check(heads_of(k) == heads_of(v), "k ", k.shape(), " and v ", v.shape(), " differ in their heads");
   check(heads_of(k) > 0 ? heads_of(q) % heads_of(k) == 0 : heads_of(q) == 0, "the ", heads_of(q), " heads of q ",
         q.shape(), " cannot share the ", heads_of(k), " of k ", k.shape());
-  const auto leading = [](const Tensor& x) {
-    return x.dim() > 3 ? x.shape().without(-1).without(-1).without(-1) : Shape{};
-  };
-  const Shape batch = broadcast(broadcast(leading(q), leading(k)), leading(v));
+  const Shape batch = broadcast(broadcast(leading(q.shape()), leading(k.shape())), leading(v.shape()));
   const auto view = [&](const Tensor& x) {
     const Shape full = batch.insert(-1, heads_of(x)).insert(-1, x.size(-2)).insert(-1, x.size(-1));
-    return heads_axis(leading(x) == batch ? x.array() : x.array().expand(full));
+    return heads_axis(leading(x.shape()) == batch ? x.array() : x.array().expand(full));
   };
   const bool headless = q.dim() == 2 && k.dim() == 2 && v.dim() == 2;
   const Shape outer = headless ? Shape{} : batch.insert(-1, heads_of(q));
@@ -190,16 +188,14 @@ void send_back(const Array& dy, Grads& dx, AttentionPass p, const Array& saved) 
     const std::size_t at = p.packed ? 0 : i;
     if (!dx.wants(at)) continue;
     const Index columns = p.packed ? (p.heads + 2 * p.kv_heads) * p.width : heads[i] * widths[i];
-    if (!sums[at].defined()) sums[at] = Array::empty({p.batch, lengths[i], columns});
+    const Shape shape{p.batch, lengths[i], columns};
+    if (!sums[at].defined()) sums[at] = p.rows() > 0 ? Array::empty(shape) : Array::zeros(shape);
     to[i] = view_to_fill(sums[at], first, widths[i]);
     if (p.packed) first += heads[i] * widths[i];
   }
   if (p.rows() > 0) {
     const Array rows = p.joined ? joined_heads(dy, p.heads) : heads_axis(dy);
     attention_backward(p, view_of(rows), saved.data(), {to[0], to[1], to[2]});
-  } else {
-    for (Array& x : sums)
-      if (x.defined()) x = Array::zeros(x.shape());
   }
   for (std::size_t i = 0; i < 3; ++i)
     if (sums[i].defined()) dx.add(i, in_form(p, sums[i], heads[i], widths[i], dy.shape()));
