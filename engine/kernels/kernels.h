@@ -154,8 +154,8 @@ struct Table {
                                    real* d);
   /// y_r = (`add`: y_r +) the sum of w x_j over the keys j that query r sees, j ascending.
   void (*attention_sum_keys)(const AttentionBlock& b, const WeightedRows& s, bool add);
-  /// y_j += w x_r for the queries r that see key j, r ascending.
-  void (*attention_sum_queries)(const AttentionBlock& b, const WeightedRows& s);
+  /// y_j += w x_r for the queries r that see key j, r ascending; rows of keys from `unset` on are set instead.
+  void (*attention_sum_queries)(const AttentionBlock& b, const WeightedRows& s, Index unset);
 
   // Optimizer steps (target/optimizer.h), in place on n contiguous elements.
   void (*adam)(const AdamStep& s, real* value, const ScaledGrad& grad, real* m, real* v, Index n);

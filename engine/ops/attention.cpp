@@ -38,17 +38,18 @@ Array with_rows(const Array& x) { return x.shape()[-1] <= 1 || x.stride(-1) == 1
 /// x [B, T, heads width] as [B, H, T, width].
 Array joined_heads(const Array& x, Index heads) {
   const Shape& s = x.shape();
-  return with_rows(x.reshape({s[0], s[1], heads, s[2] / heads}).transpose(1, 2));
+  return with_rows(x.reshape(Shape{s[0], s[1], heads, s[2] / heads}).transpose(1, 2));
 }
+
+/// The axes before heads.
+Shape leading(const Shape& s) { return s.rank() > 3 ? s.without(-1).without(-1).without(-1) : Shape{}; }
 
 /// x [..., H, T, width], or [T, width] with one head, as [B, H, T, width]: a copy if no stride leads over all axes
 /// before H.
 Array heads_axis(const Array& x) {
   const Shape& s = x.shape();
-  const Index heads = s.rank() > 2 ? s[-3] : 1, length = s[-2], width = s[-1];
-  Index batch = 1;
-  for (int axis = 0; axis < s.rank() - 3; ++axis) batch *= s[axis];
-  return with_rows(x.reshape({batch, heads, length, width}));
+  const Index heads = s.rank() > 2 ? s[-3] : 1;
+  return with_rows(s.rank() == 4 ? x : x.reshape({leading(s).numel(), heads, s[-2], s[-1]}));
 }
 
 /// A result or gradient [B, T, heads width] as the caller gets it, with the axes of `result` before heads.
@@ -70,13 +71,10 @@ Inputs inputs_with_axis(const Tensor& q, const Tensor& k, const Tensor& v) {
   check(heads_of(k) == heads_of(v), "k ", k.shape(), " and v ", v.shape(), " differ in their heads");
   check(heads_of(k) > 0 ? heads_of(q) % heads_of(k) == 0 : heads_of(q) == 0, "the ", heads_of(q), " heads of q ",
         q.shape(), " cannot share the ", heads_of(k), " of k ", k.shape());
-  const auto leading = [](const Tensor& x) {
-    return x.dim() > 3 ? x.shape().without(-1).without(-1).without(-1) : Shape{};
-  };
-  const Shape batch = broadcast(broadcast(leading(q), leading(k)), leading(v));
+  const Shape batch = broadcast(broadcast(leading(q.shape()), leading(k.shape())), leading(v.shape()));
   const auto view = [&](const Tensor& x) {
     const Shape full = batch.insert(-1, heads_of(x)).insert(-1, x.size(-2)).insert(-1, x.size(-1));
-    return heads_axis(leading(x) == batch ? x.array() : x.array().expand(full));
+    return heads_axis(leading(x.shape()) == batch ? x.array() : x.array().expand(full));
   };
   const bool headless = q.dim() == 2 && k.dim() == 2 && v.dim() == 2;
   const Shape outer = headless ? Shape{} : batch.insert(-1, heads_of(q));
@@ -97,11 +95,15 @@ Inputs inputs_joined(const Tensor& q, const Tensor& k, const Tensor& v, const He
         "q ", q.shape(), ", k ", k.shape(), " and v ", v.shape(), " do not hold ", heads.queries, ", ", heads.keys,
         " and ", heads.keys, " heads, of one width in q and k");
   check(k.size(1) == v.size(1), "k ", k.shape(), " and v ", v.shape(), " differ in their length");
-  Inputs in = inputs_with_axis(joined_heads(q.array(), heads.queries), joined_heads(k.array(), heads.keys),
-                               joined_heads(v.array(), heads.keys));
-  in.result = {in.q.shape()[0], q.size(1), heads.queries * in.v.shape()[3]};
-  in.joined = true;
-  return in;
+  const Index batch = broadcast(broadcast(Shape{q.size(0)}, Shape{k.size(0)}), Shape{v.size(0)})[0];
+  const auto view = [batch](const Array& x, Index count) {
+    return joined_heads(x.shape()[0] == batch ? x : x.expand(x.shape().with(0, batch)), count);
+  };
+  return {.q = view(q.array(), heads.queries),
+          .k = view(k.array(), heads.keys),
+          .v = view(v.array(), heads.keys),
+          .result = {batch, q.size(1), v.size(2) / heads.keys * heads.queries},
+          .joined = true};
 }
 
 Inputs inputs_packed(const Tensor& qkv, const Heads& heads) {
@@ -109,11 +111,14 @@ Inputs inputs_packed(const Tensor& qkv, const Heads& heads) {
   const Index all = heads.queries + 2 * heads.keys;
   check(qkv.dim() == 3 && qkv.size(2) % all == 0, "qkv ", qkv.shape(), " must be [B, T, C] with C a multiple of ", all,
         " heads: ", heads.queries, " of queries, ", heads.keys, " of keys and ", heads.keys, " of values");
-  const Array& x = qkv.array();
-  const Index width = qkv.size(2) / all, q_end = heads.queries * width, k_end = q_end + heads.keys * width;
-  Inputs in = inputs_joined(x.slice(2, 0, q_end), x.slice(2, q_end, k_end), x.slice(2, k_end, qkv.size(2)), heads);
-  in.packed = true;
-  return in;
+  const Array x = joined_heads(qkv.array(), all);
+  const Index k = heads.queries, v = k + heads.keys;
+  return {.q = x.slice(1, 0, k),
+          .k = x.slice(1, k, v),
+          .v = x.slice(1, v, all),
+          .result = {qkv.size(0), qkv.size(1), heads.queries * x.shape()[3]},
+          .joined = true,
+          .packed = true};
 }
 
 AttentionPlan plan_of(const Inputs& in, const AttentionOptions& o) {
@@ -173,7 +178,7 @@ Storage draw_dropout(AttentionPlan& p, double dropout, const Generator* random) 
 }
 
 /// Gradients of q, k and v in three arrays, or side by side in one.
-void send_back(const Array& dy, Grads& dx, const AttentionPass& p, const Array& saved) {
+void send_back(const Array& dy, Grads& dx, AttentionPass p, const Array& saved) {
   const std::array<Index, 3> heads{p.heads, p.kv_heads, p.kv_heads}, lengths{p.queries, p.keys, p.keys},
       widths{p.width, p.width, p.value_width};
   std::array<Array, 3> sums;
@@ -183,16 +188,14 @@ void send_back(const Array& dy, Grads& dx, const AttentionPass& p, const Array& 
     const std::size_t at = p.packed ? 0 : i;
     if (!dx.wants(at)) continue;
     const Index columns = p.packed ? (p.heads + 2 * p.kv_heads) * p.width : heads[i] * widths[i];
-    if (!sums[at].defined()) sums[at] = Array::empty({p.batch, lengths[i], columns});
+    const Shape shape{p.batch, lengths[i], columns};
+    if (!sums[at].defined()) sums[at] = p.rows() > 0 ? Array::empty(shape) : Array::zeros(shape);
     to[i] = view_to_fill(sums[at], first, widths[i]);
     if (p.packed) first += heads[i] * widths[i];
   }
   if (p.rows() > 0) {
     const Array rows = p.joined ? joined_heads(dy, p.heads) : heads_axis(dy);
     attention_backward(p, view_of(rows), saved.data(), {to[0], to[1], to[2]});
-  } else {
-    for (Array& x : sums)
-      if (x.defined()) x = Array::zeros(x.shape());
   }
   for (std::size_t i = 0; i < 3; ++i)
     if (sums[i].defined()) dx.add(i, in_form(p, sums[i], heads[i], widths[i], dy.shape()));
@@ -223,7 +226,7 @@ void report_work(Op& op, const AttentionPass& p, const Shape& weights) {
 }
 
 /// Runs forward and shows what an observer wants. Returns the result.
-Array forward(Op& op, const AttentionPass& p, const Shape& result, real* saved) {
+Array forward(Op& op, AttentionPass& p, const Shape& result, real* saved) {
   Array y = Array::empty({p.batch, p.queries, p.heads * p.value_width});
   const Shape shape = weights_shape(p, result);
   Watch* const watch = op.watch();
@@ -261,7 +264,7 @@ Tensor attend(Op& op, const Inputs& in, const AttentionOptions& options, const G
                    });
 }
 
-Tensor attend(Op& op, const Inputs& in, KeyValueCache& cache, const AttentionOptions& options) {
+Tensor attend(Op& op, Inputs in, KeyValueCache& cache, const AttentionOptions& options) {
   check(NoGrad::active(), "a cache keeps values, not gradients: use it under NoGrad");
   check(options.causal.value_or(false), "a cache needs causal: later tokens must not change earlier ones");
   check(!options.mask.defined(), "a cache takes no mask");
@@ -270,12 +273,12 @@ Tensor attend(Op& op, const Inputs& in, KeyValueCache& cache, const AttentionOpt
   check(in.q.shape()[2] == in.k.shape()[2], "with a cache q ", in.q.shape(), " and k ", in.k.shape(),
         " must have the same length");
   KeyValueCache next = cache.appended(in.k, in.v);
-  const Inputs all{in.q, next.keys(), next.values(), in.result, in.joined, in.packed};
-  AttentionPlan plan = plan_of(all, options);
+  in.k = next.keys(), in.v = next.values();
+  AttentionPlan plan = plan_of(in, options);
   plan.first_key = next.first();
   const Array slopes = options.alibi.defined() ? options.alibi.contiguous() : Array();
-  const AttentionPass pass = pass_of(plan, all.q, all.k, all.v, {}, slopes, {}, all.result);
-  const Tensor y = op.record(forward(op, pass, all.result, nullptr), [](const Array&, Grads&) {});  // never called
+  AttentionPass pass = pass_of(plan, in.q, in.k, in.v, {}, slopes, {}, in.result);
+  const Tensor y = op.record(forward(op, pass, in.result, nullptr), [](const Array&, Grads&) {});  // never called
   cache = std::move(next);  // nothing can fail from here on
   return y;
 }

@@ -20,12 +20,14 @@ void guarded_sum_queries(const AttentionPass& p, const Block& at, const real* w,
       for (Index c = 0; c < width; ++c) to[c] = std::fma(w[(j - at.lo) * block_rows + r], from[c], to[c]);
     }
 }
+/// The same; rows of keys from `unset` on are set.
 void sum_queries(const AttentionPass& p, const Block& at, const kernels::AttentionBlock& block, const real* w,
-                 const HeadView<const real>& x, Index width, const HeadView<real>& y) {
+                 const HeadView<const real>& x, Index width, const HeadView<real>& y, Index unset) {
   if (!y.data) return;
   if (p.guarded) return guarded_sum_queries(p, at, w, x, width, y);
   real* const first = y.at(at.b, at.h / p.group(), at.lo);
-  kernels::table().attention_sum_queries(block, {w, x.at(at.b, at.h, at.begin), x.row, width, first, y.row});
+  kernels::table().attention_sum_queries(block, {w, x.at(at.b, at.h, at.begin), x.row, width, first, y.row},
+                                         unset - at.lo);
 }
 
 /// The gradients of one head of k and v, while the queries of all heads that share it add to them. These additions are
@@ -34,26 +36,21 @@ void sum_queries(const AttentionPass& p, const Block& at, const kernels::Attenti
 class KeyGradients {
  public:
   HeadView<real> k, v;  ///< where to add the next terms; data is null where a gradient is not wanted
+  Index unset = 0;      ///< the first key whose rows hold nothing yet: whoever comes first sets them
 
-  KeyGradients(const AttentionPass& p, const AttentionGradients& total, Index b, Index g)
-      : k(total.k),
-        v(total.v),
-        p_(p),
-        total_(total),
-        b_(b),
-        g_(g),
-        partial_(static_cast<std::size_t>(p.keys * (p.width + p.value_width)) * sizeof(real)) {
-    clear();
+  KeyGradients(const AttentionPass& p, const AttentionGradients& total, Index b, Index g, real* partial)
+      : k(total.k), v(total.v), p_(p), total_(total), b_(b), g_(g), partial_(partial) {
+    clear(0, p.guarded ? p.keys : Block(p, b, 0, 0, 1).lo);
   }
   /// Call before the term with this number.
   void begin_term(Index number) {
     if (number == 0 || number % kernels::sum_block != 0) return;
+    clear(unset, p_.keys);
     finish();
     const Index width = p_.width + p_.value_width;
-    real* const rows = static_cast<real*>(partial_.data());
-    if (k.data) k = {rows, 0, 0, width};
-    if (v.data) v = {rows + p_.width, 0, 0, width};
-    clear();
+    if (k.data) k = {partial_, 0, 0, width};
+    if (v.data) v = {partial_ + p_.width, 0, 0, width};
+    clear(0, p_.keys);
   }
   /// Adds the last partial sums.
   void finish() {
@@ -62,9 +59,10 @@ class KeyGradients {
   }
 
  private:
-  void clear() {
-    for (Index j = 0; k.data && j < p_.keys; ++j) std::fill_n(k.at(b_, g_, j), p_.width, real(0));
-    for (Index j = 0; v.data && j < p_.keys; ++j) std::fill_n(v.at(b_, g_, j), p_.value_width, real(0));
+  void clear(Index from, Index end) {
+    for (Index j = from; k.data && j < end; ++j) std::fill_n(k.at(b_, g_, j), p_.width, real(0));
+    for (Index j = from; v.data && j < end; ++j) std::fill_n(v.at(b_, g_, j), p_.value_width, real(0));
+    unset = end;
   }
   void add(const HeadView<real>& x, const HeadView<real>& total, Index width) const {
     if (x.data == total.data) return;  // no partial sums yet
@@ -76,12 +74,12 @@ class KeyGradients {
   const AttentionPass& p_;
   AttentionGradients total_;
   Index b_, g_;
-  Storage partial_;
+  real* partial_;
 };
 
 /// dP = dy V^T, dS = P (dP' - sum(dP' P)) scale, dQ = dS K; dV += P'^T dy, dK += dS^T Q, where ' applies dropout.
 void backward_of_block(const AttentionPass& p, const Block& at, const HeadView<const real>& dy, const real* saved,
-                       const HeadView<real>& dq, const KeyGradients& keys, const BlockMemory& m) {
+                       const HeadView<real>& dq, KeyGradients& keys, const BlockMemory& m) {
   const kernels::Table& t = kernels::table();
   const kernels::AttentionBlock block = prepare(p, at, m);
   const SavedBlock<const real> of_block(p, saved, at);
@@ -92,13 +90,14 @@ void backward_of_block(const AttentionPass& p, const Block& at, const HeadView<c
     t.attention_score_gradient(block, {g, dy.row, v, p.v.row, p.value_width}, m.dropout, w, m.gradient);
   }
   if (dq.data) sum_keys(p, at, block, m.gradient, p.k, p.width, dq.at(at.b, at.h, at.begin), dq.row);
-  sum_queries(p, at, block, apply_dropout(block, w, m.dropout), dy, p.value_width, keys.v);
-  sum_queries(p, at, block, m.gradient, p.q, p.width, keys.k);
+  sum_queries(p, at, block, apply_dropout(block, w, m.dropout), dy, p.value_width, keys.v, keys.unset);
+  sum_queries(p, at, block, m.gradient, p.q, p.width, keys.k, keys.unset);
+  keys.unset = std::max(keys.unset, at.hi);
 }
 
 }  // namespace
 
-void attention_backward(AttentionPass p, const HeadView<const real>& dy, const real* saved,
+void attention_backward(AttentionPass& p, const HeadView<const real>& dy, const real* saved,
                         const AttentionGradients& to) {
   p.guarded = p.masks_pairs() && !(all_finite(p.q, p.batch, p.heads, p.queries, p.width) &&
                                    all_finite(p.k, p.batch, p.kv_heads, p.keys, p.width) &&
@@ -109,7 +108,7 @@ void attention_backward(AttentionPass p, const HeadView<const real>& dy, const r
     const BlockMemory memory(p, true);
     for (Index task = lo; task < hi; ++task) {
       const Index b = task / p.kv_heads, g = task % p.kv_heads;
-      KeyGradients keys(p, to, b, g);
+      KeyGradients keys(p, to, b, g, memory.partial);
       for (Index h = g * p.group(); h < (g + 1) * p.group(); ++h)
         for (Index begin = 0, end; begin < p.queries; begin = end) {
           const Index term = (h - g * p.group()) * p.queries + begin;

@@ -89,7 +89,7 @@ void sum_keys(const AttentionPass& p, const Block& at, kernels::AttentionBlock b
   } while (from < n);
 }
 
-void attention_forward(AttentionPass p, const HeadView<real>& y, real* saved, real* weights, real* dropped) {
+void attention_forward(AttentionPass& p, const HeadView<real>& y, real* saved, real* weights, real* dropped) {
   p.guarded = p.masks_pairs() && !all_finite(p.v, p.batch, p.kv_heads, p.keys, p.value_width);
   const Index lanes = p.queries == 1 ? 1 : block_rows, blocks = (p.queries + block_rows - 1) / block_rows;
   const Index tasks = p.batch * p.heads * blocks;

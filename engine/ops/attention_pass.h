@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "engine/base/storage.h"
 #include "engine/kernels/kernels.h"
@@ -107,30 +108,30 @@ struct SavedBlock {
 /// Where the values of one block lie, key by key and 16 queries to a key; null what the pass does not need.
 struct BlockMemory {
   real *weights, *gradient, *dropout, *bias, *transposed, *keep_bytes;
+  real* partial;  ///< sums of the gradients of one head of keys: [Tk, width + value_width]
+  Storage storage;
   std::uint8_t* keep() const { return reinterpret_cast<std::uint8_t*>(keep_bytes); }
 
   BlockMemory(const AttentionPass& p, bool backward) {
     const Index pairs = block_rows * p.keys;
+    const std::array<std::pair<real**, Index>, 7> parts{
+        {{&weights, p.saves_weights ? 0 : pairs},
+         {&gradient, backward ? pairs : 0},
+         {&dropout, p.drops ? pairs : 0},
+         {&bias, p.slopes ? p.keys + block_rows : 0},
+         {&transposed, block_rows * std::max(p.width, p.value_width)},
+         {&keep_bytes, p.masks_pairs() ? pairs / static_cast<Index>(sizeof(real)) + 1 : 0},
+         {&partial, backward ? p.keys * (p.width + p.value_width) : 0}}};
+    const auto padded = [](Index size) { return (size + 15) / 16 * 16; };
     Index total = 0;
-    const auto place = [&](bool needed, Index size) {
-      const Index at = total;
-      if (needed) total += (size + 15) / 16 * 16;
-      return needed ? at : -1;
-    };
-    const std::array<Index, 6> places{place(!p.saves_weights, pairs),
-                                      place(backward, pairs),
-                                      place(p.drops, pairs),
-                                      place(p.slopes, p.keys + block_rows),
-                                      place(true, block_rows * std::max(p.width, p.value_width)),
-                                      place(p.masks_pairs(), pairs / static_cast<Index>(sizeof(real)) + 1)};
-    storage_ = Storage(static_cast<std::size_t>(total) * sizeof(real));
-    const std::array<real**, 6> parts{&weights, &gradient, &dropout, &bias, &transposed, &keep_bytes};
-    for (std::size_t i = 0; i < 6; ++i)
-      *parts[i] = places[i] < 0 ? nullptr : static_cast<real*>(storage_.data()) + places[i];
+    for (const auto& [place, size] : parts) total += padded(size);
+    storage = Storage(static_cast<std::size_t>(total) * sizeof(real));
+    real* next = static_cast<real*>(storage.data());
+    for (const auto& [place, size] : parts) {
+      *place = size > 0 ? next : nullptr;
+      next += padded(size);
+    }
   }
-
- private:
-  Storage storage_;
 };
 
 /// About how many nanoseconds a block takes whose products have `columns` columns in all: for grain_for(). Lanes
@@ -164,13 +165,13 @@ void sum_keys(const AttentionPass& p, const Block& at, kernels::AttentionBlock b
 
 /// y [B, H, Tq, dv], and what is saved of all blocks. saved, weights and dropped (both [B, H, Tq, Tk] of zeros) may be
 /// null.
-void attention_forward(AttentionPass p, const HeadView<real>& y, real* saved, real* weights, real* dropped);
+void attention_forward(AttentionPass& p, const HeadView<real>& y, real* saved, real* weights, real* dropped);
 
 /// Gradients to fill; data is null where one is not wanted.
 struct AttentionGradients {
   HeadView<real> q, k, v;
 };
-void attention_backward(AttentionPass p, const HeadView<const real>& dy, const real* saved,
+void attention_backward(AttentionPass& p, const HeadView<const real>& dy, const real* saved,
                         const AttentionGradients& to);
 
 }  // namespace mote::detail

@@ -292,8 +292,8 @@ void attention_sum_keys(const AttentionBlock& b, const WeightedRows& s, bool add
   });
 }
 
-/// y_j += w_rj x_r for each query r that sees key j, r ascending.
-void attention_sum_queries(const AttentionBlock& b, const WeightedRows& s) {
+/// y_j goes on, or for keys from `unset` on begins at 0: += w_rj x_r for each query r that sees key j, r ascending.
+void attention_sum_queries(const AttentionBlock& b, const WeightedRows& s, Index unset) {
   for_columns<2>(s.width, [&]<int regs, bool edge>(Index column, Index n) {
     for_tiles<sums_at_once / regs>(b.keys, [&]<int keys>(Index first) {
       const real *const w = s.w + first * 16, *const x = s.x + column;
@@ -303,7 +303,8 @@ void attention_sum_queries(const AttentionBlock& b, const WeightedRows& s) {
       for (int j = 0; j < keys; ++j)
 #pragma GCC unroll 4
         for (int v = 0; v < regs; ++v)
-          sum[j][v] = load_columns<edge>(s.y + (first + j) * s.y_row + column + v * Reg::lanes, n);
+          sum[j][v] = first + j < unset ? load_columns<edge>(s.y + (first + j) * s.y_row + column + v * Reg::lanes, n)
+                                        : Reg::zero();
 #pragma GCC unroll 16
       for (int t = 0; t < keys - 1; ++t) {
         const Index r = from + t;
