@@ -252,10 +252,10 @@ MOTE_INLINE void for_columns(Index width, const Tile& tile, Index c = 0) {
 }
 
 /// y_r = (y_r if `add`) + sum over the keys j that query r sees of w_rj x_j, j ascending: `rows` queries from `first`.
+/// Without keys w and x may be null.
 template <int rows, int regs, bool edge>
 MOTE_INLINE void sum_keys_tile(const AttentionBlock& b, const WeightedRows& s, bool add, Index first, Index column,
                                Index n) {
-  const real *const w = s.w + first, *const x = s.x + column;
   const Index full = b.full + first;  // keys that the first row sees; each further row sees one more
   Reg sum[rows][regs];
 #pragma GCC unroll 16
@@ -263,13 +263,13 @@ MOTE_INLINE void sum_keys_tile(const AttentionBlock& b, const WeightedRows& s, b
 #pragma GCC unroll 8
     for (int v = 0; v < regs; ++v) sum[r][v] = Reg::zero();
   for (Index j = 0, end = full < b.keys ? full : b.keys; j < end; ++j)
-    add_row<rows, regs, edge>(sum, w + j * b.lanes, 1, x + j * s.x_row, n, 0, rows);
+    add_row<rows, regs, edge>(sum, s.w + (j * b.lanes + first), 1, s.x + (j * s.x_row + column), n, 0, rows);
 #pragma GCC unroll 16
   for (int t = 0; t < rows - 1; ++t) {
     const Index j = full + t;
     if (j < 0) continue;
     if (j >= b.keys) break;
-    add_row<rows, regs, edge>(sum, w + j * b.lanes, 1, x + j * s.x_row, n, t + 1, rows);
+    add_row<rows, regs, edge>(sum, s.w + (j * b.lanes + first), 1, s.x + (j * s.x_row + column), n, t + 1, rows);
   }
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r)
