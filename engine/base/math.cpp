@@ -1,7 +1,6 @@
 // Scalar, one value behind the interface of Vec, and the public functions, which apply the formulas to it.
 #include "engine/base/math.h"
 
-#include <bit>
 #include <cmath>
 
 #include "engine/base/math_trig.h"
@@ -31,7 +30,7 @@ struct OneBits {
   friend OneBits operator|(OneBits a, OneBits b) { return OneBits(a.v | b.v); }
   friend OneBits operator^(OneBits a, OneBits b) { return OneBits(a.v ^ b.v); }
   friend OneMask operator==(OneBits a, OneBits b) { return {a.v == b.v}; }
-  friend Scalar<T> as_real(OneBits a) { return Scalar<T>(std::bit_cast<T>(a.v)); }
+  friend Scalar<T> as_real(OneBits a) { return Scalar<T>(__builtin_bit_cast(T, a.v)); }
 };
 template <int k, class T>
 OneBits<T> shl(OneBits<T> a) {
@@ -65,7 +64,7 @@ struct Scalar {
   friend Scalar lesser_of(Scalar a, Scalar b) { return a.v < b.v ? a : b; }
   friend Scalar greater_of(Scalar a, Scalar b) { return b.v < a.v ? a : b; }
   friend Scalar abs(Scalar a) { return as_real(bits(a) & Bits(~typename Bits::UInt(0) >> 1)); }
-  friend Bits bits(Scalar a) { return Bits(std::bit_cast<typename Bits::UInt>(a.v)); }
+  friend Bits bits(Scalar a) { return Bits(__builtin_bit_cast(typename Bits::UInt, a.v)); }
 };
 
 }  // namespace

@@ -125,7 +125,7 @@ bool caching() {
 }  // namespace
 
 void* allocate_block(std::size_t bytes) {
-  if (bytes > std::size_t(1) << max_bits) throw std::bad_alloc();
+  if (bytes > std::uint64_t(1) << max_bits) throw std::bad_alloc();
   const SizeClass size(bytes);
   FreeBlock* surplus = nullptr;
   {
