@@ -100,18 +100,12 @@ void Trace::op_recorded(const OpReport& op) {
   e.output = op.result.shape();
   e.kept = op.kept_bytes;
   for (const auto& [what, shape] : op.notes) e.notes.emplace_back(what, shape);
-  bool fresh = !open_.back().composed;
-  for (const Array* x : op.inputs) {
-    if (!x->defined()) continue;
-    e.inputs.push_back(x->shape());
-    fresh = fresh && !x->shares_storage(op.result);
-  }
-  if (fresh) e.bytes = op.result.numel() * static_cast<Index>(sizeof(real));
-  e.flops = op.flops >= 0 ? op.flops : fresh ? op.result.numel() : 0;
-  for (Frame& around : open_) {
-    if (!around.layer) around.composed = around.composed || &around != &open_.back();
+  for (const Array* x : op.inputs)
+    if (x->defined()) e.inputs.push_back(x->shape());
+  if (!op.view && !op.composed) e.bytes = op.result.numel() * static_cast<Index>(sizeof(real));
+  e.flops = op.flops;
+  for (const Frame& around : open_)
     if (around.layer) e.path = events_[around.event].path;
-  }
   const Index flops = e.flops, bytes = e.bytes, kept = e.kept;
   const std::size_t event = append(std::move(e));
   if (around_[event] >= 0)

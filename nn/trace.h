@@ -78,9 +78,9 @@ class Trace : private Observer {
   struct Frame {  // a layer or an op that is open
     const void* scope;
     double start;
-    std::size_t event;                                       // of a layer, or of an op that has recorded
-    bool layer = false, recorded = false, composed = false;  // composed: ops inside it recorded
-    double inside = 0;                                       // seconds of what it called
+    std::size_t event;  // of a layer, or of an op that has recorded
+    bool layer = false, recorded = false;
+    double inside = 0;  // seconds of what it called
   };
   class Bookkeeping;
 

@@ -4,6 +4,7 @@
 #include <exception>
 #include <initializer_list>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -44,16 +45,14 @@ class Watch {
   ~Watch() = default;
 };
 
-/// The watch that MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE ask for on this thread, null without them. The core's only
-/// call of engine/watch.
-Watch* environment_watch();
+/// Lets this thread be watched as MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE ask, if they do. The core's only call of
+/// engine/watch. Errors: a setting's value is none.
+void watch_for_environment();
 
 /// This thread's watch; null when nobody looks.
 inline Watch* watching() {
-  if (!thread_context.asked) [[unlikely]] {
-    thread_context.asked = true;
-    thread_context.watch = environment_watch();
-  }
+  if (!thread_context.asked) [[unlikely]]
+    watch_for_environment();
   return thread_context.watch;
 }
 
@@ -100,10 +99,11 @@ class Op {
     if (tracked()) {
       node = Node::make(name_, value.shape());
       for (std::size_t i = 0; i < inputs_.size(); ++i) node->add_input(*inputs_[i].node);
-      saved([&](const auto&... values) {
+      const auto keep = [&](const auto&... values) {
         node->backward = BackwardRule(rule, values...);
         if (watch_) kept = (Index(0) + ... + nbytes(values));
-      });
+      };
+      std::apply(keep, saved);
     }
     if (watch_) [[unlikely]]
       watch_->op_recorded(*this, value, kept, node.get());
@@ -112,8 +112,7 @@ class Op {
   /// The same for a rule that needs only dy.
   template <class Rule>
   Tensor record(Array value, const Rule& rule) {
-    const auto nothing = [](const auto& use) { use(); };
-    return record(std::move(value), nothing, rule);
+    return record(std::move(value), std::tuple<>(), rule);
   }
 
   const char* name() const { return name_; }
@@ -141,9 +140,7 @@ class Op {
     check(!t.array().moved_from(), "input ", inputs_.size(), " was moved from: use the tensor that it was moved to");
     inputs_.push_back({&t.array(), &t.node()});
   }
-  void add(const Parameter& p) {
-    inputs_.push_back({p.defined() ? &p.array() : &no_array_, &p.node()});
-  }
+  void add(const Parameter& p) { inputs_.push_back({p.defined() ? &p.array() : &no_array_, &p.node()}); }
   void add(std::span<const Tensor> inputs) {
     for (const Tensor& t : inputs) add(t);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -46,7 +47,7 @@ template <class First, class... T>
 requires(is_saveable<First> || detail::has_array<First>) auto save(const First& first, const T&... others) {
   static_assert(((is_saveable<T> || detail::has_array<T>)&&...),
                 "a rule keeps arrays and plain values only; see is_saveable");
-  return [&first, &others...](const auto& use) { use(detail::to_save(first), detail::to_save(others)...); };
+  return std::tie(detail::to_save(first), detail::to_save(others)...);
 }
 
 /// A rule and what it keeps. The rule itself captures nothing; a block of mote's cache holds what save() was given, so

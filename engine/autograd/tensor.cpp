@@ -16,8 +16,7 @@ Tensor& Tensor::requires_grad_(bool on) & {
 }
 
 const Array& Tensor::grad() const {
-  static const Array none;
-  if (!node_) return none;
+  if (!node_) return no_gradient_;
   if (!node_->leaf && !node_->retain) fail_no_gradient(*node_);
   return node_->grad;
 }

@@ -55,6 +55,7 @@ class Tensor {
   const NodePtr& node() const { return node_; }
 
  private:
+  static inline const Array no_gradient_;  // no local static: its lock could be held when another thread forks
   Array value_;
   NodePtr node_;
 };

@@ -23,7 +23,7 @@ const Settings& load_settings();
 }  // namespace detail
 
 /// The settings of this process. The first call reads the environment. Errors: a value not listed above.
-inline const Settings& settings() {  // called by every op
+inline const Settings& settings() {
   const Settings* const s = detail::loaded_settings.load(std::memory_order_acquire);
   return s ? *s : detail::load_settings();
 }

@@ -76,21 +76,22 @@ ProfileTotals& program_totals() {
 
 }  // namespace
 
-Watch* environment_watch() {
+void watch_for_environment() {
   static thread_local struct {
     std::optional<DebugLines> debug;
     std::optional<FiniteCheck> finite;
     std::optional<Profile> profile;
   } mine;
   static std::atomic<bool> first{true};
+  const Settings& asked = settings();
+  thread_context.asked = true;                                    // now: whoever starts to watch asks watching() first
   mine.profile.reset(), mine.finite.reset(), mine.debug.reset();  // when settings are read again
-  if (settings().profile) {
+  if (asked.profile) {
     [[maybe_unused]] static const int at_exit = std::atexit([] { program_totals().print(std::cerr); });
     mine.profile.emplace(program_totals(), now, first.exchange(false) ? program_start : now());
   }
-  if (settings().check_finite) mine.finite.emplace();
-  if (settings().debug) mine.debug.emplace();
-  return thread_context.watch;
+  if (asked.check_finite) mine.finite.emplace();
+  if (asked.debug) mine.debug.emplace();
 }
 
 }  // namespace mote

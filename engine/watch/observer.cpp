@@ -1,6 +1,8 @@
 // The chain of a thread's observers: all of them are notified of what the core reports to its one Watch.
 #include "engine/watch/observer.h"
 
+#include <algorithm>
+
 namespace mote {
 namespace {
 
@@ -41,6 +43,7 @@ class Watchers final : public Watch {
   }
   void op_recorded(const Op& op, const Array& result, Index kept_bytes, Node* node) override {
     const Statement& stated = stated_.back();
+    for (std::size_t around = 0; around + 1 < stated_.size(); ++around) stated_[around].composed = true;
     if (node) {
       const auto seen = std::make_shared<Recorded>();
       if (any([](const Observer& o) { return o.wants_layers(); })) seen->layer = current_layer();
@@ -48,8 +51,12 @@ class Watchers final : public Watch {
       node->watched = seen;
     }
     const std::vector<const Array*> inputs = op.inputs();
-    const OpReport report{op.name(),    inputs, result, stated.flops, kept_bytes, stated.infinity_on_purpose,
-                          stated.notes, node};
+    const bool view = std::any_of(inputs.begin(), inputs.end(),
+                                  [&](const Array* x) { return x->defined() && x->shares_storage(result); });
+    const Index flops = stated.flops >= 0 ? stated.flops : view || stated.composed ? 0 : result.numel();
+    const OpReport report{op.name(),       inputs, result,     view,
+                          stated.composed, flops,  kept_bytes, stated.infinity_on_purpose,
+                          stated.notes,    node};
     notify([&](Observer& o) { o.op_recorded(report); });
   }
   void op_closed(const Op& op) noexcept override {
@@ -68,11 +75,11 @@ class Watchers final : public Watch {
   std::string in_layer(const Node& node) const override { return mote::in_layer(node); }
 
  private:
-  struct Statement {  // what an open op has said of itself
-    Index flops = -1;
+  struct Statement {   // what an open op has said of itself
+    Index flops = -1;  // not stated
     std::vector<Index> gradient_flops = {};
     std::vector<std::pair<const char*, Shape>> notes = {};
-    bool infinity_on_purpose = false;
+    bool infinity_on_purpose = false, composed = false;
   };
   template <class Ask>
   bool any(const Ask& ask) const {

@@ -14,7 +14,9 @@ struct OpReport {
   const char* op;
   std::span<const Array* const> inputs;  ///< as passed to the op, undefined ones included
   const Array& result;
-  Index flops;       ///< floating-point operations of the forward pass, a multiply-add being two; -1: not stated
+  bool view;         ///< the result shares memory with an input
+  bool composed;     ///< of ops inside it, which have reported: its result is one of theirs
+  Index flops;       ///< of the forward pass, as stated (Op::flops), else one per element of a result of its own work
   Index kept_bytes;  ///< what the op's rule keeps for backward; 0 if nothing is recorded
   bool infinity_on_purpose;                              ///< the op makes infinities by design (masked_fill)
   std::span<const std::pair<const char*, Shape>> notes;  ///< shapes of values that are neither input nor result
@@ -37,8 +39,8 @@ std::string in_layer(const Node& node);
 
 /// Sees what its thread does from watch() until destruction: override what you need. Layers and ops nest, and whatever
 /// opens also closes, even after an exception: hence the closing functions must not throw. What runs inside a rule or
-/// an observer is not reported. Results never depend on an observer; without one, each op costs one comparison. Several
-/// observers may be active at once; each receives everything.
+/// an observer is not reported. Results never depend on an observer; without one, an op tests one pointer (op.h).
+/// Several observers may be active at once; each receives everything.
 ///
 ///     struct CountOps : Observer {
 ///       int count = 0;
@@ -55,7 +57,7 @@ class Observer {
   virtual void layer_opened(const LayerScope&) {}
   virtual void layer_closed(const LayerScope&) noexcept {}
 
-  virtual void op_opened(const Op&) {}
+  virtual void op_opened(const Op&) {}  ///< its inputs are not known yet
   /// An op that returns no Tensor, such as argmax, opens and closes but records nothing.
   virtual void op_recorded(const OpReport&) {}
   virtual void op_closed(const Op&) noexcept {}

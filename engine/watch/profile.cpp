@@ -60,29 +60,23 @@ void Profile::op_opened(const Op& op) {
 void Profile::op_recorded(const OpReport& op) {
   const Bookkeeping mine(*this);
   if (open_.empty() || !open_.back().op) return;
-  bool view = false;
-  double bytes = elements_bytes(op.result.numel());
-  for (const Array* x : op.inputs) {
-    if (!x->defined()) continue;
-    bytes += elements_bytes(x->numel());
-    view = view || x->shares_storage(op.result);
+  double bytes = 0;
+  if (!op.view && !op.composed) {
+    bytes = elements_bytes(op.result.numel());
+    for (const Array* x : op.inputs)
+      if (x->defined()) bytes += elements_bytes(x->numel());
   }
-  const bool fresh = !view && !open_.back().composed;  // the ops inside a composed one have counted their work
-  if (!fresh) bytes = 0;
-  const double flops = static_cast<double>(op.flops >= 0 ? op.flops : fresh ? op.result.numel() : 0);
   ProfileLine* layer = nullptr;
   const std::string* type = nullptr;
-  for (Frame& around : open_) {
-    around.composed = around.composed || (around.op && &around != &open_.back());
+  for (const Frame& around : open_)
     if (around.layer) layer = around.layer, type = around.type;
-  }
   for (ProfileLine* line : {open_.back().op, layer})
-    if (line) line->flops += flops, line->bytes += bytes;
+    if (line) line->flops += static_cast<double>(op.flops), line->bytes += bytes;
   if (!op.node) return;
   Recorded& node = *recorded(*op.node);
   if (type) node.layer_type = *type;
-  node.kept_bytes = view ? 0 : op.kept_bytes;
-  node.moves = !view;  // the rule of a composed op is its own
+  node.kept_bytes = op.view ? 0 : op.kept_bytes;
+  node.moves = !op.view;  // the rule of a composed op is its own
 }
 
 void Profile::rule_opened(const Node& node, const Array& dy) {

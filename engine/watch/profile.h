@@ -55,7 +55,7 @@ class Profile final : public Observer {
     double start;
     double in_ops = 0, in_layers = 0;   // seconds of what is inside it
     const std::string* type = nullptr;  // of a layer: its class
-    bool rule = false, composed = false;
+    bool rule = false;
     double not_read_yet = 0;  // bytes that a rule reads unless all it sends are views
   };
   class Bookkeeping;
