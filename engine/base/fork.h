@@ -9,9 +9,8 @@ namespace mote {
 
 /// Keeps a lock usable in a forked child, which has no thread that could release what another one held: `lock` is
 /// called before every fork() from now on, then `unlock` in the parent and `in_child`, if it is another, in the child.
-/// To be called before main, by the initialiser of a variable outside of functions: whoever registers while another
-/// thread forks has to wait, and the child would find what it is in the middle of. Locks are taken in the reverse order
-/// of registration; that of the memory cache, which is taken while others are held, is registered before all others.
+/// Call it before main, from the initialiser of a global variable: a child forked meanwhile would find it half done.
+/// Locks are taken in the reverse order of registration; the memory cache's, taken while others are, is the first.
 inline bool on_fork([[maybe_unused]] void (*lock)(), [[maybe_unused]] void (*unlock)(),
                     [[maybe_unused]] void (*in_child)() = nullptr) {
 #if defined(__unix__) || defined(__APPLE__)

@@ -33,20 +33,13 @@ thread_local bool inside = false;  // this thread is running a chunk: further pa
 
 /// How this thread rounds and, on x86, whether it flushes denormals. Every chunk is computed in the mode of its job's
 /// caller: else a result would depend on who took which chunk.
-unsigned float_mode() {
 #if defined(__SSE__)
-  return _mm_getcsr() & ~0x3fu;  // without the flags of exceptions so far
+unsigned float_mode() { return _mm_getcsr() & ~0x3fu; }  // without the flags of exceptions so far
+void set_float_mode(unsigned mode) { _mm_setcsr(mode); }
 #else
-  return static_cast<unsigned>(std::fegetround());
+unsigned float_mode() { return static_cast<unsigned>(std::fegetround()); }
+void set_float_mode(unsigned mode) { std::fesetround(static_cast<int>(mode)); }
 #endif
-}
-void set_float_mode(unsigned mode) {
-#if defined(__SSE__)
-  _mm_setcsr(mode);
-#else
-  std::fesetround(static_cast<int>(mode));
-#endif
-}
 
 /// Looks so many times whether something has come. If not, another thread may have this core, perhaps the one that is
 /// waited for.
