@@ -62,6 +62,7 @@ struct BlockCache {
   /// Counts so many blocks more as in use.
   void count(const SizeClass& size, Index blocks) {
     stats.live_bytes += blocks * static_cast<Index>(size.bytes), stats.live_blocks += blocks;
+    if (blocks < 0) return;
     stats.peak_bytes = std::max(stats.peak_bytes, stats.live_bytes);
     highest = std::max(highest, stats.live_bytes);
   }
@@ -114,15 +115,13 @@ bool caching() {
 void* allocate_block(std::size_t bytes) {
   if (bytes > std::uint64_t(1) << max_bits) throw std::bad_alloc();
   const SizeClass size(bytes);
-  bool full = false;
-  {
-    const std::lock_guard held(cache.lock);
-    if (void* const block = cache.pop(size)) {
-      cache.count(size, 1);
-      return block;
-    }
-    full = cache.is_full(size);
+  std::unique_lock held(cache.lock);
+  if (void* const block = cache.pop(size)) {
+    cache.count(size, 1);
+    return block;
   }
+  const bool full = cache.is_full(size);
+  held.unlock();
   if (full) empty_cache();
   // With the cache off, request the exact size, so that a sanitizer sees an overrun of a single byte.
   const std::size_t request = caching() ? size.bytes : bytes;
@@ -131,7 +130,7 @@ void* allocate_block(std::size_t bytes) {
     empty_cache();
     block = ::operator new(request, alignment);
   }
-  const std::lock_guard held(cache.lock);
+  held.lock();
   cache.stats.system_requests += 1;
   cache.count(size, 1);
   return block;
