@@ -6,8 +6,6 @@
 namespace mote {
 
 std::string text_of(double x) { return general_text(x, 6); }
-std::string text_of(long long n) { return std::to_string(n); }
-std::string text_of(unsigned long long n) { return std::to_string(n); }
 
 std::string without_controls(std::string_view text, std::string_view kept) {
   std::string out;

@@ -1,11 +1,11 @@
 // Error and check(): one sentence that opens with the op and ends with the layer it happened in.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <type_traits>
 
 #include "engine/base/context.h"
 
@@ -25,8 +25,10 @@ class Error : public std::runtime_error {
 
 // How the parts of a sentence are formatted. To support your own type, define text_of in its namespace.
 std::string text_of(double x);  ///< six digits at most, as std::cout prints it in the C locale
-std::string text_of(long long n);
-std::string text_of(unsigned long long n);
+template <std::integral T>
+std::string text_of(T n) {
+  return std::to_string(n);
+}
 inline std::string text_of(char c) { return std::string(1, c); }
 inline std::string text_of(const char* text) { return text; }
 inline std::string text_of(std::string_view text) { return std::string(text); }
@@ -35,24 +37,9 @@ namespace detail {
 /// Throws Error("<op>: <message> (in <layer>)"); `fallback` is the name used when no op is open.
 [[noreturn]] void fail(const char* fallback, std::initializer_list<std::string> message);
 
-template <class Part>
-std::string part_text(const Part& part) {
-  using T = std::remove_cv_t<Part>;
-  if constexpr (std::is_same_v<T, char>)
-    return text_of(part);
-  else if constexpr (std::is_floating_point_v<T>)
-    return text_of(static_cast<double>(part));
-  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
-    return text_of(static_cast<long long>(part));
-  else if constexpr (std::is_integral_v<T>)
-    return text_of(static_cast<unsigned long long>(part));
-  else
-    return text_of(part);
-}
-
 template <class... Parts>
 [[noreturn, gnu::cold, gnu::noinline]] void fail_with(const char* fallback, const Parts&... parts) {
-  fail(fallback, {part_text(parts)...});
+  fail(fallback, {text_of(parts)...});
 }
 }  // namespace detail
 

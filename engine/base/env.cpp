@@ -24,7 +24,9 @@ int thread_count(const std::string& text) {
   return n;
 }
 
-bool one_of(const char* name, const std::string& text, const char* on, const char* off) {
+/// Whether a switch is on; without its variable it is off.
+bool is_on(const char* name, const char* on, const char* off) {
+  const std::string text = variable(name);
   check(text.empty() || text == on || text == off, name, "=", text, " is not known: use ", on, " or ", off);
   return text == on;
 }
@@ -33,10 +35,10 @@ Settings read() {
   Settings s;
   s.threads = thread_count(variable("MOTE_THREADS"));
   s.simd = variable("MOTE_SIMD");
-  s.system_alloc = one_of("MOTE_ALLOC", variable("MOTE_ALLOC"), "system", "cache");
-  s.debug = one_of("MOTE_DEBUG", variable("MOTE_DEBUG"), "1", "0");
-  s.check_finite = one_of("MOTE_CHECK", variable("MOTE_CHECK"), "finite", "off");
-  s.profile = one_of("MOTE_PROFILE", variable("MOTE_PROFILE"), "1", "0");
+  s.system_alloc = is_on("MOTE_ALLOC", "system", "cache");
+  s.debug = is_on("MOTE_DEBUG", "1", "0");
+  s.check_finite = is_on("MOTE_CHECK", "finite", "off");
+  s.profile = is_on("MOTE_PROFILE", "1", "0");
   return s;
 }
 
@@ -47,10 +49,8 @@ Settings& stored() {
 
 }  // namespace
 
-const Settings& detail::load_settings() {
-  loaded_settings.store(&stored(), std::memory_order_release);
-  return stored();
-}
+const Settings& settings() { return stored(); }
+
 void reload_settings() {
   stored() = read();
   thread_context.asked = false;  // who watches

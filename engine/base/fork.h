@@ -8,17 +8,16 @@
 namespace mote {
 
 /// Keeps a lock usable in a forked child, which has no thread that could release what another one held: `lock` is
-/// called before every fork() from now on, then `unlock` in the parent and `in_child` in the child. To be called before
-/// main, by the initialiser of a variable outside of functions: whoever registers while another thread forks has to
-/// wait, and the child would find what it is in the middle of. Locks are taken in the reverse order of registration;
-/// that of the memory cache, which is taken while others are held, is registered before all others.
-inline bool on_fork(void (*lock)(), void (*unlock)(), void (*in_child)()) {
+/// called before every fork() from now on, then `unlock` in the parent and `in_child`, if it is another, in the child.
+/// Call it before main, from the initialiser of a global variable: a child forked meanwhile would find it half done.
+/// Locks are taken in the reverse order of registration; the memory cache's, taken while others are, is the first.
+inline bool on_fork([[maybe_unused]] void (*lock)(), [[maybe_unused]] void (*unlock)(),
+                    [[maybe_unused]] void (*in_child)() = nullptr) {
 #if defined(__unix__) || defined(__APPLE__)
-  return pthread_atfork(lock, unlock, in_child) == 0;
+  return pthread_atfork(lock, unlock, in_child ? in_child : unlock) == 0;
 #else
-  return lock && unlock && in_child;  // nothing forks here
+  return true;  // nothing forks here
 #endif
 }
-inline bool on_fork(void (*lock)(), void (*unlock)()) { return on_fork(lock, unlock, unlock); }
 
 }  // namespace mote

@@ -108,21 +108,12 @@ Layout Layout::expand(const Shape& to) const {
   return {to, strides, offset_};
 }
 
+// Axes of 1 come and go in any layout.
+
 Layout Layout::squeeze(int axis) const {
-  const int a = shape_.axis(axis);
-  if (shape_[a] != 1) return *this;  // as in PyTorch
-  Strides strides{};
-  for (int i = 0, j = 0; i < rank(); ++i)
-    if (i != a) strides[j++] = strides_[i];
-  return {shape_.without(a), strides, offset_};
+  return shape_[axis] == 1 ? *try_view(shape_.without(axis)) : *this;  // as in PyTorch
 }
 
-Layout Layout::unsqueeze(int axis) const {
-  const Shape shape = shape_.insert(axis, 1);
-  const int a = axis < 0 ? axis + shape.rank() : axis;
-  Strides strides{};
-  for (int i = 0, j = 0; i < shape.rank(); ++i) strides[i] = i == a ? 1 : strides_[j++];
-  return {shape, strides, offset_};
-}
+Layout Layout::unsqueeze(int axis) const { return *try_view(shape_.insert(axis, 1)); }
 
 }  // namespace mote

@@ -83,7 +83,4 @@ class Layout {
   Shape shape_;
 };
 
-/// Strides of a row-major array without gaps.
-inline Strides row_major(const Shape& shape) { return Layout(shape).strides(); }
-
 }  // namespace mote

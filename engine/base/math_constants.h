@@ -26,7 +26,7 @@ template <>
 struct Constants<float> {
   using UInt = std::uint32_t;
   static constexpr int mantissa = 23, width = 32;
-  static constexpr UInt bias = 127, one = 0x3f800000u, sqrt_half = 0x3f3504f3u, magic_bits = 0x4b400000u;
+  static constexpr UInt bias = 127, one = 0x3f800000u, sqrt_half = 0x3f3504f3u;
   static constexpr float inf = __builtin_inff(), nan = __builtin_nanf("");
   static constexpr float magic = 0x1.8p23f, two_mantissa = 0x1p23f, smallest_normal = 0x1p-126f;
   static constexpr float log2_e = 0x1.715476p0f, ln2_hi = 0x1.62e4p-1f, ln2_lo = 0x1.7f7d1cp-20f;
@@ -60,7 +60,6 @@ struct Constants<double> {
   using UInt = std::uint64_t;
   static constexpr int mantissa = 52, width = 64;
   static constexpr UInt bias = 1023, one = 0x3ff0000000000000u, sqrt_half = 0x3fe6a09e667f3bcdu;
-  static constexpr UInt magic_bits = 0x4338000000000000u;
   static constexpr double inf = __builtin_inf(), nan = __builtin_nan("");
   static constexpr double magic = 0x1.8p52, two_mantissa = 0x1p52, smallest_normal = 0x1p-1022;
   static constexpr double log2_e = 0x1.71547652b82fep0, ln2_hi = 0x1.62e42fefa4p-1, ln2_lo = -0x1.8432a1b0e2634p-43;

@@ -18,12 +18,6 @@ MOTE_INLINE V with_sign_of(V magnitude, V sign) {
   return as_real(bits(magnitude) | (bits(sign) & bits(V(typename V::Real(-0.0)))));
 }
 
-/// -|x|.
-template <class V>
-MOTE_INLINE V minus_abs(V x) {
-  return as_real(bits(x) | bits(V(typename V::Real(-0.0))));
-}
-
 /// A sum of two values, the second at most half a unit in the last place of the first: twice the digits.
 template <class V>
 struct DoubleDouble {
@@ -47,7 +41,7 @@ MOTE_INLINE DoubleDouble<V> fast_two_sum(V a, V b) {
 
 template <class V>
 struct PowerAndRest {
-  BitsOf<V> power;  // n + offset in the lowest bits, magic_bits above them
+  BitsOf<V> power;  // n + offset in the lowest bits, those of magic above them
   V rest;
 };
 /// For |x| up to a few hundred. `offset` makes the exponent field of a power of two from n, for shl to put in place.
@@ -128,7 +122,7 @@ MOTE_INLINE V v_tanh(V x) {
 /// overflows or cancels.
 template <class V>
 MOTE_INLINE V v_sigmoid(V x) {
-  const V e = v_exp_below(minus_abs(x));
+  const V e = v_exp_below(-abs(x));
   return select(x < V(0), e, V(1)) / (V(1) + e);
 }
 
@@ -236,7 +230,7 @@ struct Logistic {
 };
 template <class V>
 MOTE_INLINE Logistic<V> v_logistic(V x) {
-  const V e = v_exp_below(minus_abs(x)), larger = V(1) / (V(1) + e), smaller = e * larger;
+  const V e = v_exp_below(-abs(x)), larger = V(1) / (V(1) + e), smaller = e * larger;
   const auto negative = x < V(0);
   return {select(negative, smaller, larger), select(negative, larger, smaller)};
 }

@@ -53,10 +53,7 @@ inline HugeAngle times_half_pi(std::uint64_t hi, std::uint64_t lo, double sign, 
     hi = hi << zeros | lo >> (64 - zeros);
     lo <<= zeros;
   }
-  const std::uint64_t scale_bits = (C::bias - 53 - std::uint64_t(zeros)) << 52;
-  double scale;
-  __builtin_memcpy(&scale, &scale_bits, sizeof scale);
-  scale *= sign;
+  const double scale = __builtin_bit_cast(double, (C::bias - 53 - std::uint64_t(zeros)) << 52) * sign;
   const double a = double(hi >> 11) * scale;  // 53 bits and the 53 after them
   const double b = double((hi & 0x7ff) << 42 | lo >> 22) * scale * 0x1p-53;
   const double y = a * C::half_pi[0];
@@ -69,23 +66,19 @@ inline HugeAngle times_half_pi(std::uint64_t hi, std::uint64_t lo, double sign, 
 /// The same for any finite |x| >= 2^17 (Payne and Hanek): x is m 2^e with an integer m, and the only digits of 2/pi
 /// that matter contribute neither a multiple of 4 (full turns) nor less than the last digit of the result.
 inline HugeAngle reduce_huge(double x) {
-  std::uint64_t pattern;
-  __builtin_memcpy(&pattern, &x, sizeof x);
+  const std::uint64_t pattern = __builtin_bit_cast(std::uint64_t, x);
   const std::uint64_t m = (pattern & ((std::uint64_t(1) << 52) - 1)) | std::uint64_t(1) << 52;
   const int e = int(pattern >> 52 & 0x7ff) - 1075, first = e < 2 ? 0 : (e - 2) / 32;
-  const std::uint64_t m_low = m & 0xffffffffu, m_high = m >> 32;
 
   std::uint32_t limb[11] = {};  // m times seven words of 2/pi, the lowest limb first
-  std::uint64_t carry = 0, above = 0;
-  for (int i = 0; i < 8; ++i) {
-    const std::uint64_t word = i < 7 ? two_over_pi_words[first + 6 - i] : 0;
-    const std::uint64_t low = m_low * word, sum = (low & 0xffffffffu) + (above & 0xffffffffu) + carry;
-    limb[i] = std::uint32_t(sum);
-    carry = (sum >> 32) + (low >> 32) + (above >> 32);
-    above = m_high * word;  // belongs one limb higher
+  for (int half = 0; half < 2; ++half) {
+    std::uint64_t sum = 0;  // a product of two words, what the limb held, and the carry have room in 64 bits
+    for (int i = half; i < half + 7; ++i, sum >>= 32) {
+      sum += (m >> 32 * half & 0xffffffffu) * two_over_pi_words[first + 6 - i + half] + limb[i];
+      limb[i] = std::uint32_t(sum);
+    }
+    limb[half + 7] = std::uint32_t(sum);
   }
-  limb[8] = std::uint32_t(carry);
-  limb[9] = std::uint32_t(carry >> 32);
 
   const int point = 32 * (first + 7) - e;  // this many bits follow the binary point
   std::uint32_t quadrant = std::uint32_t(window(limb, point) & 3);
@@ -116,8 +109,7 @@ __attribute__((noinline)) void reduce_huge_lanes(const V& x, Angle<V>& angle) {
     const HugeAngle h = reduce_huge(double(xs[i]));
     hi[i] = Real(h.hi);
     lo[i] = Real((h.hi - double(hi[i])) + h.lo);
-    const typename C::UInt q = h.quadrant;
-    __builtin_memcpy(&quadrant[i], &q, sizeof q);
+    quadrant[i] = __builtin_bit_cast(Real, typename C::UInt(h.quadrant));
   }
   angle = {V::load(hi), V::load(lo), bits(V::load(quadrant))};
 }

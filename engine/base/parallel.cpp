@@ -30,27 +30,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 thread_local bool inside = false;  // this thread is running a chunk: further parallel_fors run inline
-struct Inside {
-  const bool before = std::exchange(inside, true);
-  ~Inside() { inside = before; }
-};
 
 /// How this thread rounds and, on x86, whether it flushes denormals. Every chunk is computed in the mode of its job's
 /// caller: else a result would depend on who took which chunk.
-unsigned float_mode() {
 #if defined(__SSE__)
-  return _mm_getcsr() & ~0x3fu;  // without the flags of exceptions so far
+unsigned float_mode() { return _mm_getcsr() & ~0x3fu; }  // without the flags of exceptions so far
+void set_float_mode(unsigned mode) { _mm_setcsr(mode); }
 #else
-  return static_cast<unsigned>(std::fegetround());
+unsigned float_mode() { return static_cast<unsigned>(std::fegetround()); }
+void set_float_mode(unsigned mode) { std::fesetround(static_cast<int>(mode)); }
 #endif
-}
-void set_float_mode(unsigned mode) {
-#if defined(__SSE__)
-  _mm_setcsr(mode);
-#else
-  std::fesetround(static_cast<int>(mode));
-#endif
-}
 
 /// Looks so many times whether something has come. If not, another thread may have this core, perhaps the one that is
 /// waited for.
@@ -72,8 +61,8 @@ bool spin(int looks, const Ready& ready) {
 class Pool {
  public:
   explicit Pool(int workers) {
-    workers_.reserve(static_cast<std::size_t>(workers));
     try {
+      workers_.reserve(static_cast<std::size_t>(workers));
       for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { loop(); });
     } catch (...) {  // the system has no more threads, or no memory for one: continue with those created
     }
@@ -198,53 +187,38 @@ class Pool {
   std::vector<std::thread> workers_;
 };
 
-int configured_threads() {
-  if (settings().threads > 0) return settings().threads;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // 0 if the system does not say
-}
-
 struct State {
-  std::mutex mutex;  // held while a job runs; meanwhile a second application thread runs its job alone
-  std::atomic<int> threads{configured_threads()};  // a body may ask while its job holds the mutex
-  std::unique_ptr<Pool> pool;
+  std::mutex mutex;             // held while a job runs; meanwhile a second application thread runs its job alone
+  std::atomic<int> threads{0};  // 0 until somebody asks
+  std::unique_ptr<Pool> pool;   // started when first needed; null while there is no memory for it
 };
 
 /// Never destroyed: sleeping workers do no harm at exit, and a static destructor may still compute.
-State* existing = nullptr;
 State& state() {
-  static State* const s = existing = new State;
-  return *s;
+  static State& s = *new State;
+  return s;
 }
 
-/// A forked child has a copy of the pool's memory but none of its threads: it gets a new state, and starts its own.
-[[maybe_unused]] const bool pool_over_fork =
-    on_fork([] {}, [] {},
-            [] {
-              inside = false;
-              if (!existing) return;
-              const int n = existing->threads;
-              existing->pool.release();  // its threads do not exist here: joining them would block forever
-              ::new (existing) State;
-              existing->threads = n;
-            });
-
-/// The pool, started when first needed; null while there is no memory for it.
-Pool* pool_of(State& s) {
-  try {
-    if (!s.pool) s.pool = std::make_unique<Pool>(s.threads - 1);
-  } catch (const std::bad_alloc&) {
-  }
-  return s.pool.get();
+/// A forked child has a copy of the pool's memory but none of its threads: it starts its own. The mutex may be held by
+/// a thread that does not exist here, and joining the pool's would block forever.
+void start_anew() {
+  inside = false;
+  ::new (&state().mutex) std::mutex;
+  state().pool.release();
 }
-
-/// All chunks in order on this thread.
-void run_alone(detail::RangeBody run, void* body, Index count, Index grain) {
-  for (Index begin = 0; begin < count; begin += grain) run(body, begin, count - begin > grain ? begin + grain : count);
-}
+[[maybe_unused]] const bool pool_over_fork = on_fork([] { state(); }, [] {}, start_anew);
 
 }  // namespace
 
-int threads() { return state().threads; }
+int threads() {
+  std::atomic<int>& n = state().threads;
+  if (n == 0) {
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // 0: the system does not say
+    int unset = 0;
+    n.compare_exchange_strong(unset, settings().threads > 0 ? settings().threads : cores);
+  }
+  return n;
+}
 
 Index even_grain(Index count, double nanoseconds) {
   const Index grain = grain_for(nanoseconds), most = threads();
@@ -258,18 +232,20 @@ void set_threads(int n) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   s.pool.reset();
-  s.threads.store(n);
+  s.threads = n;
 }
 
 void detail::run_parallel(Index count, Index grain, RangeBody run, void* body) {
-  const Inside now;
-  State& s = state();
-  const bool worthwhile = count / 2 >= grain && count / grain < std::numeric_limits<std::uint32_t>::max();
-  if (now.before || s.threads == 1 || !worthwhile) return run_alone(run, body, count, grain);
-  // Never wait for the pool: its user may be waiting for a lock that the caller holds, or for the caller itself.
-  const std::unique_lock lock(s.mutex, std::try_to_lock);
-  Pool* const pool = lock ? pool_of(s) : nullptr;
-  pool ? pool->run(run, body, count, grain) : run_alone(run, body, count, grain);
+  const bool shared = !inside && count / 2 >= grain && count / grain < std::numeric_limits<std::uint32_t>::max();
+  const During now(inside, true);
+  if (shared && threads() > 1) {
+    // Never wait for the pool: its user may be waiting for a lock that the caller holds, or for the caller itself.
+    State& s = state();
+    const std::unique_lock lock(s.mutex, std::try_to_lock);
+    if (lock && !s.pool) s.pool.reset(new (std::nothrow) Pool(threads() - 1));
+    if (lock && s.pool) return s.pool->run(run, body, count, grain);
+  }
+  for (Index begin = 0; begin < count; begin += grain) run(body, begin, count - begin > grain ? begin + grain : count);
 }
 
 }  // namespace mote

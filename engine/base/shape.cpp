@@ -34,21 +34,17 @@ Shape detail::resolve(const char* name, const Shape& from, std::span<const Index
   int unknown = -1;
   for (int i = 0; i < rank; ++i) {
     e[i] = extents.begin()[i];
-    if (e[i] == -1) {
-      check_in(name, unknown < 0, "only one extent may be -1 in ", Listed{extents});
-      unknown = i;
-      e[i] = 1;
-    }
+    if (e[i] != -1) continue;
+    check_in(name, unknown < 0, "only one extent may be -1 in ", Listed{extents});
+    unknown = i;
+    e[i] = 1;
   }
   Shape to(e, rank);
-  Index known = to.numel();
   if (unknown >= 0) {
-    check_in(name, known != 0, "-1 in ", Listed{extents}, " is ambiguous for shape ", from);
-    e[unknown] = from.numel() / known;
-    known *= e[unknown];
-    to = Shape(e, rank);
+    check_in(name, to.numel() != 0, "-1 in ", Listed{extents}, " is ambiguous for shape ", from);
+    to = to.with(unknown, from.numel() / to.numel());
   }
-  check_in(name, known == from.numel(), "shape ", from, " has ", from.numel(), " elements and does not fit ",
+  check_in(name, to.numel() == from.numel(), "shape ", from, " has ", from.numel(), " elements and does not fit ",
            Listed{extents});
   return to;
 }

@@ -22,12 +22,6 @@ class SmallVector {
       rest_.push_back(std::move(item));
     ++size_;
   }
-  /// Appends an element in place: as it was constructed, or left by clear().
-  T& append() {
-    T& item = size_ < few ? first_[size_] : rest_.emplace_back();
-    ++size_;
-    return item;
-  }
   /// Removes the elements; the first few are not destroyed, only unused.
   void clear() {
     size_ = 0;

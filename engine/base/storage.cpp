@@ -14,30 +14,24 @@
 namespace mote {
 namespace {
 
-constexpr std::size_t alignment = 64;
+constexpr std::align_val_t alignment{64};
 constexpr int max_bits = 57;  // a block is at most 2^57 bytes: no processor addresses more, and sums of such fit Index
 
-/// Size classes: steps of 64 bytes up to 320, then four to a doubling, from 1 MiB on sixteen, each 64 bytes larger: an
-/// array of 2^k elements plus its counter is then not the first of the next class (..., 320, 384, 448, 512, 576, 704,
-/// ...). A training step requests the same sizes again and again, so exact lists of few classes nearly always hit.
+/// Size classes: steps of 64 bytes up to 576, then four to a doubling, from 1 MiB on sixteen, each 64 bytes larger: an
+/// array of 2^k elements plus its counter is then not the first of the next class (..., 448, 512, 576, 704, 832, ...).
+/// A training step requests the same sizes again and again, so exact lists of few classes nearly always hit.
 struct SizeClass {
-  static constexpr std::size_t counter = 64, small = 5;  // steps below 2^8 + counter
-  static constexpr std::size_t fine = 20;                // the doubling of 1 MiB
-  static constexpr std::size_t count = small + (fine - 8) * 4 + (max_bits - fine) * 16;
-  std::size_t index, bytes;
+  static constexpr std::size_t counter = 64, count = 53 + (max_bits - 20) * 16;
+  std::size_t index = 0, bytes = counter;
 
   explicit SizeClass(std::size_t request) {
-    if (request <= small * 64) {
-      const std::size_t steps = request ? (request + 63) / 64 : 1;
-      index = steps - 1, bytes = steps * 64;
-      return;
-    }
-    const std::size_t body = request - counter;
-    const auto doubling = static_cast<std::size_t>(std::bit_width(body - 1)) - 1;  // 2^doubling < body <= twice that
-    const std::size_t start = std::size_t(1) << doubling, steps = doubling < fine ? 4 : 16, step = start / steps;
-    const std::size_t taken = (body - start + step - 1) / step;  // 1..steps
-    const std::size_t before = doubling < fine ? (doubling - 8) * 4 : (fine - 8) * 4 + (doubling - fine) * 16;
-    index = small + before + taken - 1, bytes = start + taken * step + counter;
+    if (request <= counter) return;
+    const std::size_t last = request - counter - 1;
+    const int doubling = std::max(static_cast<int>(std::bit_width(last)) - 1, 8);  // last < 2^(doubling + 1)
+    const int before = doubling < 20 ? 4 * (doubling - 8) : 16 * (doubling - 20) + 36;
+    const int shift = doubling - (doubling < 20 ? 2 : 4);
+    index = 1 + static_cast<std::size_t>(before) + (last >> shift);
+    bytes = counter + (((last >> shift) + 1) << shift);
   }
 };
 
@@ -58,12 +52,6 @@ class SpinLock {
   std::atomic<bool> held_{false};
 };
 
-void* ask_system(std::size_t bytes) { return ::operator new(bytes, std::align_val_t(alignment)); }
-void return_to_system(void* block) noexcept { ::operator delete(block, std::align_val_t(alignment)); }
-void return_to_system(FreeBlock* list) noexcept {
-  while (list) return_to_system(static_cast<void*>(std::exchange(list, list->next)));
-}
-
 /// The free lists, one per size class, and the counts. The lock guards all of it; the system is asked outside.
 struct BlockCache {
   SpinLock lock;
@@ -71,13 +59,12 @@ struct BlockCache {
   MemoryStats stats;
   Index highest = 0;  // live_bytes at most, since the last release_memory()
 
-  void count_allocated(const SizeClass& size) {
-    stats.live_bytes += static_cast<Index>(size.bytes), stats.live_blocks += 1;
+  /// Counts so many blocks more as in use.
+  void count(const SizeClass& size, Index blocks) {
+    stats.live_bytes += blocks * static_cast<Index>(size.bytes), stats.live_blocks += blocks;
+    if (blocks < 0) return;
     stats.peak_bytes = std::max(stats.peak_bytes, stats.live_bytes);
     highest = std::max(highest, stats.live_bytes);
-  }
-  void count_freed(const SizeClass& size) {
-    stats.live_bytes -= static_cast<Index>(size.bytes), stats.live_blocks -= 1;
   }
   /// A cached block of the class, or null.
   void* pop(const SizeClass& size) {
@@ -95,17 +82,6 @@ struct BlockCache {
     const Index live = stats.live_bytes + static_cast<Index>(size.bytes);
     return live + stats.cached_bytes > 2 * std::max(highest, live);
   }
-  /// Empties all lists into one.
-  FreeBlock* take_all() {
-    FreeBlock* all = nullptr;
-    for (FreeBlock*& list : lists)
-      while (FreeBlock* const block = list) {
-        list = block->next;
-        block->next = std::exchange(all, block);
-      }
-    stats.cached_bytes = 0;
-    return all;
-  }
 };
 
 /// Has neither to be made nor destroyed: arrays in static variables come before main and go after it.
@@ -114,6 +90,18 @@ constinit BlockCache cache;
 /// Runs before all other initialisers, so that this lock, which is taken while others are held, is registered first.
 [[gnu::constructor(101)]] void hold_cache_over_fork() {
   on_fork([] { cache.lock.lock(); }, [] { cache.lock.unlock(); });
+}
+
+/// Apart from allocate_block(), whose stack need not have room for all lists.
+[[gnu::noinline]] void empty_cache() {
+  std::array<FreeBlock*, SizeClass::count> lists{};
+  {
+    const std::lock_guard held(cache.lock);
+    lists.swap(cache.lists);
+    cache.stats.cached_bytes = 0;
+  }
+  for (FreeBlock* list : lists)
+    while (list) ::operator delete(std::exchange(list, list->next), alignment);
 }
 
 /// False with MOTE_ALLOC=system.
@@ -127,28 +115,24 @@ bool caching() {
 void* allocate_block(std::size_t bytes) {
   if (bytes > std::uint64_t(1) << max_bits) throw std::bad_alloc();
   const SizeClass size(bytes);
-  FreeBlock* surplus = nullptr;
-  {
-    const std::lock_guard held(cache.lock);
-    if (void* const block = cache.pop(size)) {
-      cache.count_allocated(size);
-      return block;
-    }
-    if (cache.is_full(size)) surplus = cache.take_all();
+  std::unique_lock held(cache.lock);
+  if (void* const block = cache.pop(size)) {
+    cache.count(size, 1);
+    return block;
   }
-  return_to_system(surplus);
+  const bool full = cache.is_full(size);
+  held.unlock();
+  if (full) empty_cache();
   // With the cache off, request the exact size, so that a sanitizer sees an overrun of a single byte.
   const std::size_t request = caching() ? size.bytes : bytes;
-  void* block = nullptr;
-  try {
-    block = ask_system(request);
-  } catch (const std::bad_alloc&) {
-    release_memory();
-    block = ask_system(request);
+  void* block = ::operator new(request, alignment, std::nothrow);
+  if (!block) {
+    empty_cache();
+    block = ::operator new(request, alignment);
   }
-  const std::lock_guard held(cache.lock);
+  held.lock();
   cache.stats.system_requests += 1;
-  cache.count_allocated(size);
+  cache.count(size, 1);
   return block;
 }
 
@@ -156,10 +140,10 @@ void free_block(void* block, std::size_t bytes) noexcept {
   const SizeClass size(bytes);
   {
     const std::lock_guard held(cache.lock);
-    cache.count_freed(size);
+    cache.count(size, -1);
     if (caching()) return cache.push(size, block);
   }
-  return_to_system(block);
+  ::operator delete(block, alignment);
 }
 
 MemoryStats memory_stats() {
@@ -173,13 +157,9 @@ void reset_peak_memory() {
 }
 
 void release_memory() {
-  FreeBlock* all = nullptr;
-  {
-    const std::lock_guard held(cache.lock);
-    all = cache.take_all();
-    cache.highest = cache.stats.live_bytes;
-  }
-  return_to_system(all);
+  empty_cache();
+  const std::lock_guard held(cache.lock);
+  cache.highest = cache.stats.live_bytes;
 }
 
 }  // namespace mote

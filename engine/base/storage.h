@@ -60,25 +60,6 @@ inline bool one_thread() {
   return false;
 #endif
 }
-
-/// How many handles there are to something. What one handle wrote is visible to whoever drops the last.
-class HandleCount {
- public:
-  void add() { change(1); }
-  /// Whether that was the last: it then belongs to the caller alone. The last handle need not tell anybody.
-  bool drop() { return one() || change(-1) == 1; }
-  bool one() const { return count_.load(std::memory_order_acquire) == 1; }
-
- private:
-  /// Returns what it was before.
-  long change(long by) {
-    if (!one_thread()) return count_.fetch_add(by, std::memory_order_acq_rel);
-    const long before = count_.load(std::memory_order_relaxed);
-    count_.store(before + by, std::memory_order_relaxed);
-    return before;
-  }
-  std::atomic<long> count_{1};
-};
 }  // namespace detail
 
 /// A handle to a counted block: copying shares it, the last handle frees it. Count and bytes share one block, so an
@@ -87,32 +68,39 @@ class Storage {
  public:
   Storage() = default;
   explicit Storage(std::size_t bytes) : head_(static_cast<Head*>(allocate_block(bytes + sizeof(Head)))) {
-    ::new (head_) Head{{}, bytes};
+    ::new (head_) Head{1, bytes};
   }
   Storage(const Storage& other) noexcept : head_(other.head_) {
-    if (head_) head_->count.add();
+    if (head_) add(1);
   }
   Storage(Storage&& other) noexcept : head_(std::exchange(other.head_, nullptr)) {}
   Storage& operator=(Storage other) noexcept {
     std::swap(head_, other.head_);
     return *this;
   }
-  ~Storage() {
-    if (head_ && head_->count.drop()) free_block(head_, head_->bytes + sizeof(Head));
+  ~Storage() {  // the last handle need not tell anybody
+    if (unique() || (head_ && add(-1) == 1)) free_block(head_, head_->bytes + sizeof(Head));
   }
 
   explicit operator bool() const { return head_ != nullptr; }
   void* data() const { return head_ + 1; }
   std::size_t bytes() const { return head_ ? head_->bytes : 0; }
   /// True if no other handle exists: only then can writing not change another array's elements.
-  bool unique() const { return head_ && head_->count.one(); }
+  bool unique() const { return head_ && head_->handles.load(std::memory_order_acquire) == 1; }
   friend bool operator==(const Storage& a, const Storage& b) { return a.head_ == b.head_; }
 
  private:
   struct alignas(64) Head {
-    detail::HandleCount count;
+    std::atomic<long> handles;
     std::size_t bytes;
   };
+  /// Returns how many handles there were before. What one of them wrote is visible to whoever drops the last.
+  long add(long handles) {
+    if (!detail::one_thread()) return head_->handles.fetch_add(handles, std::memory_order_acq_rel);
+    const long before = head_->handles.load(std::memory_order_relaxed);
+    head_->handles.store(before + handles, std::memory_order_relaxed);
+    return before;
+  }
   Head* head_ = nullptr;
 };
 

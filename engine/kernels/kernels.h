@@ -102,7 +102,7 @@ struct TileBlock {
 };
 
 struct Table {
-  const char* name;  ///< "portable", "avx2", "avx512" or "neon"
+  const char* name;  ///< as MOTE_SIMD gives it
 
   // Element-wise (target/elementwise.h)
   Binary *add, *sub, *mul, *div, *maximum, *minimum, *pow;

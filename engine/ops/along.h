@@ -16,7 +16,7 @@ struct Along {
   Layout lines;
 
   Along(const Shape& x, int axis, const Shape& index) {
-    Strides strides = row_major(x);
+    Strides strides = Layout(x).strides();
     step = std::exchange(strides[x.axis(axis)], 0);
     lines = Layout(index, strides);
   }
