@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,7 +41,8 @@ std::string read_file(const std::string& path, std::uint64_t most);
 /// (a pipe, a terminal, /dev/null) is written to directly, and so is the file that this program prints to, as
 /// /dev/stdout: behind what stands in it already. Temporaries that a killed program left in a folder are removed by the
 /// first file that another writes there. On Windows by the C++ library alone: other programs see the old file or the
-/// new one, whole; what a power cut leaves is not promised, and nothing is locked.
+/// new one, whole; what a power cut leaves is not promised, nothing is locked, and the file that this program prints to
+/// is like any other.
 /// Errors: one sentence with the path and the system's words.
 class FileWriter {
  public:
@@ -73,12 +73,8 @@ class FileWriter {
 /// All of a text as a file, as FileWriter does it.
 void write_file(const std::string& path, std::string_view text);
 
-/// Whether two paths lead to one file, over links and other names. Neither of them has to exist.
-bool same_file(const std::string& a, const std::string& b);
-
-/// For a program to call before its work begins. Errors: `output` cannot be written, or is one of `inputs` (empty ones
-/// are skipped), which it would overwrite.
-void check_output(const std::string& output, std::initializer_list<std::string> inputs = {});
+/// For a program to call before its work begins. Errors: the file cannot be written.
+void check_output(const std::string& path);
 
 /// Makes a folder, and those it lies in. One that exists is left as it is.
 void make_folder(const std::string& path);
