@@ -72,6 +72,7 @@ void remove_abandoned(const std::string& folder) {
 
 /// The file that `status` is of, if it is where this program prints to: replaced, it would lose what is printed.
 int printed_to(const FileStatus& status) {
+  if (status.inode == 0) return -1;  // unknown
   FileStatus printed;
   for (const int file : {1, 2})
     if (status_of(file, printed) == 0 && printed.device == status.device && printed.inode == status.inode) return file;

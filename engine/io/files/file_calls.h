@@ -12,7 +12,7 @@ enum class FileKind { regular, folder, pipe, other };
 
 struct FileStatus {
   FileKind kind = FileKind::regular;
-  std::uint64_t device = 0, inode = 0;     // which file it is
+  std::uint64_t device = 0, inode = 0;     // which file it is; inode 0: unknown
   std::uint64_t size = 0, links = 0;       // links: how many names it has
   unsigned mode = 0, user = 0, group = 0;  // mode: permissions alone
 };

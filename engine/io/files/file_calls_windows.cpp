@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <mutex>
 
-#include "engine/io/files/crc32.h"
 #include "engine/io/files/file_calls.h"
 
 namespace mote::detail {
@@ -28,7 +27,7 @@ int result(const std::error_code& error) {
 }
 
 int answer(const struct _stat64& s, FileStatus& status) {
-  status = {};
+  status = {};  // no inode: the C library has no number for which file it is
   status.kind = s.st_mode & _S_IFDIR   ? FileKind::folder
                 : s.st_mode & _S_IFREG ? FileKind::regular
                 : s.st_mode & _S_IFIFO ? FileKind::pipe
@@ -107,12 +106,7 @@ int sync_folder(const char*) { return 0; }  // there is no such call
 
 int status_of(const char* path, FileStatus& status) {
   struct _stat64 s;
-  if (_stat64(path, &s) != 0) return -1;
-  std::error_code error;
-  const std::string whole = fs::weakly_canonical(path, error).string();
-  answer(s, status);
-  status.inode = crc32(whole.data(), whole.size());  // which file it is: the C library has no number for that
-  return 0;
+  return _stat64(path, &s) == 0 ? answer(s, status) : -1;
 }
 
 int status_of(int file, FileStatus& status) {
