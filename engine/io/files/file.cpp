@@ -93,8 +93,7 @@ void FileReader::read(std::uint64_t offset, void* into, std::size_t bytes) const
   check(offset <= size_ && bytes <= size_ - offset, "cannot read '", path_, "': ", bytes, " bytes from byte ", offset,
         " on are more than its ", size_);
   for (char* to = static_cast<char*>(into); bytes > 0;) {
-    const std::int64_t done = calls::read_at(file_.get(), to, bytes, offset);
-    if (done < 0 && errno == EINTR) continue;
+    const std::int64_t done = uninterrupted([&] { return calls::read_at(file_.get(), to, bytes, offset); });
     if (done < 0) fail_file("read", path_, errno);
     check(done > 0, "cannot read '", path_, "': it had ", size_, " bytes and ends now at byte ", offset);
     to += done;
@@ -113,9 +112,8 @@ std::string read_file(const std::string& path, std::uint64_t most) {
     // As much as the file said it has, and a byte more to find its end; then, or from a pipe, in growing pieces.
     const std::uint64_t room = status.size > length ? status.size - length : std::max<std::size_t>(65536, length / 8);
     text.resize(length + static_cast<std::size_t>(std::min(room, most - length)) + 1);
-    std::int64_t done;
-    do done = calls::read(file.get(), text.data() + length, text.size() - length);
-    while (done < 0 && errno == EINTR);
+    const std::int64_t done =
+        uninterrupted([&] { return calls::read(file.get(), text.data() + length, text.size() - length); });
     if (done < 0) fail_file("read", path, errno);
     length += static_cast<std::size_t>(done);
     too_long(length > most);
@@ -199,8 +197,7 @@ void FileWriter::commit() {
   flush();
   const bool direct = temporary_.empty();
   const OpenFile lock(direct ? -1 : calls::keep_lock(file_.get()));  // it is nobody else's before it has its name
-  while (!direct && calls::sync(file_.get()) != 0)
-    if (errno != EINTR) fail(errno);
+  if (!direct && uninterrupted([&] { return calls::sync(file_.get()); }) != 0) fail(errno);
   if (file_.close() != 0) fail(errno);
   if (direct) return;
   if (calls::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);

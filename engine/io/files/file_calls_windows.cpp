@@ -18,7 +18,6 @@ namespace mote::detail {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::size_t most_at_once = std::size_t{1} << 30;
 
 int result(const std::error_code& error) {
   if (!error) return 0;
