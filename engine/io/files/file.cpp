@@ -184,7 +184,6 @@ void FileWriter::flush() {
 
 void FileWriter::write(const void* from, std::size_t bytes) {
   if (bytes > buffer_size - buffered_) flush();
-  size_ += bytes;
   if (bytes >= buffer_size) {
     if (!write_all(file_.get(), from, bytes)) fail(errno);
   } else if (bytes > 0) {

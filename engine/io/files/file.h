@@ -19,7 +19,6 @@ class FileReader {
  public:
   explicit FileReader(const std::string& path);
 
-  const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }  ///< when it was opened
   /// Errors: it has fewer bytes there, perhaps because it has shrunk since it was opened.
   void read(std::uint64_t offset, void* into, std::size_t bytes) const;
@@ -50,8 +49,6 @@ class FileWriter {
   FileWriter(const FileWriter&) = delete;
   ~FileWriter();
 
-  const std::string& path() const { return path_; }
-  std::uint64_t size() const { return size_; }  ///< bytes written so far
   void write(const void* from, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
   /// The file is on the disk, under its name, when this returns. Errors: as above; the old file is as it was, unless
@@ -67,7 +64,6 @@ class FileWriter {
   detail::OpenFile file_;
   std::unique_ptr<char[]> buffer_;
   std::size_t buffered_ = 0;
-  std::uint64_t size_ = 0;
 };
 
 /// All of a text as a file, as FileWriter does it.

@@ -1,6 +1,7 @@
 // The calls of Windows, by its C library and std::filesystem. There are no locks: nothing is taken for abandoned, and
 // two runs in one folder go unnoticed.
 #ifdef _WIN32
+#include <direct.h>
 #include <fcntl.h>
 #include <io.h>
 #include <process.h>
@@ -16,14 +17,6 @@
 namespace mote::detail {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-int result(const std::error_code& error) {
-  if (!error) return 0;
-  errno = error.default_error_condition().value();
-  return -1;
-}
 
 int answer(const struct _stat64& s, FileStatus& status) {
   status = {};  // no inode: the C library has no number for which file it is
@@ -87,18 +80,13 @@ int keep_lock(int) { return -1; }
 
 int rename(const char* from, const char* to) {
   std::error_code error;
-  fs::rename(from, to, error);
-  return result(error);
+  std::filesystem::rename(from, to, error);
+  if (error) errno = error.default_error_condition().value();
+  return error ? -1 : 0;
 }
 
 int remove(const char* path) { return _unlink(path); }
-
-int make_folder(const char* path) {
-  std::error_code error;
-  fs::create_directory(path, error);
-  return result(error);
-}
-
+int make_folder(const char* path) { return _mkdir(path); }
 int sync_folder(const char*) { return 0; }  // there is no such call
 
 }  // namespace calls
