@@ -5,8 +5,8 @@
 
 namespace mote::detail {
 
-/// Viridis at level / 64, from 0 (dark blue) to 64 (yellow), as "#440154": between nine colours. Source: S. van der Walt
-/// and N. Smith, matplotlib.
+/// Viridis at level / 64, from 0 (dark blue) to 64 (yellow), as "#440154", between nine colours. Source: S. van der
+/// Walt and N. Smith, matplotlib.
 inline std::string viridis(int level) {
   static constexpr int colours[] = {0x440154, 0x472c7a, 0x3b518b, 0x2c718e, 0x21908d,
                                     0x27ad81, 0x5cc863, 0xaadc32, 0xfde725};
