@@ -37,18 +37,15 @@ std::uint32_t four(std::size_t k, std::uint32_t w) {  // four bytes that k bytes
   return table[k + 3][w & 0xFF] ^ table[k + 2][w >> 8 & 0xFF] ^ table[k + 1][w >> 16 & 0xFF] ^ table[k][w >> 24];
 }
 
-/// The rest of the division of the bytes by the polynomial, after `rest` of what came before.
-std::uint32_t by_tables(const unsigned char* p, std::size_t bytes, std::uint32_t rest) {
-  for (; bytes >= 16; bytes -= 16, p += 16)
-    rest = four(12, rest ^ word(p)) ^ four(8, word(p + 4)) ^ four(4, word(p + 8)) ^ four(0, word(p + 12));
-  for (; bytes > 0; --bytes, ++p) rest = rest >> 8 ^ table[0][(rest ^ *p) & 0xFF];
-  return rest;
-}
-
 }  // namespace
 
 std::uint32_t crc32(const void* data, std::size_t bytes, std::uint32_t before) {
-  return ~by_tables(static_cast<const unsigned char*>(data), bytes, ~before);
+  const auto* p = static_cast<const unsigned char*>(data);
+  std::uint32_t rest = ~before;  // of the division by the polynomial
+  for (; bytes >= 16; bytes -= 16, p += 16)
+    rest = four(12, rest ^ word(p)) ^ four(8, word(p + 4)) ^ four(4, word(p + 8)) ^ four(0, word(p + 12));
+  for (; bytes > 0; --bytes, ++p) rest = rest >> 8 ^ table[0][(rest ^ *p) & 0xFF];
+  return ~rest;
 }
 
 }  // namespace mote

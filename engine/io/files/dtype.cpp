@@ -1,6 +1,7 @@
 // Conversion of elements to mote's own types.
 #include "engine/io/files/dtype.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -34,18 +35,25 @@ float float_of_bits(std::uint32_t bits) {
   return x;
 }
 
-/// IEEE 754 binary16: 1 bit of sign, 5 of exponent, 10 of fraction. NaN keeps its fraction bits.
-float from_half(std::uint16_t half) {
-  const std::uint32_t sign = std::uint32_t(half & 0x8000u) << 16, exponent = half >> 10 & 31u, fraction = half & 0x3ffu;
+/// IEEE 754 binary16: 1 bit of sign, 5 of exponent, 10 of fraction.
+enum class Half : std::uint16_t {};
+/// bfloat16: the upper half of a float.
+enum class BFloat16 : std::uint16_t {};
+
+template <class T>
+T value_of(T x) {
+  return x;
+}
+float value_of(Half x) {  // NaN keeps its fraction bits
+  const auto half = static_cast<std::uint32_t>(x);
+  const std::uint32_t sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31u, fraction = half & 0x3ffu;
   if (exponent == 0) {  // fraction * 2^-24, a normal float
     const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
     return sign ? -magnitude : magnitude;
   }
   return float_of_bits(sign | (exponent == 31 ? 255u : exponent + 112u) << 23 | fraction << 13);
 }
-
-/// bfloat16: the upper half of a float.
-float from_bfloat16(std::uint16_t upper) { return float_of_bits(std::uint32_t(upper) << 16); }
+float value_of(BFloat16 x) { return float_of_bits(static_cast<std::uint32_t>(x) << 16); }
 
 template <class To, class Value>
 bool holds(To to, Value value) {
@@ -59,73 +67,44 @@ bool holds(To to, Value value) {
   }
 }
 
-/// As widen(), for elements that are a Source each, of which value_of makes a number.
-template <class Source, class To, class ValueOf>
-Index convert(const std::byte* from, Index count, To* to, const ValueOf& value_of, bool rounded = false) {
-  using Value = decltype(value_of(Source{}));
+/// As widen(), for elements that are a Source each.
+template <class Source, class To>
+Index convert(const std::byte* from, Index count, To* to, bool rounded = false) {
   for (Index i = 0; i < count; ++i) {
     Source source;
     std::memcpy(&source, from + static_cast<std::size_t>(i) * sizeof source, sizeof source);  // at any address
-    const Value value = value_of(source);
+    const auto value = value_of(source);
     to[i] = static_cast<To>(value);
-    if constexpr (std::numeric_limits<Value>::digits > std::numeric_limits<To>::digits)
+    if constexpr (std::numeric_limits<decltype(value)>::digits > std::numeric_limits<To>::digits)
       if (!rounded && !holds(to[i], value)) return i;
   }
   return count;
 }
 
-template <class Source, class To>
-Index convert(const std::byte* from, Index count, To* to) {
-  return convert<Source>(from, count, to, [](Source x) { return x; });
-}
+}  // namespace
 
 template <class To>
-Index widen_to(DType type, const std::byte* from, Index count, To* to, bool rounded = false) {
-  switch (type) {
-    case DType::boolean:
-      for (Index i = 0; i < count; ++i)
-        if (from[i] > std::byte(1)) return i;
-      return convert<std::uint8_t>(from, count, to);
-    case DType::u8:
-      return convert<std::uint8_t>(from, count, to);
-    case DType::i8:
-      return convert<std::int8_t>(from, count, to);
-    case DType::i16:
-      return convert<std::int16_t>(from, count, to);
-    case DType::u16:
-      return convert<std::uint16_t>(from, count, to);
-    case DType::i32:
-      return convert<std::int32_t>(from, count, to);
-    case DType::u32:
-      return convert<std::uint32_t>(from, count, to);
-    case DType::i64:
-      return convert<std::int64_t>(from, count, to);
-    case DType::u64:
-      return convert<std::uint64_t>(from, count, to);
-    default:
-      break;
-  }
+Index detail::widen(DType type, const std::byte* from, Index count, To* to, bool rounded) {
+  if (type == DType::boolean)
+    count = std::find_if(from, from + count, [](std::byte b) { return b > std::byte(1); }) - from;
+  if (type == DType::boolean || type == DType::u8) return convert<std::uint8_t>(from, count, to);
+  if (type == DType::i8) return convert<std::int8_t>(from, count, to);
+  if (type == DType::i16) return convert<std::int16_t>(from, count, to);
+  if (type == DType::u16) return convert<std::uint16_t>(from, count, to);
+  if (type == DType::i32) return convert<std::int32_t>(from, count, to);
+  if (type == DType::u32) return convert<std::uint32_t>(from, count, to);
+  if (type == DType::i64) return convert<std::int64_t>(from, count, to);
+  if (type == DType::u64) return convert<std::uint64_t>(from, count, to);
   if constexpr (std::is_floating_point_v<To>) {
-    if (type == DType::f16) return convert<std::uint16_t>(from, count, to, from_half);
-    if (type == DType::bf16) return convert<std::uint16_t>(from, count, to, from_bfloat16);
+    if (type == DType::f16) return convert<Half>(from, count, to);
+    if (type == DType::bf16) return convert<BFloat16>(from, count, to);
     if (type == DType::f32) return convert<float>(from, count, to);
-    if (type == DType::f64)
-      return convert<double>(
-          from, count, to, [](double x) { return x; }, rounded);
+    if (type == DType::f64) return convert<double>(from, count, to, rounded);
   }
   return 0;  // of a type that is not readable
 }
-
-}  // namespace
-
-Index detail::widen(DType type, const std::byte* from, Index count, real* to, bool rounded) {
-  return widen_to(type, from, count, to, rounded);
-}
-Index detail::widen(DType type, const std::byte* from, Index count, Index* to) {
-  return widen_to(type, from, count, to);
-}
-Index detail::widen(DType type, const std::byte* from, Index count, std::uint8_t* to) {
-  return type == DType::boolean ? widen_to(type, from, count, to) : 0;
-}
+template Index detail::widen(DType, const std::byte*, Index, real*, bool);
+template Index detail::widen(DType, const std::byte*, Index, Index*, bool);
+template Index detail::widen(DType, const std::byte*, Index, std::uint8_t*, bool);
 
 }  // namespace mote

@@ -88,9 +88,8 @@ namespace detail {
 /// Converts `count` elements of a type that is readable as `to`'s, at any address. Returns the position of the first
 /// one that has no exact equal there, or that is a boolean other than 0 and 1; `count` if there is none. NaN stays NaN,
 /// and need not keep the rest of its bits. `rounded`: what has no exact equal becomes the nearest real.
-Index widen(DType type, const std::byte* from, Index count, real* to, bool rounded = false);
-Index widen(DType type, const std::byte* from, Index count, Index* to);
-Index widen(DType type, const std::byte* from, Index count, std::uint8_t* to);
+template <class To>  // real, Index, std::uint8_t
+Index widen(DType type, const std::byte* from, Index count, To* to, bool rounded = false);
 }  // namespace detail
 
 }  // namespace mote

@@ -43,11 +43,7 @@ A read_as(const ByteSource& source, const StoredElements& stored, const SeeBytes
     if (see) see(from, n);
     const Index count = static_cast<Index>(n) * 8 / bits(stored.type);
     const auto* const bytes = static_cast<const std::byte*>(from);
-    Index exact = 0;
-    if constexpr (std::is_same_v<A, Array>)
-      exact = detail::widen(stored.type, bytes, count, to + done, stored.rounded);
-    else
-      exact = detail::widen(stored.type, bytes, count, to + done);
+    const Index exact = detail::widen(stored.type, bytes, count, to + done, stored.rounded);
     check(exact == count || stored.type != DType::boolean, stored.what, ": boolean ", done + exact,
           " is neither 0 nor 1");
     check(exact == count, stored.what, ": element ", done + exact, " of type ", stored.type, " has no exact equal in ",

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,7 +19,6 @@ class FileReader {
  public:
   explicit FileReader(const std::string& path);
 
-  const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }  ///< when it was opened
   /// Errors: it has fewer bytes there, perhaps because it has shrunk since it was opened.
   void read(std::uint64_t offset, void* into, std::size_t bytes) const;
@@ -42,7 +40,8 @@ std::string read_file(const std::string& path, std::uint64_t most);
 /// (a pipe, a terminal, /dev/null) is written to directly, and so is the file that this program prints to, as
 /// /dev/stdout: behind what stands in it already. Temporaries that a killed program left in a folder are removed by the
 /// first file that another writes there. On Windows by the C++ library alone: other programs see the old file or the
-/// new one, whole; what a power cut leaves is not promised, and nothing is locked.
+/// new one, whole; what a power cut leaves is not promised, nothing is locked, and the file that this program prints to
+/// is like any other.
 /// Errors: one sentence with the path and the system's words.
 class FileWriter {
  public:
@@ -50,8 +49,6 @@ class FileWriter {
   FileWriter(const FileWriter&) = delete;
   ~FileWriter();
 
-  const std::string& path() const { return path_; }
-  std::uint64_t size() const { return size_; }  ///< bytes written so far
   void write(const void* from, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
   /// The file is on the disk, under its name, when this returns. Errors: as above; the old file is as it was, unless
@@ -67,18 +64,13 @@ class FileWriter {
   detail::OpenFile file_;
   std::unique_ptr<char[]> buffer_;
   std::size_t buffered_ = 0;
-  std::uint64_t size_ = 0;
 };
 
 /// All of a text as a file, as FileWriter does it.
 void write_file(const std::string& path, std::string_view text);
 
-/// Whether two paths lead to one file, over links and other names. Neither of them has to exist.
-bool same_file(const std::string& a, const std::string& b);
-
-/// For a program to call before its work begins. Errors: `output` cannot be written, or is one of `inputs` (empty ones
-/// are skipped), which it would overwrite.
-void check_output(const std::string& output, std::initializer_list<std::string> inputs = {});
+/// For a program to call before its work begins. Errors: the file cannot be written.
+void check_output(const std::string& path);
 
 /// Makes a folder, and those it lies in. One that exists is left as it is.
 void make_folder(const std::string& path);

@@ -28,8 +28,7 @@ void remove_locked(OpenFile& file, const std::string& path) {
 
 bool write_all(int file, const void* from, std::size_t bytes) {
   for (const char* at = static_cast<const char*>(from); bytes > 0;) {
-    const std::int64_t done = calls::write(file, at, bytes);
-    if (done < 0 && errno == EINTR) continue;
+    const std::int64_t done = uninterrupted([&] { return calls::write(file, at, bytes); });
     if (done == 0) errno = EIO;
     if (done <= 0) return false;
     at += done;

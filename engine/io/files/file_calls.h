@@ -1,6 +1,7 @@
 // The system's calls on files, and what their users share: one source per system.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,7 +13,7 @@ enum class FileKind { regular, folder, pipe, other };
 
 struct FileStatus {
   FileKind kind = FileKind::regular;
-  std::uint64_t device = 0, inode = 0;     // which file it is
+  std::uint64_t device = 0, inode = 0;     // which file it is; inode 0: unknown
   std::uint64_t size = 0, links = 0;       // links: how many names it has
   unsigned mode = 0, user = 0, group = 0;  // mode: permissions alone
 };
@@ -20,6 +21,16 @@ struct FileStatus {
 /// read: a pipe that nobody writes to is empty. write: the file exists, and stays as it is. create: it must not exist.
 /// append: it is made if there is none; what is written goes to its end.
 enum class OpenFor { read, write, create, append };
+
+constexpr std::size_t most_at_once = std::size_t{1} << 30;  // systems take no more than some 2 GB in one call
+
+/// Makes a call again for as long as a signal interrupts it.
+template <class Call>
+auto uninterrupted(const Call& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
 
 /// Calls that can fail for reasons outside the program: an object of their own, for which a test links another. All
 /// return -1 and set errno then; read and write may transfer less than they were asked to.

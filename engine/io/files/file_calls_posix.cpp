@@ -15,16 +15,6 @@ namespace mote::detail {
 
 namespace {
 
-constexpr std::size_t most_at_once = std::size_t{1} << 30;  // systems take no more than some 2 GB in one call
-
-/// Makes a call again for as long as a signal interrupts it.
-template <class Call>
-auto uninterrupted(const Call& call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
-
 int answer(const struct stat& s, FileStatus& status) {
   status.kind = S_ISREG(s.st_mode)    ? FileKind::regular
                 : S_ISDIR(s.st_mode)  ? FileKind::folder

@@ -1,6 +1,7 @@
 // The calls of Windows, by its C library and std::filesystem. There are no locks: nothing is taken for abandoned, and
 // two runs in one folder go unnoticed.
 #ifdef _WIN32
+#include <direct.h>
 #include <fcntl.h>
 #include <io.h>
 #include <process.h>
@@ -11,24 +12,14 @@
 #include <filesystem>
 #include <mutex>
 
-#include "engine/io/files/crc32.h"
 #include "engine/io/files/file_calls.h"
 
 namespace mote::detail {
 
 namespace {
 
-namespace fs = std::filesystem;
-constexpr std::size_t most_at_once = std::size_t{1} << 30;
-
-int result(const std::error_code& error) {
-  if (!error) return 0;
-  errno = error.default_error_condition().value();
-  return -1;
-}
-
 int answer(const struct _stat64& s, FileStatus& status) {
-  status = {};
+  status = {};  // no inode: the C library has no number for which file it is
   status.kind = s.st_mode & _S_IFDIR   ? FileKind::folder
                 : s.st_mode & _S_IFREG ? FileKind::regular
                 : s.st_mode & _S_IFIFO ? FileKind::pipe
@@ -89,30 +80,20 @@ int keep_lock(int) { return -1; }
 
 int rename(const char* from, const char* to) {
   std::error_code error;
-  fs::rename(from, to, error);
-  return result(error);
+  std::filesystem::rename(from, to, error);
+  if (error) errno = error.default_error_condition().value();
+  return error ? -1 : 0;
 }
 
 int remove(const char* path) { return _unlink(path); }
-
-int make_folder(const char* path) {
-  std::error_code error;
-  fs::create_directory(path, error);
-  return result(error);
-}
-
+int make_folder(const char* path) { return _mkdir(path); }
 int sync_folder(const char*) { return 0; }  // there is no such call
 
 }  // namespace calls
 
 int status_of(const char* path, FileStatus& status) {
   struct _stat64 s;
-  if (_stat64(path, &s) != 0) return -1;
-  std::error_code error;
-  const std::string whole = fs::weakly_canonical(path, error).string();
-  answer(s, status);
-  status.inode = crc32(whole.data(), whole.size());  // which file it is: the C library has no number for that
-  return 0;
+  return _stat64(path, &s) == 0 ? answer(s, status) : -1;
 }
 
 int status_of(int file, FileStatus& status) {

@@ -85,34 +85,26 @@ class Parser {
   }
 
   void dictionary() {
+    constexpr const char* keys[] = {"descr", "fortran_order", "shape"};
+    bool seen[3] = {};
     want('{');
-    bool descr = false, order = false, shape = false;
-    while (!take('}')) {
+    for (bool comma = true; !take('}'); comma = take(',')) {
+      if (!comma) want('}');
       const std::size_t start = at_;
-      const std::string_view key = quoted("a key");
+      const std::string key(quoted("a key"));
       want(':');
-      const auto is = [&](std::string_view name, bool& seen) {
-        if (key != name) return false;
-        if (std::exchange(seen, true)) fail("'" + std::string(key) + "' occurs twice in the header");
-        return true;
-      };
-      if (is("descr", descr)) {
-        read_type();
-      } else if (is("fortran_order", order)) {
-        read_order();
-      } else if (is("shape", shape)) {
-        read_shape();
-      } else {
+      const std::ptrdiff_t which = std::find(std::begin(keys), std::end(keys), key) - keys;
+      if (which == 3) {
         at_ = start;
-        fail_here("'" + std::string(key) + "' is none of descr, fortran_order, shape");
+        fail_here("'" + key + "' is none of descr, fortran_order, shape");
       }
-      if (!take(',')) {
-        want('}');
-        break;
-      }
+      if (std::exchange(seen[which], true)) fail("'" + key + "' occurs twice in the header");
+      if (which == 0) read_type();
+      if (which == 1) read_order();
+      if (which == 2) read_shape();
     }
-    if (!descr || !order || !shape)
-      fail(std::string("the header has no ") + (!descr ? "descr" : !order ? "fortran_order" : "shape"));
+    for (std::size_t i = 0; i < 3; ++i)
+      if (!seen[i]) fail(std::string("the header has no ") + keys[i]);
   }
 
   /// The text between single quotes: printable ASCII, no backslash.

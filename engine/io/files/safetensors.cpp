@@ -193,9 +193,9 @@ const TensorEntry* SafetensorsFile::find(const std::string& name) const {
 }
 
 const std::string* SafetensorsFile::find_metadata(const std::string& name) const {
-  const auto found = std::lower_bound(metadata_.begin(), metadata_.end(), name,
-                                      [](const auto& entry, const std::string& n) { return entry.first < n; });
-  return found != metadata_.end() && found->first == name ? &found->second : nullptr;
+  for (const auto& [known, text] : metadata_)
+    if (known == name) return &text;
+  return nullptr;
 }
 
 StoredElements SafetensorsFile::stored(const TensorEntry& entry) const {

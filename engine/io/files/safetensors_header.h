@@ -14,12 +14,7 @@ namespace mote {
 struct Quoted {
   std::string_view name;
 };
-inline std::string text_of(const Quoted& quoted) {
-  std::string shown = detail::shown_name(quoted.name);
-  if (shown.front() != '"') return shown.insert(0, 1, '\'').append(1, '\'');
-  shown.front() = shown.back() = '\'';
-  return shown;
-}
+inline std::string text_of(const Quoted& quoted) { return '\'' + detail::shortened(quoted.name) + '\''; }
 
 namespace detail {
 

@@ -1,5 +1,6 @@
 // Writing safetensors, with checksums.
 #include <algorithm>
+#include <set>
 
 #include "engine/base/parallel.h"
 #include "engine/io/files/file.h"
@@ -18,14 +19,11 @@ bool before(const NamedArray& a, const NamedArray& b) {
 
 /// What JSON does not know of names; it refuses all else that could not be read again.
 void check_names(const std::vector<NamedArray>& tensors) {
-  std::vector<std::string_view> names;
-  for (const NamedArray& t : tensors) names.push_back(t.name);
-  std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  check_in("safetensors", twice == names.end(), "two tensors have the name ",
-           Quoted{twice == names.end() ? "" : *twice});
-  check_in("safetensors", !std::binary_search(names.begin(), names.end(), detail::metadata_name),
-           "no tensor can have the name ", detail::metadata_name);
+  std::set<std::string_view> names;
+  for (const NamedArray& t : tensors) {
+    check_in("safetensors", names.insert(t.name).second, "two tensors have the name ", Quoted{t.name});
+    check_in("safetensors", t.name != detail::metadata_name, "no tensor can have the name ", detail::metadata_name);
+  }
 }
 
 Metadata with_checksums(Metadata metadata, const std::vector<NamedArray>& tensors) {

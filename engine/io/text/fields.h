@@ -56,13 +56,12 @@ void read_field(const char* name, const std::string& text, std::optional<T>& val
 }
 
 /// What a field accepts, for a help text.
-inline std::string field_kind(const bool&) { return "true|false"; }
-inline std::string field_kind(const Index&) { return ""; }
-inline std::string field_kind(const double&) { return ""; }
-inline std::string field_kind(const std::string&) { return ""; }
-template <HasWords Enum>
-std::string field_kind(const Enum&) {
-  return all_words<Enum>("|");
+template <class T>
+std::string field_kind(const T&) {
+  if constexpr (HasWords<T>)
+    return all_words<T>("|");
+  else
+    return std::is_same_v<T, bool> ? "true|false" : "";
 }
 template <class T>
 std::string field_kind(const std::optional<T>&) {

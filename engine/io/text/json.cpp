@@ -2,7 +2,6 @@
 #include "engine/io/text/json.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "engine/base/check.h"
 #include "engine/io/text/utf8.h"
@@ -10,25 +9,9 @@
 namespace mote {
 namespace {
 
-const char* name_of(Json::Kind kind) {
-  switch (kind) {
-    case Json::Kind::null:
-      return "null";
-    case Json::Kind::boolean:
-      return "a boolean";
-    case Json::Kind::integer:
-      return "an integer";
-    case Json::Kind::number:
-      return "a number with a fraction or an exponent";
-    case Json::Kind::string:
-      return "a string";
-    case Json::Kind::array:
-      return "an array";
-    case Json::Kind::object:
-      return "an object";
-  }
-  return "nothing";
-}
+/// In the order of kinds.
+constexpr const char* kind_names[] = {"null",     "a boolean", "an integer", "a number with a fraction or an exponent",
+                                      "a string", "an array",  "an object"};
 
 }  // namespace
 
@@ -87,7 +70,7 @@ Json& Json::add(std::string name, Json value) {
 template <class T>
 const T& JsonPlace::held(const char* kind) const {
   const T* const found = std::get_if<T>(&value_->value());
-  if (!found) fail("must be " + std::string(kind) + ", not " + name_of(value_->kind()));
+  if (!found) fail("must be " + std::string(kind) + ", not " + kind_names[value_->value().index()]);
   return *found;
 }
 
@@ -110,15 +93,15 @@ const Json* JsonPlace::find(std::string_view name) const {
   return nullptr;
 }
 
-JsonPlace JsonPlace::at(const JsonMember& member) const {
-  return JsonPlace(member.value, what_, path_ + (path_.empty() ? "" : ".") + detail::shown_name(member.name));
+JsonPlace JsonPlace::below(std::string_view name, const Json& value) const {
+  return JsonPlace(value, what_, path_ + (path_.empty() ? "" : ".") + detail::shown_name(name));
 }
 
+JsonPlace JsonPlace::at(const JsonMember& member) const { return below(member.name, member.value); }
+
 JsonPlace JsonPlace::at(std::string_view name) const {
-  for (const JsonMember& m : members())
-    if (m.name == name) return at(m);
-  throw Error(std::string(what_) + ": " + path_ + (path_.empty() ? "" : ".") + detail::shown_name(name) +
-              " is missing");
+  if (const Json* const found = find(name)) return below(name, *found);
+  below(name, *value_).fail("is missing");
 }
 
 JsonPlace JsonPlace::at(std::size_t position) const {
@@ -132,32 +115,7 @@ void JsonPlace::fail(std::string_view rule) const {
   throw Error(std::string(what_) + ": " + (path_.empty() ? "the document" : path_) + " " + std::string(rule));
 }
 
-std::size_t detail::repeated_name(std::span<const JsonMember> members) {
-  if (members.size() <= 8) {  // needs no memory
-    for (std::size_t i = 1; i < members.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j)
-        if (members[i].name == members[j].name) return i;
-    return members.size();
-  }
-  const auto shorter = [&](std::size_t a, std::size_t b) {  // any order does; this one is soon decided
-    const std::string &x = members[a].name, &y = members[b].name;
-    if (x.size() != y.size()) return x.size() < y.size();
-    const int order = x.compare(y);
-    return order != 0 ? order < 0 : a < b;
-  };
-  std::vector<std::size_t> order(members.size());
-  std::iota(order.begin(), order.end(), std::size_t(0));
-  std::sort(order.begin(), order.end(), shorter);
-  std::size_t first = members.size();
-  for (std::size_t i = 1; i < order.size(); ++i)
-    if (members[order[i - 1]].name == members[order[i]].name) first = std::min(first, order[i]);
-  return first;
-}
-
-std::string detail::shown_name(std::string_view name) {
-  const auto in_word = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  };
+std::string detail::shortened(std::string_view name) {
   constexpr std::size_t longest = 80;
   std::string shown;
   for (std::size_t i = 0; i < name.size() && shown.size() < longest;) {
@@ -165,8 +123,15 @@ std::string detail::shown_name(std::string_view name) {
     shown += !code || is_control(*code) ? "?" : std::string(name.substr(i, length));
     i += length;
   }
-  if (name.size() > longest) return "\"" + shown + "...\"";
-  return !name.empty() && std::all_of(name.begin(), name.end(), in_word) ? shown : "\"" + shown + "\"";
+  return name.size() > longest ? shown + "..." : shown;
+}
+
+std::string detail::shown_name(std::string_view name) {
+  const auto in_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  };
+  const std::string shown = shortened(name);
+  return !shown.empty() && std::all_of(shown.begin(), shown.end(), in_word) ? shown : '"' + shown + '"';
 }
 
 }  // namespace mote

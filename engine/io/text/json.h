@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -123,6 +122,7 @@ class JsonPlace {
  private:
   template <class T>
   const T& held(const char* kind) const;
+  JsonPlace below(std::string_view name, const Json& value) const;
 
   const Json* value_;
   std::string_view what_;
@@ -151,9 +151,9 @@ void parse_json_members(std::string_view text, std::string_view what,
                         std::size_t values = JsonLimits{}.values);
 
 namespace detail {
-/// The position of the first member whose name an earlier one has; the number of members if there is none.
-std::size_t repeated_name(std::span<const JsonMember> members);
-/// A name for an error: as it is if it is a word, else in quotes, and of a long one the beginning.
+/// A text for an error: of a long one the beginning, without what cannot be shown.
+std::string shortened(std::string_view text);
+/// The same of a name: in quotes unless it is a word.
 std::string shown_name(std::string_view name);
 }  // namespace detail
 

@@ -1,6 +1,7 @@
 // JSON's parser.
 #include <charconv>
 #include <functional>
+#include <set>
 
 #include "engine/base/check.h"
 #include "engine/base/number_text.h"
@@ -76,21 +77,12 @@ class JsonParser {
 
   Json object(std::size_t depth) {
     std::vector<JsonMember> members;
-    const std::size_t outer = starts_.size();
-    std::size_t next_look = 16;
-    const auto look = [&] {  // whenever the members have doubled, so that a flood of equal names soon ends
-      if (const std::size_t i = detail::repeated_name(members); i < members.size())
-        fail("the name " + detail::shown_name(members[i].name) + " occurs twice in an object", starts_[outer + i]);
-    };
+    std::set<std::string> names;
     each_member(depth, [&](std::size_t start, std::string& name, Json& held) {
-      starts_.push_back(start);
+      if (!names.insert(name).second)
+        fail("the name " + detail::shown_name(name) + " occurs twice in an object", start);
       members.push_back({std::move(name), std::move(held)});
-      if (members.size() < next_look) return;
-      look();
-      next_look *= 2;
     });
-    look();
-    starts_.resize(outer);
     return Json::object(std::move(members));
   }
 
@@ -260,7 +252,6 @@ class JsonParser {
   const JsonLimits& limits_;
   std::size_t at_ = 0;  // the byte at which the parser stands
   std::size_t values_ = 0;
-  std::vector<std::size_t> starts_;  // of the names in the objects that are open
 };
 
 }  // namespace

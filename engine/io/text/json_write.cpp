@@ -1,5 +1,6 @@
 // JSON's writer.
 #include <cmath>
+#include <set>
 
 #include "engine/base/number_text.h"
 #include "engine/io/text/json.h"
@@ -19,29 +20,15 @@ class Writer {
 
  private:
   void write(const JsonPlace& place, std::size_t depth) {
-    switch (place.value().kind()) {
-      case Json::Kind::null:
-        text_ += "null";
-        break;
-      case Json::Kind::boolean:
-        text_ += place.as_bool() ? "true" : "false";
-        break;
-      case Json::Kind::integer:
-        text_ += std::to_string(place.as_integer());
-        break;
-      case Json::Kind::number:
-        write_number(place);
-        break;
-      case Json::Kind::string:
-        write_string(place.as_string(), place);
-        break;
-      case Json::Kind::array:
-        write_array(place, depth + 1);
-        break;
-      case Json::Kind::object:
-        write_object(place, depth + 1);
-        break;
-    }
+    using enum Json::Kind;
+    const Json::Kind kind = place.value().kind();
+    if (kind == null) text_ += "null";
+    if (kind == boolean) text_ += place.as_bool() ? "true" : "false";
+    if (kind == integer) text_ += std::to_string(place.as_integer());
+    if (kind == number) write_number(place);
+    if (kind == string) write_string(place.as_string(), place);
+    if (kind == array) write_array(place, depth + 1);
+    if (kind == object) write_object(place, depth + 1);
   }
 
   /// With a point or an exponent even if it is whole: an integer is another kind.
@@ -85,11 +72,10 @@ class Writer {
   }
 
   void write_object(const JsonPlace& place, std::size_t depth) {
-    const std::vector<JsonMember>& members = place.members();
-    if (const std::size_t i = detail::repeated_name(members); i < members.size())
-      place.fail("has two members with the name " + detail::shown_name(members[i].name));
+    std::set<std::string_view> names;
     text_ += '{';
-    for (const JsonMember& m : members) {
+    for (const JsonMember& m : place.members()) {
+      if (!names.insert(m.name).second) place.fail("has two members with the name " + detail::shown_name(m.name));
       if (m.name.find('\0') != std::string::npos) place.fail("has a name that holds U+0000");
       next(depth);
       write_string(m.name, place);
