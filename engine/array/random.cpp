@@ -186,8 +186,6 @@ void Generator::randint(std::span<std::int64_t> out, std::int64_t low, std::int6
   }
 }
 
-std::int64_t Generator::random_int64() const { return static_cast<std::int64_t>(next_u64() & 0x7FFFFFFFFFFFFFFF); }
-
 std::vector<std::int64_t> Generator::randperm(std::int64_t n) const {
   constexpr std::int64_t limit = (std::int64_t(1) << 32) / 20;
   check_in("randperm", n >= 0 && n < limit, "n = ", n, " is outside [0, ", limit, ")");

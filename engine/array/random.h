@@ -133,7 +133,7 @@ class Generator {
   void randint(std::span<std::int64_t> out, std::int64_t low, std::int64_t high) const;
 
   /// 63 random bits, never negative: PyTorch's `random_()` of an int64.
-  std::int64_t random_int64() const;
+  std::int64_t random_int64() const { return static_cast<std::int64_t>(next_u64() & 0x7FFFFFFFFFFFFFFF); }
 
   /// The integers 0 to n-1 in random order (Fisher-Yates, from the front). Errors: n < 0, and n >= 2^32 / 20, where the
   /// remainder becomes visibly uneven and PyTorch draws differently.
