@@ -20,7 +20,7 @@ class Reduction {
   Reduction(const Array& x, const Axes& axes, bool keepdim, bool to_rows)
       : shape(reduced_shape(x.shape(), axes, keepdim)), x_(x) {
     const Axes sorted = axes.of(x.rank());
-    const std::span<const int> list = sorted.list();
+    const std::span<const int> list(sorted);
     const bool together = list.empty() || list.back() - list.front() + 1 == static_cast<int>(list.size());
     Index after = 1;
     for (int i = list.empty() ? x.rank() : list.back() + 1; i < x.rank(); ++i) after *= x.shape()[i];
@@ -145,15 +145,12 @@ Array min(const Array& x, const Axes& axes, bool keepdim) {
 
 Array sum_to(const Array& x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  check_in("sum_to", x.rank() >= shape.rank(), "shape ", shape, " does not broadcast to ", x.shape());
+  check_in("sum_to", Layout(shape).expands_to(x.shape()), "shape ", shape, " does not broadcast to ", x.shape());
   std::array<int, Shape::max_rank> axes;
   std::size_t count = 0;
   const int extra = x.rank() - shape.rank();
-  for (int i = 0; i < x.rank(); ++i) {
-    const Index target = i < extra ? 1 : shape[i - extra];
-    check_in("sum_to", target == 1 || target == x.shape()[i], "shape ", shape, " does not broadcast to ", x.shape());
-    if (i < extra || target != x.shape()[i]) axes[count++] = i;
-  }
+  for (int i = 0; i < x.rank(); ++i)
+    if (i < extra || shape[i - extra] != x.shape()[i]) axes[count++] = i;
   return count == 0 ? x.reshape(shape) : sum(x, std::span<const int>(axes.data(), count), true).reshape(shape);
 }
 

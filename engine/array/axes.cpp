@@ -24,12 +24,9 @@ Axes Axes::of(int rank) const {
 }
 
 Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim) {
-  const Axes list = axes.of(shape.rank());
   Shape result = shape;
-  for (const int* axis = list.end(); axis != list.begin();) {
-    --axis;
-    result = keepdim ? result.with(*axis, 1) : result.without(*axis);
-  }
+  int gone = 0;  // axes before the next one
+  for (const int axis : axes.of(shape.rank())) result = keepdim ? result.with(axis, 1) : result.without(axis - gone++);
   return result;
 }
 

@@ -23,7 +23,6 @@ class Axes {
   const int* begin() const { return axes_.data(); }
   const int* end() const { return axes_.data() + count_; }
   bool empty() const { return count_ == 0; }
-  std::span<const int> list() const { return {begin(), end()}; }
 
   /// These axes of an array of `rank`, counted from 0 and sorted; all of them if none are listed. Errors: an axis out
   /// of range or listed twice.

@@ -33,10 +33,7 @@ class Mask : public Strided<Mask, std::uint8_t> {
     return combine<Mask>(a, b, [](auto x, auto y) { return x != 0 || y != 0; });
   }
   friend Mask operator~(const Mask& a) {
-    Mask out = a;
-    std::uint8_t* const y = out.mutate();
-    for (Index i = 0; i < out.numel(); ++i) y[i] = !y[i];
-    return out;
+    return combine<Mask>(a, a, [](auto x, auto) { return x == 0; });
   }
 };
 

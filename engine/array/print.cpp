@@ -33,11 +33,6 @@ std::string text_of(std::int64_t x, const Form&) { return std::to_string(x); }
 std::string text_of(std::uint8_t x, const Form&) { return x != 0 ? "True" : "False"; }
 
 template <class T>
-void widen(Form& form, const std::vector<T>& shown) {
-  for (const T x : shown) form.width = std::max(form.width, text_of(x, form).size());
-}
-
-template <class T>
 Form choose_form(std::vector<T> shown, const PrintOptions& options) {
   Form form{.precision = options.precision};
   if constexpr (std::is_floating_point_v<T>) {
@@ -50,11 +45,10 @@ Form choose_form(std::vector<T> shown, const PrintOptions& options) {
       form.whole = form.whole && x == std::ceil(x);
     }
     form.scientific = most / least > 1000 || most > 1e8 || (!form.whole && least < 1e-4);
-    widen(form, shown);  // before the caller's choice applies: PyTorch keeps the width of its own
-    if (options.scientific != Scientific::automatic) form.scientific = options.scientific == Scientific::on;
-  } else {
-    widen(form, shown);
   }
+  for (const T x : shown) form.width = std::max(form.width, text_of(x, form).size());
+  // Only now the caller's choice: PyTorch keeps the width of its own.
+  if (options.scientific != Scientific::automatic) form.scientific = options.scientific == Scientific::on;
   return form;
 }
 
@@ -133,17 +127,6 @@ class Printer {
   Form form_;
 };
 
-/// Adds ", remark", on its own line if the last line would grow too long (by PyTorch's count, which is generous).
-void add_remark(std::string& text, std::size_t& last_line, const std::string& remark, Index linewidth) {
-  if (static_cast<Index>(last_line + remark.size() + 2) > linewidth) {
-    text += ",\n       " + remark;
-    last_line = 7 + remark.size();
-  } else {
-    text += ", " + remark;
-    last_line += remark.size() + 2;
-  }
-}
-
 void check_options(const char* name, const PrintOptions& options) {
   check_in(name, options.precision >= 0 && options.precision <= 100, "precision ", options.precision,
            " is outside [0, 100]");
@@ -168,7 +151,11 @@ std::string print(const A& x, const PrintOptions& options) {
   if (!options.suffix.empty()) remarks.push_back(options.suffix);
   const std::size_t newline = text.rfind('\n');
   std::size_t last_line = newline == std::string::npos ? text.size() + 2 : text.size() - newline + 1;
-  for (const std::string& remark : remarks) add_remark(text, last_line, remark, options.linewidth);
+  for (const std::string& remark : remarks) {  // each on its own line if the last would grow too long for PyTorch
+    const bool fits = static_cast<Index>(last_line + remark.size() + 2) <= options.linewidth;
+    text += (fits ? ", " : ",\n       ") + remark;
+    last_line = remark.size() + (fits ? last_line + 2 : 7);
+  }
   return text + ")";
 }
 

@@ -48,7 +48,7 @@ void for_units(const Generator& stream, std::size_t n, const Put& put) {
       if constexpr (each == 1)
         put(i, Generator::unit_of(words[j]));
       else
-        put(i, Generator::unit_of(words[2 * j], words[2 * j + 1]));
+        put(i, Generator::unit_of(std::uint64_t(words[2 * j]) << 32 | words[2 * j + 1]));
     }
   }
 }
@@ -75,26 +75,6 @@ class Congruential {
   std::uint64_t x_;
 };
 
-/// Calls put(i, whether draw i is 1, which has probability p) for i in [0, n).
-template <class Put>
-void flip_coins(const Generator& stream, std::size_t n, double p, const Put& put) {
-  check_in("bernoulli", p >= 0 && p <= 1, "p = ", p, " is not a probability");
-  if (n == 0) return;
-  if (stream.build().mkl) {
-    Congruential mkl(stream.next_u32());
-    for (std::size_t i = 0; i < n; ++i) put(i, static_cast<double>(mkl.next()) / Congruential::modulus < p);
-  } else {
-    for_units<double>(stream, n, [&](std::size_t i, double unit) { put(i, unit < p); });
-  }
-}
-
-template <class T>
-void flip(const Generator& stream, std::span<std::uint8_t> out, std::span<const T> p) {
-  check_in("bernoulli", out.size() == p.size(), out.size(), " results need as many probabilities, not ", p.size());
-  for (const T x : p) check_in("bernoulli", x >= 0 && x <= 1, "p = ", x, " is not a probability");
-  for_units<T>(stream, out.size(), [&](std::size_t i, T unit) { out[i] = unit < p[i]; });
-}
-
 template <class T>
 void fill_exponential(const Generator& stream, std::span<T> out, double lambda) {
   check_in("exponential", lambda > 0, "lambda ", lambda, " must be above 0");
@@ -110,6 +90,14 @@ void fill_exponential(const Generator& stream, std::span<T> out, double lambda) 
     for_units<double>(stream, out.size(),
                       [&](std::size_t i, double unit) { out[i] = static_cast<T>(-1 / lambda * math::log1p(-unit)); });
   }
+}
+
+template <class Draw>
+void draw_float32(std::span<real> out, const Draw& draw) {
+  if constexpr (std::is_same_v<real, float>) return draw(out);
+  std::vector<float> drawn(out.size());
+  draw(std::span<float>(drawn));
+  std::copy(drawn.begin(), drawn.end(), out.begin());
 }
 
 }  // namespace
@@ -146,23 +134,24 @@ void Generator::set_state(const GeneratorState& state) const {
   changing() = state;
 }
 
-std::uint32_t Generator::next_u32() const {
+/// The state, of which at least one word has not been drawn.
+GeneratorState& Generator::with_word() const {
   GeneratorState& s = changing();
   if (s.used == s.words.size()) {
     twist(s.words);
     s.used = 0;
   }
+  return s;
+}
+
+std::uint32_t Generator::next_u32() const {
+  GeneratorState& s = with_word();
   return tempered(s.words[s.used++]);
 }
 
 void Generator::words(std::span<std::uint32_t> out) const {
-  if (out.empty()) return;
-  GeneratorState& s = changing();
   while (!out.empty()) {
-    if (s.used == s.words.size()) {
-      twist(s.words);
-      s.used = 0;
-    }
+    GeneratorState& s = with_word();
     const std::size_t count = std::min(out.size(), s.words.size() - s.used);
     const std::uint32_t* const from = s.words.data() + s.used;
     for (std::size_t i = 0; i < count; ++i) out[i] = tempered(from[i]);
@@ -180,10 +169,10 @@ void Generator::uniform(std::span<float> out, double low, double high) const { f
 void Generator::uniform(std::span<double> out, double low, double high) const { fill_uniform(*this, out, low, high); }
 
 void Generator::uniform_float32(std::span<real> out, double low, double high) const {
-  if constexpr (std::is_same_v<real, float>) return uniform(out, low, high);
-  std::vector<float> drawn(out.size());
-  uniform(std::span<float>(drawn), low, high);
-  std::copy(drawn.begin(), drawn.end(), out.begin());
+  draw_float32(out, [&](std::span<float> drawn) { uniform(drawn, low, high); });
+}
+void Generator::normal_float32(std::span<real> out, double mean, double std) const {
+  draw_float32(out, [&](std::span<float> drawn) { normal(drawn, mean, std); });
 }
 
 void Generator::randint(std::span<std::int64_t> out, std::int64_t low, std::int64_t high) const {
@@ -197,8 +186,6 @@ void Generator::randint(std::span<std::int64_t> out, std::int64_t low, std::int6
   }
 }
 
-std::int64_t Generator::random_int64() const { return static_cast<std::int64_t>(next_u64() & 0x7FFFFFFFFFFFFFFF); }
-
 std::vector<std::int64_t> Generator::randperm(std::int64_t n) const {
   constexpr std::int64_t limit = (std::int64_t(1) << 32) / 20;
   check_in("randperm", n >= 0 && n < limit, "n = ", n, " is outside [0, ", limit, ")");
@@ -208,19 +195,20 @@ std::vector<std::int64_t> Generator::randperm(std::int64_t n) const {
   return order;
 }
 
-void Generator::bernoulli(std::span<std::uint8_t> out, double p) const {
-  flip_coins(*this, out.size(), p, [&](std::size_t i, bool one) { out[i] = one; });
-}
-
 void Generator::bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, double p) const {
   check_in("bernoulli_bits", bits.size() == (n + 7) / 8, n, " bits need ", (n + 7) / 8, " bytes, not ", bits.size());
+  check_in("bernoulli", p >= 0 && p <= 1, "p = ", p, " is not a probability");
   std::fill(bits.begin(), bits.end(), std::uint8_t(0));
-  flip_coins(*this, n, p,
-             [&](std::size_t i, bool one) { bits[i / 8] = static_cast<std::uint8_t>(bits[i / 8] | (one << (i % 8))); });
+  const auto put = [&](std::size_t i, bool one) {
+    bits[i / 8] = static_cast<std::uint8_t>(bits[i / 8] | (one << (i % 8)));
+  };
+  if (build().mkl && n > 0) {
+    Congruential mkl(next_u32());
+    for (std::size_t i = 0; i < n; ++i) put(i, static_cast<double>(mkl.next()) / Congruential::modulus < p);
+  } else {
+    for_units<double>(*this, n, [&](std::size_t i, double unit) { put(i, unit < p); });
+  }
 }
-
-void Generator::bernoulli(std::span<std::uint8_t> out, std::span<const float> p) const { flip(*this, out, p); }
-void Generator::bernoulli(std::span<std::uint8_t> out, std::span<const double> p) const { flip(*this, out, p); }
 
 void Generator::exponential(std::span<float> out, double lambda) const { fill_exponential(*this, out, lambda); }
 void Generator::exponential(std::span<double> out, double lambda) const { fill_exponential(*this, out, lambda); }

@@ -63,8 +63,7 @@ struct GeneratorState {
 ///     normal, n >= 16   float n, + 16 if n % 16  double 2n, + 32 if n % 16
 ///     randint           n; 2n for a range of 2^28 or more        random_int64   2
 ///     randperm          n - 1, or 0 for n < 2                    exponential    2n
-///     bernoulli(p)      2n; 1 with mkl                           bernoulli(P)   float n, double 2n
-///     an empty span     0
+///     bernoulli_bits    2n; 1 with mkl                           an empty span  0
 ///
 /// Source: M. Matsumoto, T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998); the rules follow PyTorch.
 class Generator {
@@ -105,14 +104,9 @@ class Generator {
 
   /// Units in [0, 1): the low 24 bits of one word times 2^-24, the low 53 bits of two words times 2^-53.
   static float unit_of(std::uint32_t word) { return static_cast<float>(word & 0xFFFFFF) * 0x1p-24f; }
-  static double unit_of(std::uint32_t high, std::uint32_t low) {
-    return static_cast<double>(((std::uint64_t(high) << 32) | low) & 0x1FFFFFFFFFFFFF) * 0x1p-53;
-  }
+  static double unit_of(std::uint64_t words) { return static_cast<double>(words & 0x1FFFFFFFFFFFFF) * 0x1p-53; }
   float uniform_float() const { return unit_of(next_u32()); }
-  double uniform_double() const {
-    const std::uint32_t high = next_u32();
-    return unit_of(high, next_u32());
-  }
+  double uniform_double() const { return unit_of(next_u64()); }
 
   /// out[i] = unit * (high - low) + low, rounded once (fma): uniform over [low, high), though rounding may reach
   /// `high`. The bounds are first narrowed to out's type. Errors: low > high, or bounds or a width that are not finite
@@ -127,10 +121,6 @@ class Generator {
   /// ARM Macs use another sine in the blocks: equal to about 2.5e-6.
   void normal(std::span<float> out, double mean = 0, double std = 1) const;
   void normal(std::span<double> out, double mean = 0, double std = 1) const;
-  /// As normal of fewer than 16 elements, for any size: what PyTorch's normal_ does to a non-contiguous tensor, such as
-  /// a transposed one.
-  void normal_strided(std::span<float> out, double mean = 0, double std = 1) const;
-  void normal_strided(std::span<double> out, double mean = 0, double std = 1) const;
 
   /// The draws of initial weights: always in float32, widened where `real` is double, so that both builds of the
   /// library start from the same weights.
@@ -143,22 +133,16 @@ class Generator {
   void randint(std::span<std::int64_t> out, std::int64_t low, std::int64_t high) const;
 
   /// 63 random bits, never negative: PyTorch's `random_()` of an int64.
-  std::int64_t random_int64() const;
+  std::int64_t random_int64() const { return static_cast<std::int64_t>(next_u64() & 0x7FFFFFFFFFFFFFFF); }
 
   /// The integers 0 to n-1 in random order (Fisher-Yates, from the front). Errors: n < 0, and n >= 2^32 / 20, where the
   /// remainder becomes visibly uneven and PyTorch draws differently.
   std::vector<std::int64_t> randperm(std::int64_t n) const;
 
-  /// out[i] = 1 with probability p, else 0: a double unit below p. With mkl: see TorchBuild. Errors: p outside [0, 1]
+  /// Draw i of n is 1 with probability p, else 0: a double unit below p. With mkl: see TorchBuild. The draws are packed
+  /// eight to a byte: draw i is bit i % 8 of bits[i / 8]. Errors: bits whose size is not (n + 7) / 8; p outside [0, 1]
   /// or NaN.
-  void bernoulli(std::span<std::uint8_t> out, double p) const;
-  /// The same draws packed eight to a byte: draw i is bit i % 8 of bits[i / 8]. Errors: bits whose size is not
-  /// (n + 7) / 8; as bernoulli.
   void bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, double p) const;
-  /// out[i] = 1 with probability p[i], else 0: a unit of p's type below p[i]. PyTorch's torch.bernoulli(p) for a
-  /// tensor, the same in every build. Errors: sizes of p and out that differ, a p outside [0, 1].
-  void bernoulli(std::span<std::uint8_t> out, std::span<const float> p) const;
-  void bernoulli(std::span<std::uint8_t> out, std::span<const double> p) const;
 
   /// out[i] = -log(1 - unit) / lambda: waiting times with mean 1 / lambda. The unit and the logarithm are double for
   /// both types. Errors: lambda that is not above 0. The one draw whose values only approximate some builds': with mkl
@@ -173,8 +157,11 @@ class Generator {
     StreamGuard* guard = nullptr;  ///< that knows the state from before its first draw
   };
   GeneratorState& changing() const;
+  GeneratorState& with_word() const;
   void seed_with(std::uint64_t seed) const;
   double standard_normal() const;
+  template <class T>
+  void fill_normal(std::span<T> out, double mean, double std) const;
 
   struct Counted {
     Counted() noexcept { live.fetch_add(1, std::memory_order_relaxed); }

@@ -89,20 +89,6 @@ void normal_block(double* d, double mean, double std) {
   }
 }
 
-/// 16 elements or more. One more block of new units covers a ragged end over the last 16 elements and overwrites
-/// finished normals; this is how PyTorch avoids a short block.
-template <class T>
-void fill_normal_blocks(const Generator& stream, std::span<T> out, T mean, T std) {
-  stream.uniform(out);  // times 1 plus 0: the units themselves
-  for (std::size_t i = 0; i + block <= out.size(); i += block) normal_block(&out[i], mean, std);
-  if (out.size() % block == 0) return;
-  const std::span<T> last = out.last(block);
-  stream.uniform(last);
-  normal_block(last.data(), mean, std);
-}
-
-void check_std(double std) { check_in("normal", std >= 0, "standard deviation ", std, " must be at least 0"); }
-
 }  // namespace
 
 /// One sample of the path for small sizes: here the second unit gives the radius, the first the angle.
@@ -121,31 +107,25 @@ double Generator::standard_normal() const {
   return r * math::cos(t);
 }
 
-void Generator::normal_strided(std::span<float> out, double mean, double std) const {
-  check_std(std);
-  for (float& x : out) x = static_cast<float>(std::fma(standard_normal(), std, mean));
-}
-void Generator::normal_strided(std::span<double> out, double mean, double std) const {
-  check_std(std);
-  for (double& x : out) x = std::fma(standard_normal(), std, mean);
-}
-
-void Generator::normal(std::span<float> out, double mean, double std) const {
-  check_std(std);
-  if (out.size() < block) return normal_strided(out, mean, std);
-  fill_normal_blocks(*this, out, static_cast<float>(mean), static_cast<float>(std));
-}
-void Generator::normal(std::span<double> out, double mean, double std) const {
-  check_std(std);
-  if (out.size() < block) return normal_strided(out, mean, std);
-  fill_normal_blocks(*this, out, mean, std);
+/// Fewer than 16 elements come in pairs. Of more, one block of new units covers a ragged end over the last 16 and
+/// overwrites finished normals; this is how PyTorch avoids a short block.
+template <class T>
+void Generator::fill_normal(std::span<T> out, double mean, double std) const {
+  check_in("normal", std >= 0, "standard deviation ", std, " must be at least 0");
+  if (out.size() < block) {
+    for (T& x : out) x = static_cast<T>(std::fma(standard_normal(), std, mean));
+    return;
+  }
+  const auto fill = [&](std::span<T> units) {
+    uniform(units);  // times 1 plus 0: the units themselves
+    for (std::size_t i = 0; i + block <= units.size(); i += block)
+      normal_block(&units[i], static_cast<T>(mean), static_cast<T>(std));
+  };
+  fill(out);
+  if (out.size() % block != 0) fill(out.last(block));
 }
 
-void Generator::normal_float32(std::span<real> out, double mean, double std) const {
-  if constexpr (std::is_same_v<real, float>) return normal(out, mean, std);
-  std::vector<float> drawn(out.size());
-  normal(std::span<float>(drawn), mean, std);
-  std::copy(drawn.begin(), drawn.end(), out.begin());
-}
+void Generator::normal(std::span<float> out, double mean, double std) const { fill_normal(out, mean, std); }
+void Generator::normal(std::span<double> out, double mean, double std) const { fill_normal(out, mean, std); }
 
 }  // namespace mote

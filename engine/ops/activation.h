@@ -6,9 +6,14 @@
 namespace mote {
 
 namespace detail {
-/// Records y = f(x) with a gradient that `backward` computes from dy and what is kept, x or y.
-inline Tensor record_function(Op& op, const Array& y, const Array& kept, kernels::Binary* backward) {
-  return op.record(y, save(kept, backward),
+/// What the gradient of a function needs: x, or y.
+enum class Kept { input, result };
+
+/// The op y = f(x), whose gradient `backward` computes from dy and what is kept.
+inline Tensor function(OpName name, const Tensor& x, kernels::Unary* f, kernels::Binary* backward, Kept kept) {
+  Op op(name, x);
+  const Array y = map(f, x.array());
+  return op.record(y, save(kept == Kept::result ? y : x.array(), backward),
                    [](const Array& dy, Grads& dx, const Array& kept, kernels::Binary* backward) {
                      dx.add(0, zip(backward, dy, kept));
                    });
@@ -17,23 +22,18 @@ inline Tensor record_function(Op& op, const Array& y, const Array& kept, kernels
 
 /// Hyperbolic tangent, in [-1, 1].
 inline Tensor tanh(const Tensor& x) {
-  Op op("tanh", x);
-  const Array y = map(kernels::table().tanh, x.array());
-  return detail::record_function(op, y, y, kernels::table().tanh_backward);
+  return detail::function("tanh", x, kernels::table().tanh, kernels::table().tanh_backward, detail::Kept::result);
 }
 
 /// 1 / (1 + e^-x), in [0, 1].
 inline Tensor sigmoid(const Tensor& x) {
-  Op op("sigmoid", x);
-  const Array y = map(kernels::table().sigmoid, x.array());
-  return detail::record_function(op, y, y, kernels::table().sigmoid_backward);
+  const kernels::Table& t = kernels::table();
+  return detail::function("sigmoid", x, t.sigmoid, t.sigmoid_backward, detail::Kept::result);
 }
 
 /// max(x, 0). The gradient at exactly 0 is 0; NaN stays NaN. Keeps the result, which the next op mostly keeps anyway.
 inline Tensor relu(const Tensor& x) {
-  Op op("relu", x);
-  const Array y = map(kernels::table().relu, x.array());
-  return detail::record_function(op, y, y, kernels::table().relu_backward);
+  return detail::function("relu", x, kernels::table().relu, kernels::table().relu_backward, detail::Kept::result);
 }
 
 /// Which GELU: the exact one, or the tanh approximation that GPT-2 was trained with.
@@ -42,18 +42,15 @@ enum class GeluForm { exact, tanh };
 /// x Phi(x) with Phi the normal distribution function (1 + erf(x / sqrt 2)) / 2; or, with GeluForm::tanh,
 /// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). They differ by less than 5e-4. Source: Hendrycks and Gimpel 2016.
 inline Tensor gelu(const Tensor& x, GeluForm form = GeluForm::exact) {
-  Op op("gelu", x);
   const kernels::Table& t = kernels::table();
   const bool exact = form == GeluForm::exact;
-  const Array y = map(exact ? t.gelu : t.gelu_tanh, x.array());
-  return detail::record_function(op, y, x.array(), exact ? t.gelu_backward : t.gelu_tanh_backward);
+  return detail::function("gelu", x, exact ? t.gelu : t.gelu_tanh, exact ? t.gelu_backward : t.gelu_tanh_backward,
+                          detail::Kept::input);
 }
 
 /// x sigmoid(x), also called swish.
 inline Tensor silu(const Tensor& x) {
-  Op op("silu", x);
-  const Array y = map(kernels::table().silu, x.array());
-  return detail::record_function(op, y, x.array(), kernels::table().silu_backward);
+  return detail::function("silu", x, kernels::table().silu, kernels::table().silu_backward, detail::Kept::input);
 }
 
 }  // namespace mote

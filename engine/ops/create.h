@@ -39,15 +39,6 @@ requires(std::is_same_v<A, IntArray> || std::is_same_v<A, Mask>) Tensor tensor(c
 
 inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
 inline Tensor ones(const Shape& shape) { return Array::full(shape, 1); }
-/// With the shape of x, without its graph.
-inline Tensor zeros_like(const Tensor& x) {
-  const Op op("zeros_like");  // x is no input: what is made of its shape alone has no gradient
-  return Array::zeros(x.shape());
-}
-inline Tensor ones_like(const Tensor& x) {
-  const Op op("ones_like");
-  return Array::full(x.shape(), 1);
-}
 inline Tensor full(const Shape& shape, double value) { return Array::full(shape, static_cast<real>(value)); }
 
 /// start, start + step, ... below end, each as start + i * step in double. Errors: a step of 0 or away from end.

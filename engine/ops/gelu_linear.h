@@ -27,20 +27,13 @@ inline Tensor gelu_linear(const Tensor& x, const Tensor& weight, const Tensor& b
       y, save(rows, x.shape(), weight, form),
       [](const Array& dy, Grads& dx, const Array& x, const Shape& shape, const Array& weight, GeluForm form) {
         const kernels::Table& t = kernels::table();
-        const bool exact = form == GeluForm::exact;
+        const auto both = form == GeluForm::exact ? t.gelu_again : t.gelu_tanh_again;
         const Array d = dy.reshape({x.shape()[0], weight.shape()[0]});
-        Array h;
-        if (dx.wants(0)) {
-          Array dh = matmul(d, weight);  // becomes dx in place
-          h = Array::empty(x.shape());
-          real *const to = dh.mutate(), *const again = h.mutate();
-          const auto both = exact ? t.gelu_again : t.gelu_tanh_again;
-          parallel_for(x.numel(), grain_for(cost::exponential),
-                       [&](Index lo, Index hi) { both(to + lo, x.data() + lo, again + lo, to + lo, hi - lo); });
-          dx.add(0, dh.reshape(shape));
-        } else {
-          h = map(exact ? t.gelu : t.gelu_tanh, x);
-        }
+        Array dh = matmul(d, weight), h = Array::empty(x.shape());  // dh becomes dx in place
+        real *const to = dh.mutate(), *const again = h.mutate();
+        parallel_for(x.numel(), grain_for(cost::exponential),
+                     [&](Index lo, Index hi) { both(to + lo, x.data() + lo, again + lo, to + lo, hi - lo); });
+        dx.add(0, dh.reshape(shape));
         detail::linear_weight_gradients(d, dx, h);
       });
 }

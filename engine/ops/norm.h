@@ -16,16 +16,16 @@ using NormBackward = decltype(kernels::Table::layer_norm_backward);
 
 /// The gradients of both norms in one pass over the rows. The sums for weight and bias run over blocks of 128 rows, and
 /// the blocks are added in order, so that threads do not affect the bits. x contiguous [..., C]; stats {mean, inv_std}
-/// per row; rms_norm has no third input.
-inline void norm_backward(NormBackward kernel, const Array& dy, Grads& dx, const Array& x, const Array& weight,
-                          const Array& stats, bool has_bias) {
+/// per row.
+inline constexpr auto norm_backward = [](const Array& dy, Grads& dx, const Array& x, const Array& weight,
+                                         const Array& stats, NormBackward kernel) {
   const Array g = dy.contiguous();
   const Index n = x.shape()[-1], rows = n ? x.numel() / n : 0;
   constexpr Index block = 128;
   const Index blocks = (rows + block - 1) / block;
   Array d = dx.wants(0) ? Array::empty(x.shape()) : Array();
   Array of_weight = dx.wants(1) ? Array::zeros({blocks, n}) : Array();
-  Array of_bias = has_bias && dx.wants(2) ? Array::zeros({blocks, n}) : Array();
+  Array of_bias = dx.wants(2) ? Array::zeros({blocks, n}) : Array();
   const auto start = [](Array& a) { return a.defined() ? a.mutate() : nullptr; };
   real *const out = start(d), *const w = start(of_weight), *const b = start(of_bias);
   const kernels::NormInputs in{g.data(), x.data(), weight.defined() ? weight.data() : nullptr, stats.data()};
@@ -43,8 +43,8 @@ inline void norm_backward(NormBackward kernel, const Array& dy, Grads& dx, const
   const auto total = [&](const Array& parts) { return blocks == 1 ? parts.reshape({n}) : sum(parts, 0); };
   if (dx.wants(0)) dx.add(0, d);
   if (dx.wants(1)) dx.add(1, total(of_weight));
-  if (has_bias && dx.wants(2)) dx.add(2, total(of_bias));
-}
+  if (dx.wants(2)) dx.add(2, total(of_bias));
+};
 
 inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   check(x.dim() >= 1, "needs at least one axis");
@@ -58,7 +58,7 @@ inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias
 
 /// Both norms of the rows of x, computed in parallel. Of every row, backward keeps {mean, inv_std}.
 inline Tensor norm(Op& op, NormForward forward, NormBackward backward, const Tensor& x, const Tensor& weight,
-                   const Tensor& bias, double eps, bool has_bias) {
+                   const Tensor& bias, double eps) {
   check_norm(x, weight, bias, eps);
   const Array in = x.array().contiguous();
   const Array w = weight.defined() ? weight.array().contiguous() : Array(),
@@ -70,10 +70,7 @@ inline Tensor norm(Op& op, NormForward forward, NormBackward backward, const Ten
                                      static_cast<real>(eps)};
   parallel_for(rows, grain_for(cost::row + cost::norm * static_cast<double>(n)),
                [&](Index lo, Index hi) { forward(in.data() + lo * n, weights, out + lo * n, s + 2 * lo, hi - lo, n); });
-  return op.record(
-      y, save(in, w, stats, backward, has_bias),
-      [](const Array& dy, Grads& dx, const Array& x, const Array& weight, const Array& stats, NormBackward backward,
-         bool has_bias) { norm_backward(backward, dy, dx, x, weight, stats, has_bias); });
+  return op.record(y, save(in, w, stats, backward), norm_backward);
 }
 
 }  // namespace detail
@@ -86,16 +83,17 @@ inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tenso
   // mean, difference, square and sum, scale, weight, bias
   op.flops(7 * x.numel(), {9 * x.numel(), 4 * x.numel(), x.numel()});
   const kernels::Table& t = kernels::table();
-  return detail::norm(op, t.layer_norm, t.layer_norm_backward, x, weight, bias, eps, true);
+  return detail::norm(op, t.layer_norm, t.layer_norm_backward, x, weight, bias, eps);
 }
 
 /// y = x / sqrt(mean(x^2) + eps) * weight over the last axis. x [..., C], weight [C] or undefined.
 /// Errors: a weight of another length, an eps below 0 or beyond float. Source: Zhang and Sennrich 2019.
 inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 1e-5) {
-  Op op("rms_norm", x, weight);
+  const Tensor no_bias;
+  Op op("rms_norm", x, weight, no_bias);
   op.flops(4 * x.numel(), {7 * x.numel(), 3 * x.numel()});  // square and sum, scale, weight
   const kernels::Table& t = kernels::table();
-  return detail::norm(op, t.rms_norm, t.rms_norm_backward, x, weight, {}, eps, false);
+  return detail::norm(op, t.rms_norm, t.rms_norm_backward, x, weight, no_bias, eps);
 }
 
 }  // namespace mote

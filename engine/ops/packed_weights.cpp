@@ -1,8 +1,6 @@
 // PackedWeights: lookup, packing, the product.
 #include "engine/ops/packed_weights.h"
 
-#include <algorithm>
-
 #include "engine/autograd/tensor.h"
 
 namespace mote {
@@ -14,27 +12,15 @@ kernels::PackedWeight PackedWeights::of(const Array& weight) {
     if (++next_ == packed_.size()) next_ = 0;
     if (p.weight == weight.data() && p.panels.n == n && p.panels.k == k && p.panels.width == width) return p.panels;
   }
-  return pack(weight);
-}
-
-/// Of a weight that has changed nobody else holds the old array any more.
-void PackedWeights::forget_changed() {
-  std::erase_if(sources_, [this](const Source& s) {
-    if (!s.weight.owns_storage()) return false;
-    std::erase_if(packed_, [&s](const Packed& p) { return p.source == s.number; });
-    return true;
-  });
-}
-
-kernels::PackedWeight PackedWeights::pack(const Array& weight) {
-  forget_changed();
+  // Of a weight that has changed nobody else holds the old array any more.
+  std::erase_if(packed_, [](const Packed& p) { return p.source->owns_storage(); });
   next_ = 0;
-  auto source =
-      std::find_if(sources_.begin(), sources_.end(), [&](const Source& s) { return s.weight.shares_storage(weight); });
-  if (source == sources_.end()) source = sources_.insert(source, {weight, sources_so_far_++});
-  const Index n = weight.shape()[0], k = weight.shape()[1];
+  std::shared_ptr<const Array> source;
+  for (const Packed& p : packed_)
+    if (p.source->shares_storage(weight)) source = p.source;
+  if (!source) source = std::make_shared<const Array>(weight);
   const Storage elements(static_cast<std::size_t>(kernels::packed_numel(n, k)) * sizeof(real));
-  packed_.push_back({weight.data(), source->number, elements,
+  packed_.push_back({weight.data(), source, elements,
                      kernels::pack_weight(n, k, weight.data(), static_cast<real*>(elements.data()))});
   return packed_.back().panels;
 }

@@ -1,6 +1,7 @@
 // PackedWeights, a scope that keeps weights as products of a few rows read them: generation's weights.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "engine/array/array.h"
@@ -38,22 +39,14 @@ class PackedWeights {
 
  private:
   struct Packed {
-    const real* weight;  // what it was made of
-    Index source;        // the number of the array that keeps it there
+    const real* weight;                   // what it was made of
+    std::shared_ptr<const Array> source;  // keeps it there: one array for all weights that are slices of one storage
     Storage elements;
     kernels::PackedWeight panels;
   };
-  struct Source {  // one for each storage: several packed weights may be slices of one array
-    Array weight;
-    Index number;
-  };
-  kernels::PackedWeight pack(const Array& weight);
-  void forget_changed();
 
   static inline constinit thread_local PackedWeights* open_ = nullptr;
   std::vector<Packed> packed_;
-  std::vector<Source> sources_;
-  Index sources_so_far_ = 0;
   std::size_t next_ = 0;  // where the next lookup begins: a model asks for its weights in the same order every time
 };
 

@@ -1,9 +1,8 @@
-// sum, mean, var, max, min over any axes; max and min along one with positions; argmax, argmin and topk.
+// sum, mean, var, max, min over any axes; max and min along one with positions; argmax.
 #pragma once
 
 #include <algorithm>
 #include <concepts>
-#include <limits>
 #include <numeric>
 
 #include "engine/array/combine.h"
@@ -117,12 +116,6 @@ inline IntArray argmax(const Tensor& x, int axis = -1, bool keepdim = false) {
   const IntArray y = detail::arg_extreme(x.array(), axis, detail::ranks_before);
   return keepdim ? y : y.reshape(x.shape().without(axis));
 }
-/// The same of the smallest element; NaN counts as smallest.
-inline IntArray argmin(const Tensor& x, int axis = -1, bool keepdim = false) {
-  const Op op("argmin");
-  const IntArray y = detail::arg_extreme(x.array(), axis, detail::ranks_behind);
-  return keepdim ? y : y.reshape(x.shape().without(axis));
-}
 
 /// The result of max and min along one axis: values, which have a gradient, and their positions.
 struct Extreme {
@@ -131,7 +124,8 @@ struct Extreme {
 };
 
 namespace detail {
-inline Extreme extreme(Op& op, const Tensor& x, int axis, bool keepdim, bool (*before)(real, real)) {
+inline Extreme extreme(OpName name, const Tensor& x, int axis, bool keepdim, bool (*before)(real, real)) {
+  Op op(name, x);
   op.flops(x.numel(), {0});
   const IntArray best = arg_extreme(x.array(), axis, before);
   const Shape shape = keepdim ? best.shape() : x.shape().without(axis);
@@ -151,16 +145,12 @@ concept TensorLike = std::is_same_v<T, Tensor> || std::is_same_v<T, Parameter>;
 /// axis.
 template <detail::TensorLike T, std::integral Axis>
 Extreme max(const T& x, Axis axis, bool keepdim = false) {
-  const Tensor input = x;
-  Op op("max", input);
-  return detail::extreme(op, input, static_cast<int>(axis), keepdim, detail::ranks_before);
+  return detail::extreme("max", x, static_cast<int>(axis), keepdim, detail::ranks_before);
 }
 /// The same of the smallest element.
 template <detail::TensorLike T, std::integral Axis>
 Extreme min(const T& x, Axis axis, bool keepdim = false) {
-  const Tensor input = x;
-  Op op("min", input);
-  return detail::extreme(op, input, static_cast<int>(axis), keepdim, detail::ranks_behind);
+  return detail::extreme("min", x, static_cast<int>(axis), keepdim, detail::ranks_behind);
 }
 
 /// Fills `first` with the positions of the k largest elements of a row, largest first, equal ones by position; NaN
@@ -172,35 +162,6 @@ inline void rank_first(const real* row, Index n, Index k, std::vector<Index>& fi
     return detail::ranks_before(row[a], row[b]) || (!detail::ranks_before(row[b], row[a]) && a < b);
   });
   first.resize(static_cast<std::size_t>(k));
-}
-
-/// The result of topk: the values and their positions, both [..., k].
-struct TopK {
-  Array values;
-  IntArray indices;
-};
-
-/// The k largest elements along the last axis, largest first, equal ones by position. x [..., N] -> [..., k]. No
-/// gradient. Errors: k outside [0, N].
-inline TopK topk(const Tensor& x, Index k) {
-  const Op op("topk");
-  check(x.dim() >= 1, "needs at least one axis");
-  const Index n = x.shape()[-1];
-  check(k >= 0 && k <= n, "k = ", k, " is outside [0, ", n, "] for shape ", x.shape());
-  const Array rows = x.array().contiguous();
-  TopK top{Array::empty(x.shape().with(-1, k)), IntArray(x.shape().with(-1, k))};
-  real* const values = top.values.mutate();
-  Index* const indices = top.indices.mutate();
-  std::vector<Index> first;
-  for (Index i = 0; n && i < rows.numel() / n; ++i) {
-    const real* const row = rows.data() + i * n;
-    rank_first(row, n, k, first);
-    for (Index j = 0; j < k; ++j) {
-      indices[i * k + j] = first[static_cast<std::size_t>(j)];
-      values[i * k + j] = row[indices[i * k + j]];
-    }
-  }
-  return top;
 }
 
 }  // namespace mote

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/array/combine.h"
 #include "engine/array/int_array.h"
 #include "engine/array/random.h"
 #include "engine/autograd/op.h"
@@ -76,20 +77,23 @@ inline IntArray randperm(Index n, const Generator& random) {
   return y;
 }
 
-/// 1 with probability p[i], else 0: p [...] -> [...]. Not differentiable. Errors: a p outside [0, 1].
+/// 1 with probability p[i], else 0: a unit of rand() below p[i]. p [...] -> [...]. No gradient. Errors: a p outside
+/// [0, 1].
 inline Tensor bernoulli(const Tensor& p, const Generator& random) {
-  const Array in = p.array().contiguous();
-  std::vector<std::uint8_t> ones(static_cast<std::size_t>(in.numel()));
-  random.bernoulli(ones, std::span<const real>(in.data(), ones.size()));
-  return detail::filled(p.shape(), [&](std::span<real> out) { std::copy(ones.begin(), ones.end(), out.begin()); });
+  const Op op("bernoulli");
+  for (const real x : p.to_vector()) check(x >= 0 && x <= 1, "p = ", x, " is not a probability");
+  const Tensor units = rand(p.shape(), random);
+  return combine<Array>(units.array(), p.array(), [](real unit, real limit) { return real(unit < limit); });
 }
 
 /// 1 with one probability for all, else 0: torch.empty(shape).bernoulli_(p), which is what dropout draws. Errors: a p
 /// outside [0, 1].
 inline Tensor bernoulli(double p, const Shape& shape, const Generator& random) {
-  std::vector<std::uint8_t> ones(static_cast<std::size_t>(shape.numel()));
-  random.bernoulli(ones, p);
-  return detail::filled(shape, [&](std::span<real> out) { std::copy(ones.begin(), ones.end(), out.begin()); });
+  return detail::filled(shape, [&](std::span<real> out) {
+    std::vector<std::uint8_t> bits((out.size() + 7) / 8);
+    random.bernoulli_bits(bits, out.size(), p);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<real>(bits[i / 8] >> i % 8 & 1);
+  });
 }
 
 namespace detail {

@@ -41,10 +41,21 @@ Array map_rows(const Array& x, const F& f) {
   return y;
 }
 
-/// The gradient of softmax or log_softmax over rows y, contiguous; `backward` computes it for one row.
-inline Array rows_backward(void (*backward)(const real* dy, const real* y, real* dx, Index n), const Array& dy,
-                           const Array& y) {
-  return map_rows(dy, [&](Index row, const real* g, real* dx, Index n) { backward(g, y.data() + row * n, dx, n); });
+/// Records the rows along an axis, each of which `forward` computes as in map_rows. The rule keeps the result, of which
+/// `backward` computes the gradient of one row.
+template <class F>
+Tensor record_rows(Op& op, const Tensor& x, int axis, const F& forward,
+                   void (*backward)(const real* dy, const real* y, real* dx, Index n)) {
+  check(x.dim() >= 1, "needs at least one axis");
+  const Array y = map_rows(x.array().transpose(axis, -1), forward);
+  op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
+  return op.record(y.transpose(axis, -1), save(y, axis, backward),
+                   [](const Array& dy, Grads& dx, const Array& y, int axis, auto* backward) {
+                     const Array d = map_rows(dy.transpose(axis, -1), [&](Index row, const real* g, real* to, Index n) {
+                       backward(g, y.data() + row * n, to, n);
+                     });
+                     dx.add(0, d.transpose(axis, -1));
+                   });
 }
 
 }  // namespace detail
@@ -53,16 +64,9 @@ inline Array rows_backward(void (*backward)(const real* dy, const real* y, real*
 /// -infinity gives NaN, as in PyTorch; use a mask instead. Errors: an axis out of range.
 inline Tensor softmax(const Tensor& x, int axis = -1) {
   Op op("softmax", x);
-  check(x.dim() >= 1, "needs at least one axis");
-  const auto f = kernels::table().softmax;
-  const Array y = detail::map_rows(x.array().transpose(axis, -1), [f](Index, const real* from, real* to, Index n) {
-    f(from, nullptr, to, nullptr, n);
-  });
-  op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
-  return op.record(y.transpose(axis, -1), save(y, axis), [](const Array& dy, Grads& dx, const Array& y, int axis) {
-    const Array d = detail::rows_backward(kernels::table().softmax_backward, dy.transpose(axis, -1), y);
-    dx.add(0, d.transpose(axis, -1));
-  });
+  const kernels::Table& t = kernels::table();
+  const auto row = [&t](Index, const real* from, real* to, Index n) { t.softmax(from, nullptr, to, nullptr, n); };
+  return detail::record_rows(op, x, axis, row, t.softmax_backward);
 }
 
 /// Softmax over the elements of the last axis that the mask keeps; the others are exactly 0, whatever x holds there,
@@ -71,29 +75,20 @@ inline Tensor softmax(const Tensor& x, int axis = -1) {
 /// Errors: a mask that does not broadcast.
 inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
   Op op("masked_softmax", x);
-  check(x.dim() >= 1, "needs at least one axis");
+  const kernels::Table& t = kernels::table();
   const detail::MaskRows mask(keep, x.shape());
-  const auto f = kernels::table().softmax;
-  const Array y = detail::map_rows(
-      x.array(), [&](Index row, const real* from, real* to, Index n) { f(from, mask.row(row), to, nullptr, n); });
-  op.flops(5 * y.numel(), {4 * y.numel()});
-  return op.record(y, save(y), [](const Array& dy, Grads& dx, const Array& y) {
-    dx.add(0, detail::rows_backward(kernels::table().softmax_backward, dy, y));
-  });
+  const auto row = [&](Index number, const real* from, real* to, Index n) {
+    t.softmax(from, mask.row(number), to, nullptr, n);
+  };
+  return detail::record_rows(op, x, -1, row, t.softmax_backward);
 }
 
 /// log(softmax(x)), computed as x - max - log(sum(exp(x - max))): exact where softmax would round to 0.
 inline Tensor log_softmax(const Tensor& x, int axis = -1) {
   Op op("log_softmax", x);
-  check(x.dim() >= 1, "needs at least one axis");
-  const auto f = kernels::table().log_softmax;
-  const Array y = detail::map_rows(x.array().transpose(axis, -1),
-                                   [f](Index, const real* from, real* to, Index n) { f(from, to, n); });
-  op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
-  return op.record(y.transpose(axis, -1), save(y, axis), [](const Array& dy, Grads& dx, const Array& y, int axis) {
-    const Array d = detail::rows_backward(kernels::table().log_softmax_backward, dy.transpose(axis, -1), y);
-    dx.add(0, d.transpose(axis, -1));
-  });
+  const kernels::Table& t = kernels::table();
+  const auto row = [&t](Index, const real* from, real* to, Index n) { t.log_softmax(from, to, n); };
+  return detail::record_rows(op, x, axis, row, t.log_softmax_backward);
 }
 
 }  // namespace mote

@@ -3,22 +3,18 @@
 
 #include "engine/array/combine.h"
 #include "engine/array/mask.h"
-#include "engine/autograd/op.h"
+#include "engine/ops/activation.h"
 
 namespace mote {
 
 /// e^x. Above 88.72 (float) the result is infinity.
 inline Tensor exp(const Tensor& x) {
-  Op op("exp", x);
-  Array y = map(kernels::table().exp, x.array());
-  return op.record(y, save(y), [](const Array& dy, Grads& dx, const Array& y) { dx.add(0, dy * y); });
+  return detail::function("exp", x, kernels::table().exp, kernels::table().mul, detail::Kept::result);  // dy y
 }
 
 /// The natural logarithm: -infinity at 0, NaN below.
 inline Tensor log(const Tensor& x) {
-  Op op("log", x);
-  return op.record(map(kernels::table().log, x.array()), save(x),
-                   [](const Array& dy, Grads& dx, const Array& x) { dx.add(0, dy / x); });
+  return detail::function("log", x, kernels::table().log, kernels::table().div, detail::Kept::input);  // dy / x
 }
 
 /// The square root: NaN below 0. Its gradient 1 / (2 sqrt(x)) is infinite at 0.

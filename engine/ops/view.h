@@ -172,14 +172,6 @@ inline Tensor squeeze(const Tensor& x, int axis) {
   Op op("squeeze", x);
   return detail::reshaped(op, x, x.array().squeeze(axis));
 }
-/// Removes all axes of extent 1.
-inline Tensor squeeze(const Tensor& x) {
-  Op op("squeeze", x);
-  Shape shape;
-  for (const Index extent : x.shape())
-    if (extent != 1) shape = shape.insert(-1, extent);
-  return detail::reshaped(op, x, x.array().reshape(shape));
-}
 
 /// Stacks tensors of one shape along a new axis: n of [A, B] with axis 0 -> [n, A, B].
 /// Errors: no tensors, different shapes.

@@ -45,15 +45,6 @@ TEST_CASE("random: how many words a draw takes, in which PyTorch") {
   CHECK(words_of(scalar_206, flip) == 18);
   CHECK(words_of(mkl, flip) == 1);
   CHECK(words_of(mkl_113, flip) == 1);
-  const auto flip_each = [](const Generator& g) {
-    const std::vector<float> narrow(9, 0.5f);
-    const std::vector<double> wide(4, 0.5);
-    std::vector<std::uint8_t> out(9);
-    g.bernoulli(out, narrow);
-    g.bernoulli(std::span(out).first(4), wide);
-  };
-  CHECK(words_of(current, flip_each) == 9 + 8);
-  CHECK(words_of(mkl, flip_each) == 9 + 8);
   const auto floats = [](const Generator& g) { exponentials<float>(g, 9); };
   const auto doubles = [](const Generator& g) { exponentials<double>(g, 9); };
   for (const TorchBuild& build : {current, scalar_206, mkl, mkl_113}) {

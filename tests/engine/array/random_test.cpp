@@ -61,14 +61,15 @@ TEST_CASE("random: the unused half of a normal pair waits in the stream, unscale
   CHECK(whole.get_state() == parts.get_state());
 }
 
-TEST_CASE("random: strided normals are made as short ones are, whatever their number") {
+TEST_CASE("random: normals one by one are those of a short draw, not of a long one") {
   const Generator g(4), same(4);
-  std::vector<float> strided(20), single(20);
-  g.normal_strided(std::span<float>(strided), 2, 3);
-  for (std::size_t i = 0; i < 20; ++i) same.normal(std::span<float>(single).subspan(i, 1), 2, 3);
-  CHECK(strided == single);
+  std::vector<float> single(20);
+  strided_normals(g, std::span<float>(single), 2, 3);
+  std::vector<float> parts = normals(same, 15, 2, 3);
+  for (const float x : normals(same, 5, 2, 3)) parts.push_back(x);
+  CHECK(single == parts);
   CHECK(g.get_state() == same.get_state());
-  CHECK(strided != normals(Generator(4), 20, 2, 3));
+  CHECK(single != normals(Generator(4), 20, 2, 3));
 }
 
 TEST_CASE("random: double normals are within 2.6 units in the last place of the exact value") {
@@ -81,7 +82,7 @@ TEST_CASE("random: double normals are within 2.6 units in the last place of the 
   std::vector<double> z(32000), u(32000), pairs(32000);
   Generator(5).normal(std::span<double>(z));
   Generator(5).uniform(std::span<double>(u));
-  Generator(5).normal_strided(std::span<double>(pairs));
+  strided_normals(Generator(5), std::span<double>(pairs));
   double worst = 0;
   for (std::size_t i = 0; i < u.size(); i += 16)
     for (std::size_t k = i; k < i + 8; ++k) {  // Box-Muller in a block: units k and k + 8
@@ -148,13 +149,8 @@ TEST_CASE("random: copies share a stream, states do not") {
 
 TEST_CASE("random: a coin shows heads where the number drawn is below its probability, not at it") {
   const Generator numbers(7), coins(7);
-  std::vector<float> p(1, numbers.uniform_float());
-  std::vector<std::uint8_t> heads(1, 2);
-  coins.bernoulli(heads, std::span<const float>(p));
-  CHECK(heads[0] == 0);
-  p[0] = std::nextafter(numbers.uniform_float(), 1.0f);
-  coins.bernoulli(heads, std::span<const float>(p));
-  CHECK(heads[0] == 1);
+  CHECK(bits(coins, 1, numbers.uniform_double())[0] == 0);
+  CHECK(bits(coins, 1, std::nextafter(numbers.uniform_double(), 1.0))[0] == 1);
 }
 
 TEST_CASE("random: errors, and nothing drawn by them or by empty spans") {
@@ -164,8 +160,8 @@ TEST_CASE("random: errors, and nothing drawn by them or by empty spans") {
     const GeneratorState fresh = g.get_state();
     const double not_a_number = std::numeric_limits<double>::quiet_NaN();
     const double infinite = std::numeric_limits<double>::infinity();
-    std::vector<float> f(3), p{0.5f, 1.25f, 0.5f};
-    std::vector<double> d(3), q{0.5, 0.5, -0.125}, two(2);
+    std::vector<float> f(3);
+    std::vector<double> d(3);
     std::vector<std::uint8_t> b(3);
     const std::span<float> out(f);
     CHECK(error_of([&] { ints(g, 3, 3, 3); }) == "randint: low 3 must be below high 3");
@@ -173,11 +169,7 @@ TEST_CASE("random: errors, and nothing drawn by them or by empty spans") {
     CHECK(error_of([&] { bits(g, 3, -0.5); }) == "bernoulli: p = -0.5 is not a probability");
     CHECK(error_of([&] { bits(g, 3, not_a_number); }) == "bernoulli: p = nan is not a probability");
     CHECK(error_of([&] { bits(g, 0, 2); }) == "bernoulli: p = 2 is not a probability");
-    CHECK(error_of([&] { g.bernoulli(b, p); }) == "bernoulli: p = 1.25 is not a probability");
-    CHECK(error_of([&] { g.bernoulli(b, q); }) == "bernoulli: p = -0.125 is not a probability");
-    CHECK(error_of([&] { g.bernoulli(b, two); }) == "bernoulli: 3 results need as many probabilities, not 2");
-    q[2] = not_a_number;
-    CHECK(error_of([&] { g.bernoulli(b, q); }) == "bernoulli: p = nan is not a probability");
+    CHECK(error_of([&] { g.bernoulli_bits(b, 25, 0.5); }) == "bernoulli_bits: 25 bits need 4 bytes, not 3");
     CHECK(error_of([&] { g.exponential(out, 0); }) == "exponential: lambda 0 must be above 0");
     CHECK(error_of([&] { g.exponential(std::span(d), -2); }) == "exponential: lambda -2 must be above 0");
     CHECK(error_of([&] { g.exponential(out, not_a_number); }) == "exponential: lambda nan must be above 0");
@@ -186,9 +178,6 @@ TEST_CASE("random: errors, and nothing drawn by them or by empty spans") {
     CHECK(error_of([&] { g.normal(std::span(block), 0, -1); }) == "normal: standard deviation -1 must be at least 0");
     std::vector<double> wide(16);
     CHECK(error_of([&] { g.normal(std::span(wide), 0, -1); }) == "normal: standard deviation -1 must be at least 0");
-    CHECK(error_of([&] { g.normal_strided(out, 0, -1); }) == "normal: standard deviation -1 must be at least 0");
-    CHECK(error_of([&] { g.normal_strided(std::span(wide), 0, -1); }) ==
-          "normal: standard deviation -1 must be at least 0");
     CHECK_THROWS_AS(g.normal(std::span<double>(d), 0, not_a_number), Error);
     CHECK(error_of([&] { g.uniform(out, 1, 0); }) == "uniform: low 1 must be at most high 0");
     CHECK(error_of([&] { g.uniform(out, 0, infinite); }) == "uniform: bounds 0 and inf are not finite in this type");
@@ -206,7 +195,6 @@ TEST_CASE("random: errors, and nothing drawn by them or by empty spans") {
     g.normal(std::span<double>());
     g.randint({}, 0, 2);
     bits(g, 0, 0.5);
-    g.bernoulli({}, std::span<const float>());
     exponentials<float>(g, 0);
     exponentials<double>(g, 0);
     CHECK(g.get_state() == fresh);
@@ -226,9 +214,7 @@ TEST_CASE("many words at once are those of as many single draws, wherever a bloc
     std::vector<float> floats(n);
     many.uniform(std::span<float>(floats));
     for (const float u : floats) REQUIRE(u == single.uniform_float());
-    std::vector<std::uint8_t> ones(n);
-    many.bernoulli(ones, 0.3);
-    for (const std::uint8_t one : ones) REQUIRE((one != 0) == (single.uniform_double() < 0.3));
+    for (const std::uint8_t one : bits(many, n, 0.3)) REQUIRE((one != 0) == (single.uniform_double() < 0.3));
     CHECK(many.get_state() == single.get_state());
   }
 }

@@ -9,6 +9,7 @@
 
 #include "engine/ops/dropout.h"
 #include "engine/ops/sample.h"
+#include "tests/engine/array/draws.h"
 #include "tests/tools.h"
 #include "tests/torch_random.h"
 
@@ -56,7 +57,7 @@ TorchRule normals(double mean, double std) {
 }
 template <class T>
 TorchRule strided_normals(double mean, double std) {
-  return promised<T>([=](const Generator& g, std::span<T> out) { g.normal_strided(out, mean, std); }, mean);
+  return promised<T>([=](const Generator& g, std::span<T> out) { test::strided_normals(g, out, mean, std); }, mean);
 }
 template <class T>
 TorchRule exponentials(double lambda) {
@@ -66,14 +67,13 @@ TorchRule int_rule(std::int64_t low, std::int64_t high) {
   return digits<std::int64_t>([=](const Generator& g, std::span<std::int64_t> out) { g.randint(out, low, high); });
 }
 TorchRule bits(double p) {
-  return digits<std::uint8_t>([=](const Generator& g, std::span<std::uint8_t> out) { g.bernoulli(out, p); });
+  return [=](TorchDraw& d) { check_digits(d.part(), test::bits(d.random, d.part().size(), p)); };
 }
-/// The probabilities as T.
-template <class T>
 TorchRule bits(const std::vector<double>& p) {
-  const std::vector<T> narrowed(p.begin(), p.end());
-  return digits<std::uint8_t>(
-      [=](const Generator& g, std::span<std::uint8_t> out) { g.bernoulli(out, std::span<const T>(narrowed)); });
+  return [=](TorchDraw& d) {
+    const Shape shape{static_cast<Index>(p.size())};
+    check_digits(d.part(), bernoulli(array(shape, p), d.random).to_vector());
+  };
 }
 /// dropout(1, 1 + step, 1 + 2 step, ...).
 TorchRule drop(double p, int step) {
@@ -207,10 +207,6 @@ std::vector<TorchRules> rules() {
       {"bernoulli_0.3_n17", bits(0.3)},
       {"bernoulli_0.3_n17_mkl", as(mkl, bits(0.3))},
       {"bernoulli_0.9_n33", bits(0.9)},
-      {"bernoulli_tensor_linspace_0_1_11", bits<float>(tenths)},
-      {"bernoulli_tensor_float64_linspace_0_1_11", bits<double>(tenths)},
-      {"bernoulli_of_PB", bits<float>(pb)},
-      {"bernoulli_float64_of_PB", bits<double>(pb)},
       {"dropout_0.5_of_1_to_12 dropout_float64_0.5_of_1_to_12", drop(0.5, 1)},
       {"dropout_0.5_of_1_to_12_mkl", as(mkl, drop(0.5, 1))},
       {"dropout_0.5_ones_6x6", drop(0.5, 0)},
@@ -232,6 +228,8 @@ void add_ops(std::vector<TorchRules>& table, bool float64) {
   };
   add("normal_tensor_tensor_", "6", normal_of_tensors);
   add("normal_tensor_tensor_", "20", normal_of_tensors);
+  add("bernoulli_tensor_", "linspace_0_1_11", bits(tenths));
+  add("bernoulli_", "of_PB", bits(pb));
   add("dropout_", "0.1_of_1_to_12", drop(0.1, 1));
   if (!float64) add("dropout_", "0.1_of_1_to_12_mkl", as(mkl, drop(0.1, 1)));
   add("multinomial_", "1_of_P1_20_times", multinomials(p1, 1, false, 20));

@@ -44,11 +44,7 @@ inline std::vector<double> naive_attention(const std::vector<Value>& in, const A
   return y;
 }
 
-inline Mask random_mask(const Shape& shape, std::uint64_t seed) {
-  Mask m(shape);
-  Generator(seed).bernoulli(std::span<std::uint8_t>(m.mutate(), static_cast<std::size_t>(m.numel())), 0.6);
-  return m;
-}
+inline Mask random_mask(const Shape& shape, std::uint64_t seed) { return bernoulli(0.6, shape, Generator(seed)) > 0; }
 
 /// 1/2, 1/4, 1/6, ...: other than the layer's, as the op takes any.
 inline Array some_slopes(Index heads) {

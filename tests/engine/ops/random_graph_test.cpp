@@ -180,7 +180,7 @@ const Kind kinds[] = {
     {"parts", make_parts},
     {"expand",
      [](const Tensor& x, Graph, Dice&) {
-       return x.dim() > 2 ? squeeze(x) : expand(unsqueeze(x, 0), x.shape().insert(0, 2));
+       return x.dim() > 2 ? squeeze(slice(x, 0, 0, 1), 0) : expand(unsqueeze(x, 0), x.shape().insert(0, 2));
      }},
     {"tril", [](const Tensor& x, Graph, Dice& d) {
        const Tensor y = x.dim() < 2 ? reshape(x, {-1, 1}) : x;

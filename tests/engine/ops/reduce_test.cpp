@@ -81,7 +81,6 @@ TEST_CASE("reductions drop the axes they reduce, unless told to keep them") {
   CHECK((max(x).shape() == Shape{} && max(x, Axes(0)).shape() == Shape{3}));
   CHECK((min(x).shape() == Shape{} && min(x, Axes(0)).shape() == Shape{3}));
   CHECK((argmax(x).shape() == Shape{2} && argmax(x, 0, true).shape() == Shape{1, 3}));
-  CHECK((argmin(x).shape() == Shape{2} && argmin(x, 0, true).shape() == Shape{1, 3}));
 }
 
 TEST_CASE("var") {
@@ -144,9 +143,8 @@ TEST_CASE("max and min along one axis: values with a gradient, and their positio
   CHECK(max(Tensor(x), 1, true).values.shape() == Shape{3, 1});
   CHECK(max(Tensor(x), 1, true).indices.shape() == Shape{3, 1});
   CHECK(max(Parameter(x), -1).indices == argmax(x));
-  CHECK(min(Parameter(x), -1).indices == argmin(x));
-  CHECK(argmin(x, 0, true) == ints({{1, 0, 1}}));
-  CHECK(error_of([] { argmin(zeros({3, 0})); }) == "argmin: cannot reduce the empty axis -1 of shape [3, 0]");
+  CHECK(min(Parameter(x), 0, true).indices == ints({{1, 0, 1}}));
+  CHECK(error_of([] { min(zeros({3, 0}), 1); }) == "min: cannot reduce the empty axis 1 of shape [3, 0]");
 }
 
 TEST_CASE("max, min, argmax: NaN first, in the middle, last; ties; both zeros; infinities") {
@@ -195,20 +193,7 @@ TEST_CASE("argmax along any axis") {
   CHECK(error_of([] { argmax(zeros({3}), 1); }) == "argmax: axis 1 is out of range for [3]");
 }
 
-TEST_CASE("topk") {
-  const TopK top = topk(array({2, 4}, {1, 9, 3, 9, nan, 0, 5, -inf}), 3);
-  CHECK(top.indices == ints({{1, 3, 2}, {0, 2, 1}}));
-  CHECK(top.values.at({0, 0}) == 9);
-  CHECK(std::isnan(top.values.at({1, 0})));
-  CHECK(top.values.at({1, 2}) == 0);
-  CHECK(topk(zeros({2, 3}), 0).values.shape() == Shape{2, 0});
-  CHECK(topk(zeros({0, 3}), 2).indices.shape() == Shape{0, 2});
-  CHECK(topk(zeros({2, 0}), 0).values.shape() == Shape{2, 0});
-  CHECK(error_of([] { topk(zeros({2, 3}), 4); }) == "topk: k = 4 is outside [0, 3] for shape [2, 3]");
-  CHECK(error_of([] { topk(Tensor(real(1)), 1); }) == "topk: needs at least one axis");
-}
-
-TEST_CASE("topk selects what a stable sort of the whole row puts first") {
+TEST_CASE("rank_first selects what a stable sort of the whole row puts first") {
   for (const Index n : {1, 7, 100, 3000})
     for (const Index k : {Index(1), Index(2), n / 3, n - 1, n}) {
       if (k < 1 || k > n) continue;
@@ -224,7 +209,9 @@ TEST_CASE("topk selects what a stable sort of the whole row puts first") {
         CAPTURE(n);
         CAPTURE(k);
         CAPTURE(seed);
-        CHECK(topk(x, k).indices.to_vector() == order);
+        std::vector<Index> first;
+        rank_first(x.data(), n, k, first);
+        CHECK(first == order);
       }
     }
 }

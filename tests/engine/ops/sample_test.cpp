@@ -73,14 +73,27 @@ TEST_CASE("randint and randperm make IntArray") {
 TEST_CASE("bernoulli: ones and zeros of p's shape, read in row-major order") {
   const Generator random(3), same(3);
   const Array p = random_array({3, 4}, 1, 0, 1), across = p.transpose(0, 1);
-  std::vector<std::uint8_t> ones(12);
-  same.bernoulli(ones, std::span<const real>(p.data(), 12));
+  std::vector<real> units(12);
+  same.uniform(std::span<real>(units));
   const Tensor drawn = bernoulli(p, random);
   CHECK(drawn.shape() == Shape{3, 4});
-  CHECK(drawn.to_vector() == std::vector<real>(ones.begin(), ones.end()));
+  for (std::size_t i = 0; i < 12; ++i) CHECK(drawn.to_vector()[i] == (units[i] < p.to_vector()[i] ? 1 : 0));
   CHECK(random.get_state() == same.get_state());
   CHECK(same_bits(bernoulli(across, Generator(5)).array(), bernoulli(across.contiguous(), Generator(5)).array()));
   CHECK(!bernoulli(Parameter(p), random).requires_grad());
+  const Generator numbers(7), coins(7);  // heads where the number drawn is below the probability, not at it
+  const Tensor at = rand({1}, numbers), next = rand({1}, numbers);
+  CHECK(bernoulli(at, coins).item() == 0);
+  CHECK(bernoulli(Tensor(std::nextafter(next.item(), real(1))), coins).item() == 1);
+  const auto refused = [&](double wrong) {
+    const Generator g(1);
+    const std::string error = error_of([&] { bernoulli(array({3}, {0.5, 0.5, wrong}), g); });
+    CHECK(g.get_state() == Generator(1).get_state());
+    return error;
+  };
+  CHECK(refused(1.25) == "bernoulli: p = 1.25 is not a probability");
+  CHECK(refused(-0.125) == "bernoulli: p = -0.125 is not a probability");
+  CHECK(refused(nan) == "bernoulli: p = nan is not a probability");
 }
 
 TEST_CASE("bernoulli with one probability: torch.empty(3, 4).bernoulli_(0.3) after torch.manual_seed(123)") {
@@ -92,9 +105,10 @@ TEST_CASE("bernoulli with one probability: torch.empty(3, 4).bernoulli_(0.3) aft
   const Generator wheel(1), same(1);
   wheel.set_build({.mkl = true});
   same.set_build({.mkl = true});
-  std::vector<std::uint8_t> ones(40);
-  same.bernoulli(ones, 0.5);
-  CHECK(bernoulli(0.5, {40}, wheel).to_vector() == std::vector<real>(ones.begin(), ones.end()));
+  std::vector<std::uint8_t> bits(5);
+  same.bernoulli_bits(bits, 40, 0.5);
+  const std::vector<real> heads = bernoulli(0.5, {40}, wheel).to_vector();
+  for (std::size_t i = 0; i < 40; ++i) CHECK(heads[i] == (bits[i / 8] >> i % 8 & 1));
   CHECK(wheel.get_state() == same.get_state());
   CHECK(error_of([&] { bernoulli(-0.5, {2}, random); }) == "bernoulli: p = -0.5 is not a probability");
 }

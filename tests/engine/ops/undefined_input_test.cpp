@@ -19,12 +19,9 @@ TEST_CASE("undefined inputs: one sentence, whatever the op") {
   check_error("linear", [&] { linear(x, none); });
   check_error("matmul", [&] { matmul(none, x); });
   check_error("matmul", [&] { matmul(x, none); });
-  check_error("topk", [&] { topk(none, 1); });
   check_error("argmax", [&] { argmax(none); });
   check_error("layer_norm", [&] { layer_norm(none, ones({2})); });
   check_error("rms_norm", [&] { rms_norm(none); });
-  check_error("zeros_like", [&] { zeros_like(none); });
-  check_error("ones_like", [&] { ones_like(none); });
   check_error("add", [&] { add(x, none); });
   check_error("div", [&] { div(none, x); });
   check_error("pow", [&] { pow(none, 2); });
@@ -46,7 +43,7 @@ TEST_CASE("undefined inputs: one sentence, whatever the op") {
   check_error("slice", [&] { slice(none, 0, 0, 1); });
   check_error("select", [&] { select(none, 0, 0); });
   check_error("expand", [&] { expand(none, {2}); });
-  check_error("squeeze", [&] { squeeze(none); });
+  check_error("squeeze", [&] { squeeze(none, 0); });
   check_error("unsqueeze", [&] { unsqueeze(none, 0); });
   check_error("concat", [&] { concat({x, none}); });
   check_error("stack", [&] { stack({none, x}); });

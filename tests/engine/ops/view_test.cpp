@@ -249,9 +249,7 @@ TEST_CASE("squeeze, unsqueeze") {
   check_op("squeeze", [](In x) { return squeeze(x[0], 1); }, same_order, {random_array({3, 1, 2}, 1)},
            {.error = [] { squeeze(zeros({2}), 1); }, .error_text = "squeeze: axis 1 is out of range for [2]"});
   CHECK(squeeze(zeros({2, 3}), 0).shape() == Shape{2, 3});
-  check_op("squeeze", [](In x) { return squeeze(x[0]); }, same_order, {random_array({1, 3, 1, 2, 1}, 1)});
-  CHECK(squeeze(zeros({1, 3, 1, 2})).shape() == Shape{3, 2});
-  CHECK(squeeze(zeros({1, 1})).shape() == Shape{});
+  CHECK(squeeze(zeros({1}), 0).shape() == Shape{});
   CHECK(view(zeros({2, 3}), Shape{3, 2}).shape() == Shape{3, 2});
   CHECK(unsqueeze(Tensor(real(1)), 0).shape() == Shape{1});
 }
