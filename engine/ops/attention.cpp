@@ -245,9 +245,27 @@ Array forward(Op& op, AttentionPass& p, const Shape& result, real* saved) {
   return in_form(p, y, p.heads, p.value_width, result);
 }
 
-Tensor attend(Op& op, const Inputs& in, const AttentionOptions& options, const Generator* random) {
+/// What a cache does not go together with.
+void require_cacheable(const Inputs& in, const AttentionOptions& o, const KeyValueCache& cache) {
+  check(NoGrad::active(), "a cache keeps values, not gradients: use it under NoGrad");
+  check(o.causal.value_or(false), "a cache needs causal: later tokens must not change earlier ones");
+  check(!o.mask.defined(), "a cache takes no mask");
+  check(o.dropout.value_or(0) == 0, "a cache is for evaluation: call eval() first");
+  check(cache.window() == o.window, "the cache is for a window of ", cache.window(), ", not ", o.window);
+  check(in.q.shape()[2] == in.k.shape()[2], "with a cache q ", in.q.shape(), " and k ", in.k.shape(),
+        " must have the same length");
+}
+
+Tensor attend(Op& op, Inputs in, const AttentionOptions& options, const Generator* random, KeyValueCache* cache) {
+  std::optional<KeyValueCache> next;
+  if (cache) {
+    require_cacheable(in, options, *cache);
+    next = cache->appended(in.k, in.v);
+    in.k = next->keys(), in.v = next->values();
+  }
   const Array slopes = options.alibi.defined() ? options.alibi.contiguous() : Array();
   AttentionPass pass = pass_of(plan_of(in, options), in.q, in.k, in.v, options.mask, slopes, {}, in.result);
+  if (next) pass.first_key = next->first();
   const Storage bits = draw_dropout(pass, options.dropout.value_or(0), random);  // after all checks
   if (bits) pass.bits = static_cast<const std::uint8_t*>(bits.data());
   Array saved;
@@ -257,67 +275,38 @@ Tensor attend(Op& op, const Inputs& in, const AttentionOptions& options, const G
   }
   const AttentionPlan plan = pass;
   const Array y = forward(op, pass, in.result, saved.defined() ? saved.mutate() : nullptr);
-  return op.record(y, save(plan, in.q, in.k, in.v, options.mask, slopes, saved, bits),
-                   [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,
-                      const Array& v, const Mask& mask, const Array& slopes, const Array& saved, const Storage& bits) {
-                     send_back(dy, dx, pass_of(plan, q, k, v, mask, slopes, bits, dy.shape()), saved);
-                   });
-}
-
-Tensor attend(Op& op, Inputs in, KeyValueCache& cache, const AttentionOptions& options) {
-  check(NoGrad::active(), "a cache keeps values, not gradients: use it under NoGrad");
-  check(options.causal.value_or(false), "a cache needs causal: later tokens must not change earlier ones");
-  check(!options.mask.defined(), "a cache takes no mask");
-  check(options.dropout.value_or(0) == 0, "a cache is for evaluation: call eval() first");
-  check(cache.window() == options.window, "the cache is for a window of ", cache.window(), ", not ", options.window);
-  check(in.q.shape()[2] == in.k.shape()[2], "with a cache q ", in.q.shape(), " and k ", in.k.shape(),
-        " must have the same length");
-  KeyValueCache next = cache.appended(in.k, in.v);
-  in.k = next.keys(), in.v = next.values();
-  AttentionPlan plan = plan_of(in, options);
-  plan.first_key = next.first();
-  const Array slopes = options.alibi.defined() ? options.alibi.contiguous() : Array();
-  AttentionPass pass = pass_of(plan, in.q, in.k, in.v, {}, slopes, {}, in.result);
-  const Tensor y = op.record(forward(op, pass, in.result, nullptr), [](const Array&, Grads&) {});  // never called
-  cache = std::move(next);  // nothing can fail from here on
-  return y;
+  const Tensor result =
+      op.record(y, save(plan, in.q, in.k, in.v, options.mask, slopes, saved, bits),
+                [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,
+                   const Array& v, const Mask& mask, const Array& slopes, const Array& saved, const Storage& bits) {
+                  send_back(dy, dx, pass_of(plan, q, k, v, mask, slopes, bits, dy.shape()), saved);
+                });
+  if (next) *cache = *std::move(next);  // nothing can fail from here on
+  return result;
 }
 
 }  // namespace
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
   Op op("attention", q, k, v);
-  return attend(op, inputs_with_axis(q, k, v), options, nullptr);
+  return attend(op, inputs_with_axis(q, k, v), options, nullptr, nullptr);
 }
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
-                 const Generator& random) {
+                 const Generator& random, KeyValueCache* cache) {
   Op op("attention", q, k, v);
-  return attend(op, inputs_with_axis(q, k, v), options, &random);
+  check(!cache || (q.dim() == 4 && k.dim() == 4), "with a cache q ", q.shape(), " and k ", k.shape(),
+        " must be [B, H, t, d]");
+  return attend(op, inputs_with_axis(q, k, v), options, &random, cache);
 }
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& options,
-                 const Generator& random) {
+                 const Generator& random, KeyValueCache* cache) {
   Op op("attention", q, k, v);
-  return attend(op, inputs_joined(q, k, v, heads), options, &random);
+  return attend(op, inputs_joined(q, k, v, heads), options, &random, cache);
 }
-Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random) {
+Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random,
+                 KeyValueCache* cache) {
   Op op("attention", qkv);
-  return attend(op, inputs_packed(qkv, heads), options, &random);
-}
-
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCache& cache,
-                 const AttentionOptions& options) {
-  Op op("attention", q, k, v);
-  check(q.dim() == 4 && k.dim() == 4, "with a cache q ", q.shape(), " and k ", k.shape(), " must be [B, H, t, d]");
-  return attend(op, inputs_with_axis(q, k, v), cache, options);
-}
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, KeyValueCache& cache,
-                 const AttentionOptions& options) {
-  Op op("attention", q, k, v);
-  return attend(op, inputs_joined(q, k, v, heads), cache, options);
-}
-Tensor attention(const Tensor& qkv, const Heads& heads, KeyValueCache& cache, const AttentionOptions& options) {
-  Op op("attention", qkv);
-  return attend(op, inputs_packed(qkv, heads), cache, options);
+  return attend(op, inputs_packed(qkv, heads), options, &random, cache);
 }
 
 }  // namespace mote

@@ -90,7 +90,8 @@ struct Text {  // queries, keys and values of a text, and all that attention mak
   }
   /// Positions [begin, end), read after those in the cache.
   void check(Index begin, Index end, KeyValueCache& cache) const {
-    const Tensor y = attention(q.slice(2, begin, end), k.slice(2, begin, end), v.slice(2, begin, end), cache, options);
+    const Tensor y = attention(q.slice(2, begin, end), k.slice(2, begin, end), v.slice(2, begin, end), options,
+                               Generator(1), &cache);
     CHECK_MESSAGE(same_bits(y.array(), whole.slice(2, begin, end)), "positions ", begin, " to ", end);
     CHECK(cache.length() == end);
   }
@@ -174,8 +175,8 @@ TEST_CASE("attention over a cache: an error after all is computed leaves the cac
       {
         const RefuseAttention refuse;
         CHECK(error_of([&] {
-                attention(text.q.slice(2, t, t + 5), text.k.slice(2, t, t + 5), text.v.slice(2, t, t + 5), cache,
-                          text.options);
+                attention(text.q.slice(2, t, t + 5), text.k.slice(2, t, t + 5), text.v.slice(2, t, t + 5), text.options,
+                          Generator(1), &cache);
               }) == "attention: refused");
       }
       REQUIRE((cache.first() == first && cache.count() == count));
@@ -190,7 +191,7 @@ TEST_CASE("attention over a cache: what it refuses leaves the cache as it was") 
   const Tensor q = text.q.slice(2, 4, 6), k = text.k.slice(2, 4, 6), v = text.v.slice(2, 4, 6);
   const auto says = [&](const Tensor& query, const Tensor& key, const AttentionOptions& o) {
     const Index before = cache.length();
-    const std::string error = error_of([&] { attention(query, key, v, cache, o); });
+    const std::string error = error_of([&] { attention(query, key, v, o, Generator(1), &cache); });
     CHECK(cache.length() == before);
     return error;
   };
@@ -207,7 +208,7 @@ TEST_CASE("attention over a cache: what it refuses leaves the cache as it was") 
       says(Tensor(q.array().select(0, 0)), Tensor(k.array().select(0, 0)), text.options).find("must be [B, H, t, d]") !=
       std::string::npos);
   CHECK(error_of([&] {
-          attention(slice(q, 0, 0, 1), slice(k, 0, 0, 1), slice(v, 0, 0, 1), cache, text.options);
+          attention(slice(q, 0, 0, 1), slice(k, 0, 0, 1), slice(v, 0, 0, 1), text.options, Generator(1), &cache);
         }).ends_with("do not continue 4 rows of 2 sequences, 2 heads, widths 5 and 3"));
   text.check(4, 10, cache);
   CHECK(error_of([] { KeyValueCache().keys(); }) == "KeyValueCache: nothing was appended yet");
