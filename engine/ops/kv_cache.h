@@ -26,21 +26,18 @@ class KeyValueCache {
   Index length() const { return first_ + count_; }
   /// The position of the oldest stored row, a multiple of 16.
   Index first() const { return first_; }
-  /// Stored rows.
-  Index count() const { return count_; }
   void clear() { first_ = count_ = 0; }
   /// Removes the tokens from position `length` on, for example after an error. Errors: a length above the current one,
   /// or a position whose window is no longer stored.
   void truncate(Index length);
 
-  /// Appends rows: k [B, Hkv, t, d], v [B, Hkv, t, dv]. Errors: sizes that differ from the earlier rows.
-  void append(const Array& k, const Array& v) { *this = appended(k, v); }
-  /// The cache with these rows appended. This one keeps its own; that they still lie in the same memory, whose spare
-  /// capacity the new rows fill, does not show.
+  /// The cache with these rows appended: k [B, Hkv, t, d], v [B, Hkv, t, dv]. This one keeps its own; that they still
+  /// lie in the same memory, whose spare capacity the new rows fill, does not show. Errors: sizes that differ from the
+  /// earlier rows.
   KeyValueCache appended(const Array& k, const Array& v);
 
-  /// Views of the stored rows, [B, Hkv, count, width]. While one lives, appending copies all rows. Errors: nothing was
-  /// appended yet.
+  /// Views of the stored rows, [B, Hkv, length - first, width]. While one lives, appending copies all rows. Errors:
+  /// nothing was appended yet.
   Array keys() const { return stored(keys_); }
   Array values() const { return stored(values_); }
 
