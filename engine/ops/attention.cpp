@@ -2,23 +2,13 @@
 #include "engine/ops/attention.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <array>
 
 #include "engine/ops/attention_pass.h"
+#include "engine/ops/dropout.h"
 #include "engine/ops/kv_cache.h"
 
 namespace mote {
-
-void AttentionOptions::require(const char* who) const {
-  check_in(who, !scale || std::abs(*scale) <= static_cast<double>(std::numeric_limits<real>::max()), "scale ",
-           scale.value_or(0), " is not finite");
-  check_in(who, window >= 0, "window ", window, " must be at least 0");
-  check_in(who, window == 0 || causal.value_or(false), "a window of recent keys needs causal");
-  check_in(who, !dropout || (*dropout >= 0 && *dropout <= 1), "dropout = ", dropout.value_or(0),
-           " is not a probability");
-}
-
 namespace {
 
 using detail::AttentionPass, detail::AttentionPlan, detail::HeadView;
@@ -55,9 +45,8 @@ Array heads_axis(const Array& x) {
 /// A result or gradient [B, T, heads width] as the caller gets it, with the axes of `result` before heads.
 Array in_form(const AttentionPlan& p, const Array& x, Index heads, Index width, const Shape& result) {
   if (p.joined) return x;
-  const Index length = x.shape()[1];
-  const Shape shape = result.with(-2, length).with(-1, width);
-  const Array y = x.reshape({x.shape()[0], length, heads, width}).transpose(1, 2);
+  const Shape &s = x.shape(), shape = result.with(-2, s[1]).with(-1, width);
+  const Array y = x.reshape({s[0], s[1], heads, width}).transpose(1, 2);
   return y.reshape(shape.rank() > 2 ? shape.with(-3, heads) : shape);
 }
 
@@ -127,8 +116,8 @@ AttentionPlan plan_of(const Inputs& in, const AttentionOptions& o) {
   AttentionPlan p;
   p.batch = q[0], p.heads = q[1], p.kv_heads = k[1], p.queries = q[2], p.keys = k[2];
   p.width = q[3], p.value_width = in.v.shape()[3], p.joined = in.joined, p.packed = in.packed;
-  p.formula.scale =
-      o.scale ? static_cast<real>(*o.scale) : real(1) / std::sqrt(static_cast<real>(std::max<Index>(p.width, 1)));
+  p.formula = o.formula(p.width);
+  p.kept_scale = detail::kept_scale(o.dropout.value_or(0));
   p.causal = o.causal.value_or(false);
   p.window = o.window;
   check(!p.causal || p.keys >= p.queries, "causal: ", p.queries, " queries need at least as many keys, not ", p.keys);
@@ -164,19 +153,6 @@ AttentionPass pass_of(const AttentionPlan& p, const Array& q, const Array& k, co
   return pass;
 }
 
-/// One bit per weight: whether it is kept.
-Storage draw_dropout(AttentionPlan& p, double dropout, const Generator* random) {
-  check(dropout == 0 || random, "dropout needs a generator");
-  p.drops = dropout > 0;
-  p.drops_all = dropout == 1;
-  if (!p.drops || p.drops_all) return {};
-  p.kept_scale = real(1) / static_cast<real>(1 - dropout);
-  const std::size_t n = static_cast<std::size_t>(p.rows() * p.keys);
-  const Storage bits((n + 7) / 8);
-  random->bernoulli_bits({static_cast<std::uint8_t*>(bits.data()), bits.bytes()}, n, 1 - dropout);
-  return bits;
-}
-
 /// Gradients of q, k and v in three arrays, or side by side in one.
 void send_back(const Array& dy, Grads& dx, AttentionPass p, const Array& saved) {
   const std::array<Index, 3> heads{p.heads, p.kv_heads, p.kv_heads}, lengths{p.queries, p.keys, p.keys},
@@ -189,14 +165,12 @@ void send_back(const Array& dy, Grads& dx, AttentionPass p, const Array& saved) 
     if (!dx.wants(at)) continue;
     const Index columns = p.packed ? (p.heads + 2 * p.kv_heads) * p.width : heads[i] * widths[i];
     const Shape shape{p.batch, lengths[i], columns};
-    if (!sums[at].defined()) sums[at] = p.rows() > 0 ? Array::empty(shape) : Array::zeros(shape);
+    if (!sums[at].defined()) sums[at] = Array::empty(shape);
     to[i] = view_to_fill(sums[at], first, widths[i]);
     if (p.packed) first += heads[i] * widths[i];
   }
-  if (p.rows() > 0) {
-    const Array rows = p.joined ? joined_heads(dy, p.heads) : heads_axis(dy);
-    attention_backward(p, view_of(rows), saved.data(), {to[0], to[1], to[2]});
-  }
+  const Array rows = p.joined ? joined_heads(dy, p.heads) : heads_axis(dy);
+  attention_backward(p, view_of(rows), saved.data(), to[0], to[1], to[2]);
   for (std::size_t i = 0; i < 3; ++i)
     if (sums[i].defined()) dx.add(i, in_form(p, sums[i], heads[i], widths[i], dy.shape()));
 }
@@ -205,7 +179,7 @@ void send_back(const Array& dy, Grads& dx, AttentionPass p, const Array& saved) 
 Index pairs_of(const AttentionPass& p) {
   Index pairs = 0;
   for (Index row = 0; row < p.rows(); ++row) {
-    const Index i = row % p.queries, first = p.first(i), end = std::max(first, p.end(i));
+    const Index first = p.first(row % p.queries), end = p.end(row % p.queries);
     pairs += end - first;
     if (p.mask) pairs -= std::count(p.mask->row(row) + first, p.mask->row(row) + end, std::uint8_t(0));
   }
@@ -215,7 +189,8 @@ Index pairs_of(const AttentionPass& p) {
 void report_work(Op& op, const AttentionPass& p, const Shape& weights) {
   if (!op.watch()) return;
   const Index pairs = pairs_of(p), d = p.width, dv = p.value_width;
-  const Index scores = 2 * d + 6 + (p.slopes ? 1 : 0), drop = p.drops ? 1 : 0;  // q k^T, scale, a softmax (5), alibi
+  const Index scores = 2 * d + p.formula.flops() + (p.slopes ? 1 : 0) + 5;  // q k^T, scale, alibi, softmax
+  const Index drop = p.bits ? 1 : 0;
   // Forward: scores, P V. Backward: scores, dP = dY V^T, softmax (4) and dQ = dS K; dK = dS^T Q; dV = P^T dY.
   const Index forward = pairs * (scores + drop + 2 * dv), dq = forward + pairs * (4 + 2 * d);
   if (p.packed)
@@ -233,8 +208,7 @@ Array forward(Op& op, AttentionPass& p, const Shape& result, real* saved) {
   const auto wanted = [&](const char* value) { return watch && watch->wants(value) ? Array::zeros(shape) : Array(); };
   Array weights = wanted("weights"), dropped = wanted("dropped_weights");
   const auto elements = [](Array& x) { return x.defined() ? x.mutate() : nullptr; };
-  if (p.rows() > 0)
-    attention_forward(p, view_to_fill(y, 0, p.value_width), saved, elements(weights), elements(dropped));
+  attention_forward(p, view_to_fill(y, 0, p.value_width), saved, elements(weights), elements(dropped));
   report_work(op, p, shape);
   if (weights.defined()) watch->show(op, "weights", weights);
   if (dropped.defined()) watch->show(op, "dropped_weights", dropped);
@@ -266,10 +240,14 @@ Tensor attend(Op& op, Inputs in, const AttentionOptions& options, const Generato
   const Array slopes = options.alibi.defined() ? options.alibi.contiguous() : Array();
   AttentionPass pass = pass_of(plan_of(in, options), in.q, in.k, in.v, options.mask, slopes, {}, in.result);
   if (next) pass.first_key = next->first();
-  const Storage bits = draw_dropout(pass, options.dropout.value_or(0), random);  // after all checks
-  if (bits) pass.bits = static_cast<const std::uint8_t*>(bits.data());
+  Storage bits;
+  if (const double p = options.dropout.value_or(0); p > 0) {  // after all other checks
+    check(random != nullptr, "dropout needs a generator");
+    bits = detail::draw_kept(pass.rows() * pass.keys, p, *random);
+    pass.bits = static_cast<const std::uint8_t*>(bits.data());
+  }
   Array saved;
-  if (pass.rows() > 0 && !NoGrad::active()) {
+  if (!NoGrad::active()) {
     pass.saves_weights = detail::SavedBlock<real>::should_save_weights(pass);
     saved = Array::empty({pass.batch, pass.heads, detail::SavedBlock<real>::size(pass)});
   }

@@ -2,11 +2,15 @@
 // lines of other ops; this op gives the same bits in less time and without memory for all weights.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <concepts>
+#include <limits>
 #include <optional>
 
 #include "engine/array/random.h"
 #include "engine/autograd/op.h"
+#include "engine/kernels/kernels.h"
 #include "engine/ops/masks.h"
 
 namespace mote {
@@ -32,7 +36,19 @@ struct AttentionOptions {
   }
   /// Errors, in the name of `who` outside an op: a window below 0 or without causal, a scale that is not finite, a
   /// dropout that is not a probability.
-  void require(const char* who) const;
+  void require(const char* who) const {
+    check_in(who, !scale || std::abs(*scale) <= static_cast<double>(std::numeric_limits<real>::max()), "scale ",
+             scale.value_or(0), " is not finite");
+    check_in(who, window >= 0, "window ", window, " must be at least 0");
+    check_in(who, window == 0 || causal.value_or(false), "a window of recent keys needs causal");
+    check_in(who, !dropout || (*dropout >= 0 && *dropout <= 1), "dropout = ", dropout.value_or(0),
+             " is not a probability");
+  }
+  /// What becomes of the products of rows of this width: the part of the options that the kernels compute.
+  kernels::ScoreFormula formula(Index width) const {
+    const real usual = real(1) / std::sqrt(static_cast<real>(std::max<Index>(width, 1)));
+    return {.scale = scale ? static_cast<real>(*scale) : usual};
+  }
 };
 
 /// Heads that lie side by side in the last axis: of queries, and of keys and values.
