@@ -237,21 +237,19 @@ Tensor attend(Op& op, Inputs in, const AttentionOptions& options, const Generato
     next = cache->appended(in.k, in.v);
     in.k = next->keys(), in.v = next->values();
   }
+  AttentionPlan plan = plan_of(in, options);
+  if (next) plan.first_key = next->first();
+  Array saved;
+  plan.saves_weights = !NoGrad::active() && detail::SavedBlock<real>::should_save_weights(plan);
+  if (!NoGrad::active()) saved = Array::empty({plan.batch, plan.heads, detail::SavedBlock<real>::size(plan)});
   const Array slopes = options.alibi.defined() ? options.alibi.contiguous() : Array();
-  AttentionPass pass = pass_of(plan_of(in, options), in.q, in.k, in.v, options.mask, slopes, {}, in.result);
-  if (next) pass.first_key = next->first();
+  AttentionPass pass = pass_of(plan, in.q, in.k, in.v, options.mask, slopes, {}, in.result);
   Storage bits;
   if (const double p = options.dropout.value_or(0); p > 0) {  // after all other checks
     check(random != nullptr, "dropout needs a generator");
     bits = detail::draw_kept(pass.rows() * pass.keys, p, *random);
     pass.bits = static_cast<const std::uint8_t*>(bits.data());
   }
-  Array saved;
-  if (!NoGrad::active()) {
-    pass.saves_weights = detail::SavedBlock<real>::should_save_weights(pass);
-    saved = Array::empty({pass.batch, pass.heads, detail::SavedBlock<real>::size(pass)});
-  }
-  const AttentionPlan plan = pass;
   const Array y = forward(op, pass, in.result, saved.defined() ? saved.mutate() : nullptr);
   const Tensor result =
       op.record(y, save(plan, in.q, in.k, in.v, options.mask, slopes, saved, bits),

@@ -19,7 +19,9 @@ namespace mote {
 class KeyValueCache {
  public:
   /// Empty. Errors: a window below 0.
-  explicit KeyValueCache(Index window = 0);
+  explicit KeyValueCache(Index window = 0) : window_(window) {
+    check_in("KeyValueCache", window >= 0, "window ", window, " must be at least 0");
+  }
 
   Index window() const { return window_; }
   /// Tokens seen so far: the position of the next one.
@@ -42,7 +44,10 @@ class KeyValueCache {
   Array values() const { return stored(values_); }
 
  private:
-  Array stored(const Array& rows) const;
+  Array stored(const Array& rows) const {
+    check_in("KeyValueCache", rows.defined(), "nothing was appended yet");
+    return rows.slice(2, 0, count_);
+  }
 
   Index window_, first_ = 0, count_ = 0;
   Array keys_, values_;  // [B, Hkv, capacity, width]
