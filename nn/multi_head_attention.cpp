@@ -77,9 +77,7 @@ Tensor MultiHeadAttention::run(const Tensor& query, const Tensor& key, const Ten
     q = (*rotary)(q, start, n_head);
     k = (*rotary)(k, start, n_kv_head);
   }
-  const Heads heads{n_head, n_kv_head};
-  const Tensor y = cache ? attention(q, k, v, heads, *cache, how) : attention(q, k, v, heads, how, attn_dropout.random);
-  return resid_dropout(o_proj(y));
+  return resid_dropout(o_proj(attention(q, k, v, {n_head, n_kv_head}, how, attn_dropout.random, cache)));
 }
 
 Attended MultiHeadAttention::with_weights(const Tensor& query, const Tensor& key, const Tensor& value,

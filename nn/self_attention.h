@@ -100,9 +100,7 @@ struct SelfAttention : Layer<SelfAttention> {
              " is above block_size ", block_size);
     Tensor qkv = c_attn(x);  // [B, T, queries | keys | values], in each part head beside head
     if (rotary) qkv = (*rotary)(qkv, start, n_head + n_kv_head);
-    const Heads heads{n_head, n_kv_head};
-    const Tensor y = cache ? attention(qkv, heads, *cache, how) : attention(qkv, heads, how, attn_dropout.random);
-    return resid_dropout(c_proj(y));
+    return resid_dropout(c_proj(attention(qkv, {n_head, n_kv_head}, how, attn_dropout.random, cache)));
   }
 };
 

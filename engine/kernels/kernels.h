@@ -59,9 +59,10 @@ struct RowProducts {
   const real* b;
   Index b_row, width;
 };
-/// What becomes of the products q_r . k_j before they are scores.
+/// What becomes of a product q_r . k_j before it is a score, and in how many operations.
 struct ScoreFormula {
   real scale = 1;
+  Index flops() const { return 1; }
 };
 /// Up to 16 queries of one head of attention, and the keys that any of them sees. Query r sees the first `full` + r of
 /// these, or those with keep[lanes * j + r] != 0 where a mask or a window decides. What belongs to a pair of key j and

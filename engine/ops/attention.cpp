@@ -2,23 +2,13 @@
 #include "engine/ops/attention.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <array>
 
 #include "engine/ops/attention_pass.h"
+#include "engine/ops/dropout.h"
 #include "engine/ops/kv_cache.h"
 
 namespace mote {
-
-void AttentionOptions::require(const char* who) const {
-  check_in(who, !scale || std::abs(*scale) <= static_cast<double>(std::numeric_limits<real>::max()), "scale ",
-           scale.value_or(0), " is not finite");
-  check_in(who, window >= 0, "window ", window, " must be at least 0");
-  check_in(who, window == 0 || causal.value_or(false), "a window of recent keys needs causal");
-  check_in(who, !dropout || (*dropout >= 0 && *dropout <= 1), "dropout = ", dropout.value_or(0),
-           " is not a probability");
-}
-
 namespace {
 
 using detail::AttentionPass, detail::AttentionPlan, detail::HeadView;
@@ -55,9 +45,8 @@ Array heads_axis(const Array& x) {
 /// A result or gradient [B, T, heads width] as the caller gets it, with the axes of `result` before heads.
 Array in_form(const AttentionPlan& p, const Array& x, Index heads, Index width, const Shape& result) {
   if (p.joined) return x;
-  const Index length = x.shape()[1];
-  const Shape shape = result.with(-2, length).with(-1, width);
-  const Array y = x.reshape({x.shape()[0], length, heads, width}).transpose(1, 2);
+  const Shape &s = x.shape(), shape = result.with(-2, s[1]).with(-1, width);
+  const Array y = x.reshape({s[0], s[1], heads, width}).transpose(1, 2);
   return y.reshape(shape.rank() > 2 ? shape.with(-3, heads) : shape);
 }
 
@@ -127,8 +116,8 @@ AttentionPlan plan_of(const Inputs& in, const AttentionOptions& o) {
   AttentionPlan p;
   p.batch = q[0], p.heads = q[1], p.kv_heads = k[1], p.queries = q[2], p.keys = k[2];
   p.width = q[3], p.value_width = in.v.shape()[3], p.joined = in.joined, p.packed = in.packed;
-  p.formula.scale =
-      o.scale ? static_cast<real>(*o.scale) : real(1) / std::sqrt(static_cast<real>(std::max<Index>(p.width, 1)));
+  p.formula = o.formula(p.width);
+  p.kept_scale = detail::kept_scale(o.dropout.value_or(0));
   p.causal = o.causal.value_or(false);
   p.window = o.window;
   check(!p.causal || p.keys >= p.queries, "causal: ", p.queries, " queries need at least as many keys, not ", p.keys);
@@ -164,19 +153,6 @@ AttentionPass pass_of(const AttentionPlan& p, const Array& q, const Array& k, co
   return pass;
 }
 
-/// One bit per weight: whether it is kept.
-Storage draw_dropout(AttentionPlan& p, double dropout, const Generator* random) {
-  check(dropout == 0 || random, "dropout needs a generator");
-  p.drops = dropout > 0;
-  p.drops_all = dropout == 1;
-  if (!p.drops || p.drops_all) return {};
-  p.kept_scale = real(1) / static_cast<real>(1 - dropout);
-  const std::size_t n = static_cast<std::size_t>(p.rows() * p.keys);
-  const Storage bits((n + 7) / 8);
-  random->bernoulli_bits({static_cast<std::uint8_t*>(bits.data()), bits.bytes()}, n, 1 - dropout);
-  return bits;
-}
-
 /// Gradients of q, k and v in three arrays, or side by side in one.
 void send_back(const Array& dy, Grads& dx, AttentionPass p, const Array& saved) {
   const std::array<Index, 3> heads{p.heads, p.kv_heads, p.kv_heads}, lengths{p.queries, p.keys, p.keys},
@@ -189,14 +165,12 @@ void send_back(const Array& dy, Grads& dx, AttentionPass p, const Array& saved) 
     if (!dx.wants(at)) continue;
     const Index columns = p.packed ? (p.heads + 2 * p.kv_heads) * p.width : heads[i] * widths[i];
     const Shape shape{p.batch, lengths[i], columns};
-    if (!sums[at].defined()) sums[at] = p.rows() > 0 ? Array::empty(shape) : Array::zeros(shape);
+    if (!sums[at].defined()) sums[at] = Array::empty(shape);
     to[i] = view_to_fill(sums[at], first, widths[i]);
     if (p.packed) first += heads[i] * widths[i];
   }
-  if (p.rows() > 0) {
-    const Array rows = p.joined ? joined_heads(dy, p.heads) : heads_axis(dy);
-    attention_backward(p, view_of(rows), saved.data(), {to[0], to[1], to[2]});
-  }
+  const Array rows = p.joined ? joined_heads(dy, p.heads) : heads_axis(dy);
+  attention_backward(p, view_of(rows), saved.data(), to[0], to[1], to[2]);
   for (std::size_t i = 0; i < 3; ++i)
     if (sums[i].defined()) dx.add(i, in_form(p, sums[i], heads[i], widths[i], dy.shape()));
 }
@@ -205,7 +179,7 @@ void send_back(const Array& dy, Grads& dx, AttentionPass p, const Array& saved) 
 Index pairs_of(const AttentionPass& p) {
   Index pairs = 0;
   for (Index row = 0; row < p.rows(); ++row) {
-    const Index i = row % p.queries, first = p.first(i), end = std::max(first, p.end(i));
+    const Index first = p.first(row % p.queries), end = p.end(row % p.queries);
     pairs += end - first;
     if (p.mask) pairs -= std::count(p.mask->row(row) + first, p.mask->row(row) + end, std::uint8_t(0));
   }
@@ -215,7 +189,8 @@ Index pairs_of(const AttentionPass& p) {
 void report_work(Op& op, const AttentionPass& p, const Shape& weights) {
   if (!op.watch()) return;
   const Index pairs = pairs_of(p), d = p.width, dv = p.value_width;
-  const Index scores = 2 * d + 6 + (p.slopes ? 1 : 0), drop = p.drops ? 1 : 0;  // q k^T, scale, a softmax (5), alibi
+  const Index scores = 2 * d + p.formula.flops() + (p.slopes ? 1 : 0) + 5;  // q k^T, scale, alibi, softmax
+  const Index drop = p.bits ? 1 : 0;
   // Forward: scores, P V. Backward: scores, dP = dY V^T, softmax (4) and dQ = dS K; dK = dS^T Q; dV = P^T dY.
   const Index forward = pairs * (scores + drop + 2 * dv), dq = forward + pairs * (4 + 2 * d);
   if (p.packed)
@@ -233,8 +208,7 @@ Array forward(Op& op, AttentionPass& p, const Shape& result, real* saved) {
   const auto wanted = [&](const char* value) { return watch && watch->wants(value) ? Array::zeros(shape) : Array(); };
   Array weights = wanted("weights"), dropped = wanted("dropped_weights");
   const auto elements = [](Array& x) { return x.defined() ? x.mutate() : nullptr; };
-  if (p.rows() > 0)
-    attention_forward(p, view_to_fill(y, 0, p.value_width), saved, elements(weights), elements(dropped));
+  attention_forward(p, view_to_fill(y, 0, p.value_width), saved, elements(weights), elements(dropped));
   report_work(op, p, shape);
   if (weights.defined()) watch->show(op, "weights", weights);
   if (dropped.defined()) watch->show(op, "dropped_weights", dropped);
@@ -245,79 +219,70 @@ Array forward(Op& op, AttentionPass& p, const Shape& result, real* saved) {
   return in_form(p, y, p.heads, p.value_width, result);
 }
 
-Tensor attend(Op& op, const Inputs& in, const AttentionOptions& options, const Generator* random) {
-  const Array slopes = options.alibi.defined() ? options.alibi.contiguous() : Array();
-  AttentionPass pass = pass_of(plan_of(in, options), in.q, in.k, in.v, options.mask, slopes, {}, in.result);
-  const Storage bits = draw_dropout(pass, options.dropout.value_or(0), random);  // after all checks
-  if (bits) pass.bits = static_cast<const std::uint8_t*>(bits.data());
-  Array saved;
-  if (pass.rows() > 0 && !NoGrad::active()) {
-    pass.saves_weights = detail::SavedBlock<real>::should_save_weights(pass);
-    saved = Array::empty({pass.batch, pass.heads, detail::SavedBlock<real>::size(pass)});
-  }
-  const AttentionPlan plan = pass;
-  const Array y = forward(op, pass, in.result, saved.defined() ? saved.mutate() : nullptr);
-  return op.record(y, save(plan, in.q, in.k, in.v, options.mask, slopes, saved, bits),
-                   [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,
-                      const Array& v, const Mask& mask, const Array& slopes, const Array& saved, const Storage& bits) {
-                     send_back(dy, dx, pass_of(plan, q, k, v, mask, slopes, bits, dy.shape()), saved);
-                   });
-}
-
-Tensor attend(Op& op, Inputs in, KeyValueCache& cache, const AttentionOptions& options) {
+/// What a cache does not go together with.
+void require_cacheable(const Inputs& in, const AttentionOptions& o, const KeyValueCache& cache) {
   check(NoGrad::active(), "a cache keeps values, not gradients: use it under NoGrad");
-  check(options.causal.value_or(false), "a cache needs causal: later tokens must not change earlier ones");
-  check(!options.mask.defined(), "a cache takes no mask");
-  check(options.dropout.value_or(0) == 0, "a cache is for evaluation: call eval() first");
-  check(cache.window() == options.window, "the cache is for a window of ", cache.window(), ", not ", options.window);
+  check(o.causal.value_or(false), "a cache needs causal: later tokens must not change earlier ones");
+  check(!o.mask.defined(), "a cache takes no mask");
+  check(o.dropout.value_or(0) == 0, "a cache is for evaluation: call eval() first");
+  check(cache.window() == o.window, "the cache is for a window of ", cache.window(), ", not ", o.window);
   check(in.q.shape()[2] == in.k.shape()[2], "with a cache q ", in.q.shape(), " and k ", in.k.shape(),
         " must have the same length");
-  KeyValueCache next = cache.appended(in.k, in.v);
-  in.k = next.keys(), in.v = next.values();
+}
+
+Tensor attend(Op& op, Inputs in, const AttentionOptions& options, const Generator* random, KeyValueCache* cache) {
+  std::optional<KeyValueCache> next;
+  if (cache) {
+    require_cacheable(in, options, *cache);
+    next = cache->appended(in.k, in.v);
+    in.k = next->keys(), in.v = next->values();
+  }
   AttentionPlan plan = plan_of(in, options);
-  plan.first_key = next.first();
+  if (next) plan.first_key = next->first();
+  Array saved;
+  plan.saves_weights = !NoGrad::active() && detail::SavedBlock<real>::should_save_weights(plan);
+  if (!NoGrad::active()) saved = Array::empty({plan.batch, plan.heads, detail::SavedBlock<real>::size(plan)});
   const Array slopes = options.alibi.defined() ? options.alibi.contiguous() : Array();
-  AttentionPass pass = pass_of(plan, in.q, in.k, in.v, {}, slopes, {}, in.result);
-  const Tensor y = op.record(forward(op, pass, in.result, nullptr), [](const Array&, Grads&) {});  // never called
-  cache = std::move(next);  // nothing can fail from here on
-  return y;
+  AttentionPass pass = pass_of(plan, in.q, in.k, in.v, options.mask, slopes, {}, in.result);
+  Storage bits;
+  if (const double p = options.dropout.value_or(0); p > 0) {  // after all other checks
+    check(random != nullptr, "dropout needs a generator");
+    bits = detail::draw_kept(pass.rows() * pass.keys, p, *random);
+    pass.bits = static_cast<const std::uint8_t*>(bits.data());
+  }
+  const Array y = forward(op, pass, in.result, saved.defined() ? saved.mutate() : nullptr);
+  const Tensor result =
+      op.record(y, save(plan, in.q, in.k, in.v, options.mask, slopes, saved, bits),
+                [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,
+                   const Array& v, const Mask& mask, const Array& slopes, const Array& saved, const Storage& bits) {
+                  send_back(dy, dx, pass_of(plan, q, k, v, mask, slopes, bits, dy.shape()), saved);
+                });
+  if (next) *cache = *std::move(next);  // nothing can fail from here on
+  return result;
 }
 
 }  // namespace
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
   Op op("attention", q, k, v);
-  return attend(op, inputs_with_axis(q, k, v), options, nullptr);
+  return attend(op, inputs_with_axis(q, k, v), options, nullptr, nullptr);
 }
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
-                 const Generator& random) {
+                 const Generator& random, KeyValueCache* cache) {
   Op op("attention", q, k, v);
-  return attend(op, inputs_with_axis(q, k, v), options, &random);
+  check(!cache || (q.dim() == 4 && k.dim() == 4), "with a cache q ", q.shape(), " and k ", k.shape(),
+        " must be [B, H, t, d]");
+  return attend(op, inputs_with_axis(q, k, v), options, &random, cache);
 }
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& options,
-                 const Generator& random) {
+                 const Generator& random, KeyValueCache* cache) {
   Op op("attention", q, k, v);
-  return attend(op, inputs_joined(q, k, v, heads), options, &random);
+  return attend(op, inputs_joined(q, k, v, heads), options, &random, cache);
 }
-Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random) {
+Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random,
+                 KeyValueCache* cache) {
   Op op("attention", qkv);
-  return attend(op, inputs_packed(qkv, heads), options, &random);
-}
-
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCache& cache,
-                 const AttentionOptions& options) {
-  Op op("attention", q, k, v);
-  check(q.dim() == 4 && k.dim() == 4, "with a cache q ", q.shape(), " and k ", k.shape(), " must be [B, H, t, d]");
-  return attend(op, inputs_with_axis(q, k, v), cache, options);
-}
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, KeyValueCache& cache,
-                 const AttentionOptions& options) {
-  Op op("attention", q, k, v);
-  return attend(op, inputs_joined(q, k, v, heads), cache, options);
-}
-Tensor attention(const Tensor& qkv, const Heads& heads, KeyValueCache& cache, const AttentionOptions& options) {
-  Op op("attention", qkv);
-  return attend(op, inputs_packed(qkv, heads), cache, options);
+  return attend(op, inputs_packed(qkv, heads), options, &random, cache);
 }
 
 }  // namespace mote

@@ -2,11 +2,15 @@
 // lines of other ops; this op gives the same bits in less time and without memory for all weights.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <concepts>
+#include <limits>
 #include <optional>
 
 #include "engine/array/random.h"
 #include "engine/autograd/op.h"
+#include "engine/kernels/kernels.h"
 #include "engine/ops/masks.h"
 
 namespace mote {
@@ -32,7 +36,19 @@ struct AttentionOptions {
   }
   /// Errors, in the name of `who` outside an op: a window below 0 or without causal, a scale that is not finite, a
   /// dropout that is not a probability.
-  void require(const char* who) const;
+  void require(const char* who) const {
+    check_in(who, !scale || std::abs(*scale) <= static_cast<double>(std::numeric_limits<real>::max()), "scale ",
+             scale.value_or(0), " is not finite");
+    check_in(who, window >= 0, "window ", window, " must be at least 0");
+    check_in(who, window == 0 || causal.value_or(false), "a window of recent keys needs causal");
+    check_in(who, !dropout || (*dropout >= 0 && *dropout <= 1), "dropout = ", dropout.value_or(0),
+             " is not a probability");
+  }
+  /// What becomes of the products of rows of this width: the part of the options that the kernels compute.
+  kernels::ScoreFormula formula(Index width) const {
+    const real usual = real(1) / std::sqrt(static_cast<real>(std::max<Index>(width, 1)));
+    return {.scale = scale ? static_cast<real>(*scale) : usual};
+  }
 };
 
 /// Heads that lie side by side in the last axis: of queries, and of keys and values.
@@ -59,25 +75,19 @@ struct Heads {
 /// not H; a dropout that is not a probability, or without `random`. Source: Vaswani et al. 2017; in blocks: Dao et al.
 /// 2022; grouped queries: Ainslie et al. 2023; alibi: Press et al. 2022.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options = {});
+/// With a cache: for the t tokens that follow those in it, to which their keys and values are appended: q [B, H, t, d],
+/// k [B, Hkv, t, d], v [B, Hkv, t, dv] -> [B, H, t, dv]. engine/ops/kv_cache.h says why it is equal in every bit to the
+/// last t rows of the full pass. Errors: not causal, a mask, a dropout, gradients on, a window that differs from the
+/// cache's, rows that do not continue the cache's. An error leaves the cache unchanged.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
-                 const Generator& random);
+                 const Generator& random, KeyValueCache* cache = nullptr);
 /// The same over heads as a layer's projections leave them, side by side: q [B, Tq, H d], k [B, Tk, Hkv d], v [B, Tk,
 /// Hkv dv] -> [B, Tq, H dv]; a batch of one broadcasts. Or all three from one projection: qkv [B, T, queries | keys |
 /// values] -> [B, T, H d]. Errors: a width that the heads do not divide.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& options,
-                 const Generator& random);
-Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random);
-
-/// attention() for the t tokens that follow those in `cache`, to which their keys and values are appended:
-/// q [B, H, t, d], k [B, Hkv, t, d], v [B, Hkv, t, dv] -> [B, H, t, dv]. engine/ops/kv_cache.h says why it is equal in
-/// every bit to the last t rows of the full pass. Errors: not causal, a mask, a dropout, gradients on, a window that
-/// differs from the cache's, rows that do not continue the cache's. An error leaves the cache unchanged.
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, KeyValueCache& cache,
-                 const AttentionOptions& options);
-/// The same over heads side by side.
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, KeyValueCache& cache,
-                 const AttentionOptions& options);
-Tensor attention(const Tensor& qkv, const Heads& heads, KeyValueCache& cache, const AttentionOptions& options);
+                 const Generator& random, KeyValueCache* cache = nullptr);
+Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random,
+                 KeyValueCache* cache = nullptr);
 
 template <class M>
 requires(std::same_as<M, Tensor> || std::same_as<M, Mask>)

@@ -38,14 +38,14 @@ class KeyGradients {
   HeadView<real> k, v;  ///< where to add the next terms; data is null where a gradient is not wanted
   Index unset = 0;      ///< the first key whose rows hold nothing yet: whoever comes first sets them
 
-  KeyGradients(const AttentionPass& p, const AttentionGradients& total, Index b, Index g, real* partial)
-      : k(total.k), v(total.v), p_(p), total_(total), b_(b), g_(g), partial_(partial) {
-    clear(0, p.guarded ? p.keys : Block(p, b, 0, 0, 1).lo);
+  KeyGradients(const AttentionPass& p, const HeadView<real>& dk, const HeadView<real>& dv, Index b, Index g,
+               real* partial)
+      : k(dk), v(dv), p_(p), dk_(dk), dv_(dv), b_(b), g_(g), partial_(partial) {
+    clear(0, p.guarded ? p.keys : p.block(b, 0, 0, 1).lo);
   }
   /// Call before the term with this number.
   void begin_term(Index number) {
     if (number == 0 || number % kernels::sum_block != 0) return;
-    clear(unset, p_.keys);
     finish();
     const Index width = p_.width + p_.value_width;
     if (k.data) k = {partial_, 0, 0, width};
@@ -54,8 +54,9 @@ class KeyGradients {
   }
   /// Adds the last partial sums.
   void finish() {
-    add(k, total_.k, p_.width);
-    add(v, total_.v, p_.value_width);
+    clear(unset, p_.keys);
+    add(k, dk_, p_.width);
+    add(v, dv_, p_.value_width);
   }
 
  private:
@@ -72,7 +73,7 @@ class KeyGradients {
     }
   }
   const AttentionPass& p_;
-  AttentionGradients total_;
+  HeadView<real> dk_, dv_;
   Index b_, g_;
   real* partial_;
 };
@@ -97,8 +98,8 @@ void backward_of_block(const AttentionPass& p, const Block& at, const HeadView<c
 
 }  // namespace
 
-void attention_backward(AttentionPass& p, const HeadView<const real>& dy, const real* saved,
-                        const AttentionGradients& to) {
+void attention_backward(AttentionPass& p, const HeadView<const real>& dy, const real* saved, const HeadView<real>& dq,
+                        const HeadView<real>& dk, const HeadView<real>& dv) {
   p.guarded = p.masks_pairs() && !(all_finite(p.q, p.batch, p.heads, p.queries, p.width) &&
                                    all_finite(p.k, p.batch, p.kv_heads, p.keys, p.width) &&
                                    all_finite(dy, p.batch, p.heads, p.queries, p.value_width));
@@ -108,13 +109,13 @@ void attention_backward(AttentionPass& p, const HeadView<const real>& dy, const 
     const BlockMemory memory(p, true);
     for (Index task = lo; task < hi; ++task) {
       const Index b = task / p.kv_heads, g = task % p.kv_heads;
-      KeyGradients keys(p, to, b, g, memory.partial);
+      KeyGradients keys(p, dk, dv, b, g, memory.partial);
       for (Index h = g * p.group(); h < (g + 1) * p.group(); ++h)
         for (Index begin = 0, end; begin < p.queries; begin = end) {
           const Index term = (h - g * p.group()) * p.queries + begin;
           keys.begin_term(term);
           end = std::min({p.queries, begin + block_rows, begin + kernels::sum_block - term % kernels::sum_block});
-          backward_of_block(p, Block(p, b, h, begin, end), dy, saved, to.q, keys, memory);
+          backward_of_block(p, p.block(b, h, begin, end), dy, saved, dq, keys, memory);
         }
       keys.finish();
     }

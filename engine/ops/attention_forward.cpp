@@ -47,9 +47,9 @@ kernels::AttentionBlock prepare(const AttentionPass& p, const Block& at, const B
     const Index first = at.begin + p.shift() - at.lo - (n - 1);
     for (Index i = 0; i < n + lanes - 1; ++i) m.bias[i] = -p.slopes[at.h] * static_cast<real>(std::abs(first + i));
   }
-  if (p.drops) {
+  if (p.bits) {
     std::fill_n(m.dropout, n * lanes, real(0));
-    for (Index r = 0; r < rows && !p.drops_all; ++r) {
+    for (Index r = 0; r < rows; ++r) {
       const Index bit = p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo;
       for (Index j = 0; j < n; ++j)
         m.dropout[j * lanes + r] = p.bits[(bit + j) / 8] >> ((bit + j) % 8) & 1 ? p.kept_scale : real(0);
@@ -98,7 +98,7 @@ void attention_forward(AttentionPass& p, const HeadView<real>& y, real* saved, r
     const BlockMemory memory(p, false);
     for (Index task = lo; task < hi; ++task) {
       const Index b = task / blocks / p.heads, h = task / blocks % p.heads, begin = task % blocks * block_rows;
-      const Block at(p, b, h, begin, std::min(begin + block_rows, p.queries));
+      const Block at = p.block(b, h, begin, std::min(begin + block_rows, p.queries));
       const SavedBlock<real> to_save(p, saved, at);
       const kernels::AttentionBlock block = prepare(p, at, memory, lanes);
       real* const w = to_save.weights ? to_save.weights : memory.weights;

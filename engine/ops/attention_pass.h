@@ -2,11 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 #include "engine/base/storage.h"
@@ -17,6 +15,13 @@ namespace mote::detail {
 
 constexpr Index block_rows = 16;  // queries of a block: the kernels' lanes
 
+/// Queries [begin, end), at most 16, of head h of batch entry b, and the keys [lo, hi) that any of them sees.
+struct Block {
+  Index b, h, begin, end, lo, hi;
+  Index rows() const { return end - begin; }
+  Index keys() const { return hi - lo; }
+};
+
 /// The sizes and switches of one attention: all that backward needs besides its arrays.
 struct AttentionPlan {
   Index batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, width = 0, value_width = 0;
@@ -24,11 +29,11 @@ struct AttentionPlan {
   real kept_scale = 1;  // of a weight that dropout keeps: 1 / (1 - dropout)
   Index window = 0;
   Index first_key = 0;  // the position of the first key: a cache with a window forgets those before it
-  bool causal = false, drops = false, drops_all = false;
+  bool causal = false;
   bool saves_weights = false;           // forward, for backward: see SavedBlock
   bool joined = false, packed = false;  // the caller's heads lie side by side; and all three in one array
 
-  Index group() const { return heads / kv_heads; }  // heads of queries that share one of keys
+  Index group() const { return kv_heads > 0 ? heads / kv_heads : 1; }  // heads of queries that share one of keys
   Index rows() const { return batch * heads * queries; }
   /// Positions count from the first key; query i has position i + shift().
   Index shift() const { return keys - queries; }
@@ -36,8 +41,11 @@ struct AttentionPlan {
   Index first(Index i) const { return window > 0 ? std::max<Index>(0, i + shift() - window + 1) : 0; }
   Index end(Index i) const { return causal ? i + shift() + 1 : keys; }
   Index weight_row(Index b, Index h, Index i) const { return (b * heads + h) * queries + i; }
+  /// Its first key has a multiple of 16: sums over keys run in 16 lanes by absolute position.
+  Block block(Index b, Index h, Index begin, Index end) const {
+    return {b, h, begin, end, first(begin) / 16 * 16, this->end(end - 1)};
+  }
 };
-static_assert(std::is_trivially_copyable_v<AttentionPlan>);
 
 /// Rows of heads in memory, [B, H, T, width], whose elements are adjacent: a pointer and strides, which own nothing.
 template <class T>
@@ -55,31 +63,14 @@ struct AttentionPass : AttentionPlan {
   const std::uint8_t* bits = nullptr;  // dropout's choices for all weights, eight to a byte: 1 = kept
   bool guarded = false;                // sums skip masked pairs one by one: see masks_pairs()
 
-  /// Whether a mask or a window may hide a key from a query that its position lets see it.
-  ///
-  /// Pairs that causality alone hides are never multiplied. These are: they have a weight and a gradient of 0, and the
-  /// fast sums run over all keys of a block. But 0 times NaN or infinity is NaN, which would then reach every query
-  /// from fully masked padding. So where pairs are masked, each pass looks at the rows that it multiplies by weights
-  /// and gradients, and unless all their elements are finite, it skips masked pairs one by one, in the order of the
-  /// fast sums: queries that do not see such an element get the same bits.
+  /// Whether a mask or a window may hide a key from a query that its position lets see it. The fast sums multiply such
+  /// pairs (not those that causality hides) by a weight or gradient of 0; but 0 times NaN or infinity is NaN. So a pass
+  /// that masks pairs looks at the rows it is to multiply, and if any is not finite, it skips masked pairs one by one,
+  /// in the order of the fast sums: queries that see no such row get the same bits.
   bool masks_pairs() const { return mask || window > 0; }
   bool sees(Index b, Index h, Index i, Index j) const {
     return j >= first(i) && j < end(i) && (!mask || mask->row(weight_row(b, h, i))[j]);
   }
-};
-
-/// Queries [begin, end), at most 16, of head h of batch entry b, and the keys [lo, hi) that any of them sees.
-struct Block {
-  Index b, h, begin, end, lo, hi;
-  Block(const AttentionPlan& p, Index entry, Index head, Index first, Index last)
-      : b(entry),
-        h(head),
-        begin(first),
-        end(last),
-        lo(p.first(first) / 16 * 16),  // sums over keys run in 16 lanes by absolute position
-        hi(p.end(last - 1)) {}
-  Index rows() const { return end - begin; }
-  Index keys() const { return hi - lo; }
 };
 
 /// What forward saves of a block for backward: its weights, or each query's maximum and sum.
@@ -114,14 +105,14 @@ struct BlockMemory {
 
   BlockMemory(const AttentionPass& p, bool backward) {
     const Index pairs = block_rows * p.keys;
-    const std::array<std::pair<real**, Index>, 7> parts{
-        {{&weights, p.saves_weights ? 0 : pairs},
-         {&gradient, backward ? pairs : 0},
-         {&dropout, p.drops ? pairs : 0},
-         {&bias, p.slopes ? p.keys + block_rows : 0},
-         {&transposed, block_rows * std::max(p.width, p.value_width)},
-         {&keep_bytes, p.masks_pairs() ? pairs / static_cast<Index>(sizeof(real)) + 1 : 0},
-         {&partial, backward ? p.keys * (p.width + p.value_width) : 0}}};
+    const std::pair<real**, Index> parts[] = {
+        {&weights, p.saves_weights ? 0 : pairs},
+        {&gradient, backward ? pairs : 0},
+        {&dropout, p.bits ? pairs : 0},
+        {&bias, p.slopes ? p.keys + block_rows : 0},
+        {&transposed, block_rows * std::max(p.width, p.value_width)},
+        {&keep_bytes, p.masks_pairs() ? pairs / static_cast<Index>(sizeof(real)) + 1 : 0},
+        {&partial, backward ? p.keys * (p.width + p.value_width) : 0}};
     const auto padded = [](Index size) { return (size + 15) / 16 * 16; };
     Index total = 0;
     for (const auto& [place, size] : parts) total += padded(size);
@@ -142,16 +133,14 @@ inline double block_time(const AttentionPlan& p, Index columns) {
 }
 
 inline bool all_finite(const HeadView<const real>& x, Index batch, Index heads, Index length, Index width) {
-  constexpr real largest = std::numeric_limits<real>::max();
+  int other = 0;
   for (Index b = 0; b < batch; ++b)
     for (Index h = 0; h < heads; ++h)
       for (Index t = 0; t < length; ++t) {
         const real* const row = x.at(b, h, t);
-        int other = 0;
-        for (Index i = 0; i < width; ++i) other |= !(std::abs(row[i]) <= largest);
-        if (other) return false;
+        for (Index i = 0; i < width; ++i) other |= !(std::abs(row[i]) <= std::numeric_limits<real>::max());
       }
-  return true;
+  return !other;
 }
 
 /// The block for the kernels, with who sees whom, the biases and the scaled dropout mask written to memory.
@@ -167,11 +156,8 @@ void sum_keys(const AttentionPass& p, const Block& at, kernels::AttentionBlock b
 /// null.
 void attention_forward(AttentionPass& p, const HeadView<real>& y, real* saved, real* weights, real* dropped);
 
-/// Gradients to fill; data is null where one is not wanted.
-struct AttentionGradients {
-  HeadView<real> q, k, v;
-};
-void attention_backward(AttentionPass& p, const HeadView<const real>& dy, const real* saved,
-                        const AttentionGradients& to);
+/// The gradients of q, k and v; data is null where one is not wanted.
+void attention_backward(AttentionPass& p, const HeadView<const real>& dy, const real* saved, const HeadView<real>& dq,
+                        const HeadView<real>& dk, const HeadView<real>& dv);
 
 }  // namespace mote::detail

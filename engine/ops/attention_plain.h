@@ -1,8 +1,6 @@
 // Attention as its formula has it, in ops that are documented elsewhere: what attention() computes faster, bit for bit.
 #pragma once
 
-#include <cmath>
-
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/attention.h"
 #include "engine/ops/create.h"
@@ -25,8 +23,7 @@ inline Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v,
 /// The weights of attention with all its options but dropout: [..., H, Tq, Tk].
 inline Tensor plain_weights(const Tensor& q, const Tensor& k, const AttentionOptions& o) {
   const Index queries = q.size(-2), keys = k.size(-2);
-  const real scale = o.scale ? static_cast<real>(*o.scale) : real(1) / std::sqrt(static_cast<real>(q.size(-1)));
-  Tensor scores = matmul(q, transpose(k, -2, -1)) * scale;
+  Tensor scores = matmul(q, transpose(k, -2, -1)) * o.formula(q.size(-1)).scale;
   if (o.alibi.defined()) {  // the queries are the last positions
     const double first = static_cast<double>(keys - queries), end = static_cast<double>(keys);
     const Tensor distances = abs(unsqueeze(arange(first, end), 1) - arange(end));

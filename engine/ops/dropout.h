@@ -28,6 +28,18 @@ inline Array scale_kept(const Array& x, const Storage& bits, real scale) {
   return y;
 }
 
+/// Which of n elements dropout keeps: one bit for each.
+inline Storage draw_kept(Index n, double p, const Generator& random) {
+  const std::size_t count = static_cast<std::size_t>(n);
+  const Storage bits((count + 15) / 16 * 2);
+  const std::span<std::uint8_t> bytes(static_cast<std::uint8_t*>(bits.data()), bits.bytes());
+  std::fill(bytes.begin(), bytes.end(), std::uint8_t(0));
+  if (p < 1) random.bernoulli_bits(bytes.first((count + 7) / 8), count, 1 - p);
+  return bits;
+}
+/// What these are multiplied by.
+inline real kept_scale(double p) { return p < 1 ? real(1) / static_cast<real>(1 - p) : real(0); }
+
 }  // namespace detail
 
 /// Keeps each element with probability 1 - p and multiplies it by 1 / (1 - p), which preserves the mean; the others
@@ -38,12 +50,8 @@ inline Tensor dropout(const Tensor& x, double p, const Generator& random) {
   if (p == 0) return x;
   Op op("dropout", x);
   check(p >= 0 && p <= 1, "p = ", p, " is not a probability");
-  const std::size_t n = static_cast<std::size_t>(x.numel());
-  const Storage bits((n + 15) / 16 * 2);
-  const std::span<std::uint8_t> bytes(static_cast<std::uint8_t*>(bits.data()), bits.bytes());
-  std::fill(bytes.begin(), bytes.end(), std::uint8_t(0));
-  if (p < 1) random.bernoulli_bits(bytes.first((n + 7) / 8), n, 1 - p);
-  const real scale = p < 1 ? real(1) / static_cast<real>(1 - p) : real(0);
+  const Storage bits = detail::draw_kept(x.numel(), p, random);
+  const real scale = detail::kept_scale(p);
   return op.record(detail::scale_kept(x.array(), bits, scale), save(bits, scale),
                    [](const Array& dy, Grads& dx, const Storage& bits, real scale) {
                      dx.add(0, detail::scale_kept(dy, bits, scale));

@@ -20,10 +20,6 @@ void write(const Array& x, Array& to, Index at) {
 
 }  // namespace
 
-KeyValueCache::KeyValueCache(Index window) : window_(window) {
-  check_in("KeyValueCache", window >= 0, "window ", window, " must be at least 0");
-}
-
 void KeyValueCache::truncate(Index length) {
   const Index least = first_ > 0 ? first_ + window_ - 1 : 0;  // a query there sees window - 1 tokens before it
   check_in("KeyValueCache", length >= least && length <= this->length(), "cannot truncate to ", length,
@@ -62,11 +58,6 @@ KeyValueCache KeyValueCache::appended(const Array& k, const Array& v) {
   KeyValueCache next = to;
   next.count_ += added;
   return next;
-}
-
-Array KeyValueCache::stored(const Array& rows) const {
-  check_in("KeyValueCache", rows.defined(), "nothing was appended yet");
-  return rows.slice(2, 0, count_);
 }
 
 }  // namespace mote

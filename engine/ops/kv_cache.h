@@ -19,33 +19,35 @@ namespace mote {
 class KeyValueCache {
  public:
   /// Empty. Errors: a window below 0.
-  explicit KeyValueCache(Index window = 0);
+  explicit KeyValueCache(Index window = 0) : window_(window) {
+    check_in("KeyValueCache", window >= 0, "window ", window, " must be at least 0");
+  }
 
   Index window() const { return window_; }
   /// Tokens seen so far: the position of the next one.
   Index length() const { return first_ + count_; }
   /// The position of the oldest stored row, a multiple of 16.
   Index first() const { return first_; }
-  /// Stored rows.
-  Index count() const { return count_; }
   void clear() { first_ = count_ = 0; }
   /// Removes the tokens from position `length` on, for example after an error. Errors: a length above the current one,
   /// or a position whose window is no longer stored.
   void truncate(Index length);
 
-  /// Appends rows: k [B, Hkv, t, d], v [B, Hkv, t, dv]. Errors: sizes that differ from the earlier rows.
-  void append(const Array& k, const Array& v) { *this = appended(k, v); }
-  /// The cache with these rows appended. This one keeps its own; that they still lie in the same memory, whose spare
-  /// capacity the new rows fill, does not show.
+  /// The cache with these rows appended: k [B, Hkv, t, d], v [B, Hkv, t, dv]. This one keeps its own; that they still
+  /// lie in the same memory, whose spare capacity the new rows fill, does not show. Errors: sizes that differ from the
+  /// earlier rows.
   KeyValueCache appended(const Array& k, const Array& v);
 
-  /// Views of the stored rows, [B, Hkv, count, width]. While one lives, appending copies all rows. Errors: nothing was
-  /// appended yet.
+  /// Views of the stored rows, [B, Hkv, length - first, width]. While one lives, appending copies all rows. Errors:
+  /// nothing was appended yet.
   Array keys() const { return stored(keys_); }
   Array values() const { return stored(values_); }
 
  private:
-  Array stored(const Array& rows) const;
+  Array stored(const Array& rows) const {
+    check_in("KeyValueCache", rows.defined(), "nothing was appended yet");
+    return rows.slice(2, 0, count_);
+  }
 
   Index window_, first_ = 0, count_ = 0;
   Array keys_, values_;  // [B, Hkv, capacity, width]

@@ -36,12 +36,10 @@ Mask padding_mask(const std::vector<Index>& lengths, Index longest) {
 Mask from_blocked(const Tensor& blocked) {
   const Array x = blocked.array().contiguous();
   Mask m(x.shape());
-  std::uint8_t* const out = m.mutate();
-  for (Index i = 0; i < x.numel(); ++i) {
-    const real b = x.data()[i];
+  std::transform(x.data(), x.data() + x.numel(), m.mutate(), [](real b) {
     check_in("from_blocked", b == 0 || b == 1, "elements must be 0 (may attend) or 1 (blocked), not ", b);
-    out[i] = b == 0;
-  }
+    return std::uint8_t(b == 0);
+  });
   return m;
 }
 

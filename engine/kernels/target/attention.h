@@ -132,8 +132,7 @@ MOTE_INLINE void scores_of_keys(const AttentionBlock& b, Index first, Index n, r
   for (Index c = 0; c < p.width; c += lanes) {
     const Index columns = p.width - c < lanes ? p.width - c : lanes;
     if (c > 0 && c % kernels::sum_block == 0)
-      for (int g = 0; g < groups; ++g)
-        total[g] = c == kernels::sum_block ? sum[g] : total[g] + sum[g], sum[g] = Reg::zero();
+      for (int g = 0; g < groups; ++g) total[g] = total[g] + sum[g], sum[g] = Reg::zero();
 #pragma GCC unroll 4
     for (int g = 0; g < groups; ++g) {
       const real* const k = p.b + (first + g * lanes) * p.b_row + c;
@@ -150,7 +149,7 @@ MOTE_INLINE void scores_of_keys(const AttentionBlock& b, Index first, Index n, r
     }
   }
   for (int g = 0; g < groups; ++g) {
-    const Reg y = (p.width > kernels::sum_block ? total[g] + sum[g] : sum[g]) * Reg(b.formula.scale);
+    const Reg y = (total[g] + sum[g]) * Reg(b.formula.scale);
     whole ? y.store(scores + first + g * lanes) : y.store_first(scores + first + g * lanes, n);
   }
 }

@@ -32,29 +32,29 @@ TEST_CASE(
       KeyValueCache cache(window);
       for (Index t = 0; t < 1000; t += step) {
         const Index before = cache.length();
-        cache.append(rows(1, 2, t, step, 2), rows(1, 2, t, step, 1));
+        cache = cache.appended(rows(1, 2, t, step, 2), rows(1, 2, t, step, 1));
         REQUIRE(cache.first() % 16 == 0);
         REQUIRE(cache.first() <= std::max<Index>(0, before - (window - 1)));
-        REQUIRE(cache.first() + cache.count() == cache.length());
-        REQUIRE(cache.count() <= 2 * (window + 16 + step) + 64);
-        check_rows(cache.keys(), 1, 2, cache.first(), cache.count(), 2);
-        check_rows(cache.values(), 1, 2, cache.first(), cache.count(), 1);
+        const Index count = cache.length() - cache.first();
+        REQUIRE(count <= 2 * (window + 16 + step) + 64);
+        check_rows(cache.keys(), 1, 2, cache.first(), count, 2);
+        check_rows(cache.values(), 1, 2, cache.first(), count, 1);
       }
     }
 }
 
 TEST_CASE("KeyValueCache: neither an empty text nor a cleared one sets sizes; a copy goes its own way") {
   KeyValueCache cache;
-  cache.append(rows(1, 1, 0, 0, 2), rows(1, 1, 0, 0, 2));
+  cache = cache.appended(rows(1, 1, 0, 0, 2), rows(1, 1, 0, 0, 2));
   CHECK(cache.length() == 0);
-  cache.append(rows(4, 6, 0, 60, 8), rows(4, 6, 0, 60, 9));
+  cache = cache.appended(rows(4, 6, 0, 60, 8), rows(4, 6, 0, 60, 9));
   cache.clear();
-  cache.append(rows(3, 2, 0, 70, 4), rows(3, 2, 0, 70, 5));
-  CHECK((cache.length() == 70 && cache.count() == 70 && cache.first() == 0));
+  cache = cache.appended(rows(3, 2, 0, 70, 4), rows(3, 2, 0, 70, 5));
+  CHECK((cache.length() == 70 && cache.first() == 0));
   CHECK((cache.keys().shape() == Shape{3, 2, 70, 4} && cache.values().shape() == Shape{3, 2, 70, 5}));
   KeyValueCache fork = cache;
-  fork.append(rows(3, 2, 500, 2, 4), rows(3, 2, 500, 2, 5));
-  cache.append(rows(3, 2, 70, 2, 4), rows(3, 2, 70, 2, 5));
+  fork = fork.appended(rows(3, 2, 500, 2, 4), rows(3, 2, 500, 2, 5));
+  cache = cache.appended(rows(3, 2, 70, 2, 4), rows(3, 2, 70, 2, 5));
   check_rows(cache.keys(), 3, 2, 0, 72, 4);
   check_rows(cache.values(), 3, 2, 0, 72, 5);
   CHECK((fork.keys().at({0, 0, 71, 0}) == 501 && fork.values().at({0, 0, 70, 0}) == 500));
@@ -62,12 +62,12 @@ TEST_CASE("KeyValueCache: neither an empty text nor a cleared one sets sizes; a 
 
 TEST_CASE("KeyValueCache: rows that do not fit are a sentence and change nothing") {
   KeyValueCache cache;
-  const auto says = [&](const Array& k, const Array& v) { return error_of([&] { cache.append(k, v); }); };
+  const auto says = [&](const Array& k, const Array& v) { return error_of([&] { cache = cache.appended(k, v); }); };
   CHECK(says(Array::zeros({2, 3, 4}), Array::zeros({2, 3, 4})) ==
         "KeyValueCache: k [2, 3, 4] and v [2, 3, 4] must be [B, H, t, d] and [B, H, t, dv]");
   CHECK(says(Array::zeros({2, 3, 4, 5}), Array::zeros({2, 3, 3, 5})) ==
         "KeyValueCache: k [2, 3, 4, 5] and v [2, 3, 3, 5] must be [B, H, t, d] and [B, H, t, dv]");
-  cache.append(rows(2, 3, 0, 4, 5), rows(2, 3, 0, 4, 6));
+  cache = cache.appended(rows(2, 3, 0, 4, 5), rows(2, 3, 0, 4, 6));
   const std::string end = " do not continue 4 rows of 2 sequences, 3 heads, widths 5 and 6";
   CHECK(says(Array::zeros({1, 3, 1, 5}), Array::zeros({1, 3, 1, 6})) ==
         "KeyValueCache: k [1, 3, 1, 5] and v [1, 3, 1, 6]" + end);
@@ -90,7 +90,8 @@ struct Text {  // queries, keys and values of a text, and all that attention mak
   }
   /// Positions [begin, end), read after those in the cache.
   void check(Index begin, Index end, KeyValueCache& cache) const {
-    const Tensor y = attention(q.slice(2, begin, end), k.slice(2, begin, end), v.slice(2, begin, end), cache, options);
+    const Tensor y = attention(q.slice(2, begin, end), k.slice(2, begin, end), v.slice(2, begin, end), options,
+                               Generator(1), &cache);
     CHECK_MESSAGE(same_bits(y.array(), whole.slice(2, begin, end)), "positions ", begin, " to ", end);
     CHECK(cache.length() == end);
   }
@@ -170,15 +171,15 @@ TEST_CASE("attention over a cache: an error after all is computed leaves the cac
   for (const Text& text : texts(150)) {
     KeyValueCache cache(text.options.window);
     for (Index t = 0; t < 120; ++t) {  // rows beyond the first 64 move, and with a window some are dropped
-      const Index first = cache.first(), count = cache.count();
+      const Index first = cache.first(), length = cache.length();
       {
         const RefuseAttention refuse;
         CHECK(error_of([&] {
-                attention(text.q.slice(2, t, t + 5), text.k.slice(2, t, t + 5), text.v.slice(2, t, t + 5), cache,
-                          text.options);
+                attention(text.q.slice(2, t, t + 5), text.k.slice(2, t, t + 5), text.v.slice(2, t, t + 5), text.options,
+                          Generator(1), &cache);
               }) == "attention: refused");
       }
-      REQUIRE((cache.first() == first && cache.count() == count));
+      REQUIRE((cache.first() == first && cache.length() == length));
       text.check(t, t + 1, cache);
     }
   }
@@ -190,7 +191,7 @@ TEST_CASE("attention over a cache: what it refuses leaves the cache as it was") 
   const Tensor q = text.q.slice(2, 4, 6), k = text.k.slice(2, 4, 6), v = text.v.slice(2, 4, 6);
   const auto says = [&](const Tensor& query, const Tensor& key, const AttentionOptions& o) {
     const Index before = cache.length();
-    const std::string error = error_of([&] { attention(query, key, v, cache, o); });
+    const std::string error = error_of([&] { attention(query, key, v, o, Generator(1), &cache); });
     CHECK(cache.length() == before);
     return error;
   };
@@ -207,7 +208,7 @@ TEST_CASE("attention over a cache: what it refuses leaves the cache as it was") 
       says(Tensor(q.array().select(0, 0)), Tensor(k.array().select(0, 0)), text.options).find("must be [B, H, t, d]") !=
       std::string::npos);
   CHECK(error_of([&] {
-          attention(slice(q, 0, 0, 1), slice(k, 0, 0, 1), slice(v, 0, 0, 1), cache, text.options);
+          attention(slice(q, 0, 0, 1), slice(k, 0, 0, 1), slice(v, 0, 0, 1), text.options, Generator(1), &cache);
         }).ends_with("do not continue 4 rows of 2 sequences, 2 heads, widths 5 and 3"));
   text.check(4, 10, cache);
   CHECK(error_of([] { KeyValueCache().keys(); }) == "KeyValueCache: nothing was appended yet");
