@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/watch/gradcheck.h"
 #include "engine/ops/arithmetic.h"
+#include "engine/watch/gradcheck.h"
 #include "tests/tools.h"
 
 namespace mote::test {

@@ -42,9 +42,7 @@ class Parameter {
   const Shape& shape() const { return cell().value.shape(); }
   Index numel() const { return cell().value.numel(); }
   /// The leaf that receives gradients; null while frozen.
-  const NodePtr& node() const {
-    return cell_ && cell_->trainable ? cell_->node : no_node_;
-  }
+  const NodePtr& node() const { return cell_ && cell_->trainable ? cell_->node : no_node_; }
   /// Replaces the value. A graph recorded before keeps the old one. Errors: another shape.
   void set(Array value) const {
     require("set", "", value);

@@ -1,8 +1,8 @@
 // Attention over heads that lie side by side, and over one packed projection: the same bits as with heads as an axis.
 #include "engine/ops/kv_cache.h"
 #include "engine/ops/view.h"
-#include "nn/attention_weights.h"
 #include "tests/engine/ops/naive_attention.h"
+#include "tests/engine/ops/seen_weights.h"
 #include "tests/support.h"
 
 namespace mote::test::attention_joined_test {
@@ -33,7 +33,7 @@ TEST_CASE("attention over joined heads: results, weights and gradients have the 
       const std::vector<Array> x{random_array({s.batch, s.queries, s.heads * s.width}, 1),
                                  random_array({s.batch, s.keys, s.kv_heads * s.width}, 2),
                                  random_array({s.batch, s.keys, s.kv_heads * s.value_width}, 3)};
-      const AttentionWeights seen;
+      const SeenWeights seen;
       const Run joined(
           [&](In t) {
             const Generator random(5);

@@ -2,8 +2,8 @@
 #include <functional>
 #include <span>
 
-#include "nn/attention_weights.h"
 #include "tests/engine/ops/naive_attention.h"
+#include "tests/engine/ops/seen_weights.h"
 #include "tests/support.h"
 
 namespace mote::test::attention_masked_test {
@@ -223,9 +223,9 @@ TEST_CASE("attention: a query with nothing to attend gives zeros and gets and se
       Setting s{2, 2, 1, T, T, 3, 4, {.causal = true, .mask = m, .window = 3, .dropout = p}};
       if (biased) s.options.alibi = some_slopes(2);
       const Poisoned nowhere = [](Index, Index) { return false; };
-      const AttentionWeights seen;
+      const SeenWeights seen;
       const Run run = run_with(s, nowhere, 0, 0);
-      const auto [layer, weights, dropped] = seen.maps().front();
+      const auto [weights, dropped] = seen.maps().front();
       CHECK((finite(run.y) && finite(run.dx[0]) && finite(run.dx[1]) && finite(run.dx[2])));
       for (const Index i : {2, 4, 6})
         for (const Array& x : {run.y, run.dx[0], weights, dropped})

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "engine/kernels/kernels.h"
-#include "nn/attention_weights.h"
 #include "tests/engine/ops/naive_attention.h"
+#include "tests/engine/ops/seen_weights.h"
 #include "tests/support.h"
 
 namespace mote::test::attention_test {
@@ -55,7 +55,7 @@ Tensor plain(Results& r, const Tensor& q, const Tensor& k, const Tensor& v, cons
 }
 Tensor in_blocks(Results& r, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o,
                  const Generator& random) {
-  const AttentionWeights seen;
+  const SeenWeights seen;
   const Tensor y = attention(q, k, v, o, random);
   r.weights = seen.maps().back().weights, r.dropped = seen.maps().back().dropped;
   return y;
@@ -177,7 +177,7 @@ TEST_CASE("attention: leading axes broadcast, and heads may be left out") {
     const GradcheckResult right = gradcheck(f, {given.begin(), given.end()});
     CHECK_MESSAGE(right.ok, right.text);
   }
-  const AttentionWeights seen;
+  const SeenWeights seen;
   const Run flat([](In x) { return attention(x[0], x[1], x[2]); }, {one, one, one});
   CHECK(flat.y.shape() == Shape{5, 4});
   CHECK(seen.maps().back().weights.shape() == Shape{5, 5});
