@@ -243,13 +243,13 @@ std::vector<std::string> module_problems(const Make& make, const RunModule& run,
   using M = std::invoke_result_t<const Make&, Generator&>;
   static_assert(std::is_invocable_v<const RunModule&, const M&, In>, "a const module can be called");
   const Leaks leaks;
-  const Index cells = live_parameters(), modules = Module::live();
+  const Index cells = live_nodes(), modules = Module::live();
   const std::string forgotten = forgotten_fields(make);
   std::vector<std::string> problems = ModuleCheck<M, RunModule>(make, run, options).problems();
   if (!forgotten.empty()) problems.insert(problems.begin(), forgotten);
   if (leaks.nodes() != 0) problems.push_back("nodes stay alive");
   if (leaks.bytes() != 0) problems.push_back("memory stays in use");
-  if (live_parameters() != cells || Module::live() != modules) problems.push_back("parameters or modules stay alive");
+  if (live_nodes() != cells || Module::live() != modules) problems.push_back("parameters or modules stay alive");
   return problems;
 }
 

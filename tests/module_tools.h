@@ -46,10 +46,10 @@ struct Fields : Reader {
 template <class Make>
 std::string forgotten_fields(const Make& make) {
   Generator random(1);
-  const Index parameters_before = live_parameters(), modules_before = Module::live();
+  const Index parameters_before = live_nodes(), modules_before = Module::live();
   const Index streams_before = Generator::live();
   const auto m = make(random);
-  const Index parameters_made = live_parameters() - parameters_before, modules_made = Module::live() - modules_before;
+  const Index parameters_made = live_nodes() - parameters_before, modules_made = Module::live() - modules_before;
   const Index streams_made = Generator::live() - streams_before;
   const Fields listed(m);
   const Index cells = static_cast<Index>(listed.cells.size()), modules = static_cast<Index>(listed.modules.size());

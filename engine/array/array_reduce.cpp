@@ -35,13 +35,15 @@ class Reduction {
       x_ = x.permute(order);
     }
     outer = shape.numel() / std::max<Index>(inner, 1);
-    for (int i = 0; i < x.rank(); ++i) in_pieces_ = in_pieces_ || repeats(x_, i);
-    if (!in_pieces_) x_ = x_.contiguous();
+    for (int i = 0; i < x.rank(); ++i)
+      if (repeats(x_, i)) return;
+    x_ = x_.contiguous();
+    first_ = x_.data();
   }
 
   /// Elements [begin, begin + n) in row-major order: where they are, or copied to `room`.
   const real* piece(Index begin, Index n, real* room) const {
-    if (!in_pieces_) return x_.data() + begin;
+    if (first_) return first_ + begin;
     const Index row = x_.shape()[-1], step = x_.stride(-1);
     for (Index done = 0, run = 0; done < n; done += run) {
       const Index at = (begin + done) % row;
@@ -51,11 +53,11 @@ class Reduction {
     }
     return room;
   }
-  bool in_pieces() const { return in_pieces_; }
+  bool in_pieces() const { return !first_; }
 
  private:
   Array x_;
-  bool in_pieces_ = false;
+  const real* first_ = nullptr;  // null: only in pieces
 };
 
 constexpr double element = 0.15;  // nanoseconds to reduce one
@@ -63,6 +65,7 @@ Index grain_of_rows(Index count) { return grain_for(5 + element * static_cast<do
 
 // Parts of the definition of a sum: the sums of blocks of a row, and of blocks of rows, are added in order.
 constexpr Index sum_block = 4096, sum_rows = 128;
+constexpr Index stripe = 64;  // columns per task: whole cache lines
 
 real sum_row(const Reduction& r, Index begin) {
   const auto sum_of = [&](Index at, Index n) {
@@ -80,8 +83,6 @@ real sum_row(const Reduction& r, Index begin) {
   for (Index i = 0; i < blocks; ++i) total += part[i];
   return total;
 }
-
-constexpr Index stripe = 64;  // columns per task: whole cache lines
 
 /// The sums of at most `stripe` adjacent columns, the first of which begins at element `begin`.
 void sum_columns(const Reduction& r, Index begin, Index width, real* out) {

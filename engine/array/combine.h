@@ -9,13 +9,13 @@
 namespace mote {
 
 /// Calls f(i, a's element, b's element) for every position i, in row-major order, of the shape to which a and b are
-/// broadcast; in parallel. Errors: one that does not broadcast to it.
+/// broadcast; in parallel. Copies f, which the loop's writes so cannot change. Errors: one that does not broadcast to it.
 template <ArrayLike A, ArrayLike B, class F>
 void for_pairs(const Shape& shape, const A& a, const B& b, const F& f) {
   constexpr double nanoseconds = 0.5;
   const detail::StridedLoop loop(shape, a.layout().expand(shape).strides(), b.layout().expand(shape).strides());
   loop.run(shape.numel(), nanoseconds, [&](Index from_a, Index from_b, Index at, Index n) {
-    const auto run = [&, x = a.data() + from_a, z = b.data() + from_b](auto step_a, auto step_b) {
+    const auto run = [=, x = a.data() + from_a, z = b.data() + from_b](auto step_a, auto step_b) {
       for (Index i = 0; i < n; ++i) f(at + i, x[i * step_a], z[i * step_b]);
     };
     constexpr std::integral_constant<Index, 1> one;  // a loop over adjacent elements becomes a few vector instructions
@@ -30,7 +30,7 @@ Y combine(const A& a, const B& b, const F& f) {
   const Shape shape = broadcast(a.shape(), b.shape());
   Y y = Y::empty(shape);
   auto* const out = y.mutate();
-  for_pairs(shape, a, b, [&](Index i, auto x, auto z) { out[i] = f(x, z); });
+  for_pairs(shape, a, b, [out, f](Index i, auto x, auto z) { out[i] = f(x, z); });
   return y;
 }
 

@@ -27,11 +27,12 @@ class LeafSums {
  public:
   LeafSums() { sums_.reserve(8); }
   void append(const NodePtr& leaf) {
-    if (sums_.empty() || sums_.back().leaf != leaf) sums_.push_back({leaf, Array()});
+    if (sums_.empty() || sums_.back().leaf != leaf) sums_.emplace_back().leaf = leaf;
   }
   /// After the last leaf, which may be there several times.
   void sort() {
-    std::sort(sums_.begin(), sums_.end(), [](const Sum& a, const Sum& b) { return older(a.leaf, b.leaf); });
+    const auto before = [](const Sum& a, const Sum& b) { return older(a.leaf, b.leaf); };
+    if (!std::is_sorted(sums_.begin(), sums_.end(), before)) std::sort(sums_.begin(), sums_.end(), before);
     const auto same = [](const Sum& a, const Sum& b) { return a.leaf == b.leaf; };
     sums_.erase(std::unique(sums_.begin(), sums_.end(), same), sums_.end());
   }

@@ -42,7 +42,7 @@ struct Node {
   std::size_t input_count() const { return inputs_.size(); }
   /// The i-th input's node; null if that input is not tracked.
   const NodePtr& input(std::size_t i) const { return inputs_[i]; }
-  void add_input(const NodePtr& node) { inputs_.push_back(node); }
+  void add_input(const NodePtr& node);
   void clear_inputs() noexcept;
 
  private:
@@ -50,7 +50,7 @@ struct Node {
   NodePtr dying_;                                             // the next of a list that clear_inputs() empties
 };
 
-/// Nodes alive in this process. If a training step increases it, something leaks.
+/// Nodes alive in this process, one for each parameter too. If a training step increases it, something leaks.
 Index live_nodes();
 
 }  // namespace mote

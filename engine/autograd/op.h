@@ -140,11 +140,10 @@ class Op {
     check(!t.array().moved_from(), "input ", inputs_.size(), " was moved from: use the tensor that it was moved to");
     inputs_.push_back({&t.array(), &t.node()});
   }
-  void add(const Parameter& p) { inputs_.push_back({p.defined() ? &p.array() : &no_array_, &p.node()}); }
+  void add(const Parameter& p) { inputs_.push_back({p.defined() ? &p.array() : &Tensor::no_array, &p.node()}); }
   void add(std::span<const Tensor> inputs) {
     for (const Tensor& t : inputs) add(t);
   }
-  void add(const std::vector<Tensor>& inputs) { add(std::span<const Tensor>(inputs)); }
   bool tracked() const {
     if (NoGrad::active()) return false;
     for (std::size_t i = 0; i < inputs_.size(); ++i)
@@ -152,7 +151,6 @@ class Op {
     return false;
   }
 
-  static inline const Array no_array_;
   const char* const name_;
   bool recorded_ = false;
   const During<const char*> named_{thread_context.op, name_};

@@ -1,7 +1,6 @@
 // Parameter, a trainable array that modules, ties and optimizers share.
 #pragma once
 
-#include <atomic>
 #include <concepts>
 #include <memory>
 #include <utility>
@@ -18,9 +17,7 @@ class Parameter {
     Array value;
     NodePtr node;
     bool trainable = true;
-    Cell(Array v) : value(std::move(v)), node(Node::make_leaf("parameter", value.shape())) { ++alive; }
-    ~Cell() { --alive; }
-    static inline std::atomic<Index> alive{0};
+    Cell(Array v) : value(std::move(v)), node(Node::make_leaf("parameter", value.shape())) {}
   };
 
   Parameter() = default;
@@ -80,8 +77,5 @@ class Parameter {
   static inline const NodePtr no_node_;  // not inside a function: a child may be forked while a thread makes it there
   std::shared_ptr<Cell> cell_;
 };
-
-/// Parameters alive in this process; tests use it to find a field that a module's visit() misses.
-inline Index live_parameters() { return Parameter::Cell::alive; }
 
 }  // namespace mote

@@ -16,7 +16,7 @@ Tensor& Tensor::requires_grad_(bool on) & {
 }
 
 const Array& Tensor::grad() const {
-  if (!node_) return no_gradient_;
+  if (!node_) return no_array;
   if (!node_->leaf && !node_->retain) fail_no_gradient(*node_);
   return node_->grad;
 }

@@ -53,9 +53,9 @@ class Tensor {
   void backward(const Array& dy) const;
 
   const NodePtr& node() const { return node_; }
+  static inline const Array no_array;  ///< not local to a function: its lock could be held when another thread forks
 
  private:
-  static inline const Array no_gradient_;  // no local static: its lock could be held when another thread forks
   Array value_;
   NodePtr node_;
 };

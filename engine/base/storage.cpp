@@ -39,32 +39,51 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
-/// A lock for a few instructions: it costs half of a std::mutex, and nothing while the process has one thread.
-class SpinLock {
- public:
-  void lock() {
-    if (detail::one_thread()) return;
-    while (held_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
-  }
-  void unlock() { held_.store(false, std::memory_order_release); }
+/// Small blocks that a thread has freed, for its own next requests, without the lock, which would cost a small op more
+/// than all else; and what the thread has counted since it last held the lock.
+struct OwnBlocks {
+  static constexpr std::size_t classes = 37, most = std::size_t(1) << 18;  // of up to 64 KiB
+  std::array<FreeBlock*, classes> lists;
+  std::size_t kept, limit;  // bytes; 0 before the thread's end is watched, and after it
+  Index live_bytes, highest, live_blocks;
+  bool ended;
 
- private:
-  std::atomic<bool> held_{false};
+  void count(const SizeClass& size, Index blocks) {
+    live_bytes += blocks * static_cast<Index>(size.bytes), live_blocks += blocks;
+    highest = std::max(highest, live_bytes);
+  }
+  void* pop(const SizeClass& size) {
+    if (size.index >= classes || !lists[size.index]) return nullptr;
+    kept -= size.bytes;
+    return std::exchange(lists[size.index], lists[size.index]->next);
+  }
+  bool push(const SizeClass& size, void* block) {
+    if (size.index >= classes || kept + size.bytes > limit) return false;
+    kept += size.bytes;
+    lists[size.index] = ::new (block) FreeBlock{lists[size.index]};
+    return true;
+  }
 };
+constinit thread_local OwnBlocks own{};
 
 /// The free lists, one per size class, and the counts. The lock guards all of it; the system is asked outside.
 struct BlockCache {
-  SpinLock lock;
+  std::atomic<bool> locked{false};
   std::array<FreeBlock*, SizeClass::count> lists{};
   MemoryStats stats;
   Index highest = 0;  // live_bytes at most, since the last release_memory()
 
-  /// Counts so many blocks more as in use.
-  void count(const SizeClass& size, Index blocks) {
-    stats.live_bytes += blocks * static_cast<Index>(size.bytes), stats.live_blocks += blocks;
-    if (blocks < 0) return;
-    stats.peak_bytes = std::max(stats.peak_bytes, stats.live_bytes);
-    highest = std::max(highest, stats.live_bytes);
+  /// For a few instructions: half as dear as a std::mutex.
+  void lock() {
+    while (locked.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() { locked.store(false, std::memory_order_release); }
+  /// Adds what this thread has counted.
+  void count() {
+    stats.peak_bytes = std::max(stats.peak_bytes, stats.live_bytes + own.highest);
+    highest = std::max(highest, stats.live_bytes + own.highest);
+    stats.live_bytes += std::exchange(own.live_bytes, 0), stats.live_blocks += std::exchange(own.live_blocks, 0);
+    own.highest = 0;
   }
   /// A cached block of the class, or null.
   void* pop(const SizeClass& size) {
@@ -77,10 +96,19 @@ struct BlockCache {
     lists[size.index] = ::new (block) FreeBlock{lists[size.index]};
     stats.cached_bytes += static_cast<Index>(size.bytes);
   }
+  /// Takes what this thread has kept.
+  void take_own() {
+    for (std::size_t i = 0; i < OwnBlocks::classes; ++i)
+      while (FreeBlock* const block = own.lists[i]) {
+        own.lists[i] = std::exchange(block->next, lists[i]);
+        lists[i] = block;
+      }
+    stats.cached_bytes += static_cast<Index>(std::exchange(own.kept, 0));
+  }
   /// Whether one block more from the system would be too many, see allocate_block().
   bool is_full(const SizeClass& size) const {
     const Index live = stats.live_bytes + static_cast<Index>(size.bytes);
-    return live + stats.cached_bytes > 2 * std::max(highest, live);
+    return live + stats.cached_bytes + static_cast<Index>(own.kept) > 2 * std::max(highest, live);
   }
 };
 
@@ -89,14 +117,15 @@ constinit BlockCache cache;
 
 /// Runs before all other initialisers, so that this lock, which is taken while others are held, is registered first.
 [[gnu::constructor(101)]] void hold_cache_over_fork() {
-  on_fork([] { cache.lock.lock(); }, [] { cache.lock.unlock(); });
+  on_fork([] { cache.lock(); }, [] { cache.unlock(); });
 }
 
 /// Apart from allocate_block(), whose stack need not have room for all lists.
 [[gnu::noinline]] void empty_cache() {
   std::array<FreeBlock*, SizeClass::count> lists{};
   {
-    const std::lock_guard held(cache.lock);
+    const std::lock_guard held(cache);
+    cache.take_own();
     lists.swap(cache.lists);
     cache.stats.cached_bytes = 0;
   }
@@ -104,10 +133,39 @@ constinit BlockCache cache;
     while (list) ::operator delete(std::exchange(list, list->next), alignment);
 }
 
+/// From the end of a thread on it keeps nothing.
+struct AtThreadEnd {
+  AtThreadEnd() { own.limit = OwnBlocks::most; }
+  ~AtThreadEnd() {
+    const std::lock_guard held(cache);
+    cache.count();
+    cache.take_own();
+    own.limit = 0, own.ended = true;
+  }
+};
+
 /// False with MOTE_ALLOC=system.
 bool caching() {
   static const bool on = !settings().system_alloc;
   return on;
+}
+
+/// From the cache, else from the system.
+[[gnu::noinline]] void* shared_block(const SizeClass& size, std::size_t bytes) {
+  bool full = false;
+  {
+    const std::lock_guard held(cache);
+    cache.count();
+    if (void* const block = cache.pop(size)) return block;
+    full = cache.is_full(size);
+    cache.stats.system_requests += 1;
+  }
+  if (full) empty_cache();
+  // With the cache off, request the exact size, so that a sanitizer sees an overrun of a single byte.
+  const std::size_t request = caching() ? size.bytes : bytes;
+  if (void* const block = ::operator new(request, alignment, std::nothrow)) return block;
+  empty_cache();
+  return ::operator new(request, alignment);
 }
 
 }  // namespace
@@ -115,50 +173,42 @@ bool caching() {
 void* allocate_block(std::size_t bytes) {
   if (bytes > std::uint64_t(1) << max_bits) throw std::bad_alloc();
   const SizeClass size(bytes);
-  std::unique_lock held(cache.lock);
-  if (void* const block = cache.pop(size)) {
-    cache.count(size, 1);
-    return block;
-  }
-  const bool full = cache.is_full(size);
-  held.unlock();
-  if (full) empty_cache();
-  // With the cache off, request the exact size, so that a sanitizer sees an overrun of a single byte.
-  const std::size_t request = caching() ? size.bytes : bytes;
-  void* block = ::operator new(request, alignment, std::nothrow);
-  if (!block) {
-    empty_cache();
-    block = ::operator new(request, alignment);
-  }
-  held.lock();
-  cache.stats.system_requests += 1;
-  cache.count(size, 1);
+  void* block = own.pop(size);
+  if (!block) block = shared_block(size, bytes);
+  own.count(size, 1);
   return block;
 }
 
 void free_block(void* block, std::size_t bytes) noexcept {
   const SizeClass size(bytes);
-  {
-    const std::lock_guard held(cache.lock);
-    cache.count(size, -1);
-    if (caching()) return cache.push(size, block);
-  }
-  ::operator delete(block, alignment);
+  own.count(size, -1);
+  if (own.push(size, block)) return;
+  if (!caching()) return ::operator delete(block, alignment);
+  if (!own.ended) static thread_local const AtThreadEnd at_end;
+  const std::lock_guard held(cache);
+  cache.count();
+  if (size.index < OwnBlocks::classes) cache.take_own();
+  cache.push(size, block);
 }
 
 MemoryStats memory_stats() {
-  const std::lock_guard held(cache.lock);
-  return cache.stats;
+  const std::lock_guard held(cache);
+  cache.count();
+  MemoryStats stats = cache.stats;
+  stats.cached_bytes += static_cast<Index>(own.kept);
+  return stats;
 }
 
 void reset_peak_memory() {
-  const std::lock_guard held(cache.lock);
+  const std::lock_guard held(cache);
+  cache.count();
   cache.stats.peak_bytes = cache.stats.live_bytes;
 }
 
 void release_memory() {
   empty_cache();
-  const std::lock_guard held(cache.lock);
+  const std::lock_guard held(cache);
+  cache.count();
   cache.highest = cache.stats.live_bytes;
 }
 

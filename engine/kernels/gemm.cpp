@@ -84,7 +84,6 @@ class Packed {
     data_ = n > small ? static_cast<real*>(many_.data()) : n > 0 ? few_ : nullptr;
   }
   Packed(const Packed&) = delete;
-  Packed& operator=(const Packed&) = delete;
   operator real*() const { return data_; }
 
  private:
@@ -158,10 +157,34 @@ struct Parts {
 /// that it has in its cache. But every part packs all of B that it multiplies: where the rows are too few to pay for
 /// that, they are parts of the columns.
 Parts split(const Product& x, Index wanted) {
-  constexpr Index many_rows = 192;
-  const bool few_rows = wanted > 1 && packs_b(x) && x.m < many_rows * wanted;
+  const bool few_rows = wanted > 1 && packs_b(x) && x.m < 192 * wanted;
   const Index across = few_rows ? std::clamp<Index>(x.n / 32, 1, wanted) : 1;
   return {std::clamp<Index>(wanted / across, 1, ceil_div(x.m, 8)), across};
+}
+
+/// The blocks of k as products of their own, side by side, which are then added in order. Where k counts the rows of a
+/// batch, as in a weight's gradient, each thread so reads the rows that it has in its cache.
+void run_blocks_apart(const Product& x) {
+  const Index blocks = ceil_div(x.k, sum_block), size = x.m * x.n, across = std::clamp<Index>(x.n / 32, 1, 4);
+  const Parts parts{4 / across, across};  // of each: a few tasks per thread, and the last block may be short
+  const Storage memory(static_cast<std::size_t>(blocks * size) * sizeof(real));
+  real* const sums = static_cast<real*>(memory.data());
+  const double task_ns = static_cast<double>(size / parts.count() * sum_block) * multiply_add_ns;
+  parallel_for(blocks * parts.count(), grain_for(task_ns), [&](Index lo, Index hi) {
+    for (Index task = lo; task < hi; ++task) {
+      const Index block = task / parts.count(), p = block * sum_block;
+      Product one{x.t, x.m, x.n, std::min(sum_block, x.k - p), x.a, x.b, sums + block * size, x.n, nullptr};
+      one.a.data += p * x.a.column, one.b.data += p * x.b.row;
+      run(one, parts.region(x, task % parts.count()));
+    }
+  });
+  parallel_for(x.m, grain_for(static_cast<double>(blocks * x.n) * 0.1), [&](Index lo, Index hi) {
+    for (Index i = lo; i < hi; ++i) {
+      real *const c = x.c + i * x.c_row, *const row = sums + i * x.n;
+      std::copy_n(row, x.n, c);
+      for (Index block = 1; block < blocks; ++block) x.t.add(c, 1, row + block * size, 1, c, x.n);
+    }
+  });
 }
 
 /// The products x shifted by `batch`, in tasks: as many as are worth their start, and a few per thread in case one of
@@ -171,9 +194,9 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
   const Index worth = most == 1 ? 1 : work * batch.count / worth_a_task;
   const Index wanted = worth < 4 * most ? std::min(worth, most) : 2 * most;
   const Parts parts = split(x, ceil_div(wanted, batch.count));
-  const Index grain = worth <= 1          ? batch.count
-                      : parts.count() > 1 ? 1
-                                          : grain_for(static_cast<double>(work) * multiply_add_ns);
+  const bool few_sums = 2 * x.m * x.n <= (x.m + x.n) * sum_block;  // beside the elements of A and B
+  if (wanted > 1 && batch.count == 1 && x.k > sum_block && !x.bias && few_sums) return run_blocks_apart(x);
+  const Index grain = parts.count() > 1 ? 1 : grain_for(static_cast<double>(work) * multiply_add_ns);
   parallel_for(batch.count * parts.count(), grain, [&](Index lo, Index hi) {
     for (Index task = lo; task < hi; ++task) {
       const Index at = task / parts.count();

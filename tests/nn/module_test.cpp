@@ -159,10 +159,10 @@ TEST_CASE("module: clone is equal, independent, and keeps ties, flags and freezi
   Plain m(random);
   m.eval();
   m.b.bias.set_trainable(false);
-  const Index parameters_before = live_parameters(), modules_before = Module::live();
+  const Index parameters_before = live_nodes(), modules_before = Module::live();
   {
     Plain copy = m.clone();
-    CHECK(live_parameters() == parameters_before + 2);
+    CHECK(live_nodes() == parameters_before + 2);
     CHECK(Module::live() == modules_before + 4);
     CHECK(same_bits(copy.a.weight.value(), m.a.weight.value()));
     CHECK(copy.b.weight.same_as(copy.a.weight));
@@ -182,7 +182,7 @@ TEST_CASE("module: clone is equal, independent, and keeps ties, flags and freezi
     CHECK(copy.a.weight.grad().defined());
     CHECK(!m.a.weight.grad().defined());
   }
-  CHECK(live_parameters() == parameters_before);
+  CHECK(live_nodes() == parameters_before);
   CHECK(Module::live() == modules_before);
 }
 
@@ -195,7 +195,7 @@ TEST_CASE("module: copying is an error that names clone()") {
            "independent one, std::move(m) to hand it over, or pass a reference";
   };
   const std::string text = says("Linear");
-  const Index modules = Module::live(), cells = live_parameters();
+  const Index modules = Module::live(), cells = live_nodes();
   CHECK(error_of([&] { const Linear copy = layer; }) == text);
   CHECK(error_of([&] { std::vector<Linear>(3, layer); }) == text);
   CHECK(error_of([&] { const Sequential s = Sequential{ReLU()}, t = s; }) == says("Sequential"));
@@ -204,7 +204,7 @@ TEST_CASE("module: copying is an error that names clone()") {
           f();
         }) == text);
   CHECK(Module::live() == modules);
-  CHECK(live_parameters() == cells);
+  CHECK(live_nodes() == cells);
   (void)layer.clone();
   CHECK(error_of([&] { const Linear copy = layer; }) == text);  // the permission ended with clone()
 }

@@ -171,8 +171,8 @@ TEST_CASE("storage: the peak is right while several threads allocate") {
   work();
   other.join();
   const Index peak = memory_stats().peak_bytes - start;
-  CHECK(peak >= 2 * many * block);
-  CHECK(peak <= 2 * many * block + 10'000);  // and what the thread itself takes
+  CHECK(peak >= 2 * many * block - (1 << 18));  // what each has kept for itself may be missing
+  CHECK(peak <= 2 * many * block + 10'000);     // and what the thread itself takes
   CHECK(memory_stats().live_bytes == start);
 }
 
@@ -197,30 +197,33 @@ TEST_CASE("storage: blocks may be freed by another thread than asked for them") 
   CHECK(leaks.bytes() == 0);
 }
 
-TEST_CASE("storage: what a thread has freed is everybody's, while it runs and when it has ended") {
+TEST_CASE("storage: what a thread has freed is its own while it is little, and everybody's when it has ended") {
   if (settings().system_alloc) return;
   release_memory();
   const MemoryStats before = memory_stats();
-  const auto come_and_go = [] {
+  const auto come_and_go = [](std::size_t bytes) {
     std::array<void*, 10> blocks{};
-    for (void*& block : blocks) block = allocate_block(100);
-    for (void* const block : blocks) free_block(block, 100);
+    for (void*& block : blocks) block = allocate_block(bytes);
+    for (void* const block : blocks) free_block(block, bytes);
   };
   std::atomic<bool> freed{false}, may_end{false};
   std::thread other([&] {
-    come_and_go();
+    come_and_go(100);
+    come_and_go(60'000);  // more than a thread keeps
     freed = true;
     while (!may_end) std::this_thread::yield();
   });
   while (!freed) std::this_thread::yield();
-  CHECK(memory_stats().cached_bytes == 1280);
+  const Index all = 10 * (counted(100) + counted(60'000)), cached = memory_stats().cached_bytes;
+  CHECK((cached >= all - (1 << 18) && cached < all));
+  may_end = true;
+  other.join();
+  CHECK(memory_stats().cached_bytes == all);
   CHECK(memory_stats().live_bytes == before.live_bytes);
   CHECK(memory_stats().live_blocks == before.live_blocks);
   const Index requests = memory_stats().system_requests;
-  come_and_go();
-  may_end = true;
-  other.join();
-  come_and_go();
+  come_and_go(100);
+  come_and_go(60'000);
   CHECK(memory_stats().system_requests == requests);
   release_memory();
   CHECK(memory_stats().cached_bytes == 0);
