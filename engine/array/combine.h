@@ -9,7 +9,7 @@
 namespace mote {
 
 /// Calls f(i, a's element, b's element) for every position i, in row-major order, of the shape to which a and b are
-/// broadcast; in parallel. Copies f, which the loop's writes so cannot change. Errors: one that does not broadcast to it.
+/// broadcast; in parallel. f is copied: no write can change it. Errors: one that does not broadcast to it.
 template <ArrayLike A, ArrayLike B, class F>
 void for_pairs(const Shape& shape, const A& a, const B& b, const F& f) {
   constexpr double nanoseconds = 0.5;

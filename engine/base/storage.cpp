@@ -39,8 +39,7 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
-/// Small blocks that a thread has freed, for its own next requests, without the lock, which would cost a small op more
-/// than all else; and what the thread has counted since it last held the lock.
+/// A thread's own freed blocks, for which it needs no lock, and what it has counted since it last held the cache's.
 struct OwnBlocks {
   static constexpr std::size_t classes = 37, most = std::size_t(1) << 18;  // of up to 64 KiB
   std::array<FreeBlock*, classes> lists;

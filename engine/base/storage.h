@@ -33,10 +33,9 @@ void release_memory();
 /// either; `bytes` must be the same in both. Freed blocks are cached, by size class. Blocks in use and cached ones
 /// together stay within twice the most bytes that were in use since the last release_memory(): where a new block would
 /// exceed that, all cached ones are returned first. Without it a model whose inputs vary in length would keep a block
-/// of every size that it ever had; the steps of a training whose shapes repeat stay far below. On top of that each
-/// thread keeps up to 256 KiB of small blocks for itself, without a lock, until it ends. With MOTE_ALLOC=system both
-/// call operator new and delete directly. Errors: std::bad_alloc when the system has no more, even after the return of
-/// every cached block.
+/// of every size that it ever had. On top of that each thread keeps up to 256 KiB of small blocks for itself, until it
+/// ends. With MOTE_ALLOC=system both call operator new and delete directly. Errors: std::bad_alloc when the system has
+/// no more, even after the return of every cached block.
 void* allocate_block(std::size_t bytes);
 void free_block(void* block, std::size_t bytes) noexcept;
 
