@@ -132,9 +132,15 @@ constinit BlockCache cache;
     while (list) ::operator delete(std::exchange(list, list->next), alignment);
 }
 
-/// From the end of a thread on it keeps nothing.
+/// False with MOTE_ALLOC=system.
+bool caching() {
+  static const bool on = !settings().system_alloc;
+  return on;
+}
+
+/// From the end of a thread on it keeps nothing, and what it has counted is not lost.
 struct AtThreadEnd {
-  AtThreadEnd() { own.limit = OwnBlocks::most; }
+  AtThreadEnd() { own.limit = caching() ? OwnBlocks::most : 0; }
   ~AtThreadEnd() {
     const std::lock_guard held(cache);
     cache.count();
@@ -143,14 +149,13 @@ struct AtThreadEnd {
   }
 };
 
-/// False with MOTE_ALLOC=system.
-bool caching() {
-  static const bool on = !settings().system_alloc;
-  return on;
+void watch_end() {
+  if (!own.ended) static thread_local const AtThreadEnd at_end;
 }
 
 /// From the cache, else from the system.
 [[gnu::noinline]] void* shared_block(const SizeClass& size, std::size_t bytes) {
+  watch_end();
   bool full = false;
   {
     const std::lock_guard held(cache);
@@ -162,9 +167,12 @@ bool caching() {
   if (full) empty_cache();
   // With the cache off, request the exact size, so that a sanitizer sees an overrun of a single byte.
   const std::size_t request = caching() ? size.bytes : bytes;
-  if (void* const block = ::operator new(request, alignment, std::nothrow)) return block;
-  empty_cache();
-  return ::operator new(request, alignment);
+  try {
+    return ::operator new(request, alignment);
+  } catch (const std::bad_alloc&) {
+    empty_cache();
+    return ::operator new(request, alignment);
+  }
 }
 
 }  // namespace
@@ -182,12 +190,14 @@ void free_block(void* block, std::size_t bytes) noexcept {
   const SizeClass size(bytes);
   own.count(size, -1);
   if (own.push(size, block)) return;
-  if (!caching()) return ::operator delete(block, alignment);
-  if (!own.ended) static thread_local const AtThreadEnd at_end;
-  const std::lock_guard held(cache);
-  cache.count();
-  if (size.index < OwnBlocks::classes) cache.take_own();
-  cache.push(size, block);
+  watch_end();
+  {
+    const std::lock_guard held(cache);
+    cache.count();
+    if (size.index < OwnBlocks::classes) cache.take_own();
+    if (caching()) return cache.push(size, block);
+  }
+  ::operator delete(block, alignment);
 }
 
 MemoryStats memory_stats() {
