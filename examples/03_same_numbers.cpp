@@ -46,7 +46,7 @@ void step(int number, const char* what, const Tensor& x, const std::string& expe
   std::ostringstream line;
   line << "step " << (number < 10 ? " " : "") << number << "  " << what
        << std::string(46 - std::string(what).size(), ' ') << x.shape()
-       << std::string(14 - std::min<std::size_t>(13, Shape::text(x.shape()).size()), ' ');
+       << std::string(14 - std::min<std::size_t>(13, text_of(x.shape()).size()), ' ');
   const std::string prefix = line.str();
   print_and_compare(prefix + first_values(x, 3), prefix + expected);
 }

@@ -207,7 +207,7 @@ void look_inside(const std::string& path) {
     if (!entry) continue;
     const Array x = file.array(*entry);
     std::printf("  %-46s %s  %s  %.4g %.4g %.4g ...\n", name, text_of(entry->dtype).c_str(),
-                Shape::text(entry->shape).c_str(), static_cast<double>(x.data()[0]), static_cast<double>(x.data()[1]),
+                text_of(entry->shape).c_str(), static_cast<double>(x.data()[0]), static_cast<double>(x.data()[1]),
                 static_cast<double>(x.data()[2]));
   }
   const TensorEntry* const stream = file.find("data");
@@ -215,7 +215,7 @@ void look_inside(const std::string& path) {
   if (stream) {
     const IntArray words = file.int_array(*stream);
     std::printf("  %-46s %s  %s  %lld %lld ...\n", "data (a Mersenne Twister: 624 words, and more)",
-                text_of(stream->dtype).c_str(), Shape::text(stream->shape).c_str(),
+                text_of(stream->dtype).c_str(), text_of(stream->shape).c_str(),
                 static_cast<long long>(words.data()[0]), static_cast<long long>(words.data()[1]));
   }
   std::printf("and texts:");

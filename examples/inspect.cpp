@@ -201,7 +201,7 @@ struct Columns {
   int name = 6, shape = 5;
   void widen(const Item& item) {
     name = std::max(name, static_cast<int>(item.name.size()));
-    shape = std::max(shape, static_cast<int>(Shape::text(item.shape).size()));
+    shape = std::max(shape, static_cast<int>(text_of(item.shape).size()));
   }
   void print(const std::string& first, const std::string& dtype, const std::string& form) const {
     std::printf("%-*s  %-5s  %-*s", name, shown(first).c_str(), dtype.c_str(), shape, form.c_str());
@@ -211,7 +211,7 @@ struct Columns {
 /// One line of the table. Returns whether the checksum is right.
 bool print_row(const TensorFile& file, std::size_t i, const Columns& columns) {
   const Item& item = file.items()[i];
-  columns.print(item.name, item.dtype, Shape::text(item.shape));
+  columns.print(item.name, item.dtype, text_of(item.shape));
   if (file.has_checksums() && !file.intact(i)) {
     std::printf("  %11s %11s %11s %11s %7s %7s  WRONG\n", "-", "-", "-", "-", "-", "-");
     return false;
@@ -287,7 +287,7 @@ Difference difference(const A& a, const B& b) {
 bool print_difference(const TensorFile& a, std::size_t i, const TensorFile& b, std::size_t j, const Columns& columns) {
   const Item &x = a.items()[i], &y = b.items()[j];
   const auto both = [](const std::string& s, const std::string& t) { return s == t ? s : s + " | " + t; };
-  columns.print(x.name, both(x.dtype, y.dtype), both(Shape::text(x.shape), Shape::text(y.shape)));
+  columns.print(x.name, both(x.dtype, y.dtype), both(text_of(x.shape), text_of(y.shape)));
   std::string bytes, others;
   for (const TensorFile* const changed : {a.bytes(i, bytes) ? nullptr : &a, b.bytes(j, others) ? nullptr : &b})
     if (changed) {
@@ -345,7 +345,7 @@ int compare(const std::string& path, const std::string& other) {
       equal += same, different += !same;
       there.erase(found);
     } else {
-      columns.print(item.name, item.dtype, Shape::text(item.shape));
+      columns.print(item.name, item.dtype, text_of(item.shape));
       std::printf("  only in %s\n", shown(path).c_str());
       ++different;
     }
@@ -353,7 +353,7 @@ int compare(const std::string& path, const std::string& other) {
   }
   for (const Item& item : b->items()) {
     if (!there.contains(item.name)) continue;
-    columns.print(item.name, item.dtype, Shape::text(item.shape));
+    columns.print(item.name, item.dtype, text_of(item.shape));
     std::printf("  only in %s\n", shown(other).c_str());
     ++different;
   }

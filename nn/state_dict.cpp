@@ -124,7 +124,7 @@ Matches match(const StateDict& state, const std::vector<StatePlace>& places, con
       const Shape& here = wanted ? *wanted : places[to].shape;
       if (!wanted || !(here == e.shape))
         m.problems[to] +=
-            "\n  '" + e.name + "' is " + Shape::text(e.shape) + " there and " + Shape::text(here) + " here";
+            "\n  '" + e.name + "' is " + text_of(e.shape) + " there and " + text_of(here) + " here";
       m.assignments.push_back({&e, rule, to});
       used = given[to] = true;
     }

@@ -30,7 +30,7 @@ struct Summarize : Reader {
     Line& line = lines[stack.back()];
     const bool tied = !seen.insert(p.id()).second;
     const std::string field = path().substr(path().rfind('.') + 1);
-    line.shapes += (line.shapes.empty() ? "" : ", ") + field + " " + Shape::text(p.shape()) + (tied ? " (tied)" : "") +
+    line.shapes += (line.shapes.empty() ? "" : ", ") + field + " " + text_of(p.shape()) + (tied ? " (tied)" : "") +
                    (p.trainable() ? "" : " (frozen)");
     if (!tied) line.count += p.numel();
   }

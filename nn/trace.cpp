@@ -219,9 +219,9 @@ void Trace::print(std::ostream& out, const TracePrint& options) const {
     if (e.depth >= options.depth || (options.show && !options.show(e))) continue;
     std::string label(static_cast<std::size_t>(2 * e.depth), ' '), shapes;
     label += e.is_op || e.name == e.type ? e.name : e.name + " (" + e.type + ")";
-    for (const Shape& s : e.inputs) shapes += (shapes.empty() ? "" : ", ") + Shape::text(s);
-    if (e.is_op) shapes += (shapes.empty() ? "-> " : " -> ") + Shape::text(e.output);
-    for (const auto& [what, shape] : e.notes) shapes.append("; ").append(what).append(" ").append(Shape::text(shape));
+    for (const Shape& s : e.inputs) shapes += (shapes.empty() ? "" : ", ") + text_of(s);
+    if (e.is_op) shapes += (shapes.empty() ? "-> " : " -> ") + text_of(e.output);
+    for (const auto& [what, shape] : e.notes) shapes.append("; ").append(what).append(" ").append(text_of(shape));
     add(std::move(label), std::move(shapes), e.is_op, e);
   }
   add("total", "", false, total());

@@ -107,7 +107,7 @@ class Trace : private Observer {
   std::vector<TraceEvent> events_;
   std::vector<std::ptrdiff_t> around_;                        // of each event the module around it, or -1
   std::map<std::size_t, std::vector<Parameter>> parameters_;  // of the module events
-  std::map<std::uint64_t, std::size_t> recorded_;             // events by the ids of their nodes
+  std::map<Index, std::size_t> recorded_;                     // events by the ids of their nodes
   std::vector<Frame> open_;
   std::size_t rule_ = 0;  // the event whose rule is running, and since when
   double rule_start_ = 0;

@@ -44,7 +44,7 @@ const std::vector<Names> levels{
 /// Lines of .h and .cpp that may stand in a room; a file counts where most of its path is named. To raise one is a line
 /// here, with its reason in the commit. Those with a second number are above their plan, which it is: they only fall.
 const std::map<std::string, std::size_t> budgets{
-    {"engine/base", 2140},  // 2100
+    {"engine/base", 2100},
     {"engine/kernels", 2400},
     {"engine/array", 1850},
     {"engine/autograd", 800},

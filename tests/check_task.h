@@ -59,18 +59,18 @@ class TaskCheck {
     const Batch b = drawn(Split::train);
     expect(b.ids.shape() == b.targets.shape() && b.ids.rank() == 2, "ids and targets have different shapes");
     expect(b.ids.shape()[0] == rows && b.ids.shape()[1] >= 1 && b.ids.shape()[1] <= task_.block_size(), "a batch is ",
-           Shape::text(b.ids.shape()), ", block_size is ", task_.block_size());
+           text_of(b.ids.shape()), ", block_size is ", task_.block_size());
     const Questions q = asked(Split::test);
     const bool fits = q.prompts.rank() == 2 && q.answers.rank() == 2 && q.prompts.shape()[0] == rows &&
                       q.answers.shape()[0] == rows && q.prompts.shape()[1] >= 1 && q.answers.shape()[1] >= 1;
-    expect(fits, "questions are ", Shape::text(q.prompts.shape()), " and ", Shape::text(q.answers.shape()));
+    expect(fits, "questions are ", text_of(q.prompts.shape()), " and ", text_of(q.answers.shape()));
     expect(!fits || q.prompts.shape()[1] + q.answers.shape()[1] - 1 <= task_.block_size(),
            "a question and its answer are longer than block_size");
     expect(task_.batch(0, Split::train, Generator(1)).ids.numel() == 0, "no examples are not possible");
     for (const Questions& none : {task_.questions(0, Split::test, Generator(1)), task_.evaluation(0)})
       expect(none.prompts.shape() == Shape{0, q.prompts.shape()[1]} &&
                  none.answers.shape() == Shape{0, q.answers.shape()[1]},
-             "no questions are ", Shape::text(none.prompts.shape()), " and ", Shape::text(none.answers.shape()));
+             "no questions are ", text_of(none.prompts.shape()), " and ", text_of(none.answers.shape()));
   }
   void words() {
     std::set<std::string> seen;

@@ -107,7 +107,7 @@ class OpCheck {
     for (const Array& a : inputs) x.push_back(a);
     const Array y = f_(x).array();
     const double error = distance(y.to_vector(), oracle_({inputs.begin(), inputs.end()}));
-    CHECK_MESSAGE(error <= options_.tolerance, "the value against the oracle, for a result ", Shape::text(y.shape()));
+    CHECK_MESSAGE(error <= options_.tolerance, "the value against the oracle, for a result ", text_of(y.shape()));
   }
 
   /// Right as it is; wrong once the gradient of any one input is off by a thousandth (float: by a quarter). For that no
@@ -187,7 +187,7 @@ class OpCheck {
         Run narrow(f_, stretched), wide(f_, written_out);
         REQUIRE(narrow.dx[i].shape() == x.shape());
         wide.dx[i] = sum_to(wide.dx[i], x.shape());
-        CHECK_MESSAGE(narrow == wide, "input ", i, " as ", Shape::text(x.shape()));
+        CHECK_MESSAGE(narrow == wide, "input ", i, " as ", text_of(x.shape()));
         const GradcheckResult right = gradcheck(f_, stretched);
         CHECK_MESSAGE(right.ok, right.text);
       }

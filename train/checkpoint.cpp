@@ -24,8 +24,8 @@ void load_places(detail::LoadedParts& parts, const std::string& name, const std:
     if (x.shape() == place.shape)
       parts.change([place, x] { place.set(x); });
     else
-      parts.problem("'" + name + "." + place.names.front() + "' is " + Shape::text(x.shape()) + " in the file and " +
-                    Shape::text(place.shape) + " here");
+      parts.problem("'" + name + "." + place.names.front() + "' is " + text_of(x.shape()) + " in the file and " +
+                    text_of(place.shape) + " here");
   }
 }
 

@@ -165,11 +165,11 @@ inline std::vector<std::vector<Index>> random_split(Index dataset_size, const st
   Index left = dataset_size;
   for (const Index length : lengths) {
     check_in("random_split", length >= 0, "length ", length, " must be at least 0");
-    check_in("random_split", length <= left, "lengths ", Listed{lengths}, " add up to more than the ", dataset_size,
+    check_in("random_split", length <= left, "lengths ", lengths, " add up to more than the ", dataset_size,
              " rows of the dataset");
     left -= length;
   }
-  check_in("random_split", left == 0, "lengths ", Listed{lengths}, " leave ", left, " of ", dataset_size,
+  check_in("random_split", left == 0, "lengths ", lengths, " leave ", left, " of ", dataset_size,
            " rows without a part");
   const std::vector<Index> order = random.randperm(dataset_size);
   std::vector<std::vector<Index>> parts;

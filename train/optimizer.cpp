@@ -55,8 +55,8 @@ class StateReader {
     if (!given && stepped) problems_.insert("array '" + name + "' is missing");
     if (!given) return Array();
     if (found->second.shape() != shape)
-      problems_.insert("array '" + name + "' has shape " + Shape::text(found->second.shape()) + ", its parameter " +
-                       Shape::text(shape));
+      problems_.insert("array '" + name + "' has shape " + text_of(found->second.shape()) + ", its parameter " +
+                       text_of(shape));
     return found->second;
   }
   /// All problems, unknown names included, as one sentence; "" if there are none.

@@ -23,14 +23,14 @@ struct Form {
   std::size_t width = 1;  // shorter texts are padded with leading spaces
 };
 
-std::string text_of(double x, const Form& form) {
+std::string element_text(double x, const Form& form) {
   if (!std::isfinite(x)) return general_text(x, 1);
   if (form.scientific) return scientific_text(x, form.precision);
   return form.whole ? fixed_text(x, 0) + "." : fixed_text(x, form.precision);
 }
 
-std::string text_of(std::int64_t x, const Form&) { return std::to_string(x); }
-std::string text_of(std::uint8_t x, const Form&) { return x != 0 ? "True" : "False"; }
+std::string element_text(std::int64_t x, const Form&) { return std::to_string(x); }
+std::string element_text(std::uint8_t x, const Form&) { return x != 0 ? "True" : "False"; }
 
 template <class T>
 Form choose_form(std::vector<T> shown, const PrintOptions& options) {
@@ -46,7 +46,7 @@ Form choose_form(std::vector<T> shown, const PrintOptions& options) {
     }
     form.scientific = most / least > 1000 || most > 1e8 || (!form.whole && least < 1e-4);
   }
-  for (const T x : shown) form.width = std::max(form.width, text_of(x, form).size());
+  for (const T x : shown) form.width = std::max(form.width, element_text(x, form).size());
   // Only now the caller's choice: PyTorch keeps the width of its own.
   if (options.scientific != Scientific::automatic) form.scientific = options.scientific == Scientific::on;
   return form;
@@ -87,7 +87,7 @@ class Printer {
   }
 
   std::string number(T x) const {
-    const std::string text = text_of(x, form_);
+    const std::string text = element_text(x, form_);
     return std::string(form_.width - std::min(form_.width, text.size()), ' ') + text;
   }
 
@@ -143,7 +143,7 @@ std::string print(const A& x, const PrintOptions& options) {
     text += Printer(x, options).text();
   } else {
     text += "[]";
-    const std::string extents = Shape::text(x.shape());  // "[0, 3]", which Python writes "(0, 3)"
+    const std::string extents = text_of(x.shape());  // "[0, 3]", which Python writes "(0, 3)"
     if (x.rank() != 1) remarks.push_back("size=(" + extents.substr(1, extents.size() - 2) + ")");
     if constexpr (!std::is_floating_point_v<T>)  // implied if there are elements to see
       remarks.push_back(std::is_same_v<T, std::int64_t> ? "dtype=torch.int64" : "dtype=torch.bool");

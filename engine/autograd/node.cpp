@@ -6,31 +6,17 @@
 namespace mote {
 namespace {
 
-std::atomic<std::uint64_t> next_block{0};
-std::atomic<Index> alive{0};
-
-/// Above `least`. A thread takes many at once, above all that were taken: a locked instruction costs half an op.
-std::uint64_t next_id(std::uint64_t least) {
-  constexpr std::uint64_t at_once = 1024;
-  static constinit thread_local std::uint64_t last = 0;
-  if (last % at_once == 0 || last < least) last = at_once * next_block.fetch_add(1, std::memory_order_relaxed);
-  return ++last;
-}
+std::atomic<Index> made{0}, dropped{0};
 
 }  // namespace
 
-Index live_nodes() { return alive; }
+Index live_nodes() { return made - dropped; }
 
-Node::Node(const char* name, const Shape& s) : op(name), shape(s), id(next_id(0)) { detail::count_up<Index>(alive, 1); }
+Node::Node(const char* name, const Shape& s) : op(name), shape(s), id(detail::count_up<Index>(made, 1)) {}
 
 Node::~Node() {
   clear_inputs();
-  detail::count_up<Index>(alive, -1);
-}
-
-void Node::add_input(const NodePtr& node) {
-  if (node && node->id > id) id = next_id(node->id);  // of another thread
-  inputs_.push_back(node);
+  detail::count_up<Index>(dropped, 1);
 }
 
 /// Dropping an input may drop the last handle to it, then to its inputs, and so on along a chain of any length. Such

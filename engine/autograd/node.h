@@ -12,12 +12,12 @@ struct Node;
 using NodePtr = std::shared_ptr<Node>;
 
 /// One recorded op, or a leaf. It holds no value: an activation lives only while a Tensor or a rule needs it.
-/// Ids grow with time, so along every path of a graph: their order is a topological order. Nodes own their inputs,
-/// never their consumers, and rules cannot hold nodes (rule.h): there are no cycles.
+/// Ids grow with time, whatever the thread, so along every path of a graph: their order is a topological order. Nodes
+/// own their inputs, never their consumers, and rules cannot hold nodes (rule.h): there are no cycles.
 struct Node {
   const char* op;  ///< a literal, which lives as long as the program
   Shape shape;
-  std::uint64_t id;
+  Index id;
   bool visited = false;        ///< the backward that is about to run has found this node
   bool leaf = false;           ///< a Parameter or an input with requires_grad: its gradient stays until zero_grad
   bool retain = false;         ///< an intermediate with retain_grad()
@@ -42,7 +42,7 @@ struct Node {
   std::size_t input_count() const { return inputs_.size(); }
   /// The i-th input's node; null if that input is not tracked.
   const NodePtr& input(std::size_t i) const { return inputs_[i]; }
-  void add_input(const NodePtr& node);
+  void add_input(const NodePtr& node) { inputs_.push_back(node); }
   void clear_inputs() noexcept;
 
  private:

@@ -7,6 +7,12 @@ namespace mote {
 
 std::string text_of(double x) { return general_text(x, 6); }
 
+std::string text_of(std::span<const Index> items) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < items.size(); ++i) text += (i ? ", " : "") + std::to_string(items[i]);
+  return text + "]";
+}
+
 std::string without_controls(std::string_view text, std::string_view kept) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

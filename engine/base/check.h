@@ -3,11 +3,13 @@
 
 #include <concepts>
 #include <initializer_list>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "engine/base/context.h"
+#include "engine/base/real.h"
 
 namespace mote {
 
@@ -30,8 +32,8 @@ std::string text_of(T n) {
   return std::to_string(n);
 }
 inline std::string text_of(char c) { return std::string(1, c); }
-inline std::string text_of(const char* text) { return text; }
 inline std::string text_of(std::string_view text) { return std::string(text); }
+std::string text_of(std::span<const Index> items);  ///< a shape or another list: "[2, 3]"
 
 namespace detail {
 /// Throws Error("<op>: <message> (in <layer>)"); `fallback` is the name used when no op is open.

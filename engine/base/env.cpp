@@ -42,17 +42,15 @@ Settings read() {
   return s;
 }
 
-Settings& stored() {
+}  // namespace
+
+const Settings& settings() {
   static Settings s = read();
   return s;
 }
 
-}  // namespace
-
-const Settings& settings() { return stored(); }
-
 void reload_settings() {
-  stored() = read();
+  const_cast<Settings&>(settings()) = read();
   thread_context.asked = false;  // who watches
 }
 

@@ -20,11 +20,7 @@ Index Layout::offset_of(std::span<const Index> index) const {
 
 /// A view exists if every run of new axes splits or joins old axes that are nested without gaps in memory.
 std::optional<Layout> Layout::try_view(const Shape& to) const {
-  if (is_contiguous()) {
-    Layout view(to);
-    view.offset_ = offset_;
-    return view;
-  }
+  if (is_contiguous()) return Layout(to, offset_);
   Strides strides{};
   int old_axis = rank() - 1, new_axis = to.rank() - 1;
   while (old_axis >= 0) {
@@ -47,16 +43,14 @@ std::optional<Layout> Layout::try_view(const Shape& to) const {
 
 Layout Layout::transpose(int axis0, int axis1) const {
   const int a = shape_.axis(axis0), b = shape_.axis(axis1);
-  Layout view = *this;
-  view.shape_ = shape_.swapped(a, b);
-  std::swap(view.strides_[a], view.strides_[b]);
-  return view;
+  Strides strides = strides_;
+  std::swap(strides[a], strides[b]);
+  return {shape_.swapped(a, b), strides, offset_};
 }
 
 Layout Layout::permute(std::span<const int> axes) const {
   check_in("permute", static_cast<int>(axes.size()) == rank(), axes.size(), " axes for shape ", shape_);
-  PerAxis extents{};
-  Strides strides{};
+  PerAxis extents{}, strides{};
   unsigned seen = 0;
   for (int i = 0; i < rank(); ++i) {
     const int from = shape_.axis(axes.begin()[i]);
@@ -86,15 +80,13 @@ Layout Layout::select(int axis, Index position) const {
   const Index extent = shape_[a];
   check_in("select", position >= -extent && position < extent, "position ", position, " is out of range for axis ",
            axis, " of ", shape_);
-  const Index first = position < 0 ? position + extent : position;
-  return slice(a, first, first + 1).squeeze(a);
+  return slice(a, position, position == -1 ? extent : position + 1).squeeze(a);
 }
 
 bool Layout::expands_to(const Shape& to) const {
-  if (to.rank() < rank()) return false;
-  for (int i = 1; i <= rank(); ++i)
-    if (shape_[-i] != to[-i] && shape_[-i] != 1) return false;
-  return true;
+  bool fits = to.rank() >= rank();
+  for (int i = 1; fits && i <= rank(); ++i) fits = shape_[-i] == to[-i] || shape_[-i] == 1;
+  return fits;
 }
 
 Layout Layout::expand(const Shape& to) const {
@@ -107,13 +99,5 @@ Layout Layout::expand(const Shape& to) const {
   }
   return {to, strides, offset_};
 }
-
-// Axes of 1 come and go in any layout.
-
-Layout Layout::squeeze(int axis) const {
-  return shape_[axis] == 1 ? *try_view(shape_.without(axis)) : *this;  // as in PyTorch
-}
-
-Layout Layout::unsqueeze(int axis) const { return *try_view(shape_.insert(axis, 1)); }
 
 }  // namespace mote

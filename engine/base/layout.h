@@ -17,7 +17,7 @@ class Layout {
  public:
   Layout() {}  ///< the layout of an array that is not defined
   /// Row-major without gaps.
-  explicit Layout(const Shape& shape) { reset(shape); }
+  explicit Layout(const Shape& shape, Index offset = 0) { reset(shape), offset_ = offset; }
   Layout(const Shape& shape, const Strides& strides, Index offset = 0)
       : offset_(offset), numel_(shape.numel()), strides_(strides), shape_(shape) {}
   /// Sets a layout that is still empty to Layout(shape), in place: every result needs this, and a copy costs time.
@@ -74,8 +74,8 @@ class Layout {
   /// Whether expand(to) is possible.
   bool expands_to(const Shape& to) const;
   Layout expand(const Shape& to) const;
-  Layout squeeze(int axis) const;
-  Layout unsqueeze(int axis) const;
+  Layout squeeze(int axis) const { return shape_[axis] == 1 ? *try_view(shape_.without(axis)) : *this; }
+  Layout unsqueeze(int axis) const { return *try_view(shape_.insert(axis, 1)); }
 
  private:
   Index offset_ = 0, numel_ = 0;

@@ -268,11 +268,12 @@ template <class V>
 MOTE_INLINE ValueAndSlope<V> v_gelu_tanh(V x) {
   using Real = typename V::Real;
   constexpr Real linear = Real(1.59576912160573071176), cubic = Real(0.07135481627260024878);  // of 2u
-  const V square = x * x, twice_u = x * fma(square, V(cubic), V(linear));
+  const V twice_u = x * fma(x * x, V(cubic), V(linear));
   const Logistic<V> s = v_logistic(twice_u);
-  // Where the square is larger s is exactly 0 or 1, and it may be infinite: 0 times infinity is no number.
-  const V u_slope = fma(lesser_of(V(Real(1e8)), square), V(3 * cubic), V(linear));
-  return {x * v_sigmoid(twice_u), s.value * fma(x * s.rest, u_slope, V(1))};
+  // Beyond these s is exactly 0 or 1, and powers of x could be infinite: 0 times infinity is no number.
+  const V near = lesser_of(V(Real(1e4)), greater_of(V(Real(-1e4)), x));
+  const V u_slope = fma(near * near, V(3 * cubic), V(linear));
+  return {x * v_sigmoid(twice_u), s.value * fma(near * s.rest, u_slope, V(1))};
 }
 
 }  // namespace

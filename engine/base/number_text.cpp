@@ -7,7 +7,7 @@
 namespace mote {
 namespace {
 
-std::string text_of(double x, int digits, std::ios_base::fmtflags form) {
+std::string written(double x, int digits, std::ios_base::fmtflags form) {
   if (std::isnan(x)) return "nan";  // regardless of its sign
   std::ostringstream out;
   out.imbue(std::locale::classic());
@@ -19,9 +19,9 @@ std::string text_of(double x, int digits, std::ios_base::fmtflags form) {
 
 }  // namespace
 
-std::string fixed_text(double x, int digits) { return text_of(x, digits, std::ios_base::fixed); }
-std::string scientific_text(double x, int digits) { return text_of(x, digits, std::ios_base::scientific); }
-std::string general_text(double x, int digits) { return text_of(x, digits, {}); }
+std::string fixed_text(double x, int digits) { return written(x, digits, std::ios_base::fixed); }
+std::string scientific_text(double x, int digits) { return written(x, digits, std::ios_base::scientific); }
+std::string general_text(double x, int digits) { return written(x, digits, {}); }
 
 std::string exact_text(double x) {
   for (int digits = 6; digits < 17; ++digits) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -16,8 +17,6 @@
 
 #if defined(__SSE__)
 #include <xmmintrin.h>
-#else
-#include <cfenv>
 #endif
 
 #include "engine/base/check.h"
@@ -30,16 +29,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 thread_local bool inside = false;  // this thread is running a chunk: further parallel_fors run inline
-
-/// How this thread rounds and, on x86, whether it flushes denormals. Every chunk is computed in the mode of its job's
-/// caller: else a result would depend on who took which chunk.
-#if defined(__SSE__)
-unsigned float_mode() { return _mm_getcsr() & ~0x3fu; }  // without the flags of exceptions so far
-void set_float_mode(unsigned mode) { _mm_setcsr(mode); }
-#else
-unsigned float_mode() { return static_cast<unsigned>(std::fegetround()); }
-void set_float_mode(unsigned mode) { std::fesetround(static_cast<int>(mode)); }
-#endif
 
 /// Looks so many times whether something has come. If not, another thread may have this core, perhaps the one that is
 /// waited for.
@@ -79,7 +68,8 @@ class Pool {
   /// Runs all chunks; workers may help. Errors: the first exception of a body, after the end.
   void run(detail::RangeBody run, void* body, Index count, Index grain) {
     const Index chunks = (count - 1) / grain + 1;
-    job_ = {run, body, count, grain, float_mode()};
+    job_ = {run, body, count, grain};
+    std::fegetenv(&float_mode_);
     left_.store({0, static_cast<std::uint32_t>(chunks)}, std::memory_order_relaxed);
     open_.store(true, std::memory_order_release);
     ++jobs_;
@@ -97,7 +87,6 @@ class Pool {
     detail::RangeBody run;
     void* body;
     Index count, grain;
-    unsigned float_mode;
   };
   struct alignas(8) Range {  // of chunks; read and written as one word
     std::uint32_t first, last;
@@ -139,7 +128,7 @@ class Pool {
   void help() {
     ++helping_;  // before the look: either this thread sees the job closed, or the caller sees somebody helping
     if (open_) {
-      if (float_mode() != job_.float_mode) set_float_mode(job_.float_mode);
+      std::fesetenv(&float_mode_);
       work(false);
     }
     --helping_;
@@ -179,7 +168,9 @@ class Pool {
   std::atomic<unsigned> jobs_{0};  // begun so far
   std::atomic<int> helping_{0};    // workers that may look at the job
   std::atomic<bool> open_{false};  // whether they may
-  alignas(64) std::mutex mutex_;
+  /// How the job's caller rounds and whether it flushes denormals: else a result would depend on who took which chunk.
+  alignas(64) std::fenv_t float_mode_{};
+  std::mutex mutex_;
   std::condition_variable wake_;
   std::atomic<Index> asleep_{0};
   bool stopping_ = false;

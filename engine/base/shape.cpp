@@ -5,12 +5,6 @@
 
 namespace mote {
 
-std::string text_of(const Listed& list) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < list.items.size(); ++i) text += (i ? ", " : "") + std::to_string(list.items[i]);
-  return text + "]";
-}
-
 std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << text_of(shape); }
 
 Shape broadcast(const Shape& a, const Shape& b) {
@@ -35,17 +29,17 @@ Shape detail::resolve(const char* name, const Shape& from, std::span<const Index
   for (int i = 0; i < rank; ++i) {
     e[i] = extents.begin()[i];
     if (e[i] != -1) continue;
-    check_in(name, unknown < 0, "only one extent may be -1 in ", Listed{extents});
+    check_in(name, unknown < 0, "only one extent may be -1 in ", extents);
     unknown = i;
     e[i] = 1;
   }
   Shape to(e, rank);
   if (unknown >= 0) {
-    check_in(name, to.numel() != 0, "-1 in ", Listed{extents}, " is ambiguous for shape ", from);
+    check_in(name, to.numel() != 0, "-1 in ", extents, " is ambiguous for shape ", from);
     to = to.with(unknown, from.numel() / to.numel());
   }
   check_in(name, to.numel() == from.numel(), "shape ", from, " has ", from.numel(), " elements and does not fit ",
-           Listed{extents});
+           extents);
   return to;
 }
 

@@ -13,12 +13,6 @@
 
 namespace mote {
 
-/// A list of integers for an error message: "[2, 3]". The text is built only when printed.
-struct Listed {
-  std::span<const Index> items;
-};
-std::string text_of(const Listed& list);
-
 /// A number for each axis. Those of axes that do not exist are never written, which would be a tenth of a small op's
 /// time, and never read, but copied with the others: formally undefined, and no memory sanitizer minds a copy.
 struct PerAxis {
@@ -46,7 +40,7 @@ class Shape {
     for (const Index extent : extents) {
       check_in("shape", extent >= 0, "extent ", extent, " must be at least 0");
       check_in("shape", extent <= max_numel && product <= max_numel / std::max<Index>(extent, 1),
-               "too many elements in ", Listed{extents});
+               "too many elements in ", extents);
       product *= std::max<Index>(extent, 1);
       extents_.items[rank_++] = extent;
     }
@@ -68,9 +62,8 @@ class Shape {
 
   const Index* begin() const { return extents_.items; }
   const Index* end() const { return extents_.items + rank_; }
-  operator std::span<const Index>() const { return {begin(), end()}; }
 
-  /// Copies with one axis changed, two swapped, one removed, or one inserted before `axis` (in [-rank-1, rank]).
+  /// Copies with one axis changed, two swapped, one removed or inserted before `axis` (in [-rank-1, rank]).
   Shape with(int axis_, Index extent) const {
     PerAxis e = extents_;
     e[axis(axis_)] = extent;
@@ -104,15 +97,11 @@ class Shape {
     return same;
   }
 
-  /// "[2, 3]", as in every error message.
-  static std::string text(std::span<const Index> extents) { return text_of(Listed{extents}); }
-
  private:
   PerAxis extents_;
   Index rank_ = 0;  // as wide as an extent: a shape is copied in whole words
 };
 
-inline std::string text_of(const Shape& shape) { return text_of(Listed{shape}); }
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
 /// The shape of an element-wise result: shapes are aligned at their last axes, and an extent of 1 stretches.

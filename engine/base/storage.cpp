@@ -22,7 +22,8 @@ constexpr int max_bits = 57;  // a block is at most 2^57 bytes: no processor add
 /// A training step requests the same sizes again and again, so exact lists of few classes nearly always hit.
 struct SizeClass {
   static constexpr std::size_t counter = 64, count = 53 + (max_bits - 20) * 16;
-  std::size_t index = 0, bytes = counter;
+  std::size_t index = 0;
+  Index bytes = counter;
 
   explicit SizeClass(std::size_t request) {
     if (request <= counter) return;
@@ -31,45 +32,51 @@ struct SizeClass {
     const int before = doubling < 20 ? 4 * (doubling - 8) : 16 * (doubling - 20) + 36;
     const int shift = doubling - (doubling < 20 ? 2 : 4);
     index = 1 + static_cast<std::size_t>(before) + (last >> shift);
-    bytes = counter + (((last >> shift) + 1) << shift);
+    bytes = static_cast<Index>(counter + (((last >> shift) + 1) << shift));
   }
 };
 
 struct FreeBlock {
   FreeBlock* next;
 };
-
-/// A thread's own freed blocks, for which it needs no lock, and what it has counted since it last held the cache's.
-struct OwnBlocks {
-  static constexpr std::size_t classes = 37, most = std::size_t(1) << 18;  // of up to 64 KiB
+/// Freed blocks, in a list for each of the first size classes.
+template <std::size_t classes>
+struct FreeLists {
   std::array<FreeBlock*, classes> lists;
-  std::size_t kept, limit;  // bytes; 0 before the thread's end is watched, and after it
-  Index live_bytes, highest, live_blocks;
-  bool ended;
+  Index bytes;  // of all of them
 
-  void count(const SizeClass& size, Index blocks) {
-    live_bytes += blocks * static_cast<Index>(size.bytes), live_blocks += blocks;
-    highest = std::max(highest, live_bytes);
-  }
+  /// A block of the class, or null.
   void* pop(const SizeClass& size) {
     if (size.index >= classes || !lists[size.index]) return nullptr;
-    kept -= size.bytes;
+    bytes -= size.bytes;
     return std::exchange(lists[size.index], lists[size.index]->next);
   }
-  bool push(const SizeClass& size, void* block) {
-    if (size.index >= classes || kept + size.bytes > limit) return false;
-    kept += size.bytes;
+  void push(const SizeClass& size, void* block) {
+    bytes += size.bytes;
     lists[size.index] = ::new (block) FreeBlock{lists[size.index]};
-    return true;
   }
 };
-constinit thread_local OwnBlocks own{};
 
-/// The free lists, one per size class, and the counts. The lock guards all of it; the system is asked outside.
+/// What a thread has kept for itself, for which it needs no lock, and what it has counted since it last held the
+/// cache's.
+struct Own {
+  static constexpr std::size_t classes = 37;  // up to 64 KiB
+  FreeLists<classes> free;
+  Index limit;  // of free.bytes; 0 before the thread's end is watched, -1 after it
+  Index live_bytes, highest, live_blocks;
+
+  void count(const SizeClass& size, Index blocks) {
+    live_bytes += blocks * size.bytes, live_blocks += blocks;
+    highest = std::max(highest, live_bytes);
+  }
+};
+constinit thread_local Own own{};
+
+/// The blocks that all threads share, and the counts. The lock guards all of it; the system is asked outside.
 struct BlockCache {
   std::atomic<bool> locked{false};
-  std::array<FreeBlock*, SizeClass::count> lists{};
-  MemoryStats stats;
+  FreeLists<SizeClass::count> free{};
+  MemoryStats stats;  // without cached_bytes
   Index highest = 0;  // live_bytes at most, since the last release_memory()
 
   /// For a few instructions: half as dear as a std::mutex.
@@ -84,30 +91,14 @@ struct BlockCache {
     stats.live_bytes += std::exchange(own.live_bytes, 0), stats.live_blocks += std::exchange(own.live_blocks, 0);
     own.highest = 0;
   }
-  /// A cached block of the class, or null.
-  void* pop(const SizeClass& size) {
-    FreeBlock*& list = lists[size.index];
-    if (!list) return nullptr;
-    stats.cached_bytes -= static_cast<Index>(size.bytes);
-    return std::exchange(list, list->next);
-  }
-  void push(const SizeClass& size, void* block) {
-    lists[size.index] = ::new (block) FreeBlock{lists[size.index]};
-    stats.cached_bytes += static_cast<Index>(size.bytes);
-  }
   /// Takes what this thread has kept.
   void take_own() {
-    for (std::size_t i = 0; i < OwnBlocks::classes; ++i)
-      while (FreeBlock* const block = own.lists[i]) {
-        own.lists[i] = std::exchange(block->next, lists[i]);
-        lists[i] = block;
+    for (std::size_t i = 0; i < Own::classes; ++i)
+      while (FreeBlock* const block = own.free.lists[i]) {
+        own.free.lists[i] = std::exchange(block->next, free.lists[i]);
+        free.lists[i] = block;
       }
-    stats.cached_bytes += static_cast<Index>(std::exchange(own.kept, 0));
-  }
-  /// Whether one block more from the system would be too many, see allocate_block().
-  bool is_full(const SizeClass& size) const {
-    const Index live = stats.live_bytes + static_cast<Index>(size.bytes);
-    return live + stats.cached_bytes + static_cast<Index>(own.kept) > 2 * std::max(highest, live);
+    free.bytes += std::exchange(own.free.bytes, 0);
   }
 };
 
@@ -121,14 +112,13 @@ constinit BlockCache cache;
 
 /// Apart from allocate_block(), whose stack need not have room for all lists.
 [[gnu::noinline]] void empty_cache() {
-  std::array<FreeBlock*, SizeClass::count> lists{};
+  FreeLists<SizeClass::count> all{};
   {
     const std::lock_guard held(cache);
     cache.take_own();
-    lists.swap(cache.lists);
-    cache.stats.cached_bytes = 0;
+    std::swap(all, cache.free);
   }
-  for (FreeBlock* list : lists)
+  for (FreeBlock* list : all.lists)
     while (list) ::operator delete(std::exchange(list, list->next), alignment);
 }
 
@@ -140,39 +130,45 @@ bool caching() {
 
 /// From the end of a thread on it keeps nothing, and what it has counted is not lost.
 struct AtThreadEnd {
-  AtThreadEnd() { own.limit = caching() ? OwnBlocks::most : 0; }
+  AtThreadEnd() { own.limit = caching() ? 1 << 18 : 0; }
   ~AtThreadEnd() {
     const std::lock_guard held(cache);
     cache.count();
     cache.take_own();
-    own.limit = 0, own.ended = true;
+    own.limit = -1;
   }
 };
 
 void watch_end() {
-  if (!own.ended) static thread_local const AtThreadEnd at_end;
+  if (own.limit == 0) static thread_local const AtThreadEnd at_end;
 }
 
 /// From the cache, else from the system.
 [[gnu::noinline]] void* shared_block(const SizeClass& size, std::size_t bytes) {
   watch_end();
+  void* block = nullptr;
   bool full = false;
   {
     const std::lock_guard held(cache);
     cache.count();
-    if (void* const block = cache.pop(size)) return block;
-    full = cache.is_full(size);
-    cache.stats.system_requests += 1;
+    block = cache.free.pop(size);
+    cache.stats.system_requests += block ? 0 : 1;
+    const Index live = cache.stats.live_bytes + size.bytes, most = 2 * std::max(cache.highest, live);
+    full = !block && live + cache.free.bytes + own.free.bytes > most;
   }
   if (full) empty_cache();
   // With the cache off, request the exact size, so that a sanitizer sees an overrun of a single byte.
-  const std::size_t request = caching() ? size.bytes : bytes;
-  try {
-    return ::operator new(request, alignment);
-  } catch (const std::bad_alloc&) {
+  const std::size_t request = caching() ? static_cast<std::size_t>(size.bytes) : bytes;
+  if (!block) block = ::operator new(request, alignment, std::nothrow);
+  if (!block) {
     empty_cache();
-    return ::operator new(request, alignment);
+    block = ::operator new(request, alignment);
   }
+  own.count(size, 1);
+  if (own.limit >= 0 && size.index < Own::classes) return block;
+  const std::lock_guard held(cache);
+  cache.count();
+  return block;
 }
 
 }  // namespace
@@ -180,8 +176,8 @@ void watch_end() {
 void* allocate_block(std::size_t bytes) {
   if (bytes > std::uint64_t(1) << max_bits) throw std::bad_alloc();
   const SizeClass size(bytes);
-  void* block = own.pop(size);
-  if (!block) block = shared_block(size, bytes);
+  void* const block = own.free.pop(size);
+  if (!block) return shared_block(size, bytes);
   own.count(size, 1);
   return block;
 }
@@ -189,13 +185,14 @@ void* allocate_block(std::size_t bytes) {
 void free_block(void* block, std::size_t bytes) noexcept {
   const SizeClass size(bytes);
   own.count(size, -1);
-  if (own.push(size, block)) return;
+  const bool small = size.index < Own::classes;
+  if (small && own.free.bytes + size.bytes <= own.limit) return own.free.push(size, block);
   watch_end();
   {
     const std::lock_guard held(cache);
     cache.count();
-    if (size.index < OwnBlocks::classes) cache.take_own();
-    if (caching()) return cache.push(size, block);
+    if (small) cache.take_own();
+    if (caching()) return cache.free.push(size, block);
   }
   ::operator delete(block, alignment);
 }
@@ -204,7 +201,7 @@ MemoryStats memory_stats() {
   const std::lock_guard held(cache);
   cache.count();
   MemoryStats stats = cache.stats;
-  stats.cached_bytes += static_cast<Index>(own.kept);
+  stats.cached_bytes = cache.free.bytes + own.free.bytes;
   return stats;
 }
 

@@ -15,7 +15,7 @@
 namespace mote {
 
 /// The library's memory use. Bytes are those of the size classes, which round a request up by at most a quarter. What
-/// other threads have done with small blocks may be missing: see allocate_block().
+/// other threads have done with small blocks may be missing, or reach a peak late: see allocate_block().
 struct MemoryStats {
   Index live_bytes = 0;       ///< in use now
   Index live_blocks = 0;      ///< blocks in use now
@@ -26,7 +26,7 @@ struct MemoryStats {
 MemoryStats memory_stats();
 void reset_peak_memory();
 
-/// Returns every cached block to the system.
+/// Returns every cached block to the system, except small ones that other threads keep: see allocate_block().
 void release_memory();
 
 /// Allocates a block of at least `bytes` bytes, 64-byte aligned, contents undefined; and frees it. Any thread may call
@@ -35,7 +35,7 @@ void release_memory();
 /// exceed that, all cached ones are returned first. Without it a model whose inputs vary in length would keep a block
 /// of every size that it ever had. On top of that each thread keeps up to 256 KiB of small blocks for itself, until it
 /// ends. With MOTE_ALLOC=system both call operator new and delete directly. Errors: std::bad_alloc when the system has
-/// no more, even after the return of every cached block.
+/// no more, even after release_memory().
 void* allocate_block(std::size_t bytes);
 void free_block(void* block, std::size_t bytes) noexcept;
 

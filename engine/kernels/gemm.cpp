@@ -164,7 +164,7 @@ Parts split(const Product& x, Index wanted) {
 
 /// The blocks of k as products of their own, side by side, which are then added in order. Where k counts the rows of a
 /// batch, as in a weight's gradient, each thread so reads the rows that it has in its cache.
-void run_blocks_apart(const Product& x) {
+void run_blocks_apart(const Product& x, const GemmBatch& batch) {
   const Index blocks = ceil_div(x.k, sum_block), size = x.m * x.n, across = std::clamp<Index>(x.n / 32, 1, 4);
   const Parts parts{4 / across, across};  // of each: a few tasks per thread, and the last block may be short
   const Storage memory(static_cast<std::size_t>(blocks * size) * sizeof(real));
@@ -174,7 +174,7 @@ void run_blocks_apart(const Product& x) {
     for (Index task = lo; task < hi; ++task) {
       const Index block = task / parts.count(), p = block * sum_block;
       Product one{x.t, x.m, x.n, std::min(sum_block, x.k - p), x.a, x.b, sums + block * size, x.n, nullptr};
-      one.a.data += p * x.a.column, one.b.data += p * x.b.row;
+      one.a.data += batch.a[0] + p * x.a.column, one.b.data += batch.b[0] + p * x.b.row;
       run(one, parts.region(x, task % parts.count()));
     }
   });
@@ -194,8 +194,8 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
   const Index worth = most == 1 ? 1 : work * batch.count / worth_a_task;
   const Index wanted = worth < 4 * most ? std::min(worth, most) : 2 * most;
   const Parts parts = split(x, ceil_div(wanted, batch.count));
-  const bool few_sums = 2 * x.m * x.n <= (x.m + x.n) * sum_block;  // beside the elements of A and B
-  if (wanted > 1 && batch.count == 1 && x.k > sum_block && !x.bias && few_sums) return run_blocks_apart(x);
+  const bool few_sums = 2 * x.m * x.n <= (x.m + x.n) * sum_block && work <= sum_block << 24;  // beside A, B; in 64 MiB
+  if (wanted > 1 && batch.count == 1 && x.k > sum_block && !x.bias && few_sums) return run_blocks_apart(x, batch);
   const Index grain = parts.count() > 1 ? 1 : grain_for(static_cast<double>(work) * multiply_add_ns);
   parallel_for(batch.count * parts.count(), grain, [&](Index lo, Index hi) {
     for (Index task = lo; task < hi; ++task) {

@@ -152,7 +152,7 @@ class Check {
   static std::string place_text(const Shape& shape, Index i) {
     std::vector<Index> index(static_cast<std::size_t>(shape.rank()));
     for (int a = shape.rank() - 1; a >= 0; i /= shape[a--]) index[static_cast<std::size_t>(a)] = i % shape[a];
-    return " at " + Shape::text(index);
+    return " at " + text_of(index);
   }
 
   /// All parameters at once; only if that fails, one by one, to name the worst.

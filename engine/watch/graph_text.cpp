@@ -40,7 +40,7 @@ std::string graph_text(const Tensor& result) {
   const std::vector<NodePtr> nodes = all_nodes(result);
   const auto number = [&](const NodePtr& node) {
     return std::lower_bound(nodes.begin(), nodes.end(), node->id,
-                            [](const NodePtr& a, std::uint64_t id) { return a->id < id; }) -
+                            [](const NodePtr& a, Index id) { return a->id < id; }) -
            nodes.begin() + 1;
   };
   for (const NodePtr& node : nodes) {

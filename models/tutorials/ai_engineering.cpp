@@ -97,7 +97,7 @@ Causality causality(const Array& weights) {
 
 std::string causality_text(const Array& weights) {
   const Causality c = causality(weights);
-  return "weights shape          : " + Shape::text(weights.shape()) +
+  return "weights shape          : " + text_of(weights.shape()) +
          "\nsum over future cells  : " + fixed_text(c.future, 6) +
          "\nrow sums               : min=" + fixed_text(c.smallest_row, 4) + ", max=" + fixed_text(c.largest_row, 4) +
          "\n";

@@ -41,7 +41,7 @@ std::string bits_of(const Module& m) {
   std::string all;
   for (const StateEntry& e : state_dict(m)) {
     const std::vector<real> values = e.read().to_vector();
-    all += e.name + Shape::text(e.shape);
+    all += e.name + text_of(e.shape);
     all.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(real));
   }
   return all;

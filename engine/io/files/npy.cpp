@@ -25,18 +25,14 @@ AnyArray row_major(T x) {
 }  // namespace
 
 void detail::write_npy(const std::function<void(const void*, std::size_t)>& put, AnyArray x) {
-  std::visit(
-      [](auto& a) {
-        a.require("save_npy");
-        a = a.contiguous();
-      },
-      x);
+  std::visit([](auto& a) { a = a.contiguous(); }, x);
   const std::string header = npy_header_text(dtype_of(x), shape_of(x));
   put(header.data(), header.size());
   put(bytes_of(x).data(), bytes_of(x).size());
 }
 
 void save_npy(const std::string& path, const AnyArray& x) {
+  std::visit([](const auto& a) { a.require("save_npy"); }, x);
   FileWriter file(path);
   detail::write_npy([&](const void* data, std::size_t n) { file.write(data, n); }, x);
   file.commit();

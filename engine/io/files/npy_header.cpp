@@ -175,7 +175,7 @@ class Parser {
     const std::span<const Index> extents(extents_.data(), rank_);
     Index product = 1;
     for (const Index extent : extents) {
-      if (extent > Shape::max_numel / product) fail("there are too many elements in shape " + Shape::text(extents));
+      if (extent > Shape::max_numel / product) fail("there are too many elements in shape " + text_of(extents));
       product *= std::max<Index>(extent, 1);
     }
     return Shape(extents);

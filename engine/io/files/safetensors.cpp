@@ -51,7 +51,7 @@ Shape read_shape(const TensorRule& rule, const Json* value) {
   Index product = 1;
   for (const Index extent : extents) {
     const Index at_least_1 = std::max<Index>(extent, 1);
-    rule(product <= Shape::max_numel / at_least_1, "its shape ", Listed{extents}, " has too many elements");
+    rule(product <= Shape::max_numel / at_least_1, "its shape ", extents, " has too many elements");
     product *= at_least_1;
   }
   return Shape(extents);

@@ -128,6 +128,16 @@ TEST_CASE("graph: threads that record one graph in turn leave it in order") {
     return total;
   };
   CHECK(same_bits(x.grad(), array({2}, {slope(2), slope(3)})));
+
+  // Gradients are added newest first, whoever recorded: (1e8 - 1e8) + 0.1, and not (0.1 - 1e8) + 1e8.
+  Tensor w = array({1}, {1});
+  w.requires_grad_();
+  Tensor first, second;
+  std::thread([&] { first = w * real(0.1); }).join();
+  second = w * real(-1e8);
+  std::thread([&] { first = first + second + w * real(1e8); }).join();
+  sum(first).backward();
+  CHECK(w.grad().item() == real(0.1));
 }
 
 TEST_CASE("graph: gradients of two graphs and of two backwards add up until zero_grad") {

@@ -25,8 +25,8 @@ TEST_CASE("shape: extents, rank, number of elements") {
   CHECK(Shape{2, 3} == Shape{2, 3});
   CHECK_FALSE(Shape{2, 3} == Shape{2, 3, 1});
   const Shape matrix{2, 3}, number;
-  CHECK(Shape::text(matrix) == "[2, 3]");
-  CHECK(Shape::text(number) == "[]");
+  CHECK(text_of(matrix) == "[2, 3]");
+  CHECK(text_of(number) == "[]");
 }
 
 TEST_CASE("shape: negative extents, rank 9") {

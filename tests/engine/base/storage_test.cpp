@@ -230,6 +230,43 @@ TEST_CASE("storage: what a thread has freed is its own while it is little, and e
   CHECK(memory_stats().live_bytes == before.live_bytes);
 }
 
+/// Allocates when its thread ends, after what the cache does then if it was made before the thread's first block.
+struct AllocatesAtEnd {
+  Storage* to = nullptr;
+  ~AllocatesAtEnd() {
+    if (to) *to = Storage(100'000);
+  }
+};
+
+TEST_CASE("storage: large blocks of other threads count at once, and those of a thread that ends") {
+  const MemoryStats before = memory_stats();
+  Storage large;
+  std::atomic<bool> there{false}, seen{false};
+  std::thread holder([&] {
+    large = Storage(1 << 20);
+    there = true;
+    while (!seen) std::this_thread::yield();
+  });
+  while (!there) std::this_thread::yield();
+  CHECK(memory_stats().live_bytes >= before.live_bytes + (1 << 20));
+  CHECK(memory_stats().live_blocks == before.live_blocks + 1);
+  large = Storage();
+  CHECK(memory_stats().live_bytes == before.live_bytes);
+  seen = true;
+  holder.join();
+
+  Storage late;
+  std::thread([&] {
+    static thread_local AllocatesAtEnd at_end;
+    at_end.to = &late;
+    free_block(allocate_block(100), 100);
+  }).join();
+  CHECK(memory_stats().live_bytes >= before.live_bytes + 100'000);
+  late = Storage();
+  CHECK(memory_stats().live_bytes == before.live_bytes);
+  CHECK(memory_stats().live_blocks == before.live_blocks);
+}
+
 Index resident_bytes() {
   Index all = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> all >> resident;

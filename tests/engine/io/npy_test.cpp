@@ -230,6 +230,7 @@ TEST_CASE("npy: files") {
   CHECK(error_of([&] { load_npy<IntArray>(path); }) ==
         path + ": the file holds floats, an Array, not integers, an IntArray");
   CHECK(error_of([&] { save_npy(path, Array()); }).find("not defined") != std::string::npos);
+  CHECK(error_of([&] { save_npy(path + "/no/folder", Array()); }).find("not defined") != std::string::npos);
   CHECK(same_bits(load_npy<Array>(path), x));
   save_npy(path, ints({1, 2}));
   CHECK(load_npy<IntArray>(path) == ints({1, 2}));

@@ -140,13 +140,15 @@ TEST_CASE("gemm: a million products are summed to 1e-5, and twenty million ones 
 }
 
 TEST_CASE("gemm_batch: the products one by one, whatever their number and the threads") {
-  for (const Index count : {1, 3, 50}) {
-    const Index m = count == 3 ? 90 : 9, n = 70, k = 33;
-    const Operand a = operand(count * m, k, Order::rows, 1), b = operand(count * k, n, Order::rows, 2);
+  for (const auto& [count, k] : {std::pair<Index, Index>{1, 33}, {1, 1100}, {3, 33}, {50, 33}}) {
+    const Index m = count == 3 ? 90 : 9, n = 70, skipped = count == 1 ? 2 : 0;
+    const Operand a = operand((count + skipped) * m, k, Order::rows, 1),
+                  b = operand((count + skipped) * k, n, Order::rows, 2);
     std::vector<Index> at_a, at_b;
     std::vector<real> expected(static_cast<std::size_t>(count * m * n));
     for (Index i = 0; i < count; ++i) {
-      at_a.push_back((count - 1 - i) * m * a.matrix.row), at_b.push_back(i / 2 * k * b.matrix.row);
+      at_a.push_back((skipped + count - 1 - i) * m * a.matrix.row);
+      at_b.push_back((skipped + i / 2) * k * b.matrix.row);
       kernels::gemm(m, n, k, {a.matrix.data + at_a.back(), a.matrix.row, 1},
                     {b.matrix.data + at_b.back(), b.matrix.row, 1}, expected.data() + i * m * n, n);
     }
