@@ -76,7 +76,7 @@ constinit thread_local Own own{};
 struct BlockCache {
   std::atomic<bool> locked{false};
   FreeLists<SizeClass::count> free{};
-  MemoryStats stats;  // without cached_bytes
+  MemoryStats stats;  // cached_bytes only when somebody asks
   Index highest = 0;  // live_bytes at most, since the last release_memory()
 
   /// For a few instructions: half as dear as a std::mutex.
@@ -159,8 +159,9 @@ void watch_end() {
   if (full) empty_cache();
   // With the cache off, request the exact size, so that a sanitizer sees an overrun of a single byte.
   const std::size_t request = caching() ? static_cast<std::size_t>(size.bytes) : bytes;
-  if (!block) block = ::operator new(request, alignment, std::nothrow);
-  if (!block) {
+  try {
+    if (!block) block = ::operator new(request, alignment);
+  } catch (const std::bad_alloc&) {
     empty_cache();
     block = ::operator new(request, alignment);
   }
@@ -200,9 +201,8 @@ void free_block(void* block, std::size_t bytes) noexcept {
 MemoryStats memory_stats() {
   const std::lock_guard held(cache);
   cache.count();
-  MemoryStats stats = cache.stats;
-  stats.cached_bytes = cache.free.bytes + own.free.bytes;
-  return stats;
+  cache.stats.cached_bytes = cache.free.bytes + own.free.bytes;
+  return cache.stats;
 }
 
 void reset_peak_memory() {

@@ -9,12 +9,12 @@ namespace mote {
 
 /// e^x. Above 88.72 (float) the result is infinity.
 inline Tensor exp(const Tensor& x) {
-  return detail::function("exp", x, kernels::table().exp, kernels::table().mul, detail::Kept::result);  // dy y
+  return detail::function("exp", x, kernels::table().exp, kernels::table().mul, detail::Saved::result);  // dy y
 }
 
 /// The natural logarithm: -infinity at 0, NaN below.
 inline Tensor log(const Tensor& x) {
-  return detail::function("log", x, kernels::table().log, kernels::table().div, detail::Kept::input);  // dy / x
+  return detail::function("log", x, kernels::table().log, kernels::table().div, detail::Saved::input);  // dy / x
 }
 
 /// The square root: NaN below 0. Its gradient 1 / (2 sqrt(x)) is infinite at 0.

@@ -19,12 +19,12 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 // The bytes of L1, L2 and L3 as the system tells, or common ones where it does not.
 #ifdef _SC_LEVEL1_DCACHE_SIZE
-Index told(int name, Index otherwise) {
+Index setting(int name, Index otherwise) {
   const long bytes = sysconf(name);
   return bytes > 0 ? Index(bytes) : otherwise;
 }
-const std::array<Index, 3> caches{told(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), told(_SC_LEVEL2_CACHE_SIZE, 1 << 20),
-                                  told(_SC_LEVEL3_CACHE_SIZE, 16 << 20)};
+const std::array<Index, 3> caches{setting(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), setting(_SC_LEVEL2_CACHE_SIZE, 1 << 20),
+                                  setting(_SC_LEVEL3_CACHE_SIZE, 16 << 20)};
 #else
 constexpr std::array<Index, 3> caches{32 << 10, 1 << 20, 16 << 20};
 #endif
