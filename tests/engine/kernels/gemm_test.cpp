@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/base/storage.h"
 #include "tests/tools.h"
 
 namespace mote::test::gemm_test {
@@ -159,6 +160,18 @@ TEST_CASE("gemm_batch: the products one by one, whatever their number and the th
       CHECK(c == expected);
     }
   }
+}
+
+TEST_CASE("gemm: however long the sum, its blocks side by side take little memory") {
+  const Index n = 512, k = 33'000;  // 65 blocks of a MiB each, or two
+  const std::vector<real> row(static_cast<std::size_t>(n), 1);
+  std::vector<real> c(static_cast<std::size_t>(n * n));
+  const Hardware two(kernels::table(), 2);
+  reset_peak_memory();
+  const Index before = memory_stats().live_bytes;
+  kernels::gemm(n, n, k, {row.data(), 1, 0}, {row.data(), 0, 1}, c.data(), n);
+  CHECK(c == std::vector<real>(c.size(), real(k)));
+  CHECK(memory_stats().peak_bytes - before < Index(1) << 25);
 }
 
 }  // namespace
