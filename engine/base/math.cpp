@@ -29,17 +29,11 @@ struct OneBits {
   friend OneBits operator&(OneBits a, OneBits b) { return OneBits(a.v & b.v); }
   friend OneBits operator|(OneBits a, OneBits b) { return OneBits(a.v | b.v); }
   friend OneBits operator^(OneBits a, OneBits b) { return OneBits(a.v ^ b.v); }
+  friend OneBits operator<<(OneBits a, UInt k) { return OneBits(a.v << k); }
+  friend OneBits operator>>(OneBits a, UInt k) { return OneBits(a.v >> k); }
   friend OneMask operator==(OneBits a, OneBits b) { return {a.v == b.v}; }
   friend Scalar<T> as_real(OneBits a) { return Scalar<T>(__builtin_bit_cast(T, a.v)); }
 };
-template <int k, class T>
-OneBits<T> shl(OneBits<T> a) {
-  return OneBits<T>(a.v << k);
-}
-template <int k, class T>
-OneBits<T> shr(OneBits<T> a) {
-  return OneBits<T>(a.v >> k);
-}
 
 template <class T>
 struct Scalar {

@@ -102,12 +102,6 @@ struct Constants<double> {
       0x1.50e717185adb9p-69};
 };
 
-// Every V provides its own shl<k>(bits) and shr<k>(bits). Clang 14 parses "shl<" as a template only if it knows one.
-template <int k>
-void shl() = delete;
-template <int k>
-void shr() = delete;
-
 /// c[0] + c[1] x + c[2] x^2 + ..., by Horner's rule: one fma per power, the last one the most accurate.
 template <int i = 0, class V, class Real, int n>
 MOTE_INLINE V polynomial(V x, const Real (&c)[n]) {

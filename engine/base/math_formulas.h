@@ -44,7 +44,7 @@ struct PowerAndRest {
   BitsOf<V> power;  // n + offset in the lowest bits, those of magic above them
   V rest;
 };
-/// For |x| up to a few hundred. `offset` makes the exponent field of a power of two from n, for shl to put in place.
+/// For |x| up to a few hundred. `offset` makes n the exponent field of a power of two, which a shift puts in place.
 template <int offset, class V>
 MOTE_INLINE PowerAndRest<V> split_by_ln2(V x) {
   using C = ConstantsOf<V>;
@@ -72,14 +72,14 @@ MOTE_INLINE V expm1_rest(V r) {
 /// 2^(biased - bias). Only the lowest bits of `biased` count.
 template <class V>
 MOTE_INLINE V power_of_two(BitsOf<V> biased) {
-  return as_real(shl<ConstantsOf<V>::mantissa>(biased));
+  return as_real(biased << ConstantsOf<V>::mantissa);
 }
 
 /// y 2^n with power = n + 2 bias, in two steps, because 2^n itself may overflow or underflow. Only the last step can
 /// round.
 template <class V>
 MOTE_INLINE V times_power(V y, BitsOf<V> power) {
-  const BitsOf<V> first = shr<1>(power);
+  const BitsOf<V> first = power >> 1;
   return y * power_of_two<V>(first) * power_of_two<V>(power - first);
 }
 
@@ -142,9 +142,9 @@ MOTE_INLINE ExponentAndRest<V> split_by_two(V x) {
   const auto tiny = x < V(C::smallest_normal);
   const V scaled = select(tiny, x * V(C::two_mantissa), x);
   const V offset = select(tiny, V(C::two_mantissa + Real(C::bias + C::mantissa)), V(C::two_mantissa + Real(C::bias)));
-  const B biased = shr<C::mantissa>(bits(scaled) + B(C::one - C::sqrt_half));
+  const B biased = (bits(scaled) + B(C::one - C::sqrt_half)) >> C::mantissa;
   const V exponent = as_real(biased | bits(V(C::two_mantissa))) - offset;  // the integer placed in the low bits of 2^23
-  return {exponent, as_real(bits(scaled) - shl<C::mantissa>(biased) + B(C::one)), biased};
+  return {exponent, as_real(bits(scaled) - (biased << C::mantissa) + B(C::one)), biased};
 }
 
 /// e ln 2 + log(1 + f + low), where low is too small to change f. The large parts are added last

@@ -138,7 +138,7 @@ MOTE_INLINE V sin_with_turns(V x, BitsOf<V> turns) {
   const V z = angle.hi * angle.hi;
   const B quadrant = angle.quadrant + turns;
   const V y = select((quadrant & B(1)) == B(0), sin_of_rest(angle.hi, angle.lo, z), cos_of_rest(angle.hi, angle.lo, z));
-  return as_real(bits(y) ^ shl<C::width - 2>(quadrant & B(2)));  // bit 1 of the quadrant is the sign
+  return as_real(bits(y) ^ ((quadrant & B(2)) << (C::width - 2)));  // bit 1 of the quadrant is the sign
 }
 
 template <class V>

@@ -1,4 +1,4 @@
-// How the element-wise kernels of table.cpp run over an array: each is one formula over Vec in one of these loops.
+// How the element-wise kernels of table.cpp run over an array: each is one formula in one of these loops.
 #pragma once
 
 #include "engine/kernels/kernels.h"
@@ -7,58 +7,75 @@
 namespace mote {
 namespace {
 
-/// At most 16 elements, n of them, `stride` apart.
-MOTE_INLINE Vec load_n(const real* p, Index n, Index stride) {
-  if (stride == 1) return load_n(p, n);
-  if (stride == 0) return Vec(*p);
-  return n == Vec::lanes ? Vec::load_strided(p, stride, Vec::lanes) : Vec::load_strided(p, stride, n);
+/// What a step of a loop takes: of narrow registers two, as the operations of one fill the time that the other's take.
+using Step = std::conditional_t<Reg::lanes == Vec::lanes, Reg, PairOf<Reg>>;
+
+/// Runs body.operator()<V>(i, n) over [0, count): V is Step, or Reg for what is left, of which there are n.
+template <class Body>
+MOTE_INLINE void for_elements(Index count, const Body& body) {
+  Index i = 0;
+  for (; i + Step::lanes <= count; i += Step::lanes) body.template operator()<Step>(i, Step::lanes);
+  for (; i < count; i += Reg::lanes) body.template operator()<Reg>(i, count - i);
+}
+
+/// What a loop reads: a row, or with step 0 a number over and over, of which there are as many as a Step has lanes.
+struct Operand {
+  const real* row;
+  Index step;
+};
+
+/// n elements that are `stride` apart: where they lie, or copies in `buffer`.
+Operand operand(const real* p, Index stride, Index n, real* buffer) {
+  if (stride == 1) return {p, 1};
+  if (stride == 0) return Step(*p).store(buffer), Operand{buffer, 0};
+  for (Index i = 0; i < n; i += Reg::lanes) Reg::load_strided(p + i * stride, stride, n - i).store(buffer + i);
+  return {buffer, 1};
+}
+
+/// Runs a loop over operands that are not both rows.
+void gather(void (*loop)(Operand, Operand, real*, Index), const real* a, Index a_stride, const real* b, Index b_stride,
+            real* y, Index n) {
+  real left[256], right[256];
+  const auto copied = [](Index stride) { return stride != 0 && stride != 1; };
+  const Index most = copied(a_stride) || copied(b_stride) ? 256 : n;
+  for (Index m; n > 0; n -= m, a += m * a_stride, b += m * b_stride, y += m) {
+    m = n < most ? n : most;
+    loop(operand(a, a_stride, m, left), operand(b, b_stride, m, right), y, m);
+  }
 }
 
 // Each loop is a template over its formula f, a lambda without captures, and flattened: or the compiler might call a
 // long formula instead of inlining it.
 
-MOTE_INLINE Index at_most_16(Index n) { return n < Vec::lanes ? n : Index(Vec::lanes); }
-
+/// Lanes that are not there have 1 on the right, since 0 / 0 may trap.
 template <auto f>
-[[gnu::flatten]] void unary(const real* x, Index sx, real* y, Index n) {
-  Index i = 0;
-  if (sx == 1)
-    for (; i + Vec::lanes <= n; i += Vec::lanes) f(Vec::load(x + i)).store(y + i);
-  for (; i < n; i += Vec::lanes) {
-    const Index m = at_most_16(n - i);
-    store_n(f(load_n(x + i * sx, m, sx)), y + i, m);
-  }
+[[gnu::flatten]] void loop(Operand a, Operand b, real* y, Index n) {
+  for_elements(n, [&]<class V>(Index i, Index m) {
+    store_n(f(load_n<V>(a.row + i * a.step, m), one_beyond(load_n<V>(b.row + i * b.step, m), m)), y + i, m);
+  });
+}
+template <auto f>
+void binary(const real* a, Index a_stride, const real* b, Index b_stride, real* y, Index n) {
+  a_stride == 1 && b_stride == 1 ? loop<f>({a, 1}, {b, 1}, y, n) : gather(loop<f>, a, a_stride, b, b_stride, y, n);
 }
 
-/// The three common strides are fast. Lanes that are not there have 1 on the right, since 0 / 0 may trap.
+/// A formula of one number as one of two.
 template <auto f>
-[[gnu::flatten]] void binary(const real* a, Index sa, const real* b, Index sb, real* y, Index n) {
-  Index i = 0;
-  if (sa == 1 && sb == 1) {
-    for (; i + Vec::lanes <= n; i += Vec::lanes) f(Vec::load(a + i), Vec::load(b + i)).store(y + i);
-  } else if (sa == 1 && sb == 0 && n > 0) {
-    const Vec right(*b);
-    for (; i + Vec::lanes <= n; i += Vec::lanes) f(Vec::load(a + i), right).store(y + i);
-  } else if (sa == 0 && sb == 1 && n > 0) {
-    const Vec left(*a);
-    for (; i + Vec::lanes <= n; i += Vec::lanes) f(left, Vec::load(b + i)).store(y + i);
-  }
-  for (; i < n; i += Vec::lanes) {
-    const Index m = at_most_16(n - i);
-    store_n(f(load_n(a + i * sa, m, sa), one_beyond(load_n(b + i * sb, m, sb), m)), y + i, m);
-  }
+constexpr auto of_left = [](auto a, auto) { return f(a); };
+template <auto f>
+void unary(const real* x, Index stride, real* y, Index n) {
+  binary<of_left<f>>(x, stride, x, stride == 1, y, n);
 }
 
 /// y = f(x) again and dx = dy f'(x), for little more than the cost of one.
 template <auto f>
 [[gnu::flatten]] void value_and_gradient(const real* dy, const real* x, real* y, real* dx, Index n) {
-  for (Index i = 0; i < n; i += Vec::lanes) {
-    const Index m = at_most_16(n - i);
-    const ValueAndSlope<Vec> both = f(load_n(x + i, m));
-    const Vec d = load_n(dy + i, m) * both.slope;
+  for_elements(n, [&]<class V>(Index i, Index m) {
+    const ValueAndSlope<V> both = f(load_n<V>(x + i, m));
+    const V d = load_n<V>(dy + i, m) * both.slope;
     store_n(both.value, y + i, m);
     store_n(d, dx + i, m);
-  }
+  });
 }
 
 /// x scaled where its bit is 1, x 0 elsewhere: bit i of keep[j] for element 8 j + i.

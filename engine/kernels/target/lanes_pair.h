@@ -30,16 +30,10 @@ struct RegBits {
   friend MOTE_INLINE RegBits operator|(RegBits a, RegBits b) { return RegBits(a.v | b.v); }
   friend MOTE_INLINE RegBits operator^(RegBits a, RegBits b) { return RegBits(a.v ^ b.v); }
   friend MOTE_INLINE RegBits operator~(RegBits a) { return RegBits(~a.v); }
+  friend MOTE_INLINE RegBits operator<<(RegBits a, UInt k) { return RegBits(a.v << k); }
+  friend MOTE_INLINE RegBits operator>>(RegBits a, UInt k) { return RegBits(a.v >> k); }
   friend MOTE_INLINE RegMask operator==(RegBits a, RegBits b) { return native_equal(a.v, b.v); }
 };
-template <int k>
-MOTE_INLINE RegBits shl(RegBits b) {
-  return RegBits(b.v << k);
-}
-template <int k>
-MOTE_INLINE RegBits shr(RegBits b) {
-  return RegBits(b.v >> k);
-}
 
 /// One machine register of floating-point values.
 struct Reg {
@@ -78,22 +72,18 @@ struct Reg {
   friend MOTE_INLINE Reg sqrt(Reg a) { return Reg(native_sqrt(a.v)); }
   friend MOTE_INLINE Mask operator<(Reg a, Reg b) { return native_less(a.v, b.v); }
   friend MOTE_INLINE Mask operator<=(Reg a, Reg b) { return native_less_equal(a.v, b.v); }
+  friend MOTE_INLINE Mask operator>(Reg a, Reg b) { return b < a; }
+  friend MOTE_INLINE Mask operator>=(Reg a, Reg b) { return b <= a; }
+  friend MOTE_INLINE Mask operator!=(Reg a, Reg b) { return ~(a == b); }
   friend MOTE_INLINE Mask operator==(Reg a, Reg b) { return native_equal(a.v, b.v); }
   friend MOTE_INLINE Reg select(Mask m, Reg a, Reg b) { return Reg(native_select(m, a.v, b.v)); }
   friend MOTE_INLINE Bits bits(Reg a) { return Bits(reinterpret_as<NativeBits>(a.v)); }
 };
-/// Lane i takes lane i + k, for i < k; the others do not matter.
-template <int k, class R>
-MOTE_INLINE R lanes_from(R a) {
-  if constexpr (R::lanes == 2)
-    return R(__builtin_shufflevector(a.v, a.v, 1, 1));
-  else if constexpr (R::lanes == 4)
-    return R(__builtin_shufflevector(a.v, a.v, k, k | 1, 2, 3));
-  else if constexpr (R::lanes == 8)
-    return R(__builtin_shufflevector(a.v, a.v, k, k | 1, k | 2, k | 3, 4, 5, 6, 7));
-  else
-    return R(__builtin_shufflevector(a.v, a.v, k, k | 1, k | 2, k | 3, k | 4, k | 5, k | 6, k | 7, 8, 9, 10, 11, 12, 13,
-                                     14, 15));
+using LaneNumbers = std::make_integer_sequence<int, Reg::lanes>;
+/// Lane i takes lane i + k, for i < k, a power of two; the others do not matter.
+template <int k, int... i>
+MOTE_INLINE Reg lanes_from(Reg a, std::integer_sequence<int, i...>) {
+  return Reg(__builtin_shufflevector(a.v, a.v, (i | k)...));
 }
 MOTE_INLINE Reg as_real(RegBits b) { return Reg(reinterpret_as<NativeReal>(b.v)); }
 
@@ -128,17 +118,11 @@ struct PairBits {
   friend MOTE_INLINE PairBits operator|(PairBits a, PairBits b) { return {a.lo | b.lo, a.hi | b.hi}; }
   friend MOTE_INLINE PairBits operator^(PairBits a, PairBits b) { return {a.lo ^ b.lo, a.hi ^ b.hi}; }
   friend MOTE_INLINE PairBits operator~(PairBits a) { return {~a.lo, ~a.hi}; }
+  friend MOTE_INLINE PairBits operator<<(PairBits a, UInt k) { return {a.lo << k, a.hi << k}; }
+  friend MOTE_INLINE PairBits operator>>(PairBits a, UInt k) { return {a.lo >> k, a.hi >> k}; }
   friend MOTE_INLINE Mask operator==(PairBits a, PairBits b) { return {a.lo == b.lo, a.hi == b.hi}; }
   friend MOTE_INLINE Real as_real(PairBits a) { return {as_real(a.lo), as_real(a.hi)}; }
 };
-template <int k, class Half>
-MOTE_INLINE PairBits<Half> shl(PairBits<Half> b) {
-  return {shl<k>(b.lo), shl<k>(b.hi)};
-}
-template <int k, class Half>
-MOTE_INLINE PairBits<Half> shr(PairBits<Half> b) {
-  return {shr<k>(b.lo), shr<k>(b.hi)};
-}
 
 template <class Half>
 struct PairOf {
@@ -156,10 +140,6 @@ struct PairOf {
   static MOTE_INLINE PairOf load(const real* p) { return {Half::load(p), Half::load(p + Half::lanes)}; }
   static MOTE_INLINE PairOf load_first(const real* p, Index n) {
     return {Half::load_first(p, low(n)), Half::load_first(n > Half::lanes ? p + Half::lanes : p, n - low(n))};
-  }
-  static MOTE_INLINE PairOf load_strided(const real* p, Index stride, Index n) {
-    return {Half::load_strided(p, stride, low(n)),
-            Half::load_strided(n > Half::lanes ? p + Half::lanes * stride : p, stride, n - low(n))};
   }
   MOTE_INLINE void store(real* p) const {
     lo.store(p);
@@ -181,6 +161,9 @@ struct PairOf {
   friend MOTE_INLINE PairOf sqrt(PairOf a) { return {sqrt(a.lo), sqrt(a.hi)}; }
   friend MOTE_INLINE Mask operator<(PairOf a, PairOf b) { return {a.lo < b.lo, a.hi < b.hi}; }
   friend MOTE_INLINE Mask operator<=(PairOf a, PairOf b) { return {a.lo <= b.lo, a.hi <= b.hi}; }
+  friend MOTE_INLINE Mask operator>(PairOf a, PairOf b) { return b < a; }
+  friend MOTE_INLINE Mask operator>=(PairOf a, PairOf b) { return b <= a; }
+  friend MOTE_INLINE Mask operator!=(PairOf a, PairOf b) { return ~(a == b); }
   friend MOTE_INLINE Mask operator==(PairOf a, PairOf b) { return {a.lo == b.lo, a.hi == b.hi}; }
   friend MOTE_INLINE PairOf select(Mask m, PairOf a, PairOf b) {
     return {select(m.lo, a.lo, b.lo), select(m.hi, a.hi, b.hi)};

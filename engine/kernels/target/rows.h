@@ -14,11 +14,20 @@ MOTE_INLINE void for_lanes(Index count, Body body) {
   for (; i + Vec::lanes <= count; i += Vec::lanes) body(i, Index(Vec::lanes));
   if (i < count) body(i, count - i);
 }
-MOTE_INLINE Vec load_n(const real* p, Index n) { return n == Vec::lanes ? Vec::load(p) : Vec::load_first(p, n); }
-MOTE_INLINE void store_n(Vec v, real* p, Index n) { n == Vec::lanes ? v.store(p) : v.store_first(p, n); }
+template <class V = Vec>
+MOTE_INLINE V load_n(const real* p, Index n) {
+  return n >= V::lanes ? V::load(p) : V::load_first(p, n);
+}
+template <class V>
+MOTE_INLINE void store_n(V v, real* p, Index n) {
+  n >= V::lanes ? v.store(p) : v.store_first(p, n);
+}
 /// True in the first n lanes. The others must not reach a sum or a maximum.
 MOTE_INLINE Mask lanes_below(Index n) { return Vec::iota() < Vec(static_cast<real>(n)); }
-MOTE_INLINE Vec one_beyond(Vec v, Index n) { return n == Vec::lanes ? v : select(lanes_below(n), v, Vec(1)); }
+template <class V>
+MOTE_INLINE V one_beyond(V v, Index n) {
+  return n >= V::lanes ? v : select(V::iota() < V(static_cast<real>(n)), v, 1);
+}
 MOTE_INLINE Vec zero_beyond(Vec v, Index n) { return n == Vec::lanes ? v : select(lanes_below(n), v, Vec::zero()); }
 
 constexpr real infinity = static_cast<real>(__builtin_inf());

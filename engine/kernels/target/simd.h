@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include "engine/base/math_constants.h"
 
@@ -17,39 +19,40 @@
 namespace mote {
 namespace {
 
-template <class R, int lanes = R::lanes>
-struct Sixteen {
-  using Type = typename Sixteen<PairOf<R>>::Type;
-};
+/// Pairs of pairs, until there are 16 lanes.
 template <class R>
-struct Sixteen<R, 16> {
-  using Type = R;
-};
+auto sixteen() {
+  if constexpr (R::lanes < 16) return sixteen<PairOf<R>>();
+  if constexpr (R::lanes == 16) return R();
+}
 
-/// 16 values. Members: load(p), load_first(p, n), load_strided(p, stride, n), store(p), store_first(p, n), zero(),
+/// 16 values. Members: load(p), load_first(p, n), store(p), store_first(p, n), zero(),
 /// iota() = 0 1 2 ... 15. A real converts to 16 copies of itself. No memory need be aligned; what takes n touches only
 /// the first n elements (0 <= n <= 16; the other lanes are 0).
 /// Also: + - * / fma(a, b, c) = a*b + c rounded once, sqrt(a), select(mask, if_true, if_false), bits(a), as_real(b);
 /// greater_of(a, b) = b < a ? a : b and lesser_of(a, b) = a < b ? a : b, so b where one of them is NaN.
-using Vec = Sixteen<Reg>::Type;
+using Vec = decltype(sixteen<Reg>());
 
 /// 16 truth values: & | ~ any(m). Comparisons return them; a comparison with NaN is false, only != is true.
 using Mask = Vec::Mask;
 
-/// 16 unsigned integers of the same width as real: + - & | ^ ~ == shl<k>(b) shr<k>(b).
+/// 16 unsigned integers of the same width as real: + - & | ^ ~ == << k >> k.
 using Bits = Vec::Bits;
 using UInt = Bits::UInt;
 
 static_assert(sizeof(Vec) == 16 * sizeof(real));
 
-MOTE_INLINE Mask operator>(Vec a, Vec b) { return b < a; }
-MOTE_INLINE Mask operator>=(Vec a, Vec b) { return b <= a; }
-MOTE_INLINE Mask operator!=(Vec a, Vec b) { return ~(a == b); }
 MOTE_INLINE Mask is_nan(Vec x) { return x != x; }
 
 constexpr UInt sign_bit = UInt(1) << (8 * sizeof(real) - 1);
-MOTE_INLINE Vec operator-(Vec x) { return as_real(bits(x) ^ Bits(sign_bit)); }  // 0 - x would lose the sign of 0
-MOTE_INLINE Vec abs(Vec x) { return as_real(bits(x) & Bits(~sign_bit)); }
+template <class V>
+MOTE_INLINE V operator-(V x) {
+  return as_real(bits(x) ^ typename V::Bits(sign_bit));  // 0 - x would lose the sign of 0
+}
+template <class V>
+MOTE_INLINE V abs(V x) {
+  return as_real(bits(x) & typename V::Bits(~sign_bit));
+}
 
 MOTE_INLINE Vec& operator+=(Vec& a, Vec b) { return a = a + b; }
 MOTE_INLINE Vec& operator-=(Vec& a, Vec b) { return a = a - b; }
@@ -71,10 +74,10 @@ MOTE_INLINE real tree(V x, Combine combine) {
   if constexpr (V::lanes > Reg::lanes) {
     return tree(combine(x.lo, x.hi), combine);
   } else {
-    if constexpr (V::lanes > 8) x = combine(x, lanes_from<8>(x));
-    if constexpr (V::lanes > 4) x = combine(x, lanes_from<4>(x));
-    if constexpr (V::lanes > 2) x = combine(x, lanes_from<2>(x));
-    return combine(x, lanes_from<1>(x)).v[0];
+    if constexpr (V::lanes > 8) x = combine(x, lanes_from<8>(x, LaneNumbers()));
+    if constexpr (V::lanes > 4) x = combine(x, lanes_from<4>(x, LaneNumbers()));
+    if constexpr (V::lanes > 2) x = combine(x, lanes_from<2>(x, LaneNumbers()));
+    return combine(x, lanes_from<1>(x, LaneNumbers())).v[0];
   }
 }
 MOTE_INLINE real sum_tree(Vec x) {

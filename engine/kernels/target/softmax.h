@@ -33,9 +33,6 @@ MOTE_INLINE Vec exp_below_first(Vec v, Index n) {
   return v_exp_below(n == Vec::lanes ? v : select(lanes_below(n), v, Vec(-infinity)));
 }
 
-/// What softmax multiplies the exponentials by. A row divides only once.
-MOTE_INLINE Vec inverse(real sum) { return Vec(real(1) / sum); }
-
 /// softmax without a mask. The last n mod 16 elements stay in a register until they are finished.
 MOTE_INLINE void softmax_row(const real* x, real* y, real* stats, Index n) {
   const Index whole = n - n % Vec::lanes, rest = n - whole;
@@ -50,7 +47,7 @@ MOTE_INLINE void softmax_row(const real* x, real* y, real* stats, Index n) {
   if (rest) last = exp_below_first(Vec::load_first(x + whole, rest) - top, rest);
   const real sum = sum_tree(total + last);
   if (stats) stats[0] = largest, stats[1] = sum;
-  const Vec scale = inverse(sum);
+  const Vec scale(real(1) / sum);  // a row divides only once
   for (Index i = 0; i < whole; i += Vec::lanes) (Vec::load(y + i) * scale).store(y + i);
   if (rest) (last * scale).store_first(y + whole, rest);
 }
@@ -81,7 +78,7 @@ void softmax(const real* x, const std::uint8_t* keep, real* y, real* stats, Inde
   });
   const real sum = sum_tree(total);
   if (stats) stats[0] = largest, stats[1] = sum;
-  const Vec scale = inverse(sum);
+  const Vec scale(real(1) / sum);
   for_lanes(n, [&](Index i, Index m) {  // masked elements stay 0 even if the sum is NaN
     store_n(select(kept(keep + i, m), load_n(y + i, m) * scale, Vec::zero()), y + i, m);
   });

@@ -6,18 +6,9 @@
 namespace mote {
 namespace {
 
-template <int... i>
-struct Lanes {};
-template <int n, int... i>
-struct CountLanes : CountLanes<n - 1, n - 1, i...> {};
-template <int... i>
-struct CountLanes<0, i...> {
-  using Type = Lanes<i...>;
-};
-
 /// Of two rows of a matrix, swaps every second group of s lanes of `a` with the group before it of `b`.
 template <int s, int... i>
-MOTE_INLINE void swap_lanes(NativeReal& a, NativeReal& b, Lanes<i...>) {
+MOTE_INLINE void swap_lanes(NativeReal& a, NativeReal& b, std::integer_sequence<int, i...>) {
   constexpr int n = native_lanes;
   const NativeReal upper = __builtin_shufflevector(a, b, ((i & s) ? n + i - s : i)...);
   b = __builtin_shufflevector(a, b, ((i & s) ? n + i : i + s)...);
@@ -29,7 +20,7 @@ template <int s = native_lanes / 2>
 MOTE_INLINE void transpose(Reg (&x)[native_lanes]) {
 #pragma GCC unroll 16
   for (int i = 0; i < native_lanes; ++i)
-    if ((i & s) == 0) swap_lanes<s>(x[i].v, x[i + s].v, CountLanes<native_lanes>::Type());
+    if ((i & s) == 0) swap_lanes<s>(x[i].v, x[i + s].v, LaneNumbers());
   if constexpr (s > 1) transpose<s / 2>(x);
 }
 

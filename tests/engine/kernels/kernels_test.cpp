@@ -115,18 +115,29 @@ TEST_CASE("kernels: functions of one number, every length and offset, and that a
 }
 
 TEST_CASE("kernels: functions of one number with strides 0, 2, -1, 3, at every offset of the output") {
-  const std::vector<real> x = mixed(512, 7);
+  const std::vector<real> x = mixed(3000, 7);
   for (const auto& [name, f] : unary)
     for (const Index stride : {0, 2, -1, 3})
       for (Index offset = 0; offset < 16; ++offset)
-        for (const Index n : {Index(0), Index(1), 15 + offset, Index(33)}) {
-          const real* const in = x.data() + 256 + offset;
-          same_everywhere(name, n, offset, [&, f = f](const Table& t, real* y) { (t.*f)(in, stride, y, n); });
+        for (const Index n : {Index(0), Index(1), 15 + offset, Index(33), offset == 7 ? Index(600) : 32}) {
+          const real* const in = x.data() + 700 + offset;
+          std::vector<real> single(static_cast<std::size_t>(n));
+          for (Index i = 0; i < n; ++i)
+            (kernels::table().*f)(in + i * stride, 1, &single[static_cast<std::size_t>(i)], 1);
+          same_everywhere(name, n, offset, [&, f = f](const Table& t, real* y) {
+            (t.*f)(in, stride, y, n);
+            CHECK(equal(std::vector<real>(y, y + n), single));
+          });
         }
 }
 
 TEST_CASE("kernels: functions of two numbers, every length, offset and pair of strides") {
   const std::vector<real> a = mixed(3100, 3), b = mixed(3100, 8);
+  const auto one_by_one = [](auto f, const real* x, Index sx, const real* z, Index sz, Index n) {
+    std::vector<real> y(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < y.size(); ++i, x += sx, z += sz) (kernels::table().*f)(x, 1, z, 1, &y[i], 1);
+    return y;
+  };
   for (const auto& [name, f] : binary) {
     for (const Index n : lengths())
       for (const auto& [sa, sb] : {std::pair<Index, Index>{1, 1}, {1, 0}, {0, 1}}) {
@@ -136,10 +147,13 @@ TEST_CASE("kernels: functions of two numbers, every length, offset and pair of s
       }
     for (const Index sa : {0, 1, 2, -1})
       for (const Index sb : {0, 1, 2, -1, 3})
-        for (const Index n : {0, 1, 15, 16, 17, 40}) {
-          const real *const x = a.data() + 100, *const z = b.data() + 101;
-          same_everywhere(name, n, (n + sa + sb) & 15,
-                          [&, f = f](const Table& t, real* y) { (t.*f)(x, sa, z, sb, y, n); });
+        for (const Index n : {0, 1, 15, 16, 17, 40, 600}) {
+          const real *const x = a.data() + 700, *const z = b.data() + 701;
+          const std::vector<real> single = one_by_one(f, x, sa, z, sb, n);
+          same_everywhere(name, n, (n + sa + sb) & 15, [&, f = f](const Table& t, real* y) {
+            (t.*f)(x, sa, z, sb, y, n);
+            CHECK(equal(std::vector<real>(y, y + n), single));
+          });
         }
   }
 }
