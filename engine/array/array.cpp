@@ -127,7 +127,7 @@ Array matmul(const Array& a, const Array& b, const Array* bias) {
   const Shape batch_a = a.shape().without(-1).without(-1), batch_b = b.shape().without(-1).without(-1);
   const Shape batch = broadcast(batch_a, batch_b), whole = batch.insert(-1, m).insert(-1, n);
   // One B for all: the matrices of A are rows of one, if their strides allow it.
-  if (const Shape rows{batch.numel() * m, k}; batch_b.numel() == 1 && batch_a == batch && a.layout().try_view(rows))
+  if (const Shape rows{batch.numel() * m, k}; batch_b.numel() == 1 && a.layout().try_view(rows))
     return matmul(a.reshape(rows), b.reshape({k, n})).reshape(whole);
   const Array x = a.expand(batch.insert(-1, m).insert(-1, k)), z = b.expand(batch.insert(-1, k).insert(-1, n));
   Array y = Array::empty(whole);

@@ -224,6 +224,7 @@ FOR_EACH_ARRAY("views: slices are clamped as in Python") {
   CHECK(a.slice(0, std::numeric_limits<Index>::min(), far).shape() == Shape{5});
   CHECK(elements(a.slice(0, 2, 5, far)) == Ints{2});
   CHECK(elements(a.slice(0, 0, 5, far)) == Ints{0});
+  CHECK(counting<A>({2, 3}).slice(0, 0, 2, far).stride(0) == 6);  // in elements: what is not reached overflows nothing
   CHECK(error_of([&] { a.slice(0, 0, 5, 0); }) == "slice: step 0 must be at least 1");
   CHECK(error_of([&] { a.slice(1, 0, 5); }) == "shape: axis 1 is out of range for [5]");
   CHECK(elements(a.slice(0, 1, 5, 2).slice(0, 1, 2)) == Ints{3});  // a slice of a slice

@@ -194,6 +194,17 @@ TEST_CASE("graph: a dy handed over stays the caller's") {
   CHECK(dy.to_vector() == std::vector<real>{10, 20});
 }
 
+TEST_CASE("graph: after a rule that throws no tensor has a part of a gradient") {
+  const Tensor x = leaf({1, 2});
+  Tensor asked = x * x;
+  asked.retain_grad();
+  Op op("broken", x);
+  const Tensor broken = op.record(x.array(), [](const Array&, Grads&) { throw Error("no way back"); });
+  CHECK(error_of([&] { sum(asked * broken).backward(); }) == "no way back");  // `asked` has received its share by then
+  CHECK(!asked.grad().defined());
+  CHECK(!x.grad().defined());
+}
+
 TEST_CASE("graph: intermediates keep a gradient on request only") {
   const Tensor x = leaf({1, 2});
   Tensor asked = x * x;

@@ -176,6 +176,9 @@ TEST_CASE("parallel_for: a forked child computes") {
   REQUIRE(product_is_right() == 0);
   CHECK(in_child([] { return missed(10000, 10) == 0 ? product_is_right() : 2; }) == "exit 0");
   CHECK(in_child([] { return threads() == 4 ? 0 : 1; }) == "exit 0");
+  parallel_for(4, 1, [](Index begin, Index) {  // also one forked by a task, which is then a program's first thread
+    if (begin == 0) CHECK(in_child([] { return set_threads(2), missed(1000, 10) == 0 ? 0 : 1; }) == "exit 0");
+  });
   CHECK(missed(1000, 10) == 0);
 }
 
