@@ -43,20 +43,26 @@ template <class... Parts>
 [[noreturn, gnu::cold, gnu::noinline]] void fail_with(const char* fallback, const Parts&... parts) {
   fail(fallback, {text_of(parts)...});
 }
+/// A literal as a pointer: or there would be a fail_with for every length.
+inline const char* decayed(const char* part) { return part; }
+template <class T>
+const T& decayed(const T& part) {
+  return part;
+}
 }  // namespace detail
 
 /// Throws an Error made of `parts` unless `condition` holds. The text is built only on failure.
 template <class... Parts>
 void check(bool condition, const Parts&... parts) {
   if (!condition) [[unlikely]]
-    detail::fail_with(nullptr, parts...);
+    detail::fail_with(nullptr, detail::decayed(parts)...);
 }
 
 /// The same for functions called both inside and outside ops: `name` opens the sentence when no op is open.
 template <class... Parts>
 void check_in(const char* name, bool condition, const Parts&... parts) {
   if (!condition) [[unlikely]]
-    detail::fail_with(name, parts...);
+    detail::fail_with(name, detail::decayed(parts)...);
 }
 
 }  // namespace mote
