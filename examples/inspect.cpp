@@ -375,7 +375,7 @@ std::string config_text(const std::string& folder) {
   return read_file(path, 1 << 20);
 }
 bool is_run(const std::string& folder) {
-  return JsonPlace(parse_json(config_text(folder), {}, folder + "/config.json")).find("general") != nullptr;
+  return JsonPlace(parse_json(config_text(folder), folder + "/config.json")).find("general") != nullptr;
 }
 
 /// The file that a path stands for.

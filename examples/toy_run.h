@@ -341,7 +341,7 @@ inline std::string checkpoint_of(const std::string& folder, bool best = false) {
 /// with the file.
 inline RunSettings read_config(const std::string& folder, const std::string& text = "") {
   const std::string path = folder + "/config.json", newest = newest_checkpoint(folder);
-  const Json document = parse_json(read_file(path, 1 << 20), {}, path);
+  const Json document = parse_json(read_file(path, 1 << 20), path);
   const JsonPlace root(document, path), general = root.at("general");
   const auto text_in = [](const JsonMember& field) {
     return field.value.is(Json::Kind::string) ? JsonPlace(field.value).as_string() : text_of(field.value);

@@ -116,7 +116,7 @@ constexpr Kind kinds[] = {{"transformer.wte.weight", false},
 }  // namespace
 
 GPTConfig parse_huggingface_config(const std::string& text, const std::string& what) {
-  const Json document = parse_json(text, {}, what);
+  const Json document = parse_json(text, what);
   return from_json(JsonPlace(document, what));
 }
 

@@ -58,7 +58,7 @@ std::vector<Report> read_lines(const std::string& path, Report (*from)(const Jso
   for (std::size_t at = 0, number = 1; at < text.size(); ++number) {
     const std::size_t stop = std::min(text.find('\n', at), text.size());
     const std::string where = path + " line " + std::to_string(number);
-    const Json line = parse_json(std::string_view(text).substr(at, stop - at), {}, where);
+    const Json line = parse_json(std::string_view(text).substr(at, stop - at), where);
     all.push_back(from(JsonPlace(line, where)));
     at = stop + 1;
   }

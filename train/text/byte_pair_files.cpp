@@ -132,7 +132,7 @@ void BytePairTokenizer::describe(Json& object) const {
 
 std::unique_ptr<Tokenizer> detail::gpt2_tokenizer_from(std::string_view vocabulary, const std::string& vocabulary_name,
                                                        std::string_view merge_list, const std::string& merges_name) {
-  const Json document = parse_json(vocabulary, {}, vocabulary_name);
+  const Json document = parse_json(vocabulary, vocabulary_name);
   const JsonPlace place(document, vocabulary_name);
   const std::vector<JsonMember>& members = place.members();
   std::vector<const std::string*> by_id(members.size(), nullptr);

@@ -6,6 +6,7 @@
 #include "engine/base/math.h"
 #include "engine/base/number_text.h"
 #include "engine/io/text/json.h"
+#include "engine/io/text/utf8.h"
 #include "engine/io/text/utf8_stream.h"
 
 namespace mote {
@@ -40,7 +41,7 @@ TextTask::TextTask(const Options& o, const std::string& state) : options(o) {
     identity_ = data_->identity;
     return;
   }
-  const Json document = parse_json(state, {}, "the text's state");
+  const Json document = parse_json(state, "the text's state");
   const JsonPlace kept(document, "the text's state");
   identity_ = {kept.at("bytes").as_integer(), static_cast<std::uint32_t>(kept.at("crc32").as_integer())};
   tokenizer_ = tokenizer_from(kept.at("tokenizer").as_string());
@@ -155,7 +156,6 @@ Questions TextTask::questions(Index count, Split split, const Generator& random)
 }
 
 std::string TextTask::word(Index id) const {
-  static constexpr std::string_view hex = "0123456789abcdef";
   const std::string& token = tokenizer_->token(id);
   const bool shows = valid_utf8(token) == token;
   std::string word;
@@ -166,7 +166,7 @@ std::string TextTask::word(Index id) const {
     else if (c == '\n')
       word += "\\n";
     else if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !shows))
-      (word += "\\x").append(1, hex[byte >> 4]).append(1, hex[byte & 15u]);
+      (word += "\\x") += detail::hex_text(byte, 2);
     else
       word += c;
   }

@@ -49,7 +49,7 @@ std::unique_ptr<Tokenizer> train_tokenizer(TokenizerKind kind, std::string_view 
 
 std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_view what) {
   constexpr std::array<std::string_view, 4> known{"tokenizer", "special", "tokens", "merges"};
-  const Json document = parse_json(json, {}, what);
+  const Json document = parse_json(json, what);
   const JsonPlace root(document, what);
   const std::string name(what);
   try {

@@ -7,6 +7,7 @@
 
 #include "engine/io/files/crc32.h"
 #include "engine/io/text/json.h"
+#include "engine/io/text/utf8.h"
 
 namespace mote {
 
@@ -23,11 +24,7 @@ constexpr const char* metadata_name = "__metadata__";
 constexpr const char* header_crc_name = "mote.crc32.header";    ///< in the metadata: 8 digits
 constexpr const char* tensor_crcs_name = "mote.crc32.tensors";  ///< 8 digits for each in the order of the file; spaces
 
-inline std::string crc_text(std::uint32_t crc) {
-  std::string text(8, '0');
-  for (std::size_t i = 0; i < 8; ++i) text[i] = "0123456789abcdef"[crc >> (28 - 4 * i) & 15];
-  return text;
-}
+inline std::string crc_text(std::uint32_t crc) { return hex_text(crc, 8); }
 
 /// Where the digits of a header's own CRC-32 stand in it; npos if there are none. No name and no text can be taken for
 /// them: there, a quotation mark stands behind a backslash.

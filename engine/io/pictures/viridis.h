@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "engine/io/text/utf8.h"
+
 namespace mote::detail {
 
 /// Viridis at level / 64, from 0 (dark blue) to 64 (yellow), as "#440154", between nine colours. Source: S. van der
@@ -14,8 +16,7 @@ inline std::string viridis(int level) {
   std::string text = "#";
   for (int shift = 16; shift >= 0; shift -= 8) {
     const int from = colours[left] >> shift & 255, to = colours[left + 1] >> shift & 255;
-    const int mixed = (from * (8 - share) + to * share + 4) / 8;
-    (text += "0123456789abcdef"[mixed / 16]) += "0123456789abcdef"[mixed % 16];
+    text += hex_text(static_cast<unsigned>((from * (8 - share) + to * share + 4) / 8), 2);
   }
   return text;
 }

@@ -22,8 +22,8 @@ Json::Json(Json&&) noexcept = default;
 Json::~Json() = default;
 
 Json& Json::operator=(Json other) noexcept {
-  std::swap(value_, other.value_);
-  std::swap(depth_, other.depth_);
+  value_ = std::move(other.value_);
+  depth_ = other.depth_;
   return *this;
 }
 

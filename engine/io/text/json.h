@@ -20,9 +20,9 @@ struct JsonMember;
 
 /// A JSON value. Integers have 64 bits, -2^63 to 2^63 - 1, and are another kind than numbers with a fraction or an
 /// exponent, which are doubles: 1 is no 1.0. An object keeps the order of its members. Arrays and objects lie at most
-/// 1000 deep in each other, whatever a value is made from: all that walks through them recurses.
+/// 64 deep in each other, whatever a value is made from: all that walks through them recurses.
 ///
-///     const Json config = parse_json(text, {}, "config.json");
+///     const Json config = parse_json(text, "config.json");
 ///     const Index layers = JsonPlace(config, "config.json").at("n_layer").as_integer();
 ///     const std::string text = text_of(Json::object({{"n_layer", 12}, {"sizes", Json::array({2, 3})}}));
 class Json {
@@ -30,7 +30,7 @@ class Json {
   enum class Kind { null, boolean, integer, number, string, array, object };
   using Value = std::variant<std::monostate, bool, Index, double, std::string, std::vector<Json>,
                              std::vector<JsonMember>>;  // in the order of kinds
-  static constexpr std::size_t most_depth = 1000;
+  static constexpr std::size_t most_depth = 64;
 
   Json();  ///< null
   Json(std::nullptr_t) : Json() {}
@@ -129,26 +129,18 @@ class JsonPlace {
   std::string path_;
 };
 
-/// What parse_json() accepts at most. Its memory is bounded by 80 bytes for each byte of text, and by `values`.
-struct JsonLimits {
-  std::size_t depth = 64;  ///< of arrays and objects in each other, at most Json::most_depth
-  std::size_t bytes = 100'000'000;
-  std::size_t values = 20'000'000;
-};
-
 /// The value of a text: RFC 8259 to the letter, and one value. Time grows as n log n at most.
 /// Errors: "<what>: line 2, column 5 (byte 17): <rule>", lines and columns (characters) counted from 1, bytes from 0,
 /// for text that is not JSON or not UTF-8 (a byte order mark, comments, trailing commas and NaN included); a name that
 /// occurs twice in an object or holds U+0000; half a surrogate pair; an integer outside [-2^63, 2^63), a number beyond
-/// the range of a double, or one that would become 0; anything above a limit.
-Json parse_json(std::string_view text, const JsonLimits& limits = {}, std::string_view what = "JSON");
+/// the range of a double, or one that would become 0; more than 100,000,000 bytes or 20,000,000 values, or values
+/// nested deeper than Json::most_depth. Memory is bounded by 80 bytes for each byte of text.
+Json parse_json(std::string_view text, std::string_view what = "JSON");
 
-/// As parse_json of an object, with JsonLimits{}: see(name, value) for one member after the other, none of which is
-/// kept and none of which has more than `values` values. Nor are names compared: who sees them must refuse one that
-/// occurs twice.
-void parse_json_members(std::string_view text, std::string_view what,
-                        const std::function<void(const std::string& name, const Json& value)>& see,
-                        std::size_t values = JsonLimits{}.values);
+/// As parse_json of an object: see(name, value) for one member after the other, none of which is kept and none of which
+/// has more than `most_values` values. Nor are names compared: who sees them must refuse one that occurs twice.
+void parse_json_members(std::string_view text, std::string_view what, std::size_t most_values,
+                        const std::function<void(const std::string& name, const Json& value)>& see);
 
 namespace detail {
 /// A text for an error: of a long one the beginning, without what cannot be shown.

@@ -12,11 +12,12 @@ namespace mote {
 namespace {
 
 constexpr std::size_t longest_number = 1024;  // characters; an integer of one has at most 20
+constexpr std::size_t most_bytes = 100'000'000;
 
 class JsonParser {
  public:
-  JsonParser(std::string_view text, const JsonLimits& limits, std::string_view what)
-      : text_(text), what_(what), limits_(limits) {}
+  JsonParser(std::string_view text, std::string_view what, std::size_t most_values)
+      : text_(text), what_(what), most_values_(most_values) {}
 
   Json document() {
     begin();
@@ -37,9 +38,9 @@ class JsonParser {
 
  private:
   void begin() {
-    if (text_.size() > limits_.bytes)
+    if (text_.size() > most_bytes)
       throw Error(std::string(what_) + ": " + std::to_string(text_.size()) + " bytes are above the limit of " +
-                  std::to_string(limits_.bytes));
+                  std::to_string(most_bytes));
     if (text_.starts_with("\xef\xbb\xbf")) fail("a byte order mark is not JSON");
     skip_space();
   }
@@ -50,7 +51,7 @@ class JsonParser {
 
   Json value(std::size_t depth) {
     skip_space();
-    if (values_++ == limits_.values) fail("there are more than " + std::to_string(limits_.values) + " values");
+    if (values_++ == most_values_) fail("there are more than " + std::to_string(most_values_) + " values");
     const char c = peek();
     if (c == '"') return string();
     if (c == '-' || is_digit(c)) return number();
@@ -58,7 +59,7 @@ class JsonParser {
     if (literal("false")) return false;
     if (literal("null")) return nullptr;
     if (c != '[' && c != '{') fail("a value must stand here, not " + here());
-    if (depth == limits_.depth) fail("arrays and objects are nested deeper than " + std::to_string(depth));
+    if (depth == Json::most_depth) fail("arrays and objects are nested deeper than " + std::to_string(depth));
     ++at_;
     return c == '[' ? array(depth + 1) : object(depth + 1);
   }
@@ -169,8 +170,7 @@ class JsonParser {
     if (byte > 0x20 && byte < 0x7f) return {'\'', text_[at_], '\''};
     const auto [length, code] = detail::character_at(text_, at_);
     if (code >= 0xa0) return std::string(1, '\'').append(text_.substr(at_, length)) + '\'';
-    static constexpr const char* hex = "0123456789abcdef";
-    return std::string("byte 0x") + hex[byte >> 4] + hex[byte & 15u];
+    return "byte 0x" + detail::hex_text(byte, 2);
   }
 
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -249,24 +249,18 @@ class JsonParser {
   }
 
   std::string_view text_, what_;
-  const JsonLimits& limits_;
+  std::size_t most_values_;
   std::size_t at_ = 0;  // the byte at which the parser stands
   std::size_t values_ = 0;
 };
 
 }  // namespace
 
-Json parse_json(std::string_view text, const JsonLimits& limits, std::string_view what) {
-  check_in("parse_json", limits.depth <= Json::most_depth, "a depth of ", limits.depth, " is above the limit of ",
-           Json::most_depth);
-  return JsonParser(text, limits, what).document();
-}
+Json parse_json(std::string_view text, std::string_view what) { return JsonParser(text, what, 20'000'000).document(); }
 
-void parse_json_members(std::string_view text, std::string_view what,
-                        const std::function<void(const std::string&, const Json&)>& see, std::size_t values) {
-  JsonLimits limits;
-  limits.values = values;
-  JsonParser(text, limits, what).document_members(see);
+void parse_json_members(std::string_view text, std::string_view what, std::size_t most_values,
+                        const std::function<void(const std::string&, const Json&)>& see) {
+  JsonParser(text, what, most_values).document_members(see);
 }
 
 }  // namespace mote

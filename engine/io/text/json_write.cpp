@@ -50,7 +50,7 @@ class Writer {
       if (which != std::string_view::npos) {
         (text_ += '\\') += letters[which];
       } else if (byte < 0x20) {
-        ((text_ += "\\u00") += "01"[byte >> 4]) += "0123456789abcdef"[byte & 15u];
+        (text_ += "\\u") += detail::hex_text(byte, 4);
       } else {
         const auto [bytes, code] = detail::character_at(string, i);
         if (!code) owner.fail("holds text that is not UTF-8: " + detail::shown_name(string));

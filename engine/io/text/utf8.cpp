@@ -51,4 +51,10 @@ std::string utf8_text(unsigned code) {
   return {static_cast<char>(0xf0u | code >> 18), tail(12), tail(6), tail(0)};
 }
 
+std::string hex_text(unsigned number, int digits) {
+  std::string text;
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) text += "0123456789abcdef"[number >> shift & 15];
+  return text;
+}
+
 }  // namespace mote::detail

@@ -1,4 +1,4 @@
-// UTF-8: a character of a text, the bytes of a character.
+// UTF-8: a character of a text, the bytes of a character; and the digits that escapes are written with.
 #pragma once
 
 #include <cstddef>
@@ -28,5 +28,8 @@ bool is_control(unsigned code);
 
 /// The bytes of the character with this code, which is at most 0x10ffff and no surrogate.
 std::string utf8_text(unsigned code);
+
+/// The last `digits` hexadecimal digits of a number.
+std::string hex_text(unsigned number, int digits);
 
 }  // namespace mote::detail
