@@ -109,8 +109,8 @@ Array reduce_rows(kernels::Reduce* f, Array x, const Axes& axes, bool keepdim, c
   Array y = Array::empty(r.shape);
   real* const out = y.mutate();
   parallel_for(r.outer, grain_of_rows(r.count), [&](Index lo, Index hi) {
-    Array room = Array::empty({r.in_pieces() ? r.count : 0});
-    for (Index i = lo; i < hi; ++i) out[i] = f(r.piece(i * r.count, r.count, room.mutate()), r.count);
+    std::vector<real> room(r.in_pieces() ? static_cast<std::size_t>(r.count) : 0);
+    for (Index i = lo; i < hi; ++i) out[i] = f(r.piece(i * r.count, r.count, room.data()), r.count);
   });
   return y;
 }

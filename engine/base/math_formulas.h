@@ -118,11 +118,17 @@ MOTE_INLINE V v_tanh(V x) {
   return with_sign_of(e / (e + V(2)), x);
 }
 
+/// -|x|.
+template <class V>
+MOTE_INLINE V minus_abs(V x) {
+  return as_real(bits(x) | bits(V(typename V::Real(-0.0))));
+}
+
 /// Within 2.4 ulp, down to subnormal results: 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing
 /// overflows or cancels.
 template <class V>
 MOTE_INLINE V v_sigmoid(V x) {
-  const V e = v_exp_below(-abs(x));
+  const V e = v_exp_below(minus_abs(x));
   return select(x < V(0), e, V(1)) / (V(1) + e);
 }
 
@@ -230,7 +236,7 @@ struct Logistic {
 };
 template <class V>
 MOTE_INLINE Logistic<V> v_logistic(V x) {
-  const V e = v_exp_below(-abs(x)), larger = V(1) / (V(1) + e), smaller = e * larger;
+  const V e = v_exp_below(minus_abs(x)), larger = V(1) / (V(1) + e), smaller = e * larger;
   const auto negative = x < V(0);
   return {select(negative, smaller, larger), select(negative, larger, smaller)};
 }

@@ -44,8 +44,7 @@ void gather(void (*loop)(Operand, Operand, real*, Index), const real* a, Index a
   }
 }
 
-// Each loop is a template over its formula f, a lambda without captures, and flattened: or the compiler might call a
-// long formula instead of inlining it.
+// Each loop is flattened, or the compiler might call a long formula f instead of inlining it.
 
 /// Lanes that are not there have 1 on the right, since 0 / 0 may trap.
 template <auto f>

@@ -29,6 +29,8 @@ MOTE_INLINE __m256i first_lanes(Index n) {
 MOTE_INLINE NativeReal native_load_first(const real* p, Index n) { return MOTE_OP(maskload)(p, first_lanes(n)); }
 MOTE_INLINE void native_store_first(real* p, Index n, NativeReal v) { MOTE_OP(maskstore)(p, first_lanes(n), v); }
 
+MOTE_INLINE NativeReal native_greater_of(NativeReal a, NativeReal b) { return MOTE_OP(max)(a, b); }
+MOTE_INLINE NativeReal native_lesser_of(NativeReal a, NativeReal b) { return MOTE_OP(min)(a, b); }
 MOTE_INLINE NativeReal native_sqrt(NativeReal a) { return MOTE_OP(sqrt)(a); }
 MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) { return MOTE_OP(fmadd)(a, b, c); }
 

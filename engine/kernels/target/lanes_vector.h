@@ -30,9 +30,9 @@ MOTE_INLINE RegMask native_less_equal(NativeReal a, NativeReal b) { return {a <=
 MOTE_INLINE RegMask native_equal(NativeReal a, NativeReal b) { return {a == b}; }
 MOTE_INLINE RegMask native_equal(NativeBits a, NativeBits b) { return {(NativeInt)(a == b)}; }
 MOTE_INLINE NativeReal native_select(RegMask m, NativeReal a, NativeReal b) { return m.v ? a : b; }
-// Some machines' own maximum and minimum differ for NaN and -0.
-MOTE_INLINE NativeReal native_greater_of(NativeReal a, NativeReal b) { return b < a ? a : b; }
-MOTE_INLINE NativeReal native_lesser_of(NativeReal a, NativeReal b) { return a < b ? a : b; }
+// Templates, which give way to a target's own function: an instruction with just this meaning for NaN and -0.
+MOTE_INLINE auto native_greater_of(auto a, auto b) { return b < a ? a : b; }
+MOTE_INLINE auto native_lesser_of(auto a, auto b) { return a < b ? a : b; }
 
 /// For targets that cannot load and store some lanes at once.
 MOTE_INLINE NativeReal load_each(const real* p, Index n) {
