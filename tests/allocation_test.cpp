@@ -185,6 +185,13 @@ TEST_CASE("allocation: forward and backward, into gradients that are there") {
     s.model.loss(s.ids, s.targets).backward();
     return Bytes();
   });
+  sweep("backward, gradients held elsewhere too", [](State& s) {
+    const StreamGuard both;
+    std::vector<Array> held;
+    for (const Parameter& p : parameters(s.model)) held.push_back(p.grad());
+    s.model.loss(s.ids, s.targets).backward();
+    return Bytes();
+  });
 }
 
 TEST_CASE("allocation: one step of fit") {
