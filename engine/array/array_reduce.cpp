@@ -20,7 +20,7 @@ class Reduction {
   Reduction(const Array& x, const Axes& axes, bool keepdim, bool to_rows)
       : shape(reduced_shape(x.shape(), axes, keepdim)), x_(x) {
     const Axes sorted = axes.of(x.rank());
-    const std::span<const int> list(sorted);
+    const std::span<const int> list(sorted.begin(), sorted.end());
     const bool together = list.empty() || list.back() - list.front() + 1 == static_cast<int>(list.size());
     Index after = 1;
     for (int i = list.empty() ? x.rank() : list.back() + 1; i < x.rank(); ++i) after *= x.shape()[i];

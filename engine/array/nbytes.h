@@ -14,7 +14,7 @@ Index nbytes(const T& x) {
   Index bytes = 0;
   if constexpr (requires { x.bytes(); }) {
     bytes = static_cast<Index>(x.bytes());
-  } else if constexpr (requires { x.numel() * sizeof(*x.data()); }) {
+  } else if constexpr (requires { x.defined() && x.data(); }) {
     if (x.defined()) bytes = x.numel() * static_cast<Index>(sizeof(*x.data()));
   } else if constexpr (requires { typename T::value_type; }) {
     using Item = typename T::value_type;

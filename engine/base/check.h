@@ -45,10 +45,7 @@ template <class... Parts>
 }
 /// A literal as a pointer: or there would be a fail_with for every length.
 inline const char* decayed(const char* part) { return part; }
-template <class T>
-const T& decayed(const T& part) {
-  return part;
-}
+const auto& decayed(const auto& part) { return part; }
 }  // namespace detail
 
 /// Throws an Error made of `parts` unless `condition` holds. The text is built only on failure.

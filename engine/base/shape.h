@@ -62,6 +62,8 @@ class Shape {
 
   const Index* begin() const { return extents_.items; }
   const Index* end() const { return extents_.items + rank_; }
+  const Index* data() const { return begin(); }  // with size(), for older libraries' std::span
+  std::size_t size() const { return static_cast<std::size_t>(rank_); }
 
   /// Copies with one axis changed, two swapped, one removed or inserted before `axis` (in [-rank-1, rank]).
   Shape with(int axis_, Index extent) const {
