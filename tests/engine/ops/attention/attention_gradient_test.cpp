@@ -1,6 +1,6 @@
 // The attention op through check_op, its gradients with dropout and through rotary, the zeros of what is not seen.
 #include "engine/ops/rotary.h"
-#include "tests/engine/ops/naive_attention.h"
+#include "tests/engine/ops/attention/naive_attention.h"
 #include "tests/support.h"
 
 namespace mote::test::attention_gradient_test {

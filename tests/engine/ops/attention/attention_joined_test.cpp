@@ -1,8 +1,8 @@
 // Attention over heads that lie side by side, and over one packed projection: the same bits as with heads as an axis.
 #include "engine/ops/kv_cache.h"
 #include "engine/ops/view.h"
-#include "tests/engine/ops/naive_attention.h"
-#include "tests/engine/ops/seen_weights.h"
+#include "tests/engine/ops/attention/naive_attention.h"
+#include "tests/engine/ops/attention/seen_weights.h"
 #include "tests/support.h"
 
 namespace mote::test::attention_joined_test {

@@ -2,8 +2,8 @@
 #include <functional>
 #include <span>
 
-#include "tests/engine/ops/naive_attention.h"
-#include "tests/engine/ops/seen_weights.h"
+#include "tests/engine/ops/attention/naive_attention.h"
+#include "tests/engine/ops/attention/seen_weights.h"
 #include "tests/support.h"
 
 namespace mote::test::attention_masked_test {
