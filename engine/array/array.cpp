@@ -113,11 +113,12 @@ Array matmul(const Array& a, const Array& b, const Array* bias) {
   if (bias)
     check_in("matmul", a.rank() == 2 && b.rank() == 2 && bias->shape() == Shape{b.shape()[1]}, "a bias ", bias->shape(),
              " does not fit: it is one row, for a product of two matrices, not of ", a.shape(), " and ", b.shape());
+  const Index k = a.shape()[-1], rows = b.shape()[b.rank() == 1 ? 0 : -2];
+  check_in("matmul", rows == k, "shapes ", a.shape(), " and ", b.shape(), " do not multiply (the ", k,
+           " columns of the first against the ", rows, " rows of the second)");
   if (a.rank() == 1) return matmul(a.unsqueeze(0), b).squeeze(b.rank() == 1 ? 0 : -2);
   if (b.rank() == 1) return matmul(a, b.unsqueeze(1)).squeeze(-1);
-  const Index m = a.shape()[-2], k = a.shape()[-1], n = b.shape()[-1];
-  check_in("matmul", b.shape()[-2] == k, "shapes ", a.shape(), " and ", b.shape(), " do not multiply (the ", k,
-           " columns of the first against the ", b.shape()[-2], " rows of the second)");
+  const Index m = a.shape()[-2], n = b.shape()[-1];
   if (a.rank() == 2 && b.rank() == 2) {
     Array y = Array::empty({m, n});
     const Array added = bias ? bias->contiguous() : Array();
@@ -127,8 +128,8 @@ Array matmul(const Array& a, const Array& b, const Array* bias) {
   const Shape batch_a = a.shape().without(-1).without(-1), batch_b = b.shape().without(-1).without(-1);
   const Shape batch = broadcast(batch_a, batch_b), whole = batch.insert(-1, m).insert(-1, n);
   // One B for all: the matrices of A are rows of one, if their strides allow it.
-  if (const Shape rows{batch.numel() * m, k}; batch_b.numel() == 1 && a.layout().try_view(rows))
-    return matmul(a.reshape(rows), b.reshape({k, n})).reshape(whole);
+  if (const Shape joined{batch.numel() * m, k}; batch_b.numel() == 1 && a.layout().try_view(joined))
+    return matmul(a.reshape(joined), b.reshape({k, n})).reshape(whole);
   const Array x = a.expand(batch.insert(-1, m).insert(-1, k)), z = b.expand(batch.insert(-1, k).insert(-1, n));
   Array y = Array::empty(whole);
   const auto at_x = matrix_offsets(x, batch.numel()), at_z = matrix_offsets(z, batch.numel());

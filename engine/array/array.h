@@ -72,7 +72,7 @@ void accumulate(Array& total, const Array& x);
 void accumulate_slice(Array& total, int axis, Index start, Index end, Index step, const Array& x);
 
 // Reductions over `axes` (none given: all). keepdim leaves an extent of 1. Sums run in 16 lanes over blocks of 4096
-// elements, in an order that depends only on the shape. Empty: sum 0; max and min are errors. NaN beats every number.
+// elements or 128 rows, in an order that depends only on the shape. Empty: sum 0, max and min an error. NaN beats all.
 Array sum(const Array& x, const Axes& axes = {}, bool keepdim = false);
 Array max(const Array& x, const Axes& axes = {}, bool keepdim = false);
 Array min(const Array& x, const Axes& axes = {}, bool keepdim = false);

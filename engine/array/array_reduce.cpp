@@ -63,9 +63,8 @@ class Reduction {
 constexpr double element = 0.15;  // nanoseconds to reduce one
 Index grain_of_rows(Index count) { return grain_for(5 + element * static_cast<double>(count)); }
 
-// Parts of the definition of a sum: the sums of blocks of a row, and of blocks of rows, are added in order.
-constexpr Index sum_block = 4096, sum_rows = 128;
-constexpr Index stripe = 64;  // columns per task: whole cache lines
+constexpr Index sum_block = 4096;  // part of the definition of a sum: the sums of blocks of a row are added in order
+constexpr Index stripe = 64;       // columns per task: whole cache lines
 
 real sum_row(const Reduction& r, Index begin) {
   const auto sum_of = [&](Index at, Index n) {
@@ -88,11 +87,11 @@ real sum_row(const Reduction& r, Index begin) {
 void sum_columns(const Reduction& r, Index begin, Index width, real* out) {
   const auto f = kernels::table().sum_columns;
   if (!r.in_pieces()) return f(r.piece(begin, 0, nullptr), r.count, r.inner, out, width);
-  std::array<real, sum_rows * stripe> room;
+  std::array<real, kernels::sum_rows * stripe> room;
   std::array<real, stripe> part;
   std::fill_n(out, width, real(0));
-  for (Index first = 0; first < r.count; first += sum_rows) {
-    const Index n = std::min(sum_rows, r.count - first);
+  for (Index first = 0; first < r.count; first += kernels::sum_rows) {
+    const Index n = std::min(kernels::sum_rows, r.count - first);
     for (Index i = 0; i < n; ++i) r.piece(begin + (first + i) * r.inner, width, room.data() + i * width);
     f(room.data(), n, width, part.data(), width);
     for (Index j = 0; j < width; ++j) out[j] += part[static_cast<std::size_t>(j)];
@@ -152,7 +151,7 @@ Array sum_to(const Array& x, const Shape& shape) {
   const int extra = x.rank() - shape.rank();
   for (int i = 0; i < x.rank(); ++i)
     if (i < extra || shape[i - extra] != x.shape()[i]) axes[count++] = i;
-  return count == 0 ? x.reshape(shape) : sum(x, std::span<const int>(axes.data(), count), true).reshape(shape);
+  return sum(x, std::span<const int>(axes.data(), count), true).reshape(shape);
 }
 
 }  // namespace mote

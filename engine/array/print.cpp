@@ -194,7 +194,7 @@ PrintManipulator print_precision(int digits) {
 std::ostream& operator<<(std::ostream& out, const PrintManipulator& manipulator) {
   const Numbers now = numbers(manipulator.options_), plain = numbers({});
   for (std::size_t i = 0; i < (manipulator.all_ ? now.size() : 1); ++i)  // the first is the precision
-    difference(out, i) = static_cast<long>(now[i] - plain[i]);
+    difference(out, i) = static_cast<long>(std::min<Index>(now[i] - plain[i], std::numeric_limits<long>::max()));
   return out;
 }
 

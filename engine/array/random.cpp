@@ -131,7 +131,7 @@ void Generator::set_state(const GeneratorState& state) const {
   check_in("set_state", state.used <= state.words.size(), "position ", state.used, " is above ", state.words.size());
   const bool dead = std::all_of(state.words.begin(), state.words.end(), [](std::uint32_t w) { return w == 0; });
   check_in("set_state", !dead, "all words are zero, so every draw would be zero; was this state ever filled?");
-  changing() = state;
+  if (state != stream_->state) changing() = state;  // a stream put back where it is costs a StreamGuard no memory
 }
 
 /// The state, of which at least one word has not been drawn.

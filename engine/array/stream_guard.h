@@ -17,7 +17,8 @@ namespace mote {
 class StreamGuard {
  public:
   [[nodiscard]] StreamGuard() {
-    if (!thread_context.streams) thread_context.streams = this;
+    if (thread_context.streams) return;
+    thread_context.streams = this, exceptions_ = std::uncaught_exceptions();
   }
   ~StreamGuard() {
     if (thread_context.streams != this) return;
@@ -34,7 +35,6 @@ class StreamGuard {
     GeneratorState before;
   };
   void remember(const Generator& stream) {
-    if (drawn_.empty()) exceptions_ = std::uncaught_exceptions();
     drawn_.push_back({stream, stream.get_state()});
     stream.stream_->guard = this;
   }
@@ -47,7 +47,7 @@ class StreamGuard {
   }
 
   std::vector<Drawn, CachedAllocator<Drawn>> drawn_;
-  int exceptions_ = 0;  // in flight before the first draw
+  int exceptions_ = 0;  // in flight when it began
 };
 
 }  // namespace mote

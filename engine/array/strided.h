@@ -42,7 +42,7 @@ class Strided {
   static Self empty(const Shape& shape) {
     Self x;
     x.layout_.reset(shape);
-    x.storage_ = Storage(static_cast<std::size_t>(x.layout_.numel()) * sizeof(T));
+    x.storage_ = Storage(static_cast<std::uint64_t>(x.layout_.numel()) * sizeof(T));
     return x;
   }
   static Self full(const Shape& shape, T value) {

@@ -3,7 +3,6 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 
 #include "engine/base/check.h"
 

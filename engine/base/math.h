@@ -4,7 +4,7 @@
 /// Why not the C library: its functions are also accurate to a unit in the last place, but the direction of the error
 /// depends on the library and, in glibc, on the CPU. Weights, random draws and learning rates are computed from these
 /// functions, and a run must repeat bit for bit on another machine. Everything below uses only additions,
-/// multiplications and fused multiply-adds, which IEEE 754 defines to the last bit.
+/// multiplications, divisions and fused multiply-adds, which IEEE 754 defines to the last bit.
 ///
 /// An "ulp" is the distance between neighbouring values at the true result; the best possible error is 0.5. Float was
 /// measured against double on every 127th bit pattern, double against long double on millions of random arguments.

@@ -16,10 +16,10 @@ void set_threads(int n);
 /// so that what is worth another thread is decided in one place. The estimate changes no bit, only where chunks end.
 ///
 /// A chunk takes 3 microseconds, and a loop is shared from two chunks on. Measured with jobs of two equal chunks on two
-/// cores of an EPYC under Linux: a worker that is looking for work begins after 0.5 and its end is seen after another
-/// 0.4, so that chunks of 2 already pay; one that sleeps costs the caller 2 and begins after 9. Nor should chunks be
-/// much longer: few can only be split unevenly, and a job waits for those begun by a thread that has lost its core
-/// since.
+/// cores of an EPYC under Linux: a worker that is looking for work begins after 0.5 microseconds and its end is seen
+/// after another 0.4, so that chunks of 2 already pay; one that sleeps costs the caller 2 and begins after 9. Nor
+/// should chunks be much longer: few can only be split unevenly, and a job waits for those begun by a thread that has
+/// lost its core since.
 constexpr Index grain_for(double nanoseconds) {
   constexpr double chunk = 3'000;
   return nanoseconds * 1e9 <= chunk ? 1000000000 : nanoseconds >= chunk ? 1 : static_cast<Index>(chunk / nanoseconds);

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::align_val_t alignment{64};
 constexpr int max_bits = 57;  // a block is at most 2^57 bytes: no processor addresses more, and sums of such fit Index
+constexpr std::uint64_t largest_block = std::min(std::uint64_t(1) << max_bits, std::uint64_t(SIZE_MAX / 2));
 
 /// Size classes: steps of 64 bytes up to 576, then four to a doubling, from 1 MiB on sixteen, each 64 bytes larger: an
 /// array of 2^k elements plus its counter is then not the first of the next class (..., 448, 512, 576, 704, 832, ...).
@@ -174,8 +175,9 @@ void watch_end() {
 
 }  // namespace
 
-void* allocate_block(std::size_t bytes) {
-  if (bytes > std::uint64_t(1) << max_bits) throw std::bad_alloc();
+void* allocate_block(std::uint64_t asked) {
+  if (asked > largest_block) throw std::bad_alloc();
+  const std::size_t bytes = static_cast<std::size_t>(asked);
   const SizeClass size(bytes);
   void* const block = own.free.pop(size);
   if (!block) return shared_block(size, bytes);

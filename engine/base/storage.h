@@ -14,8 +14,8 @@
 
 namespace mote {
 
-/// The library's memory use. Bytes are those of the size classes, which round a request up by at most a quarter. What
-/// other threads have done with small blocks may be missing, or reach a peak late: see allocate_block().
+/// The library's memory use. Bytes are those of the size classes, which round a request up by at most a quarter or 63
+/// bytes. What other threads have done with small blocks may be missing, or reach a peak late: see allocate_block().
 struct MemoryStats {
   Index live_bytes = 0;       ///< in use now
   Index live_blocks = 0;      ///< blocks in use now
@@ -36,7 +36,7 @@ void release_memory();
 /// of every size that it ever had. On top of that each thread keeps up to 256 KiB of small blocks for itself, until it
 /// ends. With MOTE_ALLOC=system both call operator new and delete directly. Errors: std::bad_alloc when the system has
 /// no more, even after release_memory().
-void* allocate_block(std::size_t bytes);
+void* allocate_block(std::uint64_t bytes);
 void free_block(void* block, std::size_t bytes) noexcept;
 
 /// Puts standard containers and shared_ptr, such as graph nodes, into cached blocks.
@@ -77,8 +77,8 @@ T count_up(std::atomic<T>& count, T n) {
 class Storage {
  public:
   Storage() = default;
-  explicit Storage(std::size_t bytes) : head_(static_cast<Head*>(allocate_block(bytes + sizeof(Head)))) {
-    ::new (head_) Head{1, bytes};
+  explicit Storage(std::uint64_t bytes) : head_(static_cast<Head*>(allocate_block(bytes + sizeof(Head)))) {
+    ::new (head_) Head{1, static_cast<std::size_t>(bytes)};
   }
   Storage(const Storage& other) noexcept : head_(other.head_) {
     if (head_) detail::count_up(head_->handles, 1l);

@@ -44,8 +44,8 @@ Index packed_width(Index n);
 Index packed_numel(Index n, Index k);
 /// Packs w [n, k], contiguous.
 PackedWeight pack_weight(Index n, Index k, const real* w, real* panels);
-/// C = A W^T + bias: A [m, k] and C [m, n], contiguous; bias [n] or null; k at least 1. The bits of gemm(). For a few
-/// rows: A's are multiplied three or more at a time, and each time W passes.
+/// C = A W^T + bias: A [m, k] and C [m, n], contiguous; bias [n] or null; k at least 1. The bits of gemm(). Meant
+/// for few rows: W is read once for every three or more rows of A.
 void multiply_packed(Index m, const real* a, const PackedWeight& w, const real* bias, real* c);
 
 }  // namespace mote::kernels

@@ -12,6 +12,8 @@ namespace mote::kernels {
 using Unary = void(const real* x, Index sx, real* y, Index n);
 /// y[i] = f(a[i * sa], b[i * sb]).
 using Binary = void(const real* a, Index sa, const real* b, Index sb, real* y, Index n);
+/// Part of the definition of a sum: the sums of blocks of so many rows are added in order.
+constexpr Index sum_rows = 128;
 /// Reduces n contiguous elements to one value.
 using Reduce = real(const real* x, Index n);
 
@@ -21,7 +23,7 @@ struct AdamStep {
   real beta1, one_minus_beta1, beta2, one_minus_beta2, decay, l2, step_size, correction2_sqrt, eps;
 };
 struct SgdStep {
-  real lr, l2, momentum, keep;
+  real lr, l2, momentum, one_minus_dampening;
   bool nesterov, first;
 };
 /// The gradient of a step, which is first multiplied by `scale`. The product is stored in `scaled`, unless that is
@@ -189,7 +191,7 @@ struct Table {
 const Table& table();
 /// Every table this processor supports, slowest first; tests cover all of them.
 std::vector<const Table*> available_tables();
-/// Uses `t` from now on. For tests and benchmarks: results do not change.
+/// Uses `t` from now on. For tests: results do not change.
 void use_table(const Table& t);
 
 }  // namespace mote::kernels

@@ -38,7 +38,7 @@ std::string read_file(const std::string& path, std::uint64_t most);
 ///
 /// A link is followed; permissions stay; a folder or file that may not be written is an error. What is no regular file
 /// (a pipe, a terminal, /dev/null) is written to directly, and so is the file that this program prints to, as
-/// /dev/stdout: behind what stands in it already. Temporaries that a killed program left in a folder are removed by the
+/// /dev/stdout: what is written is appended. Temporaries that a killed program left in a folder are removed by the
 /// first file that another writes there. On Windows by the C++ library alone: other programs see the old file or the
 /// new one, whole; what a power cut leaves is not promised, nothing is locked, and the file that this program prints to
 /// is like any other.
@@ -74,7 +74,7 @@ void check_output(const std::string& path);
 
 /// Makes a folder, and those it lies in. One that exists is left as it is.
 void make_folder(const std::string& path);
-/// The names in a folder, sorted by their bytes.
+/// The names in a folder, sorted byte by byte.
 std::vector<std::string> list_folder(const std::string& path);
 /// Whether there is such a file or folder.
 bool file_exists(const std::string& path);

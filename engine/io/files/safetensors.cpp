@@ -129,7 +129,8 @@ void SafetensorsFile::read_members(const std::string& header) {
   };
   // A value may take 2 bytes in the header and 150 in memory: one member gets no more of them than the file's size pays
   // for.
-  parse_json_members(header, source_.name + ": header", 1000 + static_cast<std::size_t>(source_.size / 128), see);
+  parse_json_members(header, source_.name + ": header",
+                     detail::most_metadata + 1 + static_cast<std::size_t>(source_.size / 128), see);
   std::sort(tensors_.begin(), tensors_.end(), [](const TensorEntry& a, const TensorEntry& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });

@@ -19,7 +19,7 @@ struct NamedArray {
   AnyArray value;
 };
 
-/// Texts by name: `__metadata__`.
+/// Texts by name: `__metadata__`; at most 2,000 when written.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 /// Writes a file, whole or not at all (FileWriter of file.h). Equal arguments give equal bytes: tensors are sorted as
@@ -52,7 +52,7 @@ class SafetensorsFile {
   explicit SafetensorsFile(ByteSource source);
 
   const std::string& name() const { return source_.name; }
-  /// In the order of their bytes.
+  /// In the order in which they lie in the file.
   const std::deque<TensorEntry>& tensors() const { return tensors_; }
   /// By name; without the checksums, which save_safetensors adds itself.
   const Metadata& metadata() const { return metadata_; }

@@ -20,6 +20,7 @@ inline std::string text_of(const Quoted& quoted) { return '\'' + detail::shorten
 namespace detail {
 
 constexpr std::uint64_t largest_header = 100'000'000;  ///< bytes; the reference implementation's limit
+constexpr std::size_t most_metadata = 2'000;           ///< entries
 constexpr const char* metadata_name = "__metadata__";
 constexpr const char* header_crc_name = "mote.crc32.header";    ///< in the metadata: 8 digits
 constexpr const char* tensor_crcs_name = "mote.crc32.tensors";  ///< 8 digits for each in the order of the file; spaces

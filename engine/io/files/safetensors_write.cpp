@@ -47,6 +47,8 @@ Metadata with_checksums(Metadata metadata, const std::vector<NamedArray>& tensor
 }
 
 std::string header_of(const std::vector<NamedArray>& tensors, Metadata metadata) {
+  check_in("safetensors", metadata.size() <= detail::most_metadata, metadata.size(),
+           " entries of metadata are above the limit of ", detail::most_metadata);
   std::sort(metadata.begin(), metadata.end());
   Json root = Json::object();
   if (!metadata.empty()) {

@@ -14,7 +14,8 @@ namespace {
 constexpr double smallest = 1e-290;  // powers of ten below could become 0
 
 /// The place of the first digit of |x|, which is not 0: 2 of 345.
-int first_place(double x) { return static_cast<int>(std::floor(math::log(std::abs(x)) / math::log(10.0))); }
+double log10_of(double x) { return math::log(x) / math::log(10.0); }
+int first_place(double x) { return static_cast<int>(std::floor(log10_of(std::abs(x)))); }
 
 }  // namespace
 
@@ -22,7 +23,7 @@ std::vector<double> linear_ticks(double low, double high) {
   if (!std::isfinite(low) || !std::isfinite(high) || !(low <= high)) return {};
   const double range = high - low;
   if (!(range > smallest) || !std::isfinite(range)) return {low};
-  double step = math::pow(10.0, std::floor(math::log(range) / math::log(10.0)));
+  double step = math::pow(10.0, std::floor(log10_of(range)));
   while (range / step >= 10) step *= 10;  // where the logarithm was rounded down
   if (range / step < 2)
     step /= 5;
@@ -37,9 +38,9 @@ std::vector<double> linear_ticks(double low, double high) {
 
 std::vector<double> log_ticks(double low, double high) {
   if (!(low > 0) || !std::isfinite(high) || !(low <= high)) return {};
-  const double decades = math::log(high / low) / math::log(10.0);
+  const double decades = log10_of(high / low);
   std::vector<double> ticks;
-  const double first = math::pow(10.0, std::floor(math::log(std::max(low, smallest)) / math::log(10.0)) - 1);
+  const double first = math::pow(10.0, std::floor(log10_of(std::max(low, smallest))) - 1);
   const double stride = decades > 10 ? math::pow(10.0, std::ceil(decades / 8)) : 10;
   for (double power = first; power <= high; power *= stride)
     for (const double factor : {1.0, 2.0, 5.0})

@@ -47,8 +47,9 @@ Json Json::array() { return array(std::vector<Json>()); }
 Json Json::object() { return object(std::vector<JsonMember>()); }
 
 void Json::holds(const Json& inner) {
-  depth_ = std::max(depth_, inner.depth_ + 1);
-  if (depth_ > most_depth) throw Error("JSON: arrays and objects are nested deeper than " + std::to_string(most_depth));
+  const auto depth = std::max(depth_, inner.depth_ + 1);
+  if (depth > most_depth) throw Error("JSON: arrays and objects are nested deeper than " + std::to_string(most_depth));
+  depth_ = depth;
 }
 
 bool operator==(const Json& a, const Json& b) { return a.value_ == b.value_; }
@@ -118,12 +119,13 @@ void JsonPlace::fail(std::string_view rule) const {
 std::string detail::shortened(std::string_view name) {
   constexpr std::size_t longest = 80;
   std::string shown;
-  for (std::size_t i = 0; i < name.size() && shown.size() < longest;) {
+  std::size_t i = 0;
+  while (i < name.size() && shown.size() < longest) {
     const auto [length, code] = character_at(name, i);
     shown += !code || is_control(*code) ? "?" : std::string(name.substr(i, length));
     i += length;
   }
-  return name.size() > longest ? shown + "..." : shown;
+  return i < name.size() ? shown + "..." : shown;
 }
 
 std::string detail::shown_name(std::string_view name) {

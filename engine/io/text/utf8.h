@@ -9,8 +9,8 @@
 
 namespace mote::detail {
 
-/// How many bytes from text[i] on, i below the size, begin a character, and whether they are all of it; none: no
-/// character begins so.
+/// How many bytes from text[i] on, i below the size, begin a character, 0 if no character begins so; and whether they
+/// are all of it.
 struct Utf8Beginning {
   std::size_t bytes;
   bool whole;
@@ -23,7 +23,7 @@ std::pair<std::size_t, std::optional<unsigned>> character_at(std::string_view te
 /// Whether a text consists of such characters.
 bool is_utf8(std::string_view text);
 
-/// Whether a character is one that controls instead of being seen, or the last two of the first plane, which are none.
+/// Whether a character is one that controls instead of being seen, or a noncharacter, U+FFFE or U+FFFF.
 bool is_control(unsigned code);
 
 /// The bytes of the character with this code, which is at most 0x10ffff and no surrogate.

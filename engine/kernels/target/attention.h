@@ -23,8 +23,8 @@ MOTE_INLINE void for_tiles(Index n, const Tile& tile, Index first = 0) {
 
 // Lanes are queries: sums over keys run down the keys, and nothing is added across a register.
 
-/// Puts `value` in place of what lies at pairs of a key and a query that does not see it: in most blocks of the last 15
-/// keys. Returns which queries see a key.
+/// Puts `value` in place of what lies at pairs of a key and a query that does not see it: in most blocks only
+/// pairs of the last 15 keys. Returns which queries see a key.
 MOTE_INLINE Mask mask_pairs(const AttentionBlock& b, real value, real* w) {
   const Vec instead(value);
   const auto mask_key = [&](Index j, Mask seen) { select(seen, Vec::load(w + 16 * j), instead).store(w + 16 * j); };

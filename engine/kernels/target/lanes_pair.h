@@ -29,7 +29,6 @@ struct RegBits {
   friend MOTE_INLINE RegBits operator&(RegBits a, RegBits b) { return RegBits(a.v & b.v); }
   friend MOTE_INLINE RegBits operator|(RegBits a, RegBits b) { return RegBits(a.v | b.v); }
   friend MOTE_INLINE RegBits operator^(RegBits a, RegBits b) { return RegBits(a.v ^ b.v); }
-  friend MOTE_INLINE RegBits operator~(RegBits a) { return RegBits(~a.v); }
   friend MOTE_INLINE RegBits operator<<(RegBits a, UInt k) { return RegBits(a.v << k); }
   friend MOTE_INLINE RegBits operator>>(RegBits a, UInt k) { return RegBits(a.v >> k); }
   friend MOTE_INLINE RegMask operator==(RegBits a, RegBits b) { return native_equal(a.v, b.v); }
@@ -73,7 +72,6 @@ struct Reg {
   friend MOTE_INLINE Mask operator<(Reg a, Reg b) { return native_less(a.v, b.v); }
   friend MOTE_INLINE Mask operator<=(Reg a, Reg b) { return native_less_equal(a.v, b.v); }
   friend MOTE_INLINE Mask operator>(Reg a, Reg b) { return b < a; }
-  friend MOTE_INLINE Mask operator>=(Reg a, Reg b) { return b <= a; }
   friend MOTE_INLINE Mask operator!=(Reg a, Reg b) { return ~(a == b); }
   friend MOTE_INLINE Mask operator==(Reg a, Reg b) { return native_equal(a.v, b.v); }
   friend MOTE_INLINE Reg select(Mask m, Reg a, Reg b) { return Reg(native_select(m, a.v, b.v)); }
@@ -117,7 +115,6 @@ struct PairBits {
   friend MOTE_INLINE PairBits operator&(PairBits a, PairBits b) { return {a.lo & b.lo, a.hi & b.hi}; }
   friend MOTE_INLINE PairBits operator|(PairBits a, PairBits b) { return {a.lo | b.lo, a.hi | b.hi}; }
   friend MOTE_INLINE PairBits operator^(PairBits a, PairBits b) { return {a.lo ^ b.lo, a.hi ^ b.hi}; }
-  friend MOTE_INLINE PairBits operator~(PairBits a) { return {~a.lo, ~a.hi}; }
   friend MOTE_INLINE PairBits operator<<(PairBits a, UInt k) { return {a.lo << k, a.hi << k}; }
   friend MOTE_INLINE PairBits operator>>(PairBits a, UInt k) { return {a.lo >> k, a.hi >> k}; }
   friend MOTE_INLINE Mask operator==(PairBits a, PairBits b) { return {a.lo == b.lo, a.hi == b.hi}; }
@@ -162,7 +159,6 @@ struct PairOf {
   friend MOTE_INLINE Mask operator<(PairOf a, PairOf b) { return {a.lo < b.lo, a.hi < b.hi}; }
   friend MOTE_INLINE Mask operator<=(PairOf a, PairOf b) { return {a.lo <= b.lo, a.hi <= b.hi}; }
   friend MOTE_INLINE Mask operator>(PairOf a, PairOf b) { return b < a; }
-  friend MOTE_INLINE Mask operator>=(PairOf a, PairOf b) { return b <= a; }
   friend MOTE_INLINE Mask operator!=(PairOf a, PairOf b) { return ~(a == b); }
   friend MOTE_INLINE Mask operator==(PairOf a, PairOf b) { return {a.lo == b.lo, a.hi == b.hi}; }
   friend MOTE_INLINE PairOf select(Mask m, PairOf a, PairOf b) {

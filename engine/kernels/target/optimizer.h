@@ -41,14 +41,15 @@ void adam(const kernels::AdamStep& s, real* value, const kernels::ScaledGrad& gr
   });
 }
 
-/// g = grad + l2 value;  velocity = first ? g : momentum velocity + keep g;
+/// g = grad + l2 value;  velocity = first ? g : momentum velocity + (1 - dampening) g;
 /// value -= lr (nesterov ? g + momentum velocity : velocity). A null velocity means no momentum: value -= lr g.
 void sgd(const kernels::SgdStep& s, real* value, const kernels::ScaledGrad& grad, real* velocity, Index n) {
   for_lanes(n, [&](Index i, Index k) {
     const Vec p = load_n(value + i, k);
     Vec g = fma(Vec(s.l2), p, gradient(grad, i, k));
     if (velocity) {
-      const Vec moved = s.first ? g : flush(fma(Vec(s.keep), g, load_n(velocity + i, k) * Vec(s.momentum)));
+      const Vec moved =
+          s.first ? g : flush(fma(Vec(s.one_minus_dampening), g, load_n(velocity + i, k) * Vec(s.momentum)));
       store_n(moved, velocity + i, k);
       g = s.nesterov ? fma(Vec(s.momentum), moved, g) : moved;
     }

@@ -70,10 +70,10 @@ template <int vecs>
 MOTE_INLINE void sum_columns_of(const real* x, Index rows, Index stride, real* y, Index n) {
   Vec total[vecs];
   for (int v = 0; v < vecs; ++v) total[v] = Vec::zero();
-  for (Index r0 = 0; r0 < rows; r0 += 128) {
+  for (Index r0 = 0; r0 < rows; r0 += kernels::sum_rows) {
     Vec block[vecs];
     for (int v = 0; v < vecs; ++v) block[v] = Vec::zero();
-    const Index end = r0 + 128 < rows ? r0 + 128 : rows;
+    const Index end = r0 + kernels::sum_rows < rows ? r0 + kernels::sum_rows : rows;
     for (Index r = r0; r < end; ++r)
       for (int v = 0; v < vecs; ++v)
         block[v] += vecs > 1 ? Vec::load(x + r * stride + v * Vec::lanes) : load_n(x + r * stride, n);
@@ -82,7 +82,7 @@ MOTE_INLINE void sum_columns_of(const real* x, Index rows, Index stride, real* y
   for (int v = 0; v < vecs; ++v) vecs > 1 ? total[v].store(y + v * Vec::lanes) : store_n(total[v], y, n);
 }
 
-/// Sums blocks of 128 rows separately first, so that a thousand small values do not vanish beside a large total.
+/// Sums blocks of rows separately first, so that a thousand small values do not vanish beside a large total.
 void sum_columns(const real* x, Index rows, Index stride, real* y, Index columns) {
   constexpr Index wide = 4 * Vec::lanes;
   Index j = 0;

@@ -36,7 +36,7 @@ using Vec = decltype(sixteen<Reg>());
 /// 16 truth values: & | ~ any(m). Comparisons return them; a comparison with NaN is false, only != is true.
 using Mask = Vec::Mask;
 
-/// 16 unsigned integers of the same width as real: + - & | ^ ~ == << k >> k.
+/// 16 unsigned integers of the same width as real: + - & | ^ == << k >> k.
 using Bits = Vec::Bits;
 using UInt = Bits::UInt;
 

@@ -47,7 +47,7 @@ MOTE_INLINE void softmax_row(const real* x, real* y, real* stats, Index n) {
   if (rest) last = exp_below_first(Vec::load_first(x + whole, rest) - top, rest);
   const real sum = sum_tree(total + last);
   if (stats) stats[0] = largest, stats[1] = sum;
-  const Vec scale(real(1) / sum);  // a row divides only once
+  const Vec scale(real(1) / (sum == 0 ? real(1) : sum));  // a row divides only once; of no elements the sum is 0
   for (Index i = 0; i < whole; i += Vec::lanes) (Vec::load(y + i) * scale).store(y + i);
   if (rest) (last * scale).store_first(y + whole, rest);
 }

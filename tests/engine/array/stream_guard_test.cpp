@@ -90,6 +90,24 @@ TEST_CASE("stream guard: in a destructor that an exception runs, only an excepti
   CHECK(a.get_state() == same.get_state());
 }
 
+TEST_CASE("stream guard: an exception of its own counts, though an earlier one that was caught made the first draw") {
+  const Generator a(1), same(1);
+  struct DrawsAtTheEnd {
+    const Generator& stream;
+    ~DrawsAtTheEnd() { stream.next_u32(); }
+  };
+  fails_after([&] {
+    const StreamGuard guard;
+    try {
+      const DrawsAtTheEnd last{a};
+      throw std::runtime_error("caught");
+    } catch (const std::runtime_error&) {
+    }
+    throw std::runtime_error("its own");
+  });
+  CHECK(a.get_state() == same.get_state());
+}
+
 TEST_CASE("stream guard: a stream may be dropped, or be another guard's next") {
   const Generator kept(1);
   fails_after([] { Generator(3).next_u32(); });

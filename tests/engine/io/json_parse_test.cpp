@@ -271,6 +271,9 @@ TEST_CASE("json: many names and long ones") {
   CHECK(JsonPlace(parse_json("{\"" + name + "\":1}")).members()[0].name == name);
   const std::string twice = error("{\"" + name + "\":1,\"" + name + "\":2}");
   CHECK(twice.ends_with("the name \"" + std::string(80, 'x') + "...\" occurs twice in an object"));
+  const std::string fits = std::string(79, 'x') + "\xc3\xa9";
+  CHECK(error("{\"" + fits + "\":1,\"" + fits + "\":2}")
+            .ends_with("the name \"" + fits + "\" occurs twice in an object"));
 }
 
 TEST_CASE("json: a text cut anywhere is refused, and one with any bit flipped is refused or writes what it reads") {

@@ -123,6 +123,10 @@ TEST_CASE("json: values lie at most 64 deep in each other, whatever makes them")
   CHECK(refused([&] { Json::array({1, deep}); }));
   CHECK(refused([&] { Json::object({{"a", deep}}); }));
   CHECK(refused([&] { Json::object().add("a", deep); }));
+  Json list = Json::array();
+  CHECK(refused([&] { list.push_back(deep); }));
+  list.push_back(1);
+  CHECK(list == Json::array({1}));
 }
 
 TEST_CASE("json: a value is assigned what lies in it") {

@@ -139,6 +139,11 @@ TEST_CASE("safetensors: what cannot be written, in a sentence") {
   CHECK(error({{"a\xff", x}}) == "JSON: the document holds text that is not UTF-8: \"a?\"");
   CHECK(error({{std::string("a\0b", 3), x}}) == "JSON: the document has a name that holds U+0000");
   CHECK(error({}, {{"a", "\xc0\x80"}}) == "JSON: __metadata__.a holds text that is not UTF-8: \"??\"");
+  Metadata many;
+  for (int i = 0; i < 2'000; ++i) many.emplace_back(std::to_string(i), "");
+  CHECK(error({}, many).ends_with("safetensors: 2003 entries of metadata are above the limit of 2000"));
+  many.resize(1'997);  // and the two checksums and the format
+  CHECK(opened(file_of({}, many)).metadata().size() == 1'998);
   CHECK(error({}, {{"mote.crc32.header", ""}}) ==
         "safetensors: metadata 'mote.crc32.header' is what mote writes itself");
   CHECK(error({}, {{"a", std::string(100'000'000, ' ')}}).ends_with(" bytes is above the limit of 100000000"));

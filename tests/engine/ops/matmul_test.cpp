@@ -47,6 +47,12 @@ TEST_CASE("matmul") {
   check_op("matmul", product, oracle, {random_array({2, 3, 4}, 1), random_array({2, 4, 2}, 2)});
   check_op("matmul", product, oracle, {random_array({2, 17}, 1), random_array({17, 19}, 2)},
            {.empty = {random_array({2, 3}, 1), Array::zeros({3, 0})}});
+  CHECK(error_of([] {
+          matmul(zeros({3}), zeros({4, 2}));
+        }).starts_with("matmul: shapes [3] and [4, 2] do not multiply"));
+  CHECK(error_of([] {
+          matmul(zeros({2, 3}), zeros({4}));
+        }).starts_with("matmul: shapes [2, 3] and [4] do not multiply"));
   CHECK(error_of([] { matmul(Tensor(real(1)), zeros({1})); }) ==
         "matmul: shapes [] and [1]: a scalar has no rows or columns; multiply with * instead");
   CHECK(error_of([] {

@@ -65,6 +65,7 @@ void everything(Index n) {
   CLEAN(attention(x, y, y, {.causal = true}));
   CLEAN(attention(x * 1e15, x, y, {.causal = true}));  // and keys that are not seen
   CLEAN(attention(x, y, y, {.mask = mask({{true, false, true}, {false, false, false}, {true, true, true}})}));
+  CLEAN(attention(slice(x, 0, 0, 1), zeros({0, n}), zeros({0, n})));
   CLEAN(cross_entropy(x, IntArray({3}), {.label_smoothing = 0.1}));
   CLEAN(cross_entropy(x - 1e30, IntArray({3})));
 #undef CLEAN
