@@ -13,7 +13,8 @@ namespace {
 
 using detail::Point;
 
-constexpr double page_width = 480, left = 58, right = 468, plot_top = 50, plot_bottom = 258;  // of 300
+constexpr int page_width = 480;
+constexpr double left = 58, right = 468, plot_top = 50, plot_bottom = 258;  // of 300
 constexpr std::size_t colours = 4, most_points = 1000;
 
 std::string coordinate(double x) { return fixed_text(x, 1); }
@@ -123,7 +124,7 @@ class Drawing {
 };
 
 std::string opening(std::size_t charts) {
-  return "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + std::to_string(480 * charts) +
+  return "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + std::to_string(page_width * charts) +
          " 300\" role=\"img\">\n";
 }
 
@@ -148,11 +149,11 @@ std::string detail::chart_element(const Chart& chart) { return opening(1) + Draw
 
 std::string charts_svg(const std::vector<Chart>& charts) {
   std::string svg = opening(charts.size()) + "<style>\n" + detail::chart_style +
-                    "svg{background:#fff;max-width:" + std::to_string(960 * charts.size()) +
+                    "svg{background:#fff;max-width:" + std::to_string(2 * page_width * charts.size()) +
                     "px}\n@media(prefers-color-scheme:dark){svg{background:#14191f}}\n</style>\n";
   for (std::size_t i = 0; i < charts.size(); ++i)
     svg.append("<g transform=\"translate(")
-        .append(std::to_string(480 * i))
+        .append(std::to_string(page_width * i))
         .append(" 0)\">\n")
         .append(Drawing(charts[i]).content())
         .append("</g>\n");

@@ -115,7 +115,6 @@ class JsonPlace {
   JsonPlace at(const JsonMember& member) const;
 
   const Json& value() const { return *value_; }
-  const std::string& path() const { return path_; }  ///< "layers[3].name"; "" for the document itself
   /// Throws Error("<what>: <path> <rule>").
   [[noreturn]] void fail(std::string_view rule) const;
 
