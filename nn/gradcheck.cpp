@@ -26,6 +26,24 @@ class Streams {
   std::vector<std::pair<Generator, GeneratorState>> states_;
 };
 
+/// Takes the gradients from these places; at the end they have them again.
+class WithoutGradients {
+ public:
+  explicit WithoutGradients(const detail::Places& places) : places_(places) {
+    for (const auto& [name, p] : places) before_.push_back(p.grad());
+    for (const auto& [name, p] : places) p.zero_grad();
+  }
+  ~WithoutGradients() {
+    for (std::size_t i = 0; i < before_.size(); ++i)
+      before_[i].defined() ? places_[i].second.set_grad(before_[i]) : places_[i].second.zero_grad();
+  }
+  WithoutGradients(const WithoutGradients&) = delete;
+
+ private:
+  const detail::Places& places_;
+  std::vector<Array> before_;
+};
+
 double largest(const Array& x) {
   double most = 0;
   for (const real v : x.to_vector()) most = std::max(most, std::abs(static_cast<double>(v)));
@@ -37,20 +55,12 @@ double largest(const Array& x) {
 real lifting_scale(const detail::Places& places, const std::function<Tensor()>& call) {
   if (sizeof(real) < 8) return 1;  // differences in float are too coarse
   const Tensor y = call();
-  std::vector<Array> before;
-  for (const auto& [name, p] : places) {
-    before.push_back(p.grad());
-    p.zero_grad();
-  }
+  const WithoutGradients now(places);
   const Tensor dy = uniform(0.5, 1.5, y.shape(), Generator(1));  // all ones would hide what a norm or a softmax sums to
   if (y.requires_grad()) y.backward(dy.array());
   double least = 1;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const Parameter& p = places[i].second;
+  for (const auto& [name, p] : places)
     if (p.grad().defined()) least = std::min(least, largest(p.grad()));
-    p.zero_grad();
-    if (before[i].defined()) p.set_grad(before[i]);
-  }
   const double size = largest(y.array()) * std::sqrt(static_cast<double>(y.numel()));
   // A difference is off by about 2.2e-16 size scale / step, with step 6e-6: a tenth of the tolerance 1e-6 at 2,700.
   const double most = std::max(1.0, 2000 / std::max(size, 1e-6));

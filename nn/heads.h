@@ -1,4 +1,4 @@
-// What attention layers share: splitting projections into heads, joining heads, checks, output with weights.
+// What attention layers share: checks, output with weights; splitting projections into heads and joining them.
 #pragma once
 
 #include "engine/ops/attention.h"

@@ -20,7 +20,7 @@ struct Linear : Layer<Linear> {
     if (with_bias) bias = Parameter(init.uniform({out_features}, -bound, bound));
   }
   Tensor forward(const Tensor& x) const { return linear(x, weight, bias); }
-  /// Of gelu(x) instead of x, which backward then need not keep.
+  /// linear(gelu(x)): backward keeps x and computes gelu(x) again.
   Tensor forward(const Tensor& x, GeluForm form) const { return gelu_linear(x, weight, bias, form); }
   void visit(Visitor& v) override {
     v("weight", weight);

@@ -54,6 +54,7 @@ void Module::read(Reader& reader) const {
 }
 
 Module::Module(const Module& other) : mode_(other.own_mode()) {
+  other.require_kept();
   check_in("copy", Cloning::depth > 0, "this ", other.type_name(),
            " was passed or assigned by value, and its copy would ",
            "share its parameters: write m.clone() for an independent one, std::move(m) to hand it over, or pass a "
@@ -92,29 +93,36 @@ void Module::train(bool on) {
     on ? m->mode_.fetch_or(1, std::memory_order_relaxed) : m->mode_.fetch_and(~1, std::memory_order_relaxed);
 }
 
-bool Module::kept_by_this_thread() const {
-  check_in("training", Evaluation::open_ > 0, "another thread keeps this ", type_name(),
+void Module::check_kept_here() const {
+  if (Evaluation::open_ > 0) return;
+  check_in("training", false, "another thread keeps this ", type_name(),
            " in evaluation mode (generate, Evaluation): call eval() before threads share it, and train it alone");
-  return true;
 }
 
 void Module::fail_moved_from() const {
   check_in("layer", false, "this ", type_name(), " was moved from: use the one that it was moved to");
 }
 
+/// The path of `wanted`, or "" if visit() lists no such module.
+static std::string path_within(const Module& outer, const Module& wanted) {
+  struct Find : Reader {
+    explicit Find(const Module& m) : wanted(m) {}
+    void on_enter(const Module& m) override {
+      if (&m == &wanted && found.empty()) found = path();
+    }
+    const Module& wanted;
+    std::string found;
+  } find(wanted);
+  outer.read(find);
+  return find.found;
+}
+
 void Module::check_reached() const {
   for (const LayerScope* scope = thread_context.layer; scope; scope = scope->outer) {
     const Module& around = *static_cast<const Module*>(scope->layer);
-    if (&around == this || around.own_mode()) continue;
-    struct Find : Reader {
-      const Module* wanted;
-      bool found = false;
-      void on_enter(const Module& m) override { found = found || &m == wanted; }
-    } find;
-    find.wanted = this;
-    around.read(find);
-    check_in("eval", find.found, "visit() of ", around.type_name(), " does not list the ", type_name(),
-             " that it calls, which therefore stays in training mode");
+    if (&around == this || around.mode_ == 1) continue;
+    check_in("eval", !path_within(around, *this).empty(), "visit() of ", around.type_name(), " does not list the ",
+             type_name(), " that it calls, which therefore stays in training mode");
   }
 }
 
@@ -139,17 +147,9 @@ std::string detail::layer_path(const LayerScope& innermost) {
   const Module* outer = stack.back();
   std::string path;
   for (auto inner = stack.rbegin() + 1; inner != stack.rend(); ++inner) {
-    struct Find : Reader {
-      const Module* wanted;
-      std::string found;
-      void on_enter(const Module& m) override {
-        if (&m == wanted && found.empty()) found = path();
-      }
-    } find;
-    find.wanted = *inner;
-    outer->read(find);
+    const std::string found = path_within(*outer, **inner);
     if (!path.empty()) path += '.';
-    path += find.found.empty() ? (*inner)->type_name() : find.found;
+    path += found.empty() ? (*inner)->type_name() : found;
     outer = *inner;
   }
   return path.empty() ? outer->type_name() : path;

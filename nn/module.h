@@ -101,7 +101,8 @@ class Module {
   bool training() const {
     const int mode = mode_.load(std::memory_order_relaxed);
     if (mode == 1 && thread_context.layer) check_reached();
-    return mode == 1 || (mode > 1 && mode % 2 == 1 && !kept_by_this_thread());
+    if (mode > 1 && mode % 2 == 1) check_kept_here();
+    return mode == 1;
   }
 
   /// "Linear", "TransformerBlock": the class's name without namespaces, unless a class overrides it.
@@ -116,9 +117,10 @@ class Module {
     live_.fetch_add(1, std::memory_order_relaxed);
     moved_from_ = std::exchange(other.moved_from_, true);
   }
-  /// Errors: a module is moved to itself, which would empty its lists.
+  /// Errors: a module is moved to itself, which would empty its lists; an Evaluation keeps the one that is replaced.
   Module& operator=(Module&& other) {
     check_in("module", this != &other || moved_from_, "a module is moved to itself");
+    check_in("module", mode_ < 2, "this ", type_name(), " is replaced while an Evaluation keeps it in evaluation mode");
     mode_ = other.own_mode();
     moved_from_ = std::exchange(other.moved_from_, true);
     return *this;
@@ -145,8 +147,8 @@ class Module {
   friend class Visitor;
   void check_reached() const;
   void fail_moved_from() const;
-  bool kept_by_this_thread() const;
-  int own_mode() const noexcept { return mode_.load(std::memory_order_relaxed) == 1; }
+  void check_kept_here() const;
+  int own_mode() const noexcept { return mode_.load(std::memory_order_relaxed) & 1; }
   static inline std::atomic<Index> live_{0};
   std::atomic<int> mode_{1};  // 1 if it is to train, plus 2 for every Evaluation that it is in
   bool moved_from_ = false;

@@ -50,7 +50,7 @@ struct MultiHeadAttentionOptions {
 /// y = join(softmax(mask(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = width / H: x [B, T, d_in] -> [B, T, d_out].
 /// q, k, v are projections of one input (self-attention) or of three (cross-attention; k and v may be longer or shorter
 /// than q; a batch of one broadcasts). Each head attends independently; the output projection mixes them. A mask says
-/// who may attend (true), broadcasts to [B, H, Tq, Tk] (key_padding() makes such a one of [B, T]), and combines with
+/// who may attend (true), broadcasts to [B, H, Tq, Tk] (key_padding() makes one of a mask [B, T]), and combines with
 /// causal. Errors: a width that H does not divide, an H that n_kv_head does not divide, widths below 1, a window
 /// without causal; inputs of other widths, T above block_size, a mask that does not broadcast. Source: Vaswani et al.
 /// 2017.

@@ -64,8 +64,9 @@ struct RotaryOptions {
 };
 
 /// Rotary positions: x [B, T, C], whose first row is at position `start` and whose first heads lie side by side -> the
-/// same shape, those heads rotated; see rotary() in engine/ops/rotary.h. No parameters. Errors: an odd width, a
-/// fraction outside (0, 1] or of less than one pair, a base that is not above 0. Source: Su et al. 2021.
+/// same shape, those heads rotated; see rotary() in engine/ops/rotary.h. No parameters. Errors: an odd width of
+/// which all is rotated, a fraction outside (0, 1] or of less than one pair, a base that is not above 0. Source: Su et
+/// al. 2021.
 class Rotary {
  public:
   /// Precomputes the angles of options.length positions, or of `length` if that is 0.

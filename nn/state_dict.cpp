@@ -38,9 +38,12 @@ StateEntry entry(const std::string& name, const Array& value) {
   return {name, value.shape(), [value] { return value; }};
 }
 
-/// The shape of what is kept there, from that of our part of it; none if ours cannot be such a part.
+/// The shape of what is kept there, from that of our part of it; none if ours cannot be such a part or there is
+/// no such part.
 std::optional<Shape> shape_there(const NameRule& rule, const Shape& ours) {
-  if ((rule.parts > 1 && ours.rank() == 0) || (rule.transposed && ours.rank() != 2)) return {};
+  if (rule.part < 0 || rule.part >= rule.parts || (rule.parts > 1 && ours.rank() == 0) ||
+      (rule.transposed && ours.rank() != 2))
+    return {};
   const Shape whole = rule.parts > 1 ? ours.with(0, ours[0] * rule.parts) : ours;
   return rule.transposed ? whole.swapped(0, 1) : whole;
 }
@@ -123,8 +126,7 @@ Matches match(const StateDict& state, const std::vector<StatePlace>& places, con
       const std::optional<Shape> wanted = shape_there(rule, places[to].shape);
       const Shape& here = wanted ? *wanted : places[to].shape;
       if (!wanted || !(here == e.shape))
-        m.problems[to] +=
-            "\n  '" + e.name + "' is " + text_of(e.shape) + " there and " + text_of(here) + " here";
+        m.problems[to] += "\n  '" + e.name + "' is " + text_of(e.shape) + " there and " + text_of(here) + " here";
       m.assignments.push_back({&e, rule, to});
       used = given[to] = true;
     }
@@ -176,6 +178,18 @@ LoadReport fill(const char* who, Module& module, const StateDict& state, const L
   return report;
 }
 
+/// An array as it is kept there, and our parts of it.
+struct Whole {
+  NameRule rule;
+  std::map<Index, Array> parts;
+
+  void add(const NameRule& mine, const Array& value) {
+    const bool fits = mine.part >= 0 && mine.part < rule.parts && parts.emplace(mine.part, value).second;
+    check_in("state_dict", fits, "the table gives '", mine.here, "' as part ", mine.part, " of the ", rule.parts,
+             " of '", rule.there, "', which has no such part or has one already");
+  }
+};
+
 }  // namespace
 
 std::vector<StatePlace> state_places(Module& module) {
@@ -197,10 +211,6 @@ StateDict state_dict(const Module& module, const NameTable& names) {
   std::map<std::string, std::size_t> position;
   for (std::size_t i = 0; i < held.size(); ++i)
     for (const std::string& name : held[i].names) position[name] = i;
-  struct Whole {
-    NameRule rule;
-    std::vector<Array> parts;
-  };
   std::vector<Whole> wholes;
   std::map<std::string, std::size_t> whole_of;
   std::vector<bool> used(held.size());
@@ -209,20 +219,23 @@ StateDict state_dict(const Module& module, const NameTable& names) {
     if (rule.read_only || found == position.end()) continue;  // no position: a bias that this module does without, say
     const auto [whole, added] = whole_of.try_emplace(rule.there, wholes.size());
     if (added) wholes.push_back({rule, {}});
-    wholes[whole->second].parts.push_back(held[found->second].value);
+    wholes[whole->second].add(rule, held[found->second].value);
     used[found->second] = true;
   }
   for (std::size_t i = 0; i < held.size(); ++i)
     check_in("state_dict", used[i], "'", held[i].names.front(), "' of this ", module.type_name(),
              " has no name in the table");
   for (const auto& [rule, parts] : wholes) {
-    const std::optional<Shape> shape = shape_there(rule, parts.front().shape());
-    bool fits = shape && parts.size() == static_cast<std::size_t>(rule.parts);
-    for (const Array& part : parts) fits = fits && part.shape() == parts.front().shape();
-    check_in("state_dict", fits, "'", rule.there, "' cannot be made of the ", parts.size(), " arrays like '", rule.here,
-             "' ", parts.front().shape(), " in this ", module.type_name());
-    state.push_back({rule.there, *shape, [rule = rule, parts = parts] {
-                       const Array whole = rule.parts == 1 ? parts[0] : joined(parts, 0);
+    std::vector<Array> list;
+    for (const auto& [part, value] : parts) list.push_back(value);
+    const Shape& first = list[0].shape();
+    const std::optional<Shape> shape = shape_there(rule, first);
+    bool fits = shape && list.size() == static_cast<std::size_t>(rule.parts);
+    for (const Array& part : list) fits = fits && part.shape() == first;
+    check_in("state_dict", fits, "'", rule.there, "' cannot be made of the ", list.size(), " arrays like '", rule.here,
+             "' ", first, " in this ", module.type_name());
+    state.push_back({rule.there, *shape, [rule = rule, list = list] {
+                       const Array whole = rule.parts == 1 ? list[0] : joined(list, 0);
                        return rule.transposed ? whole.transpose(0, 1) : whole;
                      }});
   }

@@ -148,7 +148,7 @@ void Trace::rule_opened(const Node& node, const Array&) {
 
 void Trace::gradient_sent(const Node& node, std::size_t i, const Array&, const Array&) {
   const Bookkeeping mine(*this);
-  Index flops = recorded(node) ? events_[rule_].flops : node.shape.numel();
+  Index flops = recorded(node) ? recorded(node)->flops : node.shape.numel();
   if (recorded(node) && !recorded(node)->gradient_flops.empty())
     flops = i < recorded(node)->gradient_flops.size() ? recorded(node)->gradient_flops[i] : 0;
   upwards(rule_, [&](TraceEvent& e) { e.backward_flops += flops; });

@@ -22,7 +22,7 @@ struct TraceEvent {
   std::string type;           ///< a module's class; "" for an op
   std::vector<Shape> inputs;  ///< an op's inputs, without undefined ones
   Shape output;               ///< an op's result
-  std::vector<std::pair<std::string, Shape>> notes;  ///< values an op showed: {"weights", [B, H, Tq, Tk]}
+  std::vector<std::pair<std::string, Shape>> notes;  ///< values inside an op: {"weights", [B, H, Tq, Tk]}
   Index parameters = 0;                              ///< of a module and its children, tied ones once
   // The fields below are, for a module, sums over all ops inside.
   Index flops = 0;

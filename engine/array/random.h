@@ -102,7 +102,7 @@ class Generator {
   /// The next words, as so many calls of next_u32() but faster.
   void words(std::span<std::uint32_t> out) const;
 
-  /// Units in [0, 1): the low 24 bits of one word times 2^-24, the low 53 bits of two words times 2^-53.
+  /// Units, uniform in [0, 1): the low 24 bits of one word times 2^-24, the low 53 bits of two words times 2^-53.
   static float unit_of(std::uint32_t word) { return static_cast<float>(word & 0xFFFFFF) * 0x1p-24f; }
   static double unit_of(std::uint64_t words) { return static_cast<double>(words & 0x1FFFFFFFFFFFFF) * 0x1p-53; }
   float uniform_float() const { return unit_of(next_u32()); }

@@ -146,7 +146,7 @@ void run_rule(Node& node, LeafSums& leaves) {
       if (watch) watch->rule_closed(node);
     }
   } watched(node, held.dy);
-  if (!held.dy.defined()) return;  // nothing was sent: its user has more inputs than check_sent() looks at
+  if (!held.dy.defined()) return;  // nothing was sent: an op with more inputs than check_sent() looks at took it
   Grads dx(node, held.dy, leaves, watched.watch);
   held.rule(held.dy, dx);
   dx.check_sent();

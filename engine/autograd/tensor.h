@@ -53,7 +53,8 @@ class Tensor {
   void backward(const Array& dy) const;
 
   const NodePtr& node() const { return node_; }
-  static inline const Array no_array;  ///< not local to a function: its lock could be held when another thread forks
+  static inline const Array
+      no_array;  ///< not local to a function, whose hidden lock a fork() could copy while it is held
 
  private:
   Array value_;

@@ -18,7 +18,7 @@ struct LayerScope {
   std::string (*type)(const LayerScope& innermost);  ///< the layer's class
 };
 
-/// Changed by scopes alone (During), so that whatever an exception ends is as before. Of all these only `no_grad` and
+/// Changed by scopes (During), so that whatever an exception ends is as before. Of all these only `no_grad` and
 /// `streams` concern results; the others are for those who read errors and reports.
 struct Context {
   const char* op = nullptr;           ///< the innermost open op: the first word of every error

@@ -64,7 +64,7 @@ struct Heads {
 /// A query that may attend to nothing gives zeros and zero gradients. Nothing crosses a masked pair, not even a NaN:
 /// neither from the key to the query's output nor from the query to the key's gradient; so no token sees a later one.
 /// Memory grows with Tq + Tk: weights are computed one block of queries at a time, and recomputed in backward if saving
-/// them took more than q and k; dropout saves one bit per weight. An observer can ask for "weights" or
+/// them would take more than q and k; dropout saves one bit per weight. An observer can ask for "weights" or
 /// "dropped_weights" (after dropout), [..., H, Tq, Tk], and for "heads", the results of all heads side by side, [...,
 /// Tq, H dv]: what a layer's output projection receives. Dropout draws from `random` as PyTorch does, once per weight
 /// in row-major order, masked ones included. Equal in every bit to plain_attention() as long as all values are finite;

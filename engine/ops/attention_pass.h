@@ -41,7 +41,7 @@ struct AttentionPlan {
   Index first(Index i) const { return window > 0 ? std::max<Index>(0, i + shift() - window + 1) : 0; }
   Index end(Index i) const { return causal ? i + shift() + 1 : keys; }
   Index weight_row(Index b, Index h, Index i) const { return (b * heads + h) * queries + i; }
-  /// Its first key has a multiple of 16: sums over keys run in 16 lanes by absolute position.
+  /// The index of its first key is a multiple of 16: sums over keys run in 16 lanes by absolute position.
   Block block(Index b, Index h, Index begin, Index end) const {
     return {b, h, begin, end, first(begin) / 16 * 16, this->end(end - 1)};
   }

@@ -13,7 +13,7 @@
 namespace mote {
 
 /// softmax(q k^T * scale) v, where a query attends only to the keys that the mask keeps: q [..., Tq, d], k [..., Tk,
-/// d], v [..., Tk, dv] -> [..., Tq, dv]; scale is usually 1 / sqrt(d). Not defined as a mask: all may attend to all.
+/// d], v [..., Tk, dv] -> [..., Tq, dv]; scale is usually 1 / sqrt(d). Without a mask all may attend to all.
 inline Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask, real scale) {
   const Tensor scores = matmul(q, transpose(k, -2, -1)) * scale;  // [..., Tq, Tk]: how well each key answers each query
   const Tensor weights = mask.defined() ? masked_softmax(scores, mask) : softmax(scores);

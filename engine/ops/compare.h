@@ -132,9 +132,9 @@ inline Tensor clamp(const Tensor& x, double lowest, double highest = std::numeri
   Op op("clamp", x);
   check(lowest <= highest, "the lower limit ", lowest, " must be at most the upper limit ", highest);
   const real low = static_cast<real>(lowest), high = static_cast<real>(highest);
-  const Array limited = zip(kernels::table().maximum, x.array(), Array(low));
+  const Array limited = zip(kernels::table().maximum, x.array(), low);
   return op.record(
-      zip(kernels::table().minimum, limited, Array(high)), save(x, low, high),
+      zip(kernels::table().minimum, limited, high), save(x, low, high),
       [](const Array& dy, Grads& dx, const Array& x, real low, real high) {
         dx.add(0, combine<Array>(dy, x, [=](real d, real at) { return at >= low && at <= high ? d : real(0); }));
       });

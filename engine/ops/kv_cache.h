@@ -33,9 +33,8 @@ class KeyValueCache {
   /// or a position whose window is no longer stored.
   void truncate(Index length);
 
-  /// The cache with these rows appended: k [B, Hkv, t, d], v [B, Hkv, t, dv]. This one keeps its own; that they still
-  /// lie in the same memory, whose spare capacity the new rows fill, does not show. Errors: sizes that differ from the
-  /// earlier rows.
+  /// The cache with these rows appended: k [B, Hkv, t, d], v [B, Hkv, t, dv]. This one stays as it is, although
+  /// both share memory: the new rows fill spare room behind its own. Errors: sizes that differ from the earlier rows.
   KeyValueCache appended(const Array& k, const Array& v);
 
   /// Views of the stored rows, [B, Hkv, length - first, width]. While one lives, appending copies all rows. Errors:

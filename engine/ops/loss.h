@@ -24,7 +24,7 @@ struct CrossEntropyOptions {
 
 namespace detail {
 
-/// The checked targets of cross_entropy and how many are not ignored.
+/// Checks the targets of cross_entropy; returns how many are not ignored.
 inline Index check_targets(const Tensor& logits, const IntArray& targets, const CrossEntropyOptions& options) {
   check(logits.dim() >= 1, "logits need a last axis of classes");
   check(targets.shape() == logits.shape().without(-1), "targets ", targets.shape(), " do not fit logits ",

@@ -52,7 +52,7 @@ inline Array power(const Array& base, real exponent) {
   if (exponent == 3) return base * base * base;
   if (exponent == real(0.5)) return map(kernels::table().sqrt, base);
   if (exponent == -1) return real(1) / base;
-  return zip(kernels::table().pow, base, Array(exponent));
+  return zip(kernels::table().pow, base, exponent);
 }
 }  // namespace detail
 

@@ -44,16 +44,16 @@ class Watchers final : public Watch {
   void op_recorded(const Op& op, const Array& result, Index kept_bytes, Node* node) override {
     const Statement& stated = stated_.back();
     for (std::size_t around = 0; around + 1 < stated_.size(); ++around) stated_[around].composed = true;
-    if (node) {
-      const auto seen = std::make_shared<Recorded>();
-      if (any([](const Observer& o) { return o.wants_layers(); })) seen->layer = current_layer();
-      seen->gradient_flops = stated.gradient_flops;
-      node->watched = seen;
-    }
     const std::vector<const Array*> inputs = op.inputs();
     const bool view = std::any_of(inputs.begin(), inputs.end(),
                                   [&](const Array* x) { return x->defined() && x->shares_storage(result); });
     const Index flops = stated.flops >= 0 ? stated.flops : view || stated.composed ? 0 : result.numel();
+    if (node) {
+      const auto seen = std::make_shared<Recorded>();
+      if (any([](const Observer& o) { return o.wants_layers(); })) seen->layer = current_layer();
+      seen->flops = flops, seen->gradient_flops = stated.gradient_flops;
+      node->watched = seen;
+    }
     const OpReport report{op.name(),       inputs, result,     view,
                           stated.composed, flops,  kept_bytes, stated.infinity_on_purpose,
                           stated.notes,    node};

@@ -26,6 +26,7 @@ struct OpReport {
 /// What observers may ask of an op in backward.
 struct Recorded {
   std::string layer;  ///< the path of the layer the op was in, "" outside every layer or if only a Profile watched
+  Index flops = 0;    ///< OpReport::flops
   std::vector<Index> gradient_flops;  ///< the work of each input's gradient, if the op stated it
   // Filled in by a Profile:
   std::string layer_type;  ///< the innermost layer's class

@@ -59,7 +59,6 @@ class Profile final : public Observer {
     double not_read_yet = 0;  // bytes that a rule reads unless all it sends are views
   };
   class Bookkeeping;
-  void open(Frame frame);
   void close(const void* scope) noexcept;
 
   ProfileTotals& totals_;

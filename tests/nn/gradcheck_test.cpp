@@ -81,6 +81,21 @@ TEST_CASE("gradcheck of a module: small gradients are checked as sharply, in dou
   CHECK(!gradcheck(Wrong(random, 1.0001), tiny));
 }
 
+TEST_CASE("gradcheck of a module: an error in backward leaves the gradients as they were") {
+  struct SendsNothing : Layer<SendsNothing> {
+    Parameter weight = Parameter(Array::full({2}, 1));
+    Tensor forward(const Tensor& x) const {
+      Op op("sends nothing", x, weight);
+      return op.record(x.array() * weight.value(), save(x.array()), [](const Array&, Grads&, const Array&) {});
+    }
+    void visit(Visitor& v) override { v("weight", weight); }
+  };
+  const SendsNothing layer;
+  layer.weight.set_grad(Array::full({2}, 5));
+  CHECK(error_of([&] { (void)gradcheck(layer, random_array({2}, 1)); }) != "(no error)");
+  CHECK(layer.weight.grad().defined());
+}
+
 TEST_CASE("gradcheck of a module: a parameter without a gradient is named") {
   struct Forgets : Layer<Forgets> {
     Linear used, unused;

@@ -230,6 +230,22 @@ TEST_CASE("module: after a move the handles an optimizer took still are the para
   CHECK(!trained.training());
   CHECK(error_of([&] { evaluated(ones({1})); }) ==  // a layer without parameters, too
         "layer: this Dropout was moved from: use the one that it was moved to");
+  CHECK(error_of([&] { (void)evaluated.clone(); }).ends_with("was moved from: use the one that it was moved to"));
+}
+
+TEST_CASE("module: a copy made during an Evaluation has the mode that comes after it; nothing is replaced meanwhile") {
+  Generator random(1);
+  Dropout layer(0.5, random);
+  const auto replace = [&] { layer = Dropout(0.1, random); };
+  {
+    const Evaluation evaluation(layer);
+    CHECK(layer.clone().training());
+    CHECK(error_of(replace) == "module: this Dropout is replaced while an Evaluation keeps it in evaluation mode");
+    CHECK(layer.p == 0.5);
+  }
+  CHECK(layer.training());
+  replace();
+  CHECK(layer.p == 0.1);
 }
 
 TEST_CASE("module: one that is moved to itself says so and keeps all it has") {

@@ -224,6 +224,17 @@ TEST_CASE("names of another library: rules in both directions, parts, transposes
         "\n  's' is missing there"
         "\n  'square.weight' has no place here");
   CHECK(bits_of(to) == bits_of(from));
+  NameTable mixed = table;  // parts are joined in their order, not in that of the rules
+  std::swap(mixed.rules[0], mixed.rules[1]);
+  CHECK(state_dict(from, mixed)[0].read().at({2, 3}) == from.k.weight.value().at({1, 2}));
+  mixed.rules[0].part = 0;
+  CHECK(error_of([&] { state_dict(from, mixed); }) ==
+        "state_dict: the table gives 'q.weight' as part 0 of the 2 of 'qk', which has no such part or has one already");
+  mixed.rules[0].part = 2;
+  CHECK(error_of([&] { state_dict(from, mixed); }).find("which has no such part") != std::string::npos);
+  CHECK(error_of([&] { load_state_dict(to, state_dict(from, table), {.names = mixed}); }).find("'qk'") !=
+        std::string::npos);
+  CHECK(bits_of(to) == bits_of(from));
   NameTable half = table;
   half.rules.erase(half.rules.begin() + 1);
   CHECK(error_of([&] { state_dict(from, half); }) == "state_dict: 'k.weight' of this Heads has no name in the table");

@@ -326,6 +326,13 @@ TEST_CASE("trace: backward is counted beside the forward pass it belongs to, and
   CHECK(trace.total("parts.0.up").kept == static_cast<Index>((6 + 12) * sizeof(real)));  // its input and its weight
   CHECK(trace.total("parts.0").backward_seconds > 0);
   CHECK(trace.total().backward_seconds >= trace.total("parts.0").backward_seconds);
+  const Tensor seen = [&] {
+    const Trace earlier;
+    return x * x;
+  }();
+  const Trace later;  // counts as much as one that has seen the op itself
+  seen.backward(Array::full({2, 3}, 1));
+  CHECK(later.total().backward_flops == 2 * 6);
   std::ostringstream printed;
   printed << trace;
   CHECK(printed.str().find("kept") != std::string::npos);

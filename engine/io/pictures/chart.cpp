@@ -124,8 +124,8 @@ class Drawing {
 };
 
 std::string opening(std::size_t charts) {
-  return "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + std::to_string(page_width * charts) +
-         " 300\" role=\"img\">\n";
+  return "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " +
+         std::to_string(page_width * charts) + " 300\" role=\"img\">\n";
 }
 
 }  // namespace
