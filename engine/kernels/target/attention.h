@@ -63,8 +63,9 @@ MOTE_INLINE void multiply_keys(const real* a, const real* b0, Index b_row, Index
   }
 }
 
-/// w = (a_r . b_j) * scale. Long sums are cut into blocks as everywhere.
-MOTE_INLINE void multiply_rows(const AttentionBlock& block, const RowProducts& p, Vec scale, real* w) {
+/// w = (a_r . b_j) * scale. Long sums are cut into blocks as everywhere. Not inlined, as its tiles are compiled long.
+[[gnu::noinline]] void multiply_rows(const AttentionBlock& block, const RowProducts& p, real factor, real* w) {
+  const Vec scale(factor);
   for (Index r = 0; r < 16; r += Reg::lanes)
     transpose_rows(p.a + r * p.a_row, p.a_row, block.rows - r, p.width, 16, block.transposed + r);
   constexpr Index step = kernels::sum_block;
@@ -86,7 +87,7 @@ MOTE_INLINE void multiply_rows(const AttentionBlock& block, const RowProducts& p
 /// w = the scores q_r . k_j * scale + bias, -infinity where query r does not see key j. Returns which queries see a
 /// key.
 MOTE_INLINE Mask scores(const AttentionBlock& b, real* w) {
-  multiply_rows(b, b.products, Vec(b.formula.scale), w);
+  multiply_rows(b, b.products, b.formula.scale, w);
   for (Index j = 0; b.bias && j < b.keys; ++j) (Vec::load(w + 16 * j) + Vec::load(b.bias - j)).store(w + 16 * j);
   return mask_pairs(b, -infinity, w);
 }
@@ -203,7 +204,7 @@ void attention_recompute_weights(const AttentionBlock& b, real* w, const real* m
 /// d = w (dP - sum over keys of dP w) scale, where dP = dy_r . v_j times the scaled dropout mask.
 void attention_score_gradient(const AttentionBlock& b, const RowProducts& dy_v, const real* dropout, const real* w,
                               real* d) {
-  multiply_rows(b, dy_v, Vec(1), d);
+  multiply_rows(b, dy_v, 1, d);
   for (Index j = 0; dropout && j < b.keys; ++j) (Vec::load(d + 16 * j) * Vec::load(dropout + 16 * j)).store(d + 16 * j);
   mask_pairs(b, 0, d);
   const Vec total = sum_over_keys(
