@@ -1,6 +1,7 @@
 // Sums, maxima and minima over axes. The shape alone fixes the order of additions.
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "engine/array/array.h"
 #include "engine/base/parallel.h"
@@ -60,27 +61,22 @@ class Reduction {
   const real* first_ = nullptr;  // null: only in pieces
 };
 
-constexpr double element = 0.15;  // nanoseconds to reduce one
-Index grain_of_rows(Index count) { return grain_for(5 + element * static_cast<double>(count)); }
+/// An element takes 0.15 nanoseconds.
+Index grain_of_rows(Index count) { return grain_for(5 + 0.15 * static_cast<double>(count)); }
 
 constexpr Index sum_block = 4096;  // part of the definition of a sum: the sums of blocks of a row are added in order
 constexpr Index stripe = 64;       // columns per task: whole cache lines
 
-real sum_row(const Reduction& r, Index begin) {
-  const auto sum_of = [&](Index at, Index n) {
+real sum_of_blocks(const Reduction& r, Index begin) {
+  std::vector<real, CachedAllocator<real>> part(static_cast<std::size_t>((r.count + sum_block - 1) / sum_block));
+  parallel_for(static_cast<Index>(part.size()), grain_of_rows(sum_block), [&](Index lo, Index hi) {
     std::array<real, sum_block> room;
-    return kernels::table().sum(r.piece(begin + at, n, room.data()), n);
-  };
-  if (r.count <= sum_block) return sum_of(0, r.count);
-  const Index blocks = (r.count + sum_block - 1) / sum_block;
-  Array parts = Array::empty({blocks});
-  real* const part = parts.mutate();
-  parallel_for(blocks, grain_of_rows(sum_block), [&](Index lo, Index hi) {
-    for (Index i = lo; i < hi; ++i) part[i] = sum_of(i * sum_block, std::min(sum_block, r.count - i * sum_block));
+    for (Index i = lo, n; i < hi; ++i) {
+      n = std::min(sum_block, r.count - i * sum_block);
+      part[static_cast<std::size_t>(i)] = kernels::table().sum(r.piece(begin + i * sum_block, n, room.data()), n);
+    }
   });
-  real total = 0;
-  for (Index i = 0; i < blocks; ++i) total += part[i];
-  return total;
+  return std::accumulate(part.begin(), part.end(), real(0));
 }
 
 /// The sums of at most `stripe` adjacent columns, the first of which begins at element `begin`.
@@ -98,31 +94,36 @@ void sum_columns(const Reduction& r, Index begin, Index width, real* out) {
   }
 }
 
-/// f over rows of x. An extreme of repeated elements is that of one of them.
-Array reduce_rows(kernels::Reduce* f, Array x, const Axes& axes, bool keepdim, const char* name) {
-  const Shape shape = x.shape();
-  for (const int a : axes.of(x.rank()))
-    if (repeats(x, a)) x = x.slice(a, 0, 1);
-  const Reduction r(x, axes, keepdim, true);
-  check_in(name, r.count > 0 || r.outer == 0, "cannot reduce an empty axis of shape ", shape);
+/// f over rows of at most sum_block elements, or any number for an extreme.
+Array reduce_rows(kernels::Reduce* f, const Reduction& r) {
   Array y = Array::empty(r.shape);
-  real* const out = y.mutate();
-  parallel_for(r.outer, grain_of_rows(r.count), [&](Index lo, Index hi) {
+  parallel_for(r.outer, grain_of_rows(r.count), [&, out = y.mutate()](Index lo, Index hi) {
     std::vector<real> room(r.in_pieces() ? static_cast<std::size_t>(r.count) : 0);
     for (Index i = lo; i < hi; ++i) out[i] = f(r.piece(i * r.count, r.count, room.data()), r.count);
   });
   return y;
 }
 
+/// The extremes of rows of x. That of repeated elements is one of them.
+Array extremes(kernels::Reduce* f, Array x, const Axes& axes, bool keepdim, const char* name) {
+  const Shape shape = x.shape();
+  for (const int a : axes.of(x.rank()))
+    if (repeats(x, a)) x = x.slice(a, 0, 1);
+  const Reduction r(x, axes, keepdim, true);
+  check_in(name, r.count > 0 || r.outer == 0, "cannot reduce an empty axis of shape ", shape);
+  return reduce_rows(f, r);
+}
+
 }  // namespace
 
 Array sum(const Array& x, const Axes& axes, bool keepdim) {
   const Reduction r(x, axes, keepdim, false);
+  if (r.inner == 1 && r.count <= sum_block) return reduce_rows(kernels::table().sum, r);
   Array y = Array::empty(r.shape);
   real* const out = y.mutate();
   if (r.inner == 1) {
     parallel_for(r.outer, grain_of_rows(r.count), [&](Index lo, Index hi) {
-      for (Index i = lo; i < hi; ++i) out[i] = sum_row(r, i * r.count);
+      for (Index i = lo; i < hi; ++i) out[i] = sum_of_blocks(r, i * r.count);
     });
     return y;
   }
@@ -137,10 +138,10 @@ Array sum(const Array& x, const Axes& axes, bool keepdim) {
 }
 
 Array max(const Array& x, const Axes& axes, bool keepdim) {
-  return reduce_rows(kernels::table().max, x, axes, keepdim, "max");
+  return extremes(kernels::table().max, x, axes, keepdim, "max");
 }
 Array min(const Array& x, const Axes& axes, bool keepdim) {
-  return reduce_rows(kernels::table().min, x, axes, keepdim, "min");
+  return extremes(kernels::table().min, x, axes, keepdim, "min");
 }
 
 Array sum_to(const Array& x, const Shape& shape) {
