@@ -73,7 +73,10 @@ class Strided {
   bool owns_storage() const { return storage_.unique(); }
 
   /// Errors: this is not defined; `who` opens the sentence when no op is open.
-  void require(const char* who = "array") const { check_in(who, defined(), static_cast<const Self&>(*this).missing()); }
+  void require(const char* who = "array") const {
+    if (!defined()) [[unlikely]]
+      detail::fail_with(who, static_cast<const Self&>(*this).missing());
+  }
   /// The sentence for one that is not defined.
   const char* missing() const { return Self::not_defined; }
   /// The first element; element [i, j, ...] is data()[i * stride(0) + j * stride(1) + ...].
