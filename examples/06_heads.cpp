@@ -9,9 +9,9 @@
 
 #include "engine/engine.h"
 #include "engine/io/files/file.h"
+#include "engine/io/pictures/heads.h"
 #include "examples/program.h"
 #include "models/gpt.h"
-#include "models/inspect.h"
 #include "models/tutorials/multi_head_from_scratch.h"
 #include "train/adamw.h"
 #include "train/fit.h"

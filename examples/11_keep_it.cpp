@@ -21,7 +21,7 @@
 #include "nn/state_dict.h"
 #include "train/adamw.h"
 #include "train/checkpoint.h"
-#include "train/folder.h"
+#include "train/run/folder.h"
 #include "train/schedule.h"
 #include "train/tasks/copy.h"
 
@@ -215,8 +215,8 @@ void look_inside(const std::string& path) {
   if (stream) {
     const IntArray words = file.int_array(*stream);
     std::printf("  %-46s %s  %s  %lld %lld ...\n", "data (a Mersenne Twister: 624 words, and more)",
-                text_of(stream->dtype).c_str(), text_of(stream->shape).c_str(),
-                static_cast<long long>(words.data()[0]), static_cast<long long>(words.data()[1]));
+                text_of(stream->dtype).c_str(), text_of(stream->shape).c_str(), static_cast<long long>(words.data()[0]),
+                static_cast<long long>(words.data()[1]));
   }
   std::printf("and texts:");
   for (const char* const name : {"step", "optimizer.learning_rate", "config.n_layer", "config.dropout"}) {

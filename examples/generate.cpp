@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "engine/io/text/utf8_stream.h"
-#include "examples/toy_run.h"
+#include "examples/options.h"
+#include "examples/saved_run.h"
 #include "models/gpt_files.h"
 #include "train/text/tokenizer.h"
 
 using namespace mote;
-using namespace toy_run;
 
 namespace {
 
@@ -52,7 +52,7 @@ struct Wish {
 
 /// A model, the task it was trained on, if it was one of ours, and the tokenizer, if its tokens are a text's.
 struct Loaded {
-  std::unique_ptr<Model> model;
+  GPT model;
   std::shared_ptr<const Task> task = nullptr;
   std::shared_ptr<const Tokenizer> tokenizer = nullptr;
 };
@@ -78,12 +78,12 @@ std::shared_ptr<const Tokenizer> tokenizer_beside(const std::string& folder, Ind
 
 Loaded load(const Source& s) {
   if (!s.huggingface.empty()) {
-    auto model = std::make_unique<GPTModel>(load_huggingface(s.huggingface));
-    const Index vocab = model->model.config.vocab_size;
+    GPT model = load_huggingface(s.huggingface);
+    const Index vocab = model.config.vocab_size;
     return {std::move(model), nullptr, tokenizer_beside(s.huggingface, vocab)};
   }
-  if (!s.llmc.empty()) return {std::make_unique<GPTModel>(load_llmc(s.llmc))};
-  LoadedRun run = s.run.empty() ? LoadedRun(s.checkpoint) : newest_of_run(s.run, s.best);
+  if (!s.llmc.empty()) return {load_llmc(s.llmc)};
+  SavedRun run = s.run.empty() ? SavedRun(s.checkpoint) : saved_run(s.run, s.best);
   Loaded loaded{std::move(run.model), std::move(run.task)};
   loaded.tokenizer = {loaded.task, loaded.task->tokenizer()};  // the task's own
   return loaded;
@@ -127,7 +127,7 @@ std::vector<Index> beginning(const Loaded& from) {
 
 /// What the texts begin with: one prompt for all of them, or as many questions of the task.
 std::vector<std::vector<Index>> prompts(const Wish& wish, const Loaded& from, const Generator& random) {
-  const Index vocab = from.task ? from.task->vocab_size() : from.model->gpt()->config.vocab_size;
+  const Index vocab = from.task ? from.task->vocab_size() : from.model.config.vocab_size;
   std::vector<Index> one;
   if (!wish.ids.empty()) {
     one = read_ids(wish.ids, vocab);
@@ -198,26 +198,13 @@ class Printer {
   std::size_t printed_ = 0;
 };
 
-/// nanoGPT's 500 for a text; a model that is no GPT cannot go beyond its block.
+/// nanoGPT's 500 for a text.
 Index default_count(const Loaded& from) {
-  if (!from.task) return from.tokenizer ? 500 : 50;
-  if (from.tokenizer) return from.model->gpt() ? 500 : from.task->block_size();
-  return from.task->questions(1, Split::test, Generator(1)).answers.shape()[1];
+  if (from.tokenizer) return 500;
+  return from.task ? from.task->questions(1, Split::test, Generator(1)).answers.shape()[1] : 50;
 }
 
-/// Errors, where the model is no GPT: options that say how a GPT chooses tokens, texts longer than it sees.
-void check_model(const Loaded& from, const std::vector<std::vector<Index>>& prompts, Index count,
-                 const GenerateOptions& how, int argc, char** argv) {
-  if (from.model->gpt()) return;
-  for (const Field& f : fields(how))
-    check(Options::peek(argc, argv, "--" + f.name, "").empty(), "--", f.name,
-          " is for GPTs: this model always continues with the likeliest token");
-  const Index length = static_cast<Index>(prompts.front().size()), most = from.task->block_size();
-  check(length + count - 1 <= most, "the prompt and count ", count, " are too long: this model reads ", most,
-        " tokens at most");
-}
-
-void generate(const Loaded& from, const std::vector<std::vector<Index>>& prompts, Index count, GenerateOptions how,
+void generate(Loaded& from, const std::vector<std::vector<Index>>& prompts, Index count, GenerateOptions how,
               const Generator& random) {
   Printer printer(from);
   how.on_token = [&](const IntArray& newest) {
@@ -225,20 +212,15 @@ void generate(const Loaded& from, const std::vector<std::vector<Index>>& prompts
     return true;
   };
   for (const std::vector<Index>& prompt : prompts) {
-    const IntArray ids = stack_rows({prompt});
     printer.add(prompt);
-    if (GPT* const gpt = from.model->gpt())
-      gpt->generate(ids, count, how, random);
-    else
-      printer.add(row_of(from.model->answer(ids, count), 0));
+    from.model.generate(stack_rows({prompt}), count, how, random);
     printer.end();
   }
 }
 
 /// Goes on from what is typed, line by line, until the input ends. What cannot be gone on from is said, and asked
 /// again.
-void answer_lines(const Wish& wish, const Loaded& from, Index count, const GenerateOptions& how,
-                  const Generator& random) {
+void answer_lines(const Wish& wish, Loaded& from, Index count, const GenerateOptions& how, const Generator& random) {
   std::cout << "Type a beginning; an empty line for none; Ctrl-D to end.\n";
   for (std::string line;;) {
     std::cout << "> ";
@@ -280,7 +262,7 @@ int run_command(int argc, char** argv) {
     check(wish.samples >= 1, "samples ", wish.samples, " must be at least 1");
     check(!wish.count || *wish.count >= 0, "count ", wish.count.value_or(0), " must be at least 0");
   });
-  const Loaded from = load(source);
+  Loaded from = load(source);
   const Generator random(wish.seed);
   const Index count = wish.count.value_or(default_count(from));
   if (from.task && from.tokenizer && Options::peek(argc, argv, "--stop_token", "").empty())
@@ -289,9 +271,8 @@ int run_command(int argc, char** argv) {
                    isatty(STDOUT_FILENO) != 0;
   const std::vector<std::vector<Index>> begin = checked_usage([&] {
     const std::vector<std::vector<Index>> all = prompts(wish, from, random);
-    check_model(from, all, count, how, argc, argv);
-    if (GPT* const gpt = from.model->gpt())  // what it says of the options, before anything is printed
-      for (const std::vector<Index>& prompt : all) gpt->generate(stack_rows({prompt}), 0, how, random);
+    // What it says of the options, before anything is printed.
+    for (const std::vector<Index>& prompt : all) from.model.generate(stack_rows({prompt}), 0, how, random);
     return all;
   });
   if (ask)

@@ -14,11 +14,11 @@
 #include "engine/io/files/npy.h"
 #include "engine/io/files/npy_header.h"
 #include "engine/io/text/utf8_stream.h"
-#include "examples/toy_run.h"
+#include "examples/program.h"
+#include "examples/saved_run.h"
 #include "models/gpt_files.h"
 
 using namespace mote;
-using namespace toy_run;
 
 namespace {
 
@@ -374,9 +374,7 @@ std::string config_text(const std::string& folder) {
   check(file_exists(path), folder, " has no config.json: it is neither a run nor a model's folder");
   return read_file(path, 1 << 20);
 }
-bool is_run(const std::string& folder) {
-  return JsonPlace(parse_json(config_text(folder), folder + "/config.json")).find("general") != nullptr;
-}
+bool is_run(const std::string& folder) { return !newest_checkpoint(folder).empty(); }
 
 /// The file that a path stands for.
 std::string file_of(const std::string& path) {
@@ -384,7 +382,7 @@ std::string file_of(const std::string& path) {
   return is_run(path) ? checkpoint_of(path) : path + "/model.safetensors";
 }
 
-/// Settings as lines of text; without those that are not given, which say "default".
+/// RunSettings as lines of text; without those that are not given, which say "default".
 void print_fields(const std::string& title, const std::vector<Field>& list) {
   std::string line = title + ":";
   for (const Field& f : list) {
@@ -416,22 +414,22 @@ std::string last_lines(const std::string& text, int count) {
 }
 
 int show_run(const std::string& folder) {
-  const RunSettings settings = read_config(folder);
-  const std::shared_ptr<const Task> task = settings.the_task();
+  const std::string newest = newest_checkpoint(folder), best = best_checkpoint(folder), log = folder + "/log.jsonl";
+  const RunSettings settings = read_settings(SafetensorsFile(newest));
+  const std::unique_ptr<Task> task = settings.make_task();
   std::string description;
   try {
     description = task->description();
   } catch (const Error& e) {  // a text that lies elsewhere by now
     description = e.what();
   }
-  std::printf("%s: %s\n\n", settings.general.task.c_str(), shown(description).c_str());
-  for (const auto& [group, list] : settings.groups()) print_fields(group, list);
-  const std::string newest = newest_checkpoint(folder), best = best_checkpoint(folder), log = folder + "/log.jsonl";
-  if (newest.empty())
-    std::printf("\nno checkpoint yet\n");
-  else
-    std::printf("\nnewest checkpoint: %s, after %s of %lld steps\n", newest.c_str(), kept(newest, "steps").c_str(),
-                static_cast<long long>(settings.recipe.max_iters));
+  std::printf("%s: %s\n\n", settings.task.c_str(), shown(description).c_str());
+  print_fields("run", fields(settings.run));
+  print_fields("task", settings.task_fields());
+  print_fields("model", settings.model_fields());
+  print_fields("training", fields(settings.recipe));
+  std::printf("\nnewest checkpoint: %s, after %s of %lld steps\n", newest.c_str(), kept(newest, "steps").c_str(),
+              static_cast<long long>(settings.recipe.max_iters));
   if (!best.empty())
     std::printf("best checkpoint: %s, after %s steps: loss %s on held-out batches\n", best.c_str(),
                 kept(best, "steps").c_str(), kept(best, "best_score").c_str());
@@ -442,8 +440,7 @@ int show_run(const std::string& folder) {
     reader.read(reader.size() - end.size(), end.data(), end.size());
     std::printf("\nlast lines of %s\n%s", shown(log).c_str(), readable_text(last_lines(end, 3)).c_str());
   }
-  const std::unique_ptr<Model> model = settings.new_model(*task, Generator());
-  std::printf("\n%s", summary(model->module()).c_str());
+  std::printf("\n%s", summary(settings.new_model(*task, Init::none(Generator()))).c_str());
   return 0;
 }
 

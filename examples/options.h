@@ -164,7 +164,11 @@ class Options {
       }
     }
     if (help) print_help(program);
-    return !help;
+    if (help) return false;
+    for (const std::string& name : seen)
+      if (const std::string needs = find(name).second.use.needs; !needs.empty())
+        throw UsageError(name + " is for " + needs);
+    return true;
   }
 
  private:
@@ -196,6 +200,21 @@ class Options {
     return row[b.size()];
   }
   std::string nearest(const std::string& name) const {
+    // What others call them.
+    for (const auto& [theirs, ours] : {std::pair("lr", "learning_rate"),
+                                       {"steps", "max_iters"},
+                                       {"iters", "max_iters"},
+                                       {"epochs", "max_iters"},
+                                       {"batch", "batch_size"},
+                                       {"layers", "n_layer"},
+                                       {"heads", "n_head"},
+                                       {"width", "n_embd"},
+                                       {"d_model", "n_embd"},
+                                       {"context", "block_size"},
+                                       {"wd", "weight_decay"},
+                                       {"output", "out_dir"}})
+      if (name == "--" + std::string(theirs) && find("--" + std::string(ours)).first)
+        return " (did you mean --" + std::string(ours) + "?)";
     std::string best;
     std::size_t least = std::min<std::size_t>(4, (name.size() + 3) / 3);  // few edits, for a short name fewer
     for (const Group& group : groups_)

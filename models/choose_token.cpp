@@ -2,9 +2,7 @@
 #include "models/choose_token.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "engine/ops/ops.h"
@@ -12,13 +10,6 @@
 namespace mote {
 namespace {
 constexpr real infinity = std::numeric_limits<real>::infinity();
-
-/// Numbers >= 0 in the order of their bits.
-std::uint64_t bits_of(real x) {
-  std::conditional_t<sizeof(real) == 4, std::uint32_t, std::uint64_t> bits = 0;
-  std::memcpy(&bits, &x, sizeof x);
-  return bits;
-}
 }  // namespace
 
 TokenChooser::TokenChooser(const GenerateOptions& options, const Generator& random, Index vocabulary)
@@ -67,32 +58,21 @@ void TokenChooser::keep_top_p() {
   for (const real x : p_) total += static_cast<double>(x);
   const double least = (total - options_.top_p - 1e-9) / static_cast<double>(p_.size());
   candidates_.clear();
-  for (std::size_t i = 0; i < p_.size(); ++i)
-    if (static_cast<double>(p_[i]) < least)
-      p_[i] = 0;
+  const auto p = [this](Index token) -> real& { return p_[static_cast<std::size_t>(token)]; };
+  for (Index token = 0; token < static_cast<Index>(p_.size()); ++token)
+    if (static_cast<double>(p(token)) < least)
+      p(token) = 0;
     else
-      candidates_.push_back({bits_of(p_[i]), static_cast<Index>(i)});
-  sort_candidates();
+      candidates_.push_back(token);
+  std::sort(candidates_.begin(), candidates_.end(),
+            [&](Index a, Index b) { return p(a) != p(b) ? p(a) > p(b) : a < b; });
   double reached = 0;
-  for (const Candidate& c : candidates_) {
-    real& x = p_[static_cast<std::size_t>(c.token)];
+  for (const Index token : candidates_) {
+    real& x = p(token);
     if (reached >= options_.top_p)
       x = 0;
     else
       reached += static_cast<double>(x);
-  }
-}
-
-/// The largest key first, equal ones by token: a radix sort by bytes, the lowest first.
-void TokenChooser::sort_candidates() {
-  sorted_.resize(candidates_.size());
-  for (unsigned shift = 0; shift < 8 * sizeof(real); shift += 8) {
-    const auto digit = [shift](const Candidate& c) { return 255 - (c.key >> shift & 255); };
-    std::array<std::size_t, 257> start{};
-    for (const Candidate& c : candidates_) ++start[digit(c) + 1];
-    for (std::size_t d = 0; d < 256; ++d) start[d + 1] += start[d];
-    for (const Candidate& c : candidates_) sorted_[start[digit(c)]++] = c;
-    candidates_.swap(sorted_);
   }
 }
 

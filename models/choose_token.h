@@ -1,7 +1,6 @@
 // TokenChooser, which draws the next token from a row of logits.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "engine/array/random.h"
@@ -9,7 +8,7 @@
 
 namespace mote {
 
-/// Chooses tokens as GenerateOptions says, in time linear in V and without memory of its own for each.
+/// Chooses tokens as GenerateOptions says, without memory of its own for each.
 class TokenChooser {
  public:
   TokenChooser(const GenerateOptions& options, const Generator& random, Index vocabulary);
@@ -19,20 +18,14 @@ class TokenChooser {
   Index operator()(const real* logits, real largest);
 
  private:
-  struct Candidate {
-    std::uint64_t key;
-    Index token;
-  };
   void keep_top_k(const real* logits);
   void keep_top_p();
   void keep_min_p();
-  void sort_candidates();
 
   GenerateOptions options_;
   Generator random_;
   std::vector<real> p_;  // what is left of the probabilities
-  std::vector<Index> ranked_;
-  std::vector<Candidate> candidates_, sorted_;
+  std::vector<Index> ranked_, candidates_;
 };
 
 }  // namespace mote

@@ -92,7 +92,9 @@ Array next_logits(const GPT& model, Group& g, const Texts& texts, Index length, 
   const Index filler = options.filler();
   if (filler >= c.vocab_size)  // in rows that are finished, whose logits nobody looks at
     std::replace(next.mutate(), next.mutate() + next.numel(), filler, options.stop_token);
-  return (cached ? model(next, g.cache, Logits::last) : model(next, Logits::last)).array().contiguous();
+  const detail::OpenLayer call(model);  // as model(next) would, but with the logits of the last token alone
+  const Tensor x = model.transformer(next, Mask(), cached ? &g.cache : nullptr);
+  return model.lm_head(slice(x, 1, x.size(1) - 1, x.size(1))).array().contiguous();
 }
 
 /// Notices that somebody has changed weights: keys and values cached before are no longer what a whole pass computes.

@@ -18,11 +18,6 @@ const GPTConfig& checked(const GPTConfig& c) {
   return c;
 }
 
-/// x [B, T, C], or of it only the last token, [B, 1, C].
-Tensor of_tokens(Logits which, const Tensor& x) {
-  return which == Logits::all || x.size(1) <= 1 ? x : slice(x, 1, x.size(1) - 1, x.size(1));
-}
-
 }  // namespace
 
 GPT::Transformer::Transformer(const GPTConfig& c, const Init& init)
@@ -44,26 +39,23 @@ Tensor GPT::Transformer::embed(const IntArray& ids, Index start) const {
   return drop(scaled + (*waves)(T, start));
 }
 
-Tensor GPT::Transformer::forward(const IntArray& ids, const Mask& mask) const {
-  Tensor x = embed(ids);
-  for (const TransformerBlock& block : h) x = block(x, mask);
-  return ln_f ? (*ln_f)(x) : x;
-}
-
-Tensor GPT::Transformer::forward(const IntArray& ids, GPTCache& cache) const {
-  check_in("GPT", cache.token_table.same_as(wte.weight) && cache.layers.size() == h.size(),
-           "the cache belongs to another model; take it from this one's cache()");
-  const Index before = cache.length();
-  for (const KeyValueCache& layer : cache.layers)
-    check_in("GPT", layer.length() == before, "the cache has ", before, " tokens in its first layer and ",
-             layer.length(), " in another");
+Tensor GPT::Transformer::forward(const IntArray& ids, const Mask& mask, GPTCache* cache) const {
+  const Index before = cache ? cache->length() : 0;
+  if (cache) {
+    check_in("GPT", cache->token_table.same_as(wte.weight) && cache->layers.size() == h.size(),
+             "the cache belongs to another model; take it from this one's cache()");
+    for (const KeyValueCache& layer : cache->layers)
+      check_in("GPT", layer.length() == before, "the cache has ", before, " tokens in its first layer and ",
+               layer.length(), " in another");
+  }
   try {
     Tensor x = embed(ids, before);
-    for (std::size_t i = 0; i < h.size(); ++i) x = h[i](x, cache.layers[i]);
+    for (std::size_t i = 0; i < h.size(); ++i) x = h[i](x, mask, cache ? &cache->layers[i] : nullptr);
     return ln_f ? (*ln_f)(x) : x;
-  } catch (...) {  // some layers may already have the new tokens
-    for (KeyValueCache& layer : cache.layers)
-      if (layer.length() > before) layer.truncate(before);
+  } catch (...) {
+    if (cache)  // some of its layers may already have the new tokens
+      for (KeyValueCache& layer : cache->layers)
+        if (layer.length() > before) layer.truncate(before);
     throw;
   }
 }
@@ -87,7 +79,7 @@ GPT::GPT(const GPTConfig& c, const Init& init)
   const double residual =
       c.residual_scale ? 0.02 * *c.residual_scale : 0.02 / std::sqrt(2.0 * static_cast<double>(c.n_layer));
   for (const auto& [name, parameter] : named_parameters(*this)) {
-    const bool feeds_sum = name.ends_with("c_proj.weight") || name.ends_with("o_proj.weight");
+    const bool feeds_sum = name.ends_with("c_proj.weight");
     if (parameter.shape().rank() >= 2) init::normal(parameter, 0, feeds_sum ? residual : 0.02, init.random());
     if (name.ends_with(".bias")) init::constant(parameter, 0);  // the weights of norms stay 1
     check_in("GPT", parameter.value().layout().is_contiguous(), "no rule draws '", name, "', of shape ",
@@ -96,34 +88,18 @@ GPT::GPT(const GPTConfig& c, const Init& init)
   }
 }
 
-void GPT::check_ids(const IntArray& ids, Index before) const {
+Tensor GPT::forward(const IntArray& ids, const Mask& mask, GPTCache* cache) const {
   check_in("GPT", ids.rank() == 2, "ids ", ids.shape(), " must be [B, T]");
-  const Index T = before + ids.shape()[1];
+  const Index T = (cache ? cache->length() : 0) + ids.shape()[1];
   check_in("GPT", T <= config.block_size || config.unbounded(), "T = ", T, " is above block_size ", config.block_size);
-}
-
-Tensor GPT::forward(const IntArray& ids, const Mask& mask) const {
-  check_ids(ids);
-  return lm_head(transformer(ids, mask));
+  check_in("GPT", !cache || config.dropout == 0 || !training(), "a cache is for evaluation: call eval() first");
+  return lm_head(transformer(ids, mask, cache));
 }
 
 GPTCache GPT::cache() const {
   GPTCache c{{}, transformer.wte.weight};
   for (const TransformerBlock& block : transformer.h) c.layers.push_back(block.cache());
   return c;
-}
-
-Tensor GPT::forward(const IntArray& ids, GPTCache& cache) const { return forward(ids, cache, Logits::all); }
-
-Tensor GPT::forward(const IntArray& ids, Logits which) const {
-  check_ids(ids);
-  return lm_head(of_tokens(which, transformer(ids)));
-}
-
-Tensor GPT::forward(const IntArray& ids, GPTCache& cache, Logits which) const {
-  check_ids(ids, cache.length());
-  check_in("GPT", config.dropout == 0 || !training(), "a cache is for evaluation: call eval() first");
-  return lm_head(of_tokens(which, transformer(ids, cache)));
 }
 
 Tensor GPT::loss(const IntArray& ids, const IntArray& targets, const Mask& mask, double label_smoothing) const {

@@ -49,11 +49,8 @@ struct GPTCache {
   }
 };
 
-/// For which tokens a forward pass computes logits: a text that goes on needs only the last.
-enum class Logits { all, last };
-
 /// A decoder language model: token plus position embedding, n_layer blocks, a final norm, and a projection to logits.
-/// Weights are drawn in visit order, each once: matrices N(0, 0.02), those that feed a residual sum (c_proj, o_proj)
+/// Weights are drawn in visit order, each once: matrices N(0, 0.02), those that feed a residual sum (c_proj)
 /// N(0, 0.02 / sqrt(2 n_layer)), biases 0, norms 1 and 0; with Init::none no matrix is drawn, for weights that are
 /// loaded. Sources: GPT-2 (Radford et al. 2019), nanoGPT's layout.
 struct GPT : Layer<GPT> {
@@ -67,10 +64,9 @@ struct GPT : Layer<GPT> {
     Transformer(const GPTConfig& config, const Init& init);
     /// Token plus position: ids [B, T] -> [B, T, C], the input of the first block. The first id is at position `start`.
     Tensor embed(const IntArray& ids, Index start = 0) const;
-    /// ids [B, T] -> [B, T, C], the input of lm_head. Errors: T above block_size, an id outside [0, V).
-    Tensor forward(const IntArray& ids, const Mask& mask = {}) const;
-    /// The same for the tokens that follow those in `cache`; see GPT.
-    Tensor forward(const IntArray& ids, GPTCache& cache) const;
+    /// ids [B, T] -> [B, T, C], the input of lm_head. mask and cache: see GPT. Errors: T above block_size, an id
+    /// outside [0, V).
+    Tensor forward(const IntArray& ids, const Mask& mask = {}, GPTCache* cache = nullptr) const;
     void visit(Visitor& v) override;
   };
 
@@ -85,15 +81,13 @@ struct GPT : Layer<GPT> {
 
   /// Logits for every position: ids [B, T] -> [B, T, V]. A mask says who may attend (true), broadcasts to [B, H, T, T]
   /// and combines with causal; positions count from the first id of a row, masked or not.
-  Tensor forward(const IntArray& ids, const Mask& mask = {}) const;
-  /// Logits for the tokens that follow those in `cache`, to which they are appended: ids [B, t] -> [B, t, V].
+  ///
+  /// With a cache: for the tokens that follow those in it, to which they are appended: ids [B, t] -> [B, t, V].
   /// Equal in every bit to the last t rows of the whole pass. Errors: more than block_size tokens in all, unless the
-  /// config is unbounded(); gradients enabled (no NoGrad); training with dropout; another model's cache; a different B.
-  /// After an error the cache is unchanged. Keys and values of earlier tokens stay what they were if weights change.
-  Tensor forward(const IntArray& ids, GPTCache& cache) const;
-  /// The logits of the last token alone, [B, 1, V], which is what generation needs.
-  Tensor forward(const IntArray& ids, Logits which) const;
-  Tensor forward(const IntArray& ids, GPTCache& cache, Logits which) const;
+  /// config is unbounded(); gradients enabled (no NoGrad); training with dropout; a mask; another model's cache; a
+  /// different B. After an error the cache is unchanged. Keys and values of earlier tokens stay what they were if
+  /// weights change.
+  Tensor forward(const IntArray& ids, const Mask& mask = {}, GPTCache* cache = nullptr) const;
   /// An empty cache.
   GPTCache cache() const;
   /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0. The mask is forward's.
@@ -123,9 +117,6 @@ struct GPT : Layer<GPT> {
     v("transformer", transformer);
     v("lm_head", lm_head);
   }
-
- private:
-  void check_ids(const IntArray& ids, Index before = 0) const;
 };
 
 /// Prompts of different lengths as one batch [B, T] for generate(), the shorter ones filled with `pad` on the left. No

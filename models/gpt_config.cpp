@@ -59,14 +59,30 @@ GPTConfig GPTConfig::resized(Index layers, Index heads, Index width) const {
   return c;
 }
 
+GPTConfig gpt_config(const FieldValues& values, Index vocab_size, Index block_size) {
+  GPTConfig c;
+  bool heads_chosen = false;
+  for (const auto& [name, text] : values) {
+    if (name == "preset") c = text == "default" ? GPTConfig() : GPTConfig::preset(text);
+    heads_chosen = heads_chosen || name == "n_kv_head";
+  }
+  for (const auto& [name, text] : values)
+    check(name == "preset" || set_field(c, name, text), "a GPT has no option ", name);
+  if (!heads_chosen) c = c.resized(c.n_layer, c.n_head, c.n_embd);
+  c.vocab_size = vocab_size, c.block_size = block_size;
+  return c;
+}
+
 TransformerBlockOptions GPTConfig::block_options() const {
   TransformerBlockOptions o = block;
   check_in("GPT", o.attention.causal.value_or(true), "attention must be causal: no token may see what it predicts");
   check_in("GPT", !o.projections.rotary && !o.attention.alibi.defined(),
            "choose positions by config.position, not in the block");
-  o.dropout = o.dropout.value_or(dropout);
-  o.bias = o.bias.value_or(bias);
-  if (o.projections.block_size == 0 && !unbounded()) o.projections.block_size = block_size;
+  check_in("GPT", !o.dropout && !o.bias && o.projections.block_size == 0,
+           "choose dropout, bias and block_size in the config, not in its block");
+  o.dropout = dropout;
+  o.bias = bias;
+  if (!unbounded()) o.projections.block_size = block_size;
   if (position == Position::alibi) o.attention.alibi = alibi_slopes(n_head);
   if (position == Position::rotary) {
     o.projections.rotary = rotary;

@@ -33,14 +33,14 @@ struct GPTConfig {
   Index n_layer = 12;
   Index n_head = 12;        ///< must divide n_embd
   Index n_embd = 768;       ///< C
-  double dropout = 0;       ///< everywhere, unless set in the block
-  bool bias = true;         ///< in all layers but lm_head, unless set in the block
+  double dropout = 0;       ///< everywhere, unless block.attention or block.projections have their own
+  bool bias = true;         ///< in all layers but lm_head, unless block.projections say otherwise
   bool tie_weights = true;  ///< lm_head.weight and transformer.wte.weight are one parameter
   /// Factor of the initial weights that feed a residual sum (c_proj); not given: 1 / sqrt(2 n_layer), GPT-2's; 1: none.
   std::optional<double> residual_scale = {};
   Position position = Position::learned;
   RotaryOptions rotary = {};           ///< for Position::rotary; length 0: block_size
-  TransformerBlockOptions block = {};  ///< all the rest: block.norm, block.attention.window, ...
+  TransformerBlockOptions block = {};  ///< all the rest but dropout and bias: block.norm, block.attention.window, ...
 
   template <class V>
   void visit(V& v) {
@@ -54,8 +54,23 @@ struct GPTConfig {
     v("tie_weights", tie_weights, "one matrix for the tokens' vectors and the logits");
     v("residual_scale", residual_scale, "factor of c_proj's initial weights; default: 1 / sqrt(2 n_layer)");
     v("position", position, "how the model knows where a token is");
-    rotary.visit(v);
-    block.visit(v);
+    const FieldUse rotates{.needs = position == Position::rotary ? "" : "--position rotary"};
+    v("rotary_base", rotary.base, "pair i of r/2 columns rotates by position * base^(-2i/r)", rotates);
+    v("rotary_fraction", rotary.fraction, "the fraction of a head's columns that is rotated, r of them", rotates);
+    v("window", block.attention.window, "a token sees itself and the window - 1 tokens before it; 0: all");
+    v("scale", block.attention.scale, "factor of attention scores; default: 1 / sqrt(width of a head)");
+    v("attn_dropout", block.attention.dropout, "dropout of attention weights; default: as dropout");
+    v("resid_dropout", block.projections.resid_dropout,
+      "dropout of what attention and feed-forward networks add; default: as dropout");
+    v("attention_bias", block.projections.bias, "biases in the attention's projections; default: as bias");
+    v("n_kv_head", block.projections.n_kv_head, "heads of keys and values, a divisor of n_head; 0: n_head");
+    v("norm", block.norm, "the kind of norm");
+    v("norm_order", block.norm_order, "norms before each part, or after each residual sum");
+    v("norm_eps", block.norm_eps, "what norms add to the variance");
+    v("feed_forward", block.feed_forward, "false: blocks of attention alone");
+    const FieldUse feeds{.needs = block.feed_forward ? "" : "--feed_forward true"};
+    v("activation", block.activation, "the activation of the feed-forward networks", feeds);
+    v("n_inner", block.n_inner, "width of the feed-forward networks; 0: 4 n_embd, with swiglu 8/3 n_embd", feeds);
   }
 
   /// The smallest GPT-2 (124M): biases, GELU in its tanh form, V = 50257.
@@ -86,9 +101,14 @@ struct GPTConfig {
     return block.attention.window > 0 && position != Position::learned && position != Position::sinusoidal;
   }
 
-  /// The options of this model's blocks: `block` with the model's own settings as defaults. Errors: attention that is
-  /// not causal, rotary or alibi set in the block instead of by `position`.
+  /// The options of this model's blocks: `block` with the model's own settings. Errors: attention that is not causal;
+  /// set in the block instead of in the config: dropout, bias, block_size, rotary and alibi (by `position`).
   TransformerBlockOptions block_options() const;
 };
+
+/// The config that these fields describe, as a Recipe has them: first "preset" if it is among them, wherever, then the
+/// others one by one. A preset's n_kv_head yields if it does not divide n_head. Errors: a field that a GPT does not
+/// have, text that is not its value.
+GPTConfig gpt_config(const FieldValues& values, Index vocab_size, Index block_size);
 
 }  // namespace mote

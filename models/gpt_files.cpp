@@ -13,11 +13,9 @@
 namespace mote {
 namespace {
 
-constexpr std::pair<Activation, const char*> activations[] = {{Activation::gelu_tanh, "gelu_new"},
-                                                              {Activation::gelu, "gelu"},
-                                                              {Activation::relu, "relu"},
-                                                              {Activation::silu, "silu"},
-                                                              {Activation::gelu_tanh, "gelu_pytorch_tanh"}};
+constexpr std::pair<Activation, const char*> activations[] = {
+    {Activation::gelu_tanh, "gelu_new"}, {Activation::gelu, "gelu"}, {Activation::relu, "relu"},
+    {Activation::silu, "silu"},          {Activation::tanh, "tanh"}, {Activation::gelu_tanh, "gelu_pytorch_tanh"}};
 
 /// The member, unless it is missing or null.
 const Json* given(const JsonPlace& config, const char* name) {
@@ -55,8 +53,8 @@ GPTConfig from_json(const JsonPlace& config) {
   if (c.block.norm_eps < 0) config.at("layer_norm_epsilon").fail("must be at least 0");
   c.dropout = probability(config, "embd_pdrop");
   const double attention = probability(config, "attn_pdrop"), residual = probability(config, "resid_pdrop");
-  if (residual != c.dropout) c.block.dropout = residual;
-  if (attention != residual) c.block.attention.dropout = attention, c.block.projections.resid_dropout = residual;
+  if (residual != c.dropout) c.block.projections.resid_dropout = residual;
+  if (attention != c.dropout) c.block.attention.dropout = attention;
   c.tie_weights = flag(config, "tie_word_embeddings", true);
   if (!flag(config, "scale_attn_weights", true)) c.block.attention.scale = 1;
   if (!given(config, "activation_function")) return c;
@@ -82,9 +80,6 @@ double elements(const GPTConfig& c) {
 GPTConfig filled_in(GPTConfig c) {
   c.block = c.block_options().resolved(c.n_embd);
   TransformerBlockOptions& b = c.block;
-  b.attention.causal = true;
-  b.projections.resid_dropout = b.projections.resid_dropout.value_or(*b.attention.dropout);
-  b.projections.out_bias = b.projections.out_bias.value_or(*b.projections.bias);
   if (b.projections.n_kv_head == 0) b.projections.n_kv_head = c.n_head;
   if (c.position != Position::rotary) c.rotary = {};
   c.residual_scale.reset();  // of initial weights
@@ -143,7 +138,7 @@ std::string huggingface_config(const GPTConfig& c) {
   j.add("n_layer", c.n_layer);
   j.add("n_positions", c.block_size);
   j.add("reorder_and_upcast_attn", false);
-  j.add("resid_pdrop", *block.dropout);
+  j.add("resid_pdrop", *block.projections.resid_dropout);
   j.add("scale_attn_by_inverse_layer_idx", false);
   j.add("scale_attn_weights", block.attention.scale.value_or(0) != 1);
   j.add("tie_word_embeddings", c.tie_weights);

@@ -60,18 +60,11 @@ NameTable torch_attention_names(const MultiHeadAttention& layer) {
   return names;
 }
 
-NameTable torch_encoder_layer_names(const TransformerBlock& block) {
+NameTable torch_encoder_layer_names() {
   NameTable names;
-  if (block.separate_attn)
-    for (NameRule rule : torch_attention_names(*block.separate_attn).rules) {
-      rule.there = "self_attn." + rule.there, rule.here = "attn." + rule.here;
-      names.rules.push_back(rule);
-    }
   for (const std::string kind : {"weight", "bias"}) {
-    if (!block.separate_attn) {
-      names.rules.push_back({"self_attn.in_proj_" + kind, "attn.c_attn." + kind});
-      names.rules.push_back({"self_attn.out_proj." + kind, "attn.c_proj." + kind});
-    }
+    names.rules.push_back({"self_attn.in_proj_" + kind, "attn.c_attn." + kind});
+    names.rules.push_back({"self_attn.out_proj." + kind, "attn.c_proj." + kind});
     names.rules.push_back({"linear1." + kind, "mlp.c_fc." + kind});
     names.rules.push_back({"linear2." + kind, "mlp.c_proj." + kind});
     names.rules.push_back({"norm1." + kind, "ln_1." + kind});

@@ -22,6 +22,6 @@ NameTable torch_attention_names(const MultiHeadAttention& layer);
 
 /// torch.nn.TransformerEncoderLayer. mote's block has NormOrder::pre where norm_first is true there, n_inner where
 /// dim_feedforward is, and a mask or attention.causal = false where is_causal is false.
-NameTable torch_encoder_layer_names(const TransformerBlock& block);
+NameTable torch_encoder_layer_names();
 
 }  // namespace mote

@@ -27,10 +27,7 @@ struct FeedForward : Layer<FeedForward> {
         activation(act),
         dropout(p, init.random()) {}
   Tensor forward(const Tensor& x) const {
-    // c_proj(gelu(c_fc(x))) in one op, of which backward keeps half as much
-    if (activation == Activation::gelu) return dropout(c_proj(c_fc(x), GeluForm::exact));
-    if (activation == Activation::gelu_tanh) return dropout(c_proj(c_fc(x), GeluForm::tanh));
-    if (!c_gate) return dropout(c_proj(activate(activation, c_fc(x))));
+    if (!c_gate) return dropout(c_proj(activated(activation, c_fc(x))));
     const Tensor open = silu((*c_gate)(x));
     const Tensor y = c_fc(x);
     return dropout(c_proj(open * y));

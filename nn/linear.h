@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/ops/gelu_linear.h"
+#include "nn/activation.h"
 #include "nn/init.h"
 #include "nn/module.h"
 
@@ -20,8 +21,10 @@ struct Linear : Layer<Linear> {
     if (with_bias) bias = Parameter(init.uniform({out_features}, -bound, bound));
   }
   Tensor forward(const Tensor& x) const { return linear(x, weight, bias); }
-  /// linear(gelu(x)): backward keeps x and computes gelu(x) again.
-  Tensor forward(const Tensor& x, GeluForm form) const { return gelu_linear(x, weight, bias, form); }
+  /// The same of an activation.
+  Tensor forward(const Activated& a) const {
+    return a.gelu ? gelu_linear(a.x, weight, bias, *a.gelu) : linear(a.x, weight, bias);
+  }
   void visit(Visitor& v) override {
     v("weight", weight);
     v("bias", bias);

@@ -49,13 +49,6 @@ MultiHeadAttention::MultiHeadAttention(Index width, Index heads, const Init& ini
   }
 }
 
-AttentionOptions MultiHeadAttention::options_for(const Mask& mask) const {
-  AttentionOptions o = options;
-  o.mask = mask;
-  o.dropout = attn_dropout.training() ? attn_dropout.p : 0;
-  return o;
-}
-
 void MultiHeadAttention::check_input(const char* role, const Tensor& x, const Linear& projection, Index start) const {
   const Index width = projection.weight.shape()[1];
   check_in("MultiHeadAttention", x.dim() == 3 && x.size(2) == width, role, " ", x.shape(), " must be [B, T, ", width,
@@ -64,8 +57,12 @@ void MultiHeadAttention::check_input(const char* role, const Tensor& x, const Li
            " is above block_size ", block_size);
 }
 
-Tensor MultiHeadAttention::run(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& how,
-                               KeyValueCache* cache) const {
+Tensor MultiHeadAttention::forward(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask,
+                                   KeyValueCache* cache) const {
+  check_in("MultiHeadAttention", !cache || !drops(), "a cache is for evaluation: call eval() first");
+  AttentionOptions how = options;
+  how.mask = mask;
+  how.dropout = attn_dropout.training() ? attn_dropout.p : 0;
   const Index start = cache ? cache->length() : 0;  // the position of the first token
   check_input("query", query, q_proj, start);
   check_input("key", key, k_proj, start);

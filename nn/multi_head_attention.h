@@ -29,22 +29,6 @@ struct MultiHeadAttentionOptions {
   /// Draws as torch.nn.MultiheadAttention does: first the output projection as a Linear, its bias then zeroed, and then
   /// the others uniformly within Xavier's bound, biases 0. Otherwise all are drawn as Linear, in field order.
   bool torch_init = false;
-
-  template <class V>
-  void visit(V& v) {
-    v("bias", bias, "biases in the projections of queries, keys and values");
-    v("out_bias", out_bias, "a bias in the output projection; default: as bias");
-    v("resid_dropout", resid_dropout, "dropout on the output");
-    v("n_kv_head", n_kv_head, "heads of keys and values, a divisor of the number of heads; 0: as many");
-    v("block_size", block_size, "the longest input; 0: any");
-    v("d_in", d_in, "width of the queries' input; 0: the layer's width");
-    v("d_out", d_out, "width of the output; 0: the layer's width");
-    v("key_width", key_width, "width of the keys' input; 0: d_in");
-    v("value_width", value_width, "width of the values' input; 0: d_in");
-    v("value_head", value_head, "width of a head's values; 0: that of its queries");
-    if (rotary) rotary->visit(v);
-    v("torch_init", torch_init, "whether to draw as torch.nn.MultiheadAttention does");
-  }
 };
 
 /// y = join(softmax(mask(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = width / H: x [B, T, d_in] -> [B, T, d_out].
@@ -64,15 +48,12 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   MultiHeadAttention(Index width, Index heads, const Init& init, const AttentionOptions& attention = {},
                      const MultiHeadAttentionOptions& around = {});
 
-  Tensor forward(const Tensor& x, const Mask& mask = {}) const { return forward(x, x, x, mask); }
-  Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const {
-    return run(query, key, value, options_for(mask), nullptr);
+  /// Self-attention; with a cache for the tokens that follow those in it, as SelfAttention's.
+  Tensor forward(const Tensor& x, const Mask& mask = {}, KeyValueCache* cache = nullptr) const {
+    return forward(x, x, x, mask, cache);
   }
-  /// Self-attention for the tokens that follow those in `cache`, as SelfAttention's.
-  Tensor forward(const Tensor& x, KeyValueCache& cache) const {
-    check_in("MultiHeadAttention", !drops(), "a cache is for evaluation: call eval() first");
-    return run(x, x, x, options_for({}), &cache);
-  }
+  Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {},
+                 KeyValueCache* cache = nullptr) const;
 
   /// The same output, bit for bit, and what each head attended to.
   Attended with_weights(const Tensor& x, const Mask& mask = {}) const { return with_weights(x, x, x, mask); }
@@ -97,10 +78,7 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   bool drops() const {
     return (attn_dropout.training() && attn_dropout.p > 0) || (resid_dropout.training() && resid_dropout.p > 0);
   }
-  AttentionOptions options_for(const Mask& mask) const;
   void check_input(const char* role, const Tensor& x, const Linear& projection, Index start) const;
-  Tensor run(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionOptions& how,
-             KeyValueCache* cache) const;
 };
 
 }  // namespace mote

@@ -1,4 +1,4 @@
-// Norm, a LayerNorm or an RMSNorm under one name, for models whose config selects one.
+// The norms: LayerNorm, RMSNorm, and Norm, which is the one that a config names.
 #pragma once
 
 #include <array>
@@ -9,13 +9,38 @@
 
 namespace mote {
 
+/// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis, x [..., C]. weight starts as 1, bias as 0.
+struct LayerNorm : Layer<LayerNorm> {
+  Parameter weight, bias;
+  double eps;
+
+  explicit LayerNorm(Index features, double epsilon = 1e-5, bool with_bias = true)
+      : weight(Array::full({features}, 1)), eps(epsilon) {
+    if (with_bias) bias = Parameter(Array::zeros({features}));
+  }
+  Tensor forward(const Tensor& x) const { return layer_norm(x, weight, bias, eps); }
+  void visit(Visitor& v) override {
+    v("weight", weight);
+    v("bias", bias);
+  }
+};
+
+/// y = x / sqrt(mean(x^2) + eps) * weight over the last axis; weight starts as 1. x [..., C].
+struct RMSNorm : Layer<RMSNorm> {
+  Parameter weight;
+  double eps;
+
+  explicit RMSNorm(Index features, double epsilon = 1e-5) : weight(Array::full({features}, 1)), eps(epsilon) {}
+  Tensor forward(const Tensor& x) const { return rms_norm(x, weight, eps); }
+  void visit(Visitor& v) override { v("weight", weight); }
+};
+
 enum class NormKind { layer_norm, rms_norm };
 constexpr auto words(NormKind) {
   return std::to_array<Word<NormKind>>({{NormKind::layer_norm, "layer_norm"}, {NormKind::rms_norm, "rms_norm"}});
 }
 
-/// layer_norm: (x - mean) / sqrt(var + eps) * weight + bias; rms_norm: x / sqrt(mean(x^2) + eps) * weight. x [..., C].
-/// weight starts as ones, bias as zeros; an RMSNorm has no bias.
+/// Either of them, under the same names.
 struct Norm : Layer<Norm> {
   Parameter weight, bias;
   NormKind kind;

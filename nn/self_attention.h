@@ -20,16 +20,6 @@ struct SelfAttentionOptions {
   Index n_kv_head = 0;   ///< heads of keys and values; n_head / n_kv_head heads of queries share each; 0: n_head
   Index block_size = 0;  ///< the longest input it accepts; 0: any
   std::optional<RotaryOptions> rotary = {};  ///< rotates queries and keys by their positions
-
-  template <class V>
-  void visit(V& v) {
-    v("attention_bias", bias, "biases in the attention's projections");
-    v("out_bias", out_bias, "a bias in the attention's output projection; default: as attention_bias");
-    v("resid_dropout", resid_dropout, "dropout on the attention's output; default: as attn_dropout");
-    v("n_kv_head", n_kv_head, "heads of keys and values, a divisor of n_head; 0: n_head");
-    v("attention_block_size", block_size, "the longest input of the attention; 0: any, in a GPT its block_size");
-    if (rotary) rotary->visit(v);
-  }
 };
 
 /// y = join(softmax(causal(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = C / H, where q | k | v = x W + b:
@@ -59,13 +49,21 @@ struct SelfAttention : Layer<SelfAttention> {
     if (around.rotary) rotary.emplace(width / heads, *around.rotary, block_size);
   }
 
-  Tensor forward(const Tensor& x, const Mask& mask = {}) const { return run(x, options_for(mask), nullptr); }
-  /// The same for the tokens that follow those in `cache`, to which they are appended: x [B, t, C]. Equal in every bit
+  /// With a cache: for the tokens that follow those in it, to which they are appended: x [B, t, C]. Equal in every bit
   /// to the last t rows of the whole pass: engine/ops/kv_cache.h says why. Errors: not causal, not under NoGrad,
-  /// dropout on, a cache for another window.
-  Tensor forward(const Tensor& x, KeyValueCache& cache) const {
-    check_in("SelfAttention", !drops(), "a cache is for evaluation: call eval() first");
-    return run(x, options_for({}), &cache);
+  /// dropout on, a mask, a cache for another window.
+  Tensor forward(const Tensor& x, const Mask& mask = {}, KeyValueCache* cache = nullptr) const {
+    check_in("SelfAttention", !cache || !drops(), "a cache is for evaluation: call eval() first");
+    const Index start = cache ? cache->length() : 0;  // the position of x's first token
+    check_in("SelfAttention", x.dim() == 3 && x.size(2) == n_embd, "x ", x.shape(), " must be [B, T, ", n_embd, "]");
+    check_in("SelfAttention", block_size == 0 || start + x.size(1) <= block_size, "T = ", start + x.size(1),
+             " is above block_size ", block_size);
+    AttentionOptions how = options;
+    how.mask = mask;
+    how.dropout = attn_dropout.training() ? attn_dropout.p : 0;
+    Tensor qkv = c_attn(x);  // [B, T, queries | keys | values], in each part head beside head
+    if (rotary) qkv = (*rotary)(qkv, start, n_head + n_kv_head);
+    return resid_dropout(c_proj(attention(qkv, {n_head, n_kv_head}, how, attn_dropout.random, cache)));
   }
 
   /// An empty cache for this layer.
@@ -86,21 +84,6 @@ struct SelfAttention : Layer<SelfAttention> {
   Index kv_width() const { return n_kv_head * (n_embd / n_head); }
   bool drops() const {
     return (attn_dropout.training() && attn_dropout.p > 0) || (resid_dropout.training() && resid_dropout.p > 0);
-  }
-  AttentionOptions options_for(const Mask& mask) const {
-    AttentionOptions o = options;
-    o.mask = mask;
-    o.dropout = attn_dropout.training() ? attn_dropout.p : 0;
-    return o;
-  }
-  Tensor run(const Tensor& x, const AttentionOptions& how, KeyValueCache* cache) const {
-    const Index start = cache ? cache->length() : 0;  // the position of x's first token
-    check_in("SelfAttention", x.dim() == 3 && x.size(2) == n_embd, "x ", x.shape(), " must be [B, T, ", n_embd, "]");
-    check_in("SelfAttention", block_size == 0 || start + x.size(1) <= block_size, "T = ", start + x.size(1),
-             " is above block_size ", block_size);
-    Tensor qkv = c_attn(x);  // [B, T, queries | keys | values], in each part head beside head
-    if (rotary) qkv = (*rotary)(qkv, start, n_head + n_kv_head);
-    return resid_dropout(c_proj(attention(qkv, {n_head, n_kv_head}, how, attn_dropout.random, cache)));
   }
 };
 

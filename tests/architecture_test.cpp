@@ -51,13 +51,13 @@ const std::map<std::string, std::size_t> budgets{
     {"engine/autograd/print.", 120},
     {"engine/autograd/diagnose.", 120},
     {"engine/ops", 3000},
-    {"engine/io", 3450},
+    {"engine/io", 3775},  // with heads as pictures, which models had
     {"engine/watch", 1100},
     {"nn", 2900},  // 2500
-    {"models", 1650},
-    {"models/tutorials", 650},
-    {"train", 7700},
-    {"examples", 4600},
+    {"models", 1325},
+    {"models/tutorials", 695},
+    {"train", 8420},  // 7700
+    {"examples", 4000},
     {"examples/bench", 1400},
 };
 
@@ -161,7 +161,7 @@ TEST_CASE("architecture: a folder's index includes all its headers, or headers t
   const std::vector<std::string> indexes{"engine/ops/ops.h", "nn/nn.h", "models/models.h", "train/train.h"};
   // A task's header is for the list of tasks alone; the inner headers are for one .cpp of their folder.
   const std::set<std::string> folders{"engine/ops", "nn", "models", "models/tutorials", "train"};
-  const std::set<std::string> inner{"engine/ops/attention_pass.h", "train/report_page.h"};
+  const std::set<std::string> inner{"engine/ops/attention_pass.h", "train/run/page_parts.h"};
   for (const std::string& index : indexes) {
     const std::string folder = fs::path(index).parent_path().generic_string();
     std::set<std::string> reached;
@@ -239,7 +239,9 @@ TEST_CASE("architecture: no two names in a folder that differ by a plural") {
 /// Headers with one includer, a file of their own folder, and why. Those of kernels/target are the parts of one table.
 const std::map<std::string, std::string> parts{
     {"engine/base/math_formulas.h", "exp, log and what is made of them, without the angles that stand on them"},
-    {"train/report_page.h", "the fixed parts of a page"},
+    {"train/run/page_parts.h", "the fixed parts of a page"},
+    {"train/run/settings.h", "what a run is besides its data and model"},
+    {"train/run/subject.h", "what a run needs of a model"},
     {"engine/autograd/rule.h", "what a rule may keep, a step of its own for who reads the graph"},
     {"nn/layer_call.h", "the sentences for wrong calls of layers"},
     {"train/text/pair_table.h", "the table of counts that a tokenizer is trained with"},
@@ -262,7 +264,7 @@ TEST_CASE("architecture: no inner header for one includer but parts with a reaso
 }
 
 TEST_CASE("architecture: no line above 120 characters but in a page and in a table that a program printed") {
-  const std::set<std::string> except{"train/report_page.cpp", "train/text/unicode_tables.h"};
+  const std::set<std::string> except{"train/run/page_parts.cpp", "train/text/unicode_tables.h"};
   const auto is_first_byte = [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; };
   for (const std::string& file : files(everything)) {
     if (except.contains(file) || in_folder(file, "tests/vectors")) continue;

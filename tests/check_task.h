@@ -81,7 +81,7 @@ class TaskCheck {
     }
     std::set<std::string> texts;
     const std::vector<Sequence> prompts = rows_of(asked(Split::test).prompts);
-    for (const Sequence& p : prompts) texts.insert(task_.question_text(p));
+    for (const Sequence& p : prompts) texts.insert(task_.prompt_text(p));
     const auto same = [&](const Sequence& p) {
       Sequence ids;
       return error_of([&] { ids = task_.ids(task_.text(p)); }) == "(no error)" && ids == p;

@@ -20,7 +20,7 @@ expect(0 "usage: .*--task +what to learn.*\\[copy\\].*--seed .*--task NAME --hel
 expect(0 "^task +outcome +chance +steps +seconds +what.*\ncopy +>= 99.9 % +0 % +600 .*10 of 10 symbols.*\ninduction .*rows of 48 .*\nrepeat .*\ntwo_places " "^$" --task list)
 expect(0 "--symbols [^\n]*\\[10\\].*--length [^\n]*\\[10\\].*--n_layer +blocks \\[2\\].*--position [^\n]*rotary[^\n]*\\[learned\\].*--max_iters [^\n]*\\[600\\].*--learning_rate [^\n]*\\[0.001\\]"
   "^$" --task copy --help)
-expect(0 "--model [^\n]*\\[attention_lm\\].*--symbols [^\n]*\\[64\\].*--length [^\n]*\\[12\\].*--n_embd +width \\[32\\].*--optimizer [^\n]*\\[adam\\].*--max_iters [^\n]*\\[360\\]"
+expect(0 "--symbols [^\n]*\\[64\\].*--length [^\n]*\\[12\\].*--n_embd +width \\[32\\].*--optimizer [^\n]*\\[adam\\].*--max_iters [^\n]*\\[360\\]"
   "^$" --task repeat --help)
 expect(0 "--modulus [^\n]*\\[5\\].*--position [^\n]*\\[rotary\\].*--max_iters [^\n]*\\[1000\\]" "^$" --task two_places --modulus 5 --preset llama
   --help)
@@ -36,15 +36,18 @@ if(NOT names STREQUAL GRADED)
 endif()
 
 # An option that the task or the model does not have is a mistake, never ignored.
-expect(2 "^$" "^[^\n]*unknown option --n_hed for --task copy and --model gpt \\(did you mean --n_head\\?\\)\n$" --n_hed 2)
+expect(2 "^$" "^[^\n]*unknown option --n_hed for --task copy \\(did you mean --n_head\\?\\)\n$" --n_hed 2)
 expect(2 "^$" "^[^\n]*unknown option --zzzzzzzz for --task [^\n]* \\(--help lists them all\\)\n$" --zzzzzzzz)
-expect(2 "^$" "^[^\n]*unknown option copy for [^\n]*\n$" copy)
-expect(2 "^$" "^[^\n]*unknown option --symbols for --task two_places and --model gpt [^\n]*\n$" --task two_places --symbols 5)
+expect(2 "^$" "^[^\n]*unknown option copies for [^\n]*\n$" copies)
+expect(2 "^$" "^[^\n]*unknown option --symbols for --task two_places [^\n]*\n$" --task two_places --symbols 5)
 expect(2 "^$" "^[^\n]*unknown option --modulus for --task copy [^\n]*\n$" --modulus 5)
-foreach(option IN ITEMS --position --preset --n_layer)
-  expect(2 "^$" "^[^\n]*unknown option ${option} for --task repeat and --model attention_lm [^\n]*\n$" --task repeat ${option} 1)
-endforeach()
-expect(2 "^$" "^[^\n]*unknown option --n_layer for --task copy and --model attention_lm [^\n]*\n$" --model attention_lm --n_layer 2)
+
+# What people type first.
+expect(2 "^$" "^[^\n]*unknown option --lr for --task copy \\(did you mean --learning_rate\\?\\)\n$" --lr 1e-3)
+expect(2 "^$" "^[^\n]*unknown option --epochs for --task copy \\(did you mean --max_iters\\?\\)\n$" --epochs 3)
+expect(2 "^$" "^[^\n]*unknown option --layers for --task copy \\(did you mean --n_layer\\?\\)\n$" --layers 3)
+expect(2 "^$" "^[^\n]*there is no run in nowhere\n$" --resume nowhere)
+expect(0 "^reverse: .*\ntrained 1 steps" "^$" reverse --max_iters 1 --sequences 1)
 
 # Values that cannot be read, or cannot be, or cannot be together.
 expect(2 "^$" "^[^\n]*--n_head: 'three' is not a whole number\n$" --n_head three)
@@ -58,7 +61,6 @@ expect(2 "^$" "^[^\n]*unknown option -- for [^\n]*\n$" --)
 expect(2 "^$" "^[^\n]*unknown option --version for [^\n]*\n$" --version)
 expect(2 "^$" "^[^\n]*--dropout: 'nan' is not a number\n$" --dropout nan)
 expect(2 "^$" "^[^\n]*task 'nothing' is none of addition, [^\n]*\n$" --task nothing)
-expect(2 "^$" "^[^\n]*model 'nothing' is none of gpt, [^\n]*\n$" --model nothing)
 expect(2 "^$" "^[^\n]*--optimizer 'nothing' is none of adamw, [^\n]*\n$" --optimizer nothing)
 expect(2 "^$" "^[^\n]*--position 'left' is none of learned, [^\n]*\n$" --position left)
 expect(2 "^$" "^[^\n]*--preset 'bert' is none of gpt2, [^\n]*\n$" --preset bert)
@@ -72,7 +74,6 @@ expect(2 "^$" "^[^\n]*n_embd 32 is not divisible by n_head 3\n$" --n_head 3 --n_
 expect(2 "^$" "^[^\n]*n_kv_head = 3 [^\n]*\n$" --n_kv_head 3)
 expect(2 "^$" "^[^\n]*--rotary_base is for --position rotary\n$" --rotary_base 500)
 expect(2 "^$" "^[^\n]*--n_inner is for --feed_forward true\n$" --task induction --n_inner 64)
-expect(2 "^$" "^[^\n]*width 32 is not divisible by 3 heads\n$" --task repeat --n_head 3)
 expect(2 "^$" "^[^\n]*p = 1.5 is not a probability\n$" --dropout 1.5)
 expect(2 "^$" "^[^\n]*symbols 1 must be 2 to 10000000\n$" --symbols 1)
 expect(2 "^$" "^[^\n]*learning rate 1e\\+300 is beyond the range [^\n]*\n$" --learning_rate 1e300)
@@ -110,7 +111,7 @@ expect(0 "^copy: 4 of 3 .*step 3/3 .*exact match on 7 held-out" "^$" --config ${
 expect(0 "^copy: 4 of 3 .*step 2/2 .*exact match on 9 held-out" "^$" --max_iters 2 --config ${WORK_DIR}/config.txt --sequences=9)
 config("﻿max_iters = 2\r\nsymbols = 3\r\nlength = 4\r\n")  # as Windows' editors write it
 expect(0 "^copy: 4 of 3 .*step 2/2 " "^$" --sequences 3 --config ${WORK_DIR}/config.txt)
-expect_config("# one\nmax_iter = 3\n" "2: unknown option max_iter for --task copy and --model gpt \\(did you mean --max_iters\\?\\)")
+expect_config("# one\nmax_iter = 3\n" "2: unknown option max_iter for --task copy \\(did you mean --max_iters\\?\\)")
 expect_config("n_layer = 1\nwindow_size = 3" "2: unknown option window_size for [^\n]*")
 expect_config("max_iters = many" "1: max_iters: 'many' is not a whole number")
 expect_config("\n\nmax_iters = 5 * 8" "3: max_iters: '5 \\* 8' is not a whole number")
@@ -149,4 +150,3 @@ expect(0 "\ntrained 0 steps" "^$" --symbols 3 --length 4 --n_embd 16 --sequences
 expect(0 "transformer.h.0.mlp.c_gate.*exact match on 60" "^$" ${few} --preset llama --n_head 2)
 expect(0 "transformer.wte +Embedding[^\n]*\ntransformer.h.0.ln_1 .*exact match on 60" "^$" ${few} --position alibi)
 expect(0 "exact match on 60" "^$" ${few} --position sinusoidal --optimizer sgd --schedule constant)
-expect(0 "total +AttentionLM .*exact match on 60.*layer 0 \\(0 is the first\\), head [1-4] of 4" "^$" ${few} --model attention_lm)

@@ -5,7 +5,7 @@
 #include "engine/io/files/npy.h"
 #include "engine/io/files/safetensors.h"
 #include "models/gpt_files.h"
-#include "train/folder.h"
+#include "train/run/folder.h"
 
 using namespace mote;
 

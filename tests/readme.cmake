@@ -35,7 +35,7 @@ run(${COMPILER} ${flags} ${WORK_DIR}/manual.cpp ${LIBRARY} -pthread -o ${WORK_DI
 run(${WORK_DIR}/manual)
 
 # What README says its programs print.
-foreach(name IN ITEMS fit keep pytorch attention watch)
+foreach(name IN ITEMS fit run keep pytorch attention watch)
   code_block(${name} code)
   file(WRITE ${WORK_DIR}/${name}.cpp "${code}")
   run(${COMPILER} ${flags} ${WORK_DIR}/${name}.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/${name})

@@ -32,13 +32,14 @@ run(2 "^[^\n]*--text is for --task text\n$" ${TRAIN} --config config.txt --task 
 run(2 "^[^\n]*--text needs a value\n$" ${TRAIN} --text)
 run(2 "^[^\n]*--text is given twice\n$" ${TRAIN} --text names.txt --text names.txt)
 run(0 "" bash -c "cp names.txt $'caf\\xe9.txt'")
-run(2 "task.text holds text that is not UTF-8" bash -c "exec \"$0\" --text $'caf\\xe9.txt' --lines --out_dir never" ${TRAIN})
+run(2 "text holds text that is not UTF-8" bash -c "exec \"$0\" --text $'caf\\xe9.txt' --lines --out_dir never" ${TRAIN})
 if(EXISTS ${WORK_DIR}/never)
   message(SEND_ERROR "a run that could not be kept left a folder")
 endif()
 
 # A run that was stopped goes on with its text, and refuses another one.
 run(0 "going on" ${TRAIN} --resume char --max_iters 4)
+run(2 "^[^\n]*--n_layer 7 contradicts the run in char, which has 1 " ${TRAIN} --resume char --n_layer 7)
 file(MAKE_DIRECTORY ${WORK_DIR}/elsewhere)
 file(RENAME ${WORK_DIR}/my.txt ${WORK_DIR}/elsewhere/it.txt)
 run(2 "cannot read 'my.txt'" ${TRAIN} --resume char --max_iters 5)
@@ -47,7 +48,7 @@ file(RENAME ${WORK_DIR}/elsewhere/it.txt ${WORK_DIR}/my.txt)
 file(APPEND ${WORK_DIR}/my.txt "!")
 run(2 "my.txt is not the text that the run began with" ${TRAIN} --resume char --max_iters 6 --text my.txt)
 run(2 "^[^\n]*--task copy contradicts the run in char, which has text\n$" ${TRAIN} --resume char --task copy)
-run(2 "^[^\n]*--model attention_lm contradicts the run in char, which has gpt\n$" ${TRAIN} --resume char --model attention_lm)
+run(2 "^[^\n]*--preset is for new runs\n$" ${TRAIN} --resume char --preset llama)
 run(2 "^[^\n]*--text needs a path\n$" ${TRAIN} --text=)
 
 # The average of weights is what is evaluated and generated with; training does not know of it. Both end with an evaluation.

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "engine/base/math.h"
 #include "engine/kernels/kernels.h"
 #include "train/chunks.h"
 #include "train/optimizer.h"
@@ -98,6 +99,18 @@ class Adam : public detail::AdamBase {
   __attribute__((unavailable("write Adam(all_parameters(model), {.lr = 1e-3})"))) explicit Adam(const P&,
                                                                                                 const O& = {});
 };
+
+/// A step of AdamW as its formula reads, for weights w with the gradient g: the t-th, from 1. m and v start as zeros.
+/// What AdamW does is the same up to rounding, in one pass over memory.
+inline void plain_adamw_step(Array& w, const Array& g, Array& m, Array& v, Index t, const AdamWOptions& o) {
+  const auto [beta1, beta2] = o.betas;
+  w = w * (1 - o.lr * o.weight_decay);
+  m = m * beta1 + g * (1 - beta1);      // the running mean of the gradient
+  v = v * beta2 + g * g * (1 - beta2);  // and of its square
+  const Array mean = m / (1 - math::pow(beta1, static_cast<double>(t)));
+  const Array size = map(kernels::table().sqrt, v / (1 - math::pow(beta2, static_cast<double>(t))));
+  w = w - mean / (size + o.eps) * o.lr;
+}
 
 /// Adam with decoupled decay: first w *= 1 - lr weight_decay; only the gradient enters m and v, so that weights with
 /// large gradients decay as much as others. Equal to torch.optim.AdamW as Adam is to torch.optim.Adam. Source:

@@ -123,6 +123,13 @@ bool lies_in(const std::string& name, const std::string& group) {
 
 }  // namespace
 
+void detail::LoadedParts::pass_over(const std::string& group) {
+  for (const TensorEntry& t : file_.tensors())
+    if (lies_in(t.name, group)) asked_.push_back(t.name);
+  for (const auto& entry : file_.metadata())
+    if (lies_in(entry.first, group)) asked_.push_back(entry.first);
+}
+
 void Checkpoint::add_part(Part part) {
   check_in("checkpoint", !part.name.empty(), "a part needs a name");
   for (const char* const own : {"mote", "format"})
@@ -158,6 +165,13 @@ void Checkpoint::require(const std::string& name, std::vector<Field> list) {
     for (const Field& f : list) parts.require(name + "." + f.name, f.value);
   };
   add_part({name, save, load});
+}
+
+void Checkpoint::note(const std::string& name, std::vector<Field> list) {
+  const auto save = [name, list](detail::SavedParts& parts) {
+    for (const Field& f : list) parts(name + "." + f.name, f.value);
+  };
+  add_part({name, save, [name](detail::LoadedParts& parts) { parts.pass_over(name); }});
 }
 
 void Checkpoint::save(const std::string& path, const Metadata& notes) const {

@@ -19,7 +19,7 @@ namespace detail {
 /// A type that lists its fields: visit(v), as configs do.
 struct AnyField {
   template <class T>
-  void operator()(const char*, T&, const char*) {}
+  void operator()(const char*, T&, const char*, const FieldUse& = {}) {}
 };
 template <class C>
 concept HasFields = requires(C& c, AnyField& v) {
@@ -39,6 +39,8 @@ class LoadedParts {
  public:
   explicit LoadedParts(const SafetensorsFile& file) : file_(file) {}
   const SafetensorsFile& file() const { return file_; }
+  /// Asks for all that the file has in a group, and for nothing of it.
+  void pass_over(const std::string& group);
   // What the file has under a name. Nothing (null, or not defined), and a problem, if that is none or cannot be read.
   // What is never asked for is a problem, too.
   const std::string* text(const std::string& name);
@@ -154,13 +156,13 @@ class Checkpoint {
     if constexpr (detail::HasFields<T>) {
       add_part({name,
                 [name, &value](detail::SavedParts& parts) {
-                  const auto each = [&](const char* field, auto& x, const char* = "") {
+                  const auto each = [&](const char* field, auto& x, const char* = "", const FieldUse& = {}) {
                     detail::save_field(parts, name + "." + field, x);
                   };
                   value.visit(each);
                 },
                 [name, &value](detail::LoadedParts& parts) {
-                  const auto each = [&](const char* field, auto& x, const char* = "") {
+                  const auto each = [&](const char* field, auto& x, const char* = "", const FieldUse& = {}) {
                     detail::load_field(parts, name + "." + field, x);
                   };
                   value.visit(each);
@@ -182,6 +184,8 @@ class Checkpoint {
     require(name, fields(config));
   }
   void require(const std::string& name, std::vector<Field> list);
+  /// Texts for others to read, under `name`: saved, and passed over on loading, whatever the file has there.
+  void note(const std::string& name, std::vector<Field> list);
 
   /// Writes the file, whole or not at all. `notes` go into its metadata, for others to read: their names begin with
   /// "mote.", and loading passes over them. Errors: it cannot be written.

@@ -35,18 +35,20 @@ class Aside {
 template <class Batches, class Loss>
 double mean_loss(Module& model, const Batches& batches, const Loss& loss) {
   const Aside aside(model);
-  double sum = 0;
-  Index count = 0;
+  double sum = 0, total = 0;
+  Index first = 0;  // weights are relative to this count: of batches alike, the mean is that of their losses
   for (const auto& batch : batches) {
     const MeanLoss one = loss(batch);
     check_in("mean_loss", one.loss.numel() == 1, "a loss has shape ", one.loss.shape(), ", not one element");
     check_in("mean_loss", one.count >= 0, "a loss is a mean over ", one.count, " terms");
     if (one.count == 0) continue;
-    sum += static_cast<double>(one.loss.item()) * static_cast<double>(one.count);
-    count += one.count;
+    if (first == 0) first = one.count;
+    const double weight = static_cast<double>(one.count) / static_cast<double>(first);
+    sum += static_cast<double>(one.loss.item()) * weight;
+    total += weight;
   }
-  check_in("mean_loss", count > 0, "needs at least one batch that has terms");
-  return sum / static_cast<double>(count);
+  check_in("mean_loss", total > 0, "needs at least one batch that has terms");
+  return sum / total;
 }
 
 }  // namespace mote

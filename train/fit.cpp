@@ -23,7 +23,7 @@ std::string listed(const std::vector<std::string>& words) {
 void detail::look_at_first_step(const Optimizer& optimizer, const FieldWatch& fields,
                                 const std::function<void(const std::string&)>& on_warning) {
   const std::string problem =
-      fields.problem([](const Node& leaf) { return !leaf.grad.defined() || Optimizer::any_updates(leaf); });
+      fields.problem([&](const Node& leaf) { return !leaf.grad.defined() || optimizer.updates(leaf); });
   check_in("fit", problem.empty(), problem);
   std::vector<std::string> without, strangers;
   std::size_t trainable = 0;
@@ -41,12 +41,12 @@ void detail::look_at_first_step(const Optimizer& optimizer, const FieldWatch& fi
     on_warning("no gradient reached " + listed(without) + ": the loss does not depend on " +
                (without.size() == 1 ? "it" : "them") + " (a layer that forward does not call, or a detached result?)");
   for (const NodePtr& leaf : fields.used())
-    if (leaf->grad.defined() && !Optimizer::any_updates(*leaf)) strangers.push_back(text_of(leaf->shape));
+    if (leaf->grad.defined() && !optimizer.updates(*leaf)) strangers.push_back(text_of(leaf->shape));
   std::sort(strangers.begin(), strangers.end());  // used() is in the order of addresses
   if (!strangers.empty())
-    on_warning("no optimizer updates " + std::to_string(strangers.size()) +
+    on_warning("the optimizer does not update " + std::to_string(strangers.size()) +
                " parameters that the loss depends on, of shape " + listed(strangers) +
-               ": add them to the optimizer, or freeze them by set_trainable()");
+               ": add them to it, or freeze them by set_trainable(), unless another optimizer updates them");
 }
 
 namespace {

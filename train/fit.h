@@ -43,7 +43,7 @@ struct FitOptions {
   Index save_every = 0;  ///< 0: only at the end
   /// Called after the first backward with a sentence that names trainable parameters without a gradient: the loss does
   /// not depend on them (often a layer is missing in forward, or detached). And with one about parameters that received
-  /// a gradient although no optimizer updates them.
+  /// a gradient although the optimizer does not update them.
   std::function<void(const std::string& text)> on_warning = {};
 };
 
@@ -66,7 +66,7 @@ class StepLoss {
 /// optimizer.step(grad_scale) with this learning rate, which an error takes back.
 void step_at(Optimizer& optimizer, double learning_rate, double grad_scale);
 /// What fit() looks for after its first backward. Errors: fields that visit() forgot, unless a parameter got no
-/// gradient or another optimizer updates it; no gradient in any parameter of the optimizer.
+/// gradient or the optimizer updates it all the same; no gradient in any parameter of the optimizer.
 void look_at_first_step(const Optimizer& optimizer, const FieldWatch& fields,
                         const std::function<void(const std::string&)>& on_warning);
 /// Errors: options that cannot be.

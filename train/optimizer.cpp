@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <set>
 
 #include "engine/autograd/op.h"
@@ -12,16 +11,6 @@
 
 namespace mote {
 namespace {
-
-/// Every optimizer that exists, for any_updates().
-struct Existing {
-  std::mutex mutex;
-  std::vector<const Optimizer*> list;
-};
-Existing& existing() {
-  static Existing all;
-  return all;
-}
 
 /// 107520 as "107,520".
 std::string count_text(Index n) {
@@ -126,22 +115,11 @@ Optimizer::Optimizer(OpName name, std::vector<Rule> rules, double lr, double wei
              "' are the same parameter, which would be updated twice; list it once");
     check_in(name_, ++names[s.name] == 1, "two parameters are named '", s.name, "'; give one of them a prefix");
   }
-  const std::lock_guard lock(existing().mutex);
-  existing().list.push_back(this);
 }
 
-Optimizer::~Optimizer() {
-  const std::lock_guard lock(existing().mutex);
-  std::erase(existing().list, this);
-}
-
-bool Optimizer::any_updates(const Node& leaf) {
-  const std::lock_guard lock(existing().mutex);
-  const auto holds = [&](const Optimizer* o) {
-    return std::any_of(o->parameters_.begin(), o->parameters_.end(),
-                       [&](const Parameter& p) { return p.node().get() == &leaf; });
-  };
-  return std::any_of(existing().list.begin(), existing().list.end(), holds);
+bool Optimizer::updates(const Node& leaf) const {
+  return std::any_of(parameters_.begin(), parameters_.end(),
+                     [&](const Parameter& p) { return p.node().get() == &leaf; });
 }
 
 void Optimizer::check_setting(const char* what, double value) const {

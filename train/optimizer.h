@@ -39,7 +39,7 @@ struct OptimizerState {
 /// destroyed. A new optimizer derives from it and updates one parameter in update(); see sgd.h.
 class Optimizer {
  public:
-  virtual ~Optimizer();
+  virtual ~Optimizer() = default;
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
@@ -62,8 +62,8 @@ class Optimizer {
   /// Calls of step() so far.
   Index steps() const { return steps_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
-  /// Whether any optimizer that exists now updates the parameter whose leaf this is.
-  static bool any_updates(const Node& leaf);
+  /// Whether it updates the parameter whose leaf this is.
+  bool updates(const Node& leaf) const;
   /// The groups as given, with each weight_decay filled in.
   const std::vector<ParameterGroup>& groups() const { return groups_; }
 

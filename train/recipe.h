@@ -13,9 +13,6 @@
 
 namespace mote {
 
-/// Fields of a config by name, as text: what set_field() takes.
-using FieldValues = std::vector<std::pair<std::string, std::string>>;
-
 enum class OptimizerKind { adamw, adam, sgd, muon };
 constexpr auto words(OptimizerKind) {
   return std::to_array<Word<OptimizerKind>>({{OptimizerKind::adamw, "adamw"},
@@ -33,11 +30,10 @@ constexpr auto words(ScheduleKind) {
                                             {ScheduleKind::constant, "constant"}});
 }
 
-/// What to train and how; as text, its fields have nanoGPT's names. The model is given by name, since train/ knows no
-/// models.
+/// What to train and how; as text, its fields have nanoGPT's names.
 struct Recipe {
-  std::string model = "gpt";                                                   ///< which kind
-  FieldValues config = {{"n_layer", "2"}, {"n_head", "4"}, {"n_embd", "64"}};  ///< fields of its config
+  /// Fields of the model's config, as gpt_config() takes them: train/ knows no models.
+  FieldValues config = {{"n_layer", "2"}, {"n_head", "4"}, {"n_embd", "64"}};
   Index data_seed = 1;  ///< the batches come from a stream seeded with the run's seed plus this
 
   OptimizerKind optimizer = OptimizerKind::adamw;
@@ -55,24 +51,29 @@ struct Recipe {
 
   template <class V>
   void visit(V& v) {
-    v("optimizer", optimizer, "what steps the weights");
-    v("schedule", schedule, "the learning rate after the warm-up; wsd: always the same, down at the end");
-    v("max_iters", max_iters, "training steps");
+    v("optimizer", optimizer, "the optimizer");
+    v("schedule", schedule, "the learning rate after the warm-up; wsd: stable, decaying at the end");
+    v("max_iters", max_iters, "training steps", {.may_change = true});
     v("batch_size", batch_size, "sequences in a batch");
     v("gradient_accumulation_steps", gradient_accumulation_steps, "batches in a step, one after the other");
     v("learning_rate", learning_rate, "its peak");
-    v("min_lr", min_lr, "the learning rate at the end, unless it is constant; default: a tenth of the peak");
+    const bool ends = schedule != ScheduleKind::constant;
+    v("min_lr", min_lr, "the learning rate at the end, unless it is constant; default: a tenth of the peak",
+      {.needs = ends ? "" : "schedules that end with it"});
     v("warmup_iters", warmup_iters, "steps in which the learning rate rises to its peak");
-    v("lr_decay_iters", lr_decay_iters,
-      "steps after which the learning rate has come down to min_lr; default: max_iters");
-    v("decay_ratio", decay_ratio, "the share of these steps in which wsd goes down");
-    v("beta1", beta1, "how much of the gradients' mean a step keeps");
-    v("beta2", beta2, "how much of the mean of their squares it keeps");
+    v("lr_decay_iters", lr_decay_iters, "steps after which the learning rate has decayed to min_lr; default: max_iters",
+      {.needs = ends ? "" : "schedules that come to an end"});
+    v("decay_ratio", decay_ratio, "the fraction of these steps in which wsd decays",
+      {.needs = schedule == ScheduleKind::wsd ? "" : "--schedule wsd"});
+    const FieldUse averages{.needs = optimizer == OptimizerKind::sgd ? "optimizers that keep means of gradients" : ""};
+    v("beta1", beta1, "how much of the gradients' mean a step keeps", averages);
+    v("beta2", beta2, "how much of the mean of their squares it keeps", averages);
     v("weight_decay", weight_decay, "how much weights decay; with adamw and muon matrices only");
     v("grad_clip", grad_clip, "largest gradient norm; 0: no clipping");
     v("ema_decay", ema_decay, "evaluate a running mean of the weights, of which a step keeps so much; 0: the weights");
-    v("label_smoothing", label_smoothing, "share of each target that is spread over all tokens");
-    v("eval_interval", eval_interval, "steps between two evaluations on held-out data; 0: only at the end");
+    v("label_smoothing", label_smoothing, "fraction of each target that is spread over all tokens");
+    v("eval_interval", eval_interval, "steps between two evaluations on held-out data; 0: only at the end",
+      {.may_change = true});
     v("eval_iters", eval_iters, "batches that the evaluation's loss is the mean of");
   }
 };

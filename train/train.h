@@ -1,5 +1,5 @@
-// Includes training: optimizers, schedules, clipping, the loop, checkpoints, recipes, batches of rows, progress, tasks,
-// tokenizers.
+// Includes training: optimizers, schedules, clipping, the loop, checkpoints, recipes, runs, batches of rows, progress,
+// tasks, tokenizers.
 #pragma once
 
 #include "train/adamw.h"
@@ -9,13 +9,11 @@
 #include "train/ema.h"
 #include "train/evaluate.h"
 #include "train/fit.h"
-#include "train/folder.h"
 #include "train/muon.h"
 #include "train/progress.h"
 #include "train/recipe.h"
-#include "train/report.h"
-#include "train/run_folder.h"
-#include "train/run_log.h"
+#include "train/run/dataset.h"
+#include "train/run/report.h"
 #include "train/schedule.h"
 #include "train/sgd.h"
 #include "train/stop_signal.h"

@@ -27,13 +27,6 @@ struct AttentionOptions {
   Array alibi = {};                    ///< slopes [H]: subtracts slope * |distance in positions| from each score
   std::optional<double> dropout = {};  ///< probability of dropping a weight; layers drop in training only
 
-  template <class V>
-  void visit(V& v) {
-    v("causal", causal, "whether a token sees only itself and the tokens before it");
-    v("window", window, "a token sees itself and the window - 1 tokens before it; 0: all");
-    v("scale", scale, "what attention scores are multiplied by; default: 1 / sqrt(width of a head)");
-    v("attn_dropout", dropout, "probability of dropping an attention weight");
-  }
   /// Errors, in the name of `who` outside an op: a window below 0 or without causal, a scale that is not finite, a
   /// dropout that is not a probability.
   void require(const char* who) const {

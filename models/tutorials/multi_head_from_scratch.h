@@ -12,8 +12,8 @@
 #include "nn/activation.h"
 #include "nn/dropout.h"
 #include "nn/heads.h"
-#include "nn/layer_norm.h"
 #include "nn/linear.h"
+#include "nn/norm.h"
 #include "nn/sequential.h"
 
 namespace mote::tutorials::multi_head_from_scratch {

@@ -18,14 +18,13 @@ struct Logits : Observer {
 
 const std::vector<std::vector<Index>> prompts{{3, 1, 4}, {1}, {5, 9, 2, 6, 5}, {3, 5, 8}, {7, 9}};
 
-/// Each kind of positions, with and without a window; one with separate projections.
+/// Each kind of positions, with and without a window.
 std::vector<GPTConfig> all_kinds() {
   std::vector<GPTConfig> all;
   for (const Position position : all_positions)
     for (const Index window : {0, 3}) {
       GPTConfig c = toy(position);
       c.block.attention.window = window, c.block.projections.n_kv_head = window ? 2 : 0;
-      c.block.separate = position == Position::rotary;
       all.push_back(c);
     }
   return all;

@@ -291,7 +291,7 @@ TEST_CASE("generate runs in evaluation mode, without gradients, leaves nothing b
   GPT m = lively_gpt(c);
   const IntArray prompt = random_tokens({2, 3}, 11, 2), expected = m.generate(prompt, 15);
   m.train();
-  m.transformer.h[0].attn->eval();  // a part that stays in evaluation while the rest trains
+  m.transformer.h[0].attn.eval();  // a part that stays in evaluation while the rest trains
   const auto modes = [&m] {
     std::vector<bool> on;
     for (const Module* part : Fields(m).modules) on.push_back(part->training());

@@ -29,7 +29,7 @@ void change_head(const GPT& m, Index step) {
 
 /// Other weights for what makes keys, in the same ways.
 void change_keys(const GPT& m, Index step) {
-  const Parameter& weight = m.transformer.h[0].attn->c_attn.weight;
+  const Parameter& weight = m.transformer.h[0].attn.c_attn.weight;
   if (step % 3 == 0) weight.set(random_array(weight.shape(), static_cast<std::uint64_t>(step + 70)));
   if (step % 3 == 1) weight.mutate()[weight.numel() / 2] += 3;
 }

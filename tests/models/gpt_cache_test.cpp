@@ -20,7 +20,7 @@ void check_chunks(const GPT& m, const IntArray& ids, const Array& whole, Index s
   const Index T = ids.shape()[1];
   for (Index t = 0; t < T; t += step) {
     const Index end = std::min(T, t + step);
-    const Array part = m(ids.slice(1, t, end), cache).array();
+    const Array part = m(ids.slice(1, t, end), Mask(), &cache).array();
     if (!same_bits(part, whole.slice(1, t, end)))
       FAIL_CHECK(fields_text(m.config) << ": chunks of " << step << ", tokens " << t << " to " << end);
     CHECK(cache.length() == end);
@@ -37,7 +37,6 @@ std::vector<GPTConfig> variants(Position position, const std::vector<Index>& win
         c.block.activation = kv == 2 ? Activation::swiglu : Activation::gelu;
         c.block.norm = order == NormOrder::pre && kv == 2 ? NormKind::rms_norm : NormKind::layer_norm;
         c.rotary.fraction = kv == 1 ? 0.5 : 1;
-        c.block.separate = kv == 2;
         all.push_back(c);
       }
   return all;
@@ -53,8 +52,8 @@ TEST_CASE("GPT's cache: logits equal the whole pass bit for bit, for every optio
       for (const Index step : {1, 2, 5, 21}) check_chunks(m, ids, whole, step);
       for (Index t = 1; t < 21; ++t) {  // every prefix at once, and then the rest
         GPTCache cache = m.cache();
-        const Array first = m(ids.slice(1, 0, t), cache).array();
-        const Array second = m(ids.slice(1, t, 21), cache).array();
+        const Array first = m(ids.slice(1, 0, t), Mask(), &cache).array();
+        const Array second = m(ids.slice(1, t, 21), Mask(), &cache).array();
         if (!same_bits(first, whole.slice(1, 0, t)) || !same_bits(second, whole.slice(1, t, 21)))
           FAIL_CHECK(fields_text(c) << ": cut at " << t);
       }
@@ -84,29 +83,29 @@ TEST_CASE("GPT's cache: interleaved sessions and resets do not know of each othe
   const Array whole_a = m(a).array(), whole_b = m(b).array();
   GPTCache first = m.cache(), second = m.cache();
   for (Index t = 0; t < 10; ++t) {
-    CHECK(same_bits(m(a.slice(1, t, t + 1), first).array(), whole_a.slice(1, t, t + 1)));
-    CHECK(same_bits(m(b.slice(1, 2 * t, 2 * t + 2), second).array(), whole_b.slice(1, 2 * t, 2 * t + 2)));
+    CHECK(same_bits(m(a.slice(1, t, t + 1), Mask(), &first).array(), whole_a.slice(1, t, t + 1)));
+    CHECK(same_bits(m(b.slice(1, 2 * t, 2 * t + 2), Mask(), &second).array(), whole_b.slice(1, 2 * t, 2 * t + 2)));
   }
-  const Array straight = m(a.slice(1, 10, 21), first).array();
+  const Array straight = m(a.slice(1, 10, 21), Mask(), &first).array();
   CHECK(same_bits(straight, whole_a.slice(1, 10, 21)));
   first.clear();  // what was read before, and how many rows it had, is forgotten
   CHECK(first.length() == 0);
-  CHECK(same_bits(m(b, first).array(), whole_b));
+  CHECK(same_bits(m(b, Mask(), &first).array(), whole_b));
 }
 
 TEST_CASE("GPT's cache: nothing read changes nothing") {
   const GPT m = lively_gpt(longer(Position::alibi));
   const NoGrad no_grad;
   GPTCache cache = m.cache();
-  CHECK(m(IntArray({2, 0}), cache).shape() == Shape{2, 0, 11});
+  CHECK(m(IntArray({2, 0}), Mask(), &cache).shape() == Shape{2, 0, 11});
   CHECK(cache.length() == 0);
   const IntArray ids = random_tokens({4, 9}, 11, 3);  // other rows than those of the empty text
   const Array whole = m(ids).array();
-  CHECK(same_bits(m(ids.slice(1, 0, 5), cache).array(), whole.slice(1, 0, 5)));
-  CHECK(m(IntArray({4, 0}), cache).shape() == Shape{4, 0, 11});
-  CHECK(same_bits(m(ids.slice(1, 5, 9), cache).array(), whole.slice(1, 5, 9)));
+  CHECK(same_bits(m(ids.slice(1, 0, 5), Mask(), &cache).array(), whole.slice(1, 0, 5)));
+  CHECK(m(IntArray({4, 0}), Mask(), &cache).shape() == Shape{4, 0, 11});
+  CHECK(same_bits(m(ids.slice(1, 5, 9), Mask(), &cache).array(), whole.slice(1, 5, 9)));
   GPTCache none = m.cache();
-  CHECK(m(IntArray({0, 3}), none).shape() == Shape{0, 3, 11});
+  CHECK(m(IntArray({0, 3}), Mask(), &none).shape() == Shape{0, 3, 11});
 }
 
 TEST_CASE("GPT's cache: what it refuses, and that it is as it was afterwards") {
@@ -117,25 +116,27 @@ TEST_CASE("GPT's cache: what it refuses, and that it is as it was afterwards") {
   GPTCache cache = m.cache();
   {
     const NoGrad no_grad;
-    m(ids.slice(1, 0, 6), cache);
-    CHECK(error_of([&] { m(ids.slice(1, 0, 4), cache); }) == "GPT: T = 10 is above block_size 9 (in GPT)");
+    m(ids.slice(1, 0, 6), Mask(), &cache);
+    CHECK(error_of([&] { m(ids.slice(1, 0, 4), Mask(), &cache); }) == "GPT: T = 10 is above block_size 9 (in GPT)");
     CHECK(error_of([&] {
-            m(ints({{1}, {11}}), cache);
+            m(ints({{1}, {11}}), Mask(), &cache);
           }) == "embedding: id 11 is out of range for V = 11 (in transformer.wte)");
     c.n_layer = 1;
     const GPT shallow = lively_gpt(c);
     const std::string other =
         "GPT: the cache belongs to another model; take it from this one's cache() (in transformer)";
-    CHECK(error_of([&] { shallow(ints({{1}, {2}}), cache); }) == other);
+    CHECK(error_of([&] { shallow(ints({{1}, {2}}), Mask(), &cache); }) == other);
     const GPT twin = m.clone();  // equal weights, but they may be trained apart
-    CHECK(error_of([&] { twin(ints({{1}, {2}}), cache); }) == other);
+    CHECK(error_of([&] { twin(ints({{1}, {2}}), Mask(), &cache); }) == other);
     GPTCache nobodys;
-    CHECK(error_of([&] { m(ints({{1}, {2}}), nobodys); }) == other);
-    CHECK(error_of([&] { m.transformer(ints({{1}, {2}}), nobodys); }).find("another model") != std::string::npos);
+    CHECK(error_of([&] { m(ints({{1}, {2}}), Mask(), &nobodys); }) == other);
+    CHECK(error_of([&] {
+            m.transformer(ints({{1}, {2}}), Mask(), &nobodys);
+          }).find("another model") != std::string::npos);
   }
   const NoGrad no_grad;
   CHECK(cache.length() == 6);
-  CHECK(same_bits(m(ids.slice(1, 6, 9), cache).array(), whole.slice(1, 6, 9)));
+  CHECK(same_bits(m(ids.slice(1, 6, 9), Mask(), &cache).array(), whole.slice(1, 6, 9)));
 }
 
 TEST_CASE("GPT's cache is for evaluation when there is dropout, and says so before it draws") {
@@ -149,12 +150,12 @@ TEST_CASE("GPT's cache is for evaluation when there is dropout, and says so befo
   m.train();
   without.train();  // nothing to drop: training is no different
   const GeneratorState before = m.transformer.drop.random.get_state();
-  CHECK(error_of([&] { m(ids, cache); }) == "GPT: a cache is for evaluation: call eval() first (in GPT)");
+  CHECK(error_of([&] { m(ids, Mask(), &cache); }) == "GPT: a cache is for evaluation: call eval() first (in GPT)");
   CHECK(m.transformer.drop.random.get_state() == before);
   CHECK(cache.length() == 0);
-  const Array y = without(ids, other).array();
+  const Array y = without(ids, Mask(), &other).array();
   m.eval();
-  CHECK(same_bits(m(ids, cache).array(), y));
+  CHECK(same_bits(m(ids, Mask(), &cache).array(), y));
 }
 
 TEST_CASE("GPT's cache: an error in a later layer leaves every layer as it was, with a window and without") {
@@ -168,34 +169,19 @@ TEST_CASE("GPT's cache: an error in a later layer leaves every layer as it was, 
     const Array whole = m(ids).array();
     for (const Index before : {0, 1, 7}) {
       GPTCache cache = m.cache();
-      if (before > 0) m(ids.slice(1, 0, before), cache);
+      if (before > 0) m(ids.slice(1, 0, before), Mask(), &cache);
       m.transformer.h[1].train();  // the second layer would drop, and refuses; the first has taken the tokens by then
-      CHECK(error_of([&] { m(ids.slice(1, before, 9), cache); }).find("(in transformer.h.1.attn)") !=
+      CHECK(error_of([&] { m(ids.slice(1, before, 9), Mask(), &cache); }).find("(in transformer.h.1.attn)") !=
             std::string::npos);
       m.eval();
       for (const KeyValueCache& layer : cache.layers) CHECK(layer.length() == before);
-      CHECK(same_bits(m(ids.slice(1, before, 9), cache).array(), whole.slice(1, before, 9)));
+      CHECK(same_bits(m(ids.slice(1, before, 9), Mask(), &cache).array(), whole.slice(1, before, 9)));
     }
     GPTCache cache = m.cache();
-    m(ids.slice(1, 0, 4), cache);
+    m(ids.slice(1, 0, 4), Mask(), &cache);
     cache.layers[1].truncate(3);
-    CHECK(error_of([&] { m(ids.slice(1, 4, 9), cache); }) ==
+    CHECK(error_of([&] { m(ids.slice(1, 4, 9), Mask(), &cache); }) ==
           "GPT: the cache has 4 tokens in its first layer and 3 in another (in transformer)");
-  }
-}
-
-TEST_CASE("GPT: the logits of the last token alone are the last of all, with a cache and without") {
-  const NoGrad no_grad;
-  for (const Position position : all_positions) {
-    const GPT m = lively_gpt(toy(position));
-    const IntArray ids = random_tokens({3, 7}, 11, 4);
-    const Array all = m(ids).array();
-    CHECK(same_bits(m(ids, Logits::last).array(), all.slice(1, 6, 7).contiguous()));
-    CHECK(same_bits(m(ids, Logits::all).array(), all));
-    GPTCache cache = m.cache();
-    CHECK(same_bits(m(ids.slice(1, 0, 4), cache, Logits::last).array(), all.slice(1, 3, 4).contiguous()));
-    CHECK(same_bits(m(ids.slice(1, 4, 7), cache, Logits::last).array(), all.slice(1, 6, 7).contiguous()));
-    CHECK(cache.length() == 7);
   }
 }
 

@@ -43,8 +43,8 @@ TEST_CASE("GPTConfig: every field once, with a help, from text and back, compare
   CHECK(set_field(c, "window", "5"));
   CHECK(set_field(c, "n_kv_head", "3"));
   CHECK(set_field(c, "norm", "rms_norm"));
-  CHECK(set_field(c, "mlp_bias", "false"));
-  CHECK((c.block.attention.window == 5 && c.block.projections.n_kv_head == 3 && c.block.mlp_bias == false));
+  CHECK(set_field(c, "attention_bias", "false"));
+  CHECK((c.block.attention.window == 5 && c.block.projections.n_kv_head == 3 && c.block.projections.bias == false));
   CHECK(c.block.norm == NormKind::rms_norm);
   CHECK(!set_field(c, "windows", "5"));
   CHECK(error_of([&] { set_field(c, "position", "rope"); }) ==
@@ -57,17 +57,16 @@ TEST_CASE("GPTConfig: its fields and their defaults; what it gives its blocks") 
   CHECK(fields_text(GPTConfig()) ==
         "block_size = 1024\nvocab_size = 50304\nn_layer = 12\nn_head = 12\nn_embd = 768\ndropout = 0\nbias = true\n"
         "tie_weights = true\nresidual_scale = default\nposition = learned\nrotary_base = 10000\nrotary_fraction = 1\n"
-        "block_dropout = default\nblock_bias = default\ncausal = default\nwindow = 0\nscale = default\n"
-        "attn_dropout = default\nattention_bias = default\nout_bias = default\nresid_dropout = default\n"
-        "n_kv_head = 0\nattention_block_size = 0\nseparate = false\nnorm = layer_norm\nnorm_order = pre\n"
-        "norm_eps = 1e-05\nfeed_forward = true\nactivation = gelu\nn_inner = 0\nmlp_bias = default\n");
+        "window = 0\nscale = default\nattn_dropout = default\nresid_dropout = default\nattention_bias = default\n"
+        "n_kv_head = 0\nnorm = layer_norm\nnorm_order = pre\nnorm_eps = 1e-05\nfeed_forward = true\n"
+        "activation = gelu\nn_inner = 0\n");
   GPTConfig c = tiny;
   c.position = Position::rotary, c.dropout = 0.25, c.bias = false;
   const TransformerBlockOptions o = c.block_options();
   CHECK((o.dropout == 0.25 && o.bias == false && o.projections.block_size == 3 && o.projections.rotary->length == 3));
-  c.block.projections.block_size = 2, c.rotary.length = 7;
-  CHECK((c.block_options().projections.block_size == 2 && c.block_options().projections.rotary->length == 7));
-  c.block.projections.block_size = 0, c.block.attention.window = 2;
+  c.rotary.length = 7;
+  CHECK(c.block_options().projections.rotary->length == 7);
+  c.block.attention.window = 2;
   CHECK((c.unbounded() && c.block_options().projections.block_size == 0));
 }
 
@@ -92,30 +91,22 @@ TEST_CASE("GPTConfig: what the presets are") {
   CHECK((six.n_head == 6 && six.block.projections.n_kv_head == 0 && six.position == Position::rotary));
 }
 
-TEST_CASE("GPT: separate projections are drawn, named and trained one by one; the residual scale is an option") {
+TEST_CASE("GPT: matrices are drawn one by one, in the order of their names; the residual scale is an option") {
   GPTConfig c = shrunk(GPTConfig::llama());
-  CHECK((set_field(c, "separate", "true") && set_field(c, "residual_scale", "1")));
+  CHECK(set_field(c, "residual_scale", "1"));
   const GPT m(c, Generator(1));
-  std::vector<std::string> names = names_of(c);
-  names.erase(names.begin() + 6, names.end());
-  CHECK(names == std::vector<std::string>{"transformer.wte.weight", "transformer.h.0.ln_1.weight",
-                                          "transformer.h.0.attn.q_proj.weight", "transformer.h.0.attn.k_proj.weight",
-                                          "transformer.h.0.attn.v_proj.weight", "transformer.h.0.attn.o_proj.weight"});
-  const IntArray ids = random_tokens({2, 5}, 7, 1);
-  m.loss(ids, ids).backward();
-  CHECK(without_gradient(m).empty());
   const Generator again(1);  // each matrix is one draw of N(0, 0.02), in the order of the names
   for (const NamedParameter& p : named_parameters(m))
     if (p.parameter.shape().rank() == 2)
       CHECK_MESSAGE(same_bits(p.parameter.value(), Init(again).normal(p.parameter.shape(), 0, 0.02)), p.name);
 
   c.n_layer = 8;
-  const auto o_proj = [&] { return GPT(c, Generator(1)).transformer.h[7].separate_attn->o_proj.weight.value(); };
-  const Array unscaled = o_proj();
+  const auto c_proj = [&] { return GPT(c, Generator(1)).transformer.h[7].attn.c_proj.weight.value(); };
+  const Array unscaled = c_proj();
   c.residual_scale = 0.25;  // 1 / sqrt(2 * 8)
-  const Array quarter = o_proj();
+  const Array quarter = c_proj();
   c.residual_scale.reset();
-  CHECK(same_bits(o_proj(), quarter));
+  CHECK(same_bits(c_proj(), quarter));
   CHECK(distance((quarter * 4).to_vector(), Value(unscaled).x) < 1e-6);
   c.residual_scale = -1;
   CHECK(error_of([&] { GPT(c, Generator(1)); }) == "GPT: residual_scale -1 must be at least 0 and finite");
@@ -129,10 +120,9 @@ Index count_formula(const GPTConfig& c) {
   const bool gated = b.activation == Activation::swiglu, rms = b.norm == NormKind::rms_norm;
   const Index norm = C * (c.bias && !rms ? 2 : 1);
   const bool attention_bias = b.projections.bias ? *b.projections.bias : c.bias;
-  const bool mlp_bias = b.mlp_bias ? *b.mlp_bias : c.bias;
   const Index hidden = b.n_inner ? b.n_inner : gated ? (8 * C + 95) / 96 * 32 : 4 * C;
   const Index attn = qkv * C + C * C + (attention_bias ? qkv + C : 0);
-  const Index mlp = (gated ? 3 : 2) * hidden * C + (mlp_bias ? hidden * (gated ? 2 : 1) + C : 0);
+  const Index mlp = (gated ? 3 : 2) * hidden * C + (c.bias ? hidden * (gated ? 2 : 1) + C : 0);
   const Index block = norm + attn + (b.feed_forward ? norm + mlp : 0);
   return c.vocab_size * C * (c.tie_weights ? 1 : 2) + (c.position == Position::learned ? c.block_size * C : 0) +
          c.n_layer * block + (b.norm_order == NormOrder::pre ? norm : 0);
@@ -149,13 +139,13 @@ TEST_CASE("GPT: the number of parameters follows a formula, at GPT-2's size and 
   const std::array<std::optional<bool>, 3> given{std::nullopt, false, true};
   for (const GPTConfig::Preset& preset : GPTConfig::presets())
     for (const std::optional<bool>& attention : given)
-      for (const std::optional<bool>& mlp : given)
+      for (const bool bias : {false, true})
         for (const Position position : all_positions)
           for (const NormOrder order : {NormOrder::pre, NormOrder::post}) {
             GPTConfig c = shrunk(preset.make());
-            c.position = position, c.tie_weights = !mlp;
+            c.position = position, c.bias = bias, c.tie_weights = !bias;
             c.block.norm_order = order, c.block.n_inner = attention ? 5 : 0;
-            c.block.projections.bias = attention, c.block.mlp_bias = mlp;
+            c.block.projections.bias = attention;
             CHECK_MESSAGE(parameter_count(GPT(c, Generator(1))) == count_formula(c), preset.name, ": ", fields_text(c));
           }
 }
@@ -273,12 +263,10 @@ TEST_CASE("GPT refuses sizes and options that make no model, by name") {
   const std::string position = "GPT: choose positions by config.position, not in the block";
   CHECK(refused([](GPTConfig& c) { c.block.projections.rotary.emplace(); }) == position);
   CHECK(refused([](GPTConfig& c) { c.block.attention.alibi = alibi_slopes(4); }) == position);
-  GPTConfig narrow = toy();
-  narrow.block.projections.block_size = 5;  // the blocks' own limit, below the model's
-  const GPT m(narrow, Generator(1));
-  CHECK(error_of([&] {
-          m(random_tokens({1, 6}, 11, 3));
-        }) == "SelfAttention: T = 6 is above block_size 5 (in transformer.h.0.attn)");
+  const std::string once = "GPT: choose dropout, bias and block_size in the config, not in its block";
+  CHECK(refused([](GPTConfig& c) { c.block.dropout = 0.5; }) == once);
+  CHECK(refused([](GPTConfig& c) { c.block.bias = true; }) == once);
+  CHECK(refused([](GPTConfig& c) { c.block.projections.block_size = 5; }) == once);
 }
 
 }  // namespace

@@ -183,7 +183,7 @@ TEST_CASE("attention layers show an observer their heads joined: what enters the
     const NoGrad no_grad;
     KeyValueCache cache = m.cache();  // a token at a time
     for (Index t = 0; t < 9; ++t) {
-      m(slice(x, 1, t, t + 1), cache);
+      m(slice(x, 1, t, t + 1), Mask(), &cache);
       CHECK(same_bits(seen.values.back(), copy_of(seen.values[0].slice(1, t, t + 1))));
     }
   });
@@ -204,7 +204,8 @@ TEST_CASE("attention layers: cached in chunks of any size = the whole pass, for 
       KeyValueCache cache = m.cache();
       for (Index t = 0; t < 80; t += step) {
         const Index end = std::min<Index>(t + step, 80);
-        CHECK_MESSAGE(same_bits(m(Tensor(x.slice(1, t, end)), cache).array(), whole.slice(1, t, end)), "from ", t);
+        CHECK_MESSAGE(same_bits(m(Tensor(x.slice(1, t, end)), Mask(), &cache).array(), whole.slice(1, t, end)), "from ",
+                      t);
       }
       CHECK(cache.length() == 80);
     }
@@ -278,14 +279,6 @@ TEST_CASE("attention layers draw as Linear does, in the order of their names; or
   CHECK((near_bound(values.q_proj, 60, 60) && near_bound(values.k_proj, 60, 60) && near_bound(values.v_proj, 20, 60)));
 }
 
-TEST_CASE("MultiHeadAttentionOptions: every field by name") {
-  std::string names;
-  for (const Field& f : fields(MultiHeadAttentionOptions{.rotary = RotaryOptions()})) names += f.name + " ";
-  CHECK(names ==
-        "bias out_bias resid_dropout n_kv_head block_size d_in d_out key_width value_width value_head rotary_base "
-        "rotary_fraction torch_init ");
-}
-
 TEST_CASE("attention layers: what a constructor refuses") {
   const Generator random(1);
   const auto says = [&](Index width, Index heads, const AttentionOptions& a, const MultiHeadAttentionOptions& o) {
@@ -343,7 +336,7 @@ TEST_CASE("attention layers: a cache misused is a sentence with the layer's path
   KeyValueCache cache = m.cache();
   const auto says = [&](const SelfAttention& layer, Index T) {
     const Index before = cache.length();
-    const std::string text = error_of([&] { layer(Tensor(random_array({1, T, 4}, 1)), cache); });
+    const std::string text = error_of([&] { layer(Tensor(random_array({1, T, 4}, 1)), Mask(), &cache); });
     CHECK(cache.length() == before);
     return text;
   };
@@ -352,13 +345,13 @@ TEST_CASE("attention layers: a cache misused is a sentence with the layer's path
   CHECK(says(m, 2) == in_training);
   CHECK(says(drops_output, 2) == in_training);
   m.eval();
-  m(Tensor(random_array({1, 2, 4}, 1)), cache);
+  m(Tensor(random_array({1, 2, 4}, 1)), Mask(), &cache);
   CHECK(says(m, 2) == "SelfAttention: T = 4 is above block_size 3 (in SelfAttention)");
   const MultiHeadAttention general(4, 2, random, {.causal = true}, {.block_size = 3});
   KeyValueCache own = general.cache();
   const Tensor two = random_array({1, 2, 4}, 1);
-  general(two, own);
-  CHECK(error_of([&] { general(two, own); }) ==
+  general(two, Mask(), &own);
+  CHECK(error_of([&] { general(two, Mask(), &own); }) ==
         "MultiHeadAttention: T = 4 is above block_size 3 (in MultiHeadAttention)");
   CHECK(own.length() == 2);
 }

@@ -81,9 +81,7 @@ inline Tensor block_by_hand(const Parts& w, const std::string& name, const Tenso
   const auto attn = [&](const Tensor& in) {
     AttentionOptions attention = o.attention;
     attention.dropout = {};
-    if (!o.separate) return attention_by_hand(w, name + "attn.", in, H, attention, o.projections, weights);
-    attention.causal = attention.causal.value_or(true);
-    return attention_by_hand(w, name + "attn.", in, in, in, H, attention, o.projections, weights);
+    return attention_by_hand(w, name + "attn.", in, H, attention, o.projections, weights);
   };
   const auto mlp = [&](const Tensor& in) {
     const Tensor inside = linear_by_hand(w, name + "mlp.c_fc", in);

@@ -3,8 +3,8 @@
 
 #include "engine/ops/ops.h"
 #include "nn/activation.h"
-#include "nn/layer_norm.h"
 #include "nn/linear.h"
+#include "nn/norm.h"
 #include "nn/sequential.h"
 #include "tests/tools.h"
 

@@ -7,8 +7,8 @@
 #include "nn/activation.h"
 #include "nn/dropout.h"
 #include "nn/embedding.h"
-#include "nn/layer_norm.h"
 #include "nn/linear.h"
+#include "nn/norm.h"
 #include "nn/sequential.h"
 #include "tests/tools.h"
 

@@ -1,8 +1,6 @@
 // Norm: each kind through check_module, and equal in every bit to the layer it stands for.
 #include "nn/norm.h"
 
-#include "nn/layer_norm.h"
-#include "nn/rms_norm.h"
 #include "tests/nn/oracles.h"
 
 namespace mote::test::norm_test {

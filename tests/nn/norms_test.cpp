@@ -1,6 +1,5 @@
 // LayerNorm and RMSNorm: check_module, PyTorch's start.
-#include "nn/layer_norm.h"
-#include "nn/rms_norm.h"
+#include "nn/norm.h"
 #include "tests/nn/oracles.h"
 
 namespace mote::test::norms_test {

@@ -93,7 +93,7 @@ TEST_CASE("save and load: layers of every kind, with sizes of 0 and without para
   check([](Generator& g) { return SelfAttention(4, 2, g); });
   check([](Generator& g) { return MultiHeadAttention(4, 2, g, {}, {.d_in = 3, .d_out = 5}); });
   check([](Generator& g) { return FeedForward(4, 6, g, Activation::swiglu); });
-  check([](Generator& g) { return TransformerBlock(4, 2, g, {.separate = true}); });
+  check([](Generator& g) { return TransformerBlock(4, 2, g); });
   check([](Generator& g) { return Sequential{Embedding(4, 3, g), Linear(3, 2, g), ReLU(), Dropout(0.5, g)}; });
   check([](Generator&) { return ReLU(); });
 }

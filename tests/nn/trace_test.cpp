@@ -225,9 +225,9 @@ TEST_CASE("trace: attention counts the pairs that may attend, as the plain formu
   m.eval();
   const NoGrad no_grad;
   KeyValueCache cache = m.cache();
-  m(random_array({1, 5, 8}, 1), cache);
+  m(random_array({1, 5, 8}, 1), Mask(), &cache);
   const Trace cached;
-  m(random_array({1, 1, 8}, 2), cache);
+  m(random_array({1, 1, 8}, 2), Mask(), &cache);
   CHECK(flops_of(cached, "attention") == 2 * 6 * (4 * 4 + 6));
   for (const TraceEvent& e : cached.events()) {
     if (e.name != "attention") continue;

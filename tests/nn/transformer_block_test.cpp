@@ -15,35 +15,31 @@ std::vector<std::string> names_of(const TransformerBlockOptions& given) {
     if (bias) names.push_back(name + ".bias");
   };
   add("ln_1", norm_bias);
-  const std::vector<std::string> projections =
-      o.separate ? std::vector<std::string>{"q_proj", "k_proj", "v_proj"} : std::vector<std::string>{"c_attn"};
-  for (const std::string& name : projections) add("attn." + name, *o.projections.bias);
-  add(o.separate ? "attn.o_proj" : "attn.c_proj", o.projections.out_bias.value_or(*o.projections.bias));
+  add("attn.c_attn", *o.projections.bias);
+  add("attn.c_proj", o.projections.out_bias.value_or(*o.projections.bias));
   if (!o.feed_forward) return names;
   add("ln_2", norm_bias);
-  if (o.activation == Activation::swiglu) add("mlp.c_gate", *o.mlp_bias);
-  add("mlp.c_fc", *o.mlp_bias);
-  add("mlp.c_proj", *o.mlp_bias);
+  if (o.activation == Activation::swiglu) add("mlp.c_gate", *o.bias);
+  add("mlp.c_fc", *o.bias);
+  add("mlp.c_proj", *o.bias);
   return names;
 }
 
-/// Both orders and norms with: gelu; a gated network, shared heads and a window; attention alone; other biases;
-/// separate projections.
+/// Both orders and norms with: gelu; a gated network, shared heads and a window; attention alone; other biases.
 std::vector<TransformerBlockOptions> all_kinds() {
   std::vector<TransformerBlockOptions> all;
   for (const NormOrder order : {NormOrder::pre, NormOrder::post})
     for (const NormKind norm : {NormKind::layer_norm, NormKind::rms_norm})
-      for (const int part : {0, 1, 2, 3, 4}) {
+      for (const int part : {0, 1, 2, 3}) {
         TransformerBlockOptions o;
         o.norm_order = order, o.norm = norm, o.n_inner = 3;
         if (part == 0 && norm == NormKind::rms_norm) o.attention.alibi = alibi_slopes(2), o.norm_eps = 0.1;
         if (part == 1) o.activation = Activation::swiglu, o.projections.n_kv_head = 1, o.attention.window = 2;
         if (part == 1 && norm == NormKind::rms_norm) o.projections.rotary = RotaryOptions{.base = 100};
         if (part == 2) o.bias = o.feed_forward = false;
-        if (part == 3) o.bias = false, o.mlp_bias = o.projections.out_bias = true, o.activation = Activation::relu;
-        if (part == 4) o.separate = true, o.projections.bias = false, o.projections.n_kv_head = 1;
-        if (part == 4 && norm == NormKind::rms_norm)
-          o.projections.rotary = RotaryOptions{}, o.projections.out_bias = true, o.attention.window = 2;
+        if (part == 3) o.bias = false, o.projections.out_bias = true, o.activation = Activation::relu;
+        if (part == 3 && norm == NormKind::rms_norm)
+          o.projections.rotary = RotaryOptions{}, o.projections.n_kv_head = 1, o.attention.window = 2;
         all.push_back(o);
       }
   return all;
@@ -72,8 +68,7 @@ TEST_CASE("TransformerBlock") {
              [](const TransformerBlock& m) {
                m(Tensor(Array::zeros({3, 4})));
              },
-         .error_text = std::string(o.separate ? "MultiHeadAttention: query" : "SelfAttention: x") +
-                       " [3, 4] must be [B, T, 4] (in attn)"});
+         .error_text = "SelfAttention: x [3, 4] must be [B, T, 4] (in attn)"});
 }
 
 TEST_CASE("TransformerBlock with dropout, an activation and a mask") {
@@ -106,8 +101,8 @@ TEST_CASE("TransformerBlock with dropout, an activation and a mask") {
 TEST_CASE("TransformerBlockOptions: parts follow the block where they are not told otherwise") {
   const auto has_bias = [](const TransformerBlockOptions& o) {
     const TransformerBlock m(4, 2, Generator(1), o);
-    return std::vector<bool>{m.ln_1.bias.defined(),         m.ln_2->bias.defined(),     m.attn->c_attn.bias.defined(),
-                             m.attn->c_proj.bias.defined(), m.mlp->c_fc.bias.defined(), m.mlp->c_proj.bias.defined()};
+    return std::vector<bool>{m.ln_1.bias.defined(),        m.ln_2->bias.defined(),     m.attn.c_attn.bias.defined(),
+                             m.attn.c_proj.bias.defined(), m.mlp->c_fc.bias.defined(), m.mlp->c_proj.bias.defined()};
   };
   CHECK(has_bias({}) == std::vector<bool>(6, true));
   CHECK(has_bias({.bias = false}) == std::vector<bool>(6, false));
@@ -115,25 +110,15 @@ TEST_CASE("TransformerBlockOptions: parts follow the block where they are not to
         std::vector{false, false, true, true, false, false});
   CHECK(has_bias({.projections = {.bias = false}}) == std::vector{true, true, false, false, true, true});
   CHECK(has_bias({.projections = {.out_bias = false}}) == std::vector{true, true, true, false, true, true});
-  CHECK(has_bias({.bias = false, .mlp_bias = true}) == std::vector{false, false, false, false, true, true});
   const auto drops = [](const TransformerBlockOptions& o) {
     const TransformerBlock m(4, 2, Generator(1), o);
-    return std::vector{m.attn->attn_dropout.p, m.attn->resid_dropout.p, m.mlp->dropout.p};
+    return std::vector{m.attn.attn_dropout.p, m.attn.resid_dropout.p, m.mlp->dropout.p};
   };
   CHECK(drops({}) == std::vector{0.0, 0.0, 0.0});
   CHECK(drops({.dropout = 0.3}) == std::vector{0.3, 0.3, 0.3});
-  CHECK(drops({.dropout = 0.3, .attention = {.dropout = 0}}) == std::vector{0.0, 0.0, 0.3});
-  CHECK(drops({.dropout = 0.3, .projections = {.resid_dropout = 0.1}}) == std::vector{0.3, 0.1, 0.3});
-  const auto apart = [](TransformerBlockOptions o) {
-    o.separate = true;
-    const TransformerBlock m(4, 2, Generator(1), o);
-    CHECK((!m.attn && m.separate_attn->options.causal == o.attention.causal.value_or(true)));
-    CHECK(m.separate_attn->block_size == o.projections.block_size);
-    return std::vector{m.separate_attn->attn_dropout.p, m.separate_attn->resid_dropout.p, m.mlp->dropout.p};
-  };
-  CHECK(apart({.dropout = 0.3}) == std::vector{0.3, 0.3, 0.3});
-  CHECK(apart({.attention = {.causal = false, .dropout = 0.2}}) == std::vector{0.2, 0.2, 0.0});
-  CHECK(apart({.projections = {.resid_dropout = 0.1, .block_size = 7}}) == std::vector{0.0, 0.1, 0.0});
+  CHECK(drops({.dropout = 0.3, .attention = {.dropout = 0}}) == std::vector{0.0, 0.3, 0.3});
+  CHECK(drops({.dropout = 0.3, .projections = {.resid_dropout = 0.1}}) == std::vector{0.3, 0.1, 0.1});
+  CHECK(drops({.attention = {.dropout = 0.2}}) == std::vector{0.2, 0.0, 0.0});
   const auto inner = [](Index width, const TransformerBlockOptions& o) { return o.resolved(width).n_inner; };
   CHECK((inner(4, {}) == 16 && inner(4, {.n_inner = 7}) == 7));
   for (Index C = 1; C <= 4096; ++C) {  // a gated network's: 8/3 C, rounded up to a multiple of 32
@@ -141,35 +126,6 @@ TEST_CASE("TransformerBlockOptions: parts follow the block where they are not to
     if (n % 32 != 0 || 3 * n < 8 * C || 3 * (n - 32) >= 8 * C) FAIL_CHECK("C = " << C << ": " << n);
   }
   CHECK(error_of([&] { inner(4, {.n_inner = -1}); }) == "TransformerBlock: n_inner -1 must be at least 0");
-}
-
-TEST_CASE("TransformerBlock with separate projections = one with the same rows in c_attn, bit for bit; its draws") {
-  const TransformerBlockOptions grouped{.projections = {.n_kv_head = 2}};
-  TransformerBlock fused(16, 4, Generator(1), grouped);
-  scramble(fused);
-  TransformerBlockOptions o = grouped;
-  o.separate = true;
-  TransformerBlock apart(16, 4, Generator(2), o);
-  copy_weights(fused.ln_1, apart.ln_1);
-  copy_weights(*fused.ln_2, *apart.ln_2);
-  copy_weights(*fused.mlp, *apart.mlp);
-  for (const auto what : {&Linear::weight, &Linear::bias}) {
-    const Array all = (fused.attn->c_attn.*what).value();
-    (apart.separate_attn->q_proj.*what).set(copy_of(all.slice(0, 0, 16)));
-    (apart.separate_attn->k_proj.*what).set(copy_of(all.slice(0, 16, 24)));
-    (apart.separate_attn->v_proj.*what).set(copy_of(all.slice(0, 24, 32)));
-    (apart.separate_attn->o_proj.*what).set((fused.attn->c_proj.*what).value());
-  }
-  const Tensor x = random_array({2, 9, 16}, 3);
-  CHECK(same_bits(fused(x).array(), apart(x).array()));
-  const Generator again(5);
-  const TransformerBlock drawn(16, 4, Generator(5), o);
-  const Linear q(16, 16, again);
-  const Linear k(16, 8, again);
-  const Linear v(16, 8, again);
-  CHECK(same_bits(drawn.separate_attn->q_proj.bias.value(), q.bias.value()));
-  CHECK(same_bits(drawn.separate_attn->k_proj.bias.value(), k.bias.value()));
-  CHECK(same_bits(drawn.separate_attn->v_proj.bias.value(), v.bias.value()));
 }
 
 /// Weights that are easily made again in PyTorch.

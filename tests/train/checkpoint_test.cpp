@@ -9,7 +9,7 @@
 #include "tests/temp_folder.h"
 #include "train/adamw.h"
 #include "train/fit.h"
-#include "train/folder.h"
+#include "train/run/folder.h"
 #include "train/schedule.h"
 #include "train/sgd.h"
 

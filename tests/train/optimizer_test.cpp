@@ -151,6 +151,21 @@ TEST_CASE("optimizers: equal to torch after each step, with clipping and without
   t.check_all_compared();
 }
 
+TEST_CASE("AdamW: as its formula reads") {
+  const AdamWOptions options{.lr = 0.02, .betas = {0.6, 0.99}, .eps = 1e-4, .weight_decay = 0.1};
+  const Groups groups = one(1, {7});
+  const Parameter p = groups[0].parameters[0].parameter;
+  AdamW fast(groups, options);
+  Array w = p.value(), m = Array::zeros(w.shape()), v = m;
+  for (Index t = 1; t <= 20; ++t) {
+    const Array g = made(w.shape(), [&](Index i) { return gradient(t, 0, i); });
+    p.set_grad(g);
+    fast.step();
+    plain_adamw_step(w, g, m, v, t, options);
+    CHECK(distance(p.value().to_vector(), Value(w).x) < (sizeof(real) == 4 ? 1e-6 : 1e-14));
+  }
+}
+
 TEST_CASE("AdamW: the first step by hand; without gradients only the decay") {
   const AdamWOptions options{.lr = 1e-3, .weight_decay = 0.01};
   AdamW first(one(1), options);

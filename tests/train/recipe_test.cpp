@@ -188,7 +188,7 @@ TEST_CASE("recipe: fields by name; what cannot be is refused") {
         "learning_rate = 0.001\nmin_lr = default\nwarmup_iters = 50\nlr_decay_iters = default\n"
         "decay_ratio = 0.2\nbeta1 = 0.9\nbeta2 = 0.999\n"
         "weight_decay = 0.1\ngrad_clip = 1\nema_decay = 0\nlabel_smoothing = 0\neval_interval = 100\neval_iters = 4\n");
-  CHECK((Recipe().model == "gpt" && Recipe().data_seed == 1));
+  CHECK(Recipe().data_seed == 1);
   CHECK(error_of([&] { set_field(r, "schedule", "square"); }) ==
         "schedule 'square' is none of cosine, linear, wsd, constant");
   CHECK(error_of([] { fit_options({.max_iters = -1}); }) == "recipe: max_iters -1 must be at least 0");

@@ -1,5 +1,5 @@
 // The repeat demo against PyTorch's run from seed 42: its batches, its 8,384 parameters, all 360 losses.
-#include "models/attention_lm.h"
+#include "models/tutorials/attention_lm.h"
 
 #include <numeric>
 

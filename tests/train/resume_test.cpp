@@ -9,8 +9,8 @@
 #include "train/clip.h"
 #include "train/data_loader.h"
 #include "train/ema.h"
-#include "train/folder.h"
 #include "train/muon.h"
+#include "train/run/folder.h"
 #include "train/schedule.h"
 #include "train/sgd.h"
 

@@ -31,7 +31,7 @@ GPT tiny_model() {
 std::vector<NamedParameter> drawn(const GPT& m) {
   const TransformerBlock& h = m.transformer.h[0];
   return {{"wte", m.transformer.wte.weight},  {"wpe", m.transformer.wpe->weight},
-          {"qkv", h.attn->c_attn.weight},     {"h.0.attn.wo", h.attn->c_proj.weight},
+          {"qkv", h.attn.c_attn.weight},      {"h.0.attn.wo", h.attn.c_proj.weight},
           {"h.0.mlp.w1", h.mlp->c_fc.weight}, {"h.0.mlp.w2", h.mlp->c_proj.weight},
           {"head", m.lm_head.weight}};
 }
@@ -73,10 +73,10 @@ void note_middle(Computed& got, GPT& m, const IntArray& ids) {
   got["mid0.embedded"] = x.array();
   const Tensor normed = h.ln_1(x);
   got["mid0.h.0.ln1"] = normed.array();
-  const Array q = slice(h.attn->c_attn(normed), 2, 0, 16).array();
+  const Array q = slice(h.attn.c_attn(normed), 2, 0, 16).array();
   got["mid0.h.0.q"] = copy_of(q.contiguous().reshape({4, 8, 2, 8}).transpose(1, 2));
   got["mid0.h.0.weights"] = attention_maps(m, ids)[0].weights;
-  const Tensor after_attn = x + (*h.attn)(normed);
+  const Tensor after_attn = x + h.attn(normed);
   got["mid0.h.0.after_attn"] = after_attn.array();
   got["mid0.h.0.gelu"] = activate(h.mlp->activation, h.mlp->c_fc((*h.ln_2)(after_attn))).array();
   got["mid0.h.0.after_mlp"] = h(x).array();
@@ -173,7 +173,7 @@ template <class MakeOptimizer>
 void check_run(const Vector& losses, const Vector& next, int seed, const GPTConfig& config, const Shape& rows_shape,
                const MakeOptimizer& make_optimizer) {
   const Generator random(seed), data(seed + 1);
-  const GPT m(config, random);
+  GPT m(config, random);
   auto optimizer = make_optimizer(m);
   std::vector<real> got;
   for (int step = 0; step < 10; ++step) {
@@ -214,8 +214,12 @@ TEST_CASE("GPTs with and without dropout, biases and ties train with PyTorch's l
              .n_head = 4,
              .n_embd = 16,
              .dropout = 0.5,
-             .block = {.activation = Activation::silu, .mlp_bias = false}},
-            {2, 11}, [](const GPT& m) { return SGD(all_parameters(m), {.lr = 0.1, .momentum = 0.9}); });
+             .block = {.activation = Activation::silu}},
+            {2, 11}, [](GPT& m) {
+              for (TransformerBlock& block : m.transformer.h)  // these networks have no biases
+                block.mlp->c_fc.bias = block.mlp->c_proj.bias = Parameter();
+              return SGD(all_parameters(m), {.lr = 0.1, .momentum = 0.9});
+            });
 }
 
 }  // namespace

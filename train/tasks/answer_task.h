@@ -42,7 +42,7 @@ class AnswerTask : public Task {
 
   std::string word(Index id) const override { return id == separator() ? "|" : symbol_word(id, symbols); }
   /// Without the separator.
-  std::string question_text(std::span<const Index> prompt) const override {
+  std::string prompt_text(std::span<const Index> prompt) const override {
     return text(prompt.first(prompt.size() - 1));
   }
 

@@ -1,6 +1,8 @@
 // The list of toy tasks: a new one needs its header and a line here.
 #include "train/tasks/list.h"
 
+#include <functional>
+
 #include "train/tasks/addition.h"
 #include "train/tasks/associative_recall.h"
 #include "train/tasks/copy.h"
@@ -23,7 +25,7 @@ struct Entry {
   const char* name;
   FieldValues preset;  // options in which it differs from the task's defaults
   std::vector<Field> (*options)(const char* name, const FieldValues&);
-  std::unique_ptr<Task> (*make)(const char* name, const FieldValues&, const std::string& state);
+  std::function<std::unique_ptr<Task>(const char* name, const FieldValues&, const std::string& state)> make;
 };
 
 template <class T>
@@ -54,6 +56,38 @@ Entry entry(const char* name, FieldValues preset = {}) {
           }};
 }
 
+/// A task whose recipe differs in some fields (of its own or of its model's config), and what comes of that.
+template <class T>
+class Variant final : public T {
+ public:
+  Variant(const typename T::Options& options, FieldValues changes, Outcome outcome)
+      : T(options), changes_(std::move(changes)), outcome_(std::move(outcome)) {}
+  Recipe recipe() const override {
+    Recipe r = T::recipe();
+    for (const auto& [name, text] : changes_)
+      if (!set_field(r, name, text)) r.config.emplace_back(name, text);
+    return r;
+  }
+  Outcome outcome() const override {
+    Outcome o = T::outcome();
+    o.known = outcome_.known, o.least = outcome_.least, o.most = outcome_.most, o.seconds = outcome_.seconds;
+    return o;
+  }
+
+ private:
+  FieldValues changes_;
+  Outcome outcome_;
+};
+
+template <class T>
+Entry variant(const char* name, const FieldValues& changes, const Outcome& outcome) {
+  Entry e = entry<T>(name);
+  e.make = [=](const char* task, const FieldValues& values, const std::string&) -> std::unique_ptr<Task> {
+    return std::make_unique<Variant<T>>(options_of<T>(task, values), changes, outcome);
+  };
+  return e;
+}
+
 const Entry entries[] = {
     entry<AdditionTask>("addition"),
     entry<AdditionTask>("addition_3_digits", {{"digits", "3"}}),
@@ -62,10 +96,19 @@ const Entry entries[] = {
     entry<CopyTask>("copy"),
     entry<DyckTask>("dyck"),
     entry<InductionTask>("induction"),
-    entry<InductionTask>("induction_one_layer", {{"control", "true"}}),
+    variant<InductionTask>("induction_one_layer", {{"n_layer", "1"}},
+                           {.known = "one layer would have to grow with the length (Sanford et al. 2024)",
+                            .least = 0,
+                            .most = 0.4,
+                            .seconds = 3}),
     entry<MixedTask>("mixed"),
     entry<ModularAdditionTask>("modular_addition"),
-    entry<ModularAdditionTask>("modular_addition_no_decay", {{"control", "true"}}),
+    variant<ModularAdditionTask>(
+        "modular_addition_no_decay", {{"max_iters", "8000"}, {"weight_decay", "0"}},
+        {.known = "without decay of the weights the rule is found orders of magnitude later (Power et al. 2022)",
+         .least = 0,
+         .most = 0.5,
+         .seconds = 39}),
     entry<ParityTask>("parity"),
     entry<ParityTask>("parity_longer", {{"test_length", "32"}}),
     entry<RepeatTask>("repeat"),
@@ -106,7 +149,9 @@ std::vector<Field> task_options(const std::string& name, const FieldValues& valu
 
 std::unique_ptr<Task> make_task(const std::string& name, const FieldValues& values, const std::string& state) {
   const Entry& e = find(name);
-  return e.make(e.name, with_preset(e, values), state);
+  std::unique_ptr<Task> task = e.make(e.name, with_preset(e, values), state);
+  task->set_name(name, task_options(name, values));
+  return task;
 }
 
 }  // namespace mote

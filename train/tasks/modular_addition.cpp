@@ -27,7 +27,6 @@ Recipe ModularAdditionTask::recipe() const {
   r.learning_rate = 3e-3;
   r.max_iters = 4000, r.batch_size = pairs(Split::train), r.beta2 = 0.98, r.warmup_iters = 10, r.grad_clip = 0;
   r.weight_decay = 1;
-  if (options.control) r.max_iters *= 2, r.weight_decay = 0;
   return r;
 }
 
@@ -35,11 +34,7 @@ Outcome ModularAdditionTask::outcome() const {
   Outcome o{.known = "known by heart first, understood long after (Power et al. 2022, Nanda et al. 2023)",
             .least = 0.99,
             .chance = 1.0 / static_cast<double>(options.modulus)};
-  o.questions = pairs(Split::test), o.seconds = options.control ? 39 : 19;
-  if (options.control) {
-    o.known = "without decay of the weights the rule is found orders of magnitude later (Power et al. 2022)";
-    o.least = 0, o.most = 0.5;
-  }
+  o.questions = pairs(Split::test), o.seconds = 19;
   return o;
 }
 

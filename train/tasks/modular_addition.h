@@ -7,12 +7,10 @@ namespace mote {
 
 struct ModularAdditionOptions {
   Index modulus = 31, training = 60;
-  bool control = false;
   template <class V>
   void visit(V& v) {
     v("modulus", modulus, "what the sum is divided by");
     v("training", training, "of 100 pairs, how many to train on");
-    v("control", control, "train without weight decay, which keeps it from finding the rule");
   }
 };
 
@@ -21,7 +19,7 @@ struct ModularAdditionOptions {
 /// shuffled pairs: one of pairs(Split::train) rows has each once. Grokking: trained on for long, with weight decay, a
 /// model that knows the training pairs by heart finds the rule. Source: Power et al. 2022. Errors: a modulus below 5 or
 /// above 1,000, training outside 1 to 99.
-class ModularAdditionTask final : public Task {
+class ModularAdditionTask : public Task {
  public:
   using Options = ModularAdditionOptions;
   const Options options;

@@ -5,16 +5,11 @@
 #include <cmath>
 #include <map>
 
+#include "engine/base/math.h"
 #include "engine/io/text/utf8.h"
 #include "engine/io/text/utf8_stream.h"
 
 namespace mote {
-
-bool Questions::right(Index n, const IntArray& given) const {
-  check_in("right", given.shape() == answers.shape(), "answers ", given.shape(),
-           " must have the shape of the expected ones, ", answers.shape());
-  return row_of(given, n) == row_of(answers, n);
-}
 
 std::string text_of(const Outcome& o) {
   const auto percent = [](double share) { return detail::field_text(std::round(1e6 * share) / 1e4); };
@@ -31,6 +26,8 @@ bool only_letters(const Task& task) {
   return letters;
 }
 }  // namespace
+
+std::optional<double> Task::guessing_loss() const { return math::log(static_cast<double>(vocab_size())); }
 
 Questions Task::evaluation(Index count, Split split) const { return questions(count, split, Generator(20260101)); }
 
@@ -95,23 +92,6 @@ std::vector<Index> random_ids(Index length, Index low, Index high, const Generat
   std::vector<Index> ids(static_cast<std::size_t>(length));
   random.randint(ids, low, high);
   return ids;
-}
-
-IntArray stack_rows(const std::vector<std::vector<Index>>& rows, Index length_of_none) {
-  const std::size_t width = rows.empty() ? static_cast<std::size_t>(length_of_none) : rows[0].size();
-  IntArray all({static_cast<Index>(rows.size()), static_cast<Index>(width)});
-  Index* to = all.mutate();
-  for (const std::vector<Index>& row : rows) {
-    check_in("stack_rows", row.size() == width, "rows of ", width, " and of ", row.size(), " ids");
-    to = std::copy(row.begin(), row.end(), to);
-  }
-  return all;
-}
-
-std::vector<Index> row_of(const IntArray& rows, Index n) {
-  std::vector<Index> row;
-  for (Index i = 0; i < rows.shape()[1]; ++i) row.push_back(rows.at({n, i}));
-  return row;
 }
 
 std::string symbol_word(Index id, Index symbols) {

@@ -1,5 +1,5 @@
-// Task, the one interface of all toy tasks: batches to train on, questions to answer, how both print as text, settings
-// known to work and what comes of them; and what tasks share: splits, rows, symbols.
+// Task, the one interface of all toy tasks: Data with a vocabulary, settings known to work and what comes of them; and
+// what tasks share: splits, rows, symbols.
 #pragma once
 
 #include <cstdint>
@@ -8,34 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/array/int_array.h"
-#include "engine/array/random.h"
 #include "train/recipe.h"
+#include "train/run/data.h"
 
 namespace mote {
 
 class Tokenizer;
-
-/// Inputs and the next token at each position, both [B, T]; a target of -1 does not count.
-struct Batch {
-  IntArray ids, targets;
-  /// Targets that count.
-  Index count() const {
-    Index n = 0;
-    for (const Index target : targets.values()) n += target >= 0;
-    return n;
-  }
-};
-
-/// Questions [N, P] and what a model should generate after each, [N, A].
-struct Questions {
-  IntArray prompts, answers;
-  /// Whether row `n` of `given` [N, A] is the whole answer to question n.
-  bool right(Index n, const IntArray& given) const;
-};
-
-/// Which examples a task draws: those to train on, or those held out for testing.
-enum class Split { train, test };
 
 /// What comes of a task's recipe, for seeds 1, 2 and 3. Shares are of whole answers to the evaluation set: an answer
 /// with one wrong symbol is wrong.
@@ -45,7 +23,7 @@ struct Outcome {
   double most = 1;         ///< the share that none exceeds: below 1 for what must, or does, fail
   double chance = 0;       ///< the share that guesses get right
   Index questions = 1000;  ///< how many the evaluation set has
-  double loss = 0;         ///< without one right answer (see Task::graded): the largest loss on held-out batches
+  double loss = 0;         ///< without one right answer (see Data::graded): the largest loss on held-out batches
   double seconds = 0;      ///< that the training takes on one core of the machine that README names
 
   bool holds(double share) const { return least <= share && share <= most; }
@@ -56,12 +34,16 @@ std::string text_of(const Outcome& outcome);
 /// Something to learn. Its options are a struct that lists its fields (engine/io/text/fields.h) and whose defaults are
 /// the task's; the constructor rejects invalid options, so that a task that exists works. All it draws depends on the
 /// seed and nothing else. Recipe and outcome are those of its options: three digits take longer to add than two.
-class Task {
+class Task : public Data {
  public:
-  virtual ~Task() = default;
+  /// Its name in the list of tasks and its options, as make_task() makes it: what a run of it keeps.
+  std::string name() const override { return name_; }
+  std::vector<Field> settings() const override { return settings_; }
+  void set_name(std::string name, std::vector<Field> settings) {
+    name_ = std::move(name);
+    settings_ = std::move(settings);
+  }
 
-  /// What there is to learn, in one line, with its sizes.
-  virtual std::string description() const = 0;
   virtual Index vocab_size() const = 0;
   /// The longest context that a model sees, in batches and while it answers.
   virtual Index block_size() const = 0;
@@ -70,39 +52,29 @@ class Task {
   /// What that leads to.
   virtual Outcome outcome() const = 0;
 
-  /// Examples to train on, or to measure a loss on, [size, T].
-  virtual Batch batch(Index size, Split split, const Generator& random) const = 0;
   virtual Questions questions(Index count, Split split, const Generator& random) const = 0;
-  /// The evaluation set, the same in all runs: `count` questions from a stream of its own, or all that there are.
-  virtual Questions evaluation(Index count, Split split = Split::test) const;
-  /// All that is held out, in batches of this size; none where it has no end, or would take long.
-  virtual std::vector<Batch> held_out(Index) const { return {}; }
-  /// Whether a question has one right answer. False: a text goes on in many ways. Then a question is a beginning to go
-  /// on from, its answer one of many, and only the loss on held-out batches is measured.
-  virtual bool graded() const { return true; }
-  /// Whether the splits have no example in common. False: there are too few to hold some out, and both are the same.
-  virtual bool holds_out() const { return true; }
-  /// What a checkpoint must keep of the task besides its options, any bytes: a tokenizer made from a text. make_task()
-  /// takes it.
-  virtual std::string state() const { return {}; }
+  Questions evaluation(Index count, Split split = Split::test) const override;
+  Index questions_at_end() const override { return outcome().questions; }
+  double chance() const override { return outcome().chance; }
+  std::optional<double> guessing_loss() const override;  ///< ln V
 
-  /// One id as text.
-  virtual std::string word(Index id) const = 0;
   /// A prompt for a reader.
-  virtual std::string question_text(std::span<const Index> prompt) const { return text(prompt); }
+  virtual std::string prompt_text(std::span<const Index> prompt) const { return text(prompt); }
+  std::string question_text(const Questions& q, Index n) const override { return prompt_text(row_of(q.prompts, n)); }
   /// Ids as text: words side by side, with spaces between them if any word of the vocabulary is longer than a letter.
-  virtual std::string text(std::span<const Index> ids) const;
+  std::string text(std::span<const Index> ids) const override;
   /// The ids of such a text, in which more spaces may stand. Errors: words that the task does not have, all named.
   virtual std::vector<Index> ids(const std::string& text) const;
   /// What the words are made by, if they are a text's; else null.
   virtual const Tokenizer* tokenizer() const { return nullptr; }
-  /// What a loss means, to stand behind its number: " (2.71 bits per byte)".
-  virtual std::string loss_note(double) const { return {}; }
-
   /// The position that tells what follows ids[position], for pictures of attention; -1: no certain one.
   virtual Index looks_at(std::span<const Index> ids, Index position) const;
   /// A sentence that says how much of a head's attention, "58 %", goes there.
   virtual std::string looks_text(const std::string& share) const;
+
+ private:
+  std::string name_ = "task";
+  std::vector<Field> settings_;
 };
 
 /// FNV-1a over the ids of one example, mixed once more so that every bit counts. The same ids give the same hash on
@@ -132,11 +104,6 @@ void check_splits(const char* task, const std::function<std::vector<Index>(const
 
 /// `length` random ids from `low` to `high` - 1.
 std::vector<Index> random_ids(Index length, Index low, Index high, const Generator& random);
-
-/// Rows of equal lengths as [rows, length]; no rows: [0, length_of_none]. Errors: unequal lengths.
-IntArray stack_rows(const std::vector<std::vector<Index>>& rows, Index length_of_none = 0);
-/// Row `n` of [N, T].
-std::vector<Index> row_of(const IntArray& rows, Index n);
 
 /// Rows [B, T + 1] as inputs (all but the last column) and targets (all but the first).
 inline Batch next_token_batch(const IntArray& rows) {

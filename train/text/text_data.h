@@ -19,7 +19,7 @@ struct TextOptions {
   Index block_size = 64;
   template <class V>
   void visit(V& v) {
-    v("text", text, "a file to learn, any bytes; not given: a text that mote makes itself");
+    v("text", text, "a file to learn, any bytes; not given: a text that mote makes itself", {.may_change = true});
     v("tokenizer", tokenizer, "what a token is: a character, a byte, or bytes that often come together");
     v("vocab_size", vocab_size, "with bpe, tokens at most; default: 512");
     v("lines", lines, "every line is a document of its own");

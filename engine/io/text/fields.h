@@ -3,12 +3,16 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/base/real.h"
 #include "engine/io/text/words.h"
 
 namespace mote {
+
+/// Fields of a config by name, as text: what set_field() takes.
+using FieldValues = std::vector<std::pair<std::string, std::string>>;
 
 /// A config lists its fields once, as a module does, each with its meaning:
 ///
@@ -23,7 +27,12 @@ namespace mote {
 ///     };
 ///
 /// A nested config is visited in turn: inner.visit(v). Fields are bool, Index, double, std::string, enums with words,
-/// and std::optional of these, which reads "default" while not given. Names are unique across all levels.
+/// and std::optional of these, which reads "default" while not given. Names are unique across all levels. A fourth
+/// argument says how the field is used.
+struct FieldUse {
+  bool may_change = false;  ///< in a run that is resumed
+  std::string needs = "";   ///< what is missing for it to have an effect: "--position rotary"; empty: nothing
+};
 
 namespace detail {
 std::string field_text(bool value);
@@ -73,6 +82,7 @@ std::string field_kind(const std::optional<T>&) {
 struct Field {
   std::string name, value, help;
   std::string words;  ///< what it accepts, "learned|rotary|none"; "" for numbers and free text
+  FieldUse use = {};
   friend bool operator==(const Field& a, const Field& b) { return a.name == b.name && a.value == b.value; }
 };
 
@@ -80,8 +90,8 @@ struct Field {
 template <class C>
 std::vector<Field> fields(C config) {
   std::vector<Field> list;
-  const auto see = [&](const char* name, const auto& value, const char* help) {
-    list.push_back({name, detail::field_text(value), help, detail::field_kind(value)});
+  const auto see = [&](const char* name, const auto& value, const char* help, const FieldUse& use = {}) {
+    list.push_back({name, detail::field_text(value), help, detail::field_kind(value), use});
   };
   config.visit(see);
   return list;
@@ -91,7 +101,7 @@ std::vector<Field> fields(C config) {
 template <class C>
 bool set_field(C& config, const std::string& name, const std::string& text) {
   bool found = false;
-  const auto see = [&](const char* field, auto& value, const char*) {
+  const auto see = [&](const char* field, auto& value, const char*, const FieldUse& = {}) {
     if (name != field) return;
     detail::read_field(field, text, value);
     found = true;

@@ -18,7 +18,7 @@
 #include "tests/process.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
-#include "train/folder.h"
+#include "train/run/folder.h"
 
 namespace mote::test::file_faults_test {
 namespace {

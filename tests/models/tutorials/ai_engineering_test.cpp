@@ -3,7 +3,7 @@
 #include "models/tutorials/ai_engineering.h"
 
 #include "engine/ops/ops.h"
-#include "models/attention_lm.h"
+#include "models/tutorials/attention_lm.h"
 #include "tests/check_module.h"
 #include "train/adamw.h"
 

@@ -87,7 +87,7 @@ TEST_CASE("copy task: whatever sizes it accepts, both splits have sequences: dra
 TEST_CASE("copy task: how it reads, and where to look") {
   const CopyTask few({.symbols = 5, .length = 4}), many({.symbols = 30, .length = 4});
   CHECK(few.text(Sequence{0, 4, 5}) == "ae|");
-  CHECK(few.question_text(Sequence{0, 4, 5}) == "ae");
+  CHECK(few.prompt_text(Sequence{0, 4, 5}) == "ae");
   CHECK(many.text(Sequence{0, 29, 30}) == "0 29 |");
   CHECK(few.looks_at({}, 3) == -1);
   CHECK(few.looks_at({}, 4) == 0);

@@ -1,5 +1,5 @@
 // head_scores and describe; attention_text, a picture made of characters.
-#include "models/inspect.h"
+#include "engine/io/pictures/heads.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "engine/base/check.h"
+#include "engine/io/pictures/heads.h"
 #include "engine/io/pictures/viridis.h"
 #include "engine/io/text/utf8.h"
 #include "engine/io/text/utf8_stream.h"
-#include "models/inspect.h"
 
 namespace mote {
 namespace {

@@ -1,14 +1,15 @@
 // Reports to and from lines of JSON.
-#include "train/run_log.h"
+#include "train/run/log.h"
 
 #include <cmath>
 #include <limits>
 #include <string_view>
 
+#include "engine/base/number_text.h"
 #include "engine/io/files/file.h"
 #include "engine/io/text/json.h"
 #include "engine/io/text/utf8_stream.h"
-#include "train/folder.h"
+#include "train/run/folder.h"
 
 namespace mote {
 namespace {
@@ -32,8 +33,10 @@ StepReport step_from(const JsonPlace& line) {
 }
 
 EvaluationReport evaluation_from(const JsonPlace& line) {
-  EvaluationReport report{line.at("step").as_integer(), number_at(line, "loss"), share_at(line, "exact_match"),
-                          share_at(line, "train_exact_match")};
+  EvaluationReport report{.step = line.at("step").as_integer(),
+                          .loss = number_at(line, "loss"),
+                          .exact_match = share_at(line, "exact_match"),
+                          .train_exact_match = share_at(line, "train_exact_match")};
   const JsonPlace samples = line.at("samples"), heads = line.at("heads");
   for (std::size_t i = 0; i < samples.items().size(); ++i) {
     const JsonPlace sample = samples.at(i);
@@ -66,6 +69,45 @@ std::vector<Report> read_lines(const std::string& path, Report (*from)(const Jso
 }
 
 }  // namespace
+
+std::string Answers::text() const {
+  return std::to_string(exact) + " of " + std::to_string(total) + ", " + fixed_text(100 * fraction(), 1) + " %";
+}
+
+namespace {
+
+std::string text_of(const StepReport& r) {
+  return "step " + std::to_string(r.step + 1) + "/" + std::to_string(r.steps) + " | loss " + fixed_text(r.loss, 4) +
+         " | lr " + general_text(r.learning_rate, 3) + " | norm " + fixed_text(r.grad_norm, 4);
+}
+
+std::string text_of(const EvaluationReport& r) {
+  const auto percent = [](double fraction) { return fixed_text(100 * fraction, 0) + " %"; };
+  std::string text =
+      "evaluation after " + std::to_string(r.step) + " steps: held-out loss " + fixed_text(r.loss, 4) + r.note;
+  if (r.exact_match) text += ", exact match " + percent(*r.exact_match);
+  if (r.train_exact_match) text += " (of training questions " + percent(*r.train_exact_match) + ")";
+  for (const EvaluationReport::Sample& s : r.samples) {
+    text += "\n  ";
+    const std::string verdict = !s.right ? "" : *s.right ? "   right" : "   wrong";
+    for (const char c : readable_text(s.question + (s.right ? "   " : "") + s.answer + verdict))
+      text.append(1, c).append(c == '\n' ? "  " : "");
+  }
+  return text;
+}
+
+std::string text_of(const RunWarning& w) { return "warning: " + w.text; }
+
+std::string text_of(const RunEnding& e) {
+  if (e.answers) return "exact match on " + std::to_string(e.answers->total) + " questions: " + e.answers->text();
+  return "held-out loss on " + e.loss_of + ": " + fixed_text(e.loss, 4) + e.loss_note;
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const RunReport& report) {
+  return out << std::visit([](const auto& r) { return text_of(r); }, report);
+}
 
 std::string log_line(const StepReport& report) {
   return text_of(Json::object({{"step", report.step + 1},

@@ -1,5 +1,5 @@
 // Folders of runs: made, listed, locked; logs that continue.
-#include "train/folder.h"
+#include "train/run/folder.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Head_scores on weights made by hand, describe(), attention_text, and attention_svg as a picture.
-#include "models/inspect.h"
+#include "engine/io/pictures/heads.h"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@
 #include "engine/ops/view.h"
 #include "tests/tools.h"
 
-namespace mote::test::inspect_test {
+namespace mote::test::heads_test {
 namespace {
 
 /// Weights [T, T] of one head, by a rule that gives the weight of key j for query t.
@@ -331,4 +331,4 @@ TEST_CASE("pictures of heads with names of their own") {
 }
 
 }  // namespace
-}  // namespace mote::test::inspect_test
+}  // namespace mote::test::heads_test

@@ -1,5 +1,5 @@
 // The page of a report, section by section.
-#include "train/report.h"
+#include "train/run/page.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include "engine/io/text/json.h"
 #include "engine/io/text/utf8.h"
 #include "engine/io/text/utf8_stream.h"
-#include "train/report_page.h"
+#include "train/run/page_parts.h"
 
 namespace mote {
 namespace {

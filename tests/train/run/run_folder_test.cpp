@@ -1,5 +1,5 @@
 // RunFolder: which checkpoints stay, which is the newest and which the best, whose folder it is.
-#include "train/run_folder.h"
+#include "train/run/run_folder.h"
 
 #include <doctest/doctest.h>
 

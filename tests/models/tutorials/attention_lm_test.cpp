@@ -1,5 +1,5 @@
 // AttentionLM: check_module, the model by hand, its draws, its loss, what it refuses.
-#include "models/attention_lm.h"
+#include "models/tutorials/attention_lm.h"
 
 #include "engine/io/text/fields.h"
 

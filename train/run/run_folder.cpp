@@ -1,5 +1,5 @@
 // Names of checkpoints, and which of them stay.
-#include "train/run_folder.h"
+#include "train/run/run_folder.h"
 
 #include <algorithm>
 #include <charconv>
@@ -74,9 +74,22 @@ std::string best_checkpoint(const std::string& folder) {
 
 RunFolder::RunFolder(const std::string& path, Index keep) : keep_(checked(keep)), path_(made(path)), lock_(path) {}
 
+void RunFolder::check_writable(const std::string& name) const {
+  lock_.check_ours();
+  detail::FileStatus status;
+  check(detail::status_of(file(name).c_str(), status) != 0 || status.kind == detail::FileKind::regular,
+        "cannot write '", file(name), "': it is no regular file");
+}
+
+void RunFolder::write(const std::string& name, std::string_view text) const {
+  check_writable(name);
+  write_file(file(name), text);
+}
+
 bool RunFolder::save_best(const Checkpoint& run, double score, Index steps) {
   const std::optional<double> before = best_score;
   if (std::isnan(score) || (before && score >= *before)) return false;
+  check_writable(best_name);
   best_score = score;
   try {
     run.save(file(best_name), {{steps_note, std::to_string(steps)}});
@@ -89,6 +102,7 @@ bool RunFolder::save_best(const Checkpoint& run, double score, Index steps) {
 
 void RunFolder::save(const Checkpoint& run, Index steps) {
   check_in("run", steps >= 0, "steps ", steps, " must be at least 0");
+  check_writable(name_of(steps));
   run.save(file(name_of(steps)));
   std::vector<std::string> names = checkpoints(path_);
   std::erase_if(names, [&](const std::string& other) { return steps_of(other) >= steps; });  // this, or a longer past

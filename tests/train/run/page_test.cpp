@@ -1,5 +1,5 @@
 // Report_html: a page that is well-formed whatever it shows, needs no other file, and holds the attention as given.
-#include "train/report.h"
+#include "train/run/page.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include "tests/markup.h"
 #include "tests/tools.h"
 
-namespace mote::test::report_test {
+namespace mote::test::page_test {
 namespace {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -116,4 +116,4 @@ TEST_CASE("report: heads that do not fit are an error") {
 }
 
 }  // namespace
-}  // namespace mote::test::report_test
+}  // namespace mote::test::page_test

@@ -18,9 +18,12 @@ class FolderLock {
   FolderLock(FolderLock&&) noexcept = default;
   FolderLock& operator=(FolderLock&&) noexcept;
   ~FolderLock();
+  /// Errors: the folder's name is that of another folder by now.
+  void check_ours() const;
 
  private:
-  std::string path_;
+  std::string folder_, path_;
+  detail::FileStatus ours_;  // of the folder
   detail::OpenFile file_;
 };
 
@@ -35,7 +38,7 @@ class LogFile {
   std::uint64_t size() const { return size_; }  ///< from where to continue
   /// Appends a line, or several, and a newline. Errors: nothing is appended then.
   void append(std::string_view line);
-  /// Errors: also a file that somebody has removed meanwhile.
+  /// Errors: also a file that somebody has removed or changed meanwhile.
   void sync();
 
  private:

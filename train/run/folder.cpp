@@ -1,5 +1,5 @@
 // Locks of folders, and logs.
-#include "train/folder.h"
+#include "train/run/folder.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,7 +10,7 @@ namespace mote {
 
 using namespace detail;
 
-FolderLock::FolderLock(const std::string& folder) : path_(folder + "/.mote.lock") {
+FolderLock::FolderLock(const std::string& folder) : folder_(folder), path_(folder + "/.mote.lock") {
   while (true) {
     file_ = OpenFile(open_path(path_, OpenFor::append));
     if (!file_) fail_file("lock the folder", folder, errno);
@@ -25,19 +25,29 @@ FolderLock::FolderLock(const std::string& folder) : path_(folder + "/.mote.lock"
     if (status_of(file_.get(), status) != 0) fail_file("lock the folder", folder, errno);
     if (status.links > 0) break;  // else its last owner removed it in the meantime
   }
+  if (status_of(folder_.c_str(), ours_) != 0) fail_file("lock the folder", folder_, errno);
   const std::string id = std::to_string(process_id());  // for the sentence above, whether or not there is room for it
   calls::truncate(file_.get(), 0);
   write_all(file_.get(), id.data(), id.size());
 }
 
 FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {
+  folder_.swap(other.folder_);
   path_.swap(other.path_);
+  ours_ = other.ours_;
   file_ = std::move(other.file_);
   return *this;
 }
 
 FolderLock::~FolderLock() {
   if (file_) remove_locked(file_, path_);
+}
+
+void FolderLock::check_ours() const {
+  FileStatus now;
+  if (status_of(folder_.c_str(), now) != 0) return;  // what is written next says so
+  check(now.inode == ours_.inode && now.device == ours_.device, "cannot write into '", folder_,
+        "': it is no longer the folder that this run began in");
 }
 
 LogFile::LogFile(const std::string& path, std::uint64_t size) : path_(path), size_(size) {
@@ -63,7 +73,11 @@ void LogFile::append(std::string_view line) {
 
 void LogFile::sync() {
   FileStatus status;
-  if (status_of(file_.get(), status) == 0 && status.links == 0) fail_file("write", path_, ENOENT);
+  if (status_of(file_.get(), status) == 0) {
+    if (status.links == 0) fail_file("write", path_, ENOENT);
+    check(status.size == size_, "somebody has changed '", path_, "': it has ", status.size,
+          " bytes, and this run wrote ", size_);
+  }
   while (calls::sync(file_.get()) != 0)
     if (errno != EINTR) fail_file("write", path_, errno);
 }

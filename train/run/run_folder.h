@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "train/checkpoint.h"
-#include "train/folder.h"
+#include "train/run/folder.h"
 
 namespace mote {
 
@@ -20,11 +20,14 @@ std::string best_checkpoint(const std::string& folder);
 class RunFolder {
  public:
   /// Makes the folder if need be. `keep` is how many of the newest checkpoints stay.
-  /// Errors: it cannot be made or written, another process trains in it, keep below 1.
+  /// Errors: it cannot be made or written, another process trains in it, keep below 1. Of all that writes: the name is
+  /// that of another folder by now, or one of its files a pipe or the like.
   explicit RunFolder(const std::string& path, Index keep = 3);
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
+  /// Writes a file in it.
+  void write(const std::string& name, std::string_view text) const;
   /// Saves `run` after so many steps, and then removes what is no longer among the newest. A checkpoint is removed only
   /// after its successor is on the disk.
   void save(const Checkpoint& run, Index steps);
@@ -34,6 +37,8 @@ class RunFolder {
   std::optional<double> best_score = {};  ///< part of the run: add it
 
  private:
+  void check_writable(const std::string& name) const;
+
   Index keep_;
   std::string path_;
   FolderLock lock_;

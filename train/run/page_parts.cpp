@@ -1,5 +1,5 @@
 // Style and script of report_html.
-#include "train/report_page.h"
+#include "train/run/page_parts.h"
 
 namespace mote::detail {
 

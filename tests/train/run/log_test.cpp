@@ -1,5 +1,5 @@
 // Run logs: every line is JSON and reads back as what was written, whatever it holds.
-#include "train/run_log.h"
+#include "train/run/log.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
 
-namespace mote::test::run_log_test {
+namespace mote::test::log_test {
 namespace {
 
 TEST_CASE("run log: a step's line, also of numbers that JSON does not have") {
@@ -52,4 +52,4 @@ TEST_CASE("run log: an evaluation's line; texts may hold quotes, new lines, cont
 }
 
 }  // namespace
-}  // namespace mote::test::run_log_test
+}  // namespace mote::test::log_test

@@ -1,0 +1,251 @@
+// Run: models that mote does not have, on data of their own: trained, stopped, resumed, reported; what it refuses.
+#include "train/run/run.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "engine/ops/ops.h"
+#include "nn/nn.h"
+#include "tests/temp_folder.h"
+#include "tests/tools.h"
+#include "train/run/dataset.h"
+#include "train/run/report.h"
+
+namespace mote::test::run_test {
+namespace {
+
+/// Classifies points of the plane; with dropout, so that a run also has a stream of its layers to keep.
+struct Net : Layer<Net> {
+  Linear in, out;
+  Dropout drop;
+  explicit Net(const Init& init) : in(2, 16, init), out(16, 3, init), drop(0.1, init.random()) {}
+  Tensor forward(const Tensor& x) const { return out(drop(tanh(in(x)))); }
+  void visit(Visitor& v) override {
+    v("in", in);
+    v("out", out);
+    v("drop", drop);
+  }
+};
+
+/// Points of three clouds, and which each is of.
+Dataset clouds() {
+  const Generator random(7);
+  Array x = randn({300, 2}, random).array();
+  IntArray y({300});
+  for (Index i = 0; i < 300; ++i) {
+    y.mutate()[i] = i % 3;
+    x.mutate()[2 * i + i % 3 % 2] += real(i % 3 == 0 ? -3 : 3);
+  }
+  return Dataset(x, y, 0.2, "clouds");
+}
+
+Recipe recipe() {
+  Recipe r;
+  r.max_iters = 30, r.batch_size = 16, r.learning_rate = 0.02, r.warmup_iters = 3, r.eval_interval = 10;
+  r.ema_decay = 0.9;
+  return r;
+}
+
+std::string newest_bytes(const std::string& folder) { return get_file(newest_checkpoint(folder)); }
+
+TEST_CASE("Run: a model and data of one's own, stopped at any step and resumed, ends in the same bytes") {
+  const TempFolder folder;
+  const Dataset data = clouds();
+  Net straight(Generator(1));
+  std::optional<Run> kept(std::in_place, data, subject_of(straight), recipe(),
+                          RunOptions{.folder = folder.path("a"), .save_interval = 7});
+  Run& run = *kept;
+  std::ostringstream told;
+  CHECK(run.train([&](const RunReport& r) { told << r << "\n"; }, 10));
+  CHECK(run.steps() == 30);
+  REQUIRE(run.ending()->answers);
+  CHECK(run.ending()->answers->total == 60);
+  CHECK(run.ending()->answers->fraction() > 0.9);
+  const Index right = run.ending()->answers->exact;
+  write_report(run);
+  kept.reset();  // and its lock
+  CHECK(told.str().starts_with("evaluation after 0 steps: held-out loss "));
+  CHECK(told.str().find("\nstep 10/30 | loss ") != std::string::npos);
+  CHECK(told.str().find("\nevaluation after 30 steps: ") != std::string::npos);
+  CHECK(told.str().find("exact match on 60 questions: ") != std::string::npos);
+  for (const Index stop : {1, 9, 10, 29}) {
+    const std::string path = folder.path("b" + std::to_string(stop));
+    const RunOptions options{.folder = path, .save_interval = 7};
+    {
+      Net net(Generator(1));
+      Run first(data, subject_of(net), recipe(), options);
+      CHECK(!first.train(
+          [&](const RunReport& r) {
+            const auto* const step = std::get_if<StepReport>(&r);
+            return !step || step->step + 1 < stop;
+          },
+          1));
+      CHECK((first.steps() == stop && !first.ending()));
+    }
+    Net other(Generator(99));  // whatever it is, the checkpoint's weights take its place
+    Run second(data, subject_of(other), recipe(), options);
+    CHECK(second.steps() == stop);
+    CHECK(second.train([](const RunReport&) {}));
+    write_report(second);
+    CHECK(newest_bytes(path) == newest_bytes(folder.path("a")));
+    for (const char* const file : {"log.jsonl", "evaluations.jsonl", "best.safetensors", "report.html", "loss.svg"})
+      CHECK_MESSAGE(get_file(path + "/" + file) == get_file(folder.path("a") + "/" + file), file, " after ", stop);
+  }
+  // One that is finished is only asked again.
+  Net again(Generator(1));
+  Run finished(data, subject_of(again), recipe(), {.folder = folder.path("a"), .save_interval = 7});
+  const std::string before = get_file(folder.path("a") + "/log.jsonl");
+  CHECK(finished.train([](const RunReport&) {}));
+  CHECK(get_file(folder.path("a") + "/log.jsonl") == before);
+  CHECK(finished.ending()->answers->exact == right);
+}
+
+TEST_CASE("Run: evaluating, keeping and watching change no bit of what is learned") {
+  const Dataset data = clouds();
+  const auto trained = [&](Index eval_interval, Index samples, const std::string& folder) {
+    Net net(Generator(1));
+    Recipe r = recipe();
+    r.eval_interval = eval_interval;
+    Run run(data, subject_of(net), r, {.folder = folder, .samples = samples});
+    run.train([](const RunReport&) {});
+    return net.out.weight.value();
+  };
+  const TempFolder folder;
+  const Array plain = trained(0, 0, "");
+  CHECK(same_bits(trained(1, 5, ""), plain));
+  CHECK(same_bits(trained(3, 1, folder.path("kept")), plain));
+}
+
+TEST_CASE("Run: what a folder has and what is wanted must be one run") {
+  const TempFolder folder;
+  const Dataset data = clouds();
+  const auto begin = [&](const Recipe& r, RunOptions options, Index seed = 1) {
+    Net net{Generator(seed)};
+    Run run(data, subject_of(net), r, options);
+    return run.train([](const RunReport&) {});
+  };
+  const std::string path = folder.path("r");
+  CHECK(begin(recipe(), {.folder = path}));
+  Recipe other = recipe();
+  other.learning_rate = 0.5;
+  CHECK(error_of([&] { begin(other, {.folder = path}); }) ==
+        "--learning_rate 0.5 contradicts the run in " + path +
+            ", which has 0.02 (--max_iters and what says how often to look and to save may change)");
+  CHECK(
+      error_of([&] { begin(recipe(), {.folder = path, .seed = 2}); }).starts_with("--seed 2 contradicts the run in "));
+  CHECK(error_of([&] { begin(recipe(), {.folder = path, .fresh = true}); }).starts_with("there is a run in " + path));
+  Recipe shorter = recipe();
+  shorter.max_iters = 20;
+  CHECK(error_of([&] { begin(shorter, {.folder = path}); }) ==
+        "the run in " + path + " has taken 30 steps, which is more than --max_iters 20");
+  Recipe longer = recipe();
+  longer.max_iters = 40, longer.eval_interval = 7;
+  CHECK(begin(longer, {.folder = path, .samples = 3, .keep = 1}));
+  CHECK(newest_checkpoint(path).ends_with("step-00000040.safetensors"));
+  CHECK(error_of([&] { begin(recipe(), {.seed = -1}); }).starts_with("seed -1 must be 0 to "));
+  CHECK(error_of([&] { begin(recipe(), {.keep = 0}); }) == "keep 0 must be at least 1");
+  put_file(folder.path("config.json"), "{}");
+  CHECK(error_of([&] { begin(recipe(), {.folder = folder.path()}); }) ==
+        folder.path() + " already has a config.json: choose another folder");
+}
+
+TEST_CASE("Run: settings that mote no longer knows are an error, unless they had no effect") {
+  const auto checked = [](const Metadata& saved, const std::vector<SettingsGroup>& now) {
+    const TempFolder folder;
+    save_safetensors(folder.path("x"), {{"a", Array::zeros({1})}}, saved);
+    return error_of([&] { check_settings(SafetensorsFile(folder.path("x")), now, "runs/r"); });
+  };
+  const std::vector<SettingsGroup> now{{"g", {{"seed", "1", "", ""}, {"keep", "3", "", "", {.may_change = true}}}}};
+  CHECK(checked({{"settings.seed", "1"}, {"settings.keep", "5"}, {"settings.separate", "false"}}, now) == "(no error)");
+  CHECK(checked({{"settings.separate", "true"}}, now)
+            .ends_with("/x has the setting separate true, which mote no longer knows"));
+  CHECK(checked({{"settings.colour", "red"}}, now)
+            .ends_with("/x has the setting colour red, which mote no longer knows"));
+  CHECK(checked({{"settings.seed", "2"}}, now).starts_with("--seed 1 contradicts the run in runs/r, which has 2 "));
+  CHECK(checked({}, now) == "(no error)");  // a new setting is what is wanted now
+  CHECK(checked(
+            {{"settings.block_dropout", "default"}, {"settings.attn_dropout", "0.5"}, {"settings.resid_dropout", "0"}},
+            now)
+            .ends_with("/x has the setting attn_dropout, which had another meaning when it was saved"));
+}
+
+TEST_CASE("Run: a folder that is another's by now, a log that somebody cut, a pipe in a file's place") {
+  const TempFolder folder;
+  const Dataset data = clouds();
+  Recipe r = recipe();
+  const auto interfered = [&](const std::string& path, const std::function<void()>& interfere) {
+    Net net(Generator(1));
+    return error_of([&] {
+      Run run(data, subject_of(net), r, {.folder = path, .save_interval = 5});
+      run.train(
+          [&](const RunReport& report) {
+            if (const auto* const step = std::get_if<StepReport>(&report); step && step->step == 12) interfere();
+          },
+          1);
+      write_report(run);
+    });
+  };
+  const std::string a = folder.path("a"), moved = folder.path("moved");
+  CHECK(interfered(a, [&] {
+          std::filesystem::rename(a, moved);
+          Net net(Generator(2));
+          Run(data, subject_of(net), r, {.folder = a, .seed = 2}).train([](const RunReport&) {});
+        }) == "cannot write into '" + a + "': it is no longer the folder that this run began in");
+  const std::string b = folder.path("b");
+  CHECK(interfered(b, [&] {
+          std::filesystem::resize_file(b + "/log.jsonl", 100);
+        }).starts_with("somebody has changed '" + b + "/log.jsonl': it has "));
+  const std::string c = folder.path("c");
+  CHECK(interfered(c, [&] { ::mkfifo((c + "/report.html").c_str(), 0600); }) ==
+        "cannot write '" + c + "/report.html': it is no regular file");
+}
+
+/// A net that reads ids and one that gives values.
+struct Counter : Layer<Counter> {
+  Embedding table;
+  Linear out;
+  explicit Counter(const Init& init) : table(4, 8, init), out(8, 4, init) {}
+  Tensor forward(const IntArray& ids) const { return out(sum(table(ids), {1})); }
+  void visit(Visitor& v) override {
+    v("table", table);
+    v("out", out);
+  }
+};
+
+TEST_CASE("Dataset: ids or values as inputs, classes or values as targets") {
+  const Generator random(3);
+  const IntArray ids = randint(0, 4, {200, 5}, random);
+  IntArray ones({200});
+  for (Index i = 0; i < 200; ++i)
+    for (Index t = 0; t < 5; ++t) ones.mutate()[i] += ids.at({i, t}) == 1;
+  for (Index i = 0; i < 200; ++i) ones.mutate()[i] = std::min<Index>(ones.at({i}), 3);
+  const Dataset counts(ids, ones);
+  Counter counter(Generator(1));
+  Recipe r = recipe();
+  r.max_iters = 300, r.ema_decay = 0;
+  Run run(counts, subject_of(counter), r);
+  CHECK(run.train([](const RunReport&) {}));
+  CHECK(run.ending()->answers->total == 20);
+  CHECK(run.ending()->answers->fraction() > 0.9);
+
+  const Array x = randn({100, 2}, random).array();
+  const Dataset plane(x, sum(Tensor(x), {1}, true).array());
+  Linear linear(2, 1, Generator(1));
+  r.weight_decay = 0, r.eval_interval = 0;
+  Run fitted(plane, subject_of(linear), r);
+  CHECK(fitted.train([](const RunReport&) {}));
+  CHECK(!fitted.ending()->answers);
+  CHECK(fitted.ending()->loss < 1e-3);
+  CHECK(fitted.ending()->loss_of == "all that is held out");
+
+  CHECK(error_of([&] { Dataset(x, ones); }) == "Dataset: 100 rows of inputs and 200 targets");
+  CHECK(error_of([&] { Dataset(x, x, 0.001); }) == "Dataset: of 100 rows 0 would be held out");
+  CHECK(error_of([&] { Dataset(x, IntArray({100}, -1)); }) == "Dataset: class -1 must be at least 0");
+  CHECK(error_of([&] { Run(counts, subject_of(linear), r).train([](const RunReport&) {}); }) ==
+        "subject_of: the model takes no such inputs as its data has");
+}
+
+}  // namespace
+}  // namespace mote::test::run_test

@@ -1,0 +1,95 @@
+// Data, what a run learns from and is asked about: batches, what is held out, questions, how both print.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/array/int_array.h"
+#include "engine/array/random.h"
+#include "engine/io/text/fields.h"
+
+namespace mote {
+
+/// Examples side by side. Of tokens: ids [B, T] and the next one at each position; a target of -1 does not count. Of a
+/// Dataset: its inputs [B, ...] in `values` or `ids`, its targets [B] or `wanted` [B, ...].
+struct Batch {
+  IntArray ids, targets;
+  Array values = {}, wanted = {};
+  /// Terms of its mean loss: targets that count, or elements that are wanted.
+  Index count() const {
+    if (wanted.defined()) return wanted.numel();
+    Index n = 0;
+    for (const Index target : targets.values()) n += target >= 0;
+    return n;
+  }
+};
+
+/// Questions and what a model should answer: prompts [N, P] to go on from, or a Dataset's inputs in `values` or
+/// prompts, and answers [N, A].
+struct Questions {
+  IntArray prompts, answers;
+  Array values = {};
+  Index count() const { return answers.shape()[0]; }
+  /// Questions first, first + 1, ... last - 1.
+  Questions part(Index first, Index last) const {
+    const auto rows = [&](const auto& all) { return all.defined() ? all.slice(0, first, last) : all; };
+    return {rows(prompts), rows(answers), rows(values)};
+  }
+  /// Whether row `n` of `given` [N, A] is the whole answer to question n.
+  bool right(Index n, const IntArray& given) const;
+};
+
+/// Which examples: those to train on, or those that are held out.
+enum class Split { train, test };
+
+/// What a run learns from. A Task is one kind, a Dataset of Arrays another. All that it draws depends on the stream
+/// that it is given.
+class Data {
+ public:
+  virtual ~Data() = default;
+
+  virtual std::string name() const = 0;
+  /// What there is to learn, in one line, with its sizes.
+  virtual std::string description() const = 0;
+  /// Its options, which a run that is resumed must share.
+  virtual std::vector<Field> settings() const { return {}; }
+  /// What a checkpoint must keep of it besides its options, any bytes: a tokenizer made from a text.
+  virtual std::string state() const { return {}; }
+
+  /// Examples to train on, or to measure a loss on.
+  virtual Batch batch(Index size, Split split, const Generator& random) const = 0;
+  /// All that is held out, in batches of this size; none where it has no end, or would take long.
+  virtual std::vector<Batch> held_out(Index) const { return {}; }
+  /// The loss of guessing, such as ln V; not given: there is no such thing.
+  virtual std::optional<double> guessing_loss() const { return {}; }
+  /// What a loss means, to stand behind its number: " (2.71 bits per byte)".
+  virtual std::string loss_note(double) const { return {}; }
+
+  /// The evaluation set, the same in all runs: `count` questions from a stream of its own, or all that there are; not
+  /// defined where there are no questions.
+  virtual Questions evaluation(Index count, Split split = Split::test) const = 0;
+  /// How many questions a run ends with.
+  virtual Index questions_at_end() const { return 1000; }
+  /// Whether a question has one right answer. False: a text goes on in many ways. Then a question is a beginning to go
+  /// on from, its answer one of many, and only the loss on held-out batches is measured.
+  virtual bool graded() const { return true; }
+  /// The fraction of questions that guesses answer rightly.
+  virtual double chance() const { return 0; }
+  /// Whether the splits have no example in common. False: there are too few to hold some out, and both are the same.
+  virtual bool holds_out() const { return true; }
+
+  // For a reader: question n, an answer, and one id, as text.
+  virtual std::string question_text(const Questions& q, Index n) const = 0;
+  virtual std::string text(std::span<const Index> ids) const = 0;
+  virtual std::string word(Index id) const { return std::to_string(id); }
+};
+
+/// Row `n` of [N, T].
+std::vector<Index> row_of(const IntArray& rows, Index n);
+/// Rows of equal lengths as [rows, length]; no rows: [0, length_of_none]. Errors: unequal lengths.
+IntArray stack_rows(const std::vector<std::vector<Index>>& rows, Index length_of_none = 0);
+
+}  // namespace mote

@@ -1,0 +1,148 @@
+// Asking, measuring, and looking at heads.
+#include "train/run/evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/attention_weights.h"
+#include "train/evaluate.h"
+#include "train/run/page.h"
+
+namespace mote {
+namespace {
+
+constexpr Index questions_on_the_way = 100;
+constexpr Index longest_example = 256;  // weights of all heads take the square of it
+
+}  // namespace
+
+Answers ask(const Subject& subject, const Data& data, const Questions& q, Index show, Index mistakes) {
+  const Aside aside(*subject.module);
+  Answers answers;
+  answers.total = q.count();
+  for (Index done = 0; done < answers.total;) {
+    const Index n = std::min<Index>(250, answers.total - done);
+    const Questions part = q.part(done, done + n);
+    const IntArray given = subject.answer(part);
+    for (Index b = 0; b < n; ++b) {
+      const bool right = part.right(b, given);
+      answers.exact += right;
+      const bool shown = done + b < show, kept = !right && static_cast<Index>(answers.mistakes.size()) < mistakes;
+      if (!shown && !kept) continue;
+      const std::string question = data.question_text(q, done + b), answer = data.text(row_of(given, b));
+      if (shown) answers.first.push_back({question, answer, right});
+      if (kept) answers.mistakes.push_back({question, answer, data.text(row_of(part.answers, b))});
+    }
+    done += n;
+  }
+  return answers;
+}
+
+Evaluator::Evaluator(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options,
+                     bool with_heads)
+    : data_(data), subject_(std::move(subject)), recipe_(recipe), options_(options) {
+  const Generator own(options.seed + 3);
+  for (Index i = 0; i < recipe.eval_iters; ++i) batches_.push_back(data.batch(recipe.batch_size, Split::test, own));
+  if (answers()) {
+    held_out_ = data.evaluation(questions_on_the_way);
+    if (data.holds_out()) trained_on_ = data.evaluation(questions_on_the_way, Split::train);
+  }
+  const Batch example = data.batch(1, Split::test, Generator(options.seed + 2));
+  const bool of_tokens = example.ids.defined() && example.targets.defined() && example.targets.rank() == 2;
+  if (!of_tokens) return;
+  example_ = example.ids;
+  const Index T = example_.shape()[1];
+  if (T > longest_example) example_ = example_.slice(1, T - longest_example, T);
+  double count = 0;
+  if (with_heads)
+    for (const Array& layer : heads()) count += static_cast<double>(layer.shape()[0]);
+  if (count > 0) positions_ = std::min<Index>({T, 64, static_cast<Index>(std::sqrt(200'000 / count))});
+}
+
+double Evaluator::loss_of(const std::vector<Batch>& batches) const {
+  return mean_loss(*subject_.module, batches, [&](const Batch& batch) { return subject_.loss(batch, 0); });
+}
+
+/// How the model goes on with the beginnings that data without right answers gives: the same draws each time.
+std::vector<EvaluationReport::Sample> Evaluator::continuations() const {
+  std::vector<EvaluationReport::Sample> samples;
+  if (options_.samples == 0 || !(subject_.sample || subject_.answer)) return samples;
+  const Aside aside(*subject_.module);
+  const Generator random(options_.seed + 4);
+  const Questions q = data_.evaluation(options_.samples);
+  if (!q.answers.defined()) return samples;
+  for (Index n = 0; n < q.count(); ++n) {
+    const Questions one = q.part(n, n + 1);
+    const IntArray given =
+        subject_.sample ? subject_.sample(one.prompts, one.answers.shape()[1], random) : subject_.answer(one);
+    samples.push_back({data_.question_text(q, n), data_.text(row_of(given, 0))});
+  }
+  return samples;
+}
+
+/// The attention weights of each layer on the example, [H, T, T] per layer. Every token is a target, so that the loss,
+/// which is computed on the way, is a number.
+std::vector<Array> Evaluator::heads() const {
+  if (!example_.defined()) return {};
+  const Aside aside(*subject_.module);
+  const AttentionWeights seen;
+  subject_.loss({example_, example_}, 0);
+  std::vector<Array> layers;
+  for (const AttentionMap& map : seen.maps()) layers.push_back(map.weights.select(0, 0));
+  return layers;
+}
+
+EvaluationReport Evaluator::operator()(Index step) const {
+  EvaluationReport report;
+  report.step = step;
+  report.loss = loss_of(batches_);
+  report.note = data_.loss_note(report.loss);
+  if (answers()) {
+    Answers held_out = ask(subject_, data_, held_out_, options_.samples);
+    report.exact_match = held_out.fraction();
+    report.samples = std::move(held_out.first);
+    if (data_.holds_out()) report.train_exact_match = ask(subject_, data_, trained_on_, 0).fraction();
+  } else {
+    report.samples = continuations();
+  }
+  if (positions_ == 0) return report;
+  for (const Array& layer : heads()) {
+    report.heads.emplace_back();
+    const Index H = layer.shape()[0], T = layer.shape()[1], first = T - positions_;
+    for (Index h = 0; h < H; ++h)
+      report.heads.back().push_back(attention_levels(layer.select(0, h).slice(0, first, T).slice(1, first, T)));
+  }
+  return report;
+}
+
+RunEnding Evaluator::ending(Index step) const {
+  RunEnding end{.steps = step};
+  if (answers()) {
+    end.answers = ask(subject_, data_, data_.evaluation(options_.sequences.value_or(data_.questions_at_end())), 3, 5);
+  } else {
+    std::vector<Batch> more = data_.held_out(recipe_.batch_size);
+    end.loss_of = "all that is held out";
+    if (more.empty()) {  // nanoGPT's 200 batches, fewer large ones
+      const Generator own(options_.seed + 3);
+      const Index size = std::max<Index>(1, batches_[0].ids.defined() ? batches_[0].ids.numel() : batches_[0].count());
+      const Index count = std::max(std::ssize(batches_), std::min<Index>(200, 500'000 / size));
+      for (Index i = 0; i < count; ++i) more.push_back(data_.batch(recipe_.batch_size, Split::test, own));
+      end.loss_of = std::to_string(count) + " batches";
+    }
+    end.loss = loss_of(more);
+    end.loss_note = data_.loss_note(end.loss);
+  }
+  end.heads = heads();
+  if (!end.heads.empty()) end.ids = row_of(example_, 0);
+  return end;
+}
+
+std::vector<std::string> Evaluator::tokens() const {
+  std::vector<std::string> words;
+  if (positions_ == 0) return words;
+  const std::vector<Index> ids = row_of(example_, 0);
+  for (auto id = ids.end() - positions_; id != ids.end(); ++id) words.push_back(data_.word(*id));
+  return words;
+}
+
+}  // namespace mote

@@ -1,0 +1,47 @@
+// Evaluator, which measures a model on the way and at the end of a run: held-out loss, questions, samples, heads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "train/recipe.h"
+#include "train/run/log.h"
+#include "train/run/settings.h"
+#include "train/run/subject.h"
+
+namespace mote {
+
+/// Lets a model answer, and keeps the first `show` answers and the first `mistakes` that are wrong.
+Answers ask(const Subject& subject, const Data& data, const Questions& questions, Index show, Index mistakes = 0);
+
+/// Evaluations of one run: always the same data, drawn from streams of their own, in evaluation mode; so they change
+/// nothing. Data and options must outlive it.
+class Evaluator {
+ public:
+  /// `with_heads`: an evaluation also says what all heads attend to on one held-out example, for a report.
+  Evaluator(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options, bool with_heads);
+
+  EvaluationReport operator()(Index step) const;
+  /// At the end: all questions; without right answers the mean loss over all that is held out, or over more batches
+  /// than an evaluation has.
+  RunEnding ending(Index step) const;
+  /// The tokens that the heads of its evaluations look at.
+  std::vector<std::string> tokens() const;
+
+ private:
+  bool answers() const { return data_.graded() && subject_.answer; }
+  double loss_of(const std::vector<Batch>& batches) const;
+  std::vector<EvaluationReport::Sample> continuations() const;
+  std::vector<Array> heads() const;
+
+  const Data& data_;
+  Subject subject_;
+  const Recipe& recipe_;
+  const RunOptions& options_;
+  std::vector<Batch> batches_;
+  Questions held_out_, trained_on_;
+  IntArray example_;     // ids [1, T]; not defined: there are none
+  Index positions_ = 0;  // the last ones of it, which an evaluation shows
+};
+
+}  // namespace mote

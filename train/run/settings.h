@@ -1,0 +1,54 @@
+// RunOptions, what a run is besides its data, its subject and its recipe; and what a checkpoint keeps of all settings.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/io/files/safetensors.h"
+#include "engine/io/text/fields.h"
+
+namespace mote {
+
+struct RunOptions {
+  std::string folder = {};  ///< where it is kept: checkpoints, logs, a report; empty: nowhere
+  bool fresh = false;       ///< a run that is there already is an error
+  Index seed = 1;
+  bool overfit = false;
+  std::optional<Index> sequences = {};  ///< not given: Data::questions_at_end()
+  Index samples = 1;
+  Index save_interval = 100, keep = 3;
+
+  template <class V>
+  void visit(V& v) {
+    v("seed", seed, "seed of weights, batches and questions");
+    v("sequences", sequences, "questions to answer at the end; default: as many as the task's outcome is stated for",
+      {.may_change = true});
+    v("overfit", overfit, "train on one batch again and again: what cannot learn that has a mistake");
+    v("samples", samples, "questions and answers to show with each evaluation", {.may_change = true});
+    const FieldUse keeps{.may_change = true, .needs = folder.empty() ? "runs that are kept: give --out_dir" : ""};
+    v("save_interval", save_interval, "steps between two checkpoints; 0: only at the end", keeps);
+    v("keep", keep, "how many of the newest checkpoints to keep, besides the best", keeps);
+  }
+};
+
+/// All settings of a run, in groups for a reader: "general", "task", "model", "training". A checkpoint has each as
+/// settings.<name>.
+struct SettingsGroup {
+  std::string title;
+  std::vector<Field> fields;
+};
+
+/// What a checkpoint has of a setting; null: it was saved by a mote that did not have it yet.
+const std::string* saved_setting(const SafetensorsFile& checkpoint, const std::string& name);
+/// What a checkpoint keeps of its data, Data::state().
+std::string saved_state(const SafetensorsFile& checkpoint);
+/// Errors: settings that a checkpoint has and these do not, unless they had no effect; and those that must be the same
+/// and differ. What it lacks is what these say.
+void check_settings(const SafetensorsFile& checkpoint, const std::vector<SettingsGroup>& now,
+                    const std::string& folder);
+
+/// config.json, for people: {"general": {"task": "copy", ...}, "task": {...}, "model": {...}, "training": {...}}.
+std::string config_json(const std::vector<SettingsGroup>& settings);
+
+}  // namespace mote

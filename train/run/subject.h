@@ -1,0 +1,104 @@
+// Subject, what a run trains: a module, its loss, and how it answers. subject_of() makes one of any model.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/ops/loss.h"
+#include "engine/ops/reduce.h"
+#include "train/checkpoint.h"
+#include "train/mean_loss.h"
+#include "train/run/data.h"
+
+namespace mote {
+
+/// It refers to the model, which must outlive it.
+struct Subject {
+  Module* module = nullptr;
+  /// A setting of its config for each line of a report, and for a run that is resumed to compare.
+  std::vector<Field> settings = {};
+  std::function<MeanLoss(const Batch&, double label_smoothing)> loss = {};
+  /// The likeliest answers [N, A] to questions; empty: it has none, and only its loss is measured.
+  std::function<IntArray(const Questions&)> answer = {};
+  /// `count` ids that go on from a prompt [1, P], drawn: [1, count]; empty: the likeliest are shown instead.
+  std::function<IntArray(const IntArray& prompt, Index count, const Generator& random)> sample = {};
+};
+
+namespace detail {
+template <class M>
+concept LossOfIds = requires(const M& m, const IntArray& ids) {
+  m.loss(ids, ids);
+};
+template <class M>
+concept SmoothLossOfIds = requires(const M& m, const IntArray& ids) {
+  m.loss(ids, ids, Mask(), 0.1);
+};
+template <class M>
+concept Generates = requires(M& m, const IntArray& ids, const Generator& random) {
+  m.generate(ids, 1);
+  m.generate(ids, 1, {}, random);
+};
+
+/// What a model makes of inputs: logits [B, K] of classes, or values.
+template <class M>
+Tensor result_of(const M& model, const IntArray& ids, const Array& values) {
+  if constexpr (Takes<M, const Tensor&>)
+    if (values.defined()) return model(Tensor(values));
+  if constexpr (Takes<M, const IntArray&>)
+    if (ids.defined()) return model(ids);
+  throw Error("subject_of: the model takes no such inputs as its data has");
+}
+}  // namespace detail
+
+/// What a run needs of a model. A language model has loss(ids, targets), as GPT has, and perhaps generate(), with which
+/// it answers. Of any other, model(inputs) are the logits [B, K] of classes, or, where a Dataset's targets are values,
+/// values like them: the loss is their cross-entropy or mean squared error, the answer the likeliest class. Its config,
+/// if it has a field of that name with visit(v), is part of the settings, but for vocab_size and block_size, which
+/// follow from the data.
+template <class M>
+Subject subject_of(M& model) {
+  Subject s{&model};
+  if constexpr (requires { requires detail::HasFields<decltype(model.config)>; })
+    for (const Field& f : fields(model.config))
+      if (f.name != "vocab_size" && f.name != "block_size") s.settings.push_back(f);
+  const auto plain = [](double label_smoothing) {
+    check(label_smoothing == 0, "label_smoothing is for models whose loss() takes it, and for classes");
+  };
+  if constexpr (detail::SmoothLossOfIds<M>) {
+    s.loss = [&model](const Batch& b, double smoothing) -> MeanLoss {
+      return {model.loss(b.ids, b.targets, {}, smoothing), b.count()};
+    };
+  } else if constexpr (detail::LossOfIds<M>) {
+    s.loss = [&model, plain](const Batch& b, double smoothing) -> MeanLoss {
+      plain(smoothing);
+      return {model.loss(b.ids, b.targets), b.count()};
+    };
+  } else {
+    s.loss = [&model, plain](const Batch& b, double smoothing) -> MeanLoss {
+      const Tensor y = detail::result_of(model, b.ids, b.values);
+      if (!b.wanted.defined())
+        return {cross_entropy(y, b.targets, {.ignore_index = -1, .label_smoothing = smoothing}), b.count()};
+      plain(smoothing);
+      return {mse_loss(y, b.wanted), b.count()};
+    };
+    s.answer = [&model](const Questions& q) {
+      const Tensor y = detail::result_of(model, q.prompts, q.values);
+      return argmax(y, -1).reshape({q.count(), 1});
+    };
+  }
+  if constexpr (detail::Generates<M>) {
+    s.answer = [&model](const Questions& q) {
+      const Index length = q.prompts.shape()[1], count = q.answers.shape()[1];
+      return model.generate(q.prompts, count).slice(1, length, length + count);
+    };
+    s.sample = [&model](const IntArray& prompt, Index count, const Generator& random) {
+      const Index length = prompt.shape()[1];
+      return model.generate(prompt, count, {}, random).slice(1, length, length + count);
+    };
+  }
+  return s;
+}
+
+}  // namespace mote
