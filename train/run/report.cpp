@@ -95,6 +95,16 @@ std::string heads_text(const RunEnding& end) {
   return text;
 }
 
+/// The heads of the last layer as a picture, over the last positions of the example.
+std::string heads_picture(const RunEnding& end, const Data& data) {
+  constexpr Index widest = 32;
+  const Index T = std::ssize(end.ids), first = std::max<Index>(0, T - widest);
+  std::vector<std::string> words;
+  for (Index t = first; t < T; ++t) words.push_back(data.word(end.ids[static_cast<std::size_t>(t)]));
+  return attention_svg(end.heads.back().slice(1, first, T).slice(2, first, T), words, words,
+                       "layer " + std::to_string(end.heads.size() - 1) + " of a model trained on " + data.name());
+}
+
 }  // namespace
 
 void write_report(const Run& run) {
@@ -120,12 +130,13 @@ void write_report(const Run& run) {
         table.rows.push_back({f.name, f.value});
     if (!table.rows.empty()) report.settings.push_back(std::move(table));
   }
-  if (run.ending() && !run.ending()->heads.empty())
-    report.texts.emplace_back("What the heads of each layer do", heads_text(*run.ending()));
+  const bool has_heads = run.ending() && !run.ending()->heads.empty();
+  if (has_heads) report.texts.emplace_back("What the heads of each layer do", heads_text(*run.ending()));
   report.texts.emplace_back("Model", summary(*run.subject().module));
   report.texts.emplace_back("Weight decay", describe(run.optimizer().groups()));
   folder.write("report.html", report_html(report));
   folder.write("loss.svg", chart_svg(report.charts[0]));
+  if (has_heads) folder.write("heads.svg", heads_picture(*run.ending(), run.data()));
 }
 
 }  // namespace mote

@@ -64,7 +64,7 @@ void Run::begin_or_resume() {
   const bool has_config = file_exists(folder_->file("config.json"));
   if (newest.empty())
     for (const char* const name :
-         {"config.json", "log.jsonl", "evaluations.jsonl", "rates.jsonl", "report.html", "loss.svg"})
+         {"config.json", "log.jsonl", "evaluations.jsonl", "rates.jsonl", "report.html", "loss.svg", "heads.svg"})
       check(!file_exists(folder_->file(name)), path, " already has a ", name, ": choose another folder");
   else
     check_settings(SafetensorsFile(newest), settings_, path);
