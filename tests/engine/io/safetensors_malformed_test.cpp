@@ -9,12 +9,13 @@
 
 #include "engine/io/files/safetensors_header.h"
 #include "tests/engine/io/safetensors_tools.h"
+#include "tests/process.h"
 
 namespace {
 std::atomic<std::size_t> largest_request{0}, live_bytes{0}, peak_bytes{0};
 constexpr std::size_t head = 64;
 
-void* counted(std::size_t n) {
+[[maybe_unused]] void* counted(std::size_t n) {
   char* const block = static_cast<char*>(std::aligned_alloc(head, (n + 2 * head - 1) / head * head));
   if (!block) throw std::bad_alloc();
   std::memcpy(block, &n, sizeof n);
@@ -22,7 +23,7 @@ void* counted(std::size_t n) {
   if (const std::size_t live = live_bytes += n; live > peak_bytes) peak_bytes = live;
   return block + head;
 }
-void give_back(void* p) {
+[[maybe_unused]] void give_back(void* p) {
   if (!p) return;
   std::size_t n = 0;
   std::memcpy(&n, static_cast<char*>(p) - head, sizeof n);
@@ -31,12 +32,14 @@ void give_back(void* p) {
 }
 }  // namespace
 
+#if !defined(__SANITIZE_THREAD__) && !MOTE_TEST_HAS(thread_sanitizer)  // which has its own, linked whole
 void* operator new(std::size_t n) { return counted(n); }
 void* operator new(std::size_t n, std::align_val_t) { return counted(n); }  // 64 at most, here
 void operator delete(void* p) noexcept { give_back(p); }
 void operator delete(void* p, std::size_t) noexcept { give_back(p); }
 void operator delete(void* p, std::align_val_t) noexcept { give_back(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { give_back(p); }
+#endif
 
 namespace mote::test::safetensors_malformed_test {
 namespace {
