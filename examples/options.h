@@ -237,7 +237,8 @@ class Options {
     for (const Group& group : groups_) {
       std::cout << "\n" << group.title << "\n";
       for (const mote::Field& f : group.fields())
-        line(f.name, f.help + (f.words.empty() ? "" : " (" + f.words + ")") + " [" + f.value + "]");
+        if (f.use.needs.empty())  // else it has no effect beside the others
+          line(f.name, f.help + (f.words.empty() ? "" : " (" + f.words + ")") + " [" + f.value + "]");
     }
     std::cout << "\n";
     line("help", "this text");

@@ -26,15 +26,23 @@ struct RunSettings {
     task_values.emplace_back(name, text);
     task_fields();
   }
-  /// Of the model's config all but what the task determines, and the preset that it starts from.
+  /// Of the model's config all but what the task determines.
   std::vector<mote::Field> model_fields() const {
+    std::vector<mote::Field> all = mote::fields(mote::gpt_config(recipe.config, 1, 1));
+    std::erase_if(all, [](const mote::Field& f) { return f.name == "vocab_size" || f.name == "block_size"; });
+    return all;
+  }
+  /// Of these what is for toy models, not for files of others or for programs; and the preset that they start from.
+  std::vector<mote::Field> model_options() const {
     std::string names = "default", preset = names;
     for (const mote::GPTConfig::Preset& p : mote::GPTConfig::presets()) names.append("|").append(p.name);
     for (const auto& [name, text] : recipe.config)
       if (name == "preset") preset = text;
-    std::vector<mote::Field> all{{"preset", preset, "the kind of model, sizes apart", names}};
-    for (const mote::Field& f : mote::fields(mote::gpt_config(recipe.config, 1, 1)))
-      if (f.name != "vocab_size" && f.name != "block_size") all.push_back(f);
+    std::vector<mote::Field> all = model_fields();
+    for (const char* const left_out :
+         {"scale", "attn_dropout", "resid_dropout", "attention_bias", "norm_eps", "n_inner"})
+      std::erase_if(all, [&](const mote::Field& f) { return f.name == left_out; });
+    all.insert(all.begin(), {"preset", preset, "the kind of model, sizes apart", names});
     return all;
   }
   void set_model(const std::string& name, const std::string& text) {
@@ -59,8 +67,7 @@ inline RunSettings read_settings(const mote::SafetensorsFile& file, const std::s
         values.emplace_back(f.name, f.name == "text" && !text.empty() ? text : *saved);
     RunSettings settings(*task, values, saved_state(file));
     for (const Field& f : settings.model_fields())
-      if (const std::string* const saved = saved_setting(file, f.name); saved && f.name != "preset")
-        settings.set_model(f.name, *saved);
+      if (const std::string* const saved = saved_setting(file, f.name); saved) settings.set_model(f.name, *saved);
     for (const Field& f : fields(settings.recipe))
       if (const std::string* const saved = saved_setting(file, f.name)) set_field(settings.recipe, f.name, *saved);
     for (const Field& f : fields(settings.run))

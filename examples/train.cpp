@@ -12,6 +12,7 @@
 
 #include "engine/base/number_text.h"
 #include "engine/io/pictures/heads.h"
+#include "examples/many_seeds.h"
 #include "examples/options.h"
 #include "examples/saved_run.h"
 
@@ -21,8 +22,8 @@ namespace {
 
 /// Options that are no settings of the run.
 struct Command {
-  std::string task = "copy", out_dir, resume, config;
-  Index log_interval = 100;
+  std::string task = "copy", out_dir, resume, config, seeds;
+  Index jobs = 1, log_interval = 100;
   template <class V>
   void visit(V& v) {
     v("task", task, "what to learn; list: all tasks");
@@ -30,6 +31,8 @@ struct Command {
       "a folder for a new run: checkpoints, logs, settings, report.html; not given: nothing is kept");
     v("resume", resume, "the folder of a run to resume; other options may then be left out");
     v("config", config, "a file with options, a line for each: max_iters = 2000");
+    v("seeds", seeds, "train with each of these, 1-10: the worst and the median outcome");
+    v("jobs", jobs, "how many of them at a time", {.needs = seeds.empty() ? "--seeds" : ""});
     v("log_interval", log_interval, "steps between two lines of progress, where no terminal shows them; 0: each");
   }
 };
@@ -313,12 +316,18 @@ int run_command(int argc, char** argv) {
       "--task " + settings.task, [&] { return settings.task_fields(); },
       [&](const std::string& name, const std::string& text) { settings.set_task(name, text); });
   options.add(
-      "the model, a GPT", [&] { return settings.model_fields(); },
+      "the model, a GPT", [&] { return settings.model_options(); },
       [&](const std::string& name, const std::string& text) { settings.set_model(name, text); });
   options.add("training", settings.recipe);
   options.context(" for --task " + settings.task);
   if (!options.parse(argv[0], line)) return 0;
-  return run_task(command, settings, line);
+  if (command.seeds.empty()) return run_task(command, settings, line);
+  const auto [first, last] = checked_usage([&] {
+    check(command.resume.empty() && !line.has("--seed"), "--seeds is for new runs, and instead of --seed");
+    check(command.jobs >= 1 && command.jobs <= 1000, "jobs ", command.jobs, " must be 1 to 1000");
+    return read_seeds(command.seeds);
+  });
+  return train_seeds(settings, first, last, command.jobs) ? 0 : 1;
 }
 
 }  // namespace

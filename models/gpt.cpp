@@ -13,8 +13,6 @@ const GPTConfig& checked(const GPTConfig& c) {
   check_in("GPT", c.n_head >= 1, "n_head ", c.n_head, " must be at least 1");
   check_in("GPT", c.n_embd >= 1, "n_embd ", c.n_embd, " must be at least 1");
   check_in("GPT", c.n_embd % c.n_head == 0, "n_embd ", c.n_embd, " is not divisible by n_head ", c.n_head);
-  const double scale = c.residual_scale.value_or(1);
-  check_in("GPT", scale >= 0 && std::isfinite(scale), "residual_scale ", scale, " must be at least 0 and finite");
   return c;
 }
 
@@ -76,8 +74,7 @@ GPT::GPT(const GPTConfig& c, const Init& init)
       lm_head(c.n_embd, c.vocab_size, Init::none(init.random()), false) {
   if (c.tie_weights) lm_head.weight = transformer.wte.weight;
   if (!init.draws()) return;
-  const double residual =
-      c.residual_scale ? 0.02 * *c.residual_scale : 0.02 / std::sqrt(2.0 * static_cast<double>(c.n_layer));
+  const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(c.n_layer));
   for (const auto& [name, parameter] : named_parameters(*this)) {
     const bool feeds_sum = name.ends_with("c_proj.weight");
     if (parameter.shape().rank() >= 2) init::normal(parameter, 0, feeds_sum ? residual : 0.02, init.random());

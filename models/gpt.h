@@ -75,8 +75,8 @@ struct GPT : Layer<GPT> {
   Linear lm_head;
 
   /// Errors: sizes below 1, n_embd that n_head does not divide, n_head that n_kv_head does not divide, a window or
-  /// n_inner below 0, rotary positions with heads of odd width, a dropout that is not a probability, a residual_scale
-  /// below 0; those of block_options().
+  /// n_inner below 0, rotary positions with heads of odd width, a dropout that is not a probability;
+  /// those of block_options().
   GPT(const GPTConfig& config, const Init& init);
 
   /// Logits for every position: ids [B, T] -> [B, T, V]. A mask says who may attend (true), broadcasts to [B, H, T, T]

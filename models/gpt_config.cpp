@@ -84,10 +84,7 @@ TransformerBlockOptions GPTConfig::block_options() const {
   o.bias = bias;
   if (!unbounded()) o.projections.block_size = block_size;
   if (position == Position::alibi) o.attention.alibi = alibi_slopes(n_head);
-  if (position == Position::rotary) {
-    o.projections.rotary = rotary;
-    if (rotary.length == 0) o.projections.rotary->length = block_size;
-  }
+  if (position == Position::rotary) o.projections.rotary = RotaryOptions{.base = rotary_base, .length = block_size};
   return o;
 }
 

@@ -36,10 +36,8 @@ struct GPTConfig {
   double dropout = 0;       ///< everywhere, unless block.attention or block.projections have their own
   bool bias = true;         ///< in all layers but lm_head, unless block.projections say otherwise
   bool tie_weights = true;  ///< lm_head.weight and transformer.wte.weight are one parameter
-  /// Factor of the initial weights that feed a residual sum (c_proj); not given: 1 / sqrt(2 n_layer), GPT-2's; 1: none.
-  std::optional<double> residual_scale = {};
   Position position = Position::learned;
-  RotaryOptions rotary = {};           ///< for Position::rotary; length 0: block_size
+  double rotary_base = 10000;          ///< for Position::rotary, see RotaryOptions
   TransformerBlockOptions block = {};  ///< all the rest but dropout and bias: block.norm, block.attention.window, ...
 
   template <class V>
@@ -52,11 +50,9 @@ struct GPTConfig {
     v("dropout", dropout, "probability of dropping, everywhere");
     v("bias", bias, "biases in layer norms and linear layers");
     v("tie_weights", tie_weights, "one matrix for the tokens' vectors and the logits");
-    v("residual_scale", residual_scale, "factor of c_proj's initial weights; default: 1 / sqrt(2 n_layer)");
     v("position", position, "how the model knows where a token is");
-    const FieldUse rotates{.needs = position == Position::rotary ? "" : "--position rotary"};
-    v("rotary_base", rotary.base, "pair i of r/2 columns rotates by position * base^(-2i/r)", rotates);
-    v("rotary_fraction", rotary.fraction, "the fraction of a head's columns that is rotated, r of them", rotates);
+    v("rotary_base", rotary_base, "pair i of a head's d columns rotates by position * base^(-2i/d)",
+      {.needs = position == Position::rotary ? "" : "--position rotary"});
     v("window", block.attention.window, "a token sees itself and the window - 1 tokens before it; 0: all");
     v("scale", block.attention.scale, "factor of attention scores; default: 1 / sqrt(width of a head)");
     v("attn_dropout", block.attention.dropout, "dropout of attention weights; default: as dropout");

@@ -81,8 +81,7 @@ GPTConfig filled_in(GPTConfig c) {
   c.block = c.block_options().resolved(c.n_embd);
   TransformerBlockOptions& b = c.block;
   if (b.projections.n_kv_head == 0) b.projections.n_kv_head = c.n_head;
-  if (c.position != Position::rotary) c.rotary = {};
-  c.residual_scale.reset();  // of initial weights
+  if (c.position != Position::rotary) c.rotary_base = GPTConfig().rotary_base;
   return c;
 }
 

@@ -54,17 +54,14 @@ FitOptions fit_options(const Recipe& r) {
   check_in("recipe", decay_end >= 0, "lr_decay_iters ", decay_end, " must be at least 0");
   check_in("recipe", r.gradient_accumulation_steps >= 1, "gradient_accumulation_steps ", r.gradient_accumulation_steps,
            " must be at least 1");
-  check_in("recipe", r.label_smoothing >= 0 && r.label_smoothing <= 1, "label_smoothing ", r.label_smoothing,
-           " must be 0 to 1");
   check_in("recipe", r.eval_interval >= 0, "eval_interval ", r.eval_interval, " must be at least 0");
   check_in("recipe", r.eval_iters >= 1, "eval_iters ", r.eval_iters, " must be at least 1");
   check_in("recipe", r.grad_clip >= 0, "grad_clip ", r.grad_clip, " must be at least 0");
-  check_in("recipe", r.decay_ratio >= 0 && r.decay_ratio <= 1, "decay_ratio ", r.decay_ratio, " must be 0 to 1");
   check_in("recipe", !r.min_lr || (*r.min_lr >= 0 && *r.min_lr <= r.learning_rate), "min_lr ", r.min_lr.value_or(0),
            " must be 0 to learning_rate ", r.learning_rate);
   const bool has_end = r.schedule != ScheduleKind::constant;
   const Index warmup = has_end ? std::min(r.warmup_iters, decay_end) : r.warmup_iters, left = decay_end - warmup;
-  const double decay = std::round(r.decay_ratio * static_cast<double>(decay_end));
+  const double decay = std::round(0.2 * static_cast<double>(decay_end));
   const ScheduleOptions rates{.max_lr = r.learning_rate,
                               .min_lr = r.min_lr.value_or(r.learning_rate / 10),
                               .warmup_steps = warmup,

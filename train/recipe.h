@@ -43,10 +43,9 @@ struct Recipe {
   std::optional<double> min_lr = {};  ///< not given: a tenth of learning_rate
   Index warmup_iters = 50;
   std::optional<Index> lr_decay_iters = {};  ///< not given: max_iters
-  double decay_ratio = 0.2;
   double beta1 = 0.9, beta2 = 0.999;
   double weight_decay = 0.1, grad_clip = 1;
-  double ema_decay = 0, label_smoothing = 0;
+  double ema_decay = 0;
   Index eval_interval = 100, eval_iters = 4;
 
   template <class V>
@@ -63,15 +62,12 @@ struct Recipe {
     v("warmup_iters", warmup_iters, "steps in which the learning rate rises to its peak");
     v("lr_decay_iters", lr_decay_iters, "steps after which the learning rate has decayed to min_lr; default: max_iters",
       {.needs = ends ? "" : "schedules that come to an end"});
-    v("decay_ratio", decay_ratio, "the fraction of these steps in which wsd decays",
-      {.needs = schedule == ScheduleKind::wsd ? "" : "--schedule wsd"});
     const FieldUse averages{.needs = optimizer == OptimizerKind::sgd ? "optimizers that keep means of gradients" : ""};
     v("beta1", beta1, "how much of the gradients' mean a step keeps", averages);
     v("beta2", beta2, "how much of the mean of their squares it keeps", averages);
     v("weight_decay", weight_decay, "how much weights decay; with adamw and muon matrices only");
     v("grad_clip", grad_clip, "largest gradient norm; 0: no clipping");
     v("ema_decay", ema_decay, "evaluate a running mean of the weights, of which a step keeps so much; 0: the weights");
-    v("label_smoothing", label_smoothing, "fraction of each target that is spread over all tokens");
     v("eval_interval", eval_interval, "steps between two evaluations on held-out data; 0: only at the end",
       {.may_change = true});
     v("eval_iters", eval_iters, "batches that the evaluation's loss is the mean of");
@@ -83,11 +79,10 @@ struct Recipe {
 std::unique_ptr<Optimizer> make_optimizer(const Recipe& recipe, const Module& module);
 
 /// Steps, clipping and schedule of a recipe. A schedule that comes down ends after lr_decay_iters steps, a warm-up that
-/// is longer ends there as well, and wsd's decay takes at most what the warm-up leaves; `constant` has no end, and its
+/// is longer ends there as well, and wsd's decay takes the last fifth, or what the warm-up leaves; `constant` has no end, and its
 /// warm-up is never cut short. So the learning rates of a longer training begin with those of a shorter one if
 /// lr_decay_iters is given or the schedule is constant. Errors: max_iters, warmup_iters or lr_decay_iters below 0, a
-/// batch_size below 1, a decay_ratio outside [0, 1], a min_lr below 0 or above learning_rate, a label_smoothing outside
-/// [0, 1], evaluations below 0 or of no batch.
+/// batch_size below 1, a min_lr below 0 or above learning_rate, evaluations below 0 or of no batch.
 FitOptions fit_options(const Recipe& recipe);
 
 }  // namespace mote

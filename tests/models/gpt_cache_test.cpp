@@ -36,7 +36,6 @@ std::vector<GPTConfig> variants(Position position, const std::vector<Index>& win
         c.block.projections.n_kv_head = kv, c.block.norm_order = order, c.block.attention.window = window;
         c.block.activation = kv == 2 ? Activation::swiglu : Activation::gelu;
         c.block.norm = order == NormOrder::pre && kv == 2 ? NormKind::rms_norm : NormKind::layer_norm;
-        c.rotary.fraction = kv == 1 ? 0.5 : 1;
         all.push_back(c);
       }
   return all;

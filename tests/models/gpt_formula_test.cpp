@@ -23,8 +23,7 @@ TEST_CASE("GPT: every option, alone and with those it meets in one formula, equa
       [](GPTConfig&) {},
       [](GPTConfig& c) { c.bias = false; },
       [](GPTConfig& c) { c.tie_weights = true; },
-      [](GPTConfig& c) { c.rotary = {.base = 50, .fraction = 0.5}; },  // two of six columns
-      [](GPTConfig& c) { c.rotary = {.base = 50, .fraction = 0.7}; },  // four: only here does base count
+      [](GPTConfig& c) { c.rotary_base = 50; },
       [](GPTConfig& c) { c.block.norm = NormKind::rms_norm; },
       [](GPTConfig& c) { c.block.norm_order = NormOrder::post; },
       [](GPTConfig& c) { c.block.norm_order = NormOrder::post, c.block.norm = NormKind::rms_norm; },

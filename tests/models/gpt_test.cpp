@@ -56,7 +56,7 @@ TEST_CASE("GPTConfig: every field once, with a help, from text and back, compare
 TEST_CASE("GPTConfig: its fields and their defaults; what it gives its blocks") {
   CHECK(fields_text(GPTConfig()) ==
         "block_size = 1024\nvocab_size = 50304\nn_layer = 12\nn_head = 12\nn_embd = 768\ndropout = 0\nbias = true\n"
-        "tie_weights = true\nresidual_scale = default\nposition = learned\nrotary_base = 10000\nrotary_fraction = 1\n"
+        "tie_weights = true\nposition = learned\nrotary_base = 10000\n"
         "window = 0\nscale = default\nattn_dropout = default\nresid_dropout = default\nattention_bias = default\n"
         "n_kv_head = 0\nnorm = layer_norm\nnorm_order = pre\nnorm_eps = 1e-05\nfeed_forward = true\n"
         "activation = gelu\nn_inner = 0\n");
@@ -64,8 +64,8 @@ TEST_CASE("GPTConfig: its fields and their defaults; what it gives its blocks") 
   c.position = Position::rotary, c.dropout = 0.25, c.bias = false;
   const TransformerBlockOptions o = c.block_options();
   CHECK((o.dropout == 0.25 && o.bias == false && o.projections.block_size == 3 && o.projections.rotary->length == 3));
-  c.rotary.length = 7;
-  CHECK(c.block_options().projections.rotary->length == 7);
+  c.rotary_base = 50;
+  CHECK(c.block_options().projections.rotary->base == 50);
   c.block.attention.window = 2;
   CHECK((c.unbounded() && c.block_options().projections.block_size == 0));
 }
@@ -91,25 +91,16 @@ TEST_CASE("GPTConfig: what the presets are") {
   CHECK((six.n_head == 6 && six.block.projections.n_kv_head == 0 && six.position == Position::rotary));
 }
 
-TEST_CASE("GPT: matrices are drawn one by one, in the order of their names; the residual scale is an option") {
+TEST_CASE("GPT: matrices are drawn one by one, in the order of their names, those that feed a residual sum smaller") {
   GPTConfig c = shrunk(GPTConfig::llama());
-  CHECK(set_field(c, "residual_scale", "1"));
-  const GPT m(c, Generator(1));
-  const Generator again(1);  // each matrix is one draw of N(0, 0.02), in the order of the names
-  for (const NamedParameter& p : named_parameters(m))
-    if (p.parameter.shape().rank() == 2)
-      CHECK_MESSAGE(same_bits(p.parameter.value(), Init(again).normal(p.parameter.shape(), 0, 0.02)), p.name);
-
   c.n_layer = 8;
-  const auto c_proj = [&] { return GPT(c, Generator(1)).transformer.h[7].attn.c_proj.weight.value(); };
-  const Array unscaled = c_proj();
-  c.residual_scale = 0.25;  // 1 / sqrt(2 * 8)
-  const Array quarter = c_proj();
-  c.residual_scale.reset();
-  CHECK(same_bits(c_proj(), quarter));
-  CHECK(distance((quarter * 4).to_vector(), Value(unscaled).x) < 1e-6);
-  c.residual_scale = -1;
-  CHECK(error_of([&] { GPT(c, Generator(1)); }) == "GPT: residual_scale -1 must be at least 0 and finite");
+  const GPT m(c, Generator(1));
+  const Generator again(1);
+  for (const NamedParameter& p : named_parameters(m)) {
+    const double scale = p.name.ends_with("c_proj.weight") ? 0.25 : 1;  // 1 / sqrt(2 * 8)
+    if (p.parameter.shape().rank() == 2)
+      CHECK_MESSAGE(same_bits(p.parameter.value(), Init(again).normal(p.parameter.shape(), 0, 0.02 * scale)), p.name);
+  }
 }
 
 /// The number of parameters of any config, worked out from the config alone.

@@ -60,7 +60,7 @@ inline Array gpt_by_hand(const GPT& m, const IntArray& ids, std::vector<Array>* 
   if (c.position == Position::sinusoidal)  // as in sections 3.4 and 3.5 of Vaswani et al. 2017
     x = x * std::sqrt(static_cast<real>(c.n_embd)) + SinusoidalPositions(T, c.n_embd)(T);
   TransformerBlockOptions o = c.block;
-  if (c.position == Position::rotary) o.projections.rotary = c.rotary;
+  if (c.position == Position::rotary) o.projections.rotary = RotaryOptions{.base = c.rotary_base};
   if (c.position == Position::alibi) o.attention.alibi = alibi_slopes(c.n_head);
   for (Index layer = 0; layer < c.n_layer; ++layer) {
     Array shown;

@@ -60,7 +60,7 @@ Evaluator::Evaluator(const Data& data, Subject subject, const Recipe& recipe, co
 }
 
 double Evaluator::loss_of(const std::vector<Batch>& batches) const {
-  return mean_loss(*subject_.module, batches, [&](const Batch& batch) { return subject_.loss(batch, 0); });
+  return mean_loss(*subject_.module, batches, [&](const Batch& batch) { return subject_.loss(batch); });
 }
 
 /// How the model goes on with the beginnings that data without right answers gives: the same draws each time.
@@ -86,7 +86,7 @@ std::vector<Array> Evaluator::heads() const {
   if (!example_.defined()) return {};
   const Aside aside(*subject_.module);
   const AttentionWeights seen;
-  subject_.loss({example_, example_}, 0);
+  subject_.loss({example_, example_});
   std::vector<Array> layers;
   for (const AttentionMap& map : seen.maps()) layers.push_back(map.weights.select(0, 0));
   return layers;

@@ -117,9 +117,7 @@ const RunFolder& Run::folder() const {
 
 Batch Run::drawn(const Generator& random) const { return data_.batch(recipe_.batch_size, Split::train, random); }
 
-MeanLoss Run::next_loss() {
-  return subject_.loss(same_.empty() ? drawn(random_) : same_[next_++ % same_.size()], recipe_.label_smoothing);
-}
+MeanLoss Run::next_loss() { return subject_.loss(same_.empty() ? drawn(random_) : same_[next_++ % same_.size()]); }
 
 /// What `look` returns of the model with the weights that are evaluated.
 template <class Look>
@@ -195,7 +193,7 @@ bool Run::train(const See& see, Index every) {
   if (steps_ < options.steps || !wanted) return false;
   RunEnding end = evaluated([&] { return evaluator_->ending(steps_); });
   if (!same_.empty())
-    end.overfit_loss = mean_loss(*subject_.module, same_, [&](const Batch& b) { return subject_.loss(b, 0); });
+    end.overfit_loss = mean_loss(*subject_.module, same_, [&](const Batch& b) { return subject_.loss(b); });
   ending_ = end;
   return tell(end), wanted;
 }

@@ -15,9 +15,10 @@ const std::string settings_prefix = "settings.";
 constexpr struct {
   const char *name, *value;
 } forgotten[] = {
-    {"model", "gpt"},        {"preset", nullptr},     {"control", nullptr},         {"separate", "false"},
-    {"causal", "default"},   {"causal", "true"},      {"block_dropout", "default"}, {"block_bias", "default"},
-    {"out_bias", "default"}, {"mlp_bias", "default"}, {"attention_block_size", "0"}};
+    {"model", "gpt"},         {"preset", nullptr},     {"control", nullptr},          {"separate", "false"},
+    {"causal", "default"},    {"causal", "true"},      {"block_dropout", "default"},  {"block_bias", "default"},
+    {"out_bias", "default"},  {"mlp_bias", "default"}, {"attention_block_size", "0"}, {"residual_scale", "default"},
+    {"rotary_fraction", "1"}, {"decay_ratio", "0.2"},  {"label_smoothing", "0"}};
 
 bool had_no_effect(const std::string& name, const std::string& value) {
   return std::any_of(std::begin(forgotten), std::end(forgotten),

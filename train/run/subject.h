@@ -19,7 +19,7 @@ struct Subject {
   Module* module = nullptr;
   /// A setting of its config for each line of a report, and for a run that is resumed to compare.
   std::vector<Field> settings = {};
-  std::function<MeanLoss(const Batch&, double label_smoothing)> loss = {};
+  std::function<MeanLoss(const Batch&)> loss = {};
   /// The likeliest answers [N, A] to questions; empty: it has none, and only its loss is measured.
   std::function<IntArray(const Questions&)> answer = {};
   /// `count` ids that go on from a prompt [1, P], drawn: [1, count]; empty: the likeliest are shown instead.
@@ -30,10 +30,6 @@ namespace detail {
 template <class M>
 concept LossOfIds = requires(const M& m, const IntArray& ids) {
   m.loss(ids, ids);
-};
-template <class M>
-concept SmoothLossOfIds = requires(const M& m, const IntArray& ids) {
-  m.loss(ids, ids, Mask(), 0.1);
 };
 template <class M>
 concept Generates = requires(M& m, const IntArray& ids, const Generator& random) {
@@ -63,25 +59,13 @@ Subject subject_of(M& model) {
   if constexpr (requires { requires detail::HasFields<decltype(model.config)>; })
     for (const Field& f : fields(model.config))
       if (f.name != "vocab_size" && f.name != "block_size") s.settings.push_back(f);
-  const auto plain = [](double label_smoothing) {
-    check(label_smoothing == 0, "label_smoothing is for models whose loss() takes it, and for classes");
-  };
-  if constexpr (detail::SmoothLossOfIds<M>) {
-    s.loss = [&model](const Batch& b, double smoothing) -> MeanLoss {
-      return {model.loss(b.ids, b.targets, {}, smoothing), b.count()};
-    };
-  } else if constexpr (detail::LossOfIds<M>) {
-    s.loss = [&model, plain](const Batch& b, double smoothing) -> MeanLoss {
-      plain(smoothing);
-      return {model.loss(b.ids, b.targets), b.count()};
-    };
+  if constexpr (detail::LossOfIds<M>) {
+    s.loss = [&model](const Batch& b) -> MeanLoss { return {model.loss(b.ids, b.targets), b.count()}; };
   } else {
-    s.loss = [&model, plain](const Batch& b, double smoothing) -> MeanLoss {
+    s.loss = [&model](const Batch& b) -> MeanLoss {
       const Tensor y = detail::result_of(model, b.ids, b.values);
-      if (!b.wanted.defined())
-        return {cross_entropy(y, b.targets, {.ignore_index = -1, .label_smoothing = smoothing}), b.count()};
-      plain(smoothing);
-      return {mse_loss(y, b.wanted), b.count()};
+      return {b.wanted.defined() ? mse_loss(y, b.wanted) : cross_entropy(y, b.targets, {.ignore_index = -1}),
+              b.count()};
     };
     s.answer = [&model](const Questions& q) {
       const Tensor y = detail::result_of(model, q.prompts, q.values);
