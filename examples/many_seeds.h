@@ -1,4 +1,4 @@
-// train --seeds 1-10: the same run with several seeds, in processes beside each other; the worst and the median outcome.
+// train --seeds 1-10: a run with several seeds, in processes beside each other; the worst and the median outcome.
 #pragma once
 
 #include <sys/wait.h>
