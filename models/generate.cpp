@@ -83,15 +83,20 @@ class Texts {
 
 /// The last tokens' logits of one group, [rows, 1, V]. While the whole text fits, a cache needs only the new tokens;
 /// after that every new token shifts all others to new positions, so the last block_size are recomputed.
-Array next_logits(const GPT& model, Group& g, const Texts& texts, Index length, const GenerateOptions& options) {
+Array next_logits(const GPT& model, Group& g, const Texts& texts, Index length, const GenerateOptions& options,
+                  const std::vector<bool>& finished) {
   const GPTConfig& c = model.config;
   const bool fits = c.unbounded() || length - g.padding <= c.block_size;
   const bool cached = options.use_cache && fits;
   const Index first = cached ? g.padding + g.cache.length() : fits ? g.padding : length - c.block_size;
   IntArray next = texts.from(first, g.rows);
-  const Index filler = options.filler();
-  if (filler >= c.vocab_size)  // in rows that are finished, whose logits nobody looks at
-    std::replace(next.mutate(), next.mutate() + next.numel(), filler, options.stop_token);
+  const Index filler = options.filler(), T = next.shape()[1];
+  Index* row = next.mutate();
+  for (const Index b : g.rows) {  // in rows that are finished, whose logits nobody looks at, it may be any number
+    if (filler >= c.vocab_size && finished[static_cast<std::size_t>(b)])
+      std::replace(row, row + T, filler, options.stop_token);
+    row += T;
+  }
   const detail::OpenLayer call(model);  // as model(next) would, but with the logits of the last token alone
   const Tensor x = model.transformer(next, Mask(), cached ? &g.cache : nullptr);
   return model.lm_head(slice(x, 1, x.size(1) - 1, x.size(1))).array().contiguous();
@@ -158,7 +163,7 @@ IntArray GPT::generate(const IntArray& ids, Index count, const GenerateOptions& 
   IntArray newest({B});
   for (Index length = ids.shape()[1], end = length + count; length < end; ++length) {
     for (Group& g : groups) {
-      g.logits = next_logits(*this, g, texts, length, options);
+      g.logits = next_logits(*this, g, texts, length, options, finished);
       for (std::size_t i = 0; i < g.rows.size(); ++i) {
         const real* const row = g.logits.data() + static_cast<Index>(i) * config.vocab_size;
         rows[static_cast<std::size_t>(g.rows[i])] = {row, choose.largest(row, length - g.padding - 1)};

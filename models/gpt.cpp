@@ -13,6 +13,9 @@ const GPTConfig& checked(const GPTConfig& c) {
   check_in("GPT", c.n_head >= 1, "n_head ", c.n_head, " must be at least 1");
   check_in("GPT", c.n_embd >= 1, "n_embd ", c.n_embd, " must be at least 1");
   check_in("GPT", c.n_embd % c.n_head == 0, "n_embd ", c.n_embd, " is not divisible by n_head ", c.n_head);
+  constexpr double most = 1e11;  // 400 GB of floats: sizes that were meant otherwise, and would first take all memory
+  check_in("GPT", c.parameters() <= most, "n_layer ", c.n_layer, ", n_embd ", c.n_embd, ", vocab_size ", c.vocab_size,
+           " and block_size ", c.block_size, " would be a model of ", c.parameters(), " parameters");
   return c;
 }
 

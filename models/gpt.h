@@ -34,7 +34,6 @@ struct GenerateOptions {
     v("top_p", top_p, "only the likeliest tokens that first reach p together; 1: all");
     v("min_p", min_p, "only tokens at least this times as likely as the likeliest; 0: all");
     v("stop_token", stop_token, "the id that ends a text; -1: none");
-    v("pad_token", pad_token, "the id that fills the left of shorter prompts; -1: none");
     v("use_cache", use_cache, "keep keys and values of earlier tokens");
   }
 };

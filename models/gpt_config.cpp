@@ -59,6 +59,14 @@ GPTConfig GPTConfig::resized(Index layers, Index heads, Index width) const {
   return c;
 }
 
+double GPTConfig::parameters() const {
+  const auto real_of = [](Index n) { return static_cast<double>(n); };
+  const double C = real_of(n_embd), inner = block.n_inner ? real_of(block.n_inner) : 4 * C;
+  const double layer = 4 * C + (4 * C * C + 4 * C) + (2 * C * inner + inner + C);
+  const double tables = C * (real_of(vocab_size) * (tie_weights ? 1 : 2) + real_of(block_size));
+  return tables + real_of(n_layer) * layer + 2 * C;
+}
+
 GPTConfig gpt_config(const FieldValues& values, Index vocab_size, Index block_size) {
   GPTConfig c;
   bool heads_chosen = false;

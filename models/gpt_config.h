@@ -92,6 +92,9 @@ struct GPTConfig {
   /// own.
   GPTConfig resized(Index layers, Index heads, Index width) const;
 
+  /// About how many parameters the model has, in floating point: no size can make it overflow.
+  double parameters() const;
+
   /// Whether a context may be longer than block_size: with a window, and positions that are not a table.
   bool unbounded() const {
     return block.attention.window > 0 && position != Position::learned && position != Position::sinusoidal;

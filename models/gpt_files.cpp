@@ -67,15 +67,6 @@ GPTConfig from_json(const JsonPlace& config) {
   config.at("activation_function").fail("'" + word + "' is not supported");
 }
 
-/// The elements of all arrays of such a model, in floating point: no size can make it overflow.
-double elements(const GPTConfig& c) {
-  const auto real_of = [](Index n) { return static_cast<double>(n); };
-  const double C = real_of(c.n_embd), inner = c.block.n_inner ? real_of(c.block.n_inner) : 4 * C;
-  const double block = 4 * C + (4 * C * C + 4 * C) + (2 * C * inner + inner + C);
-  const double tables = C * (real_of(c.vocab_size) * (c.tie_weights ? 1 : 2) + real_of(c.block_size));
-  return tables + real_of(c.n_layer) * block + 2 * C;
-}
-
 /// Every setting that computing depends on, with defaults filled in.
 GPTConfig filled_in(GPTConfig c) {
   c.block = c.block_options().resolved(c.n_embd);
@@ -164,8 +155,8 @@ GPT load_huggingface(const std::string& folder, const Generator& random) {
   for (const TensorEntry& t : file.tensors()) present += static_cast<double>(t.shape.numel());
   // Before a model is built, so that no config.json can ask for more memory than its weights do.
   check_in("load_huggingface",
-           elements(config) <= present && config.n_layer <= static_cast<Index>(file.tensors().size()), path,
-           " describes ", config.n_layer, " layers and ", elements(config), " elements, but ", weights, " holds ",
+           config.parameters() <= present && config.n_layer <= static_cast<Index>(file.tensors().size()), path,
+           " describes ", config.n_layer, " layers and ", config.parameters(), " elements, but ", weights, " holds ",
            file.tensors().size(), " tensors of ", present);
   GPT model(config, Init::none(random));
   load_state_dict(model, state_dict(file), {.names = huggingface_names(model)}, weights);
@@ -204,7 +195,7 @@ GPT load_llmc(const ByteSource& file, const Generator& random) {
   const Index width = bits(type) / 8;
   GPTConfig stored = c;
   stored.vocab_size = padded;
-  const double expected = elements(stored) * static_cast<double>(width) + sizeof header;
+  const double expected = stored.parameters() * static_cast<double>(width) + sizeof header;
   rule(static_cast<double>(file.size) == expected, "has ", file.size, " bytes, but its sizes need ", expected);
 
   GPT model(c, Init::none(random));

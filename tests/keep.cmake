@@ -71,6 +71,18 @@ expect_equal("--best" "${stdout}" "${best}")
 if(newest STREQUAL best)
   message(SEND_ERROR "the newest and the best answer the same: ${best}")
 endif()
+# Heads are looked at in a healthy run without a loss of nothing; a long text's picture is cut.
+execute_process(COMMAND ${CMAKE_COMMAND} -E env MOTE_CHECK=finite ${TRAIN} --length 150 --symbols 3 --n_layer 1 --n_head 2
+  --n_embd 8 --batch_size 4 --max_iters 2 --sequences 2 --out_dir long WORKING_DIRECTORY ${WORK_DIR} RESULT_VARIABLE got
+  OUTPUT_VARIABLE stdout)
+expect_equal("exit code of a run of long texts" ${got} 0)
+string(REGEX MATCHALL "\n  [abc|] \\| [^\n]+\n" rows "${stdout}")
+foreach(row IN LISTS rows)
+  string(LENGTH "${row}" width)
+  if(width GREATER 140)
+    message(SEND_ERROR "a picture of more than 64 positions: ${row}")
+  endif()
+endforeach()
 # A model that drops in training does not when it answers.
 expect(${TRAIN} 0 "trained 2 steps" "^$" --symbols 3 --length 3 --n_layer 1 --n_head 2 --n_embd 8 --dropout 0.6 --max_iters 2
   --sequences 2 --out_dir dropping)

@@ -115,6 +115,12 @@ void load_field(LoadedParts& parts, const std::string& name, Array& x);
 void load_field(LoadedParts& parts, const std::string& name, IntArray& x);
 void load_field(LoadedParts& parts, const std::string& name, std::vector<Index>& x);
 void load_field(LoadedParts& parts, const std::string& name, const Generator& stream);
+
+/// What a checkpoint keeps by its type.
+template <class T>
+concept Kept = !std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T> &&
+               (HasFields<T> ||
+                requires(SavedParts & parts, const std::string& name, T& value) { save_field(parts, name, value); });
 }  // namespace detail
 
 /// All that a run depends on, by name. What is added is referred to, and must outlive the checkpoint.
@@ -150,9 +156,8 @@ class Checkpoint {
   void add(const std::string& name, EMA& ema);
   /// A value that is saved and restored. Errors, here as for all parts: a name that is empty, used twice, the file's
   /// own ("mote", "format"), or the beginning of another up to a point ("model" and "model.head").
-  template <class T>
-  requires(!std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T>) void add(const std::string& name,
-                                                                                       T& value) {
+  template <detail::Kept T>
+  void add(const std::string& name, T& value) {
     if constexpr (detail::HasFields<T>) {
       add_part({name,
                 [name, &value](detail::SavedParts& parts) {
@@ -168,15 +173,17 @@ class Checkpoint {
                   value.visit(each);
                 }});
     } else {
-      static_assert(
-          requires(detail::SavedParts & parts) { detail::save_field(parts, name, value); },
-          "a checkpoint keeps Index (not int), double (not float), bool, std::string, enums with words, "
-          "std::optional of these, Array, IntArray, std::vector<Index>, Generator, and structs that list such "
-          "fields in visit(v)");
       add_part({name, [name, &value](detail::SavedParts& parts) { detail::save_field(parts, name, value); },
                 [name, &value](detail::LoadedParts& parts) { detail::load_field(parts, name, value); }});
     }
   }
+  template <class T>
+  requires(!detail::Kept<T> && !std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T> &&
+           !std::is_same_v<EMA, T>)
+      __attribute__((unavailable(
+          "a checkpoint keeps Index (not int), double (not float), bool, std::string, enums with words, "
+          "std::optional of these, Array, IntArray, std::vector<Index>, Generator, and structs that list such "
+          "fields in visit(v)"))) void add(const std::string& name, T& value);
   /// Settings that must be the same when the run goes on, such as the config that the model was built with: saved, and
   /// compared on loading.
   template <class C>

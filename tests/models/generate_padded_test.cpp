@@ -102,6 +102,10 @@ TEST_CASE("generate: padded rows sample in the order of the rows, 2 B V words fo
         "generate: count 9223372036854775807 is too large");
   CHECK(m.generate(ints({{1, 2}}), 2, {.temperature = 0, .pad_token = 100}, Generator(1)) ==
         m.generate(ints({{1, 2}}), 2));  // an id that no row begins with, nor in the vocabulary
+  for (const Index stop : {-1, 0})       // inside a prompt it is an id like any other, and here none
+    CHECK(error_of([&] {
+            m.generate(ints({{5, 100, 3}}), 2, {.temperature = 0, .stop_token = stop, .pad_token = 100}, Generator(1));
+          }).starts_with("embedding: id 100 is out of range for V = 11"));
   CHECK(m.generate(IntArray({0, 3}), 2, {.pad_token = 10}, Generator(1)).shape() == Shape{0, 5});
 }
 

@@ -50,7 +50,7 @@ TEST_CASE("GPTConfig: every field once, with a help, from text and back, compare
   CHECK(error_of([&] { set_field(c, "position", "rope"); }) ==
         "position 'rope' is none of learned, sinusoidal, rotary, alibi, none");
   CHECK(fields_text(GenerateOptions()) ==
-        "temperature = 1\ntop_k = 0\ntop_p = 1\nmin_p = 0\nstop_token = -1\npad_token = -1\nuse_cache = true\n");
+        "temperature = 1\ntop_k = 0\ntop_p = 1\nmin_p = 0\nstop_token = -1\nuse_cache = true\n");
 }
 
 TEST_CASE("GPTConfig: its fields and their defaults; what it gives its blocks") {

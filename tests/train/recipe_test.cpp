@@ -187,9 +187,10 @@ TEST_CASE("recipe: fields by name; what cannot be is refused") {
         "recipe: gradient_accumulation_steps 0 must be at least 1");
   CHECK(error_of([] { fit_options({.grad_clip = -1}); }) == "recipe: grad_clip -1 must be at least 0");
   CHECK(error_of([] { fit_options({.eval_interval = -1}); }) == "recipe: eval_interval -1 must be at least 0");
-  CHECK(error_of([] { fit_options({.eval_iters = 0}); }) == "recipe: eval_iters 0 must be at least 1");
+  CHECK(error_of([] { fit_options({.eval_iters = 0}); }) ==
+        "recipe: eval_iters 0 must be at least 1, and at most 10000000 sequences in batches of 64");
   CHECK(fit_options({.gradient_accumulation_steps = 3}).gradient_accumulation_steps == 3);
-  CHECK(error_of([] { fit_options({.batch_size = 0}); }) == "recipe: batch_size 0 must be at least 1");
+  CHECK(error_of([] { fit_options({.batch_size = 0}); }) == "recipe: batch_size 0 must be 1 to 1000000");
   CHECK(error_of([] { fit_options({.warmup_iters = -1}); }) == "recipe: warmup_iters -1 must be at least 0");
   CHECK(error_of([] { fit_options({.lr_decay_iters = -2}); }) == "recipe: lr_decay_iters -2 must be at least 0");
   CHECK(set_field(r, "lr_decay_iters", "7"));

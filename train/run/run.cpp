@@ -14,8 +14,9 @@ namespace {
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void check_options(const RunOptions& o) {
-  check(o.sequences.value_or(1) >= 1, "sequences ", o.sequences.value_or(1), " must be at least 1");
-  check(o.samples >= 0, "samples ", o.samples, " must be at least 0");
+  const Index sequences = o.sequences.value_or(1);
+  check(sequences >= 1 && sequences <= 10'000'000, "sequences ", sequences, " must be at least 1 and at most 10000000");
+  check(o.samples >= 0 && o.samples <= 10'000, "samples ", o.samples, " must be at least 0 and at most 10000");
   check(o.keep >= 1, "keep ", o.keep, " must be at least 1");
   check(o.save_interval >= 0, "save_interval ", o.save_interval, " must be at least 0");
   check(o.seed >= 0 && o.seed <= 1'000'000'000'000'000'000, "seed ", o.seed, " must be 0 to 1000000000000000000");
