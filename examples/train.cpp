@@ -11,7 +11,6 @@
 #include <sstream>
 
 #include "engine/base/number_text.h"
-#include "engine/io/pictures/heads.h"
 #include "examples/many_seeds.h"
 #include "examples/options.h"
 #include "examples/saved_run.h"
@@ -23,7 +22,8 @@ namespace {
 /// Options that are no settings of the run.
 struct Command {
   std::string task = "copy", out_dir, resume, config, seeds;
-  Index jobs = 1, log_interval = 100;
+  Index jobs = 1;
+  std::optional<Index> log_interval = {};
   template <class V>
   void visit(V& v) {
     v("task", task, "what to learn; list: all tasks");
@@ -33,19 +33,28 @@ struct Command {
     v("config", config, "a file with options, a line for each: max_iters = 2000");
     v("seeds", seeds, "train with each of these, 1-10: the worst and the median outcome");
     v("jobs", jobs, "how many of them at a time", {.needs = seeds.empty() ? "--seeds" : ""});
-    v("log_interval", log_interval, "steps between two lines of progress, where no terminal shows them; 0: each");
+    v("log_interval", log_interval, "steps between two lines of progress where no terminal shows them; default: none");
   }
 };
 
 /// Prints what a run reports, and asks it to stop once a signal came or nobody receives it any more.
 class Narrator {
  public:
-  Narrator(const Task& task, const ProgressOptions& options)
-      : task_(task), progress_(std::cout, isatty(STDOUT_FILENO) != 0, options) {}
+  /// Without `log_interval` steps are shown on a terminal alone.
+  Narrator(std::optional<Index> log_interval, Index tokens_per_step)
+      : steps_(terminal_ || log_interval),
+        progress_(std::cout, terminal_, {.every_steps = log_interval.value_or(0), .tokens_per_step = tokens_per_step}) {
+  }
 
   bool operator()(const RunReport& report) {
     try {
-      std::visit([this](const auto& r) { tell(r); }, report);
+      if (const auto* const r = std::get_if<StepReport>(&report)) {
+        if (steps_) progress_.update(r->step + 1, r->steps, r->loss, r->learning_rate, r->grad_norm);
+      } else if (!std::holds_alternative<RunEnding>(report)) {
+        std::ostringstream text;
+        text << report;
+        progress_.note(text.str());
+      }
       if (!std::cout) flush_output();
     } catch (const OutputError&) {
       unheard = std::current_exception();
@@ -57,55 +66,29 @@ class Narrator {
   std::exception_ptr unheard;
 
  private:
-  void tell(const StepReport& r) {
-    if (r.step == 0) {
-      const long long ids = task_.vocab_size();
-      std::printf("first loss %.4f; guessing among %lld ids costs ln %lld = %.4f\n", r.loss, ids, ids,
-                  *task_.guessing_loss());
-      flush_output();
-    }
-    progress_.update(r.step + 1, r.steps, r.loss, r.learning_rate, r.grad_norm);
-  }
-  void tell(const EvaluationReport& r) { progress_.note(text_of_report(r)); }
-  void tell(const RunWarning& r) { progress_.note(text_of_report(r)); }
-  void tell(const RunEnding&) {}
-  static std::string text_of_report(const RunReport& report) {
-    std::ostringstream text;
-    text << report;
-    return text.str();
-  }
-
-  const Task& task_;
+  bool terminal_ = isatty(STDOUT_FILENO) != 0, steps_;
   Progress progress_;
 };
 
-/// The head that attends most to the positions that determine the next token, on one example; nothing if the task has
+/// Says which head attends most to the positions that determine the next token, on one example; nothing if the task has
 /// no such positions or the model no attention.
-void show_head(const Task& task, const RunEnding& end, const std::string& kind) {
-  constexpr Index widest = 64;                 // positions of the picture
+void name_head(const Task& task, const RunEnding& end) {
   std::vector<std::pair<Index, Index>> looks;  // from, to
   for (Index t = 0; t < std::ssize(end.ids); ++t)
     if (const Index at = task.looks_at(end.ids, t); at >= 0) looks.emplace_back(t, at);
   if (looks.empty()) return;
   double best = -1;
-  std::size_t best_layer = 0;
-  Index best_head = 0;
+  std::string name;
   for (std::size_t layer = 0; layer < end.heads.size(); ++layer)
     for (Index head = 0; head < end.heads[layer].shape()[0]; ++head) {
       double fraction = 0;
       for (const auto& [from, to] : looks) fraction += static_cast<double>(end.heads[layer].at({head, from, to}));
       fraction /= static_cast<double>(looks.size());
-      if (fraction > best) best = fraction, best_layer = layer, best_head = head;
+      if (fraction <= best) continue;
+      best = fraction;
+      name = "head " + std::to_string(head) + " of layer " + std::to_string(layer) + " (both counted from 0)";
     }
-  const Array& heads = end.heads[best_layer];
-  const Index T = heads.shape()[1], first = std::max<Index>(0, T - widest);
-  std::vector<std::string> labels;
-  for (Index t = first; t < T; ++t) labels.push_back(task.word(end.ids[static_cast<std::size_t>(t)]));
-  std::cout << "\nlayer " << best_layer << " (0 is the first), head " << best_head + 1 << " of " << heads.shape()[0]
-            << ", on one " << kind << " sequence. A row is a query, a column a key;\n"
-            << "'.' is a weight near 0, '@' one near 1, blank what lies in the future.\n"
-            << task.looks_text(fixed_text(100 * best, 0) + " %") << ":\n"
-            << attention_text(heads.select(0, best_head).slice(0, first, T).slice(1, first, T), labels);
+  std::cout << "attention: " << name << ". " << task.looks_text(fixed_text(100 * best, 0) + " %") << "\n";
 }
 
 void show_ending(const Task& task, const RunEnding& end) {
@@ -131,7 +114,7 @@ void show_ending(const Task& task, const RunEnding& end) {
   } else {
     std::cout << "held-out loss on " << end.loss_of << ": " << fixed_text(end.loss, 4) << end.loss_note << "\n";
   }
-  if (!end.heads.empty()) show_head(task, end, kind);
+  if (!end.heads.empty()) name_head(task, end);
 }
 
 void report(const Run& run) {
@@ -148,7 +131,7 @@ int run_task(const Command& command, const RunSettings& settings, const CommandL
   const bool kept = !o.folder.empty();
   const std::shared_ptr<const Task> task = checked_usage([&] { return settings.make_task(); });
   GPT model = checked_usage([&] {
-    check(command.log_interval >= 0, "log_interval ", command.log_interval, " must be at least 0");
+    check(command.log_interval.value_or(0) >= 0, "log_interval ", *command.log_interval, " must be at least 0");
     check(!line.has("--sequences") || task->graded(), "--sequences is for tasks whose questions have one right answer");
     GPT made = settings.new_model(*task, Generator(o.seed));
     RunOptions not_kept = o;
@@ -160,14 +143,15 @@ int run_task(const Command& command, const RunSettings& settings, const CommandL
     return made;
   });
   std::optional<Run> run(std::in_place, *task, subject_of(model), settings.recipe, o);
-  std::cout << settings.task << ": " << task->description() << "\n\n"
-            << summary(model) << "\n"
-            << describe(run->optimizer().groups()) << "\n";
+  const GPTConfig& c = model.config;
+  std::cout << settings.task << ": " << task->description() << "\na GPT of " << parameter_count(model)
+            << " parameters: layers " << c.n_layer << ", heads " << c.n_head << ", width " << c.n_embd
+            << "; a loss of ln " << c.vocab_size << " = " << fixed_text(*task->guessing_loss(), 4)
+            << " is that of guessing\n\n";
   const Index first = run->steps(), last = settings.recipe.max_iters;
   if (first > 0) std::cout << "going on after step " << first << " of " << last << "\n";
   const Index tokens = task->batch(settings.recipe.batch_size, Split::train, Generator(0)).ids.numel();
-  Narrator narrator(*task, {.every_steps = command.log_interval,
-                            .tokens_per_step = tokens * settings.recipe.gradient_accumulation_steps});
+  Narrator narrator(command.log_interval, tokens * settings.recipe.gradient_accumulation_steps);
   const StopSignal stop;
 #ifdef SIGPIPE
   if (kept) std::signal(SIGPIPE, SIG_IGN);  // it would end the program before it has saved

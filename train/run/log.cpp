@@ -86,7 +86,7 @@ std::string text_of(const EvaluationReport& r) {
   std::string text =
       "evaluation after " + std::to_string(r.step) + " steps: held-out loss " + fixed_text(r.loss, 4) + r.note;
   if (r.exact_match) text += ", exact match " + percent(*r.exact_match);
-  if (r.train_exact_match) text += " (of training questions " + percent(*r.train_exact_match) + ")";
+  if (r.train_exact_match) text += " (of questions to train on " + percent(*r.train_exact_match) + ")";
   for (const EvaluationReport::Sample& s : r.samples) {
     text += "\n  ";
     const std::string verdict = !s.right ? "" : *s.right ? "   right" : "   wrong";

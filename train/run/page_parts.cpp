@@ -87,7 +87,7 @@ const char* const report_script = R"js(
     heads.forEach((_, head) => {
       const figure = document.createElement('figure'), caption = document.createElement('figcaption');
       const canvas = document.createElement('canvas');
-      caption.textContent = 'layer ' + layer + ', head ' + (head + 1);
+      caption.textContent = 'layer ' + layer + ', head ' + head;
       canvas.dataset.layer = layer;
       canvas.dataset.head = head;
       canvas.setAttribute('aria-label', caption.textContent);

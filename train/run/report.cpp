@@ -24,7 +24,7 @@ Chart loss_chart(const Steps& steps, const Evaluations& evaluations, const Data&
 
 Chart accuracy_chart(const Evaluations& evaluations, const Data& data) {
   Chart chart{.title = "whole answers that are right", .lines = {}, .low = 0, .high = 1};
-  if (data.holds_out()) chart.lines.push_back({"training questions", {}, true});  // first, as in the losses
+  if (data.holds_out()) chart.lines.push_back({"questions to train on", {}, true});  // first, as in the losses
   chart.lines.push_back({"held out", {}, true});
   for (const EvaluationReport& r : evaluations) {
     if (r.exact_match) chart.lines.back().points.emplace_back(r.step, *r.exact_match);

@@ -70,7 +70,7 @@ std::string describe(const std::vector<HeadScore>& scores) {
                        : most == s.previous  ? "  previous token"
                        : most == s.induction ? "  induction"
                                              : "  first token";
-    text << std::setw(4) << h + 1 << std::setw(10) << s.previous << std::setw(7) << s.first << std::setw(11)
+    text << std::setw(4) << h << std::setw(10) << s.previous << std::setw(7) << s.first << std::setw(11)
          << s.induction << std::setw(9) << s.entropy << kind << "\n";
   }
   return text.str();
@@ -105,7 +105,7 @@ std::string attention_text(const Array& weights, const std::vector<std::string>&
       text += std::string(label + 4, ' ');
       for (Index h = first; h < end; ++h) {
         std::string title =
-            " " + (heads.empty() ? "head " + std::to_string(h + 1) : heads[static_cast<std::size_t>(h)]);
+            " " + (heads.empty() ? "head " + std::to_string(h) : heads[static_cast<std::size_t>(h)]);
         if (h + 1 < end) title.resize(std::max(map, title.size()), ' ');
         text += title;
       }

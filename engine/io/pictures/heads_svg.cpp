@@ -127,7 +127,7 @@ std::string attention_svg(const Array& weights, const std::vector<std::string>& 
   for (Index h = 0; h < H; ++h) {
     svg << "<g transform=\"translate(" << h % across * wide + left << "," << top + h / across * high + above
         << ")\">\n<text x=\"0\" y=\"-6\" font-size=\"13\">"
-        << (heads.empty() ? "Head " + std::to_string(h + 1) : label(heads[static_cast<std::size_t>(h)], 16).xml)
+        << (heads.empty() ? "Head " + std::to_string(h) : label(heads[static_cast<std::size_t>(h)], 16).xml)
         << "</text>\n"
         << "<g transform=\"scale(" << cell << ")\" shape-rendering=\"crispEdges\">\n";
     draw_weights(svg, w.data() + h * Tq * Tk, Tq, Tk);

@@ -132,7 +132,7 @@ TEST_CASE("attention_text: glyphs by weight, blank future, heads side by side") 
         "  bc | + + . |\n"
         "   d | . : # |\n");
   CHECK(attention_text(joined({one.unsqueeze(0), one.unsqueeze(0)}).reshape({2, 3, 3}), names) ==
-        "       head 1  head 2\n"
+        "       head 0  head 1\n"
         "   a | @     | @     |\n"
         "  bc | + +   | + +   |\n"
         "   d | . : # | . : # |\n");
@@ -141,7 +141,7 @@ TEST_CASE("attention_text: glyphs by weight, blank future, heads side by side") 
         "  a | @ . + |\n  b | @ . . |\n");  // not causal
   CHECK(attention_text(Array::zeros({0, 3, 3}), names).empty());
   const std::string many = attention_text(Array::full({3, 30, 30}, 1), std::vector<std::string>(30, "x"));
-  CHECK(many.find(" head 1") < many.find(" head 2"));
+  CHECK(many.find(" head 0") < many.find(" head 1"));
   CHECK(std::count(many.begin(), many.end(), '\n') == 3 * 31);  // too wide to stand side by side
   std::size_t longest = 0, start = 0;
   for (std::size_t end = many.find('\n'); end != std::string::npos; start = end + 1, end = many.find('\n', start))
@@ -240,7 +240,7 @@ TEST_CASE("attention_svg: colours are viridis from 0 to 1, every cell in its pla
                                                         "#440154", "#fde725", "#440154"});
   CHECK(texts(svg, "d") == 1);  // more keys than queries
   CHECK(texts(svg, "a") == 2);
-  CHECK((texts(svg, "Head 1") == 1 && texts(svg, "Head 2") == 0));
+  CHECK((texts(svg, "Head 0") == 1 && texts(svg, "Head 1") == 0));
 }
 
 TEST_CASE("attention_svg: every head shows its own weights") {
