@@ -16,7 +16,6 @@ const Named commands[] = {
     {"generate", "tokens per second", bench::generate},
     {"memory", "what training needs, what backward keeps, requests to the system", bench::memory},
     {"overhead", "what recording an op costs; ops and nodes of a layer", bench::overhead},
-    {"scale", "a training step against width, context, layers and batch, with a picture", bench::scale},
 };
 
 void help(const char* program) {
@@ -24,7 +23,7 @@ void help(const char* program) {
             << " WHAT [options]\n\n";
   for (const Named& c : commands)
     std::cout << "  " << c.name << std::string(11 - std::string(c.name).size(), ' ') << c.about << "\n";
-  std::cout << "  all        all of them but scale\n\n  --help     after WHAT: its options\n";
+  std::cout << "  all        all of them\n\n  --help     after WHAT: its options\n";
 }
 
 int run(int argc, char** argv) {
@@ -36,7 +35,7 @@ int run(int argc, char** argv) {
   for (const Named& c : commands) {
     names += c.name + std::string(", ");
     known = known || what == c.name;
-    if (what != c.name && (what != "all" || c.run == bench::scale)) continue;
+    if (what != c.name && what != "all") continue;
     std::string program = argv[0] + std::string(" ") + c.name;
     std::vector<char*> arguments(argv + 1, argv + argc);
     arguments[0] = program.data();

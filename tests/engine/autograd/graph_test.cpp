@@ -1,7 +1,6 @@
 // Graphs apart from ops: how gradients add up, what is refused and in which words, known answers.
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <cmath>
 #include <thread>
 
@@ -77,8 +76,7 @@ TEST_CASE("graph: in a diamond each node passes its gradient on once, after all 
   CHECK(leaks.bytes() == 0);
 }
 
-TEST_CASE("graph: 40 stacked diamonds have 2^40 paths and take no time") {
-  const auto start = std::chrono::steady_clock::now();
+TEST_CASE("graph: 40 stacked diamonds have 2^40 paths, of which none is walked twice") {
   const Tensor x = leaf({1});
   Tensor y = x;
   int passes = 0;
@@ -90,7 +88,6 @@ TEST_CASE("graph: 40 stacked diamonds have 2^40 paths and take no time") {
   y.backward();
   CHECK(x.grad().item() == real(0x1p40));
   CHECK(passes == 80);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(1));
 }
 
 TEST_CASE("graph: a leaf used 100,000 times") {
