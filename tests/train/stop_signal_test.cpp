@@ -33,6 +33,7 @@ TEST_CASE("stop signal: the first only raises a flag, and the step goes on") {
 }
 
 TEST_CASE("stop signal: the second ends the program at once, whichever they are") {
+  if (thread_sanitizer) return;  // it delivers a signal later, at a call of its own
   for (const int first : {SIGINT, SIGTERM, SIGHUP})
     for (const int second : {SIGINT, SIGTERM, SIGHUP})
       CHECK(in_child([=] {

@@ -1,7 +1,6 @@
 // Data, what a run learns from and is asked about: batches, what is held out, questions, how both print.
 #pragma once
 
-#include <cmath>
 #include <optional>
 #include <span>
 #include <string>
