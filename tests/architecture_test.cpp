@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -325,7 +326,7 @@ TEST_CASE(
 /// Every file of the tree that people write, as paths from the root.
 Names written_files() {
   Names found = files(everything);
-  for (const std::string folder : {"examples", "tests", "."}) {
+  for (const std::string folder : {"engine", "nn", "models", "train", "examples", "tests", "."}) {
     const auto look = [&](const fs::directory_entry& entry) {
       const std::string end = entry.path().extension().string();
       if (end == ".md" || end == ".txt" || end == ".cmake")
@@ -350,11 +351,18 @@ Names names_in(const std::string& text) {
   return found;
 }
 
-/// The files of the list after the line <!-- path: name --> in README, in the order in which they are read.
-Names path(const std::string& name) {
+/// README.md, the page and those of the rooms.
+Names readmes() {
+  Names found = written_files();
+  std::erase_if(found, [](const std::string& file) { return fs::path(file).filename() != "README.md"; });
+  return found;
+}
+
+/// The files of the list after the line <!-- path: name --> in a room's README, in the order in which they are read.
+Names path(const std::string& room, const std::string& name) {
   Names found;
   bool inside = false;
-  for (const std::string& line : lines_of("README.md")) {
+  for (const std::string& line : lines_of(room + "/README.md")) {
     if (line == "<!-- path: " + name + " -->") inside = true;
     if (inside && line.empty() && !found.empty()) break;
     if (inside)
@@ -370,8 +378,9 @@ std::size_t total_lines(const Names& list) {
 }
 
 TEST_CASE("architecture: the ways into the house are short") {
-  const Names engine = path("engine"), transformer = path("transformer");
+  const Names engine = path("engine", "engine"), transformer = path("models", "transformer");
   REQUIRE(!engine.empty());
+  REQUIRE(!transformer.empty());
   CHECK_MESSAGE(engine.size() <= 26, "the engine is ", engine.size(), " files");
   CHECK_MESSAGE(total_lines(engine) <= 3050, "the engine is ", total_lines(engine), " lines");
   CHECK_MESSAGE(total_lines(transformer) <= 600, "the transformer is ", total_lines(transformer), " lines");
@@ -387,20 +396,74 @@ TEST_CASE("architecture: the ways into the house are short") {
   CHECK_MESSAGE(n <= 1700, "arithmetic.h reaches ", n, " lines");
 }
 
-/// Files that README asks its reader to imagine: named in a paragraph with "Suppose" right before a block of code.
+/// Files that a README asks its reader to imagine: named in a paragraph with "Suppose" right before a block of code.
 std::set<std::string> supposed() {
   std::set<std::string> found;
-  std::string paragraph, last;
-  for (const std::string& line : lines_of("README.md")) {
-    if (line.starts_with("<!-- block: ") && last.find("Suppose") != std::string::npos)
-      for (const std::string& name : names_in(last)) found.insert(name);
-    paragraph += line + "\n";
-    if (line.empty()) last = std::exchange(paragraph, "");
+  for (const std::string& readme : readmes()) {
+    std::string paragraph, last;
+    for (const std::string& line : lines_of(readme)) {
+      if (line.starts_with("<!-- block: ") && last.find("Suppose") != std::string::npos)
+        for (const std::string& name : names_in(last)) found.insert(name);
+      paragraph += line + "\n";
+      if (line.empty()) last = std::exchange(paragraph, "");
+    }
   }
   return found;
 }
 
-TEST_CASE("architecture: every file named in README, in a comment or in .ci/run exists") {
+TEST_CASE("architecture: README is a page, and each room has one that is short") {
+  const Names all = readmes();
+  for (const std::string room : {"engine", "nn", "models", "models/tutorials", "train", "train/tasks", "examples",
+                                 "examples/bench", "tests"})
+    CHECK_MESSAGE(std::count(all.begin(), all.end(), room + "/README.md") == 1, room, " has no README.md");
+  for (const std::string& readme : all) {
+    const std::size_t n = lines_of(readme).size(), most = readme == "README.md" ? 280 : 250;
+    CHECK_MESSAGE(n <= most, readme, " has ", n, " lines of ", most);
+  }
+}
+
+/// The headings of a page, as links name them: small letters, a hyphen for each space, nothing for other signs.
+Names headings(const std::string& page) {
+  Names found;
+  for (const std::string& line : lines_of(page)) {
+    if (!line.starts_with("#")) continue;
+    std::string name;
+    for (const char c : line.substr(line.find(' ') + 1))
+      if (c == ' ' || c == '-')
+        name += '-';
+      else if (std::isalnum(static_cast<unsigned char>(c)) || c == '_')
+        name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    found.push_back(name);
+  }
+  return found;
+}
+
+TEST_CASE("architecture: every link and picture in a README leads to what is there") {
+  static const std::regex link("\\]\\(([^)\\s]+)\\)|src=\"([^\"]+)\"");
+  static const std::regex code("`[^`]*`");
+  for (const std::string& readme : readmes()) {
+    bool block = false;
+    for (const std::string& line : lines_of(readme)) {
+      if (line.starts_with("```")) block = !block;
+      if (block) continue;
+      const std::string text = std::regex_replace(line, code, "``");
+      for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
+        const std::string target = (*at)[1].matched ? (*at)[1].str() : (*at)[2].str();
+        if (target.find("://") != std::string::npos) continue;
+        const std::size_t hash = std::min(target.find('#'), target.size());
+        const fs::path file = hash == 0 ? fs::path(readme) : fs::path(readme).parent_path() / target.substr(0, hash);
+        const std::string path = file.lexically_normal().generic_string();
+        CHECK_MESSAGE(fs::exists(root / path), readme, " links to ", target, ", which is not there");
+        if (hash == target.size() || !fs::exists(root / path)) continue;
+        const Names all = headings(path);
+        const bool heading = std::find(all.begin(), all.end(), target.substr(hash + 1)) != all.end();
+        CHECK_MESSAGE(heading, readme, " links to ", target, ", which is no heading there");
+      }
+    }
+  }
+}
+
+TEST_CASE("architecture: every file named in a README, in a comment or in .ci/run exists") {
   const Names all = written_files();
   const std::set<std::string> imagined = supposed();
   CHECK(imagined.contains("nn/gated_mlp.h"));

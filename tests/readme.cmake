@@ -1,14 +1,19 @@
-# Takes the code blocks of README.md and does with them what the README says: the tour is compiled and run; the op is put
-# into its family's header, the layer, the optimizer and the task into headers of their own, the task's line into the
-# list, and their tests are compiled and run.
+# Takes the code blocks of README.md, the page and those of the rooms, and does with them what they say: programs are
+# compiled and run; the op is put into its family's header, the layer, the optimizer and the task into headers of their
+# own, the task's line into the list, and their tests are compiled and run.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
-file(READ ${SOURCE_DIR}/README.md readme)
+set(readme)
+foreach(room IN ITEMS . engine nn models models/tutorials train train/tasks examples examples/bench tests)
+  file(READ ${SOURCE_DIR}/${room}/README.md page)
+  string(APPEND readme "${page}\n")
+endforeach()
+file(REMOVE_RECURSE ${WORK_DIR}/runs)  # which its programs keep, and would resume
 file(MAKE_DIRECTORY ${WORK_DIR}/nn ${WORK_DIR}/train/tasks ${WORK_DIR}/engine/ops)
 
 function(code_block name result)
   string(REGEX MATCH "<!-- block: ${name} -->\n```cpp\n" opening "${readme}")
   if(NOT opening)
-    message(FATAL_ERROR "README.md has no block ${name}")
+    message(FATAL_ERROR "no README.md has a block ${name}")
   endif()
   string(FIND "${readme}" "${opening}" start)
   string(LENGTH "${opening}" length)
@@ -24,25 +29,37 @@ if(SANITIZE)
   list(APPEND flags -fsanitize=${SANITIZE})
 endif()
 
-code_block(tour tour)
-file(WRITE ${WORK_DIR}/tour.cpp "${tour}")
-run(${COMPILER} ${flags} ${WORK_DIR}/tour.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/tour)
-run(${WORK_DIR}/tour)
-
-code_block(manual manual)
-file(WRITE ${WORK_DIR}/manual.cpp "${manual}")
-run(${COMPILER} ${flags} ${WORK_DIR}/manual.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/manual)
-run(${WORK_DIR}/manual)
-
-# What README says its programs print.
-foreach(name IN ITEMS fit run keep pytorch attention watch)
+# Compiles the program of a block and runs it; what it prints is in `printed`.
+function(run_block name)
   code_block(${name} code)
   file(WRITE ${WORK_DIR}/${name}.cpp "${code}")
   run(${COMPILER} ${flags} ${WORK_DIR}/${name}.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/${name})
   execute_process(COMMAND ${WORK_DIR}/${name} WORKING_DIRECTORY ${WORK_DIR} OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
+  set(printed "${printed}" PARENT_SCOPE)
+endfunction()
+
+run_block(tour)
+run_block(manual)
+
+# The page's first program goes on as it says, and draws the pictures beside it.
+run_block(induction)
+if(NOT printed MATCHES "0, 5, 9, 2, 0, 5, 9, 2, 0, 5")
+  message(FATAL_ERROR "README.md's block induction goes on otherwise than it says:\n${printed}")
+endif()
+foreach(picture IN ITEMS loss.svg heads.svg)
+  file(READ ${WORK_DIR}/runs/induction/${picture} drawn)
+  file(READ ${SOURCE_DIR}/examples/pictures/${picture} shown)
+  if(NOT drawn STREQUAL shown)
+    message(FATAL_ERROR "README.md's block induction draws another ${picture} than examples/pictures has")
+  endif()
+endforeach()
+
+# What the programs print stands below them.
+foreach(name IN ITEMS fit run keep pytorch attention watch)
+  run_block(${name})
   string(FIND "${readme}" "<!-- output: ${name} -->\n```\n${printed}```\n" found)
   if(found EQUAL -1)
-    message(FATAL_ERROR "README.md shows another output of its block ${name} than this:\n${printed}")
+    message(FATAL_ERROR "README.md shows another output of the block ${name} than this:\n${printed}")
   endif()
 endforeach()
 
