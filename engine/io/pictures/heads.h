@@ -26,7 +26,8 @@ struct HeadScore {
 /// shapes that do not fit. Source of the induction score: Olsson et al. 2022.
 std::vector<HeadScore> head_scores(const Array& weights, const IntArray& ids);
 
-/// A table of the scores, one line per head, with a name if one score stands out. Heads are counted from 0, as layers are.
+/// A table of the scores, one line per head, with a name if one score stands out. Heads are counted from 0, as layers
+/// are.
 std::string describe(const std::vector<HeadScore>& scores);
 
 /// What heads look at, in characters: a line per query, two columns per key, '.' for a weight near 0 up to '@' for
