@@ -123,7 +123,10 @@ bool copying() {
         },
         {.steps = 400,
          .schedule =
-             [](Index step) { return warmup_cosine(step, {.max_lr = 3e-3, .warmup_steps = 20, .total_steps = 400}); },
+             [](Index step) {
+               return learning_rate(ScheduleKind::cosine, step,
+                                    {.max_lr = 3e-3, .warmup_steps = 20, .total_steps = 400});
+             },
          .on_step =
              [&](const StepReport& r) {
                losses.push_back(r.loss);

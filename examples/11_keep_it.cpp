@@ -96,8 +96,8 @@ double take_step(Run& run, bool kill = false) {
   const Tensor loss = run.model.loss(batch.ids, batch.targets);
   loss.backward();
   if (kill) die();
-  run.optimizer.set_learning_rate(
-      warmup_cosine(run.step, {.max_lr = 3e-3, .min_lr = 3e-4, .warmup_steps = 5, .total_steps = steps}));
+  run.optimizer.set_learning_rate(learning_rate(
+      ScheduleKind::cosine, run.step, {.max_lr = 3e-3, .min_lr = 3e-4, .warmup_steps = 5, .total_steps = steps}));
   run.optimizer.step();
   return static_cast<double>(loss.item());
 }

@@ -75,6 +75,7 @@ refuses("engine/ops/loss.h" "cross_entropy(x, std::vector<int>{0, 1})"
   "targets are class ids, whole numbers: write ints(")
 refuses("engine/engine.h" "Parameter(zeros({2}))" "a Parameter holds an Array: write Parameter(x.array())")
 refuses("engine/engine.h" "x.clone()" "tensors never change in place: write y = x, or x.detach() without the graph")
+refuses("train/train.h" "Checkpoint run; int step = 0; run.add(\"step\", step)" "a checkpoint keeps Index (not int)")
 refuses("engine/engine.h" "x.item()" "mote: compile without" -ffinite-math-only)
 if(failed)
   message(FATAL_ERROR "${failed}")

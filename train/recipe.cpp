@@ -6,28 +6,9 @@
 
 #include "train/adamw.h"
 #include "train/muon.h"
-#include "train/schedule.h"
 #include "train/sgd.h"
 
 namespace mote {
-
-namespace {
-
-double (*function_of(ScheduleKind kind))(Index, const ScheduleOptions&) {
-  switch (kind) {
-    case ScheduleKind::cosine:
-      return warmup_cosine;
-    case ScheduleKind::linear:
-      return warmup_linear;
-    case ScheduleKind::wsd:
-      return warmup_stable_decay;
-    case ScheduleKind::constant:
-      return constant;
-  }
-  throw Error("recipe: unknown schedule");
-}
-
-}  // namespace
 
 std::unique_ptr<Optimizer> make_optimizer(const Recipe& r, const Module& module) {
   switch (r.optimizer) {
@@ -69,12 +50,11 @@ FitOptions fit_options(const Recipe& r) {
                               .warmup_steps = warmup,
                               .total_steps = decay_end,
                               .decay_steps = decay < static_cast<double>(left) ? static_cast<Index>(decay) : left};
-  const auto rate_of = function_of(r.schedule);
   FitOptions options;
   options.steps = r.max_iters;
   options.grad_clip = r.grad_clip;
   options.gradient_accumulation_steps = r.gradient_accumulation_steps;
-  options.schedule = [rates, rate_of](Index step) { return rate_of(step, rates); };
+  options.schedule = [rates, kind = r.schedule](Index step) { return mote::learning_rate(kind, step, rates); };
   return options;
 }
 

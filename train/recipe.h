@@ -10,6 +10,7 @@
 
 #include "engine/io/text/fields.h"
 #include "train/fit.h"
+#include "train/schedule.h"
 
 namespace mote {
 
@@ -19,15 +20,6 @@ constexpr auto words(OptimizerKind) {
                                              {OptimizerKind::adam, "adam"},
                                              {OptimizerKind::sgd, "sgd"},
                                              {OptimizerKind::muon, "muon"}});
-}
-
-/// Schedules of train/schedule.h, all with a warm-up; all but `constant` end at min_lr.
-enum class ScheduleKind { cosine, linear, wsd, constant };
-constexpr auto words(ScheduleKind) {
-  return std::to_array<Word<ScheduleKind>>({{ScheduleKind::cosine, "cosine"},
-                                            {ScheduleKind::linear, "linear"},
-                                            {ScheduleKind::wsd, "wsd"},
-                                            {ScheduleKind::constant, "constant"}});
 }
 
 /// What to train and how; as text, its fields have nanoGPT's names.

@@ -1,38 +1,41 @@
-// Learning rate schedules, as functions of the step alone: no state to save or resume.
+// Learning rate schedules, as a function of the step alone: no state to save or resume.
 #pragma once
 
+#include <array>
+
 #include "engine/base/real.h"
+#include "engine/io/text/words.h"
 
 namespace mote {
+
+/// All with a warm-up; all but `constant` end at min_lr.
+enum class ScheduleKind { cosine, linear, wsd, constant };
+constexpr auto words(ScheduleKind) {
+  return std::to_array<Word<ScheduleKind>>({{ScheduleKind::cosine, "cosine"},
+                                            {ScheduleKind::linear, "linear"},
+                                            {ScheduleKind::wsd, "wsd"},
+                                            {ScheduleKind::constant, "constant"}});
+}
 
 /// Steps are counted from 0: the first update has step 0.
 struct ScheduleOptions {
   double max_lr = 1e-3;
   double min_lr = 0;       ///< from total_steps on; nanoGPT advises max_lr / 10. The warm-up may be below it.
   Index warmup_steps = 0;  ///< 0: no warm-up
-  Index total_steps = -1;  ///< required by all but constant()
-  Index decay_steps = -1;  ///< the last steps before total_steps; required by warmup_stable_decay() alone
+  Index total_steps = -1;  ///< required by all but `constant`
+  Index decay_steps = -1;  ///< the last steps before total_steps; required by `wsd` alone
 };
 
-/// Linear warm-up to max_lr, which then stays; the other options do not matter. Errors: those of warmup_cosine that
-/// concern step, max_lr and warmup_steps.
-double constant(Index step, const ScheduleOptions& o);
-
-/// Linear warm-up, then half a cosine wave from max_lr down to min_lr, which it reaches at total_steps and keeps:
-/// min_lr + (1 + cos(pi p)) / 2 (max_lr - min_lr), p = (step - warmup_steps) / (total_steps - warmup_steps).
-/// Errors: counts or rates below 0 or not finite, min_lr above max_lr, a warm-up longer than total_steps.
-/// Source: nanoGPT's get_lr; Loshchilov and Hutter 2017 without restarts.
-double warmup_cosine(Index step, const ScheduleOptions& o);
-
-/// Linear warm-up, then a straight line from max_lr down to min_lr, which it reaches at total_steps and keeps.
-/// Errors: those of warmup_cosine.
-double warmup_linear(Index step, const ScheduleOptions& o);
-
-/// Linear warm-up to max_lr, which stays until decay_steps before total_steps, then
-/// min_lr + (1 - sqrt(p)) (max_lr - min_lr), p = the share of decay_steps that are done; min_lr from total_steps on.
-/// All steps before the decay are those of a longer training, too: a checkpoint from there can go on to any length.
-/// Errors: those of warmup_cosine; decay_steps below 0 or not left after the warm-up.
-/// Source: Hu et al. 2024 (MiniCPM); the shape: Hagele et al. 2024.
-double warmup_stable_decay(Index step, const ScheduleOptions& o);
+/// The learning rate of a step. First max_lr (step + 1) / (warmup_steps + 1), up to warmup_steps; then
+///   constant: max_lr;
+///   cosine: half a wave down to min_lr at total_steps, min_lr + (1 + cos(pi p)) / 2 (max_lr - min_lr), where p is the
+///     fraction of the steps since the warm-up that are done (nanoGPT's get_lr; Loshchilov and Hutter 2017);
+///   linear: min_lr + (1 - p) (max_lr - min_lr);
+///   wsd, warm-up, stable, decay: max_lr until decay_steps before total_steps, then min_lr + (1 - sqrt(q)) (max_lr -
+///     min_lr), q the fraction of decay_steps that are done. All steps before are those of a longer training, too: a
+///     checkpoint from there can go on to any length (Hu et al. 2024, MiniCPM; the shape: Hagele et al. 2024).
+/// Errors: counts or rates below 0 or not finite, min_lr above max_lr, a warm-up longer than total_steps, a decay that
+/// is not left after it.
+double learning_rate(ScheduleKind kind, Index step, const ScheduleOptions& o);
 
 }  // namespace mote

@@ -42,7 +42,9 @@ struct Run {
   std::vector<double> train(Index end, const std::string& path = "", Index every = 0) {
     std::vector<double> losses;
     FitOptions o{.steps = 12, .first_step = step, .grad_clip = 0.5};
-    o.schedule = [](Index at) { return warmup_cosine(at, {.max_lr = 1e-2, .warmup_steps = 3, .total_steps = 12}); };
+    o.schedule = [](Index at) {
+      return learning_rate(ScheduleKind::cosine, at, {.max_lr = 1e-2, .warmup_steps = 3, .total_steps = 12});
+    };
     o.on_step = [&](const StepReport& report) {
       losses.push_back(report.loss);
       return report.step + 1 < end;

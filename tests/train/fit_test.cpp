@@ -291,7 +291,8 @@ TEST_CASE("fit: a small model learns to copy sequences it has never seen, and le
     const double before = run.exact_answers();
     const double last = fit(run.optimizer, [&](Index) { return run.loss(); },
                             {.steps = 300, .schedule = [](Index step) {
-                               return warmup_cosine(step, {.max_lr = 3e-3, .warmup_steps = 20, .total_steps = 300});
+                               return learning_rate(ScheduleKind::cosine, step,
+                                                    {.max_lr = 3e-3, .warmup_steps = 20, .total_steps = 300});
                              }});
     CHECK(last < 0.05);
     CHECK(before < 0.2);
@@ -331,7 +332,7 @@ TEST_CASE("fit: 25 steps and then 35 are 60 at once: weights, schedule, numbers 
     Told told;
     FitOptions options;
     options.schedule = [](Index step) {
-      return warmup_cosine(step, {.max_lr = 3e-3, .warmup_steps = 10, .total_steps = 60});
+      return learning_rate(ScheduleKind::cosine, step, {.max_lr = 3e-3, .warmup_steps = 10, .total_steps = 60});
     };
     options.on_step = [&](const StepReport& r) {
       told.steps.push_back(r.step);

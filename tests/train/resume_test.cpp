@@ -101,7 +101,8 @@ struct Run {
         sum += static_cast<double>(loss.item());
       }
       clip_grad_norm(optimizer->parameters(), 0.2);
-      optimizer->set_learning_rate(warmup_cosine(step, {.max_lr = 0.05, .warmup_steps = 2, .total_steps = 8}));
+      optimizer->set_learning_rate(
+          learning_rate(ScheduleKind::cosine, step, {.max_lr = 0.05, .warmup_steps = 2, .total_steps = 8}));
       optimizer->step();
       ema.update();
       worst = std::max(worst, sum);
