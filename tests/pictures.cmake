@@ -1,6 +1,23 @@
-# Trains the model whose pictures stand in examples/pictures, and compares them with those that the run has drawn. To make
-# them anew: this command, and copy loss.svg and heads.svg.
+# What README.md shows of programs that train: each line that it quotes is printed, and its pictures are drawn, to the last
+# byte. To draw them anew: the second command below, and copy loss.svg and heads.svg to examples/pictures.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+file(READ ${SOURCE_DIR}/README.md page)
+if(NOT page MATCHES "<!-- lines: train --task copy -->\n```\n([^`]*)```")
+  message(FATAL_ERROR "README.md has no lines of train --task copy")
+endif()
+set(quoted "${CMAKE_MATCH_1}")
+execute_process(COMMAND ${TRAIN} --task copy OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
+while(NOT quoted STREQUAL "")
+  string(FIND "${quoted}" "\n" end)
+  math(EXPR next "${end} + 1")
+  string(SUBSTRING "${quoted}" 0 ${next} line)
+  string(SUBSTRING "${quoted}" ${next} -1 quoted)
+  string(FIND "${printed}" "${line}" at)
+  if(at EQUAL -1 AND NOT line STREQUAL "...\n")
+    message(FATAL_ERROR "train --task copy does not print this line of README.md:\n${line}but:\n${printed}")
+  endif()
+endwhile()
+
 file(REMOVE_RECURSE ${WORK_DIR})
 run(${TRAIN} --task induction --length 12 --symbols 16 --out_dir ${WORK_DIR})
 foreach(picture IN ITEMS loss.svg heads.svg)
