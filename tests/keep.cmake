@@ -126,7 +126,7 @@ string(REPLACE "--eval_interval;2" "--eval_interval;5;--eval_iters;1;--samples;0
 expect(${TRAIN} 0 "trained 12 steps" "^$" ${other} --max_iters 12 --out_dir other)
 expect(${TRAIN} 0 "trained 0 steps" "^$" --resume other --eval_interval 7 --samples 3 --log_interval 1)
 expect(${INSPECT} 1 "tensors: [0-9]+ equal in every bit, 0 not; metadata: [0-9]+ differ\n$" "^$" whole other)
-expect(${TRAIN} 2 "^$" "^[^\n]*--n_layer 2 contradicts the run in halves, which has 1${stop}" --resume halves --n_layer 2)
+expect(${TRAIN} 2 "^$" "^[^\n]*n_layer 2 contradicts the run in halves, which has 1${stop}" --resume halves --n_layer 2)
 expect(${TRAIN} 1 "^$" "^[^\n]*there is a run in whole: go on with it by --resume${stop}" ${few} --out_dir whole)
 
 # What is generated depends on the seed, and on nothing else.

@@ -92,7 +92,7 @@ void Run::begin_or_resume() {
     check(!options_.fresh || (steps_ == 0 && !has_config), "there is a run in ", path, ": go on with it by --resume ",
           path, ", or choose another folder");
     check(steps_ <= recipe_.max_iters, "the run in ", path, " has taken ", steps_,
-          " steps, which is more than --max_iters ", recipe_.max_iters);
+          " steps, which is more than max_iters ", recipe_.max_iters);
   }
   folder_->write("config.json", config);
   open(log_, "log.jsonl");

@@ -63,9 +63,9 @@ void check_settings(const SafetensorsFile& checkpoint, const std::vector<Setting
     const Field* const here = find(name);
     check(here || had_no_effect(name, value), checkpoint.name(), " has the setting ", name, " ", value,
           ", which mote no longer knows");
-    check(!here || here->use.may_change || here->value == value, "--", name, " ", here ? here->value : "",
+    check(!here || here->use.may_change || here->value == value, name, " ", here ? here->value : "",
           " contradicts the run in ", folder, ", which has ", value,
-          " (--max_iters and what says how often to look and to save may change)");
+          " (max_iters and what says how often to look and to save may change)");
   }
 }
 

@@ -131,15 +131,19 @@ TEST_CASE("Run: what a folder has and what is wanted must be one run") {
   Recipe other = recipe();
   other.learning_rate = 0.5;
   CHECK(error_of([&] { begin(other, {.folder = path}); }) ==
-        "--learning_rate 0.5 contradicts the run in " + path +
-            ", which has 0.02 (--max_iters and what says how often to look and to save may change)");
-  CHECK(
-      error_of([&] { begin(recipe(), {.folder = path, .seed = 2}); }).starts_with("--seed 2 contradicts the run in "));
+        "learning_rate 0.5 contradicts the run in " + path +
+            ", which has 0.02 (max_iters and what says how often to look and to save may change)");
+  CHECK(error_of([&] { begin(recipe(), {.folder = path, .seed = 2}); }).starts_with("seed 2 contradicts the run in "));
   CHECK(error_of([&] { begin(recipe(), {.folder = path, .fresh = true}); }).starts_with("there is a run in " + path));
+  const Array x = randn({300, 2}, Generator(8)).array();
+  Net net(Generator(1));
+  CHECK(error_of([&] {
+          Run(Dataset(x, IntArray({300}, 2), 0.2, "clouds"), subject_of(net), recipe(), {.folder = path});
+        }).find(" contradicts the run in ") != std::string::npos);  // other data of the same name
   Recipe shorter = recipe();
   shorter.max_iters = 20;
   CHECK(error_of([&] { begin(shorter, {.folder = path}); }) ==
-        "the run in " + path + " has taken 30 steps, which is more than --max_iters 20");
+        "the run in " + path + " has taken 30 steps, which is more than max_iters 20");
   Recipe longer = recipe();
   longer.max_iters = 40, longer.eval_interval = 7;
   CHECK(begin(longer, {.folder = path, .samples = 3, .keep = 1}));
@@ -163,7 +167,7 @@ TEST_CASE("Run: settings that mote no longer knows are an error, unless they had
             .ends_with("/x has the setting separate true, which mote no longer knows"));
   CHECK(checked({{"settings.colour", "red"}}, now)
             .ends_with("/x has the setting colour red, which mote no longer knows"));
-  CHECK(checked({{"settings.seed", "2"}}, now).starts_with("--seed 1 contradicts the run in runs/r, which has 2 "));
+  CHECK(checked({{"settings.seed", "2"}}, now).starts_with("seed 1 contradicts the run in runs/r, which has 2 "));
   CHECK(checked({}, now) == "(no error)");  // a new setting is what is wanted now
   CHECK(checked(
             {{"settings.block_dropout", "default"}, {"settings.attn_dropout", "0.5"}, {"settings.resid_dropout", "0"}},
