@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/array/array.h"
 #include "engine/array/int_array.h"
 #include "engine/array/random.h"
 #include "engine/io/text/fields.h"
