@@ -25,16 +25,6 @@ expect(0 "--symbols [^\n]*\\[64\\].*--length [^\n]*\\[12\\].*--n_embd +width \\[
 expect(0 "--modulus [^\n]*\\[5\\].*--position [^\n]*\\[rotary\\].*--max_iters [^\n]*\\[1000\\]" "^$" --task two_places --modulus 5 --preset llama
   --help)
 
-# Every task but text, which has no right answers, has a test that trains it (tests/CMakeLists.txt).
-expect(0 "" "^$" --task list)
-string(REGEX REPLACE "\n\n.*" "" table "${stdout}")
-string(REGEX MATCHALL "\n[a-z0-9_]+ " names "${table}")
-string(REGEX REPLACE "[\n ]" "" names "${names}")
-list(REMOVE_ITEM names text)
-if(NOT names STREQUAL GRADED)
-  message(SEND_ERROR "tasks of the list: ${names}\ntasks with a test of their outcome: ${GRADED}")
-endif()
-
 # An option that the task or the model does not have is a mistake, never ignored.
 expect(2 "^$" "^[^\n]*unknown option --n_hed for --task copy \\(did you mean --n_head\\?\\)\n$" --n_hed 2)
 expect(2 "^$" "^[^\n]*unknown option --zzzzzzzz for --task [^\n]* \\(--help lists them all\\)\n$" --zzzzzzzz)
