@@ -110,13 +110,13 @@ TEST_CASE("describe names what stands out") {
                   {0.6, 0.6, 0, 1},
                   {std::nan(""), std::nan(""), 0, std::nan("")}}) ==
         "head  previous  first  induction  entropy\n"
-        "   1      0.90   0.10       0.20     0.30  previous token\n"
-        "   2      0.10   0.75       0.20     0.30  first token\n"
-        "   3      0.20   0.10       0.50     0.30  induction\n"
-        "   4      0.10   0.10       0.00     0.95  nearly uniform\n"
-        "   5      0.40   0.00       0.00     0.50\n"
-        "   6      0.60   0.60       0.00     1.00  nearly uniform\n"  // of two tokens each gets half
-        "   7       nan    nan       0.00      nan\n");
+        "   0      0.90   0.10       0.20     0.30  previous token\n"
+        "   1      0.10   0.75       0.20     0.30  first token\n"
+        "   2      0.20   0.10       0.50     0.30  induction\n"
+        "   3      0.10   0.10       0.00     0.95  nearly uniform\n"
+        "   4      0.40   0.00       0.00     0.50\n"
+        "   5      0.60   0.60       0.00     1.00  nearly uniform\n"  // of two tokens each gets half
+        "   6       nan    nan       0.00      nan\n");
   CHECK(describe({}) == "head  previous  first  induction  entropy\n");
 }
 
@@ -219,8 +219,8 @@ TEST_CASE("attention_svg: eight heads are two rows of four, with titles and toke
   const std::string svg = attention_svg(w, letters(3), letters(3), "a title");
   check_well_formed(svg);
   CHECK(texts(svg, "a title") == 1);
-  for (int h = 1; h <= 8; ++h) CHECK(texts(svg, "Head " + std::to_string(h)) == 1);
-  CHECK(texts(svg, "Head 9") == 0);
+  for (int h = 0; h < 8; ++h) CHECK(texts(svg, "Head " + std::to_string(h)) == 1);
+  CHECK(texts(svg, "Head 8") == 0);
   for (const std::string& letter : letters(3)) CHECK(texts(svg, letter) == 16);  // a row and a column in each
   std::set<std::string> xs, ys;                                                  // where the heads stand
   for (const std::string& place : values(svg, "transform"))
