@@ -125,7 +125,7 @@ RunEnding Evaluator::ending(Index step) const {
     if (more.empty()) {  // nanoGPT's 200 batches, fewer large ones
       const Generator own(options_.seed + 3);
       const Index size = std::max<Index>(1, batches_[0].ids.defined() ? batches_[0].ids.numel() : batches_[0].count());
-      const Index count = std::max(std::ssize(batches_), std::min<Index>(200, 500'000 / size));
+      const Index count = std::max(static_cast<Index>(batches_.size()), std::min<Index>(200, 500'000 / size));
       for (Index i = 0; i < count; ++i) more.push_back(data_.batch(recipe_.batch_size, Split::test, own));
       end.loss_of = std::to_string(count) + " batches";
     }
