@@ -106,6 +106,17 @@ TEST_CASE("array: memory is aligned; sums, products and quotients with a number 
   }
 }
 
+TEST_CASE("array: of long rows, each a task of its own, each gives what it gives alone") {
+  const Array x = random_array({3, 20000}, 1), column = random_array({3, 1}, 2);
+  for (Index i = 0; i < 3; ++i) {
+    const Array row = x.select(0, i);
+    const real number = column.at({i, 0});
+    CHECK(sum(x, 1).at({i}) == sum(row).item());
+    CHECK(same_bits((x - column).select(0, i), row - number));
+    CHECK(same_bits((column - x).select(0, i), number - row));
+  }
+}
+
 TEST_CASE("axes: none, one, a list; out of range, listed twice, too many") {
   const Array x = counting({2, 3, 4});
   CHECK(sum(x).item() == 276);

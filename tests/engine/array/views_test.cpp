@@ -188,6 +188,7 @@ FOR_EACH_ARRAY("views: reshape shares storage where the strides allow it, and co
   CHECK(every_other.view({6, 2}).to_vector() == every_other.to_vector());  // joining what lies in order neither
   CHECK(every_other.view({1, 2, 1, 3, 2, 1}).data() == a.data());
   CHECK(every_other.unsqueeze(2).view({2, 6}).data() == a.data());  // an extent of 1 between them is no gap
+  CHECK(every_other.unsqueeze(0).transpose(0, 1).view({6, 2}).data() == a.data());  // whatever its stride
   CHECK(turned.reshape({2, 12}).to_vector() == turned.to_vector());
   CHECK(turned.reshape({2, 12}).data() != a.data());
   CHECK(error_of([&] {

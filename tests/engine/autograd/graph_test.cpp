@@ -200,6 +200,7 @@ TEST_CASE("graph: after a rule that throws no tensor has a part of a gradient") 
   CHECK(error_of([&] { sum(asked * broken).backward(); }) == "no way back");  // `asked` has received its share by then
   CHECK(!asked.grad().defined());
   CHECK(!x.grad().defined());
+  CHECK(error_of([&] { sum(asked).backward(); }).find("was consumed") != std::string::npos);  // no rule is left of it
 }
 
 TEST_CASE("graph: intermediates keep a gradient on request only") {
@@ -324,6 +325,10 @@ TEST_CASE("graph: a graph goes back once") {
   const Tensor again = x * x;
   (sum(again) + sum(again * real(2))).backward();
   CHECK(x.grad().to_vector() == std::vector<real>{8, 16});
+  const Tensor whole = sum(x * real(3));
+  CHECK(error_of([&] { (whole + first).backward(); }).find("was consumed") != std::string::npos);
+  whole.backward();  // a part of what was refused that is whole still goes back
+  CHECK(x.grad().to_vector() == std::vector<real>{11, 19});
 }
 
 TEST_CASE("graph: what backward refuses") {

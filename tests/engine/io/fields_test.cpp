@@ -53,6 +53,8 @@ TEST_CASE("fields: every value that is written reads back as itself, and only th
     CHECK(set_field(o, "scale", "default"));
     CHECK(same_fields(o, Outer()));
   }
+  CHECK(detail::field_text(1.0 / 3) == "0.3333333333333333");  // not a digit more than it takes
+  CHECK(detail::field_text(0.1 + 0.2) == "0.30000000000000004");
   Outer o;
   for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
            {"on", "false"}, {"name", "x"}, {"color", "red"}, {"width", "-9007199254740993"}})

@@ -113,6 +113,8 @@ TEST_CASE("npy: Fortran order, versions, and a header in another order") {
   for (Index i = 0; i < 2; ++i)
     for (Index j = 0; j < 3; ++j)
       for (Index k = 0; k < 4; ++k) CHECK(x.at({i, j, k}) == i + 2 * j + 6 * k);
+  const IntArray four = integers(file<std::int8_t>(dictionary("|i1", "(2, 3, 1, 4)", "True"), cube));
+  CHECK(four == x.reshape({2, 3, 1, 4}));
 
   const std::string other = "{ 'shape':( 2 ,1 , ) ,'descr':'|u1','fortran_order':False}\n";
   const auto length = static_cast<std::uint32_t>(other.size());

@@ -76,6 +76,8 @@ TEST_CASE("masked_softmax: blocked elements may hold anything, a row that keeps 
   const Run r([&](In t) { return masked_softmax(t[0], keep); }, {x}, Array::full({2, 3}, 1));
   CHECK(r.y.to_vector() == std::vector<real>{real(0.5), 0, real(0.5), 0, 0, 0});
   for (const real d : r.dx[0].to_vector()) CHECK(d == 0);
+  const Array with_nan = masked_softmax(array({3}, {nan, 5, 1}), mask({true, false, true})).array();
+  CHECK((with_nan.at({1}) == 0 && std::isnan(with_nan.at({2}))));  // nor does a NaN that is kept reach them
   const Array z = random_array({2, 3, 5, 4}, 2);
   const Mask per_batch = mask({{{{true, true, false, true}}}, {{{false, true, true, true}}}});  // [2, 1, 1, 4]
   const Mask per_row = Mask(Shape{5, 1}, 1);                                                    // whole rows

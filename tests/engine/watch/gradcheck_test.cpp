@@ -37,17 +37,19 @@ TEST_CASE("gradcheck: a gradient of the wrong size, sign or place fails, and the
         CHECK_MESSAGE(r.text.find("input " + std::to_string(i)) != std::string::npos, r.text);
       }
   }
-  const auto one_place = [](In x) {  // the gradient of element [1, 2] alone is doubled
-    Op op("one_place", x[0]);
-    return op.record(x[0].array() * real(3), [](const Array& dy, Grads& dx) {
-      Array d = copy_of(dy * real(3));
-      d.mutate()[5] *= 2;
-      dx.add(0, d);
-    });
-  };
-  const GradcheckResult r = gradcheck(one_place, two);
-  CHECK_FALSE(r.ok);
-  CHECK_MESSAGE(r.text.rfind("input 0 at [1, 2]: backward gives ", 0) == 0, r.text);
+  for (const real factor : {real(2), nan}) {
+    const auto one_place = [factor](In x) {  // the gradient of element [1, 2] alone is doubled, or NaN
+      Op op("one_place", x[0]);
+      return op.record(x[0].array() * real(3), save(factor), [](const Array& dy, Grads& dx, real times) {
+        Array d = copy_of(dy * real(3));
+        d.mutate()[5] *= times;
+        dx.add(0, d);
+      });
+    };
+    const GradcheckResult r = gradcheck(one_place, two);
+    CHECK_FALSE(r.ok);
+    CHECK_MESSAGE(r.text.rfind("input 0 at [1, 2]: backward gives ", 0) == 0, r.text);
+  }
 }
 
 TEST_CASE("gradcheck: step and tolerance are those asked for") {

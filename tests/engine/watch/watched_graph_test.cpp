@@ -107,6 +107,7 @@ TEST_CASE("graph: MOTE_CHECK=finite names the first NaN and the first infinity")
   CHECK(error_of([&] { exp(leaf({1, 2000})); }) == "exp: the result has an infinity: ([2]) -> [2]");
   CHECK(error_of([&] { add(Tensor(array({1}, {2})), Tensor(nan)); }) == "add: input 1 already has a NaN: ([1], [])");
   CHECK(error_of([&] { mul(Tensor(inf), zero + real(1)); }) == "(no error)");  // an infinity from an infinity
+  CHECK(error_of([&] { (zero * real(3)).backward(array({2}, {inf, 1})); }) == "(no error)");
   CHECK(error_of([&] { sum(sqrt(zero)).backward(); }) ==
         "sqrt: backward: the gradient for input 0 of shape [2] has an infinity (dy [2])");
   const Tensor poisoned = custom("poisoned", zero, [](const Array& dy, Grads& dx) { dx.add(0, dy * nan); });

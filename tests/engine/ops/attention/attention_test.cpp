@@ -122,7 +122,8 @@ TEST_CASE("attention: sums over more than 512 keys, queries or columns are the p
   for (const Case& c : {Case{1, 1, 1, 60, 1100, 3, 5},
                         {1, 2, 2, 520, 520, 4, 20},
                         {1, 1, 1, 20, 530, 300, 4},
-                        {1, 1, 1, 20, 20, 1030, 600}}) {
+                        {1, 1, 1, 20, 20, 1030, 600},
+                        {1, 1, 1, 1, 20, 1030, 4}}) {
     compare(c, {});
     compare(c, {.causal = true});
     compare(c, {.causal = true, .mask = random_mask({c.queries, c.keys}, 2), .window = 600, .dropout = 0.2});
