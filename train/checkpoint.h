@@ -119,8 +119,10 @@ void load_field(LoadedParts& parts, const std::string& name, const Generator& st
 /// What a checkpoint keeps by its type.
 template <class T>
 concept Kept = !std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T> &&
-               (HasFields<T> ||
-                requires(SavedParts & parts, const std::string& name, T& value) { save_field(parts, name, value); });
+               (HasFields<T> || requires(SavedParts & saved, LoadedParts& loaded, const std::string& name, T& value) {
+                 save_field(saved, name, value);
+                 load_field(loaded, name, value);
+               });
 }  // namespace detail
 
 /// All that a run depends on, by name. What is added is referred to, and must outlive the checkpoint.
