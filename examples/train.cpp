@@ -126,22 +126,29 @@ void report(const Run& run) {
   }
 }
 
-int run_task(const Command& command, const RunSettings& settings, const CommandLine& line) {
-  const RunOptions& o = settings.run;
-  const bool kept = !o.folder.empty();
-  const std::shared_ptr<const Task> task = checked_usage([&] { return settings.make_task(); });
-  GPT model = checked_usage([&] {
+/// The model before training. Errors, all of them the user's: what the settings cannot be, alone, together or beside
+/// the run to resume.
+GPT new_model(const Task& task, const Command& command, const RunSettings& settings, const CommandLine& line) {
+  return checked_usage([&] {
+    const RunOptions& o = settings.run;
     check(command.log_interval.value_or(0) >= 0, "log_interval ", *command.log_interval, " must be at least 0");
-    check(!line.has("--sequences") || task->graded(), "--sequences is for tasks whose questions have one right answer");
-    GPT made = settings.new_model(*task, Generator(o.seed));
+    check(!line.has("--sequences") || task.graded(), "--sequences is for tasks whose questions have one right answer");
+    GPT made = settings.new_model(task, Generator(o.seed));
     RunOptions not_kept = o;
     not_kept.folder.clear();
-    const Run trial(*task, subject_of(made), settings.recipe, not_kept);  // what cannot be is the user's error
-    if (kept) config_json(trial.settings());
+    const Run trial(task, subject_of(made), settings.recipe, not_kept);  // what cannot be is the user's error
+    if (!o.folder.empty()) config_json(trial.settings());
     if (!command.resume.empty())
       check_settings(SafetensorsFile(newest_checkpoint(o.folder)), trial.settings(), o.folder);
     return made;
   });
+}
+
+int run_task(const Command& command, const RunSettings& settings, const CommandLine& line) {
+  const RunOptions& o = settings.run;
+  const bool kept = !o.folder.empty();
+  const std::shared_ptr<const Task> task = checked_usage([&] { return settings.make_task(); });
+  GPT model = new_model(*task, command, settings, line);
   std::optional<Run> run(std::in_place, *task, subject_of(model), settings.recipe, o);
   const GPTConfig& c = model.config;
   std::cout << settings.task << ": " << task->description() << "\na GPT of " << parameter_count(model)
@@ -311,6 +318,8 @@ int run_command(int argc, char** argv) {
     check(command.jobs >= 1 && command.jobs <= 1000, "jobs ", command.jobs, " must be 1 to 1000");
     return read_seeds(command.seeds);
   });
+  new_model(*checked_usage([&] { return settings.make_task(); }), command, settings,
+            line);  // before any process is begun
   return train_seeds(settings, first, last, command.jobs) ? 0 : 1;
 }
 

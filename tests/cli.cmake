@@ -37,6 +37,13 @@ foreach(size IN ITEMS "--n_layer;1000000000" "--n_embd;4000000000" "--eval_iters
   expect(2 "^$" "^[^\n]*\n$" ${size})
 endforeach()
 
+# Several seeds.
+expect(2 "^$" "^[^\n]*--seeds 3-1 must be two seeds, [^\n]*\n$" --seeds 3-1)
+expect(2 "^$" "^[^\n]*n_embd 64 is not divisible by n_head 3\n$" --seeds 1-2 --n_head 3)
+expect(2 "^$" "^[^\n]*--jobs is for --seeds\n$" --jobs 2)
+expect(1 "\n1 [^\n]* %  [^\n]*\n.*right: worst [0-9.]+ %, median [0-9.]+ %; stated: >= 99.9 %, which does not hold\n$" "^$" --seeds 1-2
+  --jobs 2 --max_iters 2 --sequences 5)
+
 # What people type first.
 expect(2 "^$" "^[^\n]*unknown option --lr for --task copy \\(did you mean --learning_rate\\?\\)\n$" --lr 1e-3)
 expect(2 "^$" "^[^\n]*unknown option --epochs for --task copy \\(did you mean --max_iters\\?\\)\n$" --epochs 3)
