@@ -35,7 +35,7 @@ rm -rf b
 ln -s b link
 "$train" "${options[@]}" --out_dir b >said 2>&1 &
 run=$!
-until [ -e b/step-00000003.safetensors ]; do read -rt 0.001 <>nothing || true; done
+until [ -e b/step-00000003.safetensors ]; do pause 1000; done
 kill -STOP $run
 copy b
 refused "the folder 'b' is in use by process $run$" "$train" --resume b
@@ -71,7 +71,7 @@ echo "the folder, its log or a checkpoint disappears"
 rm -rf b
 "$train" "${options[@]}" --out_dir b >/dev/null 2>said &
 run=$!
-until [ -e b/step-00000003.safetensors ]; do read -rt 0.001 <>nothing || true; done
+until [ -e b/step-00000003.safetensors ]; do pause 1000; done
 kill -STOP $run
 mv b gone
 kill -CONT $run
@@ -110,7 +110,7 @@ done
 rm -rf b
 "$train" "${options[@]}" --out_dir b >/dev/null 2>said &
 run=$!
-until [ -e b/step-00000003.safetensors ]; do read -rt 0.001 <>nothing || true; done
+until [ -e b/step-00000003.safetensors ]; do pause 1000; done
 rm b/log.jsonl
 ended $run
 ((status == 1)) && grep -q "cannot write 'b/log.jsonl': No such file or directory" said || fail "$status $(cat said)"

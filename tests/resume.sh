@@ -91,7 +91,7 @@ rm -rf b
 mkdir b
 "$train" "${options[@]}" --out_dir b >said 2>&1 &
 run=$!
-until steps_taken b && ((taken >= 6)); do read -rt 0.001 <>nothing || true; done
+until steps_taken b && ((taken >= 6)); do pause 1000; done
 kill -STOP $run
 before=$(newest b)
 kill -INT $run # both arrive when it goes on: the first raises the flag, whichever it is, the second meets no handler

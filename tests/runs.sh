@@ -21,6 +21,7 @@ fail() {
 common=(--n_head 2 --n_embd 32 --dropout 0.1 --batch_size 32 --warmup_iters 10 --grad_clip 0.5 --sequences 1 --eval_interval 5
   --eval_iters 1)
 mkfifo nothing # comes from it: a way to sleep without another program
+pause() { read -rt "$(($1 / 1000000)).$(printf %06d $(($1 % 1000000)))" <>nothing || true; } # microseconds
 
 newest() { # of a folder: the last checkpoint
   local all=("$1"/step-*.safetensors)
@@ -51,6 +52,9 @@ ended() { # waits for a program; its exit code is in $status. 147: it was only s
     wait -f "$1" 2>/dev/null || status=$?
   done
 }
+after() { # waits until the log in folder $2 has $1 steps, or the program $run has ended
+  until steps_taken "$2" && ((taken >= $1)) || ! kill -0 "$run" 2>/dev/null; do pause 1000; done
+}
 # stop SIGNAL STEP FOLDER COMMAND...: starts it, sends the signal once the log in FOLDER has so many steps and more than
 # now, and waits; its exit code is in $status, what it printed in the file `said`.
 stop() {
@@ -59,8 +63,8 @@ stop() {
   steps_taken "$folder"
   ((step > taken)) || step=$((taken + 1))
   "$@" >said 2>&1 &
-  local run=$!
-  until steps_taken "$folder" && ((taken >= step)) || ! kill -0 $run 2>/dev/null; do read -rt 0.001 <>nothing || true; done
+  run=$!
+  after "$step" "$folder"
   kill -"$signal" $run 2>/dev/null || true
   ended $run
 }
