@@ -1,0 +1,150 @@
+// The report of a run in a real browser: its slider, its buttons, its keys, both themes, a narrow window; nothing is
+// fetched, nothing that came from data is executed, nothing complains. node browser.mjs TRAIN FOLDER; chromedriver and
+// chromium lie in the path.
+import { spawn, execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+const train = resolve(process.argv[2]), folder = resolve(process.argv[3]);
+const check = (condition, sentence) => {
+  if (!condition) throw new Error(sentence);
+};
+
+// A text whose tokens, samples, name and settings try to become part of the page.
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+const hostile = '</script><script>window.hacked=1</script>"\' <!-- &lt; \\u003c <img src=x onerror=window.hacked=2> ' +
+  '\u202eright\u202c \u0007 caf\u00e9 \ud83d\ude00';
+writeFileSync(`${folder}/<img src=x onerror=window.hacked=3> \u202e"'.txt`, `${hostile}\n`.repeat(60));
+const run = `${folder}/<b onclick=window.hacked=4>"'\u202e run`;
+execFileSync(train, ['--text', `${folder}/<img src=x onerror=window.hacked=3> \u202e"'.txt`, '--tokenizer', 'bpe',
+  '--vocab_size', '320', '--max_iters', '200', '--eval_interval', '50', '--n_layer', '2', '--n_head', '2', '--n_embd',
+  '32', '--block_size', '24', '--learning_rate', '0.01', '--warmup_iters', '10', '--out_dir', run]);
+
+// WebDriver: each command is a request, each answer {"value": ...}.
+const driver = spawn('chromedriver', ['--port=0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+const port = await new Promise((found, failed) => {
+  driver.on('error', failed);
+  driver.stdout.on('data', text => {
+    const match = /successfully on port (\d+)/.exec(text);
+    if (match) found(match[1]);
+  });
+});
+const send = async (method, path, body) => {
+  const answer = await fetch(`http://127.0.0.1:${port}/session${path}`,
+    { method, body: body && JSON.stringify(body), headers: { 'content-type': 'application/json' } });
+  const { value } = await answer.json();
+  check(answer.ok, `${path}: ${value?.message}`);
+  return value;
+};
+
+try {
+  const { sessionId } = await send('POST', '', { capabilities: { alwaysMatch: {
+    'goog:chromeOptions': { args: ['--headless=new', '--no-sandbox', '--disable-gpu', '--window-size=1200,900'] },
+    'goog:loggingPrefs': { browser: 'ALL', performance: 'ALL' } } } });
+  const session = `/${sessionId}`;
+  const js = (script, ...args) => send('POST', `${session}/execute/sync`, { script, args });
+  const cdp = (cmd, params) => send('POST', `${session}/goog/cdp/execute`, { cmd, params });
+  const pointer = (...actions) => send('POST', `${session}/actions`,
+    { actions: [{ type: 'pointer', id: 'mouse', parameters: { pointerType: 'mouse' }, actions }] });
+  const element = async css => Object.values(await send('POST', `${session}/element`,
+    { using: 'css selector', value: css }))[0];
+  const click = async css => send('POST', `${session}/element/${await element(css)}/click`, {});
+  const keys = async (css, text) => send('POST', `${session}/element/${await element(css)}/value`, { text });
+  const picture = () => js('return [...document.querySelectorAll("#heads canvas")].map(c => c.toDataURL()).join()');
+  const step = () => js('return document.getElementById("heads-now").textContent');
+  const until = async (ready, sentence) => {
+    for (let tries = 0; !await ready(); ++tries) {
+      check(tries < 100, sentence);
+      await new Promise(later => setTimeout(later, 100));
+    }
+  };
+
+  const page = `file://${encodeURI(`${run}/report.html`).replaceAll('#', '%23').replaceAll('?', '%3F')}`;
+  await send('POST', `${session}/url`, { url: page });
+
+  // The slider begins at the last evaluation; keys and a click move it, and the pictures with it.
+  check(await step() === 'after 200 steps', `the slider begins ${await step()}`);
+  const last = await picture();
+  await keys('#heads-step', '\ue012');  // left
+  check(await step() === 'after 150 steps', `one key to the left it is ${await step()}`);
+  check(await picture() !== last, 'the slider changed no picture');
+  await keys('#heads-step', '\ue011');  // home
+  check(await step() === 'after 0 steps', `the first moment is ${await step()}`);
+  await keys('#heads-step', '\ue010');  // end
+  check(await picture() === last, 'back at the end the pictures are others');
+
+  // Play goes from the first moment to the last, and stops; a second click stops it at once; a key presses it as well.
+  const label = () => js('return document.getElementById("heads-play").textContent');
+  await click('#heads-play');
+  check(await label() === 'Pause' && await step() === 'after 0 steps', 'Play does not begin at the first moment');
+  await until(async () => await label() === 'Play', 'Play does not end');
+  check(await step() === 'after 200 steps', `Play ends ${await step()}`);
+  await keys('#heads-play', ' ');
+  check(await label() === 'Pause', 'the space bar does not press Play');
+  await click('#heads-play');
+  check(await label() === 'Play' && await step() !== 'after 200 steps', 'a second click does not stop it');
+  await keys('#heads-step', '\ue010');
+
+  // A cell is read by pointing at it; beside the triangle there is nothing to read.
+  const said = () => js('return document.getElementById("heads-said").textContent');
+  const box = await js('const c = document.querySelector("#heads canvas"); c.scrollIntoView();' +
+    'const b = c.getBoundingClientRect(); return [b.left, b.top, b.width, b.height]');
+  const at = (x, y) => pointer({ type: 'pointerMove', duration: 0, x: Math.round(box[0] + x * box[2]),
+    y: Math.round(box[1] + y * box[3]) });
+  await at(0.6, 0.7);
+  check(/^layer 0, head 0: .* \(position \d+\) gives .* \(position \d+\) [01]\.\d\d$/s.test(await said()),
+    `pointing at a cell says '${await said()}'`);
+  await at(0.97, 0.1);
+  check((await said()).trim() === '', `beside the triangle it says '${await said()}'`);
+
+  // Both themes: other colours, each with text that can be read.
+  const contrast = () => js(`
+    const light = c => c.match(/[\\d.]+/g).slice(0, 3).map(v => v / 255)
+      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+      .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+    return [...document.querySelectorAll('h1, p, td, th, dt, dd, summary, figcaption, .chart text, svg text')]
+      .filter(e => e.textContent.trim() && e.getClientRects().length).map(e => {
+        let back = e;
+        while (getComputedStyle(back).backgroundColor === 'rgba(0, 0, 0, 0)') back = back.parentElement;
+        const svg = e instanceof SVGElement, style = getComputedStyle(e);
+        const a = light(svg ? style.fill : style.color), b = light(getComputedStyle(back).backgroundColor);
+        return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+      }).reduce((least, c) => Math.min(least, c), 21)`);
+  const grounds = [];
+  for (const value of ['light', 'dark']) {
+    await cdp('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value }] });
+    grounds.push(await js('return getComputedStyle(document.body).backgroundColor'));
+    const least = await contrast();
+    check(least >= 4.5, `${value}: a text has a contrast of ${least.toFixed(2)}, less than 4.5`);
+  }
+  check(grounds[0] !== grounds[1], 'both themes have one background');
+
+  // 400 pixels: the page is no wider, and what is wider scrolls within it.
+  await cdp('Emulation.setDeviceMetricsOverride', { width: 400, height: 800, deviceScaleFactor: 2, mobile: true });
+  const width = await js('return document.documentElement.scrollWidth');
+  check(width <= 400, `in a window of 400 pixels the page is ${width} wide`);
+
+  // Texts are texts.
+  check(await js('return window.hacked === undefined'), 'something that came from data was executed');
+  check(await js('return document.querySelectorAll("img, iframe, object, link, b").length') === 0,
+    'data became elements');
+  check(await js('return document.scripts.length') === 2, 'data became a script');
+  for (const shown of ['</script><script>', '<img src=x onerror=window.hacked=window', 'window.hacked=3>'])
+    check(await js('return document.body.textContent.includes(arguments[0])', shown), `${shown} is not shown`);
+  check(!await js('return /[\\u202a-\\u202e\\u2066-\\u2069\\u0007]/.test(document.documentElement.textContent)'),
+    'a control character or a direction mark came through');
+
+  // Nothing else was asked for, and nobody complained.
+  const events = (await send('POST', `${session}/se/log`, { type: 'performance' }));
+  const asked = events.map(e => JSON.parse(e.message).message)
+    .filter(m => m.method === 'Network.requestWillBeSent').map(m => m.params.request.url)
+    .filter(url => !url.startsWith('data:') && decodeURI(url) !== decodeURI(page));
+  check(asked.length === 0, `the page asked for ${asked}`);
+  const complaints = await send('POST', `${session}/se/log`, { type: 'browser' });
+  check(complaints.length === 0, `the console says ${complaints.map(c => c.message)}`);
+  await send('DELETE', session);
+  console.log('the report works in a browser');
+} finally {
+  driver.kill();
+}
