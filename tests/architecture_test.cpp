@@ -57,7 +57,7 @@ const std::map<std::string, std::size_t> budgets{
     {"nn", 2900},  // 2500
     {"models", 1325},
     {"models/tutorials", 695},
-    {"train", 8420},  // 7700
+    {"train", 8640},  // 7700
     {"examples", 3800},
     {"examples/bench", 1260},
 };

@@ -38,11 +38,12 @@ const send = async (method, path, body) => {
   return value;
 };
 
+let session;
 try {
   const { sessionId } = await send('POST', '', { capabilities: { alwaysMatch: {
     'goog:chromeOptions': { args: ['--headless=new', '--no-sandbox', '--disable-gpu', '--window-size=1200,900'] },
     'goog:loggingPrefs': { browser: 'ALL', performance: 'ALL' } } } });
-  const session = `/${sessionId}`;
+  session = `/${sessionId}`;
   const js = (script, ...args) => send('POST', `${session}/execute/sync`, { script, args });
   const cdp = (cmd, params) => send('POST', `${session}/goog/cdp/execute`, { cmd, params });
   const pointer = (...actions) => send('POST', `${session}/actions`,
@@ -143,8 +144,8 @@ try {
   check(asked.length === 0, `the page asked for ${asked}`);
   const complaints = await send('POST', `${session}/se/log`, { type: 'browser' });
   check(complaints.length === 0, `the console says ${complaints.map(c => c.message)}`);
-  await send('DELETE', session);
   console.log('the report works in a browser');
 } finally {
+  if (session) await send('DELETE', session);  // and with it the browser
   driver.kill();
 }

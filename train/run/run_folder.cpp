@@ -35,17 +35,6 @@ Index steps_of(const std::string& name) {
   return steps >= 0 && name == name_of(steps) ? steps : -1;
 }
 
-/// Names, from the first step to the last.
-std::vector<std::string> checkpoints(const std::string& folder) {
-  std::vector<std::string> names;
-  if (!file_exists(folder)) return names;
-  for (const std::string& name : list_folder(folder))
-    if (steps_of(name) >= 0) names.push_back(name);
-  std::sort(names.begin(), names.end(),
-            [](const std::string& a, const std::string& b) { return steps_of(a) < steps_of(b); });
-  return names;
-}
-
 /// The steps before which a best checkpoint was saved; -1 if it does not say so.
 Index noted_steps(const std::string& path) {
   Index steps = -1;
@@ -60,8 +49,18 @@ Index noted_steps(const std::string& path) {
 
 }  // namespace
 
+std::vector<std::string> checkpoint_names(const std::string& folder) {
+  std::vector<std::string> names;
+  if (!file_exists(folder)) return names;
+  for (const std::string& name : list_folder(folder))
+    if (steps_of(name) >= 0) names.push_back(name);
+  std::sort(names.begin(), names.end(),
+            [](const std::string& a, const std::string& b) { return steps_of(a) < steps_of(b); });
+  return names;
+}
+
 std::string newest_checkpoint(const std::string& folder) {
-  const std::vector<std::string> names = checkpoints(folder);
+  const std::vector<std::string> names = checkpoint_names(folder);
   const std::string best = best_checkpoint(folder);
   if (names.empty() || (!best.empty() && noted_steps(best) > steps_of(names.back()))) return best;
   return folder + "/" + names.back();
@@ -104,7 +103,7 @@ void RunFolder::save(const Checkpoint& run, Index steps) {
   check_in("run", steps >= 0, "steps ", steps, " must be at least 0");
   check_writable(name_of(steps));
   run.save(file(name_of(steps)));
-  std::vector<std::string> names = checkpoints(path_);
+  std::vector<std::string> names = checkpoint_names(path_);
   std::erase_if(names, [&](const std::string& other) { return steps_of(other) >= steps; });  // this, or a longer past
   for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) <= names.size(); ++i) remove_file(file(names[i]));
 }

@@ -14,6 +14,8 @@ namespace mote {
 /// were taken before it than before all others. They may be read while the run goes on.
 std::string newest_checkpoint(const std::string& folder);
 std::string best_checkpoint(const std::string& folder);
+/// step-00000100.safetensors and the like, from the first step to the last.
+std::vector<std::string> checkpoint_names(const std::string& folder);
 
 /// A folder that belongs to one run, and meanwhile to this process alone. Checkpoints are step-00000100.safetensors and
 /// the like; best.safetensors is the run when it had the lowest score.

@@ -31,6 +31,13 @@ const std::string* saved_setting(const SafetensorsFile& checkpoint, const std::s
   return checkpoint.find_metadata(settings_prefix + name);
 }
 
+FieldValues saved_settings(const SafetensorsFile& checkpoint) {
+  FieldValues all;
+  for (const auto& [key, value] : checkpoint.metadata())
+    if (key.starts_with(settings_prefix)) all.emplace_back(key.substr(settings_prefix.size()), value);
+  return all;
+}
+
 std::string saved_state(const SafetensorsFile& checkpoint) {
   if (const std::string* const text = checkpoint.find_metadata("data_state.text")) return *text;
   // Older checkpoints have its length, and eight bytes in each of the numbers that follow.
@@ -57,9 +64,7 @@ void check_settings(const SafetensorsFile& checkpoint, const std::vector<Setting
     for (const char* const name : {"attn_dropout", "resid_dropout"})
       check(*saved_setting(checkpoint, name) == "default", checkpoint.name(), " has the setting ", name,
             ", which had another meaning when it was saved");
-  for (const auto& [key, value] : checkpoint.metadata()) {
-    if (!key.starts_with(settings_prefix)) continue;
-    const std::string name = key.substr(settings_prefix.size());
+  for (const auto& [name, value] : saved_settings(checkpoint)) {
     const Field* const here = find(name);
     check(here || had_no_effect(name, value), checkpoint.name(), " has the setting ", name, " ", value,
           ", which mote no longer knows");

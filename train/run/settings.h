@@ -41,6 +41,8 @@ struct SettingsGroup {
 
 /// What a checkpoint has of a setting; null: it was saved by a mote that did not have it yet.
 const std::string* saved_setting(const SafetensorsFile& checkpoint, const std::string& name);
+/// All that it has, name and text.
+FieldValues saved_settings(const SafetensorsFile& checkpoint);
 /// What a checkpoint keeps of its data, Data::state().
 std::string saved_state(const SafetensorsFile& checkpoint);
 /// Errors: settings that a checkpoint has and these do not, unless they had no effect; and those that must be the same

@@ -1,0 +1,93 @@
+// Runs beside each other: a table, a page, and where two of them part.
+#include "train/run/compare.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "engine/ops/ops.h"
+#include "nn/nn.h"
+#include "tests/temp_folder.h"
+#include "tests/tools.h"
+#include "train/run/dataset.h"
+#include "train/run/run.h"
+
+namespace mote::test::compare_test {
+namespace {
+
+/// A run that learns to tell whether a number is above 0.
+void train(const std::string& folder, Index seed, double learning_rate, Index steps = 12) {
+  const Array x = randn({100, 1}, Generator(3)).array();
+  IntArray y({100});
+  for (Index i = 0; i < 100; ++i) y.mutate()[i] = x.data()[i] > 0;
+  const Dataset data(x, y, 0.2, "signs");
+  Linear net(1, 2, Generator(seed));
+  Run run(data, subject_of(net),
+          {.max_iters = steps, .batch_size = 4, .learning_rate = learning_rate, .eval_interval = 6},
+          {.folder = folder, .seed = seed, .save_interval = 4});
+  run.train([](const RunReport&) {});
+}
+
+TEST_CASE("runs_table: the settings that differ, and what came of each run") {
+  const TempFolder folder;
+  train(folder.path("a"), 1, 0.1);
+  train(folder.path("b"), 2, 0.1);
+  train(folder.path("c"), 2, 0.2);
+  std::filesystem::create_directory(folder.path("no run"));
+  const std::vector<RunRecord> runs = read_runs(folder.path(""));
+  REQUIRE(runs.size() == 3);
+  CHECK(read_run(folder.path("a") + "/").name == "a");
+  CHECK(runs[0].steps.size() == 12);
+  CHECK(runs[0].evaluations.size() == 3);
+  CHECK(runs[0].seconds > 0);
+  const ReportTable table = runs_table(runs);
+  CHECK(table.columns == std::vector<std::string>{"run", "learning_rate", "seed", "steps", "training loss",
+                                                  "held-out loss", "best", "right", "seconds"});
+  REQUIRE(table.rows.size() == 3);
+  CHECK(std::vector<std::string>(table.rows[2].begin(), table.rows[2].begin() + 4) ==
+        std::vector<std::string>{"c", "0.2", "2", "12"});
+  CHECK(table.rows[0][7].ends_with(" %"));
+  const std::string page = runs_html("three runs", runs);
+  CHECK(page.find("<title>three runs</title>") != std::string::npos);
+  CHECK(page.find("whole answers that are right, held out") != std::string::npos);
+  CHECK_THROWS_WITH_AS(read_run(folder.path("no run")), ("there is no run in " + folder.path("no run")).c_str(), Error);
+}
+
+TEST_CASE("first_differences: nothing between equal runs, else settings, the first step, tensor and element") {
+  const TempFolder folder;
+  train(folder.path("a"), 1, 0.1);
+  train(folder.path("again"), 1, 0.1);
+  CHECK(first_differences(folder.path("a"), folder.path("again")).empty());
+
+  train(folder.path("other"), 1, 0.2);
+  const std::vector<std::string> found = first_differences(folder.path("a"), folder.path("other"));
+  REQUIRE(found.size() == 3);
+  CHECK(found[0] == "setting learning_rate: 0.1 | 0.2");
+  CHECK(found[1].starts_with("step 1 is the first whose log differs: learning rate "));
+  CHECK(found[2].starts_with("step-00000004.safetensors: model."));  // the first of the three that both keep
+
+  // One bit of one weight, in a checkpoint whose log is the same.
+  const std::string path = folder.path("again") + "/step-00000008.safetensors";
+  const SafetensorsFile file(path);
+  std::vector<NamedArray> tensors;
+  for (const TensorEntry& t : file.tensors()) {
+    if (t.dtype == DType::i64) {
+      tensors.push_back({t.name, file.int_array(t)});
+      continue;
+    }
+    Array x = file.array(t);
+    if (t.name == "model.weight") x.mutate()[1] = std::nextafter(x.data()[1], real(9));
+    tensors.push_back({t.name, x});
+  }
+  save_safetensors(path, tensors, file.metadata());
+  const std::vector<std::string> one = first_differences(folder.path("a"), folder.path("again"));
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].starts_with("step-00000008.safetensors: model.weight [1, 0] "));
+
+  train(folder.path("longer"), 1, 0.1, 13);
+  CHECK(first_differences(folder.path("a"), folder.path("longer"))[0] == "setting max_iters: 12 | 13");
+}
+
+}  // namespace
+}  // namespace mote::test::compare_test

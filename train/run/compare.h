@@ -1,0 +1,37 @@
+// Runs beside each other, from their folders: what differs in their settings, what came of them, where two of them part.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/io/text/fields.h"
+#include "train/run/log.h"
+#include "train/run/page.h"
+
+namespace mote {
+
+/// What a run's folder tells without its model or its data.
+struct RunRecord {
+  std::string name;           ///< of the folder
+  FieldValues settings = {};  ///< as its newest checkpoint keeps them
+  std::vector<StepReport> steps = {};
+  std::vector<EvaluationReport> evaluations = {};
+  double seconds = 0;  ///< until its last checkpoint, all processes together
+};
+
+/// Errors: there is no run; a log that cannot be read.
+RunRecord read_run(const std::string& folder);
+/// Of every folder in this one that is a run's, by name.
+std::vector<RunRecord> read_runs(const std::string& folder);
+
+/// A row for each run: the settings in which they differ, steps, losses, the share of right answers, seconds.
+ReportTable runs_table(const std::vector<RunRecord>& runs);
+/// That table and the curves of all runs, as a page.
+std::string runs_html(const std::string& title, const std::vector<RunRecord>& runs);
+
+/// Where two runs part: settings that differ, the first step whose log does, and of the first pair of checkpoints after
+/// the same step the first tensor and element. Equal settings give equal bits, so whatever it finds has a cause: another
+/// setting, other data, another version of mote, a machine at fault. Empty: nothing differs.
+std::vector<std::string> first_differences(const std::string& folder, const std::string& other);
+
+}  // namespace mote
