@@ -24,7 +24,7 @@ constexpr auto descrs = std::to_array<Word<DType>>({{DType::f16, "<f2"},
                                                     {DType::boolean, "|b1"}});
 
 const char* descr_of(DType type) {
-  return std::find_if(descrs.begin(), descrs.end(), [&](const auto& w) { return w.value == type; })->word;
+  return std::find_if(descrs.begin(), descrs.end(), [&](const auto& w) { return w.value == type; })->name;
 }
 
 class Parser {
@@ -124,8 +124,8 @@ class Parser {
     const std::string_view descr = quoted("a type");
     std::string known;
     for (const Word<DType>& w : descrs) {
-      known.append(known.empty() ? "" : ", ").append(w.word);
-      if (descr != w.word) continue;
+      known.append(known.empty() ? "" : ", ").append(w.name);
+      if (descr != w.name) continue;
       type_ = w.value;
       return;
     }
