@@ -70,6 +70,30 @@ std::shared_ptr<const Tokenizer> tokenizer_beside(const std::string& folder, Ind
   return tokenizer;
 }
 
+/// A trained model, its averaged weights where the run has them, and its task.
+Loaded load_checkpoint(const std::string& path) {
+  const RunSettings settings = read_settings(SafetensorsFile(path));
+  const std::shared_ptr<const Task> task = settings.make_task();
+  GPT model = settings.new_model(*task, Init::none(Generator(0)));
+  load_weights(model, path);
+  if (settings.recipe.ema_decay > 0) load_weights(model, path, "ema");
+  return {std::move(model), task, {task, task->tokenizer()}};  // the task's own
+}
+
+/// The newest model of a run, or the best. A run that goes on meanwhile removes its oldest checkpoints.
+Loaded load_run(const std::string& folder, bool best) {
+  check(file_exists(folder), "there is no folder ", folder);
+  for (;;) {
+    const std::string path = best ? best_checkpoint(folder) : newest_checkpoint(folder);
+    check(!path.empty(), "there is no ", best ? "best " : "", "checkpoint in ", folder);
+    try {
+      return load_checkpoint(path);
+    } catch (const Error&) {
+      if (file_exists(path)) throw;
+    }
+  }
+}
+
 Loaded load(const Source& s) {
   if (!s.llmc.empty()) return {load_llmc(s.llmc)};
   if (!s.huggingface.empty()) {
@@ -77,8 +101,7 @@ Loaded load(const Source& s) {
     loaded.tokenizer = tokenizer_beside(s.huggingface, loaded.model.config.vocab_size);
     return loaded;
   }
-  SavedRun run = s.run.empty() ? SavedRun(s.checkpoint) : saved_run(s.run, s.best);
-  return {std::move(run.model), run.task, {run.task, run.task->tokenizer()}};  // the task's own
+  return s.run.empty() ? load_checkpoint(s.checkpoint) : load_run(s.run, s.best);
 }
 
 /// Whole numbers with spaces or commas between them, each below the size of the vocabulary.
@@ -125,14 +148,6 @@ std::vector<Index> prompt_ids(const std::string& given, const Wish& wish, const 
   return ids;
 }
 
-/// Where a text begins that nobody has begun. Errors: a tokenizer that does not say.
-std::vector<Index> beginning(const Loaded& from) {
-  if (from.task) return from.task->ids("");
-  const Index id = from.tokenizer->special(end_of_text);
-  check(id >= 0, "--prompt is missing: where to begin");
-  return {id};
-}
-
 /// What the texts begin with: one prompt for all of them, or as many questions of the task.
 std::vector<std::vector<Index>> prompts(const Wish& wish, const Loaded& from, const Generator& random) {
   const bool questions = wish.ids.empty() && wish.prompt.empty() && !from.tokenizer;
@@ -143,10 +158,15 @@ std::vector<std::vector<Index>> prompts(const Wish& wish, const Loaded& from, co
     for (Index n = 0; n < wish.samples; ++n) all[static_cast<std::size_t>(n)] = row_of(q.prompts, n);
     return all;
   }
-  const Index vocab = from.task ? from.task->vocab_size() : from.model.config.vocab_size;
-  all.assign(all.size(), !wish.ids.empty()      ? read_ids(wish.ids, vocab)
-                         : !wish.prompt.empty() ? prompt_ids(wish.prompt, wish, from)
-                                                : beginning(from));
+  if (!wish.ids.empty())
+    all.assign(all.size(), read_ids(wish.ids, from.model.config.vocab_size));
+  else if (!wish.prompt.empty())
+    all.assign(all.size(), prompt_ids(wish.prompt, wish, from));
+  else if (from.task)
+    all.assign(all.size(), from.task->ids(""));  // where a text begins that nobody has begun
+  else
+    all.assign(all.size(), {from.tokenizer->special(end_of_text)});
+  check(all[0][0] >= 0, "--prompt is missing: where to begin");  // the tokenizer does not say
   return all;
 }
 

@@ -1,5 +1,5 @@
 // What the programs know of a run of a GPT on a task: its settings in groups of options, from a checkpoint or a command
-// line; the model that a checkpoint holds.
+// line.
 #pragma once
 
 #include <algorithm>
@@ -97,36 +97,6 @@ inline RunSettings read_settings(const mote::SafetensorsFile& file, const std::s
     return settings;
   } catch (const Error& e) {
     throw Error(file.name() + ": " + e.what());
-  }
-}
-
-/// A trained model (its averaged weights, where the run has them) and its task, from one checkpoint.
-struct SavedRun {
-  RunSettings settings;
-  std::shared_ptr<const mote::Task> task;
-  mote::GPT model;
-
-  explicit SavedRun(const std::string& checkpoint)
-      : settings(read_settings(mote::SafetensorsFile(checkpoint))),
-        task(settings.make_task()),
-        model(settings.new_model(*task, mote::Init::none(mote::Generator(0)))) {
-    mote::load_weights(model, checkpoint);
-    if (settings.recipe.ema_decay > 0) mote::load_weights(model, checkpoint, "ema");
-  }
-};
-
-/// The newest model of a run, or the best. A run that goes on meanwhile removes its oldest checkpoints. Errors: there is
-/// none.
-inline SavedRun saved_run(const std::string& folder, bool best) {
-  mote::check(mote::file_exists(folder), "there is no folder ", folder);
-  for (;;) {
-    const std::string checkpoint = best ? mote::best_checkpoint(folder) : mote::newest_checkpoint(folder);
-    mote::check(!checkpoint.empty(), "there is no ", best ? "best " : "", "checkpoint in ", folder);
-    try {
-      return SavedRun(checkpoint);
-    } catch (const mote::Error&) {
-      if (mote::file_exists(checkpoint)) throw;
-    }
   }
 }
 
