@@ -5,7 +5,9 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/io/text/utf8_stream.h"
@@ -57,14 +59,6 @@ struct Loaded {
   std::shared_ptr<const Tokenizer> tokenizer = nullptr;
 };
 
-/// Errors: none or several models wished for.
-void check_source(const Source& s) {
-  const Index given = !s.run.empty() + !s.checkpoint.empty() + !s.huggingface.empty() + !s.llmc.empty();
-  check(given == 1, given == 0 ? "which model" : "one model only",
-        ": give one of --run, --checkpoint, --huggingface, --llmc (--help explains them)");
-  check(!s.best || !s.run.empty(), "--best is for --run");
-}
-
 /// The tokenizer beside a GPT-2, if there is one. Errors: those of load_gpt2_tokenizer(); more tokens than the model
 /// has.
 std::shared_ptr<const Tokenizer> tokenizer_beside(const std::string& folder, Index vocab) {
@@ -76,35 +70,71 @@ std::shared_ptr<const Tokenizer> tokenizer_beside(const std::string& folder, Ind
   return tokenizer;
 }
 
-Loaded load(const Source& s) {
-  if (!s.huggingface.empty()) {
-    GPT model = load_huggingface(s.huggingface);
-    const Index vocab = model.config.vocab_size;
-    return {std::move(model), nullptr, tokenizer_beside(s.huggingface, vocab)};
+/// A trained model, its averaged weights where the run has them, and its task.
+Loaded load_checkpoint(const std::string& path) {
+  const RunSettings settings = read_settings(SafetensorsFile(path));
+  const std::shared_ptr<const Task> task = settings.make_task();
+  GPT model = settings.new_model(*task, Init::none(Generator(0)));
+  load_weights(model, path);
+  if (settings.recipe.ema_decay > 0) load_weights(model, path, "ema");
+  return {std::move(model), task, {task, task->tokenizer()}};  // the task's own
+}
+
+/// The newest model of a run, or the best. A run that goes on meanwhile removes its oldest checkpoints.
+Loaded load_run(const std::string& folder, bool best) {
+  check(file_exists(folder), "there is no folder ", folder);
+  for (;;) {
+    const std::string path = best ? best_checkpoint(folder) : newest_checkpoint(folder);
+    check(!path.empty(), "there is no ", best ? "best " : "", "checkpoint in ", folder);
+    try {
+      return load_checkpoint(path);
+    } catch (const Error&) {
+      if (file_exists(path)) throw;
+    }
   }
+}
+
+Loaded load(const Source& s) {
   if (!s.llmc.empty()) return {load_llmc(s.llmc)};
-  SavedRun run = s.run.empty() ? SavedRun(s.checkpoint) : saved_run(s.run, s.best);
-  Loaded loaded{std::move(run.model), std::move(run.task)};
-  loaded.tokenizer = {loaded.task, loaded.task->tokenizer()};  // the task's own
-  return loaded;
+  if (!s.huggingface.empty()) {
+    Loaded loaded{load_huggingface(s.huggingface)};
+    loaded.tokenizer = tokenizer_beside(s.huggingface, loaded.model.config.vocab_size);
+    return loaded;
+  }
+  return s.run.empty() ? load_checkpoint(s.checkpoint) : load_run(s.run, s.best);
 }
 
 /// Whole numbers with spaces or commas between them, each below the size of the vocabulary.
-std::vector<Index> read_ids(const std::string& text, Index vocab) {
+std::vector<Index> read_ids(std::string text, Index vocab) {
   std::vector<Index> ids;
-  for (std::size_t at = text.find_first_not_of(" ,"); at != std::string::npos;) {
-    const std::size_t end = std::min(text.find_first_of(" ,", at), text.size());
-    Index id = 0;
-    detail::read_field("--ids", text.substr(at, end - at), id);
-    check(id >= 0 && id < vocab, "--ids: ", id, " is not in the vocabulary, which ends at ", vocab - 1);
-    ids.push_back(id);
-    at = text.find_first_not_of(" ,", end);
+  std::replace(text.begin(), text.end(), ',', ' ');
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    detail::read_field("--ids", word, ids.emplace_back());
+    check(ids.back() >= 0 && ids.back() < vocab, "--ids: ", ids.back(), " is not in the vocabulary, which ends at ",
+          vocab - 1);
   }
+  check(!ids.empty(), "--ids: there is none");
   return ids;
 }
 
-/// The ids of a prompt, FILE:path for that of a file. Errors: words that there are not.
+/// Errors: ids that are no question of the task, which is then shown.
+void check_question(const Task& task, std::span<const Index> ids) {
+  const Questions some = task.questions(100, Split::test, Generator(1));
+  const std::vector<Index> one = row_of(some.prompts, 0);
+  const std::string like = "; a question is " + task.text(one) + ", say, and --ids takes any beginning";
+  check(std::ssize(ids) <= task.block_size(), "the prompt has ", ids.size(), " words, and the model sees ",
+        task.block_size(), like);
+  for (Index n = 0; n < some.count(); ++n)
+    if (row_of(some.prompts, n).back() != one.back()) return;  // they end in any way
+  check(ids.back() == one.back(), "the prompt does not end with ", task.word(one.back()), like);
+}
+
+/// The ids of a prompt, FILE:path for that of a file. Errors: words that there are not, what is no question.
 std::vector<Index> prompt_ids(const std::string& given, const Wish& wish, const Loaded& from) {
+  check(from.task || from.tokenizer,
+        "--prompt is for texts and for runs of a task: give --ids, which a tokenizer makes of a text (of GPT-2 its "
+        "vocab.json and merges.txt beside the model)");
   const bool file = given.starts_with("FILE:");
   const std::string text = file ? read_file(given.substr(5), 10'000'000) : given;
   if (from.tokenizer && wish.special == SpecialText::refuse)
@@ -114,101 +144,75 @@ std::vector<Index> prompt_ids(const std::string& given, const Wish& wish, const 
   const bool whole = from.tokenizer && (!from.task || wish.special != SpecialText::refuse);
   std::vector<Index> ids = whole ? from.tokenizer->encode(text, wish.special) : from.task->ids(text);
   check(!ids.empty(), "--prompt: there is no word", file ? " in " + given.substr(5) : "");
+  if (!from.tokenizer) check_question(*from.task, ids);
   return ids;
-}
-
-/// Where a text begins that nobody has begun. Errors: a tokenizer that does not say.
-std::vector<Index> beginning(const Loaded& from) {
-  if (from.task) return from.task->ids("");
-  const Index id = from.tokenizer->special(end_of_text);
-  check(id >= 0, "--prompt is missing: where to begin");
-  return {id};
 }
 
 /// What the texts begin with: one prompt for all of them, or as many questions of the task.
 std::vector<std::vector<Index>> prompts(const Wish& wish, const Loaded& from, const Generator& random) {
-  const Index vocab = from.task ? from.task->vocab_size() : from.model.config.vocab_size;
-  std::vector<Index> one;
-  if (!wish.ids.empty()) {
-    one = read_ids(wish.ids, vocab);
-    check(!one.empty(), "--ids: there is none");
-  } else if (!wish.prompt.empty()) {
-    check(from.task || from.tokenizer,
-          "--prompt is for texts and for runs of a task: give --ids, which a tokenizer makes of a text (of GPT-2 its "
-          "vocab.json and merges.txt beside the model)");
-    one = prompt_ids(wish.prompt, wish, from);
-  } else if (from.tokenizer) {
-    one = beginning(from);
-  } else {
-    check(from.task != nullptr, "--ids are missing: where to begin, such as --ids \"15496 11 995\"");
+  const bool questions = wish.ids.empty() && wish.prompt.empty() && !from.tokenizer;
+  check(!questions || from.task, "--ids are missing: where to begin, such as --ids \"15496 11 995\"");
+  std::vector<std::vector<Index>> all(static_cast<std::size_t>(wish.samples));
+  if (questions) {
     const Questions q = from.task->questions(wish.samples, Split::test, random);
-    std::vector<std::vector<Index>> rows;
-    for (Index n = 0; n < wish.samples; ++n) rows.push_back(row_of(q.prompts, n));
-    return rows;
+    for (Index n = 0; n < wish.samples; ++n) all[static_cast<std::size_t>(n)] = row_of(q.prompts, n);
+    return all;
   }
-  return std::vector<std::vector<Index>>(static_cast<std::size_t>(wish.samples), one);
+  if (!wish.ids.empty())
+    all.assign(all.size(), read_ids(wish.ids, from.model.config.vocab_size));
+  else if (!wish.prompt.empty())
+    all.assign(all.size(), prompt_ids(wish.prompt, wish, from));
+  else if (from.task)
+    all.assign(all.size(), from.task->ids(""));  // where a text begins that nobody has begun
+  else
+    all.assign(all.size(), {from.tokenizer->special(end_of_text)});
+  check(all[0][0] >= 0, "--prompt is missing: where to begin");  // the tokenizer does not say
+  return all;
 }
 
-/// Prints one text as it grows: whole characters of a text, words of a task, or ids.
+/// Prints texts as they grow: whole characters of a text, words of a task, or ids.
 class Printer {
  public:
   explicit Printer(const Loaded& from) : from_(from), terminal_(isatty(STDOUT_FILENO) != 0) {}
   /// Errors: nobody receives it.
   void add(std::span<const Index> ids) {
-    if (from_.tokenizer) {
-      for (const Index id : ids) {
-        const std::string text = characters_.add(shown_bytes(id));
-        std::cout << (terminal_ ? readable_text(text) : text);
-      }
-    } else {
-      ids_.insert(ids_.end(), ids.begin(), ids.end());
-      const std::string all = from_.task ? from_.task->text(ids_) : numbers();
-      std::cout << all.substr(printed_);
-      printed_ = all.size();
+    for (const Index id : ids) {
+      const std::string text = characters_.add(bytes(std::exchange(last_, id), id));
+      std::cout << (terminal_ ? readable_text(text) : text);
     }
     if (terminal_ || !std::cout) flush_output();
   }
   void end() {
     std::cout << characters_.finish() << "\n";
-    ids_.clear();
-    printed_ = 0;
-    within_ = false;
+    last_ = -1;
   }
 
  private:
-  /// Between documents of a task of ours stands a line end for a reader; a model has ids beyond those of its tokenizer.
-  std::string shown_bytes(Index id) {
-    if (id >= from_.tokenizer->vocab_size()) return "\xff";
-    const bool between = from_.task && id == from_.tokenizer->special(end_of_text);
-    const std::string bytes = !between ? from_.tokenizer->token(id) : within_ ? "\n" : "";
-    within_ = !between;
-    return bytes;
-  }
-  std::string numbers() const {
-    std::string text;
-    for (const Index id : ids_) text.append(text.empty() ? "" : " ").append(std::to_string(id));
-    return text;
+  /// What an id adds to a text that ends with the id `last`, -1 if it has none.
+  std::string bytes(Index last, Index id) const {
+    if (const Tokenizer* const t = from_.tokenizer.get()) {
+      const Index end =
+          from_.task ? t->special(end_of_text) : -1;  // what documents of a task of ours begin and end with
+      if (id == end) return last < 0 || last == end ? "" : "\n";
+      return id < t->vocab_size() ? t->token(id) : "\xff";  // a model may have more ids
+    }
+    if (!from_.task) return (last < 0 ? "" : " ") + std::to_string(id);
+    return last < 0 ? from_.task->word(id)
+                    : from_.task->text(std::vector{last, id}).substr(from_.task->word(last).size());
   }
 
   const Loaded& from_;
   bool terminal_;
   Utf8Stream characters_;
-  bool within_ = false;  // a document
-  std::vector<Index> ids_;
-  std::size_t printed_ = 0;
+  Index last_ = -1;
 };
 
-/// nanoGPT's 500 for a text.
-Index default_count(const Loaded& from) {
-  if (from.tokenizer) return 500;
-  return from.task ? from.task->questions(1, Split::test, Generator(1)).answers.shape()[1] : 50;
-}
-
+/// Goes on from each prompt.
 void generate(Loaded& from, const std::vector<std::vector<Index>>& prompts, Index count, GenerateOptions how,
               const Generator& random) {
   Printer printer(from);
   how.on_token = [&](const IntArray& newest) {
-    printer.add(row_of(newest.reshape({1, newest.numel()}), 0));
+    printer.add(newest.values());
     return true;
   };
   for (const std::vector<Index>& prompt : prompts) {
@@ -220,62 +224,64 @@ void generate(Loaded& from, const std::vector<std::vector<Index>>& prompts, Inde
 
 /// Goes on from what is typed, line by line, until the input ends. What cannot be gone on from is said, and asked
 /// again.
-void answer_lines(const Wish& wish, Loaded& from, Index count, const GenerateOptions& how, const Generator& random) {
-  std::cout << "Type a beginning; an empty line for none; Ctrl-D to end.\n";
-  for (std::string line;;) {
-    std::cout << "> ";
-    flush_output();
-    if (!std::getline(std::cin, line)) break;
+void answer_lines(Wish wish, Loaded& from, Index count, const GenerateOptions& how, const Generator& random) {
+  std::cout << "Type a beginning; an empty line for none; Ctrl-D to end.\n> ";
+  flush_output();
+  while (std::getline(std::cin, wish.prompt)) {
     try {
-      const std::vector<Index> ids = line.empty() ? beginning(from) : prompt_ids(line, wish, from);
-      generate(from, std::vector<std::vector<Index>>(static_cast<std::size_t>(wish.samples), ids), count, how, random);
+      generate(from, prompts(wish, from, random), count, how, random);
     } catch (const Error& e) {
       std::cout << e.what() << "\n";
     }
+    std::cout << "> ";
+    flush_output();
   }
   std::cout << "\n";
 }
+
+const char* const examples =
+    "examples:\n"
+    "  generate --run toy                                     answers a question of the task\n"
+    "  generate --run toy --prompt \"hgjgebjdda|\"              answers this one; | ends the questions of some tasks\n"
+    "  generate --run shakespeare --prompt \"ROMEO:\" --temperature 0.8 --top_k 200\n"
+    "  generate --run shakespeare                             on a terminal: asks for beginnings, one after the other\n"
+    "  generate --huggingface gpt2 --prompt \"Hello, my name\"  where vocab.json and merges.txt lie beside the model\n"
+    "  generate --huggingface gpt2 --ids \"15496 11\" --top_k 50";
 
 int run_command(int argc, char** argv) {
   Source source;
   Wish wish;
   GenerateOptions how;
+  const CommandLine line(argc, argv);
   Options options("Generates with a trained model, and prints each text on a line, the prompt first.");
   options.add("the model, one of", source);
   options.add("the text", wish);
   options.add("how each token is chosen", how);
-  options.note(
-      "examples:\n"
-      "  generate --run toy                                     answers a question of the task\n"
-      "  generate --run toy --prompt \"hgjgebjdda|\"              answers this one; | ends the questions of some "
-      "tasks\n"
-      "  generate --run shakespeare --prompt \"ROMEO:\" --temperature 0.8 --top_k 200\n"
-      "  generate --run shakespeare                             on a terminal: asks for beginnings, one after the "
-      "other\n"
-      "  generate --huggingface gpt2 --prompt \"Hello, my name\"  where vocab.json and merges.txt lie beside the "
-      "model\n"
-      "  generate --huggingface gpt2 --ids \"15496 11\" --top_k 50");
-  if (!options.parse(argc, argv)) return 0;
+  options.note = examples;
+  if (!options.parse(line)) return 0;
   checked_usage([&] {
-    check_source(source);
+    const int given =
+        !source.run.empty() + !source.checkpoint.empty() + !source.huggingface.empty() + !source.llmc.empty();
+    check(given == 1, given == 0 ? "which model" : "one model only",
+          ": give one of --run, --checkpoint, --huggingface, --llmc (--help explains them)");
+    check(!source.best || !source.run.empty(), "--best is for --run");
     check(wish.prompt.empty() || wish.ids.empty(), "--prompt and --ids: give one of them");
     check(wish.samples >= 1, "samples ", wish.samples, " must be at least 1");
     check(!wish.count || *wish.count >= 0, "count ", wish.count.value_or(0), " must be at least 0");
   });
   Loaded from = load(source);
   const Generator random(wish.seed);
-  const Index count = wish.count.value_or(default_count(from));
-  if (from.task && from.tokenizer && Options::peek(argc, argv, "--stop_token", "").empty())
-    how.stop_token = from.tokenizer->special(end_of_text);
-  const bool ask = from.tokenizer && wish.prompt.empty() && wish.ids.empty() && isatty(STDIN_FILENO) != 0 &&
-                   isatty(STDOUT_FILENO) != 0;
+  if (!wish.count && from.tokenizer) wish.count = 500;  // nanoGPT's
+  if (!wish.count && from.task) wish.count = from.task->questions(1, Split::test, Generator(1)).answers.shape()[1];
+  const Index count = wish.count.value_or(50);
+  if (from.task && from.tokenizer && !line.has("stop_token")) how.stop_token = from.tokenizer->special(end_of_text);
   const std::vector<std::vector<Index>> begin = checked_usage([&] {
     const std::vector<std::vector<Index>> all = prompts(wish, from, random);
     // What it says of the options, before anything is printed.
     for (const std::vector<Index>& prompt : all) from.model.generate(stack_rows({prompt}), 0, how, random);
     return all;
   });
-  if (ask)
+  if (from.tokenizer && wish.prompt.empty() && wish.ids.empty() && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
     answer_lines(wish, from, count, how, random);
   else
     generate(from, begin, count, how, random);

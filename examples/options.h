@@ -5,76 +5,72 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
-#include <initializer_list>
 #include <iostream>
+#include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/io/files/file.h"
 #include "engine/io/text/fields.h"
+#include "engine/io/text/table.h"
 #include "examples/program.h"
 
 /// What a program was given: --name value or --name=value, or of an option that is true or false --name alone. A value
 /// that begins with -- is only taken after =.
-class CommandLine {
- public:
+struct CommandLine {
   struct Given {
-    std::string name, value;  ///< with its --
+    std::string name, value = {};
     bool has_value = false;
-    std::string where = {};  ///< of a line of a file its name and number, as errors begin: "FILE:3: "
+    std::string where = {};  ///< as errors begin, before the name: "--", or "FILE:3: "; "": it is a word alone
   };
+  std::string program;
+  std::vector<Given> given = {};
+  bool help = false;  ///< --help or -h
 
-  CommandLine(int argc, char** argv) {
+  CommandLine(int argc, char** argv) : program(argv[0]) {
     for (int i = 1; i < argc; ++i) {
       const std::string text = argv[i];
       const std::size_t equals = text.find('=');
-      const bool value_follows = i + 1 < argc && !std::string(argv[i + 1]).starts_with("--");
-      if (text.starts_with("--") && equals != std::string::npos)
-        given_.push_back({text.substr(0, equals), text.substr(equals + 1), true});
-      else if (text == "--help" || text == "-h" || !text.starts_with("--") || !value_follows)
-        given_.push_back({text, ""});
+      if (text == "--help" || text == "-h")
+        help = true;
+      else if (!text.starts_with("--"))
+        given.push_back({text});
+      else if (equals != text.npos)
+        given.push_back({text.substr(2, equals - 2), text.substr(equals + 1), true, "--"});
+      else if (i + 1 < argc && !std::string(argv[i + 1]).starts_with("--"))
+        given.push_back({text.substr(2), argv[++i], true, "--"});
       else
-        given_.push_back({text, argv[++i], true});
+        given.push_back({text.substr(2), "", false, "--"});
     }
   }
 
-  std::vector<Given>& all() { return given_; }
-  const std::vector<Given>& all() const { return given_; }
   bool has(const std::string& name) const {
-    return std::any_of(given_.begin(), given_.end(), [&](const Given& g) { return g.name == name; });
+    return std::any_of(given.begin(), given.end(), [&](const Given& g) { return g.name == name; });
   }
   /// The value of an option, for programs whose other options depend on it; `fallback` if it is not given.
   std::string peek(const std::string& name, const std::string& fallback) const {
-    for (const Given& g : given_)
+    for (const Given& g : given)
       if (g.name == name && g.has_value) return g.value;
     return fallback;
   }
 
   /// Adds what a file says, line by line: key = value, as nanoGPT's config files have it: # begins a comment, texts may
-  /// stand in quotes, True and False are true and false, None is as if not given. `rename` may give a line another
-  /// name. Where both name an option, the command line wins. Errors: a UsageError that names file and line; also of
-  /// `reserved`, options that a file cannot give.
-  void add_file(const std::string& path, std::initializer_list<std::string> reserved,
-                const std::function<void(Given&)>& rename) {
+  /// stand in quotes, True and False are true and false, None is as if not given; decay_lr is a schedule. Where both
+  /// name an option, the command line wins. Errors: a UsageError that names file and line; also of another file or run.
+  void add_file(const std::string& path) {
     std::string text = checked_usage([&] { return mote::read_file(path, 1 << 20); });
     if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark, as Windows' editors write it
     std::vector<Given> lines;
-    for (std::size_t at = 0, number = 1; at < text.size(); ++number) {
-      const std::size_t stop = std::min(text.find('\n', at), text.size());
-      const std::string where = path + ":" + std::to_string(number) + ": ";
-      Given line = setting(text.substr(at, stop - at), where);
-      at = stop + 1;
-      if (line.name.empty()) continue;  // or None: not given
-      rename(line);
-      for (const std::string& name : reserved)
-        if (line.name == name) throw UsageError(where + name.substr(2) + " is for the command line");
-      for (const Given& other : lines)
-        if (other.name == line.name) throw UsageError(where + line.name.substr(2) + " is given twice");
-      lines.push_back(std::move(line));
+    std::istringstream in(text);
+    std::string line;
+    for (int number = 1; std::getline(in, line); ++number) {
+      const Given g = setting(line, path + ":" + std::to_string(number) + ": ");
+      if (g.name == "config" || g.name == "resume") throw UsageError(g.where + g.name + " is for the command line");
+      if (!g.name.empty() && !has(g.name)) lines.push_back(g);
     }
-    std::erase_if(lines, [this](const Given& line) { return has(line.name); });
-    given_.insert(given_.begin(), lines.begin(), lines.end());
+    given.insert(given.begin(), lines.begin(), lines.end());
   }
 
  private:
@@ -82,39 +78,37 @@ class CommandLine {
     const std::size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
     return first == std::string::npos ? "" : text.substr(first, last - first + 1);
   }
-  /// A line as an option, without a name if it is empty.
+  /// A line as an option, without a name if it gives none.
   static Given setting(const std::string& line, const std::string& where) {
     const std::size_t comment = line.find('#'), equals = line.find('=');
     const std::string key = trimmed(line.substr(0, std::min(equals, comment)));
-    if (key.empty() && comment < equals) return {};
-    if (key.empty() && trimmed(line).empty()) return {};
-    std::string value = equals < comment ? trimmed(line.substr(equals + 1)) : "";
+    if (key.empty() && equals >= comment) return {};
     const bool word = std::all_of(key.begin(), key.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-    if (key.empty() || !word || value.empty())
+    if (key.empty() || !word || equals >= comment)
       throw UsageError(where + "a line is key = value, or a comment that begins with #");
-    if (!value.empty() && (value[0] == '\'' || value[0] == '"')) {
+    std::string value = trimmed(line.substr(equals + 1));
+    if (value[0] == '\'' || value[0] == '"') {
       const std::size_t end = value.find(value[0], 1);
-      const std::string rest = end == std::string::npos ? "" : trimmed(value.substr(end + 1));
-      if (end == std::string::npos || !(rest.empty() || rest[0] == '#'))
-        throw UsageError(where + "a quote is not closed");
-      value = value.substr(1, end - 1);
-    } else {
-      value = trimmed(value.substr(0, value.find('#')));
-      if (value.empty()) throw UsageError(where + key + " has no value");
-      if (value == "None") return {};
-      value = value == "True" ? "true" : value == "False" ? "false" : value;
+      const std::string rest = end == std::string::npos ? "?" : trimmed(value.substr(end + 1));
+      if (!rest.empty() && rest[0] != '#') throw UsageError(where + "a quote is not closed");
+      return {key, value.substr(1, end - 1), true, where};
     }
-    return {"--" + key, value, true, where};
+    value = trimmed(value.substr(0, value.find('#')));
+    if (value.empty()) throw UsageError(where + key + " has no value");
+    if (value == "None") return {};
+    if (value == "True" || value == "False") value[0] = static_cast<char>(std::tolower(value[0]));
+    if (key == "decay_lr" && (value == "true" || value == "false"))  // nanoGPT's word for it
+      return {"schedule", value == "true" ? "cosine" : "constant", true, where};
+    return {key, value, true, where};
   }
-
-  std::vector<Given> given_;
 };
 
-/// Options of one program, in groups. Every field of a group's config is an option, its value the default. Given as
-/// --name value or --name=value; a value that begins with -- needs the second form.
+/// Options of one program, in groups. Every field of a group's config is an option, its value the default.
 class Options {
  public:
   explicit Options(std::string about) : about_(std::move(about)) {}
+  std::string note = {};     ///< the end of the help
+  std::string context = {};  ///< of the error for an unknown option: "unknown option --window for --task repeat"
 
   /// Adds all fields of `config`, which receives the values and must outlive this. The help prints `title` above them.
   template <class Config>
@@ -128,47 +122,29 @@ class Options {
            const std::function<void(const std::string& name, const std::string& text)>& set) {
     groups_.push_back({title, fields, set});
   }
-  /// A last line of the help.
-  void note(const std::string& text) { note_ = text; }
-  /// The end of the error for an unknown option: "unknown option --window for --task repeat".
-  void context(const std::string& text) { context_ = text; }
-
-  static std::string peek(int argc, char** argv, const std::string& name, const std::string& fallback) {
-    return CommandLine(argc, argv).peek(name, fallback);
-  }
 
   /// Takes what was given; false if that asks for --help, which is then printed. Errors: a mistake is a UsageError.
-  [[nodiscard]] bool parse(int argc, char** argv) const { return parse(argv[0], CommandLine(argc, argv)); }
-  [[nodiscard]] bool parse(const char* program, const CommandLine& line) const {
-    std::vector<std::string> seen;
-    bool help = false;
-    for (const CommandLine::Given& given : line.all()) {
-      if (given.name == "--help" || given.name == "-h") {
-        help = true;
-        continue;
-      }
-      // As its reader wrote it: in a file without the dashes.
-      const std::string shown = given.where + given.name.substr(given.where.empty() ? 0 : 2);
-      const auto [group, field] = find(given.name);
+  [[nodiscard]] bool parse(const CommandLine& line) const {
+    std::set<std::string> seen;
+    for (const CommandLine::Given& g : line.given) {
+      const auto [group, field] = find(g.where.empty() ? "" : g.name);
+      const bool in_file = g.where.size() > 2;
       if (!group)
-        throw UsageError(given.where + "unknown option " + given.name.substr(given.where.empty() ? 0 : 2) + context_ +
-                         nearest(given.name));
-      if (std::count(seen.begin(), seen.end(), given.name)) throw UsageError(shown + " is given twice");
-      seen.push_back(given.name);
-      const bool is_switch = field.words == "true|false";
-      if (!given.has_value && !is_switch) throw UsageError(shown + " needs a value");
+        throw UsageError((in_file ? g.where : "") + "unknown option " + (in_file ? "" : g.where) + g.name + context +
+                         nearest(g.name));
+      if (!seen.insert(g.name).second) throw UsageError(g.where + g.name + " is given twice");
+      if (!g.has_value && field.words != "true|false") throw UsageError(g.where + g.name + " needs a value");
       try {
-        group->set(field.name, given.has_value ? given.value : "true");
+        group->set(field.name, g.has_value ? g.value : "true");
       } catch (const mote::Error& e) {
-        throw UsageError(given.where + (given.where.empty() ? "--" : "") + std::string(e.what()));
+        throw UsageError(g.where + e.what());
       }
     }
-    if (help) print_help(program);
-    if (help) return false;
-    for (const std::string& name : seen)
-      if (const std::string needs = find(name).second.use.needs; !needs.empty())
-        throw UsageError(name + " is for " + needs);
-    return true;
+    if (line.help) print_help(line.program);
+    for (const CommandLine::Given& g : line.given)
+      if (const std::string needs = find(g.name).second.use.needs; !line.help && !needs.empty())
+        throw UsageError(g.where + g.name + " is for " + needs);
+    return !line.help;
   }
 
  private:
@@ -181,7 +157,7 @@ class Options {
   std::pair<const Group*, mote::Field> find(const std::string& name) const {
     for (const Group& group : groups_)
       for (const mote::Field& f : group.fields())
-        if (name == "--" + f.name) return {&group, f};
+        if (name == f.name) return {&group, f};
     return {nullptr, {}};
   }
 
@@ -200,51 +176,35 @@ class Options {
     return row[b.size()];
   }
   std::string nearest(const std::string& name) const {
-    // What others call them.
-    for (const auto& [theirs, ours] : {std::pair("lr", "learning_rate"),
-                                       {"steps", "max_iters"},
-                                       {"iters", "max_iters"},
-                                       {"epochs", "max_iters"},
-                                       {"batch", "batch_size"},
-                                       {"layers", "n_layer"},
-                                       {"heads", "n_head"},
-                                       {"width", "n_embd"},
-                                       {"d_model", "n_embd"},
-                                       {"context", "block_size"},
-                                       {"wd", "weight_decay"},
-                                       {"output", "out_dir"}})
-      if (name == "--" + std::string(theirs) && find("--" + std::string(ours)).first)
-        return " (did you mean --" + std::string(ours) + "?)";
+    static constexpr const char* others[][2] = {
+        {"lr", "learning_rate"}, {"steps", "max_iters"}, {"iters", "max_iters"}, {"epochs", "max_iters"},
+        {"batch", "batch_size"}, {"layers", "n_layer"},  {"heads", "n_head"},    {"width", "n_embd"},
+        {"d_model", "n_embd"},   {"output", "out_dir"},  {"wd", "weight_decay"}, {"context", "block_size"}};
+    for (const auto& [theirs, ours] : others)
+      if (name == theirs && find(ours).first) return std::string(" (did you mean --") + ours + "?)";
     std::string best;
-    std::size_t least = std::min<std::size_t>(4, (name.size() + 3) / 3);  // few edits, for a short name fewer
+    std::size_t least = std::min<std::size_t>(4, (name.size() + 5) / 3);  // few edits, for a short name fewer
     for (const Group& group : groups_)
       for (const mote::Field& f : group.fields())
-        if (const std::size_t d = distance(name, "--" + f.name); d < least) {
-          least = d;
-          best = "--" + f.name;
-        }
-    return best.empty() ? " (--help lists them all)" : " (did you mean " + best + "?)";
+        if (const std::size_t d = distance(name, f.name); d < least) least = d, best = f.name;
+    return best.empty() ? " (--help lists them all)" : " (did you mean --" + best + "?)";
   }
 
-  void print_help(const char* program) const {
-    std::size_t width = 4;
-    for (const Group& group : groups_)
-      for (const mote::Field& f : group.fields()) width = std::max(width, f.name.size());
-    const auto line = [width](const std::string& name, const std::string& text) {
-      std::cout << "  --" << name << std::string(width + 2 - name.size(), ' ') << text << "\n";
-    };
-    std::cout << about_ << "\n\nusage: " << program << " [options]\n";
+  void print_help(const std::string& program) const {
+    std::vector<mote::TableRow> rows{{about_ + "\n\nusage: " + program + " [options]"}};
     for (const Group& group : groups_) {
-      std::cout << "\n" << group.title << "\n";
+      rows.push_back({"\n" + group.title});
       for (const mote::Field& f : group.fields())
         if (f.use.needs.empty())  // else it has no effect beside the others
-          line(f.name, f.help + (f.words.empty() ? "" : " (" + f.words + ")") + " [" + f.value + "]");
+          rows.push_back(
+              {"  --" + f.name, f.help + (f.words.empty() ? "" : " (" + f.words + ")") + " [" + f.value + "]"});
     }
-    std::cout << "\n";
-    line("help", "this text");
-    if (!note_.empty()) std::cout << "\n" << note_ << "\n";
+    rows.push_back({""});
+    rows.push_back({"  --help", "this text"});
+    if (!note.empty()) rows.push_back({"\n" + note});
+    std::cout << mote::table_text(rows);
   }
 
-  std::string about_, note_, context_;
+  std::string about_;
   std::vector<Group> groups_;
 };

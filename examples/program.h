@@ -59,23 +59,6 @@ inline void flush_output() {
   if (std::fflush(stdout) != 0 || !std::cout.good() || std::ferror(stdout) != 0) fail_output();
 }
 
-/// Errors: standard output is closed, and the next file to be opened would take its place.
-inline void check_stdout() {
-#ifdef __unix__
-  if (fcntl(STDOUT_FILENO, F_GETFD) == -1) fail_output();
-#endif
-}
-
-/// Whether standard output is a pipe that nobody reads any more.
-inline bool reader_gone() {
-#ifdef __unix__
-  pollfd output{STDOUT_FILENO, POLLOUT, 0};
-  return poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
-#else
-  return false;
-#endif
-}
-
 /// Ends the program as this signal does where nobody handles it: exit code 130 for SIGINT and 143 for SIGTERM in a
 /// shell, and a script that started it stops, too.
 [[noreturn]] inline void end_by_signal(int signal) {
@@ -89,10 +72,10 @@ inline bool reader_gone() {
 template <class Body>
 int run_program(const char* name, const Body& body, int failure = 1) {
   try {
-#ifdef SIGXFSZ
-    std::signal(SIGXFSZ, SIG_IGN);  // a file above the limit on sizes is an error, not the end
+#ifdef __unix__
+    std::signal(SIGXFSZ, SIG_IGN);                           // a file above the limit on sizes is an error, not the end
+    if (fcntl(STDOUT_FILENO, F_GETFD) == -1) fail_output();  // closed: the next file opened would take its place
 #endif
-    check_stdout();
     checked_usage([] {
       mote::settings();
       mote::kernels::table();
@@ -104,8 +87,9 @@ int run_program(const char* name, const Body& body, int failure = 1) {
     std::cerr << name << ": " << e.what() << "\n";
     return 2;
   } catch (const OutputError& e) {
-#ifdef SIGPIPE
-    if (reader_gone()) end_by_signal(SIGPIPE);  // without a word, as where the signal is not ignored
+#ifdef __unix__
+    pollfd output{STDOUT_FILENO, POLLOUT, 0};  // a pipe that nobody reads any more: as if the signal were not ignored
+    if (poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0) end_by_signal(SIGPIPE);
 #endif
     std::cerr << name << ": " << e.what() << "\n";
   } catch (const std::bad_alloc&) {

@@ -1,11 +1,13 @@
-// What the programs know of a run of a GPT on a task: its settings in groups of options, from a checkpoint or anew; the
-// model that a checkpoint holds.
+// What the programs know of a run of a GPT on a task: its settings in groups of options, from a checkpoint or a command
+// line.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "examples/options.h"
 #include "models/models.h"
 #include "train/train.h"
 
@@ -22,10 +24,6 @@ struct RunSettings {
 
   std::unique_ptr<mote::Task> make_task() const { return mote::make_task(task, task_values, state); }
   std::vector<mote::Field> task_fields() const { return mote::task_options(task, task_values); }
-  void set_task(const std::string& name, const std::string& text) {
-    task_values.emplace_back(name, text);
-    task_fields();
-  }
   /// Of the model's config all but what the task determines.
   std::vector<mote::Field> model_fields() const {
     std::vector<mote::Field> all = mote::fields(mote::gpt_config(recipe.config, 1, 1));
@@ -34,81 +32,124 @@ struct RunSettings {
   }
   /// Of these what is for toy models, not for files of others or for programs; and the preset that they start from.
   std::vector<mote::Field> model_options() const {
-    std::string names = "default", preset = names;
-    for (const mote::GPTConfig::Preset& p : mote::GPTConfig::presets()) names.append("|").append(p.name);
+    std::string preset = "default";
     for (const auto& [name, text] : recipe.config)
       if (name == "preset") preset = text;
     std::vector<mote::Field> all = model_fields();
     for (const char* const left_out :
          {"scale", "attn_dropout", "resid_dropout", "attention_bias", "norm_eps", "n_inner"})
       std::erase_if(all, [&](const mote::Field& f) { return f.name == left_out; });
-    all.insert(all.begin(), {"preset", preset, "the kind of model, sizes apart", names});
+    all.insert(all.begin(), {"preset", preset, "the kind of model, sizes apart",
+                             "default|" + mote::all_names(mote::GPTConfig::presets(), "|")});
     return all;
   }
   void set_model(const std::string& name, const std::string& text) {
     recipe.config.emplace_back(name, text);
     mote::gpt_config(recipe.config, 1, 1);
   }
+  /// All of these as options.
+  void add_to(Options& options) {
+    options.add("the run", run);
+    options.add(
+        "--task " + task, [this] { return task_fields(); },
+        [this](const std::string& name, const std::string& text) {
+          task_values.emplace_back(name, text);
+          task_fields();
+        });
+    options.add(
+        "the model, a GPT", [this] { return model_options(); },
+        [this](const std::string& name, const std::string& text) { set_model(name, text); });
+    options.add("training", recipe);
+    options.context = " for --task " + task;
+  }
   mote::GPT new_model(const mote::Task& of, const mote::Init& init) const {
     return mote::GPT(mote::gpt_config(recipe.config, of.vocab_size(), of.block_size()), init);
   }
 };
 
+inline bool is_task(const std::string& name) {
+  const std::vector<std::string> all = mote::task_names();
+  return std::find(all.begin(), all.end(), name) != all.end();
+}
+
 /// The settings that a checkpoint keeps; one that mote did not have yet when it was saved is the default. Its text lies
-/// at `text`, if that is given. Errors: one sentence with the file.
+/// at `text`, if that is given. Errors: one sentence with the file; data that are a program's own.
 inline RunSettings read_settings(const mote::SafetensorsFile& file, const std::string& text = {}) {
   using namespace mote;
   const std::string* const task = saved_setting(file, "task");
   check(task, file.name(), " is no checkpoint of a run: it has no setting 'task'");
+  check(is_task(*task), file.name(), ": '", *task, "' is no task of mote but a program's own data: only the program ",
+        "that made the run can go on with it, or open its model");
   try {
+    const auto each = [&](const std::vector<Field>& known, const auto& set) {
+      for (const Field& f : known)
+        if (const std::string* const saved = saved_setting(file, f.name)) set(f.name, *saved);
+    };
     FieldValues values;
-    for (const Field& f : task_options(*task))
-      if (const std::string* const saved = saved_setting(file, f.name))
-        values.emplace_back(f.name, f.name == "text" && !text.empty() ? text : *saved);
+    each(task_options(*task), [&](const std::string& name, const std::string& saved) {
+      values.emplace_back(name, name == "text" && !text.empty() ? text : saved);
+    });
     RunSettings settings(*task, values, saved_state(file));
-    for (const Field& f : settings.model_fields())
-      if (const std::string* const saved = saved_setting(file, f.name); saved) settings.set_model(f.name, *saved);
-    for (const Field& f : fields(settings.recipe))
-      if (const std::string* const saved = saved_setting(file, f.name)) set_field(settings.recipe, f.name, *saved);
-    for (const Field& f : fields(settings.run))
-      if (const std::string* const saved = saved_setting(file, f.name)) set_field(settings.run, f.name, *saved);
+    each(settings.model_fields(), [&](const auto& name, const auto& saved) { settings.set_model(name, saved); });
+    each(fields(settings.recipe),
+         [&](const auto& name, const auto& saved) { set_field(settings.recipe, name, saved); });
+    each(fields(settings.run), [&](const auto& name, const auto& saved) { set_field(settings.run, name, saved); });
     return settings;
   } catch (const Error& e) {
     throw Error(file.name() + ": " + e.what());
   }
 }
 
-/// The newest checkpoint in the folder of a run, or the best. Errors: there is none.
-inline std::string checkpoint_of(const std::string& folder, bool best = false) {
-  mote::check(mote::file_exists(folder), "there is no folder ", folder);
-  const std::string path = best ? mote::best_checkpoint(folder) : mote::newest_checkpoint(folder);
-  mote::check(!path.empty(), "there is no ", best ? "best " : "", "checkpoint in ", folder);
-  return path;
+/// What `train` was given, the lines of --config included. --text FILE says which task it is, and so does a bare name.
+inline CommandLine read_command_line(int argc, char** argv) {
+  CommandLine line(argc, argv);
+  for (CommandLine::Given& g : line.given)
+    if (g.where.empty() && is_task(g.name)) g = {"task", g.name, true, "--"};
+  if (const std::string config = line.peek("config", ""); !config.empty()) line.add_file(config);
+  for (const char* const option : {"out_dir", "resume", "config", "text"})
+    if (line.peek(option, "?").empty()) throw UsageError(std::string("--") + option + " needs a path");
+  if (line.has("text") && !line.has("task") && !line.has("resume")) line.given.push_back({"task", "text", true, "--"});
+  if (line.has("text") && line.peek("task", "text") != "text") throw UsageError("--text is for --task text");
+  return line;
 }
 
-/// A trained model (its averaged weights, where the run has them) and its task, from one checkpoint.
-struct SavedRun {
-  RunSettings settings;
-  std::shared_ptr<const mote::Task> task;
-  mote::GPT model;
+/// The settings of the run to resume. Errors: options that contradict it are the user's, the rest its checkpoint's.
+inline RunSettings resumed_settings(const CommandLine& line, const std::string& resume) {
+  checked_usage([&] {
+    mote::check(!line.has("out_dir"), "--out_dir begins a run and --resume goes on with one: give one of them");
+    mote::check(!line.has("preset"), "--preset is for new runs");
+    mote::check(mote::file_exists(resume) && !mote::newest_checkpoint(resume).empty(), "there is no run in ", resume);
+  });
+  const mote::SafetensorsFile file(mote::newest_checkpoint(resume));
+  RunSettings settings = read_settings(file, line.peek("text", ""));
+  const std::string wanted = line.peek("task", settings.task);
+  checked_usage([&] {
+    mote::check(wanted == settings.task, "--task ", wanted, " contradicts the run in ", resume, ", which has ",
+                settings.task);
+  });
+  return settings;
+}
 
-  explicit SavedRun(const std::string& checkpoint)
-      : settings(read_settings(mote::SafetensorsFile(checkpoint))),
-        task(settings.make_task()),
-        model(settings.new_model(*task, mote::Init::none(mote::Generator(0)))) {
-    mote::load_weights(model, checkpoint);
-    if (settings.recipe.ema_decay > 0) mote::load_weights(model, checkpoint, "ema");
+/// A task's own settings, with its options, on which the other defaults depend. What cannot be is left to
+/// Options::parse(), which says where it was given.
+inline RunSettings new_settings(const CommandLine& line) {
+  mote::FieldValues values;
+  const std::string task = line.peek("task", "copy");
+  for (const mote::Field& f : mote::task_options(task))
+    if (line.has(f.name)) values.emplace_back(f.name, line.peek(f.name, "true"));
+  try {
+    return RunSettings(task, values);
+  } catch (const mote::Error&) {
+    return RunSettings(task, {});
   }
-};
+}
 
-/// The newest model of a run, or the best. A run that goes on meanwhile removes its oldest checkpoints.
-inline SavedRun saved_run(const std::string& folder, bool best) {
-  for (;;) {
-    const std::string checkpoint = checkpoint_of(folder, best);
-    try {
-      return SavedRun(checkpoint);
-    } catch (const mote::Error&) {
-      if (mote::file_exists(checkpoint)) throw;
-    }
-  }
+/// The settings of a run that goes on or begins, before its options are taken.
+inline RunSettings settings_of(const CommandLine& line) {
+  const std::string resume = line.peek("resume", "");
+  RunSettings settings =
+      resume.empty() ? checked_usage([&] { return new_settings(line); }) : resumed_settings(line, resume);
+  settings.run.folder = line.peek("out_dir", resume);
+  settings.run.fresh = resume.empty();
+  return settings;
 }

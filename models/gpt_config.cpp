@@ -42,14 +42,7 @@ const std::array<GPTConfig::Preset, 4>& GPTConfig::presets() {
   return all;
 }
 
-GPTConfig GPTConfig::preset(const std::string& name) {
-  std::string list;
-  for (const Preset& p : presets()) {
-    if (name == p.name) return p.make();
-    list.append(list.empty() ? "" : ", ").append(p.name);
-  }
-  throw Error("preset '" + name + "' is none of " + list);
-}
+GPTConfig GPTConfig::preset(const std::string& name) { return by_name("preset", presets(), name).make(); }
 
 GPTConfig GPTConfig::resized(Index layers, Index heads, Index width) const {
   GPTConfig c = *this;

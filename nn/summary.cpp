@@ -1,9 +1,7 @@
 // Summary, the table of a module's layers and parameters.
-#include <algorithm>
-#include <iomanip>
 #include <set>
-#include <sstream>
 
+#include "engine/io/text/table.h"
 #include "nn/module.h"
 
 namespace mote {
@@ -43,25 +41,15 @@ std::string summary(const Module& module) {
   reader.lines.push_back({"(self)", module.type_name(), "", 0});
   reader.stack.push_back(0);
   module.read(reader);
-  std::erase_if(reader.lines, [](const Line& line) { return line.shapes.empty(); });
-  std::size_t name = 5, type = std::max<std::size_t>(4, module.type_name().size()), shapes = 6;
+  std::vector<TableRow> rows{{"layer", "type", "parameters", "    count"}};
   Index total = 0;
   for (const Line& line : reader.lines) {
-    name = std::max(name, line.name.size());
-    type = std::max(type, line.type.size());
-    shapes = std::max(shapes, line.shapes.size());
+    if (line.shapes.empty()) continue;
+    rows.push_back({line.name, line.type, line.shapes, std::to_string(line.count)});
     total += line.count;
   }
-  std::ostringstream text;
-  text.imbue(std::locale::classic());
-  const auto row = [&](const std::string& a, const std::string& b, const std::string& c, const std::string& count) {
-    text << std::left << std::setw(static_cast<int>(name) + 2) << a << std::setw(static_cast<int>(type) + 2) << b
-         << std::setw(static_cast<int>(shapes) + 2) << c << std::right << std::setw(9) << count << "\n";
-  };
-  row("layer", "type", "parameters", "count");
-  for (const Line& line : reader.lines) row(line.name, line.type, line.shapes, std::to_string(line.count));
-  row("total", module.type_name(), "", std::to_string(total));
-  return text.str();
+  rows.push_back({"total", module.type_name(), "", std::to_string(total)});
+  return table_text(rows, "lllr");
 }
 
 }  // namespace mote

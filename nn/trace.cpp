@@ -4,34 +4,17 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <iomanip>
 #include <ostream>
 #include <set>
-#include <sstream>
+
+#include "engine/base/number_text.h"
+#include "engine/io/text/table.h"
 
 namespace mote {
 namespace {
 
 double clock_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// 1234567 as "1,234,567".
-std::string grouped(Index n) {
-  const std::string digits = std::to_string(n);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
-std::string microseconds(double seconds) {
-  std::ostringstream text;
-  text.imbue(std::locale::classic());
-  text << std::fixed << std::setprecision(1) << seconds * 1e6;
-  return text.str();
 }
 
 }  // namespace
@@ -202,17 +185,16 @@ TraceTotal Trace::total(const std::string& path) const {
 }
 
 void Trace::print(std::ostream& out, const TracePrint& options) const {
-  using Row = std::vector<std::string>;
-  std::vector<Row> rows{{"module or op", "shapes", "parameters", "FLOPs", "bytes"}};
+  std::vector<TableRow> rows{{"module or op", "shapes", "parameters", "FLOPs", "bytes"}};
   if (options.times) rows[0].push_back("us");
   if (backward_) rows[0].insert(rows[0].end(), {"kept", "back FLOPs"});
   if (backward_ && options.times) rows[0].push_back("back us");
   const auto add = [&](std::string label, std::string shapes, bool op, const auto& sums) {
-    Row row{std::move(label), std::move(shapes), op ? "" : grouped(sums.parameters), grouped(sums.flops),
-            grouped(sums.bytes)};
-    if (options.times) row.push_back(microseconds(sums.seconds));
+    TableRow row{std::move(label), std::move(shapes), op ? "" : grouped(sums.parameters), grouped(sums.flops),
+                 grouped(sums.bytes)};
+    if (options.times) row.push_back(fixed_text(1e6 * sums.seconds, 1));
     if (backward_) row.insert(row.end(), {grouped(sums.kept), grouped(sums.backward_flops)});
-    if (backward_ && options.times) row.push_back(microseconds(sums.backward_seconds));
+    if (backward_ && options.times) row.push_back(fixed_text(1e6 * sums.backward_seconds, 1));
     rows.push_back(std::move(row));
   };
   for (const TraceEvent& e : events_) {
@@ -225,17 +207,7 @@ void Trace::print(std::ostream& out, const TracePrint& options) const {
     add(std::move(label), std::move(shapes), e.is_op, e);
   }
   add("total", "", false, total());
-  std::vector<std::size_t> widths(rows[0].size());
-  for (const Row& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string blank(widths[i] - row[i].size(), ' ');
-      line += (i ? "  " : "") + (i < 2 ? row[i] + blank : blank + row[i]);
-    }
-    out << line << "\n";
-  }
+  out << table_text(rows, "llrrrrrrr");
 }
 
 }  // namespace mote

@@ -52,13 +52,18 @@ const std::map<std::string, std::size_t> budgets{
     {"engine/autograd/print.", 120},
     {"engine/autograd/diagnose.", 120},
     {"engine/ops", 3000},
-    {"engine/io", 3775},  // with heads as pictures, which models had
-    {"engine/watch", 1100},
-    {"nn", 2900},  // 2500
+    {"engine/io", 3810},  // with heads as pictures, which models had, and tables, which nn and programs had
+    {"engine/watch", 1090},
+    {"nn", 2800},  // 2500
     {"models", 1325},
     {"models/tutorials", 695},
+<<<<<<< HEAD
     {"train", 8640},  // 7700
     {"examples", 3800},
+=======
+    {"train", 8410},  // 7700
+    {"examples", 3470},
+>>>>>>> 18953f11bb2cc5a141810a9d014519b54aea0e1d
     {"examples/bench", 1260},
 };
 

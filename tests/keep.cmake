@@ -165,6 +165,10 @@ expect(${GENERATE} 2 "^$" "^[^\n]*--best is for --run\n$" --llmc x --best true)
 expect(${GENERATE} 2 "^$" "^[^\n]*--prompt and --ids: give one of them\n$" --run whole --prompt a --ids 1)
 expect(${GENERATE} 2 "^$" "^[^\n]*the task has no word 'x', '7', 'é'; its words are a b c \\|\n$" --run whole --prompt axb7xé)
 expect(${GENERATE} 2 "^$" "^[^\n]*the task has no word '5'; its words are 0 1 2 3 4\n$" --run demo --prompt "1 5 5")
+expect(${GENERATE} 2 "^$" "^[^\n]*the prompt does not end with \\|; a question is [abc][abc][abc]\\|, say, and --ids takes any beginning\n$"
+  --run whole --prompt abc)
+expect(${GENERATE} 2 "^$" "^[^\n]*the prompt has 9 words, and the model sees 6; a question is [abc][abc][abc]\\|, say,[^\n]*\n$"
+  --run whole --prompt abcabcab|)
 expect(${GENERATE} 2 "^$" "^[^\n]*--ids: 4 is not in the vocabulary, which ends at 3\n$" --run whole --ids "1 4")
 expect(${GENERATE} 2 "^$" "^[^\n]*--ids: 'one' is not a whole number\n$" --run whole --ids one)
 expect(${GENERATE} 2 "^$" "^[^\n]*--ids: there is none\n$" --run whole --ids ,)
@@ -185,7 +189,10 @@ expect(${INSPECT} 0 "\nx +F(32|64) +\\[4\\] +-4 +3 +-0.25 +5 +0 +0  ok\n" "^$" a
 expect(${INSPECT} 0 "\nstrange +F(32|64) +\\[2, 2\\] +2 +2 +2 +2 +1 +2  ok\n" "^$" a.safetensors)
 expect(${INSPECT} 0 "\nh +F16 +\\[2\\] +-2 +1 +-0.5 +2.236 +0 +0  none\nq +F8_E4M3 +\\[2\\] [- ]+  none\n.*checksums: none\n$"
   "^$" other.safetensors)
-expect(${INSPECT} 0 "\narray +F32 +\\[4\\] +-4 +3 +-0.25 +5 +0 +0  none\n" "^$" x.npy)
+file(WRITE ${WORK_DIR}/notes.txt "a text of somebody's\n")
+foreach(other IN ITEMS notes.txt gpt2/config.json)
+  expect(${INSPECT} 2 "^$" "^[^\n]*${other} is no safetensors file: inspect shows ${stop}" ${other})
+endforeach()
 expect(${INSPECT} 0 "^whole/best.safetensors.*\nsettings.task +copy\n.*\nsteps +[0-9]+\n.*\nmodel.transformer.wte.weight +F32 +\\[4, 8\\]${number}${number}${number}${number} +0 +0  ok\n"
   "^$" whole/best.safetensors)
 expect(${INSPECT} 0 "^copy: .*task: symbols = 3, length = 3\n.*newest checkpoint: whole/step-00000012.safetensors, after 12 of 12 steps\nbest checkpoint: whole/best.safetensors, after [0-9]+ steps: loss [0-9.]+ .*\n{\"step\":11,.*total +GPT +[0-9]+\n$"
@@ -199,8 +206,6 @@ expect(${INSPECT} 1 "\nx +F32 +\\[4\\] [- ]+  WRONG\n.*checksums: 1 WRONG, the f
 expect(${INSPECT} 1 "\nx +[^\n]*checksum WRONG, bit.safetensors was changed\n.*\ntensors: .*, 1 not" "^$" bit.safetensors a.safetensors)
 change(a.safetensors head.safetensors 737472616e6765 737472616e6766)
 expect(${INSPECT} 2 "^$" "^[^\n]*the header's checksum is wrong${stop}|^[^\n]*its checksum is missing${stop}" head.safetensors)
-change(x.npy cut.npy 00004040000080c0 "")
-expect(${INSPECT} 2 "^$" "^[^\n]*cut.npy: ${stop}" cut.npy)
 expect(${INSPECT} 2 "^$" "^[^\n]*'nothing'${stop}" nothing)
 expect(${INSPECT} 2 "^$" "^[^\n]*has no config.json${stop}" .)
 file(MAKE_DIRECTORY ${WORK_DIR}/broken)
@@ -224,5 +229,11 @@ expect(${INSPECT} 1 "\nstrange +F32 +\\[2, 2\\] +only in a.safetensors\n.*new +F
   a.safetensors b.safetensors)
 expect(${INSPECT} 1 "\nx +F32 +\\[4\\] +equal as numbers, not in every bit\n" "^$" a.safetensors zero.safetensors)
 expect(${INSPECT} 1 "\nx +F32 +\\[4\\] \\| \\[2, 2\\] +other shapes\n" "^$" a.safetensors shape.safetensors)
-expect(${INSPECT} 0 "\ntensors: 1 equal" "^$" x.npy x.npy)
-expect(${INSPECT} 1 "\narray +F32 +\\[4\\] +largest difference 1, relative 0.2, in 1 of 4 elements\n" "^$" x.npy z.npy)
+
+# A run of somebody's own program: what it keeps can be looked at, and no more.
+set(own "'circle' is no task of mote but a program's own data: only the program that made the run can go on with it${stop}")
+expect(${INSPECT} 0 "^circle: data of a program's own[^\n]*\n\nsettings: .*batch_size = 4, .*newest checkpoint: circle/step-00000002.safetensors, after 2 of 2 steps\n.*\n{\"step\":2,[^\n]*\n$"
+  "^$" circle)
+expect(${INSPECT} 0 "checksums: all ok\n$" "^$" circle/step-00000002.safetensors)
+expect(${TRAIN} 1 "^$" "^[^\n]*circle/step-00000002.safetensors: ${own}" --resume circle)
+expect(${GENERATE} 1 "^$" "^[^\n]*circle/step-00000002.safetensors: ${own}" --run circle)

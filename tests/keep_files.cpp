@@ -2,10 +2,10 @@
 #include <limits>
 
 #include "engine/io/files/file.h"
-#include "engine/io/files/npy.h"
 #include "engine/io/files/safetensors.h"
 #include "models/gpt_files.h"
-#include "train/run/folder.h"
+#include "models/mlp.h"
+#include "train/train.h"
 
 using namespace mote;
 
@@ -24,8 +24,11 @@ int main(int, char** argv) {
   save_safetensors(to + "zero.safetensors", {{"x", Array({4}, y)}, counts, strange}, {{"step", "1"}});
   save_safetensors(to + "b.safetensors", {{"x", Array({4}, z)}, counts, {"new", Array({2, 2}, odd)}}, {{"step", "2"}});
   save_safetensors(to + "shape.safetensors", {{"x", Array({2, 2}, x)}, counts, strange}, {{"step", "1"}});
-  save_npy(to + "x.npy", Array({4}, x));
-  save_npy(to + "z.npy", Array({4}, z));
+
+  const Dataset circle(randn({40, 2}, Generator(1)).array(), randint(0, 2, {40}, Generator(2)), 0.2, "circle");
+  MLP model({2, 4, 2}, Generator(1));
+  Run(circle, subject_of(model), {.max_iters = 2, .batch_size = 4}, {.folder = to + "circle"})
+      .train([](const RunReport&) {});
 
   // No checksums, a type that mote does not read, and a half beside it.
   const std::string header = R"({"h":{"dtype":"F16","shape":[2],"data_offsets":[0,4]},)"

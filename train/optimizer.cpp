@@ -8,16 +8,10 @@
 
 #include "engine/autograd/op.h"
 #include "engine/base/number_text.h"
+#include "engine/io/text/table.h"
 
 namespace mote {
 namespace {
-
-/// 107520 as "107,520".
-std::string count_text(Index n) {
-  std::string text = std::to_string(n);
-  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
-  return text;
-}
 
 /// Reads entries of an OptimizerState and collects its problems.
 class StateReader {
@@ -92,8 +86,8 @@ std::string describe(const std::vector<ParameterGroup>& groups) {
     Index numbers = 0;
     for (const NamedParameter& p : group.parameters) numbers += p.parameter.numel();
     const std::size_t tensors = group.parameters.size();
-    text += ": " + count_text(static_cast<Index>(tensors)) + (tensors == 1 ? " tensor, " : " tensors, ") +
-            count_text(numbers) + (numbers == 1 ? " number\n" : " numbers\n");
+    text += ": " + grouped(static_cast<Index>(tensors)) + (tensors == 1 ? " tensor, " : " tensors, ") +
+            grouped(numbers) + (numbers == 1 ? " number\n" : " numbers\n");
   }
   return text;
 }

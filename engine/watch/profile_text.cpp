@@ -4,6 +4,7 @@
 
 #include "engine/base/number_text.h"
 #include "engine/base/parallel.h"
+#include "engine/io/text/table.h"
 #include "engine/watch/limits.h"
 #include "engine/watch/profile.h"
 
@@ -28,46 +29,36 @@ class Measured {
   std::map<kernels::Level, double> gbytes_;
 };
 
-std::string padded(const std::string& text, std::size_t width, bool left = false) {
-  const std::string blank(width - std::min(width, text.size()), ' ');
-  return left ? text + blank : blank + text;
-}
-
 void print_table(std::ostream& out, const char* what, const std::map<std::string, ProfileLine>& lines, double all,
                  double own, Measured& limits) {
   std::vector<std::pair<std::string, ProfileLine>> sorted(lines.begin(), lines.end());
   const auto total = [](const ProfileLine& line) { return line.seconds + line.backward_seconds; };
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](const auto& a, const auto& b) { return total(a.second) > total(b.second); });
-  std::size_t width = 19;
-  for (const auto& [name, line] : sorted) width = std::max(width, name.size());
-  const auto row = [&](const std::string& name, const std::vector<std::string>& cells) {
-    std::string text = padded(name, width, true);
-    for (const std::string& cell : cells) text += padded(cell, 13);
-    out << text << "\n";
-  };
   const auto share = [&](double seconds) { return fixed_text(100 * seconds / all, 1) + " %"; };
-  row(what, {"calls", "forward ms", "backward ms", "of the time", "GFLOP/s", "GB/s", "of the limit"});
+  std::vector<TableRow> rows{
+      {what, "calls", "forward ms", "backward ms", "of the time", "GFLOP/s", "GB/s", "of the limit"}};
   double inside = 0;
   for (const auto& [name, line] : sorted) {
     const double seconds = total(line);
     inside += seconds;
-    std::vector<std::string> cells{std::to_string(line.calls), fixed_text(line.seconds * 1e3, 2),
-                                   fixed_text(line.backward_seconds * 1e3, 2), share(seconds)};
+    TableRow row{name, std::to_string(line.calls), fixed_text(line.seconds * 1e3, 2),
+                 fixed_text(line.backward_seconds * 1e3, 2), share(seconds)};
     if (seconds > 0 && line.bytes > 0) {
       const double gflops = line.flops / seconds * 1e-9, gbytes = line.bytes / seconds * 1e-9;
       const double calls = static_cast<double>(std::max<Index>(1, line.calls)) * (line.backward_seconds > 0 ? 2 : 1);
       const double reached = std::max(gflops / limits.gflops(), gbytes / limits.gbytes(line.bytes / calls));
-      cells.insert(cells.end(), {fixed_text(gflops, 1), fixed_text(gbytes, 1), fixed_text(100 * reached, 1) + " %"});
+      row.insert(row.end(), {fixed_text(gflops, 1), fixed_text(gbytes, 1), fixed_text(100 * reached, 1) + " %"});
     }
-    row(name, cells);
+    rows.push_back(row);
   }
   const auto rest = [&](const std::string& name, double seconds) {
-    row(name, {"", fixed_text(seconds * 1e3, 2), "", share(seconds)});
+    rows.push_back({name, "", fixed_text(seconds * 1e3, 2), "", share(seconds)});
   };
   rest(std::string("outside any ") + what, all - own - inside);
   rest("MOTE_PROFILE itself", own);
   rest("all", all);
+  out << table_text(rows, "lrrrrrrr");
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ class Choice {
  public:
   /// `otherwise` is the model whose fields are the defaults if none is named. Errors: no model of that name.
   Choice(int argc, char** argv, const std::string& otherwise, mote::Index batch = 0)
-      : name(Options::peek(argc, argv, "--model", "all")),
+      : name(CommandLine(argc, argv).peek("model", "all")),
         one(checked_usage([&] { return case_named(name == "all" ? otherwise : name); })) {
     if (batch > 0) one.batch = batch;
     given_ = one;

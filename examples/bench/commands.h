@@ -14,7 +14,7 @@ Command limits, matmul, ops, train, generate, memory, overhead;
 /// Parses `options`, of which `common` is a group, and sets threads and output; false if help was printed.
 inline bool begin(Options& options, int argc, char** argv, Common& common, Output& out) {
   options.add("All measurements", common);
-  if (!options.parse(argc, argv)) return false;
+  if (!options.parse({argc, argv})) return false;
   checked_usage([&] { common.apply(); });
   out.open(common.json);
   return true;

@@ -19,21 +19,20 @@ const Named commands[] = {
 };
 
 void help(const char* program) {
-  std::cout << "Measures mote, and beside it the limits of this machine.\n\nusage: " << program
-            << " WHAT [options]\n\n";
-  for (const Named& c : commands)
-    std::cout << "  " << c.name << std::string(11 - std::string(c.name).size(), ' ') << c.about << "\n";
-  std::cout << "  all        all of them\n\n  --help     after WHAT: its options\n";
+  std::vector<mote::TableRow> rows{{"Measures mote, and beside it the limits of this machine.\n"},
+                                   {std::string("usage: ") + program + " WHAT [options]\n"}};
+  for (const Named& c : commands) rows.push_back({std::string("  ") + c.name, c.about});
+  rows.push_back({"  all", "all of them\n"});
+  rows.push_back({"  --help", "after WHAT: its options"});
+  std::cout << mote::table_text(rows);
 }
 
 int run(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "--help" || what == "-h") return help(argv[0]), 0;
   bench::Output out;
-  std::string names;
   bool known = what == "all";
   for (const Named& c : commands) {
-    names += c.name + std::string(", ");
     known = known || what == c.name;
     if (what != c.name && what != "all") continue;
     std::string program = argv[0] + std::string(" ") + c.name;
@@ -43,8 +42,8 @@ int run(int argc, char** argv) {
     c.run(argc - 1, arguments.data(), out);
   }
   if (!known)
-    throw UsageError((what.empty() ? "say what to measure" : "'" + what + "' is nothing to measure") + ": " + names +
-                     "or all");
+    throw UsageError((what.empty() ? "say what to measure" : "'" + what + "' is nothing to measure") + ": " +
+                     mote::all_names(commands) + ", or all");
   out.finish();
   return 0;
 }

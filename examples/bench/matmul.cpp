@@ -1,4 +1,5 @@
 // bench matmul: the matrix product as a share of the multiply-add peak.
+#include <array>
 #include <cmath>
 
 #include "engine/array/array.h"
@@ -13,15 +14,20 @@ namespace {
 
 using mote::Index;
 
+enum class Form { all, NN, NT, TN };
+constexpr auto words(Form) {
+  return std::to_array<mote::Word<Form>>({{Form::all, "all"}, {Form::NN, "NN"}, {Form::NT, "NT"}, {Form::TN, "TN"}});
+}
+
 struct ProductWish {
   Index m = 0, k = 0, n = 0;
-  std::string form = "all";
+  Form form = Form::all;
   template <class V>
   void visit(V& v) {
     v("m", m, "rows of x [m, k] and of y = x W [m, n]; 0, as k and n: a list of shapes");
     v("k", k, "rows of W [k, n]");
     v("n", n, "columns of W");
-    v("form", form, "NN: y = x W, NT: dx = dy W^T, TN: dW = x^T dy, or all");
+    v("form", form, "NN: y = x W, NT: dx = dy W^T, TN: dW = x^T dy");
   }
 };
 
@@ -60,19 +66,19 @@ mote::Array random_elements(Index rows, Index columns) {
 }
 
 /// y, dx or dW for y = x W with x [m, k] and W [k, n].
-Result product(const Shape& s, const std::string& form, double seconds) {
+Result product(const Shape& s, Form form, double seconds) {
   using mote::kernels::Matrix;
   const mote::Array x = random_elements(s.m, s.k), w = random_elements(s.k, s.n), dy = random_elements(s.m, s.n);
-  mote::Array result = mote::Array::empty(form == "NN"   ? mote::Shape{s.m, s.n}
-                                          : form == "NT" ? mote::Shape{s.m, s.k}
-                                                         : mote::Shape{s.k, s.n});
+  mote::Array result = mote::Array::empty(form == Form::NN   ? mote::Shape{s.m, s.n}
+                                          : form == Form::NT ? mote::Shape{s.m, s.k}
+                                                             : mote::Shape{s.k, s.n});
   mote::real* const y = result.mutate();
   const Work work{2.0 * static_cast<double>(s.m) * static_cast<double>(s.k) * static_cast<double>(s.n)};
   return measure(
       [&] {
-        if (form == "NN")
+        if (form == Form::NN)
           mote::kernels::gemm(s.m, s.n, s.k, Matrix{x.data(), s.k, 1}, Matrix{w.data(), s.n, 1}, y, s.n);
-        else if (form == "NT")
+        else if (form == Form::NT)
           mote::kernels::gemm(s.m, s.k, s.n, Matrix{dy.data(), s.n, 1}, Matrix{w.data(), 1, s.n}, y, s.k);
         else
           mote::kernels::gemm(s.k, s.n, s.m, Matrix{x.data(), 1, s.k}, Matrix{dy.data(), s.n, 1}, y, s.n);
@@ -80,7 +86,7 @@ Result product(const Shape& s, const std::string& form, double seconds) {
       work, seconds);
 }
 
-void table(const std::vector<Shape>& list, const std::vector<std::string>& forms, double seconds, Output& out) {
+void table(const std::vector<Shape>& list, const std::vector<Form>& forms, double seconds, Output& out) {
   out.table("matmul",
             "y = x W with x [m, k] and W [k, n], on " + std::to_string(mote::threads()) + " thread" +
                 (mote::threads() == 1 ? "" : "s") + "; the limit is multiplying and adding in registers",
@@ -95,10 +101,10 @@ void table(const std::vector<Shape>& list, const std::vector<std::string>& forms
   double logs = 0, worst = 1e9;
   int count = 0;
   for (const Shape& s : list)
-    for (const std::string& form : forms) {
+    for (const Form form : forms) {
       const Result r = product(s, form, seconds);
       const double flops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.k) * static_cast<double>(s.n);
-      out.row({form, s.m, s.k, s.n, r.seconds * 1e6, flops / r.seconds * 1e-9, r.gflops, r.share});
+      out.row({mote::text_of(form), s.m, s.k, s.n, r.seconds * 1e6, flops / r.seconds * 1e-9, r.gflops, r.share});
       logs += std::log(r.share), worst = std::min(worst, r.share), ++count;
     }
   const auto percent = [](double x) { return std::to_string(std::lround(100 * x)) + " %"; };
@@ -117,12 +123,8 @@ void matmul(int argc, char** argv, Output& out) {
   const bool own = wish.m != 0 || wish.k != 0 || wish.n != 0;
   if (own && (wish.m < 1 || wish.k < 1 || wish.n < 1))
     throw UsageError("--m, --k and --n belong together, each at least 1");
-  std::vector<std::string> forms{"NN", "NT", "TN"};
-  if (wish.form != "all") {
-    if (std::find(forms.begin(), forms.end(), wish.form) == forms.end())
-      throw UsageError("form '" + wish.form + "' is none of all, NN, NT, TN");
-    forms = {wish.form};
-  }
+  std::vector<Form> forms{Form::NN, Form::NT, Form::TN};
+  if (wish.form != Form::all) forms = {wish.form};
   const std::vector<Shape> list = own ? std::vector<Shape>{{wish.m, wish.k, wish.n}} : shapes();
   const int all = mote::threads();
   if (common.threads == 0 && all > 1) {

@@ -33,14 +33,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-Case case_named(const std::string& name) {
-  std::string names;
-  for (const Case& c : cases()) {
-    if (c.name == name) return c;
-    names += (names.empty() ? "" : ", ") + c.name;
-  }
-  throw mote::Error("model '" + name + "' is none of all, " + names);
-}
+Case case_named(const std::string& name) { return mote::by_name("model", cases(), name, "all, "); }
 
 double step_flops(const mote::GPT& model, Index batch) {
   const mote::GPTConfig& c = model.config;

@@ -213,10 +213,7 @@ void ops(int argc, char** argv, Output& out) {
   if (!begin(options, argc, argv, common, out)) return;
   if (wish.rows < 1 || wish.columns < 1) throw UsageError("--rows and --columns must be at least 1");
   std::vector<Timed> list = all_ops();
-  std::string names;
-  for (const Timed& op : list) names += std::string(", ") + op.name;
-  if (wish.op != "all") std::erase_if(list, [&](const Timed& op) { return wish.op != op.name; });
-  if (list.empty()) throw UsageError("op '" + wish.op + "' is none of all" + names);
+  if (wish.op != "all") list = {checked_usage([&] { return mote::by_name("op", list, wish.op, "all, "); })};
   const mote::Shape shape{wish.rows, wish.columns}, row{wish.columns};
   const mote::Generator random(1);
   Inputs in;

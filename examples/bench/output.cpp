@@ -49,7 +49,13 @@ void Output::table(const std::string& what, const std::string& title, std::vecto
   columns_ = std::move(columns);
   if (!tables()) return;
   std::cout << title << "\n";
-  std::vector<std::string> titles;
+  widest_.clear(), sides_.clear();
+  for (const Column& c : columns_) {
+    widest_.push_back(c.title);
+    widest_.back().resize(std::max<std::size_t>(c.title.size(), c.as == As::text ? 18 : 9), ' ');
+    sides_ += c.as == As::text ? 'l' : 'r';
+  }
+  mote::TableRow titles;
   for (const Column& c : columns_) titles.push_back(c.title);
   print(titles);
 }
@@ -60,7 +66,7 @@ void Output::row(const std::vector<mote::Json>& values) {
                                         {"simd", mote::kernels::table().name},
                                         {"real", sizeof(mote::real) == 4 ? "float" : "double"},
                                         {"threads", mote::threads()}});
-  std::vector<std::string> cells;
+  mote::TableRow cells;
   for (std::size_t i = 0; i < values.size(); ++i) {
     cells.push_back(cell(columns_[i], values[i]));
     if (!values[i].is(mote::Json::Kind::null) && columns_[i].name != "threads") line.add(columns_[i].name, values[i]);
@@ -78,15 +84,8 @@ void Output::finish() {
   if (!path_.empty() && path_ != "-") mote::write_file(path_, lines_);
 }
 
-void Output::print(const std::vector<std::string>& cells) const {
-  std::string text;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::size_t width = columns_[i].as == As::text ? 18 : std::max<std::size_t>(columns_[i].title.size(), 9);
-    const std::string blank(width - std::min(width, cells[i].size()), ' ');
-    text += (i > 0 ? "  " : "") + (columns_[i].as == As::text ? cells[i] + blank : blank + cells[i]);
-  }
-  text.erase(text.find_last_not_of(' ') + 1);
-  std::cout << text << "\n" << std::flush;
+void Output::print(const mote::TableRow& cells) const {
+  std::cout << mote::table_line(cells, widest_, sides_) << std::flush;
   if (!std::cout) fail_output();
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/io/text/json.h"
+#include "engine/io/text/table.h"
 
 namespace bench {
 
@@ -47,8 +48,9 @@ class Output {
 
  private:
   bool tables() const { return path_ != "-"; }
-  void print(const std::vector<std::string>& cells) const;
-  std::string path_, what_, lines_;
+  void print(const mote::TableRow& cells) const;
+  std::string path_, what_, lines_, sides_;
+  mote::TableRow widest_;  // a cell of each column that is as wide as it
   std::vector<Column> columns_;
 };
 

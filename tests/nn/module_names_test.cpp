@@ -65,8 +65,8 @@ TEST_CASE("summary: a tied parameter is shown twice and counted once") {
   CHECK(summary(m).find("head      Linear     weight [4, 4] (tied)") != std::string::npos);
   CHECK(summary(m).find(" 57\n") != std::string::npos);
   CHECK(summary(ReLU()) ==
-        "layer  type  parameters    count\n"
-        "total  ReLU                  0\n");
+        "layer  type  parameters      count\n"
+        "total  ReLU                      0\n");
 }
 
 template <class M>

@@ -31,12 +31,9 @@ struct Entry {
 template <class T>
 typename T::Options options_of(const char* task, const FieldValues& values) {
   typename T::Options options;
-  for (const auto& [name, text] : values) {
-    if (set_field(options, name, text)) continue;
-    std::string all;
-    for (const Field& f : fields(options)) all.append(all.empty() ? "" : ", ").append(f.name);
-    throw Error(std::string("task '") + task + "' has no option '" + name + "': its options are " + all);
-  }
+  for (const auto& [name, text] : values)
+    check(set_field(options, name, text), "task '", task, "' has no option '", name, "': its options are ",
+          all_names(fields(options)));
   return options;
 }
 
@@ -119,15 +116,6 @@ const Entry entries[] = {
     entry<TwoPlacesTask>("two_places"),
 };
 
-const Entry& find(const std::string& name) {
-  std::string all;
-  for (const Entry& e : entries) {
-    if (name == e.name) return e;
-    all.append(all.empty() ? "" : ", ").append(e.name);
-  }
-  throw Error("task '" + name + "' is none of " + all);
-}
-
 FieldValues with_preset(const Entry& e, const FieldValues& values) {
   FieldValues all = e.preset;
   all.insert(all.end(), values.begin(), values.end());
@@ -143,12 +131,12 @@ std::vector<std::string> task_names() {
 }
 
 std::vector<Field> task_options(const std::string& name, const FieldValues& values) {
-  const Entry& e = find(name);
+  const Entry& e = by_name("task", entries, name);
   return e.options(e.name, with_preset(e, values));
 }
 
 std::unique_ptr<Task> make_task(const std::string& name, const FieldValues& values, const std::string& state) {
-  const Entry& e = find(name);
+  const Entry& e = by_name("task", entries, name);
   std::unique_ptr<Task> task = e.make(e.name, with_preset(e, values), state);
   task->set_name(name, task_options(name, values));
   return task;

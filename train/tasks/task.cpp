@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/base/math.h"
+#include "engine/base/number_text.h"
 #include "engine/io/text/utf8.h"
 #include "engine/io/text/utf8_stream.h"
 
@@ -67,6 +68,22 @@ std::vector<Index> Task::ids(const std::string& text) const {
 Index Task::looks_at(std::span<const Index>, Index) const { return -1; }
 std::string Task::looks_text(const std::string& share) const {
   return share + " of its attention goes to the position that tells what comes next";
+}
+
+std::string Task::best_head_text(std::span<const Index> ids, const std::vector<Array>& layers) const {
+  double best = -1;
+  std::string name;
+  for (std::size_t layer = 0; layer < layers.size(); ++layer)
+    for (Index head = 0; head < layers[layer].shape()[0]; ++head) {
+      double share = 0, count = 0;
+      for (Index t = 0; t < std::ssize(ids); ++t)
+        if (const Index at = looks_at(ids, t); at >= 0)
+          share += static_cast<double>(layers[layer].at({head, t, at})), ++count;
+      if (count == 0 || share / count <= best) continue;
+      best = share / count;
+      name = "head " + std::to_string(head) + " of layer " + std::to_string(layer) + " (both counted from 0)";
+    }
+  return name.empty() ? "" : "attention: " + name + ". " + looks_text(fixed_text(100 * best, 0) + " %");
 }
 
 Index checked_size(const char* task, const char* option, Index size, Index least, Index most) {

@@ -71,6 +71,9 @@ class Task : public Data {
   virtual Index looks_at(std::span<const Index> ids, Index position) const;
   /// A sentence that says how much of a head's attention, "58 %", goes there.
   virtual std::string looks_text(const std::string& share) const;
+  /// Which head attends most to these positions of an example, of what the heads of each layer attend to, [H, T, T];
+  /// "" if there are none.
+  std::string best_head_text(std::span<const Index> ids, const std::vector<Array>& layers) const;
 
  private:
   std::string name_ = "task";

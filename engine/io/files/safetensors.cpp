@@ -27,7 +27,7 @@ DType read_dtype(const TensorRule& rule, const Json* value) {
   rule(value->is(Json::Kind::string), "its dtype must be a string");
   const std::string& word = JsonPlace(*value).as_string();
   for (const Word<DType>& w : words(DType{}))
-    if (word == w.word) return w.value;
+    if (word == w.name) return w.value;
   rule(false, "its dtype ", Quoted{word}, " is unknown");
   return {};
 }

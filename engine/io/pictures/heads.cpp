@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
-#include <locale>
-#include <sstream>
 #include <string_view>
 
 #include "engine/base/check.h"
 #include "engine/base/math.h"
+#include "engine/base/number_text.h"
+#include "engine/io/text/table.h"
 #include "engine/io/text/utf8.h"
 
 namespace mote {
@@ -59,21 +58,19 @@ std::vector<HeadScore> head_scores(const Array& weights, const IntArray& ids) {
 }
 
 std::string describe(const std::vector<HeadScore>& scores) {
-  std::ostringstream text;
-  text.imbue(std::locale::classic());
-  text << std::fixed << std::setprecision(2) << "head  previous  first  induction  entropy\n";
+  std::vector<TableRow> rows{{"head", "previous", "first", "induction", "entropy"}};
   for (std::size_t h = 0; h < scores.size(); ++h) {
     const HeadScore& s = scores[h];
     const double most = std::max({s.previous, s.first, s.induction});
-    const char* kind = s.entropy > 0.9       ? "  nearly uniform"
+    const char* kind = s.entropy > 0.9       ? "nearly uniform"
                        : !(most >= 0.5)      ? ""
-                       : most == s.previous  ? "  previous token"
-                       : most == s.induction ? "  induction"
-                                             : "  first token";
-    text << std::setw(4) << h << std::setw(10) << s.previous << std::setw(7) << s.first << std::setw(11)
-         << s.induction << std::setw(9) << s.entropy << kind << "\n";
+                       : most == s.previous  ? "previous token"
+                       : most == s.induction ? "induction"
+                                             : "first token";
+    rows.push_back({std::to_string(h), fixed_text(s.previous, 2), fixed_text(s.first, 2), fixed_text(s.induction, 2),
+                    fixed_text(s.entropy, 2), kind});
   }
-  return text.str();
+  return table_text(rows, "rrrrr");
 }
 
 std::vector<std::string> characters_of(const std::string& text) {
@@ -104,8 +101,7 @@ std::string attention_text(const Array& weights, const std::vector<std::string>&
     if (weights.rank() == 3) {
       text += std::string(label + 4, ' ');
       for (Index h = first; h < end; ++h) {
-        std::string title =
-            " " + (heads.empty() ? "head " + std::to_string(h) : heads[static_cast<std::size_t>(h)]);
+        std::string title = " " + (heads.empty() ? "head " + std::to_string(h) : heads[static_cast<std::size_t>(h)]);
         if (h + 1 < end) title.resize(std::max(map, title.size()), ' ');
         text += title;
       }

@@ -68,7 +68,7 @@ void read_field(const char* name, const std::string& text, std::optional<T>& val
 template <class T>
 std::string field_kind(const T&) {
   if constexpr (HasWords<T>)
-    return all_words<T>("|");
+    return all_names(words(T{}), "|");
   else
     return std::is_same_v<T, bool> ? "true|false" : "";
 }

@@ -1,4 +1,5 @@
-// The words of an enum, in one table for both directions: text_of(value) and from_text<Enum>(word).
+// What has a name in a list; the words of an enum, in one table for both directions: text_of(value) and
+// from_text<Enum>(word).
 #pragma once
 
 #include <string>
@@ -8,11 +9,28 @@
 
 namespace mote {
 
-/// One value of an enum and its word in files, on command lines and in output.
+/// The names of a list's entries, "red, green".
+template <class List>
+std::string all_names(const List& list, const char* separator = ", ") {
+  std::string all;
+  for (const auto& entry : list) all.append(all.empty() ? "" : separator).append(entry.name);
+  return all;
+}
+
+/// The entry that has this name. Errors: "<what> 'blue' is none of red, green", where `also` stands before them.
+template <class List>
+const auto& by_name(std::string_view what, const List& list, std::string_view name, std::string_view also = "") {
+  for (const auto& entry : list)
+    if (name == entry.name) return entry;
+  std::string sentence(what);
+  throw Error(sentence.append(" '").append(name).append("' is none of ").append(also).append(all_names(list)));
+}
+
+/// One value of an enum and its name in files, on command lines and in output.
 template <class Enum>
 struct Word {
   Enum value;
-  const char* word;
+  const char* name;
 };
 
 /// An enum opts in with a table beside it, which argument-dependent lookup finds:
@@ -29,24 +47,14 @@ concept HasWords = requires(Enum e) {
 template <HasWords Enum>
 std::string text_of(Enum value) {
   for (const Word<Enum>& w : words(Enum{}))
-    if (w.value == value) return w.word;
+    if (w.value == value) return w.name;
   return "?";
-}
-
-/// All words, "red, green".
-template <HasWords Enum>
-std::string all_words(const char* separator = ", ") {
-  std::string list;
-  for (const Word<Enum>& w : words(Enum{})) list.append(list.empty() ? "" : separator).append(w.word);
-  return list;
 }
 
 /// The value that `word` names. Errors: "<what> 'blue' is none of red, green".
 template <HasWords Enum>
 Enum from_text(const char* what, std::string_view word) {
-  for (const Word<Enum>& w : words(Enum{}))
-    if (word == w.word) return w.value;
-  throw Error(std::string(what) + " '" + std::string(word) + "' is none of " + all_words<Enum>());
+  return by_name(what, words(Enum{}), word).value;
 }
 
 }  // namespace mote

@@ -50,10 +50,10 @@ TEST_CASE("dtype: sizes, words and what is readable") {
   const std::vector<Index> sizes{8, 4, 6, 6, 8, 8, 8, 8, 8, 8, 8, 16, 16, 16, 16, 32, 32, 32, 64, 64, 64, 64};
   std::size_t i = 0;
   for (const Word<DType>& w : words(DType{})) {
-    INFO(w.word);
+    INFO(w.name);
     CHECK(static_cast<std::size_t>(w.value) == i);
     CHECK(bits(w.value) == sizes[i++]);
-    const std::string word = w.word;
+    const std::string word = w.name;
     const bool integer = word == "BOOL" || word == "U8" || word == "I8" || word == "I16" || word == "U16" ||
                          word == "I32" || word == "U32" || word == "I64" || word == "U64";
     CHECK(readable(w.value, DType::boolean) == (word == "BOOL"));
