@@ -48,7 +48,7 @@ inline std::pair<mote::TableRow, double> train_seed(RunSettings settings, mote::
 }
 
 /// Trains with every seed from `first` to `last`, `jobs` at a time, each on a thread, and prints what came of each,
-/// worst and median. Returns whether all came to what the task states.
+/// worst and median. Returns whether all came to what the task states. Errors: those of a run that failed.
 inline bool train_seeds(const RunSettings& settings, mote::Index first, mote::Index last, mote::Index jobs) {
   const std::unique_ptr<mote::Task> task = settings.make_task();
   const mote::TableRow titles{"seed", "  loss", "  right", "seconds"};
@@ -61,10 +61,16 @@ inline bool train_seeds(const RunSettings& settings, mote::Index first, mote::In
       const mote::Index seed = next++;
       flush_output();
       lock.unlock();
-      const auto [line, score] = train_seed(settings, seed);
-      lock.lock();
-      scores.push_back(score);
-      std::cout << mote::table_line(line, titles, "lrrr");
+      try {
+        const auto [line, score] = train_seed(settings, seed);
+        lock.lock();
+        scores.push_back(score);
+        std::cout << mote::table_line(line, titles, "lrrr");
+      } catch (const mote::Error& e) {
+        lock.lock();
+        next = last + 1;  // the others end with the seeds that they have
+        throw mote::Error("the run with seed " + std::to_string(seed) + " failed: " + e.what());
+      }
     }
   };
   jobs = std::min(jobs, last - first + 1);

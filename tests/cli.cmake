@@ -43,6 +43,15 @@ expect(2 "^$" "^[^\n]*n_embd 64 is not divisible by n_head 3\n$" --seeds 1-2 --n
 expect(2 "^$" "^[^\n]*--jobs is for --seeds\n$" --jobs 2)
 expect(1 "\n1 [^\n]* %  [^\n]*\n.*right: worst [0-9.]+ %, median [0-9.]+ %; stated: >= 99.9 %, which does not hold\n$" "^$" --seeds 1-2
   --jobs 2 --max_iters 2 --sequences 5)
+foreach(jobs IN ITEMS 1 2)  # a run that fails ends them all
+  file(REMOVE_RECURSE ${WORK_DIR}/seeds)
+  file(WRITE ${WORK_DIR}/seeds/seed-1/log.jsonl "")
+  expect(1 "^copy: " "^[^\n]*the run with seed 1 failed: [^\n]*already has a log.jsonl[^\n]*\n$" --seeds 1-9 --jobs ${jobs} --max_iters 2
+    --sequences 5 --out_dir ${WORK_DIR}/seeds)
+  if(EXISTS ${WORK_DIR}/seeds/seed-9)
+    message(SEND_ERROR "train --seeds goes on behind a run that failed")
+  endif()
+endforeach()
 
 # What people type first.
 expect(2 "^$" "^[^\n]*unknown option --lr for --task copy \\(did you mean --learning_rate\\?\\)\n$" --lr 1e-3)
