@@ -1,4 +1,5 @@
-// What is in a safetensors file, in the folder of a run or in that of a GPT-2; how two files differ.
+// What is in a safetensors file, in the folder of a run or in that of a GPT-2; how two of them differ, and what came of
+// many runs.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -14,16 +15,19 @@
 #include "examples/program.h"
 #include "examples/saved_run.h"
 #include "models/gpt_files.h"
+#include "train/run/compare.h"
 
 using namespace mote;
 
 namespace {
 
 const char* const help =
-    " FILE | FOLDER | PATH OTHER\n\n"
+    " FILE | FOLDER | RUNS [--page FILE] | PATH OTHER\n\n"
     "  FILE        safetensors, checkpoints of mote included\n"
     "  FOLDER      a run (train --out_dir), or config.json and model.safetensors of a GPT-2\n"
-    "  PATH OTHER  how two files differ; a folder stands for its newest checkpoint or its model\n\n"
+    "  RUNS        a folder of runs: their settings and outcomes; --page FILE.html also writes their curves\n"
+    "  PATH OTHER  how two files differ; a folder stands for its newest checkpoint or its model, and of two runs the\n"
+    "              first step, tensor and element are shown in which they do\n\n"
     "Of a tensor: minimum, maximum, mean and norm (the root of the sum of squares) of its finite elements, how many\n"
     "are NaN or infinite, and its checksum: ok, WRONG (the file was changed; what it holds is not shown), or none.\n"
     "Of two tensors: the largest |a - b|, and the largest |a - b| / max(|a|, |b|); infinite where one of them alone\n"
@@ -139,9 +143,27 @@ std::string difference(const SafetensorsFile& a, const TensorEntry& x, const Saf
   return readable(x.dtype) && readable(y.dtype) ? difference(numbers(a, x), numbers(b, y)) : "different";
 }
 
+bool is_folder(const std::string& path) {
+  detail::FileStatus status;
+  return detail::status_of(path.c_str(), status) == 0 && status.kind == detail::FileKind::folder;
+}
+
+bool is_run(const std::string& path) { return is_folder(path) && !newest_checkpoint(path).empty(); }
+
+/// The file that a path stands for.
+std::string file_of(const std::string& path) {
+  if (!is_folder(path)) return path;
+  return is_run(path) ? newest_checkpoint(path) : path + "/model.safetensors";
+}
+
 int compare(const std::string& path, const std::string& other) {
-  const SafetensorsFile a = open(path), b = open(other);
-  std::cout << shown(path) << " | " << shown(other) << "\n\n";
+  const SafetensorsFile a = open(file_of(path)), b = open(file_of(other));
+  std::cout << shown(a.name()) << " | " << shown(b.name()) << "\n\n";
+  if (is_run(path) && is_run(other)) {
+    const std::vector<std::string> differences = first_differences(path, other);
+    for (const std::string& each : differences) std::cout << shown(each) << "\n";
+    std::cout << (differences.empty() ? "settings, logs and common checkpoints are equal in every bit\n\n" : "\n");
+  }
   Metadata changed;
   std::vector<TableRow> rows;
   Index equal = 0;
@@ -169,18 +191,6 @@ int compare(const std::string& path, const std::string& other) {
 }
 
 // Folders.
-
-bool is_folder(const std::string& path) {
-  detail::FileStatus status;
-  return detail::status_of(path.c_str(), status) == 0 && status.kind == detail::FileKind::folder;
-}
-
-/// The file that a path stands for.
-std::string file_of(const std::string& path) {
-  if (!is_folder(path)) return path;
-  const std::string newest = newest_checkpoint(path);
-  return newest.empty() ? path + "/model.safetensors" : newest;
-}
 
 /// Settings as lines of text; without those that are not given, which say "default".
 void print_fields(const std::string& title, std::vector<Field> list) {
@@ -257,15 +267,31 @@ int show_run(const std::string& folder) {
 
 int show_huggingface(const std::string& folder) {
   const std::string path = folder + "/config.json";
-  check(file_exists(path), folder, " has no config.json: it is neither a run nor a model's folder");
   const GPTConfig config = parse_huggingface_config(read_file(path, 1 << 20), path);
   print_fields("config", fields(config));
   std::cout << "\n" << summary(GPT(config, Init::none(Generator())));
   return 0;
 }
 
+int show_runs(const std::string& folder, const std::string& page) {
+  const std::vector<RunRecord> runs = read_runs(folder);
+  check(!runs.empty(), folder, " has no config.json: it is neither a run nor a model's folder, nor one of runs");
+  const ReportTable table = runs_table(runs);
+  std::vector<TableRow> rows{table.columns};
+  rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+  for (TableRow& row : rows)
+    for (std::string& cell : row) cell = shown(cell);
+  std::cout << table_text(rows);
+  if (page.empty()) return 0;
+  write_file(page, runs_html("mote: " + folder, runs));
+  std::cout << "\ntheir curves are in " << shown(page) << "\n";
+  return 0;
+}
+
 int run_command(int argc, char** argv) {
   std::vector<std::string> paths(argv + 1, argv + argc);
+  std::string page;
+  if (paths.size() == 3 && paths[1] == "--page") page = paths[2], paths.resize(1);
   for (const std::string& path : paths) {
     if (path == "--help" || path == "-h") {
       std::cout << "Shows what is in a file of tensors, in the folder of a run, or in that of a GPT-2; or how two "
@@ -277,9 +303,10 @@ int run_command(int argc, char** argv) {
   }
   if (paths.empty() || paths.size() > 2)
     throw UsageError("give one file or folder, or two to compare (--help says more)");
-  if (paths.size() == 2) return compare(file_of(paths[0]), file_of(paths[1]));
+  if (paths.size() == 2) return compare(paths[0], paths[1]);
   if (!is_folder(paths[0])) return show_file(paths[0]);
-  return newest_checkpoint(paths[0]).empty() ? show_huggingface(paths[0]) : show_run(paths[0]);
+  if (is_run(paths[0])) return show_run(paths[0]);
+  return file_exists(paths[0] + "/config.json") ? show_huggingface(paths[0]) : show_runs(paths[0], page);
 }
 
 }  // namespace

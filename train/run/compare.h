@@ -1,4 +1,4 @@
-// Runs beside each other, from their folders: what differs in their settings, what came of them, where two of them part.
+// Runs beside each other, from their folders: what differs in their settings, what came of them, where two part.
 #pragma once
 
 #include <string>
