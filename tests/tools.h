@@ -43,6 +43,12 @@ inline Array array(const Shape& shape, const std::vector<double>& values) {
   return Array(shape, narrowed);
 }
 
+/// zeros_of(2, 3) has shape [2, 3].
+template <class... Extents>
+Tensor zeros_of(Extents... extents) {
+  return Array::zeros({static_cast<Index>(extents)...});
+}
+
 /// Numbers in [low, high) that depend on the seed alone.
 inline Array random_array(const Shape& shape, std::uint64_t seed, double low = -2, double high = 2) {
   Array a = Array::empty(shape);

@@ -110,10 +110,7 @@ void check_layer(const V& v, const std::vector<Array>& x, const std::vector<std:
       },
       {.names = names,
        .inputs = x,
-       .error =
-           [&](const auto& m) {
-             m(Tensor(Array::zeros({1, 2, wrong})));
-           },
+       .error = [&](const auto& m) { m(Tensor(zeros_of(1, 2, wrong))); },
        .error_text = (self ? "SelfAttention: x [1, 2, " : "MultiHeadAttention: query [1, 2, ") + std::to_string(wrong) +
                      "] must be [B, T, " + std::to_string(v.d_in()) + "] (in " +
                      (self ? "SelfAttention)" : "MultiHeadAttention)")});

@@ -16,10 +16,7 @@ TEST_CASE("Linear") {
         {.names = bias ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
          .inputs = {random_array({2, 5, 3}, 1)},
          .oracle = [](const Weights& w, const std::vector<Value>& x) { return linear_oracle(w, "", x[0].x); },
-         .error =
-             [](const Linear& m) {
-               m(Tensor(Array::zeros({2, 5})));
-             },
+         .error = [](const Linear& m) { m(Tensor(zeros_of(2, 5))); },
          .error_text = "linear: x [2, 5] needs a last extent of 3 for weight [4, 3] (in Linear)"});
 }
 

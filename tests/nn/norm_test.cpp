@@ -16,10 +16,7 @@ TEST_CASE("Norm") {
             [](const Norm& m, In x) { return m(x[0]); },
             {.names = bias && !rms ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
              .inputs = {random_array({2, 3, 5}, 1)},
-             .error =
-                 [](const Norm& m) {
-                   m(Tensor(Array::zeros({2, 4})));
-                 },
+             .error = [](const Norm& m) { m(Tensor(zeros_of(2, 4))); },
              .error_text = rms ? "rms_norm: weight [5] does not fit the last axis of x [2, 4] (in RMSNorm)"
                                : "layer_norm: weight [5] does not fit the last axis of x [2, 4] (in LayerNorm)"});
       }

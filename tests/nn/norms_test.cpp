@@ -13,10 +13,7 @@ TEST_CASE("LayerNorm") {
         {.names = bias ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
          .inputs = {random_array({2, 3, 5}, 1)},
          .oracle = [](const Weights& w, const std::vector<Value>& x) { return layer_norm_oracle(w, "", x[0].x); },
-         .error =
-             [](const LayerNorm& m) {
-               m(Tensor(Array::zeros({2, 4})));
-             },
+         .error = [](const LayerNorm& m) { m(Tensor(zeros_of(2, 4))); },
          .error_text = "layer_norm: weight [5] does not fit the last axis of x [2, 4] (in LayerNorm)"});
 }
 
@@ -35,10 +32,7 @@ TEST_CASE("RMSNorm") {
       {.names = {"weight"},
        .inputs = {random_array({2, 3, 5}, 1)},
        .oracle = oracle,
-       .error =
-           [](const RMSNorm& m) {
-             m(Tensor(Array::zeros({2, 4})));
-           },
+       .error = [](const RMSNorm& m) { m(Tensor(zeros_of(2, 4))); },
        .error_text = "rms_norm: weight [5] does not fit the last axis of x [2, 4] (in RMSNorm)"});
 }
 

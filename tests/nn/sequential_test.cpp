@@ -21,10 +21,7 @@ TEST_CASE("Sequential") {
              const Row y = mapped(linear_oracle(w, "0.", x[0].x), [](double v) { return std::tanh(v); });
              return linear_oracle(w, "2.", y);
            },
-       .error =
-           [](const Sequential& m) {
-             m(Tensor(Array::zeros({4, 3})));
-           },
+       .error = [](const Sequential& m) { m(Tensor(zeros_of(4, 3))); },
        .error_text = "linear: x [4, 3] needs a last extent of 2 for weight [5, 2] (in 0)"});
 }
 
@@ -37,10 +34,7 @@ TEST_CASE("Sequential inside Sequential, with dropout in training") {
       [](const Sequential& m, In x) { return m(x[0]); },
       {.names = {"0.0.weight", "0.0.bias", "1.weight", "1.bias"},
        .inputs = {random_array({4, 2}, 1)},
-       .error =
-           [](const Sequential& m) {
-             m(Tensor(Array::zeros({4, 3})));
-           },
+       .error = [](const Sequential& m) { m(Tensor(zeros_of(4, 3))); },
        .error_text = "linear: x [4, 3] needs a last extent of 2 for weight [3, 2] (in 0.0)"});
 }
 
@@ -78,9 +72,8 @@ TEST_CASE("Sequential that begins with an Embedding is called with ids, also as 
   CHECK(without_gradient(m).empty());
   const Sequential outer{m.clone(), Tanh()};
   CHECK(same_bits(outer(ids).array(), Tanh()(y).array()));
-  CHECK(error_of([&] {
-          m(Tensor(Array::zeros({2, 4})));
-        }) == "Sequential: Embedding takes ids, not a tensor [2, 4] (in Sequential)");
+  CHECK(error_of([&] { m(Tensor(zeros_of(2, 4))); }) ==
+        "Sequential: Embedding takes ids, not a tensor [2, 4] (in Sequential)");
   CHECK(error_of([&] { m(ints({7})); }) == "embedding: id 7 is out of range for V = 5 (in 0)");
   CHECK(error_of([&] { Sequential{ReLU()}(ids); }) ==
         "Sequential: ReLU takes a tensor, not ids [2, 3] (in Sequential)");

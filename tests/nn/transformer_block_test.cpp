@@ -64,10 +64,7 @@ TEST_CASE("TransformerBlock") {
         [](const TransformerBlock& m, In x) { return m(x[0]); },
         {.names = names_of(o),
          .inputs = {random_array({2, 3, 4}, 1)},
-         .error =
-             [](const TransformerBlock& m) {
-               m(Tensor(Array::zeros({3, 4})));
-             },
+         .error = [](const TransformerBlock& m) { m(Tensor(zeros_of(3, 4))); },
          .error_text = "SelfAttention: x [3, 4] must be [B, T, 4] (in attn)"});
 }
 
@@ -83,19 +80,15 @@ TEST_CASE("TransformerBlock with dropout, an activation and a mask") {
       [&](const TransformerBlock& m, In x) { return m(x[0], keep); },
       {.names = names_of(o),
        .inputs = {random_array({2, 3, 4}, 1)},
-       .error =
-           [](const TransformerBlock& m) {
-             m(Tensor(Array::zeros({1, 4, 4})));
-           },
+       .error = [](const TransformerBlock& m) { m(Tensor(zeros_of(1, 4, 4))); },
        .error_text = "SelfAttention: T = 4 is above block_size 3 (in attn)"});
   const Generator random(1);
   const TransformerBlock m(4, 2, random, {.attention = {.causal = false}});
   const Array x = random_array({1, 3, 4}, 1);
   CHECK(!same_bits(m(x).array(), m(x, keep).array()));
   CHECK(same_bits(m(x, causal_mask(3)).array(), TransformerBlock(4, 2, Generator(1))(x).array()));
-  CHECK(error_of([&] {
-          m(Tensor(Array::zeros({1, 3, 5})));
-        }) == "layer_norm: weight [4] does not fit the last axis of x [1, 3, 5] (in ln_1)");
+  CHECK(error_of([&] { m(Tensor(zeros_of(1, 3, 5))); }) ==
+        "layer_norm: weight [4] does not fit the last axis of x [1, 3, 5] (in ln_1)");
 }
 
 TEST_CASE("TransformerBlockOptions: parts follow the block where they are not told otherwise") {

@@ -304,15 +304,12 @@ TEST_CASE("attention_svg of a sentence stays small; sizes of 0 are pictures too"
 }
 
 TEST_CASE("attention_svg refuses what does not fit") {
-  CHECK(error_of([] {
-          attention_svg(Array::zeros({2, 3}), letters(2), letters(3), "");
-        }) == "attention_svg: weights [2, 3] must be [H, Tq, Tk]");
-  CHECK(error_of([] {
-          attention_svg(Array::zeros({1, 2, 3}), letters(3), letters(3), "");
-        }) == "attention_svg: 3 and 3 labels do not fit weights [1, 2, 3]");
-  CHECK(error_of([] {
-          attention_svg(Array::zeros({1, 2, 3}), letters(2), letters(2), "");
-        }) == "attention_svg: 2 and 2 labels do not fit weights [1, 2, 3]");
+  CHECK(error_of([] { attention_svg(zeros_of(2, 3).array(), letters(2), letters(3), ""); }) ==
+        "attention_svg: weights [2, 3] must be [H, Tq, Tk]");
+  CHECK(error_of([] { attention_svg(zeros_of(1, 2, 3).array(), letters(3), letters(3), ""); }) ==
+        "attention_svg: 3 and 3 labels do not fit weights [1, 2, 3]");
+  CHECK(error_of([] { attention_svg(zeros_of(1, 2, 3).array(), letters(2), letters(2), ""); }) ==
+        "attention_svg: 2 and 2 labels do not fit weights [1, 2, 3]");
 }
 
 TEST_CASE("pictures of heads with names of their own") {

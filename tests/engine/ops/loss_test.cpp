@@ -133,12 +133,9 @@ TEST_CASE("mse_loss") {
     };
   };
   const std::vector<Array> inputs{random_array({3, 4}, 1), random_array({3, 4}, 2)};
-  check_op("mse_loss", [](In x) { return mse_loss(x[0], x[1]); }, summed(true), inputs,
-           {.error =
-                [] {
-                  mse_loss(zeros({4, 1}), zeros({4}));
-                },
-            .error_text = "mse_loss: shapes [4, 1] and [4] differ"});
+  check_op(
+      "mse_loss", [](In x) { return mse_loss(x[0], x[1]); }, summed(true), inputs,
+      {.error = [] { mse_loss(zeros_of(4, 1), zeros_of(4)); }, .error_text = "mse_loss: shapes [4, 1] and [4] differ"});
   check_op(
       "mse_loss", [](In x) { return mse_loss(x[0], x[1], Reduction::sum); }, summed(false), inputs);
   check_op(

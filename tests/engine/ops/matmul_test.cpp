@@ -35,10 +35,7 @@ const Oracle oracle = [](const std::vector<Value>& in) {
 TEST_CASE("matmul") {
   check_op("matmul", product, oracle, {random_array({3, 4}, 1), random_array({4, 5}, 2)},
            {.empty = {Array::zeros({3, 0}), Array::zeros({0, 5})},
-            .error =
-                [] {
-                  matmul(zeros({2, 3}), zeros({4, 5}));
-                },
+            .error = [] { matmul(zeros_of(2, 3), zeros_of(4, 5)); },
             .error_text =
                 "matmul: shapes [2, 3] and [4, 5] do not multiply (the 3 columns of the first against the 4 rows of "
                 "the second)"});
@@ -48,16 +45,15 @@ TEST_CASE("matmul") {
   check_op("matmul", product, oracle, {random_array({2, 17}, 1), random_array({17, 19}, 2)},
            {.empty = {random_array({2, 3}, 1), Array::zeros({3, 0})}});
   CHECK(error_of([] {
-          matmul(zeros({3}), zeros({4, 2}));
+          matmul(zeros_of(3), zeros_of(4, 2));
         }).starts_with("matmul: shapes [3] and [4, 2] do not multiply"));
   CHECK(error_of([] {
-          matmul(zeros({2, 3}), zeros({4}));
+          matmul(zeros_of(2, 3), zeros_of(4));
         }).starts_with("matmul: shapes [2, 3] and [4] do not multiply"));
   CHECK(error_of([] { matmul(Tensor(real(1)), zeros({1})); }) ==
         "matmul: shapes [] and [1]: a scalar has no rows or columns; multiply with * instead");
-  CHECK(error_of([] {
-          matmul(zeros({2, 1, 2}), zeros({3, 2, 2}));
-        }) == "matmul: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)");
+  CHECK(error_of([] { matmul(zeros_of(2, 1, 2), zeros_of(3, 2, 2)); }) ==
+        "matmul: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)");
 }
 
 TEST_CASE("matmul: rank 1 is a row on the left and a column on the right") {
@@ -230,10 +226,7 @@ TEST_CASE("linear") {
   const Array x = random_array({2, 3, 4}, 1), weight = random_array({5, 4}, 2), bias = random_array({5}, 3);
   check_op("linear", [](In t) { return linear(t[0], t[1], t[2]); }, naive_linear, {x, weight, bias},
            {.empty = {Array::zeros({2, 0, 4}), weight, bias},
-            .error =
-                [] {
-                  linear(zeros({2, 3}), zeros({5, 4}));
-                },
+            .error = [] { linear(zeros_of(2, 3), zeros_of(5, 4)); },
             .error_text = "linear: x [2, 3] needs a last extent of 4 for weight [5, 4]"});
   check_op("linear", [](In t) { return linear(t[0], t[1]); }, naive_linear, {x, weight},
            {.empty = {Array::zeros({2, 0}), Array::zeros({5, 0})}});

@@ -47,11 +47,7 @@ TEST_CASE("softmax") {
               .error = [] { softmax(Tensor(real(1))); },
               .error_text = "softmax: needs at least one axis"});
   check_op("softmax", [](In x) { return softmax(x[0], 0); }, columns(false), {random_array({3, 5}, 1)},
-           {.error =
-                [] {
-                  softmax(zeros({2, 3}), 2);
-                },
-            .error_text = "softmax: axis 2 is out of range for [2, 3]"});
+           {.error = [] { softmax(zeros_of(2, 3), 2); }, .error_text = "softmax: axis 2 is out of range for [2, 3]"});
   CHECK(softmax(zeros({2, 0})).shape() == Shape{2, 0});
 }
 
@@ -63,10 +59,7 @@ TEST_CASE("masked_softmax") {
     return soft_rows(in[0], false, flags);
   };
   check_op("masked_softmax", [&](In x) { return masked_softmax(x[0], keep); }, oracle, {random_array({2, 3, 4}, 1)},
-           {.error =
-                [&] {
-                  masked_softmax(zeros({3, 5}), keep);
-                },
+           {.error = [&] { masked_softmax(zeros_of(3, 5), keep); },
             .error_text = "masked_softmax: mask [3, 4] does not broadcast to [3, 5]"});
 }
 

@@ -52,10 +52,7 @@ TEST_CASE("view") {
            },
            same_order, {random_array({2, 3, 4}, 1)},
            {.any_layout = false,
-            .error =
-                [] {
-                  view(transpose(zeros({2, 3}), 0, 1), {6});
-                },
+            .error = [] { view(transpose(zeros_of(2, 3), 0, 1), {6}); },
             .error_text = "view: the elements of shape [3, 2] cannot be viewed as [6] (transposed or sliced): use "
                           "reshape"});
 }
@@ -66,20 +63,17 @@ TEST_CASE("contiguous") {
 }
 
 TEST_CASE("transpose") {
-  check_op("transpose", [](In t) { return transpose(t[0], 0, -1); },
-           moved(
-               [](const Shape& s) {
-                 return Shape{s[2], s[1], s[0]};
-               },
-               [](const Position& p, const Shape&) {
-                 return Position{p[2], p[1], p[0]};
-               }),
-           {random_array({2, 3, 4}, 1)},
-           {.error =
-                [] {
-                  transpose(zeros({2, 3}), 0, 2);
-                },
-            .error_text = "transpose: axis 2 is out of range for [2, 3]"});
+  check_op(
+      "transpose", [](In t) { return transpose(t[0], 0, -1); },
+      moved(
+          [](const Shape& s) {
+            return Shape{s[2], s[1], s[0]};
+          },
+          [](const Position& p, const Shape&) {
+            return Position{p[2], p[1], p[0]};
+          }),
+      {random_array({2, 3, 4}, 1)},
+      {.error = [] { transpose(zeros_of(2, 3), 0, 2); }, .error_text = "transpose: axis 2 is out of range for [2, 3]"});
 }
 
 TEST_CASE("permute") {
@@ -126,10 +120,7 @@ TEST_CASE("select") {
                    return Position{p[0], s[1] - 2, p[1]};
                  }),
            {random_array({2, 4, 3}, 1)},
-           {.error =
-                [] {
-                  select(zeros({2, 3}), 1, 3);
-                },
+           {.error = [] { select(zeros_of(2, 3), 1, 3); },
             .error_text = "select: position 3 is out of range for axis 1 of [2, 3]"});
   check_op("select", [](In t) { return select(t[0], -1, 0); },
            moved([](const Shape& s) { return s.without(-1); },

@@ -26,10 +26,7 @@ TEST_CASE("ai_engineering: MultiHeadSelfAttention, with and without its weights"
   ModuleOptions<MultiHeadSelfAttention> options{
       .names = {"qkv_proj.weight", "out_proj.weight", "out_proj.bias"},
       .inputs = {random_array({2, 4, 8}, 1)},
-      .error =
-          [](const MultiHeadSelfAttention& m) {
-            m(Tensor(Array::zeros({1, 6, 8})));
-          },
+      .error = [](const MultiHeadSelfAttention& m) { m(Tensor(zeros_of(1, 6, 8))); },
       .error_text = "MultiHeadSelfAttention: T = 6 is above max_context_length 5 (in MultiHeadSelfAttention)"};
   check_module(
       "MultiHeadSelfAttention", without_qkv_bias, [](const MultiHeadSelfAttention& m, In x) { return m(x[0]); },
@@ -137,9 +134,8 @@ TEST_CASE("ai_engineering: what is refused") {
   CHECK(error_of([&] { MultiHeadSelfAttention(8, 2, 0, random); }) ==
         "MultiHeadSelfAttention: max_context_length 0 must be at least 1");
   const MultiHeadSelfAttention attn(16, 4, 8, random);
-  CHECK(error_of([&] {
-          attn(Tensor(Array::zeros({2, 5, 32})));
-        }) == "MultiHeadSelfAttention: x [2, 5, 32] must be [B, T, 16] (in MultiHeadSelfAttention)");
+  CHECK(error_of([&] { attn(Tensor(zeros_of(2, 5, 32))); }) ==
+        "MultiHeadSelfAttention: x [2, 5, 32] must be [B, T, 16] (in MultiHeadSelfAttention)");
 }
 
 TEST_CASE("ai_engineering: the training test, 152 steps on the repeat task") {
@@ -167,9 +163,7 @@ TEST_CASE("ai_engineering: causality and heatmap, by hand") {
         "weights shape          : [1, 2, 2]\n"
         "sum over future cells  : 0.250000\n"
         "row sums               : min=0.8750, max=1.0000\n");
-  CHECK(error_of([] {
-          causality(Array::zeros({2, 3}));
-        }) == "causality: weights [2, 3] must be [..., T, T] and not empty");
+  CHECK(error_of([] { causality(zeros_of(2, 3).array()); }) == "causality: weights [2, 3] must be [..., T, T] and not empty");
   CHECK(heatmap(array({2, 11}, {0,   0.05, 0.1, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 1,  //
                                 nan, 0,    0,   0,    0,    0,    0,    0,    0,    0.95, 2})) ==
         "  q= 0: |  .:-=+*#%@|\n"

@@ -28,10 +28,7 @@ void check_class(const std::string& name, const std::vector<std::string>& names,
       [](const M& m, In x) { return m(x[0]); },
       {.names = names,
        .inputs = {random_array({2, 4, 4}, 1)},
-       .error =
-           [](const M& m) {
-             m(Tensor(Array::zeros({1, 6, 4})));
-           },
+       .error = [](const M& m) { m(Tensor(zeros_of(1, 6, 4))); },
        .error_text = error});
 }
 
@@ -142,12 +139,10 @@ TEST_CASE("book: what the classes refuse") {
   CHECK(error_of([&] { MultiHeadAttentionWrapper(4, 6, 3, 0.0, 0, random); }) ==
         "MultiHeadAttentionWrapper: num_heads 0 must be at least 1");
   const SplitAttention m(4, 6, 3, 0.0, 2, random);
-  CHECK(error_of([&] {
-          m(Array::zeros({2, 3, 5}));
-        }) == "MultiHeadAttention: x [2, 3, 5] must be [B, T, 4] (in MultiHeadAttention)");
-  CHECK(error_of([&] {
-          m(Array::zeros({3, 4}));
-        }) == "MultiHeadAttention: x [3, 4] must be [B, T, 4] (in MultiHeadAttention)");
+  CHECK(error_of([&] { m(zeros_of(2, 3, 5)); }) ==
+        "MultiHeadAttention: x [2, 3, 5] must be [B, T, 4] (in MultiHeadAttention)");
+  CHECK(error_of([&] { m(zeros_of(3, 4)); }) ==
+        "MultiHeadAttention: x [3, 4] must be [B, T, 4] (in MultiHeadAttention)");
   CHECK(error_of([&] { CausalAttention(4, 0, 3, 0.0, random); }) ==
         "CausalAttention: d_in 4, d_out 0 and context_length 3 must be at least 1");
   CHECK(error_of([&] { MultiHeadAttentionWrapper(4, 4, 0, 0.0, 2, random); }) ==

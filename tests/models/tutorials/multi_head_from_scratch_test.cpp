@@ -34,10 +34,7 @@ TEST_CASE("multi_head_from_scratch: TransformerBlock") {
                  "norm1.weight", "norm1.bias", "ffn.0.weight", "ffn.0.bias", "ffn.2.weight", "ffn.2.bias",
                  "norm2.weight", "norm2.bias"},
        .inputs = {random_array({2, 4, 6}, 1)},
-       .error =
-           [](const PostNormBlock& m) {
-             m(Tensor(Array::zeros({2, 3, 4})));
-           },
+       .error = [](const PostNormBlock& m) { m(Tensor(zeros_of(2, 3, 4))); },
        .error_text = "linear: x [2, 3, 4] needs a last extent of 6 for weight [6, 6] (in self_attn.W_q)"});
 }
 

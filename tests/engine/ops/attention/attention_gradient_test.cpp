@@ -15,10 +15,7 @@ void check(const std::vector<Array>& inputs, const AttentionOptions& o, const st
       "attention", [&](In x) { return attention(x[0], x[1], x[2], o); },
       [&](const std::vector<Value>& x) { return naive_attention(x, o); }, inputs,
       {.empty = empty,
-       .error =
-           [] {
-             attention(Array::zeros({2, 3}), Array::zeros({2, 4}), Array::zeros({2, 4}));
-           },
+       .error = [] { attention(zeros_of(2, 3), zeros_of(2, 4), zeros_of(2, 4)); },
        .error_text = "attention: q [2, 3] and k [2, 4] differ in their last extent"});
 }
 
