@@ -63,23 +63,6 @@ FOR_EACH_ARRAY("views: made from values, filled, read") {
   CHECK(error_of([] { A::full({2, 3}, 1).at({-3, 0}); }) == "at: position -3 is out of range for axis 0 of [2, 3]");
 }
 
-FOR_EACH_ARRAY("views: what is not defined says so") {
-  const std::vector<std::function<void()>> uses{[] { A().contiguous(); },
-                                                [] {
-                                                  const A none;
-                                                  none.values();
-                                                },
-                                                [] { A().to_vector(); },
-                                                [] { A().item(); },
-                                                [] { A().at({}); },
-                                                [] { A().mutate(); },
-                                                [] { A().reshape({1}); },
-                                                [] { A().expand({2}); },
-                                                [] { A().unsqueeze(0); },
-                                                [] { copy_of(A()); }};
-  for (const auto& use : uses) CHECK(error_of(use).find("is not defined") != std::string::npos);
-}
-
 template <class A>
 std::vector<A> views_of(const A& x) {  // x [3, 4]
   return {x,

@@ -80,22 +80,5 @@ TEST_CASE("shape: with, without, insert") {
         }) == "shape: rank 9 is above the limit of 8");
 }
 
-TEST_CASE("shape: broadcasting is aligned at the last axis") {
-  CHECK(broadcast({3, 1}, {1, 4}) == Shape{3, 4});
-  CHECK(broadcast({2, 3}, {3}) == Shape{2, 3});
-  CHECK(broadcast({2, 3}, {}) == Shape{2, 3});
-  CHECK(broadcast({0, 3}, {1, 3}) == Shape{0, 3});
-  CHECK(broadcast({1}, {0}) == Shape{0});
-  CHECK(broadcast({}, {}) == Shape{});
-  CHECK(error_of([] {
-          broadcast({2, 3}, {2});
-        }) == "broadcast: shapes [2, 3] and [2] do not broadcast (axis -1: 3 against 2)");
-  CHECK(error_of([] {
-          broadcast({2, 3}, {3, 3});
-        }) == "broadcast: shapes [2, 3] and [3, 3] do not broadcast (axis -2: 2 against 3)");
-  CHECK(error_of([] { broadcast({0}, {2}); }) ==
-        "broadcast: shapes [0] and [2] do not broadcast (axis -1: 0 against 2)");
-}
-
 }  // namespace
 }  // namespace mote::test::shape_test

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <string>
 
-#include "engine/kernels/gemm.h"
 #include "tests/tools.h"
 
 namespace mote::test::kernels_test {
@@ -363,23 +362,6 @@ TEST_CASE("kernels: lerp, from whichever end is nearer, with PyTorch's bits") {
           },
           y);
     }
-}
-
-TEST_CASE("kernels: the matrix product writes its rows and nothing between or around them") {
-  for (const Index m : {1, 2, 3, 5, 9, 15, 29})
-    for (const Index n : {1, 15, 16, 17, 31, 33, 65})
-      for (const Index k : {0, 1, 7, 40}) {
-        const std::vector<real> a = mixed(m * (k + 2) + 1, 1, false),
-                                b = mixed(std::max(k, n) * (std::max(k, n) + 3), 2, false);
-        const Index c_row = n + 5, size = (m - 1) * c_row + n;
-        for (const bool turned : {false, true})
-          same_everywhere("gemm", size, n % 16, [&](const Table& t, real* c) {
-            const Hardware use(t);
-            kernels::gemm(m, n, k, {a.data(), k + 2, 1}, {b.data(), turned ? 1 : n + 3, turned ? k + 3 : 1}, c, c_row);
-            for (Index i = 0; i + 1 < m; ++i)
-              for (Index j = n; j < c_row; ++j) REQUIRE(c[i * c_row + j] == sentinel);
-          });
-      }
 }
 
 }  // namespace

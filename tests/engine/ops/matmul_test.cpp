@@ -1,5 +1,5 @@
-// matmul and linear: check_op, error bounds over many shapes, layouts, exact integers, NaN, batches, and the bits over
-// rows, threads and instruction sets.
+// matmul and linear: check_op, layouts, NaN, batches, and the bits over rows, threads and instruction sets; what the
+// bits are, gemm_test.cpp says.
 #include "engine/ops/matmul.h"
 
 #include "engine/ops/create.h"
@@ -10,14 +10,12 @@ namespace {
 
 const OpFunction product = [](In x) { return matmul(x[0], x[1]); };
 
-/// One product, plus the sum of magnitudes |a||b| that bounds its rounding.
-std::vector<double> naive(const double* a, const double* b, Index m, Index k, Index n, bool magnitudes = false) {
+std::vector<double> naive(const double* a, const double* b, Index m, Index k, Index n) {
   std::vector<double> y;
   for (Index i = 0; i < m; ++i)
     for (Index j = 0; j < n; ++j) {
       double total = 0;
-      for (Index p = 0; p < k; ++p)
-        total += magnitudes ? std::abs(a[i * k + p] * b[p * n + j]) : a[i * k + p] * b[p * n + j];
+      for (Index p = 0; p < k; ++p) total += a[i * k + p] * b[p * n + j];
       y.push_back(total);
     }
   return y;
@@ -74,24 +72,13 @@ TEST_CASE("matmul: rank 1 is a row on the left and a column on the right") {
   }
 }
 
-TEST_CASE(
-    "matmul: many shapes stay within the rounding of one chain of k multiply-adds, in any layout, on any hardware") {
+TEST_CASE("matmul: many shapes in any layout, on any hardware: the same bits") {
   const std::vector<Index> sizes{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 30, 31, 33, 63, 64, 65, 100};
-  const double u = static_cast<double>(std::numeric_limits<real>::epsilon()) / 2;
   for (std::size_t s = 0; s < 120; ++s) {  // every size in every place, mixed
     const Index m = sizes[s % 19], k = sizes[(s * 7 + s / 19) % 19], n = sizes[(s * 11 + s / 7) % 19];
     CAPTURE(Shape({m, k, n}));
     const Array a = random_array({m, k}, 2 * s), b = random_array({k, n}, 2 * s + 1);
     const Array y = matmul(a, b);
-    const Value x(a), z(b);
-    const std::vector<double> exact = naive(x.x.data(), z.x.data(), m, k, n),
-                              size = naive(x.x.data(), z.x.data(), m, k, n, true);
-    const double gamma = static_cast<double>(k) * u / (1 - static_cast<double>(k) * u);
-    bool bounded = true;
-    for (std::size_t i = 0; i < exact.size(); ++i)
-      bounded =
-          bounded && std::abs(static_cast<double>(y.data()[i]) - exact[i]) <= gamma * size[i] * (f64 ? 2 : 1 + 1e-6);
-    CHECK(bounded);
     CHECK(same_bits(matmul(transposed_layout(a), b), y));
     CHECK(same_bits(matmul(a, transposed_layout(b)), y));
     CHECK(same_bits(matmul(transposed_layout(a), transposed_layout(b)), y));
@@ -112,19 +99,6 @@ TEST_CASE("matmul: large enough for packing, blocks of k and several tasks: the 
     CAPTURE(sizes);
     const Array a = random_array({m, k}, 1), b = random_array({k, n}, 2), turned = transposed_layout(b);
     const Array y = matmul(a, b);
-    bool defined = true;
-    for (Index i = 0; i < m; i += 4)
-      for (Index j = 0; j < n; j += 7) {
-        real total = 0;  // the definition: sums of 512, each one fused multiply-add after the other
-        for (Index p = 0; p < k; p += 512) {
-          real sum = 0;
-          for (Index q = p; q < std::min(p + 512, k); ++q)
-            sum = std::fma(a.data()[i * k + q], b.data()[q * n + j], sum);
-          total += sum;
-        }
-        defined = defined && total == y.data()[i * n + j];
-      }
-    CHECK(defined);
     for (const kernels::Table* t : kernels::available_tables())
       for (const int count : {1, 2, 3, 7}) {
         if (std::string(t->name) == "portable" && count == 2) continue;  // slow, and 3 says the same
@@ -151,25 +125,6 @@ TEST_CASE("matmul: k = 0 gives zeros even where memory was used before; m = 0, n
   CHECK(matmul(Array::zeros({4, 3}), Array::zeros({3, 0})).shape() == Shape{4, 0});
   CHECK(matmul(Array::zeros({0, 4, 3}), Array::zeros({3, 2})).shape() == Shape{0, 4, 2});
   CHECK(matmul(Array::zeros({0}), Array::zeros({0})).item() == 0);
-}
-
-TEST_CASE("matmul: whole numbers are exact") {
-  const auto whole = [](const Shape& shape, std::uint64_t seed) {
-    Array x = random_array(shape, seed, -8.5, 8.5);
-    real* const out = x.mutate();
-    std::transform(out, out + x.numel(), out, [](real number) { return std::round(number); });
-    return x;
-  };
-  for (const Index k : {17, 1000, 1 << 17}) {
-    const Array a = whole({3, k}, 1), b = whole({k, 5}, 2);
-    const Value x(a), z(b);
-    const std::vector<double> exact = naive(x.x.data(), z.x.data(), 3, k, 5);
-    for (const kernels::Table* t : kernels::available_tables()) {
-      const Hardware use(*t);
-      CHECK(distance(matmul(a, b).to_vector(), exact) == 0);
-      CHECK(distance(matmul(transposed_layout(a), transposed_layout(b)).to_vector(), exact) == 0);
-    }
-  }
 }
 
 TEST_CASE("matmul: NaN and infinity stay in their row, and 0 times infinity is NaN") {
