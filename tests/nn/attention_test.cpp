@@ -191,24 +191,6 @@ TEST_CASE("attention layers show an observer their heads joined: what enters the
   CHECK(seen.layers[0].empty());
 }
 
-TEST_CASE("attention layers: cached in chunks of any size = the whole pass, for every variant") {
-  const NoGrad no_grad;
-  each_variant([](const auto& v) {
-    CAPTURE(v.name);
-    const auto m = layer_of(v);
-    const Array x = random_array({2, 80, v.d_in()}, 3), whole = m(x).array();
-    for (const Index step : {1, 7, 67}) {
-      KeyValueCache cache = m.cache();
-      for (Index t = 0; t < 80; t += step) {
-        const Index end = std::min<Index>(t + step, 80);
-        CHECK_MESSAGE(same_bits(m(Tensor(x.slice(1, t, end)), Mask(), &cache).array(), whole.slice(1, t, end)), "from ",
-                      t);
-      }
-      CHECK(cache.length() == 80);
-    }
-  });
-}
-
 TEST_CASE("attention layers: a mask beside causal or in its place, and a row of the batch as if it were alone") {
   each_variant([](auto v) {
     CAPTURE(v.name);

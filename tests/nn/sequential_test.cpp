@@ -38,18 +38,6 @@ TEST_CASE("Sequential inside Sequential, with dropout in training") {
        .error_text = "linear: x [4, 3] needs a last extent of 2 for weight [3, 2] (in 0.0)"});
 }
 
-TEST_CASE("Sequential draws from left to right, as PyTorch does") {
-  // torch.manual_seed(123); m = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)); list(m.parameters())
-  Generator random(123);
-  const Sequential m{Linear(2, 3, random), Tanh(), Linear(3, 1, random)};
-  const std::vector<Parameter> p = parameters(m);
-  REQUIRE(p.size() == 4);
-  check_float32(p[0].value(), {-0.288341254f, 0.0234226044f, -0.351190627f, 0.266659558f, -0.602493882f, 0.51834029f});
-  check_float32(p[1].value(), {-0.513953686f, -0.562179506f, -0.446811616f});
-  check_float32(p[2].value(), {0.261478186f, -0.213326395f, 0.216052175f});
-  check_float32(p[3].value(), {-0.490014136f});
-}
-
 TEST_CASE("Sequential of nothing is the identity; add appends and chains") {
   Sequential m;
   const Tensor x = random_array({2, 3}, 1);
