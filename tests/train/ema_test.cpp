@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "models/gpt.h"
 #include "tests/temp_folder.h"
@@ -35,10 +34,6 @@ void set(const Parameter& p, double x) { p.set(Array::full(p.shape(), static_cas
 double average_of(const EMA& ema) {
   const std::vector<NamedArray> all = ema.averages();
   return static_cast<double>(std::get<Array>(all[0].value).at({0}));
-}
-bool same_bits(const Array& x, const Array& y) {
-  return x.shape() == y.shape() &&
-         std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.numel()) * sizeof(real)) == 0;
 }
 
 TEST_CASE("EMA: the first update copies, every other one keeps `decay` of the average") {

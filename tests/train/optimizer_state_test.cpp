@@ -2,10 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "engine/base/env.h"
-#include "engine/base/parallel.h"
+#include "tests/tools.h"
 #include "tests/train/optimizer_cases.h"
 #include "train/adamw.h"
 #include "train/clip.h"
@@ -22,9 +21,6 @@ std::vector<real> long_run() {
   SGD sgd(groups, {.lr = 0.1, .momentum = 0.9, .weight_decay = 0.05, .nesterov = true});
   for (Index s = 0; s < 3; ++s) take_step(adam, s), take_step(sgd, s);
   return numbers(adam);
-}
-bool same_bits(const std::vector<real>& a, const std::vector<real>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(real)) == 0;
 }
 
 }  // namespace
@@ -99,20 +95,12 @@ TEST_CASE("Adam: a step count beyond 32 bits") {
 }
 
 TEST_CASE("optimizers: equal bits for every number of threads and every instruction set") {
-  const int threads_before = threads();
-  const kernels::Table& table_before = kernels::table();
   const std::vector<real> expected = long_run();
-  for (const int n : {1, 2, 3}) {
-    set_threads(n);
+  for (const int n : {1, 2, 3})
     for (const kernels::Table* t : kernels::available_tables()) {
-      kernels::use_table(*t);
-      CAPTURE(n);
-      CAPTURE(t->name);
-      CHECK(same_bits(long_run(), expected));
+      const Hardware use(*t, n);
+      CHECK_MESSAGE(same_bits(long_run(), expected), t->name, " with ", n, " threads");
     }
-  }
-  kernels::use_table(table_before);
-  set_threads(threads_before);
 }
 
 TEST_CASE("optimizers: a warm step asks the system for no memory") {
