@@ -213,26 +213,6 @@ TEST_CASE("Hugging Face folders: every bit back, equal files, refusals") {
   CHECK(error_of([&] { load_huggingface(folder.path("none")); }).find("none/config.json") != std::string::npos);
 }
 
-TEST_CASE("GPT: with Init::none nothing is drawn, and it computes, trains, is copied and filled as one of zeros") {
-  GPTConfig c = small();
-  c.dropout = 0.5;
-  const Generator random(4);
-  GPT none(c, Init::none(random));
-  CHECK(random.get_state() == Generator(4).get_state());
-  CHECK(none.transformer.h[0].attn.c_attn.bias.value().stride(0) == 0);
-  CHECK(GPT(c, random).transformer.h[0].attn.c_attn.bias.value().is_contiguous());
-  none.eval();
-  CHECK(same_bits(logits(none), Array::zeros({2, 3, 7})));
-  const GPT copy = none.clone();
-  none.loss(ints({{1, 2}}), ints({{2, 3}})).backward();
-  for (const Parameter& p : parameters(none))  // a step, as an optimizer takes it
-    for (Index i = 0; i < p.numel(); ++i) p.mutate()[i] -= p.grad().contiguous().data()[i];
-  CHECK((same_bits(logits(none), logits(copy)) && summary(none) == summary(copy)));  // of zeros every gradient is 0
-  copy_weights(lively(c), none);
-  CHECK(same_bits(logits(none), logits(lively(c))));
-  CHECK(none.generate(ints({{1, 2}}), 2).shape() == Shape{1, 4});
-}
-
 TEST_CASE("Hugging Face folders: loading takes the weights and at most one matrix more") {
   const TempFolder folder;
   GPTConfig c = GPTConfig::gpt2().resized(3, 2, 64);

@@ -62,38 +62,32 @@ TEST_CASE("contiguous") {
   CHECK(contiguous(transpose(zeros({2, 3}), 0, 1)).array().is_contiguous());
 }
 
+/// Axis i of y is axis order[i] of x.
+Oracle permuted(const std::vector<std::size_t>& order) {
+  return moved(
+      [=](const Shape& x) {
+        Shape y = x;
+        for (std::size_t i = 0; i < order.size(); ++i) y = y.with(static_cast<int>(i), x[static_cast<int>(order[i])]);
+        return y;
+      },
+      [=](const Position& at, const Shape&) {
+        Position source(at.size());
+        for (std::size_t i = 0; i < order.size(); ++i) source[order[i]] = at[i];
+        return source;
+      });
+}
+
 TEST_CASE("transpose") {
   check_op(
-      "transpose", [](In t) { return transpose(t[0], 0, -1); },
-      moved(
-          [](const Shape& s) {
-            return Shape{s[2], s[1], s[0]};
-          },
-          [](const Position& p, const Shape&) {
-            return Position{p[2], p[1], p[0]};
-          }),
-      {random_array({2, 3, 4}, 1)},
+      "transpose", [](In t) { return transpose(t[0], 0, -1); }, permuted({2, 1, 0}), {random_array({2, 3, 4}, 1)},
       {.error = [] { transpose(zeros_of(2, 3), 0, 2); }, .error_text = "transpose: axis 2 is out of range for [2, 3]"});
 }
 
 TEST_CASE("permute") {
-  check_op("permute",
-           [](In t) {
-             return permute(t[0], {2, 0, -2});
-           },
-           moved(
-               [](const Shape& s) {
-                 return Shape{s[2], s[0], s[1]};
-               },
-               [](const Position& p, const Shape&) {
-                 return Position{p[1], p[2], p[0]};
-               }),
-           {random_array({2, 3, 4}, 1)},
-           {.error =
-                [] {
-                  permute(zeros({2, 3, 4}), {0, 1, 1});
-                },
-            .error_text = "permute: axis 1 is listed twice"});
+  const std::initializer_list<int> axes{2, 0, -2}, twice{0, 1, 1};
+  check_op("permute", [&](In t) { return permute(t[0], axes); }, permuted({2, 0, 1}), {random_array({2, 3, 4}, 1)},
+           {.error = [&] { permute(zeros({2}), twice); }, .error_text = "permute: 3 axes for shape [2]"});
+  CHECK(error_of([&] { permute(zeros_of(2, 3, 4), twice); }) == "permute: axis 1 is listed twice");
 }
 
 TEST_CASE("slice") {
@@ -114,20 +108,17 @@ TEST_CASE("slice") {
 }
 
 TEST_CASE("select") {
-  check_op("select", [](In t) { return select(t[0], 1, -2); },
-           moved([](const Shape& s) { return s.without(1); },
-                 [](const Position& p, const Shape& s) {
-                   return Position{p[0], s[1] - 2, p[1]};
-                 }),
-           {random_array({2, 4, 3}, 1)},
+  const auto at = [](int axis, Index place) {
+    const auto source = [=](Position p, const Shape& s) {
+      p.insert(p.begin() + (axis < 0 ? s.rank() + axis : axis), place < 0 ? s[axis] + place : place);
+      return p;
+    };
+    return moved([=](const Shape& s) { return s.without(axis); }, source);
+  };
+  check_op("select", [](In t) { return select(t[0], 1, -2); }, at(1, -2), {random_array({2, 4, 3}, 1)},
            {.error = [] { select(zeros_of(2, 3), 1, 3); },
             .error_text = "select: position 3 is out of range for axis 1 of [2, 3]"});
-  check_op("select", [](In t) { return select(t[0], -1, 0); },
-           moved([](const Shape& s) { return s.without(-1); },
-                 [](const Position& p, const Shape&) {
-                   return Position{p[0], p[1], 0};
-                 }),
-           {random_array({2, 4, 3}, 1)});
+  check_op("select", [](In t) { return select(t[0], -1, 0); }, at(-1, 0), {random_array({2, 4, 3}, 1)});
 }
 
 TEST_CASE("split, chunk, unbind") {
