@@ -1,11 +1,7 @@
 // check_op, the one line every op is tested through.
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "engine/ops/arithmetic.h"
 #include "engine/watch/gradcheck.h"

@@ -1,5 +1,7 @@
-// The small tools tests share: arrays to test with, comparison by bits, error texts, leaks, hardware.
+// Doctest and the small tools tests share: arrays to test with, comparison by bits, error texts, leaks, hardware.
 #pragma once
+
+#include <doctest/doctest.h>
 
 #include <cmath>
 #include <cstring>

@@ -1,8 +1,6 @@
 // TokenChooser against the formula that sorts all of V, on logits with equals, gaps and edges.
 #include "models/choose_token.h"
 
-#include <numeric>
-
 #include "tests/models/gpt_tools.h"
 
 namespace mote::test::choose_token_test {

@@ -1,10 +1,7 @@
 // GPTs in the files of other projects: config.json in and out, folders, memory, llm.c's files, and every refusal.
 #include "models/gpt_files.h"
 
-#include <doctest/doctest.h>
-
 #include <bit>
-#include <cstring>
 #include <map>
 
 #include "engine/base/storage.h"

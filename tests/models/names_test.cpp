@@ -1,8 +1,6 @@
 // Tables of names: what is called how, in which direction, and layers that the other library does not have.
 #include "models/names.h"
 
-#include <doctest/doctest.h>
-
 #include "tests/module_tools.h"
 #include "tests/state_tools.h"
 #include "tests/temp_folder.h"

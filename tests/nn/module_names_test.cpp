@@ -1,5 +1,4 @@
 // What is made of names: summary, copy_weights, refused names, layer paths in errors.
-#include <doctest/doctest.h>
 
 #include "engine/ops/ops.h"
 #include "nn/activation.h"

@@ -1,10 +1,7 @@
 // The layers once more, in double and as plain loops, for oracles; and what initialisers are compared with.
 #pragma once
 
-#include <cmath>
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "tests/check_module.h"
 

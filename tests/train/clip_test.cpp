@@ -1,12 +1,8 @@
 // clip_grad_norm at its edges; optimizer_test.cpp has torch's numbers.
 #include "train/clip.h"
 
-#include <doctest/doctest.h>
-
 #include <functional>
-#include <limits>
 #include <memory>
-#include <string>
 
 #include "tests/tools.h"
 #include "tests/train/optimizer_cases.h"

@@ -2,8 +2,6 @@
 // streams, errors.
 #include "train/data_loader.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <set>
 #include <sstream>

@@ -1,10 +1,6 @@
 // EMA against its formula; the scope with its weights, left in every way; its place in a checkpoint.
 #include "train/ema.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "models/gpt.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"

@@ -1,10 +1,6 @@
 // Fit: what it tells and when, early stop, broken losses, schedule, clipping; memory.
 #include "train/fit.h"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-
 #include "engine/base/env.h"
 #include "engine/ops/ops.h"
 #include "models/gpt.h"

@@ -2,12 +2,6 @@
 // optimizer.
 #include "train/muon.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <string>
-
 #include "models/gpt.h"
 #include "models/mlp.h"
 #include "nn/embedding.h"

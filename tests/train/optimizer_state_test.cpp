@@ -1,7 +1,4 @@
 // An optimizer's state taken and set; the promises of equal bits and of no new memory.
-#include <doctest/doctest.h>
-
-#include <cmath>
 
 #include "engine/base/env.h"
 #include "tests/tools.h"

@@ -1,7 +1,4 @@
 // Finite numbers raise no floating-point exception in an optimizer's step.
-#include <doctest/doctest.h>
-
-#include <limits>
 
 #include "tests/tools.h"
 #include "tests/traps.h"

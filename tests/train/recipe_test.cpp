@@ -1,10 +1,6 @@
 // Recipes: the optimizers and schedules they name, what they refuse.
 #include "train/recipe.h"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-
 #include "models/gpt.h"
 #include "tests/tools.h"
 

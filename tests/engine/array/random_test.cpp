@@ -1,14 +1,9 @@
 // Generator's own manners: seeds, handles, states, what it refuses.
 #include "engine/array/random.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <span>
-#include <vector>
 
 #include "tests/engine/array/draws.h"
 #include "tests/tools.h"

@@ -1,8 +1,6 @@
 // What Array, IntArray and Mask share: values in and out, copy on write, every view, the errors.
-#include <doctest/doctest.h>
 
 #include <functional>
-#include <limits>
 
 #include "engine/array/array.h"
 #include "engine/array/int_array.h"

@@ -1,5 +1,4 @@
 // Chains of a million ops on a small stack, however they end, and graphs of several threads.
-#include <doctest/doctest.h>
 #include <pthread.h>
 
 #include <atomic>

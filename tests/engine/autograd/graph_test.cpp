@@ -1,7 +1,5 @@
 // Graphs apart from ops: how gradients add up, what is refused and in which words, known answers.
-#include <doctest/doctest.h>
 
-#include <cmath>
 #include <thread>
 
 #include "engine/ops/ops.h"

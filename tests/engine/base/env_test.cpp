@@ -1,8 +1,6 @@
 // The MOTE_ variables: what is taken, and the sentences for what is not.
 #include "engine/base/env.h"
 
-#include <doctest/doctest.h>
-
 #include "engine/kernels/kernels.h"
 #include "tests/process.h"
 #include "tests/tools.h"

@@ -1,10 +1,6 @@
 // Layout: strides and offsets as plain arithmetic; views are tested as those of arrays.
 #include "engine/base/layout.h"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "tests/tools.h"
 
 namespace mote::test::layout_test {

@@ -1,7 +1,6 @@
 // Parallel_for: every index once, borders, exceptions, nesting, resizing, forks, an idle pool.
 #include "engine/base/parallel.h"
 
-#include <doctest/doctest.h>
 #include <sys/resource.h>
 
 #include <array>

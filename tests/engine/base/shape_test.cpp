@@ -1,10 +1,6 @@
 // Shape: what may exist, axes, insertion and removal, broadcasting, overflow; Error's texts.
 #include "engine/base/shape.h"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "engine/ops/create.h"
 #include "tests/tools.h"
 

@@ -2,8 +2,6 @@
 #include "engine/base/storage.h"
 #include "engine/base/env.h"
 
-#include <doctest/doctest.h>
-
 #include <array>
 #include <atomic>
 #include <new>

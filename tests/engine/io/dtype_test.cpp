@@ -1,13 +1,6 @@
 // Element types, and every conversion to mote's own types against formulas of this file.
 #include "engine/io/files/dtype.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <vector>
-
 #include "tests/tools.h"
 
 namespace mote::test::dtype_test {

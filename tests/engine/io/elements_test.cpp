@@ -1,10 +1,6 @@
 // Elements of a source as arrays: piece by piece, from any place, and what is refused.
 #include "engine/io/files/elements.h"
 
-#include <doctest/doctest.h>
-
-#include <cstring>
-
 #include "engine/io/files/crc32.h"
 #include "tests/sources.h"
 #include "tests/temp_folder.h"

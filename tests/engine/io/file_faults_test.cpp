@@ -1,5 +1,4 @@
 // Every call on files fails in turn, is interrupted, does half of what it should, or is followed by a power cut.
-#include <doctest/doctest.h>
 #include <sys/stat.h>
 #ifdef __linux__
 #include <sched.h>

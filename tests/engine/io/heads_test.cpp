@@ -1,10 +1,7 @@
 // Head_scores on weights made by hand, describe(), attention_text, and attention_svg as a picture.
 #include "engine/io/pictures/heads.h"
 
-#include <doctest/doctest.h>
-
 #include <functional>
-#include <limits>
 #include <set>
 #include <sstream>
 

@@ -1,8 +1,4 @@
 // What parse_json accepts and what it refuses, where errors point, damaged text, limits of time and memory.
-#include <doctest/doctest.h>
-
-#include <string>
-#include <vector>
 
 #include "engine/io/text/json.h"
 #include "tests/tools.h"

@@ -1,13 +1,7 @@
 // JSON values: construction, access and its errors, text and back.
 #include "engine/io/text/json.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <locale>
-#include <string>
 
 #include "tests/tools.h"
 

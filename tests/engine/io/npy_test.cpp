@@ -1,13 +1,6 @@
 // .npy files: NumPy's own bytes, every type and order that is read, damaged and foreign files.
 #include "engine/io/files/npy.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "engine/io/files/file.h"
 #include "tests/sources.h"
 #include "tests/temp_folder.h"

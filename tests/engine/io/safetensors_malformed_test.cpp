@@ -1,6 +1,5 @@
 // Safetensors files that are not sound: each is refused in a sentence, soon, and without memory that the file does not
 // account for.
-#include <doctest/doctest.h>
 
 #include <atomic>
 #include <cstdlib>

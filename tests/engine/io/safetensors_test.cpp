@@ -2,8 +2,6 @@
 #include "engine/io/files/safetensors.h"
 #include "tests/sources.h"
 
-#include <doctest/doctest.h>
-
 #include <bit>
 #include <filesystem>
 

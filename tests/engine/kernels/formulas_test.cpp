@@ -1,10 +1,6 @@
 // The kernels of activations, rows and norms against their formulas in long double, from every table.
-#include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <string>
 
 #include "engine/base/math.h"
 #include "engine/kernels/kernels.h"

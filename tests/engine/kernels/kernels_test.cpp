@@ -2,11 +2,7 @@
 // strides, and writes nothing beside its output.
 #include "engine/kernels/kernels.h"
 
-#include <doctest/doctest.h>
-
 #include <cstddef>
-#include <cstring>
-#include <string>
 
 #include "tests/tools.h"
 

@@ -1,10 +1,6 @@
 // gelu_linear: the bits of linear(gelu(x)), with less kept for backward.
 #include "engine/ops/gelu_linear.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "engine/ops/create.h"
 #include "tests/support.h"
 

@@ -1,8 +1,6 @@
 // PackedWeights: linear() in the bits it has without, weights that change, scopes, memory.
 #include "engine/ops/packed_weights.h"
 
-#include <doctest/doctest.h>
-
 #include <thread>
 
 #include "engine/ops/create.h"

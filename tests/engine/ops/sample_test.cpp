@@ -1,9 +1,6 @@
 // Random tensors: each op draws what its generator draws; multinomial's shapes, properties and errors.
 #include "engine/ops/sample.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <functional>
 #include <set>
 

@@ -1,9 +1,8 @@
 // Finite numbers raise no floating-point exception, whatever their count: no 0 / 0 in lanes that are not there.
-#include <doctest/doctest.h>
 
+#include "tests/traps.h"
 #include "engine/ops/ops.h"
 #include "tests/tools.h"
-#include "tests/traps.h"
 
 namespace mote::test::traps_test {
 namespace {

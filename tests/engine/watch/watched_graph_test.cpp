@@ -1,5 +1,4 @@
 // Rules that go wrong, and the two settings that watch a graph: MOTE_CHECK=finite and MOTE_DEBUG=1.
-#include <doctest/doctest.h>
 
 #include <functional>
 #include <iostream>

@@ -1,10 +1,6 @@
 // RunFolder: which checkpoints stay, which is the newest and which the best, whose folder it is.
 #include "train/run/run_folder.h"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-
 #include "engine/io/files/file.h"
 #include "tests/file_calls.h"
 #include "tests/process.h"

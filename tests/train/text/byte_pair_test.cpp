@@ -1,8 +1,6 @@
 // Byte pairs: encoding and training against the slow definitions, the order of merges, long and empty texts.
 #include "train/text/byte_pair.h"
 
-#include <doctest/doctest.h>
-
 #include "tests/tools.h"
 #include "tests/train/text/slow_encoder.h"
 

@@ -1,5 +1,4 @@
 // GPT-2's vocabulary and merges: a small pair made here, what is refused, and the real ones where they lie.
-#include <doctest/doctest.h>
 
 #include <cstdlib>
 

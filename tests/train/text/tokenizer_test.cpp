@@ -1,8 +1,6 @@
 // Every tokenizer: there and back, special tokens, files; characters and bytes by hand.
 #include "train/text/tokenizer.h"
 
-#include <doctest/doctest.h>
-
 #include <climits>
 
 #include "tests/random_text.h"
