@@ -12,20 +12,17 @@ TEST_CASE("LayerNorm") {
         [](const LayerNorm& m, In x) { return m(x[0]); },
         {.names = bias ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
          .inputs = {random_array({2, 3, 5}, 1)},
-         .oracle = [](const Weights& w, const std::vector<Value>& x) { return layer_norm_oracle(w, "", x[0].x); },
+         .oracle =
+             [](const Weights& w, const std::vector<Value>& x) {
+               return norm_rows(x[0].x, 5, true, &w.at("weight"), optional_of(w, "bias"));
+             },
          .error = [](const LayerNorm& m) { m(Tensor(zeros_of(2, 4))); },
          .error_text = "layer_norm: weight [5] does not fit the last axis of x [2, 4] (in LayerNorm)"});
 }
 
 TEST_CASE("RMSNorm") {
   const auto oracle = [](const Weights& w, const std::vector<Value>& x) {
-    Row y;
-    for (std::size_t row = 0; row < x[0].x.size(); row += 5) {
-      double square = 0;
-      for (std::size_t i = row; i < row + 5; ++i) square += x[0].x[i] * x[0].x[i] / 5;
-      for (std::size_t i = 0; i < 5; ++i) y.push_back(x[0].x[row + i] / std::sqrt(square + 1e-5) * w.at("weight").x[i]);
-    }
-    return y;
+    return norm_rows(x[0].x, 5, false, &w.at("weight"));
   };
   check_module(
       "RMSNorm", [](Generator&) { return RMSNorm(5); }, [](const RMSNorm& m, In x) { return m(x[0]); },

@@ -3,7 +3,7 @@
 #include "engine/ops/matmul.h"
 
 #include "engine/ops/create.h"
-#include "tests/support.h"
+#include "tests/row_oracles.h"
 
 namespace mote::test::matmul_test {
 namespace {
@@ -165,18 +165,7 @@ TEST_CASE("matmul: leading axes broadcast, and each product is that of its two m
 
 TEST_CASE("linear") {
   const Oracle naive_linear = [](const std::vector<Value>& in) {
-    const Index features = in[1].shape[1], out = in[1].shape[0];
-    const Index rows = in[0].shape.without(-1).numel();
-    std::vector<double> y;
-    for (Index r = 0; r < rows; ++r)
-      for (Index o = 0; o < out; ++o) {
-        double total = in.size() > 2 ? in[2].x[static_cast<std::size_t>(o)] : 0;
-        for (Index i = 0; i < features; ++i)
-          total +=
-              in[0].x[static_cast<std::size_t>(r * features + i)] * in[1].x[static_cast<std::size_t>(o * features + i)];
-        y.push_back(total);
-      }
-    return y;
+    return linear_rows(in[0].x, in[1], in.size() > 2 ? &in[2] : nullptr);
   };
   const Array x = random_array({2, 3, 4}, 1), weight = random_array({5, 4}, 2), bias = random_array({5}, 3);
   check_op("linear", [](In t) { return linear(t[0], t[1], t[2]); }, naive_linear, {x, weight, bias},

@@ -2,28 +2,19 @@
 #include "engine/ops/norm.h"
 
 #include "engine/ops/create.h"
-#include "tests/support.h"
+#include "tests/row_oracles.h"
 
 namespace mote::test::norm_test {
 namespace {
 
-std::vector<double> norm_rows(const std::vector<Value>& in, bool centre, double eps = 1e-5) {
-  std::vector<double> y(in[0].x.size());
-  const std::size_t n = static_cast<std::size_t>(in[0].shape[-1]);
-  for (std::size_t row = 0; row < y.size(); row += n) {
-    double mean = 0, square = 0;
-    for (std::size_t i = 0; centre && i < n; ++i) mean += in[0].x[row + i] / static_cast<double>(n);
-    for (std::size_t i = 0; i < n; ++i) square += std::pow(in[0].x[row + i] - mean, 2) / static_cast<double>(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      y[row + i] = (in[0].x[row + i] - mean) / std::sqrt(square + static_cast<double>(static_cast<real>(eps)));
-      if (in.size() > 1) y[row + i] *= in[1].x[i];
-      if (in.size() > 2) y[row + i] += in[2].x[i];
-    }
-  }
-  return y;
+/// x, maybe a weight, maybe a bias.
+Oracle rows(bool centred) {
+  return [centred](const std::vector<Value>& in) {
+    return norm_rows(in[0].x, static_cast<std::size_t>(in[0].shape[-1]), centred, in.size() > 1 ? &in[1] : nullptr,
+                     in.size() > 2 ? &in[2] : nullptr);
+  };
 }
-const Oracle layer_oracle = [](const std::vector<Value>& in) { return norm_rows(in, true); };
-const Oracle rms_oracle = [](const std::vector<Value>& in) { return norm_rows(in, false); };
+const Oracle layer_oracle = rows(true), rms_oracle = rows(false);
 const OpFunction layer_full = [](In x) { return layer_norm(x[0], x[1], x[2]); };
 
 TEST_CASE("layer_norm") {
@@ -39,9 +30,7 @@ TEST_CASE("layer_norm") {
   }
   check_op(
       "layer_norm", [](In t) { return layer_norm(t[0], {}, t[1]); },
-      [](const std::vector<Value>& in) {
-        return norm_rows({in[0], Value(Array::full(in[1].shape, 1)), in[1]}, true);
-      },
+      [](const std::vector<Value>& in) { return norm_rows(in[0].x, 7, true, nullptr, &in[1]); },
       {random_array({4, 7}, 1), random_array({7}, 2)}, {.empty = {Array::zeros({0, 7}), random_array({7}, 2)}});
   CHECK(error_of([] { layer_norm(zeros_of(2, 3), zeros_of(3), zeros_of(3, 1)); }) ==
         "layer_norm: bias [3, 1] does not fit the last axis of x [2, 3]");
