@@ -145,6 +145,17 @@ class Hardware {
   int threads_;
 };
 
+/// f() with every instruction set, on each of these numbers of threads.
+template <class F>
+void on_all_hardware(const std::vector<int>& numbers_of_threads, const F& f) {
+  for (const kernels::Table* t : kernels::available_tables())
+    for (const int n : numbers_of_threads) {
+      const Hardware use(*t, n);
+      INFO(t->name << ", " << n << " threads");
+      f();
+    }
+}
+
 /// Nodes and bytes that came to life since and have not gone.
 class Leaks {
  public:

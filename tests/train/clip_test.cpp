@@ -110,11 +110,7 @@ TEST_CASE("clip_grad_norm: equal bits for every number of threads and every inst
     return all;
   };
   const std::vector<real> expected = run();
-  for (const int n : {1, 2, 3})
-    for (const kernels::Table* t : kernels::available_tables()) {
-      const Hardware use(*t, n);
-      CHECK(run() == expected);
-    }
+  on_all_hardware({1, 2, 3}, [&] { CHECK(run() == expected); });
 }
 
 /// w -= lr grad, one tensor after the other, as an optimizer of a user's own may do it.

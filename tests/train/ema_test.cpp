@@ -84,11 +84,7 @@ TEST_CASE("EMA: equal bits for every number of threads and every instruction set
     return std::get<Array>(ema.averages()[1].value);
   };
   const Array expected = run();
-  for (const int n : {1, 2, 7})
-    for (const kernels::Table* t : kernels::available_tables()) {
-      const Hardware use(*t, n);
-      CHECK(same_bits(run(), expected));
-    }
+  on_all_hardware({1, 2, 7}, [&] { CHECK(same_bits(run(), expected)); });
 }
 
 TEST_CASE("AveragedWeights: the averages, and the weights again to the bit, also after an exception") {

@@ -162,11 +162,7 @@ TEST_CASE("Muon: equal bits for every number of threads and every instruction se
     return numbers(o);
   };
   const std::vector<real> expected = run();
-  for (const int n : {1, 2, 7})
-    for (const kernels::Table* t : kernels::available_tables()) {
-      const Hardware use(*t, n);
-      CHECK_MESSAGE(same_bits(run(), expected), t->name, " with ", n, " threads");
-    }
+  on_all_hardware({1, 2, 7}, [&] { CHECK(same_bits(run(), expected)); });
 }
 
 TEST_CASE("Muon: state goes on where it stopped, and must fit") {

@@ -93,11 +93,7 @@ TEST_CASE("Adam: a step count beyond 32 bits") {
 
 TEST_CASE("optimizers: equal bits for every number of threads and every instruction set") {
   const std::vector<real> expected = long_run();
-  for (const int n : {1, 2, 3})
-    for (const kernels::Table* t : kernels::available_tables()) {
-      const Hardware use(*t, n);
-      CHECK_MESSAGE(same_bits(long_run(), expected), t->name, " with ", n, " threads");
-    }
+  on_all_hardware({1, 2, 3}, [&] { CHECK(same_bits(long_run(), expected)); });
 }
 
 TEST_CASE("optimizers: a warm step asks the system for no memory") {

@@ -111,11 +111,7 @@ TEST_CASE("layer_norm: weight and bias gradients over more rows than one block, 
   for (Index r = 0; r < 700; ++r)
     for (Index c = 0; c < 37; ++c) db[static_cast<std::size_t>(c)] += static_cast<double>(dy.at({r, c}));
   CHECK(distance(expected.dx[2].to_vector(), db) < (f64 ? 1e-12 : 1e-4));
-  for (const kernels::Table* t : kernels::available_tables())
-    for (const int n : {1, 2, 3, 7}) {
-      const Hardware use(*t, n);
-      CHECK(Run(layer_full, {x, weight, bias}, dy) == expected);
-    }
+  on_all_hardware({1, 2, 3, 7}, [&] { CHECK(Run(layer_full, {x, weight, bias}, dy) == expected); });
 }
 
 }  // namespace

@@ -233,13 +233,11 @@ TEST_CASE("sum: small numbers beside a large one, alternating signs, the same bi
   CHECK(std::abs(static_cast<double>(expected.item()) - 1.03125) <= 256 * 0x1p-25);
   const double rounding = static_cast<double>(std::numeric_limits<real>::epsilon()) / 2;
   CHECK(std::abs(static_cast<double>(alternating.item()) - 10001) <= 30003 * rounding * 2e8);
-  for (const kernels::Table* t : kernels::available_tables())
-    for (const int count : {1, 2, 3, 7}) {
-      const Hardware use(*t, count);
-      CHECK(same_bits(sum(x), expected));
-      CHECK(same_bits(sum(y), alternating));
-      CHECK(same_bits(sum(random_array({5000, 70}, 1), 0), columns));
-    }
+  on_all_hardware({1, 2, 3, 7}, [&] {
+    CHECK(same_bits(sum(x), expected));
+    CHECK(same_bits(sum(y), alternating));
+    CHECK(same_bits(sum(random_array({5000, 70}, 1), 0), columns));
+  });
   double naive = 0;
   const Array z = random_array({100, 999}, 3);
   for (const real v : z.to_vector()) naive += static_cast<double>(v);

@@ -76,10 +76,7 @@ TEST_CASE("attention: NaN where a mask or a window hides it from all changes no 
       const auto check = [&](real in_keys, real in_values) {
         const Run run = run_with(s.first, s.second, in_keys, in_values);
         CHECK(run == clean);
-        for (const kernels::Table* t : kernels::available_tables()) {
-          const Hardware use(*t, 4);
-          CHECK(run_with(s.first, s.second, in_keys, in_values) == clean);
-        }
+        on_all_hardware({4}, [&] { CHECK(run_with(s.first, s.second, in_keys, in_values) == clean); });
       };
       each_poison(check);
       const real huge = std::numeric_limits<real>::max();  // finite, but sums of its products are not
