@@ -85,18 +85,14 @@ TEST_CASE("head_scores averages over a batch, counting each row's own queries") 
 }
 
 TEST_CASE("head_scores refuses what does not fit") {
-  CHECK(error_of([] {
-          head_scores(Array::zeros({2, 3, 4}), ints({{0, 1, 2}}));
-        }) == "head_scores: weights [2, 3, 4] must be [H, T, T] or [B, H, T, T]");
-  CHECK(error_of([] {
-          head_scores(Array::zeros({3, 3}), ints({{0, 1, 2}}));
-        }) == "head_scores: weights [3, 3] must be [H, T, T] or [B, H, T, T]");
-  CHECK(error_of([] {
-          head_scores(Array::zeros({2, 1, 3, 3}), ints({{0, 1}, {2, 3}, {4, 5}}));
-        }) == "head_scores: ids [3, 2] do not fit weights [2, 1, 3, 3]");
-  CHECK(error_of([] {
-          head_scores(Array::zeros({2, 3, 3}), ints({{0, 1}}));
-        }) == "head_scores: ids [1, 2] do not fit weights [2, 3, 3]");
+  const auto says = [](const Shape& weights, const IntArray& ids) {
+    return error_of([&] { head_scores(Array::zeros(weights), ids); });
+  };
+  const std::string shape = " must be [H, T, T] or [B, H, T, T]";
+  CHECK(says({2, 3, 4}, ints({{0, 1, 2}})) == "head_scores: weights [2, 3, 4]" + shape);
+  CHECK(says({3, 3}, ints({{0, 1, 2}})) == "head_scores: weights [3, 3]" + shape);
+  CHECK(says({2, 1, 3, 3}, IntArray({3, 2})) == "head_scores: ids [3, 2] do not fit weights [2, 1, 3, 3]");
+  CHECK(says({2, 3, 3}, ints({{0, 1}})) == "head_scores: ids [1, 2] do not fit weights [2, 3, 3]");
 }
 
 TEST_CASE("describe names what stands out") {
