@@ -202,6 +202,7 @@ FOR_EACH_ARRAY("views: slices are clamped as in Python") {
   CHECK(a.slice(0, 3, 3).shape() == Shape{0});
   CHECK(a.slice(0, 4, 1).shape() == Shape{0});
   CHECK(a.slice(0, 7, 9).shape() == Shape{0});
+  CHECK(a.slice(0, 5, 5).layout().offset() == 0);  // an empty slice begins nowhere, least of all at the end
   constexpr Index far = std::numeric_limits<Index>::max();
   CHECK(a.slice(0, std::numeric_limits<Index>::min(), far).shape() == Shape{5});
   CHECK(elements(a.slice(0, 2, 5, far)) == Ints{2});

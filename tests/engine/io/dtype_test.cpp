@@ -56,14 +56,6 @@ TEST_CASE("dtype: sizes, words and what is readable") {
   CHECK(i == sizes.size());
 }
 
-TEST_CASE("dtype: what mote writes") {
-  CHECK(dtype_of(Array(1)) == real_dtype);
-  CHECK(text_of(real_dtype) == (f64 ? "F64" : "F32"));
-  CHECK(dtype_of(ints({1})) == DType::i64);
-  CHECK(dtype_of(mask({true})) == DType::boolean);
-  CHECK(shape_of(mask({true, false})) == Shape{2});
-}
-
 TEST_CASE("dtype: all 65,536 values of F16 and BF16") {
   std::vector<std::uint16_t> codes(65536);
   for (unsigned i = 0; i < 65536; ++i) codes[i] = static_cast<std::uint16_t>(i);

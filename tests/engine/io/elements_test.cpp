@@ -78,13 +78,5 @@ TEST_CASE("elements: what cannot be read, in a sentence") {
   CHECK(error_of([&] { source.read(16, &byte, 1); }) == "1 bytes from byte 16 on are more than the text's 16");
 }
 
-TEST_CASE("elements: the bytes of every type, none of which overflows") {
-  CHECK(stored(DType::f4, {6}).bytes() == 3);
-  CHECK(stored(DType::f6_e2m3, {4, 5}).bytes() == 15);
-  CHECK(stored(DType::c64, {3}).bytes() == 24);
-  CHECK(stored(DType::f64, {Shape::max_numel}).bytes() == std::uint64_t(1) << 62);
-  CHECK(stored(DType::f64, {}).bytes() == 8);
-}
-
 }  // namespace
 }  // namespace mote::test::elements_test
