@@ -351,11 +351,6 @@ TEST_CASE("llm.c: what is no such file is refused before anything is allocated")
   CHECK(refused(good.bytes().substr(0, good.bytes().size() - 1)) ==
         opens + "has " + less + " bytes, but its sizes need " + size);
   CHECK(refused(good.bytes() + "x") == opens + "has " + more + " bytes, but its sizes need " + size);
-  for (std::size_t i = 0; i < 8 * 32; ++i) {  // any bit of the header: a clear refusal
-    std::string bytes = good.bytes();
-    bytes[i / 8] = static_cast<char>(bytes[i / 8] ^ (1 << i % 8));
-    if (i / 32 != 3 && i / 32 != 5) CHECK(refused(bytes).starts_with(opens));
-  }
   CHECK(memory_stats().peak_bytes - before < 1000);
   CHECK(error_of([&] { load_llmc(folder.path("none")); }).find("none") != std::string::npos);
 }

@@ -165,22 +165,6 @@ TEST_CASE("Muon: equal bits for every number of threads and every instruction se
   on_all_hardware({1, 2, 7}, [&] { CHECK(same_bits(run(), expected)); });
 }
 
-TEST_CASE("Muon: state goes on where it stopped, and must fit") {
-  Muon all(many(), {.lr = 0.02}), first(many(), {.lr = 0.02}), second(many(), {.lr = 0.02});
-  for (Index s = 0; s < 3; ++s) give_gradients(all, s), give_gradients(first, s), all.step(), first.step();
-  const OptimizerState state = first.state();
-  CHECK(state.arrays.size() == 7 + 2 * 2);  // one for a matrix, two for all else
-  CHECK(state.arrays.at("p1.momentum_buffer").shape() == Shape{17, 3});
-  second.set_state(state);
-  for (std::size_t i = 0; i < second.parameters().size(); ++i)
-    second.parameters()[i].set(first.parameters()[i].value());
-  for (Index s = 3; s < 6; ++s) give_gradients(all, s), give_gradients(second, s), all.step(), second.step();
-  CHECK(same_bits(numbers(all), numbers(second)));
-  AdamW adamw(many().matrices);
-  give_gradients(adamw, 0), adamw.step();
-  CHECK_THROWS_AS(second.set_state(adamw.state()), Error);
-}
-
 std::string names_of(const std::vector<ParameterGroup>& groups) {
   std::string text;
   for (const ParameterGroup& group : groups)
