@@ -9,14 +9,15 @@ namespace mote::test {
 
 using Row = std::vector<double>;
 
-/// x [n, in] by weight [out, in] and, if there is one, bias [out] -> [n, out].
-inline Row linear_rows(const Row& x, const Value& weight, const Value* bias = nullptr) {
+/// x [n, in] by weight [out, in] and, if there is one, bias [out] -> [n, out]. Where `in` is 0, n must be given.
+inline Row linear_rows(const Row& x, const Value& weight, const Value* bias = nullptr, Index n = -1) {
   const std::size_t out = static_cast<std::size_t>(weight.shape[0]), in = static_cast<std::size_t>(weight.shape[1]);
+  const std::size_t rows = n < 0 ? x.size() / in : static_cast<std::size_t>(n);
   Row y;
-  for (std::size_t row = 0; row < x.size(); row += in)
+  for (std::size_t row = 0; row < rows; ++row)
     for (std::size_t o = 0; o < out; ++o) {
       double total = bias ? bias->x[o] : 0;
-      for (std::size_t i = 0; i < in; ++i) total += x[row + i] * weight.x[o * in + i];
+      for (std::size_t i = 0; i < in; ++i) total += x[row * in + i] * weight.x[o * in + i];
       y.push_back(total);
     }
   return y;

@@ -165,7 +165,7 @@ TEST_CASE("matmul: leading axes broadcast, and each product is that of its two m
 
 TEST_CASE("linear") {
   const Oracle naive_linear = [](const std::vector<Value>& in) {
-    return linear_rows(in[0].x, in[1], in.size() > 2 ? &in[2] : nullptr);
+    return linear_rows(in[0].x, in[1], in.size() > 2 ? &in[2] : nullptr, in[0].shape.without(-1).numel());
   };
   const Array x = random_array({2, 3, 4}, 1), weight = random_array({5, 4}, 2), bias = random_array({5}, 3);
   check_op("linear", [](In t) { return linear(t[0], t[1], t[2]); }, naive_linear, {x, weight, bias},
