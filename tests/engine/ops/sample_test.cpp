@@ -90,16 +90,17 @@ TEST_CASE("bernoulli: ones and zeros of p's shape, read in row-major order") {
 }
 
 TEST_CASE("bernoulli with one probability takes the words of its build") {
-  const Generator random(123);
-  const Generator wheel(1), same(1);
-  wheel.set_build({.mkl = true});
-  same.set_build({.mkl = true});
-  std::vector<std::uint8_t> bits(5);
-  same.bernoulli_bits(bits, 40, 0.5);
-  const std::vector<real> heads = bernoulli(0.5, {40}, wheel).to_vector();
-  for (std::size_t i = 0; i < 40; ++i) CHECK(heads[i] == (bits[i / 8] >> i % 8 & 1));
-  CHECK(wheel.get_state() == same.get_state());
-  CHECK(error_of([&] { bernoulli(-0.5, {2}, random); }) == "bernoulli: p = -0.5 is not a probability");
+  for (const TorchBuild& build : {TorchBuild{}, TorchBuild{.mkl = true}}) {
+    const Generator coins(1), same(1);
+    coins.set_build(build), same.set_build(build);
+    std::vector<std::uint8_t> bits(5);
+    same.bernoulli_bits(bits, 40, 0.3);
+    const Tensor heads = bernoulli(0.3, {4, 10}, coins);
+    CHECK(heads.shape() == Shape{4, 10});
+    for (std::size_t i = 0; i < 40; ++i) CHECK(heads.to_vector()[i] == (bits[i / 8] >> i % 8 & 1));
+    CHECK(coins.get_state() == same.get_state());
+  }
+  CHECK(error_of([&] { bernoulli(-0.5, {2}, Generator(1)); }) == "bernoulli: p = -0.5 is not a probability");
 }
 
 const Array weights = array({3, 4}, {0, 1, 2, 3, 5, 0, 0, 1, 0.25, 0.25, 0, 0.5});
