@@ -1,12 +1,8 @@
 // check_task, the one line every toy task is tested through.
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <functional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "tests/module_tools.h"
 #include "train/tasks/list.h"

@@ -1,11 +1,7 @@
 // check_op, the one line every op is tested through.
 #pragma once
 
-#include <doctest/doctest.h>
-
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "engine/ops/arithmetic.h"
 #include "engine/watch/gradcheck.h"
@@ -223,11 +219,7 @@ class OpCheck {
   }
 
   void hardware() const {
-    for (const kernels::Table* t : kernels::available_tables())
-      for (const int n : {1, 3}) {
-        const Hardware use(*t, n);
-        CHECK_MESSAGE(Run(f_, inputs_) == plain_, "the same bits from ", t->name, " with ", n, " threads");
-      }
+    on_all_hardware({1, 3}, [&] { CHECK(Run(f_, inputs_) == plain_); });
   }
 
   const OpFunction& f_;

@@ -1,5 +1,7 @@
-// The small tools tests share: arrays to test with, comparison by bits, error texts, leaks, hardware.
+// Doctest and the small tools tests share: arrays to test with, comparison by bits, error texts, leaks, hardware.
 #pragma once
+
+#include <doctest/doctest.h>
 
 #include <cmath>
 #include <cstring>
@@ -41,6 +43,12 @@ std::string error_of(F f) {
 inline Array array(const Shape& shape, const std::vector<double>& values) {
   const std::vector<real> narrowed(values.begin(), values.end());
   return Array(shape, narrowed);
+}
+
+/// zeros_of(2, 3) has shape [2, 3].
+template <class... Extents>
+Tensor zeros_of(Extents... extents) {
+  return Array::zeros({static_cast<Index>(extents)...});
 }
 
 /// Numbers in [low, high) that depend on the seed alone.
@@ -136,6 +144,17 @@ class Hardware {
   const kernels::Table& table_;
   int threads_;
 };
+
+/// f() with every instruction set, on each of these numbers of threads.
+template <class F>
+void on_all_hardware(const std::vector<int>& numbers_of_threads, const F& f) {
+  for (const kernels::Table* t : kernels::available_tables())
+    for (const int n : numbers_of_threads) {
+      const Hardware use(*t, n);
+      INFO(t->name << ", " << n << " threads");
+      f();
+    }
+}
 
 /// Nodes and bytes that came to life since and have not gone.
 class Leaks {

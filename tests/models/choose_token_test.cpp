@@ -1,8 +1,6 @@
 // TokenChooser against the formula that sorts all of V, on logits with equals, gaps and edges.
 #include "models/choose_token.h"
 
-#include <numeric>
-
 #include "tests/models/gpt_tools.h"
 
 namespace mote::test::choose_token_test {
@@ -49,7 +47,7 @@ Array logits_of(Index V, std::uint64_t seed) {
 
 TEST_CASE("TokenChooser draws the token that the formula draws which sorts all of V") {
   std::vector<GenerateOptions> all{
-      {}, {.temperature = 0}, {.temperature = 1e-50}, {.temperature = 1e300}, {.min_p = 0.1}};
+      {}, {.temperature = 0}, {.temperature = 1e-50}, {.temperature = 1e300}, {.min_p = 0.1}, {.min_p = 1}};
   for (const double temperature : {0.3, 1.0, 2.0}) {
     for (const Index top_k : {1, 2, 5, 26, 40, 1999}) all.push_back({.temperature = temperature, .top_k = top_k});
     for (const double top_p : {5e-324, 0.1, 0.25, 0.5, 0.9, 0.99, 1 - 1e-7, 1 - 1e-16})
@@ -70,6 +68,18 @@ TEST_CASE("TokenChooser draws the token that the formula draws which sorts all o
         REQUIRE(random.get_state() == same.get_state());
       }
     }
+}
+
+TEST_CASE("generate draws each row's token from that row's logits, in the order of the rows") {
+  GPT m = lively_gpt(toy(Position::none), 0.3);
+  const IntArray ids = random_tokens({6, 2}, 11, 5);
+  const Array logits = m(ids).array().select(1, -1);
+  for (const GenerateOptions& o : {GenerateOptions{.temperature = 0.8, .top_p = 0.6}, {.top_k = 3, .min_p = 0.2}}) {
+    const Generator random(3), same(3);
+    const IntArray text = m.generate(ids, 1, o, random);
+    for (Index b = 0; b < 6; ++b) CHECK(text.at({b, 2}) == by_sorting(logits.slice(0, b, b + 1), o, same));
+    CHECK(random.get_state() == same.get_state());
+  }
 }
 
 TEST_CASE("TokenChooser: builds of PyTorch that draw one word for all times are followed, too") {

@@ -58,11 +58,7 @@ TEST_CASE("generate with a cache: the same text under every instruction set and 
     const IntArray prompt = random_tokens({4, 3}, 11, 2);
     const GenerateOptions options{.temperature = 1.2, .top_p = 0.9};
     const IntArray text = m.generate(prompt, 20, options, Generator(6));
-    for (const kernels::Table* table : kernels::available_tables())
-      for (const int n : {1, 4}) {
-        const Hardware use(*table, n);
-        CHECK(m.generate(prompt, 20, options, Generator(6)) == text);
-      }
+    on_all_hardware({1, 4}, [&] { CHECK(m.generate(prompt, 20, options, Generator(6)) == text); });
     CHECK(!(m.generate(prompt, 20, options, Generator(7)) == text));
   }
 }

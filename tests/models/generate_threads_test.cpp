@@ -1,5 +1,4 @@
 // One model in several threads at once: it generates what it would alone, and its modes survive.
-#include <doctest/doctest.h>
 
 #include <atomic>
 #include <thread>

@@ -46,24 +46,6 @@ TEST_CASE("GPT: every option, alone and with those it meets in one formula, equa
   }
 }
 
-TEST_CASE("GPT: gradients of every position, norm order and tie along a random direction" * doctest::skip(!f64)) {
-  const IntArray ids = random_tokens({2, 9}, 11, 3), targets = random_tokens({2, 9}, 11, 4);
-  for (const Position position : all_positions)
-    for (const NormOrder order : {NormOrder::pre, NormOrder::post})
-      for (const Index window : {0, 4}) {
-        GPTConfig c = toy(position);
-        c.tie_weights = window == 0, c.block.norm_order = order, c.block.attention.window = window;
-        c.block.projections.n_kv_head = 2, c.block.activation = Activation::swiglu;
-        const GPT m = lively_gpt(c, 0.4);
-        std::vector<std::pair<std::string, Parameter>> all;
-        for (const NamedParameter& p : named_parameters(m)) all.emplace_back(p.name, p.parameter);
-        const GradcheckResult result = gradcheck([&] { return m.loss(ids, targets); }, all,
-                                                 {.mode = GradcheckOptions::Mode::directional, .tolerance = 1e-6});
-        CHECK_MESSAGE(result.ok, fields_text(c), result.text);
-        CHECK(result.without_gradient.empty());
-      }
-}
-
 TEST_CASE("GPT: untied weights are not copied into tied ones, and nothing is copied then") {
   GPTConfig c = toy();
   const GPT apart = lively_gpt(c);

@@ -22,10 +22,7 @@ TEST_CASE("MLP") {
                  "layers.2.bias"},
        .inputs = {random_array({3, 2}, 1)},
        .oracle = oracle,
-       .error =
-           [](const MLP& m) {
-             m(Tensor(Array::zeros({3, 3})));
-           },
+       .error = [](const MLP& m) { m(Tensor(zeros_of(3, 3))); },
        .error_text = "linear: x [3, 3] needs a last extent of 2 for weight [4, 2] (in layers.0)"});
 }
 

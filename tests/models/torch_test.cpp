@@ -1,6 +1,5 @@
 // Models that PyTorch wrote compute what PyTorch computed; tests/torch/round_trip.py makes the files, and reads those
 // written here. Without it the files are tests/vectors/torch.
-#include <doctest/doctest.h>
 
 #include <cstdlib>
 

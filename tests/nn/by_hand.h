@@ -2,8 +2,6 @@
 #pragma once
 
 #include <map>
-#include <string>
-#include <vector>
 
 #include "engine/ops/ops.h"
 #include "nn/attention_weights.h"

@@ -1,8 +1,6 @@
 // check_fields: each kind of field that visit() may forget; what is no mistake; eval() that misses a Dropout.
 #include "nn/check_fields.h"
 
-#include <doctest/doctest.h>
-
 #include "engine/ops/ops.h"
 #include "nn/activation.h"
 #include "nn/dropout.h"

@@ -40,10 +40,7 @@ std::vector<std::string> problems(Flaw flaw) {
                          [](const Flawed& m, In x) { return m(x[0]); },
                          {.names = {"fc.weight", "fc.bias", "scale"},
                           .inputs = {random_array({2, 2}, 1)},
-                          .error =
-                              [](const Flawed& m) {
-                                m(Tensor(Array::zeros({1, 5})));
-                              },
+                          .error = [](const Flawed& m) { m(Tensor(zeros_of(1, 5))); },
                           .error_text = "linear: x [1, 5] needs a last extent of 2 for weight [3, 2] (in fc)"});
 }
 bool noticed(const std::vector<std::string>& all, const std::string& problem) {

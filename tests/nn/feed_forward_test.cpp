@@ -20,10 +20,7 @@ TEST_CASE("FeedForward") {
            .inputs = {random_array({2, 2, 3}, 1)},
            .oracle = [form = f](const Weights& w,
                                 const std::vector<Value>& x) { return feed_forward_oracle(w, "", x[0].x, form); },
-           .error =
-               [](const FeedForward& m) {
-                 m(Tensor(Array::zeros({2, 4})));
-               },
+           .error = [](const FeedForward& m) { m(Tensor(zeros_of(2, 4))); },
            .error_text = "linear: x [2, 4] needs a last extent of 3 for weight [5, 3] (in c_fc)"});
 }
 
@@ -43,10 +40,7 @@ TEST_CASE("FeedForward with swiglu: silu of a gate times the rest") {
                for (std::size_t i = 0; i < y.size(); ++i) y[i] *= gate[i];
                return linear_oracle(w, "c_proj.", y);
              },
-         .error =
-             [](const FeedForward& m) {
-               m(Tensor(Array::zeros({2, 4})));
-             },
+         .error = [](const FeedForward& m) { m(Tensor(zeros_of(2, 4))); },
          .error_text = "linear: x [2, 4] needs a last extent of 3 for weight [5, 3] (in c_gate)"});
   Generator random(1);
   const FeedForward m(3, 5, random, Activation::swiglu);

@@ -96,20 +96,5 @@ TEST_CASE("gradcheck of a module: an error in backward leaves the gradients as t
   CHECK(layer.weight.grad().defined());
 }
 
-TEST_CASE("gradcheck of a module: a parameter without a gradient is named") {
-  struct Forgets : Layer<Forgets> {
-    Linear used, unused;
-    explicit Forgets(const Generator& random) : used(3, 2, random), unused(3, 2, random) {}
-    Tensor forward(const Tensor& x) const { return used(x); }
-    void visit(Visitor& v) override {
-      v("used", used);
-      v("unused", unused);
-    }
-  };
-  const GradcheckResult result = gradcheck(Forgets(Generator(1)), random_array({2, 3}, 1));
-  CHECK(result.ok);  // nothing is wrong with a gradient of 0
-  CHECK(result.without_gradient == std::vector<std::string>{"unused.weight", "unused.bias"});
-}
-
 }  // namespace
 }  // namespace mote::test::gradcheck_test

@@ -1,5 +1,4 @@
 // What is made of names: summary, copy_weights, refused names, layer paths in errors.
-#include <doctest/doctest.h>
 
 #include "engine/ops/ops.h"
 #include "nn/activation.h"
@@ -79,21 +78,6 @@ TEST_CASE("type_name: without namespaces and template arguments' own") {
   CHECK(Linear(1, 1, random).type_name() == "Linear");
   CHECK(Model(2, random).type_name() == "Model");
   CHECK(Around<Linear>().type_name() == "Around<mote::Linear>");
-}
-
-TEST_CASE("copy_weights: by name, buffers included; the two stay independent") {
-  Generator random(1);
-  Model from(4, random), to(4, random);
-  from.seen.mutate()[1] = 3;
-  CHECK(!same_bits(from.head.weight.value(), to.head.weight.value()));
-  copy_weights(from, to);
-  for (std::size_t i = 0; i < parameters(to).size(); ++i)
-    CHECK(same_bits(parameters(from)[i].value(), parameters(to)[i].value()));
-  CHECK(to.seen.data()[1] == 3);
-  from.head.weight.mutate()[0] = 50;
-  from.seen.mutate()[1] = 4;
-  CHECK(to.head.weight.value().data()[0] != 50);
-  CHECK(to.seen.data()[1] == 3);
 }
 
 TEST_CASE("copy_weights: all problems at once, and nothing copied") {

@@ -1,8 +1,6 @@
 // What every module can do: names, ties, clone, move, train/eval, freezing, summary, copy_weights, paths.
 #include "nn/module.h"
 
-#include <doctest/doctest.h>
-
 #include "engine/ops/ops.h"
 #include "nn/activation.h"
 #include "nn/dropout.h"

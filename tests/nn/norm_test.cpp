@@ -1,10 +1,38 @@
-// Norm: each kind through check_module, and equal in every bit to the layer it stands for.
+// LayerNorm, RMSNorm and Norm, which is either: check_module, where they start, and Norm equal to them in every bit.
 #include "nn/norm.h"
 
 #include "tests/nn/oracles.h"
 
 namespace mote::test::norm_test {
 namespace {
+
+TEST_CASE("LayerNorm") {
+  for (const bool bias : {true, false})
+    check_module(
+        "LayerNorm", [=](Generator&) { return LayerNorm(5, real(1e-5), bias); },
+        [](const LayerNorm& m, In x) { return m(x[0]); },
+        {.names = bias ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
+         .inputs = {random_array({2, 3, 5}, 1)},
+         .oracle =
+             [](const Weights& w, const std::vector<Value>& x) {
+               return norm_rows(x[0].x, 5, true, &w.at("weight"), optional_of(w, "bias"));
+             },
+         .error = [](const LayerNorm& m) { m(Tensor(zeros_of(2, 4))); },
+         .error_text = "layer_norm: weight [5] does not fit the last axis of x [2, 4] (in LayerNorm)"});
+}
+
+TEST_CASE("RMSNorm") {
+  const auto oracle = [](const Weights& w, const std::vector<Value>& x) {
+    return norm_rows(x[0].x, 5, false, &w.at("weight"));
+  };
+  check_module(
+      "RMSNorm", [](Generator&) { return RMSNorm(5); }, [](const RMSNorm& m, In x) { return m(x[0]); },
+      {.names = {"weight"},
+       .inputs = {random_array({2, 3, 5}, 1)},
+       .oracle = oracle,
+       .error = [](const RMSNorm& m) { m(Tensor(zeros_of(2, 4))); },
+       .error_text = "rms_norm: weight [5] does not fit the last axis of x [2, 4] (in RMSNorm)"});
+}
 
 TEST_CASE("Norm") {
   for (const NormKind kind : {NormKind::layer_norm, NormKind::rms_norm})
@@ -16,10 +44,7 @@ TEST_CASE("Norm") {
             [](const Norm& m, In x) { return m(x[0]); },
             {.names = bias && !rms ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
              .inputs = {random_array({2, 3, 5}, 1)},
-             .error =
-                 [](const Norm& m) {
-                   m(Tensor(Array::zeros({2, 4})));
-                 },
+             .error = [](const Norm& m) { m(Tensor(zeros_of(2, 4))); },
              .error_text = rms ? "rms_norm: weight [5] does not fit the last axis of x [2, 4] (in RMSNorm)"
                                : "layer_norm: weight [5] does not fit the last axis of x [2, 4] (in LayerNorm)"});
       }
@@ -34,6 +59,9 @@ TEST_CASE("Norm starts and computes as LayerNorm and RMSNorm do, bit for bit") {
   CHECK(rms.weight.value().to_vector() == std::vector<real>(6, 1));
   CHECK(!rms.bias.defined());
   CHECK((Norm(NormKind::layer_norm, 6).eps == 1e-5 && Norm(NormKind::rms_norm, 6).eps == 1e-5));
+  CHECK((LayerNorm(3).eps == 1e-5 && RMSNorm(3).eps == 1e-5 && !LayerNorm(3, 1e-5, false).bias.defined()));
+  CHECK(plain_layer.weight.value().to_vector() == std::vector<real>(6, 1));
+  CHECK(plain_rms.weight.value().to_vector() == std::vector<real>(6, 1));
   scramble(layer);
   copy_weights(layer, plain_layer);
   scramble(rms);

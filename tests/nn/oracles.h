@@ -1,58 +1,22 @@
 // The layers once more, in double and as plain loops, for oracles; and what initialisers are compared with.
 #pragma once
 
-#include <cmath>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "tests/check_module.h"
+#include "tests/row_oracles.h"
 
 namespace mote::test {
 
-using Row = std::vector<double>;
 constexpr std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
+/// None if a layer does without it.
+inline const Value* optional_of(const Weights& w, const std::string& name) {
+  const auto found = w.find(name);
+  return found == w.end() ? nullptr : &found->second;
+}
 /// `prefix` + "weight" [out, in] and, if there is one, "bias": x [n, in] -> [n, out].
 inline Row linear_oracle(const Weights& w, const std::string& prefix, const Row& x) {
-  const Value& weight = w.at(prefix + "weight");
-  const auto bias = w.find(prefix + "bias");
-  const std::size_t out = at(weight.shape[0]), in = at(weight.shape[1]);
-  Row y;
-  for (std::size_t row = 0; row < x.size(); row += in)
-    for (std::size_t o = 0; o < out; ++o) {
-      double total = bias == w.end() ? 0 : bias->second.x[o];
-      for (std::size_t i = 0; i < in; ++i) total += x[row + i] * weight.x[o * in + i];
-      y.push_back(total);
-    }
-  return y;
+  return linear_rows(x, w.at(prefix + "weight"), optional_of(w, prefix + "bias"));
 }
-
-/// `prefix` + "weight" [C] and maybe "bias": rows of C.
-inline Row layer_norm_oracle(const Weights& w, const std::string& prefix, const Row& x, double eps = 1e-5) {
-  const Row& weight = w.at(prefix + "weight").x;
-  const auto bias = w.find(prefix + "bias");
-  const std::size_t n = weight.size();
-  Row y;
-  for (std::size_t row = 0; row < x.size(); row += n) {
-    double mean = 0, var = 0;
-    for (std::size_t i = 0; i < n; ++i) mean += x[row + i] / static_cast<double>(n);
-    for (std::size_t i = 0; i < n; ++i) var += (x[row + i] - mean) * (x[row + i] - mean) / static_cast<double>(n);
-    for (std::size_t i = 0; i < n; ++i)
-      y.push_back((x[row + i] - mean) / std::sqrt(var + eps) * weight[i] + (bias == w.end() ? 0 : bias->second.x[i]));
-  }
-  return y;
-}
-
-inline Row mapped(Row x, const std::function<double(double)>& f) {
-  for (double& v : x) v = f(v);
-  return x;
-}
-inline double gelu_oracle(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
-inline double gelu_tanh_oracle(double x) {
-  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-}
-inline double silu_oracle(double x) { return x / (1 + std::exp(-x)); }
 
 /// FeedForward with GELU: x [n, C] -> [n, C].
 inline Row feed_forward_oracle(const Weights& w, const std::string& prefix, const Row& x,

@@ -165,25 +165,14 @@ TEST_CASE("trace: what every other op states, forward and for its gradients") {
   costs([&](const Tensor& x) { return mse_loss(x, one); }, 3 * n, 2 * n);
   costs([&](const Tensor& x) { return mse_loss(one, x); }, 3 * n, 2 * n);
   costs([&](const Tensor& x) { return embedding(select(x, 0, 0), ints({1, 1})); }, 0, 8);
-  for (const auto& free : std::vector<Tensor (*)(const Tensor&)>{
-           [](const Tensor& x) {
-             return reshape(x, {6, 4});
-           },
-           [](const Tensor& x) {
-             return reshape(x, Shape{4, 6});
-           },
-           [](const Tensor& x) { return transpose(x, 0, 1); },
-           [](const Tensor& x) {
-             return permute(x, {2, 0, 1});
-           },
-           [](const Tensor& x) { return contiguous(x); }, [](const Tensor& x) { return slice(x, 2, 1, 3); },
-           [](const Tensor& x) {
-             return concat({x, x});
-           },
-           [](const Tensor& x) {
-             return stack({x, x});
-           },
-           [](const Tensor& x) { return tril(x); }, [](const Tensor& x) { return triu(x); }})
+  const std::initializer_list<int> turned{2, 0, 1};
+  for (const auto& free : std::vector<std::function<Tensor(const Tensor&)>>{
+           [](const Tensor& x) { return reshape(x, {-1}); }, [](const Tensor& x) { return transpose(x, 0, 1); },
+           [&](const Tensor& x) { return permute(x, turned); }, [](const Tensor& x) { return contiguous(x); },
+           [](const Tensor& x) { return slice(x, 2, 1, 3); },
+           [](const Tensor& x) { return concat(std::vector<Tensor>(2, x)); },
+           [](const Tensor& x) { return stack(std::vector<Tensor>(2, x)); }, [](const Tensor& x) { return tril(x); },
+           [](const Tensor& x) { return triu(x); }})
     costs(free, 0, 0);
 }
 

@@ -320,15 +320,6 @@ TEST_CASE("checkpoint: other files, newer versions, and files that were cut or c
   }
 }
 
-TEST_CASE("checkpoint: equal runs write equal bytes") {
-  const TempFolder folder;
-  for (const char* const name : {"a", "b"}) {
-    Run run;
-    run.train(2, folder.path(name));
-  }
-  CHECK(read_file(folder.path("a"), 1 << 20) == read_file(folder.path("b"), 1 << 20));
-}
-
 TEST_CASE("checkpoint: a config can be read from the file before there is a model") {
   const TempFolder folder;
   const std::string path = folder.path("run.safetensors");

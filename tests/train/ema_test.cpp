@@ -1,11 +1,6 @@
 // EMA against its formula; the scope with its weights, left in every way; its place in a checkpoint.
 #include "train/ema.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstring>
-
 #include "models/gpt.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
@@ -35,10 +30,6 @@ void set(const Parameter& p, double x) { p.set(Array::full(p.shape(), static_cas
 double average_of(const EMA& ema) {
   const std::vector<NamedArray> all = ema.averages();
   return static_cast<double>(std::get<Array>(all[0].value).at({0}));
-}
-bool same_bits(const Array& x, const Array& y) {
-  return x.shape() == y.shape() &&
-         std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.numel()) * sizeof(real)) == 0;
 }
 
 TEST_CASE("EMA: the first update copies, every other one keeps `decay` of the average") {
@@ -93,11 +84,7 @@ TEST_CASE("EMA: equal bits for every number of threads and every instruction set
     return std::get<Array>(ema.averages()[1].value);
   };
   const Array expected = run();
-  for (const int n : {1, 2, 7})
-    for (const kernels::Table* t : kernels::available_tables()) {
-      const Hardware use(*t, n);
-      CHECK(same_bits(run(), expected));
-    }
+  on_all_hardware({1, 2, 7}, [&] { CHECK(same_bits(run(), expected)); });
 }
 
 TEST_CASE("AveragedWeights: the averages, and the weights again to the bit, also after an exception") {

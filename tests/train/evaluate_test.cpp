@@ -1,8 +1,6 @@
 // Evaluation in the middle of a training: the mean of fixed batches, and that the run goes on as if nothing had been.
 #include "train/evaluate.h"
 
-#include <doctest/doctest.h>
-
 #include "engine/ops/ops.h"
 #include "nn/dropout.h"
 #include "nn/linear.h"

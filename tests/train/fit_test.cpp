@@ -1,9 +1,5 @@
-// Fit: what it tells and when, early stop, broken losses, schedule, clipping; a copy model learns; memory.
+// Fit: what it tells and when, early stop, broken losses, schedule, clipping; memory.
 #include "train/fit.h"
-
-#include <doctest/doctest.h>
-
-#include <limits>
 
 #include "engine/base/env.h"
 #include "engine/ops/ops.h"
@@ -274,33 +270,7 @@ struct Copying {
     const Batch batch = task.batch(32, Split::train, data);
     return model.loss(batch.ids, batch.targets);
   }
-  double exact_answers() {
-    const Questions q = task.questions(100, Split::test, Generator(9));
-    const IntArray given = model.generate(q.prompts, 3).slice(1, 4, 7);
-    double right = 0;
-    for (Index n = 0; n < 100; ++n) right += q.right(n, given);
-    return right / 100;
-  }
 };
-
-TEST_CASE("fit: a small model learns to copy sequences it has never seen, and leaves no node behind") {
-  const Index nodes = live_nodes();
-  {
-    Copying run;
-    const Index of_parameters = live_nodes();
-    const double before = run.exact_answers();
-    const double last = fit(run.optimizer, [&](Index) { return run.loss(); },
-                            {.steps = 300, .schedule = [](Index step) {
-                               return learning_rate(ScheduleKind::cosine, step,
-                                                    {.max_lr = 3e-3, .warmup_steps = 20, .total_steps = 300});
-                             }});
-    CHECK(last < 0.05);
-    CHECK(before < 0.2);
-    CHECK(run.exact_answers() > 0.95);
-    CHECK(live_nodes() == of_parameters);
-  }
-  CHECK(live_nodes() == nodes);
-}
 
 TEST_CASE("fit: warm steps ask the system for no memory, and none stays in use" *
           doctest::skip(settings().system_alloc)) {
@@ -314,54 +284,6 @@ TEST_CASE("fit: warm steps ask the system for no memory, and none stays in use" 
                                                          }});
   CHECK(requests.back() == requests[4]);
   CHECK(bytes.back() == bytes[4]);
-}
-
-TEST_CASE("fit: 25 steps and then 35 are 60 at once: weights, schedule, numbers of steps, streams") {
-  struct Told {
-    std::vector<Index> steps;
-    std::vector<double> losses, rates;
-    std::vector<Array> weights;
-  };
-  const auto train = [](const std::vector<Index>& ends) {
-    CopyTask task({.symbols = 4, .length = 3});
-    const Generator weights(1), data(2);
-    GPTConfig config{.block_size = 6, .vocab_size = 5, .n_layer = 1, .n_head = 2, .n_embd = 16};
-    config.dropout = 0.1;
-    GPT model(config, weights);
-    AdamW optimizer(decay_groups(model, 0.1), {.lr = 1});
-    Told told;
-    FitOptions options;
-    options.schedule = [](Index step) {
-      return learning_rate(ScheduleKind::cosine, step, {.max_lr = 3e-3, .warmup_steps = 10, .total_steps = 60});
-    };
-    options.on_step = [&](const StepReport& r) {
-      told.steps.push_back(r.step);
-      told.losses.push_back(r.loss);
-      told.rates.push_back(r.learning_rate);
-      return true;
-    };
-    options.steps = 0;
-    for (const Index end : ends) {
-      options.first_step = options.steps;
-      options.steps = end;
-      fit(
-          optimizer,
-          [&](Index step) {
-            CHECK(step == static_cast<Index>(told.steps.size()));
-            const Batch batch = task.batch(8, Split::train, data);
-            return model.loss(batch.ids, batch.targets);
-          },
-          options);
-    }
-    for (const Parameter& p : parameters(model)) told.weights.push_back(copy_of(p.value()));
-    return told;
-  };
-  const Told once = train({60}), twice = train({25, 60});
-  CHECK(once.steps.size() == 60);
-  CHECK(once.steps == twice.steps);
-  CHECK(once.losses == twice.losses);
-  CHECK(once.rates == twice.rates);
-  CHECK(std::equal(once.weights.begin(), once.weights.end(), twice.weights.begin(), twice.weights.end(), same_bits));
 }
 
 void fit_nothing(Index batches) {

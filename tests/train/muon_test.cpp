@@ -1,13 +1,6 @@
-// Muon against hand-computed steps and its formula in double; which parameters it orthogonalizes; the promises of every
+// Muon against its formula in double; which parameters it orthogonalizes; the promises of every
 // optimizer.
 #include "train/muon.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <string>
 
 #include "models/gpt.h"
 #include "models/mlp.h"
@@ -53,9 +46,6 @@ void give_gradients(const Optimizer& o, Index step, double scale = 1) {
     ++k;
   }
 }
-bool same_bits(const std::vector<real>& a, const std::vector<real>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(real)) == 0);
-}
 
 /// The formulas of train/muon.h, element by element.
 struct Formula {
@@ -94,27 +84,6 @@ struct Formula {
     for (std::size_t i = 0; i < w.size(); ++i) w[i] -= lr * (size * u[i] + decay * w[i]);
   }
 };
-
-TEST_CASE("Muon: two steps by hand") {
-  // diag(3, 4) / 5 has the singular values 0.6 and 0.8, which 3.4445 s - 4.7750 s^3 + 2.0315 s^5 takes, five times, to
-  // 0.7228761686 and 1.1192039299. The factor is 0.2 sqrt(2).
-  const Parameter w(of({2, 2}, {1, 2, 3, 4}));
-  Muon o(matrix(w), {.lr = 0.1, .weight_decay = 0.5});
-  w.set_grad(of({2, 2}, {3, 0, 0, 4}));
-  CHECK(o.step() == 1);
-  const Values expected{0.9295539743685074, 1.9, 2.85, 3.768344132465029};
-  for (std::size_t i = 0; i < 4; ++i) CHECK(doubles(w.value())[i] == doctest::Approx(expected[i]).epsilon(1e-6));
-  CHECK(doubles(o.state().arrays.at("w.momentum_buffer"))[3] == doctest::Approx(0.2));
-
-  // A row has one singular value, its length: of a unit vector five times 1 -> 0.701 -> ... -> 0.6964364095.
-  const Parameter row(of({1, 3}, {0, 0, 0}));
-  Muon of_row(matrix(row), {.lr = 1});
-  row.set_grad(of({1, 3}, {1, -2, 2}));
-  of_row.step();
-  const double third = 0.2 * std::sqrt(3.0) * 0.6964364094697522 / 3;
-  const Values moved{-third, 2 * third, -2 * third};
-  for (std::size_t i = 0; i < 3; ++i) CHECK(doubles(row.value())[i] == doctest::Approx(moved[i]).epsilon(1e-6));
-}
 
 TEST_CASE("Muon: its formula in double, matrices of all shapes; AdamW for the others, bit for bit") {
   MuonGroups groups = many();
@@ -193,29 +162,7 @@ TEST_CASE("Muon: equal bits for every number of threads and every instruction se
     return numbers(o);
   };
   const std::vector<real> expected = run();
-  for (const int n : {1, 2, 7})
-    for (const kernels::Table* t : kernels::available_tables()) {
-      const Hardware use(*t, n);
-      CAPTURE(n);
-      CAPTURE(t->name);
-      CHECK(same_bits(run(), expected));
-    }
-}
-
-TEST_CASE("Muon: state goes on where it stopped, and must fit") {
-  Muon all(many(), {.lr = 0.02}), first(many(), {.lr = 0.02}), second(many(), {.lr = 0.02});
-  for (Index s = 0; s < 3; ++s) give_gradients(all, s), give_gradients(first, s), all.step(), first.step();
-  const OptimizerState state = first.state();
-  CHECK(state.arrays.size() == 7 + 2 * 2);  // one for a matrix, two for all else
-  CHECK(state.arrays.at("p1.momentum_buffer").shape() == Shape{17, 3});
-  second.set_state(state);
-  for (std::size_t i = 0; i < second.parameters().size(); ++i)
-    second.parameters()[i].set(first.parameters()[i].value());
-  for (Index s = 3; s < 6; ++s) give_gradients(all, s), give_gradients(second, s), all.step(), second.step();
-  CHECK(same_bits(numbers(all), numbers(second)));
-  AdamW adamw(many().matrices);
-  give_gradients(adamw, 0), adamw.step();
-  CHECK_THROWS_AS(second.set_state(adamw.state()), Error);
+  on_all_hardware({1, 2, 7}, [&] { CHECK(same_bits(run(), expected)); });
 }
 
 std::string names_of(const std::vector<ParameterGroup>& groups) {

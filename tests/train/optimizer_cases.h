@@ -1,6 +1,7 @@
 // The parameters and gradients that the optimizer tests and tests/vectors/optimizers.txt start from.
 #pragma once
 
+#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -46,6 +47,10 @@ inline std::vector<real> numbers(const Optimizer& o) {
   for (const Parameter& p : o.parameters())
     for (const real x : p.value().to_vector()) all.push_back(x);
   return all;
+}
+
+inline bool same_bits(const std::vector<real>& a, const std::vector<real>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(real)) == 0);
 }
 
 }  // namespace mote::test

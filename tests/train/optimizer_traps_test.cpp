@@ -1,7 +1,4 @@
 // Finite numbers raise no floating-point exception in an optimizer's step.
-#include <doctest/doctest.h>
-
-#include <limits>
 
 #include "tests/tools.h"
 #include "tests/traps.h"
@@ -15,8 +12,7 @@ namespace {
 #ifdef FE_DIVBYZERO
 
 TEST_CASE("traps: no optimizer raises one") {
-  for (const kernels::Table* table : kernels::available_tables()) {
-    const Hardware use(*table, 1);
+  on_all_hardware({1}, [&] {
     for (const Index n : {1, 7, 16, 19}) {
       const Parameter p(Array::full({n}, 1));
       p.set_grad(Array::full({n}, 2));
@@ -30,7 +26,7 @@ TEST_CASE("traps: no optimizer raises one") {
       Muon muon({{{{{"p", p}}}}, {}});
       CHECK(raised([&] { muon.step(), muon.step(); }) == 0);
     }
-  }
+  });
 }
 
 #endif

@@ -1,10 +1,6 @@
 // Recipes: the optimizers and schedules they name, what they refuse.
 #include "train/recipe.h"
 
-#include <doctest/doctest.h>
-
-#include <limits>
-
 #include "models/gpt.h"
 #include "tests/tools.h"
 
@@ -96,24 +92,6 @@ TEST_CASE("recipe: cosine falls to a tenth, constant stays, both after the warm-
   CHECK(fit_options(r).schedule(99) == doctest::Approx(100.0 / 101));
   r.schedule = ScheduleKind::wsd;  // and leaves nothing for the decay
   CHECK(fit_options(r).schedule(99) == doctest::Approx(100.0 / 101));
-}
-
-TEST_CASE("recipe: linear, wsd and min_lr") {
-  Recipe r;
-  r.max_iters = 100, r.warmup_iters = 20, r.learning_rate = 1, r.min_lr = 0.5;
-  CHECK(fit_options(r).schedule(60) == doctest::Approx(0.75));
-  CHECK(fit_options(r).schedule(100) == 0.5);
-  r.schedule = ScheduleKind::linear;
-  CHECK(fit_options(r).schedule(40) == doctest::Approx(0.875));
-  CHECK(fit_options(r).schedule(100) == 0.5);
-  r.schedule = ScheduleKind::wsd;
-  CHECK(fit_options(r).schedule(80) == 1);
-  CHECK(fit_options(r).schedule(85) == doctest::Approx(0.75));
-  CHECK(fit_options(r).schedule(100) == 0.5);
-  r.min_lr = 0, r.warmup_iters = 90;  // which leaves ten steps for the decay
-  CHECK(fit_options(r).schedule(89) < 1);
-  CHECK(fit_options(r).schedule(90) == 1);
-  CHECK(fit_options(r).schedule(95) < 0.5);
 }
 
 TEST_CASE("recipe: lr_decay_iters is where the learning rate has come down, whatever max_iters is") {

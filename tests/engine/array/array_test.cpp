@@ -1,8 +1,6 @@
 // What each array has of its own: Array's algebra, IntArray's comparison, Mask's logic; brace lists.
 #include "engine/array/array.h"
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 
 #include "engine/array/int_array.h"

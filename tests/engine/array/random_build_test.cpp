@@ -1,13 +1,10 @@
 // What the setting TorchBuild changes: how many words a draw takes, in which PyTorch; and that in all of them the
 // numbers look like what they are said to be.
-#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <span>
-#include <vector>
 
 #include "engine/array/random.h"
 #include "tests/engine/array/draws.h"

@@ -1,14 +1,9 @@
 // Generator's own manners: seeds, handles, states, what it refuses.
 #include "engine/array/random.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <span>
-#include <vector>
 
 #include "tests/engine/array/draws.h"
 #include "tests/tools.h"
@@ -49,27 +44,6 @@ TEST_CASE("random: the bounds of uniform are narrowed before their difference is
   const Generator g(5), same(5);
   g.uniform(std::span<float>(out), 0.7, 0.9);  // 0.9f - 0.7f is not the float nearest to 0.2
   for (const float x : out) CHECK(x == std::fma(same.uniform_float(), 0.9f - 0.7f, 0.7f));
-}
-
-TEST_CASE("random: the unused half of a normal pair waits in the stream, unscaled") {
-  const Generator whole(9), parts(9);
-  const std::vector<float> two = normals(whole, 2);
-  CHECK(normals(parts, 1)[0] == two[0]);
-  std::array<double, 1> wide{};  // float and double share the half
-  parts.normal(std::span<double>(wide), 100, 10);
-  CHECK((wide[0] - 100) / 10 == doctest::Approx(static_cast<double>(two[1])));
-  CHECK(whole.get_state() == parts.get_state());
-}
-
-TEST_CASE("random: normals one by one are those of a short draw, not of a long one") {
-  const Generator g(4), same(4);
-  std::vector<float> single(20);
-  strided_normals(g, std::span<float>(single), 2, 3);
-  std::vector<float> parts = normals(same, 15, 2, 3);
-  for (const float x : normals(same, 5, 2, 3)) parts.push_back(x);
-  CHECK(single == parts);
-  CHECK(g.get_state() == same.get_state());
-  CHECK(single != normals(Generator(4), 20, 2, 3));
 }
 
 TEST_CASE("random: double normals are within 2.6 units in the last place of the exact value") {

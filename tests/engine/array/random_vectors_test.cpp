@@ -1,11 +1,8 @@
 // Every draw of tests/vectors/torch_random.txt that needs no layer, made by Generator and the ops of sample.h and
 // engine/ops/dropout.h, against the numbers PyTorch drew, and the word that follows.
-#include <doctest/doctest.h>
 
-#include <limits>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 #include "engine/ops/dropout.h"
 #include "engine/ops/sample.h"

@@ -1,5 +1,4 @@
 // Arrays that were never filled or were moved from: not defined in every respect.
-#include <doctest/doctest.h>
 
 #include "engine/array/array.h"
 #include "engine/array/int_array.h"

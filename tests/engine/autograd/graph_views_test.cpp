@@ -1,5 +1,4 @@
 // A view that outlives its leaf; NoGrad; memory over many steps.
-#include <doctest/doctest.h>
 
 #include <thread>
 

@@ -1,6 +1,4 @@
-// Kernels on memory that may only be read, ending at the edge of a page that may not be touched at all; and the
-// residual of a large matrix product.
-#include <cmath>
+// Kernels on memory that may only be read, ending at the edge of a page that may not be touched at all.
 
 #include "engine/kernels/gemm.h"
 #include "tests/support.h"
@@ -57,8 +55,7 @@ TEST_CASE("kernels read only what they are given and write only their output") {
 }
 
 TEST_CASE("gemm reads only its operands, packed or not") {
-  for (const kernels::Table* t : kernels::available_tables()) {
-    const Hardware use(*t, 1);
+  on_all_hardware({1}, [&] {
     for (const Index n : {1, 5, 16, 33, 100}) {
       const Index m = 19, k = 23;
       Sealed a(m * k), b(k * n), c(m * n);
@@ -70,29 +67,9 @@ TEST_CASE("gemm reads only its operands, packed or not") {
       CHECK(first > 0);
       CHECK(c.data[m * n - 1] > 0);
     }
-  }
+  });
 }
 #endif
-
-TEST_CASE("matmul: C t = A (B t) for 512 x 512, the right side in double") {
-  const Index n = 512;
-  const Array a = random_array({n, n}, 1), b = random_array({n, n}, 2), t = random_array({n}, 3);
-  const std::vector<real> c = matmul(a, b).to_vector(), x = a.to_vector(), y = b.to_vector(), s = t.to_vector();
-  const auto times = [&](const std::vector<real>& matrix, const std::vector<double>& v) {
-    std::vector<double> out(static_cast<std::size_t>(n));
-    for (std::size_t i = 0; i < out.size(); ++i)
-      for (std::size_t j = 0; j < out.size(); ++j) out[i] += static_cast<double>(matrix[i * out.size() + j]) * v[j];
-    return out;
-  };
-  const std::vector<double> v(s.begin(), s.end());
-  const std::vector<double> left = times(c, v), right = times(x, times(y, v));
-  double error = 0, size = 0;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    error += (left[i] - right[i]) * (left[i] - right[i]);
-    size += right[i] * right[i];
-  }
-  CHECK(std::sqrt(error / size) <= (f64 ? 1e-14 : 1e-5));
-}
 
 }  // namespace
 }  // namespace mote::test::readonly_test

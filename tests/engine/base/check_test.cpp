@@ -1,8 +1,6 @@
 // Check and check_in: how the parts of a sentence are written.
 #include "engine/base/check.h"
 
-#include <doctest/doctest.h>
-
 #include "tests/tools.h"
 
 namespace mote::test::check_test {

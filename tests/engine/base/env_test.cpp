@@ -1,8 +1,6 @@
 // The MOTE_ variables: what is taken, and the sentences for what is not.
 #include "engine/base/env.h"
 
-#include <doctest/doctest.h>
-
 #include "engine/kernels/kernels.h"
 #include "tests/process.h"
 #include "tests/tools.h"
@@ -27,22 +25,17 @@ TEST_CASE("env: what each variable takes") {
     const Setting threads("MOTE_THREADS", text);
     CHECK(settings().threads == n);
   }
-  for (const char* off : {"", "0"}) {
-    const Setting debug("MOTE_DEBUG", off);
-    CHECK(!settings().debug);
-  }
-  for (const char* off : {"", "0"}) {
-    const Setting profile("MOTE_PROFILE", off);
-    CHECK(!settings().profile);
-  }
-  for (const char* off : {"", "off"}) {
-    const Setting check("MOTE_CHECK", off);
-    CHECK(!settings().check_finite);
-  }
-  for (const char* off : {"", "cache"}) {
-    const Setting alloc("MOTE_ALLOC", off);
-    CHECK(!settings().system_alloc);
-  }
+  using Flag = bool (*)();
+  const std::tuple<const char*, const char*, Flag> flags[] = {
+      {"MOTE_DEBUG", "0", [] { return settings().debug; }},
+      {"MOTE_PROFILE", "0", [] { return settings().profile; }},
+      {"MOTE_CHECK", "off", [] { return settings().check_finite; }},
+      {"MOTE_ALLOC", "cache", [] { return settings().system_alloc; }}};
+  for (const auto& [name, off, flag] : flags)
+    for (const char* text : {"", off}) {
+      const Setting setting(name, text);
+      CHECK(!flag());
+    }
   const Setting simd("MOTE_SIMD", "portable");
   const Setting debug("MOTE_DEBUG", "1");
   const Setting check("MOTE_CHECK", "finite");

@@ -1,7 +1,6 @@
 // Parallel_for: every index once, borders, exceptions, nesting, resizing, forks, an idle pool.
 #include "engine/base/parallel.h"
 
-#include <doctest/doctest.h>
 #include <sys/resource.h>
 
 #include <array>
@@ -18,17 +17,6 @@
 
 namespace mote::test::parallel_test {
 namespace {
-
-/// A number of threads for one scope.
-class Threads {
- public:
-  explicit Threads(int n) { set_threads(n); }
-  ~Threads() { set_threads(before_); }
-  Threads(const Threads&) = delete;
-
- private:
-  int before_ = threads();
-};
 
 using Borders = std::set<std::pair<Index, Index>>;
 Borders borders(Index count, Index grain) {
@@ -52,7 +40,7 @@ Index missed(Index count, Index grain) {
 
 TEST_CASE("parallel_for: every index exactly once") {
   for (const int n : {1, 2, 3, 4, 8}) {
-    const Threads use(n);
+    const Hardware use(kernels::table(), n);
     for (const Index count : {Index(0), Index(1), Index(n - 1), Index(n), Index(n + 1), Index(1000)}) {
       CHECK(missed(count, 1) == 0);
       CHECK(missed(count, 7) == 0);
@@ -67,7 +55,7 @@ TEST_CASE("parallel_for: every index exactly once") {
 TEST_CASE("parallel_for: borders depend on the grain alone") {
   const Borders expected{{0, 7}, {7, 14}, {14, 21}, {21, 24}};
   for (const int n : {1, 2, 3, 16}) {
-    const Threads use(n);
+    const Hardware use(kernels::table(), n);
     CHECK(borders(24, 7) == expected);
     CHECK(borders(24, 24) == Borders{{0, 24}});
     CHECK(borders(24, 100) == Borders{{0, 24}});
@@ -75,7 +63,7 @@ TEST_CASE("parallel_for: borders depend on the grain alone") {
 }
 
 TEST_CASE("parallel_for: the first exception comes home, and the pool goes on") {
-  const Threads use(4);
+  const Hardware use(kernels::table(), 4);
   for (int round = 0; round < 200; ++round) {
     const auto one = [] { parallel_for(100, 1, [](Index begin, Index) { check(begin != 37, "chunk ", begin); }); };
     CHECK(error_of(one) == "chunk 37");
@@ -93,14 +81,14 @@ TEST_CASE("parallel_for: the first exception comes home, and the pool goes on") 
 }
 
 TEST_CASE("parallel_for: after an exception chunks not yet begun are dropped") {
-  const Threads use(1);
+  const Hardware use(kernels::table(), 1);
   int begun = 0;
   CHECK(error_of([&] { parallel_for(100, 1, [&](Index i, Index) { check(++begun < 3, "at ", i); }); }) == "at 2");
   CHECK(begun == 3);
 }
 
 TEST_CASE("parallel_for: nested calls run inline, and their exceptions pass through both") {
-  const Threads use(4);
+  const Hardware use(kernels::table(), 4);
   std::atomic<Index> sum{0};
   std::atomic<int> moved{0};
   parallel_for(8, 1, [&](Index, Index) {
@@ -120,7 +108,7 @@ TEST_CASE("parallel_for: nested calls run inline, and their exceptions pass thro
 }
 
 TEST_CASE("parallel_for: two application threads at once") {
-  const Threads use(3);
+  const Hardware use(kernels::table(), 3);
   std::atomic<Index> total{0};
   const auto work = [&total] {
     for (int i = 0; i < 20000; ++i) parallel_for(4, 1, [&total](Index begin, Index end) { total += end - begin; });
@@ -133,7 +121,7 @@ TEST_CASE("parallel_for: two application threads at once") {
 
 TEST_CASE("parallel_for: a worker that comes late finds nothing of a job that has ended") {
   for (const int n : {2, 4, 16}) {
-    const Threads use(n);
+    const Hardware use(kernels::table(), n);
     for (Index job = 0; job < (sanitized ? 2000 : 20000); ++job) {  // each is another body on the stack, of other sizes
       std::array<std::atomic<Index>, 8> sums{};
       const Index count = 2 + job % 7, grain = 1 + job % 2;
@@ -148,14 +136,14 @@ TEST_CASE("parallel_for: a worker that comes late finds nothing of a job that ha
 
 TEST_CASE("set_threads: any time but inside a body; threads() may be asked there") {
   for (const int n : {1, 8, 1, 3, 2}) {
-    const Threads use(n);
+    const Hardware use(kernels::table(), n);
     CHECK(threads() == n);
     CHECK(missed(100, 1) == 0);
   }
-  const Threads use(2);
-  CHECK(error_of([] { set_threads(0); }) == "set_threads: 0 is not a number of threads from 1 to 1024");
-  CHECK(error_of([] { set_threads(1025); }) == "set_threads: 1025 is not a number of threads from 1 to 1024");
-  CHECK(error_of([] { set_threads(-1); }) == "set_threads: -1 is not a number of threads from 1 to 1024");
+  const Hardware use(kernels::table(), 2);
+  for (const int n : {0, 1025, -1})
+    CHECK(error_of([n] { set_threads(n); }) ==
+          "set_threads: " + std::to_string(n) + " is not a number of threads from 1 to 1024");
   CHECK(error_of([] { parallel_for(4, 1, [](Index, Index) { set_threads(1); }); }) ==
         "set_threads: called from inside a parallel_for");
   std::atomic<int> right{0};
@@ -172,7 +160,7 @@ int product_is_right() {
 
 TEST_CASE("parallel_for: a forked child computes") {
   if (thread_sanitizer) return;
-  const Threads use(4);
+  const Hardware use(kernels::table(), 4);
   REQUIRE(product_is_right() == 0);
   CHECK(in_child([] { return missed(10000, 10) == 0 ? product_is_right() : 2; }) == "exit 0");
   CHECK(in_child([] { return threads() == 4 ? 0 : 1; }) == "exit 0");
@@ -184,7 +172,7 @@ TEST_CASE("parallel_for: a forked child computes") {
 
 TEST_CASE("parallel_for: a child forked while other threads compute and go back into one leaf") {
   if (sanitized) return;  // AddressSanitizer's own allocator may be locked at the fork, and then stays so
-  const Threads use(4);
+  const Hardware use(kernels::table(), 4);
   const Parameter w(Array::full({16, 16}, 1));
   const auto step = [&w] {
     const Tensor y = matmul(w, w);
@@ -206,7 +194,7 @@ TEST_CASE("parallel_for: a child forked while other threads compute and go back 
 }
 
 TEST_CASE("parallel_for: exit() from a body, and from main with an idle pool") {
-  const Threads use(4);
+  const Hardware use(kernels::table(), 4);
   if (sanitized) return;  // they look at threads and memory at exit, where other tests' are still alive
   CHECK(in_child([]() -> int {
           set_threads(4);
@@ -248,7 +236,7 @@ TEST_CASE("parallel_for: when the system has no more threads it goes on with tho
 
 TEST_CASE("set_threads: as many threads compute at the same time") {
   for (const int n : {2, 4, 3}) {
-    const Threads use(n);
+    const Hardware use(kernels::table(), n);
     std::atomic<int> begun = 0;
     std::atomic<bool> gave_up = false;
     parallel_for(n, 1, [&](Index, Index) {  // none ends before all have begun
@@ -277,7 +265,7 @@ std::set<real> thirds(int n) {
 }
 
 TEST_CASE("parallel_for: every thread rounds as the caller does") {
-  const Threads use(2);
+  const Hardware use(kernels::table(), 2);
   const std::set<real> nearest = thirds(2);
   std::fesetround(FE_UPWARD);  // the workers were started before
   const std::set<real> up = thirds(2);
@@ -292,7 +280,7 @@ TEST_CASE("parallel_for: every thread rounds as the caller does") {
 }
 
 TEST_CASE("parallel_for: an idle pool uses no processor") {
-  const Threads use(4);
+  const Hardware use(kernels::table(), 4);
   CHECK(missed(1000, 1) == 0);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   const std::clock_t before = std::clock();

@@ -1,10 +1,6 @@
 // Shape: what may exist, axes, insertion and removal, broadcasting, overflow; Error's texts.
 #include "engine/base/shape.h"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "engine/ops/create.h"
 #include "tests/tools.h"
 
@@ -78,23 +74,6 @@ TEST_CASE("shape: with, without, insert") {
   CHECK(error_of([] {
           (void)Shape({1, 1, 1, 1, 1, 1, 1, 1}).insert(0, 1);
         }) == "shape: rank 9 is above the limit of 8");
-}
-
-TEST_CASE("shape: broadcasting is aligned at the last axis") {
-  CHECK(broadcast({3, 1}, {1, 4}) == Shape{3, 4});
-  CHECK(broadcast({2, 3}, {3}) == Shape{2, 3});
-  CHECK(broadcast({2, 3}, {}) == Shape{2, 3});
-  CHECK(broadcast({0, 3}, {1, 3}) == Shape{0, 3});
-  CHECK(broadcast({1}, {0}) == Shape{0});
-  CHECK(broadcast({}, {}) == Shape{});
-  CHECK(error_of([] {
-          broadcast({2, 3}, {2});
-        }) == "broadcast: shapes [2, 3] and [2] do not broadcast (axis -1: 3 against 2)");
-  CHECK(error_of([] {
-          broadcast({2, 3}, {3, 3});
-        }) == "broadcast: shapes [2, 3] and [3, 3] do not broadcast (axis -2: 2 against 3)");
-  CHECK(error_of([] { broadcast({0}, {2}); }) ==
-        "broadcast: shapes [0] and [2] do not broadcast (axis -1: 0 against 2)");
 }
 
 }  // namespace

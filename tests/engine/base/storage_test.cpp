@@ -2,16 +2,12 @@
 #include "engine/base/storage.h"
 #include "engine/base/env.h"
 
-#include <doctest/doctest.h>
-
 #include <array>
 #include <atomic>
-#include <fstream>
 #include <new>
 #include <thread>
 
 #include "engine/ops/ops.h"
-#include "nn/linear.h"
 #include "tests/process.h"
 #include "tests/tools.h"
 
@@ -265,37 +261,6 @@ TEST_CASE("storage: large blocks of other threads count at once, and those of a 
   late = Storage();
   CHECK(memory_stats().live_bytes == before.live_bytes);
   CHECK(memory_stats().live_blocks == before.live_blocks);
-}
-
-Index resident_bytes() {
-  Index all = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * ::sysconf(_SC_PAGESIZE);
-}
-
-TEST_CASE("storage: 10,000 training steps need no more memory than the first hundred") {
-  Generator random(1);
-  const Linear layer(16, 16, random);
-  const Tensor x = random_array({8, 16}, 1);
-  const auto steps = [&](int n) {
-    for (int i = 0; i < n; ++i) {
-      mean(pow(layer(x) - x, real(2))).backward();
-      for (const Parameter& p : parameters(layer)) {
-        real* const w = p.mutate();
-        const Array g = p.grad().contiguous();
-        for (Index j = 0; j < p.numel(); ++j) w[j] -= real(0.1) * g.data()[j];
-      }
-      zero_grad(layer);
-    }
-  };
-  steps(100);
-  const MemoryStats before = memory_stats();
-  const Index resident = resident_bytes();
-  steps(sanitized ? 500 : 10000);
-  CHECK(memory_stats().live_bytes == before.live_bytes);
-  if (settings().system_alloc) return;
-  CHECK(memory_stats().system_requests == before.system_requests);
-  if (!sanitized) CHECK(resident_bytes() <= resident + resident / 100);
 }
 
 TEST_CASE("storage: run again under MOTE_ALLOC=system" * doctest::skip()) {

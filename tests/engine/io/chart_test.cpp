@@ -2,10 +2,7 @@
 // small.
 #include "engine/io/pictures/chart.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 

@@ -1,10 +1,6 @@
 // curve_text: scales, means of columns, values that are left out.
 #include "engine/io/pictures/curve.h"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
 #include "tests/tools.h"
 
 namespace mote::test::curve_test {

@@ -1,13 +1,6 @@
 // Element types, and every conversion to mote's own types against formulas of this file.
 #include "engine/io/files/dtype.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <vector>
-
 #include "tests/tools.h"
 
 namespace mote::test::dtype_test {
@@ -61,14 +54,6 @@ TEST_CASE("dtype: sizes, words and what is readable") {
     CHECK(readable(w.value) == (integer || word == "F16" || word == "BF16" || word == "F32" || word == "F64"));
   }
   CHECK(i == sizes.size());
-}
-
-TEST_CASE("dtype: what mote writes") {
-  CHECK(dtype_of(Array(1)) == real_dtype);
-  CHECK(text_of(real_dtype) == (f64 ? "F64" : "F32"));
-  CHECK(dtype_of(ints({1})) == DType::i64);
-  CHECK(dtype_of(mask({true})) == DType::boolean);
-  CHECK(shape_of(mask({true, false})) == Shape{2});
 }
 
 TEST_CASE("dtype: all 65,536 values of F16 and BF16") {

@@ -1,10 +1,6 @@
 // Elements of a source as arrays: piece by piece, from any place, and what is refused.
 #include "engine/io/files/elements.h"
 
-#include <doctest/doctest.h>
-
-#include <cstring>
-
 #include "engine/io/files/crc32.h"
 #include "tests/sources.h"
 #include "tests/temp_folder.h"
@@ -80,14 +76,6 @@ TEST_CASE("elements: what cannot be read, in a sentence") {
         "f: tensor 'x': boolean 0 is neither 0 nor 1");
   char byte = 0;
   CHECK(error_of([&] { source.read(16, &byte, 1); }) == "1 bytes from byte 16 on are more than the text's 16");
-}
-
-TEST_CASE("elements: the bytes of every type, none of which overflows") {
-  CHECK(stored(DType::f4, {6}).bytes() == 3);
-  CHECK(stored(DType::f6_e2m3, {4, 5}).bytes() == 15);
-  CHECK(stored(DType::c64, {3}).bytes() == 24);
-  CHECK(stored(DType::f64, {Shape::max_numel}).bytes() == std::uint64_t(1) << 62);
-  CHECK(stored(DType::f64, {}).bytes() == 8);
 }
 
 }  // namespace

@@ -1,10 +1,7 @@
 // A config's fields as text, by name, and compared; the words of an enum.
 #include "engine/io/text/fields.h"
 
-#include <doctest/doctest.h>
-
 #include <array>
-#include <limits>
 
 #include "tests/tools.h"
 

@@ -1,7 +1,5 @@
 // Every call on files fails in turn, is interrupted, does half of what it should, or is followed by a power cut.
-#include <doctest/doctest.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #ifdef __linux__
 #include <sched.h>
 #include <sys/mount.h>
@@ -11,7 +9,6 @@
 #include <csignal>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "engine/io/files/file.h"
 #include "tests/file_calls.h"
@@ -179,32 +176,6 @@ TEST_CASE("file: calls that are interrupted or do a part of their work") {
   for (int i = 0; i < 10; ++i) log.append("a line of some length");
   log.sync();
   CHECK(get_file(folder.path("log")).size() == log.size());
-}
-
-TEST_CASE("file: a storm of signals while a pipe is slow") {
-  struct sigaction before, handler{};
-  handler.sa_handler = [](int) {};  // without SA_RESTART
-  ::sigaction(SIGALRM, &handler, &before);
-  const itimerval every{{0, 500}, {0, 500}}, never{};
-  int ends[2];
-  REQUIRE(::pipe(ends) == 0);
-  std::string got;
-  std::thread reader([&] {
-    for (char text[50'000];;) {
-      const ssize_t n = ::read(ends[0], text, sizeof text);
-      if (n > 0) got.append(text, static_cast<std::size_t>(n));
-      if (n == 0) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-  });
-  ::setitimer(ITIMER_REAL, &every, nullptr);
-  const std::string text = error_of([&] { write_new("/dev/fd/" + std::to_string(ends[1])); });
-  ::close(ends[1]);
-  reader.join();
-  ::setitimer(ITIMER_REAL, &never, nullptr);
-  ::sigaction(SIGALRM, &before, nullptr);
-  CHECK(text == "(no error)");
-  CHECK(got == new_content);
 }
 
 TEST_CASE("file: a disk that is full, and one that is read-only") {

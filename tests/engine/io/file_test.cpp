@@ -1,7 +1,6 @@
 // Files as a user meets them: read, written, followed, refused.
 #include "engine/io/files/file.h"
 
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

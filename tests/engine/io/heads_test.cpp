@@ -1,14 +1,12 @@
 // Head_scores on weights made by hand, describe(), attention_text, and attention_svg as a picture.
 #include "engine/io/pictures/heads.h"
 
-#include <doctest/doctest.h>
-
 #include <functional>
-#include <limits>
 #include <set>
 #include <sstream>
 
 #include "engine/ops/view.h"
+#include "tests/markup.h"
 #include "tests/tools.h"
 
 namespace mote::test::heads_test {
@@ -87,18 +85,14 @@ TEST_CASE("head_scores averages over a batch, counting each row's own queries") 
 }
 
 TEST_CASE("head_scores refuses what does not fit") {
-  CHECK(error_of([] {
-          head_scores(Array::zeros({2, 3, 4}), ints({{0, 1, 2}}));
-        }) == "head_scores: weights [2, 3, 4] must be [H, T, T] or [B, H, T, T]");
-  CHECK(error_of([] {
-          head_scores(Array::zeros({3, 3}), ints({{0, 1, 2}}));
-        }) == "head_scores: weights [3, 3] must be [H, T, T] or [B, H, T, T]");
-  CHECK(error_of([] {
-          head_scores(Array::zeros({2, 1, 3, 3}), ints({{0, 1}, {2, 3}, {4, 5}}));
-        }) == "head_scores: ids [3, 2] do not fit weights [2, 1, 3, 3]");
-  CHECK(error_of([] {
-          head_scores(Array::zeros({2, 3, 3}), ints({{0, 1}}));
-        }) == "head_scores: ids [1, 2] do not fit weights [2, 3, 3]");
+  const auto says = [](const Shape& weights, const IntArray& ids) {
+    return error_of([&] { head_scores(Array::zeros(weights), ids); });
+  };
+  const std::string shape = " must be [H, T, T] or [B, H, T, T]";
+  CHECK(says({2, 3, 4}, ints({{0, 1, 2}})) == "head_scores: weights [2, 3, 4]" + shape);
+  CHECK(says({3, 3}, ints({{0, 1, 2}})) == "head_scores: weights [3, 3]" + shape);
+  CHECK(says({2, 1, 3, 3}, IntArray({3, 2})) == "head_scores: ids [3, 2] do not fit weights [2, 1, 3, 3]");
+  CHECK(says({2, 3, 3}, ints({{0, 1}})) == "head_scores: ids [1, 2] do not fit weights [2, 3, 3]");
 }
 
 TEST_CASE("describe names what stands out") {
@@ -161,12 +155,13 @@ TEST_CASE("characters_of: UTF-8 characters whole, other bytes alone") {
   CHECK(characters_of("\xe2\x82") == Strings{"\xe2", "\x82"});  // cut off
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
+/// How often `text` is all of a text element.
+std::size_t texts(const std::string& svg, const std::string& text) {
+  const std::string part = ">" + text + "</text>";
   std::size_t n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  for (std::size_t at = svg.find(part); at != std::string::npos; at = svg.find(part, at + 1)) ++n;
   return n;
 }
-std::size_t texts(const std::string& svg, const std::string& text) { return count(svg, ">" + text + "</text>"); }
 
 /// What each element's name="value" says, in their order.
 std::vector<std::string> values(const std::string& svg, const std::string& name) {
@@ -175,17 +170,6 @@ std::vector<std::string> values(const std::string& svg, const std::string& name)
   for (std::size_t at = svg.find(key); at != std::string::npos; at = svg.find(key, at + 1))
     all.push_back(svg.substr(at + key.size(), svg.find('"', at + key.size()) - at - key.size()));
   return all;
-}
-
-/// Every tag and every quote is closed.
-void check_well_formed(const std::string& svg) {
-  CHECK(svg.starts_with("<svg "));
-  CHECK(svg.ends_with("</svg>\n"));
-  CHECK(count(svg, "<") == count(svg, ">"));
-  CHECK(count(svg, "<") == 2 * count(svg, "</") + count(svg, "/>"));
-  CHECK(count(svg, "\"") % 2 == 0);
-  CHECK(count(svg, "&") ==
-        count(svg, "&amp;") + count(svg, "&lt;") + count(svg, "&gt;") + count(svg, "&quot;") + count(svg, "&#39;"));
 }
 
 std::vector<std::string> letters(Index n) {
@@ -304,15 +288,12 @@ TEST_CASE("attention_svg of a sentence stays small; sizes of 0 are pictures too"
 }
 
 TEST_CASE("attention_svg refuses what does not fit") {
-  CHECK(error_of([] {
-          attention_svg(Array::zeros({2, 3}), letters(2), letters(3), "");
-        }) == "attention_svg: weights [2, 3] must be [H, Tq, Tk]");
-  CHECK(error_of([] {
-          attention_svg(Array::zeros({1, 2, 3}), letters(3), letters(3), "");
-        }) == "attention_svg: 3 and 3 labels do not fit weights [1, 2, 3]");
-  CHECK(error_of([] {
-          attention_svg(Array::zeros({1, 2, 3}), letters(2), letters(2), "");
-        }) == "attention_svg: 2 and 2 labels do not fit weights [1, 2, 3]");
+  CHECK(error_of([] { attention_svg(zeros_of(2, 3).array(), letters(2), letters(3), ""); }) ==
+        "attention_svg: weights [2, 3] must be [H, Tq, Tk]");
+  CHECK(error_of([] { attention_svg(zeros_of(1, 2, 3).array(), letters(3), letters(3), ""); }) ==
+        "attention_svg: 3 and 3 labels do not fit weights [1, 2, 3]");
+  CHECK(error_of([] { attention_svg(zeros_of(1, 2, 3).array(), letters(2), letters(2), ""); }) ==
+        "attention_svg: 2 and 2 labels do not fit weights [1, 2, 3]");
 }
 
 TEST_CASE("pictures of heads with names of their own") {

@@ -1,14 +1,9 @@
 // JSON values: construction, access and its errors, text and back.
 #include "engine/io/text/json.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <locale>
-#include <string>
 
+#include "tests/random_text.h"
 #include "tests/tools.h"
 
 namespace mote::test::json_test {
@@ -144,70 +139,36 @@ TEST_CASE("json: a value is assigned what lies in it") {
   }
 }
 
-struct Draws {
-  std::uint64_t state;
-  std::uint64_t operator()(std::uint64_t below) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (state >> 33) % below;
+template <class T>
+T random_bits(Dice& dice) {
+  const std::string bytes = random_bytes(dice, sizeof(T));
+  T x{};
+  std::memcpy(&x, bytes.data(), sizeof x);
+  return x;
+}
+Json random_value(Dice& dice, int depth) {
+  const std::string text = "\"\\/\x1f\x7f{"[dice.below(6)] + random_text(dice, dice.below(6));
+  const std::size_t kind = dice.below(depth > 0 ? 8 : 6);
+  if (kind == 0) return nullptr;
+  if (kind == 1) return dice.below(2) == 1;
+  if (kind == 2) return random_bits<std::int64_t>(dice);
+  if (const double x = random_bits<double>(dice); kind == 3 && std::isfinite(x)) return x;
+  if (kind <= 4) return static_cast<double>(dice.below(2000)) / 8 - 100;
+  if (kind == 5) return text;
+  Json list = Json::array(), object = Json::object();
+  for (std::size_t n = dice.below(5); n > 0; --n) {
+    list.push_back(random_value(dice, depth - 1));
+    std::string name = std::to_string(n) + text;
+    std::erase(name, '\0');
+    object.add(std::move(name), random_value(dice, depth - 1));
   }
-  std::uint64_t bits() {
-    const std::uint64_t high = operator()(std::uint64_t(1) << 31) << 33;
-    return high ^ operator()(std::uint64_t(1) << 31) << 12 ^ operator()(1 << 12);
-  }
-  double number() {
-    for (;;) {
-      const std::uint64_t b = bits();
-      double x = 0;
-      std::memcpy(&x, &b, sizeof x);
-      if (std::isfinite(x)) return x;
-    }
-  }
-  std::string text() {
-    static const std::string pieces[] = {"a",    "\"",   "\\", "/",        std::string(1, '\0'), "\n",
-                                         "\x1f", "\x7f", " ",  "\xc3\xa9", "\xe2\x82\xac",       "\xf0\x9f\x98\x80",
-                                         "{",    "\t"};
-    std::string made;
-    for (std::uint64_t n = operator()(6); n > 0; --n) made += pieces[operator()(std::size(pieces))];
-    return made;
-  }
-  Json value(int depth) {
-    switch (operator()(depth > 0 ? 9 : 7)) {
-      case 0:
-        return nullptr;
-      case 1:
-        return operator()(2) == 1;
-      case 2:
-        return static_cast<std::int64_t>(bits());
-      case 3:
-        return static_cast<Index>(bits() >> 40);
-      case 4:
-        return number();
-      case 5:
-        return static_cast<double>(static_cast<std::int64_t>(operator()(2000)) - 1000) / 8;
-      case 6:
-        return text();
-      case 7: {
-        Json list = Json::array();
-        for (std::uint64_t n = operator()(5); n > 0; --n) list.push_back(value(depth - 1));
-        return list;
-      }
-      default: {
-        Json object = Json::object();
-        for (std::uint64_t n = operator()(5); n > 0; --n) {
-          std::string name = std::to_string(n) + text();
-          std::erase(name, '\0');
-          object.add(std::move(name), value(depth - 1));
-        }
-        return object;
-      }
-    }
-  }
-};
+  return kind == 6 ? list : object;
+}
 
 TEST_CASE("json: random values come back from their text, to the last bit of every number") {
-  Draws draws{1};
+  Dice dice(1);
   for (int i = 0; i < 1000; ++i) {
-    const Json value = draws.value(4);
+    const Json value = random_value(dice, 4);
     const std::string text = text_of(value);
     const Json back = parse_json(text);
     CHECK(back == value);

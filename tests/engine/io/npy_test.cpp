@@ -1,16 +1,9 @@
 // .npy files: NumPy's own bytes, every type and order that is read, damaged and foreign files.
 #include "engine/io/files/npy.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "engine/io/files/file.h"
 #include "tests/sources.h"
+#include "tests/temp_folder.h"
 #include "tests/tools.h"
 
 namespace mote::test::npy_test {
@@ -133,7 +126,6 @@ TEST_CASE("npy: foreign and malformed files") {
   const std::string none = "x.npy: this is no .npy file: it does not begin with \\x93NUMPY",
                     cut = "x.npy: the file is cut off within its header";
   CHECK(error("") == none);
-  CHECK(error("\x93NUMPX\x01") == none);
   CHECK(error("PK\3\4") == none);
   CHECK(error("\x93NUMPY") == cut);
   CHECK(error(framed({"\2\0", 2}, 60, 2, "")) == cut);
@@ -142,33 +134,22 @@ TEST_CASE("npy: foreign and malformed files") {
   CHECK(error(framed({"\1\1", 2}, 60, 2, good)) == "x.npy: version 1.1 is none of 1.0, 2.0, 3.0");
   CHECK(error(framed({"\2\0", 2}, 1'000'000'000, 4, good)) ==
         "x.npy: a header of 1000000000 bytes is above the limit of 10000");
-  CHECK(error(framed({"\1\0", 2}, 65'535, 2, good)) == "x.npy: a header of 65535 bytes is above the limit of 10000");
 
   const std::string newline =
       ": after the dictionary must stand nothing but spaces and, as the header's last byte, a newline";
   CHECK(with(dictionary("|u1", "(2,)")) == "x.npy: byte 67" + newline);
-  CHECK(with(dictionary("|u1", "(2,)") + " ") == "x.npy: byte 68" + newline);
   CHECK(with(good + " ") == "x.npy: byte 67" + newline);
-  CHECK(with(dictionary("|u1", "(2,)") + "x\n") == "x.npy: byte 67" + newline);
 
   CHECK(shaped("(3)") == "x.npy: a shape of one axis is written with a comma, as (3,)");
   CHECK(shaped("(2, 1,)") == "(no error)");
   CHECK(shaped("2") == "x.npy: byte 60: '(' must stand here");
-  CHECK(shaped("[2]") == "x.npy: byte 60: '(' must stand here");
   CHECK(shaped("(-2,)") == "x.npy: byte 61: an extent must stand here, a whole number of at least 0");
-  CHECK(shaped("(,)") == "x.npy: byte 61: an extent must stand here, a whole number of at least 0");
   CHECK(shaped("(2.0,)") == "x.npy: byte 62: ',' or ')' must stand here");
-  CHECK(shaped("(2L,)") == "x.npy: byte 62: ',' or ')' must stand here");
-  CHECK(shaped("(1 2)") == "x.npy: byte 63: ',' or ')' must stand here");
   CHECK(shaped("(02,)") == "x.npy: byte 61: an extent must not start with a needless 0");
-  CHECK(shaped("(2,") == "x.npy: byte 63: an extent must stand here, a whole number of at least 0");
   CHECK(shaped("(1,1,1,1,1,1,1,1,2)") == "x.npy: byte 77: there are more than 8 axes");
   CHECK(shaped("(9223372036854775808,)") == "x.npy: byte 61: an extent is above 2^63 - 1");
   CHECK(shaped("(4294967296, 4294967296)") == "x.npy: there are too many elements in shape [4294967296, 4294967296]");
-  CHECK(shaped("(0, 4294967296, 4294967296)") ==
-        "x.npy: there are too many elements in shape [0, 4294967296, 4294967296]");
   CHECK(shaped("(3,)") == "x.npy: there are 2 bytes of elements, but shape [3] of type '|u1' takes 3");
-  CHECK(shaped("()") == "x.npy: there are 2 bytes of elements, but shape [] of type '|u1' takes 1");
   CHECK(shaped("(0,)") == "x.npy: there are 2 bytes of elements, but shape [0] of type '|u1' takes 0");
   CHECK(shaped("(576460752303423488,)") ==
         "x.npy: there are 2 bytes of elements, but shape [576460752303423488] of type '|u1' takes 576460752303423488");
@@ -188,10 +169,7 @@ TEST_CASE("npy: foreign and malformed files") {
 
   CHECK(with("{'descr': '|u1', 'fortran_order': false, 'shape': (2,), }\n") ==
         "x.npy: byte 44: True or False must stand here");
-  CHECK(with("{'descr': '|u1', 'fortran_order': 0, 'shape': (2,), }\n") ==
-        "x.npy: byte 44: True or False must stand here");
   CHECK(with("{'descr': '|u1', 'shape': (2,), }\n") == "x.npy: the header has no fortran_order");
-  CHECK(with("{}\n") == "x.npy: the header has no descr");
   CHECK(with("{'descr': '|u1', 'descr': '|u1', 'fortran_order': False, 'shape': (2,), }\n") ==
         "x.npy: 'descr' occurs twice in the header");
   CHECK(with("{'descr': '|u1', 'extra': 1, 'fortran_order': False, 'shape': (2,), }\n") ==
@@ -200,8 +178,6 @@ TEST_CASE("npy: foreign and malformed files") {
   CHECK(with("{'descr' '|u1'}\n") == "x.npy: byte 19: ':' must stand here");
   CHECK(with("{\"descr\": '|u1'}\n") == "x.npy: byte 11: a key in single quotes must stand here");
   CHECK(with("[1, 2]\n") == "x.npy: byte 10: '{' must stand here");
-  CHECK(with("\n") == "x.npy: byte 10: '{' must stand here");
-  CHECK(with("") == "x.npy: byte 10: '{' must stand here");
 }
 
 TEST_CASE("npy: cut anywhere it is refused; with any bit flipped it is refused or comes back from its own bytes") {
@@ -222,9 +198,8 @@ TEST_CASE("npy: cut anywhere it is refused; with any bit flipped it is refused o
 }
 
 TEST_CASE("npy: files") {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / (f64 ? "mote_npy_f64" : "mote_npy");
-  std::filesystem::create_directory(folder);
-  const std::string path = (folder / "x.npy").string();
+  const TempFolder folder;
+  const std::string path = folder.path("x.npy");
   const Array x = random_array({7, 3000}, 3);
   save_npy(path, x);
   CHECK(same_bits(load_npy<Array>(path), x));
@@ -240,10 +215,7 @@ TEST_CASE("npy: files") {
   CHECK(load_npy<Mask>(path).at({0}) == 1);
   write_file(path, "not numpy");
   CHECK(error_of([&] { load_npy(path); }) == path + ": this is no .npy file: it does not begin with \\x93NUMPY");
-  write_file(path, "");
-  CHECK(error_of([&] { load_npy(path); }).starts_with(path + ": this is no .npy file"));
-  std::filesystem::remove_all(folder);
-  CHECK(error_of([&] { load_npy(path); }).find(path) != std::string::npos);
+  CHECK(error_of([&] { load_npy(folder.path("none")); }).find(folder.path("none")) != std::string::npos);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Safetensors files that mote wrote and something changed: cut, extended, a bit flipped, a checksum lost. And files of
 // others, in which data may lie at any address.
-#include <doctest/doctest.h>
 
 #include "engine/io/files/crc32.h"
 #include "engine/io/files/safetensors_header.h"

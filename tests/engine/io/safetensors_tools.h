@@ -2,10 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "engine/io/files/safetensors.h"
 #include "tests/sources.h"

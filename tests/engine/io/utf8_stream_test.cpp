@@ -1,8 +1,6 @@
 // Utf8Stream: whole characters only, however the bytes come.
 #include "engine/io/text/utf8_stream.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -1,10 +1,6 @@
-// The kernels of activations, rows and norms against their formulas in long double, from every table.
-#include <doctest/doctest.h>
+// The kernels of activations and rows against their formulas in long double, from every table.
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <string>
 
 #include "engine/base/math.h"
 #include "engine/kernels/kernels.h"
@@ -80,21 +76,6 @@ TEST_CASE("formulas: activations and their slopes, densely") {
     }
 }
 
-TEST_CASE("formulas: gelu again gives the bits of gelu and its backward, also in place") {
-  for (const Table* t : kernels::available_tables())
-    for (const Index n : {0, 1, 15, 16, 17, 100}) {
-      const std::vector<real> x = numbers(n, 1, 6), dy = numbers(n, 2);
-      for (const bool exact : {true, false}) {
-        std::vector<real> y(x), d(x), again(x), in_place(dy);
-        (exact ? t->gelu : t->gelu_tanh)(x.data(), 1, y.data(), n);
-        (exact ? t->gelu_backward : t->gelu_tanh_backward)(dy.data(), 1, x.data(), 1, d.data(), n);
-        (exact ? t->gelu_again : t->gelu_tanh_again)(in_place.data(), x.data(), again.data(), in_place.data(), n);
-        CHECK(again == y);
-        CHECK(in_place == d);
-      }
-    }
-}
-
 TEST_CASE("formulas: rows of scores") {
   for (const Table* t : kernels::available_tables())
     for (const Index n : {1, 12, 16, 31, 65, 300, 4096}) {
@@ -132,54 +113,6 @@ TEST_CASE("formulas: rows of scores") {
       CHECK(backward.error <= 16 + double(n) / 8);
       CHECK(loss.error <= 16 + double(n) / 16);
     }
-}
-
-TEST_CASE("formulas: norms and their gradients") {
-  for (const Table* t : kernels::available_tables())
-    for (const Index n : {1, 12, 16, 33, 64, 300})
-      for (const bool centred : {true, false}) {
-        CAPTURE(t->name);
-        CAPTURE(n);
-        CAPTURE(centred);
-        const Index rows = 21;
-        const std::vector<real> x = numbers(rows * n, 5), dy = numbers(rows * n, 6), weight = numbers(n, 7),
-                                bias = numbers(n, 8);
-        std::vector<real> y(x), dx(x), stats(static_cast<std::size_t>(2 * rows)), dw(weight.size()), db(weight.size());
-        (centred ? t->layer_norm : t->rms_norm)(x.data(), {weight.data(), bias.data(), real(0.01)}, y.data(),
-                                                stats.data(), rows, n);
-        (centred ? t->layer_norm_backward : t->rms_norm_backward)({dy.data(), x.data(), weight.data(), stats.data()},
-                                                                  {dx.data(), dw.data(), db.data()}, rows, n);
-        std::vector<Wide> want_dw(weight.size()), want_db(weight.size());
-        Worst value, gradient, weights;
-        for (Index r = 0; r < rows; ++r) {
-          const auto at = [&](const std::vector<real>& a, Index i) {
-            return Wide(a[static_cast<std::size_t>(r * n + i)]);
-          };
-          Wide mean = 0, square = 0, mean_g = 0, mean_gh = 0;
-          for (Index i = 0; i < n && centred; ++i) mean += at(x, i) / n;
-          for (Index i = 0; i < n; ++i) square += (at(x, i) - mean) * (at(x, i) - mean) / n;
-          const Wide scale = 1 / std::sqrt(square + Wide(0.01));
-          const auto h = [&](Index i) { return (at(x, i) - mean) * scale; };
-          const auto w = [&](Index i) { return Wide(weight[static_cast<std::size_t>(i)]); };
-          for (Index i = 0; i < n; ++i) {
-            if (centred) mean_g += at(dy, i) * w(i) / n;
-            mean_gh += at(dy, i) * w(i) * h(i) / n;
-            want_dw[static_cast<std::size_t>(i)] += at(dy, i) * h(i);
-            want_db[static_cast<std::size_t>(i)] += at(dy, i);
-          }
-          for (Index i = 0; i < n; ++i) {
-            value.see(y[static_cast<std::size_t>(r * n + i)], h(i) * w(i) + Wide(bias[static_cast<std::size_t>(i)]),
-                      10);
-            gradient.see(dx[static_cast<std::size_t>(r * n + i)], scale * (at(dy, i) * w(i) - mean_g - h(i) * mean_gh),
-                         10 * scale);
-          }
-        }
-        for (std::size_t i = 0; i < weight.size(); ++i)
-          weights.see(dw[i], want_dw[i], 100), weights.see(db[i], want_db[i], 100);
-        CHECK(value.error <= 100);
-        CHECK(gradient.error <= 100);
-        CHECK(weights.error <= 100);
-      }
 }
 
 }  // namespace mote::test::formulas_test

@@ -2,11 +2,6 @@
 // table and number of threads, bit for bit; and how accurate long sums are.
 #include "engine/kernels/gemm.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <cstring>
-
 #include "engine/base/storage.h"
 #include "tests/tools.h"
 

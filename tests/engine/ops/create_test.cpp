@@ -3,8 +3,6 @@
 
 #include "tests/tools.h"
 
-#include <doctest/doctest.h>
-
 namespace mote::test::create_test {
 namespace {
 

@@ -47,11 +47,9 @@ TEST_CASE("embedding: the gradient of a row is summed in token order, for any nu
   Array expected = Array::zeros({vocabulary, width});
   for (Index i = 0; i < count; ++i)
     for (Index c = 0; c < width; ++c) expected.mutate()[ids.at({i}) * width + c] += dy.at({i, c});
-  for (const kernels::Table* t : kernels::available_tables())
-    for (const int n : {1, 2, 3, 7}) {
-      const Hardware use(*t, n);
-      CHECK(same_bits(Run([&](In w) { return embedding(w[0], ids); }, {table}, dy).dx[0], expected));
-    }
+  on_all_hardware({1, 2, 3, 7}, [&] {
+    CHECK(same_bits(Run([&](In w) { return embedding(w[0], ids); }, {table}, dy).dx[0], expected));
+  });
   const Run padded([&](In w) { return embedding(w[0], ids, 4); }, {table}, dy);
   CHECK(same_bits(padded.y, Run([&](In w) { return embedding(w[0], ids); }, {table}, dy).y));
   CHECK(same_bits(padded.dx[0].select(0, 4), Array::zeros({width})));

@@ -31,7 +31,7 @@ TEST_CASE("gather") {
   check_op("gather", by_columns, along_rows, {x},
            {.error =
                 [] {
-                  gather(zeros({2, 3}), 1, ints({{0}, {3}}));
+                  gather(zeros_of(2, 3), 1, ints({{0}, {3}}));
                 },
             .error_text = "gather: index 3 is out of range for axis 1 of [2, 3]"});
   check_op("gather", by_rows, along_columns, {x}, {.empty = {Array::zeros({3, 0})}});

@@ -85,21 +85,16 @@ TEST_CASE("cross_entropy: nothing to average gives NaN and zero gradients") {
 }
 
 TEST_CASE("cross_entropy: targets and shapes that do not fit") {
-  const Tensor x = zeros({2, 3});
-  CHECK(error_of([&] {
-          cross_entropy(x, ints({0, -1}));
-        }) == "cross_entropy: target -1 is out of range for V = 3 and is not ignore_index -100");
-  CHECK(error_of([&] {
-          cross_entropy(x, ints({0, std::numeric_limits<Index>::min()}));
-        }) == "cross_entropy: target -9223372036854775808 is out of range for V = 3 and is not ignore_index -100");
-  CHECK(error_of([&] {
-          cross_entropy(x, ints({0, -4}), {.ignore_index = -1});
-        }) == "cross_entropy: target -4 is out of range for V = 3 and is not ignore_index -1");
-  CHECK(error_of([&] { cross_entropy(x, ints({0})); }) ==
-        "cross_entropy: targets [1] do not fit logits [2, 3] without the last axis");
-  CHECK(error_of([&] {
-          cross_entropy(x, ints({0, 0}), {.label_smoothing = 2});
-        }) == "cross_entropy: label_smoothing 2 is outside [0, 1]");
+  const auto says = [](const IntArray& ids, const CrossEntropyOptions& o) {
+    return error_of([&] { cross_entropy(zeros_of(2, 3), ids, o); });
+  };
+  const std::string range = " is out of range for V = 3 and is not ignore_index ";
+  CHECK(says(ints({0, -1}), {}) == "cross_entropy: target -1" + range + "-100");
+  CHECK(says(ints({0, std::numeric_limits<Index>::min()}), {}) ==
+        "cross_entropy: target -9223372036854775808" + range + "-100");
+  CHECK(says(ints({0, -4}), {.ignore_index = -1}) == "cross_entropy: target -4" + range + "-1");
+  CHECK(says(ints({0}), {}) == "cross_entropy: targets [1] do not fit logits [2, 3] without the last axis");
+  CHECK(says(ints({0, 0}), {.label_smoothing = 2}) == "cross_entropy: label_smoothing 2 is outside [0, 1]");
   CHECK(error_of([&] { cross_entropy(Tensor(real(1)), IntArray(Shape{})); }) ==
         "cross_entropy: logits need a last axis of classes");
   CHECK(cross_entropy(zeros({3}), IntArray(Shape{})).shape() == Shape{});  // one row
@@ -133,12 +128,9 @@ TEST_CASE("mse_loss") {
     };
   };
   const std::vector<Array> inputs{random_array({3, 4}, 1), random_array({3, 4}, 2)};
-  check_op("mse_loss", [](In x) { return mse_loss(x[0], x[1]); }, summed(true), inputs,
-           {.error =
-                [] {
-                  mse_loss(zeros({4, 1}), zeros({4}));
-                },
-            .error_text = "mse_loss: shapes [4, 1] and [4] differ"});
+  check_op(
+      "mse_loss", [](In x) { return mse_loss(x[0], x[1]); }, summed(true), inputs,
+      {.error = [] { mse_loss(zeros_of(4, 1), zeros_of(4)); }, .error_text = "mse_loss: shapes [4, 1] and [4] differ"});
   check_op(
       "mse_loss", [](In x) { return mse_loss(x[0], x[1], Reduction::sum); }, summed(false), inputs);
   check_op(

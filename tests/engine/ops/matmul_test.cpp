@@ -1,23 +1,21 @@
-// matmul and linear: check_op, error bounds over many shapes, layouts, exact integers, NaN, batches, and the bits over
-// rows, threads and instruction sets.
+// matmul and linear: check_op, layouts, NaN, batches, and the bits over rows, threads and instruction sets; what the
+// bits are, gemm_test.cpp says.
 #include "engine/ops/matmul.h"
 
 #include "engine/ops/create.h"
-#include "tests/support.h"
+#include "tests/row_oracles.h"
 
 namespace mote::test::matmul_test {
 namespace {
 
 const OpFunction product = [](In x) { return matmul(x[0], x[1]); };
 
-/// One product, plus the sum of magnitudes |a||b| that bounds its rounding.
-std::vector<double> naive(const double* a, const double* b, Index m, Index k, Index n, bool magnitudes = false) {
+std::vector<double> naive(const double* a, const double* b, Index m, Index k, Index n) {
   std::vector<double> y;
   for (Index i = 0; i < m; ++i)
     for (Index j = 0; j < n; ++j) {
       double total = 0;
-      for (Index p = 0; p < k; ++p)
-        total += magnitudes ? std::abs(a[i * k + p] * b[p * n + j]) : a[i * k + p] * b[p * n + j];
+      for (Index p = 0; p < k; ++p) total += a[i * k + p] * b[p * n + j];
       y.push_back(total);
     }
   return y;
@@ -35,10 +33,7 @@ const Oracle oracle = [](const std::vector<Value>& in) {
 TEST_CASE("matmul") {
   check_op("matmul", product, oracle, {random_array({3, 4}, 1), random_array({4, 5}, 2)},
            {.empty = {Array::zeros({3, 0}), Array::zeros({0, 5})},
-            .error =
-                [] {
-                  matmul(zeros({2, 3}), zeros({4, 5}));
-                },
+            .error = [] { matmul(zeros_of(2, 3), zeros_of(4, 5)); },
             .error_text =
                 "matmul: shapes [2, 3] and [4, 5] do not multiply (the 3 columns of the first against the 4 rows of "
                 "the second)"});
@@ -48,16 +43,15 @@ TEST_CASE("matmul") {
   check_op("matmul", product, oracle, {random_array({2, 17}, 1), random_array({17, 19}, 2)},
            {.empty = {random_array({2, 3}, 1), Array::zeros({3, 0})}});
   CHECK(error_of([] {
-          matmul(zeros({3}), zeros({4, 2}));
+          matmul(zeros_of(3), zeros_of(4, 2));
         }).starts_with("matmul: shapes [3] and [4, 2] do not multiply"));
   CHECK(error_of([] {
-          matmul(zeros({2, 3}), zeros({4}));
+          matmul(zeros_of(2, 3), zeros_of(4));
         }).starts_with("matmul: shapes [2, 3] and [4] do not multiply"));
   CHECK(error_of([] { matmul(Tensor(real(1)), zeros({1})); }) ==
         "matmul: shapes [] and [1]: a scalar has no rows or columns; multiply with * instead");
-  CHECK(error_of([] {
-          matmul(zeros({2, 1, 2}), zeros({3, 2, 2}));
-        }) == "matmul: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)");
+  CHECK(error_of([] { matmul(zeros_of(2, 1, 2), zeros_of(3, 2, 2)); }) ==
+        "matmul: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)");
 }
 
 TEST_CASE("matmul: rank 1 is a row on the left and a column on the right") {
@@ -78,24 +72,13 @@ TEST_CASE("matmul: rank 1 is a row on the left and a column on the right") {
   }
 }
 
-TEST_CASE(
-    "matmul: many shapes stay within the rounding of one chain of k multiply-adds, in any layout, on any hardware") {
+TEST_CASE("matmul: many shapes in any layout, on any hardware: the same bits") {
   const std::vector<Index> sizes{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 30, 31, 33, 63, 64, 65, 100};
-  const double u = static_cast<double>(std::numeric_limits<real>::epsilon()) / 2;
   for (std::size_t s = 0; s < 120; ++s) {  // every size in every place, mixed
     const Index m = sizes[s % 19], k = sizes[(s * 7 + s / 19) % 19], n = sizes[(s * 11 + s / 7) % 19];
     CAPTURE(Shape({m, k, n}));
     const Array a = random_array({m, k}, 2 * s), b = random_array({k, n}, 2 * s + 1);
     const Array y = matmul(a, b);
-    const Value x(a), z(b);
-    const std::vector<double> exact = naive(x.x.data(), z.x.data(), m, k, n),
-                              size = naive(x.x.data(), z.x.data(), m, k, n, true);
-    const double gamma = static_cast<double>(k) * u / (1 - static_cast<double>(k) * u);
-    bool bounded = true;
-    for (std::size_t i = 0; i < exact.size(); ++i)
-      bounded =
-          bounded && std::abs(static_cast<double>(y.data()[i]) - exact[i]) <= gamma * size[i] * (f64 ? 2 : 1 + 1e-6);
-    CHECK(bounded);
     CHECK(same_bits(matmul(transposed_layout(a), b), y));
     CHECK(same_bits(matmul(a, transposed_layout(b)), y));
     CHECK(same_bits(matmul(transposed_layout(a), transposed_layout(b)), y));
@@ -116,19 +99,6 @@ TEST_CASE("matmul: large enough for packing, blocks of k and several tasks: the 
     CAPTURE(sizes);
     const Array a = random_array({m, k}, 1), b = random_array({k, n}, 2), turned = transposed_layout(b);
     const Array y = matmul(a, b);
-    bool defined = true;
-    for (Index i = 0; i < m; i += 4)
-      for (Index j = 0; j < n; j += 7) {
-        real total = 0;  // the definition: sums of 512, each one fused multiply-add after the other
-        for (Index p = 0; p < k; p += 512) {
-          real sum = 0;
-          for (Index q = p; q < std::min(p + 512, k); ++q)
-            sum = std::fma(a.data()[i * k + q], b.data()[q * n + j], sum);
-          total += sum;
-        }
-        defined = defined && total == y.data()[i * n + j];
-      }
-    CHECK(defined);
     for (const kernels::Table* t : kernels::available_tables())
       for (const int count : {1, 2, 3, 7}) {
         if (std::string(t->name) == "portable" && count == 2) continue;  // slow, and 3 says the same
@@ -155,25 +125,6 @@ TEST_CASE("matmul: k = 0 gives zeros even where memory was used before; m = 0, n
   CHECK(matmul(Array::zeros({4, 3}), Array::zeros({3, 0})).shape() == Shape{4, 0});
   CHECK(matmul(Array::zeros({0, 4, 3}), Array::zeros({3, 2})).shape() == Shape{0, 4, 2});
   CHECK(matmul(Array::zeros({0}), Array::zeros({0})).item() == 0);
-}
-
-TEST_CASE("matmul: whole numbers are exact") {
-  const auto whole = [](const Shape& shape, std::uint64_t seed) {
-    Array x = random_array(shape, seed, -8.5, 8.5);
-    real* const out = x.mutate();
-    std::transform(out, out + x.numel(), out, [](real number) { return std::round(number); });
-    return x;
-  };
-  for (const Index k : {17, 1000, 1 << 17}) {
-    const Array a = whole({3, k}, 1), b = whole({k, 5}, 2);
-    const Value x(a), z(b);
-    const std::vector<double> exact = naive(x.x.data(), z.x.data(), 3, k, 5);
-    for (const kernels::Table* t : kernels::available_tables()) {
-      const Hardware use(*t);
-      CHECK(distance(matmul(a, b).to_vector(), exact) == 0);
-      CHECK(distance(matmul(transposed_layout(a), transposed_layout(b)).to_vector(), exact) == 0);
-    }
-  }
 }
 
 TEST_CASE("matmul: NaN and infinity stay in their row, and 0 times infinity is NaN") {
@@ -214,26 +165,12 @@ TEST_CASE("matmul: leading axes broadcast, and each product is that of its two m
 
 TEST_CASE("linear") {
   const Oracle naive_linear = [](const std::vector<Value>& in) {
-    const Index features = in[1].shape[1], out = in[1].shape[0];
-    const Index rows = in[0].shape.without(-1).numel();
-    std::vector<double> y;
-    for (Index r = 0; r < rows; ++r)
-      for (Index o = 0; o < out; ++o) {
-        double total = in.size() > 2 ? in[2].x[static_cast<std::size_t>(o)] : 0;
-        for (Index i = 0; i < features; ++i)
-          total +=
-              in[0].x[static_cast<std::size_t>(r * features + i)] * in[1].x[static_cast<std::size_t>(o * features + i)];
-        y.push_back(total);
-      }
-    return y;
+    return linear_rows(in[0].x, in[1], in.size() > 2 ? &in[2] : nullptr, in[0].shape.without(-1).numel());
   };
   const Array x = random_array({2, 3, 4}, 1), weight = random_array({5, 4}, 2), bias = random_array({5}, 3);
   check_op("linear", [](In t) { return linear(t[0], t[1], t[2]); }, naive_linear, {x, weight, bias},
            {.empty = {Array::zeros({2, 0, 4}), weight, bias},
-            .error =
-                [] {
-                  linear(zeros({2, 3}), zeros({5, 4}));
-                },
+            .error = [] { linear(zeros_of(2, 3), zeros_of(5, 4)); },
             .error_text = "linear: x [2, 3] needs a last extent of 4 for weight [5, 4]"});
   check_op("linear", [](In t) { return linear(t[0], t[1]); }, naive_linear, {x, weight},
            {.empty = {Array::zeros({2, 0}), Array::zeros({5, 0})}});

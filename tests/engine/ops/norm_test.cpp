@@ -2,28 +2,19 @@
 #include "engine/ops/norm.h"
 
 #include "engine/ops/create.h"
-#include "tests/support.h"
+#include "tests/row_oracles.h"
 
 namespace mote::test::norm_test {
 namespace {
 
-std::vector<double> norm_rows(const std::vector<Value>& in, bool centre, double eps = 1e-5) {
-  std::vector<double> y(in[0].x.size());
-  const std::size_t n = static_cast<std::size_t>(in[0].shape[-1]);
-  for (std::size_t row = 0; row < y.size(); row += n) {
-    double mean = 0, square = 0;
-    for (std::size_t i = 0; centre && i < n; ++i) mean += in[0].x[row + i] / static_cast<double>(n);
-    for (std::size_t i = 0; i < n; ++i) square += std::pow(in[0].x[row + i] - mean, 2) / static_cast<double>(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      y[row + i] = (in[0].x[row + i] - mean) / std::sqrt(square + static_cast<double>(static_cast<real>(eps)));
-      if (in.size() > 1) y[row + i] *= in[1].x[i];
-      if (in.size() > 2) y[row + i] += in[2].x[i];
-    }
-  }
-  return y;
+/// x, maybe a weight, maybe a bias.
+Oracle rows(bool centred) {
+  return [centred](const std::vector<Value>& in) {
+    return norm_rows(in[0].x, static_cast<std::size_t>(in[0].shape[-1]), centred, in.size() > 1 ? &in[1] : nullptr,
+                     in.size() > 2 ? &in[2] : nullptr);
+  };
 }
-const Oracle layer_oracle = [](const std::vector<Value>& in) { return norm_rows(in, true); };
-const Oracle rms_oracle = [](const std::vector<Value>& in) { return norm_rows(in, false); };
+const Oracle layer_oracle = rows(true), rms_oracle = rows(false);
 const OpFunction layer_full = [](In x) { return layer_norm(x[0], x[1], x[2]); };
 
 TEST_CASE("layer_norm") {
@@ -31,10 +22,7 @@ TEST_CASE("layer_norm") {
     const Array x = random_array({2, 3, n}, 1), weight = random_array({n}, 2), bias = random_array({n}, 3);
     check_op("layer_norm", layer_full, layer_oracle, {x, weight, bias},
              {.empty = {Array::zeros({0, n}), weight, bias},
-              .error =
-                  [] {
-                    layer_norm(zeros({2, 3}), zeros({2}));
-                  },
+              .error = [] { layer_norm(zeros_of(2, 3), zeros_of(2)); },
               .error_text = "layer_norm: weight [2] does not fit the last axis of x [2, 3]"});
     check_op("layer_norm", [](In t) { return layer_norm(t[0], t[1]); }, layer_oracle, {x, weight},
              {.empty = {Array::zeros({3, 0}), Array::zeros({0})}});
@@ -42,13 +30,10 @@ TEST_CASE("layer_norm") {
   }
   check_op(
       "layer_norm", [](In t) { return layer_norm(t[0], {}, t[1]); },
-      [](const std::vector<Value>& in) {
-        return norm_rows({in[0], Value(Array::full(in[1].shape, 1)), in[1]}, true);
-      },
+      [](const std::vector<Value>& in) { return norm_rows(in[0].x, 7, true, nullptr, &in[1]); },
       {random_array({4, 7}, 1), random_array({7}, 2)}, {.empty = {Array::zeros({0, 7}), random_array({7}, 2)}});
-  CHECK(error_of([] {
-          layer_norm(zeros({2, 3}), zeros({3}), zeros({3, 1}));
-        }) == "layer_norm: bias [3, 1] does not fit the last axis of x [2, 3]");
+  CHECK(error_of([] { layer_norm(zeros_of(2, 3), zeros_of(3), zeros_of(3, 1)); }) ==
+        "layer_norm: bias [3, 1] does not fit the last axis of x [2, 3]");
   CHECK(error_of([] { layer_norm(Tensor(real(1))); }) == "layer_norm: needs at least one axis");
 }
 
@@ -58,10 +43,7 @@ TEST_CASE("rms_norm") {
     const Array x = random_array({2, 3, n}, 1), weight = random_array({n}, 2);
     check_op("rms_norm", [](In t) { return rms_norm(t[0], t[1]); }, rms_oracle, {x, weight},
              {.empty = {Array::zeros({0, n}), weight},
-              .error =
-                  [] {
-                    rms_norm(zeros({2, 3}), zeros({2}));
-                  },
+              .error = [] { rms_norm(zeros_of(2, 3), zeros_of(2)); },
               .error_text = "rms_norm: weight [2] does not fit the last axis of x [2, 3]"});
     check_op("rms_norm", [](In t) { return rms_norm(t[0]); }, rms_oracle, {random_array({4, n}, 1, -size, size)});
   }
@@ -129,11 +111,7 @@ TEST_CASE("layer_norm: weight and bias gradients over more rows than one block, 
   for (Index r = 0; r < 700; ++r)
     for (Index c = 0; c < 37; ++c) db[static_cast<std::size_t>(c)] += static_cast<double>(dy.at({r, c}));
   CHECK(distance(expected.dx[2].to_vector(), db) < (f64 ? 1e-12 : 1e-4));
-  for (const kernels::Table* t : kernels::available_tables())
-    for (const int n : {1, 2, 3, 7}) {
-      const Hardware use(*t, n);
-      CHECK(Run(layer_full, {x, weight, bias}, dy) == expected);
-    }
+  on_all_hardware({1, 2, 3, 7}, [&] { CHECK(Run(layer_full, {x, weight, bias}, dy) == expected); });
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // PackedWeights: linear() in the bits it has without, weights that change, scopes, memory.
 #include "engine/ops/packed_weights.h"
 
-#include <doctest/doctest.h>
-
 #include <thread>
 
 #include "engine/ops/create.h"
@@ -40,19 +38,17 @@ TEST_CASE("PackedWeights: a linear of a few rows gives the bits of the plain for
       const Index n = nk[0], k = nk[1];
       const Array x = numbers({m, k}, 1), w = numbers({n, k}, 2), bias = numbers({n}, 3);
       const Array with = plain(x, w, bias), without = plain(x, w, {});
-      for (const kernels::Table* table : kernels::available_tables())
-        for (const int threads_used : {1, 3}) {
-          const Hardware use(*table, threads_used);
-          CAPTURE(n);
-          CAPTURE(k);
-          CAPTURE(m);
+      on_all_hardware({1, 3}, [&] {
+        CAPTURE(n);
+        CAPTURE(k);
+        CAPTURE(m);
+        CHECK(same_bits(linear(x, w, bias).array(), with));
+        const PackedWeights packed;
+        for (int again = 0; again < 2; ++again) {
           CHECK(same_bits(linear(x, w, bias).array(), with));
-          const PackedWeights packed;
-          for (int again = 0; again < 2; ++again) {
-            CHECK(same_bits(linear(x, w, bias).array(), with));
-            CHECK(same_bits(linear(x, w).array(), without));
-          }
+          CHECK(same_bits(linear(x, w).array(), without));
         }
+      });
     }
 }
 

@@ -1,6 +1,5 @@
 // Random graphs of all differentiable ops against central differences. MOTE_RANDOM_GRAPHS=20000 sets their number,
 // MOTE_RANDOM_GRAPHS_SEED the first of their seeds.
-#include <doctest/doctest.h>
 
 #include <cstdlib>
 #include <set>

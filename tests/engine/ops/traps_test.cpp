@@ -1,9 +1,8 @@
 // Finite numbers raise no floating-point exception, whatever their count: no 0 / 0 in lanes that are not there.
-#include <doctest/doctest.h>
 
+#include "tests/traps.h"
 #include "engine/ops/ops.h"
 #include "tests/tools.h"
-#include "tests/traps.h"
 
 namespace mote::test::traps_test {
 namespace {
@@ -72,10 +71,9 @@ void everything(Index n) {
 }
 
 TEST_CASE("traps: no op raises one on finite numbers") {
-  for (const kernels::Table* table : kernels::available_tables()) {
-    const Hardware use(*table, 1);
+  on_all_hardware({1}, [&] {
     for (const Index n : {1, 2, 3, 5, 8, 15, 16, 17, 31, 40}) everything(n);
-  }
+  });
 }
 
 #ifdef __GLIBC__

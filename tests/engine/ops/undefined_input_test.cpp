@@ -1,5 +1,4 @@
 // Every op given a tensor that was never computed, or one that was moved from.
-#include <doctest/doctest.h>
 
 #include "engine/ops/ops.h"
 #include "tests/tools.h"

@@ -2,8 +2,6 @@
 // business.
 #include "engine/watch/limits.h"
 
-#include <doctest/doctest.h>
-
 #include "engine/base/parallel.h"
 #include "tests/tools.h"
 

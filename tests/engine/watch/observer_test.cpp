@@ -1,8 +1,6 @@
 // Observers: what they are told of ops, layers and rules, in which order, and that watching disturbs nothing.
 #include "engine/watch/observer.h"
 
-#include <doctest/doctest.h>
-
 #include "engine/ops/ops.h"
 #include "nn/linear.h"
 #include "tests/tools.h"

@@ -2,8 +2,6 @@
 #include "engine/watch/profile.h"
 #include "engine/base/env.h"
 
-#include <doctest/doctest.h>
-
 #include <optional>
 #include <sstream>
 #include <thread>

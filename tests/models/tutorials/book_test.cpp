@@ -28,10 +28,7 @@ void check_class(const std::string& name, const std::vector<std::string>& names,
       [](const M& m, In x) { return m(x[0]); },
       {.names = names,
        .inputs = {random_array({2, 4, 4}, 1)},
-       .error =
-           [](const M& m) {
-             m(Tensor(Array::zeros({1, 6, 4})));
-           },
+       .error = [](const M& m) { m(Tensor(zeros_of(1, 6, 4))); },
        .error_text = error});
 }
 
@@ -90,29 +87,18 @@ TEST_CASE("book: with dropout, biases and d_in other than d_out, PyTorch's weigh
   CHECK(compared == file.all().size());  // nothing in the file is left out
 }
 
-TEST_CASE("book: the mask is a buffer, listed and copied, neither drawn nor trained") {
-  const Generator random(1), again(1);
-  MultiHeadAttentionWrapper m(3, 2, 4, 0.0, 2, random);
-  for (int head = 0; head < 2; ++head)
-    for (int projection = 0; projection < 3; ++projection) const Linear drawn(3, 2, again, false);
-  CHECK(random.get_state() == again.get_state());
-
-  const std::vector<NamedBuffer> buffers = named_buffers(m);
+TEST_CASE("book: the mask is a buffer, listed and copied, not trained") {
+  const Generator random(1);
+  const MultiHeadAttentionWrapper m(3, 2, 4, 0.0, 2, random);
+  const std::vector<NamedConstBuffer> buffers = named_buffers(m);
   REQUIRE(buffers.size() == 2);
-  CHECK(buffers[0].name == "heads.0.mask");
-  CHECK(buffers[1].name == "heads.1.mask");
+  CHECK((buffers[0].name == "heads.0.mask" && buffers[1].name == "heads.1.mask"));
   const Array future = array({4, 4}, {0, 1, 1, 1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0});
-  for (const NamedBuffer& b : buffers) CHECK(same_bits(*b.array, future));
-  for (const NamedParameter& p : named_parameters(m)) CHECK(p.name.find("mask") == std::string::npos);
+  for (const NamedConstBuffer& b : buffers) CHECK(same_bits(*b.array, future));
   CHECK(parameter_count(m) == 2 * 3 * 6);
 
   const SplitAttention split(3, 4, 2, 0.0, 2, random);
   CHECK((split.d_out == 4 && split.num_heads == 2 && split.head_dim == 2));
-  REQUIRE(named_buffers(split).size() == 1);
-  CHECK(named_buffers(split)[0].name == "mask");
-  CHECK(same_bits(split.mask, array({2, 2}, {0, 1, 0, 0})));
-  sum(split(random_array({1, 2, 3}, 1))).backward();
-  CHECK(same_bits(split.mask, array({2, 2}, {0, 1, 0, 0})));
   SplitAttention other = split.clone();
   other.mask.mutate()[1] = 0;  // this one may look ahead
   const Array x = random_array({1, 2, 3}, 1);
@@ -142,12 +128,8 @@ TEST_CASE("book: what the classes refuse") {
   CHECK(error_of([&] { MultiHeadAttentionWrapper(4, 6, 3, 0.0, 0, random); }) ==
         "MultiHeadAttentionWrapper: num_heads 0 must be at least 1");
   const SplitAttention m(4, 6, 3, 0.0, 2, random);
-  CHECK(error_of([&] {
-          m(Array::zeros({2, 3, 5}));
-        }) == "MultiHeadAttention: x [2, 3, 5] must be [B, T, 4] (in MultiHeadAttention)");
-  CHECK(error_of([&] {
-          m(Array::zeros({3, 4}));
-        }) == "MultiHeadAttention: x [3, 4] must be [B, T, 4] (in MultiHeadAttention)");
+  CHECK(error_of([&] { m(zeros_of(2, 3, 5)); }) ==
+        "MultiHeadAttention: x [2, 3, 5] must be [B, T, 4] (in MultiHeadAttention)");
   CHECK(error_of([&] { CausalAttention(4, 0, 3, 0.0, random); }) ==
         "CausalAttention: d_in 4, d_out 0 and context_length 3 must be at least 1");
   CHECK(error_of([&] { MultiHeadAttentionWrapper(4, 4, 0, 0.0, 2, random); }) ==

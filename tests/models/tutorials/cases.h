@@ -1,9 +1,6 @@
 // What tests of the tutorials' classes share: results that come with weights, classes of three inputs.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "engine/ops/ops.h"
 #include "tests/check_module.h"
 

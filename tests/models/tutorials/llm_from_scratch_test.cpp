@@ -21,10 +21,7 @@ TEST_CASE("llm_from_scratch: MultiHeadSelfAttention") {
         [](const MultiHeadSelfAttention& m, In x) { return both(m(x[0])); },
         {.names = {"qkv.weight", "proj.weight"},
          .inputs = {random_array({2, 4, 12}, 1)},
-         .error =
-             [](const MultiHeadSelfAttention& m) {
-               m(Tensor(Array::zeros({2, 4, 8})));
-             },
+         .error = [](const MultiHeadSelfAttention& m) { m(Tensor(zeros_of(2, 4, 8))); },
          .error_text = "MultiHeadSelfAttention: x [2, 4, 8] must be [B, T, 12] (in MultiHeadSelfAttention)"});
 }
 

@@ -1,8 +1,6 @@
 // Folders of runs: made, listed, locked; logs that continue.
 #include "train/run/folder.h"
 
-#include <doctest/doctest.h>
-
 #include <sys/stat.h>
 
 #include <csignal>

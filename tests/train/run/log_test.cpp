@@ -1,8 +1,6 @@
 // Run logs: every line is JSON and reads back as what was written, whatever it holds.
 #include "train/run/log.h"
 
-#include <doctest/doctest.h>
-
 #include "engine/io/text/json.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"

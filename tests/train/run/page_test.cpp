@@ -1,8 +1,6 @@
 // Report_html: a page that is well-formed whatever it shows, needs no other file, and holds the attention as given.
 #include "train/run/page.h"
 
-#include <doctest/doctest.h>
-
 #include "engine/io/text/json.h"
 #include "engine/io/text/utf8_stream.h"
 #include "tests/markup.h"

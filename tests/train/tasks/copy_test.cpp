@@ -1,8 +1,6 @@
 // The copy task: check_task, what a batch looks like, that its splits are all there is, what it refuses.
 #include "train/tasks/copy.h"
 
-#include <cmath>
-
 #include "tests/check_task.h"
 
 namespace mote::test::copy_test {

@@ -1,8 +1,6 @@
 // The Dyck task: check_task, an example by hand, words nested as deep as allowed and no deeper, what it refuses.
 #include "train/tasks/dyck.h"
 
-#include <cmath>
-#include <limits>
 #include <map>
 
 #include "tests/check_task.h"

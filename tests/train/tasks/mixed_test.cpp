@@ -1,8 +1,6 @@
 // The mixed task: check_task, both marks, what it refuses.
 #include "train/tasks/mixed.h"
 
-#include <limits>
-
 #include "tests/check_task.h"
 
 namespace mote::test::mixed_test {

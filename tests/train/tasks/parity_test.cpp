@@ -1,8 +1,6 @@
 // The parity task: check_task, labels by hand, longer rows to test on, what it refuses.
 #include "train/tasks/parity.h"
 
-#include <numeric>
-
 #include "tests/check_task.h"
 
 namespace mote::test::parity_test {

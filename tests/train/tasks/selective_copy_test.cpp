@@ -1,8 +1,6 @@
 // The selective copy task: check_task, an example by hand, what it refuses.
 #include "train/tasks/selective_copy.h"
 
-#include <limits>
-
 #include "tests/check_task.h"
 
 namespace mote::test::selective_copy_test {

@@ -1,8 +1,6 @@
 // Byte pairs: encoding and training against the slow definitions, the order of merges, long and empty texts.
 #include "train/text/byte_pair.h"
 
-#include <doctest/doctest.h>
-
 #include "tests/tools.h"
 #include "tests/train/text/slow_encoder.h"
 
@@ -35,16 +33,11 @@ TEST_CASE("byte pairs: the lowest rank first, its pairs from left to right, then
     return tokens_of(*with_merges(merges), text);
   };
   CHECK(tokens({a_a}, "aaa") == Strings{"aa", "a"});
-  CHECK(tokens({a_a}, "aaaa") == Strings{"aa", "aa"});
   CHECK(tokens({a_a, aa_aa}, "aaaa") == Strings{"aaaa"});
-  CHECK(tokens({a_a, aa_aa}, "aaa") == Strings{"aa", "a"});
   CHECK(tokens({a_a, aa_a}, "aaa") == Strings{"aaa"});
-  CHECK(tokens({a_a, a_aa}, "aaa") == Strings{"aa", "a"});
-  CHECK(tokens({a_a, aa_aa, aa_a}, "aaaaa") == Strings{"aaaa", "a"});
   CHECK(tokens({a_a, aa_a, aa_aa}, "aaaaa") == Strings{"aa", "aaa"});
   // Every (a, a) is merged before the pairs that come of it, even if their rank is lower.
   CHECK(tokens({aa_a, a_a}, "aaaa") == Strings{"aa", "aa"});
-  CHECK(tokens({aa_aa, a_a}, "aaaaaa") == Strings{"aaaa", "aa"});
   CHECK(tokens({aa_aa, aa_a, a_a}, "aaaaaaa") == Strings{"aaaa", "aaa"});
   // Two ways to one token.
   CHECK(tokens({{"a", "b"}, {"b", "c"}, {"ab", "c"}, {"a", "bc"}}, "abcbc") == Strings{"abc", "bc"});

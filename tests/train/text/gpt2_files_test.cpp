@@ -1,5 +1,4 @@
 // GPT-2's vocabulary and merges: a small pair made here, what is refused, and the real ones where they lie.
-#include <doctest/doctest.h>
 
 #include <cstdlib>
 
@@ -105,22 +104,16 @@ TEST_CASE("GPT-2's files: what makes no tokenizer is refused, with its line or t
   CHECK(with([](Files& f) { f.merges.push_back("a b"); }) == "merges.txt: line 4: 'a b' is also merges.txt: line 2");
   CHECK(with([](Files& f) { f.merges.push_back("ab"); }) ==
         "merges.txt: line 4: 'ab' must be two tokens with a space between them");
-  CHECK(with([](Files& f) { f.merges.push_back("a b a"); }) ==
-        "merges.txt: line 4: 'a b a' must be two tokens with a space between them");
   CHECK(with([](Files& f) { f.merges.push_back("a  b"); }) ==
         "merges.txt: line 4: 'a  b' must be two tokens with a space between them");
   CHECK(with([](Files& f) { f.merges.insert(f.merges.begin() + 1, ""); }) ==
         "merges.txt: line 2: '' must be two tokens with a space between them");
-  CHECK(with([](Files& f) { f.merges.push_back(" b"); }) ==
-        "merges.txt: line 4: ' b' must be two tokens with a space between them");
   CHECK(with([](Files& f) { f.merges.push_back(std::string("<|endoftext|> a")); }) ==
         "merges.txt: line 4: '<|endoftext|>' is not in the vocabulary");
   CHECK(with([](Files& f) { f.merges.clear(); }) == "merges.txt: has no merges");
-  CHECK(with([](Files& f) { f.merges.resize(1); }) == "merges.txt: has no merges");
   CHECK(with([](Files& f) { f.merges.pop_back(); }) ==
         "vocab.json: '\u0120ab' is neither a byte nor the product of a merge");
   CHECK(with([](Files& f) { f.tokens.push_back("a b"); }) == "vocab.json: 'a b' stands for no bytes");
-  CHECK(with([](Files& f) { f.tokens.push_back("\u4f60"); }) == "vocab.json: '\u4f60' stands for no bytes");
   CHECK(with([](Files& f) { f.tokens[64] = "<|a|>"; }) == "vocab.json: 'a', byte 97, is missing");
   CHECK(with([](Files& f) { f.tokens.push_back("<||>"), f.tokens.push_back("<|" + std::string(80, 'x') + "|>"); }) ==
         "(no error)");
@@ -128,15 +121,11 @@ TEST_CASE("GPT-2's files: what makes no tokenizer is refused, with its line or t
   const auto other_id = [&](const std::string& id) { return v.substr(0, v.rfind(' ') + 1) + id + "}"; };
   CHECK(good.error(other_id("259"), m) ==
         "vocab.json: the id 259 of '<|endoftext|>' is not one of 0 to 258, for 259 tokens");
-  CHECK(good.error(other_id("-1"), m) ==
-        "vocab.json: the id -1 of '<|endoftext|>' is not one of 0 to 258, for 259 tokens");
   CHECK(good.error(other_id("257"), m) == "vocab.json: '\u0120ab' and '<|endoftext|>' have the same id 257");
   CHECK(good.error(other_id("1.0"), m) ==
         "vocab.json: \"<|endoftext|>\" must be an integer, not a number with a fraction or an exponent");
   CHECK(good.error("{}", m) == "vocab.json: 'Ā', byte 0, is missing");
   CHECK(good.error("", m).starts_with("vocab.json: line 1, column 1"));
-  CHECK(good.error("[]", m) == "vocab.json: the document must be an object, not an array");
-  CHECK(good.error(v, "") == "merges.txt: has no merges");
   CHECK(error_of([&] {
           load_gpt2_tokenizer("/nowhere/vocab.json", "/nowhere/merges.txt");
         }).find("/nowhere/vocab.json") != std::string::npos);

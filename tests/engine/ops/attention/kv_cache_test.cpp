@@ -107,13 +107,12 @@ std::vector<Text> texts(Index T) {
 TEST_CASE("attention over a cache, in chunks of any size = the whole pass, on any hardware") {
   const NoGrad no_grad;
   for (const Text& text : texts(150))  // beyond the 64 rows that a cache begins with
-    for (const kernels::Table* table : kernels::available_tables()) {
-      const Hardware use(*table, 3);
+    on_all_hardware({3}, [&] {
       for (const Index step : {1, 3, 16, 67, 150}) {
         KeyValueCache cache(text.options.window);
         for (Index t = 0; t < 150; t += step) text.check(t, std::min<Index>(t + step, 150), cache);
       }
-    }
+    });
 }
 
 TEST_CASE(

@@ -1,13 +1,9 @@
 // Causal_mask, padding_mask and from_blocked, value by value.
 #include "engine/ops/masks.h"
 
-#include <limits>
-
 #include "engine/ops/compare.h"
 #include "engine/ops/create.h"
 #include "tests/tools.h"
-
-#include <doctest/doctest.h>
 
 namespace mote::test::masks_test {
 namespace {

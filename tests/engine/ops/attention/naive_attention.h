@@ -1,8 +1,6 @@
 // Attention one number at a time, in double; masks and slopes to try it with.
 #pragma once
 
-#include <cmath>
-
 #include "engine/ops/ops.h"
 #include "tests/support.h"
 

@@ -43,10 +43,7 @@ TEST_CASE("rotary against complex numbers; a partial turn leaves the other colum
           [&](const std::vector<Value>& x) { return turned(x[0], angles); }, {random_array(shape, 3)},
           {.any_layout = shape.rank() > 2,  // the only leading axis is the length: one of 4 equal rows is not the same
            .empty = {Array::zeros(shape.rank() > 2 ? shape.with(0, 0) : Shape{0, 4, 6})},
-           .error =
-               [&] {
-                 rotary(wrong, Array::zeros({3, 3}), Array::zeros({3, 3}));
-               },
+           .error = [&] { rotary(wrong, zeros_of(3, 3).array(), zeros_of(3, 3).array()); },
            .error_text = "rotary: there are angles for 6 columns, but x [2, 3, 4] has 4"});
       const Array x = random_array(shape, 3), y = rotary(x, angles.cosines, angles.sines).array();
       CHECK(same_bits(y.slice(-1, 2 * pairs, shape[-1]), x.slice(-1, 2 * pairs, shape[-1])));
@@ -71,12 +68,10 @@ TEST_CASE("rotary: angles as views, and what does not fit") {
                   rotary(x, angles.cosines, angles.sines).array()));
   const Tensor row = Array::zeros({4}), y = x;
   CHECK(error_of([&] { rotary(row, angles.cosines, angles.sines); }) == "rotary: x [4] needs a length and a width");
-  CHECK(error_of([&] {
-          rotary(y, Array::zeros({3, 3}), Array::zeros({3, 3}));
-        }) == "rotary: cosines [3, 3] and sines [3, 3] must both be [4, r / 2]");
-  CHECK(error_of([&] {
-          rotary(y, Array::zeros({4, 3}), Array::zeros({4, 2}));
-        }) == "rotary: cosines [4, 3] and sines [4, 2] must both be [4, r / 2]");
+  CHECK(error_of([&] { rotary(y, zeros_of(3, 3).array(), zeros_of(3, 3).array()); }) ==
+        "rotary: cosines [3, 3] and sines [3, 3] must both be [4, r / 2]");
+  CHECK(error_of([&] { rotary(y, zeros_of(4, 3).array(), zeros_of(4, 2).array()); }) ==
+        "rotary: cosines [4, 3] and sines [4, 2] must both be [4, r / 2]");
   CHECK(error_of([&] { rotary(y, Array::zeros({4}), Array::zeros({4})); }) ==
         "rotary: cosines [4] and sines [4] must both be [4, r / 2]");
   const Tensor empty = rotary(Tensor(Array::zeros({2, 0, 6})), Array::zeros({0, 3}), Array::zeros({0, 3}));
