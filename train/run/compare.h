@@ -30,8 +30,8 @@ ReportTable runs_table(const std::vector<RunRecord>& runs);
 std::string runs_html(const std::string& title, const std::vector<RunRecord>& runs);
 
 /// Where two runs part: settings that differ, the first step whose log does, and of the first pair of checkpoints after
-/// the same step the first tensor and element. Equal settings give equal bits, so whatever it finds has a cause: another
-/// setting, other data, another version of mote, a machine at fault. Empty: nothing differs.
+/// the same step the first tensor and element. Equal settings give equal bits, so whatever it finds has a cause: other
+/// data, another version of mote, a machine at fault. Empty: nothing differs.
 std::vector<std::string> first_differences(const std::string& folder, const std::string& other);
 
 }  // namespace mote
