@@ -122,7 +122,4 @@ struct GPT : Layer<GPT> {
 /// prompt may begin with `pad`; it need not be in the vocabulary. Errors: an empty prompt, one that begins with `pad`.
 IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Index pad);
 
-/// e^loss for a mean loss in nats: the number of equally likely choices that would cost as much.
-inline double perplexity(double loss) { return math::exp(loss); }
-
 }  // namespace mote

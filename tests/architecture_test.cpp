@@ -54,7 +54,7 @@ const std::map<std::string, std::size_t> budgets{
     {"engine/ops", 3000},
     {"engine/io", 3775},  // with heads as pictures, which models had
     {"engine/watch", 1100},
-    {"nn", 2900},  // 2500
+    {"nn", 2520},  // 2500
     {"models", 1325},
     {"models/tutorials", 695},
     {"train", 8420},  // 7700
