@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/autograd/tensor.h"
@@ -31,12 +32,17 @@ class AttentionWeights : private Observer {
   [[nodiscard]] AttentionWeights() { watch(); }
 
   const std::vector<AttentionMap>& maps() const { return maps_; }
-  /// The last map of the layer at `path`. Errors: no attention ran there.
-  const AttentionMap& at(const std::string& path) const;
 
  private:
-  bool wants(const char* value) const override;
-  void value_shown(const Op& op, const char* value, const Array& x) override;
+  bool wants(const char* value) const override {
+    return std::string_view(value) == "weights" || std::string_view(value) == "dropped_weights";
+  }
+  void value_shown(const Op&, const char* value, const Array& x) override {
+    if (std::string_view(value) == "weights")
+      maps_.push_back({current_layer(), x, x});
+    else if (!maps_.empty())  // shown right after its weights
+      maps_.back().dropped = x;
+  }
   std::vector<AttentionMap> maps_;
 };
 

@@ -9,43 +9,39 @@ namespace {
 
 const Module& module_of(const LayerScope& scope) { return *static_cast<const Module*>(scope.layer); }
 
-/// "GatedMlp", or "Block (h.0)" inside a model.
-std::string layer_name(const LayerScope& scope) {
-  const std::string type = module_of(scope).type_name();
-  return scope.outer ? type + " (" + scope.path(scope) + ")" : type;
-}
-
 /// Whether a module's own list has what train() and eval(), or clone(), must reach, and no parameter.
 bool has_state_only(const Module& m) {
-  struct Look : Reader {
-    bool parameter = false, state = false;
-    void on_parameter(const Parameter&) override { parameter = true; }
-    void on_buffer(const Array&) override { state = true; }
-    void on_stream(const Generator&) override { state = true; }
-  } look;
-  m.read(look);
-  return look.state && !look.parameter;
+  bool parameter = false, state = false;
+  each_field(m, [&](const ModuleField& f) {
+    parameter = parameter || f.parameter;
+    state = state || f.buffer || f.stream;
+  });
+  return state && !parameter;
 }
 
 }  // namespace
 
-void FieldWatch::read(const Module& root) {
-  struct List : Reader {
-    explicit List(std::set<const void*>& l) : list(l) {}
-    void on_enter(const Module& m) override { list.insert(&m); }
-    void on_parameter(const Parameter& p) override { list.insert(p.node().get()); }
-    std::set<const void*>& list;
-  };
-  listed_ = {&root};
-  List list(listed_);
-  root.read(list);
+/// The entry of "visit() of GatedMlp", inside a model "of Block (h.0)", "does not list the Linear that it calls"; of a
+/// parameter of the layer's own without a child.
+FieldWatch::Found& FieldWatch::forgotten(const LayerScope& layer, const LayerScope* child) {
+  const std::string type = module_of(layer).type_name();
+  const std::string what =
+      "visit() of " + (layer.outer ? type + " (" + layer.path(layer) + ")" : type) + " does not list " +
+      (child ? "the " + module_of(*child).type_name() + " that it calls" : "a parameter that it uses");
+  const auto same = std::find_if(found_.begin(), found_.end(), [&](const Found& f) { return f.what == what; });
+  return same != found_.end() ? *same : found_.emplace_back(Found{what, {}});
 }
 
 void FieldWatch::layer_opened(const LayerScope& scope) {
-  if (!scope.outer) return read(module_of(scope));
+  if (!scope.outer) {
+    listed_ = {scope.layer};
+    return each_field(module_of(scope), [this](const ModuleField& f) {
+      if (f.child) listed_.insert(f.child);
+      if (f.parameter) listed_.insert(f.parameter->node().get());
+    });
+  }
   if (listed_.contains(scope.layer) || !listed_.contains(scope.outer->layer)) return;
-  const Module& child = module_of(scope);
-  if (has_state_only(child)) found_.push_back({layer_name(*scope.outer), child.type_name(), nullptr});
+  if (has_state_only(module_of(scope))) forgotten(*scope.outer, &scope);
 }
 
 void FieldWatch::op_recorded(const OpReport& op) {
@@ -60,25 +56,21 @@ void FieldWatch::op_recorded(const OpReport& op) {
     const LayerScope* child = nullptr;  // the outermost module that is not listed
     for (const LayerScope* s = innermost; s; s = s->outer)
       if (!listed_.contains(s->layer)) child = s;
-    const LayerScope& layer = child && child->outer ? *child->outer : *innermost;
-    found_.push_back({layer_name(layer), child ? module_of(*child).type_name() : "", node});
+    forgotten(child && child->outer ? *child->outer : *innermost, child).parameters.push_back(node);
   }
 }
 
 std::string FieldWatch::problem(const std::function<bool(const Node&)>& fine) const {
-  std::vector<std::pair<std::string, std::string>> sentences;  // what is forgotten, the shapes of its parameters
+  std::string text;
   bool trains = false, modes = false;
   for (const Found& f : found_) {
-    if (f.parameter && fine && fine(*f.parameter)) continue;
-    (f.parameter ? trains : modes) = true;
-    const std::string what = "visit() of " + f.layer + " does not list " +
-                             (f.child.empty() ? "a parameter that it uses" : "the " + f.child + " that it calls");
-    auto at = std::find_if(sentences.begin(), sentences.end(), [&](const auto& s) { return s.first == what; });
-    if (at == sentences.end()) at = sentences.insert(at, {what, ""});
-    if (f.parameter) at->second += (at->second.empty() ? ", of shape " : ", ") + text_of(f.parameter->shape);
+    std::string shapes;
+    for (const NodePtr& p : f.parameters)
+      if (!fine || !fine(*p)) shapes += (shapes.empty() ? ", of shape " : ", ") + text_of(p->shape);
+    if (shapes.empty() && !f.parameters.empty()) continue;
+    (f.parameters.empty() ? modes : trains) = true;
+    text += (text.empty() ? "" : "; ") + f.what + shapes;
   }
-  std::string text;
-  for (const auto& [what, shapes] : sentences) text += (text.empty() ? "" : "; ") + what + shapes;
   if (text.empty()) return text;
   text += trains && modes ? ": no optimizer would train the parameters, and eval() would not reach the modules"
           : trains        ? ": no optimizer would train it"

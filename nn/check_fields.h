@@ -24,13 +24,12 @@ class FieldWatch : public Observer {
 
  private:
   struct Found {
-    std::string layer;  // whose visit() forgot it
-    std::string child;  // the type of the module that was called, "" for a parameter of the layer's own
-    NodePtr parameter;  // null for a module without parameters
+    std::string what;                 // whose visit() does not list what
+    std::vector<NodePtr> parameters;  // none for a module that has none
   };
+  Found& forgotten(const LayerScope& layer, const LayerScope* child);
   void layer_opened(const LayerScope& scope) override;
   void op_recorded(const OpReport& op) override;
-  void read(const Module& root);
 
   std::set<const void*> listed_;  // modules and parameters' nodes of the outermost layer that runs
   std::vector<Found> found_;

@@ -16,6 +16,8 @@ struct Dropout : Layer<Dropout> {
     check_in("Dropout", p >= 0 && p <= 1, "p = ", p, " is not a probability");
   }
   Tensor forward(const Tensor& x) const { return training() ? dropout(x, p, random) : x; }
+  /// The probability now: p in training, 0 in evaluation.
+  double now() const { return training() ? p : 0; }
   void visit(Visitor& v) override { v.stream("random", random); }
 };
 

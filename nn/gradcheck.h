@@ -12,7 +12,7 @@ namespace mote {
 namespace detail {
 using Places = std::vector<std::pair<std::string, Parameter>>;
 GradcheckResult gradcheck_module(const Module& module, Places places, const std::function<Tensor()>& call,
-                                 const GradcheckOptions& options);
+                                 GradcheckOptions options);
 
 /// What a module is called with: a tensor becomes a parameter, so that gradcheck can move it; anything else stays.
 template <class T>
@@ -25,11 +25,6 @@ auto checked_input(const T& x, int& position, Places& places) {
   } else {
     return x;
   }
-}
-inline Tensor passed(const Parameter& p) { return p; }
-template <class T>
-const T& passed(const T& x) {
-  return x;
 }
 }  // namespace detail
 
@@ -49,9 +44,7 @@ GradcheckResult gradcheck(const GradcheckOptions& options, const M& module, cons
   detail::Places places;
   int position = 0;
   const std::tuple held{detail::checked_input(inputs, position, places)...};
-  const auto call = [&]() -> Tensor {
-    return std::apply([&](const auto&... x) { return module(detail::passed(x)...); }, held);
-  };
+  const auto call = [&]() -> Tensor { return std::apply([&](const auto&... x) { return module(x...); }, held); };
   return detail::gradcheck_module(module, places, call, options);
 }
 template <std::derived_from<Module> M, class... Inputs>

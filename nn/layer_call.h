@@ -38,6 +38,34 @@ template <class L, class T, class... A>
 concept NotMask =
     std::same_as<std::remove_cvref_t<T>, Tensor> && !Takes<L, A..., Exactly<Tensor>> && Takes<L, A..., const Mask&>;
 
+/// The calls that a layer's forward() refuses, each with what to write instead.
+template <class Derived>
+struct WrongCalls {
+  template <class T, class... A>
+  requires NotIds<Derived, T, A...>
+  __attribute__((unavailable("this layer takes ids, an IntArray: write ints({{1, 2}})"))) void operator()(T&& ids,
+                                                                                                          A&&...) const;
+  template <class T, class... A>
+  requires NotTensor<Derived, T, A...>
+  __attribute__((unavailable("this layer takes a Tensor: write tensor(ids), or put an Embedding before it"))) void
+  operator()(T&& x, A&&...) const;
+  template <class X, class T>
+  requires NotMask<Derived, T, X>
+  __attribute__((unavailable("a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked"))) void
+  operator()(X&&, T&& mask) const;
+  template <class X, class Y, class Z, class T>
+  requires NotMask<Derived, T, X, Y, Z>
+  __attribute__((unavailable("a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked"))) void
+  operator()(X&&, Y&&, Z&&, T&& mask) const;
+  template <class... A>
+  __attribute__((unavailable("braces have no type: write ints({{1, 2}}) for ids, tensor({{1, 2}}) for floats"))) void
+  operator()(const Nested<double>&, A&&...) const;
+  template <class... A>
+  requires(!Takes<Derived, A...>)
+      __attribute__((unavailable("a Layer needs a public `forward(...) const` that takes these arguments"))) void
+      operator()(A&&...) const;
+};
+
 /// The layer stack's dotted path, found by visiting from the outermost module; LayerScope::path.
 std::string layer_path(const LayerScope& innermost);
 /// Module::type_name() of the innermost layer.

@@ -1,9 +1,11 @@
-// The functions of Module and Visitor; each walk over the fields is one small Visitor.
+// The functions of Module and Visitor, and those that act on all fields of a module.
 #include "nn/module.h"
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <typeinfo>
 
 #include "nn/evaluation.h"
@@ -19,38 +21,30 @@ Visitor::Name::Name(Visitor& v, const std::string& name) : visitor(v), length(v.
 
 void Visitor::operator()(const std::string& name, Parameter& parameter) {
   const Name here(*this, name);
-  if (parameter.defined()) on_parameter(parameter);  // a layer without a bias lists it too
+  if (parameter.defined()) see_({path_, owner_, &parameter});  // a layer without a bias lists it too
 }
 void Visitor::operator()(const std::string& name, Module& child) {
   child.require_kept();  // else what it holds would silently be missing in a list, or in a file
   const Name here(*this, name);
-  on_enter(child);
+  see_({.path = path_, .owner = owner_, .child = &child});
+  Module* const outer = std::exchange(owner_, &child);
   child.visit(*this);
-  on_leave(child);
+  owner_ = outer;
 }
 void Visitor::buffer(const std::string& name, Array& array) {
   const Name here(*this, name);
-  if (array.defined()) on_buffer(array);
+  if (array.defined()) see_({.path = path_, .owner = owner_, .buffer = &array});
 }
 void Visitor::stream(const std::string& name, Generator& random) {
   const Name here(*this, name);
-  on_stream(random);
+  see_({.path = path_, .owner = owner_, .stream = &random});
 }
 
-void Module::read(Reader& reader) const {
-  require_kept();
-  struct Forward : Visitor {  // passes what a Visitor finds to the reader's hooks, as const
-    explicit Forward(Reader& r) : reader(r) { reader.path_ = &path(); }
-    ~Forward() override { reader.path_ = nullptr; }
-    void on_parameter(Parameter& p) override { reader.on_parameter(p); }
-    void on_buffer(Array& a) override { reader.on_buffer(a); }
-    void on_stream(Generator& g) override { reader.on_stream(g); }
-    void on_enter(Module& m) override { reader.on_enter(m); }
-    void on_leave(Module& m) override { reader.on_leave(m); }
-    Reader& reader;
-  };
-  Forward forward(reader);
-  const_cast<Module*>(this)->visit(forward);  // visit() lists fields without changing them, and a reader cannot
+void each_field(const Module& module, const std::function<void(const ModuleField&)>& see) {
+  module.require_kept();
+  Module& outermost = const_cast<Module&>(module);  // visit() lists fields without changing them
+  Visitor visitor(outermost, see);
+  outermost.visit(visitor);
 }
 
 Module::Module(const Module& other) : mode_(other.own_mode()) {
@@ -63,29 +57,26 @@ Module::Module(const Module& other) : mode_(other.own_mode()) {
 }
 
 void Module::own_cells(Module& copy) {
-  struct Own : Visitor {
-    std::map<const Parameter::Cell*, Parameter> fresh;
-    void on_parameter(Parameter& p) override {
-      auto [place, added] = fresh.try_emplace(p.id());
-      if (added) {
-        place->second = Parameter(copy_of(p.value()));
-        place->second.set_trainable(p.trainable());
-        fresh[place->second.id()] = place->second;  // a field listed twice is met again with its new cell
-      }
-      p = fresh[p.id()];
+  std::map<const Parameter::Cell*, Parameter> fresh;
+  each_field(copy, [&](const ModuleField& f) {
+    if (!f.parameter) return;
+    Parameter& p = *f.parameter;
+    auto [place, added] = fresh.try_emplace(p.id());
+    if (added) {
+      place->second = Parameter(copy_of(p.value()));
+      place->second.set_trainable(p.trainable());
+      fresh[place->second.id()] = place->second;  // a field listed twice is met again with its new cell
     }
-  } own;
-  copy.visit(own);
+    p = fresh[p.id()];
+  });
 }
 
 std::vector<Module*> detail::modules_of(Module& module) {
-  struct List : Visitor {
-    std::vector<Module*> modules;
-    void on_enter(Module& m) override { modules.push_back(&m); }
-  } list;
-  list.modules.push_back(&module);
-  module.visit(list);
-  return std::move(list.modules);
+  std::vector<Module*> list{&module};
+  each_field(module, [&](const ModuleField& f) {
+    if (f.child) list.push_back(f.child);
+  });
+  return list;
 }
 
 void Module::train(bool on) {
@@ -93,37 +84,33 @@ void Module::train(bool on) {
     on ? m->mode_.fetch_or(1, std::memory_order_relaxed) : m->mode_.fetch_and(~1, std::memory_order_relaxed);
 }
 
-void Module::check_kept_here() const {
-  if (Evaluation::open_ > 0) return;
-  check_in("training", false, "another thread keeps this ", type_name(),
-           " in evaluation mode (generate, Evaluation): call eval() before threads share it, and train it alone");
-}
-
-void Module::fail_moved_from() const {
+void Module::require_kept() const {
+  if (!moved_from_) return;
   check_in("layer", false, "this ", type_name(), " was moved from: use the one that it was moved to");
 }
 
 /// The path of `wanted`, or "" if visit() lists no such module.
 static std::string path_within(const Module& outer, const Module& wanted) {
-  struct Find : Reader {
-    explicit Find(const Module& m) : wanted(m) {}
-    void on_enter(const Module& m) override {
-      if (&m == &wanted && found.empty()) found = path();
-    }
-    const Module& wanted;
-    std::string found;
-  } find(wanted);
-  outer.read(find);
-  return find.found;
+  std::string found;
+  each_field(outer, [&](const ModuleField& f) {
+    if (f.child == &wanted && found.empty()) found = f.path;
+  });
+  return found;
 }
 
-void Module::check_reached() const {
+bool Module::training() const {
+  const int mode = mode_.load(std::memory_order_relaxed);
+  if (mode > 1 && mode % 2 == 1 && Evaluation::open_ == 0)
+    check_in("training", false, "another thread keeps this ", type_name(),
+             " in evaluation mode (generate, Evaluation): call eval() before threads share it, and train it alone");
+  if (mode != 1) return false;
   for (const LayerScope* scope = thread_context.layer; scope; scope = scope->outer) {
     const Module& around = *static_cast<const Module*>(scope->layer);
     if (&around == this || around.mode_ == 1) continue;
     check_in("eval", !path_within(around, *this).empty(), "visit() of ", around.type_name(), " does not list the ",
              type_name(), " that it calls, which therefore stays in training mode");
   }
+  return true;
 }
 
 std::string Module::type_name() const {
@@ -153,6 +140,76 @@ std::string detail::layer_path(const LayerScope& innermost) {
     outer = *inner;
   }
   return path.empty() ? outer->type_name() : path;
+}
+
+/// Calls f for every field but modules. Errors: two with one name, which is a key of a state.
+static void each_named(const Module& module, const std::function<void(const ModuleField&)>& f) {
+  std::set<std::string> seen;
+  each_field(module, [&](const ModuleField& field) {
+    if (field.child) return;
+    check_in("visit", seen.insert(field.path).second, "two fields are named '", field.path, "'");
+    f(field);
+  });
+}
+
+std::vector<NamedParameter> named_parameters(const Module& module, bool ties) {
+  std::vector<NamedParameter> list;
+  std::set<const Parameter::Cell*> seen;
+  each_named(module, [&](const ModuleField& f) {
+    if (f.parameter && (seen.insert(f.parameter->id()).second || ties)) list.push_back({f.path, *f.parameter});
+  });
+  return list;
+}
+
+std::vector<Parameter> parameters(const Module& module) {
+  std::vector<Parameter> list;
+  for (NamedParameter& p : named_parameters(module)) list.push_back(std::move(p.parameter));
+  return list;
+}
+
+std::vector<NamedConstBuffer> named_buffers(const Module& module) {
+  std::vector<NamedConstBuffer> list;
+  for (const NamedBuffer& b : named_buffers(const_cast<Module&>(module))) list.push_back({b.name, b.array});
+  return list;
+}
+
+std::vector<NamedBuffer> named_buffers(Module& module) {
+  std::vector<NamedBuffer> list;
+  each_named(module, [&](const ModuleField& f) {
+    if (f.buffer) list.push_back({f.path, f.buffer});
+  });
+  return list;
+}
+
+std::vector<NamedStream> named_streams(const Module& module, bool ties) {
+  std::vector<NamedStream> list;
+  each_named(module, [&](const ModuleField& f) {
+    if (!f.stream) return;
+    const auto same = [&](const NamedStream& s) { return s.stream.same_as(*f.stream); };
+    if (ties || std::none_of(list.begin(), list.end(), same)) list.push_back({f.path, *f.stream});
+  });
+  return list;
+}
+
+Index parameter_count(const Module& module) {
+  Index n = 0;
+  for (const Parameter& p : parameters(module)) n += p.numel();
+  return n;
+}
+
+void zero_grad(const Module& module) {
+  for (const Parameter& p : parameters(module)) p.zero_grad();
+}
+
+void set_trainable(Module& module, bool on) {
+  for (const Parameter& p : parameters(module)) p.set_trainable(on);
+}
+
+void apply(Module& module, const std::function<void(Module&)>& f) {
+  each_field(module, [&](const ModuleField& field) {
+    if (field.child && field.owner == &module) apply(*field.child, f);
+  });
+  f(module);
 }
 
 }  // namespace mote

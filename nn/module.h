@@ -1,5 +1,5 @@
-// Module and Layer, the bases of every layer; Visitor and Reader, which see a module's fields; and what they provide:
-// names, parameters, random streams, train/eval, summary, clone, copy_weights.
+// Module and Layer, the bases of every layer; Visitor, which sees a module's fields; and what they provide: names,
+// parameters, random streams, train/eval, summary, clone, copy_weights.
 #pragma once
 
 #include <atomic>
@@ -15,13 +15,25 @@
 
 namespace mote {
 
-/// Sees the fields of a module tree in the order in which visit() lists them. Derive from it and override the hooks you
-/// need; inside a hook path() is the dotted name, such as `transformer.h.0.attn.c_attn.weight`.
+/// A field of a module, or of one inside it, as visit() lists it.
+struct ModuleField {
+  const std::string& path;  ///< its dotted name, such as `transformer.h.0.attn.c_attn.weight`
+  Module* owner;            ///< the module that lists it
+  // What it is; the others are null.
+  Parameter* parameter = nullptr;
+  Array* buffer = nullptr;
+  Generator* stream = nullptr;
+  Module* child = nullptr;  ///< its own fields follow
+};
+
+/// Calls see(field) for every field of a module tree, in the order in which visit() lists them; an undefined parameter
+/// or buffer is left out. Through a const module fields are only to be read. Errors: a module that was moved from, an
+/// empty name, or one with a dot.
+void each_field(const Module& module, const std::function<void(const ModuleField&)>& see);
+
+/// What visit() tells a module's fields to, each by its name.
 class Visitor {
  public:
-  virtual ~Visitor() = default;
-
-  // What visit() calls, once per field. Errors: an empty name, or one with a dot.
   void operator()(const std::string& name, Parameter& parameter);
   void operator()(const std::string& name, Module& child);
   /// Children in a list are named by position: h.0, h.1, ...
@@ -43,15 +55,9 @@ class Visitor {
   /// A random stream that the module draws from after construction: results depend on it as on a weight.
   void stream(const std::string& name, Generator& random);
 
- protected:
-  virtual void on_parameter(Parameter&) {}
-  virtual void on_buffer(Array&) {}
-  virtual void on_stream(Generator&) {}
-  virtual void on_enter(Module&) {}
-  virtual void on_leave(Module&) {}
-  const std::string& path() const { return path_; }
-
  private:
+  friend void each_field(const Module& module, const std::function<void(const ModuleField&)>& see);
+  Visitor(Module& outermost, const std::function<void(const ModuleField&)>& see) : owner_(&outermost), see_(see) {}
   struct Name {  // appends a name to the path during its lifetime
     Name(Visitor& v, const std::string& name);
     ~Name() { visitor.path_.resize(length); }
@@ -59,25 +65,8 @@ class Visitor {
     std::size_t length;
   };
   std::string path_;
-};
-
-/// Sees the same fields of a const module; pass it to Module::read(). Like pointers, Parameter and Generator are
-/// handles: what they refer to can be changed through a const one.
-class Reader {
- public:
-  virtual ~Reader() = default;
-
- protected:
-  virtual void on_parameter(const Parameter&) {}
-  virtual void on_buffer(const Array&) {}
-  virtual void on_stream(const Generator&) {}
-  virtual void on_enter(const Module&) {}
-  virtual void on_leave(const Module&) {}
-  const std::string& path() const { return *path_; }
-
- private:
-  friend class Module;
-  const std::string* path_ = nullptr;  // while Module::read() runs
+  Module* owner_;
+  const std::function<void(const ModuleField&)>& see_;
 };
 
 /// The base of every layer and model: a plain struct whose fields are its parameters and children, listed once in
@@ -89,8 +78,6 @@ class Module {
   /// Lists every field that is a parameter, a buffer, a random stream or a module, in the order in which they are
   /// drawn and printed.
   virtual void visit(Visitor& v) = 0;
-  /// Shows the same fields, in the same order, to a reader.
-  void read(Reader& reader) const;
 
   /// Training mode, the state a module starts in, or evaluation: for this module and all its children. It switches
   /// Dropout, not gradients (NoGrad does that).
@@ -98,12 +85,7 @@ class Module {
   void eval() { train(false); }
   /// Errors: it would train, but another thread keeps it in evaluation mode (Evaluation); it trains inside the call of
   /// a layer that is in evaluation and whose visit() does not list it.
-  bool training() const {
-    const int mode = mode_.load(std::memory_order_relaxed);
-    if (mode == 1 && thread_context.layer) check_reached();
-    if (mode > 1 && mode % 2 == 1) check_kept_here();
-    return mode == 1;
-  }
+  bool training() const;
 
   /// "Linear", "TransformerBlock": the class's name without namespaces, unless a class overrides it.
   virtual std::string type_name() const;
@@ -137,17 +119,12 @@ class Module {
   /// Gives every parameter of a fresh copy its own cell; parameters tied within the module stay tied.
   static void own_cells(Module& copy);
   /// Errors: this was moved from.
-  void require_kept() const {
-    if (moved_from_) [[unlikely]]
-      fail_moved_from();
-  }
+  void require_kept() const;
 
  private:
   friend class Evaluation;
   friend class Visitor;
-  void check_reached() const;
-  void fail_moved_from() const;
-  void check_kept_here() const;
+  friend void each_field(const Module& module, const std::function<void(const ModuleField&)>& see);
   int own_mode() const noexcept { return mode_.load(std::memory_order_relaxed) & 1; }
   static inline std::atomic<Index> live_{0};
   std::atomic<int> mode_{1};  // 1 if it is to train, plus 2 for every Evaluation that it is in
@@ -162,11 +139,12 @@ std::vector<Module*> modules_of(Module& module);
 /// The base of a layer: `struct Mine : Layer<Mine>` with a forward(...) const of any signature. Calling the layer,
 /// mine(x), opens its scope and calls forward, so that errors, reports and traces can name the layer.
 template <class Derived>
-class Layer : public Module {
+class Layer : public Module, public detail::WrongCalls<Derived> {
   friend Derived;
   Layer() = default;  // for Derived alone: `struct A : Layer<B>` does not compile
 
  public:
+  using detail::WrongCalls<Derived>::operator();
   template <class... Arguments>
   requires detail::Takes<Derived, Arguments...>
   decltype(auto) operator()(Arguments&&... arguments) const {
@@ -174,31 +152,6 @@ class Layer : public Module {
     const detail::OpenLayer here(*this);
     return static_cast<const Derived*>(this)->forward(std::forward<Arguments>(arguments)...);
   }
-
-  // Calls that forward() refuses, and what to write.
-  template <class T, class... A>
-  requires detail::NotIds<Derived, T, A...>
-  __attribute__((unavailable("this layer takes ids, an IntArray: write ints({{1, 2}})"))) void operator()(T&& ids,
-                                                                                                          A&&...) const;
-  template <class T, class... A>
-  requires detail::NotTensor<Derived, T, A...>
-  __attribute__((unavailable("this layer takes a Tensor: write tensor(ids), or put an Embedding before it"))) void
-  operator()(T&& x, A&&...) const;
-  template <class X, class T>
-  requires detail::NotMask<Derived, T, X>
-  __attribute__((unavailable("a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked"))) void
-  operator()(X&&, T&& mask) const;
-  template <class X, class Y, class Z, class T>
-  requires detail::NotMask<Derived, T, X, Y, Z>
-  __attribute__((unavailable("a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked"))) void
-  operator()(X&&, Y&&, Z&&, T&& mask) const;
-  template <class... A>
-  __attribute__((unavailable("braces have no type: write ints({{1, 2}}) for ids, tensor({{1, 2}}) for floats"))) void
-  operator()(const Nested<double>&, A&&...) const;
-  template <class... A>
-  requires(!detail::Takes<Derived, A...>)
-      __attribute__((unavailable("a Layer needs a public `forward(...) const` that takes these arguments"))) void
-      operator()(A&&...) const;
 
   /// An independent copy: equal values in cells of its own, tied parameters still tied; only random streams are shared.
   Derived clone() const {
@@ -245,8 +198,6 @@ Index parameter_count(const Module& module);
 void zero_grad(const Module& module);
 /// Freezes (false) or unfreezes every parameter of a module.
 void set_trainable(Module& module, bool on);
-/// Names of trainable parameters without a gradient: after backward(), those the loss does not depend on.
-std::vector<std::string> without_gradient(const Module& module);
 /// Calls f(m) for every module inside and then for `module` itself: children before their parent, in visit order, like
 /// PyTorch's model.apply(f). With dynamic_cast<Linear*>(&m), f can redraw the weights of every Linear, for example.
 void apply(Module& module, const std::function<void(Module&)>& f);

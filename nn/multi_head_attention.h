@@ -72,12 +72,8 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   }
 
  private:
-  struct Widths;
-  MultiHeadAttention(Index width, Index heads, const Init& init, const AttentionOptions& attention,
-                     const MultiHeadAttentionOptions& around, const Widths& widths);
-  bool drops() const {
-    return (attn_dropout.training() && attn_dropout.p > 0) || (resid_dropout.training() && resid_dropout.p > 0);
-  }
+  MultiHeadAttention(const MultiHeadAttentionOptions& around, Index width, Index heads, const Init& init,
+                     const AttentionOptions& attention);
   void check_input(const char* role, const Tensor& x, const Linear& projection, Index start) const;
 };
 

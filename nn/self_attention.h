@@ -53,14 +53,15 @@ struct SelfAttention : Layer<SelfAttention> {
   /// to the last t rows of the whole pass: engine/ops/kv_cache.h says why. Errors: not causal, not under NoGrad,
   /// dropout on, a mask, a cache for another window.
   Tensor forward(const Tensor& x, const Mask& mask = {}, KeyValueCache* cache = nullptr) const {
-    check_in("SelfAttention", !cache || !drops(), "a cache is for evaluation: call eval() first");
+    check_in("SelfAttention", !cache || attn_dropout.now() + resid_dropout.now() == 0,
+             "a cache is for evaluation: call eval() first");
     const Index start = cache ? cache->length() : 0;  // the position of x's first token
     check_in("SelfAttention", x.dim() == 3 && x.size(2) == n_embd, "x ", x.shape(), " must be [B, T, ", n_embd, "]");
     check_in("SelfAttention", block_size == 0 || start + x.size(1) <= block_size, "T = ", start + x.size(1),
              " is above block_size ", block_size);
     AttentionOptions how = options;
     how.mask = mask;
-    how.dropout = attn_dropout.training() ? attn_dropout.p : 0;
+    how.dropout = attn_dropout.now();
     Tensor qkv = c_attn(x);  // [B, T, queries | keys | values], in each part head beside head
     if (rotary) qkv = (*rotary)(qkv, start, n_head + n_kv_head);
     return resid_dropout(c_proj(attention(qkv, {n_head, n_kv_head}, how, attn_dropout.random, cache)));
@@ -82,9 +83,6 @@ struct SelfAttention : Layer<SelfAttention> {
     return o;
   }
   Index kv_width() const { return n_kv_head * (n_embd / n_head); }
-  bool drops() const {
-    return (attn_dropout.training() && attn_dropout.p > 0) || (resid_dropout.training() && resid_dropout.p > 0);
-  }
 };
 
 }  // namespace mote

@@ -24,20 +24,23 @@ struct Sequential : Layer<Sequential> {
   Sequential& add(L&& layer) {
     static_assert(!std::is_lvalue_reference_v<L>,
                   "pass a layer by std::move or as a temporary: modules cannot be copied");
-    children_.push_back(std::make_unique<Holder<L>>(std::move(layer)));
+    const auto copy = [](const Module& m) -> std::unique_ptr<Module> {
+      return std::make_unique<L>(static_cast<const L&>(m));
+    };
+    children_.push_back({std::make_unique<L>(std::move(layer)), call<L, Tensor>, call<L, IntArray>, copy});
     return *this;
   }
   Tensor forward(const Tensor& x) const { return rest(x, 0); }
   /// ids for the first layer. Errors: there is none, or it takes tensors.
   Tensor forward(const IntArray& ids) const {
     check_in("Sequential", size() > 0, "without layers ids cannot become a tensor");
-    return rest(children_[0]->call(ids), 1);
+    return rest(children_[0].of_ids(*children_[0].layer, ids), 1);
   }
 
   /// The layer at a position, negative ones counted from the end; at<Linear>(0).weight is its weight. Errors: a
   /// position out of range, a layer of another type.
-  Module& operator[](Index position) { return children_[index(position)]->module(); }
-  const Module& operator[](Index position) const { return children_[index(position)]->module(); }
+  Module& operator[](Index position) { return *children_[index(position)].layer; }
+  const Module& operator[](Index position) const { return *children_[index(position)].layer; }
   template <class L>
   L& at(Index position) {
     return const_cast<L&>(std::as_const(*this).at<L>(position));
@@ -50,53 +53,35 @@ struct Sequential : Layer<Sequential> {
     return *found;
   }
   void visit(Visitor& v) override {
-    for (std::size_t i = 0; i < children_.size(); ++i) v(std::to_string(i), children_[i]->module());
+    for (std::size_t i = 0; i < children_.size(); ++i) v(std::to_string(i), *children_[i].layer);
   }
   std::size_t size() const { return children_.size(); }
 
   Sequential(Sequential&&) = default;
   Sequential& operator=(Sequential&&) = default;
   Sequential(const Sequential& other) : Layer(other) {  // only clone() gets past Module's copy constructor
-    for (const auto& child : other.children_) children_.push_back(child->copy());
+    for (const Child& c : other.children_) children_.push_back({c.copy(*c.layer), c.of_tensor, c.of_ids, c.copy});
   }
 
  private:
-  template <class L>
-  static constexpr bool takes_tensors = requires(const L& layer, const Tensor& x) {
-    layer.forward(x);
+  struct Child {  // a layer, and what its type can do
+    std::unique_ptr<Module> layer;
+    Tensor (*of_tensor)(const Module&, const Tensor&);
+    Tensor (*of_ids)(const Module&, const IntArray&);
+    std::unique_ptr<Module> (*copy)(const Module&);
   };
-  template <class L>
-  static constexpr bool takes_ids = requires(const L& layer, const IntArray& ids) {
-    layer.forward(ids);
-  };
-  struct Child {
-    virtual ~Child() = default;
-    virtual Tensor call(const Tensor& x) const = 0;
-    virtual Tensor call(const IntArray& ids) const = 0;
-    virtual Module& module() = 0;
-    virtual std::unique_ptr<Child> copy() const = 0;
-  };
-  template <class L>
-  struct Holder final : Child {
-    L layer;
-    explicit Holder(L&& l) : layer(std::move(l)) {}
-    explicit Holder(const L& l) : layer(l) {}
-    Tensor call(const Tensor& x) const override {
-      if constexpr (takes_tensors<L> || !takes_ids<L>) return layer(x);
-      check_in("Sequential", false, layer.type_name(), " takes ids, not a tensor ", x.shape());
-      return x;
-    }
-    Tensor call(const IntArray& ids) const override {
-      if constexpr (takes_ids<L>) return layer(ids);
-      check_in("Sequential", false, layer.type_name(), " takes a tensor, not ids ", ids.shape());
-      return Tensor();
-    }
-    Module& module() override { return layer; }
-    std::unique_ptr<Child> copy() const override { return std::make_unique<Holder>(layer); }
-  };
+  template <class L, class X>
+  static Tensor call(const Module& m, const X& x) {
+    const L& layer = static_cast<const L&>(m);
+    constexpr bool tensors = detail::Takes<L, const Tensor&>, ids = detail::Takes<L, const IntArray&>;
+    if constexpr (detail::Takes<L, const X&> || !(tensors || ids)) return layer(x);
+    check_in("Sequential", false, layer.type_name(), ids ? " takes ids, not a tensor " : " takes a tensor, not ids ",
+             x.shape());
+    return Tensor();
+  }
   Tensor rest(const Tensor& x, std::size_t first) const {
     Tensor y = x;
-    for (std::size_t i = first; i < size(); ++i) y = children_[i]->call(y);
+    for (std::size_t i = first; i < size(); ++i) y = children_[i].of_tensor(*children_[i].layer, y);
     return y;
   }
   std::size_t index(Index position) const {
@@ -105,7 +90,7 @@ struct Sequential : Layer<Sequential> {
              count, " layers");
     return static_cast<std::size_t>(position < 0 ? position + count : position);
   }
-  std::vector<std::unique_ptr<Child>> children_;
+  std::vector<Child> children_;
 };
 
 }  // namespace mote

@@ -17,25 +17,25 @@ bool same_elements(const Array& a, const Array& b) {
   return x.numel() == 0 || std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.numel()) * sizeof(real)) == 0;
 }
 
-/// A module's arrays, a tied one once, with all its names.
-struct Held {
-  std::vector<std::string> names;
-  Array value;
-};
-std::vector<Held> held_by(const Module& module) {
-  std::vector<Held> list;
-  std::map<const Parameter::Cell*, std::size_t> tied;
-  for (const NamedParameter& p : named_parameters(module, true)) {
-    const auto [found, added] = tied.try_emplace(p.parameter.id(), list.size());
-    if (added) list.push_back({{}, p.parameter.value()});
-    list[found->second].names.push_back(p.name);
-  }
-  for (const NamedConstBuffer& b : named_buffers(module)) list.push_back({{b.name}, *b.array});
-  return list;
+/// The same places, only to be read.
+std::vector<StatePlace> places_of(const Module& module) { return state_places(const_cast<Module&>(module)); }
+
+/// The rules of a table; of an empty one mote's own names, of which the first of a tied array is written.
+std::vector<NameRule> rules_of(const NameTable& table, const std::vector<StatePlace>& places) {
+  std::vector<NameRule> rules = table.rules;
+  if (!rules.empty()) return rules;
+  for (const StatePlace& place : places)
+    for (const std::string& name : place.names)
+      rules.push_back({.there = name, .here = name, .read_only = name != place.names.front()});
+  return rules;
 }
 
-StateEntry entry(const std::string& name, const Array& value) {
-  return {name, value.shape(), [value] { return value; }};
+/// Where each name is in the list.
+std::map<std::string, std::size_t> positions_of(const std::vector<StatePlace>& places) {
+  std::map<std::string, std::size_t> positions;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    for (const std::string& name : places[i].names) positions[name] = i;
+  return positions;
 }
 
 /// The shape of what is kept there, from that of our part of it; none if ours cannot be such a part or there is
@@ -65,35 +65,6 @@ Array part_of(Array x, const NameRule& rule, std::vector<real>& scratch) {
   return copy_of(whole.slice(0, rule.part * n, (rule.part + 1) * n));
 }
 
-/// Names as they are, or the rules of a table.
-class Rules {
- public:
-  explicit Rules(const NameTable& names) : names_(names) {
-    for (const NameRule& rule : names.rules) by_name_[rule.there].push_back(&rule);
-  }
-  std::vector<NameRule> of(const std::string& there) const {
-    if (names_.rules.empty()) return {{there, there}};
-    std::vector<NameRule> list;
-    if (const auto found = by_name_.find(there); found != by_name_.end())
-      for (const NameRule* rule : found->second) list.push_back(*rule);
-    return list;
-  }
-  bool ignores(const std::string& there) const {
-    const auto ends = [&](const std::string& end) { return there.ends_with(end); };
-    return std::any_of(names_.ignored.begin(), names_.ignored.end(), ends);
-  }
-  /// What an array with these names is called there.
-  std::string there(const std::vector<std::string>& ours) const {
-    for (const NameRule& rule : names_.rules)
-      if (!rule.read_only && std::find(ours.begin(), ours.end(), rule.here) != ours.end()) return rule.there;
-    return ours.front();
-  }
-
- private:
-  const NameTable& names_;
-  std::map<std::string, std::vector<const NameRule*>> by_name_;
-};
-
 /// An array of a state and where it goes.
 struct Assignment {
   const StateEntry* from;
@@ -109,17 +80,19 @@ struct Matches {
 };
 
 Matches match(const StateDict& state, const std::vector<StatePlace>& places, const LoadOptions& options) {
-  const Rules rules(options.names);
-  std::map<std::string, std::size_t> place_of;
-  for (std::size_t i = 0; i < places.size(); ++i)
-    for (const std::string& name : places[i].names) place_of[name] = i;
+  const std::map<std::string, std::size_t> place_of = positions_of(places);
+  const std::vector<NameRule> rules = rules_of(options.names, places);
+  std::multimap<std::string, const NameRule*> by_name;  // there
+  for (const NameRule& rule : rules) by_name.emplace(rule.there, &rule);
   Matches m;
   m.problems.resize(places.size() + 1);
   std::vector<bool> given(places.size());
   for (const StateEntry& e : state) {
-    if (rules.ignores(e.name)) continue;
+    const auto ends = [&](const std::string& end) { return e.name.ends_with(end); };
+    if (std::any_of(options.names.ignored.begin(), options.names.ignored.end(), ends)) continue;
     bool used = false;
-    for (const NameRule& rule : rules.of(e.name)) {
+    for (auto [at, end] = by_name.equal_range(e.name); at != end; ++at) {
+      const NameRule& rule = *at->second;
       const auto found = place_of.find(rule.here);
       if (found == place_of.end()) continue;
       const std::size_t to = found->second;
@@ -134,8 +107,13 @@ Matches match(const StateDict& state, const std::vector<StatePlace>& places, con
   }
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (given[i]) continue;
-    m.report.missing.push_back(places[i].names.front());
-    if (options.strict) m.problems[i] = "\n  '" + rules.there(places[i].names) + "' is missing there";
+    const std::vector<std::string>& names = places[i].names;
+    m.report.missing.push_back(names.front());
+    const auto written = std::find_if(rules.begin(), rules.end(), [&](const NameRule& rule) {
+      return !rule.read_only && std::find(names.begin(), names.end(), rule.here) != names.end();
+    });
+    if (options.strict)
+      m.problems[i] = "\n  '" + (written == rules.end() ? names.front() : written->there) + "' is missing there";
   }
   if (options.strict)
     for (const std::string& name : m.report.unexpected) m.problems.back() += "\n  '" + name + "' has no place here";
@@ -158,19 +136,15 @@ LoadReport fill(const char* who, Module& module, const StateDict& state, const L
   Index largest = 0;
   for (const Assignment& a : assignments) largest = std::max(largest, a.rule.transposed ? a.from->shape.numel() : 0);
   std::vector<real> scratch(static_cast<std::size_t>(largest));
-  for (std::size_t i = 0; i < assignments.size();) {
-    const StateEntry& e = *assignments[i].from;
-    Array x = e.read();
-    check_in(who, x.shape() == e.shape, what, ": '", e.name, "' should be ", e.shape, " and reads as ", x.shape());
-    for (; i < assignments.size() && assignments[i].from == &e; ++i) {
-      const auto& [from, rule, to] = assignments[i];
-      const bool last = i + 1 == assignments.size() || assignments[i + 1].from != &e;
-      const Array value = part_of(last ? std::exchange(x, Array()) : x, rule, scratch);
-      if (values[to].defined() && !same_elements(values[to], value))
-        problems[to] +=
-            "\n  '" + sources[to]->name + "' and '" + e.name + "' are one parameter here and two different ones there";
-      values[to] = value, sources[to] = &e;
-    }
+  for (const auto& [from, rule, to] : assignments) {
+    Array x = from->read();
+    check_in(who, x.shape() == from->shape, what, ": '", from->name, "' should be ", from->shape, " and reads as ",
+             x.shape());
+    const Array value = part_of(std::move(x), rule, scratch);
+    if (values[to].defined() && !same_elements(values[to], value))
+      problems[to] += "\n  '" + sources[to]->name + "' and '" + from->name +
+                      "' are one parameter here and two different ones there";
+    values[to] = value, sources[to] = from;
   }
   require_none();
   for (std::size_t i = 0; i < places.size(); ++i)  // nothing can fail from here on
@@ -194,32 +168,31 @@ struct Whole {
 
 std::vector<StatePlace> state_places(Module& module) {
   std::vector<StatePlace> places;
-  for (const Held& h : held_by(module)) places.push_back({h.names, h.value.shape(), nullptr});
-  auto place = places.begin();
-  for (const Parameter& p : parameters(module)) (place++)->set = [p](Array x) { p.set(std::move(x)); };
-  for (const NamedBuffer& b : named_buffers(module)) (place++)->set = [b](Array x) { *b.array = std::move(x); };
+  std::map<const Parameter::Cell*, std::size_t> tied;
+  for (const auto& [name, p] : named_parameters(module, true)) {
+    const auto [found, added] = tied.try_emplace(p.id(), places.size());
+    if (added)
+      places.push_back({{}, p.shape(), [p = p](Array x) { p.set(std::move(x)); }, [p = p] { return p.value(); }});
+    places[found->second].names.push_back(name);
+  }
+  for (const NamedBuffer& b : named_buffers(module))
+    places.push_back({{b.name}, b.array->shape(), [b](Array x) { *b.array = std::move(x); }, [b] { return *b.array; }});
   return places;
 }
 
 StateDict state_dict(const Module& module, const NameTable& names) {
   StateDict state;
-  const std::vector<Held> held = held_by(module);
-  if (names.rules.empty()) {
-    for (const Held& h : held) state.push_back(entry(h.names.front(), h.value));
-    return state;
-  }
-  std::map<std::string, std::size_t> position;
-  for (std::size_t i = 0; i < held.size(); ++i)
-    for (const std::string& name : held[i].names) position[name] = i;
+  const std::vector<StatePlace> held = places_of(module);
+  const std::map<std::string, std::size_t> position = positions_of(held);
   std::vector<Whole> wholes;
   std::map<std::string, std::size_t> whole_of;
   std::vector<bool> used(held.size());
-  for (const NameRule& rule : names.rules) {
+  for (const NameRule& rule : rules_of(names, held)) {
     const auto found = position.find(rule.here);
     if (rule.read_only || found == position.end()) continue;  // no position: a bias that this module does without, say
     const auto [whole, added] = whole_of.try_emplace(rule.there, wholes.size());
     if (added) wholes.push_back({rule, {}});
-    wholes[whole->second].add(rule, held[found->second].value);
+    wholes[whole->second].add(rule, held[found->second].get());
     used[found->second] = true;
   }
   for (std::size_t i = 0; i < held.size(); ++i)
@@ -255,8 +228,8 @@ LoadReport load_state_dict(Module& module, const StateDict& state, const LoadOpt
 
 void copy_weights(const Module& from, Module& to) {
   StateDict state;
-  for (const Held& h : held_by(from))
-    for (const std::string& name : h.names) state.push_back(entry(name, h.value));
+  for (const StatePlace& place : places_of(from))
+    for (const std::string& name : place.names) state.push_back({name, place.shape, place.get});
   fill("copy_weights", to, state, {}, "the source");
 }
 

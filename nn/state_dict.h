@@ -74,6 +74,7 @@ struct StatePlace {
   std::vector<std::string> names;
   Shape shape;
   std::function<void(Array)> set;  ///< cannot fail for an array of this shape
+  std::function<Array()> get = {};
 };
 /// The places of all that a state holds: parameters, then buffers, in visit order.
 std::vector<StatePlace> state_places(Module& module);

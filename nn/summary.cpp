@@ -1,4 +1,5 @@
 // Summary, the table of a module's layers and parameters.
+#include <algorithm>
 #include <set>
 
 #include "engine/io/text/table.h"
@@ -9,43 +10,36 @@ namespace mote {
 namespace {
 
 struct Line {
-  std::string name, type, shapes;
+  const Module* module;
+  std::string name, shapes;
   Index count = 0;
 };
 
-/// Collects one line per module with parameters of its own; a parameter belongs to the innermost module on the stack.
-struct Summarize : Reader {
-  std::vector<Line> lines;
-  std::vector<std::size_t> stack;
+/// A line for each module; a parameter stands in that of the module that lists it.
+std::vector<Line> lines_of(const Module& module) {
+  std::vector<Line> lines{{&module, "(self)", ""}};
   std::set<const Parameter::Cell*> seen;
-
-  void on_enter(const Module& m) override {
-    stack.push_back(lines.size());
-    lines.push_back({path(), m.type_name(), "", 0});
-  }
-  void on_leave(const Module&) override { stack.pop_back(); }
-  void on_parameter(const Parameter& p) override {
-    Line& line = lines[stack.back()];
-    const bool tied = !seen.insert(p.id()).second;
-    const std::string field = path().substr(path().rfind('.') + 1);
-    line.shapes += (line.shapes.empty() ? "" : ", ") + field + " " + text_of(p.shape()) + (tied ? " (tied)" : "") +
-                   (p.trainable() ? "" : " (frozen)");
-    if (!tied) line.count += p.numel();
-  }
-};
+  each_field(module, [&](const ModuleField& f) {
+    if (f.child) lines.push_back({f.child, f.path, ""});
+    if (!f.parameter) return;
+    Line& line = *std::find_if(lines.rbegin(), lines.rend(), [&](const Line& l) { return l.module == f.owner; });
+    const bool tied = !seen.insert(f.parameter->id()).second;
+    const std::string field = f.path.substr(f.path.rfind('.') + 1);
+    line.shapes += (line.shapes.empty() ? "" : ", ") + field + " " + text_of(f.parameter->shape()) +
+                   (tied ? " (tied)" : "") + (f.parameter->trainable() ? "" : " (frozen)");
+    if (!tied) line.count += f.parameter->numel();
+  });
+  std::erase_if(lines, [](const Line& line) { return line.shapes.empty(); });
+  return lines;
+}
 
 }  // namespace
 
 std::string summary(const Module& module) {
-  Summarize reader;
-  reader.lines.push_back({"(self)", module.type_name(), "", 0});
-  reader.stack.push_back(0);
-  module.read(reader);
   std::vector<TableRow> rows{{"layer", "type", "parameters", "    count"}};
   Index total = 0;
-  for (const Line& line : reader.lines) {
-    if (line.shapes.empty()) continue;
-    rows.push_back({line.name, line.type, line.shapes, std::to_string(line.count)});
+  for (const Line& line : lines_of(module)) {
+    rows.push_back({line.name, line.module->type_name(), line.shapes, std::to_string(line.count)});
     total += line.count;
   }
   rows.push_back({"total", module.type_name(), "", std::to_string(total)});

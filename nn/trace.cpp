@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <ostream>
 #include <set>
 
@@ -15,6 +14,16 @@ namespace {
 
 double clock_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// All but parameters, which are counted by who knows their ties.
+void add(TraceCosts& sum, const TraceCosts& x) {
+  sum.flops += x.flops;
+  sum.bytes += x.bytes;
+  sum.seconds += x.seconds;
+  sum.kept += x.kept;
+  sum.backward_flops += x.backward_flops;
+  sum.backward_seconds += x.backward_seconds;
 }
 
 }  // namespace
@@ -32,20 +41,13 @@ class Trace::Bookkeeping {
   double start_;
 };
 
-Trace::Frame* Trace::find(const void* scope) {
-  const auto found = std::find_if(open_.rbegin(), open_.rend(), [&](const Frame& f) { return f.scope == scope; });
-  return found == open_.rend() ? nullptr : &*found;
-}
-
-int Trace::depth() const {
-  return static_cast<int>(std::count_if(open_.begin(), open_.end(), [](const Frame& f) { return f.layer; }));
-}
-
+/// Notes an event inside the layer that is open.
 std::size_t Trace::append(TraceEvent event) {
-  std::ptrdiff_t around = -1;
-  for (const Frame& f : open_)
-    if (f.layer) around = static_cast<std::ptrdiff_t>(f.event);
-  around_.push_back(around);
+  const auto layer = std::find_if(open_.rbegin(), open_.rend(), [](const Frame& f) { return f.layer; });
+  const bool inside = layer != open_.rend();
+  if (inside) event.depth = events_[layer->event].depth + 1;
+  if (inside && event.is_op && event.path.empty()) event.path = events_[layer->event].path;
+  around_.push_back(inside ? static_cast<std::ptrdiff_t>(layer->event) : -1);
   events_.push_back(std::move(event));
   return events_.size() - 1;
 }
@@ -54,7 +56,6 @@ void Trace::layer_opened(const LayerScope& scope) {
   const Bookkeeping mine(*this);
   const Module& module = *static_cast<const Module*>(scope.layer);
   TraceEvent e;
-  e.depth = depth();
   e.type = e.name = module.type_name();
   if (scope.outer) {
     e.path = e.name = scope.path(scope);
@@ -78,38 +79,18 @@ void Trace::op_recorded(const OpReport& op) {
   if (open_.empty() || open_.back().layer) return;  // it was open before this trace began
   TraceEvent e;
   e.is_op = true;
-  e.depth = depth();
   e.name = op.op;
   e.output = op.result.shape();
-  e.kept = op.kept_bytes;
   for (const auto& [what, shape] : op.notes) e.notes.emplace_back(what, shape);
   for (const Array* x : op.inputs)
     if (x->defined()) e.inputs.push_back(x->shape());
-  if (!op.view && !op.composed) e.bytes = op.result.numel() * static_cast<Index>(sizeof(real));
-  e.flops = op.flops;
-  for (const Frame& around : open_)
-    if (around.layer) e.path = events_[around.event].path;
-  const Index flops = e.flops, bytes = e.bytes, kept = e.kept;
+  const Index allocated = op.view || op.composed ? 0 : op.result.numel() * static_cast<Index>(sizeof(real));
+  const TraceCosts costs{.flops = op.flops, .bytes = allocated, .kept = op.kept_bytes};
   const std::size_t event = append(std::move(e));
-  if (around_[event] >= 0)
-    upwards(static_cast<std::size_t>(around_[event]), [&](TraceEvent& module) {
-      module.flops += flops;
-      module.bytes += bytes;
-      module.kept += kept;
-    });
+  upwards(event, [&](TraceEvent& here) { add(here, costs); });
   if (op.node) recorded_[op.node->id] = event;
   open_.back().recorded = true;
   open_.back().event = event;
-}
-
-void Trace::layer_closed(const LayerScope& scope) noexcept {
-  const Bookkeeping mine(*this);
-  close(&scope, mine.now());
-}
-
-void Trace::op_closed(const Op& op) noexcept {
-  const Bookkeeping mine(*this);
-  close(&op, mine.now());
 }
 
 void Trace::rule_opened(const Node& node, const Array&) {
@@ -144,38 +125,28 @@ void Trace::rule_closed(const Node&) noexcept {
 }
 
 /// Closes `scope` and whatever is still open inside it.
-void Trace::close(const void* scope, double now) noexcept {
-  const Frame* const frame = find(scope);
-  if (!frame) return;
-  const double seconds = now - frame->start;
-  if (frame->layer)
-    events_[frame->event].seconds = seconds;
-  else if (frame->recorded)
-    events_[frame->event].seconds = seconds - frame->inside;
-  while (&open_.back() != frame) open_.pop_back();
-  open_.pop_back();
+void Trace::close(const void* scope) noexcept {
+  const Bookkeeping mine(*this);
+  const auto found = std::find_if(open_.rbegin(), open_.rend(), [&](const Frame& f) { return f.scope == scope; });
+  if (found == open_.rend()) return;
+  const Frame frame = *found;
+  open_.resize(static_cast<std::size_t>(open_.rend() - found) - 1);
+  const double seconds = mine.now() - frame.start;
+  if (frame.layer || frame.recorded) events_[frame.event].seconds = seconds - (frame.layer ? 0 : frame.inside);
   if (!open_.empty()) open_.back().inside += seconds;
 }
 
-TraceTotal Trace::total(const std::string& path) const {
-  TraceTotal sum;
+TraceCosts Trace::total(const std::string& path) const {
+  TraceCosts sum;
   std::set<const Parameter::Cell*> seen;
+  const auto within = [&path](const TraceEvent& e) { return e.path == path || e.path.starts_with(path + "."); };
   bool found = path.empty();
-  int inside = -1;  // the depth of the matching module that the events are inside of
   for (std::size_t i = 0; i < events_.size(); ++i) {
     const TraceEvent& e = events_[i];
-    if (inside >= 0 && e.depth > inside) continue;
-    inside = -1;
-    const bool here = !e.is_op && (e.path == path || e.path.rfind(path + ".", 0) == 0);
-    if (!path.empty() && !here) continue;
+    const TraceEvent* const around = around_[i] < 0 ? nullptr : &events_[static_cast<std::size_t>(around_[i])];
+    if (path.empty() ? around != nullptr : e.is_op || !within(e) || (around && within(*around))) continue;
     found = true;
-    inside = e.depth;
-    sum.flops += e.flops;
-    sum.bytes += e.bytes;
-    sum.seconds += e.seconds;
-    sum.kept += e.kept;
-    sum.backward_flops += e.backward_flops;
-    sum.backward_seconds += e.backward_seconds;
+    add(sum, e);
     if (e.is_op) continue;
     for (const Parameter& p : parameters_.at(i))
       if (seen.insert(p.id()).second) sum.parameters += p.numel();

@@ -13,8 +13,19 @@
 
 namespace mote {
 
+/// What an op costs, or all ops inside a module, or in a trace.
+struct TraceCosts {
+  Index flops = 0;
+  Index bytes = 0;           ///< of the elements that the result allocated
+  double seconds = 0;        ///< a module's: from call to return; an op's: excluding the ops inside it
+  Index kept = 0;            ///< bytes of the elements that the op's rule keeps until backward
+  Index backward_flops = 0;  ///< of the gradients that its rule sent
+  double backward_seconds = 0;
+  Index parameters = 0;  ///< of a module and its children, tied ones once; of an op none
+};
+
 /// One call of a module, or one op that recorded a result.
-struct TraceEvent {
+struct TraceEvent : TraceCosts {
   bool is_op = false;
   int depth = 0;              ///< modules around it
   std::string path;           ///< a module's dotted path, "" for the outermost; of an op, its module's
@@ -23,19 +34,6 @@ struct TraceEvent {
   std::vector<Shape> inputs;  ///< an op's inputs, without undefined ones
   Shape output;               ///< an op's result
   std::vector<std::pair<std::string, Shape>> notes;  ///< values inside an op: {"weights", [B, H, Tq, Tk]}
-  Index parameters = 0;                              ///< of a module and its children, tied ones once
-  // The fields below are, for a module, sums over all ops inside.
-  Index flops = 0;
-  Index bytes = 0;           ///< of the elements that the result allocated
-  double seconds = 0;        ///< a module's: from call to return; an op's: excluding the ops inside it
-  Index kept = 0;            ///< bytes of the elements that the op's rule keeps until backward
-  Index backward_flops = 0;  ///< of the gradients that its rule sent
-  double backward_seconds = 0;
-};
-
-struct TraceTotal {
-  Index parameters = 0, flops = 0, bytes = 0, kept = 0, backward_flops = 0;
-  double seconds = 0, backward_seconds = 0;
 };
 
 struct TracePrint {
@@ -65,7 +63,7 @@ class Trace : private Observer {
   const std::vector<TraceEvent>& events() const { return events_; }
   /// The sums over all calls of the module at `path` ("h.0.attn"; "h" for its whole list), or, without a path, over the
   /// whole trace. Each parameter counts once. Errors: a path that no traced module has.
-  TraceTotal total(const std::string& path = "") const;
+  TraceCosts total(const std::string& path = "") const;
   /// A tree: one line per module call and per op, then the total. If backward ran, three more columns: bytes kept for
   /// it, its FLOPs and its time.
   void print(std::ostream& out, const TracePrint& options = {}) const;
@@ -85,16 +83,14 @@ class Trace : private Observer {
   class Bookkeeping;
 
   void layer_opened(const LayerScope& scope) override;
-  void layer_closed(const LayerScope& scope) noexcept override;
+  void layer_closed(const LayerScope& scope) noexcept override { close(&scope); }
   void op_opened(const Op& op) override;
   void op_recorded(const OpReport& op) override;
-  void op_closed(const Op& op) noexcept override;
+  void op_closed(const Op& op) noexcept override { close(&op); }
   void rule_opened(const Node& node, const Array& dy) override;
   void gradient_sent(const Node& node, std::size_t i, const Array& dx, const Array& dy) override;
   void rule_closed(const Node& node) noexcept override;
-  Frame* find(const void* scope);
-  void close(const void* scope, double now) noexcept;
-  int depth() const;
+  void close(const void* scope) noexcept;
   /// Calls f for an event and then for every module around it.
   template <class F>
   void upwards(std::size_t event, F f) {

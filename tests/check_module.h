@@ -121,8 +121,7 @@ class ModuleCheck {
     if (NoGrad::active()) return y;
     M twin = module_.clone();
     set_trainable(twin, false);
-    ReplaceCell share(parameters(twin)[i - options_.inputs.size()], places_[i].second);
-    twin.visit(share);
+    replace_cell(twin, parameters(twin)[i - options_.inputs.size()], places_[i].second);
     const Tensor again = call(twin, constants());
     Op op("wrong_parameter", y, again);
     return op.record(y.array(), [](const Array& dy, Grads& dx) {

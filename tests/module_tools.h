@@ -32,14 +32,17 @@ struct ModuleOptions {
 };
 
 /// Every module of a tree, the outermost first, every parameter cell, and how many handles of streams there are.
-struct Fields : Reader {
+struct Fields {
   std::vector<const Module*> modules;
   std::set<const Parameter::Cell*> cells;
   Index streams = 0;
-  explicit Fields(const Module& m) : modules{&m} { m.read(*this); }
-  void on_enter(const Module& m) override { modules.push_back(&m); }
-  void on_parameter(const Parameter& p) override { cells.insert(p.id()); }
-  void on_stream(const Generator&) override { ++streams; }
+  explicit Fields(const Module& m) : modules{&m} {
+    each_field(m, [this](const ModuleField& f) {
+      if (f.child) modules.push_back(f.child);
+      if (f.parameter) cells.insert(f.parameter->id());
+      streams += f.stream != nullptr;
+    });
+  }
 };
 
 /// What `make` brings to life and visit() does not list, "" if there is nothing: "visit() lists 1 of 2 parameters".
@@ -118,14 +121,20 @@ inline std::string one_deeper(const std::string& text, const Module& m) {
 }
 
 /// Puts one cell in another's place, in every field that held it.
-struct ReplaceCell : Visitor {
-  const Parameter::Cell* old;
-  Parameter with;
-  ReplaceCell(const Parameter& before, const Parameter& after) : old(before.id()), with(after) {}
-  void on_parameter(Parameter& p) override {
-    if (p.id() == old) p = with;
-  }
-};
+inline void replace_cell(const Module& m, const Parameter& before, const Parameter& after) {
+  const Parameter::Cell* const old = before.id();
+  each_field(m, [&](const ModuleField& f) {
+    if (f.parameter && f.parameter->id() == old) *f.parameter = after;
+  });
+}
+
+/// Names of trainable parameters without a gradient: after backward(), those the loss does not depend on.
+inline std::vector<std::string> without_gradient(const Module& m) {
+  std::vector<std::string> names;
+  for (const NamedParameter& p : named_parameters(m))
+    if (p.parameter.trainable() && !p.parameter.grad().defined()) names.push_back(p.name);
+  return names;
+}
 
 /// Random numbers in [-1, 1) for every parameter: zeros and ones, as norms and biases start, hide mistakes.
 inline void scramble(const Module& m, std::uint64_t seed = 11) {

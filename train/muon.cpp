@@ -13,29 +13,18 @@
 namespace mote {
 namespace {
 
-/// Finds the tables and the last matrix of a model.
-class FindTables : public Reader {
- public:
-  explicit FindTables(const Module& root) : inside_{is_table(root)} {}
-  bool is_hidden(const Parameter& p) const {
-    return p.shape().rank() == 2 && !tables_.contains(p.id()) && p.id() != last_;
-  }
-
- private:
-  static bool is_table(const Module& m) {
-    return dynamic_cast<const Embedding*>(&m) || dynamic_cast<const LearnedPositions*>(&m);
-  }
-  void on_enter(const Module& m) override { inside_.push_back(is_table(m)); }
-  void on_leave(const Module&) override { inside_.pop_back(); }
-  void on_parameter(const Parameter& p) override {
-    if (!p.defined() || p.shape().rank() != 2) return;
-    if (inside_.back()) tables_.insert(p.id());
-    last_ = p.id();
-  }
-  std::vector<bool> inside_;  // of the root, of its child, and so on down to where the reader is
-  std::set<const Parameter::Cell*> tables_;
-  const Parameter::Cell* last_ = nullptr;
-};
+/// The matrices of a model that are neither a table nor its last one.
+std::set<const Parameter::Cell*> hidden_matrices(const Module& model) {
+  std::set<const Parameter::Cell*> hidden, tables;
+  const Parameter::Cell* last = nullptr;
+  each_field(model, [&](const ModuleField& f) {
+    if (!f.parameter || f.parameter->shape().rank() != 2) return;
+    const bool table = dynamic_cast<const Embedding*>(f.owner) || dynamic_cast<const LearnedPositions*>(f.owner);
+    (table ? tables : hidden).insert(last = f.parameter->id());
+  });
+  std::erase_if(hidden, [&](const Parameter::Cell* p) { return p == last || tables.contains(p); });
+  return hidden;
+}
 
 /// Calls run(begin, count) for the chunks of n elements, which take about a nanosecond for three.
 template <class Run>
@@ -86,12 +75,11 @@ Array orthogonalized(Array x, Index steps) {
 }  // namespace
 
 MuonGroups muon_groups(const Module& module, double weight_decay) {
-  FindTables tables(module);
-  module.read(tables);
+  const std::set<const Parameter::Cell*> hidden = hidden_matrices(module);
   MuonGroups groups{{{{}, weight_decay}}, {{{}, weight_decay}, {{}, 0.0}}};
   for (NamedParameter& p : named_parameters(module)) {
     const bool decays = p.parameter.shape().rank() >= 2;
-    ParameterGroup& group = tables.is_hidden(p.parameter) ? groups.matrices[0] : groups.others[decays ? 0 : 1];
+    ParameterGroup& group = hidden.contains(p.parameter.id()) ? groups.matrices[0] : groups.others[decays ? 0 : 1];
     group.parameters.push_back(std::move(p));
   }
   return groups;

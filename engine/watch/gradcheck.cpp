@@ -4,14 +4,21 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <sstream>
 
 #include "engine/array/random.h"
+#include "engine/base/number_text.h"
 
 namespace mote {
 namespace {
 
 using Named = std::vector<std::pair<std::string, Parameter>>;
+constexpr bool f64 = sizeof(real) == 8;
+
+double largest(const Array& x) {
+  double most = 0;
+  for (const real v : x.to_vector()) most = std::max(most, std::abs(static_cast<double>(v)));
+  return most;
+}
 
 /// Restores values and gradients, however gradcheck ends.
 class Restore {
@@ -39,8 +46,7 @@ class Restore {
 class Check {
  public:
   Check(const std::function<Tensor()>& f, Named parameters, const GradcheckOptions& options)
-      : f_(f), parameters_(std::move(parameters)), directional_(options.mode == GradcheckOptions::Mode::directional) {
-    constexpr bool f64 = sizeof(real) == 8;
+      : f_(f), parameters_(std::move(parameters)), options_(options) {
     tolerance_ = options.tolerance > 0 ? options.tolerance : f64 ? 1e-6 : 1e-2;
     step_ = options.step > 0 ? options.step : f64 ? 6e-6 : 4e-3;
   }
@@ -48,7 +54,7 @@ class Check {
   GradcheckResult run() {
     const Restore restore(parameters_);
     if (backward() && repeats()) {
-      directional_ ? compare_direction() : compare_elements();
+      options_.mode == GradcheckOptions::Mode::directional ? compare_direction() : compare_elements();
       result_.ok = result_.worst <= tolerance_;
       if (result_.text.empty()) result_.text = "there are no elements to check";
       for (const std::string& name : result_.without_gradient) result_.text += "; " + name + " received no gradient";
@@ -81,7 +87,11 @@ class Check {
     for (const auto& [name, p] : parameters_) {
       if (!p.grad().defined()) result_.without_gradient.push_back(name);
       gradients_.push_back(p.grad().defined() ? p.grad().contiguous() : Array::zeros(p.shape()));
+      if (f64 && options_.small_gradients && p.grad().defined()) unit_ = std::min(unit_, largest(p.grad()));
     }
+    // A difference is off by about 2.2e-16 |y| sqrt(n) / 6e-6: a tenth of the tolerance 1e-6 where that is 2,700.
+    const double size = largest(value_) * std::sqrt(static_cast<double>(value_.numel()));
+    unit_ = std::max(unit_, std::clamp(size / 2000, 1e-9, 1.0));
     return true;
   }
 
@@ -109,18 +119,14 @@ class Check {
     return total;
   }
 
-  template <class Place>
-  void compare(double analytic, double numeric, Place place) {
-    const double error = std::abs(analytic - numeric) / std::max({1.0, std::abs(analytic), std::abs(numeric)});
+  void compare(double analytic, double numeric, const std::string& place) {
+    const double error = std::abs(analytic - numeric) / std::max({unit_, std::abs(analytic), std::abs(numeric)});
     if (!result_.text.empty() && !(error > result_.worst) && !std::isnan(error)) return;
     if (std::isnan(result_.worst)) return;
     result_.worst = error;
-    std::ostringstream text;
-    text.imbue(std::locale::classic());
-    text.precision(10);
-    text << place() << ": backward gives " << analytic << ", differences give " << numeric << " (error " << error
-         << ", tolerance " << tolerance_ << ")";
-    result_.text = text.str();
+    const auto digits = [](double x) { return general_text(x, 10); };
+    result_.text = place + ": backward gives " + digits(analytic) + ", differences give " + digits(numeric) +
+                   " (error " + digits(error) + ", tolerance " + digits(tolerance_) + ")";
   }
 
   /// f with element i of p set to `value`.
@@ -142,8 +148,7 @@ class Check {
         const Array low = evaluate_at(p, x, i, down);
         // the actual distance after rounding, not the requested 2h
         const double numeric = contracted(high, low) / (static_cast<double>(up) - static_cast<double>(down));
-        compare(static_cast<double>(gradients_[k].data()[i]), numeric,
-                [&] { return parameters_[k].first + place_text(x.shape(), i); });
+        compare(static_cast<double>(gradients_[k].data()[i]), numeric, parameters_[k].first + place_text(x.shape(), i));
       }
       p.set(before);
     }
@@ -187,13 +192,14 @@ class Check {
     const Array up = evaluate_with(high);
     const Array down = evaluate_with(low);
     for (std::size_t j = 0; j < which.size(); ++j) parameters_[which[j]].second.set(before[j]);
-    compare(analytic, contracted(up, down) / (2 * step_), [&] { return name; });
+    compare(analytic, contracted(up, down) / (2 * step_), name);
   }
 
   const std::function<Tensor()>& f_;
   const Named parameters_;
-  const bool directional_;
+  const GradcheckOptions options_;
   double tolerance_ = 0, step_ = 0;
+  double unit_ = 1;  // errors of smaller gradients are counted as if they were of this size
   const Generator random_{1};
   Array value_, dy_;
   std::vector<Array> gradients_;

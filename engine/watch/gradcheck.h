@@ -20,6 +20,7 @@ struct GradcheckOptions {
   /// |analytic - numeric| <= tolerance * max(1, |analytic|, |numeric|). 0: 1e-6 in double; 1e-2 in float, whose
   /// differences are no more accurate (check the mathematics with mote_f64, and float results against it).
   double tolerance = 0;
+  bool small_gradients = false;  ///< in double, instead of that 1 as small a gradient as differences can resolve
   /// x moves by step * max(1, |x|) to either side, so kinks (relu, max) must be farther away from x.
   /// 0: 6e-6 in double and 4e-3 in float, the cube roots of their roundings, where truncation and rounding balance.
   double step = 0;

@@ -2,8 +2,8 @@
 #include "engine/watch/limits.h"
 
 #include "engine/base/parallel.h"
-#include "examples/bench/commands.h"
 #include "examples/bench/measure.h"
+#include "examples/bench/output.h"
 
 namespace bench {
 
@@ -12,7 +12,7 @@ using mote::kernels::Level;
 void limits(int argc, char** argv, Output& out) {
   Common common;
   Options options("Measures what the other measurements are held to: multiply-adds in registers, and reading.");
-  if (!begin(options, argc, argv, common, out)) return;
+  if (!common.parse(options, argc, argv, out)) return;
   out.table("limits", "what this machine does at best, median of 9",
             {{"what", "what", As::text},
              {"threads", "threads", As::integer},
@@ -35,7 +35,6 @@ void limits(int argc, char** argv, Output& out) {
     }
     if (all == 1) break;
   }
-  out.note("");
 }
 
 }  // namespace bench

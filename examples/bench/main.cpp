@@ -1,5 +1,5 @@
 // Measurements: how fast mote is, as a share of what this machine can do, which each measures beside it.
-#include "examples/bench/commands.h"
+#include "examples/bench/output.h"
 
 namespace {
 

@@ -1,38 +1,30 @@
 // bench matmul: the matrix product as a share of the multiply-add peak.
-#include <array>
 #include <cmath>
 
-#include "engine/array/array.h"
-#include "engine/array/random.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/gemm.h"
-#include "examples/bench/commands.h"
+#include "engine/ops/sample.h"
 #include "examples/bench/measure.h"
+#include "examples/bench/output.h"
 
 namespace bench {
 namespace {
 
 using mote::Index;
 
-enum class Form { all, NN, NT, TN };
-constexpr auto words(Form) {
-  return std::to_array<mote::Word<Form>>({{Form::all, "all"}, {Form::NN, "NN"}, {Form::NT, "NT"}, {Form::TN, "TN"}});
-}
-
 struct ProductWish {
   Index m = 0, k = 0, n = 0;
-  Form form = Form::all;
   template <class V>
   void visit(V& v) {
     v("m", m, "rows of x [m, k] and of y = x W [m, n]; 0, as k and n: a list of shapes");
     v("k", k, "rows of W [k, n]");
     v("n", n, "columns of W");
-    v("form", form, "NN: y = x W, NT: dx = dy W^T, TN: dW = x^T dy");
   }
 };
 
 struct Shape {
   Index m, k, n;
+  double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n); }
 };
 
 /// Squares, and the linear layers of the models that `bench train` measures.
@@ -54,42 +46,31 @@ std::vector<Shape> shapes() {
   return all;
 }
 
-mote::Array random_elements(Index rows, Index columns) {
-  mote::Array x = mote::Array::empty({rows, columns});
-  mote::real* const to = x.mutate();
-  std::uint32_t state = 1;
-  for (Index i = 0; i < x.numel(); ++i) {
-    state = state * 1664525 + 1013904223;  // any numbers of common size will do
-    to[i] = static_cast<mote::real>(static_cast<double>(state) / 2147483648.0 - 1);
-  }
-  return x;
-}
-
-/// y, dx or dW for y = x W with x [m, k] and W [k, n].
-Result product(const Shape& s, Form form, double seconds) {
+/// y = x W (NN), dx = dy W^T (NT) or dW = x^T dy (TN), for x [m, k] and W [k, n].
+Result product(const Shape& s, const std::string& form, double seconds) {
   using mote::kernels::Matrix;
-  const mote::Array x = random_elements(s.m, s.k), w = random_elements(s.k, s.n), dy = random_elements(s.m, s.n);
-  mote::Array result = mote::Array::empty(form == Form::NN   ? mote::Shape{s.m, s.n}
-                                          : form == Form::NT ? mote::Shape{s.m, s.k}
-                                                             : mote::Shape{s.k, s.n});
+  const auto elements = [](Index rows, Index columns) {
+    return uniform(-1, 1, {rows, columns}, mote::Generator(1)).array();
+  };
+  const mote::Array x = elements(s.m, s.k), w = elements(s.k, s.n), dy = elements(s.m, s.n);
+  mote::Array result = form == "NN" ? dy : form == "NT" ? x : w;  // of its shape
   mote::real* const y = result.mutate();
-  const Work work{2.0 * static_cast<double>(s.m) * static_cast<double>(s.k) * static_cast<double>(s.n)};
   return measure(
       [&] {
-        if (form == Form::NN)
+        if (form == "NN")
           mote::kernels::gemm(s.m, s.n, s.k, Matrix{x.data(), s.k, 1}, Matrix{w.data(), s.n, 1}, y, s.n);
-        else if (form == Form::NT)
+        else if (form == "NT")
           mote::kernels::gemm(s.m, s.k, s.n, Matrix{dy.data(), s.n, 1}, Matrix{w.data(), 1, s.n}, y, s.k);
         else
           mote::kernels::gemm(s.k, s.n, s.m, Matrix{x.data(), 1, s.k}, Matrix{dy.data(), s.n, 1}, y, s.n);
       },
-      work, seconds);
+      {.flops = s.flops()}, seconds);
 }
 
-void table(const std::vector<Shape>& list, const std::vector<Form>& forms, double seconds, Output& out) {
+void table(const std::vector<Shape>& list, double seconds, Output& out) {
   out.table("matmul",
-            "y = x W with x [m, k] and W [k, n], on " + std::to_string(mote::threads()) + " thread" +
-                (mote::threads() == 1 ? "" : "s") + "; the limit is multiplying and adding in registers",
+            "y = x W with x [m, k] and W [k, n], on " + std::to_string(mote::threads()) +
+                " threads; the limit is multiplying and adding in registers",
             {{"form", "form", As::text},
              {"m", "m", As::integer},
              {"k", "k", As::integer},
@@ -101,10 +82,9 @@ void table(const std::vector<Shape>& list, const std::vector<Form>& forms, doubl
   double logs = 0, worst = 1e9;
   int count = 0;
   for (const Shape& s : list)
-    for (const Form form : forms) {
+    for (const char* const form : {"NN", "NT", "TN"}) {
       const Result r = product(s, form, seconds);
-      const double flops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.k) * static_cast<double>(s.n);
-      out.row({mote::text_of(form), s.m, s.k, s.n, r.seconds * 1e6, flops / r.seconds * 1e-9, r.gflops, r.share});
+      out.row({form, s.m, s.k, s.n, r.seconds * 1e6, s.flops() / r.seconds * 1e-9, r.gflops, r.share});
       logs += std::log(r.share), worst = std::min(worst, r.share), ++count;
     }
   const auto percent = [](double x) { return std::to_string(std::lround(100 * x)) + " %"; };
@@ -119,20 +99,18 @@ void matmul(int argc, char** argv, Output& out) {
   common.seconds = 0.1;
   Options options("Measures the matrix product and the two of its gradients.");
   options.add("What to measure", wish);
-  if (!begin(options, argc, argv, common, out)) return;
+  if (!common.parse(options, argc, argv, out)) return;
   const bool own = wish.m != 0 || wish.k != 0 || wish.n != 0;
   if (own && (wish.m < 1 || wish.k < 1 || wish.n < 1))
     throw UsageError("--m, --k and --n belong together, each at least 1");
-  std::vector<Form> forms{Form::NN, Form::NT, Form::TN};
-  if (wish.form != Form::all) forms = {wish.form};
   const std::vector<Shape> list = own ? std::vector<Shape>{{wish.m, wish.k, wish.n}} : shapes();
   const int all = mote::threads();
   if (common.threads == 0 && all > 1) {
     mote::set_threads(1);
-    table(list, forms, common.seconds, out);
+    table(list, common.seconds, out);
     mote::set_threads(all);
   }
-  table(list, forms, common.seconds, out);
+  table(list, common.seconds, out);
 }
 
 }  // namespace bench

@@ -25,7 +25,6 @@ std::vector<Case> cases() {
   std::vector<Case> all{{"micro", config(1, 4, 16, 8, 27), 8}, {"S0", config(1, 4, 32, 12, 64), 32},
                         {"S1", config(2, 4, 64, 32, 32), 32},  {"S2", config(4, 4, 128, 64, 65), 12},
                         {"S3", config(6, 6, 384, 256, 65), 8}, {"S4", config(12, 12, 768, 64, 50257), 4}};
-  all[0].threads = 1;
   all[0].config.bias = false;
   all[0].config.block.norm = mote::NormKind::rms_norm;
   all[0].config.block.activation = mote::Activation::relu;
@@ -35,40 +34,29 @@ std::vector<Case> cases() {
 
 Case case_named(const std::string& name) { return mote::by_name("model", cases(), name, "all, "); }
 
-double step_flops(const mote::GPT& model, Index batch) {
-  const mote::GPTConfig& c = model.config;
-  double weights = c.tie_weights ? static_cast<double>(c.vocab_size * c.n_embd) : 0;
+Index weights_of(const mote::GPT& model) {
+  Index elements = model.config.tie_weights ? model.lm_head.weight.numel() : 0;
   for (const mote::NamedParameter& p : mote::named_parameters(model))
     if (p.parameter.shape().rank() == 2 && p.name != "transformer.wte.weight" && p.name != "transformer.wpe.weight")
-      weights += static_cast<double>(p.parameter.numel());
+      elements += p.parameter.numel();
+  return elements;
+}
+
+double step_flops(const mote::GPT& model, Index batch) {
+  const mote::GPTConfig& c = model.config;
   const Index window = c.block.attention.window > 0 ? c.block.attention.window : c.block_size;
   double pairs = 0;  // of a query and a key it attends to
   for (Index t = 0; t < c.block_size; ++t) pairs += static_cast<double>(std::min(t + 1, window));
-  const auto sequences = static_cast<double>(batch);
-  const double linear = 2 * sequences * static_cast<double>(c.block_size) * weights;
-  const double attention = 4 * sequences * pairs * static_cast<double>(c.n_layer * c.n_embd);
-  return 3 * (linear + attention);
-}
-
-double adamw_bytes(const mote::GPT& model) {
-  double elements = 0;
-  for (const mote::Parameter& p : mote::parameters(model)) elements += static_cast<double>(p.numel());
-  return 7 * sizeof(mote::real) * elements;
+  const double linear = 2 * static_cast<double>(c.block_size) * static_cast<double>(weights_of(model));
+  const double attention = 4 * pairs * static_cast<double>(c.n_layer * c.n_embd);
+  return 3 * static_cast<double>(batch) * (linear + attention);
 }
 
 Training::Training(const Case& c)
     : model(c.config, mote::Generator(1)), optimizer_(mote::all_parameters(model), {.lr = 1e-3}) {
   const mote::Generator random(2);
-  for (int i = 0; i < 8; ++i) {
-    mote::IntArray ids = mote::randint(0, c.config.vocab_size, {c.batch, c.config.block_size}, random);
-    mote::IntArray targets = mote::randint(0, c.config.vocab_size, {c.batch, c.config.block_size}, random);
-    batches_.emplace_back(std::move(ids), std::move(targets));
-  }
-}
-
-mote::Tensor Training::loss() {
-  const auto& [ids, targets] = batches_[next_++ % batches_.size()];
-  return model.loss(ids, targets);
+  ids_ = mote::randint(0, c.config.vocab_size, {c.batch, c.config.block_size}, random);
+  targets_ = mote::randint(0, c.config.vocab_size, {c.batch, c.config.block_size}, random);
 }
 
 void Training::step() {

@@ -1,10 +1,10 @@
-// The models that are measured, and what a training step of one has to compute.
+// The models that are measured, how options choose them, and what a training step of one has to compute.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "examples/options.h"
 #include "models/gpt.h"
 #include "train/adamw.h"
 
@@ -15,7 +15,6 @@ struct Case {
   std::string name;
   mote::GPTConfig config;
   mote::Index batch = 32;
-  int threads = 0;  ///< to measure it with, unless options say otherwise; 0: all
 };
 
 /// microgpt's model, then from smallest to largest: attention alone of width 32; three of sizes that people train at
@@ -24,26 +23,62 @@ std::vector<Case> cases();
 /// Errors: a name that none of them has.
 Case case_named(const std::string& name);
 
+/// Elements of the matrices that every token is multiplied by: of all linear layers.
+mote::Index weights_of(const mote::GPT& model);
 /// Floating-point operations of one step: the products of all linear layers and of attention, where each position
 /// attends to itself and those before it; twice as much backward as forward. The rest (norms, activations, sums) is
 /// left out.
 double step_flops(const mote::GPT& model, mote::Index batch);
-/// Bytes that AdamW reads and writes: value, gradient and two moments of each parameter; all but the gradient again.
-double adamw_bytes(const mote::GPT& model);
 
-/// A model in training on random ids, which are drawn before.
+/// A model in training on random ids.
 class Training {
  public:
   explicit Training(const Case& c);
-  mote::Tensor loss();
+  mote::Tensor loss() const { return model.loss(ids_, targets_); }
   void step();  ///< forward, backward, AdamW, zero_grad
 
   mote::GPT model;
 
  private:
   mote::AdamW optimizer_;
-  std::vector<std::pair<mote::IntArray, mote::IntArray>> batches_;
-  std::size_t next_ = 0;
+  mote::IntArray ids_, targets_;
+};
+
+/// Which models to measure: all, or one, whose own settings are then the defaults.
+class Choice {
+ public:
+  /// `otherwise` is the model whose fields are the defaults if none is named. Errors: no model of that name.
+  Choice(int argc, char** argv, const std::string& otherwise)
+      : name(CommandLine(argc, argv).peek("model", "all")),
+        one(checked_usage([&] { return case_named(name == "all" ? otherwise : name); })) {}
+
+  void add_to(Options& options) {
+    given_ = one;
+    options.add("What to measure", *this);
+    options.add("Of the model (given without --model: " + one.name + "'s, but for the fields named)", one.config);
+  }
+  /// All of `list` unless a model is named or a field given. Errors: a config that no model can have.
+  std::vector<Case> chosen(const std::vector<Case>& list) const {
+    if (one.batch < 1) throw UsageError("batch " + std::to_string(one.batch) + " must be at least 1");
+    const bool own = one.batch != given_.batch || mote::fields(one.config) != mote::fields(given_.config);
+    if (name == "all" && !own) return list;
+    checked_usage([&] { mote::GPT(one.config, mote::Init::none(mote::Generator(1))); });
+    Case c = one;
+    if (own) c.name = name == "all" ? "own" : name + " changed";
+    return {c};
+  }
+
+  template <class V>
+  void visit(V& v) {
+    v("model", name, "micro, S0, S1, S2, S3, S4, or all that this measures");
+    v("batch", one.batch, "sequences at a time");
+  }
+
+  std::string name;
+  Case one;
+
+ private:
+  Case given_;
 };
 
 }  // namespace bench

@@ -1,12 +1,11 @@
 // bench ops: every op that is no product of matrices, forward and backward, as a share of the bandwidth.
 #include <algorithm>
 #include <functional>
-#include <map>
-#include <utility>
 
 #include "engine/ops/ops.h"
-#include "examples/bench/commands.h"
+#include "engine/watch/profile.h"
 #include "examples/bench/measure.h"
+#include "examples/bench/output.h"
 #include "train/adamw.h"
 #include "train/clip.h"
 #include "train/sgd.h"
@@ -20,12 +19,10 @@ using mote::Tensor;
 
 struct OpsWish {
   Index rows = 2048, columns = 384;
-  std::string op = "all";
   template <class V>
   void visit(V& v) {
     v("rows", rows, "rows of the inputs");
     v("columns", columns, "elements of a row");
-    v("op", op, "the one to measure, or all");
   }
 };
 
@@ -35,7 +32,6 @@ struct Inputs {
   mote::Mask mask;
   mote::IntArray ids;
   mote::Generator random{3};
-  Index rows, columns;
 };
 
 struct Timed {
@@ -89,104 +85,75 @@ std::vector<Timed> all_ops() {
   };
 }
 
-/// Bytes that an op must read and write: forward its inputs and its result; backward the gradient of the result, what
-/// the rules kept and the gradients they send, unless these are views of it. Of several ops inside one, those of each.
-struct Bytes : mote::Observer {
-  double forward = 0, backward = 0;
-  std::map<const mote::Node*, double> kept;  // of the rules that have not sent a gradient of their own
-  Bytes() { watch(); }
-  void op_recorded(const mote::OpReport& op) override {
-    double bytes = of(op.result);
-    for (const Array* x : op.inputs) {
-      if (!x->defined()) continue;
-      if (x->shares_storage(op.result)) return;  // a view
-      bytes += of(*x);
-    }
-    forward += bytes;
-    if (op.node) kept[op.node] = static_cast<double>(op.kept_bytes);
+/// Bytes that the ops and rules inside `run` must read and write, as MOTE_PROFILE counts them.
+double bytes_of(const std::function<void()>& run) {
+  mote::ProfileTotals totals;
+  {
+    const mote::Profile watch(totals, now, now());
+    run();
   }
-  void gradient_sent(const mote::Node& node, std::size_t, const Array& dx, const Array& dy) override {
-    if (dx.shares_storage(dy)) return;
-    backward += of(dx);
-    if (kept.contains(&node)) backward += of(dy) + std::exchange(kept[&node], 0);
-    kept.erase(&node);
-  }
-  static double of(const Array& x) { return static_cast<double>(x.numel()) * sizeof(mote::real); }
-};
-
-void zero_gradients(Inputs& in) {
-  for (Tensor* x : {&in.a, &in.b, &in.weight, &in.bias}) x->zero_grad();
+  double sum = 0;
+  for (const auto& [name, line] : totals.ops) sum += line.bytes;
+  return sum;
 }
 
-void measure_op(const Timed& op, Inputs& in, double seconds, Output& out) {
-  Array dy;
-  double forward_bytes = 0, backward_bytes = 0;
-  {
-    const Bytes bytes;
-    const Tensor y = op.run(in);
-    dy = Array::full(y.shape(), 1);
-    y.backward(dy);
-    forward_bytes = bytes.forward, backward_bytes = bytes.backward;
-  }
-  zero_gradients(in);
-  const Result forward = measure([&] { const Tensor y = op.run(in); }, {.bytes = forward_bytes}, seconds / 2);
+/// The columns of ops: times, and how much is done, forward and backward, of what `unit` counts.
+std::vector<Column> columns(const std::string& unit, const std::string& title) {
+  return {{"op", "op", As::text},
+          {"forward_us", "us"},
+          {"forward_" + unit, title},
+          {"forward_share", "of limit", As::share},
+          {"backward_us", "back us"},
+          {"backward_" + unit, title},
+          {"backward_share", "of limit", As::share},
+          {"limit_" + unit, "limit"}};
+}
+
+/// A row of these. `done` and `back` count bytes or, where there are none, operations.
+void measure_op(const char* name, const std::function<Tensor()>& run, std::vector<Tensor> inputs, const Work& done,
+                const Work& back, double seconds, Output& out) {
+  const Array dy = Array::full(run().shape(), 1);
+  const auto both_passes = [&] {
+    run().backward(dy);
+    for (Tensor& x : inputs) x.zero_grad();
+  };
+  const Result forward = measure([&] { const Tensor y = run(); }, done, seconds / 2);
   const Result both = measure(
-      [&] {
-        op.run(in).backward(dy);
-        zero_gradients(in);
-      },
-      {.bytes = forward_bytes + backward_bytes, .block = std::max(forward_bytes, backward_bytes)}, seconds / 2);
-  const double backward = std::max(both.seconds - forward.seconds, 1e-9), speed = backward_bytes / backward * 1e-9;
-  const bool moves = backward_bytes > 0;  // or it only passes views on
-  out.row({op.name, forward.seconds * 1e6, forward_bytes / forward.seconds * 1e-9, forward.share, backward * 1e6,
-           moves ? mote::Json(speed) : mote::Json(), moves ? mote::Json(speed / both.gbytes) : mote::Json(),
-           both.gbytes});
+      both_passes,
+      {.flops = done.flops + back.flops, .bytes = done.bytes + back.bytes, .block = std::max(done.bytes, back.bytes)},
+      seconds / 2);
+  const double backward = std::max(both.seconds - forward.seconds, 1e-9), limit = both.gflops + both.gbytes;
+  const double speed = (back.flops + back.bytes) / backward * 1e-9;
+  const bool moves = speed > 0;  // or it only passes views on
+  out.row({name, forward.seconds * 1e6, (done.flops + done.bytes) / forward.seconds * 1e-9, forward.share,
+           backward * 1e6, moves ? mote::Json(speed) : mote::Json(), moves ? mote::Json(speed / limit) : mote::Json(),
+           limit});
 }
 
 /// Attention over all rows as one sequence would be quadratic: sequences of 64, heads of 32 or fewer columns.
 void measure_attention(const Inputs& in, double seconds, Output& out) {
-  const Index length = std::min<Index>(64, in.rows), width = in.columns % 32 == 0 ? 32 : in.columns;
-  const Index sequences = in.rows / length, count = in.columns / width;
+  const Index rows = in.a.size(0), row = in.a.size(1);
+  const Index length = std::min<Index>(64, rows), width = row % 32 == 0 ? 32 : row;
+  const Index sequences = rows / length, count = row / width;
   const mote::Shape shape{sequences, count, length, width};
   const mote::Generator random(4);
   Tensor q = randn(shape, random).requires_grad_();
   Tensor k = randn(shape, random).requires_grad_();
   Tensor v = randn(shape, random).requires_grad_();
-  const Array dy = Array::full(shape, 1);
   const double flops = static_cast<double>(sequences * count) * static_cast<double>(length * (length + 1) / 2) * 4 *
                        static_cast<double>(width);
-  const auto run = [&] { return attention(q, k, v, {.causal = true}); };
-  const Result forward = measure([&] { const Tensor y = run(); }, {.flops = flops}, seconds / 2);
-  const Result both = measure(
-      [&] {
-        run().backward(dy);
-        for (Tensor* x : {&q, &k, &v}) x->zero_grad();
-      },
-      {.flops = 3 * flops}, seconds / 2);
-  const double backward = std::max(both.seconds - forward.seconds, 1e-9);
   out.table("attention",
             "causal attention " + text_of(shape) + ", GFLOP/s; the limit is multiplying and adding in registers",
-            {{"op", "op", As::text},
-             {"forward_us", "us"},
-             {"forward_gflops", "GFLOP/s"},
-             {"forward_share", "of limit", As::share},
-             {"backward_us", "back us"},
-             {"backward_gflops", "GFLOP/s"},
-             {"backward_share", "of limit", As::share},
-             {"limit_gflops", "limit"}});
-  out.row({"attention", forward.seconds * 1e6, flops / forward.seconds * 1e-9, forward.share, backward * 1e6,
-           2 * flops / backward * 1e-9, 2 * flops / backward * 1e-9 / both.gflops, both.gflops});
-  out.note("");
+            columns("gflops", "GFLOP/s"));
+  measure_op(
+      "attention", [&] { return attention(q, k, v, {.causal = true}); }, {q, k, v}, {.flops = flops},
+      {.flops = 2 * flops}, seconds, out);
 }
 
 /// One parameter of rows x columns: value, gradient and state are read, all but the gradient written.
 void measure_optimizers(const Inputs& in, double seconds, Output& out) {
   out.table("optimizers", "a step for one parameter " + text_of(in.a.shape()) + "; the limit is reading as many bytes",
-            {{"op", "op", As::text},
-             {"us", "us"},
-             {"gbytes", "GB/s"},
-             {"share", "of limit", As::share},
-             {"limit_gbytes", "limit"}});
+            columns("gbytes", "GB/s"));
   mote::Parameter w(in.a.array());
   (mote::Tensor(w) * in.b).backward(Array::full(in.a.shape(), 1));
   const std::vector<mote::ParameterGroup> group{{{{"w", w}}}};
@@ -195,12 +162,11 @@ void measure_optimizers(const Inputs& in, double seconds, Output& out) {
   mote::SGD sgd(group, {.lr = 1e-6, .momentum = 0.9});
   const auto line = [&](const char* name, Index arrays, double bytes, const std::function<void()>& step) {
     const Result r = measure(step, {.bytes = bytes, .block = static_cast<double>(arrays) * elements}, seconds / 2);
-    out.row({name, r.seconds * 1e6, bytes / r.seconds * 1e-9, r.share, r.gbytes});
+    out.row({name, r.seconds * 1e6, bytes / r.seconds * 1e-9, r.share, {}, {}, {}, r.gbytes});
   };
   line("AdamW", 4, 7 * elements, [&] { adamw.step(); });
   line("SGD, momentum", 3, 5 * elements, [&] { sgd.step(); });
   line("clip_grad_norm", 1, elements, [&] { mote::clip_grad_norm({w}, 1e9); });
-  out.note("");
 }
 
 }  // namespace
@@ -210,14 +176,11 @@ void ops(int argc, char** argv, Output& out) {
   Common common;
   Options options("Measures every op that is no product of matrices, forward and backward.");
   options.add("What to measure", wish);
-  if (!begin(options, argc, argv, common, out)) return;
+  if (!common.parse(options, argc, argv, out)) return;
   if (wish.rows < 1 || wish.columns < 1) throw UsageError("--rows and --columns must be at least 1");
-  std::vector<Timed> list = all_ops();
-  if (wish.op != "all") list = {checked_usage([&] { return mote::by_name("op", list, wish.op, "all, "); })};
   const mote::Shape shape{wish.rows, wish.columns}, row{wish.columns};
   const mote::Generator random(1);
   Inputs in;
-  in.rows = wish.rows, in.columns = wish.columns;
   in.a = uniform(0.1, 2, shape, random).requires_grad_();
   in.b = uniform(0.1, 2, shape, random).requires_grad_();
   in.weight = uniform(0.1, 2, row, random).requires_grad_();
@@ -228,17 +191,15 @@ void ops(int argc, char** argv, Output& out) {
             "ops of inputs " + text_of(shape) + " (and rows " + text_of(row) + ") on " +
                 std::to_string(mote::threads()) +
                 " threads; the limit is reading as many bytes as the op reads and writes",
-            {{"op", "op", As::text},
-             {"forward_us", "us"},
-             {"forward_gbytes", "GB/s"},
-             {"forward_share", "of limit", As::share},
-             {"backward_us", "back us"},
-             {"backward_gbytes", "GB/s"},
-             {"backward_share", "of limit", As::share},
-             {"limit_gbytes", "limit"}});
-  for (const Timed& op : list) measure_op(op, in, common.seconds, out);
-  out.note("");
-  if (wish.op != "all") return;
+            columns("gbytes", "GB/s"));
+  for (const Timed& op : all_ops()) {
+    Tensor y;
+    const double done = bytes_of([&] { y = op.run(in); });
+    const double back = bytes_of([&] { y.backward(Array::full(y.shape(), 1)); });
+    measure_op(
+        op.name, [&] { return op.run(in); }, {in.a, in.b, in.weight, in.bias}, {.bytes = done}, {.bytes = back},
+        common.seconds, out);
+  }
   measure_attention(in, common.seconds, out);
   measure_optimizers(in, common.seconds, out);
 }

@@ -28,15 +28,15 @@ std::string cell(const Column& column, const mote::Json& value) {
 
 }  // namespace
 
-void Common::apply() const {
-  mote::check_in("bench", seconds > 0 && seconds <= 3600, "--seconds ", seconds, " must be above 0 and at most 3600");
-  use_threads(0);
-}
-
-void Common::use_threads(int wished) const {
-  static const int all = mote::threads();
-  const mote::Index n = threads != 0 ? threads : wished > 0 ? wished : all;
-  if (n != mote::threads()) mote::set_threads(static_cast<int>(std::clamp<mote::Index>(n, -1, 1 << 20)));
+bool Common::parse(Options& options, int argc, char** argv, Output& out) {
+  options.add("All measurements", *this);
+  if (!options.parse({argc, argv})) return false;
+  checked_usage([&] {
+    mote::check_in("bench", seconds > 0 && seconds <= 3600, "--seconds ", seconds, " must be above 0 and at most 3600");
+    if (threads != 0) mote::set_threads(static_cast<int>(std::clamp<mote::Index>(threads, -1, 1 << 20)));
+  });
+  out.open(json);
+  return true;
 }
 
 void Output::open(const std::string& json) {
@@ -48,7 +48,8 @@ void Output::table(const std::string& what, const std::string& title, std::vecto
   what_ = what;
   columns_ = std::move(columns);
   if (!tables()) return;
-  std::cout << title << "\n";
+  std::cout << (begun_ ? "\n" : "") << title << "\n";
+  begun_ = true;
   widest_.clear(), sides_.clear();
   for (const Column& c : columns_) {
     widest_.push_back(c.title);
@@ -77,7 +78,7 @@ void Output::row(const std::vector<mote::Json>& values) {
 }
 
 void Output::note(const std::string& text) {
-  if (tables()) std::cout << text << "\n\n";
+  if (tables()) std::cout << text << "\n";
 }
 
 void Output::finish() {

@@ -1,4 +1,5 @@
-// What every measurement prints: a table on standard output, and the same rows as lines of JSON.
+// The measurements, one file each; and what they have in common: options, and what they print, a table on standard
+// output, and the same rows as lines of JSON.
 #pragma once
 
 #include <string>
@@ -6,8 +7,16 @@
 
 #include "engine/io/text/json.h"
 #include "engine/io/text/table.h"
+#include "examples/options.h"
 
 namespace bench {
+
+class Output;
+
+/// Reads its options and measures; nothing if they ask for help, which is then printed. Errors: a mistake in them is a
+/// UsageError.
+using Command = void(int argc, char** argv, Output& out);
+Command limits, matmul, ops, train, generate, memory, overhead;
 
 /// Options that all measurements have.
 struct Common {
@@ -20,10 +29,9 @@ struct Common {
     v("seconds", seconds, "about how long to measure each row");
     v("threads", threads, "how many; 0: as MOTE_THREADS says, else one per core");
   }
-  /// Errors: seconds that are not above 0 or over an hour, threads that set_threads refuses.
-  void apply() const;
-  /// Sets threads for one row: what it would like, unless options say otherwise; 0: all.
-  void use_threads(int wished) const;
+  /// Takes `options`, these among them, and sets threads and output; false if help was printed. Errors: seconds that
+  /// are not above 0 or over an hour, threads that set_threads refuses, a file that cannot be written.
+  bool parse(Options& options, int argc, char** argv, Output& out);
 };
 
 enum class As { text, integer, number, share };
@@ -51,6 +59,7 @@ class Output {
   void print(const mote::TableRow& cells) const;
   std::string path_, what_, lines_, sides_;
   mote::TableRow widest_;  // a cell of each column that is as wide as it
+  bool begun_ = false;     // is there a table above?
   std::vector<Column> columns_;
 };
 

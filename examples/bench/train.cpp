@@ -1,9 +1,9 @@
 // bench train: the time of a training step beside the time of its arithmetic.
-#include "engine/base/parallel.h"
 #include "engine/base/storage.h"
 #include "engine/watch/limits.h"
-#include "examples/bench/choice.h"
 #include "examples/bench/measure.h"
+#include "examples/bench/models.h"
+#include "examples/bench/output.h"
 
 namespace bench {
 
@@ -15,13 +15,12 @@ void train(int argc, char** argv, Output& out) {
   common.seconds = 3;
   Options options("Measures training steps: forward, backward and AdamW on random ids.");
   choice.add_to(options);
-  if (!begin(options, argc, argv, common, out)) return;
+  if (!common.parse(options, argc, argv, out)) return;
   const std::vector<Case> list = choice.chosen(cases());
   out.table("train",
             "a step of training. The limit: the products' multiply-adds in registers, and, where a model does not fit\n"
             "in the caches, reading what AdamW reads and writes from memory",
             {{"model", "model", As::text},
-             {"threads", "threads", As::integer},
              {"parameters", "parameters", As::integer},
              {"batch", "batch", As::integer},
              {"context", "context", As::integer},
@@ -29,24 +28,23 @@ void train(int argc, char** argv, Output& out) {
              {"ms", "ms/step"},
              {"tokens_per_second", "tokens/s"},
              {"limit_gflops", "GFLOP/s"},
-             {"limit_gbytes", "GB/s"},
              {"share", "of limit", As::share},
              {"peak_mb", "peak MB"}});
   for (const Case& c : list) {
-    common.use_threads(c.threads);
     mote::release_memory();
     mote::reset_peak_memory();
     const double before = static_cast<double>(mote::memory_stats().live_bytes);
     Training training(c);
-    const double bytes = adamw_bytes(training.model), elements = bytes / (7 * sizeof(mote::real));
+    const Index parameters = mote::parameter_count(training.model);
+    const double bytes = static_cast<double>(parameters) * sizeof(mote::real);
     Work work{step_flops(training.model, c.batch)};
-    // Value, gradient and moments beyond the last cache.
-    if (mote::kernels::level_of(4 * sizeof(mote::real) * elements) == mote::kernels::Level::memory) work.bytes = bytes;
+    // Value, gradient and two moments beyond the last cache: AdamW reads all, and writes all but the gradient.
+    if (mote::kernels::level_of(4 * bytes) == mote::kernels::Level::memory) work.bytes = 7 * bytes;
     const Result r = measure([&] { training.step(); }, work, common.seconds);
     const double tokens = static_cast<double>(c.batch * c.config.block_size) / r.seconds;
     const double peak = (static_cast<double>(mote::memory_stats().peak_bytes) - before) * 1e-6;
-    out.row({c.name, mote::threads(), static_cast<Index>(elements), c.batch, c.config.block_size, work.flops * 1e-9,
-             r.seconds * 1e3, tokens, r.gflops, work.bytes > 0 ? mote::Json(r.gbytes) : mote::Json(), r.share, peak});
+    out.row({c.name, parameters, c.batch, c.config.block_size, work.flops * 1e-9, r.seconds * 1e3, tokens, r.gflops,
+             r.share, peak});
   }
   out.note(
       "GFLOP counts linear layers and attention to earlier positions. Peak MB is what arrays and graph need at most.");

@@ -8,6 +8,7 @@
 #include "nn/linear.h"
 #include "nn/norm.h"
 #include "nn/sequential.h"
+#include "tests/module_tools.h"
 #include "tests/tools.h"
 
 namespace mote::test::module_test {
