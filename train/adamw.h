@@ -48,19 +48,16 @@ class AdamBase : public Optimizer {
       moment.mutate();
     }
     jobs_.reserve(parameters().size());
-    loop_.reserve(parameters().size());
     return true;
   }
   void update(Slot& slot, double lr) override {
-    jobs_.push_back({constants(slot, lr), slot.parameter.mutate(), gradient(slot), slot.arrays[0].mutate(),
-                     slot.arrays[1].mutate(), slot.parameter.numel()});
+    jobs_.add({constants(slot, lr), slot.parameter.mutate(), slot.parameter.grad().data(), slot.arrays[0].mutate(),
+               slot.arrays[1].mutate(), slot.parameter.numel()});
   }
-  bool scales_gradients() const override { return true; }
   void finish() override {
     const auto run = kernels::table().adam;
-    loop_.set(jobs_);
-    loop_.run(jobs_, 0.5, [&](const Job& j, Index at, Index n, Index) {
-      run(j.constants, j.value + at, part_of(j.grad, at), j.mean + at, j.square + at, n);
+    jobs_.run(0.5, [&](const Job& j, Index at, Index n, Index) {
+      run(j.constants, j.value + at, {j.grad + at, nullptr, 1}, j.mean + at, j.square + at, n);
     });
     jobs_.clear();
   }
@@ -72,14 +69,13 @@ class AdamBase : public Optimizer {
   struct Job {
     kernels::AdamStep constants;
     real* value;
-    kernels::ScaledGrad grad;
+    const real* grad;
     real *mean, *square;
     Index numel;
   };
   AdamOptions options_;
   bool decoupled_;
-  StepList<Job> jobs_ = {};
-  ChunkedLoop loop_{chunk};
+  ChunkedLoop<Job> jobs_{chunk};
   Index corrected_steps_ = 0;  // what the two corrections are for: mostly all parameters have had as many updates
   double correction1_ = 0, correction2_ = 0;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "engine/base/parallel.h"
@@ -13,48 +14,51 @@ namespace mote::detail {
 template <class T>
 using StepList = std::vector<T, CachedAllocator<T>>;
 
-/// Runs over the elements of all items, cut into chunks that never span two items: a small model has dozens of arrays,
-/// each too small for a parallel loop of its own. An item has a field `numel`.
+/// Jobs, each on the elements of one array, `numel` of them, that run together, cut into chunks that never span two
+/// arrays: a small model has dozens, each too small for a parallel loop of its own.
+template <class Job>
 class ChunkedLoop {
  public:
   explicit ChunkedLoop(Index chunk) : chunk_(chunk) {}
-  template <class Items>
-  ChunkedLoop(const Items& items, Index chunk) : chunk_(chunk) {
-    reserve(items.size());
-    set(items);
+  /// Room for so many jobs, for which add() then needs no memory.
+  void reserve(std::size_t jobs) {
+    jobs_.reserve(jobs);
+    first_.reserve(jobs + 1);
   }
-  /// Room for so many items, for which set() then needs no memory.
-  void reserve(std::size_t items) { first_.reserve(items + 1); }
-  template <class Items>
-  void set(const Items& items) {
-    first_.assign(1, 0);
+  void add(Job job) {
+    first_.push_back(chunks() + (job.numel + chunk_ - 1) / chunk_);
+    elements_ += job.numel;
+    jobs_.push_back(std::move(job));
+  }
+  void clear() {
+    jobs_.clear();
+    first_.resize(1);
     elements_ = 0;
-    for (const auto& item : items) {
-      first_.push_back(first_.back() + (item.numel + chunk_ - 1) / chunk_);
-      elements_ += item.numel;
-    }
   }
-  /// The chunks of all items are numbered through; those of item i begin with this one, and end before first(i + 1).
+  StepList<Job>& jobs() { return jobs_; }
+  const StepList<Job>& jobs() const { return jobs_; }
+  /// The chunks of all jobs are numbered through; those of job i begin with this one, and end before first(i + 1).
   Index first(std::size_t i) const { return first_[i]; }
   Index chunks() const { return first_.back(); }
 
-  /// Calls body(item, begin, count, number of the chunk) for every chunk, in parallel.
-  template <class Items, class Body>
-  void run(Items& items, double nanoseconds_per_element, Body body) const {
+  /// Calls body(job, begin, count, number of the chunk) for every chunk, in parallel.
+  template <class Body>
+  void run(double nanoseconds_per_element, Body body) const {
     const double elements = static_cast<double>(elements_) / static_cast<double>(std::max<Index>(chunks(), 1));
     parallel_for(chunks(), grain_for(nanoseconds_per_element * elements), [&](Index lo, Index hi) {
       std::size_t i = static_cast<std::size_t>(std::upper_bound(first_.begin(), first_.end(), lo) - first_.begin()) - 1;
       for (Index c = lo; c < hi; ++c) {
         while (first_[i + 1] <= c) ++i;
         const Index begin = (c - first_[i]) * chunk_;
-        body(items[i], begin, std::min(chunk_, items[i].numel - begin), c);
+        body(jobs_[i], begin, std::min(chunk_, jobs_[i].numel - begin), c);
       }
     });
   }
 
  private:
   Index chunk_, elements_ = 0;
-  StepList<Index> first_;
+  StepList<Job> jobs_ = {};
+  StepList<Index> first_ = {0};
 };
 
 }  // namespace mote::detail

@@ -17,29 +17,28 @@ struct Gradient {
   Array values;
   Index numel;
 };
-using Gradients = StepList<Gradient>;
+using Gradients = ChunkedLoop<Gradient>;
 
 inline Gradients gradients_of(const std::vector<Parameter>& parameters) {
-  Gradients list;
+  Gradients list(4096);
   list.reserve(parameters.size());
   for (const Parameter& p : parameters)
-    if (p.trainable() && p.grad().defined()) list.push_back({p.grad().contiguous(), p.numel()});
+    if (p.trainable() && p.grad().defined()) list.add({p.grad().contiguous(), p.numel()});
   return list;
 }
 
-/// The sum of all squares: blocks of 4096 in `real`, their sums in double, gradient by gradient.
+/// The sum of all squares: chunk by chunk in `real`, their sums in double, gradient by gradient.
 inline double sum_of_squares(const Gradients& list) {
-  const ChunkedLoop blocks(list, 4096);
-  StepList<real> parts(static_cast<std::size_t>(blocks.chunks()));
+  StepList<real> parts(static_cast<std::size_t>(list.chunks()));
   const auto squares = kernels::table().sum_squared_difference;
-  blocks.run(list, 0.1, [&](const Gradient& g, Index begin, Index count, Index block) {
-    parts[static_cast<std::size_t>(block)] = squares(g.values.data() + begin, 0, count);
+  list.run(0.1, [&](const Gradient& g, Index begin, Index count, Index chunk) {
+    parts[static_cast<std::size_t>(chunk)] = squares(g.values.data() + begin, 0, count);
   });
   double all = 0;
-  for (std::size_t i = 0; i < list.size(); ++i) {
+  for (std::size_t i = 0; i < list.jobs().size(); ++i) {
     double total = 0;
-    for (Index block = blocks.first(i); block < blocks.first(i + 1); ++block)
-      total += static_cast<double>(parts[static_cast<std::size_t>(block)]);
+    for (Index chunk = list.first(i); chunk < list.first(i + 1); ++chunk)
+      total += static_cast<double>(parts[static_cast<std::size_t>(chunk)]);
     all += total;
   }
   return all;
@@ -48,11 +47,11 @@ inline double sum_of_squares(const Gradients& list) {
 /// sqrt(sum of squares) of gradients whose squares vanish in `real`: with the largest element scaled to 1..2 first.
 inline double norm_of_small(Gradients list) {
   real largest = 0;
-  for (const Gradient& g : list)
+  for (const Gradient& g : list.jobs())
     if (g.numel > 0) largest = std::max(largest, max(map(kernels::table().abs, g.values)).item());
   if (largest == 0) return 0;
   const int exponent = std::min(-std::ilogb(largest), std::numeric_limits<real>::max_exponent - 2);
-  for (Gradient& g : list) g.values = g.values * std::ldexp(real(1), exponent);
+  for (Gradient& g : list.jobs()) g.values = g.values * std::ldexp(real(1), exponent);
   return std::ldexp(std::sqrt(sum_of_squares(list)), -exponent);
 }
 
@@ -70,11 +69,22 @@ inline real clip_factor(double norm, double max_norm) {
   return std::isfinite(norm) && factor < 1 ? static_cast<real>(factor) : real(1);
 }
 
-/// Where a gradient is multiplied.
-struct ScaledGradient {
-  real* values;
-  Index numel;
-};
+/// Multiplies all gradients, or none if there is no memory.
+inline void scale_gradients(const std::vector<Parameter>& parameters, real factor) {
+  if (factor == 1) return;
+  struct Job {
+    real* values;
+    Index numel;
+  };
+  ChunkedLoop<Job> jobs(16 * 1024);
+  jobs.reserve(parameters.size());
+  for (const Parameter& p : parameters)  // all the memory first
+    if (p.trainable() && p.grad().defined()) jobs.add({p.mutate_grad(), p.numel()});
+  const auto times = kernels::table().mul;
+  jobs.run(0.1, [&](const Job& j, Index begin, Index count, Index) {
+    times(j.values + begin, 1, &factor, 0, j.values + begin, count);
+  });
+}
 
 }  // namespace detail
 
@@ -98,17 +108,7 @@ inline double clip_grad_norm(const std::vector<Parameter>& parameters, double ma
   check_in("clip_grad_norm", std::adjacent_find(cells.begin(), cells.end()) == cells.end(),
            "a parameter is listed twice; its gradient would be scaled twice");
   const double norm = detail::gradient_norm(parameters);
-  const real factor = detail::clip_factor(norm, max_norm);
-  if (factor == 1) return norm;
-  detail::StepList<detail::ScaledGradient> list;
-  list.reserve(parameters.size());
-  for (const Parameter& p : parameters)  // all the memory first, so that all are scaled or none
-    if (p.trainable() && p.grad().defined()) list.push_back({p.mutate_grad(), p.numel()});
-  const detail::ChunkedLoop loop(list, 16 * 1024);
-  const auto times = kernels::table().mul;
-  loop.run(list, 0.1, [&](const detail::ScaledGradient& g, Index begin, Index count, Index) {
-    times(g.values + begin, 1, &factor, 0, g.values + begin, count);
-  });
+  detail::scale_gradients(parameters, detail::clip_factor(norm, max_norm));
   return norm;
 }
 

@@ -21,19 +21,15 @@ void EMA::update() {
   } else {
     jobs_.clear();
     jobs_.reserve(entries_.size());
-    loop_.reserve(entries_.size());
     for (Entry& e : entries_) {
       Array& average = e.average;
       if (!e.parameter.value().is_contiguous()) e.parameter.set(e.parameter.value().contiguous());
-      jobs_.push_back({e.parameter.value().data(), average.mutate(), average.numel()});
+      jobs_.add({e.parameter.value().data(), average.mutate(), average.numel()});
     }
     const auto run = kernels::table().lerp;
     const double n = static_cast<double>(updates_), kept = warmup_ ? std::min(decay_, (1 + n) / (10 + n)) : decay_;
     const real share = static_cast<real>(1 - kept);
-    loop_.set(jobs_);
-    loop_.run(jobs_, 0.2,
-              [&](const Job& j, Index at, Index n, Index) { run(j.weight + at, share, j.average + at, n); });
-    jobs_.clear();
+    jobs_.run(0.2, [&](const Job& j, Index at, Index n, Index) { run(j.weight + at, share, j.average + at, n); });
   }
   ++updates_;
 }

@@ -75,8 +75,7 @@ class EMA {
   bool warmup_;
   Index updates_ = 0;
   bool in_use_ = false;
-  detail::StepList<Job> jobs_;
-  detail::ChunkedLoop loop_{chunk};
+  detail::ChunkedLoop<Job> jobs_{chunk};
 };
 
 /// During its lifetime the parameters of an EMA's module have their averages as values; then their own again, to the

@@ -49,31 +49,14 @@ class Muon : public detail::AdamBase {
                                                                                                       const O& = {});
 
  protected:
-  void begin() override;
   bool prepare(Slot& slot) override;
   void update(Slot& slot, double lr) override;
-  void finish() override;
 
  private:
-  /// What prepare() computes for a matrix and update() and finish() use.
-  struct Next {
-    Array momentum, direction;
-  };
-  struct Job {
-    kernels::SgdStep constants;
-    real* value;
-    const real* direction;
-    real* grad;  // to be scaled, or null
-    Index numel;
-  };
   static Rule orthogonalizing(std::vector<ParameterGroup> matrices);
 
   double momentum_;
   Index ns_steps_;
-  detail::StepList<Next> next_ = {};
-  std::size_t updated_ = 0;  // how many of these
-  detail::StepList<Job> jobs_ = {};
-  detail::ChunkedLoop loop_{chunk};
 };
 
 }  // namespace mote

@@ -8,6 +8,7 @@
 
 #include "engine/autograd/op.h"
 #include "engine/base/number_text.h"
+#include "train/chunks.h"
 
 namespace mote {
 namespace {
@@ -18,52 +19,6 @@ std::string count_text(Index n) {
   for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
   return text;
 }
-
-/// Reads entries of an OptimizerState and collects its problems.
-class StateReader {
- public:
-  explicit StateReader(const OptimizerState& state) : state_(state) {}
-
-  Index count(const std::string& name) {
-    asked_.insert(name);
-    const auto found = state_.counts.find(name);
-    if (found == state_.counts.end())
-      problems_.insert("count '" + name + "' is missing");
-    else if (found->second < 0)
-      problems_.insert("count '" + name + "' must be at least 0");
-    else
-      return found->second;
-    return 0;
-  }
-  /// Undefined for a parameter without a step: it has no state yet.
-  Array array(const std::string& name, const Shape& shape, bool stepped) {
-    asked_.insert(name);
-    const auto found = state_.arrays.find(name);
-    const bool given = found != state_.arrays.end() && found->second.defined();
-    if (given && !stepped) problems_.insert("array '" + name + "' is given, but its parameter has had no step");
-    if (!given && stepped) problems_.insert("array '" + name + "' is missing");
-    if (!given) return Array();
-    if (found->second.shape() != shape)
-      problems_.insert("array '" + name + "' has shape " + text_of(found->second.shape()) + ", its parameter " +
-                       text_of(shape));
-    return found->second;
-  }
-  /// All problems, unknown names included, as one sentence; "" if there are none.
-  std::string problems() {
-    for (const auto& entry : state_.counts) expect("count", entry.first);
-    for (const auto& entry : state_.arrays) expect("array", entry.first);
-    std::string text;
-    for (const std::string& problem : problems_) text += (text.empty() ? "" : "; ") + problem;
-    return text;
-  }
-
- private:
-  void expect(const std::string& kind, const std::string& name) {
-    if (!asked_.contains(name)) problems_.insert(kind + " '" + name + "' is not of this optimizer");
-  }
-  const OptimizerState& state_;
-  std::set<std::string> problems_, asked_;
-};
 
 }  // namespace
 
@@ -148,32 +103,17 @@ void Optimizer::prepare_parameter(const Slot& slot) {
   if (!slot.parameter.grad().is_contiguous()) slot.parameter.set_grad(slot.parameter.grad().contiguous());
 }
 
-kernels::ScaledGrad Optimizer::gradient(const Slot& slot) const {
-  if (grad_scale_ == 1) return {slot.parameter.grad().data(), nullptr, 1};
-  real* const g = slot.parameter.mutate_grad();
-  return {g, g, grad_scale_};
-}
-
-std::size_t Optimizer::step(real grad_scale) {
+std::size_t Optimizer::step() {
   const Op op(name_);  // records nothing; observers see how long it takes
   struct Before {
     Slot *slot, kept;
-    Array value, grad;
+    Array value;
   };
-  std::vector<Before> before;  // of the updates that may fail: what they have to be undone with
-  grad_scale_ = grad_scale;
-  begin();
-  for (Slot& slot : slots_) {
-    if (!has_step(slot)) continue;
-    if (grad_scale != 1) slot.parameter.mutate_grad();
-    if (!prepare(slot)) before.push_back({&slot, slot, slot.parameter.value(), slot.parameter.grad()});
-  }
+  detail::StepList<Before> before;  // of the updates that may fail: what they have to be undone with
+  for (Slot& slot : slots_)
+    if (has_step(slot) && !prepare(slot)) before.push_back({&slot, slot, slot.parameter.value()});
   std::size_t updated = 0;
   const auto update_one = [&](Slot& slot) {
-    if (grad_scale != 1 && !scales_gradients()) {
-      real* const g = slot.parameter.mutate_grad();
-      kernels::table().mul(g, 1, &grad_scale, 0, g, slot.parameter.numel());
-    }
     ++slot.steps;
     update(slot, learning_rate_ * slot.lr_scale);
     ++updated;
@@ -183,7 +123,6 @@ std::size_t Optimizer::step(real grad_scale) {
   } catch (...) {
     for (Before& b : before) {
       b.slot->parameter.set(std::move(b.value));
-      b.slot->parameter.set_grad(std::move(b.grad));
       *b.slot = std::move(b.kept);
     }
     throw;
@@ -218,16 +157,37 @@ OptimizerState Optimizer::state() const {
 }
 
 std::function<void()> Optimizer::change_to(const OptimizerState& state) {
-  StateReader read(state);
-  const Index steps = read.count("steps");
+  OptimizerState rest = state;  // what is not taken out of it is not of this optimizer
+  std::set<std::string> problems;
+  const auto count = [&](const std::string& name) -> Index {
+    const auto entry = rest.counts.extract(name);
+    if (!entry || entry.mapped() < 0)
+      problems.insert("count '" + name + (entry ? "' must be at least 0" : "' is missing"));
+    return entry ? entry.mapped() : 0;
+  };
+  const auto array = [&](const std::string& name, const Slot& slot) {
+    const auto entry = rest.arrays.extract(name);
+    const Array found = entry ? entry.mapped() : Array();
+    if (found.defined() != (slot.steps > 0))
+      problems.insert("array '" + name +
+                      (slot.steps > 0 ? "' is missing" : "' is given, but its parameter has had no step"));
+    if (found.defined() && found.shape() != slot.parameter.shape())
+      problems.insert("array '" + name + "' has shape " + text_of(found.shape()) + ", its parameter " +
+                      text_of(slot.parameter.shape()));
+    return found;
+  };
+  const Index steps = count("steps");
   std::vector<Slot> slots = slots_;
   for (Slot& slot : slots) {
-    slot.steps = read.count(slot.name + ".step");
+    slot.steps = count(slot.name + ".step");
     for (std::size_t i = 0; i < slot.arrays.size(); ++i)
-      slot.arrays[i] = read.array(slot.name + "." + state_names_[slot.rule][i], slot.parameter.shape(), slot.steps > 0);
+      slot.arrays[i] = array(slot.name + "." + state_names_[slot.rule][i], slot);
   }
-  const std::string problems = read.problems();
-  check_in(name_, problems.empty(), "this state does not fit: ", problems);
+  for (const auto& [name, left] : rest.counts) problems.insert("count '" + name + "' is not of this optimizer");
+  for (const auto& [name, left] : rest.arrays) problems.insert("array '" + name + "' is not of this optimizer");
+  std::string text;
+  for (const std::string& problem : problems) text += (text.empty() ? "" : "; ") + problem;
+  check_in(name_, problems.empty(), "this state does not fit: ", text);
   return [this, slots = std::move(slots), steps]() mutable {
     slots_.swap(slots);
     steps_ = steps;

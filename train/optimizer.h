@@ -46,11 +46,8 @@ class Optimizer {
   /// One update of every parameter that is trainable and has a gradient; the others keep their values, state and step
   /// count, and do not decay. Returns how many parameters were updated. Gradients are kept: call zero_grad(). NaN in a
   /// gradient reaches its parameter, as in PyTorch; clip_grad_norm() reveals it before the step. After an error (no
-  /// memory) all is as before the step, gradients included.
-  std::size_t step() { return step(1); }
-  /// The same after all gradients have been multiplied by `grad_scale`, and rounded, as clipping does, in one pass over
-  /// memory instead of two.
-  std::size_t step(real grad_scale);
+  /// memory) all is as before the step.
+  std::size_t step();
   /// Drops all gradients (PyTorch's set_to_none = true, its default since 2.0).
   void zero_grad() const {
     for (const Parameter& p : parameters_) p.zero_grad();
@@ -112,8 +109,6 @@ class Optimizer {
       : Optimizer(name, {{std::move(groups), std::move(state_names)}}, lr, weight_decay) {}
   /// The same for an optimizer that updates some parameters by another rule than the rest.
   Optimizer(OpName name, std::vector<Rule> rules, double lr, double weight_decay);
-  /// Called at the beginning of a step. May fail.
-  virtual void begin() {}
   /// Updates one parameter, which has a gradient. `lr` is its own: learning_rate() times lr_scale.
   virtual void update(Slot& slot, double lr) = 0;
   /// Allocates whatever update() will need, without a change that can be seen, and returns true: update() will not
@@ -125,15 +120,6 @@ class Optimizer {
   /// Called after the last update() of a step, for those that only note there what they then do for all parameters in
   /// one parallel loop. Must not fail.
   virtual void finish() {}
-  /// Whether the update multiplies by the step's grad_scale, as gradient() asks it to; otherwise step() does, before.
-  virtual bool scales_gradients() const { return false; }
-  /// What this step multiplies gradients by.
-  real grad_scale() const { return grad_scale_; }
-  /// This step's gradient for a kernel that scales it, and the part of it from element `at` on.
-  kernels::ScaledGrad gradient(const Slot& slot) const;
-  static kernels::ScaledGrad part_of(const kernels::ScaledGrad& grad, Index at) {
-    return {grad.values + at, grad.scaled ? grad.scaled + at : nullptr, grad.scale};
-  }
   /// Errors unless `value` is at least 0, finite, and no larger than `real` can hold.
   void check_setting(const char* what, double value) const;
 
@@ -147,7 +133,6 @@ class Optimizer {
   std::vector<Parameter> parameters_;
   std::vector<Slot> slots_;
   double learning_rate_;
-  real grad_scale_ = 1;
   Index steps_ = 0;
 };
 

@@ -46,7 +46,6 @@ class SGD : public Optimizer {
       velocity.mutate();
     }
     jobs_.reserve(parameters().size());
-    loop_.reserve(parameters().size());
     return true;
   }
   void update(Slot& slot, double lr) override {
@@ -57,15 +56,13 @@ class SGD : public Optimizer {
                              static_cast<real>(1 - options_.dampening),
                              options_.nesterov,
                              first};
-    jobs_.push_back({s, slot.parameter.mutate(), gradient(slot), moving ? slot.arrays[0].mutate() : nullptr,
-                     slot.parameter.numel()});
+    jobs_.add({s, slot.parameter.mutate(), slot.parameter.grad().data(), moving ? slot.arrays[0].mutate() : nullptr,
+               slot.parameter.numel()});
   }
-  bool scales_gradients() const override { return true; }
   void finish() override {
     const auto run = kernels::table().sgd;
-    loop_.set(jobs_);
-    loop_.run(jobs_, 0.3, [&](const Job& j, Index at, Index n, Index) {
-      run(j.constants, j.value + at, part_of(j.grad, at), j.velocity ? j.velocity + at : nullptr, n);
+    jobs_.run(0.3, [&](const Job& j, Index at, Index n, Index) {
+      run(j.constants, j.value + at, {j.grad + at, nullptr, 1}, j.velocity ? j.velocity + at : nullptr, n);
     });
     jobs_.clear();
   }
@@ -75,13 +72,12 @@ class SGD : public Optimizer {
   struct Job {
     kernels::SgdStep constants;
     real* value;
-    kernels::ScaledGrad grad;
+    const real* grad;
     real* velocity;
     Index numel;
   };
   SGDOptions options_;
-  detail::StepList<Job> jobs_ = {};
-  detail::ChunkedLoop loop_{chunk};
+  detail::ChunkedLoop<Job> jobs_{chunk};
 };
 
 }  // namespace mote
