@@ -4,8 +4,8 @@
 #include <array>
 
 #include "engine/base/math.h"
+#include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
-#include "train/chunks.h"
 #include "train/optimizer.h"
 
 namespace mote {
@@ -41,41 +41,21 @@ class AdamBase : public Optimizer {
   }
   static Rule by_adam(std::vector<ParameterGroup> groups) { return {std::move(groups), {"exp_avg", "exp_avg_sq"}}; }
 
-  bool prepare(Slot& slot) override {
-    prepare_parameter(slot);
-    for (Array& moment : slot.arrays) {
-      if (!moment.defined()) moment = Array::zeros(slot.parameter.shape());
-      moment.mutate();
-    }
-    jobs_.reserve(parameters().size());
-    return true;
-  }
+  bool prepare(Slot& slot) override { return prepare_in_place(slot), true; }
   void update(Slot& slot, double lr) override {
-    jobs_.add({constants(slot, lr), slot.parameter.mutate(), slot.parameter.grad().data(), slot.arrays[0].mutate(),
-               slot.arrays[1].mutate(), slot.parameter.numel()});
-  }
-  void finish() override {
-    const auto run = kernels::table().adam;
-    jobs_.run(0.5, [&](const Job& j, Index at, Index n, Index) {
-      run(j.constants, j.value + at, {j.grad + at, nullptr, 1}, j.mean + at, j.square + at, n);
+    const kernels::AdamStep step = constants(slot, lr);
+    real *const w = slot.parameter.mutate(), *const m = slot.arrays[0].mutate(), *const v = slot.arrays[1].mutate();
+    const real* const g = slot.parameter.grad().data();
+    parallel_for(slot.parameter.numel(), grain_for(0.5), [&](Index lo, Index hi) {
+      kernels::table().adam(step, w + lo, {g + lo, nullptr, 1}, m + lo, v + lo, hi - lo);
     });
-    jobs_.clear();
   }
 
  private:
   kernels::AdamStep constants(const Slot& slot, double lr);
 
-  /// One parameter's update, noted by update() and done by finish().
-  struct Job {
-    kernels::AdamStep constants;
-    real* value;
-    const real* grad;
-    real *mean, *square;
-    Index numel;
-  };
   AdamOptions options_;
   bool decoupled_;
-  ChunkedLoop<Job> jobs_{chunk};
   Index corrected_steps_ = 0;  // what the two corrections are for: mostly all parameters have had as many updates
   double correction1_ = 0, correction2_ = 0;
 };

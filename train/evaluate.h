@@ -1,5 +1,5 @@
-// MeanLoss, a loss and how many terms it is the mean of; evaluation in the middle of a training: a scope that leaves the
-// run as it was, and the mean loss over fixed batches.
+// MeanLoss, a loss and how many terms it is of; evaluation in the middle of a training: a scope that leaves the run as
+// it was, and the mean loss over fixed batches.
 #pragma once
 
 #include <utility>

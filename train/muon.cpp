@@ -60,10 +60,7 @@ Array orthogonalized(Array x, Index steps) {
   if (x.numel() == 0) return x;
   const Index rows = x.shape()[0], columns = x.shape()[1], n = std::min(rows, columns);
   const bool tall = rows > columns;
-  detail::Gradients whole(4096);
-  whole.add({x, x.numel()});
-  const real divisor = static_cast<real>(std::max(std::sqrt(detail::sum_of_squares(whole)), 1e-7));
-  whole.clear();  // or x would be copied
+  const real divisor = static_cast<real>(std::max(std::sqrt(detail::sum_of_squares(x)), 1e-7));
   real* const values = x.mutate();
   in_parts(x.numel(),
            [&](Index at, Index count) { kernels::table().div(values + at, 1, &divisor, 0, values + at, count); });

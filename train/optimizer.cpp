@@ -8,7 +8,7 @@
 
 #include "engine/autograd/op.h"
 #include "engine/base/number_text.h"
-#include "train/chunks.h"
+#include "engine/base/storage.h"
 
 namespace mote {
 namespace {
@@ -98,9 +98,13 @@ void Optimizer::add_group(ParameterGroup group, double weight_decay, std::size_t
 
 bool Optimizer::has_step(const Slot& slot) { return slot.parameter.trainable() && slot.parameter.grad().defined(); }
 
-void Optimizer::prepare_parameter(const Slot& slot) {
+void Optimizer::prepare_in_place(Slot& slot) {
   slot.parameter.mutate();
   if (!slot.parameter.grad().is_contiguous()) slot.parameter.set_grad(slot.parameter.grad().contiguous());
+  for (Array& array : slot.arrays) {
+    if (!array.defined()) array = Array::zeros(slot.parameter.shape());
+    array.mutate();
+  }
 }
 
 std::size_t Optimizer::step() {
@@ -109,7 +113,8 @@ std::size_t Optimizer::step() {
     Slot *slot, kept;
     Array value;
   };
-  detail::StepList<Before> before;  // of the updates that may fail: what they have to be undone with
+  std::vector<Before, CachedAllocator<Before>>
+      before;  // of the updates that may fail: what they have to be undone with
   for (Slot& slot : slots_)
     if (has_step(slot) && !prepare(slot)) before.push_back({&slot, slot, slot.parameter.value()});
   std::size_t updated = 0;
@@ -133,7 +138,6 @@ std::size_t Optimizer::step() {
       ++done;
     else if (has_step(slot))
       update_one(slot);
-  finish();
   ++steps_;
   return updated;
 }
@@ -150,8 +154,8 @@ OptimizerState Optimizer::state() const {
   for (const Slot& slot : slots_) {
     state.counts[slot.name + ".step"] = slot.steps;
     for (std::size_t i = 0; i < slot.arrays.size(); ++i)
-      if (slot.steps > 0 && slot.arrays[i].defined())
-        state.arrays[slot.name + "." + state_names_[slot.rule][i]] = slot.arrays[i];
+      if (const Array& array = slot.arrays.at(i); slot.steps > 0 && array.defined())
+        state.arrays[slot.name + "." + state_names_[slot.rule][i]] = array;
   }
   return state;
 }

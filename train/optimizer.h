@@ -76,13 +76,10 @@ class Optimizer {
   /// The arrays kept for a parameter. Errors: one that has no name.
   struct Arrays : std::vector<Array> {
     using std::vector<Array>::vector;
-    Array& operator[](std::size_t i) { return check_named(i), std::vector<Array>::operator[](i); }
-    const Array& operator[](std::size_t i) const { return check_named(i), std::vector<Array>::operator[](i); }
-
-   private:
-    void check_named(std::size_t i) const {
+    Array& operator[](std::size_t i) {
       check_in("optimizer", i < size(), "update() uses slot.arrays[", i, "], and its constructor names ", size(),
                " arrays to keep per parameter");
+      return std::vector<Array>::operator[](i);
     }
   };
   /// One parameter and its state: as many arrays as there are state names, undefined before the first update.
@@ -100,7 +97,6 @@ class Optimizer {
     std::vector<ParameterGroup> groups;
     std::vector<std::string> state_names;
   };
-  static constexpr Index chunk = 4 * 1024;  ///< elements per task of a parallel loop
 
   /// `name` opens the errors; `weight_decay` is for groups without one of their own. Errors: no parameters, an
   /// undefined one, a cell or a name listed twice, settings below 0 or not finite.
@@ -115,11 +111,8 @@ class Optimizer {
   /// fail. False, the default: update() may fail, so step() holds on to the old arrays, and update() should not write
   /// to their elements, which would copy them. Parameters that were not prepared are updated first.
   virtual bool prepare(Slot&) { return false; }
-  /// What most need: a value and a gradient that update() can use in place.
-  static void prepare_parameter(const Slot& slot);
-  /// Called after the last update() of a step, for those that only note there what they then do for all parameters in
-  /// one parallel loop. Must not fail.
-  virtual void finish() {}
+  /// What most need: a value, a gradient and arrays, zeros at first, that update() can use in place.
+  static void prepare_in_place(Slot& slot);
   /// Errors unless `value` is at least 0, finite, and no larger than `real` can hold.
   void check_setting(const char* what, double value) const;
 

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
-#include "train/chunks.h"
 #include "train/optimizer.h"
 
 namespace mote {
@@ -39,15 +39,7 @@ class SGD : public Optimizer {
   __attribute__((unavailable("write SGD(all_parameters(model), {.lr = 1e-3})"))) explicit SGD(const P&, const O& = {});
 
  protected:
-  bool prepare(Slot& slot) override {
-    prepare_parameter(slot);
-    for (Array& velocity : slot.arrays) {
-      if (!velocity.defined()) velocity = Array::empty(slot.parameter.shape());
-      velocity.mutate();
-    }
-    jobs_.reserve(parameters().size());
-    return true;
-  }
+  bool prepare(Slot& slot) override { return prepare_in_place(slot), true; }
   void update(Slot& slot, double lr) override {
     const bool moving = !slot.arrays.empty(), first = moving && slot.steps == 1;
     const kernels::SgdStep s{static_cast<real>(lr),
@@ -56,28 +48,15 @@ class SGD : public Optimizer {
                              static_cast<real>(1 - options_.dampening),
                              options_.nesterov,
                              first};
-    jobs_.add({s, slot.parameter.mutate(), slot.parameter.grad().data(), moving ? slot.arrays[0].mutate() : nullptr,
-               slot.parameter.numel()});
-  }
-  void finish() override {
-    const auto run = kernels::table().sgd;
-    jobs_.run(0.3, [&](const Job& j, Index at, Index n, Index) {
-      run(j.constants, j.value + at, {j.grad + at, nullptr, 1}, j.velocity ? j.velocity + at : nullptr, n);
+    real *const w = slot.parameter.mutate(), *const velocity = moving ? slot.arrays[0].mutate() : nullptr;
+    const real* const g = slot.parameter.grad().data();
+    parallel_for(slot.parameter.numel(), grain_for(0.3), [&](Index lo, Index hi) {
+      kernels::table().sgd(s, w + lo, {g + lo, nullptr, 1}, velocity ? velocity + lo : nullptr, hi - lo);
     });
-    jobs_.clear();
   }
 
  private:
-  /// One parameter's update, noted by update() and done by finish().
-  struct Job {
-    kernels::SgdStep constants;
-    real* value;
-    const real* grad;
-    real* velocity;
-    Index numel;
-  };
   SGDOptions options_;
-  detail::ChunkedLoop<Job> jobs_{chunk};
 };
 
 }  // namespace mote

@@ -293,7 +293,7 @@ struct HalfPrepared : Optimizer {
   bool fails = true;
   explicit HalfPrepared(Groups groups) : Optimizer("HalfPrepared", std::move(groups), 1, 0, {}) {}
   bool prepare(Slot& slot) override {
-    prepare_parameter(slot);
+    prepare_in_place(slot);
     return slot.name == "p0" || slot.name == "p1";
   }
   void update(Slot& slot, double lr) override {

@@ -1,9 +1,8 @@
 // What a report shows, and in which order: facts, charts, answers, heads, settings.
-#include "train/run/report.h"
-
 #include "engine/base/number_text.h"
 #include "engine/io/pictures/heads.h"
 #include "train/run/page.h"
+#include "train/run/run.h"
 
 namespace mote {
 namespace {

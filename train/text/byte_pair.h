@@ -1,6 +1,8 @@
 // BytePairTokenizer: bytes, merged pair by pair in the order in which training found the pairs.
 #pragma once
 
+#include <functional>
+
 #include "train/text/pair_table.h"
 #include "train/text/tokenizer.h"
 
@@ -15,7 +17,7 @@ class BytePairTokenizer final : public Tokenizer {
   struct Merge {
     Index left, right, result;
   };
-  /// Errors: a byte without a token, merges of what is no token or into what is none; those of Tokenizer.
+  /// Each byte is a token, and each pair is merged once, into what stands for its bytes. Errors: those of Tokenizer.
   BytePairTokenizer(std::vector<std::string> ordinary, const std::vector<Merge>& merges,
                     std::vector<SpecialToken> specials);
 
@@ -40,18 +42,13 @@ namespace detail {
 /// Bytes in the characters of GPT-2's files, in which each of them is visible.
 std::string visible_bytes(std::string_view bytes);
 
-/// Where the entries of a list stand, for errors: "merges: line 2" is {"merges: line ", 2, ""}.
-struct ListPlaces {
-  std::string before;
-  Index first;
-  std::string after;
-  std::string of(std::size_t entry) const { return before + std::to_string(first + static_cast<Index>(entry)) + after; }
-};
+/// Where the entry of a list stands, for errors: "merges: line 2".
+using PlaceOf = std::function<std::string(std::size_t entry)>;
 /// The tokenizer of all ordinary tokens, by id, and of merges "left right", both in these characters.
 /// Errors, which begin with the list's name or the merge's place: tokens twice, or neither a byte nor the product of a
 /// merge; a byte without a token; merges twice, of anything but two tokens, or into what is no token.
 std::unique_ptr<Tokenizer> byte_pair_from(const std::vector<std::string>& tokens, const std::string& tokens_name,
-                                          const std::vector<std::string>& merges, const ListPlaces& merge_places,
+                                          const std::vector<std::string>& merges, const PlaceOf& merge_place,
                                           std::vector<SpecialToken> specials);
 /// load_gpt2_tokenizer() of what stands in the two files.
 std::unique_ptr<Tokenizer> gpt2_tokenizer_from(std::string_view vocabulary, const std::string& vocabulary_name,

@@ -1,6 +1,4 @@
 // Reading a text: the split, the tokenizer, the tokens; the bigram model beside which losses are seen.
-#include "train/text/text_data.h"
-
 #include <algorithm>
 
 #include "engine/base/math.h"
@@ -9,6 +7,8 @@
 #include "engine/io/text/utf8.h"
 #include "train/text/characters.h"
 #include "train/text/grammar.h"
+#include "train/text/pieces.h"
+#include "train/text/text_task.h"
 
 namespace mote {
 namespace {
@@ -24,19 +24,6 @@ std::size_t split_point(std::string_view text) {
   std::size_t at = 0;
   for (std::size_t left = characters * 9 / 10; left > 0; --left) at += detail::character_at(text, at).first;
   return at;
-}
-
-/// The lines that are not empty, without their ends.
-std::vector<std::string_view> documents_of(std::string_view text) {
-  std::vector<std::string_view> documents;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t line_end = std::min(text.find('\n', at), text.size());
-    std::string_view document = text.substr(at, line_end - at);
-    if (document.ends_with('\r')) document.remove_suffix(1);
-    if (!document.empty()) documents.push_back(document);
-    at = line_end + 1;
-  }
-  return documents;
 }
 
 bool is_held_out(std::string_view document) {
@@ -117,10 +104,12 @@ std::string text_of_file(const std::string& path, std::optional<double>& entropy
   return std::move(made.text);
 }
 
-/// Each line of the text is a document. Errors: one that has the token between documents; too few to hold some out.
+/// Each line of the text that is not empty is a document. Errors: one that has the token between documents; too few to
+/// hold some out.
 void split_documents(const std::string& text, const std::string& name, std::vector<std::string_view>& train,
                      std::vector<std::string_view>& held_out) {
-  for (const std::string_view document : documents_of(text)) {
+  for (const std::string_view document : lines_of(text)) {
+    if (document.empty()) continue;
     if (document.find(end_of_text) != document.npos)
       throw Error(name + ": line " + std::to_string(1 + std::count(text.c_str(), document.data(), '\n')) + " has " +
                   end_of_text + ", the token between documents: with lines no document may have it");
