@@ -29,9 +29,6 @@ namespace detail {
 /// What Adam and AdamW share: all except how weights decay. Muon updates what is no matrix as AdamW does.
 class AdamBase : public Optimizer {
  protected:
-  AdamBase(OpName name, std::vector<ParameterGroup> groups, const AdamOptions& options, bool decoupled)
-      : AdamBase(name, {by_adam(std::move(groups))}, options, decoupled) {}
-  /// For an optimizer that updates only some parameters as Adam does.
   AdamBase(OpName name, std::vector<Rule> rules, const AdamOptions& options, bool decoupled)
       : Optimizer(name, std::move(rules), options.lr, options.weight_decay), options_(options), decoupled_(decoupled) {
     check_setting("eps", options.eps);
@@ -69,7 +66,7 @@ class AdamBase : public Optimizer {
 class Adam : public detail::AdamBase {
  public:
   explicit Adam(std::vector<ParameterGroup> groups, const AdamOptions& options = {})
-      : AdamBase("Adam", std::move(groups), options, false) {}
+      : AdamBase("Adam", {by_adam(std::move(groups))}, options, false) {}
   template <class P, class O = AdamOptions>
   requires detail::NotGroups<P, O, AdamOptions>
   __attribute__((unavailable("write Adam(all_parameters(model), {.lr = 1e-3})"))) explicit Adam(const P&,
@@ -94,7 +91,8 @@ inline void plain_adamw_step(Array& w, const Array& g, Array& m, Array& v, Index
 class AdamW : public detail::AdamBase {
  public:
   explicit AdamW(std::vector<ParameterGroup> groups, const AdamWOptions& options = {})
-      : AdamBase("AdamW", std::move(groups), {options.lr, options.betas, options.eps, options.weight_decay}, true) {}
+      : AdamBase("AdamW", {by_adam(std::move(groups))}, {options.lr, options.betas, options.eps, options.weight_decay},
+                 true) {}
   template <class P, class O = AdamWOptions>
   requires detail::NotGroups<P, O, AdamWOptions>
   __attribute__((unavailable("write AdamW(all_parameters(model), {.lr = 1e-3})"))) explicit AdamW(const P&,

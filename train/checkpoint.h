@@ -118,14 +118,9 @@ concept Kept = !std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T>
                (HasFields<T> || requires(Transfer & t, const std::string& name, T& value) { keep(t, name, value); });
 }  // namespace detail
 
-/// All that a run depends on, by name. What is added is referred to, and must outlive the checkpoint.
-///
-///     Checkpoint run;
-///     run.add("model", model);          // parameters, buffers and random streams: all that its visit() lists
-///     run.add("optimizer", optimizer);  // its state and its learning rate
-///     run.add("ema", ema);              // averages of the weights, where there are any
-///     run.add("data", data);            // the stream that batches are drawn from
-///     if (file_exists(path)) run.load(path);
+/// All that a run depends on, by name. What is added is referred to, and must outlive the checkpoint:
+/// modules (their parameters, buffers and random streams), optimizers (state and learning rate), an EMA, values; see
+/// train/README.md.
 ///
 /// Values are Index, double, bool, std::string, enums with words, std::optional of these, Array, IntArray, vectors of
 /// Index, Parameters, Generators, and any struct that lists such fields in visit(v), as configs do: a DataLoader's

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "engine/autograd/op.h"
@@ -94,14 +95,12 @@ inline void scale_gradients(const std::vector<Parameter>& parameters, real facto
 /// Source: torch.nn.utils.clip_grad_norm_.
 inline double clip_grad_norm(const std::vector<Parameter>& parameters, double max_norm) {
   check_in("clip_grad_norm", max_norm >= 0, "max_norm ", max_norm, " must be at least 0");
-  std::vector<const Parameter::Cell*> cells;
+  std::set<const Parameter::Cell*> cells;
   for (const Parameter& p : parameters) {
     check_in("clip_grad_norm", p.defined(), "a parameter is not defined");
-    cells.push_back(p.id());
+    check_in("clip_grad_norm", cells.insert(p.id()).second,
+             "a parameter is listed twice; its gradient would be scaled twice");
   }
-  std::sort(cells.begin(), cells.end());
-  check_in("clip_grad_norm", std::adjacent_find(cells.begin(), cells.end()) == cells.end(),
-           "a parameter is listed twice; its gradient would be scaled twice");
   const double norm = detail::gradient_norm(parameters);
   detail::scale_gradients(parameters, detail::clip_factor(norm, max_norm));
   return norm;

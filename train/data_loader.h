@@ -46,7 +46,11 @@ class DataLoader {
   class Iterator;
 
   DataLoader(Index dataset_size, const DataLoaderOptions& options, const std::optional<Generator>& random = {})
-      : size_(dataset_size), options_(options), random_(given(options.generator ? options.generator : random)) {
+      : size_(dataset_size),
+        options_(options),
+        random_(options.generator ? *options.generator : random.value_or(Generator(0))) {
+    check_in("data_loader", options.generator || random,
+             "nothing to draw from: pass a Generator or set options.generator");
     check_in("data_loader", dataset_size >= 0, "dataset_size ", dataset_size, " must be at least 0");
     check_in("data_loader", options.batch_size >= 1, "batch_size ", options.batch_size, " must be at least 1");
     check_in("data_loader", dataset_size > 0 || !options.shuffle, "there are no rows to shuffle");
@@ -61,11 +65,6 @@ class DataLoader {
   std::default_sentinel_t end() const { return {}; }
 
  private:
-  static const Generator& given(const std::optional<Generator>& generator) {
-    check_in("data_loader", generator.has_value(), "nothing to draw from: pass a Generator or set options.generator");
-    return *generator;
-  }
-
   Index size_;
   DataLoaderOptions options_;
   Generator random_;

@@ -115,18 +115,6 @@ void check_fit(const FitOptions& options) {
            options.gradient_accumulation_steps, " must be at least 1");
 }
 
-/// optimizer.step() with this learning rate, which an error takes back.
-void step_at(Optimizer& optimizer, double learning_rate) {
-  const double before = optimizer.learning_rate();
-  optimizer.set_learning_rate(learning_rate);
-  try {
-    optimizer.step();
-  } catch (...) {
-    optimizer.set_learning_rate(before);
-    throw;
-  }
-}
-
 }  // namespace
 
 double fit(Optimizer& optimizer, const std::function<MeanLoss(Index)>& compute, const FitOptions& options) {
@@ -147,8 +135,15 @@ double fit(Optimizer& optimizer, const std::function<MeanLoss(Index)>& compute, 
              report.grad_norm, "): run with MOTE_CHECK=finite to see where it starts");
     const real clipping = options.grad_clip > 0 ? detail::clip_factor(report.grad_norm, options.grad_clip) : real(1);
     detail::scale_gradients(all, static_cast<real>(static_cast<double>(clipping) * loss.scale()));
-    step_at(optimizer, options.schedule ? options.schedule(step) : optimizer.learning_rate());
-    report.learning_rate = optimizer.learning_rate();
+    const double before = optimizer.learning_rate();
+    report.learning_rate = options.schedule ? options.schedule(step) : before;
+    optimizer.set_learning_rate(report.learning_rate);
+    try {
+      optimizer.step();
+    } catch (...) {
+      optimizer.set_learning_rate(before);
+      throw;
+    }
     streams.reset();  // the step has been taken, whatever on_step does
     const bool go_on = !options.on_step || options.on_step(report);
     const bool last_step = !go_on || step + 1 == options.steps;

@@ -13,30 +13,6 @@
 namespace mote {
 namespace {
 
-/// Finds the tables and the last matrix of a model.
-class FindTables : public Reader {
- public:
-  explicit FindTables(const Module& root) : inside_{is_table(root)} {}
-  bool is_hidden(const Parameter& p) const {
-    return p.shape().rank() == 2 && !tables_.contains(p.id()) && p.id() != last_;
-  }
-
- private:
-  static bool is_table(const Module& m) {
-    return dynamic_cast<const Embedding*>(&m) || dynamic_cast<const LearnedPositions*>(&m);
-  }
-  void on_enter(const Module& m) override { inside_.push_back(is_table(m)); }
-  void on_leave(const Module&) override { inside_.pop_back(); }
-  void on_parameter(const Parameter& p) override {
-    if (!p.defined() || p.shape().rank() != 2) return;
-    if (inside_.back()) tables_.insert(p.id());
-    last_ = p.id();
-  }
-  std::vector<bool> inside_;  // of the root, of its child, and so on down to where the reader is
-  std::set<const Parameter::Cell*> tables_;
-  const Parameter::Cell* last_ = nullptr;
-};
-
 /// Calls run(begin, count) for parts of n elements, which take about a nanosecond for three.
 template <class Run>
 void in_parts(Index n, Run run) {
@@ -80,13 +56,19 @@ Array orthogonalized(Array x, Index steps) {
 }  // namespace
 
 MuonGroups muon_groups(const Module& module, double weight_decay) {
-  FindTables tables(module);
-  module.read(tables);
+  std::set<const Parameter::Cell*> apart;
+  for (const Module* m : detail::modules_of(const_cast<Module&>(module)))  // which are only read
+    if (dynamic_cast<const Embedding*>(m) || dynamic_cast<const LearnedPositions*>(m))
+      for (const Parameter& table : parameters(*m)) apart.insert(table.id());
+  const Parameter::Cell* last = nullptr;
+  for (const auto& [name, p] : named_parameters(module, true))
+    if (p.defined() && p.shape().rank() == 2) last = p.id();
+  apart.insert(last);
   MuonGroups groups{{{{}, weight_decay}}, {{{}, weight_decay}, {{}, 0.0}}};
   for (NamedParameter& p : named_parameters(module)) {
-    const bool decays = p.parameter.shape().rank() >= 2;
-    ParameterGroup& group = tables.is_hidden(p.parameter) ? groups.matrices[0] : groups.others[decays ? 0 : 1];
-    group.parameters.push_back(std::move(p));
+    const Index rank = p.parameter.shape().rank();
+    const bool hidden = rank == 2 && !apart.contains(p.parameter.id());
+    (hidden ? groups.matrices[0] : groups.others[rank >= 2 ? 0 : 1]).parameters.push_back(std::move(p));
   }
   return groups;
 }

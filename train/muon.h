@@ -34,12 +34,11 @@ MuonGroups muon_groups(const Module& module, double weight_decay);
 /// AdamW, so that one learning rate serves all parameters, and AdamW's best is where to begin; Muon's own is up to
 /// twice that.
 ///
-/// Every row and column of a hidden layer learns at the same speed, where AdamW's step is dominated by few directions.
-/// It takes about half as many steps to the same loss in models of 20,000 to 800,000 parameters, each 10 to 50 %
-/// longer, and half of AdamW's memory. Sources: Jordan et al. 2024 (kellerjordan.github.io/posts/muon); the factor: Liu
-/// et al. 2025 (Moonlight). The formulas are those of torch.optim.Muon with adjust_lr_fn="match_rms_adamw", which
-/// iterates in bfloat16. Errors: settings below 0 or not finite, a momentum or betas outside [0, 1), ns_steps below 1,
-/// a parameter among the matrices that is none; those of Optimizer.
+/// Every row and column of a hidden layer learns at the same speed, where AdamW's step is dominated by few directions;
+/// what comes of that: train/tasks/README.md. Sources: Jordan et al. 2024 (kellerjordan.github.io/posts/muon); the
+/// factor: Liu et al. 2025 (Moonlight). The formulas are those of torch.optim.Muon with adjust_lr_fn="match_rms_adamw",
+/// which iterates in bfloat16. Errors: settings below 0 or not finite, a momentum or betas outside [0, 1), ns_steps
+/// below 1, a parameter among the matrices that is none; those of Optimizer.
 class Muon : public detail::AdamBase {
  public:
   explicit Muon(MuonGroups groups, const MuonOptions& options = {});

@@ -57,8 +57,19 @@ Optimizer::Optimizer(OpName name, std::vector<Rule> rules, double lr, double wei
     : name_(name), learning_rate_(lr) {
   check_setting("weight_decay", weight_decay);
   for (Rule& rule : rules) {
+    for (ParameterGroup& group : rule.groups) {
+      if (!group.weight_decay) group.weight_decay = weight_decay;
+      check_setting("weight_decay of a group", *group.weight_decay);
+      check_setting("lr_scale of a group", group.lr_scale);
+      for (const auto& [name, parameter] : group.parameters) {
+        check_in(name_, parameter.defined(), "parameter '", name, "' is not defined");
+        slots_.push_back({name, parameter, *group.weight_decay, group.lr_scale, 0, Arrays(rule.state_names.size()),
+                          state_names_.size()});
+        parameters_.push_back(parameter);
+      }
+      groups_.push_back(std::move(group));
+    }
     state_names_.push_back(std::move(rule.state_names));
-    for (ParameterGroup& group : rule.groups) add_group(std::move(group), weight_decay, state_names_.size() - 1);
   }
   set_learning_rate(lr);
   check_in(name_, !slots_.empty(), "there are no parameters to optimize");
@@ -83,21 +94,6 @@ void Optimizer::check_setting(const char* what, double value) const {
            " is beyond the range of the type of the weights");
 }
 
-void Optimizer::add_group(ParameterGroup group, double weight_decay, std::size_t rule) {
-  if (!group.weight_decay) group.weight_decay = weight_decay;
-  check_setting("weight_decay of a group", *group.weight_decay);
-  check_setting("lr_scale of a group", group.lr_scale);
-  for (const NamedParameter& p : group.parameters) {
-    check_in(name_, p.parameter.defined(), "parameter '", p.name, "' is not defined");
-    slots_.push_back(
-        {p.name, p.parameter, *group.weight_decay, group.lr_scale, 0, Arrays(state_names_[rule].size()), rule});
-    parameters_.push_back(p.parameter);
-  }
-  groups_.push_back(std::move(group));
-}
-
-bool Optimizer::has_step(const Slot& slot) { return slot.parameter.trainable() && slot.parameter.grad().defined(); }
-
 void Optimizer::prepare_in_place(Slot& slot) {
   slot.parameter.mutate();
   if (!slot.parameter.grad().is_contiguous()) slot.parameter.set_grad(slot.parameter.grad().contiguous());
@@ -113,8 +109,9 @@ std::size_t Optimizer::step() {
     Slot *slot, kept;
     Array value;
   };
-  std::vector<Before, CachedAllocator<Before>>
-      before;  // of the updates that may fail: what they have to be undone with
+  // Of the updates that may fail: what they have to be undone with.
+  std::vector<Before, CachedAllocator<Before>> before;
+  const auto has_step = [](const Slot& s) { return s.parameter.trainable() && s.parameter.grad().defined(); };
   for (Slot& slot : slots_)
     if (has_step(slot) && !prepare(slot)) before.push_back({&slot, slot, slot.parameter.value()});
   std::size_t updated = 0;

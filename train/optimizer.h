@@ -117,9 +117,6 @@ class Optimizer {
   void check_setting(const char* what, double value) const;
 
  private:
-  void add_group(ParameterGroup group, double weight_decay, std::size_t rule);
-  static bool has_step(const Slot& slot);
-
   OpName name_;
   std::vector<std::vector<std::string>> state_names_;  // of each rule
   std::vector<ParameterGroup> groups_;

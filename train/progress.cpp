@@ -103,13 +103,9 @@ void Progress::update(Index step, Index total, double loss, double learning_rate
   started_ = true;
   pending_ = true;
   step_ = step, total_ = total, loss_ = loss, learning_rate_ = learning_rate, grad_norm_ = grad_norm;
-  if (begins || step == total || due(step, time)) write(time);
-}
-
-bool Progress::due(Index step, double time) const {
-  if (terminal_) return time - written_time_ >= 0.1;
   const Index every = std::max<Index>(1, options_.every_steps);
-  return step / every != written_step_ / every;
+  const bool due = terminal_ ? time - written_time_ >= 0.1 : step / every != written_step_ / every;
+  if (begins || step == total || due) write(time);
 }
 
 std::string Progress::text(double time, std::size_t room) const {

@@ -45,7 +45,6 @@ class Progress {
 
  private:
   double now();
-  bool due(Index step, double time) const;
   std::string text(double time, std::size_t room) const;
   void write(double time);
 

@@ -21,11 +21,11 @@ class LabelTask : public Task {
   Index block_size() const override { return std::max(train_length_, test_length_); }
   /// Inputs and targets [size, T]; rows to train on and to test on may have different lengths.
   Batch batch(Index size, Split split, const Generator& random) const override {
-    return rows(&LabelTask::row, size, split, random);
+    return rows(size, split, [&](Index length) { return row(length, random); });
   }
   /// Prompts [count, T], answers [count, 1].
   Questions questions(Index count, Split split, const Generator& random) const override {
-    const Batch b = rows(&LabelTask::question, count, split, random);
+    const Batch b = rows(count, split, [&](Index length) { return question(length, random); });
     const Index T = b.ids.shape()[1];
     return {b.ids, b.targets.slice(1, T - 1, T)};
   }
@@ -44,11 +44,10 @@ class LabelTask : public Task {
   }
 
  private:
-  using Draw = std::vector<Index> (LabelTask::*)(Index length, const Generator& random) const;
-  Batch rows(Draw draw, Index size, Split split, const Generator& random) const {
+  Batch rows(Index size, Split split, const std::function<std::vector<Index>(Index length)>& draw) const {
     const Index T = split == Split::train ? train_length_ : test_length_;
     return batch_of(size, T, [&](Index* ids, Index* targets) {
-      const std::vector<Index> x = draw_of(split, [&] { return (this->*draw)(T, random); }), y = labels(x);
+      const std::vector<Index> x = draw_of(split, [&] { return draw(T); }), y = labels(x);
       check_in("labels", x.size() == y.size(), y.size(), " labels for ", x.size(), " ids");
       std::copy(x.begin(), x.end(), ids);
       std::copy(y.begin(), y.end(), targets);

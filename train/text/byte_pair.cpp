@@ -77,10 +77,8 @@ class PieceMerger {
 BytePairTokenizer::BytePairTokenizer(std::vector<std::string> ordinary, const std::vector<Merge>& merges,
                                      std::vector<SpecialToken> specials)
     : Tokenizer(std::move(ordinary), std::move(specials)) {
-  std::vector<bool> special(static_cast<std::size_t>(vocab_size()), false);
-  for (const SpecialToken& s : this->specials()) special[static_cast<std::size_t>(s.id)] = true;
   for (Index id = 0; id < vocab_size(); ++id)
-    if (token(id).size() == 1 && !special[static_cast<std::size_t>(id)])
+    if (token(id).size() == 1 && special(token(id)) != id)
       bytes_[static_cast<unsigned char>(token(id)[0])] = static_cast<detail::TokenId>(id);
   for (const Merge& m : merges) {
     ranks_.insert(static_cast<detail::TokenId>(m.left), static_cast<detail::TokenId>(m.right));

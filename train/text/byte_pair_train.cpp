@@ -1,6 +1,7 @@
 // Training of byte pairs: every distinct piece of the text once, with its count, and for each pair where it stands.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <queue>
 
 #include "train/text/byte_pair.h"
@@ -37,21 +38,17 @@ class PairCounter {
     queue_changed();
   }
 
-  struct Pair {
-    detail::TokenId left, right;
-  };
-  /// The most frequent pair, merged everywhere into `result`. False: none occurs twice.
-  bool merge(detail::TokenId result, Pair& merged) {
+  /// The most frequent pair, merged everywhere into `result`; nothing if none occurs twice.
+  std::optional<std::pair<detail::TokenId, detail::TokenId>> merge(detail::TokenId result) {
     while (!queue_.empty() && queue_.top().count != occurrences_[queue_.top().number]) queue_.pop();
-    if (queue_.empty()) return false;
+    if (queue_.empty()) return {};
     const std::uint32_t number = queue_.top().number;
     queue_.pop();
     const auto [left, right] = pairs_.pair(number);
-    merged = {left, right};
     for (const std::uint32_t place : std::exchange(places_[number], {}))  // from left to right
       if (tokens_[place] == left && after_[place] != none && tokens_[after_[place]] == right) merge_at(place, result);
     queue_changed();
-    return true;
+    return pairs_.pair(number);
   }
 
  private:
@@ -125,11 +122,12 @@ std::unique_ptr<Tokenizer> train_byte_pair(std::string_view text, Index vocab_si
   std::vector<std::string> tokens = detail::all_bytes();
   std::vector<BytePairTokenizer::Merge> merges;
   PairCounter counter(text);
-  for (PairCounter::Pair pair{}; static_cast<Index>(tokens.size() + specials.size()) < vocab_size;) {
+  while (static_cast<Index>(tokens.size() + specials.size()) < vocab_size) {
     const auto result = static_cast<detail::TokenId>(tokens.size());
-    if (!counter.merge(result, pair)) break;
-    tokens.push_back(tokens[pair.left] + tokens[pair.right]);
-    merges.push_back({pair.left, pair.right, result});
+    const auto pair = counter.merge(result);
+    if (!pair) break;
+    tokens.push_back(tokens[pair->first] + tokens[pair->second]);
+    merges.push_back({pair->first, pair->second, result});
   }
   std::vector<SpecialToken> last = detail::specials_from(static_cast<Index>(tokens.size()), specials);
   return std::make_unique<BytePairTokenizer>(std::move(tokens), merges, std::move(last));

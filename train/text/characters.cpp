@@ -53,9 +53,8 @@ ByteTokenizer::ByteTokenizer(std::vector<SpecialToken> specials) : Tokenizer(det
 CharacterTokenizer::CharacterTokenizer(const std::vector<std::string>& characters, std::vector<SpecialToken> specials)
     : Tokenizer(characters, std::move(specials)) {
   for (Index id = 0; id < vocab_size(); ++id) {
-    if (std::any_of(this->specials().begin(), this->specials().end(), [id](const auto& s) { return s.id == id; }))
-      continue;
     const std::string& character = token(id);
+    if (special(character) == id) continue;
     const auto [length, code] = detail::character_at(character, 0);
     check_in("tokenizer", code && length == character.size(), "token ", id, " is not one character of UTF-8");
     codes_.emplace_back(*code, id);

@@ -6,7 +6,6 @@
 #include "engine/io/files/file.h"
 #include "engine/io/text/utf8.h"
 #include "train/text/characters.h"
-#include "train/text/grammar.h"
 #include "train/text/pieces.h"
 #include "train/text/text_task.h"
 
@@ -59,43 +58,6 @@ TextPart part_of(const std::vector<std::string_view>& documents, const Tokenizer
   return part;
 }
 
-/// Makes errors begin with the text's name.
-template <class Body>
-decltype(auto) named(const std::string& name, const Body& body) {
-  try {
-    return body();
-  } catch (const Error& e) {
-    throw Error(name + ": " + e.what());
-  }
-}
-
-}  // namespace
-
-std::optional<double> TextData::bigram_loss(Index vocab_size) const {
-  if (vocab_size > 2048) return {};
-  const auto V = static_cast<std::size_t>(vocab_size);
-  std::vector<std::uint32_t> pairs(V * V, 0), firsts(V, 0);
-  const auto each_pair = [](const TextPart& part, const auto& see) {
-    std::size_t next_start = 1;
-    for (std::size_t i = 1; i < part.ids.size(); ++i)
-      if (next_start < part.starts.size() && i == part.starts[next_start])
-        ++next_start;
-      else
-        see(part.ids[i - 1], part.ids[i]);
-  };
-  each_pair(train, [&](std::uint32_t a, std::uint32_t b) {
-    ++pairs[a * V + b];
-    ++firsts[a];
-  });
-  double sum = 0;
-  each_pair(held_out, [&](std::uint32_t a, std::uint32_t b) {
-    sum -= math::log((pairs[a * V + b] + 1.0) / (firsts[a] + static_cast<double>(V)));
-  });
-  return sum / static_cast<double>(held_out.predicted());
-}
-
-namespace {
-
 /// The text at `path`; without one it is made, and its entropy known.
 std::string text_of_file(const std::string& path, std::optional<double>& entropy) {
   if (!path.empty()) return read_file(path, largest_text);
@@ -122,6 +84,26 @@ void split_documents(const std::string& text, const std::string& name, std::vect
 
 }  // namespace
 
+std::optional<double> TextData::bigram_loss(Index vocab_size) const {
+  if (vocab_size > 2048) return {};
+  const auto V = static_cast<std::size_t>(vocab_size);
+  std::vector<std::uint32_t> pairs(V * V, 0), firsts(V, 0);
+  const auto each_pair = [](const TextPart& part, const auto& see) {
+    const bool documents = !part.starts.empty();  // two separators, the first token, stand between them
+    for (std::size_t i = 1; i < part.ids.size(); ++i)
+      if (!documents || part.ids[i - 1] != part.ids[0] || part.ids[i] != part.ids[0]) see(part.ids[i - 1], part.ids[i]);
+  };
+  each_pair(train, [&](std::uint32_t a, std::uint32_t b) {
+    ++pairs[a * V + b];
+    ++firsts[a];
+  });
+  double sum = 0;
+  each_pair(held_out, [&](std::uint32_t a, std::uint32_t b) {
+    sum -= math::log((pairs[a * V + b] + 1.0) / (firsts[a] + static_cast<double>(V)));
+  });
+  return sum / static_cast<double>(held_out.predicted());
+}
+
 TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
                    const std::optional<TextIdentity>& expected) {
   check_in("text", !o.vocab_size || o.tokenizer == TokenizerKind::byte_pair, "vocab_size ", o.vocab_size.value_or(0),
@@ -140,7 +122,7 @@ TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
     split_documents(text, name, train, held_out);
     data.documents = static_cast<Index>(train.size() + held_out.size());
     const bool characters = o.tokenizer == TokenizerKind::character;  // all of them, and the separator is none
-    if (characters) named(name, [&] { detail::check_characters(text); });
+    if (characters) detail::named(name, [&] { detail::check_characters(text); });
     for (const std::string_view document : train) to_learn.append(document).append(characters ? "" : "\n");
     for (const std::string_view document : held_out) to_learn.append(characters ? document : "");
   } else {
@@ -151,7 +133,7 @@ TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
   }
   const std::vector<std::string> specials =
       o.lines ? std::vector<std::string>{end_of_text} : std::vector<std::string>();
-  named(name, [&] {
+  detail::named(name, [&] {
     if (!tokenizer) tokenizer = train_tokenizer(o.tokenizer, to_learn, o.vocab_size.value_or(512), specials);
     data.train = o.lines ? part_of(train, *tokenizer) : part_of(train[0], *tokenizer);
     data.held_out = o.lines ? part_of(held_out, *tokenizer) : part_of(held_out[0], *tokenizer);

@@ -29,12 +29,8 @@ Tokenizer::Tokenizer(std::vector<std::string> ordinary, std::vector<SpecialToken
 
 std::vector<std::string> Tokenizer::ordinary() const {
   std::vector<std::string> tokens;
-  auto special = specials_.begin();
   for (Index id = 0; id < vocab_size(); ++id)
-    if (special != specials_.end() && special->id == id)
-      ++special;
-    else
-      tokens.push_back(tokens_[static_cast<std::size_t>(id)]);
+    if (special(token(id)) != id) tokens.push_back(token(id));
   return tokens;
 }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/base/real.h"
+#include "engine/base/check.h"
 #include "engine/io/text/words.h"
 
 namespace mote {
@@ -80,6 +80,19 @@ class Tokenizer {
   std::vector<std::string> tokens_;
   std::vector<SpecialToken> specials_;
 };
+
+namespace detail {
+/// body(); its errors begin with a name.
+template <class Body>
+decltype(auto) named(const std::string& name, const Body& body) {
+  try {
+    return body();
+  } catch (const Error& e) {
+    const std::string problem = e.what();
+    throw Error(problem.starts_with(name) ? problem : name + ": " + problem);
+  }
+}
+}  // namespace detail
 
 /// A tokenizer for a text. `vocab_size`, special tokens included, is for byte pairs alone: a smaller vocabulary comes
 /// out where no pair is left that occurs twice. Special tokens have the last ids.

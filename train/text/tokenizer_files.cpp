@@ -48,8 +48,7 @@ std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_vie
   constexpr std::array<std::string_view, 4> known{"tokenizer", "special", "tokens", "merges"};
   const Json document = parse_json(json, what);
   const JsonPlace root(document, what);
-  const std::string name(what);
-  try {
+  return detail::named(std::string(what), [&]() -> std::unique_ptr<Tokenizer> {
     const auto kind = from_text<TokenizerKind>("the tokenizer", root.at("tokenizer").as_string());
     const auto specials = [&](std::size_t members) {
       check_members(root, std::span(known).first(members));
@@ -70,11 +69,7 @@ std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_vie
       }
     }
     throw Error("unknown tokenizer");
-  } catch (const Error& e) {
-    const std::string_view problem = e.what();
-    if (problem.starts_with(what)) throw;
-    throw Error(name + ": " + std::string(problem));
-  }
+  });
 }
 
 }  // namespace mote
