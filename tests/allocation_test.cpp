@@ -207,7 +207,7 @@ TEST_CASE("allocation: an optimizer's first step, its state, clipping, what acts
   });
   sweep("step of Muon", [](State& s) {
     Muon first(muon_groups(s.model, 0.1), {.lr = 0.1});
-    first.step(real(0.5));
+    first.step();
     return Bytes();
   });
   sweep("averaged weights", [](State& s) {

@@ -57,7 +57,7 @@ const std::map<std::string, std::size_t> budgets{
     {"nn", 2500},
     {"models", 1325},
     {"models/tutorials", 695},
-    {"train", 8660},  // 7700
+    {"train", 7940},  // 7700
     {"examples", 3470},
     {"examples/bench", 1060},
 };
@@ -245,8 +245,6 @@ const std::map<std::string, std::string> parts{
     {"train/run/subject.h", "what a run needs of a model"},
     {"engine/autograd/rule.h", "what a rule may keep, a step of its own for who reads the graph"},
     {"nn/layer_call.h", "the sentences for wrong calls of layers"},
-    {"train/text/pair_table.h", "the table of counts that a tokenizer is trained with"},
-    {"train/text/text_data.h", "what a text task reads"},
     {"train/text/unicode_tables.h", "a table"},
 };
 
@@ -265,7 +263,7 @@ TEST_CASE("architecture: no inner header for one includer but parts with a reaso
 }
 
 TEST_CASE("architecture: no line above 120 characters but in a page and in a table that a program printed") {
-  const std::set<std::string> except{"train/run/page_parts.cpp", "train/text/unicode_tables.h"};
+  const std::set<std::string> except{"train/run/page_parts.h", "train/text/unicode_tables.h"};
   const auto is_first_byte = [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; };
   for (const std::string& file : files(everything)) {
     if (except.contains(file) || in_folder(file, "tests/vectors")) continue;

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "engine/base/math.h"
+#include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
-#include "train/chunks.h"
 #include "train/optimizer.h"
 
 namespace mote {
@@ -29,9 +29,6 @@ namespace detail {
 /// What Adam and AdamW share: all except how weights decay. Muon updates what is no matrix as AdamW does.
 class AdamBase : public Optimizer {
  protected:
-  AdamBase(OpName name, std::vector<ParameterGroup> groups, const AdamOptions& options, bool decoupled)
-      : AdamBase(name, {by_adam(std::move(groups))}, options, decoupled) {}
-  /// For an optimizer that updates only some parameters as Adam does.
   AdamBase(OpName name, std::vector<Rule> rules, const AdamOptions& options, bool decoupled)
       : Optimizer(name, std::move(rules), options.lr, options.weight_decay), options_(options), decoupled_(decoupled) {
     check_setting("eps", options.eps);
@@ -41,45 +38,21 @@ class AdamBase : public Optimizer {
   }
   static Rule by_adam(std::vector<ParameterGroup> groups) { return {std::move(groups), {"exp_avg", "exp_avg_sq"}}; }
 
-  bool prepare(Slot& slot) override {
-    prepare_parameter(slot);
-    for (Array& moment : slot.arrays) {
-      if (!moment.defined()) moment = Array::zeros(slot.parameter.shape());
-      moment.mutate();
-    }
-    jobs_.reserve(parameters().size());
-    loop_.reserve(parameters().size());
-    return true;
-  }
+  bool prepare(Slot& slot) override { return prepare_in_place(slot), true; }
   void update(Slot& slot, double lr) override {
-    jobs_.push_back({constants(slot, lr), slot.parameter.mutate(), gradient(slot), slot.arrays[0].mutate(),
-                     slot.arrays[1].mutate(), slot.parameter.numel()});
-  }
-  bool scales_gradients() const override { return true; }
-  void finish() override {
-    const auto run = kernels::table().adam;
-    loop_.set(jobs_);
-    loop_.run(jobs_, 0.5, [&](const Job& j, Index at, Index n, Index) {
-      run(j.constants, j.value + at, part_of(j.grad, at), j.mean + at, j.square + at, n);
+    const kernels::AdamStep step = constants(slot, lr);
+    real *const w = slot.parameter.mutate(), *const m = slot.arrays[0].mutate(), *const v = slot.arrays[1].mutate();
+    const real* const g = slot.parameter.grad().data();
+    parallel_for(slot.parameter.numel(), grain_for(0.5), [&](Index lo, Index hi) {
+      kernels::table().adam(step, w + lo, {g + lo, nullptr, 1}, m + lo, v + lo, hi - lo);
     });
-    jobs_.clear();
   }
 
  private:
   kernels::AdamStep constants(const Slot& slot, double lr);
 
-  /// One parameter's update, noted by update() and done by finish().
-  struct Job {
-    kernels::AdamStep constants;
-    real* value;
-    kernels::ScaledGrad grad;
-    real *mean, *square;
-    Index numel;
-  };
   AdamOptions options_;
   bool decoupled_;
-  StepList<Job> jobs_ = {};
-  ChunkedLoop loop_{chunk};
   Index corrected_steps_ = 0;  // what the two corrections are for: mostly all parameters have had as many updates
   double correction1_ = 0, correction2_ = 0;
 };
@@ -93,7 +66,7 @@ class AdamBase : public Optimizer {
 class Adam : public detail::AdamBase {
  public:
   explicit Adam(std::vector<ParameterGroup> groups, const AdamOptions& options = {})
-      : AdamBase("Adam", std::move(groups), options, false) {}
+      : AdamBase("Adam", {by_adam(std::move(groups))}, options, false) {}
   template <class P, class O = AdamOptions>
   requires detail::NotGroups<P, O, AdamOptions>
   __attribute__((unavailable("write Adam(all_parameters(model), {.lr = 1e-3})"))) explicit Adam(const P&,
@@ -118,7 +91,8 @@ inline void plain_adamw_step(Array& w, const Array& g, Array& m, Array& v, Index
 class AdamW : public detail::AdamBase {
  public:
   explicit AdamW(std::vector<ParameterGroup> groups, const AdamWOptions& options = {})
-      : AdamBase("AdamW", std::move(groups), {options.lr, options.betas, options.eps, options.weight_decay}, true) {}
+      : AdamBase("AdamW", {by_adam(std::move(groups))}, {options.lr, options.betas, options.eps, options.weight_decay},
+                 true) {}
   template <class P, class O = AdamWOptions>
   requires detail::NotGroups<P, O, AdamWOptions>
   __attribute__((unavailable("write AdamW(all_parameters(model), {.lr = 1e-3})"))) explicit AdamW(const P&,

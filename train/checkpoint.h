@@ -12,9 +12,6 @@
 
 namespace mote {
 
-class Checkpoint;
-class EMA;
-
 namespace detail {
 /// A type that lists its fields: visit(v), as configs do.
 struct AnyField {
@@ -26,29 +23,31 @@ concept HasFields = requires(C& c, AnyField& v) {
   c.visit(v);
 };
 
-/// What one name contributes to a file.
-struct SavedParts {
+/// What a checkpoint keeps, on its way into a file or out of one.
+class Transfer {
+ public:
+  Transfer() = default;                                             ///< into a file that is to be written
+  explicit Transfer(const SafetensorsFile& file) : file_(&file) {}  ///< out of this file
+  const SafetensorsFile* file() const { return file_; }             ///< null: into one
+
+  void write(const std::string& name, const AnyArray& value) { tensors.push_back({name, value}); }
+  void write(const std::string& name, const std::string& text) { texts.emplace_back(name, text); }
   std::vector<NamedArray> tensors;
   Metadata texts;
-  void operator()(const std::string& name, const AnyArray& value) { tensors.push_back({name, value}); }
-  void operator()(const std::string& name, const std::string& text) { texts.emplace_back(name, text); }
-};
 
-/// What reading finds: problems, and the changes to be made if there are none. A change cannot fail.
-class LoadedParts {
- public:
-  explicit LoadedParts(const SafetensorsFile& file) : file_(file) {}
-  const SafetensorsFile& file() const { return file_; }
-  /// Asks for all that the file has in a group, and for nothing of it.
-  void pass_over(const std::string& group);
   // What the file has under a name. Nothing (null, or not defined), and a problem, if that is none or cannot be read.
   // What is never asked for is a problem, too.
   const std::string* text(const std::string& name);
   Array array(const std::string& name);
   IntArray ints(const std::string& name);
+  /// Lets `set` have an array of this shape.
+  void array(const std::string& name, const Shape& shape, const std::function<void(Array)>& set);
   /// A problem unless the file has this very text.
   void require(const std::string& name, const std::string& here);
+  /// Asks for all that the file has in a group, and for nothing of it.
+  void pass_over(const std::string& group);
   void problem(const std::string& text) { problems_ += "\n  " + text; }
+  /// To be made if there are no problems. Cannot fail.
   void change(std::function<void()> make) { changes_.push_back(std::move(make)); }
   /// Errors: all problems at once. Otherwise all changes are made.
   void finish();
@@ -57,7 +56,7 @@ class LoadedParts {
   template <class A, class Read>
   A elements(const std::string& name, const Read& read);
 
-  const SafetensorsFile& file_;
+  const SafetensorsFile* file_ = nullptr;
   std::vector<std::string> asked_;
   std::string problems_;
   std::vector<std::function<void()>> changes_;
@@ -80,69 +79,52 @@ inline void read_saved(const char* name, const std::string& text, std::optional<
   read_saved(name, text, x.emplace());
 }
 
+/// The value that the file has under a name; nothing, and a problem, if it has none.
 template <TextField T>
-void save_field(SavedParts& parts, const std::string& name, const T& x) {
-  parts(name, field_text(x));
-}
-inline void save_field(SavedParts& parts, const std::string& name, const std::optional<std::string>& x) {
-  const std::string not_given = field_text(std::optional<std::string>());
-  check_in("checkpoint", !x || *x != not_given, "the text '", not_given, "' of '", name,
-           "' would come back as not given");
-  parts(name, field_text(x));
-}
-void save_field(SavedParts& parts, const std::string& name, const Array& x);
-void save_field(SavedParts& parts, const std::string& name, const IntArray& x);
-void save_field(SavedParts& parts, const std::string& name, const std::vector<Index>& x);
-void save_field(SavedParts& parts, const std::string& name, const Generator& stream);
-
-template <TextField T>
-void load_field(LoadedParts& parts, const std::string& name, const T& x) {
-  parts.require(name, field_text(x));
-}
-template <TextField T>
-void load_field(LoadedParts& parts, const std::string& name, T& x) {
-  const std::string* const text = parts.text(name);
-  if (!text) return;
+std::optional<T> value_of(Transfer& t, const std::string& name) {
+  const std::string* const text = t.text(name);
+  if (!text) return {};
   T value{};
   try {
     read_saved(name.c_str(), *text, value);
   } catch (const Error& e) {
-    return parts.problem(e.what());
+    return t.problem(e.what()), std::nullopt;
   }
-  parts.change([&x, value]() mutable { x = std::move(value); });
+  return value;
 }
-void load_field(LoadedParts& parts, const std::string& name, Array& x);
-void load_field(LoadedParts& parts, const std::string& name, IntArray& x);
-void load_field(LoadedParts& parts, const std::string& name, std::vector<Index>& x);
-void load_field(LoadedParts& parts, const std::string& name, const Generator& stream);
+
+template <TextField T>
+void keep(Transfer& t, const std::string& name, const T& x) {
+  t.file() ? t.require(name, field_text(x)) : t.write(name, field_text(x));
+}
+template <TextField T>
+void keep(Transfer& t, const std::string& name, T& x) {
+  if constexpr (std::is_same_v<T, std::optional<std::string>>)
+    check_in("checkpoint", t.file() || !x || *x != field_text(T()), "the text '", field_text(T()), "' of '", name,
+             "' would come back as not given");
+  if (!t.file()) return t.write(name, field_text(x));
+  if (std::optional<T> value = value_of<T>(t, name))
+    t.change([&x, value = std::move(*value)]() mutable { x = std::move(value); });
+}
+void keep(Transfer& t, const std::string& name, Array& x);
+void keep(Transfer& t, const std::string& name, IntArray& x);
+void keep(Transfer& t, const std::string& name, std::vector<Index>& x);
+void keep(Transfer& t, const std::string& name, const Parameter& x);
+void keep(Transfer& t, const std::string& name, const Generator& stream);
 
 /// What a checkpoint keeps by its type.
 template <class T>
 concept Kept = !std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T> &&
-               (HasFields<T> || requires(SavedParts & saved, LoadedParts& loaded, const std::string& name, T& value) {
-                 save_field(saved, name, value);
-                 load_field(loaded, name, value);
-               });
+               (HasFields<T> || requires(Transfer & t, const std::string& name, T& value) { keep(t, name, value); });
 }  // namespace detail
 
-/// All that a run depends on, by name. What is added is referred to, and must outlive the checkpoint.
-///
-///     Index step = 0;
-///     Checkpoint run;
-///     run.add("model", model);          // parameters, buffers and random streams: all that its visit() lists
-///     run.add("optimizer", optimizer);  // its state and its learning rate
-///     run.add("ema", ema);              // averages of the weights, where there are any
-///     run.add("data", data);            // the stream that batches are drawn from
-///     run.add("step", step);
-///     if (file_exists(path)) run.load(path);
-///     for (; step < steps; ++step) {
-///       if (step % 100 == 0) run.save(path);
-///       ...
-///     }
+/// All that a run depends on, by name. What is added is referred to, and must outlive the checkpoint:
+/// modules (their parameters, buffers and random streams), optimizers (state and learning rate), an EMA, values; see
+/// train/README.md.
 ///
 /// Values are Index, double, bool, std::string, enums with words, std::optional of these, Array, IntArray, vectors of
-/// Index, Generators, and any struct that lists such fields in visit(v), as configs do: a DataLoader's iterator, a
-/// scheduler or a task of your own takes part by its list. A field that the list gives as const is compared.
+/// Index, Parameters, Generators, and any struct that lists such fields in visit(v), as configs do: a DataLoader's
+/// iterator, a scheduler or a task of your own takes part by its list. A field that it gives as const is compared.
 ///
 /// Save between two steps: gradients, collected or not, are no part of it.
 ///
@@ -155,37 +137,27 @@ class Checkpoint {
 
   void add(const std::string& name, Module& module);
   void add(const std::string& name, Optimizer& optimizer);
-  void add(const std::string& name, EMA& ema);
   /// A value that is saved and restored. Errors, here as for all parts: a name that is empty, used twice, the file's
   /// own ("mote", "format"), or the beginning of another up to a point ("model" and "model.head").
   template <detail::Kept T>
   void add(const std::string& name, T& value) {
-    if constexpr (detail::HasFields<T>) {
-      add_part({name,
-                [name, &value](detail::SavedParts& parts) {
-                  const auto each = [&](const char* field, auto& x, const char* = "", const FieldUse& = {}) {
-                    detail::save_field(parts, name + "." + field, x);
-                  };
-                  value.visit(each);
-                },
-                [name, &value](detail::LoadedParts& parts) {
-                  const auto each = [&](const char* field, auto& x, const char* = "", const FieldUse& = {}) {
-                    detail::load_field(parts, name + "." + field, x);
-                  };
-                  value.visit(each);
-                }});
-    } else {
-      add_part({name, [name, &value](detail::SavedParts& parts) { detail::save_field(parts, name, value); },
-                [name, &value](detail::LoadedParts& parts) { detail::load_field(parts, name, value); }});
-    }
+    add_part(name, [name, &value](detail::Transfer& t) {
+      if constexpr (detail::HasFields<T>) {
+        const auto each = [&](const char* field, auto& x, const char* = "", const FieldUse& = {}) {
+          detail::keep(t, name + "." + field, x);
+        };
+        value.visit(each);
+      } else {
+        detail::keep(t, name, value);
+      }
+    });
   }
   template <class T>
-  requires(!detail::Kept<T> && !std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T> &&
-           !std::is_same_v<EMA, T>)
-      __attribute__((unavailable(
-          "a checkpoint keeps Index (not int), double (not float), bool, std::string, enums with words, "
-          "std::optional of these, Array, IntArray, std::vector<Index>, Generator, and structs that list such "
-          "fields in visit(v)"))) void add(const std::string& name, T& value);
+  requires(!detail::Kept<T> && !std::is_base_of_v<Module, T> && !std::is_base_of_v<Optimizer, T>) __attribute__((
+      unavailable("a checkpoint keeps Index (not int), double (not float), bool, std::string, enums with words, "
+                  "std::optional of these, Array, IntArray, std::vector<Index>, Parameter, Generator, and structs that "
+                  "list such "
+                  "fields in visit(v)"))) void add(const std::string& name, T& value);
   /// Settings that must be the same when the run goes on, such as the config that the model was built with: saved, and
   /// compared on loading.
   template <class C>
@@ -205,14 +177,10 @@ class Checkpoint {
   void load(const std::string& path) const;
 
  private:
-  struct Part {
-    std::string name;
-    std::function<void(detail::SavedParts&)> save;
-    std::function<void(detail::LoadedParts&)> load;
-  };
-  void add_part(Part part);
+  using Keep = std::function<void(detail::Transfer&)>;
+  void add_part(const std::string& name, Keep keep);
 
-  std::vector<Part> parts_;
+  std::vector<std::pair<std::string, Keep>> parts_;
 };
 
 /// Sets the fields of a config from those that a checkpoint has under `name`: to build the model that load() then

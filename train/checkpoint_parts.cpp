@@ -42,9 +42,9 @@ GeneratorState stream_of(const IntArray& numbers) {
 }  // namespace
 
 template <class A, class Read>
-A detail::LoadedParts::elements(const std::string& name, const Read& read) {
+A detail::Transfer::elements(const std::string& name, const Read& read) {
   asked_.push_back(name);
-  const TensorEntry* const found = file_.find(name);
+  const TensorEntry* const found = file_->find(name);
   if (!found) problem("'" + name + "' is missing in the file");
   try {
     return found ? read(*found) : A();
@@ -54,35 +54,35 @@ A detail::LoadedParts::elements(const std::string& name, const Read& read) {
   }
 }
 
-const std::string* detail::LoadedParts::text(const std::string& name) {
+const std::string* detail::Transfer::text(const std::string& name) {
   asked_.push_back(name);
-  const std::string* const found = file_.find_metadata(name);
+  const std::string* const found = file_->find_metadata(name);
   if (!found) problem("'" + name + "' is missing in the file");
   return found;
 }
 
-void detail::LoadedParts::require(const std::string& name, const std::string& here) {
+void detail::Transfer::require(const std::string& name, const std::string& here) {
   const std::string* const there = text(name);
   if (there && *there != here) problem("'" + name + "' is " + *there + " in the file and " + here + " here");
 }
 
-Array detail::LoadedParts::array(const std::string& name) {
-  return elements<Array>(name, [this](const TensorEntry& e) { return file_.array(e); });
+Array detail::Transfer::array(const std::string& name) {
+  return elements<Array>(name, [this](const TensorEntry& e) { return file_->array(e); });
 }
 
-IntArray detail::LoadedParts::ints(const std::string& name) {
-  return elements<IntArray>(name, [this](const TensorEntry& e) { return file_.int_array(e); });
+IntArray detail::Transfer::ints(const std::string& name) {
+  return elements<IntArray>(name, [this](const TensorEntry& e) { return file_->int_array(e); });
 }
 
-void detail::LoadedParts::finish() {
+void detail::Transfer::finish() {
   std::set<std::string> known(asked_.begin(), asked_.end());
   known.insert("format");
-  for (const TensorEntry& t : file_.tensors())
+  for (const TensorEntry& t : file_->tensors())
     if (!known.contains(t.name)) problem("'" + t.name + "' is in the file and not in this run");
-  for (const auto& [name, text] : file_.metadata())
+  for (const auto& [name, text] : file_->metadata())
     if (!known.contains(name) && !name.starts_with("mote."))
       problem("'" + name + "' is in the file and not in this run");
-  check_in("checkpoint", problems_.empty(), file_.name(), " does not fit this run:", problems_);
+  check_in("checkpoint", problems_.empty(), file_->name(), " does not fit this run:", problems_);
   for (const auto& make : changes_) make();
 }
 
@@ -92,40 +92,45 @@ void detail::read_saved(const char* name, const std::string& text, double& x) {
   read_field(name, text, x);
 }
 
-void detail::save_field(SavedParts& parts, const std::string& name, const Array& x) { parts(name, x); }
-void detail::save_field(SavedParts& parts, const std::string& name, const IntArray& x) { parts(name, x); }
-void detail::save_field(SavedParts& parts, const std::string& name, const std::vector<Index>& x) {
-  parts(name, IntArray({static_cast<Index>(x.size())}, x));
-}
-void detail::save_field(SavedParts& parts, const std::string& name, const Generator& stream) {
-  parts(name, numbers_of(stream.get_state()));
+void detail::Transfer::array(const std::string& name, const Shape& shape, const std::function<void(Array)>& set) {
+  const Array x = array(name);
+  if (!x.defined()) return;
+  if (x.shape() != shape)
+    return problem("'" + name + "' is " + text_of(x.shape()) + " in the file and " + text_of(shape) + " here");
+  change([set, x] { set(x); });
 }
 
-void detail::load_field(LoadedParts& parts, const std::string& name, Array& x) {
-  Array value = parts.array(name);
-  parts.change([&x, value]() mutable { x = std::move(value); });
+void detail::keep(Transfer& t, const std::string& name, Array& x) {
+  if (!t.file()) return t.write(name, x);
+  t.change([&x, value = t.array(name)]() mutable { x = std::move(value); });
 }
-void detail::load_field(LoadedParts& parts, const std::string& name, IntArray& x) {
-  IntArray value = parts.ints(name);
-  parts.change([&x, value]() mutable { x = std::move(value); });
+void detail::keep(Transfer& t, const std::string& name, IntArray& x) {
+  if (!t.file()) return t.write(name, x);
+  t.change([&x, value = t.ints(name)]() mutable { x = std::move(value); });
 }
-void detail::load_field(LoadedParts& parts, const std::string& name, std::vector<Index>& x) {
-  const IntArray value = parts.ints(name);
+void detail::keep(Transfer& t, const std::string& name, std::vector<Index>& x) {
+  if (!t.file()) return t.write(name, IntArray({static_cast<Index>(x.size())}, x));
+  const IntArray value = t.ints(name);
   if (!value.defined()) return;
-  parts.change([&x, list = value.to_vector()]() mutable { x = std::move(list); });
+  t.change([&x, list = value.to_vector()]() mutable { x = std::move(list); });
 }
-void detail::load_field(LoadedParts& parts, const std::string& name, const Generator& stream) {
-  const IntArray numbers = parts.ints(name);
+void detail::keep(Transfer& t, const std::string& name, const Parameter& x) {
+  if (!t.file()) return t.write(name, x.value());
+  t.array(name, x.shape(), [x](Array value) { x.set(std::move(value)); });
+}
+void detail::keep(Transfer& t, const std::string& name, const Generator& stream) {
+  if (!t.file()) return t.write(name, numbers_of(stream.get_state()));
+  const IntArray numbers = t.ints(name);
   if (!numbers.defined()) return;
   if (!(numbers.shape() == numbers_of(GeneratorState()).shape()))
-    return parts.problem("'" + name + "' is no random stream");
+    return t.problem("'" + name + "' is no random stream");
   const GeneratorState state = stream_of(numbers);
   try {
     Generator(0).set_state(state);
   } catch (const Error& e) {
-    return parts.problem("'" + name + "': " + e.what());
+    return t.problem("'" + name + "': " + e.what());
   }
-  parts.change([stream, state] { stream.set_state(state); });
+  t.change([stream, state] { stream.set_state(state); });
 }
 
 }  // namespace mote

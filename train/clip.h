@@ -4,55 +4,53 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <set>
 #include <vector>
 
 #include "engine/autograd/op.h"
-#include "train/chunks.h"
+#include "engine/base/parallel.h"
+#include "engine/base/storage.h"
 
 namespace mote {
 namespace detail {
 
-/// The gradient of a parameter that has one and trains.
-struct Gradient {
-  Array values;
-  Index numel;
-};
-using Gradients = StepList<Gradient>;
+using Gradients = std::vector<Array, CachedAllocator<Array>>;  // of a warm step, without a request to the system
 
+/// The gradients of the parameters that have one and train.
 inline Gradients gradients_of(const std::vector<Parameter>& parameters) {
   Gradients list;
-  list.reserve(parameters.size());
   for (const Parameter& p : parameters)
-    if (p.trainable() && p.grad().defined()) list.push_back({p.grad().contiguous(), p.numel()});
+    if (p.trainable() && p.grad().defined()) list.push_back(p.grad().contiguous());
   return list;
 }
 
-/// The sum of all squares: blocks of 4096 in `real`, their sums in double, gradient by gradient.
-inline double sum_of_squares(const Gradients& list) {
-  const ChunkedLoop blocks(list, 4096);
-  StepList<real> parts(static_cast<std::size_t>(blocks.chunks()));
+/// The sum of the squares: blocks of 4096 in `real`, their sums in double.
+inline double sum_of_squares(const Array& values) {
+  constexpr Index block = 4096;
+  const Index n = values.numel(), blocks = (n + block - 1) / block;
+  Array sums = Array::empty({blocks});
+  real* const sum = sums.mutate();
   const auto squares = kernels::table().sum_squared_difference;
-  blocks.run(list, 0.1, [&](const Gradient& g, Index begin, Index count, Index block) {
-    parts[static_cast<std::size_t>(block)] = squares(g.values.data() + begin, 0, count);
+  parallel_for(blocks, grain_for(0.1 * block), [&](Index lo, Index hi) {
+    for (Index b = lo; b < hi; ++b) sum[b] = squares(values.data() + b * block, 0, std::min(block, n - b * block));
   });
+  return std::accumulate(sum, sum + blocks, 0.0);
+}
+inline double sum_of_squares(const Gradients& list) {
   double all = 0;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    double total = 0;
-    for (Index block = blocks.first(i); block < blocks.first(i + 1); ++block)
-      total += static_cast<double>(parts[static_cast<std::size_t>(block)]);
-    all += total;
-  }
+  for (const Array& g : list) all += sum_of_squares(g);
   return all;
 }
 
 /// sqrt(sum of squares) of gradients whose squares vanish in `real`: with the largest element scaled to 1..2 first.
 inline double norm_of_small(Gradients list) {
   real largest = 0;
-  for (const Gradient& g : list)
-    if (g.numel > 0) largest = std::max(largest, max(map(kernels::table().abs, g.values)).item());
+  for (const Array& g : list)
+    if (g.numel() > 0) largest = std::max(largest, max(map(kernels::table().abs, g)).item());
   if (largest == 0) return 0;
   const int exponent = std::min(-std::ilogb(largest), std::numeric_limits<real>::max_exponent - 2);
-  for (Gradient& g : list) g.values = g.values * std::ldexp(real(1), exponent);
+  for (Array& g : list) g = g * std::ldexp(real(1), exponent);
   return std::ldexp(std::sqrt(sum_of_squares(list)), -exponent);
 }
 
@@ -70,11 +68,19 @@ inline real clip_factor(double norm, double max_norm) {
   return std::isfinite(norm) && factor < 1 ? static_cast<real>(factor) : real(1);
 }
 
-/// Where a gradient is multiplied.
-struct ScaledGradient {
-  real* values;
-  Index numel;
-};
+/// Multiplies all gradients, or none if there is no memory.
+inline void scale_gradients(const std::vector<Parameter>& parameters, real factor) {
+  if (factor == 1) return;
+  const auto changes = [](const Parameter& p) { return p.trainable() && p.grad().defined(); };
+  for (const Parameter& p : parameters)
+    if (changes(p)) p.mutate_grad();  // all the memory first
+  for (const Parameter& p : parameters) {
+    if (!changes(p)) continue;
+    real* const g = p.mutate_grad();
+    parallel_for(p.numel(), grain_for(0.1),
+                 [&](Index lo, Index hi) { kernels::table().mul(g + lo, 1, &factor, 0, g + lo, hi - lo); });
+  }
+}
 
 }  // namespace detail
 
@@ -89,26 +95,14 @@ struct ScaledGradient {
 /// Source: torch.nn.utils.clip_grad_norm_.
 inline double clip_grad_norm(const std::vector<Parameter>& parameters, double max_norm) {
   check_in("clip_grad_norm", max_norm >= 0, "max_norm ", max_norm, " must be at least 0");
-  std::vector<const Parameter::Cell*> cells;
+  std::set<const Parameter::Cell*> cells;
   for (const Parameter& p : parameters) {
     check_in("clip_grad_norm", p.defined(), "a parameter is not defined");
-    cells.push_back(p.id());
+    check_in("clip_grad_norm", cells.insert(p.id()).second,
+             "a parameter is listed twice; its gradient would be scaled twice");
   }
-  std::sort(cells.begin(), cells.end());
-  check_in("clip_grad_norm", std::adjacent_find(cells.begin(), cells.end()) == cells.end(),
-           "a parameter is listed twice; its gradient would be scaled twice");
   const double norm = detail::gradient_norm(parameters);
-  const real factor = detail::clip_factor(norm, max_norm);
-  if (factor == 1) return norm;
-  detail::StepList<detail::ScaledGradient> list;
-  list.reserve(parameters.size());
-  for (const Parameter& p : parameters)  // all the memory first, so that all are scaled or none
-    if (p.trainable() && p.grad().defined()) list.push_back({p.mutate_grad(), p.numel()});
-  const detail::ChunkedLoop loop(list, 16 * 1024);
-  const auto times = kernels::table().mul;
-  loop.run(list, 0.1, [&](const detail::ScaledGradient& g, Index begin, Index count, Index) {
-    times(g.values + begin, 1, &factor, 0, g.values + begin, count);
-  });
+  detail::scale_gradients(parameters, detail::clip_factor(norm, max_norm));
   return norm;
 }
 

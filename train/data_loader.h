@@ -45,33 +45,26 @@ class DataLoader {
  public:
   class Iterator;
 
-  DataLoader(Index dataset_size, const DataLoaderOptions& options, const Generator& random)
-      : size_(dataset_size), options_(options), random_(options.generator.value_or(random)) {
+  DataLoader(Index dataset_size, const DataLoaderOptions& options, const std::optional<Generator>& random = {})
+      : size_(dataset_size),
+        options_(options),
+        random_(options.generator ? *options.generator : random.value_or(Generator(0))) {
+    check_in("data_loader", options.generator || random,
+             "nothing to draw from: pass a Generator or set options.generator");
     check_in("data_loader", dataset_size >= 0, "dataset_size ", dataset_size, " must be at least 0");
     check_in("data_loader", options.batch_size >= 1, "batch_size ", options.batch_size, " must be at least 1");
     check_in("data_loader", dataset_size > 0 || !options.shuffle, "there are no rows to shuffle");
   }
-  /// Errors: options without a generator.
-  DataLoader(Index dataset_size, const DataLoaderOptions& options)
-      : DataLoader(dataset_size, options, given(options.generator)) {}
-
   /// Batches per epoch: PyTorch's len(loader).
   Index size() const {
     return size_ / options_.batch_size + (!options_.drop_last && size_ % options_.batch_size != 0 ? 1 : 0);
   }
-  Index dataset_size() const { return size_; }
-  const DataLoaderOptions& options() const { return options_; }
 
   /// Starts an epoch.
   Iterator begin() const;
   std::default_sentinel_t end() const { return {}; }
 
  private:
-  static const Generator& given(const std::optional<Generator>& generator) {
-    check_in("data_loader", generator.has_value(), "nothing to draw from: pass a Generator or set options.generator");
-    return *generator;
-  }
-
   Index size_;
   DataLoaderOptions options_;
   Generator random_;
@@ -84,21 +77,16 @@ class DataLoader {
 ///     run.add("batches", batches);
 class DataLoader::Iterator {
  public:
-  using value_type = std::vector<Index>;
-  using difference_type = std::ptrdiff_t;
-
   explicit Iterator(const DataLoader& loader) : epoch_(std::make_shared<Epoch>(loader)) {
     static_cast<void>(loader.random_.random_int64());
   }
   /// The batch; empty at the end.
   const std::vector<Index>& operator*() const { return epoch_->batch(); }
-  const std::vector<Index>* operator->() const { return &epoch_->batch(); }
   Iterator& operator++() {
     static_cast<void>(epoch_->batch());  // an unread batch is drawn, too
     epoch_->fetched = false;
     return *this;
   }
-  void operator++(int) { ++*this; }
   friend bool operator==(const Iterator& it, std::default_sentinel_t) { return (*it).empty(); }
 
   /// Where the epoch stands. What the loader was made with is const: it must be the same where the epoch goes on.

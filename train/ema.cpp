@@ -3,37 +3,40 @@
 
 #include <algorithm>
 
+#include "engine/base/parallel.h"
+#include "engine/kernels/kernels.h"
+
 namespace mote {
 
-EMA::EMA(const Module& module, const EMAOptions& options) : decay_(options.decay), warmup_(options.warmup) {
+EMA::EMA(const Module& module, const EMAOptions& options)
+    : weights_(named_parameters(module)), decay_(options.decay), warmup_(options.warmup) {
   check_in("EMA", decay_ >= 0 && decay_ < 1, "decay ", decay_, " must be in [0, 1)");
-  for (const NamedParameter& p : named_parameters(module)) {
-    check_in("EMA", p.parameter.defined(), "parameter '", p.name, "' is not defined");
-    entries_.push_back({p.name, p.parameter, p.parameter.value()});
+  for (const auto& [name, weight] : weights_) {
+    check_in("EMA", weight.defined(), "parameter '", name, "' is not defined");
+    averages_.push_back({name, Parameter(weight.value())});
   }
-  check_in("EMA", !entries_.empty(), "there are no parameters to average");
+  check_in("EMA", !weights_.empty(), "there are no parameters to average");
 }
 
 void EMA::update() {
   check_not_in_use();
-  if (updates_ == 0) {
-    for (Entry& e : entries_) e.average = e.parameter.value();
-  } else {
-    jobs_.clear();
-    jobs_.reserve(entries_.size());
-    loop_.reserve(entries_.size());
-    for (Entry& e : entries_) {
-      Array& average = e.average;
-      if (!e.parameter.value().is_contiguous()) e.parameter.set(e.parameter.value().contiguous());
-      jobs_.push_back({e.parameter.value().data(), average.mutate(), average.numel()});
+  for (std::size_t i = 0; i < weights_.size(); ++i) {  // all the memory first
+    const Parameter &weight = weights_[i].parameter, &average = averages_[i].parameter;
+    if (!weight.value().is_contiguous()) weight.set(weight.value().contiguous());
+    if (updates_ > 0) average.mutate();
+  }
+  const double n = static_cast<double>(updates_), kept = warmup_ ? std::min(decay_, (1 + n) / (10 + n)) : decay_;
+  const real share = static_cast<real>(1 - kept);
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    const Parameter &weight = weights_[i].parameter, &average = averages_[i].parameter;
+    if (updates_ == 0) {
+      average.set(weight.value());
+      continue;
     }
-    const auto run = kernels::table().lerp;
-    const double n = static_cast<double>(updates_), kept = warmup_ ? std::min(decay_, (1 + n) / (10 + n)) : decay_;
-    const real share = static_cast<real>(1 - kept);
-    loop_.set(jobs_);
-    loop_.run(jobs_, 0.2,
-              [&](const Job& j, Index at, Index n, Index) { run(j.weight + at, share, j.average + at, n); });
-    jobs_.clear();
+    const real* const from = weight.value().data();
+    real* const to = average.mutate();
+    parallel_for(average.numel(), grain_for(0.2),
+                 [&](Index lo, Index hi) { kernels::table().lerp(from + lo, share, to + lo, hi - lo); });
   }
   ++updates_;
 }
@@ -42,29 +45,15 @@ void EMA::check_not_in_use() const {
   check_in("EMA", !in_use_, "the model has its averaged weights: end AveragedWeights first");
 }
 
-std::vector<NamedArray> EMA::averages() const {
-  check_not_in_use();
-  std::vector<NamedArray> list;
-  for (const Entry& e : entries_) list.push_back({e.name, e.average});
-  return list;
-}
-
-std::vector<StatePlace> EMA::places() {
-  check_not_in_use();
-  std::vector<StatePlace> list;
-  for (Entry& e : entries_) list.push_back({{e.name}, e.average.shape(), [&e](Array x) { e.average = std::move(x); }});
-  return list;
-}
-
 AveragedWeights::AveragedWeights(EMA& ema) : ema_(ema) {
   check_in("AveragedWeights", !ema.in_use_, "the model has its averaged weights already");
-  for (const EMA::Entry& e : ema.entries_) weights_.push_back(e.parameter.value());
+  for (const NamedParameter& p : ema.weights_) weights_.push_back(p.parameter.value());
   ema.in_use_ = true;
-  for (const EMA::Entry& e : ema.entries_) e.parameter.set(e.average);
+  for (std::size_t i = 0; i < weights_.size(); ++i) ema.weights_[i].parameter.set(ema.averages_[i].parameter.value());
 }
 
 AveragedWeights::~AveragedWeights() {
-  for (std::size_t i = 0; i < weights_.size(); ++i) ema_.entries_[i].parameter.set(std::move(weights_[i]));
+  for (std::size_t i = 0; i < weights_.size(); ++i) ema_.weights_[i].parameter.set(std::move(weights_[i]));
   ema_.in_use_ = false;
 }
 

@@ -1,12 +1,10 @@
 // EMA, the running average of a model's weights, and AveragedWeights, a scope in which the model has these weights.
 #pragma once
 
-#include <string>
+#include <utility>
 #include <vector>
 
-#include "engine/io/files/safetensors.h"
-#include "nn/state_dict.h"
-#include "train/chunks.h"
+#include "nn/module.h"
 
 namespace mote {
 
@@ -45,38 +43,31 @@ class EMA {
   void update();
   /// Calls of update() so far.
   Index updates() const { return updates_; }
-  const double& decay() const { return decay_; }
-  const bool& warmup() const { return warmup_; }
-  /// By the parameters' names; before the first update the weights at the construction. Errors, here and in places():
+  /// By the parameters' names; before the first update the weights at the construction. Errors, here and in visit():
   /// inside AveragedWeights, where a checkpoint would take the averages for the weights.
-  std::vector<NamedArray> averages() const;
-
-  // For checkpoints: where the averages go, and the count.
-  std::vector<StatePlace> places();
-  void set_updates(Index updates) { updates_ = updates; }
+  const std::vector<NamedParameter>& averages() const {
+    check_not_in_use();
+    return averages_;
+  }
+  /// For checkpoints: the averages, the count, and what must be the same where the averages go on.
+  template <class V>
+  void visit(V& v) {
+    check_not_in_use();
+    for (const NamedParameter& p : averages_) v(p.name.c_str(), p.parameter, "");
+    v("updates", updates_, "");
+    v("decay", std::as_const(decay_), "");
+    v("warmup", std::as_const(warmup_), "");
+  }
 
  private:
   friend class AveragedWeights;
-  struct Entry {
-    std::string name;
-    Parameter parameter;
-    Array average;
-  };
-  struct Job {
-    const real* weight;
-    real* average;
-    Index numel;
-  };
-  static constexpr Index chunk = 16 * 1024;  // elements per task
   void check_not_in_use() const;
 
-  std::vector<Entry> entries_;
+  std::vector<NamedParameter> weights_, averages_;
   double decay_;
   bool warmup_;
   Index updates_ = 0;
   bool in_use_ = false;
-  detail::StepList<Job> jobs_;
-  detail::ChunkedLoop loop_{chunk};
 };
 
 /// During its lifetime the parameters of an EMA's module have their averages as values; then their own again, to the

@@ -1,4 +1,5 @@
-// Evaluation in the middle of a training: a scope that leaves the run as it was, and the mean loss over fixed batches.
+// MeanLoss, a loss and how many terms it is of; evaluation in the middle of a training: a scope that leaves the run as
+// it was, and the mean loss over fixed batches.
 #pragma once
 
 #include <utility>
@@ -6,9 +7,16 @@
 
 #include "engine/autograd/tensor.h"
 #include "nn/evaluation.h"
-#include "train/mean_loss.h"
 
 namespace mote {
+
+/// A loss that is the mean of `count` terms, such as the targets that are not ignored. The count tells how much a batch
+/// weighs among others, of one step or of one evaluation.
+struct MeanLoss {
+  Tensor loss;
+  Index count = 1;
+  MeanLoss(Tensor mean, Index terms = 1) : loss(std::move(mean)), count(terms) {}
+};
 
 /// During its lifetime a model is in evaluation mode and nothing is recorded; afterwards each of its modules has the
 /// mode that it had, and each random stream that its layers draw from the state: a training that is interrupted by one,

@@ -1,13 +1,18 @@
-// What fit() does that need not be compiled with its caller.
+// One step after another, and what is looked for in the first.
 #include "train/fit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
+#include "engine/array/stream_guard.h"
 #include "engine/ops/arithmetic.h"
+#include "nn/check_fields.h"
+#include "train/clip.h"
 
 namespace mote {
-
 namespace {
 
 /// The first eight of a list of words, and how many more there are.
@@ -18,10 +23,10 @@ std::string listed(const std::vector<std::string>& words) {
   return words.size() > shown ? text + " and " + std::to_string(words.size() - shown) + " more" : text;
 }
 
-}  // namespace
-
-void detail::look_at_first_step(const Optimizer& optimizer, const FieldWatch& fields,
-                                const std::function<void(const std::string&)>& on_warning) {
+/// What fit() looks for after its first backward. Errors: fields that visit() forgot, unless a parameter got no
+/// gradient or the optimizer updates it all the same; no gradient in any parameter of the optimizer.
+void look_at_first_step(const Optimizer& optimizer, const FieldWatch& fields,
+                        const std::function<void(const std::string&)>& on_warning) {
   const std::string problem =
       fields.problem([&](const Node& leaf) { return !leaf.grad.defined() || optimizer.updates(leaf); });
   check_in("fit", problem.empty(), problem);
@@ -49,15 +54,13 @@ void detail::look_at_first_step(const Optimizer& optimizer, const FieldWatch& fi
                ": add them to it, or freeze them by set_trainable(), unless another optimizer updates them");
 }
 
-namespace {
-
 /// Whether a loss is NaN and yet does not depend on the weights that it was computed from. Takes their gradients.
 bool mean_of_nothing(const Tensor& loss, const Optimizer& optimizer) {
   if (!std::isnan(loss.item()) || !loss.requires_grad()) return false;
   loss.backward();
   const std::vector<Parameter>& all = optimizer.parameters();
   const bool reached = std::any_of(all.begin(), all.end(), [](const Parameter& p) { return p.grad().defined(); });
-  const bool flat = clip_grad_norm(all, std::numeric_limits<double>::infinity()) == 0;
+  const bool flat = detail::gradient_norm(all) == 0;
   optimizer.zero_grad();
   return reached && flat;
 }
@@ -67,32 +70,42 @@ void check_counted(Index step, bool counted) {
            " is a mean over nothing: an empty batch, or every target ignored");
 }
 
-}  // namespace
+/// The losses of the batches of one step, and the sum of their gradients.
+class StepLoss {
+ public:
+  StepLoss(Index step, Index batches) : step_(step), batches_(batches) {}
+  /// Backward of one batch. Errors: a loss that is not one element, or not finite.
+  void add(const MeanLoss& batch, const Optimizer& optimizer) {
+    const Tensor& loss = batch.loss;
+    loss.array().require("fit");
+    check_in("fit", loss.numel() == 1, "the loss of step ", step_, " has shape ", loss.shape(), ", not one element");
+    check_in("fit", batch.count >= 0, "the loss of step ", step_, " is a mean over ", batch.count, " terms");
+    if (batches_ > 1 && batch.count == 0) return;
+    const double value = static_cast<double>(loss.item());
+    check_counted(step_, !mean_of_nothing(loss, optimizer));
+    check_in("fit", std::isfinite(value), "the loss of step ", step_, " is ", value,
+             ": lower the learning rate, or run with MOTE_CHECK=finite to see where it starts");
+    const Index terms = batches_ == 1 ? 1 : batch.count;
+    count_ += terms;
+    sum_ += value * static_cast<double>(terms);
+    if (batches_ == 1) return loss.backward();
+    const Tensor weighted = loss * static_cast<real>(terms);
+    weighted.backward();
+  }
+  /// The mean loss. Errors: no batch had a term.
+  double mean() const {
+    check_counted(step_, count_ > 0);
+    return sum_ / static_cast<double>(count_);
+  }
+  /// What the gradients that are there now have to be multiplied by to be those of the mean loss.
+  double scale() const { return batches_ == 1 ? 1 : 1 / static_cast<double>(count_); }
 
-void detail::StepLoss::add(const MeanLoss& batch, const Optimizer& optimizer) {
-  const Tensor& loss = batch.loss;
-  loss.array().require("fit");
-  check_in("fit", loss.numel() == 1, "the loss of step ", step_, " has shape ", loss.shape(), ", not one element");
-  check_in("fit", batch.count >= 0, "the loss of step ", step_, " is a mean over ", batch.count, " terms");
-  if (batches_ > 1 && batch.count == 0) return;
-  const double value = static_cast<double>(loss.item());
-  check_counted(step_, !mean_of_nothing(loss, optimizer));
-  check_in("fit", std::isfinite(value), "the loss of step ", step_, " is ", value,
-           ": lower the learning rate, or run with MOTE_CHECK=finite to see where it starts");
-  const Index terms = batches_ == 1 ? 1 : batch.count;
-  count_ += terms;
-  sum_ += value * static_cast<double>(terms);
-  if (batches_ == 1) return loss.backward();
-  const Tensor weighted = loss * static_cast<real>(terms);
-  weighted.backward();
-}
+ private:
+  Index step_, batches_, count_ = 0;
+  double sum_ = 0;
+};
 
-double detail::StepLoss::mean() const {
-  check_counted(step_, count_ > 0);
-  return sum_ / static_cast<double>(count_);
-}
-
-void detail::check_fit(const FitOptions& options) {
+void check_fit(const FitOptions& options) {
   check_in("fit", options.grad_clip >= 0, "grad_clip ", options.grad_clip, " must be at least 0");
   check_in("fit", options.save_every >= 0, "save_every ", options.save_every, " must be at least 0");
   check_in("fit", options.steps >= 0, "steps ", options.steps, " must be at least 0");
@@ -102,15 +115,43 @@ void detail::check_fit(const FitOptions& options) {
            options.gradient_accumulation_steps, " must be at least 1");
 }
 
-void detail::step_at(Optimizer& optimizer, double learning_rate, double grad_scale) {
-  const double before = optimizer.learning_rate();
-  optimizer.set_learning_rate(learning_rate);
-  try {
-    optimizer.step(static_cast<real>(grad_scale));
-  } catch (...) {
-    optimizer.set_learning_rate(before);
-    throw;
+}  // namespace
+
+double fit(Optimizer& optimizer, const std::function<MeanLoss(Index)>& compute, const FitOptions& options) {
+  check_fit(options);
+  double last = 0;
+  for (Index step = options.first_step; step < options.steps; ++step) {
+    std::optional<StreamGuard> streams(std::in_place);
+    optimizer.zero_grad();
+    std::optional<FieldWatch> fields;
+    if (step == options.first_step) fields.emplace();
+    StepLoss loss(step, options.gradient_accumulation_steps);
+    for (Index i = 0; i < options.gradient_accumulation_steps; ++i) loss.add(compute(step), optimizer);
+    last = loss.mean();
+    if (fields) look_at_first_step(optimizer, *fields, options.on_warning);
+    const std::vector<Parameter>& all = optimizer.parameters();
+    StepReport report{step, options.steps, last, 0, detail::gradient_norm(all) * loss.scale()};
+    check_in("fit", std::isfinite(report.grad_norm), "the gradient of step ", step, " is not finite (norm ",
+             report.grad_norm, "): run with MOTE_CHECK=finite to see where it starts");
+    const real clipping = options.grad_clip > 0 ? detail::clip_factor(report.grad_norm, options.grad_clip) : real(1);
+    detail::scale_gradients(all, static_cast<real>(static_cast<double>(clipping) * loss.scale()));
+    const double before = optimizer.learning_rate();
+    report.learning_rate = options.schedule ? options.schedule(step) : before;
+    optimizer.set_learning_rate(report.learning_rate);
+    try {
+      optimizer.step();
+    } catch (...) {
+      optimizer.set_learning_rate(before);
+      throw;
+    }
+    streams.reset();  // the step has been taken, whatever on_step does
+    const bool go_on = !options.on_step || options.on_step(report);
+    const bool last_step = !go_on || step + 1 == options.steps;
+    if (options.save && (last_step || (options.save_every > 0 && (step + 1) % options.save_every == 0)))
+      options.save(step + 1);
+    if (!go_on) break;
   }
+  return last;
 }
 
 }  // namespace mote

@@ -26,21 +26,16 @@ std::set<const Parameter::Cell*> hidden_matrices(const Module& model) {
   return hidden;
 }
 
-/// Calls run(begin, count) for the chunks of n elements, which take about a nanosecond for three.
+/// Calls run(begin, count) for parts of n elements, which take about a nanosecond for three.
 template <class Run>
-void in_chunks(Index n, Run run) {
-  struct Elements {
-    Index numel;
-  };
-  const std::array<Elements, 1> all{{{n}}};
-  const detail::ChunkedLoop loop(all, 4 * 1024);
-  loop.run(all, 0.3, [&](const Elements&, Index at, Index count, Index) { run(at, count); });
+void in_parts(Index n, Run run) {
+  parallel_for(n, grain_for(0.3), [&](Index lo, Index hi) { run(lo, hi - lo); });
 }
 
 /// sum = a I + b gram + c square, all [n, n]; gram is used up.
 void polynomial(real a, real b, real c, real* gram, real* square, Index n) {
   const kernels::Table& t = kernels::table();
-  in_chunks(n * n, [&](Index at, Index count) {
+  in_parts(n * n, [&](Index at, Index count) {
     t.mul(gram + at, 1, &b, 0, gram + at, count);
     t.mul(square + at, 1, &c, 0, square + at, count);
     t.add(square + at, 1, gram + at, 1, square + at, count);
@@ -54,11 +49,10 @@ Array orthogonalized(Array x, Index steps) {
   if (x.numel() == 0) return x;
   const Index rows = x.shape()[0], columns = x.shape()[1], n = std::min(rows, columns);
   const bool tall = rows > columns;
-  const double norm = std::sqrt(detail::sum_of_squares(detail::Gradients{{x, x.numel()}}));
-  const real divisor = static_cast<real>(std::max(norm, 1e-7));
+  const real divisor = static_cast<real>(std::max(std::sqrt(detail::sum_of_squares(x)), 1e-7));
   real* const values = x.mutate();
-  in_chunks(x.numel(),
-            [&](Index at, Index count) { kernels::table().div(values + at, 1, &divisor, 0, values + at, count); });
+  in_parts(x.numel(),
+           [&](Index at, Index count) { kernels::table().div(values + at, 1, &divisor, 0, values + at, count); });
   Array next = Array::empty(x.shape()), gram = Array::empty({n, n}), square = Array::empty({n, n});
   for (Index k = 0; k < steps; ++k) {
     const kernels::Matrix here{x.data(), columns, 1}, turned{x.data(), 1, columns}, a{gram.mutate(), n, 1};
@@ -104,56 +98,29 @@ Optimizer::Rule Muon::orthogonalizing(std::vector<ParameterGroup> matrices) {
   return {std::move(matrices), {"momentum_buffer"}};
 }
 
-void Muon::begin() {
-  next_.clear();
-  next_.reserve(parameters().size());
-  jobs_.reserve(parameters().size());
-  loop_.reserve(parameters().size());
-  updated_ = 0;
-}
-
-/// The new momentum and the direction, apart from the old: a product may run out of memory.
-bool Muon::prepare(Slot& slot) {
-  if (slot.rule > 0) return AdamBase::prepare(slot);
-  prepare_parameter(slot);
-  const Array& before = slot.arrays[0];
-  Array momentum = before.defined() ? copy_of(before) : Array::zeros(slot.parameter.shape());
-  Array direction = copy_of(slot.parameter.grad());
-  real *const m = momentum.mutate(), *const u = direction.mutate();
-  const real share = static_cast<real>(1 - momentum_), keep = static_cast<real>(momentum_), scale = grad_scale();
-  const kernels::Table& t = kernels::table();
-  in_chunks(direction.numel(), [&](Index at, Index count) {
-    if (scale != 1) t.mul(u + at, 1, &scale, 0, u + at, count);
-    t.lerp(u + at, share, m + at, count);
-    t.lerp(m + at, keep, u + at, count);
-  });
-  next_.push_back({std::move(momentum), orthogonalized(std::move(direction), ns_steps_)});
-  return true;
-}
+/// A matrix is not prepared: its products may run out of memory.
+bool Muon::prepare(Slot& slot) { return slot.rule > 0 && AdamBase::prepare(slot); }
 
 void Muon::update(Slot& slot, double lr) {
   if (slot.rule > 0) return AdamBase::update(slot, lr);
-  Next& next = next_[updated_++];
-  slot.arrays[0] = std::move(next.momentum);
   const Shape& shape = slot.parameter.shape();
+  Array &momentum = slot.arrays[0], direction = copy_of(slot.parameter.grad());
+  if (!momentum.defined()) momentum = Array::zeros(shape);
+  real *const m = momentum.mutate(), *const u = direction.mutate();
+  const real share = static_cast<real>(1 - momentum_), keep = static_cast<real>(momentum_);
+  const kernels::Table& t = kernels::table();
+  in_parts(direction.numel(), [&](Index at, Index count) {
+    t.lerp(u + at, share, m + at, count);
+    t.lerp(m + at, keep, u + at, count);
+  });
+  direction = orthogonalized(std::move(direction), ns_steps_);
   const double size = 0.2 * std::sqrt(static_cast<double>(std::max(shape[0], shape[1])));
   const kernels::SgdStep constants{
       static_cast<real>(lr * size), static_cast<real>(size > 0 ? slot.weight_decay / size : 0), 0, 1, false, false};
-  jobs_.push_back({constants, slot.parameter.mutate(), next.direction.data(),
-                   grad_scale() != 1 ? slot.parameter.mutate_grad() : nullptr, slot.parameter.numel()});
-}
-
-void Muon::finish() {
-  AdamBase::finish();
-  const kernels::Table& t = kernels::table();
-  const real scale = grad_scale();
-  loop_.set(jobs_);
-  loop_.run(jobs_, 0.3, [&](const Job& j, Index at, Index n, Index) {
-    if (j.grad) t.mul(j.grad + at, 1, &scale, 0, j.grad + at, n);
-    t.sgd(j.constants, j.value + at, {j.direction + at, nullptr, 1}, nullptr, n);
+  real* const w = slot.parameter.mutate();
+  in_parts(direction.numel(), [&](Index at, Index count) {
+    t.sgd(constants, w + at, {direction.data() + at, nullptr, 1}, nullptr, count);
   });
-  jobs_.clear();
-  next_.clear();
 }
 
 }  // namespace mote

@@ -34,12 +34,11 @@ MuonGroups muon_groups(const Module& module, double weight_decay);
 /// AdamW, so that one learning rate serves all parameters, and AdamW's best is where to begin; Muon's own is up to
 /// twice that.
 ///
-/// Every row and column of a hidden layer learns at the same speed, where AdamW's step is dominated by few directions.
-/// It takes about half as many steps to the same loss in models of 20,000 to 800,000 parameters, each 10 to 50 %
-/// longer, and half of AdamW's memory. Sources: Jordan et al. 2024 (kellerjordan.github.io/posts/muon); the factor: Liu
-/// et al. 2025 (Moonlight). The formulas are those of torch.optim.Muon with adjust_lr_fn="match_rms_adamw", which
-/// iterates in bfloat16. Errors: settings below 0 or not finite, a momentum or betas outside [0, 1), ns_steps below 1,
-/// a parameter among the matrices that is none; those of Optimizer.
+/// Every row and column of a hidden layer learns at the same speed, where AdamW's step is dominated by few directions;
+/// what comes of that: train/tasks/README.md. Sources: Jordan et al. 2024 (kellerjordan.github.io/posts/muon); the
+/// factor: Liu et al. 2025 (Moonlight). The formulas are those of torch.optim.Muon with adjust_lr_fn="match_rms_adamw",
+/// which iterates in bfloat16. Errors: settings below 0 or not finite, a momentum or betas outside [0, 1), ns_steps
+/// below 1, a parameter among the matrices that is none; those of Optimizer.
 class Muon : public detail::AdamBase {
  public:
   explicit Muon(MuonGroups groups, const MuonOptions& options = {});
@@ -49,31 +48,14 @@ class Muon : public detail::AdamBase {
                                                                                                       const O& = {});
 
  protected:
-  void begin() override;
   bool prepare(Slot& slot) override;
   void update(Slot& slot, double lr) override;
-  void finish() override;
 
  private:
-  /// What prepare() computes for a matrix and update() and finish() use.
-  struct Next {
-    Array momentum, direction;
-  };
-  struct Job {
-    kernels::SgdStep constants;
-    real* value;
-    const real* direction;
-    real* grad;  // to be scaled, or null
-    Index numel;
-  };
   static Rule orthogonalizing(std::vector<ParameterGroup> matrices);
 
   double momentum_;
   Index ns_steps_;
-  detail::StepList<Next> next_ = {};
-  std::size_t updated_ = 0;  // how many of these
-  detail::StepList<Job> jobs_ = {};
-  detail::ChunkedLoop loop_{chunk};
 };
 
 }  // namespace mote

@@ -8,56 +8,12 @@
 
 #include "engine/autograd/op.h"
 #include "engine/base/number_text.h"
+#include "engine/base/storage.h"
 #include "engine/io/text/table.h"
 
 namespace mote {
 namespace {
 
-/// Reads entries of an OptimizerState and collects its problems.
-class StateReader {
- public:
-  explicit StateReader(const OptimizerState& state) : state_(state) {}
-
-  Index count(const std::string& name) {
-    asked_.insert(name);
-    const auto found = state_.counts.find(name);
-    if (found == state_.counts.end())
-      problems_.insert("count '" + name + "' is missing");
-    else if (found->second < 0)
-      problems_.insert("count '" + name + "' must be at least 0");
-    else
-      return found->second;
-    return 0;
-  }
-  /// Undefined for a parameter without a step: it has no state yet.
-  Array array(const std::string& name, const Shape& shape, bool stepped) {
-    asked_.insert(name);
-    const auto found = state_.arrays.find(name);
-    const bool given = found != state_.arrays.end() && found->second.defined();
-    if (given && !stepped) problems_.insert("array '" + name + "' is given, but its parameter has had no step");
-    if (!given && stepped) problems_.insert("array '" + name + "' is missing");
-    if (!given) return Array();
-    if (found->second.shape() != shape)
-      problems_.insert("array '" + name + "' has shape " + text_of(found->second.shape()) + ", its parameter " +
-                       text_of(shape));
-    return found->second;
-  }
-  /// All problems, unknown names included, as one sentence; "" if there are none.
-  std::string problems() {
-    for (const auto& entry : state_.counts) expect("count", entry.first);
-    for (const auto& entry : state_.arrays) expect("array", entry.first);
-    std::string text;
-    for (const std::string& problem : problems_) text += (text.empty() ? "" : "; ") + problem;
-    return text;
-  }
-
- private:
-  void expect(const std::string& kind, const std::string& name) {
-    if (!asked_.contains(name)) problems_.insert(kind + " '" + name + "' is not of this optimizer");
-  }
-  const OptimizerState& state_;
-  std::set<std::string> problems_, asked_;
-};
 
 }  // namespace
 
@@ -96,8 +52,19 @@ Optimizer::Optimizer(OpName name, std::vector<Rule> rules, double lr, double wei
     : name_(name), learning_rate_(lr) {
   check_setting("weight_decay", weight_decay);
   for (Rule& rule : rules) {
+    for (ParameterGroup& group : rule.groups) {
+      if (!group.weight_decay) group.weight_decay = weight_decay;
+      check_setting("weight_decay of a group", *group.weight_decay);
+      check_setting("lr_scale of a group", group.lr_scale);
+      for (const auto& [name, parameter] : group.parameters) {
+        check_in(name_, parameter.defined(), "parameter '", name, "' is not defined");
+        slots_.push_back({name, parameter, *group.weight_decay, group.lr_scale, 0, Arrays(rule.state_names.size()),
+                          state_names_.size()});
+        parameters_.push_back(parameter);
+      }
+      groups_.push_back(std::move(group));
+    }
     state_names_.push_back(std::move(rule.state_names));
-    for (ParameterGroup& group : rule.groups) add_group(std::move(group), weight_decay, state_names_.size() - 1);
   }
   set_learning_rate(lr);
   check_in(name_, !slots_.empty(), "there are no parameters to optimize");
@@ -122,52 +89,28 @@ void Optimizer::check_setting(const char* what, double value) const {
            " is beyond the range of the type of the weights");
 }
 
-void Optimizer::add_group(ParameterGroup group, double weight_decay, std::size_t rule) {
-  if (!group.weight_decay) group.weight_decay = weight_decay;
-  check_setting("weight_decay of a group", *group.weight_decay);
-  check_setting("lr_scale of a group", group.lr_scale);
-  for (const NamedParameter& p : group.parameters) {
-    check_in(name_, p.parameter.defined(), "parameter '", p.name, "' is not defined");
-    slots_.push_back(
-        {p.name, p.parameter, *group.weight_decay, group.lr_scale, 0, Arrays(state_names_[rule].size()), rule});
-    parameters_.push_back(p.parameter);
-  }
-  groups_.push_back(std::move(group));
-}
-
-bool Optimizer::has_step(const Slot& slot) { return slot.parameter.trainable() && slot.parameter.grad().defined(); }
-
-void Optimizer::prepare_parameter(const Slot& slot) {
+void Optimizer::prepare_in_place(Slot& slot) {
   slot.parameter.mutate();
   if (!slot.parameter.grad().is_contiguous()) slot.parameter.set_grad(slot.parameter.grad().contiguous());
+  for (Array& array : slot.arrays) {
+    if (!array.defined()) array = Array::zeros(slot.parameter.shape());
+    array.mutate();
+  }
 }
 
-kernels::ScaledGrad Optimizer::gradient(const Slot& slot) const {
-  if (grad_scale_ == 1) return {slot.parameter.grad().data(), nullptr, 1};
-  real* const g = slot.parameter.mutate_grad();
-  return {g, g, grad_scale_};
-}
-
-std::size_t Optimizer::step(real grad_scale) {
+std::size_t Optimizer::step() {
   const Op op(name_);  // records nothing; observers see how long it takes
   struct Before {
     Slot *slot, kept;
-    Array value, grad;
+    Array value;
   };
-  std::vector<Before> before;  // of the updates that may fail: what they have to be undone with
-  grad_scale_ = grad_scale;
-  begin();
-  for (Slot& slot : slots_) {
-    if (!has_step(slot)) continue;
-    if (grad_scale != 1) slot.parameter.mutate_grad();
-    if (!prepare(slot)) before.push_back({&slot, slot, slot.parameter.value(), slot.parameter.grad()});
-  }
+  // Of the updates that may fail: what they have to be undone with.
+  std::vector<Before, CachedAllocator<Before>> before;
+  const auto has_step = [](const Slot& s) { return s.parameter.trainable() && s.parameter.grad().defined(); };
+  for (Slot& slot : slots_)
+    if (has_step(slot) && !prepare(slot)) before.push_back({&slot, slot, slot.parameter.value()});
   std::size_t updated = 0;
   const auto update_one = [&](Slot& slot) {
-    if (grad_scale != 1 && !scales_gradients()) {
-      real* const g = slot.parameter.mutate_grad();
-      kernels::table().mul(g, 1, &grad_scale, 0, g, slot.parameter.numel());
-    }
     ++slot.steps;
     update(slot, learning_rate_ * slot.lr_scale);
     ++updated;
@@ -177,7 +120,6 @@ std::size_t Optimizer::step(real grad_scale) {
   } catch (...) {
     for (Before& b : before) {
       b.slot->parameter.set(std::move(b.value));
-      b.slot->parameter.set_grad(std::move(b.grad));
       *b.slot = std::move(b.kept);
     }
     throw;
@@ -188,7 +130,6 @@ std::size_t Optimizer::step(real grad_scale) {
       ++done;
     else if (has_step(slot))
       update_one(slot);
-  finish();
   ++steps_;
   return updated;
 }
@@ -205,23 +146,44 @@ OptimizerState Optimizer::state() const {
   for (const Slot& slot : slots_) {
     state.counts[slot.name + ".step"] = slot.steps;
     for (std::size_t i = 0; i < slot.arrays.size(); ++i)
-      if (slot.steps > 0 && slot.arrays[i].defined())
-        state.arrays[slot.name + "." + state_names_[slot.rule][i]] = slot.arrays[i];
+      if (const Array& array = slot.arrays.at(i); slot.steps > 0 && array.defined())
+        state.arrays[slot.name + "." + state_names_[slot.rule][i]] = array;
   }
   return state;
 }
 
 std::function<void()> Optimizer::change_to(const OptimizerState& state) {
-  StateReader read(state);
-  const Index steps = read.count("steps");
+  OptimizerState rest = state;  // what is not taken out of it is not of this optimizer
+  std::set<std::string> problems;
+  const auto count = [&](const std::string& name) -> Index {
+    const auto entry = rest.counts.extract(name);
+    if (!entry || entry.mapped() < 0)
+      problems.insert("count '" + name + (entry ? "' must be at least 0" : "' is missing"));
+    return entry ? entry.mapped() : 0;
+  };
+  const auto array = [&](const std::string& name, const Slot& slot) {
+    const auto entry = rest.arrays.extract(name);
+    const Array found = entry ? entry.mapped() : Array();
+    if (found.defined() != (slot.steps > 0))
+      problems.insert("array '" + name +
+                      (slot.steps > 0 ? "' is missing" : "' is given, but its parameter has had no step"));
+    if (found.defined() && found.shape() != slot.parameter.shape())
+      problems.insert("array '" + name + "' has shape " + text_of(found.shape()) + ", its parameter " +
+                      text_of(slot.parameter.shape()));
+    return found;
+  };
+  const Index steps = count("steps");
   std::vector<Slot> slots = slots_;
   for (Slot& slot : slots) {
-    slot.steps = read.count(slot.name + ".step");
+    slot.steps = count(slot.name + ".step");
     for (std::size_t i = 0; i < slot.arrays.size(); ++i)
-      slot.arrays[i] = read.array(slot.name + "." + state_names_[slot.rule][i], slot.parameter.shape(), slot.steps > 0);
+      slot.arrays[i] = array(slot.name + "." + state_names_[slot.rule][i], slot);
   }
-  const std::string problems = read.problems();
-  check_in(name_, problems.empty(), "this state does not fit: ", problems);
+  for (const auto& [name, left] : rest.counts) problems.insert("count '" + name + "' is not of this optimizer");
+  for (const auto& [name, left] : rest.arrays) problems.insert("array '" + name + "' is not of this optimizer");
+  std::string text;
+  for (const std::string& problem : problems) text += (text.empty() ? "" : "; ") + problem;
+  check_in(name_, problems.empty(), "this state does not fit: ", text);
   return [this, slots = std::move(slots), steps]() mutable {
     slots_.swap(slots);
     steps_ = steps;

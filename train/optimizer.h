@@ -46,11 +46,8 @@ class Optimizer {
   /// One update of every parameter that is trainable and has a gradient; the others keep their values, state and step
   /// count, and do not decay. Returns how many parameters were updated. Gradients are kept: call zero_grad(). NaN in a
   /// gradient reaches its parameter, as in PyTorch; clip_grad_norm() reveals it before the step. After an error (no
-  /// memory) all is as before the step, gradients included.
-  std::size_t step() { return step(1); }
-  /// The same after all gradients have been multiplied by `grad_scale`, and rounded, as clipping does, in one pass over
-  /// memory instead of two.
-  std::size_t step(real grad_scale);
+  /// memory) all is as before the step.
+  std::size_t step();
   /// Drops all gradients (PyTorch's set_to_none = true, its default since 2.0).
   void zero_grad() const {
     for (const Parameter& p : parameters_) p.zero_grad();
@@ -79,13 +76,10 @@ class Optimizer {
   /// The arrays kept for a parameter. Errors: one that has no name.
   struct Arrays : std::vector<Array> {
     using std::vector<Array>::vector;
-    Array& operator[](std::size_t i) { return check_named(i), std::vector<Array>::operator[](i); }
-    const Array& operator[](std::size_t i) const { return check_named(i), std::vector<Array>::operator[](i); }
-
-   private:
-    void check_named(std::size_t i) const {
+    Array& operator[](std::size_t i) {
       check_in("optimizer", i < size(), "update() uses slot.arrays[", i, "], and its constructor names ", size(),
                " arrays to keep per parameter");
+      return std::vector<Array>::operator[](i);
     }
   };
   /// One parameter and its state: as many arrays as there are state names, undefined before the first update.
@@ -103,7 +97,6 @@ class Optimizer {
     std::vector<ParameterGroup> groups;
     std::vector<std::string> state_names;
   };
-  static constexpr Index chunk = 4 * 1024;  ///< elements per task of a parallel loop
 
   /// `name` opens the errors; `weight_decay` is for groups without one of their own. Errors: no parameters, an
   /// undefined one, a cell or a name listed twice, settings below 0 or not finite.
@@ -112,42 +105,24 @@ class Optimizer {
       : Optimizer(name, {{std::move(groups), std::move(state_names)}}, lr, weight_decay) {}
   /// The same for an optimizer that updates some parameters by another rule than the rest.
   Optimizer(OpName name, std::vector<Rule> rules, double lr, double weight_decay);
-  /// Called at the beginning of a step. May fail.
-  virtual void begin() {}
   /// Updates one parameter, which has a gradient. `lr` is its own: learning_rate() times lr_scale.
   virtual void update(Slot& slot, double lr) = 0;
   /// Allocates whatever update() will need, without a change that can be seen, and returns true: update() will not
   /// fail. False, the default: update() may fail, so step() holds on to the old arrays, and update() should not write
   /// to their elements, which would copy them. Parameters that were not prepared are updated first.
   virtual bool prepare(Slot&) { return false; }
-  /// What most need: a value and a gradient that update() can use in place.
-  static void prepare_parameter(const Slot& slot);
-  /// Called after the last update() of a step, for those that only note there what they then do for all parameters in
-  /// one parallel loop. Must not fail.
-  virtual void finish() {}
-  /// Whether the update multiplies by the step's grad_scale, as gradient() asks it to; otherwise step() does, before.
-  virtual bool scales_gradients() const { return false; }
-  /// What this step multiplies gradients by.
-  real grad_scale() const { return grad_scale_; }
-  /// This step's gradient for a kernel that scales it, and the part of it from element `at` on.
-  kernels::ScaledGrad gradient(const Slot& slot) const;
-  static kernels::ScaledGrad part_of(const kernels::ScaledGrad& grad, Index at) {
-    return {grad.values + at, grad.scaled ? grad.scaled + at : nullptr, grad.scale};
-  }
+  /// What most need: a value, a gradient and arrays, zeros at first, that update() can use in place.
+  static void prepare_in_place(Slot& slot);
   /// Errors unless `value` is at least 0, finite, and no larger than `real` can hold.
   void check_setting(const char* what, double value) const;
 
  private:
-  void add_group(ParameterGroup group, double weight_decay, std::size_t rule);
-  static bool has_step(const Slot& slot);
-
   OpName name_;
   std::vector<std::vector<std::string>> state_names_;  // of each rule
   std::vector<ParameterGroup> groups_;
   std::vector<Parameter> parameters_;
   std::vector<Slot> slots_;
   double learning_rate_;
-  real grad_scale_ = 1;
   Index steps_ = 0;
 };
 

@@ -76,11 +76,6 @@ Progress::Progress(std::ostream& out, bool terminal, ProgressOptions options)
     : out_(out), terminal_(terminal), options_(std::move(options)) {
   check_in("Progress", options_.width >= 0 && options_.every_steps >= 0, "width ", options_.width, " and every_steps ",
            options_.every_steps, " must be at least 0");
-  check_in("Progress",
-           options_.refresh >= 0 && options_.every_seconds >= 0 && std::isfinite(options_.refresh) &&
-               std::isfinite(options_.every_seconds),
-           "refresh ", options_.refresh, " and every_seconds ", options_.every_seconds,
-           " must be at least 0 and finite");
   const char* const term = std::getenv("TERM");
   if (term && std::string_view(term) == "dumb") terminal_ = false;
 }
@@ -108,14 +103,9 @@ void Progress::update(Index step, Index total, double loss, double learning_rate
   started_ = true;
   pending_ = true;
   step_ = step, total_ = total, loss_ = loss, learning_rate_ = learning_rate, grad_norm_ = grad_norm;
-  if (begins || step == total || due(step, time)) write(time);
-}
-
-bool Progress::due(Index step, double time) const {
-  const double waited = time - written_time_;
-  if (terminal_) return waited >= options_.refresh;
   const Index every = std::max<Index>(1, options_.every_steps);
-  return step / every != written_step_ / every && waited >= options_.every_seconds;
+  const bool due = terminal_ ? time - written_time_ >= 0.1 : step / every != written_step_ / every;
+  if (begins || step == total || due) write(time);
 }
 
 std::string Progress::text(double time, std::size_t room) const {
@@ -163,13 +153,9 @@ void Progress::write(double time) {
   written_time_ = time;
 }
 
-void Progress::clear_line() {
+void Progress::note(const std::string& line) {
   if (shown_ > 0) out_ << '\r' << std::string(shown_, ' ') << '\r';
   shown_ = 0;
-}
-
-void Progress::note(const std::string& line) {
-  clear_line();
   out_ << line << '\n' << std::flush;
   if (terminal_ && started_) write(newest_time_);
 }

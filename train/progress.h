@@ -18,20 +18,18 @@ int terminal_width();
 
 struct ProgressOptions {
   int width = 0;                       ///< columns of the terminal; 0: terminal_width(), queried for each line
-  double refresh = 0.1;                ///< on a terminal: seconds between two updates
-  Index every_steps = 100;             ///< elsewhere: a line at each multiple of this; 0: at every step
-  double every_seconds = 0;            ///< elsewhere, also: least seconds between two lines
+  Index every_steps = 100;             ///< not on a terminal: a line at each multiple of this; 0: at every step
   Index tokens_per_step = 0;           ///< 0: tokens per second are not shown
   std::function<double()> clock = {};  ///< seconds since any moment; empty: the system's steady clock
 };
 
 /// Prints "step 1200/5000 | loss 1.2345 | lr 3.00e-04 | norm 0.52 | 12.3 steps/s | 45.2k tokens/s | 5m12s left" to
-/// `out`: on a terminal one line that rewrites itself, without what does not fit; elsewhere a line now and then. The
-/// text is plain ASCII without colours or escape codes, so NO_COLOR has nothing to switch off; TERM=dumb selects lines.
-/// Rates are averages since the first update.
+/// `out`: on a terminal one line that rewrites itself ten times a second, without what does not fit; elsewhere a line
+/// now and then. The text is plain ASCII without colours or escape codes, so NO_COLOR has nothing to switch off;
+/// TERM=dumb selects lines. Rates are averages since the first update.
 class Progress {
  public:
-  /// Errors: options below 0 or not finite.
+  /// Errors: options below 0.
   Progress(std::ostream& out, bool terminal, ProgressOptions options = {});
   ~Progress();
   Progress(const Progress&) = delete;
@@ -47,10 +45,8 @@ class Progress {
 
  private:
   double now();
-  bool due(Index step, double time) const;
   std::string text(double time, std::size_t room) const;
   void write(double time);
-  void clear_line();
 
   std::ostream& out_;
   bool terminal_;

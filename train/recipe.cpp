@@ -28,18 +28,20 @@ std::unique_ptr<Optimizer> make_optimizer(const Recipe& r, const Module& module)
 }
 
 FitOptions fit_options(const Recipe& r) {
-  check_in("recipe", r.max_iters >= 0, "max_iters ", r.max_iters, " must be at least 0");
+  const Index decay_end = r.lr_decay_iters.value_or(r.max_iters);
+  const auto at_least = [](Index least, const char* name, auto value) {
+    check_in("recipe", value >= static_cast<decltype(value)>(least), name, " ", value, " must be at least ", least);
+  };
+  at_least(0, "max_iters", r.max_iters);
   check_in("recipe", r.batch_size >= 1 && r.batch_size <= 1'000'000, "batch_size ", r.batch_size,
            " must be 1 to 1000000");
-  check_in("recipe", r.warmup_iters >= 0, "warmup_iters ", r.warmup_iters, " must be at least 0");
-  const Index decay_end = r.lr_decay_iters.value_or(r.max_iters);
-  check_in("recipe", decay_end >= 0, "lr_decay_iters ", decay_end, " must be at least 0");
-  check_in("recipe", r.gradient_accumulation_steps >= 1, "gradient_accumulation_steps ", r.gradient_accumulation_steps,
-           " must be at least 1");
-  check_in("recipe", r.eval_interval >= 0, "eval_interval ", r.eval_interval, " must be at least 0");
+  at_least(0, "warmup_iters", r.warmup_iters);
+  at_least(0, "lr_decay_iters", decay_end);
+  at_least(1, "gradient_accumulation_steps", r.gradient_accumulation_steps);
+  at_least(0, "eval_interval", r.eval_interval);
   check_in("recipe", r.eval_iters >= 1 && r.eval_iters <= 10'000'000 / r.batch_size, "eval_iters ", r.eval_iters,
            " must be at least 1, and at most 10000000 sequences in batches of ", r.batch_size);
-  check_in("recipe", r.grad_clip >= 0, "grad_clip ", r.grad_clip, " must be at least 0");
+  at_least(0, "grad_clip", r.grad_clip);
   check_in("recipe", !r.min_lr || (*r.min_lr >= 0 && *r.min_lr <= r.learning_rate), "min_lr ", r.min_lr.value_or(0),
            " must be 0 to learning_rate ", r.learning_rate);
   const bool has_end = r.schedule != ScheduleKind::constant;

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
-#include "train/chunks.h"
 #include "train/optimizer.h"
 
 namespace mote {
@@ -39,16 +39,7 @@ class SGD : public Optimizer {
   __attribute__((unavailable("write SGD(all_parameters(model), {.lr = 1e-3})"))) explicit SGD(const P&, const O& = {});
 
  protected:
-  bool prepare(Slot& slot) override {
-    prepare_parameter(slot);
-    for (Array& velocity : slot.arrays) {
-      if (!velocity.defined()) velocity = Array::empty(slot.parameter.shape());
-      velocity.mutate();
-    }
-    jobs_.reserve(parameters().size());
-    loop_.reserve(parameters().size());
-    return true;
-  }
+  bool prepare(Slot& slot) override { return prepare_in_place(slot), true; }
   void update(Slot& slot, double lr) override {
     const bool moving = !slot.arrays.empty(), first = moving && slot.steps == 1;
     const kernels::SgdStep s{static_cast<real>(lr),
@@ -57,31 +48,15 @@ class SGD : public Optimizer {
                              static_cast<real>(1 - options_.dampening),
                              options_.nesterov,
                              first};
-    jobs_.push_back({s, slot.parameter.mutate(), gradient(slot), moving ? slot.arrays[0].mutate() : nullptr,
-                     slot.parameter.numel()});
-  }
-  bool scales_gradients() const override { return true; }
-  void finish() override {
-    const auto run = kernels::table().sgd;
-    loop_.set(jobs_);
-    loop_.run(jobs_, 0.3, [&](const Job& j, Index at, Index n, Index) {
-      run(j.constants, j.value + at, part_of(j.grad, at), j.velocity ? j.velocity + at : nullptr, n);
+    real *const w = slot.parameter.mutate(), *const velocity = moving ? slot.arrays[0].mutate() : nullptr;
+    const real* const g = slot.parameter.grad().data();
+    parallel_for(slot.parameter.numel(), grain_for(0.3), [&](Index lo, Index hi) {
+      kernels::table().sgd(s, w + lo, {g + lo, nullptr, 1}, velocity ? velocity + lo : nullptr, hi - lo);
     });
-    jobs_.clear();
   }
 
  private:
-  /// One parameter's update, noted by update() and done by finish().
-  struct Job {
-    kernels::SgdStep constants;
-    real* value;
-    kernels::ScaledGrad grad;
-    real* velocity;
-    Index numel;
-  };
   SGDOptions options_;
-  detail::StepList<Job> jobs_ = {};
-  detail::ChunkedLoop loop_{chunk};
 };
 
 }  // namespace mote

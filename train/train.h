@@ -13,7 +13,7 @@
 #include "train/progress.h"
 #include "train/recipe.h"
 #include "train/run/dataset.h"
-#include "train/run/report.h"
+#include "train/run/run.h"
 #include "train/schedule.h"
 #include "train/sgd.h"
 #include "train/stop_signal.h"

@@ -151,12 +151,12 @@ TEST_CASE("DataLoader: iterators, two epochs at once, a loader that is gone") {
   auto it = fresh().begin();  // the loader is no more
   CHECK(*it == *it);          // looked at twice, drawn once
   const Rows first = *it;
-  CHECK(it->size() == 4);
+  CHECK((*it).size() == 4);
   auto copy = it;
   ++copy;
   CHECK(*it == *copy);
   CHECK(*it != first);
-  it++, ++it;
+  ++it, ++it;
   CHECK(it == std::default_sentinel);
   ++it;
   CHECK(it == std::default_sentinel);

@@ -80,18 +80,6 @@ TEST_CASE("progress: plain lines") {
   CHECK(s.take() == "step 7/100 | loss 1.0000 | lr 1.00e+00\n");
 }
 
-TEST_CASE("progress: at most every so many seconds") {
-  Screen s;
-  ProgressOptions o = s.options();
-  o.every_steps = 0, o.every_seconds = 10;
-  Progress p(s.out, false, o);
-  p.update(1, 0, 1, 1), s.take();
-  s.time += 9, p.update(2, 0, 1, 1);
-  CHECK(s.take() == "");
-  s.time += 1, p.update(3, 0, 1, 1);
-  CHECK(s.take() == "step 3 | loss 1.0000 | lr 1.00e+00 | 0.2 steps/s\n");
-}
-
 TEST_CASE("progress: odd numbers and clocks") {
   Screen s;
   ProgressOptions o = s.options();
@@ -176,7 +164,7 @@ TEST_CASE("progress: the norm of the gradient and tokens per second; what has no
 TEST_CASE("progress: by default the clock is the system's and the width the terminal's") {
   const Term xterm("xterm");
   const ProgressOptions defaults;
-  CHECK((defaults.width == 0 && defaults.refresh == 0.1 && defaults.every_steps == 100 && defaults.every_seconds == 0));
+  CHECK((defaults.width == 0 && defaults.every_steps == 100));
   Screen s;
   Progress p(s.out, true);
   p.update(1, 2, 1, 1);
@@ -191,8 +179,6 @@ TEST_CASE("progress: a dumb terminal gets lines; errors; widths") {
   CHECK(s.take() == "step 1/2 | loss 1.0000 | lr 1.00e+00\n");
   CHECK_THROWS_AS(Progress(s.out, true, {.width = -1}), Error);
   CHECK_THROWS_AS(Progress(s.out, true, {.every_steps = -1}), Error);
-  CHECK_THROWS_AS(Progress(s.out, true, {.refresh = NaN}), Error);
-  CHECK_THROWS_AS(Progress(s.out, true, {.every_seconds = inf}), Error);
   CHECK(terminal_width() > 0);
   const auto width_elsewhere = [](const char* columns) {  // where neither stdout nor stderr is a terminal
     return in_child([columns] {

@@ -1,6 +1,7 @@
 // Data, what a run learns from and is asked about: batches, what is held out, questions, how both print.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,13 @@ struct Batch {
   }
 };
 
+/// Row `n` of [N, T].
+inline std::vector<Index> row_of(const IntArray& rows, Index n) {
+  std::vector<Index> row;
+  for (Index i = 0; i < rows.shape()[1]; ++i) row.push_back(rows.at({n, i}));
+  return row;
+}
+
 /// Questions and what a model should answer: prompts [N, P] to go on from, or a Dataset's inputs in `values` or
 /// prompts, and answers [N, A].
 struct Questions {
@@ -39,7 +47,11 @@ struct Questions {
     return {rows(prompts), rows(answers), rows(values)};
   }
   /// Whether row `n` of `given` [N, A] is the whole answer to question n.
-  bool right(Index n, const IntArray& given) const;
+  bool right(Index n, const IntArray& given) const {
+    check_in("right", given.shape() == answers.shape(), "answers ", given.shape(),
+             " must have the shape of the expected ones, ", answers.shape());
+    return row_of(given, n) == row_of(answers, n);
+  }
 };
 
 /// Which examples: those to train on, or those that are held out.
@@ -87,9 +99,16 @@ class Data {
   virtual std::string word(Index id) const { return std::to_string(id); }
 };
 
-/// Row `n` of [N, T].
-std::vector<Index> row_of(const IntArray& rows, Index n);
 /// Rows of equal lengths as [rows, length]; no rows: [0, length_of_none]. Errors: unequal lengths.
-IntArray stack_rows(const std::vector<std::vector<Index>>& rows, Index length_of_none = 0);
+inline IntArray stack_rows(const std::vector<std::vector<Index>>& rows, Index length_of_none = 0) {
+  const std::size_t width = rows.empty() ? static_cast<std::size_t>(length_of_none) : rows[0].size();
+  IntArray all({static_cast<Index>(rows.size()), static_cast<Index>(width)});
+  Index* to = all.mutate();
+  for (const std::vector<Index>& row : rows) {
+    check_in("stack_rows", row.size() == width, "rows of ", width, " and of ", row.size(), " ids");
+    to = std::copy(row.begin(), row.end(), to);
+  }
+  return all;
+}
 
 }  // namespace mote

@@ -12,13 +12,7 @@ namespace mote {
 /// Rows of inputs, an Array [N, ...] of values or an IntArray [N, T] of ids, and a target for each: an IntArray [N] of
 /// classes, or an Array [N, ...] of values. A fraction of the rows, drawn once, is held out; batches are rows drawn
 /// from the rest. Classes are questions, each with one right answer, so that accuracy is measured; values have a loss
-/// alone.
-///
-///     const Dataset digits(images, labels);
-///     MLP model({64, 32, 10}, Generator(1));
-///     Run run(digits, subject_of(model), {.max_iters = 500}, {.folder = "runs/digits"});
-///
-/// Errors: different numbers of rows, a split with none, classes below 0.
+/// alone. Errors: different numbers of rows, a split with none, classes below 0.
 class Dataset : public Data {
  public:
   Dataset(AnyArray inputs, AnyArray targets, double held_out = 0.1, std::string name = "dataset");

@@ -31,14 +31,6 @@ FolderLock::FolderLock(const std::string& folder) : folder_(folder), path_(folde
   write_all(file_.get(), id.data(), id.size());
 }
 
-FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {
-  folder_.swap(other.folder_);
-  path_.swap(other.path_);
-  ours_ = other.ours_;
-  file_ = std::move(other.file_);
-  return *this;
-}
-
 FolderLock::~FolderLock() {
   if (file_) remove_locked(file_, path_);
 }

@@ -16,7 +16,6 @@ class FolderLock {
  public:
   explicit FolderLock(const std::string& folder);
   FolderLock(FolderLock&&) noexcept = default;
-  FolderLock& operator=(FolderLock&&) noexcept;
   ~FolderLock();
   /// Errors: the folder's name is that of another folder by now.
   void check_ours() const;

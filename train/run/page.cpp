@@ -60,12 +60,7 @@ std::vector<HeadsThen> selected(const std::vector<HeadsThen>& heads) {
 /// JSON that may stand in a <script>: nothing in it can end the element or open a comment.
 std::string script_json(const Json& value) {
   std::string out;
-  for (const char c : text_of(value)) {
-    if (c == '<')
-      out += "\\u003c";
-    else
-      out += c;
-  }
+  for (const char c : text_of(value)) out += c == '<' ? std::string("\\u003c") : std::string(1, c);
   return out;
 }
 

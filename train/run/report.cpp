@@ -1,9 +1,8 @@
 // What a report shows, and in which order: facts, charts, answers, heads, settings.
-#include "train/run/report.h"
-
 #include "engine/base/number_text.h"
 #include "engine/io/pictures/heads.h"
 #include "train/run/page.h"
+#include "train/run/run.h"
 
 namespace mote {
 namespace {
@@ -117,12 +116,7 @@ void write_report(const Run& run) {
   report.tables = tables(evaluations, run.ending(), run.data().graded());
   for (const EvaluationReport& r : evaluations)
     if (!r.heads.empty()) report.heads.push_back({r.step, r.heads});
-  if (!report.heads.empty()) {  // as many tokens as its first head has queries
-    std::size_t T = 0;
-    while ((T + 1) * (T + 2) / 2 <= report.heads[0].layers[0][0].size()) ++T;
-    report.tokens = run.evaluator().tokens();
-    report.tokens.resize(std::min(T, report.tokens.size()));
-  }
+  report.tokens = run.evaluator().tokens();
   for (const SettingsGroup& group : run.settings()) {
     ReportTable table{group.title, {}};
     for (const Field& f : group.fields)

@@ -18,12 +18,6 @@ namespace mote {
 /// A model that learns from data as a recipe says. With a folder the run is kept there, and goes on where an
 /// interrupted one stopped: it ends in the bits of one that never was.
 ///
-///     auto task = make_task("induction");
-///     GPT model(gpt_config(task->recipe().config, task->vocab_size(), task->block_size()), Generator(1));
-///     Run run(*task, subject_of(model), task->recipe(), {.folder = "runs/induction"});
-///     run.train([](const RunReport& r) { std::cout << r << "\n"; });
-///     write_report(run);
-///
 /// In the folder: checkpoints (train/run/run_folder.h), log.jsonl and evaluations.jsonl, which say nothing of time, so
 /// that a run that was interrupted writes the same bytes, rates.jsonl, which does, and for people config.json and
 /// report.html.
@@ -47,7 +41,6 @@ class Run {
   Index steps() const { return steps_; }  ///< taken so far
   const Data& data() const { return data_; }
   const Subject& subject() const { return subject_; }
-  const RunOptions& options() const { return options_; }
   const Optimizer& optimizer() const { return *optimizer_; }
   const Evaluator& evaluator() const { return *evaluator_; }
   const std::vector<SettingsGroup>& settings() const { return settings_; }
@@ -96,5 +89,9 @@ class Run {
   std::vector<RunWarning> warnings_;  ///< to be told when it trains
   double began_ = 0;
 };
+
+/// Writes report.html, loss.svg and heads.svg into the folder of a run. No clock is in them: they are the same for one
+/// that was interrupted. Errors: a run that is not kept; a log that somebody has changed.
+void write_report(const Run& run);
 
 }  // namespace mote

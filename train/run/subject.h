@@ -9,7 +9,7 @@
 #include "engine/ops/loss.h"
 #include "engine/ops/reduce.h"
 #include "train/checkpoint.h"
-#include "train/mean_loss.h"
+#include "train/evaluate.h"
 #include "train/run/data.h"
 
 namespace mote {

@@ -1,6 +1,9 @@
 // AnswerTask, the base of tasks made of question, separator, answer.
 #pragma once
 
+#include <algorithm>
+#include <utility>
+
 #include "train/tasks/task.h"
 
 namespace mote {
@@ -36,9 +39,26 @@ class AnswerTask : public Task {
   Recipe recipe() const override { return {}; }
 
   /// Inputs and targets [size, Q + A].
-  Batch batch(Index size, Split split, const Generator& random) const override;
+  Batch batch(Index size, Split split, const Generator& random) const override {
+    return batch_of(size, question_length + answer_length, [&](Index* ids, Index* targets) {
+      const auto [asked, right] = draw(split, random);
+      ids = std::copy(asked.begin(), asked.end(), ids);
+      *ids++ = separator();
+      std::copy(right.begin(), right.end() - 1, ids);
+      std::copy(right.begin(), right.end(), targets + question_length);
+    });
+  }
   /// Prompts with the separator, [count, Q + 1].
-  Questions questions(Index count, Split split, const Generator& random) const override;
+  Questions questions(Index count, Split split, const Generator& random) const override {
+    std::vector<std::vector<Index>> prompts, answers;
+    for (Index n = 0; n < count; ++n) {
+      auto [asked, right] = draw(split, random);
+      asked.push_back(separator());
+      prompts.push_back(std::move(asked));
+      answers.push_back(std::move(right));
+    }
+    return {stack_rows(prompts, question_length + 1), stack_rows(answers, answer_length)};
+  }
 
   std::string word(Index id) const override { return id == separator() ? "|" : symbol_word(id, symbols); }
   /// Without the separator.
@@ -47,16 +67,26 @@ class AnswerTask : public Task {
   }
 
  protected:
-  /// `name` opens the errors: symbols outside 2 to 10,000,000, a length outside 1 to
-  /// 10,000,000, too few questions to hold some out (a task that
-  /// draws them in its own way calls check_splits() once more).
-  AnswerTask(const char* name, Index symbols, Index question_length, Index answer_length);
+  /// `name` opens the errors: symbols outside 2 to 10,000,000, a length outside 1 to 10,000,000, too few questions to
+  /// hold some out (a task that draws them in its own way calls check_splits() once more).
+  AnswerTask(const char* name, Index s, Index q, Index a) : symbols(s), question_length(q), answer_length(a) {
+    checked_size(name, "symbols", s, 2, 10'000'000);
+    checked_size(name, "length", q, 1, 10'000'000);
+    check_splits(name, [&](const Generator& random) { return random_ids(q, 0, s, random); });
+  }
   /// The same, with answers as long as questions.
   AnswerTask(const char* name, const AnswerOptions& o) : AnswerTask(name, o.symbols, o.length, o.length) {}
 
  private:
   /// Errors: an answer of another length than answer_length.
-  std::pair<std::vector<Index>, std::vector<Index>> draw(Split split, const Generator& random) const;
+  std::pair<std::vector<Index>, std::vector<Index>> draw(Split split, const Generator& random) const {
+    std::vector<Index> asked = draw_of(split, [&] { return question(random); });
+    std::vector<Index> right = answer(asked);
+    const Index given = std::ssize(right);
+    check_in("answer", given == answer_length, "an answer of ", given, " symbols, but answer_length is ",
+             answer_length);
+    return {std::move(asked), std::move(right)};
+  }
 };
 
 }  // namespace mote

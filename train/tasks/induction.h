@@ -66,15 +66,11 @@ class InductionTask : public Task {
     return x;
   }
   Batch batch(Index size, Split split, const Generator& random) const override {
-    const Index T = block_size();
-    Batch batch{IntArray({size, T}), IntArray({size, T}, -1)};
-    Index *ids = batch.ids.mutate(), *targets = batch.targets.mutate();
-    for (Index b = 0; b < size; ++b, ids += T, targets += T) {
+    return batch_of(size, block_size(), [&](Index* ids, Index* targets) {
       const auto [x, period] = draw(split, random);
       std::copy(x.begin(), x.end() - 1, ids);
       std::copy(x.begin() + period, x.end(), targets + period - 1);
-    }
-    return batch;
+    });
   }
   /// Prompts [count, 2 length + 1 - A], answers [count, A].
   Questions questions(Index count, Split split, const Generator& random) const override {

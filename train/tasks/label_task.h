@@ -20,20 +20,39 @@ class LabelTask : public Task {
 
   Index block_size() const override { return std::max(train_length_, test_length_); }
   /// Inputs and targets [size, T]; rows to train on and to test on may have different lengths.
-  Batch batch(Index size, Split split, const Generator& random) const override;
+  Batch batch(Index size, Split split, const Generator& random) const override {
+    return rows(size, split, [&](Index length) { return row(length, random); });
+  }
   /// Prompts [count, T], answers [count, 1].
-  Questions questions(Index count, Split split, const Generator& random) const override;
+  Questions questions(Index count, Split split, const Generator& random) const override {
+    const Batch b = rows(count, split, [&](Index length) { return question(length, random); });
+    const Index T = b.ids.shape()[1];
+    return {b.ids, b.targets.slice(1, T - 1, T)};
+  }
 
  protected:
   /// A constructor ends with check_rows(). `name` opens the errors: lengths below 1 or above a million.
-  LabelTask(const char* name, Index train_length, Index test_length);
+  LabelTask(const char* name, Index train_length, Index test_length)
+      : name_(name),
+        train_length_(checked_size(name, "length", train_length)),
+        test_length_(checked_size(name, "length", test_length)) {}
   LabelTask(const char* name, Index length) : LabelTask(name, length, length) {}
   /// Errors: too few rows to hold some out.
-  void check_rows() const;
+  void check_rows() const {
+    for (const Index length : {train_length_, test_length_})
+      check_splits(name_, [&](const Generator& random) { return question(length, random); });
+  }
 
  private:
-  using Draw = std::vector<Index> (LabelTask::*)(Index length, const Generator& random) const;
-  Batch rows(Draw draw, Index size, Split split, const Generator& random) const;
+  Batch rows(Index size, Split split, const std::function<std::vector<Index>(Index length)>& draw) const {
+    const Index T = split == Split::train ? train_length_ : test_length_;
+    return batch_of(size, T, [&](Index* ids, Index* targets) {
+      const std::vector<Index> x = draw_of(split, [&] { return draw(T); }), y = labels(x);
+      check_in("labels", x.size() == y.size(), y.size(), " labels for ", x.size(), " ids");
+      std::copy(x.begin(), x.end(), ids);
+      std::copy(y.begin(), y.end(), targets);
+    });
+  }
 
   const char* name_;
   Index train_length_, test_length_;

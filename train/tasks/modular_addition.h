@@ -1,6 +1,8 @@
 // The modular addition task: a + b = c modulo a prime, on so few pairs that a model first memorizes them.
 #pragma once
 
+#include <algorithm>
+
 #include "train/tasks/task.h"
 
 namespace mote {
@@ -24,7 +26,21 @@ class ModularAdditionTask : public Task {
   using Options = ModularAdditionOptions;
   const Options options;
 
-  explicit ModularAdditionTask(const Options& o = {});
+  explicit ModularAdditionTask(const Options& o = {}) : options(o) {
+    const char* const name = "ModularAdditionTask";
+    checked_size(name, "modulus", o.modulus, 5, 1000);
+    checked_size(name, "training", o.training, 1, 99);
+    std::vector<std::vector<Index>> train, test;
+    for (Index a = 0; a < o.modulus; ++a)
+      for (Index b = 0; b < o.modulus; ++b) {
+        const Index pair[] = {std::min(a, b), std::max(a, b)};
+        const bool trained = example_hash(pair) % 100 < static_cast<std::uint64_t>(o.training);
+        (trained ? train : test).push_back({a, b, o.modulus, (a + b) % o.modulus});
+      }
+    check_in(name, !train.empty() && !test.empty(), "all pairs are to ", train.empty() ? "test" : "train", " on");
+    train_ = stack_rows(train);
+    test_ = stack_rows(test);
+  }
 
   std::string description() const override {
     return "a + b mod " + std::to_string(options.modulus) + ", trained on " + std::to_string(pairs(Split::train)) +
@@ -32,21 +48,57 @@ class ModularAdditionTask : public Task {
   }
   Index vocab_size() const override { return options.modulus + 1; }
   Index block_size() const override { return 3; }
-  Recipe recipe() const override;
-  Outcome outcome() const override;
+  Recipe recipe() const override {
+    Recipe r;
+    r.config = {{"n_layer", "1"}, {"n_head", "4"}, {"n_embd", "64"}, {"tie_weights", "false"}};
+    r.learning_rate = 3e-3;
+    r.max_iters = 4000, r.batch_size = pairs(Split::train), r.beta2 = 0.98, r.warmup_iters = 10, r.grad_clip = 0;
+    r.weight_decay = 1;
+    return r;
+  }
+  Outcome outcome() const override {
+    return {.known = "known by heart first, understood long after (Power et al. 2022, Nanda et al. 2023)",
+            .least = 0.99,
+            .chance = 1.0 / static_cast<double>(options.modulus),
+            .questions = pairs(Split::test),
+            .seconds = 19};
+  }
 
   /// How many pairs there are.
-  Index pairs(Split split) const { return (split == Split::train ? train_ : test_).shape()[0]; }
-  Batch batch(Index size, Split split, const Generator& random) const override;
-  Questions questions(Index count, Split split, const Generator& random) const override;
+  Index pairs(Split split) const { return all(split).shape()[0]; }
+  Batch batch(Index size, Split split, const Generator& random) const override {
+    const IntArray drawn = rows(size, split, random);
+    const Index* row = drawn.data();
+    return batch_of(size, 3, [&](Index* ids, Index* targets) {
+      std::copy_n(row, 3, ids);
+      targets[2] = row[3];
+      row += 4;
+    });
+  }
+  Questions questions(Index count, Split split, const Generator& random) const override {
+    return asked(rows(count, split, random));
+  }
   /// All pairs, if `count` is no less.
-  Questions evaluation(Index count, Split split = Split::test) const override;
+  Questions evaluation(Index count, Split split = Split::test) const override {
+    return count >= pairs(split) ? asked(all(split)) : Task::evaluation(count, split);
+  }
 
   std::string word(Index id) const override { return id == options.modulus ? "=" : std::to_string(id); }
 
  private:
-  IntArray rows(Index size, Split split, const Generator& random) const;
-  Questions asked(const IntArray& rows) const;
+  const IntArray& all(Split split) const { return split == Split::train ? train_ : test_; }
+  /// Shuffled pairs, and again.
+  IntArray rows(Index size, Split split, const Generator& random) const {
+    IntArray rows({size, 4});
+    std::vector<Index> order;
+    Index* to = rows.mutate();
+    for (Index n = 0; n < size; ++n) {
+      if (n % pairs(split) == 0) order = random.randperm(pairs(split));
+      to = std::copy_n(all(split).data() + 4 * order[static_cast<std::size_t>(n % pairs(split))], 4, to);
+    }
+    return rows;
+  }
+  static Questions asked(const IntArray& rows) { return {rows.slice(1, 0, 3), rows.slice(1, 3, 4)}; }
   IntArray train_, test_;  // rows a b = c
 };
 

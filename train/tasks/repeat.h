@@ -46,7 +46,8 @@ class RepeatTask final : public Task {
     return {.known = "the loss falls from ln 64 to nearly 0 (the lesson it is from: far below 1)", .seconds = 1};
   }
   Batch batch(Index size, Split, const Generator& random) const override {
-    return next_token_batch(rows(size, options.length + 1, random));
+    const IntArray all = rows(size, options.length, random);
+    return {all, all};
   }
   /// Prompts [count, 1], answers [count, length].
   Questions questions(Index count, Split, const Generator& random) const override {
@@ -58,12 +59,8 @@ class RepeatTask final : public Task {
 
  private:
   IntArray rows(Index size, Index length, const Generator& random) const {
-    std::vector<Index> first(static_cast<std::size_t>(size));
-    random.randint(first, 0, options.symbols);
-    IntArray all({size, length});
-    Index* to = all.mutate();
-    for (const Index id : first) to = std::fill_n(to, length, id);
-    return all;
+    const std::vector<Index> ids = random_ids(size, 0, options.symbols, random);
+    return IntArray({size, 1}, ids).expand({size, length}).contiguous();
   }
 };
 

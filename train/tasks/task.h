@@ -108,10 +108,13 @@ void check_splits(const char* task, const std::function<std::vector<Index>(const
 /// `length` random ids from `low` to `high` - 1.
 std::vector<Index> random_ids(Index length, Index low, Index high, const Generator& random);
 
-/// Rows [B, T + 1] as inputs (all but the last column) and targets (all but the first).
-inline Batch next_token_batch(const IntArray& rows) {
-  const Index T = rows.shape()[1] - 1;
-  return {rows.slice(1, 0, T).contiguous(), rows.slice(1, 1, T + 1).contiguous()};
+/// A batch [size, T] whose rows fill(ids, targets) writes one after the other: all ids, and the targets that count.
+template <class Fill>
+Batch batch_of(Index size, Index T, const Fill& fill) {
+  Batch batch{IntArray({size, T}), IntArray({size, T}, -1)};
+  Index *ids = batch.ids.mutate(), *targets = batch.targets.mutate();
+  for (Index b = 0; b < size; ++b, ids += T, targets += T) fill(ids, targets);
+  return batch;
 }
 
 /// The id as a letter when there are at most 26 symbols, else as a number.

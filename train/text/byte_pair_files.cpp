@@ -6,12 +6,13 @@
 #include "engine/io/text/json.h"
 #include "engine/io/text/utf8.h"
 #include "train/text/byte_pair.h"
+#include "train/text/pieces.h"
 
 namespace mote {
 namespace {
 
 /// The code of the visible character of each byte: of most printable ones their own, of the others U+0100 and on.
-std::array<unsigned, 256> visible_codes() {
+constexpr std::array<unsigned, 256> visible_codes = [] {
   std::array<unsigned, 256> codes{};
   unsigned next = 0x100;
   for (unsigned b = 0; b < 256; ++b) {
@@ -19,17 +20,16 @@ std::array<unsigned, 256> visible_codes() {
     codes[b] = itself ? b : next++;
   }
   return codes;
-}
+}();
 
 /// The bytes that such characters stand for; nothing, which no token is, if one stands for none.
 std::string bytes_of(std::string_view visible) {
-  static const std::array<unsigned, 256> codes = visible_codes();
   std::string bytes;
   for (std::size_t at = 0; at < visible.size();) {
     const auto [length, code] = detail::character_at(visible, at);
-    const auto found = std::find(codes.begin(), codes.end(), code);
-    if (found == codes.end()) return "";
-    bytes += static_cast<char>(found - codes.begin());
+    const auto found = std::find(visible_codes.begin(), visible_codes.end(), code);
+    if (found == visible_codes.end()) return "";
+    bytes += static_cast<char>(found - visible_codes.begin());
     at += length;
   }
   return bytes;
@@ -50,45 +50,32 @@ using Ids = std::map<std::string, Index, std::less<>>;  // ordinary tokens by th
 }
 
 /// The merge that a line describes. Errors: as byte_pair_from().
-BytePairTokenizer::Merge merge_of(std::string_view line, const Ids& ids, const detail::ListPlaces& places,
-                                  std::size_t n) {
+BytePairTokenizer::Merge merge_of(std::string_view line, const Ids& ids, const std::string& place) {
   const std::size_t space = std::min(line.find(' '), line.size());
   const std::string_view left = line.substr(0, space), right = line.substr(std::min(space + 1, line.size()));
   if (left.empty() || right.empty() || right.find(' ') != std::string_view::npos)
-    refuse(places.of(n), line, " must be two tokens with a space between them");
+    refuse(place, line, " must be two tokens with a space between them");
   const auto id = [&](std::string_view spelling, const char* what) {
     const auto found = ids.find(spelling);
-    if (found == ids.end()) refuse(places.of(n), spelling, what);
+    if (found == ids.end()) refuse(place, spelling, what);
     return found->second;
   };
   const Index left_id = id(left, " is not in the vocabulary"), right_id = id(right, " is not in the vocabulary");
   return {left_id, right_id, id(std::string(left).append(right), ", the product, is not in the vocabulary")};
 }
 
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t line_end = std::min(text.find('\n', at), text.size());
-    lines.emplace_back(text.substr(at, line_end - at));
-    if (lines.back().ends_with('\r')) lines.back().pop_back();
-    at = line_end + 1;
-  }
-  return lines;
-}
-
 }  // namespace
 
 std::string detail::visible_bytes(std::string_view bytes) {
-  static const std::array<unsigned, 256> codes = visible_codes();
   std::string visible;
-  for (const char c : bytes) visible += utf8_text(codes[static_cast<unsigned char>(c)]);
+  for (const char c : bytes) visible += utf8_text(visible_codes[static_cast<unsigned char>(c)]);
   return visible;
 }
 
 std::unique_ptr<Tokenizer> detail::byte_pair_from(const std::vector<std::string>& tokens,
                                                   const std::string& tokens_name,
-                                                  const std::vector<std::string>& merges,
-                                                  const ListPlaces& merge_places, std::vector<SpecialToken> specials) {
+                                                  const std::vector<std::string>& merges, const PlaceOf& merge_place,
+                                                  std::vector<SpecialToken> specials) {
   std::vector<bool> taken(tokens.size() + specials.size(), false), made = taken;  // by id
   for (const SpecialToken& s : specials)
     if (s.id >= 0 && s.id < static_cast<Index>(taken.size())) taken[static_cast<std::size_t>(s.id)] = true;
@@ -109,9 +96,9 @@ std::unique_ptr<Tokenizer> detail::byte_pair_from(const std::vector<std::string>
   std::vector<BytePairTokenizer::Merge> list;
   std::map<std::pair<Index, Index>, std::size_t> seen;
   for (std::size_t n = 0; n < merges.size(); ++n) {
-    list.push_back(merge_of(merges[n], ids, merge_places, n));
+    list.push_back(merge_of(merges[n], ids, merge_place(n)));
     const auto [first, is_new] = seen.emplace(std::pair(list.back().left, list.back().right), n);
-    if (!is_new) refuse(merge_places.of(n), merges[n], " is also " + merge_places.of(first->second));
+    if (!is_new) refuse(merge_place(n), merges[n], " is also " + merge_place(first->second));
     made[static_cast<std::size_t>(list.back().result)] = true;
   }
   for (std::size_t n = 0; n < tokens.size(); ++n)
@@ -145,12 +132,10 @@ std::unique_ptr<Tokenizer> detail::gpt2_tokenizer_from(std::string_view vocabula
           " have the same id ", id);
     there = &m.name;
   }
-  std::vector<std::string> merges = lines_of(merge_list);
-  detail::ListPlaces lines{merges_name + ": line ", 1, ""};
-  if (!merges.empty() && merges[0].starts_with("#version")) {
-    merges.erase(merges.begin());
-    lines.first = 2;
-  }
+  const std::vector<std::string_view> lines = lines_of(merge_list);
+  const std::size_t first = !lines.empty() && lines[0].starts_with("#version") ? 1 : 0;
+  const std::vector<std::string> merges(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end());
+  const auto line = [&](std::size_t n) { return merges_name + ": line " + std::to_string(first + n + 1); };
   check(!merges.empty(), merges_name, ": has no merges");
   std::vector<std::string> tokens;
   std::vector<SpecialToken> specials;
@@ -159,7 +144,7 @@ std::unique_ptr<Tokenizer> detail::gpt2_tokenizer_from(std::string_view vocabula
       specials.push_back({static_cast<Index>(id), *by_id[id]});
     else
       tokens.push_back(*by_id[id]);
-  return detail::byte_pair_from(tokens, vocabulary_name, merges, lines, std::move(specials));
+  return detail::byte_pair_from(tokens, vocabulary_name, merges, line, std::move(specials));
 }
 
 std::unique_ptr<Tokenizer> load_gpt2_tokenizer(const std::string& vocab_json, const std::string& merges_txt) {

@@ -1,6 +1,8 @@
 // Training of byte pairs: every distinct piece of the text once, with its count, and for each pair where it stands.
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <queue>
 
 #include "train/text/byte_pair.h"
 #include "train/text/characters.h"
@@ -36,21 +38,17 @@ class PairCounter {
     queue_changed();
   }
 
-  struct Pair {
-    detail::TokenId left, right;
-  };
-  /// The most frequent pair, merged everywhere into `result`. False: none occurs twice.
-  bool merge(detail::TokenId result, Pair& merged) {
-    while (!queue_.empty() && queue_.front().count != occurrences_[queue_.front().number]) pop();
-    if (queue_.empty() || queue_.front().count < 2) return false;
-    const std::uint32_t number = queue_.front().number;
-    pop();
+  /// The most frequent pair, merged everywhere into `result`; nothing if none occurs twice.
+  std::optional<std::pair<detail::TokenId, detail::TokenId>> merge(detail::TokenId result) {
+    while (!queue_.empty() && queue_.top().count != occurrences_[queue_.top().number]) queue_.pop();
+    if (queue_.empty()) return {};
+    const std::uint32_t number = queue_.top().number;
+    queue_.pop();
     const auto [left, right] = pairs_.pair(number);
-    merged = {left, right};
     for (const std::uint32_t place : std::exchange(places_[number], {}))  // from left to right
       if (tokens_[place] == left && after_[place] != none && tokens_[after_[place]] == right) merge_at(place, result);
     queue_changed();
-    return true;
+    return pairs_.pair(number);
   }
 
  private:
@@ -99,14 +97,9 @@ class PairCounter {
     for (const std::uint32_t number : changed_) {
       if (occurrences_[number] < 2) continue;
       const auto [left, right] = pairs_.pair(number);
-      queue_.push_back({occurrences_[number], number, left, right});
-      std::push_heap(queue_.begin(), queue_.end());
+      queue_.push({occurrences_[number], number, left, right});
     }
     changed_.clear();
-  }
-  void pop() {
-    std::pop_heap(queue_.begin(), queue_.end());
-    queue_.pop_back();
   }
 
   std::vector<detail::TokenId> tokens_;        // by place; none: merged into one further left
@@ -116,7 +109,7 @@ class PairCounter {
   std::vector<Index> occurrences_;                  // by pair
   std::vector<std::vector<std::uint32_t>> places_;  // by pair, where it stood when it came to be
   std::vector<std::uint32_t> changed_;
-  std::vector<Candidate> queue_;
+  std::priority_queue<Candidate> queue_;
 };
 
 }  // namespace
@@ -126,15 +119,15 @@ std::unique_ptr<Tokenizer> train_byte_pair(std::string_view text, Index vocab_si
   const Index least = 256 + static_cast<Index>(specials.size());
   check_in("train_tokenizer", vocab_size >= least && vocab_size <= 1'000'000, "vocab_size ", vocab_size, " must be ",
            least, " (all bytes", specials.empty() ? "" : " and special tokens", ") to 1000000");
-  std::vector<std::string> tokens;
-  for (int b = 0; b < 256; ++b) tokens.emplace_back(1, static_cast<char>(b));
+  std::vector<std::string> tokens = detail::all_bytes();
   std::vector<BytePairTokenizer::Merge> merges;
   PairCounter counter(text);
-  for (PairCounter::Pair pair{}; static_cast<Index>(tokens.size() + specials.size()) < vocab_size;) {
+  while (static_cast<Index>(tokens.size() + specials.size()) < vocab_size) {
     const auto result = static_cast<detail::TokenId>(tokens.size());
-    if (!counter.merge(result, pair)) break;
-    tokens.push_back(tokens[pair.left] + tokens[pair.right]);
-    merges.push_back({pair.left, pair.right, result});
+    const auto pair = counter.merge(result);
+    if (!pair) break;
+    tokens.push_back(tokens[pair->first] + tokens[pair->second]);
+    merges.push_back({pair->first, pair->second, result});
   }
   std::vector<SpecialToken> last = detail::specials_from(static_cast<Index>(tokens.size()), specials);
   return std::make_unique<BytePairTokenizer>(std::move(tokens), merges, std::move(last));

@@ -10,12 +10,6 @@
 namespace mote {
 namespace {
 
-std::vector<std::string> all_bytes() {
-  std::vector<std::string> bytes;
-  for (int b = 0; b < 256; ++b) bytes.emplace_back(1, static_cast<char>(b));
-  return bytes;
-}
-
 /// The character at a byte of a text. Errors: there is none.
 std::pair<std::size_t, unsigned> known_character(std::string_view text, std::size_t at, std::size_t start) {
   const auto [length, code] = detail::character_at(text, at);
@@ -41,27 +35,26 @@ std::vector<SpecialToken> detail::specials_from(Index first, const std::vector<s
   return specials;
 }
 
+std::vector<std::string> detail::all_bytes() {
+  std::vector<std::string> bytes;
+  for (int b = 0; b < 256; ++b) bytes.emplace_back(1, static_cast<char>(b));
+  return bytes;
+}
+
 void detail::check_characters(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) at += known_character(text, at, 0).first;
 }
 
-ByteTokenizer::ByteTokenizer(std::vector<SpecialToken> specials) : Tokenizer(all_bytes(), std::move(specials)) {
+ByteTokenizer::ByteTokenizer(std::vector<SpecialToken> specials) : Tokenizer(detail::all_bytes(), std::move(specials)) {
   for (const SpecialToken& s : this->specials())
     check_in("tokenizer", s.id >= 256, "the id ", s.id, " of '", s.text, "' is that of a byte");
 }
 
-void ByteTokenizer::encode_plain(std::string_view text, std::size_t, std::vector<Index>& ids) const {
-  for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
-}
-
-void ByteTokenizer::describe(Json&) const {}
-
 CharacterTokenizer::CharacterTokenizer(const std::vector<std::string>& characters, std::vector<SpecialToken> specials)
     : Tokenizer(characters, std::move(specials)) {
   for (Index id = 0; id < vocab_size(); ++id) {
-    if (std::any_of(this->specials().begin(), this->specials().end(), [id](const auto& s) { return s.id == id; }))
-      continue;
     const std::string& character = token(id);
+    if (special(character) == id) continue;
     const auto [length, code] = detail::character_at(character, 0);
     check_in("tokenizer", code && length == character.size(), "token ", id, " is not one character of UTF-8");
     codes_.emplace_back(*code, id);

@@ -14,8 +14,9 @@ class ByteTokenizer final : public Tokenizer {
   TokenizerKind kind() const override { return TokenizerKind::byte; }
 
  protected:
-  void encode_plain(std::string_view text, std::size_t start, std::vector<Index>& ids) const override;
-  void describe(Json& object) const override;
+  void encode_plain(std::string_view text, std::size_t, std::vector<Index>& ids) const override {
+    for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
+  }
 };
 
 /// A token for each of a list of Unicode characters. encode() fails at a character that is not among them, and at a
@@ -34,15 +35,14 @@ class CharacterTokenizer final : public Tokenizer {
   std::vector<std::pair<unsigned, Index>> codes_;  // sorted
 };
 
-namespace detail {
-/// Errors: a text that is no UTF-8, with the first byte that is none.
-void check_characters(std::string_view text);
-}  // namespace detail
-
 /// All characters of a text, in the order of their codes, as nanoGPT has them. Errors: a text that is no UTF-8.
 std::unique_ptr<Tokenizer> train_characters(std::string_view text, const std::vector<std::string>& specials);
 
 namespace detail {
+/// Errors: a text that is no UTF-8, with the first byte that is none.
+void check_characters(std::string_view text);
+/// Each byte as a text.
+std::vector<std::string> all_bytes();
 /// The special tokens behind `first` others.
 std::vector<SpecialToken> specials_from(Index first, const std::vector<std::string>& texts);
 }  // namespace detail

@@ -1,10 +1,9 @@
 // The grammar: every choice is made by equal chances and can be seen in the text, so that the probabilities multiply.
-#include "train/text/grammar.h"
-
 #include <iterator>
 
 #include "engine/array/random.h"
 #include "engine/base/math.h"
+#include "train/text/text_task.h"
 
 namespace mote {
 namespace {

@@ -2,7 +2,7 @@
 #include "train/text/pieces.h"
 
 #include <algorithm>
-#include <iterator>
+#include <span>
 
 #include "engine/io/text/utf8.h"
 #include "train/text/unicode_tables.h"
@@ -10,11 +10,9 @@
 namespace mote {
 namespace {
 
-template <std::size_t n>
-bool lies_in_table(const detail::CharacterRange (&table)[n], unsigned code) {
-  const auto ends_before = [](const detail::CharacterRange& range, unsigned c) { return range.last < c; };
-  const auto* const range = std::lower_bound(std::begin(table), std::end(table), code, ends_before);
-  return range != std::end(table) && range->first <= code;
+/// Whether an odd number of borders lies at or below it: behind a first, and before what follows a last.
+bool lies_within(std::span<const unsigned> borders, unsigned code) {
+  return (std::upper_bound(borders.begin(), borders.end(), code) - borders.begin()) % 2 == 1;
 }
 
 /// The length of the contraction that begins a text, or 0.
@@ -41,9 +39,18 @@ CharacterClass class_of(unsigned code) {
     if (code >= '0' && code <= '9') return CharacterClass::number;
     return code == ' ' || (code >= '\t' && code <= '\r') ? CharacterClass::space : CharacterClass::other;
   }
-  if (lies_in_table(detail::letter_ranges, code)) return CharacterClass::letter;
-  if (lies_in_table(detail::number_ranges, code)) return CharacterClass::number;
-  return lies_in_table(detail::space_ranges, code) ? CharacterClass::space : CharacterClass::other;
+  if (lies_within(detail::letter_borders, code)) return CharacterClass::letter;
+  if (lies_within(detail::number_borders, code)) return CharacterClass::number;
+  return lies_within(detail::space_borders, code) ? CharacterClass::space : CharacterClass::other;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (std::size_t at = 0; at < text.size(); at += lines.back().size() + 1)
+    lines.push_back(text.substr(at, text.find('\n', at) - at));
+  for (std::string_view& line : lines)
+    if (line.ends_with('\r')) line.remove_suffix(1);
+  return lines;
 }
 
 std::size_t piece_end(std::string_view text, std::size_t at) {

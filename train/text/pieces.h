@@ -1,8 +1,10 @@
-// How GPT-2 cuts a text into pieces before it merges bytes: words, numbers, punctuation, white space.
+// How a text is cut: into lines, and, as GPT-2 does it before it merges bytes, into words, numbers, punctuation, white
+// space.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 namespace mote {
 
@@ -11,6 +13,9 @@ enum class CharacterClass { letter, number, space, other };
 /// The class of the character with this code, as of the Unicode version of train/text/unicode_tables.h. A byte that is
 /// no UTF-8 has code 0 and is `other`.
 CharacterClass class_of(unsigned code);
+
+/// The lines of a text, without their ends, which may be those of Windows.
+std::vector<std::string_view> lines_of(std::string_view text);
 
 /// The end of the piece that begins at byte `at` of a text. Pieces are those of GPT-2's pattern
 ///

@@ -1,6 +1,4 @@
 // Reading a text: the split, the tokenizer, the tokens; the bigram model beside which losses are seen.
-#include "train/text/text_data.h"
-
 #include <algorithm>
 
 #include "engine/base/math.h"
@@ -8,7 +6,8 @@
 #include "engine/io/files/file.h"
 #include "engine/io/text/utf8.h"
 #include "train/text/characters.h"
-#include "train/text/grammar.h"
+#include "train/text/pieces.h"
+#include "train/text/text_task.h"
 
 namespace mote {
 namespace {
@@ -24,19 +23,6 @@ std::size_t split_point(std::string_view text) {
   std::size_t at = 0;
   for (std::size_t left = characters * 9 / 10; left > 0; --left) at += detail::character_at(text, at).first;
   return at;
-}
-
-/// The lines that are not empty, without their ends.
-std::vector<std::string_view> documents_of(std::string_view text) {
-  std::vector<std::string_view> documents;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t line_end = std::min(text.find('\n', at), text.size());
-    std::string_view document = text.substr(at, line_end - at);
-    if (document.ends_with('\r')) document.remove_suffix(1);
-    if (!document.empty()) documents.push_back(document);
-    at = line_end + 1;
-  }
-  return documents;
 }
 
 bool is_held_out(std::string_view document) {
@@ -72,43 +58,6 @@ TextPart part_of(const std::vector<std::string_view>& documents, const Tokenizer
   return part;
 }
 
-/// Makes errors begin with the text's name.
-template <class Body>
-decltype(auto) named(const std::string& name, const Body& body) {
-  try {
-    return body();
-  } catch (const Error& e) {
-    throw Error(name + ": " + e.what());
-  }
-}
-
-}  // namespace
-
-std::optional<double> TextData::bigram_loss(Index vocab_size) const {
-  if (vocab_size > 2048) return {};
-  const auto V = static_cast<std::size_t>(vocab_size);
-  std::vector<std::uint32_t> pairs(V * V, 0), firsts(V, 0);
-  const auto each_pair = [](const TextPart& part, const auto& see) {
-    std::size_t next_start = 1;
-    for (std::size_t i = 1; i < part.ids.size(); ++i)
-      if (next_start < part.starts.size() && i == part.starts[next_start])
-        ++next_start;
-      else
-        see(part.ids[i - 1], part.ids[i]);
-  };
-  each_pair(train, [&](std::uint32_t a, std::uint32_t b) {
-    ++pairs[a * V + b];
-    ++firsts[a];
-  });
-  double sum = 0;
-  each_pair(held_out, [&](std::uint32_t a, std::uint32_t b) {
-    sum -= math::log((pairs[a * V + b] + 1.0) / (firsts[a] + static_cast<double>(V)));
-  });
-  return sum / static_cast<double>(held_out.predicted());
-}
-
-namespace {
-
 /// The text at `path`; without one it is made, and its entropy known.
 std::string text_of_file(const std::string& path, std::optional<double>& entropy) {
   if (!path.empty()) return read_file(path, largest_text);
@@ -117,10 +66,12 @@ std::string text_of_file(const std::string& path, std::optional<double>& entropy
   return std::move(made.text);
 }
 
-/// Each line of the text is a document. Errors: one that has the token between documents; too few to hold some out.
+/// Each line of the text that is not empty is a document. Errors: one that has the token between documents; too few to
+/// hold some out.
 void split_documents(const std::string& text, const std::string& name, std::vector<std::string_view>& train,
                      std::vector<std::string_view>& held_out) {
-  for (const std::string_view document : documents_of(text)) {
+  for (const std::string_view document : lines_of(text)) {
+    if (document.empty()) continue;
     if (document.find(end_of_text) != document.npos)
       throw Error(name + ": line " + std::to_string(1 + std::count(text.c_str(), document.data(), '\n')) + " has " +
                   end_of_text + ", the token between documents: with lines no document may have it");
@@ -132,6 +83,26 @@ void split_documents(const std::string& text, const std::string& name, std::vect
 }
 
 }  // namespace
+
+std::optional<double> TextData::bigram_loss(Index vocab_size) const {
+  if (vocab_size > 2048) return {};
+  const auto V = static_cast<std::size_t>(vocab_size);
+  std::vector<std::uint32_t> pairs(V * V, 0), firsts(V, 0);
+  const auto each_pair = [](const TextPart& part, const auto& see) {
+    const bool documents = !part.starts.empty();  // two separators, the first token, stand between them
+    for (std::size_t i = 1; i < part.ids.size(); ++i)
+      if (!documents || part.ids[i - 1] != part.ids[0] || part.ids[i] != part.ids[0]) see(part.ids[i - 1], part.ids[i]);
+  };
+  each_pair(train, [&](std::uint32_t a, std::uint32_t b) {
+    ++pairs[a * V + b];
+    ++firsts[a];
+  });
+  double sum = 0;
+  each_pair(held_out, [&](std::uint32_t a, std::uint32_t b) {
+    sum -= math::log((pairs[a * V + b] + 1.0) / (firsts[a] + static_cast<double>(V)));
+  });
+  return sum / static_cast<double>(held_out.predicted());
+}
 
 TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
                    const std::optional<TextIdentity>& expected) {
@@ -151,7 +122,7 @@ TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
     split_documents(text, name, train, held_out);
     data.documents = static_cast<Index>(train.size() + held_out.size());
     const bool characters = o.tokenizer == TokenizerKind::character;  // all of them, and the separator is none
-    if (characters) named(name, [&] { detail::check_characters(text); });
+    if (characters) detail::named(name, [&] { detail::check_characters(text); });
     for (const std::string_view document : train) to_learn.append(document).append(characters ? "" : "\n");
     for (const std::string_view document : held_out) to_learn.append(characters ? document : "");
   } else {
@@ -162,7 +133,7 @@ TextData read_text(const TextOptions& o, std::unique_ptr<Tokenizer>& tokenizer,
   }
   const std::vector<std::string> specials =
       o.lines ? std::vector<std::string>{end_of_text} : std::vector<std::string>();
-  named(name, [&] {
+  detail::named(name, [&] {
     if (!tokenizer) tokenizer = train_tokenizer(o.tokenizer, to_learn, o.vocab_size.value_or(512), specials);
     data.train = o.lines ? part_of(train, *tokenizer) : part_of(train[0], *tokenizer);
     data.held_out = o.lines ? part_of(held_out, *tokenizer) : part_of(held_out[0], *tokenizer);

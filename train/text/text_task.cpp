@@ -12,25 +12,18 @@
 namespace mote {
 namespace {
 
-Index drawn_below(std::size_t n, const Generator& random) {
-  Index one[1];
-  random.randint(one, 0, static_cast<Index>(n));
-  return one[0];
-}
+Index drawn_below(std::size_t n, const Generator& random) { return random_ids(1, 0, static_cast<Index>(n), random)[0]; }
 
 /// Windows, of different lengths perhaps, as rows: what is missing is no target.
-Batch batch_of(const std::vector<std::vector<Index>>& windows) {
+Batch rows_of(const std::vector<std::vector<Index>>& windows) {
   std::size_t T = 1;
   for (const std::vector<Index>& w : windows) T = std::max(T, w.size() - 1);
-  const auto rows = static_cast<Index>(windows.size());
-  Batch batch{IntArray({rows, static_cast<Index>(T)}), IntArray({rows, static_cast<Index>(T)}, -1)};
-  Index *ids = batch.ids.mutate(), *targets = batch.targets.mutate();
-  for (const std::vector<Index>& w : windows) {
-    std::fill(std::copy(w.begin(), w.end() - 1, ids), ids + T, w.back());
-    std::copy(w.begin() + 1, w.end(), targets);
-    ids += T, targets += T;
-  }
-  return batch;
+  auto w = windows.begin();
+  return batch_of(std::ssize(windows), static_cast<Index>(T), [&](Index* ids, Index* targets) {
+    std::fill(std::copy(w->begin(), w->end() - 1, ids), ids + T, w->back());
+    std::copy(w->begin() + 1, w->end(), targets);
+    ++w;
+  });
 }
 
 }  // namespace
@@ -119,7 +112,7 @@ std::vector<Index> TextTask::window(const TextPart& part, const Generator& rando
 Batch TextTask::batch(Index size, Split split, const Generator& random) const {
   std::vector<std::vector<Index>> windows;
   for (Index b = 0; b < size; ++b) windows.push_back(window(data().part(split), random));
-  return batch_of(windows);
+  return rows_of(windows);
 }
 
 std::vector<Batch> TextTask::held_out(Index size) const {
@@ -135,10 +128,10 @@ std::vector<Batch> TextTask::held_out(Index size) const {
       const auto from = part.ids.begin() + static_cast<std::ptrdiff_t>(at);
       windows.emplace_back(from, from + static_cast<std::ptrdiff_t>(std::min(T + 1, last - at)));
       if (static_cast<Index>(windows.size()) < size) continue;
-      batches.push_back(batch_of(windows));
+      batches.push_back(rows_of(windows));
       windows.clear();
     }
-  if (!windows.empty()) batches.push_back(batch_of(windows));
+  if (!windows.empty()) batches.push_back(rows_of(windows));
   return batches;
 }
 

@@ -7,36 +7,6 @@
 #include "engine/io/text/utf8.h"
 
 namespace mote {
-namespace {
-
-/// Finds special tokens in a text, from left to right.
-class SpecialFinder {
- public:
-  SpecialFinder(std::string_view text, const std::vector<SpecialToken>& specials) : text_(text), specials_(specials) {
-    for (const SpecialToken& s : specials) next_.push_back(text.find(s.text));
-  }
-  /// The first at or after `from`, of several there the longest; null if there is none. `at` is where.
-  const SpecialToken* find(std::size_t from, std::size_t& at) {
-    const SpecialToken* first = nullptr;
-    at = std::string_view::npos;
-    for (std::size_t i = 0; i < specials_.size(); ++i) {
-      if (next_[i] < from) next_[i] = text_.find(specials_[i].text, from);
-      if (next_[i] == std::string_view::npos || next_[i] > at) continue;
-      if (next_[i] == at && specials_[i].text.size() < first->text.size()) continue;
-      first = &specials_[i];
-      at = next_[i];
-    }
-    return first;
-  }
-
- private:
-  std::string_view text_;
-  const std::vector<SpecialToken>& specials_;
-  std::vector<std::size_t> next_;
-};
-
-}  // namespace
-
 Tokenizer::Tokenizer(std::vector<std::string> ordinary, std::vector<SpecialToken> specials)
     : specials_(std::move(specials)) {
   check_in("tokenizer", specials_.size() <= 1000, specials_.size(), " special tokens are more than 1000");
@@ -59,25 +29,24 @@ Tokenizer::Tokenizer(std::vector<std::string> ordinary, std::vector<SpecialToken
 
 std::vector<std::string> Tokenizer::ordinary() const {
   std::vector<std::string> tokens;
-  auto special = specials_.begin();
   for (Index id = 0; id < vocab_size(); ++id)
-    if (special != specials_.end() && special->id == id)
-      ++special;
-    else
-      tokens.push_back(tokens_[static_cast<std::size_t>(id)]);
+    if (special(token(id)) != id) tokens.push_back(token(id));
   return tokens;
 }
 
 std::vector<Index> Tokenizer::encode(std::string_view text, SpecialText special) const {
   std::vector<Index> ids;
-  if (special == SpecialText::plain) {
-    encode_plain(text, 0, ids);
-    return ids;
-  }
-  SpecialFinder finder(text, specials_);
+  std::vector<std::size_t> next;  // where each special token stands, at or after `from`
+  if (special != SpecialText::plain)
+    for (const SpecialToken& s : specials_) next.push_back(text.find(s.text));
   for (std::size_t from = 0;;) {
-    std::size_t at = 0;
-    const SpecialToken* const found = finder.find(from, at);
+    const SpecialToken* found = nullptr;  // the first, of several there the longest
+    std::size_t at = text.npos;
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      const SpecialToken& s = specials_[i];
+      if (next[i] < from) next[i] = text.find(s.text, from);
+      if (next[i] < at || (found && next[i] == at && s.text.size() > found->text.size())) found = &s, at = next[i];
+    }
     check_in("encode", !found || special == SpecialText::allow, "the text has the special token '",
              found ? found->text : "", "' at byte ", at, ", which must be allowed or asked for as plain text");
     encode_plain(text.substr(from, found ? at - from : at), from, ids);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/base/real.h"
+#include "engine/base/check.h"
 #include "engine/io/text/words.h"
 
 namespace mote {
@@ -72,7 +72,7 @@ class Tokenizer {
   /// Appends the ids of a text in which nothing is special. `start` is where it begins in the whole text, for errors.
   virtual void encode_plain(std::string_view text, std::size_t start, std::vector<Index>& ids) const = 0;
   /// Adds to the JSON object what the kind needs besides special tokens.
-  virtual void describe(Json& object) const = 0;
+  virtual void describe(Json&) const {}
   /// The bytes of all tokens but special ones, by id.
   std::vector<std::string> ordinary() const;
 
@@ -80,6 +80,19 @@ class Tokenizer {
   std::vector<std::string> tokens_;
   std::vector<SpecialToken> specials_;
 };
+
+namespace detail {
+/// body(); its errors begin with a name.
+template <class Body>
+decltype(auto) named(const std::string& name, const Body& body) {
+  try {
+    return body();
+  } catch (const Error& e) {
+    const std::string problem = e.what();
+    throw Error(problem.starts_with(name) ? problem : name + ": " + problem);
+  }
+}
+}  // namespace detail
 
 /// A tokenizer for a text. `vocab_size`, special tokens included, is for byte pairs alone: a smaller vocabulary comes
 /// out where no pair is left that occurs twice. Special tokens have the last ids.
@@ -91,11 +104,6 @@ std::unique_ptr<Tokenizer> train_tokenizer(TokenizerKind kind, std::string_view 
 /// "b", "c"]}; of byte pairs also "merges", both in the characters of GPT-2's files. Bytes need no list of tokens.
 /// Errors, which name `what` and the place: anything that json_text() would not have produced.
 std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_view what = "tokenizer");
-
-/// One file, written whole or not at all. Errors: it cannot be written.
-void save_tokenizer(const Tokenizer& tokenizer, const std::string& path);
-/// Errors: those of tokenizer_from(), a file that cannot be read.
-std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path);
 
 /// GPT-2's tokenizer from the two files that it is published in. What is neither a byte nor the product of a merge must
 /// be a special token, <|...|>. Lines may end as on Windows, and the line "#version" may be missing.

@@ -1,13 +1,10 @@
-// Tokenizers by kind: trained, and read from JSON and files.
-#include "engine/io/files/file.h"
+// Tokenizers by kind: trained, and read from JSON.
 #include "engine/io/text/json.h"
 #include "train/text/byte_pair.h"
 #include "train/text/characters.h"
 
 namespace mote {
 namespace {
-
-constexpr std::uint64_t largest_file = 100'000'000;
 
 std::vector<std::string> strings_of(const JsonPlace& array) {
   std::vector<std::string> list;
@@ -51,8 +48,7 @@ std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_vie
   constexpr std::array<std::string_view, 4> known{"tokenizer", "special", "tokens", "merges"};
   const Json document = parse_json(json, what);
   const JsonPlace root(document, what);
-  const std::string name(what);
-  try {
+  return detail::named(std::string(what), [&]() -> std::unique_ptr<Tokenizer> {
     const auto kind = from_text<TokenizerKind>("the tokenizer", root.at("tokenizer").as_string());
     const auto specials = [&](std::size_t members) {
       check_members(root, std::span(known).first(members));
@@ -68,24 +64,12 @@ std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_vie
       case TokenizerKind::byte_pair: {
         std::vector<SpecialToken> special = specials(4);
         const std::vector<std::string> tokens = strings_of(root.at("tokens"));
-        return detail::byte_pair_from(tokens, "tokens", strings_of(root.at("merges")), {"merges[", 0, "]"},
-                                      std::move(special));
+        const auto place = [](std::size_t n) { return "merges[" + std::to_string(n) + "]"; };
+        return detail::byte_pair_from(tokens, "tokens", strings_of(root.at("merges")), place, std::move(special));
       }
     }
     throw Error("unknown tokenizer");
-  } catch (const Error& e) {
-    const std::string_view problem = e.what();
-    if (problem.starts_with(what)) throw;
-    throw Error(name + ": " + std::string(problem));
-  }
-}
-
-void save_tokenizer(const Tokenizer& tokenizer, const std::string& path) {
-  write_file(path, tokenizer.json_text() + "\n");
-}
-
-std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {
-  return tokenizer_from(read_file(path, largest_file), path);
+  });
 }
 
 }  // namespace mote

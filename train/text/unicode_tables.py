@@ -24,10 +24,10 @@ def table(name, what, belongs):
     found = ranges(belongs)
     count = sum(last - first + 1 for first, last in found)
     print(f"/// {what}: {len(found)} ranges with {count} characters.")
-    print(f"inline constexpr CharacterRange {name}[] = {{")
+    print(f"inline constexpr unsigned {name}[] = {{")
     line = ""
     for first, last in found:
-        item = f"{{0x{first:x}, 0x{last:x}}},"
+        item = f"0x{first:x}, 0x{last + 1:x},"
         if len(line) + len(item) + 1 > 118:
             print("   " + line)
             line = ""
@@ -36,20 +36,16 @@ def table(name, what, belongs):
     print("};")
 
 
-print(f"""// Which characters are letters, numbers and white space in Unicode {unicodedata.unidata_version}: first and last of each range.
-// Printed by unicode_tables.py.
+print(f"""// Which characters are letters, numbers and white space in Unicode {unicodedata.unidata_version}: the first of each
+// range, and what follows its last. Printed by unicode_tables.py.
 #pragma once
 
 namespace mote::detail {{
 
-struct CharacterRange {{
-  unsigned first, last;
-}};
-
 // clang-format off""")
-table("letter_ranges", r"General category L (\p{L})", lambda c: unicodedata.category(c)[0] == "L")
-table("number_ranges", r"General category N (\p{N})", lambda c: unicodedata.category(c)[0] == "N")
-table("space_ranges", r"White_Space (\s)",
+table("letter_borders", r"General category L (\p{L})", lambda c: unicodedata.category(c)[0] == "L")
+table("number_borders", r"General category N (\p{N})", lambda c: unicodedata.category(c)[0] == "N")
+table("space_borders", r"White_Space (\s)",
       lambda c: unicodedata.category(c)[0] == "Z" or c in "\t\n\v\f\r\x85")
 print("""// clang-format on
 

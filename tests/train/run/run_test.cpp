@@ -11,7 +11,6 @@
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
 #include "train/run/dataset.h"
-#include "train/run/report.h"
 
 namespace mote::test::run_test {
 namespace {

@@ -79,12 +79,6 @@ TEST_CASE("drawing from a split that has nothing ends in an error") {
   CHECK(error_of([&] { draw_of(Split::test, same); }) == "of 100000 questions drawn none is one to test on");
 }
 
-TEST_CASE("next_token_batch shifts by one") {
-  const Batch batch = next_token_batch(ints({{1, 2, 3}, {4, 5, 6}}));
-  CHECK(batch.ids == ints({{1, 2}, {4, 5}}));
-  CHECK(batch.targets == ints({{2, 3}, {5, 6}}));
-}
-
 TEST_CASE("stack_rows and row_of: rows as an array and back") {
   const IntArray rows = stack_rows({{1, 2}, {3, 4}, {5, 6}});
   CHECK(rows == ints({{1, 2}, {3, 4}, {5, 6}}));

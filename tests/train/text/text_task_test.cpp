@@ -9,7 +9,6 @@
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
 #include "train/tasks/list.h"
-#include "train/text/grammar.h"
 
 namespace mote::test::text_task_test {
 namespace {
