@@ -57,8 +57,8 @@ const std::map<std::string, std::size_t> budgets{
     {"nn", 2500},
     {"models", 1325},
     {"models/tutorials", 695},
-    {"train", 7940},  // 7700
-    {"examples", 3470},
+    {"train", 7960},  // 7700
+    {"examples", 3490},
     {"examples/bench", 1060},
 };
 

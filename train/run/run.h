@@ -41,6 +41,7 @@ class Run {
   Index steps() const { return steps_; }  ///< taken so far
   const Data& data() const { return data_; }
   const Subject& subject() const { return subject_; }
+  const RunOptions& options() const { return options_; }
   const Optimizer& optimizer() const { return *optimizer_; }
   const Evaluator& evaluator() const { return *evaluator_; }
   const std::vector<SettingsGroup>& settings() const { return settings_; }
