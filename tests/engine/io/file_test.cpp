@@ -226,6 +226,13 @@ TEST_CASE("file: what is no regular file is written to, not replaced") {
           }) == "exit 0");
     CHECK(get_file(folder.path("out")) == "before\npicture\nafter\n");
   }
+  CHECK(in_child([&] {  // the same where errors are printed to
+          if (!std::freopen(folder.path("errors").c_str(), "w", stderr)) return 98;
+          std::fputs("before\n", stderr);
+          write_file(folder.path("errors"), "picture\n");
+          return std::fputs("after\n", stderr) < 0 ? 97 : 0;
+        }) == "exit 0");
+  CHECK(get_file(folder.path("errors")) == "before\npicture\nafter\n");
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   std::string got;
