@@ -228,6 +228,7 @@ TEST_CASE("file: what is no regular file is written to, not replaced") {
   }
   CHECK(in_child([&] {  // the same where errors are printed to
           if (!std::freopen(folder.path("errors").c_str(), "w", stderr)) return 98;
+          std::setvbuf(stderr, nullptr, _IONBF, 0);  // as it was
           std::fputs("before\n", stderr);
           write_file(folder.path("errors"), "picture\n");
           return std::fputs("after\n", stderr) < 0 ? 97 : 0;
