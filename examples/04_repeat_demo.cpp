@@ -66,7 +66,7 @@ Run train(const TinyAttentionLM& model, const DemoConfig& c, const std::function
 
 /// What the model says after some tokens, and how sure it is.
 void sample(TinyAttentionLM& model, Index step, double loss) {
-  const Aside aside(model);
+  const InferenceMode inference(model);
   const IntArray ids = ints({{17, 17, 17}});
   const Tensor p = softmax(select(select(model(ids), 0, 0), 0, -1));
   std::printf("  step %3d   loss of the fixed batches %.4f   after 17 17 17: %2d (p = %.2f)\n", static_cast<int>(step),
@@ -75,7 +75,7 @@ void sample(TinyAttentionLM& model, Index step, double loss) {
 
 /// The weights of all heads [H, T, T] on a row of one repeated token.
 Array heads_of(TinyAttentionLM& model, const DemoConfig& c) {
-  const Aside aside(model);
+  const InferenceMode inference(model);
   const IntArray ids = randint(0, c.vocab_size, {1, 1}, Generator(c.seed + 1)).expand({1, c.seq_len}).contiguous();
   return model(ids, return_weights).second.array().select(0, 0);
 }
@@ -117,7 +117,7 @@ int lesson(const char* file) {
   const RepeatTask task({.symbols = config.vocab_size, .length = config.seq_len});
   const Generator held(7);
   std::vector<Batch> fixed;
-  for (int i = 0; i < 4; ++i) fixed.push_back(task.batch(16, Split::test, held));
+  for (int i = 0; i < 4; ++i) fixed.push_back(task.batch(16, Split::validation, held));
   std::vector<double> looks;
   const auto look = [&](Index step) {
     if (step != 1 && step % 60 != 0) return;

@@ -133,7 +133,7 @@ bool copying() {
                return true;
              },
          .on_warning = warn});
-    const Questions q = task.questions(200, Split::test, held_out);
+    const Questions q = task.questions(200, Split::validation, held_out);
     const Index asked = q.prompts.shape()[1], length = q.answers.shape()[1];
     const IntArray given = model.generate(q.prompts, length).slice(1, asked, asked + length);
     Index right = 0;
@@ -202,7 +202,7 @@ Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
       {.steps = 1000, .grad_clip = 0, .on_warning = warn});
   const NoGrad no_grad;
   model.eval();
-  const Batch test = task.batch(500, Split::test, fresh);
+  const Batch test = task.batch(500, Split::validation, fresh);
   const IntArray answer = argmax(model(test.ids, mask));
   Index right = 0, asked = 0;
   for (Index i = 0; i < answer.numel(); ++i) {

@@ -33,7 +33,7 @@ struct Source {
   }
 };
 
-struct Wish {
+struct Request {
   std::string prompt, ids;
   SpecialText special = SpecialText::refuse;
   std::optional<Index> count = {};
@@ -120,7 +120,7 @@ std::vector<Index> read_ids(std::string text, Index vocab) {
 
 /// Errors: ids that are no question of the task, which is then shown.
 void check_question(const Task& task, std::span<const Index> ids) {
-  const Questions some = task.questions(100, Split::test, Generator(1));
+  const Questions some = task.questions(100, Split::validation, Generator(1));
   const std::vector<Index> one = row_of(some.prompts, 0);
   const std::string like = "; a question is " + task.text(one) + ", say, and --ids takes any beginning";
   check(std::ssize(ids) <= task.block_size(), "the prompt has ", ids.size(), " words, and the model sees ",
@@ -131,37 +131,37 @@ void check_question(const Task& task, std::span<const Index> ids) {
 }
 
 /// The ids of a prompt, FILE:path for that of a file. Errors: words that there are not, what is no question.
-std::vector<Index> prompt_ids(const std::string& given, const Wish& wish, const Loaded& from) {
+std::vector<Index> prompt_ids(const std::string& given, const Request& request, const Loaded& from) {
   check(from.task || from.tokenizer,
         "--prompt is for texts and for runs of a task: give --ids, which a tokenizer makes of a text (of GPT-2 its "
         "vocab.json and merges.txt beside the model)");
   const bool file = given.starts_with("FILE:");
   const std::string text = file ? read_file(given.substr(5), 10'000'000) : given;
-  if (from.tokenizer && wish.special == SpecialText::refuse)
+  if (from.tokenizer && request.special == SpecialText::refuse)
     for (const SpecialToken& s : from.tokenizer->specials())
       check(text.find(s.text) == text.npos, "the prompt has the special token ", s.text,
             ": --special allow takes it as that token, --special plain as the text that it is written with");
-  const bool whole = from.tokenizer && (!from.task || wish.special != SpecialText::refuse);
-  std::vector<Index> ids = whole ? from.tokenizer->encode(text, wish.special) : from.task->ids(text);
+  const bool whole = from.tokenizer && (!from.task || request.special != SpecialText::refuse);
+  std::vector<Index> ids = whole ? from.tokenizer->encode(text, request.special) : from.task->ids(text);
   check(!ids.empty(), "--prompt: there is no word", file ? " in " + given.substr(5) : "");
   if (!from.tokenizer) check_question(*from.task, ids);
   return ids;
 }
 
 /// What the texts begin with: one prompt for all of them, or as many questions of the task.
-std::vector<std::vector<Index>> prompts(const Wish& wish, const Loaded& from, const Generator& random) {
-  const bool questions = wish.ids.empty() && wish.prompt.empty() && !from.tokenizer;
+std::vector<std::vector<Index>> prompts(const Request& request, const Loaded& from, const Generator& random) {
+  const bool questions = request.ids.empty() && request.prompt.empty() && !from.tokenizer;
   check(!questions || from.task, "--ids are missing: where to begin, such as --ids \"15496 11 995\"");
-  std::vector<std::vector<Index>> all(static_cast<std::size_t>(wish.samples));
+  std::vector<std::vector<Index>> all(static_cast<std::size_t>(request.samples));
   if (questions) {
-    const Questions q = from.task->questions(wish.samples, Split::test, random);
-    for (Index n = 0; n < wish.samples; ++n) all[static_cast<std::size_t>(n)] = row_of(q.prompts, n);
+    const Questions q = from.task->questions(request.samples, Split::validation, random);
+    for (Index n = 0; n < request.samples; ++n) all[static_cast<std::size_t>(n)] = row_of(q.prompts, n);
     return all;
   }
-  if (!wish.ids.empty())
-    all.assign(all.size(), read_ids(wish.ids, from.model.config.vocab_size));
-  else if (!wish.prompt.empty())
-    all.assign(all.size(), prompt_ids(wish.prompt, wish, from));
+  if (!request.ids.empty())
+    all.assign(all.size(), read_ids(request.ids, from.model.config.vocab_size));
+  else if (!request.prompt.empty())
+    all.assign(all.size(), prompt_ids(request.prompt, request, from));
   else if (from.task)
     all.assign(all.size(), from.task->ids(""));  // where a text begins that nobody has begun
   else
@@ -224,12 +224,12 @@ void generate(Loaded& from, const std::vector<std::vector<Index>>& prompts, Inde
 
 /// Goes on from what is typed, line by line, until the input ends. What cannot be gone on from is said, and asked
 /// again.
-void answer_lines(Wish wish, Loaded& from, Index count, const GenerateOptions& how, const Generator& random) {
+void answer_lines(Request request, Loaded& from, Index count, const GenerateOptions& how, const Generator& random) {
   std::cout << "Type a beginning; an empty line for none; Ctrl-D to end.\n> ";
   flush_output();
-  while (std::getline(std::cin, wish.prompt)) {
+  while (std::getline(std::cin, request.prompt)) {
     try {
-      generate(from, prompts(wish, from, random), count, how, random);
+      generate(from, prompts(request, from, random), count, how, random);
     } catch (const Error& e) {
       std::cout << e.what() << "\n";
     }
@@ -250,12 +250,12 @@ const char* const examples =
 
 int run_command(int argc, char** argv) {
   Source source;
-  Wish wish;
+  Request request;
   GenerateOptions how;
   const CommandLine line(argc, argv);
   Options options("Generates with a trained model, and prints each text on a line, the prompt first.");
   options.add("the model, one of", source);
-  options.add("the text", wish);
+  options.add("the text", request);
   options.add("how each token is chosen", how);
   options.note = examples;
   if (!options.parse(line)) return 0;
@@ -265,24 +265,25 @@ int run_command(int argc, char** argv) {
     check(given == 1, given == 0 ? "which model" : "one model only",
           ": give one of --run, --checkpoint, --huggingface, --llmc (--help explains them)");
     check(!source.best || !source.run.empty(), "--best is for --run");
-    check(wish.prompt.empty() || wish.ids.empty(), "--prompt and --ids: give one of them");
-    check(wish.samples >= 1, "samples ", wish.samples, " must be at least 1");
-    check(!wish.count || *wish.count >= 0, "count ", wish.count.value_or(0), " must be at least 0");
+    check(request.prompt.empty() || request.ids.empty(), "--prompt and --ids: give one of them");
+    check(request.samples >= 1, "samples ", request.samples, " must be at least 1");
+    check(!request.count || *request.count >= 0, "count ", request.count.value_or(0), " must be at least 0");
   });
   Loaded from = load(source);
-  const Generator random(wish.seed);
-  if (!wish.count && from.tokenizer) wish.count = 500;  // nanoGPT's
-  if (!wish.count && from.task) wish.count = from.task->questions(1, Split::test, Generator(1)).answers.shape()[1];
-  const Index count = wish.count.value_or(50);
+  const Generator random(request.seed);
+  if (!request.count && from.tokenizer) request.count = 500;  // nanoGPT's
+  if (!request.count && from.task)
+    request.count = from.task->questions(1, Split::validation, Generator(1)).answers.shape()[1];
+  const Index count = request.count.value_or(50);
   if (from.task && from.tokenizer && !line.has("stop_token")) how.stop_token = from.tokenizer->special(end_of_text);
   const std::vector<std::vector<Index>> begin = checked_usage([&] {
-    const std::vector<std::vector<Index>> all = prompts(wish, from, random);
+    const std::vector<std::vector<Index>> all = prompts(request, from, random);
     // What it says of the options, before anything is printed.
     for (const std::vector<Index>& prompt : all) from.model.generate(stack_rows({prompt}), 0, how, random);
     return all;
   });
-  if (from.tokenizer && wish.prompt.empty() && wish.ids.empty() && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-    answer_lines(wish, from, count, how, random);
+  if (from.tokenizer && request.prompt.empty() && request.ids.empty() && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+    answer_lines(request, from, count, how, random);
   else
     generate(from, begin, count, how, random);
   return 0;

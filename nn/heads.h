@@ -33,7 +33,7 @@ inline Index checked_heads(const char* who, Index width, Index heads, Index n_kv
 
 /// A layer's output and the weights [B, H, Tq, Tk] of its attention, before and after dropout (equal while nothing is
 /// dropped). The weights are for inspection: no gradient flows through them.
-struct Attended {
+struct AttentionOutput {
   Tensor output;
   Array weights, dropped_weights;
 };

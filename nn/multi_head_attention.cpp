@@ -79,8 +79,8 @@ Tensor MultiHeadAttention::forward(const Tensor& query, const Tensor& key, const
   return resid_dropout(o_proj(attention(q, k, v, {n_head, n_kv_head}, how, attn_dropout.random, cache)));
 }
 
-Attended MultiHeadAttention::with_weights(const Tensor& query, const Tensor& key, const Tensor& value,
-                                          const Mask& mask) const {
+AttentionOutput MultiHeadAttention::with_weights(const Tensor& query, const Tensor& key, const Tensor& value,
+                                                 const Mask& mask) const {
   const AttentionWeights seen;
   const Tensor output = (*this)(query, key, value, mask);
   return {output, seen.maps().back().weights, seen.maps().back().dropped};

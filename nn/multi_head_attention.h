@@ -56,8 +56,9 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
                  KeyValueCache* cache = nullptr) const;
 
   /// The same output, bit for bit, and what each head attended to.
-  Attended with_weights(const Tensor& x, const Mask& mask = {}) const { return with_weights(x, x, x, mask); }
-  Attended with_weights(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const;
+  AttentionOutput with_weights(const Tensor& x, const Mask& mask = {}) const { return with_weights(x, x, x, mask); }
+  AttentionOutput with_weights(const Tensor& query, const Tensor& key, const Tensor& value,
+                               const Mask& mask = {}) const;
 
   /// An empty cache for this layer.
   KeyValueCache cache() const { return KeyValueCache(options.window); }

@@ -56,14 +56,14 @@ class TaskCheck {
     expect(b.ids.shape() == b.targets.shape() && b.ids.rank() == 2, "ids and targets have different shapes");
     expect(b.ids.shape()[0] == rows && b.ids.shape()[1] >= 1 && b.ids.shape()[1] <= task_.block_size(), "a batch is ",
            text_of(b.ids.shape()), ", block_size is ", task_.block_size());
-    const Questions q = asked(Split::test);
+    const Questions q = asked(Split::validation);
     const bool fits = q.prompts.rank() == 2 && q.answers.rank() == 2 && q.prompts.shape()[0] == rows &&
                       q.answers.shape()[0] == rows && q.prompts.shape()[1] >= 1 && q.answers.shape()[1] >= 1;
     expect(fits, "questions are ", text_of(q.prompts.shape()), " and ", text_of(q.answers.shape()));
     expect(!fits || q.prompts.shape()[1] + q.answers.shape()[1] - 1 <= task_.block_size(),
            "a question and its answer are longer than block_size");
     expect(task_.batch(0, Split::train, Generator(1)).ids.numel() == 0, "no examples are not possible");
-    for (const Questions& none : {task_.questions(0, Split::test, Generator(1)), task_.evaluation(0)})
+    for (const Questions& none : {task_.questions(0, Split::validation, Generator(1)), task_.evaluation(0)})
       expect(none.prompts.shape() == Shape{0, q.prompts.shape()[1]} &&
                  none.answers.shape() == Shape{0, q.answers.shape()[1]},
              "no questions are ", text_of(none.prompts.shape()), " and ", text_of(none.answers.shape()));
@@ -76,7 +76,7 @@ class TaskCheck {
       expect(seen.insert(word).second, "two ids are called '", word, "'");
     }
     std::set<std::string> texts;
-    const std::vector<Sequence> prompts = rows_of(asked(Split::test).prompts);
+    const std::vector<Sequence> prompts = rows_of(asked(Split::validation).prompts);
     for (const Sequence& p : prompts) texts.insert(task_.prompt_text(p));
     const auto same = [&](const Sequence& p) {
       Sequence ids;
@@ -87,7 +87,7 @@ class TaskCheck {
            "different questions read the same");
   }
   void seeds() {
-    for (const Split split : {Split::train, Split::test}) {
+    for (const Split split : {Split::train, Split::validation}) {
       const Generator stream(1);
       const Batch first = task_.batch(rows, split, stream), second = task_.batch(rows, split, stream);
       expect(first.ids == drawn(split).ids && first.targets == drawn(split).targets,
@@ -106,7 +106,7 @@ class TaskCheck {
         expect(id >= least && id < task_.vocab_size(), what, " ", id, " is outside the vocabulary");
   }
   void answers() {
-    for (const Split split : {Split::train, Split::test}) {
+    for (const Split split : {Split::train, Split::validation}) {
       const Questions q = asked(split);
       in_range(rows_of(q.prompts), 0, "prompt id");
       in_range(rows_of(q.answers), 0, "answer id");
@@ -116,8 +116,8 @@ class TaskCheck {
   }
   /// A row begins with a question, and from its end on the targets are the answer, which is also what is read next.
   void batches() {
-    const std::size_t asked_length = static_cast<std::size_t>(asked(Split::test).prompts.shape()[1]);
-    for (const Split split : {Split::train, Split::test}) {
+    const std::size_t asked_length = static_cast<std::size_t>(asked(Split::validation).prompts.shape()[1]);
+    for (const Split split : {Split::train, Split::validation}) {
       const Batch b = drawn(split);
       in_range(rows_of(b.ids), 0, "id");
       in_range(rows_of(b.targets), -1, "target");
@@ -134,14 +134,14 @@ class TaskCheck {
   }
   void splits() {
     if (!task_.holds_out()) {
-      expect(drawn(Split::train).ids == drawn(Split::test).ids, "holds_out() is false, but the splits differ");
+      expect(drawn(Split::train).ids == drawn(Split::validation).ids, "holds_out() is false, but the splits differ");
       return;
     }
-    const std::size_t asked_length = static_cast<std::size_t>(asked(Split::test).prompts.shape()[1]);
+    const std::size_t asked_length = static_cast<std::size_t>(asked(Split::validation).prompts.shape()[1]);
     std::set<Sequence> prompts[2], examples[2];
-    for (const Split split : {Split::train, Split::test})
+    for (const Split split : {Split::train, Split::validation})
       for (const std::uint64_t seed : {1u, 2u, 3u}) {
-        const std::size_t which = split == Split::test;
+        const std::size_t which = split == Split::validation;
         for (const Sequence& p : rows_of(asked(split, seed).prompts)) prompts[which].insert(p);
         for (Sequence& row : rows_of(drawn(split, seed).ids)) {
           if (row.size() >= asked_length)
@@ -153,7 +153,7 @@ class TaskCheck {
       for (const Sequence& held_out : sets[1]) expect(!sets[0].contains(held_out), "an example is in both splits");
   }
   void grading() {
-    const Questions q = asked(Split::test);
+    const Questions q = asked(Split::validation);
     const Index width = q.answers.shape()[1];
     for (Index i = 0; i < width; ++i) {
       IntArray wrong = q.answers;
@@ -164,7 +164,7 @@ class TaskCheck {
     }
   }
   void looks() {
-    for (const Sequence& ids : rows_of(drawn(Split::test).ids))
+    for (const Sequence& ids : rows_of(drawn(Split::validation).ids))
       for (Index t = 0; t < static_cast<Index>(ids.size()); ++t) {
         const Index at = task_.looks_at(ids, t);
         expect(at >= -1 && at <= t, "position ", t, " looks at ", at);

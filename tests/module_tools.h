@@ -143,7 +143,7 @@ inline void scramble(const Module& m, std::uint64_t seed = 11) {
 
 /// What any layer with one attention gives, and its weights.
 template <class M, class... Inputs>
-Attended with_weights(const M& m, const Inputs&... inputs) {
+AttentionOutput with_weights(const M& m, const Inputs&... inputs) {
   const AttentionWeights seen;
   const Tensor y = m(inputs...);
   REQUIRE(seen.maps().size() == 1);

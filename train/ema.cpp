@@ -26,7 +26,7 @@ void EMA::update() {
     if (updates_ > 0) average.mutate();
   }
   const double n = static_cast<double>(updates_), kept = warmup_ ? std::min(decay_, (1 + n) / (10 + n)) : decay_;
-  const real share = static_cast<real>(1 - kept);
+  const real fraction = static_cast<real>(1 - kept);
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     const Parameter &weight = weights_[i].parameter, &average = averages_[i].parameter;
     if (updates_ == 0) {
@@ -36,7 +36,7 @@ void EMA::update() {
     const real* const from = weight.value().data();
     real* const to = average.mutate();
     parallel_for(average.numel(), grain_for(0.2),
-                 [&](Index lo, Index hi) { kernels::table().lerp(from + lo, share, to + lo, hi - lo); });
+                 [&](Index lo, Index hi) { kernels::table().lerp(from + lo, fraction, to + lo, hi - lo); });
   }
   ++updates_;
 }

@@ -21,15 +21,15 @@ struct MeanLoss {
 /// During its lifetime a model is in evaluation mode and nothing is recorded; afterwards each of its modules has the
 /// mode that it had, and each random stream that its layers draw from the state: a training that is interrupted by one,
 /// for a loss or for a sample, takes the same steps as one that is not.
-class Aside {
+class InferenceMode {
  public:
-  [[nodiscard]] explicit Aside(Module& model) : evaluation_(model) {
+  [[nodiscard]] explicit InferenceMode(Module& model) : evaluation_(model) {
     for (const NamedStream& s : named_streams(model)) before_.emplace_back(s.stream, s.stream.get_state());
   }
-  ~Aside() {
+  ~InferenceMode() {
     for (const auto& [stream, state] : before_) stream.set_state(state);
   }
-  Aside(const Aside&) = delete;
+  InferenceMode(const InferenceMode&) = delete;
 
  private:
   NoGrad no_grad_;
@@ -38,11 +38,11 @@ class Aside {
 };
 
 /// The mean of loss(batch) over batches that stay the same for the whole training, drawn once from a stream of their
-/// own: of Tensors all weigh alike, a MeanLoss as much as it has terms. Disturbs nothing; see Aside.
+/// own: of Tensors all weigh alike, a MeanLoss as much as it has terms. Disturbs nothing; see InferenceMode.
 /// Errors: no batches, or none with terms; a loss that is not one element.
 template <class Batches, class Loss>
 double mean_loss(Module& model, const Batches& batches, const Loss& loss) {
-  const Aside aside(model);
+  const InferenceMode inference(model);
   double sum = 0, total = 0;
   Index first = 0;  // weights are relative to this count: of batches alike, the mean is that of their losses
   for (const auto& batch : batches) {

@@ -25,12 +25,12 @@ std::string listed(const std::vector<std::string>& words) {
 
 /// What fit() looks for after its first backward. Errors: fields that visit() forgot, unless a parameter got no
 /// gradient or the optimizer updates it all the same; no gradient in any parameter of the optimizer.
-void look_at_first_step(const Optimizer& optimizer, const FieldWatch& fields,
-                        const std::function<void(const std::string&)>& on_warning) {
+void check_first_step(const Optimizer& optimizer, const FieldWatch& fields,
+                      const std::function<void(const std::string&)>& on_warning) {
   const std::string problem =
       fields.problem([&](const Node& leaf) { return !leaf.grad.defined() || optimizer.updates(leaf); });
   check_in("fit", problem.empty(), problem);
-  std::vector<std::string> without, strangers;
+  std::vector<std::string> without, not_updated;
   std::size_t trainable = 0;
   for (const ParameterGroup& group : optimizer.groups())
     for (const NamedParameter& p : group.parameters) {
@@ -46,11 +46,11 @@ void look_at_first_step(const Optimizer& optimizer, const FieldWatch& fields,
     on_warning("no gradient reached " + listed(without) + ": the loss does not depend on " +
                (without.size() == 1 ? "it" : "them") + " (a layer that forward does not call, or a detached result?)");
   for (const NodePtr& leaf : fields.used())
-    if (leaf->grad.defined() && !optimizer.updates(*leaf)) strangers.push_back(text_of(leaf->shape));
-  std::sort(strangers.begin(), strangers.end());  // used() is in the order of addresses
-  if (!strangers.empty())
-    on_warning("the optimizer does not update " + std::to_string(strangers.size()) +
-               " parameters that the loss depends on, of shape " + listed(strangers) +
+    if (leaf->grad.defined() && !optimizer.updates(*leaf)) not_updated.push_back(text_of(leaf->shape));
+  std::sort(not_updated.begin(), not_updated.end());  // used() is in the order of addresses
+  if (!not_updated.empty())
+    on_warning("the optimizer does not update " + std::to_string(not_updated.size()) +
+               " parameters that the loss depends on, of shape " + listed(not_updated) +
                ": add them to it, or freeze them by set_trainable(), unless another optimizer updates them");
 }
 
@@ -128,7 +128,7 @@ double fit(Optimizer& optimizer, const std::function<MeanLoss(Index)>& compute, 
     StepLoss loss(step, options.gradient_accumulation_steps);
     for (Index i = 0; i < options.gradient_accumulation_steps; ++i) loss.add(compute(step), optimizer);
     last = loss.mean();
-    if (fields) look_at_first_step(optimizer, *fields, options.on_warning);
+    if (fields) check_first_step(optimizer, *fields, options.on_warning);
     const std::vector<Parameter>& all = optimizer.parameters();
     StepReport report{step, options.steps, last, 0, detail::gradient_norm(all) * loss.scale()};
     check_in("fit", std::isfinite(report.grad_norm), "the gradient of step ", step, " is not finite (norm ",

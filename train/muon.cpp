@@ -107,10 +107,10 @@ void Muon::update(Slot& slot, double lr) {
   Array &momentum = slot.arrays[0], direction = copy_of(slot.parameter.grad());
   if (!momentum.defined()) momentum = Array::zeros(shape);
   real *const m = momentum.mutate(), *const u = direction.mutate();
-  const real share = static_cast<real>(1 - momentum_), keep = static_cast<real>(momentum_);
+  const real weight = static_cast<real>(1 - momentum_), keep = static_cast<real>(momentum_);
   const kernels::Table& t = kernels::table();
   in_parts(direction.numel(), [&](Index at, Index count) {
-    t.lerp(u + at, share, m + at, count);
+    t.lerp(u + at, weight, m + at, count);
     t.lerp(m + at, keep, u + at, count);
   });
   direction = orthogonalized(std::move(direction), ns_steps_);

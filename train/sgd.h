@@ -12,8 +12,8 @@ namespace mote {
 /// PyTorch's names and defaults; older versions had none for lr.
 struct SGDOptions {
   double lr = 1e-3;
-  double momentum = 0;      ///< the share of the velocity kept in each step, usually 0.9; 0: no velocity
-  double dampening = 0;     ///< the share of each new gradient left out of the velocity
+  double momentum = 0;      ///< the fraction of the velocity kept in each step, usually 0.9; 0: no velocity
+  double dampening = 0;     ///< the fraction of each new gradient left out of the velocity
   double weight_decay = 0;  ///< for groups without one of their own
   bool nesterov = false;    ///< look one step of momentum ahead
 };

@@ -12,7 +12,7 @@ namespace {
 
 using mote::Index;
 
-struct ProductWish {
+struct ProductOptions {
   Index m = 0, k = 0, n = 0;
   template <class V>
   void visit(V& v) {
@@ -94,16 +94,16 @@ void table(const std::vector<Shape>& list, double seconds, Output& out) {
 }  // namespace
 
 void matmul(int argc, char** argv, Output& out) {
-  ProductWish wish;
+  ProductOptions product;
   Common common;
   common.seconds = 0.1;
   Options options("Measures the matrix product and the two of its gradients.");
-  options.add("What to measure", wish);
+  options.add("What to measure", product);
   if (!common.parse(options, argc, argv, out)) return;
-  const bool own = wish.m != 0 || wish.k != 0 || wish.n != 0;
-  if (own && (wish.m < 1 || wish.k < 1 || wish.n < 1))
+  const bool own = product.m != 0 || product.k != 0 || product.n != 0;
+  if (own && (product.m < 1 || product.k < 1 || product.n < 1))
     throw UsageError("--m, --k and --n belong together, each at least 1");
-  const std::vector<Shape> list = own ? std::vector<Shape>{{wish.m, wish.k, wish.n}} : shapes();
+  const std::vector<Shape> list = own ? std::vector<Shape>{{product.m, product.k, product.n}} : shapes();
   const int all = mote::threads();
   if (common.threads == 0 && all > 1) {
     mote::set_threads(1);

@@ -17,7 +17,7 @@ using mote::Array;
 using mote::Index;
 using mote::Tensor;
 
-struct OpsWish {
+struct OpsOptions {
   Index rows = 2048, columns = 384;
   template <class V>
   void visit(V& v) {
@@ -172,13 +172,13 @@ void measure_optimizers(const Inputs& in, double seconds, Output& out) {
 }  // namespace
 
 void ops(int argc, char** argv, Output& out) {
-  OpsWish wish;
+  OpsOptions sizes;
   Common common;
   Options options("Measures every op that is no product of matrices, forward and backward.");
-  options.add("What to measure", wish);
+  options.add("What to measure", sizes);
   if (!common.parse(options, argc, argv, out)) return;
-  if (wish.rows < 1 || wish.columns < 1) throw UsageError("--rows and --columns must be at least 1");
-  const mote::Shape shape{wish.rows, wish.columns}, row{wish.columns};
+  if (sizes.rows < 1 || sizes.columns < 1) throw UsageError("--rows and --columns must be at least 1");
+  const mote::Shape shape{sizes.rows, sizes.columns}, row{sizes.columns};
   const mote::Generator random(1);
   Inputs in;
   in.a = uniform(0.1, 2, shape, random).requires_grad_();
@@ -186,7 +186,7 @@ void ops(int argc, char** argv, Output& out) {
   in.weight = uniform(0.1, 2, row, random).requires_grad_();
   in.bias = uniform(0.1, 2, row, random).requires_grad_();
   in.mask = in.a.array() > in.b.array();
-  in.ids = randint(0, std::min(wish.rows, wish.columns), {wish.rows}, random);
+  in.ids = randint(0, std::min(sizes.rows, sizes.columns), {sizes.rows}, random);
   out.table("ops",
             "ops of inputs " + text_of(shape) + " (and rows " + text_of(row) + ") on " +
                 std::to_string(mote::threads()) +

@@ -75,7 +75,7 @@ TEST_CASE("attention layers: equal in every bit to their heads by hand, for ever
     Array weights;
     const Array y = by_hand(v, m, x, &weights);
     CHECK(same_bits(m(x).array(), y));
-    const Attended got = with_weights(m, x);
+    const AttentionOutput got = with_weights(m, x);
     CHECK(same_bits(got.output.array(), y));
     CHECK(same_bits(got.weights, weights));
     CHECK(same_bits(got.dropped_weights, weights));
@@ -91,7 +91,7 @@ TEST_CASE("attention layers: equal in every bit to their heads by hand, for ever
   const Tensor q = random_array({2, 4, 3}, 1), k = random_array({1, 6, 4}, 2), v = random_array({2, 6, 5}, 3);
   Array weights;
   const Tensor y = attention_by_hand(parts_of(m), "", q, k, v, 4, across.attention, across.around, &weights);
-  const Attended got = with_weights(m, q, k, v);
+  const AttentionOutput got = with_weights(m, q, k, v);
   CHECK((same_bits(got.output.array(), y.array()) && same_bits(m(q, k, v).array(), y.array())));
   CHECK(same_bits(got.weights, weights));
 }
@@ -216,7 +216,7 @@ TEST_CASE("attention layers: dropout of weights and of the output") {
   const Tensor x = random_array({2, 3, 4}, 1);
   const MultiHeadAttention half(4, 2, random, {.dropout = 0.5});
   const GeneratorState start = random.get_state();
-  const Attended got = with_weights(half, x);
+  const AttentionOutput got = with_weights(half, x);
   const std::vector<real> before = got.weights.to_vector(), after = got.dropped_weights.to_vector();
   for (std::size_t i = 0; i < before.size(); ++i) CHECK((after[i] == 0 || after[i] == 2 * before[i]));
   CHECK(before != after);

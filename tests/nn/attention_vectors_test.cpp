@@ -36,7 +36,7 @@ void note(Noted& noted, const VectorFile& file, const std::string& name) {
   }
   const Mask may = from_blocked(Tensor(given("blocked", {B, H, Tq, Tk})));
   m.attn_dropout.random.manual_seed(size(9));
-  const Attended got = m.with_weights(q, k, v, may);
+  const AttentionOutput got = m.with_weights(q, k, v, may);
   got.output.backward(given("dy", {B, Tq, C}));
   noted[name + "/y"] = got.output.array();
   noted[name + "/weights"] = got.dropped_weights;

@@ -24,7 +24,7 @@ RunRecord read_run(const std::string& folder);
 /// Of every folder in this one that is a run's, by name.
 std::vector<RunRecord> read_runs(const std::string& folder);
 
-/// A row for each run: the settings in which they differ, steps, losses, the share of right answers, seconds.
+/// A row for each run: the settings in which they differ, steps, losses, the fraction of right answers, seconds.
 ReportTable runs_table(const std::vector<RunRecord>& runs);
 /// That table and the curves of all runs, as a page.
 std::string runs_html(const std::string& title, const std::vector<RunRecord>& runs);

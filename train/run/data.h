@@ -55,7 +55,7 @@ struct Questions {
 };
 
 /// Which examples: those to train on, or those that are held out.
-enum class Split { train, test };
+enum class Split { train, validation };
 
 /// What a run learns from. A Task is one kind, a Dataset of Arrays another. All that it draws depends on the stream
 /// that it is given.
@@ -82,7 +82,7 @@ class Data {
 
   /// The evaluation set, the same in all runs: `count` questions from a stream of its own, or all that there are; not
   /// defined where there are no questions.
-  virtual Questions evaluation(Index count, Split split = Split::test) const = 0;
+  virtual Questions evaluation(Index count, Split split = Split::validation) const = 0;
   /// How many questions a run ends with.
   virtual Index questions_at_end() const { return 1000; }
   /// Whether a question has one right answer. False: a text goes on in many ways. Then a question is a beginning to go

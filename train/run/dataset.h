@@ -24,7 +24,7 @@ class Dataset : public Data {
   Batch batch(Index size, Split split, const Generator& random) const override;
   std::vector<Batch> held_out(Index size) const override;
   std::optional<double> guessing_loss() const override;
-  Questions evaluation(Index count, Split split = Split::test) const override;
+  Questions evaluation(Index count, Split split = Split::validation) const override;
   bool graded() const override { return std::holds_alternative<IntArray>(targets_); }
   double chance() const override { return graded() ? 1 / static_cast<double>(class_count_) : 0; }
   std::string question_text(const Questions&, Index n) const override;

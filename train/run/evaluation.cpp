@@ -17,7 +17,7 @@ constexpr Index longest_example = 256;  // weights of all heads take the square 
 }  // namespace
 
 Answers ask(const Subject& subject, const Data& data, const Questions& q, Index show, Index mistakes) {
-  const Aside aside(*subject.module);
+  const InferenceMode inference(*subject.module);
   Answers answers;
   answers.total = q.count();
   for (Index done = 0; done < answers.total;) {
@@ -42,12 +42,13 @@ Evaluator::Evaluator(const Data& data, Subject subject, const Recipe& recipe, co
                      bool with_heads)
     : data_(data), subject_(std::move(subject)), recipe_(recipe), options_(options) {
   const Generator own(options.seed + 3);
-  for (Index i = 0; i < recipe.eval_iters; ++i) batches_.push_back(data.batch(recipe.batch_size, Split::test, own));
+  for (Index i = 0; i < recipe.eval_iters; ++i)
+    batches_.push_back(data.batch(recipe.batch_size, Split::validation, own));
   if (answers()) {
     held_out_ = data.evaluation(questions_on_the_way);
     if (data.holds_out()) trained_on_ = data.evaluation(questions_on_the_way, Split::train);
   }
-  const Batch example = data.batch(1, Split::test, Generator(options.seed + 2));
+  const Batch example = data.batch(1, Split::validation, Generator(options.seed + 2));
   const bool of_tokens = example.ids.defined() && example.targets.defined() && example.targets.rank() == 2;
   if (!of_tokens) return;
   example_ = example.ids;
@@ -67,7 +68,7 @@ double Evaluator::loss_of(const std::vector<Batch>& batches) const {
 std::vector<EvaluationReport::Sample> Evaluator::continuations() const {
   std::vector<EvaluationReport::Sample> samples;
   if (options_.samples == 0 || !(subject_.sample || subject_.answer)) return samples;
-  const Aside aside(*subject_.module);
+  const InferenceMode inference(*subject_.module);
   const Generator random(options_.seed + 4);
   const Questions q = data_.evaluation(options_.samples);
   if (!q.answers.defined()) return samples;
@@ -84,7 +85,7 @@ std::vector<EvaluationReport::Sample> Evaluator::continuations() const {
 /// which is computed on the way, is a number.
 std::vector<Array> Evaluator::heads() const {
   if (!example_.defined()) return {};
-  const Aside aside(*subject_.module);
+  const InferenceMode inference(*subject_.module);
   const AttentionWeights seen;
   subject_.loss({example_, example_});
   std::vector<Array> layers;
@@ -126,7 +127,7 @@ RunEnding Evaluator::ending(Index step) const {
       const Generator own(options_.seed + 3);
       const Index size = std::max<Index>(1, batches_[0].ids.defined() ? batches_[0].ids.numel() : batches_[0].count());
       const Index count = std::max(static_cast<Index>(batches_.size()), std::min<Index>(200, 500'000 / size));
-      for (Index i = 0; i < count; ++i) more.push_back(data_.batch(recipe_.batch_size, Split::test, own));
+      for (Index i = 0; i < count; ++i) more.push_back(data_.batch(recipe_.batch_size, Split::validation, own));
       end.loss_of = std::to_string(count) + " batches";
     }
     end.loss = loss_of(more);

@@ -15,13 +15,13 @@ namespace mote {
 namespace {
 
 Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
-Json share(const std::optional<double>& x) { return x ? number(*x) : Json(); }
+Json fraction(const std::optional<double>& x) { return x ? number(*x) : Json(); }
 
 double number_at(const JsonPlace& line, const char* name) {
   const JsonPlace value = line.at(name);
   return value.value().is(Json::Kind::null) ? std::numeric_limits<double>::quiet_NaN() : value.as_number();
 }
-std::optional<double> share_at(const JsonPlace& line, const char* name) {
+std::optional<double> fraction_at(const JsonPlace& line, const char* name) {
   const JsonPlace value = line.at(name);
   if (value.value().is(Json::Kind::null)) return {};
   return value.as_number();
@@ -35,8 +35,8 @@ StepReport step_from(const JsonPlace& line) {
 EvaluationReport evaluation_from(const JsonPlace& line) {
   EvaluationReport report{.step = line.at("step").as_integer(),
                           .loss = number_at(line, "loss"),
-                          .exact_match = share_at(line, "exact_match"),
-                          .train_exact_match = share_at(line, "train_exact_match")};
+                          .exact_match = fraction_at(line, "exact_match"),
+                          .train_exact_match = fraction_at(line, "train_exact_match")};
   const JsonPlace samples = line.at("samples"), heads = line.at("heads");
   for (std::size_t i = 0; i < samples.items().size(); ++i) {
     const JsonPlace sample = samples.at(i);
@@ -125,8 +125,8 @@ std::string log_line(const EvaluationReport& report) {
   for (const std::vector<std::string>& layer : report.heads) heads.push_back(Json::array({layer.begin(), layer.end()}));
   return text_of(Json::object({{"step", report.step},
                                {"loss", number(report.loss)},
-                               {"exact_match", share(report.exact_match)},
-                               {"train_exact_match", share(report.train_exact_match)},
+                               {"exact_match", fraction(report.exact_match)},
+                               {"train_exact_match", fraction(report.train_exact_match)},
                                {"samples", std::move(samples)},
                                {"heads", std::move(heads)}}));
 }

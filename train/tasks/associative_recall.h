@@ -79,8 +79,8 @@ class AssociativeRecallTask final : public LabelTask {
       if (ids[static_cast<std::size_t>(at)] == key) return at + 1;
     return -1;
   }
-  std::string looks_text(const std::string& share) const override {
-    return "Where a key comes again, " + share + " of its attention goes to its value";
+  std::string looks_text(const std::string& fraction) const override {
+    return "Where a key comes again, " + fraction + " of its attention goes to its value";
   }
 
  private:

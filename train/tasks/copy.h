@@ -24,8 +24,8 @@ class CopyTask final : public AnswerTask {
   Index looks_at(std::span<const Index>, Index position) const override {
     return position < question_length ? -1 : position - question_length;
   }
-  std::string looks_text(const std::string& share) const override {
-    return "From the separator on, " + share + " of its attention goes to the symbol that has to be copied";
+  std::string looks_text(const std::string& fraction) const override {
+    return "From the separator on, " + fraction + " of its attention goes to the symbol that has to be copied";
   }
 };
 

@@ -86,8 +86,8 @@ class DyckTask final : public AnswerTask {
 
  private:
   Index nothing() const { return 2 * options.kinds; }
-  /// The share of the commonest answer: how likely so many are open at the end, over the answers there then are. A
-  /// longer walk, whose share is hardly another, is taken for one of ten thousand.
+  /// The fraction of the commonest answer: how likely so many are open at the end, over the answers there then are. A
+  /// longer walk, whose fraction is hardly another, is taken for one of ten thousand.
   double commonest() const {
     const Index steps = options.length <= 10'000 ? options.length : 10'000 + options.length % 2;
     const auto deepest = static_cast<std::size_t>(std::min(options.depth, steps));

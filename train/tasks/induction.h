@@ -90,8 +90,8 @@ class InductionTask : public Task {
     while (period < options.length && !repeats(ids, period)) ++period;
     return position < period ? -1 : position + 1 - period;
   }
-  std::string looks_text(const std::string& share) const override {
-    return "From the first repetition on, " + share +
+  std::string looks_text(const std::string& fraction) const override {
+    return "From the first repetition on, " + fraction +
            " of its attention goes to what followed the letter's last occurrence";
   }
 

@@ -60,7 +60,7 @@ class ModularAdditionTask : public Task {
     return {.known = "known by heart first, understood long after (Power et al. 2022, Nanda et al. 2023)",
             .least = 0.99,
             .chance = 1.0 / static_cast<double>(options.modulus),
-            .questions = pairs(Split::test),
+            .questions = pairs(Split::validation),
             .seconds = 19};
   }
 
@@ -79,7 +79,7 @@ class ModularAdditionTask : public Task {
     return asked(rows(count, split, random));
   }
   /// All pairs, if `count` is no less.
-  Questions evaluation(Index count, Split split = Split::test) const override {
+  Questions evaluation(Index count, Split split = Split::validation) const override {
     return count >= pairs(split) ? asked(all(split)) : Task::evaluation(count, split);
   }
 

@@ -25,8 +25,8 @@ class ReverseTask final : public AnswerTask {
   Index looks_at(std::span<const Index>, Index position) const override {
     return position < question_length ? -1 : 2 * question_length - 1 - position;
   }
-  std::string looks_text(const std::string& share) const override {
-    return "From the separator on, " + share + " of its attention goes to the symbol that comes next, backwards";
+  std::string looks_text(const std::string& fraction) const override {
+    return "From the separator on, " + fraction + " of its attention goes to the symbol that comes next, backwards";
   }
 };
 

@@ -13,7 +13,7 @@
 namespace mote {
 
 std::string text_of(const Outcome& o) {
-  const auto percent = [](double share) { return detail::field_text(std::round(1e6 * share) / 1e4); };
+  const auto percent = [](double fraction) { return detail::field_text(std::round(1e6 * fraction) / 1e4); };
   if (o.least >= o.most) return percent(o.most) + " %";
   if (o.least <= 0) return "<= " + percent(o.most) + " %";
   if (o.most >= 1) return ">= " + percent(o.least) + " %";
@@ -66,8 +66,8 @@ std::vector<Index> Task::ids(const std::string& text) const {
 }
 
 Index Task::looks_at(std::span<const Index>, Index) const { return -1; }
-std::string Task::looks_text(const std::string& share) const {
-  return share + " of its attention goes to the position that tells what comes next";
+std::string Task::looks_text(const std::string& fraction) const {
+  return fraction + " of its attention goes to the position that tells what comes next";
 }
 
 std::string Task::best_head_text(std::span<const Index> ids, const std::vector<Array>& layers) const {
@@ -75,12 +75,12 @@ std::string Task::best_head_text(std::span<const Index> ids, const std::vector<A
   std::string name;
   for (std::size_t layer = 0; layer < layers.size(); ++layer)
     for (Index head = 0; head < layers[layer].shape()[0]; ++head) {
-      double share = 0, count = 0;
+      double fraction = 0, count = 0;
       for (Index t = 0; t < std::ssize(ids); ++t)
         if (const Index at = looks_at(ids, t); at >= 0)
-          share += static_cast<double>(layers[layer].at({head, t, at})), ++count;
-      if (count == 0 || share / count <= best) continue;
-      best = share / count;
+          fraction += static_cast<double>(layers[layer].at({head, t, at})), ++count;
+      if (count == 0 || fraction / count <= best) continue;
+      best = fraction / count;
       name = "head " + std::to_string(head) + " of layer " + std::to_string(layer) + " (both counted from 0)";
     }
   return name.empty() ? "" : "attention: " + name + ". " + looks_text(fixed_text(100 * best, 0) + " %");
@@ -94,7 +94,8 @@ Index checked_size(const char* task, const char* option, Index size, Index least
 std::vector<Index> draw_of(Split split, const std::function<std::vector<Index>()>& draw) {
   for (int tried = 0; tried < 100'000; ++tried)
     if (std::vector<Index> s = draw(); split_of(s) == split) return s;
-  throw Error("of 100000 questions drawn none is one to " + std::string(split == Split::test ? "test on" : "train on"));
+  throw Error("of 100000 questions drawn none is one to " +
+              std::string(split == Split::validation ? "test on" : "train on"));
 }
 
 void check_splits(const char* task, const std::function<std::vector<Index>(const Generator&)>& draw) {

@@ -19,16 +19,16 @@ class Tokenizer;
 /// with one wrong symbol is wrong.
 struct Outcome {
   std::string known;       ///< a published figure and its source, or what was found here, in a sentence
-  double least = 1;        ///< the share that every run reaches
-  double most = 1;         ///< the share that none exceeds: below 1 for what must, or does, fail
-  double chance = 0;       ///< the share that guesses get right
+  double least = 1;        ///< the fraction that every run reaches
+  double most = 1;         ///< the fraction that none exceeds: below 1 for what must, or does, fail
+  double chance = 0;       ///< the fraction that guesses get right
   Index questions = 1000;  ///< how many the evaluation set has
   double loss = 0;         ///< without one right answer (see Data::graded): the largest loss on held-out batches
   double seconds = 0;      ///< that the training takes on one core of the machine that README names
 
-  bool holds(double share) const { return least <= share && share <= most; }
+  bool holds(double fraction) const { return least <= fraction && fraction <= most; }
 };
-/// The shares: ">= 99 %", "<= 40 %", "45 to 60 %", "100 %".
+/// The fractions: ">= 99 %", "<= 40 %", "45 to 60 %", "100 %".
 std::string text_of(const Outcome& outcome);
 
 /// Something to learn. Its options are a struct that lists its fields (engine/io/text/fields.h) and whose defaults are
@@ -53,7 +53,7 @@ class Task : public Data {
   virtual Outcome outcome() const = 0;
 
   virtual Questions questions(Index count, Split split, const Generator& random) const = 0;
-  Questions evaluation(Index count, Split split = Split::test) const override;
+  Questions evaluation(Index count, Split split = Split::validation) const override;
   Index questions_at_end() const override { return outcome().questions; }
   double chance() const override { return outcome().chance; }
   std::optional<double> guessing_loss() const override;  ///< ln V
@@ -70,7 +70,7 @@ class Task : public Data {
   /// The position that tells what follows ids[position], for pictures of attention; -1: no certain one.
   virtual Index looks_at(std::span<const Index> ids, Index position) const;
   /// A sentence that says how much of a head's attention, "58 %", goes there.
-  virtual std::string looks_text(const std::string& share) const;
+  virtual std::string looks_text(const std::string& fraction) const;
   /// Which head attends most to these positions of an example, of what the heads of each layer attend to, [H, T, T];
   /// "" if there are none.
   std::string best_head_text(std::span<const Index> ids, const std::vector<Array>& layers) const;
@@ -92,7 +92,7 @@ inline std::uint64_t example_hash(std::span<const Index> ids) {
 
 /// One question in four, selected by its hash, is held out, with every example that contains it.
 inline Split split_of(std::span<const Index> question) {
-  return example_hash(question) % 4 == 0 ? Split::test : Split::train;
+  return example_hash(question) % 4 == 0 ? Split::validation : Split::train;
 }
 
 /// An option that is a size of a task, to be checked before anything is counted with it. Errors, in the name of `task`:

@@ -18,9 +18,9 @@ constexpr const char* verbs[] = {"see", "follow", "fear", "call", "find"};
 constexpr const char* places[] = {"", " in the wood", " by the river", " on the hill", " under the moon"};
 constexpr const char* numbers[] = {"two", "three", "four", "five", "six", "seven"};
 
-class Teller {
+class TextWriter {
  public:
-  MadeText tell(std::size_t bytes) {
+  SyntheticText write(std::size_t bytes) {
     while (made_.text.size() < bytes) {
       sentence();
       made_.text += choice(4) == 0 ? '\n' : ' ';
@@ -83,11 +83,11 @@ class Teller {
   }
 
   Generator random_{1};
-  MadeText made_{{}, 0};
+  SyntheticText made_{{}, 0};
 };
 
 }  // namespace
 
-MadeText make_text(Index bytes) { return Teller().tell(static_cast<std::size_t>(bytes)); }
+SyntheticText synthetic_text(Index bytes) { return TextWriter().write(static_cast<std::size_t>(bytes)); }
 
 }  // namespace mote

@@ -61,7 +61,7 @@ TextPart part_of(const std::vector<std::string_view>& documents, const Tokenizer
 /// The text at `path`; without one it is made, and its entropy known.
 std::string text_of_file(const std::string& path, std::optional<double>& entropy) {
   if (!path.empty()) return read_file(path, largest_text);
-  MadeText made = make_text(made_bytes);
+  SyntheticText made = synthetic_text(made_bytes);
   entropy = made.nats / static_cast<double>(made.text.size());
   return std::move(made.text);
 }

@@ -69,14 +69,14 @@ struct TextData {
 TextData read_text(const TextOptions& options, std::unique_ptr<Tokenizer>& tokenizer,
                    const std::optional<TextIdentity>& expected = {});
 
-struct MadeText {
+struct SyntheticText {
   std::string text;
   double nats;  ///< -ln of the probability that the grammar makes this text: what the best model would need for it
 };
 
 /// Of a small grammar: sentences about animals, always the same ones, until there are `bytes` of them or some more.
 /// Some ask and answer, and some count: what they repeat costs nothing to a model that looks back.
-MadeText make_text(Index bytes);
+SyntheticText synthetic_text(Index bytes);
 
 /// Windows of block_size tokens, each from anywhere in the text; with `lines` whole documents, of long ones a window.
 /// Line ends and a byte order mark are text as anything else is, but for the line ends between documents. ids and

@@ -48,7 +48,7 @@ TEST_CASE("multi_head_from_scratch: with equal draws mote's MultiHeadAttention c
     for (const Mask& mask : {Mask(), padding_mask({5, 2}, 5)}) {
       const GeneratorState start = random.get_state();
       const auto [output, weights] = tutorial(query, memory, memory, mask);
-      const Attended expected = own.with_weights(query, memory, memory, mask);
+      const AttentionOutput expected = own.with_weights(query, memory, memory, mask);
       CHECK(distance(output.to_vector(), Value(expected.output.array()).x) < rounding);
       CHECK(distance(weights.to_vector(), Value(expected.dropped_weights).x) < rounding);
       CHECK(random.get_state() == again.get_state());

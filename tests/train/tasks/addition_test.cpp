@@ -35,7 +35,7 @@ TEST_CASE("addition task: sums by hand") {
   CHECK(reversed.text(reversed.answer(reversed.ids("57+68"))) == "521");
   CHECK(plain.text(plain.answer(plain.ids("57+68"))) == "125");
   CHECK(plain.text(plain.answer(plain.ids("07+02"))) == "009");
-  CHECK(reversed.text(row_of(reversed.questions(1, Split::test, Generator(1)).prompts, 0)).ends_with("="));
+  CHECK(reversed.text(row_of(reversed.questions(1, Split::validation, Generator(1)).prompts, 0)).ends_with("="));
 }
 
 TEST_CASE("addition task: what it refuses") {

@@ -20,7 +20,7 @@ std::vector<Sequence> all_sequences(Index symbols, Index length) {
   }
   return all;
 }
-bool held_out(const Sequence& s) { return split_of(s) == Split::test; }
+bool held_out(const Sequence& s) { return split_of(s) == Split::validation; }
 
 TEST_CASE("copy task") {
   const Rule without_separator = [](const Sequence& prompt) { return Sequence(prompt.begin(), prompt.end() - 1); };
@@ -50,9 +50,9 @@ TEST_CASE("copy task: a batch is question, separator, answer; only the answer is
 TEST_CASE("copy task: no sequence is in both splits, and together they are all there is") {
   const CopyTask task({.symbols = 3, .length = 3});
   std::set<Sequence> seen[2];
-  for (const Split split : {Split::train, Split::test}) {
+  for (const Split split : {Split::train, Split::validation}) {
     const Questions q = task.questions(2000, split, Generator(2));
-    for (Index n = 0; n < 2000; ++n) seen[split == Split::test].insert(row_of(q.answers, n));
+    for (Index n = 0; n < 2000; ++n) seen[split == Split::validation].insert(row_of(q.answers, n));
   }
   CHECK(seen[0].size() + seen[1].size() == 27);
   for (const Sequence& s : all_sequences(3, 3)) {

@@ -70,7 +70,7 @@ TEST_CASE("induction task: where to look is one further than the same letter one
 TEST_CASE("induction task: the answer is up to four letters, of short rows all but one") {
   for (const auto& [length, answers] : {std::pair<Index, Index>{2, 1}, {4, 3}, {5, 4}, {9, 4}}) {
     const InductionTask task({.symbols = 9, .shortest = 2, .length = length});
-    const Questions q = task.questions(3, Split::test, Generator(1));
+    const Questions q = task.questions(3, Split::validation, Generator(1));
     CHECK(q.answers.shape() == Shape{3, answers});
     CHECK(q.prompts.shape() == Shape{3, 2 * length + 1 - answers});
   }

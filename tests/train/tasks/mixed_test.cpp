@@ -23,7 +23,7 @@ TEST_CASE("mixed task: > copies, < reverses, both are asked") {
   CHECK(task.looks_at(task.ids(">abc|ab"), 4) == 1);  // the separator looks at a
   CHECK(task.looks_at(task.ids("<abc|cb"), 4) == 3);
   CHECK(task.looks_at(task.ids("<abc|cb"), 6) == 1);
-  const Questions q = task.questions(400, Split::test, Generator(1));
+  const Questions q = task.questions(400, Split::validation, Generator(1));
   Index copies = 0;
   for (Index n = 0; n < 400; ++n) {
     const Sequence prompt = row_of(q.prompts, n);

@@ -17,18 +17,18 @@ TEST_CASE("modular addition task") {
 
 TEST_CASE("modular addition task: training and test pairs are all there are; a full batch has each once") {
   const ModularAdditionTask task({.modulus = 11, .training = 40});
-  const Index train = task.pairs(Split::train), test = task.pairs(Split::test);
+  const Index train = task.pairs(Split::train), test = task.pairs(Split::validation);
   CHECK(train + test == 121);
   CHECK((train > 30 && train < 67));
   std::set<Sequence> seen;
-  for (const Split split : {Split::train, Split::test}) {
+  for (const Split split : {Split::train, Split::validation}) {
     const Questions q = task.evaluation(1000, split);
     REQUIRE(q.prompts.shape()[0] == task.pairs(split));
     for (Index n = 0; n < task.pairs(split); ++n) seen.insert(row_of(q.prompts, n));
   }
   CHECK(seen.size() == 121);
   std::set<Sequence> trained;  // a + b and b + a are one question
-  const Questions known = task.evaluation(1000, Split::train), asked = task.evaluation(1000, Split::test);
+  const Questions known = task.evaluation(1000, Split::train), asked = task.evaluation(1000, Split::validation);
   for (Index n = 0; n < train; ++n) trained.insert(row_of(known.prompts, n));
   for (Index n = 0; n < test; ++n) {
     Sequence turned = row_of(asked.prompts, n);

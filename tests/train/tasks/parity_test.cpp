@@ -17,8 +17,8 @@ TEST_CASE("parity task: labels by hand; rows to test on may be longer") {
   const ParityTask task({.length = 9, .test_length = 20});
   CHECK(task.text(task.labels(task.ids("0 1 0 1 1"))) == "even odd odd even odd");
   CHECK(task.batch(3, Split::train, Generator(1)).ids.shape() == Shape{3, 9});
-  CHECK(task.batch(3, Split::test, Generator(1)).ids.shape() == Shape{3, 20});
-  CHECK(task.questions(3, Split::test, Generator(1)).prompts.shape() == Shape{3, 20});
+  CHECK(task.batch(3, Split::validation, Generator(1)).ids.shape() == Shape{3, 20});
+  CHECK(task.questions(3, Split::validation, Generator(1)).prompts.shape() == Shape{3, 20});
   CHECK(task.block_size() == 20);
 }
 

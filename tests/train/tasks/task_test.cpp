@@ -76,7 +76,7 @@ TEST_CASE("an outcome reads as a share, and holds for shares within it") {
 TEST_CASE("drawing from a split that has nothing ends in an error") {
   const auto same = [] { return Sequence{3, 1, 4}; };  // to train on
   CHECK(draw_of(Split::train, same) == Sequence{3, 1, 4});
-  CHECK(error_of([&] { draw_of(Split::test, same); }) == "of 100000 questions drawn none is one to test on");
+  CHECK(error_of([&] { draw_of(Split::validation, same); }) == "of 100000 questions drawn none is one to test on");
 }
 
 TEST_CASE("stack_rows and row_of: rows as an array and back") {

@@ -88,7 +88,7 @@ TEST_CASE("text task: the last tenth of the characters is held out, and every wi
   const TextTask task(file.options());
   CHECK(task.vocab_size() == 200);
   CHECK(task.block_size() == 8);
-  for (const Split split : {Split::train, Split::test}) {
+  for (const Split split : {Split::train, Split::validation}) {
     const Index begin = split == Split::train ? 0 : 180, end = split == Split::train ? 180 : 200;
     const Batch b = task.batch(3000, split, Generator(1));
     CHECK(b.ids.shape() == Shape({3000, 8}));
@@ -175,7 +175,7 @@ TEST_CASE("text task: with lines each document lies between two separators, in o
     if (kind == TokenizerKind::character) CHECK(task.vocab_size() == 27 + 1);  // a-z, a space, the separator
     std::set<std::string> seen[2];
     bool long_one = false;
-    for (const Split split : {Split::train, Split::test}) {
+    for (const Split split : {Split::train, Split::validation}) {
       const Batch b = task.batch(4000, split, Generator(2));
       const Index T = b.ids.shape()[1];
       CHECK(T <= 8);
@@ -192,7 +192,7 @@ TEST_CASE("text task: with lines each document lies between two separators, in o
         }
         const std::string name = task.tokenizer()->decode(std::span(ids).subspan(1, counted - 1));
         REQUIRE(all.contains(name));
-        seen[split == Split::test].insert(name);
+        seen[split == Split::validation].insert(name);
       }
     }
     std::set<std::string> whole;
@@ -216,10 +216,10 @@ TEST_CASE("text task: questions are beginnings, with what once followed") {
   const File file(counting(200));
   const TextTask task(file.options());
   CHECK(!task.graded());
-  const Questions q = task.questions(7, Split::test, Generator(1));
+  const Questions q = task.questions(7, Split::validation, Generator(1));
   CHECK(q.prompts.shape() == Shape({7, 1}));
   CHECK(q.answers.shape() == Shape({7, 8}));
-  CHECK(task.questions(0, Split::test, Generator(1)).prompts.shape() == Shape({0, 1}));
+  CHECK(task.questions(0, Split::validation, Generator(1)).prompts.shape() == Shape({0, 1}));
   const File with_lines("ab\ncd\n" + std::string(100, 'e'));
   CHECK(TextTask(with_lines.options())
             .word(TextTask(with_lines.options()).questions(1, Split::train, Generator(1)).prompts.at({0, 0})) == "\\n");
@@ -337,7 +337,7 @@ TEST_CASE("text task: the bigram model, by hand, and bits per byte") {
 }
 
 TEST_CASE("text task: the text that mote makes is always the same, and its probability is what the grammar says") {
-  const MadeText text = make_text(300'000), shorter = make_text(1000);
+  const SyntheticText text = synthetic_text(300'000), shorter = synthetic_text(1000);
   CHECK(text.text.size() >= 300'000);
   CHECK(text.text.size() < 300'200);
   CHECK(text.text.starts_with(shorter.text));
@@ -346,7 +346,7 @@ TEST_CASE("text task: the text that mote makes is always the same, and its proba
   const TextTask task;
   CHECK(task.vocab_size() == static_cast<Index>(characters.size()));
   CHECK(task.description().find("bits per byte") != std::string::npos);
-  CHECK(task.batch(2, Split::test, Generator(1)).ids.shape() == Shape({2, 64}));
+  CHECK(task.batch(2, Split::validation, Generator(1)).ids.shape() == Shape({2, 64}));
   CHECK(task.description() ==
         "a text of mote's own, 300017 bytes, 31 tokens (char), the last tenth held out; a bigram model's loss there is "
         "1.6170 (2.333 bits per byte); the least possible is 0.358 bits per byte");
