@@ -154,7 +154,7 @@ int list_tasks() {
                     std::to_string(task->recipe().max_iters), seconds, what});
   }
   rows.push_back(
-      {"\nOutcomes: shares of whole answers to held-out questions that each of the seeds 1, 2 and 3 reaches."});
+      {"\nOutcomes: shares of whole answers to held-out questions that each of the seeds 1 to 10 reaches."});
   std::cout << table_text(rows);
   return 0;
 }

@@ -57,7 +57,7 @@ const std::map<std::string, std::size_t> budgets{
     {"nn", 2500},
     {"models", 1325},
     {"models/tutorials", 695},
-    {"train", 7960},  // 7700
+    {"train", 7965},  // 7700
     {"examples", 3490},
     {"examples/bench", 1060},
 };

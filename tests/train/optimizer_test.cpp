@@ -11,6 +11,7 @@
 #include "engine/ops/arithmetic.h"
 #include "models/gpt.h"
 #include "nn/linear.h"
+#include "tests/support.h"
 #include "tests/train/optimizer_cases.h"
 #include "tests/vectors.h"
 #include "train/adamw.h"

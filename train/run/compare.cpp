@@ -43,12 +43,12 @@ std::string text_of(const std::string* value) { return value ? *value : "(none)"
 std::vector<std::string> differing(const std::vector<RunRecord>& runs) {
   std::vector<std::string> names;
   for (const RunRecord& run : runs)
-    for (const auto& [name, value] : run.settings) {
+    for (const auto& entry : run.settings) {
       const bool differs = std::any_of(runs.begin(), runs.end(), [&](const RunRecord& other) {
-        const std::string* const there = setting(other.settings, name);
-        return !there || *there != value;
+        const std::string* const there = setting(other.settings, entry.first);
+        return !there || *there != entry.second;
       });
-      if (differs && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      if (differs && std::find(names.begin(), names.end(), entry.first) == names.end()) names.push_back(entry.first);
     }
   return names;
 }

@@ -15,7 +15,7 @@ namespace mote {
 
 class Tokenizer;
 
-/// What comes of a task's recipe, for seeds 1, 2 and 3. Shares are of whole answers to the evaluation set: an answer
+/// What comes of a task's recipe, for seeds 1 to 10. Shares are of whole answers to the evaluation set: an answer
 /// with one wrong symbol is wrong.
 struct Outcome {
   std::string known;       ///< a published figure and its source, or what was found here, in a sentence

@@ -85,9 +85,9 @@ using Cases = std::vector<std::pair<std::string, std::string>>;
 const std::string accepted = "(no error)";
 
 void check_errors(const Cases& cases) {
-  for (const auto& [file, error] : cases) {
-    INFO(file);
-    CHECK(bounded_error(file) == error);
+  for (const auto& c : cases) {
+    INFO(c.first);
+    CHECK(bounded_error(c.first) == c.second);
   }
 }
 
