@@ -333,6 +333,10 @@ TEST_CASE("attention layers: a cache misused is a sentence with the layer's path
   CHECK(error_of([&] { general(two, Mask(), &own); }) ==
         "MultiHeadAttention: T = 4 is above block_size 3 (in MultiHeadAttention)");
   CHECK(own.length() == 2);
+  const MultiHeadAttention drops(4, 2, random, {.causal = true}, {.resid_dropout = 0.5});
+  KeyValueCache of_drops = drops.cache();
+  CHECK(error_of([&] { drops(two, Mask(), &of_drops); }) ==
+        "MultiHeadAttention: a cache is for evaluation: call eval() first (in MultiHeadAttention)");
 }
 
 }  // namespace

@@ -104,6 +104,18 @@ TEST_CASE("profile: what ops report, forward and backward, once for the op and o
   CHECK((totals.ops.at("transpose").bytes == 0 && totals.ops.at("transpose").flops == 0));  // a view
 }
 
+TEST_CASE("profile: what a rule reads counts once, however many gradients it sends") {
+  ProfileTotals totals;
+  {
+    Profile profile(totals, fake_clock, 0);
+    const Tensor a = Tensor(random_array({2, 3}, 1)).requires_grad_(),
+                 b = Tensor(random_array({2, 3}, 2)).requires_grad_();
+    sum(a * b).backward();
+  }
+  const double forward = 3 * 6, backward = 6 + 2 * 6 + 2 * 6;  // dy, a and b; da and db
+  CHECK(totals.ops.at("mul").bytes == (forward + backward) * double(sizeof(real)));
+}
+
 TEST_CASE("profile: of a composed op the ops inside count forward, and its own rule backward") {
   ProfileTotals totals;
   {

@@ -117,6 +117,25 @@ TEST_CASE("Run: evaluating, keeping and watching change no bit of what is learne
   CHECK(same_bits(trained(3, 1, folder.path("kept")), plain));
 }
 
+TEST_CASE("Run: a mistake is named by its row, of many questions, too") {
+  Array x({400, 1}, std::vector<real>(400, 1));
+  for (Index i = 0; i < 400; i += 2) x.mutate()[i] = -1;
+  Linear sign(1, 2, Generator(1));
+  sign.weight.set(Array({2, 1}, std::vector<real>{-1, 1}));
+  int found = 0;
+  for (Index row = 0; row < 400; row += 40) {
+    IntArray y({400});
+    for (Index i = 0; i < 400; ++i) y.mutate()[i] = (x.data()[i] > 0) != (i == row);
+    const Dataset data(x, y, 0.9, "signs");
+    Run run(data, subject_of(sign), {.max_iters = 1, .batch_size = 1, .learning_rate = 1e-9});
+    run.train([](const RunReport&) {});
+    const Answers& all = *run.ending()->answers;
+    CHECK(all.mistakes.size() == static_cast<std::size_t>(all.total - all.exact));
+    for (const Answers::Mistake& m : all.mistakes) ++found, CHECK(m.question == "row " + std::to_string(row));
+  }
+  CHECK(found > 6);
+}
+
 TEST_CASE("Run: what a folder has and what is wanted must be one run") {
   const TempFolder folder;
   const Dataset data = clouds();
