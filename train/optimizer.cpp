@@ -12,10 +12,7 @@
 #include "engine/io/text/table.h"
 
 namespace mote {
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<ParameterGroup> all_parameters(const Module& module, std::optional<double> weight_decay) {
   return {{named_parameters(module), weight_decay}};
@@ -48,8 +45,8 @@ std::string describe(const std::vector<ParameterGroup>& groups) {
   return text;
 }
 
-Optimizer::Optimizer(OpName name, std::vector<Rule> rules, double lr, double weight_decay)
-    : name_(name), learning_rate_(lr) {
+Optimizer::Optimizer(OpName op, std::vector<Rule> rules, double lr, double weight_decay)
+    : name_(op), learning_rate_(lr) {
   check_setting("weight_decay", weight_decay);
   for (Rule& rule : rules) {
     for (ParameterGroup& group : rule.groups) {

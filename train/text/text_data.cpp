@@ -89,9 +89,9 @@ std::optional<double> TextData::bigram_loss(Index vocab_size) const {
   const auto V = static_cast<std::size_t>(vocab_size);
   std::vector<std::uint32_t> pairs(V * V, 0), firsts(V, 0);
   const auto each_pair = [](const TextPart& part, const auto& see) {
-    const bool documents = !part.starts.empty();  // two separators, the first token, stand between them
+    const bool separated = !part.starts.empty();  // two separators, the first token, stand between them
     for (std::size_t i = 1; i < part.ids.size(); ++i)
-      if (!documents || part.ids[i - 1] != part.ids[0] || part.ids[i] != part.ids[0]) see(part.ids[i - 1], part.ids[i]);
+      if (!separated || part.ids[i - 1] != part.ids[0] || part.ids[i] != part.ids[0]) see(part.ids[i - 1], part.ids[i]);
   };
   each_pair(train, [&](std::uint32_t a, std::uint32_t b) {
     ++pairs[a * V + b];
