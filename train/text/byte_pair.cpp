@@ -9,13 +9,13 @@
 namespace mote {
 namespace {
 
-constexpr std::uint32_t nowhere = detail::PairTable::none;
+constexpr std::uint32_t nowhere = 0xffffffffu;
 
 /// Merges one piece after the other; what it needs of memory is kept from piece to piece.
 class PieceMerger {
  public:
-  PieceMerger(const detail::PairTable& ranks, const std::vector<detail::TokenId>& results)
-      : ranks_(ranks), results_(results) {}
+  PieceMerger(const detail::PairRanks& ranks, const std::vector<BytePairTokenizer::Merge>& merges)
+      : ranks_(ranks), merges_(merges) {}
 
   /// Appends the ids of a piece whose bytes have these ids.
   void merge(const std::vector<detail::TokenId>& bytes, std::vector<Index>& ids) {
@@ -37,7 +37,9 @@ class PieceMerger {
   using Candidate = std::uint64_t;
 
   std::uint32_t rank_at(std::uint32_t place) const {
-    return after_[place] == nowhere ? nowhere : ranks_.find(tokens_[place], tokens_[after_[place]]);
+    if (after_[place] == nowhere) return nowhere;
+    const auto found = ranks_.find({tokens_[place], tokens_[after_[place]]});
+    return found == ranks_.end() ? nowhere : found->second;
   }
   void look_at(std::uint32_t place) {
     if (const std::uint32_t rank = rank_at(place); rank != nowhere) found_.push_back(Candidate{rank} << 32 | place);
@@ -50,7 +52,7 @@ class PieceMerger {
       queue_.pop();
       if (tokens_[place] == gone || rank_at(place) != rank) continue;  // an earlier merge took one of the two
       const std::uint32_t right = after_[place];
-      tokens_[place] = results_[rank];
+      tokens_[place] = static_cast<detail::TokenId>(merges_[rank].result);
       tokens_[right] = gone;
       after_[place] = after_[right];
       if (after_[place] != nowhere) before_[after_[place]] = place;
@@ -64,8 +66,8 @@ class PieceMerger {
   }
 
   static constexpr detail::TokenId gone = nowhere;
-  const detail::PairTable& ranks_;
-  const std::vector<detail::TokenId>& results_;
+  const detail::PairRanks& ranks_;
+  const std::vector<BytePairTokenizer::Merge>& merges_;
   std::vector<detail::TokenId> tokens_;        // by place; gone: merged into one further left
   std::vector<std::uint32_t> before_, after_;  // places of the neighbours
   std::vector<Candidate> found_;
@@ -74,20 +76,17 @@ class PieceMerger {
 
 }  // namespace
 
-BytePairTokenizer::BytePairTokenizer(std::vector<std::string> ordinary, const std::vector<Merge>& merges,
+BytePairTokenizer::BytePairTokenizer(std::vector<std::string> ordinary, std::vector<Merge> merges,
                                      std::vector<SpecialToken> specials)
-    : Tokenizer(std::move(ordinary), std::move(specials)) {
+    : Tokenizer(std::move(ordinary), std::move(specials)), merges_(std::move(merges)) {
   for (Index id = 0; id < vocab_size(); ++id)
     if (token(id).size() == 1 && special(token(id)) != id)
       bytes_[static_cast<unsigned char>(token(id)[0])] = static_cast<detail::TokenId>(id);
-  for (const Merge& m : merges) {
-    ranks_.insert(static_cast<detail::TokenId>(m.left), static_cast<detail::TokenId>(m.right));
-    results_.push_back(static_cast<detail::TokenId>(m.result));
-  }
+  for (const Merge& m : merges_) ranks_.emplace(std::pair(m.left, m.right), static_cast<std::uint32_t>(ranks_.size()));
 }
 
 void BytePairTokenizer::encode_plain(std::string_view text, std::size_t, std::vector<Index>& ids) const {
-  PieceMerger merger(ranks_, results_);
+  PieceMerger merger(ranks_, merges_);
   std::vector<detail::TokenId> piece;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t next = piece_end(text, at);

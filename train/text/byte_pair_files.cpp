@@ -104,16 +104,14 @@ std::unique_ptr<Tokenizer> detail::byte_pair_from(const std::vector<std::string>
   for (std::size_t n = 0; n < tokens.size(); ++n)
     if (bytes[n].size() > 1 && !made[own_ids[n]])
       refuse(tokens_name, tokens[n], " is neither a byte nor the product of a merge");
-  return std::make_unique<BytePairTokenizer>(std::move(bytes), list, std::move(specials));
+  return std::make_unique<BytePairTokenizer>(std::move(bytes), std::move(list), std::move(specials));
 }
 
 void BytePairTokenizer::describe(Json& object) const {
   Json tokens = Json::array(), merges = Json::array();
   for (const std::string& bytes : ordinary()) tokens.push_back(detail::visible_bytes(bytes));
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    const auto [left, right] = ranks_.pair(rank);
-    merges.push_back(detail::visible_bytes(token(left)) + " " + detail::visible_bytes(token(right)));
-  }
+  for (const Merge& m : merges_)
+    merges.push_back(detail::visible_bytes(token(m.left)) + " " + detail::visible_bytes(token(m.right)));
   object.add("tokens", std::move(tokens)).add("merges", std::move(merges));
 }
 
