@@ -28,22 +28,14 @@ void generate(int argc, char** argv, Output& out) {
   common.seconds = 2;
   Options options("Measures generation: tokens drawn one after the other by the probabilities of a model.");
   choice.add_to(options);
-  if (!common.parse(options, argc, argv, out)) return;
+  if (!common.parse(options, argc, argv)) return;
   std::vector<Case> list;
   for (Case c : cases())
     if (c.name != "S0" && c.name != "S1") c.batch = 1, list.push_back(c);
   list = choice.chosen(list);
   out.table(
-      "generate",
       "tokens one at a time. The limit: reading a block as large as all weights, again and again, between the texts",
-      {{"model", "model", As::text},
-       {"batch", "batch", As::integer},
-       {"tokens", "tokens", As::integer},
-       {"tokens_per_second", "tokens/s"},
-       {"mb_per_token", "MB/token"},
-       {"gbytes", "GB/s"},
-       {"limit_gbytes", "limit"},
-       {"share", "of limit", As::share}});
+      {"model", "batch", "tokens", "tokens/s", "MB/token", "GB/s", "limit", "of limit"});
   for (const Case& c : list) {
     mote::GPT model(c.config, mote::Generator(1));
     const Index tokens = std::max<Index>(1, c.config.block_size - 1);  // after one first token
@@ -55,7 +47,7 @@ void generate(int argc, char** argv, Output& out) {
                              {.bytes = bytes * static_cast<double>(tokens), .block = bytes}, common.seconds);
     const double each = r.seconds / static_cast<double>(tokens);
     out.row({c.name, c.batch, tokens, static_cast<double>(c.batch) / each, bytes * 1e-6, bytes / each * 1e-9, r.gbytes,
-             r.share});
+             share(r.share)});
   }
   out.note("Weights are packed once, before.");
 }

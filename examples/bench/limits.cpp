@@ -12,13 +12,8 @@ using mote::kernels::Level;
 void limits(int argc, char** argv, Output& out) {
   Common common;
   Options options("Measures what the other measurements are held to: multiply-adds in registers, and reading.");
-  if (!common.parse(options, argc, argv, out)) return;
-  out.table("limits", "what this machine does at best, median of 9",
-            {{"what", "what", As::text},
-             {"threads", "threads", As::integer},
-             {"block_mb", "MB"},
-             {"gflops", "GFLOP/s"},
-             {"gbytes", "GB/s"}});
+  if (!common.parse(options, argc, argv)) return;
+  out.table("what this machine does at best, median of 9", {"what", "threads", "MB", "GFLOP/s", "GB/s"});
   const int all = mote::threads();
   for (const int threads : {1, all}) {
     if (threads == 1 && all > 1 && common.threads != 0) continue;

@@ -44,7 +44,6 @@ int run(int argc, char** argv) {
   if (!known)
     throw UsageError((what.empty() ? "say what to measure" : "'" + what + "' is nothing to measure") + ": " +
                      mote::all_names(commands) + ", or all");
-  out.finish();
   return 0;
 }
 

@@ -68,23 +68,15 @@ Result product(const Shape& s, const std::string& form, double seconds) {
 }
 
 void table(const std::vector<Shape>& list, double seconds, Output& out) {
-  out.table("matmul",
-            "y = x W with x [m, k] and W [k, n], on " + std::to_string(mote::threads()) +
+  out.table("y = x W with x [m, k] and W [k, n], on " + std::to_string(mote::threads()) +
                 " threads; the limit is multiplying and adding in registers",
-            {{"form", "form", As::text},
-             {"m", "m", As::integer},
-             {"k", "k", As::integer},
-             {"n", "n", As::integer},
-             {"us", "us"},
-             {"gflops", "GFLOP/s"},
-             {"limit_gflops", "limit"},
-             {"share", "of limit", As::share}});
+            {"form", "m", "k", "n", "us", "GFLOP/s", "limit", "of limit"});
   double logs = 0, worst = 1e9;
   int count = 0;
   for (const Shape& s : list)
     for (const char* const form : {"NN", "NT", "TN"}) {
       const Result r = product(s, form, seconds);
-      out.row({form, s.m, s.k, s.n, r.seconds * 1e6, s.flops() / r.seconds * 1e-9, r.gflops, r.share});
+      out.row({form, s.m, s.k, s.n, r.seconds * 1e6, s.flops() / r.seconds * 1e-9, r.gflops, share(r.share)});
       logs += std::log(r.share), worst = std::min(worst, r.share), ++count;
     }
   const auto percent = [](double x) { return std::to_string(std::lround(100 * x)) + " %"; };
@@ -99,7 +91,7 @@ void matmul(int argc, char** argv, Output& out) {
   common.seconds = 0.1;
   Options options("Measures the matrix product and the two of its gradients.");
   options.add("What to measure", product);
-  if (!common.parse(options, argc, argv, out)) return;
+  if (!common.parse(options, argc, argv)) return;
   const bool own = product.m != 0 || product.k != 0 || product.n != 0;
   if (own && (product.m < 1 || product.k < 1 || product.n < 1))
     throw UsageError("--m, --k and --n belong together, each at least 1");

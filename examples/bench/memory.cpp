@@ -14,15 +14,10 @@ void memory(int argc, char** argv, Output& out) {
   Common common;
   Options options("Measures the memory of training steps: forward, backward and AdamW on random ids.");
   choice.add_to(options);
-  if (!common.parse(options, argc, argv, out)) return;
+  if (!common.parse(options, argc, argv)) return;
   const std::vector<Case> list = choice.chosen(cases());
-  out.table("memory", "memory of training, of arrays and graph",
-            {{"model", "model", As::text},
-             {"parameters", "parameters", As::integer},
-             {"live_mb", "between steps MB"},
-             {"peak_mb", "at most MB"},
-             {"kept_mb", "kept MB"},
-             {"system_requests", "requests to the system in 3 warm steps", As::integer}});
+  out.table("memory of training, of arrays and graph", {"model", "parameters", "between steps MB", "at most MB",
+                                                        "kept MB", "requests to the system in 3 warm steps"});
   const auto mb = [](Index bytes) { return static_cast<double>(bytes) * 1e-6; };
   for (const Case& c : list) {
     mote::release_memory();

@@ -97,16 +97,9 @@ double bytes_of(const std::function<void()>& run) {
   return sum;
 }
 
-/// The columns of ops: times, and how much is done, forward and backward, of what `unit` counts.
-std::vector<Column> columns(const std::string& unit, const std::string& title) {
-  return {{"op", "op", As::text},
-          {"forward_us", "us"},
-          {"forward_" + unit, title},
-          {"forward_share", "of limit", As::share},
-          {"backward_us", "back us"},
-          {"backward_" + unit, title},
-          {"backward_share", "of limit", As::share},
-          {"limit_" + unit, "limit"}};
+/// The columns of ops: times, and how much is done a second, forward and backward.
+mote::TableRow columns(const std::string& speed) {
+  return {"op", "us", speed, "of limit", "back us", speed, "of limit", "limit"};
 }
 
 /// A row of these. `done` and `back` count bytes or, where there are none, operations.
@@ -125,9 +118,8 @@ void measure_op(const char* name, const std::function<Tensor()>& run, std::vecto
   const double backward = std::max(both.seconds - forward.seconds, 1e-9), limit = both.gflops + both.gbytes;
   const double speed = (back.flops + back.bytes) / backward * 1e-9;
   const bool moves = speed > 0;  // or it only passes views on
-  out.row({name, forward.seconds * 1e6, (done.flops + done.bytes) / forward.seconds * 1e-9, forward.share,
-           backward * 1e6, moves ? mote::Json(speed) : mote::Json(), moves ? mote::Json(speed / limit) : mote::Json(),
-           limit});
+  out.row({name, forward.seconds * 1e6, (done.flops + done.bytes) / forward.seconds * 1e-9, share(forward.share),
+           backward * 1e6, moves ? Cell(speed) : Cell(), moves ? share(speed / limit) : Cell(), limit});
 }
 
 /// Attention over all rows as one sequence would be quadratic: sequences of 64, heads of 32 or fewer columns.
@@ -142,9 +134,8 @@ void measure_attention(const Inputs& in, double seconds, Output& out) {
   Tensor v = randn(shape, random).requires_grad_();
   const double flops = static_cast<double>(sequences * count) * static_cast<double>(length * (length + 1) / 2) * 4 *
                        static_cast<double>(width);
-  out.table("attention",
-            "causal attention " + text_of(shape) + ", GFLOP/s; the limit is multiplying and adding in registers",
-            columns("gflops", "GFLOP/s"));
+  out.table("causal attention " + text_of(shape) + ", GFLOP/s; the limit is multiplying and adding in registers",
+            columns("GFLOP/s"));
   measure_op(
       "attention", [&] { return attention(q, k, v, {.causal = true}); }, {q, k, v}, {.flops = flops},
       {.flops = 2 * flops}, seconds, out);
@@ -152,8 +143,8 @@ void measure_attention(const Inputs& in, double seconds, Output& out) {
 
 /// One parameter of rows x columns: value, gradient and state are read, all but the gradient written.
 void measure_optimizers(const Inputs& in, double seconds, Output& out) {
-  out.table("optimizers", "a step for one parameter " + text_of(in.a.shape()) + "; the limit is reading as many bytes",
-            columns("gbytes", "GB/s"));
+  out.table("a step for one parameter " + text_of(in.a.shape()) + "; the limit is reading as many bytes",
+            columns("GB/s"));
   mote::Parameter w(in.a.array());
   (mote::Tensor(w) * in.b).backward(Array::full(in.a.shape(), 1));
   const std::vector<mote::ParameterGroup> group{{{{"w", w}}}};
@@ -162,7 +153,7 @@ void measure_optimizers(const Inputs& in, double seconds, Output& out) {
   mote::SGD sgd(group, {.lr = 1e-6, .momentum = 0.9});
   const auto line = [&](const char* name, Index arrays, double bytes, const std::function<void()>& step) {
     const Result r = measure(step, {.bytes = bytes, .block = static_cast<double>(arrays) * elements}, seconds / 2);
-    out.row({name, r.seconds * 1e6, bytes / r.seconds * 1e-9, r.share, {}, {}, {}, r.gbytes});
+    out.row({name, r.seconds * 1e6, bytes / r.seconds * 1e-9, share(r.share), {}, {}, {}, r.gbytes});
   };
   line("AdamW", 4, 7 * elements, [&] { adamw.step(); });
   line("SGD, momentum", 3, 5 * elements, [&] { sgd.step(); });
@@ -176,7 +167,7 @@ void ops(int argc, char** argv, Output& out) {
   Common common;
   Options options("Measures every op that is no product of matrices, forward and backward.");
   options.add("What to measure", sizes);
-  if (!common.parse(options, argc, argv, out)) return;
+  if (!common.parse(options, argc, argv)) return;
   if (sizes.rows < 1 || sizes.columns < 1) throw UsageError("--rows and --columns must be at least 1");
   const mote::Shape shape{sizes.rows, sizes.columns}, row{sizes.columns};
   const mote::Generator random(1);
@@ -187,11 +178,10 @@ void ops(int argc, char** argv, Output& out) {
   in.bias = uniform(0.1, 2, row, random).requires_grad_();
   in.mask = in.a.array() > in.b.array();
   in.ids = randint(0, std::min(sizes.rows, sizes.columns), {sizes.rows}, random);
-  out.table("ops",
-            "ops of inputs " + text_of(shape) + " (and rows " + text_of(row) + ") on " +
+  out.table("ops of inputs " + text_of(shape) + " (and rows " + text_of(row) + ") on " +
                 std::to_string(mote::threads()) +
                 " threads; the limit is reading as many bytes as the op reads and writes",
-            columns("gbytes", "GB/s"));
+            columns("GB/s"));
   for (const Timed& op : all_ops()) {
     Tensor y;
     const double done = bytes_of([&] { y = op.run(in); });

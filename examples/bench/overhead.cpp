@@ -15,12 +15,8 @@ using mote::Tensor;
 
 /// One [n, n] addition of two tracked inputs: values only, recorded, and recorded and differentiated.
 void additions(double seconds, Output& out) {
-  out.table("overhead", "one element-wise addition, microseconds; net: what recording and differentiating add",
-            {{"shape", "shape", As::text},
-             {"values_us", "values"},
-             {"recorded_us", "recorded"},
-             {"both_us", "+ backward"},
-             {"net_us", "net"}});
+  out.table("one element-wise addition, microseconds; net: what recording and differentiating add",
+            {"shape", "values", "recorded", "+ backward", "net"});
   for (const Index n : {1, 8, 32, 64}) {
     const mote::Generator random(1);
     Tensor a = mote::randn({n, n}, random).requires_grad_();
@@ -52,8 +48,7 @@ struct Recording : mote::Observer {
 };
 
 void layers(const Case& c, Output& out) {
-  out.table("graph", "the graph of one loss of " + c.name + ": ops and nodes",
-            {{"part", "part", As::text}, {"ops", "ops", As::integer}, {"nodes", "nodes", As::integer}});
+  out.table("the graph of one loss of " + c.name + ": ops and nodes", {"part", "ops", "nodes"});
   const Training training(c);
   const Recording seen;
   training.loss();
@@ -68,7 +63,7 @@ void overhead(int argc, char** argv, Output& out) {
   Common common;
   Options options("Measures what recording an op costs, and what a model's layers record.");
   choice.add_to(options);
-  if (!common.parse(options, argc, argv, out)) return;
+  if (!common.parse(options, argc, argv)) return;
   const Case c = choice.chosen({choice.one})[0];
   additions(common.seconds, out);
   layers(c, out);

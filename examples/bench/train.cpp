@@ -15,21 +15,12 @@ void train(int argc, char** argv, Output& out) {
   common.seconds = 3;
   Options options("Measures training steps: forward, backward and AdamW on random ids.");
   choice.add_to(options);
-  if (!common.parse(options, argc, argv, out)) return;
+  if (!common.parse(options, argc, argv)) return;
   const std::vector<Case> list = choice.chosen(cases());
-  out.table("train",
-            "a step of training. The limit: the products' multiply-adds in registers, and, where a model does not fit\n"
-            "in the caches, reading what AdamW reads and writes from memory",
-            {{"model", "model", As::text},
-             {"parameters", "parameters", As::integer},
-             {"batch", "batch", As::integer},
-             {"context", "context", As::integer},
-             {"gflop", "GFLOP"},
-             {"ms", "ms/step"},
-             {"tokens_per_second", "tokens/s"},
-             {"limit_gflops", "GFLOP/s"},
-             {"share", "of limit", As::share},
-             {"peak_mb", "peak MB"}});
+  out.table(
+      "a step of training. The limit: the products' multiply-adds in registers, and, where a model does not fit\n"
+      "in the caches, reading what AdamW reads and writes from memory",
+      {"model", "parameters", "batch", "context", "GFLOP", "ms/step", "tokens/s", "GFLOP/s", "of limit", "peak MB"});
   for (const Case& c : list) {
     mote::release_memory();
     mote::reset_peak_memory();
@@ -44,7 +35,7 @@ void train(int argc, char** argv, Output& out) {
     const double tokens = static_cast<double>(c.batch * c.config.block_size) / r.seconds;
     const double peak = (static_cast<double>(mote::memory_stats().peak_bytes) - before) * 1e-6;
     out.row({c.name, parameters, c.batch, c.config.block_size, work.flops * 1e-9, r.seconds * 1e3, tokens, r.gflops,
-             r.share, peak});
+             share(r.share), peak});
   }
   out.note(
       "GFLOP counts linear layers and attention to earlier positions. Peak MB is what arrays and graph need at most.");
