@@ -54,37 +54,21 @@ void check_first_step(const Optimizer& optimizer, const FieldWatch& fields,
                ": add them to it, or freeze them by set_trainable(), unless another optimizer updates them");
 }
 
-/// Whether a loss is NaN and yet does not depend on the weights that it was computed from. Takes their gradients.
-bool mean_of_nothing(const Tensor& loss, const Optimizer& optimizer) {
-  if (!std::isnan(loss.item()) || !loss.requires_grad()) return false;
-  loss.backward();
-  const std::vector<Parameter>& all = optimizer.parameters();
-  const bool reached = std::any_of(all.begin(), all.end(), [](const Parameter& p) { return p.grad().defined(); });
-  const bool flat = detail::gradient_norm(all) == 0;
-  optimizer.zero_grad();
-  return reached && flat;
-}
-
-void check_counted(Index step, bool counted) {
-  check_in("fit", counted, "the loss of step ", step,
-           " is a mean over nothing: an empty batch, or every target ignored");
-}
-
 /// The losses of the batches of one step, and the sum of their gradients.
 class StepLoss {
  public:
   StepLoss(Index step, Index batches) : step_(step), batches_(batches) {}
   /// Backward of one batch. Errors: a loss that is not one element, or not finite.
-  void add(const MeanLoss& batch, const Optimizer& optimizer) {
+  void add(const MeanLoss& batch) {
     const Tensor& loss = batch.loss;
     loss.array().require("fit");
     check_in("fit", loss.numel() == 1, "the loss of step ", step_, " has shape ", loss.shape(), ", not one element");
     check_in("fit", batch.count >= 0, "the loss of step ", step_, " is a mean over ", batch.count, " terms");
     if (batches_ > 1 && batch.count == 0) return;
     const double value = static_cast<double>(loss.item());
-    check_counted(step_, !mean_of_nothing(loss, optimizer));
     check_in("fit", std::isfinite(value), "the loss of step ", step_, " is ", value,
-             ": lower the learning rate, or run with MOTE_CHECK=finite to see where it starts");
+             ": an empty batch, targets that are ",
+             "all ignored, or a learning rate too high; MOTE_CHECK=finite shows where it starts");
     const Index terms = batches_ == 1 ? 1 : batch.count;
     count_ += terms;
     sum_ += value * static_cast<double>(terms);
@@ -94,7 +78,8 @@ class StepLoss {
   }
   /// The mean loss. Errors: no batch had a term.
   double mean() const {
-    check_counted(step_, count_ > 0);
+    check_in("fit", count_ > 0, "the loss of step ", step_, " is a mean over nothing: every batch is empty, or every ",
+             "target ignored");
     return sum_ / static_cast<double>(count_);
   }
   /// What the gradients that are there now have to be multiplied by to be those of the mean loss.
@@ -126,7 +111,7 @@ double fit(Optimizer& optimizer, const std::function<MeanLoss(Index)>& compute, 
     std::optional<FieldWatch> fields;
     if (step == options.first_step) fields.emplace();
     StepLoss loss(step, options.gradient_accumulation_steps);
-    for (Index i = 0; i < options.gradient_accumulation_steps; ++i) loss.add(compute(step), optimizer);
+    for (Index i = 0; i < options.gradient_accumulation_steps; ++i) loss.add(compute(step));
     last = loss.mean();
     if (fields) check_first_step(optimizer, *fields, options.on_warning);
     const std::vector<Parameter>& all = optimizer.parameters();

@@ -115,18 +115,17 @@ TEST_CASE("fit: a loss that is not finite is an error and leaves the weights of 
   }
 }
 
-TEST_CASE("fit: a mean over nothing is named") {
+TEST_CASE("fit: a loss that is no number is refused, and what it may come from named") {
   Linear m(2, 3, Generator(1));
   SGD optimizer(all_parameters(m), {.lr = 0.25});
-  const std::string nothing = "fit: the loss of step 0 is a mean over nothing: an empty batch, or every target ignored";
+  const std::string why =
+      "fit: the loss of step 0 is nan: an empty batch, targets that are all ignored, or a learning ";
   const auto error_with = [&](const auto& compute) {
     return error_of([&] { fit(optimizer, [&](Index) { return compute(); }, {.steps = 1}); });
   };
-  CHECK(error_with([&] { return cross_entropy(m(zeros({0, 2})), IntArray({0})); }) == nothing);
-  CHECK(error_with([&] { return cross_entropy(m(ones({2, 2})), ints({-100, -100})); }) == nothing);
-  CHECK(error_with([&] { return mse_loss(m(zeros({0, 2})), zeros({0, 3})); }) == nothing);
-  CHECK(error_with([&] { return mean(m(ones({2, 2})) * nan); }).starts_with("fit: the loss of step 0 is nan: lower"));
-  CHECK(error_with([&] { return Tensor(nan); }).starts_with("fit: the loss of step 0 is nan: lower"));
+  CHECK(error_with([&] { return cross_entropy(m(zeros({0, 2})), IntArray({0})); }).starts_with(why));
+  CHECK(error_with([&] { return mean(m(ones({2, 2})) * nan); }).starts_with(why));
+  CHECK(error_with([&] { return Tensor(nan); }).starts_with(why));
   CHECK(error_with([&] { return Tensor(); }) == std::string("fit: ") + Array::not_defined);
   CHECK(optimizer.steps() == 0);
   CHECK_FALSE(m.weight.grad().defined());
@@ -336,7 +335,7 @@ TEST_CASE("fit: the gradient of several batches is that of all of them as one, w
     }
   }
   CHECK(error_of([] { fit_nothing(2); }) ==
-        "fit: the loss of step 0 is a mean over nothing: an empty batch, or every target ignored");
+        "fit: the loss of step 0 is a mean over nothing: every batch is empty, or every target ignored");
   CHECK(error_of([] { fit_nothing(0); }) == "fit: gradient_accumulation_steps 0 must be at least 1");
 }
 
