@@ -21,13 +21,10 @@ using namespace mote;
 namespace {
 
 struct Source {
-  std::string run, checkpoint, huggingface, llmc;
-  bool best = false;
+  std::string run, huggingface, llmc;
   template <class V>
   void visit(V& v) {
-    v("run", run, "the folder of a run (train --out_dir): its newest checkpoint");
-    v("best", best, "of that run the checkpoint with the lowest loss on held-out batches");
-    v("checkpoint", checkpoint, "one checkpoint of a run");
+    v("run", run, "the folder of a run (train --out_dir), for its newest checkpoint, or one: FOLDER/best.safetensors");
     v("huggingface", huggingface, "a folder with a GPT-2: config.json and model.safetensors");
     v("llmc", llmc, "a model file of llm.c: gpt2_124M.bin and the like");
   }
@@ -35,18 +32,13 @@ struct Source {
 
 struct Request {
   std::string prompt, ids;
-  SpecialText special = SpecialText::refuse;
   std::optional<Index> count = {};
   Index samples = 1, seed = 1;
   template <class V>
   void visit(V& v) {
-    v("prompt", prompt,
-      "where to begin, or FILE:path for what stands in a file; not given: a question of the task; for texts what is "
-      "typed, or a beginning");
-    v("special", special, "what to make of special tokens in the prompt of a text, such as <|endoftext|>");
+    v("prompt", prompt, "where to begin, or FILE:path for what stands in a file; default: a question of the task");
     v("ids", ids, "the same as ids, \"15496 11 995\", for any model");
-    v("count", count,
-      "tokens to generate; default: as many as the task's answers have, of a text 500, without both 50");
+    v("count", count, "tokens to generate; default: as many as the task's answers have, of a text 500, else 50");
     v("samples", samples, "how many texts");
     v("seed", seed, "seed of all that is drawn: tokens, and the questions of a task");
   }
@@ -80,18 +72,19 @@ Loaded load_checkpoint(const std::string& path) {
   return {std::move(model), task, {task, task->tokenizer()}};  // the task's own
 }
 
-/// The newest model of a run, or the best. A run that goes on meanwhile removes its oldest checkpoints.
-Loaded load_run(const std::string& folder, bool best) {
-  check(file_exists(folder), "there is no folder ", folder);
-  for (;;) {
-    const std::string path = best ? best_checkpoint(folder) : newest_checkpoint(folder);
-    check(!path.empty(), "there is no ", best ? "best " : "", "checkpoint in ", folder);
+/// A checkpoint, or the newest in a folder. A run that goes on meanwhile removes its oldest ones.
+Loaded load_run(const std::string& path) {
+  check(file_exists(path), "there is no run ", path);
+  while (is_folder(path)) {
+    const std::string newest = newest_checkpoint(path);
+    check(!newest.empty(), "there is no checkpoint in ", path);
     try {
-      return load_checkpoint(path);
+      return load_checkpoint(newest);
     } catch (const Error&) {
-      if (file_exists(path)) throw;
+      if (file_exists(newest)) throw;
     }
   }
+  return load_checkpoint(path);
 }
 
 Loaded load(const Source& s) {
@@ -101,7 +94,7 @@ Loaded load(const Source& s) {
     loaded.tokenizer = tokenizer_beside(s.huggingface, loaded.model.config.vocab_size);
     return loaded;
   }
-  return s.run.empty() ? load_checkpoint(s.checkpoint) : load_run(s.run, s.best);
+  return load_run(s.run);
 }
 
 /// Whole numbers with spaces or commas between them, each below the size of the vocabulary.
@@ -131,18 +124,17 @@ void check_question(const Task& task, std::span<const Index> ids) {
 }
 
 /// The ids of a prompt, FILE:path for that of a file. Errors: words that there are not, what is no question.
-std::vector<Index> prompt_ids(const std::string& given, const Request& request, const Loaded& from) {
+std::vector<Index> prompt_ids(const std::string& given, const Loaded& from) {
   check(from.task || from.tokenizer,
         "--prompt is for texts and for runs of a task: give --ids, which a tokenizer makes of a text (of GPT-2 its "
         "vocab.json and merges.txt beside the model)");
   const bool file = given.starts_with("FILE:");
   const std::string text = file ? read_file(given.substr(5), 10'000'000) : given;
-  if (from.tokenizer && request.special == SpecialText::refuse)
+  if (from.tokenizer)
     for (const SpecialToken& s : from.tokenizer->specials())
-      check(text.find(s.text) == text.npos, "the prompt has the special token ", s.text,
-            ": --special allow takes it as that token, --special plain as the text that it is written with");
-  const bool whole = from.tokenizer && (!from.task || request.special != SpecialText::refuse);
-  std::vector<Index> ids = whole ? from.tokenizer->encode(text, request.special) : from.task->ids(text);
+      check(text.find(s.text) == text.npos, "the prompt has the special token ", s.text, ": --ids takes its id, ",
+            s.id);
+  std::vector<Index> ids = from.task ? from.task->ids(text) : from.tokenizer->encode(text);
   check(!ids.empty(), "--prompt: there is no word", file ? " in " + given.substr(5) : "");
   if (!from.tokenizer) check_question(*from.task, ids);
   return ids;
@@ -150,23 +142,21 @@ std::vector<Index> prompt_ids(const std::string& given, const Request& request, 
 
 /// What the texts begin with: one prompt for all of them, or as many questions of the task.
 std::vector<std::vector<Index>> prompts(const Request& request, const Loaded& from, const Generator& random) {
-  const bool questions = request.ids.empty() && request.prompt.empty() && !from.tokenizer;
-  check(!questions || from.task, "--ids are missing: where to begin, such as --ids \"15496 11 995\"");
-  std::vector<std::vector<Index>> all(static_cast<std::size_t>(request.samples));
-  if (questions) {
+  std::vector<std::vector<Index>> all;
+  if (request.ids.empty() && request.prompt.empty() && !from.tokenizer) {
+    check(from.task != nullptr, "--ids are missing: where to begin, such as --ids \"15496 11 995\"");
     const Questions q = from.task->questions(request.samples, Split::validation, random);
-    for (Index n = 0; n < request.samples; ++n) all[static_cast<std::size_t>(n)] = row_of(q.prompts, n);
+    for (Index n = 0; n < request.samples; ++n) all.push_back(row_of(q.prompts, n));
     return all;
   }
   if (!request.ids.empty())
-    all.assign(all.size(), read_ids(request.ids, from.model.config.vocab_size));
+    all = {read_ids(request.ids, from.model.config.vocab_size)};
   else if (!request.prompt.empty())
-    all.assign(all.size(), prompt_ids(request.prompt, request, from));
-  else if (from.task)
-    all.assign(all.size(), from.task->ids(""));  // where a text begins that nobody has begun
-  else
-    all.assign(all.size(), {from.tokenizer->special(end_of_text)});
+    all = {prompt_ids(request.prompt, from)};
+  else  // where a text begins that nobody has begun
+    all = {from.task ? from.task->ids("") : std::vector{from.tokenizer->special(end_of_text)}};
   check(all[0][0] >= 0, "--prompt is missing: where to begin");  // the tokenizer does not say
+  all.resize(static_cast<std::size_t>(request.samples), all[0]);
   return all;
 }
 
@@ -191,8 +181,7 @@ class Printer {
   /// What an id adds to a text that ends with the id `last`, -1 if it has none.
   std::string bytes(Index last, Index id) const {
     if (const Tokenizer* const t = from_.tokenizer.get()) {
-      const Index end =
-          from_.task ? t->special(end_of_text) : -1;  // what documents of a task of ours begin and end with
+      const Index end = from_.task ? t->special(end_of_text) : -1;  // what our documents begin and end with
       if (id == end) return last < 0 || last == end ? "" : "\n";
       return id < t->vocab_size() ? t->token(id) : "\xff";  // a model may have more ids
     }
@@ -222,29 +211,11 @@ void generate(Loaded& from, const std::vector<std::vector<Index>>& prompts, Inde
   }
 }
 
-/// Goes on from what is typed, line by line, until the input ends. What cannot be gone on from is said, and asked
-/// again.
-void answer_lines(Request request, Loaded& from, Index count, const GenerateOptions& how, const Generator& random) {
-  std::cout << "Type a beginning; an empty line for none; Ctrl-D to end.\n> ";
-  flush_output();
-  while (std::getline(std::cin, request.prompt)) {
-    try {
-      generate(from, prompts(request, from, random), count, how, random);
-    } catch (const Error& e) {
-      std::cout << e.what() << "\n";
-    }
-    std::cout << "> ";
-    flush_output();
-  }
-  std::cout << "\n";
-}
-
 const char* const examples =
     "examples:\n"
     "  generate --run toy                                     answers a question of the task\n"
     "  generate --run toy --prompt \"hgjgebjdda|\"              answers this one; | ends the questions of some tasks\n"
     "  generate --run shakespeare --prompt \"ROMEO:\" --temperature 0.8 --top_k 200\n"
-    "  generate --run shakespeare                             on a terminal: asks for beginnings, one after the other\n"
     "  generate --huggingface gpt2 --prompt \"Hello, my name\"  where vocab.json and merges.txt lie beside the model\n"
     "  generate --huggingface gpt2 --ids \"15496 11\" --top_k 50";
 
@@ -260,11 +231,9 @@ int run_command(int argc, char** argv) {
   options.note = examples;
   if (!options.parse(line)) return 0;
   checked_usage([&] {
-    const int given =
-        !source.run.empty() + !source.checkpoint.empty() + !source.huggingface.empty() + !source.llmc.empty();
+    const int given = !source.run.empty() + !source.huggingface.empty() + !source.llmc.empty();
     check(given == 1, given == 0 ? "which model" : "one model only",
-          ": give one of --run, --checkpoint, --huggingface, --llmc (--help explains them)");
-    check(!source.best || !source.run.empty(), "--best is for --run");
+          ": give one of --run, --huggingface, --llmc (--help explains them)");
     check(request.prompt.empty() || request.ids.empty(), "--prompt and --ids: give one of them");
     check(request.samples >= 1, "samples ", request.samples, " must be at least 1");
     check(!request.count || *request.count >= 0, "count ", request.count.value_or(0), " must be at least 0");
@@ -282,10 +251,7 @@ int run_command(int argc, char** argv) {
     for (const std::vector<Index>& prompt : all) from.model.generate(stack_rows({prompt}), 0, how, random);
     return all;
   });
-  if (from.tokenizer && request.prompt.empty() && request.ids.empty() && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-    answer_lines(request, from, count, how, random);
-  else
-    generate(from, begin, count, how, random);
+  generate(from, begin, count, how, random);
   return 0;
 }
 

@@ -22,10 +22,10 @@ using namespace mote;
 namespace {
 
 const char* const help =
-    " FILE | FOLDER | RUNS [--page FILE] | PATH OTHER\n\n"
+    " FILE | FOLDER [--page FILE] | PATH OTHER\n\n"
     "  FILE        safetensors, checkpoints of mote included\n"
-    "  FOLDER      a run (train --out_dir), or config.json and model.safetensors of a GPT-2\n"
-    "  RUNS        a folder of runs: their settings and outcomes; --page FILE.html also writes their curves\n"
+    "  FOLDER      a run (train --out_dir), or one of runs; --page FILE.html also writes their curves; or config.json\n"
+    "              and model.safetensors of a GPT-2\n"
     "  PATH OTHER  how two files differ; a folder stands for its newest checkpoint or its model, and of two runs the\n"
     "              first step, tensor and element are shown in which they do\n\n"
     "Of a tensor: minimum, maximum, mean and norm (the root of the sum of squares) of its finite elements, how many\n"
@@ -61,18 +61,11 @@ std::vector<TableRow> gathered(const Metadata& all) {
   return rows;
 }
 
-/// The elements of a type that mote reads: this program's `real` is double.
-Array numbers(const SafetensorsFile& file, const TensorEntry& t) {
-  if (!readable(t.dtype, DType::i64)) return file.array(t);
-  const IntArray n = file.int_array(t);
-  return Array(t.shape, std::vector<real>(n.values().begin(), n.values().end()));
-}
-
 /// Minimum, maximum, mean and norm of the finite elements; how many are NaN, and how many infinite.
-TableRow statistics(const Array& x) {
+TableRow statistics(const std::vector<double>& x) {
   double least = std::numeric_limits<double>::infinity(), most = -least, mean = 0, norm = 0;
   Index finite = 0, nan = 0, infinite = 0;
-  for (const double v : x.values()) {
+  for (const double v : x) {
     nan += std::isnan(v), infinite += std::isinf(v);
     if (!std::isfinite(v)) continue;
     const auto n = static_cast<double>(++finite);
@@ -95,7 +88,7 @@ int show_file(const std::string& path) {
   for (const TensorEntry& t : file.tensors()) {
     const bool intact = file.read_bytes(t, [](const void*, std::size_t) {});
     elements += t.shape.numel(), wrong += !intact;
-    const TableRow cells = intact && readable(t.dtype) ? statistics(numbers(file, t)) : TableRow(6, "-");
+    const TableRow cells = intact && readable(t.dtype) ? statistics(numbers_of(file, t)) : TableRow(6, "-");
     rows.push_back({shown(t.name), text_of(t.dtype), text_of(t.shape)});
     rows.back().insert(rows.back().end(), cells.begin(), cells.end());
     rows.back().push_back(!intact ? "WRONG" : t.crc32 ? "ok" : "none");
@@ -109,45 +102,6 @@ int show_file(const std::string& path) {
   return wrong > 0 ? 1 : 0;
 }
 
-constexpr const char* equal_bits = "equal in every bit";
-
-std::string difference(const Array& a, const Array& b) {
-  double absolute = 0, relative = 0;
-  Index count = 0;
-  for (std::size_t i = 0; i < a.values().size(); ++i) {
-    const double u = a.values()[i], v = b.values()[i];
-    if (u == v || (std::isnan(u) && std::isnan(v))) continue;
-    ++count;
-    const bool finite = std::isfinite(u) && std::isfinite(v);
-    const double away = finite ? std::abs(u - v) : std::numeric_limits<double>::infinity();
-    absolute = std::max(absolute, away);
-    relative = std::max(relative, finite ? away / std::max(std::abs(u), std::abs(v)) : away);
-  }
-  if (count == 0) return "equal as numbers, not in every bit";
-  return "largest difference " + general_text(absolute, 3) + ", relative " + general_text(relative, 3) + ", in " +
-         grouped(count) + " of " + grouped(a.numel()) + " elements";
-}
-
-/// How the tensors of one name in both files differ.
-std::string difference(const SafetensorsFile& a, const TensorEntry& x, const SafetensorsFile& b, const TensorEntry& y) {
-  std::string bytes[2];
-  for (const bool second : {false, true}) {
-    const SafetensorsFile& file = second ? b : a;
-    if (!file.read_bytes(second ? y : x, [&](const void* data, std::size_t n) {
-          bytes[second].append(static_cast<const char*>(data), n);
-        }))
-      return "checksum WRONG, " + shown(file.name()) + " was changed";
-  }
-  if (x.shape != y.shape) return "other shapes";
-  if (x.dtype == y.dtype && bytes[0] == bytes[1]) return equal_bits;
-  return readable(x.dtype) && readable(y.dtype) ? difference(numbers(a, x), numbers(b, y)) : "different";
-}
-
-bool is_folder(const std::string& path) {
-  detail::FileStatus status;
-  return detail::status_of(path.c_str(), status) == 0 && status.kind == detail::FileKind::folder;
-}
-
 bool is_run(const std::string& path) { return is_folder(path) && !newest_checkpoint(path).empty(); }
 
 /// The file that a path stands for.
@@ -157,6 +111,7 @@ std::string file_of(const std::string& path) {
 }
 
 int compare(const std::string& path, const std::string& other) {
+  const std::string equal_bits = "equal in every bit";
   const SafetensorsFile a = open(file_of(path)), b = open(file_of(other));
   std::cout << shown(a.name()) << " | " << shown(b.name()) << "\n\n";
   if (is_run(path) && is_run(other)) {
@@ -177,10 +132,10 @@ int compare(const std::string& path, const std::string& other) {
     for (const TensorEntry& t : file->tensors()) {
       const TensorEntry *const x = a.find(t.name), *const y = b.find(t.name);
       if (file == &b && x) continue;
-      const std::string what = x && y ? difference(a, *x, b, *y) : "only in " + shown(file->name());
-      equal += what == equal_bits;
+      const std::string how = file == &a ? tensor_difference(a, t, b) : tensor_difference(b, t, a);
+      equal += how.empty();
       rows.push_back({shown(t.name), both(text_of(t.dtype), text_of((y ? y : x)->dtype)),
-                      both(text_of(t.shape), text_of((y ? y : x)->shape)), what});
+                      both(text_of(t.shape), text_of((y ? y : x)->shape)), how.empty() ? equal_bits : shown(how)});
     }
   }
   for (const TableRow& row : gathered(changed)) std::cout << row[0] << ": " << row[1] << "\n";
@@ -192,35 +147,12 @@ int compare(const std::string& path, const std::string& other) {
 
 // Folders.
 
-/// Settings as lines of text; without those that are not given, which say "default".
-void print_fields(const std::string& title, std::vector<Field> list) {
-  std::erase_if(list, [](const Field& f) { return f.value == "default"; });
-  std::string line = title + ":";
-  for (const Field& f : list) {
-    const std::string item = shown(" " + f.name + " = " + f.value) + (&f == &list.back() ? "" : ",");
-    if (line.size() + item.size() > 111) {
-      std::cout << line << "\n";
-      line = std::string(title.size() + 1, ' ');
-    }
-    line += item;
-  }
+/// Settings, without those that are not given, which say "default".
+void print_fields(const std::string& title, const std::vector<Field>& list) {
+  std::string line;
+  for (const Field& f : list)
+    if (f.value != "default") line += (line.empty() ? title + ": " : ", ") + shown(f.name + " = " + f.value);
   std::cout << line << "\n";
-}
-
-/// A number that a checkpoint keeps, or "?".
-std::string kept(const SafetensorsFile& checkpoint, const std::string& name) {
-  const std::string* const text = checkpoint.find_metadata(name);
-  return text ? shown(*text) : "?";
-}
-
-/// The last three lines of a log, of its last 4 KiB.
-std::string last_lines(const std::string& log) {
-  const FileReader reader(log);
-  std::string end(static_cast<std::size_t>(std::min<std::uint64_t>(reader.size(), 4096)), '\0');
-  reader.read(reader.size() - end.size(), end.data(), end.size());
-  std::size_t at = end.size();
-  for (int n = 0; n < 4 && at != std::string::npos; ++n) at = at == 0 ? std::string::npos : end.rfind('\n', at - 1);
-  return readable_text(end.substr(at + 1));
 }
 
 /// Prints the settings that a checkpoint has; returns the table of the model's layers, "" for a program's own data.
@@ -229,8 +161,7 @@ std::string show_settings(const SafetensorsFile& checkpoint) {
   if (name && !is_task(*name)) {
     std::cout << shown(*name) << ": data of a program's own; only the program that made the run can go on with it\n\n";
     std::vector<Field> all;
-    for (const auto& [key, text] : checkpoint.metadata())
-      if (key.starts_with("settings.")) all.push_back({key.substr(9), text, "", ""});
+    for (const auto& [key, text] : saved_settings(checkpoint)) all.push_back({key, text, "", ""});
     print_fields("settings", all);
     return "";
   }
@@ -250,31 +181,7 @@ std::string show_settings(const SafetensorsFile& checkpoint) {
   return "\n" + summary(settings.new_model(*task, Init::none(Generator())));
 }
 
-int show_run(const std::string& folder) {
-  const SafetensorsFile newest = open(newest_checkpoint(folder));
-  const std::string layers = show_settings(newest), best = best_checkpoint(folder), log = folder + "/log.jsonl";
-  std::cout << "\nnewest checkpoint: " << newest.name() << ", after " << kept(newest, "steps") << " of "
-            << kept(newest, "settings.max_iters") << " steps\n";
-  if (!best.empty()) {
-    const SafetensorsFile file = open(best);
-    std::cout << "best checkpoint: " << best << ", after " << kept(file, "steps") << " steps: loss "
-              << kept(file, "best_score") << " on held-out batches\n";
-  }
-  if (file_exists(log)) std::cout << "\nlast lines of " << shown(log) << "\n" << last_lines(log);
-  std::cout << layers;
-  return 0;
-}
-
-int show_huggingface(const std::string& folder) {
-  const std::string path = folder + "/config.json";
-  const GPTConfig config = parse_huggingface_config(read_file(path, 1 << 20), path);
-  print_fields("config", fields(config));
-  std::cout << "\n" << summary(GPT(config, Init::none(Generator())));
-  return 0;
-}
-
-int show_runs(const std::string& folder, const std::string& page) {
-  const std::vector<RunRecord> runs = read_runs(folder);
+int show_runs(const std::string& folder, const std::vector<RunRecord>& runs, const std::string& page) {
   check(!runs.empty(), folder, " has no config.json: it is neither a run nor a model's folder, nor one of runs");
   const ReportTable table = runs_table(runs);
   std::vector<TableRow> rows{table.columns};
@@ -285,6 +192,23 @@ int show_runs(const std::string& folder, const std::string& page) {
   if (page.empty()) return 0;
   write_file(page, runs_html("mote: " + folder, runs));
   std::cout << "\ntheir curves are in " << shown(page) << "\n";
+  return 0;
+}
+
+int show_run(const std::string& folder, const std::string& page) {
+  const SafetensorsFile newest = open(newest_checkpoint(folder));
+  const std::string layers = show_settings(newest);
+  std::cout << "\nnewest checkpoint: " << shown(newest.name()) << "\n\n";
+  show_runs(folder, {read_run(folder)}, page);
+  std::cout << layers;
+  return 0;
+}
+
+int show_huggingface(const std::string& folder) {
+  const std::string path = folder + "/config.json";
+  const GPTConfig config = parse_huggingface_config(read_file(path, 1 << 20), path);
+  print_fields("config", fields(config));
+  std::cout << "\n" << summary(GPT(config, Init::none(Generator())));
   return 0;
 }
 
@@ -305,8 +229,9 @@ int run_command(int argc, char** argv) {
     throw UsageError("give one file or folder, or two to compare (--help says more)");
   if (paths.size() == 2) return compare(paths[0], paths[1]);
   if (!is_folder(paths[0])) return show_file(paths[0]);
-  if (is_run(paths[0])) return show_run(paths[0]);
-  return file_exists(paths[0] + "/config.json") ? show_huggingface(paths[0]) : show_runs(paths[0], page);
+  if (is_run(paths[0])) return show_run(paths[0], page);
+  if (file_exists(paths[0] + "/config.json")) return show_huggingface(paths[0]);
+  return show_runs(paths[0], read_runs(paths[0]), page);
 }
 
 }  // namespace

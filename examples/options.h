@@ -86,15 +86,13 @@ struct CommandLine {
     const bool word = std::all_of(key.begin(), key.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
     if (key.empty() || !word || equals >= comment)
       throw UsageError(where + "a line is key = value, or a comment that begins with #");
-    std::string value = trimmed(line.substr(equals + 1));
-    if (value[0] == '\'' || value[0] == '"') {
-      const std::size_t end = value.find(value[0], 1);
-      const std::string rest = end == std::string::npos ? "?" : trimmed(value.substr(end + 1));
-      if (!rest.empty() && rest[0] != '#') throw UsageError(where + "a quote is not closed");
-      return {key, value.substr(1, end - 1), true, where};
-    }
-    value = trimmed(value.substr(0, value.find('#')));
+    std::string value = trimmed(line.substr(equals + 1, comment - equals - 1));
     if (value.empty()) throw UsageError(where + key + " has no value");
+    if (value[0] == '\'' || value[0] == '"') {
+      const bool closed = value.size() > 1 && value.back() == value[0];
+      if (!closed) throw UsageError(where + "a quote is not closed");
+      return {key, value.substr(1, value.size() - 2), true, where};
+    }
     if (value == "None") return {};
     if (value == "True" || value == "False") value[0] = static_cast<char>(std::tolower(value[0]));
     if (key == "decay_lr" && (value == "true" || value == "false"))  // nanoGPT's word for it
@@ -161,19 +159,12 @@ class Options {
     return {nullptr, {}};
   }
 
-  static std::size_t distance(const std::string& a, const std::string& b) {  // edits that change a into b
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j <= b.size(); ++j) {
-        const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
-        diagonal = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-      }
-    }
-    return row[b.size()];
+  /// How many letters of the longer one of two names are not the other's, at the same distance from an end.
+  static std::size_t distance(const std::string& a, const std::string& b) {
+    const auto front = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+    const auto back = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin();
+    return std::max(a.size(), b.size()) -
+           std::min(static_cast<std::size_t>(front + back), std::min(a.size(), b.size()));
   }
   std::string nearest(const std::string& name) const {
     static constexpr const char* others[][2] = {
@@ -183,7 +174,7 @@ class Options {
     for (const auto& [theirs, ours] : others)
       if (name == theirs && find(ours).first) return std::string(" (did you mean --") + ours + "?)";
     std::string best;
-    std::size_t least = std::min<std::size_t>(4, (name.size() + 5) / 3);  // few edits, for a short name fewer
+    std::size_t least = std::min<std::size_t>(3, name.size());
     for (const Group& group : groups_)
       for (const mote::Field& f : group.fields())
         if (const std::size_t d = distance(name, f.name); d < least) least = d, best = f.name;

@@ -22,14 +22,12 @@
 #include "engine/kernels/kernels.h"
 
 /// A mistake in the command line or in the environment: exit code 2.
-class UsageError : public mote::Error {
- public:
+struct UsageError : mote::Error {
   using Error::Error;
 };
 
 /// What was printed did not arrive.
-class OutputError : public mote::Error {
- public:
+struct OutputError : mote::Error {
   using Error::Error;
 };
 

@@ -11,41 +11,43 @@
 #include "models/models.h"
 #include "train/train.h"
 
+namespace mote {
+
 /// The settings of a run.
 struct RunSettings {
   std::string task = "copy", state = {};  ///< state: what a checkpoint kept of the task
-  mote::FieldValues task_values = {};
-  mote::Recipe recipe = {};
-  mote::RunOptions run = {};
+  FieldValues task_values = {};
+  Recipe recipe = {};
+  RunOptions run = {};
 
   /// A task's own. Errors: no such task, options that it rejects.
-  RunSettings(const std::string& name, const mote::FieldValues& values, const std::string& kept = {})
+  RunSettings(const std::string& name, const FieldValues& values, const std::string& kept = {})
       : task(name), state(kept), task_values(values), recipe(make_task()->recipe()) {}
 
-  std::unique_ptr<mote::Task> make_task() const { return mote::make_task(task, task_values, state); }
-  std::vector<mote::Field> task_fields() const { return mote::task_options(task, task_values); }
+  std::unique_ptr<Task> make_task() const { return mote::make_task(task, task_values, state); }
+  std::vector<Field> task_fields() const { return task_options(task, task_values); }
   /// Of the model's config all but what the task determines.
-  std::vector<mote::Field> model_fields() const {
-    std::vector<mote::Field> all = mote::fields(mote::gpt_config(recipe.config, 1, 1));
-    std::erase_if(all, [](const mote::Field& f) { return f.name == "vocab_size" || f.name == "block_size"; });
+  std::vector<Field> model_fields() const {
+    std::vector<Field> all = fields(gpt_config(recipe.config, 1, 1));
+    std::erase_if(all, [](const Field& f) { return f.name == "vocab_size" || f.name == "block_size"; });
     return all;
   }
   /// Of these what is for toy models, not for files of others or for programs; and the preset that they start from.
-  std::vector<mote::Field> model_options() const {
+  std::vector<Field> model_options() const {
     std::string preset = "default";
     for (const auto& [name, text] : recipe.config)
       if (name == "preset") preset = text;
-    std::vector<mote::Field> all = model_fields();
+    std::vector<Field> all = model_fields();
     for (const char* const left_out :
          {"scale", "attn_dropout", "resid_dropout", "attention_bias", "norm_eps", "n_inner"})
-      std::erase_if(all, [&](const mote::Field& f) { return f.name == left_out; });
-    all.insert(all.begin(), {"preset", preset, "the kind of model, sizes apart",
-                             "default|" + mote::all_names(mote::GPTConfig::presets(), "|")});
+      std::erase_if(all, [&](const Field& f) { return f.name == left_out; });
+    all.insert(all.begin(),
+               {"preset", preset, "the kind of model, sizes apart", "default|" + all_names(GPTConfig::presets(), "|")});
     return all;
   }
   void set_model(const std::string& name, const std::string& text) {
     recipe.config.emplace_back(name, text);
-    mote::gpt_config(recipe.config, 1, 1);
+    gpt_config(recipe.config, 1, 1);
   }
   /// All of these as options.
   void add_to(Options& options) {
@@ -62,20 +64,19 @@ struct RunSettings {
     options.add("training", recipe);
     options.context = " for --task " + task;
   }
-  mote::GPT new_model(const mote::Task& of, const mote::Init& init) const {
-    return mote::GPT(mote::gpt_config(recipe.config, of.vocab_size(), of.block_size()), init);
+  GPT new_model(const Task& of, const Init& init) const {
+    return GPT(gpt_config(recipe.config, of.vocab_size(), of.block_size()), init);
   }
 };
 
 inline bool is_task(const std::string& name) {
-  const std::vector<std::string> all = mote::task_names();
+  const std::vector<std::string> all = task_names();
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
 /// The settings that a checkpoint keeps; one that mote did not have yet when it was saved is the default. Its text lies
 /// at `text`, if that is given. Errors: one sentence with the file; data that are a program's own.
-inline RunSettings read_settings(const mote::SafetensorsFile& file, const std::string& text = {}) {
-  using namespace mote;
+inline RunSettings read_settings(const SafetensorsFile& file, const std::string& text = {}) {
   const std::string* const task = saved_setting(file, "task");
   check(task, file.name(), " is no checkpoint of a run: it has no setting 'task'");
   check(is_task(*task), file.name(), ": '", *task, "' is no task of mote but a program's own data: only the program ",
@@ -116,16 +117,16 @@ inline CommandLine read_command_line(int argc, char** argv) {
 /// The settings of the run to resume. Errors: options that contradict it are the user's, the rest its checkpoint's.
 inline RunSettings resumed_settings(const CommandLine& line, const std::string& resume) {
   checked_usage([&] {
-    mote::check(!line.has("out_dir"), "--out_dir begins a run and --resume goes on with one: give one of them");
-    mote::check(!line.has("preset"), "--preset is for new runs");
-    mote::check(mote::file_exists(resume) && !mote::newest_checkpoint(resume).empty(), "there is no run in ", resume);
+    check(!line.has("out_dir"), "--out_dir begins a run and --resume goes on with one: give one of them");
+    check(!line.has("preset"), "--preset is for new runs");
+    check(file_exists(resume) && !newest_checkpoint(resume).empty(), "there is no run in ", resume);
   });
-  const mote::SafetensorsFile file(mote::newest_checkpoint(resume));
+  const SafetensorsFile file(newest_checkpoint(resume));
   RunSettings settings = read_settings(file, line.peek("text", ""));
   const std::string wanted = line.peek("task", settings.task);
   checked_usage([&] {
-    mote::check(wanted == settings.task, "--task ", wanted, " contradicts the run in ", resume, ", which has ",
-                settings.task);
+    check(wanted == settings.task, "--task ", wanted, " contradicts the run in ", resume, ", which has ",
+          settings.task);
   });
   return settings;
 }
@@ -133,13 +134,13 @@ inline RunSettings resumed_settings(const CommandLine& line, const std::string& 
 /// A task's own settings, with its options, on which the other defaults depend. What cannot be is left to
 /// Options::parse(), which says where it was given.
 inline RunSettings new_settings(const CommandLine& line) {
-  mote::FieldValues values;
+  FieldValues values;
   const std::string task = line.peek("task", "copy");
-  for (const mote::Field& f : mote::task_options(task))
+  for (const Field& f : task_options(task))
     if (line.has(f.name)) values.emplace_back(f.name, line.peek(f.name, "true"));
   try {
     return RunSettings(task, values);
-  } catch (const mote::Error&) {
+  } catch (const Error&) {
     return RunSettings(task, {});
   }
 }
@@ -153,3 +154,5 @@ inline RunSettings settings_of(const CommandLine& line) {
   settings.run.fresh = resume.empty();
   return settings;
 }
+
+}  // namespace mote

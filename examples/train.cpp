@@ -96,8 +96,7 @@ bool train(Run& run, std::optional<Index> log_interval, Index tokens_per_step) {
 void show_ending(const Task& task, const RunEnding& end) {
   if (end.overfit_loss)
     std::cout << "overfit: the loss on the batch that it was trained on is " << general_text(*end.overfit_loss, 4)
-              << (*end.overfit_loss < 0.05 ? "\n\n"
-                                           : ": unless more steps bring it near 0, the model has a mistake\n\n");
+              << "; unless more steps bring it near 0, the model has a mistake\n\n";
   if (!end.answers) {
     std::cout << RunReport(end) << "\n";
   } else {
@@ -150,11 +149,9 @@ int list_tasks() {
     if (what.size() > 80) what = what.substr(0, what.rfind(' ', 78)) + " ...";
     if (task->graded()) chance = outcome.chance < 0.0005 ? "0 %" : fixed_text(100 * outcome.chance, 1) + " %";
     if (outcome.seconds > 0) seconds = fixed_text(outcome.seconds, outcome.seconds < 10 ? 1 : 0);
-    rows.push_back({name, task->graded() ? text_of(outcome) : "loss <= " + fixed_text(outcome.loss, 2), chance,
-                    std::to_string(task->recipe().max_iters), seconds, what});
+    rows.push_back({name, text_of(outcome), chance, std::to_string(task->recipe().max_iters), seconds, what});
   }
-  rows.push_back(
-      {"\nOutcomes: shares of whole answers to held-out questions that each of the seeds 1 to 10 reaches."});
+  rows.push_back({"\nOutcomes: shares of whole answers to held-out questions that each of the seeds 1 to 10 reaches."});
   std::cout << table_text(rows);
   return 0;
 }

@@ -10,6 +10,15 @@
 
 namespace mote {
 
+namespace detail {
+inline void check_positions(OpName who, Index length, Index start, Index positions) {
+  check_in(who, length >= 0, "length ", length, " must be at least 0");
+  check_in(who, start >= 0, "start ", start, " must be at least 0");
+  check_in(who, length <= positions && start <= positions - length, "length ", length, " from position ", start,
+           " is out of range for ", positions, " positions");
+}
+}  // namespace detail
+
 /// A trained row per position: length T -> [T, C], for positions start, start + 1, ... weight [max_length, C], drawn
 /// N(0, 1) like any Embedding. Errors: T or start below 0, start + T above max_length.
 struct LearnedPositions : Layer<LearnedPositions> {
@@ -17,10 +26,7 @@ struct LearnedPositions : Layer<LearnedPositions> {
 
   LearnedPositions(Index max_length, Index width, const Init& init) : weight(init.normal({max_length, width}, 0, 1)) {}
   Tensor forward(Index length, Index start = 0) const {
-    check_in("LearnedPositions", length >= 0, "length ", length, " must be at least 0");
-    check_in("LearnedPositions", start >= 0, "start ", start, " must be at least 0");
-    check_in("LearnedPositions", length <= weight.shape()[0] && start <= weight.shape()[0] - length, "length ", length,
-             " from position ", start, " is out of range for ", weight.shape()[0], " positions");
+    detail::check_positions("LearnedPositions", length, start, weight.shape()[0]);
     return slice(weight, 0, start, start + length);
   }
   void visit(Visitor& v) override { v("weight", weight); }
@@ -41,10 +47,7 @@ struct SinusoidalPositions : Layer<SinusoidalPositions> {
       }
   }
   Tensor forward(Index length, Index start = 0) const {
-    check_in("SinusoidalPositions", length >= 0, "length ", length, " must be at least 0");
-    check_in("SinusoidalPositions", start >= 0, "start ", start, " must be at least 0");
-    check_in("SinusoidalPositions", length <= table.shape()[0] && start <= table.shape()[0] - length, "length ", length,
-             " from position ", start, " is out of range for ", table.shape()[0], " positions");
+    detail::check_positions("SinusoidalPositions", length, start, table.shape()[0]);
     return table.slice(0, start, start + length);
   }
   void visit(Visitor& v) override { v.buffer("table", table); }

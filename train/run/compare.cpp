@@ -2,13 +2,13 @@
 #include "train/run/compare.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <optional>
 
 #include "engine/base/number_text.h"
 #include "engine/io/text/json.h"
+#include "engine/io/text/table.h"
 #include "train/run/folder.h"
 #include "train/run/run_folder.h"
 #include "train/run/settings.h"
@@ -63,30 +63,19 @@ Chart chart_of(const std::string& title, const std::vector<RunRecord>& runs, con
   return chart;
 }
 
-/// The first element in which two tensors of the same name differ; empty if none does.
-std::string first_difference(const SafetensorsFile& a, const TensorEntry& x, const SafetensorsFile& b) {
-  const TensorEntry* const y = b.find(x.name);
-  if (!y) return x.name + " is only in " + a.name();
-  if (x.dtype != y->dtype || x.shape != y->shape) return x.name + " has another type or shape";
-  const auto bytes = [](const SafetensorsFile& file, const TensorEntry& entry) {
-    std::string all;
-    file.read_bytes(entry, [&](const void* data, std::size_t n) { all.append(static_cast<const char*>(data), n); });
-    return all;
-  };
-  const std::string first = bytes(a, x), second = bytes(b, *y);
-  const auto at = std::mismatch(first.begin(), first.end(), second.begin()).first - first.begin();
-  if (at == std::ssize(first)) return "";
-  Index element = at / std::max<Index>(1, std::ssize(first) / x.shape.numel());
-  const auto value = [&](const SafetensorsFile& file, const TensorEntry& entry) {
-    const bool whole = x.dtype == DType::i64 || x.dtype == DType::boolean;
-    return whole ? std::to_string(file.int_array(entry).contiguous().data()[element])
-                 : exact_text(static_cast<double>(file.array(entry).contiguous().data()[element]));
-  };
-  const std::string values = value(a, x) + " | " + value(b, *y);
+/// The bytes of a tensor; nothing if its checksum is wrong.
+std::optional<std::string> bytes_of(const SafetensorsFile& file, const TensorEntry& tensor) {
+  std::string all;
+  const auto add = [&](const void* data, std::size_t n) { all.append(static_cast<const char*>(data), n); };
+  return file.read_bytes(tensor, add) ? std::optional(std::move(all)) : std::nullopt;
+}
+
+/// "[1, 0]", of the second row the first of such a shape.
+std::string place_of(Index element, const Shape& shape) {
   std::string place;
-  for (int axis = x.shape.rank(); axis-- > 0; element /= x.shape[axis])
-    place = std::to_string(element % x.shape[axis]) + (place.empty() ? "" : ", ") + place;
-  return x.name + " [" + place + "] " + values;
+  for (int axis = shape.rank(); axis-- > 0; element /= shape[axis])
+    place = std::to_string(element % shape[axis]) + (place.empty() ? "" : ", ") + place;
+  return "[" + place + "]";
 }
 
 /// The first step whose log differs; empty if none does.
@@ -95,9 +84,9 @@ std::string first_step(const std::vector<StepReport>& a, const std::vector<StepR
     for (const auto& [name, member] : {std::pair("loss", &StepReport::loss),
                                        {"learning rate", &StepReport::learning_rate},
                                        {"norm", &StepReport::grad_norm}})
-      if (std::bit_cast<std::uint64_t>(a[i].*member) != std::bit_cast<std::uint64_t>(b[i].*member))
-        return "step " + std::to_string(a[i].step + 1) + " is the first whose log differs: " + name + " " +
-               exact_text(a[i].*member) + " | " + exact_text(b[i].*member);
+      if (const std::string x = exact_text(a[i].*member), y = exact_text(b[i].*member); x != y)
+        return "step " + std::to_string(a[i].step + 1) + " is the first whose log differs: " + name + " " + x + " | " +
+               y;
   if (a.size() == b.size()) return "";
   return "steps: " + std::to_string(a.size()) + " | " + std::to_string(b.size()) +
          ", equal in every bit of the log as " + "far as both go";
@@ -119,14 +108,9 @@ RunRecord read_run(const std::string& folder) {
 
 std::vector<RunRecord> read_runs(const std::string& folder) {
   std::vector<RunRecord> runs;
-  for (const std::string& name : list_folder(folder)) {
-    detail::FileStatus status;
-    const std::string path = folder + "/" + name;
-    if (detail::status_of(path.c_str(), status) == 0 && status.kind == detail::FileKind::folder &&
-        !newest_checkpoint(path).empty())
+  for (const std::string& name : list_folder(folder))
+    if (const std::string path = folder + "/" + name; is_folder(path) && !newest_checkpoint(path).empty())
       runs.push_back(read_run(path));
-  }
-  std::sort(runs.begin(), runs.end(), [](const RunRecord& a, const RunRecord& b) { return a.name < b.name; });
   return runs;
 }
 
@@ -139,14 +123,16 @@ ReportTable runs_table(const std::vector<RunRecord>& runs) {
   for (const RunRecord& run : runs) {
     std::vector<std::string> row{run.name};
     for (const std::string& name : names) row.push_back(text_of(setting(run.settings, name)));
-    double best = INFINITY;
-    for (const EvaluationReport& r : run.evaluations) best = std::min(best, r.step > 0 ? r.loss : INFINITY);
+    std::string best = "-";
+    double least = INFINITY;  // the first weights are never best
+    for (const EvaluationReport& r : run.evaluations)
+      if (r.step > 0 && r.loss < least) best = fixed_text(least = r.loss, 4) + " after " + std::to_string(r.step);
     const bool evaluated = !run.evaluations.empty();
     const double right = evaluated ? run.evaluations.back().exact_match.value_or(NAN) : NAN;
     row.push_back(std::to_string(run.steps.size()));
     row.push_back(run.steps.empty() ? "-" : fixed_text(run.steps.back().loss, 4));
     row.push_back(evaluated ? fixed_text(run.evaluations.back().loss, 4) : "-");
-    row.push_back(std::isfinite(best) ? fixed_text(best, 4) : "-");
+    row.push_back(best);
     row.push_back(std::isnan(right) ? "-" : fixed_text(100 * right, 1) + " %");
     row.push_back(fixed_text(run.seconds, 1));
     table.rows.push_back(std::move(row));
@@ -171,6 +157,36 @@ std::string runs_html(const std::string& title, const std::vector<RunRecord>& ru
   return report_html(report);
 }
 
+std::vector<double> numbers_of(const SafetensorsFile& file, const TensorEntry& tensor) {
+  const auto doubles = [](const auto& x) { return std::vector<double>(x.values().begin(), x.values().end()); };
+  return readable(tensor.dtype, DType::i64) ? doubles(file.int_array(tensor)) : doubles(file.array(tensor));
+}
+
+std::string tensor_difference(const SafetensorsFile& a, const TensorEntry& x, const SafetensorsFile& b) {
+  const TensorEntry* const y = b.find(x.name);
+  if (!y) return "only in " + a.name();
+  const std::optional<std::string> first = bytes_of(a, x), second = bytes_of(b, *y);
+  if (!first || !second) return "checksum WRONG, " + (first ? b : a).name() + " was changed";
+  if (x.shape != y->shape) return "other shapes";
+  if (x.dtype == y->dtype && first == second) return "";
+  if (!readable(x.dtype) || !readable(y->dtype)) return "different";
+  const std::vector<double> us = numbers_of(a, x), vs = numbers_of(b, *y);
+  double absolute = 0, relative = 0;
+  Index count = 0;
+  std::string place;
+  for (std::size_t i = 0; i < us.size(); ++i) {
+    const double u = us[i], v = vs[i];
+    if (u == v || (std::isnan(u) && std::isnan(v))) continue;
+    if (count++ == 0) place = place_of(static_cast<Index>(i), x.shape) + ": " + exact_text(u) + " | " + exact_text(v);
+    const bool finite = std::isfinite(u) && std::isfinite(v);
+    absolute = std::max(absolute, finite ? std::abs(u - v) : INFINITY);
+    relative = std::max(relative, finite ? std::abs(u - v) / std::max(std::abs(u), std::abs(v)) : INFINITY);
+  }
+  if (count == 0) return "equal as numbers, not in every bit";
+  return "largest difference " + general_text(absolute, 3) + ", relative " + general_text(relative, 3) + ", in " +
+         grouped(count) + " of " + grouped(std::ssize(us)) + " elements, the first at " + place;
+}
+
 std::vector<std::string> first_differences(const std::string& folder, const std::string& other) {
   const std::vector<RunRecord> runs{read_run(folder), read_run(other)};
   std::vector<std::string> found;
@@ -185,8 +201,8 @@ std::vector<std::string> first_differences(const std::string& folder, const std:
     both = true;
     const SafetensorsFile a(folder + "/" + name), b(other + "/" + name);
     for (const TensorEntry& tensor : a.tensors())
-      if (const std::string where = first_difference(a, tensor, b); !where.empty()) {
-        found.push_back(name + ": " + where);
+      if (const std::string how = tensor_difference(a, tensor, b); !how.empty()) {
+        found.push_back(name + ": " + tensor.name + ": " + how);
         return found;
       }
   }

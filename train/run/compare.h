@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/io/files/safetensors.h"
 #include "engine/io/text/fields.h"
 #include "train/run/log.h"
 #include "train/run/page.h"
@@ -28,6 +29,12 @@ std::vector<RunRecord> read_runs(const std::string& folder);
 ReportTable runs_table(const std::vector<RunRecord>& runs);
 /// That table and the curves of all runs, as a page.
 std::string runs_html(const std::string& title, const std::vector<RunRecord>& runs);
+
+/// The elements of a tensor, of any type that mote reads.
+std::vector<double> numbers_of(const SafetensorsFile& file, const TensorEntry& tensor);
+/// How a tensor of `a` differs from the one of its name in `b`: "" if in no bit; of numbers the largest |a - b|, the
+/// largest |a - b| / max(|a|, |b|), in how many elements, and which is the first.
+std::string tensor_difference(const SafetensorsFile& a, const TensorEntry& tensor, const SafetensorsFile& b);
 
 /// Where two runs part: settings that differ, the first step whose log does, and of the first pair of checkpoints after
 /// the same step the first tensor and element. Equal settings give equal bits, so whatever it finds has a cause: other

@@ -137,9 +137,7 @@ std::string report_html(const Report& report) {
     page += "</section>\n";
   }
   for (const ReportTable& table : report.tables)
-    page += "<section>\n<h2>" + html(table.title) + "</h2>\n" +
-            (table.note.empty() ? "" : "<p class=\"quiet\">" + html(table.note) + "</p>\n") + table_html(table) +
-            "</section>\n";
+    page += "<section>\n<h2>" + html(table.title) + "</h2>\n" + table_html(table) + "</section>\n";
   if (!report.heads.empty()) page += heads_html(report);
   if (!report.settings.empty()) {
     page += "<section>\n<h2>Settings</h2>\n<div class=\"settings\">\n";

@@ -14,7 +14,6 @@ struct ReportTable {
   std::string title;
   std::vector<std::string> columns = {};  ///< no heads if empty
   std::vector<std::vector<std::string>> rows = {};
-  std::string note = {};  ///< a sentence below the title
 };
 
 /// What all heads of a model attended to after so many steps: for each layer, for each head, attention_levels().

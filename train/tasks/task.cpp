@@ -14,6 +14,7 @@ namespace mote {
 
 std::string text_of(const Outcome& o) {
   const auto percent = [](double fraction) { return detail::field_text(std::round(1e6 * fraction) / 1e4); };
+  if (o.loss > 0) return std::isfinite(o.loss) ? "loss <= " + fixed_text(o.loss, 2) : "nothing";
   if (o.least >= o.most) return percent(o.most) + " %";
   if (o.least <= 0) return "<= " + percent(o.most) + " %";
   if (o.most >= 1) return ">= " + percent(o.least) + " %";

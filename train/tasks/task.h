@@ -23,12 +23,13 @@ struct Outcome {
   double most = 1;         ///< the fraction that none exceeds: below 1 for what must, or does, fail
   double chance = 0;       ///< the fraction that guesses get right
   Index questions = 1000;  ///< how many the evaluation set has
-  double loss = 0;         ///< without one right answer (see Data::graded): the largest loss on held-out batches
+  double loss = 0;         ///< without one right answer (see Data::graded): the largest loss on held-out data
   double seconds = 0;      ///< that the training takes on one core of the machine that README names
 
-  bool holds(double fraction) const { return least <= fraction && fraction <= most; }
+  /// Whether a run comes to that: a fraction of right answers, or a loss.
+  bool holds(double score) const { return loss > 0 ? score <= loss : least <= score && score <= most; }
 };
-/// The fractions: ">= 99 %", "<= 40 %", "45 to 60 %", "100 %".
+/// ">= 99 %", "<= 40 %", "45 to 60 %", "100 %"; "loss <= 0.36", "nothing" of a text of one's own.
 std::string text_of(const Outcome& outcome);
 
 /// Something to learn. Its options are a struct that lists its fields (engine/io/text/fields.h) and whose defaults are

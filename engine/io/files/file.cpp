@@ -248,6 +248,11 @@ bool file_exists(const std::string& path) {
   return status_of(path.c_str(), status) == 0;
 }
 
+bool is_folder(const std::string& path) {
+  FileStatus status;
+  return status_of(path.c_str(), status) == 0 && status.kind == FileKind::folder;
+}
+
 void remove_file(const std::string& path) {
   if (calls::remove(path.c_str()) != 0 && errno != ENOENT) fail_file("remove", path, errno);
 }

@@ -78,6 +78,7 @@ void make_folder(const std::string& path);
 std::vector<std::string> list_folder(const std::string& path);
 /// Whether there is such a file or folder.
 bool file_exists(const std::string& path);
+bool is_folder(const std::string& path);
 /// Removes a file, or a link instead of what it leads to. It may be gone already.
 void remove_file(const std::string& path);
 
