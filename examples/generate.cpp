@@ -241,8 +241,7 @@ int run_command(int argc, char** argv) {
   Loaded from = load(source);
   const Generator random(request.seed);
   if (!request.count && from.tokenizer) request.count = 500;  // nanoGPT's
-  if (!request.count && from.task)
-    request.count = from.task->questions(1, Split::validation, Generator(1)).answers.shape()[1];
+  if (!request.count && from.task) request.count = from.task->evaluation(1).answers.shape()[1];
   const Index count = request.count.value_or(50);
   if (from.task && from.tokenizer && !line.has("stop_token")) how.stop_token = from.tokenizer->special(end_of_text);
   const std::vector<std::vector<Index>> begin = checked_usage([&] {

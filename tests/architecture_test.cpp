@@ -57,9 +57,9 @@ const std::map<std::string, std::size_t> budgets{
     {"nn", 2500},
     {"models", 1325},
     {"models/tutorials", 695},
-    {"train", 7965},  // 7700
-    {"examples", 3490},
-    {"examples/bench", 1060},
+    {"train", 7865},  // 7700 and runs side by side
+    {"examples", 3370},
+    {"examples/bench", 955},
 };
 
 /// The level of the innermost folder of the list that `file` lies in; -1: in none.
