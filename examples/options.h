@@ -15,6 +15,7 @@
 #include "engine/io/files/file.h"
 #include "engine/io/text/fields.h"
 #include "engine/io/text/table.h"
+#include "engine/io/text/utf8_stream.h"
 #include "examples/program.h"
 
 /// What a program was given: --name value or --name=value, or of an option that is true or false --name alone. A value
@@ -187,11 +188,10 @@ class Options {
       rows.push_back({"\n" + group.title});
       for (const mote::Field& f : group.fields())
         if (f.use.needs.empty())  // else it has no effect beside the others
-          rows.push_back(
-              {"  --" + f.name, f.help + (f.words.empty() ? "" : " (" + f.words + ")") + " [" + f.value + "]"});
+          rows.push_back({"  --" + f.name, f.help + (f.words.empty() ? "" : " (" + f.words + ")") + " [" +
+                                               mote::readable_text(f.value, "") + "]"});
     }
-    rows.push_back({""});
-    rows.push_back({"  --help", "this text"});
+    rows.insert(rows.end(), {{""}, {"  --help", "this text"}});
     if (!note.empty()) rows.push_back({"\n" + note});
     std::cout << mote::table_text(rows);
   }

@@ -25,6 +25,9 @@ expect(0 "--symbols [^\n]*\\[64\\].*--length [^\n]*\\[12\\].*--n_embd +width \\[
 expect(0 "--modulus [^\n]*\\[5\\].*--position [^\n]*\\[rotary\\].*--max_iters [^\n]*\\[1000\\]" "^$" --task two_places --modulus 5 --preset llama
   --help)
 
+string(ASCII 27 escape)
+expect(0 "--text [^\n]*\\[a␛b\\]" "^$" "--text=a${escape}b" --help)
+
 # An option that the task or the model does not have is a mistake, never ignored.
 expect(2 "^$" "^[^\n]*unknown option --n_hed for --task copy \\(did you mean --n_head\\?\\)\n$" --n_hed 2)
 expect(2 "^$" "^[^\n]*unknown option --zzzzzzzz for --task [^\n]* \\(--help lists them all\\)\n$" --zzzzzzzz)
