@@ -284,14 +284,16 @@ void gpt2_sizes() {
                "  in all\n";
   struct Size {
     const char* name;
-    Index layers, heads, width;
+    Index layers, heads, width, parameters;  // as their files have them
   };
-  for (const Size& s : {Size{"smallest (117M)", 12, 12, 768}, Size{"largest (1.5B) ", 48, 25, 1600}}) {
+  for (const Size& s :
+       {Size{"smallest (117M)", 12, 12, 768, 124439808}, {"largest (1.5B) ", 48, 25, 1600, 1557611200}}) {
     const Index C = s.width, attention = 4 * (C * C + C);       // queries, keys, values, output: weight and bias each
     const Index block = attention + 8 * C * C + 5 * C + 4 * C;  // C -> 4C -> C, and two norms
     std::printf("%s %6d %6d %6d %16d %17lld  %lld\n", s.name, static_cast<int>(s.layers), static_cast<int>(s.heads),
                 static_cast<int>(C), static_cast<int>(C / s.heads), static_cast<long long>(attention),
-                static_cast<long long>(50257 * C + 1024 * C + s.layers * block + 2 * C));
+                static_cast<long long>(s.parameters));
+    mistakes += 50257 * C + 1024 * C + s.layers * block + 2 * C != s.parameters;
   }
   std::cout << "(117M is what the paper says; its authors corrected it later to 124M)\n";
 }

@@ -50,18 +50,20 @@ void one_wide_beside_eight_narrow(const char* file) {
                    : "06_heads heads.svg also draws it into that file.");
 }
 
-/// The same layer with 8 heads and with 1, on the same input.
-void outputs_and_sizes() {
+/// The same layer with 8 heads and with 1, on the same input. Returns whether what it says of them holds.
+bool outputs_and_sizes() {
   std::printf(
       "Attention of width 512 on input [1, 32, 512], dropout 0.1\n"
       "  heads   parameters   norm of the output   in training mode, twice\n");
   const Tensor x = randn({1, 32, 512}, Generator(0));
+  bool holds = true;
   for (const Index heads : {8, 1}) {
     MultiHeadAttention attention(512, heads, Generator(1), {.dropout = 0.1}, {.bias = false, .resid_dropout = 0.1});
     const NoGrad no_grad;
     const double noisy = norm(attention(x, x, x));
     const double again = norm(attention(x, x, x));
     attention.eval();
+    holds = holds && noisy != again && parameter_count(attention) == 4 * 512 * 512;
     std::printf("  %5d   %10lld   %18.4f   %.4f, %.4f\n", static_cast<int>(heads),
                 static_cast<long long>(parameter_count(attention)), norm(attention(x, x, x)), noisy, again);
   }
@@ -69,6 +71,7 @@ void outputs_and_sizes() {
       "Both layers have the very same matrices, cut into 8 pieces or left whole: not one parameter more. Norms are\n"
       "compared in evaluation mode, because in training mode dropout draws anew at every call: the last two numbers\n"
       "are of one layer and one input. And near norms are only that: what the heads do, a norm does not say.\n\n");
+  return holds;
 }
 
 /// Median milliseconds of one forward pass for each number of heads, measured in turns so that a slow moment of the
@@ -231,9 +234,9 @@ Learned learn(Index heads, std::uint64_t seed, const Mask& mask = {}) {
 int lesson(const char* file) {
   if (file) check_output(file);
   one_wide_beside_eight_narrow(file);
-  outputs_and_sizes();
+  bool as_expected = outputs_and_sizes();
   times();
-  bool as_expected = copying();
+  as_expected = copying() && as_expected;
   std::printf(
       "Predict (x[t-1] + x[t-3]) mod 7: one attention layer of width 32, 1,000 steps, answers to fresh rows, for\n"
       "three seeds (guessing would be right in 14 %%)\n");
