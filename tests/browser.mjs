@@ -2,7 +2,7 @@
 // fetched, nothing that came from data is executed, nothing complains. node browser.mjs TRAIN FOLDER; chromedriver and
 // chromium lie in the path.
 import { spawn, execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 const train = resolve(process.argv[2]), folder = resolve(process.argv[3]);
@@ -99,6 +99,33 @@ try {
   await at(0.97, 0.1);
   check((await said()).trim() === '', `beside the triangle it says '${await said()}'`);
 
+  // What it says of a cell is what the log has, and in the colour of that weight, in every head.
+  const { colours } = await js('return JSON.parse(document.getElementById("heads-data").textContent)');
+  const log = readFileSync(`${run}/evaluations.jsonl`, 'utf8').trim().split('\n').map(JSON.parse).at(-1).heads.flat();
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  for (const [head, weights] of log.entries()) {
+    const cells = await js(`
+      const canvas = document.querySelectorAll('#heads canvas')[arguments[0]], found = [];
+      const box = canvas.getBoundingClientRect(), sharp = canvas.width / box.width;
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      for (let y = 1; y < box.height; y += 5)
+        for (let x = 1; x < box.width; x += 5) {
+          canvas.dispatchEvent(new PointerEvent('pointermove', { clientX: box.left + x, clientY: box.top + y }));
+          const said = document.getElementById('heads-said').textContent;
+          const [, q, k, weight] = /position (\\d+)\\) gives .* \\(position (\\d+)\\) ([01]\\.\\d\\d)$/s.exec(said) || [];
+          const at = 4 * (Math.floor(y * sharp) * canvas.width + Math.floor(x * sharp));
+          const colour = '#' + [...data.slice(at, at + 3)].map(v => v.toString(16).padStart(2, '0')).join('');
+          if (weight) found.push([+q, +k, weight, colour]);
+        }
+      return found`, head);
+    check(cells.length > weights.length, `only ${cells.length} points of a head say something`);
+    for (const [q, k, weight, colour] of cells) {
+      const level = letters.indexOf(weights[q * (q + 1) / 2 + k]);
+      check(weight === (level / 63).toFixed(2), `head ${head} says ${weight}`);
+      check(colour === colours[level], `head ${head} has a cell of weight ${weight} in ${colour}`);
+    }
+  }
+
   // Both themes: other colours, each with text that can be read.
   const contrast = () => js(`
     const light = c => c.match(/[\\d.]+/g).slice(0, 3).map(v => v / 255)
@@ -115,11 +142,11 @@ try {
   const grounds = [];
   for (const value of ['light', 'dark']) {
     await cdp('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value }] });
-    grounds.push(await js('return getComputedStyle(document.body).backgroundColor'));
+    grounds.push(await js('return getComputedStyle(document.body).backgroundColor'), await picture());
     const least = await contrast();
     check(least >= 4.5, `${value}: a text has a contrast of ${least.toFixed(2)}, less than 4.5`);
   }
-  check(grounds[0] !== grounds[1], 'both themes have one background');
+  check(grounds[0] !== grounds[2] && grounds[1] !== grounds[3], 'both themes have one background, or one ink');
 
   // 400 pixels: the page is no wider, and what is wider scrolls within it.
   await cdp('Emulation.setDeviceMetricsOverride', { width: 400, height: 800, deviceScaleFactor: 2, mobile: true });
