@@ -3,9 +3,11 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <csignal>
 
 #include "engine/io/files/file.h"
+#include "tests/file_calls.h"
 #include "tests/process.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
@@ -119,6 +121,17 @@ TEST_CASE("folder: a log continues after a byte position") {
   LogFile(path, 0);
   CHECK(get_file(path).empty());
   CHECK(folder.names() == "log");
+}
+
+TEST_CASE("folder: a new log's name is on the disk before its first line") {
+  const TempFolder folder;
+  FileCalls calls = system_file_calls;
+  calls.sync_folder = [](const char*) { return errno = EIO, -1; };
+  file_calls = &calls;
+  const std::string path = folder.path("log"), error = error_of([&] { LogFile(path, 0); });
+  CHECK(error_of([&] { LogFile(path, 0); }) == "(no error)");  // it is no longer new
+  file_calls = &system_file_calls;
+  CHECK(error == "cannot write '" + path + "': Input/output error");
 }
 
 }  // namespace
