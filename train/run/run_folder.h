@@ -10,8 +10,8 @@
 
 namespace mote {
 
-/// The newest and the best checkpoint in a run's folder, "" if there is none; the newest is the best where more steps
-/// were taken before it than before all others. They may be read while the run goes on.
+/// The newest and the best checkpoint in a run's folder, "" if there is none. The best is saved after an evaluation,
+/// perhaps later than the last regular one: then it is the newest as well. They may be read while the run goes on.
 std::string newest_checkpoint(const std::string& folder);
 std::string best_checkpoint(const std::string& folder);
 /// step-00000100.safetensors and the like, from the first step to the last.
