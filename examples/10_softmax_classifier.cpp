@@ -1,6 +1,5 @@
 // Lesson 10. A softmax classifier: its loss, its gradient by hand and checked, trained on three spirals that no
 // straight line separates; and what one hidden layer changes.
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <numbers>

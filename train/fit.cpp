@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
-#include <utility>
 
 #include "engine/array/stream_guard.h"
 #include "engine/ops/arithmetic.h"

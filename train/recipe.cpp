@@ -4,27 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "train/adamw.h"
-#include "train/muon.h"
-#include "train/sgd.h"
-
 namespace mote {
 
 std::unique_ptr<Optimizer> make_optimizer(const Recipe& r, const Module& module) {
-  switch (r.optimizer) {
-    case OptimizerKind::adamw:
-      return std::make_unique<AdamW>(decay_groups(module, r.weight_decay),
-                                     AdamWOptions{.lr = r.learning_rate, .betas = {r.beta1, r.beta2}});
-    case OptimizerKind::adam:
-      return std::make_unique<Adam>(all_parameters(module, r.weight_decay),
-                                    AdamOptions{.lr = r.learning_rate, .betas = {r.beta1, r.beta2}});
-    case OptimizerKind::sgd:
-      return std::make_unique<SGD>(all_parameters(module, r.weight_decay), SGDOptions{.lr = r.learning_rate});
-    case OptimizerKind::muon:
-      return std::make_unique<Muon>(muon_groups(module, r.weight_decay),
-                                    MuonOptions{.lr = r.learning_rate, .betas = {r.beta1, r.beta2}});
-  }
-  throw Error("recipe: unknown optimizer");
+  return make_optimizer(r.optimizer, module,
+                        {.lr = r.learning_rate, .betas = {r.beta1, r.beta2}, .weight_decay = r.weight_decay});
 }
 
 FitOptions fit_options(const Recipe& r) {

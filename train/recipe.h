@@ -1,8 +1,6 @@
 // Recipe, settings known to learn a task, as plain data; the optimizer and the schedule they name.
 #pragma once
 
-#include <array>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,17 +8,10 @@
 
 #include "engine/io/text/fields.h"
 #include "train/fit.h"
+#include "train/optimizer_list.h"
 #include "train/schedule.h"
 
 namespace mote {
-
-enum class OptimizerKind { adamw, adam, sgd, muon };
-constexpr auto words(OptimizerKind) {
-  return std::to_array<Word<OptimizerKind>>({{OptimizerKind::adamw, "adamw"},
-                                             {OptimizerKind::adam, "adam"},
-                                             {OptimizerKind::sgd, "sgd"},
-                                             {OptimizerKind::muon, "muon"}});
-}
 
 /// What to train and how; as text, its fields have nanoGPT's names.
 struct Recipe {
@@ -66,8 +57,7 @@ struct Recipe {
   }
 };
 
-/// The optimizer a recipe names, for all parameters of a module: AdamW with decay_groups(), Muon with
-/// muon_groups(), the others with all_parameters(). Errors: those of the optimizer.
+/// The optimizer that a recipe names, with its learning rate, betas and decay.
 std::unique_ptr<Optimizer> make_optimizer(const Recipe& recipe, const Module& module);
 
 /// Steps, clipping and schedule of a recipe. A schedule that decays ends after lr_decay_iters steps, a warm-up that is

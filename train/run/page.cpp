@@ -2,7 +2,6 @@
 #include "train/run/page.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/base/check.h"
 #include "engine/io/pictures/viridis.h"
