@@ -2,7 +2,7 @@
 #include <functional>
 #include <span>
 
-#include "tests/engine/ops/attention/naive_attention.h"
+#include "tests/engine/ops/attention/masks_and_slopes.h"
 #include "tests/engine/ops/attention/seen_weights.h"
 #include "tests/support.h"
 

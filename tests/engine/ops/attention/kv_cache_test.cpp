@@ -2,7 +2,7 @@
 #include "engine/ops/kv_cache.h"
 
 #include "engine/watch/observer.h"
-#include "tests/engine/ops/attention/naive_attention.h"
+#include "tests/engine/ops/attention/masks_and_slopes.h"
 
 namespace mote::test::kv_cache_test {
 namespace {
