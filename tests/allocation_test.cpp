@@ -131,7 +131,7 @@ struct State {
 };
 
 /// Runs body() with every allocation from the n-th on failing, for n = 0, 1, ... until none fails. After a failure the
-/// state is as before the call, which then succeeds, or as after it.
+/// state is as before the call, which then succeeds, or as after it; no block of memory stays behind.
 template <class Act>
 void sweep(const char* name, Act body, bool gradients = true) {
   INFO(name);
@@ -143,7 +143,9 @@ void sweep(const char* name, Act body, bool gradients = true) {
   };
   State undisturbed;
   const Bytes before = undisturbed.bytes(gradients), result = act(undisturbed), after = undisturbed.bytes(gradients);
+  const Index blocks = memory_stats().live_blocks;
   for (long n = 0;; ++n) {
+    CHECK(memory_stats().live_blocks == blocks);
     State s;
     release_memory();
     Bytes got;
@@ -196,6 +198,10 @@ TEST_CASE("allocation: forward and backward, into gradients that are there") {
     for (const Parameter& p : parameters(s.model)) held.push_back(p.grad());
     s.model.loss(s.ids, s.targets).backward();
   });
+}
+
+TEST_CASE("allocation: an op whose rule keeps a list") {
+  sweep("concat", [](State& s) { return of(concat(std::vector<Tensor>(2, parameters(s.model)[0])).array()); });
 }
 
 TEST_CASE("allocation: one step of fit") {

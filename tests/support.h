@@ -76,6 +76,11 @@ inline Tensor wrong_gradient(const Tensor& x, real factor) {
   return op.record(x.array(), save(factor), [](const Array& dy, Grads& dx, real factor) { dx.add(0, dy * factor); });
 }
 
+inline void check_gradient(const OpFunction& f, const std::vector<Array>& inputs, const std::string& of = "") {
+  const GradcheckResult right = gradcheck(f, inputs);
+  CHECK_MESSAGE(right.ok, of, right.text);
+}
+
 class OpCheck {
  public:
   OpCheck(const OpFunction& f, const Oracle& oracle, const std::vector<Array>& inputs, const OpOptions& options)
@@ -115,8 +120,7 @@ class OpCheck {
     }
     const real scale = least > 0 ? static_cast<real>(std::exp2(std::ceil(-std::log2(least)))) : real(1);
     const OpFunction enlarged = [&](In x) { return mul(f_(x), scale); };
-    const GradcheckResult right = gradcheck(enlarged, inputs_);
-    CHECK_MESSAGE(right.ok, right.text);
+    check_gradient(enlarged, inputs_);
     for (std::size_t i = 0; i < inputs_.size() && !options_.constant; ++i) {
       const OpFunction wrong = [&](In in) {
         std::vector<Tensor> x = in;
@@ -181,8 +185,7 @@ class OpCheck {
         REQUIRE(narrow.dx[i].shape() == x.shape());
         wide.dx[i] = sum_to(wide.dx[i], x.shape());
         CHECK_MESSAGE(narrow == wide, "input ", i, " as ", text_of(x.shape()));
-        const GradcheckResult right = gradcheck(f_, stretched);
-        CHECK_MESSAGE(right.ok, right.text);
+        check_gradient(f_, stretched);
       }
     }
   }
@@ -191,8 +194,7 @@ class OpCheck {
     const OpFunction twice = [&](In x) { return f_({x[0], x[0]}); };
     const Run once(f_, {inputs_[0], copy_of(inputs_[0])});
     CHECK_MESSAGE(same_bits(Run(twice, {inputs_[0]}).y, once.y), "the same tensor twice");
-    const GradcheckResult right = gradcheck(twice, {inputs_[0]});
-    CHECK_MESSAGE(right.ok, "the same tensor twice: ", right.text);
+    check_gradient(twice, {inputs_[0]}, "the same tensor twice: ");
   }
 
   void untracked() const {

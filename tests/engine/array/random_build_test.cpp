@@ -28,18 +28,12 @@ int words_of(const TorchBuild& build, const std::function<void(const Generator&)
 constexpr TorchBuild current{}, mkl{.mkl = true}, mkl_200{.mkl = true, .version = 200},
     mkl_206{.mkl = true, .version = 206}, mkl_113{.mkl = true, .version = 113}, scalar_206{.version = 206};
 
-TEST_CASE("random: how many words a draw takes, in which PyTorch") {
+TEST_CASE("random: how many words a draw takes, where no vector says it") {
   const auto draw_ints = [](std::int64_t range) { return [=](const Generator& g) { ints(g, 3, 0, range); }; };
-  const std::int64_t limit = std::int64_t(1) << 28, old_limit = std::int64_t(1) << 32;
-  CHECK(words_of(current, draw_ints(limit - 1)) == 3);
-  CHECK(words_of(current, draw_ints(limit)) == 6);
-  CHECK(words_of(mkl, draw_ints(limit)) == 6);
-  CHECK(words_of(scalar_206, draw_ints(old_limit - 1)) == 3);
-  CHECK(words_of(scalar_206, draw_ints(old_limit)) == 6);
+  CHECK(words_of(mkl, draw_ints(std::int64_t(1) << 28)) == 6);
+  CHECK(words_of(scalar_206, draw_ints((std::int64_t(1) << 32) - 1)) == 3);
   const auto flip = [](const Generator& g) { bits(g, 9, 0.5); };
-  CHECK(words_of(current, flip) == 18);
   CHECK(words_of(scalar_206, flip) == 18);
-  CHECK(words_of(mkl, flip) == 1);
   CHECK(words_of(mkl_113, flip) == 1);
   const auto floats = [](const Generator& g) { exponentials<float>(g, 9); };
   const auto doubles = [](const Generator& g) { exponentials<double>(g, 9); };
@@ -51,11 +45,6 @@ TEST_CASE("random: how many words a draw takes, in which PyTorch") {
     CHECK(words_of(build, floats) == 1);
     CHECK(words_of(build, doubles) == 2);
   }
-  CHECK(words_of(current, [](const Generator& g) { g.randperm(9); }) == 8);
-  CHECK(words_of(current, [](const Generator& g) { g.randperm(1); }) == 0);
-  CHECK(words_of(current, [](const Generator& g) { g.random_int64(); }) == 2);
-  CHECK(words_of(current, [](const Generator& g) { normals(g, 17); }) == 33);
-  CHECK(words_of(current, [](const Generator& g) { normals(g, 3); }) == 8);
 }
 
 TEST_CASE("random: a build is a setting of the stream, shared by handles and kept by manual_seed") {

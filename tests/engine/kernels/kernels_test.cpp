@@ -171,10 +171,8 @@ TEST_CASE("kernels: rows") {
       const real stats[2] = {real(0.4), real(1.7)};
       const Index o = n % 16;
       const real *const px = x.data(), *const pd = dy.data();
-      for (const std::uint8_t* k :
-           {static_cast<const std::uint8_t*>(nullptr), static_cast<const std::uint8_t*>(keep.data())}) {
+      for (const std::uint8_t* k : std::initializer_list<const std::uint8_t*>{nullptr, keep.data()})
         same_everywhere("softmax", n + 2, o, [&](const Table& t, real* y) { t.softmax(px, k, y, y + n, n); });
-      }
       same_everywhere("softmax_backward", n, o, [&](const Table& t, real* y) { t.softmax_backward(pd, px, y, n); });
       same_everywhere("log_softmax", n, o, [&](const Table& t, real* y) { t.log_softmax(px, y, n); });
       same_everywhere("log_softmax_backward", n, o,

@@ -52,7 +52,7 @@ TEST_CASE("cross_entropy") {
            entropy_oracle({}), {wide}, {.tolerance = f64 ? 1e-12 : 2e-5});
 }
 
-TEST_CASE("cross_entropy: uniform logits, ignored rows, reductions, ignore_index 0") {
+TEST_CASE("cross_entropy: uniform logits, ignored rows, ignore_index 0") {
   CHECK(static_cast<double>(cross_entropy(zeros({3, 65}), ints({0, 7, 64})).item()) ==
         doctest::Approx(4.174387).epsilon(1e-6));
   const Array x = random_array({3, 5}, 1);
@@ -61,11 +61,6 @@ TEST_CASE("cross_entropy: uniform logits, ignored rows, reductions, ignore_index
   const Array kept = Tensor(x).array().slice(0, 0, 3, 2);
   CHECK(same_bits(r.y, cross_entropy(kept, rest).array()));
   CHECK(same_bits(r.dx[0].select(0, 1), Array::zeros({5})));
-  const Array single = cross_entropy(x, some, {.reduction = Reduction::none}).array();
-  const Array total = cross_entropy(x, some, {.reduction = Reduction::sum}).array();
-  CHECK(single.at({1}) == 0);
-  CHECK(same_bits(total, sum(single)));
-  CHECK(same_bits(r.y, total / real(2)));
   // class 0 is ignored as a target only; it still stands in every denominator
   const Array with = cross_entropy(x, ints({0, 1, 2}), {.ignore_index = 0}).array();
   const Array without = cross_entropy(x.slice(0, 1, 3), ints({1, 2})).array();

@@ -9,10 +9,10 @@ namespace mote::test::reduce_test {
 namespace {
 
 /// Collects, for every output, the numbers reduced into it, and applies `f`.
-Oracle reduced(const std::vector<int>& axes, std::function<double(const std::vector<double>&)> f) {
+Oracle reduced(const Axes& axes, std::function<double(const std::vector<double>&)> f) {
   return [=](const std::vector<Value>& in) {
     const Shape& shape = in[0].shape;
-    const Shape kept = reduced_shape(shape, std::span<const int>(axes), true);
+    const Shape kept = reduced_shape(shape, axes, true);
     std::vector<std::vector<double>> groups(static_cast<std::size_t>(kept.numel()));
     for (Index i = 0; i < shape.numel(); ++i) {
       Index left = i, to = 0, step = 1;
@@ -45,17 +45,12 @@ std::function<double(const std::vector<double>&)> variance(double correction) {
   };
 }
 
-struct Case {
-  std::vector<int> list;
-  Axes axes;
-};
-const std::vector<Case> cases{
-    {{}, {}}, {{0}, 0}, {{1}, 1}, {{2}, -1}, {{0, 1}, {0, 1}}, {{0, 2}, {-1, 0}}, {{0, 1, 2}, {0, 1, 2}}};
+const std::vector<Axes> cases{{}, 0, 1, -1, {0, 1}, {-1, 0}, {0, 1, 2}};
 
 TEST_CASE("sum") {
-  for (const auto& [list, axes] : cases)
+  for (const Axes& axes : cases)
     for (const bool keep : {false, true})
-      check_op("sum", [axes = axes, keep](In x) { return sum(x[0], axes, keep); }, reduced(list, total),
+      check_op("sum", [axes, keep](In x) { return sum(x[0], axes, keep); }, reduced(axes, total),
                {random_array({3, 4, 5}, 1)},
                {.error =
                     [] {
@@ -68,8 +63,8 @@ TEST_CASE("sum") {
 }
 
 TEST_CASE("mean") {
-  for (const auto& [list, axes] : cases)
-    check_op("mean", [axes = axes](In x) { return mean(x[0], axes); }, reduced(list, average),
+  for (const Axes& axes : cases)
+    check_op("mean", [axes](In x) { return mean(x[0], axes); }, reduced(axes, average),
              {random_array({3, 4, 5}, 1, 1, 3)},
              {.error = [] { mean(zeros({2}), 1); }, .error_text = "mean: axis 1 is out of range for rank 1"});
 }
@@ -85,10 +80,10 @@ TEST_CASE("reductions drop the axes they reduce, unless told to keep them") {
 }
 
 TEST_CASE("var") {
-  for (const auto& [list, axes] : cases)
+  for (const Axes& axes : cases)
     for (const int correction : {0, 1})
-      check_op("var", [axes = axes, correction](In x) { return var(x[0], axes, static_cast<real>(correction)); },
-               reduced(list, variance(correction)), {random_array({3, 4, 5}, 1)},
+      check_op("var", [axes, correction](In x) { return var(x[0], axes, static_cast<real>(correction)); },
+               reduced(axes, variance(correction)), {random_array({3, 4, 5}, 1)},
                {.error = [] { var(zeros({2}), -2); }, .error_text = "var: axis -2 is out of range for rank 1"});
   CHECK(std::isnan(var(zeros({1})).item()));
   CHECK(var(zeros({1}), {}, 0).item() == 0);
@@ -99,15 +94,14 @@ TEST_CASE("var") {
 }
 
 TEST_CASE("max") {
-  for (const auto& [list, axes] : cases)
-    check_op("max", [axes = axes](In x) { return max(x[0], axes); }, reduced(list, largest),
-             {distinct_array({3, 4, 5}, 1)},
+  for (const Axes& axes : cases)
+    check_op("max", [axes](In x) { return max(x[0], axes); }, reduced(axes, largest), {distinct_array({3, 4, 5}, 1)},
              {.empty = {Array::zeros({1, 1, 1})},  // a maximum of nothing is an error
               .error = [] { max(zeros_of(2, 0), {1}); },
               .error_text = "max: cannot reduce an empty axis of shape [2, 0]"});
 }
 TEST_CASE("min") {
-  check_op("min", [](In x) { return min(x[0], {1}); }, reduced({1}, smallest), {distinct_array({3, 4, 5}, 1)},
+  check_op("min", [](In x) { return min(x[0], {1}); }, reduced(1, smallest), {distinct_array({3, 4, 5}, 1)},
            {.error = [] { min(zeros({0})); }, .error_text = "min: cannot reduce an empty axis of shape [0]"});
   check_op("min", [](In x) { return min(x[0]); }, reduced({}, smallest), {distinct_array({7, 5}, 1)},
            {.empty = {Array::zeros({1})}});
@@ -115,10 +109,9 @@ TEST_CASE("min") {
 
 TEST_CASE("max and min along one axis: values with a gradient, and their positions") {
   check_op(
-      "max", [](In x) { return max(x[0], 1).values; }, reduced({1}, largest), {distinct_array({3, 4, 5}, 1)},
+      "max", [](In x) { return max(x[0], 1).values; }, reduced(1, largest), {distinct_array({3, 4, 5}, 1)},
       {.error = [] { max(zeros_of(2, 0), 1); }, .error_text = "max: cannot reduce the empty axis 1 of shape [2, 0]"});
-  check_op("min", [](In x) { return min(x[0], -3, true).values; }, reduced({0}, smallest),
-           {distinct_array({3, 4, 5}, 1)},
+  check_op("min", [](In x) { return min(x[0], -3, true).values; }, reduced(0, smallest), {distinct_array({3, 4, 5}, 1)},
            {.empty = {Array::zeros({1, 0, 2})},
             .error = [] { min(zeros({2}), 1); },
             .error_text = "min: axis 1 is out of range for [2]"});
