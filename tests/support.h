@@ -44,6 +44,7 @@ struct OpOptions {
   bool broadcasts = false;                ///< every input may be smaller, as in a + b
   bool any_layout = true;                 ///< takes transposed, strided and repeated inputs (view does not)
   bool constant = false;                  ///< the gradient is 0 by definition, so that scaling it changes nothing
+  std::size_t required = 100;             ///< inputs from here on may be left out, or the function looks at them itself
   /// Inputs with an empty axis. None given: axis 0 of all inputs is made empty.
   std::vector<Array> empty = {};
   std::function<void()> error = nullptr;  ///< a wrong call, and the sentence it must end in
@@ -86,7 +87,8 @@ class OpCheck {
   OpCheck(const OpFunction& f, const Oracle& oracle, const std::vector<Array>& inputs, const OpOptions& options)
       : f_(f), oracle_(oracle), inputs_(inputs), options_(options), plain_(f, inputs) {}
 
-  void run(const std::string& op) const {
+  void run(const std::string& name) const {
+    const std::string& op = options_.recorded_by.empty() ? name : options_.recorded_by;
     CHECK_MESSAGE(plain_.op == op, "the name that a trace and a printed tensor show");
     value(inputs_);
     gradient();
@@ -97,6 +99,7 @@ class OpCheck {
     if (options_.broadcasts) broadcasting();
     if (inputs_.size() == 2 && inputs_[0].shape() == inputs_[1].shape()) same_twice();
     untracked();
+    undefined(name, op);
     empty_axis();
     hardware();
     if (options_.error) CHECK(error_of(options_.error) == options_.error_text);
@@ -208,6 +211,15 @@ class OpCheck {
     CHECK(same_bits(y.array(), plain_.y));
   }
 
+  void undefined(const std::string& name, const std::string& op) const {
+    for (std::size_t i = 0; i < std::min(inputs_.size(), options_.required); ++i) {
+      std::vector<Tensor> x(inputs_.begin(), inputs_.end());
+      x[i] = Tensor();
+      const std::string error = error_of([&] { f_(x); }), rest = std::string(": ") + Array::not_defined;
+      CHECK_MESSAGE((error == name + rest || error == op + rest), "input ", i, " never computed: ", error);
+    }
+  }
+
   void empty_axis() const {
     std::vector<Array> empty = options_.empty;
     if (empty.empty())
@@ -232,13 +244,13 @@ class OpCheck {
 ///   values against `oracle`; gradients against differences, and that a wrong gradient would be noticed;
 ///   transposed, strided and repeated inputs and dy: the same bits; broadcasting; the same tensor as both inputs;
 ///   only some inputs tracked; NoGrad; an empty axis; every instruction set and several threads: the same bits;
-///   one error, word by word; and that every node and byte has gone afterwards.
+///   an input that was never computed, and one other error, word by word; and that every node and byte has gone afterwards.
 /// `inputs` keep away from kinks; `name` is the op's: its node has it, and its errors open with it.
 inline void check_op(const std::string& name, const OpFunction& f, const Oracle& oracle,
                      const std::vector<Array>& inputs, const OpOptions& options = {}) {
   INFO("check_op ", name);
   const Leaks leaks;
-  OpCheck(f, oracle, inputs, options).run(options.recorded_by.empty() ? name : options.recorded_by);
+  OpCheck(f, oracle, inputs, options).run(name);
   if (options.error) CHECK_MESSAGE(options.error_text.rfind(name + ": ", 0) == 0, options.error_text);
   CHECK_MESSAGE(leaks.nodes() == 0, "nodes stay alive");
   CHECK_MESSAGE(leaks.bytes() == 0, "memory stays in use");

@@ -50,7 +50,7 @@ TEST_CASE("pow with one exponent") {
     CAPTURE(e);
     const auto power = [e](double x) { return std::pow(x, static_cast<double>(e)); };
     check_op("pow", [e](In x) { return pow(x[0], e); }, each(power), {random_array({3, 6}, 1, 0.5, 2)},
-             {.constant = e == 0});
+             {.constant = e == 0, .required = e == 1 ? 0u : 1u});  // x^1 is x, and be it one never computed
   }
   check_op("pow", [](In x) { return pow(x[0], real(3)); }, each([](double x) { return x * x * x; }),
            {random_array({3, 6}, 1)});
@@ -98,7 +98,8 @@ TEST_CASE("arithmetic: both broadcast, and gradients come back in the input's sh
                                                 {Shape{1}, Shape{0}, Shape{0}},
                                                 {Shape{}, Shape{}, Shape{}},
                                                 {Shape{2, 1, 3}, Shape{5, 1}, Shape{2, 5, 3}}};
-  for (const auto& [a, b, y] : cases) {
+  for (const auto& shapes : cases) {
+    const Shape &a = shapes[0], &b = shapes[1], &y = shapes[2];
     CAPTURE(a);
     CAPTURE(b);
     const std::vector<Array> inputs{random_array(a, 1, 0.5, 2), random_array(b, 2, 0.5, 2)};

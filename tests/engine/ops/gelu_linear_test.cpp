@@ -21,7 +21,8 @@ TEST_CASE("gelu_linear") {
   for (const GeluForm form : {GeluForm::exact, GeluForm::tanh}) {
     const auto with_bias = [form](In t) { return gelu_linear(t[0], t[1], t[2], form); };
     check_op("gelu_linear", with_bias, formula(form), {x, weight, bias},
-             {.empty = {zeros({2, 0, 5}).array(), weight, bias},
+             {.required = 2,
+              .empty = {zeros({2, 0, 5}).array(), weight, bias},
               .error = [] { gelu_linear(zeros_of(2, 3), zeros_of(5, 4)); },
               .error_text = "gelu_linear: x [2, 3] needs a last extent of 4 for weight [5, 4]"});
     const auto without = [form](In t) { return gelu_linear(t[0], t[1], {}, form); };

@@ -105,13 +105,14 @@ TEST_CASE("linear") {
   };
   const Array x = random_array({2, 3, 4}, 1), weight = random_array({5, 4}, 2), bias = random_array({5}, 3);
   check_op("linear", [](In t) { return linear(t[0], t[1], t[2]); }, naive_linear, {x, weight, bias},
-           {.empty = {Array::zeros({2, 0, 4}), weight, bias},
+           {.required = 2,
+            .empty = {Array::zeros({2, 0, 4}), weight, bias},
             .error = [] { linear(zeros_of(2, 3), zeros_of(5, 4)); },
             .error_text = "linear: x [2, 3] needs a last extent of 4 for weight [5, 4]"});
   check_op("linear", [](In t) { return linear(t[0], t[1]); }, naive_linear, {x, weight},
            {.empty = {Array::zeros({2, 0}), Array::zeros({5, 0})}});
   check_op("linear", [](In t) { return linear(t[0], t[1], t[2]); }, naive_linear, {random_array({4}, 1), weight, bias},
-           {.empty = {Array::zeros({4}), Array::zeros({0, 4}), Array::zeros({0})}});
+           {.required = 2, .empty = {Array::zeros({4}), Array::zeros({0, 4}), Array::zeros({0})}});
   CHECK(error_of([&] { linear(x, weight, zeros({4})); }) == "linear: bias [4] does not fit weight [5, 4]");
   CHECK(error_of([&] { linear(x, zeros({4})); }) == "linear: weight must be [out, in], but has shape [4]");
   CHECK(error_of([&] { linear(Tensor(real(1)), weight); }) ==

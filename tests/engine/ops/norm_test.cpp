@@ -21,17 +21,19 @@ TEST_CASE("layer_norm") {
   for (const Index n : {3, 5, 16, 35}) {
     const Array x = random_array({2, 3, n}, 1), weight = random_array({n}, 2), bias = random_array({n}, 3);
     check_op("layer_norm", layer_full, layer_oracle, {x, weight, bias},
-             {.empty = {Array::zeros({0, n}), weight, bias},
+             {.required = 1,
+              .empty = {Array::zeros({0, n}), weight, bias},
               .error = [] { layer_norm(zeros_of(2, 3), zeros_of(2)); },
               .error_text = "layer_norm: weight [2] does not fit the last axis of x [2, 3]"});
     check_op("layer_norm", [](In t) { return layer_norm(t[0], t[1]); }, layer_oracle, {x, weight},
-             {.empty = {Array::zeros({3, 0}), Array::zeros({0})}});
+             {.required = 1, .empty = {Array::zeros({3, 0}), Array::zeros({0})}});
     check_op("layer_norm", [](In t) { return layer_norm(t[0]); }, layer_oracle, {x});
   }
   check_op(
       "layer_norm", [](In t) { return layer_norm(t[0], {}, t[1]); },
       [](const std::vector<Value>& in) { return norm_rows(in[0].x, 7, true, nullptr, &in[1]); },
-      {random_array({4, 7}, 1), random_array({7}, 2)}, {.empty = {Array::zeros({0, 7}), random_array({7}, 2)}});
+      {random_array({4, 7}, 1), random_array({7}, 2)},
+      {.required = 1, .empty = {Array::zeros({0, 7}), random_array({7}, 2)}});
   CHECK(error_of([] { layer_norm(zeros_of(2, 3), zeros_of(3), zeros_of(3, 1)); }) ==
         "layer_norm: bias [3, 1] does not fit the last axis of x [2, 3]");
   CHECK(error_of([] { layer_norm(Tensor(real(1))); }) == "layer_norm: needs at least one axis");
@@ -42,7 +44,8 @@ TEST_CASE("rms_norm") {
   for (const Index n : {2, 5, 16, 35}) {
     const Array x = random_array({2, 3, n}, 1), weight = random_array({n}, 2);
     check_op("rms_norm", [](In t) { return rms_norm(t[0], t[1]); }, rms_oracle, {x, weight},
-             {.empty = {Array::zeros({0, n}), weight},
+             {.required = 1,
+              .empty = {Array::zeros({0, n}), weight},
               .error = [] { rms_norm(zeros_of(2, 3), zeros_of(2)); },
               .error_text = "rms_norm: weight [2] does not fit the last axis of x [2, 3]"});
     check_op("rms_norm", [](In t) { return rms_norm(t[0]); }, rms_oracle, {random_array({4, n}, 1, -size, size)});

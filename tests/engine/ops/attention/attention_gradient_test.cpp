@@ -45,7 +45,7 @@ TEST_CASE("attention against its formula") {
 
 TEST_CASE("attention: gradients with dropout, alone and with what else decides who sees whom") {
   const Mask some = mask({{true, true, false, true}, {false, false, false, false}, {true, false, true, true}});
-  const auto check_gradient = [](const AttentionOptions& o, Index groups) {
+  const auto check_dropped = [](const AttentionOptions& o, Index groups) {
     const OpFunction f = [&](In x) {
       return attention(x[0], x[1], x[2], o, Generator(6));  // made anew, so that every call drops the same weights
     };
@@ -53,11 +53,11 @@ TEST_CASE("attention: gradients with dropout, alone and with what else decides w
     CHECK_MESSAGE(right.ok, right.text);
     CHECK(right.without_gradient.empty());
   };
-  check_gradient({.dropout = 0.5}, 2);
-  check_gradient({.causal = true, .dropout = 0.5}, 1);
-  check_gradient({.causal = true, .window = 2, .alibi = some_slopes(2), .dropout = 0.5}, 2);
-  check_gradient({.mask = some, .dropout = 0.5}, 1);
-  check_gradient({.causal = true, .mask = some, .window = 2, .alibi = some_slopes(2), .dropout = 0.5}, 1);
+  check_dropped({.dropout = 0.5}, 2);
+  check_dropped({.causal = true, .dropout = 0.5}, 1);
+  check_dropped({.causal = true, .window = 2, .alibi = some_slopes(2), .dropout = 0.5}, 2);
+  check_dropped({.mask = some, .dropout = 0.5}, 1);
+  check_dropped({.causal = true, .mask = some, .window = 2, .alibi = some_slopes(2), .dropout = 0.5}, 1);
 }
 
 }  // namespace

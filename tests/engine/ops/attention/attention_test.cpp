@@ -134,11 +134,12 @@ TEST_CASE("attention: leading axes broadcast, and heads may be left out") {
                                                                 {{one, one, one}, {5, 4}}};
   const OpFunction f = [](In x) { return attention(x[0], x[1], x[2], {.causal = true}); };
   const SeenWeights seen;
-  for (const auto& [given, shape] : cases) {
-    CAPTURE(shape);
+  for (const auto& c : cases) {
+    const std::vector<Array>& given = c.first;
+    CAPTURE(c.second);
     const Array narrow = f({given.begin(), given.end()}).array();
-    CHECK(narrow.shape() == shape);
-    CHECK(seen.maps().back().weights.shape() == shape.with(-1, 5));
+    CHECK(narrow.shape() == c.second);
+    CHECK(seen.maps().back().weights.shape() == c.second.with(-1, 5));
     std::vector<Tensor> written;
     for (const Array& x : given) written.push_back(copy_of(x.expand({2, 6, x.rank() > 2 ? x.shape()[-3] : 1, 5, 4})));
     const Array full = f(written).array();
