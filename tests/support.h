@@ -244,7 +244,8 @@ class OpCheck {
 ///   values against `oracle`; gradients against differences, and that a wrong gradient would be noticed;
 ///   transposed, strided and repeated inputs and dy: the same bits; broadcasting; the same tensor as both inputs;
 ///   only some inputs tracked; NoGrad; an empty axis; every instruction set and several threads: the same bits;
-///   an input that was never computed, and one other error, word by word; and that every node and byte has gone afterwards.
+///   an input that was never computed, and one other error, word by word; and that every node and byte has gone
+///   afterwards.
 /// `inputs` keep away from kinks; `name` is the op's: its node has it, and its errors open with it.
 inline void check_op(const std::string& name, const OpFunction& f, const Oracle& oracle,
                      const std::vector<Array>& inputs, const OpOptions& options = {}) {

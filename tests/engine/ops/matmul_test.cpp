@@ -1,5 +1,5 @@
-// matmul and linear: check_op, ranks, NaN, batches. The bits of every shape, layout, instruction set and number of threads
-// are gemm_test.cpp's.
+// matmul and linear: check_op, ranks, NaN, batches. What the bits are, in every shape, layout, instruction set and
+// number of threads, gemm_test.cpp says.
 #include "engine/ops/matmul.h"
 
 #include "engine/ops/create.h"
