@@ -44,6 +44,7 @@ struct OpOptions {
   bool broadcasts = false;                ///< every input may be smaller, as in a + b
   bool any_layout = true;                 ///< takes transposed, strided and repeated inputs (view does not)
   bool constant = false;                  ///< the gradient is 0 by definition, so that scaling it changes nothing
+  std::size_t required = 100;             ///< inputs from here on may be left out, or the function looks at them itself
   /// Inputs with an empty axis. None given: axis 0 of all inputs is made empty.
   std::vector<Array> empty = {};
   std::function<void()> error = nullptr;  ///< a wrong call, and the sentence it must end in
@@ -76,12 +77,18 @@ inline Tensor wrong_gradient(const Tensor& x, real factor) {
   return op.record(x.array(), save(factor), [](const Array& dy, Grads& dx, real factor) { dx.add(0, dy * factor); });
 }
 
+inline void check_gradient(const OpFunction& f, const std::vector<Array>& inputs, const std::string& of = "") {
+  const GradcheckResult right = gradcheck(f, inputs);
+  CHECK_MESSAGE(right.ok, of, right.text);
+}
+
 class OpCheck {
  public:
   OpCheck(const OpFunction& f, const Oracle& oracle, const std::vector<Array>& inputs, const OpOptions& options)
       : f_(f), oracle_(oracle), inputs_(inputs), options_(options), plain_(f, inputs) {}
 
-  void run(const std::string& op) const {
+  void run(const std::string& name) const {
+    const std::string& op = options_.recorded_by.empty() ? name : options_.recorded_by;
     CHECK_MESSAGE(plain_.op == op, "the name that a trace and a printed tensor show");
     value(inputs_);
     gradient();
@@ -92,6 +99,7 @@ class OpCheck {
     if (options_.broadcasts) broadcasting();
     if (inputs_.size() == 2 && inputs_[0].shape() == inputs_[1].shape()) same_twice();
     untracked();
+    undefined(name, op);
     empty_axis();
     hardware();
     if (options_.error) CHECK(error_of(options_.error) == options_.error_text);
@@ -99,9 +107,7 @@ class OpCheck {
 
  private:
   void value(const std::vector<Array>& inputs) const {
-    std::vector<Tensor> x;
-    for (const Array& a : inputs) x.push_back(a);
-    const Array y = f_(x).array();
+    const Array y = f_({inputs.begin(), inputs.end()}).array();
     const double error = distance(y.to_vector(), oracle_({inputs.begin(), inputs.end()}));
     CHECK_MESSAGE(error <= options_.tolerance, "the value against the oracle, for a result ", text_of(y.shape()));
   }
@@ -117,8 +123,7 @@ class OpCheck {
     }
     const real scale = least > 0 ? static_cast<real>(std::exp2(std::ceil(-std::log2(least)))) : real(1);
     const OpFunction enlarged = [&](In x) { return mul(f_(x), scale); };
-    const GradcheckResult right = gradcheck(enlarged, inputs_);
-    CHECK_MESSAGE(right.ok, right.text);
+    check_gradient(enlarged, inputs_);
     for (std::size_t i = 0; i < inputs_.size() && !options_.constant; ++i) {
       const OpFunction wrong = [&](In in) {
         std::vector<Tensor> x = in;
@@ -131,8 +136,7 @@ class OpCheck {
 
   void partly_tracked() const {
     for (std::size_t i = 0; i < inputs_.size() && inputs_.size() > 1; ++i) {
-      std::vector<Tensor> x;
-      for (const Array& a : inputs_) x.push_back(a);
+      std::vector<Tensor> x(inputs_.begin(), inputs_.end());
       x[i].requires_grad_();
       const Tensor y = f_(x);
       y.backward(random_array(y.shape(), 99, -1, 1.5));
@@ -184,8 +188,7 @@ class OpCheck {
         REQUIRE(narrow.dx[i].shape() == x.shape());
         wide.dx[i] = sum_to(wide.dx[i], x.shape());
         CHECK_MESSAGE(narrow == wide, "input ", i, " as ", text_of(x.shape()));
-        const GradcheckResult right = gradcheck(f_, stretched);
-        CHECK_MESSAGE(right.ok, right.text);
+        check_gradient(f_, stretched);
       }
     }
   }
@@ -194,8 +197,7 @@ class OpCheck {
     const OpFunction twice = [&](In x) { return f_({x[0], x[0]}); };
     const Run once(f_, {inputs_[0], copy_of(inputs_[0])});
     CHECK_MESSAGE(same_bits(Run(twice, {inputs_[0]}).y, once.y), "the same tensor twice");
-    const GradcheckResult right = gradcheck(twice, {inputs_[0]});
-    CHECK_MESSAGE(right.ok, "the same tensor twice: ", right.text);
+    check_gradient(twice, {inputs_[0]}, "the same tensor twice: ");
   }
 
   void untracked() const {
@@ -207,6 +209,15 @@ class OpCheck {
     CHECK_MESSAGE(leaks.nodes() == 0, "under NoGrad no node is recorded");
     CHECK(!y.requires_grad());
     CHECK(same_bits(y.array(), plain_.y));
+  }
+
+  void undefined(const std::string& name, const std::string& op) const {
+    for (std::size_t i = 0; i < std::min(inputs_.size(), options_.required); ++i) {
+      std::vector<Tensor> x(inputs_.begin(), inputs_.end());
+      x[i] = Tensor();
+      const std::string error = error_of([&] { f_(x); }), rest = std::string(": ") + Array::not_defined;
+      CHECK_MESSAGE((error == name + rest || error == op + rest), "input ", i, " never computed: ", error);
+    }
   }
 
   void empty_axis() const {
@@ -233,13 +244,14 @@ class OpCheck {
 ///   values against `oracle`; gradients against differences, and that a wrong gradient would be noticed;
 ///   transposed, strided and repeated inputs and dy: the same bits; broadcasting; the same tensor as both inputs;
 ///   only some inputs tracked; NoGrad; an empty axis; every instruction set and several threads: the same bits;
-///   one error, word by word; and that every node and byte has gone afterwards.
+///   an input that was never computed, and one other error, word by word; and that every node and byte has gone
+///   afterwards.
 /// `inputs` keep away from kinks; `name` is the op's: its node has it, and its errors open with it.
 inline void check_op(const std::string& name, const OpFunction& f, const Oracle& oracle,
                      const std::vector<Array>& inputs, const OpOptions& options = {}) {
   INFO("check_op ", name);
   const Leaks leaks;
-  OpCheck(f, oracle, inputs, options).run(options.recorded_by.empty() ? name : options.recorded_by);
+  OpCheck(f, oracle, inputs, options).run(name);
   if (options.error) CHECK_MESSAGE(options.error_text.rfind(name + ": ", 0) == 0, options.error_text);
   CHECK_MESSAGE(leaks.nodes() == 0, "nodes stay alive");
   CHECK_MESSAGE(leaks.bytes() == 0, "memory stays in use");

@@ -81,8 +81,7 @@ TEST_CASE("array: a product that cannot add its bias says so") {
   CHECK(error_of([&] { matmul(a.select(0, 0), b, &a); }).find("a bias [2, 3, 4] does not fit") == 8);
 }
 
-TEST_CASE("array: memory is aligned; sums, products and quotients with a number of any type") {
-  for (const Index n : {1, 3, 17, 1000}) CHECK(reinterpret_cast<std::uintptr_t>(Array::empty({n}).data()) % 64 == 0);
+TEST_CASE("array: sums, products and quotients with a number of any type") {
   const Array x = array({2, 2}, {1, 2, 4, 8}), turned = x.transpose(0, 1);
   CHECK((x * 0.5).to_vector() == Numbers{0.5, 1, 2, 4});
   CHECK((x + 1).to_vector() == Numbers{2, 3, 5, 9});

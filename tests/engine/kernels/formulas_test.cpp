@@ -69,8 +69,7 @@ TEST_CASE("formulas: activations and their slopes, densely") {
         value.see(y[i], a.oracle(Wide(x[i])), std::fabs(Wide(x[i])) / 2);  // x Phi(x), where Phi is 1/2 or more
         slope.see(d[i], a.slope(Wide(x[i])), Wide(0.5));
       }
-      CAPTURE(t->name);
-      CAPTURE(a.name);
+      INFO(t->name << ": " << a.name);
       CHECK(value.error <= 6);
       CHECK(slope.error <= 10);
     }
@@ -79,8 +78,7 @@ TEST_CASE("formulas: activations and their slopes, densely") {
 TEST_CASE("formulas: rows of scores") {
   for (const Table* t : kernels::available_tables())
     for (const Index n : {1, 12, 16, 31, 65, 300, 4096}) {
-      CAPTURE(t->name);
-      CAPTURE(n);
+      INFO(t->name << ", n = " << n);
       const std::vector<real> x = numbers(n, 3, 9), dy = numbers(n, 4);
       std::vector<real> p(x), logp(x), dx(x);
       real stats[2], log_stats[2];

@@ -48,7 +48,7 @@ void check_product(Index m, Index n, Index k, const Operand& a, const Operand& b
       expected[static_cast<std::size_t>(i * c_row + j)] = element(a.matrix, b.matrix, i, j, k, bias);
     }
   for (const kernels::Table* t : kernels::available_tables())
-    for (const int count : {1, 3}) {
+    for (const int count : {1, 3, 7}) {
       if (count > 1 && m * n * k < 100000) continue;  // one task
       const Hardware use(*t, count);
       std::vector<real> c = before;
@@ -85,6 +85,8 @@ TEST_CASE("gemm: products large enough for packing, several tasks and copies of 
   check_product(50, 150, 70, operand(50, 70, Order::columns, 1, page - 50), operand(70, 150, Order::rows, 2));
   check_product(50, 150, 700, operand(50, 700, Order::rows, 1, 2 * page - 700), operand(700, 150, Order::rows, 2),
                 true);
+  check_product(1, 1000, 1000, operand(1, 1000, Order::rows, 1), operand(1000, 1000, Order::rows, 2));
+  check_product(5, 2100, 800, operand(5, 800, Order::rows, 1), operand(800, 2100, Order::columns, 2));
 }
 
 TEST_CASE("gemm: B copied by the first row of tiles, whole or with columns left over") {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "engine/base/math.h"
 #include "engine/base/math_trig.h"
@@ -17,22 +18,14 @@ constexpr real nan = std::numeric_limits<real>::quiet_NaN();
 
 bool all(Mask m) { return !any(~m); }
 
-struct Draw {
-  std::uint64_t state = 0x9e3779b97f4a7c15u;
-  std::uint64_t bits() {
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return state * 0x2545f4914f6cdd1du;
-  }
-  real any_pattern() {
-    const UInt pattern = UInt(bits() >> (64 - 8 * sizeof(real)));
-    real x;
-    std::memcpy(&x, &pattern, sizeof x);
-    return x;
-  }
-  real moderate() { return real(double(bits() >> 11) * 0x1p-52 - 1); }
-};
+using Draw = std::mt19937_64;
+real any_pattern(Draw& draw) {
+  const UInt pattern = UInt(draw() >> (64 - 8 * sizeof(real)));
+  real x;
+  std::memcpy(&x, &pattern, sizeof x);
+  return x;
+}
+real moderate(Draw& draw) { return real(double(draw() >> 11) * 0x1p-52 - 1); }
 
 bool same(real a, real b) { return (a != a && b != b) || std::memcmp(&a, &b, sizeof a) == 0; }
 
@@ -59,9 +52,9 @@ TEST_CASE("simd: fma is rounded once") {
     Numbers a, b, c;
     for (int i = 0; i < 16; ++i) {
       const bool any = round % 2 == 0;
-      a.x[i] = any ? draw.any_pattern() : draw.moderate();
-      b.x[i] = any ? draw.any_pattern() : draw.moderate();
-      c.x[i] = any ? draw.any_pattern() : draw.moderate();
+      a.x[i] = any ? any_pattern(draw) : moderate(draw);
+      b.x[i] = any ? any_pattern(draw) : moderate(draw);
+      c.x[i] = any ? any_pattern(draw) : moderate(draw);
       if (round % 4 == 1) c.x[i] = -a.x[i] * b.x[i];  // cancels down to what the product lost
       if (round % 4 == 3) {                           // subnormal, and between two of them
         a.x[i] *= std::numeric_limits<real>::min();
@@ -89,7 +82,7 @@ TEST_CASE("simd: a chain of fma is rounded at every link") {  // GCC 12 lost the
   Draw draw;
   for (int round = 0; round < 1000; ++round) {
     Numbers a;
-    for (real& x : a.x) x = draw.moderate();
+    for (real& x : a.x) x = moderate(draw);
     const Vec v = Vec::load(a.x);
     const Numbers y(fma(fma(fma(v, v, Vec(1)), v, Vec(2)), v, Vec(3)));
     for (int i = 0; i < 16; ++i) {
@@ -132,7 +125,7 @@ TEST_CASE("simd: trees add in the promised order") {
   Draw draw;
   for (int round = 0; round < 100; ++round) {
     Numbers a;
-    for (real& x : a.x) x = draw.moderate();
+    for (real& x : a.x) x = moderate(draw);
     real t[16];
     std::memcpy(t, a.x, sizeof t);
     for (int half = 8; half > 0; half /= 2)
@@ -181,8 +174,8 @@ TEST_CASE("simd: 16 lanes and one give the same bits") {
   Draw draw;
   for (int round = 0; round < 200; ++round) {
     Numbers a, b;
-    for (real& x : a.x) x = round % 2 ? draw.any_pattern() : draw.moderate() * 8;
-    for (real& x : b.x) x = draw.moderate() * 8;
+    for (real& x : a.x) x = round % 2 ? any_pattern(draw) : moderate(draw) * 8;
+    for (real& x : b.x) x = moderate(draw) * 8;
     for (const auto& [lanes, one] : functions) REQUIRE(agree(a, lanes, one));
     const Numbers y(v_pow(Vec::load(a.x), Vec::load(b.x)));
     for (int i = 0; i < 16; ++i) REQUIRE(same(y.x[i], math::pow(a.x[i], b.x[i])));

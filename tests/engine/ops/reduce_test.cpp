@@ -2,16 +2,17 @@
 #include "engine/ops/reduce.h"
 
 #include "engine/ops/create.h"
+#include "engine/ops/index.h"
 #include "tests/support.h"
 
 namespace mote::test::reduce_test {
 namespace {
 
 /// Collects, for every output, the numbers reduced into it, and applies `f`.
-Oracle reduced(const std::vector<int>& axes, std::function<double(const std::vector<double>&)> f) {
+Oracle reduced(const Axes& axes, std::function<double(const std::vector<double>&)> f) {
   return [=](const std::vector<Value>& in) {
     const Shape& shape = in[0].shape;
-    const Shape kept = reduced_shape(shape, std::span<const int>(axes), true);
+    const Shape kept = reduced_shape(shape, axes, true);
     std::vector<std::vector<double>> groups(static_cast<std::size_t>(kept.numel()));
     for (Index i = 0; i < shape.numel(); ++i) {
       Index left = i, to = 0, step = 1;
@@ -44,17 +45,12 @@ std::function<double(const std::vector<double>&)> variance(double correction) {
   };
 }
 
-struct Case {
-  std::vector<int> list;
-  Axes axes;
-};
-const std::vector<Case> cases{
-    {{}, {}}, {{0}, 0}, {{1}, 1}, {{2}, -1}, {{0, 1}, {0, 1}}, {{0, 2}, {-1, 0}}, {{0, 1, 2}, {0, 1, 2}}};
+const std::vector<Axes> cases{{}, 0, 1, -1, {0, 1}, {-1, 0}, {0, 1, 2}};
 
 TEST_CASE("sum") {
-  for (const auto& [list, axes] : cases)
+  for (const Axes& axes : cases)
     for (const bool keep : {false, true})
-      check_op("sum", [axes = axes, keep](In x) { return sum(x[0], axes, keep); }, reduced(list, total),
+      check_op("sum", [axes, keep](In x) { return sum(x[0], axes, keep); }, reduced(axes, total),
                {random_array({3, 4, 5}, 1)},
                {.error =
                     [] {
@@ -67,8 +63,8 @@ TEST_CASE("sum") {
 }
 
 TEST_CASE("mean") {
-  for (const auto& [list, axes] : cases)
-    check_op("mean", [axes = axes](In x) { return mean(x[0], axes); }, reduced(list, average),
+  for (const Axes& axes : cases)
+    check_op("mean", [axes](In x) { return mean(x[0], axes); }, reduced(axes, average),
              {random_array({3, 4, 5}, 1, 1, 3)},
              {.error = [] { mean(zeros({2}), 1); }, .error_text = "mean: axis 1 is out of range for rank 1"});
 }
@@ -84,10 +80,10 @@ TEST_CASE("reductions drop the axes they reduce, unless told to keep them") {
 }
 
 TEST_CASE("var") {
-  for (const auto& [list, axes] : cases)
+  for (const Axes& axes : cases)
     for (const int correction : {0, 1})
-      check_op("var", [axes = axes, correction](In x) { return var(x[0], axes, static_cast<real>(correction)); },
-               reduced(list, variance(correction)), {random_array({3, 4, 5}, 1)},
+      check_op("var", [axes, correction](In x) { return var(x[0], axes, static_cast<real>(correction)); },
+               reduced(axes, variance(correction)), {random_array({3, 4, 5}, 1)},
                {.error = [] { var(zeros({2}), -2); }, .error_text = "var: axis -2 is out of range for rank 1"});
   CHECK(std::isnan(var(zeros({1})).item()));
   CHECK(var(zeros({1}), {}, 0).item() == 0);
@@ -98,15 +94,14 @@ TEST_CASE("var") {
 }
 
 TEST_CASE("max") {
-  for (const auto& [list, axes] : cases)
-    check_op("max", [axes = axes](In x) { return max(x[0], axes); }, reduced(list, largest),
-             {distinct_array({3, 4, 5}, 1)},
+  for (const Axes& axes : cases)
+    check_op("max", [axes](In x) { return max(x[0], axes); }, reduced(axes, largest), {distinct_array({3, 4, 5}, 1)},
              {.empty = {Array::zeros({1, 1, 1})},  // a maximum of nothing is an error
               .error = [] { max(zeros_of(2, 0), {1}); },
               .error_text = "max: cannot reduce an empty axis of shape [2, 0]"});
 }
 TEST_CASE("min") {
-  check_op("min", [](In x) { return min(x[0], {1}); }, reduced({1}, smallest), {distinct_array({3, 4, 5}, 1)},
+  check_op("min", [](In x) { return min(x[0], {1}); }, reduced(1, smallest), {distinct_array({3, 4, 5}, 1)},
            {.error = [] { min(zeros({0})); }, .error_text = "min: cannot reduce an empty axis of shape [0]"});
   check_op("min", [](In x) { return min(x[0]); }, reduced({}, smallest), {distinct_array({7, 5}, 1)},
            {.empty = {Array::zeros({1})}});
@@ -114,10 +109,9 @@ TEST_CASE("min") {
 
 TEST_CASE("max and min along one axis: values with a gradient, and their positions") {
   check_op(
-      "max", [](In x) { return max(x[0], 1).values; }, reduced({1}, largest), {distinct_array({3, 4, 5}, 1)},
+      "max", [](In x) { return max(x[0], 1).values; }, reduced(1, largest), {distinct_array({3, 4, 5}, 1)},
       {.error = [] { max(zeros_of(2, 0), 1); }, .error_text = "max: cannot reduce the empty axis 1 of shape [2, 0]"});
-  check_op("min", [](In x) { return min(x[0], -3, true).values; }, reduced({0}, smallest),
-           {distinct_array({3, 4, 5}, 1)},
+  check_op("min", [](In x) { return min(x[0], -3, true).values; }, reduced(0, smallest), {distinct_array({3, 4, 5}, 1)},
            {.empty = {Array::zeros({1, 0, 2})},
             .error = [] { min(zeros({2}), 1); },
             .error_text = "min: axis 1 is out of range for [2]"});
@@ -176,11 +170,7 @@ TEST_CASE("argmax along any axis") {
     const IntArray best = argmax(x, axis), kept = argmax(x, axis, true);
     CHECK(kept.shape() == x.shape().with(axis, 1));
     CHECK(best == kept.reshape(x.shape().without(axis)));
-    const Array top = max(x, axis);
-    for (Index i = 0; i < best.numel(); ++i) {
-      const Index inner = axis == 0 || axis == -3 ? 20 : axis == 1 || axis == -2 ? 5 : 1, n = x.shape()[axis];
-      CHECK(x.data()[i / inner * inner * n + best.data()[i] * inner + i % inner] == top.contiguous().data()[i]);
-    }
+    CHECK(same_bits(gather(x, axis, kept).array(), max(x, axis, true)));
   }
   CHECK(argmax(zeros({0, 3})).shape() == Shape{0});
   CHECK(error_of([] { argmax(zeros({3, 0})); }) == "argmax: cannot reduce the empty axis -1 of shape [3, 0]");
@@ -211,13 +201,8 @@ TEST_CASE("rank_first selects what a stable sort of the whole row puts first") {
 }
 
 TEST_CASE("reductions of nothing") {
-  CHECK(sum(zeros({0})).item() == 0);
-  CHECK(sum(zeros({2, 0, 3}), 1, true).shape() == Shape{2, 1, 3});
-  CHECK(sum(zeros({2, 0, 3}), 1).to_vector() == std::vector<real>(6, real(0)));
-  CHECK(sum(zeros({2, 0, 3}), 0).shape() == Shape{0, 3});
-  CHECK(std::isnan(mean(zeros({0})).item()));
+  CHECK(sum(zeros({2, 0, 3}), 1, true).to_vector() == std::vector<real>(6, real(0)));
   for (const real x : mean(zeros({2, 0}), 1).to_vector()) CHECK(std::isnan(x));
-  CHECK(std::isnan(var(zeros({0})).item()));
   CHECK(max(zeros({0, 3}), {1}).shape() == Shape{0});
 }
 
@@ -238,10 +223,6 @@ TEST_CASE("sum: small numbers beside a large one, alternating signs, the same bi
     CHECK(same_bits(sum(y), alternating));
     CHECK(same_bits(sum(random_array({5000, 70}, 1), 0), columns));
   });
-  double naive = 0;
-  const Array z = random_array({100, 999}, 3);
-  for (const real v : z.to_vector()) naive += static_cast<double>(v);
-  CHECK(static_cast<double>(sum(z).item()) == doctest::Approx(naive).epsilon(1e-5));
 }
 
 }  // namespace

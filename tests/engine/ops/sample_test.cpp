@@ -37,14 +37,8 @@ TEST_CASE("rand, uniform, randn, normal, exponential draw what the generator the
                  [](const Generator& g, Out x) { g.exponential(x, 2.5); });
 }
 
-TEST_CASE("one op after the other goes on in the stream; nothing is drawn for an empty shape") {
+TEST_CASE("nothing is drawn for an empty shape") {
   const Generator random(3), same(3);
-  const Tensor a = rand({5, 7}, random), b = randn({40}, random);
-  std::vector<real> u(35), n(40);
-  same.uniform(std::span<real>(u));
-  same.normal(std::span<real>(n));
-  CHECK(a.to_vector() == u);
-  CHECK(b.to_vector() == n);
   CHECK(rand({0}, random).shape() == Shape{0});
   CHECK(exponential(1, {2, 0}, random).shape() == Shape{2, 0});
   CHECK(randint(0, 5, {0, 3}, random).shape() == Shape{0, 3});
@@ -208,19 +202,12 @@ TEST_CASE("normal: a mean or a standard deviation for each number, broadcast, as
 }
 
 TEST_CASE("multinomial: what is drawn does not depend on strides") {
-  const Tensor p = tensor({{1, 2, 3}, {4, 1, 1}});
-  const Tensor views[] = {transpose(transpose(p, 0, 1).array().contiguous(), 0, 1),
-                          Array(random_array({4, 6}, 1)).slice(0, 0, 4, 2).slice(1, 0, 6, 2)};
-  for (const Tensor& view : views)
+  const Array p = random_array({4, 6}, 1, 0, 1);
+  for (const Array& view : {p.transpose(0, 1), p.slice(0, 0, 4, 2).slice(1, 0, 6, 2)})
     for (const Index count : {1, 2})
-      for (const bool replacement : {false, true}) {
-        CHECK(!view.array().is_contiguous());
-        const Array distances = map(kernels::table().abs, view.array());
-        const Generator a(1), b(1);
-        CHECK(multinomial(distances, count, replacement, a) ==
-              multinomial(distances.contiguous(), count, replacement, b));
-        CHECK(a.next_u32() == b.next_u32());
-      }
+      for (const bool replacement : {false, true})
+        CHECK(multinomial(view, count, replacement, Generator(1)) ==
+              multinomial(view.contiguous(), count, replacement, Generator(1)));
 }
 
 }  // namespace

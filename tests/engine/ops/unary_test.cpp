@@ -8,26 +8,22 @@ namespace {
 
 real at(Tensor (*f)(const Tensor&), double x) { return f(Tensor(static_cast<real>(x))).item(); }
 
-TEST_CASE("exp") {
-  check_op("exp", [](In x) { return exp(x[0]); }, each([](double x) { return std::exp(x); }),
-           {random_array({3, 11}, 1)});
+struct Case {
+  const char* name;
+  Tensor (*op)(const Tensor&);
+  double (*f)(double);
+  Array x;
+};
+
+TEST_CASE("exp, log, sqrt, sin, cos") {
+  for (const Case& c : {Case{"exp", exp, std::exp, random_array({3, 11}, 1)},
+                        {"log", log, std::log, random_array({3, 11}, 1, 0.2, 4)},
+                        {"sqrt", sqrt, std::sqrt, random_array({3, 11}, 1, 0.2, 4)},
+                        {"sin", sin, std::sin, random_array({3, 11}, 1, -9, 9)},
+                        {"cos", cos, std::cos, random_array({3, 11}, 1, -9, 9)}})
+    check_op(c.name, [&](In x) { return c.op(x[0]); }, each(c.f), {c.x});
 }
-TEST_CASE("log") {
-  check_op("log", [](In x) { return log(x[0]); }, each([](double x) { return std::log(x); }),
-           {random_array({3, 11}, 1, 0.2, 4)});
-}
-TEST_CASE("sqrt") {
-  check_op("sqrt", [](In x) { return sqrt(x[0]); }, each([](double x) { return std::sqrt(x); }),
-           {random_array({3, 11}, 1, 0.2, 4)});
-}
-TEST_CASE("sin") {
-  check_op("sin", [](In x) { return sin(x[0]); }, each([](double x) { return std::sin(x); }),
-           {random_array({3, 11}, 1, -9, 9)});
-}
-TEST_CASE("cos") {
-  check_op("cos", [](In x) { return cos(x[0]); }, each([](double x) { return std::cos(x); }),
-           {random_array({3, 11}, 1, -9, 9)});
-}
+
 TEST_CASE("abs") {
   check_op("abs", [](In x) { return abs(x[0]); }, each([](double x) { return std::abs(x); }),
            {random_off_zero({3, 11}, 1)});

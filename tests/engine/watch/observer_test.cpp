@@ -104,16 +104,6 @@ TEST_CASE("observer: what runs inside an observer or a rule is not reported, and
   CHECK(busy.told == 2);
   CHECK(error_of([&] { exp(x); }) == "exp: enough");
   CHECK(thread_context.op == nullptr);
-  struct Unwilling : Observer {
-    Unwilling() { watch(); }
-    void op_opened(const Op&) override { throw Error("not now"); }
-  };
-  {
-    const Unwilling unwilling;
-    CHECK(error_of([&] { exp(x); }) == "not now");
-    CHECK(thread_context.op == nullptr);
-  }
-  CHECK(watching() != nullptr);  // the first one is told again
 }
 
 TEST_CASE("observer: whoever was told that something opens is told that it closes, if another one then throws") {

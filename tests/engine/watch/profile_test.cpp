@@ -1,6 +1,5 @@
 // Profile: what it adds up, with a clock of the test's own, and that nothing is counted twice or left out.
 #include "engine/watch/profile.h"
-#include "engine/base/env.h"
 
 #include <optional>
 #include <sstream>

@@ -6,7 +6,7 @@
 
 #include "engine/array/random.h"
 #include "engine/ops/ops.h"
-#include "nn/linear.h"
+#include "nn/module.h"
 #include "tests/process.h"
 #include "tests/tools.h"
 
@@ -53,7 +53,6 @@ TEST_CASE("graph: a rule with a wrong shape or a wrong input is named") {
         "mine: shape [2] does not broadcast to [3]");
   CHECK(back([](const Array& dy, Grads& dx) { dx.add(0, sum(dy)); }) == "mine: shape [2] does not broadcast to []");
   CHECK(back([](const Array& dy, Grads& dx) { dx.add(1, dy); }) == "mine: the rule asks for input 1, but the op has 1");
-  CHECK(back([](const Array& dy, Grads& dx) { dx.add(7, dy); }) == "mine: the rule asks for input 7, but the op has 1");
   CHECK(back([](const Array&, Grads& dx) { (void)dx.wants(9); }) ==
         "mine: the rule asks for input 9, but the op has 1");
   const std::string nothing = ", which requires a gradient: it must call dx.add(";
@@ -85,14 +84,11 @@ static_assert(!is_saveable<std::shared_ptr<Tensor>> && !is_saveable<std::vector<
 static_assert(!is_saveable<std::function<void()>> && !is_saveable<std::optional<Tensor>>);
 
 struct Inner : Layer<Inner> {
-  Linear fc;
-  explicit Inner(Generator& random) : fc(2, 2, random) {}
-  Tensor forward(const Tensor& x) const { return log(fc(x) * real(0)); }
-  void visit(Visitor& v) override { v("fc", fc); }
+  Tensor forward(const Tensor& x) const { return log(x * real(0)); }
+  void visit(Visitor&) override {}
 };
 struct Outer : Layer<Outer> {
   Inner inner;
-  explicit Outer(Generator& random) : inner(random) {}
   Tensor forward(const Tensor& x) const { return inner(x); }
   void visit(Visitor& v) override { v("inner", inner); }
 };
@@ -119,8 +115,7 @@ TEST_CASE("graph: MOTE_CHECK=finite names the first NaN and the first infinity")
 }
 
 TEST_CASE("graph: MOTE_CHECK=finite names the layer, forward and backward") {
-  Generator random(1);
-  const Outer net(random);
+  const Outer net;
   const Tensor x = Array::full({3, 2}, 1);
   const Setting on("MOTE_CHECK", "finite");
   CHECK(error_of([&] { net(x); }) == "log: the result has an infinity: ([3, 2]) -> [3, 2] (in inner)");

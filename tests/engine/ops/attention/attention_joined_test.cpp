@@ -1,7 +1,7 @@
 // Attention over heads that lie side by side, and over one packed projection: the same bits as with heads as an axis.
 #include "engine/ops/kv_cache.h"
 #include "engine/ops/view.h"
-#include "tests/engine/ops/attention/naive_attention.h"
+#include "tests/engine/ops/attention/masks_and_slopes.h"
 #include "tests/engine/ops/attention/seen_weights.h"
 #include "tests/support.h"
 
@@ -36,15 +36,13 @@ TEST_CASE("attention over joined heads: results, weights and gradients have the 
       const SeenWeights seen;
       const Run joined(
           [&](In t) {
-            const Generator random(5);
-            return attention(t[0], t[1], t[2], Heads{s.heads, s.kv_heads}, o, random);
+            return attention(t[0], t[1], t[2], Heads{s.heads, s.kv_heads}, o, Generator(5));
           },
           x);
       const Run expected(
           [&](In t) {
-            const Generator random(5);
             const Tensor q = apart(t[0], s.heads), k = apart(t[1], s.kv_heads), v = apart(t[2], s.kv_heads);
-            return together(attention(q, k, v, o, random));
+            return together(attention(q, k, v, o, Generator(5)));
           },
           x);
       CHECK(joined == expected);
@@ -59,26 +57,21 @@ TEST_CASE("attention over a packed projection: the same bits; one array takes al
     for (const AttentionOptions& o : options_of(s)) {
       const Index q_end = s.heads * s.width, k_end = q_end + s.kv_heads * s.width, all = k_end + s.kv_heads * s.width;
       const std::vector<Array> x{random_array({s.batch, s.queries, all}, 1)};
-      const auto packed = [&](In t) {
-        const Generator random(5);
-        return attention(t[0], Heads{s.heads, s.kv_heads}, o, random);
-      };
+      const OpFunction packed = [&](In t) { return attention(t[0], Heads{s.heads, s.kv_heads}, o, Generator(5)); };
       const Run run(packed, x);
       const Run expected(
           [&](In t) {
-            const Generator random(5);
             const Tensor q = slice(t[0], 2, 0, q_end), k = slice(t[0], 2, q_end, k_end), v = slice(t[0], 2, k_end, all);
-            return attention(q, k, v, Heads{s.heads, s.kv_heads}, o, random);
+            return attention(q, k, v, Heads{s.heads, s.kv_heads}, o, Generator(5));
           },
           x);
       CHECK(run == expected);
       on_all_hardware({4}, [&] { CHECK(Run(packed, x) == run); });
     }
-  const Run strided([](In t) { return attention(t[0], Heads{2}, {.causal = true}, Generator(1)); },
-                    {random_array({2, 12, 7}, 1).transpose(1, 2)});
-  CHECK(strided == Run([](In t) { return attention(t[0], Heads{2}, {.causal = true}, Generator(1)); },
-                       {copy_of(random_array({2, 12, 7}, 1).transpose(1, 2))}));
-  const Run nothing([](In t) { return attention(t[0], Heads{2}, {}, Generator(1)); }, {random_array({0, 5, 12}, 1)});
+  const OpFunction two = [](In t) { return attention(t[0], Heads{2}, {.causal = true}, Generator(1)); };
+  const Array turned = random_array({2, 12, 7}, 1).transpose(1, 2);
+  CHECK(Run(two, {turned}) == Run(two, {copy_of(turned)}));
+  const Run nothing(two, {random_array({0, 5, 12}, 1)});
   CHECK(nothing.y.shape() == Shape{0, 5, 4});
   CHECK(nothing.dx[0].shape() == Shape{0, 5, 12});
 }

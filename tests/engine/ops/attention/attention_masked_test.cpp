@@ -2,7 +2,7 @@
 #include <functional>
 #include <span>
 
-#include "tests/engine/ops/attention/naive_attention.h"
+#include "tests/engine/ops/attention/masks_and_slopes.h"
 #include "tests/engine/ops/attention/seen_weights.h"
 #include "tests/support.h"
 
@@ -26,11 +26,10 @@ Array poisoned(Array x, const Poisoned& where, real with) {
 }
 
 Run run_with(const Setting& s, const Poisoned& where, real in_keys, real in_values) {
-  const Generator random(5);
   const Array q = random_array({s.batch, s.heads, s.queries, s.width}, 1),
               k = random_array({s.batch, s.kv_heads, s.keys, s.width}, 2),
               v = random_array({s.batch, s.kv_heads, s.keys, s.value_width}, 3);
-  return Run([&](In x) { return attention(x[0], x[1], x[2], s.options, random); },
+  return Run([&](In x) { return attention(x[0], x[1], x[2], s.options, Generator(5)); },
              {q, poisoned(k, where, in_keys), poisoned(v, where, in_values)});
 }
 
@@ -129,10 +128,9 @@ TEST_CASE("attention: a NaN query, or a NaN gradient of its output, changes no g
       for (const bool in_query : {true, false}) {
         o.dropout = p;
         const auto run_with_row = [&](real value) {
-          const Generator random(5);
           const Array q = random_array({2, 4, T, 5}, 1), dy = random_array({2, 4, T, 6}, 4);
           return Run(
-              [&](In x) { return attention(x[0], x[1], x[2], o, random); },
+              [&](In x) { return attention(x[0], x[1], x[2], o, Generator(5)); },
               {in_query ? with_row(q, 20, value) : q, random_array({2, 2, T, 5}, 2), random_array({2, 2, T, 6}, 3)},
               in_query ? dy : with_row(dy, 20, value));
         };
@@ -192,9 +190,8 @@ TEST_CASE("attention: scores that overflow by a large scale or slopes make no Na
           {.causal = true, .mask = padding, .scale = -static_cast<double>(most / 8), .dropout = p},
           {.mask = padding, .alibi = Array::full({2}, -most), .dropout = p},
           {.mask = padding, .alibi = Array::full({2}, inf), .dropout = p}}) {
-      const Generator random(5);
       const Run run(
-          [&](In x) { return attention(x[0], x[1], x[2], o, random); },
+          [&](In x) { return attention(x[0], x[1], x[2], o, Generator(5)); },
           {random_array({1, 2, T, 8}, 1, 2, 8), random_array({1, 2, T, 8}, 2, 2, 8), random_array({1, 2, T, 8}, 3)});
       CHECK(!finite(run.dx[1]));
       for (const std::size_t i : {1u, 2u})
@@ -233,8 +230,7 @@ TEST_CASE("attention: a query with nothing to attend gives zeros and gets and se
           return poisoned(
               x, [](Index, Index t) { return t == 2 || t == 4 || t == 6; }, nan);
         };
-        const Generator random(5);
-        const Run nans([&](In x) { return attention(x[0], x[1], x[2], s.options, random); },
+        const Run nans([&](In x) { return attention(x[0], x[1], x[2], s.options, Generator(5)); },
                        {in_query ? with_nan(q) : q, random_array({2, 1, T, 3}, 2), random_array({2, 1, T, 4}, 3)},
                        in_query ? dy : with_nan(dy));
         CHECK((finite(nans.y) && finite(nans.dx[0]) && finite(nans.dx[1]) && finite(nans.dx[2])));

@@ -2,62 +2,42 @@
 #include "engine/ops/kv_cache.h"
 
 #include "engine/watch/observer.h"
-#include "tests/engine/ops/attention/naive_attention.h"
+#include "tests/engine/ops/attention/masks_and_slopes.h"
 
 namespace mote::test::kv_cache_test {
 namespace {
 
-/// Rows first, first + 1, ...: the number in column c of head h of entry b of row t tells them all apart.
-Array rows(Index B, Index H, Index first, Index count, Index width) {
-  Array x = Array::empty({B, H, count, width});
-  for (Index i = 0; i < x.numel(); ++i) {
-    const Index c = i % width, t = i / width % count + first, h = i / width / count % H, b = i / width / count / H;
-    x.mutate()[i] = static_cast<real>(((b * 10 + h) * 10 + c) * 10000 + t);
-  }
-  return x;
-}
-
-void check_rows(const Array& at, Index B, Index H, Index first, Index count, Index width) {
-  for (Index b = 0; b < B; ++b)
-    for (Index h = 0; h < H; ++h)
-      for (Index t = 0; t < count; ++t)
-        for (Index c = 0; c < width; ++c)
-          REQUIRE(at.at({b, h, t, c}) == static_cast<real>(((b * 10 + h) * 10 + c) * 10000 + first + t));
-}
-
 TEST_CASE(
     "KeyValueCache with a window keeps what the next query may see, from a multiple of 16 on, and no more memory") {
+  const Array k = random_array({1, 2, 1000, 2}, 1), v = random_array({1, 2, 1000, 1}, 2);
   for (const Index window : {1, 2, 16, 17, 40})
     for (const Index step : {1, 3, 50}) {
       KeyValueCache cache(window);
-      for (Index t = 0; t < 1000; t += step) {
+      for (Index t = 0; t + step <= 1000; t += step) {
         const Index before = cache.length();
-        cache = cache.appended(rows(1, 2, t, step, 2), rows(1, 2, t, step, 1));
+        cache = cache.appended(k.slice(2, t, t + step), v.slice(2, t, t + step));
         REQUIRE(cache.first() % 16 == 0);
         REQUIRE(cache.first() <= std::max<Index>(0, before - (window - 1)));
-        const Index count = cache.length() - cache.first();
-        REQUIRE(count <= 2 * (window + 16 + step) + 64);
-        check_rows(cache.keys(), 1, 2, cache.first(), count, 2);
-        check_rows(cache.values(), 1, 2, cache.first(), count, 1);
+        REQUIRE(cache.length() - cache.first() <= 2 * (window + 16 + step) + 64);
+        REQUIRE(same_bits(cache.keys(), k.slice(2, cache.first(), cache.length())));
+        REQUIRE(same_bits(cache.values(), v.slice(2, cache.first(), cache.length())));
       }
     }
 }
 
 TEST_CASE("KeyValueCache: neither an empty text nor a cleared one sets sizes; a copy goes its own way") {
   KeyValueCache cache;
-  cache = cache.appended(rows(1, 1, 0, 0, 2), rows(1, 1, 0, 0, 2));
+  cache = cache.appended(Array::zeros({1, 1, 0, 2}), Array::zeros({1, 1, 0, 2}));
   CHECK(cache.length() == 0);
-  cache = cache.appended(rows(4, 6, 0, 60, 8), rows(4, 6, 0, 60, 9));
+  cache = cache.appended(Array::zeros({4, 6, 60, 8}), Array::zeros({4, 6, 60, 9}));
   cache.clear();
-  cache = cache.appended(rows(3, 2, 0, 70, 4), rows(3, 2, 0, 70, 5));
+  const Array k = random_array({3, 2, 72, 4}, 1), v = random_array({3, 2, 72, 5}, 2);
+  cache = cache.appended(k.slice(2, 0, 70), v.slice(2, 0, 70));
   CHECK((cache.length() == 70 && cache.first() == 0));
-  CHECK((cache.keys().shape() == Shape{3, 2, 70, 4} && cache.values().shape() == Shape{3, 2, 70, 5}));
-  KeyValueCache fork = cache;
-  fork = fork.appended(rows(3, 2, 500, 2, 4), rows(3, 2, 500, 2, 5));
-  cache = cache.appended(rows(3, 2, 70, 2, 4), rows(3, 2, 70, 2, 5));
-  check_rows(cache.keys(), 3, 2, 0, 72, 4);
-  check_rows(cache.values(), 3, 2, 0, 72, 5);
-  CHECK((fork.keys().at({0, 0, 71, 0}) == 501 && fork.values().at({0, 0, 70, 0}) == 500));
+  const KeyValueCache fork = cache.appended(Array::full({3, 2, 2, 4}, 7), Array::full({3, 2, 2, 5}, 7));
+  cache = cache.appended(k.slice(2, 70, 72), v.slice(2, 70, 72));
+  CHECK((same_bits(cache.keys(), k) && same_bits(cache.values(), v)));
+  CHECK((fork.keys().at({0, 0, 71, 0}) == 7 && fork.values().at({0, 0, 70, 0}) == 7));
 }
 
 TEST_CASE("KeyValueCache: rows that do not fit are a sentence and change nothing") {
@@ -67,15 +47,15 @@ TEST_CASE("KeyValueCache: rows that do not fit are a sentence and change nothing
         "KeyValueCache: k [2, 3, 4] and v [2, 3, 4] must be [B, H, t, d] and [B, H, t, dv]");
   CHECK(says(Array::zeros({2, 3, 4, 5}), Array::zeros({2, 3, 3, 5})) ==
         "KeyValueCache: k [2, 3, 4, 5] and v [2, 3, 3, 5] must be [B, H, t, d] and [B, H, t, dv]");
-  cache = cache.appended(rows(2, 3, 0, 4, 5), rows(2, 3, 0, 4, 6));
+  const Array four = random_array({2, 3, 4, 5}, 1);
+  cache = cache.appended(four, Array::zeros({2, 3, 4, 6}));
   const std::string end = " do not continue 4 rows of 2 sequences, 3 heads, widths 5 and 6";
   CHECK(says(Array::zeros({1, 3, 1, 5}), Array::zeros({1, 3, 1, 6})) ==
         "KeyValueCache: k [1, 3, 1, 5] and v [1, 3, 1, 6]" + end);
   CHECK(says(Array::zeros({2, 1, 1, 5}), Array::zeros({2, 1, 1, 6})).ends_with(end));
   CHECK(says(Array::zeros({2, 3, 1, 4}), Array::zeros({2, 3, 1, 6})).ends_with(end));
   CHECK(says(Array::zeros({2, 3, 1, 5}), Array::zeros({2, 3, 1, 5})).ends_with(end));
-  CHECK(cache.length() == 4);
-  check_rows(cache.keys(), 2, 3, 0, 4, 5);
+  CHECK(same_bits(cache.keys(), four));
 }
 
 struct Text {  // queries, keys and values of a text, and all that attention makes of them at once

@@ -51,16 +51,6 @@ TEST_CASE("rotary against complex numbers; a partial turn leaves the other colum
   }
 }
 
-TEST_CASE("rotary by angle 0 changes no bit, and a turn back undoes a turn") {
-  const Array x = random_array({2, 5, 6}, 1);
-  CHECK(same_bits(rotary(x, Array::full({5, 3}, 1), Array::zeros({5, 3})).array(), x));
-  const Angles angles(5, 3);
-  Array back = copy_of(angles.sines);
-  for (Index i = 0; i < back.numel(); ++i) back.mutate()[i] = -back.data()[i];
-  const Tensor there = rotary(x, angles.cosines, angles.sines);
-  CHECK(distance(rotary(there, angles.cosines, back).to_vector(), Value(x).x) < (f64 ? 1e-15 : 1e-6));
-}
-
 TEST_CASE("rotary: angles as views, and what does not fit") {
   const Array x = random_array({3, 4, 6}, 1);
   const Angles angles(4, 3);
