@@ -61,6 +61,7 @@ inline Array power(const Array& base, real exponent) {
 inline Tensor pow(const Tensor& x, double power_of_x) {
   Op op("pow", x);
   const real exponent = static_cast<real>(power_of_x);
+  x.array().require();  // x^1 is x itself, which nobody has looked at
   return op.record(detail::power(x.array(), exponent), save(x, exponent),
                    [](const Array& dy, Grads& dx, const Array& x, real exponent) {
                      const bool flat = exponent == 0;

@@ -111,6 +111,7 @@ TEST_CASE("split, chunk, unbind") {
   CHECK(split(zeros({7}), 3).size() == 3);
   CHECK(split(zeros({7}), 3)[2].shape() == Shape{1});
   CHECK(chunk(zeros({7}), 3)[0].shape() == Shape{3});
+  CHECK(chunk(zeros({0}), 3).empty());
   CHECK(split(zeros({4}), std::vector<Index>{0, 4})[0].shape() == Shape{0});
   CHECK(unbind(zeros({3, 2}))[2].shape() == Shape{2});
 }
