@@ -174,7 +174,6 @@ class TaskCheck {
 
   void outcome() {
     const Outcome o = task_.outcome();
-    expect(!o.known.empty() && o.known.find('\n') == std::string::npos, "what is known of the outcome is not one line");
     expect(0 <= o.least && o.least <= o.most && o.most <= 1, "an outcome of ", o.least, " to ", o.most);
     expect(o.chance >= 0 && (o.chance < o.least || o.most < 1), "guessing is as good as the outcome");
     expect(o.questions >= 1, "an evaluation set of ", o.questions);

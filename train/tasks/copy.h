@@ -13,11 +13,7 @@ class CopyTask final : public AnswerTask {
   std::string description() const override {
     return std::to_string(question_length) + " of " + std::to_string(symbols) + " symbols, a separator, the same again";
   }
-  Outcome outcome() const override {
-    return {.known = "two layers suffice for strings of any practical length (Jelassi et al. 2024)",
-            .least = 0.999,
-            .seconds = 3};
-  }
+  Outcome outcome() const override { return {.least = 0.999, .seconds = 3}; }
   std::vector<Index> answer(std::span<const Index> question) const override {
     return {question.begin(), question.end()};
   }

@@ -57,8 +57,7 @@ class ModularAdditionTask : public Task {
     return r;
   }
   Outcome outcome() const override {
-    return {.known = "known by heart first, understood long after (Power et al. 2022, Nanda et al. 2023)",
-            .least = 0.96,
+    return {.least = 0.96,
             .chance = 1.0 / static_cast<double>(options.modulus),
             .questions = pairs(Split::validation),
             .seconds = 19};

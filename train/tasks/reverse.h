@@ -14,11 +14,7 @@ class ReverseTask final : public AnswerTask {
     return std::to_string(question_length) + " of " + std::to_string(symbols) +
            " symbols, a separator, the same backwards";
   }
-  Outcome outcome() const override {
-    return {.known = "one layer of an encoder does it (the deep learning tutorials of the University of Amsterdam)",
-            .least = 0.999,
-            .seconds = 3};
-  }
+  Outcome outcome() const override { return {.least = 0.999, .seconds = 3}; }
   std::vector<Index> answer(std::span<const Index> question) const override {
     return {question.rbegin(), question.rend()};
   }

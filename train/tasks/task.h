@@ -18,7 +18,6 @@ class Tokenizer;
 /// What comes of a task's recipe, for seeds 1 to 10. Shares are of whole answers to the evaluation set: an answer
 /// with one wrong symbol is wrong.
 struct Outcome {
-  std::string known;       ///< a published figure and its source, or what was found here, in a sentence
   double least = 1;        ///< the fraction that every run reaches
   double most = 1;         ///< the fraction that none exceeds: below 1 for what must, or does, fail
   double chance = 0;       ///< the fraction that guesses get right

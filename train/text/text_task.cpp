@@ -92,7 +92,6 @@ Recipe TextTask::recipe() const {
 Outcome TextTask::outcome() const {
   Outcome o;
   o.loss = HUGE_VAL;
-  o.known = "nanoGPT states 1.88 for tiny Shakespeare with these settings, without the average";
   if (options.text.empty()) o.loss = 0.36, o.seconds = 45;
   return o;
 }

@@ -108,6 +108,20 @@ TEST_CASE("stream guard: an exception of its own counts, though an earlier one t
   CHECK(a.get_state() == same.get_state());
 }
 
+TEST_CASE("stream guard: one that ended well is forgotten, also by the next at its address") {
+  const Generator a(1);
+  for (const bool fails : {false, true, false, true}) {
+    const GeneratorState before = a.get_state();
+    try {
+      const StreamGuard guard;
+      a.next_u32();
+      if (fails) throw std::runtime_error("after the draw");
+    } catch (const std::runtime_error&) {
+    }
+    CHECK((a.get_state() == before) == fails);
+  }
+}
+
 TEST_CASE("stream guard: a stream may be dropped, or be another guard's next") {
   const Generator kept(1);
   fails_after([] { Generator(3).next_u32(); });
