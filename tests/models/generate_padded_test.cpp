@@ -18,18 +18,6 @@ struct Logits : Observer {
 
 const std::vector<std::vector<Index>> prompts{{3, 1, 4}, {1}, {5, 9, 2, 6, 5}, {3, 5, 8}, {7, 9}};
 
-/// Each kind of positions, with and without a window.
-std::vector<GPTConfig> all_kinds() {
-  std::vector<GPTConfig> all;
-  for (const Position position : all_positions)
-    for (const Index window : {0, 3}) {
-      GPTConfig c = toy(position);
-      c.block.attention.window = window, c.block.projections.n_kv_head = window ? 2 : 0;
-      all.push_back(c);
-    }
-  return all;
-}
-
 TEST_CASE("generate: a prompt padded on the left gives the tokens and the logits that it gives alone, bit for bit") {
   constexpr Index pad = 10, count = 12;  // far beyond block_size 9
   const IntArray ids = pad_left(prompts, pad);
@@ -148,6 +136,7 @@ TEST_CASE("GPT: log_probabilities score each token; minus their mean is the loss
   CHECK(scores.shape() == Shape{3, 7});
   const Tensor loss = m.loss(ids.slice(1, 0, 7), ids.slice(1, 1, 8));
   CHECK(-mean(scores).item() == loss.item());
+  CHECK(perplexity(std::log(65.0)) == doctest::Approx(65.0));
   const Array logp = log_softmax(m(ids)).array();
   for (Index b = 0; b < 3; ++b)
     for (Index t = 0; t < 7; ++t) CHECK(scores.array().at({b, t}) == logp.at({b, t, ids.at({b, t + 1})}));

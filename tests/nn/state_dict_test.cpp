@@ -36,17 +36,6 @@ struct Model : Layer<Model> {
   }
 };
 
-/// Every bit of a module's parameters and buffers.
-std::string bits_of(const Module& m) {
-  std::string all;
-  for (const StateEntry& e : state_dict(m)) {
-    const std::vector<real> values = e.read().to_vector();
-    all += e.name + text_of(e.shape);
-    all.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(real));
-  }
-  return all;
-}
-
 std::string joined(const std::vector<std::string>& list) {
   std::string text;
   for (const std::string& item : list) text += (text.empty() ? "" : " ") + item;
