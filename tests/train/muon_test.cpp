@@ -197,8 +197,6 @@ TEST_CASE("Muon: errors") {
   CHECK(error_of([&] {
           Muon({{{{{"v", v}}}}, {}});
         }) == "Muon: 'v' has shape [3], but only a matrix can be orthogonalized: list it among the others");
-  CHECK(error_of([&] { Muon({}); }) == "Muon: there are no parameters to optimize");
-  CHECK(error_of([&] { Muon({{{{{"w", Parameter()}}}}, {}}); }) == "Muon: parameter 'w' is not defined");
   CHECK(error_of([&] {
           Muon({{{{{"a", w}}}}, {{{{"b", w}}}}});
         }) == "Muon: 'a' and 'b' are the same parameter, which would be updated twice; list it once");

@@ -50,6 +50,12 @@ inline std::vector<real> numbers(const Optimizer& o) {
   return all;
 }
 
+/// The four parameters' gradients of step s.
+inline void give_gradients(const std::vector<Parameter>& list, Index s) {
+  for (std::size_t k = 0; k < shapes.size(); ++k)
+    list[k].set_grad(made(shapes[k], [&](Index i) { return gradient(s, static_cast<Index>(k), i); }));
+}
+
 /// The smallest GPT, and its parameters as names_of() has them: the matrices of its block, and all that is no matrix.
 inline GPTConfig least_gpt() { return {.block_size = 4, .vocab_size = 5, .n_layer = 1, .n_head = 1, .n_embd = 4}; }
 inline const std::string gpt_matrices =

@@ -137,20 +137,21 @@ TEST_CASE("recipe: fields by name; what cannot be is refused") {
   CHECK(Recipe().data_seed == 1);
   CHECK(error_of([&] { set_field(r, "schedule", "square"); }) ==
         "schedule 'square' is none of cosine, linear, wsd, constant");
-  CHECK(error_of([] { fit_options({.max_iters = -1}); }) == "recipe: max_iters -1 must be at least 0");
-  CHECK(error_of([] { fit_options({.gradient_accumulation_steps = 0}); }) ==
-        "recipe: gradient_accumulation_steps 0 must be at least 1");
-  CHECK(error_of([] { fit_options({.grad_clip = -1}); }) == "recipe: grad_clip -1 must be at least 0");
-  CHECK(error_of([] { fit_options({.eval_interval = -1}); }) == "recipe: eval_interval -1 must be at least 0");
-  CHECK(error_of([] { fit_options({.eval_iters = 0}); }) ==
-        "recipe: eval_iters 0 must be at least 1, and at most 10000000 sequences in batches of 64");
-  CHECK(fit_options({.gradient_accumulation_steps = 3}).gradient_accumulation_steps == 3);
-  CHECK(error_of([] { fit_options({.batch_size = 0}); }) == "recipe: batch_size 0 must be 1 to 1000000");
-  CHECK(error_of([] { fit_options({.warmup_iters = -1}); }) == "recipe: warmup_iters -1 must be at least 0");
-  CHECK(error_of([] { fit_options({.lr_decay_iters = -2}); }) == "recipe: lr_decay_iters -2 must be at least 0");
   CHECK(set_field(r, "lr_decay_iters", "7"));
   CHECK(r.lr_decay_iters == 7);
-  CHECK(error_of([] { fit_options({.min_lr = 1}); }) == "recipe: min_lr 1 must be 0 to learning_rate 0.001");
+  CHECK(fit_options({.gradient_accumulation_steps = 3}).gradient_accumulation_steps == 3);
+  const std::pair<Recipe, std::string> refused[] = {
+      {{.max_iters = -1}, "max_iters -1 must be at least 0"},
+      {{.batch_size = 0}, "batch_size 0 must be 1 to 1000000"},
+      {{.gradient_accumulation_steps = 0}, "gradient_accumulation_steps 0 must be at least 1"},
+      {{.min_lr = 1}, "min_lr 1 must be 0 to learning_rate 0.001"},
+      {{.warmup_iters = -1}, "warmup_iters -1 must be at least 0"},
+      {{.lr_decay_iters = -2}, "lr_decay_iters -2 must be at least 0"},
+      {{.grad_clip = -1}, "grad_clip -1 must be at least 0"},
+      {{.eval_interval = -1}, "eval_interval -1 must be at least 0"},
+      {{.eval_iters = 0}, "eval_iters 0 must be at least 1, and at most 10000000 sequences in batches of 64"}};
+  for (const auto& [recipe, text] : refused)
+    CHECK(error_of([&, wrong = recipe] { fit_options(wrong); }) == "recipe: " + text);
 }
 
 }  // namespace
