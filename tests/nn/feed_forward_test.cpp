@@ -37,21 +37,6 @@ TEST_CASE("FeedForward; with swiglu the silu of a gate times the rest") {
     }
 }
 
-TEST_CASE("FeedForward drops its result in training only") {
-  check_module(
-      "FeedForward", [](Generator& random) { return FeedForward(3, 8, random, Activation::gelu, 0.5); },
-      [](const FeedForward& m, In x) { return m(x[0]); },
-      {.names = {"c_fc.weight", "c_fc.bias", "c_proj.weight", "c_proj.bias"}, .inputs = {random_array({8, 3}, 1)}});
-  Generator random(2);
-  FeedForward m(3, 8, random, Activation::gelu, 0.5);
-  const Array x = random_array({20, 3}, 1);
-  Index zeros = 0;
-  for (const real v : m(x).to_vector()) zeros += v == 0;
-  CHECK((zeros > 10 && zeros < 50));
-  m.eval();
-  for (const real v : m(x).to_vector()) CHECK(v != 0);
-}
-
 TEST_CASE("FeedForward draws its gate, then c_fc, then c_proj, each weight before its bias") {
   Generator random(3), again(3);
   const FeedForward plain(3, 5, random), gated(3, 5, random, Activation::swiglu);

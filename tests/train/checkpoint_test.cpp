@@ -9,7 +9,6 @@
 #include "tests/state_tools.h"
 #include "tests/temp_folder.h"
 #include "train/adamw.h"
-#include "train/fit.h"
 #include "train/run/folder.h"
 #include "train/sgd.h"
 
@@ -60,31 +59,6 @@ bool equal(const Run& a, const Run& b) {
     if (!(u[i].stream.get_state() == v[i].stream.get_state())) return false;
   return a.data.get_state() == b.data.get_state() && a.step == b.step &&
          a.optimizer.learning_rate() == b.optimizer.learning_rate();
-}
-
-TEST_CASE("checkpoint: fit saves after every n steps and at the end, also where on_step ended it") {
-  const TempFolder folder;
-  Run run;
-  std::vector<Index> saved;
-  const auto train = [&](Index steps, Index every, Index stop) {
-    saved.clear();
-    fit(run.optimizer,
-        [&](Index) {
-          return run.model.loss(ints({{1, 2, 3}}), ints({{2, 3, 4}}));
-        },
-        {.steps = steps,
-         .on_step = [=](const StepReport& r) { return r.step + 1 != stop; },
-         .save = [&](Index n) { saved.push_back(n); },
-         .save_every = every});
-    return saved;
-  };
-  CHECK(train(7, 3, 0) == std::vector<Index>{3, 6, 7});
-  CHECK(train(6, 3, 0) == std::vector<Index>{3, 6});
-  CHECK(train(6, 0, 0) == std::vector<Index>{6});
-  CHECK(train(6, 4, 2) == std::vector<Index>{2});
-  CHECK(train(6, 2, 2) == std::vector<Index>{2});
-  CHECK(train(0, 2, 0).empty());
-  CHECK(error_of([&] { train(2, -1, 0); }) == "fit: save_every -1 must be at least 0");
 }
 
 enum class Mood { calm, wild };

@@ -113,6 +113,21 @@ TEST_CASE("fit: on_step ends the training early; no steps are no steps, nor is a
           "fit: first_step " + std::to_string(first) + " must be 0 to steps 5");
 }
 
+TEST_CASE("fit: saves after every n steps and at the end, also where on_step ended it") {
+  const auto saved = [](Index steps, Index every, Index stop) {
+    std::vector<Index> all;
+    Descent().go({.steps = steps,
+                  .on_step = [=](const StepReport& r) { return r.step + 1 != stop; },
+                  .save = [&](Index n) { all.push_back(n); },
+                  .save_every = every});
+    return all;
+  };
+  using Steps = std::vector<Index>;
+  CHECK((saved(7, 3, 0) == Steps{3, 6, 7} && saved(6, 3, 0) == Steps{3, 6} && saved(6, 0, 0) == Steps{6}));
+  CHECK((saved(6, 4, 2) == Steps{2} && saved(6, 2, 2) == Steps{2} && saved(0, 2, 0).empty()));
+  CHECK(error_of([&] { saved(2, -1, 0); }) == "fit: save_every -1 must be at least 0");
+}
+
 TEST_CASE("fit: a loss or a gradient that is not finite is an error and leaves the weights of the step before") {
   for (const real bad : {nan, inf}) {
     Descent d;
