@@ -52,16 +52,16 @@ TEST_CASE("check_module finds nothing in a module without mistakes, and each mis
       {Flaw::gradient, f64 ? "scale at [" : ""},  // in float by an oracle alone
       {Flaw::unused, "scale receives no gradient"},
       {Flaw::draws, "evaluation draws random numbers"}};
-  for (const auto& [flaw, text] : expected)
-    CHECK_MESSAGE(begins(module_problems([flaw = flaw](Generator& random) { return Flawed(random, flaw); },
+  for (const std::pair<Flaw, std::string>& e : expected)
+    CHECK_MESSAGE(begins(module_problems([&](Generator& random) { return Flawed(random, e.first); },
                                          [](const Flawed& m, In x) { return m(x[0]); },
                                          {.names = {"fc.weight", "fc.bias", "scale"},
                                           .inputs = {random_array({2, 2}, 1)},
                                           .error = [](const Flawed& m) { m(Tensor(zeros_of(1, 5))); },
                                           .error_text = "linear: x [1, 5] needs a last extent of 2 for weight [3, 2] "
                                                         "(in fc)"}),
-                         text),
-                  text);
+                         e.second),
+                  e.second);
 }
 
 TEST_CASE("check_module notices wrong names, errors, values and, by an oracle, gradients") {

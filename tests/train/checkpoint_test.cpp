@@ -1,5 +1,5 @@
-// Checkpoint: every kind of field comes back in every bit, what differs is named and nothing changes. That a run goes on
-// as if never stopped, resume_test says.
+// Checkpoint: every kind of field comes back in every bit, what differs is named and nothing changes. That a run goes
+// on as if never stopped, resume_test says.
 #include "train/checkpoint.h"
 
 #include "engine/io/files/file.h"
