@@ -106,8 +106,10 @@ total                                                     44    256    268
   CHECK(trace.total().bytes == static_cast<Index>(67 * sizeof(real)));
   CHECK(trace.total().parameters == parameter_count(m));
   double ops = 0;  // an op's time is its own, a module's that of all that happens inside
-  for (const TraceEvent& e : trace.events())
+  for (const TraceEvent& e : trace.events()) {
+    CHECK(e.seconds >= -1e-9);
     if (e.is_op) ops += e.seconds;
+  }
   CHECK((ops > 0 && ops <= trace.total().seconds * (1 + 1e-9)));
   CHECK(trace.total("parts").seconds <= trace.total().seconds);
 
