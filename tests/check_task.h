@@ -195,18 +195,18 @@ class TaskCheck {
   Problems problems_;
 };
 
-/// What check_task would say of a task: a sentence for each thing that does not hold.
-inline std::vector<std::string> task_problems(const Task& task, const Rule& rule) {
-  return TaskCheck(task, rule).problems();
-}
-
 /// Holds the task of this name in the list, with these options, against everything that is promised of every task:
 ///   the seed decides; ids and targets in range; answers and targets are what `rule` says; the splits have no example
 ///   in common; grading notices one wrong symbol; words and questions can be told apart; sizes fit block_size; the
 ///   evaluation set is the same each time.
 inline void check_task(const std::string& name, const Rule& rule, const FieldValues& options = {}) {
   const std::unique_ptr<Task> task = make_task(name, options);
-  for (const std::string& problem : task_problems(*task, rule)) FAIL_CHECK(name << ": " << problem);
+  for (const std::string& problem : TaskCheck(*task, rule).problems()) FAIL_CHECK(name << ": " << problem);
+}
+
+/// Options that the task refuses, each with its sentence.
+inline void check_refused(const std::string& name, const std::vector<std::pair<FieldValues, std::string>>& all) {
+  for (const auto& [options, sentence] : all) CHECK(error_of([&, o = options] { make_task(name, o); }) == sentence);
 }
 
 }  // namespace mote::test

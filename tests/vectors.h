@@ -111,6 +111,13 @@ template <class T>
 void check_digits(const Vector& expected, const std::vector<T>& got) {
   check_digits(expected, got.data(), got.size());
 }
+/// Numbers that are float32 in both builds of the library.
+inline void check_digits(const Vector& expected, const Array& got) {
+  const std::vector<real> wide = got.to_vector();
+  const std::vector<float> narrow(wide.begin(), wide.end());
+  CHECK(std::vector<real>(narrow.begin(), narrow.end()) == wide);
+  check_digits(expected, narrow);
+}
 
 /// Every number is within `tolerance` of the file's, absolutely.
 inline void check_near(const Vector& expected, const Array& got, double tolerance) {

@@ -7,19 +7,6 @@
 namespace mote::test::generate_weights_test {
 namespace {
 
-/// Greedy, by whole passes without packed weights; change(step) runs after each token.
-template <class Change>
-IntArray greedy(const GPT& m, const IntArray& prompt, Index count, const Change& change) {
-  const NoGrad no_grad;
-  std::vector<Index> text = prompt.to_vector();
-  for (Index step = 0; step < count; ++step) {
-    const Array logits = m(IntArray({1, static_cast<Index>(text.size())}, text)).array();
-    text.push_back(argmax(logits.select(1, -1)).item());
-    change(step);
-  }
-  return IntArray({1, static_cast<Index>(text.size())}, text);
-}
-
 /// Other weights for the head, by set() or in place.
 void change_head(const GPT& m, Index step) {
   if (step % 3 == 0)
@@ -39,7 +26,7 @@ TEST_CASE("generate: weights that change between two tokens are those of the nex
   for (const auto change : {change_head, change_keys})
     for (const bool cached : {true, false}) {
       GPT m = lively_gpt(toy()), same = lively_gpt(toy());
-      const IntArray expected = greedy(same, prompt, 6, [&](Index step) { change(same, step); });
+      const IntArray expected = greedy_by_hand(same, prompt, 6, [&](Index step) { change(same, step); });
       Index step = 0;
       GenerateOptions o{.temperature = 0, .use_cache = cached};
       o.on_token = [&](const IntArray&) {
@@ -55,7 +42,7 @@ TEST_CASE("generate: weights that change between two calls, also under PackedWei
   GPT m = lively_gpt(toy());
   const PackedWeights packed;
   for (Index i = 0; i < 4; ++i) {
-    CHECK(m.generate(prompt, 6) == greedy(m, prompt, 6, [](Index) {}));
+    CHECK(m.generate(prompt, 6) == greedy_by_hand(m, prompt, 6));
     for (const Parameter& p : parameters(m))
       i % 2 ? p.set(random_array(p.shape(), static_cast<std::uint64_t>(i + 30))) : void(p.mutate()[0] += 1);
   }

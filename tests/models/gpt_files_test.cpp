@@ -6,7 +6,7 @@
 
 #include "engine/base/storage.h"
 #include "models/names.h"
-#include "tests/module_tools.h"
+#include "tests/models/gpt_tools.h"
 #include "tests/sources.h"
 #include "tests/temp_folder.h"
 
@@ -17,13 +17,6 @@ GPTConfig small() {
   GPTConfig c = GPTConfig::gpt2().resized(2, 2, 4);
   c.block_size = 5, c.vocab_size = 7;
   return c;
-}
-
-GPT lively(const GPTConfig& c) {
-  GPT m(c, Generator(1));
-  scramble(m, 3);
-  m.eval();
-  return m;
 }
 
 Array logits(const GPT& m) { return m(ints({{1, 2, 3}, {4, 0, 6}})).array(); }
@@ -182,7 +175,7 @@ TEST_CASE("Hugging Face folders: every bit back, equal files, refusals") {
   const TempFolder folder;
   GPTConfig c = small();
   c.block.n_inner = 10, c.dropout = 0.1;
-  const GPT m = lively(c);
+  const GPT m = lively_gpt(c);
   save_huggingface(m, folder.path("a/b"));
   GPT again = load_huggingface(folder.path("a/b"), Generator(5));
   again.eval();
@@ -235,41 +228,29 @@ struct LlmcFile {
     const GPTConfig& c = m.config;
     const Index sizes[] = {20240326, version, c.block_size, c.vocab_size, c.n_layer, c.n_head, c.n_embd, padded};
     for (std::size_t i = 0; i < std::size(sizes); ++i) header[i] = static_cast<std::int32_t>(sizes[i]);
-    const auto put = [&](const Parameter& p) {
-      for (const real x : p.value().to_vector()) {
+    const Parts parts = parts_of(m);
+    const auto put = [&](const std::string& name) {
+      for (const real x : parts.at("transformer." + name).to_vector()) {
         const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(x));
         const std::uint32_t stored = version == 5 ? bits >> 16 : bits;
         body.append(reinterpret_cast<const char*>(&stored), version == 5 ? 2 : 4);
       }
     };
-    const GPT::Transformer& t = m.transformer;
-    put(t.wte.weight);
+    put("wte.weight");
     body.append(static_cast<std::size_t>((padded - c.vocab_size) * c.n_embd * (version == 5 ? 2 : 4)), '\x7f');
-    put(t.wpe->weight);
-    const auto each = [&](const auto& field) {
-      for (const TransformerBlock& b : t.h) put(field(b));
-    };
-    each([](const TransformerBlock& b) { return b.ln_1.weight; });
-    each([](const TransformerBlock& b) { return b.ln_1.bias; });
-    each([](const TransformerBlock& b) { return b.attn.c_attn.weight; });
-    each([](const TransformerBlock& b) { return b.attn.c_attn.bias; });
-    each([](const TransformerBlock& b) { return b.attn.c_proj.weight; });
-    each([](const TransformerBlock& b) { return b.attn.c_proj.bias; });
-    each([](const TransformerBlock& b) { return b.ln_2->weight; });
-    each([](const TransformerBlock& b) { return b.ln_2->bias; });
-    each([](const TransformerBlock& b) { return b.mlp->c_fc.weight; });
-    each([](const TransformerBlock& b) { return b.mlp->c_fc.bias; });
-    each([](const TransformerBlock& b) { return b.mlp->c_proj.weight; });
-    each([](const TransformerBlock& b) { return b.mlp->c_proj.bias; });
-    put(t.ln_f->weight);
-    put(t.ln_f->bias);
+    put("wpe.weight");
+    for (const std::string field : {"ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc", "mlp.c_proj"})
+      for (const std::string part : {".weight", ".bias"})
+        for (Index i = 0; i < c.n_layer; ++i) put("h." + std::to_string(i) + "." + field + part);
+    put("ln_f.weight");
+    put("ln_f.bias");
   }
   std::string bytes() const { return std::string(reinterpret_cast<const char*>(header.data()), sizeof header) + body; }
 };
 
 /// Weights that bfloat16 holds exactly.
 GPT rounded() {
-  GPT m = lively(small());
+  GPT m = lively_gpt(small());
   for (const Parameter& p : parameters(m)) {
     real* const x = p.mutate();
     for (Index i = 0; i < p.numel(); ++i)

@@ -46,19 +46,6 @@ TEST_CASE("GPT: every option, alone and with those it meets in one formula, equa
   }
 }
 
-TEST_CASE("GPT: untied weights are not copied into tied ones, and nothing is copied then") {
-  GPTConfig c = toy();
-  const GPT apart = lively_gpt(c);
-  c.tie_weights = true;
-  GPT tied = lively_gpt(c);
-  const IntArray ids = random_tokens({2, 9}, 11, 3);
-  const Array before = tied(ids).array();
-  CHECK(error_of([&] { copy_weights(apart, tied); }) ==
-        "copy_weights: the source does not fit this GPT:"
-        "\n  'transformer.wte.weight' and 'lm_head.weight' are one parameter here and two different ones there");
-  CHECK(same_bits(tied(ids).array(), before));
-}
-
 TEST_CASE("GPT: attention_maps in every mode, of every layer in one pass, leaves nothing behind") {
   GPTConfig c = toy(Position::rotary);
   c.dropout = 0.5;
@@ -83,7 +70,7 @@ TEST_CASE("GPT: attention_maps in every mode, of every layer in one pass, leaves
   m.eval();
   m(ids);
   CHECK(same_bits(seen.maps()[2].weights, maps[0].weights));  // in evaluation
-  const IntArray longer = m.generate(ids, 1);  // the cached pass shows its weights too, the same ones
+  const IntArray longer = m.generate(ids, 1);                 // the cached pass shows its weights too, the same ones
   std::vector<AttentionMap> generating;
   {
     const AttentionWeights cached;

@@ -1,24 +1,8 @@
-// What holds for a GPT with any kind of positions: causality, prefixes, batches, sizes, order.
+// What holds for a GPT with any kind of positions: causality, prefixes, batches, sizes.
 #include "tests/models/gpt_tools.h"
 
 namespace mote::test::gpt_positions_test {
 namespace {
-
-/// Each kind of positions, in both norm orders, with and without a window, those without one tied.
-std::vector<GPTConfig> all_kinds() {
-  std::vector<GPTConfig> all;
-  for (const Position position : all_positions)
-    for (const NormOrder order : {NormOrder::pre, NormOrder::post})
-      for (const Index window : {0, 3}) {
-        GPTConfig c = toy(position);
-        c.tie_weights = window == 0, c.block.norm_order = order, c.block.attention.window = window;
-        c.block.projections.n_kv_head = window ? 2 : 0;
-        c.block.norm = window ? NormKind::rms_norm : NormKind::layer_norm;
-        c.block.activation = order == NormOrder::pre ? Activation::gelu : Activation::swiglu;
-        all.push_back(c);
-      }
-  return all;
-}
 
 TEST_CASE("GPT: no bit of the logits depends on a later token, nor on whether there is one, for any positions") {
   for (const GPTConfig& c : all_kinds()) {
@@ -78,21 +62,6 @@ TEST_CASE("GPT: an empty batch, an empty text and a single token, for any positi
     CHECK(m(IntArray({2, 0})).shape() == Shape{2, 0, 11});
     CHECK(m(random_tokens({2, 1}, 11, 3)).shape() == Shape{2, 1, 11});
     CHECK(error_of([&] { m(IntArray({4})); }) == "GPT: ids [4] must be [B, T] (in GPT)");
-  }
-}
-
-TEST_CASE("GPT: without positions the last of one layer sees a set; with any positions, an order") {
-  const IntArray ids = ints({{1, 6, 0, 3, 2, 5}}), shuffled = ints({{3, 0, 1, 2, 6, 5}});
-  for (const Position position : all_positions) {
-    GPTConfig c = toy(position);
-    c.n_layer = 1;
-    const GPT m = lively_gpt(c);
-    const Array a = m(ids).array().select(1, -1), b = m(shuffled).array().select(1, -1);
-    const double apart = distance(a.to_vector(), Value(b).x);
-    if (c.position == Position::none)
-      CHECK(apart < (f64 ? 1e-14 : 1e-6));
-    else
-      CHECK_MESSAGE(apart > 1e-3, text_of(position));
   }
 }
 

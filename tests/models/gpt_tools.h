@@ -23,6 +23,22 @@ inline GPTConfig toy(Position position = Position::learned) {
           .position = position};
 }
 
+/// Each kind of positions, in both norm orders, with and without a window, those without one tied.
+inline std::vector<GPTConfig> all_kinds() {
+  std::vector<GPTConfig> all;
+  for (const Position position : all_positions)
+    for (const NormOrder order : {NormOrder::pre, NormOrder::post})
+      for (const Index window : {0, 3}) {
+        GPTConfig c = toy(position);
+        c.tie_weights = window == 0, c.block.norm_order = order, c.block.attention.window = window;
+        c.block.projections.n_kv_head = window ? 2 : 0;
+        c.block.norm = window ? NormKind::rms_norm : NormKind::layer_norm;
+        c.block.activation = order == NormOrder::pre ? Activation::gelu : Activation::swiglu;
+        all.push_back(c);
+      }
+  return all;
+}
+
 /// Weights so large that every bit depends on everything it may depend on, and that no two tokens look alike.
 inline GPT lively_gpt(const GPTConfig& config, double size = 0.7) {
   GPT m(config, Generator(1));
@@ -48,6 +64,25 @@ inline IntArray random_tokens(const Shape& shape, Index V, std::uint64_t seed) {
   IntArray ids(shape);
   Generator(seed).randint({ids.mutate(), static_cast<std::size_t>(ids.numel())}, 0, V);
   return ids;
+}
+
+/// What generate() promises for temperature 0, from whole passes of each row alone: over the last block_size tokens, or
+/// over all if the config is unbounded. change(step) runs after each token.
+inline IntArray greedy_by_hand(const GPT& m, const IntArray& prompt, Index count,
+                               const std::function<void(Index)>& change = nullptr) {
+  const NoGrad no_grad;
+  const Index B = prompt.shape()[0], T = prompt.shape()[1], all = T + count;
+  IntArray text({B, all});
+  for (Index b = 0; b < B; ++b) std::copy_n(prompt.data() + b * T, T, text.mutate() + b * all);
+  for (Index t = T; t < all; ++t) {
+    const Index from = m.config.unbounded() ? 0 : std::max<Index>(0, t - m.config.block_size);
+    for (Index b = 0; b < B; ++b) {
+      const Array logits = m(text.slice(0, b, b + 1).slice(1, from, t)).array();
+      text.mutate()[b * all + t] = argmax(logits.select(1, -1)).item();
+    }
+    if (change) change(t - T);
+  }
+  return text;
 }
 
 /// Logits: ids [B, T] -> [B, T, V]. `weights` receives each layer's attention [B, H, T, T].

@@ -1,7 +1,7 @@
 // Tables of names: what is called how, in which direction, and layers that the other library does not have.
 #include "models/names.h"
 
-#include "tests/module_tools.h"
+#include "tests/models/gpt_tools.h"
 #include "tests/state_tools.h"
 #include "tests/temp_folder.h"
 
@@ -17,19 +17,6 @@ GPTConfig gpt2(bool tied = true) {
   return c;
 }
 
-GPT lively(const GPTConfig& c, std::uint64_t seed) {
-  GPT m(c, Generator(1));
-  scramble(m, seed);
-  return m;
-}
-
-bool equal(const GPT& a, const GPT& b) {
-  for (const NamedParameter& p : named_parameters(a))
-    for (const NamedParameter& q : named_parameters(b))
-      if (p.name == q.name && !same_bits(p.parameter.value(), q.parameter.value())) return false;
-  return parameter_count(a) == parameter_count(b);
-}
-
 const std::string layer_names =
     "transformer.h.0.ln_1.weight transformer.h.0.ln_1.bias transformer.h.0.attn.c_attn.weight "
     "transformer.h.0.attn.c_attn.bias transformer.h.0.attn.c_proj.weight transformer.h.0.attn.c_proj.bias "
@@ -38,7 +25,7 @@ const std::string layer_names =
     "transformer.h.0.mlp.c_proj.weight transformer.h.0.mlp.c_proj.bias ";
 
 TEST_CASE("names: nanoGPT's are mote's, a tied matrix under both, masks skipped, a compiled model's prefix read") {
-  const GPT m = lively(small, 3);
+  const GPT m = lively_gpt(small);
   const NameTable names = nanogpt_names(m);
   StateDict state = state_dict(m, names);
   CHECK(names_of(state) == "transformer.wte.weight transformer.wpe.weight " + layer_names +
@@ -46,9 +33,9 @@ TEST_CASE("names: nanoGPT's are mote's, a tied matrix under both, masks skipped,
   for (const StateEntry& e : state) CHECK(e.shape == e.read().shape());
   for (StateEntry& e : state) e.name = "_orig_mod." + e.name;
   state.push_back(state_entry("_orig_mod.transformer.h.0.attn.bias", Array::zeros({1, 1, 5, 5})));
-  GPT other = lively(small, 90);
+  GPT other(small, Generator(9));
   load_state_dict(other, state, {.names = names});
-  CHECK(equal(m, other));
+  CHECK(bits_of(m) == bits_of(other));
   state = state_dict(m, names);
   state.back() = state_entry("lm_head.weight", Array::zeros({7, 4}));
   CHECK(error_of([&] { load_state_dict(other, state, {.names = names}); }) ==
@@ -59,7 +46,7 @@ TEST_CASE("names: nanoGPT's are mote's, a tied matrix under both, masks skipped,
 }
 
 TEST_CASE("names: GPT-2 of transformers (its layout: torch_test), both prefixes; the head") {
-  const GPT m = lively(gpt2(), 3);
+  const GPT m = lively_gpt(gpt2());
   const NameTable names = huggingface_names(m);
   const StateDict state = state_dict(m, names);
   CHECK(names_of(state) == "transformer.wte.weight transformer.wpe.weight " + layer_names +
@@ -72,12 +59,12 @@ TEST_CASE("names: GPT-2 of transformers (its layout: torch_test), both prefixes;
   bare.push_back(state_entry("h.0.attn.masked_bias", Array(-1e4)));
   with_head.push_back(state_entry("lm_head.weight", m.lm_head.weight.value()));
   for (const StateDict& given : {state, bare, with_head}) {
-    GPT other = lively(gpt2(), 90);
+    GPT other(gpt2(), Generator(9));
     load_state_dict(other, given, {.names = names});
-    CHECK(equal(m, other));
+    CHECK(bits_of(m) == bits_of(other));
   }
   with_head.back() = state_entry("lm_head.weight", Array::zeros({7, 4}));
-  GPT other = lively(gpt2(), 90);
+  GPT other(gpt2(), Generator(9));
   CHECK(error_of([&] { load_state_dict(other, with_head, {.names = names}); }) ==
         "load: the state does not fit this GPT:"
         "\n  'transformer.wte.weight' and 'lm_head.weight' are one parameter here and two different ones there");
@@ -85,18 +72,18 @@ TEST_CASE("names: GPT-2 of transformers (its layout: torch_test), both prefixes;
           load_state_dict(other, {bare.begin() + 1, bare.end()}, {.names = names});
         }) == "load: the state does not fit this GPT:\n  'transformer.wte.weight' is missing there");
 
-  const GPT apart = lively(gpt2(false), 3);
+  const GPT apart = lively_gpt(gpt2(false));
   const StateDict untied = state_dict(apart, huggingface_names(apart));
   CHECK(untied.back().name == "lm_head.weight");
-  GPT again = lively(gpt2(false), 90);
+  GPT again(gpt2(false), Generator(9));
   load_state_dict(again, untied, {.names = huggingface_names(again)});
-  CHECK(equal(apart, again));
+  CHECK(bits_of(apart) == bits_of(again));
   CHECK(error_of([&] { load_state_dict(again, state, {.names = huggingface_names(again)}); }) ==
         "load: the state does not fit this GPT:\n  'lm_head.weight' is missing there");
-  CHECK(error_of([&] { huggingface_names(m.clone()), huggingface_names(lively(small, 1)); }) == "(no error)");
+  CHECK(error_of([&] { huggingface_names(m.clone()), huggingface_names(lively_gpt(small)); }) == "(no error)");
   GPTConfig llama = small;
   llama.position = Position::rotary;
-  CHECK(error_of([&] { huggingface_names(lively(llama, 1)); }) ==
+  CHECK(error_of([&] { huggingface_names(lively_gpt(llama)); }) ==
         "save_huggingface: GPT-2 has no such model:\n  position = rotary, not learned");
 }
 
@@ -105,13 +92,13 @@ TEST_CASE("names: every GPT through a file with nanoGPT's names") {
   for (GPTConfig c : {GPTConfig::gpt2(), GPTConfig::nanogpt(), GPTConfig::llama(), GPTConfig::attention_only()}) {
     c = c.resized(2, 4, 8);
     c.vocab_size = 7, c.block_size = 5;
-    const GPT m = lively(c, 3);
-    GPT a = lively(c, 90), b = lively(c, 91);
+    const GPT m = lively_gpt(c);
+    GPT a(c, Generator(9)), b(c, Generator(9));
     save(m, folder.path("names"), nanogpt_names(m));
     load(a, folder.path("names"), {.names = nanogpt_names(a)});
     save(m, folder.path("own"));
     load(b, folder.path("own"));
-    CHECK((equal(m, a) && equal(m, b)));
+    CHECK((bits_of(a) == bits_of(m) && bits_of(b) == bits_of(m)));
     CHECK(a.lm_head.weight.same_as(a.transformer.wte.weight) == c.tie_weights);
   }
 }

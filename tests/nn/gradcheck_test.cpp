@@ -7,29 +7,16 @@
 namespace mote::test::gradcheck_test {
 namespace {
 
-/// down(x) + up(x), but one entry of up's gradient is off by `factor`.
+/// down(x) + up(x), but the gradient of up's weight is off by `factor`.
 struct Wrong : Layer<Wrong> {
   Linear down, up;
   real factor;
   Wrong(const Generator& random, double f) : down(3, 2, random), up(3, 2, random), factor(static_cast<real>(f)) {}
   Tensor forward(const Tensor& x) const {
     const Tensor y = down(x);
-    return y + linear(x, entry(up.weight), up.bias);
+    return y + linear(x, wrong_gradient(up.weight, factor), up.bias);
   }
-  void visit(Visitor& v) override {
-    v("down", down);
-    v("up", up);
-  }
-
- private:
-  Tensor entry(const Tensor& w) const {
-    Op op("entry", w);
-    return op.record(w.array(), save(factor), [](const Array& dy, Grads& dx, real factor) {
-      Array d = copy_of(dy);
-      d.mutate()[4] *= factor;  // [1, 1]
-      dx.add(0, d);
-    });
-  }
+  void visit(Visitor& v) override { v("down", down), v("up", up); }
 };
 
 TEST_CASE("gradcheck of a module: right layers pass, with ids, masks and dropout, and nothing changes") {
@@ -58,12 +45,12 @@ TEST_CASE("gradcheck of a module: right layers pass, with ids, masks and dropout
   passes(gradcheck(GradcheckOptions{.mode = GradcheckOptions::Mode::directional}, block, x));
 }
 
-TEST_CASE("gradcheck of a module: a wrong gradient is noticed, and its parameter and entry are named") {
+TEST_CASE("gradcheck of a module: a wrong gradient is noticed, and its parameter is named") {
   const Generator random(1);
   const Array x = random_array({2, 3}, 2, 1, 2);
   const GradcheckResult wrong = gradcheck(Wrong(random, f64 ? 1.0001 : 1.25), x);
   CHECK(!wrong);
-  CHECK_MESSAGE(wrong.text.rfind("up.weight at [1, 1]: backward gives ", 0) == 0, wrong.text);
+  CHECK_MESSAGE(wrong.text.starts_with("up.weight at ["), wrong.text);
   CHECK(gradcheck(Wrong(random, 1), x));
   const Wrong half(random, 1);
   half.up.weight.set_trainable(false);

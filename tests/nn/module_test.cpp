@@ -1,4 +1,4 @@
-// What every module can do: names, ties, clone, move, train/eval, freezing, summary, copy_weights, paths.
+// What every module can do: names, ties, clone, move, train/eval, freezing, refused names, summary, copy_weights.
 #include "nn/module.h"
 
 #include "engine/ops/ops.h"
@@ -44,22 +44,7 @@ struct Small : Layer<Small> {
   }
 };
 
-/// A module with a tie and a buffer, to clone and to copy.
-struct Plain : Layer<Plain> {
-  Linear a, b;
-  Dropout drop;
-  Array mark = Array::zeros({2});
-  explicit Plain(Generator& random) : a(2, 2, random, false), b(2, 2, random), drop(0.5, random) {
-    b.weight = a.weight;
-  }
-  Tensor forward(const Tensor& x) const { return b(a(x)); }
-  void visit(Visitor& v) override {
-    v("a", a);
-    v("b", b);
-    v("drop", drop);
-    v.buffer("mark", mark);
-  }
-};
+const IntArray ids = ints({2});
 
 std::vector<std::string> names_of(const Module& m, bool ties = false) {
   std::vector<std::string> names;
@@ -115,30 +100,14 @@ TEST_CASE("module: streams in visit order, one that several layers draw from onc
   CHECK(all[0].stream.same_as(random));
   CHECK(all[1].stream.same_as(random));
   CHECK(!all[2].stream.same_as(random));
-}
-
-TEST_CASE(
-    "module: with its streams set back, a model in training mode gives the same bits again; a clone shares them") {
-  const Generator random(1);
-  const Streams m(random, 2);
-  const Tensor x = Array::full({40}, 1);
-  std::vector<GeneratorState> before;
-  for (const NamedStream& s : named_streams(m)) before.push_back(s.stream.get_state());
-  const Tensor first = m.b(m.a(x));
-  const Tensor second = m.b(m.a(x));
-  CHECK(!same_bits(first.array(), second.array()));
-  const std::vector<NamedStream> streams = named_streams(m);
-  for (std::size_t i = 0; i < streams.size(); ++i) streams[i].stream.set_state(before[i]);
-  CHECK(same_bits(m.b(m.a(x)).array(), first.array()));
-  const Streams copy = m.clone();
-  for (std::size_t i = 0; i < streams.size(); ++i) CHECK(named_streams(copy)[i].stream.same_as(streams[i].stream));
+  CHECK(named_streams(m.clone())[1].stream.same_as(m.own));
 }
 
 TEST_CASE("module: a tied cell gets both gradients and is frozen as one") {
   Generator random(1);
   const Small m(random);
   CHECK(m.head.weight.same_as(m.wte.weight));
-  sum(m(IntArray({1}, std::vector<Index>{2}))).backward();
+  sum(m(ids)).backward();
   const std::vector<real> g = m.wte.weight.grad().to_vector();
   for (std::size_t row = 0; row < 5; ++row) CHECK(g[row * 3] != 0);  // the head's part; the embedding alone has row 2
   m.head.weight.set_trainable(false);
@@ -147,42 +116,31 @@ TEST_CASE("module: a tied cell gets both gradients and is frozen as one") {
 
 TEST_CASE("module: apply reaches every module, what it contains before itself") {
   Generator random(1);
-  Plain m(random);
+  Small m(random);
   std::vector<const Module*> reached;
   apply(m, [&](Module& each) { reached.push_back(&each); });
-  CHECK(reached == std::vector<const Module*>{&m.a, &m.b, &m.drop, &m});
+  CHECK(reached == std::vector<const Module*>{&m.wte, &m.h[0], &m.h[1], &*m.ln, &m.drop, &m.head, &m});
 }
 
-TEST_CASE("module: clone is equal, independent, and keeps ties, flags and freezing") {
+TEST_CASE("module: a clone keeps ties, modes and what is frozen, each of its own") {
   Generator random(1);
-  Plain m(random);
+  Small m(random);
   m.eval();
-  m.b.bias.set_trainable(false);
-  const Index parameters_before = live_nodes(), modules_before = Module::live();
+  m.h[1].bias.set_trainable(false);
+  const Index cells = live_nodes(), modules = Module::live();
   {
-    Plain copy = m.clone();
-    CHECK(live_nodes() == parameters_before + 2);
-    CHECK(Module::live() == modules_before + 4);
-    CHECK(same_bits(copy.a.weight.value(), m.a.weight.value()));
-    CHECK(copy.b.weight.same_as(copy.a.weight));
-    CHECK(!copy.a.weight.same_as(m.a.weight));
-    CHECK(!copy.training());
-    CHECK(!copy.drop.training());
-    CHECK(!copy.b.bias.trainable());
-    copy.a.weight.mutate()[0] = 77;
-    copy.mark.mutate()[0] = 5;
+    Small copy = m.clone();
+    CHECK((live_nodes() == cells + 7 && Module::live() == modules + 7));
+    CHECK((copy.head.weight.same_as(copy.wte.weight) && !copy.wte.weight.same_as(m.wte.weight)));
+    CHECK((!copy.training() && !copy.drop.training() && !copy.h[1].bias.trainable()));
     copy.train();
-    copy.b.bias.set_trainable(true);
-    CHECK(m.a.weight.value().data()[0] != 77);
-    CHECK(m.mark.data()[0] == 0);
-    CHECK(!m.training());
-    CHECK(!m.b.bias.trainable());
-    sum(copy(Tensor(Array::full({1, 2}, 1)))).backward();
-    CHECK(copy.a.weight.grad().defined());
-    CHECK(!m.a.weight.grad().defined());
+    copy.h[1].bias.set_trainable(true);
+    copy.steps.mutate()[0] = 5;
+    CHECK((!m.training() && !m.h[1].bias.trainable() && m.steps.at({0}) == 0));
+    sum(copy(ids)).backward();
+    CHECK((copy.wte.weight.grad().defined() && !m.wte.weight.grad().defined()));
   }
-  CHECK(live_nodes() == parameters_before);
-  CHECK(Module::live() == modules_before);
+  CHECK((live_nodes() == cells && Module::live() == modules));
 }
 
 TEST_CASE("module: copying is an error that names clone()") {
@@ -210,19 +168,16 @@ TEST_CASE("module: copying is an error that names clone()") {
 
 TEST_CASE("module: after a move the handles an optimizer took still are the parameters") {
   Generator random(1);
-  auto m = std::make_unique<Plain>(random);
+  auto m = std::make_unique<Small>(random);
   m->eval();
   const std::vector<Parameter> held = parameters(*m);
-  Plain moved = std::move(*m);
+  Small moved = std::move(*m);
   m.reset();
   CHECK(!moved.training());
-  sum(moved(Tensor(Array::full({1, 2}, 1)))).backward();
+  sum(moved(ids)).backward();
   for (const Parameter& p : held) CHECK(p.grad().defined());
   held[0].mutate()[0] = 9;
-  CHECK(moved.a.weight.value().data()[0] == 9);
-  std::vector<Linear> list;
-  for (int i = 0; i < 9; ++i) list.push_back(Linear(1, 1, random));  // grows, so moves
-  CHECK(list[0].weight.defined());
+  CHECK(moved.wte.weight.value().data()[0] == 9);
   Dropout trained(0.5, random), evaluated(0.5, random);
   evaluated.eval();
   trained = std::move(evaluated);
@@ -261,7 +216,7 @@ TEST_CASE("module: one that is moved to itself says so and keeps all it has") {
 TEST_CASE("module: frozen parameters are constants; without_gradient names the trainable ones the loss missed") {
   Generator random(1);
   Small m(random);
-  const auto loss = [&m] { return sum(m(IntArray({1}, std::vector<Index>{2})) * Tensor(random_array({1, 5}, 1))); };
+  const auto loss = [&m] { return sum(m(ids) * Tensor(random_array({1, 5}, 1))); };
   CHECK(without_gradient(m) == names_of(m));
   set_trainable(m.h[0], false);
   loss().backward();
@@ -276,6 +231,95 @@ TEST_CASE("module: frozen parameters are constants; without_gradient names the t
   CHECK(!loss().requires_grad());
   set_trainable(m, true);
   CHECK(loss().requires_grad());
+}
+
+/// Lists whatever a test gives it.
+struct Odd : Layer<Odd> {
+  std::vector<std::string> names;
+  bool as_buffer;
+  Parameter p{Array::zeros({1})}, q{Array::zeros({1})};
+  Array a = Array::zeros({1});
+  explicit Odd(std::vector<std::string> n, bool buffer = false) : names(std::move(n)), as_buffer(buffer) {}
+  void visit(Visitor& v) override {
+    v(names[0], p);
+    if (names.size() < 2) return;
+    if (as_buffer)
+      v.buffer(names[1], a);
+    else
+      v(names[1], q);
+  }
+};
+
+struct TwoStreams : Layer<TwoStreams> {
+  Generator a, b;
+  void visit(Visitor& v) override {
+    v.stream("random", a);
+    v.stream("random", b);
+  }
+};
+
+TEST_CASE("visit: names with dots, empty and repeated names are refused") {
+  for (const char* const name : {"a.b", ""})
+    CHECK(error_of([=] { named_parameters(Odd({name})); }) ==
+          "visit: '" + std::string(name) + "' is not a field's name: it must not be empty or contain a dot");
+  const std::string twice = "visit: two fields are named 'w'";
+  CHECK(error_of([] { named_parameters(Odd({"w", "w"})); }) == twice);
+  CHECK(error_of([] { named_parameters(Odd({"w", "w"}, true)); }) == twice);
+  CHECK(error_of([] { named_buffers(Odd({"w", "w"}, true)); }) == twice);
+  CHECK(error_of([] { named_streams(TwoStreams()); }) == "visit: two fields are named 'random'");
+  CHECK(error_of([] { named_parameters(Odd({"w", "b"}, true)); }) == "(no error)");
+}
+
+TEST_CASE("summary: one line per layer with parameters of its own; a tied one is shown twice and counted once") {
+  Generator random(1);
+  const Small m(random);
+  m.h[1].bias.set_trainable(false);
+  CHECK(summary(m) ==
+        "layer  type       parameters                            count\n"
+        "wte    Embedding  weight [5, 3]                            15\n"
+        "h.0    Linear     weight [3, 3], bias [3]                  12\n"
+        "h.1    Linear     weight [3, 3], bias [3] (frozen)         12\n"
+        "ln     LayerNorm  weight [3], bias [3]                      6\n"
+        "head   Linear     weight [5, 3] (tied)                      0\n"
+        "total  Small                                               45\n");
+  CHECK(summary(Odd({"w", "b"})) ==
+        "layer   type  parameters        count\n"
+        "(self)  Odd   w [1], b [1]          2\n"
+        "total   Odd                         2\n");
+  CHECK(summary(ReLU()) ==
+        "layer  type  parameters      count\n"
+        "total  ReLU                      0\n");
+}
+
+template <class M>
+struct Around : Layer<Around<M>> {
+  void visit(Visitor&) override {}
+};
+
+TEST_CASE("type_name: without namespaces and template arguments' own") {
+  CHECK(ReLU().type_name() == "ReLU");
+  CHECK(TwoStreams().type_name() == "TwoStreams");
+  CHECK(Around<Linear>().type_name() == "Around<mote::Linear>");
+}
+
+TEST_CASE("copy_weights: all problems at once, and nothing copied") {
+  Generator random(1);
+  Small from(random, false), to(random);
+  to.h.emplace_back(3, 3, random);
+  to.head = Linear(3, 4, random);
+  to.steps = Array::zeros({3});
+  const Array before = copy_of(to.h[0].weight.value());
+  CHECK(error_of([&] { copy_weights(from, to); }) ==
+        "copy_weights: the source does not fit this Small:"
+        "\n  'h.2.weight' is missing there"
+        "\n  'h.2.bias' is missing there"
+        "\n  'ln.weight' is missing there"
+        "\n  'ln.bias' is missing there"
+        "\n  'head.weight' is [5, 3] there and [4, 3] here"
+        "\n  'head.bias' is missing there"
+        "\n  'steps' is [1] there and [3] here");
+  CHECK(error_of([&] { copy_weights(to, from); }).find("\n  'head.bias' has no place here") != std::string::npos);
+  CHECK(same_bits(to.h[0].weight.value(), before));
 }
 
 }  // namespace

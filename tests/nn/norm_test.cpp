@@ -6,48 +6,30 @@
 namespace mote::test::norm_test {
 namespace {
 
-TEST_CASE("LayerNorm") {
-  for (const bool bias : {true, false})
-    check_module(
-        "LayerNorm", [=](Generator&) { return LayerNorm(5, real(1e-5), bias); },
-        [](const LayerNorm& m, In x) { return m(x[0]); },
-        {.names = bias ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
-         .inputs = {random_array({2, 3, 5}, 1)},
-         .oracle =
-             [](const Weights& w, const std::vector<Value>& x) {
-               return norm_rows(x[0].x, 5, true, &w.at("weight"), optional_of(w, "bias"));
-             },
-         .error = [](const LayerNorm& m) { m(Tensor(zeros_of(2, 4))); },
-         .error_text = "layer_norm: weight [5] does not fit the last axis of x [2, 4] (in LayerNorm)"});
+template <class Make>
+void check_norm(const Make& make, bool rms, bool bias, double eps = 1e-5) {
+  using M = std::invoke_result_t<const Make&, Generator&>;
+  check_module(rms ? "RMSNorm" : "LayerNorm", make, [](const M& m, In x) { return m(x[0]); },
+               {.names = bias && !rms ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
+                .inputs = {random_array({2, 3, 5}, 1)},
+                .oracle =
+                    [=](const Weights& w, const std::vector<Value>& x) {
+                      return norm_rows(x[0].x, 5, !rms, &w.at("weight"), optional_of(w, "bias"), eps);
+                    },
+                .error = [](const M& m) { m(Tensor(zeros_of(2, 4))); },
+                .error_text = rms ? "rms_norm: weight [5] does not fit the last axis of x [2, 4] (in RMSNorm)"
+                                  : "layer_norm: weight [5] does not fit the last axis of x [2, 4] (in LayerNorm)"});
 }
 
-TEST_CASE("RMSNorm") {
-  const auto oracle = [](const Weights& w, const std::vector<Value>& x) {
-    return norm_rows(x[0].x, 5, false, &w.at("weight"));
-  };
-  check_module(
-      "RMSNorm", [](Generator&) { return RMSNorm(5); }, [](const RMSNorm& m, In x) { return m(x[0]); },
-      {.names = {"weight"},
-       .inputs = {random_array({2, 3, 5}, 1)},
-       .oracle = oracle,
-       .error = [](const RMSNorm& m) { m(Tensor(zeros_of(2, 4))); },
-       .error_text = "rms_norm: weight [5] does not fit the last axis of x [2, 4] (in RMSNorm)"});
-}
-
-TEST_CASE("Norm") {
-  for (const NormKind kind : {NormKind::layer_norm, NormKind::rms_norm})
-    for (const bool bias : {true, false})
-      for (const double eps : {1e-5, 0.25}) {
-        const bool rms = kind == NormKind::rms_norm;
-        check_module(
-            rms ? "RMSNorm" : "LayerNorm", [=](Generator&) { return Norm(kind, 5, eps, bias); },
-            [](const Norm& m, In x) { return m(x[0]); },
-            {.names = bias && !rms ? std::vector<std::string>{"weight", "bias"} : std::vector<std::string>{"weight"},
-             .inputs = {random_array({2, 3, 5}, 1)},
-             .error = [](const Norm& m) { m(Tensor(zeros_of(2, 4))); },
-             .error_text = rms ? "rms_norm: weight [5] does not fit the last axis of x [2, 4] (in RMSNorm)"
-                               : "layer_norm: weight [5] does not fit the last axis of x [2, 4] (in LayerNorm)"});
-      }
+TEST_CASE("LayerNorm, RMSNorm, and Norm of either kind") {
+  check_norm([](Generator&) { return RMSNorm(5); }, true, false);
+  for (const bool bias : {true, false}) {
+    check_norm([=](Generator&) { return LayerNorm(5, real(1e-5), bias); }, false, bias);
+    for (const bool rms : {true, false})
+      for (const double eps : {1e-5, 0.25})
+        check_norm([=](Generator&) { return Norm(rms ? NormKind::rms_norm : NormKind::layer_norm, 5, eps, bias); }, rms,
+                   bias, eps);
+  }
 }
 
 TEST_CASE("Norm starts and computes as LayerNorm and RMSNorm do, bit for bit") {

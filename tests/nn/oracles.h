@@ -1,4 +1,4 @@
-// The layers once more, in double and as plain loops, for oracles; and what initialisers are compared with.
+// The layers once more, in double and as plain loops, for oracles.
 #pragma once
 
 #include "tests/check_module.h"
@@ -16,21 +16,6 @@ inline const Value* optional_of(const Weights& w, const std::string& name) {
 /// `prefix` + "weight" [out, in] and, if there is one, "bias": x [n, in] -> [n, out].
 inline Row linear_oracle(const Weights& w, const std::string& prefix, const Row& x) {
   return linear_rows(x, w.at(prefix + "weight"), optional_of(w, prefix + "bias"));
-}
-
-/// FeedForward with GELU: x [n, C] -> [n, C].
-inline Row feed_forward_oracle(const Weights& w, const std::string& prefix, const Row& x,
-                               const std::function<double(double)>& f = gelu_oracle) {
-  return linear_oracle(w, prefix + "c_proj.", mapped(linear_oracle(w, prefix + "c_fc.", x), f));
-}
-
-/// Initial numbers are float32 in both builds: equal to PyTorch's in every bit.
-inline void check_float32(const Array& a, const std::vector<float>& expected) {
-  const std::vector<real> values = a.to_vector();
-  REQUIRE(values.size() == expected.size());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    CHECK_MESSAGE(static_cast<float>(values[i]) == expected[i], "number ", i);
-  for (const real v : values) CHECK(static_cast<real>(static_cast<float>(v)) == v);
 }
 
 /// sin(a i + b) for i = 0, 1, ...: numbers that are easily made again elsewhere.

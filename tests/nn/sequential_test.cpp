@@ -7,24 +7,6 @@
 namespace mote::test::sequential_test {
 namespace {
 
-TEST_CASE("Sequential") {
-  check_module(
-      "Sequential",
-      [](Generator& random) {
-        return Sequential{Linear(2, 5, random), Tanh(), Linear(5, 3, random)};
-      },
-      [](const Sequential& m, In x) { return m(x[0]); },
-      {.names = {"0.weight", "0.bias", "2.weight", "2.bias"},
-       .inputs = {random_array({4, 2}, 1)},
-       .oracle =
-           [](const Weights& w, const std::vector<Value>& x) {
-             const Row y = mapped(linear_oracle(w, "0.", x[0].x), [](double v) { return std::tanh(v); });
-             return linear_oracle(w, "2.", y);
-           },
-       .error = [](const Sequential& m) { m(Tensor(zeros_of(4, 3))); },
-       .error_text = "linear: x [4, 3] needs a last extent of 2 for weight [5, 2] (in 0)"});
-}
-
 TEST_CASE("Sequential inside Sequential, with dropout in training") {
   check_module(
       "Sequential",

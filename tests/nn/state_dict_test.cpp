@@ -36,17 +36,6 @@ struct Model : Layer<Model> {
   }
 };
 
-/// Every bit of a module's parameters and buffers.
-std::string bits_of(const Module& m) {
-  std::string all;
-  for (const StateEntry& e : state_dict(m)) {
-    const std::vector<real> values = e.read().to_vector();
-    all += e.name + text_of(e.shape);
-    all.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(real));
-  }
-  return all;
-}
-
 std::string joined(const std::vector<std::string>& list) {
   std::string text;
   for (const std::string& item : list) text += (text.empty() ? "" : " ") + item;
@@ -121,19 +110,12 @@ TEST_CASE("load: strict names every difference at once and changes nothing; othe
   CHECK(same_bits(large.head.weight.value(), small.table.weight.value()));
 }
 
-TEST_CASE(
-    "load: one wrong shape among 100, a checksum wrong in the last tensor, a failed read: the model is untouched") {
+TEST_CASE("load: a checksum wrong in the last tensor of 100, a failed read: the model is untouched") {
   const TempFolder folder;
-  Model from(1, 49), to(2, 49);
+  const Model from(1, 49);
+  Model to(2, 49);
   const std::string path = folder.path("x"), before = bits_of(to);
   CHECK(state_dict(to).size() == 100);
-  from.h[48].bias = Parameter(Array::zeros({5}));
-  save(from, path);
-  CHECK(error_of([&] { load(to, path); }) == "load: " + path +
-                                                 " does not fit this Model:"
-                                                 "\n  'h.48.bias' is [5] there and [4] here");
-  CHECK(bits_of(to) == before);
-  from.h[48].bias = Parameter(Array::full({4}, 7));
   save(from, path);
   std::string bytes = get_file(path);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);

@@ -18,10 +18,8 @@ constexpr double NaN = std::numeric_limits<double>::quiet_NaN(), inf = std::nume
 
 std::vector<Parameter> with_gradients() {
   std::vector<Parameter> list;
-  for (std::size_t k = 0; k < shapes.size(); ++k) {
-    list.emplace_back(Array::zeros(shapes[k]));
-    list.back().set_grad(made(shapes[k], [&](Index i) { return gradient(0, static_cast<Index>(k), i); }));
-  }
+  for (const Shape& shape : shapes) list.emplace_back(Array::zeros(shape));
+  give_gradients(list, 0);
   return list;
 }
 std::vector<real> gradients(const std::vector<Parameter>& list) {

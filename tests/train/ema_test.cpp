@@ -1,7 +1,6 @@
 // EMA against its formula; the scope with its weights, left in every way; its place in a checkpoint.
 #include "train/ema.h"
 
-#include "models/gpt.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
 #include "tests/train/optimizer_cases.h"
@@ -27,9 +26,7 @@ struct Pair : Layer<Pair> {
   }
 };
 void set(const Parameter& p, double x) { p.set(Array::full(p.shape(), static_cast<real>(x))); }
-double average_of(const EMA& ema) {
-  return static_cast<double>(ema.averages()[0].parameter.value().at({0}));
-}
+double average_of(const EMA& ema) { return static_cast<double>(ema.averages()[0].parameter.value().at({0})); }
 
 TEST_CASE("EMA: the first update copies, every other one keeps `decay` of the average") {
   const Pair m(1);
@@ -143,9 +140,7 @@ TEST_CASE("EMA: a checkpoint keeps it; its averages load as weights") {
   Pair averages(5);
   load_weights(averages, folder.path("run"), "ema");
   CHECK((averages.a.value().at({0}) == 2 && averages.table.at({0}) == 7));
-  GPTConfig config;
-  config.vocab_size = 3, config.block_size = 4, config.n_layer = 1, config.n_head = 1, config.n_embd = 4;
-  GPT gpt(config, Generator(1));
+  GPT gpt(least_gpt(), Generator(1));
   CHECK_THROWS_AS(load_weights(gpt, folder.path("run"), "ema"), Error);
 
   EMA another(other, {.decay = 0.75});

@@ -23,6 +23,25 @@ struct Valley : Layer<Valley> {
   void visit(Visitor& v) override { v("w", w); }
 };
 
+/// A valley and the way down it.
+struct Descent {
+  Valley m;
+  SGD optimizer;
+  std::vector<StepReport> told;
+  explicit Descent(double lr = 0.25) : optimizer(all_parameters(m), {.lr = lr}) {}
+  /// Notes what is told; o.on_step may end it.
+  double go(FitOptions o, const std::function<Tensor(Index)>& loss) {
+    o.on_step = [this, ends = o.on_step](const StepReport& r) {
+      told.push_back(r);
+      return !ends || ends(r);
+    };
+    return fit(optimizer, loss, o);
+  }
+  double go(const FitOptions& o) {
+    return go(o, [this](Index) { return m(8); });
+  }
+};
+
 /// a x + b, of which visit() may forget b.
 struct Line : Layer<Line> {
   Parameter a{Array::full({1}, 1)}, b{Array::full({1}, 1)};
@@ -60,59 +79,67 @@ TEST_CASE("fit: the first step finds a parameter that visit() forgot, and leaves
 }
 
 TEST_CASE("fit: tells of every step in order, after its update") {
-  const Valley m;
-  SGD optimizer(all_parameters(m), {.lr = 0.25});
-  m.w.set_grad(Array::full({1}, 100));  // whatever is there is cleared
-  std::vector<StepReport> told;
+  Descent d;
+  d.m.w.set_grad(Array::full({1}, 100));  // whatever is there is cleared
   std::vector<Index> computed;
-  const double last = fit(
-      optimizer,
-      [&](Index step) {
-        computed.push_back(step);
-        return m(8);
-      },
-      {.steps = 3, .grad_clip = 0, .on_step = [&](const StepReport& r) {
-         told.push_back(r);
-         CHECK(static_cast<double>(m.w.value().item()) == 8 - 8 / std::exp2(r.step + 1));  // halves the way each time
-         return true;
-       }});
+  const FitOptions o{
+      .steps = 3, .grad_clip = 0, .on_step = [&](const StepReport& r) {
+        CHECK(static_cast<double>(d.m.w.value().item()) == 8 - 8 / std::exp2(r.step + 1));  // half the way
+        return true;
+      }};
+  const double last = d.go(o, [&](Index step) {
+    computed.push_back(step);
+    return d.m(8);
+  });
   CHECK(computed == std::vector<Index>{0, 1, 2});
-  REQUIRE(told.size() == 3);
+  REQUIRE(d.told.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(told[i].step == static_cast<Index>(i));
-    CHECK(told[i].steps == 3);
-    CHECK(told[i].loss == 64 / std::pow(4.0, i));  // before the update
-    CHECK(told[i].learning_rate == 0.25);
-    CHECK(told[i].grad_norm == 16 / std::exp2(i));  // of 2 (w - target)
+    const StepReport& r = d.told[i];
+    CHECK((r.step == static_cast<Index>(i) && r.steps == 3 && r.learning_rate == 0.25));
+    CHECK(r.loss == 64 / std::pow(4.0, i));   // before the update
+    CHECK(r.grad_norm == 16 / std::exp2(i));  // of 2 (w - target)
   }
-  CHECK(last == 4);
-  CHECK(optimizer.steps() == 3);
+  CHECK((last == 4 && d.optimizer.steps() == 3));
 }
 
-TEST_CASE("fit: on_step ends the training early; no steps are no steps") {
-  const Valley m;
-  SGD optimizer(all_parameters(m), {.lr = 0.25});
-  const auto loss = [&](Index) { return m(8); };
-  const double last =
-      fit(optimizer, loss, {.steps = 100, .grad_clip = 0, .on_step = [](const StepReport& r) { return r.step < 1; }});
-  CHECK(last == 16);
-  CHECK(optimizer.steps() == 2);
-  CHECK(fit(optimizer, loss, {.steps = 0}) == 0);
-  CHECK(optimizer.steps() == 2);
-  CHECK(error_of([&] { fit(optimizer, loss, {.steps = -1}); }) == "fit: steps -1 must be at least 0");
+TEST_CASE("fit: on_step ends the training early; no steps are no steps, nor is a first step at the end") {
+  Descent d;
+  CHECK(d.go({.steps = 100, .grad_clip = 0, .on_step = [](const StepReport& r) { return r.step < 1; }}) == 16);
+  CHECK((d.go({.steps = 0}) == 0 && d.go({.steps = 5, .first_step = 5}) == 0));
+  CHECK(d.optimizer.steps() == 2);
+  CHECK(error_of([&] { d.go({.steps = -1}); }) == "fit: steps -1 must be at least 0");
+  for (const Index first : {6, -1})
+    CHECK(error_of([&] { d.go({.steps = 5, .first_step = first}); }) ==
+          "fit: first_step " + std::to_string(first) + " must be 0 to steps 5");
 }
 
-TEST_CASE("fit: a loss that is not finite is an error and leaves the weights of the step before") {
+TEST_CASE("fit: saves after every n steps and at the end, also where on_step ended it") {
+  const auto saved = [](Index steps, Index every, Index stop) {
+    std::vector<Index> all;
+    Descent().go({.steps = steps,
+                  .on_step = [=](const StepReport& r) { return r.step + 1 != stop; },
+                  .save = [&](Index n) { all.push_back(n); },
+                  .save_every = every});
+    return all;
+  };
+  using Steps = std::vector<Index>;
+  CHECK((saved(7, 3, 0) == Steps{3, 6, 7} && saved(6, 3, 0) == Steps{3, 6} && saved(6, 0, 0) == Steps{6}));
+  CHECK((saved(6, 4, 2) == Steps{2} && saved(6, 2, 2) == Steps{2} && saved(0, 2, 0).empty()));
+  CHECK(error_of([&] { saved(2, -1, 0); }) == "fit: save_every -1 must be at least 0");
+}
+
+TEST_CASE("fit: a loss or a gradient that is not finite is an error and leaves the weights of the step before") {
   for (const real bad : {nan, inf}) {
-    const Valley m;
-    SGD optimizer(all_parameters(m), {.lr = 0.25});
-    const std::string text = error_of([&] {
-      fit(optimizer, [&](Index step) { return step == 2 ? m(8) * bad : m(8); }, {.steps = 5, .grad_clip = 0});
-    });
+    Descent d;
+    const std::string text = error_of(
+        [&] { d.go({.steps = 5, .grad_clip = 0}, [&](Index step) { return step == 2 ? d.m(8) * bad : d.m(8); }); });
     CHECK(text.rfind("fit: the loss of step 2 is ", 0) == 0);
-    CHECK(m.w.value().item() == 6);
-    CHECK(optimizer.steps() == 2);
+    CHECK((d.m.w.value().item() == 6 && d.optimizer.steps() == 2));
   }
+  Descent d;
+  const std::string text = error_of([&] { d.go({.steps = 5}, [&](Index) { return sum(sqrt(d.m.w)); }); });
+  CHECK(text.rfind("fit: the gradient of step 0 is not finite (norm inf)", 0) == 0);
+  CHECK((d.m.w.value().item() == 0 && d.optimizer.steps() == 0));
 }
 
 TEST_CASE("fit: a loss that is no number is refused, and what it may come from named") {
@@ -132,11 +159,9 @@ TEST_CASE("fit: a loss that is no number is refused, and what it may come from n
 }
 
 TEST_CASE("fit: a step that fails leaves the learning rate of the step before") {
-  const Valley m;
-  SGD optimizer(all_parameters(m), {.lr = 0.25});
-  const auto schedule = [](Index step) { return step == 2 ? -1 : 0.1; };
-  CHECK_THROWS_AS(fit(optimizer, [&](Index) { return m(8); }, {.steps = 5, .schedule = schedule}), Error);
-  CHECK((optimizer.learning_rate() == 0.1 && optimizer.steps() == 2));
+  Descent d;
+  CHECK_THROWS_AS(d.go({.steps = 5, .schedule = [](Index step) { return step == 2 ? -1 : 0.1; }}), Error);
+  CHECK((d.optimizer.learning_rate() == 0.1 && d.optimizer.steps() == 2));
 }
 
 TEST_CASE("fit: a step that fails puts streams back; what on_step throws comes after the step") {
@@ -164,39 +189,18 @@ TEST_CASE("fit: a step that fails puts streams back; what on_step throws comes a
   CHECK(optimizer.steps() == 1);
 }
 
-TEST_CASE("fit: a gradient that is not finite is an error, and the weights stay") {
-  const Valley m;
-  SGD optimizer(all_parameters(m), {.lr = 0.25});
-  const std::string text = error_of([&] { fit(optimizer, [&](Index) { return sum(sqrt(m.w)); }, {.steps = 5}); });
-  CHECK(text.rfind("fit: the gradient of step 0 is not finite (norm inf)", 0) == 0);
-  CHECK(m.w.value().item() == 0);
-  CHECK(optimizer.steps() == 0);
-}
-
 TEST_CASE("fit: uses the schedule for each step, and says so") {
-  const Valley m;
-  SGD optimizer(all_parameters(m), {.lr = 99});
-  std::vector<double> told;
-  const auto halving = [](Index step) { return 0.5 / std::exp2(static_cast<double>(step)); };
-  fit(optimizer, [&](Index) { return m(8); },
-      {.steps = 3, .grad_clip = 0, .schedule = halving, .on_step = [&](const StepReport& r) {
-         told.push_back(r.learning_rate);
-         return true;
-       }});
-  CHECK(told == std::vector<double>{0.5, 0.25, 0.125});
-  CHECK(m.w.value().item() == 8);  // the first step, with 0.5, goes all the way
+  Descent d(99);
+  d.go({.steps = 3, .grad_clip = 0, .schedule = [](Index step) { return 0.5 / std::exp2(step); }});
+  for (std::size_t i = 0; i < 3; ++i) CHECK(d.told.at(i).learning_rate == 0.5 / std::exp2(i));
+  CHECK(d.m.w.value().item() == 8);  // the first step, with 0.5, goes all the way
 }
 
 TEST_CASE("fit: clips, and reports the norm before") {
-  const Valley m;
-  SGD optimizer(all_parameters(m), {.lr = 1});
-  double norm = 0;
-  fit(optimizer, [&](Index) { return m(8); }, {.steps = 1, .grad_clip = 0.5, .on_step = [&](const StepReport& r) {
-                                                 norm = r.grad_norm;
-                                                 return true;
-                                               }});
-  CHECK(norm == doctest::Approx(16));
-  CHECK(static_cast<double>(m.w.value().item()) == doctest::Approx(0.5).epsilon(1e-5));
+  Descent d(1);
+  d.go({.steps = 1, .grad_clip = 0.5});
+  CHECK(d.told.at(0).grad_norm == doctest::Approx(16));
+  CHECK(static_cast<double>(d.m.w.value().item()) == doctest::Approx(0.5).epsilon(1e-5));
 }
 
 /// A Valley beside parameters that its loss does not use.
@@ -285,10 +289,11 @@ TEST_CASE("fit: warm steps ask the system for no memory, and none stays in use" 
   CHECK(bytes.back() == bytes[4]);
 }
 
-void fit_nothing(Index batches) {
-  const Valley m;
-  SGD optimizer(all_parameters(m), {.lr = 1});
-  fit(optimizer, [&](Index) { return MeanLoss(m(8), 0); }, {.steps = 1, .gradient_accumulation_steps = batches});
+std::string error_of_nothing(Index batches) {
+  Descent d;
+  return error_of([&] {
+    fit(d.optimizer, [&](Index) { return MeanLoss(d.m(8), 0); }, {.steps = 1, .gradient_accumulation_steps = batches});
+  });
 }
 
 /// What a step of SGD with learning rate 1 takes from a model's weights, which is its gradient: of rows of 6 tokens,
@@ -334,21 +339,9 @@ TEST_CASE("fit: the gradient of several batches is that of all of them as one, w
       }
     }
   }
-  CHECK(error_of([] { fit_nothing(2); }) ==
+  CHECK(error_of_nothing(2) ==
         "fit: the loss of step 0 is a mean over nothing: every batch is empty, or every target ignored");
-  CHECK(error_of([] { fit_nothing(0); }) == "fit: gradient_accumulation_steps 0 must be at least 1");
-}
-
-TEST_CASE("fit: a first step beyond the last is an error; right at the end there is nothing left to do") {
-  const Valley m;
-  SGD optimizer(all_parameters(m), {.lr = 0.25});
-  const auto loss = [&](Index) { return m(8); };
-  CHECK(fit(optimizer, loss, {.steps = 5, .first_step = 5}) == 0);
-  CHECK(optimizer.steps() == 0);
-  CHECK(error_of([&] { fit(optimizer, loss, {.steps = 5, .first_step = 6}); }) ==
-        "fit: first_step 6 must be 0 to steps 5");
-  CHECK(error_of([&] { fit(optimizer, loss, {.steps = 5, .first_step = -1}); }) ==
-        "fit: first_step -1 must be 0 to steps 5");
+  CHECK(error_of_nothing(0) == "fit: gradient_accumulation_steps 0 must be at least 1");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "models/gpt.h"
 #include "train/optimizer.h"
 
 namespace mote::test {
@@ -47,6 +48,30 @@ inline std::vector<real> numbers(const Optimizer& o) {
   for (const Parameter& p : o.parameters())
     for (const real x : p.value().to_vector()) all.push_back(x);
   return all;
+}
+
+/// The four parameters' gradients of step s.
+inline void give_gradients(const std::vector<Parameter>& list, Index s) {
+  for (std::size_t k = 0; k < shapes.size(); ++k)
+    list[k].set_grad(made(shapes[k], [&](Index i) { return gradient(s, static_cast<Index>(k), i); }));
+}
+
+/// The smallest GPT, and its parameters as names_of() has them: the matrices of its block, and all that is no matrix.
+inline GPTConfig least_gpt() { return {.block_size = 4, .vocab_size = 5, .n_layer = 1, .n_head = 1, .n_embd = 4}; }
+inline const std::string gpt_matrices =
+    "transformer.h.0.attn.c_attn.weight+ transformer.h.0.attn.c_proj.weight+ transformer.h.0.mlp.c_fc.weight+ "
+    "transformer.h.0.mlp.c_proj.weight+ ";
+inline const std::string gpt_vectors =
+    "transformer.h.0.ln_1.weight transformer.h.0.ln_1.bias transformer.h.0.attn.c_attn.bias "
+    "transformer.h.0.attn.c_proj.bias transformer.h.0.ln_2.weight transformer.h.0.ln_2.bias "
+    "transformer.h.0.mlp.c_fc.bias transformer.h.0.mlp.c_proj.bias transformer.ln_f.weight transformer.ln_f.bias ";
+
+/// The names in all groups, those that decay with a +.
+inline std::string names_of(const Groups& groups) {
+  std::string text;
+  for (const ParameterGroup& group : groups)
+    for (const NamedParameter& p : group.parameters) text += p.name + (*group.weight_decay > 0 ? "+ " : " ");
+  return text;
 }
 
 inline bool same_bits(const std::vector<real>& a, const std::vector<real>& b) {

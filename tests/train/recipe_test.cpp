@@ -1,8 +1,8 @@
 // Recipes: the optimizers and schedules they name, what they refuse.
 #include "train/recipe.h"
 
-#include "models/gpt.h"
 #include "tests/tools.h"
+#include "tests/train/optimizer_cases.h"
 
 namespace mote::test::recipe_test {
 namespace {
@@ -13,33 +13,30 @@ std::vector<ScheduleKind> all_kinds() {
   return kinds;
 }
 
-TEST_CASE("recipe: the optimizer it names; AdamW decays matrices only, the others everything") {
-  const Linear m(3, 2, Generator(1));
-  Recipe r;
-  r.learning_rate = 0.25;
-  r.weight_decay = 0.5;
-  const std::unique_ptr<Optimizer> adamw = make_optimizer(r, m);
-  REQUIRE(adamw->groups().size() == 2);
-  CHECK(adamw->groups()[0].weight_decay == 0.5);
-  CHECK(adamw->groups()[1].weight_decay == 0.0);
-  CHECK(adamw->learning_rate() == 0.25);
-  CHECK(adamw->state().arrays.empty());
-  for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::sgd}) {
-    r.optimizer = kind;
-    const std::unique_ptr<Optimizer> other = make_optimizer(r, m);
-    REQUIRE(other->groups().size() == 1);
-    CHECK(other->groups()[0].weight_decay == 0.5);
-    CHECK(other->groups()[0].parameters.size() == 2);
-    for (const Parameter& p : parameters(m)) p.set_grad(Array::full(p.shape(), 1));
-    other->step();
-    CHECK(other->state().arrays.size() == (kind == OptimizerKind::adam ? 4u : 0u));
-  }
+TEST_CASE("recipe: the optimizer it names, with its betas; AdamW decays matrices only, the others everything") {
+  for (const OptimizerKind kind : {OptimizerKind::adamw, OptimizerKind::adam, OptimizerKind::sgd})
+    for (const double decay : {0.5, 0.0}) {
+      const Linear m(3, 2, Generator(1));
+      const std::unique_ptr<Optimizer> o = make_optimizer(
+          {.optimizer = kind, .learning_rate = 0.25, .beta1 = 0.5, .beta2 = 0.75, .weight_decay = decay}, m);
+      CHECK(o->learning_rate() == 0.25);
+      REQUIRE(o->groups().size() == (kind == OptimizerKind::adamw ? 2 : 1));
+      CHECK(o->groups()[0].weight_decay == decay);
+      CHECK(o->groups().back().weight_decay == (kind == OptimizerKind::adamw ? 0 : decay));
+      for (const real g : {real(1), real(2)}) {
+        for (const Parameter& p : parameters(m)) p.set_grad(Array::full(p.shape(), g));
+        CHECK(o->step() == 2);
+      }
+      const OptimizerState state = o->state();
+      CHECK(state.arrays.size() == (kind == OptimizerKind::sgd ? 0 : 4));
+      if (kind == OptimizerKind::sgd || decay > 0) continue;  // Adam's decay is part of its moments
+      CHECK(state.arrays.at("bias.exp_avg").at({0}) == real(0.5 * 0.5 * 1 + 0.5 * 2));
+      CHECK(state.arrays.at("bias.exp_avg_sq").at({0}) == real(0.75 * 0.25 * 1 + 0.25 * 4));
+    }
 }
 
 TEST_CASE("recipe: muon orthogonalizes hidden matrices and has the betas for the rest") {
-  GPTConfig config;
-  config.vocab_size = 5, config.block_size = 4, config.n_layer = 1, config.n_head = 1, config.n_embd = 4;
-  const GPT m(config, Generator(1));
+  const GPT m(least_gpt(), Generator(1));
   Recipe r;
   CHECK(set_field(r, "optimizer", "muon"));
   r.beta1 = 0.5, r.beta2 = 0.75, r.weight_decay = 0.25;
@@ -52,26 +49,6 @@ TEST_CASE("recipe: muon orthogonalizes hidden matrices and has the betas for the
   CHECK(state.arrays.contains("transformer.h.0.attn.c_attn.weight.momentum_buffer"));
   CHECK(state.arrays.at("transformer.wte.weight.exp_avg").at({0, 0}) == real(0.5));
   CHECK(state.arrays.at("transformer.ln_f.bias.exp_avg_sq").at({0}) == real(0.25));
-}
-
-TEST_CASE("recipe: beta1 and beta2 are the optimizer's") {
-  const auto weight_after = [](OptimizerKind kind, double beta1, double beta2) {
-    const Linear m(3, 2, Generator(1));
-    Recipe r;
-    r.optimizer = kind, r.beta1 = beta1, r.beta2 = beta2, r.weight_decay = 0;
-    const std::unique_ptr<Optimizer> o = make_optimizer(r, m);
-    for (const real g : {real(1), real(2)}) {
-      for (const Parameter& p : parameters(m)) p.set_grad(Array::full(p.shape(), g));
-      o->step();
-    }
-    const OptimizerState state = o->state();
-    CHECK(state.arrays.at("bias.exp_avg").at({0}) == doctest::Approx((1 - beta1) * (beta1 + 2)));
-    CHECK(state.arrays.at("bias.exp_avg_sq").at({0}) == doctest::Approx((1 - beta2) * (beta2 + 4)));
-  };
-  for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::adamw}) {
-    weight_after(kind, 0.9, 0.999);
-    weight_after(kind, 0.5, 0.75);
-  }
 }
 
 TEST_CASE("recipe: cosine falls to a tenth, constant stays, both after the warm-up") {
@@ -160,20 +137,21 @@ TEST_CASE("recipe: fields by name; what cannot be is refused") {
   CHECK(Recipe().data_seed == 1);
   CHECK(error_of([&] { set_field(r, "schedule", "square"); }) ==
         "schedule 'square' is none of cosine, linear, wsd, constant");
-  CHECK(error_of([] { fit_options({.max_iters = -1}); }) == "recipe: max_iters -1 must be at least 0");
-  CHECK(error_of([] { fit_options({.gradient_accumulation_steps = 0}); }) ==
-        "recipe: gradient_accumulation_steps 0 must be at least 1");
-  CHECK(error_of([] { fit_options({.grad_clip = -1}); }) == "recipe: grad_clip -1 must be at least 0");
-  CHECK(error_of([] { fit_options({.eval_interval = -1}); }) == "recipe: eval_interval -1 must be at least 0");
-  CHECK(error_of([] { fit_options({.eval_iters = 0}); }) ==
-        "recipe: eval_iters 0 must be at least 1, and at most 10000000 sequences in batches of 64");
-  CHECK(fit_options({.gradient_accumulation_steps = 3}).gradient_accumulation_steps == 3);
-  CHECK(error_of([] { fit_options({.batch_size = 0}); }) == "recipe: batch_size 0 must be 1 to 1000000");
-  CHECK(error_of([] { fit_options({.warmup_iters = -1}); }) == "recipe: warmup_iters -1 must be at least 0");
-  CHECK(error_of([] { fit_options({.lr_decay_iters = -2}); }) == "recipe: lr_decay_iters -2 must be at least 0");
   CHECK(set_field(r, "lr_decay_iters", "7"));
   CHECK(r.lr_decay_iters == 7);
-  CHECK(error_of([] { fit_options({.min_lr = 1}); }) == "recipe: min_lr 1 must be 0 to learning_rate 0.001");
+  CHECK(fit_options({.gradient_accumulation_steps = 3}).gradient_accumulation_steps == 3);
+  const std::pair<Recipe, std::string> refused[] = {
+      {{.max_iters = -1}, "max_iters -1 must be at least 0"},
+      {{.batch_size = 0}, "batch_size 0 must be 1 to 1000000"},
+      {{.gradient_accumulation_steps = 0}, "gradient_accumulation_steps 0 must be at least 1"},
+      {{.min_lr = 1}, "min_lr 1 must be 0 to learning_rate 0.001"},
+      {{.warmup_iters = -1}, "warmup_iters -1 must be at least 0"},
+      {{.lr_decay_iters = -2}, "lr_decay_iters -2 must be at least 0"},
+      {{.grad_clip = -1}, "grad_clip -1 must be at least 0"},
+      {{.eval_interval = -1}, "eval_interval -1 must be at least 0"},
+      {{.eval_iters = 0}, "eval_iters 0 must be at least 1, and at most 10000000 sequences in batches of 64"}};
+  for (const auto& [recipe, text] : refused)
+    CHECK(error_of([&, wrong = recipe] { fit_options(wrong); }) == "recipe: " + text);
 }
 
 }  // namespace

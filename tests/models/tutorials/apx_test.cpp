@@ -58,7 +58,6 @@ TEST_CASE("apx: the page's example, 8 heads of width 512 on [32, 100, 512], 1,05
   const NoGrad no_grad;
   CHECK(multihead_attn(input_tensor, input_tensor, input_tensor).shape() == Shape{32, 100, 512});
   CHECK(parameter_count(multihead_attn) == 1'050'624);
-  CHECK(parameter_count(multihead_attn) == 4 * (512 * 512 + 512));
   CHECK(multihead_attn.d_k == 64);
 }
 

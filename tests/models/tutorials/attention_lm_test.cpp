@@ -1,4 +1,4 @@
-// AttentionLM: check_module, the model by hand, its draws, its loss, what it refuses.
+// AttentionLM: check_module, the model by hand, its loss, what it refuses. Its draws: repeat_vectors_test.
 #include "models/tutorials/attention_lm.h"
 
 #include "engine/io/text/fields.h"
@@ -34,19 +34,6 @@ TEST_CASE("AttentionLM is embedding, waves, attention and a head: equal to these
   const Tensor y = linear_by_hand(w, "head", attention_by_hand(w, "attn.", x, 2, {}, {}, &weights));
   CHECK(same_bits(m(ids).array(), y.array()));
   CHECK(same_bits(attention_maps(m, ids).at(0).weights, weights));
-}
-
-TEST_CASE("AttentionLM draws its table twice, then the layers in order") {
-  Generator random(3), again(3);
-  const AttentionLM m(tiny, random);
-  const Init draw = again;
-  draw.normal({5, 4}, 0, 1);
-  CHECK(same_bits(m.token.weight.value(), draw.normal({5, 4}, 0, 0.02)));
-  const SelfAttention attn(4, 2, again);
-  const Linear head(4, 5, again);
-  CHECK(same_bits(m.attn.c_proj.weight.value(), attn.c_proj.weight.value()));
-  CHECK(same_bits(m.head.bias.value(), head.bias.value()));
-  CHECK(random.get_state() == again.get_state());
 }
 
 TEST_CASE("AttentionLM: dropout is on the weights and on the output") {

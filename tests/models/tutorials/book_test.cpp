@@ -43,20 +43,14 @@ TEST_CASE("book: CausalAttention, MultiHeadAttentionWrapper, MultiHeadAttention"
                               Index(2));
 }
 
-/// float32 numbers, digit by digit.
-void check_float_digits(const Vector& expected, const Array& got) {
-  const std::vector<real> wide = got.to_vector();
-  check_digits(expected, std::vector<float>(wide.begin(), wide.end()));
-}
-
 /// The run `name` of the file, from the module to the next draw after it. Counts what it compared.
 template <class M>
 std::size_t check_run(const VectorFile& file, const std::string& name, const M& m, const Shape& shape,
                       const Generator& random) {
   const Tensor x = Tensor(Init(random).normal(shape, 0, 1)).requires_grad_();
-  check_float_digits(file[name + ".input"], x.array());
+  check_digits(file[name + ".input"], x.array());
   const std::vector<NamedParameter> named = named_parameters(m);
-  for (const NamedParameter& p : named) check_float_digits(file[name + ".weight." + p.name], p.parameter.value());
+  for (const NamedParameter& p : named) check_digits(file[name + ".weight." + p.name], p.parameter.value());
   const Tensor output = m(x);
   check_near(file[name + ".output"], output.array(), 1e-6);
   const Tensor loss = mean(output * output);
@@ -64,7 +58,7 @@ std::size_t check_run(const VectorFile& file, const std::string& name, const M& 
   loss.backward();
   check_near(file[name + ".grad.input"], x.grad(), 1e-6);
   for (const NamedParameter& p : named) check_near(file[name + ".grad." + p.name], p.parameter.grad(), 1e-6);
-  check_float_digits(file[name + ".next"], Init(random).uniform({3}, 0, 1));
+  check_digits(file[name + ".next"], Init(random).uniform({3}, 0, 1));
   return 5 + 2 * named.size();
 }
 

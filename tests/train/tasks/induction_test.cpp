@@ -39,22 +39,14 @@ TEST_CASE("induction task: rows begin again after `shortest` to `length` letters
     const std::size_t period = counted + 1;
     periods.insert(period);
     CHECK(period_of(x, 4) <= period);
+    const auto end = x.begin() + static_cast<std::ptrdiff_t>(period_of(x, 4));  // before it no letter comes twice
+    CHECK(std::set<Index>(x.begin(), end).size() == period_of(x, 4));
     for (std::size_t t = 0; t < 12; ++t) {
       CHECK(y[t] == (t + 1 < period ? -1 : x[t + 1 - period]));
       CHECK((t + 1 == 12 || t + 1 < period || y[t] == x[t + 1]));
     }
   }
   CHECK(periods == std::set<std::size_t>{4, 5, 6});
-}
-
-TEST_CASE("induction task: before the repetition no letter comes twice") {
-  const InductionTask task({.symbols = 5, .shortest = 2, .length = 5});
-  const Batch batch = task.batch(100, Split::train, Generator(1));
-  for (Index b = 0; b < 100; ++b) {
-    const Sequence x = row_of(batch.ids, b);
-    const std::size_t period = period_of(x, 2);
-    CHECK(std::set<Index>(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(period)).size() == period);
-  }
 }
 
 TEST_CASE("induction task: where to look is one further than the same letter one period back") {
@@ -77,12 +69,12 @@ TEST_CASE("induction task: the answer is up to four letters, of short rows all b
 }
 
 TEST_CASE("induction task: what it refuses") {
-  CHECK(error_of([] { InductionTask({.symbols = 1}); }) == "InductionTask: symbols 1 must be 2 to 1000000");
-  CHECK(error_of([] { InductionTask({.length = 1}); }) == "InductionTask: length 1 must be 2 to 1000000");
-  CHECK(error_of([] { InductionTask({.shortest = 9, .length = 8}); }) ==
-        "InductionTask: shortest 9 must be 1 to length 8");
-  CHECK(error_of([] { InductionTask({.symbols = 8, .length = 9}); }) ==
-        "InductionTask: length 9 must be at most symbols 8: no letter comes twice before all come again");
+  check_refused("induction",
+                {{{{"symbols", "1"}}, "InductionTask: symbols 1 must be 2 to 1000000"},
+                 {{{"length", "1"}}, "InductionTask: length 1 must be 2 to 1000000"},
+                 {{{"shortest", "9"}, {"length", "8"}}, "InductionTask: shortest 9 must be 1 to length 8"},
+                 {{{"symbols", "8"}, {"length", "9"}},
+                  "InductionTask: length 9 must be at most symbols 8: no letter comes twice before all come again"}});
 }
 
 }  // namespace

@@ -44,9 +44,8 @@ TEST_CASE("modular addition task: training and test pairs are all there are; a f
 }
 
 TEST_CASE("modular addition task: what it refuses") {
-  CHECK(error_of([] { ModularAdditionTask({.modulus = 4}); }) == "ModularAdditionTask: modulus 4 must be 5 to 1000");
-  CHECK(error_of([] { ModularAdditionTask({.training = 100}); }) ==
-        "ModularAdditionTask: training 100 must be 1 to 99");
+  check_refused("modular_addition", {{{{"modulus", "4"}}, "ModularAdditionTask: modulus 4 must be 5 to 1000"},
+                                     {{{"training", "100"}}, "ModularAdditionTask: training 100 must be 1 to 99"}});
 }
 
 }  // namespace mote::test::modular_addition_test

@@ -27,8 +27,8 @@ TEST_CASE("repeat task: one id per row, again and again, and it is the target to
 }
 
 TEST_CASE("repeat task: what it refuses") {
-  CHECK(error_of([] { RepeatTask({.symbols = 1, .length = 4}); }) == "RepeatTask: symbols 1 must be 2 to 1000000");
-  CHECK(error_of([] { RepeatTask({.symbols = 6, .length = 0}); }) == "RepeatTask: length 0 must be 1 to 1000000");
+  check_refused("repeat", {{{{"symbols", "1"}}, "RepeatTask: symbols 1 must be 2 to 1000000"},
+                           {{{"length", "0"}}, "RepeatTask: length 0 must be 1 to 1000000"}});
 }
 
 }  // namespace

@@ -41,12 +41,12 @@ struct Flawed : AnswerTask {
 Sequence backwards(const Sequence& prompt) { return {prompt.rbegin() + 1, prompt.rend()}; }
 
 bool noticed(Flaw flaw, const std::string& problem) {
-  const std::vector<std::string> all = task_problems(Flawed(flaw), backwards);
+  const std::vector<std::string> all = TaskCheck(Flawed(flaw), backwards).problems();
   return std::any_of(all.begin(), all.end(), [&](const std::string& p) { return p.rfind(problem, 0) == 0; });
 }
 
 TEST_CASE("check_task finds nothing in a task without mistakes, and each mistake in one with it") {
-  CHECK(task_problems(Flawed(Flaw::none), backwards) == std::vector<std::string>{});
+  CHECK(TaskCheck(Flawed(Flaw::none), backwards).problems().empty());
   CHECK(noticed(Flaw::answer, "an answer is not what the rule says"));
   CHECK(noticed(Flaw::target, "a target is not what the rule says"));
   CHECK(noticed(Flaw::seed, "another seed gives the same batch"));

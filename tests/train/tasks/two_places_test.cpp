@@ -31,19 +31,13 @@ TEST_CASE("two-places task: the target is the sum of the numbers one and three p
   CHECK(answers == seen);
 }
 
-TEST_CASE("two-places task: its defaults; what it refuses") {
-  const TwoPlacesTask task;
-  CHECK(task.options.modulus == 7);
-  CHECK(task.options.length == 16);
-  CHECK(error_of([] { TwoPlacesTask({.modulus = 1, .length = 16}); }) ==
-        "TwoPlacesTask: modulus 1 must be 2 to 1000000");
-  CHECK(TwoPlacesTask({.modulus = 1'000'000, .length = 4}).vocab_size() == 1'000'000);
-  CHECK(error_of([] { TwoPlacesTask({.modulus = 1'000'001, .length = 4}); }) ==
-        "TwoPlacesTask: modulus 1000001 must be 2 to 1000000");
-  CHECK(TwoPlacesTask({.modulus = 7, .length = 1'000'000}).block_size() == 1'000'000);
-  CHECK(error_of([] { TwoPlacesTask({.modulus = 7, .length = 1'000'001}); }) ==
-        "TwoPlacesTask: length 1000001 must be 1 to 1000000");
-  CHECK(error_of([] { TwoPlacesTask({.modulus = 7, .length = 3}); }) == "TwoPlacesTask: length 3 must be 4 to 1000000");
+TEST_CASE("two-places task: what it refuses") {
+  check_refused("two_places", {{{{"modulus", "1"}}, "TwoPlacesTask: modulus 1 must be 2 to 1000000"},
+                               {{{"modulus", "1000000"}}, "(no error)"},
+                               {{{"modulus", "1000001"}}, "TwoPlacesTask: modulus 1000001 must be 2 to 1000000"},
+                               {{{"length", "1000000"}}, "(no error)"},
+                               {{{"length", "1000001"}}, "TwoPlacesTask: length 1000001 must be 1 to 1000000"},
+                               {{{"length", "3"}}, "TwoPlacesTask: length 3 must be 4 to 1000000"}});
 }
 
 }  // namespace
