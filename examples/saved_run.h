@@ -105,7 +105,7 @@ inline RunSettings read_settings(const SafetensorsFile& file, const std::string&
 inline CommandLine read_command_line(int argc, char** argv) {
   CommandLine line(argc, argv);
   for (CommandLine::Given& g : line.given)
-    if (g.where.empty() && is_task(g.name)) g = {"task", g.name, true, "--"};
+    if (g.where.empty()) g = {"task", g.name, true, "--"};
   if (const std::string config = line.peek("config", ""); !config.empty()) line.add_file(config);
   for (const char* const option : {"out_dir", "resume", "config", "text"})
     if (line.peek(option, "?").empty()) throw UsageError(std::string("--") + option + " needs a path");

@@ -31,7 +31,7 @@ expect(0 "--text [^\n]*\\[a␛b\\]" "^$" "--text=a${escape}b" --help)
 # An option that the task or the model does not have is a mistake, never ignored.
 expect(2 "^$" "^[^\n]*unknown option --n_hed for --task copy \\(did you mean --n_head\\?\\)\n$" --n_hed 2)
 expect(2 "^$" "^[^\n]*unknown option --zzzzzzzz for --task [^\n]* \\(--help lists them all\\)\n$" --zzzzzzzz)
-expect(2 "^$" "^[^\n]*unknown option copies for [^\n]*\n$" copies)
+expect(2 "^$" "^[^\n]*task 'copies' is none of addition, [^\n]*\n$" copies)
 expect(2 "^$" "^[^\n]*unknown option --symbols for --task two_places [^\n]*\n$" --task two_places --symbols 5)
 expect(2 "^$" "^[^\n]*unknown option --modulus for --task copy [^\n]*\n$" --modulus 5)
 
@@ -46,6 +46,12 @@ expect(2 "^$" "^[^\n]*n_embd 64 is not divisible by n_head 3\n$" --seeds 1-2 --n
 expect(2 "^$" "^[^\n]*--jobs is for --seeds\n$" --jobs 2)
 expect(1 "\n1 [^\n]* %  [^\n]*\n.*right: worst [0-9.]+ %, median [0-9.]+ %; stated: >= 99.9 %, which does not hold\n$" "^$" --seeds 1-2
   --jobs 2 --max_iters 2 --sequences 5)
+expect(1 "" "^$" --seeds 1-2 --max_iters 80 --sequences 50 --symbols 3 --length 3)
+string(REGEX MATCH "\n1 +[0-9.]+ +([0-9]+)\\.0 %.*\n2 +[0-9.]+ +([0-9]+)\\.0 %.*worst ([0-9]+)\\.0 %, median ([0-9]+)\\.0 %" found "${stdout}")
+math(EXPR twice "2 * ${CMAKE_MATCH_4} - ${CMAKE_MATCH_1} - ${CMAKE_MATCH_2}")
+if(CMAKE_MATCH_1 EQUAL CMAKE_MATCH_2 OR NOT twice EQUAL 0)
+  message(SEND_ERROR "the median of two seeds is not their mean, or both are alike:\n${stdout}")
+endif()
 foreach(jobs IN ITEMS 1 2)  # a run that fails ends them all
   file(REMOVE_RECURSE ${WORK_DIR}/seeds)
   file(WRITE ${WORK_DIR}/seeds/seed-1/log.jsonl "")

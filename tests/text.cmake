@@ -37,6 +37,18 @@ if(EXISTS ${WORK_DIR}/never)
   message(SEND_ERROR "a run that could not be kept left a folder")
 endif()
 
+# Of an example of 300 characters, here all that is held out, the report shows the last ones.
+set(counted)
+foreach(i RANGE 1001 1602)
+  string(APPEND counted "${i}:")
+endforeach()
+file(WRITE ${WORK_DIR}/counted.txt "${counted}")
+run(0 "" ${TRAIN} --text counted.txt --n_layer 1 --n_embd 4 --n_head 1 --block_size 300 --max_iters 1 --out_dir counted)
+file(STRINGS ${WORK_DIR}/counted/report.html tokens REGEX "\"tokens\":")
+if(NOT tokens MATCHES "\"1\",\":\",\"1\",\"6\",\"0\",\"2\"],\"colours")
+  message(SEND_ERROR "the report does not show the end of the example: ${tokens}")
+endif()
+
 # A run that was stopped goes on with its text, and refuses another one.
 run(0 "going on" ${TRAIN} --resume char --max_iters 4)
 run(2 "^[^\n]*n_layer 7 contradicts the run in char, which has 1 " ${TRAIN} --resume char --n_layer 7)

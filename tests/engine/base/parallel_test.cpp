@@ -81,10 +81,21 @@ TEST_CASE("parallel_for: the first exception comes home, and the pool goes on") 
 }
 
 TEST_CASE("parallel_for: after an exception chunks not yet begun are dropped") {
-  const Hardware use(kernels::table(), 1);
-  int begun = 0;
-  CHECK(error_of([&] { parallel_for(100, 1, [&](Index i, Index) { check(++begun < 3, "at ", i); }); }) == "at 2");
-  CHECK(begun == 3);
+  {
+    const Hardware use(kernels::table(), 1);
+    int begun = 0;
+    CHECK(error_of([&] { parallel_for(100, 1, [&](Index i, Index) { check(++begun < 3, "at ", i); }); }) == "at 2");
+    CHECK(begun == 3);
+  }
+  const Hardware use(kernels::table(), 2);
+  std::atomic<int> begun{0};
+  const auto first = [&](Index i, Index) {
+    ++begun;
+    check(i > 0, "the first of the caller's fifty");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // a helper has fifty, too, and may end them
+  };
+  CHECK(error_of([&] { parallel_for(200, 1, first); }) == "the first of the caller's fifty");
+  CHECK(begun < 140);
 }
 
 TEST_CASE("parallel_for: nested calls run inline, and their exceptions pass through both") {

@@ -41,6 +41,8 @@ TEST_CASE("runs_table: the settings that differ, and what came of each run") {
   CHECK(runs[0].steps.size() == 12);
   CHECK(runs[0].evaluations.size() == 3);
   CHECK(runs[0].seconds > 0);
+  put_file(folder.path("a") + "/rates.jsonl", "{\"step\":4,\"seconds\":2}\n{\"step\":8,\"seconds\":1.5}\n{\"st");
+  CHECK(read_run(folder.path("a")).seconds == 3.5);  // of two processes, the second cut off
   const ReportTable table = runs_table(runs);
   CHECK(table.columns == std::vector<std::string>{"run", "learning_rate", "seed", "steps", "training loss",
                                                   "held-out loss", "best", "right", "seconds"});
