@@ -13,13 +13,14 @@ const OpFunction product = [](In x) { return matmul(x[0], x[1]); };
 /// Rank 2 by rank 2, or equal batches of them.
 const Oracle oracle = [](const std::vector<Value>& in) {
   const Index m = in[0].shape[-2], k = in[0].shape[-1], n = in[1].shape[-1];
+  const auto at = [](Index i) { return static_cast<std::size_t>(i); };
   std::vector<double> y;
   for (Index batch = 0; batch < (in[0].shape.rank() > 2 ? in[0].shape[0] : 1); ++batch)
     for (Index i = 0; i < m; ++i)
       for (Index j = 0; j < n; ++j) {
-        const double *const a = in[0].x.data() + (batch * m + i) * k, *const b = in[1].x.data() + batch * k * n + j;
         double total = 0;
-        for (Index p = 0; p < k; ++p) total += a[p] * b[p * n];
+        for (Index p = 0; p < k; ++p)
+          total += in[0].x[at((batch * m + i) * k + p)] * in[1].x[at((batch * k + p) * n + j)];
         y.push_back(total);
       }
   return y;
