@@ -235,7 +235,7 @@ void fused_and_joined() {
   const int alone = columns_changed(apart(x).array(), before_apart),
             mixed = columns_changed(separate(x).array(), before);
   std::printf(
-      "\n7. What the output projection is for. Silence the values of head 1 of 3: without an output projection %d of\n"
+      "\n7. What the output projection is for. Silence the values of head 0 of 3: without an output projection %d of\n"
       "   the 12 columns change, its own; with it %d do. It mixes what the heads found, so that every column of the\n"
       "   result can use all of them.\n",
       alone, mixed);

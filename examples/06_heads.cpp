@@ -39,7 +39,7 @@ void one_wide_beside_eight_narrow(const char* file) {
   const Tensor eight = narrow(x, x, x).second;
   const Array weights = select(cat({one, eight}, 1), 0, 0).array();  // [9, 5, 5]
   std::vector<std::string> names{"1 x 64"};
-  for (int head = 1; head <= 8; ++head) names.push_back(std::to_string(head) + " of 8 x 8");
+  for (int head = 0; head < 8; ++head) names.push_back("head " + std::to_string(head));
   const std::vector<std::string> tokens{"x1", "x2", "x3", "x4", "x5"};
   const std::string title = "One head 64 wide beside eight heads 8 wide";
   std::printf("%s, on the same x [1, 5, 64] and with the same matrices\n%s", title.c_str(),
@@ -266,7 +266,7 @@ int lesson(const char* file) {
     for (std::size_t h = 0; h < learned.t1.size(); ++h) {
       std::printf(
           "  head %d of %d: %2.0f %% at x[t-1], %2.0f %% at x[t-3]; the one it prefers in a row gets %2.0f %%\n",
-          static_cast<int>(h + 1), static_cast<int>(learned.t1.size()), 100 * learned.t1[h], 100 * learned.t3[h],
+          static_cast<int>(h), static_cast<int>(learned.t1.size()), 100 * learned.t1[h], 100 * learned.t3[h],
           100 * learned.larger[h]);
       as_expected = as_expected && learned.t1[h] > 0.1 && learned.t3[h] > 0.1;
     }

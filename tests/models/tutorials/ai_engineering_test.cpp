@@ -101,7 +101,11 @@ TEST_CASE("ai_engineering: what is refused") {
         "MultiHeadSelfAttention: width 8 and heads 0 must be at least 1");
   CHECK(error_of([&] { MultiHeadSelfAttention(8, 2, 0, random); }) ==
         "MultiHeadSelfAttention: max_context_length 0 must be at least 1");
+  CHECK(error_of([&] { MultiHeadSelfAttention(0, 2, 8, random); }) ==
+        "MultiHeadSelfAttention: width 0 and heads 2 must be at least 1");
   const MultiHeadSelfAttention attn(16, 4, 8, random);
+  CHECK(error_of([&] { attn(Tensor(zeros_of(5, 16))); }) ==
+        "MultiHeadSelfAttention: x [5, 16] must be [B, T, 16] (in MultiHeadSelfAttention)");
   CHECK(error_of([&] { attn(Tensor(zeros_of(2, 5, 32))); }) ==
         "MultiHeadSelfAttention: x [2, 5, 32] must be [B, T, 16] (in MultiHeadSelfAttention)");
 }
