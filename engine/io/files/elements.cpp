@@ -55,6 +55,27 @@ A read_as(const ByteSource& source, const StoredElements& stored, const SeeBytes
 
 }  // namespace
 
+std::vector<Index> read_counts(const JsonPlace& place) {
+  std::vector<Index> counts;
+  for (std::size_t i = 0; i < place.items().size(); ++i) {
+    counts.push_back(place.at(i).as_integer());
+    if (counts.back() < 0) place.at(i).fail("is below 0");
+  }
+  return counts;
+}
+
+Shape read_shape(const JsonPlace& place) {
+  const std::vector<Index> extents = read_counts(place);
+  if (extents.size() > Shape::max_rank)
+    place.fail("has " + text_of(extents.size()) + " axes, above the limit of " + text_of(Shape::max_rank));
+  Index product = 1;
+  for (const Index extent : extents) {
+    if (product > Shape::max_numel / std::max<Index>(extent, 1)) place.fail("has too many elements");
+    product *= std::max<Index>(extent, 1);
+  }
+  return Shape(extents);
+}
+
 ByteSource file_source(const std::string& path) {
   const auto file = std::make_shared<FileReader>(path);
   return {path, file->size(), [file](std::uint64_t offset, void* to, std::size_t n) { file->read(offset, to, n); }};

@@ -7,8 +7,14 @@
 #include <string_view>
 
 #include "engine/io/files/dtype.h"
+#include "engine/io/text/json.h"
 
 namespace mote {
+
+/// What a header says in numbers: counts, which are at least 0, and a shape. Errors: those of JsonPlace; a shape that
+/// mote does not have.
+std::vector<Index> read_counts(const JsonPlace& place);
+Shape read_shape(const JsonPlace& place);
 
 /// A source of bytes: a file, or a text in memory.
 struct ByteSource {

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 
+#include "engine/base/check.h"
 #include "engine/io/files/file.h"
+#include "engine/io/text/json.h"
 
 namespace mote {
 namespace {
@@ -50,170 +51,76 @@ const char* descr_of(DType type) {
   return std::find_if(descrs.begin(), descrs.end(), [&](const auto& w) { return w.value == type; })->name;
 }
 
-class Parser {
- public:
-  Parser(std::string_view bytes, std::uint64_t size, std::string_view what) : bytes_(bytes), size_(size), what_(what) {}
-
-  NpyHeader header() {
-    find_dictionary();
-    dictionary();
-    end_of_header();
-    NpyHeader found{type_, fortran_order_, shape(), bytes_.size()};
-    const std::uint64_t there = size_ - found.data, needed = StoredElements{{}, type_, found.shape, 0}.bytes();
-    if (there != needed)
-      fail("there are " + std::to_string(there) + " bytes of elements, but shape " + text_of(found.shape) +
-           " of type '" + descr_of(type_) + "' takes " + std::to_string(needed));
-    return found;
+/// The dictionary of a header as JSON, byte for byte: Python writes other quotes, brackets and words, and a comma after
+/// the last entry.
+std::string json_of(std::string_view dictionary) {
+  std::string text(dictionary);
+  std::size_t comma = std::string::npos;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    constexpr std::string_view python = "'()", json = "\"[]";
+    const std::size_t which = python.find(text[i]);
+    if (which != std::string_view::npos) text[i] = json[which];
+    if (comma != std::string::npos && (text[i] == ']' || text[i] == '}')) text[comma] = ' ';
+    if (text[i] != ' ') comma = text[i] == ',' ? i : std::string::npos;
+    if (const std::string_view rest = dictionary.substr(i); rest.starts_with("True") || rest.starts_with("False"))
+      text[i] = rest[0] == 'T' ? 't' : 'f';
   }
+  return text;
+}
 
- private:
-  [[noreturn]] void fail(const std::string& rule) const { throw Error(std::string(what_) + ": " + rule); }
-  [[noreturn]] void fail_here(const std::string& rule) const { fail("byte " + std::to_string(at_) + ": " + rule); }
-
-  std::uint32_t little_endian(std::size_t at, std::size_t n) const {
+/// Finds the dictionary of the header with which the bytes begin: behind magic, version and length.
+std::string_view find_dictionary(std::string_view bytes, const std::string& what) {
+  const auto little_endian = [&](std::size_t at, std::size_t n) {
     std::uint32_t value = 0;
-    for (std::size_t i = n; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes_[at + i]);
+    for (std::size_t i = n; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
     return value;
-  }
+  };
+  const auto has = [&](std::size_t n) { check(bytes.size() >= n, what, ": the file is cut off within its header"); };
+  check(bytes.starts_with("\x93NUMPY"), what, ": this is no .npy file: it does not begin with \\x93NUMPY");
+  has(10);
+  const unsigned major = little_endian(6, 1), minor = little_endian(7, 1);
+  check(major >= 1 && major <= 3 && minor == 0, what, ": version ", major, ".", minor, " is none of 1.0, 2.0, 3.0");
+  const std::size_t at = major == 1 ? 10 : 12;
+  has(at);
+  const std::size_t length = little_endian(8, at - 8);
+  check(length <= header_limit, what, ": a header of ", length, " bytes is above the limit of ", header_limit);
+  has(at + length);
+  check(length > 0 && bytes[at + length - 1] == '\n', what, ": the header does not end with a newline");
+  return bytes.substr(at, length);
+}
 
-  /// Magic, version, length; afterwards the text that is left ends where the header does.
-  void find_dictionary() {
-    if (!bytes_.starts_with("\x93NUMPY")) fail("this is no .npy file: it does not begin with \\x93NUMPY");
-    const std::string cut = "the file is cut off within its header";
-    if (bytes_.size() < 10) fail(cut);
-    const unsigned major = little_endian(6, 1), minor = little_endian(7, 1);
-    if (major < 1 || major > 3 || minor != 0)
-      fail("version " + std::to_string(major) + "." + std::to_string(minor) + " is none of 1.0, 2.0, 3.0");
-    at_ = major == 1 ? 10 : 12;
-    if (bytes_.size() < at_) fail(cut);
-    const std::size_t length = little_endian(8, at_ - 8);
-    if (length > header_limit)
-      fail("a header of " + std::to_string(length) + " bytes is above the limit of " + std::to_string(header_limit));
-    if (bytes_.size() - at_ < length) fail(cut);
-    bytes_ = bytes_.substr(0, at_ + length);
-  }
-
-  char peek() const { return at_ < bytes_.size() ? bytes_[at_] : '\0'; }
-  bool take(char c) {
-    skip_space();
-    if (peek() != c) return false;
-    ++at_;
-    return true;
-  }
-  void want(char c) {
-    if (!take(c)) fail_here(std::string("'") + c + "' must stand here");
-  }
-  void skip_space() {
-    while (peek() == ' ') ++at_;
-  }
-
-  void dictionary() {
-    constexpr const char* keys[] = {"descr", "fortran_order", "shape"};
-    bool seen[3] = {};
-    want('{');
-    for (bool comma = true; !take('}'); comma = take(',')) {
-      if (!comma) want('}');
-      const std::size_t start = at_;
-      const std::string key(quoted("a key"));
-      want(':');
-      const std::ptrdiff_t which = std::find(std::begin(keys), std::end(keys), key) - keys;
-      if (which == 3) {
-        at_ = start;
-        fail_here("'" + key + "' is none of descr, fortran_order, shape");
-      }
-      if (std::exchange(seen[which], true)) fail("'" + key + "' occurs twice in the header");
-      if (which == 0) read_type();
-      if (which == 1) read_order();
-      if (which == 2) read_shape();
-    }
-    for (std::size_t i = 0; i < 3; ++i)
-      if (!seen[i]) fail(std::string("the header has no ") + keys[i]);
-  }
-
-  /// The text between single quotes: printable ASCII, no backslash.
-  std::string_view quoted(const char* purpose) {
-    if (!take('\'')) fail_here(std::string(purpose) + " in single quotes must stand here");
-    const std::size_t start = at_;
-    while (peek() != '\'') {
-      if (peek() < ' ' || peek() > '~' || peek() == '\\') fail_here(std::string(purpose) + " must be plain text");
-      ++at_;
-    }
-    return bytes_.substr(start, at_++ - start);
-  }
-
-  void read_type() {
-    skip_space();
-    if (peek() == '[') fail("arrays of structures are not supported");
-    const std::string_view descr = quoted("a type");
-    for (const Word<DType>& w : descrs)
-      if (descr == w.name) return void(type_ = w.value);
-    std::string shown(descr.substr(0, 40));
-    if (descr.find('O') != std::string_view::npos)
-      fail("type '" + shown + "' are Python objects, which only Python can read");
-    if (descr.starts_with('>'))
-      fail("type '" + shown + "' is big-endian: in Python, x.astype(x.dtype.newbyteorder('<')) makes it little-endian");
-    fail("type '" + shown + "' is none of " + all_names(descrs));
-  }
-
-  void read_order() {
-    skip_space();
-    const std::string_view rest = bytes_.substr(at_);
-    fortran_order_ = rest.starts_with("True");
-    if (!fortran_order_ && !rest.starts_with("False")) fail_here("True or False must stand here");
-    at_ += fortran_order_ ? 4 : 5;
-  }
-
-  void read_shape() {
-    want('(');
-    bool comma = true;
-    while (!take(')')) {
-      if (!comma) fail_here("',' or ')' must stand here");
-      skip_space();
-      const char* const start = bytes_.data() + at_;
-      Index extent = 0;
-      if (peek() < '0' || peek() > '9') fail_here("an extent must stand here, a whole number of at least 0");
-      const auto [end, error] = std::from_chars(start, bytes_.data() + bytes_.size(), extent);
-      if (error != std::errc()) fail_here("an extent is above 2^63 - 1");
-      if (*start == '0' && end != start + 1) fail_here("an extent must not start with a needless 0");
-      if (rank_ == Shape::max_rank) fail_here("there are more than " + std::to_string(rank_) + " axes");
-      extents_[rank_++] = extent;
-      at_ += static_cast<std::size_t>(end - start);
-      comma = take(',');
-    }
-    if (rank_ == 1 && !comma) fail("a shape of one axis is written with a comma, as (3,)");
-  }
-
-  void end_of_header() {
-    skip_space();
-    if (peek() != '\n' || at_ + 1 != bytes_.size())
-      fail_here("after the dictionary must stand nothing but spaces and, as the header's last byte, a newline");
-  }
-
-  Shape shape() const {
-    const std::span<const Index> extents(extents_.data(), rank_);
-    Index product = 1;
-    for (const Index extent : extents) {
-      if (extent > Shape::max_numel / product) fail("there are too many elements in shape " + text_of(extents));
-      product *= std::max<Index>(extent, 1);
-    }
-    return Shape(extents);
-  }
-
-  std::string_view bytes_;
-  std::uint64_t size_;
-  std::string_view what_;
-  std::size_t at_ = 0;
-  DType type_ = DType::f32;
-  bool fortran_order_ = false;
-  std::array<Index, Shape::max_rank> extents_{};
-  std::size_t rank_ = 0;
-};
+DType type_of(const JsonPlace& place, const std::string& what) {
+  check(!place.value().is(Json::Kind::array), what, ": arrays of structures are not supported");
+  const std::string &descr = place.as_string(), shown = detail::shortened(descr);
+  for (const Word<DType>& w : descrs)
+    if (descr == w.name) return w.value;
+  check(descr.find('O') == std::string::npos, what, ": type '", shown,
+        "' are Python objects, which only Python can read");
+  check(!descr.starts_with('>'), what, ": type '", shown,
+        "' is big-endian: in Python, x.astype(x.dtype.newbyteorder('<')) makes it little-endian");
+  check(false, what, ": type '", shown, "' is none of ", all_names(descrs));
+  return {};
+}
 
 /// The elements are known to fill the rest of the file. Errors: see load_npy.
 NpyHeader read_npy_header(const ByteSource& source) {
   std::string beginning(static_cast<std::size_t>(std::min<std::uint64_t>(source.size, header_limit + 12)), '\0');
   source.read(0, beginning.data(), beginning.size());
-  return Parser(beginning, source.size, source.name).header();
+  const std::string_view dictionary = find_dictionary(beginning, source.name);
+  const std::string what = source.name + ": header";
+  const Json json = parse_json(json_of(dictionary), what);
+  const JsonPlace entries(json, what);
+  for (const JsonMember& m : entries.members())
+    if (m.name != "descr" && m.name != "fortran_order" && m.name != "shape")
+      entries.at(m).fail("is none of descr, fortran_order, shape");
+  const NpyHeader header{type_of(entries.at("descr"), source.name), entries.at("fortran_order").as_bool(),
+                         read_shape(entries.at("shape")),
+                         static_cast<std::size_t>(dictionary.data() - beginning.data()) + dictionary.size()};
+  const std::uint64_t there = source.size - header.data,
+                      needed = StoredElements{{}, header.type, header.shape, 0}.bytes();
+  check(there == needed, source.name, ": there are ", there, " bytes of elements, but shape ", header.shape,
+        " of type '", descr_of(header.type), "' takes ", needed);
+  return header;
 }
 
 /// The header as numpy.save writes it: version 1.0, C order, padded so that the elements begin at a multiple of 64.

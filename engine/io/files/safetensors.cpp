@@ -22,50 +22,18 @@ struct TensorRule {
   }
 };
 
-DType read_dtype(const TensorRule& rule, const Json* value) {
-  rule(value, "its dtype is missing");
-  rule(value->is(Json::Kind::string), "its dtype must be a string");
-  const std::string& word = JsonPlace(*value).as_string();
-  for (const Word<DType>& w : words(DType{}))
-    if (word == w.name) return w.value;
-  rule(false, "its dtype ", Quoted{word}, " is unknown");
-  return {};
-}
-
-std::vector<Index> read_counts(const TensorRule& rule, const char* what, const Json* value) {
-  rule(value, "its ", what, " is missing");
-  rule(value->is(Json::Kind::array), "its ", what, " must be an array");
-  std::vector<Index> counts;
-  for (const Json& item : JsonPlace(*value).items()) {
-    rule(item.is(Json::Kind::integer), "its ", what, " must hold integers only");
-    counts.push_back(JsonPlace(item).as_integer());
-    rule(counts.back() >= 0, "its ", what, " must hold nothing below 0");
-  }
-  return counts;
-}
-
-Shape read_shape(const TensorRule& rule, const Json* value) {
-  const std::vector<Index> extents = read_counts(rule, "shape", value);
-  rule(extents.size() <= Shape::max_rank, "its shape has ", extents.size(), " axes, above the limit of ",
-       Shape::max_rank);
-  Index product = 1;
-  for (const Index extent : extents) {
-    const Index at_least_1 = std::max<Index>(extent, 1);
-    rule(product <= Shape::max_numel / at_least_1, "its shape ", extents, " has too many elements");
-    product *= at_least_1;
-  }
-  return Shape(extents);
-}
-
 TensorEntry read_entry(const std::string& file, const std::string& name, const Json& value) {
+  const JsonPlace fields(value, file, "tensor " + text_of(Quoted{name}));
+  const auto dtype = [&] {
+    const JsonPlace place = fields.at("dtype");
+    const std::string& word = place.as_string();
+    for (const Word<DType>& w : words(DType{}))
+      if (word == w.name) return w.value;
+    place.fail(text_of(Quoted{word}) + " is unknown");
+  };
+  TensorEntry entry{.name = name, .dtype = dtype(), .shape = read_shape(fields.at("shape"))};
+  const std::vector<Index> offsets = read_counts(fields.at("data_offsets"));
   const TensorRule rule{file, name};
-  rule(value.is(Json::Kind::object), "its value must be an object");
-  TensorEntry entry;
-  entry.name = name;
-  const JsonPlace fields(value);
-  entry.dtype = read_dtype(rule, fields.find("dtype"));
-  entry.shape = read_shape(rule, fields.find("shape"));
-  const std::vector<Index> offsets = read_counts(rule, "data_offsets", fields.find("data_offsets"));
   rule(offsets.size() == 2, "its data_offsets must be 2 integers, not ", offsets.size());
   rule(offsets[0] <= offsets[1], "it ends at byte ", offsets[1], ", before it begins at ", offsets[0]);
   entry.begin = static_cast<std::uint64_t>(offsets[0]), entry.end = static_cast<std::uint64_t>(offsets[1]);
@@ -78,14 +46,10 @@ TensorEntry read_entry(const std::string& file, const std::string& name, const J
 }
 
 Metadata read_metadata(const std::string& file, const Json& value) {
-  check(value.is(Json::Kind::object), file, ": __metadata__ must be an object");
+  const JsonPlace texts(value, file, detail::metadata_name);
   Metadata metadata;
-  const std::vector<JsonMember>& texts = JsonPlace(value).members();
-  metadata.reserve(texts.size());
-  for (const JsonMember& text : texts) {
-    check(text.value.is(Json::Kind::string), file, ": __metadata__: ", Quoted{text.name}, " must be a string");
-    metadata.emplace_back(text.name, JsonPlace(text.value).as_string());
-  }
+  metadata.reserve(texts.members().size());
+  for (const JsonMember& text : texts.members()) metadata.emplace_back(text.name, texts.at(text).as_string());
   std::sort(metadata.begin(), metadata.end());
   return metadata;
 }
