@@ -196,7 +196,8 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
   const Parts parts = split(x, ceil_div(wanted, batch.count));
   const bool few_sums = 2 * x.m * x.n <= (x.m + x.n) * sum_block && work <= sum_block << 24;  // beside A, B; in 64 MiB
   if (wanted > 1 && batch.count == 1 && x.k > sum_block && !x.bias && few_sums) return run_blocks_apart(x, batch);
-  const Index grain = parts.count() > 1 ? 1 : grain_for(static_cast<double>(work) * multiply_add_ns);
+  const double task_ns = static_cast<double>(work) * multiply_add_ns;
+  const Index grain = worth <= 1 ? batch.count : parts.count() > 1 ? 1 : grain_for(task_ns);
   parallel_for(batch.count * parts.count(), grain, [&](Index lo, Index hi) {
     for (Index task = lo; task < hi; ++task) {
       const Index at = task / parts.count();
@@ -212,13 +213,6 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
                                const real* bias) {
   const Index first = 0;
   run_in_tasks({table(), m, n, k, a, b, c, c_row, bias}, {1, &first, &first, 0});
-}
-
-/// The most rows of A that panels as wide as those of a single row allow at a time.
-Index rows_at_once(const Table& t, Index m) {
-  Index rows = 1;
-  while (rows < m && t.gemm_width(rows + 1) == t.gemm_width(1)) ++rows;
-  return rows;
 }
 
 }  // namespace
@@ -257,7 +251,9 @@ PackedWeight pack_weight(Index n, Index k, const real* w, real* panels) {
 
 void multiply_packed(Index m, const real* a, const PackedWeight& w, const real* bias, real* c) {
   const Product x{table(), m, w.n, w.k, {a, w.k, 1}, {w.panels, w.width, 1}, c, w.n, bias};
-  const Index rows = rows_at_once(x.t, m), panel = w.width * w.k, panels = ceil_div(w.n, w.width);
+  const Index panel = w.width * w.k, panels = ceil_div(w.n, w.width);
+  Index rows = 1;  // of A at a time: as many as tiles of a single row's width can have
+  while (rows < m && x.t.gemm_width(rows + 1) == x.t.gemm_width(1)) ++rows;
   // Panels are read at some 50 bytes a nanosecond, which a few rows hardly slow down.
   const double nanoseconds = static_cast<double>(ceil_div(m, rows) * panel) * sizeof(real) / 50;
   parallel_for(panels, even_grain(panels, nanoseconds), [&](Index lo, Index hi) {

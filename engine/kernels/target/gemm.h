@@ -119,10 +119,13 @@ void multiply_tile(const TileBlock& t, const real* a, Index a_k, const real* b, 
   Reg sum[rows][registers];
   for_registers<rows, registers>([&](int r, int v) __attribute__((always_inline)) { sum[r][v] = Reg::zero(); });
   multiply_add<rows, registers, copies>(t, a, a_k, b, copies ? t.copy + j * t.k : nullptr, load_b, sum);
-  if (t.add)
+  if (t.add) {
+    Index row = c_row;
+    asm("" : "+r"(c), "+r"(row));  // or tiles that do not add compute its addresses, too
     for_registers<rows, registers>([&](int r, int v) __attribute__((always_inline)) {
-      sum[r][v] = load(c + r * c_row, v) + sum[r][v];
+      sum[r][v] = load(c + r * row, v) + sum[r][v];
     });
+  }
   if (t.bias) {
     Reg bias[registers];
     for_registers<1, registers>([&](int, int v) __attribute__((always_inline)) { bias[v] = load(t.bias + j, v); });
@@ -181,9 +184,7 @@ Index gemm_width(Index rows) {
 struct RowsOfTiles {
   Index down, rows, taller;  // the first `taller` ones have a row more
   MOTE_INLINE explicit RowsOfTiles(Index all, bool tall = false)
-      : down(tall ? (all + tallest - 1) / tallest : tiles_down(all)),
-        rows(down == 1 ? all : all / down),
-        taller(all - rows * down) {}
+      : down(tall ? (all + tallest - 1) / tallest : tiles_down(all)), rows(all / down), taller(all - rows * down) {}
 };
 
 // Not inlined, as gemm_tiles() would save registers for them even where all is one tile.
