@@ -31,7 +31,8 @@ TensorEntry read_entry(const std::string& file, const std::string& name, const J
       if (word == w.name) return w.value;
     place.fail(text_of(Quoted{word}) + " is unknown");
   };
-  TensorEntry entry{.name = name, .dtype = dtype(), .shape = read_shape(fields.at("shape"))};
+  TensorEntry entry;
+  entry.name = name, entry.dtype = dtype(), entry.shape = read_shape(fields.at("shape"));
   const std::vector<Index> offsets = read_counts(fields.at("data_offsets"));
   const TensorRule rule{file, name};
   rule(offsets.size() == 2, "its data_offsets must be 2 integers, not ", offsets.size());
