@@ -119,6 +119,8 @@ TEST_CASE("safetensors: checksums are those of the elements") {
   CHECK(file.tensors()[1].crc32 == crc32("\1\0", 2));
   CHECK(text.find(R"("mote.crc32.tensors":"a505df1b 58c223be")") != std::string::npos);
   CHECK(*file.find_metadata("format") == "np");
+  const SafetensorsFile pieces = opened(file_of({{"long", Mask(Shape{600'000})}}));
+  CHECK(pieces.mask(pieces.tensors()[0]).numel() == 600'000);
 }
 
 TEST_CASE("safetensors: what cannot be written, in a sentence") {
