@@ -6,6 +6,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/io/files/file.h"
+#include "engine/io/text/json.h"
 
 namespace mote {
 namespace {

@@ -7,9 +7,10 @@
 #include <string_view>
 
 #include "engine/io/files/dtype.h"
-#include "engine/io/text/json.h"
 
 namespace mote {
+
+class JsonPlace;
 
 /// What a header says in numbers: counts, which are at least 0, and a shape. Errors: those of JsonPlace; a shape that
 /// mote does not have.

@@ -51,19 +51,24 @@ const char* descr_of(DType type) {
   return std::find_if(descrs.begin(), descrs.end(), [&](const auto& w) { return w.value == type; })->name;
 }
 
-/// The dictionary of a header as JSON, byte for byte: Python writes other quotes, brackets and words, and a comma after
-/// the last entry.
+/// The dictionary of a header as JSON, byte for byte: Python exchanges its quotes, brackets and first letters of words
+/// for JSON's, and may write a comma after the last entry.
 std::string json_of(std::string_view dictionary) {
   std::string text(dictionary);
+  bool quoted = false;
   std::size_t comma = std::string::npos;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    constexpr std::string_view python = "'()", json = "\"[]";
+  for (std::size_t i = 0, last = 0; i < text.size(); ++i) {
+    constexpr std::string_view python = "'\"()[]", json = "\"'[]()";
     const std::size_t which = python.find(text[i]);
-    if (which != std::string_view::npos) text[i] = json[which];
+    quoted ^= which == 0;
+    if (which < (quoted ? 2 : json.size())) text[i] = json[which];
+    if (quoted || text[i] == ' ') continue;
+    for (const char* const word : {"True", "False", "true", "false"})
+      if (dictionary.substr(i).starts_with(word)) text[i] ^= 'T' ^ 't';
     if (comma != std::string::npos && (text[i] == ']' || text[i] == '}')) text[comma] = ' ';
-    if (text[i] != ' ') comma = text[i] == ',' ? i : std::string::npos;
-    if (const std::string_view rest = dictionary.substr(i); rest.starts_with("True") || rest.starts_with("False"))
-      text[i] = rest[0] == 'T' ? 't' : 'f';
+    const bool follows_entry = text[last] != ',' && text[last] != '[' && text[last] != '{';
+    comma = text[i] == ',' && follows_entry ? i : std::string::npos;
+    last = i;
   }
   return text;
 }
@@ -85,21 +90,20 @@ std::string_view find_dictionary(std::string_view bytes, const std::string& what
   const std::size_t length = little_endian(8, at - 8);
   check(length <= header_limit, what, ": a header of ", length, " bytes is above the limit of ", header_limit);
   has(at + length);
-  check(length > 0 && bytes[at + length - 1] == '\n', what, ": the header does not end with a newline");
-  return bytes.substr(at, length);
+  const std::string_view dictionary = bytes.substr(at, length);
+  check(dictionary.find_first_of("\\\t\r\n") + 1 == length, what,
+        ": the header must end with its only newline, and without it hold no backslash and no tab");
+  check(dictionary.find("[(") == std::string_view::npos, what, ": arrays of structures are not supported");
+  return dictionary;
 }
 
 DType type_of(const JsonPlace& place, const std::string& what) {
-  check(!place.value().is(Json::Kind::array), what, ": arrays of structures are not supported");
   const std::string &descr = place.as_string(), shown = detail::shortened(descr);
-  for (const Word<DType>& w : descrs)
-    if (descr == w.name) return w.value;
   check(descr.find('O') == std::string::npos, what, ": type '", shown,
         "' are Python objects, which only Python can read");
   check(!descr.starts_with('>'), what, ": type '", shown,
         "' is big-endian: in Python, x.astype(x.dtype.newbyteorder('<')) makes it little-endian");
-  check(false, what, ": type '", shown, "' is none of ", all_names(descrs));
-  return {};
+  return by_name(what + ": type", descrs, shown).value;
 }
 
 /// The elements are known to fill the rest of the file. Errors: see load_npy.
@@ -107,7 +111,7 @@ NpyHeader read_npy_header(const ByteSource& source) {
   std::string beginning(static_cast<std::size_t>(std::min<std::uint64_t>(source.size, header_limit + 12)), '\0');
   source.read(0, beginning.data(), beginning.size());
   const std::string_view dictionary = find_dictionary(beginning, source.name);
-  const std::string what = source.name + ": header";
+  const std::string what = source.name + ": header as JSON";
   const Json json = parse_json(json_of(dictionary), what);
   const JsonPlace entries(json, what);
   for (const JsonMember& m : entries.members())
@@ -116,6 +120,8 @@ NpyHeader read_npy_header(const ByteSource& source) {
   const NpyHeader header{type_of(entries.at("descr"), source.name), entries.at("fortran_order").as_bool(),
                          read_shape(entries.at("shape")),
                          static_cast<std::size_t>(dictionary.data() - beginning.data()) + dictionary.size()};
+  check(header.shape.rank() != 1 || dictionary.find(',', dictionary.find('(')) < dictionary.find(')'), source.name,
+        ": a shape of one axis is written with a comma, as (3,)");
   const std::uint64_t there = source.size - header.data,
                       needed = StoredElements{{}, header.type, header.shape, 0}.bytes();
   check(there == needed, source.name, ": there are ", there, " bytes of elements, but shape ", header.shape,

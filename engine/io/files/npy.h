@@ -17,8 +17,8 @@ void save_npy(const std::string& path, const AnyArray& x);
 /// astype does (beyond its range to infinity). int8 to int64 and uint8 to uint32 become 64-bit integers. In C order it
 /// needs no memory beside the array's.
 /// Errors, in one sentence that opens with the source's name: every other type (objects, structures, big-endian,
-/// complex, uint64), a header that is no dictionary of NumPy's three entries or above 10,000 bytes, more than 8 axes,
-/// fewer or more bytes than the shape takes, a boolean that is neither 0 nor 1.
+/// complex, uint64), a header that is not what NumPy writes (spaces and the order of its three entries are free) or
+/// above 10,000 bytes, more than 8 axes, fewer or more bytes than the shape takes, a boolean that is neither 0 nor 1.
 AnyArray load_npy(const ByteSource& source);
 AnyArray load_npy(const std::string& path);
 

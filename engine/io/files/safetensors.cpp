@@ -23,16 +23,13 @@ struct TensorRule {
 };
 
 TensorEntry read_entry(const std::string& file, const std::string& name, const Json& value) {
-  const JsonPlace fields(value, file, "tensor " + text_of(Quoted{name}));
-  const auto dtype = [&] {
-    const JsonPlace place = fields.at("dtype");
-    const std::string& word = place.as_string();
-    for (const Word<DType>& w : words(DType{}))
-      if (word == w.name) return w.value;
-    place.fail(text_of(Quoted{word}) + " is unknown");
-  };
+  const std::string tensor = "tensor " + text_of(Quoted{name});
+  const JsonPlace fields(value, file, tensor);
+  const std::string type = detail::shortened(fields.at("dtype").as_string());
   TensorEntry entry;
-  entry.name = name, entry.dtype = dtype(), entry.shape = read_shape(fields.at("shape"));
+  entry.name = name;
+  entry.dtype = by_name(file + ": " + tensor + ": its dtype", words(DType{}), type).value;
+  entry.shape = read_shape(fields.at("shape"));
   const std::vector<Index> offsets = read_counts(fields.at("data_offsets"));
   const TensorRule rule{file, name};
   rule(offsets.size() == 2, "its data_offsets must be 2 integers, not ", offsets.size());
