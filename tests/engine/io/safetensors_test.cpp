@@ -119,7 +119,8 @@ TEST_CASE("safetensors: checksums are those of the elements") {
   CHECK(file.tensors()[1].crc32 == crc32("\1\0", 2));
   CHECK(text.find(R"("mote.crc32.tensors":"a505df1b 58c223be")") != std::string::npos);
   CHECK(*file.find_metadata("format") == "np");
-  const SafetensorsFile pieces = opened(file_of({{"long", Mask(Shape{600'000})}}));
+  const std::string long_text = file_of({{"long", Mask(Shape{600'000})}});
+  const SafetensorsFile pieces = opened(long_text);
   CHECK(pieces.mask(pieces.tensors()[0]).numel() == 600'000);
 }
 
