@@ -211,8 +211,10 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
 /// Apart from gemm(), or a small product would save the registers that this one needs.
 [[gnu::noinline]] void run_one(Index m, Index n, Index k, const Matrix& a, const Matrix& b, real* c, Index c_row,
                                const real* bias) {
+  const Product x{table(), m, n, k, a, b, c, c_row, bias};
   const Index first = 0;
-  run_in_tasks({table(), m, n, k, a, b, c, c_row, bias}, {1, &first, &first, 0});
+  if (m * n * k < worth_a_task) return run(x, {0, m, 0, n});
+  run_in_tasks(x, {1, &first, &first, 0});
 }
 
 }  // namespace
