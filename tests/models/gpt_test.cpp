@@ -86,6 +86,8 @@ TEST_CASE("GPTConfig: what the presets are") {
   const GPTConfig eight = llama.resized(3, 8, 64), six = llama.resized(1, 6, 48);
   CHECK((eight.n_layer == 3 && eight.n_head == 8 && eight.n_embd == 64 && eight.block.projections.n_kv_head == 4));
   CHECK((six.n_head == 6 && six.block.projections.n_kv_head == 0 && six.position == Position::rotary));
+  const GPTConfig small = gpt_config({{"n_layer", "3"}, {"preset", "llama"}}, 10, 8);  // in whatever order
+  CHECK((small.n_layer == 3 && small.position == Position::rotary && small.vocab_size == 10));
 }
 
 TEST_CASE("GPT: the number of parameters of every preset, worked out by hand") {

@@ -129,17 +129,15 @@ NpyHeader read_npy_header(const ByteSource& source) {
   return header;
 }
 
-/// The header as numpy.save writes it: version 1.0, C order, padded so that the elements begin at a multiple of 64.
+/// The header as numpy.save writes it: version 1.0, C order, and spaces up to 128 bytes. That is where it has room for the
+/// first extent to grow to 21 digits in place, whatever the eight extents are whose elements could be counted.
 std::string npy_header_text(DType type, const Shape& shape) {
-  std::string text = std::string("{'descr': '") + descr_of(type) + "', 'fortran_order': False, 'shape': (";
+  std::string text =
+      std::string("\x93NUMPY\x01\0v\0", 10) + "{'descr': '" + descr_of(type) + "', 'fortran_order': False, 'shape': (";
   for (int axis = 0; axis < shape.rank(); ++axis) text += (axis > 0 ? ", " : "") + std::to_string(shape[axis]);
   text += shape.rank() == 1 ? ",), }" : "), }";
-  // NumPy leaves room for the first extent to grow to 21 digits in place.
-  if (shape.rank() > 0) text.append(21 - std::to_string(shape[0]).size(), ' ');
-  text.append(64 - (10 + text.size() + 1) % 64, ' ');  // 64 spaces where none were needed, as NumPy has it
-  text += '\n';
-  const auto byte = [](std::size_t value) { return static_cast<char>(value & 255u); };
-  return std::string("\x93NUMPY\x01\0", 8) + byte(text.size()) + byte(text.size() >> 8) + text;
+  text.resize(127, ' ');
+  return text + '\n';
 }
 
 }  // namespace

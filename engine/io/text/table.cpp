@@ -7,7 +7,8 @@ namespace mote {
 
 std::string grouped(Index n) {
   std::string text = std::to_string(n);
-  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
+  const std::size_t first = n < 0 ? 4 : 3;  // a sign is no digit
+  for (std::size_t at = text.size(); at > first; at -= 3) text.insert(at - 3, 1, ',');
   return text;
 }
 

@@ -145,6 +145,18 @@ TEST_CASE("graph: the gradient of an intermediate is freed, even while the inter
   CHECK(memory_stats().live_bytes - before < static_cast<Index>(1500 * sizeof(real)));  // that of x alone remains
 }
 
+TEST_CASE("graph: what a rule kept is freed once it has run, even while its result is held") {
+  const Tensor x = Tensor(random_array({1000}, 1)).requires_grad_();
+  const auto product = [&] {
+    const Tensor a = x * real(3), b = x * real(2);
+    return a * b;  // whose rule alone keeps a and b
+  };
+  const Tensor y = product(), loss = sum(y);
+  const Index before = memory_stats().live_bytes;
+  loss.backward();
+  CHECK(memory_stats().live_bytes - before < -static_cast<Index>(500 * sizeof(real)));  // a, b less, the gradient more
+}
+
 TEST_CASE("graph: w -= ... makes a result of a leaf, and grad() says so") {
   Tensor w = leaf({1, 2});
   const Tensor kept = w;

@@ -34,6 +34,7 @@ TEST_CASE("shape: products that do not fit are refused before any memory is aske
   CHECK(error_of([] {
           Array::empty({0, big, big});
         }) == "shape: too many elements in [0, 9223372036854775807, 9223372036854775807]");
+  CHECK(error_of([=] { Shape({0, p32, p31}); }) == "shape: too many elements in [0, 4294967296, 2147483648]");
   CHECK(Shape({Shape::max_numel}).numel() == Index(1) << 59);
   CHECK(error_of([] { Shape({Shape::max_numel, 2}); }) == "shape: too many elements in [576460752303423488, 2]");
   // an axis repeated without a copy may still not overflow

@@ -54,9 +54,8 @@ TEST_CASE("npy: what is written is what numpy.save writes, and is read back") {
   CHECK(npy_bytes(ints({{-1, 2}})) == file<std::int64_t>(dictionary("<i8", "(1, 2)"), {-1, 2}));
   CHECK(npy_bytes(IntArray(Shape{0, 4})) == file(dictionary("<i8", "(0, 4)")));
   CHECK(npy_bytes(mask({true, false, true})) == file<std::uint8_t>(dictionary("|b1", "(3,)"), {1, 0, 1}));
-  // numpy 1.24.2: np.zeros((1, 0, 10**8, 10**8, 10**8, 1, 1, 1)) would not fit 128 bytes any more than this does.
-  const Array wide = Array::zeros({0, 11111, 11111, 11111, 11111, 1, 1, 1});
-  CHECK(npy_bytes(wide).size() % 64 == 0);
+  const Array wide = Array::zeros({0, 1111, 1111, 1111, 1111, 1111, 100, 1});  // hardly any take more digits
+  CHECK(npy_bytes(wide) == file(dictionary(real_type, "(0, 1111, 1111, 1111, 1111, 1111, 100, 1)")));
   CHECK(floats(npy_bytes(wide)).shape() == wide.shape());
   CHECK(error_of([] { npy_bytes(Array()); }).find("not defined") != std::string::npos);
 

@@ -25,6 +25,8 @@ TEST_CASE("grouped: a comma before each three digits but the first ones") {
   CHECK(grouped(999) == "999");
   CHECK(grouped(1000) == "1,000");
   CHECK(grouped(1234567) == "1,234,567");
+  CHECK(grouped(-123) == "-123");
+  CHECK(grouped(-1234) == "-1,234");
 }
 
 }  // namespace mote::test::table_test
