@@ -52,6 +52,17 @@ TEST_CASE("EMA: the first update copies, every other one keeps `decay` of the av
   }
 }
 
+TEST_CASE("EMA: of a weight that is a view of an array, element by element") {
+  const Pair m;
+  const Array x = made({16384, 3}, [](Index i) { return start(2, i); });
+  EMA ema(m, {.decay = 0.5});
+  m.b.set(Array::zeros({3, 16384})), ema.update();
+  m.b.set(x.transpose(0, 1)), ema.update();
+  const Array average = ema.averages()[1].parameter.value();
+  for (const Index i : {0, 1, 16383})
+    for (const Index row : {0, 2}) CHECK(average.at({row, i}) == x.at({i, row}) / 2);
+}
+
 TEST_CASE("EMA: with warmup an update keeps at most (1 + n) / (10 + n), and `decay` from then on") {
   const Pair m(1);
   EMA ema(m, {.decay = 0.9, .warmup = true});

@@ -91,6 +91,14 @@ TEST_CASE("json: text, indented as Python's json.dumps(x, indent=2) does") {
   CHECK(text_of(Json::array(), 4) == "[]");
 }
 
+TEST_CASE("json: a number with an exponent has no point of its own") {
+  for (const auto& [x, text] : {std::pair(1e20, "1e+20"), std::pair(1e-5, "1e-05"), std::pair(-3e-7, "-3e-07")}) {
+    CHECK(Json(x).text() == text);
+    CHECK(parse_json(text).as_double() == x);
+  }
+  CHECK((Json(2.0).text() == "2.0" && Json(2.5e-7).text() == "2.5e-07"));
+}
+
 TEST_CASE("json: what has no text") {
   const auto error = [](const Json& value) { return error_of([&] { text_of(value); }); };
   CHECK(error(Json::object({{"loss", Json::array({1.0, NAN})}})) == "JSON: loss[1] is nan, which JSON cannot express");
