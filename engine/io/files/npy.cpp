@@ -129,8 +129,8 @@ NpyHeader read_npy_header(const ByteSource& source) {
   return header;
 }
 
-/// The header as numpy.save writes it: version 1.0, C order, and spaces up to 128 bytes. With these the first extent can
-/// grow to 21 digits in place, whatever the eight extents are whose elements could be counted.
+/// The header as numpy.save writes it: version 1.0, C order, and spaces up to 128 bytes. With these the first extent
+/// can grow to 21 digits in place, whatever the eight extents are whose elements could be counted.
 std::string npy_header_text(DType type, const Shape& shape) {
   std::string text =
       std::string("\x93NUMPY\x01\0v\0", 10) + "{'descr': '" + descr_of(type) + "', 'fortran_order': False, 'shape': (";
