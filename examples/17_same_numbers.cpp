@@ -1,4 +1,4 @@
-// Lesson 3. The printed numbers of a book chapter (multi-head attention, seed 123) reproduced digit for digit: its
+// Lesson 17. The printed numbers of a book chapter (multi-head attention, seed 123) reproduced digit for digit: its
 // three tables, the eleven steps of its last class, and everything else that the chapter prints.
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-// Lesson 4. The smallest language model with attention learns to repeat a token, with PyTorch's losses for the
+// Lesson 18. The smallest language model with attention learns to repeat a token, with PyTorch's losses for the
 // same seed; what its heads look at; and why this task cannot show what heads are for.
 #include <algorithm>
 #include <array>

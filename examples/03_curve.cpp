@@ -1,0 +1,131 @@
+// Lesson 3. A small network learns a curve: model, loss, backward, step, and nothing else.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "examples/lesson.h"
+#include "models/mlp.h"
+#include "train/adamw.h"
+#include "train/sgd.h"
+
+using namespace mote;
+
+namespace {
+
+struct Curve {
+  Tensor x, y;  // [129, 1] each: 129 points, one per row
+};
+
+/// x goes through a layer of 32 numbers, another of 32, and a layer that makes one number of them, with tanh between.
+MLP network() { return MLP({1, 32, 32, 1}, Generator(1), Activation::tanh); }
+
+/// A layer Linear(in, out) has a weight W_ik for each output i and each input k, and a bias b_i for each output:
+///   y_i = W_i1 x_1 + W_i2 x_2 + ... + b_i
+/// Weights and biases together are its parameters: the numbers that are learned. They begin as small random numbers.
+double output_by_hand(const Linear& layer, const Array& x, Index i) {
+  double y = static_cast<double>(layer.bias.value().at({i}));
+  for (Index k = 0; k < x.numel(); ++k)
+    y += static_cast<double>(layer.weight.value().at({i, k})) * static_cast<double>(x.at({k}));
+  return y;
+}
+
+void parts(const Curve& curve) {
+  const MLP model = network();
+  std::printf("%s\n", summary(model).c_str());
+  const Linear& layer = model.layers[1];
+  const Array in = tanh(model.layers[0](select(curve.x, 0, 40))).array();  // 32 numbers, made of one of the points
+  const Array out = layer(Tensor(in)).array();                             // 32 others, made of these
+  double apart = 0;
+  for (Index i = 0; i < 32; ++i)
+    apart = std::max(apart, std::abs(static_cast<double>(out.at({i})) - output_by_hand(layer, in, i)));
+  claim(apart < 1e-5, "a layer computes sums of its inputs, each times a weight, and a bias");
+}
+
+/// All of training. The optimizer was given a list of parameters, of which backward() finds the gradients; a step moves
+/// each of them a little against its own, as lesson 1 did with a and b. Returns the losses.
+std::vector<double> train(const std::function<Tensor(const Tensor&)>& model, Optimizer& optimizer, const Curve& curve) {
+  std::vector<double> losses;
+  for (int step = 0; step <= 500; ++step) {
+    optimizer.zero_grad();                                  // lesson 2: gradients would add up
+    const Tensor loss = mse_loss(model(curve.x), curve.y);  // the mean of (prediction - y)^2
+    loss.backward();
+    optimizer.step();
+    losses.push_back(static_cast<double>(loss.item()));
+  }
+  return losses;
+}
+
+/// The same layers without tanh between them. Two such layers are no more than one: W2 (W1 x + b1) + b2 is
+/// (W2 W1) x + (W2 b1 + b2), again x times something, plus something. So all of them together are a straight line.
+/// tanh, an S from -1 to 1, bends what passes through it; and a sum of many bent lines can follow any curve.
+Tensor without_tanh(const MLP& model, const Tensor& x) {
+  Tensor y = x;
+  for (const Linear& layer : model.layers) y = layer(y);
+  return y;
+}
+
+/// What the best straight line a x pays: where d/da of the sum of (a x - y)^2 is 0, so that a = sum(x y) / sum(x^2). It
+/// goes through 0, as the curve lies as much above as below.
+double best_line(const Curve& curve) {
+  const Tensor xy = sum(curve.x * curve.y), xx = sum(curve.x * curve.x);
+  return static_cast<double>(mse_loss(curve.x * (xy / xx), curve.y).item());
+}
+
+void fit_and_plot(const Curve& curve) {
+  const MLP model = network(), straight = network();
+  // all_parameters() lists a model's parameters by name. Adam finds a good step for each of them: lesson 13 builds it.
+  Adam optimizer(all_parameters(model), {.lr = 1e-2}), other(all_parameters(straight), {.lr = 1e-2});
+  const auto losses = train([&](const Tensor& x) { return model(x); }, optimizer, curve);
+  const auto line = train([&](const Tensor& x) { return without_tanh(straight, x); }, other, curve);
+  std::printf("\n            loss   without tanh\n");
+  for (const std::size_t i : {0u, 100u, 500u}) std::printf("step %3zu %8.5f %11.5f\n", i, losses[i], line[i]);
+  claim(losses.back() < 1e-3 && losses.back() < losses[0] / 100, "the network has learned the curve");
+  claim(line.back() > best_line(curve) - 1e-4 && line.back() < best_line(curve) + 0.02,
+        "without tanh it pays what the best straight line pays, " + std::to_string(best_line(curve)));
+  std::printf("\no the curve, * what the network says, - what it says without tanh\n");
+  const NoGrad no_grad;
+  const Array said = model(curve.x).array(), said_straight = without_tanh(straight, curve.x).array();
+  for (Index i = 0; i < said.numel(); i += 8) {
+    std::string row(49, ' ');
+    for (const auto& [y, mark] : {std::pair(curve.y.array(), 'o'), std::pair(said_straight, '-'), std::pair(said, '*')})
+      row[static_cast<std::size_t>(std::clamp(std::lround((y.at({i, 0}) + real(1.2)) * 20), 0L, 48L))] = mark;
+    std::printf("%6.2f |%s|\n", static_cast<double>(curve.x.array().at({i, 0})), row.c_str());
+  }
+}
+
+/// The plain step, lesson 1's: w becomes w - rate * gradient, with the same learning rate for all. SGD does that. For a
+/// single w and the loss (w - 3)^2 the gradient is 2 (w - 3), so what w lacks is multiplied by 1 - 2 rate in each step:
+/// with a tiny rate it hardly shrinks, and from rate 1 on every step jumps over the 3 and ends no nearer than it began.
+void learning_rates(const Curve& curve) {
+  std::printf("\nPlain steps. learning rate   loss before, after 3 and after 500 steps\n");
+  std::vector<double> left;  // of the loss
+  for (const double rate : {0.00001, 0.05, 10.0}) {
+    const MLP model = network();
+    SGD optimizer(all_parameters(model), {.lr = rate});
+    const auto losses = train([&](const Tensor& x) { return model(x); }, optimizer, curve);
+    std::printf("%26.5f %13.4g %8.4g %8.4g\n", rate, losses[0], losses[3], losses[500]);
+    left.push_back(losses[500] / losses[0]);
+  }
+  claim(left[0] > 0.9, "too small: it crawls; after 500 steps nearly all of the loss is still there");
+  claim(left[1] < 0.5, "in between: it learns; less than half of the loss is left");
+  claim(!std::isfinite(left[2]), "too large: it jumps farther with every step, until there are no such numbers");
+}
+
+void lesson() {
+  const Tensor x = reshape(arange(-1, 1.0001, 1.0 / 64), {-1, 1});
+  const Curve curve{x, sin(x * std::numbers::pi)};
+  parts(curve);
+  fit_and_plot(curve);
+  learning_rates(curve);
+  std::printf(
+      "\nTry: sin(2 pi x), and then sin(8 pi x): what does it need? Take two points only: what is in between?\n"
+      "Now read examples/04_classifier.cpp: what if the answer is no number, but one of several classes?\n");
+}
+
+}  // namespace
+
+int main(int, char** argv) { return run_lesson(argv[0], lesson); }

@@ -1,0 +1,133 @@
+// Lesson 10. A transformer's block part by part: what norm, sum and MLP are for, and how large weights should begin.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "engine/engine.h"
+#include "examples/lesson.h"
+#include "nn/nn.h"
+#include "train/adamw.h"
+
+using namespace mote;
+
+namespace {
+
+double size_of(const Tensor& x) { return static_cast<double>(mean(abs(x)).item()); }
+
+/// The norm of a vector gives its numbers the mean 0 and the deviation 1. The deviation is the root of the mean of the
+/// squared distances from the mean, and divided by it they have the deviation 1. (1e-5: that of equal numbers is 0.)
+Tensor normed(const Tensor& x) {
+  const Tensor distance = x - mean(x, {-1}, true);
+  const Tensor variance = mean(distance * distance, {-1}, true);
+  return distance * (1 / sqrt(variance + 1e-5));
+}
+void norm_in_numbers() {
+  const Tensor x = tensor({{3, 7, 1, 5}, {30, 70, 10, 50}, {103, 107, 101, 105}}), y = normed(x);
+  std::cout << "1. By the norm, these rows\n" << x << "\nbecome\n" << y << "\n";
+  const Tensor means = mean(y, {-1}), squares = mean(y * y, {-1}), apart = select(y, 0, 0) - y;
+  claim(size_of(means) < 1e-6 && size_of(squares - 1) < 1e-4, "each has the mean 0 and the deviation 1");
+  claim(size_of(apart) < 1e-5, "ten times as large, or 100 more: what comes after the norm sees no difference");
+  claim(LayerNorm(4)(x).to_vector() == y.to_vector(), "mote's layer LayerNorm gives the same, to the last bit");
+}
+
+enum class Without { nothing, sum, norm, mlp };
+
+/// First the tokens hear each other: attention. Then each thinks for itself: the MLP, lesson 4's two matrices with a
+/// relu between them, whose corner is rounded here (gelu). The norm stands before each. What comes of it is added to x:
+/// nothing is lost that was known, and backward a sum hands the whole gradient to x, whatever the part does with it.
+struct Block : Layer<Block> {
+  Without without;
+  LayerNorm ln_1, ln_2;
+  SelfAttention attn;
+  FeedForward mlp;
+  Block(Index width, Without part, double size, const Generator& random)
+      : without(part), ln_1(width), ln_2(width), attn(width, 1, random), mlp(width, 4 * width, random) {
+    for (const Parameter& w : parameters(*this))
+      if (w.shape().rank() == 2) init::normal(w, 0, size / std::sqrt(static_cast<double>(w.shape()[1])), random);
+  }
+  Tensor forward(const Tensor& x) const {  // [B, T, C] -> [B, T, C]
+    const Tensor heard = attn(without == Without::norm ? x : ln_1(x));
+    const Tensor y = without == Without::sum ? heard : x + heard;
+    if (without == Without::mlp) return y;
+    const Tensor thought = mlp(without == Without::norm ? y : ln_2(y));
+    return without == Without::sum ? thought : y + thought;
+  }
+  void visit(Visitor& v) override { v("ln_1", ln_1), v("ln_2", ln_2), v("attn", attn), v("mlp", mlp); }
+};
+
+/// A number of W x is a sum of C products. If the numbers of x have deviation 1 and those of W deviation s, the sum has
+/// deviation s sqrt(C) (lesson 7). So s = 1 / sqrt(C) keeps the size; backward, too, where W is transposed.
+void depths() {
+  std::printf(
+      "\n2. How large numbers are after some layers 64 wide, and the gradient that comes back from the 100th\n"
+      "   layers, and the deviation of their weights          1         10        100       gradient\n");
+  constexpr std::array<double, 4> times{0.5, 1, 2, 2};
+  std::array<double, 4> size{}, grad{};
+  const Generator random(2);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Tensor first = randn({1, 8, 64}, random).requires_grad_();
+    Tensor x = first;
+    std::printf("   %-9s %3.1f / sqrt(64)                  ", i < 3 ? "matrices," : "blocks,", times[i]);
+    for (int n = 1; n <= 100; ++n) {
+      const double s = times[i] / std::sqrt(64.0);
+      x = i < 3 ? linear(x, randn({64, 64}, random) * s) : Block(64, Without::nothing, times[i], random)(x);
+      if (n == 1 || n == 10 || n == 100) std::printf(" %10.1e", size_of(x));
+    }
+    x.backward(randn(x.shape(), random).array());
+    size[i] = size_of(x), grad[i] = size_of(first.grad());
+    std::printf(" %14.1e\n", grad[i]);
+  }
+  claim(std::max(size[0], grad[0]) < 1e-20, "weights half as large: neither numbers nor gradient arrive");
+  claim(std::min(size[2], grad[2]) > 1e20, "weights twice as large: both explode");
+  const auto [least, most] = std::minmax({size[1], grad[1], size[3], grad[3]});
+  claim(least > 1e-4 && most < 1e5, "right ones keep both, and so do blocks even with weights that are too large");
+}
+
+/// Two tokens, a and 7 + b; at the second, wanted is (a + b) mod 7. All 49 pairs, and `count` blocks 16 wide.
+double lowest_loss(Index count, Without part) {
+  const Generator random(1);
+  Sequential model{Embedding(14, 16, random)};  // layers one after the other
+  for (Index i = 0; i < count; ++i) model.add(Block(16, part, 1.5, random));
+  if (part != Without::norm) model.add(LayerNorm(16));
+  model.add(Linear(16, 7, random));
+  IntArray ids({49, 2}), wanted({49});
+  for (Index i = 0; i < 49; ++i) {
+    ids.mutate()[2 * i] = i / 7, ids.mutate()[2 * i + 1] = 7 + i % 7;
+    wanted.mutate()[i] = (i / 7 + i % 7) % 7;
+  }
+  AdamW optimizer(all_parameters(model), {.lr = 5e-3});
+  double lowest = 1e30;
+  for (int step = 0; step < 250; ++step) {
+    optimizer.zero_grad();
+    const Tensor loss = cross_entropy(select(model(ids), 1, 1), wanted);
+    loss.backward();
+    optimizer.step();
+    lowest = std::min(lowest, static_cast<double>(loss.item()));
+  }
+  return lowest;
+}
+
+void lesson() {
+  norm_in_numbers();
+  depths();
+  std::printf(
+      "\n3. (a + b) mod 7 for all 49 pairs, with first weights of 1.5 / sqrt(C): the lowest loss in 250 steps\n"
+      "   (guessing: ln 7 = 1.95)     1 block    16 blocks\n");
+  const char* const names[] = {"whole", "without the sum", "without the norm", "without the MLP"};
+  std::array<double, 4> one{}, deep{};
+  for (std::size_t i = 0; i < 4; ++i) {
+    one[i] = lowest_loss(1, static_cast<Without>(i)), deep[i] = lowest_loss(16, static_cast<Without>(i));
+    std::printf("   %-24s %10.3g %12.3g\n", names[i], one[i], deep[i]);
+  }
+  claim(one[0] < 0.5 && deep[0] < 0.5, "whole blocks learn it, be it one or sixteen");
+  claim(deep[1] > deep[0] + 0.3, "without the sum sixteen learn it worse: all that is known must pass every part");
+  claim(deep[2] > deep[0] + 0.3, "without the norm they do, too: sizes multiply from block to block, as in part 2");
+  claim(one[3] > one[0] + 0.2, "without the MLP one block learns it worse: one head, as in lesson 9, hears one mean");
+  std::printf(
+      "\nTry: 100 blocks without the sum in part 2, and first weights of 0.5 / sqrt(C) in part 3.\n"
+      "Now read examples/11_gpt_on_one_page.cpp: the whole model.\n");
+}
+
+}  // namespace
+
+int main(int, char** argv) { return run_lesson(argv[0], lesson); }

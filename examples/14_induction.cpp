@@ -1,0 +1,130 @@
+// Lesson 14. How an induction head appears: two heads in two layers that together find what came after the same letter
+// before. Nobody asks for them, and one layer cannot have them.
+#include <algorithm>
+#include <cmath>
+
+#include "engine/engine.h"
+#include "engine/io/pictures/heads.h"
+#include "examples/lesson.h"
+#include "models/gpt.h"
+#include "train/tasks/induction.h"
+#include "train/train.h"
+
+using namespace mote;
+
+namespace {
+
+constexpr Index letters = 16, length = 12, heads = 4, width = 64;
+
+/// Blocks of attention alone: each adds to x what its heads hear, and does nothing else.
+GPT attention_only(Index layers) {
+  GPTConfig config = GPTConfig::attention_only().resized(layers, heads, width);
+  config.vocab_size = letters, config.block_size = 2 * length;
+  return GPT(config, Generator(1));
+}
+
+double loss_of(const GPT& model, const Batch& batch) {
+  const NoGrad no_grad;
+  return static_cast<double>(model.loss(batch.ids, batch.targets).item());
+}
+
+/// Of each head of a layer, which share of its attention goes, on average,
+///   previous:  to the token before;
+///   induction: to what came after the same letter before: in  c f a c f a c  from the last c to both f.
+std::vector<HeadScore> shares(GPT& model, std::size_t layer, const Batch& batch) {
+  return head_scores(attention_maps(model, batch.ids)[layer].weights, batch.ids);
+}
+double most(const std::vector<HeadScore>& all, double HeadScore::*share) {
+  double largest = 0;
+  for (const HeadScore& head : all) largest = std::max(largest, head.*share);
+  return largest;
+}
+
+void train(GPT& model, const InductionTask& task, const Batch& fresh) {
+  AdamW optimizer(decay_groups(model, 0.1), {.lr = 3e-3});
+  const Generator random(2);
+  for (int step = 0; step <= 400; ++step) {
+    if (step % 100 == 0 || (step < 200 && step % 25 == 0)) {
+      const double previous = most(shares(model, 0, fresh), &HeadScore::previous);
+      const double induction = most(shares(model, model.transformer.h.size() - 1, fresh), &HeadScore::induction);
+      std::printf("   %4d %10.3f %10.2f %10.2f\n", step, loss_of(model, fresh), previous, induction);
+    }
+    const Batch batch = task.batch(32, Split::train, random);
+    optimizer.zero_grad();
+    model.loss(batch.ids, batch.targets).backward();
+    clip_grad_norm(optimizer.parameters(), 1);
+    optimizer.set_learning_rate(3e-3 * std::min(1.0, (step + 1) / 81.0));
+    optimizer.step();
+  }
+}
+
+/// The loss when heads from .. to - 1 of layer 0 are not heard: 0 in their columns of the matrix that joins them.
+double without(const GPT& model, Index from, Index to, const Batch& batch) {
+  const Parameter& join = model.transformer.h[0].attn.c_proj.weight;  // [width, heads side by side]
+  const Array whole = join.value();
+  Array part = whole;
+  const Index d = width / heads;
+  for (Index row = 0; row < width; ++row) std::fill_n(part.mutate() + row * width + from * d, (to - from) * d, real(0));
+  join.set(part);
+  const double loss = loss_of(model, batch);
+  join.set(whole);
+  return loss;
+}
+
+/// a b c d e f g h i j k l a b c d e f: here the last f can choose the g, which stands after an f, or the j. By which
+/// factor, as a logarithm, does the choice g : j change when the first f becomes an m?
+double matters(GPT& model, std::size_t layer) {
+  IntArray row({1, 18});
+  for (Index t = 0; t < 18; ++t) row.mutate()[t] = t % 12;
+  const Array before = attention_maps(model, row)[layer].weights;  // [1, heads, 18, 18]
+  row.mutate()[5] = 12;
+  const Array after = attention_maps(model, row)[layer].weights;
+  double largest = 0;
+  for (Index h = 0; h < heads; ++h) {
+    const auto choice = [h](const Array& w) { return static_cast<double>(w.at({0, h, 17, 6}) / w.at({0, h, 17, 9})); };
+    largest = std::max(largest, std::abs(std::log(choice(after) / choice(before))));
+  }
+  return largest;
+}
+
+void lesson() {
+  const InductionTask task({.symbols = letters, .length = length});
+  const Batch fresh = task.batch(100, Split::validation, Generator(3));
+  GPT two = attention_only(2), one = attention_only(1);
+  std::printf(
+      "Rows of letters that begin again after 3 to 12 of them: c f a c f a c f ... What comes next is what\n"
+      "came after the same letter before. Two layers of attention, with the largest share that a head has:\n"
+      "   step       loss   previous  induction\n");
+  train(two, task, fresh);
+  std::printf("One layer:\n");
+  train(one, task, fresh);
+  const double loss = loss_of(two, fresh), found = most(shares(two, 1, fresh), &HeadScore::induction);
+  claim(loss < 0.2 && found > 0.5, "two layers learn it: in the second, an induction head");
+  const double shallow = loss_of(one, fresh), guessed = most(shares(one, 0, fresh), &HeadScore::induction);
+  claim(shallow > 1 && guessed < found / 2, "one layer does not");
+
+  std::printf(
+      "\nTo find the g in  a b c d e f g h i j k l a b c d e f  its key must tell that an f stands before it.\n"
+      "In a first layer it is made of one letter and its place. So a head there looks one place back, which\n"
+      "places alone can tell, and adds what it hears. Then a head of layer 1 can ask: who follows an f?\n");
+  claim(matters(one, 0) < 1e-3 && matters(two, 0) < 1e-3, "in a first layer no key knows what stands before it");
+  claim(matters(two, 1) > 1, "in the second it decides");
+  std::printf("   head of layer 0   previous (an even look: 0.12)   loss without this head\n");
+  const std::vector<HeadScore> first = shares(two, 0, fresh);
+  double back = 0, missing = 0;  // of the head that looks back most: its share, and the loss without it
+  for (Index h = 0; h < heads; ++h) {
+    const double share = first[static_cast<std::size_t>(h)].previous, left = without(two, h, h + 1, fresh);
+    std::printf("   %15d %10.2f %42.3f\n", static_cast<int>(h), share, left);
+    if (share > back) back = share, missing = left;
+  }
+  claim(back > 0.25 && missing > 2 * loss, "without the head that looks back most, the loss is more than doubled");
+  claim(without(two, 0, heads, fresh) > 1, "without all four, the second layer finds nothing");
+  std::printf(
+      "\nTry: three layers; rows of one period only, which places alone can tell: is there an induction head?\n"
+      "Two layers without positions (config.position = Position::none): who looks back now?\n"
+      "Now read engine/io/pictures/heads.h, which draws what heads see, and examples/15_why_it_is_fast.cpp.\n");
+}
+
+}  // namespace
+
+int main(int, char** argv) { return run_lesson(argv[0], lesson); }
