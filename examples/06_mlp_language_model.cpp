@@ -55,7 +55,7 @@ void lesson() {
   const Index e = symbol('e');
   Array one_hot = Array::zeros({1, symbols});
   one_hot.mutate()[e] = 1;
-  const Tensor row = model.letters(IntArray({1}, {e})), product = matmul(Tensor(one_hot), model.letters.weight);
+  const Tensor row = model.letters(ints({e})), product = matmul(Tensor(one_hot), model.letters.weight);
   std::cout << "The vector of e, before training:\n" << row << "\n";
   claim(row.to_vector() == product.to_vector(),
         "a row of the table, and a product with 0 ... 0 1 0 ... 0, are the same");
