@@ -26,23 +26,14 @@ MLP network() { return MLP({1, 32, 32, 1}, Generator(1), Activation::tanh); }
 /// A layer Linear(in, out) has a weight W_ik for each output i and each input k, and a bias b_i for each output:
 ///   y_i = W_i1 x_1 + W_i2 x_2 + ... + b_i
 /// Weights and biases together are its parameters: the numbers that are learned. They begin as small random numbers.
-double output_by_hand(const Linear& layer, const Array& x, Index i) {
-  double y = static_cast<double>(layer.bias.value().at({i}));
-  for (Index k = 0; k < x.numel(); ++k)
-    y += static_cast<double>(layer.weight.value().at({i, k})) * static_cast<double>(x.at({k}));
-  return y;
-}
-
 void parts(const Curve& curve) {
   const MLP model = network();
   std::printf("%s\n", summary(model).c_str());
   const Linear& layer = model.layers[1];
-  const Array in = tanh(model.layers[0](select(curve.x, 0, 40))).array();  // 32 numbers, made of one of the points
-  const Array out = layer(Tensor(in)).array();                             // 32 others, made of these
-  double apart = 0;
-  for (Index i = 0; i < 32; ++i)
-    apart = std::max(apart, std::abs(static_cast<double>(out.at({i})) - output_by_hand(layer, in, i)));
-  claim(apart < 1e-5, "a layer computes sums of its inputs, each times a weight, and a bias");
+  const Tensor x = tanh(model.layers[0](select(curve.x, 0, 40)));  // 32 numbers, made of one of the points
+  const Tensor y = layer(x);                                       // 32 others, made of these
+  const Tensor by_hand = sum(Tensor(layer.weight) * x, {1}) + Tensor(layer.bias);
+  claim(number(max(abs(y - by_hand))) < 1e-6, "a layer computes sums of its inputs, each times a weight, and a bias");
 }
 
 /// All of training. The optimizer was given a list of parameters, of which backward() finds the gradients; a step moves
@@ -54,7 +45,7 @@ std::vector<double> train(const std::function<Tensor(const Tensor&)>& model, Opt
     const Tensor loss = mse_loss(model(curve.x), curve.y);  // the mean of (prediction - y)^2
     loss.backward();
     optimizer.step();
-    losses.push_back(static_cast<double>(loss.item()));
+    losses.push_back(number(loss));
   }
   return losses;
 }
@@ -72,7 +63,7 @@ Tensor without_tanh(const MLP& model, const Tensor& x) {
 /// goes through 0, as the curve lies as much above as below.
 double best_line(const Curve& curve) {
   const Tensor xy = sum(curve.x * curve.y), xx = sum(curve.x * curve.x);
-  return static_cast<double>(mse_loss(curve.x * (xy / xx), curve.y).item());
+  return number(mse_loss(curve.x * (xy / xx), curve.y));
 }
 
 void fit_and_plot(const Curve& curve) {

@@ -1,9 +1,6 @@
-// Lesson 4. A classifier: softmax, cross-entropy and two layers, backpropagated by hand; on three spirals that no
-// straight line separates.
+// Lesson 4. A classifier: softmax, cross-entropy and two layers, backpropagated by hand.
 #include <algorithm>
 #include <cmath>
-#include <numbers>
-#include <string>
 #include <vector>
 
 #include "engine/engine.h"
@@ -75,10 +72,9 @@ void by_hand(const Data& data) {
   const std::vector<Parameter> weights = parameters(model);
   double off = 0;
   for (std::size_t i = 0; i < weights.size(); ++i)
-    off = std::max(off, static_cast<double>(max(abs(ours[i] - Tensor(weights[i].grad()))).item()));
-  const double given = static_cast<double>(loss.item()), guess = std::log(3.0);
-  std::printf("1. Two layers before training: a loss of %.4f; guessing, a third for each class, is ln 3 = %.4f.\n",
-              given, guess);
+    off = std::max(off, number(max(abs(ours[i] - Tensor(weights[i].grad())))));
+  const double given = number(loss), guess = std::log(3.0);
+  std::printf("1. Before training: a loss of %.4f; guessing among three classes is ln 3 = %.4f.\n", given, guess);
   claim(std::abs(given - guess) < 0.3, "who has learned nothing pays about as much as who guesses");
   claim(std::abs(given - loss_by_hand(scores, data.y)) < 1e-12, "cross_entropy() is the mean of -log p_right");
   claim(off < 1e-14, "backward() does what we do by hand, matrix by matrix");
@@ -93,29 +89,23 @@ double train(const char* what, const Model& model, const Data& data, const Data&
     optimizer.step();
   }
   const NoGrad no_grad;
-  const auto right = [&model](const Data& d) { return mean(tensor(eq(argmax(model(d.x)), d.y))).item(); };
-  const auto known = static_cast<double>(right(data)), others = static_cast<double>(right(fresh));
+  const auto right = [&model](const Data& d) { return number(mean(tensor(eq(argmax(model(d.x)), d.y)))); };
+  const double known = right(data), others = right(fresh);
   std::printf("   %-30s right for %3.0f %% of its points, %3.0f %% of fresh ones\n", what, 100 * known, 100 * others);
   return others;
 }
 
-/// What the model says at every place of the square, as a letter; large where there is a point of that class.
-void map_of(const MLP& model, const Data& data) {
+/// What the model says at every place of the square around the spirals.
+void map_of(const MLP& model) {
   constexpr Index wide = 49, high = 21;
-  std::vector<std::string> rows;
   for (Index i = 0; i < high; ++i) {
     const Tensor across = linspace(-1.1, 1.1, wide);
     const Tensor down = full({wide}, 1.1 - 2.2 * static_cast<double>(i) / (high - 1));
     const IntArray said = argmax(model(stack({across, down}, 1)));
-    rows.emplace_back();
-    for (Index j = 0; j < wide; ++j) rows.back() += "abc"[said.at({j})];
+    std::printf("   ");
+    for (Index j = 0; j < wide; ++j) std::printf("%c", "a.o"[said.at({j})]);
+    std::printf("\n");
   }
-  for (Index i = 0; i < points; ++i) {
-    const double x = static_cast<double>(data.x.array().at({i, 0})), y = static_cast<double>(data.x.array().at({i, 1}));
-    const auto column = std::lround((x + 1.1) / 2.2 * (wide - 1)), row = std::lround((1.1 - y) / 2.2 * (high - 1));
-    rows.at(static_cast<std::size_t>(row)).at(static_cast<std::size_t>(column)) = "ABC"[data.y.at({i})];
-  }
-  for (const std::string& row : rows) std::printf("   %s\n", row.c_str());
 }
 
 void lesson() {
@@ -127,7 +117,7 @@ void lesson() {
   const MLP hidden({2, 100, classes}, random, Activation::relu);
   const double straight = train("one layer", linear, data, fresh);
   const double bent = train("two, with relu between them", hidden, data, fresh);
-  map_of(hidden, data);
+  map_of(hidden);
   claim(straight < 0.65, "one layer divides the plane by straight lines, however long it trains");
   claim(bent > 0.95, "the first of two bends it, so that straight lines will do for the second");
   std::printf(

@@ -44,7 +44,7 @@ struct Model : Layer<Model> {
 
 double loss_of(const Model& model, const Examples& data) {
   const NoGrad no_grad;
-  return static_cast<double>(cross_entropy(model(data.before), data.after).item());
+  return number(cross_entropy(model(data.before), data.after));
 }
 
 void lesson() {
@@ -61,9 +61,9 @@ void lesson() {
         "a row of the table, and a product with 0 ... 0 1 0 ... 0, are the same");
 
   // Every tenth name is kept apart: what the model has not seen tells whether it has learned or only remembers.
+  const std::vector<std::string> all = names();
   std::vector<std::string> seen, unseen;
-  for (const std::string& name : names())
-    (seen.size() % 10 == 9 && unseen.size() * 9 < seen.size() ? unseen : seen).push_back(name);
+  for (std::size_t i = 0; i < all.size(); ++i) (i % 10 == 9 ? unseen : seen).push_back(all[i]);
   const Examples data = examples_of(seen), fresh = examples_of(unseen);
   AdamW optimizer(all_parameters(model), {.lr = 1e-2});
   double lowest = 1e9;

@@ -17,8 +17,6 @@ const char* const how[] = {"nothing: x_t alone", "learned: x_t + p_t, and every 
                            "waves:   x_t + sines and cosines of t f, for 16 speeds f",
                            "rotary:  q_t turned by t f, and k_s by s f", "ALiBi:   score - (t - s)"};
 
-double number(const Tensor& x) { return static_cast<double>(x.item()); }
-
 /// The angle t f for every place t and each of 16 speeds f: 1, 0.56, 0.32 and so on, down to 0.0002. [T, 16]
 Tensor angles(Index T) {
   const Tensor t = arange(static_cast<double>(T)), f = exp(arange(C / 2) * (-std::log(10000.0) / (C / 2)));
@@ -35,17 +33,10 @@ Tensor turned(const Tensor& x, const Tensor& angle) {  // [..., T, C]
 /// Lesson 7's attention, and what each way changes in it.
 struct Model : Layer<Model> {
   Way way;
-  Embedding tokens;  // eight symbols and a question
-  Parameter p;
-  Linear q, k, v, out;
-  Model(Way w, const Generator& random)
-      : way(w),
-        tokens(symbols + 1, C, random),
-        p(randn({longer, C}, random).array()),
-        q(C, C, random),
-        k(C, C, random),
-        v(C, C, random),
-        out(C, symbols, random) {}
+  Embedding tokens{symbols + 1, C, Generator(1)};  // eight symbols and a question
+  Parameter p{randn({longer, C}, Generator(2)).array()};
+  Linear q{C, C, Generator(3)}, k{C, C, Generator(4)}, v{C, C, Generator(5)}, out{C, symbols, Generator(6)};
+  explicit Model(Way w) : way(w) {}
   std::pair<Tensor, Tensor> look(Tensor x, const Mask& may_see) const {  // [..., T, C] -> weights [..., T, T], values
     const Index T = x.size(-2);
     const Tensor angle = angles(T), s = arange(static_cast<double>(T)), t = unsqueeze(s, 1);
@@ -66,7 +57,7 @@ struct Model : Layer<Model> {
 };
 
 void blind(const Generator& random) {
-  const Model model(Way::nothing, random);
+  const Model model(Way::nothing);
   const Tensor x = randn({8, C}, random);
   const auto exchanged = [](const Tensor& rows) { return concat({slice(rows, 0, 4, 8), slice(rows, 0, 0, 4)}); };
   // mote adds eight numbers as (x_0 + x_4) + ...: when halves are exchanged, not even the rounding of a sum differs.
@@ -96,7 +87,7 @@ std::pair<IntArray, IntArray> rows(Index count, Index T, const Generator& random
 
 /// Percent of the questions that are answered right at places 1 to 16, which were trained, and at 17 to 32.
 std::pair<double, double> learn(Way way) {
-  const Model model(way, Generator(1));
+  const Model model(way);
   const Generator random(2);
   AdamW optimizer(all_parameters(model), {.lr = 1e-2});
   for (int step = 0; step < 300; ++step) {

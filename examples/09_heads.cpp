@@ -55,20 +55,18 @@ void costs() {
 /// Rows of 16 numbers from 0 to 6. Wanted is (a + b) mod 7, where a = x[t-1] and b = x[t-3].
 struct Model : Layer<Model> {
   Embedding digit, place;
-  LayerNorm norm;      // brings all vectors to one size; this, and `x +` below, help to learn: lesson 10
+  LayerNorm ln;        // brings all vectors to one size; this, and `x +` below, help to learn: lesson 10
   SelfAttention attn;  // as above, but queries, keys and values come from a single matrix
   Linear out;
   Model(Index H, const Generator& random)
-      : digit(7, 32, random), place(16, 32, random), norm(32), attn(32, H, random), out(32, 7, random) {
+      : digit(7, 32, random), place(16, 32, random), ln(32), attn(32, H, random), out(32, 7, random) {
     for (const Parameter& p : {digit.weight, place.weight}) init::normal(p, 0, 0.02, random);
   }
   Tensor forward(const IntArray& ids, const Mask& mask) const {  // [B, 16] -> [B, 16, 7]
     const Tensor x = digit(ids) + Tensor(place.weight);
-    return out(x + attn(norm(x), mask));
+    return out(x + attn(ln(x), mask));
   }
-  void visit(Visitor& f) override {
-    f("digit", digit), f("place", place), f("norm", norm), f("attn", attn), f("out", out);
-  }
+  void visit(Visitor& f) override { f("digit", digit), f("place", place), f("ln", ln), f("attn", attn), f("out", out); }
 };
 
 /// How far the right answer's score is above that of the answer that is 1 too large, on average over all pairs a, b.
@@ -104,8 +102,7 @@ std::pair<double, double> learn(const char* what, Index H, const Mask& mask = {}
   const NoGrad no_grad;
   const Batch test = task.batch(500, Split::validation, fresh);
   const Tensor right = tensor(eq(argmax(model(test.ids, mask)), test.targets)), asked = tensor(test.targets != -1);
-  const Tensor hits = sum(right), all = sum(asked);
-  const double share = 100 * static_cast<double>(hits.item()) / static_cast<double>(all.item());
+  const double share = 100 * number(sum(right)) / number(sum(asked));
   const double lead = ahead(model, mask);
   std::printf("   %-44s %10d %8.1f %10.4f\n", what, int(parameter_count(model)), share, lead);
   return {share, lead};

@@ -12,14 +12,12 @@ using namespace mote;
 
 namespace {
 
-double size_of(const Tensor& x) { return static_cast<double>(mean(abs(x)).item()); }
-
-/// The norm of a vector gives its numbers the mean 0 and the deviation 1. The deviation is the root of the mean of the
-/// squared distances from the mean, and divided by it they have the deviation 1. (1e-5: that of equal numbers is 0.)
+double size_of(const Tensor& x) { return number(mean(abs(x))); }
+/// The norm gives the numbers of a vector the mean 0 and the deviation 1. The deviation is the root of the mean of the
+/// squared distances from their mean; they are divided by it. (1e-5, as that of equal numbers is 0.)
 Tensor normed(const Tensor& x) {
   const Tensor distance = x - mean(x, {-1}, true);
-  const Tensor variance = mean(distance * distance, {-1}, true);
-  return distance * (1 / sqrt(variance + 1e-5));
+  return distance * (1 / sqrt(mean(distance * distance, {-1}, true) + 1e-5));
 }
 void norm_in_numbers() {
   const Tensor x = tensor({{3, 7, 1, 5}, {30, 70, 10, 50}, {103, 107, 101, 105}}), y = normed(x);
@@ -61,16 +59,15 @@ void depths() {
   std::printf(
       "\n2. How large numbers are after some layers 64 wide, and the gradient that comes back from the 100th\n"
       "   layers, and the deviation of their weights          1         10        100       gradient\n");
-  constexpr std::array<double, 4> times{0.5, 1, 2, 2};
-  std::array<double, 4> size{}, grad{};
+  std::array<double, 4> times{0.5, 1, 2, 2}, size{}, grad{};
   const Generator random(2);
   for (std::size_t i = 0; i < 4; ++i) {
     const Tensor first = randn({1, 8, 64}, random).requires_grad_();
     Tensor x = first;
     std::printf("   %-9s %3.1f / sqrt(64)                  ", i < 3 ? "matrices," : "blocks,", times[i]);
     for (int n = 1; n <= 100; ++n) {
-      const double s = times[i] / std::sqrt(64.0);
-      x = i < 3 ? linear(x, randn({64, 64}, random) * s) : Block(64, Without::nothing, times[i], random)(x);
+      x = i < 3 ? linear(x, randn({64, 64}, random) * (times[i] / 8))
+                : Block(64, Without::nothing, times[i], random)(x);
       if (n == 1 || n == 10 || n == 100) std::printf(" %10.1e", size_of(x));
     }
     x.backward(randn(x.shape(), random).array());
@@ -102,7 +99,7 @@ double lowest_loss(Index count, Without part) {
     const Tensor loss = cross_entropy(select(model(ids), 1, 1), wanted);
     loss.backward();
     optimizer.step();
-    lowest = std::min(lowest, static_cast<double>(loss.item()));
+    lowest = std::min(lowest, number(loss));
   }
   return lowest;
 }

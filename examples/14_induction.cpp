@@ -25,7 +25,7 @@ GPT attention_only(Index layers) {
 
 double loss_of(const GPT& model, const Batch& batch) {
   const NoGrad no_grad;
-  return static_cast<double>(model.loss(batch.ids, batch.targets).item());
+  return number(model.loss(batch.ids, batch.targets));
 }
 
 /// Of each head of a layer, which share of its attention goes, on average,

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -72,7 +71,7 @@ constexpr auto blocks = [](Index n, const real* a, auto& b, real* c) {
 };
 
 /// Prints the fastest of three runs; the others were held up by something else.
-void print_time(const char* name, const std::function<void()>& body) {
+void print_time(const char* name, const auto& body) {
   double seconds = 1e9;
   for (int run = 0; run < 3; ++run) {
     const auto start = std::chrono::steady_clock::now();
@@ -104,13 +103,12 @@ void lesson() {
   const auto [c3, blocked] = measure("3. blocks", blocks, a, b);
   // mote does what 3. does, in blocks as large as the processor has room for, by instructions that multiply and add up
   // to 16 elements at once, and on every thread another part of C: engine/kernels/gemm.cpp.
-  const int all = threads();
   Array one, many;
+  print_time("mote, all threads", [&] { many = matmul(a, b); });
+  std::printf("\nall threads, the limit %19.1f", kernels::measure_multiply_adds(0.01));
   set_threads(1);
   print_time("mote, one thread", [&] { one = matmul(a, b); });
-  set_threads(all);
-  print_time("mote, all threads", [&] { many = matmul(a, b); });
-  std::printf("\nall threads, the limit %19.1f\n\n", kernels::measure_multiply_adds(0.01));
+  std::printf("\n\n");
   claim(loops.reads == 64 * 64 * 64 && loops.jumps == 64 * 64 * 64, "three loops jump for every product, n^3 times");
   claim(rows.reads == 64 * 64 * 64 && rows.jumps == 64, "by rows, B is read from its beginning to its end, n times");
   claim(blocked.reads == 64 * 64, "for blocks every element of B is brought once, and not n times");

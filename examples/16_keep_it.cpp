@@ -1,7 +1,6 @@
 // Lesson 16. Keep it: a killed training goes on from a file as if nothing had happened. What must be in the file?
 #include <filesystem>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "engine/io/files/file.h"
@@ -39,7 +38,7 @@ struct Training {
     loss.backward();
     optimizer.step();
     ++step;
-    return static_cast<double>(loss.item());
+    return number(loss);
   }
   /// Goes on until so many steps are done, and saves itself after every ten. Returns the losses.
   std::vector<double> train(Index until, const std::string& path) {
@@ -67,8 +66,8 @@ void look_inside(const std::string& path, const GPT& model) {
   Index weights = 0, means = 0, random = 0;
   for (const TensorEntry& t : file.tensors())
     (t.name.starts_with("optimizer.") ? means : t.dtype == DType::i64 ? random : weights) += t.shape.numel();
-  std::printf("\n2. In the file: %d weights, %d means of the optimizer, %d numbers of two random streams, and texts.\n",
-              static_cast<int>(weights), static_cast<int>(means), static_cast<int>(random));
+  std::printf("\n2. It has %d weights, %d means, %d random numbers, and texts.\n", int(weights), int(means),
+              int(random));
   claim(weights == parameter_count(model) && means == 2 * weights, "with the means it is three times the model");
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "engine/autograd/tensor.h"
 #include "examples/program.h"
 
 inline bool all_claims_hold = true;
@@ -13,6 +14,9 @@ inline void claim(bool holds, const std::string& sentence) {
   std::printf("%s %s\n", holds ? "  =>" : "  UNTRUE:", sentence.c_str());
   all_claims_hold = all_claims_hold && holds;
 }
+
+/// The number in a tensor of one element.
+inline double number(const mote::Tensor& x) { return static_cast<double>(x.item()); }
 
 /// The main() of a lesson.
 inline int run_lesson(const char* name, void (*lesson)()) {

