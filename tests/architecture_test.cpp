@@ -58,7 +58,7 @@ const std::map<std::string, std::size_t> budgets{
     {"models", 1325},
     {"models/tutorials", 695},
     {"train", 7865},  // 7700 and runs side by side
-    {"examples", 3790},
+    {"examples", 3800},
     {"examples/bench", 955},
 };
 
