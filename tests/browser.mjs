@@ -139,14 +139,16 @@ try {
         const a = light(svg ? style.fill : style.color), b = light(getComputedStyle(back).backgroundColor);
         return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
       }).reduce((least, c) => Math.min(least, c), 21)`);
-  const grounds = [];
+  const ground = () => js('return getComputedStyle(document.body).backgroundColor');
+  let before = [];
   for (const value of ['light', 'dark']) {
     await cdp('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value }] });
-    grounds.push(await js('return getComputedStyle(document.body).backgroundColor'), await picture());
+    await until(async () => await ground() !== before[0] && await picture() !== before[1],  // the page is told later
+      'both themes have one background, or one ink');
+    before = [await ground(), await picture()];
     const least = await contrast();
     check(least >= 4.5, `${value}: a text has a contrast of ${least.toFixed(2)}, less than 4.5`);
   }
-  check(grounds[0] !== grounds[2] && grounds[1] !== grounds[3], 'both themes have one background, or one ink');
 
   // 400 pixels: the page is no wider, and what is wider scrolls within it.
   await cdp('Emulation.setDeviceMetricsOverride', { width: 400, height: 800, deviceScaleFactor: 2, mobile: true });
