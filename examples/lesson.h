@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/autograd/tensor.h"
+#include "engine/io/files/file.h"
 #include "examples/program.h"
 
 inline bool all_claims_hold = true;
@@ -18,6 +19,13 @@ inline void claim(bool holds, const std::string& sentence) {
 /// The number in a tensor of one element.
 inline double number(const mote::Tensor& x) { return static_cast<double>(x.item()); }
 
+/// The main() of a lesson that draws pictures, if it is given a file for them.
+inline int run_lesson(int argc, char** argv, void (*lesson)(const char* file)) {
+  return run_program(argv[0], [=] {
+    lesson(argc > 1 ? argv[1] : nullptr);
+    return all_claims_hold ? 0 : 1;
+  });
+}
 /// The main() of a lesson.
 inline int run_lesson(const char* name, void (*lesson)()) {
   return run_program(name, [lesson] {
