@@ -105,4 +105,6 @@ void lesson(const char* file) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return run_lesson(argc, argv, lesson); }
+int main(int argc, char** argv) {
+  return run_lesson(argc, argv, lesson, "graph; leaf; gradient; chain rule; backward");
+}
