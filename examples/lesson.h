@@ -18,6 +18,9 @@ inline void claim(bool holds, const std::string& sentence) {
 /// The number in a tensor of one element.
 inline double number(const mote::Tensor& x) { return static_cast<double>(x.item()); }
 
+/// x.shape as PyTorch prints it.
+inline std::string size(const mote::Tensor& x) { return "torch.Size(" + mote::text_of(x.shape()) + ")"; }
+
 /// The main() of a lesson.
 inline int run_lesson(const char* name, void (*lesson)()) {
   return run_program(name, [lesson] {
