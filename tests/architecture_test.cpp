@@ -56,9 +56,9 @@ const std::map<std::string, std::size_t> budgets{
     {"engine/watch", 1340},  // with a graph's picture
     {"nn", 2500},
     {"models", 1325},
-    {"models/tutorials", 695},
+    {"models/tutorials", 705},  // with a type for a mask that blocks
     {"train", 7865},  // 7700 and runs side by side
-    {"examples", 3800},
+    {"examples", 3690},
     {"examples/bench", 955},
 };
 
