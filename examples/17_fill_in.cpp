@@ -51,7 +51,7 @@ Rows rows(Index count, bool test, const Generator& random, bool hide = true) {
 }
 
 /// An encoder: it writes nothing, but reads a row, and makes of every word a vector that has heard the others. This is
-/// lesson 11's model, of one block of two heads (BERT has 12 blocks of 12), and it differs in the mask alone: a GPT says
+/// lesson 11's model, of one block of two heads (BERT: 12 blocks of 12), and it differs in the mask alone: a GPT says
 /// what comes next, so it must not see it; here a word may look at all, on both sides.
 struct Encoder : Layer<Encoder> {
   Parameter token{normal(0, 0.02, {V, C}, Generator(1)).array()}, place{normal(0, 0.02, {T, C}, Generator(2)).array()};

@@ -32,7 +32,7 @@ struct Encoder : Layer<Encoder> {
   }
 };
 
-/// Lesson 11's model, a GPT, and between its attention and its MLP a second attention, the cross-attention: queries come
+/// Lesson 11's model, a GPT, and between attention and MLP a second attention, the cross-attention: queries come
 /// from here, "what do I need for the next digit?"; keys and values come from what the encoder made of the other row.
 struct Decoder : Layer<Decoder> {
   bool crosses = true;
