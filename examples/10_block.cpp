@@ -127,4 +127,4 @@ void lesson(const char* file) {
 }
 }  // namespace
 
-int main(int argc, char** argv) { return run_lesson(argc, argv, lesson, "residual; layer norm; transformer block"); }
+int main(int argc, char** argv) { return run_lesson(argc, argv, lesson, "residual; layer norm; initialisation"); }

@@ -122,9 +122,9 @@ void lesson() {
   claim(due > 80, std::to_string(int(due)) + " % of it goes to the digit that is due: from corner to corner");
   std::printf(
       "\nTry: let it sort. Leave out the encoder's own attention; and again, if rows have 3 to 8 digits and an end.\n"
-      "Now read nn/multi_head_attention.h, the one layer that all three kinds of looking are.\n");
+      "Now read nn/multi_head_attention.h, the one layer that all three ways to look are.\n");
 }
 
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv[0], lesson); }
+int main(int, char** argv) { return run_lesson(argv, lesson, "encoder; cross-attention"); }

@@ -58,7 +58,7 @@ const std::map<std::string, std::size_t> budgets{
     {"models", 1325},
     {"models/tutorials", 705},  // with a type for a mask that blocks
     {"train", 7865},  // 7700 and runs side by side
-    {"examples", 3690},
+    {"examples", 3960},
     {"examples/bench", 955},
 };
 

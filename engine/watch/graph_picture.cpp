@@ -32,6 +32,29 @@ detail::GraphStep step_of(const Node& node) {
   return {node.op, recorded(node) ? recorded(node)->layer : "", node.shape};
 }
 
+Steps steps_of(const std::vector<NodePtr>& nodes) {
+  Steps steps;
+  for (const NodePtr& node : nodes) {
+    detail::GraphStep& step = steps[node->id] = step_of(*node);
+    if (node->leaf) step.leaf = node;
+    for (std::size_t i = 0; i < node->input_count(); ++i)
+      if (node->input(i)) step.inputs.push_back(node->input(i)->id);
+  }
+  return steps;
+}
+
+/// Those of all steps that `end` was made from, itself included.
+Steps behind(const Node& end, const Steps& all) {
+  Steps steps;
+  std::set<Index> needed{end.id};
+  for (auto step = all.rbegin(); step != all.rend(); ++step)  // inputs are older
+    if (needed.count(step->first)) {
+      needed.insert(step->second.inputs.begin(), step->second.inputs.end());
+      steps.insert(*step);
+    }
+  return steps;
+}
+
 /// For each step the first step of its box. Steps that follow each other and are in the same layer, of a path of
 /// `depth` names, share one: so no arrow goes back. What only one box needs is in it; constants are left out.
 std::map<Index, Index> folded(const Steps& steps, int depth) {
@@ -126,20 +149,7 @@ Diagram graph_diagram(const Tensor& result, const GraphRecorder* seen) {
   if (seen && !seen->steps_.count(end.id)) seen = nullptr;
   check_in("graph_svg", seen || !end.consumed,
            "backward() has consumed this graph: draw it before, or let a GraphRecorder see its ops");
-  Steps all, steps;
-  for (const NodePtr& node : seen ? std::vector<NodePtr>() : graph_nodes(result)) {
-    detail::GraphStep& step = all[node->id] = step_of(*node);
-    if (node->leaf) step.leaf = node;
-    for (std::size_t i = 0; i < node->input_count(); ++i)
-      if (node->input(i)) step.inputs.push_back(node->input(i)->id);
-  }
-  if (seen) all = seen->steps_;
-  std::set<Index> needed{end.id};
-  for (auto step = all.rbegin(); step != all.rend(); ++step)  // inputs are older
-    if (needed.count(step->first)) {
-      needed.insert(step->second.inputs.begin(), step->second.inputs.end());
-      steps.insert(*step);
-    }
+  const Steps steps = behind(end, seen ? seen->steps_ : steps_of(graph_nodes(result)));
   const std::map<Index, std::vector<Index>> boxes = boxes_of(steps);
   check_in("graph_svg", boxes.size() <= 400, boxes.size(),
            " boxes are no picture: call the parts as layers, then they are folded");
@@ -148,10 +158,9 @@ Diagram graph_diagram(const Tensor& result, const GraphRecorder* seen) {
   std::map<Index, std::size_t> place;  // of a step: its box
   for (const auto& [first, ids] : boxes) {
     for (const Index id : ids) place[id] = diagram.boxes.size();
-    const auto name =
-        seen && ids.size() == 1 ? seen->names_.find(ids[0]) : std::map<Index, std::string>::const_iterator();
-    diagram.boxes.push_back(
-        box_of(steps, ids, seen && ids.size() == 1 && name != seen->names_.end() ? name->second : ""));
+    std::string name;
+    if (seen && ids.size() == 1 && seen->names_.count(ids[0])) name = seen->names_.at(ids[0]);
+    diagram.boxes.push_back(box_of(steps, ids, name));
   }
   diagram.boxes.back().colour = "#fde3c8";
   std::set<std::pair<std::size_t, std::size_t>> drawn;

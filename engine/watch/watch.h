@@ -1,4 +1,4 @@
-// The index of what looks at tensors and ops: observers, gradient checks, graphs as text and pictures, profiles, limits.
+// The index of what looks at tensors and ops: observers, gradchecks, graphs as text and pictures, profiles, limits.
 #pragma once
 
 #include "engine/watch/gradcheck.h"

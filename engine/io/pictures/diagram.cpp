@@ -22,13 +22,13 @@ struct Place {
   std::vector<std::size_t> above = {}, below = {};
 };
 
-struct Layout {
+struct DiagramLayout {
   std::vector<Place> places;                      // the boxes, then the crossings
   std::vector<std::vector<std::size_t>> rows;     // from left to right
   std::vector<std::vector<std::size_t>> courses;  // of each arrow: its places from box to box
   double width = 0, height = 0;
 
-  explicit Layout(const Diagram& diagram) {
+  explicit DiagramLayout(const Diagram& diagram) {
     for (const DiagramBox& box : diagram.boxes) {
       std::size_t columns = 0;
       for (const std::string& text : box.lines) columns = std::max(columns, text.size());
@@ -109,7 +109,7 @@ struct Layout {
 };
 
 /// An arrow's line, which ends at `x`.
-void draw_arrow(std::ostream& svg, const Layout& layout, const std::vector<std::size_t>& course, double end) {
+void draw_arrow(std::ostream& svg, const DiagramLayout& layout, const std::vector<std::size_t>& course, double end) {
   for (std::size_t i = 0; i < course.size(); ++i) {
     const Place& p = layout.places[course[i]];
     const double x = i + 1 < course.size() ? p.x : end, top = p.y - p.height / 2, bottom = p.y + p.height / 2;
@@ -128,7 +128,7 @@ void draw_arrow(std::ostream& svg, const Layout& layout, const std::vector<std::
 }  // namespace
 
 std::string diagram_svg(const Diagram& diagram) {
-  const Layout layout(diagram);
+  const DiagramLayout layout(diagram);
   const double top = 20 + static_cast<double>(diagram.notes.size()) * line;
   std::ostringstream svg;
   svg.imbue(std::locale::classic());
