@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/engine.h"  // mote itself, for the comparison at the end
+#include "engine/watch/graph_picture.h"
 #include "examples/lesson.h"
 
 namespace {
@@ -57,7 +58,7 @@ void backward(const Number& y) {
   std::for_each(order.rbegin(), order.rend(), send_back);
 }
 
-void lesson() {
+void lesson(const char* file) {
   const Number a = number(2), b = number(3);
   const Number c = a * b, d = c + a, e = c * d;  // e = ab (ab + a)
   const std::vector<Number> all{a, b, c, d, e};
@@ -89,15 +90,21 @@ void lesson() {
   claim(e2->data < e->data, "a step against the gradient makes the result smaller");
 
   const mote::Tensor A = mote::tensor(2).requires_grad_(), B = mote::tensor(3).requires_grad_();
+  mote::GraphRecorder seen;
   const mote::Tensor C = A * B, D = C + A, E = C * D;
   E.backward();
   claim(static_cast<double>(A.grad().item()) == a->grad && static_cast<double>(B.grad().item()) == b->grad,
         "mote, which does the same with whole arrays of numbers, has the same gradients");
+  seen.name(A, "a").name(B, "b").name(C, "c").name(D, "d").name(E, "e");
+  if (file) mote::write_file(file, mote::graph_svg(E, seen));
   std::printf(
-      "\nTry: add a - b and a / b, with a claim for each. What does backward() give when it is called twice?\n"
+      "\nGiven the name of a file, 01_engine_by_hand graph.svg, it draws there how e was made and what came back.\n"
+      "Try: add a - b and a / b, with a claim for each. What does backward() give when it is called twice?\n"
       "Now read examples/02_gradient.cpp: the same with mote.\n");
 }
 
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv[0], lesson); }
+int main(int argc, char** argv) {
+  return run_lesson(argc, argv, lesson, "graph; leaf; gradient; chain rule; backward");
+}

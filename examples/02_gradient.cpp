@@ -1,10 +1,10 @@
 // Lesson 2. The same with mote: what a Tensor records, how to read it, and how the gradient comes back along it.
 #include <cmath>
 #include <sstream>
-#include <string>
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/watch/graph_picture.h"
 #include "engine/watch/graph_text.h"
 #include "examples/lesson.h"
 
@@ -46,12 +46,14 @@ void recorded() {
   claim(number(a.grad()) == 48 && number(b.grad()) == 28, "a and b have lesson 1's gradients, 48 and 28");
 }
 
-void arrays() {
+void arrays(const char* file) {
   const Tensor x = tensor({1, 2, 3}).requires_grad_();  // of shape [3]: three numbers in a row
   const Tensor shift = tensor(1).requires_grad_();      // of shape []
+  GraphRecorder seen;          // a graph holds no values; this one remembers them, for a picture
   const Tensor y = x + shift;  // the one number is added to each of the three; this is called broadcasting
   const Tensor total = sum(y * y);
   total.backward();
+  if (file) write_file(file, graph_svg(total, seen.name(x, "x").name(shift, "shift").name(y, "y")));
   // By hand: total = y_1^2 + y_2^2 + y_3^2 grows 2 y_i times as fast as y_i, and y_i as fast as x_i. If the shift grows
   // by 1, all three y_i do: the total grows by all that it grows with each of them, 2 y_1 + 2 y_2 + 2 y_3.
   std::cout << "\n2. y = x + shift is " << y.array() << ". The gradients of y_1^2 + y_2^2 + y_3^2:\n"
@@ -100,9 +102,7 @@ Tensor famous(const Tensor& a, const Tensor& b) {
 void differences() {
   const Tensor a = tensor(-4).requires_grad_(), b = tensor(2).requires_grad_();
   famous(a, b).backward();
-  const double da = number(a.grad()), db = number(b.grad());
-
-  constexpr double little = 1e-4;
+  const double da = number(a.grad()), db = number(b.grad()), little = 1e-4;
   const NoGrad no_grad;  // as long as this lives, up to the end of the function, nothing is recorded
   const Tensor above = famous(a + little, b), below = famous(a - little, b);
   const double slope = (number(above) - number(below)) / (2 * little);
@@ -115,16 +115,16 @@ void differences() {
   claim(!above.requires_grad() && a.requires_grad(), "under NoGrad nothing was recorded, though a is a leaf");
 }
 
-void lesson() {
+void lesson(const char* file) {
   recorded();
-  arrays();
+  arrays(file);
   added_up();
   differences();
   std::printf(
-      "\nTry: print graph_text() of the famous expression. Call e.backward() twice: why does mote refuse?\n"
+      "\nGiven a file's name it draws part 2. Try: e.backward() twice, and graph_text() of the famous expression.\n"
       "Now read examples/03_curve.cpp: a thousand such numbers learn a curve.\n");
 }
 
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv[0], lesson); }
+int main(int argc, char** argv) { return run_lesson(argc, argv, lesson, "tensor; leaf; broadcasting; gradient check"); }

@@ -119,4 +119,6 @@ void lesson() {
 
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv[0], lesson); }
+int main(int, char** argv) {
+  return run_lesson(argv, lesson, "parameter; layer; activation; loss; SGD; learning rate");
+}

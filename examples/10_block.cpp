@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/engine.h"
+#include "engine/watch/graph_picture.h"
 #include "examples/lesson.h"
 #include "nn/nn.h"
 #include "train/adamw.h"
@@ -11,7 +12,6 @@
 using namespace mote;
 
 namespace {
-
 double size_of(const Tensor& x) { return number(mean(abs(x))); }
 /// The norm gives the numbers of a vector the mean 0 and the deviation 1. The deviation is the root of the mean of the
 /// squared distances from their mean; they are divided by it. (1e-5, as that of equal numbers is 0.)
@@ -104,9 +104,10 @@ double lowest_loss(Index count, Without part) {
   return lowest;
 }
 
-void lesson() {
+void lesson(const char* file) {
   norm_in_numbers();
   depths();
+  if (file) write_file(file, graph_svg(Block(16, {}, 1, Generator(1))(ones({1, 4, 16}).requires_grad_())));
   std::printf(
       "\n3. (a + b) mod 7 for all 49 pairs, with first weights of 1.5 / sqrt(C): the lowest loss in 250 steps\n"
       "   (guessing: ln 7 = 1.95)     1 block    16 blocks\n");
@@ -121,10 +122,9 @@ void lesson() {
   claim(deep[2] > deep[0] + 0.3, "without the norm they do, too: sizes multiply from block to block, as in part 2");
   claim(one[3] > one[0] + 0.2, "without the MLP one block learns it worse: one head, as in lesson 9, hears one mean");
   std::printf(
-      "\nTry: 100 blocks without the sum in part 2, and first weights of 0.5 / sqrt(C) in part 3.\n"
+      "\nGiven a file's name it draws a block. Try: 100 without the sum in part 2, weights of 0.5 / sqrt(C) in 3.\n"
       "Now read examples/11_gpt_on_one_page.cpp: the whole model.\n");
 }
-
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv[0], lesson); }
+int main(int argc, char** argv) { return run_lesson(argc, argv, lesson, "residual; layer norm; initialisation"); }

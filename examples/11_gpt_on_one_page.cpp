@@ -124,4 +124,4 @@ void lesson() {
 
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv[0], lesson); }
+int main(int, char** argv) { return run_lesson(argv, lesson, "GPT; transformer block; tied"); }

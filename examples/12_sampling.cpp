@@ -122,4 +122,4 @@ void lesson() {
 
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv[0], lesson); }
+int main(int, char** argv) { return run_lesson(argv, lesson, "sampling; temperature; top-k, top-p; cache"); }

@@ -122,9 +122,9 @@ void lesson() {
   damage(file("resumed"), resumed);
   std::printf(
       "\nTry: kill -9 `train copy --out_dir run` and go on by `train --resume run`. What must SGD keep?\n"
-      "Now read train/README.md, and then any file of mote: you have met all that they are made of.\n");
+      "Now read train/README.md, and examples/17_fill_in.cpp: two more models, which read what a GPT may not.\n");
 }
 
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv[0], lesson); }
+int main(int, char** argv) { return run_lesson(argv, lesson, "checkpoint; dropout"); }

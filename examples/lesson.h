@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <string>
 
 #include "engine/autograd/tensor.h"
+#include "engine/io/files/file.h"
 #include "examples/program.h"
 
 inline bool all_claims_hold = true;
@@ -18,10 +20,21 @@ inline void claim(bool holds, const std::string& sentence) {
 /// The number in a tensor of one element.
 inline double number(const mote::Tensor& x) { return static_cast<double>(x.item()); }
 
-/// The main() of a lesson.
-inline int run_lesson(const char* name, void (*lesson)()) {
-  return run_program(name, [lesson] {
-    lesson();
+/// x.shape as PyTorch prints it.
+inline std::string size(const mote::Tensor& x) { return "torch.Size(" + mote::text_of(x.shape()) + ")"; }
+
+/// The main() of a lesson that draws a picture, if it is given a file for it. `words` are those that it explains, as
+/// headings of words.md.
+inline int run_lesson(int argc, char** argv, const std::function<void(const char* file)>& lesson,
+                      const char* words = nullptr) {
+  return run_program(argv[0], [&] {
+    lesson(argc > 1 ? argv[1] : nullptr);
+    if (words) std::printf("Words, explained in examples/words.md: %s.\n", words);
     return all_claims_hold ? 0 : 1;
   });
+}
+/// The main() of other lessons.
+inline int run_lesson(char** argv, void (*lesson)(), const char* words = nullptr) {
+  return run_lesson(
+      1, argv, [lesson](const char*) { lesson(); }, words);
 }

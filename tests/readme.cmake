@@ -40,6 +40,8 @@ endfunction()
 
 run_block(tour)
 run_block(manual)
+run_block(graph)
+run(${CMAKE_COMMAND} -E compare_files ${WORK_DIR}/graph.svg ${SOURCE_DIR}/examples/pictures/graph.svg)
 
 # The page's first program goes on as it says, and draws the pictures beside it.
 run_block(induction)

@@ -7,9 +7,7 @@
 
 namespace mote {
 
-namespace {
-/// Every node that `result` was computed from, each once, in the order of recording.
-std::vector<NodePtr> all_nodes(const Tensor& result) {
+std::vector<NodePtr> graph_nodes(const Tensor& result) {
   std::vector<NodePtr> nodes, stack;
   if (result.node()) stack.push_back(result.node());
   std::set<const Node*> seen;
@@ -24,11 +22,10 @@ std::vector<NodePtr> all_nodes(const Tensor& result) {
   std::sort(nodes.begin(), nodes.end(), [](const NodePtr& a, const NodePtr& b) { return a->id < b->id; });
   return nodes;
 }
-}  // namespace
 
 std::map<std::string, Index> count_ops(const Tensor& result) {
   std::map<std::string, Index> counts;
-  for (const NodePtr& node : all_nodes(result))
+  for (const NodePtr& node : graph_nodes(result))
     if (!node->leaf) ++counts[node->op];
   return counts;
 }
@@ -37,7 +34,7 @@ std::string graph_text(const Tensor& result) {
   std::ostringstream text;
   text.imbue(std::locale::classic());
   if (!result.node()) return "(no graph: nothing here requires a gradient)\n";
-  const std::vector<NodePtr> nodes = all_nodes(result);
+  const std::vector<NodePtr> nodes = graph_nodes(result);
   const auto number = [&](const NodePtr& node) {
     return std::lower_bound(nodes.begin(), nodes.end(), node->id,
                             [](const NodePtr& a, Index id) { return a->id < id; }) -

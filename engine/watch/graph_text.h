@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "engine/autograd/tensor.h"
 
@@ -12,5 +13,7 @@ namespace mote {
 std::string graph_text(const Tensor& result);
 /// How many ops of each name that graph has, without leaves: {"linear": 3, "softmax": 1}.
 std::map<std::string, Index> count_ops(const Tensor& result);
+/// Its nodes, leaves included, each once, in the order of recording.
+std::vector<NodePtr> graph_nodes(const Tensor& result);
 
 }  // namespace mote

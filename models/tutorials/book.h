@@ -51,7 +51,7 @@ struct CausalAttention : Layer<CausalAttention> {
   Index d_out;
   Linear W_query, W_key, W_value;
   Dropout dropout;
-  Array mask;  ///< a buffer: copied with the module, not trained (no module is saved to a file yet)
+  Array mask;  ///< a buffer: copied with the module, not trained
 
   CausalAttention(Index d_in, Index width, Index context_length, double drop, const Generator& random,
                   bool qkv_bias = false)

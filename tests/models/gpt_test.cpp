@@ -93,6 +93,9 @@ TEST_CASE("GPTConfig: what the presets are") {
 TEST_CASE("GPT: the number of parameters of every preset, worked out by hand") {
   const auto count = [](const GPTConfig& c) { return parameter_count(GPT(c, Init::none(Generator(1)))); };
   CHECK(count(GPTConfig::gpt2()) == 124439808);
+  GPTConfig largest = GPTConfig::gpt2().resized(1, 25, 1600);  // one of 48 layers, one token, one position
+  largest.vocab_size = largest.block_size = 1;
+  CHECK((50257 + 1024 + 2) * 1600 + 48 * (count(largest) - 4 * 1600) == 1557611200);
   // nanoGPT prints 123.59M without positions; these are V C + 1024 C + 12 (2 C + 12 C^2) + C with C = 768
   CHECK(count(GPTConfig::nanogpt()) == 50304 * 768 + 1024 * 768 + 12 * (2 * 768 + 12 * 768 * 768) + 768);
   CHECK(count(GPTConfig::llama()) == 2 * 32000 * 768 + 12 * (2 * 768 + (768 + 512 + 768) * 768 + 3 * 2048 * 768) + 768);

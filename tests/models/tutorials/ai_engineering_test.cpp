@@ -129,6 +129,16 @@ TEST_CASE("ai_engineering: the training test, 152 steps on the repeat task") {
   CHECK(last < first / 2);
 }
 
+TEST_CASE("ai_engineering: heads split and joined again are the input; 8 heads look elsewhere than 4") {
+  const Tensor x = random_array({2, 5, 32}, 1);
+  const auto weights = [&](Index heads) {
+    CHECK(same_bits(join_heads(split_heads(x, heads)).array(), x.array()));
+    return MultiHeadSelfAttention(32, heads, 5, Generator(42))(x, return_weights).second.array();
+  };
+  const Array four = weights(4), eight = weights(8);
+  CHECK(heatmap(four.select(0, 0).select(0, 0)) != heatmap(eight.select(0, 0).select(0, 0)));
+}
+
 TEST_CASE("ai_engineering: causality and heatmap, by hand") {
   const Array square = array({1, 2, 2}, {0.75, 0.25, 0.5, 0.375});
   CHECK(causality_text(square) ==

@@ -2,7 +2,9 @@
 // refuse.
 #include "models/tutorials/book.h"
 
+#include "engine/ops/create.h"
 #include "engine/ops/reduce.h"
+#include "engine/watch/graph_text.h"
 #include "nn/multi_head_attention.h"
 #include "tests/nn/oracles.h"
 #include "tests/vectors.h"
@@ -111,6 +113,29 @@ TEST_CASE("book: with equal draws mote's MultiHeadAttention computes the same, d
   const Value expected(own(x).array());
   CHECK(distance(tutorial(x).to_vector(), expected.x) < (f64 ? 1e-14 : 1e-6));
   CHECK(random.get_state() == again.get_state());
+}
+
+TEST_CASE("book: the wrapper's weights, stacked, make weight splits equal it in every bit, in fewer products") {
+  const Index heads = 8, d_in = 256, width = 32, T = 64;
+  const Generator random(123);
+  const MultiHeadAttentionWrapper wrapper(d_in, width, T, 0.0, heads, random);
+  const SplitAttention split(d_in, heads * width, T, 0.0, heads, random);
+  std::vector<Tensor> query, key, value;
+  for (const CausalAttention& head : wrapper.heads) {
+    query.push_back(head.W_query.weight);
+    key.push_back(head.W_key.weight);
+    value.push_back(head.W_value.weight);
+  }
+  split.W_query.weight.set(cat(query).array());
+  split.W_key.weight.set(cat(key).array());
+  split.W_value.weight.set(cat(value).array());
+  split.out_proj.weight.set(eye(heads * width).array());  // the wrapper has no output layer
+  split.out_proj.bias.set(Array::zeros({heads * width}));
+  const Tensor x = random_array({2, T, d_in}, 1), a = wrapper(x), b = split(x);
+  CHECK(same_bits(a.array(), b.array()));
+  std::map<std::string, Index> many = count_ops(a), few = count_ops(b);
+  CHECK((many["linear"] == 3 * heads && many["matmul"] == 2 * heads));
+  CHECK((few["linear"] == 4 && few["matmul"] == 2));
 }
 
 TEST_CASE("book: what the classes refuse") {

@@ -33,10 +33,20 @@ TEST_CASE("llm_from_scratch: with equal weights SelfAttention computes the same,
     for (std::size_t i = 0; i < 2; ++i) parameters(own)[i].set(parameters(tutorial)[i].value());
     const AttentionWeights seen;
     const Tensor y = own(x);
-    const auto [out, weights] = causal ? tutorial(x, from_blocked(causal_mask(5))) : tutorial(x);
+    const auto [out, weights] = causal ? tutorial(x, tutorials::llm_from_scratch::causal_mask(5)) : tutorial(x);
     CHECK(distance(out.to_vector(), Value(y.array()).x) < (f64 ? 1e-14 : 1e-6));
     CHECK(distance(weights.to_vector(), Value(seen.maps().back().weights).x) < (f64 ? 1e-14 : 1e-6));
   }
+}
+
+TEST_CASE("llm_from_scratch: only a mask that says that it blocks is one; a row all blocked is NaN, as in PyTorch") {
+  static_assert(!detail::Takes<MultiHeadSelfAttention, const Tensor&, Mask>);  // mote's causal_mask: the opposite
+  const MultiHeadSelfAttention tutorial(2, 4, Generator(1), 0.0, false);
+  const Mask blocked = mask({{false, true}, {true, true}});
+  const auto [out, weights] = tutorial(random_array({1, 2, 4}, 2), tutorials::llm_from_scratch::Blocked{blocked});
+  CHECK(same_bits(weights.array().select(2, 0).contiguous(), array({1, 2, 2}, {1, 0, 1, 0})));
+  CHECK((!std::isnan(out.array().at({0, 0, 0})) && std::isnan(out.array().at({0, 1, 0}))));
+  CHECK(std::isnan(weights.array().at({0, 1, 1, 0})));
 }
 
 TEST_CASE("llm_from_scratch: dropout acts on the weights, which are returned as they were used") {
@@ -55,10 +65,10 @@ TEST_CASE("llm_from_scratch: dropout acts on the weights, which are returned as 
 
 TEST_CASE("llm_from_scratch: prints the shapes of each pass, on std::cout unless told otherwise") {
   const char* const lines =
-      "qkv view: [1, 5, 3, 3, 4]\n"
-      "q: [1, 3, 5, 4] k: [1, 3, 5, 4] v: [1, 3, 5, 4]\n"
-      "weights: [1, 3, 5, 5] ctx: [1, 3, 5, 4]\n"
-      "out: [1, 5, 12]\n";
+      "qkv view: torch.Size([1, 5, 3, 3, 4])\n"
+      "q: torch.Size([1, 3, 5, 4]) k: torch.Size([1, 3, 5, 4]) v: torch.Size([1, 3, 5, 4])\n"
+      "weights: torch.Size([1, 3, 5, 5]) ctx: torch.Size([1, 3, 5, 4])\n"
+      "out: torch.Size([1, 5, 12])\n";
   MultiHeadSelfAttention m(3, 12, Generator(1));  // on by default
   std::ostringstream screen, elsewhere;
   const Array x = random_array({1, 5, 12}, 2);

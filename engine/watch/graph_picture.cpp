@@ -1,0 +1,182 @@
+// A picture of a graph: its steps, folded if there are many, as boxes and arrows.
+#include "engine/watch/graph_picture.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "engine/io/text/table.h"
+#include "engine/watch/graph_text.h"
+
+namespace mote {
+namespace {
+
+using Steps = std::map<Index, detail::GraphStep>;
+
+/// Lines of numbers, one for each row of x; none if there are too many.
+std::vector<std::string> lines_of(const char* what, const Array& x) {
+  if (!x.defined() || x.numel() > 12) return {};
+  std::vector<std::string> lines;
+  std::size_t i = 0;
+  const std::size_t row = x.rank() ? static_cast<std::size_t>(x.shape()[-1]) : 1;
+  for (const real value : x.to_vector()) {
+    char number[32];
+    std::snprintf(number, sizeof number, " %7.4g", static_cast<double>(value));
+    if (i++ % row == 0) lines.push_back(lines.empty() ? what : "     ");
+    lines.back() += number;
+  }
+  return lines;
+}
+
+detail::GraphStep step_of(const Node& node) {
+  return {node.op, recorded(node) ? recorded(node)->layer : "", node.shape};
+}
+
+Steps steps_of(const std::vector<NodePtr>& nodes) {
+  Steps steps;
+  for (const NodePtr& node : nodes) {
+    detail::GraphStep& step = steps[node->id] = step_of(*node);
+    if (node->leaf) step.leaf = node;
+    for (std::size_t i = 0; i < node->input_count(); ++i)
+      if (node->input(i)) step.inputs.push_back(node->input(i)->id);
+  }
+  return steps;
+}
+
+/// Those of all steps that `end` was made from, itself included.
+Steps behind(const Node& end, const Steps& all) {
+  Steps steps;
+  std::set<Index> needed{end.id};
+  for (auto step = all.rbegin(); step != all.rend(); ++step)  // inputs are older
+    if (needed.count(step->first)) {
+      needed.insert(step->second.inputs.begin(), step->second.inputs.end());
+      steps.insert(*step);
+    }
+  return steps;
+}
+
+/// For each step the first step of its box. Steps that follow each other and are in the same layer, of a path of
+/// `depth` names, share one: so no arrow goes back. What only one box needs is in it; constants are left out.
+std::map<Index, Index> folded(const Steps& steps, int depth) {
+  std::map<Index, Index> box;
+  std::map<Index, std::set<Index>> needed_in;
+  std::string before;
+  Index first = 0;
+  for (const auto& [id, step] : steps) {
+    if (step.inputs.empty()) continue;
+    std::size_t end = step.layer.empty() ? std::string::npos : 0;
+    for (int k = 1; k < depth && end != std::string::npos; ++k) end = step.layer.find('.', end ? end + 1 : 0);
+    const std::string layer =
+        end == std::string::npos ? "" : step.layer.substr(0, step.layer.find('.', end ? end + 1 : 0));
+    if (layer.empty() || layer != before) first = id;
+    before = layer;
+    box[id] = first;
+    for (const Index input : step.inputs) needed_in[input].insert(first);
+  }
+  for (const auto& [id, step] : steps)
+    if (step.inputs.empty() && id >= 0) box[id] = needed_in[id].size() == 1 ? *needed_in[id].begin() : -id;
+  return box;
+}
+
+/// The steps of each box: of a small graph one each, of others as many as the innermost layers have that make 24 boxes.
+std::map<Index, std::vector<Index>> boxes_of(const Steps& steps) {
+  std::map<Index, std::vector<Index>> boxes;
+  for (const auto& [id, step] : steps) boxes[id] = {id};
+  for (int depth = 8; steps.size() > 40 && boxes.size() > 24 && depth > 0; --depth) {
+    boxes.clear();
+    for (const auto& [id, first] : folded(steps, depth)) boxes[first].push_back(id);
+  }
+  return boxes;
+}
+
+/// A box of one step, with all that is known of it, or of several, the last of which is the result.
+DiagramBox box_of(const Steps& steps, const std::vector<Index>& ids, const std::string& name) {
+  const detail::GraphStep& last = steps.at(ids.back());
+  std::string layer = last.layer;
+  Index parameters = 0, kept = 0, ops = 0;
+  for (const Index id : ids) {
+    const detail::GraphStep& step = steps.at(id);
+    kept += step.kept_bytes;
+    if (step.leaf) parameters += step.shape.numel();
+    if (step.inputs.empty()) continue;
+    ++ops;  // and the path that all have
+    while ((step.layer + ".").find(layer + ".") != 0 && !layer.empty())
+      layer.resize(layer.find_last_of('.') + 1 ? layer.find_last_of('.') : 0);
+  }
+  const std::string what = ops > 1 ? grouped(ops) + " ops" : last.op;
+  DiagramBox box{{layer.empty() ? what : layer + ": " + what, text_of(last.shape)}, ops > 1 ? "#e8def5" : "#dbe7f6"};
+  if (!name.empty()) box.lines[0] = ops ? name + " = " + last.op : name;
+  if (ids.size() > 1) {
+    if (parameters) box.lines.push_back(grouped(parameters) + " parameters");
+  } else {
+    if (!ops) box.colour = last.leaf ? "#d8efd2" : "#eeeeee";
+    box.lines.insert(box.lines.end(), last.value.begin(), last.value.end());
+    for (const std::string& line : last.leaf ? lines_of("grad ", last.leaf->grad) : last.gradient)
+      box.lines.push_back(line);
+  }
+  if (kept) box.lines.push_back("keeps " + grouped(kept) + " bytes");
+  return box;
+}
+
+}  // namespace
+
+void GraphRecorder::op_recorded(const OpReport& report) {
+  if (!report.node || steps_.count(report.node->id)) return;  // seen: an op made of others, which have reported
+  detail::GraphStep step = step_of(*report.node);
+  step.kept_bytes = report.kept_bytes;
+  step.value = lines_of("value", report.result);
+  for (std::size_t i = 0; i < report.inputs.size(); ++i) {
+    const Array& x = *report.inputs[i];
+    if (!x.defined()) continue;
+    const NodePtr& node = report.node->input(i);
+    step.inputs.push_back(node ? node->id : -1 - static_cast<Index>(steps_.size()));
+    detail::GraphStep& input = steps_[step.inputs.back()];
+    if (!input.op.empty()) continue;
+    input = node ? step_of(*node) : detail::GraphStep{"constant", "", x.shape()};
+    if (node && node->leaf) input.leaf = node;
+    input.value = lines_of("value", x);
+  }
+  steps_[report.node->id] = std::move(step);
+}
+
+void GraphRecorder::rule_opened(const Node& node, const Array& dy) {
+  if (const auto step = steps_.find(node.id); step != steps_.end()) step->second.gradient = lines_of("grad ", dy);
+}
+
+Diagram graph_diagram(const Tensor& result, const GraphRecorder* seen) {
+  check_in("graph_svg", result.requires_grad(), "no graph: nothing here requires a gradient");
+  const Node& end = *result.node();
+  if (seen && !seen->steps_.count(end.id)) seen = nullptr;
+  check_in("graph_svg", seen || !end.consumed,
+           "backward() has consumed this graph: draw it before, or let a GraphRecorder see its ops");
+  const Steps steps = behind(end, seen ? seen->steps_ : steps_of(graph_nodes(result)));
+  const std::map<Index, std::vector<Index>> boxes = boxes_of(steps);
+  check_in("graph_svg", boxes.size() <= 400, boxes.size(),
+           " boxes are no picture: call the parts as layers, then they are folded");
+
+  Diagram diagram;
+  std::map<Index, std::size_t> place;  // of a step: its box
+  for (const auto& [first, ids] : boxes) {
+    for (const Index id : ids) place[id] = diagram.boxes.size();
+    std::string name;
+    if (seen && ids.size() == 1 && seen->names_.count(ids[0])) name = seen->names_.at(ids[0]);
+    diagram.boxes.push_back(box_of(steps, ids, name));
+  }
+  diagram.boxes.back().colour = "#fde3c8";
+  std::set<std::pair<std::size_t, std::size_t>> drawn;
+  for (const auto& [id, to] : place)
+    for (const Index input : steps.at(id).inputs)
+      if (const auto from = place.find(input); from != place.end() && from->second != to)
+        if (drawn.emplace(from->second, to).second || boxes.size() == steps.size())
+          diagram.arrows.emplace_back(from->second, to);
+  diagram.notes = {grouped(static_cast<Index>(steps.size())) + " steps to a result of shape " + text_of(end.shape),
+                   "green: leaves, which keep gradients; grey: constants; orange: the result"};
+  if (boxes.size() < steps.size()) diagram.notes.push_back("violet: several ops with all that only they need");
+  if (!seen)
+    diagram.notes.push_back("no values: no GraphRecorder has seen the ops");
+  else if (!end.consumed)
+    diagram.notes.push_back("no gradients yet: backward() has not run");
+  return diagram;
+}
+
+}  // namespace mote

@@ -1,0 +1,90 @@
+// "Build a Large Language Model (From Scratch)", chapter 3: every number that the page on multi-head attention prints,
+// the eleven steps of its last class, why weight splits are faster, GPT-2's sizes; and other numbers of the chapter.
+#include <cmath>
+
+#include "engine/engine.h"
+#include "engine/watch/graph_text.h"
+#include "examples/lesson.h"
+#include "models/tutorials/book.h"
+
+using namespace mote;
+namespace book = tutorials::book;
+
+namespace {
+
+/// print(context_vecs); print("context_vecs.shape:", context_vecs.shape), without the name of a gradient's function.
+void print(const Tensor& context_vecs) {
+  std::cout << context_vecs.detach() << "\ncontext_vecs.shape: " << size(context_vecs) << "\n\n";
+}
+
+/// The forward pass of the class, with the page's numbers of steps: shape and first numbers of each.
+void eleven_steps(const book::MultiHeadAttention& mha, const Tensor& x) {
+  int n = 0;
+  const auto step = [&](const char* what, const Tensor& y) {
+    std::printf("Step %2d  %-42s %-26s", ++n, what, size(y).c_str());
+    for (Index i = 0; i < 3 && i < y.numel(); ++i) std::printf(" %7.4f", number(select(reshape(y, {-1}), 0, i)));
+    std::printf("\n");
+    return y;
+  };
+  step("head_dim = d_out // num_heads", Tensor(mha.head_dim));
+  step("out_proj.weight", mha.out_proj.weight);
+  const Tensor keys = step("keys (b, num_tokens, d_out)", mha.W_key(x)), queries = mha.W_query(x);
+  const Tensor unrolled = view(keys, {x.size(0), x.size(1), mha.num_heads, mha.head_dim});
+  step("(b, num_tokens, num_heads, head_dim)", unrolled);
+  const Tensor k = step("(b, num_heads, num_tokens, head_dim)", transpose(unrolled, 1, 2));
+  const Tensor q = split_heads(queries, mha.num_heads), v = split_heads(mha.W_value(x), mha.num_heads);  // 4 and 5
+  const Tensor scores = step("attn_scores, dot products for each head", matmul(q, transpose(k, 2, 3)));
+  const Mask blocked = step("mask, cut to the tokens there are", mha.mask) == Tensor(1);
+  const Tensor masked = step("attn_scores, -inf where the mask is 1", masked_fill(scores, blocked, -INFINITY));
+  const Tensor weights = softmax(masked / std::sqrt(static_cast<real>(mha.head_dim)), -1);
+  const Tensor context = step("(b, num_tokens, n_heads, head_dim)", transpose(matmul(weights, v), 1, 2));
+  const Tensor joined = step("heads side by side", reshape(context, x.shape()));
+  const Tensor context_vecs = step("out_proj: context_vecs", mha.out_proj(joined));
+  claim(context_vecs.to_vector() == mha(x).to_vector(), "the steps are the call, to the last bit");
+}
+
+void lesson() {
+  const Tensor inputs = tensor({{0.43, 0.15, 0.89},    // Your     (x^1)
+                                {0.55, 0.87, 0.66},    // journey  (x^2)
+                                {0.57, 0.85, 0.64},    // starts   (x^3)
+                                {0.22, 0.58, 0.33},    // with     (x^4)
+                                {0.77, 0.25, 0.10},    // one      (x^5)
+                                {0.05, 0.80, 0.55}});  // step     (x^6)
+  const Tensor batch = stack({inputs, inputs});
+  for (const Index heads : {2, 3}) {
+    std::cout << "MultiHeadAttentionWrapper, num_heads=" << heads << "\n" << size(batch) << "\n";
+    print(book::MultiHeadAttentionWrapper(3, 2, 6, 0.0, heads, Generator(123))(batch));
+  }
+  const Tensor rows = reshape(inputs, {3, 6}), batch_of_rows = stack({rows, rows});  // the second input: 3 rows of 6
+  std::cout << "MultiHeadAttention, num_heads=2\n" << size(batch_of_rows) << "\n";
+  const book::MultiHeadAttention mha(6, 6, 3, 0.0, 2, Generator(123));
+  print(mha(batch_of_rows));
+  eleven_steps(mha, batch_of_rows);
+  const auto products = [](const Tensor& y) { return count_ops(y)["linear"] + count_ops(y)["matmul"]; };
+  std::cout << "\nMatrix multiplications of 8 heads: MultiHeadAttentionWrapper "
+            << products(book::MultiHeadAttentionWrapper(3, 2, 6, 0.0, 8, Generator(1))(batch))
+            << ", MultiHeadAttention " << products(book::MultiHeadAttention(3, 16, 6, 0.0, 8, Generator(1))(batch))
+            << "\n\nGPT-2           heads   embedding size   width of a head   parameters of one attention\n";
+  for (const auto& [name, heads, width] : {std::tuple("smallest, 117M", 12, 768), {"largest, 1.5B ", 25, 1600}})
+    std::printf("%s %6d %16d %17d %29d\n", name, heads, width, width / heads, 4 * (width * width + width));
+  std::cout << "\nOther numbers of the chapter. Batched products multiply head by head: a @ a.transpose(2, 3)\n";
+  const Tensor a = tensor(
+      {{{{0.2745, 0.6584, 0.2775, 0.8573}, {0.8993, 0.0390, 0.9268, 0.7388}, {0.7179, 0.7058, 0.9156, 0.4340}},
+        {{0.0772, 0.3565, 0.1479, 0.5331}, {0.4066, 0.2318, 0.4545, 0.9737}, {0.4606, 0.5159, 0.4220, 0.5786}}}});
+  std::cout << matmul(a, transpose(a, 2, 3)) << "\n\nMultiHeadAttention, d_in=3, d_out=2, num_heads=2\n";
+  print(book::MultiHeadAttention(3, 2, 6, 0.0, 2, Generator(123))(batch));
+  const Generator seed(789);
+  const Linear W_query(3, 2, seed, false), W_key(3, 2, seed, false), W_value(3, 2, seed, false);
+  std::cout << "SelfAttention_v2, one head without a mask, seed 789\n"
+            << attention(W_query(inputs), W_key(inputs), W_value(inputs)).detach()
+            << "\n\nquery_2 through torch.rand(3, 2)\n"
+            << matmul(select(inputs, 0, 1), rand({3, 2}, Generator(123)))
+            << "\n\nDropout(0.5) of ones(6, 6): on ARM, and with pip wheels on x86-64\n";
+  const Generator mkl(123);
+  mkl.set_build({.mkl = true});
+  std::cout << dropout(ones({6, 6}), 0.5, Generator(123)) << "\n" << dropout(ones({6, 6}), 0.5, mkl) << "\n";
+}
+
+}  // namespace
+
+int main(int, char** argv) { return run_lesson(argv, lesson); }
