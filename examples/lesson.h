@@ -28,6 +28,7 @@ inline std::string size(const mote::Tensor& x) { return "torch.Size(" + mote::te
 inline int run_lesson(int argc, char** argv, const std::function<void(const char* file)>& lesson,
                       const char* words = nullptr) {
   return run_program(argv[0], [&] {
+    if (argc > 1) mote::check_output(argv[1]);
     lesson(argc > 1 ? argv[1] : nullptr);
     if (words) std::printf("Words, explained in examples/words.md: %s.\n", words);
     return all_claims_hold ? 0 : 1;

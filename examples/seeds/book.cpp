@@ -73,14 +73,14 @@ void lesson() {
         {{0.0772, 0.3565, 0.1479, 0.5331}, {0.4066, 0.2318, 0.4545, 0.9737}, {0.4606, 0.5159, 0.4220, 0.5786}}}});
   std::cout << matmul(a, transpose(a, 2, 3)) << "\n\nMultiHeadAttention, d_in=3, d_out=2, num_heads=2\n";
   print(book::MultiHeadAttention(3, 2, 6, 0.0, 2, Generator(123))(batch));
-  const Generator seed(789);
+  const Generator seed(789), mkl(123);
   const Linear W_query(3, 2, seed, false), W_key(3, 2, seed, false), W_value(3, 2, seed, false);
+  const Tensor q = W_query(inputs), k = W_key(inputs), v = W_value(inputs);
   std::cout << "SelfAttention_v2, one head without a mask, seed 789\n"
-            << attention(W_query(inputs), W_key(inputs), W_value(inputs)).detach()
+            << plain_attention(q, k, v, Mask(), 1 / std::sqrt(real(2))).detach()
             << "\n\nquery_2 through torch.rand(3, 2)\n"
             << matmul(select(inputs, 0, 1), rand({3, 2}, Generator(123)))
             << "\n\nDropout(0.5) of ones(6, 6): on ARM, and with pip wheels on x86-64\n";
-  const Generator mkl(123);
   mkl.set_build({.mkl = true});
   std::cout << dropout(ones({6, 6}), 0.5, Generator(123)) << "\n" << dropout(ones({6, 6}), 0.5, mkl) << "\n";
 }
