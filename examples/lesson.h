@@ -20,9 +20,6 @@ inline void claim(bool holds, const std::string& sentence) {
 /// The number in a tensor of one element.
 inline double number(const mote::Tensor& x) { return static_cast<double>(x.item()); }
 
-/// x.shape as PyTorch prints it.
-inline std::string size(const mote::Tensor& x) { return "torch.Size(" + mote::text_of(x.shape()) + ")"; }
-
 /// The main() of a lesson that draws a picture, if it is given a file for it. `words` are those that it explains, as
 /// headings of words.md.
 inline int run_lesson(int argc, char** argv, const std::function<void(const char* file)>& lesson,

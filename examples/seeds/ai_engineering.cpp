@@ -9,7 +9,7 @@
 #include "engine/io/pictures/chart.h"
 #include "engine/io/pictures/curve.h"
 #include "engine/io/pictures/heads.h"
-#include "examples/lesson.h"
+#include "examples/seeds/page.h"
 #include "models/tutorials/ai_engineering.h"
 #include "train/adamw.h"
 #include "train/tasks/repeat.h"

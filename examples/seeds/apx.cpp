@@ -3,24 +3,13 @@
 #include <iostream>
 
 #include "engine/engine.h"
-#include "examples/lesson.h"
+#include "examples/seeds/page.h"
 #include "models/tutorials/apx.h"
-#include "nn/trace.h"
 
 using namespace mote;
 using tutorials::apx::MultiHeadAttention;
 
 namespace {
-
-/// Multiply-adds of a call.
-Index cost(const MultiHeadAttention& layer, const Tensor& x) {
-  const Trace trace;
-  layer(x, x, x);
-  Index products = 0;
-  for (const TraceEvent& e : trace.events())
-    if (e.name == "linear" || e.name == "matmul") products += e.flops / 2;
-  return products;
-}
 
 void lesson() {
   const NoGrad no_grad;
@@ -46,7 +35,7 @@ void lesson() {
         "four matrices of 512 x 512, and their biases: 1,050,624 numbers");
 
   const MultiHeadAttention single(d_model, 1, random);
-  const Index eight = cost(multihead_attn, input_tensor), one = cost(single, input_tensor);
+  const Index eight = multiply_adds(multihead_attn, input_tensor), one = multiply_adds(single, input_tensor);
   std::cout << "\nMultiply-adds of 8 heads of width 64: " << eight << ", of 1 head of width 512: " << one << "\n";
   claim(eight == one, "the total cost is that of a single head with full dimensionality");
 

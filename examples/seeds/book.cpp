@@ -4,7 +4,7 @@
 
 #include "engine/engine.h"
 #include "engine/watch/graph_text.h"
-#include "examples/lesson.h"
+#include "examples/seeds/page.h"
 #include "models/tutorials/book.h"
 
 using namespace mote;

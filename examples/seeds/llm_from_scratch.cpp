@@ -4,7 +4,7 @@
 
 #include "engine/engine.h"
 #include "engine/io/pictures/heads.h"
-#include "examples/lesson.h"
+#include "examples/seeds/page.h"
 #include "models/tutorials/llm_from_scratch.h"
 
 using namespace mote;

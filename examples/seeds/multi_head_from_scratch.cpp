@@ -5,10 +5,9 @@
 #include "engine/engine.h"
 #include "engine/io/files/file.h"
 #include "engine/io/pictures/heads.h"
-#include "examples/lesson.h"
+#include "examples/seeds/page.h"
 #include "models/tutorials/multi_head_from_scratch.h"
 #include "nn/embedding.h"
-#include "nn/trace.h"
 
 using namespace mote;
 using namespace mote::tutorials::multi_head_from_scratch;
@@ -17,16 +16,6 @@ namespace {
 
 /// The weights of one row, [heads, N, N].
 Array maps(const MultiHeadAttention& mha, const Tensor& x) { return mha(x, x, x).second.array().select(0, 0); }
-
-/// Multiply-adds of a call.
-Index cost(const MultiHeadAttention& mha, const Tensor& x) {
-  const Trace trace;
-  mha(x, x, x);
-  Index total = 0;
-  for (const TraceEvent& e : trace.events())
-    if (e.name == "linear" || e.name == "matmul") total += e.flops / 2;
-  return total;
-}
 
 void lesson(const char* file) {
   const Generator random(123);
@@ -58,7 +47,8 @@ void lesson(const char* file) {
   bool as_told = true;
   for (const auto& [N, d, h] : {std::tuple<Index, Index, Index>{32, 512, 1}, {32, 512, 8}, {64, 512, 8}}) {
     const MultiHeadAttention layer(d, h, random);
-    const Index linear = 4 * N * d * d, attend = 2 * N * N * d, counted = cost(layer, randn({1, N, d}, random));
+    const Index linear = 4 * N * d * d, attend = 2 * N * N * d,
+                counted = multiply_adds(layer, randn({1, N, d}, random));
     std::printf("%5d %4d %3d %21d %19d %9d\n", int(N), int(d), int(h), int(linear), int(attend), int(counted));
     as_told = as_told && counted == linear + attend;
   }

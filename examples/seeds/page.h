@@ -1,0 +1,20 @@
+// What the tutorials' pages share: shapes as PyTorch prints them, and the cost of attention.
+#pragma once
+
+#include <string>
+
+#include "examples/lesson.h"
+#include "nn/trace.h"
+
+/// x.shape as PyTorch prints it.
+inline std::string size(const mote::Tensor& x) { return "torch.Size(" + mote::text_of(x.shape()) + ")"; }
+
+/// Multiply-adds of all products in attention(x, x, x).
+mote::Index multiply_adds(const auto& attention, const mote::Tensor& x) {
+  const mote::Trace trace;
+  attention(x, x, x);
+  mote::Index total = 0;
+  for (const mote::TraceEvent& e : trace.events())
+    if (e.name == "linear" || e.name == "matmul") total += e.flops / 2;
+  return total;
+}
