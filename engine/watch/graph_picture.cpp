@@ -55,6 +55,14 @@ Steps behind(const Node& end, const Steps& all) {
   return steps;
 }
 
+/// The first `depth` names of a layer's path, "h.0" of "h.0.attn"; "" if it has fewer.
+std::string outer(std::string layer, std::ptrdiff_t depth) {
+  std::ptrdiff_t names = layer.empty() ? 0 : 1 + std::count(layer.begin(), layer.end(), '.');
+  if (names < depth) return "";
+  for (; names > depth; --names) layer.resize(layer.rfind('.'));
+  return layer;
+}
+
 /// For each step the first step of its box. Steps that follow each other and are in the same layer, of a path of
 /// `depth` names, share one: so no arrow goes back. What only one box needs is in it; constants are left out.
 std::map<Index, Index> folded(const Steps& steps, int depth) {
@@ -64,10 +72,7 @@ std::map<Index, Index> folded(const Steps& steps, int depth) {
   Index first = 0;
   for (const auto& [id, step] : steps) {
     if (step.inputs.empty()) continue;
-    std::size_t end = step.layer.empty() ? std::string::npos : 0;
-    for (int k = 1; k < depth && end != std::string::npos; ++k) end = step.layer.find('.', end ? end + 1 : 0);
-    const std::string layer =
-        end == std::string::npos ? "" : step.layer.substr(0, step.layer.find('.', end ? end + 1 : 0));
+    const std::string layer = outer(step.layer, depth);
     if (layer.empty() || layer != before) first = id;
     before = layer;
     box[id] = first;
@@ -100,8 +105,8 @@ DiagramBox box_of(const Steps& steps, const std::vector<Index>& ids, const std::
     if (step.leaf) parameters += step.shape.numel();
     if (step.inputs.empty()) continue;
     ++ops;  // and the path that all have
-    while ((step.layer + ".").find(layer + ".") != 0 && !layer.empty())
-      layer.resize(layer.find_last_of('.') + 1 ? layer.find_last_of('.') : 0);
+    while (!(step.layer + ".").starts_with(layer + ".") && !layer.empty())
+      layer.resize(std::max(layer.rfind('.') + 1, std::size_t(1)) - 1);
   }
   const std::string what = ops > 1 ? grouped(ops) + " ops" : last.op;
   DiagramBox box{{layer.empty() ? what : layer + ": " + what, text_of(last.shape)}, ops > 1 ? "#e8def5" : "#dbe7f6"};
