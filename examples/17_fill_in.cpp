@@ -51,7 +51,7 @@ Rows rows(Index count, bool test, const Generator& random, bool hide = true) {
 }
 
 /// An encoder: it writes nothing, but reads a row, and makes of every word a vector that has heard the others. This is
-/// lesson 11's model, of one block of two heads (BERT: 12 blocks of 12), and it differs in the mask alone: a GPT says
+/// a model as in lesson 11, of one block of two heads (BERT: 12 blocks of 12). What matters is the mask: a GPT says
 /// what comes next, so it must not see it; here a word may look at all, on both sides.
 struct Encoder : Layer<Encoder> {
   Parameter token{normal(0, 0.02, {V, C}, Generator(1)).array()}, place{normal(0, 0.02, {T, C}, Generator(2)).array()};
@@ -105,13 +105,13 @@ Result learn(const char* name, const Mask& may_see, bool hide = true) {  // trai
 }
 
 void lesson() {
-  std::printf("A word may see; percent right:          loss    right     form     verb\n");
+  std::printf("A word may see                         loss  right, %%     form     verb\n");
   const Mask all = Mask::full({T, T}, true), left = causal_mask(T), right = left.transpose(0, 1);
   const Result both = learn("all words", all), before = learn("itself and those before", left);
   const Result after = learn("itself and those after", right), copy = learn("all, and none is hidden", all, false);
   claim(both.right >= 99, "who sees both sides fills in what is hidden");
-  claim(before.form >= 99 && before.verb < 35, "left alone: its form is known, the verb is not (ln 4 = 1.386)");
-  claim(after.verb >= 99 && after.form < 60, "right alone: the verb is known, its form is not (ln 2 = 0.693)");
+  claim(before.form >= 99 && before.verb < 35, "only to the left: its form is known, the verb is not (ln 4 = 1.386)");
+  claim(after.verb >= 99 && after.form < 60, "only to the right: the verb is known, its form is not (ln 2 = 0.693)");
   claim(copy.loss < 0.05 && copy.right < 50, "what is seen in training is copied, and nothing else is learned");
   std::printf("\nWhere the ? looks, in percent of each head's attention:\n            ");
   for (const Index id : rows(1, true, Generator(7)).seen.to_vector()) std::printf("%7s", word[id]);

@@ -80,7 +80,7 @@ IntArray write(const Model& model, const IntArray& ids) {
 
 /// Teacher forcing: in training the decoder is given the right digits, not those that it would have written. So all are
 /// known, and one pass trains it on all eight; the causal mask hides from each place what is to be written there.
-Tensor train(const char* name, const Model& model, const IntArray& fresh) {  // 1 for each digit then right, else 0
+Tensor train(const char* name, const Model& model, const IntArray& fresh) {  // 1 for each digit then written right
   AdamW optimizer(all_parameters(model), {.lr = 3e-3});
   const Generator random(11);
   Tensor loss;
@@ -110,7 +110,7 @@ void lesson() {
   const NoGrad no_grad;
   const IntArray written = write(whole, fresh);
   const Tensor at_once = whole(fresh, before(written)), three = whole(fresh, before(written).slice(1, 0, 3));
-  claim(slice(at_once, 1, 0, 3).to_vector() == three.to_vector(), "what follows changes no bit of the scores before");
+  claim(slice(at_once, 1, 0, 3).to_vector() == three.to_vector(), "later digits change no bit of earlier scores");
   const Array look = attention_maps(whole, fresh, before(written)).back().weights;  // [B, 1, T, T]
   std::printf("\nWhere cross-attention looks: a line for each digit written, a column for each that was read\n     ");
   std::vector<std::string> labels;
@@ -119,7 +119,7 @@ void lesson() {
   std::cout << "\n" << attention_text(look.select(0, 0).select(0, 0), labels, false);
   double due = 0;
   for (Index i = 0; i < 1000 * T; ++i) due += 0.1 / T * double(look.at({i / T, 0, i % T, T - 1 - i % T}));
-  claim(due > 80, std::to_string(int(due)) + " % of it goes to the digit that is due: from corner to corner");
+  claim(due > 80, std::to_string(int(due)) + " % of it goes to the digit to be written: from corner to corner");
   std::printf(
       "\nTry: let it sort. Leave out the encoder's own attention; and again, if rows have 3 to 8 digits and an end.\n"
       "Now read nn/multi_head_attention.h, the one layer that all three ways to look are.\n");
@@ -127,4 +127,4 @@ void lesson() {
 
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv, lesson, "encoder; cross-attention"); }
+int main(int, char** argv) { return run_lesson(argv, lesson, "encoder; decoder; cross-attention; teacher forcing"); }

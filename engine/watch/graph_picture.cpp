@@ -21,7 +21,7 @@ std::vector<std::string> lines_of(const char* what, const Array& x) {
   const std::size_t row = x.rank() ? static_cast<std::size_t>(x.shape()[-1]) : 1;
   for (const real value : x.to_vector()) {
     char number[32];
-    std::snprintf(number, sizeof number, " %7.4g", static_cast<double>(value));
+    std::snprintf(number, sizeof number, " %10.4g", static_cast<double>(value));
     if (i++ % row == 0) lines.push_back(lines.empty() ? what : "     ");
     lines.back() += number;
   }
@@ -110,7 +110,7 @@ DiagramBox box_of(const Steps& steps, const std::vector<Index>& ids, const std::
   }
   const std::string what = ops > 1 ? grouped(ops) + " ops" : last.op;
   DiagramBox box{{layer.empty() ? what : layer + ": " + what, text_of(last.shape)}, ops > 1 ? "#e8def5" : "#dbe7f6"};
-  if (!name.empty()) box.lines[0] = ops ? name + " = " + last.op : name;
+  if (!name.empty()) box.lines[0] = ops ? name + " = " + what : name;
   if (ids.size() > 1) {
     if (parameters) box.lines.push_back(grouped(parameters) + " parameters");
   } else {
@@ -135,11 +135,11 @@ void GraphRecorder::op_recorded(const OpReport& report) {
     if (!x.defined()) continue;
     const NodePtr& node = report.node->input(i);
     step.inputs.push_back(node ? node->id : -1 - static_cast<Index>(steps_.size()));
-    detail::GraphStep& input = steps_[step.inputs.back()];
-    if (!input.op.empty()) continue;
-    input = node ? step_of(*node) : detail::GraphStep{"constant", "", x.shape()};
-    if (node && node->leaf) input.leaf = node;
-    input.value = lines_of("value", x);
+    if (!node)
+      steps_[step.inputs.back()] = {"constant", "", x.shape()};
+    else if (!steps_.count(node->id))
+      steps_.merge(steps_of(graph_nodes(Tensor(x, node))));  // a leaf, or what was recorded before
+    steps_.at(step.inputs.back()).value = lines_of("value", x);
   }
   steps_[report.node->id] = std::move(step);
 }
@@ -151,21 +151,21 @@ void GraphRecorder::rule_opened(const Node& node, const Array& dy) {
 Diagram graph_diagram(const Tensor& result, const GraphRecorder* seen) {
   check_in("graph_svg", result.requires_grad(), "no graph: nothing here requires a gradient");
   const Node& end = *result.node();
-  if (seen && !seen->steps_.count(end.id)) seen = nullptr;
-  check_in("graph_svg", seen || !end.consumed,
+  Steps all = seen ? seen->steps_ : Steps();
+  check_in("graph_svg", !end.consumed || (all.count(end.id) && !all.at(end.id).inputs.empty()),
            "backward() has consumed this graph: draw it before, or let a GraphRecorder see its ops");
-  const Steps steps = behind(end, seen ? seen->steps_ : steps_of(graph_nodes(result)));
+  if (!end.consumed) all.merge(steps_of(graph_nodes(result)));  // what it has not seen
+  const Steps steps = behind(end, all);
   const std::map<Index, std::vector<Index>> boxes = boxes_of(steps);
   check_in("graph_svg", boxes.size() <= 400, boxes.size(),
-           " boxes are no picture: call the parts as layers, then they are folded");
+           " boxes are no picture: call the parts as layers, and let a GraphRecorder see them, then they are folded");
 
   Diagram diagram;
   std::map<Index, std::size_t> place;  // of a step: its box
   for (const auto& [first, ids] : boxes) {
     for (const Index id : ids) place[id] = diagram.boxes.size();
-    std::string name;
-    if (seen && ids.size() == 1 && seen->names_.count(ids[0])) name = seen->names_.at(ids[0]);
-    diagram.boxes.push_back(box_of(steps, ids, name));
+    const bool named = seen && seen->names_.count(ids.back());
+    diagram.boxes.push_back(box_of(steps, ids, named ? seen->names_.at(ids.back()) : ""));
   }
   diagram.boxes.back().colour = "#fde3c8";
   std::set<std::pair<std::size_t, std::size_t>> drawn;
@@ -175,7 +175,7 @@ Diagram graph_diagram(const Tensor& result, const GraphRecorder* seen) {
         if (drawn.emplace(from->second, to).second || boxes.size() == steps.size())
           diagram.arrows.emplace_back(from->second, to);
   diagram.notes = {grouped(static_cast<Index>(steps.size())) + " steps to a result of shape " + text_of(end.shape),
-                   "green: leaves, which keep gradients; grey: constants; orange: the result"};
+                   "green: leaves, whose gradients add up; grey: constants; orange: the result"};
   if (boxes.size() < steps.size()) diagram.notes.push_back("violet: several ops with all that only they need");
   if (!seen)
     diagram.notes.push_back("no values: no GraphRecorder has seen the ops");

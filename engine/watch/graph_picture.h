@@ -30,10 +30,11 @@ struct GraphStep {
 class GraphRecorder : public Observer {
  public:
   GraphRecorder() { watch(); }
-  /// What a tensor or a parameter is called in the picture.
+  /// What a tensor or a parameter is called in the picture. Errors: it requires no gradient.
   template <class T>
   GraphRecorder& name(const T& x, const std::string& called) {
-    if (x.node()) names_[x.node()->id] = called;
+    check_in("GraphRecorder", x.node() != nullptr, "'", called, "' requires no gradient: no graph has it");
+    names_[x.node()->id] = called;
     return *this;
   }
   void op_recorded(const OpReport& report) override;
@@ -45,9 +46,10 @@ class GraphRecorder : public Observer {
   std::map<Index, std::string> names_;
 };
 
-/// The graph behind `result`: of up to 40 steps each with its shape and, if a recorder saw them, the bytes it keeps for
-/// backward, its value and its gradient (of up to 12 numbers); of more, folded by layer as far as that needs. Errors:
-/// nothing was recorded; backward() has consumed the graph and no recorder saw it; over 400 boxes.
+/// The graph behind `result`. Of up to 40 steps each is a box with its shape and, as far as a recorder saw it, its
+/// last value and its gradient in the last backward() (of up to 12 numbers), and the bytes that it keeps for backward,
+/// shared ones included. Of more steps, those that a recorder saw are folded by layer. Errors: nothing was recorded;
+/// backward() has consumed the graph and no recorder saw it; over 400 boxes.
 Diagram graph_diagram(const Tensor& result, const GraphRecorder* seen = nullptr);
 inline std::string graph_svg(const Tensor& result) { return diagram_svg(graph_diagram(result)); }
 inline std::string graph_svg(const Tensor& result, const GraphRecorder& seen) {

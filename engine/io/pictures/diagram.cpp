@@ -8,6 +8,7 @@
 #include <locale>
 #include <sstream>
 
+#include "engine/base/check.h"
 #include "engine/io/text/utf8_stream.h"
 
 namespace mote {
@@ -34,6 +35,8 @@ struct DiagramLayout {
       for (const std::string& text : box.lines) columns = std::max(columns, text.size());
       places.push_back({static_cast<double>(columns) * letter + 18, static_cast<double>(box.lines.size()) * line + 10});
     }
+    for (const auto& [from, to] : diagram.arrows)
+      check_in("diagram_svg", from < to && to < places.size(), "an arrow from box ", from, " to box ", to);
     for (std::size_t to = 0; to < places.size(); ++to)
       for (const auto& arrow : diagram.arrows)
         if (arrow.second == to) places[to].row = std::max(places[to].row, places[arrow.first].row + 1);

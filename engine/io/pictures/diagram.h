@@ -18,7 +18,8 @@ struct Diagram {
   std::vector<std::string> notes;                           ///< lines above the picture
 };
 
-/// An SVG file: arrows point down, boxes stand near those to which they are joined.
+/// An SVG file: arrows point down, boxes stand near those to which they are joined. Errors: an arrow that does not go
+/// to a later box.
 std::string diagram_svg(const Diagram& diagram);
 /// The same as DOT, the language of Graphviz.
 std::string diagram_dot(const Diagram& diagram);

@@ -22,14 +22,14 @@ TEST_CASE("graph picture: values and gradients, as far as there are any") {
   CHECK(bare.boxes[0].lines == Lines{"leaf", "[]"});
   CHECK(bare.notes.back() == "no values: no GraphRecorder has seen the ops");
   CHECK(bare.arrows == Arrows{{0, 2}, {1, 2}, {2, 3}, {2, 3}, {3, 4}, {4, 5}});
-  CHECK(before.boxes[1].lines == Lines{"a", "[]", "value       2"});
+  CHECK(before.boxes[1].lines == Lines{"a", "[]", "value          2"});
   CHECK(before.notes.back() == "no gradients yet: backward() has not run");
   e.backward();
   const Diagram after = graph_diagram(e, &seen);
   CHECK(after.boxes[0].lines == Lines{"constant", "[13, 2, 2]"});
-  CHECK(after.boxes[1].lines == Lines{"a", "[]", "value       2", "grad    640.2"});  // 13 * 2a * the sum of b^2
-  CHECK(after.boxes[2].lines == Lines{"b", "[2, 2]", "value       1    -1.5", "         0.25       3",
-                                      "grad      104    -156", "           26     312"});
+  CHECK(after.boxes[1].lines == Lines{"a", "[]", "value          2", "grad       640.2"});  // 13 * 2a * the sum of b^2
+  CHECK(after.boxes[2].lines == Lines{"b", "[2, 2]", "value          1       -1.5", "            0.25          3",
+                                      "grad         104       -156", "              26        312"});
   CHECK(after.boxes[3].lines[0] == "c = mul");
   CHECK(after.boxes[4].lines.back() == "keeps " + std::to_string(8 * sizeof(real)) + " bytes");  // both factors
   CHECK(after.arrows == Arrows{{1, 3}, {2, 3}, {3, 4}, {3, 4}, {4, 5}, {0, 5}, {5, 6}});
@@ -41,6 +41,23 @@ TEST_CASE("graph picture: values and gradients, as far as there are any") {
   CHECK_THROWS_WITH(graph_svg(c.detach()), "graph_svg: no graph: nothing here requires a gradient");
   b.zero_grad();
   CHECK(graph_diagram(e, &seen).boxes[2].lines.size() == 4);
+}
+
+TEST_CASE("graph picture: a recorder that came late, and one that saw two steps") {
+  Parameter w(Array::full({}, 2));
+  const Tensor c = w * w;
+  GraphRecorder seen;
+  const Tensor late = exp(c);
+  CHECK(graph_diagram(late, &seen).boxes[0].lines == Lines{"parameter", "[]"});
+  CHECK(graph_diagram(late, &seen).boxes[1].lines == Lines{"mul", "[]", "value          4"});
+  CHECK(graph_diagram(late, &seen).arrows == Arrows{{0, 1}, {0, 1}, {1, 2}});
+  CHECK(graph_diagram(c, &seen).arrows == Arrows{{0, 1}, {0, 1}});
+  late.backward();
+  w.zero_grad();
+  w.set(Array::full({}, 3));
+  const Tensor again = w * w;
+  CHECK(graph_diagram(again, &seen.name(w, "w")).boxes[0].lines == Lines{"w", "[]", "value          3"});
+  CHECK_THROWS_WITH(seen.name(Tensor(1), "k"), "GraphRecorder: 'k' requires no gradient: no graph has it");
 }
 
 TEST_CASE("graph picture: beyond 40 steps as many boxes as the outer layers need, beyond 400 an error") {
@@ -116,6 +133,7 @@ TEST_CASE("diagram: no box hides another, every arrow ends at the top of a box, 
 }
 
 TEST_CASE("diagram: as DOT") {
+  CHECK_THROWS_WITH(diagram_svg({{{{"a"}, ""}}, {{0, 0}}, {}}), "diagram_svg: an arrow from box 0 to box 0");
   CHECK(diagram_dot({{{{"a \"b\" \\", "[2]"}, "#ffffff"}, {{"c"}, "#dddddd"}}, {{0, 1}, {0, 1}}, {}}) ==
         "digraph {\n  node [shape=box style=\"rounded,filled\"]\n"
         "  n0 [fillcolor=\"#ffffff\" label=\"a \\\"b\\\" \\\\\\n[2]\"]\n  n1 [fillcolor=\"#dddddd\" label=\"c\"]\n"
