@@ -16,6 +16,8 @@ struct MLP : Layer<MLP> {
     check_in("MLP", widths.size() >= 2, "needs at least an input and an output width, not ", widths.size());
     for (std::size_t i = 0; i + 1 < widths.size(); ++i) layers.emplace_back(widths[i], widths[i + 1], init);
   }
+  __attribute__((unavailable("pass the Generator that weights are drawn from: MLP({3, 16, 2}, random)"))) explicit MLP(
+      const std::vector<Index>&);
   Tensor forward(const Tensor& x) const {
     Tensor y = x;
     for (std::size_t i = 0; i < layers.size(); ++i) {

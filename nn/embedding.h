@@ -24,6 +24,8 @@ struct Embedding : Layer<Embedding> {
     if (padding && init.draws()) std::fill_n(table.mutate() + row * embedding_dim, embedding_dim, real(0));
     weight = Parameter(table);
   }
+  __attribute__((unavailable("pass the Generator that weights are drawn from: Embedding(V, C, random)")))
+  Embedding(Index, Index);
   Tensor forward(const IntArray& ids) const { return embedding(weight, ids, padding_idx); }
   void visit(Visitor& v) override { v("weight", weight); }
 };

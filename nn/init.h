@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 
 #include "engine/array/random.h"
 #include "engine/autograd/op.h"
@@ -14,6 +15,9 @@ namespace mote {
 class Init {
  public:
   Init(const Generator& random) : random_(random) {}
+  template <std::integral T>
+  __attribute__((unavailable("weights are drawn from a Generator: write Generator(123) for the seed 123")))
+  Init(T seed);
   static Init none(const Generator& random) {
     Init init(random);
     init.draws_ = false;

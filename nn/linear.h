@@ -20,6 +20,8 @@ struct Linear : Layer<Linear> {
     weight = Parameter(init.uniform({out_features, in_features}, -bound, bound));
     if (with_bias) bias = Parameter(init.uniform({out_features}, -bound, bound));
   }
+  __attribute__((unavailable("pass the Generator that weights are drawn from: Linear(3, 4, random)")))
+  Linear(Index, Index);
   Tensor forward(const Tensor& x) const { return linear(x, weight, bias); }
   /// The same of an activation.
   Tensor forward(const Activated& a) const {

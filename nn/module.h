@@ -87,6 +87,11 @@ class Module {
   /// a layer that is in evaluation and whose visit() does not list it.
   bool training() const;
 
+  __attribute__((unavailable("write parameters(model); an optimizer takes all_parameters(model)"))) void parameters()
+      const;
+  __attribute__((unavailable("write state_dict(model), or save(model, path)"))) void state_dict() const;
+  __attribute__((unavailable("write zero_grad(model), or optimizer.zero_grad()"))) void zero_grad() const;
+
   /// "Linear", "TransformerBlock": the class's name without namespaces, unless a class overrides it.
   virtual std::string type_name() const;
 
@@ -145,6 +150,11 @@ class Layer : public Module, public detail::WrongCalls<Derived> {
 
  public:
   using detail::WrongCalls<Derived>::operator();
+  /// For one that has forgotten its own.
+  void visit(Visitor&) override {
+    static_assert(!std::is_same_v<decltype(&Derived::visit), void (Layer::*)(Visitor&)>,
+                  "a layer lists its fields: void visit(Visitor& v) override { v(\"weight\", weight); }");
+  }
   template <class... Arguments>
   requires detail::Takes<Derived, Arguments...>
   decltype(auto) operator()(Arguments&&... arguments) const {

@@ -18,6 +18,11 @@ struct Sequential : Layer<Sequential> {
     (add(std::forward<Layers>(layers)), ...);
   }
 
+  /// Errors: what is no layer.
+  template <class... Layers>
+  requires(sizeof...(Layers) > 0 && (!std::is_base_of_v<Module, std::remove_cvref_t<Layers>> || ...))
+      __attribute__((unavailable("a Sequential is of layers: write ReLU(), not relu"))) Sequential(Layers&&...);
+
   /// Appends a layer: anything that maps a Tensor to a Tensor; as the first also what maps ids to one, an Embedding.
   /// Returns *this, so calls can be chained.
   template <class L>

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "engine/array/array.h"
-#include "engine/autograd/node.h"
+#include "engine/autograd/diagnose.h"
 #include "engine/base/context.h"
 
 namespace mote {
 
 /// An array with its recorded graph. Copying shares both. Without a tracked input it is just the array.
-class Tensor {
+class Tensor : public TorchMethods {
  public:
   Tensor() = default;
   Tensor(Array value) : value_(std::move(value)) {}
