@@ -10,6 +10,7 @@
 
 #include "engine/base/number_text.h"
 #include "engine/io/text/table.h"
+#include "examples/diagnose.h"
 #include "examples/many_seeds.h"
 #include "examples/options.h"
 #include "examples/saved_run.h"
@@ -23,6 +24,7 @@ struct Command {
   std::string task = "copy", out_dir, resume, config, seeds;
   Index jobs = 1;
   std::optional<Index> log_interval = {};
+  bool diagnose = false;
   template <class V>
   void visit(V& v) {
     v("task", task, "what to learn; list: all tasks");
@@ -31,6 +33,8 @@ struct Command {
     v("config", config, "a file with options, a line for each: max_iters = 2000");
     v("seeds", seeds, "train with each of these, 1-10: the worst and the median outcome");
     v("jobs", jobs, "how many of them at a time", {.needs = seeds.empty() ? "--seeds" : ""});
+    v("diagnose", diagnose,
+      "instead of training, measure what keeps a model from learning; see when_it_does_not_learn.md");
     v("log_interval", log_interval, "steps between two lines of progress where no terminal shows them; default: none");
   }
 };
@@ -94,9 +98,6 @@ bool train(Run& run, std::optional<Index> log_interval, Index tokens_per_step) {
 }
 
 void show_ending(const Task& task, const RunEnding& end) {
-  if (end.overfit_loss)
-    std::cout << "overfit: the loss on the batch that it was trained on is " << general_text(*end.overfit_loss, 4)
-              << "; unless more steps bring it near 0, the model has a mistake\n\n";
   if (!end.answers) {
     std::cout << RunReport(end) << "\n";
   } else {
@@ -137,6 +138,16 @@ int run_task(const Task& task, GPT model, const Command& command, const RunSetti
   show_ending(task, *run->ending());
   if (!settings.run.folder.empty()) report(*run);
   return 0;
+}
+
+/// What keeps the model from learning, if something does. Returns 1 then.
+int run_diagnosis(const Task& task, GPT& model, const RunSettings& settings) {
+  const Batch batch = task.batch(settings.recipe.batch_size, Split::train, Generator(settings.run.seed));
+  const std::string found =
+      diagnose({model, [&](const IntArray& ids) { return model(ids); }, {}, settings.recipe.learning_rate}, batch.ids,
+               batch.targets);
+  std::cout << settings.task << ", before training, on one batch:\n" << found;
+  return found.find("LOOK") == found.npos ? 0 : 1;
 }
 
 /// A table of all tasks: what comes of their own settings, in how many steps and seconds, and what guesses get right.
@@ -180,12 +191,15 @@ int run_command(int argc, char** argv) {
       check(command.jobs >= 1 && command.jobs <= 1000, "jobs ", command.jobs, " must be 1 to 1000");
       seeds = read_seeds(command.seeds);
     }
+    check(!command.diagnose || (command.seeds.empty() && command.resume.empty() && settings.run.folder.empty()),
+          "--diagnose measures a new model and keeps nothing: without --seeds, --resume and --out_dir");
     const Index interval = command.log_interval.value_or(0);
     check(interval >= 0, "log_interval ", interval, " must be at least 0");
     task = settings.make_task();
     check(!line.has("sequences") || task->graded(), "--sequences is for tasks whose questions have one right answer");
     return new_model(*task, settings);
   });
+  if (command.diagnose) return run_diagnosis(*task, model, settings);
   if (command.seeds.empty()) return run_task(*task, std::move(model), command, settings);
   return train_seeds(settings, seeds.first, seeds.second, command.jobs) ? 0 : 1;
 }

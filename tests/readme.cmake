@@ -7,6 +7,8 @@ foreach(room IN ITEMS . engine nn models models/tutorials train train/tasks exam
   file(READ ${SOURCE_DIR}/${room}/README.md page)
   string(APPEND readme "${page}\n")
 endforeach()
+file(READ ${SOURCE_DIR}/examples/when_it_does_not_learn.md page)
+string(APPEND readme "${page}\n")
 file(REMOVE_RECURSE ${WORK_DIR}/runs)  # which its programs keep, and would resume
 file(MAKE_DIRECTORY ${WORK_DIR}/nn ${WORK_DIR}/train/tasks ${WORK_DIR}/engine/ops)
 
@@ -57,7 +59,7 @@ foreach(picture IN ITEMS loss.svg heads.svg)
 endforeach()
 
 # What the programs print stands below them.
-foreach(name IN ITEMS fit run keep pytorch attention watch)
+foreach(name IN ITEMS fit run keep pytorch attention watch diagnose)
   run_block(${name})
   string(FIND "${readme}" "<!-- output: ${name} -->\n```\n${printed}```\n" found)
   if(found EQUAL -1)

@@ -45,7 +45,6 @@ struct Answers {
 /// What a trained model does, at the end of a run.
 struct RunEnding {
   Index steps = 0;
-  std::optional<double> overfit_loss = {};  ///< on the batch that it was trained on again and again
   std::optional<Answers> answers = {};      ///< to its questions, if they have right answers
   double loss = 0;                          ///< else: on `loss_of`
   std::string loss_of = {}, loss_note = {};

@@ -49,10 +49,6 @@ Run::Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptio
   for (const Field& f : fields(options_)) settings_[0].fields.push_back(f);
   if (recipe.ema_decay != 0)
     ema_ = std::make_unique<EMA>(*subject_.module, EMAOptions{.decay = recipe.ema_decay, .warmup = true});
-  if (options_.overfit) {
-    const Generator own(options.seed + recipe.data_seed);
-    for (Index i = 0; i < recipe.gradient_accumulation_steps; ++i) same_.push_back(drawn(own));
-  }
   evaluator_.emplace(data_, subject_, recipe_, options_, !options_.folder.empty());
   if (!options_.folder.empty()) begin_or_resume();
 }
@@ -115,10 +111,6 @@ const RunFolder& Run::folder() const {
   check(folder_.has_value(), "this run is not kept: it has no folder");
   return *folder_;
 }
-
-Batch Run::drawn(const Generator& random) const { return data_.batch(recipe_.batch_size, Split::train, random); }
-
-MeanLoss Run::next_loss() { return subject_.loss(same_.empty() ? drawn(random_) : same_[next_++ % same_.size()]); }
 
 /// What `look` returns of the model with the weights that are evaluated.
 template <class Look>
@@ -190,13 +182,11 @@ bool Run::train(const See& see, Index every) {
   if (folder_ && first == options.steps && !saved_) save(first);
   if (!wanted) return false;
   fit(
-      *optimizer_, [&](Index) { return next_loss(); }, options);
+      *optimizer_, [&](Index) { return subject_.loss(data_.batch(recipe_.batch_size, Split::train, random_)); },
+      options);
   if (steps_ < options.steps || !wanted) return false;
-  RunEnding end = evaluated([&] { return evaluator_->ending(steps_); });
-  if (!same_.empty())
-    end.overfit_loss = mean_loss(*subject_.module, same_, [&](const Batch& b) { return subject_.loss(b); });
-  ending_ = end;
-  return tell(end), wanted;
+  ending_ = evaluated([&] { return evaluator_->ending(steps_); });
+  return tell(*ending_), wanted;
 }
 
 }  // namespace mote

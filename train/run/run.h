@@ -59,8 +59,6 @@ class Run {
   using See = std::function<bool(const RunReport&)>;
   void begin_or_resume();
   void open(Log& log, const char* name);
-  Batch drawn(const Generator& random) const;
-  MeanLoss next_loss();
   template <class Look>
   auto evaluated(const Look& look) const;
   EvaluationReport evaluate(Index done);
@@ -76,8 +74,6 @@ class Run {
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<EMA> ema_;  ///< where the recipe asks for averaged weights
   Generator random_;          ///< that batches are drawn from
-  std::vector<Batch> same_;   ///< the batches of a step, where they are always the same
-  std::size_t next_ = 0;
   std::optional<Evaluator> evaluator_;
   std::optional<RunEnding> ending_;
 

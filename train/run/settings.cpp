@@ -18,7 +18,7 @@ constexpr struct {
     {"model", "gpt"},         {"preset", nullptr},     {"control", nullptr},          {"separate", "false"},
     {"causal", "default"},    {"causal", "true"},      {"block_dropout", "default"},  {"block_bias", "default"},
     {"out_bias", "default"},  {"mlp_bias", "default"}, {"attention_block_size", "0"}, {"residual_scale", "default"},
-    {"rotary_fraction", "1"}, {"decay_ratio", "0.2"},  {"label_smoothing", "0"}};
+    {"rotary_fraction", "1"}, {"decay_ratio", "0.2"},  {"label_smoothing", "0"},      {"overfit", "false"}};
 
 bool had_no_effect(const std::string& name, const std::string& value) {
   return std::any_of(std::begin(forgotten), std::end(forgotten),

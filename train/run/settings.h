@@ -14,7 +14,6 @@ struct RunOptions {
   std::string folder = {};  ///< where it is kept: checkpoints, logs, a report; empty: nowhere
   bool fresh = false;       ///< a run that is there already is an error
   Index seed = 1;
-  bool overfit = false;
   std::optional<Index> sequences = {};  ///< not given: Data::questions_at_end()
   Index samples = 1;
   Index save_interval = 100, keep = 3;
@@ -24,7 +23,6 @@ struct RunOptions {
     v("seed", seed, "seed of weights, batches and questions");
     v("sequences", sequences, "questions to answer at the end; default: as many as the task's outcome is stated for",
       {.may_change = true});
-    v("overfit", overfit, "train on one batch again and again: what cannot learn that has a mistake");
     v("samples", samples, "questions and answers to show with each evaluation", {.may_change = true});
     const FieldUse keeps{.may_change = true, .needs = folder.empty() ? "runs that are kept: give --out_dir" : ""};
     v("save_interval", save_interval, "steps between two checkpoints; 0: only at the end", keeps);
