@@ -6,8 +6,7 @@
 #include "models/gpt.h"
 #include "train/sgd.h"
 
-namespace diagnose_test {
-using namespace mote;
+namespace mote::test::diagnose_test {
 
 const Index vocab = 7, length = 6;
 
@@ -167,4 +166,4 @@ TEST_CASE("diagnose: gradients that are cleared after a step are no mistake") {
   CHECK(found(patient) == "");
 }
 
-}  // namespace diagnose_test
+}  // namespace mote::test::diagnose_test

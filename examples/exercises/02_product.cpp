@@ -1,0 +1,18 @@
+// 02: the gradient of a product
+// Difficulty 1 of 5, 5 minutes.
+#include "examples/exercises/exercise.h"
+
+// Backward goes from the result L of a computation to what it was made of. Suppose that one step of it was z = x * y,
+// and that backward has already found dz, which is short for dL/dz: L grows dz times as fast as z. How many times as
+// fast as x does L grow, and as y?
+//
+// When x grows by 1, z grows by y, since (x + 1) * y = x * y + y. The chain rule then says: through z, L grows by as
+// much as z does, times dz.
+//
+//   product_gradients(2, 5, 1)   is {5, 2}       dL/dx first, then dL/dy
+//   product_gradients(2, 5, 10)  is {50, 20}
+//
+// A pair of numbers is returned in braces: return {1, 2};
+std::pair<double, double> product_gradients(double x, double y, double dz) {
+  your_code_here();  // replace this line
+}

@@ -1,0 +1,21 @@
+// 06: is this slope right?
+// Difficulty 3 of 5, 15 minutes.
+#include "examples/exercises/exercise.h"
+
+// A wrong rule for a gradient raises no error: the model only learns worse. So every rule of mote is tested by a
+// gradient check: somebody claims that f has a certain slope at x, you measure it as in exercise 01,
+//
+//   measured = (f(x + h) - f(x - h)) / 2h,   h = 1e-5
+//
+// and say whether the two agree. They never agree in all digits. How much may they differ? If a slope is near a
+// billion, measuring is wrong by a thousandth or more, so what is allowed has to grow with the slope. If it is 0, the
+// measured one is nearly 0 but not quite, so what is allowed must not shrink to nothing. Both are true of
+//
+//   |claimed - measured|  <=  1e-6 * max(1, |claimed|, |measured|)
+//
+// std::abs(x) is |x|, and std::max({a, b, c}) is the largest. A claim that is not a number (NaN) is never right.
+//
+//   for f(x) = x * x: is_slope(f, 3, 6) is true, is_slope(f, 3, 5.9) and is_slope(f, 3, 6.1) are false
+bool is_slope(const std::function<double(double)>& f, double x, double claimed) {
+  your_code_here();  // replace this line
+}

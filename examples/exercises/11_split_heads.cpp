@@ -1,0 +1,20 @@
+// 11: cutting vectors into heads
+// Difficulty 2 of 5, 10 minutes.
+#include "examples/exercises/exercise.h"
+
+// In attention with H heads each token's vector of H * d numbers is cut into H parts: head h gets the d numbers from
+// h * d on. To work with all heads at once, the heads become an axis of their own, in front of the tokens:
+//
+//   x [B, T, H * d]  ->  y [B, H, T, d]        y[b, h, t, i] = x[b, t, h * d + i]
+//
+// Two tokens, 1 2 3 4 and 5 6 7 8, cut into H = 2 heads of d = 2:
+//
+//   head 0:  1 2      head 1:  3 4
+//            5 6               7 8
+//
+// You may use: x.size(axis); reshape(x, {...}), which leaves all numbers in the order in which they are read, row by
+// row, and draws new borders between them; transpose(x, axis, axis), which swaps two axes. (mote's own split_heads does
+// what you write here.)
+Tensor into_heads(const Tensor& x, Index H) {
+  your_code_here();  // replace this line
+}

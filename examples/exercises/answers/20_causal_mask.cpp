@@ -1,0 +1,62 @@
+// Checks 20: the causal mask.
+
+// hint: Which columns j has row i to lose? Those of the future, j > i. Write that comparison for all i and j at once.
+// hint: unsqueeze(arange(T), 0) > unsqueeze(arange(T), 1) compares a row [1, T], numbers of columns, with a column [T, 1].
+// why: Minus infinity before softmax and not 0 after it: so the weights that are left sum to 1.
+// why: The token itself stays, or the first row would have nothing to look at, and softmax nothing to divide by.
+// why: All T rows are trained at once, each as if the text ended there: that is why a transformer trains so fast.
+#include "examples/exercises/answers/check.h"
+
+using Causal = Tensor(const Tensor& scores);
+static const double inf = std::numeric_limits<double>::infinity();
+
+/// The elements (i, j) with (j - i) * sign > shift become `with`.
+static Tensor fill(const Tensor& scores, double sign, double shift, double with) {
+  const Index n = scores.size(0);
+  std::vector<real> y = scores.to_vector();
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j)
+      if (static_cast<double>(j - i) * sign > shift) y[i * n + j] = with;
+  return Array({n, n}, y);
+}
+
+static void check(Causal causal) {
+  for (const Index n : {3, 6, 1}) {
+    const Tensor scores = randn({n, n}, Generator(n));
+    const Tensor got = causal(scores), want = fill(scores, 1, 0, -inf);
+    if (n > 1) {
+      expect_not(got, fill(scores, -1, 0, -inf), "The wrong way round: your rows see the future and not the past.");
+      expect_not(got, fill(scores, 1, -1, -inf), "A token has to see itself, but your mask hides the diagonal, too.");
+      expect_not(got, fill(scores, 1, 1, -inf), "Shifted by one: every row sees one token of the future.");
+      expect_not(got, fill(scores, 1, 0, 0), "0 hides nothing: exp(0) is 1, so softmax gives it weight. -inf does.");
+    }
+    expect_close("causal of random scores " + printed(scores.shape()), got, want);
+  }
+}
+
+#ifdef PROVE
+namespace solution {
+Tensor causal(const Tensor& scores) {
+  const Tensor position = arange(static_cast<double>(scores.size(0)));
+  const Mask future = unsqueeze(position, 0) > unsqueeze(position, 1);
+  return masked_fill(scores, future, -std::numeric_limits<double>::infinity());
+}
+}  // namespace solution
+
+static const Tried tried[] = {
+    {"solution", "", [] { check(solution::causal); }},
+    {"wrong way", "wrong way round", [] { check([](const Tensor& x) { return fill(x, -1, 0, -inf); }); }},
+    {"hides itself", "see itself", [] { check([](const Tensor& x) { return fill(x, 1, -1, -inf); }); }},
+    {"sees too far", "Shifted by one", [] { check([](const Tensor& x) { return fill(x, 1, 1, -inf); }); }},
+    {"fills with 0", "0 hides nothing", [] { check([](const Tensor& x) { return fill(x, 1, 0, 0); }); }},
+    {"hard-coded", "random scores",
+     [] { check([](const Tensor&) {
+            return tensor({{0, -inf, -inf}, {0, 0, -inf}, {0, 0, 0}});
+          }); }},
+};
+#endif
+
+#include YOURS
+int main(int argc, char** argv) {
+  return judge(argc, argv, [] { check(causal); });
+}

@@ -1,0 +1,116 @@
+// Checks 32: mend a loss that falls too far.
+
+// hint: At position t the model reads rows[t]. Which symbol is it to say there, and which one is it given as target?
+// hint: With T = rows.shape()[1], let it read rows.slice(1, 0, T - 1), and give it rows.slice(1, 1, T) as targets.
+// why: What is given as target is what is learned, and to say the symbol that one has just read takes no thought.
+// why: The last symbol of a row has no next one, so T symbols make T - 1 examples.
+// why: A loss below what can be known is no success: somewhere the model is shown the answer.
+#include "examples/exercises/answers/check.h"
+
+Sequential bigram_model(Index symbols, const Generator& random);
+std::vector<Index> written(const Sequential& model, Index last, int count);
+
+using Train = std::vector<double>(const Sequential& model, const IntArray& rows, int steps);
+enum Mistake { none, copies, backwards, skips, wraps, pads, runs_on, slow, constant };
+static const std::map<Mistake, std::string> sentences = {
+    {copies, "This loss is 0 for a model that says again what it has just read. Is that what it is to say?"},
+    {backwards, "The wrong way round: at each symbol the model is to say the one before it."},
+    {skips, "Shifted twice: the model is to say the symbol after the next one."},
+    {wraps, "At the end of a row the model is to say the first symbol again. What comes there nobody knows."},
+    {pads, "At the end of a row the model is to say 0, which did not come there: leave this place out."},
+    {runs_on, "After the end of a row comes the beginning of another: do not shift across the ends of rows."},
+};
+
+/// What is to be said at each position, rightly or by mistake; -100 does not count.
+static IntArray targets_of(const IntArray& rows, Mistake mistake) {
+  const std::vector<Index> x = rows.to_vector();
+  const Index n = std::ssize(x), T = rows.shape()[1];
+  IntArray y(rows.shape(), -100);
+  for (Index i = 0; i < n; ++i) {
+    const Index begin = i / T * T, j = i + (mistake == copies      ? 0
+                                            : mistake == backwards ? -1
+                                            : mistake == skips     ? 2
+                                                                   : 1);
+    const bool inside = j >= begin && j < begin + T;
+    if (inside || (mistake == runs_on && j < n)) y.mutate()[i] = x[j];
+    if (!inside && mistake == wraps) y.mutate()[i] = x[begin];
+    if (!inside && mistake == pads) y.mutate()[i] = 0;
+  }
+  return y;
+}
+
+template <Mistake mistake>
+std::vector<double> train_with(const Sequential& model, const IntArray& rows, int steps) {
+  if (mistake == constant) return std::vector<double>(steps, std::log(2.0));
+  AdamW optimizer(all_parameters(model), {.lr = mistake == slow ? 0.003 : 0.03});
+  std::vector<double> losses;
+  for (int step = 0; step < steps; ++step) {
+    optimizer.zero_grad();
+    const Tensor loss = cross_entropy(model(rows), targets_of(rows, mistake));
+    loss.backward();
+    optimizer.step();
+    losses.push_back(loss.item());
+  }
+  return losses;
+}
+
+static void check(Train train) {
+  for (const Index V : {7, 5}) {
+    IntArray rows({V + 1, 6});
+    const Generator coins(V);
+    for (Index i = 0; i < rows.numel(); ++i)
+      rows.mutate()[i] = i % 6 ? (rows.data()[i - 1] + 1 + coins.next_u32() % 2) % V : i / 6 % V;
+    const Sequential model = bigram_model(V, Generator(1)), right = bigram_model(V, Generator(1));
+    const double before = cross_entropy(right(rows), targets_of(rows, none)).item();
+    std::map<Mistake, Tensor> wrong;
+    for (const auto& [mistake, sentence] : sentences)
+      wrong[mistake] = cross_entropy(right(rows), targets_of(rows, mistake));
+    const std::vector<double> losses = train(model, rows, 4);
+    expect(losses.size() == 4, "train_bigrams(model, rows, 4) is to take 4 steps and to return 4 losses.");
+    for (const auto& [mistake, sentence] : sentences) expect_not(losses[0], wrong[mistake], sentence);
+    expect_close("The loss of the first step", losses[0], before);
+    expect(close(tensor(losses), tensor(train_with<none>(right, rows, 4))),
+           "The first loss is right, but a step no longer does what it did: optimizer, lr and steps were as they "
+           "should be.");
+    const IntArray all = argmax(eye(V));
+    expect_close("What the model says after each symbol, trained for 4 steps,", model(all), right(all));
+    for (const Index s : all.to_vector())
+      expect(written(model, s, 1) == std::vector{argmax(select(right(all), 0, s)).item()},
+             "written() is no longer what it was, but nothing was wrong with it.");
+  }
+}
+
+#ifdef PROVE
+namespace solution {
+std::vector<double> train_bigrams(const Sequential& model, const IntArray& rows, int steps) {
+  AdamW optimizer(all_parameters(model), {.lr = 0.03});
+  const Index T = rows.shape()[1];
+  const IntArray read = rows.slice(1, 0, T - 1), next = rows.slice(1, 1, T);
+  std::vector<double> losses;
+  for (int step = 0; step < steps; ++step) {
+    optimizer.zero_grad();
+    const Tensor loss = cross_entropy(model(read), next);
+    loss.backward();
+    optimizer.step();
+    losses.push_back(loss.item());
+  }
+  return losses;
+}
+}  // namespace solution
+
+static const Tried tried[] = {
+    {"solution", "", [] { check(solution::train_bigrams); }},
+    {"backwards", "wrong way round", [] { check(train_with<backwards>); }},
+    {"skips one", "Shifted twice", [] { check(train_with<skips>); }},
+    {"wraps around", "first symbol again", [] { check(train_with<wraps>); }},
+    {"pads with 0", "leave this place out", [] { check(train_with<pads>); }},
+    {"across rows", "across the ends of rows", [] { check(train_with<runs_on>); }},
+    {"another learning rate", "no longer does what it did", [] { check(train_with<slow>); }},
+    {"hard-coded", "The loss of the first step", [] { check(train_with<constant>); }},
+};
+#endif
+
+#include YOURS
+int main(int argc, char** argv) {
+  return judge(argc, argv, [] { check(train_bigrams); });
+}

@@ -1,0 +1,100 @@
+// Checks 35: mend an evaluation that is a matter of luck.
+
+// hint: What in the model draws random numbers, and when is it meant to? See what Module says of train() and eval().
+// hint: const Evaluation evaluation(model); as the first line of loss_on() switches dropout off until the function ends.
+// why: Dropout makes training harder on purpose, but what one wants to know is how good the whole network is.
+// why: eval() and NoGrad have nothing to do with each other: one switches layers, the other what is recorded.
+// why: Evaluation, a scope, gives each layer its mode back when it ends; after eval() you have to think of train().
+#include "examples/exercises/answers/check.h"
+
+using Points = std::pair<Tensor, IntArray>;
+using Train = std::vector<double>(Sequential& model, const Points& seen, const Points& others, int steps);
+enum Mistake { none, never_off, off_for_good, off_at_once, p_is_0, constant };
+
+/// A layer that does nothing but notice NoGrad.
+struct NoticesNoGrad : Layer<NoticesNoGrad> {
+  static inline bool seen = false;
+  Tensor forward(const Tensor& x) const { return seen = seen || NoGrad::active(), x; }
+  void visit(Visitor&) override {}
+};
+
+template <Mistake mistake>
+std::vector<double> train_with(Sequential& model, const Points& seen, const Points& others, int steps) {
+  if (mistake == constant) return {0.445, 0.505, 0.423, 0.45, 0.484};
+  if (mistake == off_at_once) model.eval();
+  if (mistake == p_is_0) model.at<Dropout>(2).p = 0;
+  AdamW optimizer(all_parameters(model), {.lr = 0.01});
+  std::vector<double> losses;
+  for (int step = 0; step < steps; ++step) {
+    optimizer.zero_grad();
+    cross_entropy(model(seen.first), seen.second).backward();
+    optimizer.step();
+    if (mistake == none || mistake == off_for_good) model.eval();
+    const NoGrad no_grad;
+    losses.push_back(cross_entropy(model(others.first), others.second).item());
+    if (mistake == none) model.train();
+  }
+  return losses;
+}
+
+static void check(Train train) {
+  const Points seen(randn({6, 2}, Generator(1)), ints({0, 1, 2, 0, 1, 2}));
+  const Points others(randn({5, 2}, Generator(2)), ints({2, 2, 0, 1, 1}));
+  const auto run = [&](Train f, Sequential model) { return tensor(f(model, seen, others, 5)); };
+  const auto made = [] {
+    const Generator random(3);
+    return Sequential{Linear(2, 8, random), Tanh(), Dropout(0.3, random), Linear(8, 3, random), NoticesNoGrad()};
+  };
+  const Tensor lucky = run(train_with<never_off>, made()), for_good = run(train_with<off_for_good>, made());
+  const Tensor at_once = run(train_with<off_at_once>, made()), right = run(train_with<none>, made());
+  NoticesNoGrad::seen = false;
+  Sequential model = made();
+  const Tensor got = tensor(train(model, seen, others, 5));
+  expect(model.at<Dropout>(2).p == 0.3, "You have changed p, and so the training, which was right.");
+  expect_not(got, lucky,
+             NoticesNoGrad::seen
+                 ? "NoGrad saves the graph, but it does not make the loss on others less a matter of luck."
+                 : "The loss on others is a matter of luck: with other random numbers it is another one.");
+  expect_not(got, for_good,
+             "After the first evaluation dropout is off for good, and all later steps train without it.");
+  expect_not(got, at_once, "Now dropout is off from the beginning, and the training goes without it, too.");
+  expect_close("The row of losses on others, from the same weights and random numbers,", got, right);
+}
+
+#ifdef PROVE
+namespace solution {
+double loss_on(Sequential& model, const Points& points) {
+  const Evaluation evaluation(model);
+  const NoGrad no_grad;  // changes no number, but spares a graph that nobody needs
+  const auto& [x, classes] = points;
+  return cross_entropy(model(x), classes).item();
+}
+
+/// Trains on `seen`. Returns, for each step, the loss on the others after it.
+std::vector<double> train_with_dropout(Sequential& model, const Points& seen, const Points& others, int steps) {
+  AdamW optimizer(all_parameters(model), {.lr = 0.01});
+  std::vector<double> losses;
+  for (int step = 0; step < steps; ++step) {
+    optimizer.zero_grad();
+    cross_entropy(model(seen.first), seen.second).backward();
+    optimizer.step();
+    losses.push_back(loss_on(model, others));
+  }
+  return losses;
+}
+}  // namespace solution
+
+static const Tried tried[] = {
+    {"solution", "", [] { check(solution::train_with_dropout); }},
+    {"NoGrad", "NoGrad saves the graph", [] { check(train_with<never_off>); }},
+    {"eval() alone", "off for good", [] { check(train_with<off_for_good>); }},
+    {"eval() at first", "off from the beginning", [] { check(train_with<off_at_once>); }},
+    {"p = 0", "You have changed p", [] { check(train_with<p_is_0>); }},
+    {"hard-coded", "The row of losses", [] { check(train_with<constant>); }},
+};
+#endif
+
+#include YOURS
+int main(int argc, char** argv) {
+  return judge(argc, argv, [] { check(train_with_dropout); });
+}
