@@ -80,8 +80,8 @@ void added_up() {
   claim(afresh == once, "zero_grad() begins at nothing again: every step of a training has to call it");
 }
 
-/// The expression in the README of micrograd, whose numbers are known. A line that computes two things has names for
-/// them, because C++ leaves open which side of an operator comes first.
+/// The expression in the README of micrograd, an engine in Python, with its numbers. A line that computes two things
+/// has names for them, because C++ leaves open which side of an operator comes first.
 Tensor famous(const Tensor& a, const Tensor& b) {
   Tensor c = a + b;
   const Tensor product = a * b;

@@ -59,7 +59,7 @@ Tensor without_tanh(const MLP& model, const Tensor& x) {
   return y;
 }
 
-/// What the best straight line a x pays: where d/da of the sum of (a x - y)^2 is 0, so that a = sum(x y) / sum(x^2). It
+/// What the best line pays, its loss: a x where d/da of the sum of (a x - y)^2 is 0, so a = sum(x y) / sum(x^2). It
 /// goes through 0, as the curve lies as much above as below.
 double best_line(const Curve& curve) {
   const Tensor xy = sum(curve.x * curve.y), xx = sum(curve.x * curve.x);
@@ -103,7 +103,7 @@ void learning_rates(const Curve& curve) {
   }
   claim(left[0] > 0.9, "too small: it crawls; after 500 steps nearly all of the loss is still there");
   claim(left[1] < 0.5, "in between: it learns; less than half of the loss is left");
-  claim(!std::isfinite(left[2]), "too large: it jumps farther with every step, until there are no such numbers");
+  claim(!std::isfinite(left[2]), "too large: it jumps farther with every step, until numbers are too large to be kept");
 }
 
 void lesson() {

@@ -45,7 +45,7 @@ double loss_by_hand(const Tensor& scores, const IntArray& y) {
   return loss / points;
 }
 
-/// The gradient of a classifier of two layers, from the loss back to the first weights:
+/// The gradient of a classifier of two layers, from the loss back. A point is a row: its sums of W_ik x_k are x W^T.
 ///   z = x W1^T + b1,   h = relu(z), which is z where z > 0, else 0,   s = h W2^T + b2,   the loss of softmax(s).
 std::vector<Tensor> gradient_by_hand(const MLP& model, const Data& data) {
   const Linear &first = model.layers[0], &second = model.layers[1];
@@ -56,8 +56,8 @@ std::vector<Tensor> gradient_by_hand(const MLP& model, const Data& data) {
   // A point pays -log p_right = log(e^s_1 + e^s_2 + e^s_3) - s_right. The derivative by s_j of the first is e^s_j
   // divided by the sum, which is p_j; that of the second is 1 where j is right. Of the mean of all points:
   const Tensor ds = (p - Tensor(y)) / static_cast<real>(points);  // [N, 3]
-  // s_ij = sum_k h_ik W2_jk + b2_j. A change of W2_jk changes every s_ij by h_ik, of h_ik every s_ij by W2_jk, and of
-  // b2_j every s_ij by 1. The sums of all these are products of matrices again:
+  // s_ij = sum_k h_ik W2_jk + b2_j grows with W2_jk by h_ik, with h_ik by W2_jk, with b2_j by 1. The chain rule: times
+  // ds_ij, d(loss)/d(s_ij), and all added up. dW2_jk = sum_i ds_ij h_ik, dh_ik = sum_j ds_ij W2_jk: products again.
   const Tensor dW2 = matmul(transpose(ds, 0, 1), h), dh = matmul(ds, second.weight), db2 = sum(ds, {0});
   const Tensor dz = where(z > Tensor(0), dh, zeros({1}));  // relu hands on what was above 0
   const Tensor dW1 = matmul(transpose(dz, 0, 1), data.x), db1 = sum(dz, {0});

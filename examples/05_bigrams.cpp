@@ -27,7 +27,8 @@ Pairs all_pairs() {
 }
 
 /// What a table of probabilities pays on average: -log of the probability that it gave to what came. It is 0 if it was
-/// always sure and right, and ln V if it takes all V symbols to be equally likely.
+/// always sure and right, and ln V if it takes all V symbols to be equally likely. embedding(p, ids) is row ids[i] of p
+/// for each i (lesson 6), of which gather takes the column `after`.
 double loss_of(const Tensor& p, const Pairs& pairs) {
   const Tensor chances = gather(embedding(p, pairs.before), 1, pairs.after.unsqueeze(1));
   return -number(mean(log(chances)));
@@ -59,7 +60,7 @@ void lesson() {
 
   // Learned: a table of scores [27, 27], from zeros. Row `before` becomes probabilities by softmax, as in lesson 4.
   Parameter scores(Array::zeros({symbols, symbols}));
-  SGD optimizer({{.parameters = {{"scores", scores}}}}, {.lr = 50});
+  SGD optimizer({{.parameters = {{"scores", scores}}}}, {.lr = 50});  // few pairs touch a score: tiny gradients
   double first = 0, last = 0;
   for (int step = 0; step <= 1000; ++step) {
     optimizer.zero_grad();

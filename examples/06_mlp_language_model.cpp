@@ -65,7 +65,7 @@ void lesson() {
   std::vector<std::string> seen, unseen;
   for (std::size_t i = 0; i < all.size(); ++i) (i % 10 == 9 ? unseen : seen).push_back(all[i]);
   const Examples data = examples_of(seen), fresh = examples_of(unseen);
-  AdamW optimizer(all_parameters(model), {.lr = 1e-2});
+  AdamW optimizer(all_parameters(model), {.lr = 1e-2});  // lesson 13
   double lowest = 1e9;
   std::printf("\n          loss on %zu names it trains on, and on %zu others\n", seen.size(), unseen.size());
   for (int step = 0; step <= 300; ++step) {

@@ -10,7 +10,7 @@ using namespace mote;
 
 namespace {
 
-/// Which earlier tokens should a token hear? x [..., T, C] has a vector for each of T tokens. Three matrices make of it
+/// A token is a letter or word that is read. x [..., T, C]: C numbers for each of T of them. Three matrices make of it
 ///   a query  q: what this token looks for,
 ///   a key    k: what it can be found by,
 ///   a value  v: what it tells whoever finds it,
@@ -53,8 +53,8 @@ void causality(const Generator& random) {
 
 void why_sqrt(const Generator& random) {
   std::printf(
-      "\n3. Why / sqrt(d)? q_i k_j is a sum of d products; if all numbers are about 1, its size is about sqrt(d).\n"
-      "   The largest of 16 weights, on average, and what is left of the gradient, w (1 - w) of that weight:\n"
+      "\n3. Why / sqrt(d)? q_i k_j is a sum of d products, which partly cancel: its size grows as sqrt(d), not d.\n"
+      "   The largest of 16 weights, on average, and its gradient by its score, w (1 - w):\n"
       "      d   size of scores   weight  gradient   with / sqrt(d): weight  gradient\n");
   double plain = 0, scaled = 0;
   for (const Index d : {4, 64, 1024}) {
@@ -65,7 +65,7 @@ void why_sqrt(const Generator& random) {
     std::printf("   %4d %16.1f %8.2f %9.3f %23.2f %9.3f\n", static_cast<int>(d), std::sqrt(number(var(scores))),
                 number(mean(w)), plain, number(mean(v)), scaled);
   }
-  claim(plain < 0.05 && scaled > 0.15, "without it wide heads hear one token alone, and hardly learn to hear others");
+  claim(plain < 0.05 && scaled > 0.15, "without it long queries hear one token alone, and hardly learn to hear others");
 }
 
 /// Questions to learn from: four facts "letter = digit" as ids 10 * letter + digit, then the question for one of these
@@ -85,7 +85,7 @@ std::pair<IntArray, IntArray> questions(Index B, const Generator& random) {
 /// Vectors of 32 numbers for 44 tokens, attention, and scores for ten digits: all of it learned.
 struct Reader : Layer<Reader> {
   Embedding tokens{44, 32, Generator(1)};
-  MultiHeadAttention look{32, 1, Generator(2), {.causal = true}, {.bias = false}};
+  MultiHeadAttention look{32, 1, Generator(2), {.causal = true}, {.bias = false}};  // 1: one head, see lesson 9
   Linear out{32, 10, Generator(3)};
   Tensor forward(const IntArray& ids) const { return out(select(look(tokens(ids)), 1, 4)); }  // at the question
   void visit(Visitor& v) override { v("tokens", tokens), v("look", look), v("out", out); }

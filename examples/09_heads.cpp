@@ -30,7 +30,7 @@ void costs() {
   const Generator random(1);
   const Tensor x = randn({1, 32, 64}, random);
   std::printf(
-      "1. 32 tokens of 64 numbers. Later tokens can look at a token as long as its keys and values are kept.\n"
+      "1. 32 tokens of 64 numbers. A text is written token by token; keys and values are kept for later ones.\n"
       "   heads of q   of k and v   parameters   multiply-adds   numbers kept of a token\n");
   std::vector<std::array<Index, 3>> all;
   bool same = true;
@@ -117,7 +117,7 @@ void lesson() {
   for (Index t = 3; t < 16; ++t) one_each.mutate()[16 * t + t - 1] = 1, one_each.mutate()[256 + 16 * t + t - 3] = 1;
   const auto one = learn("1 head of 32 numbers", 1), two = learn("2 heads of 16 numbers", 2);
   const auto apart = learn("2 heads, and each may see one of the places", 2, one_each);
-  claim(one.first < 85 && two.first > 90, "two heads learn it, and one of twice the width does not: it hears one mean");
+  claim(one.first < 85 && two.first > 90, "two heads learn it; one of twice the width does not: one weight for each");
   claim(apart.first < 50 && std::abs(apart.second) < 1e-3, "one place for each head: the right answer is not ahead");
   claim(two.second > 1, "seeing both, it is: weights sum to 1, so the weight of a depends on b as well");
   std::printf(

@@ -1,4 +1,4 @@
-// Lesson 10. A transformer's block part by part: what norm, sum and MLP are for, and how large weights should begin.
+// Lesson 10. A transformer is a stack of blocks. One, part by part: norm, sum, MLP, and how large weights should begin.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -120,7 +120,7 @@ void lesson(const char* file) {
   claim(one[0] < 0.5 && deep[0] < 0.5, "whole blocks learn it, be it one or sixteen");
   claim(deep[1] > deep[0] + 0.3, "without the sum sixteen learn it worse: all that is known must pass every part");
   claim(deep[2] > deep[0] + 0.3, "without the norm they do, too: sizes multiply from block to block, as in part 2");
-  claim(one[3] > one[0] + 0.2, "without the MLP one block learns it worse: one head, as in lesson 9, hears one mean");
+  claim(one[3] > one[0] + 0.2, "without the MLP one block learns it worse: attention just adds up what it hears");
   std::printf(
       "\nGiven a file's name it draws a block. Try: 100 without the sum in part 2, weights of 0.5 / sqrt(C) in 3.\n"
       "Now read examples/11_gpt_on_one_page.cpp: the whole model.\n");

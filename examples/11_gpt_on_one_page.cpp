@@ -19,6 +19,7 @@ Parameter vector(Index n, real value = 0) { return Parameter(Array::full({n}, va
 
 /// One block: first the tokens exchange what they know, then each thinks for itself. Both add to x.
 struct Block : Layer<Block> {
+  // A norm multiplies by a learned gain, 1 at first, and adds a learned bias, 0 at first.
   Parameter ln_1 = vector(C, 1), ln_1_bias = vector(C), attn = matrix(3 * C, C), attn_bias = vector(3 * C),
             attn_proj = matrix(C, C), attn_proj_bias = vector(C), ln_2 = vector(C, 1), ln_2_bias = vector(C),
             fc = matrix(4 * C, C), fc_bias = vector(4 * C), mlp_proj = matrix(C, 4 * C), mlp_proj_bias = vector(C);
@@ -48,7 +49,7 @@ struct PageGPT : Layer<PageGPT> {
   Parameter tokens = matrix(V, C), positions = matrix(T, C), ln_f = vector(C, 1), ln_f_bias = vector(C);
   std::vector<Block> blocks{L};
 
-  explicit PageGPT(const Generator& random) {  // small numbers; smaller where 2 L parts add to the same x
+  explicit PageGPT(const Generator& random) {  // GPT-2's 0.02, as a norm comes first; less where 2 L parts add to x
     for (const auto& [name, p] : named_parameters(*this))
       if (p.shape().rank() == 2) init::normal(p, 0, name.ends_with("proj") ? 0.02 / std::sqrt(2.0 * L) : 0.02, random);
   }
@@ -71,7 +72,7 @@ template <class Model>
 std::vector<real> train(const Model& model) {
   const Generator random(2);
   const auto [ids, targets] = name_rows(T);
-  AdamW optimizer(decay_groups(model, 0.1), {.lr = 3e-3});
+  AdamW optimizer(decay_groups(model, 0.1), {.lr = 3e-3});  // lesson 13
   std::vector<real> losses;
   for (int step = 0; step <= 400; ++step) {
     const std::vector<Index> some = randint(0, ids.shape()[0], {32}, random).to_vector();

@@ -105,10 +105,10 @@ void lesson() {
 
   std::printf(
       "\nTo find the g in  a b c d e f g h i j k l a b c d e f  its key must tell that an f stands before it.\n"
-      "In a first layer it is made of one letter and its place. So a head there looks one place back, which\n"
-      "places alone can tell, and adds what it hears. Then a head of layer 1 can ask: who follows an f?\n");
+      "In the first layer, number 0, it is made of one letter and its place. So a head there looks one place\n"
+      "back, which places alone can tell, and adds what it hears. A head of layer 1 asks: who follows an f?\n");
   claim(matters(one, 0) < 1e-3 && matters(two, 0) < 1e-3, "in a first layer no key knows what stands before it");
-  claim(matters(two, 1) > 1, "in the second it decides");
+  claim(matters(two, 1) > 1, "in the second it decides: its head finds the g, and hands it on as the answer");
   std::printf("   head of layer 0   previous (an even look: 0.12)   loss without this head\n");
   const std::vector<HeadScore> first = shares(two, 0, fresh);
   double back = 0, missing = 0;  // of the head that looks back most: its share, and the loss without it

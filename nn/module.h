@@ -87,11 +87,6 @@ class Module {
   /// a layer that is in evaluation and whose visit() does not list it.
   bool training() const;
 
-  __attribute__((unavailable("write parameters(model); an optimizer takes all_parameters(model)"))) void parameters()
-      const;
-  __attribute__((unavailable("write state_dict(model), or save(model, path)"))) void state_dict() const;
-  __attribute__((unavailable("write zero_grad(model), or optimizer.zero_grad()"))) void zero_grad() const;
-
   /// "Linear", "TransformerBlock": the class's name without namespaces, unless a class overrides it.
   virtual std::string type_name() const;
 

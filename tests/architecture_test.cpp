@@ -54,7 +54,7 @@ const std::map<std::string, std::size_t> budgets{
     {"engine/ops", 3000},
     {"engine/io", 3930},  // with heads as pictures, which models had, tables, which nn and programs had, and diagrams
     {"engine/watch", 1340},  // with a graph's picture
-    {"nn", 2510},  // 2500 and what the compiler says of PyTorch's methods
+    {"nn", 2505},  // 2500 and what the compiler says of PyTorch's methods
     {"models", 1325},
     {"models/tutorials", 705},     // with a type for a mask that blocks
     {"train", 7865},               // 7700 and runs side by side

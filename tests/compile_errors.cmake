@@ -88,9 +88,6 @@ refuses("nn/embedding.h" "Embedding m(3, 4)" "pass the Generator that weights ar
 refuses("models/mlp.h" "MLP m({3, 16, 2})" "pass the Generator that weights are drawn from: MLP({3, 16, 2}, random)")
 refuses("models/mlp.h" "MLP m({3, 16, 2}, 123)" "write Generator(123) for the seed 123")
 refuses("nn/nn.h" "SelfAttention m(8, 2, 123)" "write Generator(123) for the seed 123")
-refuses("nn/linear.h" "Linear m(3, 4, random); m.parameters()" "write parameters(model)")
-refuses("nn/linear.h" "Linear m(3, 4, random); m.zero_grad()" "write zero_grad(model)")
-refuses("nn/linear.h" "Linear m(3, 4, random); m.state_dict()" "write state_dict(model)")
 refuses("nn/nn.h" "Sequential m{Linear(3, 4, random), relu, Linear(4, 2, random)}"
   "a Sequential is of layers: write ReLU(), not relu")
 refuses("nn/nn.h" "const SelfAttention m(4, 2, random); attention_maps(m, x)" "it must not be const")

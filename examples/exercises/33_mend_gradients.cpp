@@ -3,7 +3,7 @@
 #include "examples/exercises/exercise.h"
 
 // Nothing is missing here, but one thing is wrong. A linear layer is to find the line y = 3 x - 2 among points that lie
-// near it. SGD with a little momentum should do that in 30 steps. But this is what one sees:
+// near it. SGD with a little momentum should do that in 15 steps. But this is what one sees:
 //
 //   step      0      3      8     11     15     18     22
 //   loss    8.7    0.4   20.0    0.4   58.1    2.5  159.0

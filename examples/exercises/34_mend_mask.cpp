@@ -17,17 +17,13 @@ struct DiceModel : Layer<DiceModel> {
   LearnedPositions place;
   Linear query, key, value, scores;
 
-  DiceModel(Index sides, Index longest, Index width, const Generator& random)
-      : side(sides, width, random),
-        place(longest, width, random),
-        query(width, width, random),
-        key(width, width, random),
-        value(width, width, random),
-        scores(width, sides, random) {}
+  /// For up to T throws in a row, with vectors of width C.
+  DiceModel(Index T, Index C, const Generator& r)
+      : side(6, C, r), place(T, C, r), query(C, C, r), key(C, C, r), value(C, C, r), scores(C, 6, r) {}
 
-  /// ids [B, T] -> [B, T, sides]: at each position scores for the next throw.
+  /// ids [B, T] -> [B, T, 6]: at each position scores for the next throw.
   Tensor forward(const IntArray& ids) const {
-    const Tensor x = side(ids) + place(ids.shape()[1]);                    // [B, T, width]
+    const Tensor x = side(ids) + place(ids.shape()[1]);                    // [B, T, C]
     const Tensor match = matmul(query(x), transpose(key(x), 1, 2));        // [B, T, T]: a row for each that looks
     const Tensor weights = softmax(match / std::sqrt(double(x.size(2))));  // how much it looks at each
     return scores(x + matmul(weights, value(x)));

@@ -2,8 +2,8 @@
 // Difficulty 2 of 5, 10 minutes.
 #include "examples/exercises/exercise.h"
 
-// Nothing is missing here, but one thing is wrong. A network with dropout learns from some points; after each step it is
-// asked for its loss on others, which it is never trained on. This is what one sees in the last steps:
+// Nothing is missing here, but one thing is wrong. A network with dropout learns from some points. After each step it
+// is asked for its loss on others, which it is never trained on. This is what one sees in the last steps:
 //
 //   step               195     196     197     198     199
 //   loss on others   0.445   0.505   0.423   0.450   0.484

@@ -2,16 +2,16 @@
 // Difficulty 2 of 5, 10 minutes.
 #include "examples/exercises/exercise.h"
 
-// Nothing is missing here, but one thing is wrong. A network is to tell 10 classes of points apart, which lie in 10 small
-// heaps: nothing could be easier. But this is what one sees:
+// Nothing is missing here, but one thing is wrong. A network is to tell 10 classes of points apart, which lie in 10
+// heaps far from each other: nothing could be easier. But this is what one sees:
 //
-//   step             0      20      50     200     400     800
-//   loss         2.290   2.102   1.886   1.538   1.484   1.470
-//   right answers  11 %    38 %    70 %   100 %   100 %   100 %
+//   step                0      20      50     200     400     800
+//   loss            2.290   2.102   1.886   1.538   1.484   1.470
+//   right answers    11 %    38 %    70 %   100 %   100 %   100 %
 //
-// It learns, but so slowly; and when all answers are right and the loss should go to 0, it stays at 1.46 and does not come
-// below. Mend it. The layers, the optimizer, its learning rate and the number of steps are as they should be: with
-// them 20 steps lead to a loss of 0.5 and to 99 % right answers.
+// It learns, but so slowly. And when all answers are right, and the loss should go to 0, it does not come below 1.46.
+// Mend it. The layers, the optimizer, its learning rate and the number of steps are as they should be: with them, 20
+// steps lead to a loss of 0.5 and 99 % right answers.
 
 struct Classifier : Layer<Classifier> {
   Linear hidden, out;

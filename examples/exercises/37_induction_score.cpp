@@ -6,8 +6,9 @@
 // come now. The score of a head says how much of its attention, from 0 to 1, goes there.
 //
 // weights [T, T] has a row for each position t that looks and a column for each that is looked at; ids [T] are the
-// symbols. If the symbol of t has occurred before t, its latest occurrence is p < t, and what came after it is at p + 1:
-// take the weight in row t for p + 1. The score is the mean of these weights, over those t alone. It is 0 if there are none.
+// symbols. If the symbol of t has occurred before t, let p be its latest occurrence before t. What came after it stands
+// at p + 1: take the weight in row t for p + 1. The score is the mean of these weights over those t alone; 0 if there
+// are none.
 //
 //   position   0  1  2  3  4        t = 2: 7 stood at 0, take weights[2, 1]
 //   ids        7  8  7  7  8        t = 3: 7 stood at 2 and earlier at 0, take weights[3, 3]

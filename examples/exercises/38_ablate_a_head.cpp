@@ -2,8 +2,8 @@
 // Difficulty 3 of 5, 20 minutes.
 #include "examples/exercises/exercise.h"
 
-// What does a head do for a model? Take it out, and see how much the loss rises. The results of the H heads of a layer lie
-// side by side, those of head h in columns h * d to (h + 1) * d - 1, where d = C / H. Then c_proj mixes them:
+// What does a head do for a model? Take it out, and see how much the loss rises. The results of the H heads of a layer
+// lie side by side, those of head h in columns h * d to (h + 1) * d - 1, where d = C / H. Then c_proj mixes them:
 // y = heads W^T + bias. So a head is not heard if W [C, C] has zeros in its columns. Of C = 4, H = 2, without head 1:
 //
 //   1 2 3 4        1 2 0 0
@@ -12,9 +12,9 @@
 // For each head, measure the loss without it, less the loss with all: tensor({{2.1, 0.0}, {0.3, 0.1}}) would mean that
 // the model cannot do without head 0 of layer 0. Afterwards the model has to be what it was.
 //
-// You may use: model.transformer.h, the list of blocks; of a block, attn.n_head and attn.c_proj.weight, a Parameter with
-// shape(), value(), which gives an Array to keep, and set(array); model.loss(ids, targets).item(). Of an Array w, write
-// the elements w.mutate()[row * C + column]; or make a Tensor of ones and zeros, multiply, and take its array().
+// You may use: model.transformer.h, the list of blocks; of a block, attn.n_head and attn.c_proj.weight, a Parameter
+// with shape(), value(), an Array that you can keep, and set(array); model.loss(ids, targets).item(). Write elements of
+// an Array w by w.mutate()[row * C + column], or multiply by a Tensor of ones and zeros and take its array().
 
 /// How much the loss rises without each head: [layers, heads].
 Tensor rise_without_each(GPT& model, const IntArray& ids, const IntArray& targets) {

@@ -49,15 +49,14 @@ std::vector<double> train_on(const Model& model, const Batches& batches) {
 template <class Model>
 void check(std::vector<double> (*train)(const Model&, const Batches&) = train_on<Model>) {
   for (const Index T : {6, 4, 1}) {
-    const Model model(5, T + 2, 3, Generator(T)), right(5, T + 2, 3, Generator(T));
-    IntArray ids({2, T}), others;
-    for (Index i = 0; i < 2 * T; ++i) ids.mutate()[i] = i * i % 5;
+    const Model model(T + 2, 3, Generator(T)), right(T + 2, 3, Generator(T));
+    const IntArray ids = randint(0, 6, {2, T}, Generator(T));
+    IntArray others = ids;
+    for (const Index last : {T - 1, 2 * T - 1}) others.mutate()[last] = (ids.data()[last] + 1) % 6;
     const Tensor got = model.forward(ids);
     const auto middle = [T](const Tensor& x) { return slice(x, 1, 1, T - 1); };
     for (const auto& [mistake, sentence] : sentences)
       if (T > 1) expect_not(middle(got), middle(scores_of(model, ids, mistake)), sentence);
-    others = ids;
-    for (Index b = 0; b < 2; ++b) others.mutate()[b * T + T - 1] = 0;
     expect(T == 1 || close(slice(got, 1, 0, T - 1), slice(model.forward(others), 1, 0, T - 1)),
            "With another last throw, your model says something else at earlier positions, too.");
     expect_close("What an untrained model says", got, scores_of(model, ids, none));
@@ -76,15 +75,11 @@ struct DiceModel : Layer<DiceModel> {
   LearnedPositions place;
   Linear query, key, value, scores;
 
-  DiceModel(Index sides, Index longest, Index width, const Generator& random)
-      : side(sides, width, random),
-        place(longest, width, random),
-        query(width, width, random),
-        key(width, width, random),
-        value(width, width, random),
-        scores(width, sides, random) {}
+  /// For up to T throws in a row, with vectors of width C.
+  DiceModel(Index T, Index C, const Generator& r)
+      : side(6, C, r), place(T, C, r), query(C, C, r), key(C, C, r), value(C, C, r), scores(C, 6, r) {}
 
-  /// ids [B, T] -> [B, T, sides]: at each position scores for the next throw.
+  /// ids [B, T] -> [B, T, 6]: at each position scores for the next throw.
   Tensor forward(const IntArray& ids) const {
     const Index T = ids.shape()[1];
     const Tensor x = side(ids) + place(T);

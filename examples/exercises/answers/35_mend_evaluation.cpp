@@ -1,7 +1,7 @@
 // Checks 35: mend an evaluation that is a matter of luck.
 
 // hint: What in the model draws random numbers, and when is it meant to? See what Module says of train() and eval().
-// hint: const Evaluation evaluation(model); as the first line of loss_on() switches dropout off until the function ends.
+// hint: const Evaluation evaluation(model); as the first line of loss_on() switches dropout off until it returns.
 // why: Dropout makes training harder on purpose, but what one wants to know is how good the whole network is.
 // why: eval() and NoGrad have nothing to do with each other: one switches layers, the other what is recorded.
 // why: Evaluation, a scope, gives each layer its mode back when it ends; after eval() you have to think of train().

@@ -2,9 +2,9 @@
 
 // hint: What does cross_entropy take, and what does the model give it? See what engine/ops/loss.h says about it.
 // hint: Its first step is a softmax. So leave softmax out of forward(): argmax of the scores is the same class.
-// why: Softmax of probabilities, which lie between 0 and 1, is nearly even: even of 1 and nine 0 it makes 0.23 for the 1.
-// why: So the least loss is -ln 0.23 = 1.46, and each gradient has to pass one more softmax, which makes it small.
-// why: Scores go into the loss as they are, also since the log of a softmax can be computed safely only in one piece.
+// why: Softmax of numbers between 0 and 1 is nearly even: of a 1 and nine 0, a sure answer, it makes 0.23 for the 1.
+// why: So the least loss is -ln 0.23 = 1.46, and every gradient passes one more softmax, which makes it smaller.
+// why: A loss takes scores as they are, also since log and softmax are exact only in one: log(0) is -infinity.
 #include "examples/exercises/answers/check.h"
 
 enum Mistake { none, twice, by_column, no_log, total, bare, fast, constant };

@@ -1,9 +1,9 @@
 // Checks 38: which heads matter.
 
-// hint: For each block and each h: keep weight.value(), set one with zeros in columns h * d to (h + 1) * d - 1, measure.
+// hint: For each block and each h: keep weight.value(), set one with zeros in the columns of head h, measure, set back.
 // hint: A row heard [C] of ones with zeros for the head broadcasts: weight.set((Tensor(whole) * heard).array()).
-// why: W's columns meet the heads' results, its rows make the output: a head belongs to columns.
-// why: To take a part out shows that it is needed; attention weights only show where it looks.
+// why: y = heads W^T is a sum over heads, each with columns of W of its own: so one can be left out alone.
+// why: Attention weights show where a head looks, but not whether anybody uses it: only taking it out shows that.
 // why: The rises do not add up: two heads may do the same, so that each alone can be missed, but not both.
 #include "examples/exercises/answers/check.h"
 
@@ -19,40 +19,28 @@ static const std::map<Mistake, std::string> sentences = {
 };
 
 /// The rises, or what is taken for them by mistake.
-static Tensor measured(GPT& model, const IntArray& ids, const IntArray& targets, Mistake mistake) {
+static Tensor measured(const GPT& model, const IntArray& ids, const IntArray& targets, Mistake mistake) {
+  const Index L = std::ssize(model.transformer.h), H = model.config.n_head, C = model.config.n_embd, d = C / H;
   const double before = mistake == whole_loss ? 0 : model.loss(ids, targets).item();
-  const Index L = std::ssize(model.transformer.h), H = model.config.n_head, C = model.config.n_embd;
-  Array rises({L, H}, std::vector<real>(L * H));
+  std::vector<double> rises;
+  GPT silent = model.clone();
   for (Index i = 0; i < L * H; ++i) {
-    const Parameter weight = model.transformer.h[i / H].attn.c_proj.weight;
-    const Array whole = weight.value();
-    Array part = whole;
-    for (Index j = 0; j < C * C; ++j) {
-      const Index at = mistake == rows ? j / C : j % C;
-      const Index head = mistake == interleaved ? at % H : mistake == narrow ? at / H : at / (C / H);
-      if (head == i % H) part.mutate()[j] = 0;
+    if (mistake != kept) copy_weights(model, silent);
+    const SelfAttention& attn = silent.transformer.h[i / H].attn;
+    const Index h = i % H, values = 2 * C + h * d;
+    if (mistake == rows || mistake == interleaved || mistake == narrow) {
+      for (Index j = 0; j < C * C; ++j) {
+        const Index at = mistake == rows ? j / C : j % C;
+        if ((mistake == interleaved ? at % H : at / (mistake == narrow ? H : d)) == h)
+          attn.c_proj.weight.mutate()[j] = 0;
+      }
+    } else {  // not by c_proj, as the solution does: a head also says nothing if what makes its values is 0
+      std::fill_n(attn.c_attn.weight.mutate() + values * C, d * C, 0);
+      std::fill_n(attn.c_attn.bias.mutate() + values, d, 0);
     }
-    weight.set(part);
-    const double rise = model.loss(ids, targets).item() - before;
-    rises.mutate()[i] = mistake == negative ? -rise : rise;
-    if (mistake != kept) weight.set(whole);
+    rises.push_back((silent.loss(ids, targets).item() - before) * (mistake == negative ? -1 : 1));
   }
-  return rises;
-}
-
-/// The right ones in another way: a head says nothing if its values are 0, and so are the rows that make them.
-static Tensor without_values(const GPT& model, const IntArray& ids, const IntArray& targets) {
-  const Index L = std::ssize(model.transformer.h), H = model.config.n_head, C = model.config.n_embd;
-  Array rises({L, H}, std::vector<real>(L * H));
-  for (Index i = 0; i < L * H; ++i) {
-    const GPT silent = model.clone();
-    const Linear& qkv = silent.transformer.h[i / H].attn.c_attn;  // rows: queries, keys, values, each head beside head
-    const Index d = C / H, first = 2 * C + i % H * d;
-    std::fill_n(qkv.weight.mutate() + first * C, d * C, 0);
-    std::fill_n(qkv.bias.mutate() + first, d, 0);
-    rises.mutate()[i] = (silent.loss(ids, targets) - model.loss(ids, targets)).item();
-  }
-  return rises;
+  return reshape(tensor(rises), {L, H});
 }
 
 static void check(Rises rises) {
@@ -60,16 +48,13 @@ static void check(Rises rises) {
     GPTConfig config = GPTConfig().resized(L, 3, 12);
     config.vocab_size = 5, config.block_size = 6;
     const Generator random(L);
-    GPT model(config, random);
+    const GPT model(config, random);
     for (const Parameter& p : parameters(model)) p.set(randn(p.shape(), random).array());
     const IntArray ids = randint(0, 5, {4, 6}, random), targets = randint(0, 5, {4, 6}, random);
     GPT other = model.clone();
     const Tensor got = rises(other, ids, targets);
-    for (const auto& [mistake, sentence] : sentences) {
-      GPT fresh = model.clone();
-      expect_not(got, measured(fresh, ids, targets, mistake), sentence);
-    }
-    expect_close("The table of rises, of a random model,", got, without_values(model, ids, targets));
+    for (const auto& [mistake, sentence] : sentences) expect_not(got, measured(model, ids, targets, mistake), sentence);
+    expect_close("The table of rises, of a random model,", got, measured(model, ids, targets, none));
     expect_close("The loss of the model, afterwards,", other.loss(ids, targets), model.loss(ids, targets));
   }
 }

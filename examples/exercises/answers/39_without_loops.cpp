@@ -1,7 +1,7 @@
 // Checks 39: without loops.
 
 // hint: A sum over c, of something with [b, i, c] times something with [b, j, c], is a matmul with a transpose.
-// hint: matmul(q * w, transpose(k, 1, 2)) + bias: w [C] broadcasts along the last axis of q, bias [Tk] along the result's.
+// hint: matmul(q * w, transpose(k, 1, 2)) + bias: w [C] meets the last axis of q, and bias [Tk] that of the result.
 // why: Each op costs something beside its multiplications: a result, a node, a rule. A few large ones beat many small.
 // why: Given all numbers at once, matmul keeps them near the processor, takes 4 or 8 at a time and shares out the work.
 // why: w can stand at q or at k, but not at the scores: there c has been summed over and is gone.
