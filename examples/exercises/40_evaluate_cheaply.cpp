@@ -15,4 +15,6 @@
 
 using Examples = std::pair<Tensor, IntArray>;  // x [N, in], and the classes of all N
 
-double loss_over(Sequential& model, const std::vector<Examples>& batches) { your_code_here(); }
+double loss_over(Sequential& model, const std::vector<Examples>& batches) {
+  your_code_here();  // replace this line
+}

@@ -1,7 +1,7 @@
 // Checks 20: the causal mask.
 
 // hint: Which columns j has row i to lose? Those of the future, j > i. Write that comparison for all i and j at once.
-// hint: unsqueeze(arange(T), 0) > unsqueeze(arange(T), 1) compares a row [1, T], numbers of columns, with a column [T, 1].
+// hint: unsqueeze(arange(T), 0) > unsqueeze(arange(T), 1) compares columns, a row [1, T], with rows [T, 1].
 // why: Minus infinity before softmax and not 0 after it: so the weights that are left sum to 1.
 // why: The token itself stays, or the first row would have nothing to look at, and softmax nothing to divide by.
 // why: All T rows are trained at once, each as if the text ended there: that is why a transformer trains so fast.

@@ -1,6 +1,6 @@
 // Checks 32: mend a loss that falls too far.
 
-// hint: At position t the model reads rows[t]. Which symbol is it to say there, and which one is it given as target?
+// hint: diagnose() would say: LOOK of the targets 100 % are the symbol itself. Which one has the model to say at t?
 // hint: With T = rows.shape()[1], let it read rows.slice(1, 0, T - 1), and give it rows.slice(1, 1, T) as targets.
 // why: What is given as target is what is learned, and to say the symbol that one has just read takes no thought.
 // why: The last symbol of a row has no next one, so T symbols make T - 1 examples.

@@ -1,6 +1,6 @@
 // Checks 33: mend a loss that swings.
 
-// hint: The first step is right, the second is not. What does the second backward() do with what the first one left?
+// hint: diagnose() would say: LOOK each step begins without the last one's gradient. What does backward() do with that?
 // hint: optimizer.zero_grad(), once in every step, anywhere but between loss.backward() and optimizer.step().
 // why: backward() adds, since a parameter may be used in several places, and several batches may make one step.
 // why: Gradients that stay are pushes that never end: the line overshoots, like a swing without friction.
