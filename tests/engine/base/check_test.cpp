@@ -18,5 +18,11 @@ TEST_CASE("check: every kind of part as text; nothing is thrown while the condit
         }) == "(no error)");
 }
 
+TEST_CASE("check: the first and last of each kind of control character are not in a sentence, their neighbours are") {
+  const auto kept = [](const std::string& text) { return without_controls(text) == text; };
+  for (const char* const text : {"\x1f", "\x7f", "\xC2\x80", "\xC2\x9F"}) CHECK(!kept(text));
+  for (const char* const text : {" ", "~", "\xC2\xA0", "\xC3\x80", "\xC3\x9F"}) CHECK(kept(text));
+}
+
 }  // namespace
 }  // namespace mote::test::check_test

@@ -122,6 +122,9 @@ TEST_CASE("gemm: no k gives zeros and the bias") {
   CHECK(c == std::vector<real>{0, 0});
   kernels::gemm(1, 2, 0, {}, {}, c.data(), 2, bias.data());
   CHECK(c == bias);
+  std::vector<real> gaps{1, 2, 3, 4, 5, 6};
+  kernels::gemm(2, 2, 0, {}, {}, gaps.data(), 3);
+  CHECK(gaps == std::vector<real>{0, 0, 3, 0, 0, 6});
 }
 
 TEST_CASE("gemm: a million products are summed to 1e-5, and twenty million ones to their number") {

@@ -31,6 +31,7 @@ TEST_CASE("relu") {
   CHECK(r.y.at({4}) == 0);
   CHECK(r.dx[0].at({0}) == 0);
   CHECK(r.dx[0].at({1}) == 0);
+  CHECK(r.dx[0].at({2}) == 1);  // as in PyTorch: NaN is not below 0
   CHECK(r.dx[0].at({3}) == 1);
   CHECK(r.dx[0].at({4}) == 0);
 }

@@ -91,6 +91,19 @@ TEST_CASE("layer_norm: a known row, scaled rows, far means, infinities and NaN o
   }
 }
 
+TEST_CASE("layer_norm, rms_norm: rows longer than a block of rows has numbers") {
+  const Array x = random_array({3, 5000}, 1);
+  for (Index row = 0; row < 3; ++row) {
+    double mean = 0, square = 0;
+    for (Index c = 0; c < 5000; ++c) mean += static_cast<double>(x.at({row, c})) / 5000;
+    for (Index c = 0; c < 5000; ++c) square += std::pow(static_cast<double>(x.at({row, c})), 2) / 5000;
+    const double first = static_cast<double>(x.at({row, 0}));
+    CHECK(layer_norm(Tensor(x)).array().at({row, 0}) ==
+          doctest::Approx((first - mean) / std::sqrt(square - mean * mean + 1e-5)).epsilon(1e-5));
+    CHECK(rms_norm(Tensor(x)).array().at({row, 0}) == doctest::Approx(first / std::sqrt(square + 1e-5)).epsilon(1e-5));
+  }
+}
+
 TEST_CASE("layer_norm: gradients over more rows than one block, also of a bias alone, for any number of threads") {
   const Array x = random_array({4000, 37}, 1), weight = random_array({37}, 2), bias = random_array({37}, 3);
   const Array dy = random_array({4000, 37}, 4);
