@@ -74,8 +74,8 @@ void depths() {
     size[i] = size_of(x), grad[i] = size_of(first.grad());
     std::printf(" %14.1e\n", grad[i]);
   }
-  claim(std::max(size[0], grad[0]) < 1e-20, "weights half as large: neither numbers nor gradient arrive");
-  claim(std::min(size[2], grad[2]) > 1e20, "weights twice as large: both explode");
+  claim(size[0] < 1e-20 && grad[0] < 1e-20, "weights half as large: neither numbers nor gradient arrive");
+  claim(size[2] > 1e20 && grad[2] > 1e20, "weights twice as large: both explode");
   const auto [least, most] = std::minmax({size[1], grad[1], size[3], grad[3]});
   claim(least > 1e-4 && most < 1e5, "right ones keep both, and so do blocks even with weights that are too large");
 }
