@@ -73,8 +73,8 @@ std::string run(const std::string& command, int& code) {
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   mote::check(pipe != nullptr, "cannot start a shell");
   std::string text;
-  for (int c; (c = std::getc(pipe)) != EOF;)
-    if (text.size() < 1 << 16) text += static_cast<char>(c);
+  for (int c; (c = std::getc(pipe)) != EOF; text += static_cast<char>(c))
+    if (text.size() == 1 << 16) text.erase(0, 1 << 15);  // of much, the end
   const int status = pclose(pipe);
   code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
   return text;
@@ -103,8 +103,9 @@ std::string headers() {
 std::string first_error(const std::string& text) {
   const std::size_t error = text.find("error: "), begin = text.rfind('\n', error) + 1;
   if (error == text.npos) return text;
-  const std::size_t note = text.rfind('\n', text.find(" note: ", error));
-  return text.substr(begin, std::min({note, text.size(), begin + 1000}) - begin);
+  const std::size_t note = text.rfind('\n', text.find(" note: ", error)), more = text.find("\nIn file", error);
+  return (text.find("/answers/", begin) < error ? "Where the check calls what your file has to define as it was:\n" : "") +
+         text.substr(begin, std::min({note, more, text.size(), begin + 1000}) - begin);
 }
 
 struct Verdict {
@@ -124,8 +125,8 @@ Verdict judge(const Exercise& e, const std::string& file, const std::string& wor
   text = run(quoted(program) + " " + word, code);
   mote::remove_file(program);
   if (code == 0 && text.ends_with(word + "\n")) return {true, text.substr(0, text.size() - word.size() - 1)};
-  const char* end = code == 0 ? "Your code ended the program before the check had." : "Your code crashed.";
-  return {false, code == 1 ? text : text + end};
+  const char* end = code < 128 ? "Your code ended the program before the check had." : "Your code crashed.";
+  return {false, code == 77 ? text : text + end};
 }
 
 /// A learner's folder: copies of the exercises; and, in .solved, a file for each that has been solved.

@@ -35,6 +35,15 @@ struct TorchMethods {
   MOTE_FUNCTION(matmul);
   MOTE_FUNCTION(softmax);
   MOTE_FUNCTION(masked_fill);
+  MOTE_FUNCTION(exp);
+  MOTE_FUNCTION(log);
+  MOTE_FUNCTION(pow);
+  MOTE_FUNCTION(sqrt);
+  MOTE_FUNCTION(unsqueeze);
+  MOTE_FUNCTION(squeeze);
+  MOTE_FUNCTION(expand);
+  MOTE_FUNCTION(var);
+  MOTE_FUNCTION(tril);
   template <class I>
   __attribute__((unavailable("write select(x, axis, position), or slice(x, axis, start, end)"))) void operator[](
       I) const;

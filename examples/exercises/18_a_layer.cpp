@@ -9,6 +9,8 @@
 //
 // A layer of mote is a struct: its constructor makes the parameters, forward() computes, and visit() lists every
 // parameter under its name. What visit() does not list is neither trained nor saved, and nothing warns.
+//
+// You may use: Parameter(Array::full({n}, 1)), n numbers that are 1; mean(x, {axis}, true), sqrt; v("name", field).
 struct MyRMSNorm : Layer<MyRMSNorm> {
   Parameter weight;
 

@@ -14,8 +14,8 @@
 // If all weights are eye(4), x is {{{1, 0, 0, 1}, {0, 0, 0, 0}}} and H = 2, the numbers 1 0 of the first token belong
 // to head 0, and 0 1 to head 1; the result is {{{0.67, 0, 0, 0.67}, {0.5, 0, 0, 0.5}}}.
 //
-// You may use: linear(x, W) is x W^T; reshape(x, {B, T, H, d}), transpose(x, axis, other), matmul(a, b), which
-// multiplies the last two axes, softmax(x). mote's attention, split_heads and join_heads are what you write here.
+// You may use: x.size(axis); linear(x, W) is x W^T; reshape(x, {B, T, H, d}), transpose(x, axis, other), matmul(a, b),
+// which multiplies the last two axes, softmax(x). mote's attention, split_heads and join_heads are what you write here.
 Tensor many_heads(const Tensor& x, const Tensor& Wq, const Tensor& Wk, const Tensor& Wv, const Tensor& Wo, Index H) {
   your_code_here();  // replace this line
 }

@@ -7,6 +7,7 @@
 // why: This costs two calls of f for every weight: fine for a test, hopeless for training, and so there is backward.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Function = std::function<double(double)>;
 using Slope = double(const Function& f, double x);
 
@@ -77,8 +78,9 @@ static const Tried tried[] = {
     {"hard-coded", "never calls f", [] { check(wrongly<constant>); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(slope); });
+  return of_check::judge(argc, argv, [] { of_check::check(slope); });
 }

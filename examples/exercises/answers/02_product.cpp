@@ -7,6 +7,7 @@
 // why: The rule knows only its own step; dz holds all that comes after it. So any op fits into any graph.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Gradients = std::pair<double, double>(double x, double y, double dz);
 
 static void check(Gradients product_gradients) {
@@ -38,8 +39,9 @@ static const Tried tried[] = {
     {"hard-coded", "product_gradients(", [] { check([](double, double, double) { return std::pair(50.0, 20.0); }); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(product_gradients); });
+  return of_check::judge(argc, argv, [] { of_check::check(product_gradients); });
 }

@@ -7,6 +7,7 @@
 // why: With += a value in both places needs no special case: the second share comes on top of the first.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 template <class Value>
 using Backward = void (*)(const Value& z, Value& a, Value& b);
 
@@ -80,8 +81,9 @@ static const Tried tried[] = {
     {"hard-coded", "before product_backward", tried_product<constant>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(sum_backward, product_backward); });
+  return of_check::judge(argc, argv, [] { of_check::check(sum_backward, product_backward); });
 }

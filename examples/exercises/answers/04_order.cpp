@@ -7,6 +7,7 @@
 // why: Engines that number values as they are computed need no search: the numbers, backwards, are such an order.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Graph = std::vector<std::vector<Index>>;
 using Order = std::vector<Index>(const Graph& inputs, Index result);
 
@@ -97,8 +98,9 @@ static const Tried tried[] = {
     {"hard-coded", "There is no value 4", [] { check(wrongly<constant>); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(backward_order); });
+  return of_check::judge(argc, argv, [] { of_check::check(backward_order); });
 }

@@ -7,6 +7,7 @@
 // why: A backward never asks what L is. It multiplies what arrives by its own slope, and hands it on.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 template <class Op>
 static void check() {
   Op op;
@@ -74,6 +75,7 @@ static const Tried tried[] = {
     {"hard-coded", "forward(", check<Wrongly<constant>>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
-int main(int argc, char** argv) { return judge(argc, argv, check<MyTanh>); }
+int main(int argc, char** argv) { return of_check::judge(argc, argv, of_check::check<MyTanh>); }

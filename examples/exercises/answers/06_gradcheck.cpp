@@ -7,6 +7,7 @@
 // why: Comparisons with NaN are false, so a test should ask "is it good?": "is it bad?" would let NaN pass.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Function = std::function<double(double)>;
 using IsSlope = bool(const Function& f, double x, double claimed);
 
@@ -80,8 +81,9 @@ static const Tried tried[] = {
     {"hard-coded", "You reject a right claim, the slope", [] { check(wrongly<constant>); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(is_slope); });
+  return of_check::judge(argc, argv, [] { of_check::check(is_slope); });
 }

@@ -7,6 +7,7 @@
 // why: 1 is no lower bound but a wildcard: next to an empty axis it becomes empty, 0 copies of what is there.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Broadcast = Shape(const Shape& a, const Shape& b);
 
 /// The shape as text, or "an error" with what it says.
@@ -90,8 +91,9 @@ static const Tried tried[] = {
     {"hard-coded", "Of [2, 3] and [2, 3]", [] { check(wrongly<constant>); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(broadcast_shape); });
+  return of_check::judge(argc, argv, [] { of_check::check(broadcast_shape); });
 }

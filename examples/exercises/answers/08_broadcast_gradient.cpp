@@ -7,6 +7,7 @@
 // why: So a bias gets one gradient however large the batch is, and a mean over the batch has to be taken in the loss.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Reduced = Tensor(const Tensor& g, const Shape& shape);
 
 static void check(Reduced reduced) {
@@ -74,8 +75,9 @@ static const Tried tried[] = {
     {"hard-coded", "reduced of g", [] { check(wrongly<constant>); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(reduced); });
+  return of_check::judge(argc, argv, [] { of_check::check(reduced); });
 }

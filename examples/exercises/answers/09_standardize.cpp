@@ -7,6 +7,7 @@
 // why: Over each row instead of each column it is LayerNorm, which needs no other examples and so suits any batch.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Standardize = Tensor(const Tensor& x);
 
 /// (x - mean) / root of (variance + 1e-5) over `axes`, the variance being divided by N - correction.
@@ -71,8 +72,9 @@ static const Tried tried[] = {
     {"hard-coded", "standardize of random x", [] { check(wrongly<constant>); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(standardize); });
+  return of_check::judge(argc, argv, [] { of_check::check(standardize); });
 }

@@ -7,6 +7,7 @@
 // why: Softmax minus the one-hot row of the right answer is the gradient of cross-entropy: lesson 4 builds on it.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using OneHot = Tensor(const IntArray& ids, Index K);
 
 /// Zeros, but `value` in column id + shift of each row, if there is one; or the id itself, if value is 0.
@@ -64,8 +65,9 @@ static const Tried tried[] = {
           }); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(one_hot); });
+  return of_check::judge(argc, argv, [] { of_check::check(one_hot); });
 }

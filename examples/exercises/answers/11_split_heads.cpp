@@ -7,6 +7,7 @@
 // why: Neither copies a number: the result is the same memory, read in other steps.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using IntoHeads = Tensor(const Tensor& x, Index H);
 
 /// What is recognised of an answer: all four extents differ, so that no mistake can hide.
@@ -77,8 +78,9 @@ static const Tried tried[] = {
     {"hard-coded", "into_heads of random x", with<constant>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(into_heads); });
+  return of_check::judge(argc, argv, [] { of_check::check(into_heads); });
 }

@@ -7,6 +7,7 @@
 // why: A rule that captures nothing holds no tensor: so no graph can hold itself, and its memory is freed.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Swish = Tensor(const Tensor& x, real b);
 enum Mistake { none, no_dy, no_slope, half_slope, no_b, of_y, unrecorded, constant };
 
@@ -82,8 +83,9 @@ static const Tried tried[] = {
     {"hard-coded", "swish of random x", with<constant>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(swish); });
+  return of_check::judge(argc, argv, [] { of_check::check(swish); });
 }

@@ -7,6 +7,7 @@
 // why: Without b an x of zeros could only give zeros.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using MyLinear = Tensor(const Tensor& x, const Tensor& W, const Tensor& b);
 enum Mistake { untransposed, from_left, turned, no_bias, bias_down, constant };
 
@@ -68,8 +69,9 @@ static const Tried tried[] = {
     {"hard-coded", "my_linear of random x", with<constant>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(my_linear); });
+  return of_check::judge(argc, argv, [] { of_check::check(my_linear); });
 }

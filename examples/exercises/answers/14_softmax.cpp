@@ -7,6 +7,7 @@
 // why: A number of -inf gets a share of exactly 0, and the others still sum to 1: that is how masks work.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using MySoftmax = Tensor(const Tensor& x);
 enum Mistake { no_max, one_max, max_flat, sum_flat, both_flat, no_sum, one_sum, first_axis, axis_1, constant };
 
@@ -73,8 +74,9 @@ static const Tried tried[] = {
     {"hard-coded", "my_softmax of random x", with<constant>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(my_softmax); });
+  return of_check::judge(argc, argv, [] { of_check::check(my_softmax); });
 }

@@ -7,6 +7,7 @@
 // why: As a mean it does not depend on how many places a batch has, and neither does a good learning rate.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Loss = Tensor(const Tensor& logits, const IntArray& ids);
 enum Mistake { summed, negative, base_2, down_columns, no_softmax, m_lost, twice, overflowing, rounded, constant };
 
@@ -80,8 +81,9 @@ static const Tried tried[] = {
     {"hard-coded", "my_cross_entropy of random", with<constant>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(my_cross_entropy); });
+  return of_check::judge(argc, argv, [] { of_check::check(my_cross_entropy); });
 }

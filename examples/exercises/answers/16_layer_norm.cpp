@@ -7,6 +7,7 @@
 // why: Each vector by itself: what a token gets does not depend on the batch, nor on tokens after it.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using LayerNormOf = Tensor(const Tensor& x, const Tensor& w, const Tensor& b);
 enum Mistake { over_batch, axis_1, every, unbiased, no_root, eps_outside, no_eps, no_mean, swapped, constant };
 
@@ -81,8 +82,9 @@ static const Tried tried[] = {
     {"hard-coded", "my_layer_norm of random x", with<constant>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(my_layer_norm); });
+  return of_check::judge(argc, argv, [] { of_check::check(my_layer_norm); });
 }

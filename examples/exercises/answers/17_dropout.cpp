@@ -7,6 +7,7 @@
 // why: The gradient passes the same mask: what was dropped learns nothing from this step.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using MyDropout = Tensor(const Tensor& x, double p, bool training, const Generator& random);
 
 static void check(MyDropout my_dropout) {
@@ -73,8 +74,9 @@ static const Tried tried[] = {
     {"hard-coded", "my_dropout of random x", with<constant>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(my_dropout); });
+  return of_check::judge(argc, argv, [] { of_check::check(my_dropout); });
 }

@@ -7,6 +7,7 @@
 // why: From the list of names come training, saving, cloning, counting: so the list is the one thing not to forget.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 template <class Norm>
 static void check() {
   for (const Index n : {2, 5}) {
@@ -70,6 +71,7 @@ static const Tried tried[] = {
     {"hard-coded", "MyRMSNorm of random x", check<Wrongly<constant>>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
-int main(int argc, char** argv) { return judge(argc, argv, check<MyRMSNorm>); }
+int main(int argc, char** argv) { return of_check::judge(argc, argv, of_check::check<MyRMSNorm>); }

@@ -7,6 +7,7 @@
 // why: Tq and Tk may differ: who writes asks for the newest token only, and a decoder looks at another text.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Scores = Tensor(const Tensor& q, const Tensor& k);
 enum Mistake { none, no_root, by_d, whole, root_tq, root_tk, turned, keys_alone, reshaped, softmaxed, constant };
 
@@ -74,8 +75,9 @@ static const Tried tried[] = {
     {"hard-coded", "attention_scores of random q", with<constant>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(attention_scores); });
+  return of_check::judge(argc, argv, [] { of_check::check(attention_scores); });
 }

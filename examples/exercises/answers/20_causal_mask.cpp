@@ -7,6 +7,7 @@
 // why: All T rows are trained at once, each as if the text ended there: that is why a transformer trains so fast.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Causal = Tensor(const Tensor& scores);
 static const double inf = std::numeric_limits<double>::infinity();
 
@@ -31,6 +32,8 @@ static void check(Causal causal) {
       expect_not(got, fill(scores, 1, 0, 0), "0 hides nothing: exp(0) is 1, so softmax gives it weight. -inf does.");
     }
     expect_close("causal of random scores " + printed(scores.shape()), got, want);
+    const Tensor weights = randn({n, n}, Generator(9));
+    expect_close("the gradient that scores get back", gradient(causal, scores, weights), fill(weights, 1, 0, 0));
   }
 }
 
@@ -55,8 +58,9 @@ static const Tried tried[] = {
           }); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(causal); });
+  return of_check::judge(argc, argv, [] { of_check::check(causal); });
 }

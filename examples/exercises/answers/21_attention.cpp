@@ -7,6 +7,7 @@
 // why: T^2 scores for T tokens: that is what long texts cost, and what attention() computes without keeping them all.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Attention = Tensor(const Tensor& q, const Tensor& k, const Tensor& v);
 enum Mistake { mask_late, over_queries, no_v, no_root, no_mask, inverted, only_future, zeros_in, turned, constant };
 
@@ -84,8 +85,9 @@ static const Tried tried[] = {
     {"hard-coded", "my_attention of random q", with<constant>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(my_attention); });
+  return of_check::judge(argc, argv, [] { of_check::check(my_attention); });
 }

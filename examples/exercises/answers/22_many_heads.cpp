@@ -7,6 +7,7 @@
 // why: Wo is the only place where heads meet: without it, number i of the result would come from a single head.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Heads4 = Tensor(const Tensor& x, const Tensor& Wq, const Tensor& Wk, const Tensor& Wv, const Tensor& Wo, Index H);
 enum Mistake { none, not_back, not_cut, neither, by_C, unscaled, unmixed, swapped, by_query };
 
@@ -82,8 +83,9 @@ static const Tried tried[] = {
      }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(many_heads); });
+  return of_check::judge(argc, argv, [] { of_check::check(many_heads); });
 }

@@ -7,6 +7,7 @@
 // why: The product of rows s and t depends on t - s alone; rotary positions make of this the whole method.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Table = Tensor(Index T, Index C);
 enum Mistake { none, swapped, without_2, by_column, side_by_side, from_1, whole_numbers, times };
 
@@ -72,8 +73,9 @@ static const Tried tried[] = {
           }); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(wave_table); });
+  return of_check::judge(argc, argv, [] { of_check::check(wave_table); });
 }

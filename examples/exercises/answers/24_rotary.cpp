@@ -7,6 +7,7 @@
 // why: A turn keeps the length of a vector, so the size of scores, and with it softmax, stays as it was.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Turn = Tensor(const Tensor& x);
 enum Mistake { none, backwards, same_everywhere, from_1, neighbours, sign, overwritten, without_2, one_speed };
 
@@ -77,8 +78,9 @@ static const Tried tried[] = {
           }); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(turned_by_place); });
+  return of_check::judge(argc, argv, [] { of_check::check(turned_by_place); });
 }

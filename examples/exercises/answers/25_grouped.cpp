@@ -7,6 +7,7 @@
 // why: Each shared head gets the gradients of all heads that use it, added up: expand sees to that.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Repeat = Tensor(const Tensor& x, Index H);
 enum Mistake { none, tiled, tokens, G_times };
 
@@ -62,8 +63,9 @@ static const Tried tried[] = {
           }); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(for_all_heads); });
+  return of_check::judge(argc, argv, [] { of_check::check(for_all_heads); });
 }

@@ -7,6 +7,7 @@
 // why: Queries are not kept: a token asks once, when it is new, but is found again and again by its key.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 enum Mistake { newest, in_front, too_late, unscaled, constant };
 template <Mistake mistake>
 struct Wrongly {
@@ -82,6 +83,7 @@ static const Tried tried[] = {
     {"hard-coded", "what the newest token hears", check<Wrongly<constant>>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
-int main(int argc, char** argv) { return judge(argc, argv, check<TextSoFar>); }
+int main(int argc, char** argv) { return of_check::judge(argc, argv, of_check::check<TextSoFar>); }

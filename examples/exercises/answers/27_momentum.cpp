@@ -7,6 +7,7 @@
 // why: One number is kept for each weight; AdamW keeps two, as much as weights and gradients together.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 enum Mistake { no_decay, beside, lr_inside, nesterov, forgets, uphill, averaged, constant };
 template <Mistake mistake>
 struct Wrongly {
@@ -102,6 +103,7 @@ static const Tried tried[] = {
     {"hard-coded", "row t", check<Wrongly<constant>>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
-int main(int argc, char** argv) { return judge(argc, argv, check<Downhill>); }
+int main(int argc, char** argv) { return of_check::judge(argc, argv, of_check::check<Downhill>); }

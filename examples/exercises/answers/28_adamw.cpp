@@ -7,6 +7,7 @@
 // why: Decay inside g would be divided by the size of g as well, and weights with large gradients would hardly shrink.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 enum Mistake { uncorrected, in_gradient, eps_in_root, no_eps, from_0, all_steps, no_decay, without_lr, last, constant };
 template <Mistake mistake>
 struct Wrongly : Optimizer {
@@ -103,6 +104,7 @@ static const Tried tried[] = {
     {"hard-coded", "row t", check<Wrongly<constant>>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
-int main(int argc, char** argv) { return judge(argc, argv, check<MyAdamW>); }
+int main(int argc, char** argv) { return of_check::judge(argc, argv, of_check::check<MyAdamW>); }

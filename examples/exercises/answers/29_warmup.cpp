@@ -7,6 +7,7 @@
 // why: AdamW's first steps have the full length lr from a single gradient each: that is why a warm-up helps it most.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Rate = double(Index step, Index warmup, Index total, double highest, double least);
 enum Mistake { none, from_0, early, whole, cosine_from_0, to_0, whole_wave, degrees, goes_on, whole_p };
 
@@ -83,8 +84,9 @@ static const Tried tried[] = {
      }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(rate_of); });
+  return of_check::judge(argc, argv, [] { of_check::check(rate_of); });
 }

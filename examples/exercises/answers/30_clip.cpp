@@ -7,6 +7,7 @@
 // why: The norm is the first thing to look at when a training fails: it often leaps before the loss does.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Clip = double(std::vector<Array>& gradients, double longest);
 enum Mistake { none, apart, always, no_root, sum_of_norms, by_element, copies, returns_new };
 
@@ -98,8 +99,9 @@ static const Tried tried[] = {
      }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(clip_together); });
+  return of_check::judge(argc, argv, [] { of_check::check(clip_together); });
 }

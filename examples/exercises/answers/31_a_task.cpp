@@ -7,6 +7,7 @@
 // why: Pieces overlap, so a text of a million ids has nearly a million examples.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 /// The start of each row: of a text whose ids are all different, the first id of a row tells it.
 static std::vector<Index> starts(const Batch& b, const std::vector<Index>& text, Index size, Index T) {
   expect(b.ids.shape() == Shape({size, T}) && b.targets.shape() == b.ids.shape(),
@@ -116,6 +117,7 @@ static const Tried tried[] = {
     {"hard-coded", "both should be", check<Wrongly<constant>>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
-int main(int argc, char** argv) { return judge(argc, argv, check<PiecesOfText>); }
+int main(int argc, char** argv) { return of_check::judge(argc, argv, of_check::check<PiecesOfText>); }

@@ -7,6 +7,7 @@
 // why: A loss below what can be known is no success: somewhere the model is shown the answer.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 Sequential bigram_model(Index symbols, const Generator& random);
 
 using Train = std::vector<double>(const Sequential& model, const IntArray& rows, int steps);
@@ -100,8 +101,9 @@ static const Tried tried[] = {
     {"hard-coded", "The loss of the first step", [] { check(train_with<constant>); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(train_bigrams); });
+  return of_check::judge(argc, argv, [] { of_check::check(train_bigrams); });
 }

@@ -7,6 +7,7 @@
 // why: Momentum adds up old gradients, too, but each counts half as much a step later, so that they die away.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Train = std::vector<double>(const Linear& line, const Tensor& x, const Tensor& y, int steps);
 enum Mistake { none, adds, bias_adds, drops, forgets, renews, slow, constant };
 static const std::map<Mistake, std::string> sentences = {
@@ -85,8 +86,9 @@ static const Tried tried[] = {
     {"hard-coded", "before the first step", wrongly<constant>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(train_line); });
+  return of_check::judge(argc, argv, [] { of_check::check(train_line); });
 }

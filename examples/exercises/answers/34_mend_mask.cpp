@@ -7,6 +7,7 @@
 // why: Held-out rows did not show it, since they hold their answers, too. Only to write is an honest test.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 enum Mistake { none, inverted, strict, filled, late, deaf, constant };
 static const std::map<Mistake, std::string> sentences = {
     {inverted, "The wrong way round: at each position your model listens to what comes later, and only to that."},
@@ -108,8 +109,9 @@ static const Tried tried[] = {
     {"hard-coded", "an untrained model", [] { check<Wrongly<constant>>(); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check<DiceModel>(train_on_dice); });
+  return of_check::judge(argc, argv, [] { of_check::check<DiceModel>(train_on_dice); });
 }

@@ -7,6 +7,7 @@
 // why: Evaluation, a scope, gives each layer its mode back when it ends; after eval() you have to think of train().
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Points = std::pair<Tensor, IntArray>;
 using Train = std::vector<double>(Sequential& model, const Points& seen, const Points& others, int steps);
 enum Mistake { none, never_off, off_for_good, off_at_once, p_is_0, constant };
@@ -93,8 +94,9 @@ static const Tried tried[] = {
     {"hard-coded", "The row of losses", [] { check(train_with<constant>); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(train_with_dropout); });
+  return of_check::judge(argc, argv, [] { of_check::check(train_with_dropout); });
 }

@@ -7,6 +7,7 @@
 // why: A loss takes scores as they are, also since log and softmax are exact only in one: log(0) is -infinity.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 enum Mistake { none, twice, by_column, no_log, total, bare, fast, constant };
 
 /// The loss for scores z [N, classes], from its formula or by mistake.
@@ -97,8 +98,9 @@ static const Tried tried[] = {
     {"hard-coded", "The loss of the first step", [] { check(train_with<Solved, constant>); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(train_classifier); });
+  return of_check::judge(argc, argv, [] { of_check::check(train_classifier); });
 }

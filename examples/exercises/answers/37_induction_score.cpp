@@ -7,6 +7,7 @@
 // why: mote's head_scores adds up what followed all occurrences, since a head may look at several of them.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Score = double(const Tensor& weights, const IntArray& ids);
 enum Mistake { none, itself, earliest, all, no_neighbour, column, undivided, every };
 static const std::map<Mistake, std::string> sentences = {
@@ -90,8 +91,9 @@ static const Tried tried[] = {
      [] { check([](const Tensor&, const IntArray&) { return (1 / 3. + 1 / 4. + 1 / 5.) / 3; }); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(induction_of); });
+  return of_check::judge(argc, argv, [] { of_check::check(induction_of); });
 }

@@ -7,6 +7,7 @@
 // why: The rises do not add up: two heads may do the same, so that each alone can be missed, but not both.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Rises = Tensor(GPT& model, const IntArray& ids, const IntArray& targets);
 enum Mistake { none, rows, interleaved, narrow, kept, negative, whole_loss };
 static const std::map<Mistake, std::string> sentences = {
@@ -101,8 +102,9 @@ static const Tried tried[] = {
           }); }},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(rise_without_each); });
+  return of_check::judge(argc, argv, [] { of_check::check(rise_without_each); });
 }

@@ -7,6 +7,7 @@
 // why: w can stand at q or at k, but not at the scores: there c has been summed over and is gone.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Scores = Tensor(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias);
 Scores one_by_one;
 enum Mistake { none, transposed, by_query, at_scores, weightless, twice, constant };
@@ -81,8 +82,9 @@ static const Tried tried[] = {
     {"hard-coded", "The score of random", wrongly<constant>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(all_at_once); });
+  return of_check::judge(argc, argv, [] { of_check::check(all_at_once); });
 }

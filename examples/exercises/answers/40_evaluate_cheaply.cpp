@@ -7,6 +7,7 @@
 // why: mote's mean_loss (train/evaluate.h) does this, and puts random streams back, too, so that no step changes.
 #include "examples/exercises/answers/check.h"
 
+namespace of_check {
 using Examples = std::pair<Tensor, IntArray>;
 using Evaluate = double(Sequential& model, const std::vector<Examples>& batches);
 enum Mistake { none, unweighted, undivided, drops, kept, records, left, trains, constant };
@@ -112,8 +113,9 @@ static const Tried tried[] = {
     {"hard-coded", "The mean loss of all examples", wrongly<constant>},
 };
 #endif
+}  // namespace of_check
 
 #include YOURS
 int main(int argc, char** argv) {
-  return judge(argc, argv, [] { check(loss_over); });
+  return of_check::judge(argc, argv, [] { of_check::check(loss_over); });
 }

@@ -9,6 +9,8 @@
 
 #include "examples/exercises/exercise.h"
 
+namespace of_check {  // none of these names is in the way of an answer's
+
 /// What is wrong with an answer, in one sentence.
 struct Wrong : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -85,7 +87,7 @@ inline std::string verdict(Check check) {
   } catch (const Gap&) {
     return "your_code_here() still stands where your code should be.";
   } catch (const Wrong& wrong) {
-    return wrong.what();
+    return *wrong.what() ? wrong.what() : "Wrong.";
   } catch (const std::exception& e) {
     return std::string("your code ends with an error: ") + e.what();
   }
@@ -123,17 +125,22 @@ inline bool proved(Check yours) {
   return good && solutions > 0 && hard_coded && all_tried.size() >= solutions + 4;
 }
 
-/// The main() of a check: prints what is wrong and returns 1, or at the end the word that it was given, so that a
+inline constexpr int wrong_answer = 77;  ///< exit code; whatever else ends the program is no verdict
+
+/// The main() of a check: prints what is wrong, or at the end the word that it was given, so that a
 /// program that ends before that has not passed. "prove": tries the check itself.
 inline int judge(int argc, char** argv, Check yours) {
   const std::string word = argc > 1 ? argv[1] : "";
   std::thread([] {
     std::this_thread::sleep_for(std::chrono::seconds(20));
-    std::printf("your code has not ended after 20 seconds: is there a loop without an end?\n");
+    std::printf("\nyour code has not ended after 20 seconds: is there a loop without an end?\n");
     std::fflush(stdout);
-    std::_Exit(1);
+    std::_Exit(wrong_answer);
   }).detach();
   const std::string sentence = word != "prove" ? verdict(yours) : proved(yours) ? "" : "THE CHECK IS NOT PROVED";
   std::printf("%s\n", sentence.empty() ? word.c_str() : sentence.c_str());
-  return sentence.empty() ? 0 : 1;
+  std::fflush(stdout);
+  std::_Exit(sentence.empty() ? 0 : wrong_answer);  // nothing of the answer's own runs after the verdict
 }
+
+}  // namespace of_check

@@ -129,6 +129,8 @@ TEST_CASE("tokenizer: special tokens are refused in text unless allowed") {
     const Ids first{t->encode("a")[0], eot, eot + 2};  // the longest that begins there: not <|end
     CHECK(Ids(allowed.begin(), allowed.begin() + 3) == first);
     CHECK(std::count(allowed.begin(), allowed.end(), eot + 1) == 1);
+    const auto other = train_tokenizer(kind, "a", 512, {"<|end", special});  // whichever was named first
+    CHECK(Ids(other->encode(special, SpecialText::allow)) == Ids{other->special(special)});
     const Ids plain = t->encode(text, SpecialText::plain);
     CHECK(t->decode(plain) == text);
     CHECK(*std::max_element(plain.begin(), plain.end()) < eot);
