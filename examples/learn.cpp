@@ -40,7 +40,6 @@ struct Exercise {
 };
 
 std::string text_of_file(const std::string& path) { return mote::read_file(path, 1 << 20); }
-
 std::vector<Exercise> read_exercises() {
   std::vector<Exercise> all;
   for (const std::string& file : mote::list_folder(kept)) {
@@ -80,7 +79,7 @@ std::string run(const std::string& command, int& code) {
   return text;
 }
 
-const std::string compiler = quoted(MOTE_COMPILER) + " -std=c++20 -O0 -g1 -Wall -Wno-unused -Werror=return-type " +
+const std::string compiler = quoted(MOTE_COMPILER) + " -std=c++20 -pthread -O0 -Wall -Wno-unused -Werror=return-type " +
                              "-D_GLIBCXX_ASSERTIONS -DMOTE_REAL_DOUBLE -I" + quoted(MOTE_SOURCE_DIR);
 
 /// Stands for the headers that every check includes, which are compiled once, and again for a newer library.
@@ -104,7 +103,8 @@ std::string first_error(const std::string& text) {
   const std::size_t error = text.find("error: "), begin = text.rfind('\n', error) + 1;
   if (error == text.npos) return text;
   const std::size_t note = text.rfind('\n', text.find(" note: ", error)), more = text.find("\nIn file", error);
-  return (text.find("/answers/", begin) < error ? "Where the check calls what your file has to define as it was:\n" : "") +
+  return (text.find("/answers/", begin) < error ? "Where the check calls what your file has to define as it was:\n"
+                                                : "") +
          text.substr(begin, std::min({note, more, text.size(), begin + 1000}) - begin);
 }
 
@@ -116,11 +116,11 @@ struct Verdict {
 Verdict judge(const Exercise& e, const std::string& file, const std::string& word, const std::string& more = "") {
   const std::string program = work + e.name + std::to_string(getpid());
   int code = 0;
-  std::string text = run(compiler + " -fmax-errors=1 -include " + quoted(headers()) + more + " " +
-                             quoted("-DYOURS=\"" + fs::absolute(file).string() + "\"") + " " +
-                             quoted(kept + "answers/" + e.name + ".cpp") + " " + quoted(MOTE_LIBRARY) +
-                             " -pthread -o " + quoted(program),
-                         code);
+  std::string text =
+      run(compiler + " -fmax-errors=1 -include " + quoted(headers()) + more + " " +
+              quoted("-DYOURS=\"" + fs::absolute(file).string() + "\"") + " " +
+              quoted(kept + "answers/" + e.name + ".cpp") + " " + quoted(MOTE_LIBRARY) + " -o " + quoted(program),
+          code);
   if (code != 0) return {false, "It does not compile:\n" + first_error(text)};
   text = run(quoted(program) + " " + word, code);
   mote::remove_file(program);

@@ -69,6 +69,7 @@ echo "on a terminal: a verdict within seconds of saving"
 if command -v script >/dev/null; then
   mkfifo keys
   script -qfec "'$learn' --from 1" /dev/null <keys >screen &
+  trap 'kill %1 2>/dev/null || true' EXIT # it would wait for keys
   exec 9>keys
   wait_for() {
     for _ in $(seq 300); do
@@ -86,7 +87,7 @@ if command -v script >/dev/null; then
   wait_for "^Solved\."
   echo "from saving to the verdict: $((($(date +%s%N) - begun) / 1000000)) ms"
   printf n >&9
-  wait_for "^02: "
+  wait_for "02: "
   printf q >&9
   exec 9>&-
   wait
