@@ -7,8 +7,9 @@
 // why: A loss below what can be known is no success: somewhere the model is shown the answer.
 #include "examples/exercises/answers/check.h"
 
-namespace of_check {
 Sequential bigram_model(Index symbols, const Generator& random);
+
+namespace of_check {
 
 using Train = std::vector<double>(const Sequential& model, const IntArray& rows, int steps);
 enum Mistake { none, copies, backwards, skips, wraps, pads, runs_on, slow, constant };
