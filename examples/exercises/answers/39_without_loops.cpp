@@ -7,9 +7,10 @@
 // why: w can stand at q or at k, but not at the scores: there c has been summed over and is gone.
 #include "examples/exercises/answers/check.h"
 
-namespace of_check {
 using Scores = Tensor(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias);
-Scores one_by_one;
+Scores one_by_one;  // the loops in the learner's file
+
+namespace of_check {
 enum Mistake { none, transposed, by_query, at_scores, weightless, twice, constant };
 static const std::map<Mistake, std::string> sentences = {
     {transposed, "Transposed: row i and column j of the result belong to query i and key j."},
