@@ -12,8 +12,10 @@
 #include "engine/base/number_text.h"
 #include "engine/engine.h"
 #include "engine/watch/observer.h"
+#include "nn/check_fields.h"
 #include "nn/nn.h"
 #include "train/adamw.h"
+#include "train/evaluate.h"
 
 /// A model that reads ids [B, T] and says what follows each of them, and how it is trained.
 struct Patient {
@@ -92,10 +94,10 @@ inline void look_at_targets(Report& report, const IntArray& ids, const IntArray&
                     : "shifted the wrong way: target t has to be symbol t + 1");
 }
 
-inline void look_at_logits(Report& report, const Patient& patient, const IntArray& ids, double loss, Index vocab) {
-  const NoGrad no_grad;
-  const Evaluation evaluation(patient.model);
+inline void look_at_logits(Report& report, const Patient& patient, const IntArray& ids, double loss) {
+  const InferenceMode inference(patient.model);
   const Tensor logits = patient.logits(ids);
+  const Index vocab = logits.size(-1);
   const double guess = std::log(static_cast<double>(vocab));
   report.say(loss < 1.5 * guess,
              "the loss is " + fixed_text(loss, 3) + ", that of guessing ln " + std::to_string(vocab) + " = " +
@@ -116,56 +118,44 @@ inline void look_at_logits(Report& report, const Patient& patient, const IntArra
 
 inline void look_at_dead_units(Report& report, const Patient& patient, const IntArray& ids) {
   DeadUnits dead;
-  {
-    const NoGrad no_grad;
-    patient.logits(ids);
-  }
+  patient.logits(ids);
   for (const auto& [layer, share] : dead.share)
     report.say(share < 0.5, percent(share) + " of the units of " + layer + " are off for every token",
                "they get no gradient; a smaller learning rate, smaller first weights, or gelu in the place of relu");
 }
-}  // namespace diagnosis
+/// Weights, gradients and random streams of a model, which are as they were when this is gone.
+struct AsItWas {
+  explicit AsItWas(Module& module) : model(module), all(named_parameters(module)) {
+    std::erase_if(all, [](const NamedParameter& p) { return !p.parameter.trainable(); });
+    for (const NamedParameter& p : all) values.push_back(p.parameter.value());
+    for (const NamedStream& s : named_streams(module)) streams.emplace_back(s.stream, s.stream.get_state());
+    zero_grad(module);
+  }
+  AsItWas(const AsItWas&) = delete;
+  ~AsItWas() { put_back(); }
+  void put_back() {
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].parameter.set(values[i]);
+    for (const auto& [stream, state] : streams) stream.set_state(state);
+    zero_grad(model);
+  }
+  Module& model;
+  std::vector<NamedParameter> all;  ///< that are trained
+  std::vector<Array> values;
+  std::vector<std::pair<Generator, GeneratorState>> streams;
+};
 
-/// A line for each thing that is measured, "ok" or "LOOK" before it. Trains on the batch for up to 500 steps: weights
-/// and modes are put back, the state of an optimizer that `step` has is not. Targets below 0 do not count.
-inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, const mote::IntArray& targets) {
-  using namespace diagnosis;
-  Report report;
-  const auto loss = [&] { return cross_entropy(patient.logits(ids), targets, {.ignore_index = -1}); };
-  const auto evaluated = [&] {
-    const NoGrad no_grad;
-    const Evaluation evaluation(patient.model);
-    return static_cast<double>(loss().item());
-  };
-  const std::vector<NamedParameter> all = named_parameters(patient.model);
-  std::vector<Array> before;
-  for (const NamedParameter& p : all) before.push_back(p.parameter.value());
-  const double first = evaluated();
-  const Tensor shaped = patient.logits(ids);
-  const Index vocab = shaped.size(shaped.dim() - 1);
-  look_at_targets(report, ids, targets);
-  look_at_logits(report, patient, ids, first, vocab);
-  look_at_dead_units(report, patient, ids);
-
-  AdamW optimizer(all_parameters(patient.model), {.lr = patient.learning_rate, .weight_decay = 0});
-  const OptimizerState fresh = optimizer.state();
-  const auto step = [&] {
-    if (patient.step) return patient.step(ids, targets);
-    optimizer.zero_grad();
-    loss().backward();
-    optimizer.step();
-  };
-  zero_grad(patient.model);
+/// What one step of the training does.
+inline void look_at_a_step(Report& report, const AsItWas& before, const std::function<void()>& step) {
   step();
   std::string without;
   double least = INFINITY, most = 0;
   bool kept = false, left = false;
   std::vector<Parameter> moved;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Parameter& p = all[i].parameter;
-    const double ratio = size_of(p.value() - before[i]) / std::max(size_of(before[i]), 1e-12);
+  for (std::size_t i = 0; i < before.all.size(); ++i) {
+    const Parameter& p = before.all[i].parameter;
+    const double ratio = size_of(p.value() - before.values[i]) / std::max(size_of(before.values[i]), 1e-12);
     if (ratio > 0) moved.push_back(p);
-    if (ratio == 0) without += (without.empty() ? "" : ", ") + all[i].name;
+    if (ratio == 0) without += (without.empty() ? "" : ", ") + before.all[i].name;
     if (p.shape().rank() > 1) least = std::min(least, ratio), most = std::max(most, ratio);
     kept = kept || (p.grad().defined() && size_of(p.grad()) > 0);
   }
@@ -180,10 +170,43 @@ inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, c
     for (const Parameter& p : moved) left = left || (p.grad().defined() && size_of(p.grad()) > 1e5);
   }
   report.say(!left, "each step begins without the last one's gradient", "zero_grad() is missing: gradients add up");
-  report.say(patient.model.training(), "it trains in training mode", "eval() was called and train() not again");
+  report.say(before.model.training(), "it trains in training mode", "eval() was called and train() not again");
+}
+}  // namespace diagnosis
 
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].parameter.set(before[i]);
-  zero_grad(patient.model);
+/// A line for each thing that is measured, "ok" or "LOOK" before it. Trains on the batch for up to 500 steps; then the
+/// model is as it was, but for the state of an optimizer that `step` has. Targets below 0 do not count.
+inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, const mote::IntArray& targets) {
+  using namespace diagnosis;
+  Report report;
+  const auto loss = [&] { return cross_entropy(patient.logits(ids), targets, {.ignore_index = -1}); };
+  const auto evaluated = [&] {
+    const InferenceMode inference(patient.model);
+    return static_cast<double>(loss().item());
+  };
+  AsItWas before(patient.model);
+  const double first = evaluated();
+  look_at_targets(report, ids, targets);
+  look_at_logits(report, patient, ids, first);
+  look_at_dead_units(report, patient, ids);
+  std::string forgotten;
+  try {
+    check_fields([&] { patient.logits(ids); });
+  } catch (const Error& e) {
+    forgotten = e.what();
+  }
+  report.say(forgotten.empty(), "visit() lists what the layers use", forgotten);
+
+  AdamW optimizer(all_parameters(patient.model), {.lr = patient.learning_rate, .weight_decay = 0});
+  const OptimizerState fresh = optimizer.state();
+  const auto step = [&] {
+    if (patient.step) return patient.step(ids, targets);
+    optimizer.zero_grad();
+    loss().backward();
+    optimizer.step();
+  };
+  look_at_a_step(report, before, step);
+  before.put_back();
   optimizer.set_state(fresh);
   double now = first;
   int steps = 0;
@@ -192,7 +215,5 @@ inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, c
       now < 0.2 * first,
       std::to_string(steps) + " steps on this batch alone: loss " + fixed_text(first, 3) + " -> " + fixed_text(now, 3),
       "what cannot learn one batch by heart has a mistake, or needs another learning rate");
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].parameter.set(before[i]);
-  zero_grad(patient.model);
   return report.text;
 }

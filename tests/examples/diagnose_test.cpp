@@ -58,6 +58,28 @@ TEST_CASE("diagnose: a healthy model, with dropout or without, has nothing to lo
   }
 }
 
+TEST_CASE("diagnose: what is frozen need not change, and what draws goes on as if nothing had been") {
+  GPT model = gpt(0.2);
+  named_parameters(model).back().parameter.set_trainable(false);
+  const NamedStream drawn = named_streams(model)[0];
+  const GeneratorState before = drawn.stream.get_state();
+  CHECK(found(of(model)) == "");
+  CHECK(drawn.stream.get_state() == before);
+}
+
+TEST_CASE("diagnose: a layer that visit() does not list") {
+  struct Forgetful : Layer<Forgetful> {
+    Embedding wte{vocab, 16, Generator(1)};
+    Linear out{16, vocab, Generator(2)};
+    Tensor forward(const IntArray& ids) const { return out(wte(ids)); }
+    void visit(Visitor& v) override { v("out", out); }
+  };
+  Forgetful model;
+  const std::string look = found({model, [&](const IntArray& ids) { return model(ids); }, {}, 0.01});
+  CHECK(look.find("LOOK  visit() lists what the layers use: ") != look.npos);
+  CHECK(look.find("does not list the Embedding that it calls") != look.npos);
+}
+
 TEST_CASE("diagnose: targets that are not shifted, or the wrong way") {
   GPT model = gpt();
   only(found(of(model), Rows(0)), "not shifted");
