@@ -41,6 +41,10 @@ static void check(IsSlope is_slope) {
   expect(is_slope([](double x) { return x * x * x / 10; }, 0, 0),
          "You reject the slope 0 of x * x * x / 10 at 0: measured it is nearly 0, so at least 1e-6 has to be allowed.");
   expect(!is_slope([](double x) { return x / 1000; }, 1, 0), "You accept the slope 0 of x / 1000, which is 0.001.");
+  for (const double claimed : {2.00001, 1.99999})
+    expect(!is_slope([](double x) { return x * x; }, 1, claimed),
+           "You accept 2 +- 0.00001 for 2: 1e-6 of it may differ.");
+  expect(is_slope([](double x) { return std::exp(x); }, 1, std::exp(1)), "You reject e for exp at 1: is your h 1e-5?");
   expect(!is_slope([](double x) { return x * x; }, 3, std::nan("")),
          "You accept NaN: every comparison with it is false. Ask whether the difference is small, not whether it is "
          "large.");

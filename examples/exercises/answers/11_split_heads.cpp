@@ -82,5 +82,5 @@ static const Tried tried[] = {
 
 #include YOURS
 int main(int argc, char** argv) {
-  return of_check::judge(argc, argv, [] { of_check::check(into_heads); });
+  return of_check::judge(argc, argv, [] { of_check::check(into_heads); }, YOURS, {"split_heads"});
 }

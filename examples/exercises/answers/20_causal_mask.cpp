@@ -62,5 +62,5 @@ static const Tried tried[] = {
 
 #include YOURS
 int main(int argc, char** argv) {
-  return of_check::judge(argc, argv, [] { of_check::check(causal); });
+  return of_check::judge(argc, argv, [] { of_check::check(causal); }, YOURS, {"causal_mask"});
 }

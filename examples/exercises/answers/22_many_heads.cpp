@@ -87,5 +87,6 @@ static const Tried tried[] = {
 
 #include YOURS
 int main(int argc, char** argv) {
-  return of_check::judge(argc, argv, [] { of_check::check(many_heads); });
+  return of_check::judge(argc, argv, [] { of_check::check(many_heads); }, YOURS,
+                         {"split_heads", "join_heads", "MultiHeadAttention", "SelfAttention"});
 }

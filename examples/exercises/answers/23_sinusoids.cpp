@@ -77,5 +77,5 @@ static const Tried tried[] = {
 
 #include YOURS
 int main(int argc, char** argv) {
-  return of_check::judge(argc, argv, [] { of_check::check(wave_table); });
+  return of_check::judge(argc, argv, [] { of_check::check(wave_table); }, YOURS, {"SinusoidalPositions"});
 }

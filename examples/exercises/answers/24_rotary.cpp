@@ -82,5 +82,5 @@ static const Tried tried[] = {
 
 #include YOURS
 int main(int argc, char** argv) {
-  return of_check::judge(argc, argv, [] { of_check::check(turned_by_place); });
+  return of_check::judge(argc, argv, [] { of_check::check(turned_by_place); }, YOURS, {"rotary"});
 }

@@ -67,5 +67,5 @@ static const Tried tried[] = {
 
 #include YOURS
 int main(int argc, char** argv) {
-  return of_check::judge(argc, argv, [] { of_check::check(for_all_heads); });
+  return of_check::judge(argc, argv, [] { of_check::check(for_all_heads); }, YOURS, {"repeat_heads"});
 }

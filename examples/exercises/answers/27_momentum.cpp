@@ -106,4 +106,6 @@ static const Tried tried[] = {
 }  // namespace of_check
 
 #include YOURS
-int main(int argc, char** argv) { return of_check::judge(argc, argv, of_check::check<Downhill>); }
+int main(int argc, char** argv) {
+  return of_check::judge(argc, argv, of_check::check<Downhill>, YOURS, {"SGD", "Muon"});
+}

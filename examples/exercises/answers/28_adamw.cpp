@@ -9,12 +9,12 @@
 
 namespace of_check {
 enum Mistake { uncorrected, in_gradient, eps_in_root, no_eps, from_0, all_steps, no_decay, without_lr, last, constant };
-template <Mistake mistake>
 struct Wrongly : Optimizer {
+  Mistake mistake;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
 
-  explicit Wrongly(std::vector<ParameterGroup> groups, double lr = 1e-3, double weight_decay = 0.01)
-      : Optimizer("Wrongly", std::move(groups), lr, weight_decay, {"mean", "square"}) {}
+  Wrongly(std::vector<ParameterGroup> groups, Mistake mistake)
+      : Optimizer("Wrongly", std::move(groups), 1e-3, 0.01, {"mean", "square"}), mistake(mistake) {}
   void update(Slot& slot, double lr) override {
     Array &m = slot.arrays[0], &v = slot.arrays[1], w = slot.parameter.value(), g = slot.parameter.grad();
     if (slot.steps == 1) m = v = Array::zeros(w.shape());
@@ -35,33 +35,41 @@ struct Wrongly : Optimizer {
 
 /// All weights after each of five steps, a row for each. The three of a decay; one of their gradients is always 0, and
 /// one is as small as eps. The two of b do not decay, and have no gradient in the first step. The learning rate falls.
-template <class Method>
-static Tensor walk() {
+using Groups = std::vector<ParameterGroup>;
+using Make = std::function<std::unique_ptr<Optimizer>(Groups)>;
+static Tensor walk(const Make& make) {
   const Generator random(7);
   const Parameter a(randn({3}, random).array()), b(randn({2}, random).array());
-  Method method(std::vector<ParameterGroup>{{{{"a", a}}, 0.3}, {{{"b", b}}, 0.0}});
+  const std::unique_ptr<Optimizer> method = make({{{{"a", a}}, 0.3}, {{{"b", b}}, 0.0}});
   std::vector<Tensor> all;
   for (int step = 0; step < 5; ++step) {
-    method.set_learning_rate(0.5 / (1 + step));
+    method->set_learning_rate(0.5 / (1 + step));
     a.set_grad((randn({3}, random) * tensor({1, 0, 1e-8})).array());
     if (step > 0) b.set_grad(randn({2}, random).array());
-    method.step();
+    method->step();
     all.push_back(concat({a, b}));
   }
   return stack(all);
 }
 
-template <class Yours>
-static void check() {
-  const Tensor got = walk<Yours>(), want = walk<AdamW>(), a = slice(got, 1, 0, 3);
+template <class Method>
+static std::unique_ptr<Optimizer> made(Groups groups) {
+  return std::make_unique<Method>(std::move(groups));
+}
+static Make by(Mistake mistake) {
+  return [mistake](Groups groups) { return std::make_unique<Wrongly>(std::move(groups), mistake); };
+}
+
+static void check(const Make& yours) {
+  const Tensor got = walk(yours), want = walk(made<AdamW>), a = slice(got, 1, 0, 3);
   expect(!std::isnan(got.array().at({0, 0})), "A weight is NaN: if t is 0 in the first step, 1 - beta^t is 0.");
   expect(!std::isnan(sum(got).item()), "Where all gradients are 0, you divide 0 by 0: add eps to the root.");
-  expect_not(got, walk<Wrongly<uncorrected>>(), "mean and square began at 0: divide each by its 1 - beta^t.");
-  expect_not(got, walk<Wrongly<in_gradient>>(), "That is Adam: decay went into the gradient, but it is apart from it.");
-  expect_not(got, walk<Wrongly<eps_in_root>>(), "eps is added to the root: yours is under it.");
-  expect_not(got, walk<Wrongly<no_decay>>(), "Weights do not decay: the first line of the formula is missing.");
-  expect_not(got, walk<Wrongly<without_lr>>(), "Weights shrink by lr * weight_decay: your decay has no lr.");
-  expect_not(got, walk<Wrongly<last>>(), "w shrinks before its step: yours shrinks the step as well.");
+  expect_not(got, walk(by(uncorrected)), "mean and square began at 0: divide each by its 1 - beta^t.");
+  expect_not(got, walk(by(in_gradient)), "That is Adam: decay went into the gradient, but it is apart from it.");
+  expect_not(got, walk(by(eps_in_root)), "eps is added to the root: yours is under it.");
+  expect_not(got, walk(by(no_decay)), "Weights do not decay: the first line of the formula is missing.");
+  expect_not(got, walk(by(without_lr)), "Weights shrink by lr * weight_decay: your decay has no lr.");
+  expect_not(got, walk(by(last)), "w shrinks before its step: yours shrinks the step as well.");
   expect(close(got, want) || !close(a, slice(want, 1, 0, 3)),
          "A parameter goes wrong that had no gradient in the first step and has no decay: t is slot.steps.");
   expect_close("the table of all weights (row t: after step t)", got, want);
@@ -91,20 +99,23 @@ struct MyAdamW : Optimizer {
 }  // namespace solution
 
 static const Tried tried[] = {
-    {"solution", "", check<solution::MyAdamW>},
-    {"t from 0", "t is 0", check<Wrongly<from_0>>},
-    {"without eps", "0 by 0", check<Wrongly<no_eps>>},
-    {"t of all parameters", "t is slot.steps", check<Wrongly<all_steps>>},
-    {"not corrected", "began at 0", check<Wrongly<uncorrected>>},
-    {"decay in the gradient", "That is Adam", check<Wrongly<in_gradient>>},
-    {"eps under the root", "yours is under it", check<Wrongly<eps_in_root>>},
-    {"without decay", "do not decay", check<Wrongly<no_decay>>},
-    {"decay without lr", "has no lr", check<Wrongly<without_lr>>},
-    {"decay last", "shrinks the step", check<Wrongly<last>>},
-    {"hard-coded", "row t", check<Wrongly<constant>>},
+    {"solution", "", [] { check(made<solution::MyAdamW>); }},
+    {"t from 0", "t is 0", [] { check(by(from_0)); }},
+    {"without eps", "0 by 0", [] { check(by(no_eps)); }},
+    {"t of all parameters", "t is slot.steps", [] { check(by(all_steps)); }},
+    {"not corrected", "began at 0", [] { check(by(uncorrected)); }},
+    {"decay in the gradient", "That is Adam", [] { check(by(in_gradient)); }},
+    {"eps under the root", "yours is under it", [] { check(by(eps_in_root)); }},
+    {"without decay", "do not decay", [] { check(by(no_decay)); }},
+    {"decay without lr", "has no lr", [] { check(by(without_lr)); }},
+    {"decay last", "shrinks the step", [] { check(by(last)); }},
+    {"hard-coded", "row t", [] { check(by(constant)); }},
 };
 #endif
 }  // namespace of_check
 
 #include YOURS
-int main(int argc, char** argv) { return of_check::judge(argc, argv, of_check::check<MyAdamW>); }
+int main(int argc, char** argv) {
+  return of_check::judge(argc, argv, [] { of_check::check(of_check::made<MyAdamW>); }, YOURS,
+                         {"AdamW", "Adam", "plain_adamw_step"});
+}

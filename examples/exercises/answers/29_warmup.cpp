@@ -88,5 +88,5 @@ static const Tried tried[] = {
 
 #include YOURS
 int main(int argc, char** argv) {
-  return of_check::judge(argc, argv, [] { of_check::check(rate_of); });
+  return of_check::judge(argc, argv, [] { of_check::check(rate_of); }, YOURS, {"learning_rate"});
 }

@@ -103,5 +103,5 @@ static const Tried tried[] = {
 
 #include YOURS
 int main(int argc, char** argv) {
-  return of_check::judge(argc, argv, [] { of_check::check(clip_together); });
+  return of_check::judge(argc, argv, [] { of_check::check(clip_together); }, YOURS, {"clip_grad_norm"});
 }

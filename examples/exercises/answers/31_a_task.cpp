@@ -52,6 +52,8 @@ static void check() {
       expect(*first == from && *last == from + count - 1, "A start is missing: N ids have N - T, 0 to N - T - 1.");
       expect(count == 1 || !(task.batch(size, split, random).ids == batch.ids),
              "The next batch is the same again: draw from `random`, which goes on by itself.");
+      expect(task.batch(9, split, Generator(3)).ids == task.batch(9, split, Generator(3)).ids,
+             "Two generators with one seed lead to different batches: draw from `random` and from nothing else.");
     }
   }
 }
@@ -120,4 +122,6 @@ static const Tried tried[] = {
 }  // namespace of_check
 
 #include YOURS
-int main(int argc, char** argv) { return of_check::judge(argc, argv, of_check::check<PiecesOfText>); }
+int main(int argc, char** argv) {
+  return of_check::judge(argc, argv, of_check::check<PiecesOfText>, YOURS, {"rand", "random_device"});
+}

@@ -67,6 +67,10 @@ void check(std::vector<double> (*train)(const Model&, const Tensor&, const IntAr
     expect(close(tensor(losses), tensor(train_with<Model, none>(right, x, classes, 4))),
            "The loss is right now, but a step no longer does what it did: optimizer and learning rate were right.");
     expect_close("The weight of `out` after 4 steps", model.out.weight, right.out.weight);
+    model.out.weight.set(model.out.weight.value() * 1e4);  // scores of thousands
+    expect(std::isfinite(train(model, x, classes, 1)[0]),
+           "A model that is very sure and wrong has a loss of infinity: that is log(softmax), whose softmax has become "
+           "0.");
   }
 }
 
