@@ -88,8 +88,8 @@ inline void look_at_targets(Report& report, const IntArray& ids, const IntArray&
   const std::string fine = "of the targets " + percent(same / count) + " are the symbol itself, " +
                            percent(pairs > 0 ? next / pairs : 0) + " the next one, " +
                            percent(pairs > 0 ? previous / pairs : 0) + " the one before";
-  const bool copies = same > 0.9 * count && next<0.9 * pairs, backwards = previous> 0.9 * pairs && next < 0.9 * pairs;
-  report.say(!copies && !backwards, fine,
+  const bool shifted = next >= 0.9 * pairs, copies = same > 0.9 * count, backwards = previous > 0.9 * pairs;
+  report.say(shifted || !(copies || backwards), fine,
              copies ? "not shifted: target t has to be symbol t + 1, or copying is all that there is to learn"
                     : "shifted the wrong way: target t has to be symbol t + 1");
 }
@@ -123,6 +123,7 @@ inline void look_at_dead_units(Report& report, const Patient& patient, const Int
     report.say(share < 0.5, percent(share) + " of the units of " + layer + " are off for every token",
                "they get no gradient; a smaller learning rate, smaller first weights, or gelu in the place of relu");
 }
+
 /// Weights, gradients and random streams of a model, which are as they were when this is gone.
 struct AsItWas {
   explicit AsItWas(Module& module) : model(module), all(named_parameters(module)) {

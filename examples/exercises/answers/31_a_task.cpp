@@ -20,10 +20,9 @@ static std::vector<Index> starts(const Batch& b, const std::vector<Index>& text,
   for (Index row = 0; row < size; ++row) {
     const Index i = std::find(text.begin(), text.end(), b.ids.at({row, 0})) - text.begin(), N = std::ssize(text);
     for (Index t = 0; t < T; ++t) {
-      const Index target = b.targets.at({row, t});
       expect(b.ids.at({row, t}) == text[(i + t) % N], "A row of ids is no piece of the text.");
-      expect(target != -1 || t < T - 1, "The last place of a piece has a target, too: the id behind the piece.");
-      expect(target == text[(i + t + 1) % N], "A target is not the id that comes next in the text.");
+      expect(b.targets.at({row, t}) != -1 || t < T - 1, "The last place of a piece has a target, too: the id behind.");
+      expect(b.targets.at({row, t}) == text[(i + t + 1) % N], "A target is not the id that comes next in the text.");
     }
     all.push_back(i);
   }
@@ -45,8 +44,7 @@ static void check() {
       const auto inside = [&, from = from, T = T](Index i) { return (i - from) % T != 0; };
       expect(count == 1 || *first != *last, "All rows of a batch are one piece: draw a start for each row.");
       expect(*last != to - T, "One start too many: the target of its last place lies behind the end of its part.");
-      expect(*first >= from && *last < to - T,
-             "The splits share ids: train has the first N * 9 / 10, the other the rest.");
+      expect(*first >= from && *last < to - T, "The splits share ids: train has the first N * 9 / 10, no more.");
       expect(count == 1 || T == 1 || std::any_of(all.begin(), all.end(), inside),
              "Pieces start at multiples of T only: they may overlap, and any start will do.");
       expect(*first == from && *last == from + count - 1, "A start is missing: N ids have N - T, 0 to N - T - 1.");
