@@ -80,6 +80,7 @@ std::string run(const std::string& command, int& code) {
 }
 
 const std::string compiler = quoted(MOTE_COMPILER) + " -std=c++20 -pthread -O0 -Wall -Wno-unused -Werror=return-type " +
+                             "--param ggc-min-heapsize=2000000 " +  // GCC need not tidy up its memory
                              "-D_GLIBCXX_ASSERTIONS -DMOTE_REAL_DOUBLE -I" + quoted(MOTE_SOURCE_DIR);
 
 /// Stands for the headers that every check includes, which are compiled once, and again for a newer library.
@@ -292,9 +293,8 @@ int main(int argc, char** argv) {
         "Forty exercises. Shows the first that is not solved, and checks whatever file of your folder you save.");
     parser.add("Options", options);
     parser.note =
-        "Commands, which need no terminal: list; check [N ...], which ends with 1 if one is not solved; hint N; "
-        "solution N,\n"
-        "once yours is right; reset N, which keeps yours beside it.";
+        "Commands: list; check [N ...], which ends with 1 unless all are solved; hint N; solution N, once yours is\n"
+        "right; reset N, which keeps yours beside it. They need no terminal.";
     return parser.parse(line) ? learn(options, words) : 0;
   });
 }
