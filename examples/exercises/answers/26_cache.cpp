@@ -5,13 +5,14 @@
 // why: No mask is needed: a cache holds nothing of the future, so the newest token may look at all of it.
 // why: Token n costs n products instead of a whole pass over n tokens; the price is memory that grows with the text.
 // why: Queries are not kept: a token asks once, when it is new, but is found again and again by its key.
+#include "engine/watch/observer.h"
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
-enum Mistake { newest, in_front, too_late, unscaled, constant };
+enum Mistake { newest, in_front, too_late, unscaled, whole, constant };
 template <Mistake mistake>
 struct Wrongly {
-  Tensor keys, values;
+  Tensor keys, values, queries;
 
   static Tensor put(const Tensor& rows, const Tensor& row) {
     if (!rows.defined() || mistake == newest) return row;
@@ -22,8 +23,17 @@ struct Wrongly {
     const Tensor old_keys = keys.defined() ? keys : k, old_values = values.defined() ? values : v;
     keys = put(keys, k), values = put(values, v);
     if (mistake == too_late) return attention(q, old_keys, old_values);
+    queries = put(queries, q);
+    const Index n = keys.size(1);
+    if (mistake == whole) return slice(attention(queries, keys, values, {.causal = true}), 1, n - 1, n);
     return attention(mistake == unscaled ? q * std::sqrt(q.size(-1)) : q, keys, values);
   }
+};
+
+struct Work : Observer {
+  Index flops = 0;
+  Work() { watch(); }
+  void op_recorded(const OpReport& op) override { flops += op.flops; }
 };
 
 /// What the tokens hear in their steps, one behind the other.
@@ -32,10 +42,14 @@ static Tensor heard(Cache& cache, const Tensor& q, const Tensor& k, const Tensor
   std::vector<Tensor> all;
   for (Index t = 0; t < q.size(1); ++t) {
     const auto row = [t](const Tensor& x) { return slice(x, 1, t, t + 1); };
+    const Work work;
     all.push_back(cache.step(row(q), row(k), row(v)));
     expect(all[t].defined() && all[t].shape() == row(q).shape(),
            "step() returns what the newest token hears, and nothing else: its shape is that of q, " +
                printed(row(q).shape()) + ".");
+    expect(
+        work.flops <= 20 * slice(k, 1, 0, t + 1).numel(),
+        "Right, but earlier tokens attend again: q alone, one row, is to meet all keys. That is what a cache saves.");
   }
   return concat(all, 1);
 }
@@ -43,7 +57,7 @@ static Tensor heard(Cache& cache, const Tensor& q, const Tensor& k, const Tensor
 template <class Cache>
 static void check() {
   const Generator random(7);
-  for (const auto& [H, T, d] : {std::array<Index, 3>{2, 5, 3}, {1, 7, 2}, {4, 1, 6}}) {
+  for (const auto& [H, T, d] : {std::array<Index, 3>{2, 5, 3}, {1, 70, 2}, {4, 1, 6}}) {
     const Tensor q = randn({H, T, d}, random), k = randn({H, T, d}, random), v = randn({H, T, d}, random);
     Cache cache;
     const Tensor got = heard(cache, q, k, v), want = attention(q, k, v, {.causal = true});
@@ -80,6 +94,7 @@ static const Tried tried[] = {
     {"put after attending", "hear itself", check<Wrongly<too_late>>},
     {"not divided", "not divided by sqrt(d)", check<Wrongly<unscaled>>},
     {"in front", "stand in front", check<Wrongly<in_front>>},
+    {"the whole text again", "attend again", check<Wrongly<whole>>},
     {"hard-coded", "what the newest token hears", check<Wrongly<constant>>},
 };
 #endif
