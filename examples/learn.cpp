@@ -123,7 +123,7 @@ Verdict judge(const Exercise& e, const std::string& file, const std::string& wor
               quoted(kept + "answers/" + e.name + ".cpp") + " " + quoted(MOTE_LIBRARY) + " -o " + quoted(program),
           code);
   if (code != 0) return {false, "It does not compile:\n" + first_error(text)};
-  text = run(quoted(program) + " " + word, code);
+  text = run("ulimit -v 4000000 2>/dev/null; " + quoted(program) + " " + word, code);
   mote::remove_file(program);
   if (code == 0 && text.ends_with(word + "\n")) return {true, text.substr(0, text.size() - word.size() - 1)};
   const char* end = code < 128 ? "Your code ended the program before the check had." : "Your code crashed.";
