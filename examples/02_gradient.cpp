@@ -26,8 +26,8 @@ void recorded() {
   Tensor c = a * b, d = c + a, e = c * d;
   // a and b are made of nothing and are called leaves. Only leaves keep their gradients, unless others are asked to.
   for (Tensor* result : {&c, &d, &e}) result->retain_grad();
-  std::istringstream graph(graph_text(e));
-  e.backward();  // from the last step to the first, as in lesson 1
+  std::istringstream graph(graph_text(e));  // now: backward() uses the graph up
+  e.backward();                             // from the last step to the first, as in lesson 1
 
   std::printf(
       "1. What was recorded, a step on each line; beside it the numbers.\n\n"
@@ -49,7 +49,7 @@ void recorded() {
 void arrays(const char* file) {
   const Tensor x = tensor({1, 2, 3}).requires_grad_();  // of shape [3]: three numbers in a row
   const Tensor shift = tensor(1).requires_grad_();      // of shape []
-  GraphRecorder seen;          // a graph holds no values; this one remembers them, for a picture
+  GraphRecorder seen;          // a graph keeps what its slopes need; this one every value, for a picture
   const Tensor y = x + shift;  // the one number is added to each of the three; this is called broadcasting
   const Tensor total = sum(y * y);
   total.backward();

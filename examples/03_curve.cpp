@@ -52,7 +52,7 @@ std::vector<double> train(const std::function<Tensor(const Tensor&)>& model, Opt
 
 /// The same layers without tanh between them. Two such layers are no more than one: W2 (W1 x + b1) + b2 is
 /// (W2 W1) x + (W2 b1 + b2), again x times something, plus something. So all of them together are a straight line.
-/// tanh, an S from -1 to 1, bends what passes through it; and a sum of many bent lines can follow any curve.
+/// tanh, the activation, an S from -1 to 1, bends what passes; and a sum of many bent lines can follow any curve.
 Tensor without_tanh(const MLP& model, const Tensor& x) {
   Tensor y = x;
   for (const Linear& layer : model.layers) y = layer(y);
@@ -103,7 +103,8 @@ void learning_rates(const Curve& curve) {
   }
   claim(left[0] > 0.9 && left[0] < 1, "too small: it crawls; after 500 steps nearly all of the loss is still there");
   claim(left[1] < 0.5, "in between: it learns; less than half of the loss is left");
-  claim(!std::isfinite(left[2]), "too large: it jumps farther with every step, until numbers are too large to be kept");
+  claim(!std::isfinite(left[2]),
+        "too large: it jumps farther and farther, until numbers are too large to be kept (nan)");
 }
 
 void lesson() {

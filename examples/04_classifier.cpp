@@ -35,7 +35,7 @@ Data spirals(const Generator& random) {
   return {x, y};
 }
 
-/// A classifier gives every class a score. Softmax makes shares of them that are above 0 and sum to 1,
+/// A classifier gives every class a score, its logit. Softmax makes shares of them that are above 0 and sum to 1,
 ///   p_j = e^s_j / (e^s_1 + e^s_2 + e^s_3),
 /// and the loss of a point is -log of the share of its own class: 0 for a share of 1, ln 3 for a third, more for less.
 double loss_by_hand(const Tensor& scores, const IntArray& y) {
@@ -57,7 +57,7 @@ std::vector<Tensor> gradient_by_hand(const MLP& model, const Data& data) {
   // divided by the sum, which is p_j; that of the second is 1 where j is right. Of the mean of all points:
   const Tensor ds = (p - Tensor(y)) / static_cast<real>(points);  // [N, 3]
   // s_ij = sum_k h_ik W2_jk + b2_j grows with W2_jk by h_ik, with h_ik by W2_jk, with b2_j by 1. The chain rule: times
-  // ds_ij, d(loss)/d(s_ij), and all added up. dW2_jk = sum_i ds_ij h_ik, dh_ik = sum_j ds_ij W2_jk: products again.
+  // ds_ij, and all added up. dh_ik = sum_j ds_ij W2_jk is ds W2; in dW2_jk = sum_i ds_ij h_ik i is first twice: ds^T h.
   const Tensor dW2 = matmul(transpose(ds, 0, 1), h), dh = matmul(ds, second.weight), db2 = sum(ds, {0});
   const Tensor dz = where(z > Tensor(0), dh, zeros({1}));  // relu hands on what was above 0
   const Tensor dW1 = matmul(transpose(dz, 0, 1), data.x), db1 = sum(dz, {0});
@@ -111,13 +111,13 @@ void lesson() {
   const Generator random(1);
   const Data data = spirals(random), fresh = spirals(random);
   by_hand(data);
-  std::printf("\n2. Which of three arms of a spiral does a point belong to?\n");
+  std::printf("\n2. Which of three arms of a spiral, a . o, does a point belong to? The map: what two layers say.\n");
   const Linear linear(2, classes, random);
   const MLP hidden({2, 100, classes}, random, Activation::relu);
   const double straight = train("one layer", linear, data, fresh);
   const double bent = train("two, with relu between them", hidden, data, fresh);
   map_of(hidden);
-  claim(straight < 0.65, "one layer divides the plane by straight lines, however long it trains");
+  claim(straight < 0.65, "one layer divides the plane by straight lines, which cannot follow the arms");
   claim(bent > 0.95, "the first of two bends it, so that straight lines will do for the second");
   std::printf(
       "\nTry: derive tanh's line for dz, with Activation::tanh. Let two of the three arms be one class.\n"

@@ -11,7 +11,7 @@ using namespace mote;
 
 namespace {
 
-/// All pairs of neighbours in the names: a symbol, and the one that came after it.
+/// All pairs of neighbours in the names: a symbol (a token) and the one that came after it.
 struct Pairs {
   IntArray before, after;  // [N] each
 };
@@ -26,9 +26,9 @@ Pairs all_pairs() {
   return {IntArray(shape, before), IntArray(shape, after)};
 }
 
-/// What a table of probabilities pays on average: -log of the probability that it gave to what came. It is 0 if it was
-/// always sure and right, and ln V if it takes all V symbols to be equally likely. embedding(p, ids) is row ids[i] of p
-/// for each i (lesson 6), of which gather takes the column `after`.
+/// What a table of probabilities pays on average, its cross-entropy: -log of the probability that it gave to what
+/// came. It is 0 if it was always sure and right, and ln V if it takes all V symbols to be equally likely.
+/// embedding(p, ids) is row ids[i] of p for each i (lesson 6), of which gather takes the column `after`.
 double loss_of(const Tensor& p, const Pairs& pairs) {
   const Tensor chances = gather(embedding(p, pairs.before), 1, pairs.after.unsqueeze(1));
   return -number(mean(log(chances)));
@@ -71,12 +71,13 @@ void lesson() {
     if (step == 0) first = last;
     if (step % 200 == 0) std::printf("step %4d: loss %.4f\n", step, last);
   }
+  // The gradient of a row's scores is the sum of p - y over its pairs (lesson 4): 0 only where p is the counted share.
   const Tensor learned = softmax(scores);
   const double apart = number(max(abs(learned - counted)));
   std::printf("the learned table differs from the counted one by at most %.3f\n", apart);
   claim(std::abs(first - uniform) < 1e-5, "scores of zero know nothing");
   claim(last > best && last < best + 0.01 && apart < 0.05,
-        "no table pays less than the counted one, and the learned one comes close");
+        "what is learned comes close to the counted table, and does not pay less");
 
   std::printf("\nNames from the table, each letter drawn with the probability that it has after the one before:\n ");
   const Generator random(1);

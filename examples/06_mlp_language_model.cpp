@@ -28,7 +28,7 @@ Examples examples_of(const std::vector<std::string>& some) {
   return {IntArray({N, context}, before), IntArray({N}, after)};
 }
 
-/// Three symbols -> scores for the next. Source: Bengio et al. 2003.
+/// An MLP: three symbols -> scores for the next. Source: Bengio et al. 2003.
 struct Model : Layer<Model> {
   Embedding letters;  // [27, 8]: a vector for each symbol, learned like every weight
   Linear mix, scores;

@@ -41,7 +41,7 @@ struct Model : Layer<Model> {
     const Index T = x.size(-2);
     const Tensor angle = angles(T), s = arange(static_cast<double>(T)), t = unsqueeze(s, 1);
     if (way == Way::learned) x = x + slice(p, 0, 0, T);
-    // Waves of t and s alone have the product: sum of sin(t f) sin(s f) + cos(t f) cos(s f) = sum of cos((t - s) f).
+    // Two waves have the product sum of sin(t f) sin(s f) + cos(t f) cos(s f) = sum of cos((t - s) f); q, k mix them.
     if (way == Way::waves) x = x + concat({sin(angle), cos(angle)}, 1);
     Tensor query = q(x), key = k(x);
     if (way == Way::rotary) query = turned(query, angle), key = turned(key, angle);
@@ -66,8 +66,8 @@ void blind(const Generator& random) {
   };
   const Tensor before = heard(x), after = heard(exchanged(x));
   const double moved = number(max(abs(after - before))), apart = number(max(abs(after - exchanged(before))));
-  std::printf("1. Eight tokens in another order: the results differ by %.2f by place, by %.0e by token\n", moved,
-              apart);
+  std::printf("1. Eight tokens, all see all, in another order: results differ by %.2f by place, by %.0e by token\n",
+              moved, apart);
   claim(moved > 0.01 && apart < 1e-6, "another order gives the same results in that order, but for rounding");
   const Tensor same = turned(expand(randn({1, C}, random), {longer, C}), angles(longer));  // one vector at every place
   const Tensor fit = matmul(same, transpose(same, 0, 1));

@@ -1,4 +1,4 @@
-// Lesson 9. Heads: why a token should look more than once at a time, which costs nothing, and what sharing saves.
+// Lesson 9. Heads: why a token should look more than once at a time, what that costs, and what sharing saves.
 #include <array>
 #include <cmath>
 #include <vector>
@@ -48,7 +48,7 @@ void costs() {
     same = same && ours.to_vector() == theirs.to_vector();
   }
   claim(same, "mote's layer MultiHeadAttention does what attend() does, to the last bit");
-  claim(all[0] == all[1], "eight narrow heads cost what one wide head costs: the same matrices, cut differently");
+  claim(all[0] == all[1], "eight narrow heads multiply as often as one wide head: the same matrices, cut differently");
   claim(all[1][2] == 4 * all[2][2], "if four heads share keys and values, a quarter of these has to be kept");
 }
 
@@ -111,15 +111,15 @@ std::pair<double, double> learn(const char* what, Index H, const Mask& mask = {}
 void lesson() {
   costs();
   std::printf(
-      "\n2. (x[t-1] + x[t-3]) mod 7, by one layer; guessing is right in 14 of 100 cases\n"
+      "\n2. (x[t-1] + x[t-3]) mod 7, by one layer; guessing: 14 %%. ahead: the right score less that of right + 1\n"
       "                                                parameters  %% right      ahead\n");
   Mask one_each({1, 2, 16, 16});  // head 0 sees x[t-1] alone, and head 1 x[t-3]
   for (Index t = 3; t < 16; ++t) one_each.mutate()[16 * t + t - 1] = 1, one_each.mutate()[256 + 16 * t + t - 3] = 1;
   const auto one = learn("1 head of 32 numbers", 1), two = learn("2 heads of 16 numbers", 2);
   const auto apart = learn("2 heads, and each may see one of the places", 2, one_each);
-  claim(one.first < 85 && two.first > 90, "two heads learn it; one of twice the width does not: one weight for each");
+  claim(one.first < 85 && two.first > 90, "two heads learn it; one, twice as wide, hears one mixture and does not");
   claim(apart.first < 50 && std::abs(apart.second) < 1e-3, "one place for each head: the right answer is not ahead");
-  claim(two.second > 1, "seeing both, it is: weights sum to 1, so the weight of a depends on b as well");
+  claim(two.second > 1, "seeing both, it is, as the weight of a depends on b; with one head, too, but not always");
   std::printf(
       "\nTry: 4 and 8 heads. Let head 0 see x[t-1] alone and head 1 both places: does it learn?\n"
       "Now read examples/10_block.cpp: what stands around attention in a transformer.\n");

@@ -49,7 +49,9 @@ struct PageGPT : Layer<PageGPT> {
   Parameter tokens = matrix(V, C), positions = matrix(T, C), ln_f = vector(C, 1), ln_f_bias = vector(C);
   std::vector<Block> blocks{L};
 
-  explicit PageGPT(const Generator& random) {  // GPT-2's 0.02, as a norm comes first; less where 2 L parts add to x
+  // First weights are GPT-2's 0.02, less than lesson 10's 1 / sqrt(C): at first a block changes x but little. What 2 L
+  // parts add to x comes to sqrt(2 L) times one of them (lesson 7), by which their last matrices are divided.
+  explicit PageGPT(const Generator& random) {
     for (const auto& [name, p] : named_parameters(*this))
       if (p.shape().rank() == 2) init::normal(p, 0, name.ends_with("proj") ? 0.02 / std::sqrt(2.0 * L) : 0.02, random);
   }
@@ -57,7 +59,7 @@ struct PageGPT : Layer<PageGPT> {
     const Tensor token = embedding(tokens, ids);
     Tensor x = token + slice(positions, 0, 0, ids.shape()[1]);
     for (const Block& block : blocks) x = block(x);
-    return linear(layer_norm(x, ln_f, ln_f_bias), tokens);  // how well x fits the vector of each symbol
+    return linear(layer_norm(x, ln_f, ln_f_bias), tokens);  // tied: how well x fits each symbol's vector
   }
   Tensor loss(const IntArray& ids, const IntArray& targets) const {  // the mean of -log p(what came)
     return cross_entropy((*this)(ids), targets, {.ignore_index = -1});
@@ -88,7 +90,7 @@ std::vector<real> train(const Model& model) {
 /// Names, letter by letter: each is drawn with the probability that the model gives it, and then read with the others.
 void invent(const PageGPT& page, const Generator& random) {
   const NoGrad no_grad;
-  std::printf("\nTen names of its own:");
+  std::printf("\nTen names that it writes (is one of them in names.h?):");
   for (int i = 0; i < 10; ++i) {
     IntArray ids({1, 1});
     std::printf(" ");
@@ -108,7 +110,7 @@ void lesson() {
   for (std::size_t step = 0; step < losses.size(); step += 100)
     std::printf("step %3zu  loss %.4f\n", step, static_cast<double>(losses[step]));
   claim(std::abs(static_cast<double>(losses[0]) - std::log(27.0)) < 0.05, "it begins by guessing: ln 27 = 3.2958");
-  claim(losses.back() < 2.2, "and learns what names are made of");
+  claim(losses.back() < 2.2, "and learns what these names are made of");
   invent(page, Generator(3));
 
   const GPT library({.block_size = T, .vocab_size = V, .n_layer = L, .n_head = H, .n_embd = C}, Generator(1));

@@ -20,7 +20,7 @@ struct Weight {
 void sgd(Weight& x, real g, double lr, double) { x.w = std::fma(real(-lr), g, x.w); }
 
 /// Momentum: velocity = 0.9 velocity + g, and w = w - lr velocity. Gradients that agree add up, to 1 + 0.9 + 0.81 + ...
-/// = 10 times one; those that change their sign in every step nearly cancel.
+/// = 10 times one; of those that change their sign in every step 1 - 0.9 + 0.81 - ... = 0.53 of one is left.
 void momentum(Weight& x, real g, double lr, double) {
   x.velocity = x.velocity * real(0.9) + g;
   x.w = std::fma(real(-lr), x.velocity, x.w);
@@ -30,11 +30,11 @@ void momentum(Weight& x, real g, double lr, double) {
 /// weight moves by about lr, however steep its own direction is.
 void adamw(Weight& x, real g, double lr, double t) {
   const double beta1 = 0.9, beta2 = 0.999, decay = 0.01, eps = 1e-8;
-  x.w *= real(1 - lr * decay);  // the W: what no g asks for dies away; apart from g, or it would be divided by g's size
+  x.w *= real(1 - lr * decay);  // the W: what no g holds up shrinks; apart from g, which is divided by its size
   x.mean = std::fma(real(1 - beta1), g, x.mean * real(beta1));          // beta mean + (1 - beta) g
   x.square = std::fma(real(1 - beta2) * g, g, x.square * real(beta2));  // the same of g^2
   // Both began at 0: of equal gradients they have only the part 1 - beta^t so far. Divided by that they are right.
-  const real size = std::sqrt(x.square) / real(std::sqrt(1 - math::pow(beta2, t))) + real(eps);
+  const real size = std::sqrt(x.square) / real(std::sqrt(1 - math::pow(beta2, t))) + real(eps);  // no 0 / 0
   x.w -= real(lr / (1 - math::pow(beta1, t))) * x.mean / size;
 }
 
@@ -83,10 +83,10 @@ Tensor scores(const GPT& model, const IntArray& ids) {
 
 /// Trains as long as go_on(model, step), and returns the last loss. Two things are new in the loop. Clipping: where
 /// the gradient's norm, sqrt(sum of all g^2), is above 1, each g is divided by it, so that no batch counts too much.
-/// And the learning rate rises at first (warm-up), as the means are of few gradients, and falls slowly in the end.
+/// And the learning rate rises at first (warm-up), as the means are of few gradients, and then slowly falls.
 double train(const Task& task, const Batch& batch, const std::function<bool(const GPT&, int)>& go_on) {
   const GPT model(gpt_config(task.recipe().config, task.vocab_size(), task.block_size()), Generator(1));
-  AdamW optimizer(decay_groups(model, 1), {.betas = {0.9, 0.98}});  // decay 1: a rule is smaller than a list
+  AdamW optimizer(decay_groups(model, 1), {.betas = {0.9, 0.98}});  // decay 1: a rule needs less weight than a list
   for (int step = 0;; ++step) {
     optimizer.zero_grad();
     const Tensor loss = cross_entropy(scores(model, batch.ids), batch.targets.select(1, 2));

@@ -30,14 +30,12 @@ double loss_of(const GPT& model, const Batch& batch) {
 
 /// Of each head of a layer, which share of its attention goes, on average,
 ///   previous:  to the token before;
-///   induction: to what came after the same letter before: in  c f a c f a c  from the last c to both f.
+///   induction: if its letter stood before, to what came after it there: in  c f a c f a c  from the last c to both f.
 std::vector<HeadScore> shares(GPT& model, std::size_t layer, const Batch& batch) {
   return head_scores(attention_maps(model, batch.ids)[layer].weights, batch.ids);
 }
 double most(const std::vector<HeadScore>& all, double HeadScore::*share) {
-  double largest = 0;
-  for (const HeadScore& head : all) largest = std::max(largest, head.*share);
-  return largest;
+  return std::ranges::max(all, {}, share).*share;
 }
 
 void train(GPT& model, const InductionTask& task, const Batch& fresh) {
@@ -93,7 +91,8 @@ void lesson() {
   GPT two = attention_only(2), one = attention_only(1);
   std::printf(
       "Rows of letters that begin again after 3 to 12 of them: c f a c f a c f ... What comes next is what\n"
-      "came after the same letter before. Two layers of attention, with the largest share that a head has:\n"
+      "came after the same letter before: only that counts in the loss. Two layers of attention, and the largest\n"
+      "share that a head has, of the first layer (previous) and of the last (induction):\n"
       "   step       loss   previous  induction\n");
   train(two, task, fresh);
   std::printf("One layer:\n");
@@ -105,8 +104,8 @@ void lesson() {
 
   std::printf(
       "\nTo find the g in  a b c d e f g h i j k l a b c d e f  its key must tell that an f stands before it.\n"
-      "In the first layer, number 0, it is made of one letter and its place. So a head there looks one place\n"
-      "back, which places alone can tell, and adds what it hears. A head of layer 1 asks: who follows an f?\n");
+      "In the first layer, number 0, it is made of one letter and its place. So heads there look one place\n"
+      "back, which places alone can tell, and add what they hear. A head of layer 1 asks: who follows an f?\n");
   claim(matters(one, 0) < 1e-3 && matters(two, 0) < 1e-3, "in a first layer no key knows what stands before it");
   claim(matters(two, 1) > 10, "in the second it decides: its head finds the g, and hands it on as the answer");
   std::printf("   head of layer 0   previous (an even look: 0.12)   loss without this head\n");
@@ -120,7 +119,7 @@ void lesson() {
   claim(back > 0.25 && missing > 2 * loss && missing == worst, "it suffers most without the head that looks back most");
   claim(without(two, 0, heads, fresh) > 1, "without all four, the second layer finds nothing");
   std::printf(
-      "\nTry: three layers; rows of one period only, which places alone can tell: is there an induction head?\n"
+      "\nTry: three layers; rows of one period only: is it an induction head, or do places alone tell where to look?\n"
       "Two layers without positions (config.position = Position::none): who looks back now?\n"
       "Now read engine/io/pictures/heads.h, which draws what heads see, and examples/15_why_it_is_fast.cpp.\n");
 }

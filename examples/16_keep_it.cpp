@@ -66,7 +66,7 @@ void look_inside(const std::string& path, const GPT& model) {
   Index weights = 0, means = 0, random = 0;
   for (const TensorEntry& t : file.tensors())
     (t.name.starts_with("optimizer.") ? means : t.dtype == DType::i64 ? random : weights) += t.shape.numel();
-  std::printf("\n2. It has %d weights, %d means, %d random numbers, and texts.\n", int(weights), int(means),
+  std::printf("\n2. It has %d weights, %d means, %d numbers of random streams, and texts.\n", int(weights), int(means),
               int(random));
   claim(weights == parameter_count(model) && means == 2 * weights, "with the means it is three times the model");
 }

@@ -121,7 +121,7 @@ void lesson() {
   }
   claim(both.own > 60, "most of it, " + std::to_string(int(both.own)) + " %, goes to who and what of its own clause");
   std::printf(
-      "\nTry: hide both verbs of a row. Hide who instead: which loss is the lowest possible?\n"
+      "\nTry: hide both verbs of a row. Hide who instead: what does the loop that draws `what` give away of it?\n"
       "Now read examples/18_encoder_decoder.cpp: an encoder that reads, and a decoder that writes.\n");
 }
 

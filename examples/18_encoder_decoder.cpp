@@ -121,7 +121,7 @@ void lesson() {
   for (Index i = 0; i < 1000 * T; ++i) due += 0.1 / T * double(look.at({i / T, 0, i % T, T - 1 - i % T}));
   claim(due > 80, std::to_string(int(due)) + " % of it goes to the digit to be written: from corner to corner");
   std::printf(
-      "\nTry: let it sort. Leave out the encoder's own attention; and again, if rows have 3 to 8 digits and an end.\n"
+      "\nTry: let it sort. Leave out the encoder's own attention: is it needed? And for rows of 3 to 8 digits?\n"
       "Now read nn/multi_head_attention.h, the one layer that all three ways to look are.\n");
 }
 
