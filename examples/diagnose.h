@@ -74,46 +74,60 @@ inline bool reaches(const Patient& patient, const IntArray& ids, Index from, Ind
   return size_of(select(before - after, 1, to).array()) > 0;
 }
 
-inline void look_at_targets(Report& report, const IntArray& ids, const IntArray& targets) {
+/// Whether there is a target at all.
+inline bool look_at_targets(Report& report, const IntArray& ids, const IntArray& targets) {
   const Index rows = ids.shape()[0], length = ids.shape()[1];
-  double count = 0, same = 0, next = 0, previous = 0, pairs = 0;
+  double count = 0, same = 0, next = 0, previous = 0, have_next = 0, have_previous = 0;
   for (Index b = 0; b < rows; ++b)
     for (Index t = 0; t < length; ++t) {
       const Index target = targets.at({b, t});
       if (target < 0) continue;
       ++count, same += target == ids.at({b, t});
-      if (t > 0 && t + 1 < length)
-        ++pairs, next += target == ids.at({b, t + 1}), previous += target == ids.at({b, t - 1});
+      if (t + 1 < length) ++have_next, next += target == ids.at({b, t + 1});
+      if (t > 0) ++have_previous, previous += target == ids.at({b, t - 1});
     }
+  if (count == 0) return report.say(false, "no target counts", "all are -1"), false;
   const std::string fine = "of the targets " + percent(same / count) + " are the symbol itself, " +
-                           percent(pairs > 0 ? next / pairs : 0) + " the next one, " +
-                           percent(pairs > 0 ? previous / pairs : 0) + " the one before";
-  const bool shifted = next >= 0.9 * pairs, copies = same > 0.9 * count, backwards = previous > 0.9 * pairs;
+                           percent(next / std::max(have_next, 1.0)) + " the next one, " +
+                           percent(previous / std::max(have_previous, 1.0)) + " the one before";
+  const bool shifted = have_next > 0 && next >= 0.9 * have_next, copies = same > 0.9 * count;
+  const bool backwards = have_previous > 0 && previous > 0.9 * have_previous;
   report.say(shifted || !(copies || backwards), fine,
              copies ? "not shifted: target t has to be symbol t + 1, or copying is all that there is to learn"
                     : "shifted the wrong way: target t has to be symbol t + 1");
+  return true;
 }
 
-inline void look_at_logits(Report& report, const Patient& patient, const IntArray& ids, double loss) {
+/// Returns the loss of guessing.
+inline double look_at_logits(Report& report, const Patient& patient, const IntArray& ids, double loss) {
   const InferenceMode inference(patient.model);
   const Tensor logits = patient.logits(ids);
   const Index vocab = logits.size(-1);
   const double guess = std::log(static_cast<double>(vocab));
-  report.say(loss < 1.5 * guess,
-             "the loss is " + fixed_text(loss, 3) + ", that of guessing ln " + std::to_string(vocab) + " = " +
-                 fixed_text(guess, 3),
-             "it is sure of what it does not know yet; draw smaller first weights, or is it the sum and not the mean?");
+  report.say(loss <= 1.5 * guess,
+             "the loss is " + fixed_text(loss, 3) + ", and that of guessing would be ln " + std::to_string(vocab) +
+                 " = " + fixed_text(guess, 3),
+             "it is sure of what it does not know yet; draw smaller first weights");
   const double total = size_of((sum(logits, {-1}) - 1).array());
   report.say(total > 1e-3 || static_cast<double>(min(logits, Axes{}).item()) < 0, "the logits are any numbers",
              "they are all positive and sum to 1: probabilities. cross_entropy takes logits, without a softmax");
   report.say(size_of((logits - patient.logits(ids)).array()) == 0, "in evaluation it says the same twice",
              "something still draws: is the dropout's layer listed in visit(), and eval() called on the whole model?");
-  const Index last = ids.shape()[1] - 1;
-  if (last < 1) return;
+  return guess;
+}
+
+/// After some steps, as weights of zero let nothing through.
+inline void look_at_mask(Report& report, const Patient& patient, const IntArray& ids) {
+  const InferenceMode inference(patient.model);
+  const Tensor logits = patient.logits(ids);
+  const Index vocab = logits.size(-1), last = ids.shape()[1] - 1;
+  if (last < 1 || !(size_of((logits - patient.logits(ids)).array()) == 0)) return;  // it draws, or has come to NaN
   report.say(!reaches(patient, ids, last, last - 1, vocab), "no position sees the one after it",
              "it sees the answer: the causal mask is missing, inverted or shifted");
-  report.say(reaches(patient, ids, 0, last, vocab), "the last position sees the first",
-             "what stands before it has no effect: is the mask inverted, or is there no attention at all?");
+  bool sees = false;
+  for (Index from = last; !sees && from > 0; --from) sees = reaches(patient, ids, from - 1, last, vocab);
+  report.say(sees, "the last position sees what stands before it",
+             "nothing there has an effect: is the mask inverted, or is there no attention at all?");
 }
 
 inline void look_at_dead_units(Report& report, const Patient& patient, const IntArray& ids) {
@@ -145,38 +159,73 @@ struct AsItWas {
   std::vector<std::pair<Generator, GeneratorState>> streams;
 };
 
-/// What one step of the training does.
-inline void look_at_a_step(Report& report, const AsItWas& before, const std::function<void()>& step) {
+/// What four steps of the training do: the first may be one of a warm-up, or pass nothing through a matrix of zeros.
+inline void look_at_steps(Report& report, const AsItWas& before, const std::function<void()>& step) {
+  for (int i = 0; i < 3; ++i) step();
+  std::vector<Array> third;
+  for (const NamedParameter& p : before.all) third.push_back(p.parameter.value());
   step();
+  const auto slope = [](const NamedParameter& p) {
+    return p.parameter.grad().defined() ? size_of(p.parameter.grad()) : INFINITY;
+  };
+  double steepest = 0, least = INFINITY, most = 0;
+  for (const NamedParameter& p : before.all)
+    if (std::isfinite(slope(p))) steepest = std::max(steepest, slope(p));
   std::string without;
-  double least = INFINITY, most = 0;
-  bool kept = false, left = false;
-  std::vector<Parameter> moved;
+  for (std::size_t i = 0; i < before.all.size(); ++i) {
+    const NamedParameter& p = before.all[i];
+    const double size = size_of(third[i]), moved = size_of(p.parameter.value() - third[i]);
+    if (size_of(p.parameter.value() - before.values[i]) == 0) {
+      if (p.parameter.shape().rank() > 1 || slope(p) > 1e-6 * steepest)  // that of a key's bias is 0 by nature
+        without += (without.empty() ? "" : ", ") + p.name;
+    } else if (p.parameter.shape().rank() > 1 && size > 0) {
+      least = std::min(least, moved / size), most = std::max(most, moved / size);
+    }
+  }
+  report.say(without.empty(), "four steps change every parameter",
+             "not " + without + ": not in the loss, or not in the optimizer");
+  report.say(most < 1 && most > 1e-5,
+             "the fourth changes matrices by " + general_text(std::min(least, most), 2) + " to " +
+                 general_text(most, 2) + " of their size",
+             "about 0.001 is healthy: another learning rate?");
+  report.say(before.model.training(), "it trains in training mode", "eval() was called and train() not again");
+}
+
+/// Whether a gradient that no batch leads to is still there after a step: its direction, as its size may be clipped.
+inline bool adds_up(const AsItWas& before, const std::function<void()>& step) {
+  for (const NamedParameter& p : before.all) p.parameter.set_grad(Array::full(p.parameter.shape(), 1e6));
+  step();
   for (std::size_t i = 0; i < before.all.size(); ++i) {
     const Parameter& p = before.all[i].parameter;
-    const double ratio = size_of(p.value() - before.values[i]) / std::max(size_of(before.values[i]), 1e-12);
-    if (ratio > 0) moved.push_back(p);
-    if (ratio == 0) without += (without.empty() ? "" : ", ") + before.all[i].name;
-    if (p.shape().rank() > 1) least = std::min(least, ratio), most = std::max(most, ratio);
-    kept = kept || (p.grad().defined() && size_of(p.grad()) > 0);
+    if (p.shape().rank() < 2 || !p.grad().defined() || size_of(p.value() - before.values[i]) == 0) continue;
+    const double along = static_cast<double>(sum(p.grad()).item()) / std::sqrt(static_cast<double>(p.value().numel()));
+    if (p.value().numel() > 16 && along > 0.99 * size_of(p.grad())) return true;
   }
-  report.say(without.empty(), "a step changes every parameter",
-             "not " + without + ": not in the loss, or not in the optimizer");
-  report.say(most < 1 && least > 1e-6,
-             "it changes matrices by " + general_text(least, 2) + " to " + general_text(most, 2) + " of their size",
-             "about 0.001 is healthy: another learning rate?");
-  if (kept) {  // a gradient that no batch leads to: is it still there after a step?
-    for (const Parameter& p : moved) p.set_grad(Array::full(p.shape(), 1e6));
-    step();
-    for (const Parameter& p : moved) left = left || (p.grad().defined() && size_of(p.grad()) > 1e5);
+  return false;
+}
+
+/// The least loss that who sees only what stands before can have: rows may begin alike and go on differently.
+inline double floor_of(const IntArray& ids, const IntArray& targets) {
+  std::map<std::vector<Index>, std::map<Index, double>> said;  // after each beginning, how often what
+  double loss = 0, count = 0;
+  for (Index b = 0; b < ids.shape()[0]; ++b) {
+    std::vector<Index> row;
+    for (Index t = 0; t < ids.shape()[1]; ++t) {
+      row.push_back(ids.at({b, t}));
+      if (targets.at({b, t}) >= 0) ++said[row][targets.at({b, t})], ++count;
+    }
   }
-  report.say(!left, "each step begins without the last one's gradient", "zero_grad() is missing: gradients add up");
-  report.say(before.model.training(), "it trains in training mode", "eval() was called and train() not again");
+  for (const auto& [row, next] : said) {
+    double all = 0;
+    for (const auto& [symbol, times] : next) all += times;
+    for (const auto& [symbol, times] : next) loss -= times * std::log(times / all) / count;
+  }
+  return loss;
 }
 }  // namespace diagnosis
 
-/// A line for each thing that is measured, "ok" or "LOOK" before it. Trains on the batch for up to 500 steps; then the
-/// model is as it was, but for the state of an optimizer that `step` has. Targets below 0 do not count.
+/// A line for each thing that is measured, "ok" or "LOOK" before it. Trains on the batch for up to 1000 steps; then the
+/// model is as it was, but for the state of an optimizer that `step` has. Targets of -1 do not count.
 inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, const mote::IntArray& targets) {
   using namespace diagnosis;
   Report report;
@@ -186,17 +235,19 @@ inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, c
     return static_cast<double>(loss().item());
   };
   AsItWas before(patient.model);
-  const double first = evaluated();
-  look_at_targets(report, ids, targets);
-  look_at_logits(report, patient, ids, first);
-  look_at_dead_units(report, patient, ids);
-  std::string forgotten;
   try {
     check_fields([&] { patient.logits(ids); });
+    report.say(true, "visit() lists what the layers use", "");
   } catch (const Error& e) {
-    forgotten = e.what();
+    report.say(false, "visit() lists what the layers use", e.what());
+    return report.text;  // what it forgets neither learns nor hears of eval()
   }
-  report.say(forgotten.empty(), "visit() lists what the layers use", forgotten);
+  if (!look_at_targets(report, ids, targets)) return report.text;
+  const double first = evaluated(), least = floor_of(ids, targets);
+  report.say(std::isfinite(first), "the loss is a number", "MOTE_CHECK=finite names the op that made another of it");
+  if (!std::isfinite(first)) return report.text;
+  const double guess = look_at_logits(report, patient, ids, first);
+  look_at_dead_units(report, patient, ids);
 
   AdamW optimizer(all_parameters(patient.model), {.lr = patient.learning_rate, .weight_decay = 0});
   const OptimizerState fresh = optimizer.state();
@@ -206,15 +257,20 @@ inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, c
     loss().backward();
     optimizer.step();
   };
-  look_at_a_step(report, before, step);
+  look_at_steps(report, before, step);
+  look_at_mask(report, patient, ids);
   before.put_back();
   optimizer.set_state(fresh);
+  const double aim = least + 0.2 * (std::min(first, guess) - least);
   double now = first;
   int steps = 0;
-  for (; steps < 500 && !(now < 0.2 * first); ++steps, now = steps % 100 == 0 ? evaluated() : now) step();
+  for (; steps < 1000 && !(now < aim); ++steps, now = steps % 100 == 0 ? evaluated() : now) step();
+  before.put_back();
+  report.say(!adds_up(before, step), "each step begins without the last one's gradient",
+             "zero_grad() is missing: gradients add up");
   report.say(
-      now < 0.2 * first,
+      now < aim,
       std::to_string(steps) + " steps on this batch alone: loss " + fixed_text(first, 3) + " -> " + fixed_text(now, 3),
-      "what cannot learn one batch by heart has a mistake, or needs another learning rate");
+      "what cannot learn one batch by heart has a mistake, is too small, or needs another learning rate");
   return report.text;
 }

@@ -101,7 +101,8 @@ std::string headers() {
 
 /// The compiler's first error in its own words, without the notes that follow it.
 std::string first_error(const std::string& text) {
-  const std::size_t error = text.find("error: "), begin = text.rfind('\n', error) + 1;
+  const std::size_t error = std::min(text.find("error: "), text.find("undefined reference")),
+                    begin = text.rfind('\n', error) + 1;
   if (error == text.npos) return text;
   const std::size_t note = text.rfind('\n', text.find(" note: ", error)), more = text.find("\nIn file", error);
   return (text.find("/answers/", begin) < error ? "Where the check calls what your file has to define as it was:\n"
@@ -122,8 +123,9 @@ Verdict judge(const Exercise& e, const std::string& file, const std::string& wor
               quoted("-DYOURS=\"" + fs::absolute(file).string() + "\"") + " " +
               quoted(kept + "answers/" + e.name + ".cpp") + " " + quoted(MOTE_LIBRARY) + " -o " + quoted(program),
           code);
+  if (mote::StopSignal::received() != 0) return {false, "Stopped."};
   if (code != 0) return {false, "It does not compile:\n" + first_error(text)};
-  text = run("ulimit -v 4000000 2>/dev/null; " + quoted(program) + " " + word, code);
+  text = run("ulimit -t 60; ulimit -v 4000000 2>/dev/null; " + quoted(program) + " " + word, code);
   mote::remove_file(program);
   if (code == 0 && text.ends_with(word + "\n")) return {true, text.substr(0, text.size() - word.size() - 1)};
   const char* end = code < 128 ? "Your code ended the program before the check had." : "Your code crashed.";
@@ -143,7 +145,7 @@ struct Folder {
   bool solved(const Exercise& e) const { return mote::file_exists(mark(e)); }
   Verdict check(const Exercise& e) const {
     const Verdict v = judge(e, file(e), "passed-" + std::to_string(std::random_device()()));
-    if (v.solved) mote::write_file(mark(e), "");
+    if (v.solved) mote::make_folder(path + ".solved"), mote::write_file(mark(e), "");
     return v;
   }
   /// The exercise as it was; what stood there is kept beside it. Returns where.
@@ -224,9 +226,9 @@ void watch(const std::vector<Exercise>& all, const Folder& folder, std::size_t a
     if (key == 'h') std::cout << all[at].hints[std::min(hints++, all[at].hints.size() - 1)] << std::endl;
     if (key == 'l') print_list(all, folder);
     if (key == 's') std::cout << solution(all[at], folder) << std::flush;
-    if (key == 'x') std::cout << "As it was; yours is " << folder.reset(all[at]) << std::endl;
-    if (key == 'c')
-      for (const Exercise& e : all) print_verdict(e, folder);
+    if (key == 'x') std::cout << folder.reset(all[at]) << " is yours; the exercise is as it was" << std::endl;
+    for (std::size_t i = 0; key == 'c' && i < all.size() && mote::StopSignal::received() == 0; ++i)
+      print_verdict(all[i], folder);
     for (std::size_t i = 0; i < all.size(); ++i)
       if (const auto time = saved(all[i]); time != times[i] && time != fs::file_time_type::min())
         times[i] = time, show(i);
@@ -266,7 +268,7 @@ int learn(const LearnOptions& options, std::vector<std::string> words) {
   if (!command.empty() && chosen.empty()) throw UsageError(command + " needs the number of an exercise");
   bool good = true;
   for (const Exercise& e : chosen) {
-    if (command == "reset") std::cout << "As it was; yours is " << folder.reset(e) << "\n";
+    if (command == "reset") std::cout << folder.reset(e) << " is yours; the exercise is as it was\n";
     if (command == "check") good = print_verdict(e, folder) && good;
     if (command == "solution") std::cout << solution(e, folder), good = folder.solved(e) && good;
     if (command == "hint")
@@ -274,10 +276,8 @@ int learn(const LearnOptions& options, std::vector<std::string> words) {
   }
   if (!command.empty()) return good ? 0 : 1;
   std::size_t first = 0;
-  const auto skip = [&](const Exercise& e) {
-    return options.from > 0 ? std::stoi(e.name) < options.from : folder.solved(e);
-  };
-  while (first + 1 < all.size() && skip(all[first])) ++first;
+  while (first + 1 < all.size() && folder.solved(all[first])) ++first;
+  if (options.from != 0) first = static_cast<std::size_t>(&find(all, std::to_string(options.from)) - all.data());
   if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) return watch(all, folder, first), 0;
   return print_verdict(all[first], folder) ? 0 : 1;
 }

@@ -143,9 +143,14 @@ int run_task(const Task& task, GPT model, const Command& command, const RunSetti
 /// What keeps the model from learning, if something does. Returns 1 then.
 int run_diagnosis(const Task& task, GPT& model, const RunSettings& settings) {
   const Batch batch = task.batch(settings.recipe.batch_size, Split::train, Generator(settings.run.seed));
+  const std::unique_ptr<Optimizer> optimizer = make_optimizer(settings.recipe, model);
+  const auto step = [&](const IntArray& ids, const IntArray& targets) {
+    optimizer->zero_grad();
+    model.loss(ids, targets).backward();
+    optimizer->step();
+  };
   const std::string found =
-      diagnose({model, [&](const IntArray& ids) { return model(ids); }, {}, settings.recipe.learning_rate}, batch.ids,
-               batch.targets);
+      diagnose({model, [&](const IntArray& ids) { return model(ids); }, step}, batch.ids, batch.targets);
   std::cout << settings.task << ", before training, on one batch:\n" << found;
   return found.find("LOOK") == found.npos ? 0 : 1;
 }

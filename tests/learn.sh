@@ -41,6 +41,7 @@ sed 's/your_code_here();/return *static_cast<volatile double*>(nullptr);/' <<<"$
 sed 's/your_code_here();/throw Error("mine");/' <<<"$original" | try 1 "ends with an error: mine"
 sed 's/your_code_here();/;/' <<<"$original" | try 1 "error: no return statement"
 sed 's/your_code_here();/return solution::slope(f, x);/' <<<"$original" | try 1 "error: .*solution"
+sed 's/your_code_here();/double helper(double); return helper(x);/' <<<"$original" | try 1 "undefined reference to .helper"
 expect 0 "^0 of" bash -c "'$learn' list | tail -1"
 
 echo "solved"
@@ -49,12 +50,13 @@ expect 0 "return" "$learn" solution 1
 expect 0 "\[x\] 01: " "$learn" list
 expect 1 "^02: " "$learn"
 expect 1 "^03: " "$learn" --from 3
+expect 2 "there is no exercise '41'" "$learn" --from 41
 mine=$(cat "$file")
 
 echo "reset keeps what one wrote"
-expect 0 "yours is exercises/01_slope.old$" "$learn" reset 1
+expect 0 "^exercises/01_slope.old is yours" "$learn" reset 1
 [ "$(cat "$file")" = "$original" ] && [ "$(cat exercises/01_slope.old)" = "$mine" ] || fail "reset lost something"
-expect 0 "yours is exercises/01_slope.old_$" "$learn" reset 1
+expect 0 "^exercises/01_slope.old_ is yours" "$learn" reset 1
 [ "$(cat exercises/01_slope.old)" = "$mine" ] || fail "a second reset lost something"
 expect 0 "\[ \] 01: " "$learn" list
 
