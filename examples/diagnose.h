@@ -161,32 +161,36 @@ struct AsItWas {
 
 /// What four steps of the training do: the first may be one of a warm-up, or pass nothing through a matrix of zeros.
 inline void look_at_steps(Report& report, const AsItWas& before, const std::function<void()>& step) {
-  for (int i = 0; i < 3; ++i) step();
-  std::vector<Array> third;
-  for (const NamedParameter& p : before.all) third.push_back(p.parameter.value());
-  step();
+  double least = INFINITY, most = 0;  // of what a step changes in a matrix, by the size that it began with
+  for (int n = 0; n < 4; ++n) {
+    std::vector<Array> last;
+    for (const NamedParameter& p : before.all) last.push_back(p.parameter.value());
+    step();
+    for (std::size_t i = 0; i < last.size(); ++i) {
+      const double size = size_of(before.values[i]), moved = size_of(before.all[i].parameter.value() - last[i]);
+      if (last[i].shape().rank() > 1 && size > 0 && moved > 0)
+        least = std::min(least, moved / size), most = std::max(most, moved / size);
+    }
+  }
   const auto slope = [](const NamedParameter& p) {
     return p.parameter.grad().defined() ? size_of(p.parameter.grad()) : INFINITY;
   };
-  double steepest = 0, least = INFINITY, most = 0;
+  double steepest = 0;
   for (const NamedParameter& p : before.all)
     if (std::isfinite(slope(p))) steepest = std::max(steepest, slope(p));
   std::string without;
   for (std::size_t i = 0; i < before.all.size(); ++i) {
     const NamedParameter& p = before.all[i];
-    const double size = size_of(third[i]), moved = size_of(p.parameter.value() - third[i]);
-    if (size_of(p.parameter.value() - before.values[i]) == 0) {
-      if (p.parameter.shape().rank() > 1 || slope(p) > 1e-6 * steepest)  // that of a key's bias is 0 by nature
-        without += (without.empty() ? "" : ", ") + p.name;
-    } else if (p.parameter.shape().rank() > 1 && size > 0) {
-      least = std::min(least, moved / size), most = std::max(most, moved / size);
-    }
+    const bool moved = size_of(p.parameter.value() - before.values[i]) > 0;
+    if (!moved &&
+        (p.parameter.shape().rank() > 1 || slope(p) > 1e-6 * steepest))  // that of a key's bias is 0 by nature
+      without += (without.empty() ? "" : ", ") + p.name;
   }
   report.say(without.empty(), "four steps change every parameter",
              "not " + without + ": not in the loss, or not in the optimizer");
   report.say(most < 1 && most > 1e-5,
-             "the fourth changes matrices by " + general_text(std::min(least, most), 2) + " to " +
-                 general_text(most, 2) + " of their size",
+             "a step changes matrices by " + general_text(std::min(least, most), 2) + " to " + general_text(most, 2) +
+                 " of their size",
              "about 0.001 is healthy: another learning rate?");
   report.say(before.model.training(), "it trains in training mode", "eval() was called and train() not again");
 }
@@ -244,8 +248,8 @@ inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, c
   }
   if (!look_at_targets(report, ids, targets)) return report.text;
   const double first = evaluated(), least = floor_of(ids, targets);
-  report.say(std::isfinite(first), "the loss is a number", "MOTE_CHECK=finite names the op that made another of it");
-  if (!std::isfinite(first)) return report.text;
+  if (!std::isfinite(first))
+    return report.say(false, "the loss is no number", "MOTE_CHECK=finite names the op that makes it so"), report.text;
   const double guess = look_at_logits(report, patient, ids, first);
   look_at_dead_units(report, patient, ids);
 
@@ -264,7 +268,7 @@ inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, c
   const double aim = least + 0.2 * (std::min(first, guess) - least);
   double now = first;
   int steps = 0;
-  for (; steps < 1000 && !(now < aim); ++steps, now = steps % 100 == 0 ? evaluated() : now) step();
+  for (; steps < 1000 && !(now < aim) && now < 10 * first; ++steps, now = steps % 100 == 0 ? evaluated() : now) step();
   before.put_back();
   report.say(!adds_up(before, step), "each step begins without the last one's gradient",
              "zero_grad() is missing: gradients add up");
