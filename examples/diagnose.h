@@ -248,8 +248,7 @@ inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, c
   }
   if (!look_at_targets(report, ids, targets)) return report.text;
   const double first = evaluated(), least = floor_of(ids, targets);
-  if (!std::isfinite(first))
-    return report.say(false, "the loss is no number", "MOTE_CHECK=finite says why"), report.text;
+  if (!std::isfinite(first)) return report.say(false, "the loss is NaN", "try MOTE_CHECK=finite"), report.text;
   const double guess = look_at_logits(report, patient, ids, first);
   look_at_dead_units(report, patient, ids);
 
