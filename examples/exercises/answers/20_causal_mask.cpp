@@ -33,7 +33,10 @@ static void check(Causal causal) {
     }
     expect_close("causal of random scores " + printed(scores.shape()), got, want);
     const Tensor weights = randn({n, n}, Generator(9));
-    expect_close("the gradient that scores get back", gradient(causal, scores, weights), fill(weights, 1, 0, 0));
+    const auto after_softmax = [](auto f) { return [f](const Tensor& x) { return softmax(f(x)); }; };
+    const auto right = [n = n](const Tensor& x) { return masked_fill(x, ~causal_mask(n), -inf); };
+    expect_close("the gradient that scores get back through softmax", gradient(after_softmax(causal), scores, weights),
+                 gradient(after_softmax(right), scores, weights));
   }
 }
 
@@ -48,6 +51,7 @@ Tensor causal(const Tensor& scores) {
 
 static const Tried tried[] = {
     {"solution", "", [] { check(solution::causal); }},
+    {"added", "", [] { check([](const Tensor& x) { return x + Tensor(fill(zeros(x.shape()), 1, 0, -inf)); }); }},
     {"wrong way", "wrong way round", [] { check([](const Tensor& x) { return fill(x, -1, 0, -inf); }); }},
     {"hides itself", "see itself", [] { check([](const Tensor& x) { return fill(x, 1, -1, -inf); }); }},
     {"sees too far", "Shifted by one", [] { check([](const Tensor& x) { return fill(x, 1, 1, -inf); }); }},
