@@ -11,7 +11,7 @@
 // billion, measuring is wrong by a thousandth or more, so what is allowed has to grow with the slope. If it is 0, the
 // measured one is nearly 0 but not quite, so what is allowed must not shrink to nothing. Both are true of
 //
-//   |claimed - measured|  <=  1e-6 * max(1, |claimed|, |measured|)
+//   |claimed - measured|  <  1e-6 * max(1, |claimed|, |measured|)
 //
 // std::abs(x) is |x|, and std::max({a, b, c}) is the largest. A claim that is not a number (NaN) is never right.
 //

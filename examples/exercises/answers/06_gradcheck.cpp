@@ -1,7 +1,7 @@
 // Checks 06: is this slope right?
 
-// hint: Measure first. Then the answer is a comparison of two numbers: return difference <= allowed;
-// hint: std::abs(claimed - measured) <= 1e-6 * std::max({1.0, std::abs(claimed), std::abs(measured)})
+// hint: Measure first. Then the answer is a comparison of two numbers: return difference < allowed;
+// hint: std::abs(claimed - measured) < 1e-6 * std::max({1.0, std::abs(claimed), std::abs(measured)})
 // why: A double has 16 digits, of whatever size the number is: so errors of measuring grow with what is measured.
 // why: It needs no right answer to compare with, only f itself: so it finds mistakes in rules nobody has seen before.
 // why: Comparisons with NaN are false, so a test should ask "is it good?": "is it bad?" would let NaN pass.
@@ -48,6 +48,9 @@ static void check(IsSlope is_slope) {
   expect(!is_slope([](double x) { return x * x; }, 3, std::nan("")),
          "You accept NaN: every comparison with it is false. Ask whether the difference is small, not whether it is "
          "large.");
+  for (const double infinite : {INFINITY, -INFINITY})
+    expect(!is_slope([](double x) { return x * x; }, 3, infinite),
+           "You accept an infinite slope: what is allowed is infinite then, and inf <= inf, but not inf < inf.");
 }
 
 #ifdef PROVE
@@ -56,11 +59,22 @@ bool is_slope(const std::function<double(double)>& f, double x, double claimed) 
   const double h = 1e-5;
   const double measured = (f(x + h) - f(x - h)) / (2 * h);
   const double allowed = 1e-6 * std::max({1.0, std::abs(claimed), std::abs(measured)});
-  return std::abs(claimed - measured) <= allowed;
+  return std::abs(claimed - measured) < allowed;
 }
 }  // namespace solution
 
-enum Mistake { always, by_sign, by_size, no_abs, other_no_abs, absolute, relative, nan_passes, constant };
+enum Mistake {
+  always,
+  by_sign,
+  by_size,
+  no_abs,
+  other_no_abs,
+  absolute,
+  relative,
+  nan_passes,
+  infinite_passes,
+  constant
+};
 template <Mistake mistake>
 static bool wrongly(const Function& f, double x, double claimed) {
   const double h = 1e-5, measured = (f(x + h) - f(x - h)) / (2 * h), difference = claimed - measured;
@@ -68,9 +82,10 @@ static bool wrongly(const Function& f, double x, double claimed) {
   const double allowed = 1e-6 * (mistake == absolute ? 1 : mistake == relative ? large : std::max(1.0, large));
   if (mistake == always || mistake == constant) return mistake == always || claimed == 6;
   if (mistake == by_sign) return (claimed > 0) == (measured > 0);
-  if (mistake == by_size) return std::abs(std::abs(claimed) - std::abs(measured)) <= allowed;
-  if (mistake == no_abs || mistake == other_no_abs) return (mistake == no_abs ? difference : -difference) <= allowed;
-  return mistake == nan_passes ? !(std::abs(difference) > allowed) : std::abs(difference) <= allowed;
+  if (mistake == by_size) return std::abs(std::abs(claimed) - std::abs(measured)) < allowed;
+  if (mistake == no_abs || mistake == other_no_abs) return (mistake == no_abs ? difference : -difference) < allowed;
+  if (mistake == infinite_passes && std::isinf(claimed)) return std::abs(difference) <= allowed;
+  return mistake == nan_passes ? !(std::abs(difference) > allowed) : std::abs(difference) < allowed;
 }
 static const Tried tried[] = {
     {"solution", "", [] { check(solution::is_slope); }},
@@ -81,6 +96,7 @@ static const Tried tried[] = {
     {"nor the other way", "too large", [] { check(wrongly<other_no_abs>); }},
     {"absolute tolerance", "that is right: ", [] { check(wrongly<absolute>); }},
     {"relative tolerance", "You reject the slope 0", [] { check(wrongly<relative>); }},
+    {"infinite passes", "an infinite slope", [] { check(wrongly<infinite_passes>); }},
     {"NaN passes", "You accept NaN", [] { check(wrongly<nan_passes>); }},
     {"hard-coded", "You reject a right claim, the slope", [] { check(wrongly<constant>); }},
 };
