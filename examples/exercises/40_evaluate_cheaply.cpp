@@ -3,7 +3,7 @@
 #include "examples/exercises/exercise.h"
 
 // In the middle of a training one asks for the loss on held-out examples. They come in batches, of which the last is
-// often smaller. Return the mean loss of all examples, and see to it that
+// often smaller; call the model once for each. Return the mean loss of all examples, and see to it that
 //
 //   - each example counts the same: batches of 3 and 1 with mean losses 1.0 and 2.0 make 1.25, and not 1.5;
 //   - the whole network answers: dropout must not drop anything;

@@ -70,7 +70,7 @@ static const Tried tried[] = {
     {"axes in front forgotten", "Axes in front stay", [] { check(wrongly<front_stays>); }},
     {"stretched axes forgotten", "Stretched axes stay", [] { check(wrongly<stretched_stays>); }},
     {"axis lost", "An axis is lost", [] { check(wrongly<axis_lost>); }},
-    {"no gradient", "no gradient flows",
+    {"no gradient", "No gradient reaches",
      [] { check([](const Tensor& g, const Shape& s) -> Tensor { return sum_to(g.array(), s); }); }},
     {"hard-coded", "reduced of g", [] { check(wrongly<constant>); }},
 };

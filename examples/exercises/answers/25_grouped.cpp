@@ -55,7 +55,7 @@ static const Tried tried[] = {
     {"G times", "G times, but", [] { check(wrongly<G_times>); }},
     {"along T", "made T longer",
      [] { check([](const Tensor& x, Index H) { return concat(std::vector<Tensor>(H / x.size(1), x), 2); }); }},
-    {"a copy without gradient", "no gradient",
+    {"a copy without gradient", "No gradient",
      [] { check([](const Tensor& x, Index H) { return wrongly<none>(x.detach(), H); }); }},
     {"hard-coded", "random x",
      [] { check([](const Tensor&, Index) {

@@ -120,6 +120,4 @@ static const Tried tried[] = {
 }  // namespace of_check
 
 #include YOURS
-int main(int argc, char** argv) {
-  return of_check::judge(argc, argv, of_check::check<PiecesOfText>, YOURS, {"rand", "random_device"});
-}
+int main(int argc, char** argv) { return of_check::judge(argc, argv, of_check::check<PiecesOfText>); }

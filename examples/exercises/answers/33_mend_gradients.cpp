@@ -1,6 +1,6 @@
 // Checks 33: mend a loss that swings.
 
-// hint: diagnose() would say: LOOK each step begins without the last one's gradient. What does backward() do with that?
+// hint: diagnose() would say: LOOK ... zero_grad() is missing: gradients add up. What does backward() do with the old?
 // hint: optimizer.zero_grad(), once in every step, anywhere but between loss.backward() and optimizer.step().
 // why: backward() adds, since a parameter may be used in several places, and several batches may make one step.
 // why: Gradients that stay are pushes that never end: the line overshoots, like a swing without friction.
@@ -14,8 +14,8 @@ static const std::map<Mistake, std::string> sentences = {
     {adds, "The first step is right. But the second moves the weights further than its own gradient says."},
     {bias_adds, "The weight now moves by its own gradient in every step, but that of the bias still grows and grows."},
     {drops, "Now nothing is learned: the gradients are dropped before optimizer.step() has used them."},
-    {forgets, "The gradients are right now, but the momentum is lost: a new optimizer begins without any."},
-    {renews, "A new optimizer loses the momentum and nothing else: the parameters keep the gradients, not it."},
+    {forgets, "The gradients are right now, but the momentum is lost, as in every step by a new optimizer."},
+    {renews, "Without momentum (a new optimizer has none, either) gradients still add up: the parameters keep them."},
 };
 
 /// The training by its formulas, without backward(): mse_loss is the mean of (x W^T + b - y)^2 over all its numbers.
@@ -81,7 +81,7 @@ static const Tried tried[] = {
     {"drops before the step", "nothing is learned", wrongly<drops>},
     {"the weight alone", "that of the bias", wrongly<bias_adds>},
     {"drops, new optimizers", "momentum is lost", wrongly<forgets>},
-    {"new optimizers", "parameters keep the gradients", wrongly<renews>},
+    {"new optimizers", "has none, either", wrongly<renews>},
     {"smaller steps", "hide the swing", wrongly<slow>},
     {"hard-coded", "before the first step", wrongly<constant>},
 };

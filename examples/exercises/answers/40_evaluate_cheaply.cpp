@@ -117,5 +117,5 @@ static const Tried tried[] = {
 
 #include YOURS
 int main(int argc, char** argv) {
-  return of_check::judge(argc, argv, [] { of_check::check(loss_over); });
+  return of_check::judge(argc, argv, [] { of_check::check(loss_over); }, YOURS, {"mean_loss"});
 }

@@ -53,7 +53,20 @@ inline void expect_close(const std::string& what, const Tensor& got, const Tenso
   expect(got.defined(), what + " is an empty Tensor, which nothing was assigned to.");
   expect(got.shape() == want.shape(),
          what + " has the shape " + printed(got.shape()) + ", but it should be " + printed(want.shape()) + ".");
-  expect(close(got, want), what + " is\n" + printed(got.detach()) + "\nbut it should be\n" + printed(want.detach()));
+  if (close(got, want)) return;
+  const std::string yours = printed(got.detach()), right = printed(want.detach());
+  expect(yours == right || got.numel() > 24, what + " is\n" + yours + "\nbut it should be\n" + right);
+  Index i = 0;  // of many numbers, or of ones that differ in later digits, the first that is wrong
+  while (close(reshape(got, {-1}).detach().array().select(0, i), reshape(want, {-1}).detach().array().select(0, i)))
+    ++i;
+  std::vector<Index> at;
+  for (Index axis = got.dim(), rest = i; axis-- > 0; rest /= got.size(axis))
+    at.insert(at.begin(), rest % got.size(axis));
+  std::ostringstream sentence;
+  sentence.precision(10);
+  sentence << what << " of shape " << got.shape() << " has at {" << text_of(std::span<const Index>(at)) << "} "
+           << got.detach().to_vector()[i] << ", but it should be " << want.detach().to_vector()[i] << ".";
+  expect(false, sentence.str());
 }
 inline void expect_close(const std::string& what, double got, double want) {
   std::ostringstream sentence;
@@ -66,29 +79,46 @@ inline void expect_close(const std::string& what, double got, double want) {
 inline Tensor gradient(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const Tensor& weights) {
   const Tensor leaf = Tensor(x.array()).requires_grad_();
   const Tensor y = f(leaf);
-  expect(y.requires_grad(), "no gradient flows through your result: compute it from the argument, with ops of mote.");
+  expect(y.requires_grad(),
+         "No gradient reaches an argument: compute the result from it, with ops of mote, and detach nothing.");
   sum(y * weights).backward();
   return leaf.grad();
 }
 
 /// Fails if one of these ops of mote has been used on the way to `y`: the exercise is to write it.
 inline void expect_by_hand(const Tensor& y, const std::vector<std::string>& ops) {
-  expect(y.requires_grad(), "no gradient flows through your result: compute it from the argument, with ops of mote.");
+  expect(y.requires_grad(),
+         "No gradient reaches an argument: compute the result from it, with ops of mote, and detach nothing.");
   for (const auto& [name, count] : count_ops(y))
     for (const std::string& op : ops)
       expect(name != op, "this calls mote's own " + op + ": write it yourself, of simpler ops.");
 }
 
-/// Whether the code in a file, comments apart, has this word.
-inline bool has_word(const std::string& path, const std::string& word) {
-  const auto inside = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  std::istringstream lines(read_file(path, 1 << 20));
-  for (std::string line; std::getline(lines, line);) {
-    line = " " + line.substr(0, line.find("//")) + " ";
-    for (std::size_t at = 0; (at = line.find(word, at + 1)) != line.npos;)
-      if (!inside(line[at - 1]) && !inside(line[at + word.size()])) return true;
+/// Whether the code in a file calls this function of mote's, or uses this class: not in a comment or a string, and not
+/// where the file has something of its own by that name.
+inline bool uses(const std::string& path, const std::string& name) {
+  const std::string text = read_file(path, 1 << 20);
+  std::string code = " ";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 2, "//") == 0) i = std::min(text.find('\n', i), text.size());
+    if (text.compare(i, 2, "/*") == 0) i = std::min(text.find("*/", i + 2), text.size() - 2) + 2;
+    if (i < text.size() && text[i] == '"')
+      for (++i; i + 1 < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
+    else if (i < text.size())
+      code += text[i];
   }
-  return false;
+  const auto inside = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  bool used = false;
+  for (std::size_t at = 0; (at = code.find(name, at + 1)) != code.npos;) {
+    const std::size_t before = code.find_last_not_of(" \n", at - 1),
+                      after = code.find_first_not_of(" \n", at + name.size());
+    if (inside(code[at - 1]) || inside(code[at + name.size()])) continue;
+    if (std::isupper(static_cast<unsigned char>(name[0]))) return true;  // a class
+    const bool returned = before != code.npos && before > 5 && code.compare(before - 5, 6, "return") == 0;
+    if (before != code.npos && inside(code[before]) && !returned) return false;  // `double learning_rate = ...`
+    used = used || (after != code.npos && code[after] == '(');
+  }
+  return used;
 }
 
 using Check = void (*)();  ///< fails by Wrong, or whatever error the answer ends with
@@ -155,7 +185,7 @@ inline int judge(int argc, char** argv, Check yours, const std::string& file = "
   }).detach();
   std::string sentence = word != "prove" ? verdict(yours) : proved(yours) ? "" : "THE CHECK IS NOT PROVED";
   for (const std::string& name : by_hand)
-    if (has_word(file, name)) sentence = "this calls mote's own " + name + ": write it yourself.";
+    if (sentence.empty() && uses(file, name)) sentence = "this calls mote's own " + name + ": write it yourself.";
   std::printf("%s\n", sentence.empty() ? word.c_str() : sentence.c_str());
   std::fflush(stdout);
   std::_Exit(sentence.empty() ? 0 : wrong_answer);  // nothing of the answer's own runs after the verdict
