@@ -40,6 +40,10 @@ template <class Value>
 static void check(Backward<Value> sum, Backward<Value> product) {
   check_one(std::string("sum_backward"), sum, true);
   check_one(std::string("product_backward"), product, false);
+  Value a{0, 1}, b{2, 1};
+  product({0, 3}, a, b);
+  expect(a.grad == 7 && b.grad == 1,
+         "Where a is 0, product_backward goes wrong: a's share is z.grad times the data of b.");
 }
 
 #ifdef PROVE
@@ -60,9 +64,10 @@ void product_backward(const Value& z, Value& a, Value& b) {
 }
 }  // namespace solution
 
-enum Mistake { assigned, forgotten, swapped, one_share, constant };
+enum Mistake { assigned, forgotten, swapped, one_share, divided, constant };
 template <Mistake mistake>
 static void wrongly(const solution::Value& z, solution::Value& a, solution::Value& b) {
+  if (mistake == divided) return a.grad += z.grad * z.data / a.data, b.grad += z.grad * z.data / b.data, void();
   const double g = mistake == forgotten ? 1 : z.grad, a_had = mistake == assigned ? 0 : a.grad,
                b_had = mistake == assigned ? 0 : b.grad;
   a.grad = mistake == constant ? 6 : a_had + g * (mistake == swapped ? a : b).data;
@@ -78,6 +83,7 @@ static const Tried tried[] = {
     {"z.grad forgotten", "forgets z.grad", tried_product<forgotten>},
     {"swapped", "is swapped", tried_product<swapped>},
     {"one share for x * x", "one share", tried_product<one_share>},
+    {"divided", "Where a is 0", tried_product<divided>},
     {"hard-coded", "before product_backward", tried_product<constant>},
 };
 #endif

@@ -3,7 +3,7 @@
 // hint: Collect the oldest first, which is easy by a function that calls itself, and reverse the list at the end.
 // hint: collect(i): return if i is in the list; collect each input of i; append i only after that.
 // why: A value is appended after all it was made of; read from the end, it comes before them: its gradient is complete.
-// why: It asks each value once, so backward costs about as much as forward, however many ways lead through the graph.
+// why: It hands on each value once, so backward costs about as much as forward, however many ways lead through the graph.
 // why: Engines that number values as they are computed need no search: the numbers, backwards, are such an order.
 #include "examples/exercises/answers/check.h"
 
@@ -44,6 +44,7 @@ static void check(Order backward_order) {
   check_one(backward_order, {{3, 2}, {}, {3, 4}, {4, 1}, {}}, 0);  // lesson 1 with other numbers
   check_one(backward_order, {{1, 1}, {}}, 0);                      // x * x
   check_one(backward_order, {{}, {0}}, 0);                         // a leaf alone
+  check_one(backward_order, {{1, 2}, {3}, {4}, {}, {1}}, 0);       // the way to 1 by 4 is longer than the short one
   for (const int seed : {1, 2, 3, 4}) {
     const Generator random(seed);
     const Index n = 5 + seed;
@@ -73,11 +74,18 @@ std::vector<Index> backward_order(const std::vector<std::vector<Index>>& inputs,
 }
 }  // namespace solution
 
-enum Mistake { recursion, oldest_first, twice, all, constant };
+enum Mistake { recursion, oldest_first, twice, all, by_distance, constant };
 template <Mistake mistake>
 static std::vector<Index> wrongly(const Graph& inputs, Index result) {
   if (mistake == constant) return {4, 3, 2, 1, 0};
   std::vector<Index> order;
+  if (mistake == by_distance) {
+    order.push_back(result);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      for (const Index input : inputs[order[i]])
+        if (!std::count(order.begin(), order.end(), input)) order.push_back(input);
+    return order;
+  }
   const std::function<void(Index)> visit = [&](Index i) {
     if (mistake == recursion && std::count(order.begin(), order.end(), i)) return;
     order.push_back(i);
@@ -95,6 +103,7 @@ static const Tried tried[] = {
     {"oldest first", "oldest first", [] { check(wrongly<oldest_first>); }},
     {"a value twice", "has two turns", [] { check(wrongly<twice>); }},
     {"all values", "does not depend on it", [] { check(wrongly<all>); }},
+    {"nearest first", "comes too early", [] { check(wrongly<by_distance>); }},
     {"hard-coded", "There is no value 4", [] { check(wrongly<constant>); }},
 };
 #endif

@@ -25,6 +25,10 @@ static void check() {
     expect_not(got, g * (1 - std::pow(std::tanh(y), 2)), "tanh is taken twice: what is kept is already tanh of x.");
     expect_close("backward(" + printed(g) + ") after forward(" + printed(x) + ")", got, g * (1 - y * y));
   }
+  Op first, second;
+  first.forward(0.5), second.forward(-1);
+  expect(close(first.backward(1), 1 - std::pow(std::tanh(0.5), 2)),
+         "Two ops share what they keep: put it into the struct.");
   for (const double x : {0.0, 20.0, -1000.0, 1000.0}) {
     const double y = op.forward(x), want = x == 0 ? 0 : x > 0 ? 1 : -1;
     expect(y == y, "forward(" + printed(x) + ") is NaN: a power of e is too large for a double. std::tanh avoids it.");
@@ -46,10 +50,11 @@ struct MyTanh {
 };
 }  // namespace solution
 
-enum Mistake { nothing_kept, x_kept, no_g, squared, sigmoids, twice, overflow, constant };
+enum Mistake { nothing_kept, x_kept, no_g, squared, sigmoids, twice, overflow, shared, constant };
 template <Mistake mistake>
 struct Wrongly {
-  double kept = 0;
+  static inline double one = 0;
+  double own = 0, &kept = mistake == shared ? one : own;
 
   double forward(double x) {
     const double y = mistake == overflow ? (std::exp(x) - std::exp(-x)) / (std::exp(x) + std::exp(-x)) : std::tanh(x);
@@ -72,6 +77,7 @@ static const Tried tried[] = {
     {"sigmoid's slope", "the slope of sigmoid", check<Wrongly<sigmoids>>},
     {"tanh twice", "tanh is taken twice", check<Wrongly<twice>>},
     {"overflow", "is NaN", check<Wrongly<overflow>>},
+    {"shared by all ops", "Two ops share", check<Wrongly<shared>>},
     {"hard-coded", "forward(", check<Wrongly<constant>>},
 };
 #endif

@@ -13,13 +13,17 @@ using MyDropout = Tensor(const Tensor& x, double p, bool training, const Generat
 static void check(MyDropout my_dropout) {
   const Tensor x = rand({60, 200}, Generator(7)) + 1, dy = randn(x.shape(), Generator(8));  // no number of x is 0
   for (const double p : {0.3, 0.8}) {
-    const Generator random(9);
+    const Generator random(9), unused(9);
     const Tensor leaf = Tensor(x.array()).requires_grad_(), still = my_dropout(x, p, false, random);
-    const Tensor got = my_dropout(leaf, p, true, random), again = my_dropout(x, p, true, random);
-    for (const Tensor& y : {still, got})
+    for (const Tensor& y : {still})
       expect(y.defined() && y.shape() == x.shape(), "my_dropout of random x [60, 200] has not the shape of x.");
     expect_not(still, x * (1 - p), "In evaluation you multiply by 1 - p: nothing happens there; training divides.");
     expect(close(still, x), "In evaluation, when training is false, nothing may happen: return x.");
+    expect(random.get_state() == unused.get_state(), "In evaluation you draw from `random`: not even that may happen.");
+    const Tensor through = my_dropout(Tensor(x.array()).requires_grad_(), p, false, random);
+    expect(through.requires_grad(), "In evaluation the gradient has to come through: return x itself.");
+    const Tensor got = my_dropout(leaf, p, true, random), again = my_dropout(x, p, true, random);
+    expect(got.defined() && got.shape() == x.shape(), "my_dropout of random x [60, 200] has not the shape of x.");
     expect_not(got, x, "In training nothing is dropped.");
     const Tensor kept = tensor(got != Tensor(0)), rows = mean(kept, {1}), columns = mean(kept, {0});
     const double dropped = 1 - mean(kept).item();
@@ -38,6 +42,13 @@ static void check(MyDropout my_dropout) {
     sum(got * dy).backward();
     expect_close("its gradient", leaf.grad(), kept / (1 - p) * dy);
     expect_close("my_dropout with p = 0", my_dropout(x, 0, true, random), x);
+    for (const Shape& shape : {Shape{4}, Shape{2, 3, 5}})
+      expect(my_dropout(ones(shape), p, true, random).shape() == shape,
+             "The mask has the shape of x, whatever that is.");
+    std::set<double> counts;
+    for (int i = 0; i < 4; ++i) counts.insert(sum(tensor(my_dropout(x, p, true, random) != Tensor(0))).item());
+    expect(counts.size() > 1,
+           "Each time you drop the same count: each number is dropped or kept by a draw of its own.");
   }
 }
 
@@ -49,11 +60,34 @@ Tensor my_dropout(const Tensor& x, double p, bool training, const Generator& ran
 }
 }  // namespace solution
 
-enum Mistake { always, late, unscaled, multiplied, share_kept, by_row, by_column, anew, constant };
+enum Mistake {
+  always,
+  late,
+  unscaled,
+  multiplied,
+  share_kept,
+  by_row,
+  by_column,
+  anew,
+  detached,
+  draws,
+  same_count,
+  matrices,
+  constant
+};
 template <Mistake mistake>
 static void with() {
   check([](const Tensor& x, double p, bool training, const Generator& random) {
     if (mistake == constant) return tensor({2, 0, 6, 0});
+    if (mistake == draws) bernoulli(p, {1}, random);
+    if (mistake == matrices && x.dim() != 2) return x.size(0) == 4 ? ones({1}) : x;
+    if (mistake == detached && !training) return x.detach();
+    if (mistake == same_count && training && p > 0) {
+      const std::vector<Index> order = random.randperm(x.numel());
+      Array kept = Array::zeros(x.shape());
+      for (Index i = 0; i < std::lround(double(x.numel()) * (1 - p)); ++i) kept.mutate()[order[i]] = 1 / (1 - p);
+      return x * Tensor(kept);
+    }
     if (!training && mistake != always) return mistake == late ? x * (1 - p) : x;
     const double keep = mistake == share_kept ? p : 1 - p;
     const Shape shape = mistake == by_row ? Shape{x.size(0), 1} : mistake == by_column ? Shape{x.size(1)} : x.shape();
@@ -71,6 +105,10 @@ static const Tried tried[] = {
     {"a draw for a row", "Whole rows", with<by_row>},
     {"a draw for a column", "the same columns", with<by_column>},
     {"begins anew", "A second call", with<anew>},
+    {"detached in evaluation", "has to come through", with<detached>},
+    {"draws in evaluation", "not even that", with<draws>},
+    {"the same count", "the same count", with<same_count>},
+    {"for matrices alone", "whatever that is", with<matrices>},
     {"hard-coded", "my_dropout of random x", with<constant>},
 };
 #endif
