@@ -3,7 +3,7 @@
 // hint: Collect the oldest first, which is easy by a function that calls itself, and reverse the list at the end.
 // hint: collect(i): return if i is in the list; collect each input of i; append i only after that.
 // why: A value is appended after all it was made of; read from the end, it comes before them: its gradient is complete.
-// why: It hands on each value once, so backward costs about as much as forward, however many ways lead through the graph.
+// why: It hands on each value once, so backward costs as much as forward, however many ways lead through the graph.
 // why: Engines that number values as they are computed need no search: the numbers, backwards, are such an order.
 #include "examples/exercises/answers/check.h"
 

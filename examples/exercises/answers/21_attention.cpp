@@ -9,14 +9,26 @@
 
 namespace of_check {
 using Attention = Tensor(const Tensor& q, const Tensor& k, const Tensor& v);
-enum Mistake { mask_late, over_queries, no_v, no_root, no_mask, inverted, only_future, zeros_in, turned, constant };
+enum Mistake {
+  mask_late,
+  over_queries,
+  no_v,
+  no_root,
+  no_mask,
+  inverted,
+  only_future,
+  zeros_in,
+  low,
+  turned,
+  constant
+};
 
 static Tensor wrongly(Mistake mistake, const Tensor& q, const Tensor& k, const Tensor& v) {
   const double inf = std::numeric_limits<double>::infinity();
   const Tensor scores = matmul(q, transpose(k, -2, -1)) / (mistake == no_root ? 1 : std::sqrt(q.size(-1)));
   Mask hidden = mistake == inverted ? causal_mask(q.size(-2)) : ~causal_mask(q.size(-2));
   if (mistake == only_future) hidden = hidden.transpose(0, 1);
-  const Tensor masked = masked_fill(scores, hidden, mistake == zeros_in ? 0 : -inf);
+  const Tensor masked = masked_fill(scores, hidden, mistake == zeros_in ? 0 : mistake == low ? -100 : -inf);
   const Tensor weights =
       softmax(mistake == no_mask || mistake == mask_late ? scores : masked, mistake == over_queries ? -2 : -1);
   if (mistake == constant) return tensor({{1, 2}, {3, 4}});
@@ -56,6 +68,11 @@ static void check(Attention my_attention) {
       expect_close(std::string("the gradient of ") + of, to(my_attention), to(motes));
     }
   }
+  const Tensor large = randn({6, 4}, Generator(3)) * 1000, k = randn({6, 4}, Generator(4));
+  const Tensor heard = my_attention(large, k, k);
+  if (!close(heard, attention(large, k, k, {.causal = true})))
+    expect_not(heard, wrongly(low, large, k, k),
+               "A score may be lower than the number by which you hide: only -inf hides always.");
 }
 
 #ifdef PROVE
@@ -82,6 +99,7 @@ static const Tried tried[] = {
     {"no mask", "sees the whole text", with<no_mask>},
     {"wrong way", "the wrong way round", with<inverted>},
     {"zeros", "A score of 0 hides nothing", with<zeros_in>},
+    {"-100", "only -inf hides", with<low>},
     {"hard-coded", "my_attention of random q", with<constant>},
 };
 #endif

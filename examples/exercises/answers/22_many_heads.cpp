@@ -9,7 +9,7 @@
 
 namespace of_check {
 using Heads4 = Tensor(const Tensor& x, const Tensor& Wq, const Tensor& Wk, const Tensor& Wv, const Tensor& Wo, Index H);
-enum Mistake { none, not_back, not_cut, neither, by_C, unscaled, unmixed, swapped, by_query };
+enum Mistake { none, not_back, not_cut, neither, by_C, unscaled, unmixed, swapped, by_query, detached };
 
 template <Mistake mistake>
 Tensor wrongly(const Tensor& x, const Tensor& Wq, const Tensor& Wk, const Tensor& Wv, const Tensor& Wo, Index H) {
@@ -18,7 +18,8 @@ Tensor wrongly(const Tensor& x, const Tensor& Wq, const Tensor& Wk, const Tensor
     return mistake == not_cut || mistake == neither ? reshape(y, {B, H, T, d})
                                                     : transpose(reshape(y, {B, T, H, d}), 1, 2);
   };
-  const Tensor q = cut(linear(x, Wq)), k = cut(linear(x, Wk)), v = cut(linear(x, Wv));
+  const Tensor q = cut(linear(x, mistake == detached ? Wq.detach() : Wq)), k = cut(linear(x, Wk)),
+               v = cut(linear(x, Wv));
   const double divisor = mistake == unscaled ? 1 : std::sqrt(static_cast<double>(mistake == by_C ? C : d));
   const Tensor scores = mistake == swapped ? matmul(k, transpose(q, 2, 3)) : matmul(q, transpose(k, 2, 3));
   const Tensor heard = matmul(softmax(scores / divisor, mistake == by_query ? -2 : -1), v);
@@ -50,6 +51,14 @@ static void check(Heads4 many_heads) {
     no(wrongly<by_query>, "softmax goes over the keys, the last axis, so that the weights of each query sum to 1.");
     expect_close("many_heads of random x " + printed(x.shape()) + " with " + printed(H) + " heads", got, want);
     expect_close("the gradient of x", gradient(yours, x, weights), gradient(motes, x, weights));
+    for (const Tensor* W : {&Wq, &Wk, &Wv, &Wo}) {
+      const auto by = [&, H = H](Heads4 f) {
+        const auto with = [&](const Tensor& t, const Tensor& old) { return &old == W ? t : old; };
+        return gradient([&](const Tensor& t) { return f(x, with(t, Wq), with(t, Wk), with(t, Wv), with(t, Wo), H); },
+                        *W, weights);
+      };
+      expect_close("the gradient of a matrix", by(many_heads), by(wrongly<none>));
+    }
     expect_by_hand(yours(Tensor(x.array()).requires_grad_()), {"attention"});
   }
 }
@@ -75,6 +84,7 @@ static const Tried tried[] = {
     {"without Wo", "Step 5 is missing", [] { check(wrongly<unmixed>); }},
     {"q and k swapped", "swapped", [] { check(wrongly<swapped>); }},
     {"softmax over queries", "goes over the keys", [] { check(wrongly<by_query>); }},
+    {"a matrix detached", "No gradient reaches", [] { check(wrongly<detached>); }},
     {"hard-coded", "random x",
      [] {
        check([](const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, Index) {

@@ -2,20 +2,20 @@
 
 // hint: velocity.resize(w.size()) makes zeros in the first step and changes nothing later. Then loop over all i.
 // hint: velocity[i] = momentum * velocity[i] + g[i] + weight_decay * w[i], and then w[i] -= lr * velocity[i].
-// why: Equal gradients add up to 1 + 0.9 + 0.81 + ... = 10 times one; those that change their sign nearly cancel.
+// why: Equal gradients add up to 1 + 0.9 + 0.81 + ... = 10 times one; those that change their sign halve.
 // why: lr stands outside of velocity: if a schedule lowers it, the next step is smaller at once, not ten steps later.
 // why: One number is kept for each weight; AdamW keeps two, as much as weights and gradients together.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
-enum Mistake { no_decay, beside, lr_inside, nesterov, forgets, uphill, averaged, constant };
+enum Mistake { no_decay, beside, lr_inside, nesterov, forgets, uphill, averaged, grows, constant };
 template <Mistake mistake>
 struct Wrongly {
   double lr = 0.1, momentum = 0.9, weight_decay = 0;
   std::vector<double> velocity;
 
   void step(std::vector<double>& w, const std::vector<double>& gradients) {
-    velocity.resize(w.size());
+    velocity.resize(mistake == grows ? velocity.size() + w.size() : w.size());
     for (std::size_t i = 0; i < w.size(); ++i) {
       const double pull = mistake == no_decay ? 0 : weight_decay * w[i];
       const double g = gradients[i] + (mistake == beside ? 0 : pull), kept = mistake == forgets ? 0 : velocity[i];
@@ -41,6 +41,8 @@ static Tensor walk(Index n, double weight_decay) {
     method.step(w, randn({n}, random).to_vector());
     all.insert(all.end(), w.begin(), w.end());
   }
+  expect(std::ssize(method.velocity) == n,
+         "velocity has " + printed(method.velocity.size()) + " numbers for " + printed(n) + " weights: one for each.");
   return Array({5, n}, all);
 }
 
@@ -65,7 +67,8 @@ static void check() {
       if (!close(wrong, want)) expect_not(got, wrong, sentence);
     };
     no(walk<Wrongly<uphill>>(n, decay), "The sign is wrong: the gradient points uphill, so w loses lr * velocity.");
-    no(walk<Wrongly<forgets>>(n, decay), "velocity starts at 0 again in each step: keep it, in the struct.");
+    no(walk<Wrongly<forgets>>(n, decay),
+       "velocity starts at 0 again in each step, or is not used: keep it, in the struct.");
     no(walk<Wrongly<no_decay>>(n, decay), "weight_decay has no effect: weight_decay * w is added to the gradient.");
     no(walk<Wrongly<beside>>(n, decay), "Weight decay goes around velocity: add weight_decay * w to g before that.");
     no(walk<Wrongly<lr_inside>>(n, decay), "lr went into velocity, so old gradients keep the lr of their own step.");
@@ -100,6 +103,7 @@ static const Tried tried[] = {
     {"lr inside", "lr went into", check<Wrongly<lr_inside>>},
     {"Nesterov", "Nesterov", check<Wrongly<nesterov>>},
     {"mean", "makes a mean", check<Wrongly<averaged>>},
+    {"grows", "one for each", check<Wrongly<grows>>},
     {"hard-coded", "row t", check<Wrongly<constant>>},
 };
 #endif

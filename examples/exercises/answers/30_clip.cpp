@@ -9,7 +9,7 @@
 
 namespace of_check {
 using Clip = double(std::vector<Array>& gradients, double longest);
-enum Mistake { none, apart, always, no_root, sum_of_norms, by_element, copies, returns_new };
+enum Mistake { none, apart, always, no_root, sum_of_norms, by_element, copies, returns_new, squared };
 
 template <Mistake mistake>
 double wrongly(std::vector<Array>& gradients, double longest) {
@@ -22,7 +22,7 @@ double wrongly(std::vector<Array>& gradients, double longest) {
     for (real& x : y)
       if (mistake == by_element)
         x = std::clamp(x, -longest, longest);
-      else if (length > longest || mistake == always)
+      else if ((mistake == squared ? length * length : length) > longest || mistake == always)
         x *= longest / length;
     if (mistake != copies) g = Array(g.shape(), y);
   }
@@ -37,7 +37,8 @@ static Tensor side_by_side(const std::vector<Array>& arrays) {
 
 static void check(Clip clip_together) {
   const Generator random(7);
-  for (const auto& [longest, size] : {std::pair{1.0, 3.0}, {2.5, 1.0}, {1000.0, 1.0}, {0.5, 0.1}, {1.0, 0.0}}) {
+  for (const auto& [longest, size] :
+       {std::pair{1.0, 3.0}, {2.5, 1.0}, {1000.0, 1.0}, {0.5, 0.1}, {5.0, 1.0}, {0.2, 0.1}, {1.0, 0.0}}) {
     const auto draw = [&, size = size](const Shape& shape) { return (randn(shape, random) * size).array(); };
     const std::vector<Array> before{draw({2, 2}), draw({2}), draw({1, 1, 3})};
     // All elements, and behind them what is returned.
@@ -56,6 +57,7 @@ static void check(Clip clip_together) {
       if (const Tensor y = of(mistake); !close(y, want)) expect_not(got, y, sentence);
     };
     no(wrongly<apart>, "Each array is measured by itself, which turns the step: one norm of all, and then one factor.");
+    no(wrongly<squared>, "You compare the sum of squares with longest: compare its root, the norm.");
     no(wrongly<always>, "Gradients that are short enough became longer: change them only if norm > longest.");
     no(wrongly<no_root>, "The root is missing: the norm is sqrt of the sum of all squares.");
     no(wrongly<sum_of_norms>, "You add up norms of arrays: add up the squares of all, and take one root in the end.");
@@ -86,6 +88,7 @@ static const Tried tried[] = {
     {"each by itself", "measured by itself", [] { check(wrongly<apart>); }},
     {"small ones scaled up", "became longer", [] { check(wrongly<always>); }},
     {"without root", "root is missing", [] { check(wrongly<no_root>); }},
+    {"squares compared", "compare its root", [] { check(wrongly<squared>); }},
     {"sum of norms", "add up norms", [] { check(wrongly<sum_of_norms>); }},
     {"by element", "cut off", [] { check(wrongly<by_element>); }},
     {"copies", "stay as they were", [] { check(wrongly<copies>); }},

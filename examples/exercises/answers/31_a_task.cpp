@@ -42,9 +42,10 @@ static void check() {
       const std::vector<Index> all = starts(batch, text, size, T);
       const auto [first, last] = std::minmax_element(all.begin(), all.end());
       const auto inside = [&, from = from, T = T](Index i) { return (i - from) % T != 0; };
-      expect(count == 1 || *first != *last, "All rows of a batch are one piece: draw a start for each row.");
       expect(*last != to - T, "One start too many: the target of its last place lies behind the end of its part.");
-      expect(*first >= from && *last < to - T, "The splits share ids: train has the first N * 9 / 10, no more.");
+      expect(*first >= from && *last < to - T,
+             "A piece reaches beyond its part: of T + 1 ids all are among train's, the first N * 9 / 10, or none is.");
+      expect(count == 1 || *first != *last, "All rows of a batch are one piece: draw a start for each row.");
       expect(count == 1 || T == 1 || std::any_of(all.begin(), all.end(), inside),
              "Pieces start at multiples of T only: they may overlap, and any start will do.");
       expect(*first == from && *last == from + count - 1, "A start is missing: N ids have N - T, 0 to N - T - 1.");
@@ -111,7 +112,7 @@ static const Tried tried[] = {
     {"one piece in all rows", "are one piece", check<Wrongly<one_row>>},
     {"one start too many", "too many", check<Wrongly<too_many>>},
     {"one start too few", "is missing", check<Wrongly<too_few>>},
-    {"splits share", "splits share", check<Wrongly<shared>>},
+    {"splits share", "beyond its part", check<Wrongly<shared>>},
     {"no overlap", "may overlap", check<Wrongly<apart>>},
     {"the same batch again", "same again", check<Wrongly<again>>},
     {"hard-coded", "both should be", check<Wrongly<constant>>},

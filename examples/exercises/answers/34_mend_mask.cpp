@@ -8,7 +8,7 @@
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
-enum Mistake { none, inverted, strict, filled, late, deaf, constant };
+enum Mistake { none, inverted, strict, filled, low, late, deaf, constant };
 static const std::map<Mistake, std::string> sentences = {
     {inverted, "The wrong way round: at each position your model listens to what comes later, and only to that."},
     {strict, "Your model no longer listens to the throw at its own position, which has been thrown, too."},
@@ -25,7 +25,7 @@ Tensor scores_of(const Model& m, const IntArray& ids, Mistake mistake) {
   const Tensor match = matmul(m.query(x), transpose(m.key(x), 1, 2)) / std::sqrt(double(x.size(2)));
   const Mask past = causal_mask(T), before = unsqueeze(at, 0) < unsqueeze(at, 1);
   Tensor weights = masked_softmax(match, mistake == inverted ? ~past : mistake == strict ? before : past);
-  if (mistake == filled) weights = softmax(where(past, match, 0));
+  if (mistake == filled || mistake == low) weights = softmax(where(past, match, mistake == low ? -100 : 0));
   if (mistake == late) weights = tril(softmax(match));
   if (mistake == deaf) weights = weights * 0;
   return m.scores(x + matmul(weights, m.value(x))) * double(mistake != constant);
@@ -67,6 +67,11 @@ void check(std::vector<double> (*train)(const Model&, const Batches&) = train_on
            "The model is right now, but a step no longer does what it did: nothing was wrong in train_on_dice().");
     expect_close("What the model says after 3 steps", model.forward(ids), scores_of(right, ids, none));
   }
+  const Model sure(5, 3, Generator(7));
+  sure.query.weight.set(sure.query.weight.value() * 1e4);
+  const IntArray five = randint(0, 6, {2, 5}, Generator(3));
+  if (const Tensor wrong = scores_of(sure, five, low); !close(wrong, scores_of(sure, five, none)))
+    expect_not(sure.forward(five), wrong, "A match may be lower than the number by which you hide: only -inf hides.");
 }
 
 #ifdef PROVE
@@ -106,6 +111,7 @@ static const Tried tried[] = {
     {"fills with 0", "is not hidden", [] { check<Wrongly<filled>>(); }},
     {"after softmax", "no longer sum to 1", [] { check<Wrongly<late>>(); }},
     {"no attention", "do not take it away", [] { check<Wrongly<deaf>>(); }},
+    {"-100", "only -inf hides", [] { check<Wrongly<low>>(); }},
     {"hard-coded", "an untrained model", [] { check<Wrongly<constant>>(); }},
 };
 #endif

@@ -8,7 +8,6 @@
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {
-using Rises = Tensor(GPT& model, const IntArray& ids, const IntArray& targets);
 enum Mistake { none, rows, interleaved, narrow, kept, negative, whole_loss };
 static const std::map<Mistake, std::string> sentences = {
     {rows, "You set rows of the weight to 0, but the heads' results meet its columns."},
@@ -44,25 +43,27 @@ static Tensor measured(const GPT& model, const IntArray& ids, const IntArray& ta
   return reshape(tensor(rises), {L, H});
 }
 
-static void check(Rises rises) {
+static void check(Tensor rises(GPT&, const IntArray& ids, const IntArray& targets)) {
   for (const Index L : {2, 1}) {
+    const Generator random(L);
     GPTConfig config = GPTConfig().resized(L, 3, 12);
     config.vocab_size = 5, config.block_size = 6;
-    const Generator random(L);
     const GPT model(config, random);
     for (const Parameter& p : parameters(model)) p.set(randn(p.shape(), random).array());
     const IntArray ids = randint(0, 5, {4, 6}, random), targets = randint(0, 5, {4, 6}, random);
     GPT other = model.clone();
     const Tensor got = rises(other, ids, targets);
-    for (const auto& [mistake, sentence] : sentences) expect_not(got, measured(model, ids, targets, mistake), sentence);
+    for (const auto& [mistake, wrong] : sentences) expect_not(got, measured(model, ids, targets, mistake), wrong);
     expect_close("The table of rises, of a random model,", got, measured(model, ids, targets, none));
-    expect_close("The loss of the model, afterwards,", other.loss(ids, targets), model.loss(ids, targets));
+    for (std::size_t i = 0; i < parameters(model).size(); ++i)
+      expect(close(parameters(other)[i], parameters(model)[i]),
+             "Afterwards the model is another one: put weights back.");
+    expect(other.training(), "Afterwards the model is in evaluation mode: put that back, too.");
   }
 }
 
 #ifdef PROVE
 namespace solution {
-/// How much the loss rises without each head: [layers, heads].
 Tensor rise_without_each(GPT& model, const IntArray& ids, const IntArray& targets) {
   const double with_all = model.loss(ids, targets).item();
   std::vector<std::vector<double>> rises;
@@ -85,8 +86,7 @@ Tensor rise_without_each(GPT& model, const IntArray& ids, const IntArray& target
 
 template <Mistake mistake>
 void wrongly() {
-  check(
-      [](GPT& model, const IntArray& ids, const IntArray& targets) { return measured(model, ids, targets, mistake); });
+  check([](GPT& m, const IntArray& ids, const IntArray& targets) { return measured(m, ids, targets, mistake); });
 }
 static const Tried tried[] = {
     {"solution", "", [] { check(solution::rise_without_each); }},
@@ -96,9 +96,24 @@ static const Tried tried[] = {
     {"not put back", "One head at a time", wrongly<kept>},
     {"wrong sign", "wrong way round", wrongly<negative>},
     {"not subtracted", "the loss without each head", wrongly<whole_loss>},
+    {"a weight left", "put weights back",
+     [] {
+       check([](GPT& model, const IntArray& ids, const IntArray& targets) {
+         const Tensor rises = measured(model, ids, targets, none);
+         model.transformer.h[0].attn.c_proj.weight.mutate()[0] = 0;
+         return rises;
+       });
+     }},
+    {"left in evaluation", "in evaluation mode",
+     [] {
+       check([](GPT& model, const IntArray& ids, const IntArray& targets) {
+         model.eval();
+         return measured(model, ids, targets, none);
+       });
+     }},
     {"hard-coded", "The table of rises",
      [] { check([](GPT&, const IntArray&, const IntArray&) {
-            return tensor({{2.1, 0.0}, {0.3, 0.1}});
+            return zeros({2, 3});
           }); }},
 };
 #endif

@@ -64,7 +64,7 @@ inline void expect_close(const std::string& what, const Tensor& got, const Tenso
     at.insert(at.begin(), rest % got.size(axis));
   std::ostringstream sentence;
   sentence.precision(10);
-  sentence << what << " of shape " << got.shape() << " has at {" << text_of(std::span<const Index>(at)) << "} "
+  sentence << what << " of shape " << got.shape() << " has at " << text_of(std::span<const Index>(at)) << " the number "
            << got.detach().to_vector()[i] << ", but it should be " << want.detach().to_vector()[i] << ".";
   expect(false, sentence.str());
 }
