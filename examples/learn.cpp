@@ -33,10 +33,9 @@ struct LearnOptions {
 };
 
 struct Exercise {
-  std::string name = {};                ///< "20_causal_mask"
-  std::string title = {}, effort = {};  ///< "20: the causal mask", "Difficulty 2 of 5, 10 minutes."
+  std::string name = {};                               ///< "20_causal_mask"
+  std::string title = {}, effort = {}, solution = {};  ///< "20: the causal mask", "Difficulty 2 of 5, 10 minutes."
   std::vector<std::string> hints = {}, why = {};
-  std::string solution = {};
 };
 
 std::string text_of_file(const std::string& path) { return mote::read_file(path, 1 << 20); }
@@ -48,14 +47,11 @@ std::vector<Exercise> read_exercises() {
     std::istringstream lines(text_of_file(kept + file)), answer(text_of_file(kept + "answers/" + file));
     std::getline(lines.ignore(3), e.title);
     std::getline(lines.ignore(3), e.effort);
-    bool inside = false;
-    for (std::string line; std::getline(answer, line);) {
+    for (std::string line; std::getline(answer, line) && line != "namespace solution {";) {
       if (line.starts_with("// hint: ")) e.hints.push_back(line.substr(9));
       if (line.starts_with("// why: ")) e.why.push_back(line.substr(8));
-      if (line == "}  // namespace solution") inside = false;
-      if (inside) e.solution += line + "\n";
-      if (line == "namespace solution {") inside = true;
     }
+    for (std::string line; std::getline(answer, line) && line != "}  // namespace solution";) e.solution += line + "\n";
   }
   return all;
 }
@@ -67,9 +63,9 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
-/// What a command prints. `code` becomes its exit code; above 127: a signal ended it.
+/// What a command prints, in English. `code` becomes its exit code; above 127: a signal ended it.
 std::string run(const std::string& command, int& code) {
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  FILE* pipe = popen(("export LC_ALL=C; (" + command + ") 2>&1").c_str(), "r");
   mote::check(pipe != nullptr, "cannot start a shell");
   std::string text;
   for (int c; (c = std::getc(pipe)) != EOF; text += static_cast<char>(c))
@@ -80,14 +76,15 @@ std::string run(const std::string& command, int& code) {
 }
 
 const std::string compiler = quoted(MOTE_COMPILER) + " -std=c++20 -pthread -O0 -Wall -Wno-unused -Werror=return-type " +
-                             "--param ggc-min-heapsize=2000000 " +  // GCC need not tidy up its memory
+                             "-Werror=unused-result --param ggc-min-heapsize=2000000 " +  // no tidying up of memory
                              "-D_GLIBCXX_ASSERTIONS -DMOTE_REAL_DOUBLE -I" + quoted(MOTE_SOURCE_DIR);
 
 /// Stands for the headers that every check includes, which are compiled once, and again for a newer library.
 std::string headers() {
   const std::string stand_in = work + "check.h", compiled = stand_in + ".gch";
-  const auto newer = [&](const std::string& file) { return fs::last_write_time(file) > fs::last_write_time(compiled); };
-  if (mote::file_exists(compiled) && !newer(MOTE_LIBRARY) && !newer(kept + "answers/check.h")) return stand_in;
+  const auto old = [&](const std::string& file) { return fs::last_write_time(file) < fs::last_write_time(compiled); };
+  if (mote::file_exists(compiled) && old(MOTE_LIBRARY) && old(kept + "exercise.h") && old(kept + "answers/check.h"))
+    return stand_in;
   std::cout << "Preparing, once, for some seconds ..." << std::endl;
   mote::make_folder(work);
   mote::write_file(stand_in, "#include \"examples/exercises/answers/check.h\"\n");
@@ -105,9 +102,13 @@ std::string first_error(const std::string& text) {
                     begin = text.rfind('\n', error) + 1;
   if (error == text.npos) return text;
   const std::size_t note = text.rfind('\n', text.find(" note: ", error)), more = text.find("\nIn file", error);
-  return (text.find("/answers/", begin) < error ? "Where the check calls what your file has to define as it was:\n"
-                                                : "") +
-         text.substr(begin, std::min({note, more, text.size(), begin + 1000}) - begin);
+  std::string said = text.substr(begin, std::min({note, more, text.size(), begin + 1000}) - begin);
+  if (text.find("/answers/", begin) < error)
+    said = "Where the check calls what your file has to define as it was (or is a } missing in yours?):\n" + said;
+  if (said.find("stray '@'") != said.npos) said += "\nThe product of matrices is matmul(a, b).";
+  if (said.find("function type>[int]'") != said.npos) said += "\nshape is a function: x.shape()[0], or x.size(0).";
+  if (said.find("dim' was not declared") != said.npos) said += "\nC++ names no arguments: sum(x, {-1}, true).";
+  return said;
 }
 
 struct Verdict {
@@ -146,6 +147,7 @@ struct Folder {
   Verdict check(const Exercise& e) const {
     const Verdict v = judge(e, file(e), "passed-" + std::to_string(std::random_device()()));
     if (v.solved) mote::make_folder(path + ".solved"), mote::write_file(mark(e), "");
+    if (!v.solved && mote::StopSignal::received() == 0) mote::remove_file(mark(e));
     return v;
   }
   /// The exercise as it was; what stood there is kept beside it. Returns where.
@@ -211,13 +213,10 @@ void watch(const std::vector<Exercise>& all, const Folder& folder, std::size_t a
     hints = exercise == at ? hints : 0, at = exercise;
     std::cout << "\033[2J\033[H";
     print_verdict(all[at], folder);
-    std::cout << "Saving checks it. Keys: n next, h hint, l list, c check all, x reset, s solution, q quit"
-              << std::endl;
+    std::cout << "Save to check. n next, h hint, l list, c check all, x reset, s solution, q quit" << std::endl;
   };
-  const auto saved = [&](const Exercise& e) {
-    std::error_code gone;  // while an editor puts a new file into the place of the old one
-    return fs::last_write_time(folder.file(e), gone);
-  };
+  std::error_code gone;  // while an editor replaces it
+  const auto saved = [&](const Exercise& e) { return fs::last_write_time(folder.file(e), gone); };
   std::vector<fs::file_time_type> times;
   for (const Exercise& e : all) times.push_back(saved(e));
   show(at);
@@ -226,7 +225,7 @@ void watch(const std::vector<Exercise>& all, const Folder& folder, std::size_t a
     if (key == 'h') std::cout << all[at].hints[std::min(hints++, all[at].hints.size() - 1)] << std::endl;
     if (key == 'l') print_list(all, folder);
     if (key == 's') std::cout << solution(all[at], folder) << std::flush;
-    if (key == 'x') std::cout << folder.reset(all[at]) << " is yours; the exercise is as it was" << std::endl;
+    if (key == 'x') folder.reset(all[at]);  // and by that saved
     for (std::size_t i = 0; key == 'c' && i < all.size() && mote::StopSignal::received() == 0; ++i)
       print_verdict(all[i], folder);
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -248,7 +247,9 @@ int prove(const std::vector<Exercise>& chosen) {
   for (const Exercise& e : chosen) {
     const Verdict all = judge(e, kept + e.name + ".cpp", "prove", " -DPROVE"), empty = judge(e, "/dev/null", "empty");
     std::cout << e.title << "\n" << all.text << "  empty: " << empty.text.substr(0, empty.text.find(':')) << std::endl;
-    good = good && all.solved && !empty.solved && e.hints.size() == 2 && e.why.size() == 3 && !e.solution.empty();
+    const bool whole = e.hints.size() == 2 && e.why.size() == 3 && !e.solution.empty();
+    std::cout << (whole ? "" : "  two hints, three sentences of why and a solution are not there\n");
+    good = good && all.solved && !empty.solved && whole;
   }
   return good ? 0 : 1;
 }
@@ -271,8 +272,7 @@ int learn(const LearnOptions& options, std::vector<std::string> words) {
     if (command == "reset") std::cout << folder.reset(e) << " is yours; the exercise is as it was\n";
     if (command == "check") good = print_verdict(e, folder) && good;
     if (command == "solution") std::cout << solution(e, folder), good = folder.solved(e) && good;
-    if (command == "hint")
-      for (const std::string& hint : e.hints) std::cout << hint << "\n";
+    if (command == "hint") std::cout << e.hints[0] << "\n" << e.hints[1] << "\n";
   }
   if (!command.empty()) return good ? 0 : 1;
   std::size_t first = 0;

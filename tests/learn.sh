@@ -42,6 +42,11 @@ sed 's/your_code_here();/throw Error("mine");/' <<<"$original" | try 1 "ends wit
 sed 's/your_code_here();/;/' <<<"$original" | try 1 "error: no return statement"
 sed 's/your_code_here();/return solution::slope(f, x);/' <<<"$original" | try 1 "error: .*solution"
 sed 's/your_code_here();/double helper(double); return helper(x);/' <<<"$original" | try 1 "undefined reference to .helper"
+sed 's/your_code_here();/return f(x) @ f(x);/' <<<"$original" | try 1 "is matmul\(a, b\)"
+sed 's/your_code_here();/return zeros({2, 3}).shape[0];/' <<<"$original" | try 1 "x.shape\(\)\[0\]"
+sed 's/your_code_here();/return sum(zeros({2, 3}), dim=0).item();/' <<<"$original" | try 1 "names no arguments"
+sed 's/your_code_here();/NoGrad(); return 0;/' <<<"$original" | try 1 "unused-result"
+sed '$d' <<<"$original" | try 1 "is a } missing in yours"
 expect 0 "^0 of" bash -c "'$learn' list | tail -1"
 
 echo "solved"
@@ -52,6 +57,9 @@ expect 1 "^02: " "$learn"
 expect 1 "^03: " "$learn" --from 3
 expect 2 "there is no exercise '41'" "$learn" --from 41
 mine=$(cat "$file")
+sed 's/your_code_here();/return 0;/' <<<"$original" | try 1 "."
+expect 0 "\[ \] 01: " "$learn" list
+try 0 "^Solved\." <<<"$mine"
 
 echo "reset keeps what one wrote"
 expect 0 "^exercises/01_slope.old is yours" "$learn" reset 1

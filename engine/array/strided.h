@@ -60,6 +60,7 @@ class Strided {
     return layout_;
   }
   const Shape& shape() const { return layout().shape(); }
+  Index size(int axis) const { return shape()[axis]; }
   int rank() const { return layout().rank(); }
   Index numel() const { return layout().numel(); }
   /// Distance in elements between neighbours along an axis; 0 where an axis repeats (expand).

@@ -15,35 +15,40 @@ namespace mote {
 [[noreturn]] void fail_no_gradient(const Node& node);
 
 // PyTorch's methods that are typed most. Here whatever makes a tensor is a function, as what a user adds is.
-#define MOTE_WRITE(name) __attribute__((unavailable("a function, not a method: write " #name "(x, ...)")))
-#define MOTE_FUNCTION(name) \
-  template <class... A>     \
-  MOTE_WRITE(name)          \
-  void name(A&&...) const;  \
-  template <class... A>     \
-  MOTE_WRITE(name)          \
+#define MOTE_WRITE(call) __attribute__((unavailable("a function, not a method: write " call)))
+#define MOTE_FUNCTION(name, ...)         \
+  template <class... A>                  \
+  MOTE_WRITE(#name "(" #__VA_ARGS__ ")") \
+  void name(A&&...) const;               \
+  template <class... A>                  \
+  MOTE_WRITE(#name "(" #__VA_ARGS__ ")") \
   void name(std::initializer_list<Index>, A&&...) const
 struct TorchMethods {
-  MOTE_FUNCTION(view);
-  MOTE_FUNCTION(reshape);
-  MOTE_FUNCTION(transpose);
-  MOTE_FUNCTION(permute);
-  MOTE_FUNCTION(sum);
-  MOTE_FUNCTION(mean);
-  MOTE_FUNCTION(max);
-  MOTE_FUNCTION(argmax);
-  MOTE_FUNCTION(matmul);
-  MOTE_FUNCTION(softmax);
-  MOTE_FUNCTION(masked_fill);
-  MOTE_FUNCTION(exp);
-  MOTE_FUNCTION(log);
-  MOTE_FUNCTION(pow);
-  MOTE_FUNCTION(sqrt);
-  MOTE_FUNCTION(unsqueeze);
-  MOTE_FUNCTION(squeeze);
-  MOTE_FUNCTION(expand);
-  MOTE_FUNCTION(var);
-  MOTE_FUNCTION(tril);
+  MOTE_FUNCTION(view, x, {6, 4});
+  MOTE_FUNCTION(reshape, x, {6, 4});
+  MOTE_FUNCTION(expand, x, {6, 4});
+  MOTE_FUNCTION(transpose, x, 0, 1);
+  MOTE_FUNCTION(permute, x, {1, 0});
+  MOTE_FUNCTION(unsqueeze, x, 0);
+  MOTE_FUNCTION(squeeze, x, 0);
+  MOTE_FUNCTION(split, x, size, axis);
+  MOTE_FUNCTION(sum, x, {-1});
+  MOTE_FUNCTION(mean, x, {-1});
+  MOTE_FUNCTION(max, x, {-1});
+  MOTE_FUNCTION(min, x, {-1});
+  MOTE_FUNCTION(argmax, x);
+  MOTE_FUNCTION(matmul, x, y);
+  MOTE_FUNCTION(softmax, x, -1);
+  MOTE_FUNCTION(log_softmax, x, -1);
+  MOTE_FUNCTION(masked_fill, x, mask, value);
+  MOTE_FUNCTION(pow, x, exponent);
+  MOTE_FUNCTION(exp, x);
+  MOTE_FUNCTION(log, x);
+  MOTE_FUNCTION(sqrt, x);
+  MOTE_FUNCTION(tanh, x);
+  MOTE_FUNCTION(relu, x);
+  MOTE_FUNCTION(sigmoid, x);
+  __attribute__((unavailable("write transpose(x, -2, -1)"))) static constexpr int T = 0;
   template <class I>
   __attribute__((unavailable("write select(x, axis, position), or slice(x, axis, start, end)"))) void operator[](
       I) const;

@@ -37,6 +37,12 @@ requires(std::is_same_v<A, IntArray> || std::is_same_v<A, Mask>) Tensor tensor(c
   return y;
 }
 
+/// A shape stands in braces.
+template <std::integral I, class... A>
+__attribute__((unavailable("write zeros({2, 3})"))) Tensor zeros(I, A&&...);
+template <std::integral I, class... A>
+__attribute__((unavailable("write ones({2, 3})"))) Tensor ones(I, A&&...);
+
 inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
 inline Tensor ones(const Shape& shape) { return Array::full(shape, 1); }
 inline Tensor full(const Shape& shape, double value) { return Array::full(shape, static_cast<real>(value)); }

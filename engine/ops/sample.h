@@ -24,6 +24,12 @@ Array filled(const Shape& shape, const Fill& fill) {
 }
 }  // namespace detail
 
+/// A shape stands in braces.
+template <std::integral I, class... A>
+__attribute__((unavailable("write rand({2, 3}, random)"))) Tensor rand(I, A&&...);
+template <std::integral I, class... A>
+__attribute__((unavailable("write randn({2, 3}, random)"))) Tensor randn(I, A&&...);
+
 /// Uniform values in [0, 1).
 inline Tensor rand(const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.uniform(out); });
