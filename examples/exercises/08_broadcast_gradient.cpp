@@ -15,6 +15,7 @@
 //
 // sum(x, {0}) sums over the first axis and removes it; sum(x, {axis}, true) keeps it, with an extent of 1. x.dim() is
 // the number of axes of a tensor, shape.rank() that of a shape, shape[i] an extent. You may assume that shape fits.
+// Use ops of tensors and not loops over numbers: gradients have to find their way through your result, too.
 Tensor reduced(const Tensor& g, const Shape& shape) {
   your_code_here();  // replace this line
 }

@@ -15,6 +15,7 @@
 //
 // mean(x, {axis}, true) keeps the axis with an extent of 1, so that it broadcasts against x. There is var(x, {axis},
 // correction, true), too. As in PyTorch its correction is 1 unless you say 0: it then divides by N - 1, not by N.
+// Use ops of tensors and not loops over numbers: gradients have to find their way through your result.
 Tensor standardize(const Tensor& x) {
   your_code_here();  // replace this line
 }

@@ -3,7 +3,8 @@
 #include "examples/exercises/exercise.h"
 
 // A network computes with numbers, but an id is only a name: token 4 is not twice token 2. So an id among K becomes a
-// row of K zeros with a single 1, in the column of that id: "one-hot". ids [N] become a table [N, K], a row for each.
+// row of K zeros with a single 1, in the column of that id: "one-hot". ids [N] become a table [N, K], a row for each;
+// N, which is ids.numel(), may be 0.
 //
 //   one_hot(ints({2, 0}), 4)  is   0 0 1 0
 //                                  1 0 0 0

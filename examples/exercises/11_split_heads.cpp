@@ -13,8 +13,8 @@
 //            5 6               7 8
 //
 // You may use: x.size(axis); reshape(x, {...}), which leaves all numbers in the order in which they are read, row by
-// row, and draws new borders between them; transpose(x, axis, axis), which swaps two axes. (mote's own split_heads does
-// what you write here.)
+// row, and draws new borders between them; transpose(x, axis, axis), which swaps two axes: gradients find their way
+// through them. (mote's own split_heads does what you write here.)
 Tensor into_heads(const Tensor& x, Index H) {
   your_code_here();  // replace this line
 }

@@ -13,7 +13,8 @@
 // number that is subtracted from all of a row changes no share. So first make the largest number of each row 0.
 //
 // You may use: exp(x); max(x, {axis}, keepdim) and sum(x, {axis}, keepdim), where keepdim = true leaves the axis as one
-// of extent 1, so that the result broadcasts against x; - and /. Axis -1 is the last. Not softmax() or its relatives.
+// of extent 1, so that the result broadcasts against x; - and /. Axis -1 is the last. Not softmax() or its relatives,
+// nor loops over numbers: gradients have to find their way through your result.
 Tensor my_softmax(const Tensor& x) {
   your_code_here();  // replace this line
 }

@@ -11,7 +11,7 @@
 //                              0    0    0
 //
 // You may use: causal_mask is what you write here; masked_fill(x, mask, value), where the mask is true; arange(n),
-// unsqueeze(x, axis), and comparisons such as a > b, which broadcast and give a Mask.
+// unsqueeze(x, axis), -INFINITY, and comparisons such as a > b, which broadcast and give a Mask.
 Tensor causal(const Tensor& scores) {
   your_code_here();  // replace this line
 }

@@ -6,7 +6,7 @@
 // weights settle. In between the rate falls like the cosine, in half a wave. Steps count from 0:
 //
 //   step < warmup:     highest * (step + 1) / (warmup + 1)         never 0, which would waste a step
-//   up to total:       p = (step - warmup) / (total - warmup)      the part of the fall that is done, 0 to 1
+//   below total:       p = (step - warmup) / (total - warmup)      the part of the fall that is done, 0 to 1
 //                      least + (1 + cos(pi p)) / 2 * (highest - least)
 //   from total on:     least
 //

@@ -13,7 +13,7 @@
 // Returns the norm as it was before: whoever trains wants to see it.
 //
 // You may use: sum(a).item() is the sum of an Array's elements as a number; Arrays have + - * / among each other and
-// with numbers. mote's clip_grad_norm is what you write here.
+// with numbers. mote's clip_grad_norm is what you write here, but for 1e-6 that it adds to the norm, as PyTorch's.
 double clip_together(std::vector<Array>& gradients, double longest) {
   your_code_here();  // replace this line
 }

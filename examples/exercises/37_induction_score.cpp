@@ -15,7 +15,7 @@
 //                                   t = 4: 8 stood at 1, take weights[4, 2]
 //
 // If every row looks at 0 ... t alike, these are 1/3, 1/4 and 1/5, and the score is their mean, 0.2611.
-// You may use: loops, ids.numel(), ids.at({t}), and weights.array().at({row, column}).
+// Add up in double. You may use: loops, ids.numel(), ids.at({t}), and weights.array().at({row, column}).
 double induction_of(const Tensor& weights, const IntArray& ids) {
   your_code_here();  // replace this line
 }

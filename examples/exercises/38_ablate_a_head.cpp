@@ -12,7 +12,7 @@
 // For each head, measure the loss without it, less the loss with all: tensor({{2.1, 0.0}, {0.3, 0.1}}) would mean that
 // the model cannot do without head 0 of layer 0. Afterwards the model has to be what it was.
 //
-// You may use: h in model.transformer, the list of blocks; of a block, attn.n_head and attn.c_proj.weight, a Parameter
+// You may use: h of model.transformer, the list of blocks; of a block, attn.n_head and attn.c_proj.weight, a Parameter
 // with shape(), value(), an Array that you can keep, and set(array); model.loss(ids, targets).item(). Write elements of
 // an Array w by w.mutate()[row * C + column], or multiply by a Tensor of ones and zeros and take its array().
 

@@ -41,13 +41,17 @@ static void check(IsSlope is_slope) {
   expect(is_slope([](double x) { return x * x * x / 10; }, 0, 0),
          "You reject the slope 0 of x * x * x / 10 at 0: measured it is nearly 0, so at least 1e-6 has to be allowed.");
   expect(!is_slope([](double x) { return x / 1000; }, 1, 0), "You accept the slope 0 of x / 1000, which is 0.001.");
-  for (const double claimed : {2.00001, 1.99999})
+  for (const double claimed : {2.000003, 1.999997})
     expect(!is_slope([](double x) { return x * x; }, 1, claimed),
-           "You accept 2 +- 0.00001 for 2: 1e-6 of it may differ.");
+           "You accept 2 +- 0.000003 for 2: 1e-6 of it may differ.");
+  for (const double claimed : {2.000001, 1.999999})
+    expect(is_slope([](double x) { return x * x; }, 1, claimed),
+           "You reject 2 +- 0.000001 for 2: 1e-6 of it may differ.");
   expect(is_slope([](double x) { return std::exp(x); }, 1, std::exp(1)), "You reject e for exp at 1: is your h 1e-5?");
   expect(!is_slope([](double x) { return x * x; }, 3, std::nan("")),
          "You accept NaN: every comparison with it is false. Ask whether the difference is small, not whether it is "
          "large.");
+  expect(!is_slope([](double) { return std::nan(""); }, 3, 6), "You accept 6 where f is NaN, and has no slope.");
   for (const double infinite : {INFINITY, -INFINITY})
     expect(!is_slope([](double x) { return x * x; }, 3, infinite),
            "You accept an infinite slope: what is allowed is infinite then, and inf <= inf, but not inf < inf.");
@@ -71,7 +75,10 @@ enum Mistake {
   other_no_abs,
   absolute,
   relative,
+  too_much,
+  too_little,
   nan_passes,
+  no_f_passes,
   infinite_passes,
   constant
 };
@@ -79,12 +86,14 @@ template <Mistake mistake>
 static bool wrongly(const Function& f, double x, double claimed) {
   const double h = 1e-5, measured = (f(x + h) - f(x - h)) / (2 * h), difference = claimed - measured;
   const double large = std::max(std::abs(claimed), std::abs(measured));
-  const double allowed = 1e-6 * (mistake == absolute ? 1 : mistake == relative ? large : std::max(1.0, large));
+  const double share = mistake == too_much ? 3e-6 : mistake == too_little ? 1e-7 : 1e-6;
+  const double allowed = share * (mistake == absolute ? 1 : mistake == relative ? large : std::max(1.0, large));
   if (mistake == always || mistake == constant) return mistake == always || claimed == 6;
   if (mistake == by_sign) return (claimed > 0) == (measured > 0);
   if (mistake == by_size) return std::abs(std::abs(claimed) - std::abs(measured)) < allowed;
   if (mistake == no_abs || mistake == other_no_abs) return (mistake == no_abs ? difference : -difference) < allowed;
   if (mistake == infinite_passes && std::isinf(claimed)) return std::abs(difference) <= allowed;
+  if (mistake == no_f_passes && std::isnan(measured)) return true;
   return mistake == nan_passes ? !(std::abs(difference) > allowed) : std::abs(difference) < allowed;
 }
 static const Tried tried[] = {
@@ -97,6 +106,9 @@ static const Tried tried[] = {
     {"absolute tolerance", "that is right: ", [] { check(wrongly<absolute>); }},
     {"relative tolerance", "You reject the slope 0", [] { check(wrongly<relative>); }},
     {"infinite passes", "an infinite slope", [] { check(wrongly<infinite_passes>); }},
+    {"3e-6 allowed", "You accept 2 +-", [] { check(wrongly<too_much>); }},
+    {"1e-7 allowed", "You reject 2 +-", [] { check(wrongly<too_little>); }},
+    {"NaN of f passes", "where f is NaN", [] { check(wrongly<no_f_passes>); }},
     {"NaN passes", "You accept NaN", [] { check(wrongly<nan_passes>); }},
     {"hard-coded", "You reject a right claim, the slope", [] { check(wrongly<constant>); }},
 };

@@ -26,6 +26,7 @@ static void check(MySoftmax my_softmax) {
     expect_not(my_softmax(x), wrongly(mistake, x), sentence);
   };
   const Tensor square = randn({4, 4}, Generator(7)), cube = randn({2, 3, 5}, Generator(8));
+  expect_not(my_softmax(square), exp(square), "That is e^x alone: divide it by its sum, so that each row sums to 1.");
   expect_no(no_sum, square, "These are the powers alone: divide them by their sum, so that each row sums to 1.");
   expect_no(one_sum, square, "You divide by the sum of everything: each row should sum to 1 by itself.");
   expect_no(first_axis, square, "Your columns sum to 1, not your rows: the last axis is -1.");
@@ -65,6 +66,7 @@ static const Tried tried[] = {
     {"solution", "", [] { check(solution::my_softmax); }},
     {"overflows", "e^3000 is inf", with<no_max>},
     {"one maximum", "each row needs the maximum", with<one_max>},
+    {"e^x", "That is e^x alone", [] { check([](const Tensor& x) { return exp(x); }); }},
     {"no sum", "powers alone", with<no_sum>},
     {"one sum", "the sum of everything", with<one_sum>},
     {"first axis", "Your columns sum to 1", with<first_axis>},

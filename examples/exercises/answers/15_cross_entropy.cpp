@@ -3,7 +3,7 @@
 // hint: Compute for all rows at once, each of shape [N, 1]: m, the log of the sum, and the logit at the target.
 // hint: With keepdim: m = max(logits, {-1}, true), then mean(m + log(sum(exp(logits - m), {-1}, true)) - gather(...)).
 // why: The loss of a uniform guess is log K: a new model that begins far above it is sure of wrong things.
-// why: Its gradient by the logits is p, less 1 at the target: never more than 1, and large where it was sure and wrong.
+// why: Its gradient by a row is p, less 1 at the target, over N: at most 1 / N, where it was sure and wrong.
 // why: As a mean it does not depend on how many places a batch has, and neither does a good learning rate.
 #include "examples/exercises/answers/check.h"
 

@@ -39,7 +39,9 @@ static void check(LayerNormOf my_layer_norm) {
     expect_no(no_eps, "1e-5 is missing: a row of equal numbers would become 0 / 0.");
     expect_no(no_mean, "The mean is not taken away: without that it is the RMSNorm.");
     expect_no(swapped, "w and b are swapped: w multiplies, b is added.");
+    expect_not(got, layer_norm(x), "w and b are missing: what is normed is multiplied by w, and b is added.");
     expect_not(got, layer_norm(x, w), "b is missing.");
+    if (shape[-1] > 1) expect_not(got, layer_norm(x) + b, "w is missing: it multiplies what is normed.");
     expect_close("my_layer_norm of random x " + printed(shape), got, layer_norm(x, w, b));
     expect_by_hand(my_layer_norm(Tensor(x.array()).requires_grad_(), w, b), {"layer_norm", "rms_norm"});
     for (const char of : {'x', 'w', 'b'}) {
@@ -78,6 +80,12 @@ static const Tried tried[] = {
     {"eps outside", "outside of the root", with<eps_outside>},
     {"eps forgotten", "1e-5 is missing", with<no_eps>},
     {"mean stays", "it is the RMSNorm", with<no_mean>},
+    {"neither", "w and b are missing",
+     [] { check([](const Tensor& x, const Tensor&, const Tensor&) { return layer_norm(x); }); }},
+    {"without b", "missing.",
+     [] { check([](const Tensor& x, const Tensor& w, const Tensor&) { return layer_norm(x, w); }); }},
+    {"without w", "w is missing",
+     [] { check([](const Tensor& x, const Tensor&, const Tensor& b) { return layer_norm(x) + b; }); }},
     {"swapped", "w and b are swapped", with<swapped>},
     {"hard-coded", "my_layer_norm of random x", with<constant>},
 };

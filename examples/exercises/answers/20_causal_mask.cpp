@@ -29,6 +29,8 @@ static void check(Causal causal) {
       expect_not(got, fill(scores, -1, 0, -inf), "The wrong way round: your rows see the future and not the past.");
       expect_not(got, fill(scores, 1, -1, -inf), "A token has to see itself, but your mask hides the diagonal, too.");
       expect_not(got, fill(scores, 1, 1, -inf), "Shifted by one: every row sees one token of the future.");
+      const double low = got.dim() == 2 ? got.array().at({0, -1}) : 0;
+      expect(low > -50 || std::isinf(low), printed(low) + " hides only what is not lower still: minus infinity does.");
       expect_not(got, fill(scores, 1, 0, 0), "0 hides nothing: exp(0) is 1, so softmax gives it weight. -inf does.");
     }
     expect_close("causal of random scores " + printed(scores.shape()), got, want);
@@ -55,6 +57,7 @@ static const Tried tried[] = {
     {"wrong way", "wrong way round", [] { check([](const Tensor& x) { return fill(x, -1, 0, -inf); }); }},
     {"hides itself", "see itself", [] { check([](const Tensor& x) { return fill(x, 1, -1, -inf); }); }},
     {"sees too far", "Shifted by one", [] { check([](const Tensor& x) { return fill(x, 1, 1, -inf); }); }},
+    {"-1e9", "what is not lower", [] { check([](const Tensor& x) { return fill(x, 1, 0, -1e9); }); }},
     {"fills with 0", "0 hides nothing", [] { check([](const Tensor& x) { return fill(x, 1, 0, 0); }); }},
     {"hard-coded", "random scores",
      [] { check([](const Tensor&) {

@@ -17,6 +17,7 @@ enum Mistake {
   no_mask,
   inverted,
   only_future,
+  by_T,
   zeros_in,
   low,
   turned,
@@ -25,7 +26,8 @@ enum Mistake {
 
 static Tensor wrongly(Mistake mistake, const Tensor& q, const Tensor& k, const Tensor& v) {
   const double inf = std::numeric_limits<double>::infinity();
-  const Tensor scores = matmul(q, transpose(k, -2, -1)) / (mistake == no_root ? 1 : std::sqrt(q.size(-1)));
+  const Tensor scores =
+      matmul(q, transpose(k, -2, -1)) / (mistake == no_root ? 1 : std::sqrt(q.size(mistake == by_T ? -2 : -1)));
   Mask hidden = mistake == inverted ? causal_mask(q.size(-2)) : ~causal_mask(q.size(-2));
   if (mistake == only_future) hidden = hidden.transpose(0, 1);
   const Tensor masked = masked_fill(scores, hidden, mistake == zeros_in ? 0 : mistake == low ? -100 : -inf);
@@ -51,6 +53,7 @@ static void check(Attention my_attention) {
     expect_no(no_v, "These are the weights: the mean of the values by them, weights times v, is missing.");
     expect_no(turned, "Your weights are transposed before v: row i of the weights makes row i of y.");
     expect_no(no_root, "The scores are not divided by sqrt(d).");
+    expect_no(by_T, "You divide by sqrt(T): what is summed in a score are the d numbers of a row, the last axis.");
     expect_no(no_mask, "Every token sees the whole text, the future, too: the mask is missing.");
     for (const Mistake mistake : {inverted, only_future})
       expect_no(mistake, "The mask is the wrong way round: -inf belongs to what comes after a token, ~causal_mask.");
@@ -96,6 +99,7 @@ static const Tried tried[] = {
     {"v forgotten", "These are the weights", with<no_v>},
     {"weights transposed", "are transposed before v", with<turned>},
     {"no root", "not divided by sqrt(d)", with<no_root>},
+    {"sqrt(T)", "divide by sqrt(T)", with<by_T>},
     {"no mask", "sees the whole text", with<no_mask>},
     {"wrong way", "the wrong way round", with<inverted>},
     {"zeros", "A score of 0 hides nothing", with<zeros_in>},

@@ -2,7 +2,7 @@
 
 // hint: reshape can cut the last axis, [B, T, C] to [B, T, H, d]; only then transpose(..., 1, 2) brings H before T.
 // hint: Back the same way, in reverse: reshape(transpose(heard, 1, 2), {B, T, C}), where heard is [B, H, T, d].
-// why: The matrices are those of one wide head, so H heads cost the same; but each has weights of its own to look by.
+// why: The matrices are those of one wide head, so only softmax costs more, H times; but each has its own way to look.
 // why: A reshape alone never moves a number: cutting [B, T, C] into [B, H, T, d] by it would mix up the tokens.
 // why: Wo is the only place where heads meet: without it, number i of the result would come from a single head.
 #include "examples/exercises/answers/check.h"

@@ -11,21 +11,25 @@ using Scores = Tensor(const Tensor& q, const Tensor& k, const Tensor& w, const T
 Scores one_by_one;  // the loops in the learner's file
 
 namespace of_check {
-enum Mistake { none, transposed, by_query, at_scores, weightless, twice, constant };
+enum Mistake { none, transposed, by_query, at_scores, weightless, twice, biasless, crossed, constant };
 static const std::map<Mistake, std::string> sentences = {
     {transposed, "Transposed: row i and column j of the result belong to query i and key j."},
     {by_query, "The bias belongs to the keys, along the last axis, but yours is added along the queries."},
     {at_scores, "w belongs to the columns c, before they are summed: the scores have a column for each key instead."},
     {weightless, "w is missing: each column c counts w[c] times."},
+    {biasless, "bias is missing: each key j has one, which is added to all of its scores."},
+    {crossed, "k is not transposed: matmul takes rows of its first and columns of its second argument."},
     {twice, "q and k are both multiplied by w, so that it counts twice."},
 };
 
 /// The scores, or what comes of a mistake, from all products side by side: [B, Tq, Tk, C].
 static Tensor from_products(const Tensor& q, const Tensor& k, const Tensor& w, const Tensor& bias, Mistake mistake) {
+  if (mistake == crossed) return matmul(q * w, k) + bias;
   const Tensor products = unsqueeze(q, 2) * unsqueeze(k, 1);
   if (mistake == at_scores) return sum(products, {-1}) * w + bias;
   const Tensor y = sum(products * (mistake == weightless ? w * 0 + 1 : mistake == twice ? w * w : w), {-1});
   if (mistake == transposed) return transpose(y + bias, 1, 2);
+  if (mistake == biasless) return y;
   return y + (mistake == by_query ? unsqueeze(bias, 1) : bias);
 }
 
@@ -79,6 +83,8 @@ static const Tried tried[] = {
     {"bias of queries", "along the queries", wrongly<by_query>},
     {"w at the scores", "before they are summed", wrongly<at_scores>},
     {"without w", "w is missing", wrongly<weightless>},
+    {"without bias", "bias is missing", wrongly<biasless>},
+    {"k as it is", "not transposed", wrongly<crossed>},
     {"w twice", "it counts twice", wrongly<twice>},
     {"hard-coded", "The score of random", wrongly<constant>},
 };
