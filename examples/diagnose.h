@@ -229,11 +229,13 @@ inline double floor_of(const IntArray& ids, const IntArray& targets) {
 }  // namespace diagnosis
 
 /// A line for each thing that is measured, "ok" or "LOOK" before it. Trains on the batch for up to 1000 steps; then the
-/// model is as it was, but for the state of an optimizer that `step` has. Targets of -1 do not count.
+/// model is as it was, but for the state of an optimizer that `step` has. Targets of -1 or -100 do not count.
 inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, const mote::IntArray& targets) {
   using namespace diagnosis;
   Report report;
-  const auto loss = [&] { return cross_entropy(patient.logits(ids), targets, {.ignore_index = -1}); };
+  const std::vector<Index> all = targets.to_vector();
+  const Index ignored = all.empty() ? -1 : std::min<Index>(-1, std::ranges::min(all));  // or PyTorch's -100
+  const auto loss = [&] { return cross_entropy(patient.logits(ids), targets, {.ignore_index = ignored}); };
   const auto evaluated = [&] {
     const InferenceMode inference(patient.model);
     return static_cast<double>(loss().item());
@@ -260,7 +262,11 @@ inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, c
     loss().backward();
     optimizer.step();
   };
-  look_at_steps(report, before, step);
+  try {
+    look_at_steps(report, before, step);
+  } catch (const std::exception& e) {
+    return report.say(false, "a step of the training ends with an error", e.what()), report.text;
+  }
   look_at_mask(report, patient, ids);
   before.put_back();
   optimizer.set_state(fresh);

@@ -58,7 +58,7 @@ const std::map<std::string, std::size_t> budgets{
     {"models", 1325},
     {"models/tutorials", 705},     // with a type for a mask that blocks
     {"train", 7865},               // 7700 and runs side by side
-    {"examples", 4560},            // 3960, learn (300) and diagnose (280)
+    {"examples", 4567},            // 3960, learn (300) and diagnose (287)
     {"examples/exercises", 1300},  // with the header of what they may use
     {"examples/exercises/answers", 4150},  // 4000 and the mistakes that outsiders found to pass
     {"examples/bench", 955},

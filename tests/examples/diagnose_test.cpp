@@ -69,6 +69,16 @@ TEST_CASE("diagnose: what is frozen need not change, and what draws goes on as i
   CHECK(drawn.stream.get_state() == before);
 }
 
+TEST_CASE("diagnose: PyTorch's -100 does not count either, and an error of the training's own is a line") {
+  GPT model = gpt();
+  Rows rows(1);
+  std::fill_n(rows.targets.mutate(), 3, -100);
+  CHECK(found(of(model), rows) == "");
+  Patient patient = of(model);
+  patient.step = [](const IntArray&, const IntArray&) { throw Error("its own"); };
+  only(found(patient), "a step of the training ends with an error: its own");
+}
+
 TEST_CASE("diagnose: a layer that visit() does not list") {
   struct Forgetful : Layer<Forgetful> {
     Embedding wte{vocab, 16, Generator(1)};
