@@ -6,6 +6,7 @@
 // why: LayerNorm also takes the mean away and adds a bias; networks learn as well without, and it costs less.
 // why: From the list of names come training, saving, cloning, counting: so the list is the one thing not to forget.
 #include "examples/exercises/answers/check.h"
+#include "nn/check_fields.h"
 
 namespace of_check {
 template <class Norm>
@@ -19,6 +20,7 @@ static void check() {
     expect(listed[0].name == "weight", "visit() lists " + listed[0].name + ", but its name should be weight.");
     expect(listed.size() == 1, "visit() lists more than weight: RMSNorm has no other parameter.");
     expect_close("weight, as the constructor makes it,", layer.weight, ones({n}));
+    check_fields([&] { layer(x); });  // an error if visit() forgets what forward() uses
     const Tensor got = layer(x), scale = sqrt(mean(x * x, {-1}, true) + 1e-5);
     expect_not(got, layer_norm(x), "The mean is taken away: that is LayerNorm. RMSNorm only divides.");
     expect_not(got, x / sqrt(mean(x * x, {-1}, true)), "1e-5 is missing: without it a row of zeros becomes NaN.");
@@ -56,7 +58,7 @@ struct MyRMSNorm : Layer<MyRMSNorm> {
 };
 }  // namespace solution
 
-enum Mistake { unlisted, centred, unscaled, by_column, total, no_eps, axis_1, detached, more, constant };
+enum Mistake { unlisted, centred, unscaled, by_column, total, no_eps, axis_1, detached, more, forgotten, constant };
 template <Mistake mistake>
 struct Wrongly : Layer<Wrongly<mistake>> {
   Parameter weight, bias;
@@ -68,6 +70,7 @@ struct Wrongly : Layer<Wrongly<mistake>> {
     if (mistake == total) return x / sqrt(sum(x * x, {-1}, true) + 1e-5) * weight;
     if (mistake == no_eps) return x / sqrt(mean(x * x, {-1}, true)) * weight;
     if (mistake == detached) return x / sqrt(mean(x * x, {-1}, true) + 1e-5).detach() * weight;
+    if (mistake == forgotten) return x / sqrt(mean(x * x, {-1}, true) + 1e-5) * weight + bias;
     if (mistake == constant) return ones(x.shape()) * weight;
     return x / sqrt(mean(x * x, {mistake == by_column ? 0 : mistake == axis_1 ? 1 : -1}, true) + 1e-5) * weight;
   }
@@ -87,6 +90,7 @@ static const Tried tried[] = {
     {"axis 1", "Axis 1", check<Wrongly<axis_1>>},
     {"detached", "the gradient of x", check<Wrongly<detached>>},
     {"a bias", "lists more than weight", check<Wrongly<more>>},
+    {"a bias that is not listed", "visit()", check<Wrongly<forgotten>>},
     {"hard-coded", "MyRMSNorm of random x", check<Wrongly<constant>>},
 };
 #endif
