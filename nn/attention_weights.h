@@ -37,11 +37,11 @@ class AttentionWeights : private Observer {
   bool wants(const char* value) const override {
     return std::string_view(value) == "weights" || std::string_view(value) == "dropped_weights";
   }
-  void value_shown(const Op&, const char* value, const Array& x) override {
+  void value_shown(const char* value, const Tensor& x) override {
     if (std::string_view(value) == "weights")
-      maps_.push_back({current_layer(), x, x});
+      maps_.push_back({current_layer(), x.array(), x.array()});
     else if (!maps_.empty())  // shown right after its weights
-      maps_.back().dropped = x;
+      maps_.back().dropped = x.array();
   }
   std::vector<AttentionMap> maps_;
 };

@@ -6,16 +6,6 @@
 
 namespace mote {
 
-/// [B, T, count * width] -> [B, count, T, width]: head h takes columns from h * width on. A view: nothing is copied.
-inline Tensor split_heads(const Tensor& x, Index count) {
-  return transpose(reshape(x, {x.size(0), x.size(1), count, x.size(2) / count}), 1, 2);
-}
-
-/// [B, count, T, width] -> [B, T, count * width]: undoes split_heads(). The result of attention() is not copied.
-inline Tensor join_heads(const Tensor& x) {
-  return reshape(transpose(x, 1, 2), {x.size(0), x.size(2), x.size(1) * x.size(3)});
-}
-
 /// The number of heads of keys and values: n_kv_head, or `heads` if that is 0. Errors, in the name of `who`: a width or
 /// heads below 1, a width that heads do not divide, heads that n_kv_head does not divide, a block_size below 0, a mask
 /// in the options (it belongs to a call), and those of the options.

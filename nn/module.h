@@ -155,7 +155,11 @@ class Layer : public Module, public detail::WrongCalls<Derived> {
   decltype(auto) operator()(Arguments&&... arguments) const {
     require_kept();
     const detail::OpenLayer here(*this);
-    return static_cast<const Derived*>(this)->forward(std::forward<Arguments>(arguments)...);
+    const Derived& layer = static_cast<const Derived&>(*this);
+    if constexpr (std::is_same_v<decltype(layer.forward(std::forward<Arguments>(arguments)...)), Tensor>)
+      return here.result(layer.forward(std::forward<Arguments>(arguments)...));
+    else
+      return layer.forward(std::forward<Arguments>(arguments)...);
   }
 
   /// An independent copy: equal values in cells of its own, tied parameters still tied; only random streams are shared.

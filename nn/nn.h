@@ -16,6 +16,7 @@
 #include "nn/multi_head_attention.h"
 #include "nn/norm.h"
 #include "nn/position.h"
+#include "nn/reach.h"
 #include "nn/self_attention.h"
 #include "nn/sequential.h"
 #include "nn/state_dict.h"

@@ -26,11 +26,8 @@ namespace mote {
 struct TorchMethods {
   MOTE_FUNCTION(view, x, {6, 4});
   MOTE_FUNCTION(reshape, x, {6, 4});
-  MOTE_FUNCTION(expand, x, {6, 4});
   MOTE_FUNCTION(transpose, x, 0, 1);
-  MOTE_FUNCTION(permute, x, {1, 0});
   MOTE_FUNCTION(unsqueeze, x, 0);
-  MOTE_FUNCTION(squeeze, x, 0);
   MOTE_FUNCTION(split, x, size, axis);
   MOTE_FUNCTION(sum, x, {-1});
   MOTE_FUNCTION(mean, x, {-1});

@@ -31,7 +31,10 @@ class Watch {
   virtual void infinity_on_purpose() = 0;
   /// Whether somebody wants the op's internal value of that name; if so, show it.
   virtual bool wants(const char* value) const = 0;
-  virtual void show(const Op&, const char* value, const Array& x) = 0;
+  virtual void show(const char* value, const Tensor& x) = 0;
+  /// Whether somebody wants to change that value, or "", the result of the innermost layer; and what it becomes.
+  virtual bool changes(const char* value) const = 0;
+  virtual Tensor changed(const char* value, const Tensor& x) = 0;
   /// `node` is null if nothing is recorded.
   virtual void op_recorded(const Op&, const Array& result, Index kept_bytes, Node* node) = 0;
   virtual void op_closed(const Op&) noexcept = 0;

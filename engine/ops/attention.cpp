@@ -5,6 +5,7 @@
 #include <array>
 
 #include "engine/ops/attention_pass.h"
+#include "engine/ops/attention_plain.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/kv_cache.h"
 
@@ -210,13 +211,11 @@ Array forward(Op& op, AttentionPass& p, const Shape& result, real* saved) {
   const auto elements = [](Array& x) { return x.defined() ? x.mutate() : nullptr; };
   attention_forward(p, view_to_fill(y, 0, p.value_width), saved, elements(weights), elements(dropped));
   report_work(op, p, shape);
-  if (weights.defined()) watch->show(op, "weights", weights);
-  if (dropped.defined()) watch->show(op, "dropped_weights", dropped);
-  if (watch && watch->wants("heads")) {  // what enters a layer's output projection: all heads' results side by side
-    const Shape joined = result.with(-1, y.shape()[2]);
-    watch->show(op, "heads", y.reshape(p.joined || joined.rank() == 2 ? joined : joined.without(-3)));
-  }
-  return in_form(p, y, p.heads, p.value_width, result);
+  if (weights.defined()) watch->show("weights", weights);
+  if (dropped.defined()) watch->show("dropped_weights", dropped);
+  const Array out = in_form(p, y, p.heads, p.value_width, result);
+  if (watch && watch->wants("heads")) watch->show("heads", p.joined ? joined_heads(out, p.heads) : out);
+  return out;
 }
 
 /// What a cache does not go together with.
@@ -228,6 +227,25 @@ void require_cacheable(const Inputs& in, const AttentionOptions& o, const KeyVal
   check(cache.window() == o.window, "the cache is for a window of ", cache.window(), ", not ", o.window);
   check(in.q.shape()[2] == in.k.shape()[2], "with a cache q ", in.q.shape(), " and k ", in.k.shape(),
         " must have the same length");
+}
+
+/// Whether an observer changes values inside: then the formula runs.
+bool reached() {
+  const Watch* const watch = watching();
+  const auto changes = [&](const char* value) { return watch->changes(value); };
+  return watch && (changes("scores") || changes("weights") || changes("dropped_weights") || changes("heads"));
+}
+/// For q [..., H, Tq, d], k and v.
+Tensor by_formula(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
+                  const Generator* random, KeyValueCache* cache) {
+  options.require("attention");
+  const Generator& draws = random ? *random : Generator();
+  if (!cache) return plain_attention(q, k, v, options, draws);
+  require_cacheable({.q = q.array(), .k = k.array()}, options, *cache);
+  KeyValueCache next = cache->appended(k.array(), v.array());
+  const Tensor y = plain_attention(q, next.keys(), next.values(), options, draws);
+  *cache = std::move(next);
+  return y;
 }
 
 Tensor attend(Op& op, Inputs in, const AttentionOptions& options, const Generator* random, KeyValueCache* cache) {
@@ -264,11 +282,15 @@ Tensor attend(Op& op, Inputs in, const AttentionOptions& options, const Generato
 }  // namespace
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
+  if (reached()) [[unlikely]]
+    return by_formula(q, k, v, options, nullptr, nullptr);
   Op op("attention", q, k, v);
   return attend(op, inputs_with_axis(q, k, v), options, nullptr, nullptr);
 }
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
                  const Generator& random, KeyValueCache* cache) {
+  if (reached()) [[unlikely]]
+    return by_formula(q, k, v, options, &random, cache);
   Op op("attention", q, k, v);
   check(!cache || (q.dim() == 4 && k.dim() == 4), "with a cache q ", q.shape(), " and k ", k.shape(),
         " must be [B, H, t, d]");
@@ -276,11 +298,20 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 }
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& options,
                  const Generator& random, KeyValueCache* cache) {
+  if (reached()) [[unlikely]] {
+    const Tensor queries = split_heads(q, heads.queries), keys = split_heads(k, heads.keys);
+    return join_heads(by_formula(queries, keys, split_heads(v, heads.keys), options, &random, cache));
+  }
   Op op("attention", q, k, v);
   return attend(op, inputs_joined(q, k, v, heads), options, &random, cache);
 }
 Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random,
                  KeyValueCache* cache) {
+  if (reached()) [[unlikely]] {
+    const std::vector<Tensor> parts =
+        split(split_heads(qkv, heads.queries + 2 * heads.keys), {heads.queries, heads.keys, heads.keys}, 1);
+    return join_heads(by_formula(parts[0], parts[1], parts[2], options, &random, cache));
+  }
   Op op("attention", qkv);
   return attend(op, inputs_packed(qkv, heads), options, &random, cache);
 }

@@ -12,6 +12,12 @@
 
 namespace mote {
 
+/// x, or what an observer that reaches inside makes of this value (Observer::changes).
+inline Tensor offered(const char* value, const Tensor& x) {
+  Watch* const watch = watching();
+  return watch ? watch->changed(value, x) : x;
+}
+
 /// softmax(q k^T * scale) v, where a query attends only to the keys that the mask keeps: q [..., Tq, d], k [..., Tk,
 /// d], v [..., Tk, dv] -> [..., Tq, dv]; scale is usually 1 / sqrt(d). Without a mask all may attend to all.
 inline Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask, real scale) {
@@ -29,12 +35,13 @@ inline Tensor plain_weights(const Tensor& q, const Tensor& k, const AttentionOpt
     const Tensor distances = abs(unsqueeze(arange(first, end), 1) - arange(end));
     scores = scores - unsqueeze(unsqueeze(o.alibi, 1), 1) * distances;
   }
+  scores = offered("scores", scores);
   Mask mask = o.mask;
   if (o.causal.value_or(false)) {
     const Mask past = causal_mask(queries, keys, o.window);
     mask = mask.defined() ? mask & past : past;
   }
-  return mask.defined() ? masked_softmax(scores, mask) : softmax(scores);
+  return offered("weights", mask.defined() ? masked_softmax(scores, mask) : softmax(scores));
 }
 
 /// k or v [..., Hkv, T, d] with each of its heads repeated for all heads of queries that share it: [..., H, T, d].
@@ -49,8 +56,8 @@ inline Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                               const Generator& random = Generator()) {
   const Index heads = q.dim() < 3 ? 1 : q.size(-3);
   const Tensor weights = plain_weights(q, repeat_heads(k, heads), o);
-  const Tensor kept = dropout(weights, o.dropout.value_or(0), random);
-  return matmul(kept, repeat_heads(v, heads));
+  const Tensor kept = offered("dropped_weights", dropout(weights, o.dropout.value_or(0), random));
+  return offered("heads", matmul(kept, repeat_heads(v, heads)));
 }
 
 }  // namespace mote

@@ -229,4 +229,14 @@ inline Tensor triu(const Tensor& x, Index diagonal = 0) {
   return detail::triangle(op, x, false, diagonal);
 }
 
+/// [B, T, count * width] -> [B, count, T, width]: head h takes columns from h * width on. A view: nothing is copied.
+inline Tensor split_heads(const Tensor& x, Index count) {
+  return transpose(reshape(x, {x.size(0), x.size(1), count, x.size(2) / count}), 1, 2);
+}
+
+/// [B, count, T, width] -> [B, T, count * width]: undoes split_heads(). The result of attention() is not copied.
+inline Tensor join_heads(const Tensor& x) {
+  return reshape(transpose(x, 1, 2), {x.size(0), x.size(2), x.size(1) * x.size(3)});
+}
+
 }  // namespace mote

@@ -36,10 +36,21 @@ class Watchers final : public Watch {
   bool wants(const char* value) const override {
     return any([&](const Observer& o) { return o.wants(value); });
   }
-  void show(const Op& op, const char* value, const Array& x) override {
+  void show(const char* value, const Tensor& x) override {
     notify([&](Observer& o) {
-      if (o.wants(value)) o.value_shown(op, value, x);
+      if (o.wants(value)) o.value_shown(value, x);
     });
+  }
+  bool changes(const char* value) const override {
+    return any([&](const Observer& o) { return o.changes(value); });
+  }
+  Tensor changed(const char* value, const Tensor& x) override {
+    Tensor y = x;
+    notify([&](Observer& o) {
+      if (o.changes(value)) y = o.changed(value, y);
+    });
+    show(value, y);
+    return y;
   }
   void op_recorded(const Op& op, const Array& result, Index kept_bytes, Node* node) override {
     const Statement& stated = stated_.back();

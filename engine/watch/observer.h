@@ -71,7 +71,12 @@ class Observer {
 
   /// Whether to show an op's internal value of that name, such as attention's "weights". It may cost time and memory.
   virtual bool wants(const char* /*value*/) const { return false; }
-  virtual void value_shown(const Op&, const char* /*value*/, const Array&) {}
+  virtual void value_shown(const char* /*value*/, const Tensor&) {}
+  /// Whether to change a value on its way: "" is the result of the innermost layer, which is about to return; inside
+  /// attention there are "scores" before masks, "weights", "dropped_weights" and "heads", [..., H, Tq, dv]. If somebody
+  /// wants one of these, attention runs as its formula, plain_attention(): the same bits, in ops that gradients pass.
+  virtual bool changes(const char* /*value*/) const { return false; }
+  virtual Tensor changed(const char* /*value*/, const Tensor& x) { return x; }
   /// Whether Recorded::layer is needed, which takes long to find.
   virtual bool wants_layers() const { return true; }
 

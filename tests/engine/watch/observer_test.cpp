@@ -29,8 +29,8 @@ struct Diary : Observer {
   }
   void rule_closed(const Node& node) noexcept override { lines.push_back(std::string("done ") + node.op); }
   bool wants(const char* value) const override { return wanted == value; }
-  void value_shown(const Op& op, const char* value, const Array& x) override {
-    lines.push_back(std::string(op.name()) + " shows " + value + " " + text_of(x.shape()));
+  void value_shown(const char* value, const Tensor& x) override {
+    lines.push_back(std::string(thread_context.op) + " shows " + value + " " + text_of(x.shape()));
   }
   static std::string path_of(const LayerScope& scope) { return scope.path(scope); }
 };
@@ -55,7 +55,7 @@ TEST_CASE("observer: values are handed out only when asked for, to those who ask
   const Tensor x = random_array({2}, 1);
   const auto shy = [&] {
     Op op("shy", x);
-    if (op.watch() && op.watch()->wants("inside")) op.watch()->show(op, "inside", Array::zeros({7}));
+    if (op.watch() && op.watch()->wants("inside")) op.watch()->show("inside", Array::zeros({7}));
     return op.record(copy_of(x.array()), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
   };
   Diary one("inside"), other("outside");

@@ -18,9 +18,9 @@ class SeenWeights : private Observer {
 
  private:
   bool wants(const char*) const override { return true; }
-  void value_shown(const Op&, const char* value, const Array& x) override {
-    if (std::string_view(value) == "weights") maps_.push_back({x, x});
-    if (std::string_view(value) == "dropped_weights") maps_.back().dropped = x;
+  void value_shown(const char* value, const Tensor& x) override {
+    if (std::string_view(value) == "weights") maps_.push_back({x.array(), x.array()});
+    if (std::string_view(value) == "dropped_weights") maps_.back().dropped = x.array();
   }
   std::vector<Map> maps_;
 };

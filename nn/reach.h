@@ -1,0 +1,109 @@
+// Scopes that reach inside a model while it runs: Record reads values on their way, Ablate, Patch and Fix change them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/watch/observer.h"
+#include "nn/module.h"
+
+namespace mote {
+
+/// Values inside a model, by the name of the layer that they belong to: "transformer.h.1" is the result of that block,
+/// and after the layer's name may stand
+///
+///     scores | weights | dropped_weights | heads    values inside its attention; "weights" [B, H, Tq, Tk], and "heads"
+///                                                   [B, H, T, d] is what each head gives to the output projection
+///     0, or 0 2 ...                                 only these heads of that value
+///     at 3, or at 3 4 ...                           only these positions, on the last axis but one; -1 is the last
+///
+/// and * in a name stands for anything: "*.attn heads 0 at -1". The model itself is "".
+class Places {
+ public:
+  /// Errors: a text that is not of this form; a name that no layer of `model` has, with the nearest that there are.
+  Places(const Module& model, const std::string& text);
+
+  const std::string& text() const { return text_; }
+  /// Whether that value of the innermost layer is among them.
+  bool include(const char* value) const;
+  /// The name of the innermost layer, with the value's behind it: "transformer.h.1.attn weights".
+  std::string name(const char* value) const;
+  /// x where it is not among them, `with` where it is, broadcast to x. Errors: heads or positions that x does not have.
+  Tensor put(const Tensor& x, const Tensor& with) const;
+
+ private:
+  std::string text_, value_;
+  std::map<const void*, std::string> layers_;
+  std::vector<Index> heads_, positions_;  // none: all
+};
+
+/// During its lifetime, keeps the values at these places, as this thread computes them:
+///
+///     const Record seen(model, {"*.mlp", "*.attn weights"});
+///     model(ids);
+///     seen["transformer.h.0.mlp"]; seen["transformer.h.0.attn weights"];
+///
+/// They are what the rest of the model gets, after all changes. With gradients they are Tensors of the graph:
+/// retain_grad() before backward() shows what flows through them; under NoGrad recording costs less. Changes no bit.
+/// Errors: those of Places; at its end, if nothing else has failed: a place whose value was never computed.
+class Record {
+ public:
+  [[nodiscard]] Record(const Module& model, const std::vector<std::string>& places);
+  ~Record() noexcept(false);
+  /// The value as it was computed last. Errors: none has this name; the nearest are listed.
+  const Tensor& operator[](const std::string& name) const;
+  /// All, by name.
+  const std::map<std::string, Tensor>& values() const { return watcher_.values; }
+
+ private:
+  struct Watcher : Observer {
+    std::vector<Places> places;
+    std::vector<bool> used;
+    std::map<std::string, Tensor> values;
+    bool wants(const char* value) const override;
+    bool changes(const char* value) const override;  // nothing, but then attention offers Tensors
+    void value_shown(const char* value, const Tensor& x) override;
+    void watch() { Observer::watch(); }
+  } watcher_;
+  const int failing_;
+};
+
+/// During its lifetime, puts what `change` makes of the values at these places into their place, for this thread.
+/// Gradients flow through what it computes. Scopes nest: the inner one is asked first, and the next sees its result.
+/// Errors: those of Places; at its end, if nothing else has failed: it was never used.
+class Change {
+ public:
+  [[nodiscard]] Change(const Module& model, const std::string& places, std::function<Tensor(const Tensor&)> change);
+  ~Change() noexcept(false);
+
+ private:
+  struct Watcher : Observer {
+    Watcher(Places p, std::function<Tensor(const Tensor&)> f) : places(std::move(p)), change(std::move(f)) { watch(); }
+    Places places;
+    std::function<Tensor(const Tensor&)> change;
+    bool used = false;
+    bool changes(const char* value) const override { return places.include(value); }
+    Tensor changed(const char* value, const Tensor& x) override;
+  } watcher_;
+  const int failing_;
+};
+
+/// Takes values out: they become 0, or `instead`: a mean over other inputs, or what another input leads to.
+struct Ablate : Change {
+  [[nodiscard]] Ablate(const Module& model, const std::string& places, const Tensor& instead = 0.0)
+      : Change(model, places, [instead](const Tensor&) { return instead; }) {}
+};
+/// Puts in the value that another run has had there: Patch(model, "*.h.1 at 3", seen["transformer.h.1"]).
+struct Patch : Change {
+  [[nodiscard]] Patch(const Module& model, const std::string& places, const Tensor& value)
+      : Change(model, places, [value](const Tensor&) { return value; }) {}
+};
+/// Gives attention a pattern: Fix(model, "*.attn weights 0", pattern [T, T]).
+struct Fix : Change {
+  [[nodiscard]] Fix(const Module& model, const std::string& places, const Tensor& pattern)
+      : Change(model, places, [pattern](const Tensor&) { return pattern; }) {}
+};
+
+}  // namespace mote

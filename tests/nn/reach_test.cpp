@@ -1,0 +1,218 @@
+// Record, Ablate, Patch and Fix: what is put in comes out, gradients flow through it, nothing stays behind, and a
+// scope that reaches nothing says so.
+#include "nn/reach.h"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "engine/engine.h"
+#include "models/gpt.h"
+#include "nn/nn.h"
+#include "tests/tools.h"
+
+namespace mote::test::reach_test {
+
+const IntArray ids = ints({{1, 4, 2, 0, 3, 1}, {2, 2, 5, 1, 0, 4}});
+const std::vector<std::string> everything{"*", "*.attn scores", "*.attn weights", "*.attn dropped_weights",
+                                          "*.attn heads"};
+
+GPT gpt(Index kv_heads = 0) {
+  GPTConfig config{.block_size = 8, .vocab_size = 6, .n_layer = 2, .n_head = 2, .n_embd = 8};
+  config.block.projections.n_kv_head = kv_heads;
+  return GPT(config, Generator(1));
+}
+
+/// All gradients after a backward pass of some loss of y.
+std::vector<Array> gradients(const GPT& model, const Tensor& y) {
+  zero_grad(model);
+  sum(y * y).backward();
+  std::vector<Array> all;
+  for (const Parameter& p : parameters(model)) all.push_back(p.grad());
+  return all;
+}
+
+template <class F>
+std::string error_of(const F& f) {
+  try {
+    f();
+    return "";
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
+
+TEST_CASE("reach: to record everything changes no bit, neither of results nor of gradients") {
+  for (const Index kv_heads : {0, 1}) {
+    const GPT model = gpt(kv_heads);
+    const Tensor plain = model(ids);
+    const std::vector<Array> slopes = gradients(model, plain);
+    const Record seen(model, everything);
+    const Tensor y = model(ids);
+    CHECK(same_bits(y.array(), plain.array()));
+    CHECK(seen["transformer.h.1.attn weights"].shape() == Shape{2, 2, 6, 6});
+    CHECK(seen["transformer.h.1.attn heads"].shape() == Shape{2, 2, 6, 4});
+    CHECK(same_bits(seen["lm_head"].array(), y.array()));
+    const std::vector<Array> same = gradients(model, y);
+    for (std::size_t i = 0; i < same.size(); ++i)
+      if (kv_heads == 0)
+        CHECK(same_bits(same[i], slopes[i]));
+      else  // those of shared heads are summed in another order: see attention()
+        CHECK(max(abs(Tensor(same[i]) - slopes[i])).item() < 1e-5);
+  }
+}
+
+TEST_CASE("reach: what the same run has had changes no bit, wherever it is put in") {
+  const GPT model = gpt();
+  const Tensor plain = model(ids);
+  std::map<std::string, Tensor> values;
+  {
+    const Record seen(model, everything);
+    model(ids);
+    values = seen.values();
+  }
+  CHECK(values.size() > 20);
+  for (const auto& [name, value] : values) {
+    CAPTURE(name);
+    const Patch patch(model, name, value.detach());
+    CHECK(same_bits(model(ids).array(), plain.array()));
+  }
+}
+
+TEST_CASE("reach: all heads taken out is attention taken out, but for the projection's bias") {
+  const GPT model = gpt();
+  const Tensor bias = model.transformer.h[1].attn.c_proj.bias;
+  const auto without = [&](const std::string& places, const Tensor& instead) {
+    const Ablate ablate(model, places, instead);
+    return model(ids).array();
+  };
+  const Array y = without("*.1.attn heads", 0.0);
+  CHECK(same_bits(y, without("*.1.attn", bias)));
+  CHECK(same_bits(y, without("*.1.attn heads 0 1", 0.0)));
+  CHECK(same_bits(y, without("*.1.attn weights", 0.0)));
+  CHECK(!same_bits(y, model(ids).array()));
+  CHECK(!same_bits(y, without("*.1.attn heads 0", 0.0)));
+}
+
+TEST_CASE("reach: only the chosen heads and positions change, and what another input had is put there") {
+  const GPT model = gpt();
+  const IntArray others = ints({{0, 0, 5, 2, 3, 3}, {1, 3, 3, 0, 2, 2}});
+  Tensor heads, block;
+  {
+    const Record seen(model, {"*.h.0.attn heads", "*.h.0"});
+    model(others);
+    heads = seen["transformer.h.0.attn heads"], block = seen["transformer.h.0"];
+  }
+  const Record seen(model, {"*.h.0.attn heads"});
+  model(ids);
+  const Tensor was = seen["transformer.h.0.attn heads"];
+  const Patch patch(model, "*.h.0.attn heads 1 at 2 -1", heads);
+  model(ids);
+  const Array now = seen["transformer.h.0.attn heads"].array();
+  for (Index h = 0; h < 2; ++h)
+    for (Index t = 0; t < 6; ++t)
+      for (Index b = 0; b < 2; ++b)
+        CHECK(now.at({b, h, t, 0}) == (h == 1 && (t == 2 || t == 5) ? heads : was).array().at({b, h, t, 0}));
+  const Patch whole(model, "transformer.h.0", block);  // from here on everything is as with the other input
+  const Tensor rest = model(ids);
+  CHECK(same_bits(rest.array(), model(others).array()));
+}
+
+TEST_CASE("reach: gradients flow through what is put in") {
+  const GPT model = gpt();
+  const auto f = [&](const std::vector<Tensor>& x) {
+    const Patch patch(model, "*.h.0 at 1 2", x[0]);
+    const Change times(model, "*.h.1.attn heads 1", [&](const Tensor& heads) { return heads * x[1]; });
+    return model(ids);
+  };
+  const GradcheckResult result = gradcheck(f, {random_array({2, 6, 8}, 2), random_array({2, 2, 6, 4}, 3)});
+  CHECK_MESSAGE(result.ok, result.text);
+}
+
+TEST_CASE("reach: a fixed pattern is what attention does, and what AttentionWeights shows") {
+  const GPT model = gpt();
+  const Tensor pattern = eye(6);
+  const AttentionWeights seen;
+  const Fix fix(model, "*.h.0.attn weights 1", pattern);
+  model(ids);
+  REQUIRE(seen.maps().size() == 2);
+  CHECK(same_bits(seen.maps()[0].weights.select(1, 1).select(0, 0), pattern.array()));
+  CHECK(!same_bits(seen.maps()[0].weights.select(1, 0).select(0, 0), pattern.array()));
+}
+
+TEST_CASE("reach: with a cache the same bits as in the whole pass") {
+  GPT model = gpt();
+  model.eval();
+  const NoGrad no_grad;
+  const Ablate ablate(model, "*.attn heads 0");
+  const Array whole = model(ids).array();
+  GPTCache cache = model.cache();
+  for (Index t = 0; t < 6; ++t) {
+    const Array row = model(ids.slice(1, t, t + 1), Mask(), &cache).array();
+    CHECK(same_bits(row, copy_of(whole.slice(1, t, t + 1))));
+  }
+}
+
+TEST_CASE("reach: layers of one's own, the model itself, and attention over something else") {
+  struct Mine : Layer<Mine> {
+    Linear up;
+    MultiHeadAttention cross;
+    explicit Mine(const Generator& r) : up(4, 4, r), cross(4, 2, r) {}
+    Tensor forward(const Tensor& x, const Tensor& y) const { return cross(up(x), y, y); }
+    void visit(Visitor& v) override { v("up", up), v("cross", cross); }
+  };
+  const Mine model(Generator(1));
+  const Tensor x = randn({1, 3, 4}, Generator(2)), y = randn({1, 5, 4}, Generator(3));
+  const Array plain = model(x, y).array();
+  const Record seen(model, {"", "cross heads", "up"});
+  CHECK(same_bits(model(x, y).array(), plain));
+  CHECK(same_bits(seen[""].array(), plain));
+  CHECK(seen["cross heads"].shape() == Shape{1, 2, 3, 2});
+  const Ablate ablate(model, "", 7.0);
+  CHECK(same_bits(model(x, y).array(), full({1, 3, 4}, 7).array()));
+}
+
+TEST_CASE("reach: nothing stays behind, after an error neither, and other threads do not notice") {
+  const GPT model = gpt();
+  const Array plain = model(ids).array();
+  try {
+    const Ablate ablate(model, "*.mlp");
+    std::thread([&] { CHECK(same_bits(model(ids).array(), plain)); }).join();
+    CHECK(!same_bits(model(ids).array(), plain));
+    throw Error("mine");
+  } catch (const Error& e) {
+    CHECK(std::string(e.what()) == "mine");
+  }
+  CHECK(same_bits(model(ids).array(), plain));
+}
+
+TEST_CASE("reach: names that nothing has, and scopes that reach nothing, say so") {
+  const GPT model = gpt();
+  const auto message = [&](const std::string& places) { return error_of([&] { const Ablate a(model, places); }); };
+  CHECK(message("transformer.h.1.atn") ==
+        "places: no layer is named 'transformer.h.1.atn'; the nearest are transformer.h.1.attn, transformer.h.1.mlp, "
+        "transformer.h.0.attn");
+  CHECK(message("*.attn heats 0").find("'*.attn heats 0' should be a layer's name") != std::string::npos);
+  CHECK(message("*.attn heads 0 at").find("should be a layer's name") != std::string::npos);
+  CHECK(message("*.mlp") == "Change: '*.mlp' was never computed during the scope, so nothing was changed");
+  CHECK(message("*.mlp heads").find("'*.mlp heads' was never computed") != std::string::npos);
+  CHECK(error_of([&] {
+          const Ablate a(model, "*.mlp heads");
+          model(ids);
+        }).find("'*.mlp heads' was never computed") != std::string::npos);
+  CHECK(error_of([&] {
+          const Record r(model, {"*.mlp", "*.mlp weights"});
+          model(ids);
+        }) == "Record: '*.mlp weights' was never computed during the scope");
+  for (const char* places : {"*.attn heads 2", "*.attn heads at 6"})
+    CHECK(error_of([&] {
+            const Ablate a(model, places);
+            model(ids);
+          }).find(": there are only ") != std::string::npos);
+  const Record seen(model, {"*"});
+  model(ids);
+  CHECK(error_of([&] { seen["transformer.h.1.mpl"]; }).find("the nearest are transformer.h.1.mlp") !=
+        std::string::npos);
+}
+
+}  // namespace mote::test::reach_test
