@@ -12,7 +12,7 @@ namespace {
 struct Diary : Observer {
   std::vector<std::string> lines;
   std::string wanted;
-  explicit Diary(std::string value = "") : wanted(std::move(value)) { watch(); }
+  explicit Diary(std::string value = "nothing") : wanted(std::move(value)) { watch(); }
   void layer_opened(const LayerScope& scope) override { lines.push_back("layer " + path_of(scope)); }
   void layer_closed(const LayerScope&) noexcept override { lines.push_back("end"); }
   void op_opened(const Op& op) override { lines.push_back(std::string("open ") + op.name()); }
