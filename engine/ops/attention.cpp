@@ -241,7 +241,9 @@ Tensor by_formula(const Tensor& q, const Tensor& k, const Tensor& v, const Atten
   options.require("attention");
   const Generator& draws = random ? *random : Generator();
   if (!cache) return plain_attention(q, k, v, options, draws);
-  require_cacheable({.q = q.array(), .k = k.array()}, options, *cache);
+  Inputs in;
+  in.q = q.array(), in.k = k.array();
+  require_cacheable(in, options, *cache);
   KeyValueCache next = cache->appended(k.array(), v.array());
   const Tensor y = plain_attention(q, next.keys(), next.values(), options, draws);
   *cache = std::move(next);

@@ -72,9 +72,9 @@ TEST_CASE("reach: what the same run has had changes no bit, wherever it is put i
     values = seen.values();
   }
   CHECK(values.size() > 20);
-  for (const auto& [name, value] : values) {
-    CAPTURE(name);
-    const Patch patch(model, name, value.detach());
+  for (const auto& value : values) {
+    CAPTURE(value.first);
+    const Patch patch(model, value.first, value.second.detach());
     CHECK(same_bits(model(ids).array(), plain.array()));
   }
 }
