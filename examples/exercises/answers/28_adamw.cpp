@@ -79,7 +79,7 @@ void check() {
 namespace solution {
 struct MyAdamW : Optimizer {
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-  explicit MyAdamW(Groups groups, double lr = 1e-3, double weight_decay = 0.01)
+  explicit MyAdamW(std::vector<ParameterGroup> groups, double lr = 1e-3, double weight_decay = 0.01)
       : Optimizer("MyAdamW", std::move(groups), lr, weight_decay, {"mean", "square"}) {}
   void update(Slot& slot, double lr) override {
     Array &mean = slot.arrays[0], &square = slot.arrays[1], w = slot.parameter.value();
