@@ -90,7 +90,7 @@ void fit_and_plot(const Curve& curve) {
 
 /// The plain step, lesson 1's: w becomes w - rate * gradient, with the same learning rate for all. SGD does that. For a
 /// single w and the loss (w - 3)^2 the gradient is 2 (w - 3), so what w lacks is multiplied by 1 - 2 rate in each step:
-/// with a tiny rate it hardly shrinks, and from rate 1 on every step jumps over the 3 and ends no nearer than it began.
+/// with a tiny rate it hardly shrinks; above 1/2 every step jumps over the 3, and from 1 on it ends no nearer.
 void learning_rates(const Curve& curve) {
   std::printf("\nPlain steps. learning rate   loss before, after 3 and after 500 steps\n");
   std::vector<double> left;  // of the loss
@@ -103,8 +103,7 @@ void learning_rates(const Curve& curve) {
   }
   claim(left[0] > 0.9 && left[0] < 1, "too small: it crawls; after 500 steps nearly all of the loss is still there");
   claim(left[1] < 0.5, "in between: it learns; less than half of the loss is left");
-  claim(!std::isfinite(left[2]),
-        "too large: it jumps farther and farther, until numbers are too large to be kept (nan)");
+  claim(!std::isfinite(left[2]), "too large: it jumps farther and farther, until numbers are too large to be kept");
 }
 
 void lesson() {

@@ -28,7 +28,8 @@ Examples examples_of(const std::vector<std::string>& some) {
   return {IntArray({N, context}, before), IntArray({N}, after)};
 }
 
-/// An MLP: three symbols -> scores for the next. Source: Bengio et al. 2003.
+/// An MLP, a "multi-layer perceptron": three symbols -> scores for the next. Source: Bengio et al. 2003.
+/// A layer of mote is a struct with forward(), which computes, and visit(), which lists what is trained.
 struct Model : Layer<Model> {
   Embedding letters;  // [27, 8]: a vector for each symbol, learned like every weight
   Linear mix, scores;

@@ -52,8 +52,9 @@ void causality(const Generator& random) {
 
 void why_sqrt(const Generator& random) {
   std::printf(
-      "\n3. Why / sqrt(d)? q_i k_j is a sum of d products of either sign. In its square, products of two of them\n"
-      "   cancel on average, and d squares stay: its size is sqrt(d). The largest of 16 weights, w, on average;\n"
+      "\n3. Why / sqrt(d)? q_i k_j is a sum of d products, of either sign and of deviation 1. In its square, products\n"
+      "   of two cancel on average, and d squares stay: its size is sqrt(d). The largest of 16 weights, w, on "
+      "average;\n"
       "   and how many queries are deaf: w changes less than 0.001 as fast as q_i k_j (its slope is w - w^2).\n"
       "      d   size of scores   weight      deaf   with / sqrt(d): weight      deaf\n");
   double plain = 0, scaled = 0;

@@ -12,7 +12,7 @@
 using namespace mote;
 
 namespace {
-double size_of(const Tensor& x) { return number(mean(abs(x))); }
+double size_of(const Tensor& x) { return number(mean(abs(x))); }  // 0.8 where the deviation is 1
 /// The norm gives the numbers of a vector the mean 0 and the deviation 1. The deviation is the root of the mean of the
 /// squared distances from their mean; they are divided by it. (1e-5, as that of equal numbers is 0.)
 Tensor normed(const Tensor& x) {

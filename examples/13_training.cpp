@@ -26,11 +26,11 @@ void momentum(Weight& x, real g, double lr, double) {
   x.w = std::fma(real(-lr), x.velocity, x.w);
 }
 
-/// AdamW, its step t = 1, 2, ...: momentum as a mean, divided by the size that this weight's gradients have. So each
-/// weight moves by about lr, however steep its own direction is.
+/// AdamW, its step t = 1, 2, ...: momentum as a mean, divided by the size of its gradients: each w moves by about lr,
+/// however steep. Decay is "decoupled" (the W): in g it would be divided, too, and what is steep would hardly shrink.
 void adamw(Weight& x, real g, double lr, double t) {
   const double beta1 = 0.9, beta2 = 0.999, decay = 0.01, eps = 1e-8;
-  x.w *= real(1 - lr * decay);  // the W: what no g holds up shrinks; apart from g, which is divided by its size
+  x.w *= real(1 - lr * decay);                                          // what no g holds up shrinks
   x.mean = std::fma(real(1 - beta1), g, x.mean * real(beta1));          // beta mean + (1 - beta) g
   x.square = std::fma(real(1 - beta2) * g, g, x.square * real(beta2));  // the same of g^2
   // Both began at 0: of equal gradients they have only the part 1 - beta^t so far. Divided by that they are right.
@@ -83,7 +83,7 @@ Tensor scores(const GPT& model, const IntArray& ids) {
 
 /// Trains as long as go_on(model, step), and returns the last loss. Two things are new in the loop. Clipping: where
 /// the gradient's norm, sqrt(sum of all g^2), is above 1, each g is divided by it, so that no batch counts too much.
-/// And the learning rate rises at first (warm-up), as the means are of few gradients, and then slowly falls.
+/// And the learning rate rises at first (warm-up): a mean of few gradients is mostly chance, corrected or not.
 double train(const Task& task, const Batch& batch, const std::function<bool(const GPT&, int)>& go_on) {
   const GPT model(gpt_config(task.recipe().config, task.vocab_size(), task.block_size()), Generator(1));
   AdamW optimizer(decay_groups(model, 1), {.betas = {0.9, 0.98}});  // decay 1: a rule needs less weight than a list

@@ -100,14 +100,14 @@ void lesson() {
   const double loss = loss_of(two, fresh), found = most(shares(two, 1, fresh), &HeadScore::induction);
   claim(loss < 0.2 && found > 0.5, "two layers learn it: in the second, an induction head");
   const double shallow = loss_of(one, fresh), guessed = most(shares(one, 0, fresh), &HeadScore::induction);
-  claim(shallow > 1 && guessed < found / 2, "one layer does not");
+  claim(shallow > 1 && guessed < found / 2, "one layer has not learned it by then");
 
   std::printf(
       "\nTo find the g in  a b c d e f g h i j k l a b c d e f  its key must tell that an f stands before it.\n"
       "In the first layer, number 0, it is made of one letter and its place. So heads there look one place\n"
       "back, which places alone can tell, and add what they hear. A head of layer 1 asks: who follows an f?\n");
   claim(matters(one, 0) < 1e-3 && matters(two, 0) < 1e-3, "in a first layer no key knows what stands before it");
-  claim(matters(two, 1) > 10, "in the second it decides: its head finds the g, and hands it on as the answer");
+  claim(matters(two, 1) > 10, "in the second it decides where a head looks: one finds the g");
   std::printf("   head of layer 0   previous (an even look: 0.12)   loss without this head\n");
   const std::vector<HeadScore> first = shares(two, 0, fresh);
   double back = 0, missing = 0, worst = 0;  // of the head that looks back most: share, loss without it

@@ -160,13 +160,6 @@ class Options {
     return {nullptr, {}};
   }
 
-  /// How many letters of the longer one of two names are not the other's, at the same distance from an end.
-  static std::size_t distance(const std::string& a, const std::string& b) {
-    const auto front = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
-    const auto back = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin();
-    return std::max(a.size(), b.size()) -
-           std::min(static_cast<std::size_t>(front + back), std::min(a.size(), b.size()));
-  }
   std::string nearest(const std::string& name) const {
     static constexpr const char* others[][2] = {
         {"lr", "learning_rate"}, {"steps", "max_iters"}, {"iters", "max_iters"}, {"epochs", "max_iters"},
@@ -178,7 +171,7 @@ class Options {
     std::size_t least = std::min<std::size_t>(3, name.size());
     for (const Group& group : groups_)
       for (const mote::Field& f : group.fields())
-        if (const std::size_t d = distance(name, f.name); d < least) least = d, best = f.name;
+        if (const std::size_t d = mote::distance(name, f.name); d < least) least = d, best = f.name;
     return best.empty() ? " (--help lists them all)" : " (did you mean --" + best + "?)";
   }
 

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "engine/io/text/words.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/create.h"
 #include "engine/ops/view.h"
@@ -18,13 +19,6 @@ bool matches(std::string_view form, std::string_view name) {
   if (form.empty()) return name.empty();
   if (form[0] == '*') return matches(form.substr(1), name) || (!name.empty() && matches(form, name.substr(1)));
   return !name.empty() && form[0] == name[0] && matches(form.substr(1), name.substr(1));
-}
-
-/// How many letters of the longer one are not the other's, at the same distance from an end.
-std::size_t distance(const std::string& a, const std::string& b) {
-  const auto front = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
-  const auto back = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin();
-  return std::max(a.size(), b.size()) - std::min(static_cast<std::size_t>(front + back), std::min(a.size(), b.size()));
 }
 
 /// "; the nearest are a, b, c"
@@ -106,49 +100,51 @@ Tensor Places::put(const Tensor& x, const Tensor& with) const {
   return where(mask, whole, x);
 }
 
-Record::Record(const Module& model, const std::vector<std::string>& places) : failing_(std::uncaught_exceptions()) {
-  for (const std::string& p : places) watcher_.places.emplace_back(model, p), watcher_.used.push_back(false);
-  watcher_.watch();
+Record::Record(const Module& model, const std::vector<std::string>& places) {
+  for (const std::string& p : places) places_.push_back({Places(model, p), false});
+  watch();
 }
 
 Record::~Record() noexcept(false) {
-  for (std::size_t i = 0; i < watcher_.places.size(); ++i)
-    check_in("Record", watcher_.used[i] || std::uncaught_exceptions() > failing_, "'", watcher_.places[i].text(),
+  for (const auto& [places, reached] : places_)
+    check_in("Record", reached || std::uncaught_exceptions() > failing_, "'", places.text(),
              "' was never computed during the scope");
 }
 
 const Tensor& Record::operator[](const std::string& name) const {
-  const auto found = watcher_.values.find(name);
+  const auto found = values_.find(name);
   std::vector<std::string> names;
-  for (const auto& [known, value] : watcher_.values) names.push_back(known);
-  check_in("Record", found != watcher_.values.end(), "nothing is named '", name, "'", nearest(names, name));
+  for (const auto& [known, value] : values_) names.push_back(known);
+  check_in("Record", found != values_.end(), "nothing is named '", name, "'", nearest(names, name));
   return found->second;
 }
 
-bool Record::Watcher::wants(const char* value) const {
-  return std::any_of(places.begin(), places.end(), [&](const Places& p) { return p.include(value); });
+bool Record::wants(const char* value) const {
+  return std::any_of(places_.begin(), places_.end(), [&](const auto& p) { return p.first.include(value); });
 }
 
-bool Record::Watcher::changes(const char* value) const {
+bool Record::changes(const char* value) const {
   return (!NoGrad::active() || std::string_view(value) == "scores") && *value != '\0' && wants(value);
 }
 
-void Record::Watcher::value_shown(const char* value, const Tensor& x) {
-  for (std::size_t i = 0; i < places.size(); ++i)
-    if (places[i].include(value)) used[i] = true, values[places[i].name(value)] = x;
+void Record::value_shown(const char* value, const Tensor& x) {
+  for (auto& [places, reached] : places_)
+    if (places.include(value)) reached = true, values_[places.name(value)] = x;
 }
 
 Change::Change(const Module& model, const std::string& places, std::function<Tensor(const Tensor&)> change)
-    : watcher_(Places(model, places), std::move(change)), failing_(std::uncaught_exceptions()) {}
+    : places_(model, places), change_(std::move(change)) {
+  watch();
+}
 
 Change::~Change() noexcept(false) {
-  check_in("Change", watcher_.used || std::uncaught_exceptions() > failing_, "'", watcher_.places.text(),
+  check_in("Change", reached_ || std::uncaught_exceptions() > failing_, "'", places_.text(),
            "' was never computed during the scope, so nothing was changed");
 }
 
-Tensor Change::Watcher::changed(const char*, const Tensor& x) {
-  used = true;
-  return places.put(x, change(x));
+Tensor Change::changed(const char*, const Tensor& x) {
+  reached_ = true;
+  return places_.put(x, change_(x));
 }
 
 }  // namespace mote

@@ -1,9 +1,11 @@
 // Scopes that reach inside a model while it runs: Record reads values on their way, Ablate, Patch and Fix change them.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/watch/observer.h"
@@ -48,62 +50,54 @@ class Places {
 /// They are what the rest of the model gets, after all changes. With gradients they are Tensors of the graph:
 /// retain_grad() before backward() shows what flows through them; under NoGrad recording costs less. Changes no bit.
 /// Errors: those of Places; at its end, if nothing else has failed: a place whose value was never computed.
-class Record {
+class Record : private Observer {
  public:
   [[nodiscard]] Record(const Module& model, const std::vector<std::string>& places);
-  ~Record() noexcept(false);
+  ~Record() noexcept(false) override;
   /// The value as it was computed last. Errors: none has this name; the nearest are listed.
   const Tensor& operator[](const std::string& name) const;
   /// All, by name.
-  const std::map<std::string, Tensor>& values() const { return watcher_.values; }
+  const std::map<std::string, Tensor>& values() const { return values_; }
 
  private:
-  struct Watcher : Observer {
-    std::vector<Places> places;
-    std::vector<bool> used;
-    std::map<std::string, Tensor> values;
-    bool wants(const char* value) const override;
-    bool changes(const char* value) const override;  // nothing, but then attention offers Tensors
-    void value_shown(const char* value, const Tensor& x) override;
-    void watch() { Observer::watch(); }
-  } watcher_;
-  const int failing_;
+  bool wants(const char* value) const override;
+  bool changes(const char* value) const override;  // nothing, but then attention offers Tensors
+  void value_shown(const char* value, const Tensor& x) override;
+
+  std::vector<std::pair<Places, bool>> places_;  // and whether one was reached
+  std::map<std::string, Tensor> values_;
+  const int failing_ = std::uncaught_exceptions();
 };
 
 /// During its lifetime, puts what `change` makes of the values at these places into their place, for this thread.
 /// Gradients flow through what it computes. Scopes nest: the inner one is asked first, and the next sees its result.
 /// Errors: those of Places; at its end, if nothing else has failed: it was never used.
-class Change {
+class Change : private Observer {
  public:
   [[nodiscard]] Change(const Module& model, const std::string& places, std::function<Tensor(const Tensor&)> change);
-  ~Change() noexcept(false);
+  ~Change() noexcept(false) override;
 
  private:
-  struct Watcher : Observer {
-    Watcher(Places p, std::function<Tensor(const Tensor&)> f) : places(std::move(p)), change(std::move(f)) { watch(); }
-    Places places;
-    std::function<Tensor(const Tensor&)> change;
-    bool used = false;
-    bool changes(const char* value) const override { return places.include(value); }
-    Tensor changed(const char* value, const Tensor& x) override;
-  } watcher_;
-  const int failing_;
+  bool changes(const char* value) const override { return places_.include(value); }
+  Tensor changed(const char* value, const Tensor& x) override;
+
+  Places places_;
+  std::function<Tensor(const Tensor&)> change_;
+  bool reached_ = false;
+  const int failing_ = std::uncaught_exceptions();
 };
 
-/// Takes values out: they become 0, or `instead`: a mean over other inputs, or what another input leads to.
-struct Ablate : Change {
-  [[nodiscard]] Ablate(const Module& model, const std::string& places, const Tensor& instead = 0.0)
-      : Change(model, places, [instead](const Tensor&) { return instead; }) {}
-};
-/// Puts in the value that another run has had there: Patch(model, "*.h.1 at 3", seen["transformer.h.1"]).
+/// Puts in another value, such as that of another run: Patch(model, "*.h.1 at 3", seen["transformer.h.1"]).
 struct Patch : Change {
   [[nodiscard]] Patch(const Module& model, const std::string& places, const Tensor& value)
       : Change(model, places, [value](const Tensor&) { return value; }) {}
 };
 /// Gives attention a pattern: Fix(model, "*.attn weights 0", pattern [T, T]).
-struct Fix : Change {
-  [[nodiscard]] Fix(const Module& model, const std::string& places, const Tensor& pattern)
-      : Change(model, places, [pattern](const Tensor&) { return pattern; }) {}
+using Fix = Patch;
+/// Takes values out: they become 0, or `instead`, such as a mean over other inputs.
+struct Ablate : Patch {
+  [[nodiscard]] Ablate(const Module& model, const std::string& places, const Tensor& instead = 0.0)
+      : Patch(model, places, instead) {}
 };
 
 }  // namespace mote

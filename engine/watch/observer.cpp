@@ -130,7 +130,7 @@ void Observer::watch() {
   thread_context.watch = &Watchers::of_this_thread();
 }
 
-Observer::~Observer() {
+Observer::~Observer() noexcept(false) {
   Observer** o = &innermost;
   while (*o && *o != this) o = &(*o)->around_;
   if (*o) *o = around_;

@@ -52,7 +52,7 @@ class Observer {
  public:
   Observer() = default;
   Observer(const Observer&) = delete;
-  virtual ~Observer();
+  virtual ~Observer() noexcept(false);              ///< of some scopes it says that they have reached nothing
   static void* operator new(std::size_t) = delete;  // a scope: it lives on the stack of the thread it observes
 
   virtual void layer_opened(const LayerScope&) {}

@@ -2,6 +2,7 @@
 // from_text<Enum>(word).
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,13 @@ const auto& by_name(std::string_view what, const List& list, std::string_view na
     if (name == entry.name) return entry;
   std::string sentence(what);
   throw Error(sentence.append(" '").append(name).append("' is none of ").append(also).append(all_names(list)));
+}
+
+/// How many letters of the longer one of two names are not the other's, at the same distance from an end.
+inline std::size_t distance(std::string_view a, std::string_view b) {
+  const auto front = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+  const auto back = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first - a.rbegin();
+  return std::max(a.size(), b.size()) - std::min(static_cast<std::size_t>(front + back), std::min(a.size(), b.size()));
 }
 
 /// One value of an enum and its name in files, on command lines and in output.
