@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <sstream>
 #include <string_view>
 
@@ -16,19 +17,31 @@ namespace {
 
 /// Whether `name` is of this form, in which * stands for anything.
 bool matches(std::string_view form, std::string_view name) {
-  if (form.empty()) return name.empty();
-  if (form[0] == '*') return matches(form.substr(1), name) || (!name.empty() && matches(form, name.substr(1)));
-  return !name.empty() && form[0] == name[0] && matches(form.substr(1), name.substr(1));
+  std::size_t f = 0, n = 0, star = form.npos, from = 0;  // the last star, and where what stands behind it is tried
+  while (n < name.size()) {
+    if (f < form.size() && form[f] == '*')
+      star = f++, from = n;
+    else if (f < form.size() && form[f] == name[n])
+      ++f, ++n;
+    else if (star != form.npos)
+      f = star + 1, n = ++from;
+    else
+      return false;
+  }
+  return form.find_first_not_of('*', f) == form.npos;
 }
 
-/// "; the nearest are a, b, c"
+/// "; the nearest are a, b, c": by what stands behind the last dot, then by all.
 std::string nearest(std::vector<std::string> names, const std::string& wanted) {
-  std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
-    return distance(a, wanted) < distance(b, wanted);
-  });
+  const auto far = [&](const std::string& name) {
+    const auto last = [](const std::string& path) { return path.substr(path.rfind('.') + 1); };
+    return std::pair(distance(last(name), last(wanted)), distance(name, wanted));
+  };
+  std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) { return far(a) < far(b); });
   std::string text;
-  for (std::size_t i = 0; i < std::min<std::size_t>(3, names.size()); ++i) text += (i == 0 ? "" : ", ") + names[i];
-  return "; the nearest are " + text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, names.size()); ++i)
+    text += (i == 0 ? "; the nearest are " : ", ") + names[i];
+  return text;
 }
 
 /// True at these positions of an axis of this extent, with as many axes of extent 1 behind it.
@@ -37,7 +50,7 @@ Mask chosen(const std::vector<Index>& positions, Index extent, int behind, const
   for (int i = 0; i < behind; ++i) shape = shape.insert(shape.rank(), 1);
   Mask mask(shape);
   for (const Index p : positions) {
-    check_in("places", p < extent && p >= -extent, where, ": there are only ", extent);
+    check_in("places", p < extent && p >= -extent, "'", where, "': there are only ", extent, ", counted from 0");
     mask.mutate()[p < 0 ? p + extent : p] = 1;
   }
   return mask;
@@ -47,33 +60,31 @@ Mask chosen(const std::vector<Index>& positions, Index extent, int behind, const
 
 Places::Places(const Module& model, const std::string& text) : text_(text) {
   static constexpr std::array values{"scores", "weights", "dropped_weights", "heads"};
+  const auto is_value = [](const std::string& w) { return std::find(values.begin(), values.end(), w) != values.end(); };
   std::istringstream words(text);
   std::string layer, word;
-  if (!text.empty() && text[0] != ' ') words >> layer;  // else it is the model itself
+  if (words >> layer && is_value(layer)) layer.clear(), words.seekg(0);  // the model's own
   std::vector<Index>* numbers = nullptr;
-  const std::string form =
-      "a layer's name, then scores, weights, dropped_weights or heads, with numbers of heads, then "
-      "`at` with positions";
+  bool good = true;
   while (words >> word) {
-    const bool number = word.find_first_not_of("-0123456789") == word.npos;
-    if (number && numbers)
-      numbers->push_back(std::stoll(word));
+    Index number = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (numbers && error == std::errc() && end == word.data() + word.size())
+      numbers->push_back(number);
     else if (word == "at" && numbers != &positions_)
       numbers = &positions_;
-    else if (value_.empty() && !numbers && std::find(values.begin(), values.end(), word) != values.end())
+    else if (value_.empty() && !numbers && is_value(word))
       value_ = word, numbers = &heads_;
     else
-      check_in("places", false, "'", text, "' should be ", form);
+      good = false;
   }
-  check_in("places", numbers != &positions_ || !positions_.empty(), "'", text, "' should be ", form);
+  check_in("places", good && (numbers != &positions_ || !positions_.empty()), "'", text, "' should be a layer's name, ",
+           "then scores, weights, dropped_weights or heads, with numbers of heads, then `at` with positions");
   std::vector<std::string> names;
-  const auto consider = [&](const Module& m, const std::string& name) {
-    names.push_back(name);
-    if (matches(layer, name)) layers_.emplace(&m, name);
-  };
   if (layer.empty()) layers_.emplace(&model, "");
   each_field(model, [&](const ModuleField& f) {
-    if (f.child) consider(*f.child, f.path);
+    if (f.child) names.push_back(f.path);
+    if (f.child && matches(layer, f.path)) layers_.emplace(f.child, f.path);
   });
   check_in("places", !layers_.empty(), "no layer is named '", layer, "'", nearest(names, layer));
 }
@@ -88,20 +99,26 @@ std::string Places::name(const char* value) const {
 }
 
 Tensor Places::put(const Tensor& x, const Tensor& with) const {
-  const Tensor whole = with.shape() == x.shape() ? with : expand(with, x.shape());
-  if (heads_.empty() && positions_.empty()) return whole;
+  check_in("places", with.defined(), "'", text_, "': what is to be put there is not defined");
+  check_in("places", with.array().layout().expands_to(x.shape()), "'", text_, "': ", with.shape(),
+           " does not broadcast to the value there, ", x.shape());
+  const Tensor value = with.shape() == x.shape() ? with : expand(with, x.shape());
+  if (whole()) return value;
+  check_in("places", x.dim() >= (heads_.empty() ? 2 : 3), "'", text_, "': the value there, ", x.shape(), ", has none");
   Mask mask;
   if (!heads_.empty()) mask = chosen(heads_, x.size(-3), 2, text_);
   if (!positions_.empty()) {
-    check_in("places", x.dim() >= 2, text_, ": ", x.shape(), " has no positions");
     const Mask at = chosen(positions_, x.size(-2), 1, text_);
     mask = mask.defined() ? mask & at : at;
   }
-  return where(mask, whole, x);
+  return where(mask, value, x);
 }
 
 Record::Record(const Module& model, const std::vector<std::string>& places) {
-  for (const std::string& p : places) places_.push_back({Places(model, p), false});
+  for (const std::string& p : places) {
+    places_.push_back({Places(model, p), false});
+    check_in("Record", places_.back().first.whole(), "'", p, "': it keeps whole values, of all heads and positions");
+  }
   watch();
 }
 

@@ -13,15 +13,17 @@
 
 namespace mote {
 
-/// Values inside a model, by the name of the layer that they belong to: "transformer.h.1" is the result of that block,
-/// and after the layer's name may stand
+/// Values inside a model, by the name of the layer that they belong to: "transformer.h.1" is the Tensor that calling
+/// that block returns, and after the layer's name may stand
 ///
-///     scores | weights | dropped_weights | heads    values inside its attention; "weights" [B, H, Tq, Tk], and "heads"
-///                                                   [B, H, T, d] is what each head gives to the output projection
-///     0, or 0 2 ...                                 only these heads of that value
+///     scores | weights | dropped_weights | heads    values inside its attention, scores before masks: [B, H, Tq, Tk];
+///                                                   "heads", what each gives to the output projection: [B, H, Tq, d]
+///     0, or 0 2 ...                                 behind these: only these heads, counted from 0; -1 is the last
 ///     at 3, or at 3 4 ...                           only these positions, on the last axis but one; -1 is the last
 ///
-/// and * in a name stands for anything: "*.attn heads 0 at -1". The model itself is "".
+/// and * in a name stands for anything: "*.attn heads 0 at -1". The model itself is "", its own attention "heads".
+/// Positions count what a call computes: with a cache only the new tokens. A layer with two names has its first. The
+/// model must stay where it is.
 class Places {
  public:
   /// Errors: a text that is not of this form; a name that no layer of `model` has, with the nearest that there are.
@@ -32,6 +34,7 @@ class Places {
   bool include(const char* value) const;
   /// The name of the innermost layer, with the value's behind it: "transformer.h.1.attn weights".
   std::string name(const char* value) const;
+  bool whole() const { return heads_.empty() && positions_.empty(); }
   /// x where it is not among them, `with` where it is, broadcast to x. Errors: heads or positions that x does not have.
   Tensor put(const Tensor& x, const Tensor& with) const;
 
@@ -45,11 +48,12 @@ class Places {
 ///
 ///     const Record seen(model, {"*.mlp", "*.attn weights"});
 ///     model(ids);
-///     seen["transformer.h.0.mlp"]; seen["transformer.h.0.attn weights"];
+///     Tensor y = seen["transformer.h.0.mlp"];  // y.retain_grad() before backward(): y.grad() after it
 ///
-/// They are what the rest of the model gets, after all changes. With gradients they are Tensors of the graph:
-/// retain_grad() before backward() shows what flows through them; under NoGrad recording costs less. Changes no bit.
-/// Errors: those of Places; at its end, if nothing else has failed: a place whose value was never computed.
+/// They are what the rest of the model gets, after all changes. With gradients they are Tensors of the graph; under
+/// NoGrad recording costs less. Changes no bit but in gradients of shared heads (see attention()). A scope is a local
+/// variable: at its end, if nothing else has failed, a place whose value was never computed is an error. Errors:
+/// those of Places; heads or positions.
 class Record : private Observer {
  public:
   [[nodiscard]] Record(const Module& model, const std::vector<std::string>& places);
@@ -71,7 +75,7 @@ class Record : private Observer {
 
 /// During its lifetime, puts what `change` makes of the values at these places into their place, for this thread.
 /// Gradients flow through what it computes. Scopes nest: the inner one is asked first, and the next sees its result.
-/// Errors: those of Places; at its end, if nothing else has failed: it was never used.
+/// Errors: those of Places, and of what is put there; at its end, if nothing else has failed: it was never used.
 class Change : private Observer {
  public:
   [[nodiscard]] Change(const Module& model, const std::string& places, std::function<Tensor(const Tensor&)> change);
@@ -87,14 +91,15 @@ class Change : private Observer {
   const int failing_ = std::uncaught_exceptions();
 };
 
-/// Puts in another value, such as that of another run: Patch(model, "*.h.1 at 3", seen["transformer.h.1"]).
+/// Puts in another value, of the whole shape or one that broadcasts, such as that of another run, recorded under NoGrad
+/// or detached: Patch(model, "*.h.1 at 3", seen["transformer.h.1"]).
 struct Patch : Change {
   [[nodiscard]] Patch(const Module& model, const std::string& places, const Tensor& value)
       : Change(model, places, [value](const Tensor&) { return value; }) {}
 };
 /// Gives attention a pattern: Fix(model, "*.attn weights 0", pattern [T, T]).
 using Fix = Patch;
-/// Takes values out: they become 0, or `instead`, such as a mean over other inputs.
+/// Takes values out: they become 0 (a score of 0 still has weight), or `instead`, such as a mean over other inputs.
 struct Ablate : Patch {
   [[nodiscard]] Ablate(const Module& model, const std::string& places, const Tensor& instead = 0.0)
       : Patch(model, places, instead) {}

@@ -235,19 +235,21 @@ bool reached() {
   const auto changes = [&](const char* value) { return watch->changes(value); };
   return watch && (changes("scores") || changes("weights") || changes("dropped_weights") || changes("heads"));
 }
-/// For q [..., H, Tq, d], k and v.
-Tensor by_formula(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
+/// For q [..., H, Tq, d], k and v, which are `in`.
+Tensor by_formula(const Inputs& in, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
                   const Generator* random, KeyValueCache* cache) {
-  options.require("attention");
+  plan_of(in, options);  // for its checks
+  check(random != nullptr || options.dropout.value_or(0) == 0, "dropout needs a generator");
   const Generator& draws = random ? *random : Generator();
-  if (!cache) return plain_attention(q, k, v, options, draws);
-  Inputs in;
-  in.q = q.array(), in.k = k.array();
-  require_cacheable(in, options, *cache);
-  KeyValueCache next = cache->appended(k.array(), v.array());
-  const Tensor y = plain_attention(q, next.keys(), next.values(), options, draws);
-  *cache = std::move(next);
-  return y;
+  std::optional<KeyValueCache> next;
+  if (cache) {
+    require_cacheable(in, options, *cache);
+    next = cache->appended(k.array(), v.array());
+  }
+  const Tensor y = next ? plain_attention(q, next->keys(), next->values(), options, draws)
+                        : plain_attention(q, k, v, options, draws);
+  if (next) *cache = *std::move(next);
+  return in.joined ? join_heads(y) : reshape(y, in.result);
 }
 
 Tensor attend(Op& op, Inputs in, const AttentionOptions& options, const Generator* random, KeyValueCache* cache) {
@@ -281,28 +283,35 @@ Tensor attend(Op& op, Inputs in, const AttentionOptions& options, const Generato
   return result;
 }
 
-}  // namespace
-
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
-  if (reached()) [[unlikely]]
-    return by_formula(q, k, v, options, nullptr, nullptr);
-  Op op("attention", q, k, v);
-  return attend(op, inputs_with_axis(q, k, v), options, nullptr, nullptr);
-}
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
-                 const Generator& random, KeyValueCache* cache) {
-  if (reached()) [[unlikely]]
-    return by_formula(q, k, v, options, &random, cache);
+/// For heads on an axis of their own.
+Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
+              const Generator* random, KeyValueCache* cache) {
+  if (reached()) [[unlikely]] {
+    const Op op("attention");
+    return by_formula(inputs_with_axis(q, k, v), q, k, v, options, random, cache);
+  }
   Op op("attention", q, k, v);
   check(!cache || (q.dim() == 4 && k.dim() == 4), "with a cache q ", q.shape(), " and k ", k.shape(),
         " must be [B, H, t, d]");
-  return attend(op, inputs_with_axis(q, k, v), options, &random, cache);
+  return attend(op, inputs_with_axis(q, k, v), options, random, cache);
+}
+
+}  // namespace
+
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) {
+  return attend(q, k, v, options, nullptr, nullptr);
+}
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
+                 const Generator& random, KeyValueCache* cache) {
+  return attend(q, k, v, options, &random, cache);
 }
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& options,
                  const Generator& random, KeyValueCache* cache) {
   if (reached()) [[unlikely]] {
+    const Op op("attention");
+    const Inputs in = inputs_joined(q, k, v, heads);
     const Tensor queries = split_heads(q, heads.queries), keys = split_heads(k, heads.keys);
-    return join_heads(by_formula(queries, keys, split_heads(v, heads.keys), options, &random, cache));
+    return by_formula(in, queries, keys, split_heads(v, heads.keys), options, &random, cache);
   }
   Op op("attention", q, k, v);
   return attend(op, inputs_joined(q, k, v, heads), options, &random, cache);
@@ -310,9 +319,11 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads&
 Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random,
                  KeyValueCache* cache) {
   if (reached()) [[unlikely]] {
+    const Op op("attention");
+    const Inputs in = inputs_packed(qkv, heads);
     const std::vector<Tensor> parts =
         split(split_heads(qkv, heads.queries + 2 * heads.keys), {heads.queries, heads.keys, heads.keys}, 1);
-    return join_heads(by_formula(parts[0], parts[1], parts[2], options, &random, cache));
+    return by_formula(in, parts[0], parts[1], parts[2], options, &random, cache);
   }
   Op op("attention", qkv);
   return attend(op, inputs_packed(qkv, heads), options, &random, cache);

@@ -172,6 +172,34 @@ TEST_CASE("reach: layers of one's own, the model itself, and attention over some
   CHECK(same_bits(model(x, y).array(), full({1, 3, 4}, 7).array()));
 }
 
+TEST_CASE("reach: attention of the model's own, without heads, refuses what it refuses when nobody looks") {
+  struct Bare : Layer<Bare> {
+    AttentionOptions options;
+    Tensor forward(const Tensor& q, const Tensor& k) const { return attention(q, k, k, options); }
+    void visit(Visitor&) override {}
+  };
+  Bare bare;
+  bare.options.alibi = Array::full({1}, 1);
+  const Tensor x = random_array({3, 4}, 1), four = random_array({4, 2, 4}, 2), two = random_array({2, 2, 4}, 3);
+  const auto once = [&](const Tensor& q, const Tensor& k) {  // what it says; else what it computes
+    Tensor y = 0.0;
+    const std::string said = error_of([&] { y = bare(q, k); });
+    return std::pair(said, y.array());
+  };
+  const auto both = [&](const Tensor& q, const Tensor& k) {
+    const auto plain = once(q, k);
+    const Record seen(bare, {"heads"});
+    const auto watched = once(q, k);
+    CHECK(watched.first == plain.first);
+    CHECK(same_bits(watched.second, plain.second));
+    bare(x, x);  // for the scope to see something
+  };
+  both(x, x);
+  both(x, four);
+  both(two, four);
+  both(four, two);
+}
+
 TEST_CASE("reach: nothing stays behind, after an error neither, and other threads do not notice") {
   const GPT model = gpt();
   const Array plain = model(ids).array();
@@ -190,10 +218,16 @@ TEST_CASE("reach: names that nothing has, and scopes that reach nothing, say so"
   const GPT model = gpt();
   const auto message = [&](const std::string& places) { return error_of([&] { const Ablate a(model, places); }); };
   CHECK(message("transformer.h.1.atn") ==
-        "places: no layer is named 'transformer.h.1.atn'; the nearest are transformer.h.1.attn, transformer.h.1.mlp, "
-        "transformer.h.0.attn");
+        "places: no layer is named 'transformer.h.1.atn'; the nearest are transformer.h.1.attn, transformer.h.0.attn, "
+        "transformer.h.1.mlp");
   CHECK(message("*.attn heats 0").find("'*.attn heats 0' should be a layer's name") != std::string::npos);
-  CHECK(message("*.attn heads 0 at").find("should be a layer's name") != std::string::npos);
+  for (const char* places : {"*.attn heads 0 at", "*.attn heads 1-2", "*.attn heads -", "*.attn 0",
+                             "*.attn heads 99999999999999999999", "*.attn heads 0 weights", "*.attn at 1 at 2"})
+    CHECK_MESSAGE(message(places).find("should be a layer's name") != std::string::npos, places);
+  CHECK(message("*.atn").find("nearest are transformer.h.0.attn, transformer.h.1.attn") != std::string::npos);
+  CHECK(message("*a*a*a*a*a*a*a*a*a*a*a*x").find("no layer is named") != std::string::npos);  // at once
+  CHECK(error_of([&] { const Record r(model, {"*.attn heads 0"}); }).find("it keeps whole values") !=
+        std::string::npos);
   CHECK(message("*.mlp") == "Change: '*.mlp' was never computed during the scope, so nothing was changed");
   CHECK(message("*.mlp heads").find("'*.mlp heads' was never computed") != std::string::npos);
   CHECK(error_of([&] {
@@ -204,11 +238,17 @@ TEST_CASE("reach: names that nothing has, and scopes that reach nothing, say so"
           const Record r(model, {"*.mlp", "*.mlp weights"});
           model(ids);
         }) == "Record: '*.mlp weights' was never computed during the scope");
-  for (const char* places : {"*.attn heads 2", "*.attn heads at 6"})
-    CHECK(error_of([&] {
-            const Ablate a(model, places);
-            model(ids);
-          }).find(": there are only ") != std::string::npos);
+  const auto running = [&](const std::string& places, const Tensor& value) {
+    return error_of([&] {
+      const Patch patch(model, places, value);
+      model(ids);
+    });
+  };
+  for (const char* places : {"*.attn heads 2", "*.attn heads at 6", "*.mlp at -7"})
+    CHECK(running(places, 0.0).find("counted from 0") != std::string::npos);
+  CHECK(running("*.mlp", zeros({7})).find("'*.mlp': [7] does not broadcast to the value there, [2, 6, 8]") !=
+        std::string::npos);
+  CHECK(running("*.mlp", Tensor()).find("'*.mlp': what is to be put there is not defined") != std::string::npos);
   const Record seen(model, {"*"});
   model(ids);
   CHECK(error_of([&] { seen["transformer.h.1.mpl"]; }).find("the nearest are transformer.h.1.mlp") !=
