@@ -57,7 +57,8 @@ std::vector<Tensor> gradient_by_hand(const MLP& model, const Data& data) {
   // divided by the sum, which is p_j; that of the second is 1 where j is right. Of the mean of all points:
   const Tensor ds = (p - Tensor(y)) / static_cast<real>(points);  // [N, 3]
   // s_ij = sum_k h_ik W2_jk + b2_j grows with W2_jk by h_ik, with h_ik by W2_jk, with b2_j by 1. The chain rule: times
-  // ds_ij, and all added up. dh_ik = sum_j ds_ij W2_jk is ds W2; in dW2_jk = sum_i ds_ij h_ik i is first twice: ds^T h.
+  // ds_ij, and all added up. (One score s = 2 w_1 + 3 w_2, from h = (2, 3): dw = ds h = (2 ds, 3 ds), and dh = ds w.)
+  // dh_ik = sum_j ds_ij W2_jk is ds W2; in dW2_jk = sum_i ds_ij h_ik i is first twice: ds^T h.
   const Tensor dW2 = matmul(transpose(ds, 0, 1), h), dh = matmul(ds, second.weight), db2 = sum(ds, {0});
   const Tensor dz = where(z > Tensor(0), dh, zeros({1}));  // relu hands on what was above 0
   const Tensor dW1 = matmul(transpose(dz, 0, 1), data.x), db1 = sum(dz, {0});
@@ -126,4 +127,4 @@ void lesson() {
 
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv, lesson, "logits; softmax; backward of a product"); }
+int main(int, char** argv) { return run_lesson(argv, lesson, "logits; softmax; cross-entropy; backward of a product"); }

@@ -90,4 +90,4 @@ void lesson() {
 
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv, lesson, "token; language model; cross-entropy; sampling"); }
+int main(int, char** argv) { return run_lesson(argv, lesson, "token; language model; gather; multinomial; sampling"); }

@@ -1,4 +1,4 @@
-// Lesson 7. Attention from nothing: what a query, a key and a value are for, in words, in numbers and in ten lines.
+// Lesson 7. Attention from nothing: what a query, a key and a value are for.
 #include <cmath>
 
 #include "engine/engine.h"
@@ -53,9 +53,8 @@ void causality(const Generator& random) {
 void why_sqrt(const Generator& random) {
   std::printf(
       "\n3. Why / sqrt(d)? q_i k_j is a sum of d products, of either sign and of deviation 1. In its square, products\n"
-      "   of two cancel on average, and d squares stay: its size is sqrt(d). The largest of 16 weights, w, on "
-      "average;\n"
-      "   and how many queries are deaf: w changes less than 0.001 as fast as q_i k_j (its slope is w - w^2).\n"
+      "   of two cancel on average, and d squares stay: its size is sqrt(d). Of 16 weights the largest, on average:\n"
+      "   w = e^s / N, N = e^s + rest. Deaf are queries whose slope, e^s / N - e^s e^s / N^2 = w - w^2, is < 0.001.\n"
       "      d   size of scores   weight      deaf   with / sqrt(d): weight      deaf\n");
   double plain = 0, scaled = 0;
   for (const Index d : {4, 64, 1024}) {

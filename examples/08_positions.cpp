@@ -118,7 +118,8 @@ void lesson() {
   }
   claim(got[0].first < 60, "nothing: it knows which symbols there were, not where, and says what came often");
   claim(std::min({got[1].first, got[2].first, got[3].first, got[4].first}) > 90, "each of the four tells it where");
-  claim(std::max(got[1].second, got[2].second) < 50, "learned, waves: what x gets at 17 to 32 was never trained with");
+  claim(std::max(got[1].second, got[2].second) < 50,
+        "there rows were not learned, and of waves no such sums were seen");
   claim(std::min(got[3].second, got[4].second) > 90, "rotary, ALiBi: scores know distances only, so they go on");
   std::printf(
       "\nTry: ask for the first symbol of the row: which ways can learn that? Give ALiBi another slope, say\n"

@@ -108,7 +108,7 @@ void lesson() {
   const PageGPT page(Generator(1));
   const std::vector<real> losses = train(page);
   for (std::size_t step = 0; step < losses.size(); step += 100)
-    std::printf("step %3zu  loss %.4f\n", step, static_cast<double>(losses[step]));
+    std::printf("step %3zu  loss %.4f on the names it learns from\n", step, static_cast<double>(losses[step]));
   claim(std::abs(static_cast<double>(losses[0]) - std::log(27.0)) < 0.05, "it begins by guessing: ln 27 = 3.2958");
   claim(losses.back() < 2.2, "and learns what these names are made of");
   invent(page, Generator(3));

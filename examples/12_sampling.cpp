@@ -21,7 +21,7 @@ Tensor chances(const Tensor& s, const GenerateOptions& o) {
   // top-k: a score stays if fewer than k are larger. The others become -infinity, and e^-infinity is 0.
   const Tensor larger = sum(tensor(s > unsqueeze(s, 1)), {1});
   const Tensor kept = o.top_k == 0 ? s : masked_fill(s, larger >= Tensor(o.top_k), -INFINITY);
-  // Temperature: p_i = e^(s_i / T) / (sum of all e^(s_j / T)). The largest is subtracted first, which changes no p.
+  // Temperature, t: p_i = e^(s_i / t) / (sum of all e^(s_j / t)). The largest is subtracted first, which changes no p.
   const Tensor p = softmax((kept - max(s)) / o.temperature);
   // top-p: a token stays if those that are likelier do not reach top_p together.
   const Tensor likelier = matmul(tensor(p > unsqueeze(p, 1)), p);
@@ -116,7 +116,7 @@ void lesson() {
   with_cache(model);
   std::printf(
       "\nTry: min_p, which keeps what is at least so many times as likely as the likeliest (models/gpt.h).\n"
-      "Once a text is longer than block_size, generate() uses its cache no more: why?\n"
+      "After block_size tokens generate() drops the first and, as all others have other places then, the cache.\n"
       "Now read models/choose_token.cpp, models/generate.cpp and examples/13_training.cpp.\n");
 }
 

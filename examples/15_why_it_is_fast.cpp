@@ -112,11 +112,10 @@ void lesson() {
   claim(rows.reads == 64 * 64 * 64 && rows.jumps == 64, "by rows, B is read from its beginning to its end, n times");
   claim(blocked.reads == 64 * 64, "for blocks every element of B is brought once, and not n times");
   claim(c1.to_vector() == c2.to_vector() && c1.to_vector() == c3.to_vector(), "the three C are equal in every bit");
-  Array fused = Array::zeros({large});  // the first row of C by three loops, each multiply-add rounded once, not twice
+  Array once = Array::zeros({large});  // the first row of C by three loops, each multiply-add rounded once, not twice
   for (Index j = 0; j < large; ++j)
-    for (Index k = 0; k < large; ++k)
-      fused.mutate()[j] = std::fma(a.data()[k], b.data()[k * large + j], fused.data()[j]);
-  claim(fused.to_vector() == one.select(0, 0).to_vector() && fused.to_vector() != c1.select(0, 0).to_vector(),
+    for (Index k = 0; k < large; ++k) once.mutate()[j] = std::fma(a.data()[k], b.data()[k * large + j], once.data()[j]);
+  claim(once.to_vector() == one.select(0, 0).to_vector() && once.to_vector() != c1.select(0, 0).to_vector(),
         "mote's C has other last bits: the processor rounds product and sum together, once; its order is the same");
   claim(one.to_vector() == many.to_vector(), "on all threads mote's C has the bits that it has on one");
   std::printf(
@@ -126,4 +125,4 @@ void lesson() {
 
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv, lesson, "SIMD; fused; FLOPs"); }
+int main(int, char** argv) { return run_lesson(argv, lesson, "SIMD; fused multiply-add; FLOPs"); }

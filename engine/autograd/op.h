@@ -4,7 +4,6 @@
 #include <exception>
 #include <initializer_list>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -96,18 +95,13 @@ class Op {
   /// inputs, and the rest is what save() was given.
   template <class Saved, class Rule>
   Tensor record(Array value, const Saved& saved, const Rule& rule) {
-    recorded_ = true;
-    NodePtr node;
+    NodePtr node = node_of(value);
     Index kept = 0;
-    if (tracked()) {
-      node = Node::make(name_, value.shape());
-      for (std::size_t i = 0; i < inputs_.size(); ++i) node->add_input(*inputs_[i].node);
-      const auto keep = [&](const auto&... values) {
+    if (node)
+      saved([&](const auto&... values) {
         node->backward = BackwardRule(rule, values...);
         if (watch_) kept = (Index(0) + ... + nbytes(values));
-      };
-      std::apply(keep, saved);
-    }
+      });
     if (watch_) [[unlikely]]
       watch_->op_recorded(*this, value, kept, node.get());
     return Tensor(std::move(value), std::move(node));
@@ -115,7 +109,8 @@ class Op {
   /// The same for a rule that needs only dy.
   template <class Rule>
   Tensor record(Array value, const Rule& rule) {
-    return record(std::move(value), std::tuple<>(), rule);
+    const auto nothing = [](const auto& use) { use(); };
+    return record(std::move(value), nothing, rule);
   }
 
   const char* name() const { return name_; }
@@ -152,6 +147,15 @@ class Op {
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       if (*inputs_[i].node) return true;
     return false;
+  }
+
+  /// null if nothing is to be recorded.
+  NodePtr node_of(const Array& value) {
+    recorded_ = true;
+    if (!tracked()) return nullptr;
+    NodePtr node = Node::make(name_, value.shape());
+    for (std::size_t i = 0; i < inputs_.size(); ++i) node->add_input(*inputs_[i].node);
+    return node;
   }
 
   const char* const name_;

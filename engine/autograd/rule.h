@@ -1,8 +1,8 @@
 // BackwardRule, which sends an op's gradient back, and save(), which lists what it keeps from the forward pass.
 #pragma once
 
+#include <memory>
 #include <optional>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -47,7 +47,7 @@ template <class First, class... T>
 requires(is_saveable<First> || detail::has_array<First>) auto save(const First& first, const T&... others) {
   static_assert(((is_saveable<T> || detail::has_array<T>)&&...),
                 "a rule keeps arrays and plain values only; see is_saveable");
-  return std::tie(detail::to_save(first), detail::to_save(others)...);
+  return [&](const auto& use) { use(detail::to_save(first), detail::to_save(others)...); };  // compiles fast
 }
 
 /// A rule and what it keeps. The rule itself captures nothing; a block of mote's cache holds what save() was given, so
@@ -63,35 +63,24 @@ class BackwardRule {
                   "a rule captures nothing: hand what it needs to save(...), as in "
                   "op.record(y, save(a), [](const Array& dy, Grads& dx, const Array& a) {...})");
     static_assert(
-        std::is_invocable_v<const Rule&, const Array&, Grads&, const T&...>,
+        requires(const Array& dy, Grads& dx) { Rule{}(dy, dx, saved...); },
         "a rule takes (const Array& dy, Grads& dx) and then what save() was given, in that order and of those "
         "types");
     auto bound = [... kept = saved](const Array& dy, Grads& dx) { Rule{}(dy, dx, kept...); };
     using Bound = decltype(bound);
     static_assert(alignof(Bound) <= 64 && std::is_nothrow_move_constructible_v<Bound>);
     call_ = [](const void* kept, const Array& dy, Grads& dx) { (*static_cast<const Bound*>(kept))(dy, dx); };
-    destroy_ = [](void* kept) {
+    const auto destroy = [](void* kept) {
       static_cast<Bound*>(kept)->~Bound();
       free_block(kept, sizeof(Bound));
     };
-    bound_ = ::new (allocate_block(sizeof(Bound))) Bound(std::move(bound));
+    bound_ = {::new (allocate_block(sizeof(Bound))) Bound(std::move(bound)), destroy};
   }
-  BackwardRule(BackwardRule&& other) noexcept { *this = std::move(other); }
-  BackwardRule& operator=(BackwardRule&& other) noexcept {
-    std::swap(bound_, other.bound_);
-    std::swap(call_, other.call_);
-    std::swap(destroy_, other.destroy_);
-    return *this;
-  }
-  ~BackwardRule() {
-    if (bound_) destroy_(bound_);
-  }
-  void operator()(const Array& dy, Grads& dx) const { call_(bound_, dy, dx); }
+  void operator()(const Array& dy, Grads& dx) const { call_(bound_.get(), dy, dx); }
 
  private:
-  void* bound_ = nullptr;  // the rule with what it keeps
+  std::unique_ptr<void, void (*)(void*)> bound_{nullptr, nullptr};  // the rule with what it keeps
   void (*call_)(const void*, const Array&, Grads&) = nullptr;
-  void (*destroy_)(void*) = nullptr;
 };
 
 }  // namespace mote
