@@ -59,7 +59,7 @@ Mask chosen(const std::vector<Index>& positions, Index extent, int behind, const
 }  // namespace
 
 Places::Places(const Module& model, const std::string& text) : text_(text) {
-  static constexpr std::array values{"scores", "weights", "dropped_weights", "heads"};
+  static constexpr std::array values{"scores", "weights", "dropped_weights", "heads", "scale"};
   const auto is_value = [](const std::string& w) { return std::find(values.begin(), values.end(), w) != values.end(); };
   std::istringstream words(text);
   std::string layer, word;
@@ -79,7 +79,7 @@ Places::Places(const Module& model, const std::string& text) : text_(text) {
       good = false;
   }
   check_in("places", good && (numbers != &positions_ || !positions_.empty()), "'", text, "' should be a layer's name, ",
-           "then scores, weights, dropped_weights or heads, with numbers of heads, then `at` with positions");
+           "then scores, weights, dropped_weights, heads or scale, with numbers of heads, then `at` with positions");
   std::vector<std::string> names;
   if (layer.empty()) layers_.emplace(&model, "");
   each_field(model, [&](const ModuleField& f) {
@@ -140,8 +140,8 @@ bool Record::wants(const char* value) const {
   return std::any_of(places_.begin(), places_.end(), [&](const auto& p) { return p.first.include(value); });
 }
 
-bool Record::changes(const char* value) const {
-  return (!NoGrad::active() || std::string_view(value) == "scores") && *value != '\0' && wants(value);
+bool Record::changes(const char* value) const {  // a norm by its formula has gradients of other last bits
+  return !NoGrad::active() && *value != '\0' && std::string_view(value) != "scale" && wants(value);
 }
 
 void Record::value_shown(const char* value, const Tensor& x) {

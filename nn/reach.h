@@ -18,6 +18,7 @@ namespace mote {
 ///
 ///     scores | weights | dropped_weights | heads    values inside its attention, scores before masks: [B, H, Tq, Tk];
 ///                                                   "heads", what each gives to the output projection: [B, H, Tq, d]
+///     scale                                         of a norm: 1 / sqrt(variance + eps), [B, T, 1]
 ///     0, or 0 2 ...                                 behind these: only these heads, counted from 0; -1 is the last
 ///     at 3, or at 3 4 ...                           only these positions, on the last axis but one; -1 is the last
 ///
@@ -50,10 +51,10 @@ class Places {
 ///     model(ids);
 ///     Tensor y = seen["transformer.h.0.mlp"];  // y.retain_grad() before backward(): y.grad() after it
 ///
-/// They are what the rest of the model gets, after all changes. With gradients they are Tensors of the graph; under
-/// NoGrad recording costs less. Changes no bit but in gradients of shared heads (see attention()). A scope is a local
-/// variable: at its end, if nothing else has failed, a place whose value was never computed is an error. Errors:
-/// those of Places; heads or positions.
+/// They are what the rest of the model gets, after all changes. With gradients they are Tensors of the graph, but for
+/// scales; under NoGrad recording costs less. Changes no bit but in gradients of shared heads (see attention()). A
+/// scope is a local variable: at its end, if nothing else has failed, a place whose value was never computed is
+/// an error. Errors: those of Places; heads or positions.
 class Record : private Observer {
  public:
   [[nodiscard]] Record(const Module& model, const std::vector<std::string>& places);
@@ -97,7 +98,8 @@ struct Patch : Change {
   [[nodiscard]] Patch(const Module& model, const std::string& places, const Tensor& value)
       : Change(model, places, [value](const Tensor&) { return value; }) {}
 };
-/// Gives attention a pattern: Fix(model, "*.attn weights 0", pattern [T, T]).
+/// Gives attention a pattern, or keeps a norm's scale: Fix(model, "*.attn weights 0", pattern [T, T]),
+/// Fix(model, "transformer.ln_f scale", seen["transformer.ln_f scale"]).
 using Fix = Patch;
 /// Takes values out: they become 0 (a score of 0 still has weight), or `instead`, such as a mean over other inputs.
 struct Ablate : Patch {

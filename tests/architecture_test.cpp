@@ -51,10 +51,10 @@ const std::map<std::string, std::size_t> budgets{
     {"engine/autograd", 800},
     {"engine/autograd/print.", 120},
     {"engine/autograd/diagnose.", 120},
-    {"engine/ops", 3060},  // 3000 and attention that observers reach into
+    {"engine/ops", 3131},  // 3000, and attention and norms that observers reach into
     {"engine/io", 3936},   // with heads as pictures, which models had, tables and near names, which nn and programs had
     {"engine/watch", 1355},  // with a graph's picture, and values that are changed
-    {"nn", 2777},            // 2500, what the compiler says of PyTorch's methods, and reach (272)
+    {"nn", 2779},            // 2500, what the compiler says of PyTorch's methods, and reach (274)
     {"models", 1325},
     {"models/tutorials", 705},             // with a type for a mask that blocks
     {"train", 7865},                       // 7700 and runs side by side

@@ -202,19 +202,24 @@ void report_work(Op& op, const AttentionPass& p, const Shape& weights) {
 }
 
 /// Runs forward and shows what an observer wants. Returns the result.
-Array forward(Op& op, AttentionPass& p, const Shape& result, real* saved) {
+Array forward(Op& op, AttentionPass& p, const Inputs& in, const AttentionOptions& options, real* saved) {
+  const Shape& result = in.result;
   Array y = Array::empty({p.batch, p.queries, p.heads * p.value_width});
   const Shape shape = weights_shape(p, result);
   Watch* const watch = op.watch();
-  const auto wanted = [&](const char* value) { return watch && watch->wants(value) ? Array::zeros(shape) : Array(); };
-  Array weights = wanted("weights"), dropped = wanted("dropped_weights");
+  const auto wants = [&](const char* value) { return watch && watch->wants(value); };
+  const bool drops = p.bits != nullptr, shows_dropped = wants("dropped_weights");
+  Array weights, dropped;
+  if (wants("weights") || (shows_dropped && !drops)) weights = Array::empty(shape);
+  if (shows_dropped && drops) dropped = Array::empty(shape);
   const auto elements = [](Array& x) { return x.defined() ? x.mutate() : nullptr; };
   attention_forward(p, view_to_fill(y, 0, p.value_width), saved, elements(weights), elements(dropped));
   report_work(op, p, shape);
+  if (wants("scores")) watch->show("scores", reshape(plain_scores(in.q, repeat_heads(in.k, p.heads), options), shape));
   if (weights.defined()) watch->show("weights", weights);
-  if (dropped.defined()) watch->show("dropped_weights", dropped);
+  if (shows_dropped) watch->show("dropped_weights", drops ? dropped : weights);
   const Array out = in_form(p, y, p.heads, p.value_width, result);
-  if (watch && watch->wants("heads")) watch->show("heads", p.joined ? joined_heads(out, p.heads) : out);
+  if (wants("heads")) watch->show("heads", p.joined ? joined_heads(out, p.heads) : out);
   return out;
 }
 
@@ -229,12 +234,7 @@ void require_cacheable(const Inputs& in, const AttentionOptions& o, const KeyVal
         " must have the same length");
 }
 
-/// Whether an observer changes values inside: then the formula runs.
-bool reached() {
-  const Watch* const watch = watching();
-  const auto changes = [&](const char* value) { return watch->changes(value); };
-  return watch && (changes("scores") || changes("weights") || changes("dropped_weights") || changes("heads"));
-}
+bool reached_inside() { return reached({"scores", "weights", "dropped_weights", "heads"}); }
 /// For q [..., H, Tq, d], k and v, which are `in`.
 Tensor by_formula(const Inputs& in, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
                   const Generator* random, KeyValueCache* cache) {
@@ -272,7 +272,7 @@ Tensor attend(Op& op, Inputs in, const AttentionOptions& options, const Generato
     bits = detail::draw_kept(pass.rows() * pass.keys, p, *random);
     pass.bits = static_cast<const std::uint8_t*>(bits.data());
   }
-  const Array y = forward(op, pass, in.result, saved.defined() ? saved.mutate() : nullptr);
+  const Array y = forward(op, pass, in, options, saved.defined() ? saved.mutate() : nullptr);
   const Tensor result =
       op.record(y, save(plan, in.q, in.k, in.v, options.mask, slopes, saved, bits),
                 [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,
@@ -286,7 +286,7 @@ Tensor attend(Op& op, Inputs in, const AttentionOptions& options, const Generato
 /// For heads on an axis of their own.
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
               const Generator* random, KeyValueCache* cache) {
-  if (reached()) [[unlikely]] {
+  if (reached_inside()) [[unlikely]] {
     const Op op("attention");
     return by_formula(inputs_with_axis(q, k, v), q, k, v, options, random, cache);
   }
@@ -307,7 +307,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 }
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& options,
                  const Generator& random, KeyValueCache* cache) {
-  if (reached()) [[unlikely]] {
+  if (reached_inside()) [[unlikely]] {
     const Op op("attention");
     const Inputs in = inputs_joined(q, k, v, heads);
     const Tensor queries = split_heads(q, heads.queries), keys = split_heads(k, heads.keys);
@@ -318,7 +318,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads&
 }
 Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random,
                  KeyValueCache* cache) {
-  if (reached()) [[unlikely]] {
+  if (reached_inside()) [[unlikely]] {
     const Op op("attention");
     const Inputs in = inputs_packed(qkv, heads);
     const std::vector<Tensor> parts =

@@ -9,11 +9,14 @@
 namespace mote::detail {
 namespace {
 
-/// Copies the block's weights to their places in an array [B, H, Tq, Tk] of zeros.
+/// The block's rows of an array [B, H, Tq, Tk] of weights.
 void copy_weights(const AttentionPass& p, const Block& at, Index lanes, const real* w, real* all) {
-  for (Index r = 0; r < at.rows(); ++r)
-    for (Index j = 0; j < at.keys(); ++j)
-      all[p.weight_row(at.b, at.h, at.begin + r) * p.keys + at.lo + j] = w[j * lanes + r];
+  for (Index r = 0; r < at.rows(); ++r) {
+    real* const row = all + p.weight_row(at.b, at.h, at.begin + r) * p.keys;
+    std::fill(row, row + at.lo, real(0));
+    for (Index j = 0; j < at.keys(); ++j) row[at.lo + j] = w[j * lanes + r];
+    std::fill(row + at.hi, row + p.keys, real(0));
+  }
 }
 
 /// sum_keys() where masked pairs must be skipped.

@@ -6,17 +6,12 @@
 #include "engine/ops/create.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/matmul.h"
+#include "engine/ops/offered.h"
 #include "engine/ops/softmax.h"
 #include "engine/ops/unary.h"
 #include "engine/ops/view.h"
 
 namespace mote {
-
-/// x, or what an observer that reaches inside makes of this value (Observer::changes).
-inline Tensor offered(const char* value, const Tensor& x) {
-  Watch* const watch = watching();
-  return watch ? watch->changed(value, x) : x;
-}
 
 /// softmax(q k^T * scale) v, where a query attends only to the keys that the mask keeps: q [..., Tq, d], k [..., Tk,
 /// d], v [..., Tk, dv] -> [..., Tq, dv]; scale is usually 1 / sqrt(d). Without a mask all may attend to all.
@@ -26,29 +21,34 @@ inline Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v,
   return matmul(weights, v);  // for each query a mean of the values
 }
 
-/// The weights of attention with all its options but dropout: [..., H, Tq, Tk].
-inline Tensor plain_weights(const Tensor& q, const Tensor& k, const AttentionOptions& o) {
-  const Index queries = q.size(-2), keys = k.size(-2);
-  Tensor scores = matmul(q, transpose(k, -2, -1)) * o.formula(q.size(-1)).scale;
-  if (o.alibi.defined()) {  // the queries are the last positions
-    const double first = static_cast<double>(keys - queries), end = static_cast<double>(keys);
-    const Tensor distances = abs(unsqueeze(arange(first, end), 1) - arange(end));
-    scores = scores - unsqueeze(unsqueeze(o.alibi, 1), 1) * distances;
-  }
-  scores = offered("scores", scores);
-  Mask mask = o.mask;
-  if (o.causal.value_or(false)) {
-    const Mask past = causal_mask(queries, keys, o.window);
-    mask = mask.defined() ? mask & past : past;
-  }
-  return offered("weights", mask.defined() ? masked_softmax(scores, mask) : softmax(scores));
-}
-
 /// k or v [..., Hkv, T, d] with each of its heads repeated for all heads of queries that share it: [..., H, T, d].
 inline Tensor repeat_heads(const Tensor& x, Index heads) {
   if (x.dim() < 3 || x.size(-3) == heads) return x;
   const Shape one = x.shape(), each = one.insert(-3, heads / one[-3]);
   return reshape(expand(unsqueeze(x, -3), each), one.with(-3, heads));
+}
+
+/// How well keys answer queries, before masks: [..., H, Tq, Tk].
+inline Tensor plain_scores(const Tensor& q, const Tensor& k, const AttentionOptions& o) {
+  const Index queries = q.size(-2), keys = k.size(-2);
+  const Tensor scores = matmul(q, transpose(k, -2, -1)) * o.formula(q.size(-1)).scale;
+  if (o.alibi.defined()) {  // the queries are the last positions
+    const double first = static_cast<double>(keys - queries), end = static_cast<double>(keys);
+    const Tensor distances = abs(unsqueeze(arange(first, end), 1) - arange(end));
+    return scores - unsqueeze(unsqueeze(o.alibi, 1), 1) * distances;
+  }
+  return scores;
+}
+
+/// The weights of attention with all its options but dropout: [..., H, Tq, Tk].
+inline Tensor plain_weights(const Tensor& q, const Tensor& k, const AttentionOptions& o) {
+  const Tensor scores = offered("scores", plain_scores(q, k, o));
+  Mask mask = o.mask;
+  if (o.causal.value_or(false)) {
+    const Mask past = causal_mask(q.size(-2), k.size(-2), o.window);
+    mask = mask.defined() ? mask & past : past;
+  }
+  return offered("weights", mask.defined() ? masked_softmax(scores, mask) : softmax(scores));
 }
 
 /// attention() with all its options. Dropout draws once per weight.

@@ -6,7 +6,9 @@
 
 #include "engine/autograd/op.h"
 #include "engine/base/parallel.h"
+#include "engine/ops/arithmetic.h"
 #include "engine/ops/cost.h"
+#include "engine/ops/offered.h"
 
 namespace mote {
 namespace detail {
@@ -56,20 +58,57 @@ inline void check_norm(const Tensor& x, const Tensor& weight, const Tensor& bias
   if (bias.defined()) check(bias.shape() == row, "bias ", bias.shape(), " does not fit the last axis of x ", x.shape());
 }
 
-/// Both norms of the rows of x, computed in parallel. Of every row, backward keeps {mean, inv_std}.
+/// Both norms of the rows of x, contiguous, computed in parallel: the result, and {mean, inv_std} of every row.
+inline std::pair<Array, Array> norm(NormForward forward, const Array& x, const Array& weight, const Array& bias,
+                                    double eps) {
+  const Index n = x.shape()[-1], rows = n ? x.numel() / n : 0;
+  Array y = Array::empty(x.shape()), stats = Array::empty({rows, 2});
+  real *const out = y.mutate(), *const s = stats.mutate();
+  const kernels::NormWeights weights{weight.defined() ? weight.data() : nullptr, bias.defined() ? bias.data() : nullptr,
+                                     static_cast<real>(eps)};
+  parallel_for(rows, grain_for(cost::row + cost::norm * static_cast<double>(n)),
+               [&](Index lo, Index hi) { forward(x.data() + lo * n, weights, out + lo * n, s + 2 * lo, hi - lo, n); });
+  return {y, stats};
+}
+
+/// The mean or the scale of every row, [..., 1], of what norm() returns.
+inline Array column(const Array& stats, Index which, const Shape& x) {
+  return stats.slice(1, which, which + 1).reshape(x.with(-1, 1));
+}
+
+/// y, bit for bit, in ops between which observers may change the scale, 1 / sqrt(var + eps) [..., 1].
+inline Tensor plain_norm(bool has_mean, NormForward forward, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                         double eps) {
+  check_norm(x, weight, bias, eps);
+  const Array stats = norm(forward, x.array().contiguous(), {}, {}, eps).second;
+  const real n = static_cast<real>(x.size(-1));
+  Tensor centred = x;
+  if (has_mean) {
+    Op op("mean", x);
+    centred = x - op.record(column(stats, 0, x.shape()), save(x.shape(), n),
+                            [](const Array& dy, Grads& dx, const Shape& shape, real n) {
+                              dx.add(0, (dy / n).expand(shape));
+                            });
+  }
+  Op op("scale", centred);
+  const Array scale = column(stats, 1, x.shape());
+  Tensor y =
+      centred * offered("scale", op.record(scale, save(centred, scale, n),
+                                           [](const Array& dy, Grads& dx, const Array& c, const Array& s, real n) {
+                                             dx.add(0, dy * s * s * s * c * (-1 / n));  // s = (mean(c^2) + eps)^-1/2
+                                           }));
+  if (weight.defined()) y = y * weight;
+  return bias.defined() ? y + bias : y;
+}
+
+/// Of every row, backward keeps {mean, inv_std}.
 inline Tensor norm(Op& op, NormForward forward, NormBackward backward, const Tensor& x, const Tensor& weight,
                    const Tensor& bias, double eps) {
   check_norm(x, weight, bias, eps);
-  const Array in = x.array().contiguous();
-  const Array w = weight.defined() ? weight.array().contiguous() : Array(),
-              b = bias.defined() ? bias.array().contiguous() : Array();
-  const Index n = in.shape()[-1], rows = n ? in.numel() / n : 0;
-  Array y = Array::empty(in.shape()), stats = Array::empty({rows, 2});
-  real *const out = y.mutate(), *const s = stats.mutate();
-  const kernels::NormWeights weights{w.defined() ? w.data() : nullptr, b.defined() ? b.data() : nullptr,
-                                     static_cast<real>(eps)};
-  parallel_for(rows, grain_for(cost::row + cost::norm * static_cast<double>(n)),
-               [&](Index lo, Index hi) { forward(in.data() + lo * n, weights, out + lo * n, s + 2 * lo, hi - lo, n); });
+  const auto rows = [](const Tensor& t) { return t.defined() ? t.array().contiguous() : Array(); };
+  const Array in = rows(x), w = rows(weight);
+  const auto [y, stats] = norm(forward, in, w, rows(bias), eps);
+  if (op.watch() && op.watch()->wants("scale")) op.watch()->show("scale", column(stats, 1, x.shape()));
   return op.record(y, save(in, w, stats, backward), norm_backward);
 }
 
@@ -79,6 +118,10 @@ inline Tensor norm(Op& op, NormForward forward, NormBackward backward, const Ten
 /// [..., C], weight [C], bias [C]; both may be undefined. A constant row gives exactly the bias (NaN if eps is 0).
 /// Errors: weight or bias of another length, an eps below 0 or beyond float. Source: Ba, Kiros and Hinton 2016.
 inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5) {
+  if (reached({"scale"})) [[unlikely]] {
+    const Op op("layer_norm");
+    return detail::plain_norm(true, kernels::table().layer_norm, x, weight, bias, eps);
+  }
   Op op("layer_norm", x, weight, bias);
   // mean, difference, square and sum, scale, weight, bias
   op.flops(7 * x.numel(), {9 * x.numel(), 4 * x.numel(), x.numel()});
@@ -90,6 +133,10 @@ inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tenso
 /// Errors: a weight of another length, an eps below 0 or beyond float. Source: Zhang and Sennrich 2019.
 inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 1e-5) {
   const Tensor no_bias;
+  if (reached({"scale"})) [[unlikely]] {
+    const Op op("rms_norm");
+    return detail::plain_norm(false, kernels::table().rms_norm, x, weight, no_bias, eps);
+  }
   Op op("rms_norm", x, weight, no_bias);
   op.flops(4 * x.numel(), {7 * x.numel(), 3 * x.numel()});  // square and sum, scale, weight
   const kernels::Table& t = kernels::table();

@@ -73,8 +73,9 @@ class Observer {
   virtual bool wants(const char* /*value*/) const { return false; }
   virtual void value_shown(const char* /*value*/, const Tensor&) {}
   /// Whether to change a value on its way: "" is the result of the innermost layer, which is about to return; inside
-  /// attention there are "scores" before masks, "weights", "dropped_weights" and "heads", [..., H, Tq, dv]. If somebody
-  /// wants one of these, attention runs as its formula, plain_attention(): the same bits, in ops that gradients pass.
+  /// attention there are "scores" before masks, "weights", "dropped_weights" and "heads", [..., H, Tq, dv], and inside
+  /// norms "scale". If somebody wants one of these, the op runs as its formula: the same bits, in ops that gradients
+  /// pass.
   virtual bool changes(const char* /*value*/) const { return false; }
   virtual Tensor changed(const char* /*value*/, const Tensor& x) { return x; }
   /// Whether Recorded::layer is needed, which takes long to find.
