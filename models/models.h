@@ -5,6 +5,7 @@
 #include "models/gpt.h"
 #include "models/gpt_config.h"
 #include "models/gpt_files.h"
+#include "models/inside.h"
 #include "models/mlp.h"
 #include "models/names.h"
 #include "models/tutorials/ai_engineering.h"

@@ -1,0 +1,103 @@
+// What a trained GPT is made of inside: whose sum a logit is, what each block would say, what its heads read and write.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/gpt.h"
+#include "nn/reach.h"
+
+namespace mote {
+
+/// One run of a GPT, taken apart. A block adds to a stream x [B, T, C] that starts as token + position:
+///
+///     x = x + sum of heads + bias,   x = x + mlp,   and in the end   logits = W norm(x).
+///
+/// With the norm's scale as it was in this run, all after it is linear: so a logit is the sum of what each part has
+/// added to it. Under NoGrad; scopes such as Ablate are seen. Errors: those of GPT; a norm_order that is not pre;
+/// dropout that is on.
+class Decomposition {
+ public:
+  Decomposition(const GPT& model, const IntArray& ids);
+
+  Tensor logits;               ///< [B, T, V]: the model's
+  std::vector<Tensor> before;  ///< [B, T, C]: the stream before each block, and after the last
+  std::vector<Tensor> middle;  ///< [B, T, C]: in each block, between attention and feed-forward network
+
+  struct Part {
+    std::string name;  ///< "token", "position", "0 head 1", "0 bias" of the heads' projection, "0 mlp", ...
+    Tensor value;      ///< [B, T, C]
+  };
+  /// What the stream after the last block is the sum of.
+  std::vector<Part> parts() const;
+
+  struct Share {
+    std::string name;  ///< a part's, or "norm" for the last norm's bias
+    Tensor value;      ///< [B, T]
+  };
+  /// What each part adds to the logit of `token` at every place, or to that less the logit of another: ids that
+  /// broadcast to [B, T]. Their sum is that logit, to rounding.
+  std::vector<Share> shares(const IntArray& token, const IntArray& less = {}) const;
+  /// The same of each neuron of a block's feed-forward network, [B, T, N]: their sum and the bias's is its share.
+  Tensor neuron_shares(Index layer, const IntArray& token, const IntArray& less = {}) const;
+
+  /// The logit lens: what each block would have the model say, [n_layer + 1, B, T, V]: W norm(x) for the stream before
+  /// each block and after the last, whose rows are the logits. Source: nostalgebraist 2020.
+  Tensor lens() const;
+
+ private:
+  /// By how much a logit grows with the stream: [B, T, C].
+  Tensor direction(const IntArray& token, const IntArray& less) const;
+  Tensor unembedding(const IntArray& token, const IntArray& less) const;
+
+  const GPT& model_;
+  std::map<std::string, Tensor> values_;
+};
+
+/// A matrix as a product, left [m, r] right [r, n] with a small r, which is never multiplied out: what a head does to a
+/// row x is (x left) right.
+struct FactoredMatrix {
+  Tensor left, right;
+  Tensor product() const { return matmul(left, right); }
+  double norm() const;  ///< the root of the sum of all squares, by [r, r] matrices
+};
+FactoredMatrix operator*(const FactoredMatrix& a, const FactoredMatrix& b);
+/// Of heads that write side by side.
+FactoredMatrix operator+(const FactoredMatrix& a, const FactoredMatrix& b);
+
+/// [C, C]: a row x that the head looks at, as its block's norm gives it, makes it write x OV, without biases.
+FactoredMatrix ov(const GPT& model, Index layer, Index head);
+/// [C, C]: a query of row x and a key of row y have the score x QK y^T, but for biases, rotation and scale.
+FactoredMatrix qk(const GPT& model, Index layer, Index head);
+/// The share of tokens t for which `written` (ov of a head, or of several with +) makes t's own logit grow most of all
+/// when it looks at t: e norm, e OV, last norm's gain, W for t's vector e. Source: Elhage et al. 2021; top-1 as ARENA.
+double copying_score(const GPT& model, Index layer, const FactoredMatrix& written);
+/// |a b| / (|a| |b|): how much the later head's matrix reads of what the earlier one writes. For keys of the later one
+/// composition(ov, qk transposed): of its queries composition(ov, qk), of its values composition(ov, ov). That of
+/// random matrices is about 1 / sqrt(C). Source: Elhage et al. 2021.
+double composition(const FactoredMatrix& a, const FactoredMatrix& b);
+FactoredMatrix transposed(const FactoredMatrix& a);
+
+/// A number that says how well a model does: logits [B, T, V] -> [].
+using Metric = std::function<Tensor(const Tensor& logits)>;
+/// What is exchanged in patch_table(): at one place in each run.
+enum class Site {
+  block,  ///< what a block returns, at one position: [n_layer, T]
+  attn,   ///< what its attention adds, at one position
+  mlp,    ///< what its feed-forward network adds, at one position
+  head    ///< what one head gives, at all positions: [n_layer, H]
+};
+/// The metric of model(ids) where at one site there is what the run of `other` had there; all sites in one batched
+/// pass. ids, other [B, T]; an undefined `other`: 0 is put there. attention_text() and attention_svg() show the table.
+/// Errors: ids of two shapes.
+Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other, Site site, const Metric& metric);
+
+/// By how much the metric falls without each head, [n_layer, H]: measured, by taking it out, and estimated from one
+/// backward pass as the sum of head x gradient, which is cheap and linear. Source: Michel et al. 2019.
+struct HeadImportance {
+  Tensor ablated, gradient;
+};
+HeadImportance head_importance(const GPT& model, const IntArray& ids, const Metric& metric);
+
+}  // namespace mote
