@@ -1,0 +1,43 @@
+// What figures share: one way to train, and the percentage that comes of it.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "examples/lesson.h"
+#include "models/inside.h"
+#include "train/tasks/task.h"
+#include "train/train.h"
+
+/// Trains by AdamW in batches of 32; the rate rises for 80 steps and then falls to a tenth. each(step) runs before it.
+inline void train(const mote::GPT& model, const mote::Task& task, int steps, double decay,
+                  const mote::Generator& random, const std::function<void(int)>& each = {}) {
+  mote::AdamW optimizer(mote::decay_groups(model, decay), {});
+  for (int step = 0; step < steps; ++step) {
+    if (each) each(step);
+    const mote::Batch batch = task.batch(32, mote::Split::train, random);
+    optimizer.zero_grad();
+    model.loss(batch.ids, batch.targets).backward();
+    mote::clip_grad_norm(optimizer.parameters(), 1);
+    optimizer.set_learning_rate(3e-3 * std::min(1.0, (step + 1) / 80.0) * (1 - 0.9 * step / steps));
+    optimizer.step();
+  }
+}
+
+/// Percent of the targets that are the likeliest token, of those that count.
+inline double percent_right(const mote::GPT& model, const mote::Batch& batch) {
+  const mote::NoGrad no_grad;
+  const mote::Tensor asked = tensor(batch.targets != -1);
+  const mote::Tensor right = tensor(eq(argmax(model(batch.ids)), batch.targets)) * asked;
+  return 100 * number(sum(right) / sum(asked));
+}
+
+/// The value in the middle.
+inline double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
+
+/// "transformer.h.1.attn", behind which the name of a value may stand.
+inline std::string attention_name(mote::Index layer) { return "transformer.h." + std::to_string(layer) + ".attn"; }
