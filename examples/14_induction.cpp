@@ -7,6 +7,7 @@
 #include "engine/io/pictures/heads.h"
 #include "examples/lesson.h"
 #include "models/gpt.h"
+#include "nn/reach.h"
 #include "train/tasks/induction.h"
 #include "train/train.h"
 
@@ -56,17 +57,10 @@ void train(GPT& model, const InductionTask& task, const Batch& fresh) {
   }
 }
 
-/// The loss when heads from .. to - 1 of layer 0 are not heard: 0 in their columns of the matrix that joins them.
-double without(const GPT& model, Index from, Index to, const Batch& batch) {
-  const Parameter& join = model.transformer.h[0].attn.c_proj.weight;  // [width, heads side by side]
-  const Array whole = join.value();
-  Array part = whole;
-  const Index d = width / heads;
-  for (Index row = 0; row < width; ++row) std::fill_n(part.mutate() + row * width + from * d, (to - from) * d, real(0));
-  join.set(part);
-  const double loss = loss_of(model, batch);
-  join.set(whole);
-  return loss;
+/// The loss when heads are taken out: what they give to the matrix that joins them is 0 (nn/reach.h).
+double without(const GPT& model, const std::string& heads, const Batch& batch) {
+  const Ablate ablate(model, "transformer.h.0.attn heads" + heads);
+  return loss_of(model, batch);
 }
 
 /// a b c d e f g h i j k l a b c d e f: here the last f can choose the g, which stands after an f, or the j. By which
@@ -112,12 +106,13 @@ void lesson() {
   const std::vector<HeadScore> first = shares(two, 0, fresh);
   double back = 0, missing = 0, worst = 0;  // of the head that looks back most: share, loss without it
   for (Index h = 0; h < heads; ++h) {
-    const double share = first[static_cast<std::size_t>(h)].previous, left = without(two, h, h + 1, fresh);
+    const double share = first[static_cast<std::size_t>(h)].previous,
+                 left = without(two, " " + std::to_string(h), fresh);
     std::printf("   %15d %10.2f %42.3f\n", static_cast<int>(h), share, left);
     if (worst = std::max(worst, left); share > back) back = share, missing = left;
   }
   claim(back > 0.25 && missing > 2 * loss && missing == worst, "it suffers most without the head that looks back most");
-  claim(without(two, 0, heads, fresh) > 1, "without all four, the second layer finds nothing");
+  claim(without(two, "", fresh) > 1, "without all four, the second layer finds nothing");
   std::printf(
       "\nTry: three layers; rows of one period only: is it an induction head, or do places alone tell where to look?\n"
       "Two layers without positions (config.position = Position::none): who looks back now?\n"

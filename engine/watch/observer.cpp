@@ -124,6 +124,7 @@ std::string in_layer(const Node& node) {
 
 void Observer::watch() {
   watching();  // the environment's observers are the outermost
+  check_in("Observer", !innermost || thread_context.watch, "it cannot begin inside another observer's function");
   for (const Observer* o = innermost; o; o = o->around_)
     if (o == this) return;
   around_ = std::exchange(innermost, this);

@@ -280,4 +280,17 @@ TEST_CASE("reach: names that nothing has, and scopes that reach nothing, say so"
         std::string::npos);
 }
 
+TEST_CASE("reach: a scope inside another one's function is an error, and not an endless one") {
+  const GPT model = gpt();
+  const auto run = [&] {
+    const Change change(model, "*.h.0", [&](const Tensor& x) {
+      const Record seen(model, {"*.h.1"});
+      model(ids);
+      return x;
+    });
+    model(ids);
+  };
+  CHECK(error_of(run).find("it cannot begin inside another") != std::string::npos);
+}
+
 }  // namespace mote::test::reach_test
