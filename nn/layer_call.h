@@ -85,7 +85,11 @@ class OpenLayer {
   }
   OpenLayer(const OpenLayer&) = delete;
   /// The layer's result, or what an observer makes of it.
-  Tensor result(const Tensor& y) const { return watch_ ? watch_->changed("", y) : y; }
+  Tensor result(Tensor y) const {
+    if (watch_) [[unlikely]]
+      y = watch_->changed("", y);
+    return y;
+  }
 
  private:
   LayerScope scope_;
