@@ -9,14 +9,14 @@
 // Looking suggests it: in the weights [B, H, T, T] of a layer take, for each head, those of row t and column t + 1 - n,
 // where t = n - 1 ... 2n - 2, and their mean over these t and over all B. Above 0.5, the head may be the one.
 //
-// Taking it out proves it, as a head may look and yet not be heard: of those that may be the one, it is the head without
-// which `foreseen` is least.
+// Taking it out proves it, as a head may look and yet not be heard: of those that may be the one, it is the head
+// without which `foreseen` is least.
 //
 // You may use: model.config.n_layer and n_head, weights.array().at({b, h, t, s}), std::to_string(l), and scopes, which
 // are local variables and act until their block ends. A Record keeps what was computed last:
 //
-//   const Record seen(model, {"*.attn weights"});                  after model(ids): seen["transformer.h.0.attn weights"]
-//   const Ablate out(model, "transformer.h.0.attn heads 1");       head 1 of layer 0 is not heard
+//   const Record seen(model, {"*.attn weights"});              after model(ids): seen["transformer.h.0.attn weights"]
+//   const Ablate out(model, "transformer.h.0.attn heads 1");   head 1 of layer 0 is not heard
 
 /// The share of the second halves that the model foresees.
 double foreseen(const GPT& model, const IntArray& ids) {

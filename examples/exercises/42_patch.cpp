@@ -2,9 +2,9 @@
 // Difficulty 3 of 5, 20 minutes.
 #include "examples/exercises/exercise.h"
 
-// Two inputs [1, T] differ at one position: after `clean` a model says `right`, after `corrupted` it says `wrong`. Where
-// does what decides stand, at which position, behind which block? Run `corrupted`, but put in what one block gave for
-// `clean` at that position. If the answer turns, it stood there.
+// Two inputs [1, T] differ at one position: after `clean` a model says `right`, after `corrupted` it says `wrong`. At
+// which position, and behind which block, does that which decides stand? Run `corrupted`, but let one block give, at
+// one position, what it gave there for `clean`. If the answer turns, it stood there.
 //
 // Measure so for each block l and each position t: the logit of `right` less that of `wrong`, at the last position. In
 // this table of a model that repeats after 5 symbols, 2 3 4 5 6 2 was followed by 3, and 2 7 4 5 6 2 by 7. What decides
@@ -19,7 +19,7 @@
 // position, whose array() has at({0, right}), and scopes, which are local variables and act until their block ends.
 // A Record keeps what was computed last, in whichever run; a Tensor that you take from it stays what it is:
 //
-//   const Record seen(model, {"transformer.h.*"});             after model(ids): seen["transformer.h.0"], [1, T, C]
+//   const Record seen(model, {"*.h.*"});                       after model(ids): seen["transformer.h.0"], [1, T, C]
 //   const Patch put(model, "transformer.h.0 at 3", value);     at position 3 block 0 gives what `value` has there
 
 /// The difference of the two logits, patched at each place: [layers, T].

@@ -1,7 +1,7 @@
 // Checks 42: where the answer stands.
 
-// hint: First a block with the Record in it: run clean there, and keep the values of all layers in a std::vector<Tensor>.
-// hint: Then for each l and t a block with const Patch put(model, "transformer.h." + std::to_string(l) + " at " + ...).
+// hint: First { } with the Record in it: run clean there, and keep what all blocks gave in a std::vector<Tensor>.
+// hint: For each l and t: const Patch put(model, "*.h." + std::to_string(l) + " at " + std::to_string(t), gave[l]);
 // why: In each row one position counts, until a head carries what stood there to the last one: so one sees it travel.
 // why: Taking out says that a value is needed; patching says more: that it holds what makes these two inputs differ.
 // why: Both inputs are as alike as can be, so that what they share, such as the places, is the same in both runs.

@@ -1,6 +1,6 @@
 // Checks 43: the logit lens.
 
-// hint: const Record seen(...); model(ids); then for each l: const Tensor& x = seen["transformer.h." + std::to_string(l)].
+// hint: After model(ids), for each l: x is what seen has of "transformer.h.0", with std::to_string(l) instead of the 0.
 // hint: In the loop all.push_back(model.lm_head((*model.transformer.ln_f)(x))), and at the end return stack(all).
 // why: Blocks add to one stream, so that lm_head can read it anywhere: it is trained to read it behind the last alone.
 // why: Where the right answer first comes on top, or does not yet, says which block finds it: no weight needs changing.
