@@ -1,5 +1,5 @@
-// Forty exercises: copies their files into a folder of yours, watches them, and says within seconds of saving whether
-// one is solved. The checks are compiled from examples/exercises/answers and never from that folder.
+// Exercises: copies their files into a folder of yours, watches them, and says within seconds of saving whether one is
+// solved. The checks are compiled from examples/exercises/answers and never from that folder.
 #include <poll.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -289,8 +289,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> words;
     std::erase_if(line.given, [&](const auto& g) { return g.where.empty() && (words.push_back(g.name), true); });
     LearnOptions options;
-    Options parser(
-        "Forty exercises. Shows the first that is not solved, and checks whatever file of your folder you save.");
+    Options parser("Exercises. Shows the first that is not solved, and checks whatever file of your folder you save.");
     parser.add("Options", options);
     parser.note =
         "Commands: list; check [N ...], which ends with 1 unless all are solved; hint N; solution N, once yours is\n"

@@ -55,7 +55,7 @@ expect 0 "return" "$learn" solution 1
 expect 0 "\[x\] 01: " "$learn" list
 expect 1 "^02: " "$learn"
 expect 1 "^03: " "$learn" --from 3
-expect 2 "there is no exercise '41'" "$learn" --from 41
+expect 2 "there is no exercise '98'" "$learn" --from 98
 mine=$(cat "$file")
 sed 's/your_code_here();/return 0;/' <<<"$original" | try 1 "."
 expect 0 "\[ \] 01: " "$learn" list

@@ -1,0 +1,121 @@
+// Checks 42: where the answer stands.
+
+// hint: First { } with the Record in it: run clean there, and keep what all blocks gave in a std::vector<Tensor>.
+// hint: For each l and t: const Patch put(model, "*.h." + std::to_string(l) + " at " + std::to_string(t), gave[l]);
+// why: In each row one position counts, until a head carries what stood there to the last one: so one sees it travel.
+// why: Taking out says that a value is needed; patching says more: that it holds what makes these two inputs differ.
+// why: Both inputs are as alike as can be, so that what they share, such as the places, is the same in both runs.
+#include "examples/exercises/answers/copying_model.h"
+
+namespace of_check {
+using Patched = Tensor(const GPT&, const IntArray& clean, const IntArray& corrupted, Index right, Index wrong);
+enum Mistake { none, unpatched, swapped, everywhere, here, negative, rise, added, right_alone };
+static const std::map<Mistake, std::string> sentences = {
+    {unpatched,
+     "Nothing turns: you put in what corrupted gave. Take what clean gave before a Record sees another run."},
+    {swapped, "The wrong way round: run corrupted, and put in what clean gave."},
+    {everywhere, "You put in a block's result at all positions: ` at ` and one of them belongs behind its name."},
+    {here, "You read the logits at the position that is patched, but the answer is said at the last one."},
+    {negative, "The wrong sign: where the answer turns, to `right`, the number has to be above 0."},
+    {rise, "You subtract what it is without a patch: we want the difference of the two logits as it is."},
+    {added, "You put in what the attention of a block gave, but the block gives more: x + what attention adds."},
+    {right_alone, "This is the logit of `right`: subtract that of `wrong`."},
+};
+
+/// The table, or what is taken for it by mistake, with blocks that are called one by one.
+static Tensor patched(const GPT& model, const IntArray& clean, const IntArray& corrupted, Index right, Index wrong,
+                      Mistake mistake) {
+  if (mistake == swapped) return patched(model, corrupted, clean, right, wrong, none);
+  if (mistake == unpatched) return patched(model, corrupted, corrupted, right, wrong, none);
+  const auto& blocks = model.transformer.h;
+  const Index L = std::ssize(blocks), length = clean.shape()[1];
+  std::vector<Tensor> held, gave;  // by each block, or its attention
+  for (Tensor x = model.transformer.embed(clean); const TransformerBlock& block : blocks)
+    gave.push_back(block.attn(block.ln_1(x))), held.push_back(x = block(x));
+  std::vector<double> table;
+  for (Index l = -1; l < L; ++l)  // -1: without a patch
+    for (Index t = 0; t < length; ++t) {
+      Tensor x = model.transformer.embed(corrupted);
+      const Tensor row = mistake == everywhere ? Tensor(1) : slice(eye(length), 1, t, t + 1);
+      for (Index i = 0; i < L; ++i) {
+        const Tensor before = x;
+        x = blocks[i](x);
+        const Tensor to = mistake == added ? before + gave[i] : held[i];
+        if (i == l) x = x + (to - x) * row;
+      }
+      const Tensor logits = select(model.lm_head((*model.transformer.ln_f)(x)), 1, mistake == here ? t : length - 1);
+      const double less = logits.array().at({0, right}) - (mistake == right_alone ? 0 : logits.array().at({0, wrong}));
+      table.push_back(mistake == negative ? -less : mistake == rise && l >= 0 ? less - table[0] : less);
+    }
+  table.erase(table.begin(), table.begin() + length);
+  return reshape(tensor(table), {L, length});
+}
+
+static void check(Patched answer) {
+  for (const Index seed : {1, 2, 3, 4}) {
+    const Generator random(seed);
+    const GPT model = copying_model(3 - seed % 2, 2 + seed / 3, random);
+    const Index k = 1 + seed % 3;  // the position that differs, whose symbol comes next
+    const IntArray clean = repeated_rows(1, random).slice(1, 0, n + k);
+    IntArray corrupted = clean;
+    corrupted.mutate()[k] = (clean.at({0, k}) + 3) % V;
+    const Index right = clean.at({0, k}), wrong = corrupted.at({0, k});
+    const Tensor got = answer(model, clean, corrupted, right, wrong);
+    const Tensor want = patched(model, clean, corrupted, right, wrong, none);
+    for (const auto& [mistake, sentence] : sentences)
+      expect_not(got, patched(model, clean, corrupted, right, wrong, mistake), sentence);
+    expect_close("The table of differences", got, want);
+  }
+}
+
+#ifdef PROVE
+namespace solution {
+Tensor patched_at_each(const GPT& model, const IntArray& clean, const IntArray& corrupted, Index right, Index wrong) {
+  const auto name = [](Index l) { return "transformer.h." + std::to_string(l); };
+  std::vector<Tensor> gave;
+  {
+    const Record seen(model, {"transformer.h.*"});
+    model(clean);
+    for (Index l = 0; l < model.config.n_layer; ++l) gave.push_back(seen[name(l)]);
+  }
+  std::vector<std::vector<double>> table;
+  for (Index l = 0; l < model.config.n_layer; ++l) {
+    std::vector<double>& row = table.emplace_back();
+    for (Index t = 0; t < clean.shape()[1]; ++t) {
+      const Patch put(model, name(l) + " at " + std::to_string(t), gave[l]);
+      const Tensor logits = select(model(corrupted), 1, -1);
+      row.push_back(logits.array().at({0, right}) - logits.array().at({0, wrong}));
+    }
+  }
+  return tensor(table);
+}
+}  // namespace solution
+
+template <Mistake mistake>
+void wrongly() {
+  check([](const GPT& model, const IntArray& clean, const IntArray& corrupted, Index right, Index wrong) {
+    return patched(model, clean, corrupted, right, wrong, mistake);
+  });
+}
+static const Tried tried[] = {
+    {"solution", "", [] { check(solution::patched_at_each); }},
+    {"swapped", "put in what clean gave", wrongly<swapped>},
+    {"recorded anew", "Nothing turns", wrongly<unpatched>},
+    {"all positions", "all positions", wrongly<everywhere>},
+    {"read there", "said at the last", wrongly<here>},
+    {"sign", "wrong sign", wrongly<negative>},
+    {"rise", "without a patch", wrongly<rise>},
+    {"attention", "x + what attention adds", wrongly<added>},
+    {"right alone", "subtract that of", wrongly<right_alone>},
+    {"hard-coded", "The table of differences",
+     [] {
+       check([](const GPT&, const IntArray& ids, const IntArray&, Index, Index) { return zeros({2, ids.shape()[1]}); });
+     }},
+};
+#endif
+}  // namespace of_check
+
+#include YOURS
+int main(int argc, char** argv) {
+  return of_check::judge(argc, argv, [] { of_check::check(patched_at_each); });
+}

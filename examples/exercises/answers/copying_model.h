@@ -1,0 +1,58 @@
+// A GPT whose weights are written by hand, for checks that look inside: it says again what was said n symbols before.
+#pragma once
+
+#include "examples/exercises/answers/check.h"
+
+namespace of_check {
+
+constexpr Index V = 8, n = 5, T = 2 * n;
+/// Columns of the vectors: what heads have found, what is said, the symbol and the place, each in one of V or T.
+constexpr Index found = 0, said = V, symbol = 2 * V, place = 3 * V;
+
+/// Makes head i of all look `back` places back, and add `loud` to the column of the symbol that it reads there.
+inline void write(const GPT& model, Index i, Index back, double sharp, Index from, Index to, Index shift, double loud) {
+  const Index C = model.config.n_embd, H = model.config.n_head, own = i % H * (C / H);
+  const SelfAttention& attn = model.transformer.h[i / H].attn;
+  real *in = attn.c_attn.weight.mutate(), *out = attn.c_proj.weight.mutate();
+  for (Index t = 0; t < T; ++t) {
+    if (t >= back) in[(own + t - back) * C + place + t] = sharp;
+    in[(C + own + t) * C + place + t] = 1;
+    if (t >= V) continue;
+    in[(2 * C + own + t) * C + from + t] = 1;
+    out[(to + (t + shift) % V) * C + own + t] = loud;
+  }
+}
+
+/// Of the model that is asked about the head that copies; one that is not heard, though it looks harder at what comes
+/// next; one that says that s + 1 follows s, which is right now and then; and one that hands on what both have found.
+inline std::vector<Index> heads;
+
+inline GPT copying_model(Index L, Index H, const Generator& random) {
+  GPTConfig config = GPTConfig::attention_only().resized(L, H, H * ((place + T + H - 1) / H));
+  config.vocab_size = V, config.block_size = T, config.block.norm = NormKind::rms_norm;
+  const GPT model(config, random);
+  const Index C = config.n_embd;
+  for (Index t = 0; t < T; ++t) {
+    model.transformer.wpe->weight.mutate()[t * C + place + t] = 1;
+    if (t < V) model.transformer.wte.weight.mutate()[t * C + symbol + t] = 1;
+    if (t < V) model.lm_head.weight.mutate()[t * C + said + t] = 1;
+  }
+  const auto early = random.randperm((L - 1) * H), late = random.randperm(H);
+  heads = {early[0], (L - 1) * H + late[0], early[1], (L - 1) * H + late[1]};
+  write(model, heads[0], n - 1, 1.5, symbol, found, 0, 0.25);
+  write(model, heads[1], n - 1, 5, symbol, said, 0, 0);
+  write(model, heads[2], n, 1.5, symbol, found, 1, 0.1);
+  write(model, heads[3], 0, 2, found, said, 0, 0.25);
+  return model;
+}
+
+/// Rows [B, T] that repeat their first half, in which s + 1 often follows s.
+inline IntArray repeated_rows(Index B, const Generator& random) {
+  IntArray ids = randint(0, V, {B, T}, random);
+  Index* id = ids.mutate();
+  for (Index i = 1; i < ids.numel(); ++i)
+    if (i % T >= n || (i % T > 0 && i % 3 > 0)) id[i] = i % T >= n ? id[i - n] : (id[i - 1] + 1) % V;
+  return ids;
+}
+
+}  // namespace of_check
