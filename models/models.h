@@ -2,6 +2,7 @@
 #pragma once
 
 #include "models/choose_token.h"
+#include "models/fourier.h"
 #include "models/gpt.h"
 #include "models/gpt_config.h"
 #include "models/gpt_files.h"

@@ -1,7 +1,7 @@
 // Checks 41: the head that copies.
 
 // hint: First a block with the Record in it, which sums up looks[l][h]; then, for those above 0.5, one with an Ablate.
-// hint: Texts can be added: with + std::to_string(l) + ".attn weights", or + ".attn heads " + std::to_string(h), at the end.
+// hint: Texts can be added: with + std::to_string(l) + ".attn weights", or + ".attn heads " + std::to_string(h) behind.
 // why: The head that looks hardest is not heard here: looking is a guess at what a head does, taking it out a trial.
 // why: The model needs another head even more, which hands on what was found: to be needed is not to copy.
 // why: 0 is something that later layers have never heard: Ablate can put in a mean over other inputs instead.

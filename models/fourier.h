@@ -1,0 +1,65 @@
+// Waves over the numbers 0 .. p - 1: how much of a table is of which frequency, and how few of them make most of it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "engine/base/math.h"
+#include "engine/ops/matmul.h"
+#include "engine/ops/reduce.h"
+#include "engine/ops/view.h"
+
+namespace mote {
+
+/// The discrete Fourier basis of an odd p, orthonormal rows: the constant, then cos and sin of each frequency k = 1 ..
+/// (p - 1) / 2, rows 2 k - 1 and 2 k: [p, p], element j of them sqrt(2 / p) cos(2 pi k j / p), and the same of sin.
+/// matmul(fourier_basis(p), x) are the coefficients of x [p, N]; the transpose leads back. Errors: p even or below 3.
+inline Tensor fourier_basis(Index p) {
+  check_in("fourier_basis", p >= 3 && p % 2 == 1, "p ", p, " must be odd and at least 3");
+  Array basis = Array::full({p, p}, static_cast<real>(1 / std::sqrt(static_cast<double>(p))));
+  real* const out = basis.mutate();
+  const double size = std::sqrt(2 / static_cast<double>(p));
+  for (Index k = 1; k <= p / 2; ++k)
+    for (Index j = 0; j < p; ++j) {
+      const double angle = 2 * std::numbers::pi * static_cast<double>(k * j % p) / static_cast<double>(p);
+      out[(2 * k - 1) * p + j] = static_cast<real>(size * math::cos(angle));
+      out[2 * k * p + j] = static_cast<real>(size * math::sin(angle));
+    }
+  return basis;
+}
+
+/// Which share of the variance along the first axis each frequency has, all columns together: x [p, N] ->
+/// [(p - 1) / 2], element k - 1 for frequency k. They add up to 1: the constant is left out. Of an embedding whose row
+/// j is the vector of the number j, few large ones are a model's key frequencies. Source: Nanda et al. 2023. Errors:
+/// an x that is not [p, N], p even or below 3, columns that are all constant.
+inline Tensor frequency_shares(const Tensor& x) {
+  check_in("frequency_shares", x.dim() == 2, "x ", x.shape(), " must be [p, N]");
+  const Index p = x.size(0);
+  check_in("frequency_shares", sum(max(x.array(), 0) - min(x.array(), 0)).item() > 0, "no column of x ", x.shape(),
+           " varies");
+  // Without its mean first: beside a large constant, the rounding of its product with a wave would count as a share.
+  const Tensor waves = matmul(slice(fourier_basis(p), 0, 1, p), x.array() - sum(x.array(), 0, true) / p);
+  const Tensor power = sum(Tensor(waves.array() * waves.array()), {1});
+  return sum(Tensor(view(power, {p / 2, 2}).array() / sum(power.array())), {1});
+}
+
+/// The Gini coefficient of n numbers, none of them negative, in any shape: the sum of |x_i - x_j| over all pairs,
+/// divided by 2 n times the sum of x. 0 where all are equal, 1 - 1 / n where one has everything: how sparse a table is,
+/// whatever its scale. Errors: no numbers, one below 0 or not finite, nothing but zeros.
+inline double gini(const Tensor& x) {
+  std::vector<real> sorted = x.to_vector();
+  double n = static_cast<double>(sorted.size()), rank = 1, total = 0, weighted = 0;
+  for (const real value : sorted)
+    check_in("gini", value >= 0 && std::isfinite(value), "a number is ", value, ", not finite or below 0");
+  std::sort(sorted.begin(), sorted.end());
+  for (const real value : sorted) {
+    total += static_cast<double>(value);
+    weighted += math::product(2 * rank++ - n - 1, static_cast<double>(value));
+  }
+  check_in("gini", total > 0, "needs a number above 0");
+  return weighted / (n * total);
+}
+
+}  // namespace mote
