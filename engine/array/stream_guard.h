@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <utility>
 #include <vector>
 
 #include "engine/array/random.h"
@@ -16,37 +17,44 @@ namespace mote {
 /// Layers open one when they are called, fit() one for each step, generate() one.
 class StreamGuard {
  public:
-  [[nodiscard]] StreamGuard() {
-    if (thread_context.streams) return;
-    thread_context.streams = this, exceptions_ = std::uncaught_exceptions();
-  }
-  ~StreamGuard() {
-    if (thread_context.streams != this) return;
-    thread_context.streams = nullptr;
-    if (!drawn_.empty()) [[unlikely]]
-      finish();
-  }
-  StreamGuard(const StreamGuard&) = delete;
-
- private:
-  friend class Generator;
   struct Drawn {
     Generator stream;
     GeneratorState before;
   };
+  using Streams = std::vector<Drawn, CachedAllocator<Drawn>>;
+
+  /// With `own` it remembers for itself also inside another.
+  [[nodiscard]] explicit StreamGuard(bool own = false) {
+    if (thread_context.streams && !own) return;
+    around_ = std::exchange(thread_context.streams, this), exceptions_ = std::uncaught_exceptions();
+  }
+  ~StreamGuard() {
+    if (thread_context.streams != this) return;
+    thread_context.streams = around_;
+    if (!drawn_.empty()) [[unlikely]]
+      finish();
+  }
+  StreamGuard(const StreamGuard&) = delete;
+  /// The streams drawn from so far, and where they stood.
+  const Streams& drawn() const { return drawn_; }
+
+ private:
+  friend class Generator;
   void remember(const Generator& stream) {
+    if (around_ && around_ != stream.stream_->guard) around_->remember(stream);
     drawn_.push_back({stream, stream.get_state()});
     stream.stream_->guard = this;
   }
   void finish() noexcept {
     const bool failed = std::uncaught_exceptions() > exceptions_;
     for (const Drawn& d : drawn_) {
-      d.stream.stream_->guard = nullptr;
+      d.stream.stream_->guard = around_;
       if (failed) d.stream.stream_->state = d.before;
     }
   }
 
-  std::vector<Drawn, CachedAllocator<Drawn>> drawn_;
+  Streams drawn_;
+  StreamGuard* around_ = nullptr;
   int exceptions_ = 0;  // in flight when it began
 };
 

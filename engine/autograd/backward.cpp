@@ -36,6 +36,14 @@ class LeafSums {
     const auto same = [](const Sum& a, const Sum& b) { return a.leaf == b.leaf; };
     sums_.erase(std::unique(sums_.begin(), sums_.end(), same), sums_.end());
   }
+  /// Leaves found while sums are under way.
+  void add(const LeafSums& found) {
+    for (const Sum& more : found.sums_) {
+      const auto before = [](const Sum& sum, const NodePtr& leaf) { return older(sum.leaf, leaf); };
+      const auto at = std::lower_bound(sums_.begin(), sums_.end(), more.leaf, before);
+      if (at == sums_.end() || at->leaf != more.leaf) sums_.insert(at, more);
+    }
+  }
   /// Where to add; undefined at first.
   Array& operator[](const NodePtr& leaf) {
     const auto before = [](const Sum& sum, const NodePtr& wanted) { return older(sum.leaf, wanted); };
@@ -101,8 +109,9 @@ void Grads::check_sent() const {
 
 namespace {
 
-/// All nodes behind `root`, oldest first, and all leaves. Depth is unbounded: an explicit list.
-List<NodePtr> collect(const NodePtr& root, LeafSums& leaves) {
+/// All nodes behind `root`, oldest first, and all leaves, but nothing behind those that are `pending` in this backward.
+/// Depth is unbounded: an explicit list.
+List<NodePtr> collect(const NodePtr& root, LeafSums& leaves, const List<NodePtr>& pending = {}) {
   struct Found {
     List<NodePtr> nodes;
     ~Found() {  // after an error; otherwise they have been handed over
@@ -113,6 +122,7 @@ List<NodePtr> collect(const NodePtr& root, LeafSums& leaves) {
   const auto see = [&](const NodePtr& node) {
     if (!node) return;
     if (node->leaf) return leaves.append(node);
+    if (node->consumed && std::binary_search(pending.begin(), pending.end(), node, older)) return;
     if (node->consumed) fail_consumed(*node);
     if (node->visited) return;
     found.nodes.push_back(node);
@@ -126,8 +136,14 @@ List<NodePtr> collect(const NodePtr& root, LeafSums& leaves) {
   return std::move(found.nodes);
 }
 
+/// What a rule has recorded in place of its op (Grads::go_on_through), and the gradient that goes through it.
+struct Again {
+  NodePtr y;
+  Array dy;
+};
+
 /// Sends one node's gradient to its inputs, then drops all it held, even if the rule throws.
-void run_rule(Node& node, LeafSums& leaves) {
+Again run_rule(Node& node, LeafSums& leaves) {
   struct Held {
     Node& node;
     BackwardRule rule = std::move(node.backward);
@@ -146,10 +162,26 @@ void run_rule(Node& node, LeafSums& leaves) {
       if (watch) watch->rule_closed(node);
     }
   } watched(node, held.dy);
-  if (!held.dy.defined()) return;  // nothing was sent: an op with more inputs than check_sent() looks at took it
+  if (!held.dy.defined()) return {};  // nothing was sent: an op with more inputs than check_sent() looks at took it
   Grads dx(node, held.dy, leaves, watched.watch);
   held.rule(held.dy, dx);
   dx.check_sent();
+  return {dx.recorded_again(), held.dy};
+}
+
+/// The nodes run as if they had been recorded in the forward pass: in the same order, so the sums have the same bits.
+void go_on_through(const Again& again, List<NodePtr>& nodes, LeafSums& leaves) {
+  LeafSums found;
+  const List<NodePtr> inside = collect(again.y, found, nodes);
+  leaves.add(found);
+  nodes.insert(nodes.end(), inside.begin(), inside.end());
+  for (const NodePtr& node : inside) node->consumed = true;
+  if (!std::is_sorted(nodes.begin(), nodes.end(), older)) std::sort(nodes.begin(), nodes.end(), older);
+  Array& total = again.y->leaf ? leaves[again.y] : again.y->grad;
+  if (total.defined())
+    accumulate(total, again.dy);
+  else
+    total = again.dy;
 }
 
 }  // namespace
@@ -161,7 +193,11 @@ void send_back(const NodePtr& root, const Array& dy) {
   for (const NodePtr& node : nodes) node->consumed = true;
   (root->leaf ? leaves[root] : root->grad) = dy;
   try {
-    for (; !nodes.empty(); nodes.pop_back()) run_rule(*nodes.back(), leaves);
+    while (!nodes.empty()) {
+      const Again again = run_rule(*nodes.back(), leaves);
+      nodes.pop_back();
+      if (again.y) go_on_through(again, nodes, leaves);
+    }
     leaves.commit();
   } catch (...) {
     for (const NodePtr& node : nodes) {

@@ -30,16 +30,17 @@ mote::Index weights_of(const mote::GPT& model);
 /// left out.
 double step_flops(const mote::GPT& model, mote::Index batch);
 
-/// A model in training on random ids.
+/// A model in training on random ids; with `again` every block is in a checkpoint().
 class Training {
  public:
-  explicit Training(const Case& c);
-  mote::Tensor loss() const { return model.loss(ids_, targets_); }
+  explicit Training(const Case& c, bool again = false);
+  mote::Tensor loss() const;
   void step();  ///< forward, backward, AdamW, zero_grad
 
   mote::GPT model;
 
  private:
+  bool again_;
   mote::AdamW optimizer_;
   mote::IntArray ids_, targets_;
 };
