@@ -1,5 +1,5 @@
-// The geometry of superposition: Elhage et al. 2022, "Toy Models of Superposition". Of 20 dimensions, how much does each
-// of 100 equal features get? One of its own, half of one shared with its opposite, two thirds in a triangle.
+// The geometry of superposition: Elhage et al. 2022, "Toy Models of Superposition". Of 20 dimensions, how much has each
+// of 100 features? One of its own, half of one shared with its opposite, two thirds in a triangle.
 #include <algorithm>
 #include <cmath>
 
