@@ -60,7 +60,7 @@ const std::map<std::string, std::size_t> budgets{
     {"train", 7865},                       // 7700 and runs side by side
     {"examples", 4560},                    // 3960, learn (300) and diagnose (287)
     {"examples/exercises", 1300},          // with the header of what they may use
-    {"examples/exercises/answers", 4470},  // 4000, the mistakes that outsiders found to pass, and scopes (376)
+    {"examples/exercises/answers", 4477},  // 4000, the mistakes that outsiders found to pass, and scopes (383)
     {"examples/bench", 964},               // with blocks computed again
     {"examples/figures", 800},             // published figures of toy models, a program each
 };

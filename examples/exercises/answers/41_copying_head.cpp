@@ -1,7 +1,7 @@
 // Checks 41: the head that copies.
 
 // hint: First a block with the Record in it, which sums up looks[l][h]; then, for those above 0.5, one with an Ablate.
-// hint: Texts can be added: with + std::to_string(l) + ".attn weights", or + ".attn heads " + std::to_string(h) behind.
+// hint: Texts can be added: ... + std::to_string(l) + ".attn weights", ... + ".attn heads " + std::to_string(h).
 // why: The head that looks hardest is not heard here: looking is a guess at what a head does, taking it out a trial.
 // why: The model needs another head even more, which hands on what was found: to be needed is not to copy.
 // why: 0 is something that later layers have never heard: Ablate can put in a mean over other inputs instead.
@@ -45,14 +45,14 @@ static void check(Answer find(const GPT&, const IntArray&)) {
     const auto [l, h, got] = find(model, ids);
     const Answer yours(l, h, got), want = answer(model, ids, none);
     const auto& [layer, head, without] = want;
+    expect(yours == want || yours != Answer(head, layer, without), "The layer comes first, and then its head.");
     for (const auto& [mistake, sentence] : sentences) {
       const Answer wrong = answer(model, ids, mistake);
       const bool other = mistake <= needed && l * model.config.n_head + h == heads[mistake];  // whatever is foreseen
       expect(yours == want || (yours != wrong && !other), sentence);
     }
     const std::string right = "head " + std::to_string(head) + " of layer " + std::to_string(layer);
-    expect(l == layer && h == head,
-           "This is not the head that copies, which is " + right + " here, {layer, head, ...}.");
+    expect(l == layer && h == head, "This is not the head that copies, which is " + right + ", counted from 0.");
     expect_close("What is foreseen without " + right, got, without);
   }
 }
@@ -97,6 +97,13 @@ static const Tried tried[] = {
     {"in every layer", "instead of *", wrongly<every_layer>},
     {"all heads", "all heads of the layer", wrongly<layer>},
     {"scores", "still has weight", wrongly<scores>},
+    {"head first", "comes first",
+     [] {
+       check([](const GPT& model, const IntArray& ids) {
+         const auto [l, h, without] = answer(model, ids, none);
+         return Answer(h, l, without);
+       });
+     }},
     {"hard-coded", "not the head", [] { check([](const GPT&, const IntArray&) { return Answer(1, 1, 0.25); }); }},
 };
 #endif
