@@ -45,15 +45,15 @@ const std::vector<Names> levels{
 /// Lines of .h and .cpp that may stand in a room; a file counts where most of its path is named. To raise one is a line
 /// here, with its reason in the commit. Those with a second number are above their plan, which it is: they only fall.
 const std::map<std::string, std::size_t> budgets{
-    {"engine/base", 2100},
+    {"engine/base", 2105},  // 2100, the step in errors, and who asks for what led to a NaN
     {"engine/kernels", 2400},
     {"engine/array", 1863},    // 1855 and streams whose states are kept
-    {"engine/autograd", 825},  // 800 and a graph that takes the place of an op
+    {"engine/autograd", 820},  // 800 and a graph that takes the place of an op
     {"engine/autograd/print.", 120},
     {"engine/autograd/diagnose.", 120},
-    {"engine/ops", 3150},  // 3000, attention that observers reach into (60) and checkpoint
+    {"engine/ops", 3144},  // 3000, attention that observers reach into (60) and checkpoint
     {"engine/io", 3936},   // with heads as pictures, which models had, tables and near names, which nn and programs had
-    {"engine/watch", 1355},  // with a graph's picture, and values that are changed
+    {"engine/watch", 1481},  // with a graph\'s picture, changed values, what led to a NaN, health of layers
     {"nn", 2777},            // 2500, what the compiler says of PyTorch's methods, and reach (272)
     {"models", 1325},
     {"models/tutorials", 705},             // with a type for a mask that blocks
