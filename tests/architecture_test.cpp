@@ -45,21 +45,21 @@ const std::vector<Names> levels{
 /// Lines of .h and .cpp that may stand in a room; a file counts where most of its path is named. To raise one is a line
 /// here, with its reason in the commit. Those with a second number are above their plan, which it is: they only fall.
 const std::map<std::string, std::size_t> budgets{
-    {"engine/base", 2100},
+    {"engine/base", 2105},  // 2100, the step in errors, and who asks for what led to a NaN
     {"engine/kernels", 2400},
     {"engine/array", 1863},    // 1855 and streams whose states are kept
-    {"engine/autograd", 825},  // 800 and a graph that takes the place of an op
+    {"engine/autograd", 820},  // 800 and a graph that takes the place of an op
     {"engine/autograd/print.", 120},
     {"engine/autograd/diagnose.", 120},
-    {"engine/ops", 3222},  // 3000, attention and norms that observers reach into (131), and checkpoint (91)
+    {"engine/ops", 3216},  // 3000, attention and norms that observers reach into (131), and checkpoint (85)
     {"engine/io", 3936},   // with heads as pictures, which models had, tables and near names, which nn and programs had
-    {"engine/watch", 1356},                // with a graph's picture, and values that are changed
-    {"nn", 2783},                          // 2500, what the compiler says of PyTorch's methods, and reach (278)
-    {"models", 1572},                      // 1160, what a GPT is made of inside (346), waves (65)
-    {"models/tutorials", 705},             // with a type for a mask that blocks
-    {"train", 7865},                       // 7700 and runs side by side
-    {"examples", 4560},                    // 3960, learn (300) and diagnose (287)
-    {"examples/exercises", 1300},          // with the header of what they may use
+    {"engine/watch", 1482},        // with a graph's picture, changed values, what led to a NaN, health of layers
+    {"nn", 2783},                  // 2500, what the compiler says of PyTorch's methods, and reach (278)
+    {"models", 1572},              // 1160, what a GPT is made of inside (346), waves (65)
+    {"models/tutorials", 705},     // with a type for a mask that blocks
+    {"train", 7865},               // 7700 and runs side by side
+    {"examples", 4560},            // 3960, learn (300) and diagnose (287)
+    {"examples/exercises", 1300},  // with the header of what they may use
     {"examples/exercises/answers", 4477},  // 4000, the mistakes that outsiders found to pass, and scopes (383)
     {"examples/bench", 964},               // with blocks computed again
     {"examples/figures", 800},             // published figures of toy models, a program each

@@ -70,6 +70,7 @@ class StepLoss {
     const Index terms = batches_ == 1 ? 1 : batch.count;
     count_ += terms;
     sum_ += value * static_cast<double>(terms);
+    const During<long long> errors_say_so(thread_context.step, step_);
     if (batches_ == 1) return loss.backward();
     const Tensor weighted = loss * static_cast<real>(terms);
     weighted.backward();
@@ -109,7 +110,11 @@ double fit(Optimizer& optimizer, const std::function<MeanLoss(Index)>& compute, 
     std::optional<FieldWatch> fields;
     if (step == options.first_step) fields.emplace();
     StepLoss loss(step, options.gradient_accumulation_steps);
-    for (Index i = 0; i < options.gradient_accumulation_steps; ++i) loss.add(compute(step));
+    const auto computed = [&] {
+      const During<long long> errors_say_so(thread_context.step, step);
+      return compute(step);
+    };
+    for (Index i = 0; i < options.gradient_accumulation_steps; ++i) loss.add(computed());
     last = loss.mean();
     if (fields) check_first_step(optimizer, *fields, options.on_warning);
     const std::vector<Parameter>& all = optimizer.parameters();

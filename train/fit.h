@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "engine/watch/health.h"
 #include "train/evaluate.h"
 #include "train/optimizer.h"
 
@@ -16,6 +17,9 @@ struct StepReport {
   double loss = 0;  ///< of this step's batch, before its update
   double learning_rate = 0;
   double grad_norm = 0;  ///< before clipping
+  // Measured by a Run, in steps in which its options ask for it:
+  std::vector<LayerHealth> layers = {};
+  std::vector<std::pair<std::string, double>> updates = {};  ///< update_ratio() of each parameter, by its name
 };
 
 struct FitOptions {
@@ -44,8 +48,9 @@ struct FitOptions {
 /// before each step, so the caller's own do not count. Errors: a loss that is not one element, or not finite, which is
 /// what the mean over nothing is (an empty batch, every target ignored); a gradient that is not finite; in the first
 /// step, an optimizer none of whose parameters gets a gradient, and fields that a layer's visit() forgot
-/// (nn/check_fields.h). Weights, optimizer, learning rate and the random streams drawn from in `compute` are then still
-/// those of the previous step, also when memory runs out.
+/// (nn/check_fields.h). One in `compute` or in backward ends with " at step N", from 0. Weights, optimizer, learning
+/// rate and the random streams drawn from in `compute` are then still those of the previous step, also when memory runs
+/// out.
 double fit(Optimizer& optimizer, const std::function<MeanLoss(Index step)>& compute, const FitOptions& options);
 
 }  // namespace mote

@@ -39,16 +39,12 @@ class LeafSums {
   /// Leaves found while sums are under way.
   void add(const LeafSums& found) {
     for (const Sum& more : found.sums_) {
-      const auto before = [](const Sum& sum, const NodePtr& leaf) { return older(sum.leaf, leaf); };
-      const auto at = std::lower_bound(sums_.begin(), sums_.end(), more.leaf, before);
+      const auto at = find(more.leaf);
       if (at == sums_.end() || at->leaf != more.leaf) sums_.insert(at, more);
     }
   }
   /// Where to add; undefined at first.
-  Array& operator[](const NodePtr& leaf) {
-    const auto before = [](const Sum& sum, const NodePtr& wanted) { return older(sum.leaf, wanted); };
-    return std::lower_bound(sums_.begin(), sums_.end(), leaf, before)->grad;
-  }
+  Array& operator[](const NodePtr& leaf) { return find(leaf)->grad; }
   /// All leaves receive their sums, or none if there is no memory.
   void commit() {
     const std::lock_guard lock(leaf_mutex);
@@ -71,6 +67,10 @@ class LeafSums {
     NodePtr leaf;
     Array grad;
   };
+  List<Sum>::iterator find(const NodePtr& leaf) {
+    const auto before = [](const Sum& sum, const NodePtr& wanted) { return older(sum.leaf, wanted); };
+    return std::lower_bound(sums_.begin(), sums_.end(), leaf, before);
+  }
   List<Sum> sums_;  // oldest leaf first
 };
 
@@ -136,14 +136,9 @@ List<NodePtr> collect(const NodePtr& root, LeafSums& leaves, const List<NodePtr>
   return std::move(found.nodes);
 }
 
-/// What a rule has recorded in place of its op (Grads::go_on_through), and the gradient that goes through it.
-struct Again {
-  NodePtr y;
-  Array dy;
-};
-
-/// Sends one node's gradient to its inputs, then drops all it held, even if the rule throws.
-Again run_rule(Node& node, LeafSums& leaves) {
+/// Sends one node's gradient to its inputs, then drops all it held, even if the rule throws. Returns what the rule has
+/// recorded in place of its op, if so, and the gradient that goes through that.
+std::pair<NodePtr, Array> run_rule(Node& node, LeafSums& leaves) {
   struct Held {
     Node& node;
     BackwardRule rule = std::move(node.backward);
@@ -169,19 +164,19 @@ Again run_rule(Node& node, LeafSums& leaves) {
   return {dx.recorded_again(), held.dy};
 }
 
-/// The nodes run as if they had been recorded in the forward pass: in the same order, so the sums have the same bits.
-void go_on_through(const Again& again, List<NodePtr>& nodes, LeafSums& leaves) {
+/// What is behind y runs as if it had been recorded in the forward pass: in the same order, so sums have the same bits.
+void go_on_through(const NodePtr& y, const Array& dy, List<NodePtr>& nodes, LeafSums& leaves) {
   LeafSums found;
-  const List<NodePtr> inside = collect(again.y, found, nodes);
+  const List<NodePtr> inside = collect(y, found, nodes);
   leaves.add(found);
   nodes.insert(nodes.end(), inside.begin(), inside.end());
   for (const NodePtr& node : inside) node->consumed = true;
-  if (!std::is_sorted(nodes.begin(), nodes.end(), older)) std::sort(nodes.begin(), nodes.end(), older);
-  Array& total = again.y->leaf ? leaves[again.y] : again.y->grad;
+  std::sort(nodes.begin(), nodes.end(), older);
+  Array& total = y->leaf ? leaves[y] : y->grad;
   if (total.defined())
-    accumulate(total, again.dy);
+    accumulate(total, dy);
   else
-    total = again.dy;
+    total = dy;
 }
 
 }  // namespace
@@ -194,9 +189,9 @@ void send_back(const NodePtr& root, const Array& dy) {
   (root->leaf ? leaves[root] : root->grad) = dy;
   try {
     while (!nodes.empty()) {
-      const Again again = run_rule(*nodes.back(), leaves);
+      const auto [again, dy] = run_rule(*nodes.back(), leaves);
       nodes.pop_back();
-      if (again.y) go_on_through(again, nodes, leaves);
+      if (again) go_on_through(again, dy, nodes, leaves);
     }
     leaves.commit();
   } catch (...) {

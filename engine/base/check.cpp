@@ -50,6 +50,7 @@ void detail::fail(const char* fallback, std::initializer_list<std::string> messa
   for (const std::string& part : message) text += part;
   const std::string layer = current_layer();
   if (!layer.empty()) text += " (in " + layer + ")";
+  if (thread_context.step >= 0) text += " at step " + std::to_string(thread_context.step);
   throw Error(text);
 }
 

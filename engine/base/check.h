@@ -36,7 +36,7 @@ inline std::string text_of(std::string_view text) { return std::string(text); }
 std::string text_of(std::span<const Index> items);  ///< a shape or another list: "[2, 3]"
 
 namespace detail {
-/// Throws Error("<op>: <message> (in <layer>)"); `fallback` is the name used when no op is open.
+/// Throws Error("<op>: <message> (in <layer>) at step <n>"); `fallback` is the name used when no op is open.
 [[noreturn]] void fail(const char* fallback, std::initializer_list<std::string> message);
 
 template <class... Parts>

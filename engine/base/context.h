@@ -22,7 +22,8 @@ struct LayerScope {
 /// `streams` concern results; the others are for those who read errors and reports.
 struct Context {
   const char* op = nullptr;           ///< the innermost open op: the first word of every error
-  const LayerScope* layer = nullptr;  ///< the innermost layer being called: the last words of every error
+  const LayerScope* layer = nullptr;  ///< the innermost layer being called: the last words of every error,
+  long long step = -1;                ///< and behind it the step of a training, in its passes; -1: none
   bool no_grad = false;               ///< ops record no graph
   StreamGuard* streams = nullptr;     ///< remembers the random streams drawn from, in case of an error
   Watch* watch = nullptr;             ///< sees layers, ops and rules; null when nobody looks, and inside a rule

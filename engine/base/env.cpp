@@ -23,10 +23,11 @@ int thread_count(const std::string& text) {
   return n;
 }
 
-/// Whether a switch is on; without its variable it is off.
-bool is_on(const char* name, const char* on, const char* off) {
+/// Whether a switch is on; without its variable it is off, and with the value `other`.
+bool is_on(const char* name, const char* on, const char* off, const std::string& other = "") {
   const std::string text = variable(name);
-  check(text.empty() || text == on || text == off, name, "=", text, " is not known: use ", on, " or ", off);
+  check(text == other || text.empty() || text == on || text == off, name, "=", text, " is not known: use ", on,
+        other.empty() ? "" : ", " + other, " or ", off);
   return text == on;
 }
 
@@ -35,8 +36,9 @@ Settings read() {
   s.threads = thread_count(variable("MOTE_THREADS"));
   s.simd = variable("MOTE_SIMD");
   s.system_alloc = is_on("MOTE_ALLOC", "system", "cache");
-  s.debug = is_on("MOTE_DEBUG", "1", "0");
-  s.check_finite = is_on("MOTE_CHECK", "finite", "off");
+  s.debug = is_on("MOTE_DEBUG", "1", "0", "origin");
+  s.origin = variable("MOTE_DEBUG") == "origin";
+  s.check_finite = is_on("MOTE_CHECK", "finite", "off") || s.origin;
   s.profile = is_on("MOTE_PROFILE", "1", "0");
   return s;
 }

@@ -11,6 +11,7 @@ struct Settings {
   std::string simd;  ///< MOTE_SIMD=portable, say: force an instruction set; unset: the best one here (dispatch.cpp)
   bool system_alloc = false;  ///< MOTE_ALLOC=system: no cache of freed blocks: sanitizers see every one (storage.h)
   bool debug = false;         ///< MOTE_DEBUG=1: one line on stderr per op, forward and backward
+  bool origin = false;        ///< MOTE_DEBUG=origin: MOTE_CHECK=finite, whose error says what led to the number
   bool check_finite = false;  ///< MOTE_CHECK=finite: the first NaN or fresh infinity is an error
   bool profile = false;       ///< MOTE_PROFILE=1: at exit, on stderr, where the time went, by op and layer
 };

@@ -19,23 +19,26 @@ struct Borrowed {
   F* f;
 };
 
-/// Puts streams back to where they stood, at its end to where they were; that needs no memory.
-class Redraw {
- public:
-  explicit Redraw(const StreamGuard::Streams& then) : now_(then) {
-    for (StreamGuard::Drawn& d : now_) d.before = d.stream.get_state();
-  }
-  ~Redraw() {
-    for (const StreamGuard::Drawn& d : now_) d.stream.set_state(d.before);
-  }
-  Redraw(const Redraw&) = delete;
-  void rewind(const StreamGuard::Streams& then) const {
+/// Streams, put back to where they stood; at its end to where they were, which needs no memory.
+struct Redraw {
+  explicit Redraw(const StreamGuard::Streams& then) : now(then) {
+    for (StreamGuard::Drawn& d : now) d.before = d.stream.get_state();
     for (const StreamGuard::Drawn& d : then) d.stream.set_state(d.before);
   }
-
- private:
-  StreamGuard::Streams now_;
+  ~Redraw() {
+    for (const StreamGuard::Drawn& d : now) d.stream.set_state(d.before);
+  }
+  Redraw(const Redraw&) = delete;
+  StreamGuard::Streams now;
 };
+
+/// f(x), whose errors are its own and not those of the op around it.
+template <class F>
+Tensor call(F& f, const Tensor& x, bool no_grad) {
+  const During<bool> recorded(thread_context.no_grad, no_grad);
+  const During<const char*> outside(thread_context.op, nullptr);
+  return f(x);
+}
 
 inline bool same_numbers(const Array& a, const Array& b) {
   if (!(a.shape() == b.shape())) return false;
@@ -60,23 +63,14 @@ Tensor checkpoint(F& f, const Tensor& x) {
   Tensor inside;  // stands for what f refers to, if only that requires a gradient
   Op op("checkpoint", x, inside);
   const StreamGuard streams(true);
-  const Tensor y = [&] {
-    const During<bool> values_alone(thread_context.no_grad, x.requires_grad());  // else recorded, to see if it would be
-    const During<const char*> errors_are_those_of_f(thread_context.op, nullptr);
-    return Tensor(f(x));
-  }();
+  const Tensor y = detail::call(f, x, x.requires_grad());  // else recorded, to see whether it would be
   if (y.requires_grad() && !x.requires_grad()) inside = Tensor(Array::zeros({0})).requires_grad_();
   return op.record(y.array(), save(x, y, detail::Borrowed<F>{&f}, streams.drawn()),
                    [](const Array&, Grads& dx, const Array& x, const Array& y, const detail::Borrowed<F>& borrowed,
                       const StreamGuard::Streams& drawn) {
                      const detail::Redraw streams(drawn);
-                     streams.rewind(drawn);
-                     const Tensor again = [&] {
-                       const During<bool> recorded(thread_context.no_grad, false);
-                       const During<Watch*> seen(thread_context.watch, dx.watch());
-                       const During<const char*> errors_are_those_of_f(thread_context.op, nullptr);
-                       return Tensor((*borrowed.f)(Tensor(x, dx.input(0))));
-                     }();
+                     const During<Watch*> seen(thread_context.watch, dx.watch());
+                     const Tensor again = detail::call(*borrowed.f, Tensor(x, dx.input(0)), false);
                      check(detail::same_numbers(y, again.array()), "f, called again in backward, gave ",
                            "another result ", again.shape(), " than before, ", y.shape(), ": it, a parameter or a ",
                            "scope around it has changed since");

@@ -1,10 +1,11 @@
 // The observers that environment variables install: MOTE_DEBUG=1 (a line on stderr for every op), MOTE_CHECK=finite
-// (the first NaN or new infinity is an error) and MOTE_PROFILE=1.
+// (the first NaN or new infinity is an error; with MOTE_DEBUG=origin it says what led to it) and MOTE_PROFILE=1.
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <optional>
 
 #include "engine/base/env.h"
@@ -39,6 +40,22 @@ struct DebugLines : Observer {
 bool has_nan(const Array& x) { return x.numel() > 0 && std::isnan(max(x).item()); }
 bool has_infinity(const Array& x) { return x.numel() > 0 && std::isinf(max(map(kernels::table().abs, x)).item()); }
 
+constexpr int steps_back = 4;
+
+/// "; input 1 is from exp (in h.0) <- linear (in h.0.fc)": the ops that led to it, along the first inputs of each.
+std::string made_by(const Node* node, std::size_t i) {
+  std::string text;
+  const auto first_input = [](const Node& n) {
+    for (std::size_t k = 0; k < n.input_count(); ++k)
+      if (n.input(k)) return n.input(k).get();
+    return static_cast<Node*>(nullptr);
+  };
+  const Node* from = node && settings().origin ? node->input(i).get() : nullptr;
+  for (int back = 0; from && back < steps_back; ++back, from = first_input(*from))
+    text += (back > 0 ? " <- " : "; input " + std::to_string(i) + " is from ") + from->op + in_layer(*from);
+  return text;
+}
+
 struct FiniteCheck : Observer {
   FiniteCheck() { watch(); }
   void op_recorded(const OpReport& op) override {
@@ -46,20 +63,38 @@ struct FiniteCheck : Observer {
     bool infinite_input = op.infinity_on_purpose;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       if (!op.inputs[i]->defined()) continue;
-      check(!has_nan(*op.inputs[i]), "input ", i, " already has a NaN: ", shapes);
+      check(!has_nan(*op.inputs[i]), "input ", i, " already has a NaN: ", shapes, made_by(op.node, i));
       infinite_input = infinite_input || has_infinity(*op.inputs[i]);
     }
-    check(!has_nan(op.result), "the result has a NaN: ", shapes, " -> ", op.result.shape());
-    check(infinite_input || !has_infinity(op.result), "the result has an infinity: ", shapes, " -> ",
-          op.result.shape());
+    const char* const fresh = has_nan(op.result)                           ? "a NaN: "
+                              : !infinite_input && has_infinity(op.result) ? "an infinity: "
+                                                                           : nullptr;
+    if (!fresh) return;
+    std::string origins;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) origins += made_by(op.node, i);
+    check(false, "the result has ", fresh, shapes, " -> ", op.result.shape(), origins);
+  }
+  void rule_opened(const Node& node, const Array&) override {
+    if (!sent_by_.contains(node.id)) sent_by_.clear();  // backward begins here
   }
   void gradient_sent(const Node& node, std::size_t i, const Array& dx, const Array& dy) override {
-    const Shape& shape = node.input(i)->shape;
-    check(!has_nan(dx), "backward: the gradient for input ", i, " of shape ", shape, " has a NaN (dy ", dy.shape(), ")",
-          in_layer(node));
-    check(!has_infinity(dx) || has_infinity(dy), "backward: the gradient for input ", i, " of shape ", shape,
-          " has an infinity (dy ", dy.shape(), ")", in_layer(node));
+    const bool nan = has_nan(dx);
+    check(!nan && (!has_infinity(dx) || has_infinity(dy)), "backward: the gradient for input ", i, " of shape ",
+          node.input(i)->shape, nan ? " has a NaN (dy " : " has an infinity (dy ", dy.shape(), ")", in_layer(node),
+          made_by(&node, i), dy_from(node));
+    if (settings().origin) sent_by_[node.input(i)->id] = {node.op + in_layer(node), node.id};
   }
+
+ private:
+  /// "; dy is from mul (in h.0) <- sum".
+  std::string dy_from(const Node& node) const {
+    std::string text;
+    auto from = sent_by_.find(node.id);
+    for (int back = 0; from != sent_by_.end() && back < steps_back; ++back, from = sent_by_.find(from->second.second))
+      text += (back > 0 ? " <- " : "; dy is from ") + from->second.first;
+    return text;
+  }
+  std::map<Index, std::pair<std::string, Index>> sent_by_;  // by a node's id, who sent the newest part of its dy
 };
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }

@@ -4,6 +4,7 @@
 #include "engine/watch/gradcheck.h"
 #include "engine/watch/graph_picture.h"
 #include "engine/watch/graph_text.h"
+#include "engine/watch/health.h"
 #include "engine/watch/limits.h"
 #include "engine/watch/observer.h"
 #include "engine/watch/profile.h"

@@ -4,6 +4,7 @@
 #include "engine/base/env.h"
 #include "engine/ops/ops.h"
 #include "models/gpt.h"
+#include "tests/process.h"
 #include "tests/tools.h"
 #include "train/adamw.h"
 #include "train/schedule.h"
@@ -342,6 +343,53 @@ TEST_CASE("fit: the gradient of several batches is that of all of them as one, w
   CHECK(error_of_nothing(2) ==
         "fit: the loss of step 0 is a mean over nothing: every batch is empty, or every target ignored");
   CHECK(error_of_nothing(0) == "fit: gradient_accumulation_steps 0 must be at least 1");
+}
+
+/// Two layers, of which the second divides 0 by 0, or sends NaN back, at step 37.
+struct Bad : Layer<Bad> {
+  struct Part : Layer<Part> {
+    Parameter w{Array::full({2}, 1)};
+    Index* step = nullptr;
+    bool backward = false;
+    Tensor forward(const Tensor& x) const {
+      const Tensor h = tanh(x * w);
+      const real zero = step && *step == 37 ? real(0) : real(1);
+      if (!backward) return (h * zero) / Tensor(zero);
+      return sqrt(exp(h) * zero) + h;
+    }
+    void visit(Visitor& v) override { v("w", w); }
+  };
+  std::vector<Part> h{2};
+  Tensor forward(const Tensor& x) const { return sum(h[1](h[0](x))); }
+  void visit(Visitor& v) override { v("h", h); }
+};
+
+std::string first_nan(bool backward) {
+  Bad model;
+  Index now = 0;
+  model.h[1].step = &now;
+  for (Bad::Part& part : model.h) part.backward = backward;
+  SGD optimizer(all_parameters(model), {.lr = 0.01});
+  return error_of([&] {
+    fit(optimizer, [&](Index step) { return now = step, model(array({2}, {1, -1})); }, {.steps = 50});
+  });
+}
+
+TEST_CASE("fit: the first NaN names op, layer and step, forward and backward, and on request what led to it") {
+  {
+    const Setting on("MOTE_CHECK", "finite");
+    CHECK(first_nan(false) == "div: the result has a NaN: ([2], []) -> [2] (in h.1) at step 37");
+    CHECK(first_nan(true) ==
+          "sqrt: backward: the gradient for input 0 of shape [2] has an infinity (dy [2]) (in h.1) at step 37");
+  }
+  const Setting on("MOTE_DEBUG", "origin");
+  CHECK(first_nan(false) ==
+        "div: the result has a NaN: ([2], []) -> [2]; input 0 is from mul (in h.1) <- tanh (in h.1) <- mul (in h.1) <- "
+        "div (in h.0) (in h.1) at step 37");
+  CHECK(first_nan(true) ==
+        "sqrt: backward: the gradient for input 0 of shape [2] has an infinity (dy [2]) (in h.1); input 0 is from mul "
+        "(in h.1) <- exp (in h.1) <- tanh (in h.1) <- mul (in h.1); dy is from add (in h.1) <- sum (in Bad) at step "
+        "37");
 }
 
 }  // namespace

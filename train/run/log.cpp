@@ -15,6 +15,9 @@ namespace mote {
 namespace {
 
 Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
+Json spread(const Spread& s) {
+  return Json::object({{"mean", number(s.mean)}, {"deviation", number(s.deviation)}, {"zeros", number(s.zeros)}});
+}
 Json fraction(const std::optional<double>& x) { return x ? number(*x) : Json(); }
 
 double number_at(const JsonPlace& line, const char* name) {
@@ -27,9 +30,20 @@ std::optional<double> fraction_at(const JsonPlace& line, const char* name) {
   return value.as_number();
 }
 
+Spread spread_at(const JsonPlace& line) {
+  return {number_at(line, "mean"), number_at(line, "deviation"), number_at(line, "zeros")};
+}
+
 StepReport step_from(const JsonPlace& line) {
-  return {line.at("step").as_integer() - 1, 0, number_at(line, "loss"), number_at(line, "learning_rate"),
-          number_at(line, "grad_norm")};
+  StepReport report{line.at("step").as_integer() - 1, 0, number_at(line, "loss"), number_at(line, "learning_rate"),
+                    number_at(line, "grad_norm")};
+  if (!line.find("layers")) return report;
+  const JsonPlace layers = line.at("layers"), updates = line.at("updates");
+  for (std::size_t i = 0; i < layers.items().size(); ++i)
+    report.layers.push_back({layers.at(i).at("layer").as_string(), spread_at(layers.at(i).at("result")),
+                             spread_at(layers.at(i).at("gradient"))});
+  for (const JsonMember& m : updates.members()) report.updates.emplace_back(m.name, number_at(updates, m.name.c_str()));
+  return report;
 }
 
 EvaluationReport evaluation_from(const JsonPlace& line) {
@@ -110,10 +124,20 @@ std::ostream& operator<<(std::ostream& out, const RunReport& report) {
 }
 
 std::string log_line(const StepReport& report) {
-  return text_of(Json::object({{"step", report.step + 1},
+  std::vector<JsonMember> line{{"step", report.step + 1},
                                {"loss", number(report.loss)},
                                {"learning_rate", number(report.learning_rate)},
-                               {"grad_norm", number(report.grad_norm)}}));
+                               {"grad_norm", number(report.grad_norm)}};
+  if (report.layers.empty() && report.updates.empty()) return text_of(Json::object(std::move(line)));
+  Json layers = Json::array();
+  for (const LayerHealth& h : report.layers)
+    layers.push_back(
+        Json::object({{"layer", h.layer}, {"result", spread(h.result)}, {"gradient", spread(h.gradient)}}));
+  std::vector<JsonMember> updates;
+  for (const auto& [name, ratio] : report.updates) updates.push_back({name, number(ratio)});
+  line.push_back({"layers", std::move(layers)});
+  line.push_back({"updates", Json::object(std::move(updates))});
+  return text_of(Json::object(std::move(line)));
 }
 
 std::string log_line(const EvaluationReport& report) {

@@ -45,8 +45,8 @@ struct Answers {
 /// What a trained model does, at the end of a run.
 struct RunEnding {
   Index steps = 0;
-  std::optional<Answers> answers = {};      ///< to its questions, if they have right answers
-  double loss = 0;                          ///< else: on `loss_of`
+  std::optional<Answers> answers = {};  ///< to its questions, if they have right answers
+  double loss = 0;                      ///< else: on `loss_of`
   std::string loss_of = {}, loss_note = {};
   std::vector<Index> ids = {};    ///< a held-out example
   std::vector<Array> heads = {};  ///< what the heads of each layer attend to there, [H, T, T]
@@ -62,7 +62,9 @@ using RunReport = std::variant<StepReport, EvaluationReport, RunWarning, RunEndi
 std::ostream& operator<<(std::ostream& out, const RunReport& report);
 
 /// {"step":1,"loss":2.5,"learning_rate":0.001,"grad_norm":0.7}: steps count from 1, as the number of steps taken does.
-/// A number that is not finite is null; bytes that are no UTF-8 become U+FFFD.
+/// Where layers were measured there follows "layers":[{"layer":"h.0","result":{"mean":0.1,"deviation":1,"zeros":0},
+/// "gradient":{...}}],"updates":{"h.0.weight":0.001}. A number that is not finite is null; bytes that are no UTF-8
+/// become U+FFFD.
 std::string log_line(const StepReport& report);
 std::string log_line(const EvaluationReport& report);
 

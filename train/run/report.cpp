@@ -1,4 +1,6 @@
 // What a report shows, and in which order: facts, charts, answers, heads, settings.
+#include <algorithm>
+
 #include "engine/base/number_text.h"
 #include "engine/io/pictures/heads.h"
 #include "train/run/page.h"
@@ -69,6 +71,22 @@ std::vector<ReportTable> tables(const Evaluations& evaluations, const std::optio
   return all;
 }
 
+/// The last measurement of all layers, if there is one.
+void add_health(Report& report, const Steps& steps) {
+  const auto last = std::find_if(steps.rbegin(), steps.rend(), [](const StepReport& r) { return !r.layers.empty(); });
+  if (last == steps.rend()) return;
+  const std::string when = " at step " + std::to_string(last->step + 1);
+  ReportTable layers{"Layers" + when, {"layer", "mean", "deviation", "zeros", "gradient: mean", "deviation", "zeros"}};
+  ReportTable updates{"Change of weights" + when, {"parameter", "change / weight"}};
+  for (const LayerHealth& h : last->layers) {
+    layers.rows.push_back({h.layer});
+    for (const Spread& s : {h.result, h.gradient})
+      for (const double x : {s.mean, s.deviation, s.zeros}) layers.rows.back().push_back(general_text(x, 3));
+  }
+  for (const auto& [name, ratio] : last->updates) updates.rows.push_back({name, general_text(ratio, 3)});
+  report.tables.push_back(std::move(layers)), report.tables.push_back(std::move(updates));
+}
+
 std::vector<std::pair<std::string, std::string>> facts(const Run& run) {
   const std::optional<RunEnding>& end = run.ending();
   if (!end) return {{"stopped after", std::to_string(run.steps()) + " steps"}};
@@ -114,13 +132,15 @@ void write_report(const Run& run) {
   report.facts = facts(run);
   report.charts = charts(steps, evaluations, run.data());
   report.tables = tables(evaluations, run.ending(), run.data().graded());
+  add_health(report, steps);
   for (const EvaluationReport& r : evaluations)
     if (!r.heads.empty()) report.heads.push_back({r.step, r.heads});
   report.tokens = run.evaluator().tokens();
   for (const SettingsGroup& group : run.settings()) {
     ReportTable table{group.title, {}};
     for (const Field& f : group.fields)
-      if (f.value != "default" && f.name != "samples" && f.name != "save_interval" && f.name != "keep")
+      if (f.value != "default" && f.name != "samples" && f.name != "save_interval" && f.name != "keep" &&
+          f.name != "health")
         table.rows.push_back({f.name, f.value});
     if (!table.rows.empty()) report.settings.push_back(std::move(table));
   }

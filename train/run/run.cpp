@@ -18,9 +18,26 @@ void check_options(const RunOptions& o) {
   check(sequences >= 1 && sequences <= 10'000'000, "sequences ", sequences, " must be at least 1 and at most 10000000");
   check(o.samples >= 0 && o.samples <= 10'000, "samples ", o.samples, " must be at least 0 and at most 10000");
   check(o.keep >= 1, "keep ", o.keep, " must be at least 1");
+  check(o.health >= 0, "health ", o.health, " must be at least 0");
   check(o.save_interval >= 0, "save_interval ", o.save_interval, " must be at least 0");
   check(o.seed >= 0 && o.seed <= 1'000'000'000'000'000'000, "seed ", o.seed, " must be 0 to 1000000000000000000");
 }
+
+/// Measures one step: from its first batch until it has been taken.
+struct StepHealth {
+  explicit StepHealth(const Optimizer& optimizer) {
+    for (const ParameterGroup& group : optimizer.groups())
+      for (const NamedParameter& p : group.parameters) before.emplace_back(p, p.parameter.value());
+  }
+  StepReport with(StepReport report) const {
+    report.layers = health.layers();
+    for (const auto& [p, was] : before)
+      if (p.parameter.trainable()) report.updates.emplace_back(p.name, update_ratio(was, p.parameter.value()));
+    return report;
+  }
+  Health health;
+  std::vector<std::pair<NamedParameter, Array>> before;
+};
 
 /// How much of a log is whole lines within its first `most` bytes: half a one would spoil the next.
 std::uint64_t whole_lines(const std::string& path, std::uint64_t most) {
@@ -162,14 +179,17 @@ bool Run::train(const See& see, Index every) {
                       general_text(was, 4) +
                       ": the weights will not be those of a run that was so long from the start"});
   }
+  std::optional<StepHealth> health;
   options.on_step = [&](const StepReport& report) {
+    const StepReport measured = health ? health->with(report) : report;
+    health.reset();
     const Index done = report.step + 1;
     steps_ = done;
     if (ema_) ema_->update();
-    if (folder_) log_.file->append(log_line(report));
+    if (folder_) log_.file->append(log_line(measured));
     std::optional<EvaluationReport> evaluation;
     if (done == options.steps || (eval_interval > 0 && done % eval_interval == 0)) evaluation = evaluate(done);
-    if (report.step == first || done == options.steps || every <= 1 || done % every == 0) tell(report);
+    if (report.step == first || done == options.steps || every <= 1 || done % every == 0) tell(measured);
     if (evaluation) tell(*evaluation);
     return wanted;
   };
@@ -181,9 +201,11 @@ bool Run::train(const See& see, Index every) {
   if (look_first && evaluated_ != first) tell(evaluate(first));
   if (folder_ && first == options.steps && !saved_) save(first);
   if (!wanted) return false;
-  fit(
-      *optimizer_, [&](Index) { return subject_.loss(data_.batch(recipe_.batch_size, Split::train, random_)); },
-      options);
+  const auto loss = [&](Index step) {
+    if (options_.health > 0 && (step + 1) % options_.health == 0 && !health) health.emplace(*optimizer_);
+    return subject_.loss(data_.batch(recipe_.batch_size, Split::train, random_));
+  };
+  fit(*optimizer_, loss, options);
   if (steps_ < options.steps || !wanted) return false;
   ending_ = evaluated([&] { return evaluator_->ending(steps_); });
   return tell(*ending_), wanted;

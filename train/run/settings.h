@@ -17,6 +17,7 @@ struct RunOptions {
   std::optional<Index> sequences = {};  ///< not given: Data::questions_at_end()
   Index samples = 1;
   Index save_interval = 100, keep = 3;
+  Index health = 0;
 
   template <class V>
   void visit(V& v) {
@@ -27,6 +28,7 @@ struct RunOptions {
     const FieldUse keeps{.may_change = true, .needs = folder.empty() ? "runs that are kept: give --out_dir" : ""};
     v("save_interval", save_interval, "steps between two checkpoints; 0: only at the end", keeps);
     v("keep", keep, "how many of the newest checkpoints to keep, besides the best", keeps);
+    v("health", health, "steps between two measurements of all layers, for log and report; 0: none", keeps);
   }
 };
 

@@ -39,8 +39,14 @@ TEST_CASE("env: what each variable takes") {
   const Setting simd("MOTE_SIMD", "portable");
   const Setting debug("MOTE_DEBUG", "1");
   const Setting check("MOTE_CHECK", "finite");
+  CHECK(!settings().origin);
   const Setting alloc("MOTE_ALLOC", "system");
   CHECK((settings().simd == "portable" && settings().debug && settings().check_finite && settings().system_alloc));
+  {
+    const Setting off("MOTE_CHECK", "off");
+    const Setting origin("MOTE_DEBUG", "origin");
+    CHECK((settings().origin && settings().check_finite && !settings().debug));
+  }
 }
 
 TEST_CASE("env: what they do not take, and in which words") {
@@ -48,7 +54,7 @@ TEST_CASE("env: what they do not take, and in which words") {
     CHECK(refusal("MOTE_THREADS", text) ==
           "MOTE_THREADS=" + std::string(text) + " is not a number of threads from 1 to 1024");
   CHECK(refusal("MOTE_ALLOC", "malloc") == "MOTE_ALLOC=malloc is not known: use system or cache");
-  CHECK(refusal("MOTE_DEBUG", "yes") == "MOTE_DEBUG=yes is not known: use 1 or 0");
+  CHECK(refusal("MOTE_DEBUG", "yes") == "MOTE_DEBUG=yes is not known: use 1, origin or 0");
   CHECK(refusal("MOTE_PROFILE", "yes") == "MOTE_PROFILE=yes is not known: use 1 or 0");
   CHECK(refusal("MOTE_CHECK", "nan") == "MOTE_CHECK=nan is not known: use finite or off");
 }

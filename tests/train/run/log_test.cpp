@@ -20,6 +20,16 @@ TEST_CASE("run log: a step's line, also of numbers that JSON does not have") {
   REQUIRE(read.size() == 2);
   CHECK((read[0].step == 0 && std::isnan(read[0].loss) && read[0].learning_rate == 1e-300));
   CHECK((read[1].step == 1 && std::isnan(read[1].loss) && std::isnan(read[1].grad_norm)));
+  StepReport health{4, 9, 1, 1, 1};
+  health.layers = {{"h.0", {0.1, 1.5, 0.25}, {-1e-9, 1e-7, 0}}, {""}};
+  health.updates = {{"h.0.\"w\"", 0.001}, {"b", static_cast<double>(inf)}};
+  put_file(path, log_line(health) + "\n");
+  CHECK(log_line(read_steps(path)[0]) ==
+        R"({"step":5,"loss":1.0,"learning_rate":1.0,"grad_norm":1.0,"layers":[)"
+        R"({"layer":"h.0","result":{"mean":0.1,"deviation":1.5,"zeros":0.25},)"
+        R"("gradient":{"mean":-1e-09,"deviation":1e-07,"zeros":0.0}},)"
+        R"({"layer":"","result":{"mean":null,"deviation":null,"zeros":null},)"
+        R"("gradient":{"mean":null,"deviation":null,"zeros":null}}],"updates":{"h.0.\"w\"":0.001,"b":null}})");
   put_file(path, "{\"step\":1}\n");
   CHECK(error_of([&] { read_steps(path); }).starts_with(path + " line 1: "));
   put_file(path, log_line(StepReport{}) + "\n{\"step\":2,\n");

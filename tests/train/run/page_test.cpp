@@ -50,8 +50,8 @@ TEST_CASE("report: a page in order, with everything in it and nothing from elsew
   const std::string page = report_html(report);
   check_well_formed(page, true);
   for (const char* part : {"<title>copy</title>", "<dt>exact match</dt><dd>1000 of 1000</dd>", "<svg class=\"chart\"",
-                           "<h2>first mistakes</h2>", "<td>abd</td>",
-                           "<td>n_layer</td><td>2</td>", "<pre>a  b\n</pre>", "default-src 'none'"})
+                           "<h2>first mistakes</h2>", "<td>abd</td>", "<td>n_layer</td><td>2</td>", "<pre>a  b\n</pre>",
+                           "default-src 'none'"})
     CHECK_MESSAGE(has(page, part), part);
   for (const char* part : {"http:", "https:", "src=", "href=", "@import", "url("})
     CHECK_MESSAGE(count(page, part) == count(page, std::string(part) + "//www.w3.org/2000/svg"), part);

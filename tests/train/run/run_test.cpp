@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <map>
 #include <sstream>
 
 #include "engine/ops/ops.h"
@@ -267,6 +268,47 @@ TEST_CASE("Dataset: ids or values as inputs, classes or values as targets") {
   CHECK(error_of([&] { Dataset(x, IntArray({100}, -1)); }) == "Dataset: class -1 must be at least 0");
   CHECK(error_of([&] { Run(counts, subject_of(linear), r).train([](const RunReport&) {}); }) ==
         "subject_of: the model takes no such inputs as its data has");
+}
+
+TEST_CASE("Run: health measures every layer every N steps, into log and report, and changes no bit") {
+  const TempFolder folder;
+  const Dataset data = clouds();
+  std::map<Index, std::vector<std::vector<real>>> weights;
+  std::vector<Array> before, after;  // of the weights of `in`, around the fourth step
+  for (const Index every : {0, 2}) {
+    Net model(Generator(1));
+    Recipe r = recipe();
+    r.max_iters = 5;
+    const std::string path = folder.path(every ? "measured" : "plain");
+    Run run(data, subject_of(model), r, {.folder = path, .health = every});
+    run.train(
+        [&](const RunReport& report) {
+          const StepReport* const step = std::get_if<StepReport>(&report);
+          if (step && every == 0 && step->step == 2) before.push_back(copy_of(model.in.weight.value()));
+          if (step && every == 0 && step->step == 3) after.push_back(copy_of(model.in.weight.value()));
+        },
+        1);
+    write_report(run);
+    for (const NamedParameter& p : named_parameters(model)) weights[every].push_back(p.parameter.value().to_vector());
+  }
+  CHECK(weights[0] == weights[2]);
+  const std::vector<StepReport> plain = read_steps(folder.path("plain") + "/log.jsonl"),
+                                measured = read_steps(folder.path("measured") + "/log.jsonl");
+  REQUIRE((plain.size() == 5 && measured.size() == 5));
+  for (std::size_t i = 0; i < 5; ++i) {
+    CHECK(plain[i].layers.empty());
+    CHECK(measured[i].loss == plain[i].loss);
+    CHECK(measured[i].layers.size() == (i % 2 ? 4 : 0));
+    CHECK(measured[i].updates.size() == (i % 2 ? 4 : 0));
+  }
+  CHECK(measured[3].layers[0].layer == "in");
+  CHECK(measured[3].layers[0].result.deviation > 0);
+  CHECK(measured[3].layers[0].gradient.deviation > 0);
+  CHECK(measured[3].updates[0] == std::pair<std::string, double>("in.weight", update_ratio(before[0], after[0])));
+  const std::string page = get_file(folder.path("measured") + "/report.html");
+  CHECK(page.find("Layers at step 4") != std::string::npos);
+  CHECK(page.find("Change of weights at step 4") != std::string::npos);
+  CHECK(get_file(folder.path("plain") + "/report.html").find("Layers at step") == std::string::npos);
 }
 
 }  // namespace
