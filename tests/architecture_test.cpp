@@ -53,7 +53,7 @@ const std::map<std::string, std::size_t> budgets{
     {"engine/autograd/diagnose.", 120},
     {"engine/ops", 3216},  // 3000, attention and norms that observers reach into (131), and checkpoint (85)
     {"engine/io", 3936},   // with heads as pictures, which models had, tables and near names, which nn and programs had
-    {"engine/watch", 1482},        // with a graph's picture, changed values, what led to a NaN, health of layers
+    {"engine/watch", 1483},        // with a graph's picture, changed values, what led to a NaN, health of layers
     {"nn", 2783},                  // 2500, what the compiler says of PyTorch's methods, and reach (278)
     {"models", 1572},              // 1160, what a GPT is made of inside (346), waves (65)
     {"models/tutorials", 705},     // with a type for a mask that blocks
