@@ -41,11 +41,9 @@ void figure(const char* file) {
       "In percent: sums that then carry, if a head has what it had in the sum with a carry, at all places\n\n"
       "seed   no patch   layer 0, head 0   1   2   3   layer 1, head 0   1   2   3\n");
   std::vector<double> best, second;
-  Tensor blocks;  // by place, of the last seed
+  Tensor blocks, neurons;  // of the last seed: by place; what each adds to the logit of one more than the tens
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const GPT model(
-        {.block_size = task.block_size(), .vocab_size = task.vocab_size(), .n_layer = 2, .n_head = 4, .n_embd = 64},
-        Generator(seed));
+    const GPT model({task.block_size(), task.vocab_size(), 2, 4, 64}, Generator(seed));  // layers, heads, width
     train(model, task, 1500, 0.1, Generator(seed + 100));
     const NoGrad no_grad;
     const std::vector<real> table = patch_table(model, p.without, p.with, Site::head, carried).to_vector();
@@ -57,9 +55,14 @@ void figure(const char* file) {
     std::ranges::sort(sorted);
     best.push_back(100 * sorted[7]), second.push_back(100 * sorted[6]);
     blocks = patch_table(model, p.without, p.with, Site::block, carried);
+    const Decomposition run(model, p.with);
+    neurons = mean(select(run.neuron_shares(1, p.tens_and_one, p.tens), 1, length - 1), {0});
   }
   std::cout << "\nThe last model, block by block: at which place is the carry? (. is 0 %, @ is 100 %)\n"
             << attention_text(transpose(blocks, 0, 1).array(), places, false);
+  std::printf(
+      "With a carry its last network makes one more likelier by %.1f, the best of its 256 neurons alone by %.1f\n",
+      number(sum(neurons)), number(max(neurons)));
   if (file)
     write_file(file, attention_svg(unsqueeze(blocks, 0).array(), layers, places, "Share of sums that carry",
                                    {"stream after a block, patched at one place"}));

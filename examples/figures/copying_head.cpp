@@ -23,8 +23,11 @@ void figure() {
   std::printf(
       "Rows of letters that begin again after 3 to 12 of them: c f a c f a c ... Percent right of all that can be\n"
       "known, whole and without one head. And OV: for how many of the 16 letters what a head of layer 1 writes where\n"
-      "it looks at one makes that letter likelier than all others, in percent.\n\n"
-      "         whole   without head of layer 0     of layer 1   the copying head's OV   its neighbour's   their sum\n"
+      "it looks at one makes that letter likelier than all others, in percent. And how much its keys read of what "
+      "each\n"
+      "head of layer 0 writes (of random matrices about 0.25).\n\n"
+      "         whole   without head of layer 0     of layer 1   the copying head's OV   its neighbour's   their sum   "
+      "its keys\n"
       "                         0      1             0      1\n");
   std::vector<double> whole, broken, unbroken, copies, together;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -35,11 +38,13 @@ void figure() {
       for (Index h = 0; h < 2; ++h) left[l][h] = without(model, l, h, fresh);
     const Index copying = left[1][0] < left[1][1] ? 0 : 1;
     const FactoredMatrix its = ov(model, 1, copying), other = ov(model, 1, 1 - copying);
+    const auto heard = [&](Index h) { return composition(ov(model, 0, h), transposed(qk(model, 1, copying))); };
     const auto score = [&](const FactoredMatrix& m) { return 100 * copying_score(model, 1, m); };
     whole.push_back(percent_right(model, fresh)), broken.push_back(left[1][copying]);
     unbroken.push_back(left[1][1 - copying]), copies.push_back(score(its)), together.push_back(score(its + other));
-    std::printf("seed %2d %5.1f %17.1f %6.1f %13.1f %6.1f %15.0f %21.0f %15.0f\n", static_cast<int>(seed), whole.back(),
-                left[0][0], left[0][1], left[1][0], left[1][1], copies.back(), score(other), together.back());
+    std::printf("seed %2d %5.1f %17.1f %6.1f %13.1f %6.1f %15.0f %21.0f %15.0f %6.2f %4.2f\n", static_cast<int>(seed),
+                whole.back(), left[0][0], left[0][1], left[1][0], left[1][1], copies.back(), score(other),
+                together.back(), heard(0), heard(1));
   }
   const auto least = [](const std::vector<double>& x) { return std::ranges::min(x); };
   const double most = std::ranges::max(broken);
