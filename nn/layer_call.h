@@ -84,11 +84,10 @@ class OpenLayer {
       watch_->layer_closed(scope_);
   }
   OpenLayer(const OpenLayer&) = delete;
-  /// The layer's result, or what an observer makes of it.
-  Tensor result(Tensor y) const {
+  /// Makes of the layer's result what an observer wants.
+  void offer(Tensor& y) const {
     if (watch_) [[unlikely]]
       y = watch_->changed("", y);
-    return y;
   }
 
  private:

@@ -155,11 +155,16 @@ class Layer : public Module, public detail::WrongCalls<Derived> {
   decltype(auto) operator()(Arguments&&... arguments) const {
     require_kept();
     const detail::OpenLayer here(*this);
-    const Derived& layer = static_cast<const Derived&>(*this);
-    if constexpr (std::is_same_v<decltype(layer.forward(std::forward<Arguments>(arguments)...)), Tensor>)
-      return here.result(layer.forward(std::forward<Arguments>(arguments)...));
-    else
-      return layer.forward(std::forward<Arguments>(arguments)...);
+    const auto forward = [&]() -> decltype(auto) {
+      return static_cast<const Derived*>(this)->forward(std::forward<Arguments>(arguments)...);
+    };
+    if constexpr (std::is_same_v<decltype(forward()), Tensor>) {
+      Tensor y = forward();
+      here.offer(y);
+      return y;
+    } else {
+      return forward();
+    }
   }
 
   /// An independent copy: equal values in cells of its own, tied parameters still tied; only random streams are shared.

@@ -17,18 +17,9 @@ namespace {
 
 /// Whether `name` is of this form, in which * stands for anything.
 bool matches(std::string_view form, std::string_view name) {
-  std::size_t f = 0, n = 0, star = form.npos, from = 0;  // the last star, and where what stands behind it is tried
-  while (n < name.size()) {
-    if (f < form.size() && form[f] == '*')
-      star = f++, from = n;
-    else if (f < form.size() && form[f] == name[n])
-      ++f, ++n;
-    else if (star != form.npos)
-      f = star + 1, n = ++from;
-    else
-      return false;
-  }
-  return form.find_first_not_of('*', f) == form.npos;
+  if (form.empty()) return name.empty();
+  if (form[0] == '*') return matches(form.substr(1), name) || (!name.empty() && matches(form, name.substr(1)));
+  return !name.empty() && form[0] == name[0] && matches(form.substr(1), name.substr(1));
 }
 
 /// "; the nearest are a, b, c": by what stands behind the last dot, then by all.

@@ -57,7 +57,7 @@ const std::map<std::string, std::size_t> budgets{
     {"nn", 2783},                  // 2500, what the compiler says of PyTorch's methods, and reach (278)
     {"models", 1572},              // 1160, what a GPT is made of inside (346), waves (65)
     {"models/tutorials", 705},     // with a type for a mask that blocks
-    {"train", 7865},               // 7700 and runs side by side
+    {"train", 7875},               // 7700 and runs side by side
     {"examples", 4560},            // 3960, learn (300) and diagnose (287)
     {"examples/exercises", 1300},  // with the header of what they may use
     {"examples/exercises/answers", 4477},  // 4000, the mistakes that outsiders found to pass, and scopes (383)

@@ -1,5 +1,6 @@
 // What a report shows, and in which order: facts, charts, answers, heads, settings.
 #include <algorithm>
+#include <functional>
 
 #include "engine/base/number_text.h"
 #include "engine/io/pictures/heads.h"
@@ -71,20 +72,31 @@ std::vector<ReportTable> tables(const Evaluations& evaluations, const std::optio
   return all;
 }
 
-/// The last measurement of all layers, if there is one.
-void add_health(Report& report, const Steps& steps) {
-  const auto last = std::find_if(steps.rbegin(), steps.rend(), [](const StepReport& r) { return !r.layers.empty(); });
-  if (last == steps.rend()) return;
-  const std::string when = " at step " + std::to_string(last->step + 1);
-  ReportTable layers{"Layers" + when, {"layer", "mean", "deviation", "zeros", "gradient: mean", "deviation", "zeros"}};
-  ReportTable updates{"Change of weights" + when, {"parameter", "change / weight"}};
-  for (const LayerHealth& h : last->layers) {
-    layers.rows.push_back({h.layer});
-    for (const Spread& s : {h.result, h.gradient})
-      for (const double x : {s.mean, s.deviation, s.zeros}) layers.rows.back().push_back(general_text(x, 3));
-  }
-  for (const auto& [name, ratio] : last->updates) updates.rows.push_back({name, general_text(ratio, 3)});
-  report.tables.push_back(std::move(layers)), report.tables.push_back(std::move(updates));
+/// What was measured of layers, and of changes of weights, in up to eight steps, those of one layer below each other.
+void add_health(Report& report, Steps steps) {
+  std::erase_if(steps, [](const StepReport& r) { return r.layers.empty(); });
+  if (steps.empty()) return;
+  const auto add = [&](ReportTable table, const auto& of, const auto& cells) {
+    for (std::size_t i = 0; i < of(steps[0]).size(); ++i)
+      for (std::size_t n = 0, all = std::min<std::size_t>(steps.size(), 8); n < all; ++n) {
+        const StepReport& r = steps[(n + 1) * steps.size() / all - 1];
+        if (i >= of(r).size()) continue;
+        table.rows.push_back(cells(of(r)[i]));
+        table.rows.back().insert(table.rows.back().begin() + 1, std::to_string(r.step + 1));
+      }
+    report.tables.push_back(std::move(table));
+  };
+  add({"Layers", {"layer", "step", "mean", "deviation", "zeros", "gradient: mean", "deviation", "zeros"}},
+      std::mem_fn(&StepReport::layers), [](const LayerHealth& h) {
+        std::vector<std::string> row{h.layer};
+        for (const Spread& s : {h.result, h.gradient})
+          for (const double x : {s.mean, s.deviation, s.zeros}) row.push_back(general_text(x, 3));
+        return row;
+      });
+  add({"Change of weights", {"parameter", "step", "change / weight"}}, std::mem_fn(&StepReport::updates),
+      [](const auto& change) {
+        return std::vector{change.first, general_text(change.second, 3)};
+      });
 }
 
 std::vector<std::pair<std::string, std::string>> facts(const Run& run) {

@@ -25,9 +25,8 @@ void check_options(const RunOptions& o) {
 
 /// Measures one step: from its first batch until it has been taken.
 struct StepHealth {
-  explicit StepHealth(const Optimizer& optimizer) {
-    for (const ParameterGroup& group : optimizer.groups())
-      for (const NamedParameter& p : group.parameters) before.emplace_back(p, p.parameter.value());
+  explicit StepHealth(const Module& model) {
+    for (const NamedParameter& p : named_parameters(model)) before.emplace_back(p, p.parameter.value());
   }
   StepReport with(StepReport report) const {
     report.layers = health.layers();
@@ -202,7 +201,7 @@ bool Run::train(const See& see, Index every) {
   if (folder_ && first == options.steps && !saved_) save(first);
   if (!wanted) return false;
   const auto loss = [&](Index step) {
-    if (options_.health > 0 && (step + 1) % options_.health == 0 && !health) health.emplace(*optimizer_);
+    if (options_.health > 0 && (step + 1) % options_.health == 0 && !health) health.emplace(*subject_.module);
     return subject_.loss(data_.batch(recipe_.batch_size, Split::train, random_));
   };
   fit(*optimizer_, loss, options);
