@@ -1,0 +1,45 @@
+// Whether a training on `modular_addition` finds waves: how uneven its numbers' frequencies are, checkpoint by
+// checkpoint of a run that has kept them, beside how many sums it gets right. After Nanda et al. 2023.
+#include <iostream>
+#include <map>
+
+#include "engine/base/number_text.h"
+#include "engine/io/text/table.h"
+#include "engine/ops/unary.h"
+#include "examples/options.h"
+#include "models/fourier.h"
+#include "train/run/log.h"
+#include "train/run/run_folder.h"
+#include "train/run/settings.h"
+
+using namespace mote;
+namespace {
+void figure(const std::string& folder) {
+  std::map<Index, double> right;  // by step, of the sums that were held out
+  for (const EvaluationReport& r : read_evaluations(folder + "/evaluations.jsonl"))
+    if (r.exact_match) right[r.step] = *r.exact_match;
+  std::vector<TableRow> rows{{"step", "held out right", "Gini", "frequencies with a tenth of the numbers' variance"}};
+  for (const std::string& name : checkpoint_names(folder)) {
+    const SafetensorsFile file(folder + "/" + name);
+    const std::string *const modulus = saved_setting(file, "modulus"), *const steps = file.find_metadata("steps");
+    const TensorEntry* const numbers = file.find("model.transformer.wte.weight");
+    check(modulus && steps && numbers, file.name(), " is no checkpoint of a GPT on modular_addition");
+    const Tensor shares = frequency_shares(file.array(*numbers).slice(0, 0, std::stoll(*modulus)));  // without "="
+    const auto known = right.find(std::stoll(*steps));
+    rows.push_back({*steps, known == right.end() ? "" : fixed_text(100 * known->second, 1) + " %",
+                    fixed_text(gini(sqrt(shares)), 2), ""});
+    for (Index k = 0; k < shares.size(0); ++k)
+      if (shares.array().data()[k] >= real(0.1)) rows.back().back() += std::to_string(k + 1) + " ";
+  }
+  check(rows.size() > 1, "there is no checkpoint in ", folder);
+  std::cout << table_text(rows);
+}
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_program(argv[0], [&] {
+    if (argc != 2) throw UsageError("needs the folder of a run: train --task modular_addition --keep 1000 --out_dir F");
+    figure(argv[1]);
+    return 0;
+  });
+}
