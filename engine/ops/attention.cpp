@@ -235,21 +235,20 @@ void require_cacheable(const Inputs& in, const AttentionOptions& o, const KeyVal
 }
 
 bool reached_inside() { return reached({"scores", "weights", "dropped_weights", "heads"}); }
-/// For q [..., H, Tq, d], k and v, which are `in`.
-Tensor by_formula(const Inputs& in, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
+/// For heads on an axis of their own.
+Tensor by_formula(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
                   const Generator* random, KeyValueCache* cache) {
+  const Op op("attention");
+  const Inputs in = inputs_with_axis(q, k, v);
   plan_of(in, options);  // for its checks
   check(random != nullptr || options.dropout.value_or(0) == 0, "dropout needs a generator");
   const Generator& draws = random ? *random : Generator();
-  std::optional<KeyValueCache> next;
-  if (cache) {
-    require_cacheable(in, options, *cache);
-    next = cache->appended(k.array(), v.array());
-  }
-  const Tensor y = next ? plain_attention(q, next->keys(), next->values(), options, draws)
-                        : plain_attention(q, k, v, options, draws);
-  if (next) *cache = *std::move(next);
-  return in.joined ? join_heads(y) : reshape(y, in.result);
+  if (!cache) return reshape(plain_attention(q, k, v, options, draws), in.result);
+  require_cacheable(in, options, *cache);
+  KeyValueCache next = cache->appended(k.array(), v.array());
+  const Tensor y = plain_attention(q, next.keys(), next.values(), options, draws);
+  *cache = std::move(next);
+  return y;
 }
 
 Tensor attend(Op& op, Inputs in, const AttentionOptions& options, const Generator* random, KeyValueCache* cache) {
@@ -286,10 +285,8 @@ Tensor attend(Op& op, Inputs in, const AttentionOptions& options, const Generato
 /// For heads on an axis of their own.
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
               const Generator* random, KeyValueCache* cache) {
-  if (reached_inside()) [[unlikely]] {
-    const Op op("attention");
-    return by_formula(inputs_with_axis(q, k, v), q, k, v, options, random, cache);
-  }
+  if (reached_inside()) [[unlikely]]
+    return by_formula(q, k, v, options, random, cache);
   Op op("attention", q, k, v);
   check(!cache || (q.dim() == 4 && k.dim() == 4), "with a cache q ", q.shape(), " and k ", k.shape(),
         " must be [B, H, t, d]");
@@ -309,9 +306,9 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads&
                  const Generator& random, KeyValueCache* cache) {
   if (reached_inside()) [[unlikely]] {
     const Op op("attention");
-    const Inputs in = inputs_joined(q, k, v, heads);
-    const Tensor queries = split_heads(q, heads.queries), keys = split_heads(k, heads.keys);
-    return by_formula(in, queries, keys, split_heads(v, heads.keys), options, &random, cache);
+    inputs_joined(q, k, v, heads);  // for its checks
+    return join_heads(by_formula(split_heads(q, heads.queries), split_heads(k, heads.keys), split_heads(v, heads.keys),
+                                 options, &random, cache));
   }
   Op op("attention", q, k, v);
   return attend(op, inputs_joined(q, k, v, heads), options, &random, cache);
@@ -320,10 +317,10 @@ Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& 
                  KeyValueCache* cache) {
   if (reached_inside()) [[unlikely]] {
     const Op op("attention");
-    const Inputs in = inputs_packed(qkv, heads);
-    const std::vector<Tensor> parts =
-        split(split_heads(qkv, heads.queries + 2 * heads.keys), {heads.queries, heads.keys, heads.keys}, 1);
-    return by_formula(in, parts[0], parts[1], parts[2], options, &random, cache);
+    inputs_packed(qkv, heads);
+    const Tensor all = split_heads(qkv, heads.queries + 2 * heads.keys);
+    const std::vector<Tensor> parts = split(all, {heads.queries, heads.keys, heads.keys}, 1);
+    return join_heads(by_formula(parts[0], parts[1], parts[2], options, &random, cache));
   }
   Op op("attention", qkv);
   return attend(op, inputs_packed(qkv, heads), options, &random, cache);

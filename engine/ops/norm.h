@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "engine/autograd/op.h"
@@ -101,9 +102,17 @@ inline Tensor plain_norm(bool has_mean, NormForward forward, const Tensor& x, co
   return bias.defined() ? y + bias : y;
 }
 
-/// Of every row, backward keeps {mean, inv_std}.
-inline Tensor norm(Op& op, NormForward forward, NormBackward backward, const Tensor& x, const Tensor& weight,
-                   const Tensor& bias, double eps) {
+/// Of every row, backward keeps {mean, inv_std}. `flops` for each element: forward, and for x, weight and bias.
+inline Tensor norm(OpName name, bool has_mean, NormForward forward, NormBackward backward,
+                   const std::array<Index, 4>& flops, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                   double eps) {
+  if (reached({"scale"})) [[unlikely]] {
+    const Op op(name);
+    return plain_norm(has_mean, forward, x, weight, bias, eps);
+  }
+  Op op(name, x, weight, bias);
+  const Index n = x.numel();
+  op.flops(flops[0] * n, {flops[1] * n, flops[2] * n, flops[3] * n});
   check_norm(x, weight, bias, eps);
   const auto rows = [](const Tensor& t) { return t.defined() ? t.array().contiguous() : Array(); };
   const Array in = rows(x), w = rows(weight);
@@ -118,29 +127,15 @@ inline Tensor norm(Op& op, NormForward forward, NormBackward backward, const Ten
 /// [..., C], weight [C], bias [C]; both may be undefined. A constant row gives exactly the bias (NaN if eps is 0).
 /// Errors: weight or bias of another length, an eps below 0 or beyond float. Source: Ba, Kiros and Hinton 2016.
 inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5) {
-  if (reached({"scale"})) [[unlikely]] {
-    const Op op("layer_norm");
-    return detail::plain_norm(true, kernels::table().layer_norm, x, weight, bias, eps);
-  }
-  Op op("layer_norm", x, weight, bias);
-  // mean, difference, square and sum, scale, weight, bias
-  op.flops(7 * x.numel(), {9 * x.numel(), 4 * x.numel(), x.numel()});
-  const kernels::Table& t = kernels::table();
-  return detail::norm(op, t.layer_norm, t.layer_norm_backward, x, weight, bias, eps);
+  const kernels::Table& t = kernels::table();  // 7: mean, difference, square and sum, scale, weight, bias
+  return detail::norm("layer_norm", true, t.layer_norm, t.layer_norm_backward, {7, 9, 4, 1}, x, weight, bias, eps);
 }
 
 /// y = x / sqrt(mean(x^2) + eps) * weight over the last axis. x [..., C], weight [C] or undefined.
 /// Errors: a weight of another length, an eps below 0 or beyond float. Source: Zhang and Sennrich 2019.
 inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 1e-5) {
-  const Tensor no_bias;
-  if (reached({"scale"})) [[unlikely]] {
-    const Op op("rms_norm");
-    return detail::plain_norm(false, kernels::table().rms_norm, x, weight, no_bias, eps);
-  }
-  Op op("rms_norm", x, weight, no_bias);
-  op.flops(4 * x.numel(), {7 * x.numel(), 3 * x.numel()});  // square and sum, scale, weight
-  const kernels::Table& t = kernels::table();
-  return detail::norm(op, t.rms_norm, t.rms_norm_backward, x, weight, no_bias, eps);
+  const kernels::Table& t = kernels::table();  // 4: square and sum, scale, weight
+  return detail::norm("rms_norm", false, t.rms_norm, t.rms_norm_backward, {4, 7, 3, 0}, x, weight, Tensor(), eps);
 }
 
 }  // namespace mote
