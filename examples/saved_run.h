@@ -9,6 +9,7 @@
 
 #include "examples/options.h"
 #include "models/models.h"
+#include "train/run/run_state.h"
 #include "train/train.h"
 
 namespace mote {
@@ -74,31 +75,56 @@ inline bool is_task(const std::string& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
-/// The settings that a checkpoint keeps; one that mote did not have yet when it was saved is the default. Its text lies
-/// at `text`, if that is given. Errors: one sentence with the file; data that are a program's own.
+/// The settings that these are the texts of, all of them or some; what is missing is the default. The task's text lies
+/// at `text`, if that is given, and `state` is what was kept of the task.
+inline RunSettings read_settings(const FieldValues& saved, const std::string& state, const std::string& text = {}) {
+  const auto find = [&](const std::string& name) -> const std::string* {
+    const auto found = std::find_if(saved.rbegin(), saved.rend(), [&](const auto& f) { return f.first == name; });
+    return found == saved.rend() ? nullptr : &found->second;
+  };
+  const auto each = [&](const std::vector<Field>& known, const auto& set) {
+    for (const Field& f : known)
+      if (const std::string* const value = find(f.name)) set(f.name, *value);
+  };
+  const std::string task = find("task") ? *find("task") : "text";
+  FieldValues values;
+  each(task_options(task), [&](const std::string& name, const std::string& value) {
+    values.emplace_back(name, name == "text" && !text.empty() ? text : value);
+  });
+  if (!text.empty() && !find("text")) values.emplace_back("text", text);
+  RunSettings settings(task, values, state);
+  each(settings.model_fields(), [&](const auto& name, const auto& value) { settings.set_model(name, value); });
+  each(fields(settings.recipe), [&](const auto& name, const auto& value) { set_field(settings.recipe, name, value); });
+  each(fields(settings.run), [&](const auto& name, const auto& value) { set_field(settings.run, name, value); });
+  return settings;
+}
+
+/// Those that a checkpoint keeps; one that mote did not have yet when it was saved is the default. Errors: one sentence
+/// with the file; data that are a program's own.
 inline RunSettings read_settings(const SafetensorsFile& file, const std::string& text = {}) {
   const std::string* const task = saved_setting(file, "task");
   check(task, file.name(), " is no checkpoint of a run: it has no setting 'task'");
   check(is_task(*task), file.name(), ": '", *task, "' is no task of mote but a program's own data: only the program ",
         "that made the run can go on with it, or open its model");
   try {
-    const auto each = [&](const std::vector<Field>& known, const auto& set) {
-      for (const Field& f : known)
-        if (const std::string* const saved = saved_setting(file, f.name)) set(f.name, *saved);
-    };
-    FieldValues values;
-    each(task_options(*task), [&](const std::string& name, const std::string& saved) {
-      values.emplace_back(name, name == "text" && !text.empty() ? text : saved);
-    });
-    RunSettings settings(*task, values, saved_state(file));
-    each(settings.model_fields(), [&](const auto& name, const auto& saved) { settings.set_model(name, saved); });
-    each(fields(settings.recipe),
-         [&](const auto& name, const auto& saved) { set_field(settings.recipe, name, saved); });
-    each(fields(settings.run), [&](const auto& name, const auto& saved) { set_field(settings.run, name, saved); });
-    return settings;
+    return read_settings(saved_settings(file), saved_state(file), text);
   } catch (const Error& e) {
     throw Error(file.name() + ": " + e.what());
   }
+}
+
+/// Where another trainer has come to with a model: nanoGPT's ckpt.pt, in a folder or itself.
+inline TorchValue imported_checkpoint(const std::string& path) {
+  return load_torch(is_folder(path) ? path + "/ckpt.pt" : path);
+}
+/// The settings of a new run that goes on from there.
+inline RunSettings imported_settings(const CommandLine& line, const std::string& from) {
+  checked_usage([&] { check(!line.has("resume"), "--resume goes on with a run and --from begins one: give one"); });
+  FieldValues saved = nanogpt_settings(imported_checkpoint(from));
+  std::string state;
+  for (const auto& [name, value] : saved)
+    if (name == "data_state") state = value;
+  return read_settings(saved, state, line.peek("text", ""));
 }
 
 /// What `train` was given, the lines of --config included. --text FILE says which task it is, and so does a bare name.
@@ -107,9 +133,10 @@ inline CommandLine read_command_line(int argc, char** argv) {
   for (CommandLine::Given& g : line.given)
     if (g.where.empty()) g = {"task", g.name, true, "--"};
   if (const std::string config = line.peek("config", ""); !config.empty()) line.add_file(config);
-  for (const char* const option : {"out_dir", "resume", "config", "text"})
+  for (const char* const option : {"out_dir", "resume", "from", "config", "text"})
     if (line.peek(option, "?").empty()) throw UsageError(std::string("--") + option + " needs a path");
-  if (line.has("text") && !line.has("task") && !line.has("resume")) line.given.push_back({"task", "text", true, "--"});
+  if (line.has("text") && !line.has("task") && !line.has("resume") && !line.has("from"))
+    line.given.push_back({"task", "text", true, "--"});
   if (line.has("text") && line.peek("task", "text") != "text") throw UsageError("--text is for --task text");
   return line;
 }
@@ -147,9 +174,10 @@ inline RunSettings new_settings(const CommandLine& line) {
 
 /// The settings of a run that goes on or begins, before its options are taken.
 inline RunSettings settings_of(const CommandLine& line) {
-  const std::string resume = line.peek("resume", "");
-  RunSettings settings =
-      resume.empty() ? checked_usage([&] { return new_settings(line); }) : resumed_settings(line, resume);
+  const std::string resume = line.peek("resume", ""), from = line.peek("from", "");
+  RunSettings settings = !from.empty()    ? imported_settings(line, from)
+                         : resume.empty() ? checked_usage([&] { return new_settings(line); })
+                                          : resumed_settings(line, resume);
   settings.run.folder = line.peek("out_dir", resume);
   settings.run.fresh = resume.empty();
   return settings;

@@ -14,6 +14,7 @@
 #include "examples/many_seeds.h"
 #include "examples/options.h"
 #include "examples/saved_run.h"
+#include "models/names.h"
 
 using namespace mote;
 
@@ -21,7 +22,7 @@ namespace {
 
 /// Options that are no settings of the run.
 struct Command {
-  std::string task = "copy", out_dir, resume, config, seeds;
+  std::string task = "copy", out_dir, resume, from, config, seeds;
   Index jobs = 1;
   std::optional<Index> log_interval = {};
   bool diagnose = false;
@@ -30,6 +31,7 @@ struct Command {
     v("task", task, "what to learn; list: all tasks");
     v("out_dir", out_dir, "a folder for a new run: checkpoints, logs, report.html; not given: nothing is kept");
     v("resume", resume, "the folder of a run to resume; other options may then be left out");
+    v("from", from, "where another trainer has come to: nanoGPT's ckpt.pt; the run goes on there with its settings");
     v("config", config, "a file with options, a line for each: max_iters = 2000");
     v("seeds", seeds, "train with each of these, 1-10: the worst and the median outcome");
     v("jobs", jobs, "how many of them at a time", {.needs = seeds.empty() ? "--seeds" : ""});
@@ -117,7 +119,13 @@ void show_ending(const Task& task, const RunEnding& end) {
 }
 
 int run_task(const Task& task, GPT model, const Command& command, const RunSettings& settings) {
-  std::optional<Run> run(std::in_place, task, subject_of(model), settings.recipe, settings.run);
+  std::optional<RunState> from;
+  if (!command.from.empty()) {
+    const std::unique_ptr<Optimizer> optimizer = make_optimizer(settings.recipe, model);
+    from = nanogpt_state(imported_checkpoint(command.from), model, nanogpt_names(model), *optimizer,
+                         settings.run.seed + settings.recipe.data_seed);
+  }
+  std::optional<Run> run(std::in_place, task, subject_of(model), settings.recipe, settings.run, from);
   const GPTConfig& c = model.config;
   std::cout << settings.task << ": " << task.description() << "\na GPT of " << parameter_count(model)
             << " parameters: layers " << c.n_layer << ", heads " << c.n_head << ", width " << c.n_embd

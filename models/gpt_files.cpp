@@ -1,8 +1,10 @@
 // Hugging Face's config.json, its folders, and llm.c's files.
 #include "models/gpt_files.h"
 
+#include <deque>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "engine/io/files/elements.h"
@@ -13,9 +15,14 @@
 namespace mote {
 namespace {
 
+constexpr std::uint64_t longest_text = 1 << 20;
+
 constexpr std::pair<Activation, const char*> activations[] = {
-    {Activation::gelu_tanh, "gelu_new"}, {Activation::gelu, "gelu"}, {Activation::relu, "relu"},
-    {Activation::silu, "silu"},          {Activation::tanh, "tanh"}, {Activation::gelu_tanh, "gelu_pytorch_tanh"}};
+    {Activation::gelu_tanh, "gelu_new"}, {Activation::gelu, "gelu"},
+    {Activation::relu, "relu"},          {Activation::silu, "silu"},
+    {Activation::tanh, "tanh"},          {Activation::gelu_tanh, "gelu_pytorch_tanh"},
+    {Activation::silu, "swish"},         {Activation::gelu, "gelu_python"},
+    {Activation::gelu_tanh, "gelu_fast"}};
 
 /// The member, unless it is missing or null.
 const Json* given(const JsonPlace& config, const char* name) {
@@ -76,6 +83,38 @@ GPTConfig filled_in(GPTConfig c) {
   return c;
 }
 
+/// What another library cannot express is what does not come back. Errors: all settings that differ are named.
+void require_same(const char* who, const char* library, const GPTConfig& config, const GPTConfig& back) {
+  const std::vector<Field> there = fields(filled_in(back)), here = fields(filled_in(config));
+  std::string differences;
+  for (const Field& f : here)
+    for (const Field& g : there)
+      if (f.name == g.name && f.value != g.value) differences += "\n  " + f.name + " = " + f.value + ", not " + g.value;
+  check_in(who, differences.empty(), library, " has no such model:", differences);
+}
+
+/// The files that hold a folder's weights: model.safetensors, or those that its index names.
+std::deque<SafetensorsFile> weight_files(const std::string& folder) {
+  const std::string whole = folder + "/model.safetensors", index = whole + ".index.json";
+  std::deque<SafetensorsFile> files;
+  if (file_exists(whole) || !file_exists(index)) {
+    check(file_exists(whole) || !file_exists(folder + "/pytorch_model.bin"), folder,
+          " has its weights in pytorch_model.bin alone: save_pretrained(..., safe_serialization=True) writes ",
+          "model.safetensors");
+    files.emplace_back(whole);
+    return files;
+  }
+  const Json document = parse_json(read_file(index, longest_text), index);
+  std::set<std::string> names;
+  const JsonPlace map = JsonPlace(document, index).at("weight_map");
+  for (const JsonMember& m : map.members()) names.insert(map.at(m.name.c_str()).as_string());
+  for (const std::string& name : names) {
+    check(name.find_first_of("/\\") == name.npos, index, ": '", name, "' is no file of this folder");
+    files.emplace_back(folder + "/" + name);
+  }
+  return files;
+}
+
 /// One kind of array in an llm.c file: for all layers, or once.
 struct Kind {
   const char* name;  ///< within a layer, or whole
@@ -105,7 +144,24 @@ GPTConfig parse_huggingface_config(const std::string& text, const std::string& w
   return from_json(JsonPlace(document, what));
 }
 
-std::string huggingface_config(const GPTConfig& c) {
+FieldValues nanogpt_args(const GPTConfig& config) {
+  FieldValues args;
+  for (const Field& f : fields(config))
+    for (const char* const name : {"n_layer", "n_head", "n_embd", "block_size", "bias", "vocab_size", "dropout"})
+      if (f.name == name) args.emplace_back(f.name, f.value);
+  require_same("nanogpt_args", "nanoGPT", config, nanogpt_config(args));
+  return args;
+}
+
+GPTConfig nanogpt_config(const FieldValues& args) {
+  GPTConfig c = GPTConfig::nanogpt();
+  for (const auto& [name, text] : args) check_in("nanogpt_config", set_field(c, name, text), "no setting ", name);
+  return c;
+}
+
+std::string huggingface_config(const GPTConfig& config) {
+  GPTConfig c = config;
+  c.bias = true;  // those that are missing are 0
   const TransformerBlockOptions block = filled_in(c).block;
   const char* activation = "gelu_new";
   for (const auto& [a, name] : activations)
@@ -117,7 +173,10 @@ std::string huggingface_config(const GPTConfig& c) {
   j.add("activation_function", activation);
   j.add("architectures", Json::array({"GPT2LMHeadModel"}));
   j.add("attn_pdrop", *block.attention.dropout);
+  const Json end = c.vocab_size > 50256 ? Json(50256) : Json();  // GPT-2's own, which would be the default
+  j.add("bos_token_id", end);
   j.add("embd_pdrop", c.dropout);
+  j.add("eos_token_id", end);
   j.add("initializer_range", 0.02);
   j.add("layer_norm_epsilon", block.norm_eps);
   j.add("model_type", "gpt2");
@@ -135,38 +194,40 @@ std::string huggingface_config(const GPTConfig& c) {
   j.add("torch_dtype", sizeof(real) == 4 ? "float32" : "float64");
   j.add("vocab_size", c.vocab_size);
   const std::string text = text_of(j, 2) + "\n";
-  // What GPT-2 cannot express is what does not come back.
-  const GPTConfig back = parse_huggingface_config(text);
-  const std::vector<Field> there = fields(filled_in(back)), here = fields(filled_in(c));
-  std::string differences;
-  for (const Field& f : here)
-    for (const Field& g : there)
-      if (f.name == g.name && f.value != g.value) differences += "\n  " + f.name + " = " + f.value + ", not " + g.value;
-  check_in("save_huggingface", differences.empty(), "GPT-2 has no such model:", differences);
+  require_same("save_huggingface", "GPT-2", c, parse_huggingface_config(text));
   return text;
 }
 
 GPT load_huggingface(const std::string& folder, const Generator& random) {
-  constexpr std::uint64_t longest = 1 << 20;
-  const std::string path = folder + "/config.json", weights = folder + "/model.safetensors";
-  const GPTConfig config = parse_huggingface_config(read_file(path, longest), path);
-  const SafetensorsFile file(weights);
+  const std::string path = folder + "/config.json";
+  const GPTConfig config = parse_huggingface_config(read_file(path, longest_text), path);
+  const std::deque<SafetensorsFile> files = weight_files(folder);
+  StateDict state;
   double present = 0;
-  for (const TensorEntry& t : file.tensors()) present += static_cast<double>(t.shape.numel());
+  for (const SafetensorsFile& file : files)
+    for (StateEntry& e : state_dict(file)) present += static_cast<double>(e.shape.numel()), state.push_back(e);
   // Before a model is built, so that no config.json can ask for more memory than its weights do.
-  check_in("load_huggingface",
-           config.parameters() <= present && config.n_layer <= static_cast<Index>(file.tensors().size()), path,
-           " describes ", config.n_layer, " layers and ", config.parameters(), " elements, but ", weights, " holds ",
-           file.tensors().size(), " tensors of ", present);
+  check_in("load_huggingface", config.parameters() <= present && config.n_layer <= static_cast<Index>(state.size()),
+           path, " describes ", config.n_layer, " layers and ", config.parameters(), " elements, but ", files[0].name(),
+           " holds ", state.size(), " tensors of ", present);
   GPT model(config, Init::none(random));
-  load_state_dict(model, state_dict(file), {.names = huggingface_names(model)}, weights);
+  load_state_dict(model, state, {.names = huggingface_names(model)}, files[0].name());
+  model.eval();
   return model;
 }
 
 void save_huggingface(const GPT& model, const std::string& folder) {
   const std::string config = huggingface_config(model.config);
   make_folder(folder);
-  save(model, folder + "/model.safetensors", huggingface_names(model));
+  if (model.config.bias) {
+    save(model, folder + "/model.safetensors", huggingface_names(model));
+  } else {
+    GPTConfig with_biases = model.config;
+    with_biases.bias = true;
+    GPT same(with_biases, Init::none(Generator()));
+    load_state_dict(same, state_dict(model), {.strict = false});
+    save(same, folder + "/model.safetensors", huggingface_names(same));
+  }
   write_file(folder + "/config.json", config);
 }
 

@@ -8,14 +8,16 @@
 
 namespace mote {
 
-/// A folder with config.json and model.safetensors, as GPT2LMHeadModel.save_pretrained() writes it and
-/// from_pretrained() reads it. `random` is the stream of the model's dropout. Errors: one sentence with the file; a
-/// config.json that asks for what mote's GPT does not do.
+/// A folder with config.json and model.safetensors, or the parts that its index.json names, as
+/// GPT2LMHeadModel.save_pretrained() writes it and from_pretrained() reads it; in evaluation mode, as there. `random`
+/// is the stream of the model's dropout. Errors: one sentence with the file; a config.json that asks for what mote's
+/// GPT does not do.
 GPT load_huggingface(const std::string& folder, const Generator& random = Generator());
-/// Makes the folder if there is none. Errors: those of huggingface_config() and of writing.
+/// Makes the folder if there is none. GPT-2 has biases: those of a model without are written as 0. Errors: those of
+/// huggingface_config() and of writing.
 void save_huggingface(const GPT& model, const std::string& folder);
 
-/// The text of config.json. Errors: a model that GPT-2 is not (rotary positions, no biases, ...): all settings that
+/// The text of config.json. Errors: a model that GPT-2 is not (rotary positions, RMSNorm, ...): all settings that
 /// differ are named.
 std::string huggingface_config(const GPTConfig& config);
 /// The config that such a text describes. As in transformers dropout is 0.1 where it is missing (resid_pdrop,
@@ -23,6 +25,11 @@ std::string huggingface_config(const GPTConfig& config);
 /// GPT does not have are skipped. `what` opens errors: a size that is missing or below 1, another model_type, an
 /// activation or a kind of attention that mote's GPT does not have.
 GPTConfig parse_huggingface_config(const std::string& text, const std::string& what = "config.json");
+
+/// nanoGPT's model_args: n_layer, n_head, n_embd, block_size, bias, vocab_size, dropout. Errors: a model that nanoGPT is
+/// not, which has exact GELU, tied weights and learned positions: all settings that differ are named.
+FieldValues nanogpt_args(const GPTConfig& config);
+GPTConfig nanogpt_config(const FieldValues& args);
 
 /// A model file of llm.c, version 3 (float32) or 5 (bfloat16): gpt2_124M.bin and the like. The rows that pad its
 /// vocabulary to a multiple of 128 are dropped. Errors: one sentence with the file and the rule.

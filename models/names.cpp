@@ -11,6 +11,7 @@ const std::vector<std::string> masks = {".attn.bias", ".attn.masked_bias"};  // 
 }  // namespace
 
 NameTable nanogpt_names(const GPT& model) {
+  static_cast<void>(nanogpt_args(model.config));  // for its errors
   NameTable names{{}, masks};
   for (const NamedParameter& p : named_parameters(model, true)) {
     names.rules.push_back({p.name, p.name});
@@ -20,7 +21,7 @@ NameTable nanogpt_names(const GPT& model) {
 }
 
 NameTable huggingface_names(const GPT& model) {
-  static_cast<void>(huggingface_config(model.config));  // for its errors
+  static_cast<void>(huggingface_config(model.config));
   NameTable names{{}, masks};
   const std::string prefix = "transformer.";
   for (const NamedParameter& p : named_parameters(model, true)) {

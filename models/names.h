@@ -8,7 +8,8 @@
 namespace mote {
 
 /// nanoGPT's state dict: mote's names, a tied matrix under both of its own, so that load_state_dict() there finds each.
-/// Read also: the prefix "_orig_mod." of a compiled model; skipped: the masks of older versions.
+/// Read also: the prefix "_orig_mod." of a compiled model; skipped: the masks of older versions. Errors: those of
+/// nanogpt_args().
 NameTable nanogpt_names(const GPT& model);
 
 /// GPT-2 as Hugging Face's transformers keeps it. Its Conv1D layers store matrices as [in, out], the square
@@ -21,7 +22,8 @@ NameTable huggingface_names(const GPT& model);
 NameTable torch_attention_names(const MultiHeadAttention& layer);
 
 /// torch.nn.TransformerEncoderLayer. mote's block has NormOrder::pre where norm_first is true there, n_inner where
-/// dim_feedforward is, and a mask or attention.causal = false where is_causal is false.
+/// dim_feedforward is, and a mask or attention.causal = false where is_causal is false. With dropout the two differ:
+/// torch drops between linear1 and linear2, too.
 NameTable torch_encoder_layer_names();
 
 }  // namespace mote

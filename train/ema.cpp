@@ -41,6 +41,20 @@ void EMA::update() {
   ++updates_;
 }
 
+void EMA::set(const std::vector<NamedArray>& averages, Index updates) {
+  check_not_in_use();
+  std::vector<Array> values;
+  for (const NamedParameter& p : averages_) {
+    const auto found = std::ranges::find(averages, p.name, &NamedArray::name);
+    const auto* const value = found == averages.end() ? nullptr : std::get_if<Array>(&found->value);
+    check_in("EMA", value && value->shape() == p.parameter.shape(), "there is no average of '", p.name, "' ",
+             p.parameter.shape());
+    values.push_back(*value);
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) averages_[i].parameter.set(values[i]);
+  updates_ = updates;
+}
+
 void EMA::check_not_in_use() const {
   check_in("EMA", !in_use_, "the model has its averaged weights: end AveragedWeights first");
 }

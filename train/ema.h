@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "nn/module.h"
+#include "nn/state_dict.h"
 
 namespace mote {
 
@@ -49,6 +49,9 @@ class EMA {
     check_not_in_use();
     return averages_;
   }
+  /// Goes on from others, by the parameters' names. Errors: one that is missing or of another shape; nothing has changed
+  /// then.
+  void set(const std::vector<NamedArray>& averages, Index updates);
   /// For checkpoints: the averages, the count, and what must be the same where the averages go on.
   template <class V>
   void visit(V& v) {

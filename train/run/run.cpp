@@ -49,7 +49,8 @@ std::uint64_t whole_lines(const std::string& path, std::uint64_t most) {
 
 }  // namespace
 
-Run::Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options)
+Run::Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options,
+         const std::optional<RunState>& from)
     : data_(data),
       subject_(std::move(subject)),
       recipe_(recipe),
@@ -66,10 +67,21 @@ Run::Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptio
   if (recipe.ema_decay != 0)
     ema_ = std::make_unique<EMA>(*subject_.module, EMAOptions{.decay = recipe.ema_decay, .warmup = true});
   evaluator_.emplace(data_, subject_, recipe_, options_, !options_.folder.empty());
-  if (!options_.folder.empty()) begin_or_resume();
+  if (from) go_on_from(*from);
+  if (!options_.folder.empty()) begin_or_resume(from ? from->best_score : std::nullopt);
 }
 
-void Run::begin_or_resume() {
+void Run::go_on_from(const RunState& state) {
+  check(state.steps <= recipe_.max_iters, "the run has taken ", state.steps, " steps, which is more than max_iters ",
+        recipe_.max_iters);
+  optimizer_->set_state(state.optimizer);
+  if (state.steps > 0) optimizer_->set_learning_rate(fit_.schedule(state.steps - 1));
+  random_.set_state(state.data);
+  steps_ = state.steps;
+  if (ema_ && !state.averages.empty()) ema_->set(state.averages, state.averaged);
+}
+
+void Run::begin_or_resume(std::optional<double> best_score) {
   const std::string& path = options_.folder;
   const std::string config = config_json(settings_);  // a path that is no UTF-8 is none for JSON
   folder_.emplace(path, options_.keep);
@@ -81,6 +93,7 @@ void Run::begin_or_resume() {
       check(!file_exists(folder_->file(name)), path, " already has a ", name, ": choose another folder");
   else
     check_settings(SafetensorsFile(newest), settings_, path);
+  folder_->best_score = best_score;
   checkpoint_.add("model", *subject_.module);
   checkpoint_.add("optimizer", *optimizer_);
   if (ema_) checkpoint_.add("ema", *ema_);
@@ -97,7 +110,7 @@ void Run::begin_or_resume() {
   for (const SettingsGroup& group : settings_) all.insert(all.end(), group.fields.begin(), group.fields.end());
   checkpoint_.note("settings", all);
   if (newest.empty()) {
-    folder_->save(checkpoint_, 0);  // before all else: what has a config.json can be resumed
+    folder_->save(checkpoint_, steps_);  // before all else: what has a config.json can be resumed
   } else {
     checkpoint_.load(newest);
     saved_ = newest != best_checkpoint(path);

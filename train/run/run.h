@@ -12,6 +12,7 @@
 #include "train/recipe.h"
 #include "train/run/evaluation.h"
 #include "train/run/run_folder.h"
+#include "train/run/run_state.h"
 
 namespace mote {
 
@@ -23,9 +24,11 @@ namespace mote {
 /// report.html.
 class Run {
  public:
-  /// Data and subject must outlive it. Errors: settings that cannot be; a folder that another run uses, that holds
-  /// other files, or a run with other settings, or one that has taken more steps.
-  Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options = {});
+  /// Data and subject must outlive it. A new run may begin where another program's has come to: `from`, beside the
+  /// weights that its subject has. Errors: settings that cannot be; a folder that another run uses, that holds other
+  /// files, or a run with other settings, or one that has taken more steps.
+  Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options = {},
+      const std::optional<RunState>& from = {});
   Run(const Run&) = delete;
 
   /// Trains to the end, and lets the model answer there. `see` receives a report of the first, the last, and every
@@ -57,7 +60,8 @@ class Run {
     std::optional<LogFile> file = {};
   };
   using See = std::function<bool(const RunReport&)>;
-  void begin_or_resume();
+  void go_on_from(const RunState& state);
+  void begin_or_resume(std::optional<double> best_score);
   void open(Log& log, const char* name);
   template <class Look>
   auto evaluated(const Look& look) const;

@@ -107,6 +107,8 @@ class TextTask final : public Task {
   std::string state() const override;
 
   const Tokenizer* tokenizer() const override { return tokenizer_.get(); }
+  /// What is read when it is first needed.
+  const TextData& data() const;
   std::string loss_note(double loss) const override;
   /// The token's bytes; what would not show, and a backslash, as \n or \x80.
   std::string word(Index id) const override;
@@ -116,7 +118,6 @@ class TextTask final : public Task {
   std::vector<Index> ids(const std::string& text) const override;
 
  private:
-  const TextData& data() const;
   /// T + 1 tokens at most, from a random place.
   std::vector<Index> window(const TextPart& part, const Generator& random) const;
 

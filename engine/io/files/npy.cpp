@@ -81,7 +81,8 @@ std::string_view find_dictionary(std::string_view bytes, const std::string& what
     return value;
   };
   const auto has = [&](std::size_t n) { check(bytes.size() >= n, what, ": the file is cut off within its header"); };
-  check(bytes.starts_with("\x93NUMPY"), what, ": this is no .npy file: it does not begin with \\x93NUMPY");
+  check(bytes.starts_with("\x93NUMPY"), what, ": this is no .npy file: it does not begin with \\x93NUMPY",
+        bytes.starts_with("PK") ? ", but is a zip archive, such as .npz: save its arrays one by one" : "");
   has(10);
   const unsigned major = little_endian(6, 1), minor = little_endian(7, 1);
   check(major >= 1 && major <= 3 && minor == 0, what, ": version ", major, ".", minor, " is none of 1.0, 2.0, 3.0");

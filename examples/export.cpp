@@ -1,0 +1,59 @@
+// Hands a run over to another trainer, with all that it goes on from: weights, optimizer, random state, settings, data.
+// The road there and back: train/README.md.
+#include <iostream>
+
+#include "examples/saved_run.h"
+#include "models/gpt_files.h"
+#include "models/names.h"
+#include "train/run/run_state.h"
+#include "train/text/text_task.h"
+
+using namespace mote;
+
+namespace {
+
+/// Tokens as nanoGPT reads them.
+void write_tokens(const std::string& path, const std::vector<std::uint32_t>& ids, Index vocab) {
+  check(vocab <= 65536, "nanoGPT keeps tokens in two bytes, and there are ", vocab);
+  std::string bytes;
+  for (const std::uint32_t id : ids) bytes += {static_cast<char>(id), static_cast<char>(id >> 8)};
+  write_file(path, bytes);
+}
+
+void to_nanogpt(const RunSettings& s, const Task& task, const GPT& model, const RunState& state, const FieldValues& all,
+                const std::string& folder) {
+  const TorchValue checkpoint =
+      nanogpt_checkpoint(model, nanogpt_names(model), nanogpt_args(model.config), s.recipe, state, all);
+  make_folder(folder);
+  if (const auto* const text = dynamic_cast<const TextTask*>(&task)) {
+    write_tokens(folder + "/train.bin", text->data().train.ids, text->vocab_size());
+    write_tokens(folder + "/val.bin", text->data().held_out.ids, text->vocab_size());
+  }
+  save_torch(folder + "/ckpt.pt", checkpoint);
+  std::cout << "nanoGPT's " << folder << "/ckpt.pt, after step " << state.steps << "\n";
+}
+
+int export_run(const std::string& run, const std::string& target, const std::string& folder) {
+  const std::string path = is_folder(run) ? newest_checkpoint(run) : run;
+  check(!path.empty(), "there is no checkpoint in ", run);
+  const SafetensorsFile file(path);
+  const RunSettings settings = read_settings(file);
+  const std::unique_ptr<Task> task = settings.make_task();
+  GPT model = settings.new_model(*task, Init::none(Generator(0)));
+  const std::unique_ptr<Optimizer> optimizer = make_optimizer(settings.recipe, model);
+  const RunState state = read_run_state(path, model, *optimizer);
+  FieldValues all = saved_settings(file);
+  all.emplace_back("data_state", saved_state(file));
+  if (target == "nanogpt") to_nanogpt(settings, *task, model, state, all, folder);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_program(argv[0], [&] {
+    if (argc != 5 || argv[2] != std::string("--to") || argv[3] != std::string("nanogpt"))
+      throw UsageError("RUN --to nanogpt DIR: a run of train (--out_dir) for another trainer; see train/README.md");
+    return export_run(argv[1], argv[3], argv[4]);
+  });
+}

@@ -1,0 +1,152 @@
+// Which parts of a checkpoint are whose, and the entries of nanoGPT's dict.
+#include "train/run/run_state.h"
+
+#include <set>
+
+#include "train/checkpoint.h"
+
+namespace mote {
+namespace {
+
+/// The value that a setting's text stands for.
+TorchValue value_of(const std::string& text) {
+  if (text == "true" || text == "false") return {text == "true"};
+  try {
+    if (text.find_first_not_of("-0123456789") == text.npos) {
+      Index n = 0;
+      return detail::read_field("", text, n), TorchValue{n};
+    }
+    double x = 0;
+    return detail::read_field("", text, x), TorchValue{x};
+  } catch (const Error&) {
+    return {text};
+  }
+}
+
+TorchValue dict_of(const FieldValues& values) {
+  TorchDict dict;
+  for (const auto& [name, text] : values) dict.items.push_back({name, value_of(text)});
+  return {std::move(dict)};
+}
+
+double number(const TorchValue& value, const char* what) {
+  if (const auto* const n = std::get_if<Index>(&value.value)) return static_cast<double>(*n);
+  if (const auto* const x = std::get_if<double>(&value.value)) return *x;
+  const auto* const t = std::get_if<TorchTensor>(&value.value);  // best_val_loss is one there
+  const auto* const x = t ? std::get_if<Array>(&t->array) : nullptr;
+  check_in("nanoGPT", x && x->numel() == 1, what, " is no number");
+  return static_cast<double>(x->reshape({}).item());
+}
+
+}  // namespace
+
+RunState read_run_state(const std::string& path, Module& model, Optimizer& optimizer) {
+  RunState state;
+  const Generator data(0);
+  const SafetensorsFile file(path);
+  std::set<std::string> others;
+  for (const TensorEntry& e : file.tensors()) {
+    others.insert(e.name.substr(0, e.name.find('.')));
+    if (e.name.starts_with("ema.")) state.averages.push_back({e.name.substr(4), file.array(e)});
+  }
+  for (const auto& [name, text] : file.metadata()) others.insert(name.substr(0, name.find('.')));
+  if (const std::string* const updates = file.find_metadata("ema.updates"))
+    detail::read_field("ema.updates", *updates, state.averaged);
+  Checkpoint checkpoint;
+  checkpoint.add("model", model);
+  checkpoint.add("optimizer", optimizer);
+  checkpoint.add("data", data);
+  checkpoint.add("steps", state.steps);
+  checkpoint.add("best_score", state.best_score);
+  for (const char* const own : {"model", "optimizer", "data", "steps", "best_score", "mote", "format"})
+    others.erase(own);
+  for (const std::string& other : others) checkpoint.note(other, {});
+  checkpoint.load(path);
+  state.data = data.get_state(), state.optimizer = optimizer.state();
+  return state;
+}
+
+TorchValue nanogpt_checkpoint(const Module& model, const NameTable& names, const FieldValues& args, const Recipe& r,
+                              const RunState& state, const FieldValues& settings) {
+  check_in("nanoGPT", r.optimizer == OptimizerKind::adamw, "its optimizer is AdamW, not ", r.optimizer);
+  const FitOptions fit = fit_options(r);
+  const double last = fit.schedule(std::max<Index>(state.steps - 1, 0));
+  FieldValues config = args;
+  for (const Field& f : fields(r)) config.emplace_back(f.name, f.value);
+  TorchValue all = dict_of(config);
+  auto& items = std::get<TorchDict>(all.value).items;
+  const auto set = [&](const char* name, TorchValue value) {
+    std::erase_if(items, [&](const TorchItem& i) { return i.key == decltype(i.key)(name); });
+    items.push_back({name, std::move(value)});
+  };
+  set("min_lr", {r.min_lr.value_or(r.learning_rate / 10)});
+  set("lr_decay_iters", {r.lr_decay_iters.value_or(r.max_iters)});
+  set("decay_lr", {r.schedule != ScheduleKind::constant});
+  TorchDict own, averages, texts;
+  for (const NamedArray& a : state.averages) averages.items.push_back({a.name, {TorchTensor{a.value}}});
+  for (const auto& [name, text] : settings) texts.items.push_back({name, {text}});
+  own.items = {{"rng_state", {torch_rng_state(state.data)}},
+               {"ema", {std::move(averages)}},
+               {"ema_updates", {state.averaged}},
+               {"settings", {std::move(texts)}}};
+  const AdamWOptions how{.lr = last, .betas = {r.beta1, r.beta2}};
+  return {
+      TorchDict{{{"model", torch_state_dict(model, names)},
+                 {"optimizer", torch_optimizer_state(state.optimizer, decay_groups(model, r.weight_decay), how, names)},
+                 {"model_args", dict_of(args)},
+                 {"iter_num", {state.steps}},
+                 {"best_val_loss", {state.best_score.value_or(1e9)}},
+                 {"config", std::move(all)},
+                 {"mote", {std::move(own)}}}}};
+}
+
+FieldValues nanogpt_settings(const TorchValue& checkpoint) {
+  FieldValues all;
+  const auto add = [&](const TorchValue* const dict) {
+    if (!dict || !std::holds_alternative<TorchDict>(dict->value)) return;
+    for (const TorchItem& item : std::get<TorchDict>(dict->value).items) {
+      const auto* const name = std::get_if<std::string>(&item.key);
+      if (!name) continue;
+      std::string text;
+      if (const auto* const t = std::get_if<std::string>(&item.value.value))
+        text = *t;
+      else if (const auto* const b = std::get_if<bool>(&item.value.value))
+        text = detail::field_text(*b);
+      else if (const auto* const n = std::get_if<Index>(&item.value.value))
+        text = detail::field_text(*n);
+      else if (const auto* const x = std::get_if<double>(&item.value.value))
+        text = detail::field_text(*x);
+      else
+        continue;
+      all.emplace_back(*name, text);
+    }
+  };
+  const TorchValue* const own = detail::find(checkpoint, "mote");
+  if (const TorchValue* const settings = own ? detail::find(*own, "settings") : nullptr) return add(settings), all;
+  add(&detail::at(checkpoint, "config"));
+  add(&detail::at(checkpoint, "model_args"));
+  return all;
+}
+
+RunState nanogpt_state(const TorchValue& checkpoint, Module& model, const NameTable& names, Optimizer& optimizer,
+                       Index seed) {
+  RunState state{.steps = static_cast<Index>(number(detail::at(checkpoint, "iter_num"), "iter_num")),
+                 .data = Generator(seed).get_state()};
+  load_state_dict(model, state_dict(detail::at(checkpoint, "model"), "model"), {.names = names});
+  set_torch_optimizer_state(optimizer, detail::at(checkpoint, "optimizer"), names);
+  state.optimizer = optimizer.state();
+  state.optimizer.counts["steps"] = state.steps;
+  optimizer.set_state(state.optimizer);
+  if (const double best = number(detail::at(checkpoint, "best_val_loss"), "best_val_loss"); best < 1e9)
+    state.best_score = best;
+  const TorchValue* const own = detail::find(checkpoint, "mote");
+  if (!own) return state;
+  if (const TorchValue* const random = detail::find(*own, "rng_state")) state.data = generator_state(*random);
+  if (const TorchValue* const averages = detail::find(*own, "ema"))
+    for (const StateEntry& e : state_dict(*averages, "ema")) state.averages.push_back({e.name, e.read()});
+  if (const TorchValue* const updates = detail::find(*own, "ema_updates"))
+    state.averaged = static_cast<Index>(number(*updates, "ema_updates"));
+  return state;
+}
+
+}  // namespace mote
