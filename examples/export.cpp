@@ -33,6 +33,29 @@ void to_nanogpt(const RunSettings& s, const Task& task, const GPT& model, const 
   std::cout << "nanoGPT's " << folder << "/ckpt.pt, after step " << state.steps << "\n";
 }
 
+void to_huggingface(const RunSettings& s, const GPT& model, const RunState& state, const std::string& folder) {
+  save_huggingface(model, folder);
+  const GPT same = with_biases(model);
+  save_trainer_state(folder, same, huggingface_names(same), s.recipe, state);
+  std::cout << "a checkpoint of Hugging Face's Trainer, " << folder << ", after step " << state.steps << "\n";
+}
+
+void to_llmc(const GPT& model, const RunState& state, const std::string& folder) {
+  const std::string step = std::to_string(100'000'000 + state.steps).substr(1);
+  make_folder(folder);
+  save_llmc(model, folder + "/model_" + step + ".bin");
+  const auto means = [&](const char* name) {
+    return [&state, name](const std::string& parameter) {
+      const auto found = state.optimizer.arrays.find(parameter + name);
+      return found == state.optimizer.arrays.end() ? Array() : found->second;
+    };
+  };
+  save_llmc_state(model.config, folder + "/state_" + step + "_00000.bin", state.steps, means(".exp_avg"),
+                  means(".exp_avg_sq"));
+  write_file(folder + "/DONE_" + step, "");
+  std::cout << "llm.c's " << folder << "/model_" << step << ".bin, and its state\n";
+}
+
 int export_run(const std::string& run, const std::string& target, const std::string& folder) {
   const std::string path = is_folder(run) ? newest_checkpoint(run) : run;
   check(!path.empty(), "there is no checkpoint in ", run);
@@ -45,6 +68,8 @@ int export_run(const std::string& run, const std::string& target, const std::str
   FieldValues all = saved_settings(file);
   all.emplace_back("data_state", saved_state(file));
   if (target == "nanogpt") to_nanogpt(settings, *task, model, state, all, folder);
+  if (target == "huggingface") to_huggingface(settings, model, state, folder);
+  if (target == "llmc") to_llmc(model, state, folder);
   return 0;
 }
 
@@ -52,8 +77,10 @@ int export_run(const std::string& run, const std::string& target, const std::str
 
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
-    if (argc != 5 || argv[2] != std::string("--to") || argv[3] != std::string("nanogpt"))
-      throw UsageError("RUN --to nanogpt DIR: a run of train (--out_dir) for another trainer; see train/README.md");
-    return export_run(argv[1], argv[3], argv[4]);
+    const std::string target = argc == 5 && argv[2] == std::string("--to") ? argv[3] : "";
+    if (target != "nanogpt" && target != "huggingface" && target != "llmc")
+      throw UsageError(
+          "RUN --to nanogpt|huggingface|llmc DIR: a run of train for another trainer; see train/README.md");
+    return export_run(argv[1], target, argv[4]);
   });
 }

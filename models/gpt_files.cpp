@@ -1,6 +1,8 @@
 // Hugging Face's config.json, its folders, and llm.c's files.
 #include "models/gpt_files.h"
 
+#include <algorithm>
+#include <array>
 #include <deque>
 #include <iterator>
 #include <map>
@@ -83,6 +85,8 @@ GPTConfig filled_in(GPTConfig c) {
   return c;
 }
 
+Index llmc_padded(Index vocab_size) { return (vocab_size + 127) / 128 * 128; }
+
 /// What another library cannot express is what does not come back. Errors: all settings that differ are named.
 void require_same(const char* who, const char* library, const GPTConfig& config, const GPTConfig& back) {
   const std::vector<Field> there = fields(filled_in(back)), here = fields(filled_in(config));
@@ -115,27 +119,38 @@ std::deque<SafetensorsFile> weight_files(const std::string& folder) {
   return files;
 }
 
-/// One kind of array in an llm.c file: for all layers, or once.
-struct Kind {
-  const char* name;  ///< within a layer, or whole
-  bool per_layer;
-};
-constexpr Kind kinds[] = {{"transformer.wte.weight", false},
-                          {"transformer.wpe.weight", false},
-                          {"ln_1.weight", true},
-                          {"ln_1.bias", true},
-                          {"attn.c_attn.weight", true},
-                          {"attn.c_attn.bias", true},
-                          {"attn.c_proj.weight", true},
-                          {"attn.c_proj.bias", true},
-                          {"ln_2.weight", true},
-                          {"ln_2.bias", true},
-                          {"mlp.c_fc.weight", true},
-                          {"mlp.c_fc.bias", true},
-                          {"mlp.c_proj.weight", true},
-                          {"mlp.c_proj.bias", true},
-                          {"transformer.ln_f.weight", false},
-                          {"transformer.ln_f.bias", false}};
+/// The parameters in the order of llm.c's files: each kind for all layers.
+std::vector<std::string> llmc_names(Index n_layer) {
+  std::vector<std::string> names{"transformer.wte.weight", "transformer.wpe.weight"};
+  for (const char* const layer : {"ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc", "mlp.c_proj"})
+    for (const char* const kind : {".weight", ".bias"})
+      for (Index l = 0; l < n_layer; ++l) names.push_back("transformer.h." + std::to_string(l) + "." + layer + kind);
+  names.insert(names.end(), {"transformer.ln_f.weight", "transformer.ln_f.bias"});
+  return names;
+}
+
+/// Arrays in this order, behind a header, as float32; 0 where there is none, and in the rows that pad the vocabulary.
+void write_llmc(const std::string& path, std::array<std::int32_t, 256> header, const GPTConfig& config,
+                std::initializer_list<ArrayByName> all) {
+  GPTConfig c = config;
+  c.bias = true;
+  std::map<std::string, Shape> shapes;
+  const GPT like(c, Init::none(Generator()));
+  for (const NamedParameter& p : named_parameters(like)) shapes[p.name] = p.parameter.shape();
+  FileWriter file(path);
+  file.write(header.data(), sizeof header);
+  for (const ArrayByName& of : all)
+    for (const std::string& name : llmc_names(c.n_layer)) {
+      const Array x = of(name);
+      const Index padding =
+          name == "transformer.wte.weight" ? (llmc_padded(c.vocab_size) - c.vocab_size) * c.n_embd : 0;
+      std::vector<float> elements(static_cast<std::size_t>(shapes.at(name).numel() + padding));
+      if (x.defined())
+        std::ranges::transform(x.to_vector(), elements.begin(), [](real v) { return static_cast<float>(v); });
+      file.write(elements.data(), elements.size() * sizeof(float));
+    }
+  file.commit();
+}
 
 }  // namespace
 
@@ -216,18 +231,19 @@ GPT load_huggingface(const std::string& folder, const Generator& random) {
   return model;
 }
 
+GPT with_biases(const GPT& model) {
+  GPTConfig c = model.config;
+  c.bias = true;
+  GPT same(c, Init::none(Generator()));
+  load_state_dict(same, state_dict(model), {.strict = false});
+  return same;
+}
+
 void save_huggingface(const GPT& model, const std::string& folder) {
   const std::string config = huggingface_config(model.config);
   make_folder(folder);
-  if (model.config.bias) {
-    save(model, folder + "/model.safetensors", huggingface_names(model));
-  } else {
-    GPTConfig with_biases = model.config;
-    with_biases.bias = true;
-    GPT same(with_biases, Init::none(Generator()));
-    load_state_dict(same, state_dict(model), {.strict = false});
-    save(same, folder + "/model.safetensors", huggingface_names(same));
-  }
+  const GPT same = with_biases(model);
+  save(same, folder + "/model.safetensors", huggingface_names(same));
   write_file(folder + "/config.json", config);
 }
 
@@ -264,18 +280,39 @@ GPT load_llmc(const ByteSource& file, const Generator& random) {
   for (const NamedParameter& p : named_parameters(model)) shapes[p.name] = p.parameter.shape();
   std::uint64_t at = sizeof header;
   StateDict state;
-  for (const Kind& kind : kinds)
-    for (Index layer = 0; layer < (kind.per_layer ? c.n_layer : 1); ++layer) {
-      const std::string name = (kind.per_layer ? "transformer.h." + std::to_string(layer) + "." : "") + kind.name;
-      const Shape shape = shapes.at(name);
-      state.push_back({name, shape, [&file, stored = StoredElements{path + ": " + name, type, shape, at}] {
-                         return read_array(file, stored);
-                       }});
-      const Index rows = name == "transformer.wte.weight" ? padded * c.n_embd : shape.numel();
-      at += static_cast<std::uint64_t>(rows * width);
-    }
+  for (const std::string& name : llmc_names(c.n_layer)) {
+    const Shape shape = shapes.at(name);
+    state.push_back({name, shape, [&file, stored = StoredElements{path + ": " + name, type, shape, at}] {
+                       return read_array(file, stored);
+                     }});
+    const Index rows = name == "transformer.wte.weight" ? padded * c.n_embd : shape.numel();
+    at += static_cast<std::uint64_t>(rows * width);
+  }
   load_state_dict(model, state, {}, path);
   return model;
+}
+
+void save_llmc(const GPT& model, const std::string& path) {
+  GPTConfig c = model.config, back = GPTConfig::gpt2();
+  c.bias = true;
+  back.block_size = c.block_size, back.vocab_size = c.vocab_size;
+  back.n_layer = c.n_layer, back.n_head = c.n_head, back.n_embd = c.n_embd;
+  require_same("save_llmc", "llm.c", c, back);
+  std::map<std::string, Array> weights;
+  for (const NamedParameter& p : named_parameters(model)) weights[p.name] = p.parameter.value();
+  const auto size = [](Index n) { return static_cast<std::int32_t>(n); };
+  write_llmc(path,
+             {20240326, 3, size(c.block_size), size(c.vocab_size), size(c.n_layer), size(c.n_head), size(c.n_embd),
+              size(llmc_padded(c.vocab_size))},
+             c, {[&](const std::string& name) { return weights[name]; }});
+}
+
+void save_llmc_state(const GPTConfig& config, const std::string& path, Index steps, const ArrayByName& exp_avg,
+                     const ArrayByName& exp_avg_sq) {
+  std::array<std::int32_t, 256> header{20240527, 1, 1};  // of one process
+  header[10] = static_cast<std::int32_t>(steps);
+  header[20] = 1337;  // the seed of its own random numbers, as it begins with
+  write_llmc(path, header, config, {exp_avg, exp_avg_sq});
 }
 
 }  // namespace mote

@@ -1,6 +1,7 @@
-// GPTs in the files of other projects: Hugging Face's folders in both directions, llm.c's model files for reading.
+// GPTs in the files of other projects: Hugging Face's folders and llm.c's model files, in both directions.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "engine/io/files/elements.h"
@@ -13,6 +14,8 @@ namespace mote {
 /// is the stream of the model's dropout. Errors: one sentence with the file; a config.json that asks for what mote's
 /// GPT does not do.
 GPT load_huggingface(const std::string& folder, const Generator& random = Generator());
+/// The same function with all biases, as GPT-2 has them: those that the model does not have are 0.
+GPT with_biases(const GPT& model);
 /// Makes the folder if there is none. GPT-2 has biases: those of a model without are written as 0. Errors: those of
 /// huggingface_config() and of writing.
 void save_huggingface(const GPT& model, const std::string& folder);
@@ -35,5 +38,14 @@ GPTConfig nanogpt_config(const FieldValues& args);
 /// vocabulary to a multiple of 128 are dropped. Errors: one sentence with the file and the rule.
 GPT load_llmc(const std::string& path, const Generator& random = Generator());
 GPT load_llmc(const ByteSource& file, const Generator& random = Generator());
+/// Writes one, in float32. Biases of a model without are written as 0. Errors: a model that GPT-2 is not, or with
+/// dropout, which llm.c does not have: all settings that differ are named.
+void save_llmc(const GPT& model, const std::string& path);
+/// What an optimizer keeps of a parameter; undefined: 0.
+using ArrayByName = std::function<Array(const std::string& parameter)>;
+/// The state file beside it, of one process after so many steps: AdamW's means. llm.c's own random numbers and its place
+/// in its data begin anew.
+void save_llmc_state(const GPTConfig& config, const std::string& path, Index steps, const ArrayByName& exp_avg,
+                     const ArrayByName& exp_avg_sq);
 
 }  // namespace mote

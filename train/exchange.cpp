@@ -33,8 +33,6 @@ Array floats(const TorchValue& value, const std::string& what) {
   return *x;
 }
 
-TorchValue list_of(std::vector<TorchValue> items, bool tuple = false) { return {TorchList{std::move(items), tuple}}; }
-
 /// Whether this parameter is a matrix that is transposed there.
 bool transposed(const NameTable& names, const NamedParameter& p) {
   return std::any_of(names.rules.begin(), names.rules.end(),
@@ -46,6 +44,8 @@ Array moment(const Array& x, bool transposed) { return transposed ? x.transpose(
 constexpr const char* moments[] = {"exp_avg", "exp_avg_sq"};
 
 }  // namespace
+
+TorchValue detail::list_of(std::vector<TorchValue> items, bool tuple) { return {TorchList{std::move(items), tuple}}; }
 
 const TorchValue* detail::find(const TorchValue& dict, std::string_view name) {
   const auto* const items = std::get_if<TorchDict>(&dict.value);
@@ -110,16 +110,16 @@ TorchValue torch_optimizer_state(const OptimizerState& state, const std::vector<
       numbers.push_back({number++});
     }
     groups.push_back({TorchDict{{{"lr", {o.lr * group.lr_scale}},
-                                 {"betas", list_of({{o.betas[0]}, {o.betas[1]}}, true)},
+                                 {"betas", detail::list_of({{o.betas[0]}, {o.betas[1]}}, true)},
                                  {"eps", {o.eps}},
                                  {"weight_decay", {group.weight_decay.value_or(o.weight_decay)}},
                                  {"amsgrad", {false}},
                                  {"maximize", {false}},
                                  {"foreach", {}},
                                  {"capturable", {false}},
-                                 {"params", list_of(std::move(numbers))}}}});
+                                 {"params", detail::list_of(std::move(numbers))}}}});
   }
-  return {TorchDict{{{"state", {std::move(parameters)}}, {"param_groups", list_of(std::move(groups))}}}};
+  return {TorchDict{{{"state", {std::move(parameters)}}, {"param_groups", detail::list_of(std::move(groups))}}}};
 }
 
 void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, const NameTable& names) {

@@ -29,6 +29,7 @@ TorchValue torch_state_dict(const Module& module, const NameTable& names = {});
 StateDict state_dict(const TorchValue& torch_state_dict, const std::string& what = "the state");
 
 namespace detail {
+TorchValue list_of(std::vector<TorchValue> items, bool tuple = false);
 /// The entry of a dict; null if there is none.
 const TorchValue* find(const TorchValue& dict, std::string_view name);
 /// Errors: there is none.

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "engine/base/storage.h"
+#include "engine/io/files/file.h"
 #include "models/names.h"
 #include "tests/models/gpt_tools.h"
 #include "tests/sources.h"
@@ -56,7 +57,9 @@ TEST_CASE("config.json: the hub's own for GPT-2, in and out again") {
     "GPT2LMHeadModel"
   ],
   "attn_pdrop": 0.0,
+  "bos_token_id": null,
   "embd_pdrop": 0.0,
+  "eos_token_id": null,
   "initializer_range": 0.02,
   "layer_norm_epsilon": 1e-05,
   "model_type": "gpt2",
@@ -95,7 +98,8 @@ TEST_CASE("config.json: every setting in and out") {
   for (const auto& [word, activation] :
        {std::pair("gelu", Activation::gelu), std::pair("relu", Activation::relu), std::pair("silu", Activation::silu),
         std::pair("tanh", Activation::tanh), std::pair("gelu_new", Activation::gelu_tanh),
-        std::pair("gelu_pytorch_tanh", Activation::gelu_tanh)}) {
+        std::pair("gelu_pytorch_tanh", Activation::gelu_tanh), std::pair("swish", Activation::silu),
+        std::pair("gelu_python", Activation::gelu), std::pair("gelu_fast", Activation::gelu_tanh)}) {
     c = parsed({{"activation_function", '"' + std::string(word) + '"'}});
     CHECK(c.block.activation == activation);
     CHECK(same_fields(parse_huggingface_config(huggingface_config(c)), c));
@@ -167,8 +171,71 @@ TEST_CASE("config.json: models that GPT-2 is not, all differing settings named")
   CHECK(error_of([&] { save_huggingface(GPT(c, Generator(1)), folder.path("x")); }).find("rotary") !=
         std::string::npos);
   CHECK(folder.names().empty());
-  for (const GPTConfig& other : {GPTConfig::nanogpt(), GPTConfig::llama(), GPTConfig::attention_only()})
+  for (const GPTConfig& other : {GPTConfig::llama(), GPTConfig::attention_only()})
     CHECK(error_of([&] { huggingface_config(other); }).find("GPT-2 has no such model") != std::string::npos);
+}
+
+TEST_CASE("Hugging Face folders: a model without biases is the same with biases of 0, and comes for evaluation") {
+  const TempFolder folder;
+  GPTConfig c = GPTConfig::nanogpt().resized(2, 2, 4);
+  c.block_size = 5, c.vocab_size = 7, c.dropout = 0.5;
+  const GPT m = lively_gpt(c);
+  save_huggingface(m, folder.path());
+  const GPT again = load_huggingface(folder.path());
+  CHECK((again.config.bias && !again.training()));
+  CHECK(same_bits(logits(m), logits(again)));
+  CHECK(get_file(folder.path("config.json")).find("\"eos_token_id\": null") != std::string::npos);
+  c.vocab_size = 50257;
+  CHECK(huggingface_config(c).find("\"eos_token_id\": 50256") != std::string::npos);
+}
+
+TEST_CASE("Hugging Face folders: weights in parts, which the index names; what else there may be") {
+  const TempFolder folder;
+  const GPT m = lively_gpt(small());
+  save_huggingface(m, folder.path());
+  const SafetensorsFile whole(folder.path("model.safetensors"));
+  std::vector<NamedArray> parts[2];
+  std::string map;
+  for (const TensorEntry& e : whole.tensors()) {
+    const int part = e.name.find(".h.1.") != std::string::npos;
+    parts[part].push_back({e.name, whole.array(e)});
+    map += (map.empty() ? "" : ", ") + ("\"" + e.name + "\": \"part-" + std::to_string(part) + ".safetensors\"");
+  }
+  for (const int part : {0, 1})
+    save_safetensors(folder.path("part-" + std::to_string(part) + ".safetensors"), parts[part]);
+  remove_file(folder.path("model.safetensors"));
+  put_file(folder.path("pytorch_model.bin"), "");
+  CHECK(error_of([&] { load_huggingface(folder.path()); }).find("has its weights in pytorch_model.bin alone") !=
+        std::string::npos);
+  const std::string index = folder.path("model.safetensors.index.json");
+  put_file(index, "{\"metadata\": {}, \"weight_map\": {" + map + "}}");
+  CHECK(same_bits(logits(load_huggingface(folder.path())), logits(m)));
+  put_file(index, "{\"weight_map\": {\"a\": \"../part-0.safetensors\"}}");
+  CHECK(error_of([&] { load_huggingface(folder.path()); }) ==
+        index + ": '../part-0.safetensors' is no file of this folder");
+  put_file(index, "{}");
+  CHECK(error_of([&] { load_huggingface(folder.path()); }) == index + ": weight_map is missing");
+}
+
+TEST_CASE("nanoGPT's model_args: out and in again; models that it is not, all differing settings named") {
+  GPTConfig c = GPTConfig::nanogpt().resized(3, 2, 8);
+  c.block_size = 5, c.vocab_size = 7, c.dropout = 0.25, c.bias = true;
+  CHECK(nanogpt_args(c) == FieldValues{{"block_size", "5"},
+                                       {"vocab_size", "7"},
+                                       {"n_layer", "3"},
+                                       {"n_head", "2"},
+                                       {"n_embd", "8"},
+                                       {"dropout", "0.25"},
+                                       {"bias", "true"}});
+  CHECK(same_fields(nanogpt_config(nanogpt_args(c)), c));
+  c.block.activation = Activation::relu, c.block.norm_eps = 0.1, c.block.attention.window = 2;
+  c.block.attention.scale = 1;
+  const std::string refused =
+      "nanogpt_args: nanoGPT has no such model:\n  window = 2, not 0\n  scale = 1, not default"
+      "\n  norm_eps = 0.1, not 1e-05\n  activation = relu, not gelu";
+  CHECK(error_of([&] { nanogpt_args(c); }) == refused);
+  CHECK(error_of([&] { nanogpt_names(GPT(c, Generator(1))); }) == refused);
+  CHECK(error_of([] { nanogpt_config({{"n_heads", "2"}}); }) == "nanogpt_config: no setting n_heads");
 }
 
 TEST_CASE("Hugging Face folders: every bit back, equal files, refusals") {
@@ -218,6 +285,41 @@ TEST_CASE("Hugging Face folders: loading takes the weights and at most one matri
   CHECK(weights <= parameter_count(m) * static_cast<Index>(sizeof(real)) * 5 / 4 + 64 * 1024);
   CHECK(peak - weights <= largest);
   CHECK(memory_stats().cached_bytes <= largest);
+}
+
+TEST_CASE("llm.c: what is written is read, without biases, too; its state has AdamW's means in the same order") {
+  const TempFolder folder;
+  const std::string path = folder.path("model.bin"), state = folder.path("state.bin");
+  for (const bool bias : {true, false}) {
+    GPTConfig c = small();
+    c.bias = bias;
+    const GPT m = lively_gpt(c);
+    save_llmc(m, path);
+    const GPT again = load_llmc(path);
+    for (const auto& [name, array] : parts_of(m)) CHECK(array.shape() == parts_of(again).at(name).shape());
+    if (!f64) CHECK(same_bits(logits(m), logits(again)));
+    const std::size_t padded = 1024 + 4 * (static_cast<std::size_t>(parameter_count(again)) + (128 - 7) * 4);
+    CHECK(get_file(path).size() == padded);
+    const auto means = [&](const char* name) {
+      return [&m, name](const std::string& parameter) {
+        for (const NamedParameter& p : named_parameters(m))
+          if (p.name == parameter) return *name == 'm' ? p.parameter.value() : Array::full(p.parameter.shape(), 2);
+        return Array();
+      };
+    };
+    save_llmc_state(c, state, 12, means("m"), means("v"));
+    const std::string bytes = get_file(state), model = get_file(path);
+    CHECK(bytes.size() == 2 * padded - 1024);
+    CHECK(bytes.substr(1024, padded - 1024) == model.substr(1024));
+    std::int32_t header[11];
+    std::memcpy(header, bytes.data(), sizeof header);
+    CHECK((header[0] == 20240527 && header[1] == 1 && header[2] == 1 && header[10] == 12));
+  }
+  GPTConfig c = small();
+  c.block.activation = Activation::gelu, c.dropout = 0.5;
+  CHECK(error_of([&] {
+          save_llmc(GPT(c, Generator(1)), path);
+        }).starts_with("save_llmc: llm.c has no such model:\n  dropout = 0.5, not 0"));
 }
 
 /// A file of llm.c with a model's weights.

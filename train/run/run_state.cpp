@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include "engine/io/files/file.h"
+#include "engine/io/text/json.h"
 #include "train/checkpoint.h"
 
 namespace mote {
@@ -38,6 +40,14 @@ double number(const TorchValue& value, const char* what) {
   return static_cast<double>(x->reshape({}).item());
 }
 
+/// torch.optim.AdamW's state.
+TorchValue adamw_state(const Module& model, const NameTable& names, const Recipe& r, const RunState& state) {
+  check_in("export", r.optimizer == OptimizerKind::adamw, "there the optimizer is AdamW, not ", r.optimizer);
+  const double last = fit_options(r).schedule(std::max<Index>(state.steps - 1, 0));
+  const AdamWOptions how{.lr = last, .betas = {r.beta1, r.beta2}};
+  return torch_optimizer_state(state.optimizer, decay_groups(model, r.weight_decay), how, names);
+}
+
 }  // namespace
 
 RunState read_run_state(const std::string& path, Module& model, Optimizer& optimizer) {
@@ -66,11 +76,49 @@ RunState read_run_state(const std::string& path, Module& model, Optimizer& optim
   return state;
 }
 
+void save_trainer_state(const std::string& folder, const Module& model, const NameTable& names, const Recipe& r,
+                        const RunState& state) {
+  const double next = fit_options(r).schedule(state.steps);
+  std::vector<TorchValue> words, with_position;
+  for (const std::uint32_t word : state.data.words) words.push_back({static_cast<Index>(word)});
+  with_position = words;
+  with_position.push_back({static_cast<Index>(state.data.used)});
+  save_torch(folder + "/optimizer.pt", adamw_state(model, names, r, state));
+  save_torch(folder + "/scheduler.pt",
+             {TorchDict{{{"base_lrs", detail::list_of({{r.learning_rate}, {r.learning_rate}})},
+                         {"last_epoch", {state.steps}},
+                         {"_step_count", {state.steps + 1}},
+                         {"_get_lr_called_within_step", {false}},
+                         {"_last_lr", detail::list_of({{next}, {next}})},
+                         {"lr_lambdas", detail::list_of({{}, {}})}}}});
+  save_torch(
+      folder + "/rng_state.pth",
+      {TorchDict{{{"python", detail::list_of({{Index(3)}, detail::list_of(std::move(with_position), true), {}}, true)},
+                  {"numpy", detail::list_of({{"MT19937"},
+                                             detail::list_of(std::move(words)),
+                                             {static_cast<Index>(state.data.used)},
+                                             {Index(0)},
+                                             {0.0}},
+                                            true)},
+                  {"cpu", {torch_rng_state(state.data)}}}}});
+  const Json json = Json::object({{"global_step", state.steps},
+                                  {"max_steps", r.max_iters},
+                                  {"epoch", 0.0},
+                                  {"num_train_epochs", 1},
+                                  {"total_flos", 0.0},
+                                  {"log_history", Json::array()},
+                                  {"best_metric", state.best_score ? Json(*state.best_score) : Json()},
+                                  {"best_model_checkpoint", nullptr},
+                                  {"is_local_process_zero", true},
+                                  {"is_world_process_zero", true},
+                                  {"is_hyper_param_search", false},
+                                  {"trial_name", nullptr},
+                                  {"trial_params", nullptr}});
+  write_file(folder + "/trainer_state.json", text_of(json, 2) + "\n");
+}
+
 TorchValue nanogpt_checkpoint(const Module& model, const NameTable& names, const FieldValues& args, const Recipe& r,
                               const RunState& state, const FieldValues& settings) {
-  check_in("nanoGPT", r.optimizer == OptimizerKind::adamw, "its optimizer is AdamW, not ", r.optimizer);
-  const FitOptions fit = fit_options(r);
-  const double last = fit.schedule(std::max<Index>(state.steps - 1, 0));
   FieldValues config = args;
   for (const Field& f : fields(r)) config.emplace_back(f.name, f.value);
   TorchValue all = dict_of(config);
@@ -89,15 +137,13 @@ TorchValue nanogpt_checkpoint(const Module& model, const NameTable& names, const
                {"ema", {std::move(averages)}},
                {"ema_updates", {state.averaged}},
                {"settings", {std::move(texts)}}};
-  const AdamWOptions how{.lr = last, .betas = {r.beta1, r.beta2}};
-  return {
-      TorchDict{{{"model", torch_state_dict(model, names)},
-                 {"optimizer", torch_optimizer_state(state.optimizer, decay_groups(model, r.weight_decay), how, names)},
-                 {"model_args", dict_of(args)},
-                 {"iter_num", {state.steps}},
-                 {"best_val_loss", {state.best_score.value_or(1e9)}},
-                 {"config", std::move(all)},
-                 {"mote", {std::move(own)}}}}};
+  return {TorchDict{{{"model", torch_state_dict(model, names)},
+                     {"optimizer", adamw_state(model, names, r, state)},
+                     {"model_args", dict_of(args)},
+                     {"iter_num", {state.steps}},
+                     {"best_val_loss", {state.best_score.value_or(1e9)}},
+                     {"config", std::move(all)},
+                     {"mote", {std::move(own)}}}}};
 }
 
 FieldValues nanogpt_settings(const TorchValue& checkpoint) {

@@ -29,7 +29,13 @@ RunState read_run_state(const std::string& checkpoint, Module& model, Optimizer&
 /// model_args. Errors: another optimizer than AdamW.
 TorchValue nanogpt_checkpoint(const Module& model, const NameTable& names, const FieldValues& args,
                               const Recipe& recipe, const RunState& state, const FieldValues& settings);
-/// All settings that such a file has, as texts: model_args, config, and what mote wrote into it.
+/// What Hugging Face's Trainer goes on from, beside config.json and model.safetensors in a folder: optimizer.pt,
+/// scheduler.pt, trainer_state.json, rng_state.pth, whose three streams, of Python, NumPy and torch, are all that of the
+/// batches. `model` and `names` are as in model.safetensors. Errors: another optimizer than AdamW.
+void save_trainer_state(const std::string& folder, const Module& model, const NameTable& names, const Recipe& recipe,
+                        const RunState& state);
+
+/// All settings that a ckpt.pt has, as texts: model_args, config, and what mote wrote into it.
 FieldValues nanogpt_settings(const TorchValue& checkpoint);
 /// And the way back: `model` gets the weights, `optimizer`, over its parameters, the state. A file that nanoGPT itself
 /// has saved has no random state: then batches are drawn from `seed`. Errors: names, shapes, groups that do not fit.

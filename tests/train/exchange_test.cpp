@@ -1,0 +1,115 @@
+// torch's layouts: a generator's state byte for byte, AdamW's state and weights there and back, what is refused.
+#include "train/exchange.h"
+
+#include "engine/io/files/crc32.h"
+#include "models/gpt.h"
+#include "tests/models/gpt_tools.h"
+#include "tests/state_tools.h"
+#include "tests/temp_folder.h"
+#include "train/sgd.h"
+
+namespace mote::test::exchange_test {
+namespace {
+
+std::uint32_t checksum(const Generator& random) {
+  std::string bytes;
+  for (const Index byte : std::get<IntArray>(torch_rng_state(random.get_state()).array).to_vector())
+    bytes += static_cast<char>(byte);
+  CHECK(bytes.size() == 5056);
+  return crc32(bytes.data(), bytes.size());
+}
+
+TEST_CASE("exchange: a stream's state has the bytes of torch.get_rng_state() after the same draws (torch 1.13)") {
+  const struct {
+    Index seed, drawn;
+    std::uint32_t crc;
+  } recorded[] = {
+      {5, 0, 0xe2922ed1}, {5, 1, 0xfaf81514}, {5, 624, 0x48dae3a3}, {5, 1000, 0x0b12063b}, {-1, 3, 0x67edf508}};
+  for (const auto& r : recorded) {
+    const Generator random(r.seed);
+    for (Index i = 0; i < r.drawn; ++i) random.uniform_float();
+    CHECK(checksum(random) == r.crc);
+  }
+  const Generator random(5);
+  float normals[3];
+  random.normal(normals);
+  CHECK(checksum(random) == 0x906277ce);  // half of a pair is kept
+}
+
+TEST_CASE("exchange: a stream comes back and draws on, whatever it has drawn") {
+  for (const Index drawn : {0, 1, 623, 624, 625, 2000}) {
+    const Generator random(9);
+    for (Index i = 0; i < drawn; ++i) random.next_u32();
+    float normals[3];
+    if (drawn % 2) random.normal(normals);
+    const GeneratorState state = random.get_state(), back = generator_state({torch_rng_state(state)}, state.build);
+    CHECK(back == state);
+    const Generator other(1);
+    other.set_state(back);
+    CHECK(other.next_u64() == random.next_u64());
+  }
+  TorchTensor bytes = torch_rng_state(Generator(3).get_state());
+  CHECK(error_of([&] { generator_state({Index(3)}); }) == "torch: the random state is of another type");
+  CHECK(error_of([&] {
+          generator_state({TorchTensor{IntArray({5})}});
+        }).starts_with("torch: the random state has to be 5056 bytes"));
+  for (const Index at : {8, 12, 17}) {  // left, seeded, next
+    IntArray wrong = copy_of(std::get<IntArray>(bytes.array));
+    wrong.mutate()[at] += 7;
+    CHECK(error_of([&] { generator_state({TorchTensor{wrong}}); }).starts_with("torch: the random state is damaged: "));
+  }
+}
+
+void train(GPT& model, Optimizer& optimizer, Index steps) {
+  for (Index step = 0; step < steps; ++step) {
+    optimizer.zero_grad();
+    model.loss(ints({{1, 2, 3}, {4, 0, 6}}), ints({{2, 3, 1}, {0, 6, 4}})).backward();
+    optimizer.step();
+  }
+}
+
+TEST_CASE("exchange: AdamW's state and the weights, through a file, and both go on in every bit") {
+  const TempFolder folder;
+  GPT model(toy(), Generator(1)), other(toy(), Generator(2));
+  AdamW here(decay_groups(model, 0.1)), there(decay_groups(other, 0.1));
+  train(model, here, 3);
+  NameTable names;
+  for (const NamedParameter& p : named_parameters(model))
+    names.rules.push_back({"x." + p.name, p.name, p.parameter.shape().rank() == 2});
+  for (const NameTable& table : {NameTable{}, names}) {
+    const TorchValue state = torch_optimizer_state(here.state(), here.groups(), {.lr = 0.5}, table);
+    save_torch(folder.path("both"), {TorchDict{{{"model", torch_state_dict(model, table)}, {"optimizer", state}}}});
+    const TorchValue both = load_torch(folder.path("both"));
+    load_state_dict(other, state_dict(detail::at(both, "model")), {.names = table});
+    set_torch_optimizer_state(there, detail::at(both, "optimizer"), table);
+    CHECK(there.state().counts == here.state().counts);
+    GPT a = model.clone(), b = other.clone();
+    CHECK(bits_of(a) == bits_of(b));
+    for (const auto& [name, array] : here.state().arrays) CHECK(same_bits(array, there.state().arrays.at(name)));
+  }
+  train(model, here, 2), train(other, there, 2);
+  CHECK(bits_of(model) == bits_of(other));
+}
+
+TEST_CASE("exchange: what does not fit is named, and nothing has changed") {
+  GPT model(toy(), Generator(1));
+  AdamW optimizer(decay_groups(model, 0.1)), one(all_parameters(model));
+  train(model, optimizer, 1);
+  const TorchValue state = torch_optimizer_state(optimizer.state(), optimizer.groups(), {});
+  CHECK(error_of([&] { set_torch_optimizer_state(one, state); }) ==
+        "torch: the optimizer has 2 groups there and 1 here");
+  CHECK(one.state().arrays.empty());
+  CHECK(error_of([&] { set_torch_optimizer_state(optimizer, {Index(1)}); }) == "torch: there is no 'state'");
+  CHECK(error_of([&] { state_dict({TorchDict{{{"a", {1.0}}}}}); }) == "torch: a is of another type");
+  CHECK(error_of([&] {
+          state_dict({TorchDict{{{"a", {TorchTensor{IntArray({2})}}}}}});
+        }) == "torch: a is no tensor of floats");
+  SGD sgd(decay_groups(model, 0), {.momentum = 0.9});
+  train(model, sgd, 1);
+  CHECK(error_of([&] {
+          torch_optimizer_state(sgd.state(), sgd.groups(), {});
+        }).starts_with("torch: the optimizer is not AdamW: it keeps no exp_avg of transformer.wte.weight"));
+}
+
+}  // namespace
+}  // namespace mote::test::exchange_test

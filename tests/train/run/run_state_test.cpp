@@ -1,0 +1,143 @@
+// Runs that leave and come back: through nanoGPT's file in every bit, and the files of Hugging Face's Trainer.
+#include "train/run/run_state.h"
+
+#include "engine/io/files/file.h"
+#include "models/gpt_files.h"
+#include "models/names.h"
+#include "tests/models/gpt_tools.h"
+#include "tests/state_tools.h"
+#include "tests/temp_folder.h"
+#include "train/run/run.h"
+#include "train/run/settings.h"
+#include "train/text/text_task.h"
+
+namespace mote::test::run_state_test {
+namespace {
+
+TextOptions options() {
+  TextOptions o;
+  o.block_size = 9;
+  return o;
+}
+
+Recipe recipe(Index steps) {
+  Recipe r;
+  r.max_iters = steps, r.lr_decay_iters = 20, r.batch_size = 4, r.warmup_iters = 3, r.eval_interval = 0,
+  r.eval_iters = 2;
+  r.ema_decay = 0.9;
+  return r;
+}
+
+GPTConfig config(const TextTask& task, bool bias) {
+  GPTConfig c = GPTConfig::nanogpt().resized(1, 2, 8);
+  c.block_size = task.block_size(), c.vocab_size = task.vocab_size(), c.bias = bias;
+  return c;
+}
+
+void train(const TextTask& task, GPT& model, Index steps, const std::string& folder,
+           const std::optional<RunState>& from = {}) {
+  mote::Run run(task, subject_of(model), recipe(steps), {.folder = folder}, from);
+  run.train([](const RunReport&) {});
+}
+
+RunState state_of(const std::string& folder, GPT& model, const Recipe& r) {
+  const std::unique_ptr<Optimizer> optimizer = make_optimizer(r, model);
+  return read_run_state(newest_checkpoint(folder), model, *optimizer);
+}
+
+TEST_CASE("run state: out to nanoGPT's file and back, a run ends in the bits of one that never left") {
+  const TextTask task(options());
+  for (const bool bias : {true, false}) {
+    const TempFolder folder;
+    GPT straight(config(task, bias), Generator(1)), first(config(task, bias), Generator(1));
+    train(task, straight, 12, folder.path("straight"));
+    train(task, first, 7, folder.path("first"));
+
+    GPT out(config(task, bias), Generator(5));
+    const RunState left = state_of(folder.path("first"), out, recipe(7));
+    CHECK((left.steps == 7 && left.averaged == 7 && left.averages.size() == named_parameters(out).size()));
+    const FieldValues settings = saved_settings(SafetensorsFile(newest_checkpoint(folder.path("first"))));
+    save_torch(folder.path("ckpt.pt"),
+               nanogpt_checkpoint(out, nanogpt_names(out), nanogpt_args(out.config), recipe(7), left, settings));
+
+    const TorchValue file = load_torch(folder.path("ckpt.pt"));
+    CHECK(nanogpt_settings(file) == settings);
+    GPT back(config(task, bias), Generator(6));
+    const std::unique_ptr<Optimizer> optimizer = make_optimizer(recipe(12), back);
+    const RunState came = nanogpt_state(file, back, nanogpt_names(back), *optimizer, 3);
+    CHECK((came.steps == 7 && came.best_score == left.best_score && came.data == left.data));
+    train(task, back, 12, folder.path("back"), came);
+    CHECK(bits_of(back) == bits_of(straight));
+    CHECK(get_file(newest_checkpoint(folder.path("back"))).size() > 0);
+    const std::vector<StepReport> a = read_steps(folder.path("straight") + "/log.jsonl"),
+                                  b = read_steps(folder.path("back") + "/log.jsonl");
+    REQUIRE((a.size() == 12 && b.size() == 5));
+    for (std::size_t i = 0; i < 5; ++i) CHECK((a[i + 7].loss == b[i].loss && a[i + 7].step == b[i].step));
+    GPT averaged(config(task, bias), Generator(7)), other(config(task, bias), Generator(7));
+    load_weights(averaged, newest_checkpoint(folder.path("straight")), "ema");
+    load_weights(other, newest_checkpoint(folder.path("back")), "ema");
+    CHECK(bits_of(averaged) == bits_of(other));
+  }
+}
+
+TEST_CASE("run state: nanoGPT's file as its trainer reads it, and one that its trainer wrote") {
+  const TempFolder folder;
+  const TextTask task(options());
+  GPT model(config(task, false), Generator(1));
+  train(task, model, 7, folder.path("run"));
+  const RunState state = state_of(folder.path("run"), model, recipe(7));
+  TorchValue file = nanogpt_checkpoint(model, nanogpt_names(model), nanogpt_args(model.config), recipe(7), state, {});
+  CHECK(std::get<Index>(detail::at(file, "iter_num").value) == 7);
+  const TorchValue& settings = detail::at(file, "config");
+  CHECK(std::get<double>(detail::at(settings, "learning_rate").value) == 1e-3);
+  CHECK(std::get<double>(detail::at(settings, "min_lr").value) == 1e-4);
+  CHECK(std::get<Index>(detail::at(settings, "lr_decay_iters").value) == 20);
+  CHECK(std::get<bool>(detail::at(settings, "bias").value) == false);
+  CHECK(std::get<TorchDict>(detail::at(file, "model").value).find("lm_head.weight"));
+  std::erase_if(std::get<TorchDict>(file.value).items,
+                [](const TorchItem& i) { return i.key == decltype(i.key)("mote"); });
+  const FieldValues its = nanogpt_settings(file);
+  CHECK(std::find(its.begin(), its.end(), std::pair<std::string, std::string>("n_embd", "8")) != its.end());
+  CHECK(std::find(its.begin(), its.end(), std::pair<std::string, std::string>("warmup_iters", "3")) != its.end());
+  GPT back(config(task, false), Generator(6));
+  const std::unique_ptr<Optimizer> optimizer = make_optimizer(recipe(12), back);
+  const RunState came = nanogpt_state(file, back, nanogpt_names(back), *optimizer, 3);
+  CHECK((came.steps == 7 && came.averages.empty() && came.data == Generator(3).get_state()));
+  CHECK(bits_of(back) == bits_of(model));
+  GPT wider(config(task, true), Generator(6));
+  const std::unique_ptr<Optimizer> its_own = make_optimizer(recipe(12), wider);
+  CHECK(error_of([&] { nanogpt_state(file, wider, nanogpt_names(wider), *its_own, 3); }).find("is missing there") !=
+        std::string::npos);
+  Recipe sgd = recipe(7);
+  sgd.optimizer = OptimizerKind::sgd;
+  CHECK(error_of([&] { nanogpt_checkpoint(model, {}, {}, sgd, state, {}); }) ==
+        "export: there the optimizer is AdamW, not sgd");
+}
+
+TEST_CASE("run state: Hugging Face's Trainer gets biases of 0 and moments in the layout of its matrices") {
+  const TempFolder folder;
+  const TextTask task(options());
+  GPT model(config(task, false), Generator(1));
+  train(task, model, 7, folder.path("run"));
+  const RunState state = state_of(folder.path("run"), model, recipe(7));
+  save_huggingface(model, folder.path("hf"));
+  const GPT same = with_biases(model);
+  save_trainer_state(folder.path("hf"), same, huggingface_names(same), recipe(7), state);
+  const TorchValue optimizer = load_torch(folder.path("hf/optimizer.pt"));
+  const auto& states = std::get<TorchDict>(detail::at(optimizer, "state").value).items;
+  CHECK(states.size() == state.optimizer.counts.size() - 1);  // and none of the biases
+  const Array moment = std::get<Array>(std::get<TorchTensor>(detail::at(states[2].value, "exp_avg").value).array);
+  CHECK(same_bits(moment,
+                  copy_of(state.optimizer.arrays.at("transformer.h.0.attn.c_attn.weight.exp_avg").transpose(0, 1))));
+  GPT back = load_huggingface(folder.path("hf"));
+  model.eval();
+  const IntArray ids = ints({{1, 2, 3}});
+  CHECK(same_bits(back(ids).array(), model(ids).array()));
+  const TorchValue random = load_torch(folder.path("hf/rng_state.pth"));
+  CHECK(generator_state(detail::at(random, "cpu")) == state.data);
+  CHECK(get_file(folder.path("hf/trainer_state.json")).find("\"global_step\": 7,") != std::string::npos);
+  CHECK(std::get<Index>(detail::at(load_torch(folder.path("hf/scheduler.pt")), "last_epoch").value) == 7);
+}
+
+}  // namespace
+}  // namespace mote::test::run_state_test
