@@ -77,6 +77,12 @@ Shape read_shape(const JsonPlace& place) {
   return Shape(extents);
 }
 
+std::uint64_t little_endian(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  return value;
+}
+
 ByteSource file_source(const std::string& path) {
   const auto file = std::make_shared<FileReader>(path);
   return {path, file->size(), [file](std::uint64_t offset, void* to, std::size_t n) { file->read(offset, to, n); }};
@@ -106,6 +112,11 @@ IntArray read_ints(const ByteSource& source, const StoredElements& stored, const
 }
 Mask read_mask(const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
   return read_as<Mask>(source, stored, see);
+}
+AnyArray read_any(const ByteSource& source, const StoredElements& stored, const SeeBytes& see) {
+  if (readable(stored.type, DType::boolean)) return read_mask(source, stored, see);
+  if (readable(stored.type, DType::i64)) return read_ints(source, stored, see);
+  return read_array(source, stored, see);
 }
 
 std::string_view bytes_of(const AnyArray& x) {

@@ -17,6 +17,9 @@ class JsonPlace;
 std::vector<Index> read_counts(const JsonPlace& place);
 Shape read_shape(const JsonPlace& place);
 
+/// The number that some bytes are, at most 8 of them, the lowest first.
+std::uint64_t little_endian(std::string_view bytes);
+
 /// A source of bytes: a file, or a text in memory.
 struct ByteSource {
   std::string name;  ///< opens every error
@@ -45,6 +48,8 @@ void read_bytes(const ByteSource& source, const StoredElements& stored, const Se
 Array read_array(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
 IntArray read_ints(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
 Mask read_mask(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
+/// As a Mask, an IntArray or an Array, the first of them that it is readable as.
+AnyArray read_any(const ByteSource& source, const StoredElements& stored, const SeeBytes& see = {});
 
 /// The elements of a contiguous array, as mote writes them.
 std::string_view bytes_of(const AnyArray& x);
