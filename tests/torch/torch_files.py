@@ -36,17 +36,36 @@ def optimizer():
 
 def plain():
     shared = [1, 2]
-    return {"none": None, "bools": [True, False], "ints": [0, 255, 256, 65535, 65536, -1, 2**31, -2**63, 2**63 - 1],
-            "floats": [0.0, -0.5, 1e300, float("inf")], "text": "h\u00e9 \U0001f600", "tuples": ((), (1,), (1, 2), (1, 2, 3),
-            (1, 2, 3, 4)), 7: "seven", -1: {}, "size": torch.Size([2, 3]), "one": [[]], "twice": [shared, shared]}
+    return {
+        "none": None,
+        "bools": [True, False],
+        "ints": [0, 255, 256, 65535, 65536, -1, 2**31, -(2**63), 2**63 - 1],
+        "floats": [0.0, -0.5, 1e300, float("inf")],
+        "text": "h\u00e9 \U0001f600",
+        "tuples": ((), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)),
+        7: "seven",
+        -1: {},
+        "size": torch.Size([2, 3]),
+        "one": [[]],
+        "twice": [shared, shared],
+    }
 
 
 def tensors():
     x = torch.arange(24.0).reshape(2, 3, 4)
-    types = [torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8]
-    return {"x": x, "transposed": x.transpose(0, 2), "slice": x[1, ::2, 1:3], "row": x[1, 2], "expanded": x[:, :1, :1].expand(2, 3, 4),
-            "scalar": torch.tensor(1.5), "empty": torch.zeros(0, 3), "bool": torch.tensor([True, False]),
-            "parameter": nn.Parameter(torch.tensor([2.5])), "types": [torch.tensor([1, 2, 127]).to(t) for t in types]}
+    floats, ints = [torch.float64, torch.float16, torch.bfloat16], [torch.int64, torch.int32, torch.int16, torch.int8]
+    return {
+        "x": x,
+        "transposed": x.transpose(0, 2),
+        "slice": x[1, ::2, 1:3],
+        "row": x[1, 2],
+        "expanded": x[:, :1, :1].expand(2, 3, 4),
+        "scalar": torch.tensor(1.5),
+        "empty": torch.zeros(0, 3),
+        "bool": torch.tensor([True, False]),
+        "parameter": nn.Parameter(torch.tensor([2.5])),
+        "types": [torch.tensor([1, 2, 127]).to(t) for t in floats + ints + [torch.uint8]],
+    }
 
 
 FILES = {"tied": lambda: tied().state_dict(), "optimizer": optimizer, "plain": plain, "tensors": tensors}

@@ -38,7 +38,8 @@ constexpr auto torch_globals = std::to_array<TorchGlobal>({
     {"torch.ByteStorage", 0, DType::u8},
     {"torch.BoolStorage", 0, DType::boolean},
 });
-enum TorchGlobals { ordered_dict, torch_size, rebuild_parameter, rebuild_tensor, first_storage };  // positions there
+/// Positions there.
+enum TorchGlobals : std::size_t { ordered_dict, torch_size, rebuild_parameter, rebuild_tensor, first_storage };
 
 // What holds for containers, read or written.
 void check_depth(const std::string& what, int depth) {
@@ -117,15 +118,16 @@ class Unpickler {
     count(nodes_.size());
     stack_.push_back(static_cast<std::uint32_t>(nodes_.size() - 1));
   }
+  void has(bool it) const { rule(it, "its pickle takes what is not there"); }
   /// Takes the last n of the stack, none from before a mark.
   PickleIds top(std::size_t n) {
-    rule(n <= stack_.size() - (marks_.empty() ? 0 : marks_.back()), "its pickle takes what is not there");
+    has(n <= stack_.size() - (marks_.empty() ? 0 : marks_.back()));
     const PickleIds taken(stack_.end() - static_cast<std::ptrdiff_t>(n), stack_.end());
     stack_.resize(stack_.size() - n);
     return taken;
   }
   PickleIds from_mark() {
-    rule(!marks_.empty(), "its pickle takes what is not there");
+    has(!marks_.empty());
     const PickleIds taken = top(stack_.size() - marks_.back());
     marks_.pop_back();
     return taken;
@@ -151,9 +153,9 @@ class Unpickler {
     if (op == 'N') return push(std::monostate());
     if (op == '\x88' || op == '\x89') return push(op == '\x88');
     if (op == 'K' || op == 'M') return push(static_cast<Index>(number(op == 'K' ? 1 : 2)));
-    if (op == 'J') return push(Index{static_cast<std::int32_t>(number(4))});
-    if (op == '\x8a') {
-      const std::uint64_t n = number(1), shift = 64 - 8 * std::max<std::uint64_t>(n, 1);  // of the sign to the highest
+    if (op == 'J' || op == '\x8a') {
+      const std::uint64_t n = op == 'J' ? 4 : number(1),
+                          shift = n > 0 ? 64 - 8 * n : 0;  // of the sign to the highest bit
       rule(n <= 8, "its pickle has an int of ", n, " bytes, above the limit of 8");
       return push(static_cast<Index>(number(n) << shift) >> shift);
     }
@@ -175,7 +177,7 @@ class Unpickler {
     if (op == 'q' || op == 'r') return void(memo_[number(op == 'q' ? 1 : 4)] = last());
     if (op == 'h' || op == 'j') {
       const auto found = memo_.find(number(op == 'h' ? 1 : 4));
-      rule(found != memo_.end(), "its pickle takes what is not there");
+      has(found != memo_.end());
       return stack_.push_back(found->second);
     }
     if (op == 'c') {
@@ -351,15 +353,14 @@ struct Pickler {
   }
   /// Contiguous; integers that are bytes as a Mask, whose elements are bytes.
   static AnyArray stored(const TorchTensor& x) {
-    const AnyArray array = std::visit([](const auto& a) -> AnyArray { return a.contiguous(); }, x.array);
-    if (!x.bytes) return array;
-    const auto* const ints = std::get_if<IntArray>(&array);
-    check_in("torch", ints, "a tensor of bytes must be an IntArray");
-    Mask narrow = Mask::empty(ints->shape());
-    std::transform(ints->data(), ints->data() + ints->numel(), narrow.mutate(), [](Index i) {
+    if (!x.bytes) return std::visit([](const auto& a) -> AnyArray { return a.contiguous(); }, x.array);
+    check_in("torch", std::holds_alternative<IntArray>(x.array), "a tensor of bytes must be an IntArray");
+    const IntArray ints = std::get<IntArray>(x.array).contiguous();
+    Mask narrow = Mask::empty(ints.shape());
+    for (std::uint8_t* to = narrow.mutate(); const Index i : ints.values()) {
       check_in("torch", std::in_range<std::uint8_t>(i), i, " is no element of torch.uint8");
-      return static_cast<std::uint8_t>(i);
-    });
+      *to++ = static_cast<std::uint8_t>(i);
+    }
     return narrow;
   }
 };

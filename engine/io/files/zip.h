@@ -20,9 +20,9 @@ struct ZipMember {
 };
 using ZipMembers = std::map<std::string, ZipMember, std::less<>>;
 
-/// The members of an archive, zip64 or not, by name. What is returned is sound: every member lies in the source, and none
-/// in another. Errors, in one sentence that opens with the source's name: a member that is compressed or encrypted, a name
-/// that occurs twice, offsets and sizes that do not fit, anything behind the archive's end or between it and its directory.
+/// The members of an archive, zip64 or not, by name: each lies in the source, and none in another. Errors, in one
+/// sentence that opens with the source's name: a member that is compressed or encrypted, a name that occurs twice,
+/// numbers that do not fit, bytes behind the archive's end.
 ZipMembers read_zip(const ByteSource& source);
 
 /// All of a member, as elements of this type in a row. Errors: those of read_any, another checksum than the member's.
