@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes the seed corpora of the fuzzers: sh tests/fuzz/seeds.sh FOLDER makes FOLDER/json and the like.
 set -eu
-for kind in json npy safetensors llmc config tokenizer encode; do mkdir -p "$1/$kind"; done
+for kind in json npy safetensors llmc config tokenizer encode torch; do mkdir -p "$1/$kind"; done
 n=0
 json() { n=$((n + 1)); printf '%s' "$1" > "$out/json/$n"; }
 out=$1
@@ -68,3 +68,17 @@ n=$((n + 1))
 encode() { n=$((n + 1)); printf "$1" > "$out/encode/$n"; }
 encode "it'll've 12  words\\r\\n\\r\\n<|endoftext|> aaaaaaaaaaaaaaaaaaaa"
 encode '\360\237\230\200 \303\251 \377\300\257\355\240\200\363\240 \342\200\250\302\205 abababab'
+# A pickle, or a file that PyTorch wrote.
+pickle() { n=$((n + 1)); printf 'p\200\002'"$1". > "$out/torch/$n"; }
+tensor() {  # Storage, its key, elements, offset, shape, strides.
+  printf '%s' 'ctorch._utils\n_rebuild_tensor_v2\n((X\007\000\000\000storagectorch\n'"$1"'Storage\nX\001\000\000\000'"$2"'X\003\000\000\000cpuK\'"$3"'tQK\'"$4($5"'t('"$6"'t\211ccollections\nOrderedDict\n)RtR'
+}
+pickle 'N'
+pickle ']q\000(K\001M\001\002J\377\377\377\377\212\010\001\002\003\004\005\006\007\200G\077\340\000\000\000\000\000\000X\002\000\000\000\303\251\210\211Nh\000e'
+pickle '}q\000(X\001\000\000\000aq\001K\001\205K\002K\003\206q\002r\003\000\000\000h\002\206\207K\005)j\003\000\000\000u'
+pickle 'ccollections\nOrderedDict\n)R(X\001\000\000\000w'"$(tensor Float 0 006 001 'K\002K\002' 'K\002K\001')"'u}X\011\000\000\000_metadata}sb'
+pickle '('"$(tensor Byte 0 030 000 'K\005' 'K\003')$(tensor Long 1 003 000 'K\002K\001' 'K\000K\001')$(tensor Bool 2 000 000 'K\000' 'K\001')"'t'
+pickle '('"$(tensor Half 0 014 002 '' '')$(tensor BFloat16 1 014 000 'K\003K\002' 'K\001K\003')"'t'
+pickle 'ctorch._utils\n_rebuild_parameter\n('"$(tensor Double 1 003 001 'K\001' 'K\001')"'\210ccollections\nOrderedDict\n)RtR'
+pickle 'ctorch\nSize\nK\002K\003\206\205R'
+cp "$(dirname "$0")"/../vectors/torch_files/*.pt "$out/torch"

@@ -75,20 +75,15 @@ std::string json_of(std::string_view dictionary) {
 
 /// Finds the dictionary of the header with which the bytes begin: behind magic, version and length.
 std::string_view find_dictionary(std::string_view bytes, const std::string& what) {
-  const auto little_endian = [&](std::size_t at, std::size_t n) {
-    std::uint32_t value = 0;
-    for (std::size_t i = n; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
-    return value;
-  };
   const auto has = [&](std::size_t n) { check(bytes.size() >= n, what, ": the file is cut off within its header"); };
   check(bytes.starts_with("\x93NUMPY"), what, ": this is no .npy file: it does not begin with \\x93NUMPY",
         bytes.starts_with("PK") ? ", but is a zip archive, such as .npz: save its arrays one by one" : "");
   has(10);
-  const unsigned major = little_endian(6, 1), minor = little_endian(7, 1);
+  const std::uint64_t major = little_endian(bytes.substr(6, 1)), minor = little_endian(bytes.substr(7, 1));
   check(major >= 1 && major <= 3 && minor == 0, what, ": version ", major, ".", minor, " is none of 1.0, 2.0, 3.0");
   const std::size_t at = major == 1 ? 10 : 12;
   has(at);
-  const std::size_t length = little_endian(8, at - 8);
+  const std::uint64_t length = little_endian(bytes.substr(8, at - 8));
   check(length <= header_limit, what, ": a header of ", length, " bytes is above the limit of ", header_limit);
   has(at + length);
   const std::string_view dictionary = bytes.substr(at, length);
@@ -162,13 +157,7 @@ AnyArray load_npy(const ByteSource& source) {
   std::vector<Index> extents(header.shape.begin(), header.shape.end());
   if (header.fortran_order) std::reverse(extents.begin(), extents.end());
   const StoredElements stored{source.name, header.type, Shape(extents), header.data, true};
-  AnyArray x;
-  if (readable(header.type, DType::boolean))
-    x = read_mask(source, stored);
-  else if (readable(header.type, DType::i64))
-    x = read_ints(source, stored);
-  else
-    x = read_array(source, stored);
+  const AnyArray x = read_any(source, stored);
   return header.fortran_order ? std::visit([](const auto& a) { return row_major(a); }, x) : x;
 }
 

@@ -1,0 +1,396 @@
+// The pickle in a file of torch.save: read by a machine that knows only what plain values and tensors are made of, and
+// written with the same.
+#include "engine/io/files/torch_file.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <deque>
+#include <set>
+
+#include "engine/io/files/file.h"
+#include "engine/io/files/zip.h"
+#include "engine/io/text/json.h"
+#include "engine/io/text/utf8.h"
+
+namespace mote {
+namespace {
+
+/// What a pickle may ask for by name: what is called with so many arguments, or a storage of elements of a type.
+struct TorchGlobal {
+  const char* name;
+  std::size_t arguments = 0;
+  DType type = {};
+};
+constexpr auto torch_globals = std::to_array<TorchGlobal>({
+    {"collections.OrderedDict", 0},
+    {"torch.Size", 1},
+    {"torch._utils._rebuild_parameter", 3},
+    {"torch._utils._rebuild_tensor_v2", 6},
+    {"torch.FloatStorage", 0, DType::f32},
+    {"torch.DoubleStorage", 0, DType::f64},
+    {"torch.HalfStorage", 0, DType::f16},
+    {"torch.BFloat16Storage", 0, DType::bf16},
+    {"torch.LongStorage", 0, DType::i64},
+    {"torch.IntStorage", 0, DType::i32},
+    {"torch.ShortStorage", 0, DType::i16},
+    {"torch.CharStorage", 0, DType::i8},
+    {"torch.ByteStorage", 0, DType::u8},
+    {"torch.BoolStorage", 0, DType::boolean},
+});
+/// Positions there.
+enum TorchGlobals : std::size_t { ordered_dict, torch_size, rebuild_parameter, rebuild_tensor, first_storage };
+
+// What holds for containers, read or written.
+void check_depth(const std::string& what, int depth) {
+  check(depth < 64, what, ": lists, tuples and dicts are nested deeper than 64");
+}
+void check_keys(const std::string& what, const TorchDict& dict) {
+  std::set<decltype(TorchItem::key)> keys;
+  for (const TorchItem& item : dict.items) check(keys.insert(item.key).second, what, ": a dict has a key twice");
+}
+
+/// Values by their numbers, which are counted as they are made: a container that holds itself does no harm.
+using PickleIds = std::vector<std::uint32_t>;
+struct PickleItems {
+  char kind;  ///< the opcode that makes an empty one: ] a list, ) a tuple, } a dict, of keys and values in turn
+  PickleIds ids;
+};
+struct TorchStorage {
+  std::size_t global = 0;
+  AnyArray row;
+};
+/// A value while the pickle is read; the position of a global.
+using PickleNode = std::variant<std::monostate, bool, Index, double, std::string, TorchTensor, PickleItems,
+                                const TorchStorage*, TorchGlobals>;
+
+class Unpickler {
+ public:
+  explicit Unpickler(const ByteSource& source) : source_(source), members_(read_zip(source)) {}
+
+  TorchValue run() {
+    for (const auto& [name, member] : members_)
+      if (name.ends_with("/data.pkl")) folder_ = name.substr(0, name.size() - 8);
+    const std::string pickle = text_in("data.pkl");
+    rest_ = pickle;
+    rule(!members_.contains(folder_ + "byteorder") || text_in("byteorder") == "little", "it is big-endian");
+    rule(take(2) == "\x80\2", "its pickle is not of protocol 2");
+    for (;;) {
+      const char op = take(1)[0];
+      if (op == '.') return tree(top(1)[0], 0);
+      step(op);
+    }
+  }
+
+ private:
+  template <class... Parts>
+  void rule(bool holds, const Parts&... parts) const {
+    check(holds, source_.name, ": ", parts...);
+  }
+  void count(std::size_t values) const {
+    const auto most = static_cast<std::size_t>(source_.size / 32) + (1 << 18);
+    rule(values <= most, "its pickle makes more than ", most, " values");
+  }
+  AnyArray elements(const std::string& name, DType type) const {
+    const auto found = members_.find(folder_ + name);
+    rule(found != members_.end(), "it has no member ", detail::shortened(name), ", as a file of torch.save has");
+    return read_member(source_, found->first, found->second, type);
+  }
+  std::string text_in(const std::string& name) const {
+    const IntArray bytes = std::get<IntArray>(elements(name, DType::u8));
+    return {bytes.data(), bytes.data() + bytes.numel()};
+  }
+
+  std::string_view take(std::size_t n) {
+    rule(n <= rest_.size(), "its pickle is cut off");
+    const std::string_view taken = rest_.substr(0, n);
+    rest_.remove_prefix(n);
+    return taken;
+  }
+  std::uint64_t number(std::size_t n) { return little_endian(take(n)); }
+  std::string line() {
+    const std::string_view text = take(std::min(rest_.find('\n'), rest_.size()) + 1);
+    return std::string(text.substr(0, text.size() - 1));
+  }
+
+  void push(PickleNode node) {
+    nodes_.push_back(std::move(node));
+    count(nodes_.size());
+    stack_.push_back(static_cast<std::uint32_t>(nodes_.size() - 1));
+  }
+  void has(bool it) const { rule(it, "its pickle takes what is not there"); }
+  /// Takes the last n of the stack, none from before a mark.
+  PickleIds top(std::size_t n) {
+    has(n <= stack_.size() - (marks_.empty() ? 0 : marks_.back()));
+    const PickleIds taken(stack_.end() - static_cast<std::ptrdiff_t>(n), stack_.end());
+    stack_.resize(stack_.size() - n);
+    return taken;
+  }
+  PickleIds from_mark() {
+    has(!marks_.empty());
+    const PickleIds taken = top(stack_.size() - marks_.back());
+    marks_.pop_back();
+    return taken;
+  }
+  std::uint32_t last() { return stack_.emplace_back(top(1)[0]); }
+  template <class T>
+  T& as(std::uint32_t id) {
+    T* const held = std::get_if<T>(&nodes_[id]);
+    rule(held, "its pickle has a value of another kind than is needed there");
+    return *held;
+  }
+  PickleIds& items(char kind, std::uint32_t id) {
+    PickleItems& held = as<PickleItems>(id);
+    rule(held.kind == kind, "its pickle has a container of another kind than is needed there");
+    return held.ids;
+  }
+  void append(char kind, const PickleIds& more) {
+    PickleIds& ids = items(kind, last());
+    ids.insert(ids.end(), more.begin(), more.end());
+  }
+
+  void step(char op) {
+    if (op == 'N') return push(std::monostate());
+    if (op == '\x88' || op == '\x89') return push(op == '\x88');
+    if (op == 'K' || op == 'M') return push(static_cast<Index>(number(op == 'K' ? 1 : 2)));
+    if (op == 'J' || op == '\x8a') {
+      const std::uint64_t n = op == 'J' ? 4 : number(1),
+                          shift = n > 0 ? 64 - 8 * n : 0;  // of the sign to the highest bit
+      rule(n <= 8, "its pickle has an int of ", n, " bytes, above the limit of 8");
+      return push(static_cast<Index>(number(n) << shift) >> shift);
+    }
+    if (op == 'G') {  // the highest byte first
+      const std::string_view bytes = take(8);
+      return push(std::bit_cast<double>(little_endian(std::string(bytes.rbegin(), bytes.rend()))));
+    }
+    if (op == 'X') {
+      const std::string_view text = take(number(4));
+      rule(detail::is_utf8(text), "its pickle has a str that is not UTF-8");
+      return push(std::string(text));
+    }
+    if (op == ']' || op == ')' || op == '}') return push(PickleItems{op, {}});
+    if (op == '(') return marks_.push_back(stack_.size());
+    if (op == 't') return push(PickleItems{')', from_mark()});
+    if (op >= '\x85' && op <= '\x87') return push(PickleItems{')', top(static_cast<std::size_t>(op - '\x84'))});
+    if (op == 'a' || op == 'e') return append(']', op == 'a' ? top(1) : from_mark());
+    if (op == 's' || op == 'u') return append('}', op == 's' ? top(2) : from_mark());
+    if (op == 'q' || op == 'r') return void(memo_[number(op == 'q' ? 1 : 4)] = last());
+    if (op == 'h' || op == 'j') {
+      const auto found = memo_.find(number(op == 'h' ? 1 : 4));
+      has(found != memo_.end());
+      return stack_.push_back(found->second);
+    }
+    if (op == 'c') {
+      const std::string module = line(), name = detail::shortened(module + "." + line());
+      const auto& global = by_name(source_.name + ": what its pickle asks for,", torch_globals, name);
+      return push(static_cast<TorchGlobals>(&global - torch_globals.data()));
+    }
+    if (op == 'R') {
+      const PickleIds called = top(2);
+      return call(as<TorchGlobals>(called[0]), items(')', called[1]));
+    }
+    if (op == 'b') return void((items('}', top(1)[0]), items('}', last())));  // the attributes of an OrderedDict
+    if (op == 'Q') return push(storage(items(')', top(1)[0])));
+    rule(false, "its pickle has opcode 0x", detail::hex_text(static_cast<unsigned char>(op), 2),
+         ", which no plain value or tensor needs");
+  }
+
+  void call(TorchGlobals global, const PickleIds& arguments) {
+    rule(global < first_storage && arguments.size() == torch_globals[global].arguments, "its pickle calls ",
+         torch_globals[global].name, " with ", arguments.size(), " arguments");
+    if (global == ordered_dict) return push(PickleItems{'}', {}});
+    if (global == rebuild_tensor) return push(tensor(arguments));
+    if (global == torch_size) items(')', arguments[0]);
+    if (global == rebuild_parameter) as<TorchTensor>(arguments[0]);
+    stack_.push_back(arguments[0]);
+  }
+
+  /// ("storage", type, key, device, elements).
+  const TorchStorage* storage(const PickleIds& id) {
+    rule(id.size() == 5 && as<std::string>(id[0]) == "storage", "its pickle asks for what is no storage");
+    const TorchGlobals type = as<TorchGlobals>(id[1]);
+    const std::string& key = as<std::string>(id[2]);
+    rule(type >= first_storage, "its storage ", detail::shortened(key), " is a ", torch_globals[type].name);
+    auto at = storages_.find(key);
+    if (at == storages_.end())
+      at = storages_.emplace(key, TorchStorage{type, elements("data/" + key, torch_globals[type].type)}).first;
+    rule(type == at->second.global && as<Index>(id[4]) == shape_of(at->second.row).numel(), "its storage ",
+         detail::shortened(key), " has another type or number of elements than its pickle says");
+    return &at->second;
+  }
+
+  /// (storage, offset, shape, strides, requires_grad, hooks).
+  TorchTensor tensor(const PickleIds& arguments) {
+    const TorchStorage& from = *as<const TorchStorage*>(arguments[0]);
+    const Index there = shape_of(from.row).numel(), offset = as<Index>(arguments[1]);
+    const PickleIds &extents = items(')', arguments[2]), &steps = items(')', arguments[3]);
+    const auto fits = [&](bool does) { rule(does, "a tensor does not fit its storage of ", there, " elements"); };
+    fits(extents.size() <= Shape::max_rank && steps.size() == extents.size() && offset >= 0 && offset <= there);
+    const Index most = static_cast<Index>(source_.size) + (1 << 20);
+    std::vector<Index> shape;
+    Strides strides{};
+    Index product = 1, end = offset + 1;  // were no extent 0; an end beyond the storage is one more than it or above
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      const Index extent = as<Index>(extents[i]), step = as<Index>(steps[i]), more = std::max<Index>(extent - 1, 0);
+      fits(extent >= 0 && step >= 0);
+      rule(more < most / product, "its tensors have more than ", most, " elements");
+      product *= more + 1, end += more == 0 || step <= there / more ? more * step : there;
+      shape.push_back(extent), strides[static_cast<int>(i)] = step;
+    }
+    const Layout layout(Shape(shape), strides);
+    fits(layout.numel() == 0 || end <= there);
+    const auto view = [&](const auto& x) -> AnyArray {
+      if (layout.is_contiguous()) return x.slice(0, offset, offset + layout.numel()).reshape(layout.shape());
+      rule((copied_ += layout.numel()) <= most, "its tensors have more than ", most, " elements");
+      auto copy = x.empty(layout.shape());
+      detail::copy_elements(x.data() + offset, layout, copy.mutate());
+      return copy;
+    };
+    return {std::visit(view, from.row), torch_globals[from.global].type == DType::u8};
+  }
+
+  TorchValue tree(std::uint32_t id, int depth) {
+    const auto make = [&](const auto& held) -> TorchValue {
+      using T = std::decay_t<decltype(held)>;
+      count(++values_);
+      if constexpr (std::is_same_v<T, std::string>) values_ += held.size() / 64;
+      if constexpr (!std::is_enum_v<T> && std::is_constructible_v<decltype(TorchValue::value), T>) return {held};
+      if constexpr (std::is_same_v<T, PickleItems>) return container(held, depth);
+      rule(false, "its pickle has a global or a storage where a value must be");
+      return {};
+    };
+    return std::visit(make, nodes_[id]);
+  }
+  TorchValue container(const PickleItems& held, int depth) {
+    check_depth(source_.name, depth);
+    std::vector<TorchValue> values;
+    for (const std::uint32_t id : held.ids) values.push_back(tree(id, depth + 1));
+    if (held.kind != '}') return {TorchList{std::move(values), held.kind == ')'}};
+    rule(values.size() % 2 == 0, "a dict has a key without a value");
+    TorchDict dict;
+    for (auto at = values.begin(); at != values.end(); at += 2) {
+      auto* const text = std::get_if<std::string>(&at->value);
+      const auto* const number = std::get_if<Index>(&at->value);
+      rule(text || number, "a dict has a key that is no str and no int");
+      dict.items.push_back({{}, std::move(at[1])});
+      number ? dict.items.back().key = *number : dict.items.back().key = std::move(*text);
+    }
+    check_keys(source_.name, dict);
+    return {std::move(dict)};
+  }
+
+  const ByteSource& source_;
+  ZipMembers members_;
+  std::string folder_;
+  std::string_view rest_;  // of the pickle
+  std::deque<PickleNode> nodes_;
+  PickleIds stack_;
+  std::vector<std::size_t> marks_;
+  std::map<std::uint64_t, std::uint32_t> memo_;
+  std::map<std::string, TorchStorage> storages_;
+  std::size_t values_ = 0;  // in the tree
+  Index copied_ = 0;        // elements
+};
+
+/// Writes a pickle, and gathers the storages.
+struct Pickler {
+  std::string pickle = "\x80\2";
+  std::vector<AnyArray> storages;
+  std::map<std::string, std::size_t> places = {};  ///< of storages, by where their elements are in memory, and how
+  int depth = 0;
+
+  void put(const TorchGlobal& x) {
+    pickle.append("c").append(x.name).append("\n");
+    pickle[pickle.rfind('.')] = '\n';
+  }
+  void number(std::uint64_t bits, int n) {
+    for (; n-- > 0; bits >>= 8) pickle += static_cast<char>(bits & 255);
+  }
+  void put(std::monostate) { pickle += 'N'; }
+  void put(bool x) { pickle += x ? '\x88' : '\x89'; }
+  void put(Index x) { pickle += "\x8a\x08", number(static_cast<std::uint64_t>(x), 8); }
+  void put(double x) {
+    pickle += 'G', number(std::bit_cast<std::uint64_t>(x), 8);
+    std::reverse(pickle.end() - 8, pickle.end());
+  }
+  void put(const std::string& x) {
+    check_in("torch", std::in_range<std::uint32_t>(x.size()) && detail::is_utf8(x), "a str is not UTF-8, or too long");
+    pickle += 'X', number(x.size(), 4), pickle += x;
+  }
+  void put(const TorchValue& x) { visit(x.value); }
+  void put(const TorchItem& x) { visit(x.key), put(x.value); }
+  void put(const TorchList& x) { x.tuple ? put_all("(", x.items, "t") : put_all("](", x.items, "e"); }
+  void put(const TorchDict& x) { check_keys("torch", x), put_all("}(", x.items, "u"); }
+  void put(const TorchTensor& x) {
+    const auto place = [&](const auto& a) {
+      a.require("torch");
+      const std::span strides(a.strides().items, a.shape().size());
+      return text_of(std::bit_cast<std::uintptr_t>(a.data())) + text_of(a.shape()) + text_of(strides) +
+             text_of(x.bytes);
+    };
+    const auto at = places.emplace(std::visit(place, x.array), storages.size());
+    if (at.second) storages.push_back(stored(x));
+    const Layout layout(shape_of(x.array));
+    const auto is_type = [type = x.bytes ? DType::u8 : dtype_of(x.array)](auto& g) { return g.type == type; };
+    put(torch_globals[rebuild_tensor]), pickle += "((";
+    put(std::string("storage"));
+    put(*std::find_if(torch_globals.begin() + first_storage, torch_globals.end(), is_type));
+    put(text_of(at.first->second)), put(std::string("cpu")), put(layout.numel()), pickle += "tQ", put(Index{0});
+    pickle += '(';
+    for (const Index extent : layout.shape()) put(extent);
+    pickle += "t(";
+    for (int axis = 0; axis < layout.rank(); ++axis) put(layout.stride(axis));
+    pickle += 't', put(false), put(torch_globals[ordered_dict]), pickle += ")RtR";
+  }
+  void visit(const auto& any) {
+    std::visit([&](const auto& x) { put(x); }, any);
+  }
+  void put_all(const char* open, const auto& items, const char* close) {
+    check_depth("torch", depth++);
+    pickle += open;
+    for (const auto& item : items) put(item);
+    pickle += close, --depth;
+  }
+  /// Contiguous; integers that are bytes as a Mask, whose elements are bytes.
+  static AnyArray stored(const TorchTensor& x) {
+    if (!x.bytes) return std::visit([](const auto& a) -> AnyArray { return a.contiguous(); }, x.array);
+    check_in("torch", std::holds_alternative<IntArray>(x.array), "a tensor of bytes must be an IntArray");
+    const IntArray ints = std::get<IntArray>(x.array).contiguous();
+    Mask narrow = Mask::empty(ints.shape());
+    for (std::uint8_t* to = narrow.mutate(); const Index i : ints.values()) {
+      check_in("torch", std::in_range<std::uint8_t>(i), i, " is no element of torch.uint8");
+      *to++ = static_cast<std::uint8_t>(i);
+    }
+    return narrow;
+  }
+};
+
+}  // namespace
+
+const TorchValue* TorchDict::find(std::string_view name) const {
+  for (const TorchItem& item : items)
+    if (const auto* const text = std::get_if<std::string>(&item.key); text && *text == name) return &item.value;
+  return nullptr;
+}
+
+TorchValue load_torch(const ByteSource& source) { return Unpickler(source).run(); }
+TorchValue load_torch(const std::string& path) { return load_torch(file_source(path)); }
+
+void detail::write_torch(const std::function<void(const void*, std::size_t)>& put, const TorchValue& value) {
+  Pickler made;
+  made.put(value);
+  made.pickle += '.';
+  std::vector<ZipPart> parts{{"archive/data.pkl", made.pickle}};
+  for (const AnyArray& x : made.storages)
+    parts.push_back({"archive/data/" + std::to_string(parts.size() - 1), bytes_of(x)});
+  parts.push_back({"archive/version", "3\n"});
+  write_zip(put, parts);
+}
+
+void save_torch(const std::string& path, const TorchValue& value) {
+  FileWriter file(path);
+  detail::write_torch([&](const void* data, std::size_t bytes) { file.write(data, bytes); }, value);
+  file.commit();
+}
+
+}  // namespace mote

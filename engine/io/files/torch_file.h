@@ -1,0 +1,57 @@
+// Files of torch.save: a tree of plain values and tensors, as a pickle in a zip archive.
+#pragma once
+
+#include "engine/io/files/elements.h"
+
+namespace mote {
+
+struct TorchValue;
+struct TorchItem;
+
+/// A list or a tuple.
+struct TorchList {
+  std::vector<TorchValue> items;
+  bool tuple = false;
+};
+struct TorchDict {
+  std::vector<TorchItem> items;
+  /// Null if there is none of that name.
+  const TorchValue* find(std::string_view name) const;
+};
+struct TorchTensor {
+  AnyArray array;
+  bool bytes = false;  ///< an IntArray that is torch.uint8 in the file, as the state of a torch.Generator is
+};
+/// None, a bool, an int, a float, a str, a container or a tensor.
+struct TorchValue {
+  std::variant<std::monostate, bool, Index, double, std::string, TorchList, TorchDict, TorchTensor> value;
+};
+struct TorchItem {
+  std::variant<std::string, Index> key;
+  TorchValue value;
+};
+
+/// What torch.load(path, weights_only=True) returns of a file of torch.save (PyTorch 1.6 and later). Nothing of it is
+/// executed. An OrderedDict is a dict, without the attributes of a state_dict; torch.Size is a tuple, a Parameter a
+/// tensor. Tensors, of any device, become what read_any (engine/io/files/elements.h) makes of their elements; those
+/// that share a storage share it here, too, but for those that are not in row-major order, which are copied.
+/// Errors, in one sentence that opens with the source's name: whatever else a pickle could ask Python for; ints above
+/// 64 bits; a dict with a key that is no str and no int, or with one twice; containers nested deeper than 64, or in
+/// themselves; more than 2^18 values and one for every 32 bytes of the file, where what is used twice counts twice;
+/// more copied elements than 2^20 and one for every byte; a damaged file, in what is used of it.
+TorchValue load_torch(const ByteSource& source);
+TorchValue load_torch(const std::string& path);
+
+/// Writes a file for torch.load, with weights_only (where PyTorch 1 knows no plain float) or without, whole or not at
+/// all (FileWriter of file.h). Tensors are contiguous there: torch.float32 (mote_f64: torch.float64), torch.int64,
+/// torch.bool, torch.uint8. Those of the same elements in memory, in the same shape, share a storage. Equal trees
+/// give equal bytes. Errors: an array that is not defined, bytes outside of 0 to 255, a str that is not UTF-8, a key
+/// twice in a dict, containers nested deeper than 64.
+void save_torch(const std::string& path, const TorchValue& value);
+
+namespace detail {
+/// The bytes of the file, piece by piece.
+void write_torch(const std::function<void(const void* data, std::size_t bytes)>& put, const TorchValue& value);
+}  // namespace detail
+
+}  // namespace mote

@@ -1,0 +1,129 @@
+// Reading a zip archive by its directory, which stands at its end, and writing one.
+#include "engine/io/files/zip.h"
+
+#include <algorithm>
+
+#include "engine/io/files/crc32.h"
+#include "engine/io/text/json.h"
+
+namespace mote {
+namespace {
+
+constexpr std::uint64_t end_size = 22, locator_size = 20, end64_size = 56, entry_size = 46, local_size = 30;
+constexpr std::uint64_t in_zip64 = 0xffffffff;  ///< in place of a number that stands in the field of zip64, in 8 bytes
+
+/// Numbers of n bytes each.
+std::string zip_bytes(int n, std::initializer_list<std::uint64_t> numbers) {
+  std::string bytes;
+  for (const std::uint64_t number : numbers)
+    for (int i = 0; i < n; ++i) bytes += static_cast<char>(number >> 8 * i & 255);
+  return bytes;
+}
+/// The number of n bytes at a place of a record, which has them.
+std::uint64_t zip_number(std::string_view record, std::uint64_t at, std::uint64_t n) {
+  return little_endian(record.substr(at, n));
+}
+/// Bytes of an archive; none if they do not end before `end`.
+std::string zip_read(const ByteSource& source, std::uint64_t at, std::uint64_t n, std::uint64_t end) {
+  if (at > end || n > end - at) return {};
+  std::string bytes(static_cast<std::size_t>(n), '\0');
+  source.read(at, bytes.data(), bytes.size());
+  return bytes;
+}
+
+/// What an entry of the directory, which begins at byte `end`, says of its member.
+ZipMember read_entry(const ByteSource& source, const std::string& what, std::string_view entry, std::string_view extra,
+                     std::uint64_t end) {
+  std::string_view wide;  // the field of zip64
+  while (extra.size() >= 4) {
+    const std::string_view field = extra.substr(4, zip_number(extra, 2, 2));
+    if (zip_number(extra, 0, 2) == 1) wide = field;
+    extra.remove_prefix(4 + field.size());
+  }
+  const auto number = [&](std::uint64_t at) {
+    const std::uint64_t value = zip_number(entry, at, 4);
+    if (value != in_zip64 || wide.size() < 8) return value;
+    const std::uint64_t wider = zip_number(wide, 0, 8);
+    wide.remove_prefix(8);
+    return wider;
+  };
+  const std::uint64_t size = number(24), stored = number(20), at = number(42);
+  check(zip_number(entry, 10, 2) == 0 && zip_number(entry, 8, 2) % 2 == 0 && stored == size, what,
+        " is compressed or encrypted, and mote reads what is stored as it is");
+  const std::string local = zip_read(source, at, local_size, end);
+  check(local.starts_with("PK\3\4"), what, " does not begin at byte ", at);
+  const std::uint64_t begin = at + local_size + zip_number(local, 26, 2) + zip_number(local, 28, 2);
+  check(begin <= end && size <= end - begin, what, ": its ", size, " bytes go beyond the directory at ", end);
+  return {begin, size, static_cast<std::uint32_t>(zip_number(entry, 16, 4))};
+}
+
+}  // namespace
+
+ZipMembers read_zip(const ByteSource& source) {
+  const auto rule = [&](bool holds, const auto&... parts) { check(holds, source.name, ": ", parts...); };
+  std::uint64_t end = source.size - std::min(source.size, end_size), locator = end - std::min(end, locator_size);
+  std::string record = zip_read(source, end, end_size, source.size);
+  rule(record.starts_with("PK\5\6"), "it does not end as a zip archive does");
+  std::uint64_t count = zip_number(record, 10, 2), size = zip_number(record, 12, 4), begin = zip_number(record, 16, 4);
+  record = zip_read(source, locator, locator_size, end);
+  if (record.starts_with("PK\6\7")) {
+    end = zip_number(record, 8, 8);
+    record = zip_read(source, end, end64_size, locator);
+    rule(record.starts_with("PK\6\6"), "it has no end record of zip64 at byte ", end);
+    count = zip_number(record, 32, 8), size = zip_number(record, 40, 8), begin = zip_number(record, 48, 8);
+  }
+  rule(begin <= end && size == end - begin, "its directory does not lie right before its end record");
+  const std::string directory = zip_read(source, begin, size, end);
+  ZipMembers members;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> used;
+  for (std::string_view rest = directory; !rest.empty();) {
+    rule(rest.starts_with("PK\1\2") && rest.size() >= entry_size, "its directory is damaged");
+    const std::uint64_t name = zip_number(rest, 28, 2), extra = zip_number(rest, 30, 2), text = zip_number(rest, 32, 2);
+    rule(rest.size() - entry_size >= name + extra + text, "its directory is damaged");
+    const auto [at, is_new] = members.emplace(rest.substr(entry_size, name), ZipMember());
+    const std::string what = source.name + ": member '" + detail::shortened(at->first) + "'";
+    check(is_new, what, " occurs twice");
+    at->second = read_entry(source, what, rest, rest.substr(entry_size + name, extra), begin);
+    used.emplace_back(at->second.offset, at->second.offset + at->second.size);
+    rest.remove_prefix(entry_size + name + extra + text);
+  }
+  rule(members.size() == count, "it has ", members.size(), " members, of which its end record counts ", count);
+  std::sort(used.begin(), used.end());
+  for (std::size_t i = 1; i < used.size(); ++i)
+    rule(used[i - 1].second <= used[i].first, "two members overlap at byte ", used[i].first);
+  return members;
+}
+
+AnyArray read_member(const ByteSource& source, const std::string& name, const ZipMember& member, DType type) {
+  const Shape row{static_cast<Index>(member.size) / (bits(type) / 8)};
+  const StoredElements all{source.name + ": member '" + detail::shortened(name) + "'", type, row, member.offset};
+  std::uint32_t crc = 0;
+  const AnyArray x = read_any(source, all, [&](const void* data, std::size_t n) { crc = crc32(data, n, crc); });
+  check(crc == member.crc32, all.what, ": its checksum is wrong: the file was changed");
+  return x;
+}
+
+void write_zip(const std::function<void(const void*, std::size_t)>& put, const std::vector<ZipPart>& parts) {
+  constexpr std::uint64_t version = 45, utf8 = 1 << 11, date = 1 << 5 | 1;  // zip64; the names; the first day of 1980
+  std::uint64_t at = 0;
+  const auto emit = [&](std::string_view bytes) { put(bytes.data(), bytes.size()), at += bytes.size(); };
+  std::string directory;
+  for (const ZipPart& part : parts) {
+    const std::uint64_t begin = at, size = part.bytes.size(), crc = crc32(part.bytes.data(), part.bytes.size());
+    const std::string both = zip_bytes(2, {version, utf8, 0, 0, date}) + zip_bytes(4, {crc, in_zip64, in_zip64}) +
+                             zip_bytes(2, {part.name.size()});
+    const std::string sizes = zip_bytes(8, {size, size}), name_and_sizes = part.name + zip_bytes(2, {1, 16}) + sizes;
+    const std::uint64_t padding = 63 - (begin + local_size + name_and_sizes.size() + 3) % 64;
+    emit("PK\3\4" + both + zip_bytes(2, {24 + padding}) + name_and_sizes);
+    emit("FB" + zip_bytes(2, {padding}) + std::string(padding, 'Z'));  // a field of its own, as torch.save has it
+    emit(part.bytes);
+    directory += "PK\1\2" + zip_bytes(2, {version}) + both + zip_bytes(2, {28, 0, 0, 0}) + zip_bytes(4, {0, in_zip64});
+    directory += part.name + zip_bytes(2, {1, 24}) + sizes + zip_bytes(8, {begin});
+  }
+  const std::uint64_t begin = at, size = directory.size(), end = begin + size, count = parts.size();
+  emit(directory + "PK\6\6" + zip_bytes(8, {end64_size - 12}) + zip_bytes(2, {version, version}));
+  emit(zip_bytes(8, {0, count, count, size, begin}) + "PK\6\7" + zip_bytes(4, {0}) + zip_bytes(8, {end}));
+  emit(zip_bytes(4, {1}) + "PK\5\6" + zip_bytes(4, {0, in_zip64, in_zip64, in_zip64}) + zip_bytes(2, {0}));
+}
+
+}  // namespace mote

@@ -1,0 +1,123 @@
+# The files of torch.save that tests/engine/io/torch_file_test.cpp reads, and what torch.load makes of those that it wrote.
+# Only torch is needed; without it the exit code is 77.
+#
+#   torch_files.py FOLDER          writes the files that tests/vectors/torch_files holds
+#   torch_files.py PROGRAM FOLDER  the round trip: PROGRAM is engine_io_test, FOLDER is for the files
+import os
+import subprocess
+import sys
+
+try:
+    import torch
+    from torch import nn
+except ImportError:
+    system = "/usr/bin/python3"  # which may have Debian's python3-torch where the first in PATH has none
+    if sys.executable != system and os.path.exists(system):
+        os.execv(system, [system] + sys.argv)
+    print("skipped: python3 has no torch")
+    sys.exit(77)
+
+
+def tied():
+    model = nn.ModuleDict({"wte": nn.Embedding(3, 2), "head": nn.Linear(2, 3, bias=False), "norm": nn.BatchNorm1d(2)})
+    with torch.no_grad():
+        model["wte"].weight.copy_(torch.arange(6.0).reshape(3, 2) / 4)
+    model["head"].weight = model["wte"].weight
+    return model
+
+
+def optimizer():
+    w = nn.Parameter(torch.tensor([1.0, 2.0]))
+    adam = torch.optim.AdamW([w], lr=0.5, betas=(0.5, 0.75))
+    w.grad = torch.tensor([1.0, -1.0])
+    adam.step()
+    return adam.state_dict()
+
+
+def plain():
+    shared = [1, 2]
+    return {
+        "none": None,
+        "bools": [True, False],
+        "ints": [0, 255, 256, 65535, 65536, -1, 2**31, -(2**63), 2**63 - 1],
+        "floats": [0.0, -0.5, 1e300, float("inf")],
+        "text": "h\u00e9 \U0001f600",
+        "tuples": ((), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)),
+        7: "seven",
+        -1: {},
+        "size": torch.Size([2, 3]),
+        "one": [[]],
+        "twice": [shared, shared],
+    }
+
+
+def tensors():
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    floats, ints = [torch.float64, torch.float16, torch.bfloat16], [torch.int64, torch.int32, torch.int16, torch.int8]
+    return {
+        "x": x,
+        "transposed": x.transpose(0, 2),
+        "slice": x[1, ::2, 1:3],
+        "row": x[1, 2],
+        "expanded": x[:, :1, :1].expand(2, 3, 4),
+        "scalar": torch.tensor(1.5),
+        "empty": torch.zeros(0, 3),
+        "bool": torch.tensor([True, False]),
+        "parameter": nn.Parameter(torch.tensor([2.5])),
+        "types": [torch.tensor([1, 2, 127]).to(t) for t in floats + ints + [torch.uint8]],
+    }
+
+
+FILES = {"tied": lambda: tied().state_dict(), "optimizer": optimizer, "plain": plain, "tensors": tensors}
+
+
+def write_all(folder):
+    os.makedirs(folder, exist_ok=True)
+    for name, make in FILES.items():
+        torch.save(make(), os.path.join(folder, name + ".pt"))
+
+
+def same(a, b):
+    """Whether mote's b is torch's a: floats and integers may have become wider, an OrderedDict a dict."""
+    if isinstance(a, torch.Tensor):
+        wide = a.is_floating_point() == b.is_floating_point() and (a.dtype != torch.uint8 or b.dtype == torch.uint8)
+        return wide and a.shape == b.shape and b.is_contiguous() and torch.equal(a.double(), b.double())
+    if isinstance(a, dict):
+        return isinstance(b, dict) and list(a) == list(b) and all(same(a[k], b[k]) for k in a)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and isinstance(b, tuple) == isinstance(a, tuple) and all(map(same, a, b))
+    return type(a) is type(b) and a == b
+
+
+def floats_in(a):
+    children = a.values() if isinstance(a, dict) else a if isinstance(a, (list, tuple)) else []
+    return isinstance(a, float) or any(map(floats_in, children))
+
+
+def check_all(folder):
+    for name, make in FILES.items():
+        path = os.path.join(folder, name + ".pt")
+        loaded = torch.load(path)
+        assert same(make(), loaded), (name, loaded)
+        if not floats_in(loaded):  # of which torch 1 knows nothing here
+            assert same(make(), torch.load(path, weights_only=True)), name
+        print(name + ": torch loads from mote's file what it saved")
+    loaded = torch.load(os.path.join(folder, "tied.pt"))
+    assert loaded["wte.weight"].data_ptr() == loaded["head.weight"].data_ptr()
+    tied().load_state_dict(loaded)
+    generator = torch.load(os.path.join(folder, "generator.pt"))
+    torch.Generator().set_state(generator)
+    assert torch.equal(generator, torch.Generator().manual_seed(5).get_state())
+
+
+if len(sys.argv) == 2:
+    write_all(sys.argv[1])
+else:
+    program, folder = sys.argv[1], sys.argv[2]
+    theirs, ours = os.path.join(folder, "torch"), os.path.join(folder, "mote")
+    write_all(theirs)
+    torch.save(torch.Generator().manual_seed(5).get_state(), os.path.join(theirs, "generator.pt"))
+    os.makedirs(ours, exist_ok=True)
+    environment = dict(os.environ, MOTE_TORCH_FILES=theirs, MOTE_TORCH_OUTPUT=ours)
+    subprocess.run([program, "--test-case=torch files: *"], env=environment, check=True)
+    check_all(ours)
