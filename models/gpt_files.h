@@ -29,8 +29,8 @@ std::string huggingface_config(const GPTConfig& config);
 /// activation or a kind of attention that mote's GPT does not have.
 GPTConfig parse_huggingface_config(const std::string& text, const std::string& what = "config.json");
 
-/// nanoGPT's model_args: n_layer, n_head, n_embd, block_size, bias, vocab_size, dropout. Errors: a model that nanoGPT is
-/// not, which has exact GELU, tied weights and learned positions: all settings that differ are named.
+/// nanoGPT's model_args: n_layer, n_head, n_embd, block_size, bias, vocab_size, dropout. Errors: a model that nanoGPT
+/// is not, which has exact GELU, tied weights and learned positions: all settings that differ are named.
 FieldValues nanogpt_args(const GPTConfig& config);
 GPTConfig nanogpt_config(const FieldValues& args);
 
@@ -43,8 +43,8 @@ GPT load_llmc(const ByteSource& file, const Generator& random = Generator());
 void save_llmc(const GPT& model, const std::string& path);
 /// What an optimizer keeps of a parameter; undefined: 0.
 using ArrayByName = std::function<Array(const std::string& parameter)>;
-/// The state file beside it, of one process after so many steps: AdamW's means. llm.c's own random numbers and its place
-/// in its data begin anew.
+/// The state file beside it, of one process after so many steps: AdamW's means. llm.c's own random numbers and its
+/// place in its data begin anew.
 void save_llmc_state(const GPTConfig& config, const std::string& path, Index steps, const ArrayByName& exp_avg,
                      const ArrayByName& exp_avg_sq);
 

@@ -49,8 +49,8 @@ class EMA {
     check_not_in_use();
     return averages_;
   }
-  /// Goes on from others, by the parameters' names. Errors: one that is missing or of another shape; nothing has changed
-  /// then.
+  /// Goes on from others, by the parameters' names. Errors: one that is missing or of another shape; nothing has
+  /// changed then.
   void set(const std::vector<NamedArray>& averages, Index updates);
   /// For checkpoints: the averages, the count, and what must be the same where the averages go on.
   template <class V>

@@ -15,8 +15,8 @@ TorchTensor torch_rng_state(const GeneratorState& state);
 GeneratorState generator_state(const TorchValue& rng_state, const TorchBuild& build = {});
 
 /// What optimizer.state_dict() returns for a torch.optim.AdamW over these groups: each parameter, by its number, has
-/// step, exp_avg and exp_avg_sq, matrices transposed where `names` says that the weights are. Parameters of which `state`
-/// has nothing, have not been updated yet. Errors: a state that is not AdamW's.
+/// step, exp_avg and exp_avg_sq, matrices transposed where `names` says that the weights are. Parameters of which
+/// `state` has nothing have not been updated yet. Errors: a state that is not AdamW's.
 TorchValue torch_optimizer_state(const OptimizerState& state, const std::vector<ParameterGroup>& groups,
                                  const AdamWOptions& o, const NameTable& names = {});
 /// And back: into an AdamW over the same groups. Errors: another number of parameters in a group, and those of

@@ -30,8 +30,8 @@ RunState read_run_state(const std::string& checkpoint, Module& model, Optimizer&
 TorchValue nanogpt_checkpoint(const Module& model, const NameTable& names, const FieldValues& args,
                               const Recipe& recipe, const RunState& state, const FieldValues& settings);
 /// What Hugging Face's Trainer goes on from, beside config.json and model.safetensors in a folder: optimizer.pt,
-/// scheduler.pt, trainer_state.json, rng_state.pth, whose three streams, of Python, NumPy and torch, are all that of the
-/// batches. `model` and `names` are as in model.safetensors. Errors: another optimizer than AdamW.
+/// scheduler.pt, trainer_state.json, rng_state.pth, in which the streams of Python, NumPy and torch are all that of
+/// the batches. `model` and `names` are those of model.safetensors. Errors: another optimizer than AdamW.
 void save_trainer_state(const std::string& folder, const Module& model, const NameTable& names, const Recipe& recipe,
                         const RunState& state);
 

@@ -4,7 +4,6 @@
 #include "engine/io/files/file.h"
 #include "models/gpt_files.h"
 #include "models/names.h"
-#include "tests/models/gpt_tools.h"
 #include "tests/state_tools.h"
 #include "tests/temp_folder.h"
 #include "train/run/run.h"
@@ -36,7 +35,7 @@ GPTConfig config(const TextTask& task, bool bias) {
 
 void train(const TextTask& task, GPT& model, Index steps, const std::string& folder,
            const std::optional<RunState>& from = {}) {
-  mote::Run run(task, subject_of(model), recipe(steps), {.folder = folder}, from);
+  Run run(task, subject_of(model), recipe(steps), {.folder = folder}, from);
   run.train([](const RunReport&) {});
 }
 
