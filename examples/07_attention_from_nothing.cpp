@@ -54,8 +54,7 @@ void why_sqrt(const Generator& random) {
   std::printf(
       "\n3. Why / sqrt(d)? A score is a sum of d products, of either sign and size 1. In its square, products of two\n"
       "   cancel on average, and d squares stay: its deviation (the root of the mean square) is sqrt(d). And if one\n"
-      "   of 16 weights is nearly 1, moving its score s changes nothing, so nothing is learned: w = e^s / (e^s + "
-      "rest)\n"
+      "   of 16 weights is nearly 1, moving its score s changes nothing; nothing is learned: w = e^s / (e^s + rest)\n"
       "   has the slope w - w^2. Below, the largest w on average; deaf: queries for whose largest w that is < 0.001.\n"
       "      d   size of scores   weight      deaf   with / sqrt(d): weight      deaf\n");
   double plain = 0, scaled = 0;
