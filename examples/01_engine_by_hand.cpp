@@ -9,7 +9,6 @@
 #include "examples/lesson.h"
 
 namespace {
-
 /// A number that remembers which numbers it was made of, and how fast it changes with each of them. One that was made
 /// of none is a leaf; all of them, with what they were made of, are the graph.
 struct Value {
@@ -104,7 +103,6 @@ void lesson(const char* file) {
       "Try: add a - b and a / b, with a claim for each. backward(e) twice gives a 162, not twice 48: why?\n"
       "Now read examples/02_gradient.cpp: the same with mote.\n");
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

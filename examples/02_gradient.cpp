@@ -11,7 +11,6 @@
 using namespace mote;
 
 namespace {
-
 /// Lesson 1's expression, e = ab (ab + a). A Tensor is an array of numbers; here each has a single one.
 Tensor expression(const Tensor& a, const Tensor& b) {
   const Tensor c = a * b;
@@ -124,7 +123,6 @@ void lesson(const char* file) {
       "\nGiven a file's name it draws part 2. Try: e.backward() twice, and graph_text() of the famous expression.\n"
       "Now read examples/03_curve.cpp: a thousand such numbers learn a curve.\n");
 }
-
 }  // namespace
 
 int main(int n, char** argv) { return run_lesson(n, argv, lesson, "tensor; array; broadcasting; gradient check"); }

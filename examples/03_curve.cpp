@@ -15,7 +15,6 @@
 using namespace mote;
 
 namespace {
-
 struct Curve {
   Tensor x, y;  // [129, 1] each: 129 points, one per row
 };
@@ -71,8 +70,7 @@ double best_line(const Curve& curve) {
 
 void fit_and_plot(const Curve& curve) {
   const MLP model = network(), straight = network();
-  // all_parameters() lists a model's parameters by name. Adam finds a good step for each of them: it is the AdamW that
-  // lesson 13 builds, without decay.
+  // all_parameters() lists a model's parameters by name. Adam (lesson 13's AdamW without decay) finds a step for each.
   Adam optimizer(all_parameters(model), {.lr = 1e-2}), other(all_parameters(straight), {.lr = 1e-2});
   const auto losses = train([&](const Tensor& x) { return model(x); }, optimizer, curve);
   const auto line = train([&](const Tensor& x) { return without_tanh(straight, x); }, other, curve);
@@ -120,7 +118,6 @@ void lesson() {
       "\nTry: sin(2 pi x), and then sin(8 pi x): what does it need? Take two points only: what is in between?\n"
       "Now read examples/04_classifier.cpp: what if the answer is no number, but one of several classes?\n");
 }
-
 }  // namespace
 
 int main(int, char** argv) {

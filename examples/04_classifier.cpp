@@ -11,7 +11,6 @@
 using namespace mote;
 
 namespace {
-
 constexpr Index classes = 3, per_class = 100, points = classes * per_class;
 
 struct Data {
@@ -124,7 +123,6 @@ void lesson() {
       "\nTry: derive tanh's line for dz, with Activation::tanh. Let two of the three arms be one class.\n"
       "Now read examples/05_bigrams.cpp: a language model is a classifier with a class for each symbol.\n");
 }
-
 }  // namespace
 
 int main(int, char** argv) { return run_lesson(argv, lesson, "logits; softmax; cross-entropy; product of matrices"); }

@@ -10,7 +10,6 @@
 using namespace mote;
 
 namespace {
-
 constexpr Index context = 3, width = 8, hidden = 64;
 
 /// Every symbol of some names, and the three before it, with zeros before the first letter.
@@ -47,16 +46,14 @@ double loss_of(const Model& model, const Examples& data) {
   const NoGrad no_grad;
   return number(cross_entropy(model(data.before), data.after));
 }
-
 /// What lesson 5's table pays, that knows the last letter only: counted on `seen`, with `more` added to each count. On
 /// the same names 0 is best; in others there are new pairs, which it must not hold to be impossible.
 double table_of(const Examples& seen, const Examples& data, double more) {
   Array counts = Array::full({symbols, symbols}, static_cast<real>(more));
-  const auto last = [](const Examples& e) { return e.before.select(1, context - 1); };
   for (Index i = 0; i < seen.after.numel(); ++i)
-    counts.mutate()[last(seen).at({i}) * symbols + seen.after.at({i})] += 1;
+    counts.mutate()[seen.before.at({i, context - 1}) * symbols + seen.after.at({i})] += 1;
   const Tensor p = Tensor(counts) / sum(Tensor(counts), {1}, true);
-  return -number(mean(log(gather(embedding(p, last(data)), 1, data.after.unsqueeze(1)))));
+  return -number(mean(log(gather(embedding(p, data.before.select(1, context - 1)), 1, data.after.unsqueeze(1)))));
 }
 
 void lesson() {
@@ -100,7 +97,6 @@ void lesson() {
       "too.\n"
       "Now read examples/07_attention_from_nothing.cpp: how a model decides itself which letters to read.\n");
 }
-
 }  // namespace
 
 int main(int, char** argv) { return run_lesson(argv, lesson, "embedding; MLP; held out"); }

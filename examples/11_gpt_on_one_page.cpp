@@ -124,7 +124,6 @@ void lesson() {
       "\nTry: leave out the positions; give a block's x to the next without `x +`; 1 / sqrt(C) in the blocks.\n"
       "Now read models/gpt.cpp, which is this page with options, and examples/12_sampling.cpp.\n");
 }
-
 }  // namespace
 
 int main(int, char** argv) { return run_lesson(argv, lesson, "GPT; transformer block; tied; batch"); }

@@ -12,7 +12,6 @@
 using namespace mote;
 
 namespace {
-
 constexpr Index longest = 12;  // tokens that the model reads at most
 
 /// How likely each next token is to be chosen, from scores s [V]; up to a factor, which does not matter to the draw.
@@ -117,11 +116,10 @@ void lesson() {
   with_cache(model);
   std::printf(
       "\nTry: min_p, which keeps what is at least so many times as likely as the likeliest (models/gpt.h).\n"
-      "Of a text longer than block_size generate() drops the first token. All others have other places then, so their\n"
-      "keys and values are others, too: it drops the cache as well.\n"
+      "If a text is longer than block_size, generate() drops the first token. The others then have other places, so\n"
+      "other keys and values: it drops the cache, too.\n"
       "Now read models/choose_token.cpp, models/generate.cpp and examples/13_training.cpp.\n");
 }
-
 }  // namespace
 
 int main(int, char** argv) { return run_lesson(argv, lesson, "sampling; temperature; top-k, top-p; cache"); }

@@ -22,7 +22,7 @@ void momentum(Weight& x, real g, double lr, double) {
   x.velocity = x.velocity * real(0.9) + g;
   x.w = std::fma(real(-lr), x.velocity, x.w);
 }
-/// AdamW, its step t = 1, 2, ... `mean` is the mean of about the last 10 gradients (1 - beta1 is 1/10), `square` that of
+/// AdamW, its step t = 1, 2, ... `mean` is the mean of about the last 10 gradients (1 - beta1 = 1/10), `square` that of
 /// about 1000 squares g^2. mean / sqrt(square) is near 1 if they agree, however large they are: so w moves by about lr.
 /// Decay is "decoupled" (the W): in g it would be divided, too, and what is steep would hardly shrink.
 void adamw(Weight& x, real g, double lr, double t) {
@@ -79,7 +79,7 @@ Tensor scores(const GPT& model, const IntArray& ids) {
   return model.lm_head((*model.transformer.ln_f)(y + (*block.mlp)((*block.ln_2)(y))));
 }
 /// Trains as long as go_on(model, step), asked at every 50th. New in the loop is clipping: where the gradient's norm,
-/// sqrt(sum of all g^2), is above 1, each g is divided by it. And the learning rate rises at first (warm-up), as AdamW's
+/// sqrt(sum of all g^2), is above 1, each g is divided by it. And the learning rate rises first (warm-up), as AdamW's
 /// first step moves w by all of lr (part 1: 0.05), be g chance or not; then it falls slowly (cool-down), to settle.
 double train(const Task& task, const Batch& batch, double decay, const std::function<bool(const GPT&, int)>& go_on) {
   const GPT model(gpt_config(task.recipe().config, task.vocab_size(), task.block_size()), Generator(1));

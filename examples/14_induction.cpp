@@ -67,8 +67,8 @@ std::vector<std::array<double, 4>> train(GPT& model, const InductionTask& task, 
   }
   return all;
 }
-/// After  a b c d e f g h i j k l a b c d e f  comes a g, since it came after the first f. From the last f, place 17, a
-/// head gives the weight w_6 to the g and, say, w_9 to the j. Now the first f becomes an m, and nothing speaks for the g
+/// After  a b c d e f g h i j k l a b c d e f  comes a g, as it came after the first f. From the last f, place 17, a
+/// head gives the weight w_6 to the g and, say, w_9 to the j. Now the first f becomes an m, and nothing speaks for g
 /// any more. How much does log(w_6 / w_9) change, in the head of this layer in which it changes most?
 double matters(GPT& model, std::size_t layer) {
   IntArray row({1, 18});
