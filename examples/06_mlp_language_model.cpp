@@ -93,8 +93,7 @@ void lesson() {
   claim(loss_of(model, fresh) > lowest + 0.3, "but after a while it learns them by heart: on others it becomes worse");
   claim(std::abs(lowest - table_fresh) < 0.1, "and there it never was much better than the table: 180 names are few");
   std::printf(
-      "\nTry: hidden = 16, context = 2: which helps with names that it has not seen? After lesson 13 weight_decay, "
-      "too.\n"
+      "\nTry: hidden = 16, context = 2: which helps with unseen names? After lesson 13, weight_decay, too.\n"
       "Now read examples/07_attention_from_nothing.cpp: how a model decides itself which letters to read.\n");
 }
 }  // namespace

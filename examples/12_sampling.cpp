@@ -64,8 +64,7 @@ void ways_to_choose(GPT& model) {
     return std::abs(static_cast<double>(p[way][0] / p[way][1]) - ratio) < 1e-4;
   };
   claim(is(1, std::exp(2)) && is(2, std::exp(1)) && is(3, std::exp(0.5)),
-        "temperature T makes of a ratio r between two chances r^(1/T): a low T makes it sure, a high one makes all "
-        "alike");
+        "temperature T makes of a ratio r of chances r^(1/T): if T is low one is sure, if high all are alike");
   claim(p[4][1] > 0 && p[4][2] == 0 && p[5][2] > 0 && p[5][3] == 0,
         "top-k 2 leaves two; top-p 0.8 leaves three, since two have 0.770 together");
   claim(same, "from the same random numbers, mote's generate() writes the same names");
