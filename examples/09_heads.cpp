@@ -70,8 +70,8 @@ struct Model : Layer<Model> {
     f("digit", digit), f("place", place), f("ln", ln), f("attn", attn), f("out", out), f("mlp", mlp);
   }
 };
-struct
-    Result {  // % right; ahead, see below; weight of a = 1 in head 0 if b = 0, 2; |sum of all heads' weights of a - 1|
+/// % right; ahead, see below; weight of a = 1 in head 0 if b = 0, 2; |sum of all heads' weights of a - 1|.
+struct Result {
   double right, ahead, if_0, if_2, off;
 };
 /// Ahead: how far the right answer's score is above that of the answer that is 1 too large, on average over all pairs.
