@@ -9,13 +9,12 @@
 #include "examples/lesson.h"
 
 namespace {
-
 /// A number that remembers which numbers it was made of, and how fast it changes with each of them. One that was made
 /// of none is a leaf; all of them, with what they were made of, are the graph.
 struct Value {
   struct Input {
     std::shared_ptr<Value> value;
-    double slope;  ///< d(this) / d(value): so much faster than `value` does this number change
+    double slope;  ///< d(this) / d(value): how many times as fast as `value` this number changes
   };
   double data;
   std::vector<Input> made_of;
@@ -75,8 +74,8 @@ void lesson(const char* file) {
     std::printf("%-11s %6g %11g %15g\n", names[i], all[i]->data, wrong[i], all[i]->grad);
   std::printf(
       "\nc is used twice, in d and in e. Recursion sends back what c has when it comes by: 8, and then 14, in\n"
-      "which the 8 are once more. To send only what is new would be right, but walk once along every way from\n"
-      "e to a leaf, and these may double with each step. From last to first, c has both when it sends.\n\n");
+      "which the 8 are once more. To send only what is new would be right, but would walk once along every way\n"
+      "from e to a leaf, and these may double with each number. From last to first, c has both when it sends.\n\n");
   // By hand: e = a^2 b^2 + a^2 b, so de/da = 2 a b^2 + 2 a b = 36 + 12 and de/db = 2 a^2 b + a^2 = 24 + 4.
   claim(a->grad == 48 && b->grad == 28, "from the last to the first: de/da = 48 and de/db = 28, as by hand");
   claim(wrong[0] == 72 && wrong[1] == 44, "recursion: 72 and 44, too much");
@@ -104,7 +103,6 @@ void lesson(const char* file) {
       "Try: add a - b and a / b, with a claim for each. backward(e) twice gives a 162, not twice 48: why?\n"
       "Now read examples/02_gradient.cpp: the same with mote.\n");
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

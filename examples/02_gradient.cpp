@@ -11,7 +11,6 @@
 using namespace mote;
 
 namespace {
-
 /// Lesson 1's expression, e = ab (ab + a). A Tensor is an array of numbers; here each has a single one.
 Tensor expression(const Tensor& a, const Tensor& b) {
   const Tensor c = a * b;
@@ -21,41 +20,41 @@ Tensor expression(const Tensor& a, const Tensor& b) {
 
 void recorded() {
   // requires_grad_() says that the gradients of a and b will be wanted. Whatever is computed from them is recorded from
-  // now on: one step for each operation, which knows the steps it was made from. That is lesson 1's made_of.
+  // now on: each operation, and the operations whose results it took. That is lesson 1's made_of.
   const Tensor a = tensor(2).requires_grad_(), b = tensor(3).requires_grad_();
   Tensor c = a * b, d = c + a, e = c * d;
   // a and b are made of nothing and are called leaves. Only leaves keep their gradients, unless others are asked to.
   for (Tensor* result : {&c, &d, &e}) result->retain_grad();
   std::istringstream graph(graph_text(e));  // now: backward() uses the graph up
-  e.backward();                             // from the last step to the first, as in lesson 1
+  e.backward();                             // from the last operation to the first, as in lesson 1
 
   std::printf(
-      "1. What was recorded, a step on each line; beside it the numbers.\n\n"
-      "        step                      value   gradient: d(e) / d(this)\n");
+      "1. What was recorded, an operation on each line; beside it the numbers.\n\n"
+      "        operation                 value   gradient: d(e) / d(this)\n");
   const std::vector<std::pair<const char*, Tensor>> all{{"a", a}, {"b", b}, {"c", c}, {"d", d}, {"e", e}};
-  std::string step;
+  std::string line;
   for (const auto& [name, x] : all) {
-    std::getline(graph, step);
-    std::printf("   %s    %-22s %8g %10g\n", name, step.c_str(), number(x), number(x.grad()));
+    std::getline(graph, line);
+    std::printf("   %s    %-22s %8g %10g\n", name, line.c_str(), number(x), number(x.grad()));
   }
   std::printf(
-      "\n   %%3 = mul(%%1, %%2) [] says: step 3 multiplied the results of steps 1 and 2, and what came out\n"
-      "   has the shape [], one number. A step also keeps what its slopes need: mul keeps both factors.\n");
-  claim(step == "%5 = mul(%3, %4) []", "the last step says that e was made of steps 3 and 4, which are c and d");
-  claim(number(c.grad()) == 14, "c gets d = 8 from step 5 and 6 from step 4, and sends back their sum, 14");
+      "\n   %%3 = mul(%%1, %%2) [] says: number 3 is the product of numbers 1 and 2, and has the shape [], so it\n"
+      "   is a single one. An operation also keeps what its slopes need: mul keeps both factors.\n");
+  claim(line == "%5 = mul(%3, %4) []", "the last line says that e was made of 3 and 4, which are c and d");
+  claim(number(c.grad()) == 14, "c gets d = 8 from line 5 and 6 from line 4, and sends back their sum, 14");
   claim(number(a.grad()) == 48 && number(b.grad()) == 28, "a and b have lesson 1's gradients, 48 and 28");
 }
 
 void arrays(const char* file) {
   const Tensor x = tensor({1, 2, 3}).requires_grad_();  // of shape [3]: three numbers in a row
   const Tensor shift = tensor(1).requires_grad_();      // of shape []
-  GraphRecorder seen;          // a graph keeps what its slopes need; this one every value, for a picture
+  GraphRecorder seen;          // keeps all values, for a picture; a graph alone keeps those that its slopes need
   const Tensor y = x + shift;  // the one number is added to each of the three; this is called broadcasting
   const Tensor total = sum(y * y);
   total.backward();
   if (file) write_file(file, graph_svg(total, seen.name(x, "x").name(shift, "shift").name(y, "y")));
   // By hand: total = y_1^2 + y_2^2 + y_3^2 grows 2 y_i times as fast as y_i, and y_i as fast as x_i. If the shift grows
-  // by 1, all three y_i do: the total grows by all that it grows with each of them, 2 y_1 + 2 y_2 + 2 y_3.
+  // by 1, all three y_i do: 2 y_1 + 2 y_2 + 2 y_3. (y.array() is an Array: the numbers of y, without their graph.)
   std::cout << "\n2. y = x + shift is " << y.array() << ". The gradients of y_1^2 + y_2^2 + y_3^2:\n"
             << "   x      " << x.grad() << "\n   shift  " << shift.grad() << "\n";
   claim(x.grad().to_vector() == std::vector<real>{4, 6, 8}, "every x_i has its own gradient, 2 y_i");
@@ -77,7 +76,7 @@ void added_up() {
       "   after zero_grad() and a third one: %g\n",
       once, twice, afresh);
   claim(twice == 2 * once, "gradients add up, over backward() as within it");
-  claim(afresh == once, "zero_grad() begins at nothing again: every step of a training has to call it");
+  claim(afresh == once, "zero_grad() begins at nothing again");  // so each step of a training calls it: lesson 3
 }
 
 /// The expression in the README of micrograd, an engine in Python, with its numbers. A line that computes two things
@@ -124,7 +123,6 @@ void lesson(const char* file) {
       "\nGiven a file's name it draws part 2. Try: e.backward() twice, and graph_text() of the famous expression.\n"
       "Now read examples/03_curve.cpp: a thousand such numbers learn a curve.\n");
 }
-
 }  // namespace
 
-int main(int argc, char** argv) { return run_lesson(argc, argv, lesson, "tensor; leaf; broadcasting; gradient check"); }
+int main(int n, char** argv) { return run_lesson(n, argv, lesson, "tensor; array; broadcasting; gradient check"); }

@@ -11,7 +11,6 @@
 using namespace mote;
 
 namespace {
-
 constexpr Index classes = 3, per_class = 100, points = classes * per_class;
 
 struct Data {
@@ -39,13 +38,14 @@ Data spirals(const Generator& random) {
 ///   p_j = e^s_j / (e^s_1 + e^s_2 + e^s_3),
 /// and the loss of a point is -log of the share of its own class: 0 for a share of 1, ln 3 for a third, more for less.
 double loss_by_hand(const Tensor& scores, const IntArray& y) {
-  const Tensor e = exp(scores), total = sum(e, {1}, true), p = e / total;
+  const Tensor e = exp(scores), total = sum(e, {1}, true), p = e / total;  // true: [300, 1], not [300]
   double loss = 0;
   for (Index i = 0; i < points; ++i) loss -= std::log(static_cast<double>(p.array().at({i, y.at({i})})));
   return loss / points;
 }
 
-/// The gradient of a classifier of two layers, from the loss back. A point is a row: its sums of W_ik x_k are x W^T.
+/// The gradient of a classifier of two layers, from the loss back. The product of two matrices A B has the elements
+/// sum_k A_ik B_kj; W^T is W with rows and columns exchanged. A point is a row x: its sums of W_ik x_k are x W^T.
 ///   z = x W1^T + b1,   h = relu(z), which is z where z > 0, else 0,   s = h W2^T + b2,   the loss of softmax(s).
 std::vector<Tensor> gradient_by_hand(const MLP& model, const Data& data) {
   const Linear &first = model.layers[0], &second = model.layers[1];
@@ -55,10 +55,10 @@ std::vector<Tensor> gradient_by_hand(const MLP& model, const Data& data) {
   for (Index i = 0; i < points; ++i) y.mutate()[i * classes + data.y.at({i})] = 1;
   // A point pays -log p_right = log(e^s_1 + e^s_2 + e^s_3) - s_right. The derivative by s_j of the first is e^s_j
   // divided by the sum, which is p_j; that of the second is 1 where j is right. Of the mean of all points:
-  const Tensor ds = (p - Tensor(y)) / static_cast<real>(points);  // [N, 3]
+  const Tensor ds = (p - Tensor(y)) / static_cast<real>(points);  // [N, 3]; Tensor(y): an Array, to compute with
   // s_ij = sum_k h_ik W2_jk + b2_j grows with W2_jk by h_ik, with h_ik by W2_jk, with b2_j by 1. The chain rule: times
   // ds_ij, and all added up. (One score s = 2 w_1 + 3 w_2, from h = (2, 3): dw = ds h = (2 ds, 3 ds), and dh = ds w.)
-  // dh_ik = sum_j ds_ij W2_jk is ds W2; in dW2_jk = sum_i ds_ij h_ik i is first twice: ds^T h.
+  // dh_ik = sum_j ds_ij W2_jk is ds W2. dW2_jk = sum_i ds_ij h_ik sums over the first index of both: so it is ds^T h.
   const Tensor dW2 = matmul(transpose(ds, 0, 1), h), dh = matmul(ds, second.weight), db2 = sum(ds, {0});
   const Tensor dz = where(z > Tensor(0), dh, zeros({1}));  // relu hands on what was above 0
   const Tensor dW1 = matmul(transpose(dz, 0, 1), data.x), db1 = sum(dz, {0});
@@ -102,8 +102,7 @@ void map_of(const MLP& model) {
     const Tensor across = linspace(-1.1, 1.1, wide);
     const Tensor down = full({wide}, 1.1 - 2.2 * static_cast<double>(i) / (high - 1));
     const IntArray said = argmax(model(stack({across, down}, 1)));
-    std::printf("   ");
-    for (Index j = 0; j < wide; ++j) std::printf("%c", "a.o"[said.at({j})]);
+    for (Index j = 0; j < wide; ++j) std::printf(j == 0 ? "   %c" : "%c", "a.o"[said.at({j})]);
     std::printf("\n");
   }
 }
@@ -124,7 +123,6 @@ void lesson() {
       "\nTry: derive tanh's line for dz, with Activation::tanh. Let two of the three arms be one class.\n"
       "Now read examples/05_bigrams.cpp: a language model is a classifier with a class for each symbol.\n");
 }
-
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv, lesson, "logits; softmax; cross-entropy; backward of a product"); }
+int main(int, char** argv) { return run_lesson(argv, lesson, "logits; softmax; cross-entropy; product of matrices"); }

@@ -10,7 +10,6 @@
 using namespace mote;
 
 namespace {
-
 /// All pairs of neighbours in the names: a symbol (a token) and the one that came after it.
 struct Pairs {
   IntArray before, after;  // [N] each
@@ -87,7 +86,6 @@ void lesson() {
       "Try: count what comes after two letters, 27 x 27 rows. What does it pay, and what for names it never saw?\n"
       "Now read examples/06_mlp_language_model.cpp: letters become vectors, and three of them are read.\n");
 }
-
 }  // namespace
 
 int main(int, char** argv) { return run_lesson(argv, lesson, "token; language model; gather; multinomial; sampling"); }

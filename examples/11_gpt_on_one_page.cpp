@@ -11,7 +11,6 @@
 using namespace mote;
 
 namespace {
-
 constexpr Index V = symbols, T = 12, C = 32, H = 4, L = 2;  // symbols, longest context, width, heads, blocks
 
 Parameter matrix(Index rows, Index columns) { return Parameter(Array::zeros({rows, columns})); }
@@ -49,8 +48,10 @@ struct PageGPT : Layer<PageGPT> {
   Parameter tokens = matrix(V, C), positions = matrix(T, C), ln_f = vector(C, 1), ln_f_bias = vector(C);
   std::vector<Block> blocks{L};
 
-  // First weights are GPT-2's 0.02, less than lesson 10's 1 / sqrt(C): at first a block changes x but little. What 2 L
-  // parts add to x comes to sqrt(2 L) times one of them (lesson 7), by which their last matrices are divided.
+  // First weights are GPT-2's 0.02: of lesson 10's 1 / sqrt(C) that is half at its width of 768, and a ninth here. At
+  // first a block changes x but little; x is kept, and blocks have to learn first what to add. Small token vectors make
+  // small logits: it begins by guessing. What 2 L parts add to x is about sqrt(2 L) times as large as what one adds, as
+  // roots are what such sums grow like (lesson 7). So the last matrix of each part is divided by that.
   explicit PageGPT(const Generator& random) {
     for (const auto& [name, p] : named_parameters(*this))
       if (p.shape().rank() == 2) init::normal(p, 0, name.ends_with("proj") ? 0.02 / std::sqrt(2.0 * L) : 0.02, random);
@@ -103,7 +104,6 @@ void invent(const PageGPT& page, const Generator& random) {
   }
   std::printf("\n\n");
 }
-
 void lesson() {
   const PageGPT page(Generator(1));
   const std::vector<real> losses = train(page);
@@ -121,10 +121,9 @@ void lesson() {
     equal = equal && ours[i].parameter.value().to_vector() == theirs[i].parameter.value().to_vector();
   claim(equal && ours.size() == theirs.size(), "and the same weights at the end: this page is the library's model");
   std::printf(
-      "\nTry: leave out the positions; what does the loss become? Give a block's x to the next without `x +`.\n"
+      "\nTry: leave out the positions; give a block's x to the next without `x +`; 1 / sqrt(C) in the blocks.\n"
       "Now read models/gpt.cpp, which is this page with options, and examples/12_sampling.cpp.\n");
 }
-
 }  // namespace
 
-int main(int, char** argv) { return run_lesson(argv, lesson, "GPT; transformer block; tied"); }
+int main(int, char** argv) { return run_lesson(argv, lesson, "GPT; transformer block; tied; batch"); }

@@ -12,7 +12,6 @@
 using namespace mote;
 
 namespace {
-
 constexpr Index longest = 12;  // tokens that the model reads at most
 
 /// How likely each next token is to be chosen, from scores s [V]; up to a factor, which does not matter to the draw.
@@ -65,7 +64,7 @@ void ways_to_choose(GPT& model) {
     return std::abs(static_cast<double>(p[way][0] / p[way][1]) - ratio) < 1e-4;
   };
   claim(is(1, std::exp(2)) && is(2, std::exp(1)) && is(3, std::exp(0.5)),
-        "temperature T makes of a ratio r between two chances r^(1/T): a low one is sure, a high one even");
+        "temperature T makes of a ratio r of chances r^(1/T): if T is low one is sure, if high all are alike");
   claim(p[4][1] > 0 && p[4][2] == 0 && p[5][2] > 0 && p[5][3] == 0,
         "top-k 2 leaves two; top-p 0.8 leaves three, since two have 0.770 together");
   claim(same, "from the same random numbers, mote's generate() writes the same names");
@@ -94,7 +93,7 @@ void with_cache(const GPT& model) {
   model(text, Mask(), &at_once);
   const auto kept = [](const KeyValueCache& c) { return std::pair(c.keys().to_vector(), c.values().to_vector()); };
   claim(kept(cache.layers[1]) == kept(at_once.layers[1]), "the keys and values kept are those of the whole text");
-  claim(same, "the scores for what comes next are, too, to the last bit");
+  claim(same, "and with them the last token has the scores that the whole text gives it, to the last bit");
   claim(cheap, "the twelfth token costs less than a tenth of all twelve");
 }
 
@@ -116,10 +115,10 @@ void lesson() {
   with_cache(model);
   std::printf(
       "\nTry: min_p, which keeps what is at least so many times as likely as the likeliest (models/gpt.h).\n"
-      "After block_size tokens generate() drops the first and, as all others have other places then, the cache.\n"
+      "If a text is longer than block_size, generate() drops the first token. The others then have other places, so\n"
+      "other keys and values: it drops the cache, too.\n"
       "Now read models/choose_token.cpp, models/generate.cpp and examples/13_training.cpp.\n");
 }
-
 }  // namespace
 
 int main(int, char** argv) { return run_lesson(argv, lesson, "sampling; temperature; top-k, top-p; cache"); }

@@ -14,19 +14,17 @@ namespace {
 struct Weight {
   real w = 1, velocity = 0, mean = 0, square = 0;
 };
-
 /// SGD: w = w - lr g, a step against the slope.
 void sgd(Weight& x, real g, double lr, double) { x.w = std::fma(real(-lr), g, x.w); }
-
 /// Momentum: velocity = 0.9 velocity + g, and w = w - lr velocity. Gradients that agree add up, to 1 + 0.9 + 0.81 + ...
 /// = 10 times one; of those that change their sign in every step 1 - 0.9 + 0.81 - ... = 0.53 of one is left.
 void momentum(Weight& x, real g, double lr, double) {
   x.velocity = x.velocity * real(0.9) + g;
   x.w = std::fma(real(-lr), x.velocity, x.w);
 }
-
-/// AdamW, its step t = 1, 2, ...: momentum as a mean, divided by the size of its gradients: each w moves by about lr,
-/// however steep. Decay is "decoupled" (the W): in g it would be divided, too, and what is steep would hardly shrink.
+/// AdamW, its step t = 1, 2, ... `mean` is the mean of about the last 10 gradients (1 - beta1 = 1/10), `square` that of
+/// about 1000 squares g^2. mean / sqrt(square) is near 1 if they agree, however large they are: so w moves by about lr.
+/// Decay is "decoupled" (the W): in g it would be divided, too, and what is steep would hardly shrink.
 void adamw(Weight& x, real g, double lr, double t) {
   const double beta1 = 0.9, beta2 = 0.999, decay = 0.01, eps = 1e-8;
   x.w *= real(1 - lr * decay);                                          // what no g holds up shrinks
@@ -36,7 +34,6 @@ void adamw(Weight& x, real g, double lr, double t) {
   const real size = std::sqrt(x.square) / real(std::sqrt(1 - math::pow(beta2, t))) + real(eps);  // no 0 / 0
   x.w -= real(lr / (1 - math::pow(beta1, t))) * x.mean / size;
 }
-
 bool as_mote = true;  // is each step by hand that of mote's optimizer?
 /// 200 steps (a, b) from (1, 1) down the valley (a^2 + 100 b^2) / 2, and beside them those of mote's optimizer.
 std::vector<std::pair<double, double>> walk(const char* name, auto rule, Optimizer&& theirs) {
@@ -55,7 +52,6 @@ std::vector<std::pair<double, double>> walk(const char* name, auto rule, Optimiz
   }
   return path;
 }
-
 void valley() {
   std::printf("1. From a = b = 1 down the valley (a^2 + 100 b^2) / 2, whose gradient is (a, 100 b). a and b after\n%s",
               "                                  1 step            2 steps          100 steps          200 steps\n");
@@ -70,21 +66,24 @@ void valley() {
   claim(slow[199].first > 0.01 && std::abs(ball[199].first) < 0.002 && std::abs(adam[199].first) < 0.002,
         "so it crawls along the flat direction. Momentum and AdamW do not");
   claim(std::abs(adam[9].first - adam[9].second) < 1e-4, "to AdamW, both directions are alike");
+  Weight odd, cut;  // AdamW for a once more; but the gradient of step 100 is 1000, or 1, which clipping makes of it
+  for (int t = 1; t <= 200; ++t)
+    adamw(odd, t == 100 ? 1000 : odd.w, 0.05, t), adamw(cut, t == 100 ? 1 : cut.w, 0.05, t);
+  std::printf("   With one odd gradient at step 100, 1000: a = %.4f after 200; clipped to 1: %.4f\n", odd.w, cut.w);
+  claim(std::abs(odd.w) > 20 * std::abs(cut.w), "one odd gradient throws AdamW off for long; clipped it does not");
 }
-
 /// Scores for the sum, by a block of lesson 10, at "=" alone: of a and b only what attention hears is needed.
 Tensor scores(const GPT& model, const IntArray& ids) {
   const TransformerBlock& block = model.transformer.h[0];
   const Tensor x = model.transformer.embed(ids), y = select(x + block.attn(block.ln_1(x)), 1, 2);
   return model.lm_head((*model.transformer.ln_f)(y + (*block.mlp)((*block.ln_2)(y))));
 }
-
 /// Trains as long as go_on(model, step), asked at every 50th. New in the loop is clipping: where the gradient's norm,
-/// sqrt(sum of all g^2), is above 1, each g is divided by it, so that no batch counts too much.
-/// And the learning rate rises at first (warm-up): a mean of few gradients is mostly chance, corrected or not.
+/// sqrt(sum of all g^2), is above 1, each g is divided by it. And the learning rate rises first (warm-up), as AdamW's
+/// first step moves w by all of lr (part 1: 0.05), be g chance or not; then it falls slowly (cool-down), to settle.
 double train(const Task& task, const Batch& batch, double decay, const std::function<bool(const GPT&, int)>& go_on) {
   const GPT model(gpt_config(task.recipe().config, task.vocab_size(), task.block_size()), Generator(1));
-  AdamW optimizer(decay_groups(model, decay), {.betas = {0.9, 0.98}});
+  AdamW optimizer(decay_groups(model, decay), {.betas = {0.9, 0.98}});  // squares of about 50 steps: these are few
   for (int step = 0;; ++step) {
     optimizer.zero_grad();
     const Tensor loss = cross_entropy(scores(model, batch.ids), batch.targets.select(1, 2));
@@ -95,12 +94,13 @@ double train(const Task& task, const Batch& batch, double decay, const std::func
     optimizer.step();
   }
 }
-
 void lesson() {
   valley();
   const ModularAdditionTask task;
   const Questions trained = task.evaluation(1000, Split::train), others = task.evaluation(1000);
-  std::printf("\n2. A GPT of one block reads a, b and =, and is to say (a + b) mod 31: for 16 pairs, then for most\n");
+  const int pairs = int(task.pairs(Split::train));
+  std::printf("\n2. A GPT of one block reads a, b and =, and is to say (a + b) mod 31: for 16, then %d of 961 pairs\n",
+              pairs);
   const double loss = train(task, task.batch(16, Split::train, Generator(3)), 1, [](auto&, int t) { return t < 200; });
   claim(loss < 0.3, "the first test of any model: it learns 16 pairs by heart, to a loss of " + std::to_string(loss));
   const auto right = [](const GPT& model, const Questions& q) {
@@ -110,7 +110,7 @@ void lesson() {
   double by_heart = 0, last = 1500, unseen = 0;
   for (const double decay : {1, 0}) {
     std::printf("   with a weight decay of %g\n", decay);
-    train(task, task.batch(task.pairs(Split::train), Split::train, Generator(2)), decay, [&](auto& model, int step) {
+    train(task, task.batch(pairs, Split::train, Generator(2)), decay, [&](auto& model, int step) {
       const double known = right(model, trained);
       unseen = right(model, others);
       std::printf("   step %4d: right for %3.0f %% of them, %3.0f %% of all others\n", step, 100 * known, 100 * unseen);
@@ -120,7 +120,7 @@ void lesson() {
     });
   }
   claim(by_heart > 0 && last > 2 * by_heart, "grokking: it knows the pairs by heart, and much later the rule");
-  claim(unseen < 0.5, "decay does it, as a rule needs less weight than a list: without, it stays with the list");
+  claim(unseen < 0.5, "decay does it: without, the others stay wrong for all that time");
   std::printf(
       "\nTry: use x alone in scores(): does the first test notice? Weight decay 0.3: when does it find the rule?\n"
       "Now read train/adamw.h, train/fit.cpp and examples/14_induction.cpp: what a model finds inside.\n");

@@ -12,11 +12,11 @@
 using namespace mote;
 
 namespace {
-
-// C = A B for matrices [n, n] that lie in memory row after row: element (i, k) of A is a[i * n + k]. Each of the n^2
-// elements of C is a sum of n products: n^3 multiply-adds, in whatever order. A processor can begin dozens of them in a
-// nanosecond, but an element may take a hundred nanoseconds to come. It comes with its neighbours, 64 bytes at a time:
-// who goes on to the next element has it already, who jumps elsewhere has brought 60 of the bytes for nothing.
+// Nearly all the work of a model is products of matrices: every linear layer is one, attention is two (lesson 9). So
+// one stands for all, C = A B. Matrices [n, n] lie in memory row after row: element (i, k) of A is a[i * n + k].
+// Each of the n^2 elements of C is a sum of n products: n^3 multiply-adds, in whatever order. A processor can begin
+// dozens of them in a nanosecond, but an element may take a hundred nanoseconds to come. It comes with its neighbours,
+// 64 bytes at a time: who goes on to the next element has it already, who jumps elsewhere has brought 60 for nothing.
 constexpr Index large = 384, small = 64;  // the n for times and the n for counts
 
 /// Reads B as a plain pointer does, and counts. The three ways take either of them.
@@ -122,7 +122,6 @@ void lesson() {
       "\nTry: blocks of 2 x 4 and of 8 x 4: which is faster? large = 512: which ways are slower for each product?\n"
       "Now read examples/16_keep_it.cpp: a training that was killed goes on.\n");
 }
-
 }  // namespace
 
 int main(int, char** argv) { return run_lesson(argv, lesson, "SIMD; fused multiply-add; FLOPs"); }

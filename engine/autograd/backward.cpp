@@ -189,9 +189,9 @@ void send_back(const NodePtr& root, const Array& dy) {
   (root->leaf ? leaves[root] : root->grad) = dy;
   try {
     while (!nodes.empty()) {
-      const auto [again, dy] = run_rule(*nodes.back(), leaves);
+      const auto [again, its_dy] = run_rule(*nodes.back(), leaves);
       nodes.pop_back();
-      if (again) go_on_through(again, dy, nodes, leaves);
+      if (again) go_on_through(again, its_dy, nodes, leaves);
     }
     leaves.commit();
   } catch (...) {
