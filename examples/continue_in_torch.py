@@ -2,23 +2,18 @@
 
 It draws the batches that mote would have drawn, with its learning rates, clipping and averages; dropout draws others.
 Several processes, by torchrun or by hand (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT), take each a part of every batch.
-OUT/ckpt.pt is what train --from OUT goes on with. The model is nanoGPT's: https://github.com/karpathy/nanoGPT.
+OUT/ckpt.pt is what train --from OUT goes on with. The model is that of https://github.com/karpathy/nanoGPT.
 """
-import math
-import os
-import sys
+import math, os, sys
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 
-class LayerNorm(nn.Module):
+class LayerNorm(nn.LayerNorm):  # torch 1 has none without a bias
     def __init__(self, width, bias):
-        super().__init__()
-        self.weight, self.bias = nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width)) if bias else None
-
-    def forward(self, x):
-        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, 1e-5)
+        super().__init__(width)
+        self.bias = self.bias if bias else None
 
 
 class Block(nn.Module):
@@ -26,16 +21,17 @@ class Block(nn.Module):
         super().__init__()
         C, self.heads, self.p = a["n_embd"], a["n_head"], a["dropout"]
         linear = lambda n, m: nn.Linear(n, m, bias=a["bias"])
-        self.ln_1, self.attn = LayerNorm(C, a["bias"]), nn.ModuleDict({"c_attn": linear(C, 3 * C), "c_proj": linear(C, C)})
-        self.ln_2, self.mlp = LayerNorm(C, a["bias"]), nn.ModuleDict({"c_fc": linear(C, 4 * C), "c_proj": linear(4 * C, C)})
+        self.ln_1 = LayerNorm(C, a["bias"])  # parameters in nanoGPT's order, which numbers the optimizer's state
+        self.attn = nn.ModuleDict({"c_attn": linear(C, 3 * C), "c_proj": linear(C, C)})
+        self.ln_2 = LayerNorm(C, a["bias"])
+        self.mlp = nn.ModuleDict({"c_fc": linear(C, 4 * C), "c_proj": linear(4 * C, C)})
 
     def forward(self, x):
         (B, T, C), drop = x.shape, lambda y: F.dropout(y, self.p, self.training)
         q, k, v = (y.view(B, T, self.heads, -1).transpose(1, 2) for y in self.attn.c_attn(self.ln_1(x)).split(C, 2))
         scores = q @ k.transpose(-2, -1) / math.sqrt(C // self.heads)
         scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
-        heads = drop(scores.softmax(-1)) @ v
-        x = x + drop(self.attn.c_proj(heads.transpose(1, 2).reshape(B, T, C)))
+        x = x + drop(self.attn.c_proj((drop(scores.softmax(-1)) @ v).transpose(1, 2).reshape(B, T, C)))
         return x + drop(self.mlp.c_proj(F.gelu(self.mlp.c_fc(self.ln_2(x)))))
 
 
@@ -51,24 +47,18 @@ class GPT(nn.Module):
     def forward(self, ids):
         t = self.transformer
         x = F.dropout(t.wte(ids) + t.wpe(torch.arange(ids.shape[1])), self.p, self.training)
-        for block in t.h:
-            x = block(x)
-        return self.lm_head(t.ln_f(x))
+        return self.lm_head(t.ln_f(nn.Sequential(*t.h)(x)))
 
 
 def learning_rate(c, it):
-    end, warmup = c["lr_decay_iters"], c["warmup_iters"]
-    warmup = warmup if c["schedule"] == "constant" else min(warmup, end)
-    if it < warmup:
-        return c["learning_rate"] * (it + 1) / (warmup + 1)
-    if c["schedule"] == "constant":
-        return c["learning_rate"]
-    p = (it - warmup) / max(1, end - warmup)
-    height = 0.5 * (1 + math.cos(math.pi * p)) if c["schedule"] == "cosine" else 1 - p
-    if c["schedule"] == "wsd":
-        decay = min(round(0.2 * end), end - warmup)
-        height = 1 - math.sqrt(max(0, decay - (end - it)) / decay)
-    return c["min_lr"] + (height if it < end else 0) * (c["learning_rate"] - c["min_lr"])
+    end, warmup, constant = c["lr_decay_iters"], c["warmup_iters"], c["schedule"] == "constant"
+    warmup = warmup if constant else min(warmup, end)
+    if it < warmup or constant:
+        return c["learning_rate"] * min(1, (it + 1) / (warmup + 1))
+    p, decay = min(1, (it - warmup) / max(1, end - warmup)), max(1, min(round(0.2 * end), end - warmup))
+    height = {"cosine": 0.5 * (1 + math.cos(math.pi * p)), "linear": 1 - p,
+              "wsd": 1 - math.sqrt(min(decay, max(0, decay - (end - it))) / decay)}
+    return c["min_lr"] + height[c["schedule"]] * (c["learning_rate"] - c["min_lr"])
 
 
 def draw_batch(ids, starts, rows, length, random):
@@ -82,8 +72,7 @@ def draw_batch(ids, starts, rows, length, random):
         n = min(length + 1, last - first)
         first += draw(last - first - n + 1) if not starts or n < last - first else 0
         windows.append(ids[first : first + n])
-    most = max(map(len, windows))
-    row = lambda w, fill: torch.cat([w, w.new_full((most - 1 - len(w),), fill)])
+    row = lambda w, fill: torch.cat([w, w.new_full((max(map(len, windows)) - 1 - len(w),), fill)])
     return torch.stack([row(w[:-1], int(w[-1])) for w in windows]), torch.stack([row(w[1:], -1) for w in windows])
 
 
@@ -94,11 +83,10 @@ def main(folder, steps, out=None):
     checkpoint = torch.load(folder + "/ckpt.pt")
     c, own, model = checkpoint["config"], checkpoint["mote"], GPT(checkpoint["model_args"])
     model.load_state_dict(checkpoint["model"])
-    kinds = [p for p in model.parameters() if p.dim() > 1], [p for p in model.parameters() if p.dim() < 2]
-    optimizer = torch.optim.AdamW([{"params": kinds[0]}, {"params": kinds[1]}])
+    groups = [[p for p in model.parameters() if (p.dim() > 1) == matrix] for matrix in (True, False)]
+    optimizer = torch.optim.AdamW([{"params": group} for group in groups])
     optimizer.load_state_dict(checkpoint["optimizer"])
-    random = torch.Generator()
-    random.set_state(own["rng_state"])
+    random = torch.Generator().set_state(own["rng_state"])
     size = os.path.getsize(folder + "/train.bin") // 2
     ids, starts = torch.from_file(folder + "/train.bin", size=size, dtype=torch.int16).long() & 0xFFFF, []
     if own["settings"]["lines"] == "true":  # a document begins at the first separator, and at each that follows one
@@ -113,8 +101,7 @@ def main(folder, steps, out=None):
             loss += part.detach()
         for sum_of_all in [loss] + [p.grad for p in model.parameters()] if world > 1 else []:
             torch.distributed.all_reduce(sum_of_all)
-        if c["grad_clip"] > 0:
-            torch.nn.utils.clip_grad_norm_(model.parameters(), c["grad_clip"])
+        torch.nn.utils.clip_grad_norm_(model.parameters(), c["grad_clip"] or math.inf)
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(c, it)
         optimizer.step()
@@ -123,13 +110,11 @@ def main(folder, steps, out=None):
         kept = min(c["ema_decay"], own["ema_updates"] / (9 + own["ema_updates"]))
         for name, average in own["ema"].items():
             average.lerp_(model.get_parameter(name).detach(), 1 - kept)
-        if rank == 0:
-            print(f"step {it + 1} loss {loss.item():.9g}", flush=True)
+        rank or print(f"step {it + 1} loss {loss.item():.9g}", flush=True)
     checkpoint.update(model=model.state_dict(), optimizer=optimizer.state_dict(), iter_num=it + 1)
     own["rng_state"] = random.get_state()
     if out and rank == 0:
-        os.makedirs(out, exist_ok=True)
-        torch.save(checkpoint, out + "/ckpt.pt")
+        os.makedirs(out, exist_ok=True), torch.save(checkpoint, out + "/ckpt.pt")
 
 
 main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:4])

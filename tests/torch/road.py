@@ -1,0 +1,67 @@
+# The road to PyTorch and back, walked: train in mote, export, go on in torch, alone and as two processes, and in mote again;
+# each time beside the run that never left. Without torch the exit code is 77.
+#
+#   road.py TRAIN EXPORT SCRIPT TEXT FOLDER
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+try:
+    import torch
+except ImportError:
+    system = "/usr/bin/python3"
+    if sys.executable != system and os.path.exists(system):
+        os.execv(system, [system] + sys.argv)
+    print("skipped: python3 has no torch")
+    sys.exit(77)
+
+train, export, script, text, folder = sys.argv[1:]
+shutil.rmtree(folder, ignore_errors=True)
+os.makedirs(folder)
+os.chdir(folder)
+
+
+def run(*command, **environment):
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command}:\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def logged(name):
+    return {line["step"]: line["loss"] for line in map(json.loads, open(f"{name}/log.jsonl"))}
+
+
+def largest_difference(loss, other):
+    return max(abs(loss[step] - other[step]) for step in other)
+
+
+for kind in ([], ["--lines"], ["--lines", "--ema_decay", "0", "--gradient_accumulation_steps", "2", "--bias", "true"]):
+    options = ["--text", text, *kind, "--n_layer", "2", "--n_embd", "32", "--eval_interval", "0", "--lr_decay_iters", "60"]
+    name = "run" + "".join(kind)
+    run(train, *options, "--max_iters", "30", "--out_dir", f"{name}/there")
+    run(train, *options, "--max_iters", "60", "--out_dir", f"{name}/straight")
+    straight = logged(f"{name}/straight")
+    run(export, f"{name}/there", "--to", "nanogpt", f"{name}/out")
+    for processes in (1, 2):
+        several = {"WORLD_SIZE": str(processes), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(20000 + os.getpid() % 20000)}
+        python = [sys.executable, script, f"{name}/out", "15", f"{name}/back{processes}"]
+        others = [subprocess.Popen(python, env={**os.environ, **several, "RANK": str(i)}) for i in range(1, processes)]
+        said = run(*python, **several, RANK="0")
+        assert all(other.wait() == 0 for other in others)
+        losses = {int(line.split()[1]): float(line.split()[3]) for line in said.splitlines()}
+        assert list(losses) == list(range(31, 46))
+        run(train, "--from", f"{name}/back{processes}", "--out_dir", f"{name}/more{processes}", "--max_iters", "60")
+        more = logged(f"{name}/more{processes}")
+        assert list(more) == list(range(46, 61))
+        differences = largest_difference(straight, losses), largest_difference(straight, more)
+        print(name, processes, "in torch, and back: losses differ by", *differences)
+        assert max(differences) < 1e-5
+    run(train, *options, "--max_iters", "45", "--out_dir", f"{name}/middle")
+    run(export, f"{name}/middle", "--to", "nanogpt", f"{name}/same")
+    mine, its = torch.load(f"{name}/same/ckpt.pt"), torch.load(f"{name}/back1/ckpt.pt")
+    assert torch.equal(mine["mote"]["rng_state"], its["mote"]["rng_state"])
+    for i, state in mine["optimizer"]["state"].items():
+        for key in ("step", "exp_avg", "exp_avg_sq"):
+            assert (state[key] - its["optimizer"]["state"][i][key]).abs().max() < 1e-6, (i, key)
