@@ -125,7 +125,7 @@ TEST_CASE("npy: foreign and malformed files") {
   const std::string none = "x.npy: this is no .npy file: it does not begin with \\x93NUMPY",
                     cut = "x.npy: the file is cut off within its header";
   CHECK(error("") == none);
-  CHECK(error("PK\3\4") == none);
+  CHECK(error("PK\3\4") == none + ", but is a zip archive, such as .npz: save its arrays one by one");
   CHECK(error("\x93NUMPY") == cut);
   CHECK(error(framed({"\2\0", 2}, 60, 2, "")) == cut);
   CHECK(error(framed({"\1\0", 2}, 60, 2, "{'descr'")) == cut);
