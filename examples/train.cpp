@@ -206,6 +206,8 @@ int run_command(int argc, char** argv) {
     }
     check(!command.diagnose || (command.seeds.empty() && command.resume.empty() && settings.run.folder.empty()),
           "--diagnose measures a new model and keeps nothing: without --seeds, --resume and --out_dir");
+    check(command.from.empty() || (command.seeds.empty() && !command.diagnose),
+          "--from goes on with one run: without --seeds and --diagnose");
     const Index interval = command.log_interval.value_or(0);
     check(interval >= 0, "log_interval ", interval, " must be at least 0");
     task = settings.make_task();
