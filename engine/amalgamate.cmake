@@ -107,7 +107,8 @@ function(write result)
   set(${result} "${out}" PARENT_SCOPE)
 endfunction()
 
-set(head "made by engine/amalgamate.cmake of mote ${version}; what each part is stands above it.
+set(head "version ${version}.
+// Made by engine/amalgamate.cmake; each part names the file that it comes from.
 // Build: g++ -O2 -std=c++20 -ffp-contract=off main.cpp mote.cpp -pthread
 // Without -ffp-contract=off a compiler may fuse a product into a sum where the processor can, and other last bits come
 // out than mote promises; -ffast-math is refused.
@@ -124,7 +125,7 @@ string(APPEND header "\n#ifndef MOTE_CORE
 write(header ${headers})
 file(WRITE ${OUT}/mote.h "${header}\n#endif  // MOTE_CORE\n")
 
-set(source "// mote's sources, ${head}#ifndef MOTE_TARGET_NAME  // else this file includes itself, for its end: the kernels
+set(source "// mote's sources, ${head}#ifndef MOTE_TARGET_NAME  // else this file includes itself, for the kernels
 #undef MOTE_CORE
 #include \"mote.h\"
 #define MOTE_VERSION \"${version}\"
