@@ -51,7 +51,7 @@ struct DeadUnits : Observer {
 };
 
 /// The sentences, each behind "ok" or "LOOK".
-struct Report {
+struct Diagnosis {
   std::string text;
   void say(bool good, const std::string& fine, const std::string& advice) {
     text += good ? "ok    " + fine + "\n" : "LOOK  " + fine + ": " + advice + "\n";
@@ -75,7 +75,7 @@ inline bool reaches(const Patient& patient, const IntArray& ids, Index from, Ind
 }
 
 /// Whether there is a target at all.
-inline bool look_at_targets(Report& report, const IntArray& ids, const IntArray& targets) {
+inline bool look_at_targets(Diagnosis& report, const IntArray& ids, const IntArray& targets) {
   const Index rows = ids.shape()[0], length = ids.shape()[1];
   double count = 0, same = 0, next = 0, previous = 0, have_next = 0, have_previous = 0;
   for (Index b = 0; b < rows; ++b)
@@ -99,7 +99,7 @@ inline bool look_at_targets(Report& report, const IntArray& ids, const IntArray&
 }
 
 /// Returns the loss of guessing.
-inline double look_at_logits(Report& report, const Patient& patient, const IntArray& ids, double loss) {
+inline double look_at_logits(Diagnosis& report, const Patient& patient, const IntArray& ids, double loss) {
   const InferenceMode inference(patient.model);
   const Tensor logits = patient.logits(ids);
   const Index vocab = logits.size(-1);
@@ -117,7 +117,7 @@ inline double look_at_logits(Report& report, const Patient& patient, const IntAr
 }
 
 /// After some steps, as weights of zero let nothing through.
-inline void look_at_mask(Report& report, const Patient& patient, const IntArray& ids) {
+inline void look_at_mask(Diagnosis& report, const Patient& patient, const IntArray& ids) {
   const InferenceMode inference(patient.model);
   const Tensor logits = patient.logits(ids);
   const Index vocab = logits.size(-1), last = ids.shape()[1] - 1;
@@ -130,7 +130,7 @@ inline void look_at_mask(Report& report, const Patient& patient, const IntArray&
              "nothing there has an effect: is the mask inverted, or is there no attention at all?");
 }
 
-inline void look_at_dead_units(Report& report, const Patient& patient, const IntArray& ids) {
+inline void look_at_dead_units(Diagnosis& report, const Patient& patient, const IntArray& ids) {
   DeadUnits dead;
   patient.logits(ids);
   for (const auto& [layer, share] : dead.share)
@@ -160,7 +160,7 @@ struct AsItWas {
 };
 
 /// What four steps of the training do: the first may be one of a warm-up, or pass nothing through a matrix of zeros.
-inline void look_at_steps(Report& report, const AsItWas& before, const std::function<void()>& step) {
+inline void look_at_steps(Diagnosis& report, const AsItWas& before, const std::function<void()>& step) {
   double least = INFINITY, most = 0;  // of what a step changes in a matrix, by the size that it began with
   for (int n = 0; n < 4; ++n) {
     std::vector<Array> last;
@@ -232,7 +232,7 @@ inline double floor_of(const IntArray& ids, const IntArray& targets) {
 /// model is as it was, but for the state of an optimizer that `step` has. Targets of -1 or -100 do not count.
 inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, const mote::IntArray& targets) {
   using namespace diagnosis;
-  Report report;
+  Diagnosis report;
   const std::vector<Index> all = targets.to_vector();
   const Index ignored = all.empty() ? -1 : std::min<Index>(-1, std::ranges::min(all));  // or PyTorch's -100
   const auto loss = [&] { return cross_entropy(patient.logits(ids), targets, {.ignore_index = ignored}); };

@@ -5,7 +5,7 @@
 
 namespace mote {
 
-GradcheckResult detail::gradcheck_module(const Module& module, Places places, const std::function<Tensor()>& call,
+GradcheckResult detail::gradcheck_module(const Module& module, NamedPlaces places, const std::function<Tensor()>& call,
                                          GradcheckOptions options) {
   for (const NamedParameter& p : named_parameters(module)) places.emplace_back(p.name, p.parameter);
   options.small_gradients = true;

@@ -10,13 +10,13 @@
 namespace mote {
 
 namespace detail {
-using Places = std::vector<std::pair<std::string, Parameter>>;
-GradcheckResult gradcheck_module(const Module& module, Places places, const std::function<Tensor()>& call,
+using NamedPlaces = std::vector<std::pair<std::string, Parameter>>;
+GradcheckResult gradcheck_module(const Module& module, NamedPlaces places, const std::function<Tensor()>& call,
                                  GradcheckOptions options);
 
 /// What a module is called with: a tensor becomes a parameter, so that gradcheck can move it; anything else stays.
 template <class T>
-auto checked_input(const T& x, int& position, Places& places) {
+auto checked_input(const T& x, int& position, NamedPlaces& places) {
   const std::string name = "input " + std::to_string(position++);
   if constexpr (std::is_same_v<T, Tensor> || std::is_same_v<T, Array>) {
     const Parameter p(Tensor(x).array());
@@ -41,7 +41,7 @@ auto checked_input(const T& x, int& position, Places& places) {
 /// millionth, and small gradients are checked as sharply as rounding allows.
 template <std::derived_from<Module> M, class... Inputs>
 GradcheckResult gradcheck(const GradcheckOptions& options, const M& module, const Inputs&... inputs) {
-  detail::Places places;
+  detail::NamedPlaces places;
   int position = 0;
   const std::tuple held{detail::checked_input(inputs, position, places)...};
   const auto call = [&]() -> Tensor { return std::apply([&](const auto&... x) { return module(x...); }, held); };

@@ -16,7 +16,7 @@ struct Line {
 };
 
 /// A line for each module; a parameter stands in that of the module that lists it.
-std::vector<Line> lines_of(const Module& module) {
+std::vector<Line> summary_lines(const Module& module) {
   std::vector<Line> lines{{&module, "(self)", ""}};
   std::set<const Parameter::Cell*> seen;
   each_field(module, [&](const ModuleField& f) {
@@ -38,7 +38,7 @@ std::vector<Line> lines_of(const Module& module) {
 std::string summary(const Module& module) {
   std::vector<TableRow> rows{{"layer", "type", "parameters", "    count"}};
   Index total = 0;
-  for (const Line& line : lines_of(module)) {
+  for (const Line& line : summary_lines(module)) {
     rows.push_back({line.name, line.module->type_name(), line.shapes, std::to_string(line.count)});
     total += line.count;
   }

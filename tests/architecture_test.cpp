@@ -45,8 +45,8 @@ const std::vector<Names> levels{
 /// Lines of .h and .cpp that may stand in a room; a file counts where most of its path is named. To raise one is a line
 /// here, with its reason in the commit. Those with a second number are above their plan, which it is: they only fall.
 const std::map<std::string, std::size_t> budgets{
-    {"engine/base", 2105},  // 2100, the step in errors, and who asks for what led to a NaN
-    {"engine/kernels", 2400},
+    {"engine/base", 2105},     // 2100, the step in errors, and who asks for what led to a NaN
+    {"engine/kernels", 2405},  // 2400, and builds without some instruction sets
     {"engine/array", 1863},    // 1855 and streams whose states are kept
     {"engine/autograd", 820},  // 800 and a graph that takes the place of an op
     {"engine/autograd/print.", 120},
@@ -469,11 +469,12 @@ TEST_CASE("architecture: every link and picture in a README leads to what is the
 
 TEST_CASE("architecture: every file named in a README, in a comment or in .ci exists") {
   const Names all = written_files();
-  const std::set<std::string> imagined = supposed();
+  // What is made of the tree, and what a reader writes.
+  const std::set<std::string> imagined = supposed(), others{"mote.h", "mote.cpp", "main.cpp"};
   CHECK(imagined.contains("nn/gated_mlp.h"));
   const auto exists = [&](const std::string& name, const fs::path& folder) {
     const auto is = [&](const std::string& path) { return std::find(all.begin(), all.end(), path) != all.end(); };
-    return is(name) || is((folder / name).lexically_normal().generic_string()) ||
+    return others.contains(name) || is(name) || is((folder / name).lexically_normal().generic_string()) ||
            std::count_if(all.begin(), all.end(), [&](const std::string& f) { return f.ends_with("/" + name); }) == 1;
   };
   Names readers = all;

@@ -12,7 +12,6 @@
 #include "engine/io/text/table.h"
 
 namespace mote {
-namespace {}  // namespace
 
 std::vector<ParameterGroup> all_parameters(const Module& module, std::optional<double> weight_decay) {
   return {{named_parameters(module), weight_decay}};

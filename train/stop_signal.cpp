@@ -29,7 +29,7 @@ extern "C" void stop_signal_came(int signal) {
 }
 
 using Handler = void (*)(int);
-Handler before[std::size(signals)];
+Handler handlers_before[std::size(signals)];
 
 }  // namespace
 
@@ -39,14 +39,14 @@ StopSignal::StopSignal() {
   signal_received = 0;
   for (std::size_t i = 0; i < std::size(signals); ++i) {
     taken[i] = true;
-    before[i] = std::signal(signals[i], stop_signal_came);
-    if (before[i] != SIG_IGN) continue;
+    handlers_before[i] = std::signal(signals[i], stop_signal_came);
+    if (handlers_before[i] != SIG_IGN) continue;
     taken[i] = false;
     std::signal(signals[i], SIG_IGN);
   }
 }
 StopSignal::~StopSignal() {
-  for (std::size_t i = 0; i < std::size(signals); ++i) std::signal(signals[i], before[i]);
+  for (std::size_t i = 0; i < std::size(signals); ++i) std::signal(signals[i], handlers_before[i]);
 }
 
 int StopSignal::received() { return signal_received; }

@@ -13,12 +13,12 @@ bool repeats(const Array& x, int axis) { return x.stride(axis) == 0 && x.shape()
 
 /// x as [outer, count, inner], of which `count` is reduced. Reduced axes that are not adjacent are moved to the end,
 /// and inner is 1. A view that repeats elements (expand) may be larger than memory: only pieces of it are copied.
-class Reduction {
+class ReducedAxes {
  public:
   Index outer = 1, count = 1, inner = 1;
   Shape shape;  // of the result
 
-  Reduction(const Array& x, const Axes& axes, bool keepdim, bool to_rows)
+  ReducedAxes(const Array& x, const Axes& axes, bool keepdim, bool to_rows)
       : shape(reduced_shape(x.shape(), axes, keepdim)), x_(x) {
     const Axes sorted = axes.of(x.rank());
     const std::span<const int> list(sorted.begin(), sorted.end());
@@ -67,7 +67,7 @@ Index grain_of_rows(Index count) { return grain_for(5 + 0.15 * static_cast<doubl
 constexpr Index sum_block = 4096;  // part of the definition of a sum: the sums of blocks of a row are added in order
 constexpr Index stripe = 64;       // columns per task: whole cache lines
 
-real sum_of_blocks(const Reduction& r, Index begin) {
+real sum_of_blocks(const ReducedAxes& r, Index begin) {
   std::vector<real, CachedAllocator<real>> part(static_cast<std::size_t>((r.count + sum_block - 1) / sum_block));
   parallel_for(static_cast<Index>(part.size()), grain_of_rows(sum_block), [&](Index lo, Index hi) {
     std::array<real, sum_block> room;
@@ -80,7 +80,7 @@ real sum_of_blocks(const Reduction& r, Index begin) {
 }
 
 /// The sums of at most `stripe` adjacent columns, the first of which begins at element `begin`.
-void sum_columns(const Reduction& r, Index begin, Index width, real* out) {
+void sum_columns(const ReducedAxes& r, Index begin, Index width, real* out) {
   const auto f = kernels::table().sum_columns;
   if (!r.in_pieces()) return f(r.piece(begin, 0, nullptr), r.count, r.inner, out, width);
   std::array<real, kernels::sum_rows * stripe> room;
@@ -95,7 +95,7 @@ void sum_columns(const Reduction& r, Index begin, Index width, real* out) {
 }
 
 /// f over rows of at most sum_block elements, or any number for an extreme.
-Array reduce_rows(kernels::Reduce* f, const Reduction& r) {
+Array reduce_rows(kernels::Reduce* f, const ReducedAxes& r) {
   Array y = Array::empty(r.shape);
   parallel_for(r.outer, grain_of_rows(r.count), [&, out = y.mutate()](Index lo, Index hi) {
     std::vector<real> room(r.in_pieces() ? static_cast<std::size_t>(r.count) : 0);
@@ -109,7 +109,7 @@ Array extremes(kernels::Reduce* f, Array x, const Axes& axes, bool keepdim, cons
   const Shape shape = x.shape();
   for (const int a : axes.of(x.rank()))
     if (repeats(x, a)) x = x.slice(a, 0, 1);
-  const Reduction r(x, axes, keepdim, true);
+  const ReducedAxes r(x, axes, keepdim, true);
   check_in(name, r.count > 0 || r.outer == 0, "cannot reduce an empty axis of shape ", shape);
   return reduce_rows(f, r);
 }
@@ -117,7 +117,7 @@ Array extremes(kernels::Reduce* f, Array x, const Axes& axes, bool keepdim, cons
 }  // namespace
 
 Array sum(const Array& x, const Axes& axes, bool keepdim) {
-  const Reduction r(x, axes, keepdim, false);
+  const ReducedAxes r(x, axes, keepdim, false);
   if (r.inner == 1 && r.count <= sum_block) return reduce_rows(kernels::table().sum, r);
   Array y = Array::empty(r.shape);
   real* const out = y.mutate();

@@ -15,7 +15,10 @@ const Table& avx512_table();
 const Table& neon_table();
 
 std::vector<const Table*> available_tables() {
-  std::vector<const Table*> tables{&portable_table()};
+  std::vector<const Table*> tables;
+#if defined(MOTE_WITH_PORTABLE)
+  tables.push_back(&portable_table());
+#endif
 #if defined(MOTE_WITH_AVX2)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) tables.push_back(&avx2_table());
 #endif
@@ -38,6 +41,7 @@ std::atomic<const Table*> chosen{nullptr};
 [[gnu::noinline]] const Table& choose() {
   const std::vector<const Table*> tables = available_tables();
   const std::string& wanted = settings().simd;
+  if (tables.empty()) throw Error("this processor has no instruction set of this build; MOTE_SMALL leaves out some");
   if (wanted.empty()) return *tables.back();
   std::string names;
   for (const Table* t : tables) {

@@ -14,7 +14,7 @@ namespace {
 using Steps = std::map<Index, detail::GraphStep>;
 
 /// Lines of numbers, one for each row of x; none if there are too many.
-std::vector<std::string> lines_of(const char* what, const Array& x) {
+std::vector<std::string> value_lines(const char* what, const Array& x) {
   if (!x.defined() || x.numel() > 12) return {};
   std::vector<std::string> lines;
   std::size_t i = 0;
@@ -116,7 +116,7 @@ DiagramBox box_of(const Steps& steps, const std::vector<Index>& ids, const std::
   } else {
     if (!ops) box.colour = last.leaf ? "#d8efd2" : "#eeeeee";
     box.lines.insert(box.lines.end(), last.value.begin(), last.value.end());
-    for (const std::string& line : last.leaf ? lines_of("grad ", last.leaf->grad) : last.gradient)
+    for (const std::string& line : last.leaf ? value_lines("grad ", last.leaf->grad) : last.gradient)
       box.lines.push_back(line);
   }
   if (kept) box.lines.push_back("keeps " + grouped(kept) + " bytes");
@@ -129,7 +129,7 @@ void GraphRecorder::op_recorded(const OpReport& report) {
   if (!report.node || steps_.count(report.node->id)) return;  // seen: an op made of others, which have reported
   detail::GraphStep step = step_of(*report.node);
   step.kept_bytes = report.kept_bytes;
-  step.value = lines_of("value", report.result);
+  step.value = value_lines("value", report.result);
   for (std::size_t i = 0; i < report.inputs.size(); ++i) {
     const Array& x = *report.inputs[i];
     if (!x.defined()) continue;
@@ -139,13 +139,13 @@ void GraphRecorder::op_recorded(const OpReport& report) {
       steps_[step.inputs.back()] = {"constant", "", x.shape()};
     else if (!steps_.count(node->id))
       steps_.merge(steps_of(graph_nodes(Tensor(x, node))));  // a leaf, or what was recorded before
-    steps_.at(step.inputs.back()).value = lines_of("value", x);
+    steps_.at(step.inputs.back()).value = value_lines("value", x);
   }
   steps_[report.node->id] = std::move(step);
 }
 
 void GraphRecorder::rule_opened(const Node& node, const Array& dy) {
-  if (const auto step = steps_.find(node.id); step != steps_.end()) step->second.gradient = lines_of("grad ", dy);
+  if (const auto step = steps_.find(node.id); step != steps_.end()) step->second.gradient = value_lines("grad ", dy);
 }
 
 Diagram graph_diagram(const Tensor& result, const GraphRecorder* seen) {

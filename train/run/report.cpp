@@ -10,10 +10,10 @@
 namespace mote {
 namespace {
 
-using Steps = std::vector<StepReport>;
+using StepReports = std::vector<StepReport>;
 using Evaluations = std::vector<EvaluationReport>;
 
-Chart loss_chart(const Steps& steps, const Evaluations& evaluations, const Data& data) {
+Chart loss_chart(const StepReports& steps, const Evaluations& evaluations, const Data& data) {
   Chart chart{.title = "loss", .lines = {{"training", {}, false}, {"held out", {}, true}}, .log = true};
   for (const StepReport& r : steps) chart.lines[0].points.emplace_back(r.step + 1, r.loss);
   for (const EvaluationReport& r : evaluations) chart.lines[1].points.emplace_back(r.step, r.loss);
@@ -36,7 +36,7 @@ Chart accuracy_chart(const Evaluations& evaluations, const Data& data) {
   return chart;
 }
 
-std::vector<Chart> charts(const Steps& steps, const Evaluations& evaluations, const Data& data) {
+std::vector<Chart> charts(const StepReports& steps, const Evaluations& evaluations, const Data& data) {
   std::vector<Chart> all{loss_chart(steps, evaluations, data)};
   if (data.graded()) all.push_back(accuracy_chart(evaluations, data));
   Chart rate{.title = "learning rate", .lines = {{"learning rate", {}}}, .low = 0};
@@ -73,7 +73,7 @@ std::vector<ReportTable> tables(const Evaluations& evaluations, const std::optio
 }
 
 /// What was measured of layers, and of changes of weights, in up to eight steps, those of one layer below each other.
-void add_health(Report& report, Steps steps) {
+void add_health(Report& report, StepReports steps) {
   std::erase_if(steps, [](const StepReport& r) { return r.layers.empty(); });
   if (steps.empty()) return;
   const auto add = [&](ReportTable table, const auto& of, const auto& cells) {
@@ -138,7 +138,7 @@ std::string heads_picture(const RunEnding& end, const Data& data) {
 
 void write_report(const Run& run) {
   const RunFolder& folder = run.folder();
-  const Steps steps = read_steps(folder.file("log.jsonl"));
+  const StepReports steps = read_steps(folder.file("log.jsonl"));
   const Evaluations evaluations = read_evaluations(folder.file("evaluations.jsonl"));
   Report report{.title = "mote: " + run.data().name(), .description = run.data().description()};
   report.facts = facts(run);

@@ -11,7 +11,7 @@
 namespace mote {
 namespace {
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double instant() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void check_options(const RunOptions& o) {
   const Index sequences = o.sequences.value_or(1);
@@ -124,7 +124,7 @@ void Run::begin_or_resume(std::optional<double> best_score) {
   open(evaluations_, "evaluations.jsonl");
   const std::string rates = folder_->file("rates.jsonl");
   rates_.emplace(rates, whole_lines(rates, ~std::uint64_t(0)));
-  began_ = now();
+  began_ = instant();
 }
 
 void Run::open(Log& log, const char* name) {
@@ -174,7 +174,7 @@ void Run::save(Index done) {
   sync_logs(done);
   folder_->save(checkpoint_, done);
   saved_ = true;
-  rates_->append(text_of(Json::object({{"step", done}, {"seconds", now() - began_}})));
+  rates_->append(text_of(Json::object({{"step", done}, {"seconds", instant() - began_}})));
 }
 
 bool Run::train(const See& see, Index every) {

@@ -11,7 +11,7 @@ namespace {
 const std::string prefix = "step-", suffix = ".safetensors", best_name = "best.safetensors", steps_note = "mote.steps";
 constexpr std::size_t digits = 8;
 
-std::string made(const std::string& path, Index keep) {
+std::string made_here(const std::string& path, Index keep) {
   check_in("run", keep >= 1, "keep ", keep, " must be at least 1");
   make_folder(path);
   return path;
@@ -67,7 +67,7 @@ std::string best_checkpoint(const std::string& folder) {
   return file_exists(path) ? path : "";
 }
 
-RunFolder::RunFolder(const std::string& path, Index keep) : keep_(keep), path_(made(path, keep)), lock_(path) {}
+RunFolder::RunFolder(const std::string& path, Index keep) : keep_(keep), path_(made_here(path, keep)), lock_(path) {}
 
 void RunFolder::check_writable(const std::string& name) const {
   lock_.check_ours();

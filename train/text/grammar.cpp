@@ -16,7 +16,7 @@ constexpr Noun nouns[] = {{"fox", "foxes"},  {"hen", "hens"},    {"bear", "bears
 constexpr const char* adjectives[] = {"", "big ", "small ", "red ", "grey ", "quiet ", "brave "};
 constexpr const char* verbs[] = {"see", "follow", "fear", "call", "find"};
 constexpr const char* places[] = {"", " in the wood", " by the river", " on the hill", " under the moon"};
-constexpr const char* numbers[] = {"two", "three", "four", "five", "six", "seven"};
+constexpr const char* number_words[] = {"two", "three", "four", "five", "six", "seven"};
 
 class TextWriter {
  public:
@@ -71,9 +71,9 @@ class TextWriter {
       said += capital(answer) + verb_for(verb, many) + object;
     } else {
       const Noun& noun = one_of(nouns);
-      const std::size_t last = choice(std::size(numbers)) + 1;
+      const std::size_t last = choice(std::size(number_words)) + 1;
       said = std::string("one ") + noun.one;
-      for (std::size_t n = 0; n < last; ++n) said += std::string(", ") + numbers[n] + " " + noun.many;
+      for (std::size_t n = 0; n < last; ++n) said += std::string(", ") + number_words[n] + " " + noun.many;
     }
     made_.text += capital(said) + ".";
   }

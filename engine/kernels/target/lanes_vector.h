@@ -46,5 +46,7 @@ MOTE_INLINE void store_each(real* p, Index n, NativeReal v) {
     if (i < n) p[i] = v[i];
 }
 
+#undef MOTE_REGISTER_BYTES
+
 }  // namespace
 }  // namespace mote

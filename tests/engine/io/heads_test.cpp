@@ -111,7 +111,7 @@ TEST_CASE("describe names what stands out") {
         "   4      0.40   0.00       0.00     0.50\n"
         "   5      0.60   0.60       0.00     1.00  nearly uniform\n"  // of two tokens each gets half
         "   6       nan    nan       0.00      nan\n");
-  CHECK(describe({}) == "head  previous  first  induction  entropy\n");
+  CHECK(describe(std::vector<HeadScore>{}) == "head  previous  first  induction  entropy\n");
 }
 
 TEST_CASE("attention_text: glyphs by weight, blank future, heads side by side") {
