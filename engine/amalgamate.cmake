@@ -20,7 +20,6 @@ set(include "#include \"?(MOTE_LANES|[a-z0-9_/]+\\.h)(\"[^\n]*)?\n")
 foreach(file IN LISTS files)
   file(READ ${root}/${file} text)
   string(REGEX MATCHALL "${include}" found "${text}")
-  set(needs_${file})
   foreach(line IN LISTS found)
     string(REGEX REPLACE "${include}" "\\1" name "${line}")
     list(APPEND needs_${file} ${name})
@@ -29,9 +28,8 @@ foreach(file IN LISTS files)
   string(REPLACE "#pragma once\n" "" text "${text}")
   string(REGEX REPLACE "\n\n\n+" "\n\n" text "${text}")
   set(text_${file} "// --- ${file}\n${text}")
-  set(index_${file} OFF)  # of a folder: a header that has nothing but includes
   if(text MATCHES "^(//[^\n]*\n|\n)*$")
-    set(index_${file} ON)
+    set(index_${file} ON)  # of a folder: a header that has nothing but includes
   endif()
 endforeach()
 
@@ -53,9 +51,6 @@ function(visited order result)
 endfunction()
 
 # Public is every header but those of kernels/target and those with code that each source is to have a copy of.
-set(public)
-set(sources)
-set(targets)
 foreach(file IN LISTS files)
   if(NOT file MATCHES "lanes_(vector|pair)" AND file MATCHES "/kernels/target/lanes_(.*)\\.h$")
     list(APPEND targets ${CMAKE_MATCH_1})
@@ -145,7 +140,6 @@ set(source "// mote's sources, ${head}#ifndef MOTE_TARGET_NAME  // else this fil
 write(source ${sources})
 
 # The kernels, once in this file and compiled once per instruction set, each in a namespace of its own.
-set(lanes)
 foreach(target IN LISTS targets)
   string(TOUPPER ${target} TARGET)
   string(REGEX MATCH "MOTE_FLAGS_${target} ([^)]*)" flags "${lists}")
@@ -175,7 +169,6 @@ foreach(target IN LISTS targets)
   string(APPEND lanes "\n#ifdef MOTE_LANES_${target}\n${text}#endif\n")
 endforeach()
 set(text_MOTE_LANES "${lanes}")
-set(kernel_text)
 write(kernel_text ${kernels})
 string(REPLACE "namespace mote {\nnamespace {" "namespace mote::kernels::MOTE_TARGET_NAME {\nnamespace {" kernel_text
   "${kernel_text}")
