@@ -113,10 +113,7 @@ set(header "// mote: a tensor autograd engine and a tiny GPT framework, ${head}/
 // them, and one instruction set. MOTE_REAL_DOUBLE, for both files: real is double.
 #pragma once\n")
 write(header ${core_headers})
-string(APPEND header "\n#ifndef MOTE_CORE
-#ifndef __cpp_rtti
-#error \"mote: compile without -fno-rtti: layers are told apart by their types; MOTE_CORE does without\"
-#endif\n")
+string(APPEND header "\n#ifndef MOTE_CORE\n")
 write(header ${headers})
 file(WRITE ${OUT}/mote.h "${header}\n#endif  // MOTE_CORE\n")
 

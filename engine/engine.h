@@ -10,4 +10,5 @@
 #include "engine/base/env.h"
 #include "engine/base/math.h"
 #include "engine/base/parallel.h"
+#include "engine/base/version.h"
 #include "engine/ops/ops.h"

@@ -2,6 +2,10 @@
 // parameters, random streams, train/eval, summary, clone, copy_weights.
 #pragma once
 
+#ifndef __cpp_rtti
+#error "mote: compile without -fno-rtti: layers are told apart by their types; tensors and ops do without"
+#endif
+
 #include <atomic>
 #include <functional>
 #include <memory>

@@ -45,7 +45,7 @@ const std::vector<Names> levels{
 /// Lines of .h and .cpp that may stand in a room; a file counts where most of its path is named. To raise one is a line
 /// here, with its reason in the commit. Those with a second number are above their plan, which it is: they only fall.
 const std::map<std::string, std::size_t> budgets{
-    {"engine/base", 2105},     // 2100, the step in errors, and who asks for what led to a NaN
+    {"engine/base", 2125},     // 2100, the step in errors, who asks for what led to a NaN, the version (19)
     {"engine/kernels", 2405},  // 2400, and builds without some instruction sets
     {"engine/array", 1863},    // 1855 and streams whose states are kept
     {"engine/autograd", 820},  // 800 and a graph that takes the place of an op
@@ -54,15 +54,16 @@ const std::map<std::string, std::size_t> budgets{
     {"engine/ops", 3216},          // 3000, attention and norms that observers reach into (131), and checkpoint (85)
     {"engine/io", 4564},           // 3936, and files of torch.save: archives, pickles (628)
     {"engine/watch", 1483},        // with a graph's picture, changed values, what led to a NaN, health of layers
-    {"nn", 2783},                  // 2500, what the compiler says of PyTorch's methods, and reach (278)
+    {"nn", 2787},                  // 2500, what the compiler says of PyTorch's methods, and reach (278)
     {"models", 1694},              // 1160, a GPT's inside (346), waves (65), GPT-2 in parts, nanoGPT, llm.c (122)
     {"models/tutorials", 705},     // with a type for a mask that blocks
-    {"train", 8368},               // 7875, and what a run takes to other trainers and brings back (493)
+    {"train", 8380},               // 7875, what a run takes to other trainers and back (493), answers of any model (12)
     {"examples", 4680},            // 3960, learn (300), diagnose (287) and export (120)
     {"examples/exercises", 1300},  // with the header of what they may use
     {"examples/exercises/answers", 4477},  // 4000, the mistakes that outsiders found to pass, and scopes (383)
     {"examples/bench", 964},               // with blocks computed again
     {"examples/figures", 800},             // published figures of toy models, a program each
+    {"examples/starter", 165},             // a project of an extender's
 };
 
 /// The level of the innermost folder of the list that `file` lies in; -1: in none.
@@ -118,7 +119,8 @@ TEST_CASE("architecture: every file has a level, and the tree is where it is loo
 }
 
 TEST_CASE("architecture: includes point downwards, to files that exist, by their path from the root") {
-  for (const std::string& file : files(everything))
+  for (const std::string& file : files(everything)) {
+    if (in_folder(file, "examples/starter") || in_folder(file, "tests/consumer")) continue;  // projects of others
     for (const std::string& target : includes(file, '"')) {
       CHECK_MESSAGE(fs::exists(root / target), file, " includes \"", target, "\", which is no path from the root");
       CHECK_MESSAGE(level(target) <= level(file), file, " (level ", level(file), ") includes ", target, " (level ",
@@ -130,6 +132,7 @@ TEST_CASE("architecture: includes point downwards, to files that exist, by their
       CHECK_MESSAGE(!(in_folder(file, "engine/io") && graph), file, " includes ", target,
                     ": files and pictures do not know the graph");
     }
+  }
 }
 
 TEST_CASE("architecture: kernels know pointers and sizes, nothing else") {
@@ -464,6 +467,21 @@ TEST_CASE("architecture: every link and picture in a README leads to what is the
         CHECK_MESSAGE(heading, readme, " links to ", target, ", which is no heading there");
       }
     }
+  }
+}
+
+TEST_CASE("architecture: what changed names the version and the fingerprint that are") {
+  const auto text_in = [](const std::string& file) {
+    std::string all;
+    for (const std::string& line : lines_of(file)) all += line + "\n";
+    return all;
+  };
+  const std::string changes = text_in("train/CHANGES.md"),
+                    sources = text_in("CMakeLists.txt") + text_in("tests/fingerprint_test.cpp");
+  static const std::regex form("project\\(mote VERSION ([0-9.]+)|expected = 0x([0-9a-f]+)");
+  for (std::sregex_iterator at(sources.begin(), sources.end(), form), end; at != end; ++at) {
+    const std::string name = (*at)[1].matched ? (*at)[1] : (*at)[2];
+    CHECK_MESSAGE(changes.find(name) != changes.npos, "train/CHANGES.md does not have ", name);
   }
 }
 

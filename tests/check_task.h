@@ -195,13 +195,16 @@ class TaskCheck {
   Problems problems_;
 };
 
-/// Holds the task of this name in the list, with these options, against everything that is promised of every task:
+/// Holds a task against everything that is promised of every task:
 ///   the seed decides; ids and targets in range; answers and targets are what `rule` says; the splits have no example
 ///   in common; grading notices one wrong symbol; words and questions can be told apart; sizes fit block_size; the
 ///   evaluation set is the same each time.
+inline void check_task(const Task& task, const Rule& rule) {
+  for (const std::string& problem : TaskCheck(task, rule).problems()) FAIL_CHECK(task.name() << ": " << problem);
+}
+/// The task of this name in the list, with these options.
 inline void check_task(const std::string& name, const Rule& rule, const FieldValues& options = {}) {
-  const std::unique_ptr<Task> task = make_task(name, options);
-  for (const std::string& problem : TaskCheck(*task, rule).problems()) FAIL_CHECK(name << ": " << problem);
+  check_task(*make_task(name, options), rule);
 }
 
 /// Options that the task refuses, each with its sentence.

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "engine/base/version.h"
 #include "nn/state_dict.h"
 
 namespace mote {
@@ -119,7 +120,7 @@ void Checkpoint::save(const std::string& path, const Metadata& notes) const {
   detail::Transfer t;
   t.texts = notes;
   t.write(version_key, std::to_string(version));
-  t.write(release_key, MOTE_VERSION);
+  t.write(release_key, mote::version());
   t.write(real_key, real_name);
   for (const auto& [name, keep] : parts_) keep(t);
   save_safetensors(path, std::move(t.tensors), std::move(t.texts));

@@ -18,9 +18,9 @@ namespace mote {
 /// writing and the two codes that are no characters become U+FFFD.
 std::string without_controls(std::string_view text, std::string_view kept = "");
 
-/// The one exception type of the library: reports a caller's mistake in one sentence, without control characters. A
-/// line may end where an indented one follows, as in a list of problems.
-class Error : public std::runtime_error {
+/// The one exception type of the library, also outside of a shared one that hides its symbols: reports a mistake in one
+/// sentence, without control characters. A line may end where an indented one follows, as in a list of problems.
+class [[gnu::visibility("default")]] Error : public std::runtime_error {
  public:
   explicit Error(std::string_view sentence);
 };

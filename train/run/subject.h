@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/array/join.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/reduce.h"
 #include "train/checkpoint.h"
@@ -46,11 +47,25 @@ Tensor result_of(const M& model, const IntArray& ids, const Array& values) {
     if (ids.defined()) return model(ids);
   throw Error("subject_of: the model takes no such inputs as its data has");
 }
+
+/// The likeliest class, or symbols, each read before the next: [N, A].
+template <class M>
+IntArray likeliest(const M& model, const Questions& q) {
+  std::vector<IntArray> ids{q.prompts}, answer;
+  for (Index i = 0; i < q.answers.shape()[1]; ++i) {
+    const IntArray read = i == 0 ? q.prompts : joined(ids, 1), all = argmax(result_of(model, read, q.values), -1);
+    const Index last = all.rank() == 1 ? 0 : all.shape()[1] - 1;
+    answer.push_back(all.rank() == 1 ? all.unsqueeze(1) : all.slice(1, last, last + 1));
+    ids.push_back(answer.back());
+  }
+  return joined(answer, 1);
+}
 }  // namespace detail
 
 /// What a run needs of a model. A language model has loss(ids, targets), as GPT has, and perhaps generate(), with which
-/// it answers. Of any other, model(inputs) are the logits [B, K] of classes, or, where a Dataset's targets are values,
-/// values like them: the loss is their cross-entropy or mean squared error, the answer the likeliest class. Its config,
+/// it answers. Of any other, model(inputs) are the logits [B, K] of classes, or [B, T, K] of one at each position, or,
+/// where a Dataset's targets are values, values like them: the loss is their cross-entropy or mean squared error, the
+/// answer the likeliest class at the last position, and those that follow. Its config,
 /// if it has a field of that name with visit(v), is part of the settings, but for vocab_size and block_size, which
 /// follow from the data.
 template <class M>
@@ -67,10 +82,7 @@ Subject subject_of(M& model) {
       return {b.wanted.defined() ? mse_loss(y, b.wanted) : cross_entropy(y, b.targets, {.ignore_index = -1}),
               b.count()};
     };
-    s.answer = [&model](const Questions& q) {
-      const Tensor y = detail::result_of(model, q.prompts, q.values);
-      return argmax(y, -1).reshape({q.count(), 1});
-    };
+    s.answer = [&model](const Questions& q) { return detail::likeliest(model, q); };
   }
   if constexpr (detail::Generates<M>) {
     s.answer = [&model](const Questions& q) {

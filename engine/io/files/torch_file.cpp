@@ -231,7 +231,7 @@ class Unpickler {
     Strides strides{};
     Index product = 1, end = offset + 1;  // were no extent 0; an end beyond the storage is one more than it or above
     for (std::size_t i = 0; i < extents.size(); ++i) {
-      const Index extent = as<Index>(extents[i]), step = as<Index>(steps[i]), more = std::max<Index>(extent - 1, 0);
+      const Index extent = as<Index>(extents[i]), step = as<Index>(steps[i]), more = std::max<Index>(extent, 1) - 1;
       fits(extent >= 0 && step >= 0);
       rule(more < most / product, "its tensors have more than ", most, " elements");
       product *= more + 1, end += more == 0 || step <= there / more ? more * step : there;

@@ -271,6 +271,24 @@ TEST_CASE("Dataset: ids or values as inputs, classes or values as targets") {
         "subject_of: the model takes no such inputs as its data has");
 }
 
+/// After id comes id + 1: logits at every position.
+struct Successor : Layer<Successor> {
+  Tensor forward(const IntArray& ids) const {
+    Array y = Array::zeros({ids.shape()[0], ids.shape()[1], 5});
+    for (Index n = 0; n < ids.shape()[0]; ++n)
+      for (Index t = 0; t < ids.shape()[1]; ++t)
+        y.mutate()[(n * ids.shape()[1] + t) * 5 + (ids.at({n, t}) + 1) % 5] = 1;
+    return y;
+  }
+  void visit(Visitor&) override {}
+};
+
+TEST_CASE("subject_of: a model that gives logits of each position answers one symbol after the other") {
+  Successor model;
+  const Questions asked{ints({{0, 3}, {2, 1}}), IntArray({2, 3})};
+  CHECK(subject_of(model).answer(asked) == ints({{4, 0, 1}, {2, 3, 4}}));
+}
+
 TEST_CASE("Run: health measures every layer every N steps, into log and report, and changes no bit") {
   const TempFolder folder;
   const Dataset data = clouds();

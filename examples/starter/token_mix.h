@@ -1,0 +1,28 @@
+// A layer of your own: TokenMix, a feed-forward network that sees each token and the one before it.
+#pragma once
+
+#include "engine/ops/activation.h"
+#include "engine/ops/arithmetic.h"
+#include "nn/linear.h"
+#include "shift.h"
+
+namespace starter {
+
+/// c_proj(relu(now(x) + before(shift(x)))): x [..., T, C] -> [..., T, C] through `hidden` columns.
+struct TokenMix : Layer<TokenMix> {
+  Linear now, before, c_proj;
+  TokenMix(Index width, Index hidden, const Init& init)
+      : now(width, hidden, init), before(width, hidden, init), c_proj(hidden, width, init) {}
+  Tensor forward(const Tensor& x) const {
+    const Tensor here = now(x);  // a line for each call: C++ leaves the order of two in one expression open
+    const Tensor there = before(shift(x));
+    return c_proj(relu(here + there));
+  }
+  void visit(Visitor& v) override {
+    v("now", now);
+    v("before", before);
+    v("c_proj", c_proj);
+  }
+};
+
+}  // namespace starter
