@@ -208,8 +208,11 @@ TEST_CASE("architecture: every room keeps to its budget of lines, every file to 
       if (file.starts_with(name)) room = name;
     lines[room] += n;
   }
-  for (const auto& [room, n] : lines)
-    if (!room.empty()) CHECK_MESSAGE(n <= budgets.at(room), room, " has ", n, " lines of ", budgets.at(room));
+  for (const auto& entry : lines) {
+    const auto& room = entry.first;
+    if (!room.empty())
+      CHECK_MESSAGE(entry.second <= budgets.at(room), room, " has ", entry.second, " lines of ", budgets.at(room));
+  }
 }
 
 /// Functions above 45 lines, and why.
