@@ -33,10 +33,11 @@ struct Constants<float> {
   static constexpr float two_over_pi = 0x1.45f306p-1f;
   static constexpr float half_pi[3] = {0x1.921fb6p0f, -0x1.777a5cp-25f, -0x1.ee59dap-50f};
   static constexpr float exp_low = -132.39f, exp_high = 100;  // beyond: 0 and inf
-  static constexpr int exp_headroom = 64;  // so that exp_low's exponent field, of 2^(n + 64), is 0: no slow underflow
-  static constexpr float tanh_high = 10;   // beyond: 1
-  static constexpr float normal_high = 5.6f;    // beyond: Phi rounds to 1
-  static constexpr float angle_high = 0x1p17f;  // beyond: the slow path, reduce_huge()
+  [[maybe_unused]] static constexpr int exp_headroom =
+      64;  // so that exp_low's exponent field, of 2^(n + 64), is 0: no slow underflow
+  [[maybe_unused]] static constexpr float tanh_high = 10;      // beyond: 1
+  [[maybe_unused]] static constexpr float normal_high = 5.6f;  // beyond: Phi rounds to 1
+  static constexpr float angle_high = 0x1p17f;                 // beyond: the slow path, reduce_huge()
 
   // exp(r) = 1 + r + r^2 p(r) on |r| <= ln(2)/2, 2^-28
   static constexpr float exp[5] = {0x1.fffffap-2f, 0x1.555492p-3f, 0x1.555a26p-5f, 0x1.123982p-7f, 0x1.694ca8p-10f};
@@ -49,10 +50,10 @@ struct Constants<float> {
   static constexpr float sin[4] = {-0x1.555556p-3f, 0x1.111164p-7f, -0x1.a04858p-13f, 0x1.77db1cp-19f};
   static constexpr float cos[3] = {0x1.55554ap-5f, -0x1.6c0c28p-10f, 0x1.99e81p-16f};
   // exp(x^2/2) Phi(-x) = p(x) on 0 <= x <= 5.6; exp(-x^2/2) times the error is below 2^-27
-  static constexpr float normal[13] = {0x1p-1f,         -0x1.988432p-2f, 0x1.fffb56p-3f,  -0x1.1036bcp-3f,
-                                       0x1.fe0db2p-5f,  -0x1.ab1e0ep-6f, 0x1.3c884ep-7f,  -0x1.9078acp-9f,
-                                       0x1.98c65ap-11f, -0x1.3a22dp-13f, 0x1.4dc04ep-16f, -0x1.ae7b8p-20f,
-                                       0x1.f6cca8p-25f};
+  [[maybe_unused]] static constexpr float normal[13] = {
+      0x1p-1f,         -0x1.988432p-2f, 0x1.fffb56p-3f,  -0x1.1036bcp-3f, 0x1.fe0db2p-5f,
+      -0x1.ab1e0ep-6f, 0x1.3c884ep-7f,  -0x1.9078acp-9f, 0x1.98c65ap-11f, -0x1.3a22dp-13f,
+      0x1.4dc04ep-16f, -0x1.ae7b8p-20f, 0x1.f6cca8p-25f};
 };
 
 template <>
@@ -66,9 +67,9 @@ struct Constants<double> {
   static constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
   static constexpr double half_pi[3] = {0x1.921fb54442d18p0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
   static constexpr double exp_low = -797.81, exp_high = 720;
-  static constexpr int exp_headroom = 128;
-  static constexpr double tanh_high = 20;
-  static constexpr double normal_high = 8.5;
+  [[maybe_unused]] static constexpr int exp_headroom = 128;
+  [[maybe_unused]] static constexpr double tanh_high = 20;
+  [[maybe_unused]] static constexpr double normal_high = 8.5;
   static constexpr double angle_high = 0x1p30;
 
   // 2^-57
@@ -91,7 +92,7 @@ struct Constants<double> {
   static constexpr double cos[6] = {0x1.555555555554bp-5,   -0x1.6c16c16c15005p-10, 0x1.a01a019c8c64cp-16,
                                     -0x1.27e4f7eee413ap-22, 0x1.1ee9d999ab35dp-29,  -0x1.8fa533c62d8b9p-37};
   // on 0 <= x <= 8.5, 2^-56
-  static constexpr double normal[29] = {
+  [[maybe_unused]] static constexpr double normal[29] = {
       0x1.0000000000000p-1,  -0x1.9884533d43643p-2,  0x1.ffffffffff9d1p-3,  -0x1.1058377e23e3fp-3,
       0x1.fffffffe3eae7p-5,  -0x1.b3c058af09cdbp-6,  0x1.5555544148395p-7,  -0x1.f20055a63fc0ap-9,
       0x1.5554fef3ee9bap-10, -0x1.baa830e4a6fb5p-12, 0x1.1107bfb61ea54p-13, -0x1.41bf8bf3ba754p-15,
