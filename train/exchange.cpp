@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace mote {
 namespace {
@@ -28,20 +29,52 @@ const T& as(const TorchValue& value, const std::string& what) {
 }
 
 Array floats(const TorchValue& value, const std::string& what) {
+  if (const auto* const n = std::get_if<Index>(&value.value)) return Array(static_cast<real>(*n));
   const auto* const x = std::get_if<Array>(&as<TorchTensor>(value, what).array);
   check_in("torch", x, what, " is no tensor of floats");
   return *x;
 }
 
-/// Whether this parameter is a matrix that is transposed there.
-bool transposed(const NameTable& names, const NamedParameter& p) {
-  return std::any_of(names.rules.begin(), names.rules.end(),
-                     [&](const NameRule& r) { return r.here == p.name && r.transposed; });
+constexpr const char* kept[] = {"step", "exp_avg", "exp_avg_sq"};
+
+/// The number of steps that all elements of a parameter have had.
+Index steps_of(const std::string& name, const Array& each) {
+  const std::vector<real> all = each.to_vector();
+  const std::set<real> different(all.begin(), all.end());
+  check_in("torch", different.size() <= 1, "parts of ", name, " have had different numbers of steps");
+  return different.empty() ? 0 : static_cast<Index>(*different.begin());
 }
 
-Array moment(const Array& x, bool transposed) { return transposed ? x.transpose(0, 1).contiguous() : x; }
+/// What is kept of each parameter of a group: "step", a number for each of its rows, or the array of this name.
+std::vector<StatePlace> places_of(OptimizerState& state, const ParameterGroup& group, const std::string& what) {
+  std::vector<StatePlace> places;
+  for (const NamedParameter& p : group.parameters) {
+    Shape shape = p.parameter.shape();
+    for (int axis = 1; axis < shape.rank() && what == "step"; ++axis) shape = shape.with(axis, 1);
+    Index& steps = state.counts[p.name + ".step"];
+    const auto set = [&, name = p.name, what](const Array& x) {
+      if (what == "step")
+        steps = steps_of(name, x);
+      else
+        state.arrays[name + "." + what] = x;
+    };
+    const auto get = [&, name = p.name, what, shape] {
+      if (steps == 0 || what == "step") return Array(static_cast<real>(steps)).expand(shape);
+      const auto kept = state.arrays.find(name + "." + what);
+      check_in("torch", kept != state.arrays.end(), "the optimizer is not AdamW: it keeps no ", what, " of ", name);
+      return kept->second;
+    };
+    places.push_back({{p.name}, shape, set, get});
+  }
+  return places;
+}
 
-constexpr const char* moments[] = {"exp_avg", "exp_avg_sq"};
+/// The steps, exp_avg and exp_avg_sq of a group's parameters as they are there, one by one.
+std::array<StateDict, 3> kept_there(OptimizerState& state, const ParameterGroup& group, const NameTable& names) {
+  std::array<StateDict, 3> all;
+  for (std::size_t i = 0; i < 3; ++i) all[i] = state_dict(places_of(state, group, kept[i]), names, "optimizer");
+  return all;
+}
 
 }  // namespace
 
@@ -90,23 +123,19 @@ GeneratorState generator_state(const TorchValue& rng_state, const TorchBuild& bu
 
 TorchValue torch_optimizer_state(const OptimizerState& state, const std::vector<ParameterGroup>& all,
                                  const AdamWOptions& o, const NameTable& names) {
+  OptimizerState mine = state;
   TorchDict parameters;
   std::vector<TorchValue> groups;
   Index number = 0;
   for (const ParameterGroup& group : all) {
+    const auto [steps, mean, square] = kept_there(mine, group, names);
     std::vector<TorchValue> numbers;
-    for (const NamedParameter& p : group.parameters) {
-      const auto found = state.counts.find(p.name + ".step");
-      if (found != state.counts.end() && found->second > 0) {
-        TorchDict its{{{"step", {TorchTensor{Array(static_cast<real>(found->second))}}}}};
-        for (const char* const name : moments) {
-          const auto kept = state.arrays.find(p.name + "." + name);
-          check_in("torch", kept != state.arrays.end(), "the optimizer is not AdamW: it keeps no ", name, " of ",
-                   p.name);
-          its.items.push_back({name, {TorchTensor{moment(kept->second, transposed(names, p))}}});
-        }
-        parameters.items.push_back({number, {std::move(its)}});
-      }
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (const Index n = steps_of(steps[i].name, steps[i].read()); n > 0)
+        parameters.items.push_back({number,
+                                    {TorchDict{{{"step", {TorchTensor{Array(static_cast<real>(n))}}},
+                                                {"exp_avg", {TorchTensor{mean[i].read().contiguous()}}},
+                                                {"exp_avg_sq", {TorchTensor{square[i].read().contiguous()}}}}}}});
       numbers.push_back({number++});
     }
     groups.push_back({TorchDict{{{"lr", {o.lr * group.lr_scale}},
@@ -128,30 +157,31 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
   check_in("torch", groups.size() == optimizer.groups().size(), "the optimizer has ", groups.size(),
            " groups there and ", optimizer.groups().size(), " here");
   OptimizerState all;
-  Index steps = 0, number = 0;
+  Index number = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    const std::vector<NamedParameter>& here = optimizer.groups()[g].parameters;
+    const ParameterGroup& group = optimizer.groups()[g];
+    std::array<StateDict, 3> lists = kept_there(all, group, names);
     const std::size_t there = as<TorchList>(detail::at(groups[g], "params"), "params").items.size();
-    check_in("torch", there == here.size(), "group ", g, " of the optimizer has ", there, " parameters there and ",
-             here.size(), " here");
-    for (const NamedParameter& p : here) {
-      const Index wanted = number++;
-      const auto found = std::find_if(parameters.items.begin(), parameters.items.end(), [&](const TorchItem& item) {
-        return std::get_if<Index>(&item.key) && std::get<Index>(item.key) == wanted;
-      });
+    check_in("torch", there == lists[0].size(), "group ", g, " of the optimizer has ", there, " parameters there and ",
+             lists[0].size(), " here");
+    StateDict given[3];
+    for (std::size_t i = 0; i < there; ++i, ++number) {
+      const auto found = std::find_if(parameters.items.begin(), parameters.items.end(),
+                                      [&](const TorchItem& item) { return item.key == decltype(item.key)(number); });
       const bool stepped = found != parameters.items.end();
-      Index& step = all.counts[p.name + ".step"];
-      if (!stepped) continue;
-      const TorchValue& count = detail::at(found->value, "step");  // a tensor since torch 1.12
-      step = std::holds_alternative<Index>(count.value) ? std::get<Index>(count.value)
-                                                        : static_cast<Index>(floats(count, "step").item());
-      for (const char* const name : moments)
-        all.arrays[p.name + "." + name] =
-            moment(floats(detail::at(found->value, name), p.name + "." + name), transposed(names, p));
-      steps = std::max(steps, step);
+      for (std::size_t k = 0; k < (stepped ? 3 : 1); ++k) {
+        const StateEntry& e = lists[k][i];
+        Array x = !stepped ? Array(0) : floats(detail::at(found->value, kept[k]), e.name + "." + kept[k]);
+        if (k == 0) x = Array(x.item()).expand(e.shape);
+        given[k].push_back({e.name, x.shape(), [x] { return x; }});
+      }
     }
+    for (std::size_t k = 0; k < 3; ++k)
+      load_places("torch", places_of(all, group, kept[k]), given[k], {.strict = false, .names = names}, kept[k],
+                  "optimizer");
   }
-  all.counts["steps"] = steps;
+  Index& steps = all.counts["steps"];
+  for (const auto& [name, count] : all.counts) steps = std::max(steps, count);
   optimizer.set_state(all);
 }
 

@@ -139,7 +139,7 @@ TEST_CASE("config.json: what is missing or unsupported is refused by its name") 
   CHECK(refusal("attn_pdrop", "1.5") == "config.json: attn_pdrop must be a probability, from 0 to 1");
   CHECK(refusal("layer_norm_epsilon", "-1") == "config.json: layer_norm_epsilon must be at least 0");
   for (const char* const name : {"scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn", "add_cross_attention"}) {
-    CHECK(refusal(name, "true") == std::string("config.json: ") + name + " must be false: mote's GPT does not do it");
+    CHECK(refusal(name, "true") == std::string("config.json: ") + name + " must be false: mote's GPT does nothing else");
     CHECK(refusal(name, "false") == "(no error)");
   }
   CHECK(error_of([] { parse_huggingface_config("[]", "x/config.json"); }).starts_with("x/config.json: "));

@@ -146,10 +146,10 @@ TEST_CASE("names of another library: rules in both directions, parts, transposes
       v("square", square);
     }
   };
-  const NameTable table{{{"qk", "q.weight", true, 0, 2},
-                         {"qk", "k.weight", true, 1, 2},
-                         {"qk_bias", "q.bias", false, 0, 2},
-                         {"qk_bias", "k.bias", false, 1, 2},
+  const NameTable table{{{"qk", "q.weight", true, 2},
+                         {"qk", "k.weight", true, 2, 0, 2},
+                         {"qk_bias", "q.bias", false, 2},
+                         {"qk_bias", "k.bias", false, 2, 0, 2},
                          {"s", "square.weight", true},
                          {.there = "old_s", .here = "square.weight", .transposed = true, .read_only = true},
                          {"b", "square.bias"}},
