@@ -1,8 +1,6 @@
 // The presets of GPTConfig, and the options of its blocks.
 #include "models/gpt_config.h"
 
-#include <algorithm>
-
 namespace mote {
 
 GPTConfig GPTConfig::gpt2() {
@@ -57,15 +55,14 @@ GPTConfig GPTConfig::resized(Index layers, Index heads, Index width) const {
 double GPTConfig::parameters() const {
   const auto real_of = [](Index n) { return static_cast<double>(n); };
   const double C = real_of(n_embd), biases = bias, gates = block.activation == Activation::swiglu;
-  const double inner = block.n_inner ? real_of(block.n_inner) : (gates > 0 ? 8.0 / 3 : 4) * C;
+  const double inner = block.n_inner ? real_of(block.n_inner) : gates > 0 ? 8 * C / 3 : 4 * C;
   const Index n_kv_head = block.projections.n_kv_head;
-  const double kv = n_kv_head ? C * real_of(n_kv_head) / real_of(n_head) : C;
-  const double attention = 2 * (C + biases) * (C + kv),
-               network = (2 + gates) * C * inner + biases * ((1 + gates) * inner + C);
-  const double norm = (1 + biases) * C;
-  const double tables =
-      C * (real_of(vocab_size) * (tie_weights ? 1 : 2) + (position == Position::learned ? real_of(block_size) : 0));
-  return tables + real_of(n_layer) * (2 * norm + attention + network) + norm;
+  const double kv = n_kv_head ? C * real_of(n_kv_head) / real_of(n_head) : C, norm = (1 + biases) * C;
+  const double network = (2 + gates) * C * inner + biases * ((1 + gates) * inner + C);
+  const double layer = 2 * norm + 2 * (C + biases) * (C + kv) + network;
+  const double rows =
+      real_of(vocab_size) * (tie_weights ? 1 : 2) + (position == Position::learned ? real_of(block_size) : 0);
+  return C * rows + real_of(n_layer) * layer + norm;
 }
 
 GPTConfig gpt_config(const FieldValues& values, Index vocab_size, Index block_size) {
@@ -94,7 +91,7 @@ TransformerBlockOptions GPTConfig::block_options() const {
   if (!unbounded()) o.projections.block_size = block_size;
   if (position == Position::alibi) o.attention.alibi = alibi_slopes(n_head);
   if (position == Position::rotary)
-    o.projections.rotary = RotaryOptions{.base = rotary_base, .length = std::min<Index>(block_size, 4096)};
+    o.projections.rotary = RotaryOptions{.base = rotary_base, .length = block_size < 4096 ? block_size : 4096};
   return o;
 }
 

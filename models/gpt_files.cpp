@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <deque>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -19,7 +19,6 @@ namespace mote {
 namespace {
 
 constexpr std::uint64_t longest_text = 1 << 20;
-constexpr double max_double = std::numeric_limits<double>::max();
 
 constexpr std::pair<Activation, const char*> activations[] = {
     {Activation::gelu_tanh, "gelu_new"}, {Activation::gelu, "gelu"},
@@ -38,7 +37,7 @@ Index count(const JsonPlace& config, const char* name) {
   if (n < 1) config.at(name).fail("must be at least 1");
   return n;
 }
-double number(const JsonPlace& config, const char* name, double otherwise, double most) {
+double number(const JsonPlace& config, const char* name, double otherwise, double most = HUGE_VAL) {
   const double x = given(config, name) ? config.at(name).as_number() : otherwise;
   if (!(x >= 0 && x <= most))
     config.at(name).fail(most == 1 ? "must be a probability, from 0 to 1" : "must be at least 0");
@@ -65,7 +64,7 @@ GPTConfig gpt2_from(const JsonPlace& config) {
   GPTConfig c = GPTConfig::gpt2();
   read_sizes(c, config, {"n_positions", "vocab_size", "n_layer", "n_head", "n_embd"});
   if (given(config, "n_inner")) c.block.n_inner = count(config, "n_inner");
-  c.block.norm_eps = number(config, "layer_norm_epsilon", c.block.norm_eps, max_double);
+  c.block.norm_eps = number(config, "layer_norm_epsilon", c.block.norm_eps);
   c.dropout = number(config, "embd_pdrop", 0.1, 1);
   const double attention = number(config, "attn_pdrop", 0.1, 1), residual = number(config, "resid_pdrop", 0.1, 1);
   if (residual != c.dropout) c.block.projections.resid_dropout = residual;
@@ -94,25 +93,18 @@ GPTConfig llama_from(const JsonPlace& config) {
   Index& shared = c.block.projections.n_kv_head;
   shared = given(config, "num_key_value_heads") ? count(config, "num_key_value_heads") : c.n_head;
   if (c.n_head % shared != 0) config.at("num_key_value_heads").fail("must divide num_attention_heads");
-  c.block.norm_eps = number(config, "rms_norm_eps", 1e-6, max_double);
+  c.block.norm_eps = number(config, "rms_norm_eps", 1e-6);
   for (const char* const name : {"", "rope_scaling", "rope_parameters"}) {  // the last in newer files
     if (*name && !given(config, name)) continue;
     const JsonPlace rope = *name ? config.at(name) : config;
     for (const char* const type : {"type", "rope_type"}) require(rope, type, "default");
-    c.rotary_base = number(rope, "rope_theta", c.rotary_base, max_double);
+    c.rotary_base = number(rope, "rope_theta", c.rotary_base);
     if (c.rotary_base == 0) rope.at("rope_theta").fail("must be above 0");
   }
   if (const double p = number(config, "attention_dropout", 0, 1); p > 0) c.block.attention.dropout = p;
   if (flag(config, "attention_bias", false)) c.block.projections.bias = true;
   c.tie_weights = flag(config, "tie_word_embeddings", false);
   return c;
-}
-
-GPTConfig from_json(const JsonPlace& config) {
-  const std::string kind = given(config, "model_type") ? config.at("model_type").as_string() : "gpt2";
-  if (kind != "gpt2" && kind != "llama")
-    config.at("model_type").fail("must be \"gpt2\" or \"llama\", not " + text_of(config.at("model_type").value()));
-  return kind == "gpt2" ? gpt2_from(config) : llama_from(config);
 }
 
 /// Whether a model is nearer to Llama than to GPT-2.
@@ -172,7 +164,6 @@ Json llama_json(const GPTConfig& c) {
                        {"eos_token_id", nullptr},
                        {"hidden_act", "silu"},
                        {"hidden_size", c.n_embd},
-                       {"initializer_range", 0.02},
                        {"intermediate_size", block.n_inner},
                        {"max_position_embeddings", c.block_size},
                        {"mlp_bias", false},
@@ -181,7 +172,6 @@ Json llama_json(const GPTConfig& c) {
                        {"num_hidden_layers", c.n_layer},
                        {"num_key_value_heads", block.projections.n_kv_head},
                        {"rms_norm_eps", block.norm_eps},
-                       {"rope_scaling", nullptr},
                        {"rope_theta", c.rotary_base},
                        {"tie_word_embeddings", c.tie_weights},
                        {"torch_dtype", sizeof(real) == 4 ? "float32" : "float64"},
@@ -259,7 +249,11 @@ void write_llmc(const std::string& path, std::array<std::int32_t, 256> header, c
 
 GPTConfig parse_huggingface_config(const std::string& text, const std::string& what) {
   const Json document = parse_json(text, what);
-  return from_json(JsonPlace(document, what));
+  const JsonPlace config(document, what);
+  const std::string kind = given(config, "model_type") ? config.at("model_type").as_string() : "gpt2";
+  if (kind != "gpt2" && kind != "llama")
+    config.at("model_type").fail("must be \"gpt2\" or \"llama\", not " + text_of(Json(kind)));
+  return kind == "gpt2" ? gpt2_from(config) : llama_from(config);
 }
 
 FieldValues nanogpt_args(const GPTConfig& config) {

@@ -14,10 +14,9 @@ NameTable llama_names(const GPT& model) {
   const SelfAttention& attention = model.transformer.h[0].attn;
   const Index queries = attention.n_embd, keys = (attention.c_attn.weight.shape()[0] - queries) / 2;
   for (std::size_t i = 0; i < model.transformer.h.size(); ++i) {
-    const std::string there = "model.layers." + std::to_string(i) + ".",
-                      here = "transformer.h." + std::to_string(i) + ".";
-    const auto add = [&](const std::string& its, const std::string& ours, Index rows = 0, Index from = 0) {
-      names.rules.push_back({there + its, here + ours, false, rows, from});
+    const std::string layer = std::to_string(i) + ".";
+    const auto add = [&](const std::string& there, const std::string& here, Index rows = 0, Index from = 0) {
+      names.rules.push_back({"model.layers." + layer + there, "transformer.h." + layer + here, false, rows, from});
     };
     for (const std::string kind : {"weight", "bias"}) {
       add("self_attn.q_proj." + kind, "attn.c_attn." + kind, queries);

@@ -20,44 +20,42 @@ bool same_elements(const Array& a, const Array& b) {
 /// The same places, only to be read.
 std::vector<StatePlace> places_of(const Module& module) { return state_places(const_cast<Module&>(module)); }
 
-/// The rules of a table; of an empty one mote's own names, of which the first of a tied array is written.
-std::vector<NameRule> rules_of(const NameTable& table, const std::vector<StatePlace>& places) {
-  std::vector<NameRule> rules = table.rules;
-  if (!rules.empty()) return rules;
-  for (const StatePlace& place : places)
-    for (const std::string& name : place.names)
-      rules.push_back({.there = name, .here = name, .read_only = name != place.names.front()});
-  return rules;
-}
+/// A rule with the place that it is about, and the shape that what is kept there has then; none if the place does not
+/// have what the rule takes.
+struct PlacedRule {
+  NameRule rule;
+  std::size_t place;
+  std::optional<Shape> there;
+};
 
-/// Where each name is in the list.
-std::map<std::string, std::size_t> positions_of(const std::vector<StatePlace>& places) {
+/// The rules of a table; of an empty one mote's own names, of which the first of a tied array is written.
+std::vector<PlacedRule> placed_rules(const NameTable& table, const std::vector<StatePlace>& places) {
+  std::vector<NameRule> rules = table.rules;
   std::map<std::string, std::size_t> positions;
   for (std::size_t i = 0; i < places.size(); ++i)
-    for (const std::string& name : places[i].names) positions[name] = i;
-  return positions;
-}
-
-/// The number of rows that a table lists of what is kept there, by its name; 0: as many as here.
-std::map<std::string, Index> rows_there(const std::vector<NameRule>& rules) {
-  std::map<std::string, Index> rows;
-  for (const NameRule& rule : rules)
-    rows[rule.there] = std::max(rows[rule.there], rule.rows == 0 ? 0 : rule.from_there + rule.rows);
-  return rows;
-}
-
-/// The shape of what is kept there, `rows` of them, from that of ours; none if ours does not have what the rule takes.
-std::optional<Shape> shape_there(const NameRule& rule, const Shape& ours, Index rows) {
-  const bool fits = rule.rows == 0 || (ours.rank() > 0 && std::min({rule.rows, rule.from_here, rule.from_there}) >= 0 &&
-                                       rule.rows <= ours[0] - rule.from_here);
-  if (!fits || (rule.transposed && ours.rank() != 2)) return {};
-  const Shape whole = rule.rows == 0 ? ours : ours.with(0, rows);
-  return rule.transposed ? whole.swapped(0, 1) : whole;
+    for (const std::string& name : places[i].names) {
+      positions[name] = i;
+      if (table.rules.empty()) rules.push_back({.there = name, .here = name, .read_only = name != places[i].names[0]});
+    }
+  std::map<std::string, Index> rows;  // that the table lists of what is kept there
+  for (const NameRule& r : rules) rows[r.there] = std::max(rows[r.there], r.from_there + r.rows);
+  std::vector<PlacedRule> placed;
+  for (const NameRule& r : rules) {
+    const auto found = positions.find(r.here);
+    if (found == positions.end()) continue;  // a bias that this module does without, say
+    placed.push_back({r, found->second, {}});
+    const Shape& ours = places[found->second].shape;
+    const bool part = r.rows != 0, fits = !part || (ours.rank() > 0 && r.from_here + r.rows <= ours[0]);
+    if (!fits || std::min({r.rows, r.from_here, r.from_there}) < 0 || (r.transposed && ours.rank() != 2)) continue;
+    const Shape whole = part ? ours.with(0, rows[r.there]) : ours;
+    placed.back().there = r.transposed ? whole.swapped(0, 1) : whole;
+  }
+  return placed;
 }
 
 Array rows_of(const Array& x, Index rows, Index from) { return rows == 0 ? x : x.slice(0, from, from + rows); }
 
-/// Of each row of each place, whether a rule that fits has been about it; a place without rows has one.
+/// Of each row of each place, whether a rule was about it; a place without rows has one.
 struct Named {
   std::vector<std::vector<bool>> rows;
 
@@ -65,12 +63,16 @@ struct Named {
     for (const StatePlace& p : places)
       rows.emplace_back(p.shape.rank() == 0 ? 1 : static_cast<std::size_t>(std::max<Index>(p.shape[0], 1)));
   }
-  void add(std::size_t place, const NameRule& rule) {
-    std::fill_n(rows[place].begin() + rule.from_here, rule.rows == 0 ? std::ssize(rows[place]) : rule.rows, true);
+  /// Whether none was about the first of its rows before.
+  bool add(const PlacedRule& p) {
+    std::vector<bool>& all = rows[p.place];
+    const bool part = p.there && p.rule.rows > 0;
+    const auto first = all.begin() + (part ? p.rule.from_here : 0);
+    const bool news = !*first;
+    std::fill(first, part ? first + p.rule.rows : all.end(), true);
+    return news;
   }
-  bool whole(std::size_t place) const {
-    return std::find(rows[place].begin(), rows[place].end(), false) == rows[place].end();
-  }
+  bool whole(std::size_t place) const { return std::count(rows[place].begin(), rows[place].end(), false) == 0; }
 };
 
 /// The transpose of a matrix, in the block that holds it. One scratch serves all: blocks from mote's cache would remain
@@ -82,92 +84,72 @@ Array transposed(Array x, std::vector<real>& scratch) {
   return x;
 }
 
-/// An array of a state and where it goes.
-struct Assignment {
-  const StateEntry* from;
-  NameRule rule;
-  std::size_t to;
-};
-
 /// Which entries go where, and what does not fit: the problems of every place, then of the rest.
 struct Matches {
-  std::vector<Assignment> assignments;
-  std::vector<std::string> problems;
+  std::vector<std::pair<const StateEntry*, PlacedRule>> assignments;
+  std::multimap<std::size_t, std::string> problems;
   LoadReport report;
 };
 
 Matches match(const StateDict& state, const std::vector<StatePlace>& places, const LoadOptions& options) {
-  const std::map<std::string, std::size_t> place_of = positions_of(places);
-  const std::vector<NameRule> rules = rules_of(options.names, places);
-  const std::map<std::string, Index> rows = rows_there(rules);
-  std::multimap<std::string, const NameRule*> by_name;  // there
-  for (const NameRule& rule : rules) by_name.emplace(rule.there, &rule);
+  const std::vector<PlacedRule> rules = placed_rules(options.names, places);
+  std::multimap<std::string, const PlacedRule*> by_name;  // there
+  for (const PlacedRule& p : rules) by_name.emplace(p.rule.there, &p);
   Matches m;
-  m.problems.resize(places.size() + 1);
+  const auto problem = [&](std::size_t place, const std::string& name, const std::string& what) {
+    m.problems.emplace(place, "\n  '" + name + "' " + what);
+  };
   Named given(places);
   for (const StateEntry& e : state) {
     const auto ends = [&](const std::string& end) { return e.name.ends_with(end); };
     if (std::any_of(options.names.ignored.begin(), options.names.ignored.end(), ends)) continue;
-    bool used = false;
-    for (auto [at, end] = by_name.equal_range(e.name); at != end; ++at) {
-      const NameRule& rule = *at->second;
-      const auto found = place_of.find(rule.here);
-      if (found == place_of.end()) continue;
-      const std::size_t to = found->second;
-      const std::optional<Shape> wanted = shape_there(rule, places[to].shape, rows.at(rule.there));
-      const Shape& here = wanted ? *wanted : places[to].shape;
-      if (!wanted || !(here == e.shape))
-        m.problems[to] += "\n  '" + e.name + "' is " + text_of(e.shape) + " there and " + text_of(here) + " here";
-      m.assignments.push_back({&e, rule, to});
-      given.add(to, wanted ? rule : NameRule());
-      used = true;
+    const auto [first, last] = by_name.equal_range(e.name);
+    if (first == last) m.report.unexpected.push_back(e.name);
+    for (auto at = first; at != last; ++at) {
+      const PlacedRule& p = *at->second;
+      const Shape here = p.there.value_or(places[p.place].shape);
+      if (!p.there || !(here == e.shape))
+        problem(p.place, e.name, "is " + text_of(e.shape) + " there and " + text_of(here) + " here");
+      m.assignments.emplace_back(&e, p);
+      given.add(p);
     }
-    if (!used) m.report.unexpected.push_back(e.name);
   }
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (given.whole(i)) continue;
-    const std::vector<std::string>& names = places[i].names;
-    m.report.missing.push_back(names.front());
-    std::erase_if(m.assignments, [&](const Assignment& a) { return a.to == i; });
-    std::string& problem = m.problems[i];
-    for (const NameRule& rule : rules) {
-      if (rule.read_only || std::find(names.begin(), names.end(), rule.here) == names.end() ||
-          !shape_there(rule, places[i].shape, 1) || given.rows[i][static_cast<std::size_t>(rule.from_here)])
-        continue;
-      if (options.strict) problem += "\n  '" + rule.there + "' is missing there";
-      given.add(i, rule);
-    }
-    if (options.strict && problem.empty()) problem = "\n  '" + names.front() + "' is missing there";
-  }
-  if (options.strict)
-    for (const std::string& name : m.report.unexpected) m.problems.back() += "\n  '" + name + "' has no place here";
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (!given.whole(i)) m.report.missing.push_back(places[i].names.front());
+  std::erase_if(m.assignments, [&](const auto& a) { return !given.whole(a.second.place); });
+  if (!options.strict) return m;
+  for (const PlacedRule& p : rules)
+    if (!p.rule.read_only && given.add(p)) problem(p.place, p.rule.there, "is missing there");
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (!given.whole(i)) problem(i, places[i].names.front(), "is missing there");
+  for (const std::string& name : m.report.unexpected) problem(places.size(), name, "has no place here");
   return m;
 }
 
-/// An array as it is kept there, of which ours give the rows.
-struct Whole {
-  NameRule rule;  // the first of them
-  Shape shape;
-  Index rows;  // 0: all are those of one of ours
-  std::multimap<Index, Array> parts = {};
-
-  StateEntry entry(const std::string& owner) const {
-    std::vector<Array> list;
-    Index end = 0;
-    bool once = true;
-    for (const auto& [from, part] : parts) {
-      once = once && from == end;
-      end += rows > 0 ? part.shape()[0] : 1;
-      list.push_back(part);
-    }
-    check_in("state_dict", once && end == std::max<Index>(rows, 1), "'", rule.there, "' ", shape,
-             " cannot be made in this ", owner, ": the table gives some of it twice, or not at all");
-    return {rule.there, shape, [transposed = rule.transposed, list] {
-              const Array whole = list.size() == 1 ? list[0] : joined(list, 0);
-              return transposed ? whole.transpose(0, 1) : whole;
-            }};
+/// An array as it is kept there, made of our parts, in the order of their rows there.
+StateEntry joined_entry(const std::multimap<Index, const PlacedRule*>& parts, const std::vector<StatePlace>& places,
+                        const std::string& owner) {
+  const auto& [rule, place, there] = *parts.begin()->second;
+  StateEntry whole{rule.there, there.value_or(Shape()), {}};
+  std::vector<Array> list;
+  Index end = 0;
+  bool once = rule.rows > 0 || parts.size() == 1;
+  for (const auto& [from, p] : parts) {
+    check_in("state_dict", there && p->there == there, "'", rule.there, "' cannot be made of '", p->rule.here, "' ",
+             places[p->place].shape, " in this ", owner);
+    once = once && from == end;
+    end += p->rule.rows;
+    list.push_back(rows_of(places[p->place].get(), p->rule.rows, p->rule.from_here));
+    whole.here.push_back(p->rule.here);
   }
-};
+  check_in("state_dict", once && (rule.rows == 0 || end == whole.shape[rule.transposed]), "'", rule.there, "' ",
+           whole.shape, " cannot be made in this ", owner, ": the table gives some of it twice, or not at all");
+  whole.read = [transposed = rule.transposed, list] {
+    const Array x = list.size() == 1 ? list[0] : joined(list, 0);
+    return transposed ? x.transpose(0, 1) : x;
+  };
+  return whole;
+}
 
 }  // namespace
 
@@ -190,29 +172,22 @@ StateDict state_dict(const Module& module, const NameTable& names) {
 }
 
 StateDict state_dict(const std::vector<StatePlace>& places, const NameTable& names, const std::string& owner) {
-  const std::map<std::string, std::size_t> position = positions_of(places);
-  const std::vector<NameRule> rules = rules_of(names, places);
-  const std::map<std::string, Index> rows = rows_there(rules);
-  std::vector<Whole> wholes;
+  const std::vector<PlacedRule> rules = placed_rules(names, places);
+  std::vector<std::multimap<Index, const PlacedRule*>> wholes;  // what is kept there, by the first row of each part
   std::map<std::string, std::size_t> whole_of;
   Named named(places);
-  for (const NameRule& rule : rules) {
-    const auto found = position.find(rule.here);
-    if (rule.read_only || found == position.end()) continue;  // no position: a bias that this module does without, say
-    const StatePlace& place = places[found->second];
-    const std::optional<Shape> shape = shape_there(rule, place.shape, rows.at(rule.there));
-    const auto [whole, added] = whole_of.try_emplace(rule.there, wholes.size());
-    if (added) wholes.push_back({rule, shape.value_or(Shape()), rows.at(rule.there), {}});
-    check_in("state_dict", shape && *shape == wholes[whole->second].shape, "'", rule.there, "' cannot be made of '",
-             rule.here, "' ", place.shape, " in this ", owner);
-    wholes[whole->second].parts.emplace(rule.from_there, rows_of(place.get(), rule.rows, rule.from_here));
-    named.add(found->second, rule);
+  for (const PlacedRule& p : rules) {
+    if (p.rule.read_only) continue;
+    const auto [whole, added] = whole_of.try_emplace(p.rule.there, wholes.size());
+    if (added) wholes.emplace_back();
+    wholes[whole->second].emplace(p.rule.from_there, &p);
+    named.add(p);
   }
   for (std::size_t i = 0; i < places.size(); ++i)
     check_in("state_dict", named.whole(i), "'", places[i].names.front(), "' of this ", owner,
              " has no name in the table");
   StateDict state;
-  for (const Whole& whole : wholes) state.push_back(whole.entry(owner));
+  for (const auto& parts : wholes) state.push_back(joined_entry(parts, places, owner));
   return state;
 }
 
@@ -232,7 +207,7 @@ LoadReport load_places(const char* who, const std::vector<StatePlace>& places, c
   auto [assignments, problems, report] = match(state, places, options);
   const auto require_none = [&, &problems = problems] {
     std::string all;
-    for (const std::string& text : problems)
+    for (const auto& [place, text] : problems)
       if (all.find(text) == std::string::npos) all += text;  // the same of several parts
     check_in(who, all.empty(), what, " does not fit this ", owner, ":", all);
   };
@@ -240,23 +215,24 @@ LoadReport load_places(const char* who, const std::vector<StatePlace>& places, c
   std::vector<Array> values(places.size());
   std::map<std::pair<std::size_t, Index>, const StateEntry*> sources;  // of a place's rows from there on
   Index largest = 0;
-  for (const Assignment& a : assignments) largest = std::max(largest, a.rule.transposed ? a.from->shape.numel() : 0);
+  for (const auto& [from, p] : assignments)
+    if (p.rule.transposed) largest = std::max(largest, from->shape.numel());
   std::vector<real> scratch(static_cast<std::size_t>(largest));
-  for (const auto& [from, rule, to] : assignments) {
-    Array x = from->read();
+  for (const auto& [from, p] : assignments) {
+    const NameRule& rule = p.rule;
+    Array x = from->read(), &value = values[p.place];
     check_in(who, x.shape() == from->shape, what, ": '", from->name, "' should be ", from->shape, " and reads as ",
              x.shape());
     if (rule.transposed) x = transposed(std::move(x), scratch);
     const Array part = rows_of(x, rule.rows, rule.from_there);
-    const StateEntry*& source = sources[{to, rule.from_here}];
-    if (source && !same_elements(rows_of(values[to], rule.rows, rule.from_here), part))
-      problems[to] +=
-          "\n  '" + source->name + "' and '" + from->name + "' are one parameter here and two different ones there";
+    const StateEntry*& source = sources[{p.place, rule.from_here}];
+    if (source && !same_elements(rows_of(value, rule.rows, rule.from_here), part))
+      problems.emplace(p.place, "\n  '" + source->name + "' and '" + from->name +
+                                    "' are one parameter here and two different ones there");
     source = from;
-    if (rule.rows == 0 || !values[to].defined()) values[to] = rule.rows == 0 ? x : Array::empty(places[to].shape);
+    if (rule.rows == 0 || !value.defined()) value = rule.rows == 0 ? x : Array::empty(places[p.place].shape);
     if (rule.rows > 0)
-      detail::copy_elements(part.data(), part.layout(),
-                            values[to].mutate() + rule.from_here * (part.numel() / rule.rows));
+      detail::copy_elements(part.data(), part.layout(), value.mutate() + rule.from_here * (part.numel() / rule.rows));
   }
   require_none();
   for (std::size_t i = 0; i < places.size(); ++i)  // nothing can fail from here on

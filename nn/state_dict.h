@@ -15,6 +15,7 @@ struct StateEntry {
   std::string name;
   Shape shape;
   std::function<Array()> read;
+  std::vector<std::string> here = {};  ///< of what state_dict() lists: what it is made of, by our names
 };
 using StateDict = std::vector<StateEntry>;
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 namespace mote {
 namespace {
@@ -29,51 +28,33 @@ const T& as(const TorchValue& value, const std::string& what) {
 }
 
 Array floats(const TorchValue& value, const std::string& what) {
-  if (const auto* const n = std::get_if<Index>(&value.value)) return Array(static_cast<real>(*n));
   const auto* const x = std::get_if<Array>(&as<TorchTensor>(value, what).array);
   check_in("torch", x, what, " is no tensor of floats");
   return *x;
 }
 
-constexpr const char* kept[] = {"step", "exp_avg", "exp_avg_sq"};
+constexpr const char* moments[] = {"exp_avg", "exp_avg_sq"};
 
-/// The number of steps that all elements of a parameter have had.
-Index steps_of(const std::string& name, const Array& each) {
-  const std::vector<real> all = each.to_vector();
-  const std::set<real> different(all.begin(), all.end());
-  check_in("torch", different.size() <= 1, "parts of ", name, " have had different numbers of steps");
-  return different.empty() ? 0 : static_cast<Index>(*different.begin());
+/// How often this was updated; 0 if the state knows nothing of it.
+Index steps_of(const OptimizerState& state, const std::string& name) {
+  const auto found = state.counts.find(name + ".step");
+  return found == state.counts.end() ? 0 : found->second;
 }
 
-/// What is kept of each parameter of a group: "step", a number for each of its rows, or the array of this name.
+/// What a state keeps under this name of each parameter of a group.
 std::vector<StatePlace> places_of(OptimizerState& state, const ParameterGroup& group, const std::string& what) {
   std::vector<StatePlace> places;
-  for (const NamedParameter& p : group.parameters) {
-    Shape shape = p.parameter.shape();
-    for (int axis = 1; axis < shape.rank() && what == "step"; ++axis) shape = shape.with(axis, 1);
-    Index& steps = state.counts[p.name + ".step"];
-    const auto set = [&, name = p.name, what](const Array& x) {
-      if (what == "step")
-        steps = steps_of(name, x);
-      else
-        state.arrays[name + "." + what] = x;
-    };
-    const auto get = [&, name = p.name, what, shape] {
-      if (steps == 0 || what == "step") return Array(static_cast<real>(steps)).expand(shape);
+  for (const auto& [name, p] : group.parameters) {
+    const auto set = [&, entry = name + "." + what](const Array& x) { state.arrays[entry] = x; };
+    const auto get = [&, name = name, what, shape = p.shape()] {
+      if (steps_of(state, name) == 0) return Array(0).expand(shape);
       const auto kept = state.arrays.find(name + "." + what);
       check_in("torch", kept != state.arrays.end(), "the optimizer is not AdamW: it keeps no ", what, " of ", name);
       return kept->second;
     };
-    places.push_back({{p.name}, shape, set, get});
+    places.push_back({{name}, p.shape(), set, get});
   }
   return places;
-}
-
-/// The steps, exp_avg and exp_avg_sq of a group's parameters as they are there, one by one.
-std::array<StateDict, 3> kept_there(OptimizerState& state, const ParameterGroup& group, const NameTable& names) {
-  std::array<StateDict, 3> all;
-  for (std::size_t i = 0; i < 3; ++i) all[i] = state_dict(places_of(state, group, kept[i]), names, "optimizer");
-  return all;
 }
 
 }  // namespace
@@ -128,14 +109,18 @@ TorchValue torch_optimizer_state(const OptimizerState& state, const std::vector<
   std::vector<TorchValue> groups;
   Index number = 0;
   for (const ParameterGroup& group : all) {
-    const auto [steps, mean, square] = kept_there(mine, group, names);
+    const StateDict mean = state_dict(places_of(mine, group, moments[0]), names, "optimizer"),
+                    square = state_dict(places_of(mine, group, moments[1]), names, "optimizer");
     std::vector<TorchValue> numbers;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (const Index n = steps_of(steps[i].name, steps[i].read()); n > 0)
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      const Index steps = steps_of(state, mean[i].here[0]);
+      for (const std::string& name : mean[i].here)
+        check_in("torch", steps_of(state, name) == steps, "parts of ", mean[i].name, " had different numbers of steps");
+      if (steps > 0)
         parameters.items.push_back({number,
-                                    {TorchDict{{{"step", {TorchTensor{Array(static_cast<real>(n))}}},
-                                                {"exp_avg", {TorchTensor{mean[i].read().contiguous()}}},
-                                                {"exp_avg_sq", {TorchTensor{square[i].read().contiguous()}}}}}}});
+                                    {TorchDict{{{"step", {TorchTensor{Array(static_cast<real>(steps))}}},
+                                                {moments[0], {TorchTensor{mean[i].read().contiguous()}}},
+                                                {moments[1], {TorchTensor{square[i].read().contiguous()}}}}}}});
       numbers.push_back({number++});
     }
     groups.push_back({TorchDict{{{"lr", {o.lr * group.lr_scale}},
@@ -160,24 +145,32 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
   Index number = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const ParameterGroup& group = optimizer.groups()[g];
-    std::array<StateDict, 3> lists = kept_there(all, group, names);
+    const StateDict here = state_dict(places_of(all, group, ""), names, "optimizer");
     const std::size_t there = as<TorchList>(detail::at(groups[g], "params"), "params").items.size();
-    check_in("torch", there == lists[0].size(), "group ", g, " of the optimizer has ", there, " parameters there and ",
-             lists[0].size(), " here");
-    StateDict given[3];
-    for (std::size_t i = 0; i < there; ++i, ++number) {
+    check_in("torch", there == here.size(), "group ", g, " of the optimizer has ", there, " parameters there and ",
+             here.size(), " here");
+    StateDict given[2];
+    for (const NamedParameter& p : group.parameters) all.counts[p.name + ".step"] = 0;
+    for (const StateEntry& e : here) {
       const auto found = std::find_if(parameters.items.begin(), parameters.items.end(),
                                       [&](const TorchItem& item) { return item.key == decltype(item.key)(number); });
-      const bool stepped = found != parameters.items.end();
-      for (std::size_t k = 0; k < (stepped ? 3 : 1); ++k) {
-        const StateEntry& e = lists[k][i];
-        Array x = !stepped ? Array(0) : floats(detail::at(found->value, kept[k]), e.name + "." + kept[k]);
-        if (k == 0) x = Array(x.item()).expand(e.shape);
+      ++number;
+      if (found == parameters.items.end()) continue;
+      const TorchValue& step = detail::at(found->value, "step");  // a tensor since torch 1.12
+      const Index steps = std::holds_alternative<Index>(step.value) ? std::get<Index>(step.value)
+                                                                    : static_cast<Index>(floats(step, "step").item());
+      for (const std::string& name : e.here) {
+        Index& mine = all.counts[name + ".step"];
+        check_in("torch", mine == 0 || mine == steps, "parts of ", name, " had different numbers of steps");
+        mine = steps;
+      }
+      for (std::size_t k = 0; k < 2; ++k) {
+        const Array x = floats(detail::at(found->value, moments[k]), e.name + "." + moments[k]);
         given[k].push_back({e.name, x.shape(), [x] { return x; }});
       }
     }
-    for (std::size_t k = 0; k < 3; ++k)
-      load_places("torch", places_of(all, group, kept[k]), given[k], {.strict = false, .names = names}, kept[k],
+    for (std::size_t k = 0; k < 2; ++k)
+      load_places("torch", places_of(all, group, moments[k]), given[k], {.strict = false, .names = names}, moments[k],
                   "optimizer");
   }
   Index& steps = all.counts["steps"];
