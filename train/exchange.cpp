@@ -35,19 +35,13 @@ Array floats(const TorchValue& value, const std::string& what) {
 
 constexpr const char* moments[] = {"exp_avg", "exp_avg_sq"};
 
-/// How often this was updated; 0 if the state knows nothing of it.
-Index steps_of(const OptimizerState& state, const std::string& name) {
-  const auto found = state.counts.find(name + ".step");
-  return found == state.counts.end() ? 0 : found->second;
-}
-
-/// What a state keeps under this name of each parameter of a group.
+/// What a state keeps under this name of each parameter of a group; where it has no number of steps, they become 0.
 std::vector<StatePlace> places_of(OptimizerState& state, const ParameterGroup& group, const std::string& what) {
   std::vector<StatePlace> places;
   for (const auto& [name, p] : group.parameters) {
     const auto set = [&, entry = name + "." + what](const Array& x) { state.arrays[entry] = x; };
     const auto get = [&, name = name, what, shape = p.shape()] {
-      if (steps_of(state, name) == 0) return Array(0).expand(shape);
+      if (state.counts[name + ".step"] == 0) return Array(0).expand(shape);
       const auto kept = state.arrays.find(name + "." + what);
       check_in("torch", kept != state.arrays.end(), "the optimizer is not AdamW: it keeps no ", what, " of ", name);
       return kept->second;
@@ -113,9 +107,10 @@ TorchValue torch_optimizer_state(const OptimizerState& state, const std::vector<
                     square = state_dict(places_of(mine, group, moments[1]), names, "optimizer");
     std::vector<TorchValue> numbers;
     for (std::size_t i = 0; i < mean.size(); ++i) {
-      const Index steps = steps_of(state, mean[i].here[0]);
+      const Index steps = mine.counts[mean[i].here[0] + ".step"];
       for (const std::string& name : mean[i].here)
-        check_in("torch", steps_of(state, name) == steps, "parts of ", mean[i].name, " had different numbers of steps");
+        check_in("torch", mine.counts[name + ".step"] == steps, "parts of ", mean[i].name,
+                 " had different numbers of steps");
       if (steps > 0)
         parameters.items.push_back({number,
                                     {TorchDict{{{"step", {TorchTensor{Array(static_cast<real>(steps))}}},
@@ -150,7 +145,6 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
     check_in("torch", there == here.size(), "group ", g, " of the optimizer has ", there, " parameters there and ",
              here.size(), " here");
     StateDict given[2];
-    for (const NamedParameter& p : group.parameters) all.counts[p.name + ".step"] = 0;
     for (const StateEntry& e : here) {
       const auto found = std::find_if(parameters.items.begin(), parameters.items.end(),
                                       [&](const TorchItem& item) { return item.key == decltype(item.key)(number); });
