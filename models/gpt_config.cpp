@@ -90,7 +90,7 @@ TransformerBlockOptions GPTConfig::block_options() const {
   o.bias = bias;
   if (!unbounded()) o.projections.block_size = block_size;
   if (position == Position::alibi) o.attention.alibi = alibi_slopes(n_head);
-  if (position == Position::rotary)
+  if (position == Position::rotary)  // later angles on demand: a file may ask for a context of any length
     o.projections.rotary = RotaryOptions{.base = rotary_base, .length = block_size < 4096 ? block_size : 4096};
   return o;
 }

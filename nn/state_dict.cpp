@@ -56,10 +56,10 @@ std::vector<PlacedRule> placed_rules(const NameTable& table, const std::vector<S
 Array rows_of(const Array& x, Index rows, Index from) { return rows == 0 ? x : x.slice(0, from, from + rows); }
 
 /// Of each row of each place, whether a rule was about it; a place without rows has one.
-struct Named {
+struct NamedRows {
   std::vector<std::vector<bool>> rows;
 
-  explicit Named(const std::vector<StatePlace>& places) {
+  explicit NamedRows(const std::vector<StatePlace>& places) {
     for (const StatePlace& p : places)
       rows.emplace_back(p.shape.rank() == 0 ? 1 : static_cast<std::size_t>(std::max<Index>(p.shape[0], 1)));
   }
@@ -99,7 +99,7 @@ Matches match(const StateDict& state, const std::vector<StatePlace>& places, con
   const auto problem = [&](std::size_t place, const std::string& name, const std::string& what) {
     m.problems.emplace(place, "\n  '" + name + "' " + what);
   };
-  Named given(places);
+  NamedRows given(places);
   for (const StateEntry& e : state) {
     const auto ends = [&](const std::string& end) { return e.name.ends_with(end); };
     if (std::any_of(options.names.ignored.begin(), options.names.ignored.end(), ends)) continue;
@@ -175,7 +175,7 @@ StateDict state_dict(const std::vector<StatePlace>& places, const NameTable& nam
   const std::vector<PlacedRule> rules = placed_rules(names, places);
   std::vector<std::multimap<Index, const PlacedRule*>> wholes;  // what is kept there, by the first row of each part
   std::map<std::string, std::size_t> whole_of;
-  Named named(places);
+  NamedRows named(places);
   for (const PlacedRule& p : rules) {
     if (p.rule.read_only) continue;
     const auto [whole, added] = whole_of.try_emplace(p.rule.there, wholes.size());
