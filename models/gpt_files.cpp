@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::uint64_t longest_text = 1 << 20;
 
-constexpr std::pair<Activation, const char*> activations[] = {
+using ActivationWord = std::pair<Activation, const char*>;
+constexpr ActivationWord activations[] = {
     {Activation::gelu_tanh, "gelu_new"}, {Activation::gelu, "gelu"},
     {Activation::relu, "relu"},          {Activation::silu, "silu"},
     {Activation::tanh, "tanh"},          {Activation::gelu_tanh, "gelu_pytorch_tanh"},
@@ -71,14 +72,12 @@ GPTConfig gpt2_from(const JsonPlace& config) {
   if (attention != c.dropout) c.block.attention.dropout = attention;
   c.tie_weights = flag(config, "tie_word_embeddings", true);
   if (!flag(config, "scale_attn_weights", true)) c.block.attention.scale = 1;
-  if (!given(config, "activation_function")) return c;
-  const std::string& word = config.at("activation_function").as_string();
-  for (const auto& [activation, name] : activations)
-    if (word == name) {
-      c.block.activation = activation;
-      return c;
-    }
-  config.at("activation_function").fail("'" + word + "' is not supported");
+  const char* const entry = "activation_function";
+  const std::string word = given(config, entry) ? config.at(entry).as_string() : "gelu_new";
+  const auto* const found = std::ranges::find(activations, word, &ActivationWord::second);
+  if (found == std::end(activations)) config.at(entry).fail("'" + word + "' is not supported");
+  c.block.activation = found->first;
+  return c;
 }
 
 GPTConfig llama_from(const JsonPlace& config) {
@@ -124,14 +123,9 @@ GPTConfig filled_in(GPTConfig c) {
 
 Json gpt2_json(const GPTConfig& c) {
   const TransformerBlockOptions block = filled_in(c).block;
-  const char* activation = "gelu_new";
-  for (const auto& [a, name] : activations)
-    if (a == block.activation) {
-      activation = name;
-      break;
-    }
+  const auto* const found = std::ranges::find(activations, block.activation, &ActivationWord::first);
   const Json end = c.vocab_size > 50256 ? Json(50256) : Json();  // GPT-2's own, which would be the default
-  return Json::object({{"activation_function", activation},
+  return Json::object({{"activation_function", found == std::end(activations) ? "gelu_new" : found->second},
                        {"architectures", Json::array({"GPT2LMHeadModel"})},
                        {"attn_pdrop", *block.attention.dropout},
                        {"bos_token_id", end},

@@ -55,7 +55,7 @@ const std::map<std::string, std::size_t> budgets{
     {"engine/io", 4564},           // 3936, and files of torch.save: archives, pickles (628)
     {"engine/watch", 1483},        // with a graph's picture, changed values, what led to a NaN, health of layers
     {"nn", 2799},                  // 2500, what the compiler says of PyTorch's methods, and reach (278), names of rows
-    {"models", 1795},              // 1160, a GPT's inside (346), waves (65), others' files (223)
+    {"models", 1789},              // 1160, a GPT's inside (346), waves (65), others' files (217)
     {"models/tutorials", 705},     // with a type for a mask that blocks
     {"train", 8383},               // 7875, and what a run takes to other trainers and brings back (508)
     {"examples", 4680},            // 3960, learn (300), diagnose (287) and export (120)

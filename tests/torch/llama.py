@@ -36,8 +36,9 @@ class Layer(nn.Module):
 
     def __init__(self, c):
         super().__init__()
-        C, self.heads, self.kv_heads = c["hidden_size"], c["num_attention_heads"], c["num_key_value_heads"]
-        kv, inner, bias, self.theta = C // self.heads * self.kv_heads, c["intermediate_size"], c["attention_bias"], c["rope_theta"]
+        C, inner, bias, self.theta = c["hidden_size"], c["intermediate_size"], c["attention_bias"], c["rope_theta"]
+        self.heads, self.kv_heads = c["num_attention_heads"], c["num_key_value_heads"]
+        kv = C // self.heads * self.kv_heads
         self.self_attn = nn.ModuleDict({"q_proj": nn.Linear(C, C, bias), "k_proj": nn.Linear(C, kv, bias),
                                         "v_proj": nn.Linear(C, kv, bias), "o_proj": nn.Linear(C, C, bias)})
         self.mlp = nn.ModuleDict({"gate_proj": nn.Linear(C, inner, False), "up_proj": nn.Linear(C, inner, False),
@@ -58,7 +59,8 @@ class Layer(nn.Module):
         q = self.turned(split(a.q_proj(x), self.heads))
         k, v = self.turned(split(a.k_proj(x), self.kv_heads)), split(a.v_proj(x), self.kv_heads)
         k, v = (y.repeat_interleave(self.heads // self.kv_heads, 1) for y in (k, v))
-        scores = (q @ k.transpose(-2, -1) / math.sqrt(C // self.heads)).masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(C // self.heads)
+        scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
         return a.o_proj((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, C))
 
     def forward(self, x):
@@ -155,7 +157,7 @@ def main(train, export, text, folder):
         largest = {key: max(x for k, x in moments if k == key) for key, _ in moments}
         weights = max((p - q).abs().max().item() for p, q in zip(model.parameters(), its.parameters()))
         print(f"{name}: losses differ by {max(differences[:20]):.1e} in 20 steps, {max(differences):.1e} in 100;",
-              "after them", ", ".join(f"{key} by {x:.1e}" for key, x in largest.items()), f"and weights by {weights:.1e}")
+              "after them", *(f"{key} by {x:.1e}," for key, x in largest.items()), f"weights by {weights:.1e}")
         assert max(differences[:20]) < 1e-5 and max(differences) < 1e-4
         assert largest["step"] == 0 and max(largest["exp_avg"], largest["exp_avg_sq"]) < 1e-6 and weights < 1e-5
 
