@@ -25,7 +25,7 @@ struct Source {
   template <class V>
   void visit(V& v) {
     v("run", run, "the folder of a run (train --out_dir), for its newest checkpoint, or one: FOLDER/best.safetensors");
-    v("huggingface", huggingface, "a folder with a GPT-2: config.json and model.safetensors");
+    v("huggingface", huggingface, "a folder with a GPT-2 or a Llama: config.json and model.safetensors");
     v("llmc", llmc, "a model file of llm.c: gpt2_124M.bin and the like");
   }
 };

@@ -54,10 +54,15 @@ GPTConfig GPTConfig::resized(Index layers, Index heads, Index width) const {
 
 double GPTConfig::parameters() const {
   const auto real_of = [](Index n) { return static_cast<double>(n); };
-  const double C = real_of(n_embd), inner = block.n_inner ? real_of(block.n_inner) : 4 * C;
-  const double layer = 4 * C + (4 * C * C + 4 * C) + (2 * C * inner + inner + C);
-  const double tables = C * (real_of(vocab_size) * (tie_weights ? 1 : 2) + real_of(block_size));
-  return tables + real_of(n_layer) * layer + 2 * C;
+  const double C = real_of(n_embd), biases = bias, gates = block.activation == Activation::swiglu;
+  const double inner = block.n_inner ? real_of(block.n_inner) : gates > 0 ? 8 * C / 3 : 4 * C;
+  const Index n_kv_head = block.projections.n_kv_head;
+  const double kv = n_kv_head ? C * real_of(n_kv_head) / real_of(n_head) : C, norm = (1 + biases) * C;
+  const double network = (2 + gates) * C * inner + biases * ((1 + gates) * inner + C);
+  const double layer = 2 * norm + 2 * (C + biases) * (C + kv) + network;
+  const double rows =
+      real_of(vocab_size) * (tie_weights ? 1 : 2) + (position == Position::learned ? real_of(block_size) : 0);
+  return C * rows + real_of(n_layer) * layer + norm;
 }
 
 GPTConfig gpt_config(const FieldValues& values, Index vocab_size, Index block_size) {
@@ -85,7 +90,8 @@ TransformerBlockOptions GPTConfig::block_options() const {
   o.bias = bias;
   if (!unbounded()) o.projections.block_size = block_size;
   if (position == Position::alibi) o.attention.alibi = alibi_slopes(n_head);
-  if (position == Position::rotary) o.projections.rotary = RotaryOptions{.base = rotary_base, .length = block_size};
+  if (position == Position::rotary)  // later angles on demand: a file may ask for a context of any length
+    o.projections.rotary = RotaryOptions{.base = rotary_base, .length = block_size < 4096 ? block_size : 4096};
   return o;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <deque>
 #include <iterator>
 #include <map>
@@ -19,7 +20,8 @@ namespace {
 
 constexpr std::uint64_t longest_text = 1 << 20;
 
-constexpr std::pair<Activation, const char*> activations[] = {
+using ActivationWord = std::pair<Activation, const char*>;
+constexpr ActivationWord activations[] = {
     {Activation::gelu_tanh, "gelu_new"}, {Activation::gelu, "gelu"},
     {Activation::relu, "relu"},          {Activation::silu, "silu"},
     {Activation::tanh, "tanh"},          {Activation::gelu_tanh, "gelu_pytorch_tanh"},
@@ -36,44 +38,78 @@ Index count(const JsonPlace& config, const char* name) {
   if (n < 1) config.at(name).fail("must be at least 1");
   return n;
 }
-double probability(const JsonPlace& config, const char* name) {
-  const double p = given(config, name) ? config.at(name).as_number() : 0.1;
-  if (!(p >= 0 && p <= 1)) config.at(name).fail("must be a probability, from 0 to 1");
-  return p;
+double number(const JsonPlace& config, const char* name, double otherwise, double most = HUGE_VAL) {
+  const double x = given(config, name) ? config.at(name).as_number() : otherwise;
+  if (!(x >= 0 && x <= most))
+    config.at(name).fail(most == 1 ? "must be a probability, from 0 to 1" : "must be at least 0");
+  return x;
 }
 bool flag(const JsonPlace& config, const char* name, bool otherwise) {
   return given(config, name) ? config.at(name).as_bool() : otherwise;
 }
+/// Refused unless it is missing or the only one that mote's GPT does.
+void require(const JsonPlace& config, const char* name, const Json& only) {
+  if (given(config, name) && config.at(name).value() != only)
+    config.at(name).fail("must be " + text_of(only) + ": mote's GPT does nothing else");
+}
+/// Sizes under these names, in the order of GPTConfig.
+void read_sizes(GPTConfig& c, const JsonPlace& config, const std::array<const char*, 5>& names) {
+  Index* const sizes[] = {&c.block_size, &c.vocab_size, &c.n_layer, &c.n_head, &c.n_embd};
+  for (std::size_t i = 0; i < 5; ++i) *sizes[i] = count(config, names[i]);
+  if (c.n_embd % c.n_head != 0) config.at(names[3]).fail(std::string("must divide ") + names[4]);
+}
 
-GPTConfig from_json(const JsonPlace& config) {
-  if (given(config, "model_type") && config.at("model_type").as_string() != "gpt2")
-    config.at("model_type").fail("must be \"gpt2\", not " + text_of(config.at("model_type").value()));
+GPTConfig gpt2_from(const JsonPlace& config) {
   for (const char* const name : {"scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn", "add_cross_attention"})
-    if (flag(config, name, false)) config.at(name).fail("must be false: mote's GPT does not do it");
+    require(config, name, false);
   GPTConfig c = GPTConfig::gpt2();
-  c.block_size = count(config, "n_positions");
-  c.vocab_size = count(config, "vocab_size");
-  c.n_layer = count(config, "n_layer");
-  c.n_head = count(config, "n_head");
-  c.n_embd = count(config, "n_embd");
-  if (c.n_embd % c.n_head != 0) config.at("n_head").fail("must divide n_embd");
+  read_sizes(c, config, {"n_positions", "vocab_size", "n_layer", "n_head", "n_embd"});
   if (given(config, "n_inner")) c.block.n_inner = count(config, "n_inner");
-  if (given(config, "layer_norm_epsilon")) c.block.norm_eps = config.at("layer_norm_epsilon").as_number();
-  if (c.block.norm_eps < 0) config.at("layer_norm_epsilon").fail("must be at least 0");
-  c.dropout = probability(config, "embd_pdrop");
-  const double attention = probability(config, "attn_pdrop"), residual = probability(config, "resid_pdrop");
+  c.block.norm_eps = number(config, "layer_norm_epsilon", c.block.norm_eps);
+  c.dropout = number(config, "embd_pdrop", 0.1, 1);
+  const double attention = number(config, "attn_pdrop", 0.1, 1), residual = number(config, "resid_pdrop", 0.1, 1);
   if (residual != c.dropout) c.block.projections.resid_dropout = residual;
   if (attention != c.dropout) c.block.attention.dropout = attention;
   c.tie_weights = flag(config, "tie_word_embeddings", true);
   if (!flag(config, "scale_attn_weights", true)) c.block.attention.scale = 1;
-  if (!given(config, "activation_function")) return c;
-  const std::string& word = config.at("activation_function").as_string();
-  for (const auto& [activation, name] : activations)
-    if (word == name) {
-      c.block.activation = activation;
-      return c;
-    }
-  config.at("activation_function").fail("'" + word + "' is not supported");
+  const char* const entry = "activation_function";
+  const std::string word = given(config, entry) ? config.at(entry).as_string() : "gelu_new";
+  const auto* const found = std::ranges::find(activations, word, &ActivationWord::second);
+  if (found == std::end(activations)) config.at(entry).fail("'" + word + "' is not supported");
+  c.block.activation = found->first;
+  return c;
+}
+
+GPTConfig llama_from(const JsonPlace& config) {
+  require(config, "mlp_bias", false);
+  require(config, "hidden_act", "silu");
+  GPTConfig c = GPTConfig::llama();
+  read_sizes(c, config,
+             {"max_position_embeddings", "vocab_size", "num_hidden_layers", "num_attention_heads", "hidden_size"});
+  require(config, "head_dim", c.n_embd / c.n_head);
+  if (c.n_embd / c.n_head % 2 != 0) config.at("num_attention_heads").fail("must leave each head an even width");
+  c.block.n_inner = count(config, "intermediate_size");
+  Index& shared = c.block.projections.n_kv_head;
+  shared = given(config, "num_key_value_heads") ? count(config, "num_key_value_heads") : c.n_head;
+  if (c.n_head % shared != 0) config.at("num_key_value_heads").fail("must divide num_attention_heads");
+  c.block.norm_eps = number(config, "rms_norm_eps", 1e-6);
+  for (const char* const name : {"", "rope_scaling", "rope_parameters"}) {  // the last in newer files
+    if (*name && !given(config, name)) continue;
+    const JsonPlace rope = *name ? config.at(name) : config;
+    for (const char* const type : {"type", "rope_type"}) require(rope, type, "default");
+    c.rotary_base = number(rope, "rope_theta", c.rotary_base);
+    if (c.rotary_base == 0) rope.at("rope_theta").fail("must be above 0");
+  }
+  if (const double p = number(config, "attention_dropout", 0, 1); p > 0) c.block.attention.dropout = p;
+  if (flag(config, "attention_bias", false)) c.block.projections.bias = true;
+  c.tie_weights = flag(config, "tie_word_embeddings", false);
+  return c;
+}
+
+/// Whether a model is nearer to Llama than to GPT-2.
+bool like_llama(const GPTConfig& c) {
+  const bool norm = c.block.norm == NormKind::rms_norm, gated = c.block.activation == Activation::swiglu;
+  return (c.position == Position::rotary) + norm + gated >= 2;
 }
 
 /// Every setting that computing depends on, with defaults filled in.
@@ -83,6 +119,57 @@ GPTConfig filled_in(GPTConfig c) {
   if (b.projections.n_kv_head == 0) b.projections.n_kv_head = c.n_head;
   if (c.position != Position::rotary) c.rotary_base = GPTConfig().rotary_base;
   return c;
+}
+
+Json gpt2_json(const GPTConfig& c) {
+  const TransformerBlockOptions block = filled_in(c).block;
+  const auto* const found = std::ranges::find(activations, block.activation, &ActivationWord::first);
+  const Json end = c.vocab_size > 50256 ? Json(50256) : Json();  // GPT-2's own, which would be the default
+  return Json::object({{"activation_function", found == std::end(activations) ? "gelu_new" : found->second},
+                       {"architectures", Json::array({"GPT2LMHeadModel"})},
+                       {"attn_pdrop", *block.attention.dropout},
+                       {"bos_token_id", end},
+                       {"embd_pdrop", c.dropout},
+                       {"eos_token_id", end},
+                       {"initializer_range", 0.02},
+                       {"layer_norm_epsilon", block.norm_eps},
+                       {"model_type", "gpt2"},
+                       {"n_ctx", c.block_size},
+                       {"n_embd", c.n_embd},
+                       {"n_head", c.n_head},
+                       {"n_inner", c.block.n_inner == 0 ? Json() : Json(c.block.n_inner)},
+                       {"n_layer", c.n_layer},
+                       {"n_positions", c.block_size},
+                       {"reorder_and_upcast_attn", false},
+                       {"resid_pdrop", *block.projections.resid_dropout},
+                       {"scale_attn_by_inverse_layer_idx", false},
+                       {"scale_attn_weights", block.attention.scale.value_or(0) != 1},
+                       {"tie_word_embeddings", c.tie_weights},
+                       {"torch_dtype", sizeof(real) == 4 ? "float32" : "float64"},
+                       {"vocab_size", c.vocab_size}});
+}
+
+Json llama_json(const GPTConfig& c) {
+  const TransformerBlockOptions block = filled_in(c).block;
+  return Json::object({{"architectures", Json::array({"LlamaForCausalLM"})},
+                       {"attention_bias", *block.projections.bias},
+                       {"attention_dropout", *block.attention.dropout},
+                       {"bos_token_id", nullptr},
+                       {"eos_token_id", nullptr},
+                       {"hidden_act", "silu"},
+                       {"hidden_size", c.n_embd},
+                       {"intermediate_size", block.n_inner},
+                       {"max_position_embeddings", c.block_size},
+                       {"mlp_bias", false},
+                       {"model_type", "llama"},
+                       {"num_attention_heads", c.n_head},
+                       {"num_hidden_layers", c.n_layer},
+                       {"num_key_value_heads", block.projections.n_kv_head},
+                       {"rms_norm_eps", block.norm_eps},
+                       {"rope_theta", c.rotary_base},
+                       {"tie_word_embeddings", c.tie_weights},
+                       {"torch_dtype", sizeof(real) == 4 ? "float32" : "float64"},
+                       {"vocab_size", c.vocab_size}});
 }
 
 Index llmc_padded(Index vocab_size) { return (vocab_size + 127) / 128 * 128; }
@@ -156,7 +243,11 @@ void write_llmc(const std::string& path, std::array<std::int32_t, 256> header, c
 
 GPTConfig parse_huggingface_config(const std::string& text, const std::string& what) {
   const Json document = parse_json(text, what);
-  return from_json(JsonPlace(document, what));
+  const JsonPlace config(document, what);
+  const std::string kind = given(config, "model_type") ? config.at("model_type").as_string() : "gpt2";
+  if (kind != "gpt2" && kind != "llama")
+    config.at("model_type").fail("must be \"gpt2\" or \"llama\", not " + text_of(Json(kind)));
+  return kind == "gpt2" ? gpt2_from(config) : llama_from(config);
 }
 
 FieldValues nanogpt_args(const GPTConfig& config) {
@@ -176,40 +267,9 @@ GPTConfig nanogpt_config(const FieldValues& args) {
 
 std::string huggingface_config(const GPTConfig& config) {
   GPTConfig c = config;
-  c.bias = true;  // those that are missing are 0
-  const TransformerBlockOptions block = filled_in(c).block;
-  const char* activation = "gelu_new";
-  for (const auto& [a, name] : activations)
-    if (a == block.activation) {
-      activation = name;
-      break;
-    }
-  Json j = Json::object();
-  j.add("activation_function", activation);
-  j.add("architectures", Json::array({"GPT2LMHeadModel"}));
-  j.add("attn_pdrop", *block.attention.dropout);
-  const Json end = c.vocab_size > 50256 ? Json(50256) : Json();  // GPT-2's own, which would be the default
-  j.add("bos_token_id", end);
-  j.add("embd_pdrop", c.dropout);
-  j.add("eos_token_id", end);
-  j.add("initializer_range", 0.02);
-  j.add("layer_norm_epsilon", block.norm_eps);
-  j.add("model_type", "gpt2");
-  j.add("n_ctx", c.block_size);
-  j.add("n_embd", c.n_embd);
-  j.add("n_head", c.n_head);
-  j.add("n_inner", c.block.n_inner == 0 ? Json() : Json(c.block.n_inner));
-  j.add("n_layer", c.n_layer);
-  j.add("n_positions", c.block_size);
-  j.add("reorder_and_upcast_attn", false);
-  j.add("resid_pdrop", *block.projections.resid_dropout);
-  j.add("scale_attn_by_inverse_layer_idx", false);
-  j.add("scale_attn_weights", block.attention.scale.value_or(0) != 1);
-  j.add("tie_word_embeddings", c.tie_weights);
-  j.add("torch_dtype", sizeof(real) == 4 ? "float32" : "float64");
-  j.add("vocab_size", c.vocab_size);
-  const std::string text = text_of(j, 2) + "\n";
-  require_same("save_huggingface", "GPT-2", c, parse_huggingface_config(text));
+  c.bias = c.bias || !like_llama(c);  // GPT-2's that are missing are 0
+  const std::string text = text_of(like_llama(c) ? llama_json(c) : gpt2_json(c), 2) + "\n";
+  require_same("save_huggingface", like_llama(c) ? "Llama" : "GPT-2", c, parse_huggingface_config(text));
   return text;
 }
 
@@ -233,7 +293,7 @@ GPT load_huggingface(const std::string& folder, const Generator& random) {
 
 GPT with_biases(const GPT& model) {
   GPTConfig c = model.config;
-  c.bias = true;
+  c.bias = c.bias || !like_llama(c);
   GPT same(c, Init::none(Generator()));
   load_state_dict(same, state_dict(model), {.strict = false});
   return same;

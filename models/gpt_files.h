@@ -9,24 +9,24 @@
 
 namespace mote {
 
-/// A folder with config.json and model.safetensors, or the parts that its index.json names, as
-/// GPT2LMHeadModel.save_pretrained() writes it and from_pretrained() reads it; in evaluation mode, as there. `random`
+/// A folder with config.json and model.safetensors, or the parts that its index.json names, as save_pretrained() of
+/// GPT2LMHeadModel or LlamaForCausalLM writes it and from_pretrained() reads it; in evaluation mode, as there. `random`
 /// is the stream of the model's dropout. Errors: one sentence with the file; a config.json that asks for what mote's
 /// GPT does not do.
 GPT load_huggingface(const std::string& folder, const Generator& random = Generator());
-/// The same function with all biases, as GPT-2 has them: those that the model does not have are 0.
+/// The same function with all biases, as GPT-2 has them: those that the model does not have are 0. A Llama as it is.
 GPT with_biases(const GPT& model);
 /// Makes the folder if there is none. GPT-2 has biases: those of a model without are written as 0. Errors: those of
 /// huggingface_config() and of writing.
 void save_huggingface(const GPT& model, const std::string& folder);
 
-/// The text of config.json. Errors: a model that GPT-2 is not (rotary positions, RMSNorm, ...): all settings that
-/// differ are named.
+/// The text of config.json: Llama's for a model with two of rotary positions, RMSNorm and SwiGLU, otherwise GPT-2's.
+/// Errors: a model that neither is: all settings that differ from that one are named.
 std::string huggingface_config(const GPTConfig& config);
-/// The config that such a text describes. As in transformers dropout is 0.1 where it is missing (resid_pdrop,
-/// embd_pdrop, attn_pdrop), the activation gelu_new, and an n_inner that is missing or null 4 n_embd; entries that a
-/// GPT does not have are skipped. `what` opens errors: a size that is missing or below 1, another model_type, an
-/// activation or a kind of attention that mote's GPT does not have.
+/// The config that such a text describes, with the defaults of transformers: dropout 0.1 (resid_pdrop, embd_pdrop,
+/// attn_pdrop), gelu_new, an n_inner of 4 n_embd; of a Llama rms_norm_eps 1e-6, rope_theta 10000, as many heads of keys
+/// and values as of queries, nothing tied. Entries that a GPT does not have are skipped. `what` opens errors: a size
+/// that is missing or below 1, another model_type, an activation or a kind of attention that mote's GPT does not have.
 GPTConfig parse_huggingface_config(const std::string& text, const std::string& what = "config.json");
 
 /// nanoGPT's model_args: n_layer, n_head, n_embd, block_size, bias, vocab_size, dropout. Errors: a model that nanoGPT

@@ -8,6 +8,33 @@ namespace {
 
 const std::vector<std::string> masks = {".attn.bias", ".attn.masked_bias"};  // buffers; c_attn.bias is a weight
 
+/// LlamaForCausalLM's, in the order of its parameters().
+NameTable llama_names(const GPT& model) {
+  NameTable names{{{"model.embed_tokens.weight", "transformer.wte.weight"}}, {".rotary_emb.inv_freq"}};
+  const SelfAttention& attention = model.transformer.h[0].attn;
+  const Index queries = attention.n_embd, keys = (attention.c_attn.weight.shape()[0] - queries) / 2;
+  for (std::size_t i = 0; i < model.transformer.h.size(); ++i) {
+    const std::string layer = std::to_string(i) + ".";
+    const auto add = [&](const std::string& there, const std::string& here, Index rows = 0, Index from = 0) {
+      names.rules.push_back({"model.layers." + layer + there, "transformer.h." + layer + here, false, rows, from});
+    };
+    for (const std::string kind : {"weight", "bias"}) {
+      add("self_attn.q_proj." + kind, "attn.c_attn." + kind, queries);
+      add("self_attn.k_proj." + kind, "attn.c_attn." + kind, keys, queries);
+      add("self_attn.v_proj." + kind, "attn.c_attn." + kind, keys, queries + keys);
+      add("self_attn.o_proj." + kind, "attn.c_proj." + kind);
+    }
+    add("mlp.gate_proj.weight", "mlp.c_gate.weight");
+    add("mlp.up_proj.weight", "mlp.c_fc.weight");
+    add("mlp.down_proj.weight", "mlp.c_proj.weight");
+    add("input_layernorm.weight", "ln_1.weight");
+    add("post_attention_layernorm.weight", "ln_2.weight");
+  }
+  names.rules.push_back({"model.norm.weight", "transformer.ln_f.weight"});
+  names.rules.push_back({.there = "lm_head.weight", .here = "lm_head.weight", .read_only = model.config.tie_weights});
+  return names;
+}
+
 }  // namespace
 
 NameTable nanogpt_names(const GPT& model) {
@@ -22,6 +49,7 @@ NameTable nanogpt_names(const GPT& model) {
 
 NameTable huggingface_names(const GPT& model) {
   static_cast<void>(huggingface_config(model.config));
+  if (model.config.position == Position::rotary) return llama_names(model);
   NameTable names{{}, masks};
   const std::string prefix = "transformer.";
   for (const NamedParameter& p : named_parameters(model, true)) {
@@ -48,13 +76,14 @@ NameTable torch_attention_names(const MultiHeadAttention& layer) {
            out(layer.k_proj), ", values of ", out(layer.v_proj), " and an output of ", out(layer.o_proj));
   const bool packed = in(layer.k_proj) == width && in(layer.v_proj) == width;
   NameTable names;
-  Index part = 0;
+  Index from = 0;
   for (const std::string which : {"q", "k", "v"}) {
     if (packed)
-      names.rules.push_back({"in_proj_weight", which + "_proj.weight", false, part, 3});
+      names.rules.push_back({"in_proj_weight", which + "_proj.weight", false, width, 0, from});
     else
       names.rules.push_back({which + "_proj_weight", which + "_proj.weight"});
-    names.rules.push_back({"in_proj_bias", which + "_proj.bias", false, part++, 3});
+    names.rules.push_back({"in_proj_bias", which + "_proj.bias", false, width, 0, from});
+    from += width;
   }
   names.rules.push_back({"out_proj.weight", "o_proj.weight"});
   names.rules.push_back({"out_proj.bias", "o_proj.bias"});

@@ -14,7 +14,9 @@ NameTable nanogpt_names(const GPT& model);
 
 /// GPT-2 as Hugging Face's transformers keeps it. Its Conv1D layers store matrices as [in, out], the square
 /// attn.c_proj.weight among them, where no shape would tell. Written with the prefix "transformer.", as
-/// save_pretrained() does; read with or without it, as in the file on the hub. Errors: those of huggingface_config().
+/// save_pretrained() does; read with or without it, as in the file on the hub. Of a model of Llama's kind its names
+/// there, q_proj, k_proj and v_proj being rows of c_attn: both turn the same pairs of a head's columns. In the order of
+/// the parameters there. Errors: those of huggingface_config().
 NameTable huggingface_names(const GPT& model);
 
 /// torch.nn.MultiheadAttention, with in_proj_weight, or, if keys or values come from another width (kdim, vdim), with

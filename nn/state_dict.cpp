@@ -20,33 +20,60 @@ bool same_elements(const Array& a, const Array& b) {
 /// The same places, only to be read.
 std::vector<StatePlace> places_of(const Module& module) { return state_places(const_cast<Module&>(module)); }
 
-/// The rules of a table; of an empty one mote's own names, of which the first of a tied array is written.
-std::vector<NameRule> rules_of(const NameTable& table, const std::vector<StatePlace>& places) {
-  std::vector<NameRule> rules = table.rules;
-  if (!rules.empty()) return rules;
-  for (const StatePlace& place : places)
-    for (const std::string& name : place.names)
-      rules.push_back({.there = name, .here = name, .read_only = name != place.names.front()});
-  return rules;
-}
+/// A rule with the place that it is about, and the shape that what is kept there has then; none if the place does not
+/// have what the rule takes.
+struct PlacedRule {
+  NameRule rule;
+  std::size_t place;
+  std::optional<Shape> there;
+};
 
-/// Where each name is in the list.
-std::map<std::string, std::size_t> positions_of(const std::vector<StatePlace>& places) {
+/// The rules of a table; of an empty one mote's own names, of which the first of a tied array is written.
+std::vector<PlacedRule> placed_rules(const NameTable& table, const std::vector<StatePlace>& places) {
+  std::vector<NameRule> rules = table.rules;
   std::map<std::string, std::size_t> positions;
   for (std::size_t i = 0; i < places.size(); ++i)
-    for (const std::string& name : places[i].names) positions[name] = i;
-  return positions;
+    for (const std::string& name : places[i].names) {
+      positions[name] = i;
+      if (table.rules.empty()) rules.push_back({.there = name, .here = name, .read_only = name != places[i].names[0]});
+    }
+  std::map<std::string, Index> rows;  // that the table lists of what is kept there
+  for (const NameRule& r : rules) rows[r.there] = std::max(rows[r.there], r.from_there + r.rows);
+  std::vector<PlacedRule> placed;
+  for (const NameRule& r : rules) {
+    const auto found = positions.find(r.here);
+    if (found == positions.end()) continue;  // a bias that this module does without, say
+    placed.push_back({r, found->second, {}});
+    const Shape& ours = places[found->second].shape;
+    const bool part = r.rows != 0, fits = !part || (ours.rank() > 0 && r.from_here + r.rows <= ours[0]);
+    if (!fits || std::min({r.rows, r.from_here, r.from_there}) < 0 || (r.transposed && ours.rank() != 2)) continue;
+    const Shape whole = part ? ours.with(0, rows[r.there]) : ours;
+    placed.back().there = r.transposed ? whole.swapped(0, 1) : whole;
+  }
+  return placed;
 }
 
-/// The shape of what is kept there, from that of our part of it; none if ours cannot be such a part or there is
-/// no such part.
-std::optional<Shape> shape_there(const NameRule& rule, const Shape& ours) {
-  if (rule.part < 0 || rule.part >= rule.parts || (rule.parts > 1 && ours.rank() == 0) ||
-      (rule.transposed && ours.rank() != 2))
-    return {};
-  const Shape whole = rule.parts > 1 ? ours.with(0, ours[0] * rule.parts) : ours;
-  return rule.transposed ? whole.swapped(0, 1) : whole;
-}
+Array rows_of(const Array& x, Index rows, Index from) { return rows == 0 ? x : x.slice(0, from, from + rows); }
+
+/// Of each row of each place, whether a rule was about it; a place without rows has one.
+struct NamedRows {
+  std::vector<std::vector<bool>> rows;
+
+  explicit NamedRows(const std::vector<StatePlace>& places) {
+    for (const StatePlace& p : places)
+      rows.emplace_back(p.shape.rank() == 0 ? 1 : static_cast<std::size_t>(std::max<Index>(p.shape[0], 1)));
+  }
+  /// Whether none was about the first of its rows before.
+  bool add(const PlacedRule& p) {
+    std::vector<bool>& all = rows[p.place];
+    const bool part = p.there && p.rule.rows > 0;
+    const auto first = all.begin() + (part ? p.rule.from_here : 0);
+    const bool news = !*first;
+    std::fill(first, part ? first + p.rule.rows : all.end(), true);
+    return news;
+  }
+  bool whole(std::size_t place) const { return std::count(rows[place].begin(), rows[place].end(), false) == 0; }
+};
 
 /// The transpose of a matrix, in the block that holds it. One scratch serves all: blocks from mote's cache would remain
 /// there, one for every shape, for GPT-2 more than its largest matrix.
@@ -57,112 +84,72 @@ Array transposed(Array x, std::vector<real>& scratch) {
   return x;
 }
 
-/// Our part of `x`, which is kept there.
-Array part_of(Array x, const NameRule& rule, std::vector<real>& scratch) {
-  const Array whole = rule.transposed ? transposed(std::move(x), scratch) : std::move(x);
-  if (rule.parts == 1) return whole;
-  const Index n = whole.shape()[0] / rule.parts;
-  return copy_of(whole.slice(0, rule.part * n, (rule.part + 1) * n));
-}
-
-/// An array of a state and where it goes.
-struct Assignment {
-  const StateEntry* from;
-  NameRule rule;
-  std::size_t to;
-};
-
 /// Which entries go where, and what does not fit: the problems of every place, then of the rest.
 struct Matches {
-  std::vector<Assignment> assignments;
-  std::vector<std::string> problems;
+  std::vector<std::pair<const StateEntry*, PlacedRule>> assignments;
+  std::multimap<std::size_t, std::string> problems;
   LoadReport report;
 };
 
 Matches match(const StateDict& state, const std::vector<StatePlace>& places, const LoadOptions& options) {
-  const std::map<std::string, std::size_t> place_of = positions_of(places);
-  const std::vector<NameRule> rules = rules_of(options.names, places);
-  std::multimap<std::string, const NameRule*> by_name;  // there
-  for (const NameRule& rule : rules) by_name.emplace(rule.there, &rule);
+  const std::vector<PlacedRule> rules = placed_rules(options.names, places);
+  std::multimap<std::string, const PlacedRule*> by_name;  // there
+  for (const PlacedRule& p : rules) by_name.emplace(p.rule.there, &p);
   Matches m;
-  m.problems.resize(places.size() + 1);
-  std::vector<bool> given(places.size());
+  const auto problem = [&](std::size_t place, const std::string& name, const std::string& what) {
+    m.problems.emplace(place, "\n  '" + name + "' " + what);
+  };
+  NamedRows given(places);
   for (const StateEntry& e : state) {
     const auto ends = [&](const std::string& end) { return e.name.ends_with(end); };
     if (std::any_of(options.names.ignored.begin(), options.names.ignored.end(), ends)) continue;
-    bool used = false;
-    for (auto [at, end] = by_name.equal_range(e.name); at != end; ++at) {
-      const NameRule& rule = *at->second;
-      const auto found = place_of.find(rule.here);
-      if (found == place_of.end()) continue;
-      const std::size_t to = found->second;
-      const std::optional<Shape> wanted = shape_there(rule, places[to].shape);
-      const Shape& here = wanted ? *wanted : places[to].shape;
-      if (!wanted || !(here == e.shape))
-        m.problems[to] += "\n  '" + e.name + "' is " + text_of(e.shape) + " there and " + text_of(here) + " here";
-      m.assignments.push_back({&e, rule, to});
-      used = given[to] = true;
+    const auto [first, last] = by_name.equal_range(e.name);
+    if (first == last) m.report.unexpected.push_back(e.name);
+    for (auto at = first; at != last; ++at) {
+      const PlacedRule& p = *at->second;
+      const Shape here = p.there.value_or(places[p.place].shape);
+      if (!p.there || !(here == e.shape))
+        problem(p.place, e.name, "is " + text_of(e.shape) + " there and " + text_of(here) + " here");
+      m.assignments.emplace_back(&e, p);
+      given.add(p);
     }
-    if (!used) m.report.unexpected.push_back(e.name);
   }
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (given[i]) continue;
-    const std::vector<std::string>& names = places[i].names;
-    m.report.missing.push_back(names.front());
-    const auto written = std::find_if(rules.begin(), rules.end(), [&](const NameRule& rule) {
-      return !rule.read_only && std::find(names.begin(), names.end(), rule.here) != names.end();
-    });
-    if (options.strict)
-      m.problems[i] = "\n  '" + (written == rules.end() ? names.front() : written->there) + "' is missing there";
-  }
-  if (options.strict)
-    for (const std::string& name : m.report.unexpected) m.problems.back() += "\n  '" + name + "' has no place here";
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (!given.whole(i)) m.report.missing.push_back(places[i].names.front());
+  std::erase_if(m.assignments, [&](const auto& a) { return !given.whole(a.second.place); });
+  if (!options.strict) return m;
+  for (const PlacedRule& p : rules)
+    if (!p.rule.read_only && given.add(p)) problem(p.place, p.rule.there, "is missing there");
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (!given.whole(i)) problem(i, places[i].names.front(), "is missing there");
+  for (const std::string& name : m.report.unexpected) problem(places.size(), name, "has no place here");
   return m;
 }
 
-LoadReport fill(const char* who, Module& module, const StateDict& state, const LoadOptions& options,
-                const std::string& what) {
-  const std::vector<StatePlace> places = state_places(module);
-  auto [assignments, problems, report] = match(state, places, options);
-  const auto require_none = [&, &problems = problems] {
-    std::string all;
-    for (const std::string& text : problems)
-      if (all.find(text) == std::string::npos) all += text;  // the same of several parts
-    check_in(who, all.empty(), what, " does not fit this ", module.type_name(), ":", all);
+/// An array as it is kept there, made of our parts, in the order of their rows there.
+StateEntry joined_entry(const std::multimap<Index, const PlacedRule*>& parts, const std::vector<StatePlace>& places,
+                        const std::string& owner) {
+  const auto& [rule, place, there] = *parts.begin()->second;
+  StateEntry whole{rule.there, there.value_or(Shape()), {}};
+  std::vector<Array> list;
+  Index end = 0;
+  bool once = rule.rows > 0 || parts.size() == 1;
+  for (const auto& [from, p] : parts) {
+    check_in("state_dict", there && p->there == there, "'", rule.there, "' cannot be made of '", p->rule.here, "' ",
+             places[p->place].shape, " in this ", owner);
+    once = once && from == end;
+    end += p->rule.rows;
+    list.push_back(rows_of(places[p->place].get(), p->rule.rows, p->rule.from_here));
+    whole.here.push_back(p->rule.here);
+  }
+  check_in("state_dict", once && (rule.rows == 0 || end == whole.shape[rule.transposed]), "'", rule.there, "' ",
+           whole.shape, " cannot be made in this ", owner, ": the table gives some of it twice, or not at all");
+  whole.read = [transposed = rule.transposed, list] {
+    const Array x = list.size() == 1 ? list[0] : joined(list, 0);
+    return transposed ? x.transpose(0, 1) : x;
   };
-  require_none();
-  std::vector<Array> values(places.size());
-  std::vector<const StateEntry*> sources(places.size());
-  Index largest = 0;
-  for (const Assignment& a : assignments) largest = std::max(largest, a.rule.transposed ? a.from->shape.numel() : 0);
-  std::vector<real> scratch(static_cast<std::size_t>(largest));
-  for (const auto& [from, rule, to] : assignments) {
-    Array x = from->read();
-    check_in(who, x.shape() == from->shape, what, ": '", from->name, "' should be ", from->shape, " and reads as ",
-             x.shape());
-    const Array value = part_of(std::move(x), rule, scratch);
-    if (values[to].defined() && !same_elements(values[to], value))
-      problems[to] += "\n  '" + sources[to]->name + "' and '" + from->name +
-                      "' are one parameter here and two different ones there";
-    values[to] = value, sources[to] = from;
-  }
-  require_none();
-  for (std::size_t i = 0; i < places.size(); ++i)  // nothing can fail from here on
-    if (values[i].defined()) places[i].set(std::move(values[i]));
-  return report;
+  return whole;
 }
-
-/// An array as it is kept there, and our parts of it.
-struct Whole {
-  NameRule rule;
-  std::map<Index, Array> parts;
-
-  void add(const NameRule& mine, const Array& value) {
-    const bool fits = mine.part >= 0 && mine.part < rule.parts && parts.emplace(mine.part, value).second;
-    check_in("state_dict", fits, "the table gives '", mine.here, "' as part ", mine.part, " of the ", rule.parts,
-             " of '", rule.there, "', which has no such part or has one already");
-  }
-};
 
 }  // namespace
 
@@ -181,37 +168,26 @@ std::vector<StatePlace> state_places(Module& module) {
 }
 
 StateDict state_dict(const Module& module, const NameTable& names) {
-  StateDict state;
-  const std::vector<StatePlace> held = places_of(module);
-  const std::map<std::string, std::size_t> position = positions_of(held);
-  std::vector<Whole> wholes;
+  return state_dict(places_of(module), names, module.type_name());
+}
+
+StateDict state_dict(const std::vector<StatePlace>& places, const NameTable& names, const std::string& owner) {
+  const std::vector<PlacedRule> rules = placed_rules(names, places);
+  std::vector<std::multimap<Index, const PlacedRule*>> wholes;  // what is kept there, by the first row of each part
   std::map<std::string, std::size_t> whole_of;
-  std::vector<bool> used(held.size());
-  for (const NameRule& rule : rules_of(names, held)) {
-    const auto found = position.find(rule.here);
-    if (rule.read_only || found == position.end()) continue;  // no position: a bias that this module does without, say
-    const auto [whole, added] = whole_of.try_emplace(rule.there, wholes.size());
-    if (added) wholes.push_back({rule, {}});
-    wholes[whole->second].add(rule, held[found->second].get());
-    used[found->second] = true;
+  NamedRows named(places);
+  for (const PlacedRule& p : rules) {
+    if (p.rule.read_only) continue;
+    const auto [whole, added] = whole_of.try_emplace(p.rule.there, wholes.size());
+    if (added) wholes.emplace_back();
+    wholes[whole->second].emplace(p.rule.from_there, &p);
+    named.add(p);
   }
-  for (std::size_t i = 0; i < held.size(); ++i)
-    check_in("state_dict", used[i], "'", held[i].names.front(), "' of this ", module.type_name(),
+  for (std::size_t i = 0; i < places.size(); ++i)
+    check_in("state_dict", named.whole(i), "'", places[i].names.front(), "' of this ", owner,
              " has no name in the table");
-  for (const auto& [rule, parts] : wholes) {
-    std::vector<Array> list;
-    for (const auto& [part, value] : parts) list.push_back(value);
-    const Shape& first = list[0].shape();
-    const std::optional<Shape> shape = shape_there(rule, first);
-    bool fits = shape && list.size() == static_cast<std::size_t>(rule.parts);
-    for (const Array& part : list) fits = fits && part.shape() == first;
-    check_in("state_dict", fits, "'", rule.there, "' cannot be made of the ", list.size(), " arrays like '", rule.here,
-             "' ", first, " in this ", module.type_name());
-    state.push_back({rule.there, *shape, [rule = rule, list = list] {
-                       const Array whole = rule.parts == 1 ? list[0] : joined(list, 0);
-                       return rule.transposed ? whole.transpose(0, 1) : whole;
-                     }});
-  }
+  StateDict state;
+  for (const auto& parts : wholes) state.push_back(joined_entry(parts, places, owner));
   return state;
 }
 
@@ -223,14 +199,52 @@ StateDict state_dict(const SafetensorsFile& file) {
 
 LoadReport load_state_dict(Module& module, const StateDict& state, const LoadOptions& options,
                            const std::string& what) {
-  return fill("load", module, state, options, what);
+  return load_places("load", state_places(module), state, options, what, module.type_name());
+}
+
+LoadReport load_places(const char* who, const std::vector<StatePlace>& places, const StateDict& state,
+                       const LoadOptions& options, const std::string& what, const std::string& owner) {
+  auto [assignments, problems, report] = match(state, places, options);
+  const auto require_none = [&, &problems = problems] {
+    std::string all;
+    for (const auto& [place, text] : problems)
+      if (all.find(text) == std::string::npos) all += text;  // the same of several parts
+    check_in(who, all.empty(), what, " does not fit this ", owner, ":", all);
+  };
+  require_none();
+  std::vector<Array> values(places.size());
+  std::map<std::pair<std::size_t, Index>, const StateEntry*> sources;  // of a place's rows from there on
+  Index largest = 0;
+  for (const auto& [from, p] : assignments)
+    if (p.rule.transposed) largest = std::max(largest, from->shape.numel());
+  std::vector<real> scratch(static_cast<std::size_t>(largest));
+  for (const auto& [from, p] : assignments) {
+    const NameRule& rule = p.rule;
+    Array x = from->read(), &value = values[p.place];
+    check_in(who, x.shape() == from->shape, what, ": '", from->name, "' should be ", from->shape, " and reads as ",
+             x.shape());
+    if (rule.transposed) x = transposed(std::move(x), scratch);
+    const Array part = rows_of(x, rule.rows, rule.from_there);
+    const StateEntry*& source = sources[{p.place, rule.from_here}];
+    if (source && !same_elements(rows_of(value, rule.rows, rule.from_here), part))
+      problems.emplace(p.place, "\n  '" + source->name + "' and '" + from->name +
+                                    "' are one parameter here and two different ones there");
+    source = from;
+    if (rule.rows == 0 || !value.defined()) value = rule.rows == 0 ? x : Array::empty(places[p.place].shape);
+    if (rule.rows > 0)
+      detail::copy_elements(part.data(), part.layout(), value.mutate() + rule.from_here * (part.numel() / rule.rows));
+  }
+  require_none();
+  for (std::size_t i = 0; i < places.size(); ++i)  // nothing can fail from here on
+    if (values[i].defined()) places[i].set(std::move(values[i]));
+  return report;
 }
 
 void copy_weights(const Module& from, Module& to) {
   StateDict state;
   for (const StatePlace& place : places_of(from))
     for (const std::string& name : place.names) state.push_back({name, place.shape, place.get});
-  fill("copy_weights", to, state, {}, "the source");
+  load_places("copy_weights", state_places(to), state, {}, "the source", to.type_name());
 }
 
 void save(const Module& module, const std::string& path, const NameTable& names) {
@@ -241,7 +255,7 @@ void save(const Module& module, const std::string& path, const NameTable& names)
 
 LoadReport load(Module& module, const std::string& path, const LoadOptions& options) {
   const SafetensorsFile file(path);
-  return fill("load", module, state_dict(file), options, path);
+  return load_state_dict(module, state_dict(file), options, path);
 }
 
 }  // namespace mote

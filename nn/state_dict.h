@@ -15,15 +15,18 @@ struct StateEntry {
   std::string name;
   Shape shape;
   std::function<Array()> read;
+  std::vector<std::string> here = {};  ///< of what state_dict() lists: what it is made of, by our names
 };
 using StateDict = std::vector<StateEntry>;
 
-/// How one array is called and kept elsewhere, "there", and here, in mote.
+/// How one array, or some of its rows, are called and kept elsewhere, "there", and here, in mote.
 struct NameRule {
   std::string there, here;
-  bool transposed = false;    ///< a matrix that is kept as [in, out] there
-  Index part = 0, parts = 1;  ///< ours is one of equal parts, along axis 0, of what is kept there
-  bool read_only = false;     ///< a name that may occur there, but is not written
+  bool transposed = false;  ///< a matrix that is kept as [in, out] there
+  /// So many rows (along axis 0) of ours, from `from_here` on, are those from `from_there` on of what is kept there,
+  /// once it is transposed; all that is there is what a table's rules list. 0: the two are one array.
+  Index rows = 0, from_here = 0, from_there = 0;
+  bool read_only = false;  ///< a name that may occur there, but is not written
 };
 
 /// The names of a family of files, used in both directions. Empty: mote's own names. Otherwise a name without a rule
@@ -34,7 +37,7 @@ struct NameTable {
 };
 
 /// Parameters and buffers in visit order, a tied parameter once, under its first name; or all that `names` lists, in
-/// its order. Errors: an array without a name in the table, parts of which some are missing.
+/// its order. Errors: an array, or rows of one, without a name in the table; rows there that it gives nothing, or two.
 StateDict state_dict(const Module& module, const NameTable& names = {});
 /// The tensors of a file as a state; the file must outlive it.
 StateDict state_dict(const SafetensorsFile& file);
@@ -47,7 +50,7 @@ struct LoadOptions {
 
 /// What loading left aside when it was not strict.
 struct LoadReport {
-  std::vector<std::string> missing;     ///< in the module, not in the state: kept as they were
+  std::vector<std::string> missing;     ///< in the module, not or not whole in the state: kept as they were
   std::vector<std::string> unexpected;  ///< in the state, not in the module
 };
 
@@ -78,5 +81,9 @@ struct StatePlace {
 };
 /// The places of all that a state holds: parameters, then buffers, in visit order.
 std::vector<StatePlace> state_places(Module& module);
+/// What state_dict() and load_state_dict() do for a module, for any places; `who` and `owner` are for errors.
+StateDict state_dict(const std::vector<StatePlace>& places, const NameTable& names, const std::string& owner);
+LoadReport load_places(const char* who, const std::vector<StatePlace>& places, const StateDict& state,
+                       const LoadOptions& options, const std::string& what, const std::string& owner);
 
 }  // namespace mote

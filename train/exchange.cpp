@@ -33,15 +33,23 @@ Array floats(const TorchValue& value, const std::string& what) {
   return *x;
 }
 
-/// Whether this parameter is a matrix that is transposed there.
-bool transposed(const NameTable& names, const NamedParameter& p) {
-  return std::any_of(names.rules.begin(), names.rules.end(),
-                     [&](const NameRule& r) { return r.here == p.name && r.transposed; });
-}
-
-Array moment(const Array& x, bool transposed) { return transposed ? x.transpose(0, 1).contiguous() : x; }
-
 constexpr const char* moments[] = {"exp_avg", "exp_avg_sq"};
+
+/// What a state keeps under this name of each parameter of a group; where it has no number of steps, they become 0.
+std::vector<StatePlace> places_of(OptimizerState& state, const ParameterGroup& group, const std::string& what) {
+  std::vector<StatePlace> places;
+  for (const auto& [name, p] : group.parameters) {
+    const auto set = [&, entry = name + "." + what](const Array& x) { state.arrays[entry] = x; };
+    const auto get = [&, name = name, what, shape = p.shape()] {
+      if (state.counts[name + ".step"] == 0) return Array(0).expand(shape);
+      const auto kept = state.arrays.find(name + "." + what);
+      check_in("torch", kept != state.arrays.end(), "the optimizer is not AdamW: it keeps no ", what, " of ", name);
+      return kept->second;
+    };
+    places.push_back({{name}, p.shape(), set, get});
+  }
+  return places;
+}
 
 }  // namespace
 
@@ -90,23 +98,24 @@ GeneratorState generator_state(const TorchValue& rng_state, const TorchBuild& bu
 
 TorchValue torch_optimizer_state(const OptimizerState& state, const std::vector<ParameterGroup>& all,
                                  const AdamWOptions& o, const NameTable& names) {
+  OptimizerState mine = state;
   TorchDict parameters;
   std::vector<TorchValue> groups;
   Index number = 0;
   for (const ParameterGroup& group : all) {
+    const StateDict mean = state_dict(places_of(mine, group, moments[0]), names, "optimizer"),
+                    square = state_dict(places_of(mine, group, moments[1]), names, "optimizer");
     std::vector<TorchValue> numbers;
-    for (const NamedParameter& p : group.parameters) {
-      const auto found = state.counts.find(p.name + ".step");
-      if (found != state.counts.end() && found->second > 0) {
-        TorchDict its{{{"step", {TorchTensor{Array(static_cast<real>(found->second))}}}}};
-        for (const char* const name : moments) {
-          const auto kept = state.arrays.find(p.name + "." + name);
-          check_in("torch", kept != state.arrays.end(), "the optimizer is not AdamW: it keeps no ", name, " of ",
-                   p.name);
-          its.items.push_back({name, {TorchTensor{moment(kept->second, transposed(names, p))}}});
-        }
-        parameters.items.push_back({number, {std::move(its)}});
-      }
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      const Index steps = mine.counts[mean[i].here[0] + ".step"];
+      for (const std::string& name : mean[i].here)
+        check_in("torch", mine.counts[name + ".step"] == steps, "parts of ", mean[i].name,
+                 " had different numbers of steps");
+      if (steps > 0)
+        parameters.items.push_back({number,
+                                    {TorchDict{{{"step", {TorchTensor{Array(static_cast<real>(steps))}}},
+                                                {moments[0], {TorchTensor{mean[i].read().contiguous()}}},
+                                                {moments[1], {TorchTensor{square[i].read().contiguous()}}}}}}});
       numbers.push_back({number++});
     }
     groups.push_back({TorchDict{{{"lr", {o.lr * group.lr_scale}},
@@ -128,30 +137,40 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
   check_in("torch", groups.size() == optimizer.groups().size(), "the optimizer has ", groups.size(),
            " groups there and ", optimizer.groups().size(), " here");
   OptimizerState all;
-  Index steps = 0, number = 0;
+  Index number = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    const std::vector<NamedParameter>& here = optimizer.groups()[g].parameters;
+    const ParameterGroup& group = optimizer.groups()[g];
+    const StateDict here = state_dict(places_of(all, group, ""), names, "optimizer");
     const std::size_t there = as<TorchList>(detail::at(groups[g], "params"), "params").items.size();
     check_in("torch", there == here.size(), "group ", g, " of the optimizer has ", there, " parameters there and ",
              here.size(), " here");
-    for (const NamedParameter& p : here) {
-      const Index wanted = number++;
-      const auto found = std::find_if(parameters.items.begin(), parameters.items.end(), [&](const TorchItem& item) {
-        return std::get_if<Index>(&item.key) && std::get<Index>(item.key) == wanted;
-      });
-      const bool stepped = found != parameters.items.end();
-      Index& step = all.counts[p.name + ".step"];
-      if (!stepped) continue;
-      const TorchValue& count = detail::at(found->value, "step");  // a tensor since torch 1.12
-      step = std::holds_alternative<Index>(count.value) ? std::get<Index>(count.value)
-                                                        : static_cast<Index>(floats(count, "step").item());
-      for (const char* const name : moments)
-        all.arrays[p.name + "." + name] =
-            moment(floats(detail::at(found->value, name), p.name + "." + name), transposed(names, p));
-      steps = std::max(steps, step);
+    StateDict given[2];
+    for (const StateEntry& e : here) {
+      const auto found = std::find_if(parameters.items.begin(), parameters.items.end(),
+                                      [&](const TorchItem& item) { return item.key == decltype(item.key)(number); });
+      ++number;
+      if (found == parameters.items.end()) continue;
+      const TorchValue& step = detail::at(found->value, "step");  // a tensor since torch 1.12
+      const Index* const whole = std::get_if<Index>(&step.value);
+      const double steps_there = whole ? static_cast<double>(*whole) : static_cast<double>(floats(step, "step").item());
+      check_in("torch", steps_there >= 0 && steps_there <= 1e15, e.name, " has had ", steps_there, " steps");
+      const Index steps = static_cast<Index>(steps_there);
+      for (const std::string& name : e.here) {
+        Index& mine = all.counts[name + ".step"];
+        check_in("torch", mine == 0 || mine == steps, "parts of ", name, " had different numbers of steps");
+        mine = steps;
+      }
+      for (std::size_t k = 0; k < 2; ++k) {
+        const Array x = floats(detail::at(found->value, moments[k]), e.name + "." + moments[k]);
+        given[k].push_back({e.name, x.shape(), [x] { return x; }});
+      }
     }
+    for (std::size_t k = 0; k < 2; ++k)
+      load_places("torch", places_of(all, group, moments[k]), given[k], {.strict = false, .names = names}, moments[k],
+                  "optimizer");
   }
-  all.counts["steps"] = steps;
+  Index& steps = all.counts["steps"];
+  for (const auto& [name, count] : all.counts) steps = std::max(steps, count);
   optimizer.set_state(all);
 }
 

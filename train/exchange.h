@@ -14,13 +14,14 @@ TorchTensor torch_rng_state(const GeneratorState& state);
 /// And back. Errors: what is no such state.
 GeneratorState generator_state(const TorchValue& rng_state, const TorchBuild& build = {});
 
-/// What optimizer.state_dict() returns for a torch.optim.AdamW over these groups: each parameter, by its number, has
-/// step, exp_avg and exp_avg_sq, matrices transposed where `names` says that the weights are. Parameters of which
-/// `state` has nothing have not been updated yet. Errors: a state that is not AdamW's.
+/// What optimizer.state_dict() returns for a torch.optim.AdamW over these groups: each parameter there, numbered in the
+/// order of `names`, has step, exp_avg and exp_avg_sq, transposed and cut into rows as `names` says of the weights.
+/// Those of which `state` has nothing have not been updated yet. Errors: a state that is not AdamW's; parameters with
+/// different numbers of steps that are one there.
 TorchValue torch_optimizer_state(const OptimizerState& state, const std::vector<ParameterGroup>& groups,
                                  const AdamWOptions& o, const NameTable& names = {});
-/// And back: into an AdamW over the same groups. Errors: another number of parameters in a group, and those of
-/// set_state(); nothing has changed then.
+/// And back: into an AdamW over the same groups. Errors: another number of parameters in a group, other shapes, and
+/// those of set_state(); nothing has changed then.
 void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, const NameTable& names = {});
 
 /// model.state_dict() there, under these names; and what load_state_dict() takes here.

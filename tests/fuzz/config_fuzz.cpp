@@ -1,4 +1,4 @@
-// Whatever parse_huggingface_config() accepts is a config that GPT-2 can have: written and read again it is the same.
+// Whatever parse_huggingface_config() accepts is a config that can be written, and is the same when read again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

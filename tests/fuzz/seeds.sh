@@ -44,6 +44,7 @@ llmc 5 2 3 1 2 2 4 90 2
 config() { n=$((n + 1)); printf '%s' "$1" > "$out/config/$n"; }
 config '{"n_positions":4,"vocab_size":5,"n_layer":1,"n_head":2,"n_embd":8}'
 config '{"model_type":"gpt2","n_positions":4,"vocab_size":5,"n_layer":1,"n_head":2,"n_embd":8,"n_inner":null,"activation_function":"gelu_new","layer_norm_epsilon":1e-05,"resid_pdrop":0.1,"embd_pdrop":0.2,"attn_pdrop":0.3,"tie_word_embeddings":false,"scale_attn_weights":false,"scale_attn_by_inverse_layer_idx":false,"reorder_and_upcast_attn":false}'
+config '{"model_type":"llama","max_position_embeddings":4,"vocab_size":5,"num_hidden_layers":1,"num_attention_heads":2,"hidden_size":8,"intermediate_size":12,"num_key_value_heads":1,"head_dim":4,"hidden_act":"silu","rms_norm_eps":1e-06,"rope_theta":500000.0,"rope_scaling":null,"rope_parameters":{"rope_type":"default","rope_theta":1e4},"attention_bias":true,"attention_dropout":0.1,"mlp_bias":false,"tie_word_embeddings":true}'
 # The letter says which reader.
 tokenizer() { n=$((n + 1)); printf "$1" > "$out/tokenizer/$n"; }
 tokenizer 'm{"tokenizer":"byte","special":[{"id":256,"text":"<|endoftext|>"}]}'

@@ -76,6 +76,14 @@ TEST_CASE("torch: GPT-2 as transformers keeps it, with and without prefix, head,
   }
 }
 
+TEST_CASE("torch: Llama as transformers keeps it, shared keys and values, or biases and a tied head") {
+  for (const std::string name : {"hf_llama", "hf_llama_tied"}) {
+    GPT model = load_huggingface(files + "/" + name);
+    CHECK((model.config.position == Position::rotary && model.config.tie_weights == (name == "hf_llama_tied")));
+    check_case(name, model, logits, [&](const GPT& m) { save_huggingface(m, output + "/" + name); });
+  }
+}
+
 TEST_CASE("torch: MultiheadAttention, packed and with kdim and vdim") {
   MultiHeadAttention packed(8, 2, Generator(1)), apart(8, 2, Generator(1), {}, {.key_width = 6, .value_width = 5});
   check_file("mha", packed, torch_attention_names(packed), call_3);

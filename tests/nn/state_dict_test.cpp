@@ -146,10 +146,10 @@ TEST_CASE("names of another library: rules in both directions, parts, transposes
       v("square", square);
     }
   };
-  const NameTable table{{{"qk", "q.weight", true, 0, 2},
-                         {"qk", "k.weight", true, 1, 2},
-                         {"qk_bias", "q.bias", false, 0, 2},
-                         {"qk_bias", "k.bias", false, 1, 2},
+  const NameTable table{{{"qk", "q.weight", true, 2},
+                         {"qk", "k.weight", true, 2, 0, 2},
+                         {"qk_bias", "q.bias", false, 2},
+                         {"qk_bias", "k.bias", false, 2, 0, 2},
                          {"s", "square.weight", true},
                          {.there = "old_s", .here = "square.weight", .transposed = true, .read_only = true},
                          {"b", "square.bias"}},
@@ -182,20 +182,67 @@ TEST_CASE("names of another library: rules in both directions, parts, transposes
   NameTable mixed = table;  // parts are joined in their order, not in that of the rules
   std::swap(mixed.rules[0], mixed.rules[1]);
   CHECK(state_dict(from, mixed)[0].read().at({2, 3}) == from.k.weight.value().at({1, 2}));
-  mixed.rules[0].part = 0;
-  CHECK(error_of([&] { state_dict(from, mixed); }) ==
-        "state_dict: the table gives 'q.weight' as part 0 of the 2 of 'qk', which has no such part or has one already");
-  mixed.rules[0].part = 2;
-  CHECK(error_of([&] { state_dict(from, mixed); }).find("which has no such part") != std::string::npos);
+  const std::string not_once = " cannot be made in this Heads: the table gives some of it twice, or not at all";
+  for (const Index row : {0, 1, 3}) {
+    mixed.rules[0].from_there = row;
+    CHECK(error_of([&] { state_dict(from, mixed); }).ends_with(not_once));
+  }
   CHECK(error_of([&] { load_state_dict(to, state_dict(from, table), {.names = mixed}); }).find("'qk'") !=
         std::string::npos);
   CHECK(bits_of(to) == bits_of(from));
   NameTable half = table;
   half.rules.erase(half.rules.begin() + 1);
   CHECK(error_of([&] { state_dict(from, half); }) == "state_dict: 'k.weight' of this Heads has no name in the table");
-  half.rules.push_back({"other", "k.weight"});
-  CHECK(error_of([&] { state_dict(from, half); }) ==
-        "state_dict: 'qk' cannot be made of the 1 arrays like 'q.weight' [2, 3] in this Heads");
+  Heads without(1);
+  without.k.bias = Parameter();
+  CHECK(error_of([&] { state_dict(without, table); }) == "state_dict: 'qk_bias' [4]" + not_once);
+}
+
+TEST_CASE("names of another library: rows of ours under names of their own, in both directions") {
+  const NameTable table{{{"first", "weight", false, 1, 0},
+                         {"rest", "weight", true, 2, 1},
+                         {"b", "bias", false, 2, 1, 1},
+                         {"b", "bias", false, 1, 0, 0},
+                         {.there = "old", .here = "weight", .rows = 1, .read_only = true}}};
+  const Linear from(2, 3, Generator(1));
+  StateDict state = state_dict(from, table);
+  CHECK(names_of(state) == "first rest b");
+  CHECK((state[0].shape == Shape{1, 2} && state[1].shape == Shape{2, 2} && state[2].shape == Shape{3}));
+  CHECK(state[1].read().at({1, 0}) == from.weight.value().at({1, 1}));
+  Linear to(2, 3, Generator(7));
+  load_state_dict(to, state, {.names = table});
+  CHECK(bits_of(to) == bits_of(from));
+  state.push_back(state_entry("old", copy_of(state[0].read())));
+  load_state_dict(to, state, {.names = table});
+  state.back() = state_entry("old", Array::zeros({1, 2}));
+  CHECK(error_of([&] { load_state_dict(to, state, {.names = table}); }) ==
+        "load: the state does not fit this Linear:"
+        "\n  'first' and 'old' are one parameter here and two different ones there");
+  // Each part that is missing is named, and an array of which one is keeps all its rows.
+  Linear kept(2, 3, Generator(9));
+  const Array before = kept.weight.value();
+  state = {state[0], state[2]};
+  CHECK(error_of([&] { load_state_dict(kept, state, {.names = table}); }) ==
+        "load: the state does not fit this Linear:\n  'rest' is missing there");
+  CHECK(error_of([&] { load_state_dict(kept, {}, {.names = table}); }) ==
+        "load: the state does not fit this Linear:\n  'first' is missing there\n  'rest' is missing there"
+        "\n  'b' is missing there");
+  const LoadReport report = load_state_dict(kept, state, {.strict = false, .names = table});
+  CHECK((joined(report.missing) == "weight" && same_bits(kept.weight.value(), before)));
+  CHECK(same_bits(kept.bias.value(), from.bias.value()));
+  state.push_back(state_entry("rest", Array::zeros({2, 3})));
+  CHECK(error_of([&] { load_state_dict(kept, state, {.names = table}); }) ==
+        "load: the state does not fit this Linear:\n  'rest' is [2, 3] there and [2, 2] here");
+  // Tables for other shapes.
+  NameTable wrong = table;
+  wrong.rules.pop_back(), wrong.rules.erase(wrong.rules.begin());
+  CHECK(error_of([&] { state_dict(from, wrong); }) == "state_dict: 'weight' of this Linear has no name in the table");
+  wrong.rules[0].rows = 3;
+  CHECK(error_of([&] { state_dict(from, wrong); }) ==
+        "state_dict: 'rest' cannot be made of 'weight' [3, 2] in this Linear");
+  CHECK(error_of([&] {
+          load_state_dict(kept, state, {.names = wrong});
+        }).find("'rest' is [2, 3] there and [3, 2] here") != std::string::npos);
 }
 
 TEST_CASE("load: parameters keep their handles, their flags and their gradients' place") {

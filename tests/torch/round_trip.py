@@ -22,6 +22,9 @@ except ImportError:
     print("skipped: python3 has no torch")
     sys.exit(77)
 
+sys.dont_write_bytecode = True
+from llama import Llama
+
 # --- safetensors: u64 length of the header, JSON, elements --------------------------------------------------------------
 
 DTYPES = {"F32": torch.float32, "F64": torch.float64, "I64": torch.int64}
@@ -190,6 +193,11 @@ def encoder(norm_first, activation):
     return nn.TransformerEncoderLayer(8, 2, 12, 0.0, activation, batch_first=True, norm_first=norm_first)
 
 
+LLAMA = dict(vocab_size=11, hidden_size=8, intermediate_size=12, num_hidden_layers=2, num_attention_heads=2,
+             num_key_value_heads=1, max_position_embeddings=8, rms_norm_eps=1e-6, rope_theta=100.0, attention_bias=False,
+             tie_word_embeddings=False)
+LLAMA_TIED = dict(LLAMA, attention_bias=True, tie_word_embeddings=True, num_key_value_heads=2)
+
 HF = dict(conv1d=True, activation_function="gelu_new")
 CASES = {
     "nanogpt": lambda: GPT(),
@@ -202,6 +210,8 @@ CASES = {
     "encoder_pre": lambda: encoder(True, "gelu"),
     "encoder_post": lambda: encoder(False, "relu"),
     "book": lambda: BookAttention(3, 4, 6, 2),
+    "hf_llama": lambda: Llama(LLAMA),
+    "hf_llama_tied": lambda: Llama(LLAMA_TIED),
 }
 SHAPES = {"mha": [(2, 3, 8), (2, 5, 8), (2, 5, 8)], "mha_kdim": [(2, 3, 8), (2, 5, 6), (2, 5, 5)], "book": [(2, 5, 3)],
           "encoder_pre": [(2, 5, 8)], "encoder_post": [(2, 5, 8)]}
@@ -214,6 +224,8 @@ def inputs_of(case, random):
 
 
 def config_json(case):
+    if "llama" in case:
+        return dict(LLAMA_TIED if case == "hf_llama_tied" else LLAMA, model_type="llama")
     c = dict(model_type="gpt2", vocab_size=11, n_positions=8, n_ctx=8, n_layer=2, n_head=2, n_embd=8)
     if case == "hf":
         c["n_inner"] = 20
@@ -243,6 +255,8 @@ def write_all(folder):
             with open(os.path.join(folder, case, "config.json"), "w") as f:
                 json.dump(config_json(case), f, indent=2)
                 f.write("\n")
+        if case == "hf_llama_tied":
+            del state["lm_head.weight"]
         if case == "hf_bare":
             del state["lm_head.weight"]
             state = {name.replace("transformer.", "", 1): x for name, x in state.items()}
@@ -264,9 +278,9 @@ def check_all(folder):
                 if name.endswith((".attn.bias", ".attn.masked_bias")):
                     assert name not in state
                     state[name] = model.state_dict()[name]
-            if case != "hf_untied":
+            if case not in ("hf_untied", "hf_llama"):
                 assert "lm_head.weight" not in state
-                state["lm_head.weight"] = state["transformer.wte.weight"]
+                state["lm_head.weight"] = state[next(iter(model.state_dict()))]  # the tokens' vectors
         if case == "nanogpt_no_bias":
             state.update({name: x for name, x in model.state_dict().items() if name.endswith(".attn.bias")})
         io = load_file(os.path.join(folder, case + ".io.safetensors"))

@@ -68,6 +68,60 @@ void train(GPT& model, Optimizer& optimizer, Index steps) {
   }
 }
 
+/// Queries, keys and values apart, matrices transposed; a norm's weight and bias in one.
+NameTable rows_apart(const GPT& model) {
+  NameTable names;
+  for (const auto& [name, p] : named_parameters(model)) {
+    const bool matrix = p.shape().rank() == 2;
+    const std::string layer = name.substr(0, name.rfind('.'));
+    if (layer.ends_with("c_attn"))
+      for (const Index part : {2, 0, 1}) names.rules.push_back({name + char('0' + part), name, matrix, 24, 24 * part});
+    else if (layer.ends_with("ln_1"))
+      names.rules.push_back({layer, name, false, 24, 0, name.ends_with("bias") ? 24 : 0});
+    else
+      names.rules.push_back({name, name, matrix});
+  }
+  return names;
+}
+
+TEST_CASE("exchange: AdamW's state by rows has numbers in the table's order, each number of steps once") {
+  GPT model(toy(), Generator(1));
+  AdamW optimizer(decay_groups(model, 0.1));
+  train(model, optimizer, 2);
+  const NameTable names = rows_apart(model);
+  const OptimizerState state = optimizer.state();
+  TorchValue there = torch_optimizer_state(state, optimizer.groups(), {}, names);
+  TorchDict& all = std::get<TorchDict>(std::get<TorchDict>(there.value).items[0].value.value);
+  const auto moment = [&](std::size_t number) -> TorchTensor& {
+    return std::get<TorchTensor>(std::get<TorchDict>(all.items[number].value.value).items[1].value.value);
+  };
+  const Array whole = state.arrays.at("transformer.h.0.attn.c_attn.weight.exp_avg");
+  for (const Index part : {0, 1, 2}) {  // behind the two tables of vectors
+    const Array mine = whole.slice(0, 24 * part, 24 * (part + 1)).transpose(0, 1);
+    CHECK(same_bits(std::get<Array>(moment(static_cast<std::size_t>(2 + (part + 1) % 3)).array), mine.contiguous()));
+  }
+  moment(2) = {Array::zeros({24, 25})};
+  CHECK(error_of([&] { set_torch_optimizer_state(optimizer, there, names); }) ==
+        "torch: exp_avg does not fit this optimizer:"
+        "\n  'transformer.h.0.attn.c_attn.weight2' is [24, 25] there and [24, 24] here");
+  const auto uneven = [](const std::string& name) {
+    return "torch: parts of " + name + " had different numbers of steps";
+  };
+  moment(2) = {Array::zeros({24, 24})};
+  std::get<TorchDict>(all.items[3].value.value).items[0].value = {Index(3)};
+  CHECK(error_of([&] { set_torch_optimizer_state(optimizer, there, names); }) ==
+        uneven("transformer.h.0.attn.c_attn.weight"));
+  all.items.erase(all.items.begin() + 3);
+  CHECK(error_of([&] {
+          set_torch_optimizer_state(optimizer, there, names);
+        }).find("array 'transformer.h.0.attn.c_attn.weight.exp_avg' is missing") != std::string::npos);
+  CHECK(optimizer.state().arrays.size() == state.arrays.size());
+  OptimizerState half = state;
+  half.counts["transformer.h.0.ln_1.bias.step"] = 1;
+  CHECK(error_of([&] { torch_optimizer_state(half, optimizer.groups(), {}, names); }) ==
+        uneven("transformer.h.0.ln_1"));
+}
+
 TEST_CASE("exchange: AdamW's state and the weights, through a file, and both go on in every bit") {
   const TempFolder folder;
   GPT model(toy(), Generator(1)), other(toy(), Generator(2));
@@ -76,7 +130,7 @@ TEST_CASE("exchange: AdamW's state and the weights, through a file, and both go 
   NameTable names;
   for (const NamedParameter& p : named_parameters(model))
     names.rules.push_back({"x." + p.name, p.name, p.parameter.shape().rank() == 2});
-  for (const NameTable& table : {NameTable{}, names}) {
+  for (const NameTable& table : {NameTable{}, names, rows_apart(model)}) {
     const TorchValue state = torch_optimizer_state(here.state(), here.groups(), {.lr = 0.5}, table);
     save_torch(folder.path("both"), {TorchDict{{{"model", torch_state_dict(model, table)}, {"optimizer", state}}}});
     const TorchValue both = load_torch(folder.path("both"));

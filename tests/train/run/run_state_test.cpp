@@ -138,5 +138,35 @@ TEST_CASE("run state: Hugging Face's Trainer gets biases of 0 and moments in the
   CHECK(std::get<Index>(detail::at(load_torch(folder.path("hf/scheduler.pt")), "last_epoch").value) == 7);
 }
 
+TEST_CASE("run state: Hugging Face's Trainer gets a Llama's moments by its names, in the order of its parameters") {
+  const TempFolder folder;
+  const TextTask task(options());
+  GPTConfig c = GPTConfig::llama().resized(1, 4, 8);
+  c.block_size = task.block_size(), c.vocab_size = task.vocab_size();
+  c.block.projections.n_kv_head = 2, c.block.projections.bias = true;
+  GPT model(c, Generator(1));
+  train(task, model, 7, folder.path("run"));
+  const RunState state = state_of(folder.path("run"), model, recipe(7));
+  save_huggingface(model, folder.path("hf"));
+  const GPT same = with_biases(model);
+  CHECK(bits_of(same) == bits_of(model));
+  save_trainer_state(folder.path("hf"), same, huggingface_names(same), recipe(7), state);
+  const TorchValue optimizer = load_torch(folder.path("hf/optimizer.pt"));
+  const auto& states = std::get<TorchDict>(detail::at(optimizer, "state").value).items;
+  const auto mean = [&](std::size_t number) {
+    return std::get<Array>(std::get<TorchTensor>(detail::at(states[number].value, "exp_avg").value).array);
+  };
+  const auto kept = [&](const std::string& name) {
+    return state.optimizer.arrays.at("transformer." + name + ".exp_avg");
+  };
+  REQUIRE(states.size() == 9 + 7);  // the tables and seven matrices decay; four biases and three norms do not
+  const Array weights = kept("h.0.attn.c_attn.weight"), biases = kept("h.0.attn.c_attn.bias");
+  CHECK((same_bits(mean(1), weights.slice(0, 0, 8)) && same_bits(mean(2), weights.slice(0, 8, 12)) &&
+         same_bits(mean(3), weights.slice(0, 12, 16)) && same_bits(mean(5), kept("h.0.mlp.c_gate.weight"))));
+  CHECK((same_bits(mean(9), biases.slice(0, 0, 8)) && same_bits(mean(11), biases.slice(0, 12, 16)) &&
+         same_bits(mean(12), kept("h.0.attn.c_proj.bias")) && same_bits(mean(13), kept("h.0.ln_1.weight")) &&
+         same_bits(mean(15), kept("ln_f.weight"))));
+}
+
 }  // namespace
 }  // namespace mote::test::run_state_test

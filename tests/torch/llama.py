@@ -1,0 +1,166 @@
+# A run of a Llama goes on in plain torch: trained in mote, exported as Hugging Face keeps it, taken up from the exported
+# weights, AdamW's state and random state, each step beside the run that never left. Without torch the exit code is 77.
+#
+#   llama.py TRAIN EXPORT TEXT FOLDER
+import json
+import math
+import os
+import shutil
+import struct
+import subprocess
+import sys
+
+try:
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+except ImportError:
+    system = "/usr/bin/python3"
+    if sys.executable != system and os.path.exists(system):
+        os.execv(system, [system] + sys.argv)
+    print("skipped: python3 has no torch")
+    sys.exit(77)
+
+
+class RMSNorm(nn.Module):
+    def __init__(self, width, eps):
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.ones(width)), eps
+
+    def forward(self, x):
+        return x / (x.square().mean(-1, keepdim=True) + self.eps).sqrt() * self.weight
+
+
+class Layer(nn.Module):
+    """Parameters in the order of transformers' LlamaDecoderLayer, which numbers the optimizer's state."""
+
+    def __init__(self, c):
+        super().__init__()
+        C, inner, bias, self.theta = c["hidden_size"], c["intermediate_size"], c["attention_bias"], c["rope_theta"]
+        self.heads, self.kv_heads = c["num_attention_heads"], c["num_key_value_heads"]
+        kv = C // self.heads * self.kv_heads
+        self.self_attn = nn.ModuleDict({"q_proj": nn.Linear(C, C, bias), "k_proj": nn.Linear(C, kv, bias),
+                                        "v_proj": nn.Linear(C, kv, bias), "o_proj": nn.Linear(C, C, bias)})
+        self.mlp = nn.ModuleDict({"gate_proj": nn.Linear(C, inner, False), "up_proj": nn.Linear(C, inner, False),
+                                  "down_proj": nn.Linear(inner, C, False)})
+        self.input_layernorm = RMSNorm(C, c["rms_norm_eps"])
+        self.post_attention_layernorm = RMSNorm(C, c["rms_norm_eps"])
+
+    def turned(self, x):  # [B, H, T, d]: the two halves of a head are the two coordinates of its points
+        half = x.shape[-1] // 2
+        speeds = self.theta ** (-torch.arange(half, dtype=torch.float64) / half)
+        angles = torch.arange(x.shape[2], dtype=torch.float64)[:, None] * speeds
+        (a, b), cos, sin = x.split(half, -1), angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+        return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
+
+    def attention(self, x):
+        (B, T, C), a = x.shape, self.self_attn
+        split = lambda y, heads: y.view(B, T, heads, -1).transpose(1, 2)
+        q = self.turned(split(a.q_proj(x), self.heads))
+        k, v = self.turned(split(a.k_proj(x), self.kv_heads)), split(a.v_proj(x), self.kv_heads)
+        k, v = (y.repeat_interleave(self.heads // self.kv_heads, 1) for y in (k, v))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(C // self.heads)
+        scores = scores.masked_fill(torch.ones(T, T).triu(1).bool(), -math.inf)
+        return a.o_proj((scores.softmax(-1) @ v).transpose(1, 2).reshape(B, T, C))
+
+    def forward(self, x):
+        x = x + self.attention(self.input_layernorm(x))
+        y = self.post_attention_layernorm(x)
+        return x + self.mlp.down_proj(F.silu(self.mlp.gate_proj(y)) * self.mlp.up_proj(y))
+
+
+class Llama(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        embed, norm = nn.Embedding(c["vocab_size"], c["hidden_size"]), RMSNorm(c["hidden_size"], c["rms_norm_eps"])
+        layers = nn.ModuleList(Layer(c) for _ in range(c["num_hidden_layers"]))
+        self.model = nn.ModuleDict({"embed_tokens": embed, "layers": layers, "norm": norm})
+        self.lm_head = nn.Linear(c["hidden_size"], c["vocab_size"], bias=False)
+        if c["tie_word_embeddings"]:
+            self.lm_head.weight = embed.weight
+
+    def forward(self, ids):
+        x = self.model.embed_tokens(ids)
+        for layer in self.model.layers:
+            x = layer(x)
+        return self.lm_head(self.model.norm(x))
+
+
+def load_tensors(path):
+    data = open(path, "rb").read()
+    start = 8 + struct.unpack("<Q", data[:8])[0]
+    tensors = {}
+    for name, t in json.loads(data[8:start]).items():
+        if name != "__metadata__":
+            begin, end = t["data_offsets"]
+            flat = torch.frombuffer(bytearray(data[start + begin : start + end]), dtype=torch.float32)
+            tensors[name] = flat.reshape(t["shape"])
+    return tensors
+
+
+def load_folder(folder):
+    """The model, and an optimizer over the groups of transformers' Trainer."""
+    config = json.load(open(folder + "/config.json"))
+    assert config["architectures"] == ["LlamaForCausalLM"]
+    model, tensors = Llama(config), load_tensors(folder + "/model.safetensors")
+    if config["tie_word_embeddings"]:
+        assert "lm_head.weight" not in tensors
+        tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"]
+    model.load_state_dict(tensors)  # strict
+    plain = lambda name: name.endswith(".bias") or "norm" in name
+    groups = [[p for name, p in model.named_parameters() if plain(name) == undecayed] for undecayed in (False, True)]
+    optimizer = torch.optim.AdamW([{"params": group} for group in groups])
+    optimizer.load_state_dict(torch.load(folder + "/optimizer.pt"))
+    return model, optimizer
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command}:\n{done.stdout}{done.stderr}"
+
+
+def main(train, export, text, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    os.chdir(folder)
+    everything = open(text, encoding="utf-8", newline="").read()
+    letters = {letter: i for i, letter in enumerate(sorted(set(everything)))}
+    ids = torch.tensor([letters[letter] for letter in everything[: int(len(everything) * 0.9)]])
+    for kind in (["--n_kv_head", "2"], ["--n_kv_head", "1", "--tie_weights", "true"], ["--n_kv_head", "4"]):
+        name = "run" + "".join(kind)
+        options = ["--text", text, "--preset", "llama", *kind, "--n_layer", "2", "--n_head", "4", "--n_embd", "32",
+                   "--block_size", "32", "--batch_size", "8", "--schedule", "constant", "--warmup_iters", "20",
+                   "--eval_interval", "0"]
+        for where, steps in ("there", "50"), ("straight", "150"):
+            run(train, *options, "--max_iters", steps, "--out_dir", f"{name}/{where}")
+            run(export, f"{name}/{where}", "--to", "huggingface", f"{name}/{where}_hf")
+        model, optimizer = load_folder(f"{name}/there_hf")
+        random = torch.Generator().set_state(torch.load(f"{name}/there_hf/rng_state.pth")["cpu"])
+        losses = []
+        for step in range(100):
+            starts = [int(torch.randint(len(ids) - 32, (1,), generator=random)) for _ in range(8)]
+            rows = torch.stack([ids[i : i + 33] for i in starts])
+            loss = F.cross_entropy(model(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+        straight = [json.loads(line)["loss"] for line in open(f"{name}/straight/log.jsonl")][50:]
+        assert len(straight) == 100 and straight[-1] < straight[0]
+        differences = [abs(a - b) for a, b in zip(losses, straight)]
+        its, optimizer_there = load_folder(f"{name}/straight_hf")
+        moments = [(key, (state[key] - there[key]).abs().max().item())
+                   for state, there in zip(optimizer.state.values(), optimizer_there.state.values())
+                   for key in ("step", "exp_avg", "exp_avg_sq")]
+        assert len(optimizer.state) == len(optimizer_there.state) == len(list(model.parameters()))
+        largest = {key: max(x for k, x in moments if k == key) for key, _ in moments}
+        weights = max((p - q).abs().max().item() for p, q in zip(model.parameters(), its.parameters()))
+        print(f"{name}: losses differ by {max(differences[:20]):.1e} in 20 steps, {max(differences):.1e} in 100;",
+              "after them", *(f"{key} by {x:.1e}," for key, x in largest.items()), f"weights by {weights:.1e}")
+        assert max(differences[:20]) < 1e-5 and max(differences) < 1e-4
+        assert largest["step"] == 0 and max(largest["exp_avg"], largest["exp_avg_sq"]) < 1e-6 and weights < 1e-5
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
