@@ -61,8 +61,11 @@ Run::Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptio
   check_options(options_);
   settings_ = {{"general", {{"task", data.name(), "", ""}}},
                {"task", data.settings()},
-               {"model", subject_.settings},
+               {"model", subject_.config},
                {"training", fields(recipe)}};
+  std::erase_if(settings_[2].fields, [](const Field& f) {  // they follow from the data
+    return f.name == "vocab_size" || f.name == "block_size";
+  });
   for (const Field& f : fields(options_)) settings_[0].fields.push_back(f);
   if (recipe.ema_decay != 0)
     ema_ = std::make_unique<EMA>(*subject_.module, EMAOptions{.decay = recipe.ema_decay, .warmup = true});
@@ -103,12 +106,12 @@ void Run::begin_or_resume(std::optional<double> best_score) {
   checkpoint_.add("evaluation_bytes", evaluations_.bytes);
   checkpoint_.add("evaluated", evaluated_);
   checkpoint_.add("best_score", folder_->best_score);
-  const std::string state = data_.state();
-  checkpoint_.note("data_state", state.empty() ? std::vector<Field>() : std::vector<Field>{{"text", state, "", ""}});
+  checkpoint_.note("data_state", {{"text", data_.state(), "", ""}});
   checkpoint_.note("task_state", {});  // its name in older checkpoints
   std::vector<Field> all;
   for (const SettingsGroup& group : settings_) all.insert(all.end(), group.fields.begin(), group.fields.end());
   checkpoint_.note("settings", all);
+  checkpoint_.note("config", subject_.config);
   if (newest.empty()) {
     folder_->save(checkpoint_, steps_);  // before all else: what has a config.json can be resumed
   } else {

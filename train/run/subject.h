@@ -18,8 +18,8 @@ namespace mote {
 /// It refers to the model, which must outlive it.
 struct Subject {
   Module* module = nullptr;
-  /// A setting of its config for each line of a report, and for a run that is resumed to compare.
-  std::vector<Field> settings = {};
+  /// Its config: lines of a report, what a run that is resumed compares, and what a checkpoint's reader builds it by.
+  std::vector<Field> config = {};
   std::function<MeanLoss(const Batch&)> loss = {};
   /// The likeliest answers [N, A] to questions; empty: it has none, and only its loss is measured.
   std::function<IntArray(const Questions&)> answer = {};
@@ -66,14 +66,11 @@ IntArray likeliest(const M& model, const Questions& q) {
 /// it answers. Of any other, model(inputs) are the logits [B, K] of classes, or [B, T, K] of one at each position, or,
 /// where a Dataset's targets are values, values like them: the loss is their cross-entropy or mean squared error, the
 /// answer the likeliest class at the last position, and those that follow. Its config,
-/// if it has a field of that name with visit(v), is part of the settings, but for vocab_size and block_size, which
-/// follow from the data.
+/// if it has a field of that name with visit(v), is part of the settings.
 template <class M>
 Subject subject_of(M& model) {
   Subject s{&model};
-  if constexpr (requires { requires detail::HasFields<decltype(model.config)>; })
-    for (const Field& f : fields(model.config))
-      if (f.name != "vocab_size" && f.name != "block_size") s.settings.push_back(f);
+  if constexpr (requires { requires detail::HasFields<decltype(model.config)>; }) s.config = fields(model.config);
   if constexpr (detail::LossOfIds<M>) {
     s.loss = [&model](const Batch& b) -> MeanLoss { return {model.loss(b.ids, b.targets), b.count()}; };
   } else {

@@ -44,6 +44,18 @@ RunState state_of(const std::string& folder, GPT& model, const Recipe& r) {
   return read_run_state(newest_checkpoint(folder), model, *optimizer);
 }
 
+TEST_CASE("run: its checkpoint alone says how to build the model that load_weights() fills") {
+  const TextTask task(options());
+  const TempFolder folder;
+  GPT trained(config(task, true), Generator(1));
+  train(task, trained, 3, folder.path("run"));
+  GPTConfig again;
+  read_fields(SafetensorsFile(newest_checkpoint(folder.path("run"))), "config", again);
+  GPT model(again, Init::none(Generator(2)));
+  load_weights(model, newest_checkpoint(folder.path("run")));
+  CHECK(bits_of(model) == bits_of(trained));
+}
+
 TEST_CASE("run state: out to nanoGPT's file and back, a run ends in the bits of one that never left") {
   const TextTask task(options());
   for (const bool bias : {true, false}) {
