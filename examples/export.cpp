@@ -70,6 +70,7 @@ int export_run(const std::string& run, const std::string& target, const std::str
   if (target == "nanogpt") to_nanogpt(settings, *task, model, state, all, folder);
   if (target == "huggingface") to_huggingface(settings, model, state, folder);
   if (target == "llmc") to_llmc(model, state, folder);
+  if (const Tokenizer* const words = task->tokenizer()) save_vocabulary(*words, folder);
   return 0;
 }
 

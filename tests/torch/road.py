@@ -4,6 +4,7 @@
 #   road.py TRAIN EXPORT SCRIPT TEXT FOLDER
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,11 @@ for kind in ([], ["--lines"], ["--lines", "--ema_decay", "0", "--gradient_accumu
     run(train, *options, "--max_iters", "60", "--out_dir", f"{name}/straight")
     straight = logged(f"{name}/straight")
     run(export, f"{name}/there", "--to", "nanogpt", f"{name}/out")
+    meta = pickle.load(open(f"{name}/out/meta.pkl", "rb"))  # by which nanoGPT's sample.py reads and writes
+    ids = torch.from_file(f"{name}/out/train.bin", size=200, dtype=torch.int16).tolist()
+    documents = "".join(meta["itos"][i] for i in ids).split("<|endoftext|>")
+    assert all(document in open(text).read() for document in documents) and max(map(len, documents)) > 50
+    assert all(meta["stoi"][meta["itos"][i]] == i for i in range(meta["vocab_size"]))
     for processes in (1, 2):
         several = {"WORLD_SIZE": str(processes), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(20000 + os.getpid() % 20000)}
         python = [sys.executable, script, f"{name}/out", "15", f"{name}/back{processes}"]

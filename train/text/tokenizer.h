@@ -110,4 +110,8 @@ std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_vie
 /// Errors, with the file and the line or token: anything that makes no tokenizer.
 std::unique_ptr<Tokenizer> load_gpt2_tokenizer(const std::string& vocab_json, const std::string& merges_txt);
 
+/// The tokenizer as others read it, into a folder: of characters nanoGPT's meta.pkl, of byte pairs GPT-2's two files,
+/// of bytes nothing. Errors: those of writing.
+void save_vocabulary(const Tokenizer& tokenizer, const std::string& folder);
+
 }  // namespace mote

@@ -131,6 +131,23 @@ TEST_CASE("GPT-2's files: what makes no tokenizer is refused, with its line or t
         }).find("/nowhere/vocab.json") != std::string::npos);
 }
 
+TEST_CASE("save_vocabulary: byte pairs as GPT-2's files, which are read back; characters as nanoGPT's pickle") {
+  const TempFolder folder;
+  const std::string text = "low lower lowest \xff\n newer newest";
+  const auto pairs = train_tokenizer(TokenizerKind::byte_pair, text, 270, {end_of_text});
+  save_vocabulary(*pairs, folder.path());
+  const auto back = load_gpt2_tokenizer(folder.path("vocab.json"), folder.path("merges.txt"));
+  CHECK(back->json_text() == pairs->json_text());
+  CHECK(!file_exists(folder.path("meta.pkl")));
+
+  save_vocabulary(*train_tokenizer(TokenizerKind::character, "\n\u00e9\U0001f600", 0, {}), folder.path());
+  CHECK(get_file(folder.path("meta.pkl")) ==
+        "(dV\\U00000076\\U0000006f\\U00000063\\U00000061\\U00000062\\U0000005f\\U00000073\\U00000069\\U0000007a"
+        "\\U00000065\nI3\nsV\\U00000073\\U00000074\\U0000006f\\U00000069\n(dV\\U0000000a\nI0\nsV\\U000000e9\nI1\n"
+        "sV\\U0001f600\nI2\nssV\\U00000069\\U00000074\\U0000006f\\U00000073\n(dI0\nV\\U0000000a\nsI1\nV"
+        "\\U000000e9\nsI2\nV\\U0001f600\nss.");
+}
+
 TEST_CASE("GPT-2's files: the real ones, where MOTE_TEST_GPT2 names a folder with them" * doctest::skip()) {
   const char* const folder = std::getenv("MOTE_TEST_GPT2");
   if (!folder) {
