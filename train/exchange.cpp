@@ -53,6 +53,18 @@ std::vector<StatePlace> places_of(OptimizerState& state, const ParameterGroup& g
 
 }  // namespace
 
+double detail::number_of(const TorchValue& value, const std::string& what) {
+  if (const auto* const n = std::get_if<Index>(&value.value)) return static_cast<double>(*n);
+  if (const auto* const x = std::get_if<double>(&value.value)) return *x;
+  const Array x = floats(value, what);
+  check_in("torch", x.numel() == 1, what, " is no number");
+  return static_cast<double>(x.reshape({}).item());
+}
+Index detail::count_of(const TorchValue& value, const std::string& what) {
+  const double n = number_of(value, what);
+  check_in("torch", n >= 0 && n <= 1e15, what, " must be 0 to 1e15, not ", n);
+  return static_cast<Index>(n);
+}
 TorchValue detail::list_of(std::vector<TorchValue> items, bool tuple) { return {TorchList{std::move(items), tuple}}; }
 
 const TorchValue* detail::find(const TorchValue& dict, std::string_view name) {
@@ -150,11 +162,7 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
                                       [&](const TorchItem& item) { return item.key == decltype(item.key)(number); });
       ++number;
       if (found == parameters.items.end()) continue;
-      const TorchValue& step = detail::at(found->value, "step");  // a tensor since torch 1.12
-      const Index* const whole = std::get_if<Index>(&step.value);
-      const double steps_there = whole ? static_cast<double>(*whole) : static_cast<double>(floats(step, "step").item());
-      check_in("torch", steps_there >= 0 && steps_there <= 1e15, e.name, " has had ", steps_there, " steps");
-      const Index steps = static_cast<Index>(steps_there);
+      const Index steps = detail::count_of(detail::at(found->value, "step"), "the steps of " + e.name);
       for (const std::string& name : e.here) {
         Index& mine = all.counts[name + ".step"];
         check_in("torch", mine == 0 || mine == steps, "parts of ", name, " had different numbers of steps");

@@ -35,6 +35,9 @@ TorchValue list_of(std::vector<TorchValue> items, bool tuple = false);
 const TorchValue* find(const TorchValue& dict, std::string_view name);
 /// Errors: there is none.
 const TorchValue& at(const TorchValue& dict, std::string_view name);
+/// An int, a float or the only element of a tensor. Errors: anything else; of a count, too, what counts nothing.
+double number_of(const TorchValue& value, const std::string& what);
+Index count_of(const TorchValue& value, const std::string& what);
 }  // namespace detail
 
 }  // namespace mote

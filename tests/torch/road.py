@@ -71,3 +71,8 @@ for kind in ([], ["--lines"], ["--lines", "--ema_decay", "0", "--gradient_accumu
     for i, state in mine["optimizer"]["state"].items():
         for key in ("step", "exp_avg", "exp_avg_sq"):
             assert (state[key] - its["optimizer"]["state"][i][key]).abs().max() < 1e-6, (i, key)
+    if not kind:  # as nanoGPT saves it: without what is mote's own
+        del its["mote"]
+        torch.save(its, f"{name}/ckpt.pt")
+        run(train, "--from", f"{name}/ckpt.pt", "--text", text, "--out_dir", f"{name}/more", "--max_iters", "50")
+        assert list(logged(f"{name}/more")) == [46, 47, 48, 49, 50]

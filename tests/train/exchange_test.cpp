@@ -155,6 +155,10 @@ TEST_CASE("exchange: what does not fit is named, and nothing has changed") {
   CHECK(one.state().arrays.empty());
   CHECK(error_of([&] { set_torch_optimizer_state(optimizer, {Index(1)}); }) == "torch: there is no 'state'");
   CHECK(error_of([&] { state_dict({TorchDict{{{"a", {1.0}}}}}); }) == "torch: a is of another type");
+  CHECK(detail::count_of({TorchTensor{Array(3)}}, "n") == 3);
+  for (const double n : {-1.0, 1e300, std::nan("")})
+    CHECK(error_of([&] { detail::count_of({n}, "n"); }).starts_with("torch: n must be 0 to 1e15, not "));
+  CHECK(error_of([&] { detail::count_of({TorchTensor{Array::zeros({2})}}, "n"); }) == "torch: n is no number");
   CHECK(error_of([&] {
           state_dict({TorchDict{{{"a", {TorchTensor{IntArray({2})}}}}}});
         }) == "torch: a is no tensor of floats");

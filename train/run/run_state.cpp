@@ -31,15 +31,6 @@ TorchValue dict_of(const FieldValues& values) {
   return {std::move(dict)};
 }
 
-double number(const TorchValue& value, const char* what) {
-  if (const auto* const n = std::get_if<Index>(&value.value)) return static_cast<double>(*n);
-  if (const auto* const x = std::get_if<double>(&value.value)) return *x;
-  const auto* const t = std::get_if<TorchTensor>(&value.value);  // best_val_loss is one there
-  const auto* const x = t ? std::get_if<Array>(&t->array) : nullptr;
-  check_in("nanoGPT", x && x->numel() == 1, what, " is no number");
-  return static_cast<double>(x->reshape({}).item());
-}
-
 /// torch.optim.AdamW's state.
 TorchValue adamw_state(const Module& model, const NameTable& names, const Recipe& r, const RunState& state) {
   check_in("export", r.optimizer == OptimizerKind::adamw, "there the optimizer is AdamW, not ", r.optimizer);
@@ -147,12 +138,13 @@ TorchValue nanogpt_checkpoint(const Module& model, const NameTable& names, const
 }
 
 FieldValues nanogpt_settings(const TorchValue& checkpoint) {
+  const TorchValue* const own = detail::find(checkpoint, "mote");
   FieldValues all;
   const auto add = [&](const TorchValue* const dict) {
     if (!dict || !std::holds_alternative<TorchDict>(dict->value)) return;
     for (const TorchItem& item : std::get<TorchDict>(dict->value).items) {
       const auto* const name = std::get_if<std::string>(&item.key);
-      if (!name) continue;
+      if (!name || (!own && *name == "vocab_size")) continue;  // it follows from the text
       std::string text;
       if (const auto* const t = std::get_if<std::string>(&item.value.value))
         text = *t;
@@ -167,7 +159,6 @@ FieldValues nanogpt_settings(const TorchValue& checkpoint) {
       all.emplace_back(*name, text);
     }
   };
-  const TorchValue* const own = detail::find(checkpoint, "mote");
   if (const TorchValue* const settings = own ? detail::find(*own, "settings") : nullptr) return add(settings), all;
   add(&detail::at(checkpoint, "config"));
   add(&detail::at(checkpoint, "model_args"));
@@ -176,14 +167,14 @@ FieldValues nanogpt_settings(const TorchValue& checkpoint) {
 
 RunState nanogpt_state(const TorchValue& checkpoint, Module& model, const NameTable& names, Optimizer& optimizer,
                        Index seed) {
-  RunState state{.steps = static_cast<Index>(number(detail::at(checkpoint, "iter_num"), "iter_num")),
+  RunState state{.steps = detail::count_of(detail::at(checkpoint, "iter_num"), "iter_num"),
                  .data = Generator(seed).get_state()};
   load_state_dict(model, state_dict(detail::at(checkpoint, "model"), "model"), {.names = names});
   set_torch_optimizer_state(optimizer, detail::at(checkpoint, "optimizer"), names);
   state.optimizer = optimizer.state();
   state.optimizer.counts["steps"] = state.steps;
   optimizer.set_state(state.optimizer);
-  if (const double best = number(detail::at(checkpoint, "best_val_loss"), "best_val_loss"); best < 1e9)
+  if (const double best = detail::number_of(detail::at(checkpoint, "best_val_loss"), "best_val_loss"); best < 1e9)
     state.best_score = best;
   const TorchValue* const own = detail::find(checkpoint, "mote");
   if (!own) return state;
@@ -191,7 +182,7 @@ RunState nanogpt_state(const TorchValue& checkpoint, Module& model, const NameTa
   if (const TorchValue* const averages = detail::find(*own, "ema"))
     for (const StateEntry& e : state_dict(*averages, "ema")) state.averages.push_back({e.name, e.read()});
   if (const TorchValue* const updates = detail::find(*own, "ema_updates"))
-    state.averaged = static_cast<Index>(number(*updates, "ema_updates"));
+    state.averaged = detail::count_of(*updates, "ema_updates");
   return state;
 }
 
