@@ -54,7 +54,7 @@ TorchValue list(std::vector<TorchValue> items) { return {TorchList{std::move(ite
 TorchValue tuple(std::vector<TorchValue> items) { return {TorchList{std::move(items), true}}; }
 TorchValue number(Index n) { return {n}; }
 TorchValue text(const std::string& t) { return {t}; }
-TorchValue tensor(const AnyArray& x, bool bytes = false) { return {TorchTensor{x, bytes}}; }
+TorchValue stored(const AnyArray& x, bool bytes = false) { return {TorchTensor{x, bytes}}; }
 
 const TorchValue& at(const TorchValue& dict, std::string_view name) {
   const TorchValue* const found = std::get<TorchDict>(dict.value).find(name);
@@ -72,12 +72,12 @@ TorchValue all_kinds() {
                      {Index{-3}, tuple({number(INT64_MIN), number(INT64_MAX), number(0), {0.1}, {-HUGE_VAL}})},
                      {"", tuple({})},
                      {"text", list({text("h\xc3\xa9\n"), text("")})},
-                     {"x", tensor(array({2, 3}, {1, 2, 3, 4, 5, 6}))},
-                     {"scalar", tensor(Array(real(2.5)))},
-                     {"empty", tensor(Array::zeros({0, 3}))},
-                     {"ids", tensor(ints({{-1, 1 << 20}}))},
-                     {"state", tensor(ints({0, 255}), true)},
-                     {"mask", tensor(mask({true, false}))}}}};
+                     {"x", stored(array({2, 3}, {1, 2, 3, 4, 5, 6}))},
+                     {"scalar", stored(Array(real(2.5)))},
+                     {"empty", stored(Array::zeros({0, 3}))},
+                     {"ids", stored(ints({{-1, 1 << 20}}))},
+                     {"state", stored(ints({0, 255}), true)},
+                     {"mask", stored(mask({true, false}))}}}};
 }
 
 TEST_CASE("torch files: a state_dict with tied weights, buffers and attributes") {
@@ -172,14 +172,14 @@ TEST_CASE("torch file: what is written is read back, and written again with the 
   CHECK(get_file(path) == bytes);
   CHECK(torch_bytes(load_torch(path)) == bytes);
   const Array special(Shape{static_cast<Index>(special_values().size())}, special_values());
-  CHECK(same_bits(floats(parsed(torch_bytes(tensor(special)))), special));
+  CHECK(same_bits(floats(parsed(torch_bytes(stored(special)))), special));
   const Array random = random_array({3, 100, 700}, 1);
-  CHECK(same_bits(floats(parsed(torch_bytes(tensor(random.transpose(0, 2))))), random.transpose(0, 2)));
+  CHECK(same_bits(floats(parsed(torch_bytes(stored(random.transpose(0, 2))))), random.transpose(0, 2)));
 }
 
 TEST_CASE("torch file: tensors of the same elements are written once, and share them when read") {
   const Array w = random_array({40, 50}, 2);
-  const auto pair = [](const Array& a, const Array& b) { return torch_bytes(list({tensor(a), tensor(b)})); };
+  const auto pair = [](const Array& a, const Array& b) { return torch_bytes(list({stored(a), stored(b)})); };
   const std::size_t shared = pair(w, w).size(), apart = pair(w, copy_of(w)).size();
   CHECK(apart > shared + 40 * 50 * sizeof(real));
   CHECK(pair(w, w.transpose(0, 1)).size() > shared + 40 * 50 * sizeof(real));
@@ -190,16 +190,16 @@ TEST_CASE("torch file: tensors of the same elements are written once, and share 
 
 TEST_CASE("torch file: what cannot be written") {
   const auto refused = [](const TorchValue& value) { return error_of([&] { torch_bytes(value); }); };
-  CHECK(refused(tensor(Array())).find("not defined") != std::string::npos);
-  CHECK(refused(tensor(ints({256}), true)) == "torch: 256 is no element of torch.uint8");
-  CHECK(refused(tensor(Array::zeros({1}), true)) == "torch: a tensor of bytes must be an IntArray");
+  CHECK(refused(stored(Array())).find("not defined") != std::string::npos);
+  CHECK(refused(stored(ints({256}), true)) == "torch: 256 is no element of torch.uint8");
+  CHECK(refused(stored(Array::zeros({1}), true)) == "torch: a tensor of bytes must be an IntArray");
   CHECK(refused(text("\xff")) == "torch: a str is not UTF-8, or too long");
   CHECK(refused({TorchDict{{{"a", {}}, {"a", {}}}}}) == "torch: a dict has a key twice");
   TorchValue deep = number(1);
   for (int i = 0; i < 64; ++i) deep = list({std::move(deep)});
   CHECK(torch_bytes(parsed(torch_bytes(deep))) == torch_bytes(deep));
   CHECK(refused(list({deep})) == "torch: lists, tuples and dicts are nested deeper than 64");
-  deep = tensor(ints({1}));
+  deep = stored(ints({1}));
   for (int i = 0; i < 64; ++i) deep = tuple({std::move(deep)});
   CHECK(torch_bytes(parsed(torch_bytes(deep))) == torch_bytes(deep));
 
@@ -349,7 +349,7 @@ TEST_CASE("torch file: tensors that do not fit their storage") {
 
 TEST_CASE(
     "torch file: cut anywhere it is refused; with any bit flipped it is refused or gives a tree that can be written") {
-  const TorchValue small = list({tensor(array({2}, {1, 2})), tensor(ints({0, 255}), true), {0.5}});
+  const TorchValue small = list({stored(array({2}, {1, 2})), stored(ints({0, 255}), true), {0.5}});
   for (const std::string& bytes : {torch_bytes(small), get_file(folder + "tied.pt")}) {
     const Leaks leaks;
     const std::string expected = torch_bytes(parsed(bytes));
