@@ -117,4 +117,4 @@ def main(folder, steps, out=None):
         os.makedirs(out, exist_ok=True), torch.save(checkpoint, out + "/ckpt.pt")
 
 
-main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:4])
+main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:4]) if len(sys.argv) > 2 else sys.exit(__doc__)

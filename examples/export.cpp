@@ -1,5 +1,6 @@
 // Hands a run over to another trainer, with all that it goes on from: weights, optimizer, random state, settings, data.
 // The road there and back: train/README.md.
+#include <filesystem>
 #include <iostream>
 
 #include "examples/saved_run.h"
@@ -30,14 +31,12 @@ void to_nanogpt(const RunSettings& s, const Task& task, const GPT& model, const 
     write_tokens(folder + "/val.bin", text->data().held_out.ids, text->vocab_size());
   }
   save_torch(folder + "/ckpt.pt", checkpoint);
-  std::cout << "nanoGPT's " << folder << "/ckpt.pt, after step " << state.steps << "\n";
 }
 
 void to_huggingface(const RunSettings& s, const GPT& model, const RunState& state, const std::string& folder) {
   save_huggingface(model, folder);
   const GPT same = with_biases(model);
   save_trainer_state(folder, same, huggingface_names(same), s.recipe, state);
-  std::cout << "a checkpoint of Hugging Face's Trainer, " << folder << ", after step " << state.steps << "\n";
 }
 
 void to_llmc(const GPT& model, const RunState& state, const std::string& folder) {
@@ -53,10 +52,9 @@ void to_llmc(const GPT& model, const RunState& state, const std::string& folder)
   save_llmc_state(model.config, folder + "/state_" + step + "_00000.bin", state.steps, means(".exp_avg"),
                   means(".exp_avg_sq"));
   write_file(folder + "/DONE_" + step, "");
-  std::cout << "llm.c's " << folder << "/model_" << step << ".bin, and its state\n";
 }
 
-int export_run(const std::string& run, const std::string& target, const std::string& folder) {
+void export_run(const std::string& run, const std::string& target, const std::string& folder) {
   const std::string path = is_folder(run) ? newest_checkpoint(run) : run;
   check(!path.empty(), "there is no checkpoint in ", run);
   const SafetensorsFile file(path);
@@ -71,7 +69,6 @@ int export_run(const std::string& run, const std::string& target, const std::str
   if (target == "huggingface") to_huggingface(settings, model, state, folder);
   if (target == "llmc") to_llmc(model, state, folder);
   if (const Tokenizer* const words = task->tokenizer()) save_vocabulary(*words, folder);
-  return 0;
 }
 
 }  // namespace
@@ -82,6 +79,17 @@ int main(int argc, char** argv) {
     if (target != "nanogpt" && target != "huggingface" && target != "llmc")
       throw UsageError(
           "RUN --to nanogpt|huggingface|llmc DIR: a run of train for another trainer; see train/README.md");
-    return export_run(argv[1], target, argv[4]);
+    const std::string folder = argv[4], part = folder + ".part";  // whole or not at all
+    check(!is_folder(folder) && !file_exists(folder), folder, " is there already: choose another folder");
+    check(!is_folder(part), part, " is there already: remove what is left of another export");
+    try {
+      export_run(argv[1], target, part);
+      std::filesystem::rename(part, folder);
+      std::cout << "the run is in " << folder << ", as " << target << " reads it\n";
+    } catch (...) {
+      std::filesystem::remove_all(part);
+      throw;
+    }
+    return 0;
   });
 }

@@ -119,12 +119,18 @@ inline TorchValue imported_checkpoint(const std::string& path) {
 }
 /// The settings of a new run that goes on from there.
 inline RunSettings imported_settings(const CommandLine& line, const std::string& from) {
-  checked_usage([&] { check(!line.has("resume"), "--resume goes on with a run and --from begins one: give one"); });
+  checked_usage([&] {
+    check(!line.has("resume"), "--resume goes on with a run and --from begins one: give one");
+    check(!line.has("preset"), "--preset is for new runs");
+  });
   FieldValues saved = nanogpt_settings(imported_checkpoint(from));
   std::string state;
   for (const auto& [name, value] : saved)
     if (name == "data_state") state = value;
-  return read_settings(saved, state, line.peek("text", ""));
+  RunSettings settings = read_settings(saved, state, line.peek("text", ""));
+  const std::string task = line.peek("task", settings.task);
+  checked_usage([&] { check(task == settings.task, "--task ", task, ": the run has ", settings.task); });
+  return settings;
 }
 
 /// What `train` was given, the lines of --config included. --text FILE says which task it is, and so does a bare name.

@@ -57,7 +57,12 @@ if(PKG_CONFIG)
   set(compile ${COMPILER} ${strict} ${WORK_DIR}/main.cpp ${given})
   run(${compile} -std=c++20 -o ${WORK_DIR}/main)
   run_main(${WORK_DIR}/main)
-  # What is refused is refused in a sentence.
+  # What is refused is refused in a sentence, and sources of one `real` are not linked with the library of the other.
+  execute_process(COMMAND ${compile} -std=c++20 -DMOTE_REAL_DOUBLE -o ${WORK_DIR}/mixed RESULT_VARIABLE result
+    ERROR_VARIABLE error)
+  if(result EQUAL 0 OR NOT error MATCHES "library_of\\(double\\)")
+    message(FATAL_ERROR "sources over double and the library over float are answered by:\n${error}")
+  endif()
   foreach(flag IN ITEMS -ffast-math -fno-rtti)
     execute_process(COMMAND ${compile} -std=c++20 ${flag} -fsyntax-only RESULT_VARIABLE result ERROR_VARIABLE error)
     if(result EQUAL 0 OR NOT error MATCHES "error: [^\n]*mote: compile without ")

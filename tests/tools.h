@@ -151,7 +151,7 @@ void on_all_hardware(const std::vector<int>& numbers_of_threads, const F& f) {
   for (const kernels::Table* t : kernels::available_tables())
     for (const int n : numbers_of_threads) {
       const Hardware use(*t, n);
-      INFO(t->name << ", " << n << " threads");
+      INFO(std::string(t->name) << ", " << n << " threads");
       f();
     }
 }

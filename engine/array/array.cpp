@@ -6,6 +6,8 @@
 #include "engine/kernels/gemm.h"
 
 namespace mote {
+
+void detail::library_of(real) {}
 namespace {
 
 using detail::StridedLoop;

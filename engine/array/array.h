@@ -10,6 +10,12 @@
 
 namespace mote {
 
+namespace detail {
+/// Each library has that of its own `real`: a program that mixes the two is not linked.
+void library_of(real);
+[[gnu::used]] static void (*const wanted_library)(real) = &library_of;
+}  // namespace detail
+
 /// A plain number of any type; beside an Array or a Tensor it counts as `real`.
 template <class S>
 concept Number = std::is_arithmetic_v<S>;

@@ -3,6 +3,9 @@
 
 #include <cstdint>
 
+#if __cplusplus < 202002L
+#error "mote: compile as C++20, with -std=c++20"
+#endif
 // Ops are header code: in a program built this way they would lose NaN, infinity and the order of their sums.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
 #error "mote: compile without -ffast-math, -Ofast and -ffinite-math-only; its results depend on exact arithmetic"

@@ -203,7 +203,8 @@ TEST_CASE("names of another library: rows of ours under names of their own, in b
                          {"rest", "weight", true, 2, 1},
                          {"b", "bias", false, 2, 1, 1},
                          {"b", "bias", false, 1, 0, 0},
-                         {.there = "old", .here = "weight", .rows = 1, .read_only = true}}};
+                         {.there = "old", .here = "weight", .rows = 1, .read_only = true}},
+                        {}};
   const Linear from(2, 3, Generator(1));
   StateDict state = state_dict(from, table);
   CHECK(names_of(state) == "first rest b");

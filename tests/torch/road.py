@@ -30,6 +30,12 @@ def run(*command, **environment):
     return done.stdout
 
 
+def refused(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0
+    return done.stderr
+
+
 def logged(name):
     return {line["step"]: line["loss"] for line in map(json.loads, open(f"{name}/log.jsonl"))}
 
@@ -45,6 +51,7 @@ for kind in ([], ["--lines"], ["--lines", "--ema_decay", "0", "--gradient_accumu
     run(train, *options, "--max_iters", "60", "--out_dir", f"{name}/straight")
     straight = logged(f"{name}/straight")
     run(export, f"{name}/there", "--to", "nanogpt", f"{name}/out")
+    assert "choose another folder" in refused(export, f"{name}/there", "--to", "nanogpt", f"{name}/out")
     meta = pickle.load(open(f"{name}/out/meta.pkl", "rb"))  # by which nanoGPT's sample.py reads and writes
     ids = torch.from_file(f"{name}/out/train.bin", size=200, dtype=torch.int16).tolist()
     documents = "".join(meta["itos"][i] for i in ids).split("<|endoftext|>")
@@ -76,3 +83,7 @@ for kind in ([], ["--lines"], ["--lines", "--ema_decay", "0", "--gradient_accumu
         torch.save(its, f"{name}/ckpt.pt")
         run(train, "--from", f"{name}/ckpt.pt", "--text", text, "--out_dir", f"{name}/more", "--max_iters", "50")
         assert list(logged(f"{name}/more")) == [46, 47, 48, 49, 50]
+run(train, "--text", text, "--optimizer", "sgd", "--n_embd", "8", "--n_head", "2", "--max_iters", "2", "--out_dir", "sgd")
+assert "not sgd" in refused(export, "sgd", "--to", "huggingface", "none")
+assert "--task copy: the run has text" in refused(train, "--from", "run/back1", "--task", "copy")
+assert not os.path.exists("none") and not os.path.exists("none.part")

@@ -43,7 +43,7 @@ template <class M>
 Tensor result_of(const M& model, const IntArray& ids, const Array& values) {
   if constexpr (Takes<M, const Tensor&>)
     if (values.defined()) return model(Tensor(values));
-  if constexpr (Takes<M, const IntArray&>)
+  if constexpr (detail::Takes<M, const IntArray&>)
     if (ids.defined()) return model(ids);
   throw Error("subject_of: the model takes no such inputs as its data has");
 }
@@ -62,17 +62,19 @@ IntArray likeliest(const M& model, const Questions& q) {
 }
 }  // namespace detail
 
-/// What a run needs of a model. A language model has loss(ids, targets), as GPT has, and perhaps generate(), with which
-/// it answers. Of any other, model(inputs) are the logits [B, K] of classes, or [B, T, K] of one at each position, or,
-/// where a Dataset's targets are values, values like them: the loss is their cross-entropy or mean squared error, the
-/// answer the likeliest class at the last position, and those that follow. Its config,
-/// if it has a field of that name with visit(v), is part of the settings.
+/// What a run needs of a model. A language model has loss(ids, targets), as GPT has, and answers by generate() or, if
+/// it has none, by its logits, model(ids). Of any other, model(inputs) are the logits [B, K] of classes, [B, T, K] of one
+/// at each position, or, where a Dataset's targets are values, values like them: the loss is their cross-entropy or mean
+/// squared error, the answer the likeliest class at the last position, and those that follow. Its config, if it has a
+/// field of that name with visit(v), is part of the settings.
 template <class M>
 Subject subject_of(M& model) {
   Subject s{&model};
   if constexpr (requires { requires detail::HasFields<decltype(model.config)>; }) s.config = fields(model.config);
   if constexpr (detail::LossOfIds<M>) {
     s.loss = [&model](const Batch& b) -> MeanLoss { return {model.loss(b.ids, b.targets), b.count()}; };
+    if constexpr (detail::Takes<M, const IntArray&>)
+      s.answer = [&model](const Questions& q) { return detail::likeliest(model, q); };
   } else {
     s.loss = [&model](const Batch& b) -> MeanLoss {
       const Tensor y = detail::result_of(model, b.ids, b.values);

@@ -36,7 +36,10 @@ Questions Task::evaluation(Index count, Split split) const { return questions(co
 std::string Task::text(std::span<const Index> ids) const {
   const bool letters = only_letters(*this);
   std::string text;
-  for (const Index id : ids) text.append(letters || text.empty() ? "" : " ").append(word(id));
+  for (const Index id : ids) {
+    check(id < vocab_size(), "an answer has id ", id, " of ", vocab_size(), ": the model has more logits than words");
+    text.append(letters || text.empty() ? "" : " ").append(word(id));
+  }
   return text;
 }
 

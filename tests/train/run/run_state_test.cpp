@@ -6,6 +6,7 @@
 #include "models/names.h"
 #include "tests/state_tools.h"
 #include "tests/temp_folder.h"
+#include "tests/tools.h"
 #include "train/run/run.h"
 #include "train/run/settings.h"
 #include "train/text/text_task.h"

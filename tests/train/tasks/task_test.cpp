@@ -99,6 +99,9 @@ TEST_CASE("ids: what text() says, with any spaces; all unknown words are named")
   CHECK(letters->ids("ab|c") == Sequence{0, 1, 3, 2});
   CHECK(letters->ids("  a b|  c ") == Sequence{0, 1, 3, 2});
   CHECK(letters->ids("").empty());
+  CHECK(error_of([&] {
+          letters->text(Sequence{0, 4});
+        }).ends_with("an answer has id 4 of 4: the model has more logits than words"));
   CHECK(error_of([&] { letters->ids("axbdx"); }) == "the task has no word 'x', 'd'; its words are a b c |");
   const auto numbers = make_task("repeat", {});
   CHECK(numbers->ids(" 63 0  7") == Sequence{63, 0, 7});
