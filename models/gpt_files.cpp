@@ -20,8 +20,7 @@ namespace {
 
 constexpr std::uint64_t longest_text = 1 << 20;
 
-using ActivationWord = std::pair<Activation, const char*>;
-constexpr ActivationWord activations[] = {
+constexpr std::pair<Activation, const char*> activations[] = {
     {Activation::gelu_tanh, "gelu_new"}, {Activation::gelu, "gelu"},
     {Activation::relu, "relu"},          {Activation::silu, "silu"},
     {Activation::tanh, "tanh"},          {Activation::gelu_tanh, "gelu_pytorch_tanh"},
@@ -74,7 +73,8 @@ GPTConfig gpt2_from(const JsonPlace& config) {
   if (!flag(config, "scale_attn_weights", true)) c.block.attention.scale = 1;
   const char* const entry = "activation_function";
   const std::string word = given(config, entry) ? config.at(entry).as_string() : "gelu_new";
-  const auto* const found = std::ranges::find(activations, word, &ActivationWord::second);
+  const auto* const found =
+      std::find_if(std::begin(activations), std::end(activations), [&](const auto& a) { return a.second == word; });
   if (found == std::end(activations)) config.at(entry).fail("'" + word + "' is not supported");
   c.block.activation = found->first;
   return c;
@@ -123,7 +123,8 @@ GPTConfig filled_in(GPTConfig c) {
 
 Json gpt2_json(const GPTConfig& c) {
   const TransformerBlockOptions block = filled_in(c).block;
-  const auto* const found = std::ranges::find(activations, block.activation, &ActivationWord::first);
+  const auto* const found = std::find_if(std::begin(activations), std::end(activations),
+                                         [&](const auto& a) { return a.first == block.activation; });
   const Json end = c.vocab_size > 50256 ? Json(50256) : Json();  // GPT-2's own, which would be the default
   return Json::object({{"activation_function", found == std::end(activations) ? "gelu_new" : found->second},
                        {"architectures", Json::array({"GPT2LMHeadModel"})},
@@ -232,8 +233,8 @@ void write_llmc(const std::string& path, std::array<std::int32_t, 256> header, c
       const Index padding =
           name == "transformer.wte.weight" ? (llmc_padded(c.vocab_size) - c.vocab_size) * c.n_embd : 0;
       std::vector<float> elements(static_cast<std::size_t>(shapes.at(name).numel() + padding));
-      if (x.defined())
-        std::ranges::transform(x.to_vector(), elements.begin(), [](real v) { return static_cast<float>(v); });
+      const std::vector<real> values = x.defined() ? x.to_vector() : std::vector<real>();
+      std::transform(values.begin(), values.end(), elements.begin(), [](real v) { return static_cast<float>(v); });
       file.write(elements.data(), elements.size() * sizeof(float));
     }
   file.commit();

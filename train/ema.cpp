@@ -45,7 +45,8 @@ void EMA::set(const std::vector<NamedArray>& averages, Index updates) {
   check_not_in_use();
   std::vector<Array> values;
   for (const NamedParameter& p : averages_) {
-    const auto found = std::ranges::find(averages, p.name, &NamedArray::name);
+    const auto found =
+        std::find_if(averages.begin(), averages.end(), [&](const NamedArray& a) { return a.name == p.name; });
     const auto* const value = found == averages.end() ? nullptr : std::get_if<Array>(&found->value);
     check_in("EMA", value && value->shape() == p.parameter.shape(), "there is no average of '", p.name, "' ",
              p.parameter.shape());
