@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <deque>
 #include <set>
 
@@ -161,7 +160,7 @@ class Unpickler {
     }
     if (op == 'G') {  // the highest byte first
       const std::string_view bytes = take(8);
-      return push(std::bit_cast<double>(little_endian(std::string(bytes.rbegin(), bytes.rend()))));
+      return push(__builtin_bit_cast(double, little_endian(std::string(bytes.rbegin(), bytes.rend()))));
     }
     if (op == 'X') {
       const std::string_view text = take(number(4));
@@ -310,7 +309,7 @@ struct Pickler {
   void put(bool x) { pickle += x ? '\x88' : '\x89'; }
   void put(Index x) { pickle += "\x8a\x08", number(static_cast<std::uint64_t>(x), 8); }
   void put(double x) {
-    pickle += 'G', number(std::bit_cast<std::uint64_t>(x), 8);
+    pickle += 'G', number(__builtin_bit_cast(std::uint64_t, x), 8);
     std::reverse(pickle.end() - 8, pickle.end());
   }
   void put(const std::string& x) {
@@ -325,7 +324,7 @@ struct Pickler {
     const auto place = [&](const auto& a) {
       a.require("torch");
       const std::span strides(a.strides().items, a.shape().size());
-      return text_of(std::bit_cast<std::uintptr_t>(a.data())) + text_of(a.shape()) + text_of(strides) +
+      return text_of(__builtin_bit_cast(std::uintptr_t, a.data())) + text_of(a.shape()) + text_of(strides) +
              text_of(x.bytes);
     };
     const auto at = places.emplace(std::visit(place, x.array), storages.size());
