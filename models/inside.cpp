@@ -1,15 +1,10 @@
 // How a run is recorded and taken apart, and how patches run side by side.
 #include "models/inside.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace mote {
 namespace {
-
-/// The names of a layer's values by Site, behind that of its block.
-constexpr std::array site_names{"", ".attn", ".mlp", ".attn heads"};
 
 std::string block_name(Index layer) { return "transformer.h." + std::to_string(layer); }
 
@@ -40,52 +35,6 @@ Tensor through_norm(const GPT& model, const Tensor& u) {
   const Tensor g = u * norm.weight;
   return norm.kind == NormKind::layer_norm ? g - mean(g, {-1}, true) : g;
 }
-
-/// Puts the gradients of the weights back as they were.
-struct KeptGradients {
-  explicit KeptGradients(const GPT& model) : weights(parameters(model)) {
-    for (const Parameter& w : weights) grads.push_back(w.grad());
-  }
-  ~KeptGradients() {
-    for (std::size_t i = 0; i < weights.size(); ++i)
-      grads[i].defined() ? weights[i].set_grad(grads[i]) : weights[i].zero_grad();
-  }
-  std::vector<Parameter> weights;
-  std::vector<Array> grads;
-};
-
-/// For a batch of n_layer x places runs side by side: puts the values of one layer and place into each.
-class PatchEach : Observer {
- public:
-  PatchEach(const GPT& model, Site site, std::vector<Tensor> values)
-      : value_(site == Site::head ? "heads" : ""), values_(std::move(values)) {
-    for (const TransformerBlock& b : model.transformer.h) {
-      const Module* const parts[] = {&b, &b.attn, b.mlp ? &*b.mlp : nullptr, &b.attn};
-      layers_.push_back(parts[static_cast<int>(site)]);
-    }
-    watch();
-  }
-
- private:
-  std::size_t layer() const {
-    const void* const open = thread_context.layer ? thread_context.layer->layer : this;
-    return static_cast<std::size_t>(std::find(layers_.begin(), layers_.end(), open) - layers_.begin());
-  }
-  bool changes(const char* value) const override { return value_ == value && layer() < layers_.size(); }
-  Tensor changed(const char*, const Tensor& x) override {
-    const Index places = x.size(1), runs = static_cast<Index>(layers_.size()) * places;
-    const Index first = static_cast<Index>(layer()) * places;
-    Mask here({runs, places});
-    for (Index p = 0; p < places; ++p) here.mutate()[(first + p) * places + p] = 1;
-    const Shape side_by_side = x.shape().with(0, x.size(0) / runs).insert(0, runs), one{runs, 1, places, 1};
-    const Mask each = here.reshape(x.dim() == 4 ? one.insert(4, 1) : one);
-    return reshape(where(each, values_[layer()], reshape(x, side_by_side)), x.shape());
-  }
-
-  std::string value_;
-  std::vector<Tensor> values_;
-  std::vector<const void*> layers_;
-};
 
 }  // namespace
 
@@ -134,10 +83,10 @@ Tensor Decomposition::direction(const IntArray& token, const IntArray& less) con
   return through_norm(model_, unembedding(token, less)) * values_.at("transformer.ln_f scale");
 }
 
-std::vector<Decomposition::Share> Decomposition::shares(const IntArray& token, const IntArray& less) const {
+std::vector<Decomposition::Part> Decomposition::shares(const IntArray& token, const IntArray& less) const {
   const NoGrad no_grad;
   const Tensor d = direction(token, less);
-  std::vector<Share> all;
+  std::vector<Part> all;
   for (const Part& p : parts()) all.push_back({p.name, sum(p.value * d, {-1})});
   if (const Parameter& bias = model_.transformer.ln_f->bias; bias.defined())
     all.push_back({"norm", sum(unembedding(token, less) * bias, {-1})});
@@ -205,22 +154,36 @@ double copying_score(const GPT& model, Index layer, const FactoredMatrix& writte
 
 double composition(const FactoredMatrix& a, const FactoredMatrix& b) { return (a * b).norm() / (a.norm() * b.norm()); }
 
-Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other, Site site, const Metric& metric) {
+Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other, const std::string& value,
+                   const Metric& metric) {
   const NoGrad no_grad;
   check_in("patch_table", ids.shape().rank() == 2 && (!other.defined() || other.shape() == ids.shape()), "ids ",
            ids.shape(), " and others ", other.defined() ? other.shape() : ids.shape(), " must both be [B, T]");
-  const Index layers = model.config.n_layer, places = site == Site::head ? model.config.n_head : ids.shape()[1];
+  const bool heads = value.ends_with(" heads");
+  const Index layers = model.config.n_layer, places = heads ? model.config.n_head : ids.shape()[1];
+  const Index runs = layers * places, B = ids.shape()[0];  // run l * places + p has the other value in layer l at p
   std::vector<Tensor> values(static_cast<std::size_t>(layers), Tensor(0.0));
   if (other.defined()) {
     std::vector<std::string> names;
-    for (Index l = 0; l < layers; ++l) names.push_back(block_name(l) + site_names[static_cast<std::size_t>(site)]);
+    for (Index l = 0; l < layers; ++l) names.push_back(block_name(l) + value);
     const Record seen(model, names);
     model(other);
     for (std::size_t l = 0; l < values.size(); ++l) values[l] = seen[names[l]];
   }
-  const PatchEach patches(model, site, values);
-  const Index runs = layers * places, B = ids.shape()[0];
-  const Tensor logits = model(concat(std::vector<IntArray>(static_cast<std::size_t>(runs), ids)));
+  const auto patched = [&](const Tensor& x, Index l) {
+    Mask here({runs, places});
+    for (Index p = 0; p < places; ++p) here.mutate()[(l * places + p) * places + p] = 1;
+    const Mask each = here.reshape(heads ? Shape{runs, 1, places, 1, 1} : Shape{runs, 1, places, 1});
+    const Tensor by_run = reshape(x, x.shape().with(0, B).insert(0, runs));
+    return reshape(where(each, values[static_cast<std::size_t>(l)], by_run), x.shape());
+  };
+  const IntArray all = concat(std::vector<IntArray>(static_cast<std::size_t>(runs), ids));
+  const std::function<Tensor(Index)> run = [&](Index l) {
+    if (l == layers) return model(all);
+    const Change change(model, block_name(l) + value, [&](const Tensor& x) { return patched(x, l); });
+    return run(l + 1);
+  };
+  const Tensor logits = run(0);
   Array table = Array::zeros({layers, places});
   for (Index r = 0; r < runs; ++r) table.mutate()[r] = metric(slice(logits, 0, r * B, (r + 1) * B)).item();
   return table;
@@ -229,15 +192,19 @@ Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other,
 HeadImportance head_importance(const GPT& model, const IntArray& ids, const Metric& metric) {
   const Record seen(model, {"*.attn heads"});
   const Tensor whole = metric(model(ids));
-  const KeptGradients kept(model);
+  const std::vector<Parameter> weights = parameters(model);
+  std::vector<Array> before;
+  for (const Parameter& w : weights) before.push_back(w.grad());
   for (auto [name, value] : seen.values()) value.retain_grad();
   whole.backward();
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    before[i].defined() ? weights[i].set_grad(before[i]) : weights[i].zero_grad();
   std::vector<Tensor> estimates;
   for (Index l = 0; l < model.config.n_layer; ++l) {
     const Tensor& value = seen[block_name(l) + ".attn heads"];
     estimates.push_back(sum(value.detach() * value.grad(), {0, 2, 3}));
   }
-  return {whole.detach() - patch_table(model, ids, {}, Site::head, metric), stack(estimates)};
+  return {whole.detach() - patch_table(model, ids, {}, ".attn heads", metric), stack(estimates)};
 }
 
 }  // namespace mote

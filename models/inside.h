@@ -27,18 +27,13 @@ class Decomposition {
 
   struct Part {
     std::string name;  ///< "token", "position", "0 head 1", "0 bias" of the heads' projection, "0 mlp", ...
-    Tensor value;      ///< [B, T, C]
+    Tensor value;
   };
-  /// What the stream after the last block is the sum of.
+  /// What the stream after the last block is the sum of, [B, T, C].
   std::vector<Part> parts() const;
-
-  struct Share {
-    std::string name;  ///< a part's, or "norm" for the last norm's bias
-    Tensor value;      ///< [B, T]
-  };
-  /// What each part adds to the logit of `token` at every place, or to that less the logit of another: ids that
-  /// broadcast to [B, T]. Their sum is that logit, to rounding.
-  std::vector<Share> shares(const IntArray& token, const IntArray& less = {}) const;
+  /// What each part adds to the logit of `token` at every place, [B, T], or to that less the logit of another: ids that
+  /// broadcast to [B, T]; "norm" is the last norm's bias. Their sum is that logit, to rounding.
+  std::vector<Part> shares(const IntArray& token, const IntArray& less = {}) const;
   /// The same of each neuron of a block's feed-forward network, [B, T, N]: their sum and the bias's is its share.
   Tensor neuron_shares(Index layer, const IntArray& token, const IntArray& less = {}) const;
 
@@ -81,17 +76,13 @@ FactoredMatrix transposed(const FactoredMatrix& a);
 
 /// A number that says how well a model does: logits [B, T, V] -> [].
 using Metric = std::function<Tensor(const Tensor& logits)>;
-/// What is exchanged in patch_table(): at one place in each run.
-enum class Site {
-  block,  ///< what a block returns, at one position: [n_layer, T]
-  attn,   ///< what its attention adds, at one position
-  mlp,    ///< what its feed-forward network adds, at one position
-  head    ///< what one head gives, at all positions: [n_layer, H]
-};
-/// The metric of model(ids) where at one site there is what the run of `other` had there; all sites in one batched
-/// pass. ids, other [B, T]; an undefined `other`: 0 is put there. attention_text() and attention_svg() show the table.
-/// Errors: ids of two shapes.
-Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other, Site site, const Metric& metric);
+/// The metric of model(ids) where in one place there is what the run of `other` had there; all places in one batched
+/// pass. `value` is named as behind a block's name: what the block returns, "", what ".attn", ".mlp" or any layer
+/// inside gives, at one position each: [n_layer, T]; or what one head gives, ".attn heads", at all: [n_layer, H]. ids,
+/// other [B, T]; an undefined `other`: 0 is put there. attention_text() and attention_svg() show the table. Errors: ids
+/// of two shapes; those of Change.
+Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other, const std::string& value,
+                   const Metric& metric);
 
 /// By how much the metric falls without each head, [n_layer, H]: measured, by taking it out, and estimated from one
 /// backward pass as the sum of head x gradient, which is cheap and linear. Source: Michel et al. 2019.

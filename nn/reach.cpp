@@ -35,16 +35,18 @@ std::string nearest(std::vector<std::string> names, const std::string& wanted) {
   return text;
 }
 
-/// True at these positions of an axis of this extent, with as many axes of extent 1 behind it.
-Mask chosen(const std::vector<Index>& positions, Index extent, int behind, const std::string& where) {
-  Shape shape{extent};
-  for (int i = 0; i < behind; ++i) shape = shape.insert(shape.rank(), 1);
-  Mask mask(shape);
+/// x where an axis is not at one of these positions (none: all), and value where it is.
+Tensor chosen(const std::vector<Index>& positions, int axis, const Tensor& x, const Tensor& value,
+              const std::string& where) {
+  if (positions.empty()) return value;
+  check_in("places", x.dim() >= -axis, "'", where, "': the value there, ", x.shape(), ", has none");
+  const Index extent = x.size(axis);
+  Mask mask(axis == -3 ? Shape{extent, 1, 1} : Shape{extent, 1});
   for (const Index p : positions) {
     check_in("places", p < extent && p >= -extent, "'", where, "': there are only ", extent, ", counted from 0");
     mask.mutate()[p < 0 ? p + extent : p] = 1;
   }
-  return mask;
+  return mote::where(mask, value, x);
 }
 
 }  // namespace
@@ -94,29 +96,23 @@ Tensor Places::put(const Tensor& x, const Tensor& with) const {
   check_in("places", with.array().layout().expands_to(x.shape()), "'", text_, "': ", with.shape(),
            " does not broadcast to the value there, ", x.shape());
   const Tensor value = with.shape() == x.shape() ? with : expand(with, x.shape());
-  if (whole()) return value;
-  check_in("places", x.dim() >= (heads_.empty() ? 2 : 3), "'", text_, "': the value there, ", x.shape(), ", has none");
-  Mask mask;
-  if (!heads_.empty()) mask = chosen(heads_, x.size(-3), 2, text_);
-  if (!positions_.empty()) {
-    const Mask at = chosen(positions_, x.size(-2), 1, text_);
-    mask = mask.defined() ? mask & at : at;
-  }
-  return where(mask, value, x);
+  return chosen(heads_, -3, x, chosen(positions_, -2, x, value, text_), text_);
+}
+
+void Places::check_reached(const char* who) const {
+  check_in(who, reached || std::uncaught_exceptions() > failing_, "'", text_, "' was never computed during the scope");
 }
 
 Record::Record(const Module& model, const std::vector<std::string>& places) {
-  for (const std::string& p : places) {
-    places_.push_back({Places(model, p), false});
-    check_in("Record", places_.back().first.whole(), "'", p, "': it keeps whole values, of all heads and positions");
+  for (const std::string& text : places) {
+    const Places& p = places_.emplace_back(model, text);
+    check_in("Record", p.whole(), "'", text, "': it keeps whole values, of all heads and positions");
   }
   watch();
 }
 
 Record::~Record() noexcept(false) {
-  for (const auto& [places, reached] : places_)
-    check_in("Record", reached || std::uncaught_exceptions() > failing_, "'", places.text(),
-             "' was never computed during the scope");
+  for (const Places& p : places_) p.check_reached("Record");
 }
 
 const Tensor& Record::operator[](const std::string& name) const {
@@ -128,7 +124,7 @@ const Tensor& Record::operator[](const std::string& name) const {
 }
 
 bool Record::wants(const char* value) const {
-  return std::any_of(places_.begin(), places_.end(), [&](const auto& p) { return p.first.include(value); });
+  return std::any_of(places_.begin(), places_.end(), [&](const Places& p) { return p.include(value); });
 }
 
 bool Record::changes(const char* value) const {  // a norm by its formula has gradients of other last bits
@@ -136,8 +132,8 @@ bool Record::changes(const char* value) const {  // a norm by its formula has gr
 }
 
 void Record::value_shown(const char* value, const Tensor& x) {
-  for (auto& [places, reached] : places_)
-    if (places.include(value)) reached = true, values_[places.name(value)] = x;
+  for (Places& p : places_)
+    if (p.include(value)) p.reached = true, values_[p.name(value)] = x;
 }
 
 Change::Change(const Module& model, const std::string& places, std::function<Tensor(const Tensor&)> change)
@@ -145,13 +141,8 @@ Change::Change(const Module& model, const std::string& places, std::function<Ten
   watch();
 }
 
-Change::~Change() noexcept(false) {
-  check_in("Change", reached_ || std::uncaught_exceptions() > failing_, "'", places_.text(),
-           "' was never computed during the scope, so nothing was changed");
-}
-
 Tensor Change::changed(const char*, const Tensor& x) {
-  reached_ = true;
+  places_.reached = true;
   return places_.put(x, change_(x));
 }
 

@@ -35,14 +35,20 @@ class Places {
   bool include(const char* value) const;
   /// The name of the innermost layer, with the value's behind it: "transformer.h.1.attn weights".
   std::string name(const char* value) const;
+  /// Of all heads and positions.
   bool whole() const { return heads_.empty() && positions_.empty(); }
   /// x where it is not among them, `with` where it is, broadcast to x. Errors: heads or positions that x does not have.
   Tensor put(const Tensor& x, const Tensor& with) const;
+
+  bool reached = false;  ///< set by whoever has found a value there
+  /// At the end of a scope. Errors: none was reached, unless something else has failed since this was made.
+  void check_reached(const char* who) const;
 
  private:
   std::string text_, value_;
   std::map<const void*, std::string> layers_;
   std::vector<Index> heads_, positions_;  // none: all
+  int failing_ = std::uncaught_exceptions();
 };
 
 /// During its lifetime, keeps the values at these places, as this thread computes them:
@@ -69,9 +75,8 @@ class Record : private Observer {
   bool changes(const char* value) const override;  // nothing, but then attention offers Tensors
   void value_shown(const char* value, const Tensor& x) override;
 
-  std::vector<std::pair<Places, bool>> places_;  // and whether one was reached
+  std::vector<Places> places_;
   std::map<std::string, Tensor> values_;
-  const int failing_ = std::uncaught_exceptions();
 };
 
 /// During its lifetime, puts what `change` makes of the values at these places into their place, for this thread.
@@ -80,7 +85,7 @@ class Record : private Observer {
 class Change : private Observer {
  public:
   [[nodiscard]] Change(const Module& model, const std::string& places, std::function<Tensor(const Tensor&)> change);
-  ~Change() noexcept(false) override;
+  ~Change() noexcept(false) override { places_.check_reached("Change"); }
 
  private:
   bool changes(const char* value) const override { return places_.include(value); }
@@ -88,8 +93,6 @@ class Change : private Observer {
 
   Places places_;
   std::function<Tensor(const Tensor&)> change_;
-  bool reached_ = false;
-  const int failing_ = std::uncaught_exceptions();
 };
 
 /// Puts in another value, of the whole shape or one that broadcasts, such as that of another run, recorded under NoGrad

@@ -7,17 +7,15 @@ namespace mote {
 
 void Spread::add(const Array& x) {
   if (!x.defined() || x.numel() == 0) return;
-  const std::vector<real> all = x.to_vector();
-  const double n = static_cast<double>(all.size()), before = count;
-  double sum = 0, off = 0, none = 0;  // of x alone; off: squares of distances from its mean
-  for (const real v : all) sum += static_cast<double>(v), none += v == 0 ? 1 : 0;
-  for (const real v : all) off += std::pow(static_cast<double>(v) - sum / n, 2);
-  if (before == 0) mean = deviation = zeros = 0;
-  const double apart = sum / n - mean;
-  count += n;
-  deviation = std::sqrt((before * deviation * deviation + off + apart * apart * before * n / count) / count);
-  mean += apart * n / count;
-  zeros += (none - zeros * n) / count;
+  if (count == 0) mean = deviation = zeros = 0;
+  double squares = count * deviation * deviation, none = count * zeros;  // of distances from the mean: Welford 1962
+  for (const real v : x.to_vector()) {
+    const double number = static_cast<double>(v), off = number - mean;
+    mean += off / ++count;
+    squares += off * (number - mean);
+    none += v == 0 ? 1 : 0;
+  }
+  deviation = std::sqrt(squares / count), zeros = none / count;
 }
 
 void Health::value_shown(const char*, const Tensor& y) {

@@ -46,7 +46,7 @@ void figure(const char* file) {
     const GPT model({task.block_size(), task.vocab_size(), 2, 4, 64}, Generator(seed));  // layers, heads, width
     train(model, task, 1500, 0.1, Generator(seed + 100));
     const NoGrad no_grad;
-    const std::vector<real> table = patch_table(model, p.without, p.with, Site::head, carried).to_vector();
+    const std::vector<real> table = patch_table(model, p.without, p.with, ".attn heads", carried).to_vector();
     std::printf("%4d %10.0f ", static_cast<int>(seed), 100 * number(carried(model(p.without))));
     for (std::size_t h = 0; h < 8; ++h)
       std::printf(h % 4 == 0 ? "%17.0f" : "%4.0f", 100 * static_cast<double>(table[h]));
@@ -54,7 +54,7 @@ void figure(const char* file) {
     std::vector<double> sorted(table.begin(), table.end());
     std::ranges::sort(sorted);
     best.push_back(100 * sorted[7]), second.push_back(100 * sorted[6]);
-    blocks = patch_table(model, p.without, p.with, Site::block, carried);
+    blocks = patch_table(model, p.without, p.with, "", carried);
     const Decomposition run(model, p.with);
     neurons = mean(select(run.neuron_shares(1, p.tens_and_one, p.tens), 1, length - 1), {0});
   }

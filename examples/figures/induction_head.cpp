@@ -34,7 +34,7 @@ Tensor carried(const GPT& model) {
   };
   const NoGrad no_grad;
   const Tensor clean = g_less_z(model(row)), corrupt = g_less_z(model(other));
-  return (clean - patch_table(model, row, other, Site::head, g_less_z)) / (clean - corrupt);
+  return (clean - patch_table(model, row, other, ".attn heads", g_less_z)) / (clean - corrupt);
 }
 
 void figure() {

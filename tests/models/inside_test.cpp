@@ -123,9 +123,9 @@ TEST_CASE("inside: the table of patches is what patches one by one give") {
   const NoGrad no_grad;
   const Metric metric = [](const Tensor& logits) { return mean(select(select(logits, 1, 4), 1, 3)); };
   const auto name = [](Index l, const char* of) { return "transformer.h." + std::to_string(l) + of; };
-  const char* const names[] = {"", ".attn", ".mlp", ".attn heads"};
-  for (int site = 0; site < 4; ++site) {
-    const Tensor table = patch_table(model, ids, others, static_cast<Site>(site), metric);
+  const char* const names[] = {"", ".attn", ".mlp", ".attn heads", ".mlp.c_fc"};
+  for (int site = 0; site < 5; ++site) {
+    const Tensor table = patch_table(model, ids, others, names[site], metric);
     const bool heads = site == 3;
     REQUIRE(table.shape() == Shape{2, heads ? 2 : 5});
     for (Index l = 0; l < 2; ++l)
@@ -178,8 +178,7 @@ TEST_CASE("inside: what cannot be taken apart is an error") {
   CHECK_THROWS_WITH_AS(Decomposition(model, ids), doctest::Contains("call eval() first"), Error);
   CHECK_THROWS_WITH_AS(ov(model, 2, 0), doctest::Contains("there is no head 0 in layer 2"), Error);
   const Metric metric = [](const Tensor& logits) { return mean(logits); };
-  CHECK_THROWS_WITH_AS(patch_table(model, ids, ints({{1, 2}}), Site::block, metric), doctest::Contains("must both be"),
-                       Error);
+  CHECK_THROWS_WITH_AS(patch_table(model, ids, ints({{1, 2}}), "", metric), doctest::Contains("must both be"), Error);
 }
 
 }  // namespace mote::test::inside_test
