@@ -89,13 +89,19 @@ void Module::require_kept() const {
   check_in("layer", false, "this ", type_name(), " was moved from: use the one that it was moved to");
 }
 
+std::vector<NamedModule> named_modules(const Module& module) {
+  std::vector<NamedModule> all{{"", &module}};
+  each_field(module, [&](const ModuleField& f) {
+    if (f.child) all.push_back({f.path, f.child});
+  });
+  return all;
+}
+
 /// The path of `wanted`, or "" if visit() lists no such module.
 static std::string path_within(const Module& outer, const Module& wanted) {
-  std::string found;
-  each_field(outer, [&](const ModuleField& f) {
-    if (f.child == &wanted && found.empty()) found = f.path;
-  });
-  return found;
+  for (const NamedModule& m : named_modules(outer))
+    if (m.module == &wanted) return m.name;
+  return "";
 }
 
 bool Module::training() const {

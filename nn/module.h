@@ -180,6 +180,14 @@ class Layer : public Module, public detail::WrongCalls<Derived> {
   }
 };
 
+/// One layer with its dotted name.
+struct NamedModule {
+  std::string name;
+  const Module* module;
+};
+/// The module itself, "", and every layer inside, each before its own, in visit order; one with two names twice.
+std::vector<NamedModule> named_modules(const Module& module);
+
 /// One parameter with its dotted name.
 struct NamedParameter {
   std::string name;

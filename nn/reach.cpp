@@ -51,7 +51,7 @@ Tensor chosen(const std::vector<Index>& positions, int axis, const Tensor& x, co
 
 }  // namespace
 
-Places::Places(const Module& model, const std::string& text) : text_(text) {
+Places::Places(const std::vector<NamedModule>& layers, const std::string& text) : text_(text) {
   static constexpr std::array values{"scores", "weights", "dropped_weights", "heads", "scale"};
   const auto is_value = [](const std::string& w) { return std::find(values.begin(), values.end(), w) != values.end(); };
   std::istringstream words(text);
@@ -73,13 +73,12 @@ Places::Places(const Module& model, const std::string& text) : text_(text) {
   }
   check_in("places", good && (numbers != &positions_ || !positions_.empty()), "'", text, "' should be a layer's name, ",
            "then scores, weights, dropped_weights, heads or scale, with numbers of heads, then `at` with positions");
+  for (const NamedModule& m : layers)
+    if (m.name.empty() ? layer.empty() : matches(layer, m.name)) layers_.emplace(m.module, m.name);
+  if (!layers_.empty()) return;
   std::vector<std::string> names;
-  if (layer.empty()) layers_.emplace(&model, "");
-  each_field(model, [&](const ModuleField& f) {
-    if (f.child) names.push_back(f.path);
-    if (f.child && matches(layer, f.path)) layers_.emplace(f.child, f.path);
-  });
-  check_in("places", !layers_.empty(), "no layer is named '", layer, "'", nearest(names, layer));
+  for (std::size_t i = 1; i < layers.size(); ++i) names.push_back(layers[i].name);
+  check_in("places", false, "no layer is named '", layer, "'", nearest(names, layer));
 }
 
 bool Places::include(const char* value) const {
@@ -104,8 +103,9 @@ void Places::check_reached(const char* who) const {
 }
 
 Record::Record(const Module& model, const std::vector<std::string>& places) {
+  const std::vector<NamedModule> layers = named_modules(model);
   for (const std::string& text : places) {
-    const Places& p = places_.emplace_back(model, text);
+    const Places& p = places_.emplace_back(layers, text);
     check_in("Record", p.whole(), "'", text, "': it keeps whole values, of all heads and positions");
   }
   watch();
@@ -137,7 +137,7 @@ void Record::value_shown(const char* value, const Tensor& x) {
 }
 
 Change::Change(const Module& model, const std::string& places, std::function<Tensor(const Tensor&)> change)
-    : places_(model, places), change_(std::move(change)) {
+    : places_(named_modules(model), places), change_(std::move(change)) {
   watch();
 }
 

@@ -27,8 +27,9 @@ namespace mote {
 /// model must stay where it is.
 class Places {
  public:
-  /// Errors: a text that is not of this form; a name that no layer of `model` has, with the nearest that there are.
-  Places(const Module& model, const std::string& text);
+  /// Of a model with these layers. Errors: a text that is not of this form; a name that none of them has, with the
+  /// nearest that there are.
+  Places(const std::vector<NamedModule>& layers, const std::string& text);
 
   const std::string& text() const { return text_; }
   /// Whether that value of the innermost layer is among them.

@@ -71,6 +71,11 @@ TEST_CASE("module: names in visit order, a tied parameter once under its first n
   named_buffers(changeable)[0].array->mutate()[0] = 3;
   CHECK(changeable.steps.at({0}) == 3);
   CHECK(names_of(Small(random, false)).size() == 5);  // a child that is not there has no names
+  std::vector<std::string> layers;
+  for (const NamedModule& layer : named_modules(m)) layers.push_back(layer.name);
+  CHECK(layers == std::vector<std::string>{"", "wte", "h.0", "h.1", "ln", "drop", "head"});
+  CHECK(named_modules(m)[0].module == &m);
+  CHECK(named_modules(m)[3].module == &m.h[1]);
 }
 
 /// Two dropouts on one stream, a third on its own.
