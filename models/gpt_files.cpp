@@ -171,18 +171,18 @@ void require_same(const char* who, const char* library, const GPTConfig& config,
 /// The files that hold a folder's weights: model.safetensors, or those that its index names.
 std::deque<SafetensorsFile> weight_files(const std::string& folder) {
   const std::string whole = folder + "/model.safetensors", index = whole + ".index.json";
-  std::deque<SafetensorsFile> files;
-  if (file_exists(whole) || !file_exists(index)) {
-    check(file_exists(whole) || !file_exists(folder + "/pytorch_model.bin"), folder,
-          " has its weights in pytorch_model.bin alone: save_pretrained(..., safe_serialization=True) writes ",
-          "model.safetensors");
-    files.emplace_back(whole);
-    return files;
+  check(file_exists(whole) || file_exists(index) || !file_exists(folder + "/pytorch_model.bin"), folder,
+        " has its weights in pytorch_model.bin alone: save_pretrained(..., safe_serialization=True) writes ",
+        "model.safetensors");
+  std::set<std::string> names{"model.safetensors"};
+  if (!file_exists(whole) && file_exists(index)) {
+    const Json document = parse_json(read_file(index, longest_text), index);
+    const JsonPlace map = JsonPlace(document, index).at("weight_map");
+    if (map.members().empty()) map.fail("names no file");
+    names.clear();
+    for (const JsonMember& m : map.members()) names.insert(map.at(m).as_string());
   }
-  const Json document = parse_json(read_file(index, longest_text), index);
-  std::set<std::string> names;
-  const JsonPlace map = JsonPlace(document, index).at("weight_map");
-  for (const JsonMember& m : map.members()) names.insert(map.at(m.name.c_str()).as_string());
+  std::deque<SafetensorsFile> files;
   for (const std::string& name : names) {
     check(name.find_first_of("/\\") == name.npos, index, ": '", name, "' is no file of this folder");
     files.emplace_back(folder + "/" + name);
@@ -347,10 +347,9 @@ GPT load_llmc(const ByteSource& file, const Generator& random) {
 }
 
 void save_llmc(const GPT& model, const std::string& path) {
-  GPTConfig c = model.config, back = GPTConfig::gpt2();
+  GPTConfig c = model.config, back = GPTConfig::gpt2().resized(c.n_layer, c.n_head, c.n_embd);
   c.bias = true;
   back.block_size = c.block_size, back.vocab_size = c.vocab_size;
-  back.n_layer = c.n_layer, back.n_head = c.n_head, back.n_embd = c.n_embd;
   require_same("save_llmc", "llm.c", c, back);
   std::map<std::string, Array> weights;
   for (const NamedParameter& p : named_parameters(model)) weights[p.name] = p.parameter.value();

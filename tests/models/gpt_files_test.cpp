@@ -213,6 +213,8 @@ TEST_CASE("Hugging Face folders: weights in parts, which the index names; what e
   put_file(index, "{\"weight_map\": {\"a\": \"../part-0.safetensors\"}}");
   CHECK(error_of([&] { load_huggingface(folder.path()); }) ==
         index + ": '../part-0.safetensors' is no file of this folder");
+  put_file(index, "{\"weight_map\": {}}");
+  CHECK(error_of([&] { load_huggingface(folder.path()); }) == index + ": weight_map names no file");
   put_file(index, "{}");
   CHECK(error_of([&] { load_huggingface(folder.path()); }) == index + ": weight_map is missing");
 }
