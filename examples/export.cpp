@@ -45,15 +45,8 @@ void export_run(const std::string& run, const std::string& target, const std::st
     save_trainer_state(folder, same, huggingface_names(same), s.recipe, state);
   } else {
     const std::string step = std::to_string(100'000'000 + state.steps).substr(1);
-    const auto means = [&](const char* name) {
-      return [&arrays = state.optimizer.arrays, name](const std::string& parameter) {
-        const auto found = arrays.find(parameter + name);
-        return found == arrays.end() ? Array() : found->second;
-      };
-    };
     save_llmc(model, folder + "/model_" + step + ".bin");
-    save_llmc_state(model.config, folder + "/state_" + step + "_00000.bin", state.steps, means(".exp_avg"),
-                    means(".exp_avg_sq"));
+    save_llmc_state(model.config, folder + "/state_" + step + "_00000.bin", state.steps, state.optimizer.arrays);
     write_file(folder + "/DONE_" + step, "");
   }
   if (const Tokenizer* const words = task->tokenizer()) save_vocabulary(*words, folder);

@@ -212,18 +212,19 @@ std::vector<LlmcArray> llmc_arrays(const GPT& model, Index padded) {
   return all;
 }
 
-/// Arrays in this order, behind a header, as float32; 0 where there is none, and in the rows that pad the vocabulary.
+/// For each of these ends the arrays "<parameter><end>" in this order, behind a header, as float32; 0 where there is
+/// none, and in the rows that pad the vocabulary.
 void write_llmc(const std::string& path, const std::array<std::int32_t, 256>& header, GPTConfig c,
-                std::initializer_list<ArrayByName> all) {
+                const std::map<std::string, Array>& arrays, std::initializer_list<std::string> ends) {
   c.bias = true;
-  const std::vector<LlmcArray> arrays = llmc_arrays(GPT(c, Init::none(Generator())), llmc_padded(c.vocab_size));
+  const std::vector<LlmcArray> places = llmc_arrays(GPT(c, Init::none(Generator())), llmc_padded(c.vocab_size));
   FileWriter file(path);
   file.write(header.data(), sizeof header);
-  for (const ArrayByName& of : all)
-    for (const LlmcArray& a : arrays) {
-      const Array x = of(a.name);
-      std::vector<float> elements(static_cast<std::size_t>(a.elements));
-      const std::vector<real> values = x.defined() ? x.to_vector() : std::vector<real>();
+  for (const std::string& end : ends)
+    for (const LlmcArray& place : places) {
+      std::vector<float> elements(static_cast<std::size_t>(place.elements));
+      const auto found = arrays.find(place.name + end);
+      const std::vector<real> values = found != arrays.end() ? found->second.to_vector() : std::vector<real>();
       std::transform(values.begin(), values.end(), elements.begin(), [](real v) { return static_cast<float>(v); });
       file.write(elements.data(), elements.size() * sizeof(float));
     }
@@ -357,15 +358,15 @@ void save_llmc(const GPT& model, const std::string& path) {
   write_llmc(path,
              {20240326, 3, size(c.block_size), size(c.vocab_size), size(c.n_layer), size(c.n_head), size(c.n_embd),
               size(llmc_padded(c.vocab_size))},
-             c, {[&](const std::string& name) { return weights[name]; }});
+             c, weights, {""});
 }
 
-void save_llmc_state(const GPTConfig& config, const std::string& path, Index steps, const ArrayByName& exp_avg,
-                     const ArrayByName& exp_avg_sq) {
+void save_llmc_state(const GPTConfig& config, const std::string& path, Index steps,
+                     const std::map<std::string, Array>& arrays) {
   std::array<std::int32_t, 256> header{20240527, 1, 1};  // of one process
   header[10] = static_cast<std::int32_t>(steps);
   header[20] = 1337;  // the seed of its own random numbers, as it begins with
-  write_llmc(path, header, config, {exp_avg, exp_avg_sq});
+  write_llmc(path, header, config, arrays, {".exp_avg", ".exp_avg_sq"});
 }
 
 }  // namespace mote
