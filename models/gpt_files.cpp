@@ -137,8 +137,8 @@ void all_entries(Entries& e, GPTConfig& c, bool llama) {
   e.put("architectures", Json::array({llama ? "LlamaForCausalLM" : "GPT2LMHeadModel"}));
   e.put("model_type", llama ? "llama" : "gpt2");
   e.put("torch_dtype", sizeof(real) == 4 ? "float32" : "float64");
-  c.tie_weights = e.flag("tie_word_embeddings", c.tie_weights);
   llama ? llama_entries(e, c) : gpt2_entries(e, c);
+  c.tie_weights = e.flag("tie_word_embeddings", c.tie_weights);
 }
 
 /// Whether a model is nearer to Llama than to GPT-2.

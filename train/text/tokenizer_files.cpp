@@ -81,7 +81,7 @@ void save_vocabulary(const Tokenizer& tokenizer, const std::string& folder) {
     for (Index id = 0; id < V; ++id) {
       const std::string& token = tokenizer.token(id);
       itos.items.push_back({id, {token}});
-      if (const Index special = tokenizer.special(token); special < 0 || special == id)  // not the letter of its name
+      if (const Index special = tokenizer.special(token); special < 0 || special == id)  // of two, the special one
         stoi.items.push_back({token, {id}});
     }
     write_file(folder + "/meta.pkl",

@@ -150,8 +150,8 @@ TEST_CASE("save_vocabulary: byte pairs as GPT-2's files, which are read back; ch
   }
   CHECK(get_file(folder.path("meta.pkl")) == "\x80\2}(" + text_of("vocab_size") + number(3) + text_of("stoi") + "}(" +
                                                  stoi + "u" + text_of("itos") + "}(" + itos + "uu.");
-  save_vocabulary(*train_tokenizer(TokenizerKind::character, "xy", 0, {"x"}),
-                  folder.path());  // both a letter and special
+  // x is both a letter and special.
+  save_vocabulary(*train_tokenizer(TokenizerKind::character, "xy", 0, {"x"}), folder.path());
   CHECK(get_file(folder.path("meta.pkl")).find(text_of("y") + number(1) + text_of("x") + number(2)) !=
         std::string::npos);
 }
