@@ -21,53 +21,34 @@ void write_tokens(const std::string& path, const std::vector<std::uint32_t>& ids
   write_file(path, bytes);
 }
 
-void to_nanogpt(const RunSettings& s, const Task& task, const GPT& model, const RunState& state, const FieldValues& all,
-                const std::string& folder) {
-  const TorchValue checkpoint =
-      nanogpt_checkpoint(model, nanogpt_names(model), nanogpt_args(model.config), s.recipe, state, all);
-  make_folder(folder);
-  if (const auto* const text = dynamic_cast<const TextTask*>(&task)) {
-    write_tokens(folder + "/train.bin", text->data().train.ids, text->vocab_size());
-    write_tokens(folder + "/val.bin", text->data().held_out.ids, text->vocab_size());
-  }
-  save_torch(folder + "/ckpt.pt", checkpoint);
-}
-
-void to_huggingface(const RunSettings& s, const GPT& model, const RunState& state, const std::string& folder) {
-  save_huggingface(model, folder);
-  const GPT same = with_biases(model);
-  save_trainer_state(folder, same, huggingface_names(same), s.recipe, state);
-}
-
-void to_llmc(const GPT& model, const RunState& state, const std::string& folder) {
-  const std::string step = std::to_string(100'000'000 + state.steps).substr(1);
-  make_folder(folder);
-  save_llmc(model, folder + "/model_" + step + ".bin");
-  const auto means = [&](const char* name) {
-    return [&state, name](const std::string& parameter) {
-      const auto found = state.optimizer.arrays.find(parameter + name);
-      return found == state.optimizer.arrays.end() ? Array() : found->second;
-    };
-  };
-  save_llmc_state(model.config, folder + "/state_" + step + "_00000.bin", state.steps, means(".exp_avg"),
-                  means(".exp_avg_sq"));
-  write_file(folder + "/DONE_" + step, "");
-}
-
 void export_run(const std::string& run, const std::string& target, const std::string& folder) {
   const std::string path = is_folder(run) ? newest_checkpoint(run) : run;
   check(!path.empty(), "there is no checkpoint in ", run);
   const SafetensorsFile file(path);
-  const RunSettings settings = read_settings(file);
-  const std::unique_ptr<Task> task = settings.make_task();
-  GPT model = settings.new_model(*task, Init::none(Generator(0)));
-  const std::unique_ptr<Optimizer> optimizer = make_optimizer(settings.recipe, model);
-  const RunState state = read_run_state(path, model, *optimizer);
-  FieldValues all = saved_settings(file);
-  all.emplace_back("data_state", saved_state(file));
-  if (target == "nanogpt") to_nanogpt(settings, *task, model, state, all, folder);
-  if (target == "huggingface") to_huggingface(settings, model, state, folder);
-  if (target == "llmc") to_llmc(model, state, folder);
+  const RunSettings s = read_settings(file);
+  const std::unique_ptr<Task> task = s.make_task();
+  GPT model = s.new_model(*task, Init::none(Generator(0)));
+  const RunState state = read_run_state(path, model, *make_optimizer(s.recipe, model));
+  make_folder(folder);
+  if (target == "nanogpt") {
+    FieldValues all = saved_settings(file);
+    all.emplace_back("data_state", saved_state(file));
+    save_torch(folder + "/ckpt.pt",
+               nanogpt_checkpoint(model, nanogpt_names(model), nanogpt_args(model.config), s.recipe, state, all));
+    if (const auto* const text = dynamic_cast<const TextTask*>(task.get())) {
+      write_tokens(folder + "/train.bin", text->data().train.ids, text->vocab_size());
+      write_tokens(folder + "/val.bin", text->data().held_out.ids, text->vocab_size());
+    }
+  } else if (target == "huggingface") {
+    save_huggingface(model, folder);
+    const GPT same = with_biases(model);
+    save_trainer_state(folder, same, huggingface_names(same), s.recipe, state);
+  } else {
+    const std::string step = std::to_string(100'000'000 + state.steps).substr(1);
+    save_llmc(model, folder + "/model_" + step + ".bin");
+    save_llmc_state(model.config, folder + "/state_" + step + "_00000.bin", state.steps, state.optimizer.arrays);
+    write_file(folder + "/DONE_" + step, "");
+  }
   if (const Tokenizer* const words = task->tokenizer()) save_vocabulary(*words, folder);
 }
 

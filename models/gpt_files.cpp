@@ -27,83 +27,118 @@ constexpr std::pair<Activation, const char*> activations[] = {
     {Activation::silu, "swish"},         {Activation::gelu, "gelu_python"},
     {Activation::gelu_tanh, "gelu_fast"}};
 
-/// The member, unless it is missing or null.
-const Json* given(const JsonPlace& config, const char* name) {
-  const Json* const value = config.find(name);
-  return value && !value->is(Json::Kind::null) ? value : nullptr;
-}
-Index count(const JsonPlace& config, const char* name) {
-  const Index n = config.at(name).as_integer();
-  if (n < 1) config.at(name).fail("must be at least 1");
-  return n;
-}
-double number(const JsonPlace& config, const char* name, double otherwise, double most = HUGE_VAL) {
-  const double x = given(config, name) ? config.at(name).as_number() : otherwise;
-  if (!(x >= 0 && x <= most))
-    config.at(name).fail(most == 1 ? "must be a probability, from 0 to 1" : "must be at least 0");
-  return x;
-}
-bool flag(const JsonPlace& config, const char* name, bool otherwise) {
-  return given(config, name) ? config.at(name).as_bool() : otherwise;
-}
-/// Refused unless it is missing or the only one that mote's GPT does.
-void require(const JsonPlace& config, const char* name, const Json& only) {
-  if (given(config, name) && config.at(name).value() != only)
-    config.at(name).fail("must be " + text_of(only) + ": mote's GPT does nothing else");
-}
-/// Sizes under these names, in the order of GPTConfig.
-void read_sizes(GPTConfig& c, const JsonPlace& config, const std::array<const char*, 5>& names) {
-  Index* const sizes[] = {&c.block_size, &c.vocab_size, &c.n_layer, &c.n_head, &c.n_embd};
-  for (std::size_t i = 0; i < 5; ++i) *sizes[i] = count(config, names[i]);
-  if (c.n_embd % c.n_head != 0) config.at(names[3]).fail(std::string("must divide ") + names[4]);
-}
+/// The entries of a config.json, each said once: read from `from`, or, without it, written.
+struct Entries {
+  std::optional<JsonPlace> from = {};
+  std::vector<JsonMember> written = {};
 
-GPTConfig gpt2_from(const JsonPlace& config) {
-  for (const char* const name : {"scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn", "add_cross_attention"})
-    require(config, name, false);
-  GPTConfig c = GPTConfig::gpt2();
-  read_sizes(c, config, {"n_positions", "vocab_size", "n_layer", "n_head", "n_embd"});
-  if (given(config, "n_inner")) c.block.n_inner = count(config, "n_inner");
-  c.block.norm_eps = number(config, "layer_norm_epsilon", c.block.norm_eps);
-  c.dropout = number(config, "embd_pdrop", 0.1, 1);
-  const double attention = number(config, "attn_pdrop", 0.1, 1), residual = number(config, "resid_pdrop", 0.1, 1);
-  if (residual != c.dropout) c.block.projections.resid_dropout = residual;
-  if (attention != c.dropout) c.block.attention.dropout = attention;
-  c.tie_weights = flag(config, "tie_word_embeddings", true);
-  if (!flag(config, "scale_attn_weights", true)) c.block.attention.scale = 1;
-  const char* const entry = "activation_function";
-  const std::string word = given(config, entry) ? config.at(entry).as_string() : "gelu_new";
-  const auto* const found =
-      std::find_if(std::begin(activations), std::end(activations), [&](const auto& a) { return a.second == word; });
-  if (found == std::end(activations)) config.at(entry).fail("'" + word + "' is not supported");
-  c.block.activation = found->first;
-  return c;
-}
-
-GPTConfig llama_from(const JsonPlace& config) {
-  require(config, "mlp_bias", false);
-  require(config, "hidden_act", "silu");
-  GPTConfig c = GPTConfig::llama();
-  read_sizes(c, config,
-             {"max_position_embeddings", "vocab_size", "num_hidden_layers", "num_attention_heads", "hidden_size"});
-  require(config, "head_dim", c.n_embd / c.n_head);
-  if (c.n_embd / c.n_head % 2 != 0) config.at("num_attention_heads").fail("must leave each head an even width");
-  c.block.n_inner = count(config, "intermediate_size");
-  Index& shared = c.block.projections.n_kv_head;
-  shared = given(config, "num_key_value_heads") ? count(config, "num_key_value_heads") : c.n_head;
-  if (c.n_head % shared != 0) config.at("num_key_value_heads").fail("must divide num_attention_heads");
-  c.block.norm_eps = number(config, "rms_norm_eps", 1e-6);
-  for (const char* const name : {"", "rope_scaling", "rope_parameters"}) {  // the last in newer files
-    if (*name && !given(config, name)) continue;
-    const JsonPlace rope = *name ? config.at(name) : config;
-    for (const char* const type : {"type", "rope_type"}) require(rope, type, "default");
-    c.rotary_base = number(rope, "rope_theta", c.rotary_base);
-    if (c.rotary_base == 0) rope.at("rope_theta").fail("must be above 0");
+  /// Whether there is one to be read; null is none.
+  bool given(const char* name) const {
+    const Json* const value = from ? from->find(name) : nullptr;
+    return value && !value->is(Json::Kind::null);
   }
-  if (const double p = number(config, "attention_dropout", 0, 1); p > 0) c.block.attention.dropout = p;
-  if (flag(config, "attention_bias", false)) c.block.projections.bias = true;
-  c.tie_weights = flag(config, "tie_word_embeddings", false);
-  return c;
+  void put(const char* name, Json value) {
+    if (!from) written.push_back({name, std::move(value)});
+  }
+  /// One that is not needed may be null: then it is what it was, and 0 becomes null.
+  void count(const char* name, Index& x, bool needed = true) {
+    put(name, needed || x != 0 ? Json(x) : Json());
+    if (!from || (!needed && !given(name))) return;
+    x = from->at(name).as_integer();
+    if (x < 1) from->at(name).fail("must be at least 1");
+  }
+  void number(const char* name, double& x, double otherwise, double most = HUGE_VAL) {
+    put(name, x);
+    if (from) x = given(name) ? from->at(name).as_number() : otherwise;
+    if (from && !(x >= 0 && x <= most))
+      from->at(name).fail(most == 1 ? "must be a probability, from 0 to 1" : "must be at least 0");
+  }
+  /// A dropout that is the model's unless it differs.
+  void rate(const char* name, std::optional<double>& own, const GPTConfig& model, double otherwise) {
+    double p = own.value_or(otherwise);
+    number(name, p, otherwise, 1);
+    if (p != model.dropout) own = p;
+  }
+  bool flag(const char* name, bool x) {
+    put(name, x);
+    return given(name) ? from->at(name).as_bool() : x;
+  }
+  /// Refused unless it is missing or the only one that mote's GPT does.
+  void require(const char* name, const Json& only) const {
+    if (given(name) && from->at(name).value() != only)
+      from->at(name).fail("must be " + text_of(only) + ": mote's GPT does nothing else");
+  }
+  void only(const char* name, const Json& value) { put(name, value), require(name, value); }
+  /// Sizes under these names, in the order of GPTConfig.
+  void sizes(GPTConfig& c, const std::array<const char*, 5>& names) {
+    Index* const all[] = {&c.block_size, &c.vocab_size, &c.n_layer, &c.n_head, &c.n_embd};
+    for (std::size_t i = 0; i < 5; ++i) count(names[i], *all[i]);
+    if (from && c.n_embd % c.n_head != 0) from->at(names[3]).fail(std::string("must divide ") + names[4]);
+  }
+};
+
+void gpt2_entries(Entries& e, GPTConfig& c) {
+  e.only("scale_attn_by_inverse_layer_idx", false);
+  e.only("reorder_and_upcast_attn", false);
+  e.require("add_cross_attention", false);
+  e.sizes(c, {"n_positions", "vocab_size", "n_layer", "n_head", "n_embd"});
+  e.put("n_ctx", c.block_size);
+  e.count("n_inner", c.block.n_inner, false);
+  e.put("initializer_range", 0.02);
+  e.number("layer_norm_epsilon", c.block.norm_eps, c.block.norm_eps);
+  e.number("embd_pdrop", c.dropout, 0.1, 1);
+  e.rate("attn_pdrop", c.block.attention.dropout, c, 0.1);
+  e.rate("resid_pdrop", c.block.projections.resid_dropout, c, 0.1);
+  if (!e.flag("scale_attn_weights", c.block.attention.scale != 1.0)) c.block.attention.scale = 1;
+  const char* const entry = "activation_function";
+  const std::string word = e.given(entry) ? e.from->at(entry).as_string() : "gelu_new";
+  const auto* const found = std::find_if(std::begin(activations), std::end(activations), [&](const auto& a) {
+    return e.from ? a.second == word : a.first == c.block.activation;
+  });
+  const bool known = found != std::end(activations);
+  if (e.from && !known) e.from->at(entry).fail("'" + word + "' is not supported");
+  e.put(entry, known ? found->second : word);
+  if (known) c.block.activation = found->first;
+}
+
+void rope_entries(Entries& e, GPTConfig& c) {
+  for (const char* const type : {"type", "rope_type"}) e.require(type, "default");
+  e.number("rope_theta", c.rotary_base, c.rotary_base);
+  if (e.from && c.rotary_base == 0) e.from->at("rope_theta").fail("must be above 0");
+}
+
+void llama_entries(Entries& e, GPTConfig& c) {
+  Index& shared = c.block.projections.n_kv_head;
+  e.only("mlp_bias", false);
+  e.only("hidden_act", "silu");
+  e.sizes(c, {"max_position_embeddings", "vocab_size", "num_hidden_layers", "num_attention_heads", "hidden_size"});
+  e.count("intermediate_size", c.block.n_inner);
+  if (e.from) shared = c.n_head;
+  e.count("num_key_value_heads", shared, false);
+  if (e.from) {
+    e.require("head_dim", c.n_embd / c.n_head);
+    if (c.n_embd / c.n_head % 2 != 0) e.from->at("num_attention_heads").fail("must leave each head an even width");
+    if (c.n_head % shared != 0) e.from->at("num_key_value_heads").fail("must divide num_attention_heads");
+  }
+  e.number("rms_norm_eps", c.block.norm_eps, 1e-6);
+  rope_entries(e, c);
+  for (const char* const name : {"rope_scaling", "rope_parameters"})  // the last in newer files
+    if (e.given(name)) {
+      Entries below{e.from->at(name)};
+      rope_entries(below, c);
+    }
+  e.rate("attention_dropout", c.block.attention.dropout, c, 0);
+  if (e.flag("attention_bias", c.block.projections.bias.value_or(false))) c.block.projections.bias = true;
+}
+
+void all_entries(Entries& e, GPTConfig& c, bool llama) {
+  const Json end = !llama && c.vocab_size > 50256 ? Json(50256) : Json();  // GPT-2's own, which would be the default
+  for (const char* const name : {"bos_token_id", "eos_token_id"}) e.put(name, end);
+  e.put("architectures", Json::array({llama ? "LlamaForCausalLM" : "GPT2LMHeadModel"}));
+  e.put("model_type", llama ? "llama" : "gpt2");
+  e.put("torch_dtype", sizeof(real) == 4 ? "float32" : "float64");
+  llama ? llama_entries(e, c) : gpt2_entries(e, c);
+  c.tie_weights = e.flag("tie_word_embeddings", c.tie_weights);
 }
 
 /// Whether a model is nearer to Llama than to GPT-2.
@@ -121,58 +156,6 @@ GPTConfig filled_in(GPTConfig c) {
   return c;
 }
 
-Json gpt2_json(const GPTConfig& c) {
-  const TransformerBlockOptions block = filled_in(c).block;
-  const auto* const found = std::find_if(std::begin(activations), std::end(activations),
-                                         [&](const auto& a) { return a.first == block.activation; });
-  const Json end = c.vocab_size > 50256 ? Json(50256) : Json();  // GPT-2's own, which would be the default
-  return Json::object({{"activation_function", found == std::end(activations) ? "gelu_new" : found->second},
-                       {"architectures", Json::array({"GPT2LMHeadModel"})},
-                       {"attn_pdrop", *block.attention.dropout},
-                       {"bos_token_id", end},
-                       {"embd_pdrop", c.dropout},
-                       {"eos_token_id", end},
-                       {"initializer_range", 0.02},
-                       {"layer_norm_epsilon", block.norm_eps},
-                       {"model_type", "gpt2"},
-                       {"n_ctx", c.block_size},
-                       {"n_embd", c.n_embd},
-                       {"n_head", c.n_head},
-                       {"n_inner", c.block.n_inner == 0 ? Json() : Json(c.block.n_inner)},
-                       {"n_layer", c.n_layer},
-                       {"n_positions", c.block_size},
-                       {"reorder_and_upcast_attn", false},
-                       {"resid_pdrop", *block.projections.resid_dropout},
-                       {"scale_attn_by_inverse_layer_idx", false},
-                       {"scale_attn_weights", block.attention.scale.value_or(0) != 1},
-                       {"tie_word_embeddings", c.tie_weights},
-                       {"torch_dtype", sizeof(real) == 4 ? "float32" : "float64"},
-                       {"vocab_size", c.vocab_size}});
-}
-
-Json llama_json(const GPTConfig& c) {
-  const TransformerBlockOptions block = filled_in(c).block;
-  return Json::object({{"architectures", Json::array({"LlamaForCausalLM"})},
-                       {"attention_bias", *block.projections.bias},
-                       {"attention_dropout", *block.attention.dropout},
-                       {"bos_token_id", nullptr},
-                       {"eos_token_id", nullptr},
-                       {"hidden_act", "silu"},
-                       {"hidden_size", c.n_embd},
-                       {"intermediate_size", block.n_inner},
-                       {"max_position_embeddings", c.block_size},
-                       {"mlp_bias", false},
-                       {"model_type", "llama"},
-                       {"num_attention_heads", c.n_head},
-                       {"num_hidden_layers", c.n_layer},
-                       {"num_key_value_heads", block.projections.n_kv_head},
-                       {"rms_norm_eps", block.norm_eps},
-                       {"rope_theta", c.rotary_base},
-                       {"tie_word_embeddings", c.tie_weights},
-                       {"torch_dtype", sizeof(real) == 4 ? "float32" : "float64"},
-                       {"vocab_size", c.vocab_size}});
-}
-
 Index llmc_padded(Index vocab_size) { return (vocab_size + 127) / 128 * 128; }
 
 /// What another library cannot express is what does not come back. Errors: all settings that differ are named.
@@ -188,18 +171,18 @@ void require_same(const char* who, const char* library, const GPTConfig& config,
 /// The files that hold a folder's weights: model.safetensors, or those that its index names.
 std::deque<SafetensorsFile> weight_files(const std::string& folder) {
   const std::string whole = folder + "/model.safetensors", index = whole + ".index.json";
-  std::deque<SafetensorsFile> files;
-  if (file_exists(whole) || !file_exists(index)) {
-    check(file_exists(whole) || !file_exists(folder + "/pytorch_model.bin"), folder,
-          " has its weights in pytorch_model.bin alone: save_pretrained(..., safe_serialization=True) writes ",
-          "model.safetensors");
-    files.emplace_back(whole);
-    return files;
+  check(file_exists(whole) || file_exists(index) || !file_exists(folder + "/pytorch_model.bin"), folder,
+        " has its weights in pytorch_model.bin alone: save_pretrained(..., safe_serialization=True) writes ",
+        "model.safetensors");
+  std::set<std::string> names{"model.safetensors"};
+  if (!file_exists(whole) && file_exists(index)) {
+    const Json document = parse_json(read_file(index, longest_text), index);
+    const JsonPlace map = JsonPlace(document, index).at("weight_map");
+    if (map.members().empty()) map.fail("names no file");
+    names.clear();
+    for (const JsonMember& m : map.members()) names.insert(map.at(m).as_string());
   }
-  const Json document = parse_json(read_file(index, longest_text), index);
-  std::set<std::string> names;
-  const JsonPlace map = JsonPlace(document, index).at("weight_map");
-  for (const JsonMember& m : map.members()) names.insert(map.at(m.name.c_str()).as_string());
+  std::deque<SafetensorsFile> files;
   for (const std::string& name : names) {
     check(name.find_first_of("/\\") == name.npos, index, ": '", name, "' is no file of this folder");
     files.emplace_back(folder + "/" + name);
@@ -207,33 +190,41 @@ std::deque<SafetensorsFile> weight_files(const std::string& folder) {
   return files;
 }
 
-/// The parameters in the order of llm.c's files: each kind for all layers.
-std::vector<std::string> llmc_names(Index n_layer) {
+/// A parameter, and how many elements llm.c has of it, those in the rows that pad the vocabulary among them.
+struct LlmcArray {
+  std::string name;
+  Shape shape;
+  Index elements;
+};
+/// In the order of its files: each kind for all layers.
+std::vector<LlmcArray> llmc_arrays(const GPT& model, Index padded) {
+  std::map<std::string, Shape> shapes;
+  for (const NamedParameter& p : named_parameters(model)) shapes[p.name] = p.parameter.shape();
   std::vector<std::string> names{"transformer.wte.weight", "transformer.wpe.weight"};
   for (const char* const layer : {"ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc", "mlp.c_proj"})
     for (const char* const kind : {".weight", ".bias"})
-      for (Index l = 0; l < n_layer; ++l) names.push_back("transformer.h." + std::to_string(l) + "." + layer + kind);
+      for (Index l = 0; l < model.config.n_layer; ++l)
+        names.push_back("transformer.h." + std::to_string(l) + "." + layer + kind);
   names.insert(names.end(), {"transformer.ln_f.weight", "transformer.ln_f.bias"});
-  return names;
+  std::vector<LlmcArray> all;
+  for (const std::string& name : names)
+    all.push_back({name, shapes.at(name), name == names[0] ? padded * model.config.n_embd : shapes.at(name).numel()});
+  return all;
 }
 
-/// Arrays in this order, behind a header, as float32; 0 where there is none, and in the rows that pad the vocabulary.
-void write_llmc(const std::string& path, std::array<std::int32_t, 256> header, const GPTConfig& config,
-                std::initializer_list<ArrayByName> all) {
-  GPTConfig c = config;
+/// For each of these ends the arrays "<parameter><end>" in this order, behind a header, as float32; 0 where there is
+/// none, and in the rows that pad the vocabulary.
+void write_llmc(const std::string& path, const std::array<std::int32_t, 256>& header, GPTConfig c,
+                const std::map<std::string, Array>& arrays, std::initializer_list<std::string> ends) {
   c.bias = true;
-  std::map<std::string, Shape> shapes;
-  const GPT like(c, Init::none(Generator()));
-  for (const NamedParameter& p : named_parameters(like)) shapes[p.name] = p.parameter.shape();
+  const std::vector<LlmcArray> places = llmc_arrays(GPT(c, Init::none(Generator())), llmc_padded(c.vocab_size));
   FileWriter file(path);
   file.write(header.data(), sizeof header);
-  for (const ArrayByName& of : all)
-    for (const std::string& name : llmc_names(c.n_layer)) {
-      const Array x = of(name);
-      const Index padding =
-          name == "transformer.wte.weight" ? (llmc_padded(c.vocab_size) - c.vocab_size) * c.n_embd : 0;
-      std::vector<float> elements(static_cast<std::size_t>(shapes.at(name).numel() + padding));
-      const std::vector<real> values = x.defined() ? x.to_vector() : std::vector<real>();
+  for (const std::string& end : ends)
+    for (const LlmcArray& place : places) {
+      std::vector<float> elements(static_cast<std::size_t>(place.elements));
+      const auto found = arrays.find(place.name + end);
+      const std::vector<real> values = found != arrays.end() ? found->second.to_vector() : std::vector<real>();
       std::transform(values.begin(), values.end(), elements.begin(), [](real v) { return static_cast<float>(v); });
       file.write(elements.data(), elements.size() * sizeof(float));
     }
@@ -244,11 +235,13 @@ void write_llmc(const std::string& path, std::array<std::int32_t, 256> header, c
 
 GPTConfig parse_huggingface_config(const std::string& text, const std::string& what) {
   const Json document = parse_json(text, what);
-  const JsonPlace config(document, what);
-  const std::string kind = given(config, "model_type") ? config.at("model_type").as_string() : "gpt2";
+  Entries entries{JsonPlace(document, what)};
+  const std::string kind = entries.given("model_type") ? entries.from->at("model_type").as_string() : "gpt2";
   if (kind != "gpt2" && kind != "llama")
-    config.at("model_type").fail("must be \"gpt2\" or \"llama\", not " + text_of(Json(kind)));
-  return kind == "gpt2" ? gpt2_from(config) : llama_from(config);
+    entries.from->at("model_type").fail("must be \"gpt2\" or \"llama\", not " + text_of(Json(kind)));
+  GPTConfig c = kind == "llama" ? GPTConfig::llama() : GPTConfig::gpt2();
+  all_entries(entries, c, kind == "llama");
+  return c;
 }
 
 FieldValues nanogpt_args(const GPTConfig& config) {
@@ -269,7 +262,13 @@ GPTConfig nanogpt_config(const FieldValues& args) {
 std::string huggingface_config(const GPTConfig& config) {
   GPTConfig c = config;
   c.bias = c.bias || !like_llama(c);  // GPT-2's that are missing are 0
-  const std::string text = text_of(like_llama(c) ? llama_json(c) : gpt2_json(c), 2) + "\n";
+  GPTConfig whole = filled_in(c);
+  if (!like_llama(c)) whole.block.n_inner = c.block.n_inner;
+  Entries entries;
+  all_entries(entries, whole, like_llama(c));
+  std::vector<JsonMember>& all = entries.written;
+  std::sort(all.begin(), all.end(), [](const JsonMember& a, const JsonMember& b) { return a.name < b.name; });
+  const std::string text = text_of(Json::object(std::move(all)), 2) + "\n";
   require_same("save_huggingface", like_llama(c) ? "Llama" : "GPT-2", c, parse_huggingface_config(text));
   return text;
 }
@@ -337,27 +336,21 @@ GPT load_llmc(const ByteSource& file, const Generator& random) {
   rule(static_cast<double>(file.size) == expected, "has ", file.size, " bytes, but its sizes need ", expected);
 
   GPT model(c, Init::none(random));
-  std::map<std::string, Shape> shapes;
-  for (const NamedParameter& p : named_parameters(model)) shapes[p.name] = p.parameter.shape();
   std::uint64_t at = sizeof header;
   StateDict state;
-  for (const std::string& name : llmc_names(c.n_layer)) {
-    const Shape shape = shapes.at(name);
-    state.push_back({name, shape, [&file, stored = StoredElements{path + ": " + name, type, shape, at}] {
-                       return read_array(file, stored);
-                     }});
-    const Index rows = name == "transformer.wte.weight" ? padded * c.n_embd : shape.numel();
-    at += static_cast<std::uint64_t>(rows * width);
+  for (const auto& [name, shape, elements] : llmc_arrays(model, padded)) {
+    const StoredElements array{path + ": " + name, type, shape, at};
+    state.push_back({name, shape, [&file, array] { return read_array(file, array); }});
+    at += static_cast<std::uint64_t>(elements * width);
   }
   load_state_dict(model, state, {}, path);
   return model;
 }
 
 void save_llmc(const GPT& model, const std::string& path) {
-  GPTConfig c = model.config, back = GPTConfig::gpt2();
+  GPTConfig c = model.config, back = GPTConfig::gpt2().resized(c.n_layer, c.n_head, c.n_embd);
   c.bias = true;
   back.block_size = c.block_size, back.vocab_size = c.vocab_size;
-  back.n_layer = c.n_layer, back.n_head = c.n_head, back.n_embd = c.n_embd;
   require_same("save_llmc", "llm.c", c, back);
   std::map<std::string, Array> weights;
   for (const NamedParameter& p : named_parameters(model)) weights[p.name] = p.parameter.value();
@@ -365,15 +358,15 @@ void save_llmc(const GPT& model, const std::string& path) {
   write_llmc(path,
              {20240326, 3, size(c.block_size), size(c.vocab_size), size(c.n_layer), size(c.n_head), size(c.n_embd),
               size(llmc_padded(c.vocab_size))},
-             c, {[&](const std::string& name) { return weights[name]; }});
+             c, weights, {""});
 }
 
-void save_llmc_state(const GPTConfig& config, const std::string& path, Index steps, const ArrayByName& exp_avg,
-                     const ArrayByName& exp_avg_sq) {
+void save_llmc_state(const GPTConfig& config, const std::string& path, Index steps,
+                     const std::map<std::string, Array>& arrays) {
   std::array<std::int32_t, 256> header{20240527, 1, 1};  // of one process
   header[10] = static_cast<std::int32_t>(steps);
   header[20] = 1337;  // the seed of its own random numbers, as it begins with
-  write_llmc(path, header, config, {exp_avg, exp_avg_sq});
+  write_llmc(path, header, config, arrays, {".exp_avg", ".exp_avg_sq"});
 }
 
 }  // namespace mote

@@ -1,7 +1,7 @@
 // GPTs in the files of other projects: Hugging Face's folders and llm.c's model files, in both directions.
 #pragma once
 
-#include <functional>
+#include <map>
 #include <string>
 
 #include "engine/io/files/elements.h"
@@ -41,11 +41,10 @@ GPT load_llmc(const ByteSource& file, const Generator& random = Generator());
 /// Writes one, in float32. Biases of a model without are written as 0. Errors: a model that GPT-2 is not, or with
 /// dropout, which llm.c does not have: all settings that differ are named.
 void save_llmc(const GPT& model, const std::string& path);
-/// What an optimizer keeps of a parameter; undefined: 0.
-using ArrayByName = std::function<Array(const std::string& parameter)>;
-/// The state file beside it, of one process after so many steps: AdamW's means. llm.c's own random numbers and its
-/// place in its data begin anew.
-void save_llmc_state(const GPTConfig& config, const std::string& path, Index steps, const ArrayByName& exp_avg,
-                     const ArrayByName& exp_avg_sq);
+/// The state file beside it, of one process after so many steps: AdamW's means, "<parameter>.exp_avg" and
+/// "<parameter>.exp_avg_sq" in `arrays`, 0 where there are none. llm.c's own random numbers and its place in its data
+/// begin anew.
+void save_llmc_state(const GPTConfig& config, const std::string& path, Index steps,
+                     const std::map<std::string, Array>& arrays);
 
 }  // namespace mote

@@ -52,13 +52,13 @@ const std::map<std::string, std::size_t> budgets{
     {"engine/autograd/print.", 120},
     {"engine/autograd/diagnose.", 120},
     {"engine/ops", 3216},          // 3000, attention and norms that observers reach into (131), and checkpoint (85)
-    {"engine/io", 4564},           // 3936, and files of torch.save: archives, pickles (628)
+    {"engine/io", 4561},           // 3936, and files of torch.save: archives, pickles (625)
     {"engine/watch", 1481},        // with a graph's picture, changed values, what led to a NaN, health of layers
     {"nn", 2812},                  // 2500, what the compiler says of PyTorch's methods, reach (263), named_modules
-    {"models", 1748},              // 1160, a GPT's inside (304), waves (65), others' files (217)
+    {"models", 1740},              // 1160, a GPT's inside (304), waves (65), others' files (209)
     {"models/tutorials", 705},     // with a type for a mask that blocks
-    {"train", 8450},               // 7875, and what a run takes to other trainers and brings back (560)
-    {"examples", 4695},            // 3960, learn (300), diagnose (287) and export (134)
+    {"train", 8387},               // 7875, and what a run takes to other trainers and brings back (497)
+    {"examples", 4676},            // 3960, learn (300), diagnose (287) and export (115)
     {"examples/exercises", 1300},  // with the header of what they may use
     {"examples/exercises/answers", 4477},  // 4000, the mistakes that outsiders found to pass, and scopes (383)
     {"examples/bench", 964},               // with blocks computed again

@@ -53,8 +53,8 @@ class Transfer {
   void finish();
 
  private:
-  template <class A, class Read>
-  A elements(const std::string& name, const Read& read);
+  template <class A>
+  A elements(const std::string& name, A (SafetensorsFile::*read)(const TensorEntry&) const);
 
   const SafetensorsFile* file_ = nullptr;
   std::vector<std::string> asked_;

@@ -1,6 +1,5 @@
 // How fields are saved and restored, by their type, and what loading finds.
 #include <cmath>
-#include <cstring>
 #include <set>
 
 #include "train/checkpoint.h"
@@ -8,20 +7,12 @@
 namespace mote {
 namespace {
 
-/// std::bit_cast, which emscripten's library lacks.
-template <class To, class From>
-To as_bits(const From& x) {
-  static_assert(sizeof(To) == sizeof(From));
-  To y;
-  std::memcpy(&y, &x, sizeof y);
-  return y;
-}
-
 /// A stream as whole numbers: words, position, the cached half of a normal pair (its bits), seed, build.
 IntArray numbers_of(const GeneratorState& s) {
   std::vector<Index> all(s.words.begin(), s.words.end());
-  for (const Index x : {static_cast<Index>(s.used), static_cast<Index>(s.has_normal), as_bits<Index>(s.cached_normal),
-                        as_bits<Index>(s.seed), static_cast<Index>(s.build.mkl), static_cast<Index>(s.build.version)})
+  for (const Index x :
+       {static_cast<Index>(s.used), static_cast<Index>(s.has_normal), __builtin_bit_cast(Index, s.cached_normal),
+        static_cast<Index>(s.seed), static_cast<Index>(s.build.mkl), static_cast<Index>(s.build.version)})
     all.push_back(x);
   return IntArray({static_cast<Index>(all.size())}, all);
 }
@@ -32,8 +23,8 @@ GeneratorState stream_of(const IntArray& numbers) {
   for (std::uint32_t& word : s.words) word = static_cast<std::uint32_t>(*x++);
   s.used = static_cast<std::uint32_t>(*x++);
   s.has_normal = *x++ != 0;
-  s.cached_normal = as_bits<double>(*x++);
-  s.seed = as_bits<std::uint64_t>(*x++);
+  s.cached_normal = __builtin_bit_cast(double, *x++);
+  s.seed = static_cast<std::uint64_t>(*x++);
   s.build.mkl = *x++ != 0;
   s.build.version = static_cast<int>(*x);
   return s;
@@ -41,13 +32,13 @@ GeneratorState stream_of(const IntArray& numbers) {
 
 }  // namespace
 
-template <class A, class Read>
-A detail::Transfer::elements(const std::string& name, const Read& read) {
+template <class A>
+A detail::Transfer::elements(const std::string& name, A (SafetensorsFile::*read)(const TensorEntry&) const) {
   asked_.push_back(name);
   const TensorEntry* const found = file_->find(name);
   if (!found) problem("'" + name + "' is missing in the file");
   try {
-    return found ? read(*found) : A();
+    return found ? (file_->*read)(*found) : A();
   } catch (const Error& e) {
     problem(e.what());
     return A();
@@ -66,13 +57,8 @@ void detail::Transfer::require(const std::string& name, const std::string& here)
   if (there && *there != here) problem("'" + name + "' is " + *there + " in the file and " + here + " here");
 }
 
-Array detail::Transfer::array(const std::string& name) {
-  return elements<Array>(name, [this](const TensorEntry& e) { return file_->array(e); });
-}
-
-IntArray detail::Transfer::ints(const std::string& name) {
-  return elements<IntArray>(name, [this](const TensorEntry& e) { return file_->int_array(e); });
-}
+Array detail::Transfer::array(const std::string& name) { return elements(name, &SafetensorsFile::array); }
+IntArray detail::Transfer::ints(const std::string& name) { return elements(name, &SafetensorsFile::int_array); }
 
 void detail::Transfer::finish() {
   std::set<std::string> known(asked_.begin(), asked_.end());

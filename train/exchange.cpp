@@ -2,7 +2,6 @@
 #include "train/exchange.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace mote {
 namespace {
@@ -65,14 +64,13 @@ Index detail::count_of(const TorchValue& value, const std::string& what) {
   check_in("torch", n >= 0 && n <= 1e15, what, " must be 0 to 1e15, not ", n);
   return static_cast<Index>(n);
 }
-TorchValue detail::list_of(std::vector<TorchValue> items, bool tuple) { return {TorchList{std::move(items), tuple}}; }
 
-const TorchValue* detail::find(const TorchValue& dict, std::string_view name) {
+const TorchValue* detail::find(const TorchValue& dict, const std::string& name) {
   const auto* const items = std::get_if<TorchDict>(&dict.value);
   return items ? items->find(name) : nullptr;
 }
 
-const TorchValue& detail::at(const TorchValue& dict, std::string_view name) {
+const TorchValue& detail::at(const TorchValue& dict, const std::string& name) {
   const TorchValue* const found = find(dict, name);
   check_in("torch", found, "there is no '", name, "'");
   return *found;
@@ -85,9 +83,8 @@ TorchTensor torch_rng_state(const GeneratorState& state) {
   // A stream of which nothing was drawn begins, there, before the block that its seed makes.
   const bool fresh = state.used == 624 && state.words[0] == static_cast<std::uint32_t>(state.seed);
   if (!fresh) s.next = state.used, s.left = 625 - static_cast<std::int32_t>(state.used);
-  unsigned char bytes[sizeof s];
-  std::memcpy(bytes, &s, sizeof s);
-  return {IntArray({std::ssize(bytes)}, std::vector<Index>(std::begin(bytes), std::end(bytes))), true};
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(&s);
+  return {IntArray({sizeof s}, std::vector<Index>(bytes, bytes + sizeof s)), true};
 }
 
 GeneratorState generator_state(const TorchValue& rng_state, const TorchBuild& build) {
@@ -95,15 +92,12 @@ GeneratorState generator_state(const TorchValue& rng_state, const TorchBuild& bu
   RngState s;
   check_in("torch", x && x->numel() == sizeof s, "the random state has to be ", sizeof s, " bytes, as get_rng_state() ",
            "gives them");
-  std::vector<unsigned char> bytes;
-  for (const Index byte : x->to_vector()) bytes.push_back(static_cast<unsigned char>(byte));
-  std::memcpy(&s, bytes.data(), sizeof s);
+  std::copy_n(x->contiguous().data(), sizeof s, reinterpret_cast<unsigned char*>(&s));
   const bool fresh = s.next == 0 && s.left == 1;
   check_in("torch", s.seeded == 1 && (fresh || (s.next <= 624 && s.left == 625 - static_cast<std::int64_t>(s.next))),
            "the random state is damaged: ", s.next, " words are drawn and ", s.left, " left");
   GeneratorState state{.seed = s.seed, .used = fresh ? 624 : static_cast<std::uint32_t>(s.next), .build = build};
-  std::transform(std::begin(s.words), std::end(s.words), state.words.begin(),
-                 [](std::uint64_t w) { return static_cast<std::uint32_t>(w); });
+  std::copy_n(s.words, 624, state.words.begin());
   state.has_normal = s.has_normal != 0, state.cached_normal = s.normal;
   return state;
 }
@@ -131,16 +125,16 @@ TorchValue torch_optimizer_state(const OptimizerState& state, const std::vector<
       numbers.push_back({number++});
     }
     groups.push_back({TorchDict{{{"lr", {o.lr * group.lr_scale}},
-                                 {"betas", detail::list_of({{o.betas[0]}, {o.betas[1]}}, true)},
+                                 {"betas", {TorchList{{{o.betas[0]}, {o.betas[1]}}, true}}},
                                  {"eps", {o.eps}},
                                  {"weight_decay", {group.weight_decay.value_or(o.weight_decay)}},
                                  {"amsgrad", {false}},
                                  {"maximize", {false}},
                                  {"foreach", {}},
                                  {"capturable", {false}},
-                                 {"params", detail::list_of(std::move(numbers))}}}});
+                                 {"params", {TorchList{std::move(numbers)}}}}}});
   }
-  return {TorchDict{{{"state", {std::move(parameters)}}, {"param_groups", detail::list_of(std::move(groups))}}}};
+  return {TorchDict{{{"state", {std::move(parameters)}}, {"param_groups", {TorchList{std::move(groups)}}}}}};
 }
 
 void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, const NameTable& names) {
@@ -158,18 +152,16 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
              here.size(), " here");
     StateDict given[2];
     for (const StateEntry& e : here) {
-      const auto found = std::find_if(parameters.items.begin(), parameters.items.end(),
-                                      [&](const TorchItem& item) { return item.key == decltype(item.key)(number); });
-      ++number;
-      if (found == parameters.items.end()) continue;
-      const Index steps = detail::count_of(detail::at(found->value, "step"), "the steps of " + e.name);
+      const TorchValue* const found = parameters.find(number++);
+      if (!found) continue;
+      const Index steps = detail::count_of(detail::at(*found, "step"), "the steps of " + e.name);
       for (const std::string& name : e.here) {
         Index& mine = all.counts[name + ".step"];
         check_in("torch", mine == 0 || mine == steps, "parts of ", name, " had different numbers of steps");
         mine = steps;
       }
       for (std::size_t k = 0; k < 2; ++k) {
-        const Array x = floats(detail::at(found->value, moments[k]), e.name + "." + moments[k]);
+        const Array x = floats(detail::at(*found, moments[k]), e.name + "." + moments[k]);
         given[k].push_back({e.name, x.shape(), [x] { return x; }});
       }
     }

@@ -30,11 +30,10 @@ TorchValue torch_state_dict(const Module& module, const NameTable& names = {});
 StateDict state_dict(const TorchValue& torch_state_dict, const std::string& what = "the state");
 
 namespace detail {
-TorchValue list_of(std::vector<TorchValue> items, bool tuple = false);
 /// The entry of a dict; null if there is none.
-const TorchValue* find(const TorchValue& dict, std::string_view name);
+const TorchValue* find(const TorchValue& dict, const std::string& name);
 /// Errors: there is none.
-const TorchValue& at(const TorchValue& dict, std::string_view name);
+const TorchValue& at(const TorchValue& dict, const std::string& name);
 /// An int, a float or the only element of a tensor. Errors: anything else; of a count, too, what counts nothing.
 double number_of(const TorchValue& value, const std::string& what);
 Index count_of(const TorchValue& value, const std::string& what);

@@ -213,6 +213,8 @@ TEST_CASE("Hugging Face folders: weights in parts, which the index names; what e
   put_file(index, "{\"weight_map\": {\"a\": \"../part-0.safetensors\"}}");
   CHECK(error_of([&] { load_huggingface(folder.path()); }) ==
         index + ": '../part-0.safetensors' is no file of this folder");
+  put_file(index, "{\"weight_map\": {}}");
+  CHECK(error_of([&] { load_huggingface(folder.path()); }) == index + ": weight_map names no file");
   put_file(index, "{}");
   CHECK(error_of([&] { load_huggingface(folder.path()); }) == index + ": weight_map is missing");
 }
@@ -300,14 +302,10 @@ TEST_CASE("llm.c: what is written is read, without biases, too; its state has Ad
     if (!f64) CHECK(same_bits(logits(m), logits(again)));
     const std::size_t padded = 1024 + 4 * (static_cast<std::size_t>(parameter_count(again)) + (128 - 7) * 4);
     CHECK(get_file(path).size() == padded);
-    const auto means = [&](const char* name) {
-      return [&m, name](const std::string& parameter) {
-        for (const NamedParameter& p : named_parameters(m))
-          if (p.name == parameter) return *name == 'm' ? p.parameter.value() : Array::full(p.parameter.shape(), 2);
-        return Array();
-      };
-    };
-    save_llmc_state(c, state, 12, means("m"), means("v"));
+    std::map<std::string, Array> means;
+    for (const auto& [name, p] : named_parameters(m))
+      means[name + ".exp_avg"] = p.value(), means[name + ".exp_avg_sq"] = Array::full(p.shape(), 2);
+    save_llmc_state(c, state, 12, means);
     const std::string bytes = get_file(state), model = get_file(path);
     CHECK(bytes.size() == 2 * padded - 1024);
     CHECK(bytes.substr(1024, padded - 1024) == model.substr(1024));

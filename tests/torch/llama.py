@@ -4,22 +4,10 @@
 #   llama.py TRAIN EXPORT TEXT FOLDER
 import json
 import math
-import os
-import shutil
-import struct
-import subprocess
 import sys
 
-try:
-    import torch
-    from torch import nn
-    from torch.nn import functional as F
-except ImportError:
-    system = "/usr/bin/python3"
-    if sys.executable != system and os.path.exists(system):
-        os.execv(system, [system] + sys.argv)
-    print("skipped: python3 has no torch")
-    sys.exit(77)
+sys.dont_write_bytecode = True
+from shared import F, enter_new, load_file, nn, run, torch
 
 
 class RMSNorm(nn.Module):
@@ -86,23 +74,11 @@ class Llama(nn.Module):
         return self.lm_head(self.model.norm(x))
 
 
-def load_tensors(path):
-    data = open(path, "rb").read()
-    start = 8 + struct.unpack("<Q", data[:8])[0]
-    tensors = {}
-    for name, t in json.loads(data[8:start]).items():
-        if name != "__metadata__":
-            begin, end = t["data_offsets"]
-            flat = torch.frombuffer(bytearray(data[start + begin : start + end]), dtype=torch.float32)
-            tensors[name] = flat.reshape(t["shape"])
-    return tensors
-
-
 def load_folder(folder):
     """The model, and an optimizer over the groups of transformers' Trainer."""
     config = json.load(open(folder + "/config.json"))
     assert config["architectures"] == ["LlamaForCausalLM"]
-    model, tensors = Llama(config), load_tensors(folder + "/model.safetensors")
+    model, tensors = Llama(config), load_file(folder + "/model.safetensors")
     if config["tie_word_embeddings"]:
         assert "lm_head.weight" not in tensors
         tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"]
@@ -114,15 +90,8 @@ def load_folder(folder):
     return model, optimizer
 
 
-def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, f"{command}:\n{done.stdout}{done.stderr}"
-
-
 def main(train, export, text, folder):
-    shutil.rmtree(folder, ignore_errors=True)
-    os.makedirs(folder)
-    os.chdir(folder)
+    enter_new(folder)
     everything = open(text, encoding="utf-8", newline="").read()
     letters = {letter: i for i, letter in enumerate(sorted(set(everything)))}
     ids = torch.tensor([letters[letter] for letter in everything[: int(len(everything) * 0.9)]])

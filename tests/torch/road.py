@@ -5,29 +5,14 @@
 import json
 import os
 import pickle
-import shutil
 import subprocess
 import sys
 
-try:
-    import torch
-except ImportError:
-    system = "/usr/bin/python3"
-    if sys.executable != system and os.path.exists(system):
-        os.execv(system, [system] + sys.argv)
-    print("skipped: python3 has no torch")
-    sys.exit(77)
+sys.dont_write_bytecode = True
+from shared import enter_new, run, torch
 
 train, export, script, text, folder = sys.argv[1:]
-shutil.rmtree(folder, ignore_errors=True)
-os.makedirs(folder)
-os.chdir(folder)
-
-
-def run(*command, **environment):
-    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
-    assert done.returncode == 0, f"{command}:\n{done.stdout}{done.stderr}"
-    return done.stdout
+enter_new(folder)
 
 
 def refused(*command):

@@ -4,18 +4,10 @@
 #   torch_files.py FOLDER          writes the files that tests/vectors/torch_files holds
 #   torch_files.py PROGRAM FOLDER  the round trip: PROGRAM is engine_io_test, FOLDER is for the files
 import os
-import subprocess
 import sys
 
-try:
-    import torch
-    from torch import nn
-except ImportError:
-    system = "/usr/bin/python3"  # which may have Debian's python3-torch where the first in PATH has none
-    if sys.executable != system and os.path.exists(system):
-        os.execv(system, [system] + sys.argv)
-    print("skipped: python3 has no torch")
-    sys.exit(77)
+sys.dont_write_bytecode = True
+from shared import nn, round_trip, torch
 
 
 def tied():
@@ -110,14 +102,12 @@ def check_all(folder):
     assert torch.equal(generator, torch.Generator().manual_seed(5).get_state())
 
 
+def write_more(folder):
+    write_all(folder)
+    torch.save(torch.Generator().manual_seed(5).get_state(), os.path.join(folder, "generator.pt"))
+
+
 if len(sys.argv) == 2:
     write_all(sys.argv[1])
 else:
-    program, folder = sys.argv[1], sys.argv[2]
-    theirs, ours = os.path.join(folder, "torch"), os.path.join(folder, "mote")
-    write_all(theirs)
-    torch.save(torch.Generator().manual_seed(5).get_state(), os.path.join(theirs, "generator.pt"))
-    os.makedirs(ours, exist_ok=True)
-    environment = dict(os.environ, MOTE_TORCH_FILES=theirs, MOTE_TORCH_OUTPUT=ours)
-    subprocess.run([program, "--test-case=torch files: *"], env=environment, check=True)
-    check_all(ours)
+    round_trip(*sys.argv[1:], "torch files: *", write_more, check_all)

@@ -1,8 +1,10 @@
 // Which parts of a checkpoint are whose, and the entries of nanoGPT's dict.
 #include "train/run/run_state.h"
 
+#include <charconv>
 #include <set>
 
+#include "engine/base/number_text.h"
 #include "engine/io/files/file.h"
 #include "engine/io/text/json.h"
 #include "train/checkpoint.h"
@@ -12,17 +14,12 @@ namespace {
 
 /// The value that a setting's text stands for.
 TorchValue value_of(const std::string& text) {
+  Index n = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (status == std::errc() && end == text.data() + text.size()) return {n};
   if (text == "true" || text == "false") return {text == "true"};
-  try {
-    if (text.find_first_not_of("-0123456789") == text.npos) {
-      Index n = 0;
-      return detail::read_field("", text, n), TorchValue{n};
-    }
-    double x = 0;
-    return detail::read_field("", text, x), TorchValue{x};
-  } catch (const Error&) {
-    return {text};
-  }
+  const std::optional<double> x = number_from_text(text);
+  return x ? TorchValue{*x} : TorchValue{text};
 }
 
 TorchValue dict_of(const FieldValues& values) {
@@ -70,71 +67,53 @@ RunState read_run_state(const std::string& path, Module& model, Optimizer& optim
 void save_trainer_state(const std::string& folder, const Module& model, const NameTable& names, const Recipe& r,
                         const RunState& state) {
   const double next = fit_options(r).schedule(state.steps);
-  std::vector<TorchValue> words, with_position;
-  for (const std::uint32_t word : state.data.words) words.push_back({static_cast<Index>(word)});
-  with_position = words;
-  with_position.push_back({static_cast<Index>(state.data.used)});
+  const TorchValue used{static_cast<Index>(state.data.used)};
+  TorchList words;
+  for (const std::uint32_t word : state.data.words) words.items.push_back({static_cast<Index>(word)});
+  TorchList words_and_used{words.items, true};
+  words_and_used.items.push_back(used);
   save_torch(folder + "/optimizer.pt", adamw_state(model, names, r, state));
-  save_torch(folder + "/scheduler.pt",
-             {TorchDict{{{"base_lrs", detail::list_of({{r.learning_rate}, {r.learning_rate}})},
-                         {"last_epoch", {state.steps}},
-                         {"_step_count", {state.steps + 1}},
-                         {"_get_lr_called_within_step", {false}},
-                         {"_last_lr", detail::list_of({{next}, {next}})},
-                         {"lr_lambdas", detail::list_of({{}, {}})}}}});
-  save_torch(
-      folder + "/rng_state.pth",
-      {TorchDict{{{"python", detail::list_of({{Index(3)}, detail::list_of(std::move(with_position), true), {}}, true)},
-                  {"numpy", detail::list_of({{"MT19937"},
-                                             detail::list_of(std::move(words)),
-                                             {static_cast<Index>(state.data.used)},
-                                             {Index(0)},
-                                             {0.0}},
-                                            true)},
-                  {"cpu", {torch_rng_state(state.data)}}}}});
+  save_torch(folder + "/scheduler.pt", {TorchDict{{{"base_lrs", {TorchList{{{r.learning_rate}, {r.learning_rate}}}}},
+                                                   {"last_epoch", {state.steps}},
+                                                   {"_step_count", {state.steps + 1}},
+                                                   {"_get_lr_called_within_step", {false}},
+                                                   {"_last_lr", {TorchList{{{next}, {next}}}}},
+                                                   {"lr_lambdas", {TorchList{{{}, {}}}}}}}});
+  save_torch(folder + "/rng_state.pth",
+             {TorchDict{{{"python", {TorchList{{{Index(3)}, {words_and_used}, {}}, true}}},
+                         {"numpy", {TorchList{{{"MT19937"}, {words}, used, {Index(0)}, {0.0}}, true}}},
+                         {"cpu", {torch_rng_state(state.data)}}}}});
+  // What is left out has its default there.
   const Json json = Json::object({{"global_step", state.steps},
                                   {"max_steps", r.max_iters},
                                   {"epoch", 0.0},
                                   {"num_train_epochs", 1},
-                                  {"total_flos", 0.0},
-                                  {"log_history", Json::array()},
-                                  {"best_metric", state.best_score ? Json(*state.best_score) : Json()},
-                                  {"best_model_checkpoint", nullptr},
-                                  {"is_local_process_zero", true},
-                                  {"is_world_process_zero", true},
-                                  {"is_hyper_param_search", false},
-                                  {"trial_name", nullptr},
-                                  {"trial_params", nullptr}});
+                                  {"best_metric", state.best_score ? Json(*state.best_score) : Json()}});
   write_file(folder + "/trainer_state.json", text_of(json, 2) + "\n");
 }
 
 TorchValue nanogpt_checkpoint(const Module& model, const NameTable& names, const FieldValues& args, const Recipe& r,
                               const RunState& state, const FieldValues& settings) {
+  Recipe full = r;  // what is not given there, or called otherwise
+  full.min_lr = r.min_lr.value_or(r.learning_rate / 10);
+  full.lr_decay_iters = r.lr_decay_iters.value_or(r.max_iters);
   FieldValues config = args;
-  for (const Field& f : fields(r)) config.emplace_back(f.name, f.value);
-  TorchValue all = dict_of(config);
-  auto& items = std::get<TorchDict>(all.value).items;
-  const auto set = [&](const char* name, TorchValue value) {
-    std::erase_if(items, [&](const TorchItem& i) { return i.key == decltype(i.key)(name); });
-    items.push_back({name, std::move(value)});
-  };
-  set("min_lr", {r.min_lr.value_or(r.learning_rate / 10)});
-  set("lr_decay_iters", {r.lr_decay_iters.value_or(r.max_iters)});
-  set("decay_lr", {r.schedule != ScheduleKind::constant});
-  TorchDict own, averages, texts;
+  config.emplace_back("decay_lr", detail::field_text(r.schedule != ScheduleKind::constant));
+  for (const Field& f : fields(full)) config.emplace_back(f.name, f.value);
+  TorchDict averages, texts;
   for (const NamedArray& a : state.averages) averages.items.push_back({a.name, {TorchTensor{a.value}}});
   for (const auto& [name, text] : settings) texts.items.push_back({name, {text}});
-  own.items = {{"rng_state", {torch_rng_state(state.data)}},
-               {"ema", {std::move(averages)}},
-               {"ema_updates", {state.averaged}},
-               {"settings", {std::move(texts)}}};
   return {TorchDict{{{"model", torch_state_dict(model, names)},
                      {"optimizer", adamw_state(model, names, r, state)},
                      {"model_args", dict_of(args)},
                      {"iter_num", {state.steps}},
                      {"best_val_loss", {state.best_score.value_or(1e9)}},
-                     {"config", std::move(all)},
-                     {"mote", {std::move(own)}}}}};
+                     {"config", dict_of(config)},
+                     {"mote",
+                      {TorchDict{{{"rng_state", {torch_rng_state(state.data)}},
+                                  {"ema", {std::move(averages)}},
+                                  {"ema_updates", {state.averaged}},
+                                  {"settings", {std::move(texts)}}}}}}}}};
 }
 
 FieldValues nanogpt_settings(const TorchValue& checkpoint) {
@@ -145,18 +124,10 @@ FieldValues nanogpt_settings(const TorchValue& checkpoint) {
     for (const TorchItem& item : std::get<TorchDict>(dict->value).items) {
       const auto* const name = std::get_if<std::string>(&item.key);
       if (!name || (!own && *name == "vocab_size")) continue;  // it follows from the text
-      std::string text;
-      if (const auto* const t = std::get_if<std::string>(&item.value.value))
-        text = *t;
-      else if (const auto* const b = std::get_if<bool>(&item.value.value))
-        text = detail::field_text(*b);
-      else if (const auto* const n = std::get_if<Index>(&item.value.value))
-        text = detail::field_text(*n);
-      else if (const auto* const x = std::get_if<double>(&item.value.value))
-        text = detail::field_text(*x);
-      else
-        continue;
-      all.emplace_back(*name, text);
+      const auto add_text = [&](const auto& x) {
+        if constexpr (requires { detail::field_text(x); }) all.emplace_back(*name, detail::field_text(x));
+      };
+      std::visit(add_text, item.value.value);
     }
   };
   if (const TorchValue* const settings = own ? detail::find(*own, "settings") : nullptr) return add(settings), all;

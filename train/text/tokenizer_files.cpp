@@ -1,7 +1,7 @@
 // Tokenizers by kind: trained, read from JSON, written for others.
 #include "engine/io/files/file.h"
+#include "engine/io/files/torch_file.h"
 #include "engine/io/text/json.h"
-#include "engine/io/text/utf8.h"
 #include "train/text/byte_pair.h"
 #include "train/text/characters.h"
 
@@ -29,18 +29,6 @@ std::vector<SpecialToken> specials_in(const JsonPlace& array) {
     specials.push_back({array.at(i).at("id").as_integer(), array.at(i).at("text").as_string()});
   }
   return specials;
-}
-
-/// UTF-8 as a str in a pickle of Python's protocol 0, which is plain text.
-std::string pickled(std::string_view text) {
-  std::string line = "V";
-  for (std::size_t at = 0; at < text.size();) {
-    const auto [length, code] = detail::character_at(text, at);
-    line += "\\U";
-    for (int bits = 28; bits >= 0; bits -= 4) line += "0123456789abcdef"[*code >> bits & 15];
-    at += length;
-  }
-  return line + "\n";
 }
 
 }  // namespace
@@ -89,14 +77,15 @@ std::unique_ptr<Tokenizer> tokenizer_from(std::string_view json, std::string_vie
 void save_vocabulary(const Tokenizer& tokenizer, const std::string& folder) {
   const Index V = tokenizer.vocab_size();
   if (tokenizer.kind() == TokenizerKind::character) {
-    std::string stoi, itos;
+    TorchDict stoi, itos;
     for (Index id = 0; id < V; ++id) {
-      const std::string token = pickled(tokenizer.token(id)), number = "I" + std::to_string(id) + "\n";
-      stoi += token + number + "s", itos += number + token + "s";
+      const std::string& token = tokenizer.token(id);
+      itos.items.push_back({id, {token}});
+      if (const Index special = tokenizer.special(token); special < 0 || special == id)  // of two, the special one
+        stoi.items.push_back({token, {id}});
     }
-    const std::string size = pickled("vocab_size") + "I" + std::to_string(V) + "\ns";
     write_file(folder + "/meta.pkl",
-               "(d" + size + pickled("stoi") + "(d" + stoi + "s" + pickled("itos") + "(d" + itos + "s.");
+               detail::pickled({TorchDict{{{"vocab_size", {V}}, {"stoi", {stoi}}, {"itos", {itos}}}}}));
   }
   if (tokenizer.kind() == TokenizerKind::byte_pair) {
     const Json all = parse_json(tokenizer.json_text(), "tokenizer");

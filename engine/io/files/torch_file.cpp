@@ -1,5 +1,4 @@
-// The pickle in a file of torch.save: read by a machine that knows only what plain values and tensors are made of, and
-// written with the same.
+// The pickle in a file of torch.save: written, and read by a machine that knows what values and tensors are made of.
 #include "engine/io/files/torch_file.h"
 
 #include <algorithm>
@@ -41,11 +40,10 @@ constexpr auto torch_globals = std::to_array<TorchGlobal>({
 enum TorchGlobals : std::size_t { ordered_dict, torch_size, rebuild_parameter, rebuild_tensor, first_storage };
 
 // What holds for containers, read or written.
-void check_depth(const std::string& what, int depth) {
-  check(depth < 64, what, ": lists, tuples and dicts are nested deeper than 64");
-}
+constexpr int most_depth = 64;
+constexpr const char* too_deep = "lists, tuples and dicts are nested deeper than 64";
 void check_keys(const std::string& what, const TorchDict& dict) {
-  std::set<decltype(TorchItem::key)> keys;
+  std::set<TorchKey> keys;
   for (const TorchItem& item : dict.items) check(keys.insert(item.key).second, what, ": a dict has a key twice");
 }
 
@@ -82,10 +80,7 @@ class Unpickler {
   }
 
  private:
-  template <class... Parts>
-  void rule(bool holds, const Parts&... parts) const {
-    check(holds, source_.name, ": ", parts...);
-  }
+  void rule(bool holds, const auto&... parts) const { check(holds, source_.name, ": ", parts...); }
   void count(std::size_t values) const {
     const auto most = static_cast<std::size_t>(source_.size / 32) + (1 << 18);
     rule(values <= most, "its pickle makes more than ", most, " values");
@@ -261,7 +256,7 @@ class Unpickler {
     return std::visit(make, nodes_[id]);
   }
   TorchValue container(const PickleItems& held, int depth) {
-    check_depth(source_.name, depth);
+    rule(depth < most_depth, too_deep);
     std::vector<TorchValue> values;
     for (const std::uint32_t id : held.ids) values.push_back(tree(id, depth + 1));
     if (held.kind != '}') return {TorchList{std::move(values), held.kind == ')'}};
@@ -271,8 +266,7 @@ class Unpickler {
       auto* const text = std::get_if<std::string>(&at->value);
       const auto* const number = std::get_if<Index>(&at->value);
       rule(text || number, "a dict has a key that is no str and no int");
-      dict.items.push_back({{}, std::move(at[1])});
-      number ? dict.items.back().key = *number : dict.items.back().key = std::move(*text);
+      dict.items.push_back({number ? TorchKey(*number) : TorchKey(std::move(*text)), std::move(at[1])});
     }
     check_keys(source_.name, dict);
     return {std::move(dict)};
@@ -298,6 +292,7 @@ struct Pickler {
   std::map<std::string, std::size_t> places = {};  ///< of storages, by where their elements are in memory, and how
   int depth = 0;
 
+  explicit Pickler(const TorchValue& value) { put(value), pickle += '.'; }
   void put(const TorchGlobal& x) {
     pickle.append("c").append(x.name).append("\n");
     pickle[pickle.rfind('.')] = '\n';
@@ -345,7 +340,7 @@ struct Pickler {
     std::visit([&](const auto& x) { put(x); }, any);
   }
   void put_all(const char* open, const auto& items, const char* close) {
-    check_depth("torch", depth++);
+    check_in("torch", depth++ < most_depth, too_deep);
     pickle += open;
     for (const auto& item : items) put(item);
     pickle += close, --depth;
@@ -366,19 +361,19 @@ struct Pickler {
 
 }  // namespace
 
-const TorchValue* TorchDict::find(std::string_view name) const {
+const TorchValue* TorchDict::find(const TorchKey& key) const {
   for (const TorchItem& item : items)
-    if (const auto* const text = std::get_if<std::string>(&item.key); text && *text == name) return &item.value;
+    if (item.key == key) return &item.value;
   return nullptr;
 }
 
 TorchValue load_torch(const ByteSource& source) { return Unpickler(source).run(); }
 TorchValue load_torch(const std::string& path) { return load_torch(file_source(path)); }
 
+std::string detail::pickled(const TorchValue& value) { return Pickler(value).pickle; }
+
 void detail::write_torch(const std::function<void(const void*, std::size_t)>& put, const TorchValue& value) {
-  Pickler made;
-  made.put(value);
-  made.pickle += '.';
+  const Pickler made(value);
   std::vector<ZipPart> parts{{"archive/data.pkl", made.pickle}};
   for (const AnyArray& x : made.storages)
     parts.push_back({"archive/data/" + std::to_string(parts.size() - 1), bytes_of(x)});

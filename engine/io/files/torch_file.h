@@ -13,10 +13,10 @@ struct TorchList {
   std::vector<TorchValue> items;
   bool tuple = false;
 };
+using TorchKey = std::variant<std::string, Index>;
 struct TorchDict {
   std::vector<TorchItem> items;
-  /// Null if there is none of that name.
-  const TorchValue* find(std::string_view name) const;
+  const TorchValue* find(const TorchKey& key) const;  ///< null if there is none
 };
 struct TorchTensor {
   AnyArray array;
@@ -27,7 +27,7 @@ struct TorchValue {
   std::variant<std::monostate, bool, Index, double, std::string, TorchList, TorchDict, TorchTensor> value;
 };
 struct TorchItem {
-  std::variant<std::string, Index> key;
+  TorchKey key;
   TorchValue value;
 };
 
@@ -50,6 +50,8 @@ TorchValue load_torch(const std::string& path);
 void save_torch(const std::string& path, const TorchValue& value);
 
 namespace detail {
+/// The pickle of a tree without tensors, as Python's pickle.load reads it. Errors: those of save_torch.
+std::string pickled(const TorchValue& value);
 /// The bytes of the file, piece by piece.
 void write_torch(const std::function<void(const void* data, std::size_t bytes)>& put, const TorchValue& value);
 }  // namespace detail

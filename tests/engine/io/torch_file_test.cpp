@@ -56,7 +56,7 @@ TorchValue number(Index n) { return {n}; }
 TorchValue text(const std::string& t) { return {t}; }
 TorchValue stored(const AnyArray& x, bool bytes = false) { return {TorchTensor{x, bytes}}; }
 
-const TorchValue& at(const TorchValue& dict, std::string_view name) {
+const TorchValue& at(const TorchValue& dict, const std::string& name) {
   const TorchValue* const found = std::get<TorchDict>(dict.value).find(name);
   REQUIRE_MESSAGE(found, "no ", std::string(name));
   return *found;
