@@ -32,7 +32,7 @@ class AnswerTask : public Task {
     return random_ids(question_length, 0, symbols, random);
   }
 
-  Index separator() const { return symbols; }
+  virtual Index separator() const { return symbols; }
   Index vocab_size() const override { return symbols + 1; }
   /// All but the last symbol of the answer.
   Index block_size() const override { return question_length + answer_length; }

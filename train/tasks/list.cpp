@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "train/tasks/adder10.h"
 #include "train/tasks/addition.h"
 #include "train/tasks/associative_recall.h"
 #include "train/tasks/copy.h"
@@ -86,6 +87,7 @@ Entry variant(const char* name, const FieldValues& changes, const Outcome& outco
 }
 
 const Entry entries[] = {
+    entry<Adder10Task>("adder10"),
     entry<AdditionTask>("addition"),
     entry<AdditionTask>("addition_3_digits", {{"digits", "3"}}),
     entry<AdditionTask>("addition_plain", {{"plain", "true"}}),

@@ -123,7 +123,7 @@ TEST_CASE("tasks: by name; options by name; what is refused") {
   CHECK(make_task("addition_3_digits")->block_size() == make_task("addition", {{"digits", "3"}})->block_size());
   CHECK(make_task("addition_3_digits", {{"digits", "4"}})->block_size() == 14);
   CHECK(error_of([] { make_task("copy", {}, "merges"); }) == "task 'copy' has no state to go on with");
-  CHECK(error_of([] { make_task("nothing"); }).rfind("task 'nothing' is none of addition, ", 0) == 0);
+  CHECK(error_of([] { make_task("nothing"); }).rfind("task 'nothing' is none of adder10, ", 0) == 0);
   std::string listed;
   for (const Field& f : task_options("repeat", {})) listed += (listed.empty() ? "" : ", ") + f.name;
   CHECK(error_of([] {

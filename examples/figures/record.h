@@ -1,0 +1,23 @@
+// What records share: a clock, and the hash of the weights that a run ends with, which is the same on every machine.
+#pragma once
+
+#include <chrono>
+#include <cstring>
+
+#include "nn/module.h"
+
+inline double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// FNV-1a over the bytes of all weights.
+inline std::uint64_t hash_of(const mote::Module& model) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (const mote::Parameter& p : parameters(model))
+    for (const mote::real number : p.value().to_vector()) {
+      unsigned char bytes[sizeof number];
+      std::memcpy(bytes, &number, sizeof number);
+      for (const unsigned char b : bytes) hash = (hash ^ b) * 1099511628211u;
+    }
+  return hash;
+}
