@@ -7,6 +7,7 @@
 
 #include "examples/figures/lbfgs.h"
 #include "examples/figures/record.h"
+#include "examples/many_seeds.h"
 #include "examples/program.h"
 #include "train/tasks/adder10.h"
 #include "train/train.h"
@@ -22,7 +23,7 @@ struct Plan {
   double rate;
   int rounds;  // of L-BFGS, at most
 };
-const Plan plans[] = {{228, {4, 2, 6}, 8, 1500, 8000, 0.01, 4},
+const Plan plans[] = {{228, {4, 2, 6}, 16, 1000, 8000, 0.01, 4},
                       {122, {3, 1, 3}, 32, 800, 12000, 0.03, 8},
                       {89, {3, 1, 2, true}, 32, 800, 12000, 0.03, 12},
                       {62, {3, 1, 2, true, true}, 64, 500, 10000, 0.02, 16}};
@@ -82,37 +83,38 @@ void polish(const AdderModel& model, const Task& task, const Generator& random, 
 
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
-    const int size = argc > 1 ? std::atoi(argv[1]) : 228, seeds = argc > 2 ? std::atoi(argv[2]) : 1;
-    const auto* const r = std::ranges::find(plans, size, &Plan::parameters);
-    const bool known = r != std::end(plans);
-    const int starts = argc > 3 ? std::atoi(argv[3]) : known ? r->starts : 0;
-    check(known && seeds > 0 && starts > 0, "usage: adder [228|122|89|62] [seeds] [starts]");
+    const int size = argc > 1 ? std::atoi(argv[1]) : 228;
+    const auto [first, last] = read_seeds(argc > 2 ? argv[2] : "1");
+    const auto* const r =
+        std::find_if(std::begin(plans), std::end(plans), [&](const Plan& p) { return p.parameters == size; });
+    const int starts = argc > 3 ? std::atoi(argv[3]) : r == std::end(plans) ? 0 : r->starts;
+    check(r != std::end(plans) && starts > 0, "usage: adder [228|122|89|62] [seeds, as 1-10] [starts]");
     const Adder10Task task;
     const Questions board = task.evaluation(10'010);
     const IntArray ids = concat({board.prompts, board.answers.slice(1, 0, 10)}, 1);
     std::printf("parameters  seed  of 10,010 right  seconds, to check  hash of the weights\n");
     int reached = 0;
-    for (int seed = 1; seed <= seeds; ++seed) {
+    for (Index seed = first; seed <= last; ++seed) {
       const double begin = seconds_now();
       std::vector<std::unique_ptr<Start>> all;
       for (int i = 0; i < starts; ++i)
         all.push_back(std::make_unique<Start>(r->sizes, static_cast<std::uint64_t>(1000 * seed + 2 * i)));
       for (; all.size() > 1; all.resize(all.size() / 2)) {
         for (const auto& start : all) start->train(task, *r, r->round);
-        std::ranges::sort(all, {}, [](const auto& start) { return start->loss; });
+        std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->loss < b->loss; });
       }
       Start& best = *all[0];
       best.train(task, *r, r->steps - best.step);
       polish(best.model, task, best.random, r->rounds);
       const double trained = seconds_now();
       const Index good = right(best.model, ids, board.answers);
-      std::printf("%10d %5d %16d %8.0f %9.2f  %016llx\n", static_cast<int>(parameter_count(best.model)), seed,
-                  static_cast<int>(good), trained - begin, seconds_now() - trained,
+      std::printf("%10d %5d %16d %8.0f %9.2f  %016llx\n", static_cast<int>(parameter_count(best.model)),
+                  static_cast<int>(seed), static_cast<int>(good), trained - begin, seconds_now() - trained,
                   static_cast<unsigned long long>(hash_of(best.model)));
       std::fflush(stdout);
       reached += good == 10'010;
     }
-    std::printf("%d of %d seeds have all sums right\n", reached, seeds);
-    return reached == seeds ? 0 : 1;
+    std::printf("%d of %d seeds have all sums right\n", reached, static_cast<int>(last - first + 1));
+    return reached == last - first + 1 ? 0 : 1;
   });
 }
