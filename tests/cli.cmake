@@ -31,7 +31,7 @@ expect(0 "--text [^\n]*\\[a␛b\\]" "^$" "--text=a${escape}b" --help)
 # An option that the task or the model does not have is a mistake, never ignored.
 expect(2 "^$" "^[^\n]*unknown option --n_hed for --task copy \\(did you mean --n_head\\?\\)\n$" --n_hed 2)
 expect(2 "^$" "^[^\n]*unknown option --zzzzzzzz for --task [^\n]* \\(--help lists them all\\)\n$" --zzzzzzzz)
-expect(2 "^$" "^[^\n]*task 'copies' is none of addition, [^\n]*\n$" copies)
+expect(2 "^$" "^[^\n]*task 'copies' is none of adder10, [^\n]*\n$" copies)
 expect(2 "^$" "^[^\n]*unknown option --symbols for --task two_places [^\n]*\n$" --task two_places --symbols 5)
 expect(2 "^$" "^[^\n]*unknown option --modulus for --task copy [^\n]*\n$" --modulus 5)
 
