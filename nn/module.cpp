@@ -99,9 +99,11 @@ std::vector<NamedModule> named_modules(const Module& module) {
 
 /// The path of `wanted`, or "" if visit() lists no such module.
 static std::string path_within(const Module& outer, const Module& wanted) {
-  for (const NamedModule& m : named_modules(outer))
-    if (m.module == &wanted) return m.name;
-  return "";
+  std::string found;
+  each_field(outer, [&](const ModuleField& f) {
+    if (f.child == &wanted && found.empty()) found = f.path;
+  });
+  return found;
 }
 
 bool Module::training() const {

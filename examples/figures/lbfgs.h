@@ -30,7 +30,8 @@ inline void lbfgs(const std::vector<mote::Parameter>& weights, const std::functi
       for (const mote::real number : array_of(w).to_vector()) all.push_back(static_cast<double>(number));
     return all;
   };
-  Numbers x = numbers([](const mote::Parameter&w) { return w.value(); }), g, to, to_g, share;
+  Numbers x = numbers([](const mote::Parameter& w) { return w.value(); });
+  Numbers g, to, to_g, share;
   const auto at = [&](const Numbers& place, Numbers& gradient) {
     auto from = place.begin();
     for (const mote::Parameter& w : weights) {

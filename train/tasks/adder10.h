@@ -18,13 +18,12 @@ inline Generator python_random(std::uint32_t seed) {
   w[0] = 19650218;
   for (std::uint32_t i = 1; i < n; ++i) w[i] = 1812433253 * (w[i - 1] ^ (w[i - 1] >> 30)) + i;
   std::uint32_t at = 1;
-  const auto mix = [&](std::uint32_t factor, std::uint32_t more, bool take) {
-    const std::uint32_t mixed = w[at] ^ ((w[at - 1] ^ (w[at - 1] >> 30)) * factor);
-    w[at] = take ? mixed - at : mixed + more;
+  const auto mix = [&](std::uint32_t factor, std::uint32_t more) {
+    w[at] = (w[at] ^ ((w[at - 1] ^ (w[at - 1] >> 30)) * factor)) + more;
     if (++at == n) w[0] = w[n - 1], at = 1;
   };
-  for (std::uint32_t i = 0; i < n; ++i) mix(1664525, seed, false);
-  for (std::uint32_t i = 1; i < n; ++i) mix(1566083941, 0, true);
+  for (std::uint32_t i = 0; i < n; ++i) mix(1664525, seed);
+  for (std::uint32_t i = 1; i < n; ++i) mix(1566083941, 0 - at);
   w[0] = 0x80000000;
   Generator random;
   random.set_state(state);
@@ -101,17 +100,12 @@ class Adder10Task final : public AnswerTask {
 
   /// The first of the board's 10,010 pairs.
   static std::vector<std::pair<std::uint64_t, std::uint64_t>> board(Index count = 10'010) {
-    constexpr std::uint64_t most = below - 1;
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> all{{0, 0},
-                                                             {0, 1},
-                                                             {most, 0},
-                                                             {most, 1},
-                                                             {most, most},
-                                                             {5000000000, 5000000000},
-                                                             {1111111111, 8888888889},
-                                                             {1234567890, 9876543210},
-                                                             {most, most},
-                                                             {1, most}};
+    constexpr std::uint64_t most = below - 1, half = below / 2;
+    constexpr std::uint64_t hard[] = {0,          0,          0,    1,    most, 0,          most,
+                                      1,          most,       most, half, half, 1111111111, 8888888889,
+                                      1234567890, 9876543210, most, most, 1,    most};
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
+    for (std::size_t i = 0; i < std::size(hard); i += 2) all.emplace_back(hard[i], hard[i + 1]);
     const Generator random = python_random(2025);
     const auto number = [&] {  // randint(0, most): 34 bits, the low word first, drawn again from `below` on
       for (;;) {
@@ -119,11 +113,12 @@ class Adder10Task final : public AnswerTask {
         if (const std::uint64_t x = high << 32 | low; x < below) return x;
       }
     };
-    while (std::ssize(all) < 10'010) {
+    count = std::min<Index>(count, 10'010);
+    while (std::ssize(all) < count) {
       const std::uint64_t a = number();
       all.emplace_back(a, number());
     }
-    all.resize(static_cast<std::size_t>(std::min<Index>(count, 10'010)));
+    all.resize(static_cast<std::size_t>(count));
     return all;
   }
 
