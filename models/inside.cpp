@@ -36,14 +36,19 @@ Tensor through_norm(const GPT& model, const Tensor& u) {
   return norm.kind == NormKind::layer_norm ? g - mean(g, {-1}, true) : g;
 }
 
+/// Dropout would make two runs differ in more than what is looked at.
+void check_still(const char* who, const GPT& model) {
+  double dropout = model.transformer.drop.now();
+  for (const TransformerBlock& b : model.transformer.h)
+    dropout += b.attn.attn_dropout.now() + b.attn.resid_dropout.now() + (b.mlp ? b.mlp->dropout.now() : 0);
+  check_in(who, dropout == 0, "dropout is on: call eval() first");
+}
+
 }  // namespace
 
 Decomposition::Decomposition(const GPT& model, const IntArray& ids) : model_(model) {
   check_in("Decomposition", model.transformer.ln_f.has_value(), "the model's norm_order must be pre");
-  double dropout = model.transformer.drop.now();
-  for (const TransformerBlock& b : model.transformer.h)
-    dropout += b.attn.attn_dropout.now() + b.attn.resid_dropout.now() + (b.mlp ? b.mlp->dropout.now() : 0);
-  check_in("Decomposition", dropout == 0, "dropout is on: call eval() first");
+  check_still("Decomposition", model);
   const NoGrad no_grad;
   const Record seen(model, {"*", "*.attn heads", "transformer.ln_f scale"});
   logits = model(ids);
@@ -53,6 +58,10 @@ Decomposition::Decomposition(const GPT& model, const IntArray& ids) : model_(mod
     middle.push_back(before.back() + values_.at(block_name(l) + ".attn"));
     before.push_back(values_.at(block_name(l)));
   }
+  Tensor total = 0.0, size = 1e-6;
+  for (const Part& share : shares(ints({0}))) total = total + share.value, size = size + abs(share.value);
+  check_in("Decomposition", max(abs(total - select(logits, -1, 0)) / size).item() < real(1e-3),
+           "the parts do not sum to the logits: a scope changes what a layer adds to the stream, or makes of it");
 }
 
 std::vector<Decomposition::Part> Decomposition::parts() const {
@@ -159,7 +168,11 @@ Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other,
   const NoGrad no_grad;
   check_in("patch_table", ids.shape().rank() == 2 && (!other.defined() || other.shape() == ids.shape()), "ids ",
            ids.shape(), " and others ", other.defined() ? other.shape() : ids.shape(), " must both be [B, T]");
-  const bool heads = value.ends_with(" heads");
+  check_in("patch_table", ids.numel() > 0, "ids ", ids.shape(), " are empty");
+  const bool heads = value == ".attn heads";
+  check_in("patch_table", heads || value.find_first_of(" *") == value.npos, "'", value,
+           "' should be '', the name of one layer inside a block, such as '.mlp', or '.attn heads'");
+  check_still("patch_table", model);
   const Index layers = model.config.n_layer, places = heads ? model.config.n_head : ids.shape()[1];
   const Index runs = layers * places, B = ids.shape()[0];  // run l * places + p has the other value in layer l at p
   std::vector<Tensor> values(static_cast<std::size_t>(layers), Tensor(0.0));
@@ -192,6 +205,9 @@ Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other,
 HeadImportance head_importance(const GPT& model, const IntArray& ids, const Metric& metric) {
   const Record seen(model, {"*.attn heads"});
   const Tensor whole = metric(model(ids));
+  for (const auto& [name, value] : seen.values())
+    check_in("head_importance", value.requires_grad(), "needs the gradient at ", name,
+             ": call it without NoGrad, and with weights before it that are trainable");
   const std::vector<Parameter> weights = parameters(model);
   std::vector<Array> before;
   for (const Parameter& w : weights) before.push_back(w.grad());

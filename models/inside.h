@@ -15,11 +15,12 @@ namespace mote {
 ///     x = x + sum of heads + bias,   x = x + mlp,   and in the end   logits = W norm(x).
 ///
 /// With the norm's scale as it was in this run, all after it is linear: so a logit is the sum of what each part has
-/// added to it. Under NoGrad; scopes such as Ablate are seen. Errors: those of GPT; a norm_order that is not pre;
-/// dropout that is on.
+/// added to it. Under NoGrad. Scopes that change what is inside attention or a network are seen. Errors: those of GPT;
+/// a norm_order that is not pre; dropout that is on; a scope that changes what a part adds: the sums would be untrue.
 class Decomposition {
  public:
   Decomposition(const GPT& model, const IntArray& ids);
+  Decomposition(GPT&&, const IntArray&) = delete;  // the model must outlive it
 
   Tensor logits;               ///< [B, T, V]: the model's
   std::vector<Tensor> before;  ///< [B, T, C]: the stream before each block, and after the last
@@ -34,7 +35,8 @@ class Decomposition {
   /// What each part adds to the logit of `token` at every place, [B, T], or to that less the logit of another: ids that
   /// broadcast to [B, T]; "norm" is the last norm's bias. Their sum is that logit, to rounding.
   std::vector<Part> shares(const IntArray& token, const IntArray& less = {}) const;
-  /// The same of each neuron of a block's feed-forward network, [B, T, N]: their sum and the bias's is its share.
+  /// The same of each neuron of a block's feed-forward network, [B, T, N]: their sum and the bias's is its share,
+  /// unless a scope changes what the network returns.
   Tensor neuron_shares(Index layer, const IntArray& token, const IntArray& less = {}) const;
 
   /// The logit lens: what each block would have the model say, [n_layer + 1, B, T, V]: W norm(x) for the stream before
@@ -77,15 +79,17 @@ FactoredMatrix transposed(const FactoredMatrix& a);
 /// A number that says how well a model does: logits [B, T, V] -> [].
 using Metric = std::function<Tensor(const Tensor& logits)>;
 /// The metric of model(ids) where in one place there is what the run of `other` had there; all places in one batched
-/// pass. `value` is named as behind a block's name: what the block returns, "", what ".attn", ".mlp" or any layer
-/// inside gives, at one position each: [n_layer, T]; or what one head gives, ".attn heads", at all: [n_layer, H]. ids,
-/// other [B, T]; an undefined `other`: 0 is put there. attention_text() and attention_svg() show the table. Errors: ids
-/// of two shapes; those of Change.
+/// pass, which is what scopes around it see. `value` is named as behind a block's name: what the block returns, "",
+/// what ".attn", ".mlp" or any layer inside gives, at one position each: [n_layer, T]; or what one head gives, ".attn
+/// heads", at all: [n_layer, H]. ids, other [B, T]; an undefined `other`: 0 is put there. attention_text() and
+/// attention_svg() show the table. Errors: ids of two shapes, or empty; another value; dropout that is on; those of
+/// Change.
 Tensor patch_table(const GPT& model, const IntArray& ids, const IntArray& other, const std::string& value,
                    const Metric& metric);
 
 /// By how much the metric falls without each head, [n_layer, H]: measured, by taking it out, and estimated from one
-/// backward pass as the sum of head x gradient, which is cheap and linear. Source: Michel et al. 2019.
+/// backward pass as the sum of head x gradient, which is cheap and linear. The model's gradients stay as they are.
+/// Source: Michel et al. 2019. Errors: those of patch_table; weights that are frozen; NoGrad.
 struct HeadImportance {
   Tensor ablated, gradient;
 };

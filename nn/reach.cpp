@@ -15,11 +15,21 @@
 namespace mote {
 namespace {
 
-/// Whether `name` is of this form, in which * stands for anything.
+/// Whether `name` is of this form, in which * stands for anything. What stands between two stars may as well be found
+/// where it comes first, so only the last star is ever tried again.
 bool matches(std::string_view form, std::string_view name) {
-  if (form.empty()) return name.empty();
-  if (form[0] == '*') return matches(form.substr(1), name) || (!name.empty() && matches(form, name.substr(1)));
-  return !name.empty() && form[0] == name[0] && matches(form.substr(1), name.substr(1));
+  std::size_t f = 0, n = 0, star = form.npos, taken = 0;  // the last star and where in the name it ends
+  while (n < name.size()) {
+    if (f < form.size() && form[f] == '*')
+      star = f++, taken = n;
+    else if (f < form.size() && form[f] == name[n])
+      ++f, ++n;
+    else if (star != form.npos)
+      f = star + 1, n = ++taken;
+    else
+      return false;
+  }
+  return form.find_first_not_of('*', f) == form.npos;
 }
 
 /// "; the nearest are a, b, c": by what stands behind the last dot, then by all.
@@ -56,7 +66,9 @@ Places::Places(const std::vector<NamedModule>& layers, const std::string& text) 
   const auto is_value = [](const std::string& w) { return std::find(values.begin(), values.end(), w) != values.end(); };
   std::istringstream words(text);
   std::string layer, word;
-  if (words >> layer && is_value(layer)) layer.clear(), words.seekg(0);  // the model's own
+  const auto is_layer = [&](const NamedModule& m) { return m.name == layer; };
+  if (words >> layer && is_value(layer) && std::none_of(layers.begin(), layers.end(), is_layer))
+    layer.clear(), words.seekg(0);  // the model's own
   std::vector<Index>* numbers = nullptr;
   bool good = true;
   while (words >> word) {
@@ -67,7 +79,7 @@ Places::Places(const std::vector<NamedModule>& layers, const std::string& text) 
     else if (word == "at" && numbers != &positions_)
       numbers = &positions_;
     else if (value_.empty() && !numbers && is_value(word))
-      value_ = word, numbers = &heads_;
+      value_ = word, numbers = word == "scale" ? nullptr : &heads_;
     else
       good = false;
   }

@@ -25,7 +25,6 @@ struct Plan {
 };
 const Plan plans[] = {{228, {4, 2, 6}, 16, 1000, 8000, 0.01, 4},
                       {122, {3, 1, 3}, 32, 800, 12000, 0.03, 8},
-                      {89, {3, 1, 2, true}, 32, 800, 12000, 0.03, 12},
                       {62, {3, 1, 2, true, true}, 64, 500, 10000, 0.02, 16}};
 constexpr Index asked = AdderModel::first, end = AdderModel::length;
 
@@ -83,12 +82,14 @@ void polish(const AdderModel& model, const Task& task, const Generator& random, 
 
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
-    const int size = argc > 1 ? std::atoi(argv[1]) : 228;
+    Index size = 228;
     const auto [first, last] = read_seeds(argc > 2 ? argv[2] : "1");
-    const auto* const r =
-        std::find_if(std::begin(plans), std::end(plans), [&](const Plan& p) { return p.parameters == size; });
-    const int starts = argc > 3 ? std::atoi(argv[3]) : r == std::end(plans) ? 0 : r->starts;
-    check(r != std::end(plans) && starts > 0, "usage: adder [228|122|89|62] [seeds, as 1-10] [starts]");
+    if (argc > 1) detail::read_field("parameters", argv[1], size);
+    const Plan* r = nullptr;
+    for (const Plan& plan : plans) r = plan.parameters == size ? &plan : r;
+    Index starts = r ? r->starts : 0;
+    if (argc > 3) detail::read_field("starts", argv[3], starts);
+    if (!r || argc > 4 || starts < 1 || starts > 64) throw UsageError("[228|122|62] [SEEDS: 1-10] [STARTS: 1 to 64]");
     const Adder10Task task;
     const Questions board = task.evaluation(10'010);
     const IntArray ids = concat({board.prompts, board.answers.slice(1, 0, 10)}, 1);
@@ -97,7 +98,7 @@ int main(int argc, char** argv) {
     for (Index seed = first; seed <= last; ++seed) {
       const double begin = seconds_now();
       std::vector<std::unique_ptr<Start>> all;
-      for (int i = 0; i < starts; ++i)
+      for (Index i = 0; i < starts; ++i)
         all.push_back(std::make_unique<Start>(r->sizes, static_cast<std::uint64_t>(1000 * seed + 2 * i)));
       for (; all.size() > 1; all.resize(all.size() / 2)) {
         for (const auto& start : all) start->train(task, *r, r->round);
@@ -111,8 +112,7 @@ int main(int argc, char** argv) {
       std::printf("%10d %5d %16d %8.0f %9.2f  %016llx\n", static_cast<int>(parameter_count(best.model)),
                   static_cast<int>(seed), static_cast<int>(good), trained - begin, seconds_now() - trained,
                   static_cast<unsigned long long>(hash_of(best.model)));
-      std::fflush(stdout);
-      reached += good == 10'010;
+      reached += good == 10'010, std::fflush(stdout);
     }
     std::printf("%d of %d seeds have all sums right\n", reached, static_cast<int>(last - first + 1));
     return reached == last - first + 1 ? 0 : 1;

@@ -149,9 +149,9 @@ TEST_CASE("inside: importance of heads by ablation and by gradient, whose estima
   const Array before = parameters(model)[0].grad();
   const HeadImportance found = head_importance(model, ids, metric);
   CHECK(same_bits(parameters(model)[0].grad(), before));
+  const GPT whole = gpt();
   const Ablate ablate(model, "*.1.attn heads 1");
-  CHECK(std::abs(found.ablated.array().at({1, 1}) -
-                 (metric(Decomposition(gpt(), ids).logits).item() - metric(model(ids)).item())) < 1e-5);
+  CHECK(std::abs(found.ablated.array().at({1, 1}) - (metric(whole(ids)).item() - metric(model(ids)).item())) < 1e-5);
   const GPT linear = gpt(GPTConfig::attention_only());  // in its last layer, with the scale kept
   const IntArray one = ints({{1, 4, 2, 0, 3}});
   Tensor scale;
@@ -170,7 +170,9 @@ TEST_CASE("inside: importance of heads by ablation and by gradient, whose estima
 TEST_CASE("inside: what cannot be taken apart is an error") {
   GPTConfig post;
   post.block.norm_order = NormOrder::post;
-  CHECK_THROWS_WITH_AS(Decomposition(gpt(post), ids), doctest::Contains("norm_order must be pre"), Error);
+  const GPT last = gpt(post);
+  CHECK_THROWS_WITH_AS(Decomposition(last, ids), doctest::Contains("norm_order must be pre"), Error);
+  static_assert(!std::is_constructible_v<Decomposition, GPT, IntArray>, "the model must outlive it");
   GPTConfig dropout;
   dropout.dropout = 0.1;
   GPT model = gpt(dropout);
@@ -178,7 +180,27 @@ TEST_CASE("inside: what cannot be taken apart is an error") {
   CHECK_THROWS_WITH_AS(Decomposition(model, ids), doctest::Contains("call eval() first"), Error);
   CHECK_THROWS_WITH_AS(ov(model, 2, 0), doctest::Contains("there is no head 0 in layer 2"), Error);
   const Metric metric = [](const Tensor& logits) { return mean(logits); };
+  CHECK_THROWS_WITH_AS(patch_table(model, ids, ids, "", metric), doctest::Contains("call eval() first"), Error);
+  CHECK_THROWS_WITH_AS(head_importance(model, ids, metric), doctest::Contains("call eval() first"), Error);
+  model.eval();
   CHECK_THROWS_WITH_AS(patch_table(model, ids, ints({{1, 2}}), "", metric), doctest::Contains("must both be"), Error);
+  CHECK_THROWS_WITH_AS(patch_table(model, IntArray({0, 5}), {}, "", metric), doctest::Contains("are empty"), Error);
+  for (const char* value : {".attn weights", ".attn heads ", ".attn heads 0", ".attn at 1", "*", ".ln_1 scale"})
+    CHECK_THROWS_WITH_AS(patch_table(model, ids, {}, value, metric), doctest::Contains("should be ''"), Error);
+  const NoGrad no_grad;
+  CHECK_THROWS_WITH_AS(head_importance(model, ids, metric), doctest::Contains("call it without NoGrad"), Error);
+}
+
+TEST_CASE("inside: parts that a scope keeps from adding up are an error, what changes inside them is not") {
+  const GPT model = gpt();
+  for (const char* places : {"*.0.attn", "transformer.h.0", "transformer.ln_f", "lm_head", "", "*.attn.c_proj"}) {
+    const Ablate ablate(model, places);
+    CHECK_THROWS_WITH_AS(Decomposition(model, ids), doctest::Contains("do not sum to the logits"), Error);
+  }
+  for (const char* places : {"*.attn heads 0", "*.attn weights", "*.mlp", "*.mlp.c_fc", "transformer.wte"}) {
+    const Ablate ablate(model, places);
+    CHECK(Decomposition(model, ids).before.size() == 3);
+  }
 }
 
 }  // namespace mote::test::inside_test

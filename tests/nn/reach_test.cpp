@@ -246,11 +246,13 @@ TEST_CASE("reach: names that nothing has, and scopes that reach nothing, say so"
         "places: no layer is named 'transformer.h.1.atn'; the nearest are transformer.h.1.attn, transformer.h.0.attn, "
         "transformer.h.1.mlp");
   CHECK(message("*.attn heats 0").find("'*.attn heats 0' should be a layer's name") != std::string::npos);
-  for (const char* places : {"*.attn heads 0 at", "*.attn heads 1-2", "*.attn heads -", "*.attn 0",
-                             "*.attn heads 99999999999999999999", "*.attn heads 0 weights", "*.attn at 1 at 2"})
+  for (const char* places :
+       {"*.attn heads 0 at", "*.attn heads 1-2", "*.attn heads -", "*.attn 0", "*.attn heads 99999999999999999999",
+        "*.attn heads 0 weights", "*.attn at 1 at 2", "*.ln_1 scale 0"})
     CHECK_MESSAGE(message(places).find("should be a layer's name") != std::string::npos, places);
   CHECK(message("*.atn").find("nearest are transformer.h.0.attn, transformer.h.1.attn") != std::string::npos);
-  CHECK(message("*a*a*a*a*a*a*a*a*a*a*a*x").find("no layer is named") != std::string::npos);  // at once
+  for (const char* places : {"*a*a*a*a*a*a*a*a*a*a*a*x", "********************z"})  // at once
+    CHECK(message(places).find("no layer is named") != std::string::npos);
   CHECK(error_of([&] { const Record r(model, {"*.attn heads 0"}); }).find("it keeps whole values") !=
         std::string::npos);
   CHECK(message("*.mlp") == "Change: '*.mlp' was never computed during the scope");
@@ -278,6 +280,18 @@ TEST_CASE("reach: names that nothing has, and scopes that reach nothing, say so"
   model(ids);
   CHECK(error_of([&] { seen["transformer.h.1.mpl"]; }).find("the nearest are transformer.h.1.mlp") !=
         std::string::npos);
+}
+
+struct Named : Layer<Named> {
+  Linear scale{2, 2, Generator(1)};
+  Tensor forward(const Tensor& x) const { return scale(x); }
+  void visit(Visitor& v) override { v("scale", scale); }
+};
+TEST_CASE("reach: a layer may be called as a value is") {
+  const Named model;
+  const Record seen(model, {"scale"});
+  model(ones({1, 2}));
+  CHECK(seen["scale"].shape() == Shape{1, 2});
 }
 
 TEST_CASE("reach: a scope inside another one's function is an error, and not an endless one") {
