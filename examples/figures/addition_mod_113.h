@@ -1,4 +1,4 @@
-// The model and the data of grokking_113: a + b mod 113 as Nanda et al. 2023 have it.
+// The model and the data of grokking_113 and grokking_methods: a + b mod p as Nanda et al. 2023 have it.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 constexpr mote::Index p = 113, width = 128, hidden = 512;
 using Weights = std::array<mote::Parameter, 10>;
 
-inline Weights weights_of(const mote::Generator& random) {
+inline Weights weights_of(const mote::Generator& random, mote::Index p = ::p) {
   const mote::Index rows[] = {p, 1, 3, width, width, width, width, hidden, width, p};
   Weights all;
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -21,7 +21,7 @@ inline Weights weights_of(const mote::Generator& random) {
   return all;
 }
 
-/// A block of 4 heads, no norms and no biases, read at "=" alone. A pair is three of 227 vectors, a at 0, b at 1 and =
+/// A block of 4 heads, no norms and no biases, read at "=" alone. A pair is three of 2 p + 1 vectors, a at 0, b at 1 and =
 /// at 2: keys and values are made of each once, not in every pair. pairs [B, 3] -> logits [B, p], neurons [B, hidden].
 inline std::pair<mote::Tensor, mote::Tensor> read(const Weights& weights, const mote::IntArray& pairs) {
   using namespace mote;
@@ -39,13 +39,13 @@ inline std::pair<mote::Tensor, mote::Tensor> read(const Weights& weights, const 
 inline mote::Tensor loss_of(const mote::Tensor& z, const mote::IntArray& right) {
   using namespace mote;
   const Tensor ahead = z - gather(z, 1, right.reshape({-1, 1}));
-  return mean(log(1 + sum(exp(masked_fill(ahead, embedding(eye(p), right) > 0.5, -INFINITY)), {1})));
+  return mean(log(1 + sum(exp(masked_fill(ahead, embedding(eye(z.size(1)), right) > 0.5, -INFINITY)), {1})));
 }
 
 /// All pairs [p p, 3] in a random order, their sums, and where in it (a, b) stands, at a p + b.
 struct Pairs {
-  mote::IntArray ids{{p * p, 3}}, sums{{p * p}}, grid{{p * p}};
-  explicit Pairs(const mote::Generator& random) {
+  mote::IntArray ids, sums, grid;
+  explicit Pairs(const mote::Generator& random, mote::Index p = ::p) : ids({p * p, 3}), sums({p * p}), grid({p * p}) {
     const std::vector<mote::Index> order = random.randperm(p * p);
     for (mote::Index i = 0; i < p * p; ++i) {
       const mote::Index a = order[std::size_t(i)] / p, b = order[std::size_t(i)] % p;

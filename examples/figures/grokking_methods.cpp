@@ -1,0 +1,126 @@
+// Grokking settled: how soon a block finds a + b mod p after it knows it by heart, by each of the ways said to hasten it.
+#include <memory>
+
+#include "examples/figures/addition_mod_113.h"
+#include "examples/figures/record.h"
+#include "examples/many_seeds.h"
+#include "train/train.h"
+
+using namespace mote;
+namespace {
+
+/// A way to train, and the rate and the decay that found the rule soonest for seeds 11 to 13, of 15 to 18 tried.
+struct Method {
+  std::string name;
+  double rate, decay;
+  const char* is;
+};
+const Method methods[] = {{"adamw", 0.01, 1, "AdamW alone"},
+                          {"grokfast", 0.002, 2, "AdamW; slow parts of gradients amplified"},
+                          {"muon", 0.05, 1, "Muon; tables and the head by AdamW"},
+                          {"perpendicular", 0.01, 0.5, "AdamW; no gradient along the weights"},
+                          {"stablemax", 0.01, 0.3, "AdamW; a loss without exponentials"},
+                          {"whitened", 0.06, 0.3, "all singular values of gradients about 1: Muon without momentum"}};
+
+/// Grokfast (Lee et al. 2024): what changes slowly in a gradient, its running mean, is added once more, twice as large.
+void amplify(const std::vector<Parameter>& weights, std::vector<Array>& means) {
+  means.resize(weights.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const Array& g = weights[i].grad();
+    means[i] = means[i].defined() ? means[i] * 0.98 + g * 0.02 : g;
+    weights[i].set_grad(g + means[i] * 2);
+  }
+}
+/// Perpendicular gradients (Prieto et al. 2025): without what would only make weights longer or shorter.
+void turn(const std::vector<Parameter>& weights) {
+  for (const Parameter& w : weights)
+    w.set_grad(w.grad() - w.value() * (sum(w.value() * w.grad()) / sum(w.value() * w.value())));
+}
+/// StableMax (Prieto et al. 2025): cross-entropy with s(z) = 1 + z, and 1 / (1 - z) below 0, in place of e^z.
+Tensor stable_loss(const Tensor& z, const IntArray& right) {
+  const Tensor s = relu(z) + 1 / (1 + relu(-z));
+  return mean(log(sum(s, {1})) - log(squeeze(gather(s, 1, right.reshape({-1, 1})), 1)));
+}
+
+std::unique_ptr<Optimizer> optimizer_of(const Weights& weights, const Method& method) {
+  const bool whitened = method.name == "whitened", muon = method.name == "muon";
+  MuonGroups groups{{{{}, method.decay}}, {{{}, method.decay}}};
+  for (std::size_t i = 0; i < weights.size(); ++i)  // the first three are tables, the last the head
+    (whitened || (muon && i >= 3 && i < 9) ? groups.matrices : groups.others)[0].parameters.push_back(
+        {std::to_string(i), weights[i]});
+  if (!muon && !whitened) return std::make_unique<AdamW>(groups.others, AdamWOptions{.betas = {0.9, 0.98}});
+  if (whitened) groups.others.clear();
+  return std::make_unique<Muon>(groups, MuonOptions{.momentum = whitened ? 0 : 0.95, .betas = {0.9, 0.98}});
+}
+
+/// Steps, at most so many, until 99 % of the pairs that are held out are right, looked at after every tenth; seconds.
+struct Found {
+  int steps;
+  double seconds = 0;
+  std::uint64_t hash = 0;
+};
+Found train(const Method& method, Index modulus, Index seed, int most) {
+  const Generator random(static_cast<std::uint64_t>(seed));
+  const Pairs all(random, modulus);
+  const Index pairs = modulus * modulus, known = modulus == p ? pairs * 3 / 10 : pairs / 2;
+  const Index batch = modulus == p ? known : 512;
+  const Weights weights = weights_of(random, modulus);
+  const std::unique_ptr<Optimizer> optimizer = optimizer_of(weights, method);
+  std::vector<Array> means;
+  const auto right = [&] {
+    const NoGrad no_grad;
+    const Tensor z = read(weights, all.ids.slice(0, known, pairs)).first;
+    return static_cast<double>(mean(tensor(eq(argmax(z, -1), all.sums.slice(0, known, pairs)))).item());
+  };
+  Found found{most};
+  for (int step = 1; step <= most; ++step) {
+    const double begin = seconds_now();
+    std::vector<Index> rows = random.randperm(known);
+    rows.resize(static_cast<std::size_t>(batch));
+    const IntArray sums = take_rows(all.sums, rows);
+    optimizer->zero_grad();
+    const Tensor z = read(weights, take_rows(all.ids, rows)).first;
+    (method.name == "stablemax" ? stable_loss(z, sums) : cross_entropy(z, sums)).backward();
+    if (method.name == "grokfast") amplify(optimizer->parameters(), means);
+    if (method.name == "perpendicular") turn(optimizer->parameters());
+    optimizer->set_learning_rate(method.rate * std::min(1.0, step / 10.0));
+    optimizer->step();
+    found.seconds += seconds_now() - begin;
+    if (step % 10 != 0 || right() < 0.99) continue;
+    found.steps = step;
+    break;
+  }
+  found.hash = hash_of(weights);
+  return found;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_program(argv[0], [&] {
+    const std::string name = argc > 1 ? argv[1] : "whitened";
+    const auto [first, last] = read_seeds(argc > 2 ? argv[2] : "1");
+    Index modulus = 97, most = 3000;
+    if (argc > 3) detail::read_field("modulus", argv[3], modulus);
+    const auto* m =
+        std::find_if(std::begin(methods), std::end(methods), [&](const Method& x) { return x.name == name; });
+    if (m == std::end(methods) || argc == 5 || argc > 6 || modulus < 5 || modulus > 500)
+      throw UsageError("[adamw|grokfast|muon|perpendicular|stablemax|whitened] [SEEDS: 1-10] [MODULUS] [RATE DECAY]");
+    Method method = *m;
+    if (argc == 6) detail::read_field("rate", argv[4], method.rate), detail::read_field("decay", argv[5], method.decay);
+    std::printf("a + b mod %td: %s, rate %g, decay %g\nseed  steps  seconds  hash of the weights\n", modulus, method.is,
+                method.rate, method.decay);
+    std::vector<double> steps, seconds;
+    for (Index seed = first; seed <= last; ++seed) {
+      const Found found = train(method, modulus, seed, static_cast<int>(most));
+      steps.push_back(found.steps), seconds.push_back(found.seconds);
+      std::printf("%4td %6d %8.1f  %016llx\n", seed, found.steps, found.seconds,
+                  static_cast<unsigned long long>(found.hash));
+      std::fflush(stdout);
+    }
+    std::printf("steps: median %.0f, worst %.0f; seconds: %.1f, %.1f\n", median(steps),
+                *std::max_element(steps.begin(), steps.end()), median(seconds),
+                *std::max_element(seconds.begin(), seconds.end()));
+    return 0;
+  });
+}
