@@ -109,9 +109,9 @@ int main(int argc, char** argv) {
       polish(best.model, task, best.random, r->rounds);
       const double trained = seconds_now();
       const Index good = right(best.model, ids, board.answers);
-      std::printf("%10d %5d %16d %8.0f %9.2f  %016llx\n", static_cast<int>(parameter_count(best.model)),
+      std::printf("%10d %5d %16d %8.0f %9.2f  %s\n", static_cast<int>(parameter_count(best.model)),
                   static_cast<int>(seed), static_cast<int>(good), trained - begin, seconds_now() - trained,
-                  static_cast<unsigned long long>(hash_of(parameters(best.model))));
+                  hash_of(parameters(best.model)).c_str());
       reached += good == 10'010, std::fflush(stdout);
     }
     std::printf("%d of %d seeds have all sums right\n", reached, static_cast<int>(last - first + 1));

@@ -11,9 +11,9 @@ namespace {
 
 /// A way to train, and the rate and the decay that found the rule soonest for seeds 11 to 13, of 15 to 18 tried.
 struct Method {
-  std::string name;
-  double rate, decay;
-  const char* is;
+  std::string name = {};
+  double rate = 0, decay = 0;
+  const char* is = "";
 };
 const Method methods[] = {{"adamw", 0.01, 1, "AdamW alone"},
                           {"grokfast", 0.002, 2, "AdamW; slow parts of gradients amplified"},
@@ -53,17 +53,16 @@ std::unique_ptr<Optimizer> optimizer_of(const Weights& weights, const Method& me
   return std::make_unique<Muon>(groups, MuonOptions{.momentum = whitened ? 0 : 0.95, .betas = {0.9, 0.98}});
 }
 
-/// Steps, at most so many, until 99 % of the pairs that are held out are right, looked at after every tenth; seconds.
+/// Steps until 99 % of the pairs that are held out are right, looked at after every tenth.
 struct Found {
-  int steps;
+  int steps = 3000;
   double seconds = 0;
-  std::uint64_t hash = 0;
+  std::string hash;
 };
-Found train(const Method& method, Index modulus, Index seed, int most) {
+Found train(const Method& method, Index modulus, Index seed) {
   const Generator random(static_cast<std::uint64_t>(seed));
   const Pairs all(random, modulus);
   const Index pairs = modulus * modulus, known = modulus == p ? pairs * 3 / 10 : pairs / 2;
-  const Index batch = modulus == p ? known : 512;
   const Weights weights = weights_of(random, modulus);
   const std::unique_ptr<Optimizer> optimizer = optimizer_of(weights, method);
   std::vector<Array> means;
@@ -72,11 +71,11 @@ Found train(const Method& method, Index modulus, Index seed, int most) {
     const Tensor z = read(weights, all.ids.slice(0, known, pairs)).first;
     return static_cast<double>(mean(tensor(eq(argmax(z, -1), all.sums.slice(0, known, pairs)))).item());
   };
-  Found found{most};
-  for (int step = 1; step <= most; ++step) {
+  Found found;
+  for (int step = 1; step <= found.steps; ++step) {
     const double begin = seconds_now();
     std::vector<Index> rows = random.randperm(known);
-    rows.resize(static_cast<std::size_t>(batch));
+    rows.resize(modulus == p ? rows.size() : 512);
     const IntArray sums = take_rows(all.sums, rows);
     optimizer->zero_grad();
     const Tensor z = read(weights, take_rows(all.ids, rows)).first;
@@ -86,9 +85,7 @@ Found train(const Method& method, Index modulus, Index seed, int most) {
     optimizer->set_learning_rate(method.rate * std::min(1.0, step / 10.0));
     optimizer->step();
     found.seconds += seconds_now() - begin;
-    if (step % 10 != 0 || right() < 0.99) continue;
-    found.steps = step;
-    break;
+    if (step % 10 == 0 && right() >= 0.99) found.steps = step;
   }
   found.hash = hash_of(weights);
   return found;
@@ -100,27 +97,24 @@ int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     const std::string name = argc > 1 ? argv[1] : "whitened";
     const auto [first, last] = read_seeds(argc > 2 ? argv[2] : "1");
-    Index modulus = 97, most = 3000;
+    Index modulus = 97;
     if (argc > 3) detail::read_field("modulus", argv[3], modulus);
-    const auto* m =
-        std::find_if(std::begin(methods), std::end(methods), [&](const Method& x) { return x.name == name; });
-    if (m == std::end(methods) || argc == 5 || argc > 6 || modulus < 5 || modulus > 500)
+    Method method;
+    for (const Method& m : methods) method = m.name == name ? m : method;
+    if (method.name.empty() || argc == 5 || argc > 6 || modulus < 41 || modulus > 500)
       throw UsageError("[adamw|grokfast|muon|perpendicular|stablemax|whitened] [SEEDS: 1-10] [MODULUS] [RATE DECAY]");
-    Method method = *m;
     if (argc == 6) detail::read_field("rate", argv[4], method.rate), detail::read_field("decay", argv[5], method.decay);
     std::printf("a + b mod %td: %s, rate %g, decay %g\nseed  steps  seconds  hash of the weights\n", modulus, method.is,
                 method.rate, method.decay);
     std::vector<double> steps, seconds;
     for (Index seed = first; seed <= last; ++seed) {
-      const Found found = train(method, modulus, seed, static_cast<int>(most));
+      const Found found = train(method, modulus, seed);
       steps.push_back(found.steps), seconds.push_back(found.seconds);
-      std::printf("%4td %6d %8.1f  %016llx\n", seed, found.steps, found.seconds,
-                  static_cast<unsigned long long>(found.hash));
+      std::printf("%4td %6d %8.1f  %s\n", seed, found.steps, found.seconds, found.hash.c_str());
       std::fflush(stdout);
     }
-    std::printf("steps: median %.0f, worst %.0f; seconds: %.1f, %.1f\n", median(steps),
-                *std::max_element(steps.begin(), steps.end()), median(seconds),
-                *std::max_element(seconds.begin(), seconds.end()));
+    std::printf("steps: median %.0f, worst %.0f; seconds: %.1f, %.1f\n", median(steps), largest(steps), median(seconds),
+                largest(seconds));
     return 0;
   });
 }

@@ -98,11 +98,11 @@ int main(int argc, char** argv) {
       const double seconds = seconds_now() - begin, here = right(model, p->trained, random);
       const double further = right(model, middle, random);
       shares.push_back(right(model, p->asked, random));
-      std::printf("%4td  %6.1f %%  %6.1f %%  %6.1f %% %8.0f  %016llx\n", seed, here, further, shares.back(), seconds,
-                  static_cast<unsigned long long>(hash_of(parameters(model))));
+      std::printf("%4td  %6.1f %%  %6.1f %%  %6.1f %% %8.0f  %s\n", seed, here, further, shares.back(), seconds,
+                  hash_of(parameters(model)).c_str());
       std::fflush(stdout);
     }
-    std::printf("worst %.1f %%, median %.1f %%\n", *std::min_element(shares.begin(), shares.end()), median(shares));
+    std::printf("worst %.1f %%, median %.1f %%\n", smallest(shares), median(shares));
     return 0;
   });
 }
