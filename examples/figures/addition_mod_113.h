@@ -1,6 +1,7 @@
 // The model and the data of grokking_113 and grokking_methods: a + b mod p as Nanda et al. 2023 have it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -21,8 +22,8 @@ inline Weights weights_of(const mote::Generator& random, mote::Index p = ::p) {
   return all;
 }
 
-/// A block of 4 heads, no norms and no biases, read at "=" alone. A pair is three of 2 p + 1 vectors, a at 0, b at 1 and =
-/// at 2: keys and values are made of each once, not in every pair. pairs [B, 3] -> logits [B, p], neurons [B, hidden].
+/// A block of 4 heads, no norms and no biases, read at "=" alone. A pair is three of 2p + 1 vectors, a, b and "=": keys
+/// and values are made of each once, not in every pair. pairs [B, 3] -> logits [B, p], neurons [B, hidden].
 inline std::pair<mote::Tensor, mote::Tensor> read(const Weights& weights, const mote::IntArray& pairs) {
   using namespace mote;
   const auto& [numbers, equals, places, q, k, v, out, up, down, unembed] = weights;
@@ -49,7 +50,7 @@ struct Pairs {
     const std::vector<mote::Index> order = random.randperm(p * p);
     for (mote::Index i = 0; i < p * p; ++i) {
       const mote::Index a = order[std::size_t(i)] / p, b = order[std::size_t(i)] % p;
-      std::ranges::copy(std::array{a, p + b, 2 * p}, ids.mutate() + 3 * i);
+      std::copy_n(std::array{a, p + b, 2 * p}.data(), 3, ids.mutate() + 3 * i);
       sums.mutate()[i] = (a + b) % p, grid.mutate()[a * p + b] = i;
     }
   }

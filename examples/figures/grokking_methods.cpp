@@ -1,4 +1,4 @@
-// Grokking settled: how soon a block finds a + b mod p after it knows it by heart, by each of the ways said to hasten it.
+// Grokking settled: how soon a block that knows a + b mod p by heart finds the rule, by each way said to hasten it.
 #include <memory>
 
 #include "examples/figures/addition_mod_113.h"
@@ -104,13 +104,13 @@ int main(int argc, char** argv) {
     if (method.name.empty() || argc == 5 || argc > 6 || modulus < 41 || modulus > 500)
       throw UsageError("[adamw|grokfast|muon|perpendicular|stablemax|whitened] [SEEDS: 1-10] [MODULUS] [RATE DECAY]");
     if (argc == 6) detail::read_field("rate", argv[4], method.rate), detail::read_field("decay", argv[5], method.decay);
-    std::printf("a + b mod %td: %s, rate %g, decay %g\nseed  steps  seconds  hash of the weights\n", modulus, method.is,
-                method.rate, method.decay);
+    std::printf("a + b mod %d: %s, rate %g, decay %g\nseed  steps  seconds  hash of the weights\n",
+                static_cast<int>(modulus), method.is, method.rate, method.decay);
     std::vector<double> steps, seconds;
     for (Index seed = first; seed <= last; ++seed) {
       const Found found = train(method, modulus, seed);
       steps.push_back(found.steps), seconds.push_back(found.seconds);
-      std::printf("%4td %6d %8.1f  %s\n", seed, found.steps, found.seconds, found.hash.c_str());
+      std::printf("%4d %6d %8.1f  %s\n", static_cast<int>(seed), found.steps, found.seconds, found.hash.c_str());
       std::fflush(stdout);
     }
     std::printf("steps: median %.0f, worst %.0f; seconds: %.1f, %.1f\n", median(steps), largest(steps), median(seconds),

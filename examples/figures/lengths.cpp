@@ -8,7 +8,7 @@
 using namespace mote;
 namespace {
 
-const Problem problems[] = {{"addition", 10, 20, 100, 64, 1000},
+const Problem problems[] = {{"addition", 10, 20, 100, 64, 2000},
                             {"parity", 2, 16, 64, 64, 1000},
                             {"copy", 128, 20, 100, 64, 1000},
                             {"sort", 128, 20, 100, 128, 4000}};
@@ -27,7 +27,7 @@ struct Reader : Layer<Reader> {
       : problem(p),
         plain(usual),
         symbols(p.symbols + 2, p.width, init),
-        block(p.width, 4, init, options()),
+        block(p.width, p.sorts() ? 1 : 4, init, options()),
         norm(NormKind::rms_norm, p.width, 1e-5, false),
         head(p.width, p.symbols + 2, init, false) {}
   TransformerBlockOptions options() const {
@@ -38,9 +38,9 @@ struct Reader : Layer<Reader> {
   Tensor forward(const IntArray& ids, const Mask& mask) const { return head(norm(block(symbols(ids), mask))); }
   /// What it says to rows [B, T] whose symbols belong to these places: [B, T, V].
   Tensor logits(const Rows& rows) {
-    const double T = static_cast<double>(rows.places.size()), longest = static_cast<double>(2 * problem.trained);
+    const double T = static_cast<double>(rows.places.size()), longest = 2 * problem.trained;
     if (!plain && problem.sorts())
-      block.attn.options.scale = (1 + math::log(std::max(1.0, T / longest))) / std::sqrt(problem.width / 4);
+      block.attn.options.scale = std::max(1.0, math::log(T) / math::log(longest)) / std::sqrt(problem.width);
     return (*this)(rows.ids, plain || problem.sorts() ? Mask() : seen(rows.places));
   }
   static Mask seen(const std::vector<Index>& places) {
@@ -77,8 +77,8 @@ int main(int argc, char** argv) {
         std::find_if(std::begin(problems), std::end(problems), [&](const Problem& x) { return x.name == name; });
     if (p == std::end(problems) || argc > 4 || (how != "" && how != "plain"))
       throw UsageError("[addition|parity|copy|sort] [SEEDS: 1-10] [plain]");
-    const Index middle = 2 * p->trained;
-    std::printf("%s, right of length %td, %td, %td\nseed                            seconds  hash of the weights\n",
+    const int middle = 2 * p->trained;
+    std::printf("%s, right of length %d, %d, %d\nseed                            seconds  hash of the weights\n",
                 p->name.c_str(), p->trained, middle, p->asked);
     std::vector<double> shares;
     for (Index seed = first; seed <= last; ++seed) {
@@ -98,8 +98,8 @@ int main(int argc, char** argv) {
       const double seconds = seconds_now() - begin, here = right(model, p->trained, random);
       const double further = right(model, middle, random);
       shares.push_back(right(model, p->asked, random));
-      std::printf("%4td  %6.1f %%  %6.1f %%  %6.1f %% %8.0f  %s\n", seed, here, further, shares.back(), seconds,
-                  hash_of(parameters(model)).c_str());
+      std::printf("%4d  %6.1f %%  %6.1f %%  %6.1f %% %8.0f  %s\n", static_cast<int>(seed), here, further, shares.back(),
+                  seconds, hash_of(parameters(model)).c_str());
       std::fflush(stdout);
     }
     std::printf("worst %.1f %%, median %.1f %%\n", smallest(shares), median(shares));

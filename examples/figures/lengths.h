@@ -9,7 +9,7 @@
 
 struct Problem {
   std::string name;
-  mote::Index symbols, trained, asked, width;  // how many symbols; the longest to train on; the length in the end
+  int symbols, trained, asked, width;  // how many symbols; the longest to train on; the length in the end
   int steps;
   bool sorts() const { return name == "sort"; }
   bool adds() const { return name == "addition"; }

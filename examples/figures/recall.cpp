@@ -1,5 +1,5 @@
-// Recall's curve: how many keys with values a layer can hold, by its width, with attention to all, to a window, and with
-// linear attention, whose memory is one matrix (Arora et al. 2023, Zoology: multi-query associative recall).
+// Recall's curve: how many keys with values a layer can hold, by its width, with attention to all and to a window, and
+// with linear attention, whose memory is one matrix (Arora et al. 2023, Zoology: multi-query associative recall).
 #include "examples/figures/record.h"
 #include "examples/many_seeds.h"
 #include "train/tasks/associative_recall.h"
@@ -106,8 +106,8 @@ int main(int argc, char** argv) {
           const auto [right, of] = train(mixer, width, pairs, seed);
           all.push_back(right), hash = seed == first ? of : hash;
         }
-        std::printf("%5td %6td  %5.1f (%5.1f) %11.1f  %s\n", width, pairs, median(all), smallest(all),
-                    seconds_now() - begin, hash.c_str());
+        std::printf("%5d %6d  %5.1f (%5.1f) %11.1f  %s\n", static_cast<int>(width), static_cast<int>(pairs),
+                    median(all), smallest(all), seconds_now() - begin, hash.c_str());
         std::fflush(stdout);
       }
     return 0;
