@@ -1,14 +1,4 @@
 // The smallest adder, by hand: one block whose ten numbers one can read adds numbers of ten digits.
-//
-// A row is 0 a 0 0 b 0 0 sum, the last digits first, so that both digits of one power of ten are 12 places apart, and a
-// rotary pair that turns once in 12 places cannot tell them apart. Where the sum's digit i is asked for, both stand 10
-// and 22 places back, those of the power before 11 and 23; one head looks at them in the proportion of 10 to 1, and has
-//
-//     y = a_i + b_i + (a_{i-1} + b_{i-1}) / 10.
-//
-// The digit that it reads is the sum's last, s. Whether a 1 is carried, s knows: a_{i-1} + b_{i-1} - s is 9 or 10 if
-// so, else 0 or -1. So y - s / 10 is the next digit, or 10 more than that, or a tenth less than these: two neurons take
-// 10 away from 9.9 on, and the digit e for which 2 e y - e^2 is largest is the closest.
 #include "engine/engine.h"
 #include "examples/figures/record.h"
 #include "examples/program.h"
@@ -18,6 +8,15 @@
 using namespace mote;
 namespace {
 
+/// A row is 0 a 0 0 b 0 0 sum, the last digits first, so both digits of one power of ten are 12 places apart, and a
+/// rotary pair that turns once in 12 places cannot tell them apart. Where the sum's digit i is asked for, both stand 10
+/// and 22 places back, those of the power before 11 and 23; one head looks at them in the proportion of 10 to 1:
+///
+///     y = a_i + b_i + (a_{i-1} + b_{i-1}) / 10.
+///
+/// The digit that it reads is the sum's last, s. Whether a 1 is carried, s knows: a_{i-1} + b_{i-1} - s is 9 or 10 if
+/// so, else 0 or -1. So y - s / 10 is the next digit, or 10 more, or a tenth less than these: two neurons take 10 away
+/// from 9.9 on, and the digit e for which 2 e z - e^2 is largest is the closest to what is left, z.
 struct ByHand : Layer<ByHand> {
   static constexpr Index first = 23, length = 34;          // where the answer is asked for, and how long a row is
   Parameter one = number(1), step = number(1);             // of a digit e the model knows one and e times step
