@@ -15,7 +15,7 @@ const Problem problems[] = {{"addition", 10, 20, 100, 64, 2000},
 
 /// One block without positions, or, `plain`, with rotary ones. In place of them its four heads see what is -1, 0, 1 and
 /// 2 places ahead ("position coupling": Cho et al. 2024), wherever that stands, and how long the rows are makes no
-/// difference. To sort they see all, and look sharper the more there is: scores grow by the logarithm of the length.
+/// difference. To sort, one head sees all, and looks sharper the more there is: scores grow by the log of the length.
 struct Reader : Layer<Reader> {
   const Problem& problem;
   const bool plain;
