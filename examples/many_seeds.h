@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <future>
 #include <iostream>
 #include <mutex>
@@ -27,6 +28,13 @@ inline std::pair<Index, Index> read_seeds(const std::string& text) {
   detail::read_field("--seeds", dash == text.npos ? text : text.substr(dash + 1), last);
   check(first >= 0 && first <= last, "--seeds ", text, " must be two seeds, the lower one first: 1-10");
   return {first, last};
+}
+
+/// The value in the middle; of an even number, the mean of the two; of none, NaN.
+inline double median(std::vector<double> x) {
+  if (x.empty()) return NAN;
+  std::sort(x.begin(), x.end());
+  return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
 }
 
 /// Trains with one seed. Returns the line of a table, and its score: the share of right answers, or a loss.
@@ -80,12 +88,11 @@ inline bool train_seeds(const RunSettings& settings, Index first, Index last, In
   std::sort(scores.begin(), scores.end());
   const bool graded = task->graded();
   const double worst = graded ? scores.front() : scores.back();
-  const double median = (scores[(scores.size() - 1) / 2] + scores[scores.size() / 2]) / 2;
   const Outcome stated = task->outcome();
   const bool holds = stated.holds(scores.front()) && stated.holds(scores.back());
   const auto text = [&](double score) { return graded ? fixed_text(100 * score, 1) + " %" : fixed_text(score, 4); };
-  std::cout << (graded ? "\nright" : "\nheld-out loss") << ": worst " << text(worst) << ", median " << text(median)
-            << "; stated: " << text_of(stated) << (holds ? "\n" : ", which does not hold\n");
+  std::cout << (graded ? "\nright" : "\nheld-out loss") << ": worst " << text(worst) << ", median "
+            << text(median(scores)) << "; stated: " << text_of(stated) << (holds ? "\n" : ", which does not hold\n");
   return holds;
 }
 

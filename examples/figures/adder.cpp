@@ -7,8 +7,6 @@
 
 #include "examples/figures/lbfgs.h"
 #include "examples/figures/record.h"
-#include "examples/many_seeds.h"
-#include "examples/program.h"
 #include "train/tasks/adder10.h"
 #include "train/train.h"
 
@@ -82,20 +80,19 @@ void polish(const AdderModel& model, const Task& task, const Generator& random, 
 
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
-    Index size = 228;
-    const auto [first, last] = read_seeds(argc > 2 ? argv[2] : "1");
-    if (argc > 1) detail::read_field("parameters", argv[1], size);
+    Index size = 228, starts = 0;
+    Seeds seeds;
+    const std::string usage = "[228|122|62] [SEEDS: 1-10] [STARTS: 1 to 64]";
+    read_words(argc, argv, usage, size, seeds, starts);
     const Plan* r = nullptr;
     for (const Plan& plan : plans) r = plan.parameters == size ? &plan : r;
-    Index starts = r ? r->starts : 0;
-    if (argc > 3) detail::read_field("starts", argv[3], starts);
-    if (!r || argc > 4 || starts < 1 || starts > 64) throw UsageError("[228|122|62] [SEEDS: 1-10] [STARTS: 1 to 64]");
+    if (!r || starts < 0 || starts > 64) throw UsageError("it is given " + usage);
+    if (starts == 0) starts = r->starts;
     const Adder10Task task;
     const Questions board = task.evaluation(10'010);
     const IntArray ids = concat({board.prompts, board.answers.slice(1, 0, 10)}, 1);
     std::printf("parameters  seed  of 10,010 right  seconds, to check  hash of the weights\n");
-    int reached = 0;
-    for (Index seed = first; seed <= last; ++seed) {
+    const std::vector<double> reached = of_seeds(seeds, [&](Index seed) {
       const double begin = seconds_now();
       std::vector<std::unique_ptr<Start>> all;
       for (Index i = 0; i < starts; ++i)
@@ -112,9 +109,10 @@ int main(int argc, char** argv) {
       std::printf("%10d %5d %16d %8.0f %9.2f  %s\n", static_cast<int>(parameter_count(best.model)),
                   static_cast<int>(seed), static_cast<int>(good), trained - begin, seconds_now() - trained,
                   hash_of(parameters(best.model)).c_str());
-      reached += good == 10'010, std::fflush(stdout);
-    }
-    std::printf("%d of %d seeds have all sums right\n", reached, static_cast<int>(last - first + 1));
-    return reached == last - first + 1 ? 0 : 1;
+      return good == 10'010 ? 1.0 : 0.0;
+    });
+    const auto whole = std::count(reached.begin(), reached.end(), 1);
+    std::printf("%d of %d seeds have all sums right\n", static_cast<int>(whole), static_cast<int>(reached.size()));
+    return smallest(reached) == 1 ? 0 : 1;
   });
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "examples/lesson.h"
+#include "examples/many_seeds.h"
 #include "models/inside.h"
 #include "train/tasks/task.h"
 #include "train/train.h"
@@ -31,12 +32,6 @@ inline double percent_right(const mote::GPT& model, const mote::Batch& batch) {
   const mote::Tensor asked = tensor(batch.targets != -1);
   const mote::Tensor right = tensor(eq(argmax(model(batch.ids)), batch.targets)) * asked;
   return 100 * number(sum(right) / sum(asked));
-}
-
-/// The value in the middle.
-inline double median(std::vector<double> x) {
-  std::sort(x.begin(), x.end());
-  return x[x.size() / 2];
 }
 
 /// "transformer.h.1.attn", behind which the name of a value may stand.

@@ -3,7 +3,6 @@
 
 #include "examples/figures/addition_mod_113.h"
 #include "examples/figures/record.h"
-#include "examples/many_seeds.h"
 #include "train/train.h"
 
 using namespace mote;
@@ -95,24 +94,27 @@ Found train(const Method& method, Index modulus, Index seed) {
 
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
-    const std::string name = argc > 1 ? argv[1] : "whitened";
-    const auto [first, last] = read_seeds(argc > 2 ? argv[2] : "1");
+    std::string name = "whitened";
+    Seeds seeds;
     Index modulus = 97;
-    if (argc > 3) detail::read_field("modulus", argv[3], modulus);
+    std::optional<double> rate, decay;
+    const std::string usage =
+        "[adamw|grokfast|muon|perpendicular|stablemax|whitened] [SEEDS: 1-10] [MODULUS: 41 to 500] [RATE DECAY]";
+    read_words(argc, argv, usage, name, seeds, modulus, rate, decay);
     Method method;
     for (const Method& m : methods) method = m.name == name ? m : method;
-    if (method.name.empty() || argc == 5 || argc > 6 || modulus < 41 || modulus > 500)
-      throw UsageError("[adamw|grokfast|muon|perpendicular|stablemax|whitened] [SEEDS: 1-10] [MODULUS] [RATE DECAY]");
-    if (argc == 6) detail::read_field("rate", argv[4], method.rate), detail::read_field("decay", argv[5], method.decay);
+    method.rate = rate.value_or(method.rate), method.decay = decay.value_or(method.decay);
+    if (method.name.empty() || modulus < 41 || modulus > 500 || !(method.rate > 0 && method.decay >= 0))
+      throw UsageError("it is given " + usage);
     std::printf("a + b mod %d: %s, rate %g, decay %g\nseed  steps  seconds  hash of the weights\n",
                 static_cast<int>(modulus), method.is, method.rate, method.decay);
-    std::vector<double> steps, seconds;
-    for (Index seed = first; seed <= last; ++seed) {
+    std::vector<double> seconds;
+    const std::vector<double> steps = of_seeds(seeds, [&](Index seed) {
       const Found found = train(method, modulus, seed);
-      steps.push_back(found.steps), seconds.push_back(found.seconds);
+      seconds.push_back(found.seconds);
       std::printf("%4d %6d %8.1f  %s\n", static_cast<int>(seed), found.steps, found.seconds, found.hash.c_str());
-      std::fflush(stdout);
-    }
+      return found.steps;
+    });
     std::printf("steps: median %.0f, worst %.0f; seconds: %.1f, %.1f\n", median(steps), largest(steps), median(seconds),
                 largest(seconds));
     return 0;

@@ -2,7 +2,6 @@
 #include "examples/figures/lengths.h"
 
 #include "examples/figures/record.h"
-#include "examples/many_seeds.h"
 #include "train/train.h"
 
 using namespace mote;
@@ -13,46 +12,55 @@ const Problem problems[] = {{"addition", 10, 20, 100, 64, 2000},
                             {"copy", 128, 20, 100, 64, 1000},
                             {"sort", 128, 20, 100, 128, 4000}};
 
-/// One block without positions, or, `plain`, with rotary ones. In place of them its four heads see what is -1, 0, 1 and
-/// 2 places ahead ("position coupling": Cho et al. 2024), wherever that stands, and how long the rows are makes no
-/// difference. To sort, one head sees all, and looks sharper the more there is: scores grow by the log of the length.
+/// One block without positions: in place of them its four heads see what is -1, 0, 1 and 2 places ahead ("position
+/// coupling": Cho et al. 2024), wherever that stands, and how long the rows are makes no difference. To sort, one head
+/// sees the question, and looks sharper the more there is: scores grow by the log of the length. Or, `plain`, three
+/// blocks with rotary positions, which see all.
 struct Reader : Layer<Reader> {
   const Problem& problem;
   const bool plain;
+  const Index heads;
   Embedding symbols;
-  TransformerBlock block;
+  std::vector<TransformerBlock> h;
   Norm norm;
   Linear head;
   Reader(const Problem& p, bool usual, const Init& init)
       : problem(p),
         plain(usual),
+        heads(p.sorts() && !plain ? 1 : 4),
         symbols(p.symbols + 2, p.width, init),
-        block(p.width, p.sorts() ? 1 : 4, init, options()),
+        h(blocks(p.width, init)),
         norm(NormKind::rms_norm, p.width, 1e-5, false),
         head(p.width, p.symbols + 2, init, false) {}
-  TransformerBlockOptions options() const {
-    TransformerBlockOptions o{.bias = false, .norm = NormKind::rms_norm};
-    if (plain) o.projections.rotary = RotaryOptions{};
-    return o;
+  std::vector<TransformerBlock> blocks(Index width, const Init& init) const {
+    TransformerBlockOptions options{.bias = false, .norm = NormKind::rms_norm};
+    if (plain) options.projections.rotary = RotaryOptions{};
+    std::vector<TransformerBlock> all;
+    for (int i = 0; i < (plain ? 3 : 1); ++i) all.emplace_back(width, heads, init, options);
+    return all;
   }
-  Tensor forward(const IntArray& ids, const Mask& mask) const { return head(norm(block(symbols(ids), mask))); }
+  Tensor forward(const IntArray& ids, const Mask& mask) const {
+    Tensor x = symbols(ids);
+    for (const TransformerBlock& block : h) x = block(x, mask);
+    return head(norm(x));
+  }
   /// What it says to rows [B, T] whose symbols belong to these places: [B, T, V].
   Tensor logits(const Rows& rows) {
+    if (plain) return (*this)(rows.ids, Mask());
     const double T = static_cast<double>(rows.places.size()), longest = 2 * problem.trained;
-    if (!plain && problem.sorts())
-      block.attn.options.scale = std::max(1.0, math::log(T) / math::log(longest)) / std::sqrt(problem.width);
-    return (*this)(rows.ids, plain || problem.sorts() ? Mask() : seen(rows.places));
+    if (problem.sorts()) h[0].attn.options.scale = math::log(T) / math::log(longest) / std::sqrt(problem.width);
+    return (*this)(rows.ids, seen(rows.places));
   }
-  static Mask seen(const std::vector<Index>& places) {
-    const Index T = std::ssize(places);
-    Array ahead = Array::zeros({4, T, T});
-    real* to = ahead.mutate();
-    for (Index head = 0; head < 4; ++head)
-      for (const Index here : places)
-        for (const Index there : places) *to++ = there == here + head - 1;
-    return ahead > 0.5;
+  Mask seen(const std::vector<Index>& places) const {
+    const std::size_t T = places.size();
+    std::vector<real> pairs;
+    for (Index head = 0; head < heads; ++head)
+      for (std::size_t here = 0; here < T; ++here)
+        for (std::size_t there = 0; there < T; ++there)
+          pairs.push_back(problem.sorts() ? there < T / 2 : places[there] == places[here] + head - 1);
+    return Array({heads, std::ssize(places), std::ssize(places)}, pairs) > 0.5;
   }
-  void visit(Visitor& v) override { v("symbols", symbols), v("block", block), v("norm", norm), v("head", head); }
+  void visit(Visitor& v) override { v("symbols", symbols), v("h", h), v("norm", norm), v("head", head); }
 };
 
 /// Percent of 200 answers of this length that are right from the first symbol to the last, each after right ones.
@@ -71,17 +79,17 @@ double right(Reader& model, Index n, const Generator& random) {
 
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
-    const std::string name = argc > 1 ? argv[1] : "addition", how = argc > 3 ? argv[3] : "";
-    const auto [first, last] = read_seeds(argc > 2 ? argv[2] : "1");
+    std::string name = "addition", how;
+    Seeds seeds;
+    const std::string usage = "[addition|parity|copy|sort] [SEEDS: 1-10] [plain]";
+    read_words(argc, argv, usage, name, seeds, how);
     const auto* p =
         std::find_if(std::begin(problems), std::end(problems), [&](const Problem& x) { return x.name == name; });
-    if (p == std::end(problems) || argc > 4 || (how != "" && how != "plain"))
-      throw UsageError("[addition|parity|copy|sort] [SEEDS: 1-10] [plain]");
+    if (p == std::end(problems) || (how != "" && how != "plain")) throw UsageError("it is given " + usage);
     const int middle = 2 * p->trained;
     std::printf("%s, right of length %d, %d, %d\nseed                            seconds  hash of the weights\n",
                 p->name.c_str(), p->trained, middle, p->asked);
-    std::vector<double> shares;
-    for (Index seed = first; seed <= last; ++seed) {
+    const std::vector<double> shares = of_seeds(seeds, [&](Index seed) {
       const double begin = seconds_now();
       const Generator random(static_cast<std::uint64_t>(seed));
       Reader model(*p, how == "plain", Init(random));
@@ -97,11 +105,11 @@ int main(int argc, char** argv) {
       }
       const double seconds = seconds_now() - begin, here = right(model, p->trained, random);
       const double further = right(model, middle, random);
-      shares.push_back(right(model, p->asked, random));
-      std::printf("%4d  %6.1f %%  %6.1f %%  %6.1f %% %8.0f  %s\n", static_cast<int>(seed), here, further, shares.back(),
+      const double asked = right(model, p->asked, random);
+      std::printf("%4d  %6.1f %%  %6.1f %%  %6.1f %% %8.0f  %s\n", static_cast<int>(seed), here, further, asked,
                   seconds, hash_of(parameters(model)).c_str());
-      std::fflush(stdout);
-    }
+      return asked;
+    });
     std::printf("worst %.1f %%, median %.1f %%\n", smallest(shares), median(shares));
     return 0;
   });

@@ -19,11 +19,13 @@ struct Row {
   std::vector<mote::Index> ids, places, targets;
 };
 
-/// Different symbols of a range, drawn as well, so that some are close to each other.
+/// Different symbols of a range around a symbol, both drawn, so that some are close to each other. It is cut at the ends:
+/// else the first and the last symbols would come so seldom that nearly all mistakes are made at them.
 inline std::vector<mote::Index> different(mote::Index symbols, mote::Index n, bool anywhere,
                                           const mote::Generator& random) {
   const mote::Index range = anywhere ? symbols : mote::random_ids(1, n, symbols + 1, random)[0];
-  const mote::Index low = mote::random_ids(1, 0, symbols - range + 1, random)[0];
+  const mote::Index middle = mote::random_ids(1, 0, symbols, random)[0];
+  const mote::Index low = std::clamp<mote::Index>(middle - range / 2, 0, symbols - range);
   std::vector<mote::Index> ids = random.randperm(range);
   ids.resize(static_cast<std::size_t>(n));
   for (mote::Index& id : ids) id += low;
@@ -33,7 +35,7 @@ inline std::vector<mote::Index> different(mote::Index symbols, mote::Index n, bo
 /// Numbers have their last digits first, and a 0 in the end; parity has the parity so far as scratchpad. A digit, the
 /// other number's of the same power of ten and that of the sum have one place, as have a symbol and its copy, a bit and
 /// the parity up to it. With `hints`, what sorting does at a symbol of the answer it also does at each of the question:
-/// say the next larger of those before it, "=" if there is none.
+/// say the next larger of those before it, if there is one.
 inline Row row_of(const Problem& p, mote::Index n, bool hints, const mote::Generator& random) {
   Row row;
   std::vector<mote::Index> answer;
@@ -56,9 +58,10 @@ inline Row row_of(const Problem& p, mote::Index n, bool hints, const mote::Gener
   for (const mote::Index id : row.ids) row.places.push_back(place = id > p.symbols ? 0 : place + 1);
   row.targets.assign(row.ids.size(), -1);
   for (std::size_t i = 0; hints && i < row.ids.size(); ++i) {
-    row.targets[i] = p.symbols;
+    mote::Index& next = row.targets[i] = p.symbols;
     for (std::size_t j = 0; j < i; ++j)
-      if (row.ids[j] > row.ids[i]) row.targets[i] = std::min(row.targets[i], row.ids[j]);
+      if (row.ids[j] > row.ids[i]) next = std::min(next, row.ids[j]);
+    if (next == p.symbols) next = -1;
   }
   row.targets.insert(row.targets.end(), answer.begin(), answer.end());
   answer.insert(answer.begin(), p.symbols), answer.pop_back();  // "=", and all but the last

@@ -1,7 +1,6 @@
 // Recall's curve: how many keys with values a layer can hold, by its width, with attention to all and to a window, and
 // with linear attention, whose memory is one matrix (Arora et al. 2023, Zoology: multi-query associative recall).
 #include "examples/figures/record.h"
-#include "examples/many_seeds.h"
 #include "train/tasks/associative_recall.h"
 #include "train/train.h"
 
@@ -89,23 +88,24 @@ std::pair<double, std::string> train(const std::string& mixer, Index width, Inde
 
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
-    const std::string mixer = argc > 1 ? argv[1] : "full";
-    const auto [first, last] = read_seeds(argc > 2 ? argv[2] : "1");
+    std::string mixer = "full";
+    Seeds seeds;
     Index only = 0;  // this width alone
-    if (argc > 3) detail::read_field("width", argv[3], only);
-    if ((mixer != "full" && mixer != "window" && mixer != "linear") || argc > 4 || only < 0 || only > 1024)
-      throw UsageError("[full|window|linear] [SEEDS: 1-10] [WIDTH]");
+    const std::string usage = "[full|window|linear] [SEEDS: 1-10] [WIDTH: 1 to 1024]";
+    read_words(argc, argv, usage, mixer, seeds, only);
+    if ((mixer != "full" && mixer != "window" && mixer != "linear") || only < 0 || only > 1024)
+      throw UsageError("it is given " + usage);
     std::printf("%s: median (worst) percent right\nwidth  pairs    right           seconds  hash of the first\n",
                 mixer.c_str());
     for (const Index width : only ? std::vector<Index>{only} : std::vector<Index>{8, 16, 32, 64})
       for (const Index pairs : {4, 8, 16, 32}) {
         const double begin = seconds_now();
-        std::vector<double> all;
         std::string hash;
-        for (Index seed = first; seed <= last; ++seed) {
+        const std::vector<double> all = of_seeds(seeds, [&](Index seed) {
           const auto [right, of] = train(mixer, width, pairs, seed);
-          all.push_back(right), hash = seed == first ? of : hash;
-        }
+          hash = hash.empty() ? of : hash;
+          return right;
+        });
         std::printf("%5d %6d  %5.1f (%5.1f) %11.1f  %s\n", static_cast<int>(width), static_cast<int>(pairs),
                     median(all), smallest(all), seconds_now() - begin, hash.c_str());
         std::fflush(stdout);

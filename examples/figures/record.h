@@ -1,13 +1,16 @@
-// What records share: a clock, and the hash of the weights that a run ends with, which is the same on every machine.
+// What records share: words of a command line in their order, a clock, a loop over seeds, and the hash of the weights that a run ends with, which is the same on every machine.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "examples/many_seeds.h"
 #include "nn/module.h"
 
 inline double seconds_now() {
@@ -28,10 +31,35 @@ std::string hash_of(const Parameters& weights) {
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
   return text;
 }
-/// The value in the middle; of an even number, the mean of the two.
-inline double median(std::vector<double> x) {
-  std::sort(x.begin(), x.end());
-  return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
-}
 inline double largest(const std::vector<double>& x) { return *std::max_element(x.begin(), x.end()); }
 inline double smallest(const std::vector<double>& x) { return *std::min_element(x.begin(), x.end()); }
+
+/// "1-10", or one seed.
+struct Seeds {
+  mote::Index first = 1, last = 1;
+};
+/// Reads a command line's words in their order; what is not given keeps its value. Errors: a word that is not what it
+/// is read into, or one too many, with `usage` behind them.
+template <class... Values>
+void read_words(int argc, char** argv, const std::string& usage, Values&... values) {
+  int i = 0;
+  const auto read = [&](auto& value) {
+    if (++i >= argc) return;
+    if constexpr (std::is_same_v<decltype(value), Seeds&>)
+      std::tie(value.first, value.last) = mote::read_seeds(argv[i]);
+    else
+      mote::detail::read_field(("word " + std::to_string(i)).c_str(), argv[i], value);
+  };
+  try {
+    (read(values), ...);
+    mote::check(++i >= argc, "one word too many");
+  } catch (const mote::Error& e) {
+    throw UsageError(e.what() + ("; it is given " + usage));
+  }
+}
+/// What run(seed) returns for each, one after the other; what it prints is seen at once.
+inline std::vector<double> of_seeds(const Seeds& seeds, const std::function<double(mote::Index)>& run) {
+  std::vector<double> all;
+  for (mote::Index seed = seeds.first; seed <= seeds.last; ++seed) all.push_back(run(seed)), std::fflush(stdout);
+  return all;
+}

@@ -7,6 +7,7 @@
 #include "engine/base/number_text.h"
 #include "engine/engine.h"
 #include "examples/lesson.h"
+#include "examples/many_seeds.h"
 #include "nn/nn.h"
 #include "train/train.h"
 
@@ -63,11 +64,10 @@ void lesson(const char* file) {
     for (Index i = 0; i < seeds; ++i) off[Star(W.value(), r, i).angles.size()].push_back(Star(W.value(), r, i).error);
     std::vector<double>& e = off[r ? 5 : 2];
     std::ranges::sort(e);
-    const double median = e.empty() ? NAN : (e[(e.size() - 1) / 2] + e[e.size() / 2]) / 2;
     const double worst = e.empty() ? NAN : e.back();
     const Star one(W.value(), r, 0);
     std::printf("%6.3f  %3zu%3zu%3zu%3zu  %6.1f %6.1f   %s\n", double(chance.array().data()[r]), off[2].size(),
-                off[3].size(), off[4].size(), off[5].size(), median, worst, one.text.c_str());
+                off[3].size(), off[4].size(), off[5].size(), median(e), worst, one.text.c_str());
     picture += "<g transform='translate(" + std::to_string(100 * r + 50) + " 50)'>" + one.lines + "</g>\n";
     if (r == 0) claim(off[2].size() == seeds && worst < 2, "paper, chance 1: two features, at 90 degrees. So here");
     if (r == 4) claim(off[4].size() > seeds / 2, "paper, chance 0.2: four, two pairs of opposites. Here at 0.26");
