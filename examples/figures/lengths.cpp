@@ -7,10 +7,10 @@
 using namespace mote;
 namespace {
 
-const Problem problems[] = {{"addition", 10, 20, 100, 64, 2000},
-                            {"parity", 2, 16, 64, 64, 1000},
-                            {"copy", 128, 20, 100, 64, 1000},
-                            {"sort", 128, 20, 100, 128, 4000}};
+const Problem problems[] = {{"addition", 10, 20, 100, 64, 2000, 4000},
+                            {"parity", 2, 16, 64, 64, 1000, 6000},
+                            {"copy", 128, 20, 100, 64, 1000, 4000},
+                            {"sort", 128, 20, 100, 128, 4000, 4000}};
 
 /// One block without positions: in place of them its four heads see what is -1, 0, 1 and 2 places ahead ("position
 /// coupling": Cho et al. 2024), wherever that stands, and how long the rows are makes no difference. To sort, one head
@@ -93,14 +93,16 @@ int main(int argc, char** argv) {
       const double begin = seconds_now();
       const Generator random(static_cast<std::uint64_t>(seed));
       Reader model(*p, how == "plain", Init(random));
-      const bool hints = p->sorts() && how != "plain";
+      const bool hints = p->sorts() && !model.plain;
+      const int steps = model.plain ? p->plain_steps : p->steps;
+      const double rate = model.plain ? 2e-3 : 3e-3;
       AdamW optimizer(decay_groups(model, 0.1));
-      for (int step = 0; step < p->steps; ++step) {
+      for (int step = 0; step < steps; ++step) {
         const Rows rows = rows_of(*p, 64, random_ids(1, 1, p->trained + 1, random)[0], hints, random);
         optimizer.zero_grad();
         cross_entropy(model.logits(rows), rows.targets, {.ignore_index = -1}).backward();
         clip_grad_norm(optimizer.parameters(), 1);
-        optimizer.set_learning_rate(3e-3 * std::min({1.0, (step + 1) / 100.0, 1.02 - double(step) / p->steps}));
+        optimizer.set_learning_rate(rate * std::min({1.0, (step + 1) / 100.0, 1.02 - double(step) / steps}));
         optimizer.step();
       }
       const double seconds = seconds_now() - begin, here = right(model, p->trained, random);

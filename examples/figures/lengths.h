@@ -10,7 +10,7 @@
 struct Problem {
   std::string name;
   int symbols, trained, asked, width;  // how many symbols; the longest to train on; the length in the end
-  int steps;
+  int steps, plain_steps;
   bool sorts() const { return name == "sort"; }
   bool adds() const { return name == "addition"; }
 };
@@ -19,7 +19,7 @@ struct Row {
   std::vector<mote::Index> ids, places, targets;
 };
 
-/// Different symbols of a range around a symbol, both drawn, so that some are close to each other. It is cut at the ends:
+/// Different symbols of a range around a symbol, both drawn, so that some are close. It is cut at the ends:
 /// else the first and the last symbols would come so seldom that nearly all mistakes are made at them.
 inline std::vector<mote::Index> different(mote::Index symbols, mote::Index n, bool anywhere,
                                           const mote::Generator& random) {

@@ -1,4 +1,5 @@
-// What records share: words of a command line in their order, a clock, a loop over seeds, and the hash of the weights that a run ends with, which is the same on every machine.
+// What records share: words of a command line, a loop over seeds, a clock, and the hash of the weights that a run ends
+// with, which is the same on every machine.
 #pragma once
 
 #include <algorithm>
