@@ -2,6 +2,7 @@
 #pragma once
 
 #define MOTE_REGISTER_BYTES 16
+#include <cmath>
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -20,23 +21,12 @@ MOTE_INLINE NativeReal native_sqrt(NativeReal a) {
   return (NativeReal)_mm_sqrt_pd((__m128d)a);
 #elif defined(__SSE2__)
   return (NativeReal)_mm_sqrt_ps((__m128)a);
-#elif defined(MOTE_REAL_DOUBLE)
-  return NativeReal{__builtin_sqrt(a[0]), __builtin_sqrt(a[1])};
 #else
-  return NativeReal{__builtin_sqrtf(a[0]), __builtin_sqrtf(a[1]), __builtin_sqrtf(a[2]), __builtin_sqrtf(a[3])};
+  for (int i = 0; i < native_lanes; ++i) a[i] = std::sqrt(a[i]);
+  return a;
 #endif
 }
 
-#if defined(MOTE_REAL_DOUBLE)
-MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
-  return NativeReal{__builtin_fma(a[0], b[0], c[0]), __builtin_fma(a[1], b[1], c[1])};
-}
-#elif defined(__FMA__) || !defined(__SSE2__)
-MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
-  return NativeReal{__builtin_fmaf(a[0], b[0], c[0]), __builtin_fmaf(a[1], b[1], c[1]),
-                    __builtin_fmaf(a[2], b[2], c[2]), __builtin_fmaf(a[3], b[3], c[3])};
-}
-#else
 using TwoDoubles = double __attribute__((vector_size(16)));
 using TwoWords = std::uint64_t __attribute__((vector_size(16)));
 
@@ -54,6 +44,12 @@ MOTE_INLINE TwoDoubles multiply_add_to_odd(TwoDoubles a, TwoDoubles b, TwoDouble
   return (TwoDoubles)((TwoWords)s + ((1 - 2 * away) & inexact & even));
 }
 
+#if defined(MOTE_REAL_DOUBLE) || defined(__FMA__) || !defined(__SSE2__)
+MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
+  for (int i = 0; i < native_lanes; ++i) a[i] = std::fma(a[i], b[i], c[i]);
+  return a;
+}
+#else
 // The conversions are intrinsics because GCC 12 miscompiles vector conversions: from -O2 on it drops a double to float
 // to double round trip, and with it the rounding, when one result feeds the next call (simd_test.cpp detects it).
 // Not inlined: inlining it everywhere was no faster and took the compiler three times as long.
@@ -70,3 +66,10 @@ __attribute__((noinline)) NativeReal native_fma(NativeReal a, NativeReal b, Nati
 
 }  // namespace
 }  // namespace mote
+
+#ifdef __EMSCRIPTEN__  // whose own needs rounding modes that WebAssembly lacks, and rounds half of the near ties wrong
+extern "C" __attribute__((weak)) float fmaf(float x, float y, float z) {
+  using Two = mote::TwoDoubles;
+  return static_cast<float>(mote::multiply_add_to_odd(Two{x}, Two{y}, Two{z})[0]);
+}
+#endif
