@@ -23,7 +23,9 @@ struct Plan {
 };
 const Plan plans[] = {{228, {4, 2, 6}, 16, 1000, 8000, 0.01, 4},
                       {122, {3, 1, 3}, 32, 800, 12000, 0.03, 8},
-                      {62, {3, 1, 2, true, true}, 64, 500, 10000, 0.02, 16}};
+                      {62, {3, 1, 2, true, true}, 64, 500, 10000, 0.02, 16},
+                      {56, {3, 1, 2, true, true, true}, 64, 500, 10000, 0.02, 16},
+                      {52, {3, 1, 2, true, true, true, true}, 64, 500, 10000, 0.02, 16}};
 constexpr Index asked = AdderModel::first, end = AdderModel::length;
 
 Tensor loss_of(const AdderModel& model, const Batch& sums) {
@@ -82,7 +84,7 @@ int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     Index size = 228, starts = 0;
     Seeds seeds;
-    const std::string usage = "[228|122|62] [SEEDS: 1-10] [STARTS: 1 to 64]";
+    const std::string usage = "[228|122|62|56|52] [SEEDS: 1-10] [STARTS: 1 to 64]";
     read_words(argc, argv, usage, size, seeds, starts);
     const Plan* r = nullptr;
     for (const Plan& plan : plans) r = plan.parameters == size ? &plan : r;

@@ -12,6 +12,7 @@ struct AdderSizes {
   mote::Index width, heads, hidden;
   bool shared = false;  ///< keys are values before their norm, and the output projection is that of queries, transposed
   bool arc = false;     ///< digits lie on a circle: its radius, the angle of 0, the angle between two
+  bool one_norm = false, one_head_norm = false;  ///< norms share their scales; those of queries and keys, too
 };
 
 /// A block and a head of tied weights, computed where an answer begins: logits [B, 11, 10] of the digits that follow
@@ -33,7 +34,8 @@ struct AdderModel : mote::Layer<AdderModel> {
                                    : init.normal({10, s.width}, 0, 1 / std::sqrt(s.width)));
     query = matrix(4 * s.heads, s.width), key = matrix(4, s.width);
     if (!s.shared) value = matrix(4, s.width), out = matrix(s.width, 4 * s.heads);
-    query_norm = ones(4), key_norm = ones(4), norm_1 = ones(s.width), norm_2 = ones(s.width), norm_3 = ones(s.width);
+    query_norm = ones(4), key_norm = s.one_head_norm ? query_norm : ones(4), norm_1 = ones(s.width);
+    norm_2 = s.one_norm ? norm_1 : ones(s.width), norm_3 = s.one_norm ? norm_1 : ones(s.width);
     gate = matrix(s.hidden, s.width), up = matrix(s.hidden, s.width), down = matrix(s.width, s.hidden);
   }
 

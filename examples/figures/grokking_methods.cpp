@@ -7,7 +7,6 @@
 
 using namespace mote;
 namespace {
-
 /// A way to train, and the rate and the decay that found the rule soonest for seeds 11 to 13, of 15 to 18 tried.
 struct Method {
   std::string name = {};
@@ -67,8 +66,8 @@ Found train(const Method& method, Index modulus, Index seed) {
   std::vector<Array> means;
   const auto right = [&] {
     const NoGrad no_grad;
-    const Tensor z = read(weights, all.ids.slice(0, known, pairs)).first;
-    return static_cast<double>(mean(tensor(eq(argmax(z, -1), all.sums.slice(0, known, pairs)))).item());
+    const IntArray said = argmax(read(weights, all.ids.slice(0, known, pairs)).first, -1);
+    return static_cast<double>(mean(tensor(eq(said, all.sums.slice(0, known, pairs)))).item());
   };
   Found found;
   for (int step = 1; step <= found.steps; ++step) {
@@ -89,7 +88,6 @@ Found train(const Method& method, Index modulus, Index seed) {
   found.hash = hash_of(weights);
   return found;
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {

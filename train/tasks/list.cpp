@@ -58,30 +58,31 @@ Entry entry(const char* name, FieldValues preset = {}) {
 template <class T>
 class Variant final : public T {
  public:
-  Variant(const typename T::Options& options, FieldValues changes, Outcome outcome)
-      : T(options), changes_(std::move(changes)), outcome_(std::move(outcome)) {}
+  using T::T;
+  FieldValues changes;
+  Outcome differs;
   Recipe recipe() const override {
     Recipe r = T::recipe();
-    for (const auto& [name, text] : changes_)
+    for (const auto& [name, text] : changes)
       if (!set_field(r, name, text)) r.config.emplace_back(name, text);
     return r;
   }
   Outcome outcome() const override {
     Outcome o = T::outcome();
-    o.least = outcome_.least, o.most = outcome_.most, o.seconds = outcome_.seconds;
+    o.least = differs.least, o.most = differs.most, o.seconds = differs.seconds;
+    if (o.loss > 0 && o.loss < HUGE_VAL) o.loss = differs.loss;
     return o;
   }
-
- private:
-  FieldValues changes_;
-  Outcome outcome_;
 };
 
 template <class T>
-Entry variant(const char* name, const FieldValues& changes, const Outcome& outcome) {
-  Entry e = entry<T>(name);
-  e.make = [=](const char* task, const FieldValues& values, const std::string&) -> std::unique_ptr<Task> {
-    return std::make_unique<Variant<T>>(options_of<T>(task, values), changes, outcome);
+Entry variant(const char* name, const FieldValues& changes, const Outcome& outcome, FieldValues preset = {}) {
+  Entry e = entry<Variant<T>>(name, std::move(preset));
+  e.make = [=, same = e.make](const char* task, const FieldValues& values, const std::string& state) {
+    std::unique_ptr<Task> made = same(task, values, state);
+    auto& one = static_cast<Variant<T>&>(*made);
+    one.changes = changes, one.differs = outcome;
+    return made;
   };
   return e;
 }
@@ -107,6 +108,21 @@ const Entry entries[] = {
     entry<SelectiveCopyTask>("selective_copy"),
     entry<SortTask>("sort"),
     entry<TextTask>("text"),
+    variant<TextTask>("text_llama",
+                      {{"preset", "llama"},
+                       {"n_layer", "3"},
+                       {"n_head", "3"},
+                       {"n_embd", "96"},
+                       {"batch_size", "16"},
+                       {"max_iters", "2600"},
+                       {"warmup_iters", "50"},
+                       {"optimizer", "muon"},
+                       {"learning_rate", "0.01"},
+                       {"schedule", "linear"},
+                       {"min_lr", "0"},
+                       {"beta2", "0.95"},
+                       {"ema_decay", "0"}},
+                      {.loss = 0.36, .seconds = 90}, {{"block_size", "96"}}),
     entry<TwoPlacesTask>("two_places"),
 };
 

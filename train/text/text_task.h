@@ -82,7 +82,7 @@ SyntheticText synthetic_text(Index bytes);
 /// Line ends and a byte order mark are text as anything else is, but for the line ends between documents. ids and
 /// targets [B, T], T at most block_size. No answer is right: a question is only a beginning, a line end or the token
 /// between documents. Errors: those of read_text().
-class TextTask final : public Task {
+class TextTask : public Task {
  public:
   using Options = TextOptions;
   const Options options;

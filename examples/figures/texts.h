@@ -1,0 +1,53 @@
+// Parts that are said to make a language model learn sooner, each by itself in a GPT of Llama's kind.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/gpt.h"
+
+/// A GPT, layer by layer: to the last bit its own forward pass, but for one part.
+///
+/// - "tied": the head is the tokens' vectors. "zero_head": it starts from 0, all tokens alike.
+/// - "qk_norm": queries and keys of each head over the root of their mean square (Henry et al. 2020).
+/// - "value_residual": values are the mean of a layer's and of the first layer's (Zhou et al. 2024).
+/// - "relu2": c_proj(relu(c_fc(x))^2), 4 C wide, in SwiGLU's place (So et al. 2021).
+/// - "soft_cap": logits z become 15 tanh(z / 15), so that none runs away (Gemma 2, 2024).
+struct TextModel : mote::Layer<TextModel> {
+  const std::string part;
+  mote::GPT gpt;
+
+  TextModel(std::string which, const mote::GPTConfig& sizes, const mote::Generator& random)
+      : part(std::move(which)), gpt(changed(part, sizes), random) {
+    if (part == "zero_head") mote::init::constant(gpt.lm_head.weight, 0);
+  }
+  mote::Tensor forward(const mote::IntArray& ids) const {
+    using namespace mote;
+    const Index H = gpt.config.n_head;
+    Tensor x = gpt.transformer.embed(ids), first;
+    for (const TransformerBlock& block : gpt.transformer.h) {
+      const std::vector<Tensor> qkv = chunk(block.attn.c_attn(block.ln_1(x)), 3, -1);
+      const auto turned = [&](const Tensor& q) { return (*block.attn.rotary)(normed(q, H), 0, H); };
+      if (!first.defined()) first = qkv[2];
+      const Tensor v = part == "value_residual" ? (qkv[2] + first) * 0.5 : qkv[2];
+      x = x + block.attn.c_proj(attention(turned(qkv[0]), turned(qkv[1]), v, {H, H}, {.causal = true}, Generator()));
+      const Tensor y = (*block.ln_2)(x);
+      x = x + (part == "relu2" ? block.mlp->c_proj(pow(relu(block.mlp->c_fc(y)), 2)) : (*block.mlp)(y));
+    }
+    const Tensor z = gpt.lm_head((*gpt.transformer.ln_f)(x));
+    return part == "soft_cap" ? tanh(z / 15) * 15 : z;
+  }
+  void visit(mote::Visitor& v) override { v("gpt", gpt); }
+
+ private:
+  static mote::GPTConfig changed(const std::string& part, mote::GPTConfig c) {
+    c.tie_weights = part == "tied";
+    if (part == "relu2") c.block.activation = mote::Activation::relu;
+    return c;
+  }
+  mote::Tensor normed(const mote::Tensor& q, mote::Index heads) const {
+    if (part != "qk_norm") return q;
+    return mote::reshape(mote::rms_norm(mote::reshape(q, {q.size(0), q.size(1), heads, -1})), q.shape());
+  }
+};
