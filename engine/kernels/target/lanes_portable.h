@@ -2,7 +2,6 @@
 #pragma once
 
 #define MOTE_REGISTER_BYTES 16
-#include <cmath>
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -17,12 +16,10 @@ constexpr int register_count = 16, tile_rows = 3, tile_registers = 4;
 MOTE_INLINE NativeReal native_load_first(const real* p, Index n) { return load_each(p, n); }
 MOTE_INLINE void native_store_first(real* p, Index n, NativeReal v) { store_each(p, n, v); }
 MOTE_INLINE NativeReal native_sqrt(NativeReal a) {
-#if defined(__SSE2__) && defined(MOTE_REAL_DOUBLE)
-  return (NativeReal)_mm_sqrt_pd((__m128d)a);
-#elif defined(__SSE2__)
+#if defined(__SSE2__) && !defined(MOTE_REAL_DOUBLE)
   return (NativeReal)_mm_sqrt_ps((__m128)a);
 #else
-  for (int i = 0; i < native_lanes; ++i) a[i] = std::sqrt(a[i]);
+  for (int i = 0; i < native_lanes; ++i) a[i] = static_cast<real>(__builtin_sqrt(static_cast<double>(a[i])));
   return a;
 #endif
 }
@@ -44,9 +41,13 @@ MOTE_INLINE TwoDoubles multiply_add_to_odd(TwoDoubles a, TwoDoubles b, TwoDouble
   return (TwoDoubles)((TwoWords)s + ((1 - 2 * away) & inexact & even));
 }
 
-#if defined(MOTE_REAL_DOUBLE) || defined(__FMA__) || !defined(__SSE2__)
+#if defined(MOTE_REAL_DOUBLE)
 MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
-  for (int i = 0; i < native_lanes; ++i) a[i] = std::fma(a[i], b[i], c[i]);
+  return NativeReal{__builtin_fma(a[0], b[0], c[0]), __builtin_fma(a[1], b[1], c[1])};
+}
+#elif defined(__FMA__) || !defined(__SSE2__)
+MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) {
+  for (int i = 0; i < native_lanes; ++i) a[i] = __builtin_fmaf(a[i], b[i], c[i]);
   return a;
 }
 #else
