@@ -41,7 +41,7 @@ for task in $("$train" --task list | awk 'NF == 0 { exit } NR > 1 { print $1 }')
   declare -A last=()
   names=()
   for ((i = 0; i < ${#options[@]}; i += 2)); do
-    [ "$task${options[i]}" != text--sequences ] || continue # it has no right answers
+    [[ $task${options[i]} != text*--sequences ]] || continue # it has no right answers
     [ -n "${last[${options[i]}]:-}" ] || names+=("${options[i]}")
     last[${options[i]}]=${options[i + 1]}
   done
