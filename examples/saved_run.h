@@ -143,7 +143,6 @@ inline CommandLine read_command_line(int argc, char** argv) {
     if (line.peek(option, "?").empty()) throw UsageError(std::string("--") + option + " needs a path");
   if (line.has("text") && !line.has("task") && !line.has("resume") && !line.has("from"))
     line.given.push_back({"task", "text", true, "--"});
-  if (line.has("text") && !line.peek("task", "text").starts_with("text")) throw UsageError("--text is for --task text");
   return line;
 }
 

@@ -110,7 +110,7 @@ expect(2 "^$" "^[^\n]*--keep is for runs that are kept: give --out_dir\n$" --kee
 expect(2 "^$" "^[^\n]*--save_interval is for runs that are kept: give --out_dir\n$" --save_interval 2)
 expect(2 "^$" "^[^\n]*--beta2 is for optimizers that keep means of gradients\n$" --optimizer sgd --beta2 0.5)
 expect(2 "^$" "^[^\n]*--min_lr is for schedules that end with it\n$" --schedule constant --min_lr 0.5)
-expect(2 "^$" "^[^\n]*--text is for --task text\n$" --task copy --text x)
+expect(2 "^$" "^[^\n]*unknown option --text for --task copy .*\n$" --task copy --text x)
 expect(2 "^$" "^[^\n]*eval_iters 0 must be at least 1, [^\n]*\n$" --eval_iters 0)
 expect(2 "^$" "^[^\n]*eval_interval -1 must be at least 0\n$" --eval_interval=-1)
 expect(2 "^$" "^[^\n]*samples -1 must be at least 0 [^\n]*\n$" --samples=-1)

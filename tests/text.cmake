@@ -28,7 +28,7 @@ file(WRITE ${WORK_DIR}/names.txt "anna\nbert\ncarl\ndora\nemil\nfritz\ngerd\nhan
 run(0 "documents" ${TRAIN} --text names.txt --lines --out_dir names ${small})
 file(WRITE ${WORK_DIR}/config.txt "text = 'names.txt'\nlines = True\nmax_iters = 1\nn_layer = 1\n")
 run(0 "documents" ${TRAIN} --config config.txt)
-run(2 "^[^\n]*--text is for --task text\n$" ${TRAIN} --config config.txt --task copy)
+run(2 "^[^\n]*unknown option text for --task copy .*\n$" ${TRAIN} --config config.txt --task copy)
 run(0 "llama.*documents" ${TRAIN} text_llama --text names.txt --lines --out_dir llama --n_embd 24 --max_iters 3)
 run(0 "going on" ${TRAIN} --resume llama --max_iters 4)
 run(0 "^an" ${GENERATE} --run llama --prompt an)
