@@ -94,17 +94,16 @@ int main(int argc, char** argv) {
       const Generator random(static_cast<std::uint64_t>(seed));
       Reader model(*p, how == "plain", Init(random));
       const bool hints = p->sorts() && !model.plain;
-      const int steps = model.plain ? p->plain_steps : p->steps;
-      const double rate = model.plain ? 2e-3 : 3e-3;
+      const Index steps = model.plain ? p->plain_steps : p->steps;
       AdamW optimizer(decay_groups(model, 0.1));
-      for (int step = 0; step < steps; ++step) {
+      const auto loss = [&](Index) {
         const Rows rows = rows_of(*p, 64, random_ids(1, 1, p->trained + 1, random)[0], hints, random);
-        optimizer.zero_grad();
-        cross_entropy(model.logits(rows), rows.targets, {.ignore_index = -1}).backward();
-        clip_grad_norm(optimizer.parameters(), 1);
-        optimizer.set_learning_rate(rate * std::min({1.0, (step + 1) / 100.0, 1.02 - double(step) / steps}));
-        optimizer.step();
-      }
+        return cross_entropy(model.logits(rows), rows.targets, {.ignore_index = -1});
+      };
+      const auto rate = [&](Index i) {
+        return (model.plain ? 2e-3 : 3e-3) * std::min({1.0, double(i + 1) / 100, 1.02 - double(i) / double(steps)});
+      };
+      fit(optimizer, loss, {.steps = steps, .schedule = rate});
       const double seconds = seconds_now() - begin, here = right(model, p->trained, random);
       const double further = right(model, middle, random);
       const double asked = right(model, p->asked, random);

@@ -69,15 +69,12 @@ std::pair<double, std::string> train(const std::string& mixer, Index width, Inde
   const Generator random(static_cast<std::uint64_t>(seed));
   const Recaller model(mixer, task.vocab_size(), width, Init(random));
   AdamW optimizer(decay_groups(model, 0.1));
-  constexpr int steps = 1000;
-  for (int step = 0; step < steps; ++step) {
+  const auto loss = [&](Index) {
     const Batch batch = task.batch(64, Split::train, random);
-    optimizer.zero_grad();
-    cross_entropy(model(batch.ids), batch.targets, {.ignore_index = -1}).backward();
-    clip_grad_norm(optimizer.parameters(), 1);
-    optimizer.set_learning_rate(1e-2 * std::min((step + 1) / 50.0, 1.02 - double(step) / steps));
-    optimizer.step();
-  }
+    return cross_entropy(model(batch.ids), batch.targets, {.ignore_index = -1});
+  };
+  const auto rate = [](Index i) { return 1e-2 * std::min(double(i + 1) / 50, 1.02 - double(i) / 1000); };
+  fit(optimizer, loss, {.schedule = rate});
   const NoGrad no_grad;
   const Batch batch = task.batch(200, Split::validation, random);
   const double right = static_cast<double>(sum(tensor(eq(argmax(model(batch.ids), -1), batch.targets))).item());
