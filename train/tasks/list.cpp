@@ -122,7 +122,7 @@ const Entry entries[] = {
                        {"min_lr", "0"},
                        {"beta2", "0.95"},
                        {"ema_decay", "0"}},
-                      {.loss = 0.36, .seconds = 90}, {{"block_size", "96"}}),
+                      {.loss = 0.29, .seconds = 60}, {{"block_size", "96"}}),
     entry<TwoPlacesTask>("two_places"),
 };
 
