@@ -44,6 +44,7 @@ void export_run(const std::string& run, const std::string& target, const std::st
     const GPT same = with_biases(model);
     save_trainer_state(folder, same, huggingface_names(same), s.recipe, state);
   } else {
+    check(s.recipe.optimizer == OptimizerKind::adamw, "there the optimizer is AdamW, not ", s.recipe.optimizer);
     const std::string step = std::to_string(100'000'000 + state.steps).substr(1);
     save_llmc(model, folder + "/model_" + step + ".bin");
     save_llmc_state(model.config, folder + "/state_" + step + "_00000.bin", state.steps, state.optimizer.arrays);

@@ -26,6 +26,7 @@ FitOptions fit_options(const Recipe& r) {
   check_in("recipe", r.eval_iters >= 1 && r.eval_iters <= 10'000'000 / r.batch_size, "eval_iters ", r.eval_iters,
            " must be at least 1, and at most 10000000 sequences in batches of ", r.batch_size);
   at_least(0, "grad_clip", r.grad_clip);
+  at_least(0, "learning_rate", r.learning_rate);
   check_in("recipe", !r.min_lr || (*r.min_lr >= 0 && *r.min_lr <= r.learning_rate), "min_lr ", r.min_lr.value_or(0),
            " must be 0 to learning_rate ", r.learning_rate);
   const bool has_end = r.schedule != ScheduleKind::constant;

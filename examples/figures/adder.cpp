@@ -49,22 +49,21 @@ struct Start {
   AdderModel model;
   Generator random;
   AdamW optimizer{all_parameters(model), {.weight_decay = 0.01}};
-  int step = 0;
+  Index step = 0;
   double loss = 0;  // the mean over the last steps
   Start(const AdderSizes& sizes, std::uint64_t seed) : model(sizes, Generator(seed)), random(seed + 1) {}
 
-  void train(const Task& task, const Plan& r, int steps) {
-    constexpr int last = 200;
+  void train(const Task& task, const Plan& r, Index end) {
     loss = 0;
-    for (int i = 0; i < steps; ++i, ++step) {
-      zero_grad(model);
-      const Tensor now = loss_of(model, task.batch(64, Split::train, random));
-      now.backward();
-      clip_grad_norm(optimizer.parameters(), 1);
-      optimizer.set_learning_rate(r.rate * std::min(1.0, (r.steps - step) / (0.4 * r.steps)));
-      optimizer.step();
-      if (i >= steps - last) loss += static_cast<double>(now.item()) / last;
-    }
+    FitOptions options{.steps = end, .first_step = step};
+    options.schedule = [&](Index i) { return r.rate * std::min(1.0, double(r.steps - i) / (0.4 * r.steps)); };
+    options.on_step = [&](const StepReport& report) {
+      loss += report.step >= end - 200 ? report.loss / 200 : 0;
+      return true;
+    };
+    fit(
+        optimizer, [&](Index) { return loss_of(model, task.batch(64, Split::train, random)); }, options);
+    step = end;
   }
 };
 
@@ -84,7 +83,7 @@ int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     Index size = 228, starts = 0;
     Seeds seeds;
-    const std::string usage = "[228|122|62|56|52] [SEEDS: 1-10] [STARTS: 1 to 64]";
+    const std::string usage = "[228|122|62|56|52] [SEEDS: 1 or 1-10] [STARTS: 1 to 64]";
     read_words(argc, argv, usage, size, seeds, starts);
     const Plan* r = nullptr;
     for (const Plan& plan : plans) r = plan.parameters == size ? &plan : r;
@@ -100,11 +99,11 @@ int main(int argc, char** argv) {
       for (Index i = 0; i < starts; ++i)
         all.push_back(std::make_unique<Start>(r->sizes, static_cast<std::uint64_t>(1000 * seed + 2 * i)));
       for (; all.size() > 1; all.resize(all.size() / 2)) {
-        for (const auto& start : all) start->train(task, *r, r->round);
+        for (const auto& start : all) start->train(task, *r, start->step + r->round);
         std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->loss < b->loss; });
       }
       Start& best = *all[0];
-      best.train(task, *r, r->steps - best.step);
+      best.train(task, *r, r->steps);
       polish(best.model, task, best.random, r->rounds);
       const double trained = seconds_now();
       const Index good = right(best.model, ids, board.answers);

@@ -48,8 +48,9 @@ struct ByHand : Layer<ByHand> {
 
 }  // namespace
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
+    read_words(argc, argv, "none");
     const ByHand model;
     const Questions board = Adder10Task().evaluation(10'010);
     const NoGrad no_grad;

@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string name = "addition", how;
     Seeds seeds;
-    const std::string usage = "[addition|parity|copy|sort] [SEEDS: 1-10] [plain]";
+    const std::string usage = "[addition|parity|copy|sort] [SEEDS: 1 or 1-10] [plain]";
     read_words(argc, argv, usage, name, seeds, how);
     const auto* p =
         std::find_if(std::begin(problems), std::end(problems), [&](const Problem& x) { return x.name == name; });

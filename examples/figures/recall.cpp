@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
     std::string mixer = "full";
     Seeds seeds;
     Index only = 0;  // this width alone
-    const std::string usage = "[full|window|linear] [SEEDS: 1-10] [WIDTH: 1 to 1024]";
+    const std::string usage = "[full|window|linear] [SEEDS: 1 or 1-10] [WIDTH: 1 to 1024]";
     read_words(argc, argv, usage, mixer, seeds, only);
     if ((mixer != "full" && mixer != "window" && mixer != "linear") || only < 0 || only > 1024)
       throw UsageError("it is given " + usage);

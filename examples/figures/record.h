@@ -35,7 +35,7 @@ std::string hash_of(const Parameters& weights) {
 inline double largest(const std::vector<double>& x) { return *std::max_element(x.begin(), x.end()); }
 inline double smallest(const std::vector<double>& x) { return *std::min_element(x.begin(), x.end()); }
 
-/// "1-10", or one seed.
+/// "1-10", or one seed, at most 10^9.
 struct Seeds {
   mote::Index first = 1, last = 1;
 };
@@ -44,11 +44,13 @@ struct Seeds {
 template <class... Values>
 void read_words(int argc, char** argv, const std::string& usage, Values&... values) {
   int i = 0;
-  const auto read = [&](auto& value) {
+  [[maybe_unused]] const auto read = [&](auto& value) {
     if (++i >= argc) return;
-    if constexpr (std::is_same_v<decltype(value), Seeds&>)
+    mote::check(argv[i][0] != '-', argv[i], " is no word");
+    if constexpr (std::is_same_v<decltype(value), Seeds&>) {
       std::tie(value.first, value.last) = mote::read_seeds(argv[i]);
-    else
+      mote::check(value.last <= 1'000'000'000, "seed ", value.last, " is above 1000000000");
+    } else
       mote::detail::read_field(("word " + std::to_string(i)).c_str(), argv[i], value);
   };
   try {

@@ -1,39 +1,28 @@
 // What each part of the settings of `train text_llama` brings: trained without it, or with one more, in as many steps.
 #include "examples/figures/texts.h"
 
-#include <algorithm>
-
 #include "examples/figures/record.h"
 #include "train/tasks/list.h"
 #include "train/train.h"
 
 using namespace mote;
 
-namespace {
-
-const std::string parts[] = {"all",     "adamw", "constant", "tied",           "zero_head",
-                             "qk_norm", "relu2", "soft_cap", "value_residual", "ramp"};
-
-}  // namespace
-
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
-    std::string file = "made", part = "all", usage = "[FILE|made] [PART] [SEEDS: 1-10] [STEPS]; PART is one of";
-    for (const std::string& name : parts) usage += " " + name;
+    std::string file = "made";
+    Part part = Part::all;
     Seeds seeds;
     std::optional<Index> steps;
+    const std::string usage = "[FILE|made] [" + mote::detail::field_kind(part) + "] [SEEDS: 1 or 1-10] [STEPS]";
     read_words(argc, argv, usage, file, part, seeds, steps);
-    if (std::find(std::begin(parts), std::end(parts), part) == std::end(parts))
-      throw UsageError("it is given " + usage);
     const auto task = make_task("text_llama", file == "made" ? FieldValues{} : FieldValues{{"text", file}});
     Recipe recipe = task->recipe();
     recipe.max_iters = steps.value_or(recipe.max_iters);
-    if (part == "adamw") recipe.optimizer = OptimizerKind::adamw, recipe.learning_rate = 0.008;
-    if (part == "constant") recipe.schedule = ScheduleKind::constant;
+    if (part == Part::adamw) recipe.optimizer = OptimizerKind::adamw, recipe.learning_rate = 0.008;
+    if (part == Part::constant) recipe.schedule = ScheduleKind::constant;
     const FitOptions options = fit_options(recipe);
-    // With "ramp" as many tokens, first in small batches and then in large ones.
     const auto batch_size = [&](Index step) {
-      return part != "ramp" ? recipe.batch_size : recipe.batch_size * (step < options.steps / 2 ? 1 : 3) / 2;
+      return part != Part::ramp ? recipe.batch_size : recipe.batch_size * (step < options.steps / 2 ? 1 : 3) / 2;
     };
     std::printf("%s\n          part  seed  held-out loss  seconds  hash of the weights\n", task->description().c_str());
     const std::vector<double> losses = of_seeds(seeds, [&](Index seed) {
@@ -49,7 +38,7 @@ int main(int argc, char** argv) {
       fit(*optimizer, step, options);
       const double seconds = seconds_now() - begin;
       const double held_out = mean_loss(model, task->held_out(recipe.batch_size), loss);
-      std::printf("%14s %5d %14.4f %8.0f  %s\n", part.c_str(), static_cast<int>(seed), held_out, seconds,
+      std::printf("%14s %5d %14.4f %8.0f  %s\n", text_of(part).c_str(), static_cast<int>(seed), held_out, seconds,
                   hash_of(parameters(model)).c_str());
       return held_out;
     });
