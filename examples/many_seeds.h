@@ -20,13 +20,13 @@
 
 namespace mote {
 
-/// "1-10", or one seed. Errors: another text.
-inline std::pair<Index, Index> read_seeds(const std::string& text) {
+/// "1-10", or one seed. Errors: another text, which the message says is this word's.
+inline std::pair<Index, Index> read_seeds(const std::string& text, const std::string& word = "--seeds") {
   const std::size_t dash = text.find('-');
   Index first = 0, last = 0;
-  detail::read_field("--seeds", text.substr(0, dash), first);
-  detail::read_field("--seeds", dash == text.npos ? text : text.substr(dash + 1), last);
-  check(first >= 0 && first <= last, "--seeds ", text, " must be two seeds, the lower one first: 1-10");
+  detail::read_field(word.c_str(), text.substr(0, dash), first);
+  detail::read_field(word.c_str(), dash == text.npos ? text : text.substr(dash + 1), last);
+  check(first >= 0 && first <= last, word, " ", text, " must be two seeds, the lower one first: 1-10");
   return {first, last};
 }
 

@@ -81,14 +81,15 @@ void polish(const AdderModel& model, const Task& task, const Generator& random, 
 
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
-    Index size = 228, starts = 0;
+    Index size = 228;
+    std::optional<Index> given;
     Seeds seeds;
     const std::string usage = "[228|122|62|56|52] [SEEDS: 1 or 1-10] [STARTS: 1 to 64]";
-    read_words(argc, argv, usage, size, seeds, starts);
+    read_words(argc, argv, usage, size, seeds, given);
     const Plan* r = nullptr;
     for (const Plan& plan : plans) r = plan.parameters == size ? &plan : r;
-    if (!r || starts < 0 || starts > 64) throw UsageError("it is given " + usage);
-    if (starts == 0) starts = r->starts;
+    const Index starts = given.value_or(r ? r->starts : 0);
+    if (starts < 1 || starts > 64) throw UsageError("it is given " + usage);
     const Adder10Task task;
     const Questions board = task.evaluation(10'010);
     const IntArray ids = concat({board.prompts, board.answers.slice(1, 0, 10)}, 1);

@@ -87,14 +87,14 @@ int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string mixer = "full";
     Seeds seeds;
-    Index only = 0;  // this width alone
+    std::optional<Index> only;  // this width alone
     const std::string usage = "[full|window|linear] [SEEDS: 1 or 1-10] [WIDTH: 1 to 1024]";
     read_words(argc, argv, usage, mixer, seeds, only);
-    if ((mixer != "full" && mixer != "window" && mixer != "linear") || only < 0 || only > 1024)
+    if ((mixer != "full" && mixer != "window" && mixer != "linear") || only.value_or(1) < 1 || only.value_or(1) > 1024)
       throw UsageError("it is given " + usage);
     std::printf("%s: median (worst) percent right\nwidth  pairs    right           seconds  hash of the first\n",
                 mixer.c_str());
-    for (const Index width : only ? std::vector<Index>{only} : std::vector<Index>{8, 16, 32, 64})
+    for (const Index width : only ? std::vector<Index>{*only} : std::vector<Index>{8, 16, 32, 64})
       for (const Index pairs : {4, 8, 16, 32}) {
         const double begin = seconds_now();
         std::string hash;

@@ -46,12 +46,13 @@ void read_words(int argc, char** argv, const std::string& usage, Values&... valu
   int i = 0;
   [[maybe_unused]] const auto read = [&](auto& value) {
     if (++i >= argc) return;
+    const std::string word = "word " + std::to_string(i);
     mote::check(argv[i][0] != '-', argv[i], " is no word");
     if constexpr (std::is_same_v<decltype(value), Seeds&>) {
-      std::tie(value.first, value.last) = mote::read_seeds(argv[i]);
+      std::tie(value.first, value.last) = mote::read_seeds(argv[i], word);
       mote::check(value.last <= 1'000'000'000, "seed ", value.last, " is above 1000000000");
     } else
-      mote::detail::read_field(("word " + std::to_string(i)).c_str(), argv[i], value);
+      mote::detail::read_field(word.c_str(), argv[i], value);
   };
   try {
     (read(values), ...);
