@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     Index size = 228;
     std::optional<Index> given;
-    Seeds seeds;
+    Seeds seeds{1, 1};
     const std::string usage = "[228|122|62|56|52] [SEEDS: 1 or 1-10] [STARTS: 1 to 64]";
     read_words(argc, argv, usage, size, seeds, given);
     const Plan* r = nullptr;
@@ -108,9 +108,9 @@ int main(int argc, char** argv) {
       polish(best.model, task, best.random, r->rounds);
       const double trained = seconds_now();
       const Index good = right(best.model, ids, board.answers);
-      std::printf("%10d %5d %16d %8.0f %9.2f  %s\n", static_cast<int>(parameter_count(best.model)),
+      std::printf("%10d %5d %16d %8.0f %9.2f  %016llx\n", static_cast<int>(parameter_count(best.model)),
                   static_cast<int>(seed), static_cast<int>(good), trained - begin, seconds_now() - trained,
-                  hash_of(parameters(best.model)).c_str());
+                  hash_of(parameters(best.model)));
       return good == 10'010 ? 1.0 : 0.0;
     });
     const auto whole = std::count(reached.begin(), reached.end(), 1);

@@ -51,8 +51,8 @@ std::unique_ptr<Optimizer> optimizer_of(const Weights& weights, const Method& me
   return std::make_unique<Muon>(groups, MuonOptions{.momentum = whitened ? 0 : 0.95, .betas = {0.9, 0.98}});
 }
 
-/// Steps until 99 % of the pairs that are held out are right, looked at after every tenth, and seconds. Errors: a loss that
-/// is not finite.
+/// Steps until 99 % of the pairs that are held out are right, looked at after every tenth, and seconds. Errors: a loss
+/// that is not finite.
 std::pair<int, double> train(const Method& method, Index modulus, Index seed) {
   const Generator random(static_cast<std::uint64_t>(seed));
   const Pairs all(random, modulus);
@@ -84,7 +84,7 @@ std::pair<int, double> train(const Method& method, Index modulus, Index seed) {
     seconds += seconds_now() - begin;
     if (step % 10 == 0 && right() >= 0.99) steps = step;
   }
-  std::printf("%4d %6d %8.1f  %s\n", static_cast<int>(seed), steps, seconds, hash_of(weights).c_str());
+  std::printf("%4d %6d %8.1f  %016llx\n", static_cast<int>(seed), steps, seconds, hash_of(weights));
   return {steps, seconds};
 }
 }  // namespace
@@ -92,7 +92,7 @@ std::pair<int, double> train(const Method& method, Index modulus, Index seed) {
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string name = "whitened";
-    Seeds seeds;
+    Seeds seeds{1, 1};
     Index modulus = 97;
     std::optional<double> rate, decay;
     const std::string usage =

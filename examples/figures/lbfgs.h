@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -11,9 +12,7 @@
 
 using Numbers = std::vector<double>;
 inline double dot(const Numbers& a, const Numbers& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 inline void add(Numbers& x, double factor, const Numbers& y) {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] += factor * y[i];
@@ -31,7 +30,7 @@ inline void lbfgs(const std::vector<mote::Parameter>& weights, const std::functi
     return all;
   };
   Numbers x = numbers([](const mote::Parameter& w) { return w.value(); });
-  Numbers g, to, to_g, share;
+  Numbers g, to, to_g;
   const auto at = [&](const Numbers& place, Numbers& gradient) {
     auto from = place.begin();
     for (const mote::Parameter& w : weights) {
@@ -45,13 +44,12 @@ inline void lbfgs(const std::vector<mote::Parameter>& weights, const std::functi
   };
   struct Step {
     Numbers way, change;  // of the place, and of the gradient
-    double bend = dot(way, change);
+    double bend = 0;      // how much of one lies along the other
   };
   std::vector<Step> past;
   for (double value = at(x, g); steps > 0; --steps) {
-    Numbers d(x.size());
+    Numbers d(x.size()), share(past.size());
     add(d, -1, g);
-    share.resize(past.size());
     for (std::size_t i = past.size(); i-- > 0; add(d, -share[i], past[i].change))
       share[i] = dot(past[i].way, d) / past[i].bend;
     const double usual =

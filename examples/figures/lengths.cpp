@@ -80,7 +80,7 @@ double right(Reader& model, Index n, const Generator& random) {
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string name = "addition", how;
-    Seeds seeds;
+    Seeds seeds{1, 1};
     const std::string usage = "[addition|parity|copy|sort] [SEEDS: 1 or 1-10] [plain]";
     read_words(argc, argv, usage, name, seeds, how);
     const auto* p =
@@ -107,8 +107,8 @@ int main(int argc, char** argv) {
       const double seconds = seconds_now() - begin, here = right(model, p->trained, random);
       const double further = right(model, middle, random);
       const double asked = right(model, p->asked, random);
-      std::printf("%4d  %6.1f %%  %6.1f %%  %6.1f %% %8.0f  %s\n", static_cast<int>(seed), here, further, asked,
-                  seconds, hash_of(parameters(model)).c_str());
+      std::printf("%4d  %6.1f %%  %6.1f %%  %6.1f %% %8.0f  %016llx\n", static_cast<int>(seed), here, further, asked,
+                  seconds, hash_of(parameters(model)));
       return asked;
     });
     std::printf("worst %.1f %%, median %.1f %%\n", smallest(shares), median(shares));

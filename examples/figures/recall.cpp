@@ -1,5 +1,7 @@
 // Recall's curve: how many keys with values a layer can hold, by its width, with attention to all and to a window, and
 // with linear attention, whose memory is one matrix (Arora et al. 2023, Zoology: multi-query associative recall).
+#include "engine/io/files/file.h"
+#include "engine/io/pictures/chart.h"
 #include "examples/figures/record.h"
 #include "train/tasks/associative_recall.h"
 #include "train/train.h"
@@ -44,27 +46,23 @@ struct Recaller : Layer<Recaller> {
         before(vocabulary, width, init),
         norm(NormKind::rms_norm, width, 1e-5, false),
         head(width, vocabulary, init, false) {
-    if (mixer == "linear")
-      linear.emplace(width, 1, init);
-    else
-      attention.emplace(width, 1, init, AttentionOptions{.window = mixer == "window" ? 16 : 0});
+    if (mixer == "linear") linear.emplace(width, 1, init);
+    if (mixer != "linear") attention.emplace(width, 1, init, AttentionOptions{.window = mixer == "window" ? 16 : 0});
   }
   Tensor forward(const IntArray& ids) const {
-    const Index T = ids.shape()[1];
-    const IntArray last = concat({ids.slice(1, 0, 1), ids.slice(1, 0, T - 1)}, 1);
-    const Tensor here = now(ids);
-    const Tensor x = here + before(last);
+    const IntArray last = concat({ids.slice(1, 0, 1), ids.slice(1, 0, ids.shape()[1] - 1)}, 1);
+    const Tensor here = now(ids), x = here + before(last);
     const Tensor y = attention ? (*attention)(x) : (*linear)(x);
     return head(norm(y));
   }
   void visit(Visitor& v) override {
-    v("now", now), v("before", before), v("attention", attention), v("linear", linear), v("norm", norm),
-        v("head", head);
+    v("now", now), v("before", before), v("attention", attention), v("linear", linear);
+    v("norm", norm), v("head", head);
   }
 };
 
 /// Percent of the keys' values that are right after 1,000 steps of 64 rows, and the hash of the weights.
-std::pair<double, std::string> train(const std::string& mixer, Index width, Index pairs, Index seed) {
+std::pair<double, unsigned long long> train(const std::string& mixer, Index width, Index pairs, Index seed) {
   const AssociativeRecallTask task({.keys = 64, .values = 64, .pairs = pairs, .length = 4 * pairs});
   const Generator random(static_cast<std::uint64_t>(seed));
   const Recaller model(mixer, task.vocab_size(), width, Init(random));
@@ -85,28 +83,35 @@ std::pair<double, std::string> train(const std::string& mixer, Index width, Inde
 
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
-    std::string mixer = "full";
-    Seeds seeds;
-    std::optional<Index> only;  // this width alone
-    const std::string usage = "[full|window|linear] [SEEDS: 1 or 1-10] [WIDTH: 1 to 1024]";
-    read_words(argc, argv, usage, mixer, seeds, only);
-    if ((mixer != "full" && mixer != "window" && mixer != "linear") || only.value_or(1) < 1 || only.value_or(1) > 1024)
-      throw UsageError("it is given " + usage);
-    std::printf("%s: median (worst) percent right\nwidth  pairs    right           seconds  hash of the first\n",
-                mixer.c_str());
-    for (const Index width : only ? std::vector<Index>{*only} : std::vector<Index>{8, 16, 32, 64})
-      for (const Index pairs : {4, 8, 16, 32}) {
-        const double begin = seconds_now();
-        std::string hash;
-        const std::vector<double> all = of_seeds(seeds, [&](Index seed) {
-          const auto [right, of] = train(mixer, width, pairs, seed);
-          hash = hash.empty() ? of : hash;
-          return right;
-        });
-        std::printf("%5d %6d  %5.1f (%5.1f) %11.1f  %s\n", static_cast<int>(width), static_cast<int>(pairs),
-                    median(all), smallest(all), seconds_now() - begin, hash.c_str());
-        std::fflush(stdout);
-      }
+    std::string mixer = "full", picture;
+    Seeds seeds{1, 1};
+    Index widest = 64;
+    const std::string usage = "[full|window|linear|all] [SEEDS: 1 or 1-10] [WIDEST: 8 to 1024] [PICTURE.svg]";
+    read_words(argc, argv, usage, mixer, seeds, widest, picture);
+    std::vector<std::string> mixers{"full", "window", "linear"};
+    if (mixer != "all") std::erase_if(mixers, [&](const std::string& m) { return m != mixer; });
+    if (mixers.empty() || widest < 8 || widest > 1024) throw UsageError("it is given " + usage);
+    std::vector<Chart> charts;
+    for (const char* pairs : {"4", "8", "16", "32"})
+      charts.push_back({pairs + std::string(" pairs, percent right"), "width", {}, false, true, 0, 100});
+    std::printf(" mixer  width  pairs    right, median (worst)  seconds  hash of the first\n");
+    for (const std::string& m : mixers) {
+      for (Chart& chart : charts) chart.lines.push_back({m, {}, true});
+      for (Index width = 8; width <= widest; width *= 2)
+        for (int i = 0; i < 4; ++i) {
+          const double begin = seconds_now();
+          unsigned long long hash = 0;
+          const std::vector<double> all = of_seeds(seeds, [&](Index seed) {
+            const auto [right, of] = train(m, width, 4 << i, seed);
+            hash = hash ? hash : of;
+            return right;
+          });
+          charts[i].lines.back().points.push_back({double(width), median(all)});
+          std::printf("%6s %6d %6d %8.1f (%5.1f) %15.1f  %016llx\n", m.c_str(), static_cast<int>(width), 4 << i,
+                      median(all), smallest(all), seconds_now() - begin, hash);
+          if (!picture.empty()) write_file(picture, charts_svg(charts));
+        }
+    }
     return 0;
   });
 }

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "examples/many_seeds.h"
@@ -18,27 +18,23 @@ inline double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// FNV-1a over the bytes of these weights, as 16 hexadecimal digits.
+/// FNV-1a over the bytes of these weights; printed by %016llx.
 template <class Parameters>
-std::string hash_of(const Parameters& weights) {
-  std::uint64_t hash = 14695981039346656037u;
+unsigned long long hash_of(const Parameters& weights) {
+  unsigned long long hash = 14695981039346656037u;
   for (const mote::Parameter& p : weights)
     for (const mote::real number : p.value().to_vector()) {
       unsigned char bytes[sizeof number];
       std::memcpy(bytes, &number, sizeof number);
       for (const unsigned char b : bytes) hash = (hash ^ b) * 1099511628211u;
     }
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
+  return hash;
 }
 inline double largest(const std::vector<double>& x) { return *std::max_element(x.begin(), x.end()); }
 inline double smallest(const std::vector<double>& x) { return *std::min_element(x.begin(), x.end()); }
 
-/// "1-10", or one seed, at most 10^9.
-struct Seeds {
-  mote::Index first = 1, last = 1;
-};
+/// The first and the last of "1-10", or one seed, at most 10^9.
+using Seeds = std::pair<mote::Index, mote::Index>;
 /// Reads a command line's words in their order; what is not given keeps its value. Errors: a word that is not what it
 /// is read into, or one too many, with `usage` behind them.
 template <class... Values>
@@ -49,8 +45,8 @@ void read_words(int argc, char** argv, const std::string& usage, Values&... valu
     const std::string word = "word " + std::to_string(i);
     mote::check(argv[i][0] != '-', argv[i], " is no word");
     if constexpr (std::is_same_v<decltype(value), Seeds&>) {
-      std::tie(value.first, value.last) = mote::read_seeds(argv[i], word);
-      mote::check(value.last <= 1'000'000'000, "seed ", value.last, " is above 1000000000");
+      value = mote::read_seeds(argv[i], word);
+      mote::check(value.second <= 1'000'000'000, "seed ", value.second, " is above 1000000000");
     } else
       mote::detail::read_field(word.c_str(), argv[i], value);
   };
@@ -64,6 +60,6 @@ void read_words(int argc, char** argv, const std::string& usage, Values&... valu
 /// What run(seed) returns for each, one after the other; what it prints is seen at once.
 inline std::vector<double> of_seeds(const Seeds& seeds, const std::function<double(mote::Index)>& run) {
   std::vector<double> all;
-  for (mote::Index seed = seeds.first; seed <= seeds.last; ++seed) all.push_back(run(seed)), std::fflush(stdout);
+  for (mote::Index seed = seeds.first; seed <= seeds.second; ++seed) all.push_back(run(seed)), std::fflush(stdout);
   return all;
 }

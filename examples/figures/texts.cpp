@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
     std::string file = "made";
     Part part = Part::all;
-    Seeds seeds;
+    Seeds seeds{1, 1};
     std::optional<Index> steps;
     const std::string usage = "[FILE|made] [" + mote::detail::field_kind(part) + "] [SEEDS: 1 or 1-10] [STEPS]";
     read_words(argc, argv, usage, file, part, seeds, steps);
@@ -38,8 +38,8 @@ int main(int argc, char** argv) {
       fit(*optimizer, step, options);
       const double seconds = seconds_now() - begin;
       const double held_out = mean_loss(model, task->held_out(recipe.batch_size), loss);
-      std::printf("%14s %5d %14.4f %8.0f  %s\n", text_of(part).c_str(), static_cast<int>(seed), held_out, seconds,
-                  hash_of(parameters(model)).c_str());
+      std::printf("%14s %5d %14.4f %8.0f  %016llx\n", text_of(part).c_str(), static_cast<int>(seed), held_out, seconds,
+                  hash_of(parameters(model)));
       return held_out;
     });
     std::printf("worst %.4f, median %.4f\n", largest(losses), median(losses));
