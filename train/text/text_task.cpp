@@ -40,7 +40,7 @@ TextTask::TextTask(const Options& o, const std::string& state) : options(o) {
   identity_ = {kept.at("bytes").as_integer(), static_cast<std::uint32_t>(kept.at("crc32").as_integer())};
   tokenizer_ = tokenizer_from(kept.at("tokenizer").as_string());
   check_in("text", tokenizer_->kind() == o.tokenizer && (!o.lines || tokenizer_->special(end_of_text) >= 0),
-           "the tokenizer that was kept is not the one of the options");
+           "the options tokenizer and lines ask for another tokenizer than the run began with");
 }
 
 const TextData& TextTask::data() const {

@@ -314,7 +314,7 @@ TEST_CASE("text task: its state brings it back without the file, and refuses ano
     CHECK(error_of([&] { TextTask(file.options(kind), state + "x"); }).starts_with("the text's state: line 1"));
     const TokenizerKind other = kind == TokenizerKind::byte ? TokenizerKind::character : TokenizerKind::byte;
     CHECK(error_of([&] { TextTask(file.options(other), state); }) ==
-          "text: the tokenizer that was kept is not the one of the options");
+          "text: the options tokenizer and lines ask for another tokenizer than the run began with");
   }
 }
 
