@@ -131,19 +131,17 @@ std::string opening(std::size_t charts) {
 }  // namespace
 
 const char* const detail::chart_style =
-    ".chart{width:100%;font:13px "
-    "system-ui,sans-serif;--ink:#1c2733;--rule:#dfe4ea;--c0:#2458c5;--c1:#c2410c;--c2:#15803d;"
-    "--c3:#7c3aed}\n"
-    "@media(prefers-color-scheme:dark){.chart{--ink:#e4e9ef;--rule:#39434e;--c0:#7faaff;--c1:#ff9d5c;--c2:#5dd39e;"
-    "--c3:#c4a1ff}}\n"
-    ".chart text{fill:var(--ink)}.chart .heading{font-weight:600;font-size:15px}\n"
-    "@media(max-width:560px){.chart{font-size:14.5px}.chart .heading{font-size:17px}}\n"
+    ".chart{width:100%;font:13px system-ui,sans-serif}\n"
+    ".chart text{fill:#1c2733}.chart .heading{font-weight:600;font-size:15px}\n"
     ".chart path{fill:none;stroke-linecap:round;stroke-linejoin:round}\n"
-    ".chart .grid{stroke:var(--rule)}.chart .axis{stroke:var(--ink)}\n"
-    ".chart .mark{stroke:var(--ink);stroke-dasharray:5 4;opacity:.6}\n"
+    ".chart .grid{stroke:#dfe4ea}.chart .axis,.chart .mark{stroke:#1c2733}\n"
+    ".chart .mark{stroke-dasharray:5 4;opacity:.6}\n"
     ".chart .line{stroke-width:1.8}.chart .dashed{stroke-dasharray:5 4}.chart .dot{stroke-width:6}\n"
-    ".chart .c0{stroke:var(--c0)}.chart .c1{stroke:var(--c1)}.chart .c2{stroke:var(--c2)}.chart "
-    ".c3{stroke:var(--c3)}\n";
+    ".chart .c0{stroke:#2458c5}.chart .c1{stroke:#c2410c}.chart .c2{stroke:#15803d}.chart .c3{stroke:#7c3aed}\n"
+    "@media(max-width:560px){.chart{font-size:14.5px}.chart .heading{font-size:17px}}\n"
+    "@media(prefers-color-scheme:dark){.chart text{fill:#e4e9ef}.chart .grid{stroke:#39434e}\n"
+    ".chart .axis,.chart .mark{stroke:#e4e9ef}.chart .c0{stroke:#7faaff}.chart .c1{stroke:#ff9d5c}\n"
+    ".chart .c2{stroke:#5dd39e}.chart .c3{stroke:#c4a1ff}}\n";
 
 std::string detail::chart_element(const Chart& chart) { return opening(1) + Drawing(chart).content() + "</svg>\n"; }
 
