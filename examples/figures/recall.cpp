@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
       charts.push_back({pairs + std::string(" pairs, percent right"), "width", {}, false, true, 0, 100});
     std::printf(" mixer  width  pairs    right, median (worst)  seconds  hash of the first\n");
     for (const std::string& m : mixers) {
-      for (Chart& chart : charts) chart.lines.push_back({m, {}, true});
+      for (Chart& chart : charts) chart.lines.push_back({m, {}, true, m == "window"});
       for (Index width = 8; width <= widest; width *= 2)
         for (int i = 0; i < 4; ++i) {
           const double begin = seconds_now();

@@ -60,6 +60,6 @@ void read_words(int argc, char** argv, const std::string& usage, Values&... valu
 /// What run(seed) returns for each, one after the other; what it prints is seen at once.
 inline std::vector<double> of_seeds(const Seeds& seeds, const std::function<double(mote::Index)>& run) {
   std::vector<double> all;
-  for (mote::Index seed = seeds.first; seed <= seeds.second; ++seed) all.push_back(run(seed)), std::fflush(stdout);
+  for (mote::Index seed = seeds.first; seed <= seeds.second; ++seed) std::fflush(stdout), all.push_back(run(seed));
   return all;
 }
