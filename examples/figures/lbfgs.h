@@ -11,9 +11,7 @@
 #include "engine/engine.h"
 
 using Numbers = std::vector<double>;
-inline double dot(const Numbers& a, const Numbers& b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
+inline double dot(const Numbers& a, const Numbers& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 inline void add(Numbers& x, double factor, const Numbers& y) {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] += factor * y[i];
 }
