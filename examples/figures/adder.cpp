@@ -17,9 +17,10 @@ namespace {
 struct Plan {
   int parameters;
   AdderSizes sizes;
-  int starts, round, steps;  // how many begin, after how many steps half of them end, and all steps of the last
+  Index starts, round, steps;  // how many begin, after how many steps half of them end, and all steps of the last
   double rate;
-  int rounds;  // of L-BFGS, at most
+  int rounds;          // of L-BFGS, at most
+  double carries = 0;  // at first, the share of sums with many; from the middle on 0
 };
 const Plan plans[] = {{228, {4, 2, 6}, 16, 1000, 8000, 0.01, 4},
                       {122, {3, 1, 3}, 32, 800, 12000, 0.03, 8},
@@ -36,13 +37,7 @@ Tensor loss_of(const AdderModel& model, const Batch& sums) {
 /// gets right, for there the first wrong one spoils a row, too.
 Index right(const AdderModel& model, const IntArray& ids, const IntArray& answers) {
   const NoGrad no_grad;
-  Index all = 0;
-  for (Index row = 0; row < ids.shape()[0]; row += 1001) {
-    const Index last = std::min(row + 1001, ids.shape()[0]);
-    const Tensor hits = tensor(eq(argmax(model(ids.slice(0, row, last)), -1), answers.slice(0, row, last)));
-    all += static_cast<Index>(sum(min(hits, {1})).item());
-  }
-  return all;
+  return static_cast<Index>(sum(min(tensor(eq(argmax(model(ids), -1), answers)), {1})).item());
 }
 
 struct Start {
@@ -53,16 +48,19 @@ struct Start {
   double loss = 0;  // the mean over the last steps
   Start(const AdderSizes& sizes, std::uint64_t seed) : model(sizes, Generator(seed)), random(seed + 1) {}
 
-  void train(const Task& task, const Plan& r, Index end) {
+  void train(const Plan& r, Index end) {
     loss = 0;
     FitOptions options{.steps = end, .first_step = step};
-    options.schedule = [&](Index i) { return r.rate * std::min(1.0, double(r.steps - i) / (0.4 * r.steps)); };
+    options.schedule = [&](Index i) { return r.rate * std::min(1.0, double(r.steps - i) / (0.4 * double(r.steps))); };
     options.on_step = [&](const StepReport& report) {
       loss += report.step >= end - 200 ? report.loss / 200 : 0;
       return true;
     };
-    fit(
-        optimizer, [&](Index) { return loss_of(model, task.batch(64, Split::train, random)); }, options);
+    const auto loss_at = [&](Index i) {
+      const double carries = r.carries * std::max(0.0, 1 - 2 * double(i) / double(r.steps));
+      return loss_of(model, Adder10Task({.carries = carries}).batch(64, Split::train, random));
+    };
+    fit(optimizer, loss_at, options);
     step = end;
   }
 };
@@ -81,15 +79,15 @@ void polish(const AdderModel& model, const Task& task, const Generator& random, 
 
 int main(int argc, char** argv) {
   return run_program(argv[0], [&] {
-    Index size = 228;
-    std::optional<Index> given;
+    Index size = 228, starts = 0;
     Seeds seeds{1, 1};
-    const std::string usage = "[228|122|62|56|52] [SEEDS: 1 or 1-10] [STARTS: 1 to 64]";
-    read_words(argc, argv, usage, size, seeds, given);
-    const Plan* r = nullptr;
-    for (const Plan& plan : plans) r = plan.parameters == size ? &plan : r;
-    const Index starts = given.value_or(r ? r->starts : 0);
-    if (starts < 1 || starts > 64) throw UsageError("it is given " + usage);
+    double carries = 0;
+    const std::string usage = "[228|122|62|56|52] [SEEDS: 1 or 1-10] [STARTS: up to 64, 0: usual] [CARRIES: 0 to 1]";
+    read_words(argc, argv, usage, size, seeds, starts, carries);
+    const Plan* const known = std::ranges::find(plans, size, &Plan::parameters);
+    if (known == std::end(plans) || starts > 64 || !(carries <= 1)) throw UsageError("it is given " + usage);
+    Plan r = *known;
+    r.starts = starts > 0 ? starts : r.starts, r.carries = carries;
     const Adder10Task task;
     const Questions board = task.evaluation(10'010);
     const IntArray ids = concat({board.prompts, board.answers.slice(1, 0, 10)}, 1);
@@ -97,15 +95,17 @@ int main(int argc, char** argv) {
     const std::vector<double> reached = of_seeds(seeds, [&](Index seed) {
       const double begin = seconds_now();
       std::vector<std::unique_ptr<Start>> all;
-      for (Index i = 0; i < starts; ++i)
-        all.push_back(std::make_unique<Start>(r->sizes, static_cast<std::uint64_t>(1000 * seed + 2 * i)));
+      for (Index i = 0; i < r.starts; ++i)
+        all.push_back(std::make_unique<Start>(r.sizes, static_cast<std::uint64_t>(1000 * seed + 2 * i)));
       for (; all.size() > 1; all.resize(all.size() / 2)) {
-        for (const auto& start : all) start->train(task, *r, start->step + r->round);
+        parallel_for(std::ssize(all), 1, [&](Index from, Index to) {  // a start is too small to be shared by threads
+          for (Index i = from; i < to; ++i) all[i]->train(r, all[i]->step + r.round);
+        });
         std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->loss < b->loss; });
       }
-      Start& best = *all[0];
-      best.train(task, *r, r->steps);
-      polish(best.model, task, best.random, r->rounds);
+      const Start& best = *all[0];
+      all[0]->train(r, r.steps);
+      polish(best.model, task, best.random, r.rounds);
       const double trained = seconds_now();
       const Index good = right(best.model, ids, board.answers);
       std::printf("%10d %5d %16d %8.0f %9.2f  %016llx\n", static_cast<int>(parameter_count(best.model)),
