@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
     const std::string usage = "[228|122|62|56|52] [SEEDS: 1 or 1-10] [STARTS: up to 64, 0: usual] [CARRIES: 0 to 1]";
     read_words(argc, argv, usage, size, seeds, starts, carries);
     const Plan* const known = std::ranges::find(plans, size, &Plan::parameters);
-    if (known == std::end(plans) || starts > 64 || !(carries <= 1)) throw UsageError("it is given " + usage);
+    if (known == std::end(plans) || starts > 64 || !(carries <= 1)) throw UsageError("a word is none of " + usage);
     Plan r = *known;
     r.starts = starts > 0 ? starts : r.starts, r.carries = carries;
     const Adder10Task task;

@@ -8,7 +8,7 @@
 using namespace mote;
 namespace {
 
-/// A row is 0 a 0 0 b 0 0 sum, the last digits first, so both digits of one power of ten are 12 places apart, and a
+/// A row is 0 a 0 0 b 0 sum, the last digits first, so both digits of one power of ten are 12 places apart, and a
 /// rotary pair that turns once in 12 places cannot tell them apart. Where the sum's digit i is asked for, both stand 10
 /// and 22 places back, those of the power before 11 and 23; one head looks at them in the proportion of 10 to 1:
 ///

@@ -8,7 +8,9 @@
 
 using namespace mote;
 namespace {
-void figure(bool quick) {
+void figure(int argc, char** argv) {
+  const bool quick = argc > 1;
+  if (quick && argv[1] != std::string("--quick")) throw UsageError("it takes --quick, or nothing");
   const auto begin = std::chrono::steady_clock::now();
   const Generator random(1);
   const Pairs all(random);
@@ -74,7 +76,5 @@ void figure(bool quick) {
 }
 }  // namespace
 int main(int argc, char** argv) {
-  const bool quick = argc > 1 && argv[1] == std::string("--quick");
-  return run_lesson(
-      argv, quick ? [] { figure(true); } : [] { figure(false); });
+  return run_lesson(1, argv, [&](const char*) { figure(argc, argv); });
 }

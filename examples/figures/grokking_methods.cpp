@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
     for (const Method& m : methods) method = m.name == name ? m : method;
     method.rate = rate.value_or(method.rate), method.decay = decay.value_or(method.decay);
     if (method.name.empty() || modulus < 41 || modulus > 500 || !(method.rate > 0 && method.decay >= 0))
-      throw UsageError("it is given " + usage);
+      throw UsageError("a word is none of " + usage);
     std::printf("a + b mod %d: %s, rate %g, decay %g (3000: never)\nseed  steps  seconds  hash of the weights\n",
                 static_cast<int>(modulus), method.is, method.rate, method.decay);
     std::vector<double> seconds;

@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
     read_words(argc, argv, usage, name, seeds, how);
     const auto* p =
         std::find_if(std::begin(problems), std::end(problems), [&](const Problem& x) { return x.name == name; });
-    if (p == std::end(problems) || (how != "" && how != "plain")) throw UsageError("it is given " + usage);
+    if (p == std::end(problems) || (how != "" && how != "plain")) throw UsageError("a word is none of " + usage);
     const int middle = 2 * p->trained;
     std::printf("%s, right of length %d, %d, %d\nseed                            seconds  hash of the weights\n",
                 p->name.c_str(), p->trained, middle, p->asked);

@@ -90,7 +90,8 @@ int main(int argc, char** argv) {
     read_words(argc, argv, usage, mixer, seeds, widest, picture);
     std::vector<std::string> mixers{"full", "window", "linear"};
     if (mixer != "all") std::erase_if(mixers, [&](const std::string& m) { return m != mixer; });
-    if (mixers.empty() || widest < 8 || widest > 1024) throw UsageError("it is given " + usage);
+    if (mixers.empty() || widest < 8 || widest > 1024) throw UsageError("a word is none of " + usage);
+    if (!picture.empty()) check_output(picture);
     std::vector<Chart> charts;
     for (const char* pairs : {"4", "8", "16", "32"})
       charts.push_back({pairs + std::string(" pairs, percent right"), "width", {}, false, true, 0, 100});

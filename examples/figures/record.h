@@ -33,7 +33,7 @@ unsigned long long hash_of(const Parameters& weights) {
 inline double largest(const std::vector<double>& x) { return *std::max_element(x.begin(), x.end()); }
 inline double smallest(const std::vector<double>& x) { return *std::min_element(x.begin(), x.end()); }
 
-/// The first and the last of "1-10", or one seed, at most 10^9.
+/// The first and the last of "1-10", or one seed, at most 4,000,000: a thousand times as many fit into 32 bits.
 using Seeds = std::pair<mote::Index, mote::Index>;
 /// Reads a command line's words in their order; what is not given keeps its value. Errors: a word that is not what it
 /// is read into, or one too many, with `usage` behind them.
@@ -46,7 +46,7 @@ void read_words(int argc, char** argv, const std::string& usage, Values&... valu
     mote::check(argv[i][0] != '-', argv[i], " is no word");
     if constexpr (std::is_same_v<decltype(value), Seeds&>) {
       value = mote::read_seeds(argv[i], word);
-      mote::check(value.second <= 1'000'000'000, "seed ", value.second, " is above 1000000000");
+      mote::check(value.second <= 4'000'000, "seed ", value.second, " is above 4000000");
     } else
       mote::detail::read_field(word.c_str(), argv[i], value);
   };
@@ -54,7 +54,7 @@ void read_words(int argc, char** argv, const std::string& usage, Values&... valu
     (read(values), ...);
     mote::check(++i >= argc, "one word too many");
   } catch (const mote::Error& e) {
-    throw UsageError(e.what() + ("; it is given " + usage));
+    throw UsageError(e.what() + ("; its words are " + usage));
   }
 }
 /// What run(seed) returns for each, one after the other; what it prints is seen at once.
