@@ -66,7 +66,7 @@ LoadReport load_state_dict(Module& module, const StateDict& state, const LoadOpt
 ///     save(model, "nanogpt.safetensors", nanogpt_names(model));
 ///
 /// An existing file is replaced, whole or not at all. Not in it: random streams, the optimizer, the step; for these see
-/// train/checkpoint.h.
+/// train/keep/checkpoint.h.
 void save(const Module& module, const std::string& path, const NameTable& names = {});
 /// Reads them back into a module that was built with the same config: load(model, "model.safetensors"). Errors: those
 /// of the file and of load_state_dict(); nothing has changed then.

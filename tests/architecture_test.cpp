@@ -143,7 +143,7 @@ TEST_CASE("architecture: a folder's index includes all its headers, or headers t
   const std::vector<std::string> indexes{"engine/ops/ops.h", "nn/nn.h", "models/models.h", "train/train.h"};
   // A task's header is for the list of tasks alone; the inner headers are for one .cpp of their folder.
   const std::set<std::string> folders{"engine/ops", "nn", "models", "models/tutorials", "train"};
-  const std::set<std::string> inner{"engine/ops/attention_pass.h", "train/run/page_parts.h"};
+  const std::set<std::string> inner{"engine/ops/attention_pass.h", "train/report/page_parts.h"};
   for (const std::string& index : indexes) {
     const std::string folder = fs::path(index).parent_path().generic_string();
     std::set<std::string> reached;
@@ -170,7 +170,7 @@ TEST_CASE("architecture: every file opens with lines that say what is here") {
 }
 
 TEST_CASE("architecture: no line above 120 characters but in a page and in a table that a program printed") {
-  const std::set<std::string> except{"train/run/page_parts.h", "train/text/unicode_tables.h"};
+  const std::set<std::string> except{"train/report/page_parts.h", "train/text/unicode_tables.h"};
   const auto is_first_byte = [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; };
   for (const std::string& file : files(everything)) {
     if (except.contains(file) || in_folder(file, "tests/vectors")) continue;
@@ -379,7 +379,7 @@ TEST_CASE("architecture: every word of a lesson is explained, and every explaine
   for (const std::string& line : lines_of("examples/words.md"))
     if (line.starts_with(heading)) CHECK_MESSAGE(explained.insert(line.substr(heading.size())).second, line, " twice");
   for (const std::string& file : files(everything)) {
-    if (!std::regex_match(file, std::regex("examples/[0-9]+_[^/]*\\.cpp"))) continue;
+    if (!std::regex_match(file, std::regex("examples/lessons/[^/]*\\.cpp"))) continue;
     std::string text;
     for (const std::string& line : lines_of(file)) text += line + "\n";
     std::smatch words;

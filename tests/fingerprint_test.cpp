@@ -6,8 +6,8 @@
 #include <exception>
 
 #include "models/models.h"
-#include "train/adamw.h"
-#include "train/fit.h"
+#include "train/loop/fit.h"
+#include "train/optim/adamw.h"
 #include "train/tasks/repeat.h"
 
 using namespace mote;

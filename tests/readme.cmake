@@ -10,7 +10,7 @@ endforeach()
 file(READ ${SOURCE_DIR}/examples/when_it_does_not_learn.md page)
 string(APPEND readme "${page}\n")
 file(REMOVE_RECURSE ${WORK_DIR}/runs)  # which its programs keep, and would resume
-file(MAKE_DIRECTORY ${WORK_DIR}/nn ${WORK_DIR}/train/tasks ${WORK_DIR}/engine/ops)
+file(MAKE_DIRECTORY ${WORK_DIR}/nn ${WORK_DIR}/train/optim ${WORK_DIR}/train/tasks ${WORK_DIR}/engine/ops)
 
 function(code_block name result)
   string(REGEX MATCH "<!-- block: ${name} -->\n```cpp\n" opening "${readme}")
@@ -75,7 +75,7 @@ foreach(name IN ITEMS layer optimizer task task_line op_test layer_test task_tes
   code_block(${name} ${name})
 endforeach()
 file(WRITE ${WORK_DIR}/nn/gated_mlp.h "${layer}")
-file(WRITE ${WORK_DIR}/train/sign_sgd.h "${optimizer}")
+file(WRITE ${WORK_DIR}/train/optim/sign_sgd.h "${optimizer}")
 file(WRITE ${WORK_DIR}/train/tasks/rotate.h "${task}")
 file(READ ${SOURCE_DIR}/train/tasks/list.cpp list)
 string(REPLACE "    entry<TwoPlacesTask>" "${task_line}    entry<TwoPlacesTask>" longer "${list}")
@@ -85,7 +85,7 @@ file(WRITE ${WORK_DIR}/tasks.cpp "${longer}")
 file(WRITE ${WORK_DIR}/guide_test.cpp "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 ${layer_test}
 ${task_test}
-#include \"train/sign_sgd.h\"
+#include \"train/optim/sign_sgd.h\"
 #include \"engine/ops/reduce.h\"
 namespace mote::test {
 ${op_test}
@@ -103,7 +103,7 @@ run(${COMPILER} ${flags} -DMOTE_REAL_DOUBLE ${WORK_DIR}/guide_test.cpp ${WORK_DI
 run(${WORK_DIR}/guide_test)
 
 # The program `train` knows the new task, and learns it.
-run(${COMPILER} ${flags} ${SOURCE_DIR}/examples/train.cpp ${WORK_DIR}/tasks.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/train_rotate)
+run(${COMPILER} ${flags} ${SOURCE_DIR}/examples/programs/train.cpp ${WORK_DIR}/tasks.cpp ${LIBRARY} -pthread -o ${WORK_DIR}/train_rotate)
 execute_process(COMMAND ${WORK_DIR}/train_rotate --task rotate --symbols 4 --length 3 --max_iters 200 --sequences 100
   OUTPUT_VARIABLE printed COMMAND_ERROR_IS_FATAL ANY)
 if(NOT printed MATCHES "question [abcd]+   answer [abcd]+   right" OR NOT printed MATCHES "% of its attention goes to")

@@ -34,7 +34,7 @@ inline const Names layer_draws = names_of(
     "sequential_linear4x5_layernorm5_dropout_linear5x3 module_then_apply_seed_1337 "
     "xavier_uniform_3x4 xavier_uniform_gain0.75_5x6 xavier_normal_3x4 xavier_normal_gain0.75_5x6 "
     "kaiming_uniform_relu_5x6 kaiming_normal_relu_4x5 kaiming_normal_relu_5x6 kaiming_normal_relu_2x7");
-inline const Names loader_draws = names_of("dataloader_shuffle_10_two_epochs");  // train/data_loader_test.cpp
+inline const Names loader_draws = names_of("dataloader_shuffle_10_two_epochs");  // train/loop/data_loader_test.cpp
 
 /// One draw, "123/linear_3_2", with a fresh stream of its seed and its parts: "weight", "bias", or "" for the only one.
 class TorchDraw {

@@ -17,8 +17,8 @@ constexpr Index sum_rows = 128;
 /// Reduces n contiguous elements to one value.
 using Reduce = real(const real* x, Index n);
 
-/// The constants of one Adam or AdamW step and of one SGD step, computed in double (formulas: train/adamw.h and
-/// train/sgd.h).
+/// The constants of one Adam or AdamW step and of one SGD step, computed in double (formulas: train/optim/adamw.h and
+/// train/optim/sgd.h).
 struct AdamStep {
   real beta1, one_minus_beta1, beta2, one_minus_beta2, decay, l2, step_size, correction2_sqrt, eps;
 };

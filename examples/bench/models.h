@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "examples/options.h"
+#include "examples/programs/options.h"
 #include "models/gpt.h"
-#include "train/adamw.h"
+#include "train/optim/adamw.h"
 
 namespace bench {
 

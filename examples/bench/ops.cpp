@@ -6,9 +6,9 @@
 #include "engine/watch/profile.h"
 #include "examples/bench/measure.h"
 #include "examples/bench/output.h"
-#include "train/adamw.h"
-#include "train/clip.h"
-#include "train/sgd.h"
+#include "train/loop/clip.h"
+#include "train/optim/adamw.h"
+#include "train/optim/sgd.h"
 
 namespace bench {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "engine/base/number_text.h"
 #include "engine/base/parallel.h"
-#include "examples/program.h"
+#include "examples/programs/program.h"
 
 namespace bench {
 

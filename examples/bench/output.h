@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/io/text/table.h"
-#include "examples/options.h"
+#include "examples/programs/options.h"
 
 namespace bench {
 

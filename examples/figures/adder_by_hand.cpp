@@ -1,7 +1,7 @@
 // The smallest adder, by hand: one block whose ten numbers one can read adds numbers of ten digits.
 #include "engine/engine.h"
 #include "examples/figures/record.h"
-#include "examples/program.h"
+#include "examples/programs/program.h"
 #include "nn/nn.h"
 #include "train/tasks/adder10.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/engine.h"
-#include "examples/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "nn/nn.h"
 #include "train/train.h"
 

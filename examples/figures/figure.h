@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "examples/lesson.h"
-#include "examples/many_seeds.h"
+#include "examples/lessons/lesson.h"
+#include "examples/programs/many_seeds.h"
 #include "models/inside.h"
 #include "train/tasks/task.h"
 #include "train/train.h"

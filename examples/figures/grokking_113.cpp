@@ -2,7 +2,7 @@
 #include <chrono>
 
 #include "examples/figures/addition_mod_113.h"
-#include "examples/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "models/fourier.h"
 #include "train/train.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "examples/many_seeds.h"
+#include "examples/programs/many_seeds.h"
 #include "nn/module.h"
 
 inline double seconds_now() {

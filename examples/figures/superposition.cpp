@@ -6,8 +6,8 @@
 
 #include "engine/base/number_text.h"
 #include "engine/engine.h"
-#include "examples/lesson.h"
-#include "examples/many_seeds.h"
+#include "examples/lessons/lesson.h"
+#include "examples/programs/many_seeds.h"
 #include "nn/nn.h"
 #include "train/train.h"
 

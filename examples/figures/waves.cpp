@@ -6,7 +6,7 @@
 #include "engine/base/number_text.h"
 #include "engine/io/text/table.h"
 #include "engine/ops/unary.h"
-#include "examples/options.h"
+#include "examples/programs/options.h"
 #include "models/fourier.h"
 #include "train/run/log.h"
 #include "train/run/run_folder.h"

@@ -11,7 +11,7 @@
 #include "engine/io/pictures/heads.h"
 #include "examples/seeds/page.h"
 #include "models/tutorials/ai_engineering.h"
-#include "train/adamw.h"
+#include "train/optim/adamw.h"
 #include "train/tasks/repeat.h"
 
 using namespace mote;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "examples/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "nn/trace.h"
 
 /// x.shape as PyTorch prints it.

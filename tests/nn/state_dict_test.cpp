@@ -6,7 +6,7 @@
 #include "tests/module_tools.h"
 #include "tests/state_tools.h"
 #include "tests/temp_folder.h"
-#include "train/adamw.h"
+#include "train/optim/adamw.h"
 
 namespace mote::test::state_dict_test {
 namespace {

@@ -8,7 +8,7 @@
 #include "engine/base/number_text.h"
 #include "engine/io/text/json.h"
 #include "engine/io/text/table.h"
-#include "train/run/folder.h"
+#include "train/keep/folder.h"
 #include "train/run/run_folder.h"
 #include "train/run/settings.h"
 

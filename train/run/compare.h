@@ -6,8 +6,8 @@
 
 #include "engine/io/files/safetensors.h"
 #include "engine/io/text/fields.h"
+#include "train/report/page.h"
 #include "train/run/log.h"
-#include "train/run/page.h"
 
 namespace mote {
 

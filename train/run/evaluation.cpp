@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "nn/attention_weights.h"
-#include "train/evaluate.h"
-#include "train/run/page.h"
+#include "train/loop/evaluate.h"
+#include "train/report/page.h"
 
 namespace mote {
 namespace {

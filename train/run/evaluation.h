@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "train/recipe.h"
+#include "train/loop/recipe.h"
 #include "train/run/log.h"
 #include "train/run/settings.h"
 #include "train/run/subject.h"

@@ -9,7 +9,7 @@
 #include "engine/io/files/file.h"
 #include "engine/io/text/json.h"
 #include "engine/io/text/utf8_stream.h"
-#include "train/run/folder.h"
+#include "train/keep/folder.h"
 
 namespace mote {
 namespace {

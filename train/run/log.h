@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/array/array.h"
-#include "train/fit.h"
+#include "train/loop/fit.h"
 
 namespace mote {
 

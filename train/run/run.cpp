@@ -6,7 +6,7 @@
 
 #include "engine/base/number_text.h"
 #include "engine/io/text/json.h"
-#include "train/evaluate.h"
+#include "train/loop/evaluate.h"
 
 namespace mote {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "train/ema.h"
-#include "train/recipe.h"
+#include "train/loop/ema.h"
+#include "train/loop/recipe.h"
 #include "train/run/evaluation.h"
 #include "train/run/run_folder.h"
 #include "train/run/run_state.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "train/checkpoint.h"
-#include "train/run/folder.h"
+#include "train/keep/checkpoint.h"
+#include "train/keep/folder.h"
 
 namespace mote {
 

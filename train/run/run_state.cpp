@@ -7,7 +7,7 @@
 #include "engine/base/number_text.h"
 #include "engine/io/files/file.h"
 #include "engine/io/text/json.h"
-#include "train/checkpoint.h"
+#include "train/keep/checkpoint.h"
 
 namespace mote {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "train/exchange.h"
-#include "train/recipe.h"
+#include "train/keep/exchange.h"
+#include "train/loop/recipe.h"
 
 namespace mote {
 

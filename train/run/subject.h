@@ -9,8 +9,8 @@
 #include "engine/array/join.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/reduce.h"
-#include "train/checkpoint.h"
-#include "train/evaluate.h"
+#include "train/keep/checkpoint.h"
+#include "train/loop/evaluate.h"
 #include "train/run/data.h"
 
 namespace mote {

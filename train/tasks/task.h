@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "train/recipe.h"
+#include "train/loop/recipe.h"
 #include "train/run/data.h"
 
 namespace mote {

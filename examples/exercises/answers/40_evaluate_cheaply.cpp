@@ -4,7 +4,7 @@
 // hint: Per batch: total += cross_entropy(model(x), classes).item() * classes.numel(), and count += classes.numel().
 // why: A graph holds what its rules need: as long as a loss with one lives, so does all that its batch has computed.
 // why: item() gives a number that knows nothing of its graph: with it a sum over a thousand batches stays small.
-// why: mote's mean_loss (train/evaluate.h) does this, and puts random streams back, too, so that no step changes.
+// why: mote's mean_loss (train/loop/evaluate.h) does this, and puts random streams back, too, so that no step changes.
 #include "examples/exercises/answers/check.h"
 
 namespace of_check {

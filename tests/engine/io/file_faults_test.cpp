@@ -15,7 +15,7 @@
 #include "tests/process.h"
 #include "tests/temp_folder.h"
 #include "tests/tools.h"
-#include "train/run/folder.h"
+#include "train/keep/folder.h"
 
 namespace mote::test::file_faults_test {
 namespace {

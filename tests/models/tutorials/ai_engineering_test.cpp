@@ -5,7 +5,7 @@
 #include "engine/ops/ops.h"
 #include "models/tutorials/attention_lm.h"
 #include "tests/check_module.h"
-#include "train/adamw.h"
+#include "train/optim/adamw.h"
 
 namespace mote::test::ai_engineering_test {
 namespace {

@@ -8,7 +8,7 @@
 #include "nn/transformer_block.h"
 #include "tests/models/tutorials/cases.h"
 #include "tests/vectors.h"
-#include "train/sgd.h"
+#include "train/optim/sgd.h"
 
 namespace mote::test::multi_head_from_scratch_test {
 namespace {

@@ -1,0 +1,128 @@
+// Lesson 4. A classifier: softmax, cross-entropy and two layers, backpropagated by hand.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "engine/engine.h"
+#include "examples/lessons/lesson.h"
+#include "models/mlp.h"
+#include "train/optim/sgd.h"
+
+using namespace mote;
+
+namespace {
+constexpr Index classes = 3, per_class = 100, points = classes * per_class;
+
+struct Data {
+  Tensor x;    // [300, 2]
+  IntArray y;  // [300], the class of each point
+};
+
+/// Three arms that wind around the origin: class c at radius r stands at the angle 4 (c + r), with some noise.
+Data spirals(const Generator& random) {
+  Array x = Array::zeros({points, 2});
+  IntArray y({points});
+  const Array noise = randn({points}, random).array();
+  for (Index i = 0; i < points; ++i) {
+    const Index c = i / per_class;
+    const double r = static_cast<double>(i % per_class) / (per_class - 1);
+    const double angle = 4 * (static_cast<double>(c) + r) + 0.2 * static_cast<double>(noise.data()[i]);
+    x.mutate()[2 * i] = static_cast<real>(r * std::sin(angle));
+    x.mutate()[2 * i + 1] = static_cast<real>(r * std::cos(angle));
+    y.mutate()[i] = c;
+  }
+  return {x, y};
+}
+
+/// A classifier gives every class a score, its logit. Softmax makes shares of them that are above 0 and sum to 1,
+///   p_j = e^s_j / (e^s_1 + e^s_2 + e^s_3),
+/// and the loss of a point is -log of the share of its own class: 0 for a share of 1, ln 3 for a third, more for less.
+double loss_by_hand(const Tensor& scores, const IntArray& y) {
+  const Tensor e = exp(scores), total = sum(e, {1}, true), p = e / total;  // true: [300, 1], not [300]
+  double loss = 0;
+  for (Index i = 0; i < points; ++i) loss -= std::log(static_cast<double>(p.array().at({i, y.at({i})})));
+  return loss / points;
+}
+
+/// The gradient of a classifier of two layers, from the loss back. The product of two matrices A B has the elements
+/// sum_k A_ik B_kj; W^T is W with rows and columns exchanged. A point is a row x: its sums of W_ik x_k are x W^T.
+///   z = x W1^T + b1,   h = relu(z), which is z where z > 0, else 0,   s = h W2^T + b2,   the loss of softmax(s).
+std::vector<Tensor> gradient_by_hand(const MLP& model, const Data& data) {
+  const Linear &first = model.layers[0], &second = model.layers[1];
+  const NoGrad by_hand;
+  const Tensor z = first(data.x), h = relu(z), p = softmax(second(h));
+  Array y = Array::zeros({points, classes});  // 1 at the right class of each point
+  for (Index i = 0; i < points; ++i) y.mutate()[i * classes + data.y.at({i})] = 1;
+  // A point pays -log p_right = log(e^s_1 + e^s_2 + e^s_3) - s_right. The derivative by s_j of the first is e^s_j
+  // divided by the sum, which is p_j; that of the second is 1 where j is right. Of the mean of all points:
+  const Tensor ds = (p - Tensor(y)) / static_cast<real>(points);  // [N, 3]; Tensor(y): an Array, to compute with
+  // s_ij = sum_k h_ik W2_jk + b2_j grows with W2_jk by h_ik, with h_ik by W2_jk, with b2_j by 1. The chain rule: times
+  // ds_ij, and all added up. (One score s = 2 w_1 + 3 w_2, from h = (2, 3): dw = ds h = (2 ds, 3 ds), and dh = ds w.)
+  // dh_ik = sum_j ds_ij W2_jk is ds W2. dW2_jk = sum_i ds_ij h_ik sums over the first index of both: so it is ds^T h.
+  const Tensor dW2 = matmul(transpose(ds, 0, 1), h), dh = matmul(ds, second.weight), db2 = sum(ds, {0});
+  const Tensor dz = where(z > Tensor(0), dh, zeros({1}));  // relu hands on what was above 0
+  const Tensor dW1 = matmul(transpose(dz, 0, 1), data.x), db1 = sum(dz, {0});
+  return {dW1, db1, dW2, db2};
+}
+
+void by_hand(const Data& data) {
+  const MLP model({2, 100, classes}, Generator(5), Activation::relu);
+  const Tensor scores = model(data.x), loss = cross_entropy(scores, data.y);
+  loss.backward();
+  const std::vector<Tensor> ours = gradient_by_hand(model, data);
+  const std::vector<Parameter> weights = parameters(model);
+  double off = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) off += number(max(abs(ours[i] - Tensor(weights[i].grad()))));
+  const double given = number(loss), guess = std::log(3.0);
+  std::printf("1. Before training: a loss of %.4f; guessing among three classes is ln 3 = %.4f.\n", given, guess);
+  claim(std::abs(given - guess) < 0.3, "who has learned nothing pays about as much as who guesses");
+  claim(std::abs(given - loss_by_hand(scores, data.y)) < 1e-12, "cross_entropy() is the mean of -log p_right");
+  claim(off < 1e-14, "backward() does what we do by hand, matrix by matrix");
+}
+
+template <class Model>
+double train(const char* what, const Model& model, const Data& data, const Data& fresh) {
+  SGD optimizer(all_parameters(model), {.lr = 1});
+  for (int step = 0; step < 1500; ++step) {
+    optimizer.zero_grad();
+    cross_entropy(model(data.x), data.y).backward();
+    optimizer.step();
+  }
+  const NoGrad no_grad;
+  const auto right = [&model](const Data& d) { return number(mean(tensor(eq(argmax(model(d.x)), d.y)))); };
+  const double known = right(data), others = right(fresh);
+  std::printf("   %-30s right for %3.0f %% of its points, %3.0f %% of fresh ones\n", what, 100 * known, 100 * others);
+  return others;
+}
+
+/// What the model says at every place of the square around the spirals.
+void map_of(const MLP& model) {
+  constexpr Index wide = 49, high = 21;
+  for (Index i = 0; i < high; ++i) {
+    const Tensor across = linspace(-1.1, 1.1, wide);
+    const Tensor down = full({wide}, 1.1 - 2.2 * static_cast<double>(i) / (high - 1));
+    const IntArray said = argmax(model(stack({across, down}, 1)));
+    for (Index j = 0; j < wide; ++j) std::printf(j == 0 ? "   %c" : "%c", "a.o"[said.at({j})]);
+    std::printf("\n");
+  }
+}
+
+void lesson() {
+  const Generator random(1);
+  const Data data = spirals(random), fresh = spirals(random);
+  by_hand(data);
+  std::printf("\n2. Which of three arms of a spiral, a . o, does a point belong to? The map: what two layers say.\n");
+  const Linear linear(2, classes, random);
+  const MLP hidden({2, 100, classes}, random, Activation::relu);
+  const double straight = train("one layer", linear, data, fresh);
+  const double bent = train("two, with relu between them", hidden, data, fresh);
+  map_of(hidden);
+  claim(straight < 0.65, "one layer divides the plane by straight lines, which cannot follow the arms");
+  claim(bent > 0.95, "the first of two bends it, so that straight lines will do for the second");
+  std::printf(
+      "\nTry: derive tanh's line for dz, with Activation::tanh. Let two of the three arms be one class.\n"
+      "Now read examples/lessons/05_bigrams.cpp: a language model is a classifier with a class for each symbol.\n");
+}
+}  // namespace
+
+int main(int, char** argv) { return run_lesson(argv, lesson, "logits; softmax; cross-entropy; product of matrices"); }

@@ -1,0 +1,129 @@
+// Lesson 14. How an induction head appears: one that finds what came after the same letter before, with the help of
+// heads in the layer below. Nobody asks for it, and one layer cannot have it, as matters() will show.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/io/pictures/heads.h"
+#include "examples/lessons/lesson.h"
+#include "models/gpt.h"
+#include "nn/reach.h"
+#include "train/tasks/induction.h"
+#include "train/train.h"
+
+using namespace mote;
+namespace {
+constexpr Index letters = 16, length = 12, T = 2 * length, heads = 4, width = 64;
+/// Blocks of attention alone: each adds to x what its heads hear, and does nothing else.
+GPT attention_only(Index layers) {
+  GPTConfig config = GPTConfig::attention_only().resized(layers, heads, width);
+  config.vocab_size = letters, config.block_size = T;
+  return GPT(config, Generator(1));
+}
+double loss_of(const GPT& model, const Batch& batch) {
+  const NoGrad no_grad;
+  return number(model.loss(batch.ids, batch.targets));
+}
+/// Of each head of a layer, which share of its attention goes, on average,
+///   previous:  to the token before;
+///   induction: if its letter stood before, to what came after it there: in  c f a c f a c  from the last c to both f.
+std::vector<HeadScore> shares(GPT& model, std::size_t layer, const Batch& batch) {
+  return head_scores(attention_maps(model, batch.ids)[layer].weights, batch.ids);
+}
+double most(const std::vector<HeadScore>& all, double HeadScore::*share) {
+  return std::ranges::max(all, {}, share).*share;
+}
+/// The loss when every head of layer 0 gives the token before only an even share, 1 of t + 1, and the others the rest.
+double not_back(const GPT& model, const Batch& batch) {
+  Array share = Array::zeros({T, T});
+  for (Index t = 1; t < T; ++t) share.mutate()[t * T + t - 1] = real(1) / static_cast<real>(t + 1);
+  const Change even(model, "transformer.h.0.attn weights", [before = Tensor(share)](const Tensor& w) {
+    const Tensor others = where(before > Tensor(0), zeros({1}), w);
+    return before + others * ((1 - sum(before, {1}, true)) / sum(others, {-1}, true));
+  });
+  return loss_of(model, batch);
+}
+/// Returns what it prints, the fifth at step 100: loss, previous, induction, and the loss of not_back().
+std::vector<std::array<double, 4>> train(GPT& model, const InductionTask& task, const Batch& fresh) {
+  std::vector<std::array<double, 4>> all;
+  AdamW optimizer(decay_groups(model, 0.1), {.lr = 3e-3});
+  const Generator random(2);
+  for (int step = 0; step <= 400; ++step) {
+    if (step % 100 == 0 || (step < 200 && step % 25 == 0)) {
+      const double previous = most(shares(model, 0, fresh), &HeadScore::previous);
+      const double induction = most(shares(model, model.transformer.h.size() - 1, fresh), &HeadScore::induction);
+      const auto [loss, back, found, blind] =
+          all.emplace_back(std::array{loss_of(model, fresh), previous, induction, not_back(model, fresh)});
+      std::printf("   %4d %10.3f %10.2f %10.2f %17.3f\n", step, loss, back, found, blind);
+    }
+    const Batch batch = task.batch(32, Split::train, random);
+    optimizer.zero_grad();
+    model.loss(batch.ids, batch.targets).backward();
+    clip_grad_norm(optimizer.parameters(), 1);
+    optimizer.set_learning_rate(3e-3 * std::min(1.0, (step + 1) / 81.0));
+    optimizer.step();
+  }
+  return all;
+}
+/// After  a b c d e f g h i j k l a b c d e f  comes a g, as it came after the first f. From the last f, place 17, a
+/// head gives the weight w_6 to the g and, say, w_9 to the j. Now the first f becomes an m, and nothing speaks for g
+/// any more. How much does log(w_6 / w_9) change, in the head of this layer in which it changes most?
+double matters(GPT& model, std::size_t layer) {
+  IntArray row({1, 18});
+  for (Index t = 0; t < 18; ++t) row.mutate()[t] = t % 12;
+  const Array before = attention_maps(model, row)[layer].weights;  // [1, heads, 18, 18]
+  row.mutate()[5] = 12;
+  const Array after = attention_maps(model, row)[layer].weights;
+  double largest = 0;
+  for (Index h = 0; h < heads; ++h) {
+    const auto choice = [h](const Array& w) { return static_cast<double>(w.at({0, h, 17, 6}) / w.at({0, h, 17, 9})); };
+    largest = std::max(largest, std::abs(std::log(choice(after) / choice(before))));
+  }
+  return largest;
+}
+void lesson() {
+  const InductionTask task({.symbols = letters, .length = length});
+  const Batch fresh = task.batch(100, Split::validation, Generator(3));
+  GPT two = attention_only(2), one = attention_only(1);
+  std::printf(
+      "Rows of letters that begin again after 3 to 12 of them: c f a c f a c f ... What comes next is what\n"
+      "came after the same letter before: only that counts in the loss. Two layers of attention, and the largest\n"
+      "share that a head has, of the first layer (previous) and of the last (induction). An even look at all tokens\n"
+      "so far has 0.12 of either. Then the loss if heads of the first layer have no more of the token before:\n"
+      "   step       loss   previous  induction   without previous\n");
+  const auto [early, little, half, blind] = train(two, task, fresh)[4];
+  std::printf("One layer:\n");
+  train(one, task, fresh);
+  const double loss = loss_of(two, fresh), found = most(shares(two, 1, fresh), &HeadScore::induction);
+  claim(loss < 0.2 && found > 0.5, "two layers learn it: in the second, an induction head");
+  const double shallow = loss_of(one, fresh), guessed = most(shares(one, 0, fresh), &HeadScore::induction);
+  claim(shallow > 1 && guessed < found / 2, "one layer has not learned it by then");
+  claim(half > 0.5 && little < 0.25 && blind > early + 0.5,
+        "at step 100 no head below looks back much, but four a little: together enough, for without that it is lost");
+
+  std::printf(
+      "\nTo find the g in  a b c d e f g h i j k l a b c d e f  the g's key must tell that an f stands before it.\n"
+      "In the first layer, number 0, a key is made of one letter and its place. So heads there look one place\n"
+      "back, which places alone can tell, and add what they hear. A head of layer 1 asks: who follows an f?\n");
+  claim(matters(one, 0) < 1e-3 && matters(two, 0) < 1e-3, "in a first layer no key knows what stands before it");
+  claim(matters(two, 1) > 10, "in the second it decides where a head looks: one finds the g");
+  std::printf("   head of layer 0   previous (an even look: 0.12)   loss without this head\n");
+  const std::vector<HeadScore> first = shares(two, 0, fresh);
+  double back = 0, missing = 0, worst = 0;  // of the head that looks back most: share, loss without it
+  for (Index h = 0; h < heads; ++h) {
+    const Ablate out(two, "transformer.h.0.attn heads " + std::to_string(h));  // what it hands on is 0 (nn/reach.h)
+    const double share = first[static_cast<std::size_t>(h)].previous, left = loss_of(two, fresh);
+    std::printf("   %15d %10.2f %42.3f\n", static_cast<int>(h), share, left);
+    if (worst = std::max(worst, left); share > back) back = share, missing = left;
+  }
+  claim(back > 0.25 && missing > 2 * loss && missing == worst, "it suffers most without the head that looks back most");
+  std::printf(
+      "\nTry: rows of one period only: is it an induction head, or do places alone tell where to look? No positions\n"
+      "(config.position = Position::none): the mask still tells how many tokens stand before. Who looks back now?\n"
+      "Now read engine/io/pictures/heads.h, which draws what heads see, and examples/lessons/15_why_it_is_fast.cpp.\n");
+}
+}  // namespace
+
+int main(int, char** argv) { return run_lesson(argv, lesson, "induction head; head"); }

@@ -1,0 +1,38 @@
+// What lessons share: a claim is a sentence that makes the program fail when it is untrue.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include "engine/autograd/tensor.h"
+#include "engine/io/files/file.h"
+#include "examples/programs/program.h"
+
+inline bool all_claims_hold = true;
+
+/// Prints a sentence that the lines above have shown. If they have not, says so, and the lesson ends with exit code 1.
+inline void claim(bool holds, const std::string& sentence) {
+  std::printf("%s %s\n", holds ? "  =>" : "  UNTRUE:", sentence.c_str());
+  all_claims_hold = all_claims_hold && holds;
+}
+
+/// The number in a tensor of one element.
+inline double number(const mote::Tensor& x) { return static_cast<double>(x.item()); }
+
+/// The main() of a lesson that draws a picture, if it is given a file for it. `words` are those that it explains, as
+/// headings of words.md.
+inline int run_lesson(int argc, char** argv, const std::function<void(const char* file)>& lesson,
+                      const char* words = nullptr) {
+  return run_program(argv[0], [&] {
+    if (argc > 1) mote::check_output(argv[1]);
+    lesson(argc > 1 ? argv[1] : nullptr);
+    if (words) std::printf("Words, explained in examples/words.md: %s.\n", words);
+    return all_claims_hold ? 0 : 1;
+  });
+}
+/// The main() of other lessons.
+inline int run_lesson(char** argv, void (*lesson)(), const char* words = nullptr) {
+  return run_lesson(
+      1, argv, [lesson](const char*) { lesson(); }, words);
+}

@@ -1,0 +1,285 @@
+// diagnose(): what to measure when a language model does not learn, and what each number would mean. See
+// when_it_does_not_learn.md.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/base/number_text.h"
+#include "engine/engine.h"
+#include "engine/watch/observer.h"
+#include "nn/check_fields.h"
+#include "nn/nn.h"
+#include "train/loop/evaluate.h"
+#include "train/optim/adamw.h"
+
+/// A model that reads ids [B, T] and says what follows each of them, and how it is trained.
+struct Patient {
+  mote::Module& model;
+  std::function<mote::Tensor(const mote::IntArray& ids)> logits;  ///< [B, T, V]
+  /// One step of its training on a batch; not given: AdamW's, with `learning_rate`.
+  std::function<void(const mote::IntArray& ids, const mote::IntArray& targets)> step = {};
+  double learning_rate = 1e-3;
+};
+
+namespace diagnosis {
+using namespace mote;
+
+inline std::string percent(double share) { return fixed_text(100 * share, 0) + " %"; }
+inline double size_of(const Array& x) { return std::sqrt(static_cast<double>(sum(x * x).item())); }
+
+/// Notes, of every activation that a forward pass computes, how many of its units no token of the batch switches on.
+struct DeadUnits : Observer {
+  std::map<std::string, double> share;  ///< by layer
+  std::string layer;
+  DeadUnits() { watch(); }
+  void layer_opened(const LayerScope& scope) override { layer = scope.path(scope); }
+  void op_recorded(const OpReport& op) override {
+    static const std::map<std::string, double> off{{"relu", 0}, {"gelu", -3}, {"gelu_linear", -3}, {"silu", -5}};
+    const auto at = off.find(op.op);
+    if (at == off.end()) return;
+    const Array& x = *op.inputs[0];
+    const Index units = x.shape()[x.rank() - 1];
+    const std::vector<real> most = max(x.reshape({x.numel() / units, units}), {0}).to_vector();
+    const auto dead = std::count_if(most.begin(), most.end(), [&](real m) { return m <= at->second; });
+    share[layer] = static_cast<double>(dead) / static_cast<double>(units);
+  }
+};
+
+/// The sentences, each behind "ok" or "LOOK".
+struct Diagnosis {
+  std::string text;
+  void say(bool good, const std::string& fine, const std::string& advice) {
+    text += good ? "ok    " + fine + "\n" : "LOOK  " + fine + ": " + advice + "\n";
+  }
+};
+
+/// `ids` with another symbol at this position of each row.
+inline IntArray changed(const IntArray& ids, Index position, Index vocab) {
+  const IntArray whole = ids.contiguous();  // they may be a part of other ids
+  std::vector<Index> all(whole.values().begin(), whole.values().end());
+  const Index length = ids.shape()[1];
+  for (std::size_t i = static_cast<std::size_t>(position); i < all.size(); i += static_cast<std::size_t>(length))
+    all[i] = (all[i] + 1) % vocab;
+  return IntArray(ids.shape(), all);
+}
+
+/// Whether a change at one position changes what the model says at another.
+inline bool reaches(const Patient& patient, const IntArray& ids, Index from, Index to, Index vocab) {
+  const Tensor before = patient.logits(ids), after = patient.logits(changed(ids, from, vocab));
+  return size_of(select(before - after, 1, to).array()) > 0;
+}
+
+/// Whether there is a target at all.
+inline bool look_at_targets(Diagnosis& report, const IntArray& ids, const IntArray& targets) {
+  const Index rows = ids.shape()[0], length = ids.shape()[1];
+  double count = 0, same = 0, next = 0, previous = 0, have_next = 0, have_previous = 0;
+  for (Index b = 0; b < rows; ++b)
+    for (Index t = 0; t < length; ++t) {
+      const Index target = targets.at({b, t});
+      if (target < 0) continue;
+      ++count, same += target == ids.at({b, t});
+      if (t + 1 < length) ++have_next, next += target == ids.at({b, t + 1});
+      if (t > 0) ++have_previous, previous += target == ids.at({b, t - 1});
+    }
+  if (count == 0) return report.say(false, "no target counts", "all are -1"), false;
+  const std::string fine = "of the targets " + percent(same / count) + " are the symbol itself, " +
+                           percent(next / std::max(have_next, 1.0)) + " the next one, " +
+                           percent(previous / std::max(have_previous, 1.0)) + " the one before";
+  const bool shifted = have_next > 0 && next >= 0.9 * have_next, copies = same > 0.9 * count;
+  const bool backwards = have_previous > 0 && previous > 0.9 * have_previous;
+  report.say(shifted || !(copies || backwards), fine,
+             copies ? "not shifted: target t has to be symbol t + 1, or copying is all that there is to learn"
+                    : "shifted the wrong way: target t has to be symbol t + 1");
+  return true;
+}
+
+/// Returns the loss of guessing.
+inline double look_at_logits(Diagnosis& report, const Patient& patient, const IntArray& ids, double loss) {
+  const InferenceMode inference(patient.model);
+  const Tensor logits = patient.logits(ids);
+  const Index vocab = logits.size(-1);
+  const double guess = std::log(static_cast<double>(vocab));
+  report.say(loss <= 1.5 * guess,
+             "the loss is " + fixed_text(loss, 3) + ", and that of guessing would be ln " + std::to_string(vocab) +
+                 " = " + fixed_text(guess, 3),
+             "it is sure of what it does not know yet; draw smaller first weights");
+  const double total = size_of((sum(logits, {-1}) - 1).array());
+  report.say(total > 1e-3 || static_cast<double>(min(logits, Axes{}).item()) < 0, "the logits are any numbers",
+             "they are all positive and sum to 1: probabilities. cross_entropy takes logits, without a softmax");
+  report.say(size_of((logits - patient.logits(ids)).array()) == 0, "in evaluation it says the same twice",
+             "something still draws: is the dropout's layer listed in visit(), and eval() called on the whole model?");
+  return guess;
+}
+
+/// After some steps, as weights of zero let nothing through.
+inline void look_at_mask(Diagnosis& report, const Patient& patient, const IntArray& ids) {
+  const InferenceMode inference(patient.model);
+  const Tensor logits = patient.logits(ids);
+  const Index vocab = logits.size(-1), last = ids.shape()[1] - 1;
+  if (last < 1 || !(size_of((logits - patient.logits(ids)).array()) == 0)) return;  // it draws, or has come to NaN
+  report.say(!reaches(patient, ids, last, last - 1, vocab), "no position sees the one after it",
+             "it sees the answer: the causal mask is missing, inverted or shifted");
+  bool sees = false;
+  for (Index from = last; !sees && from > 0; --from) sees = reaches(patient, ids, from - 1, last, vocab);
+  report.say(sees, "the last position sees what stands before it",
+             "nothing there has an effect: is the mask inverted, or is there no attention at all?");
+}
+
+inline void look_at_dead_units(Diagnosis& report, const Patient& patient, const IntArray& ids) {
+  DeadUnits dead;
+  patient.logits(ids);
+  for (const auto& [layer, share] : dead.share)
+    report.say(share < 0.5, percent(share) + " of the units of " + layer + " are off for every token",
+               "they get no gradient; a smaller learning rate, smaller first weights, or gelu in the place of relu");
+}
+
+/// Weights, gradients and random streams of a model, which are as they were when this is gone.
+struct AsItWas {
+  explicit AsItWas(Module& module) : model(module), all(named_parameters(module)) {
+    std::erase_if(all, [](const NamedParameter& p) { return !p.parameter.trainable(); });
+    for (const NamedParameter& p : all) values.push_back(p.parameter.value());
+    for (const NamedStream& s : named_streams(module)) streams.emplace_back(s.stream, s.stream.get_state());
+    zero_grad(module);
+  }
+  AsItWas(const AsItWas&) = delete;
+  ~AsItWas() { put_back(); }
+  void put_back() {
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].parameter.set(values[i]);
+    for (const auto& [stream, state] : streams) stream.set_state(state);
+    zero_grad(model);
+  }
+  Module& model;
+  std::vector<NamedParameter> all;  ///< that are trained
+  std::vector<Array> values;
+  std::vector<std::pair<Generator, GeneratorState>> streams;
+};
+
+/// What four steps of the training do: the first may be one of a warm-up, or pass nothing through a matrix of zeros.
+inline void look_at_steps(Diagnosis& report, const AsItWas& before, const std::function<void()>& step) {
+  double least = INFINITY, most = 0;  // of what a step changes in a matrix, by the size that it began with
+  for (int n = 0; n < 4; ++n) {
+    std::vector<Array> last;
+    for (const NamedParameter& p : before.all) last.push_back(p.parameter.value());
+    step();
+    for (std::size_t i = 0; i < last.size(); ++i) {
+      const double size = size_of(before.values[i]), moved = size_of(before.all[i].parameter.value() - last[i]);
+      if (last[i].shape().rank() > 1 && size > 0 && moved > 0)
+        least = std::min(least, moved / size), most = std::max(most, moved / size);
+    }
+  }
+  const auto slope = [](const NamedParameter& p) {
+    return p.parameter.grad().defined() ? size_of(p.parameter.grad()) : INFINITY;
+  };
+  double steepest = 0;
+  for (const NamedParameter& p : before.all)
+    if (std::isfinite(slope(p))) steepest = std::max(steepest, slope(p));
+  std::string without;
+  for (std::size_t i = 0; i < before.all.size(); ++i) {
+    const NamedParameter& p = before.all[i];
+    const bool moved = size_of(p.parameter.value() - before.values[i]) > 0;
+    if (!moved &&
+        (p.parameter.shape().rank() > 1 || slope(p) > 1e-6 * steepest))  // that of a key's bias is 0 by nature
+      without += (without.empty() ? "" : ", ") + p.name;
+  }
+  report.say(without.empty(), "four steps change every parameter",
+             "not " + without + ": not in the loss, or not in the optimizer");
+  report.say(most < 1 && most > 1e-5,
+             "a step changes matrices by " + general_text(std::min(least, most), 2) + " to " + general_text(most, 2) +
+                 " of their size",
+             "about 0.001 is healthy: another learning rate?");
+  report.say(before.model.training(), "it trains in training mode", "eval() was called and train() not again");
+}
+
+/// Whether a gradient that no batch leads to is still there after a step: its direction, as its size may be clipped.
+inline bool adds_up(const AsItWas& before, const std::function<void()>& step) {
+  for (const NamedParameter& p : before.all) p.parameter.set_grad(Array::full(p.parameter.shape(), 1e6));
+  step();
+  for (std::size_t i = 0; i < before.all.size(); ++i) {
+    const Parameter& p = before.all[i].parameter;
+    if (p.shape().rank() < 2 || !p.grad().defined() || size_of(p.value() - before.values[i]) == 0) continue;
+    const double along = static_cast<double>(sum(p.grad()).item()) / std::sqrt(static_cast<double>(p.value().numel()));
+    if (p.value().numel() > 16 && along > 0.99 * size_of(p.grad())) return true;
+  }
+  return false;
+}
+
+/// The least loss that who sees only what stands before can have: rows may begin alike and go on differently.
+inline double floor_of(const IntArray& ids, const IntArray& targets) {
+  std::map<std::vector<Index>, std::map<Index, double>> said;  // after each beginning, how often what
+  double loss = 0, count = 0;
+  for (Index b = 0; b < ids.shape()[0]; ++b) {
+    std::vector<Index> row;
+    for (Index t = 0; t < ids.shape()[1]; ++t) {
+      row.push_back(ids.at({b, t}));
+      if (targets.at({b, t}) >= 0) ++said[row][targets.at({b, t})], ++count;
+    }
+  }
+  for (const auto& [row, next] : said) {
+    double all = 0;
+    for (const auto& [symbol, times] : next) all += times;
+    for (const auto& [symbol, times] : next) loss -= times * std::log(times / all) / count;
+  }
+  return loss;
+}
+}  // namespace diagnosis
+
+/// A line for each thing that is measured, "ok" or "LOOK" before it. Trains on the batch for up to 1000 steps; then the
+/// model is as it was, but for the state of an optimizer that `step` has. Targets of -1 or -100 do not count.
+inline std::string diagnose(const Patient& patient, const mote::IntArray& ids, const mote::IntArray& targets) {
+  using namespace diagnosis;
+  Diagnosis report;
+  const std::vector<Index> all = targets.to_vector();
+  const Index ignored = all.empty() ? -1 : std::min<Index>(-1, std::ranges::min(all));  // or PyTorch's -100
+  const auto loss = [&] { return cross_entropy(patient.logits(ids), targets, {.ignore_index = ignored}); };
+  const auto evaluated = [&] {
+    const InferenceMode inference(patient.model);
+    return static_cast<double>(loss().item());
+  };
+  AsItWas before(patient.model);
+  try {
+    check_fields([&] { patient.logits(ids); });
+    report.say(true, "visit() lists what the layers use", "");
+  } catch (const Error& e) {
+    report.say(false, "visit() lists what the layers use", e.what());
+    return report.text;  // what it forgets neither learns nor hears of eval()
+  }
+  if (!look_at_targets(report, ids, targets)) return report.text;
+  const double first = evaluated(), least = floor_of(ids, targets);
+  if (!std::isfinite(first)) return report.say(false, "the loss is NaN", "try MOTE_CHECK=finite"), report.text;
+  const double guess = look_at_logits(report, patient, ids, first);
+  look_at_dead_units(report, patient, ids);
+
+  AdamW optimizer(all_parameters(patient.model), {.lr = patient.learning_rate, .weight_decay = 0});
+  const OptimizerState fresh = optimizer.state();
+  const auto step = [&] {
+    if (patient.step) return patient.step(ids, targets);
+    optimizer.zero_grad();
+    loss().backward();
+    optimizer.step();
+  };
+  try {
+    look_at_steps(report, before, step);
+  } catch (const std::exception& e) {
+    return report.say(false, "a step of the training ends with an error", e.what()), report.text;
+  }
+  look_at_mask(report, patient, ids);
+  before.put_back();
+  optimizer.set_state(fresh);
+  const double aim = least + 0.2 * (std::min(first, guess) - least);
+  double now = first;
+  int steps = 0;
+  for (; steps < 1000 && !(now < aim) && now < 10 * first; ++steps, now = steps % 100 == 0 ? evaluated() : now) step();
+  before.put_back();
+  report.say(!adds_up(before, step), "each step begins without the last one's gradient",
+             "zero_grad() is missing: gradients add up");
+  report.say(
+      now < aim,
+      std::to_string(steps) + " steps on this batch alone: loss " + fixed_text(first, 3) + " -> " + fixed_text(now, 3),
+      "what cannot learn one batch by heart has a mistake, is too small, or needs another learning rate");
+  return report.text;
+}

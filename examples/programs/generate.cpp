@@ -1,0 +1,261 @@
+// Generates with a trained model: that of a run of train, a GPT-2 in Hugging Face's files, or one in llm.c's.
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/io/text/utf8_stream.h"
+#include "examples/programs/options.h"
+#include "examples/programs/saved_run.h"
+#include "models/gpt_files.h"
+#include "train/text/tokenizer.h"
+
+using namespace mote;
+
+namespace {
+
+struct Source {
+  std::string run, huggingface, llmc;
+  template <class V>
+  void visit(V& v) {
+    v("run", run, "the folder of a run (train --out_dir), for its newest checkpoint, or one: FOLDER/best.safetensors");
+    v("huggingface", huggingface, "a folder with a GPT-2 or a Llama: config.json and model.safetensors");
+    v("llmc", llmc, "a model file of llm.c: gpt2_124M.bin and the like");
+  }
+};
+
+struct Request {
+  std::string prompt, ids;
+  std::optional<Index> count = {};
+  Index samples = 1, seed = 1;
+  template <class V>
+  void visit(V& v) {
+    v("prompt", prompt, "where to begin, or FILE:path for what stands in a file; default: a question of the task");
+    v("ids", ids, "the same as ids, \"15496 11 995\", for any model");
+    v("count", count, "tokens to generate; default: as many as the task's answers have, of a text 500, else 50");
+    v("samples", samples, "how many texts");
+    v("seed", seed, "seed of all that is drawn: tokens, and the questions of a task");
+  }
+};
+
+/// A model, the task it was trained on, if it was one of ours, and the tokenizer, if its tokens are a text's.
+struct Loaded {
+  GPT model;
+  std::shared_ptr<const Task> task = nullptr;
+  std::shared_ptr<const Tokenizer> tokenizer = nullptr;
+};
+
+/// The tokenizer beside a GPT-2, if there is one. Errors: those of load_gpt2_tokenizer(); more tokens than the model
+/// has.
+std::shared_ptr<const Tokenizer> tokenizer_beside(const std::string& folder, Index vocab) {
+  const std::string vocabulary = folder + "/vocab.json", merges = folder + "/merges.txt";
+  if (!file_exists(vocabulary) || !file_exists(merges)) return nullptr;
+  std::shared_ptr<const Tokenizer> tokenizer = load_gpt2_tokenizer(vocabulary, merges);
+  check(tokenizer->vocab_size() <= vocab, vocabulary, " has ", tokenizer->vocab_size(),
+        " tokens, which is more than the model has, ", vocab);
+  return tokenizer;
+}
+
+/// A trained model, its averaged weights where the run has them, and its task.
+Loaded load_checkpoint(const std::string& path) {
+  const RunSettings settings = read_settings(SafetensorsFile(path));
+  const std::shared_ptr<const Task> task = settings.make_task();
+  GPT model = settings.new_model(*task, Init::none(Generator(0)));
+  load_weights(model, path);
+  if (settings.recipe.ema_decay > 0) load_weights(model, path, "ema");
+  return {std::move(model), task, {task, task->tokenizer()}};  // the task's own
+}
+
+/// A checkpoint, or the newest in a folder. A run that goes on meanwhile removes its oldest ones.
+Loaded load_run(const std::string& path) {
+  check(file_exists(path), "there is no run ", path);
+  while (is_folder(path)) {
+    const std::string newest = newest_checkpoint(path);
+    check(!newest.empty(), "there is no checkpoint in ", path);
+    try {
+      return load_checkpoint(newest);
+    } catch (const Error&) {
+      if (file_exists(newest)) throw;
+    }
+  }
+  return load_checkpoint(path);
+}
+
+Loaded load(const Source& s) {
+  if (!s.llmc.empty()) return {load_llmc(s.llmc)};
+  if (!s.huggingface.empty()) {
+    Loaded loaded{load_huggingface(s.huggingface)};
+    loaded.tokenizer = tokenizer_beside(s.huggingface, loaded.model.config.vocab_size);
+    return loaded;
+  }
+  return load_run(s.run);
+}
+
+/// Whole numbers with spaces or commas between them, each below the size of the vocabulary.
+std::vector<Index> read_ids(std::string text, Index vocab) {
+  std::vector<Index> ids;
+  std::replace(text.begin(), text.end(), ',', ' ');
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    detail::read_field("--ids", word, ids.emplace_back());
+    check(ids.back() >= 0 && ids.back() < vocab, "--ids: ", ids.back(), " is not in the vocabulary, which ends at ",
+          vocab - 1);
+  }
+  check(!ids.empty(), "--ids: there is none");
+  return ids;
+}
+
+/// Errors: ids that are no question of the task, which is then shown.
+void check_question(const Task& task, std::span<const Index> ids) {
+  const Questions some = task.questions(100, Split::validation, Generator(1));
+  const std::vector<Index> one = row_of(some.prompts, 0);
+  const std::string like = "; a question is " + task.text(one) + ", say, and --ids takes any beginning";
+  check(std::ssize(ids) <= task.block_size(), "the prompt has ", ids.size(), " words, and the model sees ",
+        task.block_size(), like);
+  for (Index n = 0; n < some.count(); ++n)
+    if (row_of(some.prompts, n).back() != one.back()) return;  // they end in any way
+  check(ids.back() == one.back(), "the prompt does not end with ", task.word(one.back()), like);
+}
+
+/// The ids of a prompt, FILE:path for that of a file. Errors: words that there are not, what is no question.
+std::vector<Index> prompt_ids(const std::string& given, const Loaded& from) {
+  check(from.task || from.tokenizer,
+        "--prompt is for texts and for runs of a task: give --ids, which a tokenizer makes of a text (of GPT-2 its "
+        "vocab.json and merges.txt beside the model)");
+  const bool file = given.starts_with("FILE:");
+  const std::string text = file ? read_file(given.substr(5), 10'000'000) : given;
+  if (from.tokenizer)
+    for (const SpecialToken& s : from.tokenizer->specials())
+      check(text.find(s.text) == text.npos, "the prompt has the special token ", s.text, ": --ids takes its id, ",
+            s.id);
+  std::vector<Index> ids = from.task ? from.task->ids(text) : from.tokenizer->encode(text);
+  check(!ids.empty(), "--prompt: there is no word", file ? " in " + given.substr(5) : "");
+  if (!from.tokenizer) check_question(*from.task, ids);
+  return ids;
+}
+
+/// What the texts begin with: one prompt for all of them, or as many questions of the task.
+std::vector<std::vector<Index>> prompts(const Request& request, const Loaded& from, const Generator& random) {
+  std::vector<std::vector<Index>> all;
+  if (request.ids.empty() && request.prompt.empty() && !from.tokenizer) {
+    check(from.task != nullptr, "--ids are missing: where to begin, such as --ids \"15496 11 995\"");
+    const Questions q = from.task->questions(request.samples, Split::validation, random);
+    for (Index n = 0; n < request.samples; ++n) all.push_back(row_of(q.prompts, n));
+    return all;
+  }
+  if (!request.ids.empty())
+    all = {read_ids(request.ids, from.model.config.vocab_size)};
+  else if (!request.prompt.empty())
+    all = {prompt_ids(request.prompt, from)};
+  else  // where a text begins that nobody has begun
+    all = {from.task ? from.task->ids("") : std::vector{from.tokenizer->special(end_of_text)}};
+  check(all[0][0] >= 0, "--prompt is missing: where to begin");  // the tokenizer does not say
+  all.resize(static_cast<std::size_t>(request.samples), all[0]);
+  return all;
+}
+
+/// Prints texts as they grow: whole characters of a text, words of a task, or ids.
+class Printer {
+ public:
+  explicit Printer(const Loaded& from) : from_(from), terminal_(isatty(STDOUT_FILENO) != 0) {}
+  /// Errors: nobody receives it.
+  void add(std::span<const Index> ids) {
+    for (const Index id : ids) {
+      const std::string text = characters_.add(bytes(std::exchange(last_, id), id));
+      std::cout << (terminal_ ? readable_text(text) : text);
+    }
+    if (terminal_ || !std::cout) flush_output();
+  }
+  void end() {
+    std::cout << characters_.finish() << "\n";
+    last_ = -1;
+  }
+
+ private:
+  /// What an id adds to a text that ends with the id `last`, -1 if it has none.
+  std::string bytes(Index last, Index id) const {
+    if (const Tokenizer* const t = from_.tokenizer.get()) {
+      const Index end = from_.task ? t->special(end_of_text) : -1;  // what our documents begin and end with
+      if (id == end) return last < 0 || last == end ? "" : "\n";
+      return id < t->vocab_size() ? t->token(id) : "\xff";  // a model may have more ids
+    }
+    if (!from_.task) return (last < 0 ? "" : " ") + std::to_string(id);
+    return last < 0 ? from_.task->word(id)
+                    : from_.task->text(std::vector{last, id}).substr(from_.task->word(last).size());
+  }
+
+  const Loaded& from_;
+  bool terminal_;
+  Utf8Stream characters_;
+  Index last_ = -1;
+};
+
+/// Goes on from each prompt.
+void generate(Loaded& from, const std::vector<std::vector<Index>>& prompts, Index count, GenerateOptions how,
+              const Generator& random) {
+  Printer printer(from);
+  how.on_token = [&](const IntArray& newest) {
+    printer.add(newest.values());
+    return true;
+  };
+  for (const std::vector<Index>& prompt : prompts) {
+    printer.add(prompt);
+    from.model.generate(stack_rows({prompt}), count, how, random);
+    printer.end();
+  }
+}
+
+const char* const examples =
+    "examples:\n"
+    "  generate --run toy                                     answers a question of the task\n"
+    "  generate --run toy --prompt \"hgjgebjdda|\"              answers this one; | ends the questions of some tasks\n"
+    "  generate --run shakespeare --prompt \"ROMEO:\" --temperature 0.8 --top_k 200\n"
+    "  generate --huggingface gpt2 --prompt \"Hello, my name\"  where vocab.json and merges.txt lie beside the model\n"
+    "  generate --huggingface gpt2 --ids \"15496 11\" --top_k 50";
+
+int run_command(int argc, char** argv) {
+  Source source;
+  Request request;
+  GenerateOptions how;
+  const CommandLine line(argc, argv);
+  Options options("Generates with a trained model, and prints each text on a line, the prompt first.");
+  options.add("the model, one of", source);
+  options.add("the text", request);
+  options.add("how each token is chosen", how);
+  options.note = examples;
+  if (!options.parse(line)) return 0;
+  checked_usage([&] {
+    const int given = !source.run.empty() + !source.huggingface.empty() + !source.llmc.empty();
+    check(given == 1, given == 0 ? "which model" : "one model only",
+          ": give one of --run, --huggingface, --llmc (--help explains them)");
+    check(request.prompt.empty() || request.ids.empty(), "--prompt and --ids: give one of them");
+    check(request.samples >= 1, "samples ", request.samples, " must be at least 1");
+    check(!request.count || *request.count >= 0, "count ", request.count.value_or(0), " must be at least 0");
+  });
+  Loaded from = load(source);
+  const Generator random(request.seed);
+  if (!request.count && from.tokenizer) request.count = 500;  // nanoGPT's
+  if (!request.count && from.task) request.count = from.task->evaluation(1).answers.shape()[1];
+  const Index count = request.count.value_or(50);
+  if (from.task && from.tokenizer && !line.has("stop_token")) how.stop_token = from.tokenizer->special(end_of_text);
+  const std::vector<std::vector<Index>> begin = checked_usage([&] {
+    const std::vector<std::vector<Index>> all = prompts(request, from, random);
+    // What it says of the options, before anything is printed.
+    for (const std::vector<Index>& prompt : all) from.model.generate(stack_rows({prompt}), 0, how, random);
+    return all;
+  });
+  generate(from, begin, count, how, random);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_program(argv[0], [&] { return run_command(argc, argv); });
+}

@@ -1,0 +1,242 @@
+// What is in a safetensors file, in the folder of a run or in that of a GPT-2; how two of them differ, and what came of
+// many runs.
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/number_text.h"
+#include "engine/io/text/table.h"
+#include "engine/io/text/utf8_stream.h"
+#include "examples/programs/program.h"
+#include "examples/programs/saved_run.h"
+#include "models/gpt_files.h"
+#include "train/run/compare.h"
+
+using namespace mote;
+
+namespace {
+
+const char* const help =
+    " FILE | FOLDER [--page FILE] | PATH OTHER\n\n"
+    "  FILE        safetensors, checkpoints of mote included\n"
+    "  FOLDER      a run (train --out_dir), or one of runs; --page FILE.html also writes their curves; or config.json\n"
+    "              and model.safetensors of a GPT-2\n"
+    "  PATH OTHER  how two files differ; a folder stands for its newest checkpoint or its model, and of two runs the\n"
+    "              first step, tensor and element are shown in which they do\n\n"
+    "Of a tensor: minimum, maximum, mean and norm (the root of the sum of squares) of its finite elements, how many\n"
+    "are NaN or infinite, and its checksum: ok, WRONG (the file was changed; what it holds is not shown), or none.\n"
+    "Of two tensors: the largest |a - b|, and the largest |a - b| / max(|a|, |b|); infinite where one of them alone\n"
+    "is NaN or infinite, or both are infinities of other signs.\n\n"
+    "Exit code: 0; 1: a checksum is wrong, or the two differ; 2: trouble, such as a file that cannot be read.\n";
+
+/// Text from a file as a terminal may get it.
+std::string shown(const std::string& text) { return readable_text(text, ""); }
+
+/// Errors: those of SafetensorsFile; what is another kind of file from its beginning.
+SafetensorsFile open(const std::string& path) {
+  const FileReader file(path);
+  char begin[9] = {};  // the length of the header, and its first character
+  file.read(0, begin, static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), sizeof begin)));
+  check(begin[8] == '{', path, " is no safetensors file: inspect shows such files, checkpoints of mote among them, ",
+        "and the folders of runs and of GPT-2s");
+  return SafetensorsFile(path);
+}
+
+/// Name and text of each entry. An optimizer counts its steps for each parameter: those that are alike are one row.
+std::vector<TableRow> gathered(const Metadata& all) {
+  std::map<std::pair<std::string, std::string>, Index> times;
+  for (const auto& [name, text] : all) {
+    const std::size_t begin = name.find('.');
+    const bool counted = name.ends_with(".step") && begin < name.size() - 5;
+    ++times[{counted ? name.substr(0, begin) + ".*.step" : name, text}];
+  }
+  std::vector<TableRow> rows;
+  for (const auto& [entry, n] : times)
+    rows.push_back({shown(entry.first), shown(entry.second) + (n > 1 ? " (" + grouped(n) + " times)" : "")});
+  return rows;
+}
+
+/// Minimum, maximum, mean and norm of the finite elements; how many are NaN, and how many infinite.
+TableRow statistics(const std::vector<double>& x) {
+  double least = std::numeric_limits<double>::infinity(), most = -least, mean = 0, norm = 0;
+  Index finite = 0, nan = 0, infinite = 0;
+  for (const double v : x) {
+    nan += std::isnan(v), infinite += std::isinf(v);
+    if (!std::isfinite(v)) continue;
+    const auto n = static_cast<double>(++finite);
+    least = std::min(least, v), most = std::max(most, v);
+    mean += v / n - mean / n;  // neither this nor the norm grows beyond a double on the way
+    norm = std::hypot(norm, v);
+  }
+  TableRow cells;
+  for (const double value : {least, most, mean, norm}) cells.push_back(finite > 0 ? general_text(value, 4) : "-");
+  cells.insert(cells.end(), {std::to_string(nan), std::to_string(infinite)});
+  return cells;
+}
+
+int show_file(const std::string& path) {
+  const SafetensorsFile file = open(path);
+  std::cout << shown(path) << ", " << grouped(static_cast<Index>(FileReader(path).size())) << " bytes\n\n"
+            << table_text(gathered(file.metadata())) << (file.metadata().empty() ? "" : "\n");
+  std::vector<TableRow> rows{{"tensor", "type", "shape", "min", "max", "mean", "norm", "NaN", "inf", "checksum"}};
+  Index elements = 0, wrong = 0;
+  for (const TensorEntry& t : file.tensors()) {
+    const bool intact = file.read_bytes(t, [](const void*, std::size_t) {});
+    elements += t.shape.numel(), wrong += !intact;
+    const TableRow cells = intact && readable(t.dtype) ? statistics(numbers_of(file, t)) : TableRow(6, "-");
+    rows.push_back({shown(t.name), text_of(t.dtype), text_of(t.shape)});
+    rows.back().insert(rows.back().end(), cells.begin(), cells.end());
+    rows.back().push_back(!intact ? "WRONG" : t.crc32 ? "ok" : "none");
+  }
+  std::cout << table_text(rows, "lllrrrrrr") << "\ntensors: " << grouped(std::ssize(file.tensors()))
+            << ", elements: " << grouped(elements) << ", checksums: "
+            << (wrong > 0              ? grouped(wrong) + " WRONG, the file was changed"
+                : file.has_checksums() ? "all ok"
+                                       : "none")
+            << "\n";
+  return wrong > 0 ? 1 : 0;
+}
+
+bool is_run(const std::string& path) { return is_folder(path) && !newest_checkpoint(path).empty(); }
+
+/// The file that a path stands for.
+std::string file_of(const std::string& path) {
+  if (!is_folder(path)) return path;
+  return is_run(path) ? newest_checkpoint(path) : path + "/model.safetensors";
+}
+
+int compare(const std::string& path, const std::string& other) {
+  const std::string equal_bits = "equal in every bit";
+  const SafetensorsFile a = open(file_of(path)), b = open(file_of(other));
+  std::cout << shown(a.name()) << " | " << shown(b.name()) << "\n\n";
+  if (is_run(path) && is_run(other)) {
+    const std::vector<std::string> differences = first_differences(path, other);
+    for (const std::string& each : differences) std::cout << shown(each) << "\n";
+    std::cout << (differences.empty() ? "settings, logs and common checkpoints are equal in every bit\n\n" : "\n");
+  }
+  Metadata changed;
+  std::vector<TableRow> rows;
+  Index equal = 0;
+  const auto both = [](const std::string& s, const std::string& t) { return s == t ? s : s + " | " + t; };
+  for (const SafetensorsFile* const file : {&a, &b}) {
+    for (const auto& [name, text] : file->metadata()) {
+      const std::string *const x = a.find_metadata(name), *const y = b.find_metadata(name);
+      if ((file == &b && x) || (x && y && *x == *y)) continue;
+      changed.emplace_back(name, (x ? *x : "(none)") + " | " + (y ? *y : "(none)"));
+    }
+    for (const TensorEntry& t : file->tensors()) {
+      const TensorEntry *const x = a.find(t.name), *const y = b.find(t.name);
+      if (file == &b && x) continue;
+      const std::string how = file == &a ? tensor_difference(a, t, b) : tensor_difference(b, t, a);
+      equal += how.empty();
+      rows.push_back({shown(t.name), both(text_of(t.dtype), text_of((y ? y : x)->dtype)),
+                      both(text_of(t.shape), text_of((y ? y : x)->shape)), how.empty() ? equal_bits : shown(how)});
+    }
+  }
+  for (const TableRow& row : gathered(changed)) std::cout << row[0] << ": " << row[1] << "\n";
+  const Index different = std::ssize(rows) - equal;
+  std::cout << (changed.empty() ? "" : "\n") << table_text(rows) << "\ntensors: " << grouped(equal) << " " << equal_bits
+            << ", " << grouped(different) << " not; metadata: " << grouped(std::ssize(changed)) << " differ\n";
+  return different > 0 || !changed.empty() ? 1 : 0;
+}
+
+// Folders.
+
+/// Settings, without those that are not given, which say "default".
+void print_fields(const std::string& title, const std::vector<Field>& list) {
+  std::string line;
+  for (const Field& f : list)
+    if (f.value != "default") line += (line.empty() ? title + ": " : ", ") + shown(f.name + " = " + f.value);
+  std::cout << line << "\n";
+}
+
+/// Prints the settings that a checkpoint has; returns the table of the model's layers, "" for a program's own data.
+std::string show_settings(const SafetensorsFile& checkpoint) {
+  const std::string* const name = saved_setting(checkpoint, "task");
+  if (name && !is_task(*name)) {
+    std::cout << shown(*name) << ": data of a program's own; only the program that made the run can go on with it\n\n";
+    std::vector<Field> all;
+    for (const auto& [key, text] : saved_settings(checkpoint)) all.push_back({key, text, "", ""});
+    print_fields("settings", all);
+    return "";
+  }
+  const RunSettings settings = read_settings(checkpoint);
+  const std::unique_ptr<Task> task = settings.make_task();
+  std::string description;
+  try {
+    description = task->description();
+  } catch (const Error& e) {  // a text that lies elsewhere by now
+    description = e.what();
+  }
+  std::cout << settings.task << ": " << shown(description) << "\n\n";
+  print_fields("run", fields(settings.run));
+  print_fields("task", settings.task_fields());
+  print_fields("model", settings.model_fields());
+  print_fields("training", fields(settings.recipe));
+  return "\n" + summary(settings.new_model(*task, Init::none(Generator())));
+}
+
+int show_runs(const std::string& folder, const std::vector<RunRecord>& runs, const std::string& page) {
+  check(!runs.empty(), folder, " has no config.json: it is neither a run nor a model's folder, nor one of runs");
+  const ReportTable table = runs_table(runs);
+  std::vector<TableRow> rows{table.columns};
+  rows.insert(rows.end(), table.rows.begin(), table.rows.end());
+  for (TableRow& row : rows)
+    for (std::string& cell : row) cell = shown(cell);
+  std::cout << table_text(rows);
+  if (page.empty()) return 0;
+  write_file(page, runs_html("mote: " + folder, runs));
+  std::cout << "\ntheir curves are in " << shown(page) << "\n";
+  return 0;
+}
+
+int show_run(const std::string& folder, const std::string& page) {
+  const SafetensorsFile newest = open(newest_checkpoint(folder));
+  const std::string layers = show_settings(newest);
+  std::cout << "\nnewest checkpoint: " << shown(newest.name()) << "\n\n";
+  show_runs(folder, {read_run(folder)}, page);
+  std::cout << layers;
+  return 0;
+}
+
+int show_huggingface(const std::string& folder) {
+  const std::string path = folder + "/config.json";
+  const GPTConfig config = parse_huggingface_config(read_file(path, 1 << 20), path);
+  print_fields("config", fields(config));
+  std::cout << "\n" << summary(GPT(config, Init::none(Generator())));
+  return 0;
+}
+
+int run_command(int argc, char** argv) {
+  std::vector<std::string> paths(argv + 1, argv + argc);
+  std::string page;
+  if (paths.size() == 3 && paths[1] == "--page") page = paths[2], paths.resize(1);
+  for (const std::string& path : paths) {
+    if (path == "--help" || path == "-h") {
+      std::cout << "Shows what is in a file of tensors, in the folder of a run, or in that of a GPT-2; or how two "
+                   "files differ.\n\nusage: "
+                << argv[0] << help;
+      return 0;
+    }
+    if (path.starts_with("-")) throw UsageError("unknown option " + path + " (--help explains what there is)");
+  }
+  if (paths.empty() || paths.size() > 2)
+    throw UsageError("give one file or folder, or two to compare (--help says more)");
+  if (paths.size() == 2) return compare(paths[0], paths[1]);
+  if (!is_folder(paths[0])) return show_file(paths[0]);
+  if (is_run(paths[0])) return show_run(paths[0], page);
+  if (file_exists(paths[0] + "/config.json")) return show_huggingface(paths[0]);
+  return show_runs(paths[0], read_runs(paths[0]), page);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_program(
+      argv[0], [&] { return run_command(argc, argv); }, 2);
+}

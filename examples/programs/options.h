@@ -1,0 +1,194 @@
+// Options of the example programs, from the fields of configs: names, defaults, help, one-line errors; given on the
+// command line, and in a file.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <iostream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/io/files/file.h"
+#include "engine/io/text/fields.h"
+#include "engine/io/text/table.h"
+#include "engine/io/text/utf8_stream.h"
+#include "examples/programs/program.h"
+
+/// What a program was given: --name value or --name=value, or of an option that is true or false --name alone. A value
+/// that begins with -- is only taken after =.
+struct CommandLine {
+  struct Given {
+    std::string name, value = {};
+    bool has_value = false;
+    std::string where = {};  ///< as errors begin, before the name: "--", or "FILE:3: "; "": it is a word alone
+  };
+  std::string program;
+  std::vector<Given> given = {};
+  bool help = false;  ///< --help or -h
+
+  CommandLine(int argc, char** argv) : program(argv[0]) {
+    for (int i = 1; i < argc; ++i) {
+      const std::string text = argv[i];
+      const std::size_t equals = text.find('=');
+      if (text == "--help" || text == "-h")
+        help = true;
+      else if (!text.starts_with("--"))
+        given.push_back({text});
+      else if (equals != text.npos)
+        given.push_back({text.substr(2, equals - 2), text.substr(equals + 1), true, "--"});
+      else if (i + 1 < argc && !std::string(argv[i + 1]).starts_with("--"))
+        given.push_back({text.substr(2), argv[++i], true, "--"});
+      else
+        given.push_back({text.substr(2), "", false, "--"});
+    }
+  }
+
+  bool has(const std::string& name) const {
+    return std::any_of(given.begin(), given.end(), [&](const Given& g) { return g.name == name; });
+  }
+  /// The value of an option, for programs whose other options depend on it; `fallback` if it is not given.
+  std::string peek(const std::string& name, const std::string& fallback) const {
+    for (const Given& g : given)
+      if (g.name == name && g.has_value) return g.value;
+    return fallback;
+  }
+
+  /// Adds what a file says, line by line: key = value, as nanoGPT's config files have it: # begins a comment, texts may
+  /// stand in quotes, True and False are true and false, None is as if not given; decay_lr is a schedule. Where both
+  /// name an option, the command line wins. Errors: a UsageError that names file and line; also of another file or run.
+  void add_file(const std::string& path) {
+    std::string text = checked_usage([&] { return mote::read_file(path, 1 << 20); });
+    if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark, as Windows' editors write it
+    std::vector<Given> lines;
+    std::istringstream in(text);
+    std::string line;
+    for (int number = 1; std::getline(in, line); ++number) {
+      const Given g = setting(line, path + ":" + std::to_string(number) + ": ");
+      if (g.name == "config" || g.name == "resume") throw UsageError(g.where + g.name + " is for the command line");
+      if (!g.name.empty() && !has(g.name)) lines.push_back(g);
+    }
+    given.insert(given.begin(), lines.begin(), lines.end());
+  }
+
+ private:
+  static std::string trimmed(const std::string& text) {
+    const std::size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
+    return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+  }
+  /// A line as an option, without a name if it gives none.
+  static Given setting(const std::string& line, const std::string& where) {
+    const std::size_t comment = line.find('#'), equals = line.find('=');
+    const std::string key = trimmed(line.substr(0, std::min(equals, comment)));
+    if (key.empty() && equals >= comment) return {};
+    const bool word = std::all_of(key.begin(), key.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+    if (key.empty() || !word || equals >= comment)
+      throw UsageError(where + "a line is key = value, or a comment that begins with #");
+    std::string value = trimmed(line.substr(equals + 1, comment - equals - 1));
+    if (value.empty()) throw UsageError(where + key + " has no value");
+    if (value[0] == '\'' || value[0] == '"') {
+      const bool closed = value.size() > 1 && value.back() == value[0];
+      if (!closed) throw UsageError(where + "a quote is not closed");
+      return {key, value.substr(1, value.size() - 2), true, where};
+    }
+    if (value == "None") return {};
+    if (value == "True" || value == "False") value[0] = static_cast<char>(std::tolower(value[0]));
+    if (key == "decay_lr" && (value == "true" || value == "false"))  // nanoGPT's word for it
+      return {"schedule", value == "true" ? "cosine" : "constant", true, where};
+    return {key, value, true, where};
+  }
+};
+
+/// Options of one program, in groups. Every field of a group's config is an option, its value the default.
+class Options {
+ public:
+  explicit Options(std::string about) : about_(std::move(about)) {}
+  std::string note = {};     ///< the end of the help
+  std::string context = {};  ///< of the error for an unknown option: "unknown option --window for --task repeat"
+
+  /// Adds all fields of `config`, which receives the values and must outlive this. The help prints `title` above them.
+  template <class Config>
+  void add(const std::string& title, Config& config) {
+    add(
+        title, [&config] { return mote::fields(config); },
+        [&config](const std::string& name, const std::string& text) { mote::set_field(config, name, text); });
+  }
+  /// Adds a group whose config does not exist yet: functions that list its fields and take a value.
+  void add(const std::string& title, const std::function<std::vector<mote::Field>()>& fields,
+           const std::function<void(const std::string& name, const std::string& text)>& set) {
+    groups_.push_back({title, fields, set});
+  }
+
+  /// Takes what was given; false if that asks for --help, which is then printed. Errors: a mistake is a UsageError.
+  [[nodiscard]] bool parse(const CommandLine& line) const {
+    std::set<std::string> seen;
+    for (const CommandLine::Given& g : line.given) {
+      const auto [group, field] = find(g.where.empty() ? "" : g.name);
+      const bool in_file = g.where.size() > 2;
+      if (!group)
+        throw UsageError((in_file ? g.where : "") + "unknown option " + (in_file ? "" : g.where) + g.name + context +
+                         nearest(g.name));
+      if (!seen.insert(g.name).second) throw UsageError(g.where + g.name + " is given twice");
+      if (!g.has_value && field.words != "true|false") throw UsageError(g.where + g.name + " needs a value");
+      try {
+        group->set(field.name, g.has_value ? g.value : "true");
+      } catch (const mote::Error& e) {
+        throw UsageError(g.where + e.what());
+      }
+    }
+    if (line.help) print_help(line.program);
+    for (const CommandLine::Given& g : line.given)
+      if (const std::string needs = find(g.name).second.use.needs; !line.help && !needs.empty())
+        throw UsageError(g.where + g.name + " is for " + needs);
+    return !line.help;
+  }
+
+ private:
+  struct Group {
+    std::string title;
+    std::function<std::vector<mote::Field>()> fields;
+    std::function<void(const std::string&, const std::string&)> set;
+  };
+  /// The field of this name and its group, or null.
+  std::pair<const Group*, mote::Field> find(const std::string& name) const {
+    for (const Group& group : groups_)
+      for (const mote::Field& f : group.fields())
+        if (name == f.name) return {&group, f};
+    return {nullptr, {}};
+  }
+
+  std::string nearest(const std::string& name) const {
+    static constexpr const char* others[][2] = {
+        {"lr", "learning_rate"}, {"steps", "max_iters"}, {"iters", "max_iters"}, {"epochs", "max_iters"},
+        {"batch", "batch_size"}, {"layers", "n_layer"},  {"heads", "n_head"},    {"width", "n_embd"},
+        {"d_model", "n_embd"},   {"output", "out_dir"},  {"wd", "weight_decay"}, {"context", "block_size"}};
+    for (const auto& [theirs, ours] : others)
+      if (name == theirs && find(ours).first) return std::string(" (did you mean --") + ours + "?)";
+    std::string best;
+    std::size_t least = std::min<std::size_t>(3, name.size());
+    for (const Group& group : groups_)
+      for (const mote::Field& f : group.fields())
+        if (const std::size_t d = mote::distance(name, f.name); d < least) least = d, best = f.name;
+    return best.empty() ? " (--help lists them all)" : " (did you mean --" + best + "?)";
+  }
+
+  void print_help(const std::string& program) const {
+    std::vector<mote::TableRow> rows{{about_ + "\n\nusage: " + program + " [options]"}};
+    for (const Group& group : groups_) {
+      rows.push_back({"\n" + group.title});
+      for (const mote::Field& f : group.fields())
+        if (f.use.needs.empty())  // else it has no effect beside the others
+          rows.push_back({"  --" + f.name, f.help + (f.words.empty() ? "" : " (" + f.words + ")") + " [" +
+                                               mote::readable_text(f.value, "") + "]"});
+    }
+    rows.insert(rows.end(), {{""}, {"  --help", "this text"}});
+    if (!note.empty()) rows.push_back({"\n" + note});
+    std::cout << mote::table_text(rows);
+  }
+
+  std::string about_;
+  std::vector<Group> groups_;
+};

@@ -1,0 +1,226 @@
+// Trains a GPT on a task and shows what it learned: the falling loss, answers to unseen questions, what its heads look
+// at; keeps it in a folder, with a report.
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <optional>
+#include <sstream>
+
+#include "engine/base/number_text.h"
+#include "engine/io/text/table.h"
+#include "examples/programs/diagnose.h"
+#include "examples/programs/many_seeds.h"
+#include "examples/programs/options.h"
+#include "examples/programs/saved_run.h"
+#include "models/names.h"
+
+using namespace mote;
+
+namespace {
+
+/// Options that are no settings of the run.
+struct Command {
+  std::string task = "copy", out_dir, resume, from, config, seeds;
+  Index jobs = 1;
+  std::optional<Index> log_interval = {};
+  bool diagnose = false;
+  template <class V>
+  void visit(V& v) {
+    v("task", task, "what to learn; list: all tasks");
+    v("out_dir", out_dir, "a folder for a new run: checkpoints, logs, report.html; not given: nothing is kept");
+    v("resume", resume, "the folder of a run to resume; other options may then be left out");
+    v("from", from, "where another trainer has come to: nanoGPT's ckpt.pt; the run goes on there with its settings");
+    v("config", config, "a file with options, a line for each: max_iters = 2000");
+    v("seeds", seeds, "train with each of these, 1-10: the worst and the median outcome");
+    v("jobs", jobs, "how many of them at a time", {.needs = seeds.empty() ? "--seeds" : ""});
+    v("diagnose", diagnose,
+      "instead of training, measure what keeps a model from learning; see when_it_does_not_learn.md");
+    v("log_interval", log_interval, "steps between two lines of progress where no terminal shows them; default: none");
+  }
+};
+
+/// The model before training. Errors, all of them the user's: what the settings cannot be, alone, together or beside
+/// the run to resume.
+GPT new_model(const Task& task, const RunSettings& settings) {
+  GPT made = settings.new_model(task, Generator(settings.run.seed));
+  RunOptions trial = settings.run;
+  trial.folder.clear();
+  const std::vector<SettingsGroup> all = Run(task, subject_of(made), settings.recipe, trial).settings();
+  const std::string& folder = settings.run.folder;
+  if (!folder.empty()) config_json(all);
+  if (!settings.run.fresh) check_settings(SafetensorsFile(newest_checkpoint(folder)), all, folder);
+  return made;
+}
+
+void report(const Run& run) {
+  try {
+    write_report(run);
+    std::cout << "\nthe report is " << run.folder().file("report.html") << "\n";
+  } catch (const Error& e) {
+    std::cout << "\nwarning: there is no report: " << e.what() << "\n";
+  }
+}
+
+/// Trains and prints what is reported; false once a signal came or nobody receives it any more.
+bool train(Run& run, std::optional<Index> log_interval, Index tokens_per_step) {
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  Progress progress(std::cout, terminal, {.every_steps = log_interval.value_or(0), .tokens_per_step = tokens_per_step});
+  const std::function<bool(const RunReport&)> see = [&](const RunReport& report) {
+    if (const auto* const r = std::get_if<StepReport>(&report)) {
+      if (terminal || log_interval) progress.update(r->step + 1, r->steps, r->loss, r->learning_rate, r->grad_norm);
+    } else if (!std::holds_alternative<RunEnding>(report)) {
+      std::ostringstream text;
+      text << report;
+      progress.note(text.str());
+    }
+    return StopSignal::received() == 0 && std::cout.good();
+  };
+  const bool ended = run.train(see, 1);
+  progress.finish();
+  return ended;
+}
+
+/// Says that a run was stopped, and ends the program as the signal does. Errors: nobody receives it.
+[[noreturn]] void end_stopped(std::optional<Run>& run, int signal) {
+  const bool kept = !run->options().folder.empty();
+  const std::string stopped =
+      kept ? "stopped after step " + std::to_string(run->steps()) + "; go on with --resume " + run->options().folder
+           : "stopped; nothing was kept: --out_dir FOLDER keeps a run";
+  if (kept && std::cout) report(*run);
+  run.reset();  // its lock is removed
+  std::cout << stopped << "\n";
+  try {
+    flush_output();
+  } catch (const OutputError& e) {
+    if (signal == 0) throw OutputError(std::string(e.what()) + "; " + stopped);
+  }
+  end_by_signal(signal);
+}
+
+void show_ending(const Task& task, const RunEnding& end) {
+  if (!end.answers) {
+    std::cout << RunReport(end) << "\n";
+  } else {
+    const Answers& all = *end.answers;
+    const std::string kind = task.holds_out() ? " held-out " : " fresh ";
+    std::cout << all.first.size() << kind << "questions:\n";
+    for (const EvaluationReport::Sample& s : all.first)
+      std::cout << "  question " << s.question << "   answer " << s.answer << (*s.right ? "   right\n" : "   wrong\n");
+    std::cout << "exact match on " << all.total << kind << "sequences: " << all.exact << " ("
+              << fixed_text(100 * all.fraction(), 1) << " %); with its own settings, the task reaches "
+              << text_of(task.outcome()) << "\n"
+              << (all.mistakes.empty() ? "" : "first mistakes:\n");
+    for (const Answers::Mistake& m : all.mistakes)
+      std::cout << "  question " << m.question << "   answer " << m.answer << "   instead of " << m.instead_of << "\n";
+  }
+  if (const std::string head = task.best_head_text(end.ids, end.heads); !head.empty()) std::cout << head << "\n";
+}
+
+int run_task(const Task& task, GPT model, const Command& command, const RunSettings& settings) {
+  std::optional<RunState> from;
+  if (!command.from.empty()) {
+    const std::unique_ptr<Optimizer> optimizer = make_optimizer(settings.recipe, model);
+    from = nanogpt_state(imported_checkpoint(command.from), model, nanogpt_names(model), *optimizer,
+                         settings.run.seed + settings.recipe.data_seed);
+  }
+  std::optional<Run> run(std::in_place, task, subject_of(model), settings.recipe, settings.run, from);
+  const GPTConfig& c = model.config;
+  std::cout << settings.task << ": " << task.description() << "\na GPT of " << parameter_count(model)
+            << " parameters: layers " << c.n_layer << ", heads " << c.n_head << ", width " << c.n_embd
+            << "; a loss of ln " << c.vocab_size << " = " << fixed_text(*task.guessing_loss(), 4)
+            << " is that of guessing\n\n";
+  const Index first = run->steps(), last = settings.recipe.max_iters;
+  if (first > 0) std::cout << "going on after step " << first << " of " << last << "\n";
+  const Index tokens = task.batch(settings.recipe.batch_size, Split::train, Generator(0)).ids.numel();
+  const StopSignal stop;
+#ifdef SIGPIPE
+  if (!settings.run.folder.empty()) std::signal(SIGPIPE, SIG_IGN);  // it would end the program before it has saved
+#endif
+  const auto begin = std::chrono::steady_clock::now();
+  if (!train(*run, command.log_interval, tokens * settings.recipe.gradient_accumulation_steps))
+    end_stopped(run, StopSignal::received());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  std::cout << "trained " << last - first << " steps in " << fixed_text(took.count(), 1) << " s\n\n";
+  show_ending(task, *run->ending());
+  if (!settings.run.folder.empty()) report(*run);
+  return 0;
+}
+
+/// What keeps the model from learning, if something does. Returns 1 then.
+int run_diagnosis(const Task& task, GPT& model, const RunSettings& settings) {
+  const Batch batch = task.batch(settings.recipe.batch_size, Split::train, Generator(settings.run.seed));
+  const std::unique_ptr<Optimizer> optimizer = make_optimizer(settings.recipe, model);
+  const auto step = [&](const IntArray& ids, const IntArray& targets) {
+    optimizer->zero_grad();
+    model.loss(ids, targets).backward();
+    optimizer->step();
+  };
+  const std::string found =
+      diagnose({model, [&](const IntArray& ids) { return model(ids); }, step}, batch.ids, batch.targets);
+  std::cout << settings.task << ", before training, on one batch:\n" << found;
+  return found.find("LOOK") == found.npos ? 0 : 1;
+}
+
+/// A table of all tasks: what comes of their own settings, in how many steps and seconds, and what guesses get right.
+int list_tasks() {
+  std::vector<TableRow> rows{{"task", "outcome", "chance", "steps", "seconds", "what there is to learn"}};
+  for (const std::string& name : task_names()) {
+    const std::unique_ptr<Task> task = make_task(name);
+    const Outcome outcome = task->outcome();
+    std::string what = task->description(), chance = "-", seconds = "-";
+    if (what.size() > 80) what = what.substr(0, what.rfind(' ', 78)) + " ...";
+    if (task->graded()) chance = outcome.chance < 0.0005 ? "0 %" : fixed_text(100 * outcome.chance, 1) + " %";
+    if (outcome.seconds > 0) seconds = fixed_text(outcome.seconds, outcome.seconds < 10 ? 1 : 0);
+    rows.push_back({name, text_of(outcome), chance, std::to_string(task->recipe().max_iters), seconds, what});
+  }
+  rows.push_back({"\nOutcomes: shares of whole answers to held-out questions that each of the seeds 1 to 10 reaches."});
+  std::cout << table_text(rows);
+  return 0;
+}
+
+int run_command(int argc, char** argv) {
+  const CommandLine line = read_command_line(argc, argv);
+  Options options("Trains a small decoder language model on a task and shows what it learned.");
+  Command command;
+  options.add("this program", command);
+  if (line.peek("task", "") == "list" || (argc == 2 && line.help)) {
+    RunOptions run{.folder = "?"};
+    options.add("the run", run);
+    options.note =
+        "--task NAME --help shows the options of a task, of its model and of its training, with defaults.\n"
+        "--text FILE learns from a file: an option of --task text, which need not be said then.";
+    return options.parse(line) ? list_tasks() : 0;
+  }
+  RunSettings settings = settings_of(line);
+  settings.add_to(options);
+  if (!options.parse(line)) return 0;
+  std::pair<Index, Index> seeds;
+  std::shared_ptr<const Task> task;
+  GPT model = checked_usage([&] {
+    if (!command.seeds.empty()) {
+      check(command.resume.empty() && !line.has("seed"), "--seeds is for new runs, and instead of --seed");
+      check(command.jobs >= 1 && command.jobs <= 1000, "jobs ", command.jobs, " must be 1 to 1000");
+      seeds = read_seeds(command.seeds);
+    }
+    check(!command.diagnose || (command.seeds.empty() && command.resume.empty() && settings.run.folder.empty()),
+          "--diagnose measures a new model and keeps nothing: without --seeds, --resume and --out_dir");
+    check(command.from.empty() || (command.seeds.empty() && !command.diagnose),
+          "--from goes on with one run: without --seeds and --diagnose");
+    const Index interval = command.log_interval.value_or(0);
+    check(interval >= 0, "log_interval ", interval, " must be at least 0");
+    task = settings.make_task();
+    check(!line.has("sequences") || task->graded(), "--sequences is for tasks whose questions have one right answer");
+    return new_model(*task, settings);
+  });
+  if (command.diagnose) return run_diagnosis(*task, model, settings);
+  if (command.seeds.empty()) return run_task(*task, std::move(model), command, settings);
+  return train_seeds(settings, seeds.first, seeds.second, command.jobs) ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run_program(argv[0], [&] { return run_command(argc, argv); });
+}

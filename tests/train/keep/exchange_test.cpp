@@ -1,0 +1,173 @@
+// torch's layouts: a generator's state byte for byte, AdamW's state and weights there and back, what is refused.
+#include "train/keep/exchange.h"
+
+#include "engine/io/files/crc32.h"
+#include "models/gpt.h"
+#include "tests/models/gpt_tools.h"
+#include "tests/state_tools.h"
+#include "tests/temp_folder.h"
+#include "train/optim/sgd.h"
+
+namespace mote::test::exchange_test {
+namespace {
+
+std::uint32_t checksum(const Generator& random) {
+  std::string bytes;
+  for (const Index byte : std::get<IntArray>(torch_rng_state(random.get_state()).array).to_vector())
+    bytes += static_cast<char>(byte);
+  CHECK(bytes.size() == 5056);
+  return crc32(bytes.data(), bytes.size());
+}
+
+TEST_CASE("exchange: a stream's state has the bytes of torch.get_rng_state() after the same draws (torch 1.13)") {
+  const struct {
+    Index seed, drawn;
+    std::uint32_t crc;
+  } recorded[] = {
+      {5, 0, 0xe2922ed1}, {5, 1, 0xfaf81514}, {5, 624, 0x48dae3a3}, {5, 1000, 0x0b12063b}, {-1, 3, 0x67edf508}};
+  for (const auto& r : recorded) {
+    const Generator random(r.seed);
+    for (Index i = 0; i < r.drawn; ++i) random.uniform_float();
+    CHECK(checksum(random) == r.crc);
+  }
+  const Generator random(5);
+  float normals[3];
+  random.normal(normals);
+  CHECK(checksum(random) == 0x906277ce);  // half of a pair is kept
+}
+
+TEST_CASE("exchange: a stream comes back and draws on, whatever it has drawn") {
+  for (const Index drawn : {0, 1, 623, 624, 625, 2000}) {
+    const Generator random(9);
+    for (Index i = 0; i < drawn; ++i) random.next_u32();
+    float normals[3];
+    if (drawn % 2) random.normal(normals);
+    const GeneratorState state = random.get_state(), back = generator_state({torch_rng_state(state)}, state.build);
+    CHECK(back == state);
+    const Generator other(1);
+    other.set_state(back);
+    CHECK(other.next_u64() == random.next_u64());
+  }
+  TorchTensor bytes = torch_rng_state(Generator(3).get_state());
+  CHECK(error_of([&] { generator_state({Index(3)}); }) == "torch: the random state is of another type");
+  CHECK(error_of([&] {
+          generator_state({TorchTensor{IntArray({5})}});
+        }).starts_with("torch: the random state has to be 5056 bytes"));
+  for (const Index at : {8, 12, 17}) {  // left, seeded, next
+    IntArray wrong = copy_of(std::get<IntArray>(bytes.array));
+    wrong.mutate()[at] += 7;
+    CHECK(error_of([&] { generator_state({TorchTensor{wrong}}); }).starts_with("torch: the random state is damaged: "));
+  }
+}
+
+void train(GPT& model, Optimizer& optimizer, Index steps) {
+  for (Index step = 0; step < steps; ++step) {
+    optimizer.zero_grad();
+    model.loss(ints({{1, 2, 3}, {4, 0, 6}}), ints({{2, 3, 1}, {0, 6, 4}})).backward();
+    optimizer.step();
+  }
+}
+
+/// Queries, keys and values apart, matrices transposed; a norm's weight and bias in one.
+NameTable rows_apart(const GPT& model) {
+  NameTable names;
+  for (const auto& [name, p] : named_parameters(model)) {
+    const bool matrix = p.shape().rank() == 2;
+    const std::string layer = name.substr(0, name.rfind('.'));
+    if (layer.ends_with("c_attn"))
+      for (const Index part : {2, 0, 1}) names.rules.push_back({name + char('0' + part), name, matrix, 24, 24 * part});
+    else if (layer.ends_with("ln_1"))
+      names.rules.push_back({layer, name, false, 24, 0, name.ends_with("bias") ? 24 : 0});
+    else
+      names.rules.push_back({name, name, matrix});
+  }
+  return names;
+}
+
+TEST_CASE("exchange: AdamW's state by rows has numbers in the table's order, each number of steps once") {
+  GPT model(toy(), Generator(1));
+  AdamW optimizer(decay_groups(model, 0.1));
+  train(model, optimizer, 2);
+  const NameTable names = rows_apart(model);
+  const OptimizerState state = optimizer.state();
+  TorchValue there = torch_optimizer_state(state, optimizer.groups(), {}, names);
+  TorchDict& all = std::get<TorchDict>(std::get<TorchDict>(there.value).items[0].value.value);
+  const auto moment = [&](std::size_t number) -> TorchTensor& {
+    return std::get<TorchTensor>(std::get<TorchDict>(all.items[number].value.value).items[1].value.value);
+  };
+  const Array whole = state.arrays.at("transformer.h.0.attn.c_attn.weight.exp_avg");
+  for (const Index part : {0, 1, 2}) {  // behind the two tables of vectors
+    const Array mine = whole.slice(0, 24 * part, 24 * (part + 1)).transpose(0, 1);
+    CHECK(same_bits(std::get<Array>(moment(static_cast<std::size_t>(2 + (part + 1) % 3)).array), mine.contiguous()));
+  }
+  moment(2) = {Array::zeros({24, 25})};
+  CHECK(error_of([&] { set_torch_optimizer_state(optimizer, there, names); }) ==
+        "torch: exp_avg does not fit this optimizer:"
+        "\n  'transformer.h.0.attn.c_attn.weight2' is [24, 25] there and [24, 24] here");
+  const auto uneven = [](const std::string& name) {
+    return "torch: parts of " + name + " had different numbers of steps";
+  };
+  moment(2) = {Array::zeros({24, 24})};
+  std::get<TorchDict>(all.items[3].value.value).items[0].value = {Index(3)};
+  CHECK(error_of([&] { set_torch_optimizer_state(optimizer, there, names); }) ==
+        uneven("transformer.h.0.attn.c_attn.weight"));
+  all.items.erase(all.items.begin() + 3);
+  CHECK(error_of([&] {
+          set_torch_optimizer_state(optimizer, there, names);
+        }).find("array 'transformer.h.0.attn.c_attn.weight.exp_avg' is missing") != std::string::npos);
+  CHECK(optimizer.state().arrays.size() == state.arrays.size());
+  OptimizerState half = state;
+  half.counts["transformer.h.0.ln_1.bias.step"] = 1;
+  CHECK(error_of([&] { torch_optimizer_state(half, optimizer.groups(), {}, names); }) ==
+        uneven("transformer.h.0.ln_1"));
+}
+
+TEST_CASE("exchange: AdamW's state and the weights, through a file, and both go on in every bit") {
+  const TempFolder folder;
+  GPT model(toy(), Generator(1)), other(toy(), Generator(2));
+  AdamW here(decay_groups(model, 0.1)), there(decay_groups(other, 0.1));
+  train(model, here, 3);
+  NameTable names;
+  for (const NamedParameter& p : named_parameters(model))
+    names.rules.push_back({"x." + p.name, p.name, p.parameter.shape().rank() == 2});
+  for (const NameTable& table : {NameTable{}, names, rows_apart(model)}) {
+    const TorchValue state = torch_optimizer_state(here.state(), here.groups(), {.lr = 0.5}, table);
+    save_torch(folder.path("both"), {TorchDict{{{"model", torch_state_dict(model, table)}, {"optimizer", state}}}});
+    const TorchValue both = load_torch(folder.path("both"));
+    load_state_dict(other, state_dict(detail::at(both, "model")), {.names = table});
+    set_torch_optimizer_state(there, detail::at(both, "optimizer"), table);
+    CHECK(there.state().counts == here.state().counts);
+    GPT a = model.clone(), b = other.clone();
+    CHECK(bits_of(a) == bits_of(b));
+    for (const auto& [name, array] : here.state().arrays) CHECK(same_bits(array, there.state().arrays.at(name)));
+  }
+  train(model, here, 2), train(other, there, 2);
+  CHECK(bits_of(model) == bits_of(other));
+}
+
+TEST_CASE("exchange: what does not fit is named, and nothing has changed") {
+  GPT model(toy(), Generator(1));
+  AdamW optimizer(decay_groups(model, 0.1)), one(all_parameters(model));
+  train(model, optimizer, 1);
+  const TorchValue state = torch_optimizer_state(optimizer.state(), optimizer.groups(), {});
+  CHECK(error_of([&] { set_torch_optimizer_state(one, state); }) ==
+        "torch: the optimizer has 2 groups there and 1 here");
+  CHECK(one.state().arrays.empty());
+  CHECK(error_of([&] { set_torch_optimizer_state(optimizer, {Index(1)}); }) == "torch: there is no 'state'");
+  CHECK(error_of([&] { state_dict({TorchDict{{{"a", {1.0}}}}}); }) == "torch: a is of another type");
+  CHECK(detail::count_of({TorchTensor{Array(3)}}, "n") == 3);
+  for (const double n : {-1.0, 1e300, std::nan("")})
+    CHECK(error_of([&] { detail::count_of({n}, "n"); }).starts_with("torch: n must be 0 to 1e15, not "));
+  CHECK(error_of([&] { detail::count_of({TorchTensor{Array::zeros({2})}}, "n"); }) == "torch: n is no number");
+  CHECK(error_of([&] {
+          state_dict({TorchDict{{{"a", {TorchTensor{IntArray({2})}}}}}});
+        }) == "torch: a is no tensor of floats");
+  SGD sgd(decay_groups(model, 0), {.momentum = 0.9});
+  train(model, sgd, 1);
+  CHECK(error_of([&] {
+          torch_optimizer_state(sgd.state(), sgd.groups(), {});
+        }).starts_with("torch: the optimizer is not AdamW: it keeps no exp_avg of transformer.wte.weight"));
+}
+
+}  // namespace
+}  // namespace mote::test::exchange_test

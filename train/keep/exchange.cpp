@@ -1,0 +1,194 @@
+// The layouts: of torch's generator state, byte by byte, and of its optimizers' dicts.
+#include "train/keep/exchange.h"
+
+#include <algorithm>
+
+namespace mote {
+namespace {
+
+/// at::CPUGeneratorImplState of torch 1.0 and later, on a machine whose lowest byte comes first.
+struct RngState {
+  std::uint64_t seed = 0;
+  std::int32_t left = 1, seeded = 1;  // words until the next block is made
+  std::uint64_t next = 0;             // the word that is drawn next
+  std::uint64_t words[624] = {};
+  double normal_x = 0, normal = 0, normal_rho = 0;
+  std::int32_t has_normal = 0;
+  float normal_float = 0;
+  std::int64_t has_normal_float = 0;
+};
+static_assert(sizeof(RngState) == 5056);
+
+template <class T>
+const T& as(const TorchValue& value, const std::string& what) {
+  const T* const x = std::get_if<T>(&value.value);
+  check_in("torch", x, what, " is of another type");
+  return *x;
+}
+
+Array floats(const TorchValue& value, const std::string& what) {
+  const auto* const x = std::get_if<Array>(&as<TorchTensor>(value, what).array);
+  check_in("torch", x, what, " is no tensor of floats");
+  return *x;
+}
+
+constexpr const char* moments[] = {"exp_avg", "exp_avg_sq"};
+
+/// What a state keeps under this name of each parameter of a group; where it has no number of steps, they become 0.
+std::vector<StatePlace> places_of(OptimizerState& state, const ParameterGroup& group, const std::string& what) {
+  std::vector<StatePlace> places;
+  for (const auto& [name, p] : group.parameters) {
+    const auto set = [&, entry = name + "." + what](const Array& x) { state.arrays[entry] = x; };
+    const auto get = [&, name = name, what, shape = p.shape()] {
+      if (state.counts[name + ".step"] == 0) return Array(0).expand(shape);
+      const auto kept = state.arrays.find(name + "." + what);
+      check_in("torch", kept != state.arrays.end(), "the optimizer is not AdamW: it keeps no ", what, " of ", name);
+      return kept->second;
+    };
+    places.push_back({{name}, p.shape(), set, get});
+  }
+  return places;
+}
+
+}  // namespace
+
+double detail::number_of(const TorchValue& value, const std::string& what) {
+  if (const auto* const n = std::get_if<Index>(&value.value)) return static_cast<double>(*n);
+  if (const auto* const x = std::get_if<double>(&value.value)) return *x;
+  const Array x = floats(value, what);
+  check_in("torch", x.numel() == 1, what, " is no number");
+  return static_cast<double>(x.reshape({}).item());
+}
+Index detail::count_of(const TorchValue& value, const std::string& what) {
+  const double n = number_of(value, what);
+  check_in("torch", n >= 0 && n <= 1e15, what, " must be 0 to 1e15, not ", n);
+  return static_cast<Index>(n);
+}
+
+const TorchValue* detail::find(const TorchValue& dict, const std::string& name) {
+  const auto* const items = std::get_if<TorchDict>(&dict.value);
+  return items ? items->find(name) : nullptr;
+}
+
+const TorchValue& detail::at(const TorchValue& dict, const std::string& name) {
+  const TorchValue* const found = find(dict, name);
+  check_in("torch", found, "there is no '", name, "'");
+  return *found;
+}
+
+TorchTensor torch_rng_state(const GeneratorState& state) {
+  RngState s{.seed = state.seed, .has_normal = state.has_normal};
+  if (state.has_normal) s.normal = state.cached_normal;
+  std::copy(state.words.begin(), state.words.end(), s.words);
+  // A stream of which nothing was drawn begins, there, before the block that its seed makes.
+  const bool fresh = state.used == 624 && state.words[0] == static_cast<std::uint32_t>(state.seed);
+  if (!fresh) s.next = state.used, s.left = 625 - static_cast<std::int32_t>(state.used);
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(&s);
+  return {IntArray({sizeof s}, std::vector<Index>(bytes, bytes + sizeof s)), true};
+}
+
+GeneratorState generator_state(const TorchValue& rng_state, const TorchBuild& build) {
+  const auto* const x = std::get_if<IntArray>(&as<TorchTensor>(rng_state, "the random state").array);
+  RngState s;
+  check_in("torch", x && x->numel() == sizeof s, "the random state has to be ", sizeof s, " bytes, as get_rng_state() ",
+           "gives them");
+  std::copy_n(x->contiguous().data(), sizeof s, reinterpret_cast<unsigned char*>(&s));
+  const bool fresh = s.next == 0 && s.left == 1;
+  check_in("torch", s.seeded == 1 && (fresh || (s.next <= 624 && s.left == 625 - static_cast<std::int64_t>(s.next))),
+           "the random state is damaged: ", s.next, " words are drawn and ", s.left, " left");
+  GeneratorState state{.seed = s.seed, .used = fresh ? 624 : static_cast<std::uint32_t>(s.next), .build = build};
+  std::copy_n(s.words, 624, state.words.begin());
+  state.has_normal = s.has_normal != 0, state.cached_normal = s.normal;
+  return state;
+}
+
+TorchValue torch_optimizer_state(const OptimizerState& state, const std::vector<ParameterGroup>& all,
+                                 const AdamWOptions& o, const NameTable& names) {
+  OptimizerState mine = state;
+  TorchDict parameters;
+  std::vector<TorchValue> groups;
+  Index number = 0;
+  for (const ParameterGroup& group : all) {
+    const StateDict mean = state_dict(places_of(mine, group, moments[0]), names, "optimizer"),
+                    square = state_dict(places_of(mine, group, moments[1]), names, "optimizer");
+    std::vector<TorchValue> numbers;
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      const Index steps = mine.counts[mean[i].here[0] + ".step"];
+      for (const std::string& name : mean[i].here)
+        check_in("torch", mine.counts[name + ".step"] == steps, "parts of ", mean[i].name,
+                 " had different numbers of steps");
+      if (steps > 0)
+        parameters.items.push_back({number,
+                                    {TorchDict{{{"step", {TorchTensor{Array(static_cast<real>(steps))}}},
+                                                {moments[0], {TorchTensor{mean[i].read().contiguous()}}},
+                                                {moments[1], {TorchTensor{square[i].read().contiguous()}}}}}}});
+      numbers.push_back({number++});
+    }
+    groups.push_back({TorchDict{{{"lr", {o.lr * group.lr_scale}},
+                                 {"betas", {TorchList{{{o.betas[0]}, {o.betas[1]}}, true}}},
+                                 {"eps", {o.eps}},
+                                 {"weight_decay", {group.weight_decay.value_or(o.weight_decay)}},
+                                 {"amsgrad", {false}},
+                                 {"maximize", {false}},
+                                 {"foreach", {}},
+                                 {"capturable", {false}},
+                                 {"params", {TorchList{std::move(numbers)}}}}}});
+  }
+  return {TorchDict{{{"state", {std::move(parameters)}}, {"param_groups", {TorchList{std::move(groups)}}}}}};
+}
+
+void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, const NameTable& names) {
+  const TorchDict& parameters = as<TorchDict>(detail::at(state, "state"), "the optimizer's state");
+  const std::vector<TorchValue>& groups = as<TorchList>(detail::at(state, "param_groups"), "param_groups").items;
+  check_in("torch", groups.size() == optimizer.groups().size(), "the optimizer has ", groups.size(),
+           " groups there and ", optimizer.groups().size(), " here");
+  OptimizerState all;
+  Index number = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const ParameterGroup& group = optimizer.groups()[g];
+    const StateDict here = state_dict(places_of(all, group, ""), names, "optimizer");
+    const std::size_t there = as<TorchList>(detail::at(groups[g], "params"), "params").items.size();
+    check_in("torch", there == here.size(), "group ", g, " of the optimizer has ", there, " parameters there and ",
+             here.size(), " here");
+    StateDict given[2];
+    for (const StateEntry& e : here) {
+      const TorchValue* const found = parameters.find(number++);
+      if (!found) continue;
+      const Index steps = detail::count_of(detail::at(*found, "step"), "the steps of " + e.name);
+      for (const std::string& name : e.here) {
+        Index& mine = all.counts[name + ".step"];
+        check_in("torch", mine == 0 || mine == steps, "parts of ", name, " had different numbers of steps");
+        mine = steps;
+      }
+      for (std::size_t k = 0; k < 2; ++k) {
+        const Array x = floats(detail::at(*found, moments[k]), e.name + "." + moments[k]);
+        given[k].push_back({e.name, x.shape(), [x] { return x; }});
+      }
+    }
+    for (std::size_t k = 0; k < 2; ++k)
+      load_places("torch", places_of(all, group, moments[k]), given[k], {.strict = false, .names = names}, moments[k],
+                  "optimizer");
+  }
+  Index& steps = all.counts["steps"];
+  for (const auto& [name, count] : all.counts) steps = std::max(steps, count);
+  optimizer.set_state(all);
+}
+
+TorchValue torch_state_dict(const Module& module, const NameTable& names) {
+  TorchDict dict;
+  for (const StateEntry& e : state_dict(module, names)) dict.items.push_back({e.name, {TorchTensor{e.read()}}});
+  return {std::move(dict)};
+}
+
+StateDict state_dict(const TorchValue& torch_state_dict, const std::string& what) {
+  StateDict all;
+  for (const TorchItem& item : as<TorchDict>(torch_state_dict, what).items) {
+    const auto* const name = std::get_if<std::string>(&item.key);
+    check_in("torch", name, what, " has a key that is no name");
+    const Array x = floats(item.value, *name);
+    all.push_back({*name, x.shape(), [x] { return x; }});
+  }
+  return all;
+}
+
+}  // namespace mote

@@ -1,0 +1,172 @@
+// DataLoader, the batches of row indices that PyTorch's DataLoader draws from a seed, for take_rows(); and
+// random_split.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/array/random.h"
+#include "engine/ops/index.h"
+
+namespace mote {
+
+/// PyTorch's names and defaults.
+struct DataLoaderOptions {
+  Index batch_size = 1;
+  bool shuffle = false;
+  bool drop_last = false;                   ///< leave out a last batch that is shorter than the others
+  std::optional<Generator> generator = {};  ///< PyTorch's generator=g: the stream to draw from instead of `random`
+};
+
+/// The row indices 0 to dataset_size - 1, each once per epoch, in batches:
+///
+///     const DataLoader loader(x.size(0), {.batch_size = 32, .shuffle = true}, random);
+///     for (int epoch = 0; epoch < 10; ++epoch)
+///       for (const std::vector<Index>& rows : loader) train(take_rows(x, rows), take_rows(y, rows));
+///
+/// `random` takes the place of PyTorch's global stream, seeded by torch.manual_seed. What is drawn, and when:
+///
+///     begin()                 random_int64 (the base seed of PyTorch's workers), shuffled or not
+///     the first batch         with shuffle: random_int64 again, which seeds a new Generator, whose randperm(n) is the
+///                             order. It is drawn when the loop reads the batch, so draws of the caller after begin()
+///                             come before it, as between iter(loader) and next() in PyTorch
+///     with .generator = g     both from g and nothing from `random`: g.randperm(n) is the order, and another
+///                             g.randperm(n) is drawn when the rows run out (as in PyTorch 1.13 and 2): with the last
+///                             batch if that is short, else at the end of the loop, not after a break
+///
+/// So the second epoch has its own order, and a loop that ends early leaves the streams where PyTorch's would be.
+/// An epoch is read once, front to back; several can run at once, each drawing as it goes.
+/// Errors: a batch_size below 1, a dataset_size below 0, shuffle without rows (an error in PyTorch, too; unshuffled, no
+/// rows give no batches); neither `random` nor a generator.
+class DataLoader {
+ public:
+  class Iterator;
+
+  DataLoader(Index dataset_size, const DataLoaderOptions& options, const std::optional<Generator>& random = {})
+      : size_(dataset_size),
+        options_(options),
+        random_(options.generator ? *options.generator : random.value_or(Generator(0))) {
+    check_in("data_loader", options.generator || random,
+             "nothing to draw from: pass a Generator or set options.generator");
+    check_in("data_loader", dataset_size >= 0, "dataset_size ", dataset_size, " must be at least 0");
+    check_in("data_loader", options.batch_size >= 1, "batch_size ", options.batch_size, " must be at least 1");
+    check_in("data_loader", dataset_size > 0 || !options.shuffle, "there are no rows to shuffle");
+  }
+  /// Batches per epoch: PyTorch's len(loader).
+  Index size() const {
+    return size_ / options_.batch_size + (!options_.drop_last && size_ % options_.batch_size != 0 ? 1 : 0);
+  }
+
+  /// Starts an epoch.
+  Iterator begin() const;
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  Index size_;
+  DataLoaderOptions options_;
+  Generator random_;
+};
+
+/// A running epoch. Copies share one position. Part of a checkpoint (train/keep/checkpoint.h), with the stream that it
+/// draws from, it goes on with the very next batch:
+///
+///     run.add("random", random);
+///     run.add("batches", batches);
+class DataLoader::Iterator {
+ public:
+  explicit Iterator(const DataLoader& loader) : epoch_(std::make_shared<Epoch>(loader)) {
+    static_cast<void>(loader.random_.random_int64());
+  }
+  /// The batch; empty at the end.
+  const std::vector<Index>& operator*() const { return epoch_->batch(); }
+  Iterator& operator++() {
+    static_cast<void>(epoch_->batch());  // an unread batch is drawn, too
+    epoch_->fetched = false;
+    return *this;
+  }
+  friend bool operator==(const Iterator& it, std::default_sentinel_t) { return (*it).empty(); }
+
+  /// Where the epoch stands. What the loader was made with is const: it must be the same where the epoch goes on.
+  template <class V>
+  void visit(V& v) {
+    const DataLoader& loader = epoch_->loader;
+    v("dataset_size", loader.size_, "rows");
+    v("batch_size", loader.options_.batch_size, "rows per batch");
+    v("shuffle", loader.options_.shuffle, "");
+    v("drop_last", loader.options_.drop_last, "");
+    v("order", epoch_->order, "of the rows, once it is drawn");
+    v("next", epoch_->next, "the first row that is not in a batch yet");
+    v("fetched", epoch_->fetched, "whether the batch is drawn");
+    v("rows", epoch_->rows, "of that batch");
+    v("finished", epoch_->finished, "whether it is the last");
+  }
+
+ private:
+  struct Epoch {
+    explicit Epoch(const DataLoader& l) : loader(l) {}
+
+    const std::vector<Index>& batch() {
+      if (!fetched) fetch();
+      fetched = true;
+      return rows;
+    }
+    void fetch() {
+      const DataLoaderOptions& o = loader.options_;
+      rows.clear();
+      if (finished) return;
+      if (o.shuffle && next == 0) order = shuffled();
+      check_in("data_loader", next >= 0 && next <= loader.size_ && (!o.shuffle || Index(order.size()) == loader.size_),
+               "the position restored is none of an epoch of ", loader.size_, " rows");
+      const Index count = std::min(o.batch_size, loader.size_ - next);
+      if (count == o.batch_size || !o.drop_last)
+        for (Index i = next; i < next + count; ++i) rows.push_back(o.shuffle ? order[static_cast<std::size_t>(i)] : i);
+      next += count;
+      finished = count < o.batch_size;
+      if (finished && o.shuffle && o.generator) static_cast<void>(loader.random_.randperm(loader.size_));
+    }
+    std::vector<Index> shuffled() const {
+      const Generator& random = loader.random_;
+      if (loader.options_.generator) return random.randperm(loader.size_);
+      const Generator fresh(random.random_int64());
+      fresh.set_build(random.build());
+      return fresh.randperm(loader.size_);
+    }
+
+    const DataLoader loader;  // a copy, with handles to the same streams
+    std::vector<Index> order, rows;
+    Index next = 0;
+    bool fetched = false, finished = false;
+  };
+  std::shared_ptr<Epoch> epoch_;
+};
+
+inline DataLoader::Iterator DataLoader::begin() const { return Iterator(*this); }
+
+/// random.randperm(dataset_size) split into parts of these lengths: PyTorch's random_split(dataset, lengths,
+/// generator), which without a generator draws from its global stream. A length may be 0. Errors: a length below 0,
+/// lengths that do not add up to dataset_size.
+inline std::vector<std::vector<Index>> random_split(Index dataset_size, const std::vector<Index>& lengths,
+                                                    const Generator& random) {
+  Index left = dataset_size;
+  for (const Index length : lengths) {
+    check_in("random_split", length >= 0, "length ", length, " must be at least 0");
+    check_in("random_split", length <= left, "lengths ", lengths, " add up to more than the ", dataset_size,
+             " rows of the dataset");
+    left -= length;
+  }
+  check_in("random_split", left == 0, "lengths ", lengths, " leave ", left, " of ", dataset_size,
+           " rows without a part");
+  const std::vector<Index> order = random.randperm(dataset_size);
+  std::vector<std::vector<Index>> parts;
+  auto at = order.begin();
+  for (const Index length : lengths) {
+    parts.emplace_back(at, at + length);
+    at += length;
+  }
+  return parts;
+}
+
+}  // namespace mote

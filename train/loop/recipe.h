@@ -1,0 +1,70 @@
+// Recipe, settings known to learn a task, as plain data; the optimizer and the schedule they name.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/io/text/fields.h"
+#include "train/loop/fit.h"
+#include "train/loop/schedule.h"
+#include "train/optim/optimizer_list.h"
+
+namespace mote {
+
+/// What to train and how; as text, its fields have nanoGPT's names.
+struct Recipe {
+  /// Fields of the model's config, as gpt_config() takes them: train/ knows no models.
+  FieldValues config = {{"n_layer", "2"}, {"n_head", "4"}, {"n_embd", "64"}};
+  Index data_seed = 1;  ///< the batches come from a stream seeded with the run's seed plus this
+
+  OptimizerKind optimizer = OptimizerKind::adamw;
+  ScheduleKind schedule = ScheduleKind::cosine;
+  Index max_iters = 600, batch_size = 64, gradient_accumulation_steps = 1;
+  double learning_rate = 1e-3;
+  std::optional<double> min_lr = {};  ///< not given: a tenth of learning_rate
+  Index warmup_iters = 50;
+  std::optional<Index> lr_decay_iters = {};  ///< not given: max_iters
+  double beta1 = 0.9, beta2 = 0.999;
+  double weight_decay = 0.1, grad_clip = 1;
+  double ema_decay = 0;
+  Index eval_interval = 100, eval_iters = 4;
+
+  template <class V>
+  void visit(V& v) {
+    v("optimizer", optimizer, "the optimizer");
+    v("schedule", schedule, "the learning rate after the warm-up; wsd: stable, decaying at the end");
+    v("max_iters", max_iters, "training steps", {.may_change = true});
+    v("batch_size", batch_size, "sequences in a batch");
+    v("gradient_accumulation_steps", gradient_accumulation_steps, "batches in a step, one after the other");
+    v("learning_rate", learning_rate, "its peak");
+    const bool ends = schedule != ScheduleKind::constant;
+    v("min_lr", min_lr, "the learning rate at the end, unless it is constant; default: a tenth of the peak",
+      {.needs = ends ? "" : "schedules that end with it"});
+    v("warmup_iters", warmup_iters, "steps in which the learning rate rises to its peak");
+    v("lr_decay_iters", lr_decay_iters, "steps after which the learning rate has decayed to min_lr; default: max_iters",
+      {.needs = ends ? "" : "schedules that come to an end"});
+    const FieldUse averages{.needs = optimizer == OptimizerKind::sgd ? "optimizers that keep means of gradients" : ""};
+    v("beta1", beta1, "how much of the gradients' mean a step keeps", averages);
+    v("beta2", beta2, "how much of the mean of their squares it keeps", averages);
+    v("weight_decay", weight_decay, "how much weights decay; with adamw and muon matrices only");
+    v("grad_clip", grad_clip, "largest gradient norm; 0: no clipping");
+    v("ema_decay", ema_decay, "evaluate a running mean of the weights, of which a step keeps so much; 0: the weights");
+    v("eval_interval", eval_interval, "steps between two evaluations on held-out data; 0: only at the end",
+      {.may_change = true});
+    v("eval_iters", eval_iters, "batches that the evaluation's loss is the mean of");
+  }
+};
+
+/// The optimizer that a recipe names, with its learning rate, betas and decay.
+std::unique_ptr<Optimizer> make_optimizer(const Recipe& recipe, const Module& module);
+
+/// Steps, clipping and schedule of a recipe. A schedule that decays ends after lr_decay_iters steps, a warm-up that is
+/// longer ends there as well, and wsd's decay takes the last fifth, or what the warm-up leaves; `constant` has no end,
+/// and its warm-up is never cut short. So the learning rates of a longer training begin with those of a shorter one if
+/// lr_decay_iters is given or the schedule is constant. Errors: max_iters, warmup_iters or lr_decay_iters below 0, a
+/// batch_size below 1, a min_lr below 0 or above learning_rate, evaluations below 0 or of no batch.
+FitOptions fit_options(const Recipe& recipe);
+
+}  // namespace mote

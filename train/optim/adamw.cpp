@@ -1,0 +1,30 @@
+// The constants of one Adam step. Compiled here: fused into other multiply-adds they would give other bits.
+#include "train/optim/adamw.h"
+
+#include <cmath>
+
+#include "engine/base/math.h"
+
+namespace mote {
+
+/// m and v start at 0 and so are too small at first, by the factors 1 - beta^t; dividing by them corrects that.
+kernels::AdamStep detail::AdamBase::constants(const Slot& slot, double lr) {
+  const auto [beta1, beta2] = options_.betas;
+  if (corrected_steps_ != slot.steps) {
+    const double t = static_cast<double>(slot.steps);
+    corrected_steps_ = slot.steps;
+    correction1_ = 1 - math::pow(beta1, t);
+    correction2_ = 1 - math::pow(beta2, t);
+  }
+  return {static_cast<real>(beta1),
+          static_cast<real>(1 - beta1),
+          static_cast<real>(beta2),
+          static_cast<real>(1 - beta2),
+          static_cast<real>(decoupled_ ? 1 - lr * slot.weight_decay : 1),
+          static_cast<real>(decoupled_ ? 0 : slot.weight_decay),
+          static_cast<real>(lr / correction1_),
+          static_cast<real>(std::sqrt(correction2_)),
+          static_cast<real>(options_.eps)};
+}
+
+}  // namespace mote
