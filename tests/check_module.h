@@ -46,7 +46,8 @@ class ModuleCheck {
     std::vector<Array> grads;
     friend bool operator==(const Outcome& a, const Outcome& b) {
       return same_bits(a.y, b.y) &&
-             std::equal(a.grads.begin(), a.grads.end(), b.grads.begin(), b.grads.end(), same_bits);
+             std::equal(a.grads.begin(), a.grads.end(), b.grads.begin(), b.grads.end(),
+                        [](const Array& one, const Array& other) { return same_bits(one, other); });
     }
   };
 

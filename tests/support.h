@@ -67,7 +67,9 @@ struct Run {
     for (const Tensor& t : x) dx.push_back(t.grad());
   }
   friend bool operator==(const Run& a, const Run& b) {
-    return same_bits(a.y, b.y) && std::equal(a.dx.begin(), a.dx.end(), b.dx.begin(), b.dx.end(), same_bits);
+    return same_bits(a.y, b.y) &&
+           std::equal(a.dx.begin(), a.dx.end(), b.dx.begin(), b.dx.end(),
+                      [](const Array& one, const Array& other) { return same_bits(one, other); });
   }
 };
 
