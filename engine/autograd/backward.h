@@ -7,10 +7,10 @@ namespace mote {
 
 class Watch;
 
-/// Tensor::backward: newest op first; the leaves receive their sums last, all of them or none.
+/// Tensor::backward: newest op first; the leaves receive their sums last.
 void send_back(const NodePtr& root, const Array& dy);
 
-/// What one backward sends to the leaves behind it, which receive it at the end.
+/// What one backward sends to the leaves behind it.
 class LeafSums;
 
 /// The operations of a backward rule on its inputs' gradients.
@@ -29,24 +29,19 @@ class Grads {
   /// Errors: a tracked input, one of the first 64, to which the rule has sent nothing.
   void check_sent() const;
 
-  /// In place of add(): the graph of y, the op's result computed again and recorded, takes the op's place.
-  void go_on_through(const NodePtr& y) { again_ = y, sent_ = ~std::uint64_t(0); }
-  const NodePtr& recorded_again() const { return again_; }
+ private:
   const NodePtr& input(std::size_t i) const {
     check(i < node_.input_count(), "the rule asks for input ", i, ", but the op has ", node_.input_count());
     return node_.input(i);
   }
-  Watch* watch() const { return watch_; }
-
- private:
   /// Where input i's gradient is summed, now that `grad` will be added to it.
   Array& sum_for(std::size_t i, const Array& grad);
+
   const Node& node_;
   const Array& dy_;
   LeafSums& leaves_;
   Watch* watch_;
   std::uint64_t sent_ = 0;  // a bit per input
-  NodePtr again_;
 };
 
 }  // namespace mote

@@ -74,7 +74,7 @@ class Parameter {
              " (or is it a bias that its layer does without?)");
     return *cell_;
   }
-  static inline const NodePtr no_node_;  // not inside a function: a child may be forked while a thread makes it there
+  static inline const NodePtr no_node_;
   std::shared_ptr<Cell> cell_;
 };
 

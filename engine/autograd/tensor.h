@@ -48,13 +48,12 @@ class Tensor : public TorchMethods {
 
   /// Adds d(this)/d(leaf) to the grad() of every leaf this was computed from. Consumes the recorded graph: each node's
   /// rule, inputs and gradient are dropped as soon as they are used. Errors: not tracked; more than one element (pass
-  /// dy, of this shape); a graph that an earlier backward consumed. After any error no leaf's gradient has changed.
+  /// dy, of this shape); a graph that an earlier backward consumed.
   void backward() const;
   void backward(const Array& dy) const;
 
   const NodePtr& node() const { return node_; }
-  static inline const Array
-      no_array;  ///< not local to a function, whose hidden lock a fork() could copy while it is held
+  static inline const Array no_array;  ///< what a reference to an array refers to where there is none
 
  private:
   Array value_;

@@ -20,24 +20,21 @@ void memory(int argc, char** argv, Output& out) {
             {"model", "parameters", "between steps MB", "at most MB", "kept MB",
              "requests to the system in 3 warm steps", "ms/step"});
   const auto mb = [](Index bytes) { return static_cast<double>(bytes) * 1e-6; };
-  for (const Case& c : list)
-    for (const bool again : {false, true}) {
-      mote::release_memory();
-      mote::reset_peak_memory();
-      const Index before = mote::memory_stats().live_bytes;
-      Training training(c, again);
-      const double ms = 1e3 * time_of([&] { training.step(); }, common.seconds);
-      const mote::MemoryStats warm = mote::memory_stats();
-      for (int i = 0; i < 3; ++i) training.step();
-      const mote::MemoryStats after = mote::memory_stats();
-      const mote::Trace trace;
-      training.loss();
-      out.row({c.name + (again ? ", again" : ""), mote::parameter_count(training.model), mb(after.live_bytes - before),
-               mb(after.peak_bytes - before), mb(trace.total().kept), after.system_requests - warm.system_requests,
-               ms});
-    }
+  for (const Case& c : list) {
+    mote::release_memory();
+    mote::reset_peak_memory();
+    const Index before = mote::memory_stats().live_bytes;
+    Training training(c);
+    const double ms = 1e3 * time_of([&] { training.step(); }, common.seconds);
+    const mote::MemoryStats warm = mote::memory_stats();
+    for (int i = 0; i < 3; ++i) training.step();
+    const mote::MemoryStats after = mote::memory_stats();
+    const mote::Trace trace;
+    training.loss();
+    out.row({c.name, mote::parameter_count(training.model), mb(after.live_bytes - before),
+             mb(after.peak_bytes - before), mb(trace.total().kept), after.system_requests - warm.system_requests, ms});
+  }
   out.note("Kept is what rules keep until backward; an array that two rules keep counts twice.");
-  out.note("Again: every block in a checkpoint(), computed again in backward.");
 }
 
 }  // namespace bench

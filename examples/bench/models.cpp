@@ -52,20 +52,14 @@ double step_flops(const mote::GPT& model, Index batch) {
   return 3 * static_cast<double>(batch) * (linear + attention);
 }
 
-Training::Training(const Case& c, bool again)
-    : model(c.config, mote::Generator(1)), again_(again), optimizer_(mote::all_parameters(model), {.lr = 1e-3}) {
+Training::Training(const Case& c)
+    : model(c.config, mote::Generator(1)), optimizer_(mote::all_parameters(model), {.lr = 1e-3}) {
   const mote::Generator random(2);
   ids_ = mote::randint(0, c.config.vocab_size, {c.batch, c.config.block_size}, random);
   targets_ = mote::randint(0, c.config.vocab_size, {c.batch, c.config.block_size}, random);
 }
 
-mote::Tensor Training::loss() const {
-  if (!again_) return model.loss(ids_, targets_);
-  mote::Tensor x = model.transformer.embed(ids_);
-  for (const mote::TransformerBlock& block : model.transformer.h) x = checkpoint(block, x);
-  if (model.transformer.ln_f) x = (*model.transformer.ln_f)(x);
-  return cross_entropy(model.lm_head(x), targets_);
-}
+mote::Tensor Training::loss() const { return model.loss(ids_, targets_); }
 
 void Training::step() {
   loss().backward();

@@ -30,17 +30,16 @@ mote::Index weights_of(const mote::GPT& model);
 /// left out.
 double step_flops(const mote::GPT& model, mote::Index batch);
 
-/// A model in training on random ids; with `again` every block is in a checkpoint().
+/// A model in training on random ids.
 class Training {
  public:
-  explicit Training(const Case& c, bool again = false);
+  explicit Training(const Case& c);
   mote::Tensor loss() const;
   void step();  ///< forward, backward, AdamW, zero_grad
 
   mote::GPT model;
 
  private:
-  bool again_;
   mote::AdamW optimizer_;
   mote::IntArray ids_, targets_;
 };

@@ -76,7 +76,6 @@ TEST_CASE("graph: a long chain whose rule throws half way") {
     const Tensor y = chain(middle, million / 8);
     CHECK(error_of([&] { y.backward(); }) == "no way back");
     CHECK(live_nodes() < million / 8);  // what the graph held is let go, though half and y are still here
-    CHECK(!x.grad().defined());
     CHECK(error_of([&] { (half * real(2)).backward(); }).find("was consumed") != std::string::npos);
   });
 }

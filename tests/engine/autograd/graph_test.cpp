@@ -84,6 +84,19 @@ TEST_CASE("graph: gradients of several backwards add up until zero_grad, and an 
   CHECK(x.grad().to_vector() == std::vector<real>{3, 3});
 }
 
+TEST_CASE("graph: what one backward sends to a leaf is added up before it is added to the gradient, as in PyTorch") {
+  const Tensor x = leaf({1});
+  const auto back = [&x](std::initializer_list<double> factors) {
+    Tensor y = real(0);
+    for (const double f : factors) y = y + x * static_cast<real>(f);
+    sum(y).backward();
+  };
+  const double large = f64 ? 0x1p53 : 0x1p24;  // the first number to which adding 1 changes nothing
+  back({large});
+  back({1, 1});
+  CHECK(x.grad().item() == static_cast<real>(large + 2));  // not (large + 1) + 1 = large
+}
+
 TEST_CASE("graph: a cleared gradient and one filled with zeros lead to the same bits") {
   const Parameter a(array({2}, {1, -2})), b(array({2}, {1, -2}));
   a.zero_grad();
