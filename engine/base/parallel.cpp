@@ -21,7 +21,6 @@
 
 #include "engine/base/check.h"
 #include "engine/base/env.h"
-#include "engine/base/fork.h"
 
 namespace mote {
 namespace {
@@ -189,15 +188,6 @@ State& state() {
   static State& s = *new State;
   return s;
 }
-
-/// A forked child has a copy of the pool's memory but none of its threads: it starts its own. The mutex may be held by
-/// a thread that does not exist here, and joining the pool's would block forever.
-void start_anew() {
-  inside = false;
-  ::new (&state().mutex) std::mutex;
-  state().pool.release();
-}
-[[maybe_unused]] const bool pool_over_fork = on_fork([] { state(); }, [] {}, start_anew);
 
 }  // namespace
 

@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "engine/base/env.h"
-#include "engine/base/fork.h"
 
 namespace mote {
 namespace {
@@ -105,11 +104,6 @@ struct BlockCache {
 
 /// Has neither to be made nor destroyed: arrays in static variables come before main and go after it.
 constinit BlockCache cache;
-
-/// Runs before all other initialisers, so that this lock, which is taken while others are held, is registered first.
-[[gnu::constructor(101)]] void hold_cache_over_fork() {
-  on_fork([] { cache.lock(); }, [] { cache.unlock(); });
-}
 
 /// Apart from allocate_block(), whose stack need not have room for all lists.
 [[gnu::noinline]] void empty_cache() {

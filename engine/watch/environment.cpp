@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "engine/base/env.h"
-#include "engine/base/fork.h"
 #include "engine/watch/profile.h"
 
 namespace mote {
@@ -106,8 +105,6 @@ ProfileTotals& program_totals() {
   static ProfileTotals* const totals = new ProfileTotals;
   return *totals;
 }
-[[maybe_unused]] const bool totals_over_fork =
-    on_fork([] { program_totals().mutex.lock(); }, [] { program_totals().mutex.unlock(); });
 
 }  // namespace
 

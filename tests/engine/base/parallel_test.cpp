@@ -1,4 +1,4 @@
-// Parallel_for: every index once, borders, exceptions, nesting, resizing, forks, an idle pool.
+// Parallel_for: every index once, borders, exceptions, nesting, resizing, an idle pool.
 #include "engine/base/parallel.h"
 
 #include <sys/resource.h>
@@ -11,7 +11,6 @@
 #include <mutex>
 #include <set>
 
-#include "engine/ops/ops.h"
 #include "tests/process.h"
 #include "tests/tools.h"
 
@@ -163,61 +162,23 @@ TEST_CASE("set_threads: any time but inside a body; threads() may be asked there
   CHECK(threads() == 2);
 }
 
-int product_is_right() {
-  const Tensor a = Array::full({64, 64}, 1);
-  const Tensor y = sum(matmul(a, a));
-  return y.item() == 64 * 64 * 64 ? 0 : 1;
-}
-
-TEST_CASE("parallel_for: a forked child computes") {
-  if (thread_sanitizer) return;
-  const Hardware use(kernels::table(), 4);
-  REQUIRE(product_is_right() == 0);
-  CHECK(in_child([] { return missed(10000, 10) == 0 ? product_is_right() : 2; }) == "exit 0");
-  CHECK(in_child([] { return threads() == 4 ? 0 : 1; }) == "exit 0");
-  parallel_for(4, 1, [](Index begin, Index) {  // also one forked by a task, which is then a program's first thread
-    if (begin == 0) CHECK(in_child([] { return set_threads(2), missed(1000, 10) == 0 ? 0 : 1; }) == "exit 0");
+TEST_CASE("parallel_for: run again and exit from a body" * doctest::skip()) {
+  set_threads(4);
+  parallel_for(100, 1, [](Index begin, Index) {
+    if (begin == 50) std::exit(7);
   });
-  CHECK(missed(1000, 10) == 0);
 }
 
-TEST_CASE("parallel_for: a child forked while other threads compute and go back into one leaf") {
-  if (sanitized) return;  // AddressSanitizer's own allocator may be locked at the fork, and then stays so
-  const Hardware use(kernels::table(), 4);
-  const Parameter w(Array::full({16, 16}, 1));
-  const auto step = [&w] {
-    const Tensor y = matmul(w, w);
-    sum(y).backward();
-  };
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> busy;
-  for (int i = 0; i < 2; ++i)
-    busy.emplace_back([&] {
-      while (!stop) step();
-    });
-  for (int i = 0; i < 20; ++i)
-    CHECK(in_child([&] {
-            step();
-            return product_is_right();
-          }) == "exit 0");
-  stop = true;
-  for (std::thread& t : busy) t.join();
+TEST_CASE("parallel_for: run again and exit with an idle pool" * doctest::skip()) {
+  set_threads(4);
+  CHECK(missed(100, 1) == 0);
+  std::exit(8);
 }
 
 TEST_CASE("parallel_for: exit() from a body, and from main with an idle pool") {
-  const Hardware use(kernels::table(), 4);
-  if (sanitized) return;  // they look at threads and memory at exit, where other tests' are still alive
-  CHECK(in_child([]() -> int {
-          set_threads(4);
-          parallel_for(100, 1, [](Index begin, Index) {
-            if (begin == 50) std::exit(7);
-          });
-          return 1;
-        }) == "exit 7");
-  CHECK(in_child([]() -> int {
-          missed(100, 1);
-          std::exit(8);
-        }) == "exit 8");
+  if (sanitized) return;  // they look at threads and memory at exit
+  CHECK(run_again("parallel_for: run again and exit from a body") == "exit 7");
+  CHECK(run_again("parallel_for: run again and exit with an idle pool") == "exit 8");
 }
 
 /// Leaves the process room for a thread or two: each asks for megabytes of stack.
@@ -229,14 +190,15 @@ bool limit_memory() {
   return ::setrlimit(RLIMIT_AS, &limit) == 0;
 }
 
+TEST_CASE("parallel_for: run again with little memory" * doctest::skip()) {
+  REQUIRE(limit_memory());
+  set_threads(64);
+  CHECK(missed(1000, 1) == 0);
+}
+
 TEST_CASE("parallel_for: when the system has no more threads it goes on with those there are") {
   if (sanitized) return;  // their shadow memory is above any limit
-  const auto pool = [] {
-    if (!limit_memory()) return 2;
-    set_threads(64);
-    return missed(1000, 1) == 0 ? 0 : 1;
-  };
-  CHECK(in_child(pool) == "exit 0");
+  CHECK(run_again("parallel_for: run again with little memory") == "exit 0");
   const auto bare_threads = [] {  // the limit does bite: without the pool's care this many threads are an exception
     if (!limit_memory()) return 2;
     for (int i = 0; i < 63; ++i) std::thread([] { ::pause(); }).detach();
