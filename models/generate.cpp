@@ -145,7 +145,6 @@ IntArray GPT::generate(const IntArray& ids, Index count, const GenerateOptions& 
   const NoGrad no_grad;
   const PackedWeights packed;
   const Evaluation evaluation(*this);
-  const StreamGuard streams;
   const IntArray prompts = ids.contiguous();
   const Index B = ids.shape()[0];
   std::vector<Group> groups = by_length(*this, prompts, options.pad_token);

@@ -103,7 +103,6 @@ GPTCache GPT::cache() const {
 }
 
 Tensor GPT::loss(const IntArray& ids, const IntArray& targets, const Mask& mask, double label_smoothing) const {
-  const StreamGuard streams;  // around all of it: the call opens one for the layers only
   const Tensor logits = (*this)(ids, mask);
   return cross_entropy(logits, targets, {.ignore_index = -1, .label_smoothing = label_smoothing});
 }
@@ -112,7 +111,6 @@ Tensor GPT::log_probabilities(const IntArray& ids) const {
   check_in("log_probabilities", ids.rank() == 2 && ids.shape()[1] >= 1, "ids ", ids.shape(),
            " must be [B, T] with T at least 1");
   const Index T = ids.shape()[1];
-  const StreamGuard streams;
   const Tensor logits = (*this)(ids.slice(1, 0, T - 1));
   return -cross_entropy(logits, ids.slice(1, 1, T), {.reduction = Reduction::none});
 }

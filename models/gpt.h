@@ -103,11 +103,10 @@ struct GPT : Layer<GPT> {
   /// the padding is never seen and positions count from the first other id, so a row's logits are, to the last bit,
   /// those of its prompt alone. Rows of one length run as one batch. Weights are packed for the call, which takes
   /// their memory once more (PackedWeights; hold one yourself around many short calls). Runs without gradients and in
-  /// evaluation mode; afterwards every module is back in its mode, and after an error `random` is where it was. Several
-  /// threads may generate with one model, each with a Generator of its own, while none trains it. Errors: an empty
-  /// prompt, a count below 0, a temperature below 0 or not finite, top_p outside (0, 1], min_p outside [0, 1], a stop
-  /// token outside [0, V), a row of nothing but padding, logits that are NaN or infinite (-infinity is fine: that token
-  /// is never chosen).
+  /// evaluation mode; afterwards every module is back in its mode. Several threads may generate with one model, each
+  /// with a Generator of its own, while none trains it. Errors: an empty prompt, a count below 0, a temperature below 0
+  /// or not finite, top_p outside (0, 1], min_p outside [0, 1], a stop token outside [0, V), a row of nothing but
+  /// padding, logits that are NaN or infinite (-infinity is fine: that token is never chosen).
   IntArray generate(const IntArray& ids, Index count, const GenerateOptions& options, const Generator& random);
   /// The same, greedy.
   IntArray generate(const IntArray& ids, Index count) { return generate(ids, count, {.temperature = 0}, Generator()); }

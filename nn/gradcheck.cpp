@@ -1,15 +1,12 @@
 // The part of a module's gradcheck that does not depend on its type: its parameters, and streams that restart.
 #include "nn/gradcheck.h"
 
-#include "engine/array/stream_guard.h"
-
 namespace mote {
 
 GradcheckResult detail::gradcheck_module(const Module& module, NamedPlaces places, const std::function<Tensor()>& call,
                                          GradcheckOptions options) {
   for (const NamedParameter& p : named_parameters(module)) places.emplace_back(p.name, p.parameter);
   options.small_gradients = true;
-  const StreamGuard streams;  // for an error
   std::vector<std::pair<Generator, GeneratorState>> states;
   for (const NamedStream& s : named_streams(module)) states.emplace_back(s.stream, s.stream.get_state());
   const auto restart = [&states] {

@@ -8,7 +8,6 @@
 
 #include "engine/array/int_array.h"
 #include "engine/array/mask.h"
-#include "engine/array/stream_guard.h"
 #include "engine/autograd/op.h"
 
 namespace mote {
@@ -92,7 +91,6 @@ class OpenLayer {
 
  private:
   LayerScope scope_;
-  StreamGuard streams_;
   Watch* const watch_ = watching();
 };
 }  // namespace detail

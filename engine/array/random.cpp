@@ -8,7 +8,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "engine/array/stream_guard.h"
 #include "engine/base/check.h"
 #include "engine/base/math.h"
 
@@ -102,22 +101,14 @@ void draw_float32(std::span<real> out, const Draw& draw) {
 
 }  // namespace
 
-/// The state, to be changed: every change begins here.
-GeneratorState& Generator::changing() const {
-  StreamGuard* const guard = thread_context.streams;
-  if (guard != stream_->guard && guard) [[unlikely]]
-    guard->remember(*this);
-  return stream_->state;
-}
-
 void Generator::set_build(const TorchBuild& build) const {
   check_in("set_build", build.version >= 100 && build.version < 1000, "version ", build.version,
            " is not 100 * major + minor, such as 207 for PyTorch 2.7");
-  changing().build = build;
+  state_->build = build;
 }
 
 void Generator::seed_with(std::uint64_t seed) const {
-  GeneratorState& s = changing();
+  GeneratorState& s = *state_;
   s.seed = seed;
   s.words[0] = static_cast<std::uint32_t>(seed);
   for (std::uint32_t i = 1; i < s.words.size(); ++i)
@@ -131,12 +122,12 @@ void Generator::set_state(const GeneratorState& state) const {
   check_in("set_state", state.used <= state.words.size(), "position ", state.used, " is above ", state.words.size());
   const bool dead = std::all_of(state.words.begin(), state.words.end(), [](std::uint32_t w) { return w == 0; });
   check_in("set_state", !dead, "all words are zero, so every draw would be zero; was this state ever filled?");
-  if (state != stream_->state) changing() = state;  // a stream put back where it is costs a StreamGuard no memory
+  *state_ = state;
 }
 
 /// The state, of which at least one word has not been drawn.
 GeneratorState& Generator::with_word() const {
-  GeneratorState& s = changing();
+  GeneratorState& s = *state_;
   if (s.used == s.words.size()) {
     twist(s.words);
     s.used = 0;

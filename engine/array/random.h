@@ -14,8 +14,6 @@
 
 namespace mote {
 
-class StreamGuard;
-
 /// Which PyTorch build to match. Builds of one version draw different dropout masks for the same seed, and versions
 /// differ in sampling; all else in this file is the same everywhere. If your dropout mask differs from a tutorial's, a
 /// pip wheel on an x86-64 machine (or Colab) usually printed it, so use `random.set_build({.mkl = true})`.
@@ -72,13 +70,13 @@ class Generator {
   static constexpr std::uint64_t default_seed = 67280421310721;
 
   Generator() : Generator(default_seed) {}
-  explicit Generator(std::integral auto seed) : stream_(std::make_shared<Stream>()) { manual_seed(seed); }
+  explicit Generator(std::integral auto seed) : state_(std::make_shared<GeneratorState>()) { manual_seed(seed); }
   Generator(const Generator&) = default;  // no move: a handle is never empty
   Generator& operator=(const Generator&) = default;
   ~Generator() = default;
 
   /// Two handles to one stream.
-  bool same_as(const Generator& other) const { return stream_ == other.stream_; }
+  bool same_as(const Generator& other) const { return state_ == other.state_; }
   /// Handles alive in this process; tests use it to find one that a module's visit() misses.
   static Index live() { return Counted::live.load(); }
 
@@ -90,10 +88,10 @@ class Generator {
   /// wheels. Copies of the handle share the setting, which is replaced as a whole: {.version = 113} is 1.13 without
   /// mkl. Errors: a version that is not 100 * major + minor.
   void set_build(const TorchBuild& build) const;
-  const TorchBuild& build() const { return stream_->state.build; }
+  const TorchBuild& build() const { return state_->build; }
 
   /// The stream as a value, and back. Errors: a state that was never a stream (all words zero, `used` above 624).
-  GeneratorState get_state() const { return stream_->state; }
+  GeneratorState get_state() const { return *state_; }
   void set_state(const GeneratorState& state) const;
 
   /// The next word, all 32 bits; two words, the first as the high half.
@@ -151,12 +149,6 @@ class Generator {
   void exponential(std::span<double> out, double lambda = 1) const;
 
  private:
-  friend class StreamGuard;
-  struct Stream {
-    GeneratorState state;
-    StreamGuard* guard = nullptr;  ///< that knows the state from before its first draw
-  };
-  GeneratorState& changing() const;
   GeneratorState& with_word() const;
   void seed_with(std::uint64_t seed) const;
   double standard_normal() const;
@@ -170,7 +162,7 @@ class Generator {
     ~Counted() { live.fetch_sub(1, std::memory_order_relaxed); }
     static inline std::atomic<Index> live{0};
   };
-  std::shared_ptr<Stream> stream_;
+  std::shared_ptr<GeneratorState> state_;
   [[no_unique_address]] Counted counted_;
 };
 

@@ -93,7 +93,7 @@ void normal_block(double* d, double mean, double std) {
 
 /// One sample of the path for small sizes: here the second unit gives the radius, the first the angle.
 double Generator::standard_normal() const {
-  GeneratorState& s = changing();
+  GeneratorState& s = *state_;
   if (s.has_normal) {
     s.has_normal = false;
     return std::exchange(s.cached_normal, 0.0);

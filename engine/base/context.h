@@ -6,7 +6,6 @@
 
 namespace mote {
 
-class StreamGuard;
 class Watch;
 
 /// One layer being called on this thread. Nested calls form a stack; `path` converts it into a dotted name such as
@@ -18,14 +17,13 @@ struct LayerScope {
   std::string (*type)(const LayerScope& innermost);  ///< the layer's class
 };
 
-/// Changed by scopes (During), so that whatever an exception ends is as before. Of all these only `no_grad` and
-/// `streams` concern results; the others are for those who read errors and reports.
+/// Changed by scopes (During), so that whatever an exception ends is as before. Only `no_grad` concerns results. The
+/// others are for errors and reports.
 struct Context {
   const char* op = nullptr;           ///< the innermost open op: the first word of every error
   const LayerScope* layer = nullptr;  ///< the innermost layer being called: the last words of every error,
   long long step = -1;                ///< and behind it the step of a training, in its passes; -1: none
   bool no_grad = false;               ///< ops record no graph
-  StreamGuard* streams = nullptr;     ///< remembers the random streams drawn from, in case of an error
   Watch* watch = nullptr;             ///< sees layers, ops and rules; null when nobody looks, and inside a rule
   bool asked = false;                 ///< whether `watch` has been set for what the environment asks for
   const char* unrecorded = nullptr;   ///< an op that ended without record() although an input required a gradient

@@ -43,7 +43,6 @@ struct AttentionLM : Layer<AttentionLM> {
 
   Tensor forward(const IntArray& ids) const { return head(attn(embed(ids))); }
   Tensor loss(const IntArray& ids, const IntArray& targets, double label_smoothing = 0) const {
-    const StreamGuard streams;
     const Tensor logits = (*this)(ids);
     return cross_entropy(logits, targets, {.ignore_index = -1, .label_smoothing = label_smoothing});
   }

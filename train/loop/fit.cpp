@@ -5,7 +5,6 @@
 #include <cmath>
 #include <optional>
 
-#include "engine/array/stream_guard.h"
 #include "engine/ops/arithmetic.h"
 #include "nn/check_fields.h"
 #include "train/loop/clip.h"
@@ -105,7 +104,6 @@ double fit(Optimizer& optimizer, const std::function<MeanLoss(Index)>& compute, 
   check_fit(options);
   double last = 0;
   for (Index step = options.first_step; step < options.steps; ++step) {
-    std::optional<StreamGuard> streams(std::in_place);
     optimizer.zero_grad();
     std::optional<FieldWatch> fields;
     if (step == options.first_step) fields.emplace();
@@ -132,7 +130,6 @@ double fit(Optimizer& optimizer, const std::function<MeanLoss(Index)>& compute, 
       optimizer.set_learning_rate(before);
       throw;
     }
-    streams.reset();  // the step has been taken, whatever on_step does
     const bool go_on = !options.on_step || options.on_step(report);
     const bool last_step = !go_on || step + 1 == options.steps;
     if (options.save && (last_step || (options.save_every > 0 && (step + 1) % options.save_every == 0)))

@@ -48,9 +48,8 @@ struct FitOptions {
 /// before each step, so the caller's own do not count. Errors: a loss that is not one element, or not finite, which is
 /// what the mean over nothing is (an empty batch, every target ignored); a gradient that is not finite; in the first
 /// step, an optimizer none of whose parameters gets a gradient, and fields that a layer's visit() forgot
-/// (nn/check_fields.h). One in `compute` or in backward ends with " at step N", from 0. Weights, optimizer, learning
-/// rate and the random streams drawn from in `compute` are then still those of the previous step, also when memory runs
-/// out.
+/// (nn/check_fields.h). One in `compute` or in backward ends with " at step N", from 0. Weights, optimizer and learning
+/// rate are then still those of the previous step, also when memory runs out.
 double fit(Optimizer& optimizer, const std::function<MeanLoss(Index step)>& compute, const FitOptions& options);
 
 }  // namespace mote
