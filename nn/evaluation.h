@@ -7,17 +7,16 @@
 
 namespace mote {
 
-/// Keeps a module in evaluation mode during its lifetime, in which train() takes effect at the end; then each of its
-/// modules is back in its own mode. Several threads may evaluate one module at a time: it is back when the last is
-/// done.
+/// Evaluation mode for a scope: of a module and all inside it. A train() inside the scope takes effect when the scope
+/// ends. Scopes nest, and several threads may evaluate one module at a time.
 class Evaluation {
  public:
   [[nodiscard]] explicit Evaluation(Module& module) : modules_(detail::modules_of(module)) {
-    for (Module* m : modules_) m->mode_.fetch_add(2, std::memory_order_relaxed);
+    for (Module* m : modules_) ++m->evaluations_;
     ++open_;
   }
   ~Evaluation() {
-    for (Module* m : modules_) m->mode_.fetch_sub(2, std::memory_order_relaxed);
+    for (Module* m : modules_) --m->evaluations_;
     --open_;
   }
   Evaluation(const Evaluation&) = delete;

@@ -47,13 +47,12 @@ void each_field(const Module& module, const std::function<void(const ModuleField
   outermost.visit(visitor);
 }
 
-Module::Module(const Module& other) : mode_(other.own_mode()) {
+Module::Module(const Module& other) : trains_(other.trains_.load()) {
   other.require_kept();
   check_in("copy", Cloning::depth > 0, "this ", other.type_name(),
            " was passed or assigned by value, and its copy would ",
            "share its parameters: write m.clone() for an independent one, std::move(m) to hand it over, or pass a "
            "reference");
-  live_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Module::own_cells(Module& copy) {
@@ -81,7 +80,7 @@ std::vector<Module*> detail::modules_of(Module& module) {
 
 void Module::train(bool on) {
   for (Module* m : detail::modules_of(*this))  // all or, without the memory for the list, none
-    on ? m->mode_.fetch_or(1, std::memory_order_relaxed) : m->mode_.fetch_and(~1, std::memory_order_relaxed);
+    m->trains_ = on;
 }
 
 void Module::require_kept() const {
@@ -107,14 +106,16 @@ static std::string path_within(const Module& outer, const Module& wanted) {
 }
 
 bool Module::training() const {
-  const int mode = mode_.load(std::memory_order_relaxed);
-  if (mode > 1 && mode % 2 == 1 && Evaluation::open_ == 0)
-    check_in("training", false, "another thread keeps this ", type_name(),
-             " in evaluation mode (generate, Evaluation): call eval() before threads share it, and train it alone");
-  if (mode != 1) return false;
+  if (!trains_) return false;
+  if (evaluations_ > 0) {
+    if (Evaluation::open_ == 0)
+      check_in("training", false, "another thread keeps this ", type_name(),
+               " in evaluation mode (generate, Evaluation): call eval() before threads share it, and train it alone");
+    return false;
+  }
   for (const LayerScope* scope = thread_context.layer; scope; scope = scope->outer) {
     const Module& around = *static_cast<const Module*>(scope->layer);
-    if (&around == this || around.mode_ == 1) continue;
+    if (&around == this || (around.trains_ && around.evaluations_ == 0)) continue;
     check_in("eval", !path_within(around, *this).empty(), "visit() of ", around.type_name(), " does not list the ",
              type_name(), " that it calls, which therefore stays in training mode");
   }

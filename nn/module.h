@@ -78,7 +78,7 @@ class Visitor {
 /// clone() makes an independent copy.
 class Module {
  public:
-  virtual ~Module() { live_.fetch_sub(1, std::memory_order_relaxed); }
+  virtual ~Module() = default;
   /// Lists every field that is a parameter, a buffer, a random stream or a module, in the order in which they are
   /// drawn and printed.
   virtual void visit(Visitor& v) = 0;
@@ -94,20 +94,16 @@ class Module {
   /// "Linear", "TransformerBlock": the class's name without namespaces, unless a class overrides it.
   virtual std::string type_name() const;
 
-  /// Number of modules alive in this process; tests use it to find a child missing from visit().
-  static Index live() { return live_.load(); }
-
  protected:
-  Module() { live_.fetch_add(1, std::memory_order_relaxed); }
-  Module(Module&& other) noexcept : mode_(other.own_mode()) {
-    live_.fetch_add(1, std::memory_order_relaxed);
-    moved_from_ = std::exchange(other.moved_from_, true);
-  }
+  Module() = default;
+  Module(Module&& other) noexcept
+      : trains_(other.trains_.load()), moved_from_(std::exchange(other.moved_from_, true)) {}
   /// Errors: a module is moved to itself, which would empty its lists; an Evaluation keeps the one that is replaced.
   Module& operator=(Module&& other) {
     check_in("module", this != &other || moved_from_, "a module is moved to itself");
-    check_in("module", mode_ < 2, "this ", type_name(), " is replaced while an Evaluation keeps it in evaluation mode");
-    mode_ = other.own_mode();
+    check_in("module", evaluations_ == 0, "this ", type_name(),
+             " is replaced while an Evaluation keeps it in evaluation mode");
+    trains_ = other.trains_.load();
     moved_from_ = std::exchange(other.moved_from_, true);
     return *this;
   }
@@ -129,9 +125,8 @@ class Module {
   friend class Evaluation;
   friend class Visitor;
   friend void each_field(const Module& module, const std::function<void(const ModuleField&)>& see);
-  int own_mode() const noexcept { return mode_.load(std::memory_order_relaxed) & 1; }
-  static inline std::atomic<Index> live_{0};
-  std::atomic<int> mode_{1};  // 1 if it is to train, plus 2 for every Evaluation that it is in
+  std::atomic<bool> trains_{true};   // set by train() and eval()
+  std::atomic<int> evaluations_{0};  // Evaluations that it is in, of all threads: while there is one, it does not train
   bool moved_from_ = false;
 };
 

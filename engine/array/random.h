@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -77,8 +76,6 @@ class Generator {
 
   /// Two handles to one stream.
   bool same_as(const Generator& other) const { return state_ == other.state_; }
-  /// Handles alive in this process; tests use it to find one that a module's visit() misses.
-  static Index live() { return Counted::live.load(); }
 
   /// Restarts the stream and empties the normal cache. Any integer works, but only its low 32 bits count: -1 and
   /// 4294967295 give the same stream, and so do s and s + 2^32.
@@ -155,15 +152,7 @@ class Generator {
   template <class T>
   void fill_normal(std::span<T> out, double mean, double std) const;
 
-  struct Counted {
-    Counted() noexcept { live.fetch_add(1, std::memory_order_relaxed); }
-    Counted(const Counted&) noexcept : Counted() {}
-    Counted& operator=(const Counted&) = default;
-    ~Counted() { live.fetch_sub(1, std::memory_order_relaxed); }
-    static inline std::atomic<Index> live{0};
-  };
   std::shared_ptr<GeneratorState> state_;
-  [[no_unique_address]] Counted counted_;
 };
 
 }  // namespace mote
