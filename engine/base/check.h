@@ -13,13 +13,9 @@
 
 namespace mote {
 
-/// A text that moves no terminal's cursor, whatever a file or an option has put into it: control characters, but for
-/// those in `kept`, become pictures (U+2400 for U+0000), and those of two bytes, the marks that turn the direction of
-/// writing and the two codes that are no characters become U+FFFD.
-std::string without_controls(std::string_view text, std::string_view kept = "");
-
 /// The one exception type of the library, also outside of a shared one that hides its symbols: reports a mistake in one
-/// sentence, without control characters. A line may end where an indented one follows, as in a list of problems.
+/// sentence. A control character in it becomes a picture, so that no file or option that it quotes moves a terminal's
+/// cursor. A line may end where an indented one follows, as in a list of problems.
 class [[gnu::visibility("default")]] Error : public std::runtime_error {
  public:
   explicit Error(std::string_view sentence);

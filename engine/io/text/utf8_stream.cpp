@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/base/check.h"
 #include "engine/io/text/utf8.h"
 
 namespace mote {
 namespace {
 
 constexpr const char* replacement = "\xef\xbf\xbd";  // U+FFFD
+
+/// Whether a character turns the direction of the writing that follows.
+bool turns_direction(unsigned code) { return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069); }
 
 }  // namespace
 
@@ -39,7 +41,22 @@ std::string valid_utf8(std::string_view bytes) {
 }
 
 std::string readable_text(std::string_view text, std::string_view kept) {
-  return without_controls(valid_utf8(text), kept);
+  const std::string valid = valid_utf8(text);
+  std::string out;
+  for (std::size_t i = 0, length = 0; i < valid.size(); i += length) {
+    const auto [bytes, code] = detail::character_at(valid, i);
+    length = bytes;
+    const unsigned c = code.value_or(0);
+    if (kept.find(valid[i]) != std::string_view::npos)
+      out += valid[i];
+    else if (c < 0x20 || c == 0x7f)
+      out += detail::utf8_text(c == 0x7f ? 0x2421 : 0x2400 + c);
+    else if (detail::is_control(c) || turns_direction(c))
+      out += replacement;
+    else
+      out.append(valid, i, length);
+  }
+  return out;
 }
 
 std::string markup_text(std::string_view text, std::string_view kept) {

@@ -22,8 +22,9 @@ class Utf8Stream {
 /// All of a text that may hold anything, as valid UTF-8.
 std::string valid_utf8(std::string_view bytes);
 
-/// The same without control characters but those in `kept` (without_controls of engine/base/check.h): what a model
-/// wrote cannot move a terminal's cursor.
+/// The same without control characters but those in `kept`, so that what a model wrote cannot move a terminal's cursor.
+/// Those of one byte become pictures (U+2400 for U+0000). Those of two bytes, marks that turn the direction of writing,
+/// U+FFFE and U+FFFF become U+FFFD.
 std::string readable_text(std::string_view text, std::string_view kept = "\n\t");
 
 /// The same as it may stand in HTML and XML, between tags and in attributes.

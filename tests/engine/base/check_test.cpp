@@ -18,10 +18,12 @@ TEST_CASE("check: every kind of part as text; nothing is thrown while the condit
         }) == "(no error)");
 }
 
-TEST_CASE("check: the first and last of each kind of control character are not in a sentence, their neighbours are") {
-  const auto kept = [](const std::string& text) { return without_controls(text) == text; };
-  for (const char* const text : {"\x1f", "\x7f", "\xC2\x80", "\xC2\x9F"}) CHECK(!kept(text));
-  for (const char* const text : {" ", "~", "\xC2\xA0", "\xC3\x80", "\xC3\x9F"}) CHECK(kept(text));
+TEST_CASE("check: a control character in a sentence becomes a picture, all else stays") {
+  const auto sentence = [](const std::string& text) { return std::string(Error(text).what()); };
+  CHECK(sentence("a\x1b[31m\r\x1f\x7f" + std::string(1, '\0')) == "a\u241b[31m\u240d\u241f\u2421\u2400");
+  for (const char* const text : {" ", "~", "\u00e9", "\u202e", "two:\n  first\n  second"})
+    CHECK(sentence(text) == text);
+  CHECK(sentence("a\n b\n") == "a\u240a b\u240a");
 }
 
 }  // namespace
