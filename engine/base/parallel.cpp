@@ -29,23 +29,24 @@ using Clock = std::chrono::steady_clock;
 
 thread_local bool inside = false;  // this thread is running a chunk: further parallel_fors run inline
 
-/// Looks so many times whether something has come. If not, another thread may have this core, perhaps the one that is
-/// waited for.
+/// Looks up to `looks` times whether something is ready. If it is not, gives this core to another thread, which may be
+/// the one that is waited for.
 template <class Ready>
 bool spin(int looks, const Ready& ready) {
   for (int i = 0; i < looks; ++i) {
     if (ready()) return true;
 #if defined(__SSE__)
-    _mm_pause(), _mm_pause();
+    _mm_pause();
+    _mm_pause();
 #endif
   }
   std::this_thread::yield();
   return false;
 }
 
-/// Workers look for the next job for a while before they sleep: the ops of a training step follow each other within
-/// microseconds, and waking a sleeping thread takes the caller 2 and the thread 8. An idle pool sleeps and costs
-/// nothing.
+/// One job at a time. Workers look for the next job for a while before they sleep: the ops of a training step follow
+/// each other within microseconds, and a sleeping worker costs the caller 2 microseconds and starts after 9. An idle
+/// pool sleeps and costs nothing.
 class Pool {
  public:
   explicit Pool(int workers) {
@@ -74,8 +75,9 @@ class Pool {
     ++jobs_;
     wake(chunks - 1);
     work(true);
-    open_ = false;  // whoever comes from now on does not look at it
-    while (!spin(256, [this] { return helping_ == 0; })) continue;
+    open_ = false;  // a worker that comes from now on does not look at the job
+    const auto nobody_helps = [this] { return helping_ == 0; };
+    while (!spin(256, nobody_helps)) continue;
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
@@ -91,22 +93,24 @@ class Pool {
     std::uint32_t first, last;
   };
 
-  /// Takes some of the chunks that are left, none if none are: many at first, for to ask takes as long as a small chunk
-  /// when another core asked last; single ones in the end, so that all end together. The caller takes them from the
-  /// front and workers from the back, so that a thread tends to work on the same part in one loop after the other, and
-  /// finds it in its own cache.
+  /// Takes chunks; an empty range if none are left. While many are left it takes half of a fair share, because taking
+  /// costs as much as a small chunk. Near the end it takes one at a time, so that threads finish together. The caller
+  /// takes from the front and workers take from the back. So a thread tends to get the same part in one loop after the
+  /// other, and finds it in its own cache.
   Range take(bool front) {
-    for (Range left = left_;;) {
-      if (left.first == left.last) return left;
-      const auto participants = static_cast<std::uint32_t>(workers_.size()) + 1;
+    const auto participants = static_cast<std::uint32_t>(workers_.size()) + 1;
+    Range left = left_;
+    while (left.first != left.last) {
       const std::uint32_t n = std::max((left.last - left.first) / (2 * participants), 1u);
-      Range taken = left, rest = left;
+      Range taken = left;
+      Range rest = left;
       if (front)
         taken.last = rest.first = left.first + n;
       else
         taken.first = rest.last = left.last - n;
       if (left_.compare_exchange_weak(left, rest)) return taken;
     }
+    return left;
   }
 
   /// Takes and runs chunks until none are left.
@@ -118,14 +122,14 @@ class Pool {
       } catch (...) {
         const std::lock_guard lock(mutex_);
         if (!failure_) failure_ = std::current_exception();
-        left_ = Range{};  // those not yet begun are dropped
+        left_ = Range{};  // chunks that have not begun are dropped
       }
     }
   }
 
   /// For a worker: helps with the job, if one is open.
   void help() {
-    ++helping_;  // before the look: either this thread sees the job closed, or the caller sees somebody helping
+    ++helping_;  // before it reads open_: either the worker sees the job closed, or the caller sees the worker
     if (open_) {
       std::fesetenv(&float_mode_);
       work(false);
@@ -133,12 +137,13 @@ class Pool {
     --helping_;
   }
 
-  /// Lets as many workers be awake as there are helpers wanted.
+  /// Wakes workers until `helpers` are awake.
   void wake(Index helpers) {
-    const Index asleep = asleep_, awake = static_cast<Index>(workers_.size()) - asleep;
+    const Index asleep = asleep_;
+    const Index awake = static_cast<Index>(workers_.size()) - asleep;
     const Index called = std::min(helpers - awake, asleep);
     if (called <= 0) return;
-    { const std::lock_guard lock(mutex_); }  // who has not seen the job waits by now, and will hear
+    { const std::lock_guard lock(mutex_); }  // a worker that has not seen the job waits by now, and will be woken
     for (Index i = 0; i < called; ++i) wake_.notify_one();
   }
 
@@ -147,7 +152,7 @@ class Pool {
     for (unsigned seen = 0;;) {
       {
         std::unique_lock lock(mutex_);
-        ++asleep_;  // before the look: either this thread sees a new job, or its caller sees one asleep
+        ++asleep_;  // before it reads jobs_: either the worker sees a new job, or the job's caller sees it asleep
         wake_.wait(lock, [&] { return jobs_ != seen || stopping_; });
         --asleep_;
         if (stopping_) return;
@@ -161,13 +166,14 @@ class Pool {
     }
   }
 
-  // All that a job is lies in one line of the cache, which takes 0.1 us or more from one core to another.
+  // A job is one line of the cache: a line takes 0.1 microseconds or more from one core to another.
   alignas(64) Job job_{};          // changes only while none is open and nobody helps
   std::atomic<Range> left_{};      // chunks that nobody has taken
   std::atomic<unsigned> jobs_{0};  // begun so far
   std::atomic<int> helping_{0};    // workers that may look at the job
   std::atomic<bool> open_{false};  // whether they may
-  /// How the job's caller rounds and whether it flushes denormals: else a result would depend on who took which chunk.
+  /// How the job's caller rounds and whether it flushes denormals. Workers do the same, or a result would depend on who
+  /// took which chunk.
   alignas(64) std::fenv_t float_mode_{};
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -217,9 +223,11 @@ void set_threads(int n) {
 }
 
 void detail::run_parallel(Index count, Index grain, RangeBody run, void* body) {
-  const bool shared = !inside && count / 2 >= grain && count / grain < std::numeric_limits<std::uint32_t>::max();
+  const bool two_chunks = count / 2 >= grain;
+  const bool numbers_fit = count / grain < std::numeric_limits<std::uint32_t>::max();
+  const bool worth_sharing = !inside && two_chunks && numbers_fit;
   const During now(inside, true);
-  if (shared && threads() > 1) {
+  if (worth_sharing && threads() > 1) {
     // Never wait for the pool: its user may be waiting for a lock that the caller holds, or for the caller itself.
     State& s = state();
     const std::unique_lock lock(s.mutex, std::try_to_lock);

@@ -16,18 +16,16 @@ void set_threads(int n);
 /// so that what is worth another thread is decided in one place. The estimate changes no bit, only where chunks end.
 ///
 /// A chunk takes 3 microseconds, and a loop is shared from two chunks on. Measured with jobs of two equal chunks on two
-/// cores of an EPYC under Linux: a worker that is looking for work begins after 0.5 microseconds and its end is seen
-/// after another 0.4, so that chunks of 2 already pay; one that sleeps costs the caller 2 and begins after 9. Nor
-/// should chunks be much longer: few can only be split unevenly, and a job waits for those begun by a thread that has
-/// lost its core since.
+/// cores of an EPYC under Linux: a worker that is looking for work begins after 0.5 microseconds, and its end is seen
+/// after another 0.4. Chunks of 2 microseconds already pay. Waking a sleeping worker costs the caller 2 microseconds,
+/// and the worker starts after 9. Longer chunks balance badly, and one delayed thread holds up the whole job.
 constexpr Index grain_for(double nanoseconds) {
   constexpr double chunk = 3'000;
   return nanoseconds * 1e9 <= chunk ? 1000000000 : nanoseconds >= chunk ? 1 : static_cast<Index>(chunk / nanoseconds);
 }
 
 /// The grain for a loop of `count` such items that runs again and again over the same data, larger than a cache: at
-/// most one chunk per thread and all as long, so that a thread finds its part where it left it and nobody waits for the
-/// last.
+/// most one chunk per thread, all of one length. So a thread finds its part in its own cache, and all end together.
 Index even_grain(Index count, double nanoseconds);
 
 namespace detail {

@@ -57,113 +57,141 @@ struct FreeLists {
   }
 };
 
-/// What a thread has kept for itself, for which it needs no lock, and what it has counted since it last held the
-/// cache's.
-struct Own {
-  static constexpr std::size_t classes = 37;  // up to 64 KiB
-  FreeLists<classes> free;
-  Index limit;  // of free.bytes; 0 before the thread's end is watched, -1 after it
-  Index live_bytes, highest, live_blocks;
-
-  void count(const SizeClass& size, Index blocks) {
-    live_bytes += blocks * size.bytes, live_blocks += blocks;
-    highest = std::max(highest, live_bytes);
-  }
-};
-constinit thread_local Own own{};
-
-/// The blocks that all threads share, and the counts. The lock guards all of it; the system is asked outside.
-struct BlockCache {
-  std::atomic<bool> locked{false};
-  FreeLists<SizeClass::count> free{};
-  MemoryStats stats;  // cached_bytes only when somebody asks
-  Index highest = 0;  // live_bytes at most, since the last release_memory()
-
-  /// For a few instructions: half as dear as a std::mutex.
-  void lock() {
-    while (locked.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
-  }
-  void unlock() { locked.store(false, std::memory_order_release); }
-  /// Adds what this thread has counted.
-  void count() {
-    stats.peak_bytes = std::max(stats.peak_bytes, stats.live_bytes + own.highest);
-    highest = std::max(highest, stats.live_bytes + own.highest);
-    stats.live_bytes += std::exchange(own.live_bytes, 0), stats.live_blocks += std::exchange(own.live_blocks, 0);
-    own.highest = 0;
-  }
-  /// Takes what this thread has kept.
-  void take_own() {
-    for (std::size_t i = 0; i < Own::classes; ++i)
-      while (FreeBlock* const block = own.free.lists[i]) {
-        own.free.lists[i] = std::exchange(block->next, free.lists[i]);
-        free.lists[i] = block;
-      }
-    free.bytes += std::exchange(own.free.bytes, 0);
-  }
-};
-
-/// Has neither to be made nor destroyed: arrays in static variables come before main and go after it.
-constinit BlockCache cache;
-
-/// Apart from allocate_block(), whose stack need not have room for all lists.
-[[gnu::noinline]] void empty_cache() {
-  FreeLists<SizeClass::count> all{};
-  {
-    const std::lock_guard held(cache);
-    cache.take_own();
-    std::swap(all, cache.free);
-  }
-  for (FreeBlock* list : all.lists)
-    while (list) ::operator delete(std::exchange(list, list->next), alignment);
-}
-
 /// False with MOTE_ALLOC=system.
 bool caching() {
   static const bool on = !settings().system_alloc;
   return on;
 }
 
-/// From the end of a thread on it keeps nothing, and what it has counted is not lost.
-struct AtThreadEnd {
-  AtThreadEnd() { own.limit = caching() ? 1 << 18 : 0; }
-  ~AtThreadEnd() {
-    const std::lock_guard held(cache);
-    cache.count();
-    cache.take_own();
-    own.limit = -1;
+/// The small blocks that one thread keeps for itself, and what it has counted since it last held the shared cache's
+/// lock. Its owner alone touches it, so it needs no lock.
+struct ThreadCache {
+  static constexpr std::size_t classes = 37;  // up to 64 KiB
+  enum class Phase {
+    fresh,    // nothing would empty this cache when the thread ends, so it keeps nothing yet
+    running,  // AtThreadEnd will empty it
+    ended     // AtThreadEnd has emptied it, but static variables may still be freed on this thread
+  };
+  FreeLists<classes> free;
+  Phase phase;
+  Index limit;  // of free.bytes: above 0 only while running
+  Index live_bytes, highest, live_blocks;
+
+  bool has_room_for(const SizeClass& size) const { return free.bytes + size.bytes <= limit; }
+  void count(const SizeClass& size, Index blocks) {
+    live_bytes += blocks * size.bytes;
+    live_blocks += blocks;
+    highest = std::max(highest, live_bytes);
+  }
+};
+constinit thread_local ThreadCache mine{};
+
+/// The blocks that all threads share, and the counts. The lock guards all of it. The system is asked outside the lock.
+struct SharedCache {
+  std::atomic<bool> locked{false};
+  FreeLists<SizeClass::count> free{};
+  MemoryStats stats;  // cached_bytes only when somebody asks
+  Index highest = 0;  // the most live_bytes since the last release_memory()
+
+  /// Held for a few instructions. This costs half as much as a std::mutex.
+  void lock() {
+    while (locked.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() { locked.store(false, std::memory_order_release); }
+
+  /// Adds what this thread has counted.
+  void add_counts() {
+    const Index reached = stats.live_bytes + std::exchange(mine.highest, 0);
+    stats.peak_bytes = std::max(stats.peak_bytes, reached);
+    highest = std::max(highest, reached);
+    stats.live_bytes += std::exchange(mine.live_bytes, 0);
+    stats.live_blocks += std::exchange(mine.live_blocks, 0);
+  }
+  /// Takes the blocks that this thread has kept.
+  void take_blocks() {
+    for (std::size_t i = 0; i < ThreadCache::classes; ++i)
+      while (FreeBlock* const block = mine.free.lists[i]) {
+        mine.free.lists[i] = std::exchange(block->next, free.lists[i]);
+        free.lists[i] = block;
+      }
+    free.bytes += std::exchange(mine.free.bytes, 0);
+  }
+  /// Whether a new block would make blocks in use and cached ones more than twice the most that was ever in use.
+  bool too_large_with(const SizeClass& size) const {
+    const Index live = stats.live_bytes + size.bytes;
+    return live + free.bytes + mine.free.bytes > 2 * std::max(highest, live);
   }
 };
 
-void watch_end() {
-  if (own.limit == 0) static thread_local const AtThreadEnd at_end;
+/// Neither made nor destroyed at run time: arrays in static variables come before main and go after it.
+constinit SharedCache shared;
+
+/// Returns all cached blocks to the system. Not inlined: its lists need much stack, allocate_block() should not.
+[[gnu::noinline]] void empty_caches() {
+  FreeLists<SizeClass::count> all{};
+  {
+    const std::lock_guard held(shared);
+    shared.take_blocks();
+    std::swap(all, shared.free);
+  }
+  for (FreeBlock* list : all.lists)
+    while (list) ::operator delete(std::exchange(list, list->next), alignment);
 }
 
-/// From the cache, else from the system.
-[[gnu::noinline]] void* shared_block(const SizeClass& size, std::size_t bytes) {
-  watch_end();
-  void* block = nullptr;
-  bool full = false;
-  {
-    const std::lock_guard held(cache);
-    cache.count();
-    block = cache.free.pop(size);
-    cache.stats.system_requests += block ? 0 : 1;
-    const Index live = cache.stats.live_bytes + size.bytes, most = 2 * std::max(cache.highest, live);
-    full = !block && live + cache.free.bytes + own.free.bytes > most;
+/// When a thread ends, its blocks and counts go to the shared cache. From then on it keeps none.
+struct AtThreadEnd {
+  AtThreadEnd() {
+    mine.phase = ThreadCache::Phase::running;
+    mine.limit = caching() ? 1 << 18 : 0;
   }
-  if (full) empty_cache();
+  ~AtThreadEnd() {
+    const std::lock_guard held(shared);
+    shared.add_counts();
+    shared.take_blocks();
+    mine.phase = ThreadCache::Phase::ended;
+    mine.limit = 0;
+  }
+};
+
+/// On a thread's first block. Not when it starts, since threads that allocate nothing should pay nothing.
+void watch_end_of_thread() {
+  if (mine.phase == ThreadCache::Phase::fresh) static thread_local const AtThreadEnd at_end;
+}
+
+[[gnu::noinline]] void* block_from_system(const SizeClass& size, std::size_t bytes) {
   // With the cache off, request the exact size, so that a sanitizer sees an overrun of a single byte.
   const std::size_t request = caching() ? static_cast<std::size_t>(size.bytes) : bytes;
   try {
-    if (!block) block = ::operator new(request, alignment);
+    return ::operator new(request, alignment);
   } catch (const std::bad_alloc&) {
-    empty_cache();
-    block = ::operator new(request, alignment);
+    empty_caches();
+    return ::operator new(request, alignment);
   }
-  own.count(size, 1);
-  if (own.limit >= 0 && size.index < Own::classes) return block;
-  const std::lock_guard held(cache);
-  cache.count();
+}
+
+/// A block that this thread has not kept: from the shared cache, else from the system.
+[[gnu::noinline]] void* shared_block(const SizeClass& size, std::size_t bytes) {
+  watch_end_of_thread();
+  void* block = nullptr;
+  bool too_large = false;
+  {
+    const std::lock_guard held(shared);
+    shared.add_counts();
+    block = shared.free.pop(size);
+    if (!block) {
+      ++shared.stats.system_requests;
+      too_large = shared.too_large_with(size);
+    }
+  }
+  if (too_large) empty_caches();
+  if (!block) block = block_from_system(size, bytes);
+
+  mine.count(size, 1);
+  const bool counted_later = size.index < ThreadCache::classes && mine.phase != ThreadCache::Phase::ended;
+  if (!counted_later) {
+    const std::lock_guard held(shared);
+    shared.add_counts();
+  }
   return block;
 }
 
@@ -173,45 +201,46 @@ void* allocate_block(std::uint64_t asked) {
   if (asked > largest_block) throw std::bad_alloc();
   const std::size_t bytes = static_cast<std::size_t>(asked);
   const SizeClass size(bytes);
-  void* const block = own.free.pop(size);
+  void* const block = mine.free.pop(size);
   if (!block) return shared_block(size, bytes);
-  own.count(size, 1);
+  mine.count(size, 1);
   return block;
 }
 
 void free_block(void* block, std::size_t bytes) noexcept {
   const SizeClass size(bytes);
-  own.count(size, -1);
-  const bool small = size.index < Own::classes;
-  if (small && own.free.bytes + size.bytes <= own.limit) return own.free.push(size, block);
-  watch_end();
+  mine.count(size, -1);
+  const bool small = size.index < ThreadCache::classes;
+  if (small && mine.has_room_for(size)) return mine.free.push(size, block);
+
+  watch_end_of_thread();
   {
-    const std::lock_guard held(cache);
-    cache.count();
-    if (small) cache.take_own();
-    if (caching()) return cache.free.push(size, block);
+    const std::lock_guard held(shared);
+    shared.add_counts();
+    if (small) shared.take_blocks();  // this thread's lists are full: they begin anew
+    if (caching()) return shared.free.push(size, block);
   }
   ::operator delete(block, alignment);
 }
 
 MemoryStats memory_stats() {
-  const std::lock_guard held(cache);
-  cache.count();
-  cache.stats.cached_bytes = cache.free.bytes + own.free.bytes;
-  return cache.stats;
+  const std::lock_guard held(shared);
+  shared.add_counts();
+  shared.stats.cached_bytes = shared.free.bytes + mine.free.bytes;
+  return shared.stats;
 }
 
 void reset_peak_memory() {
-  const std::lock_guard held(cache);
-  cache.count();
-  cache.stats.peak_bytes = cache.stats.live_bytes;
+  const std::lock_guard held(shared);
+  shared.add_counts();
+  shared.stats.peak_bytes = shared.stats.live_bytes;
 }
 
 void release_memory() {
-  empty_cache();
-  const std::lock_guard held(cache);
-  cache.count();
-  cache.highest = cache.stats.live_bytes;
+  empty_caches();
+  const std::lock_guard held(shared);
+  shared.add_counts();
+  shared.highest = shared.stats.live_bytes;
 }
 
 }  // namespace mote

@@ -15,7 +15,7 @@
 namespace mote {
 
 /// The library's memory use. Bytes are those of the size classes, which round a request up by at most a quarter or 63
-/// bytes. What other threads have done with small blocks may be missing, or reach a peak late: see allocate_block().
+/// bytes. Other threads' small blocks are counted with a delay: see allocate_block().
 struct MemoryStats {
   Index live_bytes = 0;       ///< in use now
   Index live_blocks = 0;      ///< blocks in use now
@@ -88,8 +88,9 @@ class Storage {
     std::swap(head_, other.head_);
     return *this;
   }
-  ~Storage() {  // the last handle need not tell anybody
-    if (unique() || (head_ && detail::count_up(head_->handles, -1l) == 1))
+  ~Storage() {
+    const bool sole_owner = unique();  // needs no atomic decrement
+    if (sole_owner || (head_ && detail::count_up(head_->handles, -1l) == 1))
       free_block(head_, head_->bytes + sizeof(Head));
   }
 
