@@ -64,16 +64,16 @@ class ReducedAxes {
 /// An element takes 0.15 nanoseconds.
 Index grain_of_rows(Index count) { return grain_for(5 + 0.15 * static_cast<double>(count)); }
 
-constexpr Index sum_block = 4096;  // part of the definition of a sum: the sums of blocks of a row are added in order
-constexpr Index stripe = 64;       // columns per task: whole cache lines
+constexpr Index reduce_block = 4096;  // part of the definition of a sum: the sums of blocks of a row are added in order
+constexpr Index stripe = 64;          // columns per task: whole cache lines
 
 real sum_of_blocks(const ReducedAxes& r, Index begin) {
-  std::vector<real, CachedAllocator<real>> part(static_cast<std::size_t>((r.count + sum_block - 1) / sum_block));
-  parallel_for(static_cast<Index>(part.size()), grain_of_rows(sum_block), [&](Index lo, Index hi) {
-    std::array<real, sum_block> room;
+  std::vector<real, CachedAllocator<real>> part(static_cast<std::size_t>((r.count + reduce_block - 1) / reduce_block));
+  parallel_for(static_cast<Index>(part.size()), grain_of_rows(reduce_block), [&](Index lo, Index hi) {
+    std::array<real, reduce_block> room;
     for (Index i = lo, n; i < hi; ++i) {
-      n = std::min(sum_block, r.count - i * sum_block);
-      part[static_cast<std::size_t>(i)] = kernels::table().sum(r.piece(begin + i * sum_block, n, room.data()), n);
+      n = std::min(reduce_block, r.count - i * reduce_block);
+      part[static_cast<std::size_t>(i)] = kernels::table().sum(r.piece(begin + i * reduce_block, n, room.data()), n);
     }
   });
   return std::accumulate(part.begin(), part.end(), real(0));
@@ -94,7 +94,7 @@ void sum_columns(const ReducedAxes& r, Index begin, Index width, real* out) {
   }
 }
 
-/// f over rows of at most sum_block elements, or any number for an extreme.
+/// f over rows of at most reduce_block elements, or any number for an extreme.
 Array reduce_rows(kernels::Reduce* f, const ReducedAxes& r) {
   Array y = Array::empty(r.shape);
   parallel_for(r.outer, grain_of_rows(r.count), [&, out = y.mutate()](Index lo, Index hi) {
@@ -118,7 +118,7 @@ Array extremes(kernels::Reduce* f, Array x, const Axes& axes, bool keepdim, cons
 
 Array sum(const Array& x, const Axes& axes, bool keepdim) {
   const ReducedAxes r(x, axes, keepdim, false);
-  if (r.inner == 1 && r.count <= sum_block) return reduce_rows(kernels::table().sum, r);
+  if (r.inner == 1 && r.count <= reduce_block) return reduce_rows(kernels::table().sum, r);
   Array y = Array::empty(r.shape);
   real* const out = y.mutate();
   if (r.inner == 1) {

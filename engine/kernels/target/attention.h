@@ -25,12 +25,12 @@ MOTE_INLINE void for_tiles(Index n, const Tile& tile, Index first = 0) {
 
 /// Puts `value` in place of what lies at pairs of a key and a query that does not see it: in most blocks only
 /// pairs of the last 15 keys. Returns which queries see a key.
-MOTE_INLINE Mask mask_pairs(const AttentionBlock& b, real value, real* w) {
+MOTE_INLINE Truths mask_pairs(const AttentionBlock& b, real value, real* w) {
   const Vec instead(value);
-  const auto mask_key = [&](Index j, Mask seen) { select(seen, Vec::load(w + 16 * j), instead).store(w + 16 * j); };
-  Mask seen_any = lanes_below(b.keep ? 0 : 16);
+  const auto mask_key = [&](Index j, Truths seen) { select(seen, Vec::load(w + 16 * j), instead).store(w + 16 * j); };
+  Truths seen_any = lanes_below(b.keep ? 0 : 16);
   for (Index j = 0; b.keep && j < b.keys; ++j) {
-    const Mask seen = kept(b.keep + 16 * j, 16);
+    const Truths seen = kept(b.keep + 16 * j, 16);
     seen_any = seen_any | seen;
     mask_key(j, seen);
   }
@@ -86,7 +86,7 @@ MOTE_INLINE void multiply_keys(const real* a, const real* b0, Index b_row, Index
 
 /// w = the scores q_r . k_j * scale + bias, -infinity where query r does not see key j. Returns which queries see a
 /// key.
-MOTE_INLINE Mask scores(const AttentionBlock& b, real* w) {
+MOTE_INLINE Truths scores(const AttentionBlock& b, real* w) {
   multiply_rows(b, b.products, b.formula.scale, w);
   for (Index j = 0; b.bias && j < b.keys; ++j) (Vec::load(w + 16 * j) + Vec::load(b.bias - j)).store(w + 16 * j);
   return mask_pairs(b, -infinity, w);
@@ -170,7 +170,7 @@ MOTE_INLINE void weights_of_one(const AttentionBlock& b, real* w, real* maximum,
 /// w = softmax of the scores over the keys that each query sees, 0 for the others; each query's maximum and sum.
 void attention_weights(const AttentionBlock& b, real* w, real* maxima, real* sums) {
   if (b.lanes == 1) return weights_of_one(b, w, maxima, sums);
-  const Mask seen_any = scores(b, w);
+  const Truths seen_any = scores(b, w);
   Vec tops[4] = {Vec(-infinity), Vec(-infinity), Vec(-infinity), Vec(-infinity)};
   Index j = 0;
   for (; j + 4 <= b.keys; j += 4)  // a NaN shows in the sum

@@ -23,19 +23,19 @@ using NativeBits = NativeUInt __attribute__((vector_size(64)));
 constexpr int native_lanes = 64 / sizeof(real);
 constexpr int register_count = 32, tile_rows = 14, tile_registers = 2;
 
-struct RegMask {
+struct RegTruths {
   NativeMask v;
-  friend MOTE_INLINE RegMask operator&(RegMask a, RegMask b) { return {NativeMask(a.v & b.v)}; }
-  friend MOTE_INLINE RegMask operator|(RegMask a, RegMask b) { return {NativeMask(a.v | b.v)}; }
-  friend MOTE_INLINE RegMask operator~(RegMask a) { return {NativeMask(~a.v)}; }
-  friend MOTE_INLINE bool any(RegMask a) { return a.v != 0; }
+  friend MOTE_INLINE RegTruths operator&(RegTruths a, RegTruths b) { return {NativeMask(a.v & b.v)}; }
+  friend MOTE_INLINE RegTruths operator|(RegTruths a, RegTruths b) { return {NativeMask(a.v | b.v)}; }
+  friend MOTE_INLINE RegTruths operator~(RegTruths a) { return {NativeMask(~a.v)}; }
+  friend MOTE_INLINE bool any(RegTruths a) { return a.v != 0; }
 };
 
-MOTE_INLINE RegMask native_less(NativeReal a, NativeReal b) { return {MOTE_COMPARE(_CMP_LT_OQ)}; }
-MOTE_INLINE RegMask native_less_equal(NativeReal a, NativeReal b) { return {MOTE_COMPARE(_CMP_LE_OQ)}; }
-MOTE_INLINE RegMask native_equal(NativeReal a, NativeReal b) { return {MOTE_COMPARE(_CMP_EQ_OQ)}; }
-MOTE_INLINE RegMask native_equal(NativeBits a, NativeBits b) { return {MOTE_COMPARE_BITS((__m512i)a, (__m512i)b)}; }
-MOTE_INLINE NativeReal native_select(RegMask m, NativeReal a, NativeReal b) { return MOTE_OP(mask_blend)(m.v, b, a); }
+MOTE_INLINE RegTruths native_less(NativeReal a, NativeReal b) { return {MOTE_COMPARE(_CMP_LT_OQ)}; }
+MOTE_INLINE RegTruths native_less_equal(NativeReal a, NativeReal b) { return {MOTE_COMPARE(_CMP_LE_OQ)}; }
+MOTE_INLINE RegTruths native_equal(NativeReal a, NativeReal b) { return {MOTE_COMPARE(_CMP_EQ_OQ)}; }
+MOTE_INLINE RegTruths native_equal(NativeBits a, NativeBits b) { return {MOTE_COMPARE_BITS((__m512i)a, (__m512i)b)}; }
+MOTE_INLINE NativeReal native_select(RegTruths m, NativeReal a, NativeReal b) { return MOTE_OP(mask_blend)(m.v, b, a); }
 
 MOTE_INLINE NativeMask first_lanes(Index n) {
   return NativeMask(n <= 0 ? 0u : n >= native_lanes ? ~0u : (1u << n) - 1u);

@@ -31,13 +31,13 @@ struct RegBits {
   friend MOTE_INLINE RegBits operator^(RegBits a, RegBits b) { return RegBits(a.v ^ b.v); }
   friend MOTE_INLINE RegBits operator<<(RegBits a, UInt k) { return RegBits(a.v << k); }
   friend MOTE_INLINE RegBits operator>>(RegBits a, UInt k) { return RegBits(a.v >> k); }
-  friend MOTE_INLINE RegMask operator==(RegBits a, RegBits b) { return native_equal(a.v, b.v); }
+  friend MOTE_INLINE RegTruths operator==(RegBits a, RegBits b) { return native_equal(a.v, b.v); }
 };
 
 /// One machine register of floating-point values.
 struct Reg {
   using Real = real;
-  using Mask = RegMask;
+  using Truths = RegTruths;
   using Bits = RegBits;
   static constexpr int lanes = native_lanes;
   NativeReal v;
@@ -69,12 +69,12 @@ struct Reg {
   friend MOTE_INLINE Reg greater_of(Reg a, Reg b) { return Reg(native_greater_of(a.v, b.v)); }
   friend MOTE_INLINE Reg lesser_of(Reg a, Reg b) { return Reg(native_lesser_of(a.v, b.v)); }
   friend MOTE_INLINE Reg sqrt(Reg a) { return Reg(native_sqrt(a.v)); }
-  friend MOTE_INLINE Mask operator<(Reg a, Reg b) { return native_less(a.v, b.v); }
-  friend MOTE_INLINE Mask operator<=(Reg a, Reg b) { return native_less_equal(a.v, b.v); }
-  friend MOTE_INLINE Mask operator>(Reg a, Reg b) { return b < a; }
-  friend MOTE_INLINE Mask operator!=(Reg a, Reg b) { return ~(a == b); }
-  friend MOTE_INLINE Mask operator==(Reg a, Reg b) { return native_equal(a.v, b.v); }
-  friend MOTE_INLINE Reg select(Mask m, Reg a, Reg b) { return Reg(native_select(m, a.v, b.v)); }
+  friend MOTE_INLINE Truths operator<(Reg a, Reg b) { return native_less(a.v, b.v); }
+  friend MOTE_INLINE Truths operator<=(Reg a, Reg b) { return native_less_equal(a.v, b.v); }
+  friend MOTE_INLINE Truths operator>(Reg a, Reg b) { return b < a; }
+  friend MOTE_INLINE Truths operator!=(Reg a, Reg b) { return ~(a == b); }
+  friend MOTE_INLINE Truths operator==(Reg a, Reg b) { return native_equal(a.v, b.v); }
+  friend MOTE_INLINE Reg select(Truths m, Reg a, Reg b) { return Reg(native_select(m, a.v, b.v)); }
   friend MOTE_INLINE Bits bits(Reg a) { return Bits(reinterpret_as<NativeBits>(a.v)); }
 };
 using LaneNumbers = std::make_integer_sequence<int, Reg::lanes>;
@@ -89,12 +89,12 @@ MOTE_INLINE Reg as_real(RegBits b) { return Reg(reinterpret_as<NativeReal>(b.v))
 // is the operation on both halves: without a loop, so that the compiler keeps everything in registers.
 
 template <class Half>
-struct PairMask {
+struct PairTruths {
   Half lo, hi;
-  friend MOTE_INLINE PairMask operator&(PairMask a, PairMask b) { return {a.lo & b.lo, a.hi & b.hi}; }
-  friend MOTE_INLINE PairMask operator|(PairMask a, PairMask b) { return {a.lo | b.lo, a.hi | b.hi}; }
-  friend MOTE_INLINE PairMask operator~(PairMask a) { return {~a.lo, ~a.hi}; }
-  friend MOTE_INLINE bool any(PairMask a) { return any(a.lo | a.hi); }
+  friend MOTE_INLINE PairTruths operator&(PairTruths a, PairTruths b) { return {a.lo & b.lo, a.hi & b.hi}; }
+  friend MOTE_INLINE PairTruths operator|(PairTruths a, PairTruths b) { return {a.lo | b.lo, a.hi | b.hi}; }
+  friend MOTE_INLINE PairTruths operator~(PairTruths a) { return {~a.lo, ~a.hi}; }
+  friend MOTE_INLINE bool any(PairTruths a) { return any(a.lo | a.hi); }
 };
 
 template <class Half>
@@ -104,7 +104,7 @@ template <class Half>
 struct PairBits {
   using Real = PairOf<typename Half::Real>;
   using UInt = NativeUInt;
-  using Mask = PairMask<decltype(Half() == Half())>;
+  using Truths = PairTruths<decltype(Half() == Half())>;
   Half lo, hi;
 
   PairBits() = default;
@@ -117,14 +117,14 @@ struct PairBits {
   friend MOTE_INLINE PairBits operator^(PairBits a, PairBits b) { return {a.lo ^ b.lo, a.hi ^ b.hi}; }
   friend MOTE_INLINE PairBits operator<<(PairBits a, UInt k) { return {a.lo << k, a.hi << k}; }
   friend MOTE_INLINE PairBits operator>>(PairBits a, UInt k) { return {a.lo >> k, a.hi >> k}; }
-  friend MOTE_INLINE Mask operator==(PairBits a, PairBits b) { return {a.lo == b.lo, a.hi == b.hi}; }
+  friend MOTE_INLINE Truths operator==(PairBits a, PairBits b) { return {a.lo == b.lo, a.hi == b.hi}; }
   friend MOTE_INLINE Real as_real(PairBits a) { return {as_real(a.lo), as_real(a.hi)}; }
 };
 
 template <class Half>
 struct PairOf {
   using Real = real;
-  using Mask = PairMask<typename Half::Mask>;
+  using Truths = PairTruths<typename Half::Truths>;
   using Bits = PairBits<typename Half::Bits>;
   static constexpr int lanes = 2 * Half::lanes;
   Half lo, hi;
@@ -156,12 +156,12 @@ struct PairOf {
   friend MOTE_INLINE PairOf greater_of(PairOf a, PairOf b) { return {greater_of(a.lo, b.lo), greater_of(a.hi, b.hi)}; }
   friend MOTE_INLINE PairOf lesser_of(PairOf a, PairOf b) { return {lesser_of(a.lo, b.lo), lesser_of(a.hi, b.hi)}; }
   friend MOTE_INLINE PairOf sqrt(PairOf a) { return {sqrt(a.lo), sqrt(a.hi)}; }
-  friend MOTE_INLINE Mask operator<(PairOf a, PairOf b) { return {a.lo < b.lo, a.hi < b.hi}; }
-  friend MOTE_INLINE Mask operator<=(PairOf a, PairOf b) { return {a.lo <= b.lo, a.hi <= b.hi}; }
-  friend MOTE_INLINE Mask operator>(PairOf a, PairOf b) { return b < a; }
-  friend MOTE_INLINE Mask operator!=(PairOf a, PairOf b) { return ~(a == b); }
-  friend MOTE_INLINE Mask operator==(PairOf a, PairOf b) { return {a.lo == b.lo, a.hi == b.hi}; }
-  friend MOTE_INLINE PairOf select(Mask m, PairOf a, PairOf b) {
+  friend MOTE_INLINE Truths operator<(PairOf a, PairOf b) { return {a.lo < b.lo, a.hi < b.hi}; }
+  friend MOTE_INLINE Truths operator<=(PairOf a, PairOf b) { return {a.lo <= b.lo, a.hi <= b.hi}; }
+  friend MOTE_INLINE Truths operator>(PairOf a, PairOf b) { return b < a; }
+  friend MOTE_INLINE Truths operator!=(PairOf a, PairOf b) { return ~(a == b); }
+  friend MOTE_INLINE Truths operator==(PairOf a, PairOf b) { return {a.lo == b.lo, a.hi == b.hi}; }
+  friend MOTE_INLINE PairOf select(Truths m, PairOf a, PairOf b) {
     return {select(m.lo, a.lo, b.lo), select(m.hi, a.hi, b.hi)};
   }
   friend MOTE_INLINE Bits bits(PairOf a) { return {bits(a.lo), bits(a.hi)}; }

@@ -12,12 +12,12 @@ using NativeInt = decltype(NativeReal() < NativeReal());
 constexpr int native_lanes = MOTE_REGISTER_BYTES / sizeof(real);
 
 /// A true lane is all ones, a false one all zeros.
-struct RegMask {
+struct RegTruths {
   NativeInt v;
-  friend MOTE_INLINE RegMask operator&(RegMask a, RegMask b) { return {a.v & b.v}; }
-  friend MOTE_INLINE RegMask operator|(RegMask a, RegMask b) { return {a.v | b.v}; }
-  friend MOTE_INLINE RegMask operator~(RegMask a) { return {~a.v}; }
-  friend MOTE_INLINE bool any(RegMask a) {
+  friend MOTE_INLINE RegTruths operator&(RegTruths a, RegTruths b) { return {a.v & b.v}; }
+  friend MOTE_INLINE RegTruths operator|(RegTruths a, RegTruths b) { return {a.v | b.v}; }
+  friend MOTE_INLINE RegTruths operator~(RegTruths a) { return {~a.v}; }
+  friend MOTE_INLINE bool any(RegTruths a) {
     std::uint64_t words[MOTE_REGISTER_BYTES / 8], all = 0;
     std::memcpy(words, &a.v, sizeof words);
     for (const std::uint64_t word : words) all |= word;
@@ -25,11 +25,11 @@ struct RegMask {
   }
 };
 
-MOTE_INLINE RegMask native_less(NativeReal a, NativeReal b) { return {a < b}; }
-MOTE_INLINE RegMask native_less_equal(NativeReal a, NativeReal b) { return {a <= b}; }
-MOTE_INLINE RegMask native_equal(NativeReal a, NativeReal b) { return {a == b}; }
-MOTE_INLINE RegMask native_equal(NativeBits a, NativeBits b) { return {(NativeInt)(a == b)}; }
-MOTE_INLINE NativeReal native_select(RegMask m, NativeReal a, NativeReal b) { return m.v ? a : b; }
+MOTE_INLINE RegTruths native_less(NativeReal a, NativeReal b) { return {a < b}; }
+MOTE_INLINE RegTruths native_less_equal(NativeReal a, NativeReal b) { return {a <= b}; }
+MOTE_INLINE RegTruths native_equal(NativeReal a, NativeReal b) { return {a == b}; }
+MOTE_INLINE RegTruths native_equal(NativeBits a, NativeBits b) { return {(NativeInt)(a == b)}; }
+MOTE_INLINE NativeReal native_select(RegTruths m, NativeReal a, NativeReal b) { return m.v ? a : b; }
 // Templates, which give way to a target's own function: an instruction with just this meaning for NaN and -0.
 MOTE_INLINE auto native_greater_of(auto a, auto b) { return b < a ? a : b; }
 MOTE_INLINE auto native_lesser_of(auto a, auto b) { return a < b ? a : b; }

@@ -23,7 +23,7 @@ MOTE_INLINE void store_n(V v, real* p, Index n) {
   n >= V::lanes ? v.store(p) : v.store_first(p, n);
 }
 /// True in the first n lanes. The others must not reach a sum or a maximum.
-MOTE_INLINE Mask lanes_below(Index n) { return Vec::iota() < Vec(static_cast<real>(n)); }
+MOTE_INLINE Truths lanes_below(Index n) { return Vec::iota() < Vec(static_cast<real>(n)); }
 template <class V>
 MOTE_INLINE V one_beyond(V v, Index n) {
   return n >= V::lanes ? v : select(V::iota() < V(static_cast<real>(n)), v, 1);

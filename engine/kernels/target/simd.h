@@ -1,4 +1,4 @@
-// Vec, a vector of 16 values, with its comparisons (Mask) and its bit patterns (Bits). The width is 16 on every
+// Vec, a vector of 16 values, with its comparisons (Truths) and its bit patterns (Bits). The width is 16 on every
 // machine, so that every machine performs the same additions in the same order.
 #pragma once
 
@@ -34,7 +34,7 @@ auto sixteen() {
 using Vec = decltype(sixteen<Reg>());
 
 /// 16 truth values: & | ~ any(m). Comparisons return them; a comparison with NaN is false, only != is true.
-using Mask = Vec::Mask;
+using Truths = Vec::Truths;
 
 /// 16 unsigned integers of the same width as real: + - & | ^ == << k >> k.
 using Bits = Vec::Bits;
@@ -42,7 +42,7 @@ using UInt = Bits::UInt;
 
 static_assert(sizeof(Vec) == 16 * sizeof(real));
 
-MOTE_INLINE Mask is_nan(Vec x) { return x != x; }
+MOTE_INLINE Truths is_nan(Vec x) { return x != x; }
 
 constexpr UInt sign_bit = UInt(1) << (8 * sizeof(real) - 1);
 template <class V>

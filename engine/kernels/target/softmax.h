@@ -8,7 +8,7 @@ namespace mote {
 namespace {
 
 /// Which of the n elements from `keep` on are kept; all of them without a mask.
-MOTE_INLINE Mask kept(const std::uint8_t* keep, Index n) {
+MOTE_INLINE Truths kept(const std::uint8_t* keep, Index n) {
   if (!keep) return lanes_below(n);
   real flags[Vec::lanes] = {};
   if (n == Vec::lanes) {  // a loop of fixed length becomes a few vector instructions
@@ -57,9 +57,9 @@ MOTE_INLINE void softmax_row(const real* x, real* y, real* stats, Index n) {
 void softmax(const real* x, const std::uint8_t* keep, real* y, real* stats, Index n) {
   if (!keep) return softmax_row(x, y, stats, n);
   Vec best(-infinity);
-  Mask any_kept = lanes_below(0);
+  Truths any_kept = lanes_below(0);
   for_lanes(n, [&](Index i, Index m) {
-    const Mask k = kept(keep + i, m);
+    const Truths k = kept(keep + i, m);
     any_kept = any_kept | k;
     best = greater_of(select(k, load_n(x + i, m), best), best);
   });

@@ -16,7 +16,7 @@ namespace {
 constexpr real inf = std::numeric_limits<real>::infinity();
 constexpr real nan = std::numeric_limits<real>::quiet_NaN();
 
-bool all(Mask m) { return !any(~m); }
+bool all(Truths m) { return !any(~m); }
 
 using Draw = std::mt19937_64;
 real any_pattern(Draw& draw) {
