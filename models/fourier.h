@@ -16,7 +16,7 @@ namespace mote {
 /// The discrete Fourier basis of an odd p, orthonormal rows: the constant, then cos and sin of each frequency k = 1 ..
 /// (p - 1) / 2, rows 2 k - 1 and 2 k: [p, p], element j of them sqrt(2 / p) cos(2 pi k j / p), and the same of sin.
 /// matmul(fourier_basis(p), x) are the coefficients of x [p, N]; the transpose leads back. Errors: p even or below 3.
-inline Tensor fourier_basis(Index p) {
+inline Tensor fourier_basis(Integer p) {
   check_in("fourier_basis", p >= 3 && p % 2 == 1, "p ", p, " must be odd and at least 3");
   Array basis = Array::full({p, p}, static_cast<real>(1 / std::sqrt(static_cast<double>(p))));
   real* const out = basis.mutate();

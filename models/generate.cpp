@@ -124,7 +124,7 @@ class Weights {
 
 }  // namespace
 
-IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Index pad) {
+IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Integer pad) {
   std::size_t longest = 0;
   for (std::size_t b = 0; b < prompts.size(); ++b) {
     check_in("pad_left", !prompts[b].empty(), "prompt ", b, " is empty");
@@ -140,7 +140,7 @@ IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Index pad) {
   return ids;
 }
 
-IntArray GPT::generate(const IntArray& ids, Index count, const GenerateOptions& options, const Generator& random) {
+IntArray GPT::generate(const IntArray& ids, Integer count, const GenerateOptions& options, const Generator& random) {
   check_options(config, ids, count, options);
   const NoGrad no_grad;
   const PackedWeights packed;

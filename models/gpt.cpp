@@ -30,7 +30,7 @@ GPT::Transformer::Transformer(const GPTConfig& c, const Init& init)
   if (block.norm_order == NormOrder::pre) ln_f.emplace(block.norm, c.n_embd, block.norm_eps, c.bias);
 }
 
-Tensor GPT::Transformer::embed(const IntArray& ids, Index start) const {
+Tensor GPT::Transformer::embed(const IntArray& ids, Integer start) const {
   const Tensor token = wte(ids);  // [B, T, C]
   const Index T = ids.shape()[1];
   if (wpe) return drop(token + (*wpe)(T, start));  // [T, C], the same for every row of the batch
@@ -102,7 +102,7 @@ GPTCache GPT::cache() const {
   return c;
 }
 
-Tensor GPT::loss(const IntArray& ids, const IntArray& targets, const Mask& mask, double label_smoothing) const {
+Tensor GPT::loss(const IntArray& ids, const IntArray& targets, const Mask& mask, Real label_smoothing) const {
   const Tensor logits = (*this)(ids, mask);
   return cross_entropy(logits, targets, {.ignore_index = -1, .label_smoothing = label_smoothing});
 }

@@ -62,7 +62,7 @@ struct GPT : Layer<GPT> {
     std::optional<Norm> ln_f;  ///< not with NormOrder::post
     Transformer(const GPTConfig& config, const Init& init);
     /// Token plus position: ids [B, T] -> [B, T, C], the input of the first block. The first id is at position `start`.
-    Tensor embed(const IntArray& ids, Index start = 0) const;
+    Tensor embed(const IntArray& ids, Integer start = 0) const;
     /// ids [B, T] -> [B, T, C], the input of lm_head. mask and cache: see GPT. Errors: T above block_size, an id
     /// outside [0, V).
     Tensor forward(const IntArray& ids, const Mask& mask = {}, GPTCache* cache = nullptr) const;
@@ -90,7 +90,7 @@ struct GPT : Layer<GPT> {
   /// An empty cache.
   GPTCache cache() const;
   /// Mean cross-entropy over the targets that are not -1: ids, targets [B, T] -> rank 0. The mask is forward's.
-  Tensor loss(const IntArray& ids, const IntArray& targets, const Mask& mask = {}, double label_smoothing = 0) const;
+  Tensor loss(const IntArray& ids, const IntArray& targets, const Mask& mask = {}, Real label_smoothing = 0) const;
   /// The score of a text: log p(ids[t + 1] | ids[0 .. t]) for each token but the first, ids [B, T] -> [B, T - 1], with
   /// a gradient. Minus their mean is the loss of predicting each next token, to the last bit. Call eval() first, or
   /// dropout takes part. Errors: those of forward, for the T - 1 ids that are read.
@@ -107,9 +107,9 @@ struct GPT : Layer<GPT> {
   /// with a Generator of its own, while none trains it. Errors: an empty prompt, a count below 0, a temperature below 0
   /// or not finite, top_p outside (0, 1], min_p outside [0, 1], a stop token outside [0, V), a row of nothing but
   /// padding, logits that are NaN or infinite (-infinity is fine: that token is never chosen).
-  IntArray generate(const IntArray& ids, Index count, const GenerateOptions& options, const Generator& random);
+  IntArray generate(const IntArray& ids, Integer count, const GenerateOptions& options, const Generator& random);
   /// The same, greedy.
-  IntArray generate(const IntArray& ids, Index count) { return generate(ids, count, {.temperature = 0}, Generator()); }
+  IntArray generate(const IntArray& ids, Integer count) { return generate(ids, count, {.temperature = 0}, Generator()); }
 
   void visit(Visitor& v) override {
     v("transformer", transformer);
@@ -119,9 +119,9 @@ struct GPT : Layer<GPT> {
 
 /// Prompts of different lengths as one batch [B, T] for generate(), the shorter ones filled with `pad` on the left. No
 /// prompt may begin with `pad`; it need not be in the vocabulary. Errors: an empty prompt, one that begins with `pad`.
-IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Index pad);
+IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Integer pad);
 
 /// e^loss for a mean loss in nats: the number of equally likely choices that would cost as much.
-inline double perplexity(double loss) { return math::exp(loss); }
+inline double perplexity(Real loss) { return math::exp(loss); }
 
 }  // namespace mote

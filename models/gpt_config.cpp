@@ -44,7 +44,7 @@ const std::array<GPTConfig::Preset, 4>& GPTConfig::presets() {
 
 GPTConfig GPTConfig::preset(const std::string& name) { return by_name("preset", presets(), name).make(); }
 
-GPTConfig GPTConfig::resized(Index layers, Index heads, Index width) const {
+GPTConfig GPTConfig::resized(Integer layers, Integer heads, Integer width) const {
   GPTConfig c = *this;
   c.n_layer = layers, c.n_head = heads, c.n_embd = width;
   Index& n_kv_head = c.block.projections.n_kv_head;
@@ -65,7 +65,7 @@ double GPTConfig::parameters() const {
   return C * rows + real_of(n_layer) * layer + norm;
 }
 
-GPTConfig gpt_config(const FieldValues& values, Index vocab_size, Index block_size) {
+GPTConfig gpt_config(const FieldValues& values, Integer vocab_size, Integer block_size) {
   GPTConfig c;
   bool heads_chosen = false;
   for (const auto& [name, text] : values) {

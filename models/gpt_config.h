@@ -90,7 +90,7 @@ struct GPTConfig {
 
   /// The same kind of model in other sizes. If the heads of keys and values do not divide n_head, each head gets its
   /// own.
-  GPTConfig resized(Index layers, Index heads, Index width) const;
+  GPTConfig resized(Integer layers, Integer heads, Integer width) const;
 
   /// About how many parameters the model has, in floating point: no size can make it overflow.
   double parameters() const;
@@ -108,6 +108,6 @@ struct GPTConfig {
 /// The config that these fields describe, as a Recipe has them: first "preset" if it is among them, wherever, then the
 /// others one by one. A preset's n_kv_head yields if it does not divide n_head. Errors: a field that a GPT does not
 /// have, text that is not its value.
-GPTConfig gpt_config(const FieldValues& values, Index vocab_size, Index block_size);
+GPTConfig gpt_config(const FieldValues& values, Integer vocab_size, Integer block_size);
 
 }  // namespace mote

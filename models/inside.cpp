@@ -102,7 +102,7 @@ std::vector<Decomposition::Part> Decomposition::shares(const IntArray& token, co
   return all;
 }
 
-Tensor Decomposition::neuron_shares(Index layer, const IntArray& token, const IntArray& less) const {
+Tensor Decomposition::neuron_shares(Integer layer, const IntArray& token, const IntArray& less) const {
   const NoGrad no_grad;
   check_in("Decomposition", layer >= 0 && layer < model_.config.n_layer && model_.config.block.feed_forward, "layer ",
            layer, " has no feed-forward network");
@@ -134,19 +134,19 @@ FactoredMatrix operator+(const FactoredMatrix& a, const FactoredMatrix& b) {
 
 FactoredMatrix transposed(const FactoredMatrix& a) { return {transpose(a.right, 0, 1), transpose(a.left, 0, 1)}; }
 
-FactoredMatrix ov(const GPT& model, Index layer, Index head) {
+FactoredMatrix ov(const GPT& model, Integer layer, Integer head) {
   const NoGrad no_grad;
   const SelfAttention& a = attention_of(model, layer, head);
   return {transpose(reads(a, 2, head), 0, 1), transpose(writes(a, head), 0, 1)};
 }
 
-FactoredMatrix qk(const GPT& model, Index layer, Index head) {
+FactoredMatrix qk(const GPT& model, Integer layer, Integer head) {
   const NoGrad no_grad;
   const SelfAttention& a = attention_of(model, layer, head);
   return {transpose(reads(a, 0, head), 0, 1), reads(a, 1, head)};
 }
 
-double copying_score(const GPT& model, Index layer, const FactoredMatrix& written) {
+double copying_score(const GPT& model, Integer layer, const FactoredMatrix& written) {
   const NoGrad no_grad;
   attention_of(model, layer, 0);
   check_in("copying_score", model.transformer.ln_f.has_value(), "the model's norm_order must be pre");

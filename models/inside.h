@@ -37,7 +37,7 @@ class Decomposition {
   std::vector<Part> shares(const IntArray& token, const IntArray& less = {}) const;
   /// The same of each neuron of a block's feed-forward network, [B, T, N]: their sum and the bias's is its share,
   /// unless a scope changes what the network returns.
-  Tensor neuron_shares(Index layer, const IntArray& token, const IntArray& less = {}) const;
+  Tensor neuron_shares(Integer layer, const IntArray& token, const IntArray& less = {}) const;
 
   /// The logit lens: what each block would have the model say, [n_layer + 1, B, T, V]: W norm(x) for the stream before
   /// each block and after the last, whose rows are the logits. Source: nostalgebraist 2020.
@@ -64,12 +64,12 @@ FactoredMatrix operator*(const FactoredMatrix& a, const FactoredMatrix& b);
 FactoredMatrix operator+(const FactoredMatrix& a, const FactoredMatrix& b);
 
 /// [C, C]: a row x that the head looks at, as its block's norm gives it, makes it write x OV, without biases.
-FactoredMatrix ov(const GPT& model, Index layer, Index head);
+FactoredMatrix ov(const GPT& model, Integer layer, Integer head);
 /// [C, C]: a query of row x and a key of row y have the score x QK y^T, but for biases, rotation and scale.
-FactoredMatrix qk(const GPT& model, Index layer, Index head);
+FactoredMatrix qk(const GPT& model, Integer layer, Integer head);
 /// The share of tokens t for which `written` (ov of a head, or of several with +) makes t's own logit grow most of all
 /// when it looks at t: e norm, e OV, last norm's gain, W for t's vector e. Source: Elhage et al. 2021; top-1 as ARENA.
-double copying_score(const GPT& model, Index layer, const FactoredMatrix& written);
+double copying_score(const GPT& model, Integer layer, const FactoredMatrix& written);
 /// |a b| / (|a| |b|): how much the later head's matrix reads of what the earlier one writes. For keys of the later one
 /// composition(ov, qk transposed): of its queries composition(ov, qk), of its values composition(ov, ov). That of
 /// random matrices is about 1 / sqrt(C). Source: Elhage et al. 2021.

@@ -31,7 +31,8 @@ class AttentionWeights : private Observer {
  public:
   [[nodiscard]] AttentionWeights() { watch(); }
 
-  const std::vector<AttentionMap>& maps() const { return maps_; }
+  const std::vector<AttentionMap>& maps() const& { return maps_; }
+  std::vector<AttentionMap> maps() && { return std::move(maps_); }
 
  private:
   bool wants(const char* value) const override {

@@ -20,7 +20,8 @@ class FieldWatch : public Observer {
   /// A sentence about what was found, "" if nothing was; without the parameters for which `fine` is true.
   std::string problem(const std::function<bool(const Node&)>& fine = nullptr) const;
   /// All parameters that ops have used, inside layers or not.
-  const std::set<NodePtr>& used() const { return used_; }
+  const std::set<NodePtr>& used() const& { return used_; }
+  std::set<NodePtr> used() && { return std::move(used_); }
 
  private:
   struct Found {

@@ -12,7 +12,7 @@ struct Dropout : Layer<Dropout> {
   double p;
   Generator random;
 
-  Dropout(double probability, const Generator& generator) : p(probability), random(generator) {
+  Dropout(Real probability, const Generator& generator) : p(probability), random(generator) {
     check_in("Dropout", p >= 0 && p <= 1, "p = ", p, " is not a probability");
   }
   Tensor forward(const Tensor& x) const { return training() ? dropout(x, p, random) : x; }

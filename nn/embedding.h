@@ -17,16 +17,19 @@ struct Embedding : Layer<Embedding> {
   Parameter weight;
   std::optional<Index> padding_idx;
 
-  Embedding(Index num_embeddings, Index embedding_dim, const Init& init, std::optional<Index> padding = {}) {
-    const Index row = padding_row("Embedding", padding, num_embeddings);
-    if (padding) padding_idx = row;
+  Embedding(Integer num_embeddings, Integer embedding_dim, const Init& init)
+      : weight(init.normal({num_embeddings, embedding_dim}, 0, 1)) {}
+  Embedding(Integer num_embeddings, Integer embedding_dim, const Init& init, Integer padding)
+      : padding_idx(padding_row("Embedding", padding, num_embeddings)) {
     Array table = init.normal({num_embeddings, embedding_dim}, 0, 1);
-    if (padding && init.draws()) std::fill_n(table.mutate() + row * embedding_dim, embedding_dim, real(0));
+    if (init.draws()) std::fill_n(table.mutate() + *padding_idx * embedding_dim, Index(embedding_dim), real(0));
     weight = Parameter(table);
   }
   __attribute__((unavailable("pass the Generator that weights are drawn from: Embedding(V, C, random)")))
-  Embedding(Index, Index);
-  Tensor forward(const IntArray& ids) const { return embedding(weight, ids, padding_idx); }
+  Embedding(Integer, Integer);
+  Tensor forward(const IntArray& ids) const {
+    return padding_idx ? embedding(weight, ids, *padding_idx) : embedding(weight, ids);
+  }
   void visit(Visitor& v) override { v("weight", weight); }
 };
 

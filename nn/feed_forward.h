@@ -18,8 +18,8 @@ struct FeedForward : Layer<FeedForward> {
   Activation activation;
   Dropout dropout;
 
-  FeedForward(Index features, Index hidden, const Init& init, Activation act = Activation::gelu, double p = 0,
-              bool bias = true)
+  FeedForward(Integer features, Integer hidden, const Init& init, Activation act = Activation::gelu, Real p = 0,
+              Flag bias = true)
       : c_gate(act == Activation::swiglu ? std::optional<Linear>(std::in_place, features, hidden, init, bias)
                                          : std::nullopt),
         c_fc(features, hidden, init, bias),

@@ -23,17 +23,18 @@ class Init {
     init.draws_ = false;
     return init;
   }
-  const Generator& random() const { return random_; }
+  const Generator& random() const& { return random_; }
+  Generator random() && { return random_; }
   bool draws() const { return draws_; }
 
   /// Uniform in [low, high), or normal; zeros if draws() is false. Draws float32 in both builds of the library.
-  Array uniform(const Shape& shape, double low, double high) const {
+  Array uniform(const Shape& shape, Real low, Real high) const {
     if (!draws_) return nothing(shape);
     Array a = Array::empty(shape);
     random_.uniform_float32(values(a), low, high);
     return a;
   }
-  Array normal(const Shape& shape, double mean, double std) const {
+  Array normal(const Shape& shape, Real mean, Real std) const {
     if (!draws_) return nothing(shape);
     Array a = Array::empty(shape);
     random_.normal_float32(values(a), mean, std);
@@ -50,14 +51,14 @@ class Init {
 namespace init {
 
 /// Redraws an existing parameter: uniform in [low, high).
-inline void uniform(const Parameter& p, double low, double high, const Generator& random) {
+inline void uniform(const Parameter& p, Real low, Real high, const Generator& random) {
   p.set(Init(random).uniform(p.shape(), low, high));
 }
 /// Normal with the given mean and standard deviation.
-inline void normal(const Parameter& p, double mean, double std, const Generator& random) {
+inline void normal(const Parameter& p, Real mean, Real std, const Generator& random) {
   p.set(Init(random).normal(p.shape(), mean, std));
 }
-inline void constant(const Parameter& p, double value) { p.set(Array::full(p.shape(), static_cast<real>(value))); }
+inline void constant(const Parameter& p, Real value) { p.set(Array::full(p.shape(), static_cast<real>(value))); }
 
 /// How many inputs each output has and how many outputs each input reaches: `in` and `out` of a weight [out, in].
 struct Fans {
@@ -70,15 +71,15 @@ inline Fans fans(const char* who, const Parameter& p) {
 
 /// Uniform within +-sqrt(3) gain sqrt(2 / (in + out)) for weight [out, in]; pass fans if the weight is part of a
 /// larger one. Source: Glorot and Bengio 2010.
-inline void xavier_uniform(const Parameter& p, const Fans& fans, const Generator& random, double gain = 1) {
+inline void xavier_uniform(const Parameter& p, const Fans& fans, const Generator& random, Real gain = 1) {
   const double bound = std::sqrt(3.0) * (gain * std::sqrt(2.0 / (fans.in + fans.out)));
   uniform(p, -bound, bound, random);
 }
-inline void xavier_uniform(const Parameter& p, const Generator& random, double gain = 1) {
+inline void xavier_uniform(const Parameter& p, const Generator& random, Real gain = 1) {
   xavier_uniform(p, fans("xavier_uniform", p), random, gain);
 }
 /// Normal with standard deviation gain sqrt(2 / (in + out)) for weight [out, in]. Source: Glorot and Bengio 2010.
-inline void xavier_normal(const Parameter& p, const Generator& random, double gain = 1) {
+inline void xavier_normal(const Parameter& p, const Generator& random, Real gain = 1) {
   const auto [in, out] = fans("xavier_normal", p);
   normal(p, 0, gain * std::sqrt(2.0 / (in + out)), random);
 }

@@ -13,15 +13,15 @@ namespace mote {
 struct Linear : Layer<Linear> {
   Parameter weight, bias;
 
-  Linear(Index in_features, Index out_features, const Init& init, bool with_bias = true) {
+  Linear(Integer in_features, Integer out_features, const Init& init, Flag with_bias = true) {
     check_in("Linear", in_features >= 0 && out_features >= 0, "in_features ", in_features, " and out_features ",
              out_features, " must be at least 0");
-    const double bound = in_features > 0 ? 1 / std::sqrt(static_cast<double>(in_features)) : 0;
+    const double bound = in_features > 0 ? 1 / std::sqrt(static_cast<double>(Index(in_features))) : 0;
     weight = Parameter(init.uniform({out_features, in_features}, -bound, bound));
     if (with_bias) bias = Parameter(init.uniform({out_features}, -bound, bound));
   }
   __attribute__((unavailable("pass the Generator that weights are drawn from: Linear(3, 4, random)")))
-  Linear(Index, Index);
+  Linear(Integer, Integer);
   Tensor forward(const Tensor& x) const { return linear(x, weight, bias); }
   /// The same of an activation.
   Tensor forward(const Activated& a) const {

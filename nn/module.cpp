@@ -78,7 +78,7 @@ std::vector<Module*> detail::modules_of(Module& module) {
   return list;
 }
 
-void Module::train(bool on) {
+void Module::train(Flag on) {
   for (Module* m : detail::modules_of(*this))  // all or, without the memory for the list, none
     m->trains_ = on;
 }
@@ -161,7 +161,7 @@ static void each_named(const Module& module, const std::function<void(const Modu
   });
 }
 
-std::vector<NamedParameter> named_parameters(const Module& module, bool ties) {
+std::vector<NamedParameter> named_parameters(const Module& module, Flag ties) {
   std::vector<NamedParameter> list;
   std::set<const Parameter::Cell*> seen;
   each_named(module, [&](const ModuleField& f) {
@@ -190,7 +190,7 @@ std::vector<NamedBuffer> named_buffers(Module& module) {
   return list;
 }
 
-std::vector<NamedStream> named_streams(const Module& module, bool ties) {
+std::vector<NamedStream> named_streams(const Module& module, Flag ties) {
   std::vector<NamedStream> list;
   each_named(module, [&](const ModuleField& f) {
     if (!f.stream) return;
@@ -210,7 +210,7 @@ void zero_grad(const Module& module) {
   for (const Parameter& p : parameters(module)) p.zero_grad();
 }
 
-void set_trainable(Module& module, bool on) {
+void set_trainable(Module& module, Flag on) {
   for (const Parameter& p : parameters(module)) p.set_trainable(on);
 }
 

@@ -85,7 +85,7 @@ class Module {
 
   /// Training mode, the state a module starts in, or evaluation: for this module and all its children. It switches
   /// Dropout, not gradients (NoGrad does that).
-  void train(bool on = true);
+  void train(Flag on = true);
   void eval() { train(false); }
   /// Errors: it would train, but another thread keeps it in evaluation mode (Evaluation); it trains inside the call of
   /// a layer that is in evaluation and whose visit() does not list it.
@@ -135,13 +135,25 @@ namespace detail {
 std::vector<Module*> modules_of(Module& module);
 }  // namespace detail
 
-/// The base of a layer: `struct Mine : Layer<Mine>` with a forward(...) const of any signature. Calling the layer,
-/// mine(x), opens its scope and calls forward, so that errors, reports and traces can name the layer.
 template <class Derived>
-class Layer : public Module, public detail::WrongCalls<Derived> {
-  friend Derived;
-  Layer() = default;  // for Derived alone: `struct A : Layer<B>` does not compile
+class Layer;
 
+namespace detail {
+/// A virtual base is constructed by the outermost class, and only the layer itself may construct this one. So neither
+/// `struct Scaled : Linear` compiles, nor `struct A : Layer<B>`. The compiler's error shows the name of this class.
+template <class L>
+class PutTheLayerIntoAField {
+  friend L;
+  friend Layer<L>;
+  PutTheLayerIntoAField() = default;
+};
+}  // namespace detail
+
+/// The base of a layer: `struct Mine : Layer<Mine>` with a forward(...) const of any signature. Calling the layer,
+/// mine(x), opens its scope and calls forward, so that errors, reports and traces can name the layer. A layer is no
+/// base of another: Linear's call and clone() know no more than a Linear. To extend one, put it into a field.
+template <class Derived>
+class Layer : public Module, public detail::WrongCalls<Derived>, private virtual detail::PutTheLayerIntoAField<Derived> {
  public:
   using detail::WrongCalls<Derived>::operator();
   /// For one that has forgotten its own.
@@ -182,6 +194,7 @@ struct NamedModule {
 };
 /// The module itself, "", and every layer inside, each before its own, in visit order; one with two names twice.
 std::vector<NamedModule> named_modules(const Module& module);
+std::vector<NamedModule> named_modules(const Module&&) = delete;  // they would die with the temporary
 
 /// One parameter with its dotted name.
 struct NamedParameter {
@@ -191,7 +204,7 @@ struct NamedParameter {
 
 /// Every parameter in visit order, a tied one once, under its first name; with `ties`, once per name.
 /// Errors: two fields with the same name.
-std::vector<NamedParameter> named_parameters(const Module& module, bool ties = false);
+std::vector<NamedParameter> named_parameters(const Module& module, Flag ties = false);
 std::vector<Parameter> parameters(const Module& module);
 
 /// One buffer with its dotted name; `array` points into the module.
@@ -205,6 +218,7 @@ struct NamedConstBuffer {
 };
 std::vector<NamedBuffer> named_buffers(Module& module);
 std::vector<NamedConstBuffer> named_buffers(const Module& module);
+std::vector<NamedConstBuffer> named_buffers(const Module&&) = delete;
 
 /// One random stream with its dotted name.
 struct NamedStream {
@@ -212,13 +226,13 @@ struct NamedStream {
   Generator stream;
 };
 /// Every stream in visit order, a shared one once, under its first name; with `ties`, once per name.
-std::vector<NamedStream> named_streams(const Module& module, bool ties = false);
+std::vector<NamedStream> named_streams(const Module& module, Flag ties = false);
 
 /// Number of elements in all parameters, tied ones counted once.
 Index parameter_count(const Module& module);
 void zero_grad(const Module& module);
 /// Freezes (false) or unfreezes every parameter of a module.
-void set_trainable(Module& module, bool on);
+void set_trainable(Module& module, Flag on);
 /// Calls f(m) for every module inside and then for `module` itself: children before their parent, in visit order, like
 /// PyTorch's model.apply(f). With dynamic_cast<Linear*>(&m), f can redraw the weights of every Linear, for example.
 void apply(Module& module, const std::function<void(Module&)>& f);

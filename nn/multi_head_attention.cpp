@@ -20,7 +20,7 @@ static MultiHeadAttentionOptions resolved(Index width, Index heads, const Attent
   return o;
 }
 
-MultiHeadAttention::MultiHeadAttention(Index width, Index heads, const Init& init, const AttentionOptions& attention,
+MultiHeadAttention::MultiHeadAttention(Integer width, Integer heads, const Init& init, const AttentionOptions& attention,
                                        const MultiHeadAttentionOptions& around)
     : MultiHeadAttention(resolved(width, heads, attention, around), width, heads, init, attention) {}
 

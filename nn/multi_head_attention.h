@@ -45,7 +45,7 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Dropout attn_dropout, resid_dropout;
   std::optional<Rotary> rotary;
 
-  MultiHeadAttention(Index width, Index heads, const Init& init, const AttentionOptions& attention = {},
+  MultiHeadAttention(Integer width, Integer heads, const Init& init, const AttentionOptions& attention = {},
                      const MultiHeadAttentionOptions& around = {});
 
   /// Self-attention; with a cache for the tokens that follow those in it, as SelfAttention's.

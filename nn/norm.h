@@ -14,7 +14,7 @@ struct LayerNorm : Layer<LayerNorm> {
   Parameter weight, bias;
   double eps;
 
-  explicit LayerNorm(Index features, double epsilon = 1e-5, bool with_bias = true)
+  explicit LayerNorm(Integer features, Fraction epsilon = 1e-5, Flag with_bias = true)
       : weight(Array::full({features}, 1)), eps(epsilon) {
     if (with_bias) bias = Parameter(Array::zeros({features}));
   }
@@ -30,7 +30,7 @@ struct RMSNorm : Layer<RMSNorm> {
   Parameter weight;
   double eps;
 
-  explicit RMSNorm(Index features, double epsilon = 1e-5) : weight(Array::full({features}, 1)), eps(epsilon) {}
+  explicit RMSNorm(Integer features, Fraction epsilon = 1e-5) : weight(Array::full({features}, 1)), eps(epsilon) {}
   Tensor forward(const Tensor& x) const { return rms_norm(x, weight, eps); }
   void visit(Visitor& v) override { v("weight", weight); }
 };
@@ -46,7 +46,7 @@ struct Norm : Layer<Norm> {
   NormKind kind;
   double eps;
 
-  explicit Norm(NormKind which, Index features, double epsilon = 1e-5, bool with_bias = true)
+  explicit Norm(NormKind which, Integer features, Fraction epsilon = 1e-5, Flag with_bias = true)
       : weight(Array::full({features}, 1)), kind(which), eps(epsilon) {
     if (with_bias && kind == NormKind::layer_norm) bias = Parameter(Array::zeros({features}));
   }

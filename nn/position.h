@@ -24,8 +24,8 @@ inline void check_positions(OpName who, Index length, Index start, Index positio
 struct LearnedPositions : Layer<LearnedPositions> {
   Parameter weight;
 
-  LearnedPositions(Index max_length, Index width, const Init& init) : weight(init.normal({max_length, width}, 0, 1)) {}
-  Tensor forward(Index length, Index start = 0) const {
+  LearnedPositions(Integer max_length, Integer width, const Init& init) : weight(init.normal({max_length, width}, 0, 1)) {}
+  Tensor forward(Integer length, Integer start = 0) const {
     detail::check_positions("LearnedPositions", length, start, weight.shape()[0]);
     return slice(weight, 0, start, start + length);
   }
@@ -37,16 +37,16 @@ struct LearnedPositions : Layer<LearnedPositions> {
 struct SinusoidalPositions : Layer<SinusoidalPositions> {
   Array table;  ///< [max_length, C]: a buffer, not trained
 
-  SinusoidalPositions(Index max_length, Index width) : table(Array::zeros({max_length, width})) {
+  SinusoidalPositions(Integer max_length, Integer width) : table(Array::zeros({max_length, width})) {
     real* const out = table.mutate();
     for (Index t = 0; t < max_length; ++t)
       for (Index c = 0; c < width; ++c) {
-        const double exponent = static_cast<double>(c / 2 * 2) / static_cast<double>(width);
+        const double exponent = static_cast<double>(c / 2 * 2) / static_cast<double>(Index(width));
         const double angle = static_cast<double>(t) * math::exp(-exponent * math::log(10000.0));
         out[t * width + c] = static_cast<real>(c % 2 == 0 ? math::sin(angle) : math::cos(angle));
       }
   }
-  Tensor forward(Index length, Index start = 0) const {
+  Tensor forward(Integer length, Integer start = 0) const {
     detail::check_positions("SinusoidalPositions", length, start, table.shape()[0]);
     return table.slice(0, start, start + length);
   }
@@ -68,20 +68,20 @@ struct RotaryOptions {
 class Rotary {
  public:
   /// Precomputes the angles of options.length positions, or of `length` if that is 0.
-  Rotary(Index width, const RotaryOptions& options, Index length = 0) : width_(width), base_(options.base) {
+  Rotary(Integer width, const RotaryOptions& options, Integer length = 0) : width_(width), base_(options.base) {
     check_in("Rotary", options.fraction > 0 && options.fraction <= 1, "fraction ", options.fraction,
              " must be in (0, 1]");
     check_in("Rotary", options.base > 0 && std::isfinite(options.base), "base ", options.base,
              " must be above 0 and finite");
     check_in("Rotary", options.length >= 0, "length ", options.length, " must be at least 0");
-    half_ = static_cast<Index>(options.fraction * static_cast<double>(width)) / 2;
+    half_ = static_cast<Index>(options.fraction * static_cast<double>(Index(width))) / 2;
     check_in("Rotary", options.fraction < 1 || width % 2 == 0, "a head of width ", width,
              " is odd, but its columns are rotated in pairs");
     check_in("Rotary", half_ >= 1, "fraction ", options.fraction, " of a head of width ", width,
              " is less than one pair of columns");
-    fill(0, options.length != 0 ? options.length : length, cosines_, sines_);
+    fill(0, options.length != 0 ? options.length : Index(length), cosines_, sines_);
   }
-  Tensor operator()(const Tensor& x, Index start, Index heads = 1) const {
+  Tensor operator()(const Tensor& x, Integer start, Integer heads = 1) const {
     check_in("Rotary", start >= 0, "start ", start, " must be at least 0");
     const Index end = start + x.size(-2);
     if (end <= cosines_.shape()[0])

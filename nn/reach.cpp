@@ -127,7 +127,7 @@ Record::~Record() noexcept(false) {
   for (const Places& p : places_) p.check_reached("Record");
 }
 
-const Tensor& Record::operator[](const std::string& name) const {
+const Tensor& Record::operator[](const std::string& name) const& {
   const auto found = values_.find(name);
   std::vector<std::string> names;
   for (const auto& [known, value] : values_) names.push_back(known);

@@ -31,7 +31,8 @@ class Places {
   /// nearest that there are.
   Places(const std::vector<NamedModule>& layers, const std::string& text);
 
-  const std::string& text() const { return text_; }
+  const std::string& text() const& { return text_; }
+  std::string text() && { return std::move(text_); }
   /// Whether that value of the innermost layer is among them.
   bool include(const char* value) const;
   /// The name of the innermost layer, with the value's behind it: "transformer.h.1.attn weights".
@@ -67,9 +68,11 @@ class Record : private Observer {
   [[nodiscard]] Record(const Module& model, const std::vector<std::string>& places);
   ~Record() noexcept(false) override;
   /// The value as it was computed last. Errors: none has this name; the nearest are listed.
-  const Tensor& operator[](const std::string& name) const;
+  const Tensor& operator[](const std::string& name) const&;
+  Tensor operator[](const std::string& name) && { return std::as_const(*this)[name]; }
   /// All, by name.
-  const std::map<std::string, Tensor>& values() const { return values_; }
+  const std::map<std::string, Tensor>& values() const& { return values_; }
+  std::map<std::string, Tensor> values() && { return std::move(values_); }
 
  private:
   bool wants(const char* value) const override;

@@ -35,7 +35,7 @@ struct SelfAttention : Layer<SelfAttention> {
   Dropout attn_dropout, resid_dropout;
   std::optional<Rotary> rotary;
 
-  SelfAttention(Index width, Index heads, const Init& init, const AttentionOptions& attention = {},
+  SelfAttention(Integer width, Integer heads, const Init& init, const AttentionOptions& attention = {},
                 const SelfAttentionOptions& around = {})
       : n_head(heads),
         n_kv_head(checked_heads("SelfAttention", width, heads, around.n_kv_head, around.block_size, causal(attention))),

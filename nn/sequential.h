@@ -26,7 +26,7 @@ struct Sequential : Layer<Sequential> {
   /// Appends a layer: anything that maps a Tensor to a Tensor; as the first also what maps ids to one, an Embedding.
   /// Returns *this, so calls can be chained.
   template <class L>
-  Sequential& add(L&& layer) {
+  Sequential& add(L&& layer) & {
     static_assert(!std::is_lvalue_reference_v<L>,
                   "pass a layer by std::move or as a temporary: modules cannot be copied");
     const auto copy = [](const Module& m) -> std::unique_ptr<Module> {
@@ -34,6 +34,11 @@ struct Sequential : Layer<Sequential> {
     };
     children_.push_back({std::make_unique<L>(std::move(layer)), call<L, Tensor>, call<L, IntArray>, copy});
     return *this;
+  }
+  template <class L>
+  Sequential add(L&& layer) && {
+    add(std::forward<L>(layer));
+    return std::move(*this);
   }
   Tensor forward(const Tensor& x) const { return rest(x, 0); }
   /// ids for the first layer. Errors: there is none, or it takes tensors.
@@ -44,14 +49,17 @@ struct Sequential : Layer<Sequential> {
 
   /// The layer at a position, negative ones counted from the end; at<Linear>(0).weight is its weight. Errors: a
   /// position out of range, a layer of another type.
-  Module& operator[](Index position) { return *children_[index(position)].layer; }
-  const Module& operator[](Index position) const { return *children_[index(position)].layer; }
+  Module& operator[](Integer position) && = delete;  // the layer would die with the temporary
+  Module& operator[](Integer position) & { return *children_[index(position)].layer; }
+  const Module& operator[](Integer position) const& { return *children_[index(position)].layer; }
   template <class L>
-  L& at(Index position) {
+  L& at(Integer position) && = delete;
+  template <class L>
+  L& at(Integer position) & {
     return const_cast<L&>(std::as_const(*this).at<L>(position));
   }
   template <class L>
-  const L& at(Index position) const {
+  const L& at(Integer position) const& {
     const Module& layer = (*this)[position];
     const L* const found = dynamic_cast<const L*>(&layer);
     check_in("Sequential", found != nullptr, "layer ", position, " is of type ", layer.type_name());

@@ -142,7 +142,7 @@ StateEntry joined_entry(const std::multimap<Index, const PlacedRule*>& parts, co
     list.push_back(rows_of(places[p->place].get(), p->rule.rows, p->rule.from_here));
     whole.here.push_back(p->rule.here);
   }
-  check_in("state_dict", once && (rule.rows == 0 || end == whole.shape[rule.transposed]), "'", rule.there, "' ",
+  check_in("state_dict", once && (rule.rows == 0 || end == whole.shape[rule.transposed ? 1 : 0]), "'", rule.there, "' ",
            whole.shape, " cannot be made in this ", owner, ": the table gives some of it twice, or not at all");
   whole.read = [transposed = rule.transposed, list] {
     const Array x = list.size() == 1 ? list[0] : joined(list, 0);

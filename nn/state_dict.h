@@ -41,6 +41,7 @@ struct NameTable {
 StateDict state_dict(const Module& module, const NameTable& names = {});
 /// The tensors of a file as a state; the file must outlive it.
 StateDict state_dict(const SafetensorsFile& file);
+StateDict state_dict(SafetensorsFile&&) = delete;
 
 struct LoadOptions {
   /// All names must agree. False takes what is there and reports the rest. Shapes must agree in any case.

@@ -60,7 +60,8 @@ class Trace : private Observer {
   [[nodiscard]] Trace() { watch(); }
 
   /// In order: a module before its contents, an op when it records.
-  const std::vector<TraceEvent>& events() const { return events_; }
+  const std::vector<TraceEvent>& events() const& { return events_; }
+  std::vector<TraceEvent> events() && { return std::move(events_); }
   /// The sums over all calls of the module at `path` ("h.0.attn"; "h" for its whole list), or, without a path, over the
   /// whole trace. Each parameter counts once. Errors: a path that no traced module has.
   TraceCosts total(const std::string& path = "") const;

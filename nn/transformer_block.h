@@ -55,7 +55,7 @@ struct TransformerBlock : Layer<TransformerBlock> {
   std::optional<FeedForward> mlp;
   NormOrder norm_order;
 
-  TransformerBlock(Index width, Index heads, const Init& init, const TransformerBlockOptions& given = {})
+  TransformerBlock(Integer width, Integer heads, const Init& init, const TransformerBlockOptions& given = {})
       : TransformerBlock(given.resolved(width), width, heads, init) {}
 
   /// mask and cache: see SelfAttention.

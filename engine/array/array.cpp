@@ -88,7 +88,7 @@ void accumulate(Array& total, const Array& x) {
   add_to(to, total.strides(), x);
 }
 
-void accumulate_slice(Array& total, int axis, Index start, Index end, Index step, const Array& x) {
+void accumulate_slice(Array& total, Integer axis, Integer start, Integer end, Integer step, const Array& x) {
   real* const base = total.mutate();
   const Array part = total.slice(axis, start, end, step);
   check_in("accumulate_slice", part.shape() == x.shape(), "shape ", x.shape(), " does not fit the slice ",

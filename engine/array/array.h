@@ -16,9 +16,9 @@ void library_of(real);
 [[gnu::used]] static void (*const wanted_library)(real) = &library_of;
 }  // namespace detail
 
-/// A plain number of any type; beside an Array or a Tensor it counts as `real`.
+/// A plain number of any type but bool; beside an Array or a Tensor it counts as `real`.
 template <class S>
-concept Number = std::is_arithmetic_v<S>;
+concept Number = std::is_arithmetic_v<S> && !std::same_as<S, bool>;
 
 /// Elements of type real with a shape. Copies and views share storage, but writing to one never changes another.
 class Array : public Strided<Array, real> {
@@ -75,13 +75,13 @@ inline Array operator/(Number auto s, const Array& x) { return zip(kernels::tabl
 /// total += x, in place where `total` owns its elements. Shapes must be equal.
 void accumulate(Array& total, const Array& x);
 /// The same only for positions start, start + step, ... of an axis: where a slice's gradient is added.
-void accumulate_slice(Array& total, int axis, Index start, Index end, Index step, const Array& x);
+void accumulate_slice(Array& total, Integer axis, Integer start, Integer end, Integer step, const Array& x);
 
 // Reductions over `axes` (none given: all). keepdim leaves an extent of 1. Sums run in 16 lanes over blocks of 4096
 // elements or 128 rows, in an order that depends only on the shape. Empty: sum 0, max and min an error. NaN beats all.
-Array sum(const Array& x, const Axes& axes = {}, bool keepdim = false);
-Array max(const Array& x, const Axes& axes = {}, bool keepdim = false);
-Array min(const Array& x, const Axes& axes = {}, bool keepdim = false);
+Array sum(const Array& x, const Axes& axes = {}, Flag keepdim = false);
+Array max(const Array& x, const Axes& axes = {}, Flag keepdim = false);
+Array min(const Array& x, const Axes& axes = {}, Flag keepdim = false);
 /// Sums x to `shape`, which broadcasts to x's shape: how gradients undo broadcasting.
 Array sum_to(const Array& x, const Shape& shape);
 

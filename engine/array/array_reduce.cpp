@@ -9,7 +9,7 @@
 namespace mote {
 namespace {
 
-bool repeats(const Array& x, int axis) { return x.stride(axis) == 0 && x.shape()[axis] > 1; }
+bool repeats(const Array& x, Integer axis) { return x.stride(axis) == 0 && x.shape()[axis] > 1; }
 
 /// x as [outer, count, inner], of which `count` is reduced. Reduced axes that are not adjacent are moved to the end,
 /// and inner is 1. A view that repeats elements (expand) may be larger than memory: only pieces of it are copied.
@@ -18,19 +18,19 @@ class ReducedAxes {
   Index outer = 1, count = 1, inner = 1;
   Shape shape;  // of the result
 
-  ReducedAxes(const Array& x, const Axes& axes, bool keepdim, bool to_rows)
+  ReducedAxes(const Array& x, const Axes& axes, Flag keepdim, bool to_rows)
       : shape(reduced_shape(x.shape(), axes, keepdim)), x_(x) {
     const Axes sorted = axes.of(x.rank());
-    const std::span<const int> list(sorted.begin(), sorted.end());
-    const bool together = list.empty() || list.back() - list.front() + 1 == static_cast<int>(list.size());
+    const std::span<const Index> list(sorted.begin(), sorted.end());
+    const bool together = list.empty() || list.back() - list.front() + 1 == std::ssize(list);
     Index after = 1;
-    for (int i = list.empty() ? x.rank() : list.back() + 1; i < x.rank(); ++i) after *= x.shape()[i];
-    for (const int a : list) count *= x.shape()[a];
+    for (Index i = list.empty() ? x.rank() : list.back() + 1; i < x.rank(); ++i) after *= x.shape()[i];
+    for (const Index a : list) count *= x.shape()[a];
     if (together && (after == 1 || !to_rows)) {
       inner = after;
     } else {
-      std::vector<int> order;
-      for (int i = 0; i < x.rank(); ++i)
+      std::vector<Index> order;
+      for (Index i = 0; i < x.rank(); ++i)
         if (!std::binary_search(list.begin(), list.end(), i)) order.push_back(i);
       order.insert(order.end(), list.begin(), list.end());
       x_ = x.permute(order);
@@ -105,9 +105,9 @@ Array reduce_rows(kernels::Reduce* f, const ReducedAxes& r) {
 }
 
 /// The extremes of rows of x. That of repeated elements is one of them.
-Array extremes(kernels::Reduce* f, Array x, const Axes& axes, bool keepdim, const char* name) {
+Array extremes(kernels::Reduce* f, Array x, const Axes& axes, Flag keepdim, const char* name) {
   const Shape shape = x.shape();
-  for (const int a : axes.of(x.rank()))
+  for (const Index a : axes.of(x.rank()))
     if (repeats(x, a)) x = x.slice(a, 0, 1);
   const ReducedAxes r(x, axes, keepdim, true);
   check_in(name, r.count > 0 || r.outer == 0, "cannot reduce an empty axis of shape ", shape);
@@ -116,7 +116,7 @@ Array extremes(kernels::Reduce* f, Array x, const Axes& axes, bool keepdim, cons
 
 }  // namespace
 
-Array sum(const Array& x, const Axes& axes, bool keepdim) {
+Array sum(const Array& x, const Axes& axes, Flag keepdim) {
   const ReducedAxes r(x, axes, keepdim, false);
   if (r.inner == 1 && r.count <= reduce_block) return reduce_rows(kernels::table().sum, r);
   Array y = Array::empty(r.shape);
@@ -137,22 +137,22 @@ Array sum(const Array& x, const Axes& axes, bool keepdim) {
   return y;
 }
 
-Array max(const Array& x, const Axes& axes, bool keepdim) {
+Array max(const Array& x, const Axes& axes, Flag keepdim) {
   return extremes(kernels::table().max, x, axes, keepdim, "max");
 }
-Array min(const Array& x, const Axes& axes, bool keepdim) {
+Array min(const Array& x, const Axes& axes, Flag keepdim) {
   return extremes(kernels::table().min, x, axes, keepdim, "min");
 }
 
 Array sum_to(const Array& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   check_in("sum_to", Layout(shape).expands_to(x.shape()), "shape ", shape, " does not broadcast to ", x.shape());
-  std::array<int, Shape::max_rank> axes;
+  std::array<Index, Shape::max_rank> axes;
   std::size_t count = 0;
   const int extra = x.rank() - shape.rank();
   for (int i = 0; i < x.rank(); ++i)
     if (i < extra || shape[i - extra] != x.shape()[i]) axes[count++] = i;
-  return sum(x, std::span<const int>(axes.data(), count), true).reshape(shape);
+  return sum(x, std::span<const Index>(axes.data(), count), true).reshape(shape);
 }
 
 }  // namespace mote

@@ -10,10 +10,10 @@ Axes Axes::of(int rank) const {
   Axes sorted = *this;
   if (empty()) {
     sorted.count_ = rank;
-    std::iota(sorted.axes_.begin(), sorted.axes_.begin() + rank, 0);
+    std::iota(sorted.axes_.begin(), sorted.axes_.begin() + rank, Index(0));
   }
-  const std::span<int> list(sorted.axes_.data(), static_cast<std::size_t>(sorted.count_));
-  for (int& a : list) {
+  const std::span<Index> list(sorted.axes_.data(), static_cast<std::size_t>(sorted.count_));
+  for (Index& a : list) {
     check_in("reduce", a >= -rank && a < rank, "axis ", a, " is out of range for rank ", rank);
     if (a < 0) a += rank;
   }
@@ -23,10 +23,10 @@ Axes Axes::of(int rank) const {
   return sorted;
 }
 
-Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim) {
+Shape reduced_shape(const Shape& shape, const Axes& axes, Flag keepdim) {
   Shape result = shape;
   int gone = 0;  // axes before the next one
-  for (const int axis : axes.of(shape.rank())) result = keepdim ? result.with(axis, 1) : result.without(axis - gone++);
+  for (const Index axis : axes.of(shape.rank())) result = keepdim ? result.with(axis, 1) : result.without(axis - gone++);
   return result;
 }
 

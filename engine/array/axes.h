@@ -13,15 +13,22 @@ namespace mote {
 class Axes {
  public:
   Axes() = default;
-  Axes(int axis) : axes_{axis}, count_(1) {}
-  Axes(std::initializer_list<int> axes) : Axes(std::span<const int>(axes.begin(), axes.size())) {}
-  Axes(std::span<const int> axes) : count_(static_cast<int>(axes.size())) {
+  template <detail::Whole T>
+  Axes(T axis) : axes_{static_cast<Index>(axis)}, count_(1) {}
+  Axes(std::initializer_list<Integer> axes) : Axes(detail::plain(axes)) {}
+  template <detail::NoWhole T>
+  __attribute__((unavailable("axes stand before the flag: write sum(x, -1, true), or sum(x, {}, true) for all axes")))
+  Axes(T no_axis);
+  template <std::floating_point T>
+  __attribute__((unavailable("an axis is an integer: write max(x, 0); between numbers, write maximum(x, 0.0)")))
+  Axes(T no_axis);
+  Axes(std::span<const Index> axes) : count_(static_cast<int>(axes.size())) {
     check_in("reduce", axes.size() <= Shape::max_rank, axes.size(), " axes are above the limit of ", Shape::max_rank);
     std::copy(axes.begin(), axes.end(), axes_.begin());
   }
 
-  const int* begin() const { return axes_.data(); }
-  const int* end() const { return axes_.data() + count_; }
+  const Index* begin() const { return axes_.data(); }
+  const Index* end() const { return axes_.data() + count_; }
   bool empty() const { return count_ == 0; }
 
   /// These axes of an array of `rank`, counted from 0 and sorted; all of them if none are listed. Errors: an axis out
@@ -29,11 +36,11 @@ class Axes {
   Axes of(int rank) const;
 
  private:
-  std::array<int, Shape::max_rank> axes_{};
+  std::array<Index, Shape::max_rank> axes_{};
   int count_ = 0;
 };
 
 /// The shape after a reduction over `axes`: without them, or with extents of 1 in their place.
-Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim);
+Shape reduced_shape(const Shape& shape, const Axes& axes, Flag keepdim);
 
 }  // namespace mote

@@ -12,7 +12,7 @@ class IntArray : public Strided<IntArray, Index> {
   static constexpr const char* not_defined = "an IntArray is not defined (never filled, or moved from?)";
 
   IntArray() = default;
-  explicit IntArray(const Shape& shape, Index value = 0) : IntArray(full(shape, value)) {}
+  explicit IntArray(const Shape& shape, Integer value = 0) : IntArray(full(shape, value)) {}
   /// `values` in row-major order. Errors: their count differs from shape's.
   IntArray(const Shape& shape, std::span<const Index> values) : Strided(shape, values) {}
 

@@ -11,7 +11,7 @@ namespace mote {
 /// The parts one after the other along an axis; all other extents must be equal. Errors, in the name of the open op: no
 /// parts, shapes that differ elsewhere.
 template <ArrayLike A>
-A joined(const std::vector<A>& parts, int axis) {
+A joined(const std::vector<A>& parts, Integer axis) {
   check(!parts.empty(), "needs at least one tensor");
   const Shape& first = parts[0].shape();
   const int a = first.axis(axis);
@@ -37,7 +37,7 @@ A joined(const std::vector<A>& parts, int axis) {
 
 /// Parts of one shape along a new axis. Errors, in the name of the open op: no parts, different shapes.
 template <ArrayLike A>
-A stacked(const std::vector<A>& parts, int axis) {
+A stacked(const std::vector<A>& parts, Integer axis) {
   std::vector<A> layers;
   for (const A& part : parts) {
     check(part.shape() == parts[0].shape(), "shapes ", parts[0].shape(), " and ", part.shape(), " differ");

@@ -18,7 +18,7 @@ class Mask : public Strided<Mask, std::uint8_t> {
   static constexpr const char* not_defined = "a mask is not defined (never filled, or moved from?)";
 
   Mask() = default;
-  explicit Mask(const Shape& shape, bool value = false) : Mask(full(shape, value)) {}
+  explicit Mask(const Shape& shape, Flag value = false) : Mask(full(shape, value)) {}
   /// `values`, 0 or 1, in row-major order. Errors: their count differs from shape's.
   Mask(const Shape& shape, std::span<const std::uint8_t> values) : Strided(shape, values) {}
   /// Numbers could say who may attend, or who may not, or be added to the scores: the caller must choose.

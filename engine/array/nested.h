@@ -9,15 +9,28 @@
 
 namespace mote {
 
+namespace detail {
+/// Whether a list of T takes a U: bools only into a list of bools, fractions only into one of fractions.
+template <class U, class T>
+concept GoesInto = (std::same_as<U, bool> && std::same_as<T, bool>) || (Whole<U> && !std::same_as<T, bool>) ||
+                   (std::floating_point<U> && std::floating_point<T>);
+}  // namespace detail
+
 /// A number or a list of equally shaped lists: {{0.43, 0.15}, {0.55, 0.87}}. Errors (in flatten): lists of unequal
 /// lengths.
 template <class T>
 class Nested {
  public:
-  Nested(T value) : value_(value) {}
+  template <class U>
+  requires detail::GoesInto<U, T>
+  Nested(U value) : value_(static_cast<T>(value)) {}
+  template <class U>
+  requires(std::is_arithmetic_v<U> && !detail::GoesInto<U, T>)
+      __attribute__((unavailable("of one kind: ints({1, 2}) of integers, tensor({1.5, 2}) of numbers, mask({true}) of bools")))
+      Nested(U other_kind);
   Nested(std::initializer_list<Nested> items) : items_(items), list_(true) {}
   template <class U>
-  requires(std::convertible_to<U, Nested> && !(std::integral<T> && std::floating_point<U>))
+  requires(!std::is_arithmetic_v<U> || detail::GoesInto<U, T>)
       Nested(const std::vector<U>& items)
       : items_(items.begin(), items.end()), list_(true) {}
 

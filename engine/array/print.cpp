@@ -185,8 +185,8 @@ PrintManipulator print_options(const PrintOptions& options) {
   return {options, true};
 }
 
-PrintManipulator print_precision(int digits) {
-  const PrintOptions options{.precision = digits};
+PrintManipulator print_precision(Integer digits) {
+  const PrintOptions options{.precision = static_cast<int>(std::clamp<Index>(digits, -1, 1000))};
   check_options("print_precision", options);
   return {options, false};
 }

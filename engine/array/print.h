@@ -53,7 +53,7 @@ class PrintManipulator {
 /// Errors: those of to_text, here and not when something is printed; a suffix, which belongs to one array.
 PrintManipulator print_options(const PrintOptions& options);
 /// The same for only the digits after the point: std::cout << print_precision(8) << x. All else is unchanged.
-PrintManipulator print_precision(int digits);
+PrintManipulator print_precision(Integer digits);
 /// The options in effect for a stream.
 PrintOptions print_options(std::ios_base& stream);
 

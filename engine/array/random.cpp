@@ -156,17 +156,17 @@ std::uint64_t Generator::next_u64() const {
   return (high << 32) | next_u32();
 }
 
-void Generator::uniform(std::span<float> out, double low, double high) const { fill_uniform(*this, out, low, high); }
-void Generator::uniform(std::span<double> out, double low, double high) const { fill_uniform(*this, out, low, high); }
+void Generator::uniform(std::span<float> out, Real low, Real high) const { fill_uniform(*this, out, low, high); }
+void Generator::uniform(std::span<double> out, Real low, Real high) const { fill_uniform(*this, out, low, high); }
 
-void Generator::uniform_float32(std::span<real> out, double low, double high) const {
+void Generator::uniform_float32(std::span<real> out, Real low, Real high) const {
   draw_float32(out, [&](std::span<float> drawn) { uniform(drawn, low, high); });
 }
-void Generator::normal_float32(std::span<real> out, double mean, double std) const {
+void Generator::normal_float32(std::span<real> out, Real mean, Real std) const {
   draw_float32(out, [&](std::span<float> drawn) { normal(drawn, mean, std); });
 }
 
-void Generator::randint(std::span<std::int64_t> out, std::int64_t low, std::int64_t high) const {
+void Generator::randint(std::span<std::int64_t> out, Integer low, Integer high) const {
   check_in("randint", low < high, "low ", low, " must be below high ", high);
   // Unsigned: the range may be as wide as 2^64 - 1, and sums wrap to the correct int64.
   const std::uint64_t first = static_cast<std::uint64_t>(low), range = static_cast<std::uint64_t>(high) - first;
@@ -177,7 +177,7 @@ void Generator::randint(std::span<std::int64_t> out, std::int64_t low, std::int6
   }
 }
 
-std::vector<std::int64_t> Generator::randperm(std::int64_t n) const {
+std::vector<std::int64_t> Generator::randperm(Integer n) const {
   constexpr std::int64_t limit = (std::int64_t(1) << 32) / 20;
   check_in("randperm", n >= 0 && n < limit, "n = ", n, " is outside [0, ", limit, ")");
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
@@ -186,7 +186,7 @@ std::vector<std::int64_t> Generator::randperm(std::int64_t n) const {
   return order;
 }
 
-void Generator::bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, double p) const {
+void Generator::bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, Real p) const {
   check_in("bernoulli_bits", bits.size() == (n + 7) / 8, n, " bits need ", (n + 7) / 8, " bytes, not ", bits.size());
   check_in("bernoulli", p >= 0 && p <= 1, "p = ", p, " is not a probability");
   std::fill(bits.begin(), bits.end(), std::uint8_t(0));
@@ -201,7 +201,7 @@ void Generator::bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, doub
   }
 }
 
-void Generator::exponential(std::span<float> out, double lambda) const { fill_exponential(*this, out, lambda); }
-void Generator::exponential(std::span<double> out, double lambda) const { fill_exponential(*this, out, lambda); }
+void Generator::exponential(std::span<float> out, Real lambda) const { fill_exponential(*this, out, lambda); }
+void Generator::exponential(std::span<double> out, Real lambda) const { fill_exponential(*this, out, lambda); }
 
 }  // namespace mote

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/base/argument.h"
 #include "engine/base/real.h"
 
 namespace mote {
@@ -69,7 +70,7 @@ class Generator {
   static constexpr std::uint64_t default_seed = 67280421310721;
 
   Generator() : Generator(default_seed) {}
-  explicit Generator(std::integral auto seed) : state_(std::make_shared<GeneratorState>()) { manual_seed(seed); }
+  explicit Generator(Integer seed) : state_(std::make_shared<GeneratorState>()) { manual_seed(seed); }
   Generator(const Generator&) = default;  // no move: a handle is never empty
   Generator& operator=(const Generator&) = default;
   ~Generator() = default;
@@ -79,13 +80,13 @@ class Generator {
 
   /// Restarts the stream and empties the normal cache. Any integer works, but only its low 32 bits count: -1 and
   /// 4294967295 give the same stream, and so do s and s + 2^32.
-  void manual_seed(std::integral auto seed) const { seed_with(static_cast<std::uint64_t>(seed)); }
+  void manual_seed(Integer seed) const { seed_with(static_cast<std::uint64_t>(Index(seed))); }
 
   /// Which build to match from now on: random.set_build({.mkl = true}) for the dropout masks of PyTorch's x86-64
   /// wheels. Copies of the handle share the setting, which is replaced as a whole: {.version = 113} is 1.13 without
   /// mkl. Errors: a version that is not 100 * major + minor.
   void set_build(const TorchBuild& build) const;
-  const TorchBuild& build() const { return state_->build; }
+  TorchBuild build() const { return state_->build; }
 
   /// The stream as a value, and back. Errors: a state that was never a stream (all words zero, `used` above 624).
   GeneratorState get_state() const { return *state_; }
@@ -106,44 +107,44 @@ class Generator {
   /// out[i] = unit * (high - low) + low, rounded once (fma): uniform over [low, high), though rounding may reach
   /// `high`. The bounds are first narrowed to out's type. Errors: low > high, or bounds or a width that are not finite
   /// in it. Intel Macs and Windows round twice, which changes the last bit of about half of all values.
-  void uniform(std::span<float> out, double low = 0, double high = 1) const;
-  void uniform(std::span<double> out, double low = 0, double high = 1) const;
+  void uniform(std::span<float> out, Real low = 0, Real high = 1) const;
+  void uniform(std::span<double> out, Real low = 0, Real high = 1) const;
 
   /// out[i] = mean + std * (a standard normal). Errors: std negative or NaN.
   /// Below 16 elements: Box-Muller pairs in double; the unused half of a pair stays in the stream, unscaled, for the
   /// next such call, whatever its type. From 16 on: blocks of 16 in out's type, which neither use nor leave a half; if
   /// n % 16 != 0 the last 16 are drawn a second time. Hence normal of 15 and of 16 elements have no value in common.
   /// ARM Macs use another sine in the blocks: equal to about 2.5e-6.
-  void normal(std::span<float> out, double mean = 0, double std = 1) const;
-  void normal(std::span<double> out, double mean = 0, double std = 1) const;
+  void normal(std::span<float> out, Real mean = 0, Real std = 1) const;
+  void normal(std::span<double> out, Real mean = 0, Real std = 1) const;
 
   /// The draws of initial weights: always in float32, widened where `real` is double, so that both builds of the
   /// library start from the same weights.
-  void uniform_float32(std::span<real> out, double low = 0, double high = 1) const;
-  void normal_float32(std::span<real> out, double mean = 0, double std = 1) const;
+  void uniform_float32(std::span<real> out, Real low = 0, Real high = 1) const;
+  void normal_float32(std::span<real> out, Real mean = 0, Real std = 1) const;
 
   /// out[i] = low + word % (high - low), in [low, high). The word has 64 bits when high - low >= 2^28, else 32. A plain
   /// remainder favours small values: by up to one in 16 just below 2^28, negligibly for small ranges.
   /// Errors: low >= high.
-  void randint(std::span<std::int64_t> out, std::int64_t low, std::int64_t high) const;
+  void randint(std::span<std::int64_t> out, Integer low, Integer high) const;
 
   /// 63 random bits, never negative: PyTorch's `random_()` of an int64.
   std::int64_t random_int64() const { return static_cast<std::int64_t>(next_u64() & 0x7FFFFFFFFFFFFFFF); }
 
   /// The integers 0 to n-1 in random order (Fisher-Yates, from the front). Errors: n < 0, and n >= 2^32 / 20, where the
   /// remainder becomes visibly uneven and PyTorch draws differently.
-  std::vector<std::int64_t> randperm(std::int64_t n) const;
+  std::vector<std::int64_t> randperm(Integer n) const;
 
   /// Draw i of n is 1 with probability p, else 0: a double unit below p. With mkl: see TorchBuild. The draws are packed
   /// eight to a byte: draw i is bit i % 8 of bits[i / 8]. Errors: bits whose size is not (n + 7) / 8; p outside [0, 1]
   /// or NaN.
-  void bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, double p) const;
+  void bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, Real p) const;
 
   /// out[i] = -log(1 - unit) / lambda: waiting times with mean 1 / lambda. The unit and the logarithm are double for
   /// both types. Errors: lambda that is not above 0. The one draw whose values only approximate some builds': with mkl
   /// and version 200 to 206 floats are equal to 2 units in the last place, and doubles have not been compared.
-  void exponential(std::span<float> out, double lambda = 1) const;
-  void exponential(std::span<double> out, double lambda = 1) const;
+  void exponential(std::span<float> out, Real lambda = 1) const;
+  void exponential(std::span<double> out, Real lambda = 1) const;
 
  private:
   GeneratorState& with_word() const;

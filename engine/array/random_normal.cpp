@@ -125,7 +125,7 @@ void Generator::fill_normal(std::span<T> out, double mean, double std) const {
   if (out.size() % block != 0) fill(out.last(block));
 }
 
-void Generator::normal(std::span<float> out, double mean, double std) const { fill_normal(out, mean, std); }
-void Generator::normal(std::span<double> out, double mean, double std) const { fill_normal(out, mean, std); }
+void Generator::normal(std::span<float> out, Real mean, Real std) const { fill_normal(out, mean, std); }
+void Generator::normal(std::span<double> out, Real mean, Real std) const { fill_normal(out, mean, std); }
 
 }  // namespace mote

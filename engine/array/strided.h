@@ -55,17 +55,20 @@ class Strided {
   /// Not defined because its elements were moved elsewhere, of which a shape is left: an op does not take it for an
   /// input that was not given.
   bool moved_from() const { return !defined() && (layout_.rank() > 0 || layout_.numel() > 0); }
-  const Layout& layout() const {
+  const Layout& layout() const& {
     require();
     return layout_;
   }
-  const Shape& shape() const { return layout().shape(); }
-  Index size(int axis) const { return shape()[axis]; }
+  Layout layout() && { return std::as_const(*this).layout(); }
+  const Shape& shape() const& { return layout().shape(); }
+  Shape shape() && { return std::as_const(*this).shape(); }
+  Index size(Integer axis) const { return shape()[axis]; }
   int rank() const { return layout().rank(); }
   Index numel() const { return layout().numel(); }
   /// Distance in elements between neighbours along an axis; 0 where an axis repeats (expand).
-  Index stride(int axis) const { return layout().stride(axis); }
-  const Strides& strides() const { return layout().strides(); }
+  Index stride(Integer axis) const { return layout().stride(axis); }
+  const Strides& strides() const& { return layout().strides(); }
+  Strides strides() && { return std::as_const(*this).strides(); }
   /// Row-major without gaps.
   bool is_contiguous() const { return layout().is_contiguous(); }
   /// Both share one storage: one is a view or a copy of the other.
@@ -81,16 +84,21 @@ class Strided {
   /// The sentence for one that is not defined.
   const char* missing() const { return Self::not_defined; }
   /// The first element; element [i, j, ...] is data()[i * stride(0) + j * stride(1) + ...].
-  const T* data() const {
+  const T* data() const& {
     require();
     return first();
   }
+  __attribute__((unavailable(
+      "the elements die with the temporary: give the array a name, const Array a = x.contiguous(), then a.data()")))
+  const T*
+  data() &&;
   /// Where to write: afterwards this is contiguous and the sole owner of its elements; if not, they are copied first.
-  T* mutate() {
+  T* mutate() & {
     require();
     if (!storage_.unique() || !is_contiguous()) *this = copy_of(*this);
     return first();
   }
+  __attribute__((unavailable("what is written dies with the temporary: give the array a name first"))) T* mutate() &&;
   /// The same elements, row-major: this itself if it already is.
   Self contiguous() const { return is_contiguous() ? static_cast<const Self&>(*this) : copy_of(*this); }
   /// The elements in place. Errors: they are not contiguous.
@@ -100,7 +108,9 @@ class Strided {
              " or sliced): use contiguous() first");
     return {data(), static_cast<std::size_t>(numel())};
   }
-  std::span<const T> values() && = delete;  // they would die with the temporary
+  __attribute__((unavailable("the elements die with the temporary: give it a name, or write to_vector()")))
+  std::span<const T>
+  values() &&;
   /// All elements in row-major order.
   std::vector<T> to_vector() const {
     const Self x = contiguous();
@@ -108,7 +118,7 @@ class Strided {
   }
   /// The element at `index`, one position per axis (negative ones count from the end). Errors: out of range.
   T at(std::span<const Index> index) const { return data()[layout_.offset_of(index)]; }
-  T at(std::initializer_list<Index> index) const { return at(std::span<const Index>(index.begin(), index.size())); }
+  T at(std::initializer_list<Integer> index) const { return at(detail::plain(index)); }
   /// The only element. Errors: there are none or several.
   T item() const {
     check_in("item", numel() == 1, "needs exactly one element, but the shape is ", shape());
@@ -127,9 +137,7 @@ class Strided {
     if (to.numel() != numel() || !is_contiguous()) return reshape(std::span<const Index>(to));
     return seen_as(*layout_.try_view(to));
   }
-  Self reshape(std::initializer_list<Index> extents) const {
-    return reshape(std::span<const Index>(extents.begin(), extents.size()));
-  }
+  Self reshape(std::initializer_list<Integer> extents) const { return reshape(detail::plain(extents)); }
   /// As reshape, but never copies. Errors: the strides do not allow it; the message suggests reshape.
   Self view(std::span<const Index> extents) const {
     const Shape to = detail::resolve("view", shape(), extents);
@@ -138,28 +146,24 @@ class Strided {
              " (transposed or sliced): use reshape");
     return seen_as(*seen);
   }
-  Self view(std::initializer_list<Index> extents) const {
-    return view(std::span<const Index>(extents.begin(), extents.size()));
-  }
-  Self transpose(int axis0, int axis1) const { return seen_as(layout().transpose(axis0, axis1)); }
+  Self view(std::initializer_list<Integer> extents) const { return view(detail::plain(extents)); }
+  Self transpose(Integer axis0, Integer axis1) const { return seen_as(layout().transpose(axis0, axis1)); }
   /// Axis i of the result is axis axes[i] of this. Errors: axes that do not list every axis exactly once.
-  Self permute(std::span<const int> axes) const { return seen_as(layout().permute(axes)); }
-  Self permute(std::initializer_list<int> axes) const {
-    return permute(std::span<const int>(axes.begin(), axes.size()));
-  }
+  Self permute(std::span<const Index> axes) const { return seen_as(layout().permute(axes)); }
+  Self permute(std::initializer_list<Integer> axes) const { return permute(detail::plain(axes)); }
   /// Positions start, start + step, ... below end along an axis. start and end count from the end when negative and are
   /// clamped to the extent, as in Python; step >= 1.
-  Self slice(int axis, Index start, Index end, Index step = 1) const {
+  Self slice(Integer axis, Integer start, Integer end, Integer step = 1) const {
     return seen_as(layout().slice(axis, start, end, step));
   }
   /// Selects one position and removes the axis. Errors: position outside [-extent, extent).
-  Self select(int axis, Index position) const { return seen_as(layout().select(axis, position)); }
+  Self select(Integer axis, Integer position) const { return seen_as(layout().select(axis, position)); }
   /// Axes of extent 1 and new leading axes repeated to `shape`, with stride 0: no copy.
   Self expand(const Shape& shape) const { return seen_as(layout().expand(shape)); }
   /// Removes an axis of extent 1; any other extent is left unchanged, as in PyTorch.
-  Self squeeze(int axis) const { return seen_as(layout().squeeze(axis)); }
+  Self squeeze(Integer axis) const { return seen_as(layout().squeeze(axis)); }
   /// A new axis of extent 1 before `axis`, which is in [-rank - 1, rank].
-  Self unsqueeze(int axis) const { return seen_as(layout().unsqueeze(axis)); }
+  Self unsqueeze(Integer axis) const { return seen_as(layout().unsqueeze(axis)); }
 
  protected:
   Strided() = default;

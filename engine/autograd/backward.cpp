@@ -60,7 +60,7 @@ void Grads::add(std::size_t i, Array grad) {
     accumulate(total, grad);
 }
 
-void Grads::add_slice(std::size_t i, int axis, Index start, Index end, Index step, const Array& grad) {
+void Grads::add_slice(std::size_t i, Integer axis, Integer start, Integer end, Integer step, const Array& grad) {
   if (!wants(i)) return;
   Array& total = sum_for(i, grad);
   if (!total.defined()) total = Array::zeros(input(i)->shape);

@@ -25,7 +25,7 @@ class Grads {
   void add(std::size_t i, Array grad);
   /// Adds `grad` to positions start, start + step, ... of an axis of input i's gradient: several slices of one tensor
   /// thus share one gradient instead of needing a full-sized array each.
-  void add_slice(std::size_t i, int axis, Index start, Index end, Index step, const Array& grad);
+  void add_slice(std::size_t i, Integer axis, Integer start, Integer end, Integer step, const Array& grad);
   /// Errors: a tracked input, one of the first 64, to which the rule has sent nothing.
   void check_sent() const;
 

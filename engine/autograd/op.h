@@ -58,6 +58,13 @@ inline Watch* watching() {
   return thread_context.watch;
 }
 
+namespace detail {
+/// What an Op may refer to. A number or an Array would become a Tensor that dies at once.
+template <class T>
+concept OpInput = std::derived_from<std::remove_cvref_t<T>, Tensor> ||
+                  std::derived_from<std::remove_cvref_t<T>, Parameter> || std::convertible_to<T, std::span<const Tensor>>;
+}  // namespace detail
+
 /// The name of an op: a literal, since errors and reports speak of it as long as the program runs.
 class OpName {
  public:
@@ -77,7 +84,9 @@ class Op {
   explicit Op(OpName name, Inputs&&... inputs) : Op(name) {
     static_assert((std::is_lvalue_reference_v<Inputs> && ...),
                   "an Op's inputs must outlive it: give each a name first");
-    (add(inputs), ...);
+    static_assert((detail::OpInput<Inputs> && ...),
+                  "an Op's inputs are Tensors, Parameters or lists of Tensors; numbers and arrays go into save(...)");
+    if constexpr ((detail::OpInput<Inputs> && ...)) (add(inputs), ...);
   }
   explicit Op(OpName name) : name_(name) {
     if (watch_) [[unlikely]]

@@ -34,22 +34,29 @@ class Parameter {
   /// A Parameter that is not defined, such as the bias of a Linear without one, gives an undefined Tensor.
   operator Tensor() const { return cell_ ? Tensor(cell_->value, node()) : Tensor(Array::unfilled()); }
   bool defined() const { return cell_ != nullptr; }
-  const Array& value() const { return cell().value; }
-  const Array& array() const { return cell().value; }
-  const Shape& shape() const { return cell().value.shape(); }
+  const Array& value() const& { return cell().value; }
+  Array value() && { return cell().value; }
+  const Array& array() const& { return cell().value; }
+  Array array() && { return cell().value; }
+  const Shape& shape() const& { return cell().value.shape(); }
+  Shape shape() && { return cell().value.shape(); }
   Index numel() const { return cell().value.numel(); }
   /// The leaf that receives gradients; null while frozen.
-  const NodePtr& node() const { return cell_ && cell_->trainable ? cell_->node : no_node_; }
+  const NodePtr& node() const& { return cell_ && cell_->trainable ? cell_->node : no_node_; }
+  NodePtr node() && { return std::as_const(*this).node(); }
   /// Replaces the value. A graph recorded before keeps the old one. Errors: another shape.
   void set(Array value) const {
     require("set", "", value);
     cell_->value = std::move(value);
   }
   /// Where an optimizer writes: the elements, copied first if anything else (a live graph, a saved copy) holds them.
-  real* mutate() const { return cell().value.mutate(); }
-  const Array& grad() const { return cell().node->grad; }
+  real* mutate() const& { return cell().value.mutate(); }
+  __attribute__((unavailable("the parameter may die with the temporary: give it a name first"))) real* mutate() &&;
+  const Array& grad() const& { return cell().node->grad; }
+  Array grad() && { return cell().node->grad; }
   /// The same for the gradient. Errors: there is none.
-  real* mutate_grad() const { return cell().node->grad.mutate(); }
+  real* mutate_grad() const& { return cell().node->grad.mutate(); }
+  __attribute__((unavailable("the parameter may die with the temporary: give it a name first"))) real* mutate_grad() &&;
   /// Errors: another shape.
   void set_grad(const Array& grad) const {
     require("set_grad", "a gradient of ", grad);
@@ -58,7 +65,7 @@ class Parameter {
   void zero_grad() const { cell().node->grad = Array(); }
   /// A frozen parameter acts as a constant in ops: no gradient, no optimizer step.
   bool trainable() const { return cell().trainable; }
-  void set_trainable(bool on) const { cell().trainable = on; }
+  void set_trainable(Flag on) const { cell().trainable = on; }
   /// Two handles to one cell.
   bool same_as(const Parameter& other) const { return cell_ == other.cell_; }
   const Cell* id() const { return cell_.get(); }

@@ -6,7 +6,7 @@
 
 namespace mote {
 
-Tensor& Tensor::requires_grad_(bool on) & {
+Tensor& Tensor::requires_grad_(Flag on) & {
   value_.require("requires_grad_");
   check_in("requires_grad_", !node_ || node_->leaf, "this tensor is the result of '", node_ ? node_->op : "",
            "'; only leaves can be switched: detach() it first");
@@ -15,7 +15,7 @@ Tensor& Tensor::requires_grad_(bool on) & {
   return *this;
 }
 
-const Array& Tensor::grad() const {
+const Array& Tensor::grad() const& {
   if (!node_) return no_array;
   if (!node_->leaf && !node_->retain) fail_no_gradient(*node_);
   return node_->grad;

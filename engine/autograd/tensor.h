@@ -21,9 +21,11 @@ class Tensor : public TorchMethods {
   Tensor(S value) : value_(value) {}
 
   bool defined() const { return value_.defined(); }
-  const Array& array() const { return value_; }
-  const Shape& shape() const { return value_.shape(); }
-  Index size(int axis) const { return value_.shape()[axis]; }
+  const Array& array() const& { return value_; }
+  Array array() && { return std::move(value_); }
+  const Shape& shape() const& { return value_.shape(); }
+  Shape shape() && { return value_.shape(); }
+  Index size(Integer axis) const { return value_.shape()[axis]; }
   int dim() const { return value_.rank(); }
   Index numel() const { return value_.numel(); }
   real item() const { return value_.item(); }
@@ -33,11 +35,12 @@ class Tensor : public TorchMethods {
   bool requires_grad() const { return node_ != nullptr; }
   /// Makes this tensor a leaf whose gradient backward() keeps (or, with false, an untracked one again). Earlier copies
   /// are not affected. Errors: it is the result of recorded ops; detach() it first.
-  Tensor& requires_grad_(bool on = true) &;
-  Tensor requires_grad_(bool on = true) && { return requires_grad_(on); }
+  Tensor& requires_grad_(Flag on = true) &;
+  Tensor requires_grad_(Flag on = true) && { return requires_grad_(on); }
   /// The gradient from backward(); undefined before, and for an untracked tensor. Gradients of several backward() calls
   /// accumulate until zero_grad(). A leaf's is contiguous. Errors: a result without retain_grad(), which keeps none.
-  const Array& grad() const;
+  const Array& grad() const&;
+  Array grad() && { return std::as_const(*this).grad(); }
   void zero_grad();
   /// Asks backward() to keep the gradient of this intermediate result. Errors: it is not tracked; backward() has run.
   void retain_grad();
@@ -52,7 +55,8 @@ class Tensor : public TorchMethods {
   void backward() const;
   void backward(const Array& dy) const;
 
-  const NodePtr& node() const { return node_; }
+  const NodePtr& node() const& { return node_; }
+  NodePtr node() && { return std::move(node_); }
   static inline const Array no_array;  ///< what a reference to an array refers to where there is none
 
  private:

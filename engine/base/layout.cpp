@@ -41,14 +41,14 @@ std::optional<Layout> Layout::try_view(const Shape& to) const {
   return Layout(to, strides, offset_);
 }
 
-Layout Layout::transpose(int axis0, int axis1) const {
+Layout Layout::transpose(Integer axis0, Integer axis1) const {
   const int a = shape_.axis(axis0), b = shape_.axis(axis1);
   Strides strides = strides_;
   std::swap(strides[a], strides[b]);
   return {shape_.swapped(a, b), strides, offset_};
 }
 
-Layout Layout::permute(std::span<const int> axes) const {
+Layout Layout::permute(std::span<const Index> axes) const {
   check_in("permute", static_cast<int>(axes.size()) == rank(), axes.size(), " axes for shape ", shape_);
   PerAxis extents{}, strides{};
   unsigned seen = 0;
@@ -62,20 +62,20 @@ Layout Layout::permute(std::span<const int> axes) const {
   return {Shape(extents, rank()), strides, offset_};
 }
 
-Layout Layout::slice(int axis, Index start, Index end, Index step) const {
+Layout Layout::slice(Integer axis, Integer start, Integer end, Integer step) const {
   const int a = shape_.axis(axis);
   const Index extent = shape_[a];
   check_in("slice", step >= 1, "step ", step, " must be at least 1");
   const auto clamped = [extent](Index i) { return std::clamp<Index>(i < 0 ? i + extent : i, 0, extent); };
   const Index first = clamped(start), last = std::max(first, clamped(end));
   Strides strides = strides_;
-  const Index stride_step = std::min(step, std::max<Index>(extent, 1));  // a step beyond the extent reaches nothing
+  const Index stride_step = std::min<Index>(step, std::max<Index>(extent, 1));  // a step beyond the extent reaches nothing
   strides[a] *= stride_step;
   return {shape_.with(a, last > first ? (last - first - 1) / stride_step + 1 : 0), strides,
           offset_ + (last > first ? first * stride(a) : 0)};
 }
 
-Layout Layout::select(int axis, Index position) const {
+Layout Layout::select(Integer axis, Integer position) const {
   const int a = shape_.axis(axis);
   const Index extent = shape_[a];
   check_in("select", position >= -extent && position < extent, "position ", position, " is out of range for axis ",

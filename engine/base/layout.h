@@ -32,9 +32,11 @@ class Layout {
     offset_ = 0, numel_ = numel, shape_ = shape;
   }
 
-  const Shape& shape() const { return shape_; }
-  const Strides& strides() const { return strides_; }
-  Index stride(int axis) const { return strides_[shape_.axis(axis)]; }
+  const Shape& shape() const& { return shape_; }
+  Shape shape() && { return shape_; }
+  const Strides& strides() const& { return strides_; }
+  Strides strides() && { return strides_; }
+  Index stride(Integer axis) const { return strides_[shape_.axis(axis)]; }
   Index offset() const { return offset_; }
   Index numel() const { return numel_; }
   int rank() const { return shape_.rank(); }
@@ -67,15 +69,15 @@ class Layout {
   // Views. Errors: axes and positions out of range, shapes that do not fit. Strided documents each.
   /// The same elements in row-major order under a shape with the same numel; nothing if the strides do not allow it.
   std::optional<Layout> try_view(const Shape& to) const;
-  Layout transpose(int axis0, int axis1) const;
-  Layout permute(std::span<const int> axes) const;
-  Layout slice(int axis, Index start, Index end, Index step = 1) const;
-  Layout select(int axis, Index position) const;
+  Layout transpose(Integer axis0, Integer axis1) const;
+  Layout permute(std::span<const Index> axes) const;
+  Layout slice(Integer axis, Integer start, Integer end, Integer step = 1) const;
+  Layout select(Integer axis, Integer position) const;
   /// Whether expand(to) is possible.
   bool expands_to(const Shape& to) const;
   Layout expand(const Shape& to) const;
-  Layout squeeze(int axis) const { return shape_[axis] == 1 ? *try_view(shape_.without(axis)) : *this; }
-  Layout unsqueeze(int axis) const { return *try_view(shape_.insert(axis, 1)); }
+  Layout squeeze(Integer axis) const { return shape_[axis] == 1 ? *try_view(shape_.without(axis)) : *this; }
+  Layout unsqueeze(Integer axis) const { return *try_view(shape_.insert(axis, 1)); }
 
  private:
   Index offset_ = 0, numel_ = 0;

@@ -213,13 +213,13 @@ Index even_grain(Index count, double nanoseconds) {
   return (count + chunks - 1) / chunks;
 }
 
-void set_threads(int n) {
+void set_threads(Integer n) {
   check(n >= 1 && n <= 1024, "set_threads: ", n, " is not a number of threads from 1 to 1024");
   check(!inside, "set_threads: called from inside a parallel_for");
   State& s = state();
   const std::lock_guard lock(s.mutex);
   s.pool.reset();
-  s.threads = n;
+  s.threads = static_cast<int>(n);
 }
 
 void detail::run_parallel(Index count, Index grain, RangeBody run, void* body) {

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "engine/base/argument.h"
 #include "engine/base/real.h"
 
 namespace mote {
@@ -10,7 +11,7 @@ namespace mote {
 /// Threads that parallel_for may use, the caller included; MOTE_THREADS, else one per core.
 int threads();
 /// Changes the number of threads. Errors: n outside [1, 1024]; called from inside a parallel_for.
-void set_threads(int n);
+void set_threads(Integer n);
 
 /// The grain for parallel_for: items per chunk, if one takes about `nanoseconds` on one thread. Every loop asks here,
 /// so that what is worth another thread is decided in one place. The estimate changes no bit, only where chunks end.

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/base/argument.h"
 #include "engine/base/check.h"
 #include "engine/base/real.h"
 
@@ -31,7 +32,7 @@ class Shape {
   static constexpr Index max_numel = Index(1) << 59;  // times 8 bytes, with room to spare
 
   Shape() {}  // not `= default`: Shape{} would clear what PerAxis does not
-  Shape(std::initializer_list<Index> extents) : Shape(std::span<const Index>(extents.begin(), extents.size())) {}
+  Shape(std::initializer_list<Integer> extents) : Shape(detail::plain(extents)) {}
   Shape(const PerAxis& extents, int rank)
       : Shape(std::span<const Index>(extents.items, static_cast<std::size_t>(rank))) {}
   explicit Shape(std::span<const Index> extents) {
@@ -54,42 +55,46 @@ class Shape {
   }
 
   /// Axis -1 is the last one, as everywhere in mote. Errors: an axis outside [-rank, rank).
-  int axis(int axis) const {
+  int axis(Integer axis) const {
     check_in("shape", axis >= -rank_ && axis < rank_, "axis ", axis, " is out of range for ", *this);
-    return axis < 0 ? axis + rank() : axis;
+    return static_cast<int>(axis < 0 ? axis + rank_ : Index(axis));
   }
-  Index operator[](int a) const { return extents_[axis(a)]; }
+  Index operator[](Integer a) const { return extents_[axis(a)]; }
 
-  const Index* begin() const { return extents_.items; }
-  const Index* end() const { return extents_.items + rank_; }
-  const Index* data() const { return begin(); }  // with size(), for older libraries' std::span
+  const Index* begin() const& { return extents_.items; }
+  const Index* end() const& { return extents_.items + rank_; }
+  const Index* data() const& { return begin(); }  // with size(), for older libraries' std::span
+  // The extents die with a temporary.
+  const Index* begin() && = delete;
+  const Index* end() && = delete;
+  const Index* data() && = delete;
   std::size_t size() const { return static_cast<std::size_t>(rank_); }
 
   /// Copies with one axis changed, two swapped, one removed or inserted before `axis` (in [-rank-1, rank]).
-  Shape with(int axis_, Index extent) const {
+  Shape with(Integer axis_, Integer extent) const {
     PerAxis e = extents_;
     e[axis(axis_)] = extent;
     return Shape(e, rank());
   }
-  Shape swapped(int axis0, int axis1) const {
+  Shape swapped(Integer axis0, Integer axis1) const {
     Shape s = *this;
     std::swap(s.extents_[axis(axis0)], s.extents_[axis(axis1)]);
     return s;
   }
-  Shape without(int axis_) const {
+  Shape without(Integer axis_) const {
     const int gone = axis(axis_);
     Shape s;
     for (int i = 0; i < rank(); ++i)
       if (i != gone) s.extents_.items[s.rank_++] = extents_[i];
     return s;
   }
-  Shape insert(int axis_, Index extent) const {
+  Shape insert(Integer axis_, Integer extent) const {
     check_in("shape", axis_ >= -rank_ - 1 && axis_ <= rank_, "axis ", axis_, " is out of range for inserting into ",
              *this);
     check_in("shape", rank_ < max_rank, "rank ", rank_ + 1, " is above the limit of ", max_rank);
     PerAxis e{};
-    const int at = axis_ < 0 ? axis_ + rank() + 1 : axis_;
-    for (int i = 0, j = 0; i <= rank(); ++i) e[i] = i == at ? extent : extents_[j++];
+    const Index at = axis_ < 0 ? axis_ + rank_ + 1 : Index(axis_);
+    for (int i = 0, j = 0; i <= rank(); ++i) e[i] = i == at ? Index(extent) : extents_[j++];
     return Shape(e, rank() + 1);
   }
 

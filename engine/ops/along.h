@@ -15,7 +15,7 @@ struct Along {
   Index step;
   Layout lines;
 
-  Along(const Shape& x, int axis, const Shape& index) {
+  Along(const Shape& x, Integer axis, const Shape& index) {
     Strides strides = Layout(x).strides();
     step = std::exchange(strides[x.axis(axis)], 0);
     lines = Layout(index, strides);

@@ -27,10 +27,10 @@ inline Array zero_where(const Array& x, const Mask& mask, bool when) {
 
 /// Where ids equal, or differ from, one id: ids [...] -> [...]. For padded rows, key_padding(ids != pad) is attention's
 /// mask. ids == other_ids, in contrast, is a single bool.
-inline Mask operator==(const IntArray& ids, Index id) {
+inline Mask operator==(const IntArray& ids, Integer id) {
   return combine<Mask>(ids, IntArray({}, id), std::equal_to<Index>());
 }
-inline Mask operator!=(const IntArray& ids, Index id) { return ~(ids == id); }
+inline Mask operator!=(const IntArray& ids, Integer id) { return ~(ids == id); }
 /// Where two arrays of ids agree: [...], [...] -> [...]. mean(tensor(eq(argmax(logits), targets))) is the accuracy.
 /// Errors: shapes that differ.
 inline Mask eq(const IntArray& a, const IntArray& b) {
@@ -79,16 +79,10 @@ __attribute__((unavailable("a mask selects: write where(mask, x, 0)"))) Tensor o
 template <std::same_as<Mask> M>
 __attribute__((unavailable("write ~mask for the opposite mask, where(mask, 0, 1) for numbers"))) Tensor operator-(
     const Tensor&, const M&);
-template <std::same_as<Mask> M>
-__attribute__((unavailable("write where(mask, 1, 0) to make numbers of a mask"))) Tensor operator+(const M&,
-                                                                                                   const Tensor&);
-template <std::same_as<Mask> M>
-__attribute__((unavailable("write where(mask, 1, 0) to make numbers of a mask"))) Tensor operator+(const Tensor&,
-                                                                                                   const M&);
 
 /// x with `value` wherever the mask is true; the gradient there is 0. The mask broadcasts to x's shape.
 /// Errors: a mask that does not broadcast.
-inline Tensor masked_fill(const Tensor& x, const Mask& mask, double fill) {
+inline Tensor masked_fill(const Tensor& x, const Mask& mask, Real fill) {
   const real value = static_cast<real>(fill);
   Op op("masked_fill", x);
   if (op.watch()) op.watch()->infinity_on_purpose();  // its purpose is filling with -infinity before a softmax
@@ -128,7 +122,7 @@ inline Tensor minimum(const Tensor& a, const Tensor& b) {
 
 /// x limited to [lowest, highest]; NaN stays NaN. The gradient is 1 inside and at the limits, 0 outside, as PyTorch's.
 /// Errors: lowest above highest, or NaN.
-inline Tensor clamp(const Tensor& x, double lowest, double highest = std::numeric_limits<double>::infinity()) {
+inline Tensor clamp(const Tensor& x, Real lowest, Real highest = std::numeric_limits<double>::infinity()) {
   Op op("clamp", x);
   check(lowest <= highest, "the lower limit ", lowest, " must be at most the upper limit ", highest);
   const real low = static_cast<real>(lowest), high = static_cast<real>(highest);

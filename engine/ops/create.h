@@ -45,10 +45,10 @@ __attribute__((unavailable("write ones({2, 3})"))) Tensor ones(I, A&&...);
 
 inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
 inline Tensor ones(const Shape& shape) { return Array::full(shape, 1); }
-inline Tensor full(const Shape& shape, double value) { return Array::full(shape, static_cast<real>(value)); }
+inline Tensor full(const Shape& shape, Real value) { return Array::full(shape, static_cast<real>(value)); }
 
 /// start, start + step, ... below end, each as start + i * step in double. Errors: a step of 0 or away from end.
-inline Tensor arange(double start, double end, double step = 1) {
+inline Tensor arange(Real start, Real end, Real step = 1) {
   check_in("arange", step != 0 && (end - start) / step >= 0, "step ", step, " never leads from ", start, " to ", end);
   const double steps = std::ceil((end - start) / step);
   check_in("arange", steps < 0x1p53, "too many steps from ", start, " to ", end, " by ", step);
@@ -59,11 +59,11 @@ inline Tensor arange(double start, double end, double step = 1) {
   return y;
 }
 /// 0, 1, ... below end.
-inline Tensor arange(double end) { return arange(0, end); }
+inline Tensor arange(Real end) { return arange(0, end); }
 
 /// `steps` values from start to end, both included, computed as in PyTorch: from each end to the middle. Errors: steps
 /// below 0; a distance from start to end that `real` cannot hold.
-inline Tensor linspace(double start, double end, Index steps) {
+inline Tensor linspace(Real start, Real end, Integer steps) {
   check_in("linspace", steps >= 0, "steps ", steps, " must be at least 0");
   const real first = static_cast<real>(start), last = static_cast<real>(end);
   check_in("linspace", std::isfinite(last - first), "the distance from ", start, " to ", end, " is not finite");
@@ -77,7 +77,7 @@ inline Tensor linspace(double start, double end, Index steps) {
 }
 
 /// The identity matrix [n, n].
-inline Tensor eye(Index n) {
+inline Tensor eye(Integer n) {
   const Op op("eye");
   Array y = Array::zeros({n, n});
   real* const out = y.mutate();

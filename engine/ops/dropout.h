@@ -46,7 +46,7 @@ inline real kept_scale(double p) { return p < 1 ? real(1) / static_cast<real>(1 
 /// become 0. The mask is PyTorch's: one 53-bit draw per element in row-major order. p = 0 is the identity and p = 1
 /// gives zeros; neither draws. Keeps one bit per element for backward. Errors: p outside [0, 1], NaN. Source:
 /// Srivastava et al. 2014.
-inline Tensor dropout(const Tensor& x, double p, const Generator& random) {
+inline Tensor dropout(const Tensor& x, Real p, const Generator& random) {
   if (p == 0) return x;
   Op op("dropout", x);
   check(p >= 0 && p <= 1, "p = ", p, " is not a probability");

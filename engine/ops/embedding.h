@@ -19,10 +19,8 @@ inline Index padding_row(const char* who, std::optional<Index> padding_idx, Inde
   return *padding_idx < 0 ? *padding_idx + vocabulary : *padding_idx;
 }
 
-/// Row ids[...] of a table: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its
-/// occurrences, in token order. padding_idx is a row whose gradient stays zero (negative: from the end).
-/// Errors: an id outside [0, V), a padding_idx outside [-V, V).
-inline Tensor embedding(const Tensor& weight, IntArray ids, std::optional<Index> padding_idx = {}) {
+namespace detail {
+inline Tensor rows_by_id(const Tensor& weight, IntArray ids, std::optional<Index> padding_idx) {
   Op op("embedding", weight);
   ids = ids.contiguous();
   check(weight.dim() == 2, "the table must be [V, C], but has shape ", weight.shape());
@@ -56,6 +54,16 @@ inline Tensor embedding(const Tensor& weight, IntArray ids, std::optional<Index>
                                   });
                      dx.add(0, d);
                    });
+}
+}  // namespace detail
+
+/// Row ids[...] of a table: weight [V, C], ids [...] -> [..., C]. The gradient of a row is the sum over its
+/// occurrences, in token order. padding_idx, if given, is a row whose gradient stays zero (negative: from
+/// the end).
+/// Errors: an id outside [0, V), a padding_idx outside [-V, V).
+inline Tensor embedding(const Tensor& weight, const IntArray& ids) { return detail::rows_by_id(weight, ids, {}); }
+inline Tensor embedding(const Tensor& weight, const IntArray& ids, Integer padding_idx) {
+  return detail::rows_by_id(weight, ids, padding_idx);
 }
 
 }  // namespace mote

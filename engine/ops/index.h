@@ -12,7 +12,7 @@ namespace mote {
 /// y[..., i, ...] = x[..., index[..., i, ...], ...] along `axis`. index has x's rank and nowhere a larger extent except
 /// along `axis`; the result has index's shape. Gradients of duplicated indices accumulate in row-major order.
 /// Errors: another rank, an index outside [0, extent).
-inline Tensor gather(const Tensor& x, int axis, IntArray index) {
+inline Tensor gather(const Tensor& x, Integer axis, IntArray index) {
   Op op("gather", x);
   index = index.contiguous();
   const int a = x.shape().axis(axis);

@@ -20,7 +20,7 @@ void write(const Array& x, Array& to, Index at) {
 
 }  // namespace
 
-void KeyValueCache::truncate(Index length) {
+void KeyValueCache::truncate(Integer length) {
   const Index least = first_ > 0 ? first_ + window_ - 1 : 0;  // a query there sees window - 1 tokens before it
   check_in("KeyValueCache", length >= least && length <= this->length(), "cannot truncate to ", length,
            " tokens, only to ", least, " to ", this->length());

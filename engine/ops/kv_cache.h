@@ -19,7 +19,7 @@ namespace mote {
 class KeyValueCache {
  public:
   /// Empty. Errors: a window below 0.
-  explicit KeyValueCache(Index window = 0) : window_(window) {
+  explicit KeyValueCache(Integer window = 0) : window_(window) {
     check_in("KeyValueCache", window >= 0, "window ", window, " must be at least 0");
   }
 
@@ -31,7 +31,7 @@ class KeyValueCache {
   void clear() { first_ = count_ = 0; }
   /// Removes the tokens from position `length` on, for example after an error. Errors: a length above the current one,
   /// or a position whose window is no longer stored.
-  void truncate(Index length);
+  void truncate(Integer length);
 
   /// The cache with these rows appended: k [B, Hkv, t, d], v [B, Hkv, t, dv]. This one stays as it is, although
   /// both share memory: the new rows fill spare room behind its own. Errors: sizes that differ from the earlier rows.

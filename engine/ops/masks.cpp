@@ -7,7 +7,7 @@
 
 namespace mote {
 
-Mask causal_mask(Index queries, Index keys, Index window) {
+Mask causal_mask(Integer queries, Integer keys, Integer window) {
   check_in("causal_mask", queries >= 0, "queries ", queries, " must be at least 0");
   check_in("causal_mask", keys >= queries, queries, " queries need at least as many keys, not ", keys);
   check_in("causal_mask", window >= 0, "window ", window, " must be at least 0");
@@ -21,7 +21,7 @@ Mask causal_mask(Index queries, Index keys, Index window) {
   return m;
 }
 
-Mask padding_mask(const std::vector<Index>& lengths, Index longest) {
+Mask padding_mask(const std::vector<Index>& lengths, Integer longest) {
   check_in("padding_mask", longest >= 0, "longest ", longest, " must be at least 0");
   Mask m({static_cast<Index>(lengths.size()), 1, 1, longest});
   std::uint8_t* row = m.mutate();
@@ -43,7 +43,7 @@ Mask from_blocked(const Tensor& blocked) {
   return m;
 }
 
-Array alibi_slopes(Index heads) {
+Array alibi_slopes(Integer heads) {
   check_in("alibi_slopes", heads >= 1, "heads ", heads, " must be at least 1");
   Index power = 1;
   while (2 * power <= heads) power *= 2;

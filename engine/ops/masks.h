@@ -11,12 +11,12 @@ namespace mote {
 /// Which query may attend to which key in a causal model: true where key <= query, and of these for the last `window`
 /// keys (0: all). Shape [queries, keys]; with more keys than queries, the queries are the last positions. Errors: fewer
 /// keys than queries, a window below 0.
-Mask causal_mask(Index queries, Index keys, Index window = 0);
-inline Mask causal_mask(Index length) { return causal_mask(length, length); }
+Mask causal_mask(Integer queries, Integer keys, Integer window = 0);
+inline Mask causal_mask(Integer length) { return causal_mask(length, length); }
 
 /// Which keys may be attended to in a batch of padded rows: true for the first lengths[b] of `longest` keys.
 /// Shape [B, 1, 1, longest], for every head and query. Errors: a length outside [0, longest].
-Mask padding_mask(const std::vector<Index>& lengths, Index longest);
+Mask padding_mask(const std::vector<Index>& lengths, Integer longest);
 
 /// The mask of padded rows, [B, T], true for keys that may be attended to, in the shape that attention takes: [B, 1, 1,
 /// T], for every head and query. As it is, [B, T] would be read as [Tq, Tk]. Errors: another rank.
@@ -33,6 +33,6 @@ Mask from_blocked(const Tensor& blocked);
 
 /// The slopes of ALiBi [H]: 2^(-8/H), 2^(-16/H), ... for a power of two; for other H those of the next lower power,
 /// followed by every other one of the next higher. Errors: fewer than one head. Source: Press et al. 2022.
-Array alibi_slopes(Index heads);
+Array alibi_slopes(Integer heads);
 
 }  // namespace mote

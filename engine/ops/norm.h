@@ -126,14 +126,14 @@ inline Tensor norm(OpName name, bool has_mean, NormForward forward, NormBackward
 /// y = (x - mean) / sqrt(var + eps) * weight + bias over the last axis, var biased and computed from centred values. x
 /// [..., C], weight [C], bias [C]; both may be undefined. A constant row gives exactly the bias (NaN if eps is 0).
 /// Errors: weight or bias of another length, an eps below 0 or beyond float. Source: Ba, Kiros and Hinton 2016.
-inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5) {
+inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, Fraction eps = 1e-5) {
   const kernels::Table& t = kernels::table();  // 7: mean, difference, square and sum, scale, weight, bias
   return detail::norm("layer_norm", true, t.layer_norm, t.layer_norm_backward, {7, 9, 4, 1}, x, weight, bias, eps);
 }
 
 /// y = x / sqrt(mean(x^2) + eps) * weight over the last axis. x [..., C], weight [C] or undefined.
 /// Errors: a weight of another length, an eps below 0 or beyond float. Source: Zhang and Sennrich 2019.
-inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 1e-5) {
+inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, Fraction eps = 1e-5) {
   const kernels::Table& t = kernels::table();  // 4: square and sum, scale, weight
   return detail::norm("rms_norm", false, t.rms_norm, t.rms_norm_backward, {4, 7, 3, 0}, x, weight, Tensor(), eps);
 }

@@ -20,14 +20,14 @@ inline Array with_axes(const Array& y, const Shape& x, const Axes& axes) {
 
 inline Index reduced_count(const Shape& shape, const Axes& axes) {
   Index n = 1;
-  for (const int a : axes.of(shape.rank())) n *= shape[a];
+  for (const Index a : axes.of(shape.rank())) n *= shape[a];
   return n;
 }
 }  // namespace detail
 
 /// The sum over `axes` (all when none are given). keepdim leaves them with extent 1. The sum of no elements is 0.
 /// Errors: an axis out of range or listed twice.
-inline Tensor sum(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
+inline Tensor sum(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) {
   Op op("sum", x);
   op.flops(x.numel(), {0});
   return op.record(sum(x.array(), axes, keepdim), save(x.shape(), axes),
@@ -37,7 +37,7 @@ inline Tensor sum(const Tensor& x, const Axes& axes = {}, bool keepdim = false) 
 }
 
 /// The mean over `axes`: the sum divided by the number of elements summed. The mean of no elements is NaN.
-inline Tensor mean(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
+inline Tensor mean(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) {
   Op op("mean", x);
   op.flops(x.numel());
   const real count = static_cast<real>(detail::reduced_count(x.shape(), axes));
@@ -49,11 +49,11 @@ inline Tensor mean(const Tensor& x, const Axes& axes = {}, bool keepdim = false)
 
 /// The variance over `axes`: sum((x - mean)^2) / (count - correction), in two passes. correction 1, the default as in
 /// PyTorch, is the unbiased estimate; 0 the biased one that layer norm uses. One element with correction 1 gives NaN.
-inline Tensor var(const Tensor& x, const Axes& axes = {}, real correction = 1, bool keepdim = false) {
+inline Tensor var(const Tensor& x, const Axes& axes = {}, Real correction = 1, Flag keepdim = false) {
   Op op("var", x);
   op.flops(4 * x.numel(), {2 * x.numel()});
   const real count = static_cast<real>(detail::reduced_count(x.shape(), axes));
-  const real scale = std::max(count - correction, real(0));
+  const real scale = std::max(count - static_cast<real>(correction), real(0));
   const Array centred = x.array() - sum(x.array(), axes, true) / count;
   return op.record(sum(centred * centred, axes, keepdim) / scale, save(centred, axes, scale),
                    [](const Array& dy, Grads& dx, const Array& centred, const Axes& axes, real scale) {
@@ -77,12 +77,12 @@ inline Tensor shared_extreme(Op& op, const Tensor& x, const Array& y, const Axes
 
 /// The largest element over `axes`. NaN wins. Equal largest elements share the gradient evenly (PyTorch's amax).
 /// For one axis without braces see max(x, axis) below. Errors: no elements to reduce.
-inline Tensor max(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
+inline Tensor max(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) {
   Op op("max", x);
   return detail::shared_extreme(op, x, max(x.array(), axes, keepdim), axes);
 }
 /// The smallest element over `axes`; the rest as max.
-inline Tensor min(const Tensor& x, const Axes& axes = {}, bool keepdim = false) {
+inline Tensor min(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) {
   Op op("min", x);
   return detail::shared_extreme(op, x, min(x.array(), axes, keepdim), axes);
 }
@@ -93,7 +93,7 @@ inline bool ranks_before(real x, real y) { return x > y || (x != x && y == y); }
 inline bool ranks_behind(real x, real y) { return x < y || (x != x && y == y); }
 
 /// The position along `axis` of the element that `before` puts first, and the first of equals: extent 1 there.
-inline IntArray arg_extreme(const Array& x, int axis, bool (*before)(real, real)) {
+inline IntArray arg_extreme(const Array& x, Integer axis, bool (*before)(real, real)) {
   const Index extent = x.shape()[axis];
   check(extent > 0, "cannot reduce the empty axis ", axis, " of shape ", x.shape());
   const Array in = x.contiguous();
@@ -111,7 +111,7 @@ inline IntArray arg_extreme(const Array& x, int axis, bool (*before)(real, real)
 
 /// The position of the largest element along `axis` (the first of equals; NaN counts as largest). x [..., N, ...] ->
 /// the same without the axis. No gradient. Errors: an empty axis.
-inline IntArray argmax(const Tensor& x, int axis = -1, bool keepdim = false) {
+inline IntArray argmax(const Tensor& x, Integer axis = -1, Flag keepdim = false) {
   const Op op("argmax");
   const IntArray y = detail::arg_extreme(x.array(), axis, detail::ranks_before);
   return keepdim ? y : y.reshape(x.shape().without(axis));
@@ -124,7 +124,7 @@ struct Extreme {
 };
 
 namespace detail {
-inline Extreme extreme(OpName name, const Tensor& x, int axis, bool keepdim, bool (*before)(real, real)) {
+inline Extreme extreme(OpName name, const Tensor& x, Integer axis, Flag keepdim, bool (*before)(real, real)) {
   Op op(name, x);
   op.flops(x.numel(), {0});
   const IntArray best = arg_extreme(x.array(), axis, before);
@@ -143,14 +143,14 @@ concept TensorLike = std::is_same_v<T, Tensor> || std::is_same_v<T, Parameter>;
 /// The largest element along one axis and its position, as PyTorch's x.max(dim): the first of equals, to which alone
 /// the gradient goes; NaN wins. max(x, {1}), in contrast, reduces any axes and shares the gradient. Errors: an empty
 /// axis.
-template <detail::TensorLike T, std::integral Axis>
-Extreme max(const T& x, Axis axis, bool keepdim = false) {
-  return detail::extreme("max", x, static_cast<int>(axis), keepdim, detail::ranks_before);
+template <detail::TensorLike T, detail::Whole Axis>
+Extreme max(const T& x, Axis axis, Flag keepdim = false) {
+  return detail::extreme("max", x, axis, keepdim, detail::ranks_before);
 }
 /// The same of the smallest element.
-template <detail::TensorLike T, std::integral Axis>
-Extreme min(const T& x, Axis axis, bool keepdim = false) {
-  return detail::extreme("min", x, static_cast<int>(axis), keepdim, detail::ranks_behind);
+template <detail::TensorLike T, detail::Whole Axis>
+Extreme min(const T& x, Axis axis, Flag keepdim = false) {
+  return detail::extreme("min", x, axis, keepdim, detail::ranks_behind);
 }
 
 /// Fills `first` with the positions of the k largest elements of a row, largest first, equal ones by position; NaN

@@ -16,7 +16,7 @@ Array turn_pairs(const Array& x, const Array& cosines, const Array& sines, real 
 /// of two rotated rows depends only on the difference of their angles: this is how attention learns distances.
 /// Errors: r above d, heads beyond C, lengths that differ. Source: Su et al. 2021, with the halves paired as in
 /// GPT-NeoX and Llama.
-inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines, Index heads, Index width) {
+inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines, Integer heads, Integer width) {
   Op op("rotary", x);
   check(x.dim() >= 2, "x ", x.shape(), " needs a length and a width");
   check(cosines.rank() == 2 && cosines.shape() == sines.shape() && cosines.shape()[0] == x.size(-2), "cosines ",
@@ -28,7 +28,7 @@ inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines, 
   op.flops(x.size(-1) ? 3 * heads * width * (x.numel() / x.size(-1)) : 0);
   return op.record(
       detail::turn_pairs(x.array(), c, s, 1, heads, width), save(c, s, heads, width),
-      [](const Array& dy, Grads& dx, const Array& c, const Array& s, Index heads, Index width) {
+      [](const Array& dy, Grads& dx, const Array& c, const Array& s, Integer heads, Integer width) {
         dx.add(0, detail::turn_pairs(dy, c, s, -1, heads, width));  // the transpose of a rotation is its inverse
       });
 }

@@ -35,7 +35,7 @@ inline Tensor rand(const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.uniform(out); });
 }
 /// Uniform values in [low, high): torch.empty(shape).uniform_(low, high). Errors: low above high; not finite.
-inline Tensor uniform(double low, double high, const Shape& shape, const Generator& random) {
+inline Tensor uniform(Real low, Real high, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.uniform(out, low, high); });
 }
 
@@ -44,7 +44,7 @@ inline Tensor randn(const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.normal(out); });
 }
 /// Normal values with one mean and standard deviation. Errors: std below 0.
-inline Tensor normal(double mean, double std, const Shape& shape, const Generator& random) {
+inline Tensor normal(Real mean, Real std, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.normal(out, mean, std); });
 }
 /// A mean and a standard deviation for each element, broadcast: randn * std + mean, each step rounded. Errors: shapes
@@ -56,27 +56,27 @@ inline Tensor normal(const Tensor& mean, const Tensor& std, const Generator& ran
   return drawn.array() * std.array() + mean.array();
 }
 /// A mean for each element and one standard deviation, or vice versa.
-inline Tensor normal(const Tensor& mean, double std, const Generator& random) {
+inline Tensor normal(const Tensor& mean, Number auto std, const Generator& random) {
   const Tensor drawn = normal(0, std, mean.shape(), random);
   return drawn.array() + mean.array();
 }
-inline Tensor normal(double mean, const Tensor& std, const Generator& random) {
+inline Tensor normal(Number auto mean, const Tensor& std, const Generator& random) {
   return normal(Tensor(mean), std, random);
 }
 
 /// Exponential values, mean 1 / lambda: torch.empty(shape).exponential_(lambda). Errors: lambda not above 0.
-inline Tensor exponential(double lambda, const Shape& shape, const Generator& random) {
+inline Tensor exponential(Real lambda, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) { random.exponential(out, lambda); });
 }
 
 /// Integers in [low, high). Errors: low >= high.
-inline IntArray randint(Index low, Index high, const Shape& shape, const Generator& random) {
+inline IntArray randint(Integer low, Integer high, const Shape& shape, const Generator& random) {
   IntArray y(shape);
   random.randint(std::span<Index>(y.mutate(), static_cast<std::size_t>(y.numel())), low, high);
   return y;
 }
 /// 0 to n - 1 in random order: [n]. Errors: n below 0 or at least 2^32 / 20.
-inline IntArray randperm(Index n, const Generator& random) {
+inline IntArray randperm(Integer n, const Generator& random) {
   const std::vector<Index> order = random.randperm(n);
   IntArray y({n});
   std::copy(order.begin(), order.end(), y.mutate());
@@ -94,7 +94,7 @@ inline Tensor bernoulli(const Tensor& p, const Generator& random) {
 
 /// 1 with one probability for all, else 0: torch.empty(shape).bernoulli_(p), which is what dropout draws. Errors: a p
 /// outside [0, 1].
-inline Tensor bernoulli(double p, const Shape& shape, const Generator& random) {
+inline Tensor bernoulli(Real p, const Shape& shape, const Generator& random) {
   return detail::filled(shape, [&](std::span<real> out) {
     std::vector<std::uint8_t> bits((out.size() + 7) / 8);
     random.bernoulli_bits(bits, out.size(), p);
@@ -178,7 +178,7 @@ inline void invert(std::span<const real> p, std::span<Index> samples, const Gene
 /// Errors: p of another rank, a p that is negative, NaN or infinite, a row of zeros or, with replacement, with an
 /// infinite sum, num_samples below 1 or, without replacement, above C. Before PyTorch 2.0 (Generator::set_build)
 /// replacement with one sample drew 2 R words.
-inline IntArray multinomial(const Tensor& p, Index num_samples, bool replacement, const Generator& random) {
+inline IntArray multinomial(const Tensor& p, Integer num_samples, Flag replacement, const Generator& random) {
   const Op op("multinomial");
   check(p.dim() == 1 || p.dim() == 2, "p ", p.shape(), " must be [C] or [R, C]");
   const Index classes = p.size(-1), rows = p.dim() == 1 ? 1 : p.size(0);
@@ -201,7 +201,7 @@ inline IntArray multinomial(const Tensor& p, Index num_samples, bool replacement
   const auto samples = [&, out = y.mutate()](Index r) {
     return std::span<Index>(out + r * num_samples, static_cast<std::size_t>(num_samples));
   };
-  const TorchBuild& build = random.build();
+  const TorchBuild build = random.build();
   if (replacement && (num_samples > 1 || build.version < 200)) {
     for (Index r = 0; r < rows; ++r) detail::invert(row(r), samples(r), random);
   } else if (num_samples == 1 && !build.exponential_draws_one_word()) {
@@ -213,7 +213,7 @@ inline IntArray multinomial(const Tensor& p, Index num_samples, bool replacement
   }
   return y;
 }
-inline IntArray multinomial(const Tensor& p, Index num_samples, const Generator& random) {
+inline IntArray multinomial(const Tensor& p, Integer num_samples, const Generator& random) {
   return multinomial(p, num_samples, false, random);
 }
 

@@ -44,13 +44,13 @@ Array map_rows(const Array& x, const F& f) {
 /// Records the rows along an axis, each of which `forward` computes as in map_rows. The rule keeps the result, of which
 /// `backward` computes the gradient of one row.
 template <class F>
-Tensor record_rows(Op& op, const Tensor& x, int axis, const F& forward,
+Tensor record_rows(Op& op, const Tensor& x, Integer axis, const F& forward,
                    void (*backward)(const real* dy, const real* y, real* dx, Index n)) {
   check(x.dim() >= 1, "needs at least one axis");
   const Array y = map_rows(x.array().transpose(axis, -1), forward);
   op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
   return op.record(y.transpose(axis, -1), save(y, axis, backward),
-                   [](const Array& dy, Grads& dx, const Array& y, int axis, auto* backward) {
+                   [](const Array& dy, Grads& dx, const Array& y, Integer axis, auto* backward) {
                      const Array d = map_rows(dy.transpose(axis, -1), [&](Index row, const real* g, real* to, Index n) {
                        backward(g, y.data() + row * n, to, n);
                      });
@@ -62,7 +62,7 @@ Tensor record_rows(Op& op, const Tensor& x, int axis, const F& forward,
 
 /// exp(x) / sum(exp(x)) along an axis; the largest element is subtracted first, so nothing overflows. A row of
 /// -infinity gives NaN, as in PyTorch; use a mask instead. Errors: an axis out of range.
-inline Tensor softmax(const Tensor& x, int axis = -1) {
+inline Tensor softmax(const Tensor& x, Integer axis = -1) {
   Op op("softmax", x);
   const kernels::Table& t = kernels::table();
   const auto row = [&t](Index, const real* from, real* to, Index n) { t.softmax(from, nullptr, to, nullptr, n); };
@@ -84,7 +84,7 @@ inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
 }
 
 /// log(softmax(x)), computed as x - max - log(sum(exp(x - max))): exact where softmax would round to 0.
-inline Tensor log_softmax(const Tensor& x, int axis = -1) {
+inline Tensor log_softmax(const Tensor& x, Integer axis = -1) {
   Op op("log_softmax", x);
   const kernels::Table& t = kernels::table();
   const auto row = [&t](Index, const real* from, real* to, Index n) { t.log_softmax(from, to, n); };

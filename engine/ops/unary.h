@@ -58,7 +58,7 @@ inline Array power(const Array& base, real exponent) {
 
 /// x^exponent for one fixed exponent, a plain number. A negative x needs an integer exponent, else NaN. The gradient is
 /// exponent x^(exponent - 1), and 0 for exponent 0.
-inline Tensor pow(const Tensor& x, double power_of_x) {
+inline Tensor pow(const Tensor& x, Number auto power_of_x) {
   Op op("pow", x);
   const real exponent = static_cast<real>(power_of_x);
   x.array().require();  // x^1 is x itself, which nobody has looked at

@@ -17,7 +17,7 @@ inline Tensor reshaped(Op& op, const Tensor& x, Array y) {
 
 /// The same elements in row-major order under another shape; one extent may be -1 and is inferred.
 /// Errors: a number of elements that does not match, more than one -1.
-inline Tensor reshape(const Tensor& x, std::initializer_list<Index> extents) {
+inline Tensor reshape(const Tensor& x, std::initializer_list<Integer> extents) {
   Op op("reshape", x);
   op.flops(0);
   return detail::reshaped(op, x, x.array().reshape(extents));
@@ -30,7 +30,7 @@ inline Tensor reshape(const Tensor& x, const Shape& shape) {
 }
 
 /// As reshape, but never copies. Errors: strides that do not allow it (transposed, sliced): use reshape.
-inline Tensor view(const Tensor& x, std::initializer_list<Index> extents) {
+inline Tensor view(const Tensor& x, std::initializer_list<Integer> extents) {
   Op op("view", x);
   return detail::reshaped(op, x, x.array().view(extents));
 }
@@ -47,46 +47,44 @@ inline Tensor contiguous(const Tensor& x) {
 }
 
 /// Two axes swapped: [..., A, ..., B, ...] -> [..., B, ..., A, ...]. Errors: an axis out of range.
-inline Tensor transpose(const Tensor& x, int axis0, int axis1) {
+inline Tensor transpose(const Tensor& x, Integer axis0, Integer axis1) {
   Op op("transpose", x);
   return op.record(x.array().transpose(axis0, axis1), save(axis0, axis1),
-                   [](const Array& dy, Grads& dx, int axis0, int axis1) { dx.add(0, dy.transpose(axis0, axis1)); });
+                   [](const Array& dy, Grads& dx, Integer axis0, Integer axis1) { dx.add(0, dy.transpose(axis0, axis1)); });
 }
 
 /// Axis i of the result is axis axes[i] of x. Errors: axes that do not list every axis exactly once.
-inline Tensor permute(const Tensor& x, std::initializer_list<int> axes) {
+inline Tensor permute(const Tensor& x, std::initializer_list<Integer> axes) {
   Op op("permute", x);
-  const std::vector<int> order(axes);
-  Array y = x.array().permute(order);
-  std::vector<int> inverse(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i)
-    inverse[static_cast<std::size_t>(x.shape().axis(order[i]))] = static_cast<int>(i);
+  Array y = x.array().permute(axes);
+  std::vector<Index> inverse(axes.size());
+  for (Index i = 0; const Integer axis : axes) inverse[static_cast<std::size_t>(x.shape().axis(axis))] = i++;
   return op.record(std::move(y), save(inverse),
-                   [](const Array& dy, Grads& dx, const std::vector<int>& inverse) { dx.add(0, dy.permute(inverse)); });
+                   [](const Array& dy, Grads& dx, const std::vector<Index>& inverse) { dx.add(0, dy.permute(inverse)); });
 }
 
 /// Positions start, start + step, ... below end of an axis. start and end count from the end when negative and are
 /// clamped to the extent, as in Python. Errors: an axis out of range, step < 1.
-inline Tensor slice(const Tensor& x, int axis, Index start, Index end, Index step = 1) {
+inline Tensor slice(const Tensor& x, Integer axis, Integer start, Integer end, Integer step = 1) {
   Op op("slice", x);
   return op.record(x.array().slice(axis, start, end, step), save(axis, start, end, step),
-                   [](const Array& dy, Grads& dx, int axis, Index start, Index end, Index step) {
+                   [](const Array& dy, Grads& dx, Integer axis, Integer start, Integer end, Integer step) {
                      dx.add_slice(0, axis, start, end, step, dy);
                    });
 }
 
 /// Selects one position and removes the axis. Errors: a position outside [-extent, extent).
-inline Tensor select(const Tensor& x, int axis, Index position) {
+inline Tensor select(const Tensor& x, Integer axis, Integer position) {
   Op op("select", x);
   Array y = x.array().select(axis, position);
-  const Index start = position < 0 ? position + x.shape()[axis] : position;
+  const Index start = position < 0 ? position + x.shape()[axis] : Index(position);
   return op.record(std::move(y), save(x.shape().axis(axis), start), [](const Array& dy, Grads& dx, int a, Index start) {
     dx.add_slice(0, a, start, start + 1, 1, dy.unsqueeze(a));
   });
 }
 
 /// Parts of the given sizes along an axis, in order. Errors: sizes that do not add up to the extent.
-inline std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& sizes, int axis = 0) {
+inline std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& sizes, Integer axis = 0) {
   const Op op("split");
   Index total = 0;
   for (const Index n : sizes) {
@@ -106,23 +104,23 @@ inline std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& size
 }
 
 /// Parts of `size` along an axis; the last may be smaller. Errors: size < 1.
-inline std::vector<Tensor> split(const Tensor& x, Index size, int axis = 0) {
+inline std::vector<Tensor> split(const Tensor& x, Integer size, Integer axis = 0) {
   const Op op("split");
   check(size >= 1, "size ", size, " must be at least 1");
   std::vector<Index> sizes;
-  for (Index left = x.shape()[axis]; left > 0; left -= size) sizes.push_back(std::min(size, left));
+  for (Index left = x.shape()[axis]; left > 0; left -= size) sizes.push_back(std::min<Index>(size, left));
   return split(x, sizes, axis);
 }
 
 /// At most `count` parts of equal size (the last may be smaller) along an axis. Errors: count < 1.
-inline std::vector<Tensor> chunk(const Tensor& x, Index count, int axis = 0) {
+inline std::vector<Tensor> chunk(const Tensor& x, Integer count, Integer axis = 0) {
   const Op op("chunk");
   check(count >= 1, "count ", count, " must be at least 1");
   return split(x, std::max<Index>(1, x.shape()[axis] / count + (x.shape()[axis] % count != 0)), axis);
 }
 
 /// Every position of an axis as a separate tensor, without that axis.
-inline std::vector<Tensor> unbind(const Tensor& x, int axis = 0) {
+inline std::vector<Tensor> unbind(const Tensor& x, Integer axis = 0) {
   const Op op("unbind");
   std::vector<Tensor> parts;
   for (Index i = 0; i < x.shape()[axis]; ++i) parts.push_back(select(x, axis, i));
@@ -139,53 +137,53 @@ inline std::vector<Array> arrays_of(const std::vector<Tensor>& tensors) {
 
 /// Concatenates tensors along an axis. All other extents must be equal; empty parts are allowed.
 /// Errors: no tensors, shapes that differ elsewhere.
-inline Tensor concat(const std::vector<Tensor>& parts, int axis = 0) {
+inline Tensor concat(const std::vector<Tensor>& parts, Integer axis = 0) {
   Op op("concat", parts);
   op.flops(0);
   const Array y = joined(detail::arrays_of(parts), axis);
   std::vector<Index> sizes;
   for (const Tensor& part : parts) sizes.push_back(part.size(axis));
-  return op.record(y, save(sizes, axis), [](const Array& dy, Grads& dx, const std::vector<Index>& sizes, int axis) {
+  return op.record(y, save(sizes, axis), [](const Array& dy, Grads& dx, const std::vector<Index>& sizes, Integer axis) {
     Index from = 0;
     for (std::size_t i = 0; i < sizes.size(); from += sizes[i++])
       if (dx.wants(i)) dx.add(i, dy.slice(axis, from, from + sizes[i]));
   });
 }
 /// The same of indices.
-inline IntArray concat(const std::vector<IntArray>& parts, int axis = 0) {
+inline IntArray concat(const std::vector<IntArray>& parts, Integer axis = 0) {
   const Op op("concat");
   return joined(parts, axis);
 }
 
 /// concat under its other PyTorch name.
-inline Tensor cat(const std::vector<Tensor>& parts, int axis = 0) { return concat(parts, axis); }
-inline IntArray cat(const std::vector<IntArray>& parts, int axis = 0) { return concat(parts, axis); }
+inline Tensor cat(const std::vector<Tensor>& parts, Integer axis = 0) { return concat(parts, axis); }
+inline IntArray cat(const std::vector<IntArray>& parts, Integer axis = 0) { return concat(parts, axis); }
 
 /// Inserts an axis of extent 1 before `axis`, which is in [-rank - 1, rank].
-inline Tensor unsqueeze(const Tensor& x, int axis) {
+inline Tensor unsqueeze(const Tensor& x, Integer axis) {
   Op op("unsqueeze", x);
   return detail::reshaped(op, x, x.array().unsqueeze(axis));
 }
 
 /// Removes the axis if its extent is 1; otherwise does nothing, as in PyTorch.
-inline Tensor squeeze(const Tensor& x, int axis) {
+inline Tensor squeeze(const Tensor& x, Integer axis) {
   Op op("squeeze", x);
   return detail::reshaped(op, x, x.array().squeeze(axis));
 }
 
 /// Stacks tensors of one shape along a new axis: n of [A, B] with axis 0 -> [n, A, B].
 /// Errors: no tensors, different shapes.
-inline Tensor stack(const std::vector<Tensor>& parts, int axis = 0) {
+inline Tensor stack(const std::vector<Tensor>& parts, Integer axis = 0) {
   Op op("stack", parts);
   op.flops(0);
   const Array y = stacked(detail::arrays_of(parts), axis);
-  return op.record(y, save(parts.size(), axis), [](const Array& dy, Grads& dx, std::size_t count, int axis) {
+  return op.record(y, save(parts.size(), axis), [](const Array& dy, Grads& dx, std::size_t count, Integer axis) {
     for (std::size_t i = 0; i < count; ++i)
       if (dx.wants(i)) dx.add(i, dy.select(axis, static_cast<Index>(i)));
   });
 }
 /// The same of indices.
-inline IntArray stack(const std::vector<IntArray>& parts, int axis = 0) {
+inline IntArray stack(const std::vector<IntArray>& parts, Integer axis = 0) {
   const Op op("stack");
   return stacked(parts, axis);
 }
@@ -219,18 +217,18 @@ inline Tensor triangle(Op& op, const Tensor& x, bool lower, Index diagonal) {
 }  // namespace detail
 
 /// The lower triangle of the last two axes: zero where column - row > diagonal. Errors: rank below 2.
-inline Tensor tril(const Tensor& x, Index diagonal = 0) {
+inline Tensor tril(const Tensor& x, Integer diagonal = 0) {
   Op op("tril", x);
   return detail::triangle(op, x, true, diagonal);
 }
 /// The upper triangle of the last two axes: zero where column - row < diagonal. Errors: rank below 2.
-inline Tensor triu(const Tensor& x, Index diagonal = 0) {
+inline Tensor triu(const Tensor& x, Integer diagonal = 0) {
   Op op("triu", x);
   return detail::triangle(op, x, false, diagonal);
 }
 
 /// [B, T, count * width] -> [B, count, T, width]: head h takes columns from h * width on. A view: nothing is copied.
-inline Tensor split_heads(const Tensor& x, Index count) {
+inline Tensor split_heads(const Tensor& x, Integer count) {
   return transpose(reshape(x, {x.size(0), x.size(1), count, x.size(2) / count}), 1, 2);
 }
 

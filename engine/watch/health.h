@@ -30,7 +30,8 @@ class Health : public Observer {
  public:
   [[nodiscard]] Health() { watch(); }
   /// In the order in which they first returned.
-  const std::vector<LayerHealth>& layers() const { return layers_; }
+  const std::vector<LayerHealth>& layers() const& { return layers_; }
+  std::vector<LayerHealth> layers() && { return std::move(layers_); }
 
  private:
   bool wants(const char* value) const override { return *value == '\0'; }

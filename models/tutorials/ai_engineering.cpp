@@ -16,8 +16,8 @@
 
 namespace mote::tutorials::ai_engineering {
 
-MultiHeadSelfAttention::MultiHeadSelfAttention(Index width, Index heads, Index longest, const Generator& random,
-                                               double attn_p, double out_p)
+MultiHeadSelfAttention::MultiHeadSelfAttention(Integer width, Integer heads, Integer longest, const Generator& random,
+                                               Real attn_p, Real out_p)
     : d_model(width),
       n_heads(checked_heads("MultiHeadSelfAttention", width, heads, 0, 0, {})),
       d_head(width / heads),
@@ -56,7 +56,7 @@ Embedding small_embedding(Index vocab_size, Index d_model, const Generator& rand
 }
 }  // namespace
 
-TinyAttentionLM::TinyAttentionLM(Index vocab_size, Index d_model, Index n_heads, Index max_context_length,
+TinyAttentionLM::TinyAttentionLM(Integer vocab_size, Integer d_model, Integer n_heads, Integer max_context_length,
                                  const Generator& random)
     : token_emb(small_embedding(vocab_size, d_model, random)),
       pos_emb(max_context_length, d_model),

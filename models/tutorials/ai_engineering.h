@@ -29,8 +29,8 @@ struct MultiHeadSelfAttention : Layer<MultiHeadSelfAttention> {
   /// tril(ones), where 0 blocks, cut to the T of each input. A buffer: copied with the module, not trained.
   Array causal_mask;
 
-  MultiHeadSelfAttention(Index width, Index heads, Index longest, const Generator& random, double attn_p = 0.0,
-                         double out_p = 0.0);
+  MultiHeadSelfAttention(Integer width, Integer heads, Integer longest, const Generator& random, Real attn_p = 0.0,
+                         Real out_p = 0.0);
 
   Tensor forward(const Tensor& x) const { return forward(x, return_weights).first; }
   std::pair<Tensor, Tensor> forward(const Tensor& x, ReturnWeights) const;
@@ -60,7 +60,7 @@ struct TinyAttentionLM : Layer<TinyAttentionLM> {
   MultiHeadSelfAttention attn;
   Linear lm_head;
 
-  TinyAttentionLM(Index vocab_size, Index d_model, Index n_heads, Index max_context_length, const Generator& random);
+  TinyAttentionLM(Integer vocab_size, Integer d_model, Integer n_heads, Integer max_context_length, const Generator& random);
   TinyAttentionLM(const DemoConfig& c, const Generator& random)
       : TinyAttentionLM(c.vocab_size, c.d_model, c.n_heads, c.seq_len, random) {}
 

@@ -22,7 +22,7 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Index d_model, num_heads, d_k;
   Linear W_q, W_k, W_v, W_o;
 
-  MultiHeadAttention(Index width, Index heads, const Generator& random)
+  MultiHeadAttention(Integer width, Integer heads, const Generator& random)
       : d_model(width),
         num_heads(checked_heads("MultiHeadAttention", width, heads, 0, 0, {})),
         d_k(width / heads),

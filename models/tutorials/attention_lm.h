@@ -42,7 +42,7 @@ struct AttentionLM : Layer<AttentionLM> {
         head(c.n_embd, c.vocab_size, random) {}
 
   Tensor forward(const IntArray& ids) const { return head(attn(embed(ids))); }
-  Tensor loss(const IntArray& ids, const IntArray& targets, double label_smoothing = 0) const {
+  Tensor loss(const IntArray& ids, const IntArray& targets, Real label_smoothing = 0) const {
     const Tensor logits = (*this)(ids);
     return cross_entropy(logits, targets, {.ignore_index = -1, .label_smoothing = label_smoothing});
   }

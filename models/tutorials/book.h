@@ -53,8 +53,8 @@ struct CausalAttention : Layer<CausalAttention> {
   Dropout dropout;
   Array mask;  ///< a buffer: copied with the module, not trained
 
-  CausalAttention(Index d_in, Index width, Index context_length, double drop, const Generator& random,
-                  bool qkv_bias = false)
+  CausalAttention(Integer d_in, Integer width, Integer context_length, Real drop, const Generator& random,
+                  Flag qkv_bias = false)
       : d_out(checked_width("CausalAttention", d_in, width, context_length)),
         W_query(d_in, width, random, qkv_bias),
         W_key(d_in, width, random, qkv_bias),
@@ -82,8 +82,8 @@ struct CausalAttention : Layer<CausalAttention> {
 struct MultiHeadAttentionWrapper : Layer<MultiHeadAttentionWrapper> {
   std::vector<CausalAttention> heads;
 
-  MultiHeadAttentionWrapper(Index d_in, Index d_out, Index context_length, double drop, Index num_heads,
-                            const Generator& random, bool qkv_bias = false) {
+  MultiHeadAttentionWrapper(Integer d_in, Integer d_out, Integer context_length, Real drop, Integer num_heads,
+                            const Generator& random, Flag qkv_bias = false) {
     check_in("MultiHeadAttentionWrapper", num_heads >= 1, "num_heads ", num_heads, " must be at least 1");
     for (Index i = 0; i < num_heads; ++i) heads.emplace_back(d_in, d_out, context_length, drop, random, qkv_bias);
   }
@@ -105,8 +105,8 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Dropout dropout;
   Array mask;
 
-  MultiHeadAttention(Index d_in, Index width, Index context_length, double drop, Index head_count,
-                     const Generator& random, bool qkv_bias = false)
+  MultiHeadAttention(Integer d_in, Integer width, Integer context_length, Real drop, Integer head_count,
+                     const Generator& random, Flag qkv_bias = false)
       : d_out(checked_width("MultiHeadAttention", d_in, width, context_length)),
         num_heads(head_count),
         head_dim(split(width, head_count)),

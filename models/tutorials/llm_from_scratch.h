@@ -33,7 +33,7 @@ struct MultiHeadSelfAttention : Layer<MultiHeadSelfAttention> {
   bool trace_shapes;
   std::ostream* trace_to;  ///< where the shapes go: std::cout, until you set another stream
 
-  MultiHeadSelfAttention(Index heads, Index width, const Generator& random, double p = 0.0, bool trace = true);
+  MultiHeadSelfAttention(Integer heads, Integer width, const Generator& random, Real p = 0.0, Flag trace = true);
 
   std::pair<Tensor, Tensor> forward(const Tensor& x, const Blocked& blocked = {}) const;
   void visit(Visitor& v) override {

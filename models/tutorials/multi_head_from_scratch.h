@@ -30,7 +30,7 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Dropout dropout;
   double scale;
 
-  MultiHeadAttention(Index width, Index heads, const Generator& random, double p = 0.1, bool out_bias = false)
+  MultiHeadAttention(Integer width, Integer heads, const Generator& random, Real p = 0.1, Flag out_bias = false)
       : d_model(width),
         num_heads(checked_heads("MultiHeadAttention", width, heads, 0, 0, {})),
         d_k(width / heads),
@@ -86,7 +86,7 @@ struct TransformerBlock : Layer<TransformerBlock> {
   LayerNorm norm2;
   Dropout dropout;
 
-  TransformerBlock(Index d_model, Index num_heads, Index d_ff, const Generator& random, double p = 0.1)
+  TransformerBlock(Integer d_model, Integer num_heads, Integer d_ff, const Generator& random, Real p = 0.1)
       : self_attn(d_model, num_heads, random, p),
         norm1(d_model),
         ffn{Linear(d_model, d_ff, random), GELU(), Linear(d_ff, d_model, random), Dropout(p, random)},

@@ -92,7 +92,8 @@ GeneratorState generator_state(const TorchValue& rng_state, const TorchBuild& bu
   RngState s;
   check_in("torch", x && x->numel() == sizeof s, "the random state has to be ", sizeof s, " bytes, as get_rng_state() ",
            "gives them");
-  std::copy_n(x->contiguous().data(), sizeof s, reinterpret_cast<unsigned char*>(&s));
+  const IntArray bytes = x->contiguous();
+  std::copy_n(bytes.data(), sizeof s, reinterpret_cast<unsigned char*>(&s));
   const bool fresh = s.next == 0 && s.left == 1;
   check_in("torch", s.seeded == 1 && (fresh || (s.next <= 624 && s.left == 625 - static_cast<std::int64_t>(s.next))),
            "the random state is damaged: ", s.next, " words are drawn and ", s.left, " left");

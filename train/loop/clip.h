@@ -93,7 +93,7 @@ inline void scale_gradients(const std::vector<Parameter>& parameters, real facto
 ///
 /// Errors: max_norm below 0 or NaN; a parameter that is undefined or listed twice; no memory; then nothing has changed.
 /// Source: torch.nn.utils.clip_grad_norm_.
-inline double clip_grad_norm(const std::vector<Parameter>& parameters, double max_norm) {
+inline double clip_grad_norm(const std::vector<Parameter>& parameters, Real max_norm) {
   check_in("clip_grad_norm", max_norm >= 0, "max_norm ", max_norm, " must be at least 0");
   std::set<const Parameter::Cell*> cells;
   for (const Parameter& p : parameters) {

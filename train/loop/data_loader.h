@@ -45,7 +45,7 @@ class DataLoader {
  public:
   class Iterator;
 
-  DataLoader(Index dataset_size, const DataLoaderOptions& options, const std::optional<Generator>& random = {})
+  DataLoader(Integer dataset_size, const DataLoaderOptions& options, const std::optional<Generator>& random = {})
       : size_(dataset_size),
         options_(options),
         random_(options.generator ? *options.generator : random.value_or(Generator(0))) {
@@ -148,7 +148,7 @@ inline DataLoader::Iterator DataLoader::begin() const { return Iterator(*this); 
 /// random.randperm(dataset_size) split into parts of these lengths: PyTorch's random_split(dataset, lengths,
 /// generator), which without a generator draws from its global stream. A length may be 0. Errors: a length below 0,
 /// lengths that do not add up to dataset_size.
-inline std::vector<std::vector<Index>> random_split(Index dataset_size, const std::vector<Index>& lengths,
+inline std::vector<std::vector<Index>> random_split(Integer dataset_size, const std::vector<Index>& lengths,
                                                     const Generator& random) {
   Index left = dataset_size;
   for (const Index length : lengths) {

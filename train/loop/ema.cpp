@@ -41,7 +41,7 @@ void EMA::update() {
   ++updates_;
 }
 
-void EMA::set(const std::vector<NamedArray>& averages, Index updates) {
+void EMA::set(const std::vector<NamedArray>& averages, Integer updates) {
   check_not_in_use();
   std::vector<Array> values;
   for (const NamedParameter& p : averages_) {

@@ -45,13 +45,14 @@ class EMA {
   Index updates() const { return updates_; }
   /// By the parameters' names; before the first update the weights at the construction. Errors, here and in visit():
   /// inside AveragedWeights, where a checkpoint would take the averages for the weights.
-  const std::vector<NamedParameter>& averages() const {
+  const std::vector<NamedParameter>& averages() const& {
     check_not_in_use();
     return averages_;
   }
+  std::vector<NamedParameter> averages() && { return std::as_const(*this).averages(); }
   /// Goes on from others, by the parameters' names. Errors: one that is missing or of another shape; nothing has
   /// changed then.
-  void set(const std::vector<NamedArray>& averages, Index updates);
+  void set(const std::vector<NamedArray>& averages, Integer updates);
   /// For checkpoints: the averages, the count, and what must be the same where the averages go on.
   template <class V>
   void visit(V& v) {

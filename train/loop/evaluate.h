@@ -15,7 +15,7 @@ namespace mote {
 struct MeanLoss {
   Tensor loss;
   Index count = 1;
-  MeanLoss(Tensor mean, Index terms = 1) : loss(std::move(mean)), count(terms) {}
+  MeanLoss(Tensor mean, Integer terms = 1) : loss(std::move(mean)), count(terms) {}
 };
 
 /// During its lifetime a model is in evaluation mode and nothing is recorded; afterwards each of its modules has the

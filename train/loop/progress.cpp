@@ -46,10 +46,10 @@ std::string two_units(long long large, char large_unit, long long small, char sm
 
 }  // namespace
 
-std::string format_duration(double seconds) {
+std::string format_duration(Real seconds) {
   if (!std::isfinite(seconds)) return "?";
   if (seconds >= 1000.0 * 24 * 3600) return "over 1000d";
-  const long long s = static_cast<long long>(std::max(0.0, seconds)), m = s / 60, h = m / 60, d = h / 24;
+  const long long s = static_cast<long long>(std::max<double>(0, seconds)), m = s / 60, h = m / 60, d = h / 24;
   if (s < 60) return std::to_string(s) + "s";
   if (h < 1) return two_units(m, 'm', s % 60, 's');
   if (h < 100) return two_units(h, 'h', m % 60, 'm');
@@ -72,7 +72,7 @@ int terminal_width() {
   return 80;
 }
 
-Progress::Progress(std::ostream& out, bool terminal, ProgressOptions options)
+Progress::Progress(std::ostream& out, Flag terminal, ProgressOptions options)
     : out_(out), terminal_(terminal), options_(std::move(options)) {
   check_in("Progress", options_.width >= 0 && options_.every_steps >= 0, "width ", options_.width, " and every_steps ",
            options_.every_steps, " must be at least 0");
@@ -96,7 +96,7 @@ double Progress::now() {
   return newest_time_;
 }
 
-void Progress::update(Index step, Index total, double loss, double learning_rate, std::optional<double> grad_norm) {
+void Progress::update(Integer step, Integer total, Real loss, Real learning_rate, std::optional<Real> grad_norm) {
   const double time = now();
   const bool begins = !started_ || step < step_;  // a smaller step begins another run
   if (begins) first_step_ = step, first_time_ = time;

@@ -11,7 +11,7 @@
 namespace mote {
 
 /// "42s", "5m12s", "3h05m", from 100 hours on "4d04h", "over 1000d". Below 0 counts as 0; NaN and infinity are "?".
-std::string format_duration(double seconds);
+std::string format_duration(Real seconds);
 
 /// Columns of the terminal that this program writes to: as the terminal reports, else the variable COLUMNS, else 80.
 int terminal_width();
@@ -30,14 +30,14 @@ struct ProgressOptions {
 class Progress {
  public:
   /// Errors: options below 0.
-  Progress(std::ostream& out, bool terminal, ProgressOptions options = {});
+  Progress(std::ostream& out, Flag terminal, ProgressOptions options = {});
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   /// `step` steps of `total` are done (total 0 or below: unknown); `grad_norm` is the norm of the gradient, if it is to
   /// be shown. The first and the last are always printed.
-  void update(Index step, Index total, double loss, double learning_rate, std::optional<double> grad_norm = {});
+  void update(Integer step, Integer total, Real loss, Real learning_rate, std::optional<Real> grad_norm = {});
   /// Prints a line of the caller's, such as a validation loss, without breaking the progress line.
   void note(const std::string& line);
   /// Prints the last update if it is pending, and ends the line. Further updates begin a new run.

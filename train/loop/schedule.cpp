@@ -28,7 +28,7 @@ void check_schedule(ScheduleKind kind, Index step, const ScheduleOptions& o) {
 
 }  // namespace
 
-double learning_rate(ScheduleKind kind, Index step, const ScheduleOptions& o) {
+double learning_rate(ScheduleKind kind, Integer step, const ScheduleOptions& o) {
   check_schedule(kind, step, o);
   // Never 0, which would waste the first step.
   if (step < o.warmup_steps)

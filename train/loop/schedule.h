@@ -36,6 +36,6 @@ struct ScheduleOptions {
 ///     checkpoint from there can go on to any length (Hu et al. 2024, MiniCPM; the shape: Hagele et al. 2024).
 /// Errors: counts or rates below 0 or not finite, min_lr above max_lr, a warm-up longer than total_steps, a decay that
 /// is not left after it.
-double learning_rate(ScheduleKind kind, Index step, const ScheduleOptions& o);
+double learning_rate(ScheduleKind kind, Integer step, const ScheduleOptions& o);
 
 }  // namespace mote

@@ -75,13 +75,13 @@ class Adam : public detail::AdamBase {
 
 /// A step of AdamW as its formula reads, for weights w with the gradient g: the t-th, from 1. m and v start as zeros.
 /// What AdamW does is the same up to rounding, in one pass over memory.
-inline void plain_adamw_step(Array& w, const Array& g, Array& m, Array& v, Index t, const AdamWOptions& o) {
+inline void plain_adamw_step(Array& w, const Array& g, Array& m, Array& v, Integer t, const AdamWOptions& o) {
   const auto [beta1, beta2] = o.betas;
   w = w * (1 - o.lr * o.weight_decay);
   m = m * beta1 + g * (1 - beta1);      // the running mean of the gradient
   v = v * beta2 + g * g * (1 - beta2);  // and of its square
-  const Array mean = m / (1 - math::pow(beta1, static_cast<double>(t)));
-  const Array size = map(kernels::table().sqrt, v / (1 - math::pow(beta2, static_cast<double>(t))));
+  const Array mean = m / (1 - math::pow(beta1, static_cast<double>(Index(t))));
+  const Array size = map(kernels::table().sqrt, v / (1 - math::pow(beta2, static_cast<double>(Index(t)))));
   w = w - mean / (size + o.eps) * o.lr;
 }
 

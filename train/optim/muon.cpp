@@ -68,7 +68,7 @@ Array orthogonalized(Array x, Index steps) {
 
 }  // namespace
 
-MuonGroups muon_groups(const Module& module, double weight_decay) {
+MuonGroups muon_groups(const Module& module, Real weight_decay) {
   const std::set<const Parameter::Cell*> hidden = hidden_matrices(module);
   MuonGroups groups{{{{}, weight_decay}}, {{{}, weight_decay}, {{}, 0.0}}};
   for (NamedParameter& p : named_parameters(module)) {

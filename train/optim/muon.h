@@ -25,7 +25,7 @@ struct MuonGroups {
 /// head (the last matrix, and whatever is tied to it), and what is no matrix, which does not decay. All other matrices
 /// are hidden layers. A table that is neither an Embedding nor LearnedPositions is taken for a hidden layer: list the
 /// groups yourself then.
-MuonGroups muon_groups(const Module& module, double weight_decay);
+MuonGroups muon_groups(const Module& module, Real weight_decay);
 
 /// For a matrix W [r, c] with gradient g:
 /// m += (1 - momentum) (g - m);  u = g + momentum (m - g), Nesterov's variant;  X = u / max(|u|, 1e-7), then ns_steps

@@ -13,11 +13,11 @@
 
 namespace mote {
 
-std::vector<ParameterGroup> all_parameters(const Module& module, std::optional<double> weight_decay) {
+std::vector<ParameterGroup> all_parameters(const Module& module, std::optional<Real> weight_decay) {
   return {{named_parameters(module), weight_decay}};
 }
 
-std::vector<ParameterGroup> decay_groups(const Module& module, double weight_decay) {
+std::vector<ParameterGroup> decay_groups(const Module& module, Real weight_decay) {
   std::vector<ParameterGroup> groups{{{}, weight_decay}, {{}, 0.0}};
   for (NamedParameter& p : named_parameters(module))
     groups[p.parameter.shape().rank() >= 2 ? 0 : 1].parameters.push_back(std::move(p));
@@ -44,7 +44,7 @@ std::string describe(const std::vector<ParameterGroup>& groups) {
   return text;
 }
 
-Optimizer::Optimizer(OpName op, std::vector<Rule> rules, double lr, double weight_decay)
+Optimizer::Optimizer(OpName op, std::vector<Rule> rules, Real lr, Real weight_decay)
     : name_(op), learning_rate_(lr) {
   check_setting("weight_decay", weight_decay);
   for (Rule& rule : rules) {
@@ -130,7 +130,7 @@ std::size_t Optimizer::step() {
   return updated;
 }
 
-void Optimizer::set_learning_rate(double lr) {
+void Optimizer::set_learning_rate(Real lr) {
   check_setting("learning rate", lr);
   for (const ParameterGroup& group : groups_) check_setting("learning rate of a group", lr * group.lr_scale);
   learning_rate_ = lr;

@@ -20,11 +20,11 @@ struct ParameterGroup {
 };
 
 /// All parameters of a module in one group, in visit order; a tied one once.
-std::vector<ParameterGroup> all_parameters(const Module& module, std::optional<double> weight_decay = {});
+std::vector<ParameterGroup> all_parameters(const Module& module, std::optional<Real> weight_decay = {});
 
 /// Two groups, in visit order: parameters of two or more axes (matrices, embeddings) decay with `weight_decay`, the
 /// others (biases, gains) do not: they are few, and a gain of 0 would silence its layer. Source: nanoGPT's rule.
-std::vector<ParameterGroup> decay_groups(const Module& module, double weight_decay);
+std::vector<ParameterGroup> decay_groups(const Module& module, Real weight_decay);
 
 /// One line per group: "decayed (weight_decay 0.1): 10 tensors, 107,520 numbers".
 std::string describe(const std::vector<ParameterGroup>& groups);
@@ -55,14 +55,16 @@ class Optimizer {
 
   double learning_rate() const { return learning_rate_; }
   /// Errors: below 0, NaN or beyond the range of `real`, also once multiplied by a group's lr_scale.
-  void set_learning_rate(double lr);
+  void set_learning_rate(Real lr);
   /// Calls of step() so far.
   Index steps() const { return steps_; }
-  const std::vector<Parameter>& parameters() const { return parameters_; }
+  const std::vector<Parameter>& parameters() const& { return parameters_; }
+  std::vector<Parameter> parameters() && { return parameters_; }
   /// Whether it updates the parameter whose leaf this is.
   bool updates(const Node& leaf) const;
   /// The groups as given, with each weight_decay filled in.
-  const std::vector<ParameterGroup>& groups() const { return groups_; }
+  const std::vector<ParameterGroup>& groups() const& { return groups_; }
+  std::vector<ParameterGroup> groups() && { return groups_; }
 
   /// A copy of the state; cheap until the next step.
   OptimizerState state() const;
@@ -100,11 +102,11 @@ class Optimizer {
 
   /// `name` opens the errors; `weight_decay` is for groups without one of their own. Errors: no parameters, an
   /// undefined one, a cell or a name listed twice, settings below 0 or not finite.
-  Optimizer(OpName name, std::vector<ParameterGroup> groups, double lr, double weight_decay,
+  Optimizer(OpName name, std::vector<ParameterGroup> groups, Real lr, Real weight_decay,
             std::vector<std::string> state_names)
       : Optimizer(name, {{std::move(groups), std::move(state_names)}}, lr, weight_decay) {}
   /// The same for an optimizer that updates some parameters by another rule than the rest.
-  Optimizer(OpName name, std::vector<Rule> rules, double lr, double weight_decay);
+  Optimizer(OpName name, std::vector<Rule> rules, Real lr, Real weight_decay);
   /// Updates one parameter, which has a gradient. `lr` is its own: learning_rate() times lr_scale.
   virtual void update(Slot& slot, double lr) = 0;
   /// Allocates whatever update() will need, without a change that can be seen, and returns true: update() will not

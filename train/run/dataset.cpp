@@ -20,7 +20,7 @@ AnyArray contiguous(const AnyArray& all) {
 
 }  // namespace
 
-Dataset::Dataset(AnyArray inputs, AnyArray targets, double held_out, std::string name)
+Dataset::Dataset(AnyArray inputs, AnyArray targets, Real held_out, std::string name)
     : inputs_(contiguous(inputs)), targets_(contiguous(targets)), name_(std::move(name)) {
   const Index N = rows_of(inputs_);
   check_in("Dataset", rows_of(targets_) == N, N, " rows of inputs and ", rows_of(targets_), " targets");

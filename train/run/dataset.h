@@ -15,7 +15,7 @@ namespace mote {
 /// alone. Errors: different numbers of rows, a split with none, classes below 0.
 class Dataset : public Data {
  public:
-  Dataset(AnyArray inputs, AnyArray targets, double held_out = 0.1, std::string name = "dataset");
+  Dataset(AnyArray inputs, AnyArray targets, Real held_out = 0.1, std::string name = "dataset");
 
   std::string name() const override { return name_; }
   std::string description() const override;

@@ -180,7 +180,7 @@ void Run::save(Index done) {
   rates_->append(text_of(Json::object({{"step", done}, {"seconds", instant() - began_}})));
 }
 
-bool Run::train(const See& see, Index every) {
+bool Run::train(const See& see, Integer every) {
   FitOptions options = fit_;
   const Index first = steps_, eval_interval = recipe_.eval_interval;
   bool wanted = true;

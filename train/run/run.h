@@ -29,15 +29,16 @@ class Run {
   /// files, or a run with other settings, or one that has taken more steps.
   Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options = {},
       const std::optional<RunState>& from = {});
+  Run(Data&&, Subject, const Recipe&, const RunOptions& = {}, const std::optional<RunState>& = {}) = delete;  // data stay
   Run(const Run&) = delete;
 
   /// Trains to the end, and lets the model answer there. `see` receives a report of the first, the last, and every
   /// `every`-th step, and of all else; if it returns false, the run stops after this step, saved if it is kept. Returns
   /// whether it came to its end.
-  bool train(const std::function<bool(const RunReport&)>& see, Index every = 100);
+  bool train(const std::function<bool(const RunReport&)>& see, Integer every = 100);
   template <class See>
   requires std::is_void_v<std::invoke_result_t<const See&, const RunReport&>>
-  bool train(const See& see, Index every = 100) {
+  bool train(const See& see, Integer every = 100) {
     return train(std::function<bool(const RunReport&)>([&see](const RunReport& r) { return see(r), true; }), every);
   }
 

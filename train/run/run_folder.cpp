@@ -11,7 +11,7 @@ namespace {
 const std::string prefix = "step-", suffix = ".safetensors", best_name = "best.safetensors", steps_note = "mote.steps";
 constexpr std::size_t digits = 8;
 
-std::string made_here(const std::string& path, Index keep) {
+std::string made_here(const std::string& path, Integer keep) {
   check_in("run", keep >= 1, "keep ", keep, " must be at least 1");
   make_folder(path);
   return path;
@@ -67,7 +67,7 @@ std::string best_checkpoint(const std::string& folder) {
   return file_exists(path) ? path : "";
 }
 
-RunFolder::RunFolder(const std::string& path, Index keep) : keep_(keep), path_(made_here(path, keep)), lock_(path) {}
+RunFolder::RunFolder(const std::string& path, Integer keep) : keep_(keep), path_(made_here(path, keep)), lock_(path) {}
 
 void RunFolder::check_writable(const std::string& name) const {
   lock_.check_ours();
@@ -81,7 +81,7 @@ void RunFolder::write(const std::string& name, std::string_view text) const {
   write_file(file(name), text);
 }
 
-bool RunFolder::save_best(const Checkpoint& run, double score, Index steps) {
+bool RunFolder::save_best(const Checkpoint& run, Real score, Integer steps) {
   const std::optional<double> before = best_score;
   if (std::isnan(score) || (before && score >= *before)) return false;
   check_writable(best_name);
@@ -95,7 +95,7 @@ bool RunFolder::save_best(const Checkpoint& run, double score, Index steps) {
   return true;
 }
 
-void RunFolder::save(const Checkpoint& run, Index steps) {
+void RunFolder::save(const Checkpoint& run, Integer steps) {
   check_in("run", steps >= 0, "steps ", steps, " must be at least 0");
   check_writable(name_of(steps));
   run.save(file(name_of(steps)));

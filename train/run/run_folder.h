@@ -24,7 +24,7 @@ class RunFolder {
   /// Makes the folder if need be. `keep` is how many of the newest checkpoints stay.
   /// Errors: it cannot be made or written, another process trains in it, keep below 1. Of all that writes: the name is
   /// that of another folder by now, or one of its files a pipe or the like.
-  explicit RunFolder(const std::string& path, Index keep = 3);
+  explicit RunFolder(const std::string& path, Integer keep = 3);
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
@@ -32,10 +32,10 @@ class RunFolder {
   void write(const std::string& name, std::string_view text) const;
   /// Saves `run` after so many steps, and then removes what is no longer among the newest. A checkpoint is removed only
   /// after its successor is on the disk.
-  void save(const Checkpoint& run, Index steps);
+  void save(const Checkpoint& run, Integer steps);
   /// Saves `run`, after so many steps, as best.safetensors if `score` is the lowest so far, and says so. NaN is no
   /// score.
-  bool save_best(const Checkpoint& run, double score, Index steps);
+  bool save_best(const Checkpoint& run, Real score, Integer steps);
   std::optional<double> best_score = {};  ///< part of the run: add it
 
  private:

@@ -32,11 +32,11 @@ class LabelTask : public Task {
 
  protected:
   /// A constructor ends with check_rows(). `name` opens the errors: lengths below 1 or above a million.
-  LabelTask(const char* name, Index train_length, Index test_length)
+  LabelTask(const char* name, Integer train_length, Integer test_length)
       : name_(name),
         train_length_(checked_size(name, "length", train_length)),
         test_length_(checked_size(name, "length", test_length)) {}
-  LabelTask(const char* name, Index length) : LabelTask(name, length, length) {}
+  LabelTask(const char* name, Integer length) : LabelTask(name, length, length) {}
   /// Errors: too few rows to hold some out.
   void check_rows() const {
     for (const Index length : {train_length_, test_length_})

@@ -110,7 +110,7 @@ void check_splits(const char* task, const std::function<std::vector<Index>(const
   check_in(task, train && test, "there are too few different questions to hold some out");
 }
 
-std::vector<Index> random_ids(Index length, Index low, Index high, const Generator& random) {
+std::vector<Index> random_ids(Integer length, Integer low, Integer high, const Generator& random) {
   std::vector<Index> ids(static_cast<std::size_t>(length));
   random.randint(ids, low, high);
   return ids;

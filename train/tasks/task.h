@@ -106,7 +106,7 @@ std::vector<Index> draw_of(Split split, const std::function<std::vector<Index>()
 void check_splits(const char* task, const std::function<std::vector<Index>(const Generator&)>& draw);
 
 /// `length` random ids from `low` to `high` - 1.
-std::vector<Index> random_ids(Index length, Index low, Index high, const Generator& random);
+std::vector<Index> random_ids(Integer length, Integer low, Integer high, const Generator& random);
 
 /// A batch [size, T] whose rows fill(ids, targets) writes one after the other: all ids, and the targets that count.
 template <class Fill>

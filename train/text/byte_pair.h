@@ -42,7 +42,7 @@ class BytePairTokenizer final : public Tokenizer {
 
 /// The most frequent pair becomes a token, of several the one with the lowest ids, and again, until the vocabulary is
 /// full or no pair occurs twice. A pair that lies in two pieces is none. Errors: those of train_tokenizer().
-std::unique_ptr<Tokenizer> train_byte_pair(std::string_view text, Index vocab_size,
+std::unique_ptr<Tokenizer> train_byte_pair(std::string_view text, Integer vocab_size,
                                            const std::vector<std::string>& specials);
 
 namespace detail {

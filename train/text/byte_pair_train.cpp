@@ -87,7 +87,7 @@ class PairCounter {
 
 }  // namespace
 
-std::unique_ptr<Tokenizer> train_byte_pair(std::string_view text, Index vocab_size,
+std::unique_ptr<Tokenizer> train_byte_pair(std::string_view text, Integer vocab_size,
                                            const std::vector<std::string>& specials) {
   const Index least = 256 + static_cast<Index>(specials.size());
   check_in("train_tokenizer", vocab_size >= least && vocab_size <= 1'000'000, "vocab_size ", vocab_size, " must be ",

@@ -88,6 +88,6 @@ class TextWriter {
 
 }  // namespace
 
-SyntheticText synthetic_text(Index bytes) { return TextWriter().write(static_cast<std::size_t>(bytes)); }
+SyntheticText synthetic_text(Integer bytes) { return TextWriter().write(static_cast<std::size_t>(bytes)); }
 
 }  // namespace mote

@@ -84,7 +84,7 @@ void split_documents(const std::string& text, const std::string& name, std::vect
 
 }  // namespace
 
-std::optional<double> TextData::bigram_loss(Index vocab_size) const {
+std::optional<double> TextData::bigram_loss(Integer vocab_size) const {
   if (vocab_size > 2048) return {};
   const auto V = static_cast<std::size_t>(vocab_size);
   std::vector<std::uint32_t> pairs(V * V, 0), firsts(V, 0);

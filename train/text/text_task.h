@@ -59,7 +59,7 @@ struct TextData {
   const TextPart& part(Split split) const { return split == Split::train ? train : held_out; }
   /// The mean loss that a bigram model of the training tokens, counted from one up, has on the held-out ones; nothing
   /// if the vocabulary is too large for its table.
-  std::optional<double> bigram_loss(Index vocab_size) const;
+  std::optional<double> bigram_loss(Integer vocab_size) const;
 };
 
 /// Reads, splits and encodes the text; makes the tokenizer unless there is one.
@@ -76,7 +76,7 @@ struct SyntheticText {
 
 /// Of a small grammar: sentences about animals, always the same ones, until there are `bytes` of them or some more.
 /// Some ask and answer, and some count: what they repeat costs nothing to a model that looks back.
-SyntheticText synthetic_text(Index bytes);
+SyntheticText synthetic_text(Integer bytes);
 
 /// Windows of block_size tokens, each from anywhere in the text; with `lines` whole documents, of long ones a window.
 /// Line ends and a byte order mark are text as anything else is, but for the line ends between documents. ids and

@@ -97,7 +97,7 @@ decltype(auto) named(const std::string& name, const Body& body) {
 /// A tokenizer for a text. `vocab_size`, special tokens included, is for byte pairs alone: a smaller vocabulary comes
 /// out where no pair is left that occurs twice. Special tokens have the last ids.
 /// Errors: char with a text that is no UTF-8; byte pairs with a vocab_size that has no room for all bytes.
-std::unique_ptr<Tokenizer> train_tokenizer(TokenizerKind kind, std::string_view text, Index vocab_size = 512,
+std::unique_ptr<Tokenizer> train_tokenizer(TokenizerKind kind, std::string_view text, Integer vocab_size = 512,
                                            const std::vector<std::string>& specials = {});
 
 /// The tokenizer in a JSON text: {"tokenizer": "char", "special": [{"id": 3, "text": "<|endoftext|>"}], "tokens": ["a",

@@ -149,13 +149,13 @@ void SafetensorsFile::read_checksums(const std::string& header) {
   });
 }
 
-const TensorEntry* SafetensorsFile::find(const std::string& name) const {
+const TensorEntry* SafetensorsFile::find(const std::string& name) const& {
   const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), name,
                                       [this](std::uint32_t i, const std::string& n) { return tensors_[i].name < n; });
   return found != by_name_.end() && tensors_[*found].name == name ? &tensors_[*found] : nullptr;
 }
 
-const std::string* SafetensorsFile::find_metadata(const std::string& name) const {
+const std::string* SafetensorsFile::find_metadata(const std::string& name) const& {
   for (const auto& [known, text] : metadata_)
     if (known == name) return &text;
   return nullptr;

@@ -51,14 +51,19 @@ class SafetensorsFile {
   explicit SafetensorsFile(const std::string& path);
   explicit SafetensorsFile(ByteSource source);
 
-  const std::string& name() const { return source_.name; }
+  const std::string& name() const& { return source_.name; }
+  std::string name() && { return source_.name; }
   /// In the order in which they lie in the file.
-  const std::deque<TensorEntry>& tensors() const { return tensors_; }
+  const std::deque<TensorEntry>& tensors() const& { return tensors_; }
+  std::deque<TensorEntry> tensors() && { return tensors_; }
   /// By name; without the checksums, which save_safetensors adds itself.
-  const Metadata& metadata() const { return metadata_; }
+  const Metadata& metadata() const& { return metadata_; }
+  Metadata metadata() && { return metadata_; }
   /// Null if there is none of that name.
-  const TensorEntry* find(const std::string& name) const;
-  const std::string* find_metadata(const std::string& name) const;
+  const TensorEntry* find(const std::string& name) const&;
+  const TensorEntry* find(const std::string& name) && = delete;  // what it points to would die with the temporary
+  const std::string* find_metadata(const std::string& name) const&;
+  const std::string* find_metadata(const std::string& name) && = delete;
   /// Whether the header and every tensor have a checksum.
   bool has_checksums() const { return has_checksums_; }
 

@@ -80,7 +80,7 @@ std::vector<std::string> characters_of(const std::string& text) {
   return characters;
 }
 
-std::string attention_text(const Array& weights, const std::vector<std::string>& queries, bool causal,
+std::string attention_text(const Array& weights, const std::vector<std::string>& queries, Flag causal,
                            const std::vector<std::string>& heads) {
   check_in("attention_text", weights.rank() == 2 || weights.rank() == 3, "weights ", weights.shape(),
            " must be [Tq, Tk] or [H, Tq, Tk]; a batch's row b is select(0, b)");

@@ -34,7 +34,7 @@ std::string describe(const std::vector<HeadScore>& scores);
 /// one near 1; with `causal`, keys after the query are blank if their weight is 0, so that the triangle shows for any
 /// weights (with more keys than queries, the queries are the last positions). weights [Tq, Tk] or, heads side by side
 /// and titled by `heads` or "head 0" ..., [H, Tq, Tk]; `queries` labels the rows. Errors: a different number of labels.
-std::string attention_text(const Array& weights, const std::vector<std::string>& queries, bool causal = true,
+std::string attention_text(const Array& weights, const std::vector<std::string>& queries, Flag causal = true,
                            const std::vector<std::string>& heads = {});
 
 /// The characters of a UTF-8 text, for labels; invalid bytes become one label each.
