@@ -109,7 +109,9 @@ struct GPT : Layer<GPT> {
   /// padding, logits that are NaN or infinite (-infinity is fine: that token is never chosen).
   IntArray generate(const IntArray& ids, Integer count, const GenerateOptions& options, const Generator& random);
   /// The same, greedy.
-  IntArray generate(const IntArray& ids, Integer count) { return generate(ids, count, {.temperature = 0}, Generator()); }
+  IntArray generate(const IntArray& ids, Integer count) {
+    return generate(ids, count, {.temperature = 0}, Generator());
+  }
 
   void visit(Visitor& v) override {
     v("transformer", transformer);

@@ -153,7 +153,9 @@ class PutTheLayerIntoAField {
 /// mine(x), opens its scope and calls forward, so that errors, reports and traces can name the layer. A layer is no
 /// base of another: Linear's call and clone() know no more than a Linear. To extend one, put it into a field.
 template <class Derived>
-class Layer : public Module, public detail::WrongCalls<Derived>, private virtual detail::PutTheLayerIntoAField<Derived> {
+class Layer : public Module,
+              public detail::WrongCalls<Derived>,
+              private virtual detail::PutTheLayerIntoAField<Derived> {
  public:
   using detail::WrongCalls<Derived>::operator();
   /// For one that has forgotten its own.

@@ -20,8 +20,8 @@ static MultiHeadAttentionOptions resolved(Index width, Index heads, const Attent
   return o;
 }
 
-MultiHeadAttention::MultiHeadAttention(Integer width, Integer heads, const Init& init, const AttentionOptions& attention,
-                                       const MultiHeadAttentionOptions& around)
+MultiHeadAttention::MultiHeadAttention(Integer width, Integer heads, const Init& init,
+                                       const AttentionOptions& attention, const MultiHeadAttentionOptions& around)
     : MultiHeadAttention(resolved(width, heads, attention, around), width, heads, init, attention) {}
 
 MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Index width, Index heads, const Init& init,

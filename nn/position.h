@@ -24,7 +24,8 @@ inline void check_positions(OpName who, Index length, Index start, Index positio
 struct LearnedPositions : Layer<LearnedPositions> {
   Parameter weight;
 
-  LearnedPositions(Integer max_length, Integer width, const Init& init) : weight(init.normal({max_length, width}, 0, 1)) {}
+  LearnedPositions(Integer max_length, Integer width, const Init& init)
+      : weight(init.normal({max_length, width}, 0, 1)) {}
   Tensor forward(Integer length, Integer start = 0) const {
     detail::check_positions("LearnedPositions", length, start, weight.shape()[0]);
     return slice(weight, 0, start, start + length);

@@ -216,7 +216,8 @@ class ModuleCheck {
     const auto put = [&](const void* data, std::size_t n) { bytes.append(static_cast<const char*>(data), n); };
     detail::write_safetensors(put, tensors, {}, true);
     for (const Parameter& p : parameters(other_)) p.set(Array::full(p.shape(), real(3)));
-    load_state_dict(other_, state_dict(SafetensorsFile(text_source("bytes", bytes))));
+    const SafetensorsFile file(text_source("bytes", bytes));
+    load_state_dict(other_, state_dict(file));
     expect(result(other_) == plain_, "loaded from a file another one gives other bits");
   }
 

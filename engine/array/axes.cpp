@@ -26,7 +26,8 @@ Axes Axes::of(int rank) const {
 Shape reduced_shape(const Shape& shape, const Axes& axes, Flag keepdim) {
   Shape result = shape;
   int gone = 0;  // axes before the next one
-  for (const Index axis : axes.of(shape.rank())) result = keepdim ? result.with(axis, 1) : result.without(axis - gone++);
+  for (const Index axis : axes.of(shape.rank()))
+    result = keepdim ? result.with(axis, 1) : result.without(axis - gone++);
   return result;
 }
 

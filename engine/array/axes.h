@@ -20,8 +20,8 @@ class Axes {
   __attribute__((unavailable("axes stand before the flag: write sum(x, -1, true), or sum(x, {}, true) for all axes")))
   Axes(T no_axis);
   template <std::floating_point T>
-  __attribute__((unavailable("an axis is an integer: write max(x, 0); between numbers, write maximum(x, 0.0)")))
-  Axes(T no_axis);
+  __attribute__((unavailable(
+      "an axis is an integer: write max(x, 0), or maximum(x, 0.0) for the larger of two numbers"))) Axes(T no_axis);
   Axes(std::span<const Index> axes) : count_(static_cast<int>(axes.size())) {
     check_in("reduce", axes.size() <= Shape::max_rank, axes.size(), " axes are above the limit of ", Shape::max_rank);
     std::copy(axes.begin(), axes.end(), axes_.begin());

@@ -22,16 +22,14 @@ template <class T>
 class Nested {
  public:
   template <class U>
-  requires detail::GoesInto<U, T>
-  Nested(U value) : value_(static_cast<T>(value)) {}
+  requires detail::GoesInto<U, T> Nested(U value) : value_(static_cast<T>(value)) {}
   template <class U>
-  requires(std::is_arithmetic_v<U> && !detail::GoesInto<U, T>)
-      __attribute__((unavailable("of one kind: ints({1, 2}) of integers, tensor({1.5, 2}) of numbers, mask({true}) of bools")))
-      Nested(U other_kind);
+  requires(std::is_arithmetic_v<U> && !detail::GoesInto<U, T>) __attribute__((
+      unavailable("of one kind: ints({1, 2}) of integers, tensor({1.5, 2}) of numbers, mask({true}) of bools")))
+  Nested(U other_kind);
   Nested(std::initializer_list<Nested> items) : items_(items), list_(true) {}
   template <class U>
-  requires(!std::is_arithmetic_v<U> || detail::GoesInto<U, T>)
-      Nested(const std::vector<U>& items)
+  requires(!std::is_arithmetic_v<U> || detail::GoesInto<U, T>) Nested(const std::vector<U>& items)
       : items_(items.begin(), items.end()), list_(true) {}
 
   /// All values in row-major order; `shape` receives their shape.

@@ -32,19 +32,14 @@ struct TorchMethods {
   MOTE_FUNCTION(sum, x, {-1});
   MOTE_FUNCTION(mean, x, {-1});
   MOTE_FUNCTION(max, x, {-1});
-  MOTE_FUNCTION(min, x, {-1});
-  MOTE_FUNCTION(argmax, x);
   MOTE_FUNCTION(matmul, x, y);
   MOTE_FUNCTION(softmax, x, -1);
-  MOTE_FUNCTION(log_softmax, x, -1);
   MOTE_FUNCTION(masked_fill, x, mask, value);
   MOTE_FUNCTION(pow, x, exponent);
   MOTE_FUNCTION(exp, x);
   MOTE_FUNCTION(log, x);
-  MOTE_FUNCTION(sqrt, x);
   MOTE_FUNCTION(tanh, x);
   MOTE_FUNCTION(relu, x);
-  MOTE_FUNCTION(sigmoid, x);
   __attribute__((unavailable("write transpose(x, -2, -1)"))) static constexpr int T = 0;
   template <class I>
   __attribute__((unavailable("write select(x, axis, position), or slice(x, axis, start, end)"))) void operator[](

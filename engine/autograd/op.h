@@ -62,7 +62,7 @@ namespace detail {
 /// What an Op may refer to. A number or an Array would become a Tensor that dies at once.
 template <class T>
 concept OpInput = std::derived_from<std::remove_cvref_t<T>, Tensor> ||
-                  std::derived_from<std::remove_cvref_t<T>, Parameter> || std::convertible_to<T, std::span<const Tensor>>;
+    std::derived_from<std::remove_cvref_t<T>, Parameter> || std::convertible_to<T, std::span<const Tensor>>;
 }  // namespace detail
 
 /// The name of an op: a literal, since errors and reports speak of it as long as the program runs.

@@ -33,7 +33,7 @@ class Flag {
   constexpr Flag(B on) : on_(on) {}
   template <class T>
   requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>)
-      __attribute__((unavailable("a flag is true or false, no number; several axes stand in braces: mean(x, {0, 1})")))
+      __attribute__((unavailable("a flag is true or false, no number: several axes stand in braces, mean(x, {0, 1})")))
       Flag(T number);
   constexpr operator bool() const { return on_; }
 

@@ -69,7 +69,8 @@ Layout Layout::slice(Integer axis, Integer start, Integer end, Integer step) con
   const auto clamped = [extent](Index i) { return std::clamp<Index>(i < 0 ? i + extent : i, 0, extent); };
   const Index first = clamped(start), last = std::max(first, clamped(end));
   Strides strides = strides_;
-  const Index stride_step = std::min<Index>(step, std::max<Index>(extent, 1));  // a step beyond the extent reaches nothing
+  const Index stride_step =
+      std::min<Index>(step, std::max<Index>(extent, 1));  // a step beyond the extent reaches nothing
   strides[a] *= stride_step;
   return {shape_.with(a, last > first ? (last - first - 1) / stride_step + 1 : 0), strides,
           offset_ + (last > first ? first * stride(a) : 0)};

@@ -49,8 +49,9 @@ inline Tensor contiguous(const Tensor& x) {
 /// Two axes swapped: [..., A, ..., B, ...] -> [..., B, ..., A, ...]. Errors: an axis out of range.
 inline Tensor transpose(const Tensor& x, Integer axis0, Integer axis1) {
   Op op("transpose", x);
-  return op.record(x.array().transpose(axis0, axis1), save(axis0, axis1),
-                   [](const Array& dy, Grads& dx, Integer axis0, Integer axis1) { dx.add(0, dy.transpose(axis0, axis1)); });
+  return op.record(
+      x.array().transpose(axis0, axis1), save(axis0, axis1),
+      [](const Array& dy, Grads& dx, Integer axis0, Integer axis1) { dx.add(0, dy.transpose(axis0, axis1)); });
 }
 
 /// Axis i of the result is axis axes[i] of x. Errors: axes that do not list every axis exactly once.
@@ -59,8 +60,9 @@ inline Tensor permute(const Tensor& x, std::initializer_list<Integer> axes) {
   Array y = x.array().permute(axes);
   std::vector<Index> inverse(axes.size());
   for (Index i = 0; const Integer axis : axes) inverse[static_cast<std::size_t>(x.shape().axis(axis))] = i++;
-  return op.record(std::move(y), save(inverse),
-                   [](const Array& dy, Grads& dx, const std::vector<Index>& inverse) { dx.add(0, dy.permute(inverse)); });
+  return op.record(std::move(y), save(inverse), [](const Array& dy, Grads& dx, const std::vector<Index>& inverse) {
+    dx.add(0, dy.permute(inverse));
+  });
 }
 
 /// Positions start, start + step, ... below end of an axis. start and end count from the end when negative and are

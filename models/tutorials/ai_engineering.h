@@ -60,7 +60,8 @@ struct TinyAttentionLM : Layer<TinyAttentionLM> {
   MultiHeadSelfAttention attn;
   Linear lm_head;
 
-  TinyAttentionLM(Integer vocab_size, Integer d_model, Integer n_heads, Integer max_context_length, const Generator& random);
+  TinyAttentionLM(Integer vocab_size, Integer d_model, Integer n_heads, Integer max_context_length,
+                  const Generator& random);
   TinyAttentionLM(const DemoConfig& c, const Generator& random)
       : TinyAttentionLM(c.vocab_size, c.d_model, c.n_heads, c.seq_len, random) {}
 

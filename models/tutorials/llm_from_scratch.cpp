@@ -15,7 +15,8 @@
 
 namespace mote::tutorials::llm_from_scratch {
 
-MultiHeadSelfAttention::MultiHeadSelfAttention(Integer heads, Integer width, const Generator& random, Real p, Flag trace)
+MultiHeadSelfAttention::MultiHeadSelfAttention(Integer heads, Integer width, const Generator& random, Real p,
+                                               Flag trace)
     : n_head(checked_heads("MultiHeadSelfAttention", width, heads, 0, 0, {})),
       d_model(width),
       d_head(width / heads),

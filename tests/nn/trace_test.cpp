@@ -173,7 +173,7 @@ TEST_CASE("trace: what every other op states, forward and for its gradients") {
   costs([&](const Tensor& x) { return mse_loss(x, one); }, 3 * n, 2 * n);
   costs([&](const Tensor& x) { return mse_loss(one, x); }, 3 * n, 2 * n);
   costs([&](const Tensor& x) { return embedding(select(x, 0, 0), ints({1, 1})); }, 0, 8);
-  const std::initializer_list<int> turned{2, 0, 1};
+  const std::initializer_list<Integer> turned{2, 0, 1};
   for (const auto& free : std::vector<std::function<Tensor(const Tensor&)>>{
            [](const Tensor& x) { return reshape(x, {-1}); }, [](const Tensor& x) { return transpose(x, 0, 1); },
            [&](const Tensor& x) { return permute(x, turned); }, [](const Tensor& x) { return contiguous(x); },

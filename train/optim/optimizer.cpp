@@ -44,8 +44,7 @@ std::string describe(const std::vector<ParameterGroup>& groups) {
   return text;
 }
 
-Optimizer::Optimizer(OpName op, std::vector<Rule> rules, Real lr, Real weight_decay)
-    : name_(op), learning_rate_(lr) {
+Optimizer::Optimizer(OpName op, std::vector<Rule> rules, Real lr, Real weight_decay) : name_(op), learning_rate_(lr) {
   check_setting("weight_decay", weight_decay);
   for (Rule& rule : rules) {
     for (ParameterGroup& group : rule.groups) {

@@ -29,7 +29,8 @@ class Run {
   /// files, or a run with other settings, or one that has taken more steps.
   Run(const Data& data, Subject subject, const Recipe& recipe, const RunOptions& options = {},
       const std::optional<RunState>& from = {});
-  Run(Data&&, Subject, const Recipe&, const RunOptions& = {}, const std::optional<RunState>& = {}) = delete;  // data stay
+  Run(Data&&, Subject, const Recipe&, const RunOptions& = {},
+      const std::optional<RunState>& = {}) = delete;  // data stay
   Run(const Run&) = delete;
 
   /// Trains to the end, and lets the model answer there. `see` receives a report of the first, the last, and every

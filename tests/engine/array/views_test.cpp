@@ -21,6 +21,12 @@ A counting(const Shape& shape) {
   return A(shape, numbers);
 }
 
+/// Whether a view begins where the array begins.
+template <class A>
+bool starts_with(const A& array, const A& view) {
+  return view.data() == array.data();
+}
+
 template <class A>
 std::vector<int> elements(const A& x) {
   std::vector<int> list;
@@ -162,16 +168,16 @@ FOR_EACH_ARRAY("views: transposing twice, permuting back: the same storage") {
 
 FOR_EACH_ARRAY("views: reshape shares storage where the strides allow it, and copies where not") {
   const A a = counting<A>({2, 3, 4}), turned = a.transpose(1, 2), every_other = a.slice(2, 0, 4, 2);
-  CHECK(a.reshape({-1, 6}).data() == a.data());
+  CHECK(starts_with(a, a.reshape({-1, 6})));
   CHECK(a.reshape({-1, 6}).shape() == Shape{4, 6});
   CHECK(turned.view({2, 2, 2, 3}).to_vector() == turned.to_vector());  // splitting an axis needs no copy
-  CHECK(turned.view({2, 2, 2, 3}).data() == a.data());
+  CHECK(starts_with(a, turned.view({2, 2, 2, 3})));
   CHECK(every_other.view({6, 2}).to_vector() == every_other.to_vector());  // joining what lies in order neither
-  CHECK(every_other.view({1, 2, 1, 3, 2, 1}).data() == a.data());
-  CHECK(every_other.unsqueeze(2).view({2, 6}).data() == a.data());  // an extent of 1 between them is no gap
-  CHECK(every_other.unsqueeze(0).transpose(0, 1).view({6, 2}).data() == a.data());  // whatever its stride
+  CHECK(starts_with(a, every_other.view({1, 2, 1, 3, 2, 1})));
+  CHECK(starts_with(a, every_other.unsqueeze(2).view({2, 6})));  // an extent of 1 between them is no gap
+  CHECK(starts_with(a, every_other.unsqueeze(0).transpose(0, 1).view({6, 2})));  // whatever its stride
   CHECK(turned.reshape({2, 12}).to_vector() == turned.to_vector());
-  CHECK(turned.reshape({2, 12}).data() != a.data());
+  CHECK(!starts_with(a, turned.reshape({2, 12})));
   CHECK(error_of([&] {
           turned.view({2, 12});
         }) ==
@@ -219,7 +225,7 @@ FOR_EACH_ARRAY("views: slices are clamped as in Python") {
 FOR_EACH_ARRAY("views: expand, squeeze, unsqueeze") {
   const A a = counting<A>({3, 1});
   CHECK(a.expand({2, 3, 2}).at({1, 2, 1}) == 2);
-  CHECK(a.expand({2, 3, 2}).data() == a.data());
+  CHECK(starts_with(a, a.expand({2, 3, 2})));
   CHECK(a.expand({3, 0}).shape() == Shape{3, 0});
   CHECK(a.squeeze(1).shape() == Shape{3});
   CHECK(a.squeeze(0).shape() == Shape{3, 1});

@@ -46,7 +46,8 @@ TEST_CASE("storage: every block is 64-byte aligned, arrays' numbers too") {
     CHECK(aligned(storage.data()));
     CHECK(storage.bytes() == bytes);
   }
-  CHECK(aligned(Array::zeros({3}).data()));
+  const Array three = Array::zeros({3});
+  CHECK(aligned(three.data()));
 }
 
 TEST_CASE("storage: handles share a block, the last one frees it") {

@@ -54,7 +54,7 @@ TEST_CASE("rms_norm") {
 
 TEST_CASE("layer_norm and rms_norm refuse an eps that is negative, no number, or beyond float") {
   const Tensor x = Array::zeros({2, 3});
-  CHECK(error_of([&] { layer_norm(x, {}, {}, -1); }) == "layer_norm: eps -1 must be at least 0");
+  CHECK(error_of([&] { layer_norm(x, {}, {}, -1.0); }) == "layer_norm: eps -1 must be at least 0");
   CHECK(error_of([&] { rms_norm(x, {}, std::nan("")); }) == "rms_norm: eps nan must be at least 0");
   CHECK(error_of([&] { layer_norm(x, {}, {}, 1e308); }) == "layer_norm: eps 1e+308 is beyond the range of float");
   CHECK(error_of([&] { rms_norm(x, {}, INFINITY); }) == "rms_norm: eps inf is beyond the range of float");
@@ -68,7 +68,7 @@ TEST_CASE("layer_norm: a constant row gives exactly the bias") {
       CHECK(same_bits(y.select(0, 0), bias));
       CHECK(same_bits(y.select(0, 1), bias));
     }
-  for (const real y : layer_norm(Array::full({3}, 2), {}, {}, 0).to_vector()) CHECK(std::isnan(y));
+  for (const real y : layer_norm(Array::full({3}, 2), {}, {}, 0.0).to_vector()) CHECK(std::isnan(y));
 }
 
 TEST_CASE("layer_norm: a known row, scaled rows, far means, infinities and NaN only in their row") {

@@ -200,6 +200,30 @@ TEST_CASE("rank_first selects what a stable sort of the whole row puts first") {
     }
 }
 
+TEST_CASE("an axis beyond 32 bits is out of range: it does not wrap around") {
+  constexpr Index wraps = Index(1) << 32;
+  const Tensor x = zeros({2, 3});
+  CHECK(error_of([&] { sum(x, wraps); }) == "sum: axis 4294967296 is out of range for rank 2");
+  CHECK(error_of([&] { sum(x, {0, wraps + 1}); }) == "sum: axis 4294967297 is out of range for rank 2");
+  CHECK(error_of([&] { max(x, wraps); }) == "max: axis 4294967296 is out of range for [2, 3]");
+  CHECK(error_of([&] { min(x, -wraps); }) == "min: axis -4294967296 is out of range for [2, 3]");
+  CHECK(error_of([&] { argmax(x, wraps + 1); }) == "argmax: axis 4294967297 is out of range for [2, 3]");
+  CHECK(error_of([&] { x.size(wraps); }) == "shape: axis 4294967296 is out of range for [2, 3]");
+  CHECK(error_of([&] { x.array().slice(wraps, 0, 1); }) == "shape: axis 4294967296 is out of range for [2, 3]");
+  CHECK(error_of([&] { x.array().unsqueeze(wraps); }) ==
+        "shape: axis 4294967296 is out of range for inserting into [2, 3]");
+}
+
+TEST_CASE("the array and the shape of a temporary live on") {
+  const Tensor x = ones({2, 3});
+  const Array& total = sum(x, 0).array();
+  const Shape& shape = sum(x, 0).shape();
+  const Array other = Array::full({3}, 7);  // would take the block that a dead array has left
+  CHECK(total.to_vector() == std::vector<real>{2, 2, 2});
+  CHECK(shape == Shape{3});
+  CHECK(other.numel() == 3);
+}
+
 TEST_CASE("reductions of nothing") {
   CHECK(sum(zeros({2, 0, 3}), 1, true).to_vector() == std::vector<real>(6, real(0)));
   for (const real x : mean(zeros({2, 0}), 1).to_vector()) CHECK(std::isnan(x));

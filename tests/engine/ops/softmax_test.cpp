@@ -67,10 +67,10 @@ TEST_CASE("masked_softmax: blocked elements may hold anything, a row that keeps 
   CHECK((with_nan.at({1}) == 0 && std::isnan(with_nan.at({2}))));  // nor does a NaN that is kept reach them
   const Array z = random_array({2, 3, 5, 4}, 2);
   const Mask per_batch = mask({{{{true, true, false, true}}}, {{{false, true, true, true}}}});  // [2, 1, 1, 4]
-  const Mask per_row = Mask(Shape{5, 1}, 1);                                                    // whole rows
+  const Mask per_row = Mask(Shape{5, 1}, true);                                                 // whole rows
   CHECK(same_bits(masked_softmax(z, per_batch).array(), masked_softmax(z, per_batch.expand(z.shape())).array()));
   CHECK(same_bits(masked_softmax(z, per_row).array(), softmax(z).array()));
-  CHECK(same_bits(masked_softmax(z, Mask(Shape{}, 1)).array(), softmax(z).array()));
+  CHECK(same_bits(masked_softmax(z, Mask(Shape{}, true)).array(), softmax(z).array()));
 }
 
 TEST_CASE("softmax: a row's bits do not depend on how many blocked elements follow it") {

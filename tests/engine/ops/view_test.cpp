@@ -15,7 +15,7 @@ const Oracle same_order = [](const std::vector<Value>& in) { return in[0].x; };
 
 TEST_CASE("reshape") {
   const Array x = random_array({2, 3, 4}, 1);
-  const std::initializer_list<Index> rows{-1, 4}, columns{4, -1};
+  const std::initializer_list<Integer> rows{-1, 4}, columns{4, -1};
   check_op("reshape", [&](In t) { return reshape(t[0], rows); }, same_order, {x},
            {.error = [&] { reshape(zeros_of(2, 3), columns); },
             .error_text = "reshape: shape [2, 3] has 6 elements and does not fit [4, -1]"});
@@ -29,7 +29,7 @@ TEST_CASE("reshape") {
 }
 
 TEST_CASE("view") {
-  const std::initializer_list<Index> squares{-1, 2, 2};
+  const std::initializer_list<Integer> squares{-1, 2, 2};
   check_op("view", [&](In t) { return view(t[0], squares); }, same_order, {random_array({2, 3, 4}, 1)},
            {.any_layout = false,
             .error = [] { view(transpose(zeros_of(2, 3), 0, 1), {6}); },
@@ -50,7 +50,7 @@ TEST_CASE("transpose") {
 }
 
 TEST_CASE("permute") {
-  const std::initializer_list<int> axes{2, 0, -2}, twice{0, 1, 1};
+  const std::initializer_list<Integer> axes{2, 0, -2}, twice{0, 1, 1};
   check_op("permute", [&](In t) { return permute(t[0], axes); },
            viewed([&](const Array& x) { return x.permute(axes); }), {random_array({2, 3, 4}, 1)},
            {.error = [&] { permute(zeros({2}), twice); }, .error_text = "permute: 3 axes for shape [2]"});
@@ -178,7 +178,7 @@ TEST_CASE("squeeze, unsqueeze") {
 }
 
 TEST_CASE("expand") {
-  const std::initializer_list<Index> wide{3, 4};
+  const std::initializer_list<Integer> wide{3, 4};
   check_op("expand", [](In x) { return expand(x[0], x[0].shape().with(1, 4).insert(0, 2)); },
            viewed([](const Array& x) { return x.expand(x.shape().with(1, 4).insert(0, 2)); }),
            {random_array({3, 1}, 1)},

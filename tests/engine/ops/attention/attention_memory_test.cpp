@@ -93,7 +93,8 @@ TEST_CASE("attention: heads that are views of one projection are not copied") {
   const Run plain([](In x) { return attention(x[0], x[1], x[2]); }, copies);
   CHECK(strided == plain);
   // the result lies as a layer joins its heads: that reshape copies nothing either
-  CHECK(strided.y.transpose(1, 2).reshape({B, T, H * D}).data() == strided.y.data());
+  const Array joined = strided.y.transpose(1, 2).reshape({B, T, H * D});
+  CHECK(joined.data() == strided.y.data());
 }
 
 }  // namespace
