@@ -1,4 +1,4 @@
-// Flag, Integer, Real and Fraction: the numbers and switches of public signatures, each of which takes its own kind only.
+// Flag, Integer, Real and Fraction: numbers and switches of public signatures, each of its own kind alone.
 #pragma once
 
 #include <concepts>
