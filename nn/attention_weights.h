@@ -2,11 +2,9 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "engine/autograd/tensor.h"
-#include "engine/watch/observer.h"
+#include "engine/autograd/observer.h"
 #include "nn/evaluation.h"
 
 namespace mote {
@@ -35,14 +33,15 @@ class AttentionWeights : private Observer {
   std::vector<AttentionMap> maps() && { return std::move(maps_); }
 
  private:
-  bool wants(const char* value) const override {
-    return std::string_view(value) == "weights" || std::string_view(value) == "dropped_weights";
-  }
-  void value_shown(const char* value, const Tensor& x) override {
-    if (std::string_view(value) == "weights")
-      maps_.push_back({current_layer(), x.array(), x.array()});
+  void event(const Event& e) override {
+    const bool dropped = e.name == "dropped_weights";
+    if (e.name != "weights" && !dropped) return;
+    if (e.kind == Event::value_asked) e.answer(Want::to_see);
+    if (e.kind != Event::value_shown) return;
+    if (!dropped)
+      maps_.push_back({current_layer(), e.value->array(), e.value->array()});
     else if (!maps_.empty())  // shown right after its weights
-      maps_.back().dropped = x.array();
+      maps_.back().dropped = e.value->array();
   }
   std::vector<AttentionMap> maps_;
 };

@@ -32,7 +32,12 @@ FieldWatch::Found& FieldWatch::forgotten(const LayerScope& layer, const LayerSco
   return same != found_.end() ? *same : found_.emplace_back(Found{what, {}});
 }
 
-void FieldWatch::layer_opened(const LayerScope& scope) {
+void FieldWatch::event(const Event& e) {
+  if (e.kind == Event::layer_opened) look_at(*e.layer);
+  if (e.kind == Event::op_recorded && e.node) look_at(*e.node);
+}
+
+void FieldWatch::look_at(const LayerScope& scope) {
   if (!scope.outer) {
     listed_ = {scope.layer};
     return each_field(module_of(scope), [this](const ModuleField& f) {
@@ -44,11 +49,10 @@ void FieldWatch::layer_opened(const LayerScope& scope) {
   if (has_state_only(module_of(scope))) forgotten(*scope.outer, &scope);
 }
 
-void FieldWatch::op_recorded(const OpReport& op) {
+void FieldWatch::look_at(const Node& recorded) {
   const LayerScope* const innermost = thread_context.layer;
-  if (!op.node) return;
-  for (std::size_t i = 0; i < op.node->input_count(); ++i) {
-    const NodePtr& node = op.node->input(i);
+  for (std::size_t i = 0; i < recorded.input_count(); ++i) {
+    const NodePtr& node = recorded.input(i);
     if (!node || !node->leaf || std::string_view(node->op) != "parameter") continue;
     used_.insert(node);
     if (!innermost || listed_.contains(node.get())) continue;

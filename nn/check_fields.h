@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/watch/observer.h"
+#include "engine/autograd/observer.h"
 #include "nn/module.h"
 
 namespace mote {
@@ -29,8 +29,9 @@ class FieldWatch : public Observer {
     std::vector<NodePtr> parameters;  // none for a module that has none
   };
   Found& forgotten(const LayerScope& layer, const LayerScope* child);
-  void layer_opened(const LayerScope& scope) override;
-  void op_recorded(const OpReport& op) override;
+  void event(const Event& e) override;
+  void look_at(const LayerScope& opened);
+  void look_at(const Node& recorded);
 
   std::set<const void*> listed_;  // modules and parameters' nodes of the outermost layer that runs
   std::vector<Found> found_;

@@ -73,25 +73,24 @@ std::string layer_type(const LayerScope& innermost);
 class OpenLayer {
  public:
   explicit OpenLayer(const Module& m) : scope_{&m, thread_context.layer, layer_path, layer_type} {
-    if (watch_) [[unlikely]]
-      watch_->layer_opened(scope_);
+    if (watching()) [[unlikely]]
+      tell({.kind = Event::layer_opened, .layer = &scope_});
     thread_context.layer = &scope_;
   }
   ~OpenLayer() {
     thread_context.layer = scope_.outer;
-    if (watch_) [[unlikely]]
-      watch_->layer_closed(scope_);
+    if (thread_context.observer) [[unlikely]]
+      tell_closed({.kind = Event::layer_closed, .layer = &scope_});
   }
   OpenLayer(const OpenLayer&) = delete;
   /// Makes of the layer's result what an observer wants.
   void offer(Tensor& y) const {
-    if (watch_) [[unlikely]]
-      y = watch_->changed("", y);
+    if (thread_context.observer) [[unlikely]]
+      y = offer_value("", y);
   }
 
  private:
   LayerScope scope_;
-  Watch* const watch_ = watching();
 };
 }  // namespace detail
 

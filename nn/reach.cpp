@@ -1,4 +1,4 @@
-// How places are read and matched, and what happens when one is never reached.
+// How places are read, matched and reached.
 #include "nn/reach.h"
 
 #include <algorithm>
@@ -61,7 +61,8 @@ Tensor chosen(const std::vector<Index>& positions, int axis, const Tensor& x, co
 
 }  // namespace
 
-Places::Places(const std::vector<NamedModule>& layers, const std::string& text) : text_(text) {
+Places::Places(const std::vector<NamedModule>& layers, const std::string& text)
+    : text_(text), model_(layers[0].module) {
   static constexpr std::array values{"scores", "weights", "dropped_weights", "heads", "scale"};
   const auto is_value = [](const std::string& w) { return std::find(values.begin(), values.end(), w) != values.end(); };
   std::istringstream words(text);
@@ -93,13 +94,14 @@ Places::Places(const std::vector<NamedModule>& layers, const std::string& text) 
   check_in("places", false, "no layer is named '", layer, "'", nearest(names, layer));
 }
 
-bool Places::include(const char* value) const {
+bool Places::include(std::string_view value) const {
   return thread_context.layer && value_ == value && layers_.contains(thread_context.layer->layer);
 }
 
-std::string Places::name(const char* value) const {
-  const std::string layer = layers_.at(thread_context.layer->layer);
-  return *value == '\0' ? layer : layer + (layer.empty() ? "" : " ") + value;
+std::string Places::name(std::string_view value) const {
+  std::string name = layers_.at(thread_context.layer->layer);
+  if (!value.empty()) name.append(name.empty() ? "" : " ").append(value);
+  return name;
 }
 
 Tensor Places::put(const Tensor& x, const Tensor& with) const {
@@ -110,8 +112,9 @@ Tensor Places::put(const Tensor& x, const Tensor& with) const {
   return chosen(heads_, -3, x, chosen(positions_, -2, x, value, text_), text_);
 }
 
-void Places::check_reached(const char* who) const {
-  check_in(who, reached || std::uncaught_exceptions() > failing_, "'", text_, "' was never computed during the scope");
+void Places::check_reached(const char* who, const Event& e) const {
+  const bool call_ends = e.kind == Event::value_shown && e.name.empty() && thread_context.layer->layer == model_;
+  check_in(who, reached || !call_ends, "'", text_, "' was not computed when the model was called");
 }
 
 Record::Record(const Module& model, const std::vector<std::string>& places) {
@@ -123,10 +126,6 @@ Record::Record(const Module& model, const std::vector<std::string>& places) {
   watch();
 }
 
-Record::~Record() noexcept(false) {
-  for (const Places& p : places_) p.check_reached("Record");
-}
-
 const Tensor& Record::operator[](const std::string& name) const& {
   const auto found = values_.find(name);
   std::vector<std::string> names;
@@ -135,17 +134,19 @@ const Tensor& Record::operator[](const std::string& name) const& {
   return found->second;
 }
 
-bool Record::wants(const char* value) const {
-  return std::any_of(places_.begin(), places_.end(), [&](const Places& p) { return p.include(value); });
-}
-
-bool Record::changes(const char* value) const {  // a norm by its formula has gradients of other last bits
-  return !NoGrad::active() && *value != '\0' && std::string_view(value) != "scale" && wants(value);
-}
-
-void Record::value_shown(const char* value, const Tensor& x) {
-  for (Places& p : places_)
-    if (p.include(value)) p.reached = true, values_[p.name(value)] = x;
+void Record::event(const Event& e) {
+  if (e.kind != Event::value_asked && e.kind != Event::value_shown) return;
+  for (Places& p : places_) {
+    if (!p.include(e.name)) continue;
+    if (e.kind == Event::value_shown) {
+      p.reached = true;
+      values_[p.name(e.name)] = *e.value;
+    } else {
+      // As a Tensor of the graph attention has it only as its formula; a norm's formula has gradients of other bits.
+      e.answer(NoGrad::active() || e.name == "scale" ? Want::to_see : Want::to_change);
+    }
+  }
+  for (const Places& p : places_) p.check_reached("Record", e);
 }
 
 Change::Change(const Module& model, const std::string& places, std::function<Tensor(const Tensor&)> change)
@@ -153,9 +154,13 @@ Change::Change(const Module& model, const std::string& places, std::function<Ten
   watch();
 }
 
-Tensor Change::changed(const char*, const Tensor& x) {
-  places_.reached = true;
-  return places_.put(x, change_(x));
+void Change::event(const Event& e) {
+  if (e.kind == Event::value_asked && places_.include(e.name)) e.answer(Want::to_change);
+  if (e.kind == Event::value_offered && places_.include(e.name)) {
+    places_.reached = true;
+    *e.value = places_.put(*e.value, change_(*e.value));
+  }
+  places_.check_reached("Change", e);
 }
 
 }  // namespace mote

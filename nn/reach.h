@@ -1,14 +1,14 @@
 // Scopes that reach inside a model while it runs: Record reads values on their way, Ablate, Patch and Fix change them.
 #pragma once
 
-#include <exception>
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "engine/watch/observer.h"
+#include "engine/autograd/observer.h"
 #include "nn/module.h"
 
 namespace mote {
@@ -34,23 +34,23 @@ class Places {
   const std::string& text() const& { return text_; }
   std::string text() && { return std::move(text_); }
   /// Whether that value of the innermost layer is among them.
-  bool include(const char* value) const;
+  bool include(std::string_view value) const;
   /// The name of the innermost layer, with the value's behind it: "transformer.h.1.attn weights".
-  std::string name(const char* value) const;
+  std::string name(std::string_view value) const;
   /// Of all heads and positions.
   bool whole() const { return heads_.empty() && positions_.empty(); }
   /// x where it is not among them, `with` where it is, broadcast to x. Errors: heads or positions that x does not have.
   Tensor put(const Tensor& x, const Tensor& with) const;
 
   bool reached = false;  ///< set by whoever has found a value there
-  /// At the end of a scope. Errors: none was reached, unless something else has failed since this was made.
-  void check_reached(const char* who) const;
+  /// To be told every event. Errors: a call of the model ends, and none was ever reached.
+  void check_reached(const char* who, const Event& e) const;
 
  private:
   std::string text_, value_;
+  const void* model_;
   std::map<const void*, std::string> layers_;
   std::vector<Index> heads_, positions_;  // none: all
-  int failing_ = std::uncaught_exceptions();
 };
 
 /// During its lifetime, keeps the values at these places, as this thread computes them:
@@ -61,12 +61,11 @@ class Places {
 ///
 /// They are what the rest of the model gets, after all changes. With gradients they are Tensors of the graph, but for
 /// scales; under NoGrad recording costs less. Changes no bit but in gradients of shared heads (see attention()). A
-/// scope is a local variable: at its end, if nothing else has failed, a place whose value was never computed is
-/// an error. Errors: those of Places; heads or positions.
+/// scope is a local variable. Errors: those of Places; heads or positions; from a call of the model: a place was not
+/// reached in it, nor in an earlier one.
 class Record : private Observer {
  public:
   [[nodiscard]] Record(const Module& model, const std::vector<std::string>& places);
-  ~Record() noexcept(false) override;
   /// The value as it was computed last. Errors: none has this name; the nearest are listed.
   const Tensor& operator[](const std::string& name) const&;
   Tensor operator[](const std::string& name) && { return std::as_const(*this)[name]; }
@@ -75,9 +74,7 @@ class Record : private Observer {
   std::map<std::string, Tensor> values() && { return std::move(values_); }
 
  private:
-  bool wants(const char* value) const override;
-  bool changes(const char* value) const override;  // nothing, but then attention offers Tensors
-  void value_shown(const char* value, const Tensor& x) override;
+  void event(const Event& e) override;
 
   std::vector<Places> places_;
   std::map<std::string, Tensor> values_;
@@ -85,15 +82,14 @@ class Record : private Observer {
 
 /// During its lifetime, puts what `change` makes of the values at these places into their place, for this thread.
 /// Gradients flow through what it computes. Scopes nest: the inner one is asked first, and the next sees its result.
-/// Errors: those of Places, and of what is put there; at its end, if nothing else has failed: it was never used.
+/// Where the model is not called nothing is changed, and that is no error. Errors: those of Places; from a call of the
+/// model: those of what is put there; the places were not reached in it, nor in an earlier one.
 class Change : private Observer {
  public:
   [[nodiscard]] Change(const Module& model, const std::string& places, std::function<Tensor(const Tensor&)> change);
-  ~Change() noexcept(false) override { places_.check_reached("Change"); }
 
  private:
-  bool changes(const char* value) const override { return places_.include(value); }
-  Tensor changed(const char* value, const Tensor& x) override;
+  void event(const Event& e) override;
 
   Places places_;
   std::function<Tensor(const Tensor&)> change_;

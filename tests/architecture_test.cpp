@@ -206,6 +206,8 @@ TEST_CASE("architecture: nothing whose result the standard leaves open") {
          "draws come from engine/array/random.h");
   forbid(library, {"<execution>", "std::reduce", "std::transform_reduce", "#pragma omp"},
          "its order of adding is open");
+  forbid(library, {"snprintf", "sscanf", "strtod", "strtof", "std::stod", "std::stof", "atof("},
+         "it follows the locale: engine/base/number_text.h does not");
   forbid(library, {"<unordered_map>", "<unordered_set>", "std::hash"}, "its order differs between libraries");
   forbid(library, {"fast-math", "_MM_SET_FLUSH_ZERO_MODE"}, "it changes bits behind everybody's back");
   // The thread pool's workers take over the mode of whoever calls them: else bits would depend on who computes.

@@ -42,8 +42,8 @@ class LeafSums {
 
 Array& Grads::sum_for(std::size_t i, const Array& grad) {
   if (i < 64) sent_ |= std::uint64_t(1) << i;
-  if (watch_) [[unlikely]]
-    watch_->gradient_sent(node_, i, grad, dy_);
+  if (observer_) [[unlikely]]
+    tell({.kind = Event::gradient_sent, .name = node_.op, .node = &node_, .dy = &dy_, .dx = &grad, .input = i});
   const NodePtr& to = node_.input(i);
   return to->leaf ? leaves_[to] : to->grad;
 }
@@ -104,17 +104,17 @@ void run_rule(const Node& node, LeafSums& leaves) {
   const During<const char*> named(thread_context.op, node.op);
   struct Watched {
     const Node& node;
-    Watch* const watch = watching();
-    const During<Watch*> ops_inside_are_not_reported{thread_context.watch, nullptr};
+    Observer* const observer = watching();
+    const During<Observer*> ops_inside_are_not_told{thread_context.observer, nullptr};
     explicit Watched(const Node& n) : node(n) {
-      if (watch) watch->rule_opened(node, node.grad);
+      if (observer) tell({.kind = Event::rule_opened, .name = node.op, .node = &node, .dy = &node.grad});
     }
     ~Watched() {
-      if (watch) watch->rule_closed(node);
+      if (observer) tell_closed({.kind = Event::rule_closed, .name = node.op, .node = &node});
     }
   } const watched(node);
   if (!node.grad.defined()) return;  // possible only behind inputs from 64 on, which check_sent() skips
-  Grads dx(node, node.grad, leaves, watched.watch);
+  Grads dx(node, node.grad, leaves, watched.observer);
   node.backward(node.grad, dx);
   dx.check_sent();
 }

@@ -5,7 +5,7 @@
 
 namespace mote {
 
-class Watch;
+class Observer;
 
 /// Tensor::backward: newest op first; the leaves receive their sums last.
 void send_back(const NodePtr& root, const Array& dy);
@@ -16,8 +16,8 @@ class LeafSums;
 /// The operations of a backward rule on its inputs' gradients.
 class Grads {
  public:
-  Grads(const Node& node, const Array& dy, LeafSums& leaves, Watch* watch)
-      : node_(node), dy_(dy), leaves_(leaves), watch_(watch) {}
+  Grads(const Node& node, const Array& dy, LeafSums& leaves, Observer* observer)
+      : node_(node), dy_(dy), leaves_(leaves), observer_(observer) {}
   /// Whether input i is tracked: skip the work if it is not. Errors: an op without input i.
   bool wants(std::size_t i) const { return input(i) != nullptr; }
   /// Adds `grad` to the gradient of input i, summed over the axes that broadcasting stretched. The first gradient is
@@ -40,7 +40,7 @@ class Grads {
   const Node& node_;
   const Array& dy_;
   LeafSums& leaves_;
-  Watch* watch_;
+  Observer* observer_;
   std::uint64_t sent_ = 0;  // a bit per input
 };
 

@@ -1,7 +1,7 @@
 // What an error says about a graph that is not there, was consumed, or keeps no gradient.
 #include "engine/autograd/diagnose.h"
 
-#include "engine/autograd/op.h"
+#include "engine/base/context.h"
 
 namespace mote {
 namespace {
@@ -23,7 +23,7 @@ void fail_consumed(const Node& node) {
                               ? std::string("an update like w -= ... is recorded, too; ") + write_a_parameter
                               : "run the forward pass again, or add the losses and call backward once";
   detail::fail_with("backward", "the graph behind '", node.op, "' ", node.shape,
-                    " was consumed by an earlier backward: ", why, watching() ? watching()->in_layer(node) : "");
+                    " was consumed by an earlier backward: ", why);
 }
 
 void fail_no_gradient(const Node& node) {

@@ -25,7 +25,7 @@ struct Node {
   bool replaced_leaf = false;  ///< w -= ... made it the value of a name that stood for a leaf
   Array grad;
   BackwardRule backward;
-  std::shared_ptr<void> watched;  ///< of those who watched its op (engine/watch); null when nobody did
+  mutable std::shared_ptr<void> noted;  ///< what observers note of it (engine/watch/notes.h); null when nobody did
 
   Node(const char* op, const Shape& shape);
   ~Node();  // a loop, not a recursion: this node may own a chain of a million nodes

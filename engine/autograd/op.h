@@ -1,62 +1,19 @@
 // Op, which opens every op and records its rule: the only header that an op's file needs.
 #pragma once
 
+#include <concepts>
 #include <exception>
 #include <initializer_list>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "engine/array/nbytes.h"
 #include "engine/autograd/backward.h"
+#include "engine/autograd/observer.h"
 #include "engine/autograd/parameter.h"
 #include "engine/autograd/tensor.h"
 
 namespace mote {
-
-class Op;
-
-/// Whoever looks at a thread's layers, ops and rules (engine/watch). No result depends on it: to learn how gradients
-/// flow, read on at Op. Layers and ops nest; whatever has opened also closes, even after an error.
-class Watch {
- public:
-  virtual void layer_opened(const LayerScope&) = 0;
-  virtual void layer_closed(const LayerScope&) noexcept = 0;
-  virtual void op_opened(const Op&) = 0;
-  /// What the innermost op says of itself before record(): its work (Op::flops), the shape of a value that is neither
-  /// input nor result, and that it makes infinities by design.
-  virtual void flops(Index forward, std::initializer_list<Index> per_gradient) = 0;
-  virtual void note(const char* what, const Shape& shape) = 0;
-  virtual void infinity_on_purpose() = 0;
-  /// Whether somebody wants the op's internal value of that name; if so, show it.
-  virtual bool wants(const char* value) const = 0;
-  virtual void show(const char* value, const Tensor& x) = 0;
-  /// Whether somebody wants to change that value, or "", the result of the innermost layer; and what it becomes.
-  virtual bool changes(const char* value) const = 0;
-  virtual Tensor changed(const char* value, const Tensor& x) = 0;
-  /// `node` is null if nothing is recorded.
-  virtual void op_recorded(const Op&, const Array& result, Index kept_bytes, Node* node) = 0;
-  virtual void op_closed(const Op&) noexcept = 0;
-  virtual void rule_opened(const Node&, const Array& dy) = 0;
-  virtual void gradient_sent(const Node&, std::size_t i, const Array& dx, const Array& dy) = 0;
-  virtual void rule_closed(const Node&) noexcept = 0;
-  /// " (in <layer>)" for a node whose recording was seen, otherwise "".
-  virtual std::string in_layer(const Node&) const = 0;
-
- protected:
-  ~Watch() = default;
-};
-
-/// Lets this thread be watched as MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE ask, if they do. The core's only call of
-/// engine/watch. Errors: a setting's value is none.
-void watch_for_environment();
-
-/// This thread's watch; null when nobody looks.
-inline Watch* watching() {
-  if (!thread_context.asked) [[unlikely]]
-    watch_for_environment();
-  return thread_context.watch;
-}
 
 namespace detail {
 /// What an Op may refer to. A number or an Array would become a Tensor that dies at once.
@@ -89,13 +46,13 @@ class Op {
     if constexpr ((detail::OpInput<Inputs> && ...)) (add(inputs), ...);
   }
   explicit Op(OpName name) : name_(name) {
-    if (watch_) [[unlikely]]
-      watch_->op_opened(*this);
+    if (watching()) [[unlikely]]
+      tell({.kind = Event::op_opened, .name = name_, .op = this});
   }
   ~Op() {
     if (!recorded_ && tracked() && std::uncaught_exceptions() == 0) thread_context.unrecorded = name_;
-    if (watch_) [[unlikely]]
-      watch_->op_closed(*this);
+    if (thread_context.observer) [[unlikely]]
+      tell_closed({.kind = Event::op_closed, .name = name_, .op = this});
   }
   Op(const Op&) = delete;
 
@@ -105,14 +62,17 @@ class Op {
   template <class Saved, class Rule>
   Tensor record(Array value, const Saved& saved, const Rule& rule) {
     NodePtr node = node_of(value);
-    Index kept = 0;
-    if (node)
+    if (node) saved([&](const auto&... values) { node->backward = BackwardRule(rule, values...); });
+    if (thread_context.observer) [[unlikely]]
       saved([&](const auto&... values) {
-        node->backward = BackwardRule(rule, values...);
-        if (watch_) kept = (Index(0) + ... + nbytes(values));
+        const std::initializer_list<KeptValue> kept{KeptValue(values)...};
+        tell({.kind = Event::op_recorded,
+              .name = name_,
+              .op = this,
+              .node = node.get(),
+              .result = &value,
+              .kept = kept});
       });
-    if (watch_) [[unlikely]]
-      watch_->op_recorded(*this, value, kept, node.get());
     return Tensor(std::move(value), std::move(node));
   }
   /// The same for a rule that needs only dy.
@@ -128,14 +88,6 @@ class Op {
     std::vector<const Array*> arrays;
     for (std::size_t i = 0; i < inputs_.size(); ++i) arrays.push_back(inputs_[i].array);
     return arrays;
-  }
-  /// Whoever looks; null when nobody does. Only then is a report worthwhile.
-  Watch* watch() const { return watch_; }
-  /// Reports the floating-point operations of the op's own arithmetic, a multiply-add being two: ops that it calls
-  /// report their own. Each input's gradient costs the same, unless `per_gradient` gives other costs, input by input.
-  void flops(Index forward, std::initializer_list<Index> per_gradient = {}) const {
-    if (watch_) [[unlikely]]
-      watch_->flops(forward, per_gradient);
   }
 
  private:
@@ -170,7 +122,6 @@ class Op {
   const char* const name_;
   bool recorded_ = false;
   const During<const char*> named_{thread_context.op, name_};
-  Watch* const watch_ = watching();
   SmallVector<Input, 4> inputs_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace mote {
 
-class Watch;
+class Observer;
 
 /// One layer being called on this thread. Nested calls form a stack; `path` converts it into a dotted name such as
 /// `transformer.h.2.mlp` and is called only on demand (for an error, a trace, a NaN report).
@@ -24,8 +24,8 @@ struct Context {
   const LayerScope* layer = nullptr;  ///< the innermost layer being called: the last words of every error,
   long long step = -1;                ///< and behind it the step of a training, in its passes; -1: none
   bool no_grad = false;               ///< ops record no graph
-  Watch* watch = nullptr;             ///< sees layers, ops and rules; null when nobody looks, and inside a rule
-  bool asked = false;                 ///< whether `watch` has been set for what the environment asks for
+  Observer* observer = nullptr;       ///< the innermost; null when nobody looks, and inside a rule
+  bool environment_read = false;      ///< whether MOTE_DEBUG, MOTE_CHECK and MOTE_PROFILE have installed theirs
   const char* unrecorded = nullptr;   ///< an op that ended without record() although an input required a gradient
 };
 inline constinit thread_local Context thread_context;

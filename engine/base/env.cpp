@@ -52,7 +52,7 @@ const Settings& settings() {
 
 void reload_settings() {
   const_cast<Settings&>(settings()) = read();
-  thread_context.asked = false;  // who watches
+  thread_context.environment_read = false;  // who watches
 }
 
 }  // namespace mote

@@ -61,10 +61,9 @@ struct RowProducts {
   const real* b;
   Index b_row, width;
 };
-/// What becomes of a product q_r . k_j before it is a score, and in how many operations.
+/// What becomes of a product q_r . k_j before it is a score.
 struct ScoreFormula {
   real scale = 1;
-  Index flops() const { return 1; }
 };
 /// Up to 16 queries of one head of attention, and the keys that any of them sees. Query r sees the first `full` + r of
 /// these, or those with keep[lanes * j + r] != 0 where a mask or a window decides. What belongs to a pair of key j and
@@ -178,13 +177,6 @@ struct Table {
   /// Packs A of a block, to which the block then refers. `out` has room for (rows + d) (k + 16), d = rows / gemm_rows +
   /// 1.
   void (*gemm_pack_rows)(TileBlock& t, real* out);
-
-  // What the processor can do at best (target/limits.h).
-  /// x[i] = a b + x[i] for `limit_values` values in registers, 8 times in each round.
-  void (*multiply_adds)(Index rounds, real a, real b, real* x);
-  Index limit_values;
-  /// The sum of n elements but for the last n mod 128, as fast as they come from memory.
-  real (*read)(const real* x, Index n);
 };
 
 /// The table in use: MOTE_SIMD, else the widest that this processor supports. Errors: an unsupported MOTE_SIMD.

@@ -176,50 +176,23 @@ void send_back(const Array& dy, Grads& dx, AttentionPass p, const Array& saved) 
     if (sums[i].defined()) dx.add(i, in_form(p, sums[i], heads[i], widths[i], dy.shape()));
 }
 
-/// Pairs of a query and a key that may attend: the work is counted for these.
-Index pairs_of(const AttentionPass& p) {
-  Index pairs = 0;
-  for (Index row = 0; row < p.rows(); ++row) {
-    const Index first = p.first(row % p.queries), end = p.end(row % p.queries);
-    pairs += end - first;
-    if (p.mask) pairs -= std::count(p.mask->row(row) + first, p.mask->row(row) + end, std::uint8_t(0));
-  }
-  return pairs;
-}
-
-void report_work(Op& op, const AttentionPass& p, const Shape& weights) {
-  if (!op.watch()) return;
-  const Index pairs = pairs_of(p), d = p.width, dv = p.value_width;
-  const Index scores = 2 * d + p.formula.flops() + (p.slopes ? 1 : 0) + 5;  // q k^T, scale, alibi, softmax
-  const Index drop = p.bits ? 1 : 0;
-  // Forward: scores, P V. Backward: scores, dP = dY V^T, softmax (4) and dQ = dS K; dK = dS^T Q; dV = P^T dY.
-  const Index forward = pairs * (scores + drop + 2 * dv), dq = forward + pairs * (4 + 2 * d);
-  if (p.packed)
-    op.flops(forward, {dq + pairs * 2 * (d + dv)});
-  else
-    op.flops(forward, {dq, pairs * 2 * d, pairs * 2 * dv});
-  op.watch()->note("weights", weights);
-}
-
 /// Runs forward and shows what an observer wants. Returns the result.
-Array forward(Op& op, AttentionPass& p, const Inputs& in, const AttentionOptions& options, real* saved) {
+Array forward(AttentionPass& p, const Inputs& in, const AttentionOptions& options, real* saved) {
   const Shape& result = in.result;
   Array y = Array::empty({p.batch, p.queries, p.heads * p.value_width});
   const Shape shape = weights_shape(p, result);
-  Watch* const watch = op.watch();
-  const auto wants = [&](const char* value) { return watch && watch->wants(value); };
+  const auto wants = [](const char* value) { return wanted_value(value) != Want::nothing; };
   const bool drops = p.bits != nullptr, shows_dropped = wants("dropped_weights");
   Array weights, dropped;
   if (wants("weights") || (shows_dropped && !drops)) weights = Array::empty(shape);
   if (shows_dropped && drops) dropped = Array::empty(shape);
   const auto elements = [](Array& x) { return x.defined() ? x.mutate() : nullptr; };
   attention_forward(p, view_to_fill(y, 0, p.value_width), saved, elements(weights), elements(dropped));
-  report_work(op, p, shape);
-  if (wants("scores")) watch->show("scores", reshape(plain_scores(in.q, repeat_heads(in.k, p.heads), options), shape));
-  if (weights.defined()) watch->show("weights", weights);
-  if (shows_dropped) watch->show("dropped_weights", drops ? dropped : weights);
+  if (wants("scores")) show_value("scores", reshape(plain_scores(in.q, repeat_heads(in.k, p.heads), options), shape));
+  if (weights.defined()) show_value("weights", weights);
+  if (shows_dropped) show_value("dropped_weights", drops ? dropped : weights);
   const Array out = in_form(p, y, p.heads, p.value_width, result);
-  if (wants("heads")) watch->show("heads", p.joined ? joined_heads(out, p.heads) : out);
+  if (wants("heads")) show_value("heads", p.joined ? joined_heads(out, p.heads) : out);
   return out;
 }
 
@@ -234,7 +207,12 @@ void require_cacheable(const Inputs& in, const AttentionOptions& o, const KeyVal
         " must have the same length");
 }
 
-bool reached_inside() { return reached({"scores", "weights", "dropped_weights", "heads"}); }
+/// Whether an observer changes a value inside: then the op runs as its formula.
+bool reached_inside() {
+  for (const char* const value : {"scores", "weights", "dropped_weights", "heads"})
+    if (wanted_value(value) == Want::to_change) return true;
+  return false;
+}
 /// For heads on an axis of their own.
 Tensor by_formula(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
                   const Generator* random, KeyValueCache* cache) {
@@ -271,7 +249,7 @@ Tensor attend(Op& op, Inputs in, const AttentionOptions& options, const Generato
     bits = detail::draw_kept(pass.rows() * pass.keys, p, *random);
     pass.bits = static_cast<const std::uint8_t*>(bits.data());
   }
-  const Array y = forward(op, pass, in, options, saved.defined() ? saved.mutate() : nullptr);
+  const Array y = forward(pass, in, options, saved.defined() ? saved.mutate() : nullptr);
   const Tensor result =
       op.record(y, save(plan, in.q, in.k, in.v, options.mask, slopes, saved, bits),
                 [](const Array& dy, Grads& dx, const AttentionPlan& plan, const Array& q, const Array& k,

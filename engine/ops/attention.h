@@ -59,9 +59,9 @@ struct Heads {
 /// Memory grows with Tq + Tk: weights are computed one block of queries at a time, and recomputed in backward if saving
 /// them would take more than q and k; dropout saves one bit per weight. An observer can ask for "weights" or
 /// "dropped_weights" (after dropout), [..., H, Tq, Tk], and for "heads", what each head gives to a layer's output
-/// projection, [..., H, Tq, dv]; it may also change them, and "scores" (Observer::changes). Dropout draws from `random`
-/// as PyTorch does, once per weight in row-major order, masked ones included. Equal in every bit to plain_attention()
-/// if all values are finite; only gradients shared by several heads or batch entries are summed in another order.
+/// projection, [..., H, Tq, dv]; it may also change them, and "scores". Dropout draws from `random` as PyTorch does,
+/// once per weight in row-major order, masked ones included. Equal in every bit to plain_attention() if all values are
+/// finite; only gradients shared by several heads or batch entries are summed in another order.
 ///
 /// Errors: widths of q and k, or lengths of k and v, that differ; heads that do not divide; leading axes or a mask that
 /// do not broadcast; causal with fewer keys than queries; a window below 0 or without causal; slopes whose number is

@@ -6,7 +6,6 @@
 #include "engine/ops/create.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/matmul.h"
-#include "engine/ops/offered.h"
 #include "engine/ops/softmax.h"
 #include "engine/ops/unary.h"
 #include "engine/ops/view.h"
@@ -42,13 +41,13 @@ inline Tensor plain_scores(const Tensor& q, const Tensor& k, const AttentionOpti
 
 /// The weights of attention with all its options but dropout: [..., H, Tq, Tk].
 inline Tensor plain_weights(const Tensor& q, const Tensor& k, const AttentionOptions& o) {
-  const Tensor scores = offered("scores", plain_scores(q, k, o));
+  const Tensor scores = offer_value("scores", plain_scores(q, k, o));
   Mask mask = o.mask;
   if (o.causal.value_or(false)) {
     const Mask past = causal_mask(q.size(-2), k.size(-2), o.window);
     mask = mask.defined() ? mask & past : past;
   }
-  return offered("weights", mask.defined() ? masked_softmax(scores, mask) : softmax(scores));
+  return offer_value("weights", mask.defined() ? masked_softmax(scores, mask) : softmax(scores));
 }
 
 /// attention() with all its options. Dropout draws once per weight.
@@ -56,8 +55,8 @@ inline Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                               const Generator& random = Generator()) {
   const Index heads = q.dim() < 3 ? 1 : q.size(-3);
   const Tensor weights = plain_weights(q, repeat_heads(k, heads), o);
-  const Tensor kept = offered("dropped_weights", dropout(weights, o.dropout.value_or(0), random));
-  return offered("heads", matmul(kept, repeat_heads(v, heads)));
+  const Tensor kept = offer_value("dropped_weights", dropout(weights, o.dropout.value_or(0), random));
+  return offer_value("heads", matmul(kept, repeat_heads(v, heads)));
 }
 
 }  // namespace mote

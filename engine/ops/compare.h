@@ -85,7 +85,6 @@ __attribute__((unavailable("write ~mask for the opposite mask, where(mask, 0, 1)
 inline Tensor masked_fill(const Tensor& x, const Mask& mask, Real fill) {
   const real value = static_cast<real>(fill);
   Op op("masked_fill", x);
-  if (op.watch()) op.watch()->infinity_on_purpose();  // its purpose is filling with -infinity before a softmax
   const Mask blocked = broadcast_to(mask, x.shape());
   Array y = combine<Array>(x.array(), blocked, [value](real x, auto m) { return m != 0 ? value : x; });
   return op.record(y, save(blocked), [](const Array& dy, Grads& dx, const Mask& blocked) {

@@ -34,7 +34,6 @@ inline Tensor rows_by_id(const Tensor& weight, IntArray ids, std::optional<Index
   parallel_for(ids.numel(), grain_for(cost::row + cost::simple * static_cast<double>(width)), [&](Index lo, Index hi) {
     for (Index i = lo; i < hi; ++i) std::copy_n(table.data() + ids.data()[i] * width, width, out + i * width);
   });
-  op.flops(0, {y.numel()});
   return op.record(y, save(ids, vocabulary, width, padding),
                    [](const Array& dy, Grads& dx, const IntArray& ids, Index vocabulary, Index width, Index padding) {
                      const Array g = dy.contiguous();

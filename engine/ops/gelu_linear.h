@@ -20,8 +20,6 @@ inline Tensor gelu_linear(const Tensor& x, const Tensor& weight, const Tensor& b
     const NoGrad only_values;
     y = linear(gelu(x, form), weight, bias).array();
   }
-  const Index product = 2 * x.numel() * weight.size(0);
-  op.flops(0, {product + x.numel(), product, y.numel()});
   const Array rows = detail::as_rows(x.array()).contiguous();
   return op.record(
       y, save(rows, x.shape(), weight, form),

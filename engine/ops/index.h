@@ -24,7 +24,6 @@ inline Tensor gather(const Tensor& x, Integer axis, IntArray index) {
   for (const Index i : index.values())
     check(i >= 0 && i < extent, "index ", i, " is out of range for axis ", axis, " of ", x.shape());
   const detail::Along along(x.shape(), a, index.shape());
-  op.flops(0, {index.numel()});
   return op.record(along.take(x.array(), index), save(x.shape(), index, along),
                    [](const Array& dy, Grads& dx, const Shape& shape, const IntArray& index,
                       const detail::Along& along) { dx.add(0, along.put(shape, index, dy)); });

@@ -74,7 +74,6 @@ inline Tensor cross_entropy(const Tensor& logits, IntArray targets, const CrossE
     if (targets.data()[row] != options.ignore_index) *next++ = out[row];
   Array result = options.reduction == Reduction::none ? losses : sum(counted_losses);
   if (mean) result = counted ? result / static_cast<real>(counted) : Array(std::numeric_limits<real>::quiet_NaN());
-  op.flops(5 * x.numel(), {3 * x.numel()});  // maximum, difference, exp, sum, quotient; exp, difference, product
   return op.record(result, save(x, stats, targets, options, counted, mean, sharp, spread),
                    [](const Array& dy, Grads& dx, const Array& x, const Array& stats, const IntArray& targets,
                       const CrossEntropyOptions& options, Index counted, bool mean, real sharp, real spread) {
@@ -110,7 +109,6 @@ inline Tensor mse_loss(const Tensor& y, const Tensor& target, Reduction reductio
   Array result = difference * difference;
   if (reduction != Reduction::none) result = sum(result);
   if (reduction == Reduction::mean) result = result / static_cast<real>(difference.numel());
-  op.flops(3 * difference.numel(), {2 * difference.numel(), 2 * difference.numel()});
   return op.record(result, save(difference, scale),
                    [](const Array& dy, Grads& dx, const Array& difference, real scale) {
                      const Array d = difference * (dy * (2 * scale));

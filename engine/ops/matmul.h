@@ -11,18 +11,17 @@ namespace mote {
 /// says how k is summed. Errors: inner extents differ, rank 0, leading axes that do not broadcast.
 inline Tensor matmul(const Tensor& a, const Tensor& b) {
   Op op("matmul", a, b);
-  Array y = matmul(a.array(), b.array());
-  op.flops(2 * y.numel() * a.size(-1));
-  return op.record(std::move(y), save(a, b), [](const Array& dy, Grads& dx, const Array& a, const Array& b) {
-    const Array row = a.rank() == 1 ? a.unsqueeze(0) : a, column = b.rank() == 1 ? b.unsqueeze(1) : b;
-    Array d = a.rank() == 1 ? dy.unsqueeze(b.rank() == 1 ? -1 : -2) : dy;
-    if (b.rank() == 1) d = d.unsqueeze(-1);
-    const auto undo = [](const Array& grad, const Array& x, const Array& full) {
-      return sum_to(grad, full.shape()).reshape(x.shape());
-    };
-    if (dx.wants(0)) dx.add(0, undo(matmul(d, column.transpose(-2, -1)), a, row));  // dA = dY B^T
-    if (dx.wants(1)) dx.add(1, undo(matmul(row.transpose(-2, -1), d), b, column));  // dB = A^T dY
-  });
+  return op.record(matmul(a.array(), b.array()), save(a, b),
+                   [](const Array& dy, Grads& dx, const Array& a, const Array& b) {
+                     const Array row = a.rank() == 1 ? a.unsqueeze(0) : a, column = b.rank() == 1 ? b.unsqueeze(1) : b;
+                     Array d = a.rank() == 1 ? dy.unsqueeze(b.rank() == 1 ? -1 : -2) : dy;
+                     if (b.rank() == 1) d = d.unsqueeze(-1);
+                     const auto undo = [](const Array& grad, const Array& x, const Array& full) {
+                       return sum_to(grad, full.shape()).reshape(x.shape());
+                     };
+                     if (dx.wants(0)) dx.add(0, undo(matmul(d, column.transpose(-2, -1)), a, row));  // dA = dY B^T
+                     if (dx.wants(1)) dx.add(1, undo(matmul(row.transpose(-2, -1), d), b, column));  // dB = A^T dY
+                   });
 }
 
 namespace detail {
@@ -54,14 +53,10 @@ inline void linear_weight_gradients(const Array& dy, Grads& dx, const Array& row
 inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) {
   Op op("linear", x, weight, bias);
   detail::check_linear(x, weight, bias);
-  if (Array y = detail::packed_linear(x.array(), weight.array(), bias.array()); y.defined()) {
-    op.flops(y.numel() * (2 * x.size(-1) + (bias.defined() ? 1 : 0)));
+  if (Array y = detail::packed_linear(x.array(), weight.array(), bias.array()); y.defined())
     return op.record(std::move(y), [](const Array&, Grads&) {});  // under NoGrad: never called
-  }
   const Array rows = detail::as_rows(x.array());
   const Array y = matmul(rows, weight.array().transpose(0, 1), bias.defined() ? &bias.array() : nullptr);
-  const Index product = 2 * y.numel() * x.size(-1);
-  op.flops(product + (bias.defined() ? y.numel() : 0), {product, product, y.numel()});
   return op.record(y.reshape(x.shape().with(-1, weight.size(0))), save(rows, x.shape(), weight),
                    [](const Array& dy, Grads& dx, const Array& rows, const Shape& shape, const Array& weight) {
                      const Array d = dy.reshape({rows.shape()[0], weight.shape()[0]});

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "engine/autograd/op.h"
 #include "engine/base/parallel.h"
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/cost.h"
-#include "engine/ops/offered.h"
 
 namespace mote {
 namespace detail {
@@ -93,31 +91,29 @@ inline Tensor plain_norm(bool has_mean, NormForward forward, const Tensor& x, co
   }
   Op op("scale", centred);
   const Array scale = column(stats, 1, x.shape());
-  Tensor y =
-      centred * offered("scale", op.record(scale, save(centred, scale, n),
-                                           [](const Array& dy, Grads& dx, const Array& c, const Array& s, real n) {
-                                             dx.add(0, dy * s * s * s * c * (-1 / n));  // s = (mean(c^2) + eps)^-1/2
-                                           }));
+  Tensor y = centred *
+             offer_value("scale", op.record(scale, save(centred, scale, n),
+                                            [](const Array& dy, Grads& dx, const Array& c, const Array& s, real n) {
+                                              dx.add(0, dy * s * s * s * c * (-1 / n));  // s = (mean(c^2) + eps)^-1/2
+                                            }));
   if (weight.defined()) y = y * weight;
   return bias.defined() ? y + bias : y;
 }
 
-/// Of every row, backward keeps {mean, inv_std}. `flops` for each element: forward, and for x, weight and bias.
-inline Tensor norm(OpName name, bool has_mean, NormForward forward, NormBackward backward,
-                   const std::array<Index, 4>& flops, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                   double eps) {
-  if (reached({"scale"})) [[unlikely]] {
+/// Of every row, backward keeps {mean, inv_std}.
+inline Tensor norm(OpName name, bool has_mean, NormForward forward, NormBackward backward, const Tensor& x,
+                   const Tensor& weight, const Tensor& bias, double eps) {
+  const Want wanted = wanted_value("scale");
+  if (wanted == Want::to_change) [[unlikely]] {
     const Op op(name);
     return plain_norm(has_mean, forward, x, weight, bias, eps);
   }
   Op op(name, x, weight, bias);
-  const Index n = x.numel();
-  op.flops(flops[0] * n, {flops[1] * n, flops[2] * n, flops[3] * n});
   check_norm(x, weight, bias, eps);
   const auto rows = [](const Tensor& t) { return t.defined() ? t.array().contiguous() : Array(); };
   const Array in = rows(x), w = rows(weight);
   const auto [y, stats] = norm(forward, in, w, rows(bias), eps);
-  if (op.watch() && op.watch()->wants("scale")) op.watch()->show("scale", column(stats, 1, x.shape()));
+  if (wanted == Want::to_see) show_value("scale", column(stats, 1, x.shape()));
   return op.record(y, save(in, w, stats, backward), norm_backward);
 }
 
@@ -127,15 +123,15 @@ inline Tensor norm(OpName name, bool has_mean, NormForward forward, NormBackward
 /// [..., C], weight [C], bias [C]; both may be undefined. A constant row gives exactly the bias (NaN if eps is 0).
 /// Errors: weight or bias of another length, an eps below 0 or beyond float. Source: Ba, Kiros and Hinton 2016.
 inline Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, Fraction eps = 1e-5) {
-  const kernels::Table& t = kernels::table();  // 7: mean, difference, square and sum, scale, weight, bias
-  return detail::norm("layer_norm", true, t.layer_norm, t.layer_norm_backward, {7, 9, 4, 1}, x, weight, bias, eps);
+  const kernels::Table& t = kernels::table();
+  return detail::norm("layer_norm", true, t.layer_norm, t.layer_norm_backward, x, weight, bias, eps);
 }
 
 /// y = x / sqrt(mean(x^2) + eps) * weight over the last axis. x [..., C], weight [C] or undefined.
 /// Errors: a weight of another length, an eps below 0 or beyond float. Source: Zhang and Sennrich 2019.
 inline Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, Fraction eps = 1e-5) {
-  const kernels::Table& t = kernels::table();  // 4: square and sum, scale, weight
-  return detail::norm("rms_norm", false, t.rms_norm, t.rms_norm_backward, {4, 7, 3, 0}, x, weight, Tensor(), eps);
+  const kernels::Table& t = kernels::table();
+  return detail::norm("rms_norm", false, t.rms_norm, t.rms_norm_backward, x, weight, Tensor(), eps);
 }
 
 }  // namespace mote

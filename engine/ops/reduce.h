@@ -29,7 +29,6 @@ inline Index reduced_count(const Shape& shape, const Axes& axes) {
 /// Errors: an axis out of range or listed twice.
 inline Tensor sum(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) {
   Op op("sum", x);
-  op.flops(x.numel(), {0});
   return op.record(sum(x.array(), axes, keepdim), save(x.shape(), axes),
                    [](const Array& dy, Grads& dx, const Shape& shape, const Axes& axes) {
                      dx.add(0, detail::with_axes(dy, shape, axes).expand(shape));
@@ -39,7 +38,6 @@ inline Tensor sum(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) 
 /// The mean over `axes`: the sum divided by the number of elements summed. The mean of no elements is NaN.
 inline Tensor mean(const Tensor& x, const Axes& axes = {}, Flag keepdim = false) {
   Op op("mean", x);
-  op.flops(x.numel());
   const real count = static_cast<real>(detail::reduced_count(x.shape(), axes));
   return op.record(sum(x.array(), axes, keepdim) / count, save(x.shape(), axes, count),
                    [](const Array& dy, Grads& dx, const Shape& shape, const Axes& axes, real count) {
@@ -51,7 +49,6 @@ inline Tensor mean(const Tensor& x, const Axes& axes = {}, Flag keepdim = false)
 /// PyTorch, is the unbiased estimate; 0 the biased one that layer norm uses. One element with correction 1 gives NaN.
 inline Tensor var(const Tensor& x, const Axes& axes = {}, Real correction = 1, Flag keepdim = false) {
   Op op("var", x);
-  op.flops(4 * x.numel(), {2 * x.numel()});
   const real count = static_cast<real>(detail::reduced_count(x.shape(), axes));
   const real scale = std::max(count - static_cast<real>(correction), real(0));
   const Array centred = x.array() - sum(x.array(), axes, true) / count;
@@ -65,7 +62,6 @@ inline Tensor var(const Tensor& x, const Axes& axes = {}, Real correction = 1, F
 namespace detail {
 /// Records y, the maximum or minimum of x. Elements that equal it share its gradient evenly.
 inline Tensor shared_extreme(Op& op, const Tensor& x, const Array& y, const Axes& axes) {
-  op.flops(x.numel(), {3 * x.numel()});
   return op.record(y, save(x, y, axes),
                    [](const Array& dy, Grads& dx, const Array& x, const Array& y, const Axes& axes) {
                      const auto same = [](real a, real b) { return a == b || (a != a && b != b) ? real(1) : real(0); };
@@ -126,7 +122,6 @@ struct Extreme {
 namespace detail {
 inline Extreme extreme(OpName name, const Tensor& x, Integer axis, Flag keepdim, bool (*before)(real, real)) {
   Op op(name, x);
-  op.flops(x.numel(), {0});
   const IntArray best = arg_extreme(x.array(), axis, before);
   const Shape shape = keepdim ? best.shape() : x.shape().without(axis);
   const Along along(x.shape(), axis, best.shape());

@@ -25,7 +25,6 @@ inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines, 
   check(2 * cosines.shape()[1] <= width, "there are angles for ", 2 * cosines.shape()[1], " columns, but x ", x.shape(),
         " has ", width);
   const Array c = cosines.contiguous(), s = sines.contiguous();
-  op.flops(x.size(-1) ? 3 * heads * width * (x.numel() / x.size(-1)) : 0);
   return op.record(
       detail::turn_pairs(x.array(), c, s, 1, heads, width), save(c, s, heads, width),
       [](const Array& dy, Grads& dx, const Array& c, const Array& s, Integer heads, Integer width) {

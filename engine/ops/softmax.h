@@ -48,7 +48,6 @@ Tensor record_rows(Op& op, const Tensor& x, Integer axis, const F& forward,
                    void (*backward)(const real* dy, const real* y, real* dx, Index n)) {
   check(x.dim() >= 1, "needs at least one axis");
   const Array y = map_rows(x.array().transpose(axis, -1), forward);
-  op.flops(5 * y.numel(), {4 * y.numel()});  // maximum, difference, exp, sum, quotient
   return op.record(y.transpose(axis, -1), save(y, axis, backward),
                    [](const Array& dy, Grads& dx, const Array& y, Integer axis, auto* backward) {
                      const Array d = map_rows(dy.transpose(axis, -1), [&](Index row, const real* g, real* to, Index n) {

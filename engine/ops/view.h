@@ -19,13 +19,11 @@ inline Tensor reshaped(Op& op, const Tensor& x, Array y) {
 /// Errors: a number of elements that does not match, more than one -1.
 inline Tensor reshape(const Tensor& x, std::initializer_list<Integer> extents) {
   Op op("reshape", x);
-  op.flops(0);
   return detail::reshaped(op, x, x.array().reshape(extents));
 }
 /// The same with a Shape, such as that of another tensor.
 inline Tensor reshape(const Tensor& x, const Shape& shape) {
   Op op("reshape", x);
-  op.flops(0);
   return detail::reshaped(op, x, x.array().reshape(shape));
 }
 
@@ -42,7 +40,6 @@ inline Tensor view(const Tensor& x, const Shape& shape) {
 /// The same elements in row-major order. mote's ops accept any layout; this is for code that follows a tutorial.
 inline Tensor contiguous(const Tensor& x) {
   Op op("contiguous", x);
-  op.flops(0);
   return op.record(x.array().contiguous(), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
 }
 
@@ -141,7 +138,6 @@ inline std::vector<Array> arrays_of(const std::vector<Tensor>& tensors) {
 /// Errors: no tensors, shapes that differ elsewhere.
 inline Tensor concat(const std::vector<Tensor>& parts, Integer axis = 0) {
   Op op("concat", parts);
-  op.flops(0);
   const Array y = joined(detail::arrays_of(parts), axis);
   std::vector<Index> sizes;
   for (const Tensor& part : parts) sizes.push_back(part.size(axis));
@@ -177,7 +173,6 @@ inline Tensor squeeze(const Tensor& x, Integer axis) {
 /// Errors: no tensors, different shapes.
 inline Tensor stack(const std::vector<Tensor>& parts, Integer axis = 0) {
   Op op("stack", parts);
-  op.flops(0);
   const Array y = stacked(detail::arrays_of(parts), axis);
   return op.record(y, save(parts.size(), axis), [](const Array& dy, Grads& dx, std::size_t count, Integer axis) {
     for (std::size_t i = 0; i < count; ++i)
@@ -211,7 +206,6 @@ inline Array keep_triangle(const Array& x, bool lower, Index diagonal) {
 }
 inline Tensor triangle(Op& op, const Tensor& x, bool lower, Index diagonal) {
   check(x.dim() >= 2, "needs at least two axes, but the shape is ", x.shape());
-  op.flops(0);
   return op.record(
       keep_triangle(x.array(), lower, diagonal), save(lower, diagonal),
       [](const Array& dy, Grads& dx, bool lower, Index diagonal) { dx.add(0, keep_triangle(dy, lower, diagonal)); });

@@ -1,7 +1,6 @@
 // The observers that environment variables install: MOTE_DEBUG=1 (a line on stderr for every op), MOTE_CHECK=finite
 // (the first NaN or new infinity is an error; with MOTE_DEBUG=origin it says what led to it) and MOTE_PROFILE=1.
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -23,16 +22,15 @@ std::string shapes_of(std::span<const Array* const> arrays) {
 
 struct DebugLines : Observer {
   DebugLines() { watch(); }
-  void op_recorded(const OpReport& op) override {
-    const std::string layer = current_layer();
-    std::cerr << layer + (layer.empty() ? "" : " ") + op.op + shapes_of(op.inputs) + " -> " +
-                     text_of(op.result.shape()) + "\n";
-  }
-  void rule_closed(const Node& node) noexcept override {
-    try {
-      std::cerr << std::string("backward ") + node.op + " " + text_of(node.shape) + in_layer(node) + "\n";
-    } catch (...) {  // no memory for the line: leave it out
+  void event(const Event& e) override {
+    if (e.kind == Event::op_recorded) {
+      const std::string layer = current_layer();
+      if (e.node) note_layer(*e.node);
+      std::cerr << layer + (layer.empty() ? "" : " ") + std::string(e.name) + shapes_of(e.op->inputs()) + " -> " +
+                       text_of(e.result->shape()) + "\n";
     }
+    if (e.kind == Event::rule_closed)
+      std::cerr << "backward " + std::string(e.name) + " " + text_of(e.node->shape) + in_layer(*e.node) + "\n";
   }
 };
 
@@ -55,36 +53,44 @@ std::string made_by(const Node* node, std::size_t i) {
   return text;
 }
 
+/// Ops that make infinities by design: masked_fill fills with -infinity before a softmax.
+bool infinity_on_purpose(std::string_view op) { return op == "masked_fill"; }
+
 struct FiniteCheck : Observer {
   FiniteCheck() { watch(); }
-  void op_recorded(const OpReport& op) override {
-    const std::string shapes = shapes_of(op.inputs);
-    bool infinite_input = op.infinity_on_purpose;
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-      if (!op.inputs[i]->defined()) continue;
-      check(!has_nan(*op.inputs[i]), "input ", i, " already has a NaN: ", shapes, made_by(op.node, i));
-      infinite_input = infinite_input || has_infinity(*op.inputs[i]);
-    }
-    const char* const fresh = has_nan(op.result)                           ? "a NaN: "
-                              : !infinite_input && has_infinity(op.result) ? "an infinity: "
-                                                                           : nullptr;
-    if (!fresh) return;
-    std::string origins;
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) origins += made_by(op.node, i);
-    check(false, "the result has ", fresh, shapes, " -> ", op.result.shape(), origins);
-  }
-  void rule_opened(const Node& node, const Array&) override {
-    if (!sent_by_.contains(node.id)) sent_by_.clear();  // backward begins here
-  }
-  void gradient_sent(const Node& node, std::size_t i, const Array& dx, const Array& dy) override {
-    const bool nan = has_nan(dx);
-    check(!nan && (!has_infinity(dx) || has_infinity(dy)), "backward: the gradient for input ", i, " of shape ",
-          node.input(i)->shape, nan ? " has a NaN (dy " : " has an infinity (dy ", dy.shape(), ")", in_layer(node),
-          made_by(&node, i), dy_from(node));
-    if (settings().origin) sent_by_[node.input(i)->id] = {node.op + in_layer(node), node.id};
+  void event(const Event& e) override {
+    if (e.kind == Event::op_recorded) check_result(e);
+    if (e.kind == Event::rule_opened && !sent_by_.contains(e.node->id)) sent_by_.clear();  // backward begins here
+    if (e.kind == Event::gradient_sent) check_gradient(e);
   }
 
  private:
+  void check_result(const Event& e) const {
+    if (e.node) note_layer(*e.node);
+    const std::vector<const Array*> inputs = e.op->inputs();
+    const std::string shapes = shapes_of(inputs);
+    bool infinite_input = infinity_on_purpose(e.name);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (!inputs[i]->defined()) continue;
+      check(!has_nan(*inputs[i]), "input ", i, " already has a NaN: ", shapes, made_by(e.node, i));
+      infinite_input = infinite_input || has_infinity(*inputs[i]);
+    }
+    const char* const fresh = has_nan(*e.result)                           ? "a NaN: "
+                              : !infinite_input && has_infinity(*e.result) ? "an infinity: "
+                                                                           : nullptr;
+    if (!fresh) return;
+    std::string origins;
+    for (std::size_t i = 0; i < inputs.size(); ++i) origins += made_by(e.node, i);
+    check(false, "the result has ", fresh, shapes, " -> ", e.result->shape(), origins);
+  }
+  void check_gradient(const Event& e) {
+    const Node &node = *e.node, &to = *node.input(e.input);
+    const bool nan = has_nan(*e.dx);
+    check(!nan && (!has_infinity(*e.dx) || has_infinity(*e.dy)), "backward: the gradient for input ", e.input,
+          " of shape ", to.shape, nan ? " has a NaN (dy " : " has an infinity (dy ", e.dy->shape(), ")", in_layer(node),
+          made_by(&node, e.input), dy_from(node));
+    if (settings().origin) sent_by_[to.id] = {node.op + in_layer(node), node.id};
+  }
   /// "; dy is from mul (in h.0) <- sum".
   std::string dy_from(const Node& node) const {
     std::string text;
@@ -96,9 +102,7 @@ struct FiniteCheck : Observer {
   std::map<Index, std::pair<std::string, Index>> sent_by_;  // by a node's id, who sent the newest part of its dy
 };
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-const double program_start = now();
+const double program_start = steady_seconds();
 
 /// What the profiles of all threads add up to. Never destroyed: other threads may still run when the program ends.
 ProfileTotals& program_totals() {
@@ -116,11 +120,14 @@ void watch_for_environment() {
   } mine;
   static std::atomic<bool> first{true};
   const Settings& asked = settings();
-  thread_context.asked = true;                                    // now: whoever starts to watch asks watching() first
-  mine.profile.reset(), mine.finite.reset(), mine.debug.reset();  // when settings are read again
+  thread_context.environment_read = true;  // now: whoever starts to watch asks watching() first
+  mine.profile.reset();                    // when settings are read again
+  mine.finite.reset();
+  mine.debug.reset();
   if (asked.profile) {
     [[maybe_unused]] static const int at_exit = std::atexit([] { program_totals().print(std::cerr); });
-    mine.profile.emplace(program_totals(), now, first.exchange(false) ? program_start : now());
+    const double start = first.exchange(false) ? program_start : steady_seconds();
+    mine.profile.emplace(program_totals(), steady_seconds, start);
   }
   if (asked.check_finite) mine.finite.emplace();
   if (asked.debug) mine.debug.emplace();

@@ -2,9 +2,9 @@
 #include "engine/watch/graph_picture.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 
+#include "engine/base/number_text.h"
 #include "engine/io/text/table.h"
 #include "engine/watch/graph_text.h"
 
@@ -20,16 +20,16 @@ std::vector<std::string> value_lines(const char* what, const Array& x) {
   std::size_t i = 0;
   const std::size_t row = x.rank() ? static_cast<std::size_t>(x.shape()[-1]) : 1;
   for (const real value : x.to_vector()) {
-    char number[32];
-    std::snprintf(number, sizeof number, " %10.4g", static_cast<double>(value));
+    const std::string number = general_text(static_cast<double>(value), 4);
     if (i++ % row == 0) lines.push_back(lines.empty() ? what : "     ");
-    lines.back() += number;
+    lines.back() += std::string(number.size() < 11 ? 11 - number.size() : 1, ' ') + number;
   }
   return lines;
 }
 
 detail::GraphStep step_of(const Node& node) {
-  return {node.op, recorded(node) ? recorded(node)->layer : "", node.shape};
+  const Notes* const notes = notes_of(node);
+  return {node.op, notes ? notes->layer : "", node.shape};
 }
 
 Steps steps_of(const std::vector<NodePtr>& nodes) {
@@ -125,15 +125,24 @@ DiagramBox box_of(const Steps& steps, const std::vector<Index>& ids, const std::
 
 }  // namespace
 
-void GraphRecorder::op_recorded(const OpReport& report) {
-  if (!report.node || steps_.count(report.node->id)) return;  // seen: an op made of others, which have reported
-  detail::GraphStep step = step_of(*report.node);
-  step.kept_bytes = report.kept_bytes;
-  step.value = value_lines("value", report.result);
-  for (std::size_t i = 0; i < report.inputs.size(); ++i) {
-    const Array& x = *report.inputs[i];
+void GraphRecorder::event(const Event& e) {
+  if (e.kind == Event::op_recorded && e.node) record(e);
+  if (e.kind != Event::rule_opened) return;
+  if (const auto step = steps_.find(e.node->id); step != steps_.end())
+    step->second.gradient = value_lines("grad ", *e.dy);
+}
+
+void GraphRecorder::record(const Event& e) {
+  if (steps_.count(e.node->id)) return;  // seen: an op made of others, which have reported
+  note_layer(*e.node);
+  detail::GraphStep step = step_of(*e.node);
+  step.kept_bytes = e.kept_bytes();
+  step.value = value_lines("value", *e.result);
+  const std::vector<const Array*> inputs = e.op->inputs();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Array& x = *inputs[i];
     if (!x.defined()) continue;
-    const NodePtr& node = report.node->input(i);
+    const NodePtr& node = e.node->input(i);
     step.inputs.push_back(node ? node->id : -1 - static_cast<Index>(steps_.size()));
     if (!node)
       steps_[step.inputs.back()] = {"constant", "", x.shape()};
@@ -141,11 +150,7 @@ void GraphRecorder::op_recorded(const OpReport& report) {
       steps_.merge(steps_of(graph_nodes(Tensor(x, node))));  // a leaf, or what was recorded before
     steps_.at(step.inputs.back()).value = value_lines("value", x);
   }
-  steps_[report.node->id] = std::move(step);
-}
-
-void GraphRecorder::rule_opened(const Node& node, const Array& dy) {
-  if (const auto step = steps_.find(node.id); step != steps_.end()) step->second.gradient = value_lines("grad ", dy);
+  steps_[e.node->id] = std::move(step);
 }
 
 Diagram graph_diagram(const Tensor& result, const GraphRecorder* seen) {

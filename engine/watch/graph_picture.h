@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/io/pictures/diagram.h"
-#include "engine/watch/observer.h"
+#include "engine/watch/notes.h"
 
 namespace mote {
 
@@ -37,10 +37,10 @@ class GraphRecorder : public Observer {
     names_[x.node()->id] = called;
     return *this;
   }
-  void op_recorded(const OpReport& report) override;
-  void rule_opened(const Node& node, const Array& dy) override;
+  void event(const Event& e) override;
 
  private:
+  void record(const Event& e);
   friend Diagram graph_diagram(const Tensor& result, const GraphRecorder* seen);
   std::map<Index, detail::GraphStep> steps_;  // by the id of the node; constants have ids below 0
   std::map<Index, std::string> names_;

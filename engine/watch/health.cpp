@@ -18,17 +18,19 @@ void Spread::add(const Array& x) {
   deviation = std::sqrt(squares / count), zeros = none / count;
 }
 
-void Health::value_shown(const char*, const Tensor& y) {
+void Health::event(const Event& e) {
+  if (e.kind == Event::value_shown && e.name.empty()) add_result(*e.value);
+  if (e.kind != Event::rule_opened) return;
+  const auto [begin, end] = of_node_.equal_range(e.node->id);
+  for (auto at = begin; at != end; ++at) layers_[at->second].gradient.add(*e.dy);
+}
+
+void Health::add_result(const Tensor& y) {
   const LayerScope& scope = *thread_context.layer;
   const auto [at, is_new] = places_.try_emplace(scope.layer, layers_.size());
   if (is_new) layers_.push_back({scope.path(scope)});
   layers_[at->second].result.add(y.array());
   if (y.node()) of_node_.emplace(y.node()->id, at->second);
-}
-
-void Health::rule_opened(const Node& node, const Array& dy) {
-  const auto [begin, end] = of_node_.equal_range(node.id);
-  for (auto at = begin; at != end; ++at) layers_[at->second].gradient.add(dy);
 }
 
 double update_ratio(const Array& before, const Array& after) {

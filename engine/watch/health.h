@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/watch/observer.h"
+#include "engine/autograd/observer.h"
 
 namespace mote {
 
@@ -34,9 +34,8 @@ class Health : public Observer {
   std::vector<LayerHealth> layers() && { return std::move(layers_); }
 
  private:
-  bool wants(const char* value) const override { return *value == '\0'; }
-  void value_shown(const char* value, const Tensor& y) override;
-  void rule_opened(const Node& node, const Array& dy) override;
+  void event(const Event& e) override;
+  void add_result(const Tensor& y);
 
   std::vector<LayerHealth> layers_;
   std::map<const void*, std::size_t> places_;  // of layers, in layers_

@@ -1,121 +1,86 @@
-// How a Profile adds up.
+// How a Profile adds up, and its tables.
 #include "engine/watch/profile.h"
 
 #include <algorithm>
-#include <utility>
+#include <ostream>
+
+#include "engine/base/number_text.h"
+#include "engine/io/text/table.h"
 
 namespace mote {
 namespace {
 
-double elements_bytes(Index elements) { return static_cast<double>(elements) * sizeof(real); }
+double time_of(const ProfileLine& line) { return line.seconds + line.backward_seconds; }
+
+void print_table(std::ostream& out, const char* what, const std::map<std::string, ProfileLine>& lines, double all,
+                 double own) {
+  std::vector<std::pair<std::string, ProfileLine>> sorted(lines.begin(), lines.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return time_of(a.second) > time_of(b.second); });
+  const auto share = [&](double seconds) { return fixed_text(100 * seconds / all, 1) + " %"; };
+  std::vector<TableRow> rows{{what, "calls", "forward ms", "backward ms", "of the time", "GFLOP/s", "GB/s"}};
+  double inside = 0;
+  for (const auto& [name, line] : sorted) {
+    const double seconds = time_of(line);
+    const Index flops = line.flops + line.backward_flops, moved = line.moved + line.backward_moved;
+    inside += seconds;
+    TableRow row{name, std::to_string(line.calls), fixed_text(line.seconds * 1e3, 2),
+                 fixed_text(line.backward_seconds * 1e3, 2), share(seconds)};
+    if (seconds > 0 && moved > 0)
+      for (const Index done : {flops, moved}) row.push_back(fixed_text(static_cast<double>(done) / seconds * 1e-9, 1));
+    rows.push_back(row);
+  }
+  const auto rest = [&](const std::string& name, double seconds) {
+    rows.push_back({name, "", fixed_text(seconds * 1e3, 2), "", share(seconds)});
+  };
+  rest(std::string("outside any ") + what, all - own - inside);
+  rest("MOTE_PROFILE itself", own);
+  rest("all", all);
+  out << table_text(rows, "lrrrrrr");
+}
 
 }  // namespace
 
-/// Holds the sums, and stops the profile's clock; now() is the time it shows.
-class Profile::Bookkeeping {
- public:
-  explicit Bookkeeping(Profile& profile)
-      : profile_(profile),
-        start_(profile.clock_()),
-        lock_(profile.totals_.mutex),
-        now_(start_ - profile.own_seconds_) {}
-  ~Bookkeeping() {
-    const double took = profile_.clock_() - start_;
-    profile_.own_seconds_ += took;
-    profile_.totals_.own_seconds += took;
-  }
-  Bookkeeping(const Bookkeeping&) = delete;
-  double now() const { return now_; }
-
- private:
-  Profile& profile_;
-  double start_;
-  std::lock_guard<std::mutex> lock_;
-  double now_;
-};
-
-Profile::Profile(ProfileTotals& totals, Clock* clock, double start) : totals_(totals), clock_(clock), start_(start) {
-  watch();
-}
-
 Profile::~Profile() {
   const std::lock_guard lock(totals_.mutex);
-  totals_.seconds += clock_() - start_;
+  totals_.seconds += now() - start_;
+  totals_.own_seconds += own_seconds_;
 }
 
-void Profile::layer_opened(const LayerScope& scope) {
-  const Bookkeeping mine(*this);
-  auto& [type, line] = *totals_.layers.try_emplace(scope.type(scope)).first;
+void Profile::unrecorded(std::string_view op, double seconds) {
+  const std::lock_guard lock(totals_.mutex);
+  ProfileLine& line = totals_.ops[std::string(op)];
   ++line.calls;
-  open_.push_back({&scope, nullptr, &line, mine.now(), 0, 0, &type});
+  line.seconds += seconds;
 }
 
-void Profile::op_opened(const Op& op) {
-  const Bookkeeping mine(*this);
-  ProfileLine& line = totals_.ops[op.name()];
-  ++line.calls;
-  open_.push_back({&op, &line, nullptr, mine.now()});
-}
-
-void Profile::op_recorded(const OpReport& op) {
-  const Bookkeeping mine(*this);
-  if (open_.empty() || !open_.back().op) return;
-  double bytes = 0;
-  if (!op.view && !op.composed) {
-    bytes = elements_bytes(op.result.numel());
-    for (const Array* x : op.inputs)
-      if (x->defined()) bytes += elements_bytes(x->numel());
+/// An op counts for its name and, but for its seconds, for the class of its layer. A layer's seconds count for its
+/// class, less those of the layers inside it.
+void Profile::all_closed() {
+  const std::lock_guard lock(totals_.mutex);
+  for (const TraceEvent& e : events_) {
+    ProfileLine& line = (e.is_op ? totals_.ops : totals_.layers)[e.is_op ? e.name : e.type];
+    line.calls += e.only_rule ? 0 : 1;
+    if (e.is_op) {
+      line.add(e);
+      TraceCosts of_layer = e;
+      of_layer.seconds = 0;
+      if (!e.type.empty()) totals_.layers[e.type].add(of_layer);
+    } else {
+      line.seconds += e.seconds;
+      if (e.around >= 0) totals_.layers[events_[static_cast<std::size_t>(e.around)].type].seconds -= e.seconds;
+    }
   }
-  ProfileLine* layer = nullptr;
-  const std::string* type = nullptr;
-  for (const Frame& around : open_)
-    if (around.layer) layer = around.layer, type = around.type;
-  for (ProfileLine* line : {open_.back().op, layer})
-    if (line) line->flops += static_cast<double>(op.flops), line->bytes += bytes;
-  if (!op.node) return;
-  Recorded& node = *recorded(*op.node);
-  if (type) node.layer_type = *type;
-  node.kept_bytes = op.view ? 0 : op.kept_bytes;
-  node.moves = !op.view;  // the rule of a composed op is its own
+  clear();
 }
 
-void Profile::rule_opened(const Node& node, const Array& dy) {
-  const Bookkeeping mine(*this);
-  Frame frame{&node, &totals_.ops[node.op], nullptr, mine.now()};
-  frame.rule = true;
-  const Recorded* const r = recorded(node);
-  if (r && !r->layer_type.empty()) frame.layer = &totals_.layers[r->layer_type];
-  if (r && r->moves) frame.not_read_yet = elements_bytes(dy.numel()) + static_cast<double>(r->kept_bytes);
-  open_.push_back(frame);
-}
-
-void Profile::gradient_sent(const Node& node, std::size_t i, const Array& dx, const Array& dy) {
-  const Bookkeeping mine(*this);
-  const Recorded* const r = recorded(node);
-  if (open_.empty() || !open_.back().rule || !r) return;
-  const std::vector<Index>& stated = r->gradient_flops;
-  double flops = r->moves ? static_cast<double>(dx.numel()) : 0;
-  if (!stated.empty()) flops = i < stated.size() ? static_cast<double>(stated[i]) : 0;
-  double bytes = 0;
-  if (r->moves && !dx.shares_storage(dy))
-    bytes = elements_bytes(dx.numel()) + std::exchange(open_.back().not_read_yet, 0);
-  for (ProfileLine* line : {open_.back().op, open_.back().layer})
-    if (line) line->flops += flops, line->bytes += bytes;
-}
-
-/// Closes `scope` and whatever is still open inside it.
-void Profile::close(const void* scope) noexcept {
-  const Bookkeeping mine(*this);
-  const auto found = std::find_if(open_.rbegin(), open_.rend(), [&](const Frame& f) { return f.scope == scope; });
-  if (found == open_.rend()) return;
-  const Frame frame = *found;
-  open_.resize(static_cast<std::size_t>(open_.rend() - found) - 1);
-  const double seconds = mine.now() - frame.start;
-  if (frame.op) (frame.rule ? frame.op->backward_seconds : frame.op->seconds) += seconds - frame.in_ops;
-  if (frame.layer) (frame.rule ? frame.layer->backward_seconds : frame.layer->seconds) += seconds - frame.in_layers;
-  if (open_.empty()) return;
-  open_.back().in_ops += frame.op ? seconds : frame.in_ops;
-  open_.back().in_layers += frame.layer ? seconds : frame.in_layers;
+void ProfileTotals::print(std::ostream& out) {
+  const std::lock_guard lock(mutex);
+  out << "MOTE_PROFILE: " << fixed_text(seconds, 3) << " s of all threads that ran ops.\n\n";
+  print_table(out, "op", ops, seconds, own_seconds);
+  if (layers.empty()) return;
+  out << "\n";
+  print_table(out, "layer", layers, seconds, own_seconds);
 }
 
 }  // namespace mote

@@ -1,13 +1,11 @@
 // bench limits: what this machine can do at best, on one thread and on all.
-#include "engine/watch/limits.h"
 
 #include "engine/base/parallel.h"
+#include "examples/bench/machine.h"
 #include "examples/bench/measure.h"
 #include "examples/bench/output.h"
 
 namespace bench {
-
-using mote::kernels::Level;
 
 void limits(int argc, char** argv, Output& out) {
   Common common;
@@ -19,11 +17,11 @@ void limits(int argc, char** argv, Output& out) {
     if (threads == 1 && all > 1 && common.threads != 0) continue;
     if (threads != mote::threads()) mote::set_threads(threads);
     std::vector<double> samples;
-    for (int i = 0; i < 9; ++i) samples.push_back(mote::kernels::measure_multiply_adds(common.seconds / 9));
+    for (int i = 0; i < 9; ++i) samples.push_back(measure_multiply_adds(common.seconds / 9));
     out.row({"multiply-adds", threads, {}, median(samples), {}});
     for (const Level level : {Level::l1, Level::l2, Level::l3, Level::memory}) {
-      const mote::Index bytes = mote::kernels::typical_bytes(level);
-      mote::kernels::ReadSpeed speed(bytes);
+      const mote::Index bytes = typical_bytes(level);
+      ReadSpeed speed(bytes);
       samples.clear();
       for (int i = 0; i < 9; ++i) samples.push_back(speed.measure(common.seconds / 9));
       out.row({"reading " + text_of(level), threads, static_cast<double>(bytes) * 1e-6, {}, median(samples)});

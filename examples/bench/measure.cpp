@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-#include "engine/watch/limits.h"
+#include "examples/bench/machine.h"
 
 namespace bench {
 
@@ -17,7 +17,6 @@ double median(std::vector<double> values) {
 }
 
 Result measure(const std::function<void()>& body, const Work& work, double seconds) {
-  using mote::kernels::ReadSpeed;
   const double block = work.block > 0 ? work.block : work.bytes;
   std::optional<ReadSpeed> reading;
   if (work.bytes > 0) reading.emplace(static_cast<mote::Index>(std::min(block, 1e9)));
@@ -33,7 +32,7 @@ Result measure(const std::function<void()>& body, const Work& work, double secon
   while (now() < end || times.size() < 5) {
     double ideal = 0;
     if (work.flops > 0) {
-      gflops.push_back(mote::kernels::measure_multiply_adds(0.001));
+      gflops.push_back(measure_multiply_adds(0.001));
       ideal += work.flops / gflops.back() * 1e-9;
     }
     if (reading) {

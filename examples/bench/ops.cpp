@@ -93,7 +93,7 @@ double bytes_of(const std::function<void()>& run) {
     run();
   }
   double sum = 0;
-  for (const auto& [name, line] : totals.ops) sum += line.bytes;
+  for (const auto& [name, line] : totals.ops) sum += static_cast<double>(line.moved + line.backward_moved);
   return sum;
 }
 

@@ -1,7 +1,7 @@
 // bench overhead: what recording an op costs beside its arithmetic, and how many ops and nodes a layer has.
+#include "engine/autograd/observer.h"
 #include "engine/ops/arithmetic.h"
 #include "engine/ops/sample.h"
-#include "engine/watch/observer.h"
 #include "examples/bench/measure.h"
 #include "examples/bench/models.h"
 #include "examples/bench/output.h"
@@ -41,9 +41,11 @@ struct Recording : mote::Observer {
     Index ops = 0, nodes = 0;
   } blocks, around;
   Recording() { watch(); }
-  void op_recorded(const mote::OpReport& op) override {
+  void event(const mote::Event& e) override {
+    if (e.kind != mote::Event::op_recorded) return;
     Sum& sum = mote::current_layer().starts_with("transformer.h.") ? blocks : around;
-    ++sum.ops, sum.nodes += op.node != nullptr;
+    ++sum.ops;
+    sum.nodes += e.node != nullptr;
   }
 };
 

@@ -1,6 +1,6 @@
 // bench train: the time of a training step beside the time of its arithmetic.
 #include "engine/base/storage.h"
-#include "engine/watch/limits.h"
+#include "examples/bench/machine.h"
 #include "examples/bench/measure.h"
 #include "examples/bench/models.h"
 #include "examples/bench/output.h"
@@ -30,7 +30,7 @@ void train(int argc, char** argv, Output& out) {
     const double bytes = static_cast<double>(parameters) * sizeof(mote::real);
     Work work{step_flops(training.model, c.batch)};
     // Value, gradient and two moments beyond the last cache: AdamW reads all, and writes all but the gradient.
-    if (mote::kernels::level_of(4 * bytes) == mote::kernels::Level::memory) work.bytes = 7 * bytes;
+    if (level_of(4 * bytes) == Level::memory) work.bytes = 7 * bytes;
     const Result r = measure([&] { training.step(); }, work, common.seconds);
     const double tokens = static_cast<double>(c.batch * c.config.block_size) / r.seconds;
     const double peak = (static_cast<double>(mote::memory_stats().peak_bytes) - before) * 1e-6;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "engine/watch/limits.h"
 #include "examples/lessons/lesson.h"
 
 using namespace mote;
@@ -104,7 +103,6 @@ void lesson() {
   // up to 16 elements at once, and on every thread another part of C: engine/kernels/gemm.cpp.
   Array one, many;
   print_time("mote, all threads", [&] { many = matmul(a, b); });
-  std::printf("\nall threads, the limit %19.1f", kernels::measure_multiply_adds(0.01));
   set_threads(1);
   print_time("mote, one thread", [&] { one = matmul(a, b); });
   std::printf("\n\n");

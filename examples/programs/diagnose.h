@@ -11,7 +11,6 @@
 
 #include "engine/base/number_text.h"
 #include "engine/engine.h"
-#include "engine/watch/observer.h"
 #include "nn/check_fields.h"
 #include "nn/nn.h"
 #include "train/loop/evaluate.h"
@@ -37,12 +36,15 @@ struct DeadUnits : Observer {
   std::map<std::string, double> share;  ///< by layer
   std::string layer;
   DeadUnits() { watch(); }
-  void layer_opened(const LayerScope& scope) override { layer = scope.path(scope); }
-  void op_recorded(const OpReport& op) override {
+  void event(const Event& e) override {
+    if (e.kind == Event::layer_opened) layer = e.layer->path(*e.layer);
+    if (e.kind == Event::op_recorded) count(e);
+  }
+  void count(const Event& e) {
     static const std::map<std::string, double> off{{"relu", 0}, {"gelu", -3}, {"gelu_linear", -3}, {"silu", -5}};
-    const auto at = off.find(op.op);
+    const auto at = off.find(std::string(e.name));
     if (at == off.end()) return;
-    const Array& x = *op.inputs[0];
+    const Array& x = *e.op->inputs()[0];
     const Index units = x.shape()[x.rank() - 1];
     const std::vector<real> most = max(x.reshape({x.numel() / units, units}), {0}).to_vector();
     const auto dead = std::count_if(most.begin(), most.end(), [&](real m) { return m <= at->second; });

@@ -9,9 +9,10 @@ struct Logits : Observer {
   std::vector<Array> rows;
   Index vocab;
   explicit Logits(Index V) : vocab(V) { watch(); }
-  void op_recorded(const OpReport& op) override {
-    if (std::string(op.op) != "linear" || op.result.shape()[-1] != vocab || op.result.rank() != 3) return;
-    const Array last = op.result.select(1, -1);
+  void event(const Event& e) override {
+    if (e.kind != Event::op_recorded || e.name != "linear") return;
+    if (e.result->shape()[-1] != vocab || e.result->rank() != 3) return;
+    const Array last = e.result->select(1, -1);
     for (Index b = 0; b < last.shape()[0]; ++b) rows.push_back(copy_of(last.select(0, b)));
   }
 };

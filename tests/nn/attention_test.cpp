@@ -155,11 +155,12 @@ struct Heads : Observer {
   std::vector<std::string> layers;
   std::vector<Array> values;
   Heads() { watch(); }
-  bool wants(const char* value) const override { return std::string(value) == "heads"; }
-  void value_shown(const char* value, const Tensor& x) override {
-    CHECK(std::string(value) == "heads");
+  void event(const Event& e) override {
+    if (e.name != "heads") return;
+    if (e.kind == Event::value_asked) e.answer(Want::to_see);
+    if (e.kind != Event::value_shown) return;
     layers.push_back(current_layer());
-    values.push_back((x.dim() == 4 ? join_heads(x) : x).array());
+    values.push_back((e.value->dim() == 4 ? join_heads(*e.value) : *e.value).array());
   }
 };
 

@@ -17,15 +17,13 @@
 namespace mote::test::trace_test {
 namespace {
 
-/// A user's op that says nothing of itself, and one that does.
+/// A user's op that is not in the table of costs, and one that is.
 Tensor twice(const Tensor& x) {
   Op op("twice", x);
   return op.record(x.array() + x.array(), [](const Array& dy, Grads& dx) { dx.add(0, dy + dy); });
 }
 Tensor costly(const Tensor& x) {
   Op op("costly", x);
-  op.flops(1000);
-  if (op.watch()) op.watch()->note("inside", {7, 7});
   return op.record(copy_of(x.array()), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
 }
 
@@ -155,6 +153,8 @@ TEST_CASE("trace: what every other op states, forward and for its gradients") {
   const Tensor one = ones({2, 3, 4});
   const Tensor w = Tensor(Array::full({4}, 1)).requires_grad_(), b = Tensor(Array::full({4}, 1)).requires_grad_();
   costs([&](const Tensor& x) { return x + x; }, n, 0);
+  costs([&](const Tensor& x) { return x + 1; }, n, 0);
+  costs([&](const Tensor& x) { return max(x, 0).values; }, n, 0);
   costs([&](const Tensor& x) { return x * x; }, n, 2 * n);
   costs([&](const Tensor& x) { return exp(x); }, n, n);
   costs([&](const Tensor& x) { return sum(x, 0); }, n, 0);
@@ -251,14 +251,14 @@ TEST_CASE("trace: totals, of all and of one path; parameters met twice count onc
   CHECK(error_of([&] { trace.total("part"); }) == "trace: no module 'part' was called in this trace");
 }
 
-TEST_CASE("trace: an op of ops leaves the counting to them, unless it says its own") {
+TEST_CASE("trace: an op of ops leaves the counting to them, unless it has a row of its own") {
   const Tensor x = ones({2, 3});
   const Trace trace;
   const auto composed = [&](Index own) {
+    if (own) set_costs("composed", [own](const Event&) -> OpCosts { return {own}; });
     Op op("composed", x);
     const Tensor inside = exp(x);
     const Tensor y = inside * x;
-    if (own) op.flops(own);
     return op.record(y.array(), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
   };
   composed(0);
@@ -274,8 +274,9 @@ TEST_CASE("trace: an op of ops leaves the counting to them, unless it says its o
   split(x, 1, 1);  // three slices, and no line of its own
   argmax(x);       // gives no Tensor
   CHECK(trace.events().size() == 12);
+  set_costs("costly", [](const Event& e) -> OpCosts { return {1000 * e.result->numel(), {3}, {{"inside", {7, 7}}}}; });
   costly(x);
-  CHECK(trace.events().back().flops == 1000);
+  CHECK(trace.events().back().flops == 6000);
   CHECK(text_of(trace).find(" [2, 3] -> [2, 3]; inside [7, 7] ") != std::string::npos);
 }
 

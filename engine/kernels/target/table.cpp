@@ -3,7 +3,6 @@
 #include "engine/kernels/target/attention.h"
 #include "engine/kernels/target/elementwise.h"
 #include "engine/kernels/target/gemm.h"
-#include "engine/kernels/target/limits.h"
 #include "engine/kernels/target/norm.h"
 #include "engine/kernels/target/optimizer.h"
 #include "engine/kernels/target/rows.h"
@@ -79,9 +78,6 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .gemm_width = gemm_width,
       .gemm_pack = gemm_pack,
       .gemm_pack_rows = gemm_pack_rows,
-      .multiply_adds = multiply_adds,
-      .limit_values = limit_values,
-      .read = read,
   };
   return table;
 }

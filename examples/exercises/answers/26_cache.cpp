@@ -5,8 +5,8 @@
 // why: No mask is needed: a cache holds nothing of the future, so the newest token may look at all of it.
 // why: Token n costs n products instead of a whole pass over n tokens; the price is memory that grows with the text.
 // why: Queries are not kept: a token asks once, when it is new, but is found again and again by its key.
-#include "engine/watch/observer.h"
 #include "examples/exercises/answers/check.h"
+#include "nn/trace.h"
 
 namespace of_check {
 enum Mistake { newest, in_front, too_late, unscaled, whole, constant };
@@ -30,25 +30,19 @@ struct Wrongly {
   }
 };
 
-struct Work : Observer {
-  Index flops = 0;
-  Work() { watch(); }
-  void op_recorded(const OpReport& op) override { flops += op.flops; }
-};
-
 /// What the tokens hear in their steps, one behind the other.
 template <class Cache>
 static Tensor heard(Cache& cache, const Tensor& q, const Tensor& k, const Tensor& v) {
   std::vector<Tensor> all;
   for (Index t = 0; t < q.size(1); ++t) {
     const auto row = [t](const Tensor& x) { return slice(x, 1, t, t + 1); };
-    const Work work;
+    const Trace work;
     all.push_back(cache.step(row(q), row(k), row(v)));
     expect(all[t].defined() && all[t].shape() == row(q).shape(),
            "step() returns what the newest token hears, and nothing else: its shape is that of q, " +
                printed(row(q).shape()) + ".");
     expect(
-        work.flops <= 20 * slice(k, 1, 0, t + 1).numel(),
+        work.total().flops <= 20 * slice(k, 1, 0, t + 1).numel(),
         "Right, but earlier tokens attend again: q alone, one row, is to meet all keys. That is what a cache saves.");
   }
   return concat(all, 1);

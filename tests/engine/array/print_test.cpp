@@ -4,12 +4,12 @@
 #include <doctest/doctest.h>
 
 #include <limits>
-#include <locale>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "engine/base/check.h"
+#include "tests/comma_locale.h"
 
 namespace mote::test::print_test {
 namespace {
@@ -247,15 +247,8 @@ TEST_CASE("print: a remark at the end") {
 }
 
 TEST_CASE("print: the locale has no say") {
-  struct Comma : std::numpunct<char> {
-    char do_decimal_point() const override { return ','; }
-    char do_thousands_sep() const override { return '.'; }
-    std::string do_grouping() const override { return "\3"; }
-  };
-  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Comma));
-  const std::string text = floats({1234.5, 1000}, {2});
-  std::locale::global(before);
-  CHECK(text == "tensor([1234.5000, 1000.0000])");
+  const CommaLocale germany;
+  CHECK(floats({1234.5, 1000}, {2}) == "tensor([1234.5000, 1000.0000])");
 }
 
 TEST_CASE("print: integers and masks in any layout, or not defined") {

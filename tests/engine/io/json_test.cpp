@@ -1,8 +1,7 @@
 // JSON values: construction, access and its errors, text and back.
 #include "engine/io/text/json.h"
 
-#include <locale>
-
+#include "tests/comma_locale.h"
 #include "tests/random_text.h"
 #include "tests/tools.h"
 
@@ -179,19 +178,10 @@ TEST_CASE("json: random values come back from their text, to the last bit of eve
   CHECK(std::signbit(JsonPlace(parse_json(text_of(Json(-0.0)))).as_number()));
 }
 
-struct Commas : std::numpunct<char> {
-  char do_decimal_point() const override { return ','; }
-  char do_thousands_sep() const override { return '.'; }
-  std::string do_grouping() const override { return "\3"; }
-};
-
 TEST_CASE("json: independent of the locale") {
-  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Commas));
-  const std::string text = text_of(Json::array({1234567, 1234567.5, 0.25}));
-  const double back = JsonPlace(parse_json("1234567.5")).as_number();
-  std::locale::global(before);
-  CHECK(text == "[1234567,1234567.5,0.25]");
-  CHECK(back == 1234567.5);
+  const CommaLocale germany;
+  CHECK(text_of(Json::array({1234567, 1234567.5, 0.25})) == "[1234567,1234567.5,0.25]");
+  CHECK(JsonPlace(parse_json("1234567.5")).as_number() == 1234567.5);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "engine/ops/ops.h"
 #include "engine/watch/graph_picture.h"
+#include "tests/comma_locale.h"
 #include "tests/support.h"
 
 namespace mote::test::graph_picture_test {
@@ -41,6 +42,20 @@ TEST_CASE("graph picture: values and gradients, as far as there are any") {
   CHECK_THROWS_WITH(graph_svg(c.detach()), "graph_svg: no graph: nothing here requires a gradient");
   b.zero_grad();
   CHECK(graph_diagram(e, &seen).boxes[2].lines.size() == 4);
+}
+
+TEST_CASE("graph picture: the same bytes wherever the program runs") {
+  const auto picture = [] {
+    const Tensor a = tensor({2.5, -1234567, 0.0001234, 4e9}).requires_grad_();
+    GraphRecorder seen;
+    const Tensor y = a * a;
+    sum(y).backward();
+    return graph_svg(y, seen);
+  };
+  const std::string here = picture();
+  CHECK(here.find("value        2.5 -1.235e+06  0.0001234      4e+09") != std::string::npos);
+  const CommaLocale germany;
+  CHECK(picture() == here);
 }
 
 TEST_CASE("graph picture: a recorder that came late, and one that saw two steps") {

@@ -1,5 +1,5 @@
 // Observers: what they are told of ops, layers and rules, in which order, and that watching disturbs nothing.
-#include "engine/watch/observer.h"
+#include "engine/autograd/observer.h"
 
 #include "engine/ops/ops.h"
 #include "nn/linear.h"
@@ -13,24 +13,21 @@ struct Diary : Observer {
   std::vector<std::string> lines;
   std::string wanted;
   explicit Diary(std::string value = "nothing") : wanted(std::move(value)) { watch(); }
-  void layer_opened(const LayerScope& scope) override { lines.push_back("layer " + path_of(scope)); }
-  void layer_closed(const LayerScope&) noexcept override { lines.push_back("end"); }
-  void op_opened(const Op& op) override { lines.push_back(std::string("open ") + op.name()); }
-  void op_recorded(const OpReport& op) override {
-    lines.push_back(std::string("recorded ") + op.op + " " + text_of(op.result.shape()) + (op.node ? " tracked" : ""));
-  }
-  void op_closed(const Op& op) noexcept override { lines.push_back(std::string("close ") + op.name()); }
-  void rule_opened(const Node& node, const Array& dy) override {
-    lines.push_back(std::string("back ") + node.op + " " + text_of(dy.shape()) + " " +
-                    (recorded(node) ? recorded(node)->layer : "?"));
-  }
-  void gradient_sent(const Node&, std::size_t i, const Array& dx, const Array&) override {
-    lines.push_back("dx " + std::to_string(i) + " " + text_of(dx.shape()));
-  }
-  void rule_closed(const Node& node) noexcept override { lines.push_back(std::string("done ") + node.op); }
-  bool wants(const char* value) const override { return wanted == value; }
-  void value_shown(const char* value, const Tensor& x) override {
-    lines.push_back(std::string(thread_context.op) + " shows " + value + " " + text_of(x.shape()));
+  void event(const Event& e) override {
+    const std::string name(e.name);
+    if (e.kind == Event::layer_opened) lines.push_back("layer " + path_of(*e.layer));
+    if (e.kind == Event::layer_closed) lines.push_back("end");
+    if (e.kind == Event::op_opened) lines.push_back("open " + name);
+    if (e.kind == Event::op_recorded)
+      lines.push_back("recorded " + name + " " + text_of(e.result->shape()) + (e.node ? " tracked" : ""));
+    if (e.kind == Event::op_closed) lines.push_back("close " + name);
+    if (e.kind == Event::rule_opened) lines.push_back("back " + name + " " + text_of(e.dy->shape()));
+    if (e.kind == Event::gradient_sent) lines.push_back("dx " + std::to_string(e.input) + " " + text_of(e.dx->shape()));
+    if (e.kind == Event::rule_closed) lines.push_back("done " + name);
+    if (wanted != name) return;
+    if (e.kind == Event::value_asked) e.answer(Want::to_see);
+    if (e.kind == Event::value_shown)
+      lines.push_back(std::string(thread_context.op) + " shows " + name + " " + text_of(e.value->shape()));
   }
   static std::string path_of(const LayerScope& scope) { return scope.path(scope); }
 };
@@ -48,14 +45,14 @@ TEST_CASE("observer: layers and ops, forward and backward, in the order in which
   diary.lines.clear();
   y.backward();
   CHECK(diary.lines ==
-        Lines{"back sum [] ", "dx 0 [4, 2]", "done sum", "back linear [4, 2] Linear", "dx 1 [2, 3]", "done linear"});
+        Lines{"back sum []", "dx 0 [4, 2]", "done sum", "back linear [4, 2]", "dx 1 [2, 3]", "done linear"});
 }
 
 TEST_CASE("observer: values are handed out only when asked for, to those who asked") {
   const Tensor x = random_array({2}, 1);
   const auto shy = [&] {
     Op op("shy", x);
-    if (op.watch() && op.watch()->wants("inside")) op.watch()->show("inside", Array::zeros({7}));
+    if (wanted_value("inside") != Want::nothing) show_value("inside", Array::zeros({7}));
     return op.record(copy_of(x.array()), [](const Array& dy, Grads& dx) { dx.add(0, dy); });
   };
   Diary one("inside"), other("outside");
@@ -77,16 +74,17 @@ TEST_CASE("observer: what is opened is closed by an error too, forward and backw
   }
   diary.lines.clear();
   CHECK(error_of([&] { y.backward(Array::zeros({2})); }) == "broken: cannot go back");
-  CHECK(diary.lines == Lines{"back broken [2] ", "done broken"});
+  CHECK(diary.lines == Lines{"back broken [2]", "done broken"});
 }
 
 TEST_CASE("observer: what runs inside an observer or a rule is not reported, and an observer's error arrives") {
   struct Busy : Observer {
     int told = 0;
     Busy() { watch(); }
-    void op_recorded(const OpReport& op) override {
+    void event(const Event& e) override {
+      if (e.kind != Event::op_recorded) return;
       ++told;
-      exp(Tensor(op.result));  // not reported to itself
+      exp(Tensor(*e.result));  // not told to itself
       check(told < 3, "enough");
     }
   };
@@ -110,9 +108,11 @@ TEST_CASE("observer: whoever was told that something opens is told that it close
   struct Unwilling : Observer {
     std::string what;
     explicit Unwilling(std::string w) : what(std::move(w)) { watch(); }
-    void layer_opened(const LayerScope&) override { check(what != "layer", "not now"); }
-    void op_opened(const Op&) override { check(what != "op", "not now"); }
-    void rule_opened(const Node&, const Array&) override { check(what != "rule", "not now"); }
+    void event(const Event& e) override {
+      check(e.kind != Event::layer_opened || what != "layer", "not now");
+      check(e.kind != Event::op_opened || what != "op", "not now");
+      check(e.kind != Event::rule_opened || what != "rule", "not now");
+    }
   };
   Generator random(1);
   const Linear layer(3, 2, random, false);
@@ -131,6 +131,53 @@ TEST_CASE("observer: whoever was told that something opens is told that it close
     CHECK_MESSAGE(open.empty(), what);
     CHECK((thread_context.op == nullptr && thread_context.layer == nullptr));
   }
+}
+
+TEST_CASE("observer: what is thrown while something closes is lost, and ends nothing") {
+  struct Sulky : Observer {
+    Sulky() { watch(); }
+    void event(const Event& e) override {
+      check(e.kind != Event::layer_closed && e.kind != Event::op_closed && e.kind != Event::rule_closed, "no");
+    }
+  };
+  const Linear layer(3, 2, Generator(1), false);
+  const Diary outer;
+  const Sulky sulky;  // told before the diary
+  sum(layer(random_array({4, 3}, 1))).backward();
+  CHECK(std::count(outer.lines.begin(), outer.lines.end(), "close linear") == 1);
+  CHECK(std::count(outer.lines.begin(), outer.lines.end(), "done linear") == 1);
+  CHECK(outer.lines.back() == "done linear");
+}
+
+TEST_CASE("observer: a value is offered to each, the innermost first, and shown to all as it has become") {
+  struct Times : Observer {
+    real factor;
+    std::vector<real> seen = {};
+    explicit Times(double f) : factor(static_cast<real>(f)) { watch(); }
+    void event(const Event& e) override {
+      if (e.kind == Event::value_offered) *e.value = *e.value * factor + factor;
+      if (e.kind == Event::value_shown) seen.push_back(e.value->item());
+    }
+  };
+  const Times outer(3), inner(2);
+  CHECK(offer_value("x", Tensor(1)).item() == (1 * 2 + 2) * 3 + 3);
+  CHECK((outer.seen == std::vector<real>{15} && inner.seen == outer.seen));
+}
+
+TEST_CASE("observer: an event knows what the rule keeps, each value as what it is") {
+  struct Kept : Observer {
+    bool right = false;
+    Kept() { watch(); }
+    void event(const Event& e) override {
+      if (e.kind != Event::op_recorded || e.kept.size() != 2) return;
+      right = e.kept[0].as<Shape>() && *e.kept[0].as<Shape>() == Shape{2, 3} && !e.kept[0].as<Array>() &&
+              e.kept[1].as<int>() && *e.kept[1].as<int>() == 7 && !e.kept[1].as<Index>();
+    }
+  } seen;
+  const Tensor x = random_array({2, 3}, 1);
+  Op op("keeps", x);
+  op.record(x.array(), save(x.shape(), 7), [](const Array& dy, Grads& dx, const Shape&, int) { dx.add(0, dy); });
+  CHECK(seen.right);
 }
 
 TEST_CASE("observer: watching changes no bit and leaves nothing behind; one that ends early unhooks itself") {
@@ -165,7 +212,9 @@ TEST_CASE("observer: kept bytes are those of what save() was given") {
   struct Kept : Observer {
     Index bytes = -1;
     Kept() { watch(); }
-    void op_recorded(const OpReport& op) override { bytes = op.kept_bytes; }
+    void event(const Event& e) override {
+      if (e.kind == Event::op_recorded) bytes = e.kept_bytes();
+    }
   };
   const Tensor a = Tensor(random_array({4}, 1)).requires_grad_(), b = random_array({3, 1}, 2);
   const Index number = static_cast<Index>(sizeof(real));

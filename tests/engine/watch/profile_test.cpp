@@ -7,8 +7,10 @@
 
 #include "engine/base/env.h"
 #include "engine/ops/ops.h"
+#include "models/gpt.h"
 #include "nn/linear.h"
 #include "nn/sequential.h"
+#include "nn/trace.h"
 #include "tests/process.h"
 #include "tests/tools.h"
 
@@ -95,12 +97,15 @@ TEST_CASE("profile: what ops report, forward and backward, once for the op and o
     sum(transpose(layer(x), 0, 1)).backward();
   }
   const ProfileLine line = totals.ops.at("linear"), layer = totals.layers.at("Linear");
-  const double element = sizeof(real);
-  CHECK(line.flops ==
-        (4 * 2 * 3 * 2 + 4 * 2) + (4 * 2 * 3 * 2 + 4 * 2));  // y and its bias; dW and db, x has no gradient
-  CHECK(line.bytes >= (12 + 6 + 2 + 8) * element + (6 + 2) * element);
-  CHECK((layer.flops == line.flops && layer.bytes == line.bytes && layer.calls == 1));
-  CHECK((totals.ops.at("transpose").bytes == 0 && totals.ops.at("transpose").flops == 0));  // a view
+  const Index element = sizeof(real);
+  CHECK(line.flops == 4 * 2 * 3 * 2 + 4 * 2);           // y and its bias
+  CHECK(line.backward_flops == 4 * 2 * 3 * 2 + 4 * 2);  // dW and db, x has no gradient
+  CHECK(line.moved == (12 + 6 + 2 + 8) * element);
+  CHECK(line.backward_moved == (8 + 12 + 6 + 6 + 2) * element);  // dy, x and W, dW and db
+  CHECK((layer.flops == line.flops && layer.backward_flops == line.backward_flops && layer.calls == 1));
+  CHECK((layer.moved == line.moved && layer.backward_moved == line.backward_moved));
+  const ProfileLine view = totals.ops.at("transpose");
+  CHECK(view.moved + view.backward_moved + view.flops + view.backward_flops == 0);
 }
 
 TEST_CASE("profile: what a rule reads counts once, however many gradients it sends") {
@@ -111,8 +116,9 @@ TEST_CASE("profile: what a rule reads counts once, however many gradients it sen
                  b = Tensor(random_array({2, 3}, 2)).requires_grad_();
     sum(a * b).backward();
   }
-  const double forward = 3 * 6, backward = 6 + 2 * 6 + 2 * 6;  // dy, a and b; da and db
-  CHECK(totals.ops.at("mul").bytes == (forward + backward) * double(sizeof(real)));
+  const Index element = sizeof(real);
+  CHECK(totals.ops.at("mul").moved == 3 * 6 * element);
+  CHECK(totals.ops.at("mul").backward_moved == (6 + 2 * 6 + 2 * 6) * element);  // dy, a and b; da and db
 }
 
 TEST_CASE("profile: of a composed op the ops inside count forward, and its own rule backward") {
@@ -122,10 +128,10 @@ TEST_CASE("profile: of a composed op the ops inside count forward, and its own r
     const Tensor weight = Tensor(random_array({2, 3}, 2)).requires_grad_();
     sum(gelu_linear(Tensor(random_array({4, 3}, 1)).requires_grad_(), weight)).backward();
   }
-  const double product = 2 * 4 * 3 * 2;
+  const Index product = 2 * 4 * 3 * 2;
   CHECK(totals.ops.at("linear").flops == product);
-  CHECK(totals.ops.at("gelu_linear").flops == 2 * product + 4 * 3);  // dx through gelu, dW
-  CHECK(totals.ops.at("gelu_linear").bytes > 0);
+  CHECK(totals.ops.at("gelu_linear").backward_flops == 2 * product + 4 * 3);  // dx through gelu, dW
+  CHECK(totals.ops.at("gelu_linear").backward_moved > 0);
 }
 
 TEST_CASE("profile: threads add up, and a rule counts for the layer that recorded it on another thread") {
@@ -159,6 +165,32 @@ TEST_CASE("profile: an error closes what it leaves, and what was open before is 
   const Tensor y = ones({2}) + ones({2});
   CHECK(totals.ops.at("add").calls == 1);
   CHECK(!totals.ops.contains("before"));
+}
+
+TEST_CASE("profile: a trace added up by name, to the last operation and byte") {
+  const GPT model({.block_size = 8, .vocab_size = 7, .n_layer = 2, .n_head = 2, .n_embd = 8}, Generator(1));
+  ProfileTotals totals;
+  {
+    const Profile profile(totals, fake_clock, 0);
+    const Trace trace;
+    model.loss(ints({{1, 2, 3}}), ints({{2, 3, 4}})).backward();
+    Index calls = 0;
+    TraceCosts ops;
+    for (const TraceEvent& e : trace.events()) {
+      if (!e.is_op) continue;
+      ++calls;
+      ops.add(e);
+    }
+    TraceCosts added;
+    for (const auto& [name, line] : totals.ops) {
+      calls -= line.calls;
+      added.add(line);
+    }
+    CHECK(calls == 0);
+    CHECK((added.flops == ops.flops && added.backward_flops == ops.backward_flops && added.flops > 0));
+    CHECK((added.moved == ops.moved && added.backward_moved == ops.backward_moved && added.moved > 0));
+    CHECK((added.flops == trace.total().flops && added.kept == trace.total().kept));
+  }
 }
 
 TEST_CASE("profile: the tables") {

@@ -128,7 +128,6 @@ TEST_CASE("graph: MOTE_CHECK=finite names the layer, forward and backward") {
   const Tensor y = root(zero);
   CHECK(error_of([&] { y.backward(); }) ==
         "sqrt: backward: the gradient for input 0 of shape [1] has an infinity (dy [1]) (in Root)");
-  CHECK(error_of([&] { y.backward(); }).ends_with("add the losses and call backward once (in Root)"));
 }
 
 TEST_CASE("graph: MOTE_CHECK=finite lets masked_fill make its infinities, and what follows work with them") {

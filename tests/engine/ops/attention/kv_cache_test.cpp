@@ -1,7 +1,7 @@
 // KeyValueCache: what a window drops, what it refuses; attention over one, in the bits of the whole pass.
 #include "engine/ops/kv_cache.h"
 
-#include "engine/watch/observer.h"
+#include "engine/autograd/observer.h"
 #include "tests/engine/ops/attention/masks_and_slopes.h"
 
 namespace mote::test::kv_cache_test {
@@ -142,7 +142,7 @@ TEST_CASE("attention over caches in turn, one forked, one emptied for another ba
 
 struct RefuseAttention : Observer {
   RefuseAttention() { watch(); }
-  void op_recorded(const OpReport& op) override { mote::check(std::string(op.op) != "attention", "refused"); }
+  void event(const Event& e) override { mote::check(e.kind != Event::op_recorded || e.name != "attention", "refused"); }
 };
 
 TEST_CASE("attention over a cache: an error after all is computed leaves the cache as it was") {

@@ -1,10 +1,9 @@
 // The weights of every attention that runs while a SeenWeights lives.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
-#include "engine/watch/observer.h"
+#include "engine/autograd/observer.h"
 
 namespace mote::test {
 
@@ -17,10 +16,11 @@ class SeenWeights : private Observer {
   const std::vector<Map>& maps() const { return maps_; }
 
  private:
-  bool wants(const char*) const override { return true; }
-  void value_shown(const char* value, const Tensor& x) override {
-    if (std::string_view(value) == "weights") maps_.push_back({x.array(), x.array()});
-    if (std::string_view(value) == "dropped_weights") maps_.back().dropped = x.array();
+  void event(const Event& e) override {
+    if (e.kind == Event::value_asked) e.answer(Want::to_see);
+    if (e.kind != Event::value_shown) return;
+    if (e.name == "weights") maps_.push_back({e.value->array(), e.value->array()});
+    if (e.name == "dropped_weights") maps_.back().dropped = e.value->array();
   }
   std::vector<Map> maps_;
 };

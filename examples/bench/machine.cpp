@@ -1,21 +1,44 @@
 // Measuring the machine: one parallel loop whose body only multiplies and adds, or only reads.
-#include "engine/watch/limits.h"
+#include "examples/bench/machine.h"
 
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <cstdint>
+#include <string>
 
 #ifdef __unix__
 #include <unistd.h>
 #endif
 
+#include "engine/base/check.h"
 #include "engine/base/parallel.h"
 #include "engine/kernels/kernels.h"
+#include "examples/bench/measure.h"
+#include "examples/bench/peak.h"
 
-namespace mote::kernels {
+namespace bench {
 namespace {
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+using mote::parallel_for;
+using mote::threads;
+
+/// Those for the instruction set that mote's kernels use.
+const PeakLoops& peak_loops() {
+  const std::string name = mote::kernels::table().name;
+#if defined(MOTE_WITH_AVX2)
+  if (name == "avx2") return peak_avx2;
+#endif
+#if defined(MOTE_WITH_AVX512)
+  if (name == "avx512") return peak_avx512;
+#endif
+#if defined(MOTE_WITH_NEON)
+  if (name == "neon") return peak_neon;
+#endif
+#if defined(MOTE_WITH_PORTABLE)
+  if (name == "portable") return peak_portable;
+#endif
+  throw mote::Error("bench has no loops for " + name);
+}
 
 // The bytes of L1, L2 and L3 as the system tells, or common ones where it does not.
 #ifdef _SC_LEVEL1_DCACHE_SIZE
@@ -46,13 +69,13 @@ Index typical_bytes(Level level) {
 }
 
 double measure_multiply_adds(double seconds) {
-  const Table& t = table();
-  const Index values = t.limit_values;
+  const PeakLoops& loops = peak_loops();
+  const Index values = loops.values;
   const auto run = [&](Index chunks, Index rounds) {
     const double start = now();
     parallel_for(chunks, 1, [&](Index begin, Index end) {
       std::vector<real> x(static_cast<std::size_t>(values), real(1));
-      for (Index c = begin; c < end; ++c) t.multiply_adds(rounds, real(0.5), real(0.25), x.data());
+      for (Index c = begin; c < end; ++c) loops.multiply_adds(rounds, real(0.5), real(0.25), x.data());
     });
     return now() - start;
   };
@@ -84,7 +107,7 @@ double ReadSpeed::measure(double seconds) {
     parallel_for(parts, 1, [&](Index begin, Index end) {
       for (Index p = begin; p < end; ++p)
         for (Index r = 0; r < rounds; ++r)
-          sums[static_cast<std::size_t>(p) * 16] += table().read(block_ + p * size, size);
+          sums[static_cast<std::size_t>(p) * 16] += peak_loops().read(block_ + p * size, size);
     });
     return static_cast<double>(rounds) * bytes / std::max(1e-9, now() - start) * 1e-9;
   };
@@ -95,4 +118,4 @@ double ReadSpeed::measure(double seconds) {
   return gbytes_ = run(rounds);
 }
 
-}  // namespace mote::kernels
+}  // namespace bench

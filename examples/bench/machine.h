@@ -1,13 +1,15 @@
 // What this machine can do at best, measured when asked: multiply-adds, and reading from each cache and from memory.
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
 #include "engine/base/real.h"
 
-namespace mote::kernels {
+namespace bench {
+
+using mote::Index;
+using mote::real;
 
 /// Where data lie, nearest first. A core has an L1 and an L2 of its own; the L3 is everybody's.
 enum class Level { l1, l2, l3, memory };
@@ -38,4 +40,4 @@ class ReadSpeed {
   double gbytes_ = 0;  // as measured last
 };
 
-}  // namespace mote::kernels
+}  // namespace bench

@@ -1,31 +1,33 @@
-// Loops that do nothing but multiply and add in registers, or read memory: what this processor can do at best.
-#pragma once
-
+// The peak loops of one instruction set. CMake compiles this file once for each, with MOTE_TARGET_NAME set.
 #include "engine/kernels/target/simd.h"
 
-namespace mote {
+#include "examples/bench/peak.h"
+
+namespace bench {
 namespace {
+
+using namespace mote;
 
 // As many accumulators as registers allow: a multiply-add takes about four cycles, and two or more begin in each.
 constexpr int free_registers = register_count == 16 ? 12 : 24;
-constexpr int limit_vecs = free_registers * Reg::lanes >= 16 ? free_registers * Reg::lanes / 16 : 1;
-constexpr Index limit_values = limit_vecs * Vec::lanes;
+constexpr int peak_vecs = free_registers * Reg::lanes >= 16 ? free_registers * Reg::lanes / 16 : 1;
+constexpr Index peak_values = peak_vecs * Vec::lanes;
 
 /// x[i] = a b + x[i], `rounds` times eight. The x come from memory, or the compiler might see that all are equal.
 void multiply_adds(Index rounds, real a, real b, real* x) {
   const Vec each_a(a), each_b(b);
-  Vec sum[limit_vecs];
+  Vec sum[peak_vecs];
 #pragma GCC unroll 24
-  for (int i = 0; i < limit_vecs; ++i) sum[i] = Vec::load(x + i * Vec::lanes);
+  for (int i = 0; i < peak_vecs; ++i) sum[i] = Vec::load(x + i * Vec::lanes);
   for (Index r = 0; r < rounds; ++r) {
 #pragma GCC unroll 8
     for (int repeat = 0; repeat < 8; ++repeat) {
 #pragma GCC unroll 24
-      for (int i = 0; i < limit_vecs; ++i) sum[i] = fma(each_a, each_b, sum[i]);
+      for (int i = 0; i < peak_vecs; ++i) sum[i] = fma(each_a, each_b, sum[i]);
     }
   }
 #pragma GCC unroll 24
-  for (int i = 0; i < limit_vecs; ++i) sum[i].store(x + i * Vec::lanes);
+  for (int i = 0; i < peak_vecs; ++i) sum[i].store(x + i * Vec::lanes);
 }
 
 /// The sum of n elements, but for the last n mod 128: of four quarters side by side, because several streams are read
@@ -48,4 +50,12 @@ real read(const real* x, Index n) {
 }
 
 }  // namespace
-}  // namespace mote
+
+#define BENCH_JOIN(a, b) a##b
+#define BENCH_NAME(a, b) BENCH_JOIN(a, b)
+#define BENCH_QUOTE(name) #name
+#define BENCH_TEXT(name) BENCH_QUOTE(name)
+
+const PeakLoops BENCH_NAME(peak_, MOTE_TARGET_NAME){BENCH_TEXT(MOTE_TARGET_NAME), multiply_adds, peak_values, read};
+
+}  // namespace bench
