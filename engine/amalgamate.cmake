@@ -3,11 +3,6 @@
 cmake_minimum_required(VERSION 3.22)
 get_filename_component(root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
 
-# What MOTE_SMALL leaves out: these folders, and whatever needs them.
-set(small_without "^(engine/io/files|engine/io/pictures|train/text)/")
-# The headers of MOTE_CORE: this one and what it includes.
-set(core engine/engine.h)
-
 # From CMakeLists.txt: the version, and for instruction sets that a processor may lack the compiler's flags.
 file(READ ${root}/CMakeLists.txt lists)
 string(REGEX MATCH "VERSION ([0-9.]+) LANGUAGES" version "${lists}")
@@ -60,45 +55,21 @@ foreach(file IN LISTS files)
     list(APPEND public ${file})
   endif()
 endforeach()
-visit(core_order ${core})
-visited(core_order core_headers "")
-visit(header_order ${core} ${public})
-visited(header_order headers ${core_headers})
+visit(header_order ${public})
+visited(header_order headers "")
 visit(source_order ${sources})
-visited(source_order sources ${core_headers} ${headers})
+visited(source_order sources ${headers})
 visit(kernel_order engine/kernels/target/table.cpp)
-visited(kernel_order kernels ${core_headers} ${headers})
-
-# small_FILE: MOTE_SMALL leaves it out, as it lies there, includes what does, or is the header of a source that does.
-set(changed ON)
-while(changed)
-  set(changed OFF)
-  foreach(file IN LISTS core_headers headers sources)
-    string(REGEX REPLACE "h$" "cpp" own ${file})
-    set(left_out OFF)
-    foreach(need IN LISTS needs_${file} own)
-      if(small_${need})
-        set(left_out ON)
-      endif()
-    endforeach()
-    if(NOT small_${file} AND (file MATCHES "${small_without}" OR (left_out AND NOT index_${file})))
-      set(small_${file} ON)
-      set(changed ON)
-    endif()
-  endforeach()
-endwhile()
+visited(kernel_order kernels ${headers})
 
 # Appends the texts of files to the variable `result`.
 function(write result)
   set(out "${${result}}")
   foreach(file IN LISTS ARGN)
-    if(small_${file})
-      string(APPEND out "\n#ifndef MOTE_SMALL\n${text_${file}}#endif  // MOTE_SMALL\n")
-    elseif(NOT index_${file})
+    if(NOT index_${file})
       string(APPEND out "\n${text_${file}}")
     endif()
   endforeach()
-  string(REPLACE "#endif  // MOTE_SMALL\n\n#ifndef MOTE_SMALL\n" "\n" out "${out}")
   set(${result} "${out}" PARENT_SCOPE)
 endfunction()
 
@@ -108,32 +79,23 @@ set(head "version ${version}.
 // Without -ffp-contract=off a compiler may fuse a product into a sum where the processor can, and other last bits come
 // out than mote promises; -ffast-math is refused.
 ")
-set(header "// mote: a tensor autograd engine and a tiny GPT framework, ${head}// Before the include, or as -D:
-// MOTE_CORE: tensors, ops and random numbers alone. MOTE_SMALL, for both files: no files, no pictures and what needs
-// them, and one instruction set. MOTE_REAL_DOUBLE, for both files: real is double.
+set(header "// mote: a tensor autograd engine and a tiny GPT framework, ${head}// -DMOTE_REAL_DOUBLE, for both files: real is double.
 #pragma once\n")
-write(header ${core_headers})
-string(APPEND header "\n#ifndef MOTE_CORE\n")
 write(header ${headers})
-file(WRITE ${OUT}/mote.h "${header}\n#endif  // MOTE_CORE\n")
+file(WRITE ${OUT}/mote.h "${header}")
 
 set(source "// mote's sources, ${head}#ifndef MOTE_TARGET_NAME  // else this file includes itself, for the kernels
-#undef MOTE_CORE
 #include \"mote.h\"
 #define MOTE_VERSION \"${version}\"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define MOTE_WITH_AVX2
-#ifndef MOTE_SMALL
 #define MOTE_WITH_AVX512
-#endif
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #define MOTE_WITH_NEON
 #endif
-#if !defined(MOTE_SMALL) || !(defined(__x86_64__) || defined(__aarch64__))
-#define MOTE_WITH_PORTABLE
-#endif\n")
+#define MOTE_WITH_PORTABLE\n")
 write(source ${sources})
 
 # The kernels, once in this file and compiled once per instruction set, each in a namespace of its own.

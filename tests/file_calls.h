@@ -7,16 +7,13 @@ namespace mote::test {
 
 struct FileCalls {
   int (*open)(const char* path, detail::OpenFor what, unsigned mode);
-  int (*duplicate)(int file);
   std::int64_t (*read)(int file, void* into, std::size_t bytes);
   std::int64_t (*read_at)(int file, void* into, std::size_t bytes, std::uint64_t offset);
   std::int64_t (*write)(int file, const void* from, std::size_t bytes);
   int (*truncate)(int file, std::uint64_t size);
-  int (*keep_owner)(int file, const detail::FileStatus& as);
   int (*sync)(int file);
   int (*close)(int file);
-  int (*lock)(int file, bool wait);
-  int (*keep_lock)(int file);
+  int (*lock)(int file);
   int (*rename)(const char* from, const char* to);
   int (*remove)(const char* path);
   int (*make_folder)(const char* path);

@@ -41,7 +41,7 @@ std::atomic<const Table*> chosen{nullptr};
 [[gnu::noinline]] const Table& choose() {
   const std::vector<const Table*> tables = available_tables();
   const std::string& wanted = settings().simd;
-  if (tables.empty()) throw Error("this processor has no instruction set of this build (MOTE_LIGHT, MOTE_SMALL)");
+  if (tables.empty()) throw Error("this processor has no instruction set of this build (MOTE_LIGHT)");
   if (wanted.empty()) return *tables.back();
   std::string names;
   for (const Table* t : tables) {

@@ -12,9 +12,9 @@ using namespace detail;
 
 FolderLock::FolderLock(const std::string& folder) : folder_(folder), path_(folder + "/.mote.lock") {
   while (true) {
-    file_ = OpenFile(open_path(path_, OpenFor::append));
+    file_ = open_path(path_, OpenFor::append);
     if (!file_) fail_file("lock the folder", folder, errno);
-    if (calls::lock(file_.get(), false) != 0) {
+    if (calls::lock(file_.get()) != 0) {
       if (errno != EAGAIN) break;  // a network file system without locks: better a run there than none
       char text[16];
       const std::int64_t length = calls::read_at(file_.get(), text, sizeof text, 0);
@@ -32,7 +32,7 @@ FolderLock::FolderLock(const std::string& folder) : folder_(folder), path_(folde
 }
 
 FolderLock::~FolderLock() {
-  if (file_) remove_locked(file_, path_);
+  if (file_) calls::remove(path_.c_str());  // before it is closed: nobody else has locked it
 }
 
 void FolderLock::check_ours() const {
@@ -45,7 +45,7 @@ void FolderLock::check_ours() const {
 LogFile::LogFile(const std::string& path, std::uint64_t size) : path_(path), size_(size) {
   const bool is_new = !file_exists(path);
   if (is_new && size > 0) fail_file("continue", path, ENOENT);
-  file_ = OpenFile(open_path(path, OpenFor::append));
+  file_ = open_path(path, OpenFor::append);
   FileStatus status;
   if (!file_ || status_of(file_.get(), status) != 0) fail_file("write", path, errno);
   check(status.size >= size, "cannot continue '", path, "' after byte ", size, ": it has ", status.size);
@@ -70,8 +70,7 @@ void LogFile::sync() {
     check(status.size == size_, "somebody has changed '", path_, "': it has ", status.size,
           " bytes, and this run wrote ", size_);
   }
-  while (calls::sync(file_.get()) != 0)
-    if (errno != EINTR) fail_file("write", path_, errno);
+  if (uninterrupted([&] { return calls::sync(file_.get()); }) != 0) fail_file("write", path_, errno);
 }
 
 }  // namespace mote

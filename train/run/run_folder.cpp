@@ -67,24 +67,20 @@ std::string best_checkpoint(const std::string& folder) {
   return file_exists(path) ? path : "";
 }
 
-RunFolder::RunFolder(const std::string& path, Integer keep) : keep_(keep), path_(made_here(path, keep)), lock_(path) {}
-
-void RunFolder::check_writable(const std::string& name) const {
-  lock_.check_ours();
-  detail::FileStatus status;
-  check(detail::status_of(file(name).c_str(), status) != 0 || status.kind == detail::FileKind::regular,
-        "cannot write '", file(name), "': it is no regular file");
+RunFolder::RunFolder(const std::string& path, Integer keep) : keep_(keep), path_(made_here(path, keep)), lock_(path) {
+  for (const std::string& name : list_folder(path))  // with the lock, no other run writes here
+    if (detail::is_temporary(name)) remove_file(file(name));
 }
 
 void RunFolder::write(const std::string& name, std::string_view text) const {
-  check_writable(name);
+  lock_.check_ours();
   write_file(file(name), text);
 }
 
 bool RunFolder::save_best(const Checkpoint& run, Real score, Integer steps) {
   const std::optional<double> before = best_score;
   if (std::isnan(score) || (before && score >= *before)) return false;
-  check_writable(best_name);
+  lock_.check_ours();
   best_score = score;
   try {
     run.save(file(best_name), {{steps_note, std::to_string(steps)}});
@@ -97,7 +93,7 @@ bool RunFolder::save_best(const Checkpoint& run, Real score, Integer steps) {
 
 void RunFolder::save(const Checkpoint& run, Integer steps) {
   check_in("run", steps >= 0, "steps ", steps, " must be at least 0");
-  check_writable(name_of(steps));
+  lock_.check_ours();
   run.save(file(name_of(steps)));
   std::vector<std::string> names = checkpoint_names(path_);
   std::erase_if(names, [&](const std::string& other) { return steps_of(other) >= steps; });  // this, or a longer past

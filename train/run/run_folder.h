@@ -21,7 +21,8 @@ std::vector<std::string> checkpoint_names(const std::string& folder);
 /// the like; best.safetensors is the run when it had the lowest score.
 class RunFolder {
  public:
-  /// Makes the folder if need be. `keep` is how many of the newest checkpoints stay.
+  /// Makes the folder if need be, and removes the temporary files that a killed run left in it. `keep` is how many of
+  /// the newest checkpoints stay.
   /// Errors: it cannot be made or written, another process trains in it, keep below 1. Of all that writes: the name is
   /// that of another folder by now, or one of its files a pipe or the like.
   explicit RunFolder(const std::string& path, Integer keep = 3);
@@ -39,8 +40,6 @@ class RunFolder {
   std::optional<double> best_score = {};  ///< part of the run: add it
 
  private:
-  void check_writable(const std::string& name) const;
-
   Index keep_;
   std::string path_;
   FolderLock lock_;

@@ -4,11 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <mutex>
-#include <set>
 #include <system_error>
 
 #include "engine/base/check.h"
@@ -19,8 +15,10 @@ using namespace detail;
 
 namespace {
 
+constexpr std::string_view temporary_start = ".mote.", temporary_end = ".part";
+
 OpenFile open_to_read(const std::string& path, FileStatus& status) {
-  OpenFile file(open_path(path, OpenFor::read));
+  OpenFile file = open_path(path, OpenFor::read);
   if (!file || status_of(file.get(), status) != 0) fail_file("read", path, errno);
   if (status.kind == FileKind::folder) fail_file("read", path, EISDIR);
   return file;
@@ -37,55 +35,47 @@ std::string followed(std::string path) {
   return path;
 }
 
-std::vector<std::string> names_in(const std::string& folder, std::error_code& error) {
-  std::vector<std::string> names;
-  do {  // again from the start if a signal came
-    names.clear();
-    for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-      names.push_back(at->path().filename().string());
-  } while (error == std::errc::interrupted);
-  return names;
-}
-
-constexpr std::size_t buffer_size = std::size_t{1} << 18;
-constexpr const char *temporary_start = ".mote.", *temporary_end = ".part";
-
-/// Removes temporaries of processes that are gone: who writes one holds its lock. Once for each folder, since listing a
-/// folder for each of the files that are written to it takes the square of their number.
-void remove_abandoned(const std::string& folder) {
-  static std::mutex mutex;
-  static std::set<std::string> done;
-  {
-    const std::lock_guard guard(mutex);
-    if (!done.insert(folder).second) return;
-  }
-  std::error_code error;
-  for (const std::string& name : names_in(folder, error)) {
-    if (!name.starts_with(temporary_start) || !name.ends_with(temporary_end)) continue;
-    const std::string path = folder + "/" + name;
-    FileStatus status;
-    if (status_of(path.c_str(), status) != 0 || status.kind != FileKind::regular) continue;
-    OpenFile file(open_path(path, OpenFor::write));
-    if (file && calls::lock(file.get(), false) == 0) remove_locked(file, path);
-  }
-}
-
-/// The file that `status` is of, if it is where this program prints to: replaced, it would lose what is printed.
-int printed_to(const FileStatus& status) {
-  if (status.inode == 0) return -1;  // unknown
-  FileStatus printed;
-  for (const int file : {1, 2})
-    if (status_of(file, printed) == 0 && printed.device == status.device && printed.inode == status.inode) return file;
-  return -1;
-}
-
 }  // namespace
+
+OpenFile detail::open_path(const std::string& path, OpenFor what, unsigned mode) {
+  if (path.find('\0') == std::string::npos) {
+    return OpenFile(uninterrupted([&] { return calls::open(path.c_str(), what, mode); }));
+  }
+  errno = EINVAL;
+  return OpenFile();
+}
+
+bool detail::write_all(int file, const void* from, std::size_t bytes) {
+  for (const char* at = static_cast<const char*>(from); bytes > 0;) {
+    const std::int64_t done = uninterrupted([&] { return calls::write(file, at, bytes); });
+    if (done == 0) errno = EIO;
+    if (done <= 0) return false;
+    at += done;
+    bytes -= static_cast<std::size_t>(done);
+  }
+  return true;
+}
+
+void detail::fail_file(const char* what, const std::string& path, int error) {
+  std::string shown = path;  // a sentence ends at a NUL
+  for (std::size_t at; (at = shown.find('\0')) != std::string::npos;) shown.replace(at, 1, "\\0");
+  fail_with(nullptr, "cannot ", what, " '", shown, "': ", std::generic_category().message(error));
+}
+
+std::pair<std::string, std::string> detail::split_path(const std::string& path) {
+  const std::size_t end = path.rfind('/');
+  if (end == std::string::npos) return {".", path};
+  return {path.substr(0, end == 0 ? 1 : end), path.substr(end + 1)};
+}
+
+bool detail::is_temporary(std::string_view name) {
+  return name.starts_with(temporary_start) && name.ends_with(temporary_end);
+}
 
 FileReader::FileReader(const std::string& path) : path_(path) {
   FileStatus status;
   file_ = open_to_read(path, status);
-  check(status.kind == FileKind::regular, "cannot read '", path, "': it is ",
-        status.kind == FileKind::pipe ? "a pipe" : "a device", ", not a file");
+  check(status.kind == FileKind::regular, "cannot read '", path, "': it is no regular file");
   size_ = status.size;
 }
 
@@ -105,67 +95,53 @@ void FileReader::read(std::uint64_t offset, void* into, std::size_t bytes) const
 std::string read_file(const std::string& path, std::uint64_t most) {
   FileStatus status;
   const OpenFile file = open_to_read(path, status);
-  const auto too_long = [&](bool is) { check(!is, "cannot read '", path, "': it has more than ", most, " bytes"); };
-  too_long(status.size > most);
   std::string text;
-  for (std::size_t length = 0;; text.resize(length)) {
-    // As much as the file said it has, and a byte more to find its end; then, or from a pipe, in growing pieces.
-    const std::uint64_t room = status.size > length ? status.size - length : std::max<std::size_t>(65536, length / 8);
-    text.resize(length + static_cast<std::size_t>(std::min(room, most - length)) + 1);
-    const std::int64_t done =
-        uninterrupted([&] { return calls::read(file.get(), text.data() + length, text.size() - length); });
+  std::size_t length = 0;
+  std::size_t piece = static_cast<std::size_t>(std::min(status.size, most)) + 1;  // one more byte finds the end
+  while (true) {
+    text.resize(length + piece);
+    const std::int64_t done = uninterrupted([&] { return calls::read(file.get(), text.data() + length, piece); });
     if (done < 0) fail_file("read", path, errno);
     length += static_cast<std::size_t>(done);
-    too_long(length > most);
-    if (done > 0) continue;
-    check(length >= status.size || status.kind != FileKind::regular, "cannot read '", path, "': it had ", status.size,
-          " bytes and ends now at byte ", length);
-    check(length > 0 || status.kind != FileKind::pipe, "cannot read '", path,
-          "': it is a pipe that nothing is written to");
-    text.resize(length);
-    return text;
+    check(length <= most, "cannot read '", path, "': it has more than ", most, " bytes");
+    if (done == 0) break;
+    piece = std::max<std::size_t>(65536, length / 8);
   }
+  text.resize(length);
+  return text;
 }
 
-FileWriter::FileWriter(const std::string& path) : path_(path), buffer_(new char[buffer_size]) {
+FileWriter::FileWriter(const std::string& path) : path_(path) {
   FileStatus old;
-  file_ = OpenFile(open_path(path, OpenFor::write));
-  if (!file_ && errno != ENOENT) fail(errno);
-  const bool exists = static_cast<bool>(file_);
-  if (exists && status_of(file_.get(), old) != 0) fail(errno);
-  const int printed = exists && old.kind == FileKind::regular ? printed_to(old) : -1;
-  if (printed >= 0) file_ = OpenFile(calls::duplicate(printed));
-  if (printed >= 0 || old.kind != FileKind::regular) {
-    if (!file_ || calls::write(file_.get(), "", 0) < 0) fail(errno);  // it may be open for reading only
-    return;
+  old.mode = 0666;
+  if (path.find('\0') != std::string::npos) fail(EINVAL);
+  if (status_of(path.c_str(), old) == 0) {
+    if (old.kind == FileKind::folder) fail(EISDIR);
+    check(old.kind == FileKind::regular, "cannot write '", path, "': it is no regular file");
+    if (!open_path(path, OpenFor::write)) fail(errno);  // a file that may not be written is not replaced either
+  } else if (errno != ENOENT) {
+    fail(errno);
   }
   target_ = followed(path);
-  if (split_path(target_).second.empty()) fail(ENOENT);  // "", or "folder/" without such a folder
-  file_.close();
-  make_temporary(exists ? &old : nullptr);
+  const auto [folder, name] = split_path(target_);
+  if (name.empty()) fail(ENOENT);  // "", or "folder/" without such a folder
+
+  static std::atomic<unsigned> count{0};
+  do {
+    temporary_ = folder + "/";
+    temporary_.append(temporary_start).append(std::to_string(process_id())).append(".");
+    temporary_.append(std::to_string(++count)).append(temporary_end);
+    file_ = open_path(temporary_, OpenFor::create, old.mode);
+  } while (!file_ && errno == EEXIST);
+  if (!file_) {
+    temporary_.clear();
+    fail(errno);
+  }
 }
 
 FileWriter::~FileWriter() {
   file_.close();
   if (!temporary_.empty()) calls::remove(temporary_.c_str());
-}
-
-void FileWriter::make_temporary(const FileStatus* old) {
-  static std::atomic<unsigned> count{0};
-  const std::string folder = split_path(target_).first, start = folder + "/" + temporary_start;
-  remove_abandoned(folder);
-  while (!file_) {
-    std::string path = start + std::to_string(process_id()) + "." + std::to_string(++count) + temporary_end;
-    OpenFile file(open_path(path, OpenFor::create, old ? old->mode : 0666));
-    if (!file && errno == EEXIST) continue;
-    if (!file) fail(errno);
-    FileStatus status;
-    calls::lock(file.get(), true);  // where there are no locks, nothing is taken for abandoned
-    if (status_of(file.get(), status) == 0 && status.links == 0) continue;  // it was, before it had its lock
-    temporary_ = std::move(path);
-    file_ = std::move(file);
-  }
-  if (old && calls::keep_owner(file_.get(), *old) != 0) fail(errno);
 }
 
 void FileWriter::fail(int error) {
@@ -175,30 +151,15 @@ void FileWriter::fail(int error) {
   fail_file("write", path_, error);
 }
 
-void FileWriter::flush() {
-  check(static_cast<bool>(file_), "cannot write '", path_, "': it is finished, or has failed");
-  if (temporary_.empty()) std::fflush(stdout);  // it may be where this goes, and what was printed first goes first
-  const std::size_t bytes = std::exchange(buffered_, 0);
-  if (!write_all(file_.get(), buffer_.get(), bytes)) fail(errno);
-}
-
 void FileWriter::write(const void* from, std::size_t bytes) {
-  if (bytes > buffer_size - buffered_) flush();
-  if (bytes >= buffer_size) {
-    if (!write_all(file_.get(), from, bytes)) fail(errno);
-  } else if (bytes > 0) {
-    std::memcpy(buffer_.get() + buffered_, from, bytes);
-    buffered_ += bytes;
-  }
+  check(static_cast<bool>(file_), "cannot write '", path_, "': it is finished, or has failed");
+  if (!write_all(file_.get(), from, bytes)) fail(errno);
 }
 
 void FileWriter::commit() {
-  flush();
-  const bool direct = temporary_.empty();
-  const OpenFile lock(direct ? -1 : calls::keep_lock(file_.get()));  // it is nobody else's before it has its name
-  if (!direct && uninterrupted([&] { return calls::sync(file_.get()); }) != 0) fail(errno);
+  check(static_cast<bool>(file_), "cannot write '", path_, "': it is finished, or has failed");
+  if (uninterrupted([&] { return calls::sync(file_.get()); }) != 0) fail(errno);
   if (file_.close() != 0) fail(errno);
-  if (direct) return;
   if (calls::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
   temporary_.clear();
   if (calls::sync_folder(split_path(target_).first.c_str()) != 0)
@@ -212,11 +173,7 @@ void write_file(const std::string& path, std::string_view text) {
   file.commit();
 }
 
-void check_output(const std::string& path) {
-  FileStatus status;
-  if (status_of(path.c_str(), status) == 0 && status.kind == FileKind::pipe) return;  // its reader would see an end
-  const FileWriter test(path);
-}
+void check_output(const std::string& path) { const FileWriter test(path); }
 
 void make_folder(const std::string& path) {
   FileStatus status;
@@ -229,15 +186,19 @@ void make_folder(const std::string& path) {
   if (errno == ENOENT && parent != whole && !path.empty()) make_folder(parent);
   if (calls::make_folder(path.c_str()) != 0) {
     const int error = errno;  // EEXIST: another process was faster, or it is a link to nothing
-    if (status_of(path.c_str(), status) != 0 || status.kind != FileKind::folder)
-      fail_file("make the folder", path, error);
+    if (!is_folder(path)) fail_file("make the folder", path, error);
   }
   if (calls::sync_folder(parent.c_str()) != 0) fail_file("make the folder", path, errno);
 }
 
 std::vector<std::string> list_folder(const std::string& path) {
+  std::vector<std::string> names;
   std::error_code error;
-  std::vector<std::string> names = names_in(path, error);
+  do {  // again from the start if a signal came
+    names.clear();
+    for (std::filesystem::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
+      names.push_back(at->path().filename().string());
+  } while (error == std::errc::interrupted);
   if (error) fail_file("list the folder", path, error.default_error_condition().value());
   std::sort(names.begin(), names.end());
   return names;

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +13,7 @@
 namespace mote {
 
 /// A regular file, read at any place. Errors (one sentence with the path): a file that does not exist, may not be read,
-/// or is a folder, a pipe or a device.
+/// or is no regular file.
 class FileReader {
  public:
   explicit FileReader(const std::string& path);
@@ -29,20 +28,18 @@ class FileReader {
   std::uint64_t size_ = 0;
 };
 
-/// A whole file; a pipe or a device (/dev/stdin) up to its end. Errors: as above but for those, more than `most` bytes,
-/// and a pipe that nobody wrote to.
+/// A whole file; a pipe or a device (/dev/stdin) up to its end. Errors: a file that cannot be read, a folder, more than
+/// `most` bytes.
 std::string read_file(const std::string& path, std::uint64_t most);
 
-/// Writes a file under a temporary name in the same folder and renames it in commit(): a program that ends at any
+/// Writes a file under a temporary name in the same folder and renames it in commit(). A program that ends at any
 /// moment, a full disk or a power cut leaves the old file or the new one, whole. Without commit() nothing has happened.
 ///
-/// A link is followed; permissions stay; a folder or file that may not be written is an error. What is no regular file
-/// (a pipe, a terminal, /dev/null) is written to directly, and so is the file that this program prints to, as
-/// /dev/stdout: what is written is appended. Temporaries that a killed program left in a folder are removed by the
-/// first file that another writes there. On Windows by the C++ library alone: other programs see the old file or the
-/// new one, whole; what a power cut leaves is not promised, nothing is locked, and the file that this program prints to
-/// is like any other.
-/// Errors: one sentence with the path and the system's words.
+/// A symbolic link is followed: the file that it leads to is replaced, and the link stays. The new file has the old
+/// one's permissions, less the umask. It belongs to whoever wrote it. A killed program leaves its temporary
+/// ".mote.<process>.<number>.part" behind.
+/// Errors (one sentence with the path and the system's words): a file or folder that may not be written; a pipe, a
+/// device or a folder.
 class FileWriter {
  public:
   explicit FileWriter(const std::string& path);
@@ -56,14 +53,10 @@ class FileWriter {
   void commit();
 
  private:
-  void make_temporary(const detail::FileStatus* old);
-  void flush();
   [[noreturn]] void fail(int error);
 
-  std::string path_, target_, temporary_;  // the last two are empty when written to directly
+  std::string path_, target_, temporary_;  // target_: where links lead; temporary_: empty once it has its name
   detail::OpenFile file_;
-  std::unique_ptr<char[]> buffer_;
-  std::size_t buffered_ = 0;
 };
 
 /// All of a text as a file, as FileWriter does it.
@@ -81,5 +74,18 @@ bool file_exists(const std::string& path);
 bool is_folder(const std::string& path);
 /// Removes a file, or a link instead of what it leads to. It may be gone already.
 void remove_file(const std::string& path);
+
+namespace detail {
+/// Opens a path that may be any text.
+OpenFile open_path(const std::string& path, OpenFor what, unsigned mode = 0666);
+/// Writes all of it; false and errno if that fails.
+bool write_all(int file, const void* from, std::size_t bytes);
+/// Throws "cannot <what> '<path>': <the system's words for the error>".
+[[noreturn]] void fail_file(const char* what, const std::string& path, int error);
+/// The folder that a path's file lies in ("." for a bare name), and its name there.
+std::pair<std::string, std::string> split_path(const std::string& path);
+/// Whether a name in a folder is that of a FileWriter's temporary.
+bool is_temporary(std::string_view name);
+}  // namespace detail
 
 }  // namespace mote

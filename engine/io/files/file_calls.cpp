@@ -1,50 +1,101 @@
-// What the calls of every system share: sentences, whole writes, parts of a path.
+// The calls of Linux, macOS and WebAssembly.
 #include "engine/io/files/file_calls.h"
 
-#include <cerrno>
-#include <system_error>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "engine/base/check.h"
+#include <algorithm>
+#include <cstdio>
 
 namespace mote::detail {
 
-int open_path(const std::string& path, OpenFor what, unsigned mode) {
-  if (path.find('\0') == std::string::npos) return calls::open(path.c_str(), what, mode);
-  errno = EINVAL;
-  return -1;
+namespace {
+
+constexpr std::size_t most_at_once = std::size_t{1} << 30;  // systems take no more than some 2 GB in one call
+
+int answer(const struct stat& s, FileStatus& status) {
+  status.kind = S_ISREG(s.st_mode) ? FileKind::regular : S_ISDIR(s.st_mode) ? FileKind::folder : FileKind::other;
+  status.device = static_cast<std::uint64_t>(s.st_dev);
+  status.inode = static_cast<std::uint64_t>(s.st_ino);
+  status.size = static_cast<std::uint64_t>(s.st_size);
+  status.links = static_cast<std::uint64_t>(s.st_nlink);
+  status.mode = static_cast<unsigned>(s.st_mode) & 0777;
+  return 0;
 }
 
-void fail_file(const char* what, const std::string& path, int error) {
-  std::string shown = path;  // a sentence ends at a NUL
-  for (std::size_t at; (at = shown.find('\0')) != std::string::npos;) shown.replace(at, 1, "\\0");
-  fail_with(nullptr, "cannot ", what, " '", shown, "': ", std::generic_category().message(error));
+}  // namespace
+
+namespace calls {
+
+int open(const char* path, OpenFor what, unsigned mode) {
+  const int flags = what == OpenFor::read     ? O_RDONLY
+                    : what == OpenFor::write  ? O_WRONLY
+                    : what == OpenFor::create ? O_RDWR | O_CREAT | O_EXCL
+                                              : O_RDWR | O_CREAT | O_APPEND;
+  return ::open(path, flags | O_CLOEXEC | O_NOCTTY, static_cast<mode_t>(mode));
 }
 
-void remove_locked(OpenFile& file, const std::string& path) {
-  if (calls::remove(path.c_str()) == 0) return;
-  file.close();  // Windows removes no file that is open: not before this, and not after somebody else has opened it
-  calls::remove(path.c_str());
+std::int64_t read(int file, void* into, std::size_t bytes) { return ::read(file, into, std::min(bytes, most_at_once)); }
+
+std::int64_t read_at(int file, void* into, std::size_t bytes, std::uint64_t offset) {
+  return ::pread(file, into, std::min(bytes, most_at_once), static_cast<off_t>(offset));
 }
 
-bool write_all(int file, const void* from, std::size_t bytes) {
-  for (const char* at = static_cast<const char*>(from); bytes > 0;) {
-    const std::int64_t done = uninterrupted([&] { return calls::write(file, at, bytes); });
-    if (done == 0) errno = EIO;
-    if (done <= 0) return false;
-    at += done;
-    bytes -= static_cast<std::size_t>(done);
-  }
-  return true;
+std::int64_t write(int file, const void* from, std::size_t bytes) {
+  return ::write(file, from, std::min(bytes, most_at_once));
 }
 
-std::pair<std::string, std::string> split_path(const std::string& path) {
-#ifdef _WIN32
-  const std::size_t end = path.find_last_of("/\\");
-#else
-  const std::size_t end = path.rfind('/');
+int truncate(int file, std::uint64_t size) {
+  return uninterrupted([&] { return ftruncate(file, static_cast<off_t>(size)); });
+}
+
+int sync(int file) {
+#ifdef F_FULLFSYNC
+  if (fcntl(file, F_FULLFSYNC) == 0) return 0;  // there fsync leaves the data in the disk's own memory
 #endif
-  if (end == std::string::npos) return {".", path};
-  return {path.substr(0, end == 0 ? 1 : end), path.substr(end + 1)};
+  return fsync(file);
 }
+
+int close(int file) { return ::close(file) == 0 || errno == EINTR ? 0 : -1; }  // it is closed then, too
+
+int lock(int file) {
+#ifdef __EMSCRIPTEN__
+  (void)file;
+  errno = ENOSYS;  // its flock agrees to everything
+  return -1;
+#else
+  return uninterrupted([&] { return flock(file, LOCK_EX | LOCK_NB); });
+#endif
+}
+
+int rename(const char* from, const char* to) { return ::rename(from, to); }
+int remove(const char* path) { return ::unlink(path); }
+int make_folder(const char* path) { return ::mkdir(path, 0777); }
+
+int sync_folder(const char* path) {
+  const int folder = uninterrupted([&] { return ::open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY); });
+  if (folder < 0) return errno == EACCES ? 0 : -1;  // a folder that may be written but not read
+  const bool done = uninterrupted([&] { return fsync(folder); }) == 0 || errno == EINVAL;  // EINVAL: it need not
+  const int error = errno;
+  ::close(folder);
+  errno = error;
+  return done ? 0 : -1;
+}
+
+}  // namespace calls
+
+int status_of(const char* path, FileStatus& status) {
+  struct stat s;
+  return ::stat(path, &s) == 0 ? answer(s, status) : -1;
+}
+
+int status_of(int file, FileStatus& status) {
+  struct stat s;
+  return fstat(file, &s) == 0 ? answer(s, status) : -1;
+}
+
+unsigned process_id() { return static_cast<unsigned>(getpid()); }
 
 }  // namespace mote::detail

@@ -1,28 +1,25 @@
-// The system's calls on files, and what their users share: one source per system.
+// The system's calls on files: those of POSIX, as few as reading, writing, logs and locks need.
 #pragma once
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 namespace mote::detail {
 
-enum class FileKind { regular, folder, pipe, other };
+enum class FileKind { regular, folder, other };
 
 struct FileStatus {
   FileKind kind = FileKind::regular;
-  std::uint64_t device = 0, inode = 0;     // which file it is; inode 0: unknown
-  std::uint64_t size = 0, links = 0;       // links: how many names it has
-  unsigned mode = 0, user = 0, group = 0;  // mode: permissions alone
+  std::uint64_t device = 0, inode = 0;  // which file it is
+  std::uint64_t size = 0, links = 0;    // links: how many names it has
+  unsigned mode = 0;                    // permissions
 };
 
-/// read: a pipe that nobody writes to is empty. write: the file exists, and stays as it is. create: it must not exist.
-/// append: it is made if there is none; what is written goes to its end.
+/// write: the file exists, and stays as it is. create: it must not exist. append: it is made if there is none; what is
+/// written goes to its end.
 enum class OpenFor { read, write, create, append };
-
-constexpr std::size_t most_at_once = std::size_t{1} << 30;  // systems take no more than some 2 GB in one call
 
 /// Makes a call again for as long as a signal interrupts it.
 template <class Call>
@@ -36,16 +33,13 @@ auto uninterrupted(const Call& call) {
 /// return -1 and set errno then; read and write may transfer less than they were asked to.
 namespace calls {
 int open(const char* path, OpenFor what, unsigned mode);
-int duplicate(int file);
 std::int64_t read(int file, void* into, std::size_t bytes);
 std::int64_t read_at(int file, void* into, std::size_t bytes, std::uint64_t offset);
 std::int64_t write(int file, const void* from, std::size_t bytes);
 int truncate(int file, std::uint64_t size);
-int keep_owner(int file, const FileStatus& as);  // and permissions
-int sync(int file);                              // waits until the data are on the disk
+int sync(int file);  // waits until the data are on the disk
 int close(int file);
-int lock(int file, bool wait);                 // until the file is closed, or the process ends in whatever way
-int keep_lock(int file);                       // another number for the file, with which the lock outlives close(file)
+int lock(int file);                            // until the file is closed, or the process ends in whatever way
 int rename(const char* from, const char* to);  // replaces `to`
 int remove(const char* path);
 int make_folder(const char* path);
@@ -75,16 +69,5 @@ class OpenFile {
  private:
   int file_;
 };
-
-/// Opens a path that may be any text.
-int open_path(const std::string& path, OpenFor what, unsigned mode = 0666);
-/// Throws "cannot <what> '<path>': <the system's words for the error>".
-[[noreturn]] void fail_file(const char* what, const std::string& path, int error);
-/// Removes a file that this program has locked, before anybody else can lock it.
-void remove_locked(OpenFile& file, const std::string& path);
-/// Writes all of it; false and errno if that fails.
-bool write_all(int file, const void* from, std::size_t bytes);
-/// The folder that a path's file lies in ("." for a bare name), and its name there.
-std::pair<std::string, std::string> split_path(const std::string& path);
 
 }  // namespace mote::detail

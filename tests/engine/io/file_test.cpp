@@ -1,7 +1,6 @@
 // Files as a user meets them: read, written, followed, refused.
 #include "engine/io/files/file.h"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -69,7 +68,7 @@ TEST_CASE("file: what is not read") {
   CHECK(refusal("loop") == "Too many levels of symbolic links");
   CHECK(refusal(std::string(300, 'x')) == "File name too long");
   CHECK(refusal("/") == "Is a directory");
-  CHECK(refusal("/dev/zero") == "it is a device, not a file");
+  CHECK(refusal("/dev/zero") == "it is no regular file");
   CHECK(error_of([&] { read_file(folder.path(), 9); }) == "cannot read '" + folder.path() + "': Is a directory");
   CHECK(error_of([] { read_file("/dev/zero", 100'000); }) == "cannot read '/dev/zero': it has more than 100000 bytes");
   CHECK(read_file("/dev/null", 9).empty());
@@ -77,14 +76,7 @@ TEST_CASE("file: what is not read") {
 
   const std::string pipe = folder.path("pipe");
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  CHECK(refusal("pipe") == "it is a pipe, not a file");
-  CHECK(error_of([&] { read_file(pipe, 9); }) == "cannot read '" + pipe + "': it is a pipe that nothing is written to");
-  const int hold = ::open(pipe.c_str(), O_RDWR);  // now there is a writer to wait for
-  std::thread writer([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    put_file(pipe, std::string(300'000, 'x'));
-    ::close(hold);
-  });
+  std::thread writer([&] { put_file(pipe, std::string(300'000, 'x')); });
   CHECK(read_file(pipe, 1'000'000) == std::string(300'000, 'x'));
   writer.join();
 
@@ -110,13 +102,13 @@ TEST_CASE("file: nothing has happened before commit(), and all of it after") {
     FileWriter file(path);
     file.write("abc");
     file.write(large);
-    for (int i = 0; i < 100'000; ++i) file.write("12345");
+    for (int i = 0; i < 1000; ++i) file.write("12345");
     file.commit();
     CHECK(error_of([&] { file.commit(); }) == "cannot write '" + path + "': it is finished, or has failed");
   }
   CHECK(folder.names() == "a");
   const std::string content = get_file(path);
-  CHECK(content.size() == 1'200'003);
+  CHECK(content.size() == 705'003);
   CHECK(content.starts_with("abcyyy"));
   CHECK(content.ends_with("1234512345"));
   write_file(path, "");
@@ -128,7 +120,7 @@ TEST_CASE("file: names, permissions and links are kept") {
   const mode_t mask = ::umask(027);
   write_file(folder.path("new"), "x");
   CHECK(mode_of(folder.path("new")) == 0640);
-  for (const unsigned mode : {0600u, 0666u, 0755u}) {
+  for (const unsigned mode : {0600u, 0640u, 0750u}) {
     ::chmod(folder.path("new").c_str(), mode);
     write_file(folder.path("new"), "y");
     CHECK(mode_of(folder.path("new")) == mode);
@@ -173,8 +165,11 @@ TEST_CASE("file: what cannot be written says why, and stays") {
   CHECK(refusal(std::string(300, 'x')) == "File name too long");
   CHECK(error_of([&] { write_file(std::string("a\0b", 3), "x"); }) == "cannot write 'a\\0b': Invalid argument");
   CHECK(refusal("/") == "Is a directory");
-  CHECK(refusal("/dev/full") == "No space left on device");
-  CHECK(folder.names() == "dangling loop old");
+  CHECK(refusal("/dev/null") == "it is no regular file");
+  CHECK(fs::is_character_file("/dev/null"));
+  REQUIRE(::mkfifo(folder.path("pipe").c_str(), 0600) == 0);
+  CHECK(refusal("pipe") == "it is no regular file");
+  CHECK(folder.names() == "dangling loop old pipe");
 
   fs::permissions(folder.path("old"), fs::perms::owner_read | fs::perms::others_read);
   fs::create_directory(folder.path("closed"));
@@ -207,77 +202,6 @@ TEST_CASE("file: a limit on file sizes is an error, not the end of the program")
         }) == "exit 0");
   CHECK(get_file(folder.path("a")) == "old");
   CHECK(folder.names() == "a");
-}
-
-TEST_CASE("file: what is no regular file is written to, not replaced") {
-  const TempFolder folder;
-  for (const std::string path : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link", "out"}) {
-    INFO(path);
-    fs::remove(folder.path("link"));
-    fs::create_symlink("/dev/stdout", folder.path("link"));
-    CHECK(in_child([&] {
-            if (!std::freopen(folder.path("out").c_str(), "w", stdout)) return 98;
-            const std::string target = path[0] == '/' ? path : folder.path(path);
-            check_output(target);
-            std::printf("before\n");
-            write_file(target, "picture\n");
-            std::printf("after\n");
-            return std::fflush(stdout);
-          }) == "exit 0");
-    CHECK(get_file(folder.path("out")) == "before\npicture\nafter\n");
-  }
-  CHECK(in_child([&] {  // the same where errors are printed to
-          if (!std::freopen(folder.path("errors").c_str(), "w", stderr)) return 98;
-          std::setvbuf(stderr, nullptr, _IONBF, 0);  // as it was
-          std::fputs("before\n", stderr);
-          write_file(folder.path("errors"), "picture\n");
-          return std::fputs("after\n", stderr) < 0 ? 97 : 0;
-        }) == "exit 0");
-  CHECK(get_file(folder.path("errors")) == "before\npicture\nafter\n");
-  int ends[2];
-  REQUIRE(::pipe(ends) == 0);
-  std::string got;
-  std::thread reader([&] {
-    for (char text[4096]; const ssize_t n = ::read(ends[0], text, sizeof text);) got.append(text, std::size_t(n));
-  });
-  ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
-  const std::string through = "/dev/fd/" + std::to_string(ends[1]);
-  check_output(through);
-  write_file(through, std::string(1'000'000, 'x'));
-  ::close(ends[1]);
-  reader.join();
-  CHECK(got == std::string(1'000'000, 'x'));
-  ::close(ends[0]);
-  write_file("/dev/null", "x");
-  CHECK(fs::is_character_file("/dev/null"));
-}
-
-TEST_CASE("file: the next writer removes what a killed one left, and nothing that is in use") {
-  const TempFolder folder;
-  CHECK(in_child([&] {
-          FileWriter file(folder.path("a"));
-          file.write("half");
-          return ::raise(SIGKILL);
-        }) == "signal 9");
-  CHECK(folder.names().starts_with(".mote."));
-  put_file(folder.path(".mote.not_one"), "x");
-  FileWriter in_use(folder.path("a"));
-  in_use.write("first");
-  write_file(folder.path("./b"), "x");  // a folder of another name is looked through again
-  const std::string names = folder.names();
-  CHECK(names.ends_with(".part .mote.not_one b"));
-  CHECK(std::count(names.begin(), names.end(), ' ') == 2);
-  in_use.commit();
-  CHECK(folder.names() == ".mote.not_one a b");
-  CHECK(get_file(folder.path("a")) == "first");
-}
-
-TEST_CASE("file: a folder is looked through for such files once, not for every file that is written to it") {
-  const TempFolder folder;
-  write_file(folder.path("a"), "x");
-  put_file(folder.path(".mote.1.1.part"), "half");
-  write_file(folder.path("b"), "x");
-  CHECK(folder.names() == ".mote.1.1.part a b");
 }
 
 TEST_CASE("file: many writers of one file at once, each whole") {

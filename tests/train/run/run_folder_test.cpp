@@ -89,6 +89,7 @@ TEST_CASE("run folder: what is no checkpoint's name is neither the newest nor re
   put_file(temporary.path(".mote.999999.1.part"), "of a program that is gone");
   Counter run;
   RunFolder folder(temporary.path(), 1);
+  CHECK(!file_exists(temporary.path(".mote.999999.1.part")));
   CHECK(newest_checkpoint(folder.path()) == temporary.path("best.safetensors"));  // where only the best is left
   CHECK(newest_checkpoint(temporary.path("missing")).empty());
   CHECK(error_of([&] { run.save(folder, -1); }) == "run: steps -1 must be at least 0");
