@@ -108,7 +108,9 @@ Matches match(const StateDict& state, const std::vector<StatePlace>& places, con
     for (auto at = first; at != last; ++at) {
       const PlacedRule& p = *at->second;
       const Shape here = p.there.value_or(places[p.place].shape);
-      if (!p.there || !(here == e.shape))
+      if (!e.other.empty())
+        problem(p.place, e.name, "is of class " + e.other + " there and " + text_of(here) + " here");
+      else if (!p.there || !(here == e.shape))
         problem(p.place, e.name, "is " + text_of(e.shape) + " there and " + text_of(here) + " here");
       m.assignments.emplace_back(&e, p);
       given.add(p);

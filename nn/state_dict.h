@@ -16,6 +16,7 @@ struct StateEntry {
   Shape shape;
   std::function<Array()> read;
   std::vector<std::string> here = {};  ///< of what state_dict() lists: what it is made of, by our names
+  std::string other = {};              ///< the class of what is no array of floats, which read() refuses
 };
 using StateDict = std::vector<StateEntry>;
 

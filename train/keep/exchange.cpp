@@ -22,13 +22,14 @@ static_assert(sizeof(RngState) == 5056);
 template <class T>
 const T& as(const TorchValue& value, const std::string& what) {
   const T* const x = std::get_if<T>(&value.value);
-  check_in("torch", x, what, " is of another type");
+  check_in("torch", x, what, " is of class ", class_of(value));
   return *x;
 }
 
 Array floats(const TorchValue& value, const std::string& what) {
-  const auto* const x = std::get_if<Array>(&as<TorchTensor>(value, what).array);
-  check_in("torch", x, what, " is no tensor of floats");
+  const auto* const tensor = std::get_if<TorchTensor>(&value.value);
+  const auto* const x = tensor ? std::get_if<Array>(&tensor->array) : nullptr;
+  check_in("torch", x, what, " is no tensor of floats: its class is ", class_of(value));
   return *x;
 }
 
@@ -55,6 +56,8 @@ std::vector<StatePlace> places_of(OptimizerState& state, const ParameterGroup& g
 double detail::number_of(const TorchValue& value, const std::string& what) {
   if (const auto* const n = std::get_if<Index>(&value.value)) return static_cast<double>(*n);
   if (const auto* const x = std::get_if<double>(&value.value)) return *x;
+  check_in("torch", std::holds_alternative<TorchTensor>(value.value), what, " is no number: its class is ",
+           class_of(value));
   const Array x = floats(value, what);
   check_in("torch", x.numel() == 1, what, " is no number");
   return static_cast<double>(x.reshape({}).item());
@@ -186,8 +189,11 @@ StateDict state_dict(const TorchValue& torch_state_dict, const std::string& what
   for (const TorchItem& item : as<TorchDict>(torch_state_dict, what).items) {
     const auto* const name = std::get_if<std::string>(&item.key);
     check_in("torch", name, what, " has a key that is no name");
-    const Array x = floats(item.value, *name);
-    all.push_back({*name, x.shape(), [x] { return x; }});
+    const auto* const tensor = std::get_if<TorchTensor>(&item.value.value);
+    StateEntry entry{*name, tensor ? shape_of(tensor->array) : Shape(), {}};
+    if (!tensor || !std::holds_alternative<Array>(tensor->array)) entry.other = class_of(item.value);
+    entry.read = [value = item.value, what = *name] { return floats(value, what); };
+    all.push_back(std::move(entry));
   }
   return all;
 }

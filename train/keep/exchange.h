@@ -26,7 +26,7 @@ void set_torch_optimizer_state(Optimizer& optimizer, const TorchValue& state, co
 
 /// model.state_dict() there, under these names; and what load_state_dict() takes here.
 TorchValue torch_state_dict(const Module& module, const NameTable& names = {});
-/// Errors: what is no dict of tensors of floats.
+/// Errors: what is no dict of names. What a name stands for is asked for when it is read.
 StateDict state_dict(const TorchValue& torch_state_dict, const std::string& what = "the state");
 
 namespace detail {

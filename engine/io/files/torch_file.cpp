@@ -14,7 +14,8 @@
 namespace mote {
 namespace {
 
-/// What a pickle may ask for by name: what is called with so many arguments, or a storage of elements of a type.
+/// What a pickle asks for by name and mote knows: what is called with so many arguments, or a storage of elements of a
+/// type. Whatever else it asks for becomes a TorchObject.
 struct TorchGlobal {
   const char* name;
   std::size_t arguments = 0;
@@ -24,6 +25,8 @@ constexpr auto torch_globals = std::to_array<TorchGlobal>({
     {"collections.OrderedDict", 0},
     {"torch.Size", 1},
     {"torch._utils._rebuild_parameter", 3},
+    {"torch._utils._rebuild_parameter_with_state", 4},
+    {"torch._tensor._rebuild_from_type_v2", 4},
     {"torch._utils._rebuild_tensor_v2", 6},
     {"torch.FloatStorage", 0, DType::f32},
     {"torch.DoubleStorage", 0, DType::f64},
@@ -37,14 +40,25 @@ constexpr auto torch_globals = std::to_array<TorchGlobal>({
     {"torch.BoolStorage", 0, DType::boolean},
 });
 /// Positions there.
-enum TorchGlobals : std::size_t { ordered_dict, torch_size, rebuild_parameter, rebuild_tensor, first_storage };
+enum TorchGlobals : std::size_t {
+  ordered_dict,
+  torch_size,
+  rebuild_parameter,
+  rebuild_with_state,
+  rebuild_subclass,
+  rebuild_tensor,
+  first_storage
+};
 
 // What holds for containers, read or written.
 constexpr int most_depth = 64;
 constexpr const char* too_deep = "lists, tuples and dicts are nested deeper than 64";
 void check_keys(const std::string& what, const TorchDict& dict) {
   std::set<TorchKey> keys;
-  for (const TorchItem& item : dict.items) check(keys.insert(item.key).second, what, ": a dict has a key twice");
+  for (const TorchItem& item : dict.items) {
+    const bool known = !std::holds_alternative<TorchObject>(item.key);
+    check(!known || keys.insert(item.key).second, what, ": a dict has a key twice");
+  }
 }
 
 /// Values by their numbers, which are counted as they are made: a container that holds itself does no harm.
@@ -59,7 +73,7 @@ struct TorchStorage {
 };
 /// A value while the pickle is read; the position of a global.
 using PickleNode = std::variant<std::monostate, bool, Index, double, std::string, TorchTensor, PickleItems,
-                                const TorchStorage*, TorchGlobals>;
+                                const TorchStorage*, TorchGlobals, TorchObject>;
 
 class Unpickler {
  public:
@@ -133,13 +147,21 @@ class Unpickler {
     rule(held, "its pickle has a value of another kind than is needed there");
     return *held;
   }
+  bool is_object(std::uint32_t id) const { return std::holds_alternative<TorchObject>(nodes_[id]); }
+  /// The name of a class or a function.
+  std::string name_of(std::uint32_t id) {
+    if (is_object(id)) return as<TorchObject>(id).name;
+    return torch_globals[as<TorchGlobals>(id)].name;
+  }
   PickleIds& items(char kind, std::uint32_t id) {
     PickleItems& held = as<PickleItems>(id);
     rule(held.kind == kind, "its pickle has a container of another kind than is needed there");
     return held.ids;
   }
   void append(char kind, const PickleIds& more) {
-    PickleIds& ids = items(kind, last());
+    const std::uint32_t to = last();
+    if (is_object(to)) return;  // of a class derived from list or dict
+    PickleIds& ids = items(kind, to);
     ids.insert(ids.end(), more.begin(), more.end());
   }
 
@@ -147,10 +169,13 @@ class Unpickler {
     if (op == 'N') return push(std::monostate());
     if (op == '\x88' || op == '\x89') return push(op == '\x88');
     if (op == 'K' || op == 'M') return push(static_cast<Index>(number(op == 'K' ? 1 : 2)));
-    if (op == 'J' || op == '\x8a') {
-      const std::uint64_t n = op == 'J' ? 4 : number(1),
-                          shift = n > 0 ? 64 - 8 * n : 0;  // of the sign to the highest bit
-      rule(n <= 8, "its pickle has an int of ", n, " bytes, above the limit of 8");
+    if (op == 'J' || op == '\x8a' || op == '\x8b') {
+      const std::uint64_t n = op == 'J' ? 4 : number(op == '\x8a' ? 1 : 4);
+      if (n > 8) {
+        take(n);
+        return push(TorchObject{"int of more than 64 bits"});
+      }
+      const std::uint64_t shift = n > 0 ? 64 - 8 * n : 0;  // of the sign to the highest bit
       return push(static_cast<Index>(number(n) << shift) >> shift);
     }
     if (op == 'G') {  // the highest byte first
@@ -159,7 +184,7 @@ class Unpickler {
     }
     if (op == 'X') {
       const std::string_view text = take(number(4));
-      rule(detail::is_utf8(text), "its pickle has a str that is not UTF-8");
+      if (!detail::is_utf8(text)) return push(TorchObject{"str that is not UTF-8"});
       return push(std::string(text));
     }
     if (op == ']' || op == ')' || op == '}') return push(PickleItems{op, {}});
@@ -176,54 +201,81 @@ class Unpickler {
     }
     if (op == 'c') {
       const std::string module = line(), name = detail::shortened(module + "." + line());
-      const auto& global = by_name(source_.name + ": what its pickle asks for,", torch_globals, name);
-      return push(static_cast<TorchGlobals>(&global - torch_globals.data()));
+      const auto* const known = std::find_if(torch_globals.begin(), torch_globals.end(),
+                                             [&](const TorchGlobal& g) { return g.name == name; });
+      if (known != torch_globals.end()) return push(static_cast<TorchGlobals>(known - torch_globals.begin()));
+      return push(TorchObject{name.starts_with("__builtin__.") ? name.substr(12) : name});
     }
-    if (op == 'R') {
+    if (op == 'R' || op == '\x81') {
       const PickleIds called = top(2);
-      return call(as<TorchGlobals>(called[0]), items(')', called[1]));
+      return call(op == 'R', called[0], items(')', called[1]));
     }
-    if (op == 'b') return void((items('}', top(1)[0]), items('}', last())));  // the attributes of an OrderedDict
+    if (op == 'b') {  // the attributes of an OrderedDict or of an object
+      top(1);
+      last();
+      return;
+    }
     if (op == 'Q') return push(storage(items(')', top(1)[0])));
+    if (op == '0') return void(top(1));
+    if (op == '1') return void(from_mark());
     rule(false, "its pickle has opcode 0x", detail::hex_text(static_cast<unsigned char>(op), 2),
-         ", which no plain value or tensor needs");
+         ", which no file of torch.save has");
   }
 
-  void call(TorchGlobals global, const PickleIds& arguments) {
-    rule(global < first_storage && arguments.size() == torch_globals[global].arguments, "its pickle calls ",
-         torch_globals[global].name, " with ", arguments.size(), " arguments");
-    if (global == ordered_dict) return push(PickleItems{'}', {}});
-    if (global == rebuild_tensor) return push(tensor(arguments));
-    if (global == torch_size) items(')', arguments[0]);
-    if (global == rebuild_parameter) as<TorchTensor>(arguments[0]);
+  /// What a function returns, or a new object of a class.
+  void call(bool function, std::uint32_t called, const PickleIds& arguments) {
+    const auto* const global = std::get_if<TorchGlobals>(&nodes_[called]);
+    const bool known = function && global && *global < first_storage;
+    if (!known || arguments.size() != torch_globals[*global].arguments) {
+      const std::string name = name_of(called);
+      return push(TorchObject{name == "_codecs.encode" ? "bytes" : name});
+    }
+    if (*global == ordered_dict) return push(PickleItems{'}', {}});
+    if (*global == rebuild_tensor) return push(tensor(arguments));
+    if (*global == rebuild_subclass) {
+      const PickleIds& inner = items(')', arguments[2]);
+      const bool plain = name_of(arguments[0]) == torch_globals[rebuild_tensor].name && inner.size() == 6;
+      return push(plain ? tensor(inner) : TorchObject{name_of(arguments[1])});
+    }
     stack_.push_back(arguments[0]);
   }
 
   /// ("storage", type, key, device, elements).
-  const TorchStorage* storage(const PickleIds& id) {
+  PickleNode storage(const PickleIds& id) {
     rule(id.size() == 5 && as<std::string>(id[0]) == "storage", "its pickle asks for what is no storage");
+    if (is_object(id[1])) return as<TorchObject>(id[1]);
     const TorchGlobals type = as<TorchGlobals>(id[1]);
     const std::string& key = as<std::string>(id[2]);
     rule(type >= first_storage, "its storage ", detail::shortened(key), " is a ", torch_globals[type].name);
     auto at = storages_.find(key);
-    if (at == storages_.end())
-      at = storages_.emplace(key, TorchStorage{type, elements("data/" + key, torch_globals[type].type)}).first;
+    if (at == storages_.end()) {
+      try {
+        at = storages_.emplace(key, TorchStorage{type, elements("data/" + key, torch_globals[type].type)}).first;
+      } catch (const Error& e) {
+        if (torch_globals[type].type != DType::f64 || real_dtype == DType::f64) throw;
+        return TorchObject{std::string(torch_globals[type].name) + " (" + e.what() + ")"};
+      }
+    }
     rule(type == at->second.global && as<Index>(id[4]) == shape_of(at->second.row).numel(), "its storage ",
          detail::shortened(key), " has another type or number of elements than its pickle says");
-    return &at->second;
+    return static_cast<const TorchStorage*>(&at->second);
   }
 
   /// (storage, offset, shape, strides, requires_grad, hooks).
-  TorchTensor tensor(const PickleIds& arguments) {
+  PickleNode tensor(const PickleIds& arguments) {
+    if (is_object(arguments[0])) return TorchObject{"torch.Tensor of " + as<TorchObject>(arguments[0]).name};
     const TorchStorage& from = *as<const TorchStorage*>(arguments[0]);
     const Index there = shape_of(from.row).numel(), offset = as<Index>(arguments[1]);
     const PickleIds &extents = items(')', arguments[2]), &steps = items(')', arguments[3]);
     const auto fits = [&](bool does) { rule(does, "a tensor does not fit its storage of ", there, " elements"); };
-    fits(extents.size() <= Shape::max_rank && steps.size() == extents.size() && offset >= 0 && offset <= there);
+    fits(steps.size() == extents.size() && offset >= 0);
+    if (extents.size() > Shape::max_rank)
+      return TorchObject{"torch.Tensor of " + std::to_string(extents.size()) + " axes"};
     const Index most = static_cast<Index>(source_.size) + (1 << 20);
     std::vector<Index> shape;
     Strides strides{};
-    Index product = 1, end = offset + 1;  // were no extent 0; an end beyond the storage is one more than it or above
+    // Were no extent 0; an end beyond the storage is one more than it or above.
+    Index product = 1, end = std::min(offset, there) + 1;
     for (std::size_t i = 0; i < extents.size(); ++i) {
       const Index extent = as<Index>(extents[i]), step = as<Index>(steps[i]), more = std::max<Index>(extent, 1) - 1;
       fits(extent >= 0 && step >= 0);
@@ -234,13 +286,14 @@ class Unpickler {
     const Layout layout(Shape(shape), strides);
     fits(layout.numel() == 0 || end <= there);
     const auto view = [&](const auto& x) -> AnyArray {
+      if (layout.numel() == 0) return x.empty(layout.shape());  // its offset may lie behind its storage
       if (layout.is_contiguous()) return x.slice(0, offset, offset + layout.numel()).reshape(layout.shape());
       rule((copied_ += layout.numel()) <= most, "its tensors have more than ", most, " elements");
       auto copy = x.empty(layout.shape());
       detail::copy_elements(x.data() + offset, layout, copy.mutate());
       return copy;
     };
-    return {std::visit(view, from.row), torch_globals[from.global].type == DType::u8};
+    return TorchTensor{std::visit(view, from.row), torch_globals[from.global].type == DType::u8};
   }
 
   TorchValue tree(std::uint32_t id, int depth) {
@@ -250,8 +303,9 @@ class Unpickler {
       if constexpr (std::is_same_v<T, std::string>) values_ += held.size() / 64;
       if constexpr (!std::is_enum_v<T> && std::is_constructible_v<decltype(TorchValue::value), T>) return {held};
       if constexpr (std::is_same_v<T, PickleItems>) return container(held, depth);
-      rule(false, "its pickle has a global or a storage where a value must be");
-      return {};
+      if constexpr (std::is_same_v<T, TorchGlobals>) return {TorchObject{torch_globals[held].name}};
+      if constexpr (std::is_same_v<T, const TorchStorage*>) return {TorchObject{torch_globals[held->global].name}};
+      __builtin_unreachable();
     };
     return std::visit(make, nodes_[id]);
   }
@@ -263,10 +317,12 @@ class Unpickler {
     rule(values.size() % 2 == 0, "a dict has a key without a value");
     TorchDict dict;
     for (auto at = values.begin(); at != values.end(); at += 2) {
-      auto* const text = std::get_if<std::string>(&at->value);
+      const auto* const text = std::get_if<std::string>(&at->value);
       const auto* const number = std::get_if<Index>(&at->value);
-      rule(text || number, "a dict has a key that is no str and no int");
-      dict.items.push_back({number ? TorchKey(*number) : TorchKey(std::move(*text)), std::move(at[1])});
+      TorchKey key = TorchObject{class_of(*at)};
+      if (text) key = *text;
+      if (number) key = *number;
+      dict.items.push_back({std::move(key), std::move(at[1])});
     }
     check_keys(source_.name, dict);
     return {std::move(dict)};
@@ -311,6 +367,7 @@ struct Pickler {
     check_in("torch", std::in_range<std::uint32_t>(x.size()) && detail::is_utf8(x), "a str is not UTF-8, or too long");
     pickle += 'X', number(x.size(), 4), pickle += x;
   }
+  void put(const TorchObject& x) { check_in("torch", false, "mote cannot write a ", x.name); }
   void put(const TorchValue& x) { visit(x.value); }
   void put(const TorchItem& x) { visit(x.key), put(x.value); }
   void put(const TorchList& x) { x.tuple ? put_all("(", x.items, "t") : put_all("](", x.items, "e"); }
@@ -360,6 +417,17 @@ struct Pickler {
 };
 
 }  // namespace
+
+std::string class_of(const TorchValue& value) {
+  constexpr const char* names[] = {"NoneType", "bool", "int", "float", "str", "list", "dict"};
+  if (const auto* const object = std::get_if<TorchObject>(&value.value)) return object->name;
+  if (const auto* const list = std::get_if<TorchList>(&value.value); list && list->tuple) return "tuple";
+  if (const auto* const tensor = std::get_if<TorchTensor>(&value.value)) {
+    constexpr const char* kinds[] = {"", " of integers", " of booleans"};
+    return std::string("torch.Tensor") + kinds[tensor->array.index()];
+  }
+  return names[value.value.index()];
+}
 
 const TorchValue* TorchDict::find(const TorchKey& key) const {
   for (const TorchItem& item : items)

@@ -1,6 +1,11 @@
 // Files of torch.save: a tree of plain values and tensors, as a pickle in a zip archive.
 #pragma once
 
+#include <compare>
+#include <string>
+#include <variant>
+#include <vector>
+
 #include "engine/io/files/elements.h"
 
 namespace mote {
@@ -13,7 +18,14 @@ struct TorchList {
   std::vector<TorchValue> items;
   bool tuple = false;
 };
-using TorchKey = std::variant<std::string, Index>;
+/// What mote does not read, by the name of its class, or of the function that makes it: "torch.device", "__main__.Net",
+/// "torch.Tensor of torch.ComplexFloatStorage". It can neither be written nor asked for what is in it.
+struct TorchObject {
+  std::string name;
+  friend auto operator<=>(const TorchObject&, const TorchObject&) = default;
+};
+/// A key that is no str and no int is what mote does not read.
+using TorchKey = std::variant<std::string, Index, TorchObject>;
 struct TorchDict {
   std::vector<TorchItem> items;
   const TorchValue* find(const TorchKey& key) const;  ///< null if there is none
@@ -22,23 +34,26 @@ struct TorchTensor {
   AnyArray array;
   bool bytes = false;  ///< an IntArray that is torch.uint8 in the file, as the state of a torch.Generator is
 };
-/// None, a bool, an int, a float, a str, a container or a tensor.
+/// None, a bool, an int, a float, a str, a container, a tensor, or something else.
 struct TorchValue {
-  std::variant<std::monostate, bool, Index, double, std::string, TorchList, TorchDict, TorchTensor> value;
+  std::variant<std::monostate, bool, Index, double, std::string, TorchList, TorchDict, TorchTensor, TorchObject> value;
 };
+/// Its class, as Python calls it: "NoneType", "float", "torch.Tensor of integers", an object's name.
+std::string class_of(const TorchValue& value);
 struct TorchItem {
   TorchKey key;
   TorchValue value;
 };
 
-/// What torch.load(path, weights_only=True) returns of a file of torch.save (PyTorch 1.6 and later). Nothing of it is
-/// executed. An OrderedDict is a dict, without the attributes of a state_dict; torch.Size is a tuple, a Parameter a
-/// tensor. Tensors, of any device, become what read_any (engine/io/files/elements.h) makes of their elements; those
-/// that share a storage share it here, too, but for those that are not in row-major order, which are copied.
-/// Errors, in one sentence that opens with the source's name: whatever else a pickle could ask Python for; ints above
-/// 64 bits; a dict with a key that is no str and no int, or with one twice; containers nested deeper than 64, or in
-/// themselves; more than 2^18 values and one for every 32 bytes of the file, where what is used twice counts twice;
-/// more copied elements than 2^20 and one for every byte; a damaged file, in what is used of it.
+/// What torch.load(path) returns of a file of torch.save (PyTorch 1.6 and later). Nothing of it is executed. An
+/// OrderedDict is a dict, without the attributes of a state_dict; torch.Size is a tuple, a Parameter a tensor. Tensors,
+/// of any device, become what read_any (engine/io/files/elements.h) makes of their elements. Tensors that share a
+/// storage share it here, too; those that are not in row-major order are copied. All else becomes a TorchObject: other
+/// classes, complex and sparse tensors, tensors of more than 8 axes, float64 with a value that is no float32 (in a build
+/// over float), ints above 64 bits.
+/// Errors, in one sentence that opens with the source's name: a dict with a key twice; containers nested deeper than
+/// 64, or in themselves; more than 2^18 values and one for every 32 bytes of the file, where what is used twice counts
+/// twice; more copied elements than 2^20 and one for every byte; a damaged file, in what is used of it.
 TorchValue load_torch(const ByteSource& source);
 TorchValue load_torch(const std::string& path);
 
@@ -46,7 +61,7 @@ TorchValue load_torch(const std::string& path);
 /// all (FileWriter of file.h). Tensors are contiguous there: torch.float32 (mote_f64: torch.float64), torch.int64,
 /// torch.bool, torch.uint8. Those of the same elements in memory, in the same shape, share a storage. Equal trees
 /// give equal bytes. Errors: an array that is not defined, bytes outside of 0 to 255, a str that is not UTF-8, a key
-/// twice in a dict, containers nested deeper than 64.
+/// twice in a dict, containers nested deeper than 64, a TorchObject.
 void save_torch(const std::string& path, const TorchValue& value);
 
 namespace detail {

@@ -49,7 +49,7 @@ TEST_CASE("exchange: a stream comes back and draws on, whatever it has drawn") {
     CHECK(other.next_u64() == random.next_u64());
   }
   TorchTensor bytes = torch_rng_state(Generator(3).get_state());
-  CHECK(error_of([&] { generator_state({Index(3)}); }) == "torch: the random state is of another type");
+  CHECK(error_of([&] { generator_state({Index(3)}); }) == "torch: the random state is of class int");
   CHECK(error_of([&] {
           generator_state({TorchTensor{IntArray({5})}});
         }).starts_with("torch: the random state has to be 5056 bytes"));
@@ -154,14 +154,26 @@ TEST_CASE("exchange: what does not fit is named, and nothing has changed") {
         "torch: the optimizer has 2 groups there and 1 here");
   CHECK(one.state().arrays.empty());
   CHECK(error_of([&] { set_torch_optimizer_state(optimizer, {Index(1)}); }) == "torch: there is no 'state'");
-  CHECK(error_of([&] { state_dict({TorchDict{{{"a", {1.0}}}}}); }) == "torch: a is of another type");
+  const TorchObject best{"numpy.core.multiarray.scalar"};
+  CHECK(error_of([&] { detail::count_of({best}, "n"); }) == "torch: n is no number: its class is " + best.name);
   CHECK(detail::count_of({TorchTensor{Array(3)}}, "n") == 3);
   for (const double n : {-1.0, 1e300, std::nan("")})
     CHECK(error_of([&] { detail::count_of({n}, "n"); }).starts_with("torch: n must be 0 to 1e15, not "));
   CHECK(error_of([&] { detail::count_of({TorchTensor{Array::zeros({2})}}, "n"); }) == "torch: n is no number");
-  CHECK(error_of([&] {
-          state_dict({TorchDict{{{"a", {TorchTensor{IntArray({2})}}}}}});
-        }) == "torch: a is no tensor of floats");
+
+  const Linear linear(2, 1, Init::none(Generator()));
+  const TorchTensor weight{linear.weight.value()};
+  const TorchTensor bias{linear.bias.value()};
+  Linear other(2, 1, Init::none(Generator()));
+  const auto loaded = [&](const TorchValue& third, const TorchValue& b, bool strict = true) {
+    const StateDict there = state_dict({TorchDict{{{"weight", {weight}}, {"bias", b}, {"best", third}}}});
+    return error_of([&] { load_state_dict(other, there, {.strict = strict}); });
+  };
+  CHECK(loaded({best}, {bias}, false) == "(no error)");
+  CHECK(loaded({best}, {bias}).ends_with("\n  'best' has no place here"));
+  CHECK(loaded({1.0}, {best}, false).ends_with("\n  'bias' is of class " + best.name + " there and [1] here"));
+  CHECK(loaded({1.0}, {TorchTensor{IntArray({1})}}, false)
+            .ends_with("\n  'bias' is of class torch.Tensor of integers there and [1] here"));
   SGD sgd(decay_groups(model, 0), {.momentum = 0.9});
   train(model, sgd, 1);
   CHECK(error_of([&] {
