@@ -27,7 +27,7 @@ AnyArray row_major(T x) {
 /// The first bytes of a file: magic, version, and a Python dictionary with type, order and shape.
 struct NpyHeader {
   DType type = DType::f32;
-  bool fortran_order = false;
+  bool big_endian = false, fortran_order = false;
   Shape shape;
   std::size_t data = 0;  ///< where the elements begin
 };
@@ -45,7 +45,9 @@ constexpr auto descrs = std::to_array<Word<DType>>({{DType::f16, "<f2"},
                                                     {DType::u8, "|u1"},
                                                     {DType::u16, "<u2"},
                                                     {DType::u32, "<u4"},
-                                                    {DType::boolean, "|b1"}});
+                                                    {DType::u64, "<u8"},
+                                                    {DType::boolean, "|b1"},
+                                                    {DType::boolean, "|?"}});
 
 const char* descr_of(DType type) {
   return std::find_if(descrs.begin(), descrs.end(), [&](const auto& w) { return w.value == type; })->name;
@@ -86,20 +88,34 @@ std::string_view find_dictionary(std::string_view bytes, const std::string& what
   const std::uint64_t length = little_endian(bytes.substr(8, at - 8));
   check(length <= header_limit, what, ": a header of ", length, " bytes is above the limit of ", header_limit);
   has(at + length);
-  const std::string_view dictionary = bytes.substr(at, length);
-  check(dictionary.find_first_of("\\\t\r\n") + 1 == length, what,
-        ": the header must end with its only newline, and without it hold no backslash and no tab");
+  std::string_view dictionary = bytes.substr(at, length);
+  if (dictionary.ends_with('\n')) dictionary.remove_suffix(1);
+  check(dictionary.find_first_of("\\\t\r\n") == std::string_view::npos, what,
+        ": the header must hold no backslash, no tab, and no newline but at its end");
   check(dictionary.find("[(") == std::string_view::npos, what, ": arrays of structures are not supported");
-  return dictionary;
+  return bytes.substr(at, length);
 }
 
+/// The type, with any mark of the order of bytes in front: programs in C++ also write "<u1" and "=f4".
 DType type_of(const JsonPlace& place, const std::string& what) {
   const std::string &descr = place.as_string(), shown = detail::shortened(descr);
   check(descr.find('O') == std::string::npos, what, ": type '", shown,
         "' are Python objects, which only Python can read");
-  check(!descr.starts_with('>'), what, ": type '", shown,
-        "' is big-endian: in Python, x.astype(x.dtype.newbyteorder('<')) makes it little-endian");
-  return by_name(what + ": type", descrs, shown).value;
+  const std::string_view kind = std::string_view(descr).substr(descr.find_first_of("<>=|") == 0 ? 1 : 0);
+  const auto* const found =
+      std::find_if(descrs.begin(), descrs.end(), [&](const auto& w) { return w.name + 1 == kind; });
+  return found != descrs.end() ? found->value : by_name(what + ": type", descrs, shown).value;
+}
+
+/// The same bytes, those of each element from `from` on in the opposite order.
+ByteSource turned(const ByteSource& source, std::size_t from, std::size_t width) {
+  const auto read = [&source, from, width](std::uint64_t offset, void* to, std::size_t bytes) {
+    source.read(offset, to, bytes);
+    check((offset - from) % width == 0 && bytes % width == 0, source.name, ": a part of an element was read");
+    auto* const first = static_cast<std::byte*>(to);
+    for (std::byte* at = first; at != first + bytes; at += width) std::reverse(at, at + width);
+  };
+  return {source.name, source.size, read};
 }
 
 /// The elements are known to fill the rest of the file. Errors: see load_npy.
@@ -113,8 +129,8 @@ NpyHeader read_npy_header(const ByteSource& source) {
   for (const JsonMember& m : entries.members())
     if (m.name != "descr" && m.name != "fortran_order" && m.name != "shape")
       entries.at(m).fail("is none of descr, fortran_order, shape");
-  const NpyHeader header{type_of(entries.at("descr"), source.name), entries.at("fortran_order").as_bool(),
-                         read_shape(entries.at("shape")),
+  const NpyHeader header{type_of(entries.at("descr"), source.name), entries.at("descr").as_string().starts_with('>'),
+                         entries.at("fortran_order").as_bool(), read_shape(entries.at("shape")),
                          static_cast<std::size_t>(dictionary.data() - beginning.data()) + dictionary.size()};
   check(header.shape.rank() != 1 || dictionary.find(',', dictionary.find('(')) < dictionary.find(')'), source.name,
         ": a shape of one axis is written with a comma, as (3,)");
@@ -157,7 +173,8 @@ AnyArray load_npy(const ByteSource& source) {
   std::vector<Index> extents(header.shape.begin(), header.shape.end());
   if (header.fortran_order) std::reverse(extents.begin(), extents.end());
   const StoredElements stored{source.name, header.type, Shape(extents), header.data, true};
-  const AnyArray x = read_any(source, stored);
+  const auto width = static_cast<std::size_t>(bits(header.type) / 8);
+  const AnyArray x = read_any(header.big_endian ? turned(source, header.data, width) : source, stored);
   return header.fortran_order ? std::visit([](const auto& a) { return row_major(a); }, x) : x;
 }
 

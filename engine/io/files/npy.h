@@ -14,11 +14,13 @@ void save_npy(const std::string& path, const AnyArray& x);
 
 /// The array in a file of version 1.0, 2.0 or 3.0, in C or Fortran order, row-major afterwards. float16, float32 and
 /// float64 become `real`: exactly, but that float64 is rounded to the nearest float where `real` is one, as NumPy's
-/// astype does (beyond its range to infinity). int8 to int64 and uint8 to uint32 become 64-bit integers. In C order it
-/// needs no memory beside the array's.
-/// Errors, in one sentence that opens with the source's name: every other type (objects, structures, big-endian,
-/// complex, uint64), a header that is not what NumPy writes (spaces and the order of its three entries are free) or
-/// above 10,000 bytes, more than 8 axes, fewer or more bytes than the shape takes, a boolean that is neither 0 nor 1.
+/// astype does (beyond its range to infinity). int8 to int64 and uint8 to uint64 become 64-bit integers. Bytes may
+/// be in either order, and a type may have any mark of it, or none ("<u1", "=f4"). In C order it needs no memory beside
+/// the array's.
+/// Errors, in one sentence that opens with the source's name: every other type (objects, structures, complex), an
+/// integer from 2^63 on, a header that is not what NumPy reads (spaces, the newline at its end and the order of its
+/// three entries are free) or above 10,000 bytes, more than 8 axes, fewer or more bytes than the shape takes, a boolean
+/// that is neither 0 nor 1.
 AnyArray load_npy(const ByteSource& source);
 AnyArray load_npy(const std::string& path);
 
