@@ -38,8 +38,17 @@ NameTable llama_names(const GPT& model) {
 }  // namespace
 
 NameTable nanogpt_names(const GPT& model) {
-  static_cast<void>(nanogpt_args(model.config));  // for its errors
   NameTable names{{}, masks};
+  GPTConfig today = model.config;
+  if (today.block.activation == Activation::gelu_tanh) {
+    today.block.activation = Activation::gelu;
+    names.unwritable = "nanoGPT of today has exact GELU: a model with gelu_tanh is only read";
+  }
+  if (!today.tie_weights) {
+    today.tie_weights = true;
+    names.unwritable = "nanoGPT of today has tied weights: a model with a head of its own is only read";
+  }
+  static_cast<void>(nanogpt_args(today));  // for its errors
   for (const NamedParameter& p : named_parameters(model, true)) {
     names.rules.push_back({p.name, p.name});
     names.rules.push_back({.there = "_orig_mod." + p.name, .here = p.name, .read_only = true});

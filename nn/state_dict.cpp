@@ -170,6 +170,7 @@ std::vector<StatePlace> state_places(Module& module) {
 }
 
 StateDict state_dict(const Module& module, const NameTable& names) {
+  check_in("state_dict", names.unwritable.empty(), names.unwritable);
   return state_dict(places_of(module), names, module.type_name());
 }
 

@@ -35,10 +35,12 @@ struct NameRule {
 struct NameTable {
   std::vector<NameRule> rules;
   std::vector<std::string> ignored;  ///< ends of names there that hold no weights, such as ".attn.masked_bias"
+  std::string unwritable = {};       ///< why nothing is written under these names, only read; empty: it is
 };
 
 /// Parameters and buffers in visit order, a tied parameter once, under its first name; or all that `names` lists, in
-/// its order. Errors: an array, or rows of one, without a name in the table; rows there that it gives nothing, or two.
+/// its order. Errors: an array, or rows of one, without a name in the table; rows there that it gives nothing, or two;
+/// a table that is only for reading.
 StateDict state_dict(const Module& module, const NameTable& names = {});
 /// The tensors of a file as a state; the file must outlive it.
 StateDict state_dict(const SafetensorsFile& file);

@@ -45,6 +45,30 @@ TEST_CASE("names: nanoGPT's are mote's, a tied matrix under both, masks skipped,
   load_state_dict(other, state, {.names = names});
 }
 
+TEST_CASE("names: minGPT's and older nanoGPT's weights are read, and not written") {
+  for (const bool tied : {true, false})
+    for (const Activation activation : {Activation::gelu, Activation::gelu_tanh}) {
+      GPTConfig c = small;
+      c.tie_weights = tied;
+      c.block.activation = activation;
+      const GPT m = lively_gpt(c);
+      StateDict there = state_dict(m);  // as torch lists it: a tied matrix twice
+      if (tied) there.push_back(state_entry("lm_head.weight", m.lm_head.weight.value()));
+      there.push_back(state_entry("transformer.h.0.attn.bias", Array::zeros({1, 1, 5, 5})));
+      GPT other(c, Generator(9));
+      const NameTable names = nanogpt_names(other);
+      load_state_dict(other, there, {.names = names});
+      CHECK(bits_of(m) == bits_of(other));
+      const std::string written = error_of([&] { state_dict(m, names); });
+      if (!tied)
+        CHECK(written == "state_dict: nanoGPT of today has tied weights: a model with a head of its own is only read");
+      else if (activation == Activation::gelu_tanh)
+        CHECK(written == "state_dict: nanoGPT of today has exact GELU: a model with gelu_tanh is only read");
+      else
+        CHECK(written == "(no error)");
+    }
+}
+
 TEST_CASE("names: GPT-2 of transformers (its layout: torch_test), both prefixes; the head") {
   const GPT m = lively_gpt(gpt2());
   const NameTable names = huggingface_names(m);
