@@ -57,13 +57,25 @@ if(PKG_CONFIG)
   set(compile ${COMPILER} ${strict} ${WORK_DIR}/main.cpp ${given})
   run(${compile} -std=c++20 -o ${WORK_DIR}/main)
   run_main(${WORK_DIR}/main)
-  # What is refused is refused in a sentence, and sources of one `real` are not linked with the library of the other.
-  execute_process(COMMAND ${compile} -std=c++20 -DMOTE_REAL_DOUBLE -o ${WORK_DIR}/mixed RESULT_VARIABLE result
-    ERROR_VARIABLE error)
-  if(result EQUAL 0 OR NOT error MATCHES "library_of\\(double\\)")
-    message(FATAL_ERROR "sources over double and the library over float are answered by:\n${error}")
+  # What is refused is refused in a sentence. Sources of one `real` are not linked with the library of the other, nor
+  # are those whose containers have another layout.
+  set(mixed_MOTE_REAL_DOUBLE "library_of\\(double, ")
+  set(mixed__GLIBCXX_DEBUG "library_of\\(float, mote::detail::with_GLIBCXX_DEBUG\\*\\)")
+  foreach(definition IN ITEMS MOTE_REAL_DOUBLE _GLIBCXX_DEBUG)
+    execute_process(COMMAND ${compile} -std=c++20 -D${definition} -o ${WORK_DIR}/mixed RESULT_VARIABLE result
+      ERROR_VARIABLE error)
+    if(result EQUAL 0 OR NOT error MATCHES "${mixed_${definition}}")
+      message(FATAL_ERROR "sources with ${definition} and the library without are answered by:\n${error}")
+    endif()
+  endforeach()
+  set(refused -ffast-math -ffinite-math-only -fno-rtti)
+  execute_process(COMMAND ${COMPILER} --version OUTPUT_VARIABLE compiler)
+  if(NOT compiler MATCHES "clang")  # which tells headers of no other flag
+    list(APPEND refused -funsafe-math-optimizations "-ffast-math -fno-finite-math-only" -freciprocal-math
+      -fno-signed-zeros "-fassociative-math -fno-trapping-math -fno-signed-zeros")
   endif()
-  foreach(flag IN ITEMS -ffast-math -fno-rtti)
+  foreach(flags IN LISTS refused)
+    separate_arguments(flag UNIX_COMMAND "${flags}")
     execute_process(COMMAND ${compile} -std=c++20 ${flag} -fsyntax-only RESULT_VARIABLE result ERROR_VARIABLE error)
     if(result EQUAL 0 OR NOT error MATCHES "error: [^\n]*mote: compile without ")
       message(FATAL_ERROR "${flag} is answered by:\n${error}")

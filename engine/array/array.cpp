@@ -7,7 +7,8 @@
 
 namespace mote {
 
-void detail::library_of(real) {}
+void detail::library_of(real, Containers*) {}
+
 namespace {
 
 using detail::StridedLoop;

@@ -11,9 +11,17 @@
 namespace mote {
 
 namespace detail {
-/// Each library has that of its own `real`: a program that mixes the two is not linked.
-void library_of(real);
-[[gnu::used]] static void (*const wanted_library)(real) = &library_of;
+#ifdef _GLIBCXX_DEBUG
+struct with_GLIBCXX_DEBUG;
+using Containers = with_GLIBCXX_DEBUG;
+#else
+struct without_GLIBCXX_DEBUG;
+using Containers = without_GLIBCXX_DEBUG;
+#endif
+/// Every source of a program asks for this function, and the library has it for its own `real` and its own layout of
+/// containers: a program that mixes them is not linked.
+void library_of(real, Containers*);
+[[gnu::used]] static void (*const wanted_library)(real, Containers*) = &library_of;
 }  // namespace detail
 
 /// A plain number of any type but bool; beside an Array or a Tensor it counts as `real`.

@@ -6,9 +6,14 @@
 #if __cplusplus < 202002L
 #error "mote: compile as C++20, with -std=c++20"
 #endif
-// Ops are header code: in a program built this way they would lose NaN, infinity and the order of their sums.
+// Ops are header code: in a program built this way they would lose NaN, infinity and the order of their sums. Clang
+// tells of -ffast-math and -ffinite-math-only alone.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
 #error "mote: compile without -ffast-math, -Ofast and -ffinite-math-only; its results depend on exact arithmetic"
+#elif defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
+#error "mote: compile without -funsafe-math-optimizations and its parts; its results depend on exact arithmetic"
+#elif __FLT_EVAL_METHOD__ != 0
+#error "mote: compile without -mfpmath=387; its results depend on sums that are rounded to their own type"
 #endif
 
 namespace mote {
