@@ -14,18 +14,11 @@
 
 namespace mote {
 
-/// Which PyTorch build to match. Builds of one version draw different dropout masks for the same seed, and versions
-/// differ in sampling; all else in this file is the same everywhere. If your dropout mask differs from a tutorial's, a
-/// pip wheel on an x86-64 machine (or Colab) usually printed it, so use `random.set_build({.mkl = true})`.
-///
-///     mkl      true: wheels from pip for x86-64 Linux, Windows and Intel Macs, Colab. Changes bernoulli() with one
-///              probability, hence dropout: only one word is drawn for any size. False: Apple silicon, ARM Linux,
-///              Debian's python3-torch, conda-forge without MKL, and 1.x wheels on an AMD processor.
-///     version  100 * major + minor. Before 2.7 randint() takes two words for ranges from 2^32, not 2^28; before 2.0
-///              multinomial() with replacement never races; from 2.0 to 2.6, with mkl, exponential() draws one word.
+/// Which PyTorch build to match, in two facts; all else in this file is the same in every build. nn/README.md names the
+/// usual builds and what they draw differently.
 struct TorchBuild {
-  bool mkl = false;
-  int version = 207;
+  bool mkl = false;   ///< it uses Intel's MKL: a dropout mask takes one word
+  int version = 207;  ///< 100 * major + minor
 
   bool exponential_draws_one_word() const { return mkl && version >= 200 && version < 207; }
   friend bool operator==(const TorchBuild&, const TorchBuild&) = default;

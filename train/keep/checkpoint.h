@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/io/files/safetensors.h"
-#include "engine/io/text/fields.h"
+#include "nn/fields.h"
 #include "train/optim/optimizer.h"
 
 namespace mote {

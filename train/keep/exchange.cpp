@@ -90,7 +90,7 @@ TorchTensor torch_rng_state(const GeneratorState& state) {
   return {IntArray({sizeof s}, std::vector<Index>(bytes, bytes + sizeof s)), true};
 }
 
-GeneratorState generator_state(const TorchValue& rng_state, const TorchBuild& build) {
+GeneratorState generator_state(const TorchValue& rng_state) {
   const auto* const x = std::get_if<IntArray>(&as<TorchTensor>(rng_state, "the random state").array);
   RngState s;
   check_in("torch", x && x->numel() == sizeof s, "the random state has to be ", sizeof s, " bytes, as get_rng_state() ",
@@ -100,7 +100,7 @@ GeneratorState generator_state(const TorchValue& rng_state, const TorchBuild& bu
   const bool fresh = s.next == 0 && s.left == 1;
   check_in("torch", s.seeded == 1 && (fresh || (s.next <= 624 && s.left == 625 - static_cast<std::int64_t>(s.next))),
            "the random state is damaged: ", s.next, " words are drawn and ", s.left, " left");
-  GeneratorState state{.seed = s.seed, .used = fresh ? 624 : static_cast<std::uint32_t>(s.next), .build = build};
+  GeneratorState state{.seed = s.seed, .used = fresh ? 624 : static_cast<std::uint32_t>(s.next)};
   std::copy_n(s.words, 624, state.words.begin());
   state.has_normal = s.has_normal != 0, state.cached_normal = s.normal;
   return state;

@@ -9,10 +9,10 @@
 namespace mote {
 
 /// What torch.get_rng_state() returns where torch has drawn the same numbers: 5,056 bytes [5056], also the state of a
-/// torch.Generator. `build` is not in it.
+/// torch.Generator. Its TorchBuild is not in it.
 TorchTensor torch_rng_state(const GeneratorState& state);
 /// And back. Errors: what is no such state.
-GeneratorState generator_state(const TorchValue& rng_state, const TorchBuild& build = {});
+GeneratorState generator_state(const TorchValue& rng_state);
 
 /// What optimizer.state_dict() returns for a torch.optim.AdamW over these groups: each parameter there, numbered in the
 /// order of `names`, has step, exp_avg and exp_avg_sq, transposed and cut into rows as `names` says of the weights.
