@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/io/text/fields.h"
+#include "nn/fields.h"
 #include "nn/transformer_block.h"
 
 namespace mote {

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "engine/io/text/words.h"
+#include "engine/base/words.h"
 #include "engine/ops/activation.h"
 #include "nn/module.h"
 

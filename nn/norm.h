@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "engine/io/text/words.h"
+#include "engine/base/words.h"
 #include "engine/ops/norm.h"
 #include "nn/module.h"
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "engine/io/text/words.h"
+#include "engine/base/words.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/create.h"
 #include "engine/ops/view.h"

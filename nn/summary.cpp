@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/io/text/table.h"
+#include "engine/base/table.h"
 #include "nn/module.h"
 
 namespace mote {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "engine/base/number_text.h"
-#include "engine/io/text/table.h"
+#include "engine/base/table.h"
 
 namespace mote {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/io/pictures/diagram.h"
+#include "engine/watch/diagram.h"
 #include "engine/watch/notes.h"
 
 namespace mote {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/io/text/table.h"
+#include "engine/base/table.h"
 #include "examples/programs/options.h"
 
 namespace bench {

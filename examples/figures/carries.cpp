@@ -1,8 +1,8 @@
 // Where is the carry? Two sums that differ in nothing but a carry, and each value of one run put into the other: which
 // head, at which place, makes 3 4 + 2 8 give 6 and not 5?
 #include "engine/engine.h"
-#include "engine/io/pictures/heads.h"
 #include "examples/figures/figure.h"
+#include "nn/head_pictures.h"
 #include "train/tasks/addition.h"
 
 using namespace mote;

@@ -1,8 +1,8 @@
 // Which head copies? In a model of two layers with two heads each that has learned to go on with rows of letters that
 // repeat, one head of the second layer copies the letter. Without it nothing is left; without its neighbour all is.
 #include "engine/engine.h"
-#include "engine/io/pictures/heads.h"
 #include "examples/figures/figure.h"
+#include "nn/head_pictures.h"
 #include "train/tasks/induction.h"
 
 using namespace mote;

@@ -1,8 +1,8 @@
 // When does an induction head appear, and which head is it? Its score step by step, in two layers and in one; and in
 // the end each head exchanged with that of another row: who carries the letter that came after the same one before?
 #include "engine/engine.h"
-#include "engine/io/pictures/heads.h"
 #include "examples/figures/figure.h"
+#include "nn/head_pictures.h"
 #include "train/tasks/induction.h"
 
 using namespace mote;

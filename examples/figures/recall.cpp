@@ -1,8 +1,8 @@
 // Recall's curve: how many keys with values a layer can hold, by its width, with attention to all and to a window, and
 // with linear attention, whose memory is one matrix (Arora et al. 2023, Zoology: multi-query associative recall).
 #include "engine/io/files/file.h"
-#include "engine/io/pictures/chart.h"
 #include "examples/figures/record.h"
+#include "train/report/chart.h"
 #include "train/tasks/associative_recall.h"
 #include "train/train.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "engine/base/number_text.h"
-#include "engine/io/text/table.h"
+#include "engine/base/table.h"
 #include "engine/ops/unary.h"
 #include "examples/programs/options.h"
 #include "models/fourier.h"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "engine/io/pictures/heads.h"
 #include "examples/lessons/lesson.h"
 #include "models/gpt.h"
+#include "nn/head_pictures.h"
 #include "nn/reach.h"
 #include "train/tasks/induction.h"
 #include "train/train.h"
@@ -122,7 +122,7 @@ void lesson() {
   std::printf(
       "\nTry: rows of one period only: is it an induction head, or do places alone tell where to look? No positions\n"
       "(config.position = Position::none): the mask still tells how many tokens stand before. Who looks back now?\n"
-      "Now read engine/io/pictures/heads.h, which draws what heads see, and examples/lessons/15_why_it_is_fast.cpp.\n");
+      "Now read nn/head_pictures.h, which draws what heads see, and examples/lessons/15_why_it_is_fast.cpp.\n");
 }
 }  // namespace
 

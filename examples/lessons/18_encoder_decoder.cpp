@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "engine/io/pictures/heads.h"
 #include "examples/lessons/lesson.h"
+#include "nn/head_pictures.h"
 #include "nn/nn.h"
 #include "train/optim/adamw.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/base/number_text.h"
-#include "engine/io/text/table.h"
+#include "engine/base/table.h"
 #include "engine/io/text/utf8_stream.h"
 #include "examples/programs/program.h"
 #include "examples/programs/saved_run.h"

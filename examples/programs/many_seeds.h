@@ -14,7 +14,7 @@
 
 #include "engine/base/number_text.h"
 #include "engine/base/parallel.h"
-#include "engine/io/text/table.h"
+#include "engine/base/table.h"
 #include "examples/programs/program.h"
 #include "examples/programs/saved_run.h"
 

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/table.h"
 #include "engine/io/files/file.h"
-#include "engine/io/text/fields.h"
-#include "engine/io/text/table.h"
 #include "engine/io/text/utf8_stream.h"
 #include "examples/programs/program.h"
+#include "nn/fields.h"
 
 /// What a program was given: --name value or --name=value, or of an option that is true or false --name alone. A value
 /// that begins with -- is only taken after =.

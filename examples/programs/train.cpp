@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "engine/base/number_text.h"
-#include "engine/io/text/table.h"
+#include "engine/base/table.h"
 #include "examples/programs/diagnose.h"
 #include "examples/programs/many_seeds.h"
 #include "examples/programs/options.h"

@@ -6,12 +6,12 @@
 
 #include "engine/engine.h"
 #include "engine/io/files/file.h"
-#include "engine/io/pictures/chart.h"
-#include "engine/io/pictures/curve.h"
-#include "engine/io/pictures/heads.h"
 #include "examples/seeds/page.h"
 #include "models/tutorials/ai_engineering.h"
+#include "nn/head_pictures.h"
 #include "train/optim/adamw.h"
+#include "train/report/chart.h"
+#include "train/report/curve.h"
 #include "train/tasks/repeat.h"
 
 using namespace mote;

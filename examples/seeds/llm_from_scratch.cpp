@@ -3,9 +3,9 @@
 #include <iostream>
 
 #include "engine/engine.h"
-#include "engine/io/pictures/heads.h"
 #include "examples/seeds/page.h"
 #include "models/tutorials/llm_from_scratch.h"
+#include "nn/head_pictures.h"
 
 using namespace mote;
 namespace page = tutorials::llm_from_scratch;

@@ -4,10 +4,10 @@
 
 #include "engine/engine.h"
 #include "engine/io/files/file.h"
-#include "engine/io/pictures/heads.h"
 #include "examples/seeds/page.h"
 #include "models/tutorials/multi_head_from_scratch.h"
 #include "nn/embedding.h"
+#include "nn/head_pictures.h"
 
 using namespace mote;
 using namespace mote::tutorials::multi_head_from_scratch;

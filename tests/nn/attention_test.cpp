@@ -1,5 +1,5 @@
 // SelfAttention and MultiHeadAttention: equal to heads by hand, cached, masked; their draws and refusals.
-#include "engine/io/text/fields.h"
+#include "nn/fields.h"
 #include "tests/nn/by_hand.h"
 #include "tests/nn/oracles.h"
 

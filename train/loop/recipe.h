@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/io/text/fields.h"
+#include "nn/fields.h"
 #include "train/loop/fit.h"
 #include "train/loop/schedule.h"
 #include "train/optim/optimizer_list.h"

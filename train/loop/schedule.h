@@ -4,7 +4,7 @@
 #include <array>
 
 #include "engine/base/real.h"
-#include "engine/io/text/words.h"
+#include "engine/base/words.h"
 
 namespace mote {
 

@@ -9,7 +9,7 @@
 #include "engine/autograd/op.h"
 #include "engine/base/number_text.h"
 #include "engine/base/storage.h"
-#include "engine/io/text/table.h"
+#include "engine/base/table.h"
 
 namespace mote {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "engine/io/text/words.h"
+#include "engine/base/words.h"
 #include "train/optim/adamw.h"
 #include "train/optim/muon.h"
 #include "train/optim/sgd.h"

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "engine/base/check.h"
-#include "engine/io/pictures/viridis.h"
 #include "engine/io/text/json.h"
 #include "engine/io/text/utf8.h"
 #include "engine/io/text/utf8_stream.h"
+#include "nn/head_pictures.h"
 #include "train/report/page_parts.h"
 
 namespace mote {

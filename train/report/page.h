@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/array/array.h"
-#include "engine/io/pictures/chart.h"
+#include "train/report/chart.h"
 
 namespace mote {
 

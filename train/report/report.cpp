@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "engine/base/number_text.h"
-#include "engine/io/pictures/heads.h"
+#include "nn/head_pictures.h"
 #include "train/report/page.h"
 #include "train/run/run.h"
 

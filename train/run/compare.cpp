@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "engine/base/number_text.h"
+#include "engine/base/table.h"
 #include "engine/io/text/json.h"
-#include "engine/io/text/table.h"
 #include "train/keep/folder.h"
 #include "train/run/run_folder.h"
 #include "train/run/settings.h"

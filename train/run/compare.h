@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/io/files/safetensors.h"
-#include "engine/io/text/fields.h"
+#include "nn/fields.h"
 #include "train/report/page.h"
 #include "train/run/log.h"
 

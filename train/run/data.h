@@ -10,7 +10,7 @@
 #include "engine/array/array.h"
 #include "engine/array/int_array.h"
 #include "engine/array/random.h"
-#include "engine/io/text/fields.h"
+#include "nn/fields.h"
 
 namespace mote {
 

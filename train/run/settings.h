@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/io/files/safetensors.h"
-#include "engine/io/text/fields.h"
+#include "nn/fields.h"
 
 namespace mote {
 

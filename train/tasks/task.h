@@ -31,7 +31,7 @@ struct Outcome {
 /// ">= 99 %", "<= 40 %", "45 to 60 %", "100 %"; "loss <= 0.36", "nothing" of a text of one's own.
 std::string text_of(const Outcome& outcome);
 
-/// Something to learn. Its options are a struct that lists its fields (engine/io/text/fields.h) and whose defaults are
+/// Something to learn. Its options are a struct that lists its fields (nn/fields.h) and whose defaults are
 /// the task's; the constructor rejects invalid options, so that a task that exists works. All it draws depends on the
 /// seed and nothing else. Recipe and outcome are those of its options: three digits take longer to add than two.
 class Task : public Data {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/base/check.h"
-#include "engine/io/text/words.h"
+#include "engine/base/words.h"
 
 namespace mote {
 

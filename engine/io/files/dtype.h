@@ -8,7 +8,7 @@
 #include "engine/array/array.h"
 #include "engine/array/int_array.h"
 #include "engine/array/mask.h"
-#include "engine/io/text/words.h"
+#include "engine/base/words.h"
 
 namespace mote {
 

@@ -49,8 +49,8 @@ struct TorchItem {
 /// OrderedDict is a dict, without the attributes of a state_dict; torch.Size is a tuple, a Parameter a tensor. Tensors,
 /// of any device, become what read_any (engine/io/files/elements.h) makes of their elements. Tensors that share a
 /// storage share it here, too; those that are not in row-major order are copied. All else becomes a TorchObject: other
-/// classes, complex and sparse tensors, tensors of more than 8 axes, float64 with a value that is no float32 (in a build
-/// over float), ints above 64 bits.
+/// classes, complex and sparse tensors, tensors of 9 axes and more, ints above 64 bits, in mote over float also a
+/// float64 tensor with a value that is no float32.
 /// Errors, in one sentence that opens with the source's name: a dict with a key twice; containers nested deeper than
 /// 64, or in themselves; more than 2^18 values and one for every 32 bytes of the file, where what is used twice counts
 /// twice; more copied elements than 2^20 and one for every byte; a damaged file, in what is used of it.

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "engine/io/files/file.h"
-#include "engine/io/text/fields.h"
 #include "engine/io/text/json.h"
 #include "engine/io/text/utf8.h"
+#include "nn/fields.h"
 #include "tests/random_text.h"
 #include "tests/tools.h"
 

@@ -1,7 +1,7 @@
 // AttentionLM: check_module, the model by hand, its loss, what it refuses. Its draws: repeat_vectors_test.
 #include "models/tutorials/attention_lm.h"
 
-#include "engine/io/text/fields.h"
+#include "nn/fields.h"
 
 #include "tests/nn/by_hand.h"
 

@@ -1,5 +1,5 @@
 // Where values and ticks of an axis lie.
-#include "engine/io/pictures/axis.h"
+#include "train/report/axis.h"
 
 #include <algorithm>
 #include <cmath>

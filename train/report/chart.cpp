@@ -1,12 +1,12 @@
 // From points to lines, axes and a legend.
-#include "engine/io/pictures/chart.h"
+#include "train/report/chart.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "engine/base/number_text.h"
-#include "engine/io/pictures/axis.h"
 #include "engine/io/text/utf8_stream.h"
+#include "train/report/axis.h"
 
 namespace mote {
 namespace {

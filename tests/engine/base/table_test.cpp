@@ -1,5 +1,5 @@
 // Tables: sides of cells, lines between, rows that end early, columns that are wide enough; digits in groups.
-#include "engine/io/text/table.h"
+#include "engine/base/table.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // curve_text: scales, means of columns, values that are left out.
-#include "engine/io/pictures/curve.h"
+#include "train/report/curve.h"
 
 #include "tests/tools.h"
 

@@ -1,6 +1,6 @@
 // Layout in rows, after Sugiyama: each box in the first row below all that point to it; a long arrow has a place in
 // every row that it crosses; row by row the places are ordered by, and moved towards, those above or below them.
-#include "engine/io/pictures/diagram.h"
+#include "engine/watch/diagram.h"
 
 #include <algorithm>
 #include <cmath>

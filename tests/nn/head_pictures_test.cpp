@@ -1,5 +1,5 @@
 // Head_scores on weights made by hand, describe(), attention_text, and attention_svg as a picture.
-#include "engine/io/pictures/heads.h"
+#include "nn/head_pictures.h"
 
 #include <functional>
 #include <set>
@@ -9,7 +9,7 @@
 #include "tests/markup.h"
 #include "tests/tools.h"
 
-namespace mote::test::heads_test {
+namespace mote::test::head_pictures_test {
 namespace {
 
 /// Weights [T, T] of one head, by a rule that gives the weight of key j for query t.
@@ -300,4 +300,4 @@ TEST_CASE("pictures of heads with names of their own") {
 }
 
 }  // namespace
-}  // namespace mote::test::heads_test
+}  // namespace mote::test::head_pictures_test

@@ -1,12 +1,12 @@
 // From numbers to a curve of stars.
-#include "engine/io/pictures/curve.h"
+#include "train/report/curve.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "engine/base/check.h"
-#include "engine/io/pictures/axis.h"
+#include "train/report/axis.h"
 
 namespace mote {
 namespace {

@@ -1,5 +1,5 @@
 // A config's fields as text, by name, and compared; the words of an enum.
-#include "engine/io/text/fields.h"
+#include "nn/fields.h"
 
 #include <array>
 

@@ -1,14 +1,14 @@
 // Chart_svg: where points lie, ticks, what is left out, that any text is safe in it, and that a million points stay
 // small.
-#include "engine/io/pictures/chart.h"
+#include "train/report/chart.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "engine/io/pictures/axis.h"
 #include "tests/markup.h"
 #include "tests/tools.h"
+#include "train/report/axis.h"
 
 namespace mote::test::chart_test {
 namespace {

@@ -1,5 +1,5 @@
 // head_scores and describe; attention_text, a picture made of characters.
-#include "engine/io/pictures/heads.h"
+#include "nn/head_pictures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "engine/base/check.h"
 #include "engine/base/math.h"
 #include "engine/base/number_text.h"
-#include "engine/io/text/table.h"
+#include "engine/base/table.h"
 #include "engine/io/text/utf8.h"
 
 namespace mote {

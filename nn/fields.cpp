@@ -1,5 +1,5 @@
 // Fields of configs from and to text, independent of the locale.
-#include "engine/io/text/fields.h"
+#include "nn/fields.h"
 
 #include <charconv>
 

@@ -49,4 +49,10 @@ std::string attention_svg(const Array& weights, const std::vector<std::string>& 
                           const std::vector<std::string>& keys, const std::string& title,
                           const std::vector<std::string>& heads = {});
 
+namespace detail {
+/// Viridis at level / 64, from 0 (dark blue) to 64 (yellow), as "#440154", between nine colours. Source: S. van der
+/// Walt and N. Smith, matplotlib.
+std::string viridis(int level);
+}  // namespace detail
+
 }  // namespace mote

@@ -6,12 +6,23 @@
 #include <sstream>
 
 #include "engine/base/check.h"
-#include "engine/io/pictures/heads.h"
-#include "engine/io/pictures/viridis.h"
 #include "engine/io/text/utf8.h"
 #include "engine/io/text/utf8_stream.h"
+#include "nn/head_pictures.h"
 
 namespace mote {
+
+std::string detail::viridis(int level) {
+  static constexpr int colours[] = {0x440154, 0x472c7a, 0x3b518b, 0x2c718e, 0x21908d,
+                                    0x27ad81, 0x5cc863, 0xaadc32, 0xfde725};
+  const int left = level < 64 ? level / 8 : 7, share = level - 8 * left;
+  std::string text = "#";
+  for (int shift = 16; shift >= 0; shift -= 8) {
+    const int from = colours[left] >> shift & 255, to = colours[left + 1] >> shift & 255;
+    text += hex_text(static_cast<unsigned>((from * (8 - share) + to * share + 4) / 8), 2);
+  }
+  return text;
+}
 namespace {
 
 /// Weights are shown in steps of 1/64: finer than the eye can see, and all cells of one colour can share one path.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/base/real.h"
-#include "engine/io/text/words.h"
+#include "engine/base/words.h"
 
 namespace mote {
 

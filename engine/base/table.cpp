@@ -1,5 +1,5 @@
 // Rows as lines of padded cells.
-#include "engine/io/text/table.h"
+#include "engine/base/table.h"
 
 #include <algorithm>
 
