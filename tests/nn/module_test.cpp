@@ -270,7 +270,8 @@ TEST_CASE("visit: names with dots, empty and repeated names are refused") {
   const std::string twice = "visit: two fields are named 'w'";
   CHECK(error_of([] { named_parameters(Odd({"w", "w"})); }) == twice);
   CHECK(error_of([] { named_parameters(Odd({"w", "w"}, true)); }) == twice);
-  CHECK(error_of([] { named_buffers(Odd({"w", "w"}, true)); }) == twice);
+  Odd two_buffers({"w", "w"}, true);
+  CHECK(error_of([&] { named_buffers(two_buffers); }) == twice);
   CHECK(error_of([] { named_streams(TwoStreams()); }) == "visit: two fields are named 'random'");
   CHECK(error_of([] { named_parameters(Odd({"w", "b"}, true)); }) == "(no error)");
 }

@@ -33,7 +33,7 @@ std::vector<SpecialToken> specials_in(const JsonPlace& array) {
 
 }  // namespace
 
-std::unique_ptr<Tokenizer> train_tokenizer(TokenizerKind kind, std::string_view text, Index vocab_size,
+std::unique_ptr<Tokenizer> train_tokenizer(TokenizerKind kind, std::string_view text, Integer vocab_size,
                                            const std::vector<std::string>& specials) {
   switch (kind) {
     case TokenizerKind::character:
