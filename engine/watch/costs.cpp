@@ -21,19 +21,19 @@ const T* kept(const Event& e, std::size_t i) {
   return i < e.kept.size() ? e.kept[i].as<T>() : nullptr;
 }
 
-/// Multiply-adds of a product whose result has so many elements, each a sum of k.
-Index product(Index elements, Index k) { return 2 * elements * k; }
+/// Operations of a product whose result has so many elements, each a sum of k.
+Index product_flops(Index elements, Index k) { return 2 * elements * k; }
 
-OpCosts matmul_costs(const Event& e) { return {product(e.result->numel(), input(e, 0).shape()[-1])}; }
+OpCosts matmul_costs(const Event& e) { return {product_flops(e.result->numel(), input(e, 0).shape()[-1])}; }
 
 OpCosts linear_costs(const Event& e) {
-  const Index y = e.result->numel(), xw = product(y, input(e, 0).shape()[-1]);
+  const Index y = e.result->numel(), xw = product_flops(y, input(e, 0).shape()[-1]);
   return {xw + (input(e, 2).defined() ? y : 0), {xw, xw, y}};
 }
 
 /// Forward is that of the ops inside; backward computes gelu again.
 OpCosts gelu_linear_costs(const Event& e) {
-  const Index y = e.result->numel(), x = input(e, 0).numel(), xw = product(y, input(e, 0).shape()[-1]);
+  const Index y = e.result->numel(), x = input(e, 0).numel(), xw = product_flops(y, input(e, 0).shape()[-1]);
   return {0, {xw + x, xw, y}};
 }
 
@@ -85,7 +85,7 @@ OpCosts attention_costs(const Event& e) {
   return costs;
 }
 
-struct Table {
+struct CostTable {
   std::mutex mutex;
   std::map<std::string, CostRow> rows{
       {"matmul", matmul_costs},
@@ -117,15 +117,15 @@ struct Table {
   };
 };
 
-Table& table() {
-  static Table* const the_table = new Table;  // never destroyed: other threads may still run when the program ends
-  return *the_table;
+CostTable& cost_table() {
+  static CostTable* const table = new CostTable;  // never destroyed: other threads may still run when the program ends
+  return *table;
 }
 
 }  // namespace
 
 void set_costs(const std::string& op, CostRow row) {
-  Table& t = table();
+  CostTable& t = cost_table();
   const std::lock_guard lock(t.mutex);
   t.rows[op] = std::move(row);
 }
@@ -141,7 +141,7 @@ CostRow per_element(Index forward, std::vector<Index> gradients) {
 }
 
 OpCosts costs_of(const Event& recorded, bool composed) {
-  Table& t = table();
+  CostTable& t = cost_table();
   CostRow row;
   {
     const std::lock_guard lock(t.mutex);
