@@ -77,12 +77,9 @@ NameTable torch_attention_names(const MultiHeadAttention& layer) {
   const auto in = [](const Linear& l) { return l.weight.shape()[1]; };
   const auto out = [](const Linear& l) { return l.weight.shape()[0]; };
   const Index width = out(layer.q_proj);
-  check_in("torch_attention_names",
-           in(layer.q_proj) == width && out(layer.k_proj) == width && out(layer.v_proj) == width &&
-               out(layer.o_proj) == width,
-           "torch.nn.MultiheadAttention has one width for queries, keys and values of all heads, its input and its ",
-           "output: this layer maps ", in(layer.q_proj), " columns to queries of ", width, ", keys of ",
-           out(layer.k_proj), ", values of ", out(layer.v_proj), " and an output of ", out(layer.o_proj));
+  check_in("torch_attention_names", in(layer.q_proj) == width && out(layer.k_proj) == width,
+           "torch.nn.MultiheadAttention has one width for queries, keys and values of all heads, and for its input: ",
+           "this layer maps ", in(layer.q_proj), " columns to queries of ", width, " and keys of ", out(layer.k_proj));
   const bool packed = in(layer.k_proj) == width && in(layer.v_proj) == width;
   NameTable names;
   Index from = 0;

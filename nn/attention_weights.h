@@ -9,7 +9,7 @@
 
 namespace mote {
 
-/// What the heads of one attention attended to, each [..., H, Tq, Tk]: a row is a query, and its weights sum to 1 (or
+/// What the heads of one attention attended to, each [B, H, Tq, Tk]: a row is a query, and its weights sum to 1 (or
 /// to 0 where it may attend to nothing). `dropped` is the weights after dropout, equal to `weights` while nothing is
 /// dropped. For inspection: no gradient flows through them. With a cache Tk counts the keys that it still has.
 struct AttentionMap {

@@ -50,11 +50,15 @@ struct WrongCalls {
   operator()(T&& x, A&&...) const;
   template <class X, class T>
   requires NotMask<Derived, T, X>
-  __attribute__((unavailable("a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked"))) void
+  __attribute__((
+      unavailable("a Tensor is not a Mask: of 0 and 1 write m > 0, or from_blocked(m) whe"
+                  "re 1 means blocked; of 0 and -infinity write m == 0"))) void
   operator()(X&&, T&& mask) const;
   template <class X, class Y, class Z, class T>
   requires NotMask<Derived, T, X, Y, Z>
-  __attribute__((unavailable("a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked"))) void
+  __attribute__((
+      unavailable("a Tensor is not a Mask: of 0 and 1 write m > 0, or from_blocked(m) whe"
+                  "re 1 means blocked; of 0 and -infinity write m == 0"))) void
   operator()(X&&, Y&&, Z&&, T&& mask) const;
   template <class... A>
   __attribute__((unavailable("braces have no type: write ints({{1, 2}}) for ids, tensor({{1, 2}}) for floats"))) void

@@ -13,10 +13,8 @@ static MultiHeadAttentionOptions resolved(Index width, Index heads, const Attent
     check_in("MultiHeadAttention", size >= 1, "a width of ", size, " must be at least 1");
   };
   fill_in(o.d_in, width);
-  fill_in(o.d_out, width);
   fill_in(o.key_width, o.d_in);
   fill_in(o.value_width, o.d_in);
-  fill_in(o.value_head, width / heads);
   return o;
 }
 
@@ -32,11 +30,9 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Index
       options(attention),
       q_proj(o.d_in, width, o.torch_init ? Init::none(init.random()) : init, o.bias),
       k_proj(o.key_width, n_kv_head * (width / heads), o.torch_init ? Init::none(init.random()) : init, o.bias),
-      v_proj(o.value_width, n_kv_head * o.value_head, o.torch_init ? Init::none(init.random()) : init, o.bias),
-      o_proj(heads * o.value_head, o.d_out, init, o.out_bias.value_or(o.bias)),
-      attn_dropout(attention.dropout.value_or(0), init.random()),
-      resid_dropout(o.resid_dropout, init.random()) {
-  if (o.rotary) rotary.emplace(width / heads, *o.rotary, block_size);
+      v_proj(o.value_width, n_kv_head * (width / heads), o.torch_init ? Init::none(init.random()) : init, o.bias),
+      o_proj(width, width, init, o.out_bias.value_or(o.bias)),
+      attn_dropout(attention.dropout.value_or(0), init.random()) {
   if (!o.torch_init || !init.draws()) return;
   if (o_proj.bias.defined()) init::constant(o_proj.bias, 0);
   // PyTorch keeps the three in one matrix when all inputs have the same width; one bound then applies to all.
@@ -50,33 +46,26 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Index
   }
 }
 
-void MultiHeadAttention::check_input(const char* role, const Tensor& x, const Linear& projection, Index start) const {
+void MultiHeadAttention::check_input(const char* role, const Tensor& x, const Linear& projection) const {
   const Index width = projection.weight.shape()[1];
   check_in("MultiHeadAttention", x.dim() == 3 && x.size(2) == width, role, " ", x.shape(), " must be [B, T, ", width,
            "]");
-  check_in("MultiHeadAttention", block_size == 0 || start + x.size(1) <= block_size, "T = ", start + x.size(1),
-           " is above block_size ", block_size);
+  check_in("MultiHeadAttention", block_size == 0 || x.size(1) <= block_size, "T = ", x.size(1), " is above block_size ",
+           block_size);
 }
 
-Tensor MultiHeadAttention::forward(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask,
-                                   KeyValueCache* cache) const {
-  check_in("MultiHeadAttention", !cache || attn_dropout.now() + resid_dropout.now() == 0,
-           "a cache is for evaluation: call eval() first");
+Tensor MultiHeadAttention::forward(const Tensor& query, const Tensor& key, const Tensor& value,
+                                   const Mask& mask) const {
   AttentionOptions how = options;
   how.mask = mask;
   how.dropout = attn_dropout.now();
-  const Index start = cache ? cache->length() : 0;  // the position of the first token
-  check_input("query", query, q_proj, start);
-  check_input("key", key, k_proj, start);
-  check_input("value", value, v_proj, start);
-  Tensor q = q_proj(query);  // [B, T, H d], head beside head
-  Tensor k = k_proj(key);
+  check_input("query", query, q_proj);
+  check_input("key", key, k_proj);
+  check_input("value", value, v_proj);
+  const Tensor q = q_proj(query);  // [B, T, H d], head beside head
+  const Tensor k = k_proj(key);
   const Tensor v = v_proj(value);
-  if (rotary) {
-    q = (*rotary)(q, start, n_head);
-    k = (*rotary)(k, start, n_kv_head);
-  }
-  return resid_dropout(o_proj(attention(q, k, v, {n_head, n_kv_head}, how, attn_dropout.random, cache)));
+  return o_proj(attention(q, k, v, {n_head, n_kv_head}, how, attn_dropout.random));
 }
 
 AttentionOutput MultiHeadAttention::with_weights(const Tensor& query, const Tensor& key, const Tensor& value,

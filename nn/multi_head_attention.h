@@ -3,11 +3,9 @@
 
 #include <optional>
 
-#include "engine/ops/kv_cache.h"
 #include "nn/dropout.h"
 #include "nn/heads.h"
 #include "nn/linear.h"
-#include "nn/position.h"
 
 namespace mote {
 
@@ -15,23 +13,17 @@ namespace mote {
 struct MultiHeadAttentionOptions {
   bool bias = true;                   ///< in the projections of queries, keys and values
   std::optional<bool> out_bias = {};  ///< in the output projection; not given: as `bias`
-  double resid_dropout = 0;           ///< on the output
   Index n_kv_head = 0;    ///< heads of keys and values; heads / n_kv_head heads of queries share each; 0: heads
   Index block_size = 0;   ///< the longest input it accepts; 0: any
   Index d_in = 0;         ///< width of the queries' input; 0: width
-  Index d_out = 0;        ///< width of the output; 0: width
   Index key_width = 0;    ///< width of the keys' input (PyTorch's kdim); 0: d_in
   Index value_width = 0;  ///< width of the values' input (PyTorch's vdim); 0: d_in
-  Index value_head = 0;   ///< width of a head's values (d_v); 0: that of its queries, width / heads
-  /// Rotates queries and keys by their positions, each counted from 0; alibi, causal and window align the last query
-  /// with the last key.
-  std::optional<RotaryOptions> rotary = {};
   /// Draws as torch.nn.MultiheadAttention does: first the output projection as a Linear, its bias then zeroed, and then
   /// the others uniformly within Xavier's bound, biases 0. Otherwise all are drawn as Linear, in field order.
   bool torch_init = false;
 };
 
-/// y = join(softmax(mask(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = width / H: x [B, T, d_in] -> [B, T, d_out].
+/// y = join(softmax(mask(q k^T / sqrt(d))) v) W_o + b_o over H heads of d = width / H: x [B, T, d_in] -> [B, T, width].
 /// q, k, v are projections of one input (self-attention) or of three (cross-attention; k and v may be longer or shorter
 /// than q; a batch of one broadcasts). Each head attends independently; the output projection mixes them. A mask says
 /// who may attend (true), broadcasts to [B, H, Tq, Tk] (key_padding() makes one of a mask [B, T]), and combines with
@@ -42,26 +34,19 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
   Index n_head, n_kv_head, block_size;
   AttentionOptions options;
   Linear q_proj, k_proj, v_proj, o_proj;
-  Dropout attn_dropout, resid_dropout;
-  std::optional<Rotary> rotary;
+  Dropout attn_dropout;
 
   MultiHeadAttention(Integer width, Integer heads, const Init& init, const AttentionOptions& attention = {},
                      const MultiHeadAttentionOptions& around = {});
 
-  /// Self-attention; with a cache for the tokens that follow those in it, as SelfAttention's.
-  Tensor forward(const Tensor& x, const Mask& mask = {}, KeyValueCache* cache = nullptr) const {
-    return forward(x, x, x, mask, cache);
-  }
-  Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {},
-                 KeyValueCache* cache = nullptr) const;
+  /// Self-attention.
+  Tensor forward(const Tensor& x, const Mask& mask = {}) const { return forward(x, x, x, mask); }
+  Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const Mask& mask = {}) const;
 
   /// The same output, bit for bit, and what each head attended to.
   AttentionOutput with_weights(const Tensor& x, const Mask& mask = {}) const { return with_weights(x, x, x, mask); }
   AttentionOutput with_weights(const Tensor& query, const Tensor& key, const Tensor& value,
                                const Mask& mask = {}) const;
-
-  /// An empty cache for this layer.
-  KeyValueCache cache() const { return KeyValueCache(options.window); }
 
   void visit(Visitor& v) override {
     v("q_proj", q_proj);
@@ -69,13 +54,12 @@ struct MultiHeadAttention : Layer<MultiHeadAttention> {
     v("v_proj", v_proj);
     v("o_proj", o_proj);
     v("attn_dropout", attn_dropout);
-    v("resid_dropout", resid_dropout);
   }
 
  private:
   MultiHeadAttention(const MultiHeadAttentionOptions& around, Index width, Index heads, const Init& init,
                      const AttentionOptions& attention);
-  void check_input(const char* role, const Tensor& x, const Linear& projection, Index start) const;
+  void check_input(const char* role, const Tensor& x, const Linear& projection) const;
 };
 
 }  // namespace mote

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "engine/base/math.h"
 #include "engine/ops/rotary.h"
@@ -84,6 +85,8 @@ class Rotary {
   }
   Tensor operator()(const Tensor& x, Integer start, Integer heads = 1) const {
     check_in("Rotary", start >= 0, "start ", start, " must be at least 0");
+    check_in("Rotary", start <= std::numeric_limits<Index>::max() - x.size(-2), "start ", start, " and ", x.size(-2),
+             " positions after it are too many");
     const Index end = start + x.size(-2);
     if (end <= cosines_.shape()[0])
       return rotary(x, cosines_.slice(0, start, end), sines_.slice(0, start, end), heads, width_);

@@ -60,9 +60,8 @@ class Places {
 ///     Tensor y = seen["transformer.h.0.mlp"];  // y.retain_grad() before backward(): y.grad() after it
 ///
 /// They are what the rest of the model gets, after all changes. With gradients they are Tensors of the graph, but for
-/// scales; under NoGrad recording costs less. Changes no bit but in gradients of shared heads (see attention()). A
-/// scope is a local variable. Errors: those of Places; heads or positions; from a call of the model: a place was not
-/// reached in it, nor in an earlier one.
+/// scales; under NoGrad recording costs less. Changes no bit. A scope is a local variable. Errors: those of Places;
+/// heads or positions; from a call of the model: a place was not reached in it, nor in an earlier one.
 class Record : private Observer {
  public:
   [[nodiscard]] Record(const Module& model, const std::vector<std::string>& places);

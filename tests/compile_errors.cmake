@@ -3,7 +3,7 @@
 cmake_minimum_required(VERSION 3.22)
 file(MAKE_DIRECTORY ${WORK_DIR})
 
-set(mask "a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked")
+set(mask "a Tensor is not a Mask: of 0 and 1 write m > 0, or from_blocked(m) where 1 means blocked; of 0 and -infinity write m == 0")
 set(ids "this layer takes ids, an IntArray: write ints({{1, 2}})")
 set(floats "this layer takes a Tensor: write tensor(ids), or put an Embedding before it")
 set(forward "a Layer needs a public `forward(...) const` that takes these arguments")
@@ -259,7 +259,7 @@ refuses("${train}" "const Linear m(3, 4, random); AdamW(decay_groups(m, 0.1), 1e
 refuses("${train}" "const Linear m(3, 4, random); Muon o(all_parameters(m), {.lr = 0.1})"
   "write Muon(muon_groups(model, 0.1), {.lr = 1e-3})")
 refuses("engine/ops/attention.h" "attention(x, x, x, ones({2, 2}))"
-  "write {.mask = m}; of floats m > 0, or from_blocked(m) where 1 means blocked")
+  "write {.mask = m}; of 0 and 1 m > 0, or from_blocked(m) where 1 means blocked; of 0 and -infinity m == 0")
 refuses("engine/ops/loss.h" "cross_entropy(x, {0, 1})" "braces have no type: write ints({1, 0})")
 refuses("engine/ops/loss.h" "cross_entropy(x, {{0, 1}})" "braces have no type: write ints({1, 0})")
 refuses("engine/ops/loss.h" "cross_entropy(x, std::vector<int>{0, 1})"

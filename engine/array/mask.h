@@ -19,12 +19,15 @@ class Mask : public Strided<Mask, std::uint8_t> {
 
   Mask() = default;
   explicit Mask(const Shape& shape, Flag value = false) : Mask(full(shape, value)) {}
-  /// `values`, 0 or 1, in row-major order. Errors: their count differs from shape's.
-  Mask(const Shape& shape, std::span<const std::uint8_t> values) : Strided(shape, values) {}
+  /// `values`, 0 or 1, in row-major order. Errors: their count differs from shape's, another value.
+  Mask(const Shape& shape, std::span<const std::uint8_t> values) : Strided(shape, values) {
+    for (const std::uint8_t value : values) check_in("mask", value <= 1, "a mask holds 0 and 1, not ", Index(value));
+  }
   /// Numbers could say who may attend, or who may not, or be added to the scores: the caller must choose.
   template <std::same_as<Tensor> T>
-  __attribute__((unavailable("a Tensor is not a Mask: write m > 0, or from_blocked(m) where 1 means blocked")))
-  Mask(const T&);
+  __attribute__((
+      unavailable("a Tensor is not a Mask: of 0 and 1 write m > 0, or from_blocked(m) where 1 means "
+                  "blocked; of 0 and -infinity write m == 0"))) Mask(const T&);
 
   friend Mask operator&(const Mask& a, const Mask& b) {
     return combine<Mask>(a, b, [](auto x, auto y) { return x != 0 && y != 0; });

@@ -61,10 +61,6 @@ struct RowProducts {
   const real* b;
   Index b_row, width;
 };
-/// What becomes of a product q_r . k_j before it is a score.
-struct ScoreFormula {
-  real scale = 1;
-};
 /// Up to 16 queries of one head of attention, and the keys that any of them sees. Query r sees the first `full` + r of
 /// these, or those with keep[lanes * j + r] != 0 where a mask or a window decides. What belongs to a pair of key j and
 /// query r, such as its weight w, lies at w[lanes * j + r]. lanes is 16, or 1 for a single query in attention_weights
@@ -73,9 +69,9 @@ struct AttentionBlock {
   Index rows, keys, full, lanes;
   const std::uint8_t* keep;  ///< or null
   RowProducts products;      ///< of queries and keys
-  ScoreFormula formula;
-  const real* bias;  ///< or null; bias[r - j] is added to the score of the pair
-  real* transposed;  ///< room for 16 * width elements of either products
+  real scale;                ///< of these products
+  const real* bias;          ///< or null; bias[r - j] is added to the score of the pair
+  real* transposed;          ///< room for 16 * width elements of either products
 };
 /// Rows x of `width` adjacent elements, whose sums, weighted by w, go to rows y.
 struct WeightedRows {

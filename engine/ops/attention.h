@@ -1,5 +1,5 @@
 // Scaled dot-product attention as one op. The formula that it computes stands in engine/ops/attention_plain.h, in a few
-// lines of other ops; this op gives the same bits in less time and without memory for all weights.
+// lines of other ops. This op gives the same bits in less time and without memory for all weights.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 
 #include "engine/array/random.h"
 #include "engine/autograd/op.h"
-#include "engine/kernels/kernels.h"
 #include "engine/ops/masks.h"
 
 namespace mote {
@@ -37,10 +36,10 @@ struct AttentionOptions {
     check_in(who, !dropout || (*dropout >= 0 && *dropout <= 1), "dropout = ", dropout.value_or(0),
              " is not a probability");
   }
-  /// What becomes of the products of rows of this width: the part of the options that the kernels compute.
-  kernels::ScoreFormula formula(Index width) const {
+  /// The factor of the scores for queries of this width.
+  real scale_for(Index width) const {
     const real usual = real(1) / std::sqrt(static_cast<real>(std::max<Index>(width, 1)));
-    return {.scale = scale ? static_cast<real>(*scale) : usual};
+    return scale ? static_cast<real>(*scale) : usual;
   }
 };
 
@@ -57,11 +56,13 @@ struct Heads {
 /// A query that may attend to nothing gives zeros and zero gradients. Nothing crosses a masked pair, not even a NaN:
 /// neither from the key to the query's output nor from the query to the key's gradient; so no token sees a later one.
 /// Memory grows with Tq + Tk: weights are computed one block of queries at a time, and recomputed in backward if saving
-/// them would take more than q and k; dropout saves one bit per weight. An observer can ask for "weights" or
-/// "dropped_weights" (after dropout), [..., H, Tq, Tk], and for "heads", what each head gives to a layer's output
-/// projection, [..., H, Tq, dv]; it may also change them, and "scores". Dropout draws from `random` as PyTorch does,
+/// them would take more than q and k; dropout saves one bit per weight. Dropout draws from `random` as PyTorch does,
 /// once per weight in row-major order, masked ones included. Equal in every bit to plain_attention() if all values are
-/// finite; only gradients shared by several heads or batch entries are summed in another order.
+/// finite.
+///
+/// Observers can see "scores" before masks, "weights" and "dropped_weights" (after dropout), all [B, H, Tq, Tk], and
+/// "heads", what each head gives to a layer's output projection, [B, H, Tq, dv]. B is the product of all axes before
+/// heads. If one of them changes a value, the formula runs in place of this op.
 ///
 /// Errors: widths of q and k, or lengths of k and v, that differ; heads that do not divide; leading axes or a mask that
 /// do not broadcast; causal with fewer keys than queries; a window below 0 or without causal; slopes whose number is
@@ -75,16 +76,17 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
                  const Generator& random, KeyValueCache* cache = nullptr);
 /// The same over heads as a layer's projections leave them, side by side: q [B, Tq, H d], k [B, Tk, Hkv d], v [B, Tk,
-/// Hkv dv] -> [B, Tq, H dv]; a batch of one broadcasts. Or all three from one projection: qkv [B, T, queries | keys |
-/// values] -> [B, T, H d]. Errors: a width that the heads do not divide.
+/// Hkv dv] -> [B, Tq, H dv]. It is join_heads() of attention() over split_heads() of each. Errors: a width that the
+/// heads do not divide.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Heads& heads, const AttentionOptions& options,
                  const Generator& random, KeyValueCache* cache = nullptr);
+/// The same with all three from one projection: qkv [B, T, queries | keys | values] -> [B, T, H d].
 Tensor attention(const Tensor& qkv, const Heads& heads, const AttentionOptions& options, const Generator& random,
                  KeyValueCache* cache = nullptr);
 
 template <class M>
-requires(std::same_as<M, Tensor> || std::same_as<M, Mask>)
-    __attribute__((unavailable("write {.mask = m}; of floats m > 0, or from_blocked(m) where 1 means blocked"))) Tensor
+requires(std::same_as<M, Tensor> || std::same_as<M, Mask>) __attribute__((unavailable(
+    "write {.mask = m}; of 0 and 1 m > 0, or from_blocked(m) where 1 means blocked; of 0 and -infinity m == 0"))) Tensor
     attention(const Tensor& q, const Tensor& k, const Tensor& v, const M& mask);
 
 }  // namespace mote

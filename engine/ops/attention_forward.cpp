@@ -7,42 +7,14 @@
 #include "engine/ops/attention_pass.h"
 
 namespace mote::detail {
-namespace {
 
-/// The block's rows of an array [B, H, Tq, Tk] of weights.
-void copy_weights(const AttentionPass& p, const Block& at, Index lanes, const real* w, real* all) {
-  for (Index r = 0; r < at.rows(); ++r) {
-    real* const row = all + p.weight_row(at.b, at.h, at.begin + r) * p.keys;
-    std::fill(row, row + at.lo, real(0));
-    for (Index j = 0; j < at.keys(); ++j) row[at.lo + j] = w[j * lanes + r];
-    std::fill(row + at.hi, row + p.keys, real(0));
-  }
-}
-
-/// sum_keys() where masked pairs must be skipped.
-void guarded_sum_keys(const AttentionPass& p, const Block& at, Index lanes, const real* w,
-                      const HeadView<const real>& x, Index width, real* y, Index y_row) {
-  for (Index r = 0; r < at.rows(); ++r)
-    for (Index c = 0; c < width; ++c) {
-      real total = -real(0), sum = 0;  // -0 + x is x, whatever the sign of a zero
-      for (Index j = at.lo; j < at.hi; ++j) {
-        if (j > at.lo && (p.first_key + j) % kernels::sum_block == 0) total += sum, sum = 0;
-        if (!p.sees(at.b, at.h, at.begin + r, j)) continue;
-        sum = std::fma(w[(j - at.lo) * lanes + r], x.at(at.b, at.h / p.group(), j)[c], sum);
-      }
-      y[r * y_row + c] = total + sum;
-    }
-}
-
-}  // namespace
-
-kernels::AttentionBlock prepare(const AttentionPass& p, const Block& at, const BlockMemory& m, Index lanes) {
-  const Index n = at.keys(), rows = at.rows();
+kernels::AttentionBlock prepare(const AttentionPass& p, const Block& at, const BlockMemory& m) {
+  const Index n = at.keys(), rows = at.rows(), lanes = m.lanes;
   if (p.masks_pairs()) {
     std::fill_n(m.keep(), rows < lanes ? n * lanes : 0, std::uint8_t(0));
     for (Index r = 0; r < rows; ++r) {
       const Index i = at.begin + r, first = p.first(i) - at.lo, end = p.end(i) - at.lo;
-      const std::uint8_t* const mask = p.mask ? p.mask->row(p.weight_row(at.b, at.h, i)) + at.lo : nullptr;
+      const std::uint8_t* const mask = p.mask.data ? p.mask.at(at.b, at.h, i) + at.lo : nullptr;
       for (Index j = 0; j < n; ++j) m.keep()[j * lanes + r] = j >= first && j < end && (!mask || mask[j]);
     }
   }
@@ -65,7 +37,7 @@ kernels::AttentionBlock prepare(const AttentionPass& p, const Block& at, const B
           .lanes = lanes,
           .keep = p.masks_pairs() ? m.keep() : nullptr,
           .products = {q, p.q.row, k, p.k.row, p.width},
-          .formula = p.formula,
+          .scale = p.scale,
           .bias = p.slopes ? m.bias + n - 1 : nullptr,
           .transposed = m.transposed};
 }
@@ -74,6 +46,24 @@ const real* apply_dropout(const kernels::AttentionBlock& block, const real* w, r
   if (!dropout) return w;
   kernels::table().mul(w, 1, dropout, 1, dropout, block.keys * block.lanes);
   return dropout;
+}
+
+/// sum_keys() where masked pairs must be skipped.
+static void guarded_sum_keys(const AttentionPass& p, const Block& at, Index lanes, const real* w,
+                             const HeadView<const real>& x, Index width, real* y, Index y_row) {
+  for (Index r = 0; r < at.rows(); ++r)
+    for (Index c = 0; c < width; ++c) {
+      real total = -real(0), sum = 0;  // -0 + x is x, whatever the sign of a zero
+      for (Index j = at.lo; j < at.hi; ++j) {
+        if (j > at.lo && (p.first_key + j) % kernels::sum_block == 0) {
+          total += sum;
+          sum = 0;
+        }
+        if (!p.sees(at.b, at.h, at.begin + r, j)) continue;
+        sum = std::fma(w[(j - at.lo) * lanes + r], x.at(at.b, at.h / p.group(), j)[c], sum);
+      }
+      y[r * y_row + c] = total + sum;
+    }
 }
 
 /// The sum over keys is cut into blocks of sum_block by their positions, as everywhere.
@@ -92,24 +82,20 @@ void sum_keys(const AttentionPass& p, const Block& at, kernels::AttentionBlock b
   } while (from < n);
 }
 
-void attention_forward(AttentionPass& p, const HeadView<real>& y, real* saved, real* weights, real* dropped) {
+void attention_forward(AttentionPass& p, const HeadView<real>& y, real* saved) {
   p.guarded = p.masks_pairs() && !all_finite(p.v, p.batch, p.kv_heads, p.keys, p.value_width);
-  const Index lanes = p.queries == 1 ? 1 : block_rows, blocks = (p.queries + block_rows - 1) / block_rows;
-  const Index tasks = p.batch * p.heads * blocks;
+  const Index blocks = (p.queries + block_rows - 1) / block_rows, tasks = p.batch * p.heads * blocks;
   const double time = block_time(p, p.width + p.value_width);
   parallel_for(tasks, p.queries == 1 ? even_grain(tasks, time) : grain_for(time), [&](Index lo, Index hi) {
     const BlockMemory memory(p, false);
     for (Index task = lo; task < hi; ++task) {
       const Index b = task / blocks / p.heads, h = task / blocks % p.heads, begin = task % blocks * block_rows;
       const Block at = p.block(b, h, begin, std::min(begin + block_rows, p.queries));
-      const SavedBlock<real> to_save(p, saved, at);
-      const kernels::AttentionBlock block = prepare(p, at, memory, lanes);
-      real* const w = to_save.weights ? to_save.weights : memory.weights;
-      kernels::table().attention_weights(block, w, to_save.maxima, to_save.sums);
-      if (weights) copy_weights(p, at, lanes, w, weights);
-      const real* const used = apply_dropout(block, w, memory.dropout);
-      if (dropped) copy_weights(p, at, lanes, used, dropped);
-      sum_keys(p, at, block, used, p.v, p.value_width, y.at(b, h, begin), y.row);
+      const SavedBlock<real> kept(p, saved, at);
+      const kernels::AttentionBlock block = prepare(p, at, memory);
+      real* const w = kept.weights ? kept.weights : memory.weights;
+      kernels::table().attention_weights(block, w, kept.maxima, kept.sums);
+      sum_keys(p, at, block, apply_dropout(block, w, memory.dropout), p.v, p.value_width, y.at(b, h, begin), y.row);
     }
   });
 }

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "engine/base/storage.h"
 #include "engine/kernels/kernels.h"
-#include "engine/ops/softmax.h"
 
 namespace mote::detail {
 
@@ -25,16 +23,14 @@ struct Block {
 /// The sizes and switches of one attention: all that backward needs besides its arrays.
 struct AttentionPlan {
   Index batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, width = 0, value_width = 0;
-  kernels::ScoreFormula formula;
+  real scale = 1;       // of the products of queries and keys
   real kept_scale = 1;  // of a weight that dropout keeps: 1 / (1 - dropout)
   Index window = 0;
   Index first_key = 0;  // the position of the first key: a cache with a window forgets those before it
   bool causal = false;
-  bool saves_weights = false;           // forward, for backward: see SavedBlock
-  bool joined = false, packed = false;  // the caller's heads lie side by side; and all three in one array
+  bool packed = false;  // queries, keys and values are side by side in one array, and so are their gradients
 
   Index group() const { return kv_heads > 0 ? heads / kv_heads : 1; }  // heads of queries that share one of keys
-  Index rows() const { return batch * heads * queries; }
   /// Positions count from the first key; query i has position i + shift().
   Index shift() const { return keys - queries; }
   /// Keys that query i's position lets it see: [first, end).
@@ -45,6 +41,17 @@ struct AttentionPlan {
   Block block(Index b, Index h, Index begin, Index end) const {
     return {b, h, begin, end, first(begin) / 16 * 16, this->end(end - 1)};
   }
+
+  Index weights_size() const { return (queries + block_rows - 1) / block_rows * block_rows * keys; }
+  /// Whether forward keeps its weights for backward, which else computes them again: where they take no more memory
+  /// than q and k do, so memory still grows with Tq + Tk. Backward must cut its queries into the same blocks. Forward
+  /// and backward together take 11 to 29 % longer without (64 to 12 tokens).
+  bool saves_weights() const {
+    return queries > 1 && keys > 0 && (group() == 1 || queries % block_rows == 0) &&
+           weights_size() <= (queries + keys) * width;
+  }
+  /// Elements that forward keeps of a head.
+  Index saved_size() const { return saves_weights() ? weights_size() : 2 * queries; }
 };
 
 /// Rows of heads in memory, [B, H, T, width], whose elements are adjacent: a pointer and strides, which own nothing.
@@ -58,55 +65,49 @@ struct HeadView {
 /// A plan and its arrays.
 struct AttentionPass : AttentionPlan {
   HeadView<const real> q, k, v;
-  std::optional<MaskRows> mask = {};   // rows of [B, H, Tq, Tk]
-  const real* slopes = nullptr;        // alibi: [H]
-  const std::uint8_t* bits = nullptr;  // dropout's choices for all weights, eight to a byte: 1 = kept
-  bool guarded = false;                // sums skip masked pairs one by one: see masks_pairs()
+  HeadView<const std::uint8_t> mask = {};  // rows of [B, H, Tq, Tk]; data is null if there is none
+  const real* slopes = nullptr;            // alibi: [H]
+  const std::uint8_t* bits = nullptr;      // dropout's choices for all weights, eight to a byte: 1 = kept
+  bool guarded = false;                    // sums skip masked pairs one by one: see masks_pairs()
 
   /// Whether a mask or a window may hide a key from a query that its position lets see it. The fast sums multiply such
   /// pairs (not those that causality hides) by a weight or gradient of 0; but 0 times NaN or infinity is NaN. So a pass
   /// that masks pairs looks at the rows it is to multiply, and if any is not finite, it skips masked pairs one by one,
   /// in the order of the fast sums: queries that see no such row get the same bits.
-  bool masks_pairs() const { return mask || window > 0; }
+  bool masks_pairs() const { return mask.data || window > 0; }
   bool sees(Index b, Index h, Index i, Index j) const {
-    return j >= first(i) && j < end(i) && (!mask || mask->row(weight_row(b, h, i))[j]);
+    return j >= first(i) && j < end(i) && (!mask.data || mask.at(b, h, i)[j]);
   }
 };
 
-/// What forward saves of a block for backward: its weights, or each query's maximum and sum.
+/// What forward keeps of a block for backward: its weights, or each query's maximum and sum.
 template <class T>
 struct SavedBlock {
   T *weights = nullptr, *maxima = nullptr, *sums = nullptr;
   SavedBlock(const AttentionPlan& p, T* saved, const Block& at) {
     if (!saved) return;
-    T* const head = saved + (at.b * p.heads + at.h) * size(p);
-    if (p.saves_weights)
+    T* const head = saved + (at.b * p.heads + at.h) * p.saved_size();
+    if (p.saves_weights()) {
       weights = head + at.begin * p.keys;
-    else
-      maxima = head + at.begin, sums = maxima + p.queries;
-  }
-  /// Elements for a head.
-  static Index size(const AttentionPlan& p) { return p.saves_weights ? weights_size(p) : 2 * p.queries; }
-  static Index weights_size(const AttentionPlan& p) { return (p.queries + 15) / 16 * 16 * p.keys; }
-  /// Whether to save the weights: where they take no more memory than q and k, from which backward would recompute
-  /// them; so memory still grows with Tq + Tk. Backward must cut its queries into the same blocks.
-  static bool should_save_weights(const AttentionPlan& p) {
-    return p.queries > 1 && p.keys > 0 && (p.group() == 1 || p.queries % 16 == 0) &&
-           weights_size(p) <= (p.queries + p.keys) * p.width;
+    } else {
+      maxima = head + at.begin;
+      sums = maxima + p.queries;
+    }
   }
 };
 
-/// Where the values of one block lie, key by key and 16 queries to a key; null what the pass does not need.
+/// Where the values of one block lie, key by key and `lanes` queries to a key; null what the pass does not need.
 struct BlockMemory {
+  Index lanes;
   real *weights, *gradient, *dropout, *bias, *transposed, *keep_bytes;
   real* partial;  ///< sums of the gradients of one head of keys: [Tk, width + value_width]
   Storage storage;
   std::uint8_t* keep() const { return reinterpret_cast<std::uint8_t*>(keep_bytes); }
 
-  BlockMemory(const AttentionPass& p, bool backward) {
-    const Index pairs = block_rows * p.keys;
+  BlockMemory(const AttentionPass& p, bool backward) : lanes(backward || p.queries > 1 ? block_rows : 1) {
+    const Index pairs = lanes * p.keys;
     const std::pair<real**, Index> parts[] = {
-        {&weights, p.saves_weights ? 0 : pairs},
+        {&weights, pairs},
         {&gradient, backward ? pairs : 0},
         {&dropout, p.bits ? pairs : 0},
         {&bias, p.slopes ? p.keys + block_rows : 0},
@@ -125,8 +126,8 @@ struct BlockMemory {
   }
 };
 
-/// About how many nanoseconds a block takes whose products have `columns` columns in all: for grain_for(). Lanes
-/// without a query take as long as others.
+/// About how many nanoseconds a block takes whose products have `columns` columns in all: for grain_for(). Unused lanes
+/// cost the same.
 inline double block_time(const AttentionPlan& p, Index columns) {
   const double pairs = static_cast<double>(block_rows * p.keys) / (p.causal ? 2 : 1);
   return pairs * (0.015 * static_cast<double>(columns) + 0.5);
@@ -144,17 +145,15 @@ inline bool all_finite(const HeadView<const real>& x, Index batch, Index heads, 
 }
 
 /// The block for the kernels, with who sees whom, the biases and the scaled dropout mask written to memory.
-kernels::AttentionBlock prepare(const AttentionPass& p, const Block& at, const BlockMemory& m,
-                                Index lanes = block_rows);
+kernels::AttentionBlock prepare(const AttentionPass& p, const Block& at, const BlockMemory& m);
 /// The weights w times the scaled dropout mask, which they overwrite; w itself if there is none.
 const real* apply_dropout(const kernels::AttentionBlock& block, const real* w, real* dropout);
 /// y = w x for the block's queries, with a row of x per key.
 void sum_keys(const AttentionPass& p, const Block& at, kernels::AttentionBlock block, const real* w,
               const HeadView<const real>& x, Index width, real* y, Index y_row);
 
-/// y [B, H, Tq, dv], and what is saved of all blocks. saved, weights and dropped (both [B, H, Tq, Tk] of zeros) may be
-/// null.
-void attention_forward(AttentionPass& p, const HeadView<real>& y, real* saved, real* weights, real* dropped);
+/// y [B, H, Tq, dv], and what is kept for backward: [B, H, saved_size()], or null.
+void attention_forward(AttentionPass& p, const HeadView<real>& y, real* saved);
 
 /// The gradients of q, k and v; data is null where one is not wanted.
 void attention_backward(AttentionPass& p, const HeadView<const real>& dy, const real* saved, const HeadView<real>& dq,

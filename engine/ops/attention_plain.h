@@ -12,51 +12,41 @@
 
 namespace mote {
 
-/// softmax(q k^T * scale) v, where a query attends only to the keys that the mask keeps: q [..., Tq, d], k [..., Tk,
-/// d], v [..., Tk, dv] -> [..., Tq, dv]; scale is usually 1 / sqrt(d). Without a mask all may attend to all.
-inline Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& mask, real scale) {
-  const Tensor scores = matmul(q, transpose(k, -2, -1)) * scale;  // [..., Tq, Tk]: how well each key answers each query
-  const Tensor weights = mask.defined() ? masked_softmax(scores, mask) : softmax(scores);
-  return matmul(weights, v);  // for each query a mean of the values
+/// a b, where each matrix of b [B, Hkv, n, m] is for H / Hkv neighbouring ones of a [B, H, T, n]: -> [B, H, T, m].
+/// Those of a stand below each other in one product, so a gradient of b is one sum over all their rows.
+inline Tensor shared_matmul(const Tensor& a, const Tensor& b) {
+  if (a.size(1) == b.size(1)) return matmul(a, b);
+  const Index shared = b.size(1), rows = a.size(1) / shared * a.size(2);
+  const Tensor y = matmul(reshape(a, {a.size(0), shared, rows, a.size(3)}), b);
+  return reshape(y, a.shape().with(-1, b.size(3)));
 }
 
-/// k or v [..., Hkv, T, d] with each of its heads repeated for all heads of queries that share it: [..., H, T, d].
-inline Tensor repeat_heads(const Tensor& x, Index heads) {
-  if (x.dim() < 3 || x.size(-3) == heads) return x;
-  const Shape one = x.shape(), each = one.insert(-3, heads / one[-3]);
-  return reshape(expand(unsqueeze(x, -3), each), one.with(-3, heads));
-}
-
-/// How well keys answer queries, before masks: [..., H, Tq, Tk].
-inline Tensor plain_scores(const Tensor& q, const Tensor& k, const AttentionOptions& o) {
-  const Index queries = q.size(-2), keys = k.size(-2);
-  const Tensor scores = matmul(q, transpose(k, -2, -1)) * o.formula(q.size(-1)).scale;
-  if (o.alibi.defined()) {  // the queries are the last positions
+/// The weights of attention, after dropout, which draws once per weight: q [B, H, Tq, d], k [B, Hkv, Tk, d] -> [B, H,
+/// Tq, Tk]. Each value inside passes through offer(name, value).
+template <class Offer>
+Tensor plain_weights(const Tensor& q, const Tensor& k, const AttentionOptions& o, const Generator& random,
+                     const Offer& offer) {
+  const Index queries = q.size(2), keys = k.size(2);
+  Tensor scores = shared_matmul(q, transpose(k, -2, -1)) * o.scale_for(q.size(3));  // how well each key answers
+  if (o.alibi.defined()) {                                                          // each query
     const double first = static_cast<double>(keys - queries), end = static_cast<double>(keys);
-    const Tensor distances = abs(unsqueeze(arange(first, end), 1) - arange(end));
-    return scores - unsqueeze(unsqueeze(o.alibi, 1), 1) * distances;
+    const Tensor distances = abs(unsqueeze(arange(first, end), 1) - arange(end));  // the queries are the last positions
+    scores = scores - unsqueeze(unsqueeze(o.alibi, 1), 1) * distances;
   }
-  return scores;
-}
-
-/// The weights of attention with all its options but dropout: [..., H, Tq, Tk].
-inline Tensor plain_weights(const Tensor& q, const Tensor& k, const AttentionOptions& o) {
-  const Tensor scores = offer_value("scores", plain_scores(q, k, o));
-  Mask mask = o.mask;
+  scores = offer("scores", scores);
+  Mask seen = o.mask;
   if (o.causal.value_or(false)) {
-    const Mask past = causal_mask(q.size(-2), k.size(-2), o.window);
-    mask = mask.defined() ? mask & past : past;
+    const Mask past = causal_mask(queries, keys, o.window);
+    seen = seen.defined() ? seen & past : past;
   }
-  return offer_value("weights", mask.defined() ? masked_softmax(scores, mask) : softmax(scores));
+  const Tensor weights = offer("weights", seen.defined() ? masked_softmax(scores, seen) : softmax(scores));
+  return offer("dropped_weights", dropout(weights, o.dropout.value_or(0), random));
 }
 
-/// attention() with all its options. Dropout draws once per weight.
-inline Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o,
+/// softmax(q k^T scale) v: for each query a mean of the values v [B, Hkv, Tk, dv] -> [B, H, Tq, dv].
+inline Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o = {},
                               const Generator& random = Generator()) {
-  const Index heads = q.dim() < 3 ? 1 : q.size(-3);
-  const Tensor weights = plain_weights(q, repeat_heads(k, heads), o);
-  const Tensor kept = offer_value("dropped_weights", dropout(weights, o.dropout.value_or(0), random));
-  return offer_value("heads", matmul(kept, repeat_heads(v, heads)));
+  return shared_matmul(plain_weights(q, k, o, random, offer_value), v);
 }
 
 }  // namespace mote

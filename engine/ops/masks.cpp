@@ -13,11 +13,10 @@ Mask causal_mask(Integer queries, Integer keys, Integer window) {
   check_in("causal_mask", window >= 0, "window ", window, " must be at least 0");
   Mask m({queries, keys});
   std::uint8_t* const out = m.mutate();
-  for (Index i = 0; i < queries; ++i)
-    for (Index j = 0; j < keys; ++j) {
-      const Index distance = i + keys - queries - j;
-      out[i * keys + j] = distance >= 0 && (window == 0 || distance < window);
-    }
+  for (Index i = 0; i < queries; ++i) {
+    const Index end = i + keys - queries + 1, first = window == 0 ? 0 : std::max<Index>(0, end - window);
+    std::fill_n(out + i * keys + first, end - first, std::uint8_t(1));
+  }
   return m;
 }
 
@@ -36,21 +35,25 @@ Mask padding_mask(const std::vector<Index>& lengths, Integer longest) {
 Mask from_blocked(const Tensor& blocked) {
   const Array x = blocked.array().contiguous();
   Mask m(x.shape());
-  std::transform(x.data(), x.data() + x.numel(), m.mutate(), [](real b) {
-    check_in("from_blocked", b == 0 || b == 1, "elements must be 0 (may attend) or 1 (blocked), not ", b);
-    return std::uint8_t(b == 0);
-  });
+  const auto odd = std::find_if(x.data(), x.data() + x.numel(), [](real b) { return b != 0 && b != 1; });
+  if (odd != x.data() + x.numel()) {
+    // what is added to scores holds 0 and something far below
+    const bool added = std::all_of(x.data(), x.data() + x.numel(), [](real b) { return b == 0 || b <= -1000; });
+    check_in("from_blocked", !added, "an additive mask of 0 and ", *odd, " is m == 0");
+    check_in("from_blocked", false, "elements must be 0 (may attend) or 1 (blocked), not ", *odd);
+  }
+  std::transform(x.data(), x.data() + x.numel(), m.mutate(), [](real b) { return std::uint8_t(b == 0); });
   return m;
 }
 
 Array alibi_slopes(Integer heads) {
   check_in("alibi_slopes", heads >= 1, "heads ", heads, " must be at least 1");
+  Array slopes = Array::empty({heads});
   Index power = 1;
-  while (2 * power <= heads) power *= 2;
+  while (power <= heads / 2) power *= 2;
   const auto slope = [](Index i, Index of) {
     return math::exp(-8.0 * static_cast<double>(i) / static_cast<double>(of) * math::log(2.0));
   };
-  Array slopes = Array::empty({heads});
   real* const out = slopes.mutate();
   for (Index h = 0; h < heads; ++h)
     out[h] = static_cast<real>(h < power ? slope(h + 1, power) : slope(2 * (h - power) + 1, 2 * power));

@@ -149,8 +149,9 @@ Extreme min(const T& x, Axis axis, Flag keepdim = false) {
 }
 
 /// Fills `first` with the positions of the k largest elements of a row, largest first, equal ones by position; NaN
-/// counts as largest.
+/// counts as largest. Errors: a k outside [0, n].
 inline void rank_first(const real* row, Index n, Index k, std::vector<Index>& first) {
+  check_in("rank_first", k >= 0 && k <= n, "k = ", k, " is outside [0, ", n, "]");
   first.resize(static_cast<std::size_t>(n));
   std::iota(first.begin(), first.end(), Index(0));
   std::partial_sort(first.begin(), first.begin() + k, first.end(), [row](Index a, Index b) {

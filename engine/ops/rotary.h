@@ -21,7 +21,8 @@ inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines, 
   check(x.dim() >= 2, "x ", x.shape(), " needs a length and a width");
   check(cosines.rank() == 2 && cosines.shape() == sines.shape() && cosines.shape()[0] == x.size(-2), "cosines ",
         cosines.shape(), " and sines ", sines.shape(), " must both be [", x.size(-2), ", r / 2]");
-  check(heads * width <= x.size(-1), "x ", x.shape(), " has no ", heads, " heads of ", width, " columns");
+  check(heads >= 0 && width >= 0 && (width == 0 || heads <= x.size(-1) / width), "x ", x.shape(), " has no ", heads,
+        " heads of ", width, " columns");
   check(2 * cosines.shape()[1] <= width, "there are angles for ", 2 * cosines.shape()[1], " columns, but x ", x.shape(),
         " has ", width);
   const Array c = cosines.contiguous(), s = sines.contiguous();

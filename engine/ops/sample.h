@@ -104,6 +104,16 @@ inline Tensor bernoulli(Real p, const Shape& shape, const Generator& random) {
 
 namespace detail {
 
+/// Errors: a weight of row r that is negative, NaN or infinite, none above 0.
+inline void require_weights(const char* who, std::span<const real> p, Index r) {
+  bool some = false;
+  for (const real x : p) {
+    check_in(who, std::isfinite(x) && x >= 0, "probability ", x, " in row ", r, " must be finite and at least 0");
+    some = some || x > 0;
+  }
+  check_in(who, some, "the probabilities of row ", r, " are all 0");
+}
+
 /// Samples without replacement as a race: each class arrives after an exponential time divided by its weight, and the
 /// first `count` to arrive win. (Class i has the minimum of the exponentials with probability p[i] / sum p.)
 /// Classes of weight 0 arrive last, in class order, which PyTorch does not specify.
@@ -142,9 +152,10 @@ inline Index winner(std::span<const real> p, const Generator& random) {
 
 }  // namespace detail
 
-/// One class drawn with probability proportional to p, which is finite, at least 0, and not all 0: what multinomial
-/// draws for one row.
+/// A class drawn with probability proportional to p: what multinomial draws for one row. Errors: a p that is negative,
+/// NaN or infinite, none above 0.
 inline Index draw_one(std::span<const real> p, const Generator& random) {
+  detail::require_weights("draw_one", p, 0);
   if (!random.build().exponential_draws_one_word()) return detail::winner(p, random);
   const Array times = exponential(1, {static_cast<Index>(p.size())}, random).array();
   Index first = 0;
@@ -189,14 +200,7 @@ inline IntArray multinomial(const Tensor& p, Integer num_samples, Flag replaceme
   const auto row = [&](Index r) {
     return std::span<const real>(in.data() + r * classes, static_cast<std::size_t>(classes));
   };
-  for (Index r = 0; r < rows; ++r) {
-    bool some = false;
-    for (const real x : row(r)) {
-      check(std::isfinite(x) && x >= 0, "probability ", x, " in row ", r, " must be finite and at least 0");
-      some = some || x > 0;
-    }
-    check(some, "the probabilities of row ", r, " are all 0");
-  }
+  for (Index r = 0; r < rows; ++r) detail::require_weights("multinomial", row(r), r);
   IntArray y(p.dim() == 1 ? Shape{num_samples} : Shape{rows, num_samples});
   const auto samples = [&, out = y.mutate()](Index r) {
     return std::span<Index>(out + r * num_samples, static_cast<std::size_t>(num_samples));

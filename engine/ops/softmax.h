@@ -1,6 +1,8 @@
 // softmax (also masked) and log_softmax along an axis.
 #pragma once
 
+#include <cmath>
+
 #include "engine/array/mask.h"
 #include "engine/autograd/op.h"
 #include "engine/base/parallel.h"
@@ -68,18 +70,25 @@ inline Tensor softmax(const Tensor& x, Integer axis = -1) {
   return detail::record_rows(op, x, axis, row, t.softmax_backward);
 }
 
-/// Softmax over the elements of the last axis that the mask keeps; the others are exactly 0, whatever x holds there,
-/// and so is their gradient, as long as no kept element is NaN. A row that keeps nothing is all zeros. The mask (true =
-/// keep) broadcasts to x's shape.
-/// Errors: a mask that does not broadcast.
+/// Softmax over the elements of the last axis that the mask keeps. The others take no part: they are just 0, whatever
+/// x holds there, and so is their gradient, whatever dy holds there. A row that keeps nothing is all zeros. The mask
+/// (true = keep) broadcasts to x's shape. Errors: a mask that does not broadcast.
 inline Tensor masked_softmax(const Tensor& x, const Mask& keep) {
   Op op("masked_softmax", x);
-  const kernels::Table& t = kernels::table();
+  check(x.dim() >= 1, "needs at least one axis");
   const detail::MaskRows mask(keep, x.shape());
-  const auto row = [&](Index number, const real* from, real* to, Index n) {
-    t.softmax(from, mask.row(number), to, nullptr, n);
-  };
-  return detail::record_rows(op, x, -1, row, t.softmax_backward);
+  const Array y = detail::map_rows(x.array(), [&](Index number, const real* from, real* to, Index n) {
+    kernels::table().softmax(from, mask.row(number), to, nullptr, n);
+  });
+  return op.record(y, save(y, mask.mask), [](const Array& dy, Grads& dx, const Array& y, const Mask& mask) {
+    dx.add(0, detail::map_rows(dy, [&](Index number, const real* g, real* to, Index n) {
+             const std::uint8_t* const kept = mask.data() + mask.layout().offset_of_part(number, 1);
+             for (Index j = 0; j < n; ++j) to[j] = kept[j] || std::isfinite(g[j]) ? g[j] : real(0);
+             kernels::table().softmax_backward(to, y.data() + number * n, to, n);
+             for (Index j = 0; j < n; ++j)
+               if (!kept[j] && to[j] != 0) to[j] = 0;  // NaN from a kept element
+           }));
+  });
 }
 
 /// log(softmax(x)), computed as x - max - log(sum(exp(x - max))): exact where softmax would round to 0.

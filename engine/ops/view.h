@@ -224,13 +224,33 @@ inline Tensor triu(const Tensor& x, Integer diagonal = 0) {
 }
 
 /// [B, T, count * width] -> [B, count, T, width]: head h takes columns from h * width on. A view: nothing is copied.
+/// Errors: another rank, a count below 1, one that does not divide the width of x.
 inline Tensor split_heads(const Tensor& x, Integer count) {
+  x.array().require("split_heads");
+  check_in("split_heads", x.dim() == 3, "x ", x.shape(), " must be [B, T, C]");
+  check_in("split_heads", count >= 1 && x.size(2) % count == 0, "x ", x.shape(), " does not hold ", count, " heads");
   return transpose(reshape(x, {x.size(0), x.size(1), count, x.size(2) / count}), 1, 2);
 }
 
-/// [B, count, T, width] -> [B, T, count * width]: undoes split_heads(). The result of attention() is not copied.
+/// [B, count, T, width] -> [B, T, count * width]: undoes split_heads. The result of attention() is not copied. Errors:
+/// another rank.
 inline Tensor join_heads(const Tensor& x) {
+  x.array().require("join_heads");
+  check_in("join_heads", x.dim() == 4, "x ", x.shape(), " must be [B, H, T, width]");
   return reshape(transpose(x, 1, 2), {x.size(0), x.size(2), x.size(1) * x.size(3)});
+}
+
+/// Each head [B, Hkv, T, width] as often as there are heads of queries that share it: -> [B, count, T, width].
+/// Errors: another rank, a count that its heads do not divide.
+inline Tensor repeat_heads(const Tensor& x, Index count) {
+  x.array().require("repeat_heads");
+  check_in("repeat_heads", x.dim() == 4, "x ", x.shape(), " must be [B, H, T, width]");
+  const Index heads = x.size(1);
+  if (heads == count) return x;
+  check_in("repeat_heads", heads >= 1 && count >= 1 && count % heads == 0, count, " heads cannot share the ", heads,
+           " of x ", x.shape());
+  const Shape each = x.shape().insert(2, count / heads);
+  return reshape(expand(unsqueeze(x, 2), each), x.shape().with(1, count));
 }
 
 }  // namespace mote

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "engine/array/mask.h"
 #include "engine/ops/attention_pass.h"
 
 namespace mote {
@@ -54,14 +55,19 @@ OpCosts rotary_costs(const Event& e) {
 }
 
 /// Pairs of a query and a key that may attend.
-Index pairs_of(const detail::AttentionPlan& p, const Mask* mask, const Shape& weights) {
-  std::optional<detail::MaskRows> rows;
-  if (mask && mask->defined()) rows.emplace(*mask, weights.rank() > 2 ? weights : weights.insert(0, 1));
+Index pairs_of(const detail::AttentionPlan& p, const Mask* mask) {
   Index pairs = 0;
-  for (Index row = 0; row < p.rows(); ++row) {
-    const Index first = p.first(row % p.queries), end = p.end(row % p.queries);
+  for (Index row = 0; row < p.batch * p.heads * p.queries; ++row) {
+    const Index i = row % p.queries;
+    const Index first = p.first(i);
+    const Index end = p.end(i);
     pairs += end - first;
-    if (rows) pairs -= std::count(rows->row(row) + first, rows->row(row) + end, std::uint8_t(0));
+
+    if (!mask || !mask->defined()) continue;
+    const Index h = row / p.queries % p.heads;
+    const Index b = row / p.queries / p.heads;
+    const std::uint8_t* const keys = mask->data() + b * mask->stride(0) + h * mask->stride(1) + i * mask->stride(2);
+    pairs -= std::count(keys + first, keys + end, std::uint8_t(0));
   }
   return pairs;
 }
@@ -73,9 +79,8 @@ OpCosts attention_costs(const Event& e) {
   const Mask* const mask = kept<Mask>(e, 4);
   const Array* const slopes = kept<Array>(e, 5);
   const Storage* const dropped = kept<Storage>(e, 7);
-  const Shape weights = plan->joined ? Shape{plan->batch, plan->heads, plan->queries, plan->keys}
-                                     : e.result->shape().with(-1, plan->keys);
-  const Index pairs = pairs_of(*plan, mask, weights), d = plan->width, dv = plan->value_width;
+  const Shape weights{plan->batch, plan->heads, plan->queries, plan->keys};
+  const Index pairs = pairs_of(*plan, mask), d = plan->width, dv = plan->value_width;
   const Index alibi = slopes && slopes->defined() ? 1 : 0, drop = dropped && *dropped ? 1 : 0;
   const Index scores = 2 * d + 1 + alibi + 5;  // q k^T, scale, alibi, softmax
   const Index forward = pairs * (scores + drop + 2 * dv), dq = forward + pairs * (4 + 2 * d);

@@ -77,7 +77,7 @@ void lesson() {
   const Linear W_query(3, 2, seed, false), W_key(3, 2, seed, false), W_value(3, 2, seed, false);
   const Tensor q = W_query(inputs), k = W_key(inputs), v = W_value(inputs);
   std::cout << "SelfAttention_v2, one head without a mask, seed 789\n"
-            << plain_attention(q, k, v, Mask(), 1 / std::sqrt(real(2))).detach()
+            << attention(q, k, v).detach()
             << "\n\nquery_2 through torch.rand(3, 2)\n"
             << matmul(select(inputs, 0, 1), rand({3, 2}, Generator(123)))
             << "\n\nDropout(0.5) of ones(6, 6): on ARM, and with pip wheels on x86-64\n";

@@ -139,8 +139,7 @@ TEST_CASE("names: torch.nn.MultiheadAttention, packed or with kdim and vdim; lay
         "q_proj_weight in_proj_bias k_proj_weight v_proj_weight out_proj.weight out_proj.bias");
   CHECK(names_of(state_dict(plain, torch_attention_names(plain))) == "in_proj_weight out_proj.weight");
   for (const MultiHeadAttentionOptions& o :
-       {MultiHeadAttentionOptions{.n_kv_head = 1}, MultiHeadAttentionOptions{.d_in = 3},
-        MultiHeadAttentionOptions{.d_out = 3}, MultiHeadAttentionOptions{.value_head = 3}})
+       {MultiHeadAttentionOptions{.n_kv_head = 1}, MultiHeadAttentionOptions{.d_in = 3}})
     CHECK(error_of([&] {
             torch_attention_names(MultiHeadAttention(4, 2, Generator(1), {}, o));
           }).starts_with("torch_attention_names: torch.nn.MultiheadAttention has one width for "));

@@ -54,17 +54,12 @@ void each_variant(const F& f) {
          4,
          {.scale = 0.3, .alibi = alibi_slopes(4)},
          {.bias = false, .out_bias = true, .n_kv_head = 1}});
-  f(General{"separate, partial rotary", 8, 2, {.causal = true}, {.rotary = partly}});
   f(General{"separate, multi-query, window, alibi",
             12,
             3,
             {.causal = true, .window = 3, .alibi = alibi_slopes(3)},
             {.n_kv_head = 1}});
-  f(General{"other widths, rotary",
-            8,
-            2,
-            {.causal = true},
-            {.bias = false, .out_bias = true, .d_in = 5, .d_out = 7, .value_head = 3, .rotary = RotaryOptions{}}});
+  f(General{"another width", 8, 2, {.causal = true}, {.bias = false, .out_bias = true, .d_in = 5}});
 }
 
 TEST_CASE("attention layers: equal in every bit to their heads by hand, for every variant; so are the weights") {
@@ -82,11 +77,7 @@ TEST_CASE("attention layers: equal in every bit to their heads by hand, for ever
     for (const Shape& shape : {Shape{0, 3, v.d_in()}, Shape{2, 0, v.d_in()}})
       CHECK(m(Tensor(Array::zeros(shape))).shape() == shape.with(2, y.shape()[2]));
   });
-  const General across{"",
-                       8,
-                       4,
-                       {.scale = -0.5},
-                       {.n_kv_head = 2, .d_in = 3, .d_out = 1, .key_width = 4, .value_width = 5, .value_head = 1}};
+  const General across{"", 8, 4, {.scale = -0.5}, {.n_kv_head = 2, .d_in = 3, .key_width = 4, .value_width = 5}};
   const MultiHeadAttention m = layer_of(across);
   const Tensor q = random_array({2, 4, 3}, 1), k = random_array({1, 6, 4}, 2), v = random_array({2, 6, 5}, 3);
   Array weights;
@@ -131,21 +122,14 @@ TEST_CASE("SelfAttention") {
 }
 
 TEST_CASE("MultiHeadAttention") {
-  // without biases: one of keys adds one number to all scores of a query and has no gradient, unless rotary turns it
+  // without biases: one of keys adds one number to all scores of a query and has no gradient
   const std::vector<Array> x{random_array({2, 3, 4}, 1)}, narrow{random_array({1, 3, 3}, 1)},
       three{random_array({2, 3, 4}, 1), random_array({2, 5, 3}, 2), random_array({2, 5, 2}, 3)};
   const std::vector<std::string> bare{"q_proj.weight", "k_proj.weight", "v_proj.weight", "o_proj.weight"},
-      out{"q_proj.weight", "k_proj.weight", "v_proj.weight", "o_proj.weight", "o_proj.bias"},
-      all{"q_proj.weight", "q_proj.bias", "k_proj.weight", "k_proj.bias",
-          "v_proj.weight", "v_proj.bias", "o_proj.weight", "o_proj.bias"};
+      out{"q_proj.weight", "k_proj.weight", "v_proj.weight", "o_proj.weight", "o_proj.bias"};
   check_layer(General{"separate", 4, 2, {}, {.bias = false, .out_bias = true}}, x, out);
-  check_layer(General{"rotated", 4, 2, {.causal = true}, {.rotary = RotaryOptions{}}}, x, all);
-  check_layer(General{"dropped", 4, 2, {.dropout = 0.3}, {.bias = false, .resid_dropout = 0.2}}, x, bare);
-  check_layer(General{"narrow",
-                      6,
-                      3,
-                      {.causal = true, .window = 2},
-                      {.bias = false, .n_kv_head = 1, .d_in = 3, .d_out = 5, .value_head = 1}},
+  check_layer(General{"dropped", 4, 2, {.dropout = 0.3}, {.bias = false}}, x, bare);
+  check_layer(General{"narrow", 6, 3, {.causal = true, .window = 2}, {.bias = false, .n_kv_head = 1, .d_in = 3}},
               narrow, bare);
   check_layer(General{"across", 4, 2, {}, {.bias = false, .key_width = 3, .value_width = 2}}, three, bare);
 }
@@ -178,17 +162,19 @@ TEST_CASE("attention layers show an observer their heads joined: what enters the
       CHECK(same_bits(m.o_proj(seen.values[0]).array(), y));
     else
       CHECK(same_bits(m.c_proj(seen.values[0]).array(), y));
-    const NoGrad no_grad;
-    KeyValueCache cache = m.cache();  // a token at a time
-    for (Index t = 0; t < 9; ++t) {
-      m(slice(x, 1, t, t + 1), Mask(), &cache);
-      CHECK(same_bits(seen.values.back(), copy_of(seen.values[0].slice(1, t, t + 1))));
+    if constexpr (requires { m.cache(); }) {
+      const NoGrad no_grad;
+      KeyValueCache cache = m.cache();  // a token at a time
+      for (Index t = 0; t < 9; ++t) {
+        m(slice(x, 1, t, t + 1), Mask(), &cache);
+        CHECK(same_bits(seen.values.back(), copy_of(seen.values[0].slice(1, t, t + 1))));
+      }
     }
   });
   const Heads seen;
   const Tensor q = random_array({3, 4}, 1), k = random_array({5, 4}, 2), v = random_array({5, 2}, 3);
   const Tensor y = attention(q, k, v);  // without heads
-  CHECK(same_bits(seen.values[0], y.array()));
+  CHECK(same_bits(seen.values[0].reshape({3, 2}), y.array()));
   CHECK(seen.layers[0].empty());
 }
 
@@ -223,13 +209,12 @@ TEST_CASE("attention layers: dropout of weights and of the output") {
   CHECK(before != after);
   random.set_state(start);
   CHECK(same_bits(half(x).array(), got.output.array()));  // asking for weights changes no bit and no draw
-  const MultiHeadAttention weights(4, 2, random, {.dropout = 1}), output(4, 2, random, {}, {.resid_dropout = 1});
+  const MultiHeadAttention weights(4, 2, random, {.dropout = 1});
   scramble(weights);
   const Array y = weights(x).array().reshape({6, 4});  // every weight dropped: the output's bias
   for (Index row = 0; row < 6; ++row) CHECK(same_bits(y.select(0, row), weights.o_proj.bias.value()));
   const SelfAttention fused(4, 2, random, {.dropout = 0}, {.resid_dropout = 1});
-  for (const Tensor& dropped : {output(x), fused(x)})
-    for (const real v : dropped.to_vector()) CHECK(v == 0);
+  for (const real v : fused(x).to_vector()) CHECK(v == 0);
 }
 
 TEST_CASE("attention layers draw as Linear does, in the order of their names; or as PyTorch, packed where it packs") {
@@ -327,17 +312,6 @@ TEST_CASE("attention layers: a cache misused is a sentence with the layer's path
   m.eval();
   m(Tensor(random_array({1, 2, 4}, 1)), Mask(), &cache);
   CHECK(says(m, 2) == "SelfAttention: T = 4 is above block_size 3 (in SelfAttention)");
-  const MultiHeadAttention general(4, 2, random, {.causal = true}, {.block_size = 3});
-  KeyValueCache own = general.cache();
-  const Tensor two = random_array({1, 2, 4}, 1);
-  general(two, Mask(), &own);
-  CHECK(error_of([&] { general(two, Mask(), &own); }) ==
-        "MultiHeadAttention: T = 4 is above block_size 3 (in MultiHeadAttention)");
-  CHECK(own.length() == 2);
-  const MultiHeadAttention drops(4, 2, random, {.causal = true}, {.resid_dropout = 0.5});
-  KeyValueCache of_drops = drops.cache();
-  CHECK(error_of([&] { drops(two, Mask(), &of_drops); }) ==
-        "MultiHeadAttention: a cache is for evaluation: call eval() first (in MultiHeadAttention)");
 }
 
 }  // namespace

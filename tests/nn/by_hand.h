@@ -61,7 +61,7 @@ Tensor attention_by_hand(const Parts& w, const std::string& name, const Tensor& 
                          Array* weights = nullptr) {
   const Tensor q = linear_by_hand(w, name + "q_proj", query), k = linear_by_hand(w, name + "k_proj", key),
                v = linear_by_hand(w, name + "v_proj", value);
-  const Tensor y = heads_by_hand(q, k, v, H, around.n_kv_head ? around.n_kv_head : H, o, around.rotary, weights);
+  const Tensor y = heads_by_hand(q, k, v, H, around.n_kv_head ? around.n_kv_head : H, o, {}, weights);
   return linear_by_hand(w, name + "o_proj", y);
 }
 

@@ -115,6 +115,10 @@ TEST_CASE("Rotary: what a constructor refuses") {
         "Rotary: base inf must be above 0 and finite");
   CHECK(error_of([] { Rotary(4, {.length = -1}); }) == "Rotary: length -1 must be at least 0");
   CHECK(error_of([] { Rotary(4, {})(Tensor(Array::zeros({1, 2, 4})), -1); }) == "Rotary: start -1 must be at least 0");
+  const Index last = std::numeric_limits<Index>::max();
+  CHECK(error_of([&] {
+          Rotary(4, {})(Tensor(Array::zeros({1, 2, 4})), last);
+        }) == "Rotary: start 9223372036854775807 and 2 positions after it are too many");
   CHECK(error_of([] { Rotary(4, {.base = std::nan("")}); }) == "Rotary: base nan must be above 0 and finite");
 }
 

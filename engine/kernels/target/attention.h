@@ -87,7 +87,7 @@ MOTE_INLINE void multiply_keys(const real* a, const real* b0, Index b_row, Index
 /// w = the scores q_r . k_j * scale + bias, -infinity where query r does not see key j. Returns which queries see a
 /// key.
 MOTE_INLINE Truths scores(const AttentionBlock& b, real* w) {
-  multiply_rows(b, b.products, b.formula.scale, w);
+  multiply_rows(b, b.products, b.scale, w);
   for (Index j = 0; b.bias && j < b.keys; ++j) (Vec::load(w + 16 * j) + Vec::load(b.bias - j)).store(w + 16 * j);
   return mask_pairs(b, -infinity, w);
 }
@@ -150,7 +150,7 @@ MOTE_INLINE void scores_of_keys(const AttentionBlock& b, Index first, Index n, r
     }
   }
   for (int g = 0; g < groups; ++g) {
-    const Reg y = (total[g] + sum[g]) * Reg(b.formula.scale);
+    const Reg y = (total[g] + sum[g]) * Reg(b.scale);
     whole ? y.store(scores + first + g * lanes) : y.store_first(scores + first + g * lanes, n);
   }
 }
@@ -210,7 +210,7 @@ void attention_score_gradient(const AttentionBlock& b, const RowProducts& dy_v, 
   const Vec total = sum_over_keys(
       b.keys, [&](Index j, Vec & sum)
                   __attribute__((always_inline)) { sum = fma(Vec::load(d + 16 * j), Vec::load(w + 16 * j), sum); });
-  const Vec scale(b.formula.scale);
+  const Vec scale(b.scale);
   for (Index j = 0; j < b.keys; ++j)
     (Vec::load(w + 16 * j) * (Vec::load(d + 16 * j) - total) * scale).store(d + 16 * j);
   if (any(is_nan(total - total))) mask_pairs(b, 0, d);  // not a finite sum: 0 times it is NaN where the weight is 0

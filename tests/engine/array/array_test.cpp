@@ -165,6 +165,8 @@ TEST_CASE("mask: and, or, not, in any layout; broadcasting") {
   CHECK(error_of([&] { broadcast_to(a, {2}); }) == "mask: mask [3] does not broadcast to [2]");
   CHECK(error_of([&] { broadcast_to(column, {1, 3}); }) == "mask: mask [2, 1] does not broadcast to [1, 3]");
   CHECK(error_of([&] { broadcast_to(mask({true, false}), {}); }) == "mask: mask [2] does not broadcast to []");
+  CHECK(error_of([] { Mask({3}, Bytes{0, 2, 255}); }) == "mask: a mask holds 0 and 1, not 2");
+  CHECK(Mask::full({2}, true).to_vector() == Bytes{1, 1});
 }
 
 }  // namespace

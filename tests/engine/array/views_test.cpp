@@ -18,7 +18,9 @@ template <class A>
 A counting(const Shape& shape) {
   std::vector<Element<A>> numbers(static_cast<std::size_t>(shape.numel()));
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<Element<A>>(i);
-  return A(shape, numbers);
+  A x = A::empty(shape);
+  std::copy(numbers.begin(), numbers.end(), x.mutate());
+  return x;
 }
 
 /// Whether a view begins where the array begins.

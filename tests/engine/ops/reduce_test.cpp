@@ -224,6 +224,14 @@ TEST_CASE("the array and the shape of a temporary live on") {
   CHECK(other.numel() == 3);
 }
 
+TEST_CASE("rank_first: counts that do not fit") {
+  const real row[] = {1, 2};
+  std::vector<Index> first;
+  CHECK(error_of([&] { rank_first(row, 2, 3, first); }) == "rank_first: k = 3 is outside [0, 2]");
+  CHECK(error_of([&] { rank_first(row, 2, -1, first); }) == "rank_first: k = -1 is outside [0, 2]");
+  CHECK(error_of([&] { rank_first(row, -1, 0, first); }) == "rank_first: k = 0 is outside [0, -1]");
+}
+
 TEST_CASE("reductions of nothing") {
   CHECK(sum(zeros({2, 0, 3}), 1, true).to_vector() == std::vector<real>(6, real(0)));
   for (const real x : mean(zeros({2, 0}), 1).to_vector()) CHECK(std::isnan(x));

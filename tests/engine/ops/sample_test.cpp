@@ -210,5 +210,14 @@ TEST_CASE("multinomial: what is drawn does not depend on strides") {
               multinomial(view.contiguous(), count, replacement, Generator(1)));
 }
 
+TEST_CASE("draw_one: what it refuses") {
+  const auto says = [](const std::vector<real>& p) { return error_of([&] { draw_one(p, Generator(1)); }); };
+  CHECK(says({}) == "draw_one: the probabilities of row 0 are all 0");
+  CHECK(says({0, 0}) == "draw_one: the probabilities of row 0 are all 0");
+  CHECK(says({1, -1}) == "draw_one: probability -1 in row 0 must be finite and at least 0");
+  CHECK(says({1, nan}) == "draw_one: probability nan in row 0 must be finite and at least 0");
+  CHECK(draw_one(std::vector<real>{0, 1}, Generator(1)) == 1);
+}
+
 }  // namespace
 }  // namespace mote::test::sample_test

@@ -104,5 +104,21 @@ TEST_CASE("softmax: extremes") {
   CHECK(same_bits(soft({0.5, 2, -1}), soft({64.5, 66, 63})));
 }
 
+TEST_CASE("masked_softmax: no gradient of a masked element reaches another, and it gets none") {
+  const auto gradient = [](const std::vector<double>& x, const std::vector<double>& dy) {
+    Tensor in = array({3}, x);
+    in.requires_grad_();
+    masked_softmax(in, mask({true, true, false})).backward(array({3}, dy));
+    return in.grad();
+  };
+  const Array right = gradient({1, 3, 2}, {1, 2, 0});
+  CHECK(right.at({2}) == 0);
+  for (const double odd : {inf, -inf, nan}) {
+    CHECK(gradient({1, 3, 2}, {1, 2, odd}).to_vector() == right.to_vector());
+    CHECK(gradient({nan, 3, 2}, {1, 2, odd}).at({2}) == 0);
+    CHECK(gradient({1, 3, 2}, {1, odd, 3}).at({2}) == 0);
+  }
+}
+
 }  // namespace
 }  // namespace mote::test::softmax_test

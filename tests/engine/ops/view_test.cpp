@@ -210,5 +210,20 @@ TEST_CASE("tril, triu") {
   }
 }
 
+TEST_CASE("split_heads and join_heads: what does not fit is a sentence") {
+  const Tensor x = zeros({2, 3, 4});
+  for (const Index count : {Index(0), Index(-1), Index(3), Index(8), Index(1) << 62})
+    CHECK(error_of([&] { split_heads(x, count); }) ==
+          "split_heads: x [2, 3, 4] does not hold " + std::to_string(count) + " heads");
+  CHECK(error_of([] { split_heads(zeros({3, 4}), 2); }) == "split_heads: x [3, 4] must be [B, T, C]");
+  CHECK(error_of([&] { join_heads(x); }) == "join_heads: x [2, 3, 4] must be [B, H, T, width]");
+  CHECK(error_of([&] { repeat_heads(x, 2); }) == "repeat_heads: x [2, 3, 4] must be [B, H, T, width]");
+  for (const Index count : {0, -2, 3})
+    CHECK(error_of([&] {
+            repeat_heads(zeros({1, 2, 3, 4}), count);
+          }) == "repeat_heads: " + std::to_string(count) + " heads cannot share the 2 of x [1, 2, 3, 4]");
+  CHECK(split_heads(zeros({2, 3, 0}), 2).shape() == Shape{2, 2, 3, 0});
+}
+
 }  // namespace
 }  // namespace mote::test::view_test

@@ -3,7 +3,6 @@
 #include <span>
 
 #include "tests/engine/ops/attention/masks_and_slopes.h"
-#include "tests/engine/ops/attention/seen_weights.h"
 #include "tests/support.h"
 
 namespace mote::test::attention_masked_test {
@@ -217,12 +216,10 @@ TEST_CASE("attention: a query with nothing to attend gives zeros and gets and se
       Setting s{2, 2, 1, T, T, 3, 4, {.causal = true, .mask = m, .window = 3, .dropout = p}};
       if (biased) s.options.alibi = some_slopes(2);
       const Poisoned nowhere = [](Index, Index) { return false; };
-      const SeenWeights seen;
       const Run run = run_with(s, nowhere, 0, 0);
-      const auto [weights, dropped] = seen.maps().front();
       CHECK((finite(run.y) && finite(run.dx[0]) && finite(run.dx[1]) && finite(run.dx[2])));
       for (const Index i : {2, 4, 6})
-        for (const Array& x : {run.y, run.dx[0], weights, dropped})
+        for (const Array& x : {run.y, run.dx[0]})
           CHECK(same_bits(copy_of(x.select(2, i)), Array::zeros(x.shape().without(2))));
       const auto [q, dy] = std::pair(random_array({2, 2, T, 3}, 1), random_array({2, 2, T, 4}, 4));
       for (const bool in_query : {true, false}) {  // not even a NaN of its own, or of the loss, goes anywhere

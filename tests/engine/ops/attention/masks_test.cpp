@@ -63,6 +63,9 @@ TEST_CASE("from_blocked refuses numbers that are neither 0 nor 1, such as a mask
           from_blocked(tensor({0, 0.5}));
         }) == "from_blocked: elements must be 0 (may attend) or 1 (blocked), not 0.5");
   CHECK(error_of([] { from_blocked(Tensor(Array::full({1}, -inf))); }) ==
+        "from_blocked: an additive mask of 0 and -inf is m == 0");
+  CHECK(error_of([] { from_blocked(tensor({0, -1e4})); }).ends_with("an additive mask of 0 and -10000 is m == 0"));
+  CHECK(error_of([] { from_blocked(tensor({1, -inf})); }) ==
         "from_blocked: elements must be 0 (may attend) or 1 (blocked), not -inf");
   CHECK(error_of([] { from_blocked(Tensor(Array::full({1}, nan))); }).find("not nan") != std::string::npos);
   CHECK(error_of([] { from_blocked(tensor({-1.0})); }).find("not -1") != std::string::npos);
@@ -78,6 +81,7 @@ TEST_CASE("alibi_slopes are the paper's") {
                                                 std::exp2(-0.5), std::exp2(-1.5), std::exp2(-2.5), std::exp2(-3.5)}) <
         tolerance);
   CHECK(error_of([] { alibi_slopes(0); }) == "alibi_slopes: heads 0 must be at least 1");
+  CHECK(error_of([] { alibi_slopes(Index(1) << 62); }) != "(no error)");
 }
 
 }  // namespace

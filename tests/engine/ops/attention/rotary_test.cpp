@@ -64,6 +64,11 @@ TEST_CASE("rotary: angles as views, and what does not fit") {
         "rotary: cosines [4, 3] and sines [4, 2] must both be [4, r / 2]");
   CHECK(error_of([&] { rotary(y, Array::zeros({4}), Array::zeros({4})); }) ==
         "rotary: cosines [4] and sines [4] must both be [4, r / 2]");
+  const Array turns = Array::zeros({4, 1});
+  for (const auto& [heads, width] : {std::pair<Index, Index>{-1, 2}, {2, -2}, {Index(1) << 62, 4}})
+    CHECK(error_of([&, heads = heads, width = width] {
+            rotary(y, turns, turns, heads, width);
+          }).starts_with("rotary: x " + text_of(y.shape()) + " has no "));
   const Tensor empty = rotary(Tensor(Array::zeros({2, 0, 6})), Array::zeros({0, 3}), Array::zeros({0, 3}));
   CHECK(empty.shape() == Shape{2, 0, 6});
 }
