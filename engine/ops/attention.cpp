@@ -104,7 +104,7 @@ void send_back(const Array& dy, Grads& dx, AttentionPass p, const Array& saved) 
     Array all = Array::empty({p.batch, p.queries, p.heads + 2 * p.kv_heads, p.width});
     detail::attention_backward(p, view_of(rows), saved.data(), view_to_fill(all), view_to_fill(all, p.heads),
                                view_to_fill(all, p.heads + p.kv_heads));
-    return dx.add(0, all.reshape({p.batch, p.queries, -1}));
+    return dx.add(0, all.reshape({p.batch, p.queries, (p.heads + 2 * p.kv_heads) * p.width}));
   }
   std::array<Array, 3> sums;
   std::array<HeadView<real>, 3> to;
