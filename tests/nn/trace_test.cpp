@@ -164,6 +164,8 @@ TEST_CASE("trace: what every other op states, forward and for its gradients") {
   costs([&](const Tensor& x) { return min(x, Axes(0)); }, n, 3 * n);
   costs([&](const Tensor& x) { return gather(x, 0, IntArray({1, 3, 4})); }, 0, n / 2);
   costs([&](const Tensor& x) { return rotary(x, Array::full({3, 2}, 1), Array::full({3, 2}, 1)); }, 3 * n, 3 * n);
+  const Array one_pair = Array::full({3, 1}, 1);  // of one head of 2 of the 4 columns
+  costs([&](const Tensor& x) { return rotary(x, one_pair, one_pair, 1, 2); }, 3 * n / 2, 3 * n / 2);
   costs([&](const Tensor& x) { return layer_norm(x, w, b); }, 7 * n, 9 * n + 4 * n + n);
   costs([&](const Tensor& x) { return rms_norm(x, w); }, 4 * n, 7 * n + 3 * n);
   costs([&](const Tensor& x) { return softmax(x); }, 5 * n, 4 * n);
