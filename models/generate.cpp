@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "models/choose_token.h"
+#include "models/packed_weights.h"
 
 namespace mote {
 namespace {
@@ -102,25 +103,78 @@ Array next_logits(const GPT& model, Group& g, const Texts& texts, Index length, 
   return model.lm_head(slice(x, 1, x.size(1) - 1, x.size(1))).array().contiguous();
 }
 
-/// Notices that somebody has changed weights: keys and values cached before are no longer what a whole pass computes.
-class Weights {
- public:
-  explicit Weights(const GPT& model) : parameters_(parameters(model)) { changed(); }
-  /// Since the last call.
-  bool changed() {
-    bool any = values_.size() != parameters_.size();
-    values_.resize(parameters_.size());
-    for (std::size_t i = 0; i < values_.size(); ++i) {
-      any = any || !values_[i].shares_storage(parameters_[i].value());
-      values_[i] = parameters_[i].value();  // shared, so that a write in place makes a copy
-    }
-    return any;
-  }
+/// T ids [1, T]: the first of a prompt [1, P], then others of the vocabulary, of which no two neighbours are equal.
+IntArray longer(const IntArray& prompt, Index T, Index vocabulary) {
+  IntArray ids({1, T});
+  Index* const to = ids.mutate();
+  for (Index t = 0; t < T; ++t) to[t] = t < prompt.shape()[1] ? prompt.data()[t] : (to[t - 1] + 1) % vocabulary;
+  return ids;
+}
 
- private:
-  std::vector<Parameter> parameters_;
-  std::vector<Array> values_;
-};
+/// What lm_head gets of a row of ids [1, T], which the cache receives in pieces: half, half of the rest, ..., one.
+Tensor in_pieces(const GPT& model, const IntArray& ids) {
+  const Index T = ids.shape()[1];
+  GPTCache cache = model.cache();
+  std::vector<Tensor> pieces;
+  for (Index from = 0; from < T;) {
+    const Index to = from + (T - from + 1) / 2;
+    pieces.push_back(model.transformer(ids.slice(1, from, to), Mask(), &cache));
+    from = to;
+  }
+  return concat(pieces, 1);
+}
+
+/// Compares the model with its cache and without, bit by bit: a layer that looks at other tokens sees, with a cache,
+/// the new ones alone, and nothing else would tell. Observers do not see these passes. Errors: a difference.
+void compare_cache(const GPT& model, const IntArray& ids) {
+  const char* const advice =
+      ". A layer that looks at other positions needs a cache of its own; without one, generate with {.use_cache = "
+      "false}";
+  static_cast<void>(watching());
+  const During<Observer*> unseen{thread_context.observer, nullptr};
+  const detail::OpenLayer call(model);
+  const Array whole = model.transformer(ids).array().contiguous();
+  Array pieces;
+  try {
+    pieces = in_pieces(model, ids).array().contiguous();
+  } catch (const Error& e) {
+    throw Error(std::string("generate: the model does not run with a cache: ") + e.what() + advice);
+  }
+  const Index C = whole.shape()[2];
+  for (Index i = 0; i < whole.numel(); ++i) {
+    const real a = whole.data()[i], b = pieces.data()[i];
+    check_in("generate", a == b || (std::isnan(a) && std::isnan(b)), "with a cache the model computes ", b,
+             ", without one ", a, ", at position ", i / C, " before lm_head", advice);
+  }
+}
+
+/// Opens `own` unless the caller holds packed weights, and compares the model's results with and without a cache unless
+/// that has been done with these weights. So that it costs little, it compares at most 64 tokens of one row, or an
+/// eighth of what the call computes.
+PackedWeights& ready_weights(const GPT& model, const std::vector<Group>& groups, const Texts& texts, Index length,
+                             Index count, const GenerateOptions& options, std::optional<PackedWeights>& own) {
+  Index fewest = std::ssize(groups[0].rows), longest = 0, rows = 0;  // the most tokens that a cache will hold
+  const Group* compared = nullptr;
+  const GPTConfig& c = model.config;
+  for (const Group& g : groups) {
+    fewest = std::min(fewest, std::ssize(g.rows));
+    rows += std::ssize(g.rows);
+    const Index prompt = length - g.padding, most = prompt + count - 1;
+    const Index cached = c.unbounded() ? most : std::min(most, c.block_size);
+    if (cached > prompt && cached > longest) longest = cached, compared = &g;
+  }
+  PackedWeights* weights = PackedWeights::open(model);
+  if (weights)
+    weights->refresh();
+  else
+    weights = &own.emplace(model, fewest);
+  const Index enough = std::max<Index>(64, rows * (length + count) / 8), T = std::min(longest, enough);
+  if (options.use_cache && T > weights->compared) {
+    compare_cache(model, longer(texts.from(compared->padding, {compared->rows[0]}), T, c.vocab_size));
+    weights->compared = T;
+  }
+  return *weights;
+}
 
 }  // namespace
 
@@ -143,7 +197,6 @@ IntArray pad_left(const std::vector<std::vector<Index>>& prompts, Integer pad) {
 IntArray GPT::generate(const IntArray& ids, Integer count, const GenerateOptions& options, const Generator& random) {
   check_options(config, ids, count, options);
   const NoGrad no_grad;
-  const PackedWeights packed;
   const Evaluation evaluation(*this);
   const IntArray prompts = ids.contiguous();
   const Index B = ids.shape()[0];
@@ -151,8 +204,9 @@ IntArray GPT::generate(const IntArray& ids, Integer count, const GenerateOptions
   if (B == 0 || count == 0) return groups.empty() ? IntArray({B, ids.shape()[1] + count}) : prompts;
   Texts texts(prompts);
   TokenChooser choose(options, random, config.vocab_size);
-  std::optional<Weights> weights;  // which nobody but on_token can change meanwhile
-  if (options.on_token && options.use_cache) weights.emplace(*this);
+  std::optional<PackedWeights> own;
+  PackedWeights* const weights =
+      count > 1 ? &ready_weights(*this, groups, texts, ids.shape()[1], count, options, own) : nullptr;
   std::vector<bool> finished(static_cast<std::size_t>(B), false);
   struct Row {
     const real* logits;
@@ -176,7 +230,7 @@ IntArray GPT::generate(const IntArray& ids, Integer count, const GenerateOptions
     }
     texts.append(newest);
     if (options.on_token && !options.on_token(newest)) break;
-    if (weights && weights->changed())
+    if (options.on_token && weights && weights->refresh())
       for (Group& g : groups) g.cache = cache();
     if (std::find(finished.begin(), finished.end(), false) == finished.end()) break;
   }

@@ -96,17 +96,19 @@ struct GPT : Layer<GPT> {
   /// dropout takes part. Errors: those of forward, for the T - 1 ids that are read.
   Tensor log_probabilities(const IntArray& ids) const;
 
-  /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens, or
-  /// all of them if the config is unbounded(). Samples by multinomial(), 2 B V words for each token, so with the same
-  /// weights and seed it generates the same tokens as nanoGPT's generate(). With a stop token a finished row repeats
-  /// it, and generation ends when all rows are finished. Rows that begin with options.pad_token are shorter prompts:
-  /// the padding is never seen and positions count from the first other id, so a row's logits are, to the last bit,
-  /// those of its prompt alone. Rows of one length run as one batch. Weights are packed for the call, which takes
-  /// their memory once more (PackedWeights; hold one yourself around many short calls). Runs without gradients and in
-  /// evaluation mode; afterwards every module is back in its mode. Several threads may generate with one model, each
-  /// with a Generator of its own, while none trains it. Errors: an empty prompt, a count below 0, a temperature below 0
-  /// or not finite, top_p outside (0, 1], min_p outside [0, 1], a stop token outside [0, V), a row of nothing but
-  /// padding, logits that are NaN or infinite (-infinity is fine: that token is never chosen).
+  /// `count` more tokens after each prompt: ids [B, T] -> [B, T + count]. The context is the last block_size tokens,
+  /// or all of them if the config is unbounded(). Samples by multinomial(), 2 B V words for each token, so with the
+  /// same weights and seed it generates the same tokens as nanoGPT's generate(). With a stop token a finished row
+  /// repeats it, and generation ends when all rows are finished. Rows that begin with options.pad_token are shorter
+  /// prompts: the padding is never seen and positions count from the first other id, so a row's logits are, to the
+  /// last bit, those of its prompt alone. Rows of one length run as one batch. Weights are packed for the call, which
+  /// takes their memory once more (PackedWeights; hold one yourself around many short calls). Before a cache is used,
+  /// one row runs with it and without: a layer of your own that looks at other positions, but has no cache, is an
+  /// error. Runs without gradients and in evaluation mode; afterwards every module is back in its mode. Several
+  /// threads may generate with one model, each with a Generator of its own, while none trains it. Errors: an empty
+  /// prompt, a count below 0, a temperature below 0 or not finite, top_p outside (0, 1], min_p outside [0, 1], a stop
+  /// token outside [0, V), a row of nothing but padding, logits that are NaN or infinite (-infinity is fine: that
+  /// token is never chosen).
   IntArray generate(const IntArray& ids, Integer count, const GenerateOptions& options, const Generator& random);
   /// The same, greedy.
   IntArray generate(const IntArray& ids, Integer count) {

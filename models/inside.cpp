@@ -2,94 +2,162 @@
 #include "models/inside.h"
 
 #include <cmath>
+#include <limits>
 
 namespace mote {
 namespace {
 
 std::string block_name(Index layer) { return "transformer.h." + std::to_string(layer); }
 
-const SelfAttention& attention_of(const GPT& model, Index layer, Index head) {
-  const GPTConfig& c = model.config;
-  check_in("head", layer >= 0 && layer < c.n_layer && head >= 0 && head < c.n_head, "there is no head ", head,
-           " in layer ", layer);
-  return model.transformer.h[static_cast<std::size_t>(layer)].attn;
+/// The arrays of a model's parameters, by all their names.
+std::map<std::string, Tensor> weights_of(const GPT& model) {
+  std::map<std::string, Tensor> all;
+  for (const NamedParameter& p : named_parameters(model, true)) all[p.name] = p.parameter.value();
+  return all;
 }
 
-/// What c_attn makes of queries (part 0), keys (1) or values (2) for a head of queries: [d, C].
-Tensor reads(const SelfAttention& a, Index part, Index head) {
-  const Index d = a.n_embd / a.n_head, shared = head / (a.n_head / a.n_kv_head);
-  const Index at = part == 0 ? head : a.n_head + (part - 1) * a.n_kv_head + shared;
-  return slice(a.c_attn.weight, 0, at * d, (at + 1) * d);
+/// Not defined if there is none, or none of this shape.
+Tensor weight(const std::map<std::string, Tensor>& weights, const std::string& name, const Shape& shape) {
+  const auto found = weights.find(name);
+  return found != weights.end() && found->second.shape() == shape ? found->second : Tensor();
 }
 
-/// What the output projection makes of a head: [C, d].
-Tensor writes(const SelfAttention& a, Index head) {
-  const Index d = a.n_embd / a.n_head;
-  return slice(a.c_proj.weight, 1, head * d, (head + 1) * d);
-}
+/// An attention's projections, by nanoGPT's names.
+struct Projections {
+  Tensor reads, writes;  ///< c_attn.weight: queries | keys | values, [(H + 2 Hkv) d, C]; c_proj.weight, [C, H d]
+  Index heads, shared, d;
+
+  Projections(const GPT& model, Index layer, Index head) {
+    const GPTConfig& c = model.config;
+    check_in("head", layer >= 0 && layer < c.n_layer && head >= 0 && head < c.n_head, "there is no head ", head,
+             " in layer ", layer);
+    heads = c.n_head;
+    shared = c.block.projections.n_kv_head ? c.block.projections.n_kv_head : heads;
+    d = c.n_embd / heads;
+    const std::map<std::string, Tensor> weights = weights_of(model);
+    const std::string name = block_name(layer) + ".attn.";
+    reads = weight(weights, name + "c_attn.weight", {(heads + 2 * shared) * d, c.n_embd});
+    writes = weight(weights, name + "c_proj.weight", {c.n_embd, heads * d});
+    check_in("head", reads.defined() && writes.defined(), name, "c_attn.weight and ", name,
+             "c_proj.weight are not SelfAttention's: its heads are no known rows and columns of them");
+  }
+  /// What c_attn makes of queries (part 0), keys (1) or values (2) for a head of queries: [d, C].
+  Tensor read(Index part, Index head) const {
+    const Index at = part == 0 ? head : heads + (part - 1) * shared + head / (heads / shared);
+    return slice(reads, 0, at * d, (at + 1) * d);
+  }
+  /// What the output projection makes of a head: [C, d].
+  Tensor write(Index head) const { return slice(writes, 1, head * d, (head + 1) * d); }
+};
 
 /// By how much u norm(x) grows with x where the norm's scale is 1: u times the gain, less the mean if that is taken
 /// off.
-Tensor through_norm(const GPT& model, const Tensor& u) {
-  const Norm& norm = *model.transformer.ln_f;
-  const Tensor g = u * norm.weight;
-  return norm.kind == NormKind::layer_norm ? g - mean(g, {-1}, true) : g;
+Tensor through_norm(const GPTConfig& c, const Tensor& gain, const Tensor& u) {
+  const Tensor g = u * gain;
+  return c.block.norm == NormKind::layer_norm ? g - mean(g, {-1}, true) : g;
 }
 
 /// Dropout would make two runs differ in more than what is looked at.
 void check_still(const char* who, const GPT& model) {
-  double dropout = model.transformer.drop.now();
-  for (const TransformerBlock& b : model.transformer.h)
-    dropout += b.attn.attn_dropout.now() + b.attn.resid_dropout.now() + (b.mlp ? b.mlp->dropout.now() : 0);
-  check_in(who, dropout == 0, "dropout is on: call eval() first");
+  for (const NamedModule& m : named_modules(model)) {
+    const auto* const dropout = dynamic_cast<const Dropout*>(m.module);
+    check_in(who, !dropout || dropout->now() == 0, "dropout is on: call eval() first");
+  }
+}
+
+/// What heads give to the output projection, [B, H, T, d], "transformer.h.0.attn heads", of each attention that shows
+/// them.
+struct ShownHeads : Observer {
+  std::map<std::string, Tensor> shown;
+  ShownHeads() { watch(); }
+  void event(const Event& e) override {
+    if (e.name != "heads") return;
+    if (e.kind == Event::value_asked) e.answer(Want::to_see);
+    if (e.kind == Event::value_shown) shown[current_layer() + " heads"] = *e.value;
+  }
+};
+
+/// Whether a sum is `whole`, but for rounding. `size` is the sum of its terms' absolute values.
+bool adds_up(const Tensor& sum, const Tensor& whole, const Tensor& size) {
+  const real tolerance = std::sqrt(std::numeric_limits<real>::epsilon());
+  const Tensor off = abs(sum - whole) - size * tolerance;
+  return max(off.array()).item() <= std::numeric_limits<real>::min();
 }
 
 }  // namespace
 
-Decomposition::Decomposition(const GPT& model, const IntArray& ids) : model_(model) {
-  check_in("Decomposition", model.transformer.ln_f.has_value(), "the model's norm_order must be pre");
+Decomposition::Decomposition(const GPT& model, const IntArray& ids) : config_(model.config) {
+  check_in("Decomposition", config_.block.norm_order == NormOrder::pre, "the model's norm_order must be pre");
   check_still("Decomposition", model);
   const NoGrad no_grad;
-  const Record seen(model, {"*", "*.attn heads", "transformer.ln_f scale"});
-  logits = model(ids);
-  values_ = seen.values();
+  weights_ = weights_of(model);
+  {
+    const Record seen(model, {"*", "transformer.ln_f scale"});
+    const ShownHeads heads;
+    logits = model(ids);
+    values_ = seen.values();
+    values_.insert(heads.shown.begin(), heads.shown.end());
+  }
   before.push_back(values_.at("transformer.drop"));
-  for (Index l = 0; l < model.config.n_layer; ++l) {
+  for (Index l = 0; l < config_.n_layer; ++l) {
     middle.push_back(before.back() + values_.at(block_name(l) + ".attn"));
     before.push_back(values_.at(block_name(l)));
   }
-  Tensor total = 0.0, size = 1e-6;
-  for (const Part& share : shares(ints({0}))) total = total + share.value, size = size + abs(share.value);
-  check_in("Decomposition", max(abs(total - select(logits, -1, 0)) / size).item() < real(1e-3),
-           "the parts do not sum to the logits: a scope changes what a layer adds to the stream, or makes of it");
+  check_sums();
+}
+
+void Decomposition::check_sums() const {
+  const Tensor scale = values_.at("transformer.ln_f scale"), head = weights_.at("lm_head.weight");
+  const Tensor grows = through_norm(config_, weights_.at("transformer.ln_f.weight"), head);  // [V, C]
+  Tensor stream = 0.0, terms = 0.0;
+  for (const Part& p : parts()) {
+    stream = stream + p.value;
+    terms = terms + abs(p.value);
+  }
+  Tensor sums = linear(stream * scale, grows), sizes = linear(terms * scale, abs(grows));
+  if (const Tensor bias = weight(weights_, "transformer.ln_f.bias", {config_.n_embd}); bias.defined()) {
+    sums = sums + linear(bias, head);
+    sizes = sizes + linear(abs(bias), abs(head));
+  }
+  check_in("Decomposition", logits.shape() == sums.shape() && adds_up(sums, logits, sizes),
+           "the parts do not sum to the logits: a scope changes what a layer adds to the stream, or makes of it, or a ",
+           "layer of your own adds something else to it");
 }
 
 std::vector<Decomposition::Part> Decomposition::parts() const {
   const NoGrad no_grad;
-  const GPT::Transformer& t = model_.transformer;
   const Tensor token = values_.at("transformer.wte");
-  std::vector<Part> all{{"token", t.waves ? token * std::sqrt(static_cast<real>(token.size(-1))) : token}};
-  if (t.wpe || t.waves) all.push_back({"position", before[0] - all[0].value});
-  for (std::size_t l = 0; l < t.h.size(); ++l) {
-    const std::string name = std::to_string(l) + " ", block = block_name(static_cast<Index>(l));
-    const SelfAttention& attn = t.h[l].attn;
-    for (Index h = 0; h < attn.n_head; ++h)
-      all.push_back({name + "head " + std::to_string(h),
-                     linear(select(values_.at(block + ".attn heads"), 1, h), writes(attn, h))});
-    if (attn.c_proj.bias.defined()) all.push_back({name + "bias", expand(attn.c_proj.bias, token.shape())});
-    if (t.h[l].mlp) all.push_back({name + "mlp", values_.at(block + ".mlp")});
+  const bool waves = config_.position == Position::sinusoidal;
+  std::vector<Part> all{{"token", waves ? token * std::sqrt(static_cast<real>(token.size(-1))) : token}};
+  if (waves || config_.position == Position::learned) all.push_back({"position", before[0] - all[0].value});
+  for (Index l = 0; l < config_.n_layer; ++l) {
+    const std::string name = std::to_string(l) + " ", attn = block_name(l) + ".attn", mlp = block_name(l) + ".mlp";
+    const auto heads = values_.find(attn + " heads");
+    const Index H = heads != values_.end() ? heads->second.size(1) : 0, d = H ? heads->second.size(3) : 0;
+    const Tensor writes = weight(weights_, attn + ".c_proj.weight", {config_.n_embd, H * d});
+    if (!H || !writes.defined()) {
+      all.push_back({name + "attn", values_.at(attn)});
+    } else {
+      for (Index h = 0; h < H; ++h)
+        all.push_back({name + "head " + std::to_string(h),
+                       linear(select(heads->second, 1, h), slice(writes, 1, h * d, (h + 1) * d))});
+      const Tensor bias = weight(weights_, attn + ".c_proj.bias", {config_.n_embd});
+      if (bias.defined()) all.push_back({name + "bias", expand(bias, token.shape())});
+    }
+    if (config_.block.feed_forward) all.push_back({name + "mlp", values_.at(mlp)});
   }
   return all;
 }
 
 Tensor Decomposition::unembedding(const IntArray& token, const IntArray& less) const {
   const Shape places = logits.shape().without(-1);
-  const auto rows = [&](const IntArray& ids) { return embedding(model_.lm_head.weight, ids.expand(places)); };
+  const auto rows = [&](const IntArray& ids) { return embedding(weights_.at("lm_head.weight"), ids.expand(places)); };
   return less.defined() ? rows(token) - rows(less) : rows(token);
 }
 
 Tensor Decomposition::direction(const IntArray& token, const IntArray& less) const {
-  return through_norm(model_, unembedding(token, less)) * values_.at("transformer.ln_f scale");
+  const Tensor u = unembedding(token, less);
+  return through_norm(config_, weights_.at("transformer.ln_f.weight"), u) * values_.at("transformer.ln_f scale");
 }
 
 std::vector<Decomposition::Part> Decomposition::shares(const IntArray& token, const IntArray& less) const {
@@ -97,25 +165,38 @@ std::vector<Decomposition::Part> Decomposition::shares(const IntArray& token, co
   const Tensor d = direction(token, less);
   std::vector<Part> all;
   for (const Part& p : parts()) all.push_back({p.name, sum(p.value * d, {-1})});
-  if (const Parameter& bias = model_.transformer.ln_f->bias; bias.defined())
+  if (const Tensor bias = weight(weights_, "transformer.ln_f.bias", {config_.n_embd}); bias.defined())
     all.push_back({"norm", sum(unembedding(token, less) * bias, {-1})});
   return all;
 }
 
 Tensor Decomposition::neuron_shares(Integer layer, const IntArray& token, const IntArray& less) const {
   const NoGrad no_grad;
-  check_in("Decomposition", layer >= 0 && layer < model_.config.n_layer && model_.config.block.feed_forward, "layer ",
-           layer, " has no feed-forward network");
-  const FeedForward& mlp = *model_.transformer.h[static_cast<std::size_t>(layer)].mlp;
-  const std::string name = block_name(layer) + ".mlp.";
-  const Tensor in = values_.at(name + "c_fc");
-  const Tensor neurons = mlp.c_gate ? silu(values_.at(name + "c_gate")) * in : activate(mlp.activation, in);
-  return neurons * matmul(direction(token, less), mlp.c_proj.weight);
+  check_in("Decomposition", layer >= 0 && layer < config_.n_layer && config_.block.feed_forward, "layer ", layer,
+           " has no feed-forward network");
+  const std::string name = block_name(layer) + ".mlp";
+  const char* const unknown = " is not c_proj of its neurons, as FeedForward is: it is one share, and its neurons none";
+  const auto in = values_.find(name + ".c_fc"), gate = values_.find(name + ".c_gate");
+  const bool gated = config_.block.activation == Activation::swiglu;
+  check_in("Decomposition", in != values_.end() && gated == (gate != values_.end()), name, unknown);
+  const Tensor neurons =
+      gated ? silu(gate->second) * in->second : activate(config_.block.activation, in->second);  // [B, T, N]
+  const Tensor writes = weight(weights_, name + ".c_proj.weight", {config_.n_embd, neurons.size(-1)});
+  check_in("Decomposition", writes.defined(), name, unknown);
+  const Tensor bias = weight(weights_, name + ".c_proj.bias", {config_.n_embd});
+  Tensor size = linear(abs(neurons), abs(writes));
+  if (bias.defined()) size = size + abs(bias);
+  check_in("Decomposition", adds_up(linear(neurons, writes, bias), values_.at(name), size), name, unknown);
+  return neurons * matmul(direction(token, less), writes);
 }
 
 Tensor Decomposition::lens() const {
   const NoGrad no_grad;
-  return model_.lm_head((*model_.transformer.ln_f)(stack(before)));
+  const Tensor gain = weights_.at("transformer.ln_f.weight"), x = stack(before);
+  const Tensor bias = weight(weights_, "transformer.ln_f.bias", {config_.n_embd});
+  const double eps = config_.block.norm_eps;
+  const bool centred = config_.block.norm == NormKind::layer_norm;
+  return linear(centred ? layer_norm(x, gain, bias, eps) : rms_norm(x, gain, eps), weights_.at("lm_head.weight"));
 }
 
 double FactoredMatrix::norm() const {  // |L R|^2 is the trace of (L^T L) (R R^T)
@@ -136,24 +217,27 @@ FactoredMatrix transposed(const FactoredMatrix& a) { return {transpose(a.right, 
 
 FactoredMatrix ov(const GPT& model, Integer layer, Integer head) {
   const NoGrad no_grad;
-  const SelfAttention& a = attention_of(model, layer, head);
-  return {transpose(reads(a, 2, head), 0, 1), transpose(writes(a, head), 0, 1)};
+  const Projections p(model, layer, head);
+  return {transpose(p.read(2, head), 0, 1), transpose(p.write(head), 0, 1)};
 }
 
 FactoredMatrix qk(const GPT& model, Integer layer, Integer head) {
   const NoGrad no_grad;
-  const SelfAttention& a = attention_of(model, layer, head);
-  return {transpose(reads(a, 0, head), 0, 1), reads(a, 1, head)};
+  const Projections p(model, layer, head);
+  return {transpose(p.read(0, head), 0, 1), p.read(1, head)};
 }
 
 double copying_score(const GPT& model, Integer layer, const FactoredMatrix& written) {
   const NoGrad no_grad;
-  attention_of(model, layer, 0);
-  check_in("copying_score", model.transformer.ln_f.has_value(), "the model's norm_order must be pre");
+  const GPTConfig& c = model.config;
+  check_in("copying_score", layer >= 0 && layer < c.n_layer, "there is no layer ", layer);
+  check_in("copying_score", c.block.norm_order == NormOrder::pre, "the model's norm_order must be pre");
   const TransformerBlock& block = model.transformer.h[static_cast<std::size_t>(layer)];
-  const Tensor out = transpose(matmul(written.right, transpose(through_norm(model, model.lm_head.weight), 0, 1)), 0, 1);
+  const Tensor gain = weights_of(model).at("transformer.ln_f.weight");
+  const Tensor grows = through_norm(c, gain, model.lm_head.weight);
+  const Tensor out = transpose(matmul(written.right, transpose(grows, 0, 1)), 0, 1);
   Index right = 0;
-  const Index V = model.config.vocab_size;
+  const Index V = c.vocab_size;
   for (Index t = 0; t < V; ++t) {  // row by row, never [V, V]
     const Tensor e = block.ln_1(slice(model.transformer.wte.weight, 0, t, t + 1));
     right += argmax(linear(matmul(e, written.left), out)).item() == t;

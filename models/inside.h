@@ -15,12 +15,15 @@ namespace mote {
 ///     x = x + sum of heads + bias,   x = x + mlp,   and in the end   logits = W norm(x).
 ///
 /// With the norm's scale as it was in this run, all after it is linear: so a logit is the sum of what each part has
-/// added to it. Under NoGrad. Scopes that change what is inside attention or a network are seen. Errors: those of GPT;
-/// a norm_order that is not pre; dropout that is on; a scope that changes what a part adds: the sums would be untrue.
+/// added to it. It keeps the weights of the run, whatever becomes of the model. Under NoGrad. Scopes that change
+/// what is inside attention or a network are seen. An attention of your own is one part if it shows no heads.
+///
+/// Errors: those of GPT; a norm_order that is not pre; dropout that is on; a logit that is not the sum of its shares,
+/// since a scope changes what a part adds, or a layer of your own adds something else. Every logit is compared: it may
+/// be off by sqrt(epsilon of real) times the sum of its terms' absolute values, 3.5e-4 of that in float.
 class Decomposition {
  public:
   Decomposition(const GPT& model, const IntArray& ids);
-  Decomposition(GPT&&, const IntArray&) = delete;  // the model must outlive it
 
   Tensor logits;               ///< [B, T, V]: the model's
   std::vector<Tensor> before;  ///< [B, T, C]: the stream before each block, and after the last
@@ -35,8 +38,8 @@ class Decomposition {
   /// What each part adds to the logit of `token` at every place, [B, T], or to that less the logit of another: ids that
   /// broadcast to [B, T]; "norm" is the last norm's bias. Their sum is that logit, to rounding.
   std::vector<Part> shares(const IntArray& token, const IntArray& less = {}) const;
-  /// The same of each neuron of a block's feed-forward network, [B, T, N]: their sum and the bias's is its share,
-  /// unless a scope changes what the network returns.
+  /// The same of each neuron of a block's feed-forward network, [B, T, N]: their sum and the bias's is its share.
+  /// Errors: a network that is not c_proj of its neurons, as FeedForward is: then it is one share.
   Tensor neuron_shares(Integer layer, const IntArray& token, const IntArray& less = {}) const;
 
   /// The logit lens: what each block would have the model say, [n_layer + 1, B, T, V]: W norm(x) for the stream before
@@ -47,9 +50,10 @@ class Decomposition {
   /// By how much a logit grows with the stream: [B, T, C].
   Tensor direction(const IntArray& token, const IntArray& less) const;
   Tensor unembedding(const IntArray& token, const IntArray& less) const;
+  void check_sums() const;
 
-  const GPT& model_;
-  std::map<std::string, Tensor> values_;
+  GPTConfig config_;
+  std::map<std::string, Tensor> weights_, values_;
 };
 
 /// A matrix as a product, left [m, r] right [r, n] with a small r, which is never multiplied out: what a head does to a

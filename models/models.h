@@ -9,6 +9,7 @@
 #include "models/inside.h"
 #include "models/mlp.h"
 #include "models/names.h"
+#include "models/packed_weights.h"
 #include "models/tutorials/ai_engineering.h"
 #include "models/tutorials/apx.h"
 #include "models/tutorials/attention_lm.h"

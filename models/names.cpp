@@ -11,8 +11,9 @@ const std::vector<std::string> masks = {".attn.bias", ".attn.masked_bias"};  // 
 /// LlamaForCausalLM's, in the order of its parameters().
 NameTable llama_names(const GPT& model) {
   NameTable names{{{"model.embed_tokens.weight", "transformer.wte.weight"}}, {".rotary_emb.inv_freq"}};
-  const SelfAttention& attention = model.transformer.h[0].attn;
-  const Index queries = attention.n_embd, keys = (attention.c_attn.weight.shape()[0] - queries) / 2;
+  const GPTConfig& c = model.config;
+  const Index shared = c.block.projections.n_kv_head ? c.block.projections.n_kv_head : c.n_head;
+  const Index queries = c.n_embd, keys = shared * (c.n_embd / c.n_head);
   for (std::size_t i = 0; i < model.transformer.h.size(); ++i) {
     const std::string layer = std::to_string(i) + ".";
     const auto add = [&](const std::string& there, const std::string& here, Index rows = 0, Index from = 0) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 
 #include "engine/base/words.h"
 #include "engine/ops/activation.h"
@@ -61,18 +60,6 @@ inline Tensor activate(Activation activation, const Tensor& x) {
       throw Error("activate: swiglu takes two inputs; use FeedForward");
   }
   throw Error("activate: unknown activation");
-}
-
-/// An activation of x for a Linear that follows it, which computes gelu and its own product in one op: backward then
-/// keeps half as much.
-struct Activated {
-  Tensor x;
-  std::optional<GeluForm> gelu = {};  ///< still to be applied
-};
-inline Activated activated(Activation activation, const Tensor& x) {
-  if (activation == Activation::gelu) return {x, GeluForm::exact};
-  if (activation == Activation::gelu_tanh) return {x, GeluForm::tanh};
-  return {activate(activation, x)};
 }
 
 }  // namespace mote

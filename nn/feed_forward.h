@@ -27,7 +27,7 @@ struct FeedForward : Layer<FeedForward> {
         activation(act),
         dropout(p, init.random()) {}
   Tensor forward(const Tensor& x) const {
-    if (!c_gate) return dropout(c_proj(activated(activation, c_fc(x))));
+    if (!c_gate) return dropout(c_proj(activate(activation, c_fc(x))));
     const Tensor open = silu((*c_gate)(x));
     const Tensor y = c_fc(x);
     return dropout(c_proj(open * y));

@@ -1,8 +1,7 @@
 // Linear, a matrix and a bias. The simplest layer: read it first.
 #pragma once
 
-#include "engine/ops/gelu_linear.h"
-#include "nn/activation.h"
+#include "engine/ops/matmul.h"
 #include "nn/init.h"
 #include "nn/module.h"
 
@@ -23,10 +22,6 @@ struct Linear : Layer<Linear> {
   __attribute__((unavailable("pass the Generator that weights are drawn from: Linear(3, 4, random)")))
   Linear(Integer, Integer);
   Tensor forward(const Tensor& x) const { return linear(x, weight, bias); }
-  /// The same of an activation.
-  Tensor forward(const Activated& a) const {
-    return a.gelu ? gelu_linear(a.x, weight, bias, *a.gelu) : linear(a.x, weight, bias);
-  }
   void visit(Visitor& v) override {
     v("weight", weight);
     v("bias", bias);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/ops/arithmetic.h"
+#include "nn/activation.h"
 #include "nn/feed_forward.h"
 #include "nn/norm.h"
 #include "nn/self_attention.h"

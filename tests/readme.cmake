@@ -1,5 +1,5 @@
 # Takes the code blocks of README.md, the page and those of the rooms, and does with them what they say: programs are
-# compiled and run; the op is put into its family's header, the layer, the optimizer and the task into headers of their
+# compiled and run; lines for the block are put into it, and GPT is compiled with it; the op is put into its family's header, the layer, the optimizer and the task into headers of their
 # own, the task's line into the list, and their tests are compiled and run.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(readme)
@@ -109,3 +109,44 @@ execute_process(COMMAND ${WORK_DIR}/train_rotate --task rotate --symbols 4 --len
 if(NOT printed MATCHES "question [abcd]+   answer [abcd]+   right" OR NOT printed MATCHES "% of its attention goes to")
   message(FATAL_ERROR "train --task rotate prints this:\n${printed}")
 endif()
+
+# nn/README.md's lines in the block, each in the place of the line that begins like its pattern, or behind it ("+"): then
+# a GPT of that, compiled in the place of the library's.
+function(put_lines name)
+  code_block(${name} lines)
+  string(REGEX REPLACE "\n$" "" lines "${lines}")
+  string(REPLACE ";" "@" lines "${lines}")  # which would part a list
+  string(REPLACE "\n" ";" lines "${lines}")
+  set(patterns ${ARGN})
+  foreach(line pattern IN ZIP_LISTS lines patterns)
+    string(REPLACE "@" ";" line "${line}")
+    string(REGEX MATCH "^\\+" behind "${pattern}")
+    string(REGEX REPLACE "^\\+" "" pattern "${pattern}")
+    string(REGEX MATCH "\n${pattern}[^\n]*" found "${block}")
+    if(NOT found)
+      message(FATAL_ERROR "nn/transformer_block.h has no line '${pattern}', for which nn/README.md has: ${line}")
+    endif()
+    if(behind)
+      string(REPLACE "${found}" "${found}\n${line}" block "${block}")
+    else()
+      string(REPLACE "${found}" "\n${line}" block "${block}")
+    endif()
+  endforeach()
+  set(block "${block}" PARENT_SCOPE)
+endfunction()
+
+file(READ ${SOURCE_DIR}/nn/transformer_block.h block)
+put_lines(own_mlp "#include .nn/feed_forward.h" "  std::optional<FeedForward> mlp" "    mlp.emplace")
+put_lines(own_layer "+  std::optional<GatedMlp> mlp" "      const Tensor y = x [+] attn.ln_1" "+    v..attn.")
+string(REPLACE "#include \"nn/gated_mlp.h\"" "#include \"nn/gated_mlp.h\"\n#include \"tests/own_block.h\"" block "${block}")
+file(WRITE ${WORK_DIR}/nn/transformer_block.h "${block}")
+file(GLOB_RECURSE layers ${SOURCE_DIR}/nn/*.cpp ${SOURCE_DIR}/models/*.cpp)
+set(unit)
+foreach(file IN LISTS layers)
+  string(APPEND unit "#include \"${file}\"\n")
+endforeach()
+file(WRITE ${WORK_DIR}/own_gpt.cpp "${unit}")
+foreach(kind IN ITEMS "${LIBRARY}" "-DMOTE_REAL_DOUBLE;${LIBRARY_F64}")
+  run(${COMPILER} ${flags} ${WORK_DIR}/own_gpt.cpp ${SOURCE_DIR}/tests/own_block.cpp ${kind} -pthread -o ${WORK_DIR}/own_block)
+  run(${WORK_DIR}/own_block)
+endforeach()

@@ -217,10 +217,31 @@ void run_in_tasks(const Product& x, const GemmBatch& batch) {
   run_in_tasks(x, {1, &first, &first, 0});
 }
 
+constinit thread_local std::span<const PackedWeight> packed_weights = {};
+constinit thread_local std::size_t next_packed = 0;  // a model asks for its weights in the same order every time
+
+/// B packed by whoever has opened a UsePacked; null if it is not among them, or A or C are no whole rows.
+[[gnu::noinline]] const PackedWeight* find_packed(Index m, Index n, Index k, const Matrix& a, const Matrix& b,
+                                                  Index c_row) {
+  const bool rows = a.column == 1 && (m == 1 || a.row == k) && c_row == n;
+  if (!rows || k == 0 || b.row != 1 || b.column != k) return nullptr;
+  for (std::size_t i = 0; i < packed_weights.size(); ++i) {
+    if (next_packed >= packed_weights.size()) next_packed = 0;
+    const PackedWeight& w = packed_weights[next_packed++];
+    if (w.w == b.data && w.n == n && w.k == k && w.width == packed_width(n)) return &w;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+UsePacked::UsePacked(std::span<const PackedWeight> weights) : outer_(packed_weights) { packed_weights = weights; }
+UsePacked::~UsePacked() { packed_weights = outer_; }
 
 void gemm(Index m, Index n, Index k, const Matrix& a, const Matrix& b, real* c, Index c_row, const real* bias) {
   if (m == 0 || n == 0) return;
+  if (m <= UsePacked::most_rows && !packed_weights.empty()) [[unlikely]]
+    if (const PackedWeight* const w = find_packed(m, n, k, a, b, c_row)) return multiply_packed(m, a.data, *w, bias, c);
   // Most products of a small model: one task, one block of the sum, B as it lies.
   if (b.column == 1 && k > 0 && k <= sum_block && m * n * k < worth_a_task) {
     const Product x{table(), m, n, k, a, b, c, c_row, bias};
@@ -248,7 +269,7 @@ PackedWeight pack_weight(Index n, Index k, const real* w, real* panels) {
     const Index j = lo * width;
     table().gemm_pack(w + j * k, 1, k, k, std::min(hi * width, n) - j, width, panel, panels + lo * panel);
   });
-  return {n, k, width, panels};
+  return {w, n, k, width, panels};
 }
 
 void multiply_packed(Index m, const real* a, const PackedWeight& w, const real* bias, real* c) {

@@ -1,6 +1,8 @@
 // The matrix product on pointers and strides, and by a weight that is packed once for many of them.
 #pragma once
 
+#include <span>
+
 #include "engine/base/real.h"
 
 namespace mote::kernels {
@@ -35,6 +37,7 @@ void gemm_batch(const GemmBatch& batch, Index m, Index n, Index k, Matrix a, Mat
 /// A weight W [n, k] in the order in which products of a few rows read it: panels of `width` outputs, each [k, width].
 /// Owns nothing.
 struct PackedWeight {
+  const real* w;  ///< what it was made of
   Index n, k, width;
   const real* panels;
 };
@@ -47,5 +50,20 @@ PackedWeight pack_weight(Index n, Index k, const real* w, real* panels);
 /// C = A W^T + bias: A [m, k] and C [m, n], contiguous; bias [n] or null; k at least 1. The bits of gemm(). Meant
 /// for few rows: W is read once for every three or more rows of A.
 void multiply_packed(Index m, const real* a, const PackedWeight& w, const real* bias, real* c);
+
+/// During its lifetime, gemm() of a few rows by the transpose of one of these weights is multiply_packed(), for this
+/// thread: the same bits, at the speed of memory. A row at a time would otherwise pack W again for every row. The
+/// weights, their numbers and their panels must stay as they are meanwhile. Of nested ones the innermost is used.
+class UsePacked {
+ public:
+  [[nodiscard]] explicit UsePacked(std::span<const PackedWeight> weights);
+  ~UsePacked();
+  UsePacked(const UsePacked&) = delete;
+  /// Rows that count as few.
+  static constexpr Index most_rows = 8;
+
+ private:
+  const std::span<const PackedWeight> outer_;
+};
 
 }  // namespace mote::kernels

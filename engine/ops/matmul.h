@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engine/autograd/op.h"
-#include "engine/ops/packed_weights.h"
 
 namespace mote {
 
@@ -53,8 +52,6 @@ inline void linear_weight_gradients(const Array& dy, Grads& dx, const Array& row
 inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) {
   Op op("linear", x, weight, bias);
   detail::check_linear(x, weight, bias);
-  if (Array y = detail::packed_linear(x.array(), weight.array(), bias.array()); y.defined())
-    return op.record(std::move(y), [](const Array&, Grads&) {});  // under NoGrad: never called
   const Array rows = detail::as_rows(x.array());
   const Array y = matmul(rows, weight.array().transpose(0, 1), bias.defined() ? &bias.array() : nullptr);
   return op.record(y.reshape(x.shape().with(-1, weight.size(0))), save(rows, x.shape(), weight),

@@ -1,10 +1,10 @@
 // bench generate: tokens per second, and how much of the bandwidth reading the weights for each of them takes.
 #include <algorithm>
 
-#include "engine/ops/packed_weights.h"
 #include "examples/bench/measure.h"
 #include "examples/bench/models.h"
 #include "examples/bench/output.h"
+#include "models/packed_weights.h"
 
 namespace bench {
 namespace {
@@ -15,7 +15,8 @@ using mote::Index;
 /// of, on average, half of the tokens.
 double bytes_per_token(const mote::GPT& model, Index batch, Index tokens) {
   const mote::GPTConfig& c = model.config;
-  const Index kept = batch * c.n_layer * (c.n_embd / c.n_head) * model.transformer.h[0].attn.n_kv_head * tokens;
+  const Index shared = c.block.projections.n_kv_head ? c.block.projections.n_kv_head : c.n_head;
+  const Index kept = batch * c.n_layer * (c.n_embd / c.n_head) * shared * tokens;
   return static_cast<double>(weights_of(model) + kept) * sizeof(mote::real);
 }
 
@@ -42,7 +43,7 @@ void generate(int argc, char** argv, Output& out) {
     const mote::Generator random(2);
     const mote::IntArray start({c.batch, 1});
     const double bytes = bytes_per_token(model, c.batch, tokens);
-    const mote::PackedWeights packed;  // once for all texts
+    const mote::PackedWeights packed(model);  // once for all texts
     const Result r = measure([&] { model.generate(start, tokens, {}, random); },
                              {.bytes = bytes * static_cast<double>(tokens), .block = bytes}, common.seconds);
     const double each = r.seconds / static_cast<double>(tokens);

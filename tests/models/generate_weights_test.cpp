@@ -1,7 +1,7 @@
 // generate() while weights change: between calls, between tokens, under PackedWeights of one's own; and what it asks
 // for.
 #include "engine/base/env.h"
-#include "engine/ops/packed_weights.h"
+#include "models/packed_weights.h"
 #include "tests/models/gpt_tools.h"
 
 namespace mote::test::generate_weights_test {
@@ -40,7 +40,7 @@ TEST_CASE("generate: weights that change between two tokens are those of the nex
 TEST_CASE("generate: weights that change between two calls, also under PackedWeights around both") {
   const IntArray prompt = ints({{1, 2, 3}});
   GPT m = lively_gpt(toy());
-  const PackedWeights packed;
+  const PackedWeights packed(m);
   for (Index i = 0; i < 4; ++i) {
     CHECK(m.generate(prompt, 6) == greedy_by_hand(m, prompt, 6));
     for (const Parameter& p : parameters(m))

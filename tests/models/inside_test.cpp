@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include "engine/engine.h"
 #include "nn/nn.h"
 #include "tests/tools.h"
@@ -172,7 +174,6 @@ TEST_CASE("inside: what cannot be taken apart is an error") {
   post.block.norm_order = NormOrder::post;
   const GPT last = gpt(post);
   CHECK_THROWS_WITH_AS(Decomposition(last, ids), doctest::Contains("norm_order must be pre"), Error);
-  static_assert(!std::is_constructible_v<Decomposition, GPT, IntArray>, "the model must outlive it");
   GPTConfig dropout;
   dropout.dropout = 0.1;
   GPT model = gpt(dropout);
@@ -201,6 +202,51 @@ TEST_CASE("inside: parts that a scope keeps from adding up are an error, what ch
     const Ablate ablate(model, places);
     CHECK(Decomposition(model, ids).before.size() == 3);
   }
+}
+
+TEST_CASE("inside: sums are compared for every logit, also where token 0 has none") {
+  GPTConfig untied;
+  untied.tie_weights = false;
+  const GPT model = gpt(untied);
+  Array head = model.lm_head.weight.value();
+  std::fill_n(head.mutate(), 8, real(0));
+  model.lm_head.weight.set(head);
+  CHECK(select(Decomposition(model, ids).logits, 2, 0).to_vector() == std::vector<real>(10, 0));
+  for (const char* place : {"", "lm_head"}) {
+    const Change all_but_one(model, place, [](const Tensor& y) {
+      return concat({slice(y, 2, 0, 1), slice(y, 2, 1, 7) + 0.5}, 2);
+    });
+    CHECK_THROWS_WITH_AS(Decomposition(model, ids), doctest::Contains("do not sum to the logits"), Error);
+  }
+  const Change last_alone(model, "lm_head", [](const Tensor& y) {
+    return concat({slice(y, 1, 0, 4), slice(y, 1, 4, 5) * 1.5}, 1);
+  });
+  CHECK_THROWS_WITH_AS(Decomposition(model, ids), doctest::Contains("do not sum to the logits"), Error);
+  const Ablate attention(model, "*.0.attn");  // whose sum is also wrong where lm_head cannot see it: at token 0
+  CHECK_THROWS_WITH_AS(Decomposition(model, ids), doctest::Contains("do not sum to the logits"), Error);
+}
+
+TEST_CASE("inside: a run keeps its weights, whatever becomes of the model") {
+  std::optional<GPT> model(gpt());
+  const Decomposition in(*model, ids);
+  const std::vector<real> lens = in.lens().to_vector(), neurons = in.neuron_shares(1, ints({3})).to_vector();
+  for (const Parameter& w : parameters(*model)) w.mutate()[0] += 1;
+  for (int gone = 0; gone < 2; ++gone) {
+    Tensor logit = zeros({2, 5});
+    for (const auto& s : in.shares(ints({3}))) logit = logit + s.value;
+    CHECK(largest(logit - select(in.logits, 2, 3)) < 1e-5);
+    CHECK(in.lens().to_vector() == lens);
+    CHECK(in.neuron_shares(1, ints({3})).to_vector() == neurons);
+    model.reset();
+  }
+}
+
+TEST_CASE("inside: neurons that do not make up what their network adds are an error") {
+  const GPT model = gpt();
+  const Ablate nothing(model, "*.1.mlp");
+  const Decomposition in(model, ids);
+  CHECK(in.neuron_shares(0, ints({3})).shape() == Shape{2, 5, 32});
+  CHECK_THROWS_WITH_AS(in.neuron_shares(1, ints({3})), doctest::Contains("it is one share"), Error);
 }
 
 }  // namespace mote::test::inside_test

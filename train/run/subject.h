@@ -96,4 +96,22 @@ Subject subject_of(M& model) {
   return s;
 }
 
+/// The same with options for generate(), but that answers are the likeliest: for a model that mixes positions without a
+/// cache subject_of(model, GenerateOptions{.use_cache = false}).
+template <class M, class Options>
+Subject subject_of(M& model, const Options& how) {
+  Subject s = subject_of(model);
+  s.answer = [&model, how](const Questions& q) {
+    Options greedy = how;
+    greedy.temperature = 0;
+    const Index length = q.prompts.shape()[1], count = q.answers.shape()[1];
+    return model.generate(q.prompts, count, greedy, Generator()).slice(1, length, length + count);
+  };
+  s.sample = [&model, how](const IntArray& prompt, Index count, const Generator& random) {
+    const Index length = prompt.shape()[1];
+    return model.generate(prompt, count, how, random).slice(1, length, length + count);
+  };
+  return s;
+}
+
 }  // namespace mote
