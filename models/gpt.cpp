@@ -67,7 +67,7 @@ void GPT::Transformer::visit(Visitor& v) {
   v("waves", waves);
   v("drop", drop);
   v("h", h);
-  v("ln_f", ln_f);
+  if (ln_f) v("ln_f", ln_f->layer);
 }
 
 // The layers are built without drawing weights; then, as in nanoGPT, every matrix is drawn according to its name.

@@ -59,7 +59,7 @@ struct GPT : Layer<GPT> {
     std::optional<SinusoidalPositions> waves;
     Dropout drop;
     std::vector<TransformerBlock> h;
-    std::optional<Norm> ln_f;  ///< not with NormOrder::post
+    std::optional<ChosenNorm> ln_f;  ///< not with NormOrder::post
     Transformer(const GPTConfig& config, const Init& init);
     /// Token plus position: ids [B, T] -> [B, T, C], the input of the first block. The first id is at position `start`.
     Tensor embed(const IntArray& ids, Integer start = 0) const;

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "engine/array/random.h"
@@ -53,6 +54,11 @@ class Visitor {
   template <class M>
   void operator()(const std::string& name, std::optional<M>& child) {
     if (child) (*this)(name, *child);
+  }
+  /// The child that is there.
+  template <class... M>
+  void operator()(const std::string& name, std::variant<M...>& child) {
+    std::visit([&](auto& layer) { (*this)(name, layer); }, child);
   }
   /// An array that belongs to the module but is not trained: copied with it, never updated.
   void buffer(const std::string& name, Array& array);

@@ -1,7 +1,9 @@
-// The norms: LayerNorm, RMSNorm, and Norm, which is the one that a config names.
+// The norms: LayerNorm, RMSNorm, and ChosenNorm, the one of them that a config names.
 #pragma once
 
 #include <array>
+#include <utility>
+#include <variant>
 
 #include "engine/base/words.h"
 #include "engine/ops/norm.h"
@@ -40,23 +42,16 @@ constexpr auto words(NormKind) {
   return std::to_array<Word<NormKind>>({{NormKind::layer_norm, "layer_norm"}, {NormKind::rms_norm, "rms_norm"}});
 }
 
-/// Either of them, under the same names.
-struct Norm : Layer<Norm> {
-  Parameter weight, bias;
-  NormKind kind;
-  double eps;
+/// The norm that a config names: it holds one of the two, and is called like it.
+struct ChosenNorm {
+  std::variant<LayerNorm, RMSNorm> layer;
 
-  explicit Norm(NormKind which, Integer features, Fraction epsilon = 1e-5, Flag with_bias = true)
-      : weight(Array::full({features}, 1)), kind(which), eps(epsilon) {
-    if (with_bias && kind == NormKind::layer_norm) bias = Parameter(Array::zeros({features}));
+  explicit ChosenNorm(NormKind kind, Integer features, Fraction eps = 1e-5, Flag with_bias = true)
+      : layer(std::in_place_type<RMSNorm>, features, eps) {
+    if (kind == NormKind::layer_norm) layer.emplace<LayerNorm>(features, eps, with_bias);
   }
-  Tensor forward(const Tensor& x) const {
-    return kind == NormKind::layer_norm ? layer_norm(x, weight, bias, eps) : rms_norm(x, weight, eps);
-  }
-  std::string type_name() const override { return kind == NormKind::layer_norm ? "LayerNorm" : "RMSNorm"; }
-  void visit(Visitor& v) override {
-    v("weight", weight);
-    v("bias", bias);
+  Tensor operator()(const Tensor& x) const {
+    return std::visit([&x](const auto& norm) { return norm(x); }, layer);
   }
 };
 

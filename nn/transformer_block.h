@@ -50,9 +50,9 @@ struct TransformerBlockOptions {
 /// pre:  x + attn(ln_1(x)), then x + mlp(ln_2(x)).    post: ln_1(x + attn(x)), then ln_2(x + mlp(x)).
 /// x [B, T, C] -> [B, T, C]. Names are nanoGPT's. Errors: those of the attention layer and of the options.
 struct TransformerBlock : Layer<TransformerBlock> {
-  Norm ln_1;
+  ChosenNorm ln_1;
   SelfAttention attn;
-  std::optional<Norm> ln_2;
+  std::optional<ChosenNorm> ln_2;
   std::optional<FeedForward> mlp;
   NormOrder norm_order;
 
@@ -71,9 +71,9 @@ struct TransformerBlock : Layer<TransformerBlock> {
   /// An empty cache for this block.
   KeyValueCache cache() const { return attn.cache(); }
   void visit(Visitor& v) override {
-    v("ln_1", ln_1);
+    v("ln_1", ln_1.layer);
     v("attn", attn);
-    v("ln_2", ln_2);
+    if (ln_2) v("ln_2", ln_2->layer);
     v("mlp", mlp);
   }
 

@@ -22,7 +22,7 @@ struct Reader : Layer<Reader> {
   const Index heads;
   Embedding symbols;
   std::vector<TransformerBlock> h;
-  Norm norm;
+  RMSNorm norm;
   Linear head;
   Reader(const Problem& p, bool usual, const Init& init)
       : problem(p),
@@ -30,7 +30,7 @@ struct Reader : Layer<Reader> {
         heads(p.sorts() && !plain ? 1 : 4),
         symbols(p.symbols + 2, p.width, init),
         h(blocks(p.width, init)),
-        norm(NormKind::rms_norm, p.width, 1e-5, false),
+        norm(p.width),
         head(p.width, p.symbols + 2, init, false) {}
   std::vector<TransformerBlock> blocks(Index width, const Init& init) const {
     TransformerBlockOptions options{.bias = false, .norm = NormKind::rms_norm};

@@ -39,12 +39,12 @@ struct Recaller : Layer<Recaller> {
   Embedding now, before;
   std::optional<SelfAttention> attention;
   std::optional<LinearAttention> linear;
-  Norm norm;
+  RMSNorm norm;
   Linear head;
   Recaller(const std::string& mixer, Index vocabulary, Index width, const Init& init)
       : now(vocabulary, width, init),
         before(vocabulary, width, init),
-        norm(NormKind::rms_norm, width, 1e-5, false),
+        norm(width),
         head(width, vocabulary, init, false) {
     if (mixer == "linear") linear.emplace(width, 1, init);
     if (mixer != "linear") attention.emplace(width, 1, init, AttentionOptions{.window = mixer == "window" ? 16 : 0});

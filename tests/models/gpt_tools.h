@@ -52,8 +52,8 @@ inline GPT lively_gpt(const GPTConfig& config, double size = 0.7) {
 inline GPT constant_model(const std::vector<double>& logits) {
   const Index V = static_cast<Index>(logits.size());
   GPT m({.block_size = 6, .vocab_size = V, .n_layer = 1, .n_head = 2, .n_embd = 8, .tie_weights = false}, Generator(1));
-  m.transformer.ln_f->weight.set(Array::zeros({8}));
-  m.transformer.ln_f->bias.set(array({8}, {1, 0, 0, 0, 0, 0, 0, 0}));
+  std::get<LayerNorm>(m.transformer.ln_f->layer).weight.set(Array::zeros({8}));
+  std::get<LayerNorm>(m.transformer.ln_f->layer).bias.set(array({8}, {1, 0, 0, 0, 0, 0, 0, 0}));
   Array head = Array::zeros({V, 8});
   for (std::size_t v = 0; v < logits.size(); ++v) head.mutate()[v * 8] = static_cast<real>(logits[v]);
   m.lm_head.weight.set(head);

@@ -130,29 +130,29 @@ TEST_CASE("reach: gradients flow through what is put in") {
   CHECK_MESSAGE(result.ok, result.text);
 }
 
-TEST_CASE("reach: a norm whose scale is changed or kept has the right gradients, and the bits of one that is not") {
-  for (const NormKind kind : {NormKind::layer_norm, NormKind::rms_norm})
-    for (const Index C : {1, 5, 40}) {
-      const Norm norm(kind, C);
-      const Array x = random_array({3, C}, 2);
-      Tensor kept;
-      {
-        const Record seen(norm, {"", "scale"});
-        norm(x);
-        kept = seen["scale"];
-      }
-      CHECK(kept.shape() == Shape{3, 1});
-      const auto f = [&](const std::vector<Tensor>& in) {
-        const Change times(norm, "scale", [&](const Tensor& s) { return in.size() > 1 ? s * in[1] : s; });
-        return norm(in[0]);
-      };
-      CHECK(same_bits(f({x}).array(), norm(x).array()));
-      const GradcheckResult result = gradcheck(f, {x, random_array({3, 1}, 3)});
-      CHECK_MESSAGE(result.ok, result.text);
-      const Fix fix(norm, "scale", kept);  // x is then taken as it is: linear
-      const Array y = norm(x).array(), twice = norm(x * real(2)).array();
-      CHECK(max(abs(Tensor(twice) - Tensor(y) * real(2))).item() < 1e-5);
+TEST_CASE_TEMPLATE("reach: a norm whose scale is changed or kept has the right gradients, and its own bits", Norm,
+                   LayerNorm, RMSNorm) {
+  for (const Index C : {1, 5, 40}) {
+    const Norm norm(C);
+    const Array x = random_array({3, C}, 2);
+    Tensor kept;
+    {
+      const Record seen(norm, {"", "scale"});
+      norm(x);
+      kept = seen["scale"];
     }
+    CHECK(kept.shape() == Shape{3, 1});
+    const auto f = [&](const std::vector<Tensor>& in) {
+      const Change times(norm, "scale", [&](const Tensor& s) { return in.size() > 1 ? s * in[1] : s; });
+      return norm(in[0]);
+    };
+    CHECK(same_bits(f({x}).array(), norm(x).array()));
+    const GradcheckResult result = gradcheck(f, {x, random_array({3, 1}, 3)});
+    CHECK_MESSAGE(result.ok, result.text);
+    const Fix fix(norm, "scale", kept);  // x is then taken as it is: linear
+    const Array y = norm(x).array(), twice = norm(x * real(2)).array();
+    CHECK(max(abs(Tensor(twice) - Tensor(y) * real(2))).item() < 1e-5);
+  }
 }
 
 TEST_CASE("reach: a fixed pattern is what attention does, and what AttentionWeights shows") {

@@ -95,8 +95,12 @@ TEST_CASE("TransformerBlock with dropout, an activation and a mask") {
 TEST_CASE("TransformerBlockOptions: parts follow the block where they are not told otherwise") {
   const auto has_bias = [](const TransformerBlockOptions& o) {
     const TransformerBlock m(4, 2, Generator(1), o);
-    return std::vector<bool>{m.ln_1.bias.defined(),        m.ln_2->bias.defined(),     m.attn.c_attn.bias.defined(),
-                             m.attn.c_proj.bias.defined(), m.mlp->c_fc.bias.defined(), m.mlp->c_proj.bias.defined()};
+    return std::vector<bool>{std::get<LayerNorm>(m.ln_1.layer).bias.defined(),
+                             std::get<LayerNorm>(m.ln_2->layer).bias.defined(),
+                             m.attn.c_attn.bias.defined(),
+                             m.attn.c_proj.bias.defined(),
+                             m.mlp->c_fc.bias.defined(),
+                             m.mlp->c_proj.bias.defined()};
   };
   CHECK(has_bias({}) == std::vector<bool>(6, true));
   CHECK(has_bias({.bias = false}) == std::vector<bool>(6, false));
