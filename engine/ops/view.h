@@ -102,12 +102,14 @@ inline std::vector<Tensor> split(const Tensor& x, const std::vector<Index>& size
   return parts;
 }
 
-/// Parts of `size` along an axis; the last may be smaller. Errors: size < 1.
-inline std::vector<Tensor> split(const Tensor& x, Integer size, Integer axis = 0) {
+/// Parts of `size` along an axis; the last may be smaller. Errors: size < 1. A number alone: {2} is a list of sizes.
+template <class Number>
+requires std::is_arithmetic_v<Number> std::vector<Tensor> split(const Tensor& x, Number number, Integer axis = 0) {
   const Op op("split");
+  const Index size = Integer(number);
   check(size >= 1, "size ", size, " must be at least 1");
   std::vector<Index> sizes;
-  for (Index left = x.shape()[axis]; left > 0; left -= size) sizes.push_back(std::min<Index>(size, left));
+  for (Index left = x.shape()[axis]; left > 0; left -= size) sizes.push_back(std::min(size, left));
   return split(x, sizes, axis);
 }
 
