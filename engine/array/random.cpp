@@ -10,30 +10,13 @@
 
 #include "engine/base/check.h"
 #include "engine/base/math.h"
+#include "engine/base/parallel.h"
+#include "engine/base/storage.h"
+#include "engine/kernels/kernels.h"
+#include "engine/kernels/mersenne.h"
 
 namespace mote {
 namespace {
-
-/// Replaces a used-up block of the Mersenne Twister (MT19937) with the next one, in place: word i from the words i,
-/// i + 1 and i + 397 of a ring. Three loops, so that the compiler vectorizes them.
-void twist(std::array<std::uint32_t, 624>& words) {
-  constexpr std::size_t n = 624, m = 397;
-  const auto mixed = [](std::uint32_t first, std::uint32_t second) {
-    const std::uint32_t y = (first & 0x80000000u) | (second & 0x7FFFFFFFu);
-    return (y >> 1) ^ ((0u - (y & 1u)) & 0x9908B0DFu);
-  };
-  for (std::size_t i = 0; i < n - m; ++i) words[i] = words[i + m] ^ mixed(words[i], words[i + 1]);
-  for (std::size_t i = n - m; i < n - 1; ++i) words[i] = words[i + m - n] ^ mixed(words[i], words[i + 1]);
-  words[n - 1] = words[m - 1] ^ mixed(words[n - 1], words[0]);
-}
-
-/// Tempering, so that single words are also evenly distributed.
-std::uint32_t tempered(std::uint32_t y) {
-  y ^= y >> 11;
-  y ^= (y << 7) & 0x9D2C5680u;
-  y ^= (y << 15) & 0xEFC60000u;
-  return y ^ (y >> 18);
-}
 
 /// Calls put(i, unit i) for the next n units of type T.
 template <class T, class Put>
@@ -62,17 +45,65 @@ void fill_uniform(const Generator& stream, std::span<T> out, double low, double 
   for_units<T>(stream, out.size(), [&](std::size_t i, T unit) { out[i] = std::fma(unit, width, a); });
 }
 
+/// Replaces a used-up block of words with the next one.
+void twist_block(std::array<std::uint32_t, twist_length>& words) {
+  std::array<std::uint32_t, 2 * twist_length + 15> stream;
+  std::copy(words.begin(), words.end(), stream.begin());
+  kernels::table().twist(stream.data(), twist_length);
+  std::copy_n(stream.begin() + twist_length, twist_length, words.begin());
+}
+
 /// The generator that Intel's MKL seeds with one word: x <- 1132489760 x mod (2^31 - 1). Its first value is the seed
 /// itself. Element k depends on k alone, which is why those builds use it: any thread can start anywhere.
 class Congruential {
  public:
-  static constexpr std::uint64_t modulus = 0x7FFFFFFF;
+  static constexpr std::uint64_t modulus = 0x7FFFFFFF, factor = 1132489760;
   explicit Congruential(std::uint32_t seed) : x_(std::max<std::uint64_t>(seed % modulus, 1)) {}
-  std::uint64_t next() { return std::exchange(x_, x_ * 1132489760 % modulus); }
+  std::uint64_t next() { return std::exchange(x_, product(x_, factor)); }
+
+  static std::uint64_t product(std::uint64_t a, std::uint64_t b) { return a * b % modulus; }
+  /// Element k, counted from the next one.
+  std::uint64_t at(std::uint64_t k) const {
+    std::uint64_t x = x_;
+    for (std::uint64_t power = factor; k > 0; k /= 2, power = product(power, power))
+      if (k % 2 != 0) x = product(x, power);
+    return x;
+  }
 
  private:
   std::uint64_t x_;
 };
+
+/// Calls fill(begin, count) for parts of n draws, which begin at whole bytes of their bits, on all threads.
+template <class Fill>
+void for_bits(Index n, Index part, double nanoseconds, const Fill& fill) {
+  parallel_for((n + part - 1) / part, grain_for(static_cast<double>(part) * nanoseconds), [&](Index lo, Index hi) {
+    for (Index i = lo * part; i < std::min(hi * part, n); i += part) fill(i, std::min(part, n - i));
+  });
+}
+
+/// Bit k: whether element k is below p times the modulus. Eight chains of every eighth element run side by side.
+void congruential_bits(const Congruential& start, double p, std::uint8_t* bits, Index n) {
+  const auto below = [p](std::uint64_t x) { return static_cast<double>(x) / Congruential::modulus < p; };
+  std::uint64_t limit = static_cast<std::uint64_t>(p * Congruential::modulus);  // the least x that is not below
+  while (limit > 0 && !below(limit - 1)) --limit;
+  while (below(limit)) ++limit;
+
+  const std::uint64_t eight_on = Congruential(1).at(8);
+  for_bits(n, 4096, 0.5, [&](Index begin, Index count) {
+    std::array<std::uint64_t, 8> x;
+    for (std::size_t k = 0; k < 8; ++k) x[k] = start.at(static_cast<std::uint64_t>(begin) + k);
+    for (Index i = begin; i < begin + count; i += 8) {
+      unsigned byte = 0;
+      for (std::size_t k = 0; k < 8; ++k) {
+        byte |= static_cast<unsigned>(x[k] < limit) << k;
+        x[k] = Congruential::product(x[k], eight_on);
+      }
+      const Index left = begin + count - i;
+      bits[i / 8] = static_cast<std::uint8_t>(left < 8 ? byte & ((1u << left) - 1) : byte);
+    }
+  });
+}
 
 template <class T>
 void fill_exponential(const Generator& stream, std::span<T> out, double lambda) {
@@ -129,7 +160,7 @@ void Generator::set_state(const GeneratorState& state) const {
 GeneratorState& Generator::with_word() const {
   GeneratorState& s = *state_;
   if (s.used == s.words.size()) {
-    twist(s.words);
+    twist_block(s.words);
     s.used = 0;
   }
   return s;
@@ -144,8 +175,7 @@ void Generator::words(std::span<std::uint32_t> out) const {
   while (!out.empty()) {
     GeneratorState& s = with_word();
     const std::size_t count = std::min(out.size(), s.words.size() - s.used);
-    const std::uint32_t* const from = s.words.data() + s.used;
-    for (std::size_t i = 0; i < count; ++i) out[i] = tempered(from[i]);
+    kernels::table().temper(s.words.data() + s.used, out.data(), static_cast<Index>(count));
     s.used += static_cast<std::uint32_t>(count);
     out = out.subspan(count);
   }
@@ -189,15 +219,26 @@ std::vector<std::int64_t> Generator::randperm(Integer n) const {
 void Generator::bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, Real p) const {
   check_in("bernoulli_bits", bits.size() == (n + 7) / 8, n, " bits need ", (n + 7) / 8, " bytes, not ", bits.size());
   check_in("bernoulli", p >= 0 && p <= 1, "p = ", p, " is not a probability");
-  std::fill(bits.begin(), bits.end(), std::uint8_t(0));
-  const auto put = [&](std::size_t i, bool one) {
-    bits[i / 8] = static_cast<std::uint8_t>(bits[i / 8] | (one << (i % 8)));
-  };
-  if (build().mkl && n > 0) {
-    Congruential mkl(next_u32());
-    for (std::size_t i = 0; i < n; ++i) put(i, static_cast<double>(mkl.next()) / Congruential::modulus < p);
-  } else {
-    for_units<double>(*this, n, [&](std::size_t i, double unit) { put(i, unit < p); });
+  if (n == 0) return;
+  const Index all = static_cast<Index>(n);
+  if (build().mkl) return congruential_bits(Congruential(next_u32()), p, bits.data(), all);
+
+  // A unit is below p where its 53 bits are below this. The words of many draws are made first, one from the other;
+  // then all threads compare them.
+  const std::uint64_t limit = static_cast<std::uint64_t>(std::ceil(p * 0x1p53));
+  constexpr Index most = 1 << 15;
+  const Storage memory(static_cast<std::size_t>(2 * std::min(most, all) + 2 * twist_length + 15) * sizeof(std::uint32_t));
+  auto* const stream = static_cast<std::uint32_t*>(memory.data());
+  GeneratorState& s = changing();
+  for (Index i = 0; i < all; i += most) {
+    const Index count = std::min(most, all - i), end = s.used + 2 * count, last_block = (end - 1) / twist_length;
+    std::copy(s.words.begin(), s.words.end(), stream);
+    kernels::table().twist(stream, last_block * twist_length);
+    for_bits(count, 64, 0.2, [&](Index at, Index draws) {
+      kernels::table().bits_below_limit(stream + s.used + 2 * at, limit, bits.data() + (i + at) / 8, draws);
+    });
+    std::copy_n(stream + last_block * twist_length, twist_length, s.words.begin());
+    s.used = static_cast<std::uint32_t>(end - last_block * twist_length);
   }
 }
 

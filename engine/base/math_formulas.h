@@ -247,6 +247,12 @@ struct ValueAndSlope {
   V value, slope;
 };
 
+/// x for the product of x and a function that is exactly 0 from -1e4 down: -infinity times 0 would be NaN.
+template <class V>
+MOTE_INLINE V above_vanishing(V x) {
+  return greater_of(V(typename V::Real(-1e4)), x);
+}
+
 /// x Phi(x), with Phi the normal distribution function, and its derivative Phi(x) + x exp(-x^2/2) / sqrt(2 pi). For
 /// a >= 0, Phi(-a) = exp(-a^2/2) q(a), where q varies slowly and smoothly, and Phi(a) = 1 - Phi(-a); the derivative has
 /// the same symmetry. So one exponential and one polynomial are all that both need.
@@ -258,14 +264,16 @@ MOTE_INLINE ValueAndSlope<V> v_gelu(V x) {
   const V q = polynomial(a, C::normal), below = decay * q;
   const V slope_below = decay * fma(a, V(Real(-0.39894228040143267794)), q);
   const auto negative = x < V(0);
-  return {x * select(negative, below, V(1) - below), select(negative, slope_below, V(1) - slope_below)};
+  return {above_vanishing(x) * select(negative, below, V(1) - below),
+          select(negative, slope_below, V(1) - slope_below)};
 }
 
 /// x s(x) with the sigmoid s, and its derivative s (1 + x (1 - s)).
 template <class V>
 MOTE_INLINE ValueAndSlope<V> v_silu(V x) {
   const Logistic<V> s = v_logistic(x);
-  return {x * v_sigmoid(x), s.value * fma(x, s.rest, V(1))};
+  const V low = above_vanishing(x), near = lesser_of(V(typename V::Real(1e4)), low);  // beyond 1e4 s.rest is exactly 0
+  return {low * v_sigmoid(x), s.value * fma(near, s.rest, V(1))};
 }
 
 /// x/2 (1 + tanh(u)) with u = sqrt(2/pi) (x + 0.044715 x^3), GPT-2's approximation of x Phi(x), which is x s(2u); and
@@ -276,10 +284,10 @@ MOTE_INLINE ValueAndSlope<V> v_gelu_tanh(V x) {
   constexpr Real linear = Real(1.59576912160573071176), cubic = Real(0.07135481627260024878);  // of 2u
   const V twice_u = x * fma(x * x, V(cubic), V(linear));
   const Logistic<V> s = v_logistic(twice_u);
-  // Beyond these s is exactly 0 or 1, and powers of x could be infinite: 0 times infinity is no number.
-  const V near = lesser_of(V(Real(1e4)), greater_of(V(Real(-1e4)), x));
+  // Beyond 1e4 s is exactly 0 or 1, and powers of x could be infinite: 0 times infinity is no number.
+  const V low = above_vanishing(x), near = lesser_of(V(Real(1e4)), low);
   const V u_slope = fma(near * near, V(3 * cubic), V(linear));
-  return {x * v_sigmoid(twice_u), s.value * fma(near * s.rest, u_slope, V(1))};
+  return {low * v_sigmoid(twice_u), s.value * fma(near * s.rest, u_slope, V(1))};
 }
 
 }  // namespace

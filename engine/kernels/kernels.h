@@ -17,21 +17,14 @@ constexpr Index sum_rows = 128;
 /// Reduces n contiguous elements to one value.
 using Reduce = real(const real* x, Index n);
 
-/// The constants of one Adam or AdamW step and of one SGD step, computed in double (formulas: train/optim/adamw.h and
-/// train/optim/sgd.h).
-struct AdamStep {
-  real beta1, one_minus_beta1, beta2, one_minus_beta2, decay, l2, step_size, correction2_sqrt, eps;
+/// A step of gradient descent by the running means of the gradient and of its square. Means below `smallest` become 0.
+struct MomentsDescent {
+  real decay1, weight1, decay2, weight2, decay, l2, step_size, correction2_sqrt, eps, smallest;
 };
-struct SgdStep {
-  real lr, l2, momentum, one_minus_dampening;
+/// A step of gradient descent by a velocity, to which the gradient is added with a weight.
+struct VelocityDescent {
+  real lr, l2, momentum, weight;
   bool nesterov, first;
-};
-/// The gradient of a step, which is first multiplied by `scale`. The product is stored in `scaled`, unless that is
-/// null: then scale is 1.
-struct ScaledGrad {
-  const real* values;
-  real* scaled;
-  real scale;
 };
 
 /// The weights of a norm, null where there are none, and what it adds to the variance.
@@ -155,9 +148,9 @@ struct Table {
   /// y_j += w x_r for the queries r that see key j, r ascending; rows of keys from `unset` on are set instead.
   void (*attention_sum_queries)(const AttentionBlock& b, const WeightedRows& s, Index unset);
 
-  // Optimizer steps (target/optimizer.h), in place on n contiguous elements.
-  void (*adam)(const AdamStep& s, real* value, const ScaledGrad& grad, real* m, real* v, Index n);
-  void (*sgd)(const SgdStep& s, real* value, const ScaledGrad& grad, real* velocity, Index n);
+  // Gradient descent (target/descent.h), in place on n contiguous elements.
+  void (*descend_by_moments)(const MomentsDescent& s, real* value, const real* grad, real* m, real* v, Index n);
+  void (*descend_by_velocity)(const VelocityDescent& s, real* value, const real* grad, real* velocity, Index n);
   /// y += share (x - y), a running mean; with values below the smallest normal one as 0.
   void (*lerp)(const real* x, real share, real* y, Index n);
 
@@ -173,6 +166,15 @@ struct Table {
   /// Packs A of a block, to which the block then refers. `out` has room for (rows + d) (k + 16), d = rows / gemm_rows +
   /// 1.
   void (*gemm_pack_rows)(TileBlock& t, real* out);
+
+  // The Mersenne Twister (target/random.h; formulas: mersenne.h).
+  /// x[624 + i] for i in [0, n) from the 624 words before; x has room for 15 words more.
+  void (*twist)(std::uint32_t* x, Index n);
+  /// y[i] = x[i] tempered. y may be x.
+  void (*temper)(const std::uint32_t* x, std::uint32_t* y, Index n);
+  /// Bit i % 8 of bits[i / 8] for i in [0, n): whether the low 53 bits of the tempered words 2 i (the high half) and
+  /// 2 i + 1 are below `limit`, which is at most 2^53. The last byte ends in zeros.
+  void (*bits_below_limit)(const std::uint32_t* x, std::uint64_t limit, std::uint8_t* bits, Index n);
 };
 
 /// The table in use: MOTE_SIMD, else the widest that this processor supports. Errors: an unsupported MOTE_SIMD.

@@ -43,24 +43,27 @@ inline double sum_of_squares(const Gradients& list) {
   return all;
 }
 
-/// sqrt(sum of squares) of gradients whose squares vanish in `real`: with the largest element scaled to 1..2 first.
-inline double norm_of_small(Gradients list) {
+/// sqrt(sum of squares) of gradients whose squares leave the range of `real`: with the largest element scaled to 1..2.
+inline double scaled_norm(Gradients list) {
   real largest = 0;
   for (const Array& g : list)
     if (g.numel() > 0) largest = std::max(largest, max(map(kernels::table().abs, g)).item());
-  if (largest == 0) return 0;
+  if (largest == 0 || std::isinf(largest)) return static_cast<double>(largest);
   const int exponent = std::min(-std::ilogb(largest), std::numeric_limits<real>::max_exponent - 2);
   for (Array& g : list) g = g * std::ldexp(real(1), exponent);
   return std::ldexp(std::sqrt(sum_of_squares(list)), -exponent);
 }
 
-/// What clip_grad_norm returns.
-inline double gradient_norm(const std::vector<Parameter>& parameters) {
-  const Gradients list = gradients_of(parameters);
+/// sqrt(sum of squares); NaN or infinite only if an element is, or if a double cannot hold it.
+inline double norm_of(const Gradients& list) {
   const double squares = sum_of_squares(list);
   constexpr double vanishing = 1e8 * static_cast<double>(std::numeric_limits<real>::min());
-  return squares < vanishing ? norm_of_small(list) : std::sqrt(squares);
+  if (squares >= vanishing && std::isfinite(squares)) return std::sqrt(squares);
+  return std::isnan(squares) ? squares : scaled_norm(list);
 }
+
+/// What clip_grad_norm returns.
+inline double gradient_norm(const std::vector<Parameter>& parameters) { return norm_of(gradients_of(parameters)); }
 
 /// What clip_grad_norm multiplies gradients of this norm by; 1: nothing to do.
 inline real clip_factor(double norm, double max_norm) {
@@ -89,7 +92,7 @@ inline void scale_gradients(const std::vector<Parameter>& parameters, real facto
 /// measures. Parameters that are frozen or have no gradient do not count; of no parameters the norm is 0.
 ///
 /// If the norm is NaN or infinite, returns it and leaves the gradients unchanged (PyTorch would make them 0 or NaN), so
-/// that the caller can skip the step. It is also infinite if a finite gradient's square overflows `real`.
+/// that the caller can skip the step.
 ///
 /// Errors: max_norm below 0 or NaN; a parameter that is undefined or listed twice; no memory; then nothing has changed.
 /// Source: torch.nn.utils.clip_grad_norm_.

@@ -2,13 +2,14 @@
 #include "train/optim/adamw.h"
 
 #include <cmath>
+#include <limits>
 
 #include "engine/base/math.h"
 
 namespace mote {
 
 /// m and v start at 0 and so are too small at first, by the factors 1 - beta^t; dividing by them corrects that.
-kernels::AdamStep detail::AdamBase::constants(const Slot& slot, double lr) {
+kernels::MomentsDescent detail::AdamBase::constants(const Slot& slot, double lr) {
   const auto [beta1, beta2] = options_.betas;
   if (corrected_steps_ != slot.steps) {
     const double t = static_cast<double>(slot.steps);
@@ -16,6 +17,10 @@ kernels::AdamStep detail::AdamBase::constants(const Slot& slot, double lr) {
     correction1_ = 1 - math::pow(beta1, t);
     correction2_ = 1 - math::pow(beta2, t);
   }
+  // What is flushed to 0 must not be missed: beside eps the root of the smallest normal number must vanish.
+  using Limits = std::numeric_limits<real>;
+  const double root = std::sqrt(static_cast<double>(Limits::min()) / correction2_);
+  const bool vanishes = root < options_.eps * static_cast<double>(Limits::epsilon()) / 4;
   return {static_cast<real>(beta1),
           static_cast<real>(1 - beta1),
           static_cast<real>(beta2),
@@ -24,7 +29,8 @@ kernels::AdamStep detail::AdamBase::constants(const Slot& slot, double lr) {
           static_cast<real>(decoupled_ ? 0 : slot.weight_decay),
           static_cast<real>(lr / correction1_),
           static_cast<real>(std::sqrt(correction2_)),
-          static_cast<real>(options_.eps)};
+          static_cast<real>(options_.eps),
+          vanishes ? Limits::min() : real(0)};
 }
 
 }  // namespace mote

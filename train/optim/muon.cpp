@@ -49,7 +49,7 @@ Array orthogonalized(Array x, Index steps) {
   if (x.numel() == 0) return x;
   const Index rows = x.shape()[0], columns = x.shape()[1], n = std::min(rows, columns);
   const bool tall = rows > columns;
-  const real divisor = static_cast<real>(std::max(std::sqrt(detail::sum_of_squares(x)), 1e-7));
+  const real divisor = static_cast<real>(std::max(detail::norm_of({x}), 1e-7));
   real* const values = x.mutate();
   in_parts(x.numel(),
            [&](Index at, Index count) { kernels::table().div(values + at, 1, &divisor, 0, values + at, count); });
@@ -115,11 +115,11 @@ void Muon::update(Slot& slot, double lr) {
   });
   direction = orthogonalized(std::move(direction), ns_steps_);
   const double size = 0.2 * std::sqrt(static_cast<double>(std::max(shape[0], shape[1])));
-  const kernels::SgdStep constants{
+  const kernels::VelocityDescent constants{
       static_cast<real>(lr * size), static_cast<real>(size > 0 ? slot.weight_decay / size : 0), 0, 1, false, false};
   real* const w = slot.parameter.mutate();
   in_parts(direction.numel(), [&](Index at, Index count) {
-    t.sgd(constants, w + at, {direction.data() + at, nullptr, 1}, nullptr, count);
+    t.descend_by_velocity(constants, w + at, direction.data() + at, nullptr, count);
   });
 }
 

@@ -42,16 +42,16 @@ class SGD : public Optimizer {
   bool prepare(Slot& slot) override { return prepare_in_place(slot), true; }
   void update(Slot& slot, double lr) override {
     const bool moving = !slot.arrays.empty(), first = moving && slot.steps == 1;
-    const kernels::SgdStep s{static_cast<real>(lr),
-                             static_cast<real>(slot.weight_decay),
-                             static_cast<real>(options_.momentum),
-                             static_cast<real>(1 - options_.dampening),
-                             options_.nesterov,
-                             first};
+    const kernels::VelocityDescent s{static_cast<real>(lr),
+                                     static_cast<real>(slot.weight_decay),
+                                     static_cast<real>(options_.momentum),
+                                     static_cast<real>(1 - options_.dampening),
+                                     options_.nesterov,
+                                     first};
     real *const w = slot.parameter.mutate(), *const velocity = moving ? slot.arrays[0].mutate() : nullptr;
     const real* const g = slot.parameter.grad().data();
     parallel_for(slot.parameter.numel(), grain_for(0.3), [&](Index lo, Index hi) {
-      kernels::table().sgd(s, w + lo, {g + lo, nullptr, 1}, velocity ? velocity + lo : nullptr, hi - lo);
+      kernels::table().descend_by_velocity(s, w + lo, g + lo, velocity ? velocity + lo : nullptr, hi - lo);
     });
   }
 

@@ -33,6 +33,10 @@ MOTE_INLINE NativeReal native_greater_of(NativeReal a, NativeReal b) { return MO
 MOTE_INLINE NativeReal native_lesser_of(NativeReal a, NativeReal b) { return MOTE_OP(min)(a, b); }
 MOTE_INLINE NativeReal native_sqrt(NativeReal a) { return MOTE_OP(sqrt)(a); }
 MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) { return MOTE_OP(fmadd)(a, b, c); }
+MOTE_INLINE unsigned native_bits_below(NativeWords words, std::uint32_t x) {
+  const __m256i below = _mm256_cmpgt_epi32((__m256i)(NativeWords{} + x), (__m256i)words);
+  return static_cast<unsigned>(_mm256_movemask_ps((__m256)below));
+}
 
 #undef MOTE_OP
 

@@ -20,6 +20,7 @@ using NativeMask = __mmask16;
 using NativeUInt = Constants<real>::UInt;
 using NativeReal = real __attribute__((vector_size(64)));
 using NativeBits = NativeUInt __attribute__((vector_size(64)));
+using NativeWords = std::uint32_t __attribute__((vector_size(64)));
 constexpr int native_lanes = 64 / sizeof(real);
 constexpr int register_count = 32, tile_rows = 14, tile_registers = 2;
 
@@ -50,6 +51,9 @@ MOTE_INLINE NativeReal native_greater_of(NativeReal a, NativeReal b) {
 MOTE_INLINE NativeReal native_lesser_of(NativeReal a, NativeReal b) { return MOTE_OP(maskz_min)(NativeMask(-1), a, b); }
 MOTE_INLINE NativeReal native_sqrt(NativeReal a) { return MOTE_OP(maskz_sqrt)(NativeMask(-1), a); }
 MOTE_INLINE NativeReal native_fma(NativeReal a, NativeReal b, NativeReal c) { return MOTE_OP(fmadd)(a, b, c); }
+MOTE_INLINE unsigned native_bits_below(NativeWords words, std::uint32_t x) {
+  return _mm512_cmplt_epu32_mask((__m512i)words, (__m512i)(NativeWords{} + x));
+}
 
 #undef MOTE_OP
 #undef MOTE_COMPARE

@@ -9,6 +9,7 @@ using NativeUInt = Constants<real>::UInt;
 using NativeReal = real __attribute__((vector_size(MOTE_REGISTER_BYTES)));
 using NativeBits = NativeUInt __attribute__((vector_size(MOTE_REGISTER_BYTES)));
 using NativeInt = decltype(NativeReal() < NativeReal());
+using NativeWords = std::uint32_t __attribute__((vector_size(MOTE_REGISTER_BYTES)));
 constexpr int native_lanes = MOTE_REGISTER_BYTES / sizeof(real);
 
 /// A true lane is all ones, a false one all zeros.
@@ -33,6 +34,12 @@ MOTE_INLINE NativeReal native_select(RegTruths m, NativeReal a, NativeReal b) { 
 // Templates, which give way to a target's own function: an instruction with just this meaning for NaN and -0.
 MOTE_INLINE auto native_greater_of(auto a, auto b) { return b < a ? a : b; }
 MOTE_INLINE auto native_lesser_of(auto a, auto b) { return a < b ? a : b; }
+/// Bit i: whether word i is below x; both are below 2^31.
+MOTE_INLINE unsigned native_bits_below(auto words, std::uint32_t x) {
+  unsigned bits = 0;
+  for (unsigned i = 0; i < sizeof words / sizeof x; ++i) bits |= static_cast<unsigned>(words[i] < x) << i;
+  return bits;
+}
 
 /// For targets that cannot load and store some lanes at once.
 MOTE_INLINE NativeReal load_each(const real* p, Index n) {

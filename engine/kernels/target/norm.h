@@ -33,10 +33,59 @@ MOTE_INLINE Vec means(const real* x, Index count, Index n) {
   return Vec::load(first) + Vec::load(sums) / Vec(static_cast<real>(n));
 }
 
+/// The power of two that takes `largest`, which is finite and above 0, to 2 or more and below 4.
+MOTE_INLINE real power_to_two(real largest) {
+  using C = Constants<real>;
+  const C::UInt exponent = __builtin_bit_cast(C::UInt, largest) >> C::mantissa, wanted = 2 * C::bias + 1 - exponent;
+  return __builtin_bit_cast(real, (wanted < 2 * C::bias ? wanted : 2 * C::bias) << C::mantissa);
+}
+
+/// What a row's elements are multiplied by before their squares are summed, then the mean and 1 / sqrt(var + eps) of
+/// the products.
+struct ScaledStats {
+  real factor, mean, inverse;
+};
+
+/// The statistics of a row whose squares leave the range of `real`. Factor 0: it needs none, or it is not finite.
+template <bool centred>
+__attribute__((noinline)) ScaledStats scaled_stats(const real* x, real eps, Index n) {
+  Vec largest = Vec::zero();
+  for_lanes(n, [&](Index i, Index m) { largest = maximum(largest, abs(zero_beyond(load_n(x + i, m), m))); });
+  const real size = max_tree(largest);
+  if (!(size > 0 && size < infinity)) return {};
+
+  const real factor = power_to_two(size), scaled_eps = eps * factor * factor;
+  if (!(scaled_eps < infinity)) return {};  // beside eps the squares do not count
+
+  const Vec f(factor), start(x[0] * factor);
+  Vec total = Vec::zero();
+  if (centred) for_lanes(n, [&](Index i, Index m) { total += zero_beyond(load_n(x + i, m) * f - start, m); });
+  const real mean = centred ? x[0] * factor + sum_tree(total) / static_cast<real>(n) : real(0);
+
+  Vec squares = Vec::zero();
+  for_lanes(n, [&](Index i, Index m) {
+    const Vec d = zero_beyond(load_n(x + i, m) * f - Vec(mean), m);
+    squares = fma(d, d, squares);
+  });
+  real inverse[Vec::lanes];
+  (Vec(1) / sqrt(Vec(sum_tree(squares) / static_cast<real>(n) + scaled_eps))).store(inverse);
+  return {factor, mean, inverse[0]};
+}
+
 /// y = (x - mean) / sqrt(mean((x - mean)^2) + eps) * weight + bias; RMS norm (not `centred`) takes 0 for the mean.
 template <bool centred>
 void norm(const real* x, const kernels::NormWeights& weights, real* y, real* stats, Index rows, Index n) {
   const real *const weight = weights.weight, *const bias = weights.bias;
+  const auto write = [&](const real* row, const auto& normalized, real* out) {
+    for_lanes(n, [&](Index i, Index m) {
+      Vec v = normalized(load_n(row + i, m));
+      if (weight) v = v * load_n(weight + i, m);
+      if (bias) v += load_n(bias + i, m);
+      store_n(v, out + i, m);
+    });
+  };
+  // Below this the squares of single elements may have lost digits.
+  constexpr real least = Constants<real>::smallest_normal * Constants<real>::two_mantissa * 2;
   for (Index r0 = 0; r0 < rows;) {
     const Index count = rows_of_group(rows - r0, n);
     const real* const in = x + r0 * n;
@@ -45,19 +94,33 @@ void norm(const real* x, const kernels::NormWeights& weights, real* y, real* sta
     Vec(1).store(squares);  // rows that are not there must not divide by 0
     for (Index r = 0; r < count; ++r) squares[r] = sum_squared_difference(in + r * n, mean[r], n);
     const Vec variance = Vec::load(squares) / Vec(static_cast<real>(n));  // biased, in a second pass
-    (Vec(1) / sqrt(variance + Vec(weights.eps))).store(inverse);
+    const Vec inside = variance + Vec(weights.eps);
+    (Vec(1) / sqrt(inside)).store(inverse);
+    const bool in_range = !any(~((Vec(least) <= inside) & (inside < Vec(infinity))));
     for (Index r = 0; r < count; ++r, ++r0) {
+      const real* const row = in + r * n;
+      real* const out = y + r0 * n;
+      const ScaledStats scaled = in_range ? ScaledStats{} : scaled_stats<centred>(row, weights.eps, n);
+      if (scaled.factor != 0) {
+        stats[2 * r0] = scaled.mean / scaled.factor, stats[2 * r0 + 1] = scaled.inverse * scaled.factor;
+        write(row, [&](Vec v) { return (v * Vec(scaled.factor) - Vec(scaled.mean)) * Vec(scaled.inverse); }, out);
+        continue;
+      }
       stats[2 * r0] = mean[r], stats[2 * r0 + 1] = inverse[r];
       const Vec shift(mean[r]), scale(inverse[r]);
-      for_lanes(n, [&](Index i, Index m) {
-        Vec v = load_n(in + r * n + i, m);
-        v = (centred ? v - shift : v) * scale;
-        if (weight) v = v * load_n(weight + i, m);
-        if (bias) v += load_n(bias + i, m);
-        store_n(v, y + r0 * n + i, m);
-      });
+      write(row, [&](Vec v) { return (centred ? v - shift : v) * scale; }, out);
     }
   }
+}
+
+/// (x - mean) scale of a layer norm, or x scale of an RMS norm. If the row is `huge`, x - mean may leave the range, and
+/// a quarter of it does not.
+template <bool centred, bool huge>
+MOTE_INLINE Vec normalized(Vec x, Vec mean, Vec scale) {
+  if (!centred) return x * scale;
+  if (!huge) return (x - mean) * scale;
+  const Vec quarter(static_cast<real>(0.25));
+  return (x * quarter - mean * quarter) * scale * Vec(4);
 }
 
 /// One row of a group: its elements, and what its gradient needs of its statistics and sums.
@@ -69,7 +132,7 @@ struct NormRow {
 
 /// dx of `count` rows, whose terms of the sums for weight and bias are added in the order of the rows: the sums are
 /// loaded and stored once for all of them.
-template <bool centred, int count>
+template <bool centred, bool huge, int count>
 MOTE_INLINE void norm_gradients(const NormRow (&rows)[count], const real* weight, real* d_weight, real* d_bias,
                                 Index n) {
   for_lanes(n, [&](Index i, Index m) {
@@ -77,7 +140,8 @@ MOTE_INLINE void norm_gradients(const NormRow (&rows)[count], const real* weight
     Vec of_weight = d_weight ? load_n(d_weight + i, m) : Vec::zero();
     Vec of_bias = d_bias ? load_n(d_bias + i, m) : Vec::zero();
     for (const NormRow& row : rows) {
-      const Vec d = load_n(row.dy + i, m), v = load_n(row.x + i, m), h = (centred ? v - row.mean : v) * row.scale;
+      const Vec d = load_n(row.dy + i, m);
+      const Vec h = normalized<centred, huge>(load_n(row.x + i, m), row.mean, row.scale);
       of_weight = fma(d, h, of_weight);
       of_bias += d;
       if (!row.dx) continue;
@@ -91,8 +155,8 @@ MOTE_INLINE void norm_gradients(const NormRow (&rows)[count], const real* weight
 
 /// With h = (x - mean) inv_std and g = dy weight: dx = inv_std (g - mean(g) - h mean(g h)); for RMS norm the mean and
 /// mean(g) are 0. Adds dy h to d_weight and dy to d_bias, row after row. Each output may be null.
-template <bool centred>
-void norm_backward(const kernels::NormInputs& in, const kernels::NormGradients& out, Index rows, Index n) {
+template <bool centred, bool huge>
+void norm_backward_of(const kernels::NormInputs& in, const kernels::NormGradients& out, Index rows, Index n) {
   for (Index r0 = 0; r0 < rows;) {
     const Index group = rows_of_group(rows - r0, n);
     real mean_g[group_rows] = {}, mean_gh[group_rows] = {};
@@ -101,9 +165,9 @@ void norm_backward(const kernels::NormInputs& in, const kernels::NormGradients& 
       const Vec mean(in.stats[2 * (r0 + r)]), scale(in.stats[2 * (r0 + r) + 1]);
       Vec sum_g = Vec::zero(), sum_gh = Vec::zero();
       for_lanes(n, [&](Index i, Index m) {
-        const Vec d = load_n(dy + i, m), v = load_n(x + i, m), g = in.weight ? d * load_n(in.weight + i, m) : d;
+        const Vec d = load_n(dy + i, m), g = in.weight ? d * load_n(in.weight + i, m) : d;
         if (centred) sum_g += g;
-        sum_gh = fma(g, zero_beyond((centred ? v - mean : v) * scale, m), sum_gh);
+        sum_gh = fma(g, zero_beyond(normalized<centred, huge>(load_n(x + i, m), mean, scale), m), sum_gh);
       });
       if (centred) mean_g[r] = sum_tree(sum_g);
       mean_gh[r] = sum_tree(sum_gh);
@@ -119,10 +183,18 @@ void norm_backward(const kernels::NormInputs& in, const kernels::NormGradients& 
     };
     Index r = 0;
     for (; r + 4 <= group; r += 4)
-      norm_gradients<centred, 4>({row(r), row(r + 1), row(r + 2), row(r + 3)}, in.weight, out.d_weight, out.d_bias, n);
-    for (; r < group; ++r) norm_gradients<centred, 1>({row(r)}, in.weight, out.d_weight, out.d_bias, n);
+      norm_gradients<centred, huge, 4>({row(r), row(r + 1), row(r + 2), row(r + 3)}, in.weight, out.d_weight,
+                                       out.d_bias, n);
+    for (; r < group; ++r) norm_gradients<centred, huge, 1>({row(r)}, in.weight, out.d_weight, out.d_bias, n);
     r0 += group;
   }
+}
+template <bool centred>
+void norm_backward(const kernels::NormInputs& in, const kernels::NormGradients& out, Index rows, Index n) {
+  constexpr real of_huge = Constants<real>::smallest_normal * 16;
+  bool huge = false;
+  for (Index r = 0; r < rows; ++r) huge |= in.stats[2 * r + 1] < of_huge;
+  huge ? norm_backward_of<centred, centred>(in, out, rows, n) : norm_backward_of<centred, false>(in, out, rows, n);
 }
 
 }  // namespace

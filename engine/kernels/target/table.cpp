@@ -1,10 +1,11 @@
 // One table of kernels. CMake compiles this file once per instruction set, with MOTE_TARGET_NAME set.
 #include "engine/kernels/kernels.h"
 #include "engine/kernels/target/attention.h"
+#include "engine/kernels/target/descent.h"
 #include "engine/kernels/target/elementwise.h"
 #include "engine/kernels/target/gemm.h"
 #include "engine/kernels/target/norm.h"
-#include "engine/kernels/target/optimizer.h"
+#include "engine/kernels/target/random.h"
 #include "engine/kernels/target/rows.h"
 #include "engine/kernels/target/softmax.h"
 
@@ -70,14 +71,17 @@ const Table& MOTE_TABLE(MOTE_TARGET_NAME)() {
       .attention_score_gradient = attention_score_gradient,
       .attention_sum_keys = attention_sum_keys,
       .attention_sum_queries = attention_sum_queries,
-      .adam = adam,
-      .sgd = sgd,
+      .descend_by_moments = descend_by_moments,
+      .descend_by_velocity = descend_by_velocity,
       .lerp = lerp,
       .gemm_rows = tile_rows,
       .gemm_tiles = gemm_tiles,
       .gemm_width = gemm_width,
       .gemm_pack = gemm_pack,
       .gemm_pack_rows = gemm_pack_rows,
+      .twist = twist,
+      .temper = temper,
+      .bits_below_limit = bits_below_limit,
   };
   return table;
 }
