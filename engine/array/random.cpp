@@ -229,7 +229,7 @@ void Generator::bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, Real
   constexpr Index most = 1 << 15;
   const Storage memory(static_cast<std::size_t>(2 * std::min(most, all) + 2 * twist_length + 15) * sizeof(std::uint32_t));
   auto* const stream = static_cast<std::uint32_t*>(memory.data());
-  GeneratorState& s = changing();
+  GeneratorState& s = *state_;
   for (Index i = 0; i < all; i += most) {
     const Index count = std::min(most, all - i), end = s.used + 2 * count, last_block = (end - 1) / twist_length;
     std::copy(s.words.begin(), s.words.end(), stream);
