@@ -1,5 +1,5 @@
-// Every allocation from the n-th on fails, for every n: always std::bad_alloc, all but gradients and random streams as
-// before or after the call, and the next call as if nothing had been.
+// Every allocation from the n-th on fails, for every n: always std::bad_alloc or its sentence, all but gradients and
+// random streams as before or after the call, and the next call as if nothing had been.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -165,11 +165,15 @@ void sweep(const char* name, Act body, bool gradients = true) {
     left = n;
     try {
       got = act(s);
-    } catch (const std::bad_alloc&) {
+    } catch (const std::bad_alloc&) {  // also where there is no memory for the sentence
       failed = true;
+    } catch (const Error& e) {
+      left = -1;
+      failed = true;
+      CHECK(std::string(e.what()).find("no memory for shape [") != std::string::npos);
     } catch (...) {
       left = -1;
-      FAIL_CHECK("something else than bad_alloc with n = " << n);
+      FAIL_CHECK("something else than a lack of memory with n = " << n);
       return;
     }
     left = -1;

@@ -227,7 +227,8 @@ void Generator::bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, Real
   // then all threads compare them.
   const std::uint64_t limit = static_cast<std::uint64_t>(std::ceil(p * 0x1p53));
   constexpr Index most = 1 << 15;
-  const Storage memory(static_cast<std::size_t>(2 * std::min(most, all) + 2 * twist_length + 15) * sizeof(std::uint32_t));
+  const Storage memory(static_cast<std::size_t>(2 * std::min(most, all) + 2 * twist_length + 15) *
+                       sizeof(std::uint32_t));
   auto* const stream = static_cast<std::uint32_t*>(memory.data());
   GeneratorState& s = *state_;
   for (Index i = 0; i < all; i += most) {

@@ -24,6 +24,8 @@ void copy_run(const T* x, Index stride, T* y, Index n) {
 
 }  // namespace
 
+void detail::no_memory(const char* who, const Shape& shape) { fail_with(who, "no memory for shape ", shape); }
+
 template <class T>
 void detail::copy_elements(const T* from, const Layout& layout, T* to) {
   const StridedLoop loop(layout.shape(), layout.strides(), layout.strides());

@@ -15,6 +15,8 @@ template <class Self, class T>
 class Strided;
 
 namespace detail {
+/// Errors: always, that there is no memory for so many elements.
+[[noreturn]] void no_memory(const char* who, const Shape& shape);
 /// Copies the elements that `layout` describes to `to`, row-major; `from` is the first of them.
 template <class T>
 void copy_elements(const T* from, const Layout& layout, T* to);
@@ -38,15 +40,20 @@ class Strided {
  public:
   using Element = T;
 
-  /// Uninitialised elements: for results that are filled immediately.
-  static Self empty(const Shape& shape) {
+  /// Uninitialised elements: for results that are filled immediately. Errors, here and wherever elements are made: no
+  /// memory, with the shape; `who` opens the sentence when no op is open.
+  static Self empty(const Shape& shape, const char* who = "empty") {
     Self x;
     x.layout_.reset(shape);
-    x.storage_ = Storage(static_cast<std::uint64_t>(x.layout_.numel()) * sizeof(T));
+    try {
+      x.storage_ = Storage(static_cast<std::uint64_t>(x.layout_.numel()) * sizeof(T));
+    } catch (const std::bad_alloc&) {
+      detail::no_memory(who, shape);
+    }
     return x;
   }
-  static Self full(const Shape& shape, T value) {
-    Self x = empty(shape);
+  static Self full(const Shape& shape, T value, const char* who = "full") {
+    Self x = empty(shape, who);
     std::fill_n(x.first(), x.numel(), value);
     return x;
   }

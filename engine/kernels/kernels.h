@@ -12,7 +12,7 @@ namespace mote::kernels {
 using Unary = void(const real* x, Index sx, real* y, Index n);
 /// y[i] = f(a[i * sa], b[i * sb]).
 using Binary = void(const real* a, Index sa, const real* b, Index sb, real* y, Index n);
-/// Part of the definition of a sum: the sums of blocks of so many rows are added in order.
+/// Part of the definition of a sum: the sums of so many rows, of so many blocks, and so on are added in order.
 constexpr Index sum_rows = 128;
 /// Reduces n contiguous elements to one value.
 using Reduce = real(const real* x, Index n);
@@ -167,7 +167,7 @@ struct Table {
   /// 1.
   void (*gemm_pack_rows)(TileBlock& t, real* out);
 
-  // The Mersenne Twister (target/random.h; formulas: mersenne.h).
+  // The Mersenne Twister (target/twister.h; formulas: mersenne.h).
   /// x[624 + i] for i in [0, n) from the 624 words before; x has room for 15 words more.
   void (*twist)(std::uint32_t* x, Index n);
   /// y[i] = x[i] tempered. y may be x.

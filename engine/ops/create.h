@@ -44,7 +44,7 @@ template <std::integral I, class... A>
 __attribute__((unavailable("write ones({2, 3})"))) Tensor ones(I, A&&...);
 
 inline Tensor zeros(const Shape& shape) { return Array::zeros(shape); }
-inline Tensor ones(const Shape& shape) { return Array::full(shape, 1); }
+inline Tensor ones(const Shape& shape) { return Array::full(shape, 1, "ones"); }
 inline Tensor full(const Shape& shape, Real value) { return Array::full(shape, static_cast<real>(value)); }
 
 /// start, start + step, ... below end, each as start + i * step in double. Errors: a step of 0 or away from end.
@@ -53,7 +53,7 @@ inline Tensor arange(Real start, Real end, Real step = 1) {
   const double steps = std::ceil((end - start) / step);
   check_in("arange", steps < 0x1p53, "too many steps from ", start, " to ", end, " by ", step);
   const Index count = static_cast<Index>(steps);
-  Array y = Array::empty({count});
+  Array y = Array::empty({count}, "arange");
   real* const out = y.mutate();
   for (Index i = 0; i < count; ++i) out[i] = static_cast<real>(start + math::product(static_cast<double>(i), step));
   return y;
@@ -67,7 +67,7 @@ inline Tensor linspace(Real start, Real end, Integer steps) {
   check_in("linspace", steps >= 0, "steps ", steps, " must be at least 0");
   const real first = static_cast<real>(start), last = static_cast<real>(end);
   check_in("linspace", std::isfinite(last - first), "the distance from ", start, " to ", end, " is not finite");
-  Array y = Array::empty({steps});
+  Array y = Array::empty({steps}, "linspace");
   real* const out = y.mutate();
   const real step = steps > 1 ? (last - first) / static_cast<real>(steps - 1) : real(0);
   for (Index i = 0; i < steps; ++i)

@@ -106,9 +106,10 @@ inline Tensor mse_loss(const Tensor& y, const Tensor& target, Reduction reductio
   check(y.shape() == target.shape(), "shapes ", y.shape(), " and ", target.shape(), " differ");
   const Array difference = y.array() - target.array();
   const real scale = reduction == Reduction::mean ? real(1) / static_cast<real>(difference.numel()) : real(1);
-  Array result = difference * difference;
-  if (reduction != Reduction::none) result = sum(result);
-  if (reduction == Reduction::mean) result = result / static_cast<real>(difference.numel());
+  Array result = reduction == Reduction::mean
+                     ? detail::mean_square(difference, {}, false, static_cast<real>(difference.numel()))
+                     : difference * difference;
+  if (reduction == Reduction::sum) result = sum(result);
   return op.record(result, save(difference, scale),
                    [](const Array& dy, Grads& dx, const Array& difference, real scale) {
                      const Array d = difference * (dy * (2 * scale));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <numeric>
 
@@ -22,6 +23,19 @@ inline Index reduced_count(const Shape& shape, const Axes& axes) {
   Index n = 1;
   for (const Index a : axes.of(shape.rank())) n *= shape[a];
   return n;
+}
+
+/// sum(d^2) / count over `axes`. Where squares or their sum leave the range of `real` and the quotient does not, d is
+/// scaled by a power of two before.
+inline Array mean_square(const Array& d, const Axes& axes, bool keepdim, real count) {
+  const auto finite = [](real x) { return std::isfinite(x); };
+  const Array plain = sum(d * d, axes, keepdim) / count;
+  if (std::all_of(plain.data(), plain.data() + plain.numel(), finite)) return plain;
+
+  constexpr real small = sizeof(real) == 4 ? real(0x1p-32) : real(0x1p-256);
+  const Array part = d * small;
+  const Array scaled = sum(part * part, axes, keepdim) / count / small / small;
+  return combine<Array>(plain, scaled, [finite](real p, real s) { return finite(p) ? p : s; });
 }
 }  // namespace detail
 
@@ -52,7 +66,7 @@ inline Tensor var(const Tensor& x, const Axes& axes = {}, Real correction = 1, F
   const real count = static_cast<real>(detail::reduced_count(x.shape(), axes));
   const real scale = std::max(count - static_cast<real>(correction), real(0));
   const Array centred = x.array() - sum(x.array(), axes, true) / count;
-  return op.record(sum(centred * centred, axes, keepdim) / scale, save(centred, axes, scale),
+  return op.record(detail::mean_square(centred, axes, keepdim, scale), save(centred, axes, scale),
                    [](const Array& dy, Grads& dx, const Array& centred, const Axes& axes, real scale) {
                      // the mean's gradient cancels, since the centred values sum to 0
                      dx.add(0, centred * (detail::with_axes(dy, centred.shape(), axes) * (real(2) / scale)));

@@ -2,6 +2,7 @@
 // it was, and the mean loss over fixed batches.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,11 +12,13 @@
 namespace mote {
 
 /// A loss that is the mean of `count` terms, such as the targets that are not ignored. The count tells how much a batch
-/// weighs among others, of one step or of one evaluation.
+/// weighs among others, of one step or of one evaluation. A Tensor converts to one without a count: it can only be
+/// alone.
 struct MeanLoss {
   Tensor loss;
-  Index count = 1;
-  MeanLoss(Tensor mean, Integer terms = 1) : loss(std::move(mean)), count(terms) {}
+  std::optional<Index> count;
+  MeanLoss(Tensor mean) : loss(std::move(mean)) {}
+  MeanLoss(Tensor mean, Integer terms) : loss(std::move(mean)), count(terms) {}
 };
 
 /// During its lifetime a model is in evaluation mode and nothing is recorded; afterwards each of its modules has the
@@ -38,20 +41,27 @@ class InferenceMode {
 };
 
 /// The mean of loss(batch) over batches that stay the same for the whole training, drawn once from a stream of their
-/// own: of Tensors all weigh alike, a MeanLoss as much as it has terms. Disturbs nothing; see InferenceMode.
-/// Errors: no batches, or none with terms; a loss that is not one element.
+/// own. Each weighs as much as it has terms: `loss` returns a MeanLoss. Of one batch a Tensor will do. Disturbs
+/// nothing; see InferenceMode.
+/// Errors: no batches, or none with terms; several, and a loss without a count; a loss that is not one element.
 template <class Batches, class Loss>
 double mean_loss(Module& model, const Batches& batches, const Loss& loss) {
   const InferenceMode inference(model);
   double sum = 0, total = 0;
   Index first = 0;  // weights are relative to this count: of batches alike, the mean is that of their losses
+  bool alone = true, counted = true;
   for (const auto& batch : batches) {
     const MeanLoss one = loss(batch);
     check_in("mean_loss", one.loss.numel() == 1, "a loss has shape ", one.loss.shape(), ", not one element");
-    check_in("mean_loss", one.count >= 0, "a loss is a mean over ", one.count, " terms");
-    if (one.count == 0) continue;
-    if (first == 0) first = one.count;
-    const double weight = static_cast<double>(one.count) / static_cast<double>(first);
+    counted = counted && one.count.has_value();
+    check_in("mean_loss", alone || counted, "batches may differ in size, and a Tensor does not say how many terms it ",
+             "is the mean of: return MeanLoss(loss, terms)");
+    alone = false;
+    const Index terms = one.count.value_or(1);
+    check_in("mean_loss", terms >= 0, "a loss is a mean over ", terms, " terms");
+    if (terms == 0) continue;
+    if (first == 0) first = terms;
+    const double weight = static_cast<double>(terms) / static_cast<double>(first);
     sum += static_cast<double>(one.loss.item()) * weight;
     total += weight;
   }

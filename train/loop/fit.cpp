@@ -60,13 +60,17 @@ class StepLoss {
     const Tensor& loss = batch.loss;
     loss.array().require("fit");
     check_in("fit", loss.numel() == 1, "the loss of step ", step_, " has shape ", loss.shape(), ", not one element");
-    check_in("fit", batch.count >= 0, "the loss of step ", step_, " is a mean over ", batch.count, " terms");
-    if (batches_ > 1 && batch.count == 0) return;
+    check_in("fit", batches_ == 1 || batch.count, "gradient_accumulation_steps is ", batches_,
+             ", batches may differ in size, and a Tensor does not say how many terms it is the mean of: return ",
+             "MeanLoss(loss, terms)");
+    const Index count = batch.count.value_or(1);
+    check_in("fit", count >= 0, "the loss of step ", step_, " is a mean over ", count, " terms");
+    if (batches_ > 1 && count == 0) return;
     const double value = static_cast<double>(loss.item());
     check_in("fit", std::isfinite(value), "the loss of step ", step_, " is ", value,
              ": an empty batch, targets that are ",
              "all ignored, or a learning rate too high; MOTE_CHECK=finite shows where it starts");
-    const Index terms = batches_ == 1 ? 1 : batch.count;
+    const Index terms = batches_ == 1 ? 1 : count;
     count_ += terms;
     sum_ += value * static_cast<double>(terms);
     const During<long long> errors_say_so(thread_context.step, step_);

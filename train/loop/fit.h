@@ -27,7 +27,7 @@ struct FitOptions {
   Index first_step = 0;  ///< where to begin: earlier steps have already been taken
   double grad_clip = 1;  ///< largest global gradient norm; 0: no clipping
   /// How many batches, one after the other, make the gradient of one step: that of all of them as one batch, in the
-  /// memory of one.
+  /// memory of one. From 2 on the loss has to be a MeanLoss, since the batches may differ in size.
   Index gradient_accumulation_steps = 1;
   /// The learning rate of a step; without it the optimizer keeps its own.
   std::function<double(Index step)> schedule = {};

@@ -5,9 +5,9 @@
 #include "engine/kernels/target/elementwise.h"
 #include "engine/kernels/target/gemm.h"
 #include "engine/kernels/target/norm.h"
-#include "engine/kernels/target/random.h"
 #include "engine/kernels/target/rows.h"
 #include "engine/kernels/target/softmax.h"
+#include "engine/kernels/target/twister.h"
 
 #define MOTE_JOIN(a, b) a##b
 #define MOTE_TABLE(name) MOTE_JOIN(name, _table)

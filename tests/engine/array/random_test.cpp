@@ -55,6 +55,47 @@ TEST_CASE("random: double normals are within 2.6 units in the last place of the 
   CHECK(worst <= 2.6);
 }
 
+TEST_CASE("random: bernoulli_bits, as its definition says it: units below p, from any place in a block") {
+  const auto bit = [](const std::vector<std::uint8_t>& bits, std::size_t i) { return bits[i / 8] >> i % 8 & 1; };
+  on_all_hardware({1, 3}, [&] {
+    for (const std::size_t before : {0u, 1u, 311u, 623u, 624u, 1000u})
+      for (const std::size_t n : {1u, 7u, 8u, 100u, 312u, 313u, 40000u, 70001u}) {
+        const Generator fast(3), slow(3);
+        for (std::size_t i = 0; i < before; ++i) fast.next_u32(), slow.next_u32();
+        std::vector<std::uint8_t> bits((n + 7) / 8, 0xFF);
+        fast.bernoulli_bits(bits, n, 0.3);
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < n; ++i) wrong += bit(bits, i) != (slow.uniform_double() < 0.3);
+        CHECK(wrong == 0);
+        if (n % 8 != 0) CHECK((bits.back() >> n % 8) == 0);
+        CHECK(fast.get_state() == slow.get_state());
+      }
+  });
+  std::vector<double> units(64);
+  Generator(5).uniform(std::span<double>(units));
+  for (std::size_t i = 0; i < units.size(); ++i) {  // p is a unit itself, or the next number
+    std::vector<std::uint8_t> at(8), above(8);
+    Generator(5).bernoulli_bits(at, 64, units[i]);
+    Generator(5).bernoulli_bits(above, 64, std::nextafter(units[i], 1));
+    CHECK(bit(at, i) == 0);
+    CHECK(bit(above, i) == 1);
+  }
+  on_all_hardware({1, 3}, [&] {
+    for (const double p : {0.0, 1e-9, 0.3, 0.5, 1.0}) {  // MKL's own generator
+      const Generator g(7), word(7);
+      g.set_build({.mkl = true});
+      std::vector<std::uint8_t> bits(1251);
+      g.bernoulli_bits(bits, 10003, p);
+      std::uint64_t x = std::max<std::uint64_t>(word.next_u32() % 0x7FFFFFFF, 1);
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < 10003; ++i, x = x * 1132489760 % 0x7FFFFFFF)
+        wrong += bit(bits, i) != (static_cast<double>(x) / 0x7FFFFFFF < p);
+      CHECK(wrong == 0);
+      CHECK((bits.back() >> 3) == 0);
+    }
+  });
+}
+
 TEST_CASE("random: initialisers draw float32 in both builds") {
   std::vector<real> u(40), n(40), few(3);
   const Generator g(42), same(42);

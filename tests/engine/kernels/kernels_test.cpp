@@ -252,9 +252,9 @@ TEST_CASE("kernels: the loops that measure the processor compute what they say")
 }
 
 TEST_CASE("kernels: gradient descent") {
-  const kernels::MomentsDescent step{real(0.9),  real(0.1),   real(0.999), real(0.001), real(0.9999),
-                               real(0.01), real(0.003), real(0.7),   real(1e-8),
-                                     std::numeric_limits<real>::min()};
+  const kernels::MomentsDescent step{
+      real(0.9),  real(0.1),   real(0.999), real(0.001), real(0.9999),
+      real(0.01), real(0.003), real(0.7),   real(1e-8),  std::numeric_limits<real>::min()};
   for (const Index n : lengths()) {
     const std::vector<real> value = mixed(n, 1, false), grad = mixed(n, 2, false), m = mixed(n, 3, false);
     std::vector<real> v = mixed(n, 4, false);

@@ -49,6 +49,9 @@ TEST_CASE("gelu") {
     const Tensor far = tensor({-inf, -1e30, -1e14, -1e4, 1e4, 1e14, 1e30, inf}).requires_grad_();
     gelu(far, form).backward(Array::full({8}, 1));
     CHECK(far.grad().to_vector() == std::vector<real>{0, 0, 0, 0, 1, 1, 1, 1});
+    CHECK(gelu_at(-inf, form) == 0);  // NaN in PyTorch
+    CHECK(gelu_at(-1e30, form) == 0);
+    CHECK(gelu_at(inf, form) == inf);
   }
 }
 
@@ -58,6 +61,12 @@ TEST_CASE("silu") {
   CHECK(at(silu, 1000) == 1000);
   CHECK(at(silu, -1000) == 0);
   CHECK(std::isnan(at(silu, nan)));
+  CHECK(at(silu, -inf) == 0);  // NaN in PyTorch
+  CHECK(at(silu, -1e30) == 0);
+  CHECK(at(silu, inf) == inf);
+  const Tensor far = tensor({-inf, -1e30, 1e30, inf}).requires_grad_();
+  silu(far).backward(Array::full({4}, 1));
+  CHECK(far.grad().to_vector() == std::vector<real>{0, 0, 1, 1});
 }
 
 }  // namespace

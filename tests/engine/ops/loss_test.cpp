@@ -138,6 +138,9 @@ TEST_CASE("mse_loss") {
               .error_text = "mse_loss: shapes [4, 1] and [4] differ"});
   }
   CHECK(std::isnan(mse_loss(zeros({0}), zeros({0})).item()));
+  const double large = f64 ? 1e153 : 1e18;  // the sum of the squares is not finite, their mean is
+  CHECK(static_cast<double>(mse_loss(full({40000}, large), zeros({40000})).item()) ==
+        doctest::Approx(large * large).epsilon(1e-5));
 }
 
 }  // namespace

@@ -91,6 +91,31 @@ TEST_CASE("layer_norm: a known row, scaled rows, far means, infinities and NaN o
   }
 }
 
+TEST_CASE("layer_norm and rms_norm of a row times a power of two, whose squares leave the range") {
+  const Array x = array({3, 5}, {1.5, -1, 0.25, 1.75, -1.9, 1, 2, 3, 4, 5, 1.9, 1.9, -1.9, 1.9, 1.9});
+  const Array weight = random_array({5}, 2), bias = random_array({5}, 3), dy = random_array({3, 5}, 4);
+  const OpFunction layer = [](In t) { return layer_norm(t[0], t[1], t[2], 0); };
+  const OpFunction rms = [](In t) { return rms_norm(t[0], t[1], 0); };
+  for (const OpFunction& op : {layer, rms}) {
+    const Run plain(op, {x, weight, bias}, dy);
+    for (const int power : {-60, -40, 40, 64, 100, 125}) {
+      const real factor = std::ldexp(real(1), f64 ? 8 * power : power);
+      const Run scaled(op, {x * factor, weight, bias}, dy);
+      const double tight = f64 ? 1e-14 : 2e-6;
+      CHECK(distance(scaled.y.to_vector(), Value(plain.y).x) < tight);
+      CHECK(distance(scaled.dx[1].to_vector(), Value(plain.dx[1]).x) < tight);
+      if (power < 100) CHECK(distance((scaled.dx[0] * factor).to_vector(), Value(plain.dx[0]).x) < 2 * tight);
+      for (const real d : scaled.dx[0].to_vector()) CHECK(std::isfinite(d));
+    }
+  }
+  const real most = std::numeric_limits<real>::max();
+  CHECK(distance(layer_norm(Array({2}, std::vector<real>{most, -most})).to_vector(), {1, -1}) < 1e-6);
+  CHECK(distance(rms_norm(Array({2}, std::vector<real>{most, -most})).to_vector(), {1, -1}) < 1e-6);
+  CHECK(distance(layer_norm(array({2}, {2e19, -2e19})).to_vector(), {1, -1}) < 1e-6);
+  CHECK(static_cast<double>(layer_norm(array({2}, {1e-25, -1e-25})).array().at({0})) ==
+        doctest::Approx(1e-25 / std::sqrt(1e-5)));
+}
+
 TEST_CASE("layer_norm, rms_norm: rows longer than a block of rows has numbers") {
   const Array x = random_array({3, 5000}, 1);
   for (Index row = 0; row < 3; ++row) {

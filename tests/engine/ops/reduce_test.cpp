@@ -93,6 +93,33 @@ TEST_CASE("var") {
   CHECK(static_cast<double>(mean(far).item()) == doctest::Approx(10000.5).epsilon(1e-7));
 }
 
+TEST_CASE("var: squares may leave the range if the variance does not") {
+  const double large = f64 ? 1e153 : 1e18;
+  const Tensor x = array({2, 1}, {large, -large}).expand({2, 4000}).reshape({8000});
+  CHECK(static_cast<double>(var(x, {}, 0).item()) == doctest::Approx(large * large).epsilon(1e-5));
+  CHECK(var(array({2}, {large * 100, -large * 100})).item() == inf);  // it does
+  CHECK(std::isnan(var(array({2}, {inf, 1})).item()));
+}
+
+TEST_CASE("sums of ten million numbers, along rows and along columns") {
+  const auto off = [](const Array& y) {
+    double worst = 0;
+    for (const real v : y.to_vector()) worst = std::max(worst, std::abs(static_cast<double>(v) / 1e6 - 1));
+    return worst;
+  };
+  const Index many = 10'000'000;
+  const Array view = Array(0.1).expand({many, 2});
+  const Array columns = view.slice(1, 0, 1).contiguous().expand({many, 2});  // in pieces, too
+  const Array y = sum(view, 0);
+  CHECK(off(y) < 1e-5);
+  CHECK(same_bits(sum(columns, 0), y));
+  CHECK(same_bits(sum(Array::full({many, 2}, real(0.1)), 0), y));
+  CHECK(same_bits(sum(Array::full({1, many, 2}, real(0.1)), 1).reshape({2}), y));
+  CHECK(same_bits(sum_to(Array::full({many, 2}, real(0.1)), Shape{2}), y));
+  CHECK(off(sum(Array::full({many}, real(0.1)))) < 1e-5);
+  CHECK(std::abs(static_cast<double>(mean(Tensor(view), 0).array().at({0})) - 0.1) < 1e-6);
+}
+
 TEST_CASE("max") {
   for (const Axes& axes : cases)
     check_op("max", [axes](In x) { return max(x[0], axes); }, reduced(axes, largest), {distinct_array({3, 4, 5}, 1)},

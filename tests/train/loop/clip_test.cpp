@@ -89,6 +89,17 @@ TEST_CASE("clip_grad_norm: gradients whose squares vanish still have a norm") {
   CHECK(clip_grad_norm({zero, empty}, 1) == 0);
 }
 
+TEST_CASE("clip_grad_norm: gradients whose squares are beyond the range still have a norm") {
+  const double most = static_cast<double>(std::numeric_limits<real>::max());
+  for (const double size : {sizeof(real) == 8 ? 1e200 : 1e20, most / 8}) {
+    const Parameter p(Array::zeros({2}));
+    p.set_grad(made({2}, [&](Index i) { return i == 0 ? 3 * size : 4 * size; }));
+    CHECK(std::abs(clip_grad_norm({p}, 1) / size - 5) < 1e-6);
+    CHECK(std::abs(static_cast<double>(p.grad().at({0})) - 0.6) < 1e-5);
+    CHECK(std::abs(static_cast<double>(p.grad().at({1})) - 0.8) < 1e-5);
+  }
+}
+
 TEST_CASE("clip_grad_norm: errors") {
   const std::vector<Parameter> list = with_gradients();
   const std::vector<real> before = gradients(list);

@@ -72,7 +72,14 @@ TEST_CASE("mean_loss: the mean over the batches; the state comes back after an e
   const Generator random(3);
   Noisy m(random);
   const GeneratorState start = random.get_state();
-  CHECK(mean_loss(m, std::vector<double>{1, 2, 6}, [](double x) { return Tensor(static_cast<real>(x)); }) == 3);
+  const auto plain = [](double x) { return Tensor(static_cast<real>(x)); };
+  CHECK(mean_loss(m, std::vector<double>{1, 2, 6}, [&](double x) { return MeanLoss(plain(x), 7); }) == 3);
+  CHECK(mean_loss(m, std::vector<double>{6}, plain) == 6);
+  CHECK(error_of([&] {
+          mean_loss(m, std::vector<double>{1, 2}, plain);
+        }) ==
+        "mean_loss: batches may differ in size, and a Tensor does not say how many terms it is the mean of: return "
+        "MeanLoss(loss, terms)");
   const auto empty = [](int) { return MeanLoss(Tensor(0), 0); };
   for (const std::vector<int>& batches : {std::vector<int>{}, {1, 3}})
     CHECK(error_of([&] { mean_loss(m, batches, empty); }) == "mean_loss: needs at least one batch that has terms");

@@ -310,6 +310,43 @@ std::vector<Array> gradient_of(Index rows, Index batches, StepReport* told = nul
   return steps;
 }
 
+TEST_CASE("fit: batches of different sizes make the mean of all terms, which a plain loss cannot") {
+  const auto fitted = [](bool counts) {
+    const Array all = array({4}, {1, 1, 1, 9});
+    Parameter w(Array::zeros({}));
+    SGD optimizer({{{{"w", w}}, {}, 1}}, {.lr = 0.5});
+    Index next = 0;
+    fit(optimizer,
+        [&](Index) -> MeanLoss {
+          const Tensor x = next++ == 0 ? all.slice(0, 0, 3) : all.slice(0, 3, 4);
+          const Tensor off = w - x;
+          const Tensor loss = mean(off * off);
+          if (counts) return {loss, x.numel()};
+          return loss;
+        },
+        {.steps = 1, .grad_clip = 0, .gradient_accumulation_steps = 2});
+    return w.value().item();
+  };
+  CHECK(fitted(true) == 3);
+  CHECK(
+      error_of([&] { fitted(false); }) ==
+      "fit: gradient_accumulation_steps is 2, batches may differ in size, and a Tensor does not say how many terms it "
+      "is the mean of: return MeanLoss(loss, terms)");
+}
+
+TEST_CASE("fit: a gradient of 1e20 is finite, and clipped") {
+  Parameter w(Array::zeros({2}));
+  SGD optimizer({{{{"w", w}}, {}, 1}}, {.lr = 1});
+  const Array slopes = array({2}, {sizeof(real) == 8 ? 3e200 : 3e20, sizeof(real) == 8 ? 4e200 : 4e20});
+  double norm = 0;
+  fit(optimizer, [&](Index) { return sum(w * slopes); }, {.steps = 1, .on_step = [&](const StepReport& r) {
+                                                            norm = r.grad_norm;
+                                                            return true;
+                                                          }});
+  CHECK(norm == doctest::Approx(sizeof(real) == 8 ? 5e200 : 5e20));
+  CHECK(static_cast<double>(w.value().at({1})) == doctest::Approx(-0.8));
+}
+
 TEST_CASE("fit: the gradient of several batches is that of all of them as one, whatever targets are ignored") {
   for (const double clip : {0.0, 0.01}) {
     StepReport whole, parts;

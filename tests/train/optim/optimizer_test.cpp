@@ -202,6 +202,31 @@ TEST_CASE("optimizer: frozen, missing, tied, shared") {
   CHECK(tied.value().to_vector() == std::vector<real>{-1, -1});
 }
 
+TEST_CASE("AdamW: moments below the smallest normal number count beside a tiny eps, as in PyTorch") {
+  struct Case {
+    double eps, grad, torch;
+  };
+  const std::vector<Case> cases =
+      is_float
+          ? std::vector<Case>{{1e-30, 1e-19, -0.0020000285003334284}, {0, 1e-19, -0.0020000285003334284},
+                              {1e-30, 1e-21, -0.0016893139109015465}, {0, 1e-21, -0.0016893139109015465},
+                              {1e-8, 1e-19, -1.99999996490334e-14},   {1e-8, 1e20, -0.001999999862164259}}
+          : std::vector<Case>{
+                {0, 1e-155, -0.0019999999999826164}, {1e-30, 1e-155, -2e-128}, {1e-30, 1e-19, -0.0019999999999799926}};
+  for (const auto& [eps, grad, torch] : cases) {
+    Parameter p(Array::zeros({3}));
+    AdamW o({{{{"p", p}}, {}, 1}}, {.lr = 1e-3, .eps = eps, .weight_decay = 0});
+    for (int step = 0; step < 2; ++step) {
+      p.set_grad(Array::full({3}, static_cast<real>(grad)));
+      o.step();
+    }
+    if (is_float)
+      CHECK(static_cast<double>(p.value().at({0})) == torch);
+    else
+      CHECK(std::abs(static_cast<double>(p.value().at({0})) / torch - 1) < 1e-14);
+  }
+}
+
 /// How an optimizer writes a weight: as a new array; in place; in place, the first two parameters prepared for it.
 enum class Writes { anew, in_place, prepared };
 
