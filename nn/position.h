@@ -35,18 +35,22 @@ struct LearnedPositions : Layer<LearnedPositions> {
 };
 
 /// Fixed waves: column 2i of row t is sin(t / 10000^(2i/C)), column 2i + 1 its cosine. length T -> [T, C],
-/// for positions from start on. Errors: T or start below 0, start + T above max_length. Source: Vaswani et al. 2017.
+/// for positions from start on. Frequencies and angles are rounded to `real`, as in PyTorch's tutorials. Errors: T or
+/// start below 0, start + T above max_length. Source: Vaswani et al. 2017.
 struct SinusoidalPositions : Layer<SinusoidalPositions> {
   Array table;  ///< [max_length, C]: a buffer, not trained
 
   SinusoidalPositions(Integer max_length, Integer width) : table(Array::zeros({max_length, width})) {
     real* const out = table.mutate();
-    for (Index t = 0; t < max_length; ++t)
-      for (Index c = 0; c < width; ++c) {
-        const double exponent = static_cast<double>(c / 2 * 2) / static_cast<double>(Index(width));
-        const double angle = static_cast<double>(t) * math::exp(-exponent * math::log(10000.0));
-        out[t * width + c] = static_cast<real>(c % 2 == 0 ? math::sin(angle) : math::cos(angle));
+    const real step = static_cast<real>(-math::log(10000.0) / static_cast<double>(Index(width)));
+    for (Index c = 0; c < width; ++c) {
+      const real exponent = static_cast<real>(c / 2 * 2) * step;
+      const real frequency = static_cast<real>(math::exp(static_cast<double>(exponent)));
+      for (Index t = 0; t < max_length; ++t) {
+        const real angle = static_cast<real>(t) * frequency;
+        out[t * width + c] = c % 2 == 0 ? math::sin(angle) : math::cos(angle);
       }
+    }
   }
   Tensor forward(Integer length, Integer start = 0) const {
     detail::check_positions("SinusoidalPositions", length, start, table.shape()[0]);
@@ -64,9 +68,10 @@ struct RotaryOptions {
 };
 
 /// Rotary positions: x [B, T, C], whose first row is at position `start` and whose first heads lie side by side -> the
-/// same shape, those heads rotated; see rotary() in engine/ops/rotary.h. No parameters. Errors: an odd width of
-/// which all is rotated, a fraction outside (0, 1] or of less than one pair, a base that is not above 0. Source: Su et
-/// al. 2021.
+/// same shape, those heads rotated; see rotary() in engine/ops/rotary.h. Frequencies and angles are rounded to `real`,
+/// as in PyTorch programs: at position 1,024 an angle in float is off by up to 6e-5. No parameters.
+/// Errors: an odd width of which all is rotated, a fraction outside (0, 1] or of less than one pair, a base that is not
+/// above 0. Source: Su et al. 2021.
 class Rotary {
  public:
   /// Precomputes the angles of options.length positions, or of `length` if that is 0.
@@ -98,14 +103,17 @@ class Rotary {
  private:
   void fill(Index start, Index end, Array& cosines, Array& sines) const {
     cosines = Array::empty({end - start, half_}), sines = Array::empty({end - start, half_});
-    real *c = cosines.mutate(), *s = sines.mutate();
-    const double log_base = math::log(base_);
-    for (Index t = start; t < end; ++t)
-      for (Index i = 0; i < half_; ++i) {
-        const double angle =
-            static_cast<double>(t) * math::exp(-static_cast<double>(i) / static_cast<double>(half_) * log_base);
-        *c++ = static_cast<real>(math::cos(angle)), *s++ = static_cast<real>(math::sin(angle));
+    real *const c = cosines.mutate(), *const s = sines.mutate();
+    for (Index i = 0; i < half_; ++i) {
+      const real exponent = static_cast<real>(2 * i) / static_cast<real>(2 * half_);
+      const double power = math::pow(static_cast<double>(static_cast<real>(base_)), static_cast<double>(exponent));
+      const real frequency = real(1) / static_cast<real>(power);
+      for (Index t = start; t < end; ++t) {
+        const real angle = static_cast<real>(t) * frequency;
+        c[(t - start) * half_ + i] = math::cos(angle);
+        s[(t - start) * half_ + i] = math::sin(angle);
       }
+    }
   }
   Index width_;
   double base_;

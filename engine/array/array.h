@@ -40,7 +40,7 @@ class Array : public Strided<Array, real> {
   Array(S value) : Array(full(Shape{}, static_cast<real>(value))) {}
   /// `values` in row-major order. Errors: their count differs from shape's.
   Array(const Shape& shape, std::span<const real> values) : Strided(shape, values) {}
-  static Array zeros(const Shape& shape) { return full(shape, 0); }
+  static Array zeros(const Shape& shape) { return full(shape, 0, "zeros"); }
   /// Not defined: the value of a Parameter that has none yet, of which errors then speak.
   static Array unfilled() {
     Array x;
@@ -86,7 +86,8 @@ void accumulate(Array& total, const Array& x);
 void accumulate_slice(Array& total, Integer axis, Integer start, Integer end, Integer step, const Array& x);
 
 // Reductions over `axes` (none given: all). keepdim leaves an extent of 1. Sums run in 16 lanes over blocks of 4096
-// elements or 128 rows, in an order that depends only on the shape. Empty: sum 0, max and min an error. NaN beats all.
+// elements or 128 rows. The sums of blocks are added 128 at a time, in an order that depends only on the shape. Empty:
+// sum 0, max and min an error. NaN beats all.
 Array sum(const Array& x, const Axes& axes = {}, Flag keepdim = false);
 Array max(const Array& x, const Axes& axes = {}, Flag keepdim = false);
 Array min(const Array& x, const Axes& axes = {}, Flag keepdim = false);

@@ -67,6 +67,26 @@ Index grain_of_rows(Index count) { return grain_for(5 + 0.15 * static_cast<doubl
 constexpr Index reduce_block = 4096;  // part of the definition of a sum: the sums of blocks of a row are added in order
 constexpr Index stripe = 64;          // columns per task: whole cache lines
 
+/// The smallest power of sum_rows of which no more than sum_rows make `count`.
+Index group_of(Index count) {
+  Index group = kernels::sum_rows;
+  while (group < (count - 1) / kernels::sum_rows + 1) group *= kernels::sum_rows;
+  return group;
+}
+
+/// The sum of the sums of blocks. Up to sum_rows of them are added in order; of more, groups that are a power of
+/// sum_rows are summed first: in one chain of a hundred thousand additions each would be rounded to the large total.
+real sum_in_groups(std::span<const real> blocks) {
+  const Index count = std::ssize(blocks);
+  if (count <= kernels::sum_rows) return std::accumulate(blocks.begin(), blocks.end(), real(0));
+  const Index group = group_of(count);
+  real total = 0;
+  for (Index i = 0; i < count; i += group)
+    total += sum_in_groups(
+        blocks.subspan(static_cast<std::size_t>(i), static_cast<std::size_t>(std::min(group, count - i))));
+  return total;
+}
+
 real sum_of_blocks(const ReducedAxes& r, Index begin) {
   std::vector<real, CachedAllocator<real>> part(static_cast<std::size_t>((r.count + reduce_block - 1) / reduce_block));
   parallel_for(static_cast<Index>(part.size()), grain_of_rows(reduce_block), [&](Index lo, Index hi) {
@@ -76,20 +96,25 @@ real sum_of_blocks(const ReducedAxes& r, Index begin) {
       part[static_cast<std::size_t>(i)] = kernels::table().sum(r.piece(begin + i * reduce_block, n, room.data()), n);
     }
   });
-  return std::accumulate(part.begin(), part.end(), real(0));
+  return sum_in_groups(part);
 }
 
-/// The sums of at most `stripe` adjacent columns, the first of which begins at element `begin`.
-void sum_columns(const ReducedAxes& r, Index begin, Index width, real* out) {
+/// The sums of `width` adjacent columns, at most `stripe`, over `rows` rows, the first of which begins at element
+/// `begin`: blocks of rows, added in groups as in sum_in_groups().
+void sum_columns(const ReducedAxes& r, Index begin, Index rows, Index width, real* out) {
   const auto f = kernels::table().sum_columns;
-  if (!r.in_pieces()) return f(r.piece(begin, 0, nullptr), r.count, r.inner, out, width);
-  std::array<real, kernels::sum_rows * stripe> room;
+  if (!r.in_pieces() && rows <= kernels::sum_rows * kernels::sum_rows)
+    return f(r.piece(begin, 0, nullptr), rows, r.inner, out, width);
+  if (rows <= kernels::sum_rows) {
+    std::array<real, kernels::sum_rows * stripe> room;
+    for (Index i = 0; i < rows; ++i) r.piece(begin + i * r.inner, width, room.data() + i * width);
+    return f(room.data(), rows, width, out, width);
+  }
+  const Index group = group_of(rows);
   std::array<real, stripe> part;
   std::fill_n(out, width, real(0));
-  for (Index first = 0; first < r.count; first += kernels::sum_rows) {
-    const Index n = std::min(kernels::sum_rows, r.count - first);
-    for (Index i = 0; i < n; ++i) r.piece(begin + (first + i) * r.inner, width, room.data() + i * width);
-    f(room.data(), n, width, part.data(), width);
+  for (Index first = 0; first < rows; first += group) {
+    sum_columns(r, begin + first * r.inner, std::min(group, rows - first), width, part.data());
     for (Index j = 0; j < width; ++j) out[j] += part[static_cast<std::size_t>(j)];
   }
 }
@@ -131,7 +156,7 @@ Array sum(const Array& x, const Axes& axes, Flag keepdim) {
   parallel_for(r.outer * stripes, grain_of_rows(stripe * r.count), [&](Index lo, Index hi) {
     for (Index task = lo; task < hi; ++task) {
       const Index o = task / stripes, j = task % stripes * stripe;
-      sum_columns(r, o * r.count * r.inner + j, std::min(stripe, r.inner - j), out + o * r.inner + j);
+      sum_columns(r, o * r.count * r.inner + j, r.count, std::min(stripe, r.inner - j), out + o * r.inner + j);
     }
   });
   return y;

@@ -5,6 +5,14 @@
 
 namespace mote {
 
+namespace detail {
+/// x [..., n] as [rows, n]: all leading axes become rows of one product.
+inline Array as_rows(const Array& x) {
+  const Index n = x.shape()[-1];
+  return x.reshape({n ? x.numel() / n : x.shape().without(-1).numel(), n});
+}
+}  // namespace detail
+
 /// The matrix product of the last two axes; leading axes broadcast. a [..., M, K], b [..., K, N] -> [..., M, N].
 /// Rank 1 counts as a row on the left and a column on the right; the result drops that axis. kernels::gemm
 /// says how k is summed. Errors: inner extents differ, rank 0, leading axes that do not broadcast.
@@ -15,21 +23,20 @@ inline Tensor matmul(const Tensor& a, const Tensor& b) {
                      const Array row = a.rank() == 1 ? a.unsqueeze(0) : a, column = b.rank() == 1 ? b.unsqueeze(1) : b;
                      Array d = a.rank() == 1 ? dy.unsqueeze(b.rank() == 1 ? -1 : -2) : dy;
                      if (b.rank() == 1) d = d.unsqueeze(-1);
+                     // One B for all of A: their matrices are rows of one product.
+                     const bool one = column.numel() == column.shape()[-2] * column.shape()[-1];
                      const auto undo = [](const Array& grad, const Array& x, const Array& full) {
                        return sum_to(grad, full.shape()).reshape(x.shape());
                      };
                      if (dx.wants(0)) dx.add(0, undo(matmul(d, column.transpose(-2, -1)), a, row));  // dA = dY B^T
-                     if (dx.wants(1)) dx.add(1, undo(matmul(row.transpose(-2, -1), d), b, column));  // dB = A^T dY
+                     if (!dx.wants(1)) return;
+                     const Array left = one ? detail::as_rows(row) : row, dy_rows = one ? detail::as_rows(d) : d;
+                     const Array db = matmul(left.transpose(-2, -1), dy_rows);  // dB = A^T dY
+                     dx.add(1, one ? db.reshape(b.shape()) : undo(db, b, column));
                    });
 }
 
 namespace detail {
-
-/// x [..., n] as [rows, n]: all leading axes become rows of one product.
-inline Array as_rows(const Array& x) {
-  const Index n = x.shape()[-1];
-  return x.reshape({n ? x.numel() / n : x.shape().without(-1).numel(), n});
-}
 
 inline void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check(weight.dim() == 2, "weight must be [out, in], but has shape ", weight.shape());

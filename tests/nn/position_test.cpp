@@ -31,12 +31,14 @@ TEST_CASE("LearnedPositions") {
   CHECK(error_of([&] { m(1, std::numeric_limits<Index>::max()); }).find("is out of range") != std::string::npos);
 }
 
+/// Sine and cosine of angles that are rounded to `real`, and so are their frequencies.
 Row waves(Index length, Index width) {
   Row y;
+  const real step = static_cast<real>(-std::log(10000.0) / static_cast<double>(width));
   for (Index t = 0; t < length; ++t)
     for (Index c = 0; c < width; ++c) {
-      const double angle =
-          static_cast<double>(t) / std::pow(10000.0, static_cast<double>(c / 2 * 2) / static_cast<double>(width));
+      const real frequency = static_cast<real>(std::exp(static_cast<double>(static_cast<real>(c / 2 * 2) * step)));
+      const double angle = static_cast<double>(static_cast<real>(t) * frequency);
       y.push_back(c % 2 == 0 ? std::sin(angle) : std::cos(angle));
     }
   return y;
@@ -63,20 +65,42 @@ TEST_CASE("SinusoidalPositions") {
   CHECK(error_of([&] { m(1, std::numeric_limits<Index>::max()); }).find("is out of range") != std::string::npos);
 }
 
-/// Pair i of r/2 of the row at position p, as one complex number, times e^(p base^(-2i/r) sqrt(-1)).
+TEST_CASE("SinusoidalPositions: PyTorch's numbers at position 1,000") {
+  // f = torch.exp(torch.arange(0, 8, 2) * (-math.log(10000.0) / 8)); torch.sin(1000 * f), torch.cos(1000 * f)
+  const Array row = SinusoidalPositions(1001, 8)(1, 1000).array();
+  const std::vector<double> torch{0x1.a75cc2p-1, 0x1.1ff026p-1,  -0x1.034338p-1, 0x1.b9815ap-1,
+                                  -0x1.1689fp-1, -0x1.ad9ac8p-1, 0x1.aed548p-1,  0x1.14a282p-1};
+  CHECK(distance(row.to_vector(), torch) < (f64 ? 6e-5 : 1.2e-7));
+}
+
+/// Pair i of r/2 of the row at position p, as one complex number, times e^(p base^(-2i/r) sqrt(-1)). The
+/// frequency and the angle are rounded to `real`.
 Row turned_oracle(const Array& x, Index start, double base, Index r) {
   const Value in(x);
   Row y = in.x;
   const Index length = x.shape()[-2], width = x.shape()[-1];
   for (Index row = 0; row < x.numel() / width; ++row)
     for (Index i = 0; i < r / 2; ++i) {
-      const double position = static_cast<double>(start + row % length);
-      const double angle = position / std::pow(base, 2 * static_cast<double>(i) / static_cast<double>(r));
+      const real exponent = static_cast<real>(2 * i) / static_cast<real>(r);
+      const double power = std::pow(static_cast<double>(static_cast<real>(base)), static_cast<double>(exponent));
+      const real frequency = 1 / static_cast<real>(power);
+      const double angle = static_cast<double>(static_cast<real>(start + row % length) * frequency);
       const std::complex<double> z =
           std::complex<double>(in.x[at(row * width + i)], in.x[at(row * width + i + r / 2)]) * std::polar(1.0, angle);
       y[at(row * width + i)] = z.real(), y[at(row * width + i + r / 2)] = z.imag();
     }
   return y;
+}
+
+TEST_CASE("Rotary: PyTorch's cosines and sines at position 1,024") {
+  // f = 1.0 / base ** (torch.arange(0, 8, 2).float() / 8); torch.cos(1024 * f), torch.sin(1024 * f)
+  const Array ones = array({1, 8}, {1, 1, 1, 1, 0, 0, 0, 0});
+  const auto turned = [&](double base) { return Rotary(8, {.base = base})(ones, 1024).to_vector(); };
+  const double tight = f64 ? 6e-5 : 1.2e-7;
+  CHECK(distance(turned(10000), {0x1.f9866ap-1, -0x1.2ce408p-2, -0x1.5f14fcp-1, 0x1.0a3752p-1, -0x1.44ad26p-3,
+                                 0x1.e965d6p-1, -0x1.74ac64p-1, 0x1.b55902p-1}) < tight);
+  CHECK(distance(turned(500000), {0x1.f9866ap-1, 0x1.6138dap-1, 0x1.f51512p-4, 0x1.ff3daep-1, -0x1.44ad26p-3,
+                                  0x1.72a548p-1, 0x1.fc2782p-1, 0x1.bde916p-5}) < tight);
 }
 
 TEST_CASE("Rotary against complex numbers: bases, starts, parts of a head") {

@@ -100,6 +100,28 @@ TEST_CASE("matmul: leading axes broadcast, and each product is that of its two m
   }
 }
 
+TEST_CASE("matmul by one matrix is one product, backward, too: the bits of linear") {
+  const Array w = random_array({7, 5}, 2);
+  for (const Shape& shape : {Shape{3, 200, 7}, Shape{2, 1, 300, 7}, Shape{7}, Shape{4, 7}, Shape{0, 3, 7}}) {
+    const Array x = random_array(shape, 1), dy = random_array(shape.with(-1, 5), 3);
+    const Run expected([](In t) { return linear(t[0], t[1]); }, {x, copy_of(w.transpose(0, 1))}, dy);
+    const Array dw = expected.dx[1].transpose(0, 1);
+    for (const Array& b : {w, copy_of(w.transpose(0, 1)).transpose(0, 1), w.reshape({1, 7, 5})}) {
+      if (b.rank() == 3 && shape.rank() < 3) continue;
+      const Run r(product, {x, b}, dy);
+      CHECK(same_bits(r.y, expected.y));
+      CHECK(same_bits(r.dx[0], expected.dx[0]));
+      CHECK(same_bits(r.dx[1], dw.reshape(b.shape())));
+    }
+    if (shape.rank() < 3) continue;
+    const Array turned = copy_of(x.transpose(-2, -1)).transpose(-2, -1);
+    CHECK(same_bits(Run(product, {turned, w}, dy).dx[1], dw));
+  }
+  check_gradient(product, {random_array({2, 3, 4, 5}, 1), random_array({3, 5, 2}, 2)});
+  check_gradient(product, {random_array({4, 5}, 1), random_array({1, 1, 5, 2}, 2)});
+  check_gradient(product, {random_array({2, 3, 5}, 1), random_array({5}, 2)});
+}
+
 TEST_CASE("linear") {
   const Oracle naive_linear = [](const std::vector<Value>& in) {
     return linear_rows(in[0].x, in[1], in.size() > 2 ? &in[2] : nullptr, in[0].shape.without(-1).numel());
