@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/ops/arithmetic.h"
+#include "engine/ops/gelu_linear.h"
 #include "nn/activation.h"
 #include "nn/dropout.h"
 #include "nn/linear.h"
@@ -27,7 +28,7 @@ struct FeedForward : Layer<FeedForward> {
         activation(act),
         dropout(p, init.random()) {}
   Tensor forward(const Tensor& x) const {
-    if (!c_gate) return dropout(c_proj(activate(activation, c_fc(x))));
+    if (!c_gate) return dropout(project(c_fc(x)));
     const Tensor open = silu((*c_gate)(x));
     const Tensor y = c_fc(x);
     return dropout(c_proj(open * y));
@@ -37,6 +38,18 @@ struct FeedForward : Layer<FeedForward> {
     v("c_fc", c_fc);
     v("c_proj", c_proj);
     v("dropout", dropout);
+  }
+
+ private:
+  /// c_proj(activation(h)). A GELU is computed within c_proj's op: backward then keeps one of the two widest arrays.
+  Tensor project(const Tensor& h) const {
+    const bool exact = activation == Activation::gelu;
+    if (!exact && activation != Activation::gelu_tanh) return c_proj(activate(activation, h));
+
+    const detail::OpenLayer here(c_proj);
+    Tensor y = gelu_linear(h, c_proj.weight, c_proj.bias, exact ? GeluForm::exact : GeluForm::tanh);
+    here.offer(y);
+    return y;
   }
 };
 
