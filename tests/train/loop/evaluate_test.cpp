@@ -49,7 +49,7 @@ Array trained(Index every, std::vector<double>* seen = nullptr) {
            CHECK(!m.dropout.training());
            const Tensor y = m(batch);
            CHECK(!y.requires_grad());
-           return mean(y * y);
+           return MeanLoss(mean(y * y), y.numel());
          });
          CHECK(m.training());
          CHECK(m.dropout.training() == before);
