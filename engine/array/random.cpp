@@ -45,12 +45,50 @@ void fill_uniform(const Generator& stream, std::span<T> out, double low, double 
   for_units<T>(stream, out.size(), [&](std::size_t i, T unit) { out[i] = std::fma(unit, width, a); });
 }
 
-/// Replaces a used-up block of words with the next one.
-void twist_block(std::array<std::uint32_t, twist_length>& words) {
-  std::array<std::uint32_t, 2 * twist_length + 15> stream;
-  std::copy(words.begin(), words.end(), stream.begin());
-  kernels::table().twist(stream.data(), twist_length);
-  std::copy_n(stream.begin() + twist_length, twist_length, words.begin());
+using Block = std::array<std::uint32_t, twist_length>;
+
+/// Room for a block and the next ones of the stream, few enough for the first-level cache.
+class Stream {
+ public:
+  static constexpr Index most = 8;  // of the next blocks
+  explicit Stream(const Block& start) { std::copy(start.begin(), start.end(), words_.begin()); }
+  const std::uint32_t* make(Index next_blocks) {
+    kernels::table().twist(words_.data(), next_blocks * twist_length);
+    return words_.data();
+  }
+  /// Goes on from one of the blocks.
+  void move_to(Index block) {
+    if (block > 0) std::copy_n(words_.begin() + block * twist_length, twist_length, words_.begin());
+  }
+  void copy_block(Block& to) const { std::copy_n(words_.begin(), twist_length, to.begin()); }
+
+ private:
+  std::array<std::uint32_t, (most + 1) * twist_length + 15> words_;
+};
+
+/// Replaces a block with the one that comes `blocks` after it.
+void pass_blocks(Block& block, Index blocks) {
+  Stream stream(block);
+  for (Index done = 0, n; done < blocks; done += n) {
+    n = std::min(Stream::most, blocks - done);
+    stream.make(n);
+    stream.move_to(n);
+  }
+  stream.copy_block(block);
+}
+
+/// Draws of two words each, from the block whose first `used` words are drawn: which are below `limit`. Leaves the
+/// block and the place in it where the next draw begins.
+void draw_bits(Block& block, Index& used, std::uint64_t limit, std::uint8_t* bits, Index draws) {
+  constexpr Index most = Stream::most * twist_length / 2;
+  Stream stream(block);
+  for (Index i = 0; i < draws; i += most) {
+    const Index count = std::min(most, draws - i), end = used + 2 * count, last = (end - 1) / twist_length;
+    kernels::table().bits_below_limit(stream.make(last) + used, limit, bits + i / 8, count);
+    stream.move_to(last);
+    used = end - last * twist_length;
+  }
+  stream.copy_block(block);
 }
 
 /// The generator that Intel's MKL seeds with one word: x <- 1132489760 x mod (2^31 - 1). Its first value is the seed
@@ -74,14 +112,6 @@ class Congruential {
   std::uint64_t x_;
 };
 
-/// Calls fill(begin, count) for parts of n draws, which begin at whole bytes of their bits, on all threads.
-template <class Fill>
-void for_bits(Index n, Index part, double nanoseconds, const Fill& fill) {
-  parallel_for((n + part - 1) / part, grain_for(static_cast<double>(part) * nanoseconds), [&](Index lo, Index hi) {
-    for (Index i = lo * part; i < std::min(hi * part, n); i += part) fill(i, std::min(part, n - i));
-  });
-}
-
 /// Bit k: whether element k is below p times the modulus. Eight chains of every eighth element run side by side.
 void congruential_bits(const Congruential& start, double p, std::uint8_t* bits, Index n) {
   const auto below = [p](std::uint64_t x) { return static_cast<double>(x) / Congruential::modulus < p; };
@@ -90,17 +120,17 @@ void congruential_bits(const Congruential& start, double p, std::uint8_t* bits, 
   while (below(limit)) ++limit;
 
   const std::uint64_t eight_on = Congruential(1).at(8);
-  for_bits(n, 4096, 0.5, [&](Index begin, Index count) {
+  parallel_for((n + 7) / 8, grain_for(10), [&](Index lo, Index hi) {
     std::array<std::uint64_t, 8> x;
-    for (std::size_t k = 0; k < 8; ++k) x[k] = start.at(static_cast<std::uint64_t>(begin) + k);
-    for (Index i = begin; i < begin + count; i += 8) {
+    for (std::size_t k = 0; k < 8; ++k) x[k] = start.at(static_cast<std::uint64_t>(8 * lo) + k);
+    for (Index at = lo; at < hi; ++at) {
       unsigned byte = 0;
       for (std::size_t k = 0; k < 8; ++k) {
         byte |= static_cast<unsigned>(x[k] < limit) << k;
         x[k] = Congruential::product(x[k], eight_on);
       }
-      const Index left = begin + count - i;
-      bits[i / 8] = static_cast<std::uint8_t>(left < 8 ? byte & ((1u << left) - 1) : byte);
+      const Index left = n - 8 * at;
+      bits[at] = static_cast<std::uint8_t>(left < 8 ? byte & ((1u << left) - 1) : byte);
     }
   });
 }
@@ -160,7 +190,7 @@ void Generator::set_state(const GeneratorState& state) const {
 GeneratorState& Generator::with_word() const {
   GeneratorState& s = *state_;
   if (s.used == s.words.size()) {
-    twist_block(s.words);
+    pass_blocks(s.words, 1);
     s.used = 0;
   }
   return s;
@@ -223,24 +253,28 @@ void Generator::bernoulli_bits(std::span<std::uint8_t> bits, std::size_t n, Real
   const Index all = static_cast<Index>(n);
   if (build().mkl) return congruential_bits(Congruential(next_u32()), p, bits.data(), all);
 
-  // A unit is below p where its 53 bits are below this. The words of many draws are made first, one from the other;
-  // then all threads compare them.
+  // A unit is below p where its 53 bits are below this. Each thread draws a part. It begins whole blocks after the one
+  // before, which one thread has to go through, but without drawing.
   const std::uint64_t limit = static_cast<std::uint64_t>(std::ceil(p * 0x1p53));
-  constexpr Index most = 1 << 15;
-  const Storage memory(static_cast<std::size_t>(2 * std::min(most, all) + 2 * twist_length + 15) *
-                       sizeof(std::uint32_t));
-  auto* const stream = static_cast<std::uint32_t*>(memory.data());
-  GeneratorState& s = *state_;
-  for (Index i = 0; i < all; i += most) {
-    const Index count = std::min(most, all - i), end = s.used + 2 * count, last_block = (end - 1) / twist_length;
-    std::copy(s.words.begin(), s.words.end(), stream);
-    kernels::table().twist(stream, last_block * twist_length);
-    for_bits(count, 64, 0.2, [&](Index at, Index draws) {
-      kernels::table().bits_below_limit(stream + s.used + 2 * at, limit, bits.data() + (i + at) / 8, draws);
-    });
-    std::copy_n(stream + last_block * twist_length, twist_length, s.words.begin());
-    s.used = static_cast<std::uint32_t>(end - last_block * twist_length);
+  constexpr Index worth_a_part = 8192, whole = Stream::most * twist_length / 2;
+  const Index parts = std::clamp<Index>(all / worth_a_part, 1, threads());
+  const Index part = ((all + parts - 1) / parts + whole - 1) / whole * whole;
+  Index end = 0;  // the place in the last block
+  std::vector<Block, CachedAllocator<Block>> starts{state_->words};
+  for (Index i = part; i < all; i += part) {
+    starts.push_back(starts.back());
+    pass_blocks(starts.back(), part * 2 / twist_length);
   }
+  parallel_for(std::ssize(starts), 1, [&](Index lo, Index hi) {
+    for (Index k = lo; k < hi; ++k) {
+      Index used = state_->used;
+      draw_bits(starts[static_cast<std::size_t>(k)], used, limit, bits.data() + k * part / 8,
+                std::min(part, all - k * part));
+      if (k + 1 == std::ssize(starts)) end = used;
+    }
+  });
+  state_->words = starts.back();
+  state_->used = static_cast<std::uint32_t>(end);
 }
 
 void Generator::exponential(std::span<float> out, Real lambda) const { fill_exponential(*this, out, lambda); }
