@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/argument.h"
 #include "engine/base/check.h"
 #include "engine/base/words.h"
 

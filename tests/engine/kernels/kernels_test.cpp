@@ -234,23 +234,6 @@ TEST_CASE("kernels: scale_kept multiplies by the factor of each element's bit") 
   }
 }
 
-TEST_CASE("kernels: the loops that measure the processor compute what they say") {
-  for (const Index n : {0, 127, 128, 1000}) {
-    const std::vector<real> x = mixed(n, 3, false);
-    same_everywhere("read", 1, 0, [&](const Table& t, real* y) { *y = t.read(x.data(), n); });
-  }
-  std::vector<real> ones(1000, real(1));
-  CHECK(kernels::table().read(ones.data(), 1000) == 896);
-  for (const Table* t : kernels::available_tables()) {
-    std::vector<real> x(static_cast<std::size_t>(t->limit_values) + 1), expected(x);
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<real>(i);
-    t->multiply_adds(3, real(0.5), real(0.25), x.data());
-    for (std::size_t i = 0; i + 1 < x.size(); ++i) expected[i] = static_cast<real>(i) + 3;
-    expected.back() = static_cast<real>(x.size() - 1);
-    CHECK(x == expected);
-  }
-}
-
 TEST_CASE("kernels: gradient descent") {
   const kernels::MomentsDescent step{
       real(0.9),  real(0.1),   real(0.999), real(0.001), real(0.9999),

@@ -94,8 +94,8 @@ TEST_CASE("layer_norm: a known row, scaled rows, far means, infinities and NaN o
 TEST_CASE("layer_norm and rms_norm of a row times a power of two, whose squares leave the range") {
   const Array x = array({3, 5}, {1.5, -1, 0.25, 1.75, -1.9, 1, 2, 3, 4, 5, 1.9, 1.9, -1.9, 1.9, 1.9});
   const Array weight = random_array({5}, 2), bias = random_array({5}, 3), dy = random_array({3, 5}, 4);
-  const OpFunction layer = [](In t) { return layer_norm(t[0], t[1], t[2], 0); };
-  const OpFunction rms = [](In t) { return rms_norm(t[0], t[1], 0); };
+  const OpFunction layer = [](In t) { return layer_norm(t[0], t[1], t[2], 0.0); };
+  const OpFunction rms = [](In t) { return rms_norm(t[0], t[1], 0.0); };
   for (const OpFunction& op : {layer, rms}) {
     const Run plain(op, {x, weight, bias}, dy);
     for (const int power : {-60, -40, 40, 64, 100, 125}) {

@@ -38,10 +38,14 @@ std::vector<NamedParameter> drawn(const GPT& m) {
 std::vector<NamedParameter> all_of(const GPT& m) {
   const TransformerBlock& h = m.transformer.h[0];
   std::vector<NamedParameter> all = drawn(m);
-  const std::vector<NamedParameter> rest{{"h.0.ln1.g", h.ln_1.weight},          {"h.0.ln1.b", h.ln_1.bias},
-                                         {"h.0.ln2.g", h.ln_2->weight},         {"h.0.ln2.b", h.ln_2->bias},
-                                         {"h.0.mlp.b1", h.mlp->c_fc.bias},      {"h.0.mlp.b2", h.mlp->c_proj.bias},
-                                         {"lnf.g", m.transformer.ln_f->weight}, {"lnf.b", m.transformer.ln_f->bias}};
+  const auto norm = [](const ChosenNorm& chosen) -> const LayerNorm& { return std::get<LayerNorm>(chosen.layer); };
+  const LayerNorm& ln_1 = norm(h.ln_1);
+  const LayerNorm& ln_2 = norm(*h.ln_2);
+  const LayerNorm& ln_f = norm(*m.transformer.ln_f);
+  const std::vector<NamedParameter> rest{{"h.0.ln1.g", ln_1.weight},       {"h.0.ln1.b", ln_1.bias},
+                                         {"h.0.ln2.g", ln_2.weight},       {"h.0.ln2.b", ln_2.bias},
+                                         {"h.0.mlp.b1", h.mlp->c_fc.bias}, {"h.0.mlp.b2", h.mlp->c_proj.bias},
+                                         {"lnf.g", ln_f.weight},           {"lnf.b", ln_f.bias}};
   all.insert(all.end(), rest.begin(), rest.end());
   return all;
 }

@@ -158,7 +158,8 @@ TEST_CASE("Run: what a folder has and what is wanted must be one run") {
   const Array x = randn({300, 2}, Generator(8)).array();
   Net net(Generator(1));
   CHECK(error_of([&] {
-          Run(Dataset(x, IntArray({300}, 2), 0.2, "clouds"), subject_of(net), recipe(), {.folder = path});
+          const Dataset other_data(x, IntArray({300}, 2), 0.2, "clouds");
+          Run(other_data, subject_of(net), recipe(), {.folder = path});
         }).find(" contradicts the run in ") != std::string::npos);  // other data of the same name
   Recipe shorter = recipe();
   shorter.max_iters = 20;
