@@ -62,9 +62,8 @@ struct SinusoidalPositions : Layer<SinusoidalPositions> {
 /// How queries and keys are rotated.
 struct RotaryOptions {
   double base = 10000;  ///< pair i of r/2 rotates by position * base^(-2i/r): the first fastest, the last slowest
-  double fraction =
-      1;             ///< the fraction of a head's columns that is rotated (r = fraction * width, rounded down to even)
-  Index length = 0;  ///< positions whose angles are precomputed; later ones are computed on demand
+  double fraction = 1;  ///< of a head's columns, how much is rotated: r = fraction * width, rounded down to even
+  Index length = 0;     ///< positions whose angles are precomputed; later ones are computed on demand
 };
 
 /// Rotary positions: x [B, T, C], whose first row is at position `start` and whose first heads lie side by side -> the

@@ -27,8 +27,8 @@ inline Tensor rotary(const Tensor& x, const Array& cosines, const Array& sines, 
         " has ", width);
   const Array c = cosines.contiguous(), s = sines.contiguous();
   return op.record(
-      detail::turn_pairs(x.array(), c, s, 1, heads, width), save(c, s, heads, width),
-      [](const Array& dy, Grads& dx, const Array& c, const Array& s, Integer heads, Integer width) {
+      detail::turn_pairs(x.array(), c, s, 1, heads, width), save(c, s, Index(heads), Index(width)),
+      [](const Array& dy, Grads& dx, const Array& c, const Array& s, Index heads, Index width) {
         dx.add(0, detail::turn_pairs(dy, c, s, -1, heads, width));  // the transpose of a rotation is its inverse
       });
 }
