@@ -32,7 +32,7 @@ Self copy_of(const Strided<Self, T>& x) {
 }
 
 /// Elements of type T with a shape; Self is the class that derives from this. Copying is cheap (storage is shared) and
-/// safe: mutate(), through which all writes pass, first ensures that no other handle sees the write. Views (reshape,
+/// safe: mutate(), through which users write, first ensures that no other handle sees the write. Views (reshape,
 /// transpose, slice ...) take constant time and share storage. One made without a shape, or moved from, is "not
 /// defined": it has neither elements nor a shape, and whatever asks for either is an error.
 template <class Self, class T>

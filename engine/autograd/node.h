@@ -12,8 +12,8 @@ struct Node;
 using NodePtr = std::shared_ptr<Node>;
 
 /// One recorded op, or a leaf. It holds no value: an activation lives only while a Tensor or a rule needs it.
-/// Ids grow with time, whatever the thread, so along every path of a graph: their order is a topological order. Nodes
-/// own their inputs, never their consumers, and rules cannot hold nodes (rule.h): there are no cycles.
+/// Ids grow with time, whatever the thread. So they grow from leaves to results: their order is a topological order.
+/// Nodes own their inputs, never their consumers, and rules cannot hold nodes (rule.h): there are no cycles.
 struct Node {
   const char* op;  ///< a literal, which lives as long as the program
   Shape shape;

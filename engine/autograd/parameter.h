@@ -9,8 +9,9 @@
 
 namespace mote {
 
-/// A trainable array: a handle to one cell {value, grad, trainable}. Copies of the handle are the same parameter, and
-/// moving one copies it, so a module may move, and ties and optimizers share the cell. In an op it acts as its value.
+/// A trainable array: a handle to one cell of value, gradient and whether it trains. Copies of the handle are the same
+/// parameter, and moving one copies it. So a module may move, and ties and optimizers share the cell. In an op it acts
+/// as its value.
 class Parameter {
  public:
   struct Cell {

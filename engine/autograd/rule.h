@@ -15,8 +15,8 @@ class Grads;
 class Tensor;
 class Parameter;
 
-/// What a rule may keep: arrays, masks, integers, and plain values, which own nothing. Neither a Tensor nor any other
-/// handle to a graph: so no rule can hold the graph it is part of, and graphs have no cycles.
+/// What a rule may keep: arrays of any kind, lists of what it may keep, and plain values that own nothing. Neither a
+/// Tensor nor any other handle to a graph: so no rule can hold the graph it is part of, and graphs have no cycles.
 template <class T>
 inline constexpr bool is_saveable = std::is_trivially_copyable_v<T> &&
                                     (!std::is_pointer_v<T> || std::is_function_v<std::remove_pointer_t<T>>);
