@@ -10,6 +10,8 @@ endforeach()
 file(READ ${SOURCE_DIR}/examples/when_it_does_not_learn.md page)
 string(APPEND readme "${page}\n")
 file(REMOVE_RECURSE ${WORK_DIR}/runs)  # which its programs keep, and would resume
+# Headers that an earlier run has edited would stand before mote's own.
+file(REMOVE_RECURSE ${WORK_DIR})
 file(MAKE_DIRECTORY ${WORK_DIR}/nn ${WORK_DIR}/train/optim ${WORK_DIR}/train/tasks ${WORK_DIR}/engine/ops)
 
 function(code_block name result)
