@@ -100,9 +100,17 @@ struct DiceModel : Layer<DiceModel> {
 }  // namespace solution
 
 template <Mistake mistake>
-struct Wrongly : solution::DiceModel {
-  using solution::DiceModel::DiceModel;
+struct Wrongly : Layer<Wrongly<mistake>> {
+  Embedding side;
+  LearnedPositions place;
+  Linear query, key, value, scores;
+
+  Wrongly(Index T, Index C, const Generator& r)
+      : side(6, C, r), place(T, C, r), query(C, C, r), key(C, C, r), value(C, C, r), scores(C, 6, r) {}
   Tensor forward(const IntArray& ids) const { return scores_of(*this, ids, mistake); }
+  void visit(Visitor& v) override {
+    v("side", side), v("place", place), v("query", query), v("key", key), v("value", value), v("scores", scores);
+  }
 };
 static const Tried tried[] = {
     {"solution", "", [] { check<solution::DiceModel>(); }},
