@@ -189,7 +189,7 @@ TEST_CASE("torch files: what mote does not read stays opaque, and takes nothing 
       {"attribute", "torch.Tensor"},
       {"after", "list"}};
   CHECK(std::get<TorchDict>(x.value).items.size() == classes.size() + 1);  // and "third"
-  for (const auto& [name, expected] : classes) CHECK_MESSAGE(class_of(at(x, name)) == expected, name);
+  for (const auto& entry : classes) CHECK_MESSAGE(class_of(at(x, entry.first)) == entry.second, entry.first);
 
   const Array w = array({2, 2}, {0, 1, 2, 3});
   CHECK(same_bits(floats(at(x, "w")), w));
