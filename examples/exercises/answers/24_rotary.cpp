@@ -14,7 +14,8 @@ enum Mistake { none, backwards, same_everywhere, from_1, neighbours, sign, overw
 template <Mistake mistake>
 Tensor wrongly(const Tensor& x) {
   const Index T = x.size(-2), d = x.size(-1), half = d / 2;
-  const Tensor t = mistake == same_everywhere ? ones({T}) : arange(static_cast<double>(T)) + (mistake == from_1 ? 1 : 0);
+  const Tensor t =
+      mistake == same_everywhere ? ones({T}) : arange(static_cast<double>(T)) + (mistake == from_1 ? 1 : 0);
   const double factor = mistake == one_speed ? 0 : mistake == without_2 ? 1 : 2;
   const Tensor speeds = exp(arange(static_cast<double>(half)) * (-factor * std::log(10000.0) / static_cast<double>(d)));
   const Tensor angle = unsqueeze(t, 1) * speeds, c = cos(angle), s = mistake == backwards ? -sin(angle) : sin(angle);
