@@ -17,10 +17,10 @@ void save_npy(const std::string& path, const AnyArray& x);
 /// astype does (beyond its range to infinity). int8 to int64 and uint8 to uint64 become 64-bit integers. Bytes may
 /// be in either order, and a type may have any mark of it, or none ("<u1", "=f4"). In C order it needs no memory beside
 /// the array's.
-/// Errors, in one sentence that opens with the source's name: every other type (objects, structures, complex), an
-/// integer from 2^63 on, a header that is not what NumPy reads (spaces, the newline at its end and the order of its
-/// three entries are free) or above 10,000 bytes, more than 8 axes, fewer or more bytes than the shape takes, a boolean
-/// that is neither 0 nor 1.
+/// An error is one sentence and opens with the source's name. Types: objects, structures and complex numbers are
+/// errors. Values: an integer from 2^63 on, and a boolean that is neither 0 nor 1. Sizes: more than 8 axes, and bytes
+/// that are fewer or more than the shape takes. Headers: above 10,000 bytes, and what NumPy does not read. Spaces, the
+/// last newline and the order of the three entries are free.
 AnyArray load_npy(const ByteSource& source);
 AnyArray load_npy(const std::string& path);
 
