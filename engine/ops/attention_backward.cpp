@@ -69,8 +69,10 @@ void backward_of_keys(const AttentionPass& p, Index b, Index g, const HeadView<c
     }
   };
   const Index row = p.width + p.value_width, terms = p.group() * p.queries;
-  const KeyGradients apart{{total.k.data ? m.partial : nullptr, 0, 0, row},
-                           {total.v.data ? m.partial + p.width : nullptr, 0, 0, row}};
+  const auto row_of_partial = [&](const HeadView<real>& x, Index column) {
+    return HeadView<real>{x.data && m.partial ? m.partial + column : nullptr, 0, 0, row};
+  };
+  const KeyGradients apart{row_of_partial(total.k, 0), row_of_partial(total.v, p.width)};
   for (Index sum = 0; sum == 0 || sum < terms; sum += kernels::sum_block) {
     KeyGradients to = sum == 0 ? total : apart;
     to.unset = sum > 0 || p.guarded ? p.keys : p.block(b, 0, 0, 1).lo;
